@@ -1,0 +1,69 @@
+# weft_library(NAME sources... [LINK libs...])        std only: Formats, Runtime, kernels
+# weft_mlir_library(NAME sources... [LINK libs...])   compiler side: precompiled MLIR headers
+# weft_tool(NAME sources... [LINK libs...])           compiler-side executable in build/bin
+# weft_tablegen(TARGET file.td -gen-x out.inc ...)    (pairs) TableGen into the build tree
+
+function(weft_library name)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PUBLIC ${ARG_LINK})
+endfunction()
+
+# One precompiled header serves every compiler-side target.
+if(NOT TARGET weft_pch)
+  file(WRITE "${CMAKE_BINARY_DIR}/weft_pch.cpp" "")
+  add_library(weft_pch OBJECT "${CMAKE_BINARY_DIR}/weft_pch.cpp")
+  target_include_directories(weft_pch SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+  target_precompile_headers(weft_pch PRIVATE
+    "<mlir/IR/Builders.h>" "<mlir/IR/BuiltinOps.h>" "<mlir/IR/BuiltinTypes.h>"
+    "<mlir/IR/OpImplementation.h>" "<mlir/IR/PatternMatch.h>" "<mlir/Pass/Pass.h>"
+    "<mlir/Interfaces/FunctionInterfaces.h>" "<mlir/Interfaces/SideEffectInterfaces.h>"
+    "<llvm/ADT/TypeSwitch.h>" "<map>" "<string>" "<vector>")
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    target_compile_options(weft_pch PUBLIC -fpch-instantiate-templates "SHELL:-Xclang -fno-pch-timestamp")
+  endif()
+endif()
+
+function(weft_compiler_side name)
+  target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+  target_precompile_headers(${name} REUSE_FROM weft_pch)
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    target_compile_options(${name} PRIVATE -fpch-instantiate-templates "SHELL:-Xclang -fno-pch-timestamp")
+  endif()
+  add_dependencies(${name} weft_headers)
+endfunction()
+
+function(weft_mlir_library name)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  weft_compiler_side(${name})
+  target_link_libraries(${name} PUBLIC ${ARG_LINK})
+endfunction()
+
+function(weft_tool name)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  weft_compiler_side(${name})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM)
+  set_target_properties(${name} PROPERTIES
+    BUILD_RPATH "${WEFT_LLVM_LIB_DIR}" INSTALL_RPATH "${WEFT_LLVM_LIB_DIR}")
+  install(TARGETS ${name} RUNTIME DESTINATION bin)
+endfunction()
+
+# All generated headers hang off one target, so that no library compiles before they exist.
+if(NOT TARGET weft_headers)
+  add_custom_target(weft_headers)
+endif()
+
+function(weft_tablegen target td)
+  set(LLVM_TARGET_DEFINITIONS ${td})
+  set(TABLEGEN_OUTPUT)
+  set(rest ${ARGN})
+  while(rest)
+    list(POP_FRONT rest gen out)
+    separate_arguments(gen)
+    mlir_tablegen(${out} ${gen} "-I${PROJECT_SOURCE_DIR}/include")
+  endwhile()
+  add_custom_target(${target} DEPENDS ${TABLEGEN_OUTPUT})
+  add_dependencies(weft_headers ${target})
+endfunction()
