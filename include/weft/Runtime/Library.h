@@ -1,0 +1,234 @@
+//===- Library.h - Library routines a CPU program may call ------*- C++ -*-===//
+//
+// The contract between the compiler (which selects routines and emits their
+// argument lists) and kernels/cpu (which implements them). For every routine:
+// the buffers in order, the ints in order, the floats in order.
+//
+// Rules for all of them
+//  - Buffers are f32, dense and row-major unless said otherwise. Optional
+//    buffers, in square brackets, come last and are left out entirely when
+//    their flag says so.
+//  - Strides and sizes are in elements, never bytes. A buffer's address already
+//    includes the offset of a view. The innermost stride is 1 unless there is
+//    an argument for it. Any alignment of 4 bytes (8 for f64, i64) is accepted
+//    and changes no bits.
+//  - Outputs do not overlap inputs unless "in place" is written.
+//  - accumulate: 0 overwrites the destination (old content is never read),
+//    1 adds to it, 2 decides at run time: the last buffer is then an f32
+//    scalar, 0 overwrites, anything else adds.
+//  - rng is i64[2] = {seed, global number of the first row} (Philox.h).
+//  - Same bits for every thread count (docs/kernels-cpu.md names exceptions).
+//  - Wrong arguments and data (an index out of range) do not crash: the routine
+//    reports through the context and the executor stops the program.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_LIBRARY_H
+#define WEFT_RUNTIME_LIBRARY_H
+
+#include "weft/Runtime/Abi.h"
+
+/// Every routine once: X(symbol). Declares them below and registers them in
+/// weftFindLibraryRoutine.
+#define WEFT_LIBRARY_ROUTINES(X)                                               \
+  X(weft_cpu_gemm)                                                             \
+  X(weft_cpu_attention)                                                        \
+  X(weft_cpu_attention_grad)                                                   \
+  X(weft_cpu_cross_entropy)                                                    \
+  X(weft_cpu_cross_entropy_grad)                                               \
+  X(weft_cpu_embedding)                                                        \
+  X(weft_cpu_embedding_grad)                                                   \
+  X(weft_cpu_copy)                                                             \
+  X(weft_cpu_fill)                                                             \
+  X(weft_cpu_constant)                                                         \
+  X(weft_cpu_accumulate)                                                       \
+  X(weft_cpu_random_normal)                                                    \
+  X(weft_cpu_random_uniform)                                                   \
+  X(weft_cpu_dropout)                                                          \
+  X(weft_cpu_dropout_grad)                                                     \
+  X(weft_cpu_norm_and_check)                                                   \
+  X(weft_cpu_clip_coefficient)                                                 \
+  X(weft_cpu_step_increment)                                                   \
+  X(weft_cpu_adamw)                                                            \
+  X(weft_cpu_adam)                                                             \
+  X(weft_cpu_sgd)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEFT_DECLARE_ROUTINE(symbol)                                           \
+  void symbol(struct WeftContext *context, const struct WeftCommand *command,  \
+              void *const *buffers);
+WEFT_LIBRARY_ROUTINES(WEFT_DECLARE_ROUTINE)
+#undef WEFT_DECLARE_ROUTINE
+
+/// The routine of that name, or null.
+WeftLibraryFn weftFindLibraryRoutine(const char *name);
+
+//===----------------------------------------------------------------------===//
+// Matrix product
+//===----------------------------------------------------------------------===//
+//
+// weft_cpu_gemm: C[b] = op(A[b]) op(B[b]) (+ bias over columns) (+ old C[b])
+//   op(A) is M x K, op(B) is K x N, C is M x N, all row-major. With transA = 1
+//   A is stored K x M, with transB = 1 B is stored N x K; lda, ldb, ldc are the
+//   distances between stored rows.
+//   buffers: A, B, C [, bias f32[N] if hasBias] [, flag f32 if accumulate = 2]
+//   ints:    0 batch  1 M  2 N  3 K  4 transA  5 transB  6 lda  7 ldb  8 ldc
+//            9 batchStrideA  10 batchStrideB (0 = the same matrix for every b)
+//            11 batchStrideC  12 accumulate  13 hasBias
+//   floats:  none
+
+/// Bytes that oneDNN allocates outside the arena while a product with these
+/// ints (as above) runs with `threads` threads. Negative: arguments are wrong.
+int64_t weft_cpu_gemm_scratch_bytes(const int64_t *ints, int32_t threads);
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+//
+// weft_cpu_attention: out = dropout(softmax(scale q k^T + mask)) v
+//   Element (b, t, h, d) of a tensor lies at b * batch + t * row + h * head + d
+//   with strides of its own, so q, k and v may be slices of one qkv tensor and
+//   both [B,T,H,D] and [B,H,T,D] are served. Hkv divides H: query head h reads
+//   key head h / (H / Hkv). causal: query i sees keys j <= i + (S - T).
+//   A row that sees no key gives out = 0 and lse = -inf.
+//   lse: f32[B,H,T] dense, log of the sum of exponentials of the scaled scores.
+//   Dropout drops probability (b, h, i, j) by the Philox number with key
+//   (rng[0], opId), row rng[1] + b and element (h * T + i) * S + j.
+//   buffers: q, k, v, out, lse [, rng if dropout > 0]
+//   ints:    0 B  1 T  2 S  3 H  4 Hkv  5 D  6 causal  7 opId
+//            8..10 q batch, row, head strides   11..13 k   14..16 v   17..19
+//            out
+//   floats:  0 scale  1 dropout probability in [0, 1]
+//
+// weft_cpu_attention_grad: gradients of q, k, v from dout
+//   lse and out are those of the forward call. dq, dk, dv are overwritten.
+//   Heads that share a key head are summed in head order.
+//   buffers: dout, q, k, v, out, lse, dq, dk, dv [, rng if dropout > 0]
+//   ints:    0..19 as in the forward routine
+//            20..22 dout batch, row, head strides   23..25 dq  26..28
+//            dk  29..31 dv
+//   floats:  0 scale  1 dropout
+
+//===----------------------------------------------------------------------===//
+// Cross-entropy over the last dimension (PyTorch's definition)
+//===----------------------------------------------------------------------===//
+//
+// weft_cpu_cross_entropy
+//   With w = class weights (1 without), e = label smoothing and, over rows n
+//   with targets[n] != ignoreIndex, logp = logits - lse:
+//     mean: sum_n( -(1-e) w[y] logp[y] - (e/V) sum_c w[c] logp[c] ) / denom
+//     sum:  the same without the division
+//   denom = sum_n w[targets[n]] over the rows that count (mean), 1 (sum). No
+//   row counts: mean is NaN as in PyTorch, sum is 0. A target outside [0, V)
+//   that is not ignoreIndex is an error. buffers: logits f32[N,V], targets
+//   i32[N], loss f32, lse f32[N], denom f32
+//            [, class weights f32[V] if hasWeights]
+//   ints:    0 N  1 V  2 ignoreIndex  3 reduction (0 mean, 1 sum)  4 hasWeights
+//   floats:  0 label smoothing
+//
+// weft_cpu_cross_entropy_grad: dlogits = dloss * d loss / d logits
+//   dlogits may be the same buffer as logits (in place). Rows of ignoreIndex
+//   get 0.
+//   buffers: dloss f32, logits, targets, lse, denom, dlogits f32[N,V]
+//            [, class weights if hasWeights]
+//   ints, floats: as the forward routine
+
+//===----------------------------------------------------------------------===//
+// Tables, copies, fills
+//===----------------------------------------------------------------------===//
+//
+// weft_cpu_embedding: out[n, :] = table[ids[n], :] (any gather of rows)
+//   buffers: table f32[V,C], ids i32[N], out f32[N,C]
+//   ints:    0 N  1 V  2 C
+//
+// weft_cpu_embedding_grad: dtable[v, :] (+)= sum over ids[n] == v of dout[n, :]
+//   Summed in the order of n; with accumulate, added one by one to old content.
+//   buffers: dout f32[N,C], ids i32[N], dtable f32[V,C] [, flag if accumulate
+//   2] ints:    0 N  1 V  2 C  3 accumulate
+//
+// weft_cpu_copy: dst[i...] = src[i...]; a source stride of 0 broadcasts
+//   Strides may be negative. For rank 0 one element is copied.
+//   buffers: src, dst
+//   ints:    0 bytes per element (1, 2, 4 or 8)  1 rank (at most 8)
+//            then rank dims, rank source strides, rank destination strides
+//
+// weft_cpu_fill: dst[i] = value
+//   buffers: dst
+//   ints:    0 WeftDType (not f16, bf16)  1 count
+//   floats:  0 value
+//
+// weft_cpu_constant: dst = the listed values
+//   buffers: dst
+//   ints:    0 WeftDType (not f16, bf16)  1 count, then for i1, i32 and i64 the
+//            values
+//   floats:  for f32 and f64 the values
+//
+// weft_cpu_accumulate: out = flag == 0 ? value : old + value
+//   old is not read when flag is 0. out may be old or value (in place).
+//   buffers: old, value, flag f32, out
+//   ints:    0 count
+
+//===----------------------------------------------------------------------===//
+// Random numbers (definitions in Philox.h)
+//===----------------------------------------------------------------------===//
+//
+// weft_cpu_random_normal: out[e] = mean + stddev * normal(key, e)
+// weft_cpu_random_uniform: out[e] = low + (high - low) * uniform(key, e)
+//   key = (seed, nameHash); element e counts from firstElement.
+//   buffers: seed i64, out f32[count]
+//   ints:    0 count  1 nameHash (philoxNameHash of the parameter's name)
+//            2 firstElement (0 unless only a piece is made)
+//   floats:  normal: 0 mean  1 stddev; uniform: 0 low  1 high
+//
+// weft_cpu_dropout: out = keep ? x / (1 - p) : 0
+// weft_cpu_dropout_grad: the same function applied to the gradient
+//   x is seen as [rows, rowSize]; element e of row r is kept by the number of
+//   key (rng[0], opId), row rng[1] + r, element e. May be in place.
+//   buffers: x, rng, out
+//   ints:    0 rows  1 rowSize  2 opId
+//   floats:  0 p in [0, 1]
+
+//===----------------------------------------------------------------------===//
+// Training step
+//===----------------------------------------------------------------------===//
+//
+// weft_cpu_norm_and_check: partial = sum over all gradients of |g|^p (p = inf:
+//   the largest |g|); bad = 1 if any element is not finite, else 0
+//   buffers: n gradients, partial f64, bad i1
+//   ints:    0 n, then n element counts
+//   floats:  0 p (1, 2, 3, any positive number, or infinity)
+//
+// weft_cpu_clip_coefficient: norm = partial^(1/p);
+//   coef = min(1, max_norm / (norm + 1e-6)) as torch.nn.utils.clip_grad_norm_;
+//   1 if max_norm <= 0 (off). A norm that is not finite gives coef = 1: the
+//   update is then skipped by `bad`, never clipped silently.
+//   buffers: partial f64, max_norm f64, norm f64, coef f32
+//   floats:  0 p
+//
+// weft_cpu_step_increment: out = bad ? step : step + 1 (may be in place)
+//   buffers: step i64, bad i1, out i64
+//
+// weft_cpu_adamw, weft_cpu_adam: PyTorch's update, in place
+//   The gradient is multiplied by coef first. Nothing is written if bad is set.
+//   t = step + stepBias is the number of this update, 1 for the first: stepBias
+//   is 0 if `step` was incremented before, 1 if it will be incremented after.
+//   buffers: param, exp_avg, exp_avg_sq, grad, coef f32, bad i1, step i64,
+//            lr f64, beta1 f64, beta2 f64, eps f64, weight_decay f64
+//   ints:    0 count  1 stepBias
+//   floats:  0 lr scale  1 decay scale (0 = no decay, 1 = weight_decay)
+//
+// weft_cpu_sgd: PyTorch's SGD (dampening 0), in place, skipped if bad is set
+//   momentum_buffer must be 0 before the first update.
+//   buffers: param, grad, coef f32, bad i1, lr f64, momentum f64,
+//            weight_decay f64 [, momentum_buffer if hasMomentum]
+//   ints:    0 count  1 hasMomentum  2 nesterov
+//   floats:  0 lr scale  1 decay scale
+
+#ifdef __cplusplus
+} // extern "C"
+#endif
+
+#endif // WEFT_RUNTIME_LIBRARY_H
