@@ -1,0 +1,11 @@
+//===- Interfaces.h - What an op knows about itself -------------*- C++ -*-===//
+
+#ifndef WEFT_INTERFACES_INTERFACES_H
+#define WEFT_INTERFACES_INTERFACES_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpDefinition.h"
+
+#include "weft/Interfaces/Interfaces.h.inc"
+
+#endif // WEFT_INTERFACES_INTERFACES_H

@@ -1,0 +1,50 @@
+//===- Weft.h - The weft dialect --------------------------------*- C++ -*-===//
+
+#ifndef WEFT_WEFT_WEFT_H
+#define WEFT_WEFT_WEFT_H
+
+#include "weft/Interfaces/Interfaces.h"
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "weft/Weft/WeftDialect.h.inc"
+#include "weft/Weft/WeftEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "weft/Weft/WeftAttrs.h.inc"
+
+namespace weft {
+class ReturnOp;
+} // namespace weft
+
+#define GET_OP_CLASSES
+#include "weft/Weft/WeftOps.h.inc"
+
+namespace weft {
+
+/// Shape of a NumPy broadcast of the two, or failure if they do not match.
+llvm::FailureOr<llvm::SmallVector<int64_t>>
+broadcastShapes(llvm::ArrayRef<int64_t> lhs, llvm::ArrayRef<int64_t> rhs);
+
+/// Module path of the op ("h.3.attn"), or "".
+llvm::StringRef getScope(mlir::Operation *op);
+
+/// Copies the scope of `from` to `to`.
+void copyScope(mlir::Operation *from, mlir::Operation *to);
+
+/// The type of the parameter or state `name`, or null if there is none.
+mlir::RankedTensorType lookupStateType(mlir::Operation *from,
+                                       mlir::FlatSymbolRefAttr name);
+
+} // namespace weft
+
+#endif // WEFT_WEFT_WEFT_H

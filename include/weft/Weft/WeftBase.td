@@ -1,0 +1,128 @@
+//===- WeftBase.td - Dialect, types and attributes of weft -*- tablegen -*-===//
+
+#ifndef WEFT_BASE_TD
+#define WEFT_BASE_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+
+def Weft_Dialect : Dialect {
+  let name = "weft";
+  let cppNamespace = "::weft";
+  let summary = "Training programs over tensor values";
+  let description = [{
+    Models, their parameters and state, and the programs of a training step
+    (`init`, `micro`, `apply`, `eval`, `logits`) as named ops over tensor
+    values. All shapes are static. State is read with `weft.read` and written
+    once, in the terminator of a program.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let hasConstantMaterializer = 1;
+  let extraClassDeclaration = [{
+    /// Discardable attribute with the module path of an op ("h.3.attn").
+    static constexpr ::llvm::StringLiteral kScopeAttr = "weft.scope";
+    /// Argument and result attributes naming a program's ports.
+    static constexpr ::llvm::StringLiteral kInputAttr = "weft.input";
+    static constexpr ::llvm::StringLiteral kOutputAttr = "weft.output";
+    /// Library routine chosen for an op by select-kernels.
+    static constexpr ::llvm::StringLiteral kImplAttr = "weft.impl";
+    void registerAttributes();
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+def Weft_Float : AnyTypeOf<[F32, F16, BF16, F64]>;
+def Weft_Int : AnyTypeOf<[I32, I64]>;
+def Weft_Element : AnyTypeOf<[F32, F16, BF16, F64, I1, I32, I64]>;
+// Not StaticShapeTensorOf: a dynamic dimension gets an error of its own.
+def Weft_Tensor : RankedTensorOf<[Weft_Element]>;
+def Weft_FloatTensor : RankedTensorOf<[Weft_Float]>;
+def Weft_IntTensor : RankedTensorOf<[Weft_Int]>;
+def Weft_BoolTensor : RankedTensorOf<[I1]>;
+
+//===----------------------------------------------------------------------===//
+// Enums
+//===----------------------------------------------------------------------===//
+
+class Weft_Enum<string name, string summary, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, summary, cases> {
+  let cppNamespace = "::weft";
+  let genSpecializedAttr = 0;
+}
+class Weft_EnumAttr<EnumAttrInfo info, string mnemonic>
+    : EnumAttr<Weft_Dialect, info, mnemonic> {
+  let assemblyFormat = "`<` $value `>`";
+}
+/// For enums that stand in an op's own syntax: printed without brackets.
+class Weft_InlineEnumAttr<EnumAttrInfo info, string mnemonic>
+    : EnumAttr<Weft_Dialect, info, mnemonic> {
+  let assemblyFormat = "$value";
+}
+
+def Weft_ProgramKind : Weft_Enum<"ProgramKind", "what a program does", [
+    I32EnumAttrCase<"Model", 0, "model">, I32EnumAttrCase<"Init", 1, "init">,
+    I32EnumAttrCase<"Micro", 2, "micro">, I32EnumAttrCase<"Apply", 3, "apply">,
+    I32EnumAttrCase<"Eval", 4, "eval">, I32EnumAttrCase<"Logits", 5, "logits">]>;
+def Weft_ProgramKindAttr : Weft_EnumAttr<Weft_ProgramKind, "kind">;
+
+def Weft_StateKind : Weft_Enum<"StateKind", "what a state holds", [
+    I32EnumAttrCase<"Gradient", 0, "gradient">,
+    I32EnumAttrCase<"Optimizer", 1, "optimizer">,
+    I32EnumAttrCase<"Scaler", 2, "scaler">]>;
+def Weft_StateKindAttr : Weft_EnumAttr<Weft_StateKind, "state_kind">;
+
+def Weft_InitKind : Weft_Enum<"InitKind", "distribution of initial values", [
+    I32EnumAttrCase<"Zeros", 0, "zeros">, I32EnumAttrCase<"Ones", 1, "ones">,
+    I32EnumAttrCase<"Constant", 2, "constant">,
+    I32EnumAttrCase<"Normal", 3, "normal">,
+    I32EnumAttrCase<"Uniform", 4, "uniform">]>;
+
+def Weft_ReduceKind : Weft_Enum<"ReduceKind", "combining function", [
+    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Mean", 1, "mean">,
+    I32EnumAttrCase<"Max", 2, "max">, I32EnumAttrCase<"Min", 3, "min">]>;
+def Weft_ReduceKindAttr : Weft_InlineEnumAttr<Weft_ReduceKind, "reduce_kind">;
+
+def Weft_Predicate : Weft_Enum<"Predicate", "comparison", [
+    I32EnumAttrCase<"EQ", 0, "eq">, I32EnumAttrCase<"NE", 1, "ne">,
+    I32EnumAttrCase<"LT", 2, "lt">, I32EnumAttrCase<"LE", 3, "le">,
+    I32EnumAttrCase<"GT", 4, "gt">, I32EnumAttrCase<"GE", 5, "ge">]>;
+def Weft_PredicateAttr : Weft_InlineEnumAttr<Weft_Predicate, "predicate">;
+
+def Weft_GeluKind : Weft_Enum<"GeluKind", "form of gelu", [
+    I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Tanh", 1, "tanh">]>;
+def Weft_GeluKindAttr : Weft_EnumAttr<Weft_GeluKind, "gelu_kind">;
+
+def Weft_LossReduction : Weft_Enum<"LossReduction", "reduction of a loss", [
+    I32EnumAttrCase<"Mean", 0, "mean">, I32EnumAttrCase<"Sum", 1, "sum">]>;
+def Weft_LossReductionAttr : Weft_EnumAttr<Weft_LossReduction, "loss_reduction">;
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+def Weft_InitAttr : AttrDef<Weft_Dialect, "Init"> {
+  let mnemonic = "init";
+  let summary = "Initial values of a parameter";
+  let description = [{
+    `#weft.init<zeros>`, `#weft.init<ones>`, `#weft.init<constant, 0.5>`,
+    `#weft.init<normal, MEAN, STD>` or `#weft.init<uniform, LOW, HIGH>`. Random
+    values are Philox draws keyed by seed and parameter name.
+  }];
+  let parameters = (ins EnumParameter<Weft_InitKind>:$kind,
+                        "double":$first, "double":$second);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Op base classes
+//===----------------------------------------------------------------------===//
+
+class Weft_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Weft_Dialect, mnemonic, traits>;
+
+#endif // WEFT_BASE_TD

@@ -1,0 +1,134 @@
+//===- WeftElementwiseOps.td - Elementwise ops -------------*- tablegen -*-===//
+
+#ifndef WEFT_ELEMENTWISE_OPS_TD
+#define WEFT_ELEMENTWISE_OPS_TD
+
+include "weft/Weft/WeftBase.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+/// One operand, one result of the same type.
+class Weft_UnaryOp<string mnemonic, string formula, list<Trait> traits = []>
+    : Weft_Op<mnemonic, !listconcat(traits, [Pure, AllTypesMatch<["operand", "result"]>])> {
+  let summary = "Elementwise " # formula;
+  let description = "`result = " # formula # "`, element by element, in the operand's type.\n\n"
+      # "Example: `%y = weft." # mnemonic # " %x : tensor<8x4xf32>`.";
+  let arguments = (ins Weft_FloatTensor:$operand);
+  let results = (outs Weft_FloatTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand)";
+}
+
+def Weft_NegOp : Weft_UnaryOp<"neg", "-x"> { let hasFolder = 1; }
+def Weft_AbsOp : Weft_UnaryOp<"abs", "|x|">;
+def Weft_SignOp : Weft_UnaryOp<"sign", "-1, 0 or 1 (NaN for NaN)">;
+def Weft_ExpOp : Weft_UnaryOp<"exp", "e^x">;
+def Weft_LogOp : Weft_UnaryOp<"log", "ln(x)">;
+def Weft_Log1pOp : Weft_UnaryOp<"log1p", "ln(1 + x)">;
+def Weft_SqrtOp : Weft_UnaryOp<"sqrt", "sqrt(x)">;
+def Weft_RsqrtOp : Weft_UnaryOp<"rsqrt", "1 / sqrt(x)">;
+def Weft_ReciprocalOp : Weft_UnaryOp<"reciprocal", "1 / x">;
+def Weft_TanhOp : Weft_UnaryOp<"tanh", "tanh(x)">;
+def Weft_ErfOp : Weft_UnaryOp<"erf", "erf(x)">;
+def Weft_SinOp : Weft_UnaryOp<"sin", "sin(x)">;
+def Weft_CosOp : Weft_UnaryOp<"cos", "cos(x)">;
+def Weft_SigmoidOp : Weft_UnaryOp<"sigmoid", "1 / (1 + e^-x)">;
+def Weft_ReluOp : Weft_UnaryOp<"relu", "max(x, 0), NaN for NaN">;
+def Weft_SiluOp : Weft_UnaryOp<"silu", "x * sigmoid(x)">;
+def Weft_SoftplusOp : Weft_UnaryOp<"softplus", "ln(1 + e^x), computed without overflow">;
+
+def Weft_GeluOp : Weft_UnaryOp<"gelu",
+    "x * Phi(x), or with `approximate = tanh` 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))"> {
+  let arguments = (ins Weft_FloatTensor:$operand,
+                       DefaultValuedAttr<Weft_GeluKindAttr, "::weft::GeluKind::None">:$approximate);
+}
+
+/// Two operands of one element type, shapes broadcast as in NumPy.
+class Weft_BinaryBase<string mnemonic, list<Trait> traits = []>
+    : Weft_Op<mnemonic, !listconcat(traits, [Pure, SameOperandsElementType])> {
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
+}
+class Weft_BinaryOp<string mnemonic, string formula, list<Trait> traits = []>
+    : Weft_BinaryBase<mnemonic, !listconcat(traits,
+        [DeclareOpInterfaceMethods<InferTypeOpInterface>])> {
+  let summary = "Elementwise " # formula;
+  let description = "`result = " # formula # "`. Shapes broadcast as in NumPy: aligned at the last\n"
+      # "dimension, sizes equal or 1.\n\n"
+      # "Example: `%z = weft." # mnemonic # " %x, %y : tensor<8x4xf32>, tensor<4xf32>`.";
+  let arguments = (ins Weft_Tensor:$lhs, Weft_Tensor:$rhs);
+  let results = (outs Weft_Tensor:$result);
+  let hasVerifier = 1;
+}
+
+def Weft_AddOp : Weft_BinaryOp<"add", "lhs + rhs", [Commutative]> { let hasFolder = 1; }
+def Weft_SubOp : Weft_BinaryOp<"sub", "lhs - rhs"> { let hasFolder = 1; }
+def Weft_MulOp : Weft_BinaryOp<"mul", "lhs * rhs", [Commutative]> { let hasFolder = 1; }
+def Weft_DivOp : Weft_BinaryOp<"div", "lhs / rhs"> { let hasFolder = 1; }
+def Weft_MaxOp : Weft_BinaryOp<"max", "max(lhs, rhs), NaN if either is">;
+def Weft_MinOp : Weft_BinaryOp<"min", "min(lhs, rhs), NaN if either is">;
+def Weft_PowOp : Weft_BinaryOp<"pow", "lhs ^ rhs">;
+
+def Weft_CompareOp : Weft_BinaryBase<"compare", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "Elementwise comparison";
+  let description = [{
+    `result = lhs <predicate> rhs` (false if either is NaN, except `ne`), shapes
+    broadcast as in NumPy.
+
+    Example: `%m = weft.compare gt %x, %y : tensor<8x4xf32>, tensor<4xf32>`.
+  }];
+  let arguments = (ins Weft_PredicateAttr:$predicate, Weft_Tensor:$lhs, Weft_Tensor:$rhs);
+  let results = (outs Weft_BoolTensor:$result);
+  let assemblyFormat = "$predicate $lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
+}
+
+class Weft_LogicalOp<string mnemonic, string formula>
+    : Weft_BinaryBase<mnemonic, [Commutative, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "Elementwise logical " # mnemonic;
+  let description = "`result = " # formula # "`, shapes broadcast as in NumPy.\n\n"
+      # "Example: `%z = weft." # mnemonic # " %x, %y : tensor<8xi1>, tensor<8xi1>`.";
+  let arguments = (ins Weft_BoolTensor:$lhs, Weft_BoolTensor:$rhs);
+  let results = (outs Weft_BoolTensor:$result);
+}
+def Weft_AndOp : Weft_LogicalOp<"and", "lhs and rhs">;
+def Weft_OrOp : Weft_LogicalOp<"or", "lhs or rhs">;
+
+def Weft_NotOp : Weft_Op<"not", [Pure, AllTypesMatch<["operand", "result"]>]> {
+  let summary = "Elementwise logical not";
+  let description = "Example: `%y = weft.not %x : tensor<8xi1>`.";
+  let arguments = (ins Weft_BoolTensor:$operand);
+  let results = (outs Weft_BoolTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand)";
+}
+
+def Weft_SelectOp : Weft_Op<"select", [
+    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "Elementwise choice";
+  let description = [{
+    `result = condition ? on_true : on_false`; shapes broadcast as in NumPy.
+
+    Example: `%z = weft.select %c, %x, %y : tensor<8xi1>, tensor<8xf32>, tensor<f32>`.
+  }];
+  let arguments = (ins Weft_BoolTensor:$condition, Weft_Tensor:$on_true, Weft_Tensor:$on_false);
+  let results = (outs Weft_Tensor:$result);
+  let assemblyFormat = [{
+    $condition `,` $on_true `,` $on_false attr-dict `:`
+    type($condition) `,` type($on_true) `,` type($on_false)
+  }];
+  let hasVerifier = 1;
+}
+
+def Weft_CastOp : Weft_Op<"cast", [Pure, SameOperandsAndResultShape]> {
+  let summary = "Elementwise conversion";
+  let description = [{
+    Converts the element type; floating point rounds to nearest even, float to
+    integer truncates, `i1` converts as 0 and 1. Only a cast to the operand's own
+    type folds: rounding pairs stay.
+
+    Example: `%y = weft.cast %x : tensor<8xf32> to tensor<8xf16>`.
+  }];
+  let arguments = (ins Weft_Tensor:$operand);
+  let results = (outs Weft_Tensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand) `to` type($result)";
+  let hasFolder = 1;
+}
+
+#endif // WEFT_ELEMENTWISE_OPS_TD

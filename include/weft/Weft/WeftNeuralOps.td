@@ -1,0 +1,274 @@
+//===- WeftNeuralOps.td - Layers and losses ----------------*- tablegen -*-===//
+
+#ifndef WEFT_NEURAL_OPS_TD
+#define WEFT_NEURAL_OPS_TD
+
+include "weft/Weft/WeftBase.td"
+include "weft/Interfaces/Interfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Weft_MatmulOp : Weft_Op<"matmul", [
+    Pure, SameOperandsElementType, DeclareOpInterfaceMethods<CostOpInterface>,
+    DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "Matrix product";
+  let description = [{
+    `result = op(lhs) x op(rhs)` over the last two dimensions, `op` transposing
+    them where `transpose_lhs` / `transpose_rhs` is set. Leading dimensions are
+    batches: equal on both sides, or `rhs` has rank 2 and is shared (a linear
+    layer), or `lhs` has rank 2 and is shared. Accumulates in f32 (f64 for f64).
+
+    Example: `%y = weft.matmul %x, %w {transpose_rhs} : tensor<8x16x4xf32>, tensor<3x4xf32>`.
+  }];
+  let arguments = (ins Weft_FloatTensor:$lhs, Weft_FloatTensor:$rhs,
+                       UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs);
+  let results = (outs Weft_FloatTensor:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
+  let hasVerifier = 1;
+}
+
+def Weft_EmbeddingOp : Weft_Op<"embedding", [
+    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "Rows of a table";
+  let description = [{
+    `result[i..., :] = table[ids[i...], :]`. An id outside [0, rows) is an error
+    at run time.
+
+    Example: `%y = weft.embedding %table, %ids : tensor<256x64xf32>, tensor<8x16xi32>`.
+  }];
+  let arguments = (ins Weft_FloatTensor:$table, Weft_IntTensor:$ids);
+  let results = (outs Weft_FloatTensor:$result);
+  let assemblyFormat = "$table `,` $ids attr-dict `:` type($table) `,` type($ids)";
+  let hasVerifier = 1;
+}
+
+def Weft_EmbeddingGradOp : Weft_Op<"embedding_grad", [Pure]> {
+  let summary = "Adjoint of embedding: scatter-add of rows";
+  let description = [{
+    `result[v, :] = sum of grad[i..., :] with ids[i...] == v`, added in row order.
+    Created by: `weft-autodiff`.
+
+    Example: `%dt = weft.embedding_grad %g, %ids : tensor<8x16x64xf32>, tensor<8x16xi32> to tensor<256x64xf32>`.
+  }];
+  let arguments = (ins Weft_FloatTensor:$grad, Weft_IntTensor:$ids);
+  let results = (outs Weft_FloatTensor:$result);
+  let assemblyFormat = "$grad `,` $ids attr-dict `:` type($grad) `,` type($ids) `to` type($result)";
+  let hasVerifier = 1;
+}
+
+def Weft_AttentionOp : Weft_Op<"attention", [
+    Pure, DeclareOpInterfaceMethods<CostOpInterface>,
+    DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "Scaled dot-product attention";
+  let description = [{
+    Layout [batch, time, heads, width]: query [B,T,H,D], key and value [B,S,G,D]
+    where G divides H (grouped-query attention: head h uses group h / (H/G)).
+    `out = dropout(softmax(scale * q k^T + mask)) v`; with `causal`, query i sees
+    keys j <= i + S - T. `lse` [B,H,T] (f32) is the log of the softmax sum, kept
+    for the backward pass; no T x S tensor is stored. `dropout` drops
+    probabilities, keyed by `rng` = [seed, first global row] and `op_id`.
+
+    Example:
+    ```mlir
+    %out, %lse = weft.attention %q, %k, %v {causal, scale = 0.125 : f64}
+        : tensor<2x16x4x64xf32>, tensor<2x16x2x64xf32>, tensor<2x16x2x64xf32>
+    ```
+  }];
+  let arguments = (ins Weft_FloatTensor:$query, Weft_FloatTensor:$key,
+                       Weft_FloatTensor:$value, Optional<Weft_IntTensor>:$rng,
+                       F64Attr:$scale, UnitAttr:$causal,
+                       DefaultValuedAttr<F64Attr, "0.0">:$dropout,
+                       DefaultValuedAttr<I64Attr, "0">:$op_id);
+  let results = (outs Weft_FloatTensor:$out, Weft_FloatTensor:$lse);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value (`rng` $rng^ `:` type($rng))? attr-dict `:`
+    type($query) `,` type($key) `,` type($value)
+  }];
+  let hasVerifier = 1;
+}
+
+def Weft_AttentionGradOp : Weft_Op<"attention_grad", [
+    Pure, DeclareOpInterfaceMethods<CostOpInterface>,
+    DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "Adjoint of attention";
+  let description = [{
+    Gradients of query, key and value from the gradient of `out`; probabilities
+    are computed again from `lse`. Created by: `weft-autodiff`.
+
+    Example:
+    ```mlir
+    %dq, %dk, %dv = weft.attention_grad %dout, %q, %k, %v, %out, %lse {causal, scale = 0.125 : f64}
+        : tensor<2x16x4x64xf32>, tensor<2x16x2x64xf32>, tensor<2x4x16xf32>
+    ```
+    (types of query, key, lse; the others follow).
+  }];
+  let arguments = (ins Weft_FloatTensor:$grad, Weft_FloatTensor:$query,
+                       Weft_FloatTensor:$key, Weft_FloatTensor:$value,
+                       Weft_FloatTensor:$out, Weft_FloatTensor:$lse,
+                       Optional<Weft_IntTensor>:$rng,
+                       F64Attr:$scale, UnitAttr:$causal,
+                       DefaultValuedAttr<F64Attr, "0.0">:$dropout,
+                       DefaultValuedAttr<I64Attr, "0">:$op_id);
+  let results = (outs Weft_FloatTensor:$grad_query, Weft_FloatTensor:$grad_key,
+                      Weft_FloatTensor:$grad_value);
+  let assemblyFormat = [{
+    $grad `,` $query `,` $key `,` $value `,` $out `,` $lse (`rng` $rng^ `:` type($rng))? attr-dict
+    `:` custom<AttentionGradTypes>(type($grad), type($query), type($key), type($value), type($out), type($lse))
+  }];
+  let hasVerifier = 1;
+}
+
+def Weft_RopeOp : Weft_Op<"rope", [Pure, AllTypesMatch<["operand", "result"]>,
+    SameOperandsElementType]> {
+  let summary = "Rotary position embedding";
+  let description = [{
+    operand [B,T,H,D]; cos, sin [T, D/2]. The halves (a, b) of the last dimension
+    become (a cos - b sin, b cos + a sin).
+
+    Example: `%y = weft.rope %x, %cos, %sin : tensor<2x16x4x64xf32>, tensor<16x32xf32>`.
+  }];
+  let arguments = (ins Weft_FloatTensor:$operand, Weft_FloatTensor:$cos, Weft_FloatTensor:$sin);
+  let results = (outs Weft_FloatTensor:$result);
+  let assemblyFormat = "$operand `,` $cos `,` $sin attr-dict `:` type($operand) `,` custom<SameType>(type($cos), type($sin))";
+  let hasVerifier = 1;
+}
+
+class Weft_SoftmaxBase<string mnemonic, string formula>
+    : Weft_Op<mnemonic, [Pure, AllTypesMatch<["operand", "result"]>]> {
+  let summary = formula # " over one dimension";
+  let description = "`" # formula # "` over `dim` (default: the last), with the maximum subtracted first.\n\n"
+      # "Example: `%y = weft." # mnemonic # " %x {dim = 1} : tensor<8x4xf32>`.";
+  let arguments = (ins Weft_FloatTensor:$operand, DefaultValuedAttr<I64Attr, "-1">:$dim);
+  let results = (outs Weft_FloatTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// `dim` counted from the front.
+    int64_t getAxis() {
+      int64_t rank = ::llvm::cast<::mlir::RankedTensorType>(getOperand().getType()).getRank();
+      return static_cast<int64_t>(getDim()) < 0 ? getDim() + rank : getDim();
+    }
+  }];
+}
+def Weft_SoftmaxOp : Weft_SoftmaxBase<"softmax", "e^x / sum e^x">;
+def Weft_LogSoftmaxOp : Weft_SoftmaxBase<"log_softmax", "x - ln sum e^x">;
+
+def Weft_LayerNormOp : Weft_Op<"layer_norm", [
+    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "Layer normalisation";
+  let description = [{
+    Over the last dimension: `result = (x - mean) rstd weight + bias` with the
+    biased variance and `rstd = 1 / sqrt(var + eps)`. `mean` and `rstd` (the
+    operand's shape without the last dimension) are kept for the backward pass.
+
+    Example: `%y, %mean, %rstd = weft.layer_norm %x, %w, %b {eps = 1.0e-5 : f64} : tensor<8x4xf32>, tensor<4xf32>`.
+  }];
+  let arguments = (ins Weft_FloatTensor:$operand, Weft_FloatTensor:$weight,
+                       Weft_FloatTensor:$bias, F64Attr:$eps);
+  let results = (outs Weft_FloatTensor:$result, Weft_FloatTensor:$mean, Weft_FloatTensor:$rstd);
+  let assemblyFormat = "$operand `,` $weight `,` $bias attr-dict `:` type($operand) `,` custom<SameType>(type($weight), type($bias))";
+  let hasVerifier = 1;
+}
+
+def Weft_RmsNormOp : Weft_Op<"rms_norm", [
+    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "Root-mean-square normalisation";
+  let description = [{
+    Over the last dimension: `result = x rstd weight`, `rstd = 1 / sqrt(mean(x^2) + eps)`.
+
+    Example: `%y, %rstd = weft.rms_norm %x, %w {eps = 1.0e-6 : f64} : tensor<8x4xf32>, tensor<4xf32>`.
+  }];
+  let arguments = (ins Weft_FloatTensor:$operand, Weft_FloatTensor:$weight, F64Attr:$eps);
+  let results = (outs Weft_FloatTensor:$result, Weft_FloatTensor:$rstd);
+  let assemblyFormat = "$operand `,` $weight attr-dict `:` type($operand) `,` type($weight)";
+  let hasVerifier = 1;
+}
+
+def Weft_DropoutOp : Weft_Op<"dropout", [Pure, AllTypesMatch<["operand", "result"]>]> {
+  let summary = "Dropout";
+  let description = [{
+    Keeps an element with probability 1 - p and multiplies it by 1 / (1 - p).
+    The decision is a Philox draw: counter (global row, element in the row), key
+    (seed, op_id), where a row is an index of dimension 0. `rng` = [seed, first
+    global row] is attached by `weft-derive-programs`; evaluation drops the op.
+    The adjoint is the same op on the gradient.
+
+    Example: `%y = weft.dropout %x {p = 0.1 : f64, op_id = 3} : tensor<8x4xf32>`.
+  }];
+  let arguments = (ins Weft_FloatTensor:$operand, Optional<Weft_IntTensor>:$rng,
+                       F64Attr:$p, I64Attr:$op_id);
+  let results = (outs Weft_FloatTensor:$result);
+  let assemblyFormat = "$operand (`rng` $rng^ `:` type($rng))? attr-dict `:` type($operand)";
+  let hasVerifier = 1;
+}
+
+def Weft_CrossEntropyOp : Weft_Op<"cross_entropy", [
+    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "Softmax cross-entropy with class indices";
+  let description = [{
+    logits [..., V], targets [...]. Per row `-w[t] (logit[t] - lse)`; rows with
+    `target == ignore_index` count nothing. `mean` divides by the sum of the
+    weights of the counted rows (NaN if there are none, as in PyTorch), `sum`
+    does not divide. `label_smoothing` as in PyTorch. Results: loss (scalar),
+    `lse` (shape of targets) and `denom` (scalar), kept for the backward pass.
+
+    Example:
+    ```mlir
+    %loss, %lse, %denom = weft.cross_entropy %logits, %targets {ignore_index = -100}
+        : tensor<8x16x256xf32>, tensor<8x16xi32>
+    ```
+  }];
+  let arguments = (ins Weft_FloatTensor:$logits, Weft_IntTensor:$targets,
+                       Optional<Weft_FloatTensor>:$weight,
+                       DefaultValuedAttr<I64Attr, "-100">:$ignore_index,
+                       DefaultValuedAttr<F64Attr, "0.0">:$label_smoothing,
+                       DefaultValuedAttr<Weft_LossReductionAttr, "::weft::LossReduction::Mean">:$reduction);
+  let results = (outs Weft_FloatTensor:$loss, Weft_FloatTensor:$lse, Weft_FloatTensor:$denom);
+  let assemblyFormat = [{
+    $logits `,` $targets (`weight` $weight^ `:` type($weight))? attr-dict `:` type($logits) `,` type($targets)
+  }];
+  let hasVerifier = 1;
+}
+
+def Weft_CrossEntropyGradOp : Weft_Op<"cross_entropy_grad", [Pure, AllTypesMatch<["logits", "result"]>]> {
+  let summary = "Adjoint of cross_entropy";
+  let description = [{
+    Gradient of the logits from the gradient of the loss (a scalar). The result
+    may take the logits' place in memory. Created by: `weft-autodiff`.
+
+    Example:
+    ```mlir
+    %d = weft.cross_entropy_grad %g, %logits, %targets, %lse, %denom {ignore_index = -100}
+        : tensor<f32>, tensor<8x16x256xf32>, tensor<8x16xi32>, tensor<8x16xf32>
+    ```
+    (types of grad, logits, targets, lse; denom is like grad).
+  }];
+  let arguments = (ins Weft_FloatTensor:$grad, Weft_FloatTensor:$logits, Weft_IntTensor:$targets,
+                       Weft_FloatTensor:$lse, Weft_FloatTensor:$denom,
+                       Optional<Weft_FloatTensor>:$weight,
+                       DefaultValuedAttr<I64Attr, "-100">:$ignore_index,
+                       DefaultValuedAttr<F64Attr, "0.0">:$label_smoothing,
+                       DefaultValuedAttr<Weft_LossReductionAttr, "::weft::LossReduction::Mean">:$reduction);
+  let results = (outs Weft_FloatTensor:$result);
+  let assemblyFormat = [{
+    $grad `,` $logits `,` $targets `,` $lse `,` $denom (`weight` $weight^ `:` type($weight))? attr-dict
+    `:` custom<SameType>(type($grad), type($denom)) `,` type($logits) `,` type($targets) `,` type($lse)
+  }];
+}
+
+class Weft_PairLoss<string mnemonic, string formula>
+    : Weft_Op<mnemonic, [Pure, AllTypesMatch<["input", "target"]>,
+                         DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = formula;
+  let description = "Mean (or with `reduction = sum` the sum) of " # formula # " over all elements.\n\n"
+      # "Example: `%l = weft." # mnemonic # " %x, %y : tensor<8x4xf32>`.";
+  let arguments = (ins Weft_FloatTensor:$input, Weft_FloatTensor:$target,
+                       DefaultValuedAttr<Weft_LossReductionAttr, "::weft::LossReduction::Mean">:$reduction);
+  let results = (outs Weft_FloatTensor:$loss);
+  let assemblyFormat = "$input `,` $target attr-dict `:` type($input)";
+}
+def Weft_MseOp : Weft_PairLoss<"mse", "(input - target)^2">;
+def Weft_BceWithLogitsOp : Weft_PairLoss<"bce_with_logits",
+    "max(x, 0) - x t + ln(1 + e^-|x|)">;
+
+#endif // WEFT_NEURAL_OPS_TD

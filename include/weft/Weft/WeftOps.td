@@ -1,0 +1,12 @@
+//===- WeftOps.td - All ops of the weft dialect ------------*- tablegen -*-===//
+
+#ifndef WEFT_OPS_TD
+#define WEFT_OPS_TD
+
+include "weft/Weft/WeftStructureOps.td"
+include "weft/Weft/WeftElementwiseOps.td"
+include "weft/Weft/WeftShapeOps.td"
+include "weft/Weft/WeftNeuralOps.td"
+include "weft/Weft/WeftTrainingOps.td"
+
+#endif // WEFT_OPS_TD

@@ -1,0 +1,223 @@
+//===- WeftStructureOps.td - Parameters, state, programs ---*- tablegen -*-===//
+
+#ifndef WEFT_STRUCTURE_OPS_TD
+#define WEFT_STRUCTURE_OPS_TD
+
+include "weft/Weft/WeftBase.td"
+include "mlir/Interfaces/CallInterfaces.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+def Weft_ParamOp : Weft_Op<"param", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+  let summary = "A model parameter";
+  let description = [{
+    Declares a persistent tensor that training may change. `init` gives its
+    initial values, `trainable = false` freezes it, `decay` says whether weight
+    decay applies (default: two or more dimensions), `tie = @other` makes it the
+    same tensor as another parameter (resolved by `weft-tie-params`), `scope` is
+    its module path and `source` its name in the file of initial weights where
+    that differs from the symbol.
+
+    Example:
+    ```mlir
+    weft.param @fc1.weight : tensor<128x64xf32> {init = #weft.init<normal, 0.0, 0.02>}
+    ```
+    Created by: frontends, model text. Consumed by: `weft-lower-to-plan`.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name,
+                       TypeAttrOf<Weft_Tensor>:$type,
+                       OptionalAttr<Weft_InitAttr>:$init,
+                       DefaultValuedAttr<BoolAttr, "true">:$trainable,
+                       OptionalAttr<BoolAttr>:$decay,
+                       OptionalAttr<FlatSymbolRefAttr>:$tie,
+                       OptionalAttr<StrAttr>:$scope,
+                       OptionalAttr<StrAttr>:$source);
+  let assemblyFormat = "$sym_name `:` $type attr-dict";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::RankedTensorType getTensorType() {
+      return ::llvm::cast<::mlir::RankedTensorType>(getType());
+    }
+    /// Whether weight decay applies.
+    bool decays() { return getDecay().value_or(getTensorType().getRank() >= 2); }
+  }];
+}
+
+def Weft_StateOp : Weft_Op<"state", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+  let summary = "Persistent state other than a parameter";
+  let description = [{
+    A tensor that lives from step to step: an accumulated gradient, an
+    optimizer moment, a step counter. Zero at the start of training. `param`
+    names the parameter it belongs to.
+
+    Example:
+    ```mlir
+    weft.state @fc1.weight.exp_avg : tensor<128x64xf32> {kind = #weft.state_kind<optimizer>, param = @fc1.weight}
+    ```
+    Created by: `weft-autodiff`, `weft-expand-optimizer`. Consumed by:
+    `weft-lower-to-plan`.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name,
+                       TypeAttrOf<Weft_Tensor>:$type,
+                       Weft_StateKindAttr:$kind,
+                       OptionalAttr<FlatSymbolRefAttr>:$param);
+  let assemblyFormat = "$sym_name `:` $type attr-dict";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::RankedTensorType getTensorType() {
+      return ::llvm::cast<::mlir::RankedTensorType>(getType());
+    }
+  }];
+}
+
+def Weft_ProgramOp : Weft_Op<"program", [
+    FunctionOpInterface, IsolatedFromAbove, HasParent<"::mlir::ModuleOp">,
+    SingleBlock]> {
+  let summary = "One program of a training executable";
+  let description = [{
+    A straight-line function over tensors. Arguments carry `weft.input` names,
+    results `weft.output` names; state is read with `weft.read` and written by
+    the terminator. Kinds: `model` (what the user writes), then `init`,
+    `micro` (forward and backward of one micro-step), `apply` (clip, update),
+    `eval` and `logits` (next-token scores for generation).
+
+    Example:
+    ```mlir
+    weft.param @w : tensor<4x1xf32> {init = #weft.init<zeros>}
+    weft.program @model(%x: tensor<8x4xf32> {weft.input = "x"}, %y: tensor<8x1xf32> {weft.input = "y"})
+        -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<model>} {
+      %w = weft.read @w : tensor<4x1xf32>
+      %p = weft.matmul %x, %w : tensor<8x4xf32>, tensor<4x1xf32>
+      %l = weft.mse %p, %y : tensor<8x1xf32>
+      weft.return %l : tensor<f32>
+    }
+    ```
+    Created by: frontends, `weft-derive-programs`, `weft-expand-optimizer`.
+    Consumed by: `weft-lower-to-plan`.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name,
+                       TypeAttrOf<FunctionType>:$function_type,
+                       Weft_ProgramKindAttr:$kind,
+                       OptionalAttr<DictArrayAttr>:$arg_attrs,
+                       OptionalAttr<DictArrayAttr>:$res_attrs);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+    /// Name of input `index` / output `index`.
+    ::llvm::StringRef getInputName(unsigned index);
+    ::llvm::StringRef getOutputName(unsigned index);
+    /// The argument with that input name, or null.
+    ::mlir::BlockArgument findInput(::llvm::StringRef name);
+    /// Index of the output with that name, or -1.
+    int findOutput(::llvm::StringRef name);
+    /// Appends an argument with a `weft.input` name.
+    ::mlir::BlockArgument addInput(::llvm::StringRef name, ::mlir::Type type);
+    ::weft::ReturnOp getTerminator();
+  }];
+}
+
+def Weft_ReturnOp : Weft_Op<"return", [
+    Pure, Terminator, HasParent<"::weft::ProgramOp">, AttrSizedOperandSegments]> {
+  let summary = "Ends a program: its outputs and its writes to state";
+  let description = [{
+    Returns outputs and writes each named parameter or state once.
+
+    Example: `weft.return %loss : tensor<f32> writes @w.grad = %g : tensor<4xf32>`.
+  }];
+  let arguments = (ins Variadic<Weft_Tensor>:$outputs,
+                       Variadic<Weft_Tensor>:$values,
+                       DefaultValuedAttr<TypedArrayAttrBase<FlatSymbolRefAttr, "targets">, "{}">:$targets);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let builders = [OpBuilder<(ins "::mlir::ValueRange":$outputs), [{
+    build($_builder, $_state, outputs, ::mlir::ValueRange{}, $_builder.getArrayAttr({}));
+  }]>];
+  let extraClassDeclaration = [{
+    /// Adds a write of `value` to the state `target`.
+    void addWrite(::llvm::StringRef target, ::mlir::Value value);
+  }];
+}
+
+def Weft_ReadOp : Weft_Op<"read", [
+    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Value of a parameter or state at entry of the program";
+  let description = [{
+    Example: `%w = weft.read @fc1.weight : tensor<128x64xf32>`.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$source);
+  let results = (outs Weft_Tensor:$result);
+  let assemblyFormat = "$source attr-dict `:` type($result)";
+}
+
+def Weft_ConstantOp : Weft_Op<"constant", [Pure, ConstantLike, AllTypesMatch<["value", "result"]>]> {
+  let summary = "A constant tensor";
+  let description = [{
+    Example: `%c = weft.constant dense<1.0> : tensor<4xf32>`.
+  }];
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs Weft_Tensor:$result);
+  let assemblyFormat = "attr-dict $value";
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+
+def Weft_FenceOp : Weft_Op<"fence", [Pure, AllTypesMatch<["operand", "result"]>]> {
+  let summary = "Identity that is never folded";
+  let description = [{
+    Recomputed values read through a fence, so that they do not merge with the
+    first computation. Example: `%y = weft.fence %x : tensor<4xf32>`.
+  }];
+  let arguments = (ins Weft_Tensor:$operand);
+  let results = (outs Weft_Tensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand)";
+}
+
+def Weft_KernelOp : Weft_Op<"kernel", [
+    FunctionOpInterface, IsolatedFromAbove, HasParent<"::mlir::ModuleOp">, SingleBlock]> {
+  let summary = "An outlined fused kernel";
+  let description = [{
+    A group of primitive ops that runs as one generated loop nest. The symbol is
+    `@k_` and a hash of the content, which ignores scope and location, so that
+    equal groups share one kernel. Created by: `weft-fuse`. Consumed by:
+    `weft-lower-to-cpu`.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name,
+                       TypeAttrOf<FunctionType>:$function_type,
+                       OptionalAttr<DictArrayAttr>:$arg_attrs,
+                       OptionalAttr<DictArrayAttr>:$res_attrs);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+  }];
+}
+
+def Weft_YieldOp : Weft_Op<"yield", [Pure, Terminator, HasParent<"::weft::KernelOp">]> {
+  let summary = "Ends a kernel";
+  let description = "Example: `weft.yield %y : tensor<4xf32>`.";
+  let arguments = (ins Variadic<Weft_Tensor>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+  let hasVerifier = 1;
+}
+
+def Weft_CallOp : Weft_Op<"call", [
+    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Runs an outlined kernel";
+  let description = [{
+    Example: `%y = weft.call @k_1f(%x) : (tensor<4xf32>) -> tensor<4xf32>`.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Weft_Tensor>:$inputs);
+  let results = (outs Variadic<Weft_Tensor>:$results);
+  let assemblyFormat = "$kernel `(` $inputs `)` attr-dict `:` functional-type($inputs, $results)";
+}
+
+#endif // WEFT_STRUCTURE_OPS_TD

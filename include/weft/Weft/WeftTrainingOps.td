@@ -1,0 +1,142 @@
+//===- WeftTrainingOps.td - Gradient and optimizer ops -----*- tablegen -*-===//
+
+#ifndef WEFT_TRAINING_OPS_TD
+#define WEFT_TRAINING_OPS_TD
+
+include "weft/Weft/WeftBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Weft_Scalar<Type element, string build>
+    : Type<0DTensorOf<[element]>.predicate, "scalar tensor of " # element.summary,
+           "::mlir::RankedTensorType">,
+      BuildableType<"::mlir::RankedTensorType::get({}, $_builder." # build # ")">;
+def Weft_ScalarF64 : Weft_Scalar<F64, "getF64Type()">;
+def Weft_ScalarF32 : Weft_Scalar<F32, "getF32Type()">;
+def Weft_ScalarI64 : Weft_Scalar<I64, "getI64Type()">;
+def Weft_ScalarI1 : Weft_Scalar<I1, "getI1Type()">;
+
+class Weft_RandomOp<string mnemonic, string formula, dag params>
+    : Weft_Op<mnemonic, [Pure]> {
+  let summary = formula;
+  let description = "Philox draws with key (seed, hash of `key`) and the element's index as counter.\n\n"
+      # "Used by the `init` program; `key` is the parameter's name.";
+  let arguments = !con((ins Weft_ScalarI64:$seed, StrAttr:$key), params);
+  let results = (outs Weft_FloatTensor:$result);
+  let assemblyFormat = "$seed attr-dict `:` type($result)";
+}
+def Weft_RandomNormalOp : Weft_RandomOp<"random_normal",
+    "Normal random numbers", (ins F64Attr:$mean, F64Attr:$std)>;
+def Weft_RandomUniformOp : Weft_RandomOp<"random_uniform",
+    "Uniform random numbers in [low, high)", (ins F64Attr:$low, F64Attr:$high)>;
+
+def Weft_AccumulateOp : Weft_Op<"accumulate", [Pure, AllTypesMatch<["old", "value", "result"]>]> {
+  let summary = "Adds to an accumulator, or starts it again";
+  let description = [{
+    `result = accumulate == 0 ? value : old + value`; with 0 the old contents are
+    not read, not even a NaN.
+
+    Example: `%r = weft.accumulate %old, %g, %flag : tensor<4xf32>`.
+    Created by: `weft-autodiff`. Folded into matmuls by `weft-select-kernels`.
+  }];
+  let arguments = (ins Weft_FloatTensor:$old, Weft_FloatTensor:$value, Weft_ScalarF32:$accumulate);
+  let results = (outs Weft_FloatTensor:$result);
+  let assemblyFormat = "$old `,` $value `,` $accumulate attr-dict `:` type($old)";
+}
+
+def Weft_NormAndCheckOp : Weft_Op<"norm_and_check", [Pure]> {
+  let summary = "Gradient norm and check for non-finite values";
+  let description = [{
+    `norm = (sum |g|^p)^(1/p)` over all elements of all operands (max for
+    p = inf), with f64 partials; `found_inf` is true if any element is infinite
+    or NaN.
+
+    Example: `%norm, %bad = weft.norm_and_check %g0, %g1 {p = 2.0 : f64} : tensor<4xf32>, tensor<2x2xf32>`.
+    Created by: `weft-expand-optimizer`.
+  }];
+  let arguments = (ins Variadic<Weft_FloatTensor>:$grads, F64Attr:$p);
+  let results = (outs Weft_ScalarF64:$norm, Weft_ScalarI1:$found_inf);
+  let assemblyFormat = "$grads attr-dict `:` type($grads)";
+  let hasVerifier = 1;
+}
+
+def Weft_ClipCoefficientOp : Weft_Op<"clip_coefficient", [Pure]> {
+  let summary = "Factor that clips the global gradient norm";
+  let description = [{
+    `result = min(1, max_norm / (norm + 1e-6))` in f32; 1 if `max_norm` is 0 (no
+    clipping).
+
+    Example: `%c = weft.clip_coefficient %norm, %max_norm`.
+  }];
+  let arguments = (ins Weft_ScalarF64:$norm, Weft_ScalarF64:$max_norm);
+  let results = (outs Weft_ScalarF32:$result);
+  let assemblyFormat = "$norm `,` $max_norm attr-dict";
+}
+
+def Weft_StepIncrementOp : Weft_Op<"step_increment", [Pure]> {
+  let summary = "Step counter, not advanced on a skipped step";
+  let description = [{
+    `result = skip ? step : step + 1`. Example: `%s = weft.step_increment %step, %skip`.
+  }];
+  let arguments = (ins Weft_ScalarI64:$step, Weft_ScalarI1:$skip);
+  let results = (outs Weft_ScalarI64:$result);
+  let assemblyFormat = "$step `,` $skip attr-dict";
+}
+
+/// The gradient is multiplied by `coef` first. `step` counts this update (from
+/// 1). If `skip` is true every result is the old value. `lr_scale` multiplies
+/// the learning rate; weight decay is the operand times `decay_scale`.
+class Weft_OptimizerOp<string mnemonic, dag state, dag numbers, dag newState>
+    : Weft_Op<mnemonic, [Pure]> {
+  let arguments = !con((ins Weft_FloatTensor:$param), state,
+      (ins Weft_FloatTensor:$grad, Weft_ScalarF32:$coef, Weft_ScalarI1:$skip,
+           Weft_ScalarI64:$step, Weft_ScalarF64:$lr, Weft_ScalarF64:$weight_decay),
+      numbers,
+      (ins DefaultValuedAttr<F64Attr, "1.0">:$lr_scale,
+           DefaultValuedAttr<F64Attr, "1.0">:$decay_scale));
+  let results = !con((outs Weft_FloatTensor:$new_param), newState);
+  let assemblyFormat = "`(` operands `)` attr-dict `:` functional-type(operands, results)";
+}
+
+class Weft_AdamLike<string mnemonic> : Weft_OptimizerOp<mnemonic,
+    (ins Weft_FloatTensor:$exp_avg, Weft_FloatTensor:$exp_avg_sq),
+    (ins Weft_ScalarF64:$beta1, Weft_ScalarF64:$beta2, Weft_ScalarF64:$eps),
+    (outs Weft_FloatTensor:$new_exp_avg, Weft_FloatTensor:$new_exp_avg_sq)> {
+  let hasVerifier = 1;
+}
+
+def Weft_AdamWOp : Weft_AdamLike<"adamw"> {
+  let summary = "AdamW update with decoupled weight decay";
+  let description = [{
+    PyTorch's AdamW: `p *= 1 - lr wd; m += (1-b1)(g - m); v = b2 v + (1-b2) g^2;`
+    `p -= lr / (1-b1^t) * m / (sqrt(v) / sqrt(1-b2^t) + eps)`.
+    Operands in order: param, exp_avg, exp_avg_sq, grad, coef, skip, step, lr,
+    weight_decay, beta1, beta2, eps. Created by: `weft-expand-optimizer`.
+  }];
+}
+def Weft_AdamOp : Weft_AdamLike<"adam"> {
+  let summary = "Adam update with L2 weight decay";
+  let description = [{
+    PyTorch's Adam: `g += wd p`, then as `weft.adamw` without decoupled decay.
+    Created by: `weft-expand-optimizer`.
+  }];
+}
+def Weft_SgdOp : Weft_OptimizerOp<"sgd",
+    (ins Weft_FloatTensor:$momentum_buffer), (ins Weft_ScalarF64:$momentum),
+    (outs Weft_FloatTensor:$new_momentum_buffer)> {
+  let summary = "SGD update with momentum";
+  let description = [{
+    PyTorch's SGD (dampening 0): `g += wd p; b = step == 1 ? g : mu b + g;`
+    `p -= lr (nesterov ? g + mu b : b)`; with mu = 0 this is plain SGD.
+    Operands in order: param, momentum_buffer, grad, coef, skip, step, lr,
+    weight_decay, momentum. Created by: `weft-expand-optimizer`.
+  }];
+  let arguments = !con((ins Weft_FloatTensor:$param, Weft_FloatTensor:$momentum_buffer,
+      Weft_FloatTensor:$grad, Weft_ScalarF32:$coef, Weft_ScalarI1:$skip,
+      Weft_ScalarI64:$step, Weft_ScalarF64:$lr, Weft_ScalarF64:$weight_decay,
+      Weft_ScalarF64:$momentum),
+      (ins DefaultValuedAttr<F64Attr, "1.0">:$lr_scale,
+           DefaultValuedAttr<F64Attr, "1.0">:$decay_scale, UnitAttr:$nesterov));
+  let hasVerifier = 1;
+}
+
+#endif // WEFT_TRAINING_OPS_TD
