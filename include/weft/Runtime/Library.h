@@ -12,6 +12,7 @@
 //    includes the offset of a view. The innermost stride is 1 unless there is
 //    an argument for it. Any alignment of 4 bytes (8 for f64, i64) is accepted
 //    and changes no bits.
+//  - ids and targets are i32 or i64, as their dtype argument says (WeftDType).
 //  - Outputs do not overlap inputs unless "in place" is written.
 //  - accumulate: 0 overwrites the destination (old content is never read),
 //    1 adds to it, 2 decides at run time: the last buffer is then an f32
@@ -66,6 +67,7 @@ WEFT_LIBRARY_ROUTINES(WEFT_DECLARE_ROUTINE)
 /// The routine of that name, or null.
 WeftLibraryFn weftFindLibraryRoutine(const char *name);
 
+// clang-format off
 //===----------------------------------------------------------------------===//
 // Matrix product
 //===----------------------------------------------------------------------===//
@@ -99,8 +101,7 @@ int64_t weft_cpu_gemm_scratch_bytes(const int64_t *ints, int32_t threads);
 //   (rng[0], opId), row rng[1] + b and element (h * T + i) * S + j.
 //   buffers: q, k, v, out, lse [, rng if dropout > 0]
 //   ints:    0 B  1 T  2 S  3 H  4 Hkv  5 D  6 causal  7 opId
-//            8..10 q batch, row, head strides   11..13 k   14..16 v   17..19
-//            out
+//            8..10 q batch, row, head strides   11..13 k   14..16 v   17..19 out
 //   floats:  0 scale  1 dropout probability in [0, 1]
 //
 // weft_cpu_attention_grad: gradients of q, k, v from dout
@@ -108,8 +109,8 @@ int64_t weft_cpu_gemm_scratch_bytes(const int64_t *ints, int32_t threads);
 //   Heads that share a key head are summed in head order.
 //   buffers: dout, q, k, v, out, lse, dq, dk, dv [, rng if dropout > 0]
 //   ints:    0..19 as in the forward routine
-//            20..22 dout batch, row, head strides   23..25 dq  26..28
-//            dk  29..31 dv
+//            20..22 dout batch, row, head strides   23..25 dq  26..28 dk
+//            29..31 dv
 //   floats:  0 scale  1 dropout
 
 //===----------------------------------------------------------------------===//
@@ -121,12 +122,13 @@ int64_t weft_cpu_gemm_scratch_bytes(const int64_t *ints, int32_t threads);
 //   with targets[n] != ignoreIndex, logp = logits - lse:
 //     mean: sum_n( -(1-e) w[y] logp[y] - (e/V) sum_c w[c] logp[c] ) / denom
 //     sum:  the same without the division
-//   denom = sum_n w[targets[n]] over the rows that count (mean), 1 (sum). No
-//   row counts: mean is NaN as in PyTorch, sum is 0. A target outside [0, V)
-//   that is not ignoreIndex is an error. buffers: logits f32[N,V], targets
-//   i32[N], loss f32, lse f32[N], denom f32
+//   denom = sum_n w[targets[n]] over the rows that count (mean), 1 (sum). No row
+//   counts: mean is NaN as in PyTorch, sum is 0. A target outside [0, V) that is
+//   not ignoreIndex is an error.
+//   buffers: logits f32[N,V], targets [N], loss f32, lse f32[N], denom f32
 //            [, class weights f32[V] if hasWeights]
 //   ints:    0 N  1 V  2 ignoreIndex  3 reduction (0 mean, 1 sum)  4 hasWeights
+//            5 dtype of targets
 //   floats:  0 label smoothing
 //
 // weft_cpu_cross_entropy_grad: dlogits = dloss * d loss / d logits
@@ -141,13 +143,13 @@ int64_t weft_cpu_gemm_scratch_bytes(const int64_t *ints, int32_t threads);
 //===----------------------------------------------------------------------===//
 //
 // weft_cpu_embedding: out[n, :] = table[ids[n], :] (any gather of rows)
-//   buffers: table f32[V,C], ids i32[N], out f32[N,C]
-//   ints:    0 N  1 V  2 C
+//   buffers: table f32[V,C], ids [N], out f32[N,C]
+//   ints:    0 N  1 V  2 C  3 dtype of ids
 //
 // weft_cpu_embedding_grad: dtable[v, :] (+)= sum over ids[n] == v of dout[n, :]
 //   Summed in the order of n; with accumulate, added one by one to old content.
-//   buffers: dout f32[N,C], ids i32[N], dtable f32[V,C] [, flag if accumulate
-//   2] ints:    0 N  1 V  2 C  3 accumulate
+//   buffers: dout f32[N,C], ids [N], dtable f32[V,C] [, flag if accumulate = 2]
+//   ints:    0 N  1 V  2 C  3 dtype of ids  4 accumulate
 //
 // weft_cpu_copy: dst[i...] = src[i...]; a source stride of 0 broadcasts
 //   Strides may be negative. For rank 0 one element is copied.
@@ -195,37 +197,38 @@ int64_t weft_cpu_gemm_scratch_bytes(const int64_t *ints, int32_t threads);
 // Training step
 //===----------------------------------------------------------------------===//
 //
-// weft_cpu_norm_and_check: partial = sum over all gradients of |g|^p (p = inf:
-//   the largest |g|); bad = 1 if any element is not finite, else 0
-//   buffers: n gradients, partial f64, bad i1
+// weft_cpu_norm_and_check: norm = (sum over all gradients of |g|^p)^(1/p) (p =
+//   inf: the largest |g|); bad = 1 if any element is not finite, else 0
+//   f64 sums over fixed blocks of each gradient, added in order.
+//   buffers: n gradients, norm f64, bad i1
 //   ints:    0 n, then n element counts
 //   floats:  0 p (1, 2, 3, any positive number, or infinity)
 //
-// weft_cpu_clip_coefficient: norm = partial^(1/p);
+// weft_cpu_clip_coefficient
 //   coef = min(1, max_norm / (norm + 1e-6)) as torch.nn.utils.clip_grad_norm_;
-//   1 if max_norm <= 0 (off). A norm that is not finite gives coef = 1: the
+//   1 if max_norm is 0 (off). A norm that is not finite gives coef = 1: the
 //   update is then skipped by `bad`, never clipped silently.
-//   buffers: partial f64, max_norm f64, norm f64, coef f32
-//   floats:  0 p
+//   buffers: norm f64, max_norm f64, coef f32
 //
 // weft_cpu_step_increment: out = bad ? step : step + 1 (may be in place)
 //   buffers: step i64, bad i1, out i64
 //
 // weft_cpu_adamw, weft_cpu_adam: PyTorch's update, in place
-//   The gradient is multiplied by coef first. Nothing is written if bad is set.
-//   t = step + stepBias is the number of this update, 1 for the first: stepBias
-//   is 0 if `step` was incremented before, 1 if it will be incremented after.
+//   The gradient is multiplied by coef first. step is the number of this update
+//   (1 for the first). Nothing is written if bad is set.
 //   buffers: param, exp_avg, exp_avg_sq, grad, coef f32, bad i1, step i64,
-//            lr f64, beta1 f64, beta2 f64, eps f64, weight_decay f64
-//   ints:    0 count  1 stepBias
+//            lr f64, weight_decay f64, beta1 f64, beta2 f64, eps f64
+//   ints:    0 count
 //   floats:  0 lr scale  1 decay scale (0 = no decay, 1 = weight_decay)
 //
 // weft_cpu_sgd: PyTorch's SGD (dampening 0), in place, skipped if bad is set
-//   momentum_buffer must be 0 before the first update.
-//   buffers: param, grad, coef f32, bad i1, lr f64, momentum f64,
-//            weight_decay f64 [, momentum_buffer if hasMomentum]
-//   ints:    0 count  1 hasMomentum  2 nesterov
+//   At step 1 the momentum buffer becomes the gradient; before, it is not read.
+//   buffers: param, momentum_buffer, grad, coef f32, bad i1, step i64, lr f64,
+//            weight_decay f64, momentum f64
+//   ints:    0 count  1 nesterov
 //   floats:  0 lr scale  1 decay scale
+//
+// clang-format on
 
 #ifdef __cplusplus
 } // extern "C"
