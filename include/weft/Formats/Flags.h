@@ -1,0 +1,145 @@
+//===- Flags.h - One table makes parser, help and docs ----------*- C++ -*-===//
+//
+// Flags are `--name value` or `--name=value`, kebab-case. The same table of
+// FlagSpec makes the parser, the help text and the Markdown table.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_FORMATS_FLAGS_H
+#define WEFT_FORMATS_FLAGS_H
+
+#include "weft/Formats/Error.h"
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <vector>
+
+namespace weft {
+
+enum class FlagKind {
+  Switch, // no value; `--x=on` and `--x=off` are accepted
+  Int,
+  Double, // "inf" only where the range allows it
+  String,
+  Enum,  // one of `choices`
+  Bytes, // an integer with an optional suffix K, M or G (powers of 1024)
+  List,  // comma-separated and repeatable
+};
+
+/// Who acts on the flag. A bit set, so that a parser can accept several.
+enum FlagGroup : unsigned {
+  CompileFlag = 1,
+  RunFlag = 2,
+  DriverFlag = 4,
+  AllFlags = 7
+};
+
+struct FlagSpec {
+  const char *name; // without the dashes
+  FlagKind kind;
+  FlagGroup group;
+  const char *defaultText;  // "" when there is none
+  const char *placeholder;  // "N", "FILE"; "" shows the choices or nothing
+  const char *help;         // one line, lower case, no period
+  const char *choices = ""; // Enum: "f32|f16|bf16"
+  double least = -std::numeric_limits<double>::infinity();
+  double most = std::numeric_limits<double>::infinity();
+  const char *shortName = ""; // "o" for -o
+};
+
+struct FlagParseOptions {
+  unsigned groups = AllFlags;
+  /// `--PREFIX...` is collected in passThrough() instead of being an error.
+  std::string passThroughPrefix;
+  /// Arguments without dashes: how many are allowed.
+  size_t maxPositionals = std::numeric_limits<size_t>::max();
+  /// "weft compile": who to ask for help in hints.
+  std::string program = "weft";
+};
+
+class FlagTable;
+
+/// The parsed command line. Asking for a name that is not in the table, or with
+/// the wrong kind, is a mistake in the program and ends it with exit 70.
+class FlagValues {
+public:
+  /// Given on the command line.
+  bool isSet(const std::string &name) const;
+  /// Given, or has a default.
+  bool hasValue(const std::string &name) const {
+    return !getText(name).empty();
+  }
+  bool getSwitch(const std::string &name) const;
+  int64_t getInt(const std::string &name, int64_t fallback = 0) const;
+  double getDouble(const std::string &name, double fallback = 0) const;
+  /// String and Enum.
+  const std::string &getString(const std::string &name) const;
+  int64_t getBytes(const std::string &name, int64_t fallback = 0) const;
+  std::vector<std::string> getList(const std::string &name) const;
+  /// The text as given, or the default.
+  const std::string &getText(const std::string &name) const;
+
+  const std::vector<std::string> &positionals() const { return positionalList; }
+  const std::vector<std::string> &passThrough() const {
+    return passThroughList;
+  }
+  /// The flags of some groups that were given, as `--name=value` in table
+  /// order: equal settings give equal text.
+  std::vector<std::string> canonical(unsigned groups) const;
+
+private:
+  friend class FlagTable;
+  const std::string &text(const std::string &name, FlagKind kind) const;
+
+  struct Value {
+    FlagSpec spec;
+    std::string text;
+    bool given = false;
+  };
+  std::vector<Value> values;
+  std::map<std::string, size_t> index;
+  std::vector<std::string> positionalList, passThroughList;
+};
+
+class FlagTable {
+public:
+  FlagTable() = default;
+  explicit FlagTable(std::vector<FlagSpec> specs) : specs(std::move(specs)) {}
+  void add(const std::vector<FlagSpec> &more) {
+    specs.insert(specs.end(), more.begin(), more.end());
+  }
+
+  /// Every error is a usage error (exit 2). `--` ends the flags.
+  Expected<FlagValues> parse(const std::vector<std::string> &args,
+                             const FlagParseOptions &options = {}) const;
+  Expected<FlagValues> parse(int argc, const char *const *argv,
+                             const FlagParseOptions &options = {}) const;
+
+  /// Aligned lines for a terminal, and a Markdown table.
+  std::string help(unsigned groups = AllFlags) const;
+  std::string markdown(unsigned groups = AllFlags) const;
+
+  const FlagSpec *find(const std::string &name) const;
+  /// The nearest name in some groups by edit distance; empty for an empty
+  /// table.
+  std::string nearest(const std::string &name,
+                      unsigned groups = AllFlags) const;
+  const std::vector<FlagSpec> &flags() const { return specs; }
+
+  /// Mistakes in the table itself (double names, bad defaults): for its test.
+  Status checkTable() const;
+
+private:
+  std::vector<FlagSpec> specs;
+};
+
+/// Whether `text` is a value of this flag; the error names flag, value and
+/// rule.
+Status checkFlagValue(const FlagSpec &spec, const std::string &text);
+/// "4K" = 4096; nothing when malformed or too large.
+bool parseByteCount(const std::string &text, int64_t &bytes);
+
+} // namespace weft
+
+#endif // WEFT_FORMATS_FLAGS_H

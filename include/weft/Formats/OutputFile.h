@@ -1,0 +1,56 @@
+//===- OutputFile.h - A file that appears whole or not at all ---*- C++ -*-===//
+//
+// Writes go to `path.tmp-PID`; commit() flushes to the disk and renames. A
+// failed write (full disk) is a storage error and leaves the old file as it
+// was.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_FORMATS_OUTPUTFILE_H
+#define WEFT_FORMATS_OUTPUTFILE_H
+
+#include "weft/Formats/Error.h"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace weft {
+
+class OutputFile {
+public:
+  OutputFile() = default;
+  OutputFile(OutputFile &&other) noexcept { *this = std::move(other); }
+  OutputFile &operator=(OutputFile &&other) noexcept;
+  /// Removes the temporary file if commit() was not reached.
+  ~OutputFile();
+
+  static Expected<OutputFile> create(const std::string &path);
+  /// Appends; small pieces are buffered.
+  Status write(const void *data, int64_t bytes);
+  Status write(std::string_view text) {
+    return write(text.data(), static_cast<int64_t>(text.size()));
+  }
+  /// fsync, rename over `path`, fsync of the folder.
+  Status commit();
+
+  int64_t bytesWritten() const { return total; }
+  const std::string &path() const { return finalPath; }
+
+private:
+  Status flush();
+  Status writeAll(const char *data, int64_t bytes);
+  void discard();
+
+  int fd = -1;
+  int64_t total = 0;
+  std::string finalPath, temporaryPath;
+  std::vector<char> buffer;
+};
+
+/// Writes `text` to `path` in one go, as above.
+Status writeFile(const std::string &path, std::string_view text);
+
+} // namespace weft
+
+#endif // WEFT_FORMATS_OUTPUTFILE_H

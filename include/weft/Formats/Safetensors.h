@@ -1,0 +1,182 @@
+//===- Safetensors.h - Reader and writer of .safetensors --------*- C++ -*-===//
+//
+// A file is an 8-byte little-endian header length, a JSON header, and the bytes
+// of all tensors without holes. The reader maps the file and checks every rule
+// before it hands out a byte; the writer streams one tensor after the other.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_FORMATS_SAFETENSORS_H
+#define WEFT_FORMATS_SAFETENSORS_H
+
+#include "weft/Formats/Digest.h"
+#include "weft/Formats/MappedFile.h"
+#include "weft/Formats/OutputFile.h"
+
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace weft {
+
+/// Element types of the format, in its own order.
+enum class TensorType {
+  Bool,
+  F4,
+  F6E2M3,
+  F6E3M2,
+  U8,
+  I8,
+  F8E5M2,
+  F8E4M3,
+  F8E8M0,
+  F8E4M3FNUZ,
+  F8E5M2FNUZ,
+  I16,
+  U16,
+  F16,
+  BF16,
+  I32,
+  U32,
+  F32,
+  C64,
+  F64,
+  I64,
+  U64,
+};
+
+/// "F32", "BF16", ...: the spelling in the file.
+const char *tensorTypeName(TensorType type);
+std::optional<TensorType> parseTensorType(std::string_view name);
+int tensorTypeBits(TensorType type);
+
+/// The number of elements of `shape`, or nothing if it overflows 63 bits or a
+/// dimension is negative.
+std::optional<int64_t> countElements(const std::vector<int64_t> &shape);
+/// "[2, 3]".
+std::string shapeText(const std::vector<int64_t> &shape);
+
+/// One tensor of a file. Offsets are bytes from the start of the data part.
+struct TensorInfo {
+  std::string name;
+  TensorType type = TensorType::F32;
+  std::vector<int64_t> shape;
+  int64_t begin = 0;
+  int64_t end = 0;
+
+  int64_t bytes() const { return end - begin; }
+  /// Cannot overflow once the file is open.
+  int64_t elements() const { return *countElements(shape); }
+};
+
+using StringMap = std::vector<std::pair<std::string, std::string>>;
+
+class SafetensorsFile {
+public:
+  static Expected<SafetensorsFile> open(const std::string &path);
+  /// The same over bytes in memory, which must outlive the result.
+  static Expected<SafetensorsFile> parse(const uint8_t *data, int64_t bytes,
+                                         const std::string &name);
+
+  /// In the order of their bytes in the file.
+  const std::vector<TensorInfo> &tensors() const { return infos; }
+  const TensorInfo *find(const std::string &name) const;
+  /// The `__metadata__` strings in file order.
+  const StringMap &metadata() const { return strings; }
+  const std::string &path() const { return name; }
+
+  /// Little endian, row major; not always aligned for its type.
+  const uint8_t *data(const TensorInfo &info) const {
+    return base + info.begin;
+  }
+  /// Elements [begin, begin + count) of an F16, BF16, F32 or F64 tensor as f32
+  /// (F64 rounds to nearest even).
+  Status readFloats(const TensorInfo &info, int64_t begin, int64_t count,
+                    float *out) const;
+  Status readFloats(const TensorInfo &info, float *out) const {
+    return readFloats(info, 0, info.elements(), out);
+  }
+
+private:
+  Status readHeader(const uint8_t *bytes, int64_t total);
+
+  MappedFile file;
+  std::string name;
+  const uint8_t *base = nullptr;
+  std::vector<TensorInfo> infos;
+  std::map<std::string, size_t> byName;
+  StringMap strings;
+};
+
+/// The weights of a model: one file, or several behind an index.
+class SafetensorsModel {
+public:
+  struct Entry {
+    const SafetensorsFile *file;
+    const TensorInfo *info;
+  };
+
+  /// `path`: a .safetensors file, a `*.safetensors.index.json` file, or a
+  /// folder with `model.safetensors` or `model.safetensors.index.json`.
+  static Expected<SafetensorsModel> open(const std::string &path);
+  /// Whether a folder has weights by one of these names.
+  static bool existsIn(const std::string &folder);
+
+  /// All tensors by name.
+  const std::map<std::string, Entry> &tensors() const { return entries; }
+  const Entry *find(const std::string &name) const;
+  /// The files that make up the model (the index file first, if there is one).
+  const std::vector<std::string> &paths() const { return pathList; }
+  const std::string &path() const { return name; }
+
+private:
+  Status openIndex(const std::string &indexPath);
+  Status addFile(const std::string &filePath);
+
+  std::string name;
+  std::vector<std::string> pathList;
+  std::vector<std::unique_ptr<SafetensorsFile>> files;
+  std::map<std::string, Entry> entries;
+};
+
+/// What a tensor to be written looks like.
+struct TensorSpec {
+  std::string name;
+  TensorType type = TensorType::F32;
+  std::vector<int64_t> shape;
+};
+
+/// Writes a file front to back: all specs first, then the bytes of each tensor
+/// in that order. Tensors keep the given order and the header is padded with
+/// spaces to 8 bytes, so the bytes depend on the arguments alone.
+class SafetensorsWriter {
+public:
+  static Expected<SafetensorsWriter> create(const std::string &path,
+                                            std::vector<TensorSpec> specs,
+                                            const StringMap &metadata = {});
+
+  /// The next bytes; a tensor may come in several pieces.
+  Status write(const void *data, int64_t bytes);
+  /// The whole next tensor; its name and size must be the ones announced.
+  Status writeTensor(const std::string &name, const void *data, int64_t bytes);
+  /// Checks that every announced byte came, flushes to the disk and renames.
+  Status finish();
+
+  /// Of the whole file, known after finish() without reading it again.
+  const FileDigest &digest() const { return result; }
+
+private:
+  SafetensorsWriter() = default;
+
+  OutputFile out;
+  Digest running;
+  FileDigest result;
+  std::vector<TensorSpec> specs;
+  std::vector<int64_t> sizes;
+  size_t next = 0;  // tensor being written
+  int64_t done = 0; // its bytes so far
+};
+
+} // namespace weft
+
+#endif // WEFT_FORMATS_SAFETENSORS_H

@@ -1,0 +1,64 @@
+//===- Digest.cpp - XXH3 digests ------------------------------------------===//
+
+#include "weft/Formats/Digest.h"
+
+#include "weft/Formats/MappedFile.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+
+namespace weft {
+
+static std::string hex128(XXH128_hash_t hash) {
+  return hex64(hash.high64) + hex64(hash.low64);
+}
+
+std::string hex64(uint64_t value) {
+  std::string result(16, '0');
+  for (int i = 15; i >= 0; --i, value >>= 4)
+    result[i] = "0123456789abcdef"[value & 15];
+  return result;
+}
+
+uint64_t digest64(const void *data, size_t bytes) {
+  return XXH3_64bits(data, bytes);
+}
+
+std::string digest128(const void *data, size_t bytes) {
+  return hex128(XXH3_128bits(data, bytes));
+}
+
+// The 64- and the 128-bit variant share one state: only the last step differs.
+struct Digest::State {
+  alignas(64) XXH3_state_t xxh;
+};
+
+Digest::Digest() : state(new State) { XXH3_128bits_reset(&state->xxh); }
+Digest::Digest(Digest &&) noexcept = default;
+Digest &Digest::operator=(Digest &&) noexcept = default;
+Digest::~Digest() = default;
+
+void Digest::update(const void *data, size_t bytes) {
+  if (bytes)
+    XXH3_128bits_update(&state->xxh, data, bytes);
+}
+
+uint64_t Digest::value64() const { return XXH3_64bits_digest(&state->xxh); }
+
+std::string Digest::value128() const {
+  return hex128(XXH3_128bits_digest(&state->xxh));
+}
+
+Expected<FileDigest> digestFile(const std::string &path) {
+  auto file = MappedFile::open(path);
+  if (!file)
+    return file.takeError();
+  FileDigest result;
+  result.bytes = file->size();
+  result.xxh3 = digest128(file->data(), static_cast<size_t>(file->size()));
+  return result;
+}
+
+} // namespace weft

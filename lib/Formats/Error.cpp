@@ -1,0 +1,43 @@
+//===- Error.cpp - Error text ---------------------------------------------===//
+
+#include "weft/Formats/Error.h"
+
+#include <cctype>
+#include <cstring>
+
+namespace weft {
+
+std::string Error::where() const {
+  std::string result;
+  if (!fileText.empty()) {
+    result += fileText;
+    if (lineValue > 0)
+      result += ":" + std::to_string(lineValue);
+    result += ": ";
+  }
+  return result + text;
+}
+
+std::string Error::str() const {
+  std::string result = "weft: error: " + where() + "\n";
+  if (!hintValue.empty())
+    result += "hint: " + hintValue + "\n";
+  return result;
+}
+
+int Error::report(std::FILE *stream) const {
+  std::string message = str();
+  std::fwrite(message.data(), 1, message.size(), stream);
+  std::fflush(stream);
+  return exitStatus();
+}
+
+std::string errnoText(int number) {
+  std::string result = std::strerror(number);
+  if (!result.empty())
+    result[0] =
+        static_cast<char>(std::tolower(static_cast<unsigned char>(result[0])));
+  return result;
+}
+
+} // namespace weft

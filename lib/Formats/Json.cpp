@@ -1,0 +1,192 @@
+//===- Json.cpp - JSON values and writer ----------------------------------===//
+
+#include "weft/Formats/Json.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace weft {
+
+const Json *Json::find(std::string_view name) const {
+  if (!isObject())
+    return nullptr;
+  for (const JsonMember &member : asObject())
+    if (member.name == name)
+      return &member.value;
+  return nullptr;
+}
+
+Json &Json::set(std::string_view name, Json value) {
+  for (JsonMember &member : asObject())
+    if (member.name == name)
+      return member.value = std::move(value);
+  asObject().push_back({std::string(name), std::move(value)});
+  return asObject().back().value;
+}
+
+Json &Json::push(Json value) {
+  asArray().push_back(std::move(value));
+  return asArray().back();
+}
+
+static bool operator==(const JsonMember &a, const JsonMember &b) {
+  return a.name == b.name && a.value == b.value;
+}
+
+bool Json::operator==(const Json &other) const {
+  return content == other.content;
+}
+
+static void appendEscape(std::string &out, unsigned char c) {
+  switch (c) {
+  case '"':
+    out += "\\\"";
+    return;
+  case '\\':
+    out += "\\\\";
+    return;
+  case '\n':
+    out += "\\n";
+    return;
+  case '\r':
+    out += "\\r";
+    return;
+  case '\t':
+    out += "\\t";
+    return;
+  default:
+    out += "\\u00";
+    out += "0123456789abcdef"[c >> 4];
+    out += "0123456789abcdef"[c & 15];
+  }
+}
+
+void appendJsonString(std::string &out, std::string_view text) {
+  out += '"';
+  for (size_t i = 0; i < text.size();) {
+    unsigned char c = static_cast<unsigned char>(text[i]);
+    size_t length = utf8Length(text.substr(i));
+    if (length == 0)
+      out += "\xef\xbf\xbd";
+    else if (c < 0x20 || c == '"' || c == '\\' || c == 0x7f)
+      appendEscape(out, c);
+    else
+      out.append(text, i, length);
+    i += length ? length : 1;
+  }
+  out += '"';
+}
+
+static void appendDouble(std::string &out, double value) {
+  if (!std::isfinite(value)) {
+    out += "null";
+    return;
+  }
+  char buffer[64];
+  auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+  std::string_view text(buffer, static_cast<size_t>(end - buffer));
+  out += text;
+  // Keeps the kind: 1.0 reads back as a double.
+  if (text.find_first_of(".e") == text.npos)
+    out += ".0";
+}
+
+namespace {
+
+/// Writes a value; `indent` is the depth in pretty text, negative on one line.
+class Writer {
+public:
+  explicit Writer(bool pretty) : pretty(pretty) {}
+  void value(const Json &json);
+  std::string out;
+
+private:
+  void line();
+  void array(const Json::Array &elements);
+  void object(const Json::Object &members);
+
+  bool pretty;
+  int depth = 0;
+};
+
+} // namespace
+
+void Writer::line() {
+  if (!pretty)
+    return;
+  out += '\n';
+  out.append(static_cast<size_t>(2 * depth), ' ');
+}
+
+void Writer::array(const Json::Array &elements) {
+  // Arrays of plain values stay on one line: shapes, offsets.
+  bool flat = true;
+  for (const Json &element : elements)
+    flat &= !element.isArray() && !element.isObject();
+  out += '[';
+  ++depth;
+  for (size_t i = 0; i < elements.size(); ++i) {
+    if (i)
+      out += pretty && flat ? ", " : ",";
+    if (!flat)
+      line();
+    value(elements[i]);
+  }
+  --depth;
+  if (!flat)
+    line();
+  out += ']';
+}
+
+void Writer::object(const Json::Object &members) {
+  out += '{';
+  ++depth;
+  for (size_t i = 0; i < members.size(); ++i) {
+    if (i)
+      out += ',';
+    line();
+    appendJsonString(out, members[i].name);
+    out += pretty ? ": " : ":";
+    value(members[i].value);
+  }
+  --depth;
+  if (!members.empty())
+    line();
+  out += '}';
+}
+
+void Writer::value(const Json &json) {
+  switch (json.kind()) {
+  case Json::Kind::Null:
+    out += "null";
+    return;
+  case Json::Kind::Bool:
+    out += json.asBool() ? "true" : "false";
+    return;
+  case Json::Kind::Int:
+    out += std::to_string(json.asInt());
+    return;
+  case Json::Kind::Double:
+    return appendDouble(out, json.asDouble());
+  case Json::Kind::String:
+    return appendJsonString(out, json.asString());
+  case Json::Kind::Array:
+    return array(json.asArray());
+  case Json::Kind::Object:
+    return object(json.asObject());
+  }
+}
+
+std::string Json::compact() const {
+  Writer writer(/*pretty=*/false);
+  writer.value(*this);
+  return std::move(writer.out);
+}
+
+std::string Json::pretty() const {
+  Writer writer(/*pretty=*/true);
+  writer.value(*this);
+  return std::move(writer.out) + "\n";
+}
+
+} // namespace weft

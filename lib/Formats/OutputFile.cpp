@@ -1,0 +1,113 @@
+//===- OutputFile.cpp - Checked writes and an atomic rename ---------------===//
+
+#include "weft/Formats/OutputFile.h"
+
+#include "weft/Formats/Durable.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace weft {
+
+static constexpr int64_t bufferBytes = 1 << 20;
+
+static std::string parentOf(const std::string &path) {
+  size_t slash = path.find_last_of('/');
+  if (slash == std::string::npos)
+    return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+OutputFile &OutputFile::operator=(OutputFile &&other) noexcept {
+  std::swap(fd, other.fd);
+  std::swap(total, other.total);
+  std::swap(finalPath, other.finalPath);
+  std::swap(temporaryPath, other.temporaryPath);
+  std::swap(buffer, other.buffer);
+  return *this;
+}
+
+OutputFile::~OutputFile() { discard(); }
+
+void OutputFile::discard() {
+  if (fd < 0)
+    return;
+  ::close(fd);
+  ::unlink(temporaryPath.c_str());
+  fd = -1;
+}
+
+Expected<OutputFile> OutputFile::create(const std::string &path) {
+  OutputFile result;
+  result.finalPath = path;
+  result.temporaryPath = path + ".tmp-" + std::to_string(::getpid());
+  result.fd = ::open(result.temporaryPath.c_str(),
+                     O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (result.fd < 0)
+    return storageError("cannot create: " + errnoText(errno)).at(path);
+  return result;
+}
+
+Status OutputFile::writeAll(const char *data, int64_t bytes) {
+  while (bytes > 0) {
+    ssize_t written = ::write(fd, data, static_cast<size_t>(bytes));
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written <= 0)
+      return storageError("cannot write: " +
+                          errnoText(written < 0 ? errno : ENOSPC))
+          .at(finalPath);
+    data += written;
+    bytes -= written;
+  }
+  return Status::success();
+}
+
+Status OutputFile::flush() {
+  Status status = writeAll(buffer.data(), static_cast<int64_t>(buffer.size()));
+  buffer.clear();
+  return status;
+}
+
+Status OutputFile::write(const void *data, int64_t bytes) {
+  const char *text = static_cast<const char *>(data);
+  total += bytes;
+  if (static_cast<int64_t>(buffer.size()) + bytes > bufferBytes)
+    if (Status status = flush(); !status)
+      return status;
+  if (bytes >= bufferBytes)
+    return writeAll(text, bytes);
+  buffer.insert(buffer.end(), text, text + bytes);
+  return Status::success();
+}
+
+Status OutputFile::commit() {
+  if (Status status = flush(); !status)
+    return status;
+  if (::fsync(fd) != 0)
+    return storageError("cannot flush to disk: " + errnoText(errno))
+        .at(finalPath);
+  // close() may be the first call to report a full network disk.
+  int closed = ::close(fd);
+  fd = -1;
+  if (closed != 0 || ::rename(temporaryPath.c_str(), finalPath.c_str()) != 0) {
+    int number = errno;
+    ::unlink(temporaryPath.c_str());
+    return storageError("cannot finish: " + errnoText(number)).at(finalPath);
+  }
+  return syncPath(parentOf(finalPath));
+}
+
+Status writeFile(const std::string &path, std::string_view text) {
+  auto out = OutputFile::create(path);
+  if (!out)
+    return out.takeError();
+  if (Status status = out->write(text); !status)
+    return status;
+  return out->commit();
+}
+
+} // namespace weft

@@ -1,0 +1,77 @@
+//===- Text.cpp - Text for messages ---------------------------------------===//
+
+#include "weft/Formats/Text.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace weft {
+
+size_t utf8Length(std::string_view text) {
+  auto byte = [&](size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
+  };
+  auto follows = [&](size_t i) { return (byte(i) & 0xc0) == 0x80; };
+  unsigned first = byte(0), second = byte(1);
+  if (first < 0x80)
+    return 1;
+  if (first >= 0xc2 && first <= 0xdf)
+    return follows(1) ? 2 : 0;
+  if ((first & 0xf0) == 0xe0) {
+    bool bad =
+        (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f);
+    return follows(1) && follows(2) && !bad ? 3 : 0;
+  }
+  if (first >= 0xf0 && first <= 0xf4) {
+    bool bad =
+        (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
+    return follows(1) && follows(2) && follows(3) && !bad ? 4 : 0;
+  }
+  return 0;
+}
+
+std::string printable(std::string_view text, size_t most) {
+  std::string result;
+  while (!text.empty()) {
+    if (result.size() >= most)
+      return result + "...";
+    size_t length = utf8Length(text);
+    auto first = static_cast<unsigned char>(text[0]);
+    // The C1 control characters are the two bytes c2 80 to c2 9f.
+    bool control = first < 0x20 || first == 0x7f ||
+                   (first == 0xc2 && length == 2 &&
+                    static_cast<unsigned char>(text[1]) < 0xa0);
+    if (length == 0 || control)
+      result += '?';
+    else
+      result += text.substr(0, length);
+    text.remove_prefix(length ? length : 1);
+  }
+  return result;
+}
+
+std::string inQuotes(std::string_view text) {
+  return "'" + printable(text, 80) + "'";
+}
+
+size_t editDistance(std::string_view a, std::string_view b) {
+  // Three rows of the usual table: swaps look two rows up.
+  std::vector<size_t> before(b.size() + 1), last(b.size() + 1),
+      row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j)
+    last[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      size_t change = last[j - 1] + (a[i - 1] != b[j - 1]);
+      row[j] = std::min({change, last[j] + 1, row[j - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    std::swap(before, last);
+    std::swap(last, row);
+  }
+  return last[b.size()];
+}
+
+} // namespace weft
