@@ -1,0 +1,19 @@
+//===- Executor.h - Runs the command table of a program ---------*- C++ -*-===//
+
+#ifndef WEFT_RUNTIME_EXECUTOR_H
+#define WEFT_RUNTIME_EXECUTOR_H
+
+#include "weft/Runtime/Context.h"
+
+namespace weft {
+
+/// Runs the commands of `program` in order. Stops at the first command that
+/// reports an error, which is left in the context, and returns false.
+bool runProgram(WeftContext &context, const WeftProgram &program);
+
+/// The same by name; a program the executable lacks is an error (70).
+bool runProgram(WeftContext &context, const char *name);
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_EXECUTOR_H
