@@ -1,0 +1,214 @@
+//===- Tensor.cpp - Values of the reference interpreter -------------------===//
+
+#include "weft/Interp/Tensor.h"
+
+#include "weft/Formats/Half.h"
+
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cassert>
+
+namespace weft {
+
+const char *elementKindName(ElementKind kind) {
+  switch (kind) {
+  case ElementKind::F64:
+    return "f64";
+  case ElementKind::F32:
+    return "f32";
+  case ElementKind::F16:
+    return "f16";
+  case ElementKind::BF16:
+    return "bf16";
+  case ElementKind::I64:
+    return "i64";
+  case ElementKind::I32:
+    return "i32";
+  case ElementKind::I1:
+    return "i1";
+  }
+  llvm_unreachable("all element kinds are handled");
+}
+
+std::optional<ElementKind> elementKindOf(mlir::Type elementType) {
+  if (elementType.isF64())
+    return ElementKind::F64;
+  if (elementType.isF32())
+    return ElementKind::F32;
+  if (elementType.isF16())
+    return ElementKind::F16;
+  if (elementType.isBF16())
+    return ElementKind::BF16;
+  if (elementType.isInteger(64))
+    return ElementKind::I64;
+  if (elementType.isInteger(32))
+    return ElementKind::I32;
+  if (elementType.isInteger(1))
+    return ElementKind::I1;
+  return std::nullopt;
+}
+
+double roundTo(ElementKind kind, double value) {
+  switch (kind) {
+  case ElementKind::F32:
+    return static_cast<float>(value);
+  case ElementKind::F16:
+    return halfToFloat(floatToHalf(static_cast<float>(value)));
+  case ElementKind::BF16:
+    return bf16ToFloat(floatToBf16(static_cast<float>(value)));
+  default:
+    return value;
+  }
+}
+
+int64_t wrapTo(ElementKind kind, int64_t value) {
+  if (kind == ElementKind::I32)
+    return static_cast<int32_t>(static_cast<uint32_t>(value));
+  return kind == ElementKind::I1 ? value & 1 : value;
+}
+
+//===----------------------------------------------------------------------===//
+// Making tensors
+//===----------------------------------------------------------------------===//
+
+static int64_t product(llvm::ArrayRef<int64_t> shape) {
+  int64_t count = 1;
+  for (int64_t size : shape)
+    count *= size;
+  return count;
+}
+
+Tensor::Tensor(std::vector<int64_t> shape, ElementKind kind)
+    : dims(std::move(shape)), elementKind(kind) {
+  size_t count = product(dims);
+  if (isFloat())
+    floatData.resize(count);
+  else
+    intData.resize(count);
+}
+
+Tensor::Tensor(mlir::RankedTensorType type)
+    : Tensor(type.getShape().vec(), *elementKindOf(type.getElementType())) {}
+
+Tensor Tensor::floats(std::vector<int64_t> shape, std::vector<double> values,
+                      ElementKind kind) {
+  assert(weft::isFloat(kind) && product(shape) == int64_t(values.size()));
+  Tensor result({0}, kind);
+  result.dims = std::move(shape);
+  result.floatData = std::move(values);
+  return result;
+}
+
+Tensor Tensor::ints(std::vector<int64_t> shape, std::vector<int64_t> values,
+                    ElementKind kind) {
+  assert(!weft::isFloat(kind) && product(shape) == int64_t(values.size()));
+  Tensor result({0}, kind);
+  result.dims = std::move(shape);
+  result.intData = std::move(values);
+  return result;
+}
+
+Tensor Tensor::scalar(double value, ElementKind kind) {
+  return floats({}, {value}, kind);
+}
+
+Tensor Tensor::intScalar(int64_t value, ElementKind kind) {
+  return ints({}, {value}, kind);
+}
+
+//===----------------------------------------------------------------------===//
+// Questions and conversions
+//===----------------------------------------------------------------------===//
+
+int64_t Tensor::size() const { return product(dims); }
+
+void Tensor::roundElements() {
+  for (double &element : floatData)
+    element = roundTo(elementKind, element);
+  for (int64_t &element : intData)
+    element = wrapTo(elementKind, element);
+}
+
+Tensor Tensor::renamed(ElementKind newKind) const {
+  assert(weft::isFloat(newKind) == isFloat());
+  Tensor result = *this;
+  result.elementKind = newKind;
+  return result;
+}
+
+bool Tensor::hasType(mlir::RankedTensorType type) const {
+  return type.getShape() == llvm::ArrayRef<int64_t>(dims) &&
+         elementKindOf(type.getElementType()) == elementKind;
+}
+
+std::string Tensor::typeText() const {
+  std::string text;
+  for (int64_t size : dims)
+    text += std::to_string(size) + "x";
+  return text + elementKindName(elementKind);
+}
+
+static void printElements(llvm::raw_ostream &os, const Tensor &tensor,
+                          int64_t axis, int64_t begin, int64_t count,
+                          int64_t most) {
+  if (axis == tensor.rank()) {
+    if (tensor.isFloat())
+      os << llvm::format("%.9g", tensor.at(begin));
+    else
+      os << tensor.intAt(begin);
+    return;
+  }
+  int64_t size = tensor.dim(axis);
+  os << '[';
+  for (int64_t i = 0; i < std::min(size, most); ++i) {
+    if (i)
+      os << ", ";
+    printElements(os, tensor, axis + 1, begin + i * (count / size),
+                  count / size, most);
+  }
+  os << (size > most ? ", ...]" : "]");
+}
+
+std::string Tensor::text(int64_t most) const {
+  std::string result;
+  llvm::raw_string_ostream os(result);
+  printElements(os, *this, 0, 0, size(), most);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Index arithmetic
+//===----------------------------------------------------------------------===//
+
+std::vector<int64_t> stridesOf(llvm::ArrayRef<int64_t> shape) {
+  std::vector<int64_t> strides(shape.size(), 1);
+  for (int64_t axis = int64_t(shape.size()) - 2; axis >= 0; --axis)
+    strides[axis] = strides[axis + 1] * shape[axis + 1];
+  return strides;
+}
+
+void forEachIndex(llvm::ArrayRef<int64_t> shape,
+                  llvm::function_ref<void(llvm::ArrayRef<int64_t>)> visit) {
+  llvm::SmallVector<int64_t> index(shape.size(), 0);
+  for (int64_t left = product(shape); left > 0; --left) {
+    visit(index);
+    for (int64_t axis = int64_t(shape.size()) - 1; axis >= 0; --axis) {
+      if (++index[axis] < shape[axis])
+        break;
+      index[axis] = 0;
+    }
+  }
+}
+
+int64_t broadcastOffset(llvm::ArrayRef<int64_t> shape,
+                        llvm::ArrayRef<int64_t> index) {
+  int64_t offset = 0;
+  size_t skipped = index.size() - shape.size();
+  for (size_t axis = 0; axis < shape.size(); ++axis)
+    offset =
+        offset * shape[axis] + (shape[axis] == 1 ? 0 : index[skipped + axis]);
+  return offset;
+}
+
+} // namespace weft
