@@ -15,6 +15,7 @@
 
 #include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace weft {
@@ -53,6 +54,10 @@ int tensorTypeBits(TensorType type);
 /// The number of elements of `shape`, or nothing if it overflows 63 bits or a
 /// dimension is negative.
 std::optional<int64_t> countElements(const std::vector<int64_t> &shape);
+/// The bytes of a tensor, or nothing if they overflow 63 bits or end inside a
+/// byte (elements of 4 or 6 bits).
+std::optional<int64_t> countBytes(TensorType type,
+                                  const std::vector<int64_t> &shape);
 /// "[2, 3]".
 std::string shapeText(const std::vector<int64_t> &shape);
 
@@ -132,6 +137,8 @@ public:
 private:
   Status openIndex(const std::string &indexPath);
   Status addFile(const std::string &filePath);
+  Status checkIndex(const std::string &indexPath,
+                    const std::map<std::string, std::string> &wanted) const;
 
   std::string name;
   std::vector<std::string> pathList;
@@ -167,6 +174,7 @@ public:
 
 private:
   SafetensorsWriter() = default;
+  Status put(std::string_view bytes);
 
   OutputFile out;
   Digest running;

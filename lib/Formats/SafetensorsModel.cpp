@@ -1,0 +1,138 @@
+//===- SafetensorsModel.cpp - Weights in one file or several --------------===//
+
+#include "weft/Formats/Json.h"
+#include "weft/Formats/Safetensors.h"
+
+#include <set>
+#include <sys/stat.h>
+
+namespace weft {
+
+static const char singleName[] = "/model.safetensors";
+static const char indexName[] = "/model.safetensors.index.json";
+
+static bool isDirectory(const std::string &path) {
+  struct stat info;
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static bool exists(const std::string &path) {
+  struct stat info;
+  return ::stat(path.c_str(), &info) == 0;
+}
+
+static bool endsWith(const std::string &text, const std::string &suffix) {
+  return text.size() >= suffix.size() &&
+         text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
+}
+
+bool SafetensorsModel::existsIn(const std::string &folder) {
+  return exists(folder + singleName) || exists(folder + indexName);
+}
+
+const SafetensorsModel::Entry *
+SafetensorsModel::find(const std::string &name) const {
+  auto found = entries.find(name);
+  return found == entries.end() ? nullptr : &found->second;
+}
+
+Expected<SafetensorsModel> SafetensorsModel::open(const std::string &path) {
+  SafetensorsModel model;
+  model.name = path;
+  Status status;
+  if (!isDirectory(path))
+    status = endsWith(path, ".index.json") ? model.openIndex(path)
+                                           : model.addFile(path);
+  else if (exists(path + singleName))
+    status = model.addFile(path + singleName);
+  else if (exists(path + indexName))
+    status = model.openIndex(path + indexName);
+  else
+    return inputError("expects model.safetensors or "
+                      "model.safetensors.index.json, but the folder has "
+                      "neither")
+        .at(path);
+  if (!status)
+    return status.takeError();
+  return model;
+}
+
+Status SafetensorsModel::addFile(const std::string &filePath) {
+  auto file = SafetensorsFile::open(filePath);
+  if (!file)
+    return file.takeError();
+  files.push_back(std::make_unique<SafetensorsFile>(std::move(*file)));
+  pathList.push_back(filePath);
+  for (const TensorInfo &info : files.back()->tensors()) {
+    auto [slot, isNew] =
+        entries.insert({info.name, Entry{files.back().get(), &info}});
+    if (!isNew)
+      return inputError("tensor " + inQuotes(info.name) + " is also in " +
+                        slot->second.file->path())
+          .at(filePath);
+  }
+  return Status::success();
+}
+
+/// The file part of the index: a plain name next to the index, nothing else.
+static Expected<std::string> shardName(const JsonCursor &field) {
+  auto file = field.asString();
+  if (!file)
+    return file.takeError();
+  bool plain = !file->empty() && *file != "." && *file != ".." &&
+               file->find('/') == file->npos && file->find('\0') == file->npos;
+  if (!plain)
+    return field.error("expects the name of a file beside the index, but got " +
+                       inQuotes(*file));
+  return *file;
+}
+
+Status SafetensorsModel::openIndex(const std::string &indexPath) {
+  auto json = readJsonFile(indexPath);
+  if (!json)
+    return json.takeError();
+  auto map = JsonCursor(*json, indexPath).get("weight_map");
+  if (!map)
+    return map.takeError();
+  auto size = map->objectSize();
+  if (!size)
+    return size.takeError();
+  pathList.push_back(indexPath);
+
+  size_t slash = indexPath.find_last_of('/');
+  std::string folder =
+      slash == indexPath.npos ? "" : indexPath.substr(0, slash + 1);
+  std::map<std::string, std::string> wanted;
+  std::set<std::string> shards;
+  for (size_t i = 0; i < *size; ++i) {
+    auto shard = shardName(map->member(i));
+    if (!shard)
+      return shard.takeError();
+    wanted[map->value().asObject()[i].name] = folder + *shard;
+    shards.insert(folder + *shard);
+  }
+  for (const std::string &shard : shards)
+    if (Status status = addFile(shard); !status)
+      return status;
+  return checkIndex(indexPath, wanted);
+}
+
+Status SafetensorsModel::checkIndex(
+    const std::string &indexPath,
+    const std::map<std::string, std::string> &wanted) const {
+  for (const auto &[tensor, shard] : wanted) {
+    const Entry *entry = find(tensor);
+    if (!entry || entry->file->path() != shard)
+      return inputError("the index puts tensor " + inQuotes(tensor) + " into " +
+                        shard + ", but it is not there")
+          .at(indexPath);
+  }
+  for (const auto &[tensor, entry] : entries)
+    if (!wanted.count(tensor))
+      return inputError("tensor " + inQuotes(tensor) + " is not in the index " +
+                        indexPath)
+          .at(entry.file->path());
+  return Status::success();
+}
+
+} // namespace weft
