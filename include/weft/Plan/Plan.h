@@ -1,0 +1,70 @@
+//===- Plan.h - The plan dialect --------------------------------*- C++ -*-===//
+//
+// Programs over buffers: what the executor runs, before it is a table. A root
+// buffer has an offset in the arena, a view has a layout relative to its root.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_PLAN_PLAN_H
+#define WEFT_PLAN_PLAN_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include <optional>
+
+#include "weft/Plan/PlanDialect.h.inc"
+#include "weft/Plan/PlanEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "weft/Plan/PlanAttrs.h.inc"
+
+#include "weft/Plan/PlanInterfaces.h.inc"
+
+#define GET_OP_CLASSES
+#include "weft/Plan/PlanOps.h.inc"
+
+namespace weft::plan {
+
+/// Bytes of one element; `i1` takes a byte.
+int64_t getElementBytes(mlir::MemRefType type);
+
+/// Bytes of a dense buffer of that shape.
+int64_t getBufferBytes(mlir::MemRefType type);
+
+/// Strides and offset of a buffer, in elements from the start of its root.
+struct Layout {
+  llvm::SmallVector<int64_t> sizes;
+  llvm::SmallVector<int64_t> strides;
+  int64_t offset = 0;
+
+  static Layout get(mlir::MemRefType type);
+  static Layout getDense(llvm::ArrayRef<int64_t> sizes);
+  /// Whether the elements lie densely in row-major order.
+  bool isDense() const;
+  mlir::MemRefType getType(mlir::Type element) const;
+  /// Layout of the same elements under `newSizes`, or nothing if that needs a
+  /// copy.
+  std::optional<Layout> reshape(llvm::ArrayRef<int64_t> newSizes) const;
+};
+
+/// The root of a buffer: itself unless it is a view.
+mlir::Value getRoot(mlir::Value buffer);
+
+/// Offset of a root in the arena, or nothing before memory planning.
+std::optional<int64_t> getRootOffset(mlir::Value root);
+
+/// Arena offset of the first element of any buffer.
+std::optional<int64_t> getByteOffset(mlir::Value buffer);
+
+void setRootOffset(mlir::Value root, int64_t offset);
+
+} // namespace weft::plan
+
+#endif // WEFT_PLAN_PLAN_H

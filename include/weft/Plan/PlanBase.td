@@ -1,0 +1,69 @@
+//===- PlanBase.td - Dialect, types and enums of plan ------*- tablegen -*-===//
+
+#ifndef PLAN_BASE_TD
+#define PLAN_BASE_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+
+def Plan_Dialect : Dialect {
+  let name = "plan";
+  let cppNamespace = "::weft::plan";
+  let summary = "Straight-line programs over buffers";
+  let description = [{
+    What the executor runs: programs whose commands read and write named bytes
+    of one arena. Every buffer is a `memref` of static shape; a **root** buffer
+    (`plan.use` of a state, `plan.input`, `plan.alloc`) is dense and row-major,
+    a `plan.view` is a strided part of a root. `weft-plan-memory` gives each
+    root its byte `offset`.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = [{
+    /// Module attributes set by plan-memory: sizes in bytes.
+    static constexpr ::llvm::StringLiteral kArenaBytesAttr = "plan.arena_bytes";
+    static constexpr ::llvm::StringLiteral kPersistentBytesAttr = "plan.persistent_bytes";
+    /// Bytes that library calls allocate outside the arena.
+    static constexpr ::llvm::StringLiteral kScratchBytesAttr = "plan.library_scratch_bytes";
+    void registerAttributes();
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Types and enums
+//===----------------------------------------------------------------------===//
+
+def Plan_Buffer : MemRefOf<[F32, F16, BF16, F64, I1, I32, I64]>;
+
+class Plan_Enum<string name, string summary, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, summary, cases> {
+  let cppNamespace = "::weft::plan";
+  let genSpecializedAttr = 0;
+}
+/// Stands in an op's own syntax: printed without brackets.
+class Plan_EnumAttr<EnumAttrInfo info, string mnemonic>
+    : EnumAttr<Plan_Dialect, info, mnemonic> {
+  let assemblyFormat = "$value";
+}
+
+def Plan_StateKind : Plan_Enum<"StateKind", "what a persistent tensor holds", [
+    I32EnumAttrCase<"Param", 0, "param">,
+    I32EnumAttrCase<"Gradient", 1, "gradient">,
+    I32EnumAttrCase<"Optimizer", 2, "optimizer">,
+    I32EnumAttrCase<"Scaler", 3, "scaler">]>;
+def Plan_StateKindAttr : Plan_EnumAttr<Plan_StateKind, "state_kind">;
+
+def Plan_Role : Plan_Enum<"Role", "why a transient buffer exists", [
+    I32EnumAttrCase<"Activation", 0, "activation">,
+    I32EnumAttrCase<"Temporary", 1, "temporary">]>;
+def Plan_RoleAttr : Plan_EnumAttr<Plan_Role, "role">;
+
+def Plan_Access : Plan_Enum<"Access", "what a command does with a buffer", [
+    I32EnumAttrCase<"Read", 1, "read">,
+    I32EnumAttrCase<"Write", 2, "write">,
+    I32EnumAttrCase<"Update", 3, "update">]>;
+
+class Plan_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Plan_Dialect, mnemonic, traits>;
+
+#endif // PLAN_BASE_TD

@@ -1,0 +1,124 @@
+//===- Buffers.cpp - Layouts, roots and offsets of buffers ----------------===//
+
+#include "weft/Plan/Plan.h"
+
+using namespace mlir;
+using namespace llvm;
+
+namespace weft::plan {
+
+int64_t getElementBytes(MemRefType type) {
+  return (type.getElementTypeBitWidth() + 7) / 8;
+}
+
+int64_t getBufferBytes(MemRefType type) {
+  return type.getNumElements() * getElementBytes(type);
+}
+
+Layout Layout::get(MemRefType type) {
+  Layout layout;
+  layout.sizes.assign(type.getShape().begin(), type.getShape().end());
+  if (failed(type.getStridesAndOffset(layout.strides, layout.offset)))
+    return getDense(type.getShape());
+  return layout;
+}
+
+Layout Layout::getDense(ArrayRef<int64_t> sizes) {
+  Layout layout;
+  layout.sizes.assign(sizes.begin(), sizes.end());
+  layout.strides.resize(sizes.size());
+  int64_t stride = 1;
+  for (size_t i = sizes.size(); i-- > 0; stride *= sizes[i])
+    layout.strides[i] = stride;
+  return layout;
+}
+
+bool Layout::isDense() const {
+  int64_t expected = 1;
+  for (size_t i = sizes.size(); i-- > 0; expected *= sizes[i])
+    if (sizes[i] != 1 && strides[i] != expected)
+      return false;
+  return true;
+}
+
+MemRefType Layout::getType(Type element) const {
+  Layout dense = getDense(sizes);
+  if (offset == 0 && dense.strides == strides)
+    return MemRefType::get(sizes, element);
+  auto layout = StridedLayoutAttr::get(element.getContext(), offset, strides);
+  return MemRefType::get(sizes, element, layout);
+}
+
+/// Merges neighbouring dimensions that one stride can walk; drops size 1.
+static void coalesce(const Layout &layout, SmallVectorImpl<int64_t> &sizes,
+                     SmallVectorImpl<int64_t> &strides) {
+  for (auto [size, stride] : zip(layout.sizes, layout.strides)) {
+    if (size == 1)
+      continue;
+    if (!sizes.empty() && strides.back() == size * stride) {
+      sizes.back() *= size;
+      strides.back() = stride;
+      continue;
+    }
+    sizes.push_back(size);
+    strides.push_back(stride);
+  }
+}
+
+std::optional<Layout> Layout::reshape(ArrayRef<int64_t> newSizes) const {
+  SmallVector<int64_t> runs, runStrides;
+  coalesce(*this, runs, runStrides);
+  Layout result = getDense(newSizes);
+  result.offset = offset;
+  // From the last dimension: cut each run into new dimensions.
+  size_t run = runs.size();
+  int64_t left = 1, stride = 1;
+  for (size_t i = newSizes.size(); i-- > 0;) {
+    if (newSizes[i] == 1)
+      continue;
+    if (left == 1) {
+      if (run == 0)
+        return std::nullopt;
+      left = runs[--run];
+      stride = runStrides[run];
+    }
+    if (left % newSizes[i] != 0)
+      return std::nullopt;
+    result.strides[i] = stride;
+    stride *= newSizes[i];
+    left /= newSizes[i];
+  }
+  return result;
+}
+
+Value getRoot(Value buffer) {
+  if (auto view = buffer.getDefiningOp<ViewOp>())
+    return view.getSource();
+  return buffer;
+}
+
+std::optional<int64_t> getRootOffset(Value root) {
+  Operation *op = root.getDefiningOp();
+  if (auto use = dyn_cast<UseOp>(op))
+    op = SymbolTable::lookupNearestSymbolFrom(op->getParentOp()->getParentOp(),
+                                              use.getStateAttr());
+  auto offset = op ? op->getAttrOfType<IntegerAttr>("offset") : IntegerAttr();
+  if (!offset)
+    return std::nullopt;
+  return offset.getInt();
+}
+
+std::optional<int64_t> getByteOffset(Value buffer) {
+  std::optional<int64_t> offset = getRootOffset(getRoot(buffer));
+  if (!offset)
+    return std::nullopt;
+  auto type = cast<MemRefType>(buffer.getType());
+  return *offset + Layout::get(type).offset * getElementBytes(type);
+}
+
+void setRootOffset(Value root, int64_t offset) {
+  Builder builder(root.getContext());
+  root.getDefiningOp()->setAttr("offset", builder.getI64IntegerAttr(offset));
+}
+
+} // namespace weft::plan

@@ -1,0 +1,124 @@
+//===- Plan.cpp - The plan dialect and its structure ops ------------------===//
+
+#include "weft/Plan/Plan.h"
+
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace llvm;
+
+#include "weft/Plan/PlanDialect.cpp.inc"
+#include "weft/Plan/PlanEnums.cpp.inc"
+#include "weft/Plan/PlanInterfaces.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "weft/Plan/PlanAttrs.cpp.inc"
+
+namespace weft::plan {
+
+void PlanDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "weft/Plan/PlanAttrs.cpp.inc"
+      >();
+}
+
+void PlanDialect::initialize() {
+  registerAttributes();
+  addOperations<
+#define GET_OP_LIST
+#include "weft/Plan/PlanOps.cpp.inc"
+      >();
+}
+
+/// A root buffer is dense from its first byte.
+static LogicalResult verifyRoot(Operation *op, MemRefType type) {
+  if (!type.hasStaticShape())
+    return op->emitOpError("expects static sizes, but got ") << type;
+  if (!type.getLayout().isIdentity())
+    return op->emitOpError("expects a dense buffer, but got ") << type;
+  return success();
+}
+
+LogicalResult StateOp::verify() { return verifyRoot(*this, getBufferType()); }
+
+LogicalResult InputOp::verify() {
+  return verifyRoot(*this, cast<MemRefType>(getBuffer().getType()));
+}
+
+LogicalResult AllocOp::verify() {
+  return verifyRoot(*this, cast<MemRefType>(getBuffer().getType()));
+}
+
+LogicalResult OutputOp::verify() {
+  auto type = cast<MemRefType>(getBuffer().getType());
+  if (!Layout::get(type).isDense())
+    return emitOpError("expects a dense buffer, but got ") << type;
+  return success();
+}
+
+LogicalResult UseOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  Operation *module = (*this)->getParentOp()->getParentOp();
+  auto state = symbols.lookupSymbolIn<StateOp>(module, getStateAttr());
+  if (!state)
+    return emitOpError("expects a state of the module, but got @")
+           << getState();
+  if (state.getType() == getBuffer().getType())
+    return success();
+  InFlightDiagnostic error = emitOpError("expects the type of the state, ")
+                             << state.getType() << ", but got "
+                             << getBuffer().getType();
+  error.attachNote(state.getLoc()) << "declared here";
+  return error;
+}
+
+LogicalResult ViewOp::verify() {
+  if (getSource().getDefiningOp<ViewOp>())
+    return emitOpError("expects a root buffer, but got a view");
+  auto source = cast<MemRefType>(getSource().getType());
+  auto view = cast<MemRefType>(getView().getType());
+  if (source.getElementType() != view.getElementType())
+    return emitOpError("expects element type ")
+           << source.getElementType() << ", but got " << view.getElementType();
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (!view.hasStaticShape() ||
+      failed(view.getStridesAndOffset(strides, offset)) ||
+      is_contained(strides, ShapedType::kDynamic) ||
+      offset == ShapedType::kDynamic)
+    return emitOpError("expects a static strided layout, but got ") << view;
+  int64_t first = offset, last = offset;
+  for (auto [size, stride] : zip(view.getShape(), strides))
+    (stride < 0 ? first : last) += (size - 1) * stride;
+  if (view.getNumElements() == 0 ||
+      (first >= 0 && last < source.getNumElements()))
+    return success();
+  return emitOpError("expects elements inside [0, ")
+         << source.getNumElements() << "), but got [" << first << ", " << last
+         << "]";
+}
+
+LogicalResult ProgramOp::verify() {
+  llvm::DenseSet<StringRef> inputs, outputs, states;
+  for (Operation &op : getBody().front()) {
+    if (op.getDialect() != (*this)->getDialect())
+      return op.emitOpError("expects to be outside of a plan program");
+    if (auto input = dyn_cast<InputOp>(op))
+      if (!inputs.insert(input.getName()).second)
+        return op.emitOpError("expects a name of its own, but got \"")
+               << input.getName() << "\" again";
+    if (auto output = dyn_cast<OutputOp>(op))
+      if (!outputs.insert(output.getName()).second)
+        return op.emitOpError("expects a name of its own, but got \"")
+               << output.getName() << "\" again";
+    if (auto use = dyn_cast<UseOp>(op))
+      if (!states.insert(use.getState()).second)
+        return op.emitOpError("expects one use of a state, but got @")
+               << use.getState() << " again";
+  }
+  return success();
+}
+
+} // namespace weft::plan
