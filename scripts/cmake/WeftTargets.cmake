@@ -30,6 +30,9 @@ function(weft_compiler_side name)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     target_compile_options(${name} PRIVATE -fpch-instantiate-templates "SHELL:-Xclang -fno-pch-timestamp")
   endif()
+  # The precompiled header is -fPIC; executables would get -fPIE otherwise.
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${name} PRIVATE -fPIC)
   add_dependencies(${name} weft_headers)
 endfunction()
 

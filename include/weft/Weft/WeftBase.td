@@ -113,7 +113,18 @@ def Weft_InitAttr : AttrDef<Weft_Dialect, "Init"> {
     values are Philox draws keyed by seed and parameter name.
   }];
   let parameters = (ins EnumParameter<Weft_InitKind>:$kind,
-                        "double":$first, "double":$second);
+                        APFloatParameter<"">:$firstNumber,
+                        APFloatParameter<"">:$secondNumber);
+  let builders = [AttrBuilder<(ins "::weft::InitKind":$kind,
+                                   CArg<"double", "0.0">:$first,
+                                   CArg<"double", "0.0">:$second), [{
+    return $_get($_ctxt, kind, ::llvm::APFloat(first), ::llvm::APFloat(second));
+  }]>];
+  let extraClassDeclaration = [{
+    /// Value, mean or low; deviation or high. 0 where the kind has none.
+    double getFirst() const { return getFirstNumber().convertToDouble(); }
+    double getSecond() const { return getSecondNumber().convertToDouble(); }
+  }];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }

@@ -77,7 +77,7 @@ def Weft_CompareOp : Weft_BinaryBase<"compare", [DeclareOpInterfaceMethods<Infer
   }];
   let arguments = (ins Weft_PredicateAttr:$predicate, Weft_Tensor:$lhs, Weft_Tensor:$rhs);
   let results = (outs Weft_BoolTensor:$result);
-  let assemblyFormat = "$predicate $lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
+  let assemblyFormat = "`` $predicate $lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
 }
 
 class Weft_LogicalOp<string mnemonic, string formula>

@@ -19,7 +19,7 @@ def Weft_ReduceOp : Weft_Op<"reduce", [
   let arguments = (ins Weft_ReduceKindAttr:$kind, Weft_FloatTensor:$operand,
                        DenseI64ArrayAttr:$dims, UnitAttr:$keep_dims);
   let results = (outs Weft_FloatTensor:$result);
-  let assemblyFormat = "$kind $operand `dims` $dims attr-dict `:` type($operand)";
+  let assemblyFormat = "`` $kind $operand `dims` $dims attr-dict `:` type($operand)";
   let hasVerifier = 1;
 }
 

@@ -1,0 +1,16 @@
+//===- InitAll.cpp - Registration of everything ---------------------------===//
+
+#include "weft/Pipeline/InitAll.h"
+
+#include "weft/Weft/Weft.h"
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace weft;
+
+void weft::registerAllDialects(mlir::DialectRegistry &registry) {
+  registry.insert<WeftDialect>();
+}
+
+void weft::registerAllPasses() { mlir::registerTransformsPasses(); }

@@ -1,0 +1,251 @@
+//===- ShapeOps.cpp - Reductions and shape ops ----------------------------===//
+
+#include "Parsing.h"
+
+using namespace mlir;
+using namespace weft;
+
+static RankedTensorType tensorType(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+/// Whether `dims` are increasing and inside the rank.
+static bool areDims(ArrayRef<int64_t> dims, int64_t rank) {
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (dims[i] < 0 || dims[i] >= rank || (i > 0 && dims[i] <= dims[i - 1]))
+      return false;
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// reduce
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+ReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
+                           ValueRange operands, DictionaryAttr attributes,
+                           OpaqueProperties properties, RegionRange regions,
+                           SmallVectorImpl<Type> &results) {
+  Adaptor adaptor(operands, attributes, properties, regions);
+  RankedTensorType type = tensorType(adaptor.getOperand());
+  if (!areDims(adaptor.getDims(), type.getRank()))
+    return emitOptionalError(loc, "expects increasing dims of ", type,
+                             ", but got [", adaptor.getDims(), "]");
+  bool keepDims = hasUnit(adaptor.getKeepDims(), attributes, "keep_dims");
+  SmallVector<int64_t> shape;
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    if (!llvm::is_contained(adaptor.getDims(), i))
+      shape.push_back(type.getDimSize(i));
+    else if (keepDims)
+      shape.push_back(1);
+  results.push_back(RankedTensorType::get(shape, type.getElementType()));
+  return success();
+}
+
+LogicalResult ReduceOp::verify() {
+  RankedTensorType type = tensorType(getOperand());
+  if (failed(verifyStatic(*this, type)))
+    return failure();
+  if (getKind() == ReduceKind::Sum)
+    return success();
+  for (int64_t dim : getDims())
+    if (type.getDimSize(dim) == 0)
+      return emitOpError("expects at least one element along each of its dims");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// broadcast, reshape
+//===----------------------------------------------------------------------===//
+
+LogicalResult BroadcastOp::verify() {
+  RankedTensorType from = tensorType(getOperand()),
+                   to = tensorType(getResult());
+  FailureOr<SmallVector<int64_t>> shape =
+      broadcastShapes(from.getShape(), to.getShape());
+  if (failed(shape) || ArrayRef<int64_t>(*shape) != to.getShape())
+    return emitOpError("expects a shape that ")
+           << from << " broadcasts to, but got " << to;
+  return verifyStatic(*this, to);
+}
+
+OpFoldResult BroadcastOp::fold(FoldAdaptor) {
+  return getOperand().getType() == getResult().getType()
+             ? OpFoldResult(getOperand())
+             : OpFoldResult();
+}
+
+LogicalResult ReshapeOp::verify() {
+  RankedTensorType from = tensorType(getOperand()),
+                   to = tensorType(getResult());
+  if (failed(verifyStatic(*this, from)) || failed(verifyStatic(*this, to)))
+    return failure();
+  if (from.getNumElements() != to.getNumElements())
+    return emitOpError("expects as many elements as ")
+           << from << ", but got " << to;
+  return success();
+}
+
+OpFoldResult ReshapeOp::fold(FoldAdaptor) {
+  if (getOperand().getType() == getResult().getType())
+    return getOperand();
+  if (auto inner = getOperand().getDefiningOp<ReshapeOp>()) {
+    getOperandMutable().assign(inner.getOperand());
+    return getResult();
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// transpose
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                              ValueRange operands, DictionaryAttr attributes,
+                              OpaqueProperties properties, RegionRange regions,
+                              SmallVectorImpl<Type> &results) {
+  Adaptor adaptor(operands, attributes, properties, regions);
+  RankedTensorType type = tensorType(adaptor.getOperand());
+  SmallVector<int64_t> sorted(adaptor.getPermutation());
+  llvm::sort(sorted);
+  if (static_cast<int64_t>(sorted.size()) != type.getRank() ||
+      !areDims(sorted, type.getRank()))
+    return emitOptionalError(loc, "expects a permutation of the dims of ", type,
+                             ", but got [", adaptor.getPermutation(), "]");
+  SmallVector<int64_t> shape;
+  for (int64_t dim : adaptor.getPermutation())
+    shape.push_back(type.getDimSize(dim));
+  results.push_back(RankedTensorType::get(shape, type.getElementType()));
+  return success();
+}
+
+LogicalResult TransposeOp::verify() {
+  return verifyStatic(*this, getOperand().getType());
+}
+
+OpFoldResult TransposeOp::fold(FoldAdaptor) {
+  ArrayRef<int64_t> permutation = getPermutation();
+  for (size_t i = 0; i < permutation.size(); ++i)
+    if (permutation[i] != static_cast<int64_t>(i))
+      return {};
+  return getOperand();
+}
+
+//===----------------------------------------------------------------------===//
+// slice, pad, concat
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                          ValueRange operands, DictionaryAttr attributes,
+                          OpaqueProperties properties, RegionRange regions,
+                          SmallVectorImpl<Type> &results) {
+  Adaptor adaptor(operands, attributes, properties, regions);
+  RankedTensorType type = tensorType(adaptor.getOperand());
+  size_t rank = type.getRank();
+  if (adaptor.getOffsets().size() != rank ||
+      adaptor.getSizes().size() != rank || adaptor.getStrides().size() != rank)
+    return emitOptionalError(loc, "expects ", rank,
+                             " offsets, sizes and strides");
+  results.push_back(
+      RankedTensorType::get(adaptor.getSizes(), type.getElementType()));
+  return success();
+}
+
+LogicalResult SliceOp::verify() {
+  RankedTensorType type = tensorType(getOperand());
+  if (failed(verifyStatic(*this, type)))
+    return failure();
+  for (int64_t i = 0; i < type.getRank(); ++i) {
+    int64_t offset = getOffsets()[i], size = getSizes()[i],
+            stride = getStrides()[i], extent = type.getDimSize(i);
+    if (size < 1 || stride < 1 || offset < 0 || offset >= extent ||
+        size - 1 > (extent - 1 - offset) / stride)
+      return emitOpError("expects a part inside ")
+             << type << ", but got offset " << offset << ", size " << size
+             << ", stride " << stride << " in dimension " << i;
+  }
+  return success();
+}
+
+OpFoldResult SliceOp::fold(FoldAdaptor) {
+  return getOperand().getType() == getResult().getType()
+             ? OpFoldResult(getOperand())
+             : OpFoldResult();
+}
+
+LogicalResult
+PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                        ValueRange operands, DictionaryAttr attributes,
+                        OpaqueProperties properties, RegionRange regions,
+                        SmallVectorImpl<Type> &results) {
+  Adaptor adaptor(operands, attributes, properties, regions);
+  RankedTensorType type = tensorType(adaptor.getOperand());
+  size_t rank = type.getRank();
+  if (adaptor.getLow().size() != rank || adaptor.getHigh().size() != rank ||
+      adaptor.getInterior().size() != rank)
+    return emitOptionalError(loc, "expects ", rank, " low, high and interior");
+  SmallVector<int64_t> shape;
+  for (size_t i = 0; i < rank; ++i) {
+    int64_t low = adaptor.getLow()[i], high = adaptor.getHigh()[i],
+            interior = adaptor.getInterior()[i], size = type.getDimSize(i);
+    constexpr int64_t limit = int64_t(1) << 40;
+    if (low < 0 || high < 0 || interior < 0 || low > limit || high > limit ||
+        interior > limit)
+      return emitOptionalError(loc, "expects padding from 0 to 2^40");
+    int64_t gaps;
+    if (llvm::MulOverflow(std::max<int64_t>(size - 1, 0), interior, gaps))
+      return emitOptionalError(loc, "expects a shape of at most 2^63 elements");
+    shape.push_back(low + size + gaps + high);
+  }
+  results.push_back(RankedTensorType::get(shape, type.getElementType()));
+  return success();
+}
+
+LogicalResult PadOp::verify() {
+  return verifyStatic(*this, getOperand().getType());
+}
+
+LogicalResult
+ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                           ValueRange operands, DictionaryAttr attributes,
+                           OpaqueProperties properties, RegionRange regions,
+                           SmallVectorImpl<Type> &results) {
+  Adaptor adaptor(operands, attributes, properties, regions);
+  if (operands.empty())
+    return emitOptionalError(loc, "expects at least one operand");
+  RankedTensorType first = tensorType(operands.front());
+  // While parsing, `dim` is in the attr-dict; later, in the properties.
+  IntegerAttr dimAttr = attributes.getAs<IntegerAttr>("dim");
+  if (!dimAttr)
+    dimAttr = adaptor.getDimAttr();
+  if (!dimAttr)
+    return emitOptionalError(loc, "expects a dim");
+  int64_t dim = dimAttr.getInt();
+  if (dim < 0 || dim >= first.getRank())
+    return emitOptionalError(loc, "expects a dim of ", first, ", but got ",
+                             dim);
+  SmallVector<int64_t> shape(first.getShape());
+  for (Value operand : operands.drop_front()) {
+    RankedTensorType type = tensorType(operand);
+    SmallVector<int64_t> expected(first.getShape());
+    if (type.getRank() == first.getRank())
+      expected[dim] = type.getDimSize(dim);
+    if (type.getShape() != ArrayRef<int64_t>(expected))
+      return emitOptionalError(loc, "expects operands equal except in dim ",
+                               dim, ", but got ", first, " and ", type);
+    shape[dim] += type.getDimSize(dim);
+  }
+  results.push_back(RankedTensorType::get(shape, first.getElementType()));
+  return success();
+}
+
+LogicalResult ConcatOp::verify() {
+  return verifyStatic(*this, getResult().getType());
+}
+
+OpFoldResult ConcatOp::fold(FoldAdaptor) {
+  return getInputs().size() == 1 ? OpFoldResult(getInputs().front())
+                                 : OpFoldResult();
+}

@@ -1,0 +1,290 @@
+//===- StructureOps.cpp - Parameters, state, programs ---------------------===//
+
+#include "Parsing.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace weft;
+
+LogicalResult weft::verifyStatic(Operation *op, Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || tensor.hasStaticShape())
+    return success();
+  return op->emitOpError("expects a static shape, but got ") << type;
+}
+
+//===----------------------------------------------------------------------===//
+// param, state, constant
+//===----------------------------------------------------------------------===//
+
+LogicalResult ParamOp::verify() {
+  if (failed(verifyStatic(*this, getType())))
+    return failure();
+  if (!isa<FloatType>(getTensorType().getElementType()))
+    return emitOpError("expects a floating-point element type, but got ")
+           << getType();
+  if (getTensorType().getNumElements() == 0)
+    return emitOpError("expects at least one element, but got ") << getType();
+  if (getTie() && getInit())
+    return emitOpError("expects no init on a tied parameter");
+  return success();
+}
+
+LogicalResult StateOp::verify() { return verifyStatic(*this, getType()); }
+
+LogicalResult ConstantOp::verify() {
+  return verifyStatic(*this, getResult().getType());
+}
+
+OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
+
+//===----------------------------------------------------------------------===//
+// program, kernel
+//===----------------------------------------------------------------------===//
+
+ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto buildType = [](Builder &builder, ArrayRef<Type> inputs,
+                      ArrayRef<Type> results,
+                      function_interface_impl::VariadicFlag, std::string &) {
+    return builder.getFunctionType(inputs, results);
+  };
+  return function_interface_impl::parseFunctionOp(
+      parser, result, /*allowVariadic=*/false,
+      getFunctionTypeAttrName(result.name), buildType,
+      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void ProgramOp::print(OpAsmPrinter &printer) {
+  function_interface_impl::printFunctionOp(
+      printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
+      getArgAttrsAttrName(), getResAttrsAttrName());
+}
+
+ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto buildType = [](Builder &builder, ArrayRef<Type> inputs,
+                      ArrayRef<Type> results,
+                      function_interface_impl::VariadicFlag, std::string &) {
+    return builder.getFunctionType(inputs, results);
+  };
+  return function_interface_impl::parseFunctionOp(
+      parser, result, /*allowVariadic=*/false,
+      getFunctionTypeAttrName(result.name), buildType,
+      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void KernelOp::print(OpAsmPrinter &printer) {
+  function_interface_impl::printFunctionOp(
+      printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
+      getArgAttrsAttrName(), getResAttrsAttrName());
+}
+
+/// The names of a program's ports: present, and each used once.
+static LogicalResult verifyPortNames(ProgramOp program) {
+  llvm::StringSet<> inputs, outputs;
+  for (unsigned i = 0, e = program.getNumArguments(); i < e; ++i) {
+    StringRef name = program.getInputName(i);
+    if (name.empty())
+      return program.emitOpError("expects a weft.input name on argument ") << i;
+    if (!inputs.insert(name).second)
+      return program.emitOpError("expects distinct input names, but got '")
+             << name << "' twice";
+  }
+  for (unsigned i = 0, e = program.getNumResults(); i < e; ++i) {
+    StringRef name = program.getOutputName(i);
+    if (name.empty())
+      return program.emitOpError("expects a weft.output name on result ") << i;
+    if (!outputs.insert(name).second)
+      return program.emitOpError("expects distinct output names, but got '")
+             << name << "' twice";
+  }
+  return success();
+}
+
+LogicalResult ProgramOp::verify() {
+  for (Type type : getFunctionType().getInputs())
+    if (!isa<RankedTensorType>(type))
+      return emitOpError("expects ranked tensors as inputs, but got ") << type;
+    else if (failed(verifyStatic(*this, type)))
+      return failure();
+  if (getBody().empty())
+    return emitOpError("expects a body");
+  return verifyPortNames(*this);
+}
+
+StringRef ProgramOp::getInputName(unsigned index) {
+  auto name = getArgAttrOfType<StringAttr>(index, WeftDialect::kInputAttr);
+  return name ? name.getValue() : StringRef();
+}
+
+StringRef ProgramOp::getOutputName(unsigned index) {
+  auto name = getResultAttrOfType<StringAttr>(index, WeftDialect::kOutputAttr);
+  return name ? name.getValue() : StringRef();
+}
+
+BlockArgument ProgramOp::findInput(StringRef name) {
+  for (unsigned i = 0, e = getNumArguments(); i < e; ++i)
+    if (getInputName(i) == name)
+      return getArgument(i);
+  return {};
+}
+
+int ProgramOp::findOutput(StringRef name) {
+  for (unsigned i = 0, e = getNumResults(); i < e; ++i)
+    if (getOutputName(i) == name)
+      return static_cast<int>(i);
+  return -1;
+}
+
+BlockArgument ProgramOp::addInput(StringRef name, Type type) {
+  Builder builder(getContext());
+  DictionaryAttr attrs = builder.getDictionaryAttr(builder.getNamedAttr(
+      WeftDialect::kInputAttr, builder.getStringAttr(name)));
+  unsigned index = getNumArguments();
+  // The block argument comes with it.
+  LogicalResult inserted = insertArgument(index, type, attrs, getLoc());
+  (void)inserted;
+  return getArgument(index);
+}
+
+ReturnOp ProgramOp::getTerminator() {
+  return cast<ReturnOp>(getBody().front().getTerminator());
+}
+
+//===----------------------------------------------------------------------===//
+// return
+//===----------------------------------------------------------------------===//
+
+// weft.return (%a, %b : type, type)? (writes @w = %w2 : type, ...)? attr-dict
+ParseResult ReturnOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::UnresolvedOperand> outputs, values;
+  SmallVector<Type> outputTypes, valueTypes;
+  SmallVector<Attribute> targets;
+  SMLoc loc = parser.getCurrentLocation();
+  OpAsmParser::UnresolvedOperand first;
+  OptionalParseResult hasOutputs = parser.parseOptionalOperand(first);
+  if (hasOutputs.has_value()) {
+    if (failed(*hasOutputs))
+      return failure();
+    outputs.push_back(first);
+    while (succeeded(parser.parseOptionalComma()))
+      if (parser.parseOperand(outputs.emplace_back()))
+        return failure();
+    if (parser.parseColonTypeList(outputTypes))
+      return failure();
+  }
+  auto parseWrite = [&]() -> ParseResult {
+    FlatSymbolRefAttr target;
+    if (parser.parseAttribute(target) || parser.parseEqual() ||
+        parser.parseOperand(values.emplace_back()) ||
+        parser.parseColonType(valueTypes.emplace_back()))
+      return failure();
+    targets.push_back(target);
+    return success();
+  };
+  if (succeeded(parser.parseOptionalKeyword("writes")) &&
+      parser.parseCommaSeparatedList(parseWrite))
+    return failure();
+  if (parser.parseOptionalAttrDict(result.attributes) ||
+      parser.resolveOperands(outputs, outputTypes, loc, result.operands) ||
+      parser.resolveOperands(values, valueTypes, loc, result.operands))
+    return failure();
+  Builder &builder = parser.getBuilder();
+  auto &properties = result.getOrAddProperties<ReturnOp::Properties>();
+  properties.targets = builder.getArrayAttr(targets);
+  properties.operandSegmentSizes = {static_cast<int32_t>(outputs.size()),
+                                    static_cast<int32_t>(values.size())};
+  return success();
+}
+
+void ReturnOp::print(OpAsmPrinter &printer) {
+  if (!getOutputs().empty())
+    printer << " " << getOutputs() << " : " << getOutputs().getTypes();
+  if (!getValues().empty()) {
+    printer << " writes ";
+    llvm::interleaveComma(
+        llvm::zip(getTargets(), getValues()), printer, [&](auto pair) {
+          auto [target, value] = pair;
+          printer << target << " = " << value << " : " << value.getType();
+        });
+  }
+  printer.printOptionalAttrDict((*this)->getAttrs(),
+                                {"targets", "operandSegmentSizes"});
+}
+
+LogicalResult ReturnOp::verify() {
+  auto program = cast<ProgramOp>((*this)->getParentOp());
+  if (getTargets().size() != getValues().size())
+    return emitOpError("expects one target for each written value");
+  if (getOutputs().getTypes() != TypeRange(program.getResultTypes()))
+    return emitOpError("expects outputs of types (")
+           << program.getResultTypes() << "), but got ("
+           << getOutputs().getTypes() << ")";
+  llvm::SmallDenseSet<Attribute> written;
+  for (auto [target, value] : llvm::zip(getTargets(), getValues())) {
+    auto name = cast<FlatSymbolRefAttr>(target);
+    if (!written.insert(name).second)
+      return emitOpError("expects one write to each state, but got two to ")
+             << name;
+    RankedTensorType type = lookupStateType(program, name);
+    if (!type)
+      return emitOpError("expects a param or state, but got ") << name;
+    if (type != value.getType())
+      return emitOpError("expects a value of type ")
+             << type << " for " << name << ", but got " << value.getType();
+  }
+  return success();
+}
+
+void ReturnOp::addWrite(StringRef target, Value value) {
+  getValuesMutable().append(value);
+  SmallVector<Attribute> targets(getTargets().getValue());
+  targets.push_back(FlatSymbolRefAttr::get(getContext(), target));
+  setTargetsAttr(ArrayAttr::get(getContext(), targets));
+}
+
+//===----------------------------------------------------------------------===//
+// read, call, yield
+//===----------------------------------------------------------------------===//
+
+LogicalResult ReadOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  RankedTensorType type;
+  Operation *target = symbols.lookupNearestSymbolFrom(*this, getSourceAttr());
+  if (auto param = dyn_cast_or_null<ParamOp>(target))
+    type = param.getTensorType();
+  if (auto state = dyn_cast_or_null<StateOp>(target))
+    type = state.getTensorType();
+  if (!type)
+    return emitOpError("expects a param or state, but got ") << getSourceAttr();
+  if (type == getResult().getType())
+    return success();
+  InFlightDiagnostic diag = emitOpError("expects a result of type ")
+                            << type << ", but got " << getResult().getType();
+  diag.attachNote(target->getLoc()) << "declared here";
+  return diag;
+}
+
+LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto kernel =
+      symbols.lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
+  if (!kernel)
+    return emitOpError("expects a kernel, but got ") << getKernelAttr();
+  if (kernel.getArgumentTypes() !=
+          ArrayRef(SmallVector<Type>(getInputs().getTypes())) ||
+      kernel.getResultTypes() !=
+          ArrayRef(SmallVector<Type>(getResults().getTypes())))
+    return emitOpError("expects the types of the kernel, ")
+           << kernel.getFunctionType();
+  return success();
+}
+
+LogicalResult YieldOp::verify() {
+  auto kernel = cast<KernelOp>((*this)->getParentOp());
+  if (getValues().getTypes() == TypeRange(kernel.getResultTypes()))
+    return success();
+  return emitOpError("expects values of types (")
+         << kernel.getResultTypes() << "), but got (" << getValues().getTypes()
+         << ")";
+}

@@ -1,0 +1,146 @@
+//===- Weft.cpp - The weft dialect ----------------------------------------===//
+
+#include "weft/Weft/Weft.h"
+
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace weft;
+
+#include "weft/Weft/WeftDialect.cpp.inc"
+#include "weft/Weft/WeftEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "weft/Weft/WeftAttrs.cpp.inc"
+
+void WeftDialect::initialize() {
+  registerAttributes();
+  addOperations<
+#define GET_OP_LIST
+#include "weft/Weft/WeftOps.cpp.inc"
+      >();
+}
+
+void WeftDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "weft/Weft/WeftAttrs.cpp.inc"
+      >();
+}
+
+Operation *WeftDialect::materializeConstant(OpBuilder &builder, Attribute value,
+                                            Type type, Location loc) {
+  auto elements = dyn_cast<ElementsAttr>(value);
+  if (!elements || elements.getType() != type)
+    return nullptr;
+  return ConstantOp::create(builder, loc, elements);
+}
+
+//===----------------------------------------------------------------------===//
+// InitAttr
+//===----------------------------------------------------------------------===//
+
+/// Number of numbers that an init kind takes.
+static unsigned numInitNumbers(InitKind kind) {
+  switch (kind) {
+  case InitKind::Zeros:
+  case InitKind::Ones:
+    return 0;
+  case InitKind::Constant:
+    return 1;
+  case InitKind::Normal:
+  case InitKind::Uniform:
+    return 2;
+  }
+  llvm_unreachable("unknown init kind");
+}
+
+Attribute InitAttr::parse(AsmParser &parser, Type) {
+  StringRef keyword;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseKeyword(&keyword))
+    return {};
+  std::optional<InitKind> kind = symbolizeInitKind(keyword);
+  if (!kind) {
+    parser.emitError(loc) << "expects an initialisation of zeros, ones, "
+                             "constant, normal or uniform, but got "
+                          << keyword;
+    return {};
+  }
+  double numbers[2] = {0.0, 0.0};
+  for (unsigned i = 0, e = numInitNumbers(*kind); i < e; ++i)
+    if (parser.parseComma() || parser.parseFloat(numbers[i]))
+      return {};
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<InitAttr>(loc, parser.getContext(), *kind,
+                                     APFloat(numbers[0]), APFloat(numbers[1]));
+}
+
+void InitAttr::print(AsmPrinter &printer) const {
+  printer << "<" << stringifyInitKind(getKind());
+  double numbers[2] = {getFirst(), getSecond()};
+  for (unsigned i = 0, e = numInitNumbers(getKind()); i < e; ++i) {
+    printer << ", ";
+    printer.printFloat(llvm::APFloat(numbers[i]));
+  }
+  printer << ">";
+}
+
+LogicalResult InitAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               InitKind kind, APFloat firstNumber,
+                               APFloat secondNumber) {
+  double first = firstNumber.convertToDouble();
+  double second = secondNumber.convertToDouble();
+  if (!std::isfinite(first) || !std::isfinite(second))
+    return emitError() << "expects finite numbers in an initialisation";
+  if (kind == InitKind::Normal && second < 0)
+    return emitError() << "expects a standard deviation of at least 0, but got "
+                       << second;
+  if (kind == InitKind::Uniform && first > second)
+    return emitError() << "expects low <= high, but got " << first << " and "
+                       << second;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Helpers
+//===----------------------------------------------------------------------===//
+
+FailureOr<SmallVector<int64_t>> weft::broadcastShapes(ArrayRef<int64_t> lhs,
+                                                      ArrayRef<int64_t> rhs) {
+  if (lhs.size() < rhs.size())
+    std::swap(lhs, rhs);
+  SmallVector<int64_t> shape(lhs);
+  size_t shift = lhs.size() - rhs.size();
+  for (size_t i = 0; i < rhs.size(); ++i) {
+    int64_t &dim = shape[shift + i];
+    if (dim == rhs[i] || rhs[i] == 1)
+      continue;
+    if (dim != 1)
+      return failure();
+    dim = rhs[i];
+  }
+  return shape;
+}
+
+StringRef weft::getScope(Operation *op) {
+  auto scope = op->getAttrOfType<StringAttr>(WeftDialect::kScopeAttr);
+  return scope ? scope.getValue() : StringRef();
+}
+
+void weft::copyScope(Operation *from, Operation *to) {
+  if (Attribute scope = from->getAttr(WeftDialect::kScopeAttr))
+    to->setAttr(WeftDialect::kScopeAttr, scope);
+}
+
+RankedTensorType weft::lookupStateType(Operation *from,
+                                       FlatSymbolRefAttr name) {
+  Operation *target = SymbolTable::lookupNearestSymbolFrom(from, name);
+  if (auto param = dyn_cast_or_null<ParamOp>(target))
+    return param.getTensorType();
+  if (auto state = dyn_cast_or_null<StateOp>(target))
+    return state.getTensorType();
+  return {};
+}
