@@ -19,6 +19,8 @@
 
 namespace weft {
 
+class ProgramOp;
+
 enum class ComputeMode {
   /// Everything in double, whatever the module says: f32, f16 and bf16 tensors
   /// hold doubles and nothing is rounded. For finite differences.
@@ -78,6 +80,9 @@ private:
   using OperandRefs = llvm::ArrayRef<const Tensor *>;
   llvm::FailureOr<llvm::SmallVector<Tensor>> evaluate(mlir::Operation *op,
                                                       OperandRefs operands);
+  /// Splits what the terminator returned, and applies the writes.
+  llvm::FailureOr<TensorMap> finish(ProgramOp program,
+                                    llvm::SmallVector<Tensor> returned);
   /// Brings `value` to the type that the module declares.
   llvm::FailureOr<Tensor> adopt(Tensor value, mlir::RankedTensorType type,
                                 mlir::Location loc, llvm::StringRef what) const;

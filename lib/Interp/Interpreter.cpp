@@ -1,0 +1,300 @@
+//===- Interpreter.cpp - Runs programs op by op ---------------------------===//
+
+#include "OpTable.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+namespace weft {
+
+using mlir::RankedTensorType;
+
+Interpreter::Interpreter(mlir::ModuleOp module, ComputeMode mode)
+    : module(module), mode(mode) {
+  for (StateOp state : module.getOps<StateOp>())
+    states.emplace(state.getSymName().str(), Tensor(state.getTensorType()));
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+static bool isSameClass(ElementKind a, ElementKind b) {
+  bool isBool = a == ElementKind::I1;
+  return isFloat(a) == isFloat(b) && isBool == (b == ElementKind::I1);
+}
+
+llvm::FailureOr<Tensor> Interpreter::adopt(Tensor value, RankedTensorType type,
+                                           mlir::Location loc,
+                                           llvm::StringRef what) const {
+  std::optional<ElementKind> kind = elementKindOf(type.getElementType());
+  if (!kind || llvm::ArrayRef<int64_t>(value.shape()) != type.getShape() ||
+      !isSameClass(*kind, value.kind()))
+    return mlir::emitError(loc) << what << " expects the type " << type
+                                << ", but got " << value.typeText();
+  for (int64_t element : value.intValues())
+    if (wrapTo(*kind, element) != element)
+      return mlir::emitError(loc) << what << " expects values of the type "
+                                  << type << ", but got " << element;
+  value = value.renamed(*kind);
+  if (mode == ComputeMode::F32)
+    value.roundElements();
+  return value;
+}
+
+//===----------------------------------------------------------------------===//
+// State
+//===----------------------------------------------------------------------===//
+
+/// The declaration whose tensor `name` stands for: follows ties.
+static mlir::Operation *findDeclaration(mlir::ModuleOp module,
+                                        llvm::StringRef name) {
+  mlir::Operation *declaration =
+      mlir::SymbolTable::lookupSymbolIn(module, name);
+  llvm::SmallPtrSet<mlir::Operation *, 4> seen;
+  while (auto param = llvm::dyn_cast_or_null<ParamOp>(declaration)) {
+    std::optional<llvm::StringRef> tie = param.getTie();
+    if (!tie || !seen.insert(declaration).second)
+      break;
+    declaration = mlir::SymbolTable::lookupSymbolIn(module, *tie);
+  }
+  return declaration;
+}
+
+static RankedTensorType declaredType(mlir::Operation *declaration) {
+  if (auto param = llvm::dyn_cast_or_null<ParamOp>(declaration))
+    return param.getTensorType();
+  if (auto state = llvm::dyn_cast_or_null<StateOp>(declaration))
+    return state.getTensorType();
+  return {};
+}
+
+static std::string symbolOf(mlir::Operation *declaration) {
+  return mlir::SymbolTable::getSymbolName(declaration).str();
+}
+
+llvm::LogicalResult Interpreter::setState(llvm::StringRef name, Tensor value) {
+  mlir::Operation *declaration = findDeclaration(module, name);
+  RankedTensorType type = declaredType(declaration);
+  if (!type)
+    return module.emitError()
+           << "expects a parameter or state, but there is no '@" << name << "'";
+  llvm::FailureOr<Tensor> adopted = adopt(
+      std::move(value), type, declaration->getLoc(), ("'@" + name + "'").str());
+  if (failed(adopted))
+    return llvm::failure();
+  states[symbolOf(declaration)] = std::move(*adopted);
+  return llvm::success();
+}
+
+const Tensor *Interpreter::findState(llvm::StringRef name) const {
+  mlir::Operation *declaration = findDeclaration(module, name);
+  if (!declaredType(declaration))
+    return nullptr;
+  auto found = states.find(symbolOf(declaration));
+  return found == states.end() ? nullptr : &found->second;
+}
+
+/// Element `index` of the initial values of a parameter.
+static double initialElement(InitAttr init, llvm::StringRef name, int64_t seed,
+                             int64_t index) {
+  switch (init.getKind()) {
+  case InitKind::Zeros:
+    return 0;
+  case InitKind::Ones:
+    return 1;
+  case InitKind::Constant:
+    return init.getFirst();
+  case InitKind::Normal:
+    return drawNormal(seed, name, index, init.getFirst(), init.getSecond());
+  case InitKind::Uniform:
+    return drawUniform(seed, name, index, init.getFirst(), init.getSecond());
+  }
+  llvm_unreachable("all kinds of initial values are handled");
+}
+
+llvm::LogicalResult Interpreter::initialize(int64_t seed) {
+  for (ParamOp param : module.getOps<ParamOp>()) {
+    if (param.getTie())
+      continue;
+    std::optional<InitAttr> init = param.getInit();
+    Tensor value(param.getTensorType());
+    if (!init || !value.isFloat())
+      return param.emitOpError()
+             << "expects an 'init' attribute and a floating-point type";
+    for (int64_t i = 0; i < value.size(); ++i)
+      value.at(i) = initialElement(*init, param.getSymName(), seed, i);
+    if (failed(setState(param.getSymName(), std::move(value))))
+      return llvm::failure();
+  }
+  return llvm::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Ops and blocks
+//===----------------------------------------------------------------------===//
+
+llvm::FailureOr<llvm::SmallVector<Tensor>>
+Interpreter::evaluate(mlir::Operation *op, OperandRefs operands) {
+  auto found = getOpTable().find(op->getName().getStringRef());
+  if (found == getOpTable().end())
+    return op->emitOpError() << "is not supported by the interpreter";
+  OpCall call{op, operands, *this, {}};
+  for (mlir::Type type : op->getResultTypes())
+    call.results.emplace_back(llvm::cast<RankedTensorType>(type));
+  if (failed(found->second(call)))
+    return llvm::failure();
+  for (Tensor &result : call.results)
+    if (mode == ComputeMode::F32 || !result.isFloat())
+      result.roundElements();
+  return std::move(call.results);
+}
+
+llvm::FailureOr<llvm::SmallVector<Tensor>>
+Interpreter::evaluateOp(mlir::Operation *op, llvm::ArrayRef<Tensor> operands) {
+  if (operands.size() != op->getNumOperands())
+    return op->emitOpError() << "expects " << op->getNumOperands()
+                             << " operands, but got " << operands.size();
+  llvm::SmallVector<Tensor> adopted;
+  for (auto [value, type] : llvm::zip(operands, op->getOperandTypes())) {
+    llvm::FailureOr<Tensor> tensor = adopt(
+        value, llvm::cast<RankedTensorType>(type), op->getLoc(), "operand");
+    if (failed(tensor))
+      return llvm::failure();
+    adopted.push_back(std::move(*tensor));
+  }
+  llvm::SmallVector<const Tensor *> refs;
+  for (const Tensor &tensor : adopted)
+    refs.push_back(&tensor);
+  return evaluate(op, refs);
+}
+
+namespace {
+/// The values of a block that are still needed.
+class ValueStore {
+public:
+  void define(mlir::Value value, Tensor tensor) {
+    if (!value.use_empty())
+      values[value] = {std::make_unique<Tensor>(std::move(tensor)),
+                       std::distance(value.use_begin(), value.use_end())};
+  }
+  const Tensor *get(mlir::Value value) const {
+    return values.find(value)->second.tensor.get();
+  }
+  /// Drops a value after its last use.
+  void release(mlir::Value value) {
+    auto found = values.find(value);
+    if (--found->second.usesLeft == 0)
+      values.erase(found);
+  }
+
+private:
+  struct Entry {
+    std::unique_ptr<Tensor> tensor;
+    int64_t usesLeft;
+  };
+  llvm::DenseMap<mlir::Value, Entry> values;
+};
+} // namespace
+
+llvm::FailureOr<llvm::SmallVector<Tensor>>
+Interpreter::evaluateBlock(mlir::Block &block, OperandRefs arguments,
+                           bool observed) {
+  ValueStore values;
+  for (auto [argument, tensor] : llvm::zip(block.getArguments(), arguments))
+    values.define(argument, *tensor);
+  for (mlir::Operation &op : block.without_terminator()) {
+    llvm::SmallVector<const Tensor *> operands;
+    for (mlir::Value operand : op.getOperands())
+      operands.push_back(values.get(operand));
+    llvm::FailureOr<llvm::SmallVector<Tensor>> results =
+        evaluate(&op, operands);
+    if (failed(results))
+      return llvm::failure();
+    if (observed && observer)
+      observer(&op, *results);
+    for (mlir::Value operand : op.getOperands())
+      values.release(operand);
+    for (auto [value, tensor] : llvm::zip(op.getResults(), *results))
+      values.define(value, std::move(tensor));
+  }
+  llvm::SmallVector<Tensor> returned;
+  for (mlir::Value operand : block.getTerminator()->getOperands())
+    returned.push_back(*values.get(operand));
+  return returned;
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+static std::string outputName(ProgramOp program, unsigned index) {
+  llvm::StringRef name = program.getOutputName(index);
+  return name.empty() ? std::to_string(index) : name.str();
+}
+
+static llvm::LogicalResult checkNames(ProgramOp program,
+                                      const TensorMap &inputs) {
+  for (const auto &[name, value] : inputs)
+    if (!program.findInput(name))
+      return program.emitError() << "program '@" << program.getSymName()
+                                 << "' has no input '" << name << "'";
+  return llvm::success();
+}
+
+llvm::FailureOr<TensorMap> Interpreter::run(llvm::StringRef programName,
+                                            const TensorMap &inputs) {
+  auto program = llvm::dyn_cast_or_null<ProgramOp>(
+      mlir::SymbolTable::lookupSymbolIn(module, programName));
+  if (!program)
+    return module.emitError() << "there is no program '@" << programName << "'";
+  if (failed(checkNames(program, inputs)))
+    return llvm::failure();
+  mlir::Block &block = program.getBody().front();
+  std::vector<Tensor> arguments;
+  for (mlir::BlockArgument argument : block.getArguments()) {
+    std::string name = program.getInputName(argument.getArgNumber()).str();
+    auto found = inputs.find(name);
+    if (found == inputs.end())
+      return program.emitError() << "program '@" << programName
+                                 << "' expects the input '" << name << "'";
+    llvm::FailureOr<Tensor> value =
+        adopt(found->second, llvm::cast<RankedTensorType>(argument.getType()),
+              argument.getLoc(), "input '" + name + "'");
+    if (failed(value))
+      return llvm::failure();
+    arguments.push_back(std::move(*value));
+  }
+  llvm::SmallVector<const Tensor *> refs;
+  for (const Tensor &argument : arguments)
+    refs.push_back(&argument);
+  llvm::FailureOr<llvm::SmallVector<Tensor>> returned =
+      evaluateBlock(block, refs, /*observed=*/true);
+  if (failed(returned))
+    return llvm::failure();
+  return finish(program, std::move(*returned));
+}
+
+llvm::FailureOr<TensorMap>
+Interpreter::finish(ProgramOp program, llvm::SmallVector<Tensor> returned) {
+  ReturnOp terminator = program.getTerminator();
+  unsigned numOutputs = terminator.getOutputs().size();
+  TensorMap outputs, writes;
+  for (unsigned i = 0; i < numOutputs; ++i)
+    outputs.emplace(outputName(program, i), std::move(returned[i]));
+  for (auto [target, value] : llvm::zip(
+           terminator.getTargets(), llvm::drop_begin(returned, numOutputs))) {
+    llvm::StringRef name =
+        llvm::cast<mlir::FlatSymbolRefAttr>(target).getValue();
+    mlir::Operation *declaration = findDeclaration(module, name);
+    RankedTensorType type = declaredType(declaration);
+    if (!type || !value.hasType(type))
+      return terminator.emitOpError()
+             << "writes " << value.typeText() << " to '@" << name << "'";
+    writes[symbolOf(declaration)] = std::move(value);
+  }
+  for (auto &[name, value] : writes)
+    states[name] = std::move(value);
+  return outputs;
+}
+
+} // namespace weft

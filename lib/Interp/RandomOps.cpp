@@ -1,0 +1,91 @@
+//===- RandomOps.cpp - Philox draws ---------------------------------------===//
+
+#include "OpTable.h"
+
+#include "weft/Runtime/Philox.h"
+
+namespace weft {
+
+static PhiloxKey keyOf(int64_t seed, llvm::StringRef name) {
+  return philoxKey(static_cast<uint64_t>(seed),
+                   philoxNameHash(name.data(), name.size()));
+}
+
+// In f32 and in this order in both modes: the values of the library routines.
+double drawNormal(int64_t seed, llvm::StringRef key, int64_t element,
+                  double mean, double std) {
+  float draw = philoxNormal(keyOf(seed, key), /*row=*/0, element);
+  return static_cast<float>(mean) + static_cast<float>(std) * draw;
+}
+
+double drawUniform(int64_t seed, llvm::StringRef key, int64_t element,
+                   double low, double high) {
+  float draw = philoxUnit(philoxNumber(keyOf(seed, key), /*row=*/0, element));
+  return static_cast<float>(low) + static_cast<float>(high - low) * draw;
+}
+
+static llvm::LogicalResult evaluateRandomNormal(OpCall &call) {
+  auto op = call.as<RandomNormalOp>();
+  for (int64_t i = 0; i < call.result().size(); ++i)
+    call.result().at(i) = drawNormal(call.operand(0).intAt(0), op.getKey(), i,
+                                     op.getMean().convertToDouble(),
+                                     op.getStd().convertToDouble());
+  return llvm::success();
+}
+
+static llvm::LogicalResult evaluateRandomUniform(OpCall &call) {
+  auto op = call.as<RandomUniformOp>();
+  for (int64_t i = 0; i < call.result().size(); ++i)
+    call.result().at(i) = drawUniform(call.operand(0).intAt(0), op.getKey(), i,
+                                      op.getLow().convertToDouble(),
+                                      op.getHigh().convertToDouble());
+  return llvm::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Dropout
+//===----------------------------------------------------------------------===//
+
+DropoutMask::DropoutMask(const Tensor &rng, int64_t opId, double p,
+                         ComputeMode mode)
+    : seed(rng.intAt(0)), firstRow(rng.intAt(1)), opId(opId), p(p),
+      keepScale(philoxKeepScale(p)) {
+  if (mode == ComputeMode::F64 && p < 1)
+    keepScale = 1 / (1 - p);
+}
+
+double DropoutMask::factor(int64_t row, int64_t element) const {
+  uint32_t number =
+      philoxNumber(philoxKey(seed, opId), firstRow + row, element);
+  return philoxKeeps(number, philoxDropThreshold(p)) ? keepScale : 0;
+}
+
+static llvm::LogicalResult evaluateDropout(OpCall &call) {
+  auto op = call.as<DropoutOp>();
+  double p = op.getP().convertToDouble();
+  const Tensor &x = call.operand(0);
+  if (p == 0) {
+    call.result() = x;
+    return llvm::success();
+  }
+  if (!op.getRng())
+    return call.fail() << "expects an rng operand where p is not 0; run "
+                          "weft-derive-programs";
+  DropoutMask mask(call.operand(1), static_cast<int64_t>(op.getOpId()), p,
+                   call.interpreter.getMode());
+  int64_t rowSize = x.rank() ? x.size() / x.dim(0) : 1;
+  for (int64_t i = 0; i < x.size(); ++i) {
+    // A dropped element is 0 even where the operand is not finite.
+    double factor = mask.factor(i / rowSize, i % rowSize);
+    call.result().at(i) = factor == 0 ? 0 : factor * x.at(i);
+  }
+  return llvm::success();
+}
+
+void addRandomOps(OpTable &table) {
+  table["weft.random_normal"] = evaluateRandomNormal;
+  table["weft.random_uniform"] = evaluateRandomUniform;
+  table["weft.dropout"] = evaluateDropout;
+}
+
+} // namespace weft

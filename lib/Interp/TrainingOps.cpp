@@ -1,0 +1,120 @@
+//===- TrainingOps.cpp - Gradients and optimizers -------------------------===//
+
+#include "OpTable.h"
+
+#include <cmath>
+
+namespace weft {
+
+//===----------------------------------------------------------------------===//
+// Gradients
+//===----------------------------------------------------------------------===//
+
+static llvm::LogicalResult evaluateAccumulate(OpCall &call) {
+  bool restart = call.operand(2).at(0) == 0;
+  for (int64_t i = 0; i < call.result().size(); ++i)
+    call.result().at(i) = restart
+                              ? call.operand(1).at(i)
+                              : call.operand(0).at(i) + call.operand(1).at(i);
+  return llvm::success();
+}
+
+static llvm::LogicalResult evaluateNormAndCheck(OpCall &call) {
+  double p = call.as<NormAndCheckOp>().getP().convertToDouble();
+  double norm = 0;
+  bool allFinite = true;
+  for (const Tensor *grad : call.operands)
+    for (double element : grad->floatValues()) {
+      double magnitude = std::fabs(element);
+      allFinite &= std::isfinite(element);
+      if (!std::isinf(p))
+        norm += std::pow(magnitude, p);
+      else if (!(norm >= magnitude) && !std::isnan(norm)) // NaN sticks
+        norm = magnitude;
+    }
+  call.result(0).at(0) = std::isinf(p) ? norm : std::pow(norm, 1 / p);
+  call.result(1).intAt(0) = !allFinite;
+  return llvm::success();
+}
+
+static llvm::LogicalResult evaluateClipCoefficient(OpCall &call) {
+  double norm = call.operand(0).at(0), maxNorm = call.operand(1).at(0);
+  // A norm that is not finite is left to the check that skips the update.
+  bool clips = maxNorm != 0 && std::isfinite(norm);
+  call.result().at(0) = clips ? std::fmin(1, maxNorm / (norm + 1e-6)) : 1;
+  return llvm::success();
+}
+
+static llvm::LogicalResult evaluateStepIncrement(OpCall &call) {
+  bool skip = call.operand(1).intAt(0);
+  call.result().intAt(0) = call.operand(0).intAt(0) + (skip ? 0 : 1);
+  return llvm::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Optimizers
+//===----------------------------------------------------------------------===//
+
+/// Operands: param, exp_avg, exp_avg_sq, grad, coef, skip, step, lr,
+/// weight_decay, beta1, beta2, eps.
+template <typename OpT> static llvm::LogicalResult evaluateAdam(OpCall &call) {
+  constexpr bool isDecoupled = std::is_same_v<OpT, AdamWOp>;
+  auto op = call.as<OpT>();
+  auto number = [&](unsigned i) { return call.operand(i).value(0); };
+  bool skip = number(5);
+  double coef = number(4), step = number(6), eps = number(11);
+  double lr = number(7) * op.getLrScale().convertToDouble();
+  double decay = number(8) * op.getDecayScale().convertToDouble();
+  double beta1 = number(9), beta2 = number(10);
+  double correction1 = 1 - std::pow(beta1, step);
+  double correction2 = 1 - std::pow(beta2, step);
+  for (int64_t i = 0; i < call.operand(0).size(); ++i) {
+    double p = call.operand(0).at(i), m = call.operand(1).at(i);
+    double v = call.operand(2).at(i);
+    if (!skip) {
+      double g = call.operand(3).at(i) * coef + (isDecoupled ? 0 : decay * p);
+      p *= isDecoupled ? 1 - lr * decay : 1;
+      m += (1 - beta1) * (g - m);
+      v = beta2 * v + (1 - beta2) * g * g;
+      p -= lr / correction1 * m / (std::sqrt(v) / std::sqrt(correction2) + eps);
+    }
+    call.result(0).at(i) = p;
+    call.result(1).at(i) = m;
+    call.result(2).at(i) = v;
+  }
+  return llvm::success();
+}
+
+/// Operands: param, momentum_buffer, grad, coef, skip, step, lr, weight_decay,
+/// momentum.
+static llvm::LogicalResult evaluateSgd(OpCall &call) {
+  auto op = call.as<SgdOp>();
+  auto number = [&](unsigned i) { return call.operand(i).value(0); };
+  bool skip = number(4), isFirst = number(5) == 1;
+  double coef = number(3), momentum = number(8);
+  double lr = number(6) * op.getLrScale().convertToDouble();
+  double decay = number(7) * op.getDecayScale().convertToDouble();
+  for (int64_t i = 0; i < call.operand(0).size(); ++i) {
+    double p = call.operand(0).at(i), buffer = call.operand(1).at(i);
+    if (!skip) {
+      double g = call.operand(2).at(i) * coef + decay * p;
+      buffer = isFirst ? g : momentum * buffer + g;
+      p -= lr * (op.getNesterov() ? g + momentum * buffer : buffer);
+    }
+    call.result(0).at(i) = p;
+    call.result(1).at(i) = buffer;
+  }
+  return llvm::success();
+}
+
+void addTrainingOps(OpTable &table) {
+  table["weft.accumulate"] = evaluateAccumulate;
+  table["weft.norm_and_check"] = evaluateNormAndCheck;
+  table["weft.clip_coefficient"] = evaluateClipCoefficient;
+  table["weft.step_increment"] = evaluateStepIncrement;
+  table["weft.adamw"] = evaluateAdam<AdamWOp>;
+  table["weft.adam"] = evaluateAdam<AdamOp>;
+  table["weft.sgd"] = evaluateSgd;
+}
+
+} // namespace weft
