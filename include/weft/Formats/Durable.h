@@ -1,8 +1,10 @@
 //===- Durable.h - Step directories that are committed or absent *- C++ -*-===//
 //
-// A save writes into `.tmp-step_00000010-PID`, flushes files and directory,
+// A save writes into `.tmp-step_00000010-PID-N`, flushes files and directory,
 // renames to `step_00000010`, flushes the parent, and only then retires old
 // steps. Whatever moment a crash chooses, what was committed stays readable.
+// The temporary directory is locked while its writer lives, so that the next
+// run can tell a left-over from a save in progress.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,13 +37,14 @@ public:
   StepWriter &operator=(StepWriter &&other) noexcept;
   ~StepWriter();
 
-  /// Makes `saveDirectory` if needed; refuses a step that is already committed.
+  /// Makes `saveDirectory` if needed. A step that is already committed is an
+  /// error unless `replace`; an unusable directory in its place is replaced.
   static Expected<StepWriter> begin(const std::string &saveDirectory,
-                                    int64_t step);
+                                    int64_t step, bool replace = false);
   /// Where the files go until commit().
   const std::string &directory() const { return temporary; }
   /// fsync everything, rename, fsync the parent; returns the final directory.
-  /// The manifest must be written by then.
+  /// The manifest must be written by then, and be of this step.
   Expected<std::string> commit();
 
 private:
@@ -50,7 +53,7 @@ private:
 
   std::string parent, temporary;
   int64_t stepNumber = 0;
-  bool open = false;
+  int lock = -1;
 };
 
 /// A step directory in a save directory.
@@ -70,7 +73,7 @@ Expected<std::optional<StepEntry>> newestStep(const std::string &saveDirectory);
 /// Unusable directories are left alone. A step is first renamed to a temporary
 /// name, so that a half-deleted one is never taken for a step.
 Status retireSteps(const std::string &saveDirectory, int64_t keep);
-/// Removes temporaries of processes that are gone.
+/// Removes temporaries whose writer is gone.
 Status cleanTemporaries(const std::string &saveDirectory);
 
 } // namespace weft

@@ -62,7 +62,7 @@ struct Manifest {
   const ManifestTensor *findTensor(const std::string &name) const;
   std::optional<double> scalar(const std::string &name) const;
 
-  /// Deterministic JSON text.
+  /// Deterministic JSON text, with its own digest in front.
   std::string str() const;
   /// Every error is a checkpoint error (exit 5).
   static Expected<Manifest> parse(std::string_view text,

@@ -1,0 +1,275 @@
+//===- ManifestJson.cpp - MANIFEST.json text ------------------------------===//
+
+#include "weft/Formats/Json.h"
+#include "weft/Formats/Manifest.h"
+
+namespace weft {
+
+//===----------------------------------------------------------------------===//
+// Writer
+//===----------------------------------------------------------------------===//
+
+static Json cursorJson(const DataCursor &cursor) {
+  Json result = Json::object();
+  result.set("rows", cursor.rows);
+  result.set("epoch", cursor.epoch);
+  result.set("shuffle", cursor.shuffle);
+  result.set("shuffle_seed", cursor.shuffleSeed);
+  return result;
+}
+
+static Json tensorJson(const ManifestTensor &tensor) {
+  Json result = Json::object();
+  result.set("name", tensor.name);
+  result.set("kind", tensor.kind);
+  result.set("dtype", tensorTypeName(tensor.type));
+  result.set("shape", Json::arrayOf(tensor.shape));
+  Json &pieces = result.set("pieces", Json::array());
+  for (const ManifestPiece &piece : tensor.pieces) {
+    Json &entry = pieces.push(Json::object());
+    entry.set("file", piece.file);
+    entry.set("key", piece.key);
+    entry.set("begin", piece.begin);
+    entry.set("end", piece.end);
+  }
+  return result;
+}
+
+// The text starts with its own digest, taken with zeros in its place, so that a
+// flipped bit in a number does not go unnoticed.
+static const std::string digestPrefix = "{\n  \"xxh3\": \"";
+static const std::string noDigest(32, '0');
+
+std::string Manifest::str() const {
+  Json root = Json::object();
+  root.set("xxh3", noDigest);
+  root.set("weft_checkpoint", manifestVersion);
+  root.set("step", step);
+  root.set("world_size", worldSize);
+  root.set("fingerprint", fingerprint);
+  root.set("seed", seed);
+  root.set("cursor", cursorJson(cursor));
+  Json &scalarMap = root.set("scalars", Json::object());
+  for (const auto &[name, value] : scalars)
+    scalarMap.set(name, value);
+  Json &fileList = root.set("files", Json::array());
+  for (const ManifestFile &file : files) {
+    Json &entry = fileList.push(Json::object());
+    entry.set("name", file.name);
+    entry.set("bytes", file.bytes);
+    entry.set("xxh3", file.xxh3);
+  }
+  Json &tensorList = root.set("tensors", Json::array());
+  for (const ManifestTensor &tensor : tensors)
+    tensorList.push(tensorJson(tensor));
+  std::string text = root.pretty();
+  return text.replace(digestPrefix.size(), 32, digest128(text));
+}
+
+Status Manifest::write(const std::string &stepDirectory) const {
+  std::string path = stepDirectory + "/" + manifestName;
+  if (Status status = validate(path); !status)
+    return status.takeError().withCode(ExitCode::Internal);
+  return writeFile(path, str());
+}
+
+//===----------------------------------------------------------------------===//
+// Reader
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Reads fields one after the other and keeps the first error.
+class Fields {
+public:
+  explicit Fields(JsonCursor at) : at(std::move(at)) {}
+
+  void integer(const char *name, int64_t &out, int64_t least) {
+    store(failure ? std::nullopt : std::optional(at.getInt(name, least)), out);
+  }
+  void boolean(const char *name, bool &out) {
+    store(failure ? std::nullopt : std::optional(at.getBool(name)), out);
+  }
+  void string(const char *name, std::string &out) {
+    store(failure ? std::nullopt : std::optional(at.getString(name)), out);
+  }
+  void shape(const char *name, std::vector<int64_t> &out) {
+    store(failure ? std::nullopt : std::optional(at.getIntArray(name, 0)), out);
+  }
+  /// Calls `each` for every element of an array, until one fails.
+  template <typename Function>
+  void array(const char *name, const Function &each) {
+    auto field = open(name);
+    if (!field)
+      return;
+    auto size = field->arraySize();
+    if (!size)
+      return fail(size.takeError());
+    for (size_t i = 0; i < *size && !failure; ++i) {
+      Fields element(field->element(i));
+      each(element);
+      if (element.failure)
+        fail(std::move(*element.failure));
+    }
+  }
+  /// The same for the members of an object.
+  template <typename Function>
+  void members(const char *name, const Function &each) {
+    auto field = open(name);
+    if (!field)
+      return;
+    auto size = field->objectSize();
+    if (!size)
+      return fail(size.takeError());
+    for (size_t i = 0; i < *size && !failure; ++i)
+      each(field->value().asObject()[i].name, field->member(i));
+  }
+  std::optional<JsonCursor> open(const char *name) {
+    if (failure)
+      return std::nullopt;
+    auto field = at.get(name);
+    if (field)
+      return *field;
+    fail(field.takeError());
+    return std::nullopt;
+  }
+  void fail(Error error) { failure = std::move(error); }
+  /// Takes over the error of fields inside.
+  void check(Fields &inner) {
+    if (inner.failure)
+      fail(std::move(*inner.failure));
+  }
+  const JsonCursor &place() const { return at; }
+  std::optional<Error> failure;
+
+private:
+  template <typename T> void store(std::optional<Expected<T>> value, T &out) {
+    if (!value)
+      return;
+    if (*value)
+      out = std::move(**value);
+    else
+      fail(value->takeError());
+  }
+
+  JsonCursor at;
+};
+
+} // namespace
+
+static void readCursor(Fields &root, DataCursor &cursor) {
+  auto field = root.open("cursor");
+  if (!field)
+    return;
+  Fields fields(*field);
+  fields.integer("rows", cursor.rows, 0);
+  fields.integer("epoch", cursor.epoch, 0);
+  fields.boolean("shuffle", cursor.shuffle);
+  fields.integer("shuffle_seed", cursor.shuffleSeed, INT64_MIN);
+  root.check(fields);
+}
+
+static void readFile(Fields &fields, std::vector<ManifestFile> &files) {
+  ManifestFile file;
+  fields.string("name", file.name);
+  fields.integer("bytes", file.bytes, 0);
+  fields.string("xxh3", file.xxh3);
+  files.push_back(std::move(file));
+}
+
+static void readTensor(Fields &fields, std::vector<ManifestTensor> &tensors) {
+  ManifestTensor tensor;
+  std::string dtype;
+  fields.string("name", tensor.name);
+  fields.string("kind", tensor.kind);
+  fields.string("dtype", dtype);
+  fields.shape("shape", tensor.shape);
+  fields.array("pieces", [&](Fields &at) {
+    ManifestPiece piece;
+    at.string("file", piece.file);
+    at.string("key", piece.key);
+    at.integer("begin", piece.begin, 0);
+    at.integer("end", piece.end, 0);
+    tensor.pieces.push_back(std::move(piece));
+  });
+  if (fields.failure)
+    return;
+  auto type = parseTensorType(dtype);
+  if (!type)
+    return fields.fail(
+        fields.place().error("unknown dtype " + inQuotes(dtype)));
+  tensor.type = *type;
+  tensors.push_back(std::move(tensor));
+}
+
+static void readScalars(Fields &root, Manifest &manifest) {
+  root.members("scalars", [&](const std::string &name, const JsonCursor &at) {
+    auto value = at.asDouble();
+    if (!value)
+      return root.fail(value.takeError());
+    manifest.scalars.push_back({name, *value});
+  });
+}
+
+static Status checkOwnDigest(std::string_view text, const std::string &file) {
+  size_t at = digestPrefix.size();
+  if (text.size() < at + 32 || text.compare(0, at, digestPrefix) != 0)
+    return checkpointError("expects a manifest that starts with its digest")
+        .at(file)
+        .hint("the file is damaged or no manifest of weft");
+  std::string zeroed(text);
+  std::string stated = zeroed.substr(at, 32);
+  std::string actual = digest128(zeroed.replace(at, 32, noDigest));
+  if (stated != actual)
+    return checkpointError("expects digest " + printable(stated, 32) +
+                           " of the manifest, but got " + actual)
+        .at(file)
+        .hint("the manifest is damaged: resume from an older step");
+  return Status::success();
+}
+
+Expected<Manifest> Manifest::parse(std::string_view text,
+                                   const std::string &file) {
+  if (Status status = checkOwnDigest(text, file); !status)
+    return status.takeError();
+  auto json = parseJson(text, file);
+  if (!json)
+    return json.takeError().withCode(ExitCode::Checkpoint);
+  JsonCursor cursor(*json, file, ExitCode::Checkpoint);
+  auto version = cursor.getInt("weft_checkpoint");
+  if (!version)
+    return version.takeError();
+  if (*version != manifestVersion)
+    return checkpointError("expects checkpoint format " +
+                           std::to_string(manifestVersion) + ", but got " +
+                           std::to_string(*version))
+        .at(file)
+        .hint("it was written by another version of weft");
+  Manifest result;
+  Fields root(cursor);
+  root.integer("step", result.step, 0);
+  root.integer("world_size", result.worldSize, 1);
+  root.string("fingerprint", result.fingerprint);
+  root.integer("seed", result.seed, INT64_MIN);
+  readCursor(root, result.cursor);
+  readScalars(root, result);
+  root.array("files", [&](Fields &at) { readFile(at, result.files); });
+  root.array("tensors", [&](Fields &at) { readTensor(at, result.tensors); });
+  if (root.failure)
+    return std::move(*root.failure);
+  if (Status status = result.validate(file); !status)
+    return status.takeError();
+  return result;
+}
+
+Expected<Manifest> Manifest::read(const std::string &stepDirectory) {
+  std::string path = stepDirectory + "/" + manifestName;
+  auto file = MappedFile::open(path);
+  if (!file)
+    return file.takeError().withCode(ExitCode::Checkpoint);
+  return parse({reinterpret_cast<const char *>(file->data()),
+                static_cast<size_t>(file->size())},
+               path);
+}
+
+} // namespace weft
