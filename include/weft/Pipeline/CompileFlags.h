@@ -1,0 +1,32 @@
+//===- CompileFlags.h - The compile flags of the driver ---------*- C++ -*-===//
+
+#ifndef WEFT_PIPELINE_COMPILEFLAGS_H
+#define WEFT_PIPELINE_COMPILEFLAGS_H
+
+#include "weft/Formats/Flags.h"
+
+namespace mlir {
+class ModuleOp;
+} // namespace mlir
+
+namespace weft {
+
+/// What decides the structure of the program: `--batch`, `--optimizer`, ...
+const std::vector<FlagSpec> &compileFlags();
+
+/// What only steers the driver: `--emit`, `--dump-dir`, `--from`, ...
+const std::vector<FlagSpec> &driverFlags();
+
+/// Refuses values whose feature is not built yet, naming the flag.
+Status checkSupported(const FlagValues &flags);
+
+/// Writes the compile flags that were given to the module, as the dictionary
+/// attribute `weft.options`: every dump carries its own options.
+void storeOptions(mlir::ModuleOp module, const FlagValues &flags);
+
+/// The options that a dump carries, as `--name=value` arguments.
+Expected<std::vector<std::string>> loadOptions(mlir::ModuleOp module);
+
+} // namespace weft
+
+#endif // WEFT_PIPELINE_COMPILEFLAGS_H

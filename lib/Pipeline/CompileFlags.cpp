@@ -1,0 +1,207 @@
+//===- CompileFlags.cpp - The compile flags of the driver -----------------===//
+
+#include "weft/Pipeline/CompileFlags.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+
+using namespace weft;
+
+static constexpr llvm::StringLiteral kOptionsAttr = "weft.options";
+static constexpr double kMost = 9007199254740992.0; // 2^53
+
+const std::vector<FlagSpec> &weft::compileFlags() {
+  static const std::vector<FlagSpec> flags = {
+      {"target", FlagKind::String, CompileFlag, "cpu", "TARGET",
+       "cpu (this machine), cpu:LEVEL (x86-64-v2, -v3, -v4) or cuda:sm_90"},
+      {"batch", FlagKind::Int, CompileFlag, "", "N",
+       "rows of a micro-step on each rank", "", 1, kMost},
+      {"seq", FlagKind::Int, CompileFlag, "", "N",
+       "tokens of a row; default: all positions of the model", "", 1, kMost},
+      {"ignore-field", FlagKind::List, CompileFlag, "", "NAME",
+       "accept this unknown field of config.json"},
+      {"precision", FlagKind::Enum, CompileFlag, "f32", "",
+       "type of the heavy computation", "f32|f16|bf16"},
+      {"recipe", FlagKind::Enum, CompileFlag, "amp", "",
+       "mixed-precision recipe", "amp|llm|pure-f16"},
+      {"grad-dtype", FlagKind::Enum, CompileFlag, "f32", "",
+       "type of gradient contributions", "f32|torch"},
+      {"autocast-lists", FlagKind::String, CompileFlag, "", "FILE",
+       "overrides of the autocast policies (TOML)"},
+      {"numerics", FlagKind::Enum, CompileFlag, "strict", "",
+       "strict rounds at op borders, fast inside kernels only", "strict|fast"},
+      {"loss-scale", FlagKind::String, CompileFlag, "none", "MODE",
+       "dynamic, none or a fixed number"},
+      {"scaler", FlagKind::Enum, CompileFlag, "torch", "",
+       "policy of the dynamic loss scale", "torch|deepspeed|mmcv"},
+      {"scaler-init", FlagKind::Double, CompileFlag, "65536", "X",
+       "first loss scale", "", 0, 3.4e38},
+      {"scaler-growth", FlagKind::Double, CompileFlag, "2", "X",
+       "growth factor of the loss scale", "", 1, kMost},
+      {"scaler-backoff", FlagKind::Double, CompileFlag, "0.5", "X",
+       "backoff factor of the loss scale", "", 0, 1},
+      {"scaler-interval", FlagKind::Int, CompileFlag, "2000", "N",
+       "clean steps before the scale grows", "", 1, kMost},
+      {"scaler-hysteresis", FlagKind::Int, CompileFlag, "1", "N",
+       "overflows before the scale shrinks", "", 1, kMost},
+      {"scaler-min", FlagKind::Double, CompileFlag, "0", "X",
+       "least loss scale", "", 0, kMost},
+      {"master-weights", FlagKind::Enum, CompileFlag, "on", "",
+       "keep f32 weights beside low-precision ones", "on|off"},
+      {"optimizer", FlagKind::Enum, CompileFlag, "adamw", "",
+       "update rule, with PyTorch's arithmetic", "adamw|adam|sgd"},
+      {"nesterov", FlagKind::Switch, CompileFlag, "", "",
+       "Nesterov momentum (sgd)"},
+      {"clip-norm", FlagKind::Enum, CompileFlag, "2", "",
+       "p of the gradient norm that --clip limits", "1|2|3|inf"},
+      {"groups", FlagKind::String, CompileFlag, "", "FILE",
+       "parameter groups by regular expression (TOML)"},
+      {"accumulation", FlagKind::Enum, CompileFlag, "on", "",
+       "on: one program serves every --accum K", "on|off"},
+      {"mesh", FlagKind::String, CompileFlag, "", "AXES",
+       "ranks, such as dp:4 or replica:2,shard:2"},
+      {"zero", FlagKind::Int, CompileFlag, "0", "STAGE",
+       "ZeRO stage: what is sharded over the ranks", "", 0, 3},
+      {"sync", FlagKind::Enum, CompileFlag, "last", "",
+       "reduce gradients in each micro-step or in the last", "each|last"},
+      {"bucket", FlagKind::String, CompileFlag, "scope", "RULE",
+       "scope, or bytes:N: what one collective carries"},
+      {"prefetch", FlagKind::Int, CompileFlag, "1", "K", "gathers issued ahead",
+       "", 0, 64},
+      {"reshard", FlagKind::Enum, CompileFlag, "on", "",
+       "free gathered parameters after the forward pass", "on|off"},
+      {"reduce-dtype", FlagKind::Enum, CompileFlag, "f32", "",
+       "type that gradients are reduced in", "f32|f16|bf16"},
+      {"gather-dtype", FlagKind::Enum, CompileFlag, "f32", "",
+       "type that parameters are gathered in", "f32|f16|bf16"},
+      {"recompute", FlagKind::String, CompileFlag, "none", "RULE",
+       "none, blocks or every:N: what the backward pass computes again"},
+      {"memory-limit", FlagKind::Bytes, CompileFlag, "", "BYTES",
+       "fail (exit 4) if the program needs more; K, M, G are accepted"},
+      {"cost-table", FlagKind::String, CompileFlag, "", "FILE",
+       "speeds of the machine for estimates"},
+      {"threads-max", FlagKind::Int, CompileFlag, "", "N",
+       "threads that library scratch is planned for", "", 1, 1024},
+      {"explain", FlagKind::Enum, CompileFlag, "", "",
+       "name the rule behind each decision", "precision|schedule|fusion"},
+      {"debug-nan", FlagKind::Switch, CompileFlag, "", "",
+       "name the first op that makes a non-finite value"},
+  };
+  return flags;
+}
+
+const std::vector<FlagSpec> &weft::driverFlags() {
+  static const std::vector<FlagSpec> flags = {
+      {"output", FlagKind::String, DriverFlag, "", "FILE",
+       "where the result goes; default: the model's name, or standard output",
+       "", -std::numeric_limits<double>::infinity(),
+       std::numeric_limits<double>::infinity(), "o"},
+      {"emit", FlagKind::Enum, DriverFlag, "exe", "", "what to write",
+       "graph|dist|plan|llvm|ptx|obj|exe|timeline"},
+      {"dump-dir", FlagKind::String, DriverFlag, "", "DIR",
+       "write the module after every phase: DIR/NN-phase.mlir"},
+      {"from", FlagKind::String, DriverFlag, "", "PHASE",
+       "MODEL is a dump written after PHASE: continue behind it"},
+      {"to", FlagKind::String, DriverFlag, "", "PHASE",
+       "stop after PHASE and write the module"},
+      {"print-pipeline", FlagKind::Switch, DriverFlag, "", "",
+       "print the passes as text that weft-opt accepts"},
+      {"reproducer", FlagKind::String, DriverFlag, "", "FILE",
+       "where a failing pass leaves the module and the passes to run"},
+  };
+  return flags;
+}
+
+//===----------------------------------------------------------------------===//
+// What is not built yet
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The only value that a flag takes today.
+struct OnlyValue {
+  const char *flag;
+  const char *value;
+};
+} // namespace
+
+static const OnlyValue kOnlyValues[] = {
+    {"precision", "f32"},
+    {"recipe", "amp"},
+    {"grad-dtype", "f32"},
+    {"autocast-lists", ""},
+    {"numerics", "strict"},
+    {"loss-scale", "none"},
+    {"scaler", "torch"},
+    {"scaler-init", "65536"},
+    {"scaler-growth", "2"},
+    {"scaler-backoff", "0.5"},
+    {"scaler-interval", "2000"},
+    {"scaler-hysteresis", "1"},
+    {"scaler-min", "0"},
+    {"master-weights", "on"},
+    {"mesh", ""},
+    {"zero", "0"},
+    {"sync", "last"},
+    {"bucket", "scope"},
+    {"prefetch", "1"},
+    {"reshard", "on"},
+    {"reduce-dtype", "f32"},
+    {"gather-dtype", "f32"},
+    {"recompute", "none"},
+    {"threads-max", ""},
+    {"explain", ""},
+};
+
+Status weft::checkSupported(const FlagValues &flags) {
+  for (const OnlyValue &only : kOnlyValues)
+    if (flags.isSet(only.flag) && flags.getText(only.flag) != only.value) {
+      Error error = usageError("does not support --" + std::string(only.flag) +
+                               "=" + flags.getText(only.flag) + " yet");
+      if (*only.value)
+        error.hint("only --" + std::string(only.flag) + "=" + only.value +
+                   " works today");
+      else
+        error.hint("leave --" + std::string(only.flag) + " out");
+      return error;
+    }
+  if (flags.isSet("debug-nan"))
+    return usageError("does not support --debug-nan yet")
+        .hint("leave --debug-nan out");
+  const std::string &emit = flags.getText("emit");
+  if (emit == "ptx" || emit == "timeline")
+    return usageError("does not support --emit=" + emit + " yet");
+  if (flags.getText("target").rfind("cuda", 0) == 0)
+    return usageError("does not support --target=" + flags.getText("target") +
+                      " yet")
+        .hint("use --target=cpu");
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Options in the module
+//===----------------------------------------------------------------------===//
+
+void weft::storeOptions(mlir::ModuleOp module, const FlagValues &flags) {
+  mlir::Builder builder(module.getContext());
+  llvm::SmallVector<mlir::NamedAttribute> options;
+  for (const FlagSpec &spec : compileFlags())
+    if (flags.isSet(spec.name))
+      options.push_back(builder.getNamedAttr(
+          spec.name, builder.getStringAttr(flags.getText(spec.name))));
+  module->setAttr(kOptionsAttr, builder.getDictionaryAttr(options));
+}
+
+Expected<std::vector<std::string>> weft::loadOptions(mlir::ModuleOp module) {
+  auto options = module->getAttrOfType<mlir::DictionaryAttr>(kOptionsAttr);
+  if (!options)
+    return inputError("expects a dump with a weft.options attribute");
+  std::vector<std::string> args;
+  for (mlir::NamedAttribute option : options) {
+    auto text = llvm::dyn_cast<mlir::StringAttr>(option.getValue());
+    if (!text)
+      return inputError("expects text as value of the option " +
+                        option.getName().str());
+    args.push_back("--" + option.getName().str() + "=" + text.str());
+  }
+  return args;
+}

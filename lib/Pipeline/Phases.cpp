@@ -1,0 +1,142 @@
+//===- Phases.cpp - The phase table ---------------------------------------===//
+
+#include "weft/Pipeline/Phases.h"
+
+using namespace weft;
+
+//===----------------------------------------------------------------------===//
+// Passes of each phase
+//===----------------------------------------------------------------------===//
+
+static std::string identity(const FlagValues &) { return ""; }
+static std::string tieParams(const FlagValues &) { return "weft-tie-params"; }
+static std::string inferShapes(const FlagValues &flags) {
+  std::string text = "weft-infer-shapes";
+  if (flags.isSet("groups"))
+    text += ",weft-apply-groups{groups=" + flags.getText("groups") + "}";
+  return text;
+}
+static std::string derivePrograms(const FlagValues &) {
+  return "weft-derive-programs";
+}
+static std::string autodiff(const FlagValues &) {
+  return "weft-autodiff,weft.program(canonicalize{region-simplify=disabled},"
+         "cse)";
+}
+static std::string expandOptimizer(const FlagValues &flags) {
+  std::string text =
+      "weft-expand-optimizer{optimizer=" + flags.getText("optimizer") +
+      " clip-norm=" + flags.getText("clip-norm");
+  if (flags.getSwitch("nesterov"))
+    text += " nesterov=true";
+  return text + "}";
+}
+static std::string fuse(const FlagValues &) { return "weft-fuse"; }
+static std::string selectKernels(const FlagValues &) {
+  return "weft-select-kernels";
+}
+static std::string lowerToPlan(const FlagValues &) {
+  return "weft-lower-to-plan";
+}
+static std::string estimate(const FlagValues &flags) {
+  if (flags.isSet("cost-table"))
+    return "weft-estimate{cost-table=" + flags.getText("cost-table") + "}";
+  return "weft-estimate";
+}
+static std::string planMemory(const FlagValues &) { return "weft-plan-memory"; }
+static std::string verifyPlan(const FlagValues &) { return "weft-verify-plan"; }
+static std::string lowerToCpu(const FlagValues &) {
+  return "weft-lower-to-cpu";
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+llvm::ArrayRef<Phase> weft::phases() {
+  static const Phase table[] = {
+      {"import", "the model as weft ops; every op has a location", Level::Graph,
+       identity},
+      {"verify", "exactly one model program with a scalar loss", Level::Graph,
+       identity},
+      {"tie-params", "no parameter is tied: uses read the one it was tied to",
+       Level::Graph, tieParams},
+      {"infer-shapes", "every shape is static; parameter groups are applied",
+       Level::Graph, inferShapes},
+      {"autocast", "casts as the precision asks (f32: none)", Level::Graph,
+       identity},
+      {"derive-programs", "micro, eval, init (and logits) replace the model",
+       Level::Graph, derivePrograms},
+      {"mark-recompute", "what the backward pass computes again is marked",
+       Level::Graph, identity},
+      {"autodiff",
+       "micro adds the gradient of each trainable parameter to its "
+       "gradient state",
+       Level::Graph, autodiff},
+      {"loss-scale", "the loss gradient carries the scale (f32: none)",
+       Level::Graph, identity},
+      {"expand-optimizer",
+       "apply checks, clips and updates; optimizer state "
+       "exists",
+       Level::Graph, expandOptimizer},
+      {"working-copies", "low-precision copies of weights (f32: none)",
+       Level::Graph, identity},
+      {"shard", "layouts of parameters and state (one rank: whole)",
+       Level::Dist, identity},
+      {"bucket", "tensors that travel together (one rank: none)", Level::Dist,
+       identity},
+      {"partition", "collectives are explicit (one rank: none)", Level::Dist,
+       identity},
+      {"fuse", "elementwise, reduction and shape chains are outlined kernels",
+       Level::Dist, fuse},
+      {"select-kernels", "every op names its implementation", Level::Dist,
+       selectKernels},
+      {"lower-to-plan", "programs are straight lines of commands on buffers",
+       Level::Plan, lowerToPlan},
+      {"estimate", "every command has an estimated time", Level::Plan,
+       estimate},
+      {"split-async", "collectives are start and wait (one rank: none)",
+       Level::Plan, identity},
+      {"schedule", "order of collectives and copies (one rank: as is)",
+       Level::Plan, identity},
+      {"assign-streams", "stream of each command (cpu: one)", Level::Plan,
+       identity},
+      {"plan-memory", "every buffer has its offset in one arena", Level::Plan,
+       planMemory},
+      {"verify-plan", "buffers that live at once share no byte", Level::Plan,
+       verifyPlan},
+      {"lower-to-cpu", "kernels are LLVM functions over a range", Level::Llvm,
+       lowerToCpu},
+      {"emit", "an object file linked with the runtime", Level::Output,
+       identity},
+  };
+  return table;
+}
+
+int weft::findPhase(llvm::StringRef name) {
+  llvm::ArrayRef<Phase> all = phases();
+  for (size_t i = 0; i < all.size(); ++i)
+    if (name == all[i].name)
+      return static_cast<int>(i);
+  return -1;
+}
+
+std::string weft::pipelineText(const FlagValues &flags, int from, int to) {
+  std::string passes;
+  for (int i = from + 1; i <= to; ++i) {
+    std::string text = phases()[i].pipeline(flags);
+    if (text.empty())
+      continue;
+    if (!passes.empty())
+      passes += ",";
+    passes += text;
+  }
+  return "builtin.module(" + passes + ")";
+}
+
+std::string weft::phasesMarkdown() {
+  std::string text = "| phase | what holds after it |\n|---|---|\n";
+  for (const Phase &phase : phases())
+    text += std::string("| `") + phase.name + "` | " + phase.contract + " |\n";
+  return text;
+}

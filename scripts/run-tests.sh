@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Runs every test of a build: the GoogleTest binaries, then the lit suite. Ends
+# with one line `N passed, N failed, N skipped`; exit 1 if anything failed.
+# Usage: run-tests.sh   (WEFT_BUILD: build folder, default build/)
+set -u
+top=$(cd "$(dirname "$0")/.." && pwd)
+build=${WEFT_BUILD:-$top/build}
+passed=0 failed=0 skipped=0
+report=$(mktemp)
+trap 'rm -f "$report"' EXIT
+
+for binary in "$build"/test/unit/*Tests; do
+  [ -x "$binary" ] || continue
+  "$binary" --gtest_brief=1 --gtest_output="json:$report" || echo "failed: $(basename "$binary")"
+  counts=$(python3 - "$report" <<'PY'
+import json, sys
+try:
+    tests = json.load(open(sys.argv[1]))
+except Exception:
+    print(0, 1, 0)
+    sys.exit()
+skipped = sum(case.get("result") == "SKIPPED"
+              for suite in tests["testsuites"] for case in suite["testsuite"])
+print(tests["tests"] - tests["failures"] - skipped, tests["failures"], skipped)
+PY
+)
+  read -r p f s <<<"$counts"
+  passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+  : >"$report"
+done
+
+lit=$(command -v lit || echo "$(llvm-config-22 --bindir)/lit")
+"$lit" -sv --output "$report" "$build/test" ${WEFT_LIT_ARGS:-}
+counts=$(python3 - "$report" <<'PY'
+import json, sys
+try:
+    tests = json.load(open(sys.argv[1]))["tests"]
+except Exception:
+    print(0, 1, 0)
+    sys.exit()
+codes = [test["code"] for test in tests]
+good = sum(code in ("PASS", "XFAIL", "FLAKYPASS") for code in codes)
+skip = [test for test in tests if test["code"] in ("UNSUPPORTED", "SKIPPED")]
+for test in skip:
+    print("skipped:", test["name"], "-", test["output"].strip() or "not on this machine", file=sys.stderr)
+print(good, len(codes) - good - len(skip), len(skip))
+PY
+)
+read -r p f s <<<"$counts"
+passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

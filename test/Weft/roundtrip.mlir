@@ -1,0 +1,47 @@
+// RUN: weft-opt %s | weft-opt | FileCheck %s
+// RUN: weft-opt %s --mlir-print-op-generic | weft-opt | FileCheck %s
+// Every op prints in a form that parses back, custom and generic.
+
+// CHECK-LABEL: module @all
+module @all {
+  // CHECK: weft.param @w : tensor<4x1xf32> {init = #weft.init<normal, 0.000000e+00, 2.000000e-02>, scope = "fc"}
+  weft.param @w : tensor<4x1xf32> {init = #weft.init<normal, 0.0, 0.02>, scope = "fc"}
+  // CHECK: weft.state @w.grad : tensor<4x1xf32> {kind = #weft.state_kind<gradient>, param = @w}
+  weft.state @w.grad : tensor<4x1xf32> {kind = #weft.state_kind<gradient>, param = @w}
+
+  // CHECK: weft.program @model
+  // CHECK-SAME: weft.input = "x"
+  weft.program @model(%x: tensor<8x4xf32> {weft.input = "x"},
+                      %t: tensor<8xi32> {weft.input = "t"},
+                      %q: tensor<2x16x4x64xf32> {weft.input = "q"},
+                      %k: tensor<2x16x2x64xf32> {weft.input = "k"},
+                      %rng: tensor<2xi64> {weft.input = "rng"})
+      -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<model>} {
+    %w = weft.read @w : tensor<4x1xf32>
+    %v = weft.reshape %w : tensor<4x1xf32> to tensor<4xf32>
+    // CHECK: weft.matmul %{{.*}}, %{{.*}} {transpose_lhs, weft.scope = "h.0"} : tensor<8x4xf32>, tensor<8x4xf32>
+    %mm = weft.matmul %x, %x {transpose_lhs, weft.scope = "h.0"} : tensor<8x4xf32>, tensor<8x4xf32>
+    // CHECK: weft.reduce sum %{{.*}} dims [0] {keep_dims} : tensor<4x4xf32>
+    %r = weft.reduce sum %mm dims [0] {keep_dims} : tensor<4x4xf32>
+    // CHECK: weft.compare gt %{{.*}}, %{{.*}} : tensor<4x4xf32>, tensor<1x4xf32>
+    %m = weft.compare gt %mm, %r : tensor<4x4xf32>, tensor<1x4xf32>
+    // CHECK: weft.select
+    %s = weft.select %m, %mm, %r : tensor<4x4xi1>, tensor<4x4xf32>, tensor<1x4xf32>
+    // CHECK: weft.gelu %{{.*}} {approximate = #weft.gelu_kind<tanh>} : tensor<4x4xf32>
+    %g = weft.gelu %s {approximate = #weft.gelu_kind<tanh>} : tensor<4x4xf32>
+    // CHECK: weft.layer_norm %{{.*}}, %{{.*}}, %{{.*}} {eps = 1.000000e-05 : f64} : tensor<4x4xf32>, tensor<4xf32>
+    %n, %mean, %rstd = weft.layer_norm %g, %v, %v {eps = 1.0e-5 : f64} : tensor<4x4xf32>, tensor<4xf32>
+    // CHECK: weft.dropout %{{.*}} rng %{{.*}} : tensor<2xi64> {op_id = 3 : i64, p = 1.000000e-01 : f64} : tensor<4x4xf32>
+    %d = weft.dropout %n rng %rng : tensor<2xi64> {p = 0.1 : f64, op_id = 3 : i64} : tensor<4x4xf32>
+    // CHECK: weft.concat %{{.*}}, %{{.*}} {dim = 1 : i64} : tensor<4x4xf32>, tensor<4x4xf32>
+    %c = weft.concat %d, %n {dim = 1 : i64} : tensor<4x4xf32>, tensor<4x4xf32>
+    // CHECK: weft.attention %{{.*}} {causal, scale = 1.250000e-01 : f64} : tensor<2x16x4x64xf32>, tensor<2x16x2x64xf32>, tensor<2x16x2x64xf32>
+    %o, %lse = weft.attention %q, %k, %k {causal, scale = 0.125 : f64} : tensor<2x16x4x64xf32>, tensor<2x16x2x64xf32>, tensor<2x16x2x64xf32>
+    // CHECK: weft.attention_grad %{{.*}} : tensor<2x16x4x64xf32>, tensor<2x16x2x64xf32>, tensor<2x4x16xf32>
+    %dq, %dk, %dv = weft.attention_grad %o, %q, %k, %k, %o, %lse {causal, scale = 0.125 : f64} : tensor<2x16x4x64xf32>, tensor<2x16x2x64xf32>, tensor<2x4x16xf32>
+    // CHECK: weft.cross_entropy %{{.*}}, %{{.*}} {ignore_index = -1 : i64} : tensor<8x4xf32>, tensor<8xi32>
+    %ce, %ls, %de = weft.cross_entropy %x, %t {ignore_index = -1 : i64} : tensor<8x4xf32>, tensor<8xi32>
+    // CHECK: weft.return %{{.*}} : tensor<f32> writes @w.grad = %{{.*}} : tensor<4x1xf32>
+    weft.return %ce : tensor<f32> writes @w.grad = %w : tensor<4x1xf32>
+  }
+}

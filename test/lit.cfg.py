@@ -1,0 +1,37 @@
+# lit configuration: test/**/*.mlir and test/**/*.test, tools from the build tree.
+
+import os
+import sys
+
+import lit.formats
+
+config.name = "weft"
+config.test_format = lit.formats.ShTest(True)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "data", "unit", "fuzz", "reference", "bench"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.weft_build, "test")
+
+tools = [
+    os.path.join(config.weft_build, "bin"),
+    os.path.join(config.weft_build, "test", "unit"),
+    config.llvm_bin,
+]
+config.environment["PATH"] = os.pathsep.join(tools + [os.environ.get("PATH", "")])
+config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
+# Compiled programs of `weft train` stay inside the test tree.
+config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
+
+config.substitutions.append(("%python", sys.executable))
+config.substitutions.append(("%src", config.weft_source))
+config.substitutions.append(("%build", config.weft_build))
+config.substitutions.append(("%examples", os.path.join(config.weft_source, "examples")))
+
+# `lit -Dverify_roundtrip=1` runs every weft-opt through text and bytecode and back.
+if lit_config.params.get("verify_roundtrip"):
+    config.substitutions.append((r"\bweft-opt\b", "weft-opt --verify-roundtrip"))
+
+if config.cuda_device:
+    config.available_features.add("cuda-device")
+if config.full:
+    config.available_features.add("full")
