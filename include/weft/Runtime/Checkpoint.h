@@ -1,0 +1,91 @@
+//===- Checkpoint.h - Saving and loading the state of a run -----*- C++ -*-===//
+//
+// A step directory holds one safetensors file per rank, `model.json` (what
+// `weft ckpt export` needs of the model) and MANIFEST.json with a digest per
+// file. Digests are verified before a byte is used.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_CHECKPOINT_H
+#define WEFT_RUNTIME_CHECKPOINT_H
+
+#include "weft/Formats/Durable.h"
+#include "weft/Formats/Manifest.h"
+#include "weft/Runtime/Context.h"
+#include "weft/Runtime/Fault.h"
+#include "weft/Runtime/Metadata.h"
+#include "weft/Runtime/RunFlags.h"
+
+#include <optional>
+
+namespace weft {
+
+/// Where training stands, besides the tensors.
+struct TrainState {
+  int64_t step = 0; // optimizer steps done
+  int64_t seed = 0;
+  DataCursor cursor;
+};
+
+/// A checkpoint that was verified and fits the program.
+struct ResumePoint {
+  std::string directory;
+  Manifest manifest;
+};
+
+/// The step directory that `options` ask to continue from, verified; nothing
+/// to start from the beginning. Warnings about damaged checkpoints that were
+/// passed over go to `warnings`.
+Expected<std::optional<ResumePoint>>
+chooseCheckpoint(const RunOptions &options, const Metadata &metadata,
+                 const WeftExecutable &executable,
+                 std::vector<std::string> &warnings);
+
+/// Moves step directories that are newer than `step` out of the way of a run
+/// that continues from it (damaged ones, to `NAME.damaged`); a usable one is an
+/// error, since the run would write it again.
+Status makeRoomAfter(const std::string &saveDir, int64_t step);
+
+/// Copies the tensors of a chosen checkpoint into the arena.
+Status loadCheckpoint(WeftContext &context, const ResumePoint &point);
+
+/// The state that the manifest describes.
+TrainState stateOf(const Manifest &manifest);
+
+/// Bytes of the tensors of one checkpoint.
+int64_t checkpointBytes(const WeftExecutable &executable);
+
+/// Writes checkpoints of one run.
+class CheckpointWriter {
+public:
+  CheckpointWriter(const WeftContext &context, const Metadata &metadata,
+                   std::string saveDir, int64_t keep, const Faults &faults)
+      : context(context), metadata(metadata), saveDir(std::move(saveDir)),
+        keep(keep), faults(faults) {}
+
+  /// Makes the directory, removes left-over temporaries and checks that it can
+  /// be written and has room for a checkpoint.
+  Status prepare() const;
+  /// Saves and commits; returns the step directory. On an error nothing of
+  /// this save stays and older checkpoints are untouched.
+  Expected<std::string> save(const TrainState &state);
+
+private:
+  Expected<FileDigest> writeTensors(const std::string &path,
+                                    Manifest &manifest) const;
+  Expected<std::string> writeStep(const TrainState &state);
+
+  const WeftContext &context;
+  const Metadata &metadata;
+  std::string saveDir;
+  int64_t keep;
+  const Faults &faults;
+  int64_t saves = 0;
+};
+
+/// Name of the file beside the tensors that describes the model.
+extern const char *const modelFileName; // "model.json"
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_CHECKPOINT_H

@@ -1,0 +1,54 @@
+//===- DataSource.h - Rows of training data ---------------------*- C++ -*-===//
+//
+// A source has rows and copies any of them into an input buffer of a program:
+// windows of a token file for language models, rows of named tensors for all
+// others. Every source is checked completely before it is handed out.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_DATASOURCE_H
+#define WEFT_RUNTIME_DATASOURCE_H
+
+#include "weft/Formats/Error.h"
+#include "weft/Runtime/Abi.h"
+#include "weft/Runtime/Metadata.h"
+#include "weft/Runtime/RunFlags.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+class DataSource {
+public:
+  virtual ~DataSource() = default;
+
+  virtual int64_t rows() const = 0;
+  /// "text, 5242 tokens, 40 rows of 128".
+  virtual std::string describe() const = 0;
+  /// Copies row `row` to `out`, which has the bytes of one row of `port`.
+  virtual Status fill(const WeftPort &port, int64_t row, char *out) const = 0;
+};
+
+/// Training rows and, when asked for, validation rows.
+struct DataSet {
+  std::unique_ptr<DataSource> train;
+  std::unique_ptr<DataSource> val;
+};
+
+/// Opens and checks the data of a run for the model inputs `ports` (those of
+/// the micro program that the runtime does not fill itself).
+Expected<DataSet> openData(const RunOptions &options, const Metadata &metadata,
+                           const std::vector<WeftPort> &ports);
+
+/// The two kinds of source; `openData` chooses.
+Expected<DataSet> openTokenData(const RunOptions &options,
+                                const Metadata &metadata);
+Expected<DataSet> openTensorData(const RunOptions &options,
+                                 const Metadata &metadata,
+                                 const std::vector<WeftPort> &ports);
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_DATASOURCE_H

@@ -1,0 +1,48 @@
+//===- InitialWeights.h - Where the first weights come from -----*- C++ -*-===//
+//
+// Weights of a file (--init-from, or recorded by the compiler with a digest),
+// or the init program with the seed. Files are checked completely before a byte
+// is copied.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_INITIALWEIGHTS_H
+#define WEFT_RUNTIME_INITIALWEIGHTS_H
+
+#include "weft/Formats/Safetensors.h"
+#include "weft/Runtime/Context.h"
+#include "weft/Runtime/Metadata.h"
+#include "weft/Runtime/RunFlags.h"
+
+#include <optional>
+
+namespace weft {
+
+class InitialWeights {
+public:
+  /// Chooses and checks the source; `executablePath` is where recorded relative
+  /// paths start.
+  static Expected<InitialWeights> open(const RunOptions &options,
+                                       const Metadata &metadata,
+                                       const WeftExecutable &executable,
+                                       const std::string &executablePath);
+
+  /// Fills the weights of `context`.
+  Status load(WeftContext &context, int64_t seed) const;
+
+  /// "weights of gpt2/model.safetensors" or "random weights, seed 1".
+  std::string describe(int64_t seed) const;
+  bool fromFile() const { return model.has_value(); }
+
+private:
+  Status match(const WeftExecutable &executable, const Metadata &metadata);
+  Status matchOne(const WeftTensor &tensor);
+
+  std::optional<SafetensorsModel> model;
+  /// The file tensor of every weight, in table order.
+  std::vector<std::pair<const WeftTensor *, SafetensorsModel::Entry>> pairs;
+};
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_INITIALWEIGHTS_H

@@ -1,0 +1,56 @@
+//===- Metadata.h - The description inside an executable --------*- C++ -*-===//
+//
+// The JSON text of WeftExecutable::metadata, parsed. docs/executable.md
+// describes every field.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_METADATA_H
+#define WEFT_RUNTIME_METADATA_H
+
+#include "weft/Formats/Error.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft {
+
+struct InitialFile {
+  std::string path;
+  std::string digest;
+};
+
+struct Metadata {
+  std::string version;
+  std::string name;
+  std::string family;
+  std::string fingerprint;
+  std::string target;
+  std::vector<std::string> cpuFeatures;
+  int64_t vocab = 0; // 0: not a language model
+  int64_t seq = 0;
+  int64_t batch = 0;
+  bool accumulation = false;
+  bool canClip = false;
+  std::string clipNorm; // "2", "inf", or "" when the program cannot clip
+  std::vector<std::string> optimizers;
+  std::map<std::string, std::string> defaults;
+  std::map<std::string, int64_t> inputLimits;
+  std::vector<InitialFile> initialWeights;
+  std::vector<std::string> ignoredWeights; // suffixes of tensor names
+  std::vector<std::string> tokenizerFiles;
+  std::string config;
+
+  bool isLanguageModel() const { return vocab > 0 && seq > 0; }
+  bool usesOptimizer(const std::string &kind) const;
+};
+
+/// A text that breaks docs/executable.md is an internal error (exit 70).
+Expected<Metadata> parseMetadata(std::string_view text);
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_METADATA_H

@@ -1,0 +1,70 @@
+//===- Progress.h - What a run tells its user -------------------*- C++ -*-===//
+//
+// One report per step on standard output: a bar that redraws itself on a
+// terminal, a line, a JSON object, or nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_PROGRESS_H
+#define WEFT_RUNTIME_PROGRESS_H
+
+#include <cstdint>
+#include <string>
+
+namespace weft {
+
+/// The numbers of one step; everything a progress line or a metrics line shows.
+struct StepReport {
+  int64_t step = 0;
+  double loss = 0.0;
+  double lr = 0.0;
+  double gradNorm = 0.0;
+  bool hasGradNorm = false;
+  double lossScale = 1.0;
+  bool skipped = false;
+  double tokensPerSecond = 0.0;
+  double stepMs = 0.0;
+  double computeMs = 0.0;
+  double dataMs = 0.0;
+  int64_t memoryBytes = 0;
+};
+
+enum class ProgressKind { Bar, Line, Json, None };
+
+/// The metrics object of a step without a line end; also the JSON progress.
+std::string stepJson(const StepReport &report);
+/// The metrics object of an evaluation.
+std::string evalJson(int64_t step, double valLoss);
+/// 1234567 as "1.18 MiB".
+std::string humanBytes(int64_t bytes);
+
+class Progress {
+public:
+  /// `unit`: what tokensPerSecond counts, "tok" or "rows".
+  Progress(ProgressKind kind, int64_t firstStep, int64_t lastStep,
+           int64_t logEvery, std::string unit);
+
+  void step(const StepReport &report);
+  void eval(int64_t step, double valLoss);
+  /// A line of prose between steps ("saved run/step_00000010").
+  void note(const std::string &text);
+  /// Ends the line of the bar.
+  void finish();
+
+private:
+  void line(const StepReport &report);
+  void bar(const StepReport &report);
+  std::string eta(const StepReport &report) const;
+
+  ProgressKind kind;
+  int64_t firstStep;
+  int64_t lastStep;
+  int64_t logEvery;
+  std::string unit;
+  double meanMs = 0.0;
+  bool barOpen = false;
+};
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_PROGRESS_H

@@ -1,0 +1,71 @@
+//===- Run.h - One run of an executable -------------------------*- C++ -*-===//
+//
+// Everything between the command line and the exit code. Inputs are checked
+// completely (machine, data, checkpoint, weights, memory) before anything is
+// written.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_RUN_H
+#define WEFT_RUNTIME_RUN_H
+
+#include "weft/Runtime/Checkpoint.h"
+#include "weft/Runtime/DataSource.h"
+#include "weft/Runtime/InitialWeights.h"
+#include "weft/Runtime/Metrics.h"
+#include "weft/Runtime/Signals.h"
+
+#include <memory>
+#include <optional>
+
+namespace weft {
+
+class Run {
+public:
+  Run(const WeftExecutable &executable, const Metadata &metadata,
+      const RunOptions &options, const Faults &faults,
+      std::string executablePath)
+      : executable(executable), metadata(metadata), options(options),
+        faults(faults), executablePath(std::move(executablePath)) {}
+
+  Expected<ExitCode> execute();
+
+private:
+  Status openInputs();
+  Status chooseState();
+  Status allocate();
+  Status loadState();
+  Expected<ExitCode> train();
+  Expected<MetricsLog> openMetrics() const;
+  Status sample();
+
+  /// The lines that --dry-run prints and a run begins with.
+  std::string describe() const;
+  std::string describeTraining() const;
+  /// The first line of the metrics.
+  std::string metricsHeader() const;
+
+  const WeftExecutable &executable;
+  const Metadata &metadata;
+  const RunOptions &options;
+  const Faults &faults;
+  std::string executablePath;
+
+  DataSet data;
+  std::optional<ResumePoint> resume;
+  std::optional<InitialWeights> weights;
+  TrainState state;
+  std::unique_ptr<WeftContext> context;
+};
+
+/// Parameters of the model, counted in elements.
+int64_t countParameters(const WeftExecutable &executable);
+
+/// The seed and the order of rows go on as the checkpoint says; flags that say
+/// something else are a usage error.
+Expected<TrainState> resumedState(const Manifest &manifest,
+                                  const RunOptions &options);
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_RUN_H

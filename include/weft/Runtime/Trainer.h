@@ -1,0 +1,75 @@
+//===- Trainer.h - The training loop ----------------------------*- C++ -*-===//
+//
+// A step is K micro-steps and one update. The loop owns the order of things:
+// update, report, evaluate, save, stop.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_TRAINER_H
+#define WEFT_RUNTIME_TRAINER_H
+
+#include "weft/Runtime/Checkpoint.h"
+#include "weft/Runtime/DataSource.h"
+#include "weft/Runtime/Metrics.h"
+#include "weft/Runtime/Progress.h"
+#include "weft/Runtime/Signals.h"
+#include "weft/Runtime/Windows.h"
+
+namespace weft {
+
+class Trainer {
+public:
+  Trainer(WeftContext &context, const Metadata &metadata,
+          const RunOptions &options, const DataSet &data, const Faults &faults,
+          TrainState state);
+
+  /// Trains from `state` to the last step. `metrics` and `writer` may write
+  /// nowhere (writer null). Ok, or StoppedAndSaved after a signal.
+  Expected<ExitCode> run(MetricsLog &metrics, CheckpointWriter *writer,
+                         const SignalScope &signals);
+
+  const TrainState &state() const { return now; }
+
+private:
+  Status trainStep(StepReport &report);
+  Status microStep(int64_t k, StepReport &report);
+  Status fillRows(const WeftProgram &program,
+                  const std::vector<WeftPort> &ports, const DataSource &source,
+                  const RowOrder &order, int64_t firstRow);
+  Status update(StepReport &report);
+  void injectFault();
+  Status nonFinite(int64_t step) const;
+  Status dumpGradients() const;
+  Status finishStep(StepReport &report, MetricsLog &metrics);
+  Status evaluate(MetricsLog &metrics);
+  Status save(CheckpointWriter &writer);
+  bool isLast() const;
+
+  WeftContext &context;
+  const Metadata &metadata;
+  const RunOptions &options;
+  const DataSet &data;
+  const Faults &faults;
+  const WeftProgram &micro, &apply;
+  const WeftProgram *eval;
+  std::vector<WeftPort> microPorts, evalPorts;
+  RowOrder order;
+  TrainState now;
+  Progress progress;
+  int64_t lastStep; // of this run
+  int64_t savedStep = -1;
+  int64_t firstStep;
+};
+
+/// The programs and ports that a training run needs exist: else exit 70.
+Status checkTrainable(const WeftExecutable &executable, const DataSet &data);
+
+/// The hyper-parameter flags that were given reach the update: exit 2 if the
+/// program has no such input.
+Status checkHyperParameters(const WeftExecutable &executable,
+                            const Metadata &metadata,
+                            const RunOptions &options);
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_TRAINER_H

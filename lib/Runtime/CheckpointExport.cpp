@@ -1,0 +1,99 @@
+//===- CheckpointExport.cpp - weft ckpt export ----------------------------===//
+
+#include "weft/Formats/Durable.h"
+#include "weft/Formats/Half.h"
+#include "weft/Formats/Json.h"
+#include "weft/Runtime/Checkpoint.h"
+#include "weft/Runtime/CheckpointReader.h"
+#include "weft/Runtime/CheckpointTools.h"
+
+#include <algorithm>
+#include <sys/stat.h>
+
+using namespace weft;
+
+namespace {
+
+/// A weight and the name it is exported under.
+struct Weight {
+  std::string name;
+  const ManifestTensor *tensor;
+};
+
+} // namespace
+
+/// The weights in the order of their exported names.
+static std::vector<Weight> weightsOf(const Manifest &manifest,
+                                     const Json &model) {
+  std::vector<Weight> weights;
+  const Json *sources = model.find("sources");
+  for (const ManifestTensor &tensor : manifest.tensors) {
+    if (tensor.kind != "param")
+      continue;
+    const Json *source = sources ? sources->find(tensor.name) : nullptr;
+    weights.push_back(
+        {source && source->isString() ? source->asString() : tensor.name,
+         &tensor});
+  }
+  std::sort(weights.begin(), weights.end(),
+            [](const Weight &a, const Weight &b) { return a.name < b.name; });
+  return weights;
+}
+
+static Status writeWeight(SafetensorsWriter &writer, CheckpointReader &reader,
+                          const Weight &weight, TensorType type) {
+  auto values = reader.readFloats(*weight.tensor);
+  if (!values)
+    return values.takeError();
+  if (type == TensorType::F32)
+    return writer.write(values->data(), int64_t(values->size() * 4));
+  std::vector<uint16_t> halves;
+  halves.reserve(values->size());
+  for (float value : *values)
+    halves.push_back(type == TensorType::F16 ? floatToHalf(value)
+                                             : floatToBf16(value));
+  return writer.write(halves.data(), int64_t(halves.size() * 2));
+}
+
+static Status writeWeights(CheckpointReader &reader, const Json &model,
+                           const std::string &path, TensorType type) {
+  std::vector<Weight> weights = weightsOf(reader.manifest(), model);
+  std::vector<TensorSpec> specs;
+  for (const Weight &weight : weights)
+    specs.push_back({weight.name, type, weight.tensor->shape});
+  // transformers refuses a file without this entry.
+  auto writer = SafetensorsWriter::create(path, specs, {{"format", "pt"}});
+  if (!writer)
+    return writer.takeError();
+  for (const Weight &weight : weights)
+    if (Status s = writeWeight(*writer, reader, weight, type); !s)
+      return s;
+  return writer->finish();
+}
+
+Status weft::exportCheckpoint(const std::string &folder, const std::string &out,
+                              TensorType type) {
+  auto directory = findStepDirectory(folder);
+  if (!directory)
+    return directory.takeError();
+  auto reader = CheckpointReader::open(*directory);
+  if (!reader)
+    return reader.takeError();
+  auto model = readJsonFile(*directory + "/" + modelFileName);
+  if (!model)
+    return model.takeError().withCode(ExitCode::Checkpoint);
+  if (Status s = makeDirectories(out); !s)
+    return s;
+  std::string path = out + "/model.safetensors";
+  struct stat info;
+  if (stat(path.c_str(), &info) == 0)
+    return storageError("expects a folder without weights, but the file exists")
+        .at(path)
+        .hint("remove it, or choose another folder");
+  if (Status s = writeWeights(*reader, *model, path, type); !s)
+    return s;
+  const Json *config = model->find("config");
+  if (!config || !config->isString() || config->asString().empty())
+    return Status::success();
+  return writeFile(out + "/config.json", config->asString());
+}

@@ -1,0 +1,147 @@
+//===- CheckpointSave.cpp - Saving the state of a run ---------------------===//
+
+#include "weft/Formats/Json.h"
+#include "weft/Runtime/Checkpoint.h"
+#include "weft/Runtime/DTypes.h"
+
+#include <cerrno>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+using namespace weft;
+
+const char *const weft::modelFileName = "model.json";
+static const char *const rankFile = "rank_00000.safetensors";
+
+static bool isSaved(const WeftTensor &tensor) {
+  return tensor.kind != WEFT_GRADIENT;
+}
+
+static const char *kindName(int32_t kind) {
+  return kind == WEFT_PARAM       ? "param"
+         : kind == WEFT_OPTIMIZER ? "optimizer"
+                                  : "scaler";
+}
+
+int64_t weft::checkpointBytes(const WeftExecutable &executable) {
+  int64_t bytes = 0;
+  for (int32_t i = 0; i < executable.numTensors; ++i)
+    if (isSaved(executable.tensors[i]))
+      bytes += executable.tensors[i].bytes;
+  return bytes;
+}
+
+/// What export needs: the original config and the names in the weight file.
+static std::string modelText(const WeftExecutable &executable,
+                             const Metadata &metadata) {
+  Json sources = Json::object();
+  for (int32_t i = 0; i < executable.numTensors; ++i) {
+    const WeftTensor &tensor = executable.tensors[i];
+    if (tensor.kind == WEFT_PARAM && tensor.source && *tensor.source)
+      sources.set(tensor.name, tensor.source);
+  }
+  Json model = Json::object();
+  model.set("name", metadata.name);
+  model.set("family", metadata.family);
+  model.set("config", metadata.config);
+  model.set("sources", std::move(sources));
+  return model.pretty();
+}
+
+Status CheckpointWriter::prepare() const {
+  if (Status s = makeDirectories(saveDir); !s)
+    return s;
+  if (access(saveDir.c_str(), W_OK | X_OK) != 0)
+    return storageError("cannot write checkpoints: " + errnoText(errno))
+        .at(saveDir);
+  if (Status s = cleanTemporaries(saveDir); !s)
+    return s;
+  struct statvfs disk;
+  if (statvfs(saveDir.c_str(), &disk) != 0)
+    return storageError("cannot ask for free space: " + errnoText(errno))
+        .at(saveDir);
+  int64_t bytes = checkpointBytes(*context.executable());
+  uint64_t room = uint64_t(disk.f_bavail) * disk.f_frsize;
+  if (room >= uint64_t(bytes))
+    return Status::success();
+  return storageError("expects room for a checkpoint of " + humanBytes(bytes) +
+                      ", but the disk has " + humanBytes(int64_t(room)))
+      .at(saveDir);
+}
+
+/// Describes every saved tensor as one piece of the rank file.
+static std::vector<TensorSpec> describe(const WeftExecutable &executable,
+                                        Manifest &manifest) {
+  std::vector<TensorSpec> specs;
+  for (int32_t i = 0; i < executable.numTensors; ++i) {
+    const WeftTensor &tensor = executable.tensors[i];
+    if (!isSaved(tensor))
+      continue;
+    int64_t elements = elementsOf(tensor);
+    std::string key = pieceKey(tensor.name, 0, elements, elements);
+    ManifestTensor entry;
+    entry.name = tensor.name;
+    entry.kind = kindName(tensor.kind);
+    entry.type = tensorTypeOf(tensor.dtype);
+    entry.shape = shapeOf(tensor);
+    entry.pieces.push_back({rankFile, key, 0, elements});
+    specs.push_back({key, entry.type, entry.shape});
+    manifest.tensors.push_back(std::move(entry));
+  }
+  return specs;
+}
+
+Expected<FileDigest> CheckpointWriter::writeTensors(const std::string &path,
+                                                    Manifest &manifest) const {
+  const WeftExecutable &executable = *context.executable();
+  auto writer = SafetensorsWriter::create(path, describe(executable, manifest));
+  if (!writer)
+    return writer.takeError();
+  for (int32_t i = 0; i < executable.numTensors; ++i) {
+    const WeftTensor &tensor = executable.tensors[i];
+    if (isSaved(tensor))
+      if (Status s = writer->write(context.data(tensor), tensor.bytes); !s)
+        return s.takeError();
+  }
+  if (Status s = writer->finish(); !s)
+    return s.takeError();
+  return writer->digest();
+}
+
+Expected<std::string> CheckpointWriter::writeStep(const TrainState &state) {
+  auto writer = StepWriter::begin(saveDir, state.step);
+  if (!writer)
+    return writer.takeError();
+  Manifest manifest;
+  manifest.fingerprint = metadata.fingerprint;
+  manifest.step = state.step;
+  manifest.seed = state.seed;
+  manifest.cursor = state.cursor;
+  auto digest = writeTensors(writer->directory() + "/" + rankFile, manifest);
+  if (!digest)
+    return digest.takeError();
+  manifest.files.push_back({rankFile, digest->bytes, digest->xxh3});
+  std::string model = modelText(*context.executable(), metadata);
+  if (Status s = writeFile(writer->directory() + "/" + modelFileName, model);
+      !s)
+    return s.takeError();
+  manifest.files.push_back(
+      {modelFileName, int64_t(model.size()), digest128(model)});
+  faults.crashIf(Fault::Kind::CrashInSave, saves);
+  if (Status s = manifest.write(writer->directory()); !s)
+    return s.takeError();
+  return writer->commit();
+}
+
+Expected<std::string> CheckpointWriter::save(const TrainState &state) {
+  ++saves;
+  std::optional<FileSizeLimit> full;
+  if (faults.find(Fault::Kind::NoRoom, saves))
+    full.emplace(checkpointBytes(*context.executable()) / 2);
+  auto directory = writeStep(state);
+  if (!directory)
+    return directory.takeError().withCode(ExitCode::Storage);
+  if (Status s = retireSteps(saveDir, keep); !s)
+    return s.takeError();
+  return directory;
+}

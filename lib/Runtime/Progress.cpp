@@ -1,0 +1,145 @@
+//===- Progress.cpp - What a run tells its user ---------------------------===//
+
+#include "weft/Runtime/Progress.h"
+
+#include "weft/Formats/Json.h"
+
+#include <cmath>
+#include <cstdio>
+
+using namespace weft;
+
+template <typename... Args>
+static std::string format(const char *pattern, Args... args) {
+  char text[256];
+  int size = std::snprintf(text, sizeof text, pattern, args...);
+  return std::string(text, size < 0 ? 0 : std::min<size_t>(size, 255));
+}
+
+std::string weft::humanBytes(int64_t bytes) {
+  const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = double(bytes);
+  int unit = 0;
+  for (; value >= 1024.0 && unit < 4; ++unit)
+    value /= 1024.0;
+  return format(unit == 0 ? "%.0f %s" : "%.2f %s", value, units[unit]);
+}
+
+/// `value` cut to thousandths: times need no more.
+static double thousandths(double value) {
+  return std::round(value * 1000.0) / 1000.0;
+}
+
+std::string weft::stepJson(const StepReport &report) {
+  Json object = Json::object();
+  object.set("step", report.step);
+  object.set("loss", report.loss);
+  object.set("lr", report.lr);
+  object.set("grad_norm", report.hasGradNorm ? Json(report.gradNorm) : Json());
+  object.set("loss_scale", report.lossScale);
+  object.set("skipped", report.skipped);
+  object.set("tokens_per_s", thousandths(report.tokensPerSecond));
+  object.set("step_ms", thousandths(report.stepMs));
+  object.set("compute_ms", thousandths(report.computeMs));
+  object.set("data_ms", thousandths(report.dataMs));
+  object.set("mem_bytes", report.memoryBytes);
+  return object.compact();
+}
+
+std::string weft::evalJson(int64_t step, double valLoss) {
+  Json object = Json::object();
+  object.set("step", step);
+  object.set("val_loss", valLoss);
+  return object.compact();
+}
+
+Progress::Progress(ProgressKind kind, int64_t firstStep, int64_t lastStep,
+                   int64_t logEvery, std::string unit)
+    : kind(kind), firstStep(firstStep), lastStep(lastStep), logEvery(logEvery),
+      unit(std::move(unit)) {}
+
+void Progress::step(const StepReport &report) {
+  // The first step warms caches up, so it leaves the mean with the second one.
+  bool warm = report.step > firstStep + 1;
+  meanMs = warm ? meanMs + 0.1 * (report.stepMs - meanMs) : report.stepMs;
+  if (kind == ProgressKind::None)
+    return;
+  if (kind == ProgressKind::Bar)
+    return bar(report);
+  bool wanted = report.step == firstStep || report.step == lastStep ||
+                report.step % logEvery == 0;
+  if (!wanted)
+    return;
+  if (kind == ProgressKind::Json)
+    std::printf("%s\n", stepJson(report).c_str());
+  else
+    line(report);
+  std::fflush(stdout);
+}
+
+std::string Progress::eta(const StepReport &report) const {
+  int64_t seconds =
+      int64_t(meanMs * double(lastStep - report.step) / 1000.0 + 0.5);
+  if (seconds < 60)
+    return format("%ds", int(seconds));
+  if (seconds < 3600)
+    return format("%dm%02ds", int(seconds / 60), int(seconds % 60));
+  return format("%dh%02dm", int(seconds / 3600), int(seconds / 60 % 60));
+}
+
+static std::string numbers(const StepReport &r, const std::string &unit) {
+  std::string text = format("loss %.4f  lr %.3g", r.loss, r.lr);
+  if (r.hasGradNorm)
+    text += format("  norm %.3g", r.gradNorm);
+  if (r.lossScale != 1.0)
+    text += format("  scale %g", r.lossScale);
+  if (r.skipped)
+    text += "  skipped";
+  text += format("  %.0f %s/s", r.tokensPerSecond, unit.c_str());
+  text += format("  %.1f ms (compute %.1f, data %.1f)", r.stepMs, r.computeMs,
+                 r.dataMs);
+  return text + "  " + humanBytes(r.memoryBytes);
+}
+
+void Progress::line(const StepReport &report) {
+  std::printf("step %lld/%lld  %s  eta %s\n", (long long)report.step,
+              (long long)lastStep, numbers(report, unit).c_str(),
+              eta(report).c_str());
+}
+
+void Progress::bar(const StepReport &report) {
+  const int width = 20;
+  int filled = lastStep > 0 ? int(width * report.step / lastStep) : width;
+  std::string cells(filled, '#');
+  cells.resize(width, '.');
+  std::printf("\r\033[K[%s] %lld/%lld  %s  eta %s", cells.c_str(),
+              (long long)report.step, (long long)lastStep,
+              numbers(report, unit).c_str(), eta(report).c_str());
+  std::fflush(stdout);
+  barOpen = true;
+}
+
+void Progress::eval(int64_t step, double valLoss) {
+  if (kind == ProgressKind::Json) {
+    std::printf("%s\n", evalJson(step, valLoss).c_str());
+    std::fflush(stdout);
+    return;
+  }
+  note(format("step %lld  val_loss %.4f", (long long)step, valLoss));
+}
+
+void Progress::note(const std::string &text) {
+  if (kind == ProgressKind::None || kind == ProgressKind::Json)
+    return;
+  finish();
+  std::printf("%s\n", text.c_str());
+  std::fflush(stdout);
+}
+
+void Progress::finish() {
+  if (!barOpen)
+    return;
+  std::printf("\n");
+  std::fflush(stdout);
+  barOpen = false;
+}

@@ -1,0 +1,181 @@
+//===- Run.cpp - One run of an executable ---------------------------------===//
+
+#include "weft/Runtime/Run.h"
+
+#include "weft/Runtime/DTypes.h"
+#include "weft/Runtime/Generate.h"
+#include "weft/Runtime/Ports.h"
+#include "weft/Runtime/Trace.h"
+#include "weft/Runtime/Trainer.h"
+
+#include <cstdio>
+#include <cstring>
+#include <unistd.h>
+
+using namespace weft;
+
+static const WeftProgram *microOf(const WeftExecutable &executable) {
+  for (int32_t i = 0; i < executable.numPrograms; ++i)
+    if (std::strcmp(executable.programs[i].name, "micro") == 0)
+      return &executable.programs[i];
+  return nullptr;
+}
+
+static void warn(const std::string &text) {
+  std::fprintf(stderr, "weft: warning: %s\n", text.c_str());
+}
+
+Status Run::openInputs() {
+  if (!options.trains())
+    return Status::success();
+  const WeftProgram *micro = microOf(executable);
+  auto opened = openData(options, metadata,
+                         micro ? dataInputs(*micro) : std::vector<WeftPort>());
+  if (!opened)
+    return opened.takeError();
+  data = std::move(*opened);
+  return checkTrainable(executable, data);
+}
+
+Expected<TrainState> weft::resumedState(const Manifest &manifest,
+                                        const RunOptions &options) {
+  TrainState state = stateOf(manifest);
+  if (options.seedGiven && options.seed != state.seed)
+    return usageError("--seed expects " + std::to_string(state.seed) +
+                      ", the seed of the checkpoint, but got " +
+                      std::to_string(options.seed));
+  if (options.shuffleGiven && options.shuffle != state.cursor.shuffle)
+    return usageError(std::string("--shuffle expects ") +
+                      (state.cursor.shuffle ? "on" : "off") +
+                      ", as in the checkpoint");
+  return state;
+}
+
+/// Where training starts and where the weights come from.
+Status Run::chooseState() {
+  std::vector<std::string> warnings;
+  auto point = chooseCheckpoint(options, metadata, executable, warnings);
+  for (const std::string &text : warnings)
+    warn(text);
+  if (!point)
+    return point.takeError();
+  resume = std::move(*point);
+  if (resume) {
+    auto resumed = resumedState(resume->manifest, options);
+    if (!resumed)
+      return resumed.takeError();
+    state = *resumed;
+    return Status::success();
+  }
+  state.seed = options.seed;
+  state.cursor.shuffle = options.shuffle;
+  state.cursor.shuffleSeed = options.seed;
+  auto opened =
+      InitialWeights::open(options, metadata, executable, executablePath);
+  if (!opened)
+    return opened.takeError();
+  weights = std::move(*opened);
+  return Status::success();
+}
+
+Status Run::allocate() {
+  int64_t machine =
+      int64_t(sysconf(_SC_PHYS_PAGES)) * int64_t(sysconf(_SC_PAGESIZE));
+  if (executable.arenaBytes > machine)
+    return Error(ExitCode::DoesNotFit,
+                 "the program needs " + humanBytes(executable.arenaBytes) +
+                     ", but the machine has " + humanBytes(machine))
+        .hint("compile with a smaller --batch or --seq");
+  ContextOptions contextOptions;
+  contextOptions.threads = int(std::min<int64_t>(options.threads, 1024));
+  std::string message;
+  context = WeftContext::create(executable, contextOptions, message);
+  if (context)
+    return Status::success();
+  return Error(ExitCode::DoesNotFit, message)
+      .hint("compile with a smaller --batch or --seq");
+}
+
+Status Run::loadState() {
+  if (resume)
+    return loadCheckpoint(*context, *resume);
+  return weights->load(*context, state.seed);
+}
+
+Expected<MetricsLog> Run::openMetrics() const {
+  if (options.metrics.empty())
+    return MetricsLog();
+  return MetricsLog::open(options.metrics, metricsHeader(),
+                          resume ? state.step : -1);
+}
+
+Expected<ExitCode> Run::train() {
+  std::optional<CheckpointWriter> writer;
+  if (!options.saveDir.empty()) {
+    writer.emplace(*context, metadata, options.saveDir, options.keep, faults);
+    if (Status s = writer->prepare(); !s)
+      return s.takeError();
+    if (Status s = makeRoomAfter(options.saveDir, state.step); !s)
+      return s.takeError();
+  }
+  auto metrics = openMetrics();
+  if (!metrics)
+    return metrics.takeError();
+  SignalScope signals(/*canSave=*/writer.has_value());
+  if (Status s = loadState(); !s)
+    return s.takeError();
+  std::optional<Trace> trace;
+  if (!options.trace.empty())
+    trace.emplace(*context);
+  Trainer trainer(*context, metadata, options, data, faults, state);
+  auto code = trainer.run(*metrics, writer ? &*writer : nullptr, signals);
+  if (!code)
+    return code;
+  if (trace) {
+    if (Status s = trace->write(options.trace, metadata.name); !s)
+      return s.takeError();
+    if (trace->dropped() > 0)
+      warn("the trace is full: the last " + std::to_string(trace->dropped()) +
+           " commands are not in it");
+  }
+  return code;
+}
+
+Status Run::sample() {
+  if (!options.trains() && !resume && !weights->fromFile())
+    warn("sampling from random weights; --resume or --init-from gives others");
+  auto text = generateText(*context, metadata, options, state.seed);
+  if (!text)
+    return text.takeError();
+  std::string whole = *options.generate + *text + "\n";
+  std::fwrite(whole.data(), 1, whole.size(), stdout);
+  return Status::success();
+}
+
+Expected<ExitCode> Run::execute() {
+  if (Status s = openInputs(); !s)
+    return s.takeError();
+  if (Status s = chooseState(); !s)
+    return s.takeError();
+  if (Status s = allocate(); !s)
+    return s.takeError();
+  bool talks = options.progress == ProgressKind::Line ||
+               options.progress == ProgressKind::Bar;
+  if (options.dryRun || (talks && options.trains()))
+    std::fputs(describe().c_str(), stdout);
+  if (options.dryRun)
+    return ExitCode::Ok;
+  ExitCode code = ExitCode::Ok;
+  if (options.trains()) {
+    auto trained = train();
+    if (!trained)
+      return trained.takeError();
+    code = *trained;
+  } else if (Status s = loadState(); !s) {
+    return s.takeError();
+  }
+  if (options.generate && code == ExitCode::Ok)
+    if (Status s = sample(); !s)
+      return s.takeError();
+  return code;
+}

@@ -1,0 +1,208 @@
+//===- RunOptions.cpp - The parsed command line of a run ------------------===//
+
+#include "weft/Runtime/RunFlags.h"
+
+#include "weft/Formats/Text.h"
+
+#include <unistd.h>
+
+using namespace weft;
+
+/// The run flags with the defaults that the compiler recorded. The texts belong
+/// to `metadata`.
+static std::vector<FlagSpec> specsFor(const Metadata &metadata) {
+  std::vector<FlagSpec> specs = runFlagSpecs();
+  for (FlagSpec &spec : specs) {
+    auto found = metadata.defaults.find(spec.name);
+    if (found != metadata.defaults.end())
+      spec.defaultText = found->second.c_str();
+  }
+  return specs;
+}
+
+std::string weft::runHelp(const Metadata &metadata,
+                          const std::string &program) {
+  return "usage: " + program + " --data FILE --steps N [flags]\n" +
+         metadata.name + ", compiled by weft " + metadata.version + "\n\n" +
+         FlagTable(specsFor(metadata)).help(RunFlag);
+}
+
+static RateScheduleKind scheduleKind(const std::string &text) {
+  if (text == "linear")
+    return RateScheduleKind::Linear;
+  if (text == "cosine")
+    return RateScheduleKind::Cosine;
+  return text == "wsd" ? RateScheduleKind::Wsd : RateScheduleKind::Constant;
+}
+
+static ProgressKind progressKind(const std::string &text) {
+  if (text == "auto")
+    return isatty(STDOUT_FILENO) ? ProgressKind::Bar : ProgressKind::Line;
+  if (text == "bar")
+    return ProgressKind::Bar;
+  if (text == "json")
+    return ProgressKind::Json;
+  return text == "line" ? ProgressKind::Line : ProgressKind::None;
+}
+
+static void readData(const FlagValues &flags, RunOptions &out) {
+  out.data = flags.getString("data");
+  out.valData = flags.getString("val-data");
+  out.valFraction = flags.getDouble("val-fraction");
+  const std::string &format = flags.getString("data-format");
+  out.format = format == "text"  ? TokenFormat::Text
+               : format == "u16" ? TokenFormat::U16
+               : format == "u32" ? TokenFormat::U32
+                                 : TokenFormat::Auto;
+  out.byteTokenizer = flags.getString("tokenizer") == "bytes";
+  out.shuffle = flags.getSwitch("shuffle");
+  out.shuffleGiven = flags.isSet("shuffle");
+  if (flags.hasValue("steps"))
+    out.steps = flags.getInt("steps");
+  out.stopAfter = flags.getInt("stop-after");
+  out.accum = flags.getInt("accum");
+}
+
+static void readOptimizer(const FlagValues &flags, const Metadata &metadata,
+                          RunOptions &out) {
+  out.schedule.kind = scheduleKind(flags.getString("lr-schedule"));
+  out.schedule.lr = flags.getDouble("lr");
+  out.schedule.minLr = flags.getDouble("min-lr");
+  out.schedule.warmup = flags.getInt("warmup");
+  out.schedule.decaySteps =
+      flags.getInt("lr-decay-steps", out.steps.value_or(0));
+  double decay = metadata.usesOptimizer("adamw") ? 0.01 : 0.0;
+  out.weightDecay = flags.getDouble("weight-decay", decay);
+  out.beta1 = flags.getDouble("beta1");
+  out.beta2 = flags.getDouble("beta2");
+  out.eps = flags.getDouble("eps");
+  out.momentum = flags.getDouble("momentum");
+  out.clip = flags.getDouble("clip");
+  for (const char *name :
+       {"lr", "weight-decay", "beta1", "beta2", "eps", "momentum"})
+    if (flags.isSet(name))
+      out.given.push_back(name);
+}
+
+static void readState(const FlagValues &flags, RunOptions &out) {
+  out.seed = flags.getInt("seed");
+  out.seedGiven = flags.isSet("seed");
+  out.initFrom = flags.getString("init-from");
+  out.threads = flags.getInt("threads");
+  out.saveDir = flags.getString("save-dir");
+  out.saveEvery = flags.getInt("save-every");
+  out.keep = flags.getInt("keep");
+  const std::string &resume = flags.getString("resume");
+  out.resume = resume == "never"  ? ResumeKind::Never
+               : resume == "auto" ? ResumeKind::Auto
+               : resume == "must" ? ResumeKind::Must
+                                  : ResumeKind::Path;
+  if (out.resume == ResumeKind::Path)
+    out.resumePath = resume;
+}
+
+static void readOutput(const FlagValues &flags, RunOptions &out) {
+  out.logEvery = flags.getInt("log-every");
+  out.evalEvery = flags.getInt("eval-every");
+  out.evalSteps = flags.getInt("eval-steps");
+  out.metrics = flags.getString("metrics");
+  out.trace = flags.getString("trace");
+  out.dumpGrads = flags.getString("dump-grads");
+  out.progress = progressKind(flags.getString("progress"));
+  if (flags.isSet("generate"))
+    out.generate = flags.getString("generate");
+  out.maxNewTokens = flags.getInt("max-new-tokens");
+  out.temperature = flags.getDouble("temperature");
+  out.topK = flags.getInt("top-k");
+  out.dryRun = flags.getSwitch("dry-run");
+  out.help = flags.getSwitch("help");
+  out.version = flags.getSwitch("version");
+}
+
+/// Rules between flags, independent of the program.
+static Status checkTogether(const FlagValues &flags, const RunOptions &out) {
+  if (flags.getInt("loopback") > 1)
+    return usageError("does not support --loopback above 1 yet")
+        .hint("this program runs on one rank; leave the flag out");
+  if (flags.isSet("timeout"))
+    return usageError("does not support --timeout yet")
+        .hint("this program runs on one rank and waits for nobody");
+  if (!out.valData.empty() && out.valFraction > 0)
+    return usageError("expects --val-data or --val-fraction, but got both");
+  if (out.evalEvery > 0 && out.valData.empty() && out.valFraction == 0)
+    return usageError("--eval-every expects validation data")
+        .hint("give --val-data FILE or --val-fraction 0.1");
+  if (out.saveDir.empty() && (out.saveEvery > 0 || out.keep > 0))
+    return usageError(out.saveEvery > 0 ? "--save-every expects --save-dir"
+                                        : "--keep expects --save-dir");
+  if (out.saveDir.empty() &&
+      (out.resume == ResumeKind::Auto || out.resume == ResumeKind::Must))
+    return usageError("--resume=" + flags.getString("resume") +
+                      " expects --save-dir");
+  if (out.resume == ResumeKind::Path && out.resumePath.empty())
+    return usageError("--resume expects auto, never, must or a path, but got "
+                      "an empty text");
+  return Status::success();
+}
+
+/// Rules between flags and the program.
+static Status checkProgram(const Metadata &metadata, const RunOptions &out) {
+  if (out.accum > 1 && !metadata.accumulation)
+    return usageError("--accum expects 1, but got " +
+                      std::to_string(out.accum) +
+                      ": the program was compiled without accumulation")
+        .hint("compile with --accumulation=on");
+  if (out.clip > 0 && !metadata.canClip)
+    return usageError("--clip expects a program that can clip, but this one "
+                      "was compiled without a norm")
+        .hint("compile with --clip-norm=2");
+  if (out.generate && !metadata.isLanguageModel())
+    return usageError("--generate expects a language model, but got " +
+                      inQuotes(metadata.name));
+  return Status::success();
+}
+
+/// What a run that trains needs.
+static Status checkTraining(const Metadata &metadata, const RunOptions &out) {
+  if (!out.steps && !out.generate)
+    return usageError("expects --steps N, the number of optimizer steps")
+        .hint("--generate PROMPT alone prints a sample");
+  if (!out.trains() && !out.generate)
+    return usageError("--steps expects at least 1, but got 0")
+        .hint("--steps 0 is for --generate PROMPT");
+  if (out.trains() && out.data.empty())
+    return usageError("expects --data FILE");
+  if (out.trains() && out.schedule.kind != RateScheduleKind::Constant &&
+      out.schedule.warmup >= out.schedule.decaySteps)
+    return usageError("--warmup expects less than the " +
+                      std::to_string(out.schedule.decaySteps) +
+                      " steps of the schedule, but got " +
+                      std::to_string(out.schedule.warmup));
+  return Status::success();
+}
+
+Expected<RunOptions> weft::parseRunOptions(const std::vector<std::string> &args,
+                                           const Metadata &metadata,
+                                           const std::string &program) {
+  FlagParseOptions parse;
+  parse.groups = RunFlag;
+  parse.maxPositionals = 0;
+  parse.program = program;
+  auto flags = FlagTable(specsFor(metadata)).parse(args, parse);
+  if (!flags)
+    return flags.takeError();
+  RunOptions out;
+  readOutput(*flags, out);
+  if (out.help || out.version)
+    return out;
+  readData(*flags, out);
+  readOptimizer(*flags, metadata, out);
+  readState(*flags, out);
+  if (Status s = checkTogether(*flags, out); !s)
+    return s.takeError();
+  if (Status s = checkProgram(metadata, out); !s)
+    return s.takeError();
+  if (Status s = checkTraining(metadata, out); !s)
+    return s.takeError();
+  return out;
+}

@@ -1,0 +1,191 @@
+//===- Trainer.cpp - The training loop ------------------------------------===//
+
+#include "weft/Runtime/Trainer.h"
+
+#include "weft/Runtime/DTypes.h"
+#include "weft/Runtime/Ports.h"
+
+#include <chrono>
+#include <sys/resource.h>
+
+using namespace weft;
+
+using Clock = std::chrono::steady_clock;
+
+static double msSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start)
+      .count();
+}
+
+/// The most memory that the process has held so far.
+static int64_t peakMemory() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return int64_t(usage.ru_maxrss) * 1024;
+}
+
+Trainer::Trainer(WeftContext &context, const Metadata &metadata,
+                 const RunOptions &options, const DataSet &data,
+                 const Faults &faults, TrainState state)
+    : context(context), metadata(metadata), options(options), data(data),
+      faults(faults), micro(*context.findProgram("micro")),
+      apply(*context.findProgram("apply")), eval(context.findProgram("eval")),
+      microPorts(dataInputs(micro)), now(state),
+      progress(options.progress, state.step + 1, *options.steps,
+               options.logEvery, metadata.isLanguageModel() ? "tok" : "rows"),
+      lastStep(*options.steps), firstStep(state.step + 1) {
+  if (eval)
+    evalPorts = dataInputs(*eval);
+  order =
+      RowOrder(data.train->rows(), now.cursor.shuffle, now.cursor.shuffleSeed);
+  if (options.stopAfter > 0)
+    lastStep = std::min(lastStep, state.step + options.stopAfter);
+}
+
+Status Trainer::fillRows(const WeftProgram &program,
+                         const std::vector<WeftPort> &ports,
+                         const DataSource &source, const RowOrder &rows,
+                         int64_t firstRow) {
+  for (const WeftPort &port : ports) {
+    const int64_t count = port.dims[0], bytes = port.bytes / count;
+    char *out = static_cast<char *>(context.data(port));
+    for (int64_t i = 0; i < count; ++i)
+      if (Status s =
+              source.fill(port, rows.dataRow(firstRow + i), out + i * bytes);
+          !s)
+        return s;
+  }
+  return Status::success();
+}
+
+Status Trainer::microStep(int64_t k, StepReport &report) {
+  auto start = Clock::now();
+  int64_t row = now.cursor.rows;
+  if (Status s = fillRows(micro, microPorts, *data.train, order, row); !s)
+    return s;
+  setInput(context, micro, "loss_seed", 1.0 / double(options.accum));
+  setInput(context, micro, "accumulate", k == 0 ? 0.0 : 1.0);
+  if (const WeftPort *rng = WeftContext::findInput(micro, "rng")) {
+    writeInteger(context, *rng, now.seed, 0);
+    writeInteger(context, *rng, row, 1);
+  }
+  report.dataMs += msSince(start);
+  start = Clock::now();
+  if (Status s = runChecked(context, micro); !s)
+    return s;
+  report.computeMs += msSince(start);
+  report.loss += readNumber(context, *WeftContext::findOutput(micro, "loss"));
+  now.cursor.rows += metadata.batch;
+  now.cursor.epoch = now.cursor.rows / data.train->rows();
+  return Status::success();
+}
+
+Status Trainer::update(StepReport &report) {
+  auto start = Clock::now();
+  report.lr = options.schedule.at(report.step);
+  setInput(context, apply, "lr", report.lr);
+  setInput(context, apply, "beta1", options.beta1);
+  setInput(context, apply, "beta2", options.beta2);
+  setInput(context, apply, "eps", options.eps);
+  setInput(context, apply, "weight_decay", options.weightDecay);
+  setInput(context, apply, "momentum", options.momentum);
+  setInput(context, apply, "max_norm", options.clip);
+  if (Status s = runChecked(context, apply); !s)
+    return s;
+  report.computeMs += msSince(start);
+  if (const WeftPort *norm = WeftContext::findOutput(apply, "grad_norm")) {
+    report.gradNorm = readNumber(context, *norm);
+    report.hasGradNorm = true;
+  }
+  const WeftPort &bad = *WeftContext::findOutput(apply, "found_inf");
+  return readNumber(context, bad) != 0 ? nonFinite(report.step)
+                                       : Status::success();
+}
+
+Status Trainer::trainStep(StepReport &report) {
+  auto start = Clock::now();
+  report.step = now.step + 1;
+  int64_t firstRow = now.cursor.rows;
+  for (int64_t k = 0; k < options.accum; ++k)
+    if (Status s = microStep(k, report); !s)
+      return s;
+  report.loss /= double(options.accum);
+  if (report.step == firstStep && !options.dumpGrads.empty())
+    if (Status s = dumpGradients(); !s)
+      return s;
+  injectFault();
+  if (Status s = update(report); !s)
+    return s;
+  now.step = report.step;
+  report.stepMs = msSince(start);
+  int64_t rows = now.cursor.rows - firstRow;
+  int64_t units = metadata.isLanguageModel() ? rows * metadata.seq : rows;
+  report.tokensPerSecond = double(units) / (report.stepMs / 1000.0);
+  report.memoryBytes = peakMemory();
+  return Status::success();
+}
+
+Status Trainer::evaluate(MetricsLog &metrics) {
+  int64_t batches = data.val->rows() / metadata.batch;
+  if (options.evalSteps > 0)
+    batches = std::min(batches, options.evalSteps);
+  double sum = 0.0;
+  RowOrder inOrder(data.val->rows(), false, 0);
+  for (int64_t i = 0; i < batches; ++i) {
+    if (Status s =
+            fillRows(*eval, evalPorts, *data.val, inOrder, i * metadata.batch);
+        !s)
+      return s;
+    if (Status s = runChecked(context, *eval); !s)
+      return s;
+    sum += readNumber(context, *WeftContext::findOutput(*eval, "loss"));
+  }
+  double loss = sum / double(batches);
+  progress.eval(now.step, loss);
+  return metrics.line(evalJson(now.step, loss));
+}
+
+Status Trainer::save(CheckpointWriter &writer) {
+  auto directory = writer.save(now);
+  if (!directory)
+    return directory.takeError();
+  savedStep = now.step;
+  progress.note("saved " + *directory);
+  return Status::success();
+}
+
+Status Trainer::finishStep(StepReport &report, MetricsLog &metrics) {
+  faults.crashIf(Fault::Kind::CrashAfterStep, now.step);
+  progress.step(report);
+  if (Status s = metrics.line(stepJson(report)); !s)
+    return s;
+  bool due = options.evalEvery > 0 && now.step % options.evalEvery == 0;
+  if (data.val && (due || now.step == lastStep))
+    return evaluate(metrics);
+  return Status::success();
+}
+
+Expected<ExitCode> Trainer::run(MetricsLog &metrics, CheckpointWriter *writer,
+                                const SignalScope &signals) {
+  if (now.step >= *options.steps)
+    progress.note("already at step " + std::to_string(now.step) + " of " +
+                  std::to_string(*options.steps));
+  while (now.step < lastStep) {
+    StepReport report;
+    if (Status s = trainStep(report); !s)
+      return progress.finish(), s.takeError();
+    if (Status s = finishStep(report, metrics); !s)
+      return progress.finish(), s.takeError();
+    bool stop = signals.stopSignal() != 0;
+    bool due = options.saveEvery > 0 && now.step % options.saveEvery == 0;
+    if (writer && (due || stop || now.step == lastStep))
+      if (Status s = save(*writer); !s)
+        return progress.finish(), s.takeError();
+    if (stop && now.step < lastStep) {
+      progress.note("stopped after step " + std::to_string(now.step));
+      return ExitCode::StoppedAndSaved;
+    }
+  }
+  progress.finish();
+  return ExitCode::Ok;
+}
