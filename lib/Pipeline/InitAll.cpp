@@ -2,6 +2,7 @@
 
 #include "weft/Pipeline/InitAll.h"
 
+#include "weft/Autodiff/Passes.h"
 #include "weft/Weft/Weft.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -11,6 +12,10 @@ using namespace weft;
 
 void weft::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<WeftDialect>();
+  registerAutodiffModels(registry);
 }
 
-void weft::registerAllPasses() { mlir::registerTransformsPasses(); }
+void weft::registerAllPasses() {
+  mlir::registerTransformsPasses();
+  registerAutodiffPasses();
+}
