@@ -114,13 +114,10 @@ static double initialElement(InitAttr init, llvm::StringRef name, int64_t seed,
 
 llvm::LogicalResult Interpreter::initialize(int64_t seed) {
   for (ParamOp param : module.getOps<ParamOp>()) {
-    if (param.getTie())
-      continue;
     std::optional<InitAttr> init = param.getInit();
+    if (!init)
+      continue;
     Tensor value(param.getTensorType());
-    if (!init || !value.isFloat())
-      return param.emitOpError()
-             << "expects an 'init' attribute and a floating-point type";
     for (int64_t i = 0; i < value.size(); ++i)
       value.at(i) = initialElement(*init, param.getSymName(), seed, i);
     if (failed(setState(param.getSymName(), std::move(value))))
@@ -227,11 +224,6 @@ Interpreter::evaluateBlock(mlir::Block &block, OperandRefs arguments,
 // Programs
 //===----------------------------------------------------------------------===//
 
-static std::string outputName(ProgramOp program, unsigned index) {
-  llvm::StringRef name = program.getOutputName(index);
-  return name.empty() ? std::to_string(index) : name.str();
-}
-
 static llvm::LogicalResult checkNames(ProgramOp program,
                                       const TensorMap &inputs) {
   for (const auto &[name, value] : inputs)
@@ -241,34 +233,41 @@ static llvm::LogicalResult checkNames(ProgramOp program,
   return llvm::success();
 }
 
+llvm::FailureOr<std::vector<Tensor>>
+Interpreter::bindInputs(ProgramOp program, const TensorMap &inputs) const {
+  if (failed(checkNames(program, inputs)))
+    return llvm::failure();
+  std::vector<Tensor> arguments;
+  for (mlir::BlockArgument argument : program.getBody().getArguments()) {
+    std::string name = program.getInputName(argument.getArgNumber()).str();
+    auto found = inputs.find(name);
+    if (found == inputs.end())
+      return program.emitError() << "program '@" << program.getSymName()
+                                 << "' expects the input '" << name << "'";
+    llvm::FailureOr<Tensor> value =
+        adopt(found->second, llvm::cast<RankedTensorType>(argument.getType()),
+              program.getLoc(), "input '" + name + "'");
+    if (failed(value))
+      return llvm::failure();
+    arguments.push_back(std::move(*value));
+  }
+  return arguments;
+}
+
 llvm::FailureOr<TensorMap> Interpreter::run(llvm::StringRef programName,
                                             const TensorMap &inputs) {
   auto program = llvm::dyn_cast_or_null<ProgramOp>(
       mlir::SymbolTable::lookupSymbolIn(module, programName));
   if (!program)
     return module.emitError() << "there is no program '@" << programName << "'";
-  if (failed(checkNames(program, inputs)))
+  llvm::FailureOr<std::vector<Tensor>> arguments = bindInputs(program, inputs);
+  if (failed(arguments))
     return llvm::failure();
-  mlir::Block &block = program.getBody().front();
-  std::vector<Tensor> arguments;
-  for (mlir::BlockArgument argument : block.getArguments()) {
-    std::string name = program.getInputName(argument.getArgNumber()).str();
-    auto found = inputs.find(name);
-    if (found == inputs.end())
-      return program.emitError() << "program '@" << programName
-                                 << "' expects the input '" << name << "'";
-    llvm::FailureOr<Tensor> value =
-        adopt(found->second, llvm::cast<RankedTensorType>(argument.getType()),
-              argument.getLoc(), "input '" + name + "'");
-    if (failed(value))
-      return llvm::failure();
-    arguments.push_back(std::move(*value));
-  }
   llvm::SmallVector<const Tensor *> refs;
-  for (const Tensor &argument : arguments)
+  for (const Tensor &argument : *arguments)
     refs.push_back(&argument);
   llvm::FailureOr<llvm::SmallVector<Tensor>> returned =
-      evaluateBlock(block, refs, /*observed=*/true);
+      evaluateBlock(program.getBody().front(), refs, /*observed=*/true);
   if (failed(returned))
     return llvm::failure();
   return finish(program, std::move(*returned));
@@ -280,7 +279,7 @@ Interpreter::finish(ProgramOp program, llvm::SmallVector<Tensor> returned) {
   unsigned numOutputs = terminator.getOutputs().size();
   TensorMap outputs, writes;
   for (unsigned i = 0; i < numOutputs; ++i)
-    outputs.emplace(outputName(program, i), std::move(returned[i]));
+    outputs.emplace(program.getOutputName(i).str(), std::move(returned[i]));
   for (auto [target, value] : llvm::zip(
            terminator.getTargets(), llvm::drop_begin(returned, numOutputs))) {
     llvm::StringRef name =

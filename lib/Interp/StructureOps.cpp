@@ -44,6 +44,8 @@ static llvm::LogicalResult evaluateConstant(OpCall &call) {
 }
 
 static llvm::LogicalResult evaluateCall(OpCall &call) {
+  if (llvm::isa<KernelOp>(call.op->getParentOp()))
+    return call.fail() << "expects to be in a program, but is in a kernel";
   llvm::StringRef name = call.as<CallOp>().getKernel();
   auto kernel = mlir::SymbolTable::lookupNearestSymbolFrom<KernelOp>(
       call.op, mlir::StringAttr::get(call.op->getContext(), name));

@@ -2,7 +2,6 @@
 
 #include "weft/Pipeline/InitAll.h"
 
-#include "weft/Autodiff/Passes.h"
 #include "weft/Weft/Weft.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -12,10 +11,6 @@ using namespace weft;
 
 void weft::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<WeftDialect>();
-  registerAutodiffModels(registry);
 }
 
-void weft::registerAllPasses() {
-  mlir::registerTransformsPasses();
-  registerAutodiffPasses();
-}
+void weft::registerAllPasses() { mlir::registerTransformsPasses(); }

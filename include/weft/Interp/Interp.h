@@ -43,8 +43,8 @@ public:
   ComputeMode getMode() const { return mode; }
   mlir::ModuleOp getModule() const { return module; }
 
-  /// Gives every parameter its initial values by its `init` attribute, with the
-  /// draws of the init program for that seed. Fails on a parameter without one.
+  /// Gives every parameter with an `init` attribute its initial values: the
+  /// draws of the init program for that seed.
   llvm::LogicalResult initialize(int64_t seed);
 
   /// Sets the parameter or state `name` (without '@'). Shape and kind (floating
@@ -57,8 +57,8 @@ public:
   const TensorMap &getStates() const { return states; }
 
   /// Runs a program: one tensor for each of its `weft.input` names, no others.
-  /// Returns its outputs by name (a result without one is named by its index)
-  /// and applies its writes at the end; on failure nothing is written.
+  /// Returns its outputs by name and applies its writes at the end; on failure
+  /// nothing is written.
   llvm::FailureOr<TensorMap> run(llvm::StringRef program,
                                  const TensorMap &inputs);
 
@@ -80,6 +80,8 @@ private:
   using OperandRefs = llvm::ArrayRef<const Tensor *>;
   llvm::FailureOr<llvm::SmallVector<Tensor>> evaluate(mlir::Operation *op,
                                                       OperandRefs operands);
+  llvm::FailureOr<std::vector<Tensor>>
+  bindInputs(ProgramOp program, const TensorMap &inputs) const;
   /// Splits what the terminator returned, and applies the writes.
   llvm::FailureOr<TensorMap> finish(ProgramOp program,
                                     llvm::SmallVector<Tensor> returned);

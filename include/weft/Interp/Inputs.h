@@ -1,0 +1,25 @@
+//===- Inputs.h - Plausible inputs for programs -----------------*- C++ -*-===//
+
+#ifndef WEFT_INTERP_INPUTS_H
+#define WEFT_INTERP_INPUTS_H
+
+#include "weft/Interp/Interp.h"
+#include "weft/Weft/Weft.h"
+
+namespace weft {
+
+/// A value for each input of `program`, from `seed` and the input's name alone:
+///  - the inputs that passes add have fixed values: loss_seed 1, accumulate 0,
+///    rng [seed, 0], seed, and PyTorch's optimizer defaults (max_norm 1)
+///  - integers are row numbers of the table or logits that they index
+///  - floating-point inputs are standard normal numbers
+TensorMap makeInputs(ProgramOp program, int64_t seed);
+
+/// The programs of a module: init, model, micro, apply, eval, logits.
+llvm::SmallVector<ProgramOp> programsInOrder(mlir::ModuleOp module);
+/// The first program of the kind, or null.
+ProgramOp findProgram(mlir::ModuleOp module, ProgramKind kind);
+
+} // namespace weft
+
+#endif // WEFT_INTERP_INPUTS_H

@@ -1,0 +1,218 @@
+//===- Compare.cpp - Same results before and after a pass -----------------===//
+
+#include "weft/Interp/Compare.h"
+
+#include "weft/Interp/Inputs.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cmath>
+#include <limits>
+
+namespace weft {
+
+bool Comparison::isEqual() const {
+  return !tensors.empty() &&
+         llvm::all_of(tensors, [](const auto &t) { return t.isEqual; });
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+/// Infinite where only one is NaN or the infinities differ.
+static double distance(double a, double b) {
+  if (a == b || (std::isnan(a) && std::isnan(b)))
+    return 0;
+  double difference = std::fabs(a - b);
+  return std::isfinite(difference) ? difference
+                                   : std::numeric_limits<double>::infinity();
+}
+
+TensorDifference compareTensors(const Tensor &a, const Tensor &b,
+                                double tolerance) {
+  TensorDifference result;
+  if (a.shape() != b.shape() || a.isFloat() != b.isFloat()) {
+    result.maxAbs = result.maxRel = std::numeric_limits<double>::infinity();
+    result.isEqual = false;
+    return result;
+  }
+  double magnitude = 0;
+  for (int64_t i = 0; i < a.size(); ++i) {
+    result.maxAbs = std::fmax(result.maxAbs, distance(a.value(i), b.value(i)));
+    for (double element : {a.value(i), b.value(i)})
+      if (std::isfinite(element))
+        magnitude = std::fmax(magnitude, std::fabs(element));
+  }
+  if (result.maxAbs > 0)
+    result.maxRel = result.maxAbs / magnitude;
+  result.isEqual =
+      result.maxAbs <= tolerance * std::fmax(magnitude, kSmallMagnitude);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Modules
+//===----------------------------------------------------------------------===//
+
+namespace {
+using ProgramPair = std::pair<ProgramOp, ProgramOp>;
+
+/// Both modules side by side.
+class Comparer {
+public:
+  Comparer(mlir::ModuleOp a, mlir::ModuleOp b, const CompareOptions &options)
+      : a(a, options.mode), b(b, options.mode), options(options) {}
+
+  llvm::FailureOr<Comparison> run();
+
+private:
+  llvm::SmallVector<ProgramPair> pairPrograms();
+  llvm::LogicalResult setInitialStates();
+  llvm::LogicalResult runPair(ProgramPair pair, int64_t step);
+  TensorMap inputsOf(ProgramOp program, const TensorMap &shared, int64_t step);
+  void compareMaps(llvm::StringRef program, llvm::StringRef prefix,
+                   const TensorMap &first, const TensorMap &second);
+
+  Interpreter a, b;
+  const CompareOptions &options;
+  Comparison result;
+};
+} // namespace
+
+/// Programs of one name, in running order.
+llvm::SmallVector<ProgramPair> Comparer::pairPrograms() {
+  llvm::SmallVector<ProgramPair> pairs;
+  for (ProgramOp first : programsInOrder(a.getModule())) {
+    auto second = llvm::dyn_cast_or_null<ProgramOp>(
+        mlir::SymbolTable::lookupSymbolIn(b.getModule(), first.getSymName()));
+    if (second) {
+      pairs.emplace_back(first, second);
+      continue;
+    }
+    size_t before = pairs.size();
+    if (first.getKind() == ProgramKind::Model)
+      for (ProgramKind kind : {ProgramKind::Micro, ProgramKind::Eval})
+        if (ProgramOp derived = findProgram(b.getModule(), kind))
+          pairs.emplace_back(first, derived);
+    if (pairs.size() == before)
+      result.notes.push_back("program '@" + first.getSymName().str() +
+                             "' is only in the first module");
+  }
+  for (ProgramOp second : programsInOrder(b.getModule()))
+    if (llvm::none_of(pairs, [&](ProgramPair p) { return p.second == second; }))
+      result.notes.push_back("program '@" + second.getSymName().str() +
+                             "' is only in the second module");
+  return pairs;
+}
+
+/// The init attributes, then the states that were given.
+llvm::LogicalResult Comparer::setInitialStates() {
+  for (Interpreter *interpreter : {&a, &b}) {
+    if (failed(interpreter->initialize(options.seed)))
+      return llvm::failure();
+    for (const auto &[name, value] : options.states)
+      if (failed(interpreter->setState(name, value)))
+        return llvm::failure();
+  }
+  return llvm::success();
+}
+
+/// The given inputs first, then those of the other module, then made ones.
+TensorMap Comparer::inputsOf(ProgramOp program, const TensorMap &shared,
+                             int64_t step) {
+  TensorMap inputs = makeInputs(program, options.seed + step);
+  for (const TensorMap *source : {&shared, &options.inputs})
+    for (const auto &[name, value] : *source)
+      if (program.findInput(name))
+        inputs[name] = value;
+  return inputs;
+}
+
+void Comparer::compareMaps(llvm::StringRef program, llvm::StringRef prefix,
+                           const TensorMap &first, const TensorMap &second) {
+  for (const auto &[name, value] : first) {
+    auto found = second.find(name);
+    if (found == second.end())
+      continue;
+    TensorDifference difference =
+        compareTensors(value, found->second, options.tolerance);
+    difference.program = program.str();
+    difference.name = (prefix + name).str();
+    result.tensors.push_back(std::move(difference));
+  }
+}
+
+llvm::LogicalResult Comparer::runPair(ProgramPair pair, int64_t step) {
+  auto [first, second] = pair;
+  TensorMap inputs = inputsOf(first, {}, step);
+  llvm::FailureOr<TensorMap> before = a.run(first.getSymName(), inputs);
+  llvm::FailureOr<TensorMap> after =
+      b.run(second.getSymName(), inputsOf(second, inputs, step));
+  if (failed(before) || failed(after))
+    return llvm::failure();
+  compareMaps(second.getSymName(), "", *before, *after);
+  compareMaps(second.getSymName(), "@", a.getStates(), b.getStates());
+  return llvm::success();
+}
+
+llvm::FailureOr<Comparison> Comparer::run() {
+  if (failed(setInitialStates()))
+    return llvm::failure();
+  llvm::SmallVector<ProgramPair> pairs = pairPrograms();
+  // An init program would write over given states.
+  auto runsAt = [&](ProgramPair pair, int64_t step) {
+    return pair.second.getKind() != ProgramKind::Init ||
+           (step == 0 && options.states.empty());
+  };
+  for (int64_t step = 0; step < options.steps; ++step)
+    for (ProgramPair pair : pairs)
+      if (runsAt(pair, step) && failed(runPair(pair, step)))
+        return llvm::failure();
+  return std::move(result);
+}
+
+llvm::FailureOr<Comparison> compareModules(mlir::ModuleOp a, mlir::ModuleOp b,
+                                           const CompareOptions &options) {
+  return Comparer(a, b, options).run();
+}
+
+//===----------------------------------------------------------------------===//
+// Report
+//===----------------------------------------------------------------------===//
+
+std::string comparisonTable(const Comparison &comparison) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::MapVector<llvm::StringRef, llvm::SmallVector<const TensorDifference *>>
+      byProgram;
+  for (const TensorDifference &tensor : comparison.tensors)
+    byProgram[tensor.program].push_back(&tensor);
+  for (const auto &[program, tensors] : byProgram) {
+    size_t numDifferent = 0;
+    const TensorDifference *largest = tensors.front();
+    for (const TensorDifference *tensor : tensors) {
+      if (tensor->maxAbs > largest->maxAbs)
+        largest = tensor;
+      if (tensor->isEqual)
+        continue;
+      ++numDifferent;
+      os << llvm::formatv(
+          "differs: {0,-8} {1,-40} max abs {2:e3}, max rel {3:e3}\n", program,
+          tensor->name, tensor->maxAbs, tensor->maxRel);
+    }
+    os << llvm::formatv("{0}: {1} of {2} tensors differ; largest difference "
+                        "{3:e3} in {4}\n",
+                        program, numDifferent, tensors.size(), largest->maxAbs,
+                        largest->name);
+  }
+  for (const std::string &note : comparison.notes)
+    os << "note: " << note << '\n';
+  if (comparison.tensors.empty())
+    os << "nothing to compare\n";
+  return text;
+}
+
+} // namespace weft

@@ -1,0 +1,83 @@
+//===- Inputs.cpp - Plausible inputs for programs -------------------------===//
+
+#include "weft/Interp/Inputs.h"
+
+#include "OpTable.h"
+
+#include "llvm/ADT/SetVector.h"
+
+namespace weft {
+
+/// The inputs that passes add to programs.
+static const std::pair<const char *, double> knownInputs[] = {
+    {"loss_seed", 1},  {"accumulate", 0}, {"lr", 1e-3},
+    {"beta1", 0.9},    {"beta2", 0.999},  {"eps", 1e-8},
+    {"momentum", 0.9}, {"max_norm", 1},   {"weight_decay", 0.01}};
+
+/// Number of rows that an integer input selects from: of the table or logits
+/// that it reaches through ops that move elements, or 2.
+static int64_t countChoices(mlir::BlockArgument argument) {
+  llvm::SetVector<mlir::Value> reached;
+  reached.insert(argument);
+  for (size_t i = 0; i < reached.size(); ++i)
+    for (mlir::Operation *user : reached[i].getUsers()) {
+      if (auto embedding = llvm::dyn_cast<EmbeddingOp>(user))
+        return embedding.getTable().getType().getDimSize(0);
+      if (auto loss = llvm::dyn_cast<CrossEntropyOp>(user))
+        return loss.getLogits().getType().getShape().back();
+      if (llvm::isa<ReshapeOp, SliceOp, TransposeOp, BroadcastOp, CastOp>(user))
+        reached.insert(user->getResult(0));
+    }
+  return 2;
+}
+
+static Tensor makeInput(ProgramOp program, mlir::BlockArgument argument,
+                        int64_t seed) {
+  llvm::StringRef name = program.getInputName(argument.getArgNumber());
+  Tensor value(llvm::cast<mlir::RankedTensorType>(argument.getType()));
+  if (!value.isFloat() && (name == "seed" || name == "rng")) {
+    if (value.size() > 0)
+      value.intAt(0) = seed;
+    return value;
+  }
+  const auto *known = llvm::find_if(
+      knownInputs, [&](const auto &entry) { return name == entry.first; });
+  bool isKnown = known != std::end(knownInputs) && value.isFloat();
+  int64_t choices = value.isFloat() ? 0 : countChoices(argument);
+  for (int64_t i = 0; i < value.size(); ++i)
+    if (isKnown)
+      value.at(i) = known->second;
+    else if (value.isFloat())
+      value.at(i) = drawNormal(seed, name, i, 0, 1);
+    else
+      value.intAt(i) = int64_t(drawUniform(seed, name, i, 0, 1) * choices);
+  return value;
+}
+
+TensorMap makeInputs(ProgramOp program, int64_t seed) {
+  TensorMap inputs;
+  for (mlir::BlockArgument argument : program.getBody().getArguments())
+    inputs.emplace(program.getInputName(argument.getArgNumber()).str(),
+                   makeInput(program, argument, seed));
+  return inputs;
+}
+
+llvm::SmallVector<ProgramOp> programsInOrder(mlir::ModuleOp module) {
+  llvm::SmallVector<ProgramOp> programs;
+  for (ProgramKind kind :
+       {ProgramKind::Init, ProgramKind::Model, ProgramKind::Micro,
+        ProgramKind::Apply, ProgramKind::Eval, ProgramKind::Logits})
+    for (ProgramOp program : module.getOps<ProgramOp>())
+      if (program.getKind() == kind)
+        programs.push_back(program);
+  return programs;
+}
+
+ProgramOp findProgram(mlir::ModuleOp module, ProgramKind kind) {
+  for (ProgramOp program : module.getOps<ProgramOp>())
+    if (program.getKind() == kind)
+      return program;
+  return {};
+}
+
+} // namespace weft

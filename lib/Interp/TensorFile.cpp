@@ -1,0 +1,156 @@
+//===- TensorFile.cpp - Tensors of the interpreter in files ---------------===//
+
+#include "weft/Interp/TensorFile.h"
+
+#include "weft/Formats/Half.h"
+#include "weft/Formats/Safetensors.h"
+#include "weft/Formats/Text.h"
+
+#include <cstring>
+
+namespace weft {
+
+template <typename T> static T readAs(const uint8_t *bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+static std::optional<ElementKind> kindOf(TensorType type) {
+  switch (type) {
+  case TensorType::F64:
+    return ElementKind::F64;
+  case TensorType::F32:
+    return ElementKind::F32;
+  case TensorType::F16:
+    return ElementKind::F16;
+  case TensorType::BF16:
+    return ElementKind::BF16;
+  case TensorType::I64:
+    return ElementKind::I64;
+  case TensorType::I32:
+    return ElementKind::I32;
+  case TensorType::Bool:
+    return ElementKind::I1;
+  default:
+    return std::nullopt;
+  }
+}
+
+static double readFloat(ElementKind kind, const uint8_t *bytes) {
+  switch (kind) {
+  case ElementKind::F64:
+    return readAs<double>(bytes);
+  case ElementKind::F32:
+    return readAs<float>(bytes);
+  case ElementKind::F16:
+    return halfToFloat(readAs<uint16_t>(bytes));
+  default:
+    return bf16ToFloat(readAs<uint16_t>(bytes));
+  }
+}
+
+static int64_t readInt(ElementKind kind, const uint8_t *bytes) {
+  if (kind == ElementKind::I1)
+    return *bytes != 0;
+  return kind == ElementKind::I32 ? readAs<int32_t>(bytes)
+                                  : readAs<int64_t>(bytes);
+}
+
+Expected<TensorMap> loadTensors(const std::string &path) {
+  Expected<SafetensorsFile> file = SafetensorsFile::open(path);
+  if (!file)
+    return file.takeError();
+  TensorMap tensors;
+  for (const TensorInfo &info : file->tensors()) {
+    std::optional<ElementKind> kind = kindOf(info.type);
+    if (!kind)
+      return inputError("tensor " + inQuotes(info.name) + " has the type " +
+                        tensorTypeName(info.type) +
+                        ", which weft does not have")
+          .at(path);
+    Tensor tensor(info.shape, *kind);
+    const uint8_t *bytes = file->data(info);
+    int64_t width = tensorTypeBits(info.type) / 8;
+    for (int64_t i = 0; i < tensor.size(); ++i, bytes += width)
+      if (tensor.isFloat())
+        tensor.at(i) = readFloat(*kind, bytes);
+      else
+        tensor.intAt(i) = readInt(*kind, bytes);
+    tensors.emplace(info.name, std::move(tensor));
+  }
+  return tensors;
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+static TensorType typeOf(ElementKind kind, ComputeMode mode) {
+  if (isFloat(kind) && mode == ComputeMode::F64)
+    return TensorType::F64;
+  switch (kind) {
+  case ElementKind::F64:
+    return TensorType::F64;
+  case ElementKind::F32:
+    return TensorType::F32;
+  case ElementKind::F16:
+    return TensorType::F16;
+  case ElementKind::BF16:
+    return TensorType::BF16;
+  case ElementKind::I64:
+    return TensorType::I64;
+  case ElementKind::I32:
+    return TensorType::I32;
+  case ElementKind::I1:
+    return TensorType::Bool;
+  }
+  llvm_unreachable("all element kinds are handled");
+}
+
+template <typename T>
+static void append(std::vector<uint8_t> &bytes, const T &value) {
+  const auto *begin = reinterpret_cast<const uint8_t *>(&value);
+  bytes.insert(bytes.end(), begin, begin + sizeof value);
+}
+
+static std::vector<uint8_t> bytesOf(const Tensor &tensor, TensorType type) {
+  std::vector<uint8_t> bytes;
+  for (double element : tensor.floatValues())
+    if (type == TensorType::F64)
+      append(bytes, element);
+    else if (type == TensorType::F32)
+      append(bytes, static_cast<float>(element));
+    else if (type == TensorType::F16)
+      append(bytes, floatToHalf(static_cast<float>(element)));
+    else
+      append(bytes, floatToBf16(static_cast<float>(element)));
+  for (int64_t element : tensor.intValues())
+    if (type == TensorType::I64)
+      append(bytes, element);
+    else if (type == TensorType::I32)
+      append(bytes, static_cast<int32_t>(element));
+    else
+      append(bytes, static_cast<uint8_t>(element));
+  return bytes;
+}
+
+Status saveTensors(const std::string &path, const TensorMap &tensors,
+                   ComputeMode mode) {
+  std::vector<TensorSpec> specs;
+  for (const auto &[name, tensor] : tensors)
+    specs.push_back({name, typeOf(tensor.kind(), mode), tensor.shape()});
+  Expected<SafetensorsWriter> writer =
+      SafetensorsWriter::create(path, std::move(specs));
+  if (!writer)
+    return writer.takeError();
+  for (const auto &[name, tensor] : tensors) {
+    std::vector<uint8_t> bytes = bytesOf(tensor, typeOf(tensor.kind(), mode));
+    if (Status status = writer->writeTensor(name, bytes.data(), bytes.size());
+        !status)
+      return status;
+  }
+  return writer->finish();
+}
+
+} // namespace weft

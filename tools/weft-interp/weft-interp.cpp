@@ -1,0 +1,285 @@
+//===- weft-interp.cpp - Runs or compares modules in the interpreter ------===//
+
+#include "weft/Formats/Flags.h"
+#include "weft/Formats/Text.h"
+#include "weft/Interp/Compare.h"
+#include "weft/Interp/Inputs.h"
+#include "weft/Interp/TensorFile.h"
+#include "weft/Pipeline/InitAll.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cstdlib>
+
+using namespace weft;
+
+static const std::vector<FlagSpec> flagSpecs = {
+    {"program", FlagKind::String, DriverFlag, "", "NAME",
+     "run this program (default: the only one)"},
+    {"steps", FlagKind::Int, DriverFlag, "0", "N",
+     "run the init program, then N rounds of micro and apply", "", 0, 1e6},
+    {"inputs", FlagKind::String, DriverFlag, "random:0", "FILE|random:SEED",
+     "inputs by name; missing ones are made from seed 0"},
+    {"set", FlagKind::List, DriverFlag, "", "NAME=VALUE",
+     "fill an input with a value"},
+    {"state", FlagKind::String, DriverFlag, "init:0", "FILE|init:SEED",
+     "parameters and states by name, or initial values"},
+    {"mode", FlagKind::Enum, DriverFlag, "f64", "",
+     "compute in double, or round results to their element types", "f64|f32"},
+    {"outputs", FlagKind::String, DriverFlag, "", "FILE",
+     "write outputs as safetensors"},
+    {"save-state", FlagKind::String, DriverFlag, "", "FILE",
+     "write parameters and states as safetensors"},
+    {"print", FlagKind::Switch, DriverFlag, "on", "",
+     "print outputs and written states"},
+    {"compare", FlagKind::Switch, DriverFlag, "off", "",
+     "run two modules and compare outputs and states; exit 1 if they differ"},
+    {"tolerance", FlagKind::Double, DriverFlag, "1e-12", "X",
+     "allowed difference relative to a tensor's largest magnitude", "", 0},
+    {"help", FlagKind::Switch, DriverFlag, "off", "", "print this text"},
+};
+
+namespace {
+/// The command line, read.
+struct Settings {
+  std::vector<std::string> files;
+  std::string program, outputsPath, statePath;
+  ComputeMode mode = ComputeMode::F64;
+  int64_t steps = 0, inputSeed = 0, stateSeed = 0;
+  double tolerance = 0;
+  bool compares = false, prints = true;
+  TensorMap inputs, states;
+  std::map<std::string, double> fills;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Command line
+//===----------------------------------------------------------------------===//
+
+/// `KIND:SEED` gives the seed; anything else is a file of tensors.
+static Status readSource(const FlagValues &flags, const std::string &flag,
+                         const std::string &kind, int64_t &seed,
+                         TensorMap &tensors) {
+  const std::string &text = flags.getString(flag);
+  if (llvm::StringRef(text).starts_with(kind + ":")) {
+    if (llvm::StringRef(text)
+            .drop_front(kind.size() + 1)
+            .getAsInteger(10, seed))
+      return usageError("--" + flag + " expects " + kind +
+                        ":SEED with an integer, but got " + inQuotes(text));
+    return Status::success();
+  }
+  Expected<TensorMap> loaded = loadTensors(text);
+  if (!loaded)
+    return loaded.takeError();
+  tensors = std::move(*loaded);
+  return Status::success();
+}
+
+static Status readFills(const FlagValues &flags, Settings &settings) {
+  for (const std::string &text : flags.getList("set")) {
+    auto [name, value] = llvm::StringRef(text).split('=');
+    double number;
+    if (name.empty() || value.getAsDouble(number))
+      return usageError("--set expects NAME=VALUE with a number, but got " +
+                        inQuotes(text));
+    settings.fills[name.str()] = number;
+  }
+  return Status::success();
+}
+
+static Status readSettings(const FlagValues &flags, Settings &settings) {
+  settings.files = flags.positionals();
+  settings.program = flags.getString("program");
+  settings.outputsPath = flags.getString("outputs");
+  settings.statePath = flags.getString("save-state");
+  settings.mode =
+      flags.getString("mode") == "f64" ? ComputeMode::F64 : ComputeMode::F32;
+  settings.steps = flags.getInt("steps");
+  settings.tolerance = flags.getDouble("tolerance");
+  settings.compares = flags.getSwitch("compare");
+  settings.prints = flags.getSwitch("print");
+  size_t wanted = settings.compares ? 2 : 1;
+  if (settings.files.size() != wanted)
+    return usageError("expects " + std::to_string(wanted) +
+                      " module file(s), but got " +
+                      std::to_string(settings.files.size()));
+  if (Status status = readSource(flags, "inputs", "random", settings.inputSeed,
+                                 settings.inputs);
+      !status)
+    return status;
+  if (Status status = readSource(flags, "state", "init", settings.stateSeed,
+                                 settings.states);
+      !status)
+    return status;
+  return readFills(flags, settings);
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+static mlir::OwningOpRef<mlir::ModuleOp>
+parseModule(const std::string &path, mlir::MLIRContext &context) {
+  return mlir::parseSourceFile<mlir::ModuleOp>(path, &context);
+}
+
+/// Made inputs, then those of the file, then --set.
+static TensorMap inputsOf(ProgramOp program, const Settings &settings,
+                          int64_t step) {
+  TensorMap inputs = makeInputs(program, settings.inputSeed + step);
+  for (auto &[name, value] : inputs) {
+    auto given = settings.inputs.find(name);
+    if (given != settings.inputs.end())
+      value = given->second;
+    auto fill = settings.fills.find(name);
+    if (fill == settings.fills.end())
+      continue;
+    for (double &element : value.floatValues())
+      element = fill->second;
+    for (int64_t &element : value.intValues())
+      element = static_cast<int64_t>(fill->second);
+  }
+  return inputs;
+}
+
+static void printTensor(llvm::StringRef name, const Tensor &tensor) {
+  llvm::outs() << name << " = " << tensor.text() << " : " << tensor.typeText()
+               << '\n';
+}
+
+/// Runs one program and prints what it returns and writes.
+static llvm::LogicalResult runProgram(Interpreter &interpreter,
+                                      ProgramOp program,
+                                      const Settings &settings, int64_t step,
+                                      TensorMap &outputs) {
+  llvm::FailureOr<TensorMap> results =
+      interpreter.run(program.getSymName(), inputsOf(program, settings, step));
+  if (failed(results))
+    return llvm::failure();
+  outputs = std::move(*results);
+  if (!settings.prints)
+    return llvm::success();
+  for (const auto &[name, value] : outputs)
+    printTensor(name, value);
+  if (settings.steps == 0)
+    for (auto target : program.getTerminator()
+                           .getTargets()
+                           .getAsRange<mlir::FlatSymbolRefAttr>())
+      printTensor(("@" + target.getValue()).str(),
+                  *interpreter.findState(target.getValue()));
+  return llvm::success();
+}
+
+/// The init program unless a state was given, then rounds of micro and apply.
+static llvm::LogicalResult runSteps(Interpreter &interpreter,
+                                    const Settings &settings,
+                                    TensorMap &outputs) {
+  mlir::ModuleOp module = interpreter.getModule();
+  ProgramOp micro = findProgram(module, ProgramKind::Micro);
+  ProgramOp apply = findProgram(module, ProgramKind::Apply);
+  if (!micro || !apply)
+    return module.emitError() << "--steps expects a micro and an apply program";
+  if (ProgramOp init = findProgram(module, ProgramKind::Init);
+      init && settings.states.empty()) {
+    TensorMap inputs = makeInputs(init, settings.stateSeed);
+    if (failed(interpreter.run(init.getSymName(), inputs)))
+      return llvm::failure();
+  }
+  for (int64_t step = 0; step < settings.steps; ++step)
+    for (ProgramOp program : {micro, apply})
+      if (failed(runProgram(interpreter, program, settings, step, outputs)))
+        return llvm::failure();
+  return llvm::success();
+}
+
+static llvm::LogicalResult
+runOne(Interpreter &interpreter, const Settings &settings, TensorMap &outputs) {
+  auto programs = llvm::to_vector(interpreter.getModule().getOps<ProgramOp>());
+  std::string name = settings.program;
+  if (name.empty() && programs.size() == 1)
+    name = programs.front().getSymName().str();
+  for (ProgramOp program : programs)
+    if (program.getSymName() == name)
+      return runProgram(interpreter, program, settings, 0, outputs);
+  return interpreter.getModule().emitError()
+         << "--program expects the name of a program, but got '" << name << "'";
+}
+
+static int runModule(mlir::ModuleOp module, const Settings &settings) {
+  Interpreter interpreter(module, settings.mode);
+  if (failed(interpreter.initialize(settings.stateSeed)))
+    return int(ExitCode::Input);
+  for (const auto &[name, value] : settings.states)
+    if (failed(interpreter.setState(name, value)))
+      return int(ExitCode::Input);
+  TensorMap outputs;
+  if (failed(settings.steps ? runSteps(interpreter, settings, outputs)
+                            : runOne(interpreter, settings, outputs)))
+    return int(ExitCode::Input);
+  if (!settings.outputsPath.empty())
+    if (Status status =
+            saveTensors(settings.outputsPath, outputs, settings.mode);
+        !status)
+      return status.error().report();
+  if (!settings.statePath.empty())
+    if (Status status = saveTensors(settings.statePath, interpreter.getStates(),
+                                    settings.mode);
+        !status)
+      return status.error().report();
+  return int(ExitCode::Ok);
+}
+
+static int compareFiles(mlir::ModuleOp first, mlir::ModuleOp second,
+                        const Settings &settings) {
+  CompareOptions options;
+  options.mode = settings.mode;
+  options.seed = settings.inputSeed;
+  options.steps = std::max<int64_t>(settings.steps, 1);
+  options.tolerance = settings.tolerance;
+  options.inputs = settings.inputs;
+  options.states = settings.states;
+  llvm::FailureOr<Comparison> comparison =
+      compareModules(first, second, options);
+  if (failed(comparison))
+    return int(ExitCode::Input);
+  llvm::outs() << comparisonTable(*comparison);
+  return comparison->isEqual() ? 0 : 1;
+}
+
+int main(int argc, char **argv) {
+  FlagTable table(flagSpecs);
+  FlagParseOptions options;
+  options.program = "weft-interp";
+  Expected<FlagValues> flags = table.parse(argc - 1, argv + 1, options);
+  if (!flags)
+    return flags.error().report();
+  if (flags->getSwitch("help")) {
+    llvm::outs() << "usage: weft-interp FILE [flags]\n"
+                    "       weft-interp --compare FILE FILE [flags]\n"
+                 << table.help();
+    return int(ExitCode::Ok);
+  }
+  Settings settings;
+  if (Status status = readSettings(*flags, settings); !status)
+    return status.error().report();
+
+  mlir::DialectRegistry registry;
+  registerAllDialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  llvm::SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler handler(sources, &context);
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
+  for (const std::string &file : settings.files) {
+    modules.push_back(parseModule(file, context));
+    if (!modules.back())
+      return int(ExitCode::Input);
+  }
+  return settings.compares ? compareFiles(*modules[0], *modules[1], settings)
+                           : runModule(*modules[0], settings);
+}
