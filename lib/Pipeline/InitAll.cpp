@@ -2,6 +2,7 @@
 
 #include "weft/Pipeline/InitAll.h"
 
+#include "weft/Frontend/Passes.h"
 #include "weft/Weft/Weft.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -13,4 +14,7 @@ void weft::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<WeftDialect>();
 }
 
-void weft::registerAllPasses() { mlir::registerTransformsPasses(); }
+void weft::registerAllPasses() {
+  mlir::registerTransformsPasses();
+  registerFrontendPasses();
+}

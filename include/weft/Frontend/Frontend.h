@@ -1,0 +1,62 @@
+//===- Frontend.h - Model files become weft modules -------------*- C++ -*-===//
+//
+// The entry of untrusted input: model text in the weft dialect, or a Hugging
+// Face style config.json with its weights. Every error is an MLIR diagnostic at
+// the file and line that is wrong (line 0: the file as a whole); an attached
+// note is a hint.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_FRONTEND_FRONTEND_H
+#define WEFT_FRONTEND_FRONTEND_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+struct FrontendOptions {
+  /// Rows of a micro-step. Default 8; for model text, what the text says.
+  std::optional<int64_t> batch;
+  /// Tokens of a row. Default: the model's context, at most 1024.
+  std::optional<int64_t> seq;
+  /// Unknown config fields that are accepted.
+  std::vector<std::string> ignoreFields;
+  /// Look for weights beside config.json and record them.
+  bool weights = true;
+};
+
+/// Loads a model: a folder with config.json, a config.json, or an .mlir file.
+/// The result has one program of kind `model`; language models have one of
+/// kind `logits` too. Attributes of the module:
+///   weft.family     "gpt2", "llama" or "mlir"
+///   weft.vocab, weft.seq, weft.batch   (i64; the first two: language models)
+///   weft.config     config field -> {value = ..., default}; `default` marks a
+///                   value that the file does not give
+///   weft.config_text      config.json as it was read
+///   weft.tokenizer_files  tokenizer files in the model's folder
+///   weft.weights    {path, name, bytes, xxh3} per file of initial weights
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+loadModel(const std::string &path, const FrontendOptions &options,
+          mlir::MLIRContext &context);
+
+/// Reads and parses a file of weft text: refuses bytecode and deep nesting
+/// before the parser sees them. Does not ask what is in the module.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+parseTextFile(const std::string &path, mlir::MLIRContext &context);
+
+/// The same for text in memory; `path` is for messages.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+parseText(llvm::StringRef text, const std::string &path,
+          mlir::MLIRContext &context);
+
+/// Deepest nesting of brackets that parseText accepts.
+constexpr unsigned kMaxBracketDepth = 256;
+
+} // namespace weft
+
+#endif // WEFT_FRONTEND_FRONTEND_H

@@ -1,0 +1,18 @@
+//===- Passes.h - Passes on imported models ---------------------*- C++ -*-===//
+
+#ifndef WEFT_FRONTEND_PASSES_H
+#define WEFT_FRONTEND_PASSES_H
+
+#include "mlir/Pass/Pass.h"
+
+namespace weft {
+
+#define GEN_PASS_DECL
+#include "weft/Frontend/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "weft/Frontend/Passes.h.inc"
+
+} // namespace weft
+
+#endif // WEFT_FRONTEND_PASSES_H

@@ -1,0 +1,172 @@
+//===- ConfigFields.cpp - The fields of a config.json ---------------------===//
+
+#include "ConfigFields.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace weft;
+
+Location weft::fileLocation(MLIRContext &context, llvm::StringRef file,
+                            int line) {
+  return FileLineColLoc::get(&context, file, line, 0);
+}
+
+LogicalResult weft::report(MLIRContext &context, const Error &error) {
+  InFlightDiagnostic diag =
+      emitError(fileLocation(context, error.file(), error.line()))
+      << error.message();
+  if (!error.hintText().empty())
+    diag.attachNote() << error.hintText();
+  return failure();
+}
+
+std::optional<JsonCursor> ConfigFields::lookup(llvm::StringRef name) {
+  asked.insert(name);
+  std::optional<JsonCursor> field = cursor.find(name.str());
+  if (field && field->value().isNull())
+    return std::nullopt;
+  return field;
+}
+
+void ConfigFields::record(llvm::StringRef name, Attribute value, bool given) {
+  SmallVector<NamedAttribute> entry = {b.getNamedAttr("value", value)};
+  if (!given)
+    entry.push_back(b.getNamedAttr("default", b.getUnitAttr()));
+  records.push_back(
+      b.getNamedAttr(prefix + name.str(), b.getDictionaryAttr(entry)));
+}
+
+template <typename T>
+T ConfigFields::take(const Expected<T> &value, T fallback) {
+  if (value)
+    return *value;
+  (void)report(*b.getContext(), value.error());
+  failedFlag = true;
+  return fallback;
+}
+
+int64_t ConfigFields::size(llvm::StringRef name, int64_t most) {
+  if (!lookup(name)) {
+    error(name) << "expects field '" << prefix << name
+                << "', a size that has no default";
+    return 1;
+  }
+  return size(name, 1, most);
+}
+
+int64_t ConfigFields::size(llvm::StringRef name, int64_t fallback,
+                           int64_t most) {
+  std::optional<JsonCursor> field = lookup(name);
+  int64_t value = field ? take(field->asInt(1, most), fallback) : fallback;
+  record(name, b.getI64IntegerAttr(value), field.has_value());
+  return value;
+}
+
+double ConfigFields::checkRange(const JsonCursor &field, double value,
+                                double least, double most) {
+  if (value >= least && value <= most)
+    return value;
+  error(field.path()) << "field '" << field.path() << "': expects a number in ["
+                      << Json(least).compact() << ", " << Json(most).compact()
+                      << "], but got " << field.value().compact();
+  return least;
+}
+
+double ConfigFields::number(llvm::StringRef name, double fallback, double least,
+                            double most) {
+  std::optional<JsonCursor> field = lookup(name);
+  double value = fallback;
+  if (field)
+    value = checkRange(*field, take(field->asDouble(), least), least, most);
+  record(name, b.getF64FloatAttr(value), field.has_value());
+  return value;
+}
+
+double ConfigFields::requiredNumber(llvm::StringRef name, double least,
+                                    double most) {
+  if (lookup(name))
+    return number(name, least, least, most);
+  error(name) << "expects field '" << prefix << name << "'";
+  return least;
+}
+
+bool ConfigFields::boolean(llvm::StringRef name, bool fallback) {
+  std::optional<JsonCursor> field = lookup(name);
+  bool value = field ? take(field->asBool(), fallback) : fallback;
+  record(name, b.getBoolAttr(value), field.has_value());
+  return value;
+}
+
+std::string ConfigFields::text(llvm::StringRef name, llvm::StringRef fallback) {
+  std::optional<JsonCursor> field = lookup(name);
+  std::string value =
+      field ? take(field->asString(), fallback.str()) : fallback.str();
+  record(name, b.getStringAttr(value), field.has_value());
+  return value;
+}
+
+void ConfigFields::expectFalse(llvm::StringRef name, llvm::StringRef feature) {
+  std::optional<JsonCursor> field = lookup(name);
+  if (field && take(field->asBool(), false))
+    error(name) << "field '" << prefix << name << "': does not support "
+                << feature << " yet";
+}
+
+void ConfigFields::dtype() {
+  for (llvm::StringRef name : {"dtype", "torch_dtype"}) {
+    if (!lookup(name))
+      continue;
+    std::string value = text(name, "");
+    llvm::StringRef known[] = {"float32", "float16", "bfloat16"};
+    if (!value.empty() && !llvm::is_contained(known, value))
+      error(name) << "field '" << name
+                  << "': expects float32, float16 or bfloat16, but got '"
+                  << printable(value, 80) << "'";
+  }
+}
+
+std::optional<ConfigFields> ConfigFields::object(llvm::StringRef name) {
+  std::optional<JsonCursor> field = lookup(name);
+  if (!field)
+    return std::nullopt;
+  if (field->value().isObject())
+    return ConfigFields(*field, b.getContext(), prefix + name.str() + ".");
+  (void)report(*b.getContext(),
+               field->error("expects an object, but got " +
+                            printable(field->value().compact(), 80)));
+  failedFlag = true;
+  return std::nullopt;
+}
+
+void ConfigFields::join(const ConfigFields &nested) {
+  failedFlag |= nested.failedFlag;
+  llvm::append_range(records, nested.records);
+}
+
+InFlightDiagnostic ConfigFields::error(llvm::StringRef name) {
+  failedFlag = true;
+  llvm::StringRef last = name;
+  last.consume_front(prefix);
+  std::optional<JsonCursor> field = cursor.find(last.str());
+  int line = (field ? *field : cursor).value().line();
+  return emitError(fileLocation(*b.getContext(), cursor.file(), line));
+}
+
+void ConfigFields::finish(llvm::StringRef family,
+                          llvm::ArrayRef<llvm::StringRef> harmless,
+                          llvm::ArrayRef<std::string> ignored) {
+  for (const JsonMember &member : cursor.value().asObject()) {
+    if (asked.contains(member.name) ||
+        llvm::is_contained(harmless, member.name))
+      continue;
+    std::string name = prefix + member.name;
+    if (llvm::is_contained(ignored, name))
+      continue;
+    InFlightDiagnostic diag = error(member.name);
+    diag << "expects a field that weft knows for " << family << ", but got '"
+         << printable(name, 200) << "'";
+    diag.attachNote() << "--ignore-field=" << printable(name, 200)
+                      << " goes on without its effect";
+  }
+}

@@ -1,0 +1,94 @@
+//===- ConfigFields.h - The fields of a config.json -------------*- C++ -*-===//
+//
+// Reads the fields of a configuration one by one, remembers which were asked
+// for, and reports the rest. All errors of a file are reported, not only the
+// first.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_LIB_FRONTEND_CONFIGFIELDS_H
+#define WEFT_LIB_FRONTEND_CONFIGFIELDS_H
+
+#include "weft/Formats/Json.h"
+#include "weft/Frontend/Frontend.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Diagnostics.h"
+
+#include "llvm/ADT/StringSet.h"
+
+namespace weft {
+
+/// Place in a model file; line 0 means the file as a whole.
+mlir::Location fileLocation(mlir::MLIRContext &context, llvm::StringRef file,
+                            int line);
+
+/// Turns an error of lib/Formats into a diagnostic; its hint becomes a note.
+mlir::LogicalResult report(mlir::MLIRContext &context, const Error &error);
+
+class ConfigFields {
+public:
+  ConfigFields(const Json &object, const std::string &file,
+               mlir::MLIRContext &context)
+      : cursor(object, file), b(&context) {}
+
+  bool has(llvm::StringRef name) { return lookup(name).has_value(); }
+
+  /// A required size, at least 1.
+  int64_t size(llvm::StringRef name, int64_t most = kMaxSize);
+  /// A size that is computed if it is absent.
+  int64_t size(llvm::StringRef name, int64_t fallback, int64_t most);
+  double number(llvm::StringRef name, double fallback, double least,
+                double most);
+  bool boolean(llvm::StringRef name, bool fallback);
+  std::string text(llvm::StringRef name, llvm::StringRef fallback);
+  /// A required number, or an error.
+  double requiredNumber(llvm::StringRef name, double least, double most);
+  /// A field that must have one of these values if it is there.
+  void expectFalse(llvm::StringRef name, llvm::StringRef feature);
+  /// The element type the weights are said to have: `dtype` or `torch_dtype`.
+  void dtype();
+  /// The fields of a nested object, or nothing if it is absent or null. Its
+  /// errors count as errors of this object after join().
+  std::optional<ConfigFields> object(llvm::StringRef name);
+  void join(const ConfigFields &nested);
+
+  /// An error at a field that is there, or at the object.
+  mlir::InFlightDiagnostic error(llvm::StringRef name);
+  void fail() { failedFlag = true; }
+  bool failed() const { return failedFlag; }
+
+  /// Every field that was not asked for and is not known to be harmless is an
+  /// error.
+  void finish(llvm::StringRef family, llvm::ArrayRef<llvm::StringRef> harmless,
+              llvm::ArrayRef<std::string> ignored);
+
+  /// Records a value under a name of its own (without `default` mark if given).
+  void record(llvm::StringRef name, mlir::Attribute value, bool given);
+  mlir::DictionaryAttr recorded() const { return b.getDictionaryAttr(records); }
+
+  static constexpr int64_t kMaxSize = int64_t(1) << 24;
+
+private:
+  explicit ConfigFields(JsonCursor cursor, mlir::MLIRContext *context,
+                        std::string prefix)
+      : cursor(std::move(cursor)), b(context), prefix(std::move(prefix)) {}
+
+  /// The value of a field; null counts as absent.
+  std::optional<JsonCursor> lookup(llvm::StringRef name);
+  /// The value of `read`, or `fallback` and an error.
+  template <typename T> T take(const Expected<T> &value, T fallback);
+  double checkRange(const JsonCursor &field, double value, double least,
+                    double most);
+
+  JsonCursor cursor;
+  mutable mlir::Builder b;
+  std::string prefix;
+  llvm::StringSet<> asked;
+  llvm::SmallVector<mlir::NamedAttribute> records;
+  bool failedFlag = false;
+};
+
+} // namespace weft
+
+#endif // WEFT_LIB_FRONTEND_CONFIGFIELDS_H

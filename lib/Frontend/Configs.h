@@ -1,0 +1,51 @@
+//===- Configs.h - Families of Hugging Face models --------------*- C++ -*-===//
+//
+// A family reads its fields from config.json and builds the programs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_LIB_FRONTEND_CONFIGS_H
+#define WEFT_LIB_FRONTEND_CONFIGS_H
+
+#include "ConfigFields.h"
+#include "ModelBuilder.h"
+
+namespace weft {
+
+/// A model family as the loader sees it.
+class ModelFamily {
+public:
+  virtual ~ModelFamily() = default;
+  virtual llvm::StringRef name() const = 0;
+  /// Fields that change nothing that weft computes.
+  virtual llvm::ArrayRef<llvm::StringRef> harmlessFields() const = 0;
+  /// Reads the fields used; errors are kept in `fields`.
+  virtual void read(ConfigFields &fields) = 0;
+  /// Longest row of tokens.
+  virtual int64_t context() const = 0;
+  virtual int64_t vocab() const = 0;
+  /// Parameters, then the programs.
+  virtual void build(ModelBuilder &m, const LanguageModelSizes &sizes) = 0;
+  /// Module path that a file of weights may leave out: "transformer.".
+  virtual llvm::StringRef optionalPrefix() const { return ""; }
+  /// A tensor in a file of weights that is no parameter (masks, tables).
+  virtual bool isBuffer(llvm::StringRef tensor) const = 0;
+};
+
+std::unique_ptr<ModelFamily> makeGpt2();
+std::unique_ptr<ModelFamily> makeLlama();
+
+/// Fields that transformers writes into every config.json and that have no
+/// effect on training here.
+llvm::ArrayRef<llvm::StringRef> commonHarmlessFields();
+
+/// Builds the activation function `name` of transformers on `x`.
+mlir::Value buildActivation(ModelBuilder &m, llvm::StringRef name,
+                            mlir::Value x);
+/// Reads an activation field; an unknown one is an error.
+std::string readActivation(ConfigFields &fields, llvm::StringRef name,
+                           llvm::StringRef fallback);
+
+} // namespace weft
+
+#endif // WEFT_LIB_FRONTEND_CONFIGS_H

@@ -1,0 +1,234 @@
+//===- Gpt2.cpp - The GPT-2 family ----------------------------------------===//
+//
+// Follows transformers' GPT2LMHeadModel: learned positions, pre-norm blocks,
+// Conv1D weights [in, out], the head tied to the token table.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Configs.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+class Gpt2 final : public ModelFamily {
+public:
+  llvm::StringRef name() const override { return "gpt2"; }
+  llvm::ArrayRef<llvm::StringRef> harmlessFields() const override;
+  void read(ConfigFields &fields) override;
+  int64_t context() const override { return positions; }
+  int64_t vocab() const override { return vocabSize; }
+  void build(ModelBuilder &m, const LanguageModelSizes &sizes) override;
+  llvm::StringRef optionalPrefix() const override { return "transformer."; }
+  bool isBuffer(llvm::StringRef tensor) const override {
+    return tensor.ends_with(".attn.bias") ||
+           tensor.ends_with(".attn.masked_bias");
+  }
+
+private:
+  void declareParams(ModelBuilder &m);
+  void declareBlock(ModelBuilder &m, int64_t layer);
+  void declareNorm(ModelBuilder &m, const llvm::Twine &name);
+  Value hidden(ModelBuilder &m, Value tokens, bool training);
+  Value block(ModelBuilder &m, int64_t layer, Value x, bool training);
+  Value attention(ModelBuilder &m, int64_t layer, Value x, bool training);
+  Value feedForward(ModelBuilder &m, int64_t layer, Value x, bool training);
+  Value norm(ModelBuilder &m, const llvm::Twine &name, Value x);
+  Value drop(ModelBuilder &m, Value x, double p, bool training) {
+    return training ? m.dropout(x, p) : x;
+  }
+
+  int64_t vocabSize = 1, positions = 1, width = 1, layers = 1, heads = 1;
+  int64_t inner = 1;
+  double residDrop = 0, embdDrop = 0, attnDrop = 0;
+  double epsilon = 0, initRange = 0;
+  bool scaleByWidth = true, scaleByLayer = false, tied = true;
+  std::string activation;
+};
+} // namespace
+
+llvm::ArrayRef<llvm::StringRef> Gpt2::harmlessFields() const {
+  // n_ctx was the size of a mask buffer; reorder_and_upcast_attn changes
+  // nothing in f32; the summary fields belong to another head.
+  static const llvm::StringRef fields[] = {
+      "n_ctx",           "reorder_and_upcast_attn", "summary_activation",
+      "summary_type",    "summary_first_dropout",   "summary_proj_to_labels",
+      "summary_use_proj"};
+  return fields;
+}
+
+void Gpt2::read(ConfigFields &fields) {
+  vocabSize = fields.size("vocab_size");
+  positions = fields.size("n_positions");
+  width = fields.size("n_embd");
+  layers = fields.size("n_layer", /*most=*/4096);
+  heads = fields.size("n_head");
+  inner = fields.size("n_inner", 4 * width, ConfigFields::kMaxSize);
+  activation = readActivation(fields, "activation_function", "gelu_new");
+  residDrop = fields.number("resid_pdrop", 0.1, 0.0, 0.999999);
+  embdDrop = fields.number("embd_pdrop", 0.1, 0.0, 0.999999);
+  attnDrop = fields.number("attn_pdrop", 0.1, 0.0, 0.999999);
+  epsilon = fields.number("layer_norm_epsilon", 1e-5, 0.0, 1.0);
+  initRange = fields.number("initializer_range", 0.02, 0.0, 1e6);
+  scaleByWidth = fields.boolean("scale_attn_weights", true);
+  scaleByLayer = fields.boolean("scale_attn_by_inverse_layer_idx", false);
+  tied = fields.boolean("tie_word_embeddings", true);
+  fields.expectFalse("add_cross_attention", "cross attention");
+  fields.expectFalse("is_encoder_decoder", "encoder-decoder models");
+  fields.dtype();
+  if (!fields.failed() && width % heads != 0)
+    fields.error("n_head") << "field 'n_head': expects a divisor of n_embd = "
+                           << width << ", but got " << heads;
+}
+
+//===----------------------------------------------------------------------===//
+// Parameters
+//===----------------------------------------------------------------------===//
+
+void Gpt2::declareNorm(ModelBuilder &m, const llvm::Twine &name) {
+  m.param(name + ".weight", {width}, m.ones());
+  m.param(name + ".bias", {width}, m.zeros());
+}
+
+void Gpt2::declareBlock(ModelBuilder &m, int64_t layer) {
+  std::string path = "transformer.h." + std::to_string(layer);
+  ModelBuilder::Scope inBlock(m, "h." + llvm::Twine(layer));
+  // Projections into the residual stream start smaller, by the number of them.
+  InitAttr residual = m.normal(initRange / std::sqrt(2.0 * double(layers)));
+  declareNorm(m, path + ".ln_1");
+  {
+    ModelBuilder::Scope inAttention(m, "attn");
+    m.param(path + ".attn.c_attn.weight", {width, 3 * width},
+            m.normal(initRange));
+    m.param(path + ".attn.c_attn.bias", {3 * width}, m.zeros());
+    m.param(path + ".attn.c_proj.weight", {width, width}, residual);
+    m.param(path + ".attn.c_proj.bias", {width}, m.zeros());
+  }
+  declareNorm(m, path + ".ln_2");
+  ModelBuilder::Scope inMlp(m, "mlp");
+  m.param(path + ".mlp.c_fc.weight", {width, inner}, m.normal(initRange));
+  m.param(path + ".mlp.c_fc.bias", {inner}, m.zeros());
+  m.param(path + ".mlp.c_proj.weight", {inner, width}, residual);
+  m.param(path + ".mlp.c_proj.bias", {width}, m.zeros());
+}
+
+void Gpt2::declareParams(ModelBuilder &m) {
+  {
+    ModelBuilder::Scope inTable(m, "wte");
+    m.param("transformer.wte.weight", {vocabSize, width}, m.normal(initRange));
+  }
+  {
+    ModelBuilder::Scope inTable(m, "wpe");
+    m.param("transformer.wpe.weight", {positions, width}, m.normal(initRange));
+  }
+  for (int64_t layer = 0; layer < layers; ++layer)
+    declareBlock(m, layer);
+  {
+    ModelBuilder::Scope inNorm(m, "ln_f");
+    declareNorm(m, "transformer.ln_f");
+  }
+  ModelBuilder::Scope inHead(m, "lm_head");
+  m.param("lm_head.weight", {vocabSize, width}, m.normal(initRange),
+          tied ? "transformer.wte.weight" : "");
+}
+
+//===----------------------------------------------------------------------===//
+// Forward pass
+//===----------------------------------------------------------------------===//
+
+Value Gpt2::norm(ModelBuilder &m, const llvm::Twine &name, Value x) {
+  Value weight = m.read(name + ".weight"), bias = m.read(name + ".bias");
+  return m
+      .create<LayerNormOp>("layer_norm", x, weight, bias,
+                           m.builder().getF64FloatAttr(epsilon))
+      .getResult();
+}
+
+Value Gpt2::attention(ModelBuilder &m, int64_t layer, Value x, bool training) {
+  std::string path = "transformer.h." + std::to_string(layer) + ".attn";
+  ArrayRef<int64_t> shape = ModelBuilder::shapeOf(x);
+  const int64_t headWidth = width / heads;
+  Value qkv = m.linear(x, path + ".c_attn.weight", /*transposed=*/false,
+                       path + ".c_attn.bias");
+  Value parts[3];
+  for (int64_t part = 0; part < 3; ++part)
+    parts[part] = m.reshape(m.slice(qkv, /*dim=*/2, part * width, width),
+                            {shape[0], shape[1], heads, headWidth});
+  double scale = scaleByWidth ? 1.0 / std::sqrt(double(headWidth)) : 1.0;
+  if (scaleByLayer)
+    scale /= double(layer + 1);
+  const bool drops = training && attnDrop > 0;
+  OpBuilder &b = m.builder();
+  auto attn = m.create<AttentionOp>(
+      "attention", parts[0], parts[1], parts[2], /*rng=*/Value(),
+      b.getF64FloatAttr(scale), b.getUnitAttr(),
+      b.getF64FloatAttr(drops ? attnDrop : 0.0),
+      b.getI64IntegerAttr(drops ? m.nextOpId() : 0));
+  Value joined = m.reshape(attn.getOut(), shape);
+  Value y = m.linear(joined, path + ".c_proj.weight", /*transposed=*/false,
+                     path + ".c_proj.bias");
+  return drop(m, y, residDrop, training);
+}
+
+Value Gpt2::feedForward(ModelBuilder &m, int64_t layer, Value x,
+                        bool training) {
+  std::string path = "transformer.h." + std::to_string(layer) + ".mlp";
+  Value h = m.linear(x, path + ".c_fc.weight", /*transposed=*/false,
+                     path + ".c_fc.bias");
+  h = buildActivation(m, activation, h);
+  Value y = m.linear(h, path + ".c_proj.weight", /*transposed=*/false,
+                     path + ".c_proj.bias");
+  return drop(m, y, residDrop, training);
+}
+
+Value Gpt2::block(ModelBuilder &m, int64_t layer, Value x, bool training) {
+  std::string path = "transformer.h." + std::to_string(layer);
+  ModelBuilder::Scope inBlock(m, "h." + llvm::Twine(layer));
+  Value normed = norm(m, path + ".ln_1", x);
+  {
+    ModelBuilder::Scope inAttention(m, "attn");
+    normed = attention(m, layer, normed, training);
+  }
+  x = m.add(x, normed);
+  normed = norm(m, path + ".ln_2", x);
+  {
+    ModelBuilder::Scope inMlp(m, "mlp");
+    normed = feedForward(m, layer, normed, training);
+  }
+  return m.add(x, normed);
+}
+
+Value Gpt2::hidden(ModelBuilder &m, Value tokens, bool training) {
+  const int64_t seq = ModelBuilder::shapeOf(tokens)[1];
+  Value x;
+  {
+    ModelBuilder::Scope inEmbedding(m, "embeddings");
+    Value words = m.embedding(m.read("transformer.wte.weight"), tokens);
+    Value places = m.read("transformer.wpe.weight");
+    if (seq < positions)
+      places = m.slice(places, /*dim=*/0, 0, seq);
+    x = drop(m, m.add(words, places), embdDrop, training);
+  }
+  for (int64_t layer = 0; layer < layers; ++layer)
+    x = block(m, layer, x, training);
+  ModelBuilder::Scope inNorm(m, "ln_f");
+  return norm(m, "transformer.ln_f", x);
+}
+
+void Gpt2::build(ModelBuilder &m, const LanguageModelSizes &sizes) {
+  declareParams(m);
+  auto head = [&](Value x) {
+    ModelBuilder::Scope inHead(m, "lm_head");
+    return m.linear(x, "lm_head.weight", /*transposed=*/true);
+  };
+  m.lossProgram(sizes,
+                [&](Value tokens) { return head(hidden(m, tokens, true)); });
+  m.logitsProgram(
+      sizes, [&](Value tokens) { return hidden(m, tokens, false); }, head);
+}
+
+std::unique_ptr<ModelFamily> weft::makeGpt2() {
+  return std::make_unique<Gpt2>();
+}

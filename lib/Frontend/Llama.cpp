@@ -1,0 +1,315 @@
+//===- Llama.cpp - The Llama family ---------------------------------------===//
+//
+// Follows transformers' LlamaForCausalLM: RMS norm, rotary positions, grouped
+// query attention, gated feed-forward, weights [out, in].
+//
+//===----------------------------------------------------------------------===//
+
+#include "Configs.h"
+#include "RotaryTables.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+class Llama final : public ModelFamily {
+public:
+  llvm::StringRef name() const override { return "llama"; }
+  llvm::ArrayRef<llvm::StringRef> harmlessFields() const override;
+  void read(ConfigFields &fields) override;
+  int64_t context() const override { return positions; }
+  int64_t vocab() const override { return vocabSize; }
+  void build(ModelBuilder &m, const LanguageModelSizes &sizes) override;
+  bool isBuffer(llvm::StringRef tensor) const override {
+    return tensor.ends_with(".rotary_emb.inv_freq");
+  }
+
+private:
+  void readSizes(ConfigFields &fields);
+  void readRope(ConfigFields &fields);
+  void readRopeObject(ConfigFields &rope, bool hasTheta);
+  void checkHeads(ConfigFields &fields);
+
+  void declareParams(ModelBuilder &m);
+  void declareBlock(ModelBuilder &m, int64_t layer);
+  void declareLinear(ModelBuilder &m, const llvm::Twine &name, int64_t in,
+                     int64_t out, bool bias);
+  Value hidden(ModelBuilder &m, Value tokens, bool training);
+  Value block(ModelBuilder &m, int64_t layer, Value x, bool training);
+  Value attention(ModelBuilder &m, int64_t layer, Value x, bool training);
+  Value feedForward(ModelBuilder &m, int64_t layer, Value x);
+  Value norm(ModelBuilder &m, const llvm::Twine &name, Value x);
+  Value linear(ModelBuilder &m, const std::string &name, Value x, bool bias) {
+    return bias ? m.linear(x, name + ".weight", true, name + ".bias")
+                : m.linear(x, name + ".weight", true);
+  }
+  Value rotate(ModelBuilder &m, Value x) {
+    return m.create<RopeOp>("rope", x, cosTable, sinTable);
+  }
+
+  int64_t vocabSize = 1, positions = 1, width = 1, inner = 1, layers = 1;
+  int64_t heads = 1, groups = 1, headWidth = 2;
+  double attnDrop = 0, epsilon = 0, initRange = 0;
+  bool attnBias = false, mlpBias = false, tied = false;
+  std::string activation;
+  RotaryConfig rope;
+  /// Of the program being built.
+  Value cosTable, sinTable;
+};
+} // namespace
+
+llvm::ArrayRef<llvm::StringRef> Llama::harmlessFields() const {
+  // pretraining_tp only splits matrix products.
+  static const llvm::StringRef fields[] = {"pretraining_tp"};
+  return fields;
+}
+
+//===----------------------------------------------------------------------===//
+// Fields
+//===----------------------------------------------------------------------===//
+
+void Llama::readSizes(ConfigFields &fields) {
+  vocabSize = fields.size("vocab_size");
+  positions = fields.size("max_position_embeddings");
+  width = fields.size("hidden_size");
+  inner = fields.size("intermediate_size");
+  layers = fields.size("num_hidden_layers", /*most=*/4096);
+  heads = fields.size("num_attention_heads");
+  groups = fields.size("num_key_value_heads", heads, ConfigFields::kMaxSize);
+  headWidth = fields.size("head_dim", std::max<int64_t>(width / heads, 1),
+                          ConfigFields::kMaxSize);
+}
+
+void Llama::checkHeads(ConfigFields &fields) {
+  if (fields.failed())
+    return;
+  if (!fields.has("head_dim") && width % heads != 0)
+    fields.error("num_attention_heads")
+        << "field 'num_attention_heads': expects a divisor of hidden_size = "
+        << width << " or a head_dim, but got " << heads;
+  if (heads % groups != 0)
+    fields.error("num_key_value_heads")
+        << "field 'num_key_value_heads': expects a divisor of "
+           "num_attention_heads = "
+        << heads << ", but got " << groups;
+  if (headWidth % 2 != 0)
+    fields.error("head_dim") << "field 'head_dim': expects an even number, but "
+                                "got "
+                             << headWidth;
+}
+
+void Llama::readRopeObject(ConfigFields &object, bool hasTheta) {
+  if (object.has("rope_theta")) {
+    double theta = object.requiredNumber("rope_theta", 1.0, 1e12);
+    if (hasTheta && theta != rope.theta)
+      object.error("rope_theta")
+          << "field 'rope_theta': expects one value in both places, but got "
+          << theta << " and " << rope.theta;
+    rope.theta = theta;
+  }
+  llvm::StringRef key = object.has("rope_type") ? "rope_type" : "type";
+  std::string type = object.text(key, "default");
+  if (object.has("rope_type") && object.has("type"))
+    (void)object.text("type", "default");
+  rope.llama3 = type == "llama3";
+  if (!rope.llama3 && type != "default") {
+    object.error(key) << "field '" << key
+                      << "': expects rope type default or llama3, but got '"
+                      << printable(type, 80) << "'";
+    return;
+  }
+  if (!rope.llama3)
+    return;
+  rope.factor = object.requiredNumber("factor", 1.0, 1e6);
+  rope.lowFreqFactor = object.requiredNumber("low_freq_factor", 1e-6, 1e6);
+  rope.highFreqFactor = object.requiredNumber("high_freq_factor", 1e-6, 1e6);
+  rope.originalContext =
+      double(object.size("original_max_position_embeddings"));
+  if (!object.failed() && rope.highFreqFactor <= rope.lowFreqFactor)
+    object.error("high_freq_factor")
+        << "field 'high_freq_factor': expects more than low_freq_factor = "
+        << rope.lowFreqFactor << ", but got " << rope.highFreqFactor;
+}
+
+void Llama::readRope(ConfigFields &fields) {
+  const bool hasTheta = fields.has("rope_theta");
+  auto scaling = fields.object("rope_scaling");
+  auto parameters = fields.object("rope_parameters");
+  // The new spelling keeps the base inside rope_parameters.
+  if (hasTheta || !parameters || !parameters->has("rope_theta"))
+    rope.theta = fields.number("rope_theta", 10000.0, 1.0, 1e12);
+  if (scaling && parameters) {
+    fields.error("rope_scaling") << "expects rope_scaling or rope_parameters, "
+                                    "but got both";
+    return;
+  }
+  for (auto *object : {&scaling, &parameters}) {
+    if (!*object)
+      continue;
+    readRopeObject(**object, hasTheta);
+    (*object)->finish("llama", {}, {});
+    fields.join(**object);
+  }
+}
+
+void Llama::read(ConfigFields &fields) {
+  readSizes(fields);
+  readRope(fields);
+  activation = readActivation(fields, "hidden_act", "silu");
+  attnDrop = fields.number("attention_dropout", 0.0, 0.0, 0.999999);
+  epsilon = fields.number("rms_norm_eps", 1e-6, 0.0, 1.0);
+  initRange = fields.number("initializer_range", 0.02, 0.0, 1e6);
+  attnBias = fields.boolean("attention_bias", false);
+  mlpBias = fields.boolean("mlp_bias", false);
+  tied = fields.boolean("tie_word_embeddings", false);
+  fields.expectFalse("add_cross_attention", "cross attention");
+  fields.expectFalse("is_encoder_decoder", "encoder-decoder models");
+  fields.dtype();
+  checkHeads(fields);
+}
+
+//===----------------------------------------------------------------------===//
+// Parameters
+//===----------------------------------------------------------------------===//
+
+void Llama::declareLinear(ModelBuilder &m, const llvm::Twine &name, int64_t in,
+                          int64_t out, bool bias) {
+  std::string path = name.str();
+  m.param(path + ".weight", {out, in}, m.normal(initRange));
+  if (bias)
+    m.param(path + ".bias", {out}, m.zeros());
+}
+
+void Llama::declareBlock(ModelBuilder &m, int64_t layer) {
+  std::string path = "model.layers." + std::to_string(layer);
+  ModelBuilder::Scope inBlock(m, "layers." + llvm::Twine(layer));
+  {
+    ModelBuilder::Scope inAttention(m, "self_attn");
+    std::string attn = path + ".self_attn";
+    declareLinear(m, attn + ".q_proj", width, heads * headWidth, attnBias);
+    declareLinear(m, attn + ".k_proj", width, groups * headWidth, attnBias);
+    declareLinear(m, attn + ".v_proj", width, groups * headWidth, attnBias);
+    declareLinear(m, attn + ".o_proj", heads * headWidth, width, attnBias);
+  }
+  {
+    ModelBuilder::Scope inMlp(m, "mlp");
+    declareLinear(m, path + ".mlp.gate_proj", width, inner, mlpBias);
+    declareLinear(m, path + ".mlp.up_proj", width, inner, mlpBias);
+    declareLinear(m, path + ".mlp.down_proj", inner, width, mlpBias);
+  }
+  m.param(path + ".input_layernorm.weight", {width}, m.ones());
+  m.param(path + ".post_attention_layernorm.weight", {width}, m.ones());
+}
+
+void Llama::declareParams(ModelBuilder &m) {
+  {
+    ModelBuilder::Scope inTable(m, "embed_tokens");
+    m.param("model.embed_tokens.weight", {vocabSize, width},
+            m.normal(initRange));
+  }
+  for (int64_t layer = 0; layer < layers; ++layer)
+    declareBlock(m, layer);
+  {
+    ModelBuilder::Scope inNorm(m, "norm");
+    m.param("model.norm.weight", {width}, m.ones());
+  }
+  ModelBuilder::Scope inHead(m, "lm_head");
+  m.param("lm_head.weight", {vocabSize, width}, m.normal(initRange),
+          tied ? "model.embed_tokens.weight" : "");
+}
+
+//===----------------------------------------------------------------------===//
+// Forward pass
+//===----------------------------------------------------------------------===//
+
+Value Llama::norm(ModelBuilder &m, const llvm::Twine &name, Value x) {
+  return m
+      .create<RmsNormOp>("rms_norm", x, m.read(name + ".weight"),
+                         m.builder().getF64FloatAttr(epsilon))
+      .getResult();
+}
+
+Value Llama::attention(ModelBuilder &m, int64_t layer, Value x, bool training) {
+  std::string path = "model.layers." + std::to_string(layer) + ".self_attn";
+  ArrayRef<int64_t> shape = ModelBuilder::shapeOf(x);
+  auto project = [&](llvm::StringRef name, int64_t count) {
+    Value y = linear(m, path + name.str(), x, attnBias);
+    return m.reshape(y, {shape[0], shape[1], count, headWidth});
+  };
+  Value query = rotate(m, project(".q_proj", heads));
+  Value key = rotate(m, project(".k_proj", groups));
+  Value value = project(".v_proj", groups);
+  const bool drops = training && attnDrop > 0;
+  OpBuilder &b = m.builder();
+  auto attn = m.create<AttentionOp>(
+      "attention", query, key, value, /*rng=*/Value(),
+      b.getF64FloatAttr(1.0 / std::sqrt(double(headWidth))), b.getUnitAttr(),
+      b.getF64FloatAttr(drops ? attnDrop : 0.0),
+      b.getI64IntegerAttr(drops ? m.nextOpId() : 0));
+  Value joined =
+      m.reshape(attn.getOut(), {shape[0], shape[1], heads * headWidth});
+  return linear(m, path + ".o_proj", joined, attnBias);
+}
+
+Value Llama::feedForward(ModelBuilder &m, int64_t layer, Value x) {
+  std::string path = "model.layers." + std::to_string(layer) + ".mlp";
+  Value gate = linear(m, path + ".gate_proj", x, mlpBias);
+  gate = buildActivation(m, activation, gate);
+  Value up = linear(m, path + ".up_proj", x, mlpBias);
+  Value product = m.create<MulOp>("mul", gate, up);
+  return linear(m, path + ".down_proj", product, mlpBias);
+}
+
+Value Llama::block(ModelBuilder &m, int64_t layer, Value x, bool training) {
+  std::string path = "model.layers." + std::to_string(layer);
+  ModelBuilder::Scope inBlock(m, "layers." + llvm::Twine(layer));
+  Value h = norm(m, path + ".input_layernorm", x);
+  {
+    ModelBuilder::Scope inAttention(m, "self_attn");
+    h = attention(m, layer, h, training);
+  }
+  x = m.add(x, h);
+  h = norm(m, path + ".post_attention_layernorm", x);
+  {
+    ModelBuilder::Scope inMlp(m, "mlp");
+    h = feedForward(m, layer, h);
+  }
+  return m.add(x, h);
+}
+
+Value Llama::hidden(ModelBuilder &m, Value tokens, bool training) {
+  const int64_t seq = ModelBuilder::shapeOf(tokens)[1];
+  Value x;
+  {
+    ModelBuilder::Scope inTable(m, "embed_tokens");
+    x = m.embedding(m.read("model.embed_tokens.weight"), tokens);
+  }
+  {
+    ModelBuilder::Scope inRotary(m, "rotary_emb");
+    RotaryTables tables = rotaryTables(rope, headWidth, seq);
+    cosTable = m.constant({seq, headWidth / 2}, tables.cos);
+    sinTable = m.constant({seq, headWidth / 2}, tables.sin);
+  }
+  for (int64_t layer = 0; layer < layers; ++layer)
+    x = block(m, layer, x, training);
+  ModelBuilder::Scope inNorm(m, "norm");
+  return norm(m, "model.norm", x);
+}
+
+void Llama::build(ModelBuilder &m, const LanguageModelSizes &sizes) {
+  declareParams(m);
+  auto head = [&](Value x) {
+    ModelBuilder::Scope inHead(m, "lm_head");
+    return m.linear(x, "lm_head.weight", /*transposed=*/true);
+  };
+  m.lossProgram(sizes,
+                [&](Value tokens) { return head(hidden(m, tokens, true)); });
+  m.logitsProgram(
+      sizes, [&](Value tokens) { return hidden(m, tokens, false); }, head);
+}
+
+std::unique_ptr<ModelFamily> weft::makeLlama() {
+  return std::make_unique<Llama>();
+}

@@ -1,0 +1,209 @@
+//===- ModelText.cpp - Models in the weft dialect -------------------------===//
+
+#include "ModelText.h"
+
+#include "ConfigFields.h"
+#include "weft/Formats/MappedFile.h"
+#include "weft/Weft/Weft.h"
+
+#include "mlir/Parser/Parser.h"
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+/// Counts nested brackets outside strings and comments. Angle brackets are
+/// counted apart: `->`, `>=` and friends are no brackets, and a stray `>` must
+/// not lower the count of the others.
+class BracketScan {
+public:
+  explicit BracketScan(llvm::StringRef text) : text(text) {}
+
+  /// The line where the nesting passes the limit, or 0.
+  unsigned findTooDeep() {
+    while (position < text.size()) {
+      if (!step())
+        return line;
+      ++position;
+    }
+    return 0;
+  }
+
+private:
+  char peek(size_t offset) const {
+    size_t index = position + offset;
+    return index < text.size() ? text[index] : '\0';
+  }
+
+  /// Handles the character at `position`; false if the nesting is too deep.
+  bool step() {
+    switch (text[position]) {
+    case '\n':
+      ++line;
+      return true;
+    case '"':
+      skipString();
+      return true;
+    case '/':
+      if (peek(1) == '/')
+        position = std::min(text.find('\n', position), text.size()) - 1;
+      return true;
+    case '(':
+    case '[':
+    case '{':
+      return ++depth <= kMaxBracketDepth;
+    case ')':
+    case ']':
+    case '}':
+      depth -= depth > 0;
+      return true;
+    case '<':
+      return peek(1) == '=' || ++angles <= kMaxBracketDepth;
+    case '>':
+      if (position == 0 || text[position - 1] != '-')
+        angles -= angles > 0;
+      return true;
+    default:
+      return true;
+    }
+  }
+
+  void skipString() {
+    for (++position; position < text.size(); ++position) {
+      if (text[position] == '\\')
+        ++position;
+      else if (text[position] == '"' || text[position] == '\n')
+        break;
+    }
+    if (position < text.size() && text[position] == '\n')
+      ++line;
+  }
+
+  llvm::StringRef text;
+  size_t position = 0;
+  unsigned line = 1, depth = 0, angles = 0;
+};
+} // namespace
+
+FailureOr<OwningOpRef<ModuleOp>> weft::parseText(llvm::StringRef text,
+                                                 const std::string &path,
+                                                 MLIRContext &context) {
+  if (text.starts_with("ML\xefR")) {
+    emitError(fileLocation(context, path, 0))
+        << "expects a model as text, but got MLIR bytecode";
+    return failure();
+  }
+  if (unsigned line = BracketScan(text).findTooDeep()) {
+    emitError(fileLocation(context, path, line))
+        << "expects at most " << kMaxBracketDepth
+        << " nested brackets, but got more";
+    return failure();
+  }
+  ParserConfig config(&context);
+  OwningOpRef<ModuleOp> module =
+      parseSourceString<ModuleOp>(text, config, path);
+  if (!module)
+    return failure();
+  return module;
+}
+
+FailureOr<OwningOpRef<ModuleOp>> weft::parseTextFile(const std::string &path,
+                                                     MLIRContext &context) {
+  Expected<MappedFile> file = MappedFile::open(path);
+  if (!file)
+    return report(context, file.error());
+  // The parser wants a zero byte after the text, which a mapping may lack.
+  std::string text(reinterpret_cast<const char *>(file->data()), file->size());
+  return parseText(text, path, context);
+}
+
+/// The only program of kind `model`.
+static FailureOr<ProgramOp> findModel(ModuleOp module, Location fileLoc) {
+  ProgramOp model;
+  for (ProgramOp program : module.getOps<ProgramOp>()) {
+    if (program.getKind() == ProgramKind::Logits)
+      continue;
+    if (program.getKind() != ProgramKind::Model)
+      return FailureOr<ProgramOp>(
+          program.emitOpError("expects kind model or logits in a model, but "
+                              "got ")
+          << stringifyProgramKind(program.getKind()));
+    if (model) {
+      InFlightDiagnostic diag = program.emitOpError(
+          "expects one program of kind model, but got a second");
+      diag.attachNote(model.getLoc()) << "the first is here";
+      return FailureOr<ProgramOp>(std::move(diag));
+    }
+    model = program;
+  }
+  if (model)
+    return model;
+  return FailureOr<ProgramOp>(
+      emitError(fileLoc, "expects one program of kind model, but got none"));
+}
+
+/// The model returns a scalar "loss", and its inputs share their first size.
+static LogicalResult checkModel(ProgramOp model) {
+  int index = model.findOutput("loss");
+  if (index < 0)
+    return model.emitOpError("expects an output named 'loss', but got none");
+  auto loss = dyn_cast<RankedTensorType>(model.getResultTypes()[index]);
+  if (!loss || loss.getRank() != 0 || !loss.getElementType().isF32())
+    return model.emitOpError("expects output 'loss' of type tensor<f32>, but "
+                             "got ")
+           << model.getResultTypes()[index];
+  return success();
+}
+
+/// The common first size of the inputs.
+static FailureOr<int64_t> findBatch(ProgramOp model) {
+  std::optional<int64_t> batch;
+  for (auto [index, type] : llvm::enumerate(model.getArgumentTypes())) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    StringRef name = model.getInputName(index);
+    if (!tensor || tensor.getRank() == 0)
+      return FailureOr<int64_t>(
+          model.emitOpError("expects input '")
+          << name << "' to have rows as its first dimension, but got " << type);
+    if (batch.value_or(tensor.getDimSize(0)) != tensor.getDimSize(0))
+      return FailureOr<int64_t>(model.emitOpError("expects input '")
+                                << name << "' to have " << *batch
+                                << " rows like the inputs before it, but got "
+                                << type);
+    batch = tensor.getDimSize(0);
+  }
+  if (batch)
+    return *batch;
+  return FailureOr<int64_t>(
+      model.emitOpError("expects at least one input, but got none"));
+}
+
+FailureOr<OwningOpRef<ModuleOp>>
+weft::loadModelText(const std::string &path, const FrontendOptions &options,
+                    MLIRContext &context) {
+  FailureOr<OwningOpRef<ModuleOp>> module = parseTextFile(path, context);
+  if (failed(module))
+    return failure();
+  FailureOr<ProgramOp> model =
+      findModel(**module, fileLocation(context, path, 0));
+  if (failed(model) || failed(checkModel(*model)))
+    return failure();
+  FailureOr<int64_t> batch = findBatch(*model);
+  if (failed(batch))
+    return failure();
+  if (options.batch.value_or(*batch) != *batch)
+    return FailureOr<OwningOpRef<ModuleOp>>(
+        model->emitOpError("expects --batch=")
+        << *batch << ", the rows of its inputs, but got " << *options.batch);
+  if (options.seq)
+    return FailureOr<OwningOpRef<ModuleOp>>(
+        model->emitOpError("expects no --seq for a model whose text states "
+                           "its shapes, but got ")
+        << *options.seq);
+  Builder b(&context);
+  if (!(*module)->getSymName())
+    (*module)->setSymName("model");
+  (*module)->getOperation()->setAttr("weft.family", b.getStringAttr("mlir"));
+  (*module)->getOperation()->setAttr("weft.batch", b.getI64IntegerAttr(*batch));
+  return module;
+}
