@@ -82,8 +82,9 @@ WeftLibraryFn weftFindLibraryRoutine(const char *name);
 //            11 batchStrideC  12 accumulate  13 hasBias
 //   floats:  none
 
-/// Bytes that oneDNN allocates outside the arena while a product with these
-/// ints (as above) runs with `threads` threads. Negative: arguments are wrong.
+/// Bytes of context scratch (outside the arena, shared by all routines) that
+/// oneDNN uses for a product with these ints and that number of threads.
+/// Negative: arguments are wrong. Takes some milliseconds.
 int64_t weft_cpu_gemm_scratch_bytes(const int64_t *ints, int32_t threads);
 
 //===----------------------------------------------------------------------===//
@@ -112,6 +113,10 @@ int64_t weft_cpu_gemm_scratch_bytes(const int64_t *ints, int32_t threads);
 //            20..22 dout batch, row, head strides   23..25 dq  26..28 dk
 //            29..31 dv
 //   floats:  0 scale  1 dropout
+
+/// Bytes of context scratch that the routine with these ints uses, at most.
+int64_t weft_cpu_attention_scratch_bytes(const int64_t *ints, int32_t gradient,
+                                         int32_t threads);
 
 //===----------------------------------------------------------------------===//
 // Cross-entropy over the last dimension (PyTorch's definition)

@@ -1,0 +1,205 @@
+//===- Attention.cpp - weft_cpu_attention and its gradient ----------------===//
+//
+// Forward: one unit of work per batch row, head and tile of queries. Backward:
+// one unit per batch row and key head, which sums over its query heads and
+// tiles in order. Units write disjoint memory, so threads change no bits.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Arguments.h"
+#include "Dispatch.h"
+#include "weft/Runtime/Philox.h"
+
+#include <algorithm>
+
+namespace weft {
+namespace {
+
+struct Strides {
+  int64_t batch, row, head;
+  int64_t offset(int64_t b, int64_t h) const { return b * batch + h * head; }
+};
+
+/// The ints and floats of both routines.
+struct Attention {
+  int64_t b, t, s, h, hkv, d, causal, opId;
+  Strides q, k, v, out;
+  Strides dout, dq, dk, dv; // gradient only
+  double scale, dropout;
+  PhiloxKey key = {0, 0};
+  uint64_t firstRow = 0;
+
+  explicit Attention(const WeftCommand &command, bool gradient) {
+    const int64_t *ints = command.ints;
+    b = ints[0], t = ints[1], s = ints[2], h = ints[3], hkv = ints[4];
+    d = ints[5], causal = ints[6], opId = ints[7];
+    Strides *const all[] = {&q, &k, &v, &out, &dout, &dq, &dk, &dv};
+    for (int i = 0; i < (gradient ? 8 : 4); ++i)
+      *all[i] = {ints[8 + 3 * i], ints[9 + 3 * i], ints[10 + 3 * i]};
+    scale = command.floats[0], dropout = command.floats[1];
+  }
+
+  void readRng(const void *rng) {
+    const int64_t *numbers = static_cast<const int64_t *>(rng);
+    key = philoxKey(static_cast<uint64_t>(numbers[0]),
+                    static_cast<uint64_t>(opId));
+    firstRow = static_cast<uint64_t>(numbers[1]);
+  }
+
+  AttentionHead head(const float *qData, const float *kData, const float *vData,
+                     int64_t batch, int64_t index) const {
+    int64_t group = index / (h / hkv);
+    AttentionHead head;
+    head.q = qData + q.offset(batch, index);
+    head.k = kData + k.offset(batch, group);
+    head.v = vData + v.offset(batch, group);
+    head.qRow = q.row, head.kRow = k.row, head.vRow = v.row;
+    head.queries = t, head.keys = s, head.width = d;
+    head.scale = static_cast<float>(scale);
+    head.causal = causal != 0;
+    head.dropout = dropout > 0.0;
+    head.keepScale = philoxKeepScale(dropout);
+    head.threshold = philoxDropThreshold(dropout);
+    head.keyLow = key.low, head.keyHigh = key.high;
+    head.row = firstRow + static_cast<uint64_t>(batch);
+    head.elementBase = static_cast<uint64_t>(index * t) * s;
+    return head;
+  }
+};
+
+bool checkShape(WeftContext &context, const WeftCommand &command,
+                const Attention &a) {
+  constexpr int64_t most = int64_t(1) << 30; // key numbers are 32 bit
+  auto inRange = [&](const char *name, int64_t value) {
+    return checkRange(context, command, name, value, 1, most);
+  };
+  if (!inRange("B", a.b) || !inRange("T", a.t) || !inRange("S", a.s) ||
+      !inRange("H", a.h) || !inRange("Hkv", a.hkv) || !inRange("D", a.d))
+    return false;
+  if (a.h % a.hkv != 0) {
+    failCommand(context, command, kInternalError,
+                "expects Hkv that divides H " + std::to_string(a.h) +
+                    ", but got " + std::to_string(a.hkv));
+    return false;
+  }
+  return checkProbability(context, command, "dropout", a.dropout);
+}
+
+int64_t scratchBytes(const Loops &loops, const Attention &a, bool gradient) {
+  return loops.attentionScratch(a.s, a.d, gradient) *
+         static_cast<int64_t>(sizeof(float));
+}
+
+void runForward(WeftContext &context, const Attention &a,
+                void *const *buffers) {
+  const Loops &loops = loopsOf(context);
+  int64_t tiles = (a.t + kQueryTile - 1) / kQueryTile;
+  int64_t units = a.b * a.h * tiles;
+  int workers = static_cast<int>(std::min<int64_t>(context.threads(), units));
+  if (!context.reserveScratch(workers, scratchBytes(loops, a, false)))
+    return;
+  context.parallelFor(
+      units, 1,
+      [&](RangePart part) {
+        int64_t tile = part.begin % tiles, index = part.begin / tiles % a.h;
+        int64_t batch = part.begin / tiles / a.h;
+        AttentionHead head =
+            a.head(as<float>(buffers[0]), as<float>(buffers[1]),
+                   as<float>(buffers[2]), batch, index);
+        AttentionOutput output = {
+            as<float>(buffers[3]) + a.out.offset(batch, index), a.out.row,
+            as<float>(buffers[4]) + (batch * a.h + index) * a.t};
+        loops.attentionForward(
+            head, output, tile * kQueryTile,
+            reinterpret_cast<float *>(context.scratch(part.worker)));
+      },
+      Schedule::Dynamic);
+}
+
+/// All query heads of one key head, then the key head's own gradients.
+void runKeyHead(const Loops &loops, const Attention &a, void *const *buffers,
+                int64_t batch, int64_t group, float *scratch) {
+  int64_t heads = a.h / a.hkv;
+  for (int64_t i = 0; i < heads; ++i) {
+    int64_t index = group * heads + i;
+    AttentionHead head = a.head(as<float>(buffers[1]), as<float>(buffers[2]),
+                                as<float>(buffers[3]), batch, index);
+    AttentionGradients gradients = {
+        as<float>(buffers[0]) + a.dout.offset(batch, index),
+        as<float>(buffers[4]) + a.out.offset(batch, index),
+        a.dout.row,
+        a.out.row,
+        as<float>(buffers[5]) + (batch * a.h + index) * a.t,
+        as<float>(buffers[6]) + a.dq.offset(batch, index),
+        a.dq.row};
+    loops.attentionBackward(head, gradients, /*firstOfGroup=*/i == 0, scratch);
+  }
+  loops.attentionWriteKeys(
+      a.s, a.d, as<float>(buffers[7]) + a.dk.offset(batch, group), a.dk.row,
+      as<float>(buffers[8]) + a.dv.offset(batch, group), a.dv.row, scratch);
+}
+
+void runBackward(WeftContext &context, const Attention &a,
+                 void *const *buffers) {
+  const Loops &loops = loopsOf(context);
+  int64_t units = a.b * a.hkv;
+  int workers = static_cast<int>(std::min<int64_t>(context.threads(), units));
+  if (!context.reserveScratch(workers, scratchBytes(loops, a, true)))
+    return;
+  context.parallelFor(
+      units, 1,
+      [&](RangePart part) {
+        runKeyHead(loops, a, buffers, part.begin / a.hkv, part.begin % a.hkv,
+                   reinterpret_cast<float *>(context.scratch(part.worker)));
+      },
+      Schedule::Dynamic);
+}
+
+/// Reads and checks the arguments, then runs one of the two.
+void runAttention(WeftContext &context, const WeftCommand &command,
+                  void *const *buffers, bool gradient) {
+  int64_t numBuffers = gradient ? 9 : 5;
+  if (!checkCounts(context, command, numBuffers, gradient ? 32 : 20, 2))
+    return;
+  Attention attention(command, gradient);
+  if (!checkShape(context, command, attention))
+    return;
+  if (attention.dropout > 0.0) {
+    if (!checkCounts(context, command, numBuffers + 1, 0, 0))
+      return;
+    attention.readRng(buffers[numBuffers]);
+  }
+  if (gradient)
+    runBackward(context, attention, buffers);
+  else
+    runForward(context, attention, buffers);
+}
+
+} // namespace
+} // namespace weft
+
+using namespace weft;
+
+extern "C" void weft_cpu_attention(WeftContext *context,
+                                   const WeftCommand *command,
+                                   void *const *buffers) {
+  runAttention(*context, *command, buffers, /*gradient=*/false);
+}
+
+extern "C" void weft_cpu_attention_grad(WeftContext *context,
+                                        const WeftCommand *command,
+                                        void *const *buffers) {
+  runAttention(*context, *command, buffers, /*gradient=*/true);
+}
+
+extern "C" int64_t weft_cpu_attention_scratch_bytes(const int64_t *ints,
+                                                    int32_t gradient,
+                                                    int32_t threads) {
+  // The widest vectors pad the most, so this holds for every instruction set.
+  int64_t floats =
+      avx512::loops.attentionScratch(ints[2], ints[5], gradient != 0);
+  int64_t units = gradient
+                      ? ints[0] * ints[4]
+                      : ints[0] * ints[3] * ((ints[1] - 1) / kQueryTile + 1);
+  return floats * 4 * std::min<int64_t>(threads, units);
+}

@@ -1,0 +1,134 @@
+//===- GradientNorm.cpp - Norm, check, clip coefficient, step counter -----===//
+
+#include "Arguments.h"
+#include "Dispatch.h"
+
+#include <cmath>
+
+namespace weft {
+namespace {
+
+/// Elements of a block: the unit of work and of summation.
+constexpr int64_t kBlock = 16384;
+
+/// Where the blocks of one gradient begin in the list of all blocks.
+struct Segment {
+  const float *data;
+  int64_t count, firstBlock;
+};
+
+std::vector<Segment> listSegments(const WeftCommand &command,
+                                  void *const *buffers) {
+  std::vector<Segment> segments;
+  int64_t blocks = 0;
+  for (int64_t i = 0; i < command.ints[0]; ++i) {
+    int64_t count = command.ints[1 + i];
+    segments.push_back({as<float>(buffers[i]), count, blocks});
+    blocks += (count + kBlock - 1) / kBlock;
+  }
+  segments.push_back({nullptr, 0, blocks});
+  return segments;
+}
+
+/// Sums of the blocks [begin, end) of the list.
+void sumBlocks(const Loops &loops, const std::vector<Segment> &segments,
+               double p, int64_t begin, int64_t end, NormBlock *results) {
+  size_t segment = 0;
+  for (int64_t block = begin; block < end; ++block) {
+    while (segments[segment + 1].firstBlock <= block)
+      ++segment;
+    const Segment &s = segments[segment];
+    int64_t first = (block - s.firstBlock) * kBlock;
+    results[block] =
+        loops.normBlock(s.data + first, std::min(kBlock, s.count - first), p);
+  }
+}
+
+/// All blocks in order.
+NormBlock combine(const NormBlock *results, int64_t count, double p) {
+  NormBlock total = {0.0, false};
+  for (int64_t i = 0; i < count; ++i) {
+    double partial = results[i].partial;
+    total.nonFinite |= results[i].nonFinite;
+    if (!std::isinf(p))
+      total.partial += partial;
+    else if (partial > total.partial || std::isnan(partial))
+      total.partial = partial;
+  }
+  return total;
+}
+
+double takeRoot(double sum, double p) {
+  if (p == 1.0 || std::isinf(p))
+    return sum;
+  if (p == 2.0)
+    return std::sqrt(sum);
+  return p == 3.0 ? std::cbrt(sum) : std::pow(sum, 1.0 / p);
+}
+
+bool checkArguments(WeftContext &context, const WeftCommand &command) {
+  if (!checkCounts(context, command, 2, 1, 1) ||
+      !checkRange(context, command, "number of gradients", command.ints[0], 0,
+                  INT32_MAX - 2) ||
+      !checkCounts(context, command, command.ints[0] + 2, command.ints[0] + 1,
+                   1))
+    return false;
+  for (int64_t i = 0; i < command.ints[0]; ++i)
+    if (!checkRange(context, command, "count", command.ints[1 + i], 0))
+      return false;
+  if (command.floats[0] > 0.0)
+    return true;
+  failCommand(context, command, kInternalError,
+              "expects p above 0, but got " +
+                  std::to_string(command.floats[0]));
+  return false;
+}
+
+} // namespace
+} // namespace weft
+
+using namespace weft;
+
+extern "C" void weft_cpu_norm_and_check(WeftContext *context,
+                                        const WeftCommand *command,
+                                        void *const *buffers) {
+  if (!checkArguments(*context, *command))
+    return;
+  const Loops &loops = loopsOf(*context);
+  double p = command->floats[0];
+  std::vector<Segment> segments = listSegments(*command, buffers);
+  int64_t blocks = segments.back().firstBlock;
+  if (!context->reserveScratch(1, (blocks + 1) *
+                                      static_cast<int64_t>(sizeof(NormBlock))))
+    return;
+  NormBlock *results = reinterpret_cast<NormBlock *>(context->scratch(0));
+  context->parallelFor(blocks, 1, [&](RangePart part) {
+    sumBlocks(loops, segments, p, part.begin, part.end, results);
+  });
+  NormBlock total = combine(results, blocks, p);
+  int64_t n = command->ints[0];
+  *as<double>(buffers[n]) = takeRoot(total.partial, p);
+  *as<uint8_t>(buffers[n + 1]) = total.nonFinite;
+}
+
+// torch.nn.utils.clip_grad_norm_: clip_coef = max_norm / (total_norm + 1e-6),
+// clamped to 1.
+extern "C" void weft_cpu_clip_coefficient(WeftContext *context,
+                                          const WeftCommand *command,
+                                          void *const *buffers) {
+  if (!checkCounts(*context, *command, 3, 0, 0))
+    return;
+  double norm = scalar<double>(buffers[0]), limit = scalar<double>(buffers[1]);
+  double coef = limit / (norm + 1e-6);
+  bool clips = limit > 0.0 && std::isfinite(norm) && coef < 1.0;
+  *as<float>(buffers[2]) = clips ? static_cast<float>(coef) : 1.0f;
+}
+
+extern "C" void weft_cpu_step_increment(WeftContext *context,
+                                        const WeftCommand *command,
+                                        void *const *buffers) {
+  if (!checkCounts(*context, *command, 3, 0, 0))
+    return;
+  int64_t step = scalar<int64_t>(buffers[0]);
+  *as<int64_t>(buffers[2]) = scalar<uint8_t>(buffers[1]) ? step : step + 1;
+}

@@ -1,0 +1,123 @@
+//===- StridedCopy.cpp - weft_cpu_copy ------------------------------------===//
+
+#include "Arguments.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace weft {
+namespace {
+
+constexpr int kMaxRank = 8;
+
+struct Dim {
+  int64_t size, from, to;
+};
+
+/// A copy as loops, outermost first; always at least one.
+struct CopyLoops {
+  Dim dims[kMaxRank];
+  int rank = 0;
+};
+
+/// Drops dimensions of one element and joins those that lie behind each other
+/// on both sides.
+CopyLoops readLoops(const int64_t *ints) {
+  int64_t rank = ints[1];
+  CopyLoops loops;
+  for (int64_t i = 0; i < rank; ++i) {
+    Dim dim = {ints[2 + i], ints[2 + rank + i], ints[2 + 2 * rank + i]};
+    if (dim.size == 1)
+      continue;
+    Dim *outer = loops.rank ? &loops.dims[loops.rank - 1] : nullptr;
+    if (outer && outer->from == dim.size * dim.from &&
+        outer->to == dim.size * dim.to)
+      *outer = {outer->size * dim.size, dim.from, dim.to};
+    else
+      loops.dims[loops.rank++] = dim;
+  }
+  if (loops.rank == 0)
+    loops.dims[loops.rank++] = {1, 1, 1};
+  return loops;
+}
+
+/// The innermost loop over part of a row.
+template <typename T>
+void copyRow(const T *from, T *to, const Dim &dim, int64_t count) {
+  if (dim.from == 1 && dim.to == 1) {
+    std::memcpy(to, from, count * sizeof(T));
+  } else if (dim.from == 0 && dim.to == 1) {
+    std::fill(to, to + count, *from);
+  } else {
+    for (int64_t i = 0; i < count; ++i)
+      to[i * dim.to] = from[i * dim.from];
+  }
+}
+
+/// Rows [begin, end) of the loops around the innermost one.
+template <typename T>
+void copyRows(const T *from, T *to, const CopyLoops &loops, int64_t begin,
+              int64_t end) {
+  const Dim &inner = loops.dims[loops.rank - 1];
+  for (int64_t row = begin; row < end; ++row) {
+    int64_t rest = row, source = 0, destination = 0;
+    for (int i = loops.rank - 2; i >= 0; --i) {
+      int64_t index = rest % loops.dims[i].size;
+      rest /= loops.dims[i].size;
+      source += index * loops.dims[i].from;
+      destination += index * loops.dims[i].to;
+    }
+    copyRow(from + source, to + destination, inner, inner.size);
+  }
+}
+
+template <typename T>
+void runCopy(WeftContext &context, const CopyLoops &loops,
+             void *const *buffers) {
+  const T *from = as<T>(buffers[0]);
+  T *to = as<T>(buffers[1]);
+  const Dim &inner = loops.dims[loops.rank - 1];
+  int64_t rows = 1;
+  for (int i = 0; i + 1 < loops.rank; ++i)
+    rows *= loops.dims[i].size;
+  constexpr int64_t grain = 16384;
+  if (rows == 1)
+    return context.parallelFor(inner.size, grain, [&](RangePart part) {
+      copyRow(from + part.begin * inner.from, to + part.begin * inner.to, inner,
+              part.end - part.begin);
+    });
+  context.parallelFor(
+      rows, std::max<int64_t>(1, grain / inner.size),
+      [&](RangePart part) { copyRows(from, to, loops, part.begin, part.end); });
+}
+
+} // namespace
+} // namespace weft
+
+using namespace weft;
+
+extern "C" void weft_cpu_copy(WeftContext *context, const WeftCommand *command,
+                              void *const *buffers) {
+  if (!checkCounts(*context, *command, 2, 2, 0) ||
+      !checkRange(*context, *command, "rank", command->ints[1], 0, kMaxRank) ||
+      !checkCounts(*context, *command, 2, 2 + 3 * command->ints[1], 0))
+    return;
+  for (int64_t i = 0; i < command->ints[1]; ++i)
+    if (!checkRange(*context, *command, "dimension", command->ints[2 + i], 1))
+      return;
+  CopyLoops loops = readLoops(command->ints);
+  switch (command->ints[0]) {
+  case 1:
+    return runCopy<uint8_t>(*context, loops, buffers);
+  case 2:
+    return runCopy<uint16_t>(*context, loops, buffers);
+  case 4:
+    return runCopy<uint32_t>(*context, loops, buffers);
+  case 8:
+    return runCopy<uint64_t>(*context, loops, buffers);
+  default:
+    failCommand(*context, *command, kInternalError,
+                "expects 1, 2, 4 or 8 bytes per element, but got " +
+                    std::to_string(command->ints[0]));
+  }
+}

@@ -1,0 +1,160 @@
+//===- AttentionBackward.cpp - Gradients of one attention head ------------===//
+//
+// With P = e^(S - lse), delta_i = sum_d dout_id out_id and Z the keep factors
+// of dropout (1 without), FlashAttention's backward pass (Dao et al. 2022):
+//   dV = (P Z)^T dout     dP = (dout V^T) Z     dS = P (dP - delta)
+//   dQ = scale dS K       dK = scale dS^T Q
+// One tile of queries at a time; the sums of dK and dV over queries stay in the
+// worker's scratch and run in the order of queries and heads.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionTiles.h"
+
+namespace weft {
+namespace WEFT_ISA {
+namespace {
+
+struct BackwardScratch {
+  float *dk, *dv; // first, where attentionWriteKeys finds them
+  float *qT, *doT, *dqT, *q, *dout, *kTile, *vTile, *pT, *dsT, *keep, *numbers,
+      *lse, *delta;
+  int64_t floats;
+  BackwardScratch(float *base, int64_t keys, int64_t width) {
+    ScratchPieces pieces{base};
+    dk = pieces.take(keys * padded(width));
+    dv = pieces.take(keys * padded(width));
+    qT = pieces.take(width * kQueryTile);
+    doT = pieces.take(width * kQueryTile);
+    dqT = pieces.take(width * kQueryTile);
+    q = pieces.take(kQueryTile * padded(width));
+    dout = pieces.take(kQueryTile * padded(width));
+    kTile = pieces.take(width * kKeyTile);
+    vTile = pieces.take(width * kKeyTile);
+    pT = pieces.take(kKeyTile * kQueryTile);
+    dsT = pieces.take(kKeyTile * kQueryTile);
+    keep = pieces.take(kKeyTile * kQueryTile);
+    numbers = pieces.take(kQueryTile * kKeepRow);
+    lse = pieces.take(kQueryTile);
+    delta = pieces.take(kQueryTile);
+    floats = pieces.used;
+  }
+};
+
+struct Tile {
+  int64_t queryBegin, rows, keyBegin, keyCount;
+};
+
+/// Everything about a tile of queries that all tiles of keys use.
+void prepareQueries(const AttentionHead &h, const AttentionGradients &g,
+                    int64_t begin, int64_t rows, const BackwardScratch &s) {
+  const float *q = h.q + begin * h.qRow;
+  const float *dout = g.dout + begin * g.doutRow;
+  packQueries(q, h.qRow, rows, h.width, h.scale, s.qT);
+  packRows(q, h.qRow, rows, h.width, h.scale, s.q, padded(h.width));
+  packQueries(dout, g.doutRow, rows, h.width, 1.0f, s.doT);
+  packRows(dout, g.doutRow, rows, h.width, 1.0f, s.dout, padded(h.width));
+  // dqT holds out for delta first.
+  packQueries(g.out + begin * g.outRow, g.outRow, rows, h.width, 1.0f, s.dqT);
+  for (int vec = 0; vec < kQueryVecs; ++vec) {
+    Vec sum = {};
+    for (int64_t d = 0; d < h.width; ++d) {
+      int64_t at = d * kQueryTile + vec * kLanes;
+      sum = fma(load(s.doT + at), load(s.dqT + at), sum);
+    }
+    store(s.delta + vec * kLanes, sum);
+  }
+  for (int64_t i = 0; i < h.width * kQueryTile; ++i)
+    s.dqT[i] = 0.0f;
+  // A lane without query, or a query without key, gets probabilities of 0.
+  for (int64_t i = 0; i < kQueryTile; ++i) {
+    float lse = i < rows ? g.lse[begin + i] : __builtin_inff();
+    s.lse[i] = lse == -__builtin_inff() ? __builtin_inff() : lse;
+  }
+}
+
+/// From scores and dout V^T to P Z (in pT) and dS (in dsT) for one vector of
+/// queries.
+WEFT_INLINE void softmaxGradient(const AttentionHead &h, const Tile &tile,
+                                 const BackwardScratch &s, int vec) {
+  bool masked = needsMask(h, tile.queryBegin, tile.keyBegin + tile.keyCount);
+  IntVec last = lastKeys(h, tile.queryBegin + vec * kLanes, tile.keyBegin);
+  Vec lse = load(s.lse + vec * kLanes), delta = load(s.delta + vec * kLanes);
+  for (int64_t j = 0; j < tile.keyCount; ++j) {
+    int64_t at = j * kQueryTile + vec * kLanes;
+    Vec p = expVec(load(s.pT + at) - lse);
+    if (masked)
+      p = splatInt(static_cast<int32_t>(j)) > last ? splat(0.0f) : p;
+    Vec dp = load(s.dsT + at);
+    Vec kept = p;
+    if (h.dropout) {
+      Vec keep = load(s.keep + at);
+      dp = dp * keep;
+      kept = p * keep;
+    }
+    store(s.pT + at, kept);
+    store(s.dsT + at, p * (dp - delta));
+  }
+}
+
+void addTile(const AttentionHead &h, const Tile &tile,
+             const BackwardScratch &s) {
+  int64_t queryVecs = padded(tile.rows) / kLanes, row = padded(h.width);
+  packRows(h.k + tile.keyBegin * h.kRow, h.kRow, tile.keyCount, h.width, 1.0f,
+           s.kTile, h.width);
+  packRows(h.v + tile.keyBegin * h.vRow, h.vRow, tile.keyCount, h.width, 1.0f,
+           s.vTile, h.width);
+  multiplyTile({s.kTile, h.width, 1, s.qT, kQueryTile, s.pT, kQueryTile,
+                tile.keyCount, h.width, queryVecs, /*accumulate=*/false});
+  multiplyTile({s.vTile, h.width, 1, s.doT, kQueryTile, s.dsT, kQueryTile,
+                tile.keyCount, h.width, queryVecs, /*accumulate=*/false});
+  if (h.dropout)
+    fillKeepFactors(h, tile.queryBegin, tile.rows, tile.keyBegin, tile.keyCount,
+                    s.numbers, s.keep);
+  for (int vec = 0; vec < queryVecs; ++vec)
+    softmaxGradient(h, tile, s, vec);
+  multiplyTile({s.pT, kQueryTile, 1, s.dout, row, s.dv + tile.keyBegin * row,
+                row, tile.keyCount, tile.rows, row / kLanes,
+                /*accumulate=*/true});
+  multiplyTile({s.dsT, kQueryTile, 1, s.q, row, s.dk + tile.keyBegin * row, row,
+                tile.keyCount, tile.rows, row / kLanes, /*accumulate=*/true});
+  multiplyTile({s.kTile, 1, h.width, s.dsT, kQueryTile, s.dqT, kQueryTile,
+                h.width, tile.keyCount, queryVecs, /*accumulate=*/true});
+}
+
+} // namespace
+
+int64_t backwardScratch(int64_t keys, int64_t width) {
+  return BackwardScratch(nullptr, keys, width).floats;
+}
+
+void attentionBackward(const AttentionHead &h, const AttentionGradients &g,
+                       bool firstOfGroup, float *scratch) {
+  BackwardScratch s(scratch, h.keys, h.width);
+  if (firstOfGroup)
+    for (int64_t i = 0; i < h.keys * padded(h.width); ++i)
+      s.dk[i] = s.dv[i] = 0.0f;
+  for (int64_t begin = 0; begin < h.queries; begin += kQueryTile) {
+    int64_t rows = smaller(kQueryTile, h.queries - begin);
+    prepareQueries(h, g, begin, rows, s);
+    int64_t keyEnd = visibleKeys(h, begin, rows);
+    for (int64_t j = 0; j < keyEnd; j += kKeyTile)
+      addTile(h, {begin, rows, j, smaller(kKeyTile, keyEnd - j)}, s);
+    transpose(s.dqT, kQueryTile, h.width, rows, h.scale, g.dq + begin * g.dqRow,
+              g.dqRow);
+  }
+}
+
+void attentionWriteKeys(int64_t keys, int64_t width, float *dk, int64_t dkRow,
+                        float *dv, int64_t dvRow, const float *scratch) {
+  BackwardScratch s(const_cast<float *>(scratch), keys, width);
+  int64_t row = padded(width);
+  for (int64_t j = 0; j < keys; ++j)
+    for (int64_t d = 0; d < width; ++d) {
+      dk[j * dkRow + d] = s.dk[j * row + d];
+      dv[j * dvRow + d] = s.dv[j * row + d];
+    }
+}
+
+} // namespace WEFT_ISA
+} // namespace weft

@@ -1,0 +1,144 @@
+//===- AttentionForward.cpp - Attention of one tile of queries ------------===//
+//
+// The running softmax of FlashAttention (Dao et al. 2022; Milakov and
+// Gimelshein 2018): per query the maximum m and the sum l of e^(s - m) over the
+// keys so far; when m grows, l and the output are scaled by e^(old m - new m).
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionTiles.h"
+
+namespace weft {
+namespace WEFT_ISA {
+namespace {
+
+struct ForwardScratch {
+  float *qT, *kTile, *vTile, *oT, *sT, *keep, *numbers, *max, *sum;
+  int64_t floats;
+  ForwardScratch(float *base, int64_t width) {
+    ScratchPieces pieces{base};
+    qT = pieces.take(width * kQueryTile);
+    oT = pieces.take(width * kQueryTile);
+    kTile = pieces.take(width * kKeyTile);
+    vTile = pieces.take(width * kKeyTile);
+    sT = pieces.take(kKeyTile * kQueryTile);
+    keep = pieces.take(kKeyTile * kQueryTile);
+    numbers = pieces.take(kQueryTile * kKeepRow);
+    max = pieces.take(kQueryTile);
+    sum = pieces.take(kQueryTile);
+    floats = pieces.used;
+  }
+};
+
+struct Tile {
+  int64_t queryBegin, rows, keyBegin, keyCount;
+};
+
+/// Masks the scores of one vector of queries and returns their maximum.
+WEFT_INLINE Vec maskAndMax(const AttentionHead &h, const Tile &tile, int vec,
+                           float *scores) {
+  Vec best = splat(-__builtin_inff());
+  if (!needsMask(h, tile.queryBegin, tile.keyBegin + tile.keyCount)) {
+    for (int64_t j = 0; j < tile.keyCount; ++j)
+      best = maxVec(load(scores + j * kQueryTile), best);
+    return best;
+  }
+  IntVec last = lastKeys(h, tile.queryBegin + vec * kLanes, tile.keyBegin);
+  for (int64_t j = 0; j < tile.keyCount; ++j) {
+    Vec s = load(scores + j * kQueryTile);
+    s = splatInt(static_cast<int32_t>(j)) > last ? splat(-__builtin_inff()) : s;
+    store(scores + j * kQueryTile, s);
+    best = maxVec(s, best);
+  }
+  return best;
+}
+
+/// Turns the scores of a tile into probabilities relative to the new maximum
+/// and scales what was gathered so far.
+WEFT_INLINE void softmaxTile(const AttentionHead &h, const Tile &tile,
+                             const ForwardScratch &s, int vec) {
+  float *scores = s.sT + vec * kLanes;
+  Vec old = load(s.max + vec * kLanes);
+  Vec best = maxVec(old, maskAndMax(h, tile, vec, scores));
+  // A query that has seen no key yet has maximum -inf.
+  Vec base = best == splat(-__builtin_inff()) ? splat(0.0f) : best;
+  Vec shrink = expVec(old - base);
+  Vec sum = load(s.sum + vec * kLanes) * shrink;
+  for (int64_t j = 0; j < tile.keyCount; ++j) {
+    Vec p = expVec(load(scores + j * kQueryTile) - base);
+    sum = sum + p;
+    if (h.dropout)
+      p = p * load(s.keep + j * kQueryTile + vec * kLanes);
+    store(scores + j * kQueryTile, p);
+  }
+  store(s.max + vec * kLanes, best);
+  store(s.sum + vec * kLanes, sum);
+  for (int64_t d = 0; d < h.width; ++d) {
+    float *o = s.oT + d * kQueryTile + vec * kLanes;
+    store(o, load(o) * shrink);
+  }
+}
+
+/// One tile of keys for one tile of queries.
+void addTile(const AttentionHead &h, const Tile &tile,
+             const ForwardScratch &s) {
+  int64_t vecs = padded(tile.rows) / kLanes;
+  packRows(h.k + tile.keyBegin * h.kRow, h.kRow, tile.keyCount, h.width, 1.0f,
+           s.kTile, h.width);
+  packRows(h.v + tile.keyBegin * h.vRow, h.vRow, tile.keyCount, h.width, 1.0f,
+           s.vTile, h.width);
+  multiplyTile({s.kTile, h.width, 1, s.qT, kQueryTile, s.sT, kQueryTile,
+                tile.keyCount, h.width, vecs, /*accumulate=*/false});
+  if (h.dropout)
+    fillKeepFactors(h, tile.queryBegin, tile.rows, tile.keyBegin, tile.keyCount,
+                    s.numbers, s.keep);
+  for (int vec = 0; vec < vecs; ++vec)
+    softmaxTile(h, tile, s, vec);
+  multiplyTile({s.vTile, 1, h.width, s.sT, kQueryTile, s.oT, kQueryTile,
+                h.width, tile.keyCount, vecs, /*accumulate=*/true});
+}
+
+/// Divides by the sums and writes the rows.
+void finish(const AttentionHead &h, const AttentionOutput &o,
+            int64_t queryBegin, int64_t rows, const ForwardScratch &s) {
+  for (int vec = 0; vec < kQueryVecs; ++vec) {
+    Vec sum = load(s.sum + vec * kLanes);
+    Vec inverse = sum == splat(0.0f) ? splat(0.0f) : splat(1.0f) / sum;
+    for (int64_t d = 0; d < h.width; ++d) {
+      float *column = s.oT + d * kQueryTile + vec * kLanes;
+      store(column, load(column) * inverse);
+    }
+  }
+  transpose(s.oT, kQueryTile, h.width, rows, 1.0f,
+            o.out + queryBegin * o.outRow, o.outRow);
+  for (int64_t i = 0; i < rows; ++i)
+    o.lse[queryBegin + i] = s.sum[i] == 0.0f
+                                ? -__builtin_inff()
+                                : s.max[i] + __builtin_logf(s.sum[i]);
+}
+
+} // namespace
+
+int64_t forwardScratch(int64_t width) {
+  return ForwardScratch(nullptr, width).floats;
+}
+
+void attentionForward(const AttentionHead &h, const AttentionOutput &o,
+                      int64_t queryBegin, float *scratch) {
+  ForwardScratch s(scratch, h.width);
+  int64_t rows = smaller(kQueryTile, h.queries - queryBegin);
+  packQueries(h.q + queryBegin * h.qRow, h.qRow, rows, h.width, h.scale, s.qT);
+  for (int64_t i = 0; i < h.width * kQueryTile; ++i)
+    s.oT[i] = 0.0f;
+  for (int64_t i = 0; i < kQueryTile; ++i) {
+    s.max[i] = -__builtin_inff();
+    s.sum[i] = 0.0f;
+  }
+  int64_t keyEnd = visibleKeys(h, queryBegin, rows);
+  for (int64_t j = 0; j < keyEnd; j += kKeyTile)
+    addTile(h, {queryBegin, rows, j, smaller(kKeyTile, keyEnd - j)}, s);
+  finish(h, o, queryBegin, rows, s);
+}
+
+} // namespace WEFT_ISA
+} // namespace weft
