@@ -2,6 +2,7 @@
 
 #include "weft/Pipeline/InitAll.h"
 
+#include "weft/Autodiff/Passes.h"
 #include "weft/Frontend/Passes.h"
 #include "weft/Weft/Weft.h"
 
@@ -12,9 +13,11 @@ using namespace weft;
 
 void weft::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<WeftDialect>();
+  registerAutodiffModels(registry);
 }
 
 void weft::registerAllPasses() {
   mlir::registerTransformsPasses();
+  registerAutodiffPasses();
   registerFrontendPasses();
 }

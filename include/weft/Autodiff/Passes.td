@@ -1,0 +1,110 @@
+//===- Passes.td - Programs of a step and their gradients --*- tablegen -*-===//
+
+#ifndef WEFT_AUTODIFF_PASSES_TD
+#define WEFT_AUTODIFF_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def DerivePrograms : Pass<"weft-derive-programs", "::mlir::ModuleOp"> {
+  let summary = "Derive the init, micro and eval programs from the model";
+  let description = [{
+    Replaces the program of kind `model` by three programs:
+
+    - `@init`: input `seed`; draws the initial value of every parameter and
+      writes it.
+    - `@micro`: the model with the inputs of one micro-step: `loss_seed` (the
+      gradient of the loss, 1 / number of micro-steps), `accumulate` (0 at the
+      first micro-step of a step, else 1) and, if the model has dropout, `rng`
+      ([seed, first global row]), which is attached to every dropout and
+      attention that drops.
+    - `@eval`: the model without dropout.
+
+    Both return the loss alone. A program of kind `logits` stays and loses its
+    dropout; unused ops go.
+
+    Precondition: one program of kind `model` with an output `loss`, a scalar
+    f32 (f64 in gradient checks); every dropout has an `op_id` of its own; a
+    parameter is trainable; parameters have initial values.
+
+    Guarantees: no program of kind `model` is left; only `@micro` drops.
+
+    Example (test/Autodiff/derive-programs.mlir):
+    ```mlir
+    weft.program @model(%x: tensor<8x4xf32> {weft.input = "x"})
+        -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<model>}
+    // becomes
+    weft.program @init(%seed: tensor<i64> {weft.input = "seed"})
+        attributes {kind = #weft.kind<init>}
+    weft.program @micro(%x: tensor<8x4xf32> {weft.input = "x"},
+                        %s: tensor<f32> {weft.input = "loss_seed"},
+                        %a: tensor<f32> {weft.input = "accumulate"})
+        -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>}
+    weft.program @eval(%x: tensor<8x4xf32> {weft.input = "x"})
+        -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<eval>}
+    ```
+
+    Does not: build gradients (`weft-autodiff`) or the update
+    (`weft-expand-optimizer`), or resolve ties (`weft-tie-params`).
+  }];
+  let statistics = [
+    Statistic<"numDropped", "dropouts-removed", "Dropouts removed from eval and logits programs">,
+  ];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
+def Autodiff : Pass<"weft-autodiff", "::mlir::ModuleOp"> {
+  let summary = "Extend the micro program by the gradients of its parameters";
+  let description = [{
+    Reverse-mode differentiation of the loss of the program of kind `micro`.
+    Every trainable parameter `@w` that the loss depends on gets a state
+    `@w.grad`, and the program writes `weft.accumulate` of its old value and the
+    new gradient to it.
+
+    Each op is asked for its adjoint through `DifferentiableOpInterface`. Ops
+    that no trainable parameter reaches, and operands that need no gradient, get
+    none. A value that is used several times sums the gradients of its uses, the
+    last use of the program first. Backward ops stand after the forward ops, carry
+    the scope of their forward op and its location fused with "backward". A
+    forward op whose results the backward part reads has the attribute
+    `weft.saved` with the numbers of these results. A trainable parameter that
+    the loss does not depend on is frozen (`trainable = false`) with a warning.
+
+    Precondition: `weft-derive-programs` has run; ties are resolved.
+
+    Guarantees: one gradient state for each trainable parameter; the forward
+    part is unchanged but for `weft.saved`.
+
+    Example (test/Autodiff/autodiff.mlir):
+    ```mlir
+    %w = weft.read @w : tensor<4xf32>
+    %y = weft.mul %x, %w : tensor<4xf32>, tensor<4xf32>
+    %loss = weft.reduce sum %y dims [0] : tensor<4xf32>
+    weft.return %loss : tensor<f32>
+    // becomes
+    %w = weft.read @w : tensor<4xf32>
+    %y = weft.mul %x, %w : tensor<4xf32>, tensor<4xf32>
+    %loss = weft.reduce sum %y dims [0] : tensor<4xf32>
+    %1 = weft.reshape %loss_seed : tensor<f32> to tensor<1xf32>
+    %2 = weft.broadcast %1 : tensor<1xf32> to tensor<4xf32>
+    %3 = weft.mul %2, %x : tensor<4xf32>, tensor<4xf32>
+    %old = weft.read @w.grad : tensor<4xf32>
+    %acc = weft.accumulate %old, %3, %accumulate : tensor<4xf32>
+    weft.return %loss : tensor<f32> writes @w.grad = %acc : tensor<4xf32>
+    ```
+
+    Does not: differentiate twice, or differentiate with respect to inputs.
+  }];
+  let options = [
+    Option<"breakRule", "break-rule", "std::string", /*default=*/"",
+           "Negate the gradient of the first operand of the ops of this name: "
+           "shows that a gradient check finds a wrong rule">,
+  ];
+  let statistics = [
+    Statistic<"numBackwardOps", "backward-ops", "Ops built for the backward part">,
+    Statistic<"numSaved", "saved-values", "Forward values the backward part reads">,
+    Statistic<"savedBytes", "saved-bytes", "Bytes of these values">,
+  ];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
+#endif // WEFT_AUTODIFF_PASSES_TD

@@ -1,0 +1,237 @@
+//===- DerivePrograms.cpp - Programs of a training step from the model ----===//
+
+#include "InitProgram.h"
+
+#include "weft/Autodiff/Passes.h"
+#include "weft/Weft/Weft.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#define DEBUG_TYPE "weft-derive-programs"
+
+namespace weft {
+#define GEN_PASS_DEF_DERIVEPROGRAMS
+#include "weft/Autodiff/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+
+constexpr StringLiteral kLoss = "loss";
+
+//===----------------------------------------------------------------------===//
+// Preconditions
+//===----------------------------------------------------------------------===//
+
+FailureOr<ProgramOp> findModel(ModuleOp module) {
+  ProgramOp model;
+  for (auto program : module.getOps<ProgramOp>()) {
+    if (program.getKind() != ProgramKind::Model)
+      continue;
+    if (model) {
+      InFlightDiagnostic error = program.emitOpError(
+          "expects one program of kind model, but got a second");
+      error.attachNote(model.getLoc()) << "the first is here";
+      return error;
+    }
+    model = program;
+  }
+  if (!model)
+    return module.emitError("expects a program of kind model, but got none");
+  return model;
+}
+
+LogicalResult checkLoss(ProgramOp model) {
+  int index = model.findOutput(kLoss);
+  if (index < 0)
+    return model.emitOpError("expects an output 'loss', but got none");
+  auto type = dyn_cast<RankedTensorType>(model.getResultTypes()[index]);
+  if (!type || type.getRank() != 0 ||
+      !(type.getElementType().isF32() || type.getElementType().isF64()))
+    return model.emitOpError("expects the output 'loss' to be tensor<f32>, but "
+                             "got ")
+           << model.getResultTypes()[index];
+  return success();
+}
+
+/// Names that the derived programs take must be free.
+LogicalResult checkNames(ModuleOp module, ProgramOp model) {
+  for (StringRef name : {"init", "micro", "eval"}) {
+    Operation *other = SymbolTable::lookupSymbolIn(module, name);
+    if (other && other != model)
+      return other->emitOpError("expects another name, but got @")
+             << name << ", which weft-derive-programs defines";
+  }
+  for (StringRef name : {"loss_seed", "accumulate", "rng"})
+    if (model.findInput(name))
+      return model.emitOpError("expects other input names, but got '")
+             << name << "', which weft-derive-programs adds";
+  return success();
+}
+
+LogicalResult checkParameters(ModuleOp module, ProgramOp model) {
+  for (ParamOp param : module.getOps<ParamOp>())
+    if (param.getTrainable() && !param.getTie())
+      return success();
+  return model.emitOpError("expects a trainable parameter, but the module has "
+                           "none");
+}
+
+//===----------------------------------------------------------------------===//
+// Dropout
+//===----------------------------------------------------------------------===//
+
+/// The random number key of an op that drops, or nothing.
+std::optional<int64_t> dropKey(Operation *op) {
+  return llvm::TypeSwitch<Operation *, std::optional<int64_t>>(op)
+      .Case<DropoutOp>([](auto dropout) -> std::optional<int64_t> {
+        if (dropout.getP().isZero())
+          return std::nullopt;
+        return static_cast<int64_t>(dropout.getOpId());
+      })
+      .Case<AttentionOp>([](auto attention) -> std::optional<int64_t> {
+        if (attention.getDropout().isZero())
+          return std::nullopt;
+        return static_cast<int64_t>(attention.getOpId());
+      })
+      .Default(std::nullopt);
+}
+
+LogicalResult checkDropKeys(ProgramOp model) {
+  llvm::SmallDenseMap<int64_t, Operation *> seen;
+  for (Operation &op : model.getBody().front()) {
+    std::optional<int64_t> key = dropKey(&op);
+    if (!key)
+      continue;
+    auto [found, isNew] = seen.try_emplace(*key, &op);
+    if (isNew)
+      continue;
+    InFlightDiagnostic error =
+        op.emitOpError("expects an op_id of its own, but got ")
+        << *key << " a second time";
+    error.attachNote(found->second->getLoc()) << "the first is here";
+    return error;
+  }
+  return success();
+}
+
+/// Removes the dropout of `op`; true if it had any.
+bool removeDropout(Operation *op) {
+  bool drops = dropKey(op).has_value();
+  if (auto dropout = dyn_cast<DropoutOp>(op)) {
+    dropout.getResult().replaceAllUsesWith(dropout.getOperand());
+    dropout.erase();
+  } else if (auto attention = dyn_cast<AttentionOp>(op)) {
+    attention.setDropout(APFloat(0.0));
+    attention.setOpId(0);
+    attention.getRngMutable().clear();
+  }
+  return drops;
+}
+
+unsigned removeDropouts(ProgramOp program) {
+  unsigned count = 0;
+  for (Operation &op : llvm::make_early_inc_range(program.getBody().front()))
+    count += removeDropout(&op);
+  return count;
+}
+
+/// Gives every op that drops the input `rng`; ops that never drop go.
+void attachRng(ProgramOp micro) {
+  auto type =
+      RankedTensorType::get({2}, IntegerType::get(micro.getContext(), 64));
+  Value rng;
+  for (Operation &op : llvm::make_early_inc_range(micro.getBody().front())) {
+    if (!dropKey(&op)) {
+      removeDropout(&op);
+      continue;
+    }
+    if (!rng)
+      rng = micro.addInput("rng", type);
+    if (auto dropout = dyn_cast<DropoutOp>(op))
+      dropout.getRngMutable().assign(rng);
+    else
+      cast<AttentionOp>(op).getRngMutable().assign(rng);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+/// Removes ops whose results no one uses.
+void eraseDeadOps(ProgramOp program) {
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(program.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+/// Drops every output but the loss.
+void keepOnlyLoss(ProgramOp program) {
+  unsigned loss = program.findOutput(kLoss);
+  llvm::BitVector erased(program.getNumResults(), true);
+  erased.reset(loss);
+  ReturnOp terminator = program.getTerminator();
+  Value value = terminator.getOutputs()[loss];
+  terminator.getOutputsMutable().assign(value);
+  LogicalResult result = program.eraseResults(erased);
+  assert(succeeded(result) && "results of a program can be erased");
+  (void)result;
+}
+
+/// A program of that name and kind with the model's body.
+ProgramOp fork(ProgramOp model, OpBuilder &builder, StringRef name,
+               ProgramKind kind) {
+  auto program = cast<ProgramOp>(builder.clone(*model));
+  program.setSymName(name);
+  program.setKind(kind);
+  keepOnlyLoss(program);
+  return program;
+}
+
+struct DerivePrograms : weft::impl::DeriveProgramsBase<DerivePrograms> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<ProgramOp> model = findModel(module);
+    if (failed(model) || failed(checkLoss(*model)) ||
+        failed(checkNames(module, *model)) ||
+        failed(checkParameters(module, *model)) ||
+        failed(checkDropKeys(*model)))
+      return signalPassFailure();
+
+    OpBuilder builder(*model);
+    if (failed(buildInitProgram(module, builder)))
+      return signalPassFailure();
+    buildMicro(*model, builder);
+    buildEval(*model, builder);
+    for (auto program : module.getOps<ProgramOp>())
+      if (program.getKind() == ProgramKind::Logits)
+        numDropped += removeDropouts(program);
+    model->erase();
+  }
+
+  void buildMicro(ProgramOp model, OpBuilder &builder) {
+    ProgramOp micro = fork(model, builder, "micro", ProgramKind::Micro);
+    auto loss = cast<RankedTensorType>(micro.getResultTypes()[0]);
+    micro.addInput("loss_seed", loss);
+    micro.addInput("accumulate", loss.clone(builder.getF32Type()));
+    eraseDeadOps(micro);
+    attachRng(micro);
+  }
+
+  /// Writes of the model belong to training.
+  void buildEval(ProgramOp model, OpBuilder &builder) {
+    ProgramOp eval = fork(model, builder, "eval", ProgramKind::Eval);
+    ReturnOp terminator = eval.getTerminator();
+    terminator.getValuesMutable().clear();
+    terminator.setTargetsAttr(builder.getArrayAttr({}));
+    numDropped += removeDropouts(eval);
+    eraseDeadOps(eval);
+  }
+};
+
+} // namespace

@@ -1,0 +1,94 @@
+//===- GradientSums.cpp - Gradients waiting at a value --------------------===//
+
+#include "GradientSums.h"
+
+#include "weft/Weft/Weft.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <optional>
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+/// A gradient that is zero outside [begin, end) of one dimension.
+struct Piece {
+  Value inner;
+  int64_t dim, begin, end;
+};
+
+/// The piece that `grad` pads, if it pads one dimension only.
+std::optional<Piece> asPiece(Value grad) {
+  auto pad = grad.getDefiningOp<PadOp>();
+  if (!pad || llvm::any_of(pad.getInterior(), [](int64_t n) { return n != 0; }))
+    return std::nullopt;
+  std::optional<Piece> piece;
+  auto shape = cast<RankedTensorType>(pad.getOperand().getType()).getShape();
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    int64_t low = pad.getLow()[dim], high = pad.getHigh()[dim];
+    if (low == 0 && high == 0)
+      continue;
+    if (piece || low < 0 || high < 0)
+      return std::nullopt;
+    piece = Piece{pad.getOperand(), static_cast<int64_t>(dim), low, low + size};
+  }
+  return piece;
+}
+
+/// The concatenation of `grads` if each is a piece of one dimension and the
+/// pieces tile it, else null. Equal to the sum, without the zeros. The pads
+/// stay for whoever else uses them.
+Value joinPieces(ArrayRef<Value> grads, OpBuilder &builder, Location loc) {
+  SmallVector<Piece> pieces;
+  for (Value grad : grads) {
+    std::optional<Piece> piece = asPiece(grad);
+    if (!piece || (!pieces.empty() && piece->dim != pieces.front().dim))
+      return nullptr;
+    pieces.push_back(*piece);
+  }
+  llvm::sort(pieces, [](const Piece &a, const Piece &b) {
+    return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
+  });
+  int64_t dim = pieces.front().dim, covered = 0;
+  for (const Piece &piece : pieces) {
+    if (piece.begin != covered)
+      return nullptr;
+    covered = piece.end;
+  }
+  if (covered !=
+      cast<RankedTensorType>(grads.front().getType()).getDimSize(dim))
+    return nullptr;
+  auto inners = llvm::map_to_vector(pieces, [](Piece &p) { return p.inner; });
+  return ConcatOp::create(builder, loc, ValueRange(inners),
+                          static_cast<uint64_t>(dim));
+}
+
+} // namespace
+
+void GradientSums::add(Value value, Value grad) {
+  grads[value].push_back(grad);
+}
+
+ArrayRef<Value> GradientSums::pending(Value value) const {
+  auto found = grads.find(value);
+  return found == grads.end() ? ArrayRef<Value>() : ArrayRef(found->second);
+}
+
+Value GradientSums::take(Value value, OpBuilder &builder, Location loc) {
+  auto found = grads.find(value);
+  if (found == grads.end())
+    return nullptr;
+  SmallVector<Value, 2> terms = std::move(found->second);
+  grads.erase(found);
+  if (terms.size() > 1)
+    if (Value joined = joinPieces(terms, builder, loc))
+      return joined;
+  Value sum = terms.front();
+  for (Value term : llvm::drop_begin(terms))
+    sum = AddOp::create(builder, loc, sum, term);
+  return sum;
+}
+
+} // namespace weft

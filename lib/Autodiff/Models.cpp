@@ -1,0 +1,18 @@
+//===- Models.cpp - The adjoints of the weft ops --------------------------===//
+
+#include "Adjoint.h"
+
+#include "weft/Autodiff/Passes.h"
+
+using namespace mlir;
+
+void weft::registerAutodiffModels(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, WeftDialect *) {
+    attachUnaryRules(context);
+    attachBinaryRules(context);
+    attachShapeRules(context);
+    attachMatmulRules(context);
+    attachLayerRules(context);
+    attachLossRules(context);
+  });
+}

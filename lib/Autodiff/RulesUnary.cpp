@@ -1,0 +1,185 @@
+//===- RulesUnary.cpp - Adjoints of elementwise functions -----------------===//
+//
+// With y = f(x) and the gradient g of y, the gradient of x is g f'(x). Where
+// f' is a formula of y, it is written with y.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Adjoint.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+/// d/dx -x = -1.
+LogicalResult negRule(NegOp, Adjoint &a) {
+  a.set(0, a.neg(a.grad()));
+  return success();
+}
+
+/// d/dx |x| = sign(x), 0 at 0.
+LogicalResult absRule(AbsOp op, Adjoint &a) {
+  a.set(0, a.mul(a.grad(), a.make<SignOp>(op.getOperand())));
+  return success();
+}
+
+/// Zero almost everywhere.
+LogicalResult signRule(SignOp, Adjoint &) { return success(); }
+
+LogicalResult expRule(ExpOp op, Adjoint &a) {
+  a.set(0, a.mul(a.grad(), op.getResult()));
+  return success();
+}
+
+LogicalResult logRule(LogOp op, Adjoint &a) {
+  a.set(0, a.div(a.grad(), op.getOperand()));
+  return success();
+}
+
+LogicalResult log1pRule(Log1pOp op, Adjoint &a) {
+  Value x = op.getOperand();
+  a.set(0, a.div(a.grad(), a.add(x, a.constant(1, x))));
+  return success();
+}
+
+/// d/dx sqrt(x) = 1 / (2 y).
+LogicalResult sqrtRule(SqrtOp op, Adjoint &a) {
+  a.set(0, a.div(a.scale(a.grad(), 0.5), op.getResult()));
+  return success();
+}
+
+/// d/dx x^(-1/2) = -1/2 y^3.
+LogicalResult rsqrtRule(RsqrtOp op, Adjoint &a) {
+  Value y = op.getResult();
+  Value cube = a.mul(a.mul(y, y), y);
+  a.set(0, a.mul(a.scale(a.grad(), -0.5), cube));
+  return success();
+}
+
+/// d/dx 1/x = -y^2.
+LogicalResult reciprocalRule(ReciprocalOp op, Adjoint &a) {
+  Value y = op.getResult();
+  a.set(0, a.neg(a.mul(a.grad(), a.mul(y, y))));
+  return success();
+}
+
+/// 1 - y^2.
+LogicalResult tanhRule(TanhOp op, Adjoint &a) {
+  Value y = op.getResult();
+  Value slope = a.sub(a.constant(1, y), a.mul(y, y));
+  a.set(0, a.mul(a.grad(), slope));
+  return success();
+}
+
+/// 2 / sqrt(pi) e^(-x^2).
+LogicalResult erfRule(ErfOp op, Adjoint &a) {
+  Value x = op.getOperand();
+  Value bell = a.make<ExpOp>(a.neg(a.mul(x, x)));
+  a.set(0, a.mul(a.grad(), a.scale(bell, 2 / std::sqrt(M_PI))));
+  return success();
+}
+
+LogicalResult sinRule(SinOp op, Adjoint &a) {
+  a.set(0, a.mul(a.grad(), a.make<CosOp>(op.getOperand())));
+  return success();
+}
+
+LogicalResult cosRule(CosOp op, Adjoint &a) {
+  a.set(0, a.neg(a.mul(a.grad(), a.make<SinOp>(op.getOperand()))));
+  return success();
+}
+
+/// y (1 - y).
+LogicalResult sigmoidRule(SigmoidOp op, Adjoint &a) {
+  Value y = op.getResult();
+  a.set(0, a.mul(a.grad(), a.mul(y, a.sub(a.constant(1, y), y))));
+  return success();
+}
+
+/// g where x > 0, else 0.
+LogicalResult reluRule(ReluOp op, Adjoint &a) {
+  Value x = op.getOperand(), zero = a.constant(0, x);
+  a.set(0, a.select(a.compare(Predicate::GT, x, zero), a.grad(), zero));
+  return success();
+}
+
+/// s (1 + x (1 - s)) with s = sigmoid(x).
+LogicalResult siluRule(SiluOp op, Adjoint &a) {
+  Value x = op.getOperand(), one = a.constant(1, x);
+  Value s = a.make<SigmoidOp>(x);
+  Value slope = a.mul(s, a.add(a.mul(x, a.sub(one, s)), one));
+  a.set(0, a.mul(a.grad(), slope));
+  return success();
+}
+
+LogicalResult softplusRule(SoftplusOp op, Adjoint &a) {
+  a.set(0, a.mul(a.grad(), a.make<SigmoidOp>(op.getOperand())));
+  return success();
+}
+
+/// Phi(x) + x phi(x), the normal distribution and its density.
+Value geluSlope(Value x, Adjoint &a) {
+  Value half = a.constant(0.5, x);
+  Value erf = a.make<ErfOp>(a.scale(x, M_SQRT1_2));
+  Value distribution = a.add(a.mul(erf, half), half);
+  Value exponent = a.mul(a.mul(x, x), a.constant(-0.5, x));
+  Value density = a.scale(a.make<ExpOp>(exponent), 1 / std::sqrt(2 * M_PI));
+  return a.add(distribution, a.mul(x, density));
+}
+
+/// With u = c (x + b x^3) and t = tanh(u):
+/// 1/2 (1 + t) + 1/2 x (1 - t^2) c (1 + 3 b x^2).
+Value geluTanhSlope(Value x, Adjoint &a) {
+  constexpr double b = 0.044715;
+  const double c = std::sqrt(2 / M_PI);
+  Value one = a.constant(1, x), half = a.constant(0.5, x);
+  Value square = a.mul(x, x);
+  Value u = a.mul(x, a.add(a.scale(square, c * b), a.constant(c, x)));
+  Value t = a.make<TanhOp>(u);
+  Value uSlope = a.add(a.scale(square, 3 * b * c), a.constant(c, x));
+  Value tSlope = a.mul(a.sub(one, a.mul(t, t)), uSlope);
+  return a.mul(half, a.add(a.add(t, one), a.mul(x, tSlope)));
+}
+
+LogicalResult geluRule(GeluOp op, Adjoint &a) {
+  Value x = op.getOperand();
+  Value slope = op.getApproximate() == GeluKind::Tanh ? geluTanhSlope(x, a)
+                                                      : geluSlope(x, a);
+  a.set(0, a.mul(a.grad(), slope));
+  return success();
+}
+
+/// The fence is for the forward value; the gradient passes.
+LogicalResult fenceRule(FenceOp, Adjoint &a) {
+  a.set(0, a.grad());
+  return success();
+}
+
+} // namespace
+
+void attachUnaryRules(MLIRContext *context) {
+  attachRule<NegOp, negRule>(context);
+  attachRule<AbsOp, absRule>(context);
+  attachRule<SignOp, signRule>(context);
+  attachRule<ExpOp, expRule>(context);
+  attachRule<LogOp, logRule>(context);
+  attachRule<Log1pOp, log1pRule>(context);
+  attachRule<SqrtOp, sqrtRule>(context);
+  attachRule<RsqrtOp, rsqrtRule>(context);
+  attachRule<ReciprocalOp, reciprocalRule>(context);
+  attachRule<TanhOp, tanhRule>(context);
+  attachRule<ErfOp, erfRule>(context);
+  attachRule<SinOp, sinRule>(context);
+  attachRule<CosOp, cosRule>(context);
+  attachRule<SigmoidOp, sigmoidRule>(context);
+  attachRule<ReluOp, reluRule>(context);
+  attachRule<SiluOp, siluRule>(context);
+  attachRule<SoftplusOp, softplusRule>(context);
+  attachRule<GeluOp, geluRule>(context);
+  attachRule<FenceOp, fenceRule>(context);
+}
+
+} // namespace weft
