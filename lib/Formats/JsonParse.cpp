@@ -200,6 +200,11 @@ Expected<Json> parseJson(std::string_view text, const std::string &file,
     return inputError("expects at most " + std::to_string(limits.maxBytes) +
                       " bytes of JSON, but got " + std::to_string(text.size()))
         .at(file);
+  // The lexer takes a NUL byte for the end; JSON has none.
+  if (size_t nul = text.find('\0'); nul != text.npos)
+    return inputError("malformed JSON: expects text, but got a NUL byte")
+        .at(file, 1 + static_cast<int>(
+                          std::count(text.begin(), text.begin() + nul, '\n')));
   Progress progress;
   Handler handler(text, file, limits, progress);
   TrackingIterator begin{text.data(), &progress};

@@ -236,14 +236,16 @@ Expected<Manifest> Manifest::parse(std::string_view text,
   if (!json)
     return json.takeError().withCode(ExitCode::Checkpoint);
   JsonCursor cursor(*json, file, ExitCode::Checkpoint);
-  auto version = cursor.getInt("weft_checkpoint");
+  auto version = cursor.get("weft_checkpoint");
   if (!version)
     return version.takeError();
-  if (*version != manifestVersion)
-    return checkpointError("expects checkpoint format " +
-                           std::to_string(manifestVersion) + ", but got " +
-                           std::to_string(*version))
-        .at(file)
+  auto number = version->asInt();
+  if (!number)
+    return number.takeError();
+  if (*number != manifestVersion)
+    return version
+        ->error("expects checkpoint format " + std::to_string(manifestVersion) +
+                ", but got " + std::to_string(*number))
         .hint("it was written by another version of weft");
   Manifest result;
   Fields root(cursor);

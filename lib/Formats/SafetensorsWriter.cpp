@@ -65,6 +65,7 @@ SafetensorsWriter::create(const std::string &path,
   }
   std::string header = headerText(specs, writer.sizes, metadata);
   writer.specs = std::move(specs);
+  writer.left = total;
   auto out = OutputFile::create(path);
   if (!out)
     return out.takeError();
@@ -82,18 +83,18 @@ Status SafetensorsWriter::put(std::string_view bytes) {
 }
 
 Status SafetensorsWriter::write(const void *data, int64_t bytes) {
-  int64_t left = bytes;
-  while (left > 0 && next < specs.size()) {
-    int64_t part = std::min(left, sizes[next] - done);
-    left -= part;
+  if (bytes > left)
+    return misuse(out.path(), "more tensor bytes than announced");
+  left -= bytes;
+  for (int64_t rest = bytes; rest > 0;) {
+    int64_t part = std::min(rest, sizes[next] - done);
+    rest -= part;
     done += part;
     if (done == sizes[next]) {
       ++next;
       done = 0;
     }
   }
-  if (left > 0)
-    return misuse(out.path(), "more tensor bytes than announced");
   return put({static_cast<const char *>(data), static_cast<size_t>(bytes)});
 }
 

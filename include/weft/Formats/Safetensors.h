@@ -183,6 +183,7 @@ private:
   std::vector<int64_t> sizes;
   size_t next = 0;  // tensor being written
   int64_t done = 0; // its bytes so far
+  int64_t left = 0; // bytes of all tensors still to come
 };
 
 } // namespace weft

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Writes the seed inputs of the fuzz targets: make-seeds.py OUT."""
+import json
+import os
+import struct
+import sys
+
+out = sys.argv[1]
+
+
+def seed(target, name, data):
+    folder = os.path.join(out, target)
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, name), "wb") as f:
+        f.write(data)
+
+
+def safetensors(entries, data, metadata=None):
+    header = {"__metadata__": metadata} if metadata else {}
+    header.update(entries)
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def entry(dtype, shape, begin, end):
+    return {"dtype": dtype, "shape": shape, "data_offsets": [begin, end]}
+
+
+def token_header(magic, version, count):
+    return struct.pack("<256i", magic, version, count, *[0] * 253)
+
+
+for i, text in enumerate([
+        "null", "[]", "{}", "-1.5e-7", "9223372036854775808", "[1,\n2,true]",
+        '{"a":{"b":[1,{"c":null}]},"\\u0061b":"\\ud83d\\ude00\\n"}',
+        "[" * 60 + "]" * 60, '{"a":1,"a":2}']):
+    seed("fuzz-json", str(i), text.encode())
+
+manifest = {
+    "weft_checkpoint": 1, "step": 10, "world_size": 2, "fingerprint": "ab",
+    "seed": 1,
+    "cursor": {"rows": 80, "epoch": 0, "shuffle": True, "shuffle_seed": 3},
+    "scalars": {"loss_scale": 65536.0},
+    "files": [{"name": "r", "bytes": 8, "xxh3": "0" * 32}],
+    "tensors": [{"name": "w", "kind": "param", "dtype": "F32", "shape": [2],
+                 "pieces": [{"file": "r", "key": "w", "begin": 0, "end": 2}]}],
+}
+seed("fuzz-manifest", "full", b"," + json.dumps(manifest).encode()[1:])
+manifest.update(files=[], tensors=[], scalars={})
+seed("fuzz-manifest", "empty", b"," + json.dumps(manifest).encode()[1:])
+
+seed("fuzz-safetensors", "none", safetensors({}, b""))
+seed("fuzz-safetensors", "one",
+     safetensors({"w": entry("F32", [2], 0, 8)}, bytes(8), {"format": "pt"}))
+seed("fuzz-safetensors", "types", safetensors(
+    {"a": entry("F16", [1, 2], 0, 4), "b": entry("BF16", [2], 4, 8),
+     "c": entry("F64", [], 8, 16), "d": entry("I64", [0, 3], 16, 16),
+     "e": entry("F4", [4], 16, 18)}, bytes(18)))
+seed("fuzz-safetensors", "overlap", safetensors(
+    {"a": entry("U8", [4], 0, 4), "b": entry("U8", [4], 2, 6)}, bytes(6)))
+seed("fuzz-safetensors", "short",
+     safetensors({"w": entry("F32", [2], 0, 8)}, bytes(5)))
+
+u16 = struct.pack("<4H", 1, 2, 300, 65535)
+u32 = struct.pack("<3I", 1, 128000, 0x80000000)
+for flag in range(8):
+    mode = bytes([flag])
+    seed("fuzz-token-file", f"text-{flag}", mode + b"some text\n")
+    seed("fuzz-token-file", f"u16-{flag}",
+         mode + token_header(20240520, 1, 4) + u16)
+    seed("fuzz-token-file", f"u32-{flag}",
+         mode + token_header(20240801, 7, 3) + u32)
+    seed("fuzz-token-file", f"eval-{flag}", mode + token_header(20240522, 1, 0))

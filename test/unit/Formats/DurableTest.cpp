@@ -1,0 +1,235 @@
+//===- DurableTest.cpp - The commit protocol ------------------------------===//
+
+#include "weft/Formats/Durable.h"
+#include "weft/Formats/Manifest.h"
+
+#include "TestSupport.h"
+
+#include <csignal>
+#include <set>
+#include <sys/wait.h>
+
+using namespace weft;
+
+static Manifest manifestOf(int64_t step, int64_t seed = 0) {
+  Manifest manifest;
+  manifest.step = step;
+  manifest.seed = seed;
+  return manifest;
+}
+
+class DurableTest : public ::testing::Test {
+protected:
+  void save(int64_t step, int64_t seed = 0, bool replace = false) {
+    auto writer = StepWriter::begin(dir.path(), step, replace);
+    ASSERT_EQ(errorOf(writer), "ok");
+    ASSERT_EQ(errorOf(manifestOf(step, seed).write(writer->directory())), "ok");
+    auto path = writer->commit();
+    ASSERT_EQ(errorOf(path), "ok");
+    EXPECT_EQ(*path, dir.file(stepDirectoryName(step)));
+  }
+  std::set<std::string> names() {
+    std::set<std::string> result;
+    for (const auto &entry : std::filesystem::directory_iterator(dir.path()))
+      result.insert(entry.path().filename().string());
+    return result;
+  }
+  int64_t newest() {
+    auto step = newestStep(dir.path());
+    EXPECT_EQ(errorOf(step), "ok");
+    return *step ? (*step)->step : -1;
+  }
+  TempDir dir;
+};
+
+TEST(StepName, BothWays) {
+  EXPECT_EQ(stepDirectoryName(10), "step_00000010");
+  EXPECT_EQ(parseStepDirectoryName("step_00000010"), 10);
+  EXPECT_EQ(parseStepDirectoryName(stepDirectoryName(1234567890)), 1234567890);
+  for (const char *name :
+       {"step_10", "step_0000001x", "step_000000010", "xstep_00000010",
+        "step_00000010~", "step_99999999999999999999999", "", "step_-0000010"})
+    EXPECT_FALSE(parseStepDirectoryName(name)) << name;
+}
+
+TEST_F(DurableTest, AStepAppearsAtCommit) {
+  auto writer = StepWriter::begin(dir.file("deep/er"), 3);
+  ASSERT_EQ(errorOf(writer), "ok");
+  ASSERT_EQ(errorOf(manifestOf(3).write(writer->directory())), "ok");
+  EXPECT_EQ(listSteps(dir.file("deep/er"))->size(), 0u);
+  ASSERT_EQ(errorOf(writer->commit()), "ok");
+  auto steps = listSteps(dir.file("deep/er"));
+  ASSERT_EQ(steps->size(), 1u);
+  EXPECT_EQ((*steps)[0].problem, "");
+}
+
+TEST_F(DurableTest, AWriterThatIsDroppedLeavesNothing) {
+  {
+    ASSERT_TRUE(StepWriter::begin(dir.path(), 3));
+  }
+  EXPECT_TRUE(names().empty());
+}
+
+TEST_F(DurableTest, CommitNeedsTheManifestOfThisStep) {
+  auto writer = StepWriter::begin(dir.path(), 3);
+  ASSERT_TRUE(writer);
+  auto missing = writer->commit();
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code(), ExitCode::Internal);
+  ASSERT_EQ(errorOf(manifestOf(4).write(writer->directory())), "ok");
+  EXPECT_EQ(errorOf(writer->commit()),
+            "70|" + writer->directory() +
+                ": expects the manifest of step 3, but got step 4");
+}
+
+TEST_F(DurableTest, NewestUsableStepIsFound) {
+  EXPECT_EQ(newest(), -1);
+  save(10);
+  save(20);
+  EXPECT_EQ(newest(), 20);
+  // A directory without manifest, one with a broken one, one of another step.
+  std::filesystem::create_directory(dir.file("step_00000030"));
+  std::filesystem::create_directory(dir.file("step_00000040"));
+  dir.write("step_00000040/MANIFEST.json", "{");
+  std::filesystem::create_directory(dir.file("step_00000050"));
+  ASSERT_EQ(errorOf(manifestOf(51).write(dir.file("step_00000050"))), "ok");
+  EXPECT_EQ(newest(), 20);
+  auto steps = listSteps(dir.path());
+  ASSERT_EQ(steps->size(), 5u);
+  EXPECT_EQ((*steps)[0].step, 10);
+  EXPECT_EQ((*steps)[1].problem, "");
+  EXPECT_EQ((*steps)[2].problem,
+            dir.file("step_00000030/MANIFEST.json") +
+                ": cannot open: no such file or directory");
+  EXPECT_EQ((*steps)[3].problem,
+            dir.file("step_00000040/MANIFEST.json") +
+                ": expects a manifest that starts with its digest");
+  EXPECT_EQ((*steps)[4].problem, dir.file("step_00000050/MANIFEST.json") +
+                                     ": expects step 50, but got 51");
+}
+
+TEST_F(DurableTest, ASavedStepIsReplacedOnlyOnDemand) {
+  save(10, /*seed=*/1);
+  EXPECT_EQ(errorOf(StepWriter::begin(dir.path(), 10)),
+            "5|" + dir.file("step_00000010") +
+                ": step 10 is already saved|save into "
+                "another directory, or resume from its newest step");
+  save(10, /*seed=*/2, /*replace=*/true);
+  EXPECT_EQ(Manifest::read(dir.file("step_00000010"))->seed, 2);
+  EXPECT_EQ(names(), (std::set<std::string>{"step_00000010"}));
+}
+
+TEST_F(DurableTest, AnUnusableDirectoryInThePlaceIsReplaced) {
+  std::filesystem::create_directory(dir.file("step_00000010"));
+  dir.write("step_00000010/junk", "x");
+  save(10);
+  EXPECT_EQ(newest(), 10);
+  EXPECT_FALSE(std::filesystem::exists(dir.file("step_00000010/junk")));
+  EXPECT_EQ(names().size(), 1u);
+}
+
+TEST_F(DurableTest, RetireKeepsTheNewestUsable) {
+  for (int64_t step : {1, 2, 3, 4})
+    save(step);
+  std::filesystem::create_directory(dir.file("step_00000009"));
+  ASSERT_EQ(errorOf(retireSteps(dir.path(), 0)), "ok");
+  EXPECT_EQ(names().size(), 5u);
+  ASSERT_EQ(errorOf(retireSteps(dir.path(), 2)), "ok");
+  EXPECT_EQ(names(), (std::set<std::string>{"step_00000003", "step_00000004",
+                                            "step_00000009"}));
+}
+
+TEST_F(DurableTest, LeftOversAreCleanedAndLiveOnesStay) {
+  save(1);
+  std::filesystem::create_directories(dir.file(".tmp-step_00000002-1-0/sub"));
+  dir.write(".tmp-step_00000002-1-0/x", "x");
+  std::filesystem::create_directory(dir.file(".tmp-retired-step_00000001-1"));
+  std::filesystem::create_directory(dir.file("mine"));
+  dir.write(".tmp-notes", "x");
+  auto live = StepWriter::begin(dir.path(), 3);
+  ASSERT_TRUE(live);
+  ASSERT_EQ(errorOf(cleanTemporaries(dir.path())), "ok");
+  EXPECT_EQ(names().size(), 4u);
+  EXPECT_TRUE(std::filesystem::exists(live->directory()));
+  EXPECT_TRUE(std::filesystem::exists(dir.file("mine")));
+  EXPECT_TRUE(std::filesystem::exists(dir.file(".tmp-notes")));
+  EXPECT_EQ(errorOf(cleanTemporaries(dir.file("no"))), "ok");
+}
+
+TEST_F(DurableTest, ALeftOverWithOurNumberIsNoObstacle) {
+  // Containers give the same process number again and again.
+  for (int i = 0; i < 50; ++i)
+    std::filesystem::create_directory(dir.file(".tmp-step_00000005-" +
+                                               std::to_string(::getpid()) +
+                                               "-" + std::to_string(i)));
+  save(5);
+  EXPECT_EQ(newest(), 5);
+}
+
+TEST_F(DurableTest, PlacesThatCannotBeWritten) {
+  std::string file = dir.write("file", "x");
+  EXPECT_EQ(errorOf(StepWriter::begin(file, 1)),
+            "8|" + file + ": cannot create the directory: file exists");
+  EXPECT_EQ(errorOf(makeDirectories(file + "/x")),
+            "8|" + file + ": cannot create the directory: file exists");
+  EXPECT_EQ(errorOf(syncPath(dir.file("no"))),
+            "8|" + dir.file("no") +
+                ": cannot flush to disk: no such file or directory");
+  EXPECT_EQ(errorOf(listSteps(file)),
+            "5|" + file + ": cannot list: not a directory");
+  // A file where the step should go.
+  dir.write("step_00000001", "x");
+  auto writer = StepWriter::begin(dir.path(), 1);
+  ASSERT_TRUE(writer);
+  ASSERT_EQ(errorOf(manifestOf(1).write(writer->directory())), "ok");
+  EXPECT_EQ(errorOf(writer->commit()),
+            "8|" + dir.file("step_00000001") + ": cannot rename " +
+                writer->directory() + ": not a directory");
+}
+
+/// Saves steps for ever; tells each committed one through the pipe.
+[[noreturn]] static void saveForEver(const std::string &path, int out) {
+  for (int64_t step = 1;; ++step) {
+    auto writer = StepWriter::begin(path, step);
+    if (!writer || !manifestOf(step).write(writer->directory()) ||
+        !writer->commit())
+      ::_exit(1);
+    if (::write(out, &step, sizeof step) != sizeof step)
+      ::_exit(1);
+    if (!retireSteps(path, 2))
+      ::_exit(1);
+  }
+}
+
+TEST_F(DurableTest, KillAtAnyTimeLosesNothingThatWasCommitted) {
+  for (int round = 0; round < 20; ++round) {
+    TempDir saves;
+    int pipe[2];
+    ASSERT_EQ(::pipe(pipe), 0);
+    pid_t child = ::fork();
+    if (child == 0)
+      saveForEver(saves.path(), pipe[1]);
+    ::close(pipe[1]);
+    ::usleep(static_cast<useconds_t>(3000 + 1777 * round));
+    ::kill(child, SIGKILL);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    int64_t step = 0, told = 0;
+    while (::read(pipe[0], &step, sizeof step) == sizeof step)
+      told = step;
+    ::close(pipe[0]);
+    ASSERT_EQ(errorOf(cleanTemporaries(saves.path())), "ok");
+    auto newest = newestStep(saves.path());
+    ASSERT_EQ(errorOf(newest), "ok");
+    // At most one more than was told: killed between commit and telling.
+    int64_t found = *newest ? (*newest)->step : 0;
+    EXPECT_GE(found, told);
+    EXPECT_LE(found, told + 1);
+    for (const auto &entry : std::filesystem::directory_iterator(saves.path()))
+      EXPECT_TRUE(parseStepDirectoryName(entry.path().filename().string()));
+    auto steps = listSteps(saves.path());
+    for (const StepEntry &entry : *steps)
+      EXPECT_EQ(entry.problem, "");
+  }
+}

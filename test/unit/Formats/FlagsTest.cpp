@@ -1,0 +1,242 @@
+//===- FlagsTest.cpp - The flag table -------------------------------------===//
+
+#include "weft/Formats/Flags.h"
+
+#include "TestSupport.h"
+
+using namespace weft;
+
+static const double inf = std::numeric_limits<double>::infinity();
+
+static FlagTable table() {
+  return FlagTable({
+      {"output", FlagKind::String, DriverFlag, "", "FILE",
+       "where the program goes", "", -inf, inf, "o"},
+      {"precision", FlagKind::Enum, CompileFlag, "f32", "", "element type",
+       "f32|f16|bf16"},
+      {"nesterov", FlagKind::Switch, CompileFlag, "off", "",
+       "nesterov momentum"},
+      {"memory-limit", FlagKind::Bytes, CompileFlag, "", "BYTES",
+       "most memory"},
+      {"ignore-field", FlagKind::List, CompileFlag, "", "NAME",
+       "config field to pass over"},
+      {"steps", FlagKind::Int, RunFlag, "100", "N", "total steps", "", 1},
+      {"lr", FlagKind::Double, RunFlag, "0.001", "X", "learning rate", "", 0},
+      {"val-fraction", FlagKind::Double, RunFlag, "", "X", "part held out", "",
+       0, 1},
+      {"clip", FlagKind::Double, RunFlag, "", "X", "largest norm", "", -inf,
+       10},
+  });
+}
+static Expected<FlagValues> parse(std::vector<std::string> args,
+                                  FlagParseOptions options = {}) {
+  return table().parse(args, options);
+}
+
+TEST(Flags, BothSpellingsAndDefaults) {
+  auto values = parse(
+      {"model", "--steps", "3", "--lr=-0", "-o", "g", "--nesterov", "more"});
+  ASSERT_EQ(errorOf(values), "ok");
+  EXPECT_EQ(values->getInt("steps"), 3);
+  EXPECT_EQ(values->getDouble("lr"), 0.0);
+  EXPECT_EQ(values->getString("output"), "g");
+  EXPECT_TRUE(values->getSwitch("nesterov"));
+  EXPECT_EQ(values->getString("precision"), "f32");
+  EXPECT_TRUE(values->isSet("steps"));
+  EXPECT_FALSE(values->isSet("precision"));
+  EXPECT_TRUE(values->hasValue("precision"));
+  EXPECT_FALSE(values->hasValue("memory-limit"));
+  EXPECT_EQ(values->getBytes("memory-limit", 7), 7);
+  EXPECT_EQ(values->getDouble("clip", 1.5), 1.5);
+  EXPECT_EQ(values->positionals(), (std::vector<std::string>{"model", "more"}));
+  auto defaults = parse({});
+  EXPECT_EQ(defaults->getInt("steps"), 100);
+  EXPECT_FALSE(defaults->getSwitch("nesterov"));
+}
+
+TEST(Flags, Values) {
+  EXPECT_EQ(parse({"--memory-limit=64M"})->getBytes("memory-limit"), 64 << 20);
+  EXPECT_FALSE(parse({"--nesterov=off"})->getSwitch("nesterov"));
+  EXPECT_TRUE(parse({"--nesterov=on"})->getSwitch("nesterov"));
+  EXPECT_EQ(parse({"--clip", "-1"})->getDouble("clip"), -1.0);
+  EXPECT_EQ(parse({"--output", "-"})->getString("output"), "-");
+  EXPECT_EQ(parse({"--output=a=b"})->getString("output"), "a=b");
+  EXPECT_EQ(parse({"--ignore-field", "a,b", "--ignore-field=c"})
+                ->getList("ignore-field"),
+            (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(parse({"--", "--steps"})->positionals(),
+            (std::vector<std::string>{"--steps"}));
+  const char *argv[] = {"--steps", "5"};
+  EXPECT_EQ(table().parse(2, argv)->getInt("steps"), 5);
+}
+
+TEST(Flags, ByteCounts) {
+  int64_t bytes = 0;
+  EXPECT_TRUE(parseByteCount("4K", bytes));
+  EXPECT_EQ(bytes, 4096);
+  EXPECT_TRUE(parseByteCount("2G", bytes));
+  EXPECT_EQ(bytes, int64_t(2) << 30);
+  EXPECT_TRUE(parseByteCount("17", bytes));
+  for (const char *text : {"", "K", "1k", "-1", "1.5G", "1 K", "8589934592G",
+                           "99999999999999999999"})
+    EXPECT_FALSE(parseByteCount(text, bytes)) << text;
+}
+
+TEST(Flags, UnknownNamesTheNearest) {
+  EXPECT_EQ(errorOf(parse({"--stpes=3"})),
+            "2|unknown flag '--stpes'|the nearest flag is '--steps'; 'weft "
+            "--help' lists all");
+  EXPECT_EQ(errorOf(parse({"-x"})), "2|unknown flag '-x'|the nearest flag is "
+                                    "'--lr'; 'weft --help' lists all");
+  FlagParseOptions runOnly;
+  runOnly.groups = RunFlag;
+  runOnly.program = "./g";
+  EXPECT_EQ(errorOf(parse({"--precisoin=f16"}, runOnly)).substr(0, 46),
+            "2|unknown flag '--precisoin'|the nearest flag ");
+  EXPECT_EQ(errorOf(FlagTable().parse({"--x"})),
+            "2|unknown flag '--x'|run 'weft --help' for the flags");
+  EXPECT_NE(errorOf(parse({"--=3"})), "ok");
+}
+
+TEST(Flags, FlagsOfAnotherGroup) {
+  FlagParseOptions runOnly;
+  runOnly.groups = RunFlag;
+  runOnly.program = "./g";
+  EXPECT_EQ(errorOf(parse({"--precision=f16"}, runOnly)),
+            "2|flag '--precision' is a compile flag and has no effect here|run "
+            "'./g --help' "
+            "for the flags");
+  EXPECT_EQ(errorOf(parse({"-o", "x"}, runOnly)),
+            "2|flag '-o' is a flag of the weft driver and has no effect "
+            "here|run './g --help' "
+            "for the flags");
+  FlagParseOptions compileOnly;
+  compileOnly.groups = CompileFlag;
+  EXPECT_EQ(errorOf(parse({"--steps=1"}, compileOnly)),
+            "2|flag '--steps' is a run flag and has no effect here|run 'weft "
+            "--help' for the "
+            "flags");
+}
+
+TEST(Flags, BadValues) {
+  EXPECT_EQ(errorOf(parse({"--steps=0"})),
+            "2|flag '--steps' expects an integer of at least 1, but got '0'");
+  for (const char *text :
+       {"", "x", "3x", " 3", "1.5", "99999999999999999999", "0x10"})
+    EXPECT_EQ(errorOf(parse({"--steps=" + std::string(text)})),
+              "2|flag '--steps' expects an integer of at least 1, but got '" +
+                  std::string(text) + "'");
+  for (const char *text :
+       {"", "x", "nan", "infinity", "0x1p3", " 1", "1e999", "1e", "--1"})
+    EXPECT_EQ(
+        errorOf(parse({"--val-fraction=" + std::string(text)})),
+        "2|flag '--val-fraction' expects a number from 0 to 1, but got '" +
+            std::string(text) + "'");
+  EXPECT_EQ(errorOf(parse({"--clip=11"})),
+            "2|flag '--clip' expects a number of at most 10, but got '11'");
+  EXPECT_EQ(errorOf(parse({"--precision=f31"})),
+            "2|flag '--precision' expects f32, f16 or bf16, but got 'f31'");
+  EXPECT_EQ(errorOf(parse({"--precision=f32|f16"})),
+            "2|flag '--precision' expects f32, f16 or bf16, but got 'f32|f16'");
+  EXPECT_EQ(errorOf(parse({"--nesterov=maybe"})),
+            "2|flag '--nesterov' expects on or off, but got 'maybe'");
+  EXPECT_EQ(errorOf(parse({"--memory-limit=lots"})),
+            "2|flag '--memory-limit' expects a number of bytes such as 512K, "
+            "64M or 2G, but "
+            "got 'lots'");
+  EXPECT_EQ(errorOf(parse({"--output="})),
+            "2|flag '--output' expects a value, but got ''");
+  EXPECT_EQ(
+      errorOf(parse({"--steps"})),
+      "2|flag '--steps' expects an integer of at least 1, but got nothing");
+  EXPECT_EQ(errorOf(parse({"--output", "--steps", "3"})),
+            "2|flag '--output' expects a value, but got nothing");
+}
+
+TEST(Flags, TwiceIsAnError) {
+  EXPECT_EQ(errorOf(parse({"--lr=1", "--lr", "2"})),
+            "2|flag '--lr' is given twice: '1' and '2'");
+  EXPECT_EQ(errorOf(parse({"-o", "a", "--output=a"})),
+            "2|flag '--output' is given twice: 'a' and 'a'");
+}
+
+TEST(Flags, PositionalsAndPassThrough) {
+  FlagParseOptions options;
+  options.maxPositionals = 1;
+  options.passThroughPrefix = "mlir-";
+  options.program = "weft compile";
+  auto values =
+      parse({"m", "--mlir-timing", "--mlir-print-ir-after=x"}, options);
+  ASSERT_EQ(errorOf(values), "ok");
+  EXPECT_EQ(
+      values->passThrough(),
+      (std::vector<std::string>{"--mlir-timing", "--mlir-print-ir-after=x"}));
+  EXPECT_EQ(
+      errorOf(parse({"m", "n"}, options)),
+      "2|unexpected argument 'n'|run 'weft compile --help' for the usage");
+  EXPECT_NE(errorOf(parse({"--mlir-timing"})), "ok");
+}
+
+TEST(Flags, CanonicalTextIsInTableOrder) {
+  auto a = parse({"--nesterov", "--precision", "f16", "--steps=3"});
+  auto b = parse({"--precision=f16", "--steps", "3", "--nesterov=on"});
+  EXPECT_EQ(a->canonical(CompileFlag),
+            (std::vector<std::string>{"--precision=f16", "--nesterov=on"}));
+  EXPECT_EQ(a->canonical(AllFlags), b->canonical(AllFlags));
+}
+
+TEST(Flags, Help) {
+  EXPECT_EQ(table().help(DriverFlag | CompileFlag),
+            "driver flags:\n"
+            "  -o, --output FILE           where the program goes\n"
+            "\n"
+            "compile flags:\n"
+            "  --precision=f32|f16|bf16    element type [f32]\n"
+            "  --nesterov                  nesterov momentum\n"
+            "  --memory-limit BYTES        most memory\n"
+            "  --ignore-field NAME         config field to pass over\n");
+  FlagTable wide({{"a-flag-with-a-long-name", FlagKind::Int, RunFlag, "",
+                   "NUMBER", "help"}});
+  EXPECT_EQ(wide.help(), "run flags:\n  --a-flag-with-a-long-name NUMBER\n"
+                         "                              help\n");
+}
+
+TEST(Flags, Markdown) {
+  EXPECT_EQ(table().markdown(CompileFlag),
+            "### compile flags\n\n| flag | default | meaning |\n|---|---|---|\n"
+            "| `--precision=f32\\|f16\\|bf16` | `f32` | element type |\n"
+            "| `--nesterov` |  | nesterov momentum |\n"
+            "| `--memory-limit BYTES` |  | most memory |\n"
+            "| `--ignore-field NAME` |  | config field to pass over |\n");
+}
+
+TEST(Flags, MistakesInTheTable) {
+  EXPECT_EQ(errorOf(table().checkTable()), "ok");
+  auto check = [](FlagSpec spec) {
+    FlagTable all = table();
+    all.add({spec});
+    return errorOf(all.checkTable());
+  };
+  EXPECT_EQ(check({"steps", FlagKind::Int, RunFlag, "", "N", "x"}),
+            "70|flag table: '--steps' stands twice");
+  EXPECT_EQ(check({"Bad", FlagKind::Int, RunFlag, "", "N", "x"}),
+            "70|flag table: '--Bad' is not in kebab-case");
+  EXPECT_EQ(
+      check({"p", FlagKind::Int, RunFlag, "", "N", "x", "", -inf, inf, "o"}),
+      "70|flag table: '--p' has the short name of another flag");
+  EXPECT_EQ(check({"p", FlagKind::Enum, RunFlag, "", "N", "x"}),
+            "70|flag table: '--p' has choices and is no enum, or the reverse");
+  EXPECT_EQ(check({"p", FlagKind::Int, RunFlag, "x", "N", "x"}),
+            "70|flag table: '--p' has a default that it would refuse");
+  EXPECT_EQ(check({"p", FlagKind::Int, RunFlag, "", "N", "Ends with one."}),
+            "70|flag table: '--p' needs one line of help without a period at "
+            "the end");
+}
+
+TEST(FlagsDeathTest, AskingForWhatIsNotThereIsAMistakeInTheProgram) {
+  auto values = parse({});
+  EXPECT_EXIT(values->getInt("no"), ::testing::ExitedWithCode(70),
+              "no flag '--no' in the table");
+  EXPECT_EXIT(values->getInt("lr"), ::testing::ExitedWithCode(70),
+              "'--lr' is of another kind");
+}

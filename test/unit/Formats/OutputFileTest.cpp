@@ -1,0 +1,88 @@
+//===- OutputFileTest.cpp - Files that appear whole or not at all ---------===//
+
+#include "weft/Formats/OutputFile.h"
+
+#include "TestSupport.h"
+
+#include <csignal>
+#include <sys/resource.h>
+
+using namespace weft;
+
+/// Lets files grow to `bytes` only: stands for a full disk.
+class FileSizeLimit {
+public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    ::getrlimit(RLIMIT_FSIZE, &old);
+    handler = std::signal(SIGXFSZ, SIG_IGN);
+    rlimit limit = old;
+    limit.rlim_cur = bytes;
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &old);
+    std::signal(SIGXFSZ, handler);
+  }
+
+private:
+  rlimit old;
+  void (*handler)(int);
+};
+
+TEST(OutputFile, CommitReplacesTheOldFile) {
+  TempDir dir;
+  std::string path = dir.write("a", "old");
+  auto out = OutputFile::create(path);
+  ASSERT_TRUE(out);
+  std::string big(3 << 20, 'b');
+  EXPECT_EQ(errorOf(out->write("new ")), "ok");
+  EXPECT_EQ(errorOf(out->write(big)), "ok");
+  EXPECT_EQ(errorOf(out->write("end")), "ok");
+  EXPECT_EQ(readBytes(path), "old");
+  EXPECT_EQ(errorOf(out->commit()), "ok");
+  EXPECT_EQ(out->bytesWritten(), int64_t(big.size() + 7));
+  EXPECT_EQ(readBytes(path), "new " + big + "end");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir.path()), {}),
+            1);
+}
+
+TEST(OutputFile, FullDiskIsAStorageErrorAndLeavesTheOldFile) {
+  TempDir dir;
+  std::string path = dir.write("a", "old");
+  std::string expected = "8|" + path + ": cannot write: file too large";
+  {
+    FileSizeLimit limit(4096);
+    EXPECT_EQ(errorOf(writeFile(path, std::string(10000, 'x'))), expected);
+    // One large write, not through the buffer.
+    EXPECT_EQ(errorOf(writeFile(path, std::string(2 << 20, 'x'))), expected);
+  }
+  EXPECT_EQ(readBytes(path), "old");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir.path()), {}),
+            1);
+}
+
+TEST(OutputFile, PlacesThatCannotBeWritten) {
+  TempDir dir;
+  std::string file = dir.write("a", "x");
+  EXPECT_EQ(errorOf(writeFile(file + "/b", "x")),
+            "8|" + file + "/b: cannot create: not a directory");
+  EXPECT_EQ(errorOf(writeFile(dir.file("no/b"), "x")),
+            "8|" + dir.file("no/b") +
+                ": cannot create: no such file or directory");
+  // The rename fails: a folder stands in the way.
+  std::filesystem::create_directory(dir.file("folder"));
+  EXPECT_EQ(errorOf(writeFile(dir.file("folder"), "x")),
+            "8|" + dir.file("folder") + ": cannot finish: is a directory");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir.path()), {}),
+            2);
+}
+
+TEST(OutputFile, WithoutCommitNothingStays) {
+  TempDir dir;
+  {
+    auto out = OutputFile::create(dir.file("a"));
+    ASSERT_TRUE(out);
+    EXPECT_EQ(errorOf(out->write("x")), "ok");
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
+}

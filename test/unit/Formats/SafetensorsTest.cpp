@@ -1,0 +1,347 @@
+//===- SafetensorsTest.cpp - Reading of .safetensors ----------------------===//
+
+#include "weft/Formats/Safetensors.h"
+
+#include "TestSupport.h"
+
+#include <cmath>
+#include <cstring>
+
+using namespace weft;
+
+/// A file with this header text and data.
+static std::string fileBytes(const std::string &header,
+                             const std::string &data) {
+  uint64_t length = header.size();
+  return std::string(reinterpret_cast<const char *>(&length), 8) + header +
+         data;
+}
+static std::string entry(const std::string &dtype, const std::string &shape,
+                         const std::string &offsets) {
+  return "{\"dtype\":\"" + dtype + "\",\"shape\":" + shape +
+         ",\"data_offsets\":" + offsets + "}";
+}
+static Expected<SafetensorsFile> parseBytes(const std::string &bytes) {
+  return SafetensorsFile::parse(reinterpret_cast<const uint8_t *>(bytes.data()),
+                                static_cast<int64_t>(bytes.size()), "m.st");
+}
+static std::string failure(const std::string &header,
+                           const std::string &data = "") {
+  return errorOf(parseBytes(fileBytes(header, data)));
+}
+
+TEST(TensorType, NamesAndSizes) {
+  struct Row {
+    const char *name;
+    int bits;
+  };
+  for (Row row :
+       {Row{"BOOL", 8}, {"F4", 4},          {"F6_E2M3", 6},     {"F6_E3M2", 6},
+        {"U8", 8},      {"I8", 8},          {"F8_E5M2", 8},     {"F8_E4M3", 8},
+        {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"I16", 16},
+        {"U16", 16},    {"F16", 16},        {"BF16", 16},       {"I32", 32},
+        {"U32", 32},    {"F32", 32},        {"C64", 64},        {"F64", 64},
+        {"I64", 64},    {"U64", 64}}) {
+    auto type = parseTensorType(row.name);
+    ASSERT_TRUE(type) << row.name;
+    EXPECT_STREQ(tensorTypeName(*type), row.name);
+    EXPECT_EQ(tensorTypeBits(*type), row.bits) << row.name;
+  }
+  EXPECT_FALSE(parseTensorType("f32"));
+}
+
+TEST(TensorType, Counts) {
+  EXPECT_EQ(countElements({}), 1);
+  EXPECT_EQ(countElements({2, 0, 3}), 0);
+  EXPECT_FALSE(countElements({-1}));
+  EXPECT_FALSE(countElements({INT64_MAX, 2}));
+  EXPECT_EQ(countBytes(TensorType::F4, {6}), 3);
+  EXPECT_FALSE(countBytes(TensorType::F4, {3}));
+  EXPECT_FALSE(countBytes(TensorType::F32, {INT64_MAX / 8}));
+  EXPECT_EQ(shapeText({2, 3}), "[2, 3]");
+  EXPECT_EQ(shapeText({}), "[]");
+}
+
+TEST(Safetensors, ReadsTensorsInTheOrderOfTheirBytes) {
+  std::string data("\x00\x00\x80\x3f\x00\x00\x00\x40\x07\x00\x00\x00", 12);
+  auto bytes = fileBytes("{\"__metadata__\":{\"format\":\"pt\"},\"b\":" +
+                             entry("I32", "[1]", "[8,12]") + ",\"a\":" +
+                             entry("F32", "[2,1]", "[0,8]") + "}   ",
+                         data);
+  auto file = parseBytes(bytes);
+  ASSERT_EQ(errorOf(file), "ok");
+  ASSERT_EQ(file->tensors().size(), 2u);
+  EXPECT_EQ(file->tensors()[0].name, "a");
+  EXPECT_EQ(file->tensors()[0].shape, (std::vector<int64_t>{2, 1}));
+  EXPECT_EQ(file->tensors()[1].type, TensorType::I32);
+  EXPECT_EQ(file->metadata(), (StringMap{{"format", "pt"}}));
+  EXPECT_EQ(*file->data(*file->find("b")), 7);
+  EXPECT_EQ(file->find("c"), nullptr);
+  float out[2];
+  EXPECT_EQ(errorOf(file->readFloats(*file->find("a"), out)), "ok");
+  EXPECT_EQ(out[0], 1.0f);
+  EXPECT_EQ(out[1], 2.0f);
+}
+
+TEST(Safetensors, ReferenceBytes) {
+  // The empty file as the reference implementation writes it.
+  auto file = parseBytes(std::string("\x08\0\0\0\0\0\0\0{}      ", 16));
+  ASSERT_EQ(errorOf(file), "ok");
+  EXPECT_TRUE(file->tensors().empty());
+}
+
+TEST(Safetensors, EmptyTensorsAndScalars) {
+  auto bytes = fileBytes("{\"z\":" + entry("F32", "[0,5]", "[0,0]") +
+                             ",\"s\":" + entry("F32", "[]", "[0,4]") +
+                             ",\"y\":" + entry("F32", "[0]", "[4,4]") + "}",
+                         "abcd");
+  auto file = parseBytes(bytes);
+  ASSERT_EQ(errorOf(file), "ok");
+  EXPECT_EQ(file->find("z")->elements(), 0);
+  EXPECT_EQ(file->find("s")->elements(), 1);
+}
+
+TEST(Safetensors, HeaderErrors) {
+  EXPECT_EQ(
+      errorOf(parseBytes("abc")),
+      "3|m.st: expects a safetensors header, but the file has only 3 bytes");
+  EXPECT_EQ(
+      errorOf(parseBytes(std::string("\xff\0\0\0\0\0\0\0{}", 10))),
+      "3|m.st: the safetensors header says it has 255 bytes, but the file "
+      "ends after 2|the file is truncated: copy it again");
+  EXPECT_EQ(
+      errorOf(
+          parseBytes(std::string("\xff\xff\xff\xff\xff\xff\xff\xff{}", 10))),
+      "3|m.st: expects a safetensors header of at most 100000000 bytes, but "
+      "got 18446744073709551615");
+  EXPECT_EQ(failure("[]"),
+            "3|m.st: expects a safetensors header that starts with '{'");
+  EXPECT_EQ(failure(""),
+            "3|m.st: expects a safetensors header that starts with '{'");
+  EXPECT_EQ(failure("{\"a\":"),
+            "3|m.st:1: malformed JSON: syntax error while parsing value - "
+            "unexpected end of input; expected '[', '{', or a literal");
+}
+
+TEST(Safetensors, EntryErrors) {
+  std::string four = "abcd";
+  EXPECT_EQ(failure("{\"a\":1}"),
+            "3|m.st:1: field 'a': expects an object, but got 1");
+  EXPECT_EQ(failure("{\"a\":{}}"), "3|m.st:1: field 'a.dtype' is missing");
+  EXPECT_EQ(failure("{\"a\":{\"dtype\":\"F32\"}}"),
+            "3|m.st:1: field 'a.shape' is missing");
+  EXPECT_EQ(failure("{\"a\":{\"dtype\":\"F32\",\"shape\":[]}}"),
+            "3|m.st:1: field 'a.data_offsets' is missing");
+  EXPECT_EQ(failure("{\"a\":" + entry("F33", "[1]", "[0,4]") + "}", four),
+            "3|m.st:1: field 'a': unknown dtype 'F33'");
+  EXPECT_EQ(
+      failure("{\"a\":" + entry("F32", "[-1]", "[0,4]") + "}", four),
+      "3|m.st:1: field 'a.shape[0]': expects an integer of at least 0, but "
+      "got -1");
+  EXPECT_EQ(
+      failure("{\"a\":" + entry("F32", "[1.5]", "[0,4]") + "}", four),
+      "3|m.st:1: field 'a.shape[0]': expects an integer of at least 0, but "
+      "got 1.5");
+  EXPECT_EQ(
+      failure("{\"a\":" + entry("F32", "[1]", "[0]") + "}", four),
+      "3|m.st:1: field 'a': expects two ascending data_offsets, but got [0]");
+  EXPECT_EQ(failure("{\"a\":" + entry("F32", "[1]", "[4,0]") + "}", four),
+            "3|m.st:1: field 'a': expects two ascending data_offsets, but got "
+            "[4, 0]");
+  EXPECT_EQ(
+      failure("{\"a\":" + entry("F32", "[2]", "[0,4]") + "}", four),
+      "3|m.st:1: field 'a': expects 8 bytes for shape [2] of F32, but got 4");
+  EXPECT_EQ(
+      failure("{\"a\":" + entry("F32", "[4294967296,4294967296]", "[0,4]") +
+                  "}",
+              four),
+      "3|m.st:1: field 'a': the size of shape [4294967296, 4294967296] in "
+      "bytes is no whole number of 63 bits");
+  EXPECT_EQ(failure("{\"a\":" + entry("F4", "[3]", "[0,2]") + "}", "ab"),
+            "3|m.st:1: field 'a': the size of shape [3] in bytes is no whole "
+            "number of 63 bits");
+  EXPECT_EQ(failure("{\"a\":" + entry("F32", "[1]", "[0,4]") +
+                        ",\"a\":" + entry("F32", "[1]", "[4,8]") + "}",
+                    "abcdefgh"),
+            "3|m.st:1: field 'a' appears twice; it stood first on line 1");
+  EXPECT_EQ(failure("{\"__metadata__\":{\"a\":1}}"),
+            "3|m.st:1: field '__metadata__.a': expects a string, but got 1");
+  EXPECT_EQ(failure("{\"__metadata__\":1}"),
+            "3|m.st:1: field '__metadata__': expects an object, but got 1");
+}
+
+TEST(Safetensors, OffsetsMustCoverTheDataExactly) {
+  auto two = [](const char *first, const char *second,
+                const std::string &data) {
+    return failure("{\"a\":" + entry("U8", "[4]", first) +
+                       ",\"b\":" + entry("U8", "[4]", second) + "}",
+                   data);
+  };
+  EXPECT_EQ(two("[0,4]", "[4,8]", "abcdefgh"), "ok");
+  EXPECT_EQ(
+      two("[0,4]", "[2,6]", "abcdef"),
+      "3|m.st: tensor 'b' overlaps the one before it: expects it to begin at "
+      "byte 4, but got 2");
+  EXPECT_EQ(
+      two("[0,4]", "[0,4]", "abcd"),
+      "3|m.st: tensor 'b' overlaps the one before it: expects it to begin at "
+      "byte 4, but got 0");
+  EXPECT_EQ(
+      two("[0,4]", "[5,9]", "abcdefghi"),
+      "3|m.st: tensor 'b' leaves a hole before it: expects it to begin at "
+      "byte 4, but got 5");
+  EXPECT_EQ(
+      two("[0,4]", "[4,8]", "abcdefg"),
+      "3|m.st: expects 8 bytes of tensor data, but the file has 7|the file "
+      "is truncated: copy it again");
+  EXPECT_EQ(two("[0,4]", "[4,8]", "abcdefghi"),
+            "3|m.st: expects 8 bytes of tensor data, but the file has 9");
+  EXPECT_EQ(
+      failure("{\"a\":" + entry("U8", "[4]", "[4,8]") + "}", "abcdefgh"),
+      "3|m.st: tensor 'a' leaves a hole before it: expects it to begin at "
+      "byte 0, but got 4");
+}
+
+TEST(Safetensors, ReadFloatsConvertsEveryFloatType) {
+  // An odd header length: data that is not aligned for its type.
+  std::string data;
+  auto add = [&](auto value) {
+    data.append(reinterpret_cast<const char *>(&value), sizeof value);
+  };
+  add(uint16_t(0x3c00)), add(uint16_t(0xc000)); // F16 1, -2
+  add(uint16_t(0x3f80)), add(uint16_t(0xc000)); // BF16 1, -2
+  add(0.5f), add(-3.0f);
+  add(0.1), add(1e300);
+  add(int64_t(1));
+  std::string header = "{\"h\":" + entry("F16", "[2]", "[0,4]") +
+                       ",\"b\":" + entry("BF16", "[2]", "[4,8]") +
+                       ",\"f\":" + entry("F32", "[2]", "[8,16]") +
+                       ",\"d\":" + entry("F64", "[2]", "[16,32]") +
+                       ",\"i\":" + entry("I64", "[1]", "[32,40]") + "}";
+  header.append(header.size() % 2 == 0 ? 1 : 2, ' ');
+  auto bytes = fileBytes(header, data);
+  auto file = parseBytes(bytes);
+  ASSERT_EQ(errorOf(file), "ok");
+  auto floats = [&](const char *name) {
+    std::vector<float> out(2);
+    EXPECT_EQ(errorOf(file->readFloats(*file->find(name), out.data())), "ok");
+    return out;
+  };
+  EXPECT_EQ(floats("h"), (std::vector<float>{1, -2}));
+  EXPECT_EQ(floats("b"), (std::vector<float>{1, -2}));
+  EXPECT_EQ(floats("f"), (std::vector<float>{0.5f, -3}));
+  EXPECT_EQ(floats("d"), (std::vector<float>{0.1f, INFINITY}));
+  float one = 0;
+  EXPECT_EQ(errorOf(file->readFloats(*file->find("f"), 1, 1, &one)), "ok");
+  EXPECT_EQ(one, -3.0f);
+  EXPECT_EQ(
+      errorOf(file->readFloats(*file->find("i"), &one)),
+      "3|m.st: tensor 'i' expects dtype F16, BF16, F32 or F64, but got I64");
+  EXPECT_EQ(
+      errorOf(file->readFloats(*file->find("f"), 1, 2, &one)),
+      "3|m.st: tensor 'f' has 2 elements, but got the range from 1 of length "
+      "2");
+}
+
+//===----------------------------------------------------------------------===//
+// Models
+//===----------------------------------------------------------------------===//
+
+class SafetensorsModelTest : public ::testing::Test {
+protected:
+  /// A shard with one U8 tensor.
+  void shard(const std::string &file, const std::string &tensor) {
+    dir.write(file, fileBytes("{\"" + tensor +
+                                  "\":" + entry("U8", "[1]", "[0,1]") + "}",
+                              "x"));
+  }
+  std::string index(const std::string &map) {
+    return dir.write(
+        "model.safetensors.index.json",
+        "{\"metadata\":{\"total_size\":2},\n\"weight_map\":" + map + "}");
+  }
+  std::string failureOf(const std::string &path) {
+    std::string text = errorOf(SafetensorsModel::open(path));
+    for (size_t at; (at = text.find(dir.path() + "/")) != text.npos;)
+      text.erase(at, dir.path().size() + 1);
+    return text;
+  }
+  TempDir dir;
+};
+
+TEST_F(SafetensorsModelTest, SingleFileAndFolder) {
+  EXPECT_FALSE(SafetensorsModel::existsIn(dir.path()));
+  EXPECT_EQ(errorOf(SafetensorsModel::open(dir.path())),
+            "3|" + dir.path() +
+                ": expects model.safetensors or "
+                "model.safetensors.index.json, but the folder has neither");
+  shard("model.safetensors", "w");
+  EXPECT_TRUE(SafetensorsModel::existsIn(dir.path()));
+  for (const std::string &path : {dir.path(), dir.file("model.safetensors")}) {
+    auto model = SafetensorsModel::open(path);
+    ASSERT_EQ(errorOf(model), "ok");
+    ASSERT_NE(model->find("w"), nullptr);
+    EXPECT_EQ(*model->find("w")->file->data(*model->find("w")->info), 'x');
+    EXPECT_EQ(model->find("v"), nullptr);
+    EXPECT_EQ(model->paths(),
+              (std::vector<std::string>{dir.file("model.safetensors")}));
+  }
+  EXPECT_EQ(failureOf(dir.file("no.safetensors")),
+            "3|no.safetensors: cannot open: no such file or directory");
+}
+
+TEST_F(SafetensorsModelTest, Sharded) {
+  shard("one.safetensors", "a");
+  shard("two.safetensors", "b");
+  std::string path =
+      index("{\"a\":\"one.safetensors\",\"b\":\"two.safetensors\"}");
+  EXPECT_TRUE(SafetensorsModel::existsIn(dir.path()));
+  for (const std::string &place : {dir.path(), path}) {
+    auto model = SafetensorsModel::open(place);
+    ASSERT_EQ(errorOf(model), "ok");
+    EXPECT_EQ(model->tensors().size(), 2u);
+    EXPECT_EQ(model->find("b")->file->path(), dir.file("two.safetensors"));
+    EXPECT_EQ(model->paths().size(), 3u);
+  }
+}
+
+TEST_F(SafetensorsModelTest, IndexErrors) {
+  shard("one.safetensors", "a");
+  shard("two.safetensors", "b");
+  shard("again.safetensors", "a");
+  for (const char *bad :
+       {"../one.safetensors", "/etc/passwd", "..", ".", "", "x/y"})
+    EXPECT_EQ(
+        failureOf(index("{\"a\":\"" + std::string(bad) + "\"}")),
+        "3|model.safetensors.index.json:2: field 'weight_map.a': expects the "
+        "name of a file beside the index, but got '" +
+            std::string(bad) + "'");
+  EXPECT_EQ(failureOf(index("{\"a\":1}")),
+            "3|model.safetensors.index.json:2: field 'weight_map.a': expects a "
+            "string, but got 1");
+  EXPECT_EQ(failureOf(index("[]")),
+            "3|model.safetensors.index.json:2: field 'weight_map': expects an "
+            "object, but got an array");
+  EXPECT_EQ(failureOf(dir.write("x.index.json", "{}")),
+            "3|x.index.json:1: field 'weight_map' is missing");
+  EXPECT_EQ(failureOf(index("{\"a\":\"no.safetensors\"}")),
+            "3|no.safetensors: cannot open: no such file or directory");
+  EXPECT_EQ(
+      failureOf(index("{\"a\":\"one.safetensors\",\"c\":\"two.safetensors\"}")),
+      "3|model.safetensors.index.json: the index puts tensor 'c' into "
+      "two.safetensors, but it is not there");
+  EXPECT_EQ(
+      failureOf(index("{\"b\":\"one.safetensors\",\"a\":\"two.safetensors\"}")),
+      "3|model.safetensors.index.json: the index puts tensor 'a' into "
+      "two.safetensors, but it is not there");
+  EXPECT_EQ(failureOf(index(
+                "{\"a\":\"one.safetensors\",\"x\":\"again.safetensors\"}")),
+            "3|one.safetensors: tensor 'a' is also in again.safetensors");
+  dir.write("more.safetensors",
+            fileBytes("{\"a\":" + entry("U8", "[1]", "[0,1]") +
+                          ",\"z\":" + entry("U8", "[0]", "[1,1]") + "}",
+                      "x"));
+  EXPECT_EQ(failureOf(index("{\"a\":\"more.safetensors\"}")),
+            "3|more.safetensors: tensor 'z' is not in the index "
+            "model.safetensors.index.json");
+}

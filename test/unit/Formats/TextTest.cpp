@@ -1,0 +1,89 @@
+//===- TextTest.cpp - Errors and text for messages ------------------------===//
+
+#include "TestSupport.h"
+
+#include <cerrno>
+
+using namespace weft;
+
+TEST(Error, PrintsPlaceMessageAndHint) {
+  Error error(ExitCode::Input, "expects 2, but got 3");
+  EXPECT_EQ(error.str(), "weft: error: expects 2, but got 3\n");
+  error.at("a.json");
+  EXPECT_EQ(error.str(), "weft: error: a.json: expects 2, but got 3\n");
+  error.at("a.json", 7).hint("write 2");
+  EXPECT_EQ(error.str(),
+            "weft: error: a.json:7: expects 2, but got 3\nhint: write 2\n");
+  EXPECT_EQ(error.exitStatus(), 3);
+}
+
+TEST(Error, ReportWritesAndReturnsTheExitStatus) {
+  std::FILE *stream = std::tmpfile();
+  EXPECT_EQ(storageError("disk full").report(stream), 8);
+  std::rewind(stream);
+  char text[64] = {};
+  EXPECT_GT(std::fread(text, 1, sizeof text - 1, stream), 0u);
+  std::fclose(stream);
+  EXPECT_STREQ(text, "weft: error: disk full\n");
+}
+
+TEST(Error, ExitCodesAreThePromisedOnes) {
+  EXPECT_EQ(usageError("").exitStatus(), 2);
+  EXPECT_EQ(inputError("").exitStatus(), 3);
+  EXPECT_EQ(checkpointError("").exitStatus(), 5);
+  EXPECT_EQ(storageError("").exitStatus(), 8);
+  EXPECT_EQ(static_cast<int>(ExitCode::DoesNotFit), 4);
+  EXPECT_EQ(static_cast<int>(ExitCode::Numerics), 6);
+  EXPECT_EQ(static_cast<int>(ExitCode::Communication), 7);
+  EXPECT_EQ(static_cast<int>(ExitCode::Device), 9);
+  EXPECT_EQ(static_cast<int>(ExitCode::Internal), 70);
+  EXPECT_EQ(static_cast<int>(ExitCode::StoppedAndSaved), 75);
+  EXPECT_EQ(static_cast<int>(ExitCode::Interrupted), 130);
+  EXPECT_EQ(static_cast<int>(ExitCode::Terminated), 143);
+}
+
+TEST(Error, StatusAndExpectedCarryIt) {
+  EXPECT_TRUE(Status::success().ok());
+  Status bad = inputError("x");
+  EXPECT_FALSE(bad);
+  EXPECT_EQ(bad.error().message(), "x");
+  Expected<std::string> value = std::string("v");
+  EXPECT_EQ(*value, "v");
+  EXPECT_EQ(value->size(), 1u);
+  Expected<std::string> failed = bad.takeError();
+  EXPECT_EQ(errorOf(failed), "3|x");
+}
+
+TEST(Text, ErrnoIsLowerCase) {
+  EXPECT_EQ(errnoText(ENOENT), "no such file or directory");
+}
+
+TEST(Text, PrintableReplacesWhatSpoilsATerminal) {
+  EXPECT_EQ(printable("a\x1b[31mb\n\x7f", 80), "a?[31mb??");
+  EXPECT_EQ(printable("\xc3\xa9", 80), "\xc3\xa9"); // a letter stays
+  EXPECT_EQ(printable("\xc2\x9b", 80), "?");        // a C1 control does not
+  EXPECT_EQ(printable("\xff\xc3", 80), "??");       // malformed, cut short
+  EXPECT_EQ(printable(std::string(100, 'a'), 10), "aaaaaaaaaa...");
+  EXPECT_EQ(inQuotes("x"), "'x'");
+}
+
+TEST(Text, Utf8LengthFollowsTheStandard) {
+  EXPECT_EQ(utf8Length("a"), 1u);
+  EXPECT_EQ(utf8Length("\xe2\x82\xac"), 3u);
+  EXPECT_EQ(utf8Length("\xf0\x9f\x98\x80"), 4u);
+  EXPECT_EQ(utf8Length("\xc0\x80"), 0u);         // overlong
+  EXPECT_EQ(utf8Length("\xe0\x80\x80"), 0u);     // overlong
+  EXPECT_EQ(utf8Length("\xf0\x80\x80\x80"), 0u); // overlong
+  EXPECT_EQ(utf8Length("\xed\xa0\x80"), 0u);     // surrogate
+  EXPECT_EQ(utf8Length("\xf4\x90\x80\x80"), 0u); // above U+10FFFF
+  EXPECT_EQ(utf8Length("\xe2\x82"), 0u);         // cut
+  EXPECT_EQ(utf8Length("\x80"), 0u);             // continuation
+}
+
+TEST(Text, EditDistance) {
+  EXPECT_EQ(editDistance("", ""), 0u);
+  EXPECT_EQ(editDistance("", "abc"), 3u);
+  EXPECT_EQ(editDistance("kitten", "sitting"), 3u);
+  EXPECT_EQ(editDistance("steps", "stpes"), 1u); // neighbours swapped
+  EXPECT_EQ(editDistance("ca", "abc"), 3u);      // no edit inside a swap
+}
