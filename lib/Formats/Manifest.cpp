@@ -169,21 +169,24 @@ static Status verifyPiece(const ManifestTensor &tensor,
 }
 
 Status Manifest::verifyFiles(const std::string &stepDirectory) const {
-  std::map<std::string, SafetensorsFile> open;
-  for (const ManifestFile &entry : files) {
-    std::string path = stepDirectory + "/" + entry.name;
-    if (Status status = verifyFile(entry, path); !status)
+  for (const ManifestFile &entry : files)
+    if (Status status = verifyFile(entry, stepDirectory + "/" + entry.name);
+        !status)
       return status;
-    auto file = SafetensorsFile::open(path);
-    if (!file)
-      return file.takeError().withCode(ExitCode::Checkpoint);
-    open.emplace(entry.name, std::move(*file));
-  }
+  // Only files that hold pieces are safetensors.
+  std::map<std::string, SafetensorsFile> open;
   for (const ManifestTensor &tensor : tensors)
-    for (const ManifestPiece &piece : tensor.pieces)
-      if (Status status = verifyPiece(tensor, piece, open.at(piece.file));
-          !status)
+    for (const ManifestPiece &piece : tensor.pieces) {
+      auto found = open.find(piece.file);
+      if (found == open.end()) {
+        auto file = SafetensorsFile::open(stepDirectory + "/" + piece.file);
+        if (!file)
+          return file.takeError().withCode(ExitCode::Checkpoint);
+        found = open.emplace(piece.file, std::move(*file)).first;
+      }
+      if (Status status = verifyPiece(tensor, piece, found->second); !status)
         return status;
+    }
   return Status::success();
 }
 
