@@ -66,17 +66,19 @@ static Status checkFits(const Manifest &manifest, const std::string &directory,
   return Status::success();
 }
 
-/// Reads and verifies one step directory.
+/// Reads one step directory; `verified`: its files were checked already.
 static Expected<ResumePoint> openStep(const std::string &directory,
                                       const Metadata &metadata,
-                                      const WeftExecutable &executable) {
+                                      const WeftExecutable &executable,
+                                      bool verified) {
   auto manifest = Manifest::read(directory);
   if (!manifest)
     return manifest.takeError();
   if (Status s = checkFits(*manifest, directory, metadata, executable); !s)
     return s.takeError();
-  if (Status s = manifest->verifyFiles(directory); !s)
-    return s.takeError();
+  if (!verified)
+    if (Status s = manifest->verifyFiles(directory); !s)
+      return s.takeError();
   return ResumePoint{directory, std::move(*manifest)};
 }
 
@@ -102,7 +104,7 @@ newestUndamaged(const std::vector<StepEntry> &steps, const Metadata &metadata,
       warnings.push_back("passing over a damaged checkpoint: " + damage);
       continue;
     }
-    auto point = openStep(entry->path, metadata, executable);
+    auto point = openStep(entry->path, metadata, executable, /*verified=*/true);
     if (!point)
       return point.takeError();
     return std::optional<ResumePoint>(std::move(*point));
@@ -127,7 +129,7 @@ openPath(const std::string &path, const Metadata &metadata,
       return checkpointError("expects a checkpoint, but found none").at(path);
     directory = steps->back().path;
   }
-  auto point = openStep(directory, metadata, executable);
+  auto point = openStep(directory, metadata, executable, /*verified=*/false);
   if (!point)
     return point.takeError();
   return std::optional<ResumePoint>(std::move(*point));

@@ -118,8 +118,7 @@ Expected<std::string> weft::generateText(WeftContext &context,
                                          const RunOptions &options,
                                          int64_t seed) {
   Generator generator(context, metadata);
-  // An empty prompt starts after a line end.
-  std::string text = options.generate->empty() ? "\n" : *options.generate;
+  std::string text = *options.generate;
   size_t start = text.size();
   SampleOptions sample{options.temperature, options.topK, seed};
   for (int64_t i = 0; i < options.maxNewTokens; ++i) {

@@ -110,6 +110,7 @@ Expected<MetricsLog> Run::openMetrics() const {
 }
 
 Expected<ExitCode> Run::train() {
+  SignalScope signals(/*canSave=*/!options.saveDir.empty());
   std::optional<CheckpointWriter> writer;
   if (!options.saveDir.empty()) {
     writer.emplace(*context, metadata, options.saveDir, options.keep, faults);
@@ -121,7 +122,6 @@ Expected<ExitCode> Run::train() {
   auto metrics = openMetrics();
   if (!metrics)
     return metrics.takeError();
-  SignalScope signals(/*canSave=*/writer.has_value());
   if (Status s = loadState(); !s)
     return s.takeError();
   std::optional<Trace> trace;

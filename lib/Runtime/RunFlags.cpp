@@ -5,7 +5,6 @@
 using namespace weft;
 
 static const double kInf = std::numeric_limits<double>::infinity();
-static const double kMaxInt = 9007199254740992.0; // 2^53: exact as a double
 
 static FlagSpec text(const char *name, const char *placeholder,
                      const char *help) {
@@ -16,7 +15,6 @@ static FlagSpec integer(const char *name, const char *defaultText,
                         const char *help, double least) {
   FlagSpec spec = {name, FlagKind::Int, RunFlag, defaultText, "N", help};
   spec.least = least;
-  spec.most = kMaxInt;
   return spec;
 }
 

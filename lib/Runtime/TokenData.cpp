@@ -61,8 +61,6 @@ static Expected<std::shared_ptr<TokenFile>> openFile(const std::string &path,
   auto file = TokenFile::open(path, options.format);
   if (!file)
     return file.takeError();
-  if (file->size() == 0)
-    return inputError("expects tokens, but got an empty file").at(path);
   if (Status s = checkTokenizer(*file, options, metadata); !s)
     return s.takeError();
   if (Status s = file->check(metadata.vocab); !s)

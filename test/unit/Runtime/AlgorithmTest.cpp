@@ -1,0 +1,194 @@
+//===- AlgorithmTest.cpp - Schedules, row order, sampling, parsing --------===//
+
+#include "weft/Runtime/CpuFeatures.h"
+#include "weft/Runtime/Fault.h"
+#include "weft/Runtime/Generate.h"
+#include "weft/Runtime/LearningRate.h"
+#include "weft/Runtime/Metadata.h"
+#include "weft/Runtime/Progress.h"
+#include "weft/Runtime/RunFlags.h"
+#include "weft/Runtime/Windows.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+using namespace weft;
+
+TEST(LearningRate, warmupThenEachKind) {
+  RateSchedule rate;
+  rate.lr = 1.0;
+  rate.minLr = 0.1;
+  rate.warmup = 4;
+  rate.decaySteps = 14;
+  for (RateScheduleKind kind :
+       {RateScheduleKind::Constant, RateScheduleKind::Linear,
+        RateScheduleKind::Cosine, RateScheduleKind::Wsd}) {
+    rate.kind = kind;
+    EXPECT_EQ(rate.at(1), 0.25);
+    EXPECT_EQ(rate.at(4), 1.0);
+    EXPECT_EQ(rate.at(5), 1.0);
+    EXPECT_EQ(rate.at(15), kind == RateScheduleKind::Constant ? 1.0 : 0.1);
+    EXPECT_EQ(rate.at(900), rate.at(15));
+  }
+  rate.kind = RateScheduleKind::Linear;
+  EXPECT_DOUBLE_EQ(rate.at(10), 0.1 + 0.5 * 0.9);
+  rate.kind = RateScheduleKind::Cosine;
+  EXPECT_DOUBLE_EQ(rate.at(10), 0.1 + 0.5 * 0.9);
+  EXPECT_DOUBLE_EQ(rate.at(7),
+                   0.1 + 0.45 * (1 + std::cos(0.2 * 3.14159265358979323846)));
+  rate.kind = RateScheduleKind::Wsd; // decays from i = 11 to 14
+  EXPECT_EQ(rate.at(12), 1.0);
+  EXPECT_DOUBLE_EQ(rate.at(13), 0.1 + 0.9 * (1 - std::sqrt(1.0 / 3)));
+}
+
+TEST(Windows, numberOfWindows) {
+  EXPECT_EQ(numWindows(0, 4), 0);
+  EXPECT_EQ(numWindows(4, 4), 0);
+  EXPECT_EQ(numWindows(5, 4), 1);
+  EXPECT_EQ(numWindows(9, 4), 2);
+}
+
+TEST(Windows, rowsReadWindowsInOrder) {
+  RowOrder order(3, /*shuffle=*/false, 0);
+  for (int64_t row = 0; row < 9; ++row)
+    EXPECT_EQ(order.dataRow(row), row % 3);
+}
+
+TEST(Windows, shufflingPermutesEveryEpoch) {
+  for (int64_t rows : {1, 2, 3, 5, 16, 17, 1000}) {
+    RowOrder order(rows, /*shuffle=*/true, 9);
+    for (int64_t epoch = 0; epoch < 3; ++epoch) {
+      std::set<int64_t> seen;
+      for (int64_t i = 0; i < rows; ++i)
+        seen.insert(order.dataRow(epoch * rows + i));
+      EXPECT_EQ(int64_t(seen.size()), rows);
+      EXPECT_EQ(*seen.begin(), 0);
+      EXPECT_EQ(*seen.rbegin(), rows - 1);
+    }
+  }
+}
+
+TEST(Windows, shufflingDependsOnSeedAndEpoch) {
+  RowOrder a(1000, true, 1), b(1000, true, 2);
+  int sameSeed = 0, sameEpoch = 0, fixed = 0;
+  double distance = 0;
+  for (int64_t i = 0; i < 1000; ++i) {
+    sameSeed += a.dataRow(i) == b.dataRow(i);
+    sameEpoch += a.dataRow(i) == a.dataRow(1000 + i);
+    fixed += a.dataRow(i) == i;
+    distance += std::fabs(double(a.dataRow(i) - i)) / 1000;
+  }
+  EXPECT_LT(sameSeed, 10);
+  EXPECT_LT(sameEpoch, 10);
+  EXPECT_LT(fixed, 10);
+  // A random permutation moves a row by a third of the range on average.
+  EXPECT_NEAR(distance / 1000, 1.0 / 3, 0.04);
+}
+
+TEST(Sampling, greedyTopKAndFrequencies) {
+  const float logits[] = {1.0f, 3.0f, 3.0f, -INFINITY};
+  EXPECT_EQ(sampleToken(logits, 4, {0.0, 0, 0}, 5), 1);
+  SampleOptions topOne{1.0, 1, 0}, all{1.0, 0, 3};
+  int counts[4] = {};
+  for (uint64_t i = 0; i < 20000; ++i) {
+    EXPECT_EQ(sampleToken(logits, 4, topOne, i), 1);
+    ++counts[sampleToken(logits, 4, all, i)];
+  }
+  double small = std::exp(-2.0) / (2 + std::exp(-2.0));
+  EXPECT_NEAR(counts[0] / 20000.0, small, 0.005);
+  EXPECT_NEAR(counts[1] / 20000.0, (1 - small) / 2, 0.015);
+  EXPECT_EQ(counts[3], 0);
+}
+
+TEST(Sampling, refusesWhatIsNoNumber) {
+  const float nan[] = {0.0f, NAN}, inf[] = {INFINITY, 0.0f};
+  EXPECT_EQ(sampleToken(nan, 2, {}, 0), -1);
+  EXPECT_EQ(sampleToken(inf, 2, {}, 0), -1);
+}
+
+TEST(CpuFeatures, baselineIsThereAndUnknownIsMissing) {
+  EXPECT_EQ(missingCpuFeatures({"sse2", "warp-drive", "cx8"}),
+            std::vector<std::string>{"warp-drive"});
+}
+
+TEST(Fault, parsesAllKinds) {
+  auto faults =
+      Faults::parse("storage:enospc@save=2;num:nan@step=4,param=a.*b");
+  ASSERT_TRUE(faults.ok());
+  EXPECT_TRUE(faults->find(Fault::Kind::NoRoom, 2));
+  EXPECT_FALSE(faults->find(Fault::Kind::NoRoom, 3));
+  const Fault *bad = faults->find(Fault::Kind::BadGradient, 4);
+  ASSERT_TRUE(bad);
+  EXPECT_TRUE(std::isnan(bad->value));
+  EXPECT_EQ(bad->pattern, "a.*b");
+  for (const char *text :
+       {"x", "crash@step=0", "crash@step=1,param=w", "num:inf@step=1,param="})
+    EXPECT_FALSE(Faults::parse(text).ok()) << text;
+}
+
+static std::string metadataWith(const std::string &more) {
+  return R"({"format": 1, "weft": "1", "name": "m", "family": "gpt2",
+    "fingerprint": "f", "target": "cpu", "batch": 2, "accumulation": true,
+    "clip_norm": "inf", "optimizers": ["sgd"])" +
+         more + "}";
+}
+
+TEST(Metadata, readsEveryField) {
+  auto data = parseMetadata(metadataWith(R"(, "vocab": 256, "seq": 4,
+    "cpu_features": ["avx2"], "defaults": {"lr": 0.5, "eps": "1e-6"},
+    "inputs": [{"name": "label", "limit": 10}], "ignored_weights": [".mask"],
+    "initial_weights": {"files": [{"path": "a/b", "digest": "c"}]},
+    "tokenizer_files": ["tokenizer.json"], "config": "{}", "new": 1)"));
+  ASSERT_TRUE(data.ok()) << data.error().where();
+  EXPECT_TRUE(data->isLanguageModel());
+  EXPECT_TRUE(data->canClip);
+  EXPECT_EQ(data->clipNorm, "inf");
+  EXPECT_EQ(data->defaults.at("lr"), "0.5");
+  EXPECT_EQ(data->defaults.at("eps"), "1e-6");
+  EXPECT_EQ(data->inputLimits.at("label"), 10);
+  EXPECT_EQ(data->initialWeights[0].path, "a/b");
+  EXPECT_EQ(data->ignoredWeights, std::vector<std::string>{".mask"});
+  EXPECT_EQ(data->tokenizerFiles, std::vector<std::string>{"tokenizer.json"});
+}
+
+TEST(Metadata, faultsAreInternalErrors) {
+  for (const std::string &text :
+       {std::string("{"), std::string("{}"), metadataWith(", \"vocab\": 0"),
+        metadataWith(", \"inputs\": [{\"name\": \"x\"}]"),
+        metadataWith(", \"defaults\": {\"lr\": []}")}) {
+    auto data = parseMetadata(text);
+    ASSERT_FALSE(data.ok()) << text;
+    EXPECT_EQ(data.error().code(), ExitCode::Internal) << text;
+  }
+}
+
+TEST(RunFlags, tableIsSoundAndDefaultsArePyTorchs) {
+  EXPECT_TRUE(FlagTable(runFlagSpecs()).checkTable().ok());
+  auto data = parseMetadata(metadataWith(", \"vocab\": 256, \"seq\": 4"));
+  ASSERT_TRUE(data.ok());
+  auto options = parseRunOptions({"--data=x", "--steps=5"}, *data, "p");
+  ASSERT_TRUE(options.ok()) << options.error().where();
+  EXPECT_EQ(options->schedule.lr, 1e-3);
+  EXPECT_EQ(options->schedule.decaySteps, 5);
+  EXPECT_EQ(options->weightDecay, 0.0); // sgd
+  EXPECT_EQ(options->beta1, 0.9);
+  EXPECT_EQ(options->beta2, 0.999);
+  EXPECT_EQ(options->eps, 1e-8);
+  data->optimizers = {"adamw"};
+  options = parseRunOptions({"--data=x", "--steps=5"}, *data, "p");
+  EXPECT_EQ(options->weightDecay, 0.01);
+  data->tokenizerFiles = {"tokenizer.json"};
+  EXPECT_TRUE(parseRunOptions({"--data=x", "--steps=5", "--tokenizer=bytes"},
+                              *data, "p")
+                  ->byteTokenizer);
+}
+
+TEST(Progress, numbersForPeople) {
+  EXPECT_EQ(humanBytes(17), "17 B");
+  EXPECT_EQ(humanBytes(1536), "1.50 KiB");
+  StepReport report;
+  report.loss = NAN;
+  EXPECT_EQ(stepJson(report).find("{\"step\":0,\"loss\":null,"), 0u);
+}

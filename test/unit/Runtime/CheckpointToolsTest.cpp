@@ -1,0 +1,130 @@
+//===- CheckpointToolsTest.cpp - weft ckpt ls, verify, diff, export -------===//
+
+#include "ToyTool.h"
+
+#include "weft/Formats/Half.h"
+#include "weft/Runtime/CheckpointTools.h"
+
+using namespace weft;
+
+namespace {
+
+class CheckpointToolsTest : public ToyTest {
+protected:
+  void SetUp() override {
+    ToyTest::SetUp();
+    ASSERT_EQ(
+        train({"--steps", "4", "--save-dir", "a", "--save-every", "2"}).status,
+        0);
+  }
+  template <typename T> static std::string errorOf(const T &result) {
+    return result.ok() ? "ok" : result.error().where();
+  }
+};
+
+TEST_F(CheckpointToolsTest, list) {
+  auto steps = listCheckpoint(path("a"));
+  ASSERT_TRUE(steps.ok()) << steps.error().where();
+  EXPECT_EQ(std::count(steps->begin(), steps->end(), '\n'), 2);
+  EXPECT_EQ(steps->find("step_00000002  4 tensors  "), 0u) << *steps;
+  auto one = listCheckpoint(path("a/step_00000004"));
+  ASSERT_TRUE(one.ok());
+  EXPECT_EQ(*one, "step 4  seed 0  rows read 16  ranks 1  model bigram-128\n"
+                  "param  F32  [128, 128]  table\n"
+                  "optimizer  F32  [128, 128]  table.exp_avg\n"
+                  "optimizer  F32  [128, 128]  table.exp_avg_sq\n"
+                  "optimizer  I64  []  step\n");
+  write("a/step_00000004/MANIFEST.json", "{");
+  steps = listCheckpoint(path("a"));
+  ASSERT_TRUE(steps.ok());
+  EXPECT_NE(steps->find("step_00000004  damaged: "), std::string::npos)
+      << *steps;
+  EXPECT_EQ(errorOf(listCheckpoint(path("none"))),
+            path("none") + ": expects a step directory or a save directory, "
+                           "but found none");
+  std::filesystem::create_directory(path("empty"));
+  EXPECT_EQ(errorOf(listCheckpoint(path("empty"))),
+            path("empty") + ": expects a checkpoint, but found none");
+}
+
+TEST_F(CheckpointToolsTest, verify) {
+  auto good = verifyCheckpoint(path("a"));
+  ASSERT_TRUE(good.ok()) << good.error().where();
+  EXPECT_EQ(std::count(good->begin(), good->end(), '\n'), 2);
+  EXPECT_NE(good->find("step_00000004: ok, step 4, 2 files, "),
+            std::string::npos);
+  const std::string rank = "a/step_00000002/rank_00000.safetensors";
+  std::string bytes = read(rank);
+  bytes.back() = char(bytes.back() ^ 16);
+  write(rank, bytes);
+  auto bad = verifyCheckpoint(path("a"));
+  ASSERT_FALSE(bad.ok());
+  EXPECT_EQ(bad.error().code(), ExitCode::Checkpoint);
+  EXPECT_EQ(bad.error().file(), path(rank));
+  EXPECT_TRUE(verifyCheckpoint(path("a/step_00000004")).ok());
+}
+
+TEST_F(CheckpointToolsTest, diff) {
+  ASSERT_EQ(train({"--steps", "4", "--save-dir", "b"}).status, 0);
+  auto same = diffCheckpoints(path("a"), path("b/step_00000004"));
+  ASSERT_TRUE(same.ok()) << same.error().where();
+  EXPECT_TRUE(same->equal);
+  EXPECT_EQ(same->text, "equal\n");
+  auto other = diffCheckpoints(path("a/step_00000002"), path("a"));
+  ASSERT_TRUE(other.ok());
+  EXPECT_FALSE(other->equal);
+  EXPECT_EQ(other->text.find("step: 2 against 4\nrows read: 8 against 16\n"
+                             "table: "),
+            0u)
+      << other->text;
+  EXPECT_NE(other->text.find("\nstep: 1 of 1 elements differ"),
+            std::string::npos)
+      << other->text;
+}
+
+TEST_F(CheckpointToolsTest, exportWritesWeightsUnderTheirNames) {
+  ASSERT_TRUE(exportCheckpoint(path("a"), path("out"), TensorType::F32).ok());
+  EXPECT_EQ(list("out"), (Args{"config.json", "model.safetensors"}));
+  EXPECT_EQ(read("out/config.json"), "{\"model_type\": \"toy\"}\n");
+  auto file = SafetensorsFile::open(path("out/model.safetensors"));
+  ASSERT_TRUE(file.ok());
+  ASSERT_EQ(file->tensors().size(), 1u);
+  EXPECT_EQ(file->tensors()[0].name, "bigram.table");
+  EXPECT_EQ(file->metadata(), (StringMap{{"format", "pt"}}));
+  auto saved =
+      SafetensorsFile::open(path("a/step_00000004/rank_00000.safetensors"));
+  ASSERT_TRUE(saved.ok());
+  EXPECT_EQ(std::memcmp(file->data(file->tensors()[0]),
+                        saved->data(*saved->find("table")), 128 * 128 * 4),
+            0);
+  Status again = exportCheckpoint(path("a"), path("out"), TensorType::F32);
+  ASSERT_FALSE(again.ok());
+  EXPECT_EQ(again.error().where(),
+            path("out/model.safetensors") +
+                ": expects a folder without weights, but the file exists");
+  // The exported weights are initial weights of the same program.
+  EXPECT_EQ(train({"--steps", "1", "--init-from", "out"}).status, 0);
+}
+
+TEST_F(CheckpointToolsTest, exportRoundsToHalfPrecision) {
+  ASSERT_TRUE(exportCheckpoint(path("a"), path("h"), TensorType::F16).ok());
+  ASSERT_TRUE(exportCheckpoint(path("a"), path("b"), TensorType::BF16).ok());
+  auto saved =
+      SafetensorsFile::open(path("a/step_00000004/rank_00000.safetensors"));
+  auto half = SafetensorsFile::open(path("h/model.safetensors"));
+  auto brain = SafetensorsFile::open(path("b/model.safetensors"));
+  ASSERT_TRUE(saved.ok() && half.ok() && brain.ok());
+  float value, f16, bf16;
+  const TensorInfo &table = *saved->find("table");
+  for (int64_t i = 0; i < 128 * 128; i += 97) {
+    ASSERT_TRUE(saved->readFloats(table, i, 1, &value).ok());
+    ASSERT_TRUE(half->readFloats(half->tensors()[0], i, 1, &f16).ok());
+    ASSERT_TRUE(brain->readFloats(brain->tensors()[0], i, 1, &bf16).ok());
+    EXPECT_EQ(f16, halfToFloat(floatToHalf(value)));
+    EXPECT_EQ(bf16, bf16ToFloat(floatToBf16(value)));
+  }
+  // Half weights are initial weights too.
+  EXPECT_EQ(train({"--steps", "1", "--init-from", "h"}).status, 0);
+}
+
+} // namespace

@@ -1,0 +1,289 @@
+//===- ResumeTest.cpp - Saving, resuming, crashing ------------------------===//
+
+#include "ToyTool.h"
+
+#include "weft/Formats/Manifest.h"
+
+#include <random>
+
+using namespace weft;
+
+namespace {
+
+class ResumeTest : public ToyTest {
+protected:
+  /// Twenty steps of a schedule that depends on the total.
+  ToolResult twenty(const Args &more) {
+    Args args = {"--steps", "20", "--lr-schedule", "cosine", "--warmup", "3",
+                 "--accum", "2",  "--shuffle"};
+    args.insert(args.end(), more.begin(), more.end());
+    return train(args);
+  }
+  /// The newest committed step of a save directory; 0 without one.
+  int64_t newestStep(const std::string &name) const {
+    int64_t newest = 0;
+    if (exists(name))
+      for (const std::string &entry : list(name))
+        if (entry.compare(0, 5, "step_") == 0)
+          newest = std::max<int64_t>(newest, std::stoll(entry.substr(5)));
+    return newest;
+  }
+  void flipByte(const std::string &name, size_t at) {
+    std::string bytes = read(name);
+    bytes[at] = char(bytes[at] ^ 1);
+    write(name, bytes);
+  }
+};
+
+TEST_F(ResumeTest, twentyStepsEqualTenAndTen) {
+  ASSERT_EQ(twenty({"--save-dir", "a", "--metrics", "a.jsonl"}).status, 0);
+  ASSERT_EQ(
+      twenty({"--save-dir", "b", "--metrics", "b.jsonl", "--stop-after", "10"})
+          .status,
+      0);
+  ASSERT_EQ(
+      twenty({"--save-dir", "b", "--metrics", "b.jsonl", "--resume", "must"})
+          .status,
+      0);
+  expectSameFiles("a/step_00000020", "b/step_00000020");
+  auto a = lines("a.jsonl"), b = lines("b.jsonl");
+  ASSERT_EQ(a.size(), 21u);
+  ASSERT_EQ(b.size(), 21u);
+  for (size_t i = 1; i < a.size(); ++i)
+    for (const char *key : {"step", "loss", "lr", "grad_norm"})
+      EXPECT_EQ(*a[i].find(key), *b[i].find(key)) << key << " of line " << i;
+}
+
+TEST_F(ResumeTest, metricsAreCutBackToTheResumedStep) {
+  ASSERT_EQ(twenty({"--save-dir", "a", "--save-every", "5", "--metrics", "m",
+                    "--stop-after", "13"})
+                .status,
+            0);
+  std::filesystem::remove_all(path("a/step_00000013"));
+  std::ofstream(path("m"), std::ios::app) << "{\"step\": 14, \"lo"; // torn
+  ASSERT_EQ(
+      twenty({"--save-dir", "a", "--resume", "auto", "--metrics", "m"}).status,
+      0);
+  auto all = lines("m");
+  ASSERT_EQ(all.size(), 21u);
+  for (size_t i = 1; i < all.size(); ++i)
+    EXPECT_EQ(all[i].find("step")->asInt(), int64_t(i));
+}
+
+TEST_F(ResumeTest, autoStartsFreshAndFinishedRunsDoNothing) {
+  ASSERT_EQ(twenty({"--save-dir", "a", "--resume", "auto"}).status, 0);
+  std::string before = read("a/step_00000020/MANIFEST.json");
+  Args again = {"--data",     "text.txt", "--steps",  "20",
+                "--save-dir", "a",        "--resume", "auto"};
+  auto run = bigram(again);
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("already at step 20 of 20\n"), std::string::npos);
+  EXPECT_EQ(read("a/step_00000020/MANIFEST.json"), before);
+}
+
+TEST_F(ResumeTest, keepRetiresOldSteps) {
+  ASSERT_EQ(
+      twenty({"--save-dir", "a", "--save-every", "4", "--keep", "2"}).status,
+      0);
+  EXPECT_EQ(list("a"), (Args{"step_00000016", "step_00000020"}));
+}
+
+TEST_F(ResumeTest, refusals) {
+  ASSERT_EQ(twenty({"--save-dir", "a", "--save-every", "10"}).status, 0);
+  expectError(twenty({"--save-dir", "a"}), 5,
+              "a: expects an empty save directory, but it has 2 checkpoints, "
+              "the newest of step 20\n");
+  expectError(twenty({"--save-dir", "b", "--resume", "must"}), 5,
+              "b: expects a checkpoint, but found none\n");
+  expectError(twenty({"--resume", "nowhere"}), 5,
+              "nowhere: expects a checkpoint, but found none\n");
+  expectError(twenty({"--save-dir", "a", "--resume", "auto", "--seed", "7"}), 2,
+              "--seed expects 0, the seed of the checkpoint, but got 7\n");
+  expectError(train({"--steps", "30", "--save-dir", "a", "--resume", "auto",
+                     "--shuffle=off"}),
+              2, "--shuffle expects on, as in the checkpoint\n");
+  expectError(twenty({"--save-dir", "a", "--resume", "a/step_00000010"}), 5,
+              "a/step_00000020: expects no checkpoint after step 10, from "
+              "which this run continues\n");
+  EXPECT_EQ(list("a"), (Args{"step_00000010", "step_00000020"}));
+  // Another save directory is fine.
+  EXPECT_EQ(twenty({"--save-dir", "c", "--resume", "a/step_00000010"}).status,
+            0);
+  expectSameFiles("a/step_00000020", "c/step_00000020");
+}
+
+TEST_F(ResumeTest, checkpointOfAnotherModel) {
+  ASSERT_EQ(twenty({"--save-dir", "a"}).status, 0);
+  const std::string step = "a/step_00000020";
+  auto manifest = Manifest::read(path(step));
+  ASSERT_TRUE(manifest.ok());
+  auto with = [&](auto change) {
+    Manifest changed = *manifest;
+    change(changed);
+    EXPECT_TRUE(changed.write(path(step)).ok());
+    return twenty({"--save-dir", "a", "--resume", "must"});
+  };
+  expectError(with([](Manifest &m) { m.fingerprint = "other"; }), 5,
+              step + ": expects a checkpoint of model bigram-128, but got one "
+                     "of other\n");
+  expectError(with([](Manifest &m) { m.tensors[1].name = "table.m"; }), 5,
+              step + ": expects tensor 'table.exp_avg', but the checkpoint has "
+                     "none\n");
+  expectError(with([](Manifest &m) { m.tensors[0].type = TensorType::I32; }), 5,
+              step + ": tensor 'table' expects type F32, but got I32\n");
+  expectError(with([](Manifest &m) { m.tensors[0].shape = {16384}; }), 5,
+              step + ": tensor 'table' expects shape [128, 128], but got "
+                     "[16384]\n");
+  expectError(with([](Manifest &m) {
+                m.tensors.push_back(m.tensors.back());
+                m.tensors.back().name = "late";
+              }),
+              5,
+              step + ": the program has no tensor 'late' of the "
+                     "checkpoint\n");
+  EXPECT_EQ(with([](Manifest &) {}).status, 0);
+}
+
+TEST_F(ResumeTest, damageIsFoundBeforeUse) {
+  ASSERT_EQ(twenty({"--save-dir", "a", "--save-every", "10"}).status, 0);
+  const std::string rank = "a/step_00000020/rank_00000.safetensors";
+  const std::string whole = read(rank);
+  flipByte(rank, whole.size() / 2);
+  auto must = twenty({"--save-dir", "a", "--resume", "must"});
+  expectError(must, 5, rank + ": expects digest ");
+  write(rank, whole.substr(0, whole.size() - 1));
+  expectError(twenty({"--resume", "a"}), 5,
+              rank + ": expects " + std::to_string(whole.size()) + " bytes, ");
+  std::filesystem::remove(path(rank));
+  EXPECT_EQ(twenty({"--resume", "a"}).status, 5);
+  write(rank, whole);
+  flipByte("a/step_00000020/model.json", 20);
+  expectError(twenty({"--resume", "a"}), 5,
+              "a/step_00000020/model.json: expects digest ");
+}
+
+TEST_F(ResumeTest, autoPassesOverADamagedStepAndSaysSo) {
+  ASSERT_EQ(twenty({"--save-dir", "a", "--save-every", "10"}).status, 0);
+  ASSERT_EQ(twenty({"--save-dir", "b"}).status, 0);
+  flipByte("a/step_00000020/rank_00000.safetensors", 5000);
+  auto run = twenty({"--save-dir", "a", "--resume", "auto"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.err.find("weft: warning: passing over a damaged checkpoint: "
+                         "a/step_00000020/rank_00000.safetensors: expects "
+                         "digest "),
+            0u)
+      << run.err;
+  EXPECT_EQ(list("a"),
+            (Args{"step_00000010", "step_00000020", "step_00000020.damaged"}));
+  expectSameFiles("a/step_00000020", "b/step_00000020");
+  for (const char *step : {"10", "20"})
+    flipByte("a/step_000000" + std::string(step) + "/MANIFEST.json", 30);
+  auto none = twenty({"--save-dir", "a", "--resume", "auto"});
+  EXPECT_EQ(none.status, 5);
+  EXPECT_NE(none.err.find("weft: error: expects a usable checkpoint, but all 2 "
+                          "are damaged: a/step_00000020"),
+            std::string::npos)
+      << none.err;
+}
+
+TEST_F(ResumeTest, crashesLoseNothingCommitted) {
+  ASSERT_EQ(twenty({"--save-dir", "whole"}).status, 0);
+  for (const char *fault : {"crash@step=13", "crash@save=3"}) {
+    std::filesystem::remove_all(path("a"));
+    environment = {std::string("WEFT_FAULT=") + fault};
+    EXPECT_EQ(twenty({"--save-dir", "a", "--save-every", "5"}).status,
+              1000 + SIGKILL);
+    environment.clear();
+    ASSERT_EQ(
+        twenty({"--save-dir", "a", "--save-every", "5", "--resume", "must"})
+            .status,
+        0);
+    EXPECT_EQ(list("a"), (Args{"step_00000005", "step_00000010",
+                               "step_00000015", "step_00000020"}))
+        << "temporaries are removed";
+    expectSameFiles("a/step_00000020", "whole/step_00000020");
+  }
+}
+
+TEST_F(ResumeTest, killedAtRandomTimes) {
+  Args args = {"--data",     "text.txt", "--steps",      "100000",
+               "--save-dir", "a",        "--save-every", "1",
+               "--keep",     "3",        "--resume",     "auto",
+               "--progress", "none",     "--metrics",    "m.jsonl"};
+  std::mt19937 random(7);
+  int64_t reached = 0;
+  useconds_t firstSave = 0; // microseconds until something is committed
+  for (int i = 0; i < 20; ++i) {
+    pid_t child = start(TOY_BIGRAM, args);
+    for (; i == 0 && newestStep("a") == 0; firstSave += 1000)
+      usleep(1000);
+    usleep(useconds_t(random() % (4 * firstSave)));
+    kill(child, SIGKILL);
+    EXPECT_EQ(wait(child), 1000 + SIGKILL) << read("stderr");
+    EXPECT_EQ(read("stderr"), "");
+    int64_t newest = newestStep("a");
+    EXPECT_GE(newest, reached) << "a committed step is gone";
+    reached = newest;
+  }
+  EXPECT_GT(reached, 0);
+  // What is left continues to the same bytes as a run without kills.
+  std::string total = std::to_string(reached + 2);
+  Args last = {"--steps", total, "--save-dir", "a", "--resume", "must"};
+  auto run = train(last);
+  ASSERT_EQ(run.status, 0) << run.err;
+  ASSERT_EQ(train({"--steps", total, "--save-dir", "b"}).status, 0);
+  std::string step = "/step_" + std::string(8 - total.size(), '0') + total;
+  expectSameFiles("a" + step, "b" + step);
+}
+
+TEST_F(ResumeTest, fullDiskKeepsOldCheckpoints) {
+  environment = {"WEFT_FAULT=storage:enospc@save=2"};
+  auto run = twenty({"--save-dir", "a", "--save-every", "5"});
+  EXPECT_EQ(run.status, 8);
+  EXPECT_NE(run.err.find("rank_00000.safetensors: "), std::string::npos)
+      << run.err;
+  EXPECT_EQ(list("a"), Args{"step_00000005"});
+  environment.clear();
+  EXPECT_EQ(twenty({"--save-dir", "a", "--resume", "must"}).status, 0);
+}
+
+TEST_F(ResumeTest, fileSizeLimitIsAStorageError) {
+  Args args = {"--data",     "text.txt", "--steps",    "5",
+               "--save-dir", "a",        "--progress", "none"};
+  auto run = finish(start(TOY_BIGRAM, args, 100000));
+  EXPECT_EQ(run.status, 8) << run.err;
+  EXPECT_EQ(list("a"), Args{});
+}
+
+TEST_F(ResumeTest, firstSignalSavesAndStops) {
+  Args args = {"--data",     "text.txt", "--steps",    "1000000",
+               "--save-dir", "a",        "--progress", "none"};
+  for (int signal : {SIGTERM, SIGINT}) {
+    std::filesystem::remove_all(path("a"));
+    pid_t child = start(TOY_BIGRAM, args);
+    while (!exists("a"))
+      usleep(1000);
+    kill(child, signal);
+    auto run = finish(child);
+    EXPECT_EQ(run.status, 75) << run.err;
+    ASSERT_EQ(list("a").size(), 1u);
+  }
+  Args more = {"--steps",  "1000000", "--save-dir",   "a",
+               "--resume", "auto",    "--stop-after", "1"};
+  EXPECT_EQ(train(more).status, 0);
+}
+
+TEST_F(ResumeTest, signalWithoutSaveDirectoryEndsTheRun) {
+  Args args = {"--data",     "text.txt", "--steps",   "1000000",
+               "--progress", "none",     "--metrics", "m"};
+  for (int signal : {SIGTERM, SIGINT}) {
+    std::filesystem::remove(path("m"));
+    pid_t child = start(TOY_BIGRAM, args);
+    while (!exists("m") || read("m").size() < 5000)
+      usleep(1000);
+    kill(child, signal);
+    EXPECT_EQ(finish(child).status, 128 + signal);
+  }
+}
+
+} // namespace

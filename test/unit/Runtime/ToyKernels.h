@@ -1,0 +1,20 @@
+//===- ToyKernels.h - Commands of the hand-written programs -----*- C++ -*-===//
+
+#ifndef WEFT_TEST_UNIT_RUNTIME_TOYKERNELS_H
+#define WEFT_TEST_UNIT_RUNTIME_TOYKERNELS_H
+
+#include "weft/Runtime/Abi.h"
+#include "weft/Runtime/Philox.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+/// A library command over some arena offsets.
+inline WeftCommand toyCommand(const char *name, WeftLibraryFn function,
+                              const int64_t *offsets, int32_t count) {
+  return {name,  "toy", nullptr, function, offsets, nullptr, nullptr,
+          count, 0,     0,       0,        0,       1};
+}
+
+#endif // WEFT_TEST_UNIT_RUNTIME_TOYKERNELS_H

@@ -1,0 +1,98 @@
+//===- UsageTest.cpp - Every wrong command line and every bad input -------===//
+
+#include "ToyTool.h"
+
+using namespace weft;
+
+using UsageTest = ToyTest;
+
+TEST_F(UsageTest, flagsThatDoNotFitTogether) {
+  struct Case {
+    Args args;
+    std::string message;
+  };
+  const Case cases[] = {
+      {{"--foo"}, "unknown flag '--foo'\n"},
+      {{"extra"}, "unexpected argument 'extra'\n"},
+      {{"--lr", "abc"},
+       "flag '--lr' expects a number from 0 to 1e+30, but got"},
+      {{}, "expects --steps N, the number of optimizer steps\n"},
+      {{"--steps", "0"}, "--steps expects at least 1, but got 0\n"},
+      {{"--steps", "3"}, "expects --data FILE\n"},
+      {{"--loopback", "2"}, "does not support --loopback above 1 yet\n"},
+      {{"--timeout", "2"}, "does not support --timeout yet\n"},
+      {{"--val-data", "a", "--val-fraction", "0.5"},
+       "expects --val-data or --val-fraction, but got both\n"},
+      {{"--eval-every", "2"}, "--eval-every expects validation data\n"},
+      {{"--save-every", "2"}, "--save-every expects --save-dir\n"},
+      {{"--keep", "2"}, "--keep expects --save-dir\n"},
+      {{"--resume", "auto"}, "--resume=auto expects --save-dir\n"},
+      {{"--resume", "must"}, "--resume=must expects --save-dir\n"},
+      {{"--steps", "5", "--data", "text.txt", "--lr-schedule", "cosine",
+        "--warmup", "5"},
+       "--warmup expects less than the 5 steps of the schedule, but got 5\n"},
+      {{"--steps", "5", "--data", "text.txt", "--momentum", "0.9"},
+       "--momentum has no meaning for the optimizer of this program, adamw\n"},
+      {{"--generate", "\xc3\xa4"},
+       "--generate expects bytes below 128, but got 195\n"},
+  };
+  for (const Case &one : cases)
+    expectError(bigram(one.args), 2, one.message);
+}
+
+TEST_F(UsageTest, flagsThatTheProgramCannotServe) {
+  Args base = {"--data", "x", "--steps", "1"};
+  auto with = [&](Args more) {
+    more.insert(more.begin(), base.begin(), base.end());
+    return linear(more);
+  };
+  expectError(with({"--accum", "2"}), 2,
+              "--accum expects 1, but got 2: the program was compiled without "
+              "accumulation\n");
+  expectError(with({"--clip", "1"}), 2,
+              "--clip expects a program that can clip, but this one was "
+              "compiled without a norm\n");
+  expectError(linear({"--generate", "a"}), 2,
+              "--generate expects a language model, but got 'toy-linear'\n");
+}
+
+TEST_F(UsageTest, badTokenFiles) {
+  auto run = [&](const Args &more) {
+    Args args = {"--steps", "1", "--save-dir", "ck", "--metrics", "m"};
+    args.insert(args.end(), more.begin(), more.end());
+    auto result = bigram(args);
+    EXPECT_FALSE(exists("ck") || exists("m")) << "something was written";
+    return result;
+  };
+  write("empty", "");
+  write("short", std::string(32, 'a'));
+  write("accent", std::string(50, 'a') + "\xc3\xa4" + std::string(50, 'a'));
+  expectError(run({"--data", "none"}), 3,
+              "none: cannot open: no such file or directory\n");
+  expectError(run({"--data", "empty"}), 3,
+              "empty: expects tokens, but the file is empty\n");
+  expectError(run({"--data", "short"}), 3,
+              "short: expects at least one batch of training data, 4 x 8 + 1 = "
+              "33 tokens, but got 32\n");
+  expectError(run({"--data", "accent"}), 3,
+              "accent: token 195 at position 50 is not below the vocabulary "
+              "size 128\n");
+  expectError(run({"--data", "text.txt", "--val-data", "accent"}), 3,
+              "accent: token 195 at position 50");
+  expectError(run({"--data", "text.txt", "--val-data", "short"}), 3,
+              "short: expects at least one batch of validation data, ");
+  expectError(run({"--data", "text.txt", "--val-fraction", "0.01"}), 3,
+              "text.txt: expects at least one batch of validation data (the "
+              "tail of the file), 4 x 8 + 1 = 33 tokens, but got 27\n");
+}
+
+TEST_F(UsageTest, outputsThatCannotBeWritten) {
+  expectError(train({"--steps", "1", "--save-dir", "/proc/ck"}), 8,
+              "/proc/ck: cannot create the directory: ");
+  expectError(train({"--steps", "1", "--metrics", "/proc/m"}), 8,
+              "/proc/m: cannot create: ");
+  expectError(train({"--steps", "1", "--trace", "/proc/t"}), 8,
+              "/proc/t: cannot create: ");
+  expectError(train({"--steps", "1", "--dump-grads", "/proc/g"}), 8,
+              "/proc/g: cannot create: ");
+}
