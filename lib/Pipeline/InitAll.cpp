@@ -4,6 +4,8 @@
 
 #include "weft/Autodiff/Passes.h"
 #include "weft/Frontend/Passes.h"
+#include "weft/Lowering/Plan/Passes.h"
+#include "weft/Plan/Plan.h"
 #include "weft/Weft/Weft.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -12,7 +14,7 @@
 using namespace weft;
 
 void weft::registerAllDialects(mlir::DialectRegistry &registry) {
-  registry.insert<WeftDialect>();
+  registry.insert<WeftDialect, plan::PlanDialect>();
   registerAutodiffModels(registry);
 }
 
@@ -20,4 +22,5 @@ void weft::registerAllPasses() {
   mlir::registerTransformsPasses();
   registerAutodiffPasses();
   registerFrontendPasses();
+  registerLoweringPlanPasses();
 }

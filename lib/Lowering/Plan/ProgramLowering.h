@@ -120,6 +120,7 @@ private:
   mlir::Operation *current = nullptr;
   llvm::DenseMap<mlir::Value, ValueBuffer> buffers;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> states;
+  mlir::Operation *lastStateUse = nullptr;
   llvm::DenseMap<std::pair<mlir::Value, mlir::Type>, mlir::Value> views;
   /// Roots that pieces of a concatenation share: never taken over.
   llvm::DenseSet<mlir::Value> pinned;

@@ -37,10 +37,14 @@ Value ProgramLowering::getState(StringAttr name, RankedTensorType type) {
   if (use)
     return use;
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(body);
-  return use = plan::UseOp::create(builder, current->getLoc(),
-                                   getBufferType(type),
-                                   FlatSymbolRefAttr::get(name));
+  if (lastStateUse)
+    builder.setInsertionPointAfter(lastStateUse);
+  else
+    builder.setInsertionPointToStart(body);
+  use = plan::UseOp::create(builder, source.getLoc(), getBufferType(type),
+                            FlatSymbolRefAttr::get(name));
+  lastStateUse = use.getDefiningOp();
+  return use;
 }
 
 ValueBuffer ProgramLowering::lowerConstant(ConstantOp op) {
