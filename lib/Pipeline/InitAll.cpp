@@ -5,6 +5,7 @@
 #include "weft/Autodiff/Passes.h"
 #include "weft/Frontend/Passes.h"
 #include "weft/Lowering/Plan/Passes.h"
+#include "weft/Memory/Passes.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Weft/Weft.h"
 
@@ -23,4 +24,5 @@ void weft::registerAllPasses() {
   registerAutodiffPasses();
   registerFrontendPasses();
   registerLoweringPlanPasses();
+  registerMemoryPasses();
 }
