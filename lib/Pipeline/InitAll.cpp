@@ -4,9 +4,6 @@
 
 #include "weft/Autodiff/Passes.h"
 #include "weft/Frontend/Passes.h"
-#include "weft/Lowering/Plan/Passes.h"
-#include "weft/Memory/Passes.h"
-#include "weft/Plan/Plan.h"
 #include "weft/Weft/Weft.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -15,7 +12,7 @@
 using namespace weft;
 
 void weft::registerAllDialects(mlir::DialectRegistry &registry) {
-  registry.insert<WeftDialect, plan::PlanDialect>();
+  registry.insert<WeftDialect>();
   registerAutodiffModels(registry);
 }
 
@@ -23,6 +20,4 @@ void weft::registerAllPasses() {
   mlir::registerTransformsPasses();
   registerAutodiffPasses();
   registerFrontendPasses();
-  registerLoweringPlanPasses();
-  registerMemoryPasses();
 }
