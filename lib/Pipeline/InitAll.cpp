@@ -4,6 +4,7 @@
 
 #include "weft/Autodiff/Passes.h"
 #include "weft/Frontend/Passes.h"
+#include "weft/Kernels/Passes.h"
 #include "weft/Weft/Weft.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -14,10 +15,12 @@ using namespace weft;
 void weft::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<WeftDialect>();
   registerAutodiffModels(registry);
+  registerKernelsModels(registry);
 }
 
 void weft::registerAllPasses() {
   mlir::registerTransformsPasses();
   registerAutodiffPasses();
   registerFrontendPasses();
+  registerKernelsPasses();
 }

@@ -1,0 +1,131 @@
+//===- KernelSpace.h - The iteration space of a fused kernel ----*- C++ -*-===//
+//
+// A kernel runs over one dense n-dimensional space. Each of its values depends
+// on some dimensions of that space and is constant along the others; what comes
+// from memory is an offset and a stride per dimension. The space is found by
+// adding ops one by one: this is how fusion decides whether an op fits, and how
+// the lowering learns the loops of an outlined kernel.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_ANALYSIS_KERNELSPACE_H
+#define WEFT_ANALYSIS_KERNELSPACE_H
+
+#include "weft/Weft/Weft.h"
+
+#include "llvm/ADT/MapVector.h"
+
+namespace weft {
+
+/// Where the elements of a value lie: an offset and one stride, in elements,
+/// per dimension of the space (0: the value does not depend on it).
+struct SpaceAccess {
+  int64_t offset = 0;
+  llvm::SmallVector<int64_t, 4> strides;
+
+  bool operator==(const SpaceAccess &other) const {
+    return offset == other.offset && strides == other.strides;
+  }
+  bool dependsOn(unsigned dim) const { return strides[dim] != 0; }
+};
+
+/// An operand that is read from a value outside of the kernel.
+struct ExternalUse {
+  mlir::Value base;
+  SpaceAccess access;
+};
+
+class KernelSpace {
+public:
+  /// Adds an op whose operands are members, views or values from outside.
+  /// Returns false, and may leave the space broken, if it does not fit.
+  bool add(mlir::Operation *op);
+
+  /// As `add`, but leaves the space as it was if the op does not fit.
+  bool tryAdd(mlir::Operation *op);
+
+  llvm::ArrayRef<int64_t> getSizes() const { return sizes; }
+  int64_t getNumPoints() const;
+  bool hasReduction() const { return reductions; }
+  /// Whether reductions run over `dim`.
+  bool isReduced(unsigned dim) const { return reduced[dim]; }
+  /// Whether reductions run over the last dimension (row kernels) or not
+  /// (column kernels).
+  bool reducesLast() const { return reductions && reduced.back(); }
+
+  /// Whether the result of an op added to the space.
+  bool isMember(mlir::Value value) const { return members.contains(value); }
+  const SpaceAccess &getAccess(mlir::Value member) const {
+    return members.find(member)->second;
+  }
+  /// The read behind an operand, or null if it is a member or a constant.
+  const ExternalUse *getUse(mlir::OpOperand &operand) const {
+    auto it = uses.find(&operand);
+    return it == uses.end() ? nullptr : &it->second;
+  }
+  auto getUses() const { return llvm::make_range(uses.begin(), uses.end()); }
+  /// Whether the member depends on all dimensions.
+  bool isFull(mlir::Value member) const;
+  /// Whether the member depends on exactly the dimensions not reduced.
+  bool isReducedLevel(mlir::Value member) const;
+
+  /// Joins neighbouring dimensions that every read and the given results walk
+  /// alike. `outer` has one flag per dimension and is joined along.
+  void collapse(llvm::ArrayRef<mlir::Value> outputs,
+                llvm::SmallVectorImpl<bool> &outer);
+
+private:
+  /// A value from outside under another shape.
+  struct View {
+    mlir::Value base;
+    int64_t offset = 0;
+    llvm::SmallVector<int64_t, 4> strides;
+  };
+  /// Dimensions of the space that each dimension of a tensor runs over.
+  using DimLists = llvm::SmallVector<llvm::SmallVector<unsigned, 2>, 4>;
+
+  bool addView(mlir::Operation *op);
+  bool addAlias(mlir::Operation *op);
+  bool addElementwise(mlir::Operation *op);
+  bool addReduce(ReduceOp op);
+
+  bool locate(mlir::Operation *op, llvm::ArrayRef<int64_t> shape,
+              DimLists &lists);
+  bool locateByMembers(mlir::Operation *op, llvm::ArrayRef<int64_t> shape,
+                       DimLists &lists);
+  bool grow(mlir::Operation *op, llvm::ArrayRef<int64_t> shape,
+            DimLists &lists);
+  bool assign(llvm::ArrayRef<int64_t> shape, llvm::SmallVector<bool> support,
+              DimLists &lists);
+  void split(unsigned dim, int64_t inner);
+  bool useOperand(mlir::OpOperand &operand, const DimLists &lists);
+  SpaceAccess makeAccess(llvm::ArrayRef<int64_t> shape,
+                         llvm::ArrayRef<int64_t> strides, int64_t offset,
+                         const DimLists &lists) const;
+  View getView(mlir::Value value) const;
+  llvm::SmallVector<bool> getSupport(mlir::Value member) const;
+  template <typename Fn> void forEachAccess(Fn fn);
+
+  llvm::SmallVector<int64_t> sizes;
+  llvm::SmallVector<bool> reduced;
+  bool reductions = false;
+  bool empty = true;
+  llvm::MapVector<mlir::Value, SpaceAccess> members;
+  llvm::DenseSet<mlir::Value> afterReduction;
+  llvm::DenseSet<mlir::Value> constants;
+  llvm::DenseMap<mlir::Value, View> views;
+  llvm::MapVector<mlir::OpOperand *, ExternalUse> uses;
+};
+
+/// Row-major strides of a dense tensor.
+llvm::SmallVector<int64_t, 4> getDenseStrides(llvm::ArrayRef<int64_t> shape);
+
+/// Whether the op only names elements of its operand in another shape.
+bool isViewOp(mlir::Operation *op);
+
+/// Whether the op is a constant with one repeated value.
+bool isSplatConstant(mlir::Operation *op);
+
+} // namespace weft
+
+#endif // WEFT_ANALYSIS_KERNELSPACE_H

@@ -1,0 +1,30 @@
+//===- Passes.h - From ops to kernels --------------------------*- C++ -*-===//
+//
+// Which ops run together as one generated kernel, and which routine runs what
+// is left.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_KERNELS_PASSES_H
+#define WEFT_KERNELS_PASSES_H
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Pass/Pass.h"
+
+namespace weft {
+
+#define GEN_PASS_DECL
+#include "weft/Kernels/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "weft/Kernels/Passes.h.inc"
+
+/// Attaches the scalar bodies and the formulas of composite ops.
+void registerKernelsModels(mlir::DialectRegistry &registry);
+void registerScalarBodies(mlir::DialectRegistry &registry);
+void registerNormFormulas(mlir::DialectRegistry &registry);
+void registerActivationFormulas(mlir::DialectRegistry &registry);
+
+} // namespace weft
+
+#endif // WEFT_KERNELS_PASSES_H

@@ -1,0 +1,71 @@
+//===- Passes.td - Fusion and choice of kernels ------------*- tablegen -*-===//
+
+#ifndef WEFT_KERNELS_PASSES_TD
+#define WEFT_KERNELS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def DecomposePass : Pass<"weft-decompose", "::mlir::ModuleOp"> {
+  let summary = "Write composite ops out as primitives";
+  let description = [{
+    What: replaces every op with a `CompositeOpInterface` (softmax, layer_norm,
+    gelu, losses, ...) by its formula, and a `weft.accumulate` that no library
+    routine can fold by a select. The first step of `weft-fuse`.
+
+    Precondition: autodiff has run (adjoints are written for the composites).
+    Guarantees: no composite op is left in a program.
+
+    ```mlir
+    %y = weft.silu %x : tensor<8xf32>
+    // becomes
+    %s = weft.div %one, (1 + exp(-x)) ; %y = weft.mul %x, %s
+    ```
+    Does not simplify or merge equal formulas: a value recomputed in the backward
+    pass stays recomputed.
+  }];
+}
+
+def FusePass : Pass<"weft-fuse", "::mlir::ModuleOp"> {
+  let summary = "Outline chains of primitive ops as kernels";
+  let description = [{
+    What: writes composite ops out (`weft-decompose`), then groups elementwise
+    ops, reductions over the trailing or the leading dimensions and views of
+    their operands into `weft.kernel` symbols, called by `weft.call`. Groups of
+    equal content share one kernel.
+
+    Precondition: static shapes. Guarantees: no elementwise op or reduction is
+    left outside of a kernel; each kernel is one loop nest with `weft.extent`,
+    `weft.grain` and `weft.inplace`; the order of remaining ops is kept.
+
+    Example: test/Kernels/fuse.mlir. Does not fuse into matmuls, and does not
+    compute anything twice.
+  }];
+  let options = [
+    Option<"maxOps", "max-ops", "unsigned", /*default=*/"64",
+           "Largest number of ops in one kernel">,
+    Option<"maxBuffers", "max-buffers", "unsigned", /*default=*/"24",
+           "Largest number of inputs and outputs of one kernel">];
+  let statistics = [
+    Statistic<"numKernels", "kernels", "Number of distinct kernels">,
+    Statistic<"numCalls", "calls", "Number of calls of kernels">,
+    Statistic<"numOps", "fused-ops", "Number of ops moved into kernels">];
+}
+
+def SelectKernelsPass : Pass<"weft-select-kernels", "::mlir::ModuleOp"> {
+  let summary = "Choose the routine that runs each remaining op";
+  let description = [{
+    What: sets `weft.impl` on every op of the programs: a routine of
+    include/weft/Runtime/Library.h, `generated` for a call of a kernel, `view`
+    for an op that only renames elements, `folded` for a `weft.accumulate` that
+    the product before it performs itself (that op carries `weft.folded`).
+
+    Precondition: `weft-fuse`. Guarantees: every op but reads and the terminator
+    has `weft.impl`; an op that nothing can run is an error on that op.
+
+    Example: test/Kernels/select-kernels.mlir. Does not measure anything.
+  }];
+  let statistics = [
+    Statistic<"numFolded", "folded", "Number of accumulations folded away">];
+}
+
+#endif // WEFT_KERNELS_PASSES_TD

@@ -1,0 +1,313 @@
+//===- KernelLayout.cpp - The loops of a generated kernel -----------------===//
+
+#include "weft/Analysis/KernelLayout.h"
+
+using namespace mlir;
+using namespace llvm;
+
+namespace weft {
+
+/// Elements that one cut of the range should have at least.
+static constexpr int64_t kGrainElements = 4096;
+/// Bytes of a row that a kernel may keep on its stack between phases.
+static constexpr int64_t kMaxSavedBytes = 128 << 10;
+
+static int64_t elementBytes(Value value) {
+  Type type = cast<RankedTensorType>(value.getType()).getElementType();
+  return std::max<int64_t>(1, type.getIntOrFloatBitWidth() / 8);
+}
+
+/// Whether computing the op again costs more than keeping its result.
+static bool isHeavyOp(Operation *op) {
+  return isa<ExpOp, LogOp, Log1pOp, SqrtOp, RsqrtOp, ReciprocalOp, TanhOp,
+             ErfOp, SinOp, CosOp, PowOp, DivOp>(op);
+}
+
+//===----------------------------------------------------------------------===//
+// Outputs
+//===----------------------------------------------------------------------===//
+
+bool KernelLayout::canWrite(const KernelSpace &space, ArrayRef<Value> outputs,
+                            SmallVectorImpl<Value> &rejected) {
+  const SpaceAccess *rows = nullptr; // of the partial outputs so far
+  for (Value output : outputs) {
+    if (space.isFull(output) && !space.hasReduction())
+      continue;
+    if (space.hasReduction()) {
+      if (!space.isFull(output) && !space.isReducedLevel(output))
+        rejected.push_back(output);
+      continue;
+    }
+    const SpaceAccess &access = space.getAccess(output);
+    bool last = access.strides.back() != 0;
+    if (last || (rows && !(*rows == access))) {
+      rejected.push_back(output);
+      continue;
+    }
+    rows = &access;
+  }
+  return rejected.empty();
+}
+
+bool KernelLayout::isOuterOutput(unsigned index) const {
+  const SpaceAccess &access = space.getAccess(outputs[index]);
+  bool inner = false;
+  for (unsigned d = 0; d < roles.size(); ++d) {
+    bool loop = schedule == KernelSchedule::Columns
+                    ? roles[d] == DimRole::Inner
+                    : roles[d] != DimRole::Outer;
+    inner |= loop && access.dependsOn(d);
+  }
+  return !inner;
+}
+
+//===----------------------------------------------------------------------===//
+// Loops and range
+//===----------------------------------------------------------------------===//
+
+void KernelLayout::chooseSchedule() {
+  unsigned rank = space.getSizes().size();
+  SmallVector<bool> outer(rank, false);
+  bool partial = any_of(outputs, [&](Value v) { return !space.isFull(v); });
+  for (unsigned d = 0; d < rank; ++d) {
+    if (space.hasReduction()) {
+      outer[d] = !space.isReduced(d);
+      continue;
+    }
+    for (Value output : outputs)
+      if (!space.isFull(output))
+        outer[d] |= space.getAccess(output).dependsOn(d);
+  }
+  space.collapse(outputs, outer);
+  rank = space.getSizes().size();
+  roles.assign(rank, DimRole::Inner);
+  schedule = KernelSchedule::Rows;
+  if (!space.hasReduction() && !partial) {
+    outer.assign(rank, true);
+    if (rank == 1)
+      schedule = KernelSchedule::Flat;
+  } else if (space.hasReduction() && !space.reducesLast()) {
+    schedule = KernelSchedule::Columns;
+  }
+  for (unsigned d = 0; d < rank; ++d)
+    if (outer[d])
+      roles[d] = DimRole::Outer;
+  if (rank != 0)
+    roles.back() = DimRole::Lane;
+}
+
+int64_t KernelLayout::getCount(DimRole role) const {
+  int64_t count = 1;
+  for (unsigned d = 0; d < roles.size(); ++d)
+    if (roles[d] == role)
+      count *= space.getSizes()[d];
+  return count;
+}
+
+void KernelLayout::setRange() {
+  int64_t outer = getCount(DimRole::Outer), inner = getCount(DimRole::Inner);
+  int64_t lanes = getLaneSize();
+  switch (schedule) {
+  case KernelSchedule::Flat:
+    extent = lanes;
+    grain = kGrainElements;
+    return;
+  case KernelSchedule::Rows:
+    extent = outer;
+    grain = std::max<int64_t>(1, kGrainElements / (inner * lanes));
+    return;
+  case KernelSchedule::Columns:
+    // Wide enough for streaming, narrow enough for a share per thread.
+    tile = std::clamp<int64_t>(divideCeil(lanes, 8), 64, 1024);
+    tile = divideCeil(tile, kLanes) * kLanes;
+    extent = outer * divideCeil(lanes, tile);
+    return;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Depths
+//===----------------------------------------------------------------------===//
+
+ValueDepth KernelLayout::getDepth(const SpaceAccess &access) const {
+  ValueDepth depth = ValueDepth::Outer;
+  for (unsigned d = 0; d < roles.size(); ++d) {
+    if (!access.dependsOn(d))
+      continue;
+    if (roles[d] == DimRole::Lane)
+      return ValueDepth::Lane;
+    if (roles[d] == DimRole::Inner)
+      depth = ValueDepth::Inner;
+  }
+  return depth;
+}
+
+void KernelLayout::findDepths(KernelOp kernel) {
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    Value result = op.getResult(0);
+    if (!space.isMember(result))
+      continue;
+    ValueDepth depth = ValueDepth::Outer;
+    bool isHeavyCone = isHeavyOp(&op);
+    for (OpOperand &operand : op.getOpOperands()) {
+      ValueDepth own = depths.lookup(operand.get());
+      if (const ExternalUse *use = space.getUse(operand))
+        own = getDepth(use->access);
+      else if (own != ValueDepth::Outer)
+        isHeavyCone |= isHeavy(operand.get());
+      depth = std::max(depth, own);
+    }
+    bool reduces = isa<ReduceOp>(op) && space.hasReduction();
+    if (reduces)
+      depth = schedule == KernelSchedule::Columns ? ValueDepth::Lane
+                                                  : ValueDepth::Outer;
+    depths[result] = depth;
+    if (isHeavyCone)
+      heavy.insert(result);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Phases
+//===----------------------------------------------------------------------===//
+
+/// Finds the phase in which each value is known and the roots of each phase.
+void KernelLayout::findPhases(KernelOp kernel) {
+  phases.resize(1);
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    if (!space.isMember(op.getResult(0)))
+      continue;
+    unsigned phase = 0;
+    for (Value operand : op.getOperands())
+      phase = std::max(phase, ready.lookup(operand));
+    if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      if (phases.size() < phase + 2)
+        phases.resize(phase + 2);
+      phases[phase].reduces.push_back(reduce);
+      ++phase;
+    }
+    ready[op.getResult(0)] = phase;
+  }
+  for (unsigned i = 0; i < outputs.size(); ++i) {
+    unsigned phase = ready.lookup(outputs[i]);
+    if (schedule == KernelSchedule::Columns)
+      phase = isOuterOutput(i) ? 1 : 0;
+    else if (isOuterOutput(i))
+      continue;
+    phases[phase].stores.push_back(i);
+  }
+  placeOuterOps(kernel);
+  for (unsigned phase = phases.size(); phase-- > 0;)
+    fillPhase(phase, kernel);
+}
+
+/// Values that do not change inside the loops are computed once, as soon as
+/// they are known.
+void KernelLayout::placeOuterOps(KernelOp kernel) {
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    Value result = op.getResult(0);
+    if (!space.isMember(result) || isa<ReduceOp>(op) ||
+        getDepth(result) != ValueDepth::Outer)
+      continue;
+    phases[ready.lookup(result)].outerOps.push_back(&op);
+  }
+}
+
+/// Collects the ops to evaluate in a phase. A value of an earlier phase is
+/// either computed again or, if that is costly, kept from there.
+void KernelLayout::fillPhase(unsigned index, KernelOp kernel) {
+  KernelPhase &phase = phases[index];
+  llvm::DenseSet<Value> needed;
+  auto need = [&](Value value) {
+    if (!space.isMember(value) || getDepth(value) == ValueDepth::Outer)
+      return;
+    bool reduced = isa<ReduceOp>(value.getDefiningOp());
+    if (reduced || !needed.insert(value).second)
+      return;
+    unsigned known = ready.lookup(value);
+    if (schedule != KernelSchedule::Rows || known >= index || !isHeavy(value))
+      return;
+    int64_t bytes = elementBytes(value) * getCount(DimRole::Inner) *
+                    getLaneSize();
+    bool saved = is_contained(phases[known].saves, value);
+    if (!saved && savedBytes + bytes > kMaxSavedBytes)
+      return;
+    phase.restored.insert(value);
+    if (saved)
+      return;
+    savedBytes += bytes;
+    phases[known].saves.push_back(value);
+  };
+  for (ReduceOp reduce : phase.reduces)
+    need(reduce.getOperand());
+  for (unsigned output : phase.stores)
+    need(outputs[output]);
+  for (Value value : phase.saves)
+    need(value);
+  for (Operation &op : reverse(kernel.getBody().front().without_terminator())) {
+    Value result = op.getResult(0);
+    if (!needed.contains(result) || phase.restored.contains(result))
+      continue;
+    phase.ops.push_back(&op);
+    for (Value operand : op.getOperands())
+      need(operand);
+  }
+  std::reverse(phase.ops.begin(), phase.ops.end());
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+FailureOr<KernelLayout> KernelLayout::get(KernelOp kernel) {
+  KernelLayout layout;
+  Block &body = kernel.getBody().front();
+  for (Operation &op : body.without_terminator())
+    if (!layout.space.add(&op))
+      return op.emitOpError("does not fit the loops of its kernel");
+  for (OpOperand &operand : body.getTerminator()->getOpOperands()) {
+    if (!layout.space.isMember(operand.get()))
+      return body.getTerminator()->emitOpError(
+                 "expects values computed in the kernel, but got operand ")
+             << operand.getOperandNumber();
+    layout.outputs.push_back(operand.get());
+  }
+  SmallVector<Value> rejected;
+  if (!canWrite(layout.space, layout.outputs, rejected))
+    return rejected.front().getDefiningOp()->emitOpError(
+        "does not have the extent of its kernel's outputs");
+  layout.chooseSchedule();
+  layout.setRange();
+  layout.findDepths(kernel);
+  layout.findPhases(kernel);
+  return layout;
+}
+
+SmallVector<int64_t> KernelLayout::getInPlaceInputs(KernelOp kernel,
+                                                    unsigned index) const {
+  Value output = outputs[index];
+  const SpaceAccess &target = space.getAccess(output);
+  unsigned written = phases.size();
+  for (unsigned p = 0; p < phases.size(); ++p)
+    if (is_contained(phases[p].stores, index))
+      written = p;
+  SmallVector<int64_t> inputs;
+  for (BlockArgument argument : kernel.getBody().getArguments()) {
+    bool fits = !argument.use_empty() &&
+                getElementTypeOrSelf(argument.getType()) ==
+                    getElementTypeOrSelf(output.getType());
+    for (auto &[operand, use] : space.getUses()) {
+      if (use.base != argument)
+        continue;
+      fits &= use.access == target;
+      for (unsigned p = written + 1; p < phases.size(); ++p)
+        fits &= !is_contained(phases[p].ops, operand->getOwner()) &&
+                !is_contained(phases[p].reduces, operand->getOwner());
+    }
+    if (fits)
+      inputs.push_back(argument.getArgNumber());
+  }
+  return inputs;
+}
+
+} // namespace weft

@@ -1,0 +1,240 @@
+//===- Cluster.cpp - Which ops run as one kernel --------------------------===//
+
+#include "Fusion.h"
+
+using namespace mlir;
+
+namespace weft {
+
+/// Points of a space from which on too few parts cost more than another pass.
+static constexpr int64_t kLargeSpace = 8192;
+static constexpr int64_t kMinRows = 16;
+static constexpr int64_t kMinColumns = 128;
+/// How far back an op looks for a kernel that reads the same values.
+static constexpr unsigned kSiblingDistance = 64;
+
+ClusterBuilder::ClusterBuilder(Block &block, FusionLimits limits)
+    : block(block), limits(limits) {
+  unsigned index = 0;
+  for (Operation &op : block)
+    order[&op] = index++;
+}
+
+Cluster *ClusterBuilder::clusterOf(Value value) const {
+  Operation *op = value.getDefiningOp();
+  return op ? owner.lookup(op) : nullptr;
+}
+
+/// Ops that are not worth a kernel but may stand inside one.
+static bool isAlias(Operation *op) {
+  return isa<ReshapeOp, FenceOp, BroadcastOp>(op);
+}
+
+static bool isCompute(Operation *op) {
+  return isa<ReduceOp>(op) || (isa<ScalarBodyOpInterface>(op) && !isAlias(op));
+}
+
+LogicalResult ClusterBuilder::run() {
+  for (Operation &op : block.without_terminator()) {
+    if (isCompute(&op) || isAlias(&op)) {
+      if (failed(place(&op)))
+        return failure();
+    }
+    for (Value operand : op.getOperands()) {
+      Cluster *producer = clusterOf(operand);
+      if (producer && producer != owner.lookup(&op))
+        producer->open = false;
+    }
+  }
+  return success();
+}
+
+LogicalResult ClusterBuilder::place(Operation *op) {
+  llvm::SmallVector<Cluster *> producers = findProducers(op);
+  if (producers.size() > 1 && joinAll(op, producers))
+    return success();
+  for (Cluster *producer : producers)
+    if (join(op, *producer))
+      return success();
+  if (isAlias(op))
+    return success(); // a view for whoever uses it
+  if (Cluster *sibling = findSibling(op))
+    if (join(op, *sibling))
+      return success();
+  clusters.push_back(std::make_unique<Cluster>());
+  if (join(op, *clusters.back()))
+    return success();
+  return op->emitOpError("has no generated kernel for its shapes: ")
+         << op->getOperandTypes();
+}
+
+/// Open clusters that compute operands of `op`, the latest first.
+llvm::SmallVector<Cluster *> ClusterBuilder::findProducers(Operation *op) {
+  llvm::SmallVector<Cluster *> found;
+  for (Value operand : op->getOperands()) {
+    Cluster *cluster = clusterOf(operand);
+    if (cluster && cluster->open && !llvm::is_contained(found, cluster))
+      found.push_back(cluster);
+  }
+  llvm::sort(found, [&](Cluster *x, Cluster *y) {
+    return order.lookup(x->ops.back()) > order.lookup(y->ops.back());
+  });
+  return found;
+}
+
+/// An open cluster nearby that reads a large operand of `op` anyway.
+Cluster *ClusterBuilder::findSibling(Operation *op) {
+  for (Value operand : op->getOperands()) {
+    auto type = cast<RankedTensorType>(operand.getType());
+    Cluster *cluster = readers.lookup(operand);
+    if (!cluster || !cluster->open || clusterOf(operand) == cluster)
+      continue;
+    bool near = order.lookup(op) - order.lookup(cluster->ops.back()) <
+                kSiblingDistance;
+    if (near && type.getNumElements() == cluster->space.getNumPoints())
+      return cluster;
+  }
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Joining
+//===----------------------------------------------------------------------===//
+
+/// Views of outside values that a kernel reads through instead of a copy.
+static bool isInlined(Operation *view) {
+  if (isSplatConstant(view) || isa<BroadcastOp, SliceOp>(view))
+    return true;
+  auto transpose = dyn_cast<TransposeOp>(view);
+  // Without the last dimension in place, reads would not be contiguous.
+  return transpose && !transpose.getPermutation().empty() &&
+         transpose.getPermutation().back() ==
+             static_cast<int64_t>(transpose.getPermutation().size()) - 1;
+}
+
+/// Adds `op`, after the constants and views it reads through.
+bool ClusterBuilder::append(Operation *op, KernelSpace &space,
+                            llvm::SmallVectorImpl<Operation *> &ops,
+                            llvm::DenseSet<Operation *> &set) const {
+  llvm::SmallVector<Operation *> chain = {op};
+  for (unsigned i = 0; i < chain.size(); ++i)
+    for (Value operand : chain[i]->getOperands()) {
+      Operation *def = operand.getDefiningOp();
+      if (def && !owner.lookup(def) && !set.contains(def) && isInlined(def) &&
+          !llvm::is_contained(chain, def))
+        chain.push_back(def);
+    }
+  for (Operation *next : llvm::reverse(chain)) {
+    if (!space.add(next))
+      return false;
+    ops.push_back(next);
+    set.insert(next);
+  }
+  return ops.size() <= limits.maxOps;
+}
+
+static unsigned countBuffers(const KernelSpace &space) {
+  llvm::DenseSet<Value> bases;
+  for (auto &[operand, use] : space.getUses())
+    bases.insert(use.base);
+  return bases.size();
+}
+
+static bool escapes(const Cluster &cluster, Operation *except) {
+  for (Operation *op : cluster.ops) {
+    if (!cluster.space.isMember(op->getResult(0)))
+      continue;
+    for (Operation *user : op->getUsers())
+      if (user != except && !cluster.contains(user))
+        return true;
+  }
+  return false;
+}
+
+/// Whether a space of reductions is cut into too few parts to compute anything
+/// large beside them.
+static bool isNarrow(const KernelSpace &space) {
+  if (!space.hasReduction() || space.getNumPoints() < kLargeSpace)
+    return false;
+  int64_t parts = 1;
+  for (auto [d, size] : llvm::enumerate(space.getSizes()))
+    if (!space.isReduced(d))
+      parts *= size;
+  return parts < (space.reducesLast() ? kMinRows : kMinColumns);
+}
+
+/// Whether it is worth while that `op` joins `before`, giving `after`.
+bool ClusterBuilder::pays(Operation *op, const Cluster &before,
+                          const KernelSpace &after) const {
+  if (before.ops.empty())
+    return true;
+  if (countBuffers(after) > limits.maxBuffers)
+    return false;
+  bool grows = after.getNumPoints() > before.space.getNumPoints();
+  if (grows && escapes(before, op))
+    return false; // its values would be written by every row
+  if (!isNarrow(after))
+    return true;
+  if (!before.space.hasReduction())
+    return !escapes(before, op);
+  return !after.isFull(op->getResult(0));
+}
+
+bool ClusterBuilder::join(Operation *op, Cluster &cluster) {
+  KernelSpace space = cluster.space;
+  llvm::SmallVector<Operation *> ops = cluster.ops;
+  llvm::DenseSet<Operation *> set = cluster.set;
+  if (!append(op, space, ops, set) || !pays(op, cluster, space))
+    return false;
+  cluster.space = std::move(space);
+  cluster.ops = std::move(ops);
+  cluster.set = std::move(set);
+  commit(op, cluster);
+  return true;
+}
+
+/// Joins `op` and all candidates into the first of them.
+bool ClusterBuilder::joinAll(Operation *op,
+                             llvm::ArrayRef<Cluster *> candidates) {
+  llvm::SmallVector<Operation *> all;
+  for (Cluster *candidate : candidates)
+    all.append(candidate->ops.begin(), candidate->ops.end());
+  if (all.size() >= limits.maxOps)
+    return false;
+  llvm::sort(all, [&](Operation *x, Operation *y) {
+    return order.lookup(x) < order.lookup(y);
+  });
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  Cluster merged;
+  for (Operation *next : all) {
+    if (!merged.space.add(next))
+      return false;
+    merged.ops.push_back(next);
+    merged.set.insert(next);
+  }
+  for (Cluster *candidate : candidates)
+    if (candidate->space.hasReduction() != merged.space.hasReduction() &&
+        isNarrow(merged.space))
+      return false;
+  if (!join(op, merged))
+    return false;
+  *candidates.front() = std::move(merged);
+  for (Operation *next : candidates.front()->ops)
+    if (candidates.front()->space.isMember(next->getResult(0)))
+      commit(next, *candidates.front());
+  for (Cluster *candidate : candidates.drop_front()) {
+    candidate->ops.clear();
+    candidate->set.clear();
+    candidate->open = false;
+  }
+  return true;
+}
+
+void ClusterBuilder::commit(Operation *op, Cluster &cluster) {
+  owner[op] = &cluster;
+  for (Value operand : op->getOperands())
+    if (clusterOf(operand) != &cluster)
+      readers[operand] = &cluster;
+}
+
+} // namespace weft

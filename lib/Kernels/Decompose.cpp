@@ -1,0 +1,95 @@
+//===- Decompose.cpp - Write composite ops out as primitives --------------===//
+
+#include "Fusion.h"
+#include "weft/Kernels/Passes.h"
+#include "weft/Weft/Weft.h"
+
+using namespace mlir;
+
+namespace weft {
+#define GEN_PASS_DEF_DECOMPOSEPASS
+#include "weft/Kernels/Passes.h.inc"
+
+bool isFoldableAccumulate(AccumulateOp op) {
+  Operation *producer = op.getValue().getDefiningOp();
+  return producer && isa<MatmulOp, EmbeddingGradOp>(producer) &&
+         op.getValue().hasOneUse();
+}
+
+/// accumulate == 0 ? value : old + value
+static Value expandAccumulate(AccumulateOp op, OpBuilder &b) {
+  Location loc = op.getLoc();
+  auto type = cast<RankedTensorType>(op.getType());
+  auto scalar = cast<RankedTensorType>(op.getAccumulate().getType());
+  Value zero = ConstantOp::create(
+      b, loc, scalar,
+      DenseElementsAttr::get(scalar, b.getF32FloatAttr(0.0)));
+  Value first =
+      CompareOp::create(b, loc, scalar.clone(b.getI1Type()), Predicate::EQ,
+                        op.getAccumulate(), zero);
+  Value sum = AddOp::create(b, loc, type, op.getOld(), op.getValue());
+  return SelectOp::create(b, loc, type, first, op.getValue(), sum);
+}
+
+/// A reduction over dimensions of size 1 only renames its operand.
+static bool isTrivialReduce(ReduceOp op) {
+  auto type = cast<RankedTensorType>(op.getOperand().getType());
+  return llvm::all_of(op.getDims(),
+                      [&](int64_t dim) { return type.getDimSize(dim) == 1; });
+}
+
+static FailureOr<llvm::SmallVector<Value>> expand(Operation *op,
+                                                  OpBuilder &builder) {
+  llvm::SmallVector<Value> values;
+  if (auto composite = dyn_cast<CompositeOpInterface>(op))
+    return composite.decompose(builder);
+  if (auto accumulate = dyn_cast<AccumulateOp>(op)) {
+    if (!isFoldableAccumulate(accumulate))
+      values.push_back(expandAccumulate(accumulate, builder));
+  } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
+    if (isTrivialReduce(reduce))
+      values.push_back(ReshapeOp::create(builder, op->getLoc(),
+                                         reduce.getType(),
+                                         reduce.getOperand()));
+  }
+  return values;
+}
+
+LogicalResult decomposeProgram(ProgramOp program) {
+  llvm::SmallVector<Operation *> work;
+  for (Operation &op : program.getBody().front().without_terminator())
+    work.push_back(&op);
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val();
+    OpBuilder builder(op);
+    Operation *before = op->getPrevNode();
+    FailureOr<llvm::SmallVector<Value>> values = expand(op, builder);
+    if (failed(values))
+      return failure();
+    if (values->empty())
+      continue;
+    Operation *made = before ? before->getNextNode() : &op->getBlock()->front();
+    for (; made != op; made = made->getNextNode()) {
+      copyScope(op, made);
+      work.push_back(made);
+    }
+    op->replaceAllUsesWith(*values);
+    op->erase();
+  }
+  return success();
+}
+
+namespace {
+struct Decompose : impl::DecomposePassBase<Decompose> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<WeftDialect>();
+  }
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<ProgramOp>())
+      if (failed(decomposeProgram(program)))
+        return signalPassFailure();
+  }
+};
+} // namespace
+
+} // namespace weft

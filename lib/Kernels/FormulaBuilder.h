@@ -1,0 +1,97 @@
+//===- FormulaBuilder.h - Formulas over weft ops ----------------*- C++ -*-===//
+//
+// Short names for building primitives. f16 and bf16 operands are widened, so
+// that a formula rounds once, at its end.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_KERNELS_FORMULABUILDER_H
+#define WEFT_KERNELS_FORMULABUILDER_H
+
+#include "weft/Weft/Weft.h"
+
+namespace weft {
+
+class FormulaBuilder {
+public:
+  FormulaBuilder(mlir::OpBuilder &builder, mlir::Location loc)
+      : b(builder), loc(loc) {}
+
+  mlir::Value add(mlir::Value x, mlir::Value y) { return make<AddOp>(x, y); }
+  mlir::Value sub(mlir::Value x, mlir::Value y) { return make<SubOp>(x, y); }
+  mlir::Value mul(mlir::Value x, mlir::Value y) { return make<MulOp>(x, y); }
+  mlir::Value div(mlir::Value x, mlir::Value y) { return make<DivOp>(x, y); }
+  mlir::Value max(mlir::Value x, mlir::Value y) { return make<MaxOp>(x, y); }
+
+  template <typename Op> mlir::Value unary(mlir::Value x) {
+    return Op::create(b, loc, x.getType(), x);
+  }
+
+  /// A scalar constant of the element type of `like`.
+  mlir::Value constant(double value, mlir::Value like) {
+    mlir::Type element = mlir::getElementTypeOrSelf(like.getType());
+    auto type = mlir::RankedTensorType::get({}, element);
+    auto attr = mlir::DenseElementsAttr::get(
+        type, mlir::cast<mlir::TypedAttr>(
+                  mlir::Attribute(b.getFloatAttr(element, value))));
+    return ConstantOp::create(b, loc, type, attr);
+  }
+
+  /// Reduction that keeps the reduced dimensions with size 1.
+  mlir::Value reduce(ReduceKind kind, mlir::Value x,
+                     llvm::ArrayRef<int64_t> dims) {
+    auto type = mlir::cast<mlir::RankedTensorType>(x.getType());
+    llvm::SmallVector<int64_t> shape(type.getShape());
+    for (int64_t dim : dims)
+      shape[dim] = 1;
+    return ReduceOp::create(b, loc, type.clone(shape), kind, x, dims,
+                            /*keep_dims=*/true);
+  }
+
+  mlir::Value cast(mlir::Value x, mlir::Type element) {
+    auto type = mlir::cast<mlir::RankedTensorType>(x.getType());
+    if (type.getElementType() == element)
+      return x;
+    return CastOp::create(b, loc, type.clone(element), x);
+  }
+
+  /// `x` in f32, unless it is f64 already.
+  mlir::Value widen(mlir::Value x) {
+    bool wide = mlir::getElementTypeOrSelf(x.getType()).isF64();
+    return wide ? x : cast(x, b.getF32Type());
+  }
+
+  /// `x` with the shape and the element type of `type`.
+  mlir::Value finish(mlir::Value x, mlir::Type type) {
+    x = cast(x, mlir::getElementTypeOrSelf(type));
+    return x.getType() == type ? x
+                               : ReshapeOp::create(b, loc, type, x).getResult();
+  }
+
+  /// 1 / (1 + e^-x)
+  mlir::Value sigmoid(mlir::Value x) {
+    mlir::Value one = constant(1.0, x);
+    return div(one, add(one, unary<ExpOp>(unary<NegOp>(x))));
+  }
+
+  /// ln(1 + e^x) without overflow
+  mlir::Value softplus(mlir::Value x) {
+    mlir::Value small = unary<ExpOp>(unary<NegOp>(unary<AbsOp>(x)));
+    return add(unary<ReluOp>(x), unary<Log1pOp>(small));
+  }
+
+private:
+  template <typename Op> mlir::Value make(mlir::Value x, mlir::Value y) {
+    auto left = mlir::cast<mlir::RankedTensorType>(x.getType());
+    auto right = mlir::cast<mlir::RankedTensorType>(y.getType());
+    auto shape = *broadcastShapes(left.getShape(), right.getShape());
+    return Op::create(b, loc, left.clone(shape), x, y);
+  }
+
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+};
+
+} // namespace weft
+
+#endif // WEFT_KERNELS_FORMULABUILDER_H

@@ -1,0 +1,58 @@
+//===- Fuse.cpp - Outline chains of primitive ops as kernels --------------===//
+
+#include "Fusion.h"
+#include "weft/Kernels/Passes.h"
+
+using namespace mlir;
+
+namespace weft {
+#define GEN_PASS_DEF_FUSEPASS
+#include "weft/Kernels/Passes.h.inc"
+
+namespace {
+
+static void eraseDeadOps(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+struct Fuse : impl::FusePassBase<Fuse> {
+  using FusePassBase::FusePassBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<WeftDialect>();
+  }
+
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    OutlineCounts counts;
+    for (auto program :
+         llvm::make_early_inc_range(getOperation().getOps<ProgramOp>()))
+      if (failed(fuseProgram(program, symbols, counts)))
+        return signalPassFailure();
+    numKernels += counts.kernels;
+    numCalls += counts.calls;
+    numOps += counts.ops;
+  }
+
+  LogicalResult fuseProgram(ProgramOp program, SymbolTable &symbols,
+                            OutlineCounts &counts) {
+    if (failed(decomposeProgram(program)))
+      return failure();
+    Block &block = program.getBody().front();
+    eraseDeadOps(block);
+    ClusterBuilder builder(block, FusionLimits{maxOps, maxBuffers});
+    if (failed(builder.run()))
+      return failure();
+    for (const std::unique_ptr<Cluster> &cluster : builder.getClusters())
+      if (!cluster->ops.empty() &&
+          failed(outlineCluster(cluster->ops, symbols, counts)))
+        return failure();
+    eraseDeadOps(block);
+    return success();
+  }
+};
+
+} // namespace
+} // namespace weft

@@ -1,0 +1,83 @@
+//===- Fusion.h - The steps of weft-fuse ------------------------*- C++ -*-===//
+
+#ifndef WEFT_KERNELS_FUSION_H
+#define WEFT_KERNELS_FUSION_H
+
+#include "weft/Analysis/KernelSpace.h"
+
+#include "mlir/IR/SymbolTable.h"
+
+#include <memory>
+
+namespace weft {
+
+/// Whether the op that computes the value can perform the accumulation itself.
+bool isFoldableAccumulate(AccumulateOp op);
+
+/// Replaces composite ops by their formulas.
+llvm::LogicalResult decomposeProgram(ProgramOp program);
+
+struct FusionLimits {
+  unsigned maxOps = 64;
+  unsigned maxBuffers = 24;
+};
+
+/// Ops that will run as one kernel, in program order, with the constants and
+/// views of outside values they read.
+struct Cluster {
+  KernelSpace space;
+  llvm::SmallVector<mlir::Operation *> ops;
+  llvm::DenseSet<mlir::Operation *> set;
+  bool open = true; // no op outside has used a member yet
+
+  bool contains(mlir::Operation *op) const { return set.contains(op); }
+};
+
+/// Groups the ops of a block. A kernel runs at the place of its last op: an op
+/// may join as long as no op in between uses a member.
+class ClusterBuilder {
+public:
+  ClusterBuilder(mlir::Block &block, FusionLimits limits);
+
+  /// Fails with an error on an op that fits no kernel.
+  llvm::LogicalResult run();
+  llvm::ArrayRef<std::unique_ptr<Cluster>> getClusters() const {
+    return clusters;
+  }
+
+private:
+  llvm::LogicalResult place(mlir::Operation *op);
+  llvm::SmallVector<Cluster *> findProducers(mlir::Operation *op);
+  Cluster *findSibling(mlir::Operation *op);
+  bool joinAll(mlir::Operation *op, llvm::ArrayRef<Cluster *> candidates);
+  bool join(mlir::Operation *op, Cluster &cluster);
+  bool pays(mlir::Operation *op, const Cluster &before,
+            const KernelSpace &after) const;
+  bool append(mlir::Operation *op, KernelSpace &space,
+              llvm::SmallVectorImpl<mlir::Operation *> &ops,
+              llvm::DenseSet<mlir::Operation *> &set) const;
+  void commit(mlir::Operation *op, Cluster &cluster);
+  Cluster *clusterOf(mlir::Value value) const;
+
+  mlir::Block &block;
+  FusionLimits limits;
+  std::vector<std::unique_ptr<Cluster>> clusters;
+  llvm::DenseMap<mlir::Operation *, Cluster *> owner;
+  llvm::DenseMap<mlir::Operation *, unsigned> order;
+  llvm::DenseMap<mlir::Value, Cluster *> readers; // last cluster to read it
+};
+
+/// Counts for the statistics of weft-fuse.
+struct OutlineCounts {
+  unsigned kernels = 0, calls = 0, ops = 0;
+};
+
+/// Moves the ops of a cluster into a kernel of `module` and calls it; kernels
+/// of equal content are made once.
+llvm::LogicalResult outlineCluster(llvm::ArrayRef<mlir::Operation *> ops,
+                                   mlir::SymbolTable &symbols,
+                                   OutlineCounts &counts);
+
+} // namespace weft
+
+#endif // WEFT_KERNELS_FUSION_H
