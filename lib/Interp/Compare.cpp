@@ -5,7 +5,7 @@
 #include "weft/Interp/Inputs.h"
 
 #include "llvm/ADT/MapVector.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cmath>
@@ -199,14 +199,15 @@ std::string comparisonTable(const Comparison &comparison) {
       if (tensor->isEqual)
         continue;
       ++numDifferent;
-      os << llvm::formatv(
-          "differs: {0,-8} {1,-40} max abs {2:e3}, max rel {3:e3}\n", program,
-          tensor->name, tensor->maxAbs, tensor->maxRel);
+      os << llvm::format("differs: %-8s %-40s max abs %.3e, max rel %.3e\n",
+                         tensor->program.c_str(), tensor->name.c_str(),
+                         tensor->maxAbs, tensor->maxRel);
     }
-    os << llvm::formatv("{0}: {1} of {2} tensors differ; largest difference "
-                        "{3:e3} in {4}\n",
-                        program, numDifferent, tensors.size(), largest->maxAbs,
-                        largest->name);
+    os << program
+       << llvm::format(
+              ": %zu of %zu tensors differ; largest difference %.3e in ",
+              numDifferent, tensors.size(), largest->maxAbs)
+       << largest->name << '\n';
   }
   for (const std::string &note : comparison.notes)
     os << "note: " << note << '\n';
