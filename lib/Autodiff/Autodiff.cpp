@@ -1,5 +1,6 @@
 //===- Autodiff.cpp - Gradients of the micro program ----------------------===//
 
+#include "Activity.h"
 #include "GradientSums.h"
 
 #include "weft/Autodiff/Passes.h"
@@ -70,7 +71,6 @@ public:
 private:
   LogicalResult collectParameters();
   LogicalResult seed();
-  void findActive();
   LogicalResult differentiate(Operation *op);
   LogicalResult writeGradients();
   LogicalResult writeGradient(ParamOp param, Value read);
@@ -87,11 +87,6 @@ private:
   GradientSums sums;
   SmallVector<Operation *> forward;
 };
-
-bool isFloatTensor(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && isa<FloatType>(type.getElementType());
-}
 
 LogicalResult Differentiator::collectParameters() {
   for (ParamOp param : module.getOps<ParamOp>())
@@ -115,23 +110,6 @@ LogicalResult Differentiator::collectParameters() {
       found->second.second = read.getResult();
   }
   return success();
-}
-
-/// Forward over the program: what a trainable parameter reaches.
-void Differentiator::findActive() {
-  for (Operation &op : program.getBody().front().without_terminator()) {
-    forward.push_back(&op);
-    auto read = dyn_cast<ReadOp>(op);
-    bool reached = read ? params.contains(read.getSourceAttr().getAttr())
-                        : llvm::any_of(op.getOperands(), [&](Value v) {
-                            return active.contains(v);
-                          });
-    if (!reached)
-      continue;
-    for (Value result : op.getResults())
-      if (isFloatTensor(result))
-        active.insert(result);
-  }
 }
 
 LogicalResult Differentiator::seed() {
@@ -256,7 +234,10 @@ LogicalResult Differentiator::writeGradients() {
 LogicalResult Differentiator::run() {
   if (failed(collectParameters()))
     return failure();
-  findActive();
+  active = findActive(program,
+                      [&](StringAttr name) { return params.contains(name); });
+  for (Operation &op : program.getBody().front().without_terminator())
+    forward.push_back(&op);
   if (failed(seed()))
     return failure();
   for (Operation *op : llvm::reverse(forward))

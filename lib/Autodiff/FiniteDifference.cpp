@@ -1,0 +1,118 @@
+//===- FiniteDifference.cpp - Gradients against finite differences --------===//
+
+#include "weft/Autodiff/FiniteDifference.h"
+
+#include "CentralDifference.h"
+
+#include "weft/Autodiff/Passes.h"
+#include "weft/Interp/Inputs.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/Format.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+/// Parameters that start as a constant move by up to this much.
+constexpr double kMove = 0.1;
+
+bool startsConstant(ParamOp param) {
+  InitKind kind = param.getInit()->getKind();
+  return kind != InitKind::Normal && kind != InitKind::Uniform;
+}
+
+/// The micro program of a f64 copy of `module`, without the other programs.
+FailureOr<OwningOpRef<ModuleOp>> deriveMicro(ModuleOp module) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  convertToF64(*copy);
+  PassManager passes(module.getContext());
+  passes.addPass(createDerivePrograms());
+  if (failed(passes.run(*copy)))
+    return failure();
+  for (ProgramOp program :
+       llvm::make_early_inc_range(copy->getOps<ProgramOp>()))
+    if (program.getKind() != ProgramKind::Micro)
+      program->erase();
+  return copy;
+}
+
+/// Draws inputs and parameters from the seed, but for what `options` gives.
+LogicalResult drawValues(GradientProblem &problem,
+                         const GradientCheckOptions &options) {
+  ModuleOp module = *problem.forward;
+  problem.inputs =
+      makeInputs(findProgram(module, ProgramKind::Micro), options.seed);
+  for (const auto &[name, value] : options.inputs)
+    problem.inputs[name] = value;
+  Interpreter interpreter(module);
+  if (failed(interpreter.initialize(options.seed)))
+    return failure();
+  std::mt19937_64 random(options.seed);
+  for (ParamOp param : module.getOps<ParamOp>()) {
+    if (param.getTie())
+      continue;
+    Tensor value = *interpreter.findState(param.getSymName());
+    if (startsConstant(param))
+      for (double &element : value.floatValues())
+        element += kMove * drawSigned(random);
+    problem.states[param.getSymName().str()] = std::move(value);
+  }
+  for (const auto &[name, value] : options.states)
+    problem.states[name] = value;
+  return success();
+}
+
+} // namespace
+
+bool GradientCheck::isEqual() const {
+  return !parameters.empty() &&
+         llvm::all_of(parameters, [](const GradientError &parameter) {
+           return parameter.isEqual;
+         });
+}
+
+FailureOr<GradientCheck> checkGradients(ModuleOp module,
+                                        const GradientCheckOptions &options) {
+  GradientProblem problem;
+  FailureOr<OwningOpRef<ModuleOp>> micro = deriveMicro(module);
+  if (failed(micro))
+    return failure();
+  problem.forward = std::move(*micro);
+  GradientCheck check;
+  if (failed(drawValues(problem, options)) ||
+      failed(compareGradients(problem, options, check)))
+    return failure();
+  if (check.isEqual())
+    return check;
+  FailureOr<std::optional<OpGradientError>> wrong =
+      findWrongOp(problem, options);
+  if (failed(wrong))
+    return failure();
+  check.firstWrongOp = *wrong;
+  return check;
+}
+
+std::string gradientTable(const GradientCheck &check, bool onlyWrong) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  for (const GradientError &parameter : check.parameters)
+    if (!onlyWrong || !parameter.isEqual)
+      stream << (parameter.isEqual ? "ok    " : "wrong ") << parameter.name
+             << llvm::format(": relative error %.1e, norm %.3e, ",
+                             parameter.error, parameter.norm)
+             << parameter.compared << " compared\n";
+  if (check.firstWrongOp) {
+    const OpGradientError &wrong = *check.firstWrongOp;
+    stream << "first wrong adjoint: " << wrong.op << ", operand "
+           << wrong.operand
+           << llvm::format(", relative error %.1e", wrong.error);
+    if (!wrong.scope.empty())
+      stream << ", scope " << wrong.scope;
+    stream << ", at " << wrong.location << "\n";
+  }
+  return text;
+}
+
+} // namespace weft

@@ -1,0 +1,175 @@
+//===- WrongOp.cpp - The first op whose adjoint is wrong ------------------===//
+//
+// Each op becomes a program of its own: its floating-point operands are
+// parameters with the values they had, the others are inputs, and the loss is a
+// random combination of the elements of its first result.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Activity.h"
+#include "CentralDifference.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+std::string operandName(unsigned index) {
+  return "operand" + std::to_string(index);
+}
+
+/// sum(result * weights), in the result's type.
+Value weightedSum(OpBuilder &builder, Location loc, Value result,
+                  Value weights) {
+  Value product = MulOp::create(builder, loc, result, weights);
+  int64_t rank = cast<RankedTensorType>(product.getType()).getRank();
+  auto dims = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  if (dims.empty())
+    return product;
+  return ReduceOp::create(builder, loc, ReduceKind::Sum, product, dims);
+}
+
+/// Collects the values that the ops of a program have, and checks ops alone.
+class OpChecker {
+public:
+  OpChecker(const GradientProblem &problem, const GradientCheckOptions &options)
+      : module(problem.forward.get()), problem(problem), options(options),
+        program(*module.getOps<ProgramOp>().begin()), random(options.seed) {}
+
+  LogicalResult collectValues();
+  FailureOr<std::optional<OpGradientError>> check(Operation *op);
+  Block &body() { return program.getBody().front(); }
+
+private:
+  GradientProblem isolate(Operation *op);
+  void addOperand(OpOperand &operand, ProgramOp single, OpBuilder &body,
+                  IRMapping &mapping, GradientProblem &result);
+
+  ModuleOp module;
+  const GradientProblem &problem;
+  const GradientCheckOptions &options;
+  ProgramOp program;
+  std::mt19937_64 random;
+  DenseMap<Value, Tensor> values;
+  DenseSet<Value> active;
+};
+
+LogicalResult OpChecker::collectValues() {
+  active = findActive(program, [&](StringAttr name) {
+    auto param = dyn_cast_or_null<ParamOp>(
+        SymbolTable::lookupSymbolIn(module, name));
+    return param && param.getTrainable();
+  });
+  Interpreter interpreter(module);
+  for (const auto &[name, value] : problem.states)
+    if (failed(interpreter.setState(name, value)))
+      return failure();
+  for (BlockArgument argument : body().getArguments()) {
+    StringRef name = program.getInputName(argument.getArgNumber());
+    values[argument] = problem.inputs.at(name.str());
+  }
+  interpreter.setObserver([&](Operation *op, ArrayRef<Tensor> results) {
+    for (auto [value, tensor] : llvm::zip_equal(op->getResults(), results))
+      values[value] = tensor;
+  });
+  return success(succeeded(interpreter.run("micro", problem.inputs)));
+}
+
+void OpChecker::addOperand(OpOperand &operand, ProgramOp single, OpBuilder &body,
+                           IRMapping &mapping, GradientProblem &result) {
+  std::string name = operandName(operand.getOperandNumber());
+  Value value = operand.get();
+  auto type = cast<RankedTensorType>(value.getType());
+  if (!isa<FloatType>(type.getElementType())) {
+    mapping.map(value, single.addInput(name, type));
+    result.inputs[name] = values.at(value);
+    return;
+  }
+  auto builder = OpBuilder::atBlockBegin(result.forward->getBody());
+  auto param = ParamOp::create(builder, value.getLoc(),
+                               builder.getStringAttr(name),
+                               TypeAttr::get(type), /*init=*/nullptr,
+                               builder.getBoolAttr(active.contains(value)),
+                               /*decay=*/nullptr, /*tie=*/nullptr,
+                               /*scope=*/nullptr, /*source=*/nullptr);
+  result.states[name] = values.at(value);
+  mapping.map(value, ReadOp::create(body, value.getLoc(), type,
+                                    param.getSymName()));
+}
+
+GradientProblem OpChecker::isolate(Operation *op) {
+  GradientProblem result;
+  Location loc = op->getLoc();
+  OpBuilder builder(op->getContext());
+  result.forward = ModuleOp::create(loc);
+  builder.setInsertionPointToEnd(result.forward->getBody());
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  auto scalar = RankedTensorType::get({}, type.getElementType());
+  auto name = builder.getNamedAttr(WeftDialect::kOutputAttr,
+                                   builder.getStringAttr("loss"));
+  auto single = ProgramOp::create(
+      builder, loc, "micro", builder.getFunctionType({}, {scalar}),
+      ProgramKind::Micro, /*arg_attrs=*/nullptr,
+      builder.getArrayAttr(builder.getDictionaryAttr(name)));
+  single.getBody().emplaceBlock();
+  auto body = OpBuilder::atBlockEnd(&single.getBody().front());
+
+  IRMapping mapping;
+  for (OpOperand &operand : op->getOpOperands())
+    if (!mapping.contains(operand.get()))
+      addOperand(operand, single, body, mapping, result);
+  Value weights = single.addInput("weights", type);
+  Tensor drawn(type);
+  for (double &weight : drawn.floatValues())
+    weight = drawSigned(random);
+  result.inputs["weights"] = std::move(drawn);
+  single.addInput("loss_seed", scalar);
+  single.addInput("accumulate", scalar.clone(builder.getF32Type()));
+  result.inputs["loss_seed"] = Tensor::scalar(1, ElementKind::F64);
+  result.inputs["accumulate"] = Tensor::scalar(0);
+
+  Operation *copy = body.clone(*op, mapping);
+  ReturnOp::create(body, loc,
+                   weightedSum(body, loc, copy->getResult(0), weights));
+  return result;
+}
+
+FailureOr<std::optional<OpGradientError>> OpChecker::check(Operation *op) {
+  if (isa<ReadOp>(op) || op->getNumResults() == 0 ||
+      !active.contains(op->getResult(0)))
+    return std::optional<OpGradientError>();
+  GradientCheck single;
+  if (failed(compareGradients(isolate(op), options, single)))
+    return failure();
+  for (const GradientError &gradient : single.parameters) {
+    if (gradient.isEqual)
+      continue;
+    unsigned operand = 0;
+    while (operandName(operand) != gradient.name)
+      ++operand;
+    return std::optional<OpGradientError>(OpGradientError{
+        op->getName().getStringRef().str(), op->getLoc(), getScope(op).str(),
+        operand, gradient.error});
+  }
+  return std::optional<OpGradientError>();
+}
+
+} // namespace
+
+FailureOr<std::optional<OpGradientError>>
+findWrongOp(const GradientProblem &problem,
+            const GradientCheckOptions &options) {
+  OpChecker checker(problem, options);
+  if (failed(checker.collectValues()))
+    return failure();
+  for (Operation &op : checker.body().without_terminator()) {
+    auto wrong = checker.check(&op);
+    if (failed(wrong) || *wrong)
+      return wrong;
+  }
+  return std::optional<OpGradientError>();
+}
+
+} // namespace weft
