@@ -35,11 +35,16 @@ public:
     return success();
   }
 
+  /// The sum of the elements of the output `loss`, each times that of its seed.
   FailureOr<double> evaluate() {
     FailureOr<TensorMap> outputs = interpreter.run("micro", inputs);
     if (failed(outputs))
       return failure();
-    return outputs->at("loss").at(0);
+    const Tensor &result = outputs->at("loss"), &seed = inputs.at("loss_seed");
+    double sum = 0;
+    for (int64_t i = 0; i < result.size(); ++i)
+      sum += result.at(i) * seed.at(i);
+    return sum;
   }
 
   /// The loss with parameter `name` at `value` + `distance` * `direction`.
@@ -98,9 +103,8 @@ SmallVector<Direction> chooseDirections(int64_t size, int64_t limit,
 /// The difference closest to `exact` of those with each step, until one is
 /// close enough: its distance.
 FailureOr<double> smallestError(Loss &loss, const std::string &name,
-                                const Tensor &value,
-                                const Direction &direction, double exact,
-                                double tolerance) {
+                                const Tensor &value, const Direction &direction,
+                                double exact, double tolerance) {
   double best = INFINITY;
   for (double h : kSteps) {
     FailureOr<double> measured = difference(loss, name, value, direction, h);
@@ -129,8 +133,8 @@ FailureOr<GradientError> compareGradient(Loss &loss, const std::string &name,
     double exact = 0;
     for (auto [index, weight] : direction)
       exact += grad.at(index) * weight;
-    FailureOr<double> error = smallestError(loss, name, value, direction,
-                                            exact, options.tolerance);
+    FailureOr<double> error =
+        smallestError(loss, name, value, direction, exact, options.tolerance);
     if (failed(error))
       return failure();
     squareError += *error * *error;

@@ -1,8 +1,8 @@
 //===- WrongOp.cpp - The first op whose adjoint is wrong ------------------===//
 //
 // Each op becomes a program of its own: its floating-point operands are
-// parameters with the values they had, the others are inputs, and the loss is a
-// random combination of the elements of its first result.
+// parameters with the values they had, the others are inputs, and the gradient
+// of its first result is random. No other op takes part.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,17 +18,6 @@ namespace {
 
 std::string operandName(unsigned index) {
   return "operand" + std::to_string(index);
-}
-
-/// sum(result * weights), in the result's type.
-Value weightedSum(OpBuilder &builder, Location loc, Value result,
-                  Value weights) {
-  Value product = MulOp::create(builder, loc, result, weights);
-  int64_t rank = cast<RankedTensorType>(product.getType()).getRank();
-  auto dims = llvm::to_vector(llvm::seq<int64_t>(0, rank));
-  if (dims.empty())
-    return product;
-  return ReduceOp::create(builder, loc, ReduceKind::Sum, product, dims);
 }
 
 /// Collects the values that the ops of a program have, and checks ops alone.
@@ -58,8 +47,8 @@ private:
 
 LogicalResult OpChecker::collectValues() {
   active = findActive(program, [&](StringAttr name) {
-    auto param = dyn_cast_or_null<ParamOp>(
-        SymbolTable::lookupSymbolIn(module, name));
+    auto param =
+        dyn_cast_or_null<ParamOp>(SymbolTable::lookupSymbolIn(module, name));
     return param && param.getTrainable();
   });
   Interpreter interpreter(module);
@@ -77,8 +66,9 @@ LogicalResult OpChecker::collectValues() {
   return success(succeeded(interpreter.run("micro", problem.inputs)));
 }
 
-void OpChecker::addOperand(OpOperand &operand, ProgramOp single, OpBuilder &body,
-                           IRMapping &mapping, GradientProblem &result) {
+void OpChecker::addOperand(OpOperand &operand, ProgramOp single,
+                           OpBuilder &body, IRMapping &mapping,
+                           GradientProblem &result) {
   std::string name = operandName(operand.getOperandNumber());
   Value value = operand.get();
   auto type = cast<RankedTensorType>(value.getType());
@@ -88,15 +78,14 @@ void OpChecker::addOperand(OpOperand &operand, ProgramOp single, OpBuilder &body
     return;
   }
   auto builder = OpBuilder::atBlockBegin(result.forward->getBody());
-  auto param = ParamOp::create(builder, value.getLoc(),
-                               builder.getStringAttr(name),
-                               TypeAttr::get(type), /*init=*/nullptr,
-                               builder.getBoolAttr(active.contains(value)),
-                               /*decay=*/nullptr, /*tie=*/nullptr,
-                               /*scope=*/nullptr, /*source=*/nullptr);
+  auto param = ParamOp::create(
+      builder, value.getLoc(), builder.getStringAttr(name), TypeAttr::get(type),
+      /*init=*/nullptr, builder.getBoolAttr(active.contains(value)),
+      /*decay=*/nullptr, /*tie=*/nullptr,
+      /*scope=*/nullptr, /*source=*/nullptr);
   result.states[name] = values.at(value);
-  mapping.map(value, ReadOp::create(body, value.getLoc(), type,
-                                    param.getSymName()));
+  mapping.map(value,
+              ReadOp::create(body, value.getLoc(), type, param.getSymName()));
 }
 
 GradientProblem OpChecker::isolate(Operation *op) {
@@ -106,11 +95,10 @@ GradientProblem OpChecker::isolate(Operation *op) {
   result.forward = ModuleOp::create(loc);
   builder.setInsertionPointToEnd(result.forward->getBody());
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  auto scalar = RankedTensorType::get({}, type.getElementType());
   auto name = builder.getNamedAttr(WeftDialect::kOutputAttr,
                                    builder.getStringAttr("loss"));
   auto single = ProgramOp::create(
-      builder, loc, "micro", builder.getFunctionType({}, {scalar}),
+      builder, loc, "micro", builder.getFunctionType({}, {type}),
       ProgramKind::Micro, /*arg_attrs=*/nullptr,
       builder.getArrayAttr(builder.getDictionaryAttr(name)));
   single.getBody().emplaceBlock();
@@ -120,19 +108,16 @@ GradientProblem OpChecker::isolate(Operation *op) {
   for (OpOperand &operand : op->getOpOperands())
     if (!mapping.contains(operand.get()))
       addOperand(operand, single, body, mapping, result);
-  Value weights = single.addInput("weights", type);
-  Tensor drawn(type);
-  for (double &weight : drawn.floatValues())
-    weight = drawSigned(random);
-  result.inputs["weights"] = std::move(drawn);
-  single.addInput("loss_seed", scalar);
-  single.addInput("accumulate", scalar.clone(builder.getF32Type()));
-  result.inputs["loss_seed"] = Tensor::scalar(1, ElementKind::F64);
+  single.addInput("loss_seed", type);
+  single.addInput("accumulate",
+                  RankedTensorType::get({}, builder.getF32Type()));
+  Tensor seed(type);
+  for (double &element : seed.floatValues())
+    element = drawSigned(random);
+  result.inputs["loss_seed"] = std::move(seed);
   result.inputs["accumulate"] = Tensor::scalar(0);
 
-  Operation *copy = body.clone(*op, mapping);
-  ReturnOp::create(body, loc,
-                   weightedSum(body, loc, copy->getResult(0), weights));
+  ReturnOp::create(body, loc, body.clone(*op, mapping)->getResult(0));
   return result;
 }
 
@@ -149,9 +134,9 @@ FailureOr<std::optional<OpGradientError>> OpChecker::check(Operation *op) {
     unsigned operand = 0;
     while (operandName(operand) != gradient.name)
       ++operand;
-    return std::optional<OpGradientError>(OpGradientError{
-        op->getName().getStringRef().str(), op->getLoc(), getScope(op).str(),
-        operand, gradient.error});
+    return std::optional<OpGradientError>(
+        OpGradientError{op->getName().getStringRef().str(), op->getLoc(),
+                        getScope(op).str(), operand, gradient.error});
   }
   return std::optional<OpGradientError>();
 }

@@ -1,0 +1,16 @@
+// RUN: weft-opt %s --weft-autodiff | FileCheck %s
+
+// The gradient of e^x: g y.
+
+weft.param @x : tensor<3x4xf32>
+// CHECK-LABEL: weft.program @micro(
+// CHECK-SAME: %[[G:[^ ]*]]: tensor<3x4xf32> {weft.input = "loss_seed"}
+weft.program @micro(%g: tensor<3x4xf32> {weft.input = "loss_seed"}, %flag: tensor<f32> {weft.input = "accumulate"})
+    -> (tensor<3x4xf32> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
+  %x = weft.read @x : tensor<3x4xf32>
+  // CHECK: %[[Y:.*]] = weft.exp{{.*}}weft.saved = array<i64: 0>
+  %y = weft.exp %x : tensor<3x4xf32>
+  // CHECK: %[[V0:.*]] = weft.mul %[[G]], %[[Y]]
+  // CHECK: weft.accumulate %{{.*}}, %[[V0]],
+  weft.return %y : tensor<3x4xf32>
+}

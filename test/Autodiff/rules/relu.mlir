@@ -1,0 +1,18 @@
+// RUN: weft-opt %s --weft-autodiff | FileCheck %s
+
+// The gradient of relu: g where x > 0, else 0.
+
+weft.param @x : tensor<3x4xf32>
+// CHECK-LABEL: weft.program @micro(
+// CHECK-SAME: %[[G:[^ ]*]]: tensor<3x4xf32> {weft.input = "loss_seed"}
+weft.program @micro(%g: tensor<3x4xf32> {weft.input = "loss_seed"}, %flag: tensor<f32> {weft.input = "accumulate"})
+    -> (tensor<3x4xf32> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
+  // CHECK: %[[X:.*]] = weft.read @x
+  %x = weft.read @x : tensor<3x4xf32>
+  %y = weft.relu %x : tensor<3x4xf32>
+  // CHECK: %[[C0:.*]] = weft.constant dense<0.000000e+00> : tensor<f32>
+  // CHECK-NEXT: %[[V0:.*]] = weft.compare gt %[[X]], %[[C0]]
+  // CHECK-NEXT: %[[V1:.*]] = weft.select %[[V0]], %[[G]], %[[C0]]
+  // CHECK: weft.accumulate %{{.*}}, %[[V1]],
+  weft.return %y : tensor<3x4xf32>
+}

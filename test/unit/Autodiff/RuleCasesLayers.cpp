@@ -1,0 +1,193 @@
+//===- RuleCasesLayers.cpp - Layers and losses, one op each ---------------===//
+
+#include "RuleCases.h"
+
+namespace weft::test {
+
+static void addMatmul(std::vector<RuleCase> &cases) {
+  struct Form {
+    const char *lhs, *rhs, *attrs, *result;
+  };
+  const Form forms[] = {
+      {"3x4", "4x2", "", "3x2"},
+      {"3x4", "2x4", "{transpose_rhs}", "3x2"},
+      {"4x3", "4x2", "{transpose_lhs}", "3x2"},
+      {"4x3", "2x4", "{transpose_lhs, transpose_rhs}", "3x2"},
+      // Equal batches.
+      {"2x3x4", "2x4x2", "", "2x3x2"},
+      {"2x3x4", "2x2x4", "{transpose_rhs}", "2x3x2"},
+      {"2x4x3", "2x4x2", "{transpose_lhs}", "2x3x2"},
+      {"2x4x3", "2x2x4", "{transpose_lhs, transpose_rhs}", "2x3x2"},
+      {"2x2x3x4", "2x2x4x2", "", "2x2x3x2"},
+      // A shared right side: a linear layer.
+      {"2x3x4", "4x2", "", "2x3x2"},
+      {"2x3x4", "2x4", "{transpose_rhs}", "2x3x2"},
+      {"2x4x3", "4x2", "{transpose_lhs}", "2x3x2"},
+      {"2x4x3", "2x4", "{transpose_lhs, transpose_rhs}", "2x3x2"},
+      // A shared left side.
+      {"3x4", "2x4x2", "", "2x3x2"},
+      {"3x4", "2x2x4", "{transpose_rhs}", "2x3x2"},
+      {"4x3", "2x4x2", "{transpose_lhs}", "2x3x2"},
+      {"4x3", "2x2x4", "{transpose_lhs, transpose_rhs}", "2x3x2"},
+  };
+  for (const Form &form : forms)
+    cases.push_back({"weft.matmul",
+                     std::string(form.lhs) + " by " + form.rhs + form.attrs,
+                     {{"a", form.lhs}, {"b", form.rhs}},
+                     std::string("%y = weft.matmul %a, %b ") + form.attrs +
+                         " : " + tensor(form.lhs) + ", " + tensor(form.rhs),
+                     form.result});
+}
+
+static void addAttention(std::vector<RuleCase> &cases) {
+  struct Form {
+    const char *query, *key, *attrs;
+  };
+  const Form forms[] = {
+      {"2x3x2x4", "2x3x2x4", "causal, scale = 0.5 : f64"},
+      {"1x4x4x2", "1x4x2x2", "causal, scale = 0.7 : f64"},
+      {"2x2x2x2", "2x5x1x2", "scale = 1.0 : f64"},
+      {"1x2x1x3", "1x4x1x3", "causal, scale = 0.3 : f64"},
+      {"2x3x2x2", "2x3x1x2",
+       "causal, scale = 0.5 : f64, dropout = 0.3 : f64, op_id = 4"},
+  };
+  for (const Form &form : forms)
+    cases.push_back(
+        {"weft.attention",
+         std::string(form.query) + " on " + form.key + ", " + form.attrs,
+         {{"q", form.query, -2, 2},
+          {"k", form.key, -2, 2},
+          {"v", form.key, -2, 2}},
+         std::string("%y, %lse = weft.attention %q, %k, %v {") + form.attrs +
+             "} : " + tensor(form.query) + ", " + tensor(form.key) + ", " +
+             tensor(form.key),
+         form.query});
+}
+
+static void addEmbedding(std::vector<RuleCase> &cases) {
+  const char *forms[][4] = {{"5x3", "4", "[0, 3, 3, 1]", "4x3"},
+                            {"4x2", "2x3", "[[0, 1, 1], [3, 1, 0]]", "2x3x2"},
+                            {"3x1", "1x1x2", "[[[2, 2]]]", "1x1x2x1"}};
+  for (auto &form : forms)
+    cases.push_back({"weft.embedding",
+                     std::string(form[0]) + " at " + form[1],
+                     {{"table", form[0]}},
+                     std::string("%ids = weft.constant dense<") + form[2] +
+                         "> : " + tensor(form[1], "i32") +
+                         "\n  %y = weft.embedding %table, %ids : " +
+                         tensor(form[0]) + ", " + tensor(form[1], "i32"),
+                     form[3]});
+}
+
+/// softmax, log_softmax, norms, dropout: over several shapes.
+static void addRows(std::vector<RuleCase> &cases) {
+  const char *dims[][2] = {
+      {"5", ""}, {"3x4", ""}, {"2x3x4", "{dim = 1}"}, {"2x3", "{dim = -2}"}};
+  for (const char *name : {"softmax", "log_softmax"})
+    for (auto &form : dims)
+      cases.push_back({std::string("weft.") + name,
+                       std::string(form[0]) + form[1],
+                       {{"x", form[0], -2, 2}},
+                       std::string("%y = weft.") + name + " %x " + form[1] +
+                           " : " + tensor(form[0]),
+                       form[0]});
+  const char *norms[][2] = {{"3x4", "4"}, {"2x3x5", "5"}, {"2x2x2x3", "3"}};
+  for (auto &form : norms) {
+    std::string types = " : " + tensor(form[0]) + ", " + tensor(form[1]);
+    cases.push_back({"weft.layer_norm",
+                     form[0],
+                     {{"x", form[0]}, {"w", form[1]}, {"b", form[1]}},
+                     "%y, %mean, %rstd = weft.layer_norm %x, %w, %b {eps = "
+                     "1.0e-2 : f64}" +
+                         types,
+                     form[0]});
+    cases.push_back(
+        {"weft.rms_norm",
+         form[0],
+         {{"x", form[0]}, {"w", form[1]}},
+         "%y, %rstd = weft.rms_norm %x, %w {eps = 1.0e-2 : f64}" + types,
+         form[0]});
+  }
+  for (const char *shape : {"8", "3x4", "2x3x4"})
+    cases.push_back(
+        {"weft.dropout",
+         shape,
+         {{"x", shape}},
+         "%y = weft.dropout %x {p = 0.4 : f64, op_id = 2} : " + tensor(shape),
+         shape});
+}
+
+static void addRope(std::vector<RuleCase> &cases) {
+  const char *forms[][2] = {
+      {"1x3x2x4", "3x2"}, {"2x2x1x2", "2x1"}, {"2x3x2x6", "3x3"}};
+  for (auto &form : forms)
+    cases.push_back({"weft.rope",
+                     form[0],
+                     {{"x", form[0]},
+                      {"c", form[1], -1, 1, false},
+                      {"s", form[1], -1, 1, false}},
+                     "%y = weft.rope %x, %c, %s : " + tensor(form[0]) + ", " +
+                         tensor(form[1]),
+                     form[0]});
+}
+
+static void addCrossEntropy(std::vector<RuleCase> &cases) {
+  struct Form {
+    const char *logits, *targetShape, *targets, *attrs;
+    bool weighted;
+  };
+  const Form forms[] = {
+      {"3x4", "3", "[1, 0, 3]", "", false},
+      {"2x2x3", "2x2", "[[0, -100], [2, 1]]", "", false},
+      {"4x5", "4", "[1, 0, 7, 4]", "{ignore_index = 7}", true},
+      {"4x3", "4", "[1, 0, -100, 2]", "{label_smoothing = 0.1 : f64}", true},
+      {"3x4", "3", "[1, -100, 3]",
+       "{label_smoothing = 0.2 : f64, reduction = #weft.loss_reduction<sum>}",
+       false},
+  };
+  for (const Form &form : forms) {
+    std::string logits = form.logits;
+    std::string classes = logits.substr(logits.rfind('x') + 1);
+    RuleCase single{"weft.cross_entropy",
+                    logits + form.attrs,
+                    {{"x", logits, -2, 2}},
+                    "",
+                    ""};
+    if (form.weighted)
+      single.params.push_back({"w", classes, 0.5, 2, false});
+    single.body =
+        std::string("%t = weft.constant dense<") + form.targets +
+        "> : " + tensor(form.targetShape, "i32") +
+        "\n  %y, %lse, %denom = weft.cross_entropy %x, %t " +
+        (form.weighted ? "weight %w : " + tensor(classes) + " " : "") +
+        form.attrs + " : " + tensor(logits) + ", " +
+        tensor(form.targetShape, "i32");
+    cases.push_back(single);
+  }
+}
+
+static void addPairLosses(std::vector<RuleCase> &cases) {
+  for (const char *name : {"mse", "bce_with_logits"})
+    for (const char *attrs : {"", "{reduction = #weft.loss_reduction<sum>}"})
+      for (const char *shape : {"5", "3x4", "2x1x3"})
+        cases.push_back({std::string("weft.") + name,
+                         std::string(shape) + attrs,
+                         {{"a", shape, -2, 2}, {"b", shape, 0, 1}},
+                         std::string("%y = weft.") + name + " %a, %b " + attrs +
+                             " : " + tensor(shape),
+                         ""});
+}
+
+std::vector<RuleCase> layerCases() {
+  std::vector<RuleCase> cases;
+  addMatmul(cases);
+  addAttention(cases);
+  addEmbedding(cases);
+  addRows(cases);
+  addRope(cases);
+  addCrossEntropy(cases);
+  addPairLosses(cases);
+  return cases;
+}
+
+} // namespace weft::test

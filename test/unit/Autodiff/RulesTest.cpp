@@ -1,0 +1,77 @@
+//===- RulesTest.cpp - Every rule against finite differences --------------===//
+
+#include "GradientTest.h"
+#include "RuleCases.h"
+
+#include "llvm/Support/FileSystem.h"
+
+#include <map>
+
+using namespace weft;
+using namespace weft::test;
+
+namespace {
+
+class Rules : public GradientTest {
+protected:
+  /// Names of the ops that have an adjoint.
+  std::vector<std::string> differentiableOps() {
+    std::vector<std::string> names;
+    for (mlir::RegisteredOperationName name : context.getRegisteredOperations())
+      if (name.hasInterface<DifferentiableOpInterface>())
+        names.push_back(name.getStringRef().str());
+    return names;
+  }
+};
+
+TEST_F(Rules, EveryCaseAgreesWithFiniteDifferences) {
+  GradientCheckOptions options;
+  options.elements = 0;
+  for (const RuleCase &rule : ruleCases()) {
+    SCOPED_TRACE(rule.op + ", " + rule.form);
+    auto result = check(rule.text(), options);
+    ASSERT_TRUE(succeeded(result)) << rule.text();
+    EXPECT_TRUE(result->isEqual()) << gradientTable(*result) << rule.text();
+    size_t trainable = 0;
+    for (const RuleParam &param : rule.params)
+      trainable += param.trainable;
+    EXPECT_EQ(result->parameters.size(), trainable);
+  }
+}
+
+TEST_F(Rules, EveryDifferentiableOpHasCases) {
+  std::map<std::string, int> count;
+  for (const RuleCase &rule : ruleCases())
+    ++count[rule.op];
+  ASSERT_GE(differentiableOps().size(), 40u);
+  for (const std::string &name : differentiableOps())
+    EXPECT_GE(count[name], 3) << name;
+}
+
+TEST_F(Rules, EveryDifferentiableOpHasALitTest) {
+  for (const std::string &name : differentiableOps()) {
+    std::string file = WEFT_RULES_DIR "/" + name.substr(5) + ".mlir";
+    EXPECT_TRUE(llvm::sys::fs::exists(file)) << file;
+  }
+}
+
+/// A flipped sign in any rule is caught, and the op is named.
+TEST_F(Rules, ABrokenRuleIsCaught) {
+  std::map<std::string, bool> done;
+  for (const RuleCase &rule : ruleCases()) {
+    // The gradient of sign is zero: there is nothing to flip.
+    if (rule.op == "weft.sign" || done[rule.op])
+      continue;
+    done[rule.op] = true;
+    SCOPED_TRACE(rule.op + ", " + rule.form);
+    GradientCheckOptions options;
+    options.breakRule = rule.op;
+    auto result = check(rule.text(), options);
+    ASSERT_TRUE(succeeded(result)) << rule.text();
+    EXPECT_FALSE(result->isEqual()) << gradientTable(*result);
+    ASSERT_TRUE(result->firstWrongOp.has_value());
+    EXPECT_EQ(result->firstWrongOp->op, rule.op);
+  }
+}
+
+} // namespace
