@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Installs what weft needs on Debian 12, with apt (root or sudo). Does nothing
+# when everything is there.
+set -euo pipefail
+
+packages=(
+  build-essential cmake ninja-build ccache git python3 python3-numpy
+  libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 lld-22
+  libdnnl-dev nlohmann-json3-dev libtomlplusplus-dev libxxhash-dev
+  libgtest-dev zlib1g-dev libzstd-dev
+)
+
+missing=()
+for package in "${packages[@]}"; do
+  status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$status" = installed ] || missing+=("$package")
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+sudo=()
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || {
+    echo "install-deps.sh: error: needs root or sudo to install: ${missing[*]}" >&2
+    exit 1
+  }
+  sudo=(sudo)
+fi
+echo "installing: ${missing[*]}"
+"${sudo[@]}" apt-get update -q
+"${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
+  apt-get install -y -q --no-install-recommends "${missing[@]}"
