@@ -5,6 +5,10 @@
 #include "weft/Autodiff/Passes.h"
 #include "weft/Frontend/Passes.h"
 #include "weft/Kernels/Passes.h"
+#include "weft/Lowering/Plan/Passes.h"
+#include "weft/Memory/Passes.h"
+#include "weft/Pipeline/Passes.h"
+#include "weft/Plan/Plan.h"
 #include "weft/Weft/Weft.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -23,4 +27,7 @@ void weft::registerAllPasses() {
   registerAutodiffPasses();
   registerFrontendPasses();
   registerKernelsPasses();
+  registerLoweringPlanPasses();
+  registerMemoryPasses();
+  registerVerifyContractPass();
 }

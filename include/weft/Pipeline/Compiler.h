@@ -1,0 +1,57 @@
+//===- Compiler.h - A model through the phases ------------------*- C++ -*-===//
+
+#ifndef WEFT_PIPELINE_COMPILER_H
+#define WEFT_PIPELINE_COMPILER_H
+
+#include "weft/Formats/Flags.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <memory>
+
+namespace weft {
+
+/// Takes one model through the phase table. Every failure is one Error with
+/// the first diagnostic's place; further diagnostics go to standard error.
+class Compiler {
+public:
+  Compiler();
+  ~Compiler();
+
+  /// Imports a model, or with `--from` loads a dump and its options.
+  Status load(const std::string &model, FlagValues flags);
+  /// Runs the phases behind the current one up to `to`, with dumps.
+  Status run(int to);
+
+  /// The module as text that parses back. Resources and constants are whole.
+  std::string text();
+  /// LLVM IR and object code; precondition: lower-to-cpu has run.
+  Expected<std::string> llvmIr();
+  Expected<std::vector<char>> objectCode();
+
+  mlir::ModuleOp module();
+  /// Flags, with those of a dump.
+  const FlagValues &flags() const { return values; }
+
+private:
+  class DiagnosticSink;
+  Status importModel(const std::string &model);
+  Status loadDump(const std::string &path);
+  Status runPhase(int index);
+  Status dump(int index);
+
+  std::unique_ptr<mlir::MLIRContext> context;
+  std::unique_ptr<DiagnosticSink> sink;
+  mlir::OwningOpRef<mlir::ModuleOp> owned;
+  FlagValues values;
+  int done = -1; // index of the last phase that ran
+};
+
+/// The textual pipelines and flags table used by Compiler::load.
+FlagTable compilerFlagTable();
+
+} // namespace weft
+
+#endif // WEFT_PIPELINE_COMPILER_H

@@ -1,0 +1,26 @@
+//===- Passes.h - Passes of the driver --------------------------*- C++ -*-===//
+
+#ifndef WEFT_PIPELINE_PASSES_H
+#define WEFT_PIPELINE_PASSES_H
+
+#include "mlir/Pass/Pass.h"
+
+namespace mlir {
+class ModuleOp;
+} // namespace mlir
+
+namespace weft {
+
+#define GEN_PASS_DECL
+#include "weft/Pipeline/Passes.h.inc"
+
+/// Checks what `phase` promises; errors go to the op that breaks it.
+llvm::LogicalResult verifyContract(mlir::ModuleOp module,
+                                   llvm::StringRef phase);
+
+#define GEN_PASS_REGISTRATION
+#include "weft/Pipeline/Passes.h.inc"
+
+} // namespace weft
+
+#endif // WEFT_PIPELINE_PASSES_H

@@ -1,0 +1,168 @@
+//===- Compiler.cpp - A model through the phases --------------------------===//
+
+#include "weft/Pipeline/Compiler.h"
+
+#include "DiagnosticSink.h"
+
+#include "weft/Formats/OutputFile.h"
+#include "weft/Frontend/Frontend.h"
+#include "weft/Pipeline/CompileFlags.h"
+#include "weft/Pipeline/Fingerprint.h"
+#include "weft/Pipeline/InitAll.h"
+#include "weft/Pipeline/Passes.h"
+#include "weft/Pipeline/Phases.h"
+#include "weft/Weft/Weft.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <filesystem>
+
+using namespace mlir;
+using namespace weft;
+
+FlagTable weft::compilerFlagTable() {
+  FlagTable table(compileFlags());
+  table.add(driverFlags());
+  return table;
+}
+
+Compiler::Compiler() {
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  context = std::make_unique<MLIRContext>(registry);
+  context->loadAllAvailableDialects();
+  context->printOpOnDiagnostic(false);
+  sink = std::make_unique<DiagnosticSink>(*context);
+}
+
+Compiler::~Compiler() = default;
+
+ModuleOp Compiler::module() { return *owned; }
+
+//===----------------------------------------------------------------------===//
+// Loading
+//===----------------------------------------------------------------------===//
+
+Status Compiler::load(const std::string &model, FlagValues flags) {
+  values = std::move(flags);
+  if (values.isSet("from")) {
+    if (Status status = loadDump(model); !status)
+      return status;
+  } else if (Status status = importModel(model); !status) {
+    return status;
+  }
+  return checkSupported(values);
+}
+
+Status Compiler::importModel(const std::string &model) {
+  if (Status status = checkSupported(values); !status)
+    return status;
+  FrontendOptions options;
+  if (values.isSet("batch"))
+    options.batch = values.getInt("batch");
+  if (values.isSet("seq"))
+    options.seq = values.getInt("seq");
+  options.ignoreFields = values.getList("ignore-field");
+  FailureOr<OwningOpRef<ModuleOp>> loaded = loadModel(model, options, *context);
+  if (failed(loaded))
+    return sink->takeError("import");
+  owned = std::move(*loaded);
+  storeOptions(*owned, values);
+  storeFingerprint(*owned);
+  done = 0;
+  return dump(0);
+}
+
+Status Compiler::loadDump(const std::string &path) {
+  const std::string &phase = values.getString("from");
+  int index = findPhase(phase);
+  if (index < 0)
+    return usageError("expects the name of a phase after --from, but got '" +
+                      phase + "'")
+        .hint("weft compile --help lists the phases");
+  for (const FlagSpec &spec : compileFlags())
+    if (values.isSet(spec.name))
+      return usageError("does not take --" + std::string(spec.name) +
+                        " together with --from")
+          .hint(
+              "the dump carries its options in weft.options; edit them there");
+  FailureOr<OwningOpRef<ModuleOp>> parsed = parseTextFile(path, *context);
+  if (failed(parsed))
+    return sink->takeError("parsing");
+  owned = std::move(*parsed);
+  Expected<std::vector<std::string>> options = loadOptions(*owned);
+  if (!options)
+    return options.takeError().at(path);
+  std::vector<std::string> args = std::move(*options);
+  for (std::string &flag : values.canonical(DriverFlag))
+    args.push_back(flag);
+  Expected<FlagValues> merged = compilerFlagTable().parse(args);
+  if (!merged)
+    return merged.takeError().withCode(ExitCode::Input).at(path);
+  values = std::move(*merged);
+  done = index;
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+Status Compiler::run(int to) {
+  while (done < to)
+    if (Status status = runPhase(done + 1); !status)
+      return status;
+  return Status::success();
+}
+
+Status Compiler::runPhase(int index) {
+  const Phase &phase = phases()[index];
+  std::string text = phase.pipeline(values);
+  if (!text.empty()) {
+    PassManager manager(context.get());
+    if (failed(applyPassManagerCLOptions(manager)))
+      return Error(ExitCode::Usage, "does not accept these --mlir flags");
+    applyDefaultTimingPassManagerCLOptions(manager);
+    if (values.isSet("reproducer")) {
+      context->disableMultithreading();
+      manager.enableCrashReproducerGeneration(values.getString("reproducer"),
+                                              /*genLocalReproducer=*/true);
+    }
+    std::string problem;
+    llvm::raw_string_ostream stream(problem);
+    if (failed(parsePassPipeline(text, manager, stream)))
+      return Error(ExitCode::Internal, "phase " + std::string(phase.name) +
+                                           " has no passes: " + problem);
+    if (failed(manager.run(*owned)))
+      return sink->takeError("phase " + std::string(phase.name));
+  }
+  if (failed(verifyContract(*owned, phase.name)))
+    return sink->takeError("the contract of phase " + std::string(phase.name));
+  done = index;
+  return dump(index);
+}
+
+Status Compiler::dump(int index) {
+  if (!values.isSet("dump-dir"))
+    return Status::success();
+  std::filesystem::path folder = values.getString("dump-dir");
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    return storageError("cannot make the folder: " + error.message())
+        .at(folder.string());
+  char name[64];
+  std::snprintf(name, sizeof name, "%02d-%s.mlir", index, phases()[index].name);
+  return writeFile((folder / name).string(), text());
+}
+
+std::string Compiler::text() {
+  std::string result;
+  llvm::raw_string_ostream stream(result);
+  owned->print(stream);
+  stream << "\n";
+  return result;
+}

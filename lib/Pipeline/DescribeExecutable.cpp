@@ -1,0 +1,246 @@
+//===- DescribeExecutable.cpp - The metadata that the program carries -----===//
+
+#include "weft/Pipeline/Passes.h"
+
+#include "weft/Formats/Json.h"
+#include "weft/Lowering/Cpu/Cpu.h"
+#include "weft/Memory/MemoryReport.h"
+#include "weft/Pipeline/CompileFlags.h"
+#include "weft/Pipeline/Compiler.h"
+#include "weft/Pipeline/Version.h"
+#include "weft/Plan/Plan.h"
+
+using namespace mlir;
+using namespace weft;
+
+namespace weft {
+#define GEN_PASS_DEF_DESCRIBEEXECUTABLEPASS
+#include "weft/Pipeline/Passes.h.inc"
+} // namespace weft
+
+//===----------------------------------------------------------------------===//
+// The model
+//===----------------------------------------------------------------------===//
+
+static std::string textAttr(ModuleOp module, StringRef name) {
+  auto attr = module->getAttrOfType<StringAttr>(name);
+  return attr ? attr.str() : std::string();
+}
+
+static std::optional<int64_t> intAttr(ModuleOp module, StringRef name) {
+  if (auto attr = module->getAttrOfType<IntegerAttr>(name))
+    return attr.getInt();
+  return std::nullopt;
+}
+
+/// Rows of a micro-step: what the frontend noted, else the first dimension of
+/// micro's first input.
+static int64_t batchRows(ModuleOp module) {
+  if (std::optional<int64_t> batch = intAttr(module, "weft.batch"))
+    return *batch;
+  for (auto program : module.getOps<plan::ProgramOp>())
+    if (program.getKind() == "micro")
+      for (auto input : program.getBody().front().getOps<plan::InputOp>()) {
+        auto type = cast<MemRefType>(input.getBuffer().getType());
+        if (type.getRank() > 0)
+          return type.getDimSize(0);
+      }
+  return 1;
+}
+
+static Json weightFiles(ModuleOp module) {
+  auto list = module->getAttrOfType<ArrayAttr>("weft.weights");
+  if (!list || list.empty())
+    return Json();
+  Json files = Json::array();
+  for (auto file : list.getAsRange<DictionaryAttr>()) {
+    Json entry = Json::object();
+    entry.set("path", file.getAs<StringAttr>("path").str());
+    entry.set("digest", "xxh3:" + file.getAs<StringAttr>("xxh3").str());
+    files.push(std::move(entry));
+  }
+  Json weights = Json::object();
+  weights.set("files", std::move(files));
+  return weights;
+}
+
+static void describeModel(ModuleOp module, Json &meta) {
+  meta.set("name", module.getSymName().value_or("model").str());
+  std::string family = textAttr(module, "weft.family");
+  meta.set("family", family.empty() ? "mlir" : family);
+  meta.set("fingerprint", textAttr(module, "weft.fingerprint"));
+  for (const char *name : {"vocab", "seq"})
+    if (std::optional<int64_t> value =
+            intAttr(module, (Twine("weft.") + name).str()))
+      meta.set(name, *value);
+  meta.set("batch", batchRows(module));
+  if (Json weights = weightFiles(module); !weights.isNull())
+    meta.set("initial_weights", std::move(weights));
+  if (auto files = module->getAttrOfType<ArrayAttr>("weft.tokenizer_files")) {
+    Json list = Json::array();
+    for (auto file : files.getAsRange<StringAttr>())
+      list.push(file.str());
+    meta.set("tokenizer_files", std::move(list));
+  }
+  if (std::string config = textAttr(module, "weft.config_text");
+      !config.empty())
+    meta.set("config", config);
+}
+
+//===----------------------------------------------------------------------===//
+// Training
+//===----------------------------------------------------------------------===//
+
+/// Optimizer routines of the apply program, each once.
+static Json optimizerKinds(ModuleOp module) {
+  Json kinds = Json::array();
+  for (const char *kind : {"adamw", "adam", "sgd"}) {
+    std::string routine = std::string("weft_cpu_") + kind;
+    bool used = false;
+    module.walk([&](plan::CommandOpInterface command) {
+      used |= command.getRoutine() == routine;
+    });
+    if (used)
+      kinds.push(kind);
+  }
+  return kinds;
+}
+
+static void describeTraining(ModuleOp module, const FlagValues &flags,
+                             Json &meta) {
+  meta.set("accumulation", flags.getText("accumulation") == "on");
+  const std::string &norm = flags.getText("clip-norm");
+  if (norm == "inf")
+    meta.set("clip_norm", norm);
+  else
+    meta.set("clip_norm", flags.getDouble("clip-norm"));
+  meta.set("optimizers", optimizerKinds(module));
+  // PyTorch's default weight decay is 0.01 for AdamW and 0 for the others.
+  Json defaults = Json::object();
+  if (flags.getText("optimizer") == "adamw")
+    defaults.set("weight-decay", 0.01);
+  meta.set("defaults", std::move(defaults));
+}
+
+//===----------------------------------------------------------------------===//
+// Tables for weft inspect
+//===----------------------------------------------------------------------===//
+
+static Json shapeOf(MemRefType type) {
+  Json shape = Json::array();
+  for (int64_t dim : type.getShape())
+    shape.push(dim);
+  return shape;
+}
+
+static std::string elementName(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+static Json parameterTable(ModuleOp module) {
+  Json table = Json::array();
+  for (auto state : module.getOps<plan::StateOp>()) {
+    if (state.getKind() != plan::StateKind::Param)
+      continue;
+    Json entry = Json::object();
+    entry.set("name", state.getSymName().str());
+    entry.set("shape", shapeOf(state.getBufferType()));
+    entry.set("dtype", elementName(state.getBufferType().getElementType()));
+    entry.set("trainable", state.getTrainable());
+    if (state.getSource())
+      entry.set("source", state.getSource()->str());
+    table.push(std::move(entry));
+  }
+  return table;
+}
+
+/// The configuration with the fields that took a default marked.
+static Json configTable(ModuleOp module) {
+  Json table = Json::array();
+  auto config = module->getAttrOfType<DictionaryAttr>("weft.config");
+  if (!config)
+    return table;
+  for (NamedAttribute field : config) {
+    auto entry = dyn_cast<DictionaryAttr>(field.getValue());
+    if (!entry)
+      continue;
+    std::string value;
+    llvm::raw_string_ostream stream(value);
+    if (Attribute attr = entry.get("value"))
+      attr.print(stream, /*elideType=*/true);
+    Json row = Json::object();
+    row.set("field", field.getName().str());
+    row.set("value", value);
+    row.set("default", entry.contains("default"));
+    table.push(std::move(row));
+  }
+  return table;
+}
+
+/// Commands of every program: routine or kernel, scope, estimated time.
+static Json scheduleTable(ModuleOp module) {
+  Json programs = Json::object();
+  for (auto program : module.getOps<plan::ProgramOp>()) {
+    Json commands = Json::array();
+    for (Operation &op : program.getBody().front()) {
+      auto command = dyn_cast<plan::CommandOpInterface>(&op);
+      if (!command)
+        continue;
+      Json row = Json::array();
+      row.push(command.getRoutine().str());
+      row.push(command.getCommandScope().str());
+      auto estimate = op.getAttrOfType<FloatAttr>("est_us");
+      row.push(estimate ? Json(estimate.getValueAsDouble()) : Json());
+      row.push(command.isKernel());
+      commands.push(std::move(row));
+    }
+    programs.set(program.getSymName().str(), std::move(commands));
+  }
+  return programs;
+}
+
+namespace {
+struct DescribeExecutablePass
+    : public weft::impl::DescribeExecutablePassBase<DescribeExecutablePass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    Expected<FlagValues> flags = optionsOf(module);
+    if (!flags) {
+      module.emitError(flags.error().message());
+      return signalPassFailure();
+    }
+    Expected<CpuTarget> target = parseCpuTarget(flags->getText("target"));
+    if (!target) {
+      module.emitError(target.error().message());
+      return signalPassFailure();
+    }
+    Json meta = Json::object();
+    meta.set("format", 1);
+    meta.set("weft", kVersion);
+    describeModel(module, meta);
+    meta.set("target", flags->getText("target"));
+    meta.set("cpu_features", Json::arrayOf(target->features));
+    describeTraining(module, *flags, meta);
+    meta.set("memory", computeMemoryReport(module).toJson());
+    meta.set("parameters", parameterTable(module));
+    meta.set("config_fields", configTable(module));
+    meta.set("schedule", scheduleTable(module));
+    module->setAttr("weft.metadata",
+                    StringAttr::get(&getContext(), meta.compact()));
+  }
+
+  /// The compile flags that the module carries; all defaults if it has none.
+  static Expected<FlagValues> optionsOf(ModuleOp module) {
+    std::vector<std::string> args;
+    if (module->hasAttr("weft.options")) {
+      Expected<std::vector<std::string>> stored = loadOptions(module);
+      if (!stored)
+        return stored.takeError();
+      args = std::move(*stored);
+    }
+    return compilerFlagTable().parse(args);
+  }
+};
+} // namespace

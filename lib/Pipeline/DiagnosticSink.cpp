@@ -1,0 +1,94 @@
+//===- DiagnosticSink.cpp - MLIR diagnostics become weft errors -----------===//
+
+#include "DiagnosticSink.h"
+
+#include "mlir/IR/Location.h"
+
+using namespace mlir;
+using namespace weft;
+
+/// The first file position inside a location.
+static FileLineColLoc findFile(Location location) {
+  FileLineColLoc found;
+  location->walk([&](Location part) {
+    if (auto file = dyn_cast<FileLineColLoc>(part)) {
+      found = file;
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return found;
+}
+
+/// "file:line: ", or nothing.
+static std::string place(Location location) {
+  FileLineColLoc file = findFile(location);
+  if (!file)
+    return "";
+  std::string text = file.getFilename().str();
+  if (file.getLine() > 0)
+    text += ":" + std::to_string(file.getLine());
+  return text + ": ";
+}
+
+Compiler::DiagnosticSink::DiagnosticSink(MLIRContext &context)
+    : context(context) {
+  handler = context.getDiagEngine().registerHandler(
+      [this](Diagnostic &diagnostic) { return handle(diagnostic); });
+}
+
+Compiler::DiagnosticSink::~DiagnosticSink() {
+  context.getDiagEngine().eraseHandler(handler);
+}
+
+static const char *severityName(DiagnosticSeverity severity) {
+  switch (severity) {
+  case DiagnosticSeverity::Error:
+    return "error";
+  case DiagnosticSeverity::Warning:
+    return "warning";
+  case DiagnosticSeverity::Remark:
+    return "remark";
+  case DiagnosticSeverity::Note:
+    return "note";
+  }
+  return "note";
+}
+
+LogicalResult Compiler::DiagnosticSink::handle(Diagnostic &diagnostic) {
+  Location location = diagnostic.getLocation();
+  std::string hint, notes;
+  for (Diagnostic &note : diagnostic.getNotes()) {
+    std::string notePlace = place(note.getLocation());
+    if (notePlace.empty() || notePlace == place(location))
+      hint += (hint.empty() ? "" : "; ") + note.str();
+    else
+      notes += "weft: note: " + notePlace + note.str() + "\n";
+  }
+  bool isFirstError =
+      diagnostic.getSeverity() == DiagnosticSeverity::Error && !first;
+  if (isFirstError) {
+    first = inputError(diagnostic.str());
+    if (FileLineColLoc file = findFile(location))
+      first->at(file.getFilename().str(), file.getLine());
+    if (!hint.empty())
+      first->hint(hint);
+  } else {
+    std::string text = std::string("weft: ") +
+                       severityName(diagnostic.getSeverity()) + ": " +
+                       place(location) + diagnostic.str() + "\n";
+    if (!hint.empty())
+      text += "hint: " + hint + "\n";
+    std::fputs(text.c_str(), stderr);
+  }
+  std::fputs(notes.c_str(), stderr);
+  return success();
+}
+
+Error Compiler::DiagnosticSink::takeError(const std::string &what) {
+  if (!first)
+    return Error(ExitCode::Internal, what + " failed without a message");
+  Error error = std::move(*first);
+  first.reset();
+  return error;
+}

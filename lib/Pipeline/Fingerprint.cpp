@@ -1,0 +1,63 @@
+//===- Fingerprint.cpp - Identity of a model ------------------------------===//
+
+#include "weft/Pipeline/Fingerprint.h"
+
+#include "weft/Formats/Digest.h"
+#include "weft/Weft/Weft.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace weft;
+
+/// The parameters, with what decides their meaning.
+static void printParams(ModuleOp module, raw_ostream &stream) {
+  for (auto param : module.getOps<ParamOp>()) {
+    stream << param.getSymName() << ":" << param.getType();
+    if (param.getTie())
+      stream << "=" << *param.getTie();
+    stream << "\n";
+  }
+}
+
+/// The computation without types, so that batch and length do not enter.
+static void printComputation(ProgramOp program, raw_ostream &stream) {
+  llvm::DenseMap<Value, unsigned> numbers;
+  for (BlockArgument argument : program.getArguments())
+    numbers.try_emplace(argument, numbers.size());
+  for (Operation &op : program.getBody().front()) {
+    stream << op.getName();
+    for (Value operand : op.getOperands())
+      stream << " " << numbers.lookup(operand);
+    if (!isa<ReshapeOp, BroadcastOp>(op))
+      for (NamedAttribute attr : op.getAttrDictionary())
+        if (attr.getName() != WeftDialect::kScopeAttr)
+          stream << " " << attr.getName() << "=" << attr.getValue();
+    stream << "\n";
+    for (Value result : op.getResults())
+      numbers.try_emplace(result, numbers.size());
+  }
+}
+
+void weft::storeFingerprint(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  printParams(module, stream);
+  if (auto config = module->getAttrOfType<DictionaryAttr>("weft.config")) {
+    // The configuration decides the computation; its slices and tables would
+    // bring in the batch and the length.
+    stream << module->getAttr("weft.family") << "\n";
+    for (NamedAttribute field : config) {
+      auto entry = dyn_cast<DictionaryAttr>(field.getValue());
+      stream << field.getName() << "="
+             << (entry ? entry.get("value") : field.getValue()) << "\n";
+    }
+  } else {
+    for (auto program : module.getOps<ProgramOp>())
+      if (program.getKind() == ProgramKind::Model)
+        printComputation(program, stream);
+  }
+  module->setAttr("weft.fingerprint",
+                  StringAttr::get(module.getContext(), digest128(text)));
+}

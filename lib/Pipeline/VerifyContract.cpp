@@ -1,0 +1,162 @@
+//===- VerifyContract.cpp - Checks what a phase promises ------------------===//
+
+#include "weft/Pipeline/Passes.h"
+
+#include "weft/Pipeline/Phases.h"
+#include "weft/Plan/Plan.h"
+#include "weft/Weft/Weft.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+#include <set>
+
+using namespace mlir;
+using namespace weft;
+
+namespace weft {
+#define GEN_PASS_DEF_VERIFYCONTRACTPASS
+#include "weft/Pipeline/Passes.h.inc"
+} // namespace weft
+
+//===----------------------------------------------------------------------===//
+// One check per promise
+//===----------------------------------------------------------------------===//
+
+static unsigned countPrograms(ModuleOp module, ProgramKind kind) {
+  return llvm::count_if(module.getOps<ProgramOp>(), [&](ProgramOp program) {
+    return program.getKind() == kind;
+  });
+}
+
+/// One model program, with a scalar f32 loss.
+static LogicalResult checkModel(ModuleOp module) {
+  unsigned models = countPrograms(module, ProgramKind::Model);
+  if (models != 1)
+    return module.emitError("expects one program of kind model, but got ")
+           << models;
+  for (auto program : module.getOps<ProgramOp>()) {
+    if (program.getKind() != ProgramKind::Model)
+      continue;
+    int loss = program.findOutput("loss");
+    if (loss < 0)
+      return program.emitOpError("expects an output named 'loss'");
+    auto type = dyn_cast<RankedTensorType>(program.getResultTypes()[loss]);
+    if (!type || type.getRank() != 0 || !type.getElementType().isF32())
+      return program.emitOpError("expects a loss of type tensor<f32>, but got ")
+             << program.getResultTypes()[loss];
+  }
+  return success();
+}
+
+static LogicalResult checkNoTies(ModuleOp module) {
+  for (auto param : module.getOps<ParamOp>())
+    if (param.getTie())
+      return param.emitOpError("expects no tied parameter after tie-params");
+  return success();
+}
+
+static LogicalResult checkPrograms(ModuleOp module) {
+  if (countPrograms(module, ProgramKind::Model) != 0)
+    return module.emitError("expects no model program after derive-programs");
+  for (ProgramKind kind :
+       {ProgramKind::Init, ProgramKind::Micro, ProgramKind::Eval})
+    if (countPrograms(module, kind) != 1)
+      return module.emitError("expects one program of kind ")
+             << stringifyProgramKind(kind) << " after derive-programs";
+  return success();
+}
+
+/// Names of the states that programs of `kind` write.
+static std::set<std::string> writtenStates(ModuleOp module, ProgramKind kind) {
+  std::set<std::string> names;
+  for (auto program : module.getOps<ProgramOp>())
+    if (program.getKind() == kind)
+      for (Attribute target : program.getTerminator().getTargets())
+        names.insert(cast<FlatSymbolRefAttr>(target).getValue().str());
+  return names;
+}
+
+static LogicalResult checkGradients(ModuleOp module) {
+  std::set<std::string> written = writtenStates(module, ProgramKind::Micro);
+  for (auto state : module.getOps<StateOp>())
+    if (state.getKind() == StateKind::Gradient &&
+        !written.count(state.getSymName().str()))
+      return state.emitOpError("expects a gradient that micro writes");
+  return success();
+}
+
+static LogicalResult checkApply(ModuleOp module) {
+  if (countPrograms(module, ProgramKind::Apply) != 1)
+    return module.emitError("expects one program of kind apply");
+  std::set<std::string> written = writtenStates(module, ProgramKind::Apply);
+  for (auto state : module.getOps<StateOp>())
+    if (state.getKind() == StateKind::Gradient && state.getParam() &&
+        !written.count(state.getParam()->str()))
+      return state.emitOpError("expects a parameter that apply updates");
+  return success();
+}
+
+static LogicalResult checkImplementations(ModuleOp module) {
+  for (auto program : module.getOps<ProgramOp>())
+    for (Operation &op : program.getBody().front().without_terminator())
+      if (!isa<ReadOp>(op) && !op.hasAttr(WeftDialect::kImplAttr))
+        return op.emitOpError("expects a weft.impl attribute after "
+                              "select-kernels");
+  return success();
+}
+
+static LogicalResult checkPlan(ModuleOp module) {
+  for (auto program : module.getOps<ProgramOp>())
+    return program.emitOpError("expects no weft program after lower-to-plan");
+  return success();
+}
+
+static LogicalResult checkKernels(ModuleOp module) {
+  for (auto kernel : module.getOps<KernelOp>())
+    return kernel.emitOpError("expects no weft kernel after lower-to-cpu");
+  return success();
+}
+
+namespace {
+struct Contract {
+  const char *phase;
+  LogicalResult (*check)(ModuleOp);
+};
+} // namespace
+
+/// Each check holds from its phase on, until the level changes.
+static const Contract kContracts[] = {
+    {"verify", checkModel},
+    {"tie-params", checkNoTies},
+    {"derive-programs", checkPrograms},
+    {"autodiff", checkGradients},
+    {"expand-optimizer", checkApply},
+    {"select-kernels", checkImplementations},
+    {"lower-to-plan", checkPlan},
+    {"lower-to-cpu", checkKernels},
+};
+
+LogicalResult weft::verifyContract(ModuleOp module, StringRef phase) {
+  for (const Contract &contract : kContracts)
+    if (phase == contract.phase && failed(contract.check(module)))
+      return failure();
+  return success();
+}
+
+namespace {
+struct VerifyContractPass
+    : public weft::impl::VerifyContractPassBase<VerifyContractPass> {
+  using VerifyContractPassBase::VerifyContractPassBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (findPhase(phase) < 0) {
+      module.emitError("expects the name of a phase, but got '")
+          << phase << "'";
+      return signalPassFailure();
+    }
+    if (failed(verifyContract(module, phase)))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,70 @@
+//===- CheckpointCommand.cpp - weft ckpt ----------------------------------===//
+
+#include "Commands.h"
+
+#include "weft/Formats/Flags.h"
+#include "weft/Runtime/CheckpointTools.h"
+
+#include <cstdio>
+
+using namespace weft;
+
+static const char *const kUsage =
+    "usage: weft ckpt ls DIR          steps, or the tensors of one step\n"
+    "       weft ckpt verify DIR      check every digest\n"
+    "       weft ckpt diff A B        compare two checkpoints\n"
+    "       weft ckpt export DIR OUT  write config.json and model.safetensors\n"
+    "DIR: a step directory, or a save directory (its newest step)\n";
+
+static Expected<ExitCode> printed(Expected<std::string> text) {
+  if (!text)
+    return text.takeError();
+  std::fputs(text->c_str(), stdout);
+  return ExitCode::Ok;
+}
+
+static TensorType exportType(const std::string &name) {
+  return name == "f16"    ? TensorType::F16
+         : name == "bf16" ? TensorType::BF16
+                          : TensorType::F32;
+}
+
+Expected<ExitCode> weft::checkpointCommand(const Arguments &args) {
+  FlagTable table({
+      {"dtype", FlagKind::Enum, DriverFlag, "f32", "",
+       "type of exported weights", "f32|f16|bf16"},
+      {"help", FlagKind::Switch, DriverFlag, "", "", "show this text"},
+  });
+  FlagParseOptions options;
+  options.program = "weft ckpt";
+  Expected<FlagValues> flags = table.parse(args, options);
+  if (!flags)
+    return flags.takeError();
+  if (flags->getSwitch("help")) {
+    std::printf("%s\n%s", kUsage, table.help().c_str());
+    return ExitCode::Ok;
+  }
+  const std::vector<std::string> &words = flags->positionals();
+  std::string verb = words.empty() ? "" : words[0];
+  if (verb == "ls" && words.size() == 2)
+    return printed(listCheckpoint(words[1]));
+  if (verb == "verify" && words.size() == 2)
+    return printed(verifyCheckpoint(words[1]));
+  if (verb == "diff" && words.size() == 3) {
+    Expected<CheckpointDiff> diff = diffCheckpoints(words[1], words[2]);
+    if (!diff)
+      return diff.takeError();
+    std::fputs(diff->text.c_str(), stdout);
+    // As diff(1): 1 says that they differ.
+    return diff->equal ? ExitCode::Ok : static_cast<ExitCode>(1);
+  }
+  if (verb == "export" && words.size() == 3) {
+    if (Status status = exportCheckpoint(words[1], words[2],
+                                         exportType(flags->getText("dtype")));
+        !status)
+      return status.takeError();
+    return ExitCode::Ok;
+  }
+  return usageError("expects ls DIR, verify DIR, diff A B or export DIR OUT")
+      .hint("weft ckpt --help");
+}

@@ -1,0 +1,127 @@
+//===- CompileCommand.cpp - weft compile ----------------------------------===//
+
+#include "Commands.h"
+#include "MlirFlags.h"
+
+#include "weft/Formats/OutputFile.h"
+#include "weft/Pipeline/CompileFlags.h"
+#include "weft/Pipeline/Compiler.h"
+#include "weft/Pipeline/Link.h"
+#include "weft/Pipeline/Phases.h"
+
+#include <cstdio>
+#include <filesystem>
+
+using namespace weft;
+
+static void printHelp(const FlagTable &table) {
+  std::printf("usage: weft compile MODEL [-o FILE] [flags]\n\n"
+              "MODEL: an .mlir file in the weft dialect, a config.json, or its "
+              "folder\n\ncompile flags:\n%s\ndriver flags:\n%s\nphases:\n",
+              table.help(CompileFlag).c_str(), table.help(DriverFlag).c_str());
+  for (const Phase &phase : phases())
+    std::printf("  %-16s %s\n", phase.name, phase.contract);
+}
+
+/// The last phase that `--emit` or `--to` asks for.
+static Expected<int> lastPhase(const FlagValues &flags) {
+  if (flags.isSet("to")) {
+    int index = findPhase(flags.getString("to"));
+    if (index < 0)
+      return usageError("expects the name of a phase after --to, but got '" +
+                        flags.getString("to") + "'")
+          .hint("weft compile --help lists the phases");
+    return index;
+  }
+  const std::string &emit = flags.getText("emit");
+  Level last = emit == "graph"  ? Level::Graph
+               : emit == "dist" ? Level::Dist
+               : emit == "plan" ? Level::Plan
+                                : Level::Llvm;
+  int index = 0;
+  for (size_t i = 0; i < phases().size(); ++i)
+    if (phases()[i].level <= last)
+      index = static_cast<int>(i);
+  return index;
+}
+
+/// `-o FILE`, or the model's name in the current folder.
+static std::string executableName(const FlagValues &flags,
+                                  const std::string &model) {
+  if (flags.isSet("output"))
+    return flags.getString("output");
+  namespace fs = std::filesystem;
+  fs::path path = fs::absolute(model).lexically_normal();
+  if (path.filename().empty() || path.filename() == "config.json")
+    path = path.parent_path();
+  return path.stem().string();
+}
+
+static Status writeText(const FlagValues &flags, const std::string &text) {
+  if (flags.isSet("output") && flags.getString("output") != "-")
+    return writeFile(flags.getString("output"), text);
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
+      std::fflush(stdout) != 0)
+    return storageError("cannot write to standard output: " + errnoText(errno));
+  return Status::success();
+}
+
+/// Everything behind the phases: what `--emit` asks for.
+static Status emitResult(Compiler &compiler, const std::string &model) {
+  const FlagValues &flags = compiler.flags();
+  const std::string &emit = flags.getText("emit");
+  if (flags.isSet("to") || emit == "graph" || emit == "dist" || emit == "plan")
+    return writeText(flags, compiler.text());
+  if (emit == "llvm") {
+    Expected<std::string> ir = compiler.llvmIr();
+    if (!ir)
+      return ir.takeError();
+    return writeText(flags, *ir);
+  }
+  Expected<std::vector<char>> object = compiler.objectCode();
+  if (!object)
+    return object.takeError();
+  std::string output = executableName(flags, model);
+  if (emit == "obj")
+    return writeFile(flags.isSet("output") ? output : output + ".o",
+                     std::string_view(object->data(), object->size()));
+  return linkExecutable(*object, output);
+}
+
+Expected<ExitCode> weft::compileCommand(const Arguments &args) {
+  FlagTable table = compilerFlagTable();
+  table.add({{"help", FlagKind::Switch, DriverFlag, "", "", "show this text"}});
+  FlagParseOptions options;
+  options.program = "weft compile";
+  options.passThroughPrefix = "mlir-";
+  options.maxPositionals = 1;
+  Expected<FlagValues> flags = table.parse(args, options);
+  if (!flags)
+    return flags.takeError();
+  if (flags->getSwitch("help")) {
+    printHelp(table);
+    return ExitCode::Ok;
+  }
+  Expected<int> last = lastPhase(*flags);
+  if (!last)
+    return last.takeError();
+  if (flags->getSwitch("print-pipeline")) {
+    if (Status status = checkSupported(*flags); !status)
+      return status.takeError();
+    std::printf("%s\n", pipelineText(*flags, 0, *last).c_str());
+    return ExitCode::Ok;
+  }
+  if (flags->positionals().empty())
+    return usageError("expects a MODEL").hint("weft compile --help");
+  if (Status status = applyMlirFlags(flags->passThrough()); !status)
+    return status.takeError();
+  const std::string model = flags->positionals().front();
+  Compiler compiler;
+  if (Status status = compiler.load(model, *flags); !status)
+    return status.takeError();
+  if (Status status = compiler.run(*last); !status)
+    return status.takeError();
+  if (Status status = emitResult(compiler, model); !status)
+    return status.takeError();
+  return ExitCode::Ok;
+}

@@ -1,0 +1,234 @@
+//===- InspectCommand.cpp - weft inspect ----------------------------------===//
+
+#include "Commands.h"
+
+#include "weft/Formats/Flags.h"
+#include "weft/Formats/Json.h"
+
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <cstdio>
+#include <map>
+
+using namespace weft;
+
+/// The JSON text in the section `.weft.meta` of a compiled program.
+static Expected<Json> readMetadata(const std::string &path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return inputError("cannot read it: " + buffer.getError().message())
+        .at(path);
+  auto object = llvm::object::ObjectFile::createELFObjectFile(**buffer);
+  if (!object) {
+    llvm::consumeError(object.takeError());
+    return inputError("expects a program that weft compile made")
+        .at(path)
+        .hint("weft compile MODEL -o FILE makes one");
+  }
+  for (const llvm::object::SectionRef &section : (*object)->sections()) {
+    llvm::Expected<llvm::StringRef> name = section.getName();
+    if (!name) {
+      llvm::consumeError(name.takeError());
+      continue;
+    }
+    if (*name != ".weft.meta")
+      continue;
+    llvm::Expected<llvm::StringRef> contents = section.getContents();
+    if (!contents) {
+      llvm::consumeError(contents.takeError());
+      break;
+    }
+    llvm::StringRef text = contents->rtrim('\0');
+    return parseJson(std::string_view(text.data(), text.size()), path);
+  }
+  return inputError("expects a program that weft compile made, but got one "
+                    "without a section .weft.meta")
+      .at(path);
+}
+
+//===----------------------------------------------------------------------===//
+// Tables
+//===----------------------------------------------------------------------===//
+
+static std::string textOf(const Json *value) {
+  if (!value)
+    return "";
+  return value->isString() ? value->asString() : value->compact();
+}
+
+static int64_t elementsOf(const Json &parameter) {
+  int64_t count = 1;
+  if (const Json *shape = parameter.find("shape"); shape && shape->isArray())
+    for (const Json &dim : shape->asArray())
+      count *= dim.isInt() ? dim.asInt() : 1;
+  return count;
+}
+
+static void printParameters(const Json &meta) {
+  if (const Json *fields = meta.find("config_fields");
+      fields && fields->isArray() && !fields->asArray().empty()) {
+    std::printf("configuration (* = default, not in config.json)\n");
+    for (const Json &field : fields->asArray()) {
+      const Json *isDefault = field.find("default");
+      std::printf("  %s %-28s %s\n",
+                  isDefault && isDefault->isBool() && isDefault->asBool() ? "*"
+                                                                          : " ",
+                  textOf(field.find("field")).c_str(),
+                  textOf(field.find("value")).c_str());
+    }
+  }
+  int64_t total = 0, trainable = 0;
+  std::printf("parameters\n");
+  const Json *parameters = meta.find("parameters");
+  if (!parameters || !parameters->isArray())
+    return;
+  for (const Json &parameter : parameters->asArray()) {
+    const Json *flag = parameter.find("trainable");
+    bool trains = flag && flag->isBool() && flag->asBool();
+    int64_t count = elementsOf(parameter);
+    total += count;
+    trainable += trains ? count : 0;
+    std::printf(
+        "  %-48s %-5s %12lld %s%s\n", textOf(parameter.find("name")).c_str(),
+        textOf(parameter.find("dtype")).c_str(), static_cast<long long>(count),
+        textOf(parameter.find("shape")).c_str(), trains ? "" : " frozen");
+  }
+  std::printf("  total %lld, trainable %lld\n", static_cast<long long>(total),
+              static_cast<long long>(trainable));
+}
+
+/// Calls `visit(program, command)` for each command of the schedule.
+template <typename Visit>
+static void forEachCommand(const Json &meta, Visit visit) {
+  const Json *schedule = meta.find("schedule");
+  if (!schedule || !schedule->isObject())
+    return;
+  for (const JsonMember &program : schedule->asObject())
+    if (program.value.isArray())
+      for (const Json &command : program.value.asArray())
+        if (command.isArray() && command.asArray().size() == 4)
+          visit(program.name, command.asArray());
+}
+
+static void printSchedule(const Json &meta) {
+  std::string last;
+  size_t index = 0;
+  forEachCommand(meta, [&](const std::string &program, const Json::Array &row) {
+    if (program != last) {
+      std::printf("%s\n", program.c_str());
+      last = program;
+      index = 0;
+    }
+    std::printf("  %5zu %10.1f us  %-32s %s\n", index++,
+                row[2].isNumber() ? row[2].asDouble() : 0.0,
+                textOf(&row[0]).c_str(), textOf(&row[1]).c_str());
+  });
+}
+
+static void printKernels(const Json &meta) {
+  struct Use {
+    int64_t calls = 0;
+    bool generated = false;
+    std::string scope;
+  };
+  std::map<std::string, Use> uses;
+  forEachCommand(meta, [&](const std::string &, const Json::Array &row) {
+    Use &use = uses[textOf(&row[0])];
+    if (use.calls++ == 0)
+      use.scope = textOf(&row[1]);
+    use.generated = row[3].isBool() && row[3].asBool();
+  });
+  std::printf("  %6s  %-9s  %-40s %s\n", "calls", "kind", "name",
+              "first used in");
+  for (const auto &[name, use] : uses)
+    std::printf("  %6lld  %-9s  %-40s %s\n", static_cast<long long>(use.calls),
+                use.generated ? "generated" : "library", name.c_str(),
+                use.scope.c_str());
+}
+
+static void printMemory(const Json &meta) {
+  const Json *memory = meta.find("memory");
+  const Json *text = memory ? memory->find("text") : nullptr;
+  std::fputs(textOf(text).c_str(), stdout);
+}
+
+//===----------------------------------------------------------------------===//
+// The command
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct View {
+  const char *flag;
+  std::vector<const char *> fields; // of the metadata, for --json
+  void (*print)(const Json &);
+};
+} // namespace
+
+static const View kViews[] = {
+    {"memory", {"memory"}, printMemory},
+    {"schedule", {"schedule"}, printSchedule},
+    {"params", {"config_fields", "parameters"}, printParameters},
+    {"kernels", {"schedule"}, printKernels},
+};
+
+static void printHeader(const Json &meta) {
+  std::printf("%s (%s), target %s, batch %s", textOf(meta.find("name")).c_str(),
+              textOf(meta.find("family")).c_str(),
+              textOf(meta.find("target")).c_str(),
+              textOf(meta.find("batch")).c_str());
+  if (meta.find("seq"))
+    std::printf(", seq %s", textOf(meta.find("seq")).c_str());
+  std::printf(", weft %s\n", textOf(meta.find("weft")).c_str());
+}
+
+Expected<ExitCode> weft::inspectCommand(const Arguments &args) {
+  FlagTable table({
+      {"memory", FlagKind::Switch, DriverFlag, "", "", "where the bytes go"},
+      {"schedule", FlagKind::Switch, DriverFlag, "", "",
+       "commands in order, with estimated times"},
+      {"params", FlagKind::Switch, DriverFlag, "", "",
+       "configuration and parameters"},
+      {"kernels", FlagKind::Switch, DriverFlag, "", "",
+       "generated kernels and library routines"},
+      {"json", FlagKind::Switch, DriverFlag, "", "", "as JSON"},
+      {"help", FlagKind::Switch, DriverFlag, "", "", "show this text"},
+  });
+  FlagParseOptions options;
+  options.program = "weft inspect";
+  options.maxPositionals = 1;
+  Expected<FlagValues> flags = table.parse(args, options);
+  if (!flags)
+    return flags.takeError();
+  if (flags->getSwitch("help")) {
+    std::printf("usage: weft inspect PROGRAM [flags]\n\n%s",
+                table.help().c_str());
+    return ExitCode::Ok;
+  }
+  if (flags->positionals().empty())
+    return usageError("expects a PROGRAM").hint("weft inspect --help");
+  Expected<Json> meta = readMetadata(flags->positionals().front());
+  if (!meta)
+    return meta.takeError();
+  bool all = true;
+  for (const View &view : kViews)
+    all &= !flags->getSwitch(view.flag);
+  if (flags->getSwitch("json")) {
+    Json result = Json::object();
+    for (const View &view : kViews)
+      for (const char *field : view.fields)
+        if (const Json *value = meta->find(field);
+            value && (all || flags->getSwitch(view.flag)))
+          result.set(field, *value);
+    std::fputs(all ? meta->pretty().c_str() : result.pretty().c_str(), stdout);
+    return ExitCode::Ok;
+  }
+  printHeader(*meta);
+  for (const View &view : kViews)
+    if (flags->getSwitch(view.flag))
+      view.print(*meta);
+  if (all)
+    printMemory(*meta);
+  return ExitCode::Ok;
+}

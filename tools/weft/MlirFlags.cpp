@@ -1,0 +1,32 @@
+//===- MlirFlags.cpp - --mlir-* flags of the driver -----------------------===//
+
+#include "MlirFlags.h"
+
+#include "weft/Pipeline/InitAll.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/Timing.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace weft;
+
+Status weft::applyMlirFlags(const std::vector<std::string> &args) {
+  registerAllPasses();
+  mlir::registerAsmPrinterCLOptions();
+  mlir::registerMLIRContextCLOptions();
+  mlir::registerPassManagerCLOptions();
+  mlir::registerDefaultTimingManagerCLOptions();
+  std::vector<const char *> argv = {"weft"};
+  for (const std::string &arg : args)
+    argv.push_back(arg.c_str());
+  std::string problem;
+  llvm::raw_string_ostream stream(problem);
+  if (llvm::cl::ParseCommandLineOptions(static_cast<int>(argv.size()),
+                                        argv.data(), "", &stream))
+    return Status::success();
+  return usageError("MLIR does not accept: " +
+                    problem.substr(0, problem.find('\n')));
+}

@@ -1,0 +1,59 @@
+//===- weft.cpp - The driver ----------------------------------------------===//
+
+#include "Commands.h"
+
+#include "weft/Pipeline/Version.h"
+
+#include <cstdio>
+
+using namespace weft;
+
+namespace {
+struct Command {
+  const char *name;
+  Expected<ExitCode> (*run)(const Arguments &);
+  const char *help;
+};
+} // namespace
+
+static const Command kCommands[] = {
+    {"train", trainCommand, "MODEL: compile (cached) and run"},
+    {"compile", compileCommand, "MODEL: make an executable, or any IR level"},
+    {"inspect", inspectCommand,
+     "PROGRAM: memory, schedule, parameters, kernels"},
+    {"check", checkCommand, "MODEL: gradients against finite differences"},
+    {"ckpt", checkpointCommand, "ls, verify, diff, export of checkpoints"},
+};
+
+static void printUsage(std::FILE *stream) {
+  std::fprintf(stream, "usage: weft COMMAND ...\n\ncommands:\n");
+  for (const Command &command : kCommands)
+    std::fprintf(stream, "  %-8s %s\n", command.name, command.help);
+  std::fprintf(stream, "\nweft COMMAND --help shows the flags of a command; "
+                       "weft --version the version\n");
+}
+
+int main(int argc, char **argv) {
+  std::string name = argc > 1 ? argv[1] : "";
+  if (name == "--help" || name == "-h" || name == "help") {
+    printUsage(stdout);
+    return 0;
+  }
+  if (name == "--version") {
+    std::printf("weft %s\n", kVersion);
+    return 0;
+  }
+  for (const Command &command : kCommands) {
+    if (name != command.name)
+      continue;
+    Expected<ExitCode> code = command.run(Arguments(argv + 2, argv + argc));
+    return code ? static_cast<int>(*code) : code.error().report();
+  }
+  if (name.empty()) {
+    printUsage(stderr);
+    return static_cast<int>(ExitCode::Usage);
+  }
+  return usageError("unknown command '" + name + "'")
+      .hint("weft --help lists the commands")
+      .report();
+}
