@@ -73,7 +73,10 @@ private:
   LogicalResult seed();
   LogicalResult differentiate(Operation *op);
   LogicalResult writeGradients();
-  LogicalResult writeGradient(ParamOp param, Value read);
+  FailureOr<StateOp> declareState(ParamOp param);
+  LogicalResult writeGradient(ParamOp param, ArrayRef<Value> terms);
+  /// The first op after the forward part.
+  Operation *firstBackward();
 
   ModuleOp module;
   ProgramOp program;
@@ -173,52 +176,78 @@ LogicalResult Differentiator::differentiate(Operation *op) {
   return success();
 }
 
-/// Adds the state of the parameter's gradient and the write to it, where the
-/// gradient is complete.
-LogicalResult Differentiator::writeGradient(ParamOp param, Value read) {
+Operation *Differentiator::firstBackward() {
+  return forward.back()->getNextNode();
+}
+
+/// 1 in the type of `like`.
+ElementsAttr one(Value like) {
+  auto type = cast<RankedTensorType>(like.getType());
+  return cast<ElementsAttr>(DenseElementsAttr::get(type, 1.0f));
+}
+
+/// Declares the state that accumulates the gradient of `param`.
+FailureOr<StateOp> Differentiator::declareState(ParamOp param) {
   std::string name = (param.getSymName() + ".grad").str();
   if (Operation *other = SymbolTable::lookupSymbolIn(module, name)) {
-    InFlightDiagnostic error = param.emitOpError("expects the symbol @")
-                               << name
-                               << " to be free for its "
-                                  "gradient, but it is taken";
+    InFlightDiagnostic error =
+        param.emitOpError("expects the symbol @")
+        << name << " to be free for its gradient, but it is taken";
     error.attachNote(other->getLoc()) << "taken here";
     return error;
   }
-  RankedTensorType type = param.getTensorType();
-  OpBuilder stateBuilder(module.getContext());
-  Operation *last = nullptr;
+  Operation *last = param;
   for (Operation &op : *module.getBody())
     if (isa<ParamOp, StateOp>(op))
       last = &op;
+  OpBuilder stateBuilder(module.getContext());
   stateBuilder.setInsertionPointAfter(last);
-  StateOp::create(stateBuilder, param.getLoc(), name, type, StateKind::Gradient,
-                  FlatSymbolRefAttr::get(param.getSymNameAttr()));
+  return StateOp::create(stateBuilder, param.getLoc(), name,
+                         param.getTensorType(), StateKind::Gradient,
+                         FlatSymbolRefAttr::get(param.getSymNameAttr()));
+}
 
-  Operation *ready = nullptr;
-  for (Value grad : sums.pending(read))
-    if (Operation *def = grad.getDefiningOp())
-      if (!ready || ready->isBeforeInBlock(def))
-        ready = def;
-  if (ready)
-    builder.setInsertionPointAfter(ready);
-  else
-    builder.setInsertionPoint(program.getTerminator());
+/// Accumulates the gradients `terms` of `param` one by one, each as soon as it
+/// is there: no sum of the parameter's size stands beside the state.
+LogicalResult Differentiator::writeGradient(ParamOp param,
+                                            ArrayRef<Value> terms) {
+  FailureOr<StateOp> state = declareState(param);
+  if (failed(state))
+    return failure();
+  StringRef name = state->getSymName();
   backward.follow(param.getLoc(), param.getScope().value_or(""));
   Location loc = param.getLoc();
-  Value grad = sums.take(read, builder, loc);
-  Value old = ReadOp::create(builder, loc, type, name);
-  Value result = AccumulateOp::create(builder, loc, old, grad,
-                                      program.findInput("accumulate"));
-  program.getTerminator().addWrite(name, result);
+  Value flag = program.findInput("accumulate"), sum;
+  Operation *previous = nullptr;
+  for (Value term : terms) {
+    Operation *ready = term.getDefiningOp();
+    if (!ready || (previous && ready->isBeforeInBlock(previous)))
+      ready = previous;
+    if (ready)
+      builder.setInsertionPointAfter(ready);
+    else
+      builder.setInsertionPoint(firstBackward());
+    if (sum)
+      flag = ConstantOp::create(builder, loc, one(flag));
+    else
+      sum = ReadOp::create(builder, loc, param.getTensorType(), name);
+    sum = AccumulateOp::create(builder, loc, sum, term, flag);
+    previous = sum.getDefiningOp();
+  }
+  program.getTerminator().addWrite(name, sum);
   return success();
 }
 
 LogicalResult Differentiator::writeGradients() {
   for (auto &[name, entry] : params) {
     auto [param, read] = entry;
-    if (read && !sums.pending(read).empty()) {
-      if (failed(writeGradient(param, read)))
+    SmallVector<Value, 2> terms;
+    backward.follow(param.getLoc(), param.getScope().value_or(""));
+    builder.setInsertionPoint(program.getTerminator());
+    if (read)
+      terms = sums.takeTerms(read, builder, param.getLoc());
+    if (!terms.empty()) {
+      if (failed(writeGradient(param, terms)))
         return failure();
       continue;
     }

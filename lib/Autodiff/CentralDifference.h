@@ -16,8 +16,8 @@
 namespace weft {
 
 /// A module whose only program is @micro, without gradients, and the values it
-/// runs with. Its output `loss` may be any tensor: what is differentiated is the
-/// sum of its elements times those of the input `loss_seed`.
+/// runs with. Its output `loss` may be any tensor: what is differentiated is
+/// the sum of its elements times those of the input `loss_seed`.
 struct GradientProblem {
   mlir::OwningOpRef<mlir::ModuleOp> forward;
   TensorMap inputs, states;

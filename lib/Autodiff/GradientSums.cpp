@@ -37,6 +37,15 @@ std::optional<Piece> asPiece(Value grad) {
   return piece;
 }
 
+/// The op that defines the last of `values`, which are results of one block.
+Operation *lastOp(ArrayRef<Value> values) {
+  Operation *last = values.front().getDefiningOp();
+  for (Value value : values)
+    if (last->isBeforeInBlock(value.getDefiningOp()))
+      last = value.getDefiningOp();
+  return last;
+}
+
 /// The concatenation of `grads` if each is a piece of one dimension and the
 /// pieces tile it, else null. Equal to the sum, without the zeros. The pads
 /// stay for whoever else uses them.
@@ -61,6 +70,8 @@ Value joinPieces(ArrayRef<Value> grads, OpBuilder &builder, Location loc) {
       cast<RankedTensorType>(grads.front().getType()).getDimSize(dim))
     return nullptr;
   auto inners = llvm::map_to_vector(pieces, [](Piece &p) { return p.inner; });
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfter(lastOp(grads));
   return ConcatOp::create(builder, loc, ValueRange(inners),
                           static_cast<uint64_t>(dim));
 }
@@ -71,23 +82,23 @@ void GradientSums::add(Value value, Value grad) {
   grads[value].push_back(grad);
 }
 
-ArrayRef<Value> GradientSums::pending(Value value) const {
-  auto found = grads.find(value);
-  return found == grads.end() ? ArrayRef<Value>() : ArrayRef(found->second);
-}
-
-Value GradientSums::take(Value value, OpBuilder &builder, Location loc) {
+SmallVector<Value, 2> GradientSums::takeTerms(Value value, OpBuilder &builder,
+                                              Location loc) {
   auto found = grads.find(value);
   if (found == grads.end())
-    return nullptr;
+    return {};
   SmallVector<Value, 2> terms = std::move(found->second);
   grads.erase(found);
   if (terms.size() > 1)
     if (Value joined = joinPieces(terms, builder, loc))
-      return joined;
-  Value sum = terms.front();
-  for (Value term : llvm::drop_begin(terms))
-    sum = AddOp::create(builder, loc, sum, term);
+      return {joined};
+  return terms;
+}
+
+Value GradientSums::take(Value value, OpBuilder &builder, Location loc) {
+  Value sum;
+  for (Value term : takeTerms(value, builder, loc))
+    sum = sum ? AddOp::create(builder, loc, sum, term) : term;
   return sum;
 }
 

@@ -18,12 +18,14 @@ class GradientSums {
 public:
   void add(mlir::Value value, mlir::Value grad);
 
-  /// The gradients that wait at `value`; they are not removed.
-  llvm::ArrayRef<mlir::Value> pending(mlir::Value value) const;
+  /// Removes the gradients of `value` and returns them in order. Gradients of
+  /// slices that tile the value are one: joined instead of padded and added. It
+  /// is built right after the last of them.
+  llvm::SmallVector<mlir::Value, 2>
+  takeTerms(mlir::Value value, mlir::OpBuilder &builder, mlir::Location loc);
 
-  /// Removes the gradients of `value` and returns their sum, from the first to
-  /// the last; null if there are none. Gradients of slices that tile the value
-  /// are joined instead of padded and added.
+  /// Their sum, from the first to the last, built at the builder's insertion
+  /// point; null if there are none.
   mlir::Value take(mlir::Value value, mlir::OpBuilder &builder,
                    mlir::Location loc);
 

@@ -31,10 +31,12 @@ weft.program @micro(%x: tensor<4xf32> {weft.input = "x"},
 // -----
 
 // A value that is used twice sums the gradients of its uses, the last use first.
-// A parameter that is read twice sums over the reads.
+// A parameter that is read twice accumulates one gradient after the other, each
+// where it is computed.
 
 weft.param @w : tensor<4xf32> {init = #weft.init<ones>}
 // CHECK-LABEL: weft.program @micro(
+// CHECK-SAME: %[[FLAG:[^ ]*]]: tensor<f32> {weft.input = "accumulate"}
 weft.program @micro(%x: tensor<4xf32> {weft.input = "x"},
                     %s: tensor<f32> {weft.input = "loss_seed"},
                     %a: tensor<f32> {weft.input = "accumulate"})
@@ -51,14 +53,17 @@ weft.program @micro(%x: tensor<4xf32> {weft.input = "x"},
   %loss = weft.reduce sum %z dims [0] : tensor<4xf32>
   // CHECK: %[[G:.*]] = weft.broadcast
   // CHECK: %[[AGAIN:.*]] = weft.mul %[[G]], %[[S]] :
+  // CHECK-NEXT: %[[OLD:.*]] = weft.read @w.grad
+  // CHECK-NEXT: %[[FIRST:.*]] = weft.accumulate %[[OLD]], %[[AGAIN]], %[[FLAG]]
   // CHECK: weft.sin %[[E]]
   // CHECK: %[[FROM_COS:.*]] = weft.neg
   // CHECK: weft.cos %[[E]]
   // CHECK-NEXT: %[[FROM_SIN:.*]] = weft.mul
   // CHECK-NEXT: %[[SUM:.*]] = weft.add %[[FROM_COS]], %[[FROM_SIN]]
   // CHECK-NEXT: %[[FROM_EXP:.*]] = weft.mul %[[SUM]], %[[E]]
-  // CHECK-NEXT: %[[TOTAL:.*]] = weft.add %[[AGAIN]], %[[FROM_EXP]]
-  // CHECK: weft.accumulate %{{.*}}, %[[TOTAL]]
+  // CHECK-NEXT: %[[ONE:.*]] = weft.constant dense<1.000000e+00> : tensor<f32>
+  // CHECK-NEXT: %[[SECOND:.*]] = weft.accumulate %[[FIRST]], %[[FROM_EXP]], %[[ONE]]
+  // CHECK-NEXT: weft.return %{{.*}} writes @w.grad = %[[SECOND]]
   weft.return %loss : tensor<f32>
 }
 

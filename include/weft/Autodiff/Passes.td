@@ -58,12 +58,14 @@ def Autodiff : Pass<"weft-autodiff", "::mlir::ModuleOp"> {
     Reverse-mode differentiation of the loss of the program of kind `micro`.
     Every trainable parameter `@w` that the loss depends on gets a state
     `@w.grad`, and the program writes `weft.accumulate` of its old value and the
-    new gradient to it.
+    new gradient to it. A parameter that is used several times accumulates one
+    gradient after the other, each where it is computed.
 
     Each op is asked for its adjoint through `DifferentiableOpInterface`. Ops
     that no trainable parameter reaches, and operands that need no gradient, get
     none. A value that is used several times sums the gradients of its uses, the
-    last use of the program first. Backward ops stand after the forward ops, carry
+    last use of the program first; where these are slices that tile the value,
+    their gradients are concatenated. Backward ops stand after the forward ops, carry
     the scope of their forward op and its location fused with "backward". A
     forward op whose results the backward part reads has the attribute
     `weft.saved` with the numbers of these results. A trainable parameter that

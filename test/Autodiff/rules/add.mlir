@@ -11,9 +11,9 @@ weft.program @micro(%g: tensor<3x4xf32> {weft.input = "loss_seed"}, %flag: tenso
   %a = weft.read @a : tensor<3x4xf32>
   %b = weft.read @b : tensor<4xf32>
   %y = weft.add %a, %b : tensor<3x4xf32>, tensor<4xf32>
+  // CHECK: weft.accumulate %{{.*}}, %[[G]],
   // CHECK: %[[V0:.*]] = weft.reduce sum %[[G]] dims [0] : tensor<3x4xf32>
   // CHECK: weft.accumulate %{{.*}}, %[[V0]],
-  // CHECK: weft.accumulate %{{.*}}, %[[G]],
   weft.return %y : tensor<3x4xf32>
 }
 
@@ -30,9 +30,9 @@ weft.program @micro(%g: tensor<2x3x4xf32> {weft.input = "loss_seed"}, %flag: ten
   %a = weft.read @a : tensor<3x1xf32>
   %b = weft.read @b : tensor<2x3x4xf32>
   %y = weft.add %a, %b : tensor<3x1xf32>, tensor<2x3x4xf32>
+  // CHECK: weft.accumulate %{{.*}}, %[[G]],
   // CHECK: %[[V0:.*]] = weft.reduce sum %[[G]] dims [0, 2] : tensor<2x3x4xf32>
   // CHECK-NEXT: %[[V1:.*]] = weft.reshape %[[V0]] : tensor<3xf32> to tensor<3x1xf32>
   // CHECK: weft.accumulate %{{.*}}, %[[V1]],
-  // CHECK: weft.accumulate %{{.*}}, %[[G]],
   weft.return %y : tensor<2x3x4xf32>
 }

@@ -11,9 +11,9 @@ weft.program @micro(%g: tensor<3x4xf32> {weft.input = "loss_seed"}, %flag: tenso
   %a = weft.read @a : tensor<3x4xf32>
   %b = weft.read @b : tensor<4xf32>
   %y = weft.sub %a, %b : tensor<3x4xf32>, tensor<4xf32>
+  // CHECK: weft.accumulate %{{.*}}, %[[G]],
   // CHECK: %[[V0:.*]] = weft.neg %[[G]]
   // CHECK-NEXT: %[[V1:.*]] = weft.reduce sum %[[V0]] dims [0] : tensor<3x4xf32>
   // CHECK: weft.accumulate %{{.*}}, %[[V1]],
-  // CHECK: weft.accumulate %{{.*}}, %[[G]],
   weft.return %y : tensor<3x4xf32>
 }
