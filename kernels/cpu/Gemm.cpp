@@ -273,6 +273,8 @@ std::string findWrongArgument(const Shape &s) {
     return say("a batch stride of C that keeps results apart", s.strideC);
   if (s.strideA < 0 || s.strideB < 0)
     return say("batch strides of at least 0", std::min(s.strideA, s.strideB));
+  if (s.batch > 1 && s.strideA == 0 && s.strideB == 0)
+    return "expects A or B to differ within a batch, but got strides 0";
   if (s.accumulate < 0 || s.accumulate > 2)
     return say("accumulate of 0, 1 or 2", s.accumulate);
   return "";

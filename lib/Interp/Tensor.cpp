@@ -8,6 +8,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <cassert>
+#include <cmath>
 
 namespace weft {
 
@@ -153,10 +154,12 @@ static void printElements(llvm::raw_ostream &os, const Tensor &tensor,
                           int64_t axis, int64_t begin, int64_t count,
                           int64_t most) {
   if (axis == tensor.rank()) {
-    if (tensor.isFloat())
-      os << llvm::format("%.9g", tensor.at(begin));
-    else
+    if (!tensor.isFloat())
       os << tensor.intAt(begin);
+    else if (std::isnan(tensor.at(begin))) // C prints the sign of a NaN
+      os << "nan";
+    else
+      os << llvm::format("%.9g", tensor.at(begin));
     return;
   }
   int64_t size = tensor.dim(axis);

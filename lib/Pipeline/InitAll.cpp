@@ -17,7 +17,7 @@
 using namespace weft;
 
 void weft::registerAllDialects(mlir::DialectRegistry &registry) {
-  registry.insert<WeftDialect>();
+  registry.insert<WeftDialect, plan::PlanDialect>();
   registerAutodiffModels(registry);
   registerKernelsModels(registry);
 }

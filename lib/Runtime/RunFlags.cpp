@@ -114,8 +114,10 @@ static std::vector<FlagSpec> outputFlags() {
 static std::vector<FlagSpec> machineFlags() {
   return {
       integer("threads", "0", "threads; 0: all that the process may use", 0),
-      integer("loopback", "1", "ranks as threads of one process", 1),
-      number("timeout", "0", "seconds until a silent rank is given up", 0, 1e9),
+      integer("loopback", "1", "ranks as threads of one process; only 1 yet",
+              1),
+      number("timeout", "0", "seconds until a silent rank is given up; not yet",
+             0, 1e9),
       toggle("dry-run", "check everything, print the plan, write nothing"),
   };
 }

@@ -2,6 +2,7 @@
 
 #include "weft/Formats/Flags.h"
 #include "weft/Formats/Text.h"
+#include "weft/Frontend/Frontend.h"
 #include "weft/Interp/Compare.h"
 #include "weft/Interp/Inputs.h"
 #include "weft/Interp/TensorFile.h"
@@ -9,7 +10,6 @@
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -19,7 +19,7 @@ using namespace weft;
 
 static const std::vector<FlagSpec> flagSpecs = {
     {"program", FlagKind::String, DriverFlag, "", "NAME",
-     "run this program (default: the only one)"},
+     "run this program (default: all, in the order of the file)"},
     {"steps", FlagKind::Int, DriverFlag, "0", "N",
      "run the init program, then N rounds of micro and apply", "", 0, 1e6},
     {"inputs", FlagKind::String, DriverFlag, "random:0", "FILE|random:SEED",
@@ -124,11 +124,6 @@ static Status readSettings(const FlagValues &flags, Settings &settings) {
 // Running
 //===----------------------------------------------------------------------===//
 
-static mlir::OwningOpRef<mlir::ModuleOp>
-parseModule(const std::string &path, mlir::MLIRContext &context) {
-  return mlir::parseSourceFile<mlir::ModuleOp>(path, &context);
-}
-
 /// Made inputs, then those of the file, then --set.
 static TensorMap inputsOf(ProgramOp program, const Settings &settings,
                           int64_t step) {
@@ -153,21 +148,23 @@ static void printTensor(llvm::StringRef name, const Tensor &tensor) {
                << '\n';
 }
 
-/// Runs one program and prints what it returns and writes.
+/// Runs one program, prints what it returns and writes, and adds its outputs to
+/// `outputs` under their names after `prefix`.
 static llvm::LogicalResult runProgram(Interpreter &interpreter,
                                       ProgramOp program,
                                       const Settings &settings, int64_t step,
+                                      llvm::StringRef prefix,
                                       TensorMap &outputs) {
   llvm::FailureOr<TensorMap> results =
       interpreter.run(program.getSymName(), inputsOf(program, settings, step));
   if (failed(results))
     return llvm::failure();
-  outputs = std::move(*results);
-  if (!settings.prints)
-    return llvm::success();
-  for (const auto &[name, value] : outputs)
-    printTensor(name, value);
-  if (settings.steps == 0)
+  for (const auto &[name, value] : *results) {
+    if (settings.prints)
+      printTensor(name, value);
+    outputs[(prefix + name).str()] = value;
+  }
+  if (settings.prints && settings.steps == 0)
     for (auto target : program.getTerminator()
                            .getTargets()
                            .getAsRange<mlir::FlatSymbolRefAttr>())
@@ -193,22 +190,34 @@ static llvm::LogicalResult runSteps(Interpreter &interpreter,
   }
   for (int64_t step = 0; step < settings.steps; ++step)
     for (ProgramOp program : {micro, apply})
-      if (failed(runProgram(interpreter, program, settings, step, outputs)))
+      if (failed(runProgram(interpreter, program, settings, step, "", outputs)))
         return llvm::failure();
   return llvm::success();
 }
 
-static llvm::LogicalResult
-runOne(Interpreter &interpreter, const Settings &settings, TensorMap &outputs) {
+/// The program that was named, or all of them in the order of the file.
+static llvm::LogicalResult runPrograms(Interpreter &interpreter,
+                                       const Settings &settings,
+                                       TensorMap &outputs) {
   auto programs = llvm::to_vector(interpreter.getModule().getOps<ProgramOp>());
-  std::string name = settings.program;
-  if (name.empty() && programs.size() == 1)
-    name = programs.front().getSymName().str();
-  for (ProgramOp program : programs)
-    if (program.getSymName() == name)
-      return runProgram(interpreter, program, settings, 0, outputs);
-  return interpreter.getModule().emitError()
-         << "--program expects the name of a program, but got '" << name << "'";
+  bool isAll = settings.program.empty() && programs.size() > 1, found = false;
+  for (ProgramOp program : programs) {
+    llvm::StringRef name = program.getSymName();
+    if (!settings.program.empty() && name != settings.program)
+      continue;
+    found = true;
+    if (settings.prints && settings.program.empty())
+      llvm::outs() << "program @" << name << '\n';
+    std::string prefix = isAll ? (name + "/").str() : "";
+    if (failed(runProgram(interpreter, program, settings, 0, prefix, outputs)))
+      return llvm::failure();
+  }
+  if (!found && settings.program.empty())
+    return interpreter.getModule().emitError() << "expects a program";
+  if (!found)
+    return interpreter.getModule().emitError()
+           << "expects a program '@" << settings.program << "'";
+  return llvm::success();
 }
 
 static int runModule(mlir::ModuleOp module, const Settings &settings) {
@@ -220,7 +229,7 @@ static int runModule(mlir::ModuleOp module, const Settings &settings) {
       return int(ExitCode::Input);
   TensorMap outputs;
   if (failed(settings.steps ? runSteps(interpreter, settings, outputs)
-                            : runOne(interpreter, settings, outputs)))
+                            : runPrograms(interpreter, settings, outputs)))
     return int(ExitCode::Input);
   if (!settings.outputsPath.empty())
     if (Status status =
@@ -272,13 +281,15 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registerAllDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler handler(sources, &context);
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
   for (const std::string &file : settings.files) {
-    modules.push_back(parseModule(file, context));
-    if (!modules.back())
+    auto module = parseTextFile(file, context);
+    if (failed(module))
       return int(ExitCode::Input);
+    modules.push_back(std::move(*module));
   }
   return settings.compares ? compareFiles(*modules[0], *modules[1], settings)
                            : runModule(*modules[0], settings);

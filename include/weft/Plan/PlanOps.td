@@ -33,7 +33,7 @@ def Plan_StateOp : Plan_Op<"state", [Symbol, HasParent<"::mlir::ModuleOp">]> {
                        OptionalAttr<FlatSymbolRefAttr>:$param,
                        OptionalAttr<StrAttr>:$source,
                        OptionalAttr<I64Attr>:$offset);
-  let assemblyFormat = "$kind $sym_name `:` $type attr-dict";
+  let assemblyFormat = "`` $kind $sym_name `:` $type attr-dict";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::MemRefType getBufferType() {
@@ -120,7 +120,7 @@ def Plan_AllocOp : Plan_Op<"alloc", [HasParent<"ProgramOp">]> {
   }];
   let arguments = (ins Plan_RoleAttr:$role, OptionalAttr<I64Attr>:$offset);
   let results = (outs Plan_Buffer:$buffer);
-  let assemblyFormat = "$role attr-dict `:` type($buffer)";
+  let assemblyFormat = "`` $role attr-dict `:` type($buffer)";
   let hasVerifier = 1;
 }
 
@@ -194,7 +194,7 @@ def Plan_CallOp : Plan_CommandOp<"call"> {
                        OptionalAttr<StrAttr>:$scope, OptionalAttr<F64Attr>:$flops,
                        OptionalAttr<F64Attr>:$est_us);
   let assemblyFormat = [{
-    $callee custom<Accesses>($buffers, type($buffers), $accesses)
+    $callee `` custom<Accesses>($buffers, type($buffers), $accesses)
     (`ints` $ints^)? (`floats` $floats^)? attr-dict
   }];
   let hasVerifier = 1;

@@ -1,0 +1,61 @@
+//===- Passes.td - From programs over values to plans ------*- tablegen -*-===//
+
+#ifndef WEFT_LOWERING_PLAN_PASSES_TD
+#define WEFT_LOWERING_PLAN_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def LowerToPlanPass : Pass<"weft-lower-to-plan", "::mlir::ModuleOp"> {
+  let summary = "Turn programs over values into programs over buffers";
+  let description = [{
+    Every `weft.param` and `weft.state` becomes a `plan.state`, every
+    `weft.program` a `plan.program` with one command per op, in program order.
+
+    - Reshapes, slices, transposes and broadcasts become views. A consumer that
+      cannot read the strides gets a copy, which is counted and, with `explain`,
+      reported.
+    - A value that a program writes to a state is computed in the state's own
+      bytes when every read of the old contents is finished by then.
+    - `weft.accumulate` of a matrix product or an embedding gradient becomes the
+      accumulate mode of that routine: no temporary.
+    - An op that may overwrite an operand does so when the operand dies there.
+    - The pieces of a concatenation are written in place where the producer
+      takes strides.
+
+    Precondition: `weft-select-kernels`: every op left has a library routine or
+    is the call of a kernel. Guarantees: no `weft` op remains but `weft.kernel`.
+
+    Before:
+    ```mlir
+    weft.program @eval(%x: tensor<8x4xf32> {weft.input = "x"}) -> (tensor<8x2xf32> {weft.output = "y"})
+        attributes {kind = #weft.kind<eval>} {
+      %w = weft.read @w : tensor<4x2xf32>
+      %y = weft.matmul %x, %w : tensor<8x4xf32>, tensor<4x2xf32>
+      weft.return %y : tensor<8x2xf32>
+    }
+    ```
+    After:
+    ```mlir
+    plan.program "eval" @eval {
+      %x = plan.input "x" : memref<8x4xf32>
+      %w = plan.use @w : memref<4x2xf32>
+      %y = plan.alloc temporary : memref<8x2xf32>
+      plan.call "weft_cpu_gemm"(read %x : memref<8x4xf32>, read %w : memref<4x2xf32>, write %y : memref<8x2xf32>) ints [...]
+      plan.output "y" %y : memref<8x2xf32>
+    }
+    ```
+    It does not choose kernels and does not order commands anew, except that an
+    accumulation moves next to the gradient it adds.
+  }];
+  let options = [
+    Option<"explain", "explain", "bool", "false", "Report every copy that was needed as a remark">,
+  ];
+  let statistics = [
+    Statistic<"numCopies", "copies", "Copies that a consumer or a write of state needed">,
+    Statistic<"numInPlace", "in-place", "Results that took the bytes of an operand or a state">,
+    Statistic<"numFolded", "folded-accumulates", "Accumulations folded into their producer">,
+  ];
+  let dependentDialects = ["::weft::plan::PlanDialect"];
+}
+
+#endif // WEFT_LOWERING_PLAN_PASSES_TD

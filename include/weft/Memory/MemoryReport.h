@@ -1,0 +1,63 @@
+//===- MemoryReport.h - Where the bytes of a program go ---------*- C++ -*-===//
+
+#ifndef WEFT_MEMORY_MEMORYREPORT_H
+#define WEFT_MEMORY_MEMORYREPORT_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/JSON.h"
+
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// Sizes in bytes of a module after `weft-plan-memory`.
+struct MemoryReport {
+  // Persistent: live in every program.
+  int64_t parameters = 0;
+  int64_t gradients = 0;
+  int64_t optimizerState = 0;
+  int64_t scalerState = 0;
+  // Transient, live at the peak command.
+  int64_t activations = 0;
+  int64_t temporaries = 0;
+  int64_t inputs = 0;
+  /// What library calls allocate outside the arena, at most.
+  int64_t libraryScratch = 0;
+
+  int64_t persistentBytes = 0;
+  int64_t transientBytes = 0;
+  int64_t arenaBytes = 0;
+  /// No packing of the transient part is smaller than this.
+  int64_t lowerBound = 0;
+
+  /// The command at which most transient bytes are live.
+  struct Peak {
+    std::string program, routine, scope, location;
+  } peak;
+
+  /// A buffer that is live at the peak, largest first, ten at most.
+  struct Buffer {
+    std::string role, type, scope, location, writer;
+    int64_t bytes = 0;
+    int64_t offset = 0;
+  };
+  std::vector<Buffer> largest;
+
+  struct Program {
+    std::string name;
+    int64_t commands = 0, transientBytes = 0, lowerBound = 0;
+  };
+  std::vector<Program> programs;
+
+  llvm::json::Object toJson() const;
+  /// The report for people: sizes, peak, largest buffers.
+  std::string toText() const;
+};
+
+/// Reads the report off a planned module.
+MemoryReport computeMemoryReport(mlir::ModuleOp module);
+
+} // namespace weft
+
+#endif // WEFT_MEMORY_MEMORYREPORT_H

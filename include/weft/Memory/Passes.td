@@ -1,0 +1,58 @@
+//===- Passes.td - Places of buffers in the arena ----------*- tablegen -*-===//
+
+#ifndef WEFT_MEMORY_PASSES_TD
+#define WEFT_MEMORY_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def PlanMemoryPass : Pass<"weft-plan-memory", "::mlir::ModuleOp"> {
+  let summary = "Give every buffer its offset in one arena";
+  let description = [{
+    The arena starts with the persistent part: parameters, gradients, optimizer
+    state, loss-scale state, in that order. One transient part follows, which
+    all programs share: two buffers of a program get the same bytes only if they
+    are never live at once, and nothing transient outlives its program.
+
+    Sets `offset` on `plan.state`, `plan.input` and `plan.alloc`, and the module
+    attributes `plan.persistent_bytes` and `plan.arena_bytes`. The result is
+    deterministic.
+
+    Before:
+    ```mlir
+    plan.state param @w : memref<4xf32>
+    plan.program "eval" @eval {
+      %w = plan.use @w : memref<4xf32>
+      %a = plan.alloc temporary : memref<4xf32>
+      plan.copy %w to %a : memref<4xf32> to memref<4xf32>
+      plan.output "a" %a : memref<4xf32>
+    }
+    ```
+    After: `@w` has `offset = 0`, `%a` has `offset = 64`, the module
+    `plan.persistent_bytes = 64`, `plan.arena_bytes = 128`.
+
+    It does not reorder commands. The statistics hold the sizes and the lower
+    bound: the most bytes live at one command.
+  }];
+  let statistics = [
+    Statistic<"numPersistentBytes", "persistent-bytes", "Parameters, gradients and state">,
+    Statistic<"numTransientBytes", "transient-bytes", "Packed size of the shared part">,
+    Statistic<"numLowerBoundBytes", "lower-bound-bytes", "Most transient bytes live at one command">,
+  ];
+}
+
+def VerifyPlanPass : Pass<"weft-verify-plan", "::mlir::ModuleOp"> {
+  let summary = "Prove that buffers of a plan never disturb each other";
+  let description = [{
+    Runs every program on a map of the arena that remembers which buffer wrote
+    each byte, independently of the lifetimes that `weft-plan-memory` computed:
+
+    - offsets are present, aligned to 64 bytes and inside their part of the arena,
+    - every element that a command reads was written before, by that buffer,
+      and no other buffer has taken its bytes since,
+    - no buffer that a command writes shares a byte with another one it uses.
+
+    Precondition: `weft-plan-memory`. Changes nothing.
+  }];
+}
+
+#endif // WEFT_MEMORY_PASSES_TD

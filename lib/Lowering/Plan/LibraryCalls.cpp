@@ -1,0 +1,328 @@
+//===- LibraryCalls.cpp - Argument lists of library routines --------------===//
+//
+// One function per op: the lists of include/weft/Runtime/Library.h. Operands
+// are read before destinations are chosen, so that copies come first.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProgramLowering.h"
+
+#include "weft/Runtime/Abi.h"
+#include "weft/Runtime/Philox.h"
+
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace weft {
+
+static int64_t getCount(Value value) {
+  return cast<RankedTensorType>(value.getType()).getNumElements();
+}
+
+static int64_t getLastSize(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape().back();
+}
+
+/// The ABI's number of an index type.
+static int64_t getIndexType(Value value) {
+  Type element = cast<RankedTensorType>(value.getType()).getElementType();
+  return element.isInteger(64) ? WEFT_I64 : WEFT_I32;
+}
+
+static OpResult getResult(Operation *op, unsigned index = 0) {
+  return op->getResult(index);
+}
+
+void ProgramLowering::emitCall(StringRef routine, const Call &call) {
+  FloatAttr flops;
+  if (auto cost = dyn_cast<CostOpInterface>(current))
+    flops = builder.getF64FloatAttr(cost.getFlops());
+  plan::CallOp::create(builder, current->getLoc(),
+                       builder.getStringAttr(routine), call.buffers,
+                       builder.getDenseI32ArrayAttr(call.accesses),
+                       builder.getDenseI64ArrayAttr(call.ints),
+                       builder.getDenseF64ArrayAttr(call.floats),
+                       getScopeAttr(), flops, FloatAttr());
+}
+
+void ProgramLowering::lowerKernelCall(weft::CallOp op) {
+  SmallVector<Value> inputs, outputs;
+  for (Value input : op.getInputs())
+    inputs.push_back(getDense(input));
+  for (OpResult result : op->getResults())
+    outputs.push_back(getDestination(result));
+  auto kernel =
+      SymbolTable::lookupNearestSymbolFrom<KernelOp>(op, op.getKernelAttr());
+  auto launch = plan::LaunchOp::create(
+      builder, op.getLoc(), op.getKernelAttr(), inputs, outputs, IntegerAttr(),
+      IntegerAttr(), getScopeAttr(), FloatAttr(), FloatAttr());
+  if (auto extent = kernel->getAttrOfType<IntegerAttr>("weft.extent"))
+    launch.setExtentAttr(extent);
+  if (auto grain = kernel->getAttrOfType<IntegerAttr>("weft.grain"))
+    launch.setGrainAttr(grain);
+}
+
+//===----------------------------------------------------------------------===//
+// Accumulation
+//===----------------------------------------------------------------------===//
+
+/// The accumulate mode for a flag: known at compile time, or 2.
+static int64_t getAccumulateMode(Value flag) {
+  DenseElementsAttr constant;
+  if (!matchPattern(flag, m_Constant(&constant)) || !constant.isSplat())
+    return 2;
+  return constant.getSplatValue<APFloat>().isZero() ? 0 : 1;
+}
+
+void ProgramLowering::lowerFolded(AccumulateOp op, Operation *producer) {
+  int64_t mode = getAccumulateMode(op.getAccumulate());
+  Value flag = mode == 2 ? getDense(op.getAccumulate()) : Value();
+  Value target = getDestination(getResult(op));
+  Value product = producer->getResult(0);
+  current = producer;
+  ArrayRef<int64_t> shape =
+      cast<RankedTensorType>(product.getType()).getShape();
+  ValueBuffer buffer = {plan::getRoot(target), plan::Layout::getDense(shape)};
+  if (auto matmul = dyn_cast<MatmulOp>(producer))
+    lowerMatmul(matmul, buffer, flag, mode);
+  else
+    lowerEmbeddingGrad(cast<EmbeddingGradOp>(producer), getView(buffer), flag,
+                       mode);
+  ++counts->folded;
+}
+
+void ProgramLowering::lowerAccumulate(AccumulateOp op) {
+  Operation *producer = skipReshapes(op.getValue()).getDefiningOp();
+  if (facts.folded.contains(producer))
+    return lowerFolded(op, producer);
+  Call call;
+  call.read(getDense(op.getOld()));
+  call.read(getDense(op.getValue()));
+  call.read(getDense(op.getAccumulate()));
+  call.write(getDestination(getResult(op)));
+  call.ints = {getCount(op.getResult())};
+  emitCall("weft_cpu_accumulate", call);
+}
+
+//===----------------------------------------------------------------------===//
+// Tables and losses
+//===----------------------------------------------------------------------===//
+
+void ProgramLowering::lowerEmbedding(EmbeddingOp op) {
+  Call call;
+  call.read(getDense(op.getTable()));
+  call.read(getDense(op.getIds()));
+  call.write(getDestination(getResult(op)));
+  auto table = cast<RankedTensorType>(op.getTable().getType());
+  call.ints = {getCount(op.getIds()), table.getDimSize(0), table.getDimSize(1),
+               getIndexType(op.getIds())};
+  emitCall("weft_cpu_embedding", call);
+}
+
+void ProgramLowering::lowerEmbeddingGrad(EmbeddingGradOp op, Value target,
+                                         Value flag, int64_t accumulate) {
+  Call call;
+  call.read(getDense(op.getGrad()));
+  call.read(getDense(op.getIds()));
+  call.add(target,
+           accumulate == 0 ? plan::Access::Write : plan::Access::Update);
+  if (accumulate == 2)
+    call.read(flag);
+  auto table = cast<RankedTensorType>(op.getResult().getType());
+  call.ints = {getCount(op.getIds()), table.getDimSize(0), table.getDimSize(1),
+               getIndexType(op.getIds()), accumulate};
+  emitCall("weft_cpu_embedding_grad", call);
+}
+
+/// The integers and floats that the loss and its gradient share.
+template <typename OpT>
+static void addLossNumbers(OpT op, SmallVectorImpl<int64_t> &ints,
+                           SmallVectorImpl<double> &floats) {
+  ints.append({getCount(op.getTargets()), getLastSize(op.getLogits()),
+               static_cast<int64_t>(op.getIgnoreIndex()),
+               op.getReduction() == LossReduction::Sum,
+               op.getWeight() != Value(), getIndexType(op.getTargets())});
+  floats.push_back(op.getLabelSmoothing().convertToDouble());
+}
+
+void ProgramLowering::lowerCrossEntropy(CrossEntropyOp op) {
+  Call call;
+  call.read(getDense(op.getLogits()));
+  call.read(getDense(op.getTargets()));
+  for (OpResult result : op->getResults())
+    call.write(getDestination(result));
+  if (op.getWeight())
+    call.read(getDense(op.getWeight()));
+  addLossNumbers(op, call.ints, call.floats);
+  emitCall("weft_cpu_cross_entropy", call);
+}
+
+void ProgramLowering::lowerCrossEntropyGrad(CrossEntropyGradOp op) {
+  Call call;
+  for (Value operand : {op.getGrad(), op.getLogits(), op.getTargets(),
+                        op.getLse(), op.getDenom()})
+    call.read(getDense(operand));
+  Value weight = op.getWeight() ? getDense(op.getWeight()) : Value();
+  call.write(getDestination(getResult(op)));
+  if (weight)
+    call.read(weight);
+  addLossNumbers(op, call.ints, call.floats);
+  emitCall("weft_cpu_cross_entropy_grad", call);
+}
+
+//===----------------------------------------------------------------------===//
+// Random numbers
+//===----------------------------------------------------------------------===//
+
+LogicalResult ProgramLowering::lowerDropout(DropoutOp op) {
+  if (!op.getRng())
+    return op.emitOpError("expects a random key (weft-derive-programs attaches "
+                          "it), but got none");
+  Call call;
+  call.read(getDense(op.getOperand()));
+  call.read(getDense(op.getRng()));
+  call.write(getDestination(getResult(op)));
+  auto type = cast<RankedTensorType>(op.getOperand().getType());
+  int64_t rows = type.getRank() == 0 ? 1 : type.getDimSize(0);
+  call.ints = {rows, type.getNumElements() / std::max<int64_t>(rows, 1),
+               static_cast<int64_t>(op.getOpId())};
+  call.floats = {op.getP().convertToDouble()};
+  emitCall("weft_cpu_dropout", call);
+  return success();
+}
+
+void ProgramLowering::lowerRandom(Operation *op, StringRef routine,
+                                  StringRef key, double first, double second) {
+  Call call;
+  call.read(getDense(op->getOperand(0)));
+  call.write(getDestination(getResult(op)));
+  call.ints = {getCount(op->getResult(0)),
+               static_cast<int64_t>(philoxNameHash(key.data(), key.size())),
+               /*firstElement=*/0};
+  call.floats = {first, second};
+  emitCall(routine, call);
+}
+
+//===----------------------------------------------------------------------===//
+// Training step
+//===----------------------------------------------------------------------===//
+
+void ProgramLowering::lowerNormAndCheck(NormAndCheckOp op) {
+  Call call;
+  call.ints.push_back(op.getGrads().size());
+  for (Value grad : op.getGrads()) {
+    call.read(getDense(grad));
+    call.ints.push_back(getCount(grad));
+  }
+  call.write(getDestination(cast<OpResult>(op.getNorm())));
+  call.write(getDestination(cast<OpResult>(op.getFoundInf())));
+  call.floats = {op.getP().convertToDouble()};
+  emitCall("weft_cpu_norm_and_check", call);
+}
+
+void ProgramLowering::lowerClipCoefficient(ClipCoefficientOp op) {
+  Call call;
+  call.read(getDense(op.getNorm()));
+  call.read(getDense(op.getMaxNorm()));
+  call.write(getDestination(getResult(op)));
+  emitCall("weft_cpu_clip_coefficient", call);
+}
+
+void ProgramLowering::lowerStepIncrement(StepIncrementOp op) {
+  Call call;
+  call.read(getDense(op.getStep()));
+  call.read(getDense(op.getSkip()));
+  call.write(getDestination(getResult(op)));
+  emitCall("weft_cpu_step_increment", call);
+}
+
+/// The routine updates its first `numStates` buffers in place. A result that
+/// does not lie in the bytes of its operand starts as a copy of it.
+void ProgramLowering::lowerOptimizer(Operation *op, StringRef routine,
+                                     unsigned numStates,
+                                     ArrayRef<int64_t> flags, double lrScale,
+                                     double decayScale) {
+  Call call;
+  for (unsigned i = 0; i != numStates; ++i) {
+    Value old = getDense(op->getOperand(i));
+    Value target = getDestination(getResult(op, i));
+    if (target != old) {
+      copyTo(old, target);
+      reportCopy("optimizer state that is read again or not written back");
+    }
+    call.update(target);
+  }
+  for (Value operand : op->getOperands().drop_front(numStates))
+    call.read(getDense(operand));
+  call.ints = {getCount(op->getOperand(0))};
+  call.ints.append(flags.begin(), flags.end());
+  call.floats = {lrScale, decayScale};
+  emitCall(routine, call);
+}
+
+LogicalResult ProgramLowering::lowerLibraryOp(Operation *op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](weft::CallOp o) { return lowerKernelCall(o), success(); })
+      .Case([&](MatmulOp o) {
+        ValueBuffer target = getStridedDestination(getResult(o));
+        return lowerMatmul(o, target, Value(), /*accumulate=*/0), success();
+      })
+      .Case([&](AttentionOp o) { return lowerAttention(o), success(); })
+      .Case([&](AttentionGradOp o) { return lowerAttentionGrad(o), success(); })
+      .Case([&](AccumulateOp o) { return lowerAccumulate(o), success(); })
+      .Case([&](EmbeddingOp o) { return lowerEmbedding(o), success(); })
+      .Case([&](EmbeddingGradOp o) {
+        Value target = getDestination(getResult(o));
+        return lowerEmbeddingGrad(o, target, Value(), 0), success();
+      })
+      .Case([&](CrossEntropyOp o) { return lowerCrossEntropy(o), success(); })
+      .Case([&](CrossEntropyGradOp o) {
+        return lowerCrossEntropyGrad(o), success();
+      })
+      .Case([&](DropoutOp o) { return lowerDropout(o); })
+      .Case([&](RandomNormalOp o) {
+        lowerRandom(o, "weft_cpu_random_normal", o.getKey(),
+                    o.getMean().convertToDouble(),
+                    o.getStd().convertToDouble());
+        return success();
+      })
+      .Case([&](RandomUniformOp o) {
+        lowerRandom(o, "weft_cpu_random_uniform", o.getKey(),
+                    o.getLow().convertToDouble(),
+                    o.getHigh().convertToDouble());
+        return success();
+      })
+      .Case([&](NormAndCheckOp o) { return lowerNormAndCheck(o), success(); })
+      .Case([&](ClipCoefficientOp o) {
+        return lowerClipCoefficient(o), success();
+      })
+      .Case([&](StepIncrementOp o) { return lowerStepIncrement(o), success(); })
+      .Case([&](AdamWOp o) {
+        lowerOptimizer(o, "weft_cpu_adamw", 3, {},
+                       o.getLrScale().convertToDouble(),
+                       o.getDecayScale().convertToDouble());
+        return success();
+      })
+      .Case([&](AdamOp o) {
+        lowerOptimizer(o, "weft_cpu_adam", 3, {},
+                       o.getLrScale().convertToDouble(),
+                       o.getDecayScale().convertToDouble());
+        return success();
+      })
+      .Case([&](SgdOp o) {
+        lowerOptimizer(o, "weft_cpu_sgd", 2, {o.getNesterov() ? 1 : 0},
+                       o.getLrScale().convertToDouble(),
+                       o.getDecayScale().convertToDouble());
+        return success();
+      })
+      .Case([&](ConcatOp o) { return lowerConcat(o), success(); })
+      .Case([&](PadOp o) { return lowerPad(o), success(); })
+      .Default([](Operation *o) {
+        return o->emitOpError(
+            "expects a library routine or a fused kernel, but got neither");
+      });
+}
+
+} // namespace weft

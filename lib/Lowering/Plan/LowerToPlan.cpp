@@ -1,0 +1,102 @@
+//===- LowerToPlan.cpp - From programs over values to plans ---------------===//
+
+#include "weft/Lowering/Plan/Passes.h"
+
+#include "ProgramLowering.h"
+
+#define DEBUG_TYPE "weft-lower-to-plan"
+
+using namespace mlir;
+
+namespace weft {
+
+#define GEN_PASS_DEF_LOWERTOPLANPASS
+#include "weft/Lowering/Plan/Passes.h.inc"
+
+static MemRefType getBufferType(RankedTensorType type) {
+  return MemRefType::get(type.getShape(), type.getElementType());
+}
+
+static LogicalResult lowerParam(ParamOp param, OpBuilder &builder) {
+  if (param.getTieAttr())
+    return param.emitOpError("expects tied parameters to be one by now "
+                             "(weft-tie-params), but got tie = @")
+           << *param.getTie();
+  plan::StateOp::create(
+      builder, param.getLoc(),
+      plan::StateKindAttr::get(builder.getContext(), plan::StateKind::Param),
+      param.getSymNameAttr(),
+      TypeAttr::get(getBufferType(param.getTensorType())),
+      builder.getBoolAttr(param.getTrainable()), FlatSymbolRefAttr(),
+      param.getSourceAttr(), IntegerAttr());
+  return success();
+}
+
+static plan::StateKind getStateKind(StateKind kind) {
+  switch (kind) {
+  case StateKind::Gradient:
+    return plan::StateKind::Gradient;
+  case StateKind::Optimizer:
+    return plan::StateKind::Optimizer;
+  case StateKind::Scaler:
+    return plan::StateKind::Scaler;
+  }
+  llvm_unreachable("a state kind without a case");
+}
+
+static void lowerState(StateOp state, OpBuilder &builder) {
+  plan::StateOp::create(builder, state.getLoc(),
+                        plan::StateKindAttr::get(builder.getContext(),
+                                                 getStateKind(state.getKind())),
+                        state.getSymNameAttr(),
+                        TypeAttr::get(getBufferType(state.getTensorType())),
+                        builder.getBoolAttr(true), state.getParamAttr(),
+                        StringAttr(), IntegerAttr());
+}
+
+namespace {
+struct LowerToPlanPass : impl::LowerToPlanPassBase<LowerToPlanPass> {
+  using LowerToPlanPassBase::LowerToPlanPassBase;
+
+  void runOnOperation() override {
+    LoweringCounts counts;
+    // States last: programs look up the types of the old declarations.
+    if (failed(lowerPrograms(counts)) || failed(lowerStates()))
+      return signalPassFailure();
+    numCopies += counts.copies;
+    numInPlace += counts.inPlace;
+    numFolded += counts.folded;
+  }
+
+  LogicalResult lowerPrograms(LoweringCounts &counts) {
+    OpBuilder builder(&getContext());
+    for (auto program :
+         llvm::make_early_inc_range(getOperation().getOps<ProgramOp>())) {
+      builder.setInsertionPoint(program);
+      if (failed(ProgramLowering(program, builder, explain).run(counts)))
+        return failure();
+      program.erase();
+    }
+    return success();
+  }
+
+  LogicalResult lowerStates() {
+    OpBuilder builder(&getContext());
+    for (Operation &op :
+         llvm::make_early_inc_range(*getOperation().getBody())) {
+      builder.setInsertionPoint(&op);
+      auto param = dyn_cast<ParamOp>(op);
+      auto state = dyn_cast<StateOp>(op);
+      if (param && failed(lowerParam(param, builder)))
+        return failure();
+      if (state)
+        lowerState(state, builder);
+      if (param || state)
+        op.erase();
+    }
+    return success();
+  }
+};
+} // namespace
+
+} // namespace weft

@@ -1,0 +1,252 @@
+//===- PrepareProgram.cpp - What lowering must know ahead -----------------===//
+
+#include "PrepareProgram.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace weft {
+
+bool isViewOp(Operation *op) {
+  return isa_and_nonnull<ReshapeOp, SliceOp, TransposeOp, BroadcastOp, FenceOp>(
+      op);
+}
+
+Value skipViews(Value value) {
+  while (isViewOp(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
+Value skipReshapes(Value value) {
+  while (isa_and_nonnull<ReshapeOp, FenceOp>(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
+int64_t ProgramFacts::getLastUse(Value value) const {
+  return lastUses.lookup(skipViews(value));
+}
+
+/// Operands listed by the kernel for that result.
+static SmallVector<unsigned> getKernelReuse(CallOp call, unsigned index) {
+  auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(
+      call, call.getKernelAttr());
+  if (!kernel)
+    return {};
+  auto list =
+      kernel.getResultAttrOfType<DenseI64ArrayAttr>(index, "weft.may_reuse");
+  return list ? SmallVector<unsigned>(list.asArrayRef().begin(),
+                                      list.asArrayRef().end())
+              : SmallVector<unsigned>();
+}
+
+SmallVector<unsigned> getReusableOperands(Operation *op, unsigned index) {
+  return llvm::TypeSwitch<Operation *, SmallVector<unsigned>>(op)
+      .Case([&](CallOp call) { return getKernelReuse(call, index); })
+      .Case([&](AccumulateOp) { return SmallVector<unsigned>{0, 1}; })
+      .Case([&](CrossEntropyGradOp) { return SmallVector<unsigned>{1}; })
+      .Case<DropoutOp, StepIncrementOp>(
+          [&](Operation *) { return SmallVector<unsigned>{0}; })
+      .Case<AdamWOp, AdamOp, SgdOp>(
+          [&](Operation *) { return SmallVector<unsigned>{index}; })
+      .Default([](Operation *) { return SmallVector<unsigned>(); });
+}
+
+//===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+/// A routine with an accumulate mode.
+static bool canAccumulate(Operation *op) {
+  return isa_and_nonnull<MatmulOp, EmbeddingGradOp>(op);
+}
+
+/// The producer whose only reader is this accumulation, or null.
+static Operation *getFoldableProducer(AccumulateOp accumulate) {
+  Value value = accumulate.getValue();
+  while (isa_and_nonnull<ReshapeOp>(value.getDefiningOp()) && value.hasOneUse())
+    value = value.getDefiningOp()->getOperand(0);
+  Operation *producer = value.getDefiningOp();
+  return canAccumulate(producer) && value.hasOneUse() ? producer : nullptr;
+}
+
+/// Moves the accumulation to right behind its latest operand, and what it may
+/// fold to right before it.
+static void moveToGradient(AccumulateOp accumulate) {
+  Operation *latest = nullptr;
+  for (Value operand : accumulate.getOperands()) {
+    Operation *producer = operand.getDefiningOp();
+    if (producer && (!latest || latest->isBeforeInBlock(producer)))
+      latest = producer;
+  }
+  if (latest)
+    accumulate->moveAfter(latest);
+  Operation *producer = getFoldableProducer(accumulate);
+  if (!producer)
+    return;
+  SmallVector<Operation *> chain;
+  for (Value value = accumulate.getValue(); value != producer->getResult(0);
+       value = value.getDefiningOp()->getOperand(0))
+    chain.push_back(value.getDefiningOp());
+  producer->moveBefore(accumulate);
+  for (Operation *op : llvm::reverse(chain))
+    op->moveBefore(accumulate);
+}
+
+static void orderProgram(Block &body) {
+  SmallVector<Operation *> reads;
+  SmallVector<AccumulateOp> accumulates;
+  for (Operation &op : body) {
+    if (isa<ReadOp>(op))
+      reads.push_back(&op);
+    if (auto accumulate = dyn_cast<AccumulateOp>(op))
+      accumulates.push_back(accumulate);
+  }
+  for (Operation *read : llvm::reverse(reads))
+    read->moveBefore(&body, body.begin());
+  for (AccumulateOp accumulate : accumulates)
+    moveToGradient(accumulate);
+}
+
+//===----------------------------------------------------------------------===//
+// Facts
+//===----------------------------------------------------------------------===//
+
+static void collectPositions(ProgramOp program, ProgramFacts &facts) {
+  BlockArgument seed = program.findInput("loss_seed");
+  Block &body = program.getBody().front();
+  facts.backwardStart = body.getOperations().size();
+  int64_t position = 0;
+  for (Operation &op : body) {
+    facts.positions[&op] = position;
+    bool isBackward =
+        seed && llvm::any_of(op.getOperands(), [&](Value operand) {
+          return skipViews(operand) == seed;
+        });
+    if (isBackward && !isViewOp(&op))
+      facts.backwardStart = std::min(facts.backwardStart, position);
+    if (!isViewOp(&op))
+      for (Value operand : op.getOperands()) {
+        int64_t &last = facts.lastUses[skipViews(operand)];
+        last = std::max(last, position);
+      }
+    ++position;
+  }
+}
+
+/// Last read of the old contents of a state.
+static int64_t getLastRead(ProgramOp program, StringAttr state,
+                           const ProgramFacts &facts) {
+  int64_t last = -1;
+  for (ReadOp read : program.getBody().front().getOps<ReadOp>())
+    if (read.getSourceAttr().getAttr() == state)
+      last = std::max(last, facts.getLastUse(read.getResult()));
+  return last;
+}
+
+static bool isReadOf(Value value, StringAttr state) {
+  auto read = skipReshapes(value).getDefiningOp<ReadOp>();
+  return read && read.getSourceAttr().getAttr() == state;
+}
+
+/// Whether the op that makes `result` may write it over the old contents of
+/// the state, which it still reads through `operand`s.
+static bool mayWriteOver(OpResult result, StringAttr state) {
+  Operation *op = result.getOwner();
+  SmallVector<unsigned> reusable =
+      getReusableOperands(op, result.getResultNumber());
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto read = skipViews(operand.get()).getDefiningOp<ReadOp>();
+    if (!read || read.getSourceAttr().getAttr() != state)
+      continue;
+    if (!isReadOf(operand.get(), state) ||
+        !llvm::is_contained(reusable, operand.getOperandNumber()))
+      return false;
+  }
+  return true;
+}
+
+/// Values from the first to the last that pass through the bytes of the state
+/// when `written` is computed there: a chain of accumulations.
+static SmallVector<OpResult> getStateChain(Value written) {
+  SmallVector<OpResult> chain;
+  Value value = skipReshapes(written);
+  while (auto result = dyn_cast<OpResult>(value)) {
+    if (isa<ReadOp, ConstantOp, ConcatOp>(result.getOwner()) ||
+        isViewOp(result.getOwner()))
+      return {};
+    chain.push_back(result);
+    auto accumulate = dyn_cast<AccumulateOp>(result.getOwner());
+    if (!accumulate || !accumulate.getOld().hasOneUse() ||
+        !accumulate.getOld().getDefiningOp<AccumulateOp>())
+      break;
+    value = accumulate.getOld();
+  }
+  std::reverse(chain.begin(), chain.end());
+  return chain;
+}
+
+static void collectStateValues(ProgramOp program, ProgramFacts &facts) {
+  ReturnOp terminator = program.getTerminator();
+  for (auto [value, target] :
+       llvm::zip(terminator.getValues(), terminator.getTargets())) {
+    StringAttr state = cast<FlatSymbolRefAttr>(target).getAttr();
+    SmallVector<OpResult> chain = getStateChain(value);
+    if (chain.empty() || facts.stateValues.count(chain.back()))
+      continue;
+    int64_t lastRead = getLastRead(program, state, facts);
+    int64_t firstWrite = facts.positions.lookup(chain.front().getOwner());
+    if (lastRead > firstWrite ||
+        (lastRead == firstWrite && !mayWriteOver(chain.front(), state)))
+      continue;
+    for (OpResult result : chain)
+      facts.stateValues[result] = state;
+  }
+}
+
+/// An accumulation in the bytes of its state carries out its producer.
+static void collectFolded(ProgramOp program, ProgramFacts &facts) {
+  for (auto accumulate : program.getBody().front().getOps<AccumulateOp>()) {
+    StringAttr state = facts.stateValues.lookup(accumulate.getResult());
+    if (!state)
+      continue;
+    bool oldIsThere = isReadOf(accumulate.getOld(), state) ||
+                      facts.stateValues.lookup(accumulate.getOld()) == state;
+    if (!oldIsThere)
+      continue;
+    if (Operation *producer = getFoldableProducer(accumulate))
+      facts.folded.insert(producer);
+  }
+}
+
+/// Results that their op can write with strides.
+static bool canWriteStrides(OpResult result) {
+  if (isa<AttentionOp>(result.getOwner()))
+    return result.getResultNumber() == 0;
+  return isa<MatmulOp, AttentionGradOp>(result.getOwner());
+}
+
+static void collectPieces(ProgramOp program, ProgramFacts &facts) {
+  for (auto concat : program.getBody().front().getOps<ConcatOp>())
+    for (auto [index, input] : llvm::enumerate(concat.getInputs())) {
+      auto result = dyn_cast<OpResult>(skipReshapes(input));
+      if (result && canWriteStrides(result) &&
+          !facts.folded.contains(result.getOwner()) &&
+          !facts.stateValues.count(result))
+        facts.pieces.try_emplace(result, concat, index);
+    }
+}
+
+ProgramFacts prepareProgram(ProgramOp program) {
+  orderProgram(program.getBody().front());
+  ProgramFacts facts;
+  collectPositions(program, facts);
+  collectStateValues(program, facts);
+  collectFolded(program, facts);
+  collectPieces(program, facts);
+  return facts;
+}
+
+} // namespace weft

@@ -1,0 +1,121 @@
+//===- ProgramLowering.cpp - One program over values to a plan ------------===//
+
+#include "ProgramLowering.h"
+
+using namespace mlir;
+
+namespace weft {
+
+StringAttr ProgramLowering::getScopeAttr() {
+  return current->getAttrOfType<StringAttr>(WeftDialect::kScopeAttr);
+}
+
+LogicalResult ProgramLowering::run(LoweringCounts &theCounts) {
+  counts = &theCounts;
+  facts = prepareProgram(source);
+  current = source;
+  auto program = plan::ProgramOp::create(
+      builder, source.getLoc(),
+      builder.getStringAttr(stringifyProgramKind(source.getKind())),
+      source.getSymNameAttr());
+  body = builder.createBlock(&program.getBody());
+  declareInputs();
+  for (Operation &op : source.getBody().front()) {
+    current = &op;
+    if (failed(lowerOp(&op)))
+      return failure();
+  }
+  assignRoles(program);
+  return success();
+}
+
+void ProgramLowering::declareInputs() {
+  for (BlockArgument argument : source.getBody().getArguments()) {
+    auto type = cast<RankedTensorType>(argument.getType());
+    Value buffer = plan::InputOp::create(
+        builder, argument.getLoc(),
+        MemRefType::get(type.getShape(), type.getElementType()),
+        builder.getStringAttr(source.getInputName(argument.getArgNumber())),
+        IntegerAttr());
+    buffers[argument] = {buffer, plan::Layout::getDense(type.getShape())};
+  }
+}
+
+LogicalResult ProgramLowering::lowerOp(Operation *op) {
+  // Lowered at their first use, or by the accumulation that carries them out.
+  if (isViewOp(op) || isa<ReadOp, weft::ConstantOp>(op) ||
+      facts.folded.contains(op))
+    return success();
+  Operation *before = body->empty() ? nullptr : &body->back();
+  LogicalResult result = isa<weft::ReturnOp>(op)
+                             ? lowerReturn(cast<weft::ReturnOp>(op))
+                             : lowerLibraryOp(op);
+  if (!backwardStart && facts.positions.lookup(op) >= facts.backwardStart)
+    backwardStart = before ? before->getNextNode() : &body->front();
+  return result;
+}
+
+LogicalResult ProgramLowering::lowerReturn(weft::ReturnOp op) {
+  // Old contents that are outputs are saved before states are written.
+  SmallVector<Value> outputs;
+  for (Value output : op.getOutputs()) {
+    Value buffer = getDense(output);
+    if (plan::getRoot(buffer).getDefiningOp<plan::UseOp>()) {
+      buffer = getView(materialize(output, getBuffer(output)));
+      reportCopy("output of a state");
+    }
+    outputs.push_back(buffer);
+  }
+  writeStates(op);
+  for (auto [index, output] : llvm::enumerate(outputs))
+    plan::OutputOp::create(builder, op.getLoc(),
+                           builder.getStringAttr(source.getOutputName(index)),
+                           output);
+  return success();
+}
+
+void ProgramLowering::writeStates(weft::ReturnOp op) {
+  SmallVector<std::pair<Value, Value>> copies;
+  for (auto [value, target] : llvm::zip(op.getValues(), op.getTargets())) {
+    auto name = cast<FlatSymbolRefAttr>(target);
+    Value state = getState(name.getAttr(), lookupStateType(source, name));
+    ValueBuffer buffer = getBuffer(value);
+    if (buffer.root == state && buffer.layout.offset == 0 &&
+        buffer.layout.isDense())
+      continue;
+    // The source may be a state that another copy overwrites.
+    if (buffer.root.getDefiningOp<plan::UseOp>())
+      buffer = materialize(value, buffer);
+    copies.push_back({getView(buffer), state});
+  }
+  for (auto [from, to] : copies) {
+    copyTo(from, to);
+    reportCopy("write of a state");
+  }
+}
+
+/// A buffer written before the backward part and read in it is an activation.
+void ProgramLowering::assignRoles(plan::ProgramOp program) {
+  if (!backwardStart)
+    return;
+  for (auto alloc : program.getBody().front().getOps<plan::AllocOp>()) {
+    bool isForward = false, isBackward = false;
+    auto visit = [&](Value buffer) {
+      for (Operation *user : buffer.getUsers()) {
+        if (isa<plan::ViewOp>(user))
+          continue;
+        bool before = user->isBeforeInBlock(backwardStart);
+        isForward |= before;
+        isBackward |= !before && !isa<plan::OutputOp>(user);
+      }
+    };
+    visit(alloc.getBuffer());
+    for (Operation *user : alloc.getBuffer().getUsers())
+      if (auto view = dyn_cast<plan::ViewOp>(user))
+        visit(view.getView());
+    if (isForward && isBackward)
+      alloc.setRole(plan::Role::Activation);
+  }
+}
+
+} // namespace weft

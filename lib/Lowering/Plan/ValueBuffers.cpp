@@ -1,0 +1,180 @@
+//===- ValueBuffers.cpp - Where values live -------------------------------===//
+
+#include "ProgramLowering.h"
+
+using namespace mlir;
+
+namespace weft {
+
+static MemRefType getBufferType(Type tensorType) {
+  auto type = cast<RankedTensorType>(tensorType);
+  return MemRefType::get(type.getShape(), type.getElementType());
+}
+
+static ArrayRef<int64_t> getShape(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+Value ProgramLowering::allocate(Type tensorType) {
+  return plan::AllocOp::create(builder, current->getLoc(),
+                               getBufferType(tensorType), plan::Role::Temporary,
+                               IntegerAttr());
+}
+
+Value ProgramLowering::getView(Value root, const plan::Layout &layout) {
+  auto rootType = cast<MemRefType>(root.getType());
+  MemRefType type = layout.getType(rootType.getElementType());
+  if (type == rootType)
+    return root;
+  Value &view = views[{root, type}];
+  if (!view)
+    view = plan::ViewOp::create(builder, current->getLoc(), type, root);
+  return view;
+}
+
+Value ProgramLowering::getState(StringAttr name, RankedTensorType type) {
+  Value &use = states[name];
+  if (use)
+    return use;
+  OpBuilder::InsertionGuard guard(builder);
+  if (lastStateUse)
+    builder.setInsertionPointAfter(lastStateUse);
+  else
+    builder.setInsertionPointToStart(body);
+  use = plan::UseOp::create(builder, source.getLoc(), getBufferType(type),
+                            FlatSymbolRefAttr::get(name));
+  lastStateUse = use.getDefiningOp();
+  return use;
+}
+
+ValueBuffer ProgramLowering::lowerConstant(ConstantOp op) {
+  Value target = allocate(op.getType());
+  plan::ConstantOp::create(builder, op.getLoc(), target,
+                           cast<ElementsAttr>(op.getValue()), getScopeAttr(),
+                           FloatAttr());
+  return {target, plan::Layout::getDense(getShape(op.getResult()))};
+}
+
+ValueBuffer ProgramLowering::getBuffer(Value value) {
+  auto found = buffers.find(value);
+  if (found != buffers.end())
+    return found->second;
+  // Views, reads and constants are lowered at their first use.
+  Operation *op = value.getDefiningOp();
+  ValueBuffer buffer;
+  if (auto read = dyn_cast<ReadOp>(op))
+    buffer = {getState(read.getSourceAttr().getAttr(), read.getType()),
+              plan::Layout::getDense(getShape(value))};
+  else if (auto constant = dyn_cast<ConstantOp>(op))
+    buffer = lowerConstant(constant);
+  else
+    buffer = lowerView(op);
+  buffers[value] = buffer;
+  return buffer;
+}
+
+/// Copies a value into a dense buffer of its own.
+ValueBuffer ProgramLowering::materialize(Value value, ValueBuffer buffer) {
+  ValueBuffer copy = {allocate(value.getType()),
+                      plan::Layout::getDense(getShape(value))};
+  copyTo(getView(buffer), copy.root);
+  return copy;
+}
+
+Value ProgramLowering::getDense(Value value) {
+  ValueBuffer buffer = getBuffer(value);
+  if (!buffer.layout.isDense()) {
+    buffer = materialize(value, buffer);
+    buffers[value] = buffer;
+    reportCopy("dense operand");
+  }
+  return getView(buffer);
+}
+
+//===----------------------------------------------------------------------===//
+// Destinations
+//===----------------------------------------------------------------------===//
+
+/// The bytes of an operand that dies at the current op, if the op may write
+/// this result over them.
+std::optional<ValueBuffer> ProgramLowering::findReusable(OpResult result) {
+  MemRefType type = getBufferType(result.getType());
+  SmallVector<unsigned> reusable =
+      getReusableOperands(current, result.getResultNumber());
+  for (unsigned index : reusable) {
+    Value operand = current->getOperand(index);
+    ValueBuffer buffer = getBuffer(operand);
+    auto rootType = cast<MemRefType>(buffer.root.getType());
+    bool isWhole = buffer.layout.isDense() && buffer.layout.offset == 0 &&
+                   rootType.getElementType() == type.getElementType() &&
+                   rootType.getNumElements() == type.getNumElements();
+    if (!buffer.root.getDefiningOp<plan::AllocOp>() || !isWhole ||
+        pinned.contains(buffer.root) ||
+        facts.getLastUse(operand) > facts.positions.lookup(current))
+      continue;
+    // No other operand or result of the op may lie in the same bytes.
+    bool isShared = llvm::any_of(current->getOpOperands(), [&](OpOperand &o) {
+      return !llvm::is_contained(reusable, o.getOperandNumber()) &&
+             getBuffer(o.get()).root == buffer.root;
+    });
+    isShared |= llvm::any_of(current->getResults(), [&](Value other) {
+      auto found = buffers.find(other);
+      return found != buffers.end() && found->second.root == buffer.root;
+    });
+    if (!isShared)
+      return ValueBuffer{buffer.root, plan::Layout::getDense(type.getShape())};
+  }
+  return std::nullopt;
+}
+
+/// Place of a result in the concatenation it is a piece of.
+std::optional<ValueBuffer> ProgramLowering::getPiece(OpResult result) {
+  auto found = facts.pieces.find(result);
+  if (found == facts.pieces.end())
+    return std::nullopt;
+  auto [concat, index] = found->second;
+  plan::Layout layout = plan::Layout::getDense(getShape(concat.getResult()));
+  int64_t dim = concat.getDim();
+  for (unsigned i = 0; i != index; ++i)
+    layout.offset += layout.strides[dim] * getShape(concat.getInputs()[i])[dim];
+  layout.sizes[dim] = getShape(concat.getInputs()[index])[dim];
+  std::optional<plan::Layout> piece = layout.reshape(getShape(result));
+  if (!piece || (!piece->strides.empty() && piece->strides.back() != 1))
+    return std::nullopt;
+  auto [whole, isNew] = buffers.try_emplace(concat.getResult());
+  if (isNew)
+    whole->second = {allocate(concat.getType()),
+                     plan::Layout::getDense(getShape(concat.getResult()))};
+  pinned.insert(whole->second.root);
+  return ValueBuffer{whole->second.root, *piece};
+}
+
+ValueBuffer ProgramLowering::getStridedDestination(OpResult result) {
+  if (std::optional<ValueBuffer> piece = getPiece(result)) {
+    ++counts->inPlace;
+    return buffers[result] = *piece;
+  }
+  getDestination(result);
+  return buffers[result];
+}
+
+Value ProgramLowering::getDestination(OpResult result) {
+  auto type = cast<RankedTensorType>(result.getType());
+  plan::Layout layout = plan::Layout::getDense(type.getShape());
+  ValueBuffer buffer;
+  if (StringAttr state = facts.stateValues.lookup(result)) {
+    buffer = {
+        getState(state, lookupStateType(source, FlatSymbolRefAttr::get(state))),
+        layout};
+    ++counts->inPlace;
+  } else if (std::optional<ValueBuffer> reused = findReusable(result)) {
+    buffer = *reused;
+    ++counts->inPlace;
+  } else {
+    buffer = {allocate(type), layout};
+  }
+  buffers[result] = buffer;
+  return getView(buffer);
+}
+
+} // namespace weft

@@ -1,0 +1,140 @@
+//===- ArenaMap.cpp - Which buffer wrote which bytes last -----------------===//
+
+#include "ArenaMap.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace weft {
+
+ByteRange getRootBytes(Value root) {
+  int64_t begin = *plan::getRootOffset(root);
+  return {begin,
+          begin + plan::getBufferBytes(cast<MemRefType>(root.getType()))};
+}
+
+/// More runs than this are seen as one run from the first to the last element.
+constexpr int64_t kMaxRuns = 1 << 20;
+
+/// Calls `visit` with each contiguous range of elements of a layout.
+template <typename VisitT>
+static void forEachRun(const plan::Layout &layout, VisitT &&visit) {
+  // The innermost dimensions that lie densely make one run.
+  size_t outer = layout.sizes.size();
+  int64_t run = 1;
+  while (outer > 0 &&
+         (layout.sizes[outer - 1] == 1 || layout.strides[outer - 1] == run))
+    run *= layout.sizes[--outer];
+  int64_t count = 1, last = 0;
+  for (size_t i = 0; i != outer; ++i) {
+    count *= layout.sizes[i];
+    last += (layout.sizes[i] - 1) * std::max<int64_t>(layout.strides[i], 0);
+  }
+  if (count > kMaxRuns)
+    return visit(ByteRange{layout.offset, layout.offset + last + run});
+  SmallVector<int64_t> index(outer, 0);
+  for (int64_t n = 0; n != count; ++n) {
+    int64_t start = layout.offset;
+    for (size_t i = 0; i != outer; ++i)
+      start += index[i] * layout.strides[i];
+    visit(ByteRange{start, start + run});
+    for (size_t i = outer; i-- > 0;) {
+      if (++index[i] != layout.sizes[i])
+        break;
+      index[i] = 0;
+    }
+  }
+}
+
+void ArenaMap::Written::merge() {
+  if (isMerged)
+    return;
+  std::sort(runs.begin(), runs.end(),
+            [](ByteRange a, ByteRange b) { return a.begin < b.begin; });
+  std::vector<ByteRange> merged;
+  for (const ByteRange &run : runs) {
+    if (!merged.empty() && run.begin <= merged.back().end)
+      merged.back().end = std::max(merged.back().end, run.end);
+    else
+      merged.push_back(run);
+  }
+  runs = std::move(merged);
+  isMerged = true;
+}
+
+bool ArenaMap::Written::covers(const ByteRange &run) const {
+  auto after = std::upper_bound(
+      runs.begin(), runs.end(), run.begin,
+      [](int64_t begin, const ByteRange &r) { return begin < r.begin; });
+  return after != runs.begin() && std::prev(after)->end >= run.end;
+}
+
+/// Gives the bytes of `root` to it; roots that lose bytes lose all of them.
+void ArenaMap::claim(Value root) {
+  ByteRange bytes = getRootBytes(root);
+  auto at = owners.lower_bound(bytes.begin);
+  if (at != owners.begin() && std::prev(at)->second.end > bytes.begin)
+    --at;
+  while (at != owners.end() && at->first < bytes.end) {
+    if (at->second.root != root) {
+      takenBy[at->second.root] = root;
+      written.erase(at->second.root);
+    }
+    at = owners.erase(at);
+  }
+  owners[bytes.begin] = {bytes.end, root};
+}
+
+void ArenaMap::write(Value buffer) {
+  Value root = plan::getRoot(buffer);
+  auto rootType = cast<MemRefType>(root.getType());
+  if (!written.count(root))
+    claim(root);
+  takenBy.erase(root);
+  Written &map = written[root];
+  plan::Layout layout = plan::Layout::get(cast<MemRefType>(buffer.getType()));
+  int64_t count = cast<MemRefType>(buffer.getType()).getNumElements();
+  if (layout.offset == 0 && layout.isDense() &&
+      count == rootType.getNumElements())
+    map.isWhole = true;
+  if (map.isWhole)
+    return;
+  map.isMerged = false;
+  forEachRun(layout, [&](ByteRange run) { map.runs.push_back(run); });
+}
+
+LogicalResult ArenaMap::read(Operation *op, Value buffer) {
+  Value root = plan::getRoot(buffer);
+  auto type = cast<MemRefType>(buffer.getType());
+  if (type.getNumElements() == 0)
+    return success();
+  auto found = written.find(root);
+  if (found == written.end()) {
+    Value taker = takenBy.lookup(root);
+    InFlightDiagnostic error =
+        op->emitOpError("expects ")
+        << type
+        << (taker ? " to keep its bytes until it is read, but got them written "
+                    "by another buffer"
+                  : " to be written before it is read, but got no write");
+    error.attachNote(root.getLoc()) << "the buffer at " << getRootBytes(root);
+    if (taker)
+      error.attachNote(taker.getLoc())
+          << "the other buffer at " << getRootBytes(taker);
+    return error;
+  }
+  Written &map = found->second;
+  if (map.isWhole)
+    return success();
+  map.merge();
+  bool isCovered = true;
+  forEachRun(plan::Layout::get(type),
+             [&](ByteRange run) { isCovered &= map.covers(run); });
+  if (isCovered)
+    return success();
+  return op->emitOpError("expects every element of ")
+         << type << " to be written before it is read, but got a part of it";
+}
+
+} // namespace weft

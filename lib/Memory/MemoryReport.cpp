@@ -1,0 +1,240 @@
+//===- MemoryReport.cpp - Where the bytes of a program go -----------------===//
+
+#include "weft/Memory/MemoryReport.h"
+
+#include "weft/Analysis/Liveness.h"
+#include "weft/Memory/Passes.h"
+#include "weft/Plan/Plan.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace weft {
+
+static int64_t getModuleNumber(ModuleOp module, StringRef name) {
+  auto attr = module->getAttrOfType<IntegerAttr>(name);
+  return attr ? attr.getInt() : 0;
+}
+
+/// "model.mlir:7" of the first file location: no folder, so that equal models
+/// give equal executables wherever they lie.
+static std::string getLocationText(Location location) {
+  std::string text;
+  location->walk([&](Location inner) {
+    auto file = dyn_cast<FileLineColLoc>(inner);
+    if (!file)
+      return WalkResult::advance();
+    llvm::raw_string_ostream(text)
+        << llvm::sys::path::filename(file.getFilename()) << ':'
+        << file.getLine();
+    return WalkResult::interrupt();
+  });
+  return text;
+}
+
+static std::string getTypeText(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+static void addStates(ModuleOp module, MemoryReport &report) {
+  for (auto state : module.getOps<plan::StateOp>()) {
+    int64_t bytes = plan::getBufferBytes(state.getBufferType());
+    switch (state.getKind()) {
+    case plan::StateKind::Param:
+      report.parameters += bytes;
+      break;
+    case plan::StateKind::Gradient:
+      report.gradients += bytes;
+      break;
+    case plan::StateKind::Optimizer:
+      report.optimizerState += bytes;
+      break;
+    case plan::StateKind::Scaler:
+      report.scalerState += bytes;
+      break;
+    }
+  }
+}
+
+/// End of the transient part that one program uses.
+static int64_t getTransientEnd(const Liveness &liveness) {
+  int64_t end = 0;
+  for (const BufferLifetime &buffer : liveness.buffers)
+    if (std::optional<int64_t> offset = plan::getRootOffset(buffer.root))
+      end = std::max(end, *offset + buffer.bytes);
+  return end;
+}
+
+static MemoryReport::Buffer describeBuffer(const BufferLifetime &buffer,
+                                           const Liveness &liveness) {
+  MemoryReport::Buffer result;
+  auto alloc = buffer.root.getDefiningOp<plan::AllocOp>();
+  result.role = alloc ? stringifyRole(alloc.getRole()).str() : "input";
+  result.type = getTypeText(buffer.root.getType());
+  result.bytes = buffer.bytes;
+  result.offset = plan::getRootOffset(buffer.root).value_or(0);
+  result.location = getLocationText(buffer.root.getLoc());
+  if (buffer.begin >= 0 &&
+      buffer.begin < static_cast<int64_t>(liveness.commands.size())) {
+    auto writer =
+        cast<plan::CommandOpInterface>(liveness.commands[buffer.begin]);
+    result.writer = writer.getRoutine().str();
+    result.scope = writer.getCommandScope().str();
+  }
+  return result;
+}
+
+/// Fills the peak and what is live there.
+static void addPeak(plan::ProgramOp program, const Liveness &liveness,
+                    MemoryReport &report) {
+  report.lowerBound = liveness.peakBytes;
+  report.activations = report.temporaries = report.inputs = 0;
+  report.largest.clear();
+  report.peak = {program.getSymName().str(), "", "", ""};
+  int64_t position = liveness.peakPosition;
+  if (position >= 0 &&
+      position < static_cast<int64_t>(liveness.commands.size())) {
+    auto command = cast<plan::CommandOpInterface>(liveness.commands[position]);
+    report.peak.routine = command.getRoutine().str();
+    report.peak.scope = command.getCommandScope().str();
+    report.peak.location = getLocationText(command.getLoc());
+  }
+  for (const BufferLifetime &buffer : liveness.buffers) {
+    if (!buffer.isLiveAt(position))
+      continue;
+    MemoryReport::Buffer described = describeBuffer(buffer, liveness);
+    (described.role == "input"        ? report.inputs
+     : described.role == "activation" ? report.activations
+                                      : report.temporaries) += buffer.bytes;
+    report.largest.push_back(std::move(described));
+  }
+  llvm::sort(report.largest, [](const auto &a, const auto &b) {
+    return std::make_pair(-a.bytes, a.offset) <
+           std::make_pair(-b.bytes, b.offset);
+  });
+  if (report.largest.size() > 10)
+    report.largest.resize(10);
+}
+
+MemoryReport computeMemoryReport(ModuleOp module) {
+  MemoryReport report;
+  report.arenaBytes =
+      getModuleNumber(module, plan::PlanDialect::kArenaBytesAttr);
+  report.persistentBytes =
+      getModuleNumber(module, plan::PlanDialect::kPersistentBytesAttr);
+  report.transientBytes = report.arenaBytes - report.persistentBytes;
+  report.libraryScratch =
+      getModuleNumber(module, plan::PlanDialect::kScratchBytesAttr);
+  addStates(module, report);
+  for (auto program : module.getOps<plan::ProgramOp>()) {
+    Liveness liveness = computeLiveness(program, kBufferAlignment);
+    int64_t end = getTransientEnd(liveness);
+    report.programs.push_back(
+        {program.getSymName().str(),
+         static_cast<int64_t>(liveness.commands.size()),
+         std::max<int64_t>(end - report.persistentBytes, 0),
+         liveness.peakBytes});
+    if (liveness.peakBytes > report.lowerBound)
+      addPeak(program, liveness, report);
+  }
+  return report;
+}
+
+llvm::json::Object MemoryReport::toJson() const {
+  llvm::json::Array buffers, programList;
+  for (const Buffer &buffer : largest)
+    buffers.push_back(llvm::json::Object{{"role", buffer.role},
+                                         {"type", buffer.type},
+                                         {"bytes", buffer.bytes},
+                                         {"offset", buffer.offset},
+                                         {"writer", buffer.writer},
+                                         {"scope", buffer.scope},
+                                         {"location", buffer.location}});
+  for (const Program &program : programs)
+    programList.push_back(
+        llvm::json::Object{{"name", program.name},
+                           {"commands", program.commands},
+                           {"transient_bytes", program.transientBytes},
+                           {"lower_bound", program.lowerBound}});
+  return llvm::json::Object{
+      {"parameters", parameters},
+      {"gradients", gradients},
+      {"optimizer_state", optimizerState},
+      {"scaler_state", scalerState},
+      {"activations", activations},
+      {"temporaries", temporaries},
+      {"inputs", inputs},
+      {"library_scratch", libraryScratch},
+      {"persistent_bytes", persistentBytes},
+      {"transient_bytes", transientBytes},
+      {"arena_bytes", arenaBytes},
+      {"total_bytes", arenaBytes + libraryScratch},
+      {"lower_bound", lowerBound},
+      {"peak", llvm::json::Object{{"program", peak.program},
+                                  {"routine", peak.routine},
+                                  {"scope", peak.scope},
+                                  {"location", peak.location}}},
+      {"largest", std::move(buffers)},
+      {"programs", std::move(programList)}};
+}
+
+/// "1.5 MiB", right-aligned.
+static std::string formatBytes(int64_t bytes) {
+  const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = bytes;
+  int unit = 0;
+  for (; value >= 1024 && unit < 4; ++unit)
+    value /= 1024;
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << llvm::format(unit == 0 ? "%9.0f %s" : "%9.2f %s", value, units[unit]);
+  return text;
+}
+
+std::string MemoryReport::toText() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  auto line = [&](StringRef name, int64_t bytes) {
+    os << llvm::left_justify(name, 34) << formatBytes(bytes) << '\n';
+  };
+  line("parameters", parameters);
+  line("gradients", gradients);
+  line("optimizer state", optimizerState);
+  if (scalerState != 0)
+    line("loss-scale state", scalerState);
+  line("activations (forward to backward)", activations);
+  line("temporaries", temporaries);
+  line("inputs", inputs);
+  line("alignment and gaps", arenaBytes - parameters - gradients -
+                                 optimizerState - scalerState - activations -
+                                 temporaries - inputs);
+  line("arena", arenaBytes);
+  line("library scratch, at most", libraryScratch);
+  line("total peak", arenaBytes + libraryScratch);
+  os << "peak at " << peak.routine << " in " << peak.program;
+  if (!peak.scope.empty())
+    os << ", " << peak.scope;
+  if (!peak.location.empty())
+    os << " (" << peak.location << ")";
+  os << "\nlargest buffers at the peak:\n";
+  for (const Buffer &buffer : largest) {
+    os << "  " << formatBytes(buffer.bytes) << "  " << buffer.role << "  "
+       << buffer.type;
+    if (!buffer.writer.empty())
+      os << "  from " << buffer.writer;
+    if (!buffer.scope.empty())
+      os << ", " << buffer.scope;
+    if (!buffer.location.empty())
+      os << " (" << buffer.location << ")";
+    os << '\n';
+  }
+  return text;
+}
+
+} // namespace weft

@@ -1,0 +1,84 @@
+//===- PlanMemory.cpp - Give every buffer its offset in one arena ---------===//
+
+#include "weft/Memory/Passes.h"
+
+#include "weft/Analysis/Liveness.h"
+#include "weft/Memory/Packing.h"
+#include "weft/Plan/Plan.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#define DEBUG_TYPE "weft-plan-memory"
+
+using namespace mlir;
+
+namespace weft {
+
+#define GEN_PASS_DEF_PLANMEMORYPASS
+#include "weft/Memory/Passes.h.inc"
+
+/// Places states by kind, in the order of the module; returns the end.
+static int64_t placeStates(ModuleOp module) {
+  Builder builder(module.getContext());
+  int64_t end = 0;
+  for (auto kind : {plan::StateKind::Param, plan::StateKind::Gradient,
+                    plan::StateKind::Optimizer, plan::StateKind::Scaler})
+    for (auto state : module.getOps<plan::StateOp>()) {
+      if (state.getKind() != kind)
+        continue;
+      state.setOffsetAttr(builder.getI64IntegerAttr(end));
+      end += llvm::alignTo(plan::getBufferBytes(state.getBufferType()),
+                           kBufferAlignment);
+    }
+  return end;
+}
+
+namespace {
+struct PlanMemoryPass : impl::PlanMemoryPassBase<PlanMemoryPass> {
+  using PlanMemoryPassBase::PlanMemoryPassBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    int64_t persistent = placeStates(module);
+    int64_t transient = 0, lowerBound = 0;
+    for (auto program : module.getOps<plan::ProgramOp>()) {
+      Liveness liveness = computeLiveness(program, kBufferAlignment);
+      transient = std::max(transient, placeBuffers(liveness, persistent));
+      lowerBound = std::max(lowerBound, liveness.peakBytes);
+    }
+    Builder builder(&getContext());
+    module->setAttr(plan::PlanDialect::kPersistentBytesAttr,
+                    builder.getI64IntegerAttr(persistent));
+    module->setAttr(plan::PlanDialect::kArenaBytesAttr,
+                    builder.getI64IntegerAttr(persistent + transient));
+    numPersistentBytes = persistent;
+    numTransientBytes = transient;
+    numLowerBoundBytes = lowerBound;
+  }
+
+  /// Places the transient buffers of a program from `start`; returns the size.
+  int64_t placeBuffers(const Liveness &liveness, int64_t start) {
+    SmallVector<PackItem> items;
+    SmallVector<Value> roots;
+    for (const BufferLifetime &buffer : liveness.buffers) {
+      if (buffer.end < buffer.begin) {
+        plan::setRootOffset(buffer.root, start);
+        continue;
+      }
+      items.push_back({buffer.bytes, buffer.begin, buffer.end});
+      roots.push_back(buffer.root);
+    }
+    Packing packing = packItems(items, kBufferAlignment);
+    int64_t size = packing.bytes;
+    for (auto [root, offset] : llvm::zip(roots, packing.offsets))
+      plan::setRootOffset(root, start + offset);
+    // A buffer without use still lies inside the arena.
+    for (const BufferLifetime &buffer : liveness.buffers)
+      size = std::max<int64_t>(size,
+                               llvm::alignTo(buffer.bytes, kBufferAlignment));
+    return size;
+  }
+};
+} // namespace
+
+} // namespace weft

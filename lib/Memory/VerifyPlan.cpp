@@ -1,0 +1,156 @@
+//===- VerifyPlan.cpp - Prove that buffers never disturb each other -------===//
+//
+// A program is run on a map of the arena: which root wrote which bytes last.
+// Nothing here uses the lifetimes of lib/Analysis.
+//
+//===----------------------------------------------------------------------===//
+
+#include "weft/Memory/Passes.h"
+
+#include "ArenaMap.h"
+#include "weft/Plan/Plan.h"
+
+#define DEBUG_TYPE "weft-verify-plan"
+
+using namespace mlir;
+
+namespace weft {
+
+#define GEN_PASS_DEF_VERIFYPLANPASS
+#include "weft/Memory/Passes.h.inc"
+
+/// Checks the offset of a root against the part of the arena it belongs to.
+static LogicalResult verifyPlace(Operation *op, MemRefType type,
+                                 IntegerAttr offset, ByteRange part) {
+  if (!offset)
+    return op->emitOpError(
+        "expects an offset (weft-plan-memory), but got none");
+  ByteRange bytes = {offset.getInt(),
+                     offset.getInt() + plan::getBufferBytes(type)};
+  if (bytes.begin % kBufferAlignment != 0)
+    return op->emitOpError("expects an offset that is a multiple of ")
+           << kBufferAlignment << ", but got " << bytes.begin;
+  if (bytes.begin < part.begin || bytes.end > part.end)
+    return op->emitOpError("expects bytes inside [")
+           << part.begin << ", " << part.end << "), but got [" << bytes.begin
+           << ", " << bytes.end << ")";
+  return success();
+}
+
+/// Persistent tensors never share bytes.
+static LogicalResult verifyStates(ModuleOp module, ByteRange part) {
+  SmallVector<plan::StateOp> states(module.getOps<plan::StateOp>());
+  for (plan::StateOp state : states)
+    if (failed(verifyPlace(state, state.getBufferType(), state.getOffsetAttr(),
+                           part)))
+      return failure();
+  llvm::sort(states, [](plan::StateOp a, plan::StateOp b) {
+    return *a.getOffset() < *b.getOffset();
+  });
+  for (size_t i = 1; i < states.size(); ++i) {
+    plan::StateOp before = states[i - 1];
+    int64_t end = static_cast<int64_t>(*before.getOffset()) +
+                  plan::getBufferBytes(before.getBufferType());
+    if (static_cast<int64_t>(*states[i].getOffset()) >= end)
+      continue;
+    InFlightDiagnostic error =
+        states[i].emitOpError("expects bytes of its own, but got offset ")
+        << *states[i].getOffset() << " below " << end;
+    error.attachNote(before.getLoc()) << "shared with this state";
+    return error;
+  }
+  return success();
+}
+
+namespace {
+/// One program on the map.
+class ProgramVerifier {
+public:
+  explicit ProgramVerifier(ByteRange transient) : transient(transient) {}
+
+  LogicalResult run(plan::ProgramOp program) {
+    for (Operation &op : program.getBody().front())
+      if (failed(visit(&op)))
+        return failure();
+    for (auto output : program.getBody().front().getOps<plan::OutputOp>())
+      if (failed(arena.read(output, output.getBuffer())))
+        return failure();
+    return success();
+  }
+
+private:
+  LogicalResult visit(Operation *op) {
+    if (isa<plan::InputOp, plan::AllocOp>(op)) {
+      auto type = cast<MemRefType>(op->getResult(0).getType());
+      if (failed(verifyPlace(op, type, op->getAttrOfType<IntegerAttr>("offset"),
+                             transient)))
+        return failure();
+    }
+    if (isa<plan::InputOp, plan::UseOp>(op))
+      arena.write(op->getResult(0));
+    if (auto command = dyn_cast<plan::CommandOpInterface>(op))
+      return visitCommand(command);
+    return success();
+  }
+
+  LogicalResult visitCommand(plan::CommandOpInterface command) {
+    OperandRange buffers = command.getCommandBuffers();
+    for (auto [index, buffer] : llvm::enumerate(buffers))
+      if (command.getAccess(index) != plan::Access::Write &&
+          failed(arena.read(command, buffer)))
+        return failure();
+    for (auto [index, buffer] : llvm::enumerate(buffers)) {
+      if (command.getAccess(index) == plan::Access::Read)
+        continue;
+      for (Value other : buffers)
+        if (failed(verifyDisjoint(command, buffer, other)))
+          return failure();
+      arena.write(buffer);
+    }
+    return success();
+  }
+
+  /// Different roots of one command share nothing with what it writes.
+  LogicalResult verifyDisjoint(Operation *op, Value written, Value other) {
+    Value root = plan::getRoot(written), otherRoot = plan::getRoot(other);
+    if (root == otherRoot ||
+        !getRootBytes(root).overlaps(getRootBytes(otherRoot)))
+      return success();
+    InFlightDiagnostic error =
+        op->emitOpError("expects a written buffer that shares no bytes with "
+                        "its other buffers, but got ")
+        << getRootBytes(root) << " and " << getRootBytes(otherRoot);
+    error.attachNote(otherRoot.getLoc()) << "the other buffer";
+    return error;
+  }
+
+  ByteRange transient;
+  ArenaMap arena;
+};
+
+struct VerifyPlanPass : impl::VerifyPlanPassBase<VerifyPlanPass> {
+  using VerifyPlanPassBase::VerifyPlanPassBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto persistent = module->getAttrOfType<IntegerAttr>(
+        plan::PlanDialect::kPersistentBytesAttr);
+    auto arena =
+        module->getAttrOfType<IntegerAttr>(plan::PlanDialect::kArenaBytesAttr);
+    if (!persistent || !arena) {
+      module.emitOpError("expects plan.persistent_bytes and plan.arena_bytes "
+                         "(weft-plan-memory), but got none");
+      return signalPassFailure();
+    }
+    if (failed(verifyStates(module, {0, persistent.getInt()})))
+      return signalPassFailure();
+    for (auto program : module.getOps<plan::ProgramOp>())
+      if (failed(ProgramVerifier({persistent.getInt(), arena.getInt()})
+                     .run(program)))
+        return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace
+
+} // namespace weft

@@ -1,0 +1,42 @@
+// RUN: weft-interp %s | FileCheck %s
+
+// Draws and dropout masks by counter and key.
+// Values: test/Interp/reference.py (PyTorch in float64).
+
+// CHECK-LABEL: program @uniform{{$}}
+// CHECK-NEXT: r = {{\[\[}}0.318570852, -0.278897047, 2.69858742], [0.98147893, 1.14368272, -0.315749884]] : 2x3xf32
+weft.program @uniform() -> (tensor<2x3xf32> {weft.output = "r"})
+    attributes {kind = #weft.kind<eval>} {
+  %s = weft.constant dense<42> : tensor<i64>
+  %r = weft.random_uniform %s {key = "h.0.w", low = -1.0 : f64, high = 3.0 : f64} : tensor<2x3xf32>
+  weft.return %r : tensor<2x3xf32>
+}
+
+// CHECK-LABEL: program @dropout{{$}}
+// CHECK-NEXT: r = {{\[\[}}[1.5, 2, 0.5], [2.16666667, 2.16666667, 0.5]], {{\[\[}}2, 2.33333333, 1.5], [0.333333333, 1.5, 0]], {{\[\[}}0.333333333, 1.66666667, 0.833333333], [1.33333333, 1.5, 0]]] : 3x2x3xf32
+weft.program @dropout() -> (tensor<3x2x3xf32> {weft.output = "r"})
+    attributes {kind = #weft.kind<eval>} {
+  %x = weft.constant dense<[[[1.125, 1.5, 0.375], [1.625, 1.625, 0.375]], [[1.5, 1.75, 1.125], [0.25, 1.125, 0.5]], [[0.25, 1.25, 0.625], [1.0, 1.125, 1.75]]]> : tensor<3x2x3xf32>
+  %rng = weft.constant dense<[42, 7]> : tensor<2xi64>
+  %r = weft.dropout %x rng %rng : tensor<2xi64> {p = 0.25 : f64, op_id = 5} : tensor<3x2x3xf32>
+  weft.return %r : tensor<3x2x3xf32>
+}
+
+// CHECK-LABEL: program @attention_dropout{{$}}
+// CHECK-NEXT: dk = {{\[\[}}{{\[\[}}-0.0624328733, -0.051336788], [-0.277682164, 0.146613668]], {{\[\[}}0.0624328733, 0.051336788], [0.277682164, -0.146613668]]], {{\[\[}}[1.32185141, -2.06227893], [-0.3404652, -2.7237216]], {{\[\[}}-1.32185141, 2.06227893], [0.3404652, 2.7237216]]]] : 2x2x2x2xf32
+// CHECK-NEXT: dq = {{\[\[}}{{\[\[}}-0.103291141, 0.11544304], [0.665031786, 0.480300734]], {{\[\[}}0.0480896409, -0.0537472458], [0.144012606, 0.104009105]]], {{\[\[}}[-0.124625045, -0.0553889089], [-4.0855824, 0.6809304]], {{\[\[}}1.68171966, 0.747430961], [0, 0]]]] : 2x2x2x2xf32
+// CHECK-NEXT: dv = {{\[\[}}{{\[\[}}1.93771234, 0.726642127], [0, 0]], {{\[\[}}-0.0907544962, 0.0233578729], [-1.26419937, 0.933020208]]], {{\[\[}}[2.02128753, 2.59588378], [0.820383597, 0.820383597]], {{\[\[}}1.72871247, 2.65411622], [0.929616403, 0.929616403]]]] : 2x2x2x2xf32
+// CHECK-NEXT: out = {{\[\[}}{{\[\[}}-0.229563236, -0.497387011], [-0.799731607, 2.13261762]], {{\[\[}}-2.22664213, 2.56313702], [-1.37595399, 3.66921063]]], {{\[\[}}[1.10584895, 2.09576604], [-0.820058584, 0.179941416]], {{\[\[}}0.192103791, 2.13231585], [0, 0]]]] : 2x2x2x2xf32
+weft.program @attention_dropout() -> (tensor<2x2x2x2xf32> {weft.output = "out"}, tensor<2x2x2x2xf32> {weft.output = "dq"}, tensor<2x2x2x2xf32> {weft.output = "dk"}, tensor<2x2x2x2xf32> {weft.output = "dv"})
+    attributes {kind = #weft.kind<eval>} {
+  %q = weft.constant dense<[[[[1.75, 0.125], [0.75, -0.875]], [[1.0, -2.0], [0.875, 1.75]]], [[[0.125, 1.625], [-0.25, -2.0]], [[-0.875, 1.5], [0.875, -0.75]]]]> : tensor<2x2x2x2xf32>
+  %k = weft.constant dense<[[[[0.625, -0.375], [-1.625, -0.5]], [[-1.5, 2.0], [0.625, 1.125]]], [[[-1.375, -1.875], [-1.625, 2.0]], [[-0.25, -1.375], [1.375, 1.5]]]]> : tensor<2x2x2x2xf32>
+  %v = weft.constant dense<[[[[-1.125, 1.375], [-1.0, 0.5]], [[-0.75, -1.625], [-0.75, 2.0]]], [[[-1.375, 1.125], [1.25, 1.75]], [[1.75, 1.0], [-1.875, -1.375]]]]> : tensor<2x2x2x2xf32>
+  %g = weft.constant dense<[[[[-0.5, 0.0], [0.75, 0.875]], [[1.0, 0.375], [-1.125, 0.0]]], [[[-0.125, 0.625], [0.875, 0.875]], [[2.0, 2.0], [-0.625, -1.875]]]]> : tensor<2x2x2x2xf32>
+  %rng = weft.constant dense<[5, 4]> : tensor<2xi64>
+  %out, %lse = weft.attention %q, %k, %v rng %rng : tensor<2xi64> {scale = 0.5 : f64, dropout = 0.5 : f64, op_id = 9}
+      : tensor<2x2x2x2xf32>, tensor<2x2x2x2xf32>, tensor<2x2x2x2xf32>
+  %dq, %dk, %dv = weft.attention_grad %g, %q, %k, %v, %out, %lse rng %rng : tensor<2xi64> {scale = 0.5 : f64, dropout = 0.5 : f64, op_id = 9}
+      : tensor<2x2x2x2xf32>, tensor<2x2x2x2xf32>, tensor<2x2x2xf32>
+  weft.return %out, %dq, %dk, %dv : tensor<2x2x2x2xf32>, tensor<2x2x2x2xf32>, tensor<2x2x2x2xf32>, tensor<2x2x2x2xf32>
+}

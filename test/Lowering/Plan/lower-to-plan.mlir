@@ -1,0 +1,111 @@
+// RUN: weft-opt --weft-lower-to-plan --split-input-file %s | FileCheck %s
+
+// A linear layer reads its input flat; a reshape and a slice are views.
+
+weft.param @w : tensor<4x6xf32>
+// CHECK-LABEL: plan.program "eval" @linear
+weft.program @linear(%x: tensor<2x3x4xf32> {weft.input = "x"}) -> (tensor<6x6xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  // CHECK-DAG: %[[X:.*]] = plan.input "x" : memref<2x3x4xf32>
+  // CHECK-DAG: %[[W:.*]] = plan.use @w : memref<4x6xf32>
+  %w = weft.read @w : tensor<4x6xf32>
+  // CHECK: %[[Y:.*]] = plan.alloc temporary : memref<2x3x6xf32>
+  // CHECK: plan.call "weft_cpu_gemm"(read %[[X]] : {{.*}}, read %[[W]] : {{.*}}, write %[[Y]] : memref<2x3x6xf32>)
+  // CHECK-SAME: ints [1, 6, 6, 4, 0, 0, 4, 6, 6, 0, 0, 0, 0, 0]
+  // CHECK-SAME: flops = 2.880000e+02
+  // CHECK-SAME: scope = "h.0"
+  %y = weft.matmul %x, %w {weft.scope = "h.0"} : tensor<2x3x4xf32>, tensor<4x6xf32>
+  // CHECK: %[[V:.*]] = plan.view %[[Y]] : memref<2x3x6xf32> to memref<6x6xf32>
+  %z = weft.reshape %y : tensor<2x3x6xf32> to tensor<6x6xf32>
+  // CHECK: plan.output "y" %[[V]]
+  weft.return %z : tensor<6x6xf32>
+}
+
+// -----
+
+// Query, key and value are strided parts of one buffer; so are their gradients.
+
+// CHECK-LABEL: plan.program "micro" @attention
+weft.program @attention(%qkv: tensor<2x8x12xf32> {weft.input = "qkv"}, %g: tensor<2x8x4xf32> {weft.input = "g"}) -> (tensor<2x8x12xf32> {weft.output = "dqkv"}) attributes {kind = #weft.kind<micro>} {
+  // CHECK-NOT: plan.copy
+  // CHECK: plan.call "weft_cpu_attention"(
+  // CHECK-SAME: read %{{.*}} : memref<2x8x2x2xf32, strided<[96, 12, 2, 1]>>
+  // CHECK-SAME: read %{{.*}} : memref<2x8x2x2xf32, strided<[96, 12, 2, 1], offset: 4>>
+  // CHECK-SAME: read %{{.*}} : memref<2x8x2x2xf32, strided<[96, 12, 2, 1], offset: 8>>
+  // CHECK-SAME: write %{{.*}} : memref<2x8x2x2xf32>, write %{{.*}} : memref<2x2x8xf32>)
+  // CHECK-SAME: ints [2, 8, 8, 2, 2, 2, 1, 0, 96, 12, 2, 96, 12, 2, 96, 12, 2, 32, 4, 2] floats [5.000000e-01, 0.000000e+00]
+  %q0 = weft.slice %qkv offsets [0, 0, 0] sizes [2, 8, 4] strides [1, 1, 1] : tensor<2x8x12xf32>
+  %k0 = weft.slice %qkv offsets [0, 0, 4] sizes [2, 8, 4] strides [1, 1, 1] : tensor<2x8x12xf32>
+  %v0 = weft.slice %qkv offsets [0, 0, 8] sizes [2, 8, 4] strides [1, 1, 1] : tensor<2x8x12xf32>
+  %q = weft.reshape %q0 : tensor<2x8x4xf32> to tensor<2x8x2x2xf32>
+  %k = weft.reshape %k0 : tensor<2x8x4xf32> to tensor<2x8x2x2xf32>
+  %v = weft.reshape %v0 : tensor<2x8x4xf32> to tensor<2x8x2x2xf32>
+  %out, %lse = weft.attention %q, %k, %v {causal, scale = 0.5 : f64} : tensor<2x8x2x2xf32>, tensor<2x8x2x2xf32>, tensor<2x8x2x2xf32>
+  %dout = weft.reshape %g : tensor<2x8x4xf32> to tensor<2x8x2x2xf32>
+  // CHECK: %[[D:.*]] = plan.alloc temporary : memref<2x8x12xf32>
+  // CHECK: %[[DQ:.*]] = plan.view %[[D]] : memref<2x8x12xf32> to memref<2x8x2x2xf32, strided<[96, 12, 2, 1]>>
+  // CHECK: plan.call "weft_cpu_attention_grad"({{.*}}write %[[DQ]]
+  %dq, %dk, %dv = weft.attention_grad %dout, %q, %k, %v, %out, %lse {causal, scale = 0.5 : f64} : tensor<2x8x2x2xf32>, tensor<2x8x2x2xf32>, tensor<2x2x8xf32>
+  %dq0 = weft.reshape %dq : tensor<2x8x2x2xf32> to tensor<2x8x4xf32>
+  %dk0 = weft.reshape %dk : tensor<2x8x2x2xf32> to tensor<2x8x4xf32>
+  %dv0 = weft.reshape %dv : tensor<2x8x2x2xf32> to tensor<2x8x4xf32>
+  %dqkv = weft.concat %dq0, %dk0, %dv0 {dim = 2} : tensor<2x8x4xf32>, tensor<2x8x4xf32>, tensor<2x8x4xf32>
+  // CHECK: plan.output "dqkv" %[[D]]
+  weft.return %dqkv : tensor<2x8x12xf32>
+}
+
+// -----
+
+// Two contributions to one gradient go straight to its state: no temporary of
+// its size, and the flag of the first is decided at run time.
+
+weft.param @e : tensor<16x4xf32>
+weft.state @e.grad : tensor<16x4xf32> {kind = #weft.state_kind<gradient>, param = @e}
+// CHECK-LABEL: plan.program "micro" @tied
+weft.program @tied(%d: tensor<8x16xf32> {weft.input = "d"}, %h: tensor<8x4xf32> {weft.input = "h"}, %ids: tensor<8xi32> {weft.input = "tokens"}, %dx: tensor<8x4xf32> {weft.input = "dx"}, %flag: tensor<f32> {weft.input = "accumulate"}) -> () attributes {kind = #weft.kind<micro>} {
+  %old = weft.read @e.grad : tensor<16x4xf32>
+  // CHECK: %[[G:.*]] = plan.use @e.grad
+  // CHECK: %[[F:.*]] = plan.input "accumulate"
+  // CHECK-NOT: plan.alloc
+  // CHECK: plan.call "weft_cpu_gemm"({{.*}}, update %[[G]] : memref<16x4xf32>, read %[[F]] : memref<f32>) ints [1, 16, 4, 8, 1, 0, 16, 4, 4, 0, 0, 0, 2, 0]
+  // CHECK: plan.call "weft_cpu_embedding_grad"({{.*}}, update %[[G]] : memref<16x4xf32>) ints [8, 16, 4, 5, 1]
+  %one = weft.constant dense<1.0> : tensor<f32>
+  %g1 = weft.matmul %d, %h {transpose_lhs} : tensor<8x16xf32>, tensor<8x4xf32>
+  %g2 = weft.embedding_grad %dx, %ids : tensor<8x4xf32>, tensor<8xi32> to tensor<16x4xf32>
+  %a1 = weft.accumulate %old, %g1, %flag : tensor<16x4xf32>
+  %a2 = weft.accumulate %a1, %g2, %one : tensor<16x4xf32>
+  weft.return writes @e.grad = %a2 : tensor<16x4xf32>
+}
+
+// -----
+
+// The update runs in place: parameter, moments and step keep their bytes.
+
+weft.param @p : tensor<4x4xf32>
+weft.state @p.grad : tensor<4x4xf32> {kind = #weft.state_kind<gradient>, param = @p}
+weft.state @p.exp_avg : tensor<4x4xf32> {kind = #weft.state_kind<optimizer>, param = @p}
+weft.state @p.exp_avg_sq : tensor<4x4xf32> {kind = #weft.state_kind<optimizer>, param = @p}
+weft.state @step : tensor<i64> {kind = #weft.state_kind<optimizer>}
+// CHECK: plan.state param @p : memref<4x4xf32>
+// CHECK: plan.state optimizer @p.exp_avg : memref<4x4xf32> {param = @p}
+// CHECK-LABEL: plan.program "apply" @apply
+weft.program @apply(%lr: tensor<f64> {weft.input = "lr"}, %max: tensor<f64> {weft.input = "max_norm"}) -> (tensor<f64> {weft.output = "grad_norm"}, tensor<i1> {weft.output = "found_inf"}) attributes {kind = #weft.kind<apply>} {
+  // CHECK-DAG: %[[P:.*]] = plan.use @p :
+  // CHECK-DAG: %[[G:.*]] = plan.use @p.grad
+  // CHECK-DAG: %[[STEP:.*]] = plan.use @step
+  %p = weft.read @p : tensor<4x4xf32>
+  %g = weft.read @p.grad : tensor<4x4xf32>
+  %m = weft.read @p.exp_avg : tensor<4x4xf32>
+  %v = weft.read @p.exp_avg_sq : tensor<4x4xf32>
+  %s = weft.read @step : tensor<i64>
+  // CHECK: plan.call "weft_cpu_norm_and_check"(read %[[G]] : {{.*}}, write %[[NORM:.*]] : memref<f64>, write %[[BAD:.*]] : memref<i1>) ints [1, 16] floats [2.000000e+00]
+  %norm, %bad = weft.norm_and_check %g {p = 2.0 : f64} : tensor<4x4xf32>
+  %coef = weft.clip_coefficient %norm, %max
+  // CHECK: plan.call "weft_cpu_step_increment"(read %[[STEP]] : memref<i64>, read %[[BAD]] : memref<i1>, write %[[STEP]] : memref<i64>)
+  %s1 = weft.step_increment %s, %bad
+  // CHECK: plan.call "weft_cpu_adamw"(update %[[P]] : memref<4x4xf32>, update %{{.*}} : memref<4x4xf32>, update %{{.*}} : memref<4x4xf32>, read %[[G]] : memref<4x4xf32>
+  // CHECK-SAME: ints [16] floats [1.000000e+00, 1.000000e+00]
+  %p1, %m1, %v1 = weft.adamw(%p, %m, %v, %g, %coef, %bad, %s1, %lr, %lr, %lr, %lr, %lr) : (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>)
+  // CHECK-NOT: plan.copy
+  // CHECK: plan.output "grad_norm" %[[NORM]]
+  weft.return %norm, %bad : tensor<f64>, tensor<i1> writes @p = %p1 : tensor<4x4xf32>, @p.exp_avg = %m1 : tensor<4x4xf32>, @p.exp_avg_sq = %v1 : tensor<4x4xf32>, @step = %s1 : tensor<i64>
+}

@@ -1,0 +1,135 @@
+//===- ElementTest.cpp - Copies, fills, constants, accumulation -----------===//
+
+#include "Harness.h"
+
+using namespace weft;
+
+namespace {
+
+/// Copies element by element, by index arithmetic alone.
+template <typename T>
+void naiveCopy(const T *from, T *to, const Ints &dims, const Ints &source,
+               const Ints &destination) {
+  int64_t total = 1;
+  for (int64_t dim : dims)
+    total *= dim;
+  for (int64_t i = 0; i < total; ++i) {
+    int64_t rest = i, a = 0, b = 0;
+    for (int64_t d = static_cast<int64_t>(dims.size()) - 1; d >= 0; --d) {
+      a += rest % dims[d] * source[d];
+      b += rest % dims[d] * destination[d];
+      rest /= dims[d];
+    }
+    to[b] = from[a];
+  }
+}
+
+template <typename T>
+void checkCopy(const Ints &dims, const Ints &source, const Ints &destination,
+               int64_t start = 0) {
+  constexpr int64_t size = 200000;
+  std::vector<T> from(size), want(size, 77), got(size, 77);
+  for (int64_t i = 0; i < size; ++i)
+    from[i] = static_cast<T>(i * 31 + 1);
+  naiveCopy(from.data() + start, want.data(), dims, source, destination);
+  Ints ints = {sizeof(T), static_cast<int64_t>(dims.size())};
+  for (const Ints *list : {&dims, &source, &destination})
+    ints.insert(ints.end(), list->begin(), list->end());
+  TestContext context(2);
+  callOk(context, weft_cpu_copy, {from.data() + start, got.data()}, ints, {});
+  EXPECT_EQ(got, want);
+}
+
+} // namespace
+
+TEST(Copy, Layouts) {
+  checkCopy<uint32_t>({}, {}, {});
+  checkCopy<uint32_t>({1, 1}, {5, 9}, {7, 1});
+  checkCopy<uint32_t>({100000}, {1}, {1});
+  checkCopy<uint64_t>({50000}, {2}, {1});
+  checkCopy<uint8_t>({300, 200}, {200, 1}, {1, 300});            // transpose
+  checkCopy<uint16_t>({40, 30, 20}, {600, 20, 1}, {20, 800, 1}); // (0 2 1)
+  checkCopy<uint32_t>({30, 70}, {0, 1}, {70, 1});     // broadcast row
+  checkCopy<uint32_t>({30, 70}, {1, 0}, {70, 1});     // and column
+  checkCopy<uint32_t>({8, 16}, {128, 1}, {64, 2}, 5); // slice
+  checkCopy<uint32_t>({63}, {-1}, {1}, 62);           // reversed
+  checkCopy<uint32_t>({2, 3, 2, 2, 2, 2, 2, 5},
+                      {960, 320, 160, 80, 40, 20, 10, 2},
+                      {480, 160, 80, 40, 20, 10, 5, 1});
+}
+
+TEST(Copy, Errors) {
+  float x[4] = {};
+  expectError(70, "expects 1, 2, 4 or 8 bytes per element, but got 3",
+              weft_cpu_copy, {x, x}, {3, 0}, {});
+  expectError(70, "expects rank of at least 0 and at most 8, but got 9",
+              weft_cpu_copy, {x, x}, {4, 9}, {});
+  expectError(70, "expects 5 ints, but got 2", weft_cpu_copy, {x, x}, {4, 1},
+              {});
+  expectError(70, "expects dimension of at least 1, but got 0", weft_cpu_copy,
+              {x, x}, {4, 1, 0, 1, 1}, {});
+}
+
+TEST(Fill, Types) {
+  TestContext context(2);
+  Floats f(50001, 0.0f);
+  callOk(context, weft_cpu_fill, {f.data()}, {WEFT_F32, 50001}, {0.1});
+  EXPECT_EQ(f, Floats(50001, 0.1f));
+  Doubles d(3);
+  callOk(context, weft_cpu_fill, {d.data()}, {WEFT_F64, 3}, {0.1});
+  EXPECT_EQ(d, Doubles(3, 0.1));
+  std::vector<uint8_t> b(3);
+  callOk(context, weft_cpu_fill, {b.data()}, {WEFT_I1, 3}, {1.0});
+  EXPECT_EQ(b, std::vector<uint8_t>(3, 1));
+  Ints i(3);
+  callOk(context, weft_cpu_fill, {i.data()}, {WEFT_I64, 3}, {-100.0});
+  EXPECT_EQ(i, Ints(3, -100));
+  expectError(70, "expects dtype f32, f64, i1, i32 or i64, but got 2",
+              weft_cpu_fill, {f.data()}, {WEFT_F16, 1}, {0.0});
+}
+
+TEST(Constant, Types) {
+  TestContext context(2);
+  Floats f(2);
+  callOk(context, weft_cpu_constant, {f.data()}, {WEFT_F32, 2}, {0.5, -0.1});
+  EXPECT_EQ(f, (Floats{0.5f, -0.1f}));
+  std::vector<int32_t> i(3);
+  callOk(context, weft_cpu_constant, {i.data()}, {WEFT_I32, 3, 7, -8, 9}, {});
+  EXPECT_EQ(i, (std::vector<int32_t>{7, -8, 9}));
+  expectError(70, "expects 2 floats, but got 1", weft_cpu_constant, {f.data()},
+              {WEFT_F32, 2}, {0.5});
+  expectError(70, "expects 4 ints, but got 3", weft_cpu_constant, {f.data()},
+              {WEFT_I32, 2, 1}, {});
+  expectError(70, "expects dtype f32, f64, i1, i32 or i64, but got 3",
+              weft_cpu_constant, {f.data()}, {WEFT_BF16, 0}, {});
+}
+
+TEST(Accumulate, AddsOrStartsAgain) {
+  constexpr int64_t count = 40001;
+  Floats old = randomFloats(count, 1), value = randomFloats(count, 2);
+  float zero = 0.0f, one = 1.0f;
+  for (int threads : {1, 2}) {
+    TestContext context(threads);
+    Floats out = old;
+    callOk(context, weft_cpu_accumulate,
+           {out.data(), value.data(), &one, out.data()}, {count}, {});
+    for (int64_t i = 0; i < count; ++i)
+      EXPECT_EQ(out[i], old[i] + value[i]);
+    out.assign(count, NAN);
+    callOk(context, weft_cpu_accumulate,
+           {out.data(), value.data(), &zero, out.data()}, {count}, {});
+    EXPECT_EQ(out, value);
+    out = value;
+    callOk(context, weft_cpu_accumulate,
+           {old.data(), out.data(), &zero, out.data()}, {count}, {});
+    EXPECT_EQ(out, value);
+  }
+}
+
+TEST(Registry, FindsEveryRoutine) {
+#define CHECK_ROUTINE(symbol)                                                  \
+  EXPECT_EQ(weftFindLibraryRoutine(#symbol), symbol);
+  WEFT_LIBRARY_ROUTINES(CHECK_ROUTINE)
+#undef CHECK_ROUTINE
+  EXPECT_EQ(weftFindLibraryRoutine("weft_cpu_nothing"), nullptr);
+}

@@ -1,0 +1,85 @@
+//===- EmbeddingTest.cpp - Gather and scatter-add -------------------------===//
+
+#include "Harness.h"
+
+using namespace weft;
+
+namespace {
+
+std::vector<int32_t> makeIds(int64_t count, int64_t rows) {
+  std::vector<int32_t> ids;
+  for (int64_t i = 0; i < count; ++i)
+    ids.push_back(static_cast<int32_t>(i * i * 7 % rows));
+  return ids;
+}
+
+Floats gradient(int64_t n, int64_t v, int64_t c, int64_t accumulate, float flag,
+                int threads) {
+  TestContext context(threads);
+  std::vector<int32_t> ids = makeIds(n, v);
+  Floats dout = randomFloats(n * c, 1), table = randomFloats(v * c, 2);
+  if (accumulate == 0 || (accumulate == 2 && flag == 0.0f))
+    table.assign(v * c, NAN);
+  callOk(context, weft_cpu_embedding_grad,
+         {dout.data(), ids.data(), table.data(), &flag},
+         {n, v, c, WEFT_I32, accumulate}, {});
+  return table;
+}
+
+} // namespace
+
+TEST(Embedding, Gathers) {
+  for (int64_t n : {1, 7, 500})
+    for (int64_t c : {1, 63, 100}) {
+      TestContext context(2);
+      Floats table = randomFloats(13 * c, 1), out(n * c), wideOut(n * c);
+      std::vector<int32_t> ids = makeIds(n, 13);
+      Ints wide(ids.begin(), ids.end());
+      callOk(context, weft_cpu_embedding,
+             {table.data(), ids.data(), out.data()}, {n, 13, c, WEFT_I32}, {});
+      callOk(context, weft_cpu_embedding,
+             {table.data(), wide.data(), wideOut.data()}, {n, 13, c, WEFT_I64},
+             {});
+      for (int64_t i = 0; i < n * c; ++i)
+        EXPECT_EQ(out[i], table[ids[i / c] * c + i % c]);
+      EXPECT_TRUE(sameBits(out, wideOut));
+    }
+}
+
+TEST(Embedding, ScatterAdds) {
+  for (int64_t n : {1, 7, 300})
+    for (int64_t c : {1, 63, 200})
+      for (int64_t accumulate : {0, 1, 2})
+        for (float flag : {0.0f, 1.0f}) {
+          constexpr int64_t v = 13;
+          Floats got = gradient(n, v, c, accumulate, flag, 1);
+          Floats dout = randomFloats(n * c, 1), old = randomFloats(v * c, 2);
+          bool adds = accumulate == 1 || (accumulate == 2 && flag != 0.0f);
+          Doubles want(v * c, 0.0);
+          if (adds)
+            want.assign(old.begin(), old.end());
+          std::vector<int32_t> ids = makeIds(n, v);
+          for (int64_t i = 0; i < n * c; ++i)
+            want[ids[i / c] * c + i % c] += dout[i];
+          EXPECT_LT(largestError(got, want), 1e-5);
+          EXPECT_TRUE(sameBits(got, gradient(n, v, c, accumulate, flag, 2)));
+          EXPECT_TRUE(sameBits(got, gradient(n, v, c, accumulate, flag, 3)));
+        }
+}
+
+TEST(Embedding, Errors) {
+  Floats x(64);
+  std::vector<int32_t> ids = {0, 13, -1};
+  expectError(3, "expects ids in [0, 13), but got 13 at 1", weft_cpu_embedding,
+              {x.data(), ids.data(), x.data()}, {3, 13, 1, WEFT_I32}, {});
+  expectError(3, "expects ids in [0, 20), but got -1 at 2",
+              weft_cpu_embedding_grad, {x.data(), ids.data(), x.data()},
+              {3, 20, 1, WEFT_I32, 0}, {});
+  expectError(70, "expects C of at least 1, but got 0", weft_cpu_embedding,
+              {x.data(), ids.data(), x.data()}, {3, 20, 0, WEFT_I32}, {});
+  expectError(70, "expects accumulate of at least 0 and at most 2, but got 3",
+              weft_cpu_embedding_grad, {x.data(), ids.data(), x.data()},
+              {3, 20, 1, WEFT_I32, 3}, {});
+  expectError(70, "expects 4 buffers, but got 3", weft_cpu_embedding_grad,
+              {x.data(), ids.data(), x.data()}, {3, 20, 1, WEFT_I32, 2}, {});
+}

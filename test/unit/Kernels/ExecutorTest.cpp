@@ -1,0 +1,214 @@
+//===- ExecutorTest.cpp - Context and command tables ----------------------===//
+
+#include "weft/Runtime/Executor.h"
+#include "Harness.h"
+
+using namespace weft;
+
+namespace {
+
+void doubleKernel(void *const *buffers, int64_t begin, int64_t end) {
+  const float *from = static_cast<const float *>(buffers[0]);
+  float *to = static_cast<float *>(buffers[1]);
+  for (int64_t i = begin; i < end; ++i)
+    to[i] = 2.0f * from[i];
+}
+
+void failRoutine(WeftContext *context, const WeftCommand *, void *const *) {
+  context->fail(3, "first");
+  context->fail(70, "second");
+}
+
+/// One program: y = 2 x (kernel), then z = 2 y (kernel) or an error (library).
+struct Fixture {
+  int64_t dims[1] = {1000};
+  int64_t first[2] = {0, 4096}, second[2] = {4096, 8192};
+  WeftCommand commands[2] = {};
+  WeftPort input = {"x", WEFT_F32, 1, dims, 0, 4000};
+  WeftPort output = {"z", WEFT_F32, 1, dims, 8192, 4000};
+  WeftTensor tensor = {};
+  WeftProgram program = {};
+  WeftExecutable executable = {};
+
+  Fixture(const Fixture &) = delete;
+  Fixture() {
+    for (WeftCommand &command : commands) {
+      command.name = "k";
+      command.scope = "";
+      command.kernel = doubleKernel;
+      command.numBuffers = 2;
+      command.extent = 1000;
+      command.grain = 16;
+    }
+    commands[0].offsets = first;
+    commands[1].offsets = second;
+    tensor.name = "w";
+    tensor.offset = 4096;
+    tensor.bytes = 4000;
+    program = {"eval", commands, &input, &output, 2, 1, 1, 0};
+    executable.abiVersion = WEFT_ABI_VERSION;
+    executable.numPrograms = 1;
+    executable.numTensors = 1;
+    executable.programs = &program;
+    executable.tensors = &tensor;
+    executable.arenaBytes = 8192 + 4000;
+  }
+
+  std::unique_ptr<WeftContext> make() {
+    std::string error;
+    auto context = WeftContext::create(
+        executable, TestContext::options(2, CpuIsa::Avx512), error);
+    EXPECT_EQ(error, "");
+    return context;
+  }
+
+  std::string errorOf() {
+    std::string error;
+    EXPECT_EQ(WeftContext::create(executable, {}, error), nullptr);
+    return error;
+  }
+};
+
+} // namespace
+
+TEST(Executor, RunsCommandsInOrder) {
+  Fixture fixture;
+  auto context = fixture.make();
+  const WeftProgram *program = context->findProgram("eval");
+  ASSERT_NE(program, nullptr);
+  float *x = static_cast<float *>(
+      context->data(*WeftContext::findInput(*program, "x")));
+  for (int i = 0; i < 1000; ++i)
+    x[i] = static_cast<float>(i);
+  for (int run = 0; run < 2; ++run)
+    ASSERT_TRUE(runProgram(*context, "eval"));
+  float *z = static_cast<float *>(
+      context->data(*WeftContext::findOutput(*program, "z")));
+  for (int i = 0; i < 1000; ++i)
+    EXPECT_EQ(z[i], 4.0f * i);
+}
+
+TEST(Executor, Lookups) {
+  Fixture fixture;
+  auto context = fixture.make();
+  EXPECT_EQ(context->findTensor("w"), &fixture.tensor);
+  EXPECT_EQ(context->findTensor("v"), nullptr);
+  EXPECT_EQ(context->findProgram("micro"), nullptr);
+  EXPECT_EQ(WeftContext::findInput(fixture.program, "z"), nullptr);
+  EXPECT_EQ(WeftContext::findOutput(fixture.program, "x"), nullptr);
+  EXPECT_EQ(context->data(fixture.tensor), context->at(4096));
+  EXPECT_EQ(context->arenaBytes(), 8192 + 4000);
+}
+
+TEST(Executor, StopsAtTheFirstError) {
+  Fixture fixture;
+  fixture.commands[0].kernel = nullptr;
+  fixture.commands[0].library = failRoutine;
+  auto context = fixture.make();
+  int traced = 0;
+  context->traceHook = [&](const TraceEvent &) { ++traced; };
+  EXPECT_FALSE(runProgram(*context, "eval"));
+  EXPECT_EQ(traced, 1);
+  EXPECT_EQ(context->error(), 3);
+  EXPECT_EQ(context->message(), "first");
+  context->clearError();
+  EXPECT_FALSE(context->failed());
+}
+
+TEST(Executor, UnknownProgram) {
+  Fixture fixture;
+  auto context = fixture.make();
+  EXPECT_FALSE(runProgram(*context, "apply"));
+  EXPECT_EQ(context->error(), 70);
+  EXPECT_EQ(context->message(),
+            "expects a program 'apply' in the executable, but got none");
+}
+
+TEST(Executor, Hooks) {
+  Fixture fixture;
+  auto context = fixture.make();
+  std::vector<const WeftCommand *> traced;
+  int64_t last = 0;
+  context->traceHook = [&](const TraceEvent &event) {
+    traced.push_back(event.command);
+    EXPECT_EQ(event.program, &fixture.program);
+    EXPECT_GE(event.startNs, last);
+    EXPECT_GE(event.durationNs, 0);
+    last = event.startNs;
+  };
+  EXPECT_TRUE(runProgram(*context, "eval"));
+  EXPECT_EQ(traced, (std::vector<const WeftCommand *>{fixture.commands,
+                                                      fixture.commands + 1}));
+  int checked = 0;
+  context->checkHook = [&](const WeftProgram &, const WeftCommand &,
+                           void *const *buffers) {
+    EXPECT_EQ(buffers[1], context->at(4096));
+    ++checked;
+    return false;
+  };
+  EXPECT_FALSE(runProgram(*context, "eval"));
+  EXPECT_EQ(checked, 1);
+}
+
+/// The error of a fixture after `change`.
+template <typename Change> static std::string errorAfter(Change change) {
+  Fixture fixture; // holds addresses of its own members: never copied
+  change(fixture);
+  return fixture.errorOf();
+}
+
+TEST(Executor, WrongTables) {
+  EXPECT_EQ(errorAfter([](Fixture &f) { f.executable.abiVersion = 99; }),
+            "expects ABI version 1, but got 99");
+  EXPECT_EQ(errorAfter([](Fixture &f) { f.tensor.offset = 1 << 20; }),
+            "expects tensor 'w' inside the arena, but got offset 1048576");
+  EXPECT_EQ(errorAfter([](Fixture &f) { f.input.bytes = 1 << 20; }),
+            "expects port 'x' of program 'eval' inside the arena, but got "
+            "offset 0");
+  EXPECT_EQ(errorAfter([](Fixture &f) { f.first[1] = -4; }),
+            "expects buffer 1 of 'k' inside the arena, but got offset -4");
+  EXPECT_EQ(errorAfter([](Fixture &f) { f.commands[1].kernel = nullptr; }),
+            "expects either a kernel or a library routine for 'k', but got "
+            "neither");
+  EXPECT_EQ(errorAfter([](Fixture &f) { f.commands[1].library = failRoutine; }),
+            "expects either a kernel or a library routine for 'k', but got "
+            "both");
+  EXPECT_EQ(errorAfter(
+                [](Fixture &f) { f.executable.arenaBytes = int64_t(1) << 60; }),
+            "cannot allocate 1152921504606846976 bytes of memory");
+}
+
+TEST(Arena, SizesAndAlignment) {
+  for (int64_t bytes : {int64_t(1), int64_t(4097), (int64_t(5) << 20) + 1}) {
+    Arena arena;
+    ASSERT_TRUE(arena.allocate(bytes));
+    EXPECT_EQ(arena.size(), bytes);
+    int64_t alignment = bytes > (2 << 20) ? 2 << 20 : 4096;
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(arena.data()) % alignment, 0u);
+    for (int64_t i = 0; i < bytes; i += 511)
+      EXPECT_EQ(arena.data()[i], 0);
+    arena.data()[bytes - 1] = 1;
+  }
+}
+
+TEST(Context, Scratch) {
+  TestContext context(2);
+  ASSERT_TRUE(context.reserveScratch(2, 100));
+  char *first = context.scratch(0);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(first) % 64, 0u);
+  ASSERT_TRUE(context.reserveScratch(1, 50));
+  EXPECT_EQ(context.scratch(0), first);
+  EXPECT_EQ(context.scratchBytes(), 2 * 4096);
+  ASSERT_TRUE(context.reserveScratch(1, 5000));
+  EXPECT_EQ(context.scratchBytes(), 3 * 4096);
+  EXPECT_FALSE(context.reserveScratch(1, int64_t(1) << 60));
+  EXPECT_EQ(context.error(), 4);
+  EXPECT_EQ(context.message(), "cannot allocate 1152921504606846976 bytes of "
+                               "scratch memory");
+}
+
+TEST(Context, IsaIsAtMostWhatTheMachineHas) {
+  EXPECT_EQ(TestContext(1, CpuIsa::Baseline).isa(), CpuIsa::Baseline);
+  EXPECT_EQ(TestContext(1, CpuIsa::Avx512).isa(), detectCpuIsa());
+  EXPECT_STREQ(cpuIsaName(CpuIsa::Avx2), "x86-64-v3");
+}
