@@ -8,13 +8,13 @@ using namespace mlir;
 
 namespace weft {
 
-bool isViewOp(Operation *op) {
+bool isAliasOp(Operation *op) {
   return isa_and_nonnull<ReshapeOp, SliceOp, TransposeOp, BroadcastOp, FenceOp>(
       op);
 }
 
 Value skipViews(Value value) {
-  while (isViewOp(value.getDefiningOp()))
+  while (isAliasOp(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
   return value;
 }
@@ -125,9 +125,9 @@ static void collectPositions(ProgramOp program, ProgramFacts &facts) {
         seed && llvm::any_of(op.getOperands(), [&](Value operand) {
           return skipViews(operand) == seed;
         });
-    if (isBackward && !isViewOp(&op))
+    if (isBackward && !isAliasOp(&op))
       facts.backwardStart = std::min(facts.backwardStart, position);
-    if (!isViewOp(&op))
+    if (!isAliasOp(&op))
       for (Value operand : op.getOperands()) {
         int64_t &last = facts.lastUses[skipViews(operand)];
         last = std::max(last, position);
@@ -175,7 +175,7 @@ static SmallVector<OpResult> getStateChain(Value written) {
   Value value = skipReshapes(written);
   while (auto result = dyn_cast<OpResult>(value)) {
     if (isa<ReadOp, ConstantOp, ConcatOp>(result.getOwner()) ||
-        isViewOp(result.getOwner()))
+        isAliasOp(result.getOwner()))
       return {};
     chain.push_back(result);
     auto accumulate = dyn_cast<AccumulateOp>(result.getOwner());

@@ -32,7 +32,7 @@ struct ProgramFacts {
 
 /// Whether the op is a view of its first operand: no command of its own unless
 /// a consumer cannot read the strides.
-bool isViewOp(mlir::Operation *op);
+bool isAliasOp(mlir::Operation *op);
 
 /// The value that `value` is a view of, through any number of view ops.
 mlir::Value skipViews(mlir::Value value);

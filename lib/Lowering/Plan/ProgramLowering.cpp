@@ -43,7 +43,7 @@ void ProgramLowering::declareInputs() {
 
 LogicalResult ProgramLowering::lowerOp(Operation *op) {
   // Lowered at their first use, or by the accumulation that carries them out.
-  if (isViewOp(op) || isa<ReadOp, weft::ConstantOp>(op) ||
+  if (isAliasOp(op) || isa<ReadOp, weft::ConstantOp>(op) ||
       facts.folded.contains(op))
     return success();
   Operation *before = body->empty() ? nullptr : &body->back();
