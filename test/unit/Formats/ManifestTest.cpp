@@ -216,6 +216,17 @@ TEST_F(ManifestTest, PiecesMustBeInTheFile) {
           ": expects a safetensors header, but the file has only 3 bytes");
 }
 
+TEST_F(ManifestTest, FilesWithoutPiecesNeedOnlyTheirDigest) {
+  dir.write("model.json", "{}");
+  manifest.files.push_back({"model.json", 2, digest128("{}")});
+  EXPECT_EQ(damaged(), "ok");
+  dir.write("model.json", "[]");
+  EXPECT_EQ(damaged(), "5|model.json: expects digest " + digest128("{}") +
+                           ", but got " + digest128("[]") +
+                           "|the checkpoint is damaged: resume from an older "
+                           "step");
+}
+
 TEST(Manifest, PieceKeys) {
   EXPECT_EQ(pieceKey("w", 0, 6, 6), "w");
   EXPECT_EQ(pieceKey("w", 0, 4, 6), "w[0:4)");
