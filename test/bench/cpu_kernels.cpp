@@ -1,0 +1,217 @@
+//===- cpu_kernels.cpp - Timings of the CPU library routines --------------===//
+//
+// usage: cpu_kernels_bench [THREADS] [ISA 0..2]
+// Prints the shortest time of each routine (other programs may be running) at
+// shapes of GPT-2 (one row of 512 tokens) and of a small model (8 rows of 128
+// tokens, 4 heads of 32), on random data.
+//
+//===----------------------------------------------------------------------===//
+
+#include "weft/Runtime/Context.h"
+#include "weft/Runtime/Library.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <time.h>
+#include <vector>
+
+using namespace weft;
+
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+struct Bench {
+  WeftContext context;
+
+  explicit Bench(const ContextOptions &options) : context(options) {}
+
+  std::vector<float> random(int64_t count) {
+    std::mt19937 generator(static_cast<unsigned>(count));
+    std::vector<float> values(count);
+    for (float &value : values)
+      value = static_cast<float>(static_cast<int32_t>(generator())) * 0x1p-31f;
+    return values;
+  }
+
+  /// One thread is timed by what it computed, several by the clock.
+  double now() const {
+    timespec time;
+    clock_gettime(context.threads() == 1 ? CLOCK_THREAD_CPUTIME_ID
+                                         : CLOCK_MONOTONIC,
+                  &time);
+    return static_cast<double>(time.tv_sec) + time.tv_nsec * 1e-9;
+  }
+
+  /// Seconds of the fastest call.
+  double time(WeftLibraryFn routine, std::vector<void *> buffers,
+              const Ints &ints, const std::vector<double> &floats) {
+    WeftCommand command = {};
+    command.name = "bench";
+    command.ints = ints.data();
+    command.floats = floats.data();
+    command.numBuffers = static_cast<int32_t>(buffers.size());
+    command.numInts = static_cast<int32_t>(ints.size());
+    command.numFloats = static_cast<int32_t>(floats.size());
+    std::vector<double> seconds;
+    double total = 0.0;
+    while (seconds.size() < 5 || (total < 0.3 && seconds.size() < 300)) {
+      double start = now();
+      routine(&context, &command, buffers.data());
+      seconds.push_back(now() - start);
+      total += seconds.back();
+    }
+    if (context.failed()) {
+      std::fprintf(stderr, "%s\n", context.message().c_str());
+      std::exit(1);
+    }
+    std::sort(seconds.begin(), seconds.end());
+    return seconds.front();
+  }
+
+  void report(const std::string &name, double seconds, double flops,
+              double bytes) {
+    std::printf("%-46s %9.3f ms", name.c_str(), seconds * 1e3);
+    if (flops > 0)
+      std::printf(" %8.1f GFLOP/s", flops / seconds * 1e-9);
+    if (bytes > 0)
+      std::printf(" %8.1f GB/s", bytes / seconds * 1e-9);
+    std::printf("\n");
+  }
+
+  void gemm(int64_t m, int64_t n, int64_t k, int64_t transA, int64_t transB) {
+    auto a = random(m * k), b = random(k * n), c = random(m * n);
+    double seconds = time(weft_cpu_gemm, {a.data(), b.data(), c.data()},
+                          {1, m, n, k, transA, transB, transA ? m : k,
+                           transB ? k : n, n, 0, 0, 0, 0, 0},
+                          {});
+    report("gemm " + std::to_string(m) + "x" + std::to_string(n) + "x" +
+               std::to_string(k) + (transA ? " A^T" : "") +
+               (transB ? " B^T" : ""),
+           seconds, 2.0 * m * n * k, 0);
+  }
+
+  void attention(int64_t b, int64_t t, int64_t h, int64_t d, double dropout) {
+    int64_t row = 3 * h * d, outRow = h * d;
+    auto qkv = random(b * t * row), out = random(b * t * outRow);
+    auto dout = random(b * t * outRow), dqkv = random(b * t * row);
+    auto lse = random(b * h * t);
+    Ints rng = {1, 2}, ints = {b, t, t, h, h, d, 1, 3};
+    auto add = [&](int64_t batch, int64_t rowStride) {
+      ints.insert(ints.end(), {batch, rowStride, d});
+    };
+    for (int i = 0; i < 3; ++i)
+      add(t * row, row);
+    add(t * outRow, outRow);
+    float *q = qkv.data(), *dq = dqkv.data();
+    std::vector<double> floats = {1.0 / std::sqrt(double(d)), dropout};
+    // Causal: half of the score matrix.
+    double product = 2.0 * b * h * d * t * (t + 1) / 2;
+    std::string shape = std::to_string(b) + "x" + std::to_string(t) + "x" +
+                        std::to_string(h) + "x" + std::to_string(d) +
+                        (dropout > 0 ? " dropout" : "");
+    report("attention " + shape,
+           time(weft_cpu_attention,
+                {q, q + outRow, q + 2 * outRow, out.data(), lse.data(),
+                 rng.data()},
+                ints, floats),
+           2 * product, 0);
+    add(t * outRow, outRow);
+    for (int i = 0; i < 3; ++i)
+      add(t * row, row);
+    report("attention_grad " + shape,
+           time(weft_cpu_attention_grad,
+                {dout.data(), q, q + outRow, q + 2 * outRow, out.data(),
+                 lse.data(), dq, dq + outRow, dq + 2 * outRow, rng.data()},
+                ints, floats),
+           5 * product, 0);
+  }
+
+  void crossEntropy(int64_t n, int64_t v) {
+    auto logits = random(n * v), lse = random(n), dlogits = random(n * v);
+    std::vector<int32_t> targets(n, 5);
+    float loss = 0, denominator = 0, dloss = 1;
+    Ints ints = {n, v, -100, 0, 0, WEFT_I32};
+    std::string shape = std::to_string(n) + "x" + std::to_string(v);
+    report(
+        "cross_entropy " + shape,
+        time(weft_cpu_cross_entropy,
+             {logits.data(), targets.data(), &loss, lse.data(), &denominator},
+             ints, {0.0}),
+        0, 4.0 * n * v);
+    report("cross_entropy_grad " + shape,
+           time(weft_cpu_cross_entropy_grad,
+                {&dloss, logits.data(), targets.data(), lse.data(),
+                 &denominator, dlogits.data()},
+                ints, {0.0}),
+           0, 8.0 * n * v);
+  }
+
+  void training(int64_t count) {
+    auto p = random(count), m = random(count), v = random(count);
+    auto g = random(count);
+    for (float &x : v)
+      x = std::fabs(x);
+    float coef = 1.0f;
+    uint8_t bad = 0;
+    int64_t step = 3, seed = 1;
+    double lr = 1e-3, decay = 0.1, beta1 = 0.9, beta2 = 0.99, eps = 1e-8;
+    double norm = 0;
+    std::string size = std::to_string(count);
+    report("adamw " + size,
+           time(weft_cpu_adamw,
+                {p.data(), m.data(), v.data(), g.data(), &coef, &bad, &step,
+                 &lr, &decay, &beta1, &beta2, &eps},
+                {count}, {1.0, 1.0}),
+           0, 28.0 * count);
+    report("norm_and_check " + size,
+           time(weft_cpu_norm_and_check, {g.data(), &norm, &bad}, {1, count},
+                {2.0}),
+           0, 4.0 * count);
+    report("random_normal " + size,
+           time(weft_cpu_random_normal, {&seed, g.data()}, {count, 1, 0},
+                {0.0, 0.02}),
+           0, 4.0 * count);
+    Ints rng = {1, 0};
+    report("dropout " + size,
+           time(weft_cpu_dropout, {g.data(), rng.data(), p.data()},
+                {count / 1024, 1024, 1}, {0.1}),
+           0, 8.0 * count);
+  }
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+  ContextOptions options;
+  if (argc > 1)
+    options.threads = std::atoi(argv[1]);
+  if (argc > 2)
+    options.isa = static_cast<CpuIsa>(std::atoi(argv[2]));
+  Bench bench(options);
+  std::printf("%d threads, %s\n", bench.context.threads(),
+              cpuIsaName(bench.context.isa()));
+  bench.gemm(512, 2304, 768, 0, 0);
+  bench.gemm(512, 768, 768, 0, 0);
+  bench.gemm(512, 3072, 768, 0, 0);
+  bench.gemm(512, 768, 3072, 0, 0);
+  bench.gemm(512, 50257, 768, 0, 1);
+  bench.gemm(512, 768, 50257, 0, 0);
+  bench.gemm(50257, 768, 512, 1, 0);
+  bench.gemm(768, 2304, 512, 1, 0);
+  bench.gemm(512, 768, 2304, 0, 1);
+  bench.gemm(1024, 384, 128, 0, 0);
+  bench.gemm(128, 512, 1024, 1, 0);
+  bench.attention(1, 512, 12, 64, 0.0);
+  bench.attention(1, 512, 12, 64, 0.1);
+  bench.attention(8, 128, 4, 32, 0.0);
+  bench.attention(1, 2048, 12, 64, 0.0);
+  bench.crossEntropy(512, 50257);
+  bench.crossEntropy(1024, 256);
+  bench.training(1 << 24);
+  return 0;
+}
