@@ -25,6 +25,8 @@ extern "C" int omp_get_max_threads(void);
 namespace weft {
 namespace {
 
+/// Longest K of one product: pieces of B that stay in the last-level cache.
+constexpr int64_t kLongestK = 4096;
 /// Longest K of one product with a transposed A, below oneDNN's limit of 2048.
 constexpr int64_t kLongestTransposedK = 1536;
 /// Rows or columns of a block that one thread computes.
@@ -69,6 +71,13 @@ void mergeBatch(Shape &s) {
   }
   if (s.batch == 1)
     s.strideA = s.strideB = s.strideC = 0;
+}
+
+/// Whether rows of B lie a multiple of 4 KiB apart, so that a column of B keeps
+/// falling into the same cache sets. brgemm reads B in place and loses a
+/// quarter of its speed then; blocks of columns go to kernels that pack B.
+bool aliasesInCache(const Shape &s) {
+  return !s.transB && s.ldb % 1024 == 0 && s.n > kBlock;
 }
 
 /// One oneDNN primitive and where its operands begin (in elements).
@@ -131,10 +140,11 @@ Product makeProduct(const dnnl::matmul::primitive_desc &descriptor) {
   return product;
 }
 
-/// The blocks of one result, by rows or columns, whichever are more.
+/// The blocks of one result, by rows or columns, whichever are more (columns
+/// where B aliases).
 std::vector<Product> makeBlocks(const Shape &s, const dnnl::engine &engine) {
   std::vector<Product> blocks;
-  bool byRows = s.m >= s.n;
+  bool byRows = s.m >= s.n && !aliasesInCache(s);
   int64_t extent = byRows ? s.m : s.n;
   for (int64_t b = 0; b < s.batch; ++b)
     for (int64_t begin = 0; begin < extent; begin += kBlock) {
@@ -172,10 +182,10 @@ Plan makePlan(Shape s, const dnnl::engine &engine, int threads) {
   Plan plan;
   {
     ThreadCount scope(threads);
-    plan.blocked = !usesBrgemm(s, engine);
+    plan.blocked = aliasesInCache(s) || !usesBrgemm(s, engine);
   }
   ThreadCount scope(plan.blocked ? 1 : threads);
-  int64_t longest = s.transA && !plan.blocked ? kLongestTransposedK : s.k;
+  int64_t longest = s.transA && !plan.blocked ? kLongestTransposedK : kLongestK;
   for (int64_t begin = 0; begin < s.k; begin += longest) {
     Shape piece = s;
     piece.k = std::min(longest, s.k - begin);

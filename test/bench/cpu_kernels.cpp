@@ -204,6 +204,8 @@ int main(int argc, char **argv) {
   bench.gemm(50257, 768, 512, 1, 0);
   bench.gemm(768, 2304, 512, 1, 0);
   bench.gemm(512, 768, 2304, 0, 1);
+  bench.gemm(768, 3072, 512, 1, 0);
+  bench.gemm(1024, 1024, 1024, 0, 0);
   bench.gemm(1024, 384, 128, 0, 0);
   bench.gemm(128, 512, 1024, 1, 0);
   bench.attention(1, 512, 12, 64, 0.0);
