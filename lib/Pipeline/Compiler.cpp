@@ -42,6 +42,10 @@ Compiler::~Compiler() = default;
 
 ModuleOp Compiler::module() { return *owned; }
 
+Error Compiler::takeError(const std::string &what) {
+  return sink->takeError(what);
+}
+
 //===----------------------------------------------------------------------===//
 // Loading
 //===----------------------------------------------------------------------===//

@@ -1,9 +1,91 @@
-//===- CheckCommand.cpp - weft check --------------------------------------===//
+//===- CheckCommand.cpp - weft check: gradients of a model ----------------===//
 
 #include "Commands.h"
+#include "MlirFlags.h"
+
+#include "weft/Autodiff/FiniteDifference.h"
+#include "weft/Pipeline/CompileFlags.h"
+#include "weft/Pipeline/Compiler.h"
+#include "weft/Pipeline/Phases.h"
+
+#include <cstdio>
 
 using namespace weft;
 
+static FlagTable checkFlags() {
+  return FlagTable({
+      {"grad", FlagKind::Switch, DriverFlag, "", "",
+       "compare every gradient with finite differences in f64"},
+      {"batch", FlagKind::Int, DriverFlag, "", "N",
+       "rows; default: 1, or what model text says", "", 1, 1 << 20},
+      {"seq", FlagKind::Int, DriverFlag, "", "N",
+       "tokens of a row; default: 4", "", 1, 1 << 20},
+      {"ignore-field", FlagKind::List, DriverFlag, "", "NAME",
+       "accept this unknown field of config.json"},
+      {"elements", FlagKind::Int, DriverFlag, "2", "N",
+       "elements compared of each parameter, and one random direction; 0: all",
+       "", 0, 1 << 30},
+      {"tolerance", FlagKind::Double, DriverFlag, "1e-6", "X",
+       "largest relative error of a gradient", "", 0, 1},
+      {"seed", FlagKind::Int, DriverFlag, "1", "N", "of the random values"},
+      {"help", FlagKind::Switch, DriverFlag, "", "", "show this text"},
+  });
+}
+
+/// The compile flags that stand for the given check flags. Small sizes: the
+/// interpreter is slow and a gradient does not depend on them.
+static Expected<FlagValues> importFlags(const FlagValues &flags,
+                                        const std::string &model) {
+  bool isText = llvm::StringRef(model).ends_with(".mlir");
+  std::vector<std::string> args = {"--to=infer-shapes"};
+  if (flags.isSet("batch") || !isText)
+    args.push_back("--batch=" + std::to_string(flags.getInt("batch", 1)));
+  if (flags.isSet("seq") || !isText)
+    args.push_back("--seq=" + std::to_string(flags.getInt("seq", 4)));
+  for (const std::string &field : flags.getList("ignore-field"))
+    args.push_back("--ignore-field=" + field);
+  return compilerFlagTable().parse(args);
+}
+
 Expected<ExitCode> weft::checkCommand(const Arguments &args) {
-  return usageError("does not support weft check yet");
+  FlagTable table = checkFlags();
+  FlagParseOptions options;
+  options.program = "weft check";
+  options.passThroughPrefix = "mlir-";
+  options.maxPositionals = 1;
+  Expected<FlagValues> flags = table.parse(args, options);
+  if (!flags)
+    return flags.takeError();
+  if (flags->getSwitch("help")) {
+    std::printf("usage: weft check MODEL --grad [flags]\n\n%s",
+                table.help().c_str());
+    return ExitCode::Ok;
+  }
+  if (flags->positionals().empty() || !flags->getSwitch("grad"))
+    return usageError("expects a MODEL and --grad").hint("weft check --help");
+  const std::string &model = flags->positionals().front();
+  Expected<FlagValues> import = importFlags(*flags, model);
+  if (!import)
+    return import.takeError();
+  if (Status status = applyMlirFlags(flags->passThrough()); !status)
+    return status.takeError();
+  Compiler compiler;
+  if (Status status = compiler.load(model, *import); !status)
+    return status.takeError();
+  if (Status status = compiler.run(findPhase("infer-shapes")); !status)
+    return status.takeError();
+
+  GradientCheckOptions check;
+  check.tolerance = flags->getDouble("tolerance");
+  check.seed = flags->getInt("seed");
+  check.elements = flags->getInt("elements");
+  llvm::FailureOr<GradientCheck> result =
+      checkGradients(compiler.module(), check);
+  if (failed(result))
+    return compiler.takeError("the gradient check");
+  std::fputs(gradientTable(*result).c_str(), stdout);
+  if (!result->isEqual())
+    return Error(ExitCode::Numerics,
+                 "gradients differ from finite differences");
+  return ExitCode::Ok;
 }

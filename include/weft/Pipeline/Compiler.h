@@ -32,6 +32,8 @@ public:
   Expected<std::vector<char>> objectCode();
 
   mlir::ModuleOp module();
+  /// The error behind a failure of something that ran on module().
+  Error takeError(const std::string &what);
   /// Flags, with those of a dump.
   const FlagValues &flags() const { return values; }
 
