@@ -131,7 +131,7 @@ std::optional<ConfigFields> ConfigFields::object(llvm::StringRef name) {
   if (!field)
     return std::nullopt;
   if (field->value().isObject())
-    return ConfigFields(*field, b.getContext(), prefix + name.str() + ".");
+    return ConfigFields(*field, *this, prefix + name.str() + ".");
   (void)report(*b.getContext(),
                field->error("expects an object, but got " +
                             printable(field->value().compact(), 80)));
@@ -154,8 +154,7 @@ InFlightDiagnostic ConfigFields::error(llvm::StringRef name) {
 }
 
 void ConfigFields::finish(llvm::StringRef family,
-                          llvm::ArrayRef<llvm::StringRef> harmless,
-                          llvm::ArrayRef<std::string> ignored) {
+                          llvm::ArrayRef<llvm::StringRef> harmless) {
   for (const JsonMember &member : cursor.value().asObject()) {
     if (asked.contains(member.name) ||
         llvm::is_contained(harmless, member.name))

@@ -28,9 +28,10 @@ mlir::LogicalResult report(mlir::MLIRContext &context, const Error &error);
 
 class ConfigFields {
 public:
+  /// Unknown fields in `ignored` are accepted; the list must outlive this.
   ConfigFields(const Json &object, const std::string &file,
-               mlir::MLIRContext &context)
-      : cursor(object, file), b(&context) {}
+               llvm::ArrayRef<std::string> ignored, mlir::MLIRContext &context)
+      : cursor(object, file), b(&context), ignored(ignored) {}
 
   bool has(llvm::StringRef name) { return lookup(name).has_value(); }
 
@@ -60,8 +61,10 @@ public:
 
   /// Every field that was not asked for and is not known to be harmless is an
   /// error.
-  void finish(llvm::StringRef family, llvm::ArrayRef<llvm::StringRef> harmless,
-              llvm::ArrayRef<std::string> ignored);
+  void finish(llvm::StringRef family, llvm::ArrayRef<llvm::StringRef> harmless);
+
+  /// The full path of a field: "rope_scaling.factor".
+  std::string path(llvm::StringRef name) const { return prefix + name.str(); }
 
   /// Records a value under a name of its own (without `default` mark if given).
   void record(llvm::StringRef name, mlir::Attribute value, bool given);
@@ -70,9 +73,10 @@ public:
   static constexpr int64_t kMaxSize = int64_t(1) << 24;
 
 private:
-  explicit ConfigFields(JsonCursor cursor, mlir::MLIRContext *context,
-                        std::string prefix)
-      : cursor(std::move(cursor)), b(context), prefix(std::move(prefix)) {}
+  ConfigFields(JsonCursor cursor, const ConfigFields &parent,
+               std::string prefix)
+      : cursor(std::move(cursor)), b(parent.b), ignored(parent.ignored),
+        prefix(std::move(prefix)) {}
 
   /// The value of a field; null counts as absent.
   std::optional<JsonCursor> lookup(llvm::StringRef name);
@@ -83,6 +87,7 @@ private:
 
   JsonCursor cursor;
   mutable mlir::Builder b;
+  llvm::ArrayRef<std::string> ignored;
   std::string prefix;
   llvm::StringSet<> asked;
   llvm::SmallVector<mlir::NamedAttribute> records;

@@ -105,8 +105,10 @@ void Llama::readRopeObject(ConfigFields &object, bool hasTheta) {
     double theta = object.requiredNumber("rope_theta", 1.0, 1e12);
     if (hasTheta && theta != rope.theta)
       object.error("rope_theta")
-          << "field 'rope_theta': expects one value in both places, but got "
-          << theta << " and " << rope.theta;
+          << "field '" << object.path("rope_theta")
+          << "': expects the value of rope_theta outside, "
+          << Json(rope.theta).compact() << ", but got "
+          << Json(theta).compact();
     rope.theta = theta;
   }
   llvm::StringRef key = object.has("rope_type") ? "rope_type" : "type";
@@ -115,7 +117,7 @@ void Llama::readRopeObject(ConfigFields &object, bool hasTheta) {
     (void)object.text("type", "default");
   rope.llama3 = type == "llama3";
   if (!rope.llama3 && type != "default") {
-    object.error(key) << "field '" << key
+    object.error(key) << "field '" << object.path(key)
                       << "': expects rope type default or llama3, but got '"
                       << printable(type, 80) << "'";
     return;
@@ -129,8 +131,10 @@ void Llama::readRopeObject(ConfigFields &object, bool hasTheta) {
       double(object.size("original_max_position_embeddings"));
   if (!object.failed() && rope.highFreqFactor <= rope.lowFreqFactor)
     object.error("high_freq_factor")
-        << "field 'high_freq_factor': expects more than low_freq_factor = "
-        << rope.lowFreqFactor << ", but got " << rope.highFreqFactor;
+        << "field '" << object.path("high_freq_factor")
+        << "': expects more than low_freq_factor = "
+        << Json(rope.lowFreqFactor).compact() << ", but got "
+        << Json(rope.highFreqFactor).compact();
 }
 
 void Llama::readRope(ConfigFields &fields) {
@@ -149,7 +153,7 @@ void Llama::readRope(ConfigFields &fields) {
     if (!*object)
       continue;
     readRopeObject(**object, hasTheta);
-    (*object)->finish("llama", {}, {});
+    (*object)->finish("llama", {});
     fields.join(**object);
   }
 }

@@ -103,14 +103,14 @@ loadConfig(const std::string &path, const FrontendOptions &options,
   if (!json->isObject())
     return report(context, inputError("expects an object of config fields")
                                .at(path, json->line()));
-  ConfigFields fields(*json, path, context);
+  ConfigFields fields(*json, path, options.ignoreFields, context);
   std::unique_ptr<ModelFamily> family = findFamily(fields);
   if (!family)
     return failure();
   family->read(fields);
   SmallVector<llvm::StringRef> harmless(family->harmlessFields());
   llvm::append_range(harmless, commonHarmlessFields());
-  fields.finish(family->name(), harmless, options.ignoreFields);
+  fields.finish(family->name(), harmless);
   if (fields.failed())
     return failure();
 
