@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 using namespace weft;
 
@@ -48,25 +47,30 @@ static std::string modelText(const WeftExecutable &executable,
   return model.pretty();
 }
 
-Status CheckpointWriter::prepare() const {
-  if (Status s = makeDirectories(saveDir); !s)
-    return s;
-  if (access(saveDir.c_str(), W_OK | X_OK) != 0)
-    return storageError("cannot write checkpoints: " + errnoText(errno))
-        .at(saveDir);
-  if (Status s = cleanTemporaries(saveDir); !s)
-    return s;
-  struct statvfs disk;
-  if (statvfs(saveDir.c_str(), &disk) != 0)
-    return storageError("cannot ask for free space: " + errnoText(errno))
-        .at(saveDir);
-  int64_t bytes = checkpointBytes(*context.executable());
-  uint64_t room = uint64_t(disk.f_bavail) * disk.f_frsize;
+Status weft::checkRoom(int64_t bytes, uint64_t room,
+                       const std::string &saveDir) {
   if (room >= uint64_t(bytes))
     return Status::success();
   return storageError("expects room for a checkpoint of " + humanBytes(bytes) +
                       ", but the disk has " + humanBytes(int64_t(room)))
       .at(saveDir);
+}
+
+Status CheckpointWriter::prepare(int64_t nextStep) const {
+  if (Status s = makeDirectories(saveDir); !s)
+    return s;
+  if (Status s = cleanTemporaries(saveDir); !s)
+    return s;
+  // A step that is begun and dropped leaves nothing.
+  auto trial = StepWriter::begin(saveDir, nextStep);
+  if (!trial)
+    return trial.takeError();
+  struct statvfs disk;
+  if (statvfs(saveDir.c_str(), &disk) != 0)
+    return storageError("cannot ask for free space: " + errnoText(errno))
+        .at(saveDir);
+  return checkRoom(checkpointBytes(*context.executable()),
+                   uint64_t(disk.f_bavail) * disk.f_frsize, saveDir);
 }
 
 /// Describes every saved tensor as one piece of the rank file.

@@ -2,6 +2,7 @@
 
 #include "weft/Runtime/Run.h"
 
+#include "weft/Formats/OutputFile.h"
 #include "weft/Runtime/DTypes.h"
 #include "weft/Runtime/Generate.h"
 #include "weft/Runtime/Ports.h"
@@ -21,6 +22,14 @@ static const WeftProgram *microOf(const WeftExecutable &executable) {
   return nullptr;
 }
 
+/// A file that is begun and dropped leaves nothing.
+static Status checkWritable(const std::string &path) {
+  if (path.empty())
+    return Status::success();
+  auto trial = OutputFile::create(path);
+  return trial ? Status::success() : Status(trial.takeError());
+}
+
 static void warn(const std::string &text) {
   std::fprintf(stderr, "weft: warning: %s\n", text.c_str());
 }
@@ -34,7 +43,7 @@ Status Run::openInputs() {
   if (!opened)
     return opened.takeError();
   data = std::move(*opened);
-  return checkTrainable(executable, data);
+  return checkTrainable(executable, metadata, data);
 }
 
 Expected<TrainState> weft::resumedState(const Manifest &manifest,
@@ -114,11 +123,14 @@ Expected<ExitCode> Run::train() {
   std::optional<CheckpointWriter> writer;
   if (!options.saveDir.empty()) {
     writer.emplace(*context, metadata, options.saveDir, options.keep, faults);
-    if (Status s = writer->prepare(); !s)
-      return s.takeError();
     if (Status s = makeRoomAfter(options.saveDir, state.step); !s)
       return s.takeError();
+    if (Status s = writer->prepare(state.step + 1); !s)
+      return s.takeError();
   }
+  for (const std::string &path : {options.trace, options.dumpGrads})
+    if (Status s = checkWritable(path); !s)
+      return s.takeError();
   auto metrics = openMetrics();
   if (!metrics)
     return metrics.takeError();

@@ -55,6 +55,9 @@ TrainState stateOf(const Manifest &manifest);
 /// Bytes of the tensors of one checkpoint.
 int64_t checkpointBytes(const WeftExecutable &executable);
 
+/// A storage error if a checkpoint of `bytes` has no room.
+Status checkRoom(int64_t bytes, uint64_t room, const std::string &saveDir);
+
 /// Writes checkpoints of one run.
 class CheckpointWriter {
 public:
@@ -63,9 +66,9 @@ public:
       : context(context), metadata(metadata), saveDir(std::move(saveDir)),
         keep(keep), faults(faults) {}
 
-  /// Makes the directory, removes left-over temporaries and checks that it can
-  /// be written and has room for a checkpoint.
-  Status prepare() const;
+  /// Makes the directory, removes left-over temporaries and checks that a step
+  /// can be written there and has room.
+  Status prepare(int64_t nextStep) const;
   /// Saves and commits; returns the step directory. On an error nothing of
   /// this save stays and older checkpoints are untouched.
   Expected<std::string> save(const TrainState &state);

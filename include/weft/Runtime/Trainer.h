@@ -61,8 +61,10 @@ private:
   int64_t firstStep;
 };
 
-/// The programs and ports that a training run needs exist: else exit 70.
-Status checkTrainable(const WeftExecutable &executable, const DataSet &data);
+/// The programs and ports that a training run needs exist and have the shape of
+/// a batch: else exit 70.
+Status checkTrainable(const WeftExecutable &executable,
+                      const Metadata &metadata, const DataSet &data);
 
 /// The hyper-parameter flags that were given reach the update: exit 2 if the
 /// program has no such input.

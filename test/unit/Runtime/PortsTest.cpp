@@ -174,6 +174,36 @@ TEST_F(PortsTest, brokenExecutablesAreInternalErrors) {
   EXPECT_EQ(errorOf().find("weft: error: <metadata>"), 0u);
 }
 
+TEST_F(PortsTest, inputsMustHoldABatch) {
+  std::vector<WeftPort> ports(microPorts, microPorts + 5);
+  std::vector<WeftProgram> changed(programs, programs + 3);
+  changed[1].inputs = ports.data();
+  WeftExecutable other = probe;
+  other.programs = changed.data();
+  char name[] = "x", steps[] = "--steps=1", format[] = "--data-format=u16";
+  std::string data = "--data=" + path("data.bin");
+  char *argv[] = {name, steps, data.data(), format};
+  auto errorOf = [&] {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(weftMain(other, 4, argv), 70);
+    return testing::internal::GetCapturedStderr();
+  };
+  ports[0].name = "mask";
+  EXPECT_EQ(errorOf(), "weft: error: program 'micro' expects inputs of a batch "
+                       "of rows, but got 'mask' of shape [2, 3]\n");
+  ports[0] = microPorts[0];
+  changed[2].numOutputs = 0;
+  EXPECT_EQ(errorOf(), "weft: error: the executable has no output 'found_inf' "
+                       "of program 'apply'\n");
+  changed[1].numOutputs = 0;
+  EXPECT_EQ(errorOf(), "weft: error: the executable has no output 'loss' of "
+                       "program 'micro'\n");
+  other.numPrograms = 2;
+  EXPECT_EQ(errorOf(), "weft: error: the executable has no program 'apply'\n");
+  other.numPrograms = 1;
+  EXPECT_EQ(errorOf(), "weft: error: the executable has no program 'micro'\n");
+}
+
 TEST_F(PortsTest, processorAndMemoryAreChecked) {
   char name[] = "x", steps[] = "--steps=1";
   std::string data = "--data=" + path("data.bin");

@@ -3,6 +3,7 @@
 #include "ToyTool.h"
 
 #include "weft/Formats/Manifest.h"
+#include "weft/Runtime/Checkpoint.h"
 
 #include <random>
 
@@ -252,6 +253,38 @@ TEST_F(ResumeTest, fileSizeLimitIsAStorageError) {
                "--save-dir", "a",        "--progress", "none"};
   auto run = finish(start(TOY_BIGRAM, args, 100000));
   EXPECT_EQ(run.status, 8) << run.err;
+  EXPECT_EQ(list("a"), Args{});
+}
+
+TEST_F(ResumeTest, metricsWithoutRoomAreAStorageError) {
+  Args args = {"--data",    "text.txt", "--steps",    "500",
+               "--metrics", "m",        "--progress", "none"};
+  expectError(finish(start(TOY_BIGRAM, args, 20000)), 8,
+              "m: cannot write the metrics: file too large\n");
+}
+
+TEST_F(ResumeTest, roomIsCheckedBeforeTheFirstStep) {
+  EXPECT_TRUE(checkRoom(1000, 1000, "d").ok());
+  Status full = checkRoom(4096, 1024, "d");
+  ASSERT_FALSE(full.ok());
+  EXPECT_EQ(full.error().code(), ExitCode::Storage);
+  EXPECT_EQ(full.error().where(), "d: expects room for a checkpoint of 4.00 "
+                                  "KiB, but the disk has 1.00 KiB");
+}
+
+TEST_F(ResumeTest, secondSignalEndsAtOnce) {
+  // One step of a million micro-steps: the first signal waits for its end.
+  Args args = {"--data",  "text.txt",   "--steps", "10",         "--accum",
+               "1000000", "--save-dir", "a",       "--progress", "none"};
+  pid_t child = start(TOY_BIGRAM, args);
+  while (!exists("a"))
+    usleep(1000);
+  usleep(20000);
+  kill(child, SIGTERM);
+  usleep(50000);
+  EXPECT_EQ(kill(child, 0), 0);
+  kill(child, SIGTERM);
+  EXPECT_EQ(finish(child).status, 143);
   EXPECT_EQ(list("a"), Args{});
 }
 

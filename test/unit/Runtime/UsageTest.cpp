@@ -89,6 +89,7 @@ TEST_F(UsageTest, badTokenFiles) {
 TEST_F(UsageTest, outputsThatCannotBeWritten) {
   expectError(train({"--steps", "1", "--save-dir", "/proc/ck"}), 8,
               "/proc/ck: cannot create the directory: ");
+  expectError(train({"--steps", "1", "--save-dir", "/proc"}), 8, "/proc");
   expectError(train({"--steps", "1", "--metrics", "/proc/m"}), 8,
               "/proc/m: cannot create: ");
   expectError(train({"--steps", "1", "--trace", "/proc/t"}), 8,

@@ -1,0 +1,82 @@
+//===- ProgramChecks.cpp - Is this a program that can be trained ----------===//
+
+#include "weft/Formats/Text.h"
+#include "weft/Runtime/DTypes.h"
+#include "weft/Runtime/Ports.h"
+#include "weft/Runtime/Trainer.h"
+
+#include <cstring>
+
+using namespace weft;
+
+static const WeftProgram *find(const WeftExecutable &executable,
+                               const char *name) {
+  for (int32_t i = 0; i < executable.numPrograms; ++i)
+    if (std::strcmp(executable.programs[i].name, name) == 0)
+      return &executable.programs[i];
+  return nullptr;
+}
+
+static Status missing(const char *what) {
+  return Error(ExitCode::Internal,
+               std::string("the executable has no ") + what);
+}
+
+/// Data inputs hold a batch of rows; those of a language model are tokens.
+static Status checkInputs(const WeftProgram &program,
+                          const Metadata &metadata) {
+  for (const WeftPort &port : dataInputs(program)) {
+    std::string name = port.name;
+    bool batch = port.rank > 0 && port.dims[0] == metadata.batch;
+    bool tokens = (name == "tokens" || name == "targets") && port.rank == 2 &&
+                  port.dtype == WEFT_I32 && port.dims[1] == metadata.seq;
+    if (!batch || (metadata.isLanguageModel() && !tokens))
+      return Error(ExitCode::Internal,
+                   std::string("program '") + program.name +
+                       "' expects inputs of a batch of rows, but got " +
+                       inQuotes(name) + " of shape " +
+                       shapeText(shapeOf(port)));
+  }
+  return Status::success();
+}
+
+Status weft::checkTrainable(const WeftExecutable &executable,
+                            const Metadata &metadata, const DataSet &data) {
+  const WeftProgram *micro = find(executable, "micro");
+  const WeftProgram *apply = find(executable, "apply");
+  if (!micro)
+    return missing("program 'micro'");
+  if (!apply)
+    return missing("program 'apply'");
+  if (!WeftContext::findOutput(*micro, "loss"))
+    return missing("output 'loss' of program 'micro'");
+  if (!WeftContext::findOutput(*apply, "found_inf"))
+    return missing("output 'found_inf' of program 'apply'");
+  const WeftProgram *eval = find(executable, "eval");
+  if (data.val && (!eval || !WeftContext::findOutput(*eval, "loss")))
+    return missing("output 'loss' of program 'eval'");
+  if (Status s = checkInputs(*micro, metadata); !s)
+    return s;
+  return data.val ? checkInputs(*eval, metadata) : Status::success();
+}
+
+Status weft::checkHyperParameters(const WeftExecutable &executable,
+                                  const Metadata &metadata,
+                                  const RunOptions &options) {
+  const WeftProgram *apply = find(executable, "apply");
+  for (std::string flag : options.given) {
+    std::string port = flag;
+    for (char &c : port)
+      c = c == '-' ? '_' : c;
+    if (apply && WeftContext::findInput(*apply, port.c_str()))
+      continue;
+    std::string kinds;
+    for (const std::string &kind : metadata.optimizers)
+      kinds += (kinds.empty() ? "" : ", ") + kind;
+    return usageError("--" + flag +
+                      " has no meaning for the optimizer of this "
+                      "program, " +
+                      kinds);
+  }
+  return Status::success();
+}
