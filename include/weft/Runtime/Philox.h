@@ -129,7 +129,7 @@ WEFT_PHILOX_INLINE float philoxLog(float u) {
     int32_t bits;
   } pun = {u};
   int32_t exponent = (pun.bits - 0x3F3504F3) >> 23;
-  pun.bits -= exponent << 23;
+  pun.bits -= exponent * (1 << 23);
   float f = pun.value - 1.0f;
   float square = f * f;
   float poly = 7.0376836292e-2f;
