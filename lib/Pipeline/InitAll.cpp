@@ -9,6 +9,7 @@
 #include "weft/Memory/Passes.h"
 #include "weft/Pipeline/Passes.h"
 #include "weft/Plan/Plan.h"
+#include "weft/Training/Passes.h"
 #include "weft/Weft/Weft.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -30,4 +31,5 @@ void weft::registerAllPasses() {
   registerLoweringPlanPasses();
   registerMemoryPasses();
   registerVerifyContractPass();
+  registerTrainingPasses();
 }

@@ -1,0 +1,96 @@
+//===- Passes.td - The training step as programs -----------*- tablegen -*-===//
+
+#ifndef WEFT_TRAINING_PASSES_TD
+#define WEFT_TRAINING_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ApplyGroupsPass : Pass<"weft-apply-groups", "::mlir::ModuleOp"> {
+  let summary = "Apply a file of parameter groups";
+  let description = [{
+    Reads a TOML file of `[[group]]` tables. `match` is a POSIX extended regular
+    expression, searched for in the parameter's name; the **first** group that
+    matches a parameter claims it. The other keys are optional:
+
+    | key | type | meaning |
+    |---|---|---|
+    | `frozen` | bool | true: the parameter is not trained |
+    | `decay` | bool or number | weight decay: no, yes, or that factor of it |
+    | `lr_scale` | number | factor of the learning rate |
+    | `optimizer` | string | `adamw`, `adam` or `sgd` instead of `--optimizer` |
+
+    Sets `trainable` and `decay` of `weft.param` and the attributes
+    `weft.lr_scale`, `weft.decay_scale`, `weft.optimizer` for
+    `weft-expand-optimizer`. Precondition: before `weft-derive-programs`, so that
+    frozen parameters get no gradient.
+
+    Errors, with the line of the file: text that is not TOML, an unknown key, a
+    value of the wrong type, a regular expression that does not parse, that
+    matches nothing, or whose matches earlier groups have all claimed.
+
+    Before, with `match = "^wte"`, `lr_scale = 0.5`:
+    ```mlir
+    weft.param @wte : tensor<8x4xf32>
+    ```
+    After:
+    ```mlir
+    weft.param @wte : tensor<8x4xf32> {weft.lr_scale = 5.000000e-01 : f64}
+    ```
+  }];
+  let options = [
+    Option<"groups", "groups", "std::string", "\"\"", "TOML file of parameter groups">,
+  ];
+  let statistics = [
+    Statistic<"numClaimed", "claimed", "Parameters that a group claimed">,
+  ];
+}
+
+def ExpandOptimizerPass : Pass<"weft-expand-optimizer", "::mlir::ModuleOp"> {
+  let summary = "Write the update of all parameters as the program @apply";
+  let description = [{
+    For every trainable parameter with a gradient state, adds the states of its
+    optimizer (`exp_avg`, `exp_avg_sq` for adam and adamw, `momentum_buffer` for
+    sgd), one `@step`, and a program of kind `apply`:
+
+    1. `weft.norm_and_check` of all gradients: outputs `grad_norm`, `found_inf`,
+    2. `weft.clip_coefficient` with the input `max_norm` (0: no clipping),
+    3. `weft.step_increment`, then one update op per parameter, all predicated:
+       with `found_inf` nothing changes, not even the step.
+
+    The hyper-parameters are inputs (f64): `lr`, `beta1`, `beta2`, `eps`,
+    `weight_decay`, `momentum`, `max_norm`. Weight decay applies where the
+    parameter says so (default: two or more dimensions).
+
+    Precondition: `weft-autodiff`. Guarantees: the module has one program of
+    kind `apply`, which reads every gradient once for the norm and once for its
+    update. It does not choose kernels and does not fuse updates.
+
+    Before:
+    ```mlir
+    weft.param @w : tensor<4xf32>
+    weft.state @w.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @w}
+    ```
+    After, with optimizer=sgd:
+    ```mlir
+    weft.state @step : tensor<i64> {kind = #weft.state_kind<optimizer>}
+    weft.state @w.momentum_buffer : tensor<4xf32> {kind = #weft.state_kind<optimizer>, param = @w}
+    weft.program @apply(%lr: tensor<f64> {weft.input = "lr"}, ...) attributes {kind = #weft.kind<apply>} {
+      %g = weft.read @w.grad : tensor<4xf32>
+      %norm, %bad = weft.norm_and_check %g {p = 2.0 : f64} : tensor<4xf32>
+      ...
+      weft.return %norm, %bad : ... writes @w = %w1 : tensor<4xf32>, ...
+    }
+    ```
+  }];
+  let options = [
+    Option<"optimizer", "optimizer", "std::string", "\"adamw\"", "adamw, adam or sgd">,
+    Option<"clipNorm", "clip-norm", "std::string", "\"2\"", "p of the clipped norm: 1, 2, 3 or inf">,
+    Option<"nesterov", "nesterov", "bool", "false", "Nesterov momentum for sgd">,
+  ];
+  let statistics = [
+    Statistic<"numUpdated", "updated", "Parameters with an update">,
+  ];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
+#endif // WEFT_TRAINING_PASSES_TD

@@ -1,0 +1,79 @@
+//===- ApplyGroups.cpp - Apply a file of parameter groups -----------------===//
+
+#include "weft/Training/Passes.h"
+
+#include "GroupFile.h"
+#include "weft/Weft/Weft.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/Regex.h"
+
+#define DEBUG_TYPE "weft-apply-groups"
+
+using namespace mlir;
+
+namespace weft {
+
+#define GEN_PASS_DEF_APPLYGROUPSPASS
+#include "weft/Training/Passes.h.inc"
+
+static void applyGroup(const ParameterGroup &group, ParamOp param) {
+  Builder builder(param.getContext());
+  if (group.frozen)
+    param.setTrainable(!*group.frozen);
+  if (group.decay) {
+    param.setDecayAttr(builder.getBoolAttr(*group.decay != 0));
+    if (*group.decay != 0 && *group.decay != 1)
+      param->setAttr(kDecayScaleAttr, builder.getF64FloatAttr(*group.decay));
+  }
+  if (group.lrScale)
+    param->setAttr(kLrScaleAttr, builder.getF64FloatAttr(*group.lrScale));
+  if (group.optimizer)
+    param->setAttr(kOptimizerAttr, builder.getStringAttr(*group.optimizer));
+}
+
+namespace {
+struct ApplyGroupsPass : impl::ApplyGroupsPassBase<ApplyGroupsPass> {
+  using ApplyGroupsPassBase::ApplyGroupsPassBase;
+
+  void runOnOperation() override {
+    FailureOr<std::vector<ParameterGroup>> read =
+        readGroupFile(&getContext(), groups);
+    if (failed(read))
+      return signalPassFailure();
+    for (const ParameterGroup &group : *read)
+      if (failed(claim(group)))
+        return signalPassFailure();
+  }
+
+  /// The group takes every matching parameter that is still free.
+  LogicalResult claim(const ParameterGroup &group) {
+    llvm::Regex regex(group.match);
+    bool matches = false, claims = false;
+    for (auto param : getOperation().getOps<ParamOp>()) {
+      if (!regex.match(param.getSymName()))
+        continue;
+      matches = true;
+      if (!claimed.insert(param).second)
+        continue;
+      claims = true;
+      ++numClaimed;
+      applyGroup(group, param);
+    }
+    if (!matches)
+      return emitError(group.location, "expects `match` to find a parameter, "
+                                       "but \"")
+             << group.match << "\" finds none";
+    if (!claims)
+      return emitError(group.location, "expects a group with a parameter of "
+                                       "its own, but earlier groups claim all "
+                                       "that \"")
+             << group.match << "\" finds";
+    return success();
+  }
+
+  llvm::DenseSet<Operation *> claimed;
+};
+} // namespace
+
+} // namespace weft

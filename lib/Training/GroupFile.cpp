@@ -1,0 +1,170 @@
+//===- GroupFile.cpp - Parameter groups from a TOML file ------------------===//
+
+#include "GroupFile.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Regex.h"
+
+#include <cmath>
+
+#define TOML_EXCEPTIONS 0
+#include <toml++/toml.h>
+
+using namespace mlir;
+
+namespace weft {
+
+bool isOptimizer(StringRef name) {
+  return name == "adamw" || name == "adam" || name == "sgd";
+}
+
+namespace {
+/// Reads one file; every error names the line.
+class GroupReader {
+public:
+  GroupReader(MLIRContext *context, StringRef path)
+      : context(context), path(path) {}
+
+  FailureOr<std::vector<ParameterGroup>> read();
+
+private:
+  Location locate(const toml::source_region &source) {
+    return FileLineColLoc::get(context, path, source.begin.line,
+                               source.begin.column);
+  }
+  FailureOr<ParameterGroup> readGroup(const toml::node &node);
+  LogicalResult readKey(ParameterGroup &group, StringRef key,
+                        const toml::node &value);
+  LogicalResult readMatch(ParameterGroup &group, const toml::node &value);
+  LogicalResult readOptimizer(ParameterGroup &group, const toml::node &value);
+  LogicalResult readDecay(ParameterGroup &group, const toml::node &value);
+  /// A finite number that is not negative.
+  LogicalResult readFactor(std::optional<double> &target, StringRef key,
+                           const toml::node &value);
+
+  MLIRContext *context;
+  StringRef path;
+};
+} // namespace
+
+LogicalResult GroupReader::readMatch(ParameterGroup &group,
+                                     const toml::node &value) {
+  std::optional<std::string> text = value.value_exact<std::string>();
+  if (!text)
+    return emitError(locate(value.source()),
+                     "expects `match` to be a string, but got another type");
+  std::string problem;
+  if (!llvm::Regex(*text).isValid(problem))
+    return emitError(locate(value.source()),
+                     "expects `match` to be a regular expression, but got \"")
+           << *text << "\": " << problem;
+  group.match = *text;
+  return success();
+}
+
+LogicalResult GroupReader::readOptimizer(ParameterGroup &group,
+                                         const toml::node &value) {
+  std::string text = value.value_exact<std::string>().value_or("");
+  if (!isOptimizer(text))
+    return emitError(locate(value.source()),
+                     "expects `optimizer` to be adamw, adam or sgd, but got \"")
+           << text << "\"";
+  group.optimizer = text;
+  return success();
+}
+
+LogicalResult GroupReader::readFactor(std::optional<double> &target,
+                                      StringRef key, const toml::node &value) {
+  std::optional<double> number = value.value<double>();
+  if (value.is_boolean() || !number || !std::isfinite(*number) || *number < 0)
+    return emitError(locate(value.source()), "expects `")
+           << key << "` to be a number that is not negative, but got "
+           << (number ? std::to_string(*number) : "another type");
+  target = *number;
+  return success();
+}
+
+LogicalResult GroupReader::readDecay(ParameterGroup &group,
+                                     const toml::node &value) {
+  if (std::optional<bool> flag = value.value_exact<bool>()) {
+    group.decay = *flag ? 1.0 : 0.0;
+    return success();
+  }
+  return readFactor(group.decay, "decay", value);
+}
+
+LogicalResult GroupReader::readKey(ParameterGroup &group, StringRef key,
+                                   const toml::node &value) {
+  if (key == "match")
+    return readMatch(group, value);
+  if (key == "optimizer")
+    return readOptimizer(group, value);
+  if (key == "decay")
+    return readDecay(group, value);
+  if (key == "lr_scale")
+    return readFactor(group.lrScale, key, value);
+  if (key != "frozen")
+    return emitError(locate(value.source()),
+                     "expects match, frozen, decay, lr_scale or optimizer, but "
+                     "got `")
+           << key << "`";
+  group.frozen = value.value_exact<bool>();
+  if (!group.frozen)
+    return emitError(locate(value.source()),
+                     "expects `frozen` to be true or false, but got another "
+                     "type");
+  return success();
+}
+
+FailureOr<ParameterGroup> GroupReader::readGroup(const toml::node &node) {
+  Location location = locate(node.source());
+  const toml::table *table = node.as_table();
+  if (!table)
+    return emitError(location, "expects a table [[group]], but got a value");
+  ParameterGroup group(location);
+  for (auto &&[key, value] : *table)
+    if (failed(readKey(group, key.str(), value)))
+      return failure();
+  if (group.match.empty())
+    return emitError(location, "expects `match` in a group, but got none");
+  return group;
+}
+
+FailureOr<std::vector<ParameterGroup>> GroupReader::read() {
+  Location start = FileLineColLoc::get(context, path, 0, 0);
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (!file)
+    return emitError(start, "expects a readable file of parameter groups, but "
+                            "got: ")
+           << file.getError().message();
+  StringRef text = (*file)->getBuffer();
+  toml::parse_result parsed =
+      toml::parse(std::string_view(text.data(), text.size()));
+  if (!parsed)
+    return emitError(locate(parsed.error().source()), "expects TOML, but got: ")
+           << std::string(parsed.error().description());
+  std::vector<ParameterGroup> groups;
+  for (auto &&[key, value] : parsed.table()) {
+    const toml::array *array = value.as_array();
+    if (key.str() != "group" || !array)
+      return emitError(locate(value.source()),
+                       "expects only tables [[group]], but got `")
+             << std::string(key.str()) << "`";
+    for (const toml::node &node : *array) {
+      FailureOr<ParameterGroup> group = readGroup(node);
+      if (failed(group))
+        return failure();
+      groups.push_back(*group);
+    }
+  }
+  return groups;
+}
+
+FailureOr<std::vector<ParameterGroup>> readGroupFile(MLIRContext *context,
+                                                     StringRef path) {
+  return GroupReader(context, path).read();
+}
+
+} // namespace weft

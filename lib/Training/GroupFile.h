@@ -1,0 +1,35 @@
+//===- GroupFile.h - Parameter groups from a TOML file ----------*- C++ -*-===//
+
+#ifndef WEFT_LIB_TRAINING_GROUPFILE_H
+#define WEFT_LIB_TRAINING_GROUPFILE_H
+
+#include "mlir/IR/Location.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// One `[[group]]` of a file.
+struct ParameterGroup {
+  mlir::Location location;
+  std::string match;
+  std::optional<bool> frozen;
+  std::optional<double> decay;
+  std::optional<double> lrScale;
+  std::optional<std::string> optimizer;
+
+  explicit ParameterGroup(mlir::Location location) : location(location) {}
+};
+
+/// Whether it is the name of an optimizer.
+bool isOptimizer(llvm::StringRef name);
+
+/// Reads the groups, or emits an error at the line of the file.
+llvm::FailureOr<std::vector<ParameterGroup>>
+readGroupFile(mlir::MLIRContext *context, llvm::StringRef path);
+
+} // namespace weft
+
+#endif // WEFT_LIB_TRAINING_GROUPFILE_H

@@ -1,0 +1,95 @@
+// RUN: split-file %s %t
+// RUN: not weft-opt --weft-apply-groups=groups=%t/none.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=MISSING
+// RUN: not weft-opt --weft-apply-groups=groups=%t/syntax.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=SYNTAX
+// RUN: not weft-opt --weft-apply-groups=groups=%t/key.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=KEY
+// RUN: not weft-opt --weft-apply-groups=groups=%t/top.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=TOP
+// RUN: not weft-opt --weft-apply-groups=groups=%t/value.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=VALUE
+// RUN: not weft-opt --weft-apply-groups=groups=%t/nomatch.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=NOMATCH
+// RUN: not weft-opt --weft-apply-groups=groups=%t/type.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=TYPE
+// RUN: not weft-opt --weft-apply-groups=groups=%t/regex.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=REGEX
+// RUN: not weft-opt --weft-apply-groups=groups=%t/optimizer.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=OPTIMIZER
+// RUN: not weft-opt --weft-apply-groups=groups=%t/number.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=NUMBER
+// RUN: not weft-opt --weft-apply-groups=groups=%t/negative.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: not weft-opt --weft-apply-groups=groups=%t/frozen.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=FROZEN
+// RUN: not weft-opt --weft-apply-groups=groups=%t/nothing.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=NOTHING
+// RUN: not weft-opt --weft-apply-groups=groups=%t/claimed.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=CLAIMED
+
+// Every error names the file and the line.
+
+//--- model.mlir
+weft.param @fc.weight : tensor<4x4xf32>
+
+// MISSING: none.toml:{{.*}}expects a readable file of parameter groups, but got: No such file or directory
+
+//--- syntax.toml
+[[group]]
+match = "a
+// SYNTAX: syntax.toml:2:{{.*}}expects TOML, but got:
+
+//--- key.toml
+[[group]]
+match = "fc"
+
+learning_rate = 3
+# KEY: key.toml:4:{{.*}}expects match, frozen, decay, lr_scale or optimizer, but got `learning_rate`
+
+//--- top.toml
+[groups]
+match = "fc"
+# TOP: top.toml:1:{{.*}}expects only tables {{\[\[}}group{{\]\]}}, but got `groups`
+
+//--- value.toml
+group = [1]
+# VALUE: value.toml:1:{{.*}}expects a table {{\[\[}}group{{\]\]}}, but got a value
+
+//--- nomatch.toml
+[[group]]
+decay = false
+# NOMATCH: nomatch.toml:1:{{.*}}expects `match` in a group, but got none
+
+//--- type.toml
+[[group]]
+match = 3
+# TYPE: type.toml:2:{{.*}}expects `match` to be a string, but got another type
+
+//--- regex.toml
+[[group]]
+match = "(fc"
+# REGEX: regex.toml:2:{{.*}}expects `match` to be a regular expression, but got "(fc": parentheses not balanced
+
+//--- optimizer.toml
+[[group]]
+match = "fc"
+optimizer = "lion"
+# OPTIMIZER: optimizer.toml:3:{{.*}}expects `optimizer` to be adamw, adam or sgd, but got "lion"
+
+//--- number.toml
+[[group]]
+match = "fc"
+decay = "no"
+# NUMBER: number.toml:3:{{.*}}expects `decay` to be a number that is not negative, but got another type
+
+//--- negative.toml
+[[group]]
+match = "fc"
+lr_scale = -1.0
+# NEGATIVE: negative.toml:3:{{.*}}expects `lr_scale` to be a number that is not negative, but got -1.0
+
+//--- frozen.toml
+[[group]]
+match = "fc"
+frozen = 1
+# FROZEN: frozen.toml:3:{{.*}}expects `frozen` to be true or false, but got another type
+
+//--- nothing.toml
+[[group]]
+match = "fc3"
+# NOTHING: nothing.toml:1:{{.*}}expects `match` to find a parameter, but "fc3" finds none
+
+//--- claimed.toml
+[[group]]
+match = "fc"
+frozen = true
+[[group]]
+match = "weight"
+# CLAIMED: claimed.toml:4:{{.*}}expects a group with a parameter of its own, but earlier groups claim all that "weight" finds

@@ -1,0 +1,29 @@
+// RUN: split-file %s %t
+// RUN: weft-opt --weft-apply-groups=groups=%t/groups.toml %t/model.mlir | FileCheck %s
+
+// The first group that matches claims a parameter; the rest stay as they are.
+
+//--- groups.toml
+[[group]]
+match = "^wte"
+frozen = true
+
+[[group]]
+match = "bias$"
+decay = true
+lr_scale = 2
+optimizer = "sgd"
+
+[[group]]
+match = "weight|wte"
+decay = 0.5
+
+//--- model.mlir
+// CHECK: weft.param @wte.bias : tensor<8x4xf32> {trainable = false}
+weft.param @wte.bias : tensor<8x4xf32>
+// CHECK: weft.param @fc.bias : tensor<4xf32> {decay = true, weft.lr_scale = 2.000000e+00 : f64, weft.optimizer = "sgd"}
+weft.param @fc.bias : tensor<4xf32>
+// CHECK: weft.param @fc.weight : tensor<4x4xf32> {decay = true, weft.decay_scale = 5.000000e-01 : f64}
+weft.param @fc.weight : tensor<4x4xf32>
+// CHECK: weft.param @other : tensor<4x4xf32>{{$}}
+weft.param @other : tensor<4x4xf32>
