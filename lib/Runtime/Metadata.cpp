@@ -124,6 +124,8 @@ static Status readInitialWeights(const JsonCursor &root, Metadata &out) {
       return s;
     if (Status s = readString(files->element(i), "digest", file.digest); !s)
       return s;
+    if (file.digest.compare(0, 5, "xxh3:") == 0)
+      file.digest.erase(0, 5);
     out.initialWeights.push_back(file);
   }
   return Status::success();

@@ -139,7 +139,7 @@ TEST(Metadata, readsEveryField) {
   auto data = parseMetadata(metadataWith(R"(, "vocab": 256, "seq": 4,
     "cpu_features": ["avx2"], "defaults": {"lr": 0.5, "eps": "1e-6"},
     "inputs": [{"name": "label", "limit": 10}], "ignored_weights": [".mask"],
-    "initial_weights": {"files": [{"path": "a/b", "digest": "c"}]},
+    "initial_weights": {"files": [{"path": "a/b", "digest": "xxh3:c"}]},
     "tokenizer_files": ["tokenizer.json"], "config": "{}", "new": 1)"));
   ASSERT_TRUE(data.ok()) << data.error().where();
   EXPECT_TRUE(data->isLanguageModel());
@@ -149,6 +149,7 @@ TEST(Metadata, readsEveryField) {
   EXPECT_EQ(data->defaults.at("eps"), "1e-6");
   EXPECT_EQ(data->inputLimits.at("label"), 10);
   EXPECT_EQ(data->initialWeights[0].path, "a/b");
+  EXPECT_EQ(data->initialWeights[0].digest, "c");
   EXPECT_EQ(data->ignoredWeights, std::vector<std::string>{".mask"});
   EXPECT_EQ(data->tokenizerFiles, std::vector<std::string>{"tokenizer.json"});
 }

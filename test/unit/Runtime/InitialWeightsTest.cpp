@@ -1,0 +1,106 @@
+//===- InitialWeightsTest.cpp - Names and types of weight files -----------===//
+
+#include "ToyTool.h"
+
+#include "weft/Formats/Half.h"
+#include "weft/Runtime/InitialWeights.h"
+
+using namespace weft;
+
+namespace {
+
+const int64_t dims[] = {2};
+const WeftTensor tensors[] = {
+    {"transformer.wte.weight", "", "", WEFT_PARAM, WEFT_F32, 1, 1, dims, 0, 8},
+    {"head", "", "lm.head", WEFT_PARAM, WEFT_F32, 1, 1, dims, 64, 8},
+    {"low", "", "", WEFT_PARAM, WEFT_BF16, 1, 1, dims, 128, 4},
+    {"wide", "", "", WEFT_PARAM, WEFT_F64, 1, 1, dims, 192, 16},
+    {"head.m", "head", "", WEFT_OPTIMIZER, WEFT_F32, 1, 0, dims, 256, 8}};
+const WeftExecutable model = {WEFT_ABI_VERSION, 0,   5,  0, nullptr,
+                              tensors,          320, "", 0};
+
+class InitialWeightsTest : public ToyTest {
+protected:
+  struct Tensor {
+    std::string name;
+    TensorType type;
+    std::string bytes;
+  };
+  static std::string f32(float a, float b) {
+    float values[] = {a, b};
+    return std::string(reinterpret_cast<char *>(values), 8);
+  }
+  static std::string half(float a, float b) {
+    uint16_t values[] = {floatToHalf(a), floatToHalf(b)};
+    return std::string(reinterpret_cast<char *>(values), 4);
+  }
+  void save(const std::string &name, const std::vector<Tensor> &list) {
+    std::vector<TensorSpec> specs;
+    for (const Tensor &tensor : list)
+      specs.push_back({tensor.name, tensor.type, {2}});
+    auto writer = SafetensorsWriter::create(path(name), specs);
+    ASSERT_TRUE(writer.ok());
+    for (const Tensor &tensor : list)
+      ASSERT_TRUE(
+          writer->write(tensor.bytes.data(), int64_t(tensor.bytes.size()))
+              .ok());
+    ASSERT_TRUE(writer->finish().ok());
+  }
+  Expected<InitialWeights> open(const std::string &family,
+                                const std::string &file) {
+    metadata.family = family;
+    options.initFrom = path(file);
+    return InitialWeights::open(options, metadata, model, "/bin/x");
+  }
+  Metadata metadata;
+  RunOptions options;
+};
+
+TEST_F(InitialWeightsTest, prefixesSourcesAndConversions) {
+  save("w", {{"wte.weight", TensorType::F32, f32(1, 2)},
+             {"lm.head", TensorType::F16, half(0.5f, -3)},
+             {"low", TensorType::F32, f32(1.00390625f, 7)},
+             {"wide", TensorType::F32, f32(0.1f, 8)},
+             {"h.0.attn.bias", TensorType::F32, f32(0, 0)},
+             {"lm_head.weight", TensorType::F32, f32(1, 2)}});
+  auto weights = open("gpt2", "w");
+  ASSERT_TRUE(weights.ok()) << weights.error().where();
+  std::string error;
+  auto context = WeftContext::create(model, {}, error);
+  ASSERT_TRUE(context) << error;
+  ASSERT_TRUE(weights->load(*context, 0).ok());
+  auto *wte = static_cast<float *>(context->at(0));
+  EXPECT_EQ(wte[1], 2.0f);
+  EXPECT_EQ(static_cast<float *>(context->at(64))[0], 0.5f);
+  EXPECT_EQ(static_cast<float *>(context->at(64))[1], -3.0f);
+  auto *low = static_cast<uint16_t *>(context->at(128));
+  EXPECT_EQ(bf16ToFloat(low[0]), 1.0f); // a tie goes to the even neighbour
+  EXPECT_EQ(bf16ToFloat(low[1]), 7.0f);
+  EXPECT_EQ(static_cast<double *>(context->at(192))[0], double(0.1f));
+  // The same file for a model that is no GPT-2 has tensors too many.
+  auto other = open("mlir", "w");
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.error().where(),
+            path("w") + ": the model has no parameter for tensor "
+                        "'h.0.attn.bias'");
+  metadata.ignoredWeights = {".bias", "lm_head.weight"};
+  EXPECT_TRUE(open("mlir", "w").ok());
+}
+
+TEST_F(InitialWeightsTest, severalFilesBehindAnIndex) {
+  save("a.safetensors", {{"transformer.wte.weight", TensorType::F32, f32(1, 2)},
+                         {"head", TensorType::F32, f32(3, 4)}});
+  save("b.safetensors", {{"low", TensorType::F32, f32(5, 6)},
+                         {"wide", TensorType::F32, f32(7, 8)}});
+  write("model.safetensors.index.json",
+        R"({"weight_map": {"transformer.wte.weight": "a.safetensors",
+            "head": "a.safetensors", "low": "b.safetensors",
+            "wide": "b.safetensors"}})");
+  auto weights = open("gpt2", "model.safetensors.index.json");
+  ASSERT_TRUE(weights.ok()) << weights.error().where();
+  EXPECT_TRUE(open("gpt2", ".").ok());
+  EXPECT_EQ(weights->describe(0),
+            "weights of " + path("model.safetensors.index.json"));
+}
+
+} // namespace
