@@ -27,16 +27,23 @@ protected:
 TEST_F(Rules, EveryCaseAgreesWithFiniteDifferences) {
   GradientCheckOptions options;
   options.elements = 0;
+  int cases = 0;
+  double largest = 0;
   for (const RuleCase &rule : ruleCases()) {
     SCOPED_TRACE(rule.op + ", " + rule.form);
+    ++cases;
     auto result = check(rule.text(), options);
     ASSERT_TRUE(succeeded(result)) << rule.text();
     EXPECT_TRUE(result->isEqual()) << gradientTable(*result) << rule.text();
+    for (const GradientError &parameter : result->parameters)
+      largest = std::max(largest, parameter.error);
     size_t trainable = 0;
     for (const RuleParam &param : rule.params)
       trainable += param.trainable;
     EXPECT_EQ(result->parameters.size(), trainable);
   }
+  RecordProperty("cases", cases);
+  RecordProperty("largest_error", std::to_string(largest * 1e12) + "e-12");
 }
 
 TEST_F(Rules, EveryDifferentiableOpHasCases) {
