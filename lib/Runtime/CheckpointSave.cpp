@@ -53,7 +53,8 @@ Status weft::checkRoom(int64_t bytes, uint64_t room,
     return Status::success();
   return storageError("expects room for a checkpoint of " + humanBytes(bytes) +
                       ", but the disk has " + humanBytes(int64_t(room)))
-      .at(saveDir);
+      .at(saveDir)
+      .hint("free some space, or choose another --save-dir");
 }
 
 Status CheckpointWriter::prepare(int64_t nextStep) const {

@@ -108,6 +108,12 @@ void Progress::line(const StepReport &report) {
 }
 
 void Progress::bar(const StepReport &report) {
+  // Twenty pictures a second are enough; drawing costs more than a small step.
+  auto now = std::chrono::steady_clock::now();
+  bool last = report.step == lastStep;
+  if (barOpen && !last && now - barDrawn < std::chrono::milliseconds(50))
+    return;
+  barDrawn = now;
   const int width = 20;
   int filled = lastStep > 0 ? int(width * report.step / lastStep) : width;
   std::string cells(filled, '#');

@@ -8,6 +8,7 @@
 #ifndef WEFT_RUNTIME_PROGRESS_H
 #define WEFT_RUNTIME_PROGRESS_H
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -63,6 +64,7 @@ private:
   std::string unit;
   double meanMs = 0.0;
   bool barOpen = false;
+  std::chrono::steady_clock::time_point barDrawn;
 };
 
 } // namespace weft

@@ -6,6 +6,7 @@
 #include "weft/Runtime/Checkpoint.h"
 
 #include <random>
+#include <sys/mount.h>
 
 using namespace weft;
 
@@ -246,6 +247,27 @@ TEST_F(ResumeTest, fullDiskKeepsOldCheckpoints) {
   EXPECT_EQ(list("a"), Args{"step_00000005"});
   environment.clear();
   EXPECT_EQ(twenty({"--save-dir", "a", "--resume", "must"}).status, 0);
+}
+
+TEST_F(ResumeTest, realFullDisk) {
+  std::filesystem::create_directory(path("disk"));
+  if (mount("tmpfs", path("disk").c_str(), "tmpfs", 0, "size=1m") != 0)
+    GTEST_SKIP() << "may not mount a small disk";
+  auto run = twenty({"--save-dir", "disk/a", "--save-every", "1"});
+  Args saved = list("disk/a");
+  Args manifest;
+  for (const std::string &name : saved)
+    if (!read("disk/a/" + name + "/MANIFEST.json").empty())
+      manifest.push_back(name);
+  auto again = twenty({"--save-dir", "disk/a", "--resume", "auto"});
+  umount(path("disk").c_str());
+  EXPECT_EQ(run.status, 8);
+  EXPECT_NE(run.err.find("no space left on device"), std::string::npos)
+      << run.err;
+  EXPECT_EQ(saved, manifest) << "something half-written is left";
+  EXPECT_EQ(saved.size(), 5u);
+  expectError(again, 8,
+              "disk/a: expects room for a checkpoint of 192.01 KiB, ");
 }
 
 TEST_F(ResumeTest, fileSizeLimitIsAStorageError) {
