@@ -2,6 +2,7 @@
 
 #include "weft/Interp/Compare.h"
 
+#include "OpTable.h"
 #include "weft/Interp/Inputs.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -71,6 +72,8 @@ public:
 private:
   llvm::SmallVector<ProgramPair> pairPrograms();
   llvm::LogicalResult setInitialStates();
+  llvm::LogicalResult setGivenStates();
+  llvm::LogicalResult perturbParameters();
   llvm::LogicalResult runPair(ProgramPair pair, int64_t step);
   TensorMap inputsOf(ProgramOp program, const TensorMap &shared, int64_t step);
   void compareMaps(llvm::StringRef program, llvm::StringRef prefix,
@@ -108,15 +111,16 @@ llvm::SmallVector<ProgramPair> Comparer::pairPrograms() {
   return pairs;
 }
 
-/// The init attributes, then the states that were given.
 llvm::LogicalResult Comparer::setInitialStates() {
-  for (Interpreter *interpreter : {&a, &b}) {
-    if (failed(interpreter->initialize(options.seed)))
-      return llvm::failure();
+  return llvm::success(succeeded(a.initialize(options.seed)) &&
+                       succeeded(b.initialize(options.seed)));
+}
+
+llvm::LogicalResult Comparer::setGivenStates() {
+  for (Interpreter *interpreter : {&a, &b})
     for (const auto &[name, value] : options.states)
       if (failed(interpreter->setState(name, value)))
         return llvm::failure();
-  }
   return llvm::success();
 }
 
@@ -158,18 +162,39 @@ llvm::LogicalResult Comparer::runPair(ProgramPair pair, int64_t step) {
   return llvm::success();
 }
 
+/// Adds normal numbers to every parameter that both have, so that zeros and
+/// ones of initial values hide nothing.
+llvm::LogicalResult Comparer::perturbParameters() {
+  constexpr double std = 0.1;
+  for (ParamOp param : a.getModule().getOps<ParamOp>()) {
+    llvm::StringRef name = param.getSymName();
+    const Tensor *before = a.findState(name);
+    if (!before || !b.findState(name) || param.getTie())
+      continue;
+    Tensor value = *before;
+    for (int64_t i = 0; i < value.size(); ++i)
+      value.at(i) += drawNormal(options.seed + 1, name, i, 0, std);
+    if (failed(a.setState(name, value)) || failed(b.setState(name, value)))
+      return llvm::failure();
+  }
+  return llvm::success();
+}
+
 llvm::FailureOr<Comparison> Comparer::run() {
   if (failed(setInitialStates()))
     return llvm::failure();
   llvm::SmallVector<ProgramPair> pairs = pairPrograms();
-  // An init program would write over given states.
-  auto runsAt = [&](ProgramPair pair, int64_t step) {
-    return pair.second.getKind() != ProgramKind::Init ||
-           (step == 0 && options.states.empty());
+  auto isInit = [](ProgramPair pair) {
+    return pair.second.getKind() == ProgramKind::Init;
   };
+  for (ProgramPair pair : pairs)
+    if (isInit(pair) && failed(runPair(pair, 0)))
+      return llvm::failure();
+  if (failed(options.states.empty() ? perturbParameters() : setGivenStates()))
+    return llvm::failure();
   for (int64_t step = 0; step < options.steps; ++step)
     for (ProgramPair pair : pairs)
-      if (runsAt(pair, step) && failed(runPair(pair, step)))
+      if (!isInit(pair) && failed(runPair(pair, step)))
         return llvm::failure();
   return std::move(result);
 }

@@ -6,7 +6,7 @@
 #include "weft/Interp/Compare.h"
 #include "weft/Interp/Inputs.h"
 #include "weft/Interp/TensorFile.h"
-#include "weft/Pipeline/InitAll.h"
+#include "weft/Weft/Weft.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -279,7 +279,7 @@ int main(int argc, char **argv) {
     return status.error().report();
 
   mlir::DialectRegistry registry;
-  registerAllDialects(registry);
+  registry.insert<WeftDialect>();
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;

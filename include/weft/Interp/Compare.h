@@ -15,7 +15,8 @@ struct CompareOptions {
   /// Allowed difference, relative to the largest magnitude in the tensor or to
   /// kSmallMagnitude, whichever is larger.
   double tolerance = 1e-12;
-  /// Inputs and initial states that are not made from the seed.
+  /// Inputs and states that are given. Without states, parameters have their
+  /// initial values plus normal numbers, so that zeros and ones hide nothing.
   TensorMap inputs, states;
 };
 
