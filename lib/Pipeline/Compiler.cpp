@@ -6,6 +6,7 @@
 
 #include "weft/Formats/OutputFile.h"
 #include "weft/Frontend/Frontend.h"
+#include "weft/Memory/MemoryReport.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Fingerprint.h"
 #include "weft/Pipeline/InitAll.h"
@@ -145,8 +146,28 @@ Status Compiler::runPhase(int index) {
   }
   if (failed(verifyContract(*owned, phase.name)))
     return sink->takeError("the contract of phase " + std::string(phase.name));
+  if (phase.name == llvm::StringRef("plan-memory"))
+    if (Status status = checkMemoryLimit(); !status)
+      return status;
   done = index;
   return dump(index);
+}
+
+/// Compares the packed arena with --memory-limit.
+Status Compiler::checkMemoryLimit() {
+  if (!values.isSet("memory-limit"))
+    return Status::success();
+  MemoryReport report = computeMemoryReport(*owned);
+  int64_t limit = values.getBytes("memory-limit");
+  if (report.arenaBytes <= limit)
+    return Status::success();
+  return Error(ExitCode::DoesNotFit,
+               "needs " + std::to_string(report.arenaBytes) +
+                   " bytes, but --memory-limit is " + std::to_string(limit) +
+                   "\n" + report.toText())
+      .hint("the smallest limit that works is " +
+            std::to_string(report.arenaBytes) +
+            "; a smaller --batch or --seq needs less");
 }
 
 Status Compiler::dump(int index) {

@@ -10,6 +10,8 @@
 #include "weft/Pipeline/Version.h"
 #include "weft/Plan/Plan.h"
 
+#include "llvm/Support/JSON.h"
+
 using namespace mlir;
 using namespace weft;
 
@@ -201,6 +203,20 @@ static Json scheduleTable(ModuleOp module) {
   return programs;
 }
 
+/// The memory report without locations: an executable holds no path.
+static Json memoryOf(ModuleOp module) {
+  MemoryReport report = computeMemoryReport(module);
+  report.peak.location.clear();
+  for (MemoryReport::Buffer &buffer : report.largest)
+    buffer.location.clear();
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::json::Value(report.toJson());
+  Expected<Json> json = parseJson(text, "memory report");
+  Json memory = json ? std::move(*json) : Json::object();
+  memory.set("text", report.toText());
+  return memory;
+}
+
 namespace {
 struct DescribeExecutablePass
     : public weft::impl::DescribeExecutablePassBase<DescribeExecutablePass> {
@@ -211,7 +227,7 @@ struct DescribeExecutablePass
       module.emitError(flags.error().message());
       return signalPassFailure();
     }
-    Expected<CpuTarget> target = parseCpuTarget(flags->getText("target"));
+    Expected<CpuTarget> target = cpuTargetOf(*flags);
     if (!target) {
       module.emitError(target.error().message());
       return signalPassFailure();
@@ -221,9 +237,9 @@ struct DescribeExecutablePass
     meta.set("weft", kVersion);
     describeModel(module, meta);
     meta.set("target", flags->getText("target"));
-    meta.set("cpu_features", Json::arrayOf(target->features));
+    meta.set("cpu_features", Json::arrayOf(target->getRequiredFeatures()));
     describeTraining(module, *flags, meta);
-    meta.set("memory", computeMemoryReport(module).toJson());
+    meta.set("memory", memoryOf(module));
     meta.set("parameters", parameterTable(module));
     meta.set("config_fields", configTable(module));
     meta.set("schedule", scheduleTable(module));

@@ -11,6 +11,8 @@ class ModuleOp;
 
 namespace weft {
 
+struct CpuTarget;
+
 /// What decides the structure of the program: `--batch`, `--optimizer`, ...
 const std::vector<FlagSpec> &compileFlags();
 
@@ -19,6 +21,9 @@ const std::vector<FlagSpec> &driverFlags();
 
 /// Refuses values whose feature is not built yet, naming the flag.
 Status checkSupported(const FlagValues &flags);
+
+/// The processor that `--target` names; a usage error for unknown text.
+Expected<CpuTarget> cpuTargetOf(const FlagValues &flags);
 
 /// Writes the compile flags that were given to the module, as the dictionary
 /// attribute `weft.options`: every dump carries its own options.

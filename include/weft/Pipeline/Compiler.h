@@ -42,6 +42,7 @@ private:
   Status importModel(const std::string &model);
   Status loadDump(const std::string &path);
   Status runPhase(int index);
+  Status checkMemoryLimit();
   Status dump(int index);
 
   std::unique_ptr<mlir::MLIRContext> context;
