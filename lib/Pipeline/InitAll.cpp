@@ -9,6 +9,7 @@
 #include "weft/Memory/Passes.h"
 #include "weft/Pipeline/Passes.h"
 #include "weft/Plan/Plan.h"
+#include "weft/Schedule/Passes.h"
 #include "weft/Training/Passes.h"
 #include "weft/Weft/Weft.h"
 
@@ -30,6 +31,7 @@ void weft::registerAllPasses() {
   registerKernelsPasses();
   registerLoweringPlanPasses();
   registerMemoryPasses();
+  registerSchedulePasses();
   registerVerifyContractPass();
   registerTrainingPasses();
 }

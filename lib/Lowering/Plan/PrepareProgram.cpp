@@ -29,14 +29,16 @@ int64_t ProgramFacts::getLastUse(Value value) const {
   return lastUses.lookup(skipViews(value));
 }
 
-/// Operands listed by the kernel for that result.
+/// Operands that the kernel lists for that result: `weft.inplace` has one list
+/// per result.
 static SmallVector<unsigned> getKernelReuse(CallOp call, unsigned index) {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(
       call, call.getKernelAttr());
-  if (!kernel)
+  auto lists =
+      kernel ? kernel->getAttrOfType<ArrayAttr>("weft.inplace") : ArrayAttr();
+  if (!lists || index >= lists.size())
     return {};
-  auto list =
-      kernel.getResultAttrOfType<DenseI64ArrayAttr>(index, "weft.may_reuse");
+  auto list = dyn_cast<DenseI64ArrayAttr>(lists[index]);
   return list ? SmallVector<unsigned>(list.asArrayRef().begin(),
                                       list.asArrayRef().end())
               : SmallVector<unsigned>();

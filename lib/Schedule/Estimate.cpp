@@ -1,0 +1,84 @@
+//===- Estimate.cpp - Estimate the time of every command ------------------===//
+
+#include "weft/Schedule/Passes.h"
+
+#include "weft/Analysis/Cost.h"
+#include "weft/Plan/Plan.h"
+
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#define TOML_EXCEPTIONS 0
+#include <toml++/toml.h>
+
+#define DEBUG_TYPE "weft-estimate"
+
+using namespace mlir;
+
+namespace weft {
+
+#define GEN_PASS_DEF_ESTIMATEPASS
+#include "weft/Schedule/Passes.h.inc"
+
+/// Reads the speeds, or emits an error at the line of the file.
+static FailureOr<CostTable> readCostTable(MLIRContext *context,
+                                          StringRef path) {
+  CostTable costs;
+  auto locate = [&](const toml::source_region &source) -> Location {
+    return FileLineColLoc::get(context, path, source.begin.line,
+                               source.begin.column);
+  };
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (!file)
+    return emitError(FileLineColLoc::get(context, path, 0, 0),
+                     "expects a readable cost table, but got: ")
+           << file.getError().message();
+  StringRef text = (*file)->getBuffer();
+  toml::parse_result parsed =
+      toml::parse(std::string_view(text.data(), text.size()));
+  if (!parsed)
+    return emitError(locate(parsed.error().source()), "expects TOML, but got: ")
+           << std::string(parsed.error().description());
+  for (auto &&[key, value] : parsed.table()) {
+    StringRef name(key.str());
+    double *target =
+        llvm::StringSwitch<double *>(name)
+            .Case("gflops", &costs.gflops)
+            .Case("gigabytes_per_second", &costs.gigabytesPerSecond)
+            .Case("overhead_us", &costs.overheadUs)
+            .Default(nullptr);
+    if (!target)
+      return emitError(locate(value.source()),
+                       "expects gflops, gigabytes_per_second or overhead_us, "
+                       "but got `")
+             << name << "`";
+    std::optional<double> number = value.value<double>();
+    if (value.is_boolean() || !number || !(*number > 0))
+      return emitError(locate(value.source()), "expects `")
+             << name << "` to be a number above 0, but got "
+             << (number ? std::to_string(*number) : "another type");
+    *target = *number;
+  }
+  return costs;
+}
+
+namespace {
+struct EstimatePass : impl::EstimatePassBase<EstimatePass> {
+  using EstimatePassBase::EstimatePassBase;
+
+  void runOnOperation() override {
+    FailureOr<CostTable> costs = CostTable();
+    if (!costTable.empty())
+      costs = readCostTable(&getContext(), costTable);
+    if (failed(costs))
+      return signalPassFailure();
+    Builder builder(&getContext());
+    getOperation()->walk([&](plan::CommandOpInterface command) {
+      double time = estimateMicroseconds(command, *costs);
+      command->setAttr("est_us", builder.getF64FloatAttr(time));
+    });
+  }
+};
+} // namespace
+
+} // namespace weft

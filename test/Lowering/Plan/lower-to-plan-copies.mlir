@@ -1,0 +1,161 @@
+// RUN: weft-opt --weft-lower-to-plan=explain=true --split-input-file --verify-diagnostics %s | FileCheck %s
+
+// What shares bytes, and where a copy is needed after all.
+
+// A kernel takes over a dying operand that it lists; not one that is read
+// again, and not an input.
+weft.kernel @k_relu(%a: tensor<8xf32>) -> tensor<8xf32> attributes {weft.extent = 8 : i64, weft.grain = 4 : i64, weft.inplace = [array<i64: 0>]} {
+  %y = weft.relu %a : tensor<8xf32>
+  weft.yield %y : tensor<8xf32>
+}
+// CHECK-LABEL: plan.program "eval" @in_place
+weft.program @in_place(%x: tensor<8xf32> {weft.input = "x"}) -> (tensor<8xf32> {weft.output = "y"}, tensor<8xf32> {weft.output = "z"}) attributes {kind = #weft.kind<eval>} {
+  // CHECK: %[[X:.*]] = plan.input
+  // CHECK: %[[A:.*]] = plan.alloc
+  // CHECK: plan.launch @k_relu ins(%[[X]] : memref<8xf32>) outs(%[[A]] : memref<8xf32>) {extent = 8 : i64, grain = 4 : i64}
+  %a = weft.call @k_relu(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  // CHECK: plan.launch @k_relu ins(%[[A]] : memref<8xf32>) outs(%[[A]] : memref<8xf32>)
+  %b = weft.call @k_relu(%a) : (tensor<8xf32>) -> tensor<8xf32>
+  // CHECK: %[[C:.*]] = plan.alloc
+  // CHECK: plan.launch @k_relu ins(%[[A]] : memref<8xf32>) outs(%[[C]] : memref<8xf32>)
+  %c = weft.call @k_relu(%b) : (tensor<8xf32>) -> tensor<8xf32>
+  // CHECK: plan.output "y" %[[A]]
+  // CHECK: plan.output "z" %[[C]]
+  weft.return %b, %c : tensor<8xf32>, tensor<8xf32>
+}
+
+// -----
+
+// A transposed factor needs no copy; a strided one that is neither rows nor
+// columns does.
+// CHECK-LABEL: plan.program "eval" @transposed
+weft.program @transposed(%x: tensor<4x6xf32> {weft.input = "x"}, %w: tensor<8x6xf32> {weft.input = "w"}) -> (tensor<4x4xf32> {weft.output = "y"}, tensor<4x4xf32> {weft.output = "z"}) attributes {kind = #weft.kind<eval>} {
+  // CHECK: plan.call "weft_cpu_gemm"({{.*}}) ints [1, 4, 4, 6, 0, 1, 6, 6, 4, 0, 0, 0, 0, 0]
+  %x0 = weft.transpose %x [1, 0] : tensor<4x6xf32>
+  %y = weft.matmul %x, %x0 : tensor<4x6xf32>, tensor<6x4xf32>
+  // CHECK: plan.copy
+  // CHECK: plan.call "weft_cpu_gemm"({{.*}}) ints [1, 4, 4, 3, 0, 1, 3, 3, 4, 0, 0, 0, 0, 0]
+  %w0 = weft.slice %w offsets [0, 0] sizes [4, 3] strides [2, 2] : tensor<8x6xf32>
+  %x1 = weft.slice %x offsets [0, 3] sizes [4, 3] strides [1, 1] : tensor<4x6xf32>
+  // expected-remark @+1 {{needs a copy: dense operand}}
+  %z = weft.matmul %w0, %w0 {transpose_rhs} : tensor<4x3xf32>, tensor<4x3xf32>
+  weft.return %y, %z : tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+// -----
+
+// A batch of products, the right one shared; a slice of columns has a larger
+// leading dimension.
+// CHECK-LABEL: plan.program "eval" @batch
+weft.program @batch(%x: tensor<2x3x4xf32> {weft.input = "x"}, %w: tensor<2x4x5xf32> {weft.input = "w"}) -> (tensor<2x3x5xf32> {weft.output = "y"}, tensor<6x2xf32> {weft.output = "z"}) attributes {kind = #weft.kind<eval>} {
+  // CHECK: plan.call "weft_cpu_gemm"({{.*}}) ints [2, 3, 5, 4, 0, 0, 4, 5, 5, 12, 20, 15, 0, 0]
+  %y = weft.matmul %x, %w : tensor<2x3x4xf32>, tensor<2x4x5xf32>
+  // CHECK: plan.call "weft_cpu_gemm"({{.*}}) ints [1, 6, 2, 2, 0, 0, 4, 4, 2, 0, 0, 0, 0, 0]
+  %flat = weft.reshape %x : tensor<2x3x4xf32> to tensor<6x4xf32>
+  %l = weft.slice %flat offsets [0, 2] sizes [6, 2] strides [1, 1] : tensor<6x4xf32>
+  %r = weft.slice %flat offsets [1, 0] sizes [2, 2] strides [1, 1] : tensor<6x4xf32>
+  %z = weft.matmul %l, %r : tensor<6x2xf32>, tensor<2x2xf32>
+  weft.return %y, %z : tensor<2x3x5xf32>, tensor<6x2xf32>
+}
+
+// -----
+
+// Two states change places: the old contents are saved first.
+weft.param @a : tensor<4xf32>
+weft.param @b : tensor<4xf32>
+// CHECK-LABEL: plan.program "apply" @swap
+weft.program @swap() -> (tensor<4xf32> {weft.output = "old"}) attributes {kind = #weft.kind<apply>} {
+  %a = weft.read @a : tensor<4xf32>
+  %b = weft.read @b : tensor<4xf32>
+  // CHECK: %[[A:.*]] = plan.use @a
+  // CHECK: %[[B:.*]] = plan.use @b
+  // CHECK: plan.copy %[[A]] to %[[OLD:.*]] :
+  // CHECK: plan.copy %[[B]] to %[[OLDB:.*]] :
+  // CHECK: plan.copy %[[A]] to %[[OLDA:.*]] :
+  // CHECK: plan.copy %[[OLDB]] to %[[A]]
+  // CHECK: plan.copy %[[OLDA]] to %[[B]]
+  // CHECK: plan.output "old" %[[OLD]]
+  // expected-remark @+2 {{needs a copy: output of a state}}
+  // expected-remark @+1 {{needs a copy: write of a state}}
+  weft.return %a : tensor<4xf32> writes @a = %b : tensor<4xf32>, @b = %a : tensor<4xf32>
+}
+
+// -----
+
+// The old gradient is an output: the sum may not be computed in its bytes.
+weft.param @w : tensor<4x4xf32>
+weft.state @w.grad : tensor<4x4xf32> {kind = #weft.state_kind<gradient>, param = @w}
+// CHECK-LABEL: plan.program "micro" @kept
+weft.program @kept(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f32> {weft.input = "accumulate"}) -> (tensor<4x4xf32> {weft.output = "old"}) attributes {kind = #weft.kind<micro>} {
+  // CHECK: %[[G:.*]] = plan.use @w.grad
+  // CHECK: plan.call "weft_cpu_gemm"({{.*}}write %[[P:.*]] : {{.*}}) ints [1, 4, 4, 4, 0, 0, 4, 4, 4, 0, 0, 0, 0, 0]
+  // CHECK: plan.call "weft_cpu_accumulate"(read %[[G]] : {{.*}}, read %[[P]] : {{.*}}, read %{{.*}} : memref<f32>, write %[[P]] : {{.*}}) ints [16]
+  // CHECK: plan.copy %[[G]] to %[[OLD:.*]] :
+  // CHECK: plan.copy %[[P]] to %[[G]]
+  %old = weft.read @w.grad : tensor<4x4xf32>
+  %g = weft.matmul %x, %x : tensor<4x4xf32>, tensor<4x4xf32>
+  %sum = weft.accumulate %old, %g, %flag : tensor<4x4xf32>
+  // expected-remark @+2 {{needs a copy: output of a state}}
+  // expected-remark @+1 {{needs a copy: write of a state}}
+  weft.return %old : tensor<4x4xf32> writes @w.grad = %sum : tensor<4x4xf32>
+}
+
+// -----
+
+// Cross-entropy's gradient takes the bytes of the logits; what lies between
+// forward and backward is an activation.
+// CHECK-LABEL: plan.program "micro" @loss
+weft.program @loss(%x: tensor<4x8xf32> {weft.input = "x"}, %t: tensor<4xi32> {weft.input = "targets"}, %seed: tensor<f32> {weft.input = "loss_seed"}) -> (tensor<f32> {weft.output = "loss"}, tensor<4x8xf32> {weft.output = "d"}) attributes {kind = #weft.kind<micro>} {
+  // CHECK: %[[LOGITS:.*]] = plan.alloc activation : memref<4x8xf32>
+  // CHECK: %[[LOSS:.*]] = plan.alloc temporary : memref<f32>
+  // CHECK: %[[LSE:.*]] = plan.alloc activation : memref<4xf32>
+  // CHECK: plan.call "weft_cpu_cross_entropy"({{.*}}) ints [4, 8, -100, 0, 0, 5] floats [1.000000e-01]
+  // CHECK: plan.call "weft_cpu_cross_entropy_grad"({{.*}}, read %[[LOGITS]] {{.*}}, write %[[LOGITS]] : memref<4x8xf32>) ints [4, 8, -100, 0, 0, 5] floats [1.000000e-01]
+  %w = weft.constant dense<1.0> : tensor<8x8xf32>
+  %logits = weft.matmul %x, %w : tensor<4x8xf32>, tensor<8x8xf32>
+  %loss, %lse, %denom = weft.cross_entropy %logits, %t {label_smoothing = 0.1 : f64} : tensor<4x8xf32>, tensor<4xi32>
+  %d = weft.cross_entropy_grad %seed, %logits, %t, %lse, %denom {label_smoothing = 0.1 : f64} : tensor<f32>, tensor<4x8xf32>, tensor<4xi32>, tensor<4xf32>
+  weft.return %loss, %d : tensor<f32>, tensor<4x8xf32>
+}
+
+// -----
+
+// Shape ops that write: zeros around, pieces behind each other, repetition.
+// CHECK-LABEL: plan.program "eval" @shapes
+weft.program @shapes(%x: tensor<2x3xf32> {weft.input = "x"}) -> (tensor<4x3xf32> {weft.output = "p"}, tensor<4x3xf32> {weft.output = "c"}, tensor<5x2x3xf32> {weft.output = "b"}) attributes {kind = #weft.kind<eval>} {
+  // CHECK: %[[X:.*]] = plan.input "x"
+  // CHECK: %[[P:.*]] = plan.alloc temporary : memref<4x3xf32>
+  // CHECK: plan.constant %[[P]] = dense<0.000000e+00>
+  // CHECK: %[[PV:.*]] = plan.view %[[P]] : memref<4x3xf32> to memref<2x3xf32, strided<[6, 1], offset: 3>>
+  // CHECK: plan.copy %[[X]] to %[[PV]]
+  %p = weft.pad %x low [1, 0] high [0, 0] interior [1, 0] : tensor<2x3xf32>
+  // CHECK: plan.copy %[[X]] to %{{.*}} : memref<2x3xf32> to memref<2x3xf32>{{$}}
+  // CHECK: plan.copy %[[X]] to %{{.*}} : memref<2x3xf32> to memref<2x3xf32, strided<[3, 1], offset: 6>>
+  // expected-remark @+1 {{needs a copy: piece of a concatenation}}
+  %c = weft.concat %x, %x {dim = 0} : tensor<2x3xf32>, tensor<2x3xf32>
+  // CHECK: plan.copy %{{.*}} to %{{.*}} : memref<5x2x3xf32, strided<[0, 3, 1]>> to memref<5x2x3xf32>
+  %b = weft.broadcast %x : tensor<2x3xf32> to tensor<5x2x3xf32>
+  // expected-remark @+1 {{needs a copy: dense operand}}
+  weft.return %p, %c, %b : tensor<4x3xf32>, tensor<4x3xf32>, tensor<5x2x3xf32>
+}
+
+// -----
+
+// Initial values come straight into the parameters.
+weft.param @w : tensor<4xf32>
+// CHECK-LABEL: plan.program "init" @init
+weft.program @init(%seed: tensor<i64> {weft.input = "seed"}) -> () attributes {kind = #weft.kind<init>} {
+  // CHECK: %[[W:.*]] = plan.use @w
+  // CHECK-NOT: plan.copy
+  // CHECK: plan.call "weft_cpu_random_normal"(read %{{.*}} : memref<i64>, write %[[W]] : memref<4xf32>) ints [4, -5808541479991114666, 0] floats [0.000000e+00, 2.000000e-02]
+  %w = weft.random_normal %seed {key = "w", mean = 0.0 : f64, std = 0.02 : f64} : tensor<4xf32>
+  weft.return writes @w = %w : tensor<4xf32>
+}
+
+// -----
+
+// A module without programs stays.
+// CHECK-LABEL: module @empty
+// CHECK-NEXT: }
+module @empty {
+}

@@ -1,0 +1,190 @@
+// RUN: weft-opt --split-input-file --verify-diagnostics %s
+
+// expected-error @+1 {{expects a dense buffer, but got 'memref<4xf32, strided<[2]>>'}}
+plan.state param @w : memref<4xf32, strided<[2]>>
+
+// -----
+
+// expected-error @+1 {{expects static sizes, but got 'memref<?xf32>'}}
+plan.state param @w : memref<?xf32>
+
+// -----
+
+plan.program "eval" @eval {
+  // expected-error @+1 {{expects a dense buffer, but got 'memref<4xf32, strided<[2]>>'}}
+  %x = plan.input "x" : memref<4xf32, strided<[2]>>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  // expected-error @+1 {{expects a dense buffer, but got 'memref<4xf32, strided<[1], offset: 3>>'}}
+  %x = plan.alloc temporary : memref<4xf32, strided<[1], offset: 3>>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.input "x" : memref<8xf32>
+  %v = plan.view %x : memref<8xf32> to memref<4xf32, strided<[2]>>
+  // expected-error @+1 {{expects a dense buffer, but got 'memref<4xf32, strided<[2]>>'}}
+  plan.output "x" %v : memref<4xf32, strided<[2]>>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.input "x" : memref<8xf32>
+  %v = plan.view %x : memref<8xf32> to memref<4x2xf32>
+  // expected-error @+1 {{expects a root buffer, but got a view}}
+  %u = plan.view %v : memref<4x2xf32> to memref<2x4xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.input "x" : memref<8xf32>
+  // expected-error @+1 {{expects element type 'f32', but got 'i32'}}
+  %v = plan.view %x : memref<8xf32> to memref<8xi32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.input "x" : memref<8xf32>
+  // expected-error @+1 {{expects elements inside [0, 8), but got [2, 8]}}
+  %v = plan.view %x : memref<8xf32> to memref<4xf32, strided<[2], offset: 2>>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.input "x" : memref<8xf32>
+  // expected-error @+1 {{expects a static strided layout, but got 'memref<4xf32, strided<[?]>>'}}
+  %v = plan.view %x : memref<8xf32> to memref<4xf32, strided<[?]>>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  // expected-error @+1 {{expects a state of the module, but got @w}}
+  %w = plan.use @w : memref<8xf32>
+}
+
+// -----
+
+// expected-note @+1 {{declared here}}
+plan.state param @w : memref<4xf32>
+plan.program "eval" @eval {
+  // expected-error @+1 {{expects the type of the state, 'memref<4xf32>', but got 'memref<8xf32>'}}
+  %w = plan.use @w : memref<8xf32>
+}
+
+// -----
+
+plan.state param @w : memref<4xf32>
+plan.program "eval" @eval {
+  %w = plan.use @w : memref<4xf32>
+  // expected-error @+1 {{expects one use of a state, but got @w again}}
+  %v = plan.use @w : memref<4xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.input "x" : memref<4xf32>
+  // expected-error @+1 {{expects a name of its own, but got "x" again}}
+  %y = plan.input "x" : memref<4xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.input "x" : memref<4xf32>
+  plan.output "y" %x : memref<4xf32>
+  // expected-error @+1 {{expects a name of its own, but got "y" again}}
+  plan.output "y" %x : memref<4xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  // expected-error @+1 {{expects to be outside of a plan program}}
+  %c = weft.constant dense<1.0> : tensor<4xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.input "x" : memref<4xf32>
+  // expected-error @+1 {{expects a kernel of the module, but got @k_1}}
+  plan.launch @k_1 ins(%x : memref<4xf32>)
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.input "x" : memref<8xf32>
+  %v = plan.view %x : memref<8xf32> to memref<4xf32, strided<[2]>>
+  // expected-error @+1 {{expects a dense input, but got 'memref<4xf32, strided<[2]>>'}}
+  plan.launch @k_1 ins(%v : memref<4xf32, strided<[2]>>)
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.input "x" : memref<8xf32>
+  %v = plan.view %x : memref<8xf32> to memref<4xf32, strided<[2]>>
+  // expected-error @+1 {{expects a dense output, but got 'memref<4xf32, strided<[2]>>'}}
+  plan.launch @k_1 outs(%v : memref<4xf32, strided<[2]>>)
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.input "x" : memref<8xf32>
+  // expected-error @+1 {{expects read, write or update, but got erase}}
+  plan.call "f"(erase %x : memref<8xf32>)
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.input "x" : memref<8xf32>
+  // expected-error @+1 {{expects one access per buffer, but got 2 for 1 buffers}}
+  "plan.call"(%x) {callee = "f", accesses = array<i32: 1, 1>} : (memref<8xf32>) -> ()
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.input "x" : memref<8xf32>
+  // expected-error @+1 {{expects accesses from 1 to 3, but got 4}}
+  "plan.call"(%x) {callee = "f", accesses = array<i32: 4>} : (memref<8xf32>) -> ()
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8xf32>
+  // expected-error @+1 {{expects a value of the target's shape and type, but got 'tensor<4xf32>' for 'memref<8xf32>'}}
+  plan.constant %x = dense<1.0> : tensor<4xf32> : memref<8xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8xf32>
+  %v = plan.view %x : memref<8xf32> to memref<4xf32, strided<[2]>>
+  // expected-error @+1 {{expects a dense target, but got 'memref<4xf32, strided<[2]>>'}}
+  plan.constant %v = dense<1.0> : tensor<4xf32> : memref<4xf32, strided<[2]>>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.input "x" : memref<8xf32>
+  %y = plan.alloc temporary : memref<4xf32>
+  // expected-error @+1 {{expects equal shapes and types, but got 'memref<8xf32>' and 'memref<4xf32>'}}
+  plan.copy %x to %y : memref<8xf32> to memref<4xf32>
+}

@@ -1,0 +1,97 @@
+//===- MemoryReportTest.cpp - Where the bytes of a program go -------------===//
+
+#include "weft/Memory/MemoryReport.h"
+
+#include "weft/Memory/Passes.h"
+#include "weft/Plan/Plan.h"
+
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+
+constexpr const char *kModule = R"(
+module attributes {plan.library_scratch_bytes = 4096 : i64} {
+  plan.state param @w : memref<256xf32>
+  plan.state gradient @w.grad : memref<256xf32> {param = @w}
+  plan.state optimizer @w.m : memref<512xf32> {param = @w}
+  plan.program "micro" @micro {
+    %w = plan.use @w : memref<256xf32>
+    %x = plan.input "x" : memref<16xf32>
+    %a = plan.alloc activation : memref<256xf32> loc("/models/net.mlir":7:3)
+    %b = plan.alloc temporary : memref<128xf32>
+    plan.copy %w to %a {scope = "h.0"} : memref<256xf32> to memref<256xf32>
+    plan.call "f"(read %a : memref<256xf32>, read %x : memref<16xf32>, write %b : memref<128xf32>) {scope = "h.1"} loc("/models/net.mlir":9:5)
+    plan.output "b" %b : memref<128xf32>
+  }
+  plan.program "eval" @eval {
+    %x = plan.input "x" : memref<32xf32>
+    plan.output "y" %x : memref<32xf32>
+  }
+})";
+
+class MemoryReportTest : public ::testing::Test {
+protected:
+  MemoryReportTest() {
+    context.loadDialect<plan::PlanDialect>();
+    module = parseSourceString<ModuleOp>(kModule, &context);
+    PassManager manager(&context);
+    manager.addPass(createPlanMemoryPass());
+    EXPECT_TRUE(succeeded(manager.run(*module)));
+    report = computeMemoryReport(*module);
+  }
+
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+  MemoryReport report;
+};
+
+TEST_F(MemoryReportTest, AddsUpToTheArena) {
+  EXPECT_EQ(report.parameters, 1024);
+  EXPECT_EQ(report.gradients, 1024);
+  EXPECT_EQ(report.optimizerState, 2048);
+  EXPECT_EQ(report.activations, 1024);
+  EXPECT_EQ(report.temporaries, 512);
+  EXPECT_EQ(report.inputs, 64);
+  EXPECT_EQ(report.libraryScratch, 4096);
+  EXPECT_EQ(report.persistentBytes, 4096);
+  EXPECT_EQ(report.lowerBound, 1600);
+  EXPECT_EQ(report.arenaBytes, 4096 + 1600);
+}
+
+TEST_F(MemoryReportTest, NamesThePeakAndTheLargest) {
+  EXPECT_EQ(report.peak.program, "micro");
+  EXPECT_EQ(report.peak.routine, "f");
+  EXPECT_EQ(report.peak.scope, "h.1");
+  // Never a folder: executables do not depend on where a model lies.
+  EXPECT_EQ(report.peak.location, "net.mlir:9");
+  ASSERT_EQ(report.largest.size(), 3u);
+  EXPECT_EQ(report.largest[0].bytes, 1024);
+  EXPECT_EQ(report.largest[0].role, "activation");
+  EXPECT_EQ(report.largest[0].scope, "h.0");
+  EXPECT_EQ(report.largest[0].location, "net.mlir:7");
+  EXPECT_EQ(report.largest[0].writer, "weft_cpu_copy");
+  ASSERT_EQ(report.programs.size(), 2u);
+  EXPECT_EQ(report.programs[1].name, "eval");
+  EXPECT_EQ(report.programs[1].transientBytes, 128);
+}
+
+TEST_F(MemoryReportTest, RendersTextAndJson) {
+  std::string text = report.toText();
+  EXPECT_NE(text.find("total peak"), std::string::npos);
+  EXPECT_NE(text.find("9.56 KiB"), std::string::npos) << text;
+  EXPECT_NE(text.find("peak at f in micro, h.1 (net.mlir:9)"),
+            std::string::npos)
+      << text;
+  llvm::json::Object json = report.toJson();
+  EXPECT_EQ(json.getInteger("total_bytes"), 4096 + 1600 + 4096);
+  EXPECT_EQ(json.getInteger("activations"), 1024);
+  EXPECT_EQ(json.getArray("largest")->size(), 3u);
+  EXPECT_EQ(json.getObject("peak")->getString("program"), "micro");
+}
+
+} // namespace
