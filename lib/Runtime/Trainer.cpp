@@ -149,7 +149,6 @@ Status Trainer::save(CheckpointWriter &writer) {
   auto directory = writer.save(now);
   if (!directory)
     return directory.takeError();
-  savedStep = now.step;
   progress.note("saved " + *directory);
   return Status::success();
 }
@@ -165,27 +164,33 @@ Status Trainer::finishStep(StepReport &report, MetricsLog &metrics) {
   return Status::success();
 }
 
-Expected<ExitCode> Trainer::run(MetricsLog &metrics, CheckpointWriter *writer,
-                                const SignalScope &signals) {
-  if (now.step >= *options.steps)
-    progress.note("already at step " + std::to_string(now.step) + " of " +
-                  std::to_string(*options.steps));
+Expected<ExitCode> Trainer::loop(MetricsLog &metrics, CheckpointWriter *writer,
+                                 const SignalScope &signals) {
   while (now.step < lastStep) {
     StepReport report;
     if (Status s = trainStep(report); !s)
-      return progress.finish(), s.takeError();
+      return s.takeError();
     if (Status s = finishStep(report, metrics); !s)
-      return progress.finish(), s.takeError();
+      return s.takeError();
     bool stop = signals.stopSignal() != 0;
     bool due = options.saveEvery > 0 && now.step % options.saveEvery == 0;
     if (writer && (due || stop || now.step == lastStep))
       if (Status s = save(*writer); !s)
-        return progress.finish(), s.takeError();
+        return s.takeError();
     if (stop && now.step < lastStep) {
       progress.note("stopped after step " + std::to_string(now.step));
       return ExitCode::StoppedAndSaved;
     }
   }
-  progress.finish();
   return ExitCode::Ok;
+}
+
+Expected<ExitCode> Trainer::run(MetricsLog &metrics, CheckpointWriter *writer,
+                                const SignalScope &signals) {
+  if (now.step >= *options.steps)
+    progress.note("already at step " + std::to_string(now.step) + " of " +
+                  std::to_string(*options.steps));
+  auto code = loop(metrics, writer, signals);
+  progress.finish();
+  return code;
 }

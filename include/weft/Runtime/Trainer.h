@@ -31,6 +31,8 @@ public:
   const TrainState &state() const { return now; }
 
 private:
+  Expected<ExitCode> loop(MetricsLog &metrics, CheckpointWriter *writer,
+                          const SignalScope &signals);
   Status trainStep(StepReport &report);
   Status microStep(int64_t k, StepReport &report);
   Status fillRows(const WeftProgram &program,
@@ -43,7 +45,6 @@ private:
   Status finishStep(StepReport &report, MetricsLog &metrics);
   Status evaluate(MetricsLog &metrics);
   Status save(CheckpointWriter &writer);
-  bool isLast() const;
 
   WeftContext &context;
   const Metadata &metadata;
@@ -57,7 +58,6 @@ private:
   TrainState now;
   Progress progress;
   int64_t lastStep; // of this run
-  int64_t savedStep = -1;
   int64_t firstStep;
 };
 
