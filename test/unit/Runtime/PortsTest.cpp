@@ -83,7 +83,7 @@ const WeftProgram programs[] = {
 const char metadata[] = R"({
   "format": 1, "weft": "0.1.0", "name": "probe", "family": "mlir",
   "fingerprint": "probe", "target": "cpu", "vocab": 100, "seq": 3, "batch": 2,
-  "accumulation": true, "clip_norm": 2, "optimizers": ["adamw"],
+  "accumulation": true, "clip_norm": 2, "optimizers": ["adamw", "sgd"],
   "tokenizer_files": ["tokenizer.json"]})";
 const WeftExecutable probe = {WEFT_ABI_VERSION,   3,       0,   0,
                               programs,           nullptr, 448, metadata,

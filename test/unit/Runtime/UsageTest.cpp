@@ -52,6 +52,8 @@ TEST_F(UsageTest, flagsThatTheProgramCannotServe) {
   expectError(with({"--clip", "1"}), 2,
               "--clip expects a program that can clip, but this one was "
               "compiled without a norm\n");
+  expectError(with({"--beta1", "0.8"}), 2,
+              "--beta1 has no meaning for the optimizer of this program, sgd");
   expectError(linear({"--generate", "a"}), 2,
               "--generate expects a language model, but got 'toy-linear'\n");
 }
