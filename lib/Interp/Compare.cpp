@@ -132,6 +132,9 @@ TensorMap Comparer::inputsOf(ProgramOp program, const TensorMap &shared,
     for (const auto &[name, value] : *source)
       if (program.findInput(name))
         inputs[name] = value;
+  for (auto &[name, value] : inputs)
+    if (auto fill = options.fills.find(name); fill != options.fills.end())
+      fillTensor(value, fill->second);
   return inputs;
 }
 

@@ -62,6 +62,13 @@ TensorMap makeInputs(ProgramOp program, int64_t seed) {
   return inputs;
 }
 
+void fillTensor(Tensor &tensor, double value) {
+  for (double &element : tensor.floatValues())
+    element = value;
+  for (int64_t &element : tensor.intValues())
+    element = static_cast<int64_t>(value);
+}
+
 llvm::SmallVector<ProgramOp> programsInOrder(mlir::ModuleOp module) {
   llvm::SmallVector<ProgramOp> programs;
   for (ProgramKind kind :

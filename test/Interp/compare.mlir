@@ -2,6 +2,7 @@
 // RUN: weft-interp --compare %t/a.mlir %t/a.mlir --tolerance=0 | FileCheck %s --check-prefix=SAME
 // RUN: weft-interp --compare %t/a.mlir %t/reordered.mlir | FileCheck %s --check-prefix=SAME
 // RUN: not weft-interp --compare %t/a.mlir %t/reordered.mlir --tolerance=0 | FileCheck %s --check-prefix=EXACT
+// RUN: weft-interp --compare %t/a.mlir %t/reordered.mlir --tolerance=0 --set x=0 | FileCheck %s --check-prefix=SAME
 // RUN: not weft-interp --compare %t/a.mlir %t/wrong.mlir | FileCheck %s --check-prefix=WRONG
 // RUN: not weft-interp --compare %t/a.mlir %t/wrong.mlir --mode=f32 | FileCheck %s --check-prefix=WRONG
 // RUN: weft-interp --compare %t/a.mlir %t/wrong.mlir --tolerance=2 | FileCheck %s --check-prefix=LOOSE

@@ -133,12 +133,8 @@ static TensorMap inputsOf(ProgramOp program, const Settings &settings,
     if (given != settings.inputs.end())
       value = given->second;
     auto fill = settings.fills.find(name);
-    if (fill == settings.fills.end())
-      continue;
-    for (double &element : value.floatValues())
-      element = fill->second;
-    for (int64_t &element : value.intValues())
-      element = static_cast<int64_t>(fill->second);
+    if (fill != settings.fills.end())
+      fillTensor(value, fill->second);
   }
   return inputs;
 }
@@ -252,6 +248,7 @@ static int compareFiles(mlir::ModuleOp first, mlir::ModuleOp second,
   options.steps = std::max<int64_t>(settings.steps, 1);
   options.tolerance = settings.tolerance;
   options.inputs = settings.inputs;
+  options.fills = settings.fills;
   options.states = settings.states;
   llvm::FailureOr<Comparison> comparison =
       compareModules(first, second, options);

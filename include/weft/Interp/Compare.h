@@ -18,6 +18,8 @@ struct CompareOptions {
   /// Inputs and states that are given. Without states, parameters have their
   /// initial values plus normal numbers, so that zeros and ones hide nothing.
   TensorMap inputs, states;
+  /// Inputs with one value for all elements.
+  std::map<std::string, double> fills;
 };
 
 /// Tensors below this are compared absolutely: an exact zero is noise in both.

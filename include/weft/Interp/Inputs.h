@@ -15,6 +15,9 @@ namespace weft {
 ///  - floating-point inputs are standard normal numbers
 TensorMap makeInputs(ProgramOp program, int64_t seed);
 
+/// Sets every element (truncated for integers).
+void fillTensor(Tensor &tensor, double value);
+
 /// The programs of a module: init, model, micro, apply, eval, logits.
 llvm::SmallVector<ProgramOp> programsInOrder(mlir::ModuleOp module);
 /// The first program of the kind, or null.
