@@ -278,21 +278,32 @@ LogicalResult Differentiator::run() {
   return success();
 }
 
+/// The value whose elements `value` has: looks through reshapes.
+Value storageOf(Value value) {
+  while (auto reshape = value.getDefiningOp<ReshapeOp>())
+    value = reshape.getOperand();
+  return value;
+}
+
 void Differentiator::markSaved(llvm::function_ref<void(Value)> visit) {
+  auto isBackward = [&](Operation *user) { return backward.contains(user); };
+  DenseSet<Value> saved;
+  for (Operation *op : forward)
+    for (Value result : op->getResults())
+      if (llvm::any_of(result.getUsers(), isBackward))
+        saved.insert(storageOf(result));
   for (Operation *op : forward) {
     if (isa<ReadOp>(op) || op->hasTrait<OpTrait::ConstantLike>())
       continue;
-    SmallVector<int64_t> saved;
+    SmallVector<int64_t> numbers;
     for (OpResult result : op->getResults())
-      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
-            return backward.contains(user);
-          })) {
-        saved.push_back(result.getResultNumber());
+      if (saved.contains(result)) {
+        numbers.push_back(result.getResultNumber());
         visit(result);
       }
-    if (!saved.empty())
+    if (!numbers.empty())
       op->setDiscardableAttr(kSavedAttr,
-                             DenseI64ArrayAttr::get(op->getContext(), saved));
+                             DenseI64ArrayAttr::get(op->getContext(), numbers));
   }
 }
 
@@ -313,13 +324,19 @@ struct Autodiff : weft::impl::AutodiffBase<Autodiff> {
     Differentiator differentiator(module, micro, breakRule);
     if (failed(differentiator.run()))
       return signalPassFailure();
-    numBackwardOps += differentiator.numBackwardOps();
+    int64_t ops = differentiator.numBackwardOps(), values = 0, bytes = 0;
     differentiator.markSaved([&](Value value) {
       auto type = cast<RankedTensorType>(value.getType());
-      ++numSaved;
-      savedBytes += type.getNumElements() *
-                    llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+      ++values;
+      bytes += type.getNumElements() *
+               llvm::divideCeil(type.getElementTypeBitWidth(), 8);
     });
+    numBackwardOps += ops;
+    numSaved += values;
+    savedBytes += bytes;
+    if (report)
+      micro.emitRemark() << ops << " backward ops read " << values
+                         << " saved forward values of " << bytes << " bytes";
   }
 };
 

@@ -137,3 +137,27 @@ weft.program @micro(%s: tensor<f32> {weft.input = "loss_seed"},
   // CHECK: weft.accumulate %{{.*}}, %[[G]]
   weft.return %loss : tensor<f32>
 }
+
+// -----
+
+// What the backward part reads through a reshape is saved where it is computed.
+
+weft.param @w : tensor<2x6xf32> {init = #weft.init<ones>}
+// CHECK-LABEL: weft.program @micro(
+weft.program @micro(%s: tensor<f32> {weft.input = "loss_seed"},
+                    %a: tensor<f32> {weft.input = "accumulate"})
+    -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
+  %w = weft.read @w : tensor<2x6xf32>
+  // CHECK: weft.neg %{{.*}} {weft.saved = array<i64: 0>}
+  %n = weft.neg %w : tensor<2x6xf32>
+  // CHECK: weft.reshape
+  // CHECK-NOT: saved
+  // CHECK-SAME: to tensor<12xf32>
+  %r = weft.reshape %n : tensor<2x6xf32> to tensor<12xf32>
+  // CHECK: weft.sin
+  // CHECK-NOT: saved
+  // CHECK-SAME: : tensor<12xf32>
+  %y = weft.sin %r : tensor<12xf32>
+  %loss = weft.reduce sum %y dims [0] : tensor<12xf32>
+  weft.return %loss : tensor<f32>
+}

@@ -68,8 +68,8 @@ def Autodiff : Pass<"weft-autodiff", "::mlir::ModuleOp"> {
     their gradients are concatenated. Backward ops stand after the forward ops, carry
     the scope of their forward op and its location fused with "backward". A
     forward op whose results the backward part reads has the attribute
-    `weft.saved` with the numbers of these results. A trainable parameter that
-    the loss does not depend on is frozen (`trainable = false`) with a warning.
+    `weft.saved` with the numbers of these results; a reshape counts as its
+    operand. A trainable parameter that the loss does not depend on is frozen (`trainable = false`) with a warning.
 
     Precondition: `weft-derive-programs` has run; ties are resolved.
 
@@ -100,6 +100,8 @@ def Autodiff : Pass<"weft-autodiff", "::mlir::ModuleOp"> {
     Option<"breakRule", "break-rule", "std::string", /*default=*/"",
            "Negate the gradient of the first operand of the ops of this name: "
            "shows that a gradient check finds a wrong rule">,
+    Option<"report", "report", "bool", /*default=*/"false",
+           "Remark on the program: number of backward ops, saved values, bytes">,
   ];
   let statistics = [
     Statistic<"numBackwardOps", "backward-ops", "Ops built for the backward part">,
