@@ -225,7 +225,8 @@ void KernelLayout::fillPhase(unsigned index, KernelOp kernel) {
     if (reduced || !needed.insert(value).second)
       return;
     unsigned known = ready.lookup(value);
-    if (schedule != KernelSchedule::Rows || known >= index || !isHeavy(value))
+    if (schedule != KernelSchedule::Rows || known >= index ||
+        !isHeavy(value) || getDepth(value) != ValueDepth::Lane)
       return;
     int64_t bytes = elementBytes(value) * getCount(DimRole::Inner) *
                     getLaneSize();

@@ -1,0 +1,49 @@
+//===- Cpu.h - Object code for the CPU --------------------------*- C++ -*-===//
+//
+// The last step of compilation: a module of lowered kernels and plan programs
+// becomes one relocatable object that defines `weft_executable` (Abi.h).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_LOWERING_CPU_CPU_H
+#define WEFT_LOWERING_CPU_CPU_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <string>
+#include <vector>
+
+namespace llvm {
+class Module;
+} // namespace llvm
+
+namespace weft {
+
+/// The processor that code is generated for.
+struct CpuTarget {
+  std::string cpu;      // LLVM's name: "znver4", "x86-64-v3"
+  std::string features; // LLVM's list: "+avx2,+fma,..."
+
+  /// "cpu": this machine; "cpu:x86-64-v2", "-v3", "-v4": a level. Empty and a
+  /// message in `error` for anything else.
+  static llvm::FailureOr<CpuTarget> parse(llvm::StringRef text,
+                                          std::string &error);
+  bool hasFma() const;
+  /// The features a machine must have, of those that executables check.
+  std::vector<std::string> getRequiredFeatures() const;
+};
+
+/// LLVM IR of the module, which `weft-lower-to-cpu` has lowered.
+llvm::FailureOr<std::string> emitLlvmIr(mlir::ModuleOp module,
+                                        const CpuTarget &target);
+
+/// The object file; equal modules and targets give equal bytes.
+llvm::FailureOr<std::vector<char>> emitObject(mlir::ModuleOp module,
+                                              const CpuTarget &target);
+
+/// Adds the tables of the plan programs to `output`.
+llvm::LogicalResult emitTables(mlir::ModuleOp module, llvm::Module &output);
+
+} // namespace weft
+
+#endif // WEFT_LOWERING_CPU_CPU_H

@@ -1,0 +1,52 @@
+//===- Passes.td - From kernels to LLVM for the CPU --------*- tablegen -*-===//
+
+#ifndef WEFT_LOWERING_CPU_PASSES_TD
+#define WEFT_LOWERING_CPU_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def LowerKernelsPass : Pass<"weft-lower-kernels", "::mlir::ModuleOp"> {
+  let summary = "Write kernels as loops over vectors";
+  let description = [{
+    What: turns each `weft.kernel` into an `llvm.func` of the form
+    `void k(ptr buffers, i64 begin, i64 end)` (WeftKernelFn) whose body is scf
+    loops over vectors of 16 lanes with arith and math ops.
+
+    Precondition: `weft-fuse`. Guarantees: no kernel is left; a part of the range
+    writes bytes of its own; the bits of an element depend on the shapes only.
+
+    Example: test/Lowering/lower-kernels.mlir. Does not expand math functions.
+  }];
+}
+
+def ExpandMathPass : Pass<"weft-expand-math"> {
+  let summary = "Write elementary functions as polynomials";
+  let description = [{
+    What: replaces math.exp, log, log1p, tanh, erf, sin, cos and powf on f32
+    scalars and vectors by arithmetic; the error bounds are in docs/codegen.md.
+
+    Precondition: none. Guarantees: none of these is left for f32; f64 ones stay
+    and become calls of libm.
+
+    Example: test/Lowering/expand-math.mlir.
+  }];
+  let options = [
+    Option<"fma", "fma", "bool", /*default=*/"true",
+           "Use fused multiply-add (the target has it)">];
+}
+
+def LowerToCpuPass : Pass<"weft-lower-to-cpu", "::mlir::ModuleOp"> {
+  let summary = "Lower kernels to the LLVM dialect";
+  let description = [{
+    What: `weft-lower-kernels`, `weft-expand-math` and the conversions of scf,
+    vector, arith and math to the LLVM dialect. Plan programs stay: they become
+    constant tables when the object file is written.
+
+    Example: test/Lowering/lower-to-cpu.mlir.
+  }];
+  let options = [
+    Option<"fma", "fma", "bool", /*default=*/"true",
+           "Use fused multiply-add (the target has it)">];
+}
+
+#endif // WEFT_LOWERING_CPU_PASSES_TD

@@ -1,0 +1,196 @@
+//===- EmitObject.cpp - Machine code for the CPU --------------------------===//
+
+#include "weft/Lowering/Cpu/Cpu.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CodeGen.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/SubtargetFeature.h"
+
+#include <mutex>
+
+using namespace mlir;
+
+namespace weft {
+
+//===----------------------------------------------------------------------===//
+// Target
+//===----------------------------------------------------------------------===//
+
+static void initializeTarget() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+}
+
+static std::string getHostFeatures() {
+  llvm::SubtargetFeatures features;
+  llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
+  llvm::SmallVector<StringRef> names;
+  for (auto &entry : host)
+    names.push_back(entry.getKey());
+  llvm::sort(names);
+  for (StringRef name : names)
+    features.AddFeature(name, host.lookup(name));
+  return features.getString();
+}
+
+FailureOr<CpuTarget> CpuTarget::parse(StringRef text, std::string &error) {
+  if (text == "cpu")
+    return CpuTarget{llvm::sys::getHostCPUName().str(), getHostFeatures()};
+  StringRef level = text;
+  if (level.consume_front("cpu:")) {
+    if (level == "x86-64-v2")
+      return CpuTarget{level.str(), "+sse4.2,+popcnt,+ssse3"};
+    if (level == "x86-64-v3")
+      return CpuTarget{level.str(), "+avx2,+bmi,+bmi2,+f16c,+fma"};
+    if (level == "x86-64-v4")
+      return CpuTarget{level.str(), "+avx2,+avx512bw,+avx512cd,+avx512dq,"
+                                    "+avx512f,+avx512vl,+bmi,+bmi2,+f16c,+fma"};
+  }
+  error = ("expects cpu, cpu:x86-64-v2, cpu:x86-64-v3 or cpu:x86-64-v4, but "
+           "got " + text).str();
+  return failure();
+}
+
+bool CpuTarget::hasFma() const {
+  llvm::SubtargetFeatures list(features);
+  return llvm::is_contained(list.getFeatures(), "+fma");
+}
+
+std::vector<std::string> CpuTarget::getRequiredFeatures() const {
+  std::vector<std::string> required;
+  llvm::SubtargetFeatures list(features);
+  for (StringRef checked : {"avx2", "avx512bf16", "avx512bw", "avx512cd",
+                            "avx512dq", "avx512f", "avx512vl", "f16c", "fma"})
+    if (llvm::is_contained(list.getFeatures(), ("+" + checked).str()))
+      required.push_back(checked.str());
+  return required;
+}
+
+static std::unique_ptr<llvm::TargetMachine>
+createMachine(ModuleOp module, const CpuTarget &target) {
+  initializeTarget();
+  llvm::Triple triple("x86_64-unknown-linux-gnu");
+  std::string error;
+  const llvm::Target *llvmTarget =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!llvmTarget) {
+    module.emitError("has no code generator: ") << error;
+    return nullptr;
+  }
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  return std::unique_ptr<llvm::TargetMachine>(llvmTarget->createTargetMachine(
+      triple, target.cpu, target.features, options, llvm::Reloc::PIC_,
+      std::nullopt, llvm::CodeGenOptLevel::Default));
+}
+
+//===----------------------------------------------------------------------===//
+// LLVM IR
+//===----------------------------------------------------------------------===//
+
+/// Kernels and tables as one LLVM module; nothing of the source module's name
+/// or place gets in.
+static std::unique_ptr<llvm::Module>
+translate(ModuleOp module, llvm::LLVMContext &context,
+          llvm::TargetMachine &machine) {
+  OwningOpRef<ModuleOp> kernels =
+      ModuleOp::create(UnknownLoc::get(module.getContext()));
+  OpBuilder builder = OpBuilder::atBlockEnd(kernels->getBody());
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    builder.clone(*function);
+  std::unique_ptr<llvm::Module> output =
+      translateModuleToLLVMIR(*kernels, context, "weft");
+  if (!output) {
+    module.emitError("expects kernels in the LLVM dialect; run "
+                     "weft-lower-to-cpu first");
+    return nullptr;
+  }
+  output->setSourceFileName("weft");
+  output->setDataLayout(machine.createDataLayout());
+  output->setTargetTriple(machine.getTargetTriple());
+  output->setPICLevel(llvm::PICLevel::BigPIC);
+  for (llvm::Function &function : *output) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+    if (!function.arg_empty())
+      function.addParamAttr(0, llvm::Attribute::ReadOnly);
+  }
+  if (failed(emitTables(module, *output)))
+    return nullptr;
+  return output;
+}
+
+/// The standard pipeline; no fast-math flag is set anywhere, so it neither
+/// reassociates nor contracts.
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager callGraph;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = false; // kernels are vectors already
+  tuning.SLPVectorization = false;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(callGraph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, callGraph, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
+      .run(module, modules);
+}
+
+FailureOr<std::string> emitLlvmIr(ModuleOp module, const CpuTarget &target) {
+  std::unique_ptr<llvm::TargetMachine> machine = createMachine(module, target);
+  if (!machine)
+    return failure();
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> output = translate(module, context, *machine);
+  if (!output)
+    return failure();
+  optimize(*output, *machine);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  output->print(stream, nullptr);
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Object code
+//===----------------------------------------------------------------------===//
+
+FailureOr<std::vector<char>> emitObject(ModuleOp module,
+                                        const CpuTarget &target) {
+  std::unique_ptr<llvm::TargetMachine> machine = createMachine(module, target);
+  if (!machine)
+    return failure();
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> output = translate(module, context, *machine);
+  if (!output)
+    return failure();
+  optimize(*output, *machine);
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, stream, nullptr,
+                                   llvm::CodeGenFileType::ObjectFile)) {
+    module.emitError("has no object format for its target");
+    return failure();
+  }
+  passes.run(*output);
+  return std::vector<char>(bytes.begin(), bytes.end());
+}
+
+} // namespace weft

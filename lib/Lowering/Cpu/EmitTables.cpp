@@ -1,0 +1,271 @@
+//===- EmitTables.cpp - Plan programs as constant tables ------------------===//
+
+#include "weft/Lowering/Cpu/Cpu.h"
+#include "weft/Plan/Plan.h"
+#include "weft/Runtime/Abi.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/DerivedTypes.h"
+#include "llvm/IR/GlobalVariable.h"
+#include "llvm/IR/Module.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace weft {
+
+static int32_t dtypeOf(Type type) {
+  if (type.isF32())
+    return WEFT_F32;
+  if (type.isF64())
+    return WEFT_F64;
+  if (type.isF16())
+    return WEFT_F16;
+  if (type.isBF16())
+    return WEFT_BF16;
+  if (type.isInteger(1))
+    return WEFT_I1;
+  return type.isInteger(32) ? WEFT_I32 : WEFT_I64;
+}
+
+namespace {
+
+/// Writes the structs of Abi.h, field by field in their order.
+class TableEmitter {
+public:
+  TableEmitter(ModuleOp source, llvm::Module &output)
+      : source(source), output(output), context(output.getContext()),
+        pointer(llvm::PointerType::get(context, 0)) {}
+
+  LogicalResult emit();
+
+private:
+  using Constant = llvm::Constant;
+  using Fields = llvm::SmallVector<Constant *>;
+
+  Constant *int32(int64_t value) {
+    return llvm::ConstantInt::getSigned(llvm::Type::getInt32Ty(context), value);
+  }
+  Constant *int64(int64_t value) {
+    return llvm::ConstantInt::getSigned(llvm::Type::getInt64Ty(context), value);
+  }
+  Constant *null() { return llvm::ConstantPointerNull::get(pointer); }
+  Constant *text(StringRef value);
+  Constant *ints(llvm::ArrayRef<int64_t> values);
+  Constant *floats(llvm::ArrayRef<double> values);
+  Constant *array(llvm::ArrayRef<Constant *> elements, StringRef name);
+  Constant *structure(const Fields &fields);
+  llvm::GlobalVariable *global(Constant *value, const llvm::Twine &name);
+  Constant *function(StringRef name, bool isKernel);
+
+  FailureOr<Constant *> command(plan::CommandOpInterface op);
+  FailureOr<Constant *> port(Operation *op, StringRef name, Value buffer);
+  FailureOr<Constant *> program(plan::ProgramOp op);
+  FailureOr<Constant *> tensor(plan::StateOp op);
+
+  ModuleOp source;
+  llvm::Module &output;
+  llvm::LLVMContext &context;
+  llvm::PointerType *pointer;
+  llvm::StringMap<Constant *> texts;
+  std::map<std::vector<int64_t>, Constant *> intLists;
+  std::map<std::vector<double>, Constant *> floatLists;
+};
+
+llvm::GlobalVariable *TableEmitter::global(Constant *value,
+                                           const llvm::Twine &name) {
+  return new llvm::GlobalVariable(output, value->getType(), /*isConstant=*/true,
+                                  llvm::GlobalValue::InternalLinkage, value,
+                                  name);
+}
+
+llvm::Constant *TableEmitter::text(StringRef value) {
+  Constant *&known = texts[value];
+  if (!known)
+    known = global(llvm::ConstantDataArray::getString(context, value),
+                   "weft.text");
+  return known;
+}
+
+llvm::Constant *TableEmitter::ints(llvm::ArrayRef<int64_t> values) {
+  if (values.empty())
+    return null();
+  Constant *&known = intLists[values.vec()];
+  if (!known) {
+    llvm::SmallVector<uint64_t> words(values.begin(), values.end());
+    known = global(llvm::ConstantDataArray::get(context, words), "weft.ints");
+  }
+  return known;
+}
+
+llvm::Constant *TableEmitter::floats(llvm::ArrayRef<double> values) {
+  if (values.empty())
+    return null();
+  Constant *&known = floatLists[values.vec()];
+  if (!known)
+    known = global(llvm::ConstantDataArray::get(context, values),
+                   "weft.floats");
+  return known;
+}
+
+llvm::Constant *TableEmitter::structure(const Fields &fields) {
+  return llvm::ConstantStruct::getAnon(context, fields);
+}
+
+llvm::Constant *TableEmitter::array(llvm::ArrayRef<Constant *> elements,
+                                    StringRef name) {
+  if (elements.empty())
+    return null();
+  auto *type =
+      llvm::ArrayType::get(elements.front()->getType(), elements.size());
+  return global(llvm::ConstantArray::get(type, elements), name);
+}
+
+llvm::Constant *TableEmitter::function(StringRef name, bool isKernel) {
+  auto *word = llvm::Type::getInt64Ty(context);
+  auto *type = isKernel
+                   ? llvm::FunctionType::get(llvm::Type::getVoidTy(context),
+                                             {pointer, word, word}, false)
+                   : llvm::FunctionType::get(llvm::Type::getVoidTy(context),
+                                             {pointer, pointer, pointer},
+                                             false);
+  return cast<llvm::Constant>(output.getOrInsertFunction(name, type).getCallee());
+}
+
+/// WeftCommand
+FailureOr<llvm::Constant *>
+TableEmitter::command(plan::CommandOpInterface op) {
+  llvm::SmallVector<int64_t> offsets;
+  for (Value buffer : op.getCommandBuffers()) {
+    std::optional<int64_t> offset = plan::getByteOffset(buffer);
+    if (!offset)
+      return op->emitOpError("expects buffers with arena offsets; run "
+                             "weft-plan-memory first");
+    offsets.push_back(*offset);
+  }
+  llvm::SmallVector<int64_t> intArguments = op.getIntArguments();
+  llvm::SmallVector<double> floatArguments = op.getFloatArguments();
+  int64_t extent = 0, grain = 0;
+  if (auto launch = dyn_cast<plan::LaunchOp>(op.getOperation())) {
+    extent = launch.getExtent().value_or(0);
+    grain = launch.getGrain().value_or(0);
+    if (extent < 1 || grain < 1)
+      return op->emitOpError("expects a positive extent and grain, but got ")
+             << extent << " and " << grain;
+  }
+  Constant *callee = function(op.getRoutine(), op.isKernel());
+  return structure({text(op.getRoutine()), text(op.getCommandScope()),
+                    op.isKernel() ? callee : null(),
+                    op.isKernel() ? null() : callee, ints(offsets),
+                    ints(intArguments), floats(floatArguments),
+                    int32(offsets.size()), int32(intArguments.size()),
+                    int32(floatArguments.size()), int32(0), int64(extent),
+                    int64(grain)});
+}
+
+/// WeftPort
+FailureOr<llvm::Constant *> TableEmitter::port(Operation *op, StringRef name,
+                                               Value buffer) {
+  auto type = cast<MemRefType>(buffer.getType());
+  std::optional<int64_t> offset = plan::getByteOffset(buffer);
+  if (!offset)
+    return op->emitOpError("expects a buffer with an arena offset; run "
+                           "weft-plan-memory first");
+  return structure({text(name), int32(dtypeOf(type.getElementType())),
+                    int32(type.getRank()), ints(type.getShape()),
+                    int64(*offset), int64(plan::getBufferBytes(type))});
+}
+
+/// WeftProgram
+FailureOr<llvm::Constant *> TableEmitter::program(plan::ProgramOp op) {
+  Fields commands, inputs, outputs;
+  for (Operation &inner : op.getBody().front()) {
+    FailureOr<Constant *> made = nullptr;
+    Fields *list = nullptr;
+    if (auto commandOp = dyn_cast<plan::CommandOpInterface>(inner)) {
+      made = command(commandOp);
+      list = &commands;
+    } else if (auto input = dyn_cast<plan::InputOp>(inner)) {
+      made = port(&inner, input.getName(), input.getBuffer());
+      list = &inputs;
+    } else if (auto result = dyn_cast<plan::OutputOp>(inner)) {
+      made = port(&inner, result.getName(), result.getBuffer());
+      list = &outputs;
+    } else {
+      continue;
+    }
+    if (failed(made))
+      return failure();
+    list->push_back(*made);
+  }
+  return structure({text(op.getKind()), array(commands, "weft.commands"),
+                    array(inputs, "weft.inputs"),
+                    array(outputs, "weft.outputs"), int32(commands.size()),
+                    int32(inputs.size()), int32(outputs.size()), int32(0)});
+}
+
+/// WeftTensor
+FailureOr<llvm::Constant *> TableEmitter::tensor(plan::StateOp op) {
+  if (!op.getOffset())
+    return op.emitOpError("expects an arena offset; run weft-plan-memory first");
+  MemRefType type = op.getBufferType();
+  return structure({text(op.getSymName()),
+                    text(op.getParam().value_or(StringRef())),
+                    text(op.getSource().value_or(StringRef())),
+                    int32(static_cast<int32_t>(op.getKind())),
+                    int32(dtypeOf(type.getElementType())),
+                    int32(type.getRank()), int32(op.getTrainable()),
+                    ints(type.getShape()), int64(*op.getOffset()),
+                    int64(plan::getBufferBytes(type))});
+}
+
+LogicalResult TableEmitter::emit() {
+  Fields programs, tensors;
+  for (Operation &op : *source.getBody()) {
+    if (auto programOp = dyn_cast<plan::ProgramOp>(op)) {
+      FailureOr<Constant *> made = program(programOp);
+      if (failed(made))
+        return failure();
+      programs.push_back(*made);
+    } else if (auto state = dyn_cast<plan::StateOp>(op)) {
+      FailureOr<Constant *> made = tensor(state);
+      if (failed(made))
+        return failure();
+      tensors.push_back(*made);
+    }
+  }
+  if (programs.empty())
+    return success(); // kernels only
+  auto arena =
+      source->getAttrOfType<IntegerAttr>(plan::PlanDialect::kArenaBytesAttr);
+  if (!arena)
+    return source.emitOpError("expects the attribute ")
+           << plan::PlanDialect::kArenaBytesAttr << "; run weft-plan-memory";
+  auto metadata = source->getAttrOfType<StringAttr>("weft.metadata");
+  StringRef json = metadata ? metadata.getValue() : StringRef("{}");
+  llvm::GlobalVariable *meta =
+      global(llvm::ConstantDataArray::getString(context, json,
+                                                /*AddNull=*/false),
+             "weft.metadata");
+  meta->setSection(".weft.meta");
+  meta->setAlignment(llvm::Align(1));
+  llvm::GlobalVariable *executable = global(
+      structure({int32(WEFT_ABI_VERSION), int32(programs.size()),
+                 int32(tensors.size()), int32(0),
+                 array(programs, "weft.programs"),
+                 array(tensors, "weft.tensors"), int64(arena.getInt()), meta,
+                 int64(json.size())}),
+      "weft_executable");
+  executable->setLinkage(llvm::GlobalValue::ExternalLinkage);
+  return success();
+}
+
+} // namespace
+
+LogicalResult emitTables(ModuleOp module, llvm::Module &output) {
+  return TableEmitter(module, output).emit();
+}
+
+} // namespace weft

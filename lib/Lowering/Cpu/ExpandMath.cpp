@@ -1,0 +1,295 @@
+//===- ExpandMath.cpp - Elementary functions as polynomials ---------------===//
+//
+// f32 only; scalars and vectors run the same operations, so a value has the
+// same bits wherever it is computed. Bounds (against double references) are in
+// docs/codegen.md and tested in test/unit/Lowering/MathTest.cpp. f64 functions
+// become calls of libm.
+//
+//===----------------------------------------------------------------------===//
+
+#include "weft/Lowering/Cpu/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace weft {
+#define GEN_PASS_DEF_EXPANDMATHPASS
+#include "weft/Lowering/Cpu/Passes.h.inc"
+
+namespace {
+
+/// Builds expressions over one type, f32 or a vector of it.
+class Expression {
+public:
+  Expression(OpBuilder &b, Location loc, Type type, bool useFma)
+      : b(b), loc(loc), type(type), useFma(useFma) {}
+
+  Value num(double value) { return constant(type, value); }
+  Value add(Value x, Value y) { return arith::AddFOp::create(b, loc, x, y); }
+  Value sub(Value x, Value y) { return arith::SubFOp::create(b, loc, x, y); }
+  Value mul(Value x, Value y) { return arith::MulFOp::create(b, loc, x, y); }
+  Value div(Value x, Value y) { return arith::DivFOp::create(b, loc, x, y); }
+  Value abs(Value x) { return math::AbsFOp::create(b, loc, x); }
+  /// x y + z; rounded once where the target can.
+  Value fma(Value x, Value y, Value z) {
+    if (useFma)
+      return math::FmaOp::create(b, loc, x, y, z);
+    return add(mul(x, y), z);
+  }
+  /// Horner's rule, the highest coefficient first.
+  Value poly(Value x, llvm::ArrayRef<double> coefficients) {
+    Value sum = num(coefficients.front());
+    for (double c : coefficients.drop_front())
+      sum = fma(sum, x, num(c));
+    return sum;
+  }
+  Value select(Value c, Value x, Value y) {
+    return arith::SelectOp::create(b, loc, c, x, y);
+  }
+  /// min and max that keep a NaN in `x`.
+  Value atMost(Value x, double limit) {
+    return select(compare(arith::CmpFPredicate::OGT, x, limit), num(limit), x);
+  }
+  Value atLeast(Value x, double limit) {
+    return select(compare(arith::CmpFPredicate::OLT, x, limit), num(limit), x);
+  }
+  Value compare(arith::CmpFPredicate predicate, Value x, double y) {
+    return arith::CmpFOp::create(b, loc, predicate, x,
+                                 constant(x.getType(), y));
+  }
+  Value copySign(Value x, Value sign) {
+    return math::CopySignOp::create(b, loc, x, sign);
+  }
+
+  Type with(Type element) {
+    auto vector = dyn_cast<VectorType>(type);
+    return vector ? Type(vector.cloneWith(std::nullopt, element)) : element;
+  }
+  Value integer(int64_t value) { return constant(with(b.getI32Type()), value); }
+  Value bits(Value x) {
+    return arith::BitcastOp::create(b, loc, with(b.getI32Type()), x);
+  }
+  Value fromBits(Value x) {
+    return arith::BitcastOp::create(b, loc, with(b.getF32Type()), x);
+  }
+  Value toFloat(Value x) {
+    return arith::SIToFPOp::create(b, loc, with(b.getF32Type()), x);
+  }
+  Value toInt(Value x) {
+    return arith::FPToSIOp::create(b, loc, with(b.getI32Type()), x);
+  }
+  template <typename Op> Value integerOp(Value x, Value y) {
+    return Op::create(b, loc, x, y);
+  }
+  Value roundEven(Value x) { return math::RoundEvenOp::create(b, loc, x); }
+
+  Value exp(Value x);
+  Value log(Value x);
+  Value log1p(Value x);
+  Value tanh(Value x);
+  Value erf(Value x);
+  Value sine(Value x, int64_t quarter);
+
+  OpBuilder &b;
+  Location loc;
+
+private:
+  Value constant(Type t, double value) {
+    Type element = getElementTypeOrSelf(t);
+    TypedAttr attr =
+        isa<FloatType>(element)
+            ? TypedAttr(b.getFloatAttr(element, value))
+            : TypedAttr(b.getIntegerAttr(element, static_cast<int64_t>(value)));
+    if (auto vector = dyn_cast<VectorType>(t))
+      attr = DenseElementsAttr::get(vector, attr);
+    return arith::ConstantOp::create(b, loc, attr);
+  }
+
+  Type type;
+  bool useFma;
+};
+
+/// x = n ln 2 + r with |r| <= ln 2 / 2; e^x = 2^n e^r, scaled in two steps so
+/// that subnormal results round once.
+Value Expression::exp(Value x) {
+  Value clamped = atLeast(atMost(x, 89.0), -104.5);
+  Value n = roundEven(mul(clamped, num(1.44269504088896341)));
+  Value r = fma(n, num(-0.693359375), clamped);
+  r = fma(n, num(2.12194440054690583e-4), r);
+  // Taylor-like minimax polynomial of (e^r - 1 - r) / r^2.
+  Value p = poly(r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3,
+                     4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
+  Value e = add(fma(p, mul(r, r), r), num(1.0));
+  Value exponent = toInt(n);
+  Value half = integerOp<arith::ShRSIOp>(exponent, integer(1));
+  Value rest = integerOp<arith::SubIOp>(exponent, half);
+  auto power = [&](Value k) { // 2^k for a normal result
+    Value biased = integerOp<arith::AddIOp>(k, integer(127));
+    return fromBits(integerOp<arith::ShLIOp>(biased, integer(23)));
+  };
+  return mul(mul(e, power(half)), power(rest));
+}
+
+/// x = 2^k m with m in [sqrt(1/2), sqrt(2)); ln x = k ln 2 + ln m.
+Value Expression::log(Value x) {
+  Value tiny = compare(arith::CmpFPredicate::OLT, x, 1.17549435e-38);
+  Value scaled = select(tiny, mul(x, num(8388608.0)), x);
+  Value word = integerOp<arith::SubIOp>(bits(scaled), integer(0x3f3504f3));
+  Value k = integerOp<arith::ShRSIOp>(word, integer(23));
+  Value mantissa = integerOp<arith::AndIOp>(word, integer(0x007fffff));
+  Value m = fromBits(
+      integerOp<arith::AddIOp>(mantissa, integer(0x3f3504f3)));
+  Value f = sub(m, num(1.0));
+  Value exponent = sub(toFloat(k), select(tiny, num(23.0), num(0.0)));
+  Value p = poly(f, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1,
+                     -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1,
+                     2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1});
+  Value square = mul(f, f);
+  Value y = mul(mul(p, f), square);
+  y = fma(exponent, num(-2.12194440e-4), y);
+  y = fma(square, num(-0.5), y);
+  y = fma(exponent, num(0.693359375), add(f, y));
+  // Not a positive number: -inf for 0, NaN below, the operand for inf and NaN.
+  double infinity = std::numeric_limits<double>::infinity();
+  Value isFinite = compare(arith::CmpFPredicate::OLT, x, infinity);
+  y = select(isFinite, y, x);
+  y = select(compare(arith::CmpFPredicate::OEQ, x, 0.0), num(-infinity), y);
+  return select(compare(arith::CmpFPredicate::OLT, x, 0.0),
+                num(std::numeric_limits<double>::quiet_NaN()), y);
+}
+
+/// ln(u) x / (u - 1) with u = 1 + x rounded (Kahan).
+Value Expression::log1p(Value x) {
+  Value u = add(num(1.0), x);
+  Value d = sub(u, num(1.0));
+  Value y = mul(log(u), div(x, d));
+  Value same = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, d,
+                                     num(0.0));
+  y = select(same, x, y);
+  double infinity = std::numeric_limits<double>::infinity();
+  y = select(compare(arith::CmpFPredicate::OEQ, x, infinity), x, y);
+  return select(compare(arith::CmpFPredicate::OEQ, x, -1.0), num(-infinity), y);
+}
+
+Value Expression::tanh(Value x) {
+  Value t = abs(x), s = mul(x, x);
+  Value p = poly(s, {-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2,
+                     1.33314422036e-1, -3.33332819422e-1});
+  Value small = fma(mul(p, s), x, x);
+  Value e = exp(mul(atMost(t, 10.0), num(2.0)));
+  Value large = sub(num(1.0), div(num(2.0), add(e, num(1.0))));
+  Value isSmall = compare(arith::CmpFPredicate::OLT, t, 0.625);
+  return select(isSmall, small, copySign(large, x));
+}
+
+Value Expression::erf(Value x) {
+  Value t = atMost(abs(x), 4.0), s = mul(t, t);
+  Value q = fma(num(-1.72853470e-5), t, num(3.83197126e-4));
+  Value u = fma(num(-3.88396438e-3), t, num(2.42546219e-2));
+  q = fma(q, s, u);
+  q = fma(q, t, num(-1.06777877e-1));
+  q = fma(q, t, num(-6.34846687e-1));
+  q = fma(q, t, num(-1.28717512e-1));
+  q = fma(q, t, sub(num(0.0), t));
+  Value large = copySign(sub(num(1.0), exp(q)), x);
+  Value p = poly(s, {-5.96761703e-4, 4.99119423e-3, -2.67681349e-2,
+                     1.12819925e-1, -3.76125336e-1, 1.28379166e-1});
+  Value small = fma(p, x, x);
+  Value isLarge = compare(arith::CmpFPredicate::OGT, t, 0.927734375);
+  return select(isLarge, large, small);
+}
+
+/// sin(x + quarter pi / 2), reduced and evaluated in f64: |x| up to 2^30.
+Value Expression::sine(Value x, int64_t quarter) {
+  Expression d(b, loc, with(b.getF64Type()), /*useFma=*/true);
+  Value wide = arith::ExtFOp::create(b, loc, with(b.getF64Type()), x);
+  Value n = d.roundEven(d.mul(wide, d.num(0.63661977236758134308)));
+  n = d.atLeast(d.atMost(n, 1073741824.0), -1073741824.0);
+  Value r = d.fma(n, d.num(-1.5707963267948965580), wide);
+  r = d.fma(n, d.num(-6.1232339957367660359e-17), r);
+  Value s = d.mul(r, r);
+  Value odd = d.poly(s, {2.7557313707070068e-6, -1.9841269829857949e-4,
+                         8.3333333333224895e-3, -1.6666666666666633e-1});
+  Value even = d.poly(s, {-2.7557314351390663e-7, 2.4801587288851704e-5,
+                          -1.3888888888730564e-3, 4.1666666666665929e-2,
+                          -0.5});
+  Value sin = d.fma(d.mul(odd, s), r, r);
+  Value cos = d.fma(even, s, d.num(1.0));
+  Value k = arith::FPToSIOp::create(b, loc, with(b.getI32Type()), n);
+  k = integerOp<arith::AddIOp>(k, integer(quarter));
+  auto isSet = [&](int64_t bit) -> Value {
+    Value masked = integerOp<arith::AndIOp>(k, integer(bit));
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, masked,
+                                 integer(0));
+  };
+  Value value = d.select(isSet(1), cos, sin);
+  value = d.select(isSet(2), d.sub(d.num(0.0), value), value);
+  Value result =
+      arith::TruncFOp::create(b, loc, with(b.getF32Type()), value);
+  double infinity = std::numeric_limits<double>::infinity();
+  Value isFinite = compare(arith::CmpFPredicate::OLT, abs(x), infinity);
+  Value isNumber = select(isFinite, result, sub(x, x));
+  if (quarter != 0)
+    return isNumber;
+  // Keeps the sign of zero.
+  return select(compare(arith::CmpFPredicate::OEQ, x, 0.0), x, isNumber);
+}
+
+/// f32 powers go through libm's in f64.
+static Value expandPow(Expression &e, math::PowFOp op) {
+  auto wide = [&](Value x) -> Value {
+    return arith::ExtFOp::create(e.b, e.loc, e.with(e.b.getF64Type()), x);
+  };
+  Value y = LLVM::PowOp::create(e.b, e.loc, e.with(e.b.getF64Type()),
+                                wide(op.getLhs()), wide(op.getRhs()));
+  return arith::TruncFOp::create(e.b, e.loc, op.getType(), y);
+}
+
+static Value expand(Operation *op, bool useFma) {
+  Type type = op->getResult(0).getType();
+  if (!getElementTypeOrSelf(type).isF32())
+    return nullptr;
+  OpBuilder b(op);
+  Expression e(b, op->getLoc(), type, useFma);
+  Value x = op->getOperand(0);
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case([&](math::ExpOp) { return e.exp(x); })
+      .Case([&](math::LogOp) { return e.log(x); })
+      .Case([&](math::Log1pOp) { return e.log1p(x); })
+      .Case([&](math::TanhOp) { return e.tanh(x); })
+      .Case([&](math::ErfOp) { return e.erf(x); })
+      .Case([&](math::SinOp) { return e.sine(x, 0); })
+      .Case([&](math::CosOp) { return e.sine(x, 1); })
+      .Case([&](math::PowFOp pow) { return expandPow(e, pow); })
+      .Default([](Operation *) { return Value(); });
+}
+
+struct ExpandMath : impl::ExpandMathPassBase<ExpandMath> {
+  using ExpandMathPassBase::ExpandMathPassBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<arith::ArithDialect, math::MathDialect,
+                    LLVM::LLVMDialect>();
+  }
+
+  void runOnOperation() override {
+    llvm::SmallVector<Operation *> work;
+    getOperation()->walk([&](Operation *op) {
+      if (isa_and_nonnull<math::MathDialect>(op->getDialect()))
+        work.push_back(op);
+    });
+    for (Operation *op : work) {
+      Value value = expand(op, fma);
+      if (!value)
+        continue;
+      op->getResult(0).replaceAllUsesWith(value);
+      op->erase();
+    }
+  }
+};
+
+} // namespace
+} // namespace weft

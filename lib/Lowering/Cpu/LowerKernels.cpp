@@ -1,0 +1,38 @@
+//===- LowerKernels.cpp - Write kernels as loops over vectors -------------===//
+
+#include "KernelEmitter.h"
+#include "weft/Lowering/Cpu/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace weft {
+#define GEN_PASS_DEF_LOWERKERNELSPASS
+#include "weft/Lowering/Cpu/Passes.h.inc"
+
+namespace {
+
+struct LowerKernels : impl::LowerKernelsPassBase<LowerKernels> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect,
+                    vector::VectorDialect, LLVM::LLVMDialect>();
+  }
+
+  void runOnOperation() override {
+    for (auto kernel :
+         llvm::make_early_inc_range(getOperation().getOps<KernelOp>())) {
+      FailureOr<KernelLayout> layout = KernelLayout::get(kernel);
+      if (failed(layout))
+        return signalPassFailure();
+      KernelEmitter(kernel, *layout).emit();
+      kernel.erase();
+    }
+  }
+};
+
+} // namespace
+} // namespace weft
