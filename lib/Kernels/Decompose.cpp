@@ -10,10 +10,13 @@ namespace weft {
 #define GEN_PASS_DEF_DECOMPOSEPASS
 #include "weft/Kernels/Passes.h.inc"
 
-bool isFoldableAccumulate(AccumulateOp op) {
-  Operation *producer = op.getValue().getDefiningOp();
-  return producer && isa<MatmulOp, EmbeddingGradOp>(producer) &&
-         op.getValue().hasOneUse();
+Operation *findFoldableProducer(AccumulateOp op) {
+  Value value = op.getValue();
+  while (isa_and_nonnull<ReshapeOp>(value.getDefiningOp()) && value.hasOneUse())
+    value = value.getDefiningOp()->getOperand(0);
+  Operation *producer = value.getDefiningOp();
+  bool folds = isa_and_nonnull<MatmulOp, EmbeddingGradOp>(producer);
+  return folds && value.hasOneUse() ? producer : nullptr;
 }
 
 /// accumulate == 0 ? value : old + value
@@ -44,7 +47,7 @@ static FailureOr<llvm::SmallVector<Value>> expand(Operation *op,
   if (auto composite = dyn_cast<CompositeOpInterface>(op))
     return composite.decompose(builder);
   if (auto accumulate = dyn_cast<AccumulateOp>(op)) {
-    if (!isFoldableAccumulate(accumulate))
+    if (!findFoldableProducer(accumulate))
       values.push_back(expandAccumulate(accumulate, builder));
   } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
     if (isTrivialReduce(reduce))

@@ -11,8 +11,9 @@
 
 namespace weft {
 
-/// Whether the op that computes the value can perform the accumulation itself.
-bool isFoldableAccumulate(AccumulateOp op);
+/// The op that computes the value and can perform the accumulation itself, or
+/// null.
+mlir::Operation *findFoldableProducer(AccumulateOp op);
 
 /// Replaces composite ops by their formulas.
 llvm::LogicalResult decomposeProgram(ProgramOp program);

@@ -90,8 +90,9 @@ struct SelectKernels : impl::SelectKernelsPassBase<SelectKernels> {
     if (failed(checkElements(op, routine)))
       return failure();
     auto accumulate = dyn_cast<AccumulateOp>(op);
-    if (accumulate && isFoldableAccumulate(accumulate)) {
-      Operation *producer = accumulate.getValue().getDefiningOp();
+    Operation *producer =
+        accumulate ? findFoldableProducer(accumulate) : nullptr;
+    if (producer) {
       producer->setAttr("weft.folded", UnitAttr::get(&getContext()));
       routine = "folded";
       ++numFolded;

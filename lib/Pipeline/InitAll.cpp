@@ -5,6 +5,7 @@
 #include "weft/Autodiff/Passes.h"
 #include "weft/Frontend/Passes.h"
 #include "weft/Kernels/Passes.h"
+#include "weft/Lowering/Cpu/Passes.h"
 #include "weft/Lowering/Plan/Passes.h"
 #include "weft/Memory/Passes.h"
 #include "weft/Pipeline/Passes.h"
@@ -22,6 +23,7 @@ void weft::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<WeftDialect, plan::PlanDialect>();
   registerAutodiffModels(registry);
   registerKernelsModels(registry);
+  registerLoweringCpuModels(registry);
 }
 
 void weft::registerAllPasses() {
@@ -29,6 +31,7 @@ void weft::registerAllPasses() {
   registerAutodiffPasses();
   registerFrontendPasses();
   registerKernelsPasses();
+  registerLoweringCpuPasses();
   registerLoweringPlanPasses();
   registerMemoryPasses();
   registerSchedulePasses();

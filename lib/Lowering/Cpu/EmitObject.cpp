@@ -44,37 +44,38 @@ static std::string getHostFeatures() {
   return features.getString();
 }
 
-FailureOr<CpuTarget> CpuTarget::parse(StringRef text, std::string &error) {
-  if (text == "cpu")
-    return CpuTarget{llvm::sys::getHostCPUName().str(), getHostFeatures()};
+/// Those of the code's features that executables check.
+static std::vector<std::string> getCheckedFeatures(StringRef codeFeatures) {
+  std::vector<std::string> checked;
+  llvm::SubtargetFeatures list(codeFeatures);
+  for (StringRef name : {"avx2", "avx512bf16", "avx512bw", "avx512cd",
+                         "avx512dq", "avx512f", "avx512vl", "f16c", "fma"})
+    if (llvm::is_contained(list.getFeatures(), ("+" + name).str()))
+      checked.push_back(name.str());
+  return checked;
+}
+
+Expected<CpuTarget> parseCpuTarget(const std::string &text) {
+  CpuTarget target;
   StringRef level = text;
-  if (level.consume_front("cpu:")) {
-    if (level == "x86-64-v2")
-      return CpuTarget{level.str(), "+sse4.2,+popcnt,+ssse3"};
-    if (level == "x86-64-v3")
-      return CpuTarget{level.str(), "+avx2,+bmi,+bmi2,+f16c,+fma"};
+  if (text == "cpu") {
+    target.cpu = llvm::sys::getHostCPUName().str();
+    target.codeFeatures = getHostFeatures();
+  } else if (level.consume_front("cpu:") &&
+             (level == "x86-64-v2" || level == "x86-64-v3" ||
+              level == "x86-64-v4")) {
+    target.cpu = level.str();
+    if (level != "x86-64-v2")
+      target.codeFeatures = "+avx2,+bmi,+bmi2,+f16c,+fma";
     if (level == "x86-64-v4")
-      return CpuTarget{level.str(), "+avx2,+avx512bw,+avx512cd,+avx512dq,"
-                                    "+avx512f,+avx512vl,+bmi,+bmi2,+f16c,+fma"};
+      target.codeFeatures += ",+avx512bw,+avx512cd,+avx512dq,+avx512f,+avx512vl";
+  } else {
+    return usageError("expects the target cpu, cpu:x86-64-v2, cpu:x86-64-v3 or "
+                      "cpu:x86-64-v4, but got " +
+                      text);
   }
-  error = ("expects cpu, cpu:x86-64-v2, cpu:x86-64-v3 or cpu:x86-64-v4, but "
-           "got " + text).str();
-  return failure();
-}
-
-bool CpuTarget::hasFma() const {
-  llvm::SubtargetFeatures list(features);
-  return llvm::is_contained(list.getFeatures(), "+fma");
-}
-
-std::vector<std::string> CpuTarget::getRequiredFeatures() const {
-  std::vector<std::string> required;
-  llvm::SubtargetFeatures list(features);
-  for (StringRef checked : {"avx2", "avx512bf16", "avx512bw", "avx512cd",
-                            "avx512dq", "avx512f", "avx512vl", "f16c", "fma"})
-    if (llvm::is_contained(list.getFeatures(), ("+" + checked).str()))
-      required.push_back(checked.str());
-  return required;
+  target.features = getCheckedFeatures(target.codeFeatures);
+  return target;
 }
 
 static std::unique_ptr<llvm::TargetMachine>
@@ -91,7 +92,7 @@ createMachine(ModuleOp module, const CpuTarget &target) {
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return std::unique_ptr<llvm::TargetMachine>(llvmTarget->createTargetMachine(
-      triple, target.cpu, target.features, options, llvm::Reloc::PIC_,
+      triple, target.cpu, target.codeFeatures, options, llvm::Reloc::PIC_,
       std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 

@@ -119,7 +119,7 @@ Value KernelEmitter::loadLanes(Value pointer, Type element) {
   unsigned alignment = alignmentOf(memory);
   Value value =
       mask ? LLVM::MaskedLoadOp::create(b, loc, type, pointer, mask,
-                                        ValueRange{splat(type, 0)}, alignment)
+                                        splat(type, 0), alignment)
                  .getResult()
            : LLVM::LoadOp::create(b, loc, type, pointer, alignment).getResult();
   if (!element.isInteger(1))

@@ -260,7 +260,8 @@ void KernelEmitter::emitRowPass(const KernelPhase &phase) {
     innerIndex = nullptr;
     sums.assign(loop.getResults().begin(), loop.getResults().end());
   }
-  for (auto [i, reduce] : llvm::enumerate(phase.reduces)) {
+  for (auto [i, reduceOp] : llvm::enumerate(phase.reduces)) {
+      ReduceOp reduce = reduceOp;
     llvm::ArrayRef<Value> own =
         llvm::ArrayRef<Value>(sums).slice(i * partials, partials);
     known[0][reduce.getResult()] = finish(reduce, reduceLanes(reduce, own));
@@ -279,7 +280,8 @@ KernelEmitter::Values KernelEmitter::emitRowLanes(const KernelPhase &phase,
     enter(ValueDepth::Lane);
     indices.back() = index;
     emitLaneValues(phase);
-    for (auto [i, reduce] : llvm::enumerate(phase.reduces)) {
+    for (auto [i, reduceOp] : llvm::enumerate(phase.reduces)) {
+      ReduceOp reduce = reduceOp;
       Value *own = args.data() + i * partials;
       Value sum = combine(reduce, own[0], getSummand(reduce));
       if (mask)
@@ -369,7 +371,8 @@ void KernelEmitter::emitColumnTile(Value first, Value last) {
       emitColumnRow(row, first, last, blocks);
     });
     emitFor(constant(0), constant(layout.getTile()), kLanes, [&](Value index) {
-      for (auto [i, reduce] : llvm::enumerate(phase.reduces)) {
+      for (auto [i, reduceOp] : llvm::enumerate(phase.reduces)) {
+      ReduceOp reduce = reduceOp;
         Type type = getSumType(reduce);
         Value to = offset(totals[i], type, index);
         Value sum = combine(reduce, loadLanes(to, type),
@@ -392,7 +395,8 @@ void KernelEmitter::emitColumnRow(Value row, Value first, Value last,
   emitLanes(first, last, aligned, [&](Value column) {
     emitLaneValues(phase);
     Value index = arith::SubIOp::create(b, loc, column, first);
-    for (auto [reduce, buffer] : llvm::zip(phase.reduces, sums)) {
+    for (auto [reduceOp, buffer] : llvm::zip(phase.reduces, sums)) {
+      ReduceOp reduce = reduceOp;
       Type type = getSumType(reduce);
       Value to = offset(buffer, type, index);
       storeLanes(combine(reduce, loadLanes(to, type), getSummand(reduce)), to);
@@ -410,7 +414,8 @@ void KernelEmitter::emitColumnEnd(Value first, Value last,
   enter(ValueDepth::Inner);
   emitLanes(first, last, aligned, [&](Value column) {
     Value index = arith::SubIOp::create(b, loc, column, first);
-    for (auto [reduce, buffer] : llvm::zip(rows.reduces, sums)) {
+    for (auto [reduceOp, buffer] : llvm::zip(rows.reduces, sums)) {
+      ReduceOp reduce = reduceOp;
       Type type = getSumType(reduce);
       Value sum = loadLanes(offset(buffer, type, index), type);
       known[2][reduce.getResult()] = finish(reduce, sum);
