@@ -44,38 +44,40 @@ static std::string getHostFeatures() {
   return features.getString();
 }
 
-/// Those of the code's features that executables check.
-static std::vector<std::string> getCheckedFeatures(StringRef codeFeatures) {
-  std::vector<std::string> checked;
-  llvm::SubtargetFeatures list(codeFeatures);
-  for (StringRef name : {"avx2", "avx512bf16", "avx512bw", "avx512cd",
-                         "avx512dq", "avx512f", "avx512vl", "f16c", "fma"})
-    if (llvm::is_contained(list.getFeatures(), ("+" + name).str()))
-      checked.push_back(name.str());
-  return checked;
+static bool hasFeature(const CpuTarget &target, StringRef name) {
+  llvm::SubtargetFeatures list(target.features);
+  return llvm::is_contained(list.getFeatures(), ("+" + name).str());
 }
 
-Expected<CpuTarget> parseCpuTarget(const std::string &text) {
-  CpuTarget target;
+FailureOr<CpuTarget> CpuTarget::parse(StringRef text, std::string &error) {
+  if (text == "cpu")
+    return CpuTarget{llvm::sys::getHostCPUName().str(), getHostFeatures()};
   StringRef level = text;
-  if (text == "cpu") {
-    target.cpu = llvm::sys::getHostCPUName().str();
-    target.codeFeatures = getHostFeatures();
-  } else if (level.consume_front("cpu:") &&
-             (level == "x86-64-v2" || level == "x86-64-v3" ||
-              level == "x86-64-v4")) {
-    target.cpu = level.str();
-    if (level != "x86-64-v2")
-      target.codeFeatures = "+avx2,+bmi,+bmi2,+f16c,+fma";
-    if (level == "x86-64-v4")
-      target.codeFeatures += ",+avx512bw,+avx512cd,+avx512dq,+avx512f,+avx512vl";
-  } else {
-    return usageError("expects the target cpu, cpu:x86-64-v2, cpu:x86-64-v3 or "
-                      "cpu:x86-64-v4, but got " +
-                      text);
-  }
-  target.features = getCheckedFeatures(target.codeFeatures);
-  return target;
+  bool isLevel = level.consume_front("cpu:");
+  if (isLevel && level == "x86-64-v2")
+    return CpuTarget{level.str(), ""};
+  std::string features = "+avx2,+bmi,+bmi2,+f16c,+fma";
+  if (isLevel && level == "x86-64-v3")
+    return CpuTarget{level.str(), features};
+  features += ",+avx512bw,+avx512cd,+avx512dq,+avx512f,+avx512vl";
+  if (isLevel && level == "x86-64-v4")
+    return CpuTarget{level.str(), features};
+  error = ("expects the target cpu, cpu:x86-64-v2, cpu:x86-64-v3 or "
+           "cpu:x86-64-v4, but got " +
+           text)
+              .str();
+  return failure();
+}
+
+bool CpuTarget::hasFma() const { return hasFeature(*this, "fma"); }
+
+std::vector<std::string> CpuTarget::getRequiredFeatures() const {
+  std::vector<std::string> required;
+  for (StringRef name : {"avx2", "avx512bf16", "avx512bw", "avx512cd",
+                         "avx512dq", "avx512f", "avx512vl", "f16c", "fma"})
+    if (hasFeature(*this, name))
+      required.push_back(name.str());
+  return required;
 }
 
 static std::unique_ptr<llvm::TargetMachine>
@@ -92,7 +94,7 @@ createMachine(ModuleOp module, const CpuTarget &target) {
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return std::unique_ptr<llvm::TargetMachine>(llvmTarget->createTargetMachine(
-      triple, target.cpu, target.codeFeatures, options, llvm::Reloc::PIC_,
+      triple, target.cpu, target.features, options, llvm::Reloc::PIC_,
       std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 

@@ -8,8 +8,6 @@
 #ifndef WEFT_LOWERING_CPU_CPU_H
 #define WEFT_LOWERING_CPU_CPU_H
 
-#include "weft/Formats/Error.h"
-
 #include "mlir/IR/BuiltinOps.h"
 
 #include <string>
@@ -23,14 +21,17 @@ namespace weft {
 
 /// The processor that code is generated for.
 struct CpuTarget {
-  std::string cpu; // LLVM's name: "znver4", "x86-64-v3"
-  /// Names of the features that the machine must have, checked at start.
-  std::vector<std::string> features;
-  std::string codeFeatures; // LLVM's list: "+avx2,+fma,..."
-};
+  std::string cpu;      // LLVM's name: "znver4", "x86-64-v3"
+  std::string features; // LLVM's list: "+avx2,+fma,..."
 
-/// "cpu": this machine; "cpu:x86-64-v2", "-v3", "-v4": a level.
-Expected<CpuTarget> parseCpuTarget(const std::string &text);
+  /// "cpu": this machine; "cpu:x86-64-v2", "-v3", "-v4": a level. Fails with a
+  /// message in `error` for anything else.
+  static llvm::FailureOr<CpuTarget> parse(llvm::StringRef text,
+                                          std::string &error);
+  bool hasFma() const;
+  /// Names of the features that executables check when they start.
+  std::vector<std::string> getRequiredFeatures() const;
+};
 
 /// LLVM IR of the module, which `weft-lower-to-cpu` has lowered.
 llvm::FailureOr<std::string> emitLlvmIr(mlir::ModuleOp module,
