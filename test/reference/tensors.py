@@ -13,7 +13,8 @@ import struct
 import numpy as np
 
 SKETCH = 256
-DTYPES = {"F32": np.float32, "F64": np.float64, "I32": np.int32, "I64": np.int64}
+DTYPES = {"BOOL": np.bool_, "F32": np.float32, "F64": np.float64,
+          "I32": np.int32, "I64": np.int64}
 
 
 def read_tensors(path):
