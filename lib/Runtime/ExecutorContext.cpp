@@ -3,7 +3,6 @@
 #include "weft/Runtime/Context.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <sys/mman.h>
 
@@ -72,10 +71,7 @@ WeftContext::WeftContext(const ContextOptions &options)
     : numThreads(options.threads > 0 ? options.threads : availableThreads()),
       kernelIsa(std::min(options.isa, detectCpuIsa())) {}
 
-WeftContext::~WeftContext() {
-  for (Scratch &memory : scratchMemory)
-    std::free(memory.data);
-}
+WeftContext::~WeftContext() = default;
 
 namespace {
 
@@ -215,26 +211,24 @@ void WeftContext::clearError() {
 bool WeftContext::reserveScratch(int workers, int64_t bytesEach) {
   if (static_cast<size_t>(workers) > scratchMemory.size())
     scratchMemory.resize(workers);
-  int64_t rounded = (bytesEach + 4095) / 4096 * 4096;
   for (int worker = 0; worker < workers; ++worker) {
-    Scratch &memory = scratchMemory[worker];
-    if (memory.bytes >= rounded)
+    std::unique_ptr<Arena> &memory = scratchMemory[worker];
+    if (memory && memory->size() >= bytesEach)
       continue;
-    std::free(memory.data);
-    memory.data = static_cast<char *>(std::aligned_alloc(4096, rounded));
-    memory.bytes = memory.data ? rounded : 0;
-    if (!memory.data) {
-      fail(4, "cannot allocate " + std::to_string(rounded) +
+    auto grown = std::make_unique<Arena>();
+    if (!grown->allocate(bytesEach)) {
+      fail(4, "cannot allocate " + std::to_string(bytesEach) +
                   " bytes of scratch memory");
       return false;
     }
+    memory = std::move(grown);
   }
   return true;
 }
 
 int64_t WeftContext::scratchBytes() const {
   int64_t total = 0;
-  for (const Scratch &memory : scratchMemory)
-    total += memory.bytes;
+  for (const std::unique_ptr<Arena> &memory : scratchMemory)
+    total += memory ? memory->size() : 0;
   return total;
 }

@@ -116,11 +116,11 @@ struct WeftContext {
   //===- Library state and scratch
   //-----------------------------------------===//
 
-  /// 64-byte aligned memory of one worker (0 to threads - 1), kept and grown
+  /// Page-aligned memory of one worker (0 to threads - 1), kept and grown
   /// between calls; contents are undefined. Not from inside a parallel region:
   /// reserve first, then read the address with `scratch`.
   bool reserveScratch(int workers, int64_t bytesEach);
-  char *scratch(int worker) const { return scratchMemory[worker].data; }
+  char *scratch(int worker) const { return scratchMemory[worker]->data(); }
   /// Bytes of all scratch memory and of library state, as allocated so far.
   int64_t scratchBytes() const;
 
@@ -142,17 +142,13 @@ struct WeftContext {
   const std::vector<void *> &resolve(const WeftProgram &program);
 
 private:
-  struct Scratch {
-    char *data = nullptr;
-    int64_t bytes = 0;
-  };
   const WeftExecutable *exe = nullptr;
   weft::Arena arena;
   int numThreads = 1;
   weft::CpuIsa kernelIsa = weft::CpuIsa::Baseline;
   int errorCode = 0;
   std::string errorMessage;
-  std::vector<Scratch> scratchMemory;
+  std::vector<std::unique_ptr<weft::Arena>> scratchMemory;
   std::map<const void *, std::shared_ptr<void>> states;
   std::unordered_map<const WeftProgram *, std::vector<void *>> resolved;
   std::unordered_map<std::string, const WeftTensor *> tensorsByName;

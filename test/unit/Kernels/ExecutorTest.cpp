@@ -198,9 +198,9 @@ TEST(Context, Scratch) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(first) % 64, 0u);
   ASSERT_TRUE(context.reserveScratch(1, 50));
   EXPECT_EQ(context.scratch(0), first);
-  EXPECT_EQ(context.scratchBytes(), 2 * 4096);
+  EXPECT_EQ(context.scratchBytes(), 2 * 100);
   ASSERT_TRUE(context.reserveScratch(1, 5000));
-  EXPECT_EQ(context.scratchBytes(), 3 * 4096);
+  EXPECT_EQ(context.scratchBytes(), 5000 + 100);
   EXPECT_FALSE(context.reserveScratch(1, int64_t(1) << 60));
   EXPECT_EQ(context.error(), 4);
   EXPECT_EQ(context.message(), "cannot allocate 1152921504606846976 bytes of "
