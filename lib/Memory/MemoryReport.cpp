@@ -215,6 +215,8 @@ std::string MemoryReport::toText() const {
                                  optimizerState - scalerState - activations -
                                  temporaries - inputs);
   line("arena", arenaBytes);
+  line("  shared by the programs", transientBytes);
+  line("  no packing is below", lowerBound);
   line("library scratch, at most", libraryScratch);
   line("total peak", arenaBytes + libraryScratch);
   os << "peak at " << peak.routine << " in " << peak.program;

@@ -3,10 +3,13 @@
 #include "weft/Memory/Passes.h"
 
 #include "weft/Analysis/Liveness.h"
+#include "weft/Memory/MemoryReport.h"
 #include "weft/Memory/Packing.h"
 #include "weft/Plan/Plan.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
 
 #define DEBUG_TYPE "weft-plan-memory"
 
@@ -17,8 +20,10 @@ namespace weft {
 #define GEN_PASS_DEF_PLANMEMORYPASS
 #include "weft/Memory/Passes.h.inc"
 
+using StateOffsets = llvm::DenseMap<StringAttr, int64_t>;
+
 /// Places states by kind, in the order of the module; returns the end.
-static int64_t placeStates(ModuleOp module) {
+static int64_t placeStates(ModuleOp module, StateOffsets &offsets) {
   Builder builder(module.getContext());
   int64_t end = 0;
   for (auto kind : {plan::StateKind::Param, plan::StateKind::Gradient,
@@ -27,6 +32,7 @@ static int64_t placeStates(ModuleOp module) {
       if (state.getKind() != kind)
         continue;
       state.setOffsetAttr(builder.getI64IntegerAttr(end));
+      offsets[state.getSymNameAttr()] = end;
       end += llvm::alignTo(plan::getBufferBytes(state.getBufferType()),
                            kBufferAlignment);
     }
@@ -39,9 +45,13 @@ struct PlanMemoryPass : impl::PlanMemoryPassBase<PlanMemoryPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    int64_t persistent = placeStates(module);
+    StateOffsets offsets;
+    int64_t persistent = placeStates(module, offsets);
     int64_t transient = 0, lowerBound = 0;
     for (auto program : module.getOps<plan::ProgramOp>()) {
+      for (auto use : program.getBody().front().getOps<plan::UseOp>())
+        plan::setRootOffset(use.getBuffer(),
+                            offsets.lookup(use.getStateAttr().getAttr()));
       Liveness liveness = computeLiveness(program, kBufferAlignment);
       transient = std::max(transient, placeBuffers(liveness, persistent));
       lowerBound = std::max(lowerBound, liveness.peakBytes);
@@ -51,6 +61,8 @@ struct PlanMemoryPass : impl::PlanMemoryPassBase<PlanMemoryPass> {
                     builder.getI64IntegerAttr(persistent));
     module->setAttr(plan::PlanDialect::kArenaBytesAttr,
                     builder.getI64IntegerAttr(persistent + transient));
+    if (report)
+      llvm::errs() << computeMemoryReport(module).toText();
     numPersistentBytes = persistent;
     numTransientBytes = transient;
     numLowerBoundBytes = lowerBound;

@@ -66,7 +66,8 @@ namespace {
 /// One program on the map.
 class ProgramVerifier {
 public:
-  explicit ProgramVerifier(ByteRange transient) : transient(transient) {}
+  ProgramVerifier(ByteRange transient, const SymbolTable &states)
+      : transient(transient), states(states) {}
 
   LogicalResult run(plan::ProgramOp program) {
     for (Operation &op : program.getBody().front())
@@ -86,11 +87,26 @@ private:
                              transient)))
         return failure();
     }
+    if (auto use = dyn_cast<plan::UseOp>(op))
+      if (failed(verifyUse(use)))
+        return failure();
     if (isa<plan::InputOp, plan::UseOp>(op))
       arena.write(op->getResult(0));
     if (auto command = dyn_cast<plan::CommandOpInterface>(op))
       return visitCommand(command);
     return success();
+  }
+
+  LogicalResult verifyUse(plan::UseOp use) {
+    auto state = states.lookup<plan::StateOp>(use.getStateAttr().getAttr());
+    if (use.getOffsetAttr() == state.getOffsetAttr())
+      return success();
+    InFlightDiagnostic error = use.emitOpError("expects the offset of the "
+                                               "state, ")
+                               << state.getOffsetAttr() << ", but got "
+                               << use.getOffsetAttr();
+    error.attachNote(state.getLoc()) << "declared here";
+    return error;
   }
 
   LogicalResult visitCommand(plan::CommandOpInterface command) {
@@ -125,6 +141,7 @@ private:
   }
 
   ByteRange transient;
+  const SymbolTable &states;
   ArenaMap arena;
 };
 
@@ -144,9 +161,10 @@ struct VerifyPlanPass : impl::VerifyPlanPassBase<VerifyPlanPass> {
     }
     if (failed(verifyStates(module, {0, persistent.getInt()})))
       return signalPassFailure();
+    ByteRange transient = {persistent.getInt(), arena.getInt()};
+    SymbolTable symbols(module);
     for (auto program : module.getOps<plan::ProgramOp>())
-      if (failed(ProgramVerifier({persistent.getInt(), arena.getInt()})
-                     .run(program)))
+      if (failed(ProgramVerifier(transient, symbols).run(program)))
         return signalPassFailure();
     markAllAnalysesPreserved();
   }

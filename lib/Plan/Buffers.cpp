@@ -98,11 +98,7 @@ Value getRoot(Value buffer) {
 }
 
 std::optional<int64_t> getRootOffset(Value root) {
-  Operation *op = root.getDefiningOp();
-  if (auto use = dyn_cast<UseOp>(op))
-    op = SymbolTable::lookupNearestSymbolFrom(op->getParentOp()->getParentOp(),
-                                              use.getStateAttr());
-  auto offset = op ? op->getAttrOfType<IntegerAttr>("offset") : IntegerAttr();
+  auto offset = root.getDefiningOp()->getAttrOfType<IntegerAttr>("offset");
   if (!offset)
     return std::nullopt;
   return offset.getInt();

@@ -42,7 +42,8 @@ private:
   void declareState(Update update, StringRef name, Type type);
   ProgramOp createProgram();
   void buildBody(ProgramOp program);
-  void buildUpdate(Update update, ReturnOp terminator);
+  void buildUpdate(Update update);
+  void write(StringRef target, Value value);
   Value read(Operation *symbol);
   Value readState(Update update, StringRef name);
   static SmallVector<StringRef> getStateNames(StringRef optimizer);
@@ -57,6 +58,9 @@ private:
   llvm::StringMap<Value> inputs;
   Value coefficient, foundInf, newStep;
   llvm::DenseMap<Operation *, Value> gradients;
+  // What the terminator writes.
+  SmallVector<Attribute> targets;
+  SmallVector<Value> written;
 };
 
 constexpr StringLiteral kInputs[] = {
@@ -120,10 +124,10 @@ ProgramOp ApplyBuilder::createProgram() {
 }
 
 Value ApplyBuilder::read(Operation *symbol) {
-  auto name = SymbolTable::getSymbolName(symbol);
-  auto type = lookupStateType(module, FlatSymbolRefAttr::get(name));
-  return ReadOp::create(builder, symbol->getLoc(), type,
-                        FlatSymbolRefAttr::get(name));
+  Type type = symbol->getAttrOfType<TypeAttr>("type").getValue();
+  return ReadOp::create(
+      builder, symbol->getLoc(), type,
+      FlatSymbolRefAttr::get(SymbolTable::getSymbolName(symbol)));
 }
 
 Value ApplyBuilder::readState(Update update, StringRef name) {
@@ -133,13 +137,18 @@ Value ApplyBuilder::readState(Update update, StringRef name) {
                              getStateSymbol(update.param, name)));
 }
 
+void ApplyBuilder::write(StringRef target, Value value) {
+  targets.push_back(FlatSymbolRefAttr::get(builder.getContext(), target));
+  written.push_back(value);
+}
+
 /// One update op; every result is written back where its operand came from.
-void ApplyBuilder::buildUpdate(Update update, ReturnOp terminator) {
+void ApplyBuilder::buildUpdate(Update update) {
   ParamOp param = update.param;
-  SmallVector<std::string> targets = {param.getSymName().str()};
+  SmallVector<std::string> names = {param.getSymName().str()};
   SmallVector<Value> operands = {read(param)};
   for (StringRef name : getStateNames(update.optimizer)) {
-    targets.push_back(getStateSymbol(param, name));
+    names.push_back(getStateSymbol(param, name));
     operands.push_back(readState(update, name));
   }
   SmallVector<Type> types(operands.size(), param.getTensorType());
@@ -164,8 +173,8 @@ void ApplyBuilder::buildUpdate(Update update, ReturnOp terminator) {
   OperationState state(param.getLoc(), ("weft." + update.optimizer).str(),
                        operands, types, attributes);
   Operation *op = builder.create(state);
-  for (auto [target, value] : llvm::zip(targets, op->getResults()))
-    terminator.addWrite(target, value);
+  for (auto [name, value] : llvm::zip(names, op->getResults()))
+    write(name, value);
 }
 
 void ApplyBuilder::buildBody(ProgramOp program) {
@@ -188,12 +197,12 @@ void ApplyBuilder::buildBody(ProgramOp program) {
   newStep = StepIncrementOp::create(builder, module.getLoc(), oldStep.getType(),
                                     oldStep, foundInf)
                 .getResult();
-  auto terminator = ReturnOp::create(builder, module.getLoc(),
-                                     ValueRange{norm.getNorm(), foundInf});
-  builder.setInsertionPoint(terminator);
-  terminator.addWrite(step.getSymName(), newStep);
+  write(step.getSymName(), newStep);
   for (Update update : updates)
-    buildUpdate(update, terminator);
+    buildUpdate(update);
+  ReturnOp::create(builder, module.getLoc(),
+                   ValueRange{norm.getNorm(), foundInf}, written,
+                   builder.getArrayAttr(targets));
 }
 
 void ApplyBuilder::build() {

@@ -214,6 +214,20 @@ void ReturnOp::print(OpAsmPrinter &printer) {
                                 {"targets", "operandSegmentSizes"});
 }
 
+/// Types of the parameters and states beside a program: one scan of the module
+/// for all writes, since an update writes thousands of states.
+static llvm::DenseMap<StringAttr, RankedTensorType>
+collectStateTypes(ProgramOp program) {
+  llvm::DenseMap<StringAttr, RankedTensorType> types;
+  for (Operation &op : *program->getBlock()) {
+    if (auto param = dyn_cast<ParamOp>(op))
+      types[param.getSymNameAttr()] = param.getTensorType();
+    if (auto state = dyn_cast<StateOp>(op))
+      types[state.getSymNameAttr()] = state.getTensorType();
+  }
+  return types;
+}
+
 LogicalResult ReturnOp::verify() {
   auto program = cast<ProgramOp>((*this)->getParentOp());
   if (getTargets().size() != getValues().size())
@@ -223,12 +237,15 @@ LogicalResult ReturnOp::verify() {
            << program.getResultTypes() << "), but got ("
            << getOutputs().getTypes() << ")";
   llvm::SmallDenseSet<Attribute> written;
+  llvm::DenseMap<StringAttr, RankedTensorType> types;
+  if (!getValues().empty())
+    types = collectStateTypes(program);
   for (auto [target, value] : llvm::zip(getTargets(), getValues())) {
     auto name = cast<FlatSymbolRefAttr>(target);
     if (!written.insert(name).second)
       return emitOpError("expects one write to each state, but got two to ")
              << name;
-    RankedTensorType type = lookupStateType(program, name);
+    RankedTensorType type = types.lookup(name.getAttr());
     if (!type)
       return emitOpError("expects a param or state, but got ") << name;
     if (type != value.getType())

@@ -139,3 +139,14 @@ module attributes {plan.persistent_bytes = 0 : i64, plan.arena_bytes = 256 : i64
     plan.output "b" %b : memref<4x4xf32>
   }
 }
+
+// -----
+
+module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 64 : i64} {
+  // expected-note @+1 {{declared here}}
+  plan.state param @w : memref<4xf32> {offset = 0 : i64}
+  plan.program "eval" @eval {
+    // expected-error @+1 {{expects the offset of the state, 0 : i64, but got 64 : i64}}
+    %w = plan.use @w {offset = 64 : i64} : memref<4xf32>
+  }
+}

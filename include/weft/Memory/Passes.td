@@ -13,7 +13,7 @@ def PlanMemoryPass : Pass<"weft-plan-memory", "::mlir::ModuleOp"> {
     all programs share: two buffers of a program get the same bytes only if they
     are never live at once, and nothing transient outlives its program.
 
-    Sets `offset` on `plan.state`, `plan.input` and `plan.alloc`, and the module
+    Sets `offset` on `plan.state`, `plan.use`, `plan.input` and `plan.alloc`, and the module
     attributes `plan.persistent_bytes` and `plan.arena_bytes`. The result is
     deterministic.
 
@@ -33,6 +33,9 @@ def PlanMemoryPass : Pass<"weft-plan-memory", "::mlir::ModuleOp"> {
     It does not reorder commands. The statistics hold the sizes and the lower
     bound: the most bytes live at one command.
   }];
+  let options = [
+    Option<"report", "report", "bool", "false", "Print where the bytes go">,
+  ];
   let statistics = [
     Statistic<"numPersistentBytes", "persistent-bytes", "Parameters, gradients and state">,
     Statistic<"numTransientBytes", "transient-bytes", "Packed size of the shared part">,

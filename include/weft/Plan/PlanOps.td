@@ -77,9 +77,9 @@ def Plan_UseOp : Plan_Op<"use", [
   let summary = "The buffer of a persistent tensor";
   let description = [{
     Example: `%w = plan.use @fc1.weight : memref<4x2xf32>`. At most one per state
-    and program.
+    and program. `offset` is that of the state.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$state);
+  let arguments = (ins FlatSymbolRefAttr:$state, OptionalAttr<I64Attr>:$offset);
   let results = (outs Plan_Buffer:$buffer);
   let assemblyFormat = "$state attr-dict `:` type($buffer)";
 }

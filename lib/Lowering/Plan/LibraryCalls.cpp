@@ -53,8 +53,7 @@ void ProgramLowering::lowerKernelCall(weft::CallOp op) {
     inputs.push_back(getDense(input));
   for (OpResult result : op->getResults())
     outputs.push_back(getDestination(result));
-  auto kernel =
-      SymbolTable::lookupNearestSymbolFrom<KernelOp>(op, op.getKernelAttr());
+  auto kernel = symbols.lookup<KernelOp>(op.getKernelAttr().getAttr());
   auto launch = plan::LaunchOp::create(
       builder, op.getLoc(), op.getKernelAttr(), inputs, outputs, IntegerAttr(),
       IntegerAttr(), getScopeAttr(), FloatAttr(), FloatAttr());

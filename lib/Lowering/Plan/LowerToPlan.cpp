@@ -70,10 +70,12 @@ struct LowerToPlanPass : impl::LowerToPlanPassBase<LowerToPlanPass> {
 
   LogicalResult lowerPrograms(LoweringCounts &counts) {
     OpBuilder builder(&getContext());
+    SymbolTable symbols(getOperation());
     for (auto program :
          llvm::make_early_inc_range(getOperation().getOps<ProgramOp>())) {
       builder.setInsertionPoint(program);
-      if (failed(ProgramLowering(program, builder, explain).run(counts)))
+      if (failed(
+              ProgramLowering(program, symbols, builder, explain).run(counts)))
         return failure();
       program.erase();
     }

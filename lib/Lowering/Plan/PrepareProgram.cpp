@@ -31,9 +31,9 @@ int64_t ProgramFacts::getLastUse(Value value) const {
 
 /// Operands that the kernel lists for that result: `weft.inplace` has one list
 /// per result.
-static SmallVector<unsigned> getKernelReuse(CallOp call, unsigned index) {
-  auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(
-      call, call.getKernelAttr());
+static SmallVector<unsigned> getKernelReuse(CallOp call, unsigned index,
+                                            const SymbolTable &symbols) {
+  auto kernel = symbols.lookup<KernelOp>(call.getKernelAttr().getAttr());
   auto lists =
       kernel ? kernel->getAttrOfType<ArrayAttr>("weft.inplace") : ArrayAttr();
   if (!lists || index >= lists.size())
@@ -44,9 +44,10 @@ static SmallVector<unsigned> getKernelReuse(CallOp call, unsigned index) {
               : SmallVector<unsigned>();
 }
 
-SmallVector<unsigned> getReusableOperands(Operation *op, unsigned index) {
+SmallVector<unsigned> getReusableOperands(Operation *op, unsigned index,
+                                          const SymbolTable &symbols) {
   return llvm::TypeSwitch<Operation *, SmallVector<unsigned>>(op)
-      .Case([&](CallOp call) { return getKernelReuse(call, index); })
+      .Case([&](CallOp call) { return getKernelReuse(call, index, symbols); })
       .Case([&](AccumulateOp) { return SmallVector<unsigned>{0, 1}; })
       .Case([&](CrossEntropyGradOp) { return SmallVector<unsigned>{1}; })
       .Case<DropoutOp, StepIncrementOp>(
@@ -138,14 +139,17 @@ static void collectPositions(ProgramOp program, ProgramFacts &facts) {
   }
 }
 
-/// Last read of the old contents of a state.
-static int64_t getLastRead(ProgramOp program, StringAttr state,
-                           const ProgramFacts &facts) {
-  int64_t last = -1;
-  for (ReadOp read : program.getBody().front().getOps<ReadOp>())
-    if (read.getSourceAttr().getAttr() == state)
-      last = std::max(last, facts.getLastUse(read.getResult()));
-  return last;
+/// Last read of the old contents of each state.
+static llvm::DenseMap<StringAttr, int64_t>
+getLastReads(ProgramOp program, const ProgramFacts &facts) {
+  llvm::DenseMap<StringAttr, int64_t> lastReads;
+  for (ReadOp read : program.getBody().front().getOps<ReadOp>()) {
+    int64_t use = facts.getLastUse(read.getResult());
+    auto [entry, isNew] =
+        lastReads.try_emplace(read.getSourceAttr().getAttr(), use);
+    entry->second = std::max(entry->second, use);
+  }
+  return lastReads;
 }
 
 static bool isReadOf(Value value, StringAttr state) {
@@ -155,10 +159,11 @@ static bool isReadOf(Value value, StringAttr state) {
 
 /// Whether the op that makes `result` may write it over the old contents of
 /// the state, which it still reads through `operand`s.
-static bool mayWriteOver(OpResult result, StringAttr state) {
+static bool mayWriteOver(OpResult result, StringAttr state,
+                         const SymbolTable &symbols) {
   Operation *op = result.getOwner();
   SmallVector<unsigned> reusable =
-      getReusableOperands(op, result.getResultNumber());
+      getReusableOperands(op, result.getResultNumber(), symbols);
   for (OpOperand &operand : op->getOpOperands()) {
     auto read = skipViews(operand.get()).getDefiningOp<ReadOp>();
     if (!read || read.getSourceAttr().getAttr() != state)
@@ -190,7 +195,9 @@ static SmallVector<OpResult> getStateChain(Value written) {
   return chain;
 }
 
-static void collectStateValues(ProgramOp program, ProgramFacts &facts) {
+static void collectStateValues(ProgramOp program, const SymbolTable &symbols,
+                               ProgramFacts &facts) {
+  llvm::DenseMap<StringAttr, int64_t> lastReads = getLastReads(program, facts);
   ReturnOp terminator = program.getTerminator();
   for (auto [value, target] :
        llvm::zip(terminator.getValues(), terminator.getTargets())) {
@@ -198,10 +205,11 @@ static void collectStateValues(ProgramOp program, ProgramFacts &facts) {
     SmallVector<OpResult> chain = getStateChain(value);
     if (chain.empty() || facts.stateValues.count(chain.back()))
       continue;
-    int64_t lastRead = getLastRead(program, state, facts);
+    auto found = lastReads.find(state);
+    int64_t lastRead = found == lastReads.end() ? -1 : found->second;
     int64_t firstWrite = facts.positions.lookup(chain.front().getOwner());
-    if (lastRead > firstWrite ||
-        (lastRead == firstWrite && !mayWriteOver(chain.front(), state)))
+    if (lastRead > firstWrite || (lastRead == firstWrite &&
+                                  !mayWriteOver(chain.front(), state, symbols)))
       continue;
     for (OpResult result : chain)
       facts.stateValues[result] = state;
@@ -241,11 +249,11 @@ static void collectPieces(ProgramOp program, ProgramFacts &facts) {
     }
 }
 
-ProgramFacts prepareProgram(ProgramOp program) {
+ProgramFacts prepareProgram(ProgramOp program, const SymbolTable &symbols) {
   orderProgram(program.getBody().front());
   ProgramFacts facts;
   collectPositions(program, facts);
-  collectStateValues(program, facts);
+  collectStateValues(program, symbols, facts);
   collectFolded(program, facts);
   collectPieces(program, facts);
   return facts;

@@ -42,12 +42,14 @@ mlir::Value skipViews(mlir::Value value);
 mlir::Value skipReshapes(mlir::Value value);
 
 /// Operands of `op` whose bytes result `index` may take over.
-llvm::SmallVector<unsigned> getReusableOperands(mlir::Operation *op,
-                                                unsigned index);
+llvm::SmallVector<unsigned>
+getReusableOperands(mlir::Operation *op, unsigned index,
+                    const mlir::SymbolTable &symbols);
 
 /// Moves reads to the start and every accumulation next to its gradient, then
 /// collects the facts.
-ProgramFacts prepareProgram(ProgramOp program);
+ProgramFacts prepareProgram(ProgramOp program,
+                            const mlir::SymbolTable &symbols);
 
 } // namespace weft
 

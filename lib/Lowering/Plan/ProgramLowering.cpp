@@ -12,7 +12,7 @@ StringAttr ProgramLowering::getScopeAttr() {
 
 LogicalResult ProgramLowering::run(LoweringCounts &theCounts) {
   counts = &theCounts;
-  facts = prepareProgram(source);
+  facts = prepareProgram(source, symbols);
   current = source;
   auto program = plan::ProgramOp::create(
       builder, source.getLoc(),
@@ -77,8 +77,11 @@ LogicalResult ProgramLowering::lowerReturn(weft::ReturnOp op) {
 void ProgramLowering::writeStates(weft::ReturnOp op) {
   SmallVector<std::pair<Value, Value>> copies;
   for (auto [value, target] : llvm::zip(op.getValues(), op.getTargets())) {
-    auto name = cast<FlatSymbolRefAttr>(target);
-    Value state = getState(name.getAttr(), lookupStateType(source, name));
+    Value state = getState(cast<FlatSymbolRefAttr>(target).getAttr());
+    if (value.getDefiningOp<weft::ConstantOp>()) {
+      copies.push_back({value, state});
+      continue;
+    }
     ValueBuffer buffer = getBuffer(value);
     if (buffer.root == state && buffer.layout.offset == 0 &&
         buffer.layout.isDense())
@@ -89,6 +92,10 @@ void ProgramLowering::writeStates(weft::ReturnOp op) {
     copies.push_back({getView(buffer), state});
   }
   for (auto [from, to] : copies) {
+    if (auto constant = from.getDefiningOp<weft::ConstantOp>()) {
+      writeConstant(constant, to);
+      continue;
+    }
     copyTo(from, to);
     reportCopy("write of a state");
   }

@@ -26,8 +26,9 @@ struct ValueBuffer {
 /// the root of what they view; commands are appended in program order.
 class ProgramLowering {
 public:
-  ProgramLowering(ProgramOp source, mlir::OpBuilder &builder, bool explain)
-      : source(source), builder(builder), explain(explain) {}
+  ProgramLowering(ProgramOp source, const mlir::SymbolTable &symbols,
+                  mlir::OpBuilder &builder, bool explain)
+      : source(source), symbols(symbols), builder(builder), explain(explain) {}
 
   /// Builds the plan program at the builder's insertion point.
   llvm::LogicalResult run(LoweringCounts &counts);
@@ -53,11 +54,12 @@ private:
   mlir::Value getView(const ValueBuffer &buffer) {
     return getView(buffer.root, buffer.layout);
   }
-  mlir::Value getState(mlir::StringAttr name, mlir::RankedTensorType type);
+  mlir::Value getState(mlir::StringAttr name);
   std::optional<ValueBuffer> findReusable(mlir::OpResult result);
   std::optional<ValueBuffer> getPiece(mlir::OpResult result);
   ValueBuffer materialize(mlir::Value value, ValueBuffer buffer);
   ValueBuffer lowerConstant(ConstantOp op);
+  void writeConstant(ConstantOp op, mlir::Value target);
 
   // ShapeOps.cpp: views, and shape ops that write.
   ValueBuffer lowerView(mlir::Operation *op);
@@ -111,6 +113,7 @@ private:
   mlir::StringAttr getScopeAttr();
 
   ProgramOp source;
+  const mlir::SymbolTable &symbols;
   mlir::OpBuilder &builder;
   bool explain;
   LoweringCounts *counts = nullptr;

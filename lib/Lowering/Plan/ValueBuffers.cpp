@@ -32,26 +32,32 @@ Value ProgramLowering::getView(Value root, const plan::Layout &layout) {
   return view;
 }
 
-Value ProgramLowering::getState(StringAttr name, RankedTensorType type) {
+Value ProgramLowering::getState(StringAttr name) {
   Value &use = states[name];
   if (use)
     return use;
+  Operation *declaration = symbols.lookup(name);
+  auto type = declaration->getAttrOfType<TypeAttr>("type").getValue();
   OpBuilder::InsertionGuard guard(builder);
   if (lastStateUse)
     builder.setInsertionPointAfter(lastStateUse);
   else
     builder.setInsertionPointToStart(body);
   use = plan::UseOp::create(builder, source.getLoc(), getBufferType(type),
-                            FlatSymbolRefAttr::get(name));
+                            FlatSymbolRefAttr::get(name), IntegerAttr());
   lastStateUse = use.getDefiningOp();
   return use;
 }
 
-ValueBuffer ProgramLowering::lowerConstant(ConstantOp op) {
-  Value target = allocate(op.getType());
+void ProgramLowering::writeConstant(ConstantOp op, Value target) {
   plan::ConstantOp::create(builder, op.getLoc(), target,
                            cast<ElementsAttr>(op.getValue()), getScopeAttr(),
                            FloatAttr());
+}
+
+ValueBuffer ProgramLowering::lowerConstant(ConstantOp op) {
+  Value target = allocate(op.getType());
+  writeConstant(op, target);
   return {target, plan::Layout::getDense(getShape(op.getResult()))};
 }
 
@@ -63,7 +69,7 @@ ValueBuffer ProgramLowering::getBuffer(Value value) {
   Operation *op = value.getDefiningOp();
   ValueBuffer buffer;
   if (auto read = dyn_cast<ReadOp>(op))
-    buffer = {getState(read.getSourceAttr().getAttr(), read.getType()),
+    buffer = {getState(read.getSourceAttr().getAttr()),
               plan::Layout::getDense(getShape(value))};
   else if (auto constant = dyn_cast<ConstantOp>(op))
     buffer = lowerConstant(constant);
@@ -100,7 +106,7 @@ Value ProgramLowering::getDense(Value value) {
 std::optional<ValueBuffer> ProgramLowering::findReusable(OpResult result) {
   MemRefType type = getBufferType(result.getType());
   SmallVector<unsigned> reusable =
-      getReusableOperands(current, result.getResultNumber());
+      getReusableOperands(current, result.getResultNumber(), symbols);
   for (unsigned index : reusable) {
     Value operand = current->getOperand(index);
     ValueBuffer buffer = getBuffer(operand);
@@ -163,9 +169,7 @@ Value ProgramLowering::getDestination(OpResult result) {
   plan::Layout layout = plan::Layout::getDense(type.getShape());
   ValueBuffer buffer;
   if (StringAttr state = facts.stateValues.lookup(result)) {
-    buffer = {
-        getState(state, lookupStateType(source, FlatSymbolRefAttr::get(state))),
-        layout};
+    buffer = {getState(state), layout};
     ++counts->inPlace;
   } else if (std::optional<ValueBuffer> reused = findReusable(result)) {
     buffer = *reused;

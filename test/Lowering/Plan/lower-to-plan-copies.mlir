@@ -143,13 +143,20 @@ weft.program @shapes(%x: tensor<2x3xf32> {weft.input = "x"}) -> (tensor<4x3xf32>
 
 // Initial values come straight into the parameters.
 weft.param @w : tensor<4xf32>
+weft.param @b : tensor<4xf32>
+weft.param @c : tensor<4xf32>
 // CHECK-LABEL: plan.program "init" @init
 weft.program @init(%seed: tensor<i64> {weft.input = "seed"}) -> () attributes {kind = #weft.kind<init>} {
   // CHECK: %[[W:.*]] = plan.use @w
+  // CHECK: %[[B:.*]] = plan.use @b
+  // CHECK: %[[C:.*]] = plan.use @c
   // CHECK-NOT: plan.copy
   // CHECK: plan.call "weft_cpu_random_normal"(read %{{.*}} : memref<i64>, write %[[W]] : memref<4xf32>) ints [4, -5808541479991114666, 0] floats [0.000000e+00, 2.000000e-02]
   %w = weft.random_normal %seed {key = "w", mean = 0.0 : f64, std = 0.02 : f64} : tensor<4xf32>
-  weft.return writes @w = %w : tensor<4xf32>
+  // CHECK: plan.constant %[[B]] = dense<0.000000e+00>
+  // CHECK: plan.constant %[[C]] = dense<0.000000e+00>
+  %zeros = weft.constant dense<0.0> : tensor<4xf32>
+  weft.return writes @w = %w : tensor<4xf32>, @b = %zeros : tensor<4xf32>, @c = %zeros : tensor<4xf32>
 }
 
 // -----

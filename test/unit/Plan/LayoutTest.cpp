@@ -89,7 +89,7 @@ TEST(LayoutTest, AddressesIncludeTheView) {
   auto module = parseSourceString<ModuleOp>(R"(
     plan.state param @w : memref<8xf32> {offset = 128 : i64}
     plan.program "eval" @p {
-      %w = plan.use @w : memref<8xf32>
+      %w = plan.use @w {offset = 128 : i64} : memref<8xf32>
       %v = plan.view %w : memref<8xf32> to memref<4xf32, strided<[2], offset: 1>>
       %a = plan.alloc temporary : memref<8xf32>
     })",
