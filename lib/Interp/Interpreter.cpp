@@ -288,7 +288,8 @@ Interpreter::finish(ProgramOp program, llvm::SmallVector<Tensor> returned) {
     RankedTensorType type = declaredType(declaration);
     if (!type || !value.hasType(type))
       return terminator.emitOpError()
-             << "writes " << value.typeText() << " to '@" << name << "'";
+             << "expects a value of the type that '@" << name
+             << "' shares, but got " << value.typeText();
     writes[symbolOf(declaration)] = std::move(value);
   }
   for (auto &[name, value] : writes)

@@ -46,12 +46,9 @@ static llvm::LogicalResult evaluateConstant(OpCall &call) {
 static llvm::LogicalResult evaluateCall(OpCall &call) {
   if (llvm::isa<KernelOp>(call.op->getParentOp()))
     return call.fail() << "expects to be in a program, but is in a kernel";
-  llvm::StringRef name = call.as<CallOp>().getKernel();
+  // The verifier of weft.call has seen that the kernel is there.
   auto kernel = mlir::SymbolTable::lookupNearestSymbolFrom<KernelOp>(
-      call.op, mlir::StringAttr::get(call.op->getContext(), name));
-  if (!kernel)
-    return call.fail() << "calls '@" << name
-                       << "', but there is no such kernel";
+      call.op, call.as<CallOp>().getKernelAttr());
   llvm::FailureOr<llvm::SmallVector<Tensor>> results =
       call.interpreter.evaluateBlock(kernel.getBody().front(), call.operands,
                                      /*observed=*/false);

@@ -6,6 +6,10 @@
 // RUN: not weft-interp %s --program=no_rng 2>&1 | FileCheck %s --check-prefix=NO-RNG
 // RUN: not weft-interp %s --program=no_attention_rng 2>&1 | FileCheck %s --check-prefix=ATTENTION-RNG
 // RUN: not weft-interp %s --program=nested_call 2>&1 | FileCheck %s --check-prefix=NESTED
+// RUN: not weft-interp %s --program=foreign 2>&1 | FileCheck %s --check-prefix=FOREIGN
+// RUN: not weft-interp %s --program=resource 2>&1 | FileCheck %s --check-prefix=RESOURCE
+// RUN: not weft-interp %s --program=reads_other_type 2>&1 | FileCheck %s --check-prefix=READ-TYPE
+// RUN: not weft-interp %s --program=writes_other_type 2>&1 | FileCheck %s --check-prefix=WRITE-TYPE
 // RUN: not weft-interp %s --program=missing 2>&1 | FileCheck %s --check-prefix=MISSING
 // RUN: not weft-interp %s --steps=1 2>&1 | FileCheck %s --check-prefix=STEPS
 
@@ -78,5 +82,43 @@ weft.program @nested_call() -> (tensor<2xf32> {weft.output = "r"}) attributes {k
   weft.return %r : tensor<2xf32>
 }
 
+// FOREIGN: 'builtin.unrealized_conversion_cast' op is not supported by the interpreter
+weft.program @foreign() -> (tensor<2xf32> {weft.output = "r"}) attributes {kind = #weft.kind<eval>} {
+  %x = weft.constant dense<0.0> : tensor<2xf32>
+  %r = builtin.unrealized_conversion_cast %x : tensor<2xf32> to tensor<2xf32>
+  weft.return %r : tensor<2xf32>
+}
+
+// RESOURCE: 'weft.constant' op expects a dense value, but got dense_resource<blob>
+weft.program @resource() -> (tensor<1xi32> {weft.output = "r"}) attributes {kind = #weft.kind<eval>} {
+  %r = weft.constant dense_resource<blob> : tensor<1xi32>
+  weft.return %r : tensor<1xi32>
+}
+
+// A tie between tensors of other types is refused by weft-tie-params; before it,
+// the interpreter sees it when the tensor is used.
+weft.param @one : tensor<1xf32> {init = #weft.init<zeros>}
+weft.param @two : tensor<2xf32> {tie = @one}
+
+// READ-TYPE: 'weft.read' op expects '@two' to have the type 'tensor<2xf32>', but got 1xf32
+weft.program @reads_other_type() -> (tensor<2xf32> {weft.output = "r"}) attributes {kind = #weft.kind<eval>} {
+  %r = weft.read @two : tensor<2xf32>
+  weft.return %r : tensor<2xf32>
+}
+
+// WRITE-TYPE: 'weft.return' op expects a value of the type that '@two' shares, but got 2xf32
+weft.program @writes_other_type() attributes {kind = #weft.kind<eval>} {
+  %x = weft.constant dense<0.0> : tensor<2xf32>
+  weft.return writes @two = %x : tensor<2xf32>
+}
+
 // MISSING: error: expects a program '@missing'
 // STEPS: error: --steps expects a micro and an apply program
+
+{-#
+  dialect_resources: {
+    builtin: {
+      blob: "0x0400000001000000"
+    }
+  }
+#-}
