@@ -17,13 +17,12 @@ using namespace weft;
 /// Sizes in bytes stay far from overflow below this.
 static constexpr int64_t kMaxElements = int64_t(1) << 40;
 
-/// What is wrong with `type`, or "".
+/// What is wrong with `type`, or "". The ops themselves verify that shapes are
+/// static.
 static StringRef findProblem(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
-    return "a tensor of known rank";
-  if (!tensor.hasStaticShape())
-    return "a static shape";
+    return "";
   int64_t elements = 1;
   for (int64_t size : tensor.getShape()) {
     std::optional<int64_t> product = llvm::checkedMul(elements, size);

@@ -11,12 +11,11 @@ using namespace weft;
 static LogicalResult inferBroadcast(std::optional<Location> loc,
                                     ValueRange operands, Type element,
                                     SmallVectorImpl<Type> &results) {
+  if (failed(checkOperands(loc, operands)))
+    return failure();
   SmallVector<int64_t> shape;
   for (Value operand : operands) {
-    auto type = dyn_cast<RankedTensorType>(operand.getType());
-    if (!type)
-      return emitOptionalError(loc, "expects ranked tensors, but got ",
-                               operand.getType());
+    auto type = cast<RankedTensorType>(operand.getType());
     FailureOr<SmallVector<int64_t>> joined =
         broadcastShapes(shape, type.getShape());
     if (failed(joined))
@@ -45,7 +44,7 @@ static LogicalResult verifyArithmetic(Operation *op) {
   Type type = op->getOperand(0).getType();
   if (getElementTypeOrSelf(type).isInteger(1))
     return op->emitOpError("expects numbers, but got ") << type;
-  return verifyStatic(op, op->getResult(0).getType());
+  return success();
 }
 
 INFER_BINARY(AddOp)

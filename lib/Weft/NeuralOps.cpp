@@ -1,26 +1,9 @@
-//===- NeuralOps.cpp - Layers and losses ----------------------------------===//
+//===- NeuralOps.cpp - Layers ----------------------------------------------===//
 
 #include "Parsing.h"
 
 using namespace mlir;
 using namespace weft;
-
-static RankedTensorType tensorType(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
-/// Statistics are f32 for the low-precision types and f64 for f64.
-static Type statisticsElement(Type element) {
-  if (element.isF64())
-    return element;
-  return Float32Type::get(element.getContext());
-}
-
-/// The type without its last dimension, with the element type of statistics.
-static RankedTensorType rowStatistics(RankedTensorType type) {
-  return RankedTensorType::get(type.getShape().drop_back(),
-                               statisticsElement(type.getElementType()));
-}
 
 //===----------------------------------------------------------------------===//
 // matmul
@@ -60,6 +43,8 @@ MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
                            ValueRange operands, DictionaryAttr attributes,
                            OpaqueProperties properties, RegionRange regions,
                            SmallVectorImpl<Type> &results) {
+  if (failed(checkOperands(loc, operands)))
+    return failure();
   Adaptor adaptor(operands, attributes, properties, regions);
   RankedTensorType lhs = tensorType(adaptor.getLhs());
   bool transposeLhs =
@@ -83,12 +68,6 @@ MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
   return success();
 }
 
-LogicalResult MatmulOp::verify() {
-  if (failed(verifyStatic(*this, getLhs().getType())))
-    return failure();
-  return verifyStatic(*this, getRhs().getType());
-}
-
 double MatmulOp::getFlops() {
   MatmulShape shape = *matmulShape(tensorType(getLhs()), tensorType(getRhs()),
                                    getTransposeLhs(), getTransposeRhs());
@@ -107,6 +86,8 @@ EmbeddingOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
                               ValueRange operands, DictionaryAttr attributes,
                               OpaqueProperties properties, RegionRange regions,
                               SmallVectorImpl<Type> &results) {
+  if (failed(checkOperands(loc, operands)))
+    return failure();
   Adaptor adaptor(operands, attributes, properties, regions);
   RankedTensorType table = tensorType(adaptor.getTable());
   if (table.getRank() != 2)
@@ -115,12 +96,6 @@ EmbeddingOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
   shape.push_back(table.getDimSize(1));
   results.push_back(RankedTensorType::get(shape, table.getElementType()));
   return success();
-}
-
-LogicalResult EmbeddingOp::verify() {
-  if (failed(verifyStatic(*this, getTable().getType())))
-    return failure();
-  return verifyStatic(*this, getIds().getType());
 }
 
 LogicalResult EmbeddingGradOp::verify() {
@@ -133,7 +108,7 @@ LogicalResult EmbeddingGradOp::verify() {
   if (grad.getShape() != ArrayRef<int64_t>(shape))
     return emitOpError("expects a gradient of shape [")
            << ArrayRef<int64_t>(shape) << "], but got " << grad;
-  return verifyStatic(*this, table);
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -163,7 +138,7 @@ static LogicalResult verifyAttentionShapes(Operation *op,
   if (query.getElementType() != key.getElementType())
     return op->emitOpError("expects one element type, but got ")
            << query << " and " << key;
-  return verifyStatic(op, query);
+  return success();
 }
 
 static LogicalResult verifyRandom(Operation *op, Value rng, double p) {
@@ -179,11 +154,34 @@ static LogicalResult verifyRandom(Operation *op, Value rng, double p) {
   return op->emitOpError("expects rng of type tensor<2xi64>, but got ") << type;
 }
 
+/// What attention and its adjoint share beside the shapes.
+template <typename OpT> static LogicalResult verifyAttentionNumbers(OpT op) {
+  int64_t queries = tensorType(op.getQuery()).getDimSize(1);
+  int64_t keys = tensorType(op.getKey()).getDimSize(1);
+  if (op.getCausal() && keys < queries)
+    return op.emitOpError("expects at least as many keys as queries when "
+                          "causal, but got ")
+           << keys << " and " << queries;
+  double scale = op.getScale().convertToDouble();
+  if (!std::isfinite(scale))
+    return op.emitOpError("expects a finite scale, but got ") << scale;
+  return verifyRandom(op, op.getRng(), op.getDropout().convertToDouble());
+}
+
+/// Type of `lse` for a query [B,T,H,D]: [B,H,T].
+static RankedTensorType lseType(RankedTensorType query) {
+  ArrayRef<int64_t> q = query.getShape();
+  return RankedTensorType::get({q[0], q[2], q[1]},
+                               statisticsElement(query.getElementType()));
+}
+
 LogicalResult
 AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
                               ValueRange operands, DictionaryAttr attributes,
                               OpaqueProperties properties, RegionRange regions,
                               SmallVectorImpl<Type> &results) {
+  if (failed(checkOperands(loc, operands)))
+    return failure();
   Adaptor adaptor(operands, attributes, properties, regions);
   RankedTensorType query = tensorType(adaptor.getQuery());
   if (query.getRank() != 4)
@@ -191,10 +189,7 @@ AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
                              "expects a query of rank 4 [batch, time, "
                              "heads, width], but got ",
                              query);
-  ArrayRef<int64_t> q = query.getShape();
-  results.push_back(query);
-  results.push_back(RankedTensorType::get(
-      {q[0], q[2], q[1]}, statisticsElement(query.getElementType())));
+  results.assign({query, lseType(query)});
   return success();
 }
 
@@ -203,10 +198,7 @@ LogicalResult AttentionOp::verify() {
                                    tensorType(getKey()),
                                    tensorType(getValue()))))
     return failure();
-  if (getCausal() &&
-      tensorType(getKey()).getDimSize(1) < tensorType(getQuery()).getDimSize(1))
-    return emitOpError("expects at least as many keys as queries when causal");
-  return verifyRandom(*this, getRng(), getDropout().convertToDouble());
+  return verifyAttentionNumbers(*this);
 }
 
 /// Multiply-adds of one product over all query-key pairs that are seen.
@@ -225,9 +217,11 @@ double AttentionOp::getFlops() {
 }
 
 LogicalResult AttentionGradOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location>, ValueRange operands,
+    MLIRContext *, std::optional<Location> loc, ValueRange operands,
     DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
     SmallVectorImpl<Type> &results) {
+  if (failed(checkOperands(loc, operands)))
+    return failure();
   Adaptor adaptor(operands, attributes, properties, regions);
   results.push_back(adaptor.getQuery().getType());
   results.push_back(adaptor.getKey().getType());
@@ -240,7 +234,15 @@ LogicalResult AttentionGradOp::verify() {
                                    tensorType(getKey()),
                                    tensorType(getValue()))))
     return failure();
-  return verifyRandom(*this, getRng(), getDropout().convertToDouble());
+  RankedTensorType query = tensorType(getQuery());
+  for (Value like : {getGrad(), getOut()})
+    if (like.getType() != query)
+      return emitOpError("expects grad and out of the type of query, ")
+             << query << ", but got " << like.getType();
+  if (getLse().getType() != lseType(query))
+    return emitOpError("expects lse of type ")
+           << lseType(query) << ", but got " << getLse().getType();
+  return verifyAttentionNumbers(*this);
 }
 
 double AttentionGradOp::getFlops() {
@@ -259,7 +261,7 @@ LogicalResult RopeOp::verify() {
     if (tensorType(table).getShape() != ArrayRef<int64_t>(expected))
       return emitOpError("expects tables of shape [")
              << ArrayRef<int64_t>(expected) << "], but got " << table.getType();
-  return verifyStatic(*this, type);
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -272,7 +274,7 @@ template <typename OpT> static LogicalResult verifySoftmax(OpT op) {
   if (axis < 0 || axis >= type.getRank())
     return op.emitOpError("expects a dim of ")
            << type << ", but got " << static_cast<int64_t>(op.getDim());
-  return verifyStatic(op, type);
+  return success();
 }
 
 LogicalResult SoftmaxOp::verify() { return verifySoftmax(*this); }
@@ -291,7 +293,7 @@ static LogicalResult verifyNorm(Operation *op, RankedTensorType type,
   if (!(eps >= 0.0) || !std::isfinite(eps))
     return op->emitOpError("expects a finite eps of at least 0, but got ")
            << eps;
-  return verifyStatic(op, type);
+  return success();
 }
 
 LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *,
@@ -299,9 +301,12 @@ LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *,
                                             ValueRange operands, DictionaryAttr,
                                             OpaqueProperties, RegionRange,
                                             SmallVectorImpl<Type> &results) {
+  if (failed(checkOperands(loc, operands)))
+    return failure();
   RankedTensorType type = tensorType(operands[0]);
   if (type.getRank() < 1)
-    return emitOptionalError(loc, "expects an operand of rank 1 or more");
+    return emitOptionalError(
+        loc, "expects an operand of rank 1 or more, but got ", type);
   results.assign({type, rowStatistics(type), rowStatistics(type)});
   return success();
 }
@@ -316,9 +321,12 @@ LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *,
                                           ValueRange operands, DictionaryAttr,
                                           OpaqueProperties, RegionRange,
                                           SmallVectorImpl<Type> &results) {
+  if (failed(checkOperands(loc, operands)))
+    return failure();
   RankedTensorType type = tensorType(operands[0]);
   if (type.getRank() < 1)
-    return emitOptionalError(loc, "expects an operand of rank 1 or more");
+    return emitOptionalError(
+        loc, "expects an operand of rank 1 or more, but got ", type);
   results.assign({type, rowStatistics(type)});
   return success();
 }
@@ -332,64 +340,5 @@ LogicalResult DropoutOp::verify() {
   if (tensorType(getOperand()).getRank() < 1)
     return emitOpError("expects an operand of rank 1 or more, but got ")
            << getOperand().getType();
-  if (failed(verifyRandom(*this, getRng(), getP().convertToDouble())))
-    return failure();
-  return verifyStatic(*this, getOperand().getType());
-}
-
-//===----------------------------------------------------------------------===//
-// Losses
-//===----------------------------------------------------------------------===//
-
-LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *,
-                                               std::optional<Location> loc,
-                                               ValueRange operands,
-                                               DictionaryAttr, OpaqueProperties,
-                                               RegionRange,
-                                               SmallVectorImpl<Type> &results) {
-  RankedTensorType logits = tensorType(operands[0]);
-  if (logits.getRank() < 2)
-    return emitOptionalError(loc, "expects logits of rank 2 or more, but got ",
-                             logits);
-  RankedTensorType lse = rowStatistics(logits);
-  auto scalar = RankedTensorType::get({}, lse.getElementType());
-  results.assign({scalar, lse, scalar});
-  return success();
-}
-
-LogicalResult CrossEntropyOp::verify() {
-  RankedTensorType logits = tensorType(getLogits());
-  RankedTensorType targets = tensorType(getTargets());
-  if (logits.getShape().drop_back() != targets.getShape())
-    return emitOpError("expects one target for each row of ")
-           << logits << ", but got " << targets;
-  if (getWeight() &&
-      tensorType(getWeight()).getShape() != logits.getShape().take_back())
-    return emitOpError("expects one weight for each class, but got ")
-           << getWeight().getType();
-  double smoothing = getLabelSmoothing().convertToDouble();
-  if (!(smoothing >= 0.0 && smoothing <= 1.0))
-    return emitOpError("expects label_smoothing in [0, 1], but got ")
-           << smoothing;
-  return verifyStatic(*this, logits);
-}
-
-static LogicalResult inferPairLoss(ValueRange operands,
-                                   SmallVectorImpl<Type> &results) {
-  Type element = tensorType(operands[0]).getElementType();
-  results.push_back(RankedTensorType::get({}, statisticsElement(element)));
-  return success();
-}
-
-LogicalResult MseOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                                      ValueRange operands, DictionaryAttr,
-                                      OpaqueProperties, RegionRange,
-                                      SmallVectorImpl<Type> &results) {
-  return inferPairLoss(operands, results);
-}
-
-LogicalResult BceWithLogitsOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location>, ValueRange operands, DictionaryAttr,
-    OpaqueProperties, RegionRange, SmallVectorImpl<Type> &results) {
-  return inferPairLoss(operands, results);
+  return verifyRandom(*this, getRng(), getP().convertToDouble());
 }

@@ -29,8 +29,26 @@ inline bool hasUnit(bool property, mlir::DictionaryAttr attributes,
   return property || (attributes && attributes.contains(name));
 }
 
-/// Fails with an error on `op` unless every dimension of the type is static.
+inline mlir::RankedTensorType tensorType(mlir::Value value) {
+  return llvm::cast<mlir::RankedTensorType>(value.getType());
+}
+
+/// The type without its last dimension, with the element type of statistics:
+/// f32 for the low-precision types, f64 for f64.
+mlir::RankedTensorType rowStatistics(mlir::RankedTensorType type);
+mlir::Type statisticsElement(mlir::Type element);
+
+/// Why a tensor of that type cannot be laid out in memory: the rule it breaks,
+/// as in "expects <rule>, but got <type>"; empty if it can.
+llvm::StringRef findBrokenTensorRule(mlir::Type type);
+
+/// Fails with an error on `op` if a tensor of that type cannot be laid out.
 llvm::LogicalResult verifyStatic(mlir::Operation *op, mlir::Type type);
+
+/// The same for the operands that a result type is inferred from: while an op
+/// is parsed, nothing has verified them yet.
+llvm::LogicalResult checkOperands(std::optional<mlir::Location> loc,
+                                  mlir::ValueRange operands);
 
 } // namespace weft
 

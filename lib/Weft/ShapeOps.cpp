@@ -5,10 +5,6 @@
 using namespace mlir;
 using namespace weft;
 
-static RankedTensorType tensorType(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 /// Whether `dims` are increasing and inside the rank.
 static bool areDims(ArrayRef<int64_t> dims, int64_t rank) {
   for (size_t i = 0; i < dims.size(); ++i)
@@ -26,6 +22,8 @@ ReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
                            ValueRange operands, DictionaryAttr attributes,
                            OpaqueProperties properties, RegionRange regions,
                            SmallVectorImpl<Type> &results) {
+  if (failed(checkOperands(loc, operands)))
+    return failure();
   Adaptor adaptor(operands, attributes, properties, regions);
   RankedTensorType type = tensorType(adaptor.getOperand());
   if (!areDims(adaptor.getDims(), type.getRank()))
@@ -44,13 +42,12 @@ ReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
 
 LogicalResult ReduceOp::verify() {
   RankedTensorType type = tensorType(getOperand());
-  if (failed(verifyStatic(*this, type)))
-    return failure();
   if (getKind() == ReduceKind::Sum)
     return success();
   for (int64_t dim : getDims())
     if (type.getDimSize(dim) == 0)
-      return emitOpError("expects at least one element along each of its dims");
+      return emitOpError("expects at least one element along dim ")
+             << dim << ", but got " << type;
   return success();
 }
 
@@ -66,7 +63,7 @@ LogicalResult BroadcastOp::verify() {
   if (failed(shape) || ArrayRef<int64_t>(*shape) != to.getShape())
     return emitOpError("expects a shape that ")
            << from << " broadcasts to, but got " << to;
-  return verifyStatic(*this, to);
+  return success();
 }
 
 OpFoldResult BroadcastOp::fold(FoldAdaptor) {
@@ -75,12 +72,20 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor) {
              : OpFoldResult();
 }
 
+/// Number of elements; the largest number for shapes beyond 64 bits.
+static uint64_t countElements(RankedTensorType type) {
+  if (llvm::is_contained(type.getShape(), 0))
+    return 0;
+  uint64_t count = 1;
+  for (int64_t dim : type.getShape())
+    count = llvm::SaturatingMultiply(count, static_cast<uint64_t>(dim));
+  return count;
+}
+
 LogicalResult ReshapeOp::verify() {
   RankedTensorType from = tensorType(getOperand()),
                    to = tensorType(getResult());
-  if (failed(verifyStatic(*this, from)) || failed(verifyStatic(*this, to)))
-    return failure();
-  if (from.getNumElements() != to.getNumElements())
+  if (countElements(from) != countElements(to))
     return emitOpError("expects as many elements as ")
            << from << ", but got " << to;
   return success();
@@ -105,6 +110,8 @@ TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
                               ValueRange operands, DictionaryAttr attributes,
                               OpaqueProperties properties, RegionRange regions,
                               SmallVectorImpl<Type> &results) {
+  if (failed(checkOperands(loc, operands)))
+    return failure();
   Adaptor adaptor(operands, attributes, properties, regions);
   RankedTensorType type = tensorType(adaptor.getOperand());
   SmallVector<int64_t> sorted(adaptor.getPermutation());
@@ -118,10 +125,6 @@ TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
     shape.push_back(type.getDimSize(dim));
   results.push_back(RankedTensorType::get(shape, type.getElementType()));
   return success();
-}
-
-LogicalResult TransposeOp::verify() {
-  return verifyStatic(*this, getOperand().getType());
 }
 
 OpFoldResult TransposeOp::fold(FoldAdaptor) {
@@ -141,13 +144,20 @@ SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
                           ValueRange operands, DictionaryAttr attributes,
                           OpaqueProperties properties, RegionRange regions,
                           SmallVectorImpl<Type> &results) {
+  if (failed(checkOperands(loc, operands)))
+    return failure();
   Adaptor adaptor(operands, attributes, properties, regions);
   RankedTensorType type = tensorType(adaptor.getOperand());
   size_t rank = type.getRank();
   if (adaptor.getOffsets().size() != rank ||
       adaptor.getSizes().size() != rank || adaptor.getStrides().size() != rank)
-    return emitOptionalError(loc, "expects ", rank,
-                             " offsets, sizes and strides");
+    return emitOptionalError(
+        loc, "expects ", rank, " offsets, sizes and strides, but got ",
+        adaptor.getOffsets().size(), ", ", adaptor.getSizes().size(), " and ",
+        adaptor.getStrides().size());
+  if (llvm::any_of(adaptor.getSizes(), [](int64_t size) { return size < 1; }))
+    return emitOptionalError(loc, "expects sizes of at least 1, but got [",
+                             adaptor.getSizes(), "]");
   results.push_back(
       RankedTensorType::get(adaptor.getSizes(), type.getElementType()));
   return success();
@@ -155,12 +165,10 @@ SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
 
 LogicalResult SliceOp::verify() {
   RankedTensorType type = tensorType(getOperand());
-  if (failed(verifyStatic(*this, type)))
-    return failure();
   for (int64_t i = 0; i < type.getRank(); ++i) {
     int64_t offset = getOffsets()[i], size = getSizes()[i],
             stride = getStrides()[i], extent = type.getDimSize(i);
-    if (size < 1 || stride < 1 || offset < 0 || offset >= extent ||
+    if (stride < 1 || offset < 0 || offset >= extent ||
         size - 1 > (extent - 1 - offset) / stride)
       return emitOpError("expects a part inside ")
              << type << ", but got offset " << offset << ", size " << size
@@ -180,31 +188,35 @@ PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
                         ValueRange operands, DictionaryAttr attributes,
                         OpaqueProperties properties, RegionRange regions,
                         SmallVectorImpl<Type> &results) {
+  if (failed(checkOperands(loc, operands)))
+    return failure();
   Adaptor adaptor(operands, attributes, properties, regions);
   RankedTensorType type = tensorType(adaptor.getOperand());
   size_t rank = type.getRank();
   if (adaptor.getLow().size() != rank || adaptor.getHigh().size() != rank ||
       adaptor.getInterior().size() != rank)
-    return emitOptionalError(loc, "expects ", rank, " low, high and interior");
+    return emitOptionalError(
+        loc, "expects ", rank, " numbers low, high and interior, but got ",
+        adaptor.getLow().size(), ", ", adaptor.getHigh().size(), " and ",
+        adaptor.getInterior().size());
   SmallVector<int64_t> shape;
   for (size_t i = 0; i < rank; ++i) {
     int64_t low = adaptor.getLow()[i], high = adaptor.getHigh()[i],
             interior = adaptor.getInterior()[i], size = type.getDimSize(i);
     constexpr int64_t limit = int64_t(1) << 40;
-    if (low < 0 || high < 0 || interior < 0 || low > limit || high > limit ||
-        interior > limit)
-      return emitOptionalError(loc, "expects padding from 0 to 2^40");
-    int64_t gaps;
-    if (llvm::MulOverflow(std::max<int64_t>(size - 1, 0), interior, gaps))
-      return emitOptionalError(loc, "expects a shape of at most 2^63 elements");
-    shape.push_back(low + size + gaps + high);
+    int64_t gaps = std::max<int64_t>(size - 1, 0);
+    if (std::min({low, high, interior}) < 0 ||
+        std::max({low, high, interior, size}) > limit ||
+        (gaps > 0 && interior > limit / gaps))
+      return emitOptionalError(loc,
+                               "expects padding from 0 to 2^40 elements, "
+                               "but got low ",
+                               low, ", high ", high, ", interior ", interior,
+                               " for ", type);
+    shape.push_back(low + size + gaps * interior + high);
   }
   results.push_back(RankedTensorType::get(shape, type.getElementType()));
   return success();
-}
-
-LogicalResult PadOp::verify() {
-  return verifyStatic(*this, getOperand().getType());
 }
 
 LogicalResult
@@ -213,15 +225,17 @@ ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
                            OpaqueProperties properties, RegionRange regions,
                            SmallVectorImpl<Type> &results) {
   Adaptor adaptor(operands, attributes, properties, regions);
-  if (operands.empty())
-    return emitOptionalError(loc, "expects at least one operand");
+  if (failed(checkOperands(loc, operands)))
+    return failure();
+  if (operands.empty()) // not a list of types that parses; verified as a trait
+    return failure();
   RankedTensorType first = tensorType(operands.front());
   // While parsing, `dim` is in the attr-dict; later, in the properties.
   IntegerAttr dimAttr = attributes.getAs<IntegerAttr>("dim");
   if (!dimAttr)
     dimAttr = adaptor.getDimAttr();
   if (!dimAttr)
-    return emitOptionalError(loc, "expects a dim");
+    return emitOptionalError(loc, "expects a dim, but got none");
   int64_t dim = dimAttr.getInt();
   if (dim < 0 || dim >= first.getRank())
     return emitOptionalError(loc, "expects a dim of ", first, ", but got ",
@@ -235,14 +249,12 @@ ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
     if (type.getShape() != ArrayRef<int64_t>(expected))
       return emitOptionalError(loc, "expects operands equal except in dim ",
                                dim, ", but got ", first, " and ", type);
-    shape[dim] += type.getDimSize(dim);
+    if (llvm::AddOverflow(shape[dim], type.getDimSize(dim), shape[dim]))
+      return emitOptionalError(loc, "expects a size below 2^63 in dim ", dim,
+                               ", but got ", first, " and ", type);
   }
   results.push_back(RankedTensorType::get(shape, first.getElementType()));
   return success();
-}
-
-LogicalResult ConcatOp::verify() {
-  return verifyStatic(*this, getResult().getType());
 }
 
 OpFoldResult ConcatOp::fold(FoldAdaptor) {

@@ -9,13 +9,6 @@
 using namespace mlir;
 using namespace weft;
 
-LogicalResult weft::verifyStatic(Operation *op, Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor || tensor.hasStaticShape())
-    return success();
-  return op->emitOpError("expects a static shape, but got ") << type;
-}
-
 //===----------------------------------------------------------------------===//
 // param, state, constant
 //===----------------------------------------------------------------------===//
@@ -26,17 +19,28 @@ LogicalResult ParamOp::verify() {
   if (!isa<FloatType>(getTensorType().getElementType()))
     return emitOpError("expects a floating-point element type, but got ")
            << getType();
-  if (getTensorType().getNumElements() == 0)
+  if (llvm::is_contained(getTensorType().getShape(), 0))
     return emitOpError("expects at least one element, but got ") << getType();
   if (getTie() && getInit())
-    return emitOpError("expects no init on a tied parameter");
+    return emitOpError("expects no init on a tied parameter, but got ")
+           << getInitAttr();
   return success();
 }
 
 LogicalResult StateOp::verify() { return verifyStatic(*this, getType()); }
 
+LogicalResult StateOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!getParamAttr() ||
+      symbols.lookupNearestSymbolFrom<ParamOp>(*this, getParamAttr()))
+    return success();
+  return emitOpError("expects param to name a weft.param, but got ")
+         << getParamAttr();
+}
+
 LogicalResult ConstantOp::verify() {
-  return verifyStatic(*this, getResult().getType());
+  if (!isa<DenseElementsAttr>(getValue()))
+    return emitOpError("expects a dense<...> value, but got ") << getValue();
+  return success();
 }
 
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
@@ -81,6 +85,17 @@ void KernelOp::print(OpAsmPrinter &printer) {
       getArgAttrsAttrName(), getResAttrsAttrName());
 }
 
+/// Whether values of programs may have that type.
+static bool isTensor(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return false;
+  Type element = tensor.getElementType();
+  return element.isF32() || element.isF16() || element.isBF16() ||
+         element.isF64() || element.isSignlessInteger(1) ||
+         element.isSignlessInteger(32) || element.isSignlessInteger(64);
+}
+
 /// The names of a program's ports: present, and each used once.
 static LogicalResult verifyPortNames(ProgramOp program) {
   llvm::StringSet<> inputs, outputs;
@@ -103,15 +118,34 @@ static LogicalResult verifyPortNames(ProgramOp program) {
   return success();
 }
 
+/// Inputs and results are tensors, and the body ends as it must.
+template <typename TerminatorT, typename OpT>
+static LogicalResult verifySignature(OpT op, StringRef terminator) {
+  FunctionType type = op.getFunctionType();
+  for (auto [types, what] :
+       {std::pair(type.getInputs(), "inputs"), {type.getResults(), "results"}})
+    for (Type port : types) {
+      if (!isTensor(port))
+        return op.emitOpError("expects ranked tensors of numbers as ")
+               << what << ", but got " << port;
+      if (failed(verifyStatic(op, port)))
+        return failure();
+    }
+  Operation &last = op.getBody().front().back();
+  if (!isa<TerminatorT>(last))
+    return op.emitOpError("expects a body that ends with ")
+           << terminator << ", but got " << last.getName();
+  return success();
+}
+
 LogicalResult ProgramOp::verify() {
-  for (Type type : getFunctionType().getInputs())
-    if (!isa<RankedTensorType>(type))
-      return emitOpError("expects ranked tensors as inputs, but got ") << type;
-    else if (failed(verifyStatic(*this, type)))
-      return failure();
-  if (getBody().empty())
-    return emitOpError("expects a body");
+  if (failed(verifySignature<ReturnOp>(*this, "weft.return")))
+    return failure();
   return verifyPortNames(*this);
+}
+
+LogicalResult KernelOp::verify() {
+  return verifySignature<YieldOp>(*this, "weft.yield");
 }
 
 StringRef ProgramOp::getInputName(unsigned index) {
@@ -231,7 +265,8 @@ collectStateTypes(ProgramOp program) {
 LogicalResult ReturnOp::verify() {
   auto program = cast<ProgramOp>((*this)->getParentOp());
   if (getTargets().size() != getValues().size())
-    return emitOpError("expects one target for each written value");
+    return emitOpError("expects one target for each written value, but got ")
+           << getTargets().size() << " for " << getValues().size();
   if (getOutputs().getTypes() != TypeRange(program.getResultTypes()))
     return emitOpError("expects outputs of types (")
            << program.getResultTypes() << "), but got ("
@@ -293,7 +328,9 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
       kernel.getResultTypes() !=
           ArrayRef(SmallVector<Type>(getResults().getTypes())))
     return emitOpError("expects the types of the kernel, ")
-           << kernel.getFunctionType();
+           << kernel.getFunctionType() << ", but got "
+           << FunctionType::get(getContext(), getInputs().getTypes(),
+                                getResults().getTypes());
   return success();
 }
 

@@ -1,6 +1,6 @@
 //===- Weft.cpp - The weft dialect ----------------------------------------===//
 
-#include "weft/Weft/Weft.h"
+#include "Parsing.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -94,7 +94,8 @@ LogicalResult InitAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   double first = firstNumber.convertToDouble();
   double second = secondNumber.convertToDouble();
   if (!std::isfinite(first) || !std::isfinite(second))
-    return emitError() << "expects finite numbers in an initialisation";
+    return emitError() << "expects finite numbers in an initialisation, but got "
+                       << first << " and " << second;
   if (kind == InitKind::Normal && second < 0)
     return emitError() << "expects a standard deviation of at least 0, but got "
                        << second;
@@ -107,6 +108,57 @@ LogicalResult InitAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 //===----------------------------------------------------------------------===//
 // Helpers
 //===----------------------------------------------------------------------===//
+
+Type weft::statisticsElement(Type element) {
+  if (element.isF64())
+    return element;
+  return Float32Type::get(element.getContext());
+}
+
+RankedTensorType weft::rowStatistics(RankedTensorType type) {
+  return RankedTensorType::get(type.getShape().drop_back(),
+                               statisticsElement(type.getElementType()));
+}
+
+StringRef weft::findBrokenTensorRule(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return "a ranked tensor";
+  if (!tensor.hasStaticShape())
+    return "a static shape";
+  if (tensor.getEncoding())
+    return "a tensor without encoding";
+  if (llvm::any_of(tensor.getShape(), [](int64_t dim) { return dim < 0; }))
+    return "sizes of at least 0";
+  return {};
+}
+
+LogicalResult weft::verifyStatic(Operation *op, Type type) {
+  StringRef rule = findBrokenTensorRule(type);
+  if (rule.empty())
+    return success();
+  return op->emitOpError("expects ") << rule << ", but got " << type;
+}
+
+LogicalResult weft::verifyStaticTensors(Operation *op) {
+  for (Type type : op->getOperandTypes())
+    if (failed(verifyStatic(op, type)))
+      return failure();
+  for (Type type : op->getResultTypes())
+    if (failed(verifyStatic(op, type)))
+      return failure();
+  return success();
+}
+
+LogicalResult weft::checkOperands(std::optional<Location> loc,
+                                  ValueRange operands) {
+  for (Type type : operands.getTypes()) {
+    StringRef rule = findBrokenTensorRule(type);
+    if (!rule.empty())
+      return emitOptionalError(loc, "expects ", rule, ", but got ", type);
+  }
+  return success();
+}
 
 FailureOr<SmallVector<int64_t>> weft::broadcastShapes(ArrayRef<int64_t> lhs,
                                                       ArrayRef<int64_t> rhs) {

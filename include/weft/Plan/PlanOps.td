@@ -116,7 +116,7 @@ def Plan_AllocOp : Plan_Op<"alloc", [HasParent<"ProgramOp">]> {
     Alive from its first write to its last read. `activation`: written in the
     forward part and read in the backward part; `temporary`: everything else.
 
-    Example: `%a = plan.alloc activation : memref<8x128xf32> {offset = 4096 : i64}`.
+    Example: `%a = plan.alloc activation {offset = 4096 : i64} : memref<8x128xf32>`.
   }];
   let arguments = (ins Plan_RoleAttr:$role, OptionalAttr<I64Attr>:$offset);
   let results = (outs Plan_Buffer:$buffer);

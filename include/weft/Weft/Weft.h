@@ -24,6 +24,19 @@
 
 namespace weft {
 class ReturnOp;
+
+/// Fails with an error on `op` unless its operands and results are tensors
+/// that can be laid out in memory.
+llvm::LogicalResult verifyStaticTensors(mlir::Operation *op);
+
+template <typename ConcreteType>
+class StaticTensors
+    : public mlir::OpTrait::TraitBase<ConcreteType, StaticTensors> {
+public:
+  static llvm::LogicalResult verifyTrait(mlir::Operation *op) {
+    return verifyStaticTensors(op);
+  }
+};
 } // namespace weft
 
 #define GET_OP_CLASSES

@@ -133,7 +133,12 @@ def Weft_InitAttr : AttrDef<Weft_Dialect, "Init"> {
 // Op base classes
 //===----------------------------------------------------------------------===//
 
+/// Operands and results can be laid out in memory: static shape, no encoding.
+def Weft_StaticTensors : NativeOpTrait<"StaticTensors"> {
+  let cppNamespace = "::weft";
+}
+
 class Weft_Op<string mnemonic, list<Trait> traits = []>
-    : Op<Weft_Dialect, mnemonic, traits>;
+    : Op<Weft_Dialect, mnemonic, !listconcat([Weft_StaticTensors], traits)>;
 
 #endif // WEFT_BASE_TD

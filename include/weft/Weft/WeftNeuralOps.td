@@ -24,7 +24,6 @@ def Weft_MatmulOp : Weft_Op<"matmul", [
                        UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs);
   let results = (outs Weft_FloatTensor:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
-  let hasVerifier = 1;
 }
 
 def Weft_EmbeddingOp : Weft_Op<"embedding", [
@@ -39,7 +38,6 @@ def Weft_EmbeddingOp : Weft_Op<"embedding", [
   let arguments = (ins Weft_FloatTensor:$table, Weft_IntTensor:$ids);
   let results = (outs Weft_FloatTensor:$result);
   let assemblyFormat = "$table `,` $ids attr-dict `:` type($table) `,` type($ids)";
-  let hasVerifier = 1;
 }
 
 def Weft_EmbeddingGradOp : Weft_Op<"embedding_grad", [Pure]> {
@@ -254,6 +252,7 @@ def Weft_CrossEntropyGradOp : Weft_Op<"cross_entropy_grad", [Pure, AllTypesMatch
     $grad `,` $logits `,` $targets `,` $lse `,` $denom (`weight` $weight^ `:` type($weight))? attr-dict
     `:` custom<SameType>(type($grad), type($denom)) `,` type($logits) `,` type($targets) `,` type($lse)
   }];
+  let hasVerifier = 1;
 }
 
 class Weft_PairLoss<string mnemonic, string formula>

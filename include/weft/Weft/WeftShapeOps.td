@@ -60,7 +60,6 @@ def Weft_TransposeOp : Weft_Op<"transpose", [
   let arguments = (ins Weft_Tensor:$operand, DenseI64ArrayAttr:$permutation);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = "$operand $permutation attr-dict `:` type($operand)";
-  let hasVerifier = 1;
   let hasFolder = 1;
 }
 
@@ -93,7 +92,6 @@ def Weft_PadOp : Weft_Op<"pad", [
                        DenseI64ArrayAttr:$high, DenseI64ArrayAttr:$interior);
   let results = (outs Weft_FloatTensor:$result);
   let assemblyFormat = "$operand `low` $low `high` $high `interior` $interior attr-dict `:` type($operand)";
-  let hasVerifier = 1;
 }
 
 def Weft_ConcatOp : Weft_Op<"concat", [
@@ -105,7 +103,6 @@ def Weft_ConcatOp : Weft_Op<"concat", [
   let arguments = (ins Variadic<Weft_Tensor>:$inputs, I64Attr:$dim);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = "$inputs attr-dict `:` type($inputs)";
-  let hasVerifier = 1;
   let hasFolder = 1;
 }
 

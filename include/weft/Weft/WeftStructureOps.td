@@ -46,7 +46,9 @@ def Weft_ParamOp : Weft_Op<"param", [Symbol, HasParent<"::mlir::ModuleOp">]> {
   }];
 }
 
-def Weft_StateOp : Weft_Op<"state", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+def Weft_StateOp : Weft_Op<"state", [
+    Symbol, HasParent<"::mlir::ModuleOp">,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Persistent state other than a parameter";
   let description = [{
     A tensor that lives from step to step: an accumulated gradient, an
@@ -185,8 +187,17 @@ def Weft_KernelOp : Weft_Op<"kernel", [
   let description = [{
     A group of primitive ops that runs as one generated loop nest. The symbol is
     `@k_` and a hash of the content, which ignores scope and location, so that
-    equal groups share one kernel. Created by: `weft-fuse`. Consumed by:
-    `weft-lower-to-cpu`.
+    equal groups share one kernel.
+
+    Example:
+    ```mlir
+    weft.kernel @k_1f(%x: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> {
+      %s = weft.add %x, %b : tensor<8x4xf32>, tensor<4xf32>
+      %y = weft.relu %s : tensor<8x4xf32>
+      weft.yield %y : tensor<8x4xf32>
+    }
+    ```
+    Created by: `weft-fuse`. Consumed by: `weft-lower-to-cpu`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        TypeAttrOf<FunctionType>:$function_type,
@@ -194,6 +205,7 @@ def Weft_KernelOp : Weft_Op<"kernel", [
                        OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }

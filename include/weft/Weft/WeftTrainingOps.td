@@ -15,19 +15,22 @@ def Weft_ScalarF32 : Weft_Scalar<F32, "getF32Type()">;
 def Weft_ScalarI64 : Weft_Scalar<I64, "getI64Type()">;
 def Weft_ScalarI1 : Weft_Scalar<I1, "getI1Type()">;
 
-class Weft_RandomOp<string mnemonic, string formula, dag params>
+class Weft_RandomOp<string mnemonic, string formula, dag params, string example>
     : Weft_Op<mnemonic, [Pure]> {
   let summary = formula;
   let description = "Philox draws with key (seed, hash of `key`) and the element's index as counter.\n\n"
-      # "Used by the `init` program; `key` is the parameter's name.";
+      # "Used by the `init` program; `key` is the parameter's name.\n\n"
+      # "Example: `%w = weft." # mnemonic # " %seed " # example # " : tensor<128x64xf32>`.";
   let arguments = !con((ins Weft_ScalarI64:$seed, StrAttr:$key), params);
   let results = (outs Weft_FloatTensor:$result);
   let assemblyFormat = "$seed attr-dict `:` type($result)";
 }
 def Weft_RandomNormalOp : Weft_RandomOp<"random_normal",
-    "Normal random numbers", (ins F64Attr:$mean, F64Attr:$std)>;
+    "Normal random numbers", (ins F64Attr:$mean, F64Attr:$std),
+    "{key = \"fc1.weight\", mean = 0.0 : f64, std = 0.02 : f64}">;
 def Weft_RandomUniformOp : Weft_RandomOp<"random_uniform",
-    "Uniform random numbers in [low, high)", (ins F64Attr:$low, F64Attr:$high)>;
+    "Uniform random numbers in [low, high)", (ins F64Attr:$low, F64Attr:$high),
+    "{key = \"fc1.weight\", low = -0.125 : f64, high = 0.125 : f64}">;
 
 def Weft_AccumulateOp : Weft_Op<"accumulate", [Pure, AllTypesMatch<["old", "value", "result"]>]> {
   let summary = "Adds to an accumulator, or starts it again";
@@ -111,6 +114,13 @@ def Weft_AdamWOp : Weft_AdamLike<"adamw"> {
     `p -= lr / (1-b1^t) * m / (sqrt(v) / sqrt(1-b2^t) + eps)`.
     Operands in order: param, exp_avg, exp_avg_sq, grad, coef, skip, step, lr,
     weight_decay, beta1, beta2, eps. Created by: `weft-expand-optimizer`.
+
+    Example:
+    ```mlir
+    %w1, %m1, %v1 = weft.adamw(%w, %m, %v, %g, %coef, %skip, %step, %lr, %wd, %beta1, %beta2, %eps)
+        : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<i1>, tensor<i64>,
+           tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+    ```
   }];
 }
 def Weft_AdamOp : Weft_AdamLike<"adam"> {
@@ -118,6 +128,13 @@ def Weft_AdamOp : Weft_AdamLike<"adam"> {
   let description = [{
     PyTorch's Adam: `g += wd p`, then as `weft.adamw` without decoupled decay.
     Created by: `weft-expand-optimizer`.
+
+    Example:
+    ```mlir
+    %w1, %m1, %v1 = weft.adam(%w, %m, %v, %g, %coef, %skip, %step, %lr, %wd, %beta1, %beta2, %eps)
+        : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<i1>, tensor<i64>,
+           tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+    ```
   }];
 }
 def Weft_SgdOp : Weft_OptimizerOp<"sgd",
@@ -129,6 +146,13 @@ def Weft_SgdOp : Weft_OptimizerOp<"sgd",
     `p -= lr (nesterov ? g + mu b : b)`; with mu = 0 this is plain SGD.
     Operands in order: param, momentum_buffer, grad, coef, skip, step, lr,
     weight_decay, momentum. Created by: `weft-expand-optimizer`.
+
+    Example:
+    ```mlir
+    %w1, %b1 = weft.sgd(%w, %b, %g, %coef, %skip, %step, %lr, %wd, %momentum)
+        : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<i1>, tensor<i64>,
+           tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<4xf32>, tensor<4xf32>)
+    ```
   }];
   let arguments = !con((ins Weft_FloatTensor:$param, Weft_FloatTensor:$momentum_buffer,
       Weft_FloatTensor:$grad, Weft_ScalarF32:$coef, Weft_ScalarI1:$skip,
