@@ -1,5 +1,4 @@
-//===- LearningRate.cpp - Learning rate of a step
-//-----------------------------===//
+//===- LearningRate.cpp - Learning rate of a step -------------------------===//
 
 #include "weft/Runtime/LearningRate.h"
 

@@ -1,5 +1,4 @@
-//===- LearningRate.h - Learning rate of a step ---------------------*- C++
-//-*-===//
+//===- LearningRate.h - Learning rate of a step -----------------*- C++ -*-===//
 //
 // The learning-rate schedules of a run. All arithmetic is double; the value
 // that reaches the optimizer is the one written to the metrics.

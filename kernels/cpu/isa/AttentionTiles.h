@@ -1,5 +1,4 @@
-//===- AttentionTiles.h - What both directions of attention share *- C++
-//-*-===//
+//===- AttentionTiles.h - What both directions share ------------*- C++ -*-===//
 //
 // A tile's scores are kept transposed, one key per row and one query per lane
 // (S^T = K Q^T), so that the softmax runs over rows without crossing lanes and
