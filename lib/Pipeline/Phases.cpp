@@ -43,7 +43,12 @@ static std::string estimate(const FlagValues &flags) {
     return "weft-estimate{cost-table=" + flags.getText("cost-table") + "}";
   return "weft-estimate";
 }
-static std::string planMemory(const FlagValues &) { return "weft-plan-memory"; }
+static std::string planMemory(const FlagValues &flags) {
+  std::string threads;
+  if (flags.isSet("threads-max"))
+    threads = "{threads=" + flags.getText("threads-max") + "}";
+  return "weft-measure-scratch" + threads + ",weft-plan-memory";
+}
 static std::string verifyPlan(const FlagValues &) { return "weft-verify-plan"; }
 static std::string lowerToCpu(const FlagValues &) {
   return "weft-lower-to-cpu";

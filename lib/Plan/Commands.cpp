@@ -215,6 +215,9 @@ SmallVector<int64_t> CopyOp::getIntArguments() {
 LogicalResult CopyOp::verify() {
   auto source = cast<MemRefType>(getSource().getType());
   auto target = cast<MemRefType>(getTarget().getType());
+  if (source.getRank() > 8)
+    return emitOpError("expects at most 8 dimensions, but got ")
+           << source.getRank();
   if (source.getShape() == target.getShape() &&
       source.getElementType() == target.getElementType())
     return success();

@@ -188,3 +188,11 @@ plan.program "eval" @eval {
   // expected-error @+1 {{expects equal shapes and types, but got 'memref<8xf32>' and 'memref<4xf32>'}}
   plan.copy %x to %y : memref<8xf32> to memref<4xf32>
 }
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.input "x" : memref<1x1x1x1x1x1x1x1x2xf32>
+  // expected-error @+1 {{expects at most 8 dimensions, but got 9}}
+  plan.copy %x to %x : memref<1x1x1x1x1x1x1x1x2xf32> to memref<1x1x1x1x1x1x1x1x2xf32>
+}

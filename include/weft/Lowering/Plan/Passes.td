@@ -58,4 +58,24 @@ def LowerToPlanPass : Pass<"weft-lower-to-plan", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weft::plan::PlanDialect"];
 }
 
+def MeasureScratchPass : Pass<"weft-measure-scratch", "::mlir::ModuleOp"> {
+  let summary = "Ask library routines for the memory they use beside the arena";
+  let description = [{
+    Sets the module attribute `plan.library_scratch_bytes` to the most bytes that
+    one call of the module needs outside the arena when it runs with `threads`
+    threads: what oneDNN reserves for matrix products, the tiles of attention.
+    All calls share that memory.
+
+    Precondition: `weft-lower-to-plan`. Changes nothing else.
+
+    After:
+    ```mlir
+    module attributes {plan.library_scratch_bytes = 65536 : i64}
+    ```
+  }];
+  let options = [
+    Option<"threads", "threads", "int32_t", "2", "Threads that run the program">,
+  ];
+}
+
 #endif // WEFT_LOWERING_PLAN_PASSES_TD
