@@ -115,7 +115,7 @@ static void describeTraining(ModuleOp module, const FlagValues &flags,
   if (norm == "inf")
     meta.set("clip_norm", norm);
   else
-    meta.set("clip_norm", flags.getDouble("clip-norm"));
+    meta.set("clip_norm", int64_t(norm[0] - '0'));
   meta.set("optimizers", optimizerKinds(module));
   // PyTorch's default weight decay is 0.01 for AdamW and 0 for the others.
   Json defaults = Json::object();

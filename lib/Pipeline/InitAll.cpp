@@ -35,6 +35,6 @@ void weft::registerAllPasses() {
   registerLoweringPlanPasses();
   registerMemoryPasses();
   registerSchedulePasses();
-  registerVerifyContractPass();
+  registerWeftPipelinePasses();
   registerTrainingPasses();
 }

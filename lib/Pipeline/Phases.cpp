@@ -51,7 +51,7 @@ static std::string planMemory(const FlagValues &flags) {
 }
 static std::string verifyPlan(const FlagValues &) { return "weft-verify-plan"; }
 static std::string lowerToCpu(const FlagValues &) {
-  return "weft-lower-to-cpu";
+  return "weft-describe-executable,weft-lower-to-cpu";
 }
 
 //===----------------------------------------------------------------------===//
