@@ -9,12 +9,7 @@ using namespace mlir;
 using namespace weft;
 
 Expected<CpuTarget> weft::cpuTargetOf(const FlagValues &flags) {
-  std::string problem;
-  FailureOr<CpuTarget> target =
-      CpuTarget::parse(flags.getText("target"), problem);
-  if (failed(target))
-    return usageError(problem);
-  return *target;
+  return parseCpuTarget(flags.getText("target"));
 }
 
 Expected<std::string> Compiler::llvmIr() {

@@ -108,7 +108,11 @@ Expected<ExitCode> weft::compileCommand(const Arguments &args) {
   if (flags->getSwitch("print-pipeline")) {
     if (Status status = checkSupported(*flags); !status)
       return status.takeError();
-    std::printf("%s\n", pipelineText(*flags, 0, *last).c_str());
+    int first = flags->isSet("from") ? findPhase(flags->getString("from")) : 0;
+    if (first < 0)
+      return usageError("expects the name of a phase after --from, but got '" +
+                        flags->getString("from") + "'");
+    std::printf("%s\n", pipelineText(*flags, first, *last).c_str());
     return ExitCode::Ok;
   }
   if (flags->positionals().empty())
