@@ -29,16 +29,13 @@ int64_t ProgramFacts::getLastUse(Value value) const {
   return lastUses.lookup(skipViews(value));
 }
 
-/// Operands that the kernel lists for that result: `weft.inplace` has one list
-/// per result.
+/// Operands that the kernel lists for that result.
 static SmallVector<unsigned> getKernelReuse(CallOp call, unsigned index,
                                             const SymbolTable &symbols) {
   auto kernel = symbols.lookup<KernelOp>(call.getKernelAttr().getAttr());
-  auto lists =
-      kernel ? kernel->getAttrOfType<ArrayAttr>("weft.inplace") : ArrayAttr();
-  if (!lists || index >= lists.size())
-    return {};
-  auto list = dyn_cast<DenseI64ArrayAttr>(lists[index]);
+  auto list = kernel ? kernel.getResultAttrOfType<DenseI64ArrayAttr>(
+                           index, "weft.may_reuse")
+                     : DenseI64ArrayAttr();
   return list ? SmallVector<unsigned>(list.asArrayRef().begin(),
                                       list.asArrayRef().end())
               : SmallVector<unsigned>();

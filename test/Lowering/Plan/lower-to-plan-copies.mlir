@@ -4,7 +4,7 @@
 
 // A kernel takes over a dying operand that it lists; not one that is read
 // again, and not an input.
-weft.kernel @k_relu(%a: tensor<8xf32>) -> tensor<8xf32> attributes {weft.extent = 8 : i64, weft.grain = 4 : i64, weft.inplace = [array<i64: 0>]} {
+weft.kernel @k_relu(%a: tensor<8xf32>) -> (tensor<8xf32> {weft.may_reuse = array<i64: 0>}) attributes {weft.extent = 8 : i64, weft.grain = 4 : i64} {
   %y = weft.relu %a : tensor<8xf32>
   weft.yield %y : tensor<8xf32>
 }
