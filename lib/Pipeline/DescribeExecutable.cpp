@@ -115,7 +115,7 @@ static void describeTraining(ModuleOp module, const FlagValues &flags,
   if (norm == "inf")
     meta.set("clip_norm", norm);
   else
-    meta.set("clip_norm", std::stoi(norm));
+    meta.set("clip_norm", int64_t(norm[0] - '0'));
   meta.set("optimizers", optimizerKinds(module));
   // PyTorch's default weight decay is 0.01 for AdamW and 0 for the others.
   Json defaults = Json::object();
@@ -237,7 +237,7 @@ struct DescribeExecutablePass
     meta.set("weft", kVersion);
     describeModel(module, meta);
     meta.set("target", flags->getText("target"));
-    meta.set("cpu_features", Json::arrayOf(target->features));
+    meta.set("cpu_features", Json::arrayOf(target->getRequiredFeatures()));
     describeTraining(module, *flags, meta);
     meta.set("memory", memoryOf(module));
     meta.set("parameters", parameterTable(module));

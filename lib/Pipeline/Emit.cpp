@@ -9,7 +9,12 @@ using namespace mlir;
 using namespace weft;
 
 Expected<CpuTarget> weft::cpuTargetOf(const FlagValues &flags) {
-  return parseCpuTarget(flags.getText("target"));
+  std::string problem;
+  FailureOr<CpuTarget> target =
+      CpuTarget::parse(flags.getText("target"), problem);
+  if (failed(target))
+    return usageError(problem);
+  return *target;
 }
 
 Expected<std::string> Compiler::llvmIr() {
