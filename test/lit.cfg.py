@@ -25,6 +25,7 @@ config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cach
 config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%src", config.weft_source))
 config.substitutions.append(("%build", config.weft_build))
+config.substitutions.append(("%llvm_include", os.path.join(config.llvm_bin, "..", "include")))
 config.substitutions.append(("%examples", os.path.join(config.weft_source, "examples")))
 
 # `lit -Dverify_roundtrip=1` runs every weft-opt through text and bytecode and back.

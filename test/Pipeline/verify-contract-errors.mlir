@@ -1,0 +1,127 @@
+// What a phase promises is checked; each message once.
+// RUN: split-file %s %t
+// RUN: not weft-opt %t/none.mlir --weft-verify-contract=phase=verify 2>&1 | FileCheck %s --check-prefix=NONE
+// NONE: error: {{.*}}expects one program of kind model, but got 0
+// RUN: not weft-opt %t/no-loss.mlir --weft-verify-contract=phase=verify 2>&1 | FileCheck %s --check-prefix=NO-LOSS
+// NO-LOSS: error: {{.*}}expects an output named 'loss'
+// RUN: not weft-opt %t/loss-type.mlir --weft-verify-contract=phase=verify 2>&1 | FileCheck %s --check-prefix=LOSS-TYPE
+// LOSS-TYPE: error: {{.*}}expects a loss of type tensor<f32>, but got 'tensor<4xf32>'
+// RUN: not weft-opt %t/tied.mlir --weft-verify-contract=phase=tie-params 2>&1 | FileCheck %s --check-prefix=TIED
+// TIED: error: {{.*}}expects no tied parameter after tie-params
+// RUN: not weft-opt %t/model-left.mlir --weft-verify-contract=phase=derive-programs 2>&1 | FileCheck %s --check-prefix=MODEL-LEFT
+// MODEL-LEFT: error: {{.*}}expects no model program after derive-programs
+// RUN: not weft-opt %t/no-micro.mlir --weft-verify-contract=phase=derive-programs 2>&1 | FileCheck %s --check-prefix=NO-MICRO
+// NO-MICRO: error: {{.*}}expects one program of kind micro after derive-programs
+// RUN: not weft-opt %t/no-gradient.mlir --weft-verify-contract=phase=autodiff 2>&1 | FileCheck %s --check-prefix=NO-GRADIENT
+// NO-GRADIENT: error: {{.*}}expects a gradient that micro writes
+// RUN: not weft-opt %t/no-apply.mlir --weft-verify-contract=phase=expand-optimizer 2>&1 | FileCheck %s --check-prefix=NO-APPLY
+// NO-APPLY: error: {{.*}}expects one program of kind apply
+// RUN: not weft-opt %t/no-update.mlir --weft-verify-contract=phase=expand-optimizer 2>&1 | FileCheck %s --check-prefix=NO-UPDATE
+// NO-UPDATE: error: {{.*}}expects a parameter that apply updates
+// RUN: not weft-opt %t/no-routine.mlir --weft-verify-contract=phase=select-kernels 2>&1 | FileCheck %s --check-prefix=NO-ROUTINE
+// NO-ROUTINE: error: {{.*}}expects a weft.impl attribute after select-kernels
+// RUN: not weft-opt %t/program-left.mlir --weft-verify-contract=phase=lower-to-plan 2>&1 | FileCheck %s --check-prefix=PROGRAM-LEFT
+// PROGRAM-LEFT: error: {{.*}}expects no weft program after lower-to-plan
+// RUN: not weft-opt %t/kernel-left.mlir --weft-verify-contract=phase=lower-to-cpu 2>&1 | FileCheck %s --check-prefix=KERNEL-LEFT
+// KERNEL-LEFT: error: {{.*}}expects no weft kernel after lower-to-cpu
+// RUN: not weft-opt %t/phase.mlir --weft-verify-contract=phase=nowhere 2>&1 | FileCheck %s --check-prefix=PHASE
+// PHASE: error: {{.*}}expects the name of a phase, but got 'nowhere'
+
+// A phase that promises nothing about a module is silent, as is one that holds.
+// RUN: weft-opt %t/good.mlir --weft-verify-contract=phase=tie-params --weft-verify-contract=phase=fuse -o %t/out
+
+//--- none.mlir
+module {
+}
+
+//--- no-loss.mlir
+module {
+weft.program @m() attributes {kind = #weft.kind<model>} {
+  weft.return
+}
+}
+
+//--- loss-type.mlir
+module {
+weft.program @m(%x: tensor<4xf32> {weft.input = "x"}) -> (tensor<4xf32> {weft.output = "loss"})
+    attributes {kind = #weft.kind<model>} {
+  weft.return %x : tensor<4xf32>
+}
+}
+
+//--- tied.mlir
+module {
+weft.param @a : tensor<4xf32>
+weft.param @b : tensor<4xf32> {tie = @a}
+}
+
+//--- model-left.mlir
+module {
+weft.program @m() attributes {kind = #weft.kind<model>} {
+  weft.return
+}
+}
+
+//--- no-micro.mlir
+module {
+weft.program @i() attributes {kind = #weft.kind<init>} {
+  weft.return
+}
+}
+
+//--- no-gradient.mlir
+module {
+weft.param @w : tensor<4xf32>
+weft.state @w.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @w}
+weft.program @m() attributes {kind = #weft.kind<micro>} {
+  weft.return
+}
+}
+
+//--- no-apply.mlir
+module {
+}
+
+//--- no-update.mlir
+module {
+weft.param @w : tensor<4xf32>
+weft.state @w.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @w}
+weft.program @a() attributes {kind = #weft.kind<apply>} {
+  weft.return
+}
+}
+
+//--- no-routine.mlir
+module {
+weft.param @w : tensor<4xf32>
+weft.program @a() attributes {kind = #weft.kind<micro>} {
+  %w = weft.read @w : tensor<4xf32>
+  %e = weft.exp %w : tensor<4xf32>
+  weft.return
+}
+}
+
+//--- program-left.mlir
+module {
+weft.program @a() attributes {kind = #weft.kind<micro>} {
+  weft.return
+}
+}
+
+//--- kernel-left.mlir
+module {
+weft.kernel @k_1(%x: tensor<4xf32>) -> tensor<4xf32> {
+  weft.yield %x : tensor<4xf32>
+}
+}
+
+//--- phase.mlir
+module {
+}
+
+//--- good.mlir
+module {
+weft.program @m() attributes {kind = #weft.kind<model>} {
+  weft.return
+}
+}

@@ -1,0 +1,109 @@
+"""layers.py ROOT: who may include whom.
+
+Reads the #include lines of the sources under ROOT and prints each one that the
+table below does not allow; ends with 1 if there is any. Included by the flow of
+the data: a folder sees what comes before it, and transform folders never see
+each other.
+"""
+import os
+import re
+import sys
+
+MLIR = {"mlir", "llvm"}
+DIALECTS = {"Weft", "Dist", "Plan", "Interfaces", "Support"}
+# Headers of Runtime with constants and formulas alone, for both sides.
+SHARED = {"weft/Runtime/Abi.h", "weft/Runtime/Library.h", "weft/Runtime/Philox.h"}
+STD_ONLY = {"Formats", "Runtime", "kernels"}
+
+ALLOWED = {
+    "Support": MLIR,
+    "Interfaces": MLIR,
+    "Formats": set(),
+    "Weft": MLIR | {"Interfaces", "Support"},
+    "Dist": MLIR | {"Interfaces", "Support"},
+    "Plan": MLIR | {"Support", "shared"},
+    "Analysis": MLIR | DIALECTS,
+    "Frontend": MLIR | {"Weft", "Formats"},
+    "Precision": MLIR | {"Weft"},
+    "Autodiff": MLIR | {"Weft"},
+    "Training": MLIR | {"Weft"},
+    "Sharding": MLIR | {"Weft", "Dist"},
+    "Kernels": MLIR | {"Weft", "Analysis"},
+    "Schedule": MLIR | {"Plan", "Analysis"},
+    "Memory": MLIR | {"Plan", "Analysis"},
+    "Lowering/Plan": MLIR | DIALECTS | {"Analysis", "shared"},
+    "Lowering/Cpu": MLIR | DIALECTS | {"Analysis", "shared"},
+    "Lowering/Cuda": MLIR | DIALECTS | {"Analysis", "shared"},
+    "Interp": MLIR | {"Weft", "Formats", "shared"},
+    "Pipeline": MLIR | DIALECTS | {
+        "Analysis", "Formats", "Frontend", "Precision", "Autodiff", "Training",
+        "Sharding", "Kernels", "Schedule", "Memory", "Lowering/Plan",
+        "Lowering/Cpu", "Lowering/Cuda"},
+    "Runtime": {"Formats"},
+    "kernels": {"Runtime"},
+    "tools": MLIR | {"Pipeline", "Formats", "Frontend", "Autodiff", "Interp",
+                     "Runtime", "Weft", "Plan", "Memory"},
+}
+# One file pair of Autodiff checks rules by running them.
+EXTRA = {"include/weft/Autodiff/FiniteDifference.h": {"Interp"},
+         "lib/Autodiff/FiniteDifference.cpp": {"Interp"}}
+
+INCLUDE = re.compile(r'^\s*#?\s*include\s+[<"]([^>"]+)[>"]', re.M)
+
+
+def folder_of(path):
+    match = re.match(r"(?:include/weft|lib)/(Lowering/[^/]+|[^/]+)/", path)
+    if match:
+        return match[1]
+    top = path.split("/")[0]
+    return top if top in ("kernels", "tools") else None
+
+
+def target_of(header):
+    if header in SHARED:
+        return "shared"
+    if header.startswith("weft/"):
+        return folder_of("include/" + header)
+    return header.split("/")[0] if header.split("/")[0] in MLIR else None
+
+
+def check_file(root, path, folder):
+    wrong = 0
+    with open(os.path.join(root, path)) as f:
+        text = f.read()
+    for header in INCLUDE.findall(text):
+        target = target_of(header)
+        if target in (None, folder) or target in ALLOWED[folder]:
+            continue
+        if target == "shared" and "Runtime" in (ALLOWED[folder] | {folder}):
+            continue
+        if target in EXTRA.get(path, ()):
+            continue
+        print(f"{path}: {folder} may not include {header}")
+        wrong += 1
+    return wrong
+
+
+def main(root):
+    wrong = seen = 0
+    for top in ("include/weft", "lib", "kernels", "tools"):
+        for base, _, names in sorted(os.walk(os.path.join(root, top))):
+            for name in sorted(names):
+                if not name.endswith((".h", ".cpp", ".td")):
+                    continue
+                path = os.path.relpath(os.path.join(base, name), root)
+                folder = folder_of(path)
+                if folder is None:
+                    continue
+                if folder not in ALLOWED:
+                    print(f"{path}: folder {folder} is not in the table")
+                    wrong += 1
+                    continue
+                seen += 1
+                wrong += check_file(root, path, folder)
+    print(f"{seen} files, {wrong} wrong includes")
+    return 1 if wrong or not seen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

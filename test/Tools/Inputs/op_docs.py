@@ -1,0 +1,117 @@
+"""op_docs.py DOCS OUT: the examples of generated op docs as one module.
+
+DOCS is what `mlir-tblgen -gen-dialect-doc` writes. Each op has an example: one
+line after "Example:" in backquotes, or a ```mlir block. Single ops are put into
+a program whose inputs are the operands, with the types that the example prints;
+the result is a file for `weft-opt -split-input-file`. An op without example is
+an error.
+"""
+import re
+import sys
+
+DECLARATIONS = {"weft.param", "weft.state", "weft.program", "weft.kernel",
+                "plan.state", "plan.program"}
+# What single ops stand beside: symbols they name.
+SYMBOLS = {
+    "weft.state": "weft.param @fc1.weight : tensor<128x64xf32>\n",
+    "weft.read": "weft.param @fc1.weight : tensor<128x64xf32>\n",
+    "weft.return": "weft.param @w : tensor<4xf32>\n"
+                   "weft.state @w.grad : tensor<4xf32> "
+                   "{kind = #weft.state_kind<gradient>, param = @w}\n",
+    "weft.call": "weft.kernel @k_1f(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
+                 "  weft.yield %x : tensor<4xf32>\n}\n",
+    "plan.use": "plan.state param @fc1.weight : memref<4x2xf32>\n",
+    "plan.launch": "weft.kernel @k_1f(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {\n"
+                   "  weft.yield %x : tensor<8x4xf32>\n}\n",
+}
+# Operand types of ops that print fewer types than they have operands.
+F32, F64, I64, I1 = "tensor<f32>", "tensor<f64>", "tensor<i64>", "tensor<i1>"
+OPERANDS = {
+    "weft.accumulate": lambda t: [t[0], t[0], F32],
+    "weft.attention_grad": lambda t: [t[0], t[0], t[1], t[1], t[0], t[2]],
+    "weft.clip_coefficient": lambda t: [F64, F64],
+    "weft.cross_entropy_grad": lambda t: [t[0], t[1], t[2], t[3], t[0]],
+    "weft.layer_norm": lambda t: [t[0], t[1], t[1]],
+    "weft.mse": lambda t: [t[0], t[0]],
+    "weft.bce_with_logits": lambda t: [t[0], t[0]],
+    "plan.constant": lambda t: [t[-1]],
+    "weft.random_normal": lambda t: [I64],
+    "weft.random_uniform": lambda t: [I64],
+    "weft.rope": lambda t: [t[0], t[1], t[1]],
+    "weft.step_increment": lambda t: [I64, I1],
+}
+TYPE = re.compile(r"(?:tensor|memref)<(?:[^<>]|<[^<>]*>)*>")
+
+
+def read_examples(text):
+    """(op, example) for each op, in order."""
+    sections = re.split(r"^### `([a-z]+\.[a-z0-9_]+)`.*$", text, flags=re.M)
+    for name, body in zip(sections[1::2], sections[2::2]):
+        body = re.split(r"^(?:Traits|Interfaces|#### )", body, flags=re.M)[0]
+        examples = re.findall(r"```mlir\n(.*?)```", body, flags=re.S)
+        examples += re.findall(r"Example:\s+`([^`]+)`", body)
+        yield name, examples
+
+
+def operand_types(op, example, names):
+    types = TYPE.findall(example.split(" : ", 1)[1]) if " : " in example else []
+    if op in OPERANDS:
+        types = OPERANDS[op](types)
+    if len(types) < len(names):
+        sys.exit(f"{op}: {len(names)} operands, but {len(types)} types in: {example}")
+    return dict(zip(names, types))
+
+
+def used_names(example):
+    """Operands in the order of use, without what the example defines."""
+    code = re.sub(r"//.*", "", example)
+    defined = set()
+    for results in re.findall(r"^\s*((?:%\w+(?:, )?)+) =", code, flags=re.M):
+        defined.update(re.findall(r"%\w+", results))
+    code = re.sub(r"^\s*(?:%\w+(?:, )?)+ =", "", code, flags=re.M)
+    return [n for n in dict.fromkeys(re.findall(r"%\w+", code)) if n not in defined]
+
+
+def in_weft_program(op, example):
+    names = used_names(example)
+    types = operand_types(op, example, names)
+    args = ", ".join(f'{n}: {types[n]} {{weft.input = "{n[1:]}"}}' for n in names)
+    if op == "weft.return":
+        out = re.match(r"weft\.return (%\w+) : ([^ ]+)", example)
+        return (f'weft.program @p({args}) -> ({out[2]} {{weft.output = "out"}}) '
+                f"attributes {{kind = #weft.kind<micro>}} {{\n  {example}\n}}\n")
+    if op == "weft.yield":
+        args = ", ".join(f"{n}: {types[n]}" for n in names)
+        return (f"weft.kernel @k({args}) -> {types[names[0]]} {{\n  {example}\n}}\n")
+    return (f"weft.program @p({args}) attributes {{kind = #weft.kind<micro>}} {{\n"
+            f"  {example}\n  weft.return\n}}\n")
+
+
+def in_plan_program(op, example):
+    names = used_names(example)
+    types = operand_types(op, example, names)
+    allocs = "".join(f"  {n} = plan.alloc temporary : {types[n]}\n" for n in names)
+    return f'plan.program "eval" @p {{\n{allocs}  {example}\n}}\n'
+
+
+def wrap(op, example):
+    if example.lstrip().split(" ")[0] in DECLARATIONS:
+        return SYMBOLS.get(op, "") + example
+    make = in_weft_program if op.startswith("weft.") else in_plan_program
+    return SYMBOLS.get(op, "") + make(op, example.strip())
+
+
+def main(docs, out):
+    with open(docs) as f:
+        ops = list(read_examples(f.read()))
+    missing = [op for op, examples in ops if not examples]
+    if missing or not ops:
+        sys.exit("no example: " + ", ".join(missing))
+    parts = [f"// {op}\n{wrap(op, e)}" for op, examples in ops for e in examples]
+    with open(out, "w") as f:
+        f.write("\n// -----\n\n".join(parts))
+    print(f"{len(ops)} ops, {len(parts)} examples")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
