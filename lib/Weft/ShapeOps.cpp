@@ -41,7 +41,11 @@ ReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
 }
 
 LogicalResult ReduceOp::verify() {
+  // Runs before the inferred type is compared: nothing is known of the dims.
   RankedTensorType type = tensorType(getOperand());
+  if (!areDims(getDims(), type.getRank()))
+    return emitOpError("expects increasing dims of ")
+           << type << ", but got [" << getDims() << "]";
   if (getKind() == ReduceKind::Sum)
     return success();
   for (int64_t dim : getDims())
@@ -165,10 +169,17 @@ SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
 
 LogicalResult SliceOp::verify() {
   RankedTensorType type = tensorType(getOperand());
+  size_t rank = type.getRank();
+  if (getOffsets().size() != rank || getSizes().size() != rank ||
+      getStrides().size() != rank)
+    return emitOpError("expects ")
+           << rank << " offsets, sizes and strides, but got "
+           << getOffsets().size() << ", " << getSizes().size() << " and "
+           << getStrides().size();
   for (int64_t i = 0; i < type.getRank(); ++i) {
     int64_t offset = getOffsets()[i], size = getSizes()[i],
             stride = getStrides()[i], extent = type.getDimSize(i);
-    if (stride < 1 || offset < 0 || offset >= extent ||
+    if (size < 1 || stride < 1 || offset < 0 || offset >= extent ||
         size - 1 > (extent - 1 - offset) / stride)
       return emitOpError("expects a part inside ")
              << type << ", but got offset " << offset << ", size " << size

@@ -206,3 +206,20 @@ weft.program @p(%x: tensor<4xf32> {weft.input = "x"}) attributes {kind = #weft.k
   %z = "weft.concat"(%x) : (tensor<4xf32>) -> tensor<4xf32>
   weft.return
 }
+
+// -----
+
+// The generic form states its result types: the numbers are checked first.
+weft.program @p(%x: tensor<4xf32> {weft.input = "x"}) attributes {kind = #weft.kind<model>} {
+  // expected-error @below {{'weft.reduce' op expects increasing dims of 'tensor<4xf32>', but got [9, -3]}}
+  %z = "weft.reduce"(%x) {kind = #weft<reduce_kind mean>, dims = array<i64: 9, -3>} : (tensor<4xf32>) -> tensor<4xf32>
+  weft.return
+}
+
+// -----
+
+weft.program @p(%x: tensor<4xf32> {weft.input = "x"}) attributes {kind = #weft.kind<model>} {
+  // expected-error @below {{'weft.slice' op expects 1 offsets, sizes and strides, but got 0, 1 and 1}}
+  %z = "weft.slice"(%x) {offsets = array<i64>, sizes = array<i64: 4>, strides = array<i64: 1>} : (tensor<4xf32>) -> tensor<4xf32>
+  weft.return
+}
