@@ -18,6 +18,7 @@ Expected<ExitCode> trainCommand(const Arguments &args);
 Expected<ExitCode> inspectCommand(const Arguments &args);
 Expected<ExitCode> checkCommand(const Arguments &args);
 Expected<ExitCode> checkpointCommand(const Arguments &args);
+Expected<ExitCode> helpMarkdownCommand(const Arguments &args);
 
 } // namespace weft
 

@@ -23,12 +23,14 @@ static const Command kCommands[] = {
      "PROGRAM: memory, schedule, parameters, kernels"},
     {"check", checkCommand, "MODEL: gradients against finite differences"},
     {"ckpt", checkpointCommand, "ls, verify, diff, export of checkpoints"},
+    {"help-markdown", helpMarkdownCommand, ""}, // for scripts/docs.sh
 };
 
 static void printUsage(std::FILE *stream) {
   std::fprintf(stream, "usage: weft COMMAND ...\n\ncommands:\n");
   for (const Command &command : kCommands)
-    std::fprintf(stream, "  %-8s %s\n", command.name, command.help);
+    if (*command.help)
+      std::fprintf(stream, "  %-8s %s\n", command.name, command.help);
   std::fprintf(stream, "\nweft COMMAND --help shows the flags of a command; "
                        "weft --version the version\n");
 }

@@ -1,0 +1,19 @@
+//===- weft-reduce.cpp - Makes a failing weft file smaller ----------------===//
+//
+// Keeps what a test script calls interesting; see docs/contributing.md.
+//
+//===----------------------------------------------------------------------===//
+
+#include "weft/Pipeline/InitAll.h"
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  weft::registerAllDialects(registry);
+  weft::registerAllPasses();
+  mlir::MLIRContext context(registry);
+  return mlir::failed(mlir::mlirReduceMain(argc, argv, context)) ? 1 : 0;
+}
