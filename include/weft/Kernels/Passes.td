@@ -35,8 +35,8 @@ def FusePass : Pass<"weft-fuse", "::mlir::ModuleOp"> {
 
     Precondition: static shapes. Guarantees: no elementwise op or reduction is
     left outside of a kernel; each kernel is one loop nest with `weft.extent`
-    and `weft.grain`, its results name the inputs whose buffers they may take
-    (`weft.may_reuse`); the order of remaining ops is kept.
+    and `weft.grain`, and `weft.inplace` lists per result the inputs whose
+    buffers it may take; the order of remaining ops is kept.
 
     Example: test/Kernels/fuse.mlir. Does not fuse into matmuls, and does not
     compute anything twice.

@@ -1,0 +1,30 @@
+// RUN: weft-opt %s --weft-fuse --weft-select-kernels --split-input-file --verify-diagnostics | FileCheck %s
+// Each op that is left gets the routine that runs it.
+
+weft.param @w : tensor<16x16xf32>
+weft.state @wg : tensor<16x16xf32> {kind = #weft.state_kind<gradient>, param = @w}
+// CHECK-LABEL: weft.program @micro
+// CHECK: weft.call @{{.*}} {weft.impl = "generated"}
+// CHECK: weft.reshape {{.*}} {weft.impl = "view"}
+// CHECK: weft.transpose {{.*}} {weft.impl = "weft_cpu_copy"}
+// CHECK: weft.matmul {{.*}} {weft.folded, weft.impl = "weft_cpu_gemm"}
+// CHECK: weft.accumulate {{.*}} {weft.impl = "folded"}
+weft.program @micro(%x: tensor<4x4x16xf32> {weft.input = "x"}, %f: tensor<f32> {weft.input = "accumulate"})
+    attributes {kind = #weft.kind<micro>} {
+  %e = weft.exp %x : tensor<4x4x16xf32>
+  %r = weft.reshape %e : tensor<4x4x16xf32> to tensor<16x16xf32>
+  %t = weft.transpose %r [1, 0] : tensor<16x16xf32>
+  %p = weft.matmul %t, %r : tensor<16x16xf32>, tensor<16x16xf32>
+  %old = weft.read @wg : tensor<16x16xf32>
+  %acc = weft.accumulate %old, %p, %f : tensor<16x16xf32>
+  weft.return writes @wg = %acc : tensor<16x16xf32>
+}
+
+// -----
+
+weft.program @half(%x: tensor<16x16xbf16> {weft.input = "x"})
+    -> (tensor<16x16xbf16> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  // expected-error @+1 {{has no routine for the CPU with elements of type 'bf16'; cast its operands to f32 first}}
+  %p = weft.matmul %x, %x : tensor<16x16xbf16>, tensor<16x16xbf16>
+  weft.return %p : tensor<16x16xbf16>
+}

@@ -1,0 +1,57 @@
+//===- CompiledKernels.h - Kernels of a text, ready to run ------*- C++ -*-===//
+
+#ifndef WEFT_TEST_UNIT_LOWERING_COMPILEDKERNELS_H
+#define WEFT_TEST_UNIT_LOWERING_COMPILEDKERNELS_H
+
+#include "weft/Interp/Interp.h"
+#include "weft/Weft/Weft.h"
+
+#include <memory>
+
+namespace llvm::orc {
+class LLJIT;
+} // namespace llvm::orc
+
+namespace weft {
+
+/// How a kernel is run.
+struct RunStyle {
+  size_t misalignment = 0; // bytes that every buffer is off a 64-byte boundary
+  bool manyParts = false;  // cut the range as finely as allowed
+};
+
+/// The programs of a text, fused and compiled for `target` in this process.
+class CompiledKernels {
+public:
+  /// Fails the current test and is not `ok` if anything goes wrong.
+  CompiledKernels(const std::string &text, const std::string &target = "cpu");
+  ~CompiledKernels();
+
+  bool ok() const { return isOk; }
+  std::vector<KernelOp> kernels();
+  /// Runs a kernel on the bytes of its inputs; returns those of its outputs.
+  std::vector<std::string> run(KernelOp kernel,
+                               const std::vector<std::string> &inputs,
+                               RunStyle style);
+  /// What the interpreter computes for the kernel, with doubles.
+  std::vector<Tensor> interpret(KernelOp kernel,
+                                const std::vector<Tensor> &inputs);
+  size_t objectBytes() const { return numObjectBytes; }
+
+private:
+  void compile(const std::string &target);
+
+  std::unique_ptr<mlir::MLIRContext> context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+  size_t numObjectBytes = 0;
+  bool isOk = false;
+};
+
+/// Memory image of a tensor, and back.
+std::string toBytes(const Tensor &tensor);
+Tensor fromBytes(mlir::RankedTensorType type, const std::string &bytes);
+
+} // namespace weft
+
+#endif // WEFT_TEST_UNIT_LOWERING_COMPILEDKERNELS_H

@@ -1,0 +1,154 @@
+//===- MathTest.cpp - Error bounds of the elementary functions ------------===//
+//
+// Dense samples of each function against double references, in units in the
+// last place. The bounds are those of docs/codegen.md.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CompiledKernels.h"
+
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace weft {
+namespace {
+
+constexpr int64_t kSamples = 1 << 16;
+
+/// Distance to `reference` in units of the last place of its float.
+double ulps(float value, double reference) {
+  float rounded = static_cast<float>(reference);
+  if (std::isnan(reference))
+    return std::isnan(value) ? 0 : 1e9;
+  if (std::isinf(rounded) || rounded == value)
+    return rounded == value ? 0 : 1e9;
+  float next = std::nextafter(std::fabs(rounded), INFINITY);
+  double unit = static_cast<double>(next) - std::fabs(rounded);
+  return std::fabs(value - reference) / unit;
+}
+
+struct Function {
+  const char *name;
+  double (*reference)(double);
+  double low, high; // samples are spread evenly over the floats in between
+  double bound;     // ulp, with fused multiply-add
+  double plain;     // ulp, without
+};
+
+double relu(double x) { return x > 0 ? x : 0; }
+
+const Function kFunctions[] = {
+    {"exp", std::exp, -104, 89, 1.0, 2.0},
+    {"log", std::log, 0, 1e38, 1.0, 1.5},
+    {"log1p", std::log1p, -0.99, 1e30, 2.5, 3.0},
+    {"tanh", std::tanh, -20, 20, 2.0, 2.0},
+    {"erf", std::erf, -6, 6, 1.5, 3.0},
+    {"sin", std::sin, -1e5, 1e5, 1.0, 1.0},
+    {"cos", std::cos, -1e5, 1e5, 1.0, 1.0},
+    {"sqrt", std::sqrt, 0, 1e38, 0.5001, 0.5001},
+    {"relu", relu, -1e3, 1e3, 0.0, 0.0},
+};
+
+/// The float whose place among all floats is `index`.
+float fromOrder(int32_t index) {
+  int32_t bits = index >= 0 ? index : static_cast<int32_t>(0x80000000) - index;
+  float value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+int32_t toOrder(float value) {
+  int32_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits >= 0 ? bits : static_cast<int32_t>(0x80000000) - bits;
+}
+
+std::string makeText() {
+  std::string text, type = "tensor<" + std::to_string(kSamples) + "xf32>";
+  for (const Function &function : kFunctions) {
+    std::string name = function.name;
+    text += "weft.program @" + name + "_p(%x: " + type +
+            " {weft.input = \"x\"}) -> (" + type +
+            " {weft.output = \"y\"}) attributes {kind = #weft.kind<eval>} {\n"
+            "%y = weft." + name + " %x : " + type + "\nweft.return %y : " +
+            type + "\n}\n";
+  }
+  return text;
+}
+
+void checkFunction(CompiledKernels &compiled, KernelOp kernel,
+                   const Function &function, double bound) {
+  double first = toOrder(static_cast<float>(function.low));
+  double last = toOrder(static_cast<float>(function.high));
+  std::string bytes;
+  std::vector<float> inputs;
+  for (int64_t i = 0; i < kSamples; ++i) {
+    double at = first + (last - first) * static_cast<double>(i) /
+                            static_cast<double>(kSamples - 1);
+    inputs.push_back(fromOrder(static_cast<int32_t>(at)));
+  }
+  bytes.assign(reinterpret_cast<const char *>(inputs.data()),
+               inputs.size() * sizeof(float));
+  std::string result = compiled.run(kernel, {bytes}, {}).front();
+  double worst = 0;
+  float where = 0;
+  for (int64_t i = 0; i < kSamples; ++i) {
+    float value;
+    std::memcpy(&value, result.data() + i * sizeof(float), sizeof(float));
+    double error = ulps(value, function.reference(inputs[i]));
+    if (error > worst) {
+      worst = error;
+      where = inputs[i];
+    }
+  }
+  EXPECT_LE(worst, bound) << function.name << "(" << where << ")";
+  ::testing::Test::RecordProperty(function.name, std::to_string(worst));
+}
+
+void checkAll(const char *target, bool hasFma) {
+  CompiledKernels compiled(makeText(), target);
+  ASSERT_TRUE(compiled.ok());
+  std::vector<KernelOp> kernels = compiled.kernels();
+  ASSERT_EQ(kernels.size(), std::size(kFunctions));
+  for (size_t i = 0; i < kernels.size(); ++i)
+    checkFunction(compiled, kernels[i], kFunctions[i],
+                  hasFma ? kFunctions[i].bound : kFunctions[i].plain);
+}
+
+TEST(Math, BoundsWithFma) { checkAll("cpu:x86-64-v3", true); }
+TEST(Math, BoundsWithoutFma) { checkAll("cpu:x86-64-v2", false); }
+
+TEST(Math, SpecialValues) {
+  CompiledKernels compiled(makeText());
+  ASSERT_TRUE(compiled.ok());
+  std::vector<float> inputs(kSamples, 0.0f);
+  const float specials[] = {0.0f,      -0.0f,     INFINITY, -INFINITY,
+                            NAN,       -1.0f,     1e-42f,   -1e-42f,
+                            3.4e38f,   -3.4e38f,  88.8f,    -103.9f};
+  std::copy(std::begin(specials), std::end(specials), inputs.begin());
+  std::string bytes(reinterpret_cast<const char *>(inputs.data()),
+                    inputs.size() * sizeof(float));
+  std::vector<KernelOp> kernels = compiled.kernels();
+  for (size_t f = 0; f < kernels.size(); ++f) {
+    const Function &function = kFunctions[f];
+    bool periodic = function.reference == static_cast<double (*)(double)>(std::sin) ||
+                    function.reference == static_cast<double (*)(double)>(std::cos);
+    std::string result = compiled.run(kernels[f], {bytes}, {}).front();
+    for (size_t i = 0; i < std::size(specials); ++i) {
+      if (periodic && std::fabs(specials[i]) > 1e9f)
+        continue; // beyond the range of the reduction
+      float value;
+      std::memcpy(&value, result.data() + i * sizeof(float), sizeof(float));
+      double reference = function.reference(specials[i]);
+      if (function.reference == relu && std::isnan(specials[i]))
+        reference = NAN;
+      EXPECT_LE(ulps(value, reference), 3.0)
+          << function.name << "(" << specials[i] << ") = " << value;
+    }
+  }
+}
+
+} // namespace
+} // namespace weft
