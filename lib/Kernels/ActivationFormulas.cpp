@@ -97,8 +97,8 @@ static Value total(FormulaBuilder &f, Value x, LossReduction reduction,
   for (int64_t i = 0; i <= cast<RankedTensorType>(x.getType()).getRank() - 1;
        ++i)
     dims.push_back(i);
-  ReduceKind kind = reduction == LossReduction::Mean ? ReduceKind::Mean
-                                                     : ReduceKind::Sum;
+  ReduceKind kind =
+      reduction == LossReduction::Mean ? ReduceKind::Mean : ReduceKind::Sum;
   return f.finish(f.reduce(kind, x, dims), type);
 }
 
@@ -119,8 +119,8 @@ struct BceModel
     FormulaBuilder f(builder, op->getLoc());
     Value x = f.widen(bce.getInput()), t = f.widen(bce.getTarget());
     Value small = f.unary<ExpOp>(f.unary<NegOp>(f.unary<AbsOp>(x)));
-    Value y = f.add(f.sub(f.unary<ReluOp>(x), f.mul(x, t)),
-                    f.unary<Log1pOp>(small));
+    Value y =
+        f.add(f.sub(f.unary<ReluOp>(x), f.mul(x, t)), f.unary<Log1pOp>(small));
     return llvm::SmallVector<Value>{
         total(f, y, bce.getReduction(), bce.getLoss().getType())};
   }

@@ -89,8 +89,8 @@ Cluster *ClusterBuilder::findSibling(Operation *op) {
     Cluster *cluster = readers.lookup(operand);
     if (!cluster || !cluster->open || clusterOf(operand) == cluster)
       continue;
-    bool near = order.lookup(op) - order.lookup(cluster->ops.back()) <
-                kSiblingDistance;
+    bool near =
+        order.lookup(op) - order.lookup(cluster->ops.back()) < kSiblingDistance;
     if (near && type.getNumElements() == cluster->space.getNumPoints())
       return cluster;
   }

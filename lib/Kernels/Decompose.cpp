@@ -25,11 +25,9 @@ static Value expandAccumulate(AccumulateOp op, OpBuilder &b) {
   auto type = cast<RankedTensorType>(op.getType());
   auto scalar = cast<RankedTensorType>(op.getAccumulate().getType());
   Value zero = ConstantOp::create(
-      b, loc, scalar,
-      DenseElementsAttr::get(scalar, b.getF32FloatAttr(0.0)));
-  Value first =
-      CompareOp::create(b, loc, scalar.clone(b.getI1Type()), Predicate::EQ,
-                        op.getAccumulate(), zero);
+      b, loc, scalar, DenseElementsAttr::get(scalar, b.getF32FloatAttr(0.0)));
+  Value first = CompareOp::create(b, loc, scalar.clone(b.getI1Type()),
+                                  Predicate::EQ, op.getAccumulate(), zero);
   Value sum = AddOp::create(b, loc, type, op.getOld(), op.getValue());
   return SelectOp::create(b, loc, type, first, op.getValue(), sum);
 }
@@ -51,9 +49,8 @@ static FailureOr<llvm::SmallVector<Value>> expand(Operation *op,
       values.push_back(expandAccumulate(accumulate, builder));
   } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
     if (isTrivialReduce(reduce))
-      values.push_back(ReshapeOp::create(builder, op->getLoc(),
-                                         reduce.getType(),
-                                         reduce.getOperand()));
+      values.push_back(ReshapeOp::create(
+          builder, op->getLoc(), reduce.getType(), reduce.getOperand()));
   }
   return values;
 }

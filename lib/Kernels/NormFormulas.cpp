@@ -56,10 +56,9 @@ struct LayerNormModel
     Value rstd = f.unary<RsqrtOp>(f.add(variance, eps));
     Value y = f.add(f.mul(f.mul(d, rstd), f.widen(norm.getWeight())),
                     f.widen(norm.getBias()));
-    return llvm::SmallVector<Value>{
-        f.finish(y, norm.getResult().getType()),
-        f.finish(mean, norm.getMean().getType()),
-        f.finish(rstd, norm.getRstd().getType())};
+    return llvm::SmallVector<Value>{f.finish(y, norm.getResult().getType()),
+                                    f.finish(mean, norm.getMean().getType()),
+                                    f.finish(rstd, norm.getRstd().getType())};
   }
 };
 

@@ -92,10 +92,9 @@ KernelOp Outliner::build(llvm::ArrayRef<Value> inputs) {
   }
   for (Value output : outputs)
     resultTypes.push_back(output.getType());
-  auto kernel =
-      KernelOp::create(builder, ops.front()->getLoc(), "k",
-                       builder.getFunctionType(argTypes, resultTypes),
-                       /*arg_attrs=*/nullptr, /*res_attrs=*/nullptr);
+  auto kernel = KernelOp::create(builder, ops.front()->getLoc(), "k",
+                                 builder.getFunctionType(argTypes, resultTypes),
+                                 /*arg_attrs=*/nullptr, /*res_attrs=*/nullptr);
   Block *body = builder.createBlock(&kernel.getBody(), {}, argTypes, locations);
   IRMapping mapping;
   mapping.map(inputs, body->getArguments());

@@ -76,7 +76,8 @@ struct DivModel : ScalarBodyOpInterface::ExternalModel<DivModel, DivOp> {
                         ValueRange s) const {
     if (isa<FloatType>(elementOf(s[0])))
       return arith::DivFOp::create(b, loc, s[0], s[1]);
-    Value zero = constantLike(b, loc, s[0], 0), one = constantLike(b, loc, s[0], 1);
+    Value zero = constantLike(b, loc, s[0], 0),
+          one = constantLike(b, loc, s[0], 1);
     auto equals = [&](Value value) -> Value {
       return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, s[1],
                                    value);
@@ -99,9 +100,9 @@ struct SignModel : ScalarBodyOpInterface::ExternalModel<SignModel, SignOp> {
     auto compare = [&](arith::CmpFPredicate predicate) -> Value {
       return arith::CmpFOp::create(b, loc, predicate, s[0], zero);
     };
-    Value negative = arith::SelectOp::create(
-        b, loc, compare(arith::CmpFPredicate::OLT),
-        constantLike(b, loc, s[0], -1.0), s[0]);
+    Value negative =
+        arith::SelectOp::create(b, loc, compare(arith::CmpFPredicate::OLT),
+                                constantLike(b, loc, s[0], -1.0), s[0]);
     return arith::SelectOp::create(b, loc, compare(arith::CmpFPredicate::OGT),
                                    constantLike(b, loc, s[0], 1.0), negative);
   }
@@ -134,8 +135,7 @@ struct ReciprocalModel
 struct NotModel : ScalarBodyOpInterface::ExternalModel<NotModel, NotOp> {
   Value buildScalarBody(Operation *, OpBuilder &b, Location loc,
                         ValueRange s) const {
-    return arith::XOrIOp::create(b, loc, s[0],
-                                 constantLike(b, loc, s[0], 1.0));
+    return arith::XOrIOp::create(b, loc, s[0], constantLike(b, loc, s[0], 1.0));
   }
 };
 

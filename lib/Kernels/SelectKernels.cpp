@@ -57,8 +57,7 @@ static LogicalResult checkElements(Operation *op, StringRef routine) {
   auto check = [&](Type type) -> LogicalResult {
     Type element = getElementTypeOrSelf(type);
     if (!element.isF16() && !element.isBF16() &&
-        !(element.isF64() &&
-          cast<RankedTensorType>(type).getRank() > 0))
+        !(element.isF64() && cast<RankedTensorType>(type).getRank() > 0))
       return success();
     return op->emitOpError("has no routine for the CPU with elements of type ")
            << element << "; cast its operands to f32 first";
@@ -97,7 +96,8 @@ struct SelectKernels : impl::SelectKernelsPassBase<SelectKernels> {
       routine = "folded";
       ++numFolded;
     }
-    op->setAttr(WeftDialect::kImplAttr, StringAttr::get(&getContext(), routine));
+    op->setAttr(WeftDialect::kImplAttr,
+                StringAttr::get(&getContext(), routine));
     return success();
   }
 };

@@ -48,7 +48,7 @@ weft.program @no_cycle(%x: tensor<16x16xf32> {weft.input = "x"})
 // CHECK-LABEL: weft.program @bias_gradient
 // CHECK: %[[OLD:.*]] = weft.read @g
 // CHECK: %[[R:.*]]:2 = weft.call @[[BIAS:k_[0-9a-f]+]]
-// CHECK: weft.return writes @g = %[[R]]#
+// CHECK: weft.return %[[R]]#0 {{.*}} writes @g = %[[R]]#1
 weft.param @b : tensor<256xf32>
 weft.state @g : tensor<256xf32> {kind = #weft.state_kind<gradient>, param = @b}
 weft.program @bias_gradient(%x: tensor<64x256xf32> {weft.input = "x"}, %y: tensor<64x256xf32> {weft.input = "y"},

@@ -37,9 +37,9 @@ struct KernelPhase {
   llvm::SmallVector<mlir::Operation *> outerOps; // evaluated before the loops
   llvm::SmallVector<mlir::Operation *> ops;      // evaluated inside
   llvm::SmallVector<ReduceOp> reduces;
-  llvm::SmallVector<unsigned> stores;        // outputs written inside
-  llvm::SmallVector<mlir::Value> saves;      // values kept for later phases
-  llvm::DenseSet<mlir::Value> restored;      // values kept by earlier phases
+  llvm::SmallVector<unsigned> stores;   // outputs written inside
+  llvm::SmallVector<mlir::Value> saves; // values kept for later phases
+  llvm::DenseSet<mlir::Value> restored; // values kept by earlier phases
 };
 
 class KernelLayout {
@@ -67,7 +67,9 @@ public:
 
   int64_t getCount(DimRole role) const;
   bool hasLane() const { return !roles.empty(); }
-  int64_t getLaneSize() const { return hasLane() ? space.getSizes().back() : 1; }
+  int64_t getLaneSize() const {
+    return hasLane() ? space.getSizes().back() : 1;
+  }
   /// Columns of one element of the range (column kernels).
   int64_t getTile() const { return tile; }
   int64_t getExtent() const { return extent; }

@@ -225,11 +225,11 @@ void KernelLayout::fillPhase(unsigned index, KernelOp kernel) {
     if (reduced || !needed.insert(value).second)
       return;
     unsigned known = ready.lookup(value);
-    if (schedule != KernelSchedule::Rows || known >= index ||
-        !isHeavy(value) || getDepth(value) != ValueDepth::Lane)
+    if (schedule != KernelSchedule::Rows || known >= index || !isHeavy(value) ||
+        getDepth(value) != ValueDepth::Lane)
       return;
-    int64_t bytes = elementBytes(value) * getCount(DimRole::Inner) *
-                    getLaneSize();
+    int64_t bytes =
+        elementBytes(value) * getCount(DimRole::Inner) * getLaneSize();
     bool saved = is_contained(phases[known].saves, value);
     if (!saved && savedBytes + bytes > kMaxSavedBytes)
       return;
@@ -294,9 +294,9 @@ SmallVector<int64_t> KernelLayout::getInPlaceInputs(KernelOp kernel,
       written = p;
   SmallVector<int64_t> inputs;
   for (BlockArgument argument : kernel.getBody().getArguments()) {
-    bool fits = !argument.use_empty() &&
-                getElementTypeOrSelf(argument.getType()) ==
-                    getElementTypeOrSelf(output.getType());
+    bool fits =
+        !argument.use_empty() && getElementTypeOrSelf(argument.getType()) ==
+                                     getElementTypeOrSelf(output.getType());
     for (auto &[operand, use] : space.getUses()) {
       if (use.base != argument)
         continue;

@@ -104,9 +104,9 @@ createMachine(ModuleOp module, const CpuTarget &target) {
 
 /// Kernels and tables as one LLVM module; nothing of the source module's name
 /// or place gets in.
-static std::unique_ptr<llvm::Module>
-translate(ModuleOp module, llvm::LLVMContext &context,
-          llvm::TargetMachine &machine) {
+static std::unique_ptr<llvm::Module> translate(ModuleOp module,
+                                               llvm::LLVMContext &context,
+                                               llvm::TargetMachine &machine) {
   OwningOpRef<ModuleOp> kernels =
       ModuleOp::create(UnknownLoc::get(module.getContext()));
   OpBuilder builder = OpBuilder::atBlockEnd(kernels->getBody());

@@ -84,8 +84,8 @@ llvm::GlobalVariable *TableEmitter::global(Constant *value,
 llvm::Constant *TableEmitter::text(StringRef value) {
   Constant *&known = texts[value];
   if (!known)
-    known = global(llvm::ConstantDataArray::getString(context, value),
-                   "weft.text");
+    known =
+        global(llvm::ConstantDataArray::getString(context, value), "weft.text");
   return known;
 }
 
@@ -105,8 +105,8 @@ llvm::Constant *TableEmitter::floats(llvm::ArrayRef<double> values) {
     return null();
   Constant *&known = floatLists[values.vec()];
   if (!known)
-    known = global(llvm::ConstantDataArray::get(context, values),
-                   "weft.floats");
+    known =
+        global(llvm::ConstantDataArray::get(context, values), "weft.floats");
   return known;
 }
 
@@ -125,18 +125,17 @@ llvm::Constant *TableEmitter::array(llvm::ArrayRef<Constant *> elements,
 
 llvm::Constant *TableEmitter::function(StringRef name, bool isKernel) {
   auto *word = llvm::Type::getInt64Ty(context);
-  auto *type = isKernel
-                   ? llvm::FunctionType::get(llvm::Type::getVoidTy(context),
-                                             {pointer, word, word}, false)
-                   : llvm::FunctionType::get(llvm::Type::getVoidTy(context),
-                                             {pointer, pointer, pointer},
-                                             false);
-  return cast<llvm::Constant>(output.getOrInsertFunction(name, type).getCallee());
+  auto *type =
+      isKernel ? llvm::FunctionType::get(llvm::Type::getVoidTy(context),
+                                         {pointer, word, word}, false)
+               : llvm::FunctionType::get(llvm::Type::getVoidTy(context),
+                                         {pointer, pointer, pointer}, false);
+  return cast<llvm::Constant>(
+      output.getOrInsertFunction(name, type).getCallee());
 }
 
 /// WeftCommand
-FailureOr<llvm::Constant *>
-TableEmitter::command(plan::CommandOpInterface op) {
+FailureOr<llvm::Constant *> TableEmitter::command(plan::CommandOpInterface op) {
   llvm::SmallVector<int64_t> offsets;
   for (Value buffer : op.getCommandBuffers()) {
     std::optional<int64_t> offset = plan::getByteOffset(buffer);
@@ -156,13 +155,12 @@ TableEmitter::command(plan::CommandOpInterface op) {
              << extent << " and " << grain;
   }
   Constant *callee = function(op.getRoutine(), op.isKernel());
-  return structure({text(op.getRoutine()), text(op.getCommandScope()),
-                    op.isKernel() ? callee : null(),
-                    op.isKernel() ? null() : callee, ints(offsets),
-                    ints(intArguments), floats(floatArguments),
-                    int32(offsets.size()), int32(intArguments.size()),
-                    int32(floatArguments.size()), int32(0), int64(extent),
-                    int64(grain)});
+  return structure(
+      {text(op.getRoutine()), text(op.getCommandScope()),
+       op.isKernel() ? callee : null(), op.isKernel() ? null() : callee,
+       ints(offsets), ints(intArguments), floats(floatArguments),
+       int32(offsets.size()), int32(intArguments.size()),
+       int32(floatArguments.size()), int32(0), int64(extent), int64(grain)});
 }
 
 /// WeftPort
@@ -209,16 +207,16 @@ FailureOr<llvm::Constant *> TableEmitter::program(plan::ProgramOp op) {
 /// WeftTensor
 FailureOr<llvm::Constant *> TableEmitter::tensor(plan::StateOp op) {
   if (!op.getOffset())
-    return op.emitOpError("expects an arena offset; run weft-plan-memory first");
+    return op.emitOpError(
+        "expects an arena offset; run weft-plan-memory first");
   MemRefType type = op.getBufferType();
-  return structure({text(op.getSymName()),
-                    text(op.getParam().value_or(StringRef())),
-                    text(op.getSource().value_or(StringRef())),
-                    int32(static_cast<int32_t>(op.getKind())),
-                    int32(dtypeOf(type.getElementType())),
-                    int32(type.getRank()), int32(op.getTrainable()),
-                    ints(type.getShape()), int64(*op.getOffset()),
-                    int64(plan::getBufferBytes(type))});
+  return structure(
+      {text(op.getSymName()), text(op.getParam().value_or(StringRef())),
+       text(op.getSource().value_or(StringRef())),
+       int32(static_cast<int32_t>(op.getKind())),
+       int32(dtypeOf(type.getElementType())), int32(type.getRank()),
+       int32(op.getTrainable()), ints(type.getShape()), int64(*op.getOffset()),
+       int64(plan::getBufferBytes(type))});
 }
 
 LogicalResult TableEmitter::emit() {
@@ -251,13 +249,13 @@ LogicalResult TableEmitter::emit() {
              "weft.metadata");
   meta->setSection(".weft.meta");
   meta->setAlignment(llvm::Align(1));
-  llvm::GlobalVariable *executable = global(
-      structure({int32(WEFT_ABI_VERSION), int32(programs.size()),
-                 int32(tensors.size()), int32(0),
-                 array(programs, "weft.programs"),
-                 array(tensors, "weft.tensors"), int64(arena.getInt()), meta,
-                 int64(json.size())}),
-      "weft_executable");
+  llvm::GlobalVariable *executable =
+      global(structure({int32(WEFT_ABI_VERSION), int32(programs.size()),
+                        int32(tensors.size()), int32(0),
+                        array(programs, "weft.programs"),
+                        array(tensors, "weft.tensors"), int64(arena.getInt()),
+                        meta, int64(json.size())}),
+             "weft_executable");
   executable->setLinkage(llvm::GlobalValue::ExternalLinkage);
   return success();
 }

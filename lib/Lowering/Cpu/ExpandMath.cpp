@@ -140,8 +140,7 @@ Value Expression::log(Value x) {
   Value word = integerOp<arith::SubIOp>(bits(scaled), integer(0x3f3504f3));
   Value k = integerOp<arith::ShRSIOp>(word, integer(23));
   Value mantissa = integerOp<arith::AndIOp>(word, integer(0x007fffff));
-  Value m = fromBits(
-      integerOp<arith::AddIOp>(mantissa, integer(0x3f3504f3)));
+  Value m = fromBits(integerOp<arith::AddIOp>(mantissa, integer(0x3f3504f3)));
   Value f = sub(m, num(1.0));
   Value exponent = sub(toFloat(k), select(tiny, num(23.0), num(0.0)));
   Value p = poly(f, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1,
@@ -166,8 +165,8 @@ Value Expression::log1p(Value x) {
   Value u = add(num(1.0), x);
   Value d = sub(u, num(1.0));
   Value y = mul(log(u), div(x, d));
-  Value same = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, d,
-                                     num(0.0));
+  Value same =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, d, num(0.0));
   y = select(same, x, y);
   double infinity = std::numeric_limits<double>::infinity();
   y = select(compare(arith::CmpFPredicate::OEQ, x, infinity), x, y);
@@ -214,8 +213,7 @@ Value Expression::sine(Value x, int64_t quarter) {
   Value odd = d.poly(s, {2.7557313707070068e-6, -1.9841269829857949e-4,
                          8.3333333333224895e-3, -1.6666666666666633e-1});
   Value even = d.poly(s, {-2.7557314351390663e-7, 2.4801587288851704e-5,
-                          -1.3888888888730564e-3, 4.1666666666665929e-2,
-                          -0.5});
+                          -1.3888888888730564e-3, 4.1666666666665929e-2, -0.5});
   Value sin = d.fma(d.mul(odd, s), r, r);
   Value cos = d.fma(even, s, d.num(1.0));
   Value k = arith::FPToSIOp::create(b, loc, with(b.getI32Type()), n);
@@ -227,8 +225,7 @@ Value Expression::sine(Value x, int64_t quarter) {
   };
   Value value = d.select(isSet(1), cos, sin);
   value = d.select(isSet(2), d.sub(d.num(0.0), value), value);
-  Value result =
-      arith::TruncFOp::create(b, loc, with(b.getF32Type()), value);
+  Value result = arith::TruncFOp::create(b, loc, with(b.getF32Type()), value);
   double infinity = std::numeric_limits<double>::infinity();
   Value isFinite = compare(arith::CmpFPredicate::OLT, abs(x), infinity);
   Value isNumber = select(isFinite, result, sub(x, x));
@@ -248,7 +245,38 @@ static Value expandPow(Expression &e, math::PowFOp op) {
   return arith::TruncFOp::create(e.b, e.loc, op.getType(), y);
 }
 
+/// Rounds to a 16-bit float through f32. bf16 is rounded in integers, ties to
+/// even: older processors have no instruction and newer ones drop subnormals.
+static Value expandTruncation(arith::TruncFOp op) {
+  Type type = op.getType(), element = getElementTypeOrSelf(type);
+  Value x = op.getIn();
+  if (!element.isBF16() && !element.isF16())
+    return nullptr;
+  OpBuilder b(op);
+  Expression e(b, op.getLoc(), type, /*useFma=*/false);
+  if (getElementTypeOrSelf(x.getType()).isF64())
+    x = arith::TruncFOp::create(b, op.getLoc(), e.with(b.getF32Type()), x);
+  if (element.isF16())
+    return x == op.getIn() ? Value()
+                           : arith::TruncFOp::create(b, op.getLoc(), type, x)
+                                 .getResult();
+  Value bits = e.bits(x);
+  Value high = e.integerOp<arith::ShRUIOp>(bits, e.integer(16));
+  Value odd = e.integerOp<arith::AndIOp>(high, e.integer(1));
+  Value bias = e.integerOp<arith::AddIOp>(odd, e.integer(0x7fff));
+  Value rounded = e.integerOp<arith::ShRUIOp>(
+      e.integerOp<arith::AddIOp>(bits, bias), e.integer(16));
+  Value quiet = e.integerOp<arith::OrIOp>(high, e.integer(0x40));
+  Value isNan = arith::CmpFOp::create(b, op.getLoc(),
+                                      arith::CmpFPredicate::UNO, x, x);
+  Value word = arith::TruncIOp::create(b, op.getLoc(), e.with(b.getI16Type()),
+                                       e.select(isNan, quiet, rounded));
+  return arith::BitcastOp::create(b, op.getLoc(), type, word);
+}
+
 static Value expand(Operation *op, bool useFma) {
+  if (auto truncation = dyn_cast<arith::TruncFOp>(op))
+    return expandTruncation(truncation);
   Type type = op->getResult(0).getType();
   if (!getElementTypeOrSelf(type).isF32())
     return nullptr;
@@ -271,14 +299,15 @@ struct ExpandMath : impl::ExpandMathPassBase<ExpandMath> {
   using ExpandMathPassBase::ExpandMathPassBase;
 
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<arith::ArithDialect, math::MathDialect,
-                    LLVM::LLVMDialect>();
+    registry
+        .insert<arith::ArithDialect, math::MathDialect, LLVM::LLVMDialect>();
   }
 
   void runOnOperation() override {
     llvm::SmallVector<Operation *> work;
     getOperation()->walk([&](Operation *op) {
-      if (isa_and_nonnull<math::MathDialect>(op->getDialect()))
+      if (isa_and_nonnull<math::MathDialect>(op->getDialect()) ||
+          isa<arith::TruncFOp>(op))
         work.push_back(op);
     });
     for (Operation *op : work) {

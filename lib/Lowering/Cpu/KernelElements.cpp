@@ -99,8 +99,8 @@ Value KernelEmitter::address(Value buffer, Type memory,
 
 Value KernelEmitter::loadScalar(Value pointer, Type element) {
   Type memory = memoryType(element);
-  Value value = LLVM::LoadOp::create(b, loc, memory, pointer,
-                                     alignmentOf(memory));
+  Value value =
+      LLVM::LoadOp::create(b, loc, memory, pointer, alignmentOf(memory));
   if (!element.isInteger(1))
     return value;
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value,
@@ -149,9 +149,9 @@ Value KernelEmitter::gather(Value pointer, Type element, int64_t stride) {
       b, loc,
       DenseElementsAttr::get(cast<ShapedType>(lanesOf(b.getI64Type())),
                              llvm::ArrayRef<int64_t>(numbers)));
-  Value pointers = LLVM::GEPOp::create(b, loc, lanesOf(pointer.getType()),
-                                       memory, pointer,
-                                       llvm::ArrayRef<LLVM::GEPArg>{index});
+  Value pointers =
+      LLVM::GEPOp::create(b, loc, lanesOf(pointer.getType()), memory, pointer,
+                          llvm::ArrayRef<LLVM::GEPArg>{index});
   Value all = mask ? mask : splat(lanesOf(b.getI1Type()), 1);
   Value value = LLVM::masked_gather::create(b, loc, type, pointers, all,
                                             ValueRange{splat(type, 0)},

@@ -39,9 +39,10 @@ private:
   void emitColumnEnd(mlir::Value first, mlir::Value last,
                      llvm::ArrayRef<mlir::Value> sums);
   void emitFor(mlir::Value from, mlir::Value to, int64_t step,
-                      llvm::function_ref<void(mlir::Value)> body);
+               llvm::function_ref<void(mlir::Value)> body);
   void emitLanes(mlir::Value from, mlir::Value to, bool aligned,
                  llvm::function_ref<void(mlir::Value)> body);
+  void loadOuterUses();
   void emitOuterValues(const KernelPhase &phase);
   void emitInnerValues(const KernelPhase &phase);
   void emitLaneValues(const KernelPhase &phase);

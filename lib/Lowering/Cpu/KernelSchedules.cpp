@@ -21,9 +21,9 @@ KernelEmitter::KernelEmitter(KernelOp kernel, const KernelLayout &layout)
 LLVM::LLVMFuncOp KernelEmitter::emit() {
   b.setInsertionPoint(kernel);
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
-  auto type = LLVM::LLVMFunctionType::get(
-      LLVM::LLVMVoidType::get(b.getContext()),
-      {pointer, b.getI64Type(), b.getI64Type()});
+  auto type =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
+                                  {pointer, b.getI64Type(), b.getI64Type()});
   function = LLVM::LLVMFuncOp::create(b, loc, kernel.getSymName(), type);
   Block *entry = function.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
@@ -55,7 +55,7 @@ LLVM::LLVMFuncOp KernelEmitter::emit() {
 //===----------------------------------------------------------------------===//
 
 void KernelEmitter::emitFor(Value from, Value to, int64_t step,
-                             llvm::function_ref<void(Value)> body) {
+                            llvm::function_ref<void(Value)> body) {
   auto loop = scf::ForOp::create(b, loc, from, to, constant(step));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
@@ -81,8 +81,8 @@ void KernelEmitter::emitLanes(Value from, Value to, bool aligned,
   emitFor(from, middle, kLanes, chunk);
   if (aligned)
     return;
-  Value rest = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, middle,
-                                     to);
+  Value rest =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, middle, to);
   auto tail = scf::IfOp::create(b, loc, rest, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(tail.thenBlock());
@@ -111,6 +111,13 @@ void KernelEmitter::decode(Value linear, DimRole role) {
 //===----------------------------------------------------------------------===//
 // Values of a phase
 //===----------------------------------------------------------------------===//
+
+/// Reads what does not change inside the loops before they start.
+void KernelEmitter::loadOuterUses() {
+  for (auto &[operand, use] : space.getUses())
+    if (layout.getDepth(use.access) == ValueDepth::Outer)
+      load(use);
+}
 
 void KernelEmitter::emitOuterValues(const KernelPhase &phase) {
   for (Operation *op : phase.outerOps)
@@ -183,6 +190,7 @@ void KernelEmitter::emitSaves(const KernelPhase &phase) {
 
 void KernelEmitter::emitFlat() {
   const KernelPhase &phase = layout.getPhases().front();
+  loadOuterUses();
   emitOuterValues(phase);
   bool aligned = layout.getLaneSize() % kLanes == 0;
   emitLanes(begin, end, aligned, [&](Value) {
@@ -207,13 +215,11 @@ void KernelEmitter::emitRows() {
 void KernelEmitter::emitRow(Value row) {
   enter(ValueDepth::Outer);
   decode(row, DimRole::Outer);
-  for (auto &[operand, use] : space.getUses())
-    if (layout.getDepth(use.access) == ValueDepth::Outer)
-      load(use);
+  loadOuterUses();
   for (const KernelPhase &phase : layout.getPhases()) {
     emitOuterValues(phase);
-    bool empty = phase.reduces.empty() && phase.stores.empty() &&
-                 phase.saves.empty();
+    bool empty =
+        phase.reduces.empty() && phase.stores.empty() && phase.saves.empty();
     if (!empty)
       emitRowPass(phase);
   }
@@ -261,7 +267,7 @@ void KernelEmitter::emitRowPass(const KernelPhase &phase) {
     sums.assign(loop.getResults().begin(), loop.getResults().end());
   }
   for (auto [i, reduceOp] : llvm::enumerate(phase.reduces)) {
-      ReduceOp reduce = reduceOp;
+    ReduceOp reduce = reduceOp;
     llvm::ArrayRef<Value> own =
         llvm::ArrayRef<Value>(sums).slice(i * partials, partials);
     known[0][reduce.getResult()] = finish(reduce, reduceLanes(reduce, own));
@@ -328,9 +334,7 @@ void KernelEmitter::emitColumns() {
     Value first = arith::MulIOp::create(b, loc, number, constant(tile));
     Value last = arith::AddIOp::create(b, loc, first, constant(tile));
     last = arith::MinSIOp::create(b, loc, last, constant(columns));
-    for (auto &[operand, use] : space.getUses())
-      if (layout.getDepth(use.access) == ValueDepth::Outer)
-        load(use);
+    loadOuterUses();
     for (const KernelPhase &phase : layout.getPhases())
       emitOuterValues(phase);
     emitColumnTile(first, last);
@@ -358,21 +362,19 @@ void KernelEmitter::emitColumnTile(Value first, Value last) {
   };
   fill(totals);
   if (blocks.empty()) {
-    emitFor(constant(0), constant(rows), 1, [&](Value row) {
-      emitColumnRow(row, first, last, totals);
-    });
+    emitFor(constant(0), constant(rows), 1,
+            [&](Value row) { emitColumnRow(row, first, last, totals); });
     return emitColumnEnd(first, last, totals);
   }
   emitFor(constant(0), constant(rows), kRowBlock, [&](Value start) {
     fill(blocks);
     Value stop = arith::AddIOp::create(b, loc, start, constant(kRowBlock));
     stop = arith::MinSIOp::create(b, loc, stop, constant(rows));
-    emitFor(start, stop, 1, [&](Value row) {
-      emitColumnRow(row, first, last, blocks);
-    });
+    emitFor(start, stop, 1,
+            [&](Value row) { emitColumnRow(row, first, last, blocks); });
     emitFor(constant(0), constant(layout.getTile()), kLanes, [&](Value index) {
       for (auto [i, reduceOp] : llvm::enumerate(phase.reduces)) {
-      ReduceOp reduce = reduceOp;
+        ReduceOp reduce = reduceOp;
         Type type = getSumType(reduce);
         Value to = offset(totals[i], type, index);
         Value sum = combine(reduce, loadLanes(to, type),

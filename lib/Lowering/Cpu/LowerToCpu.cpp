@@ -2,9 +2,9 @@
 
 #include "weft/Lowering/Cpu/Passes.h"
 
-#include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
@@ -28,7 +28,8 @@ namespace weft {
 #include "weft/Lowering/Cpu/Passes.h.inc"
 
 void registerLoweringCpuModels(DialectRegistry &registry) {
-  registry.insert<LLVM::LLVMDialect>();
+  registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect,
+                  vector::VectorDialect, LLVM::LLVMDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
 }

@@ -26,8 +26,8 @@ CompiledKernels::CompiledKernels(const std::string &text,
   registry.insert<WeftDialect>();
   registerKernelsModels(registry);
   registerLoweringCpuModels(registry);
-  context = std::make_unique<MLIRContext>(registry,
-                                          MLIRContext::Threading::DISABLED);
+  context =
+      std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
   module = parseSourceString<ModuleOp>(text, context.get());
   if (!module) {
     ADD_FAILURE() << "does not parse:\n" << text;
@@ -49,8 +49,7 @@ void CompiledKernels::compile(const std::string &target) {
   FailureOr<CpuTarget> cpu = CpuTarget::parse(target, problem);
   ASSERT_TRUE(succeeded(cpu)) << problem;
   OwningOpRef<ModuleOp> lowered = module->clone();
-  for (auto program :
-       llvm::make_early_inc_range(lowered->getOps<ProgramOp>()))
+  for (auto program : llvm::make_early_inc_range(lowered->getOps<ProgramOp>()))
     program.erase();
   PassManager passes(context.get());
   LowerToCpuPassOptions options;
@@ -143,10 +142,8 @@ CompiledKernels::run(KernelOp kernel, const std::vector<std::string> &inputs,
     ADD_FAILURE() << llvm::toString(symbol.takeError());
     return {};
   }
-  auto *function =
-      symbol->toPtr<void (*)(void *const *, int64_t, int64_t)>();
-  int64_t extent =
-      kernel->getAttrOfType<IntegerAttr>("weft.extent").getInt();
+  auto *function = symbol->toPtr<void (*)(void *const *, int64_t, int64_t)>();
+  int64_t extent = kernel->getAttrOfType<IntegerAttr>("weft.extent").getInt();
   int64_t cut = style.manyParts ? smallestCut(kernel) : extent;
   // Backwards, so that an order of the parts is not taken for granted.
   for (int64_t part = (extent - 1) / cut; part >= 0; --part)
@@ -189,8 +186,8 @@ std::string toBytes(const Tensor &tensor) {
       bool lost = false;
       value.convert(semanticsOf(tensor.kind()),
                     llvm::APFloat::rmNearestTiesToEven, &lost);
-      append(bytes, static_cast<uint16_t>(
-                        value.bitcastToAPInt().getZExtValue()));
+      append(bytes,
+             static_cast<uint16_t>(value.bitcastToAPInt().getZExtValue()));
       break;
     }
     case ElementKind::I64:

@@ -30,9 +30,8 @@ public:
   bool ok() const { return isOk; }
   std::vector<KernelOp> kernels();
   /// Runs a kernel on the bytes of its inputs; returns those of its outputs.
-  std::vector<std::string> run(KernelOp kernel,
-                               const std::vector<std::string> &inputs,
-                               RunStyle style);
+  std::vector<std::string>
+  run(KernelOp kernel, const std::vector<std::string> &inputs, RunStyle style);
   /// What the interpreter computes for the kernel, with doubles.
   std::vector<Tensor> interpret(KernelOp kernel,
                                 const std::vector<Tensor> &inputs);

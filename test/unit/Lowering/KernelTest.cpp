@@ -49,11 +49,11 @@ const Program kPrograms[] = {
     {"%z = weft.max %w, %v : tensor<&xf32>, tensor<$xf32>"},
     {"%z = weft.min %t, %x : tensor<2x@xf32>, tensor<@xf32>", "2x@xf32"},
     {"%a = weft.abs %x : tensor<@xf32>\n"
-    "%z = weft.pow %a, %y : tensor<@xf32>, tensor<@xf32>"},
+     "%z = weft.pow %a, %y : tensor<@xf32>, tensor<@xf32>"},
     {"%c = weft.compare gt %x, %v : tensor<@xf32>, tensor<$xf32>\n"
-    "%n = weft.not %c : tensor<@xi1>\n"
-    "%o = weft.or %n, %m : tensor<@xi1>, tensor<@xi1>\n"
-    "%z = weft.select %o, %x, %s : tensor<@xi1>, tensor<@xf32>, tensor<f32>"},
+     "%n = weft.not %c : tensor<@xi1>\n"
+     "%o = weft.or %n, %m : tensor<@xi1>, tensor<@xi1>\n"
+     "%z = weft.select %o, %x, %s : tensor<@xi1>, tensor<@xf32>, tensor<f32>"},
     {"%z = weft.and %m, %m : tensor<@xi1>, tensor<@xi1>", "@xi1"},
     {"%z = weft.div %i, %j : tensor<@xi32>, tensor<@xi32>", "@xi32"},
     {"%z = weft.compare le %i, %j : tensor<@xi32>, tensor<@xi32>", "@xi1"},
@@ -61,36 +61,40 @@ const Program kPrograms[] = {
     {"%z = weft.cast %m : tensor<@xi1> to tensor<@xf32>"},
     {"%z = weft.cast %i : tensor<@xi32> to tensor<@xf64>", "@xf64"},
     {"%a = weft.cast %x : tensor<@xf32> to tensor<@xbf16>\n"
-    "%b = weft.mul %a, %a : tensor<@xbf16>, tensor<@xbf16>\n"
-    "%z = weft.cast %b : tensor<@xbf16> to tensor<@xf32>"},
+     "%b = weft.mul %a, %a : tensor<@xbf16>, tensor<@xbf16>\n"
+     "%z = weft.cast %b : tensor<@xbf16> to tensor<@xf32>"},
     {"%z = weft.cast %x : tensor<@xf32> to tensor<@xf16>", "@xf16"},
     {"%a = weft.cast %x : tensor<@xf32> to tensor<@xf64>\n"
-    "%z = weft.tanh %a : tensor<@xf64>", "@xf64"},
+     "%z = weft.tanh %a : tensor<@xf64>",
+     "@xf64"},
     {"%z = weft.softmax %x : tensor<@xf32>"},
     {"%z = weft.softmax %x {dim = 0} : tensor<@xf32>"},
     {"%z = weft.log_softmax %x : tensor<@xf32>"},
     {"%z, %p, %q = weft.layer_norm %x, %v, %v {eps = 1.0e-5 : f64}"
-    " : tensor<@xf32>, tensor<$xf32>"},
+     " : tensor<@xf32>, tensor<$xf32>"},
     {"%z, %q = weft.rms_norm %x, %v {eps = 1.0e-6 : f64}"
-    " : tensor<@xf32>, tensor<$xf32>"},
+     " : tensor<@xf32>, tensor<$xf32>"},
     {"%z = weft.reduce sum %x dims [0] : tensor<@xf32>", "$xf32"},
     {"%z = weft.reduce mean %x dims [1] {keep_dims} : tensor<@xf32>", "&xf32"},
     {"%z = weft.reduce max %x dims [0, 1] : tensor<@xf32>", "f32"},
     {"%z = weft.reduce min %t dims [1] : tensor<2x@xf32>", "2x$xf32"},
     {"%z = weft.reduce sum %t dims [0, 2] : tensor<2x@xf32>", "Rxf32"},
     {"%a = weft.mul %x, %y : tensor<@xf32>, tensor<@xf32>\n"
-    "%b = weft.reduce sum %a dims [0] : tensor<@xf32>\n"
-    "%z = weft.accumulate %v, %b, %s : tensor<$xf32>", "$xf32"},
+     "%b = weft.reduce sum %a dims [0] : tensor<@xf32>\n"
+     "%z = weft.accumulate %v, %b, %s : tensor<$xf32>",
+     "$xf32"},
     {"%z = weft.mse %x, %y : tensor<@xf32>", "f32"},
     {"%z = weft.bce_with_logits %x, %y : tensor<@xf32>", "f32"},
     {"%a = weft.transpose %t [1, 0, 2] : tensor<2x@xf32>\n"
-    "%b = weft.slice %a offsets [0, 1, 0] sizes [R, 1, C] strides [1, 1, 1]"
-    " : tensor<Rx2xCxf32>\n"
-    "%z = weft.exp %b : tensor<Rx1xCxf32>", "Rx1xCxf32"},
+     "%b = weft.slice %a offsets [0, 1, 0] sizes [R, 1, C] strides [1, 1, 1]"
+     " : tensor<Rx2xCxf32>\n"
+     "%z = weft.exp %b : tensor<Rx1xCxf32>",
+     "Rx1xCxf32"},
     {"%a = weft.reshape %t : tensor<2x@xf32> to tensor<2xNxf32>\n"
-    "%b = weft.exp %a : tensor<2xNxf32>\n"
-    "%c = weft.reshape %b : tensor<2xNxf32> to tensor<2x@xf32>\n"
-    "%z = weft.add %c, %v : tensor<2x@xf32>, tensor<$xf32>", "2x@xf32"},
+     "%b = weft.exp %a : tensor<2xNxf32>\n"
+     "%c = weft.reshape %b : tensor<2xNxf32> to tensor<2x@xf32>\n"
+     "%z = weft.add %c, %v : tensor<2x@xf32>, tensor<$xf32>",
+     "2x@xf32"},
 };
 
 std::string substitute(std::string text, int64_t rows, int64_t columns) {
@@ -149,13 +153,14 @@ std::string makeModule(int64_t rows, int64_t columns) {
 Tensor makeInput(mlir::RankedTensorType type, std::mt19937 &random) {
   Tensor tensor(type);
   std::uniform_real_distribution<double> numbers(-2.0, 2.0);
-  std::uniform_int_distribution<int64_t> integers(-9, 9);
+  std::uniform_int_distribution<int64_t> integers(1, 9);
   for (int64_t i = 0; i < tensor.size(); ++i) {
     if (tensor.isFloat())
       tensor.at(i) = numbers(random);
     else
-      tensor.intAt(i) =
-          tensor.kind() == ElementKind::I1 ? random() % 2 : integers(random);
+      tensor.intAt(i) = tensor.kind() == ElementKind::I1 ? random() % 2
+                        : random() % 2                   ? integers(random)
+                                                         : -integers(random);
   }
   tensor.roundElements();
   return tensor;
@@ -172,8 +177,8 @@ void expectClose(const Tensor &actual, const Tensor &expected) {
     if (std::isnan(x) && std::isnan(y))
       continue;
     double limit = toleranceOf(actual.kind()) * (1.0 + std::fabs(y));
-    ASSERT_LE(std::fabs(x - y), limit) << "element " << i << ": " << x
-                                       << " instead of " << y;
+    ASSERT_LE(std::fabs(x - y), limit)
+        << "element " << i << ": " << x << " instead of " << y;
   }
 }
 

@@ -72,8 +72,8 @@ std::string makeText() {
     text += "weft.program @" + name + "_p(%x: " + type +
             " {weft.input = \"x\"}) -> (" + type +
             " {weft.output = \"y\"}) attributes {kind = #weft.kind<eval>} {\n"
-            "%y = weft." + name + " %x : " + type + "\nweft.return %y : " +
-            type + "\n}\n";
+            "%y = weft." +
+            name + " %x : " + type + "\nweft.return %y : " + type + "\n}\n";
   }
   return text;
 }
@@ -124,17 +124,18 @@ TEST(Math, SpecialValues) {
   CompiledKernels compiled(makeText());
   ASSERT_TRUE(compiled.ok());
   std::vector<float> inputs(kSamples, 0.0f);
-  const float specials[] = {0.0f,      -0.0f,     INFINITY, -INFINITY,
-                            NAN,       -1.0f,     1e-42f,   -1e-42f,
-                            3.4e38f,   -3.4e38f,  88.8f,    -103.9f};
+  const float specials[] = {0.0f,    -0.0f,    INFINITY, -INFINITY,
+                            NAN,     -1.0f,    1e-42f,   -1e-42f,
+                            3.4e38f, -3.4e38f, 88.8f,    -103.9f};
   std::copy(std::begin(specials), std::end(specials), inputs.begin());
   std::string bytes(reinterpret_cast<const char *>(inputs.data()),
                     inputs.size() * sizeof(float));
   std::vector<KernelOp> kernels = compiled.kernels();
   for (size_t f = 0; f < kernels.size(); ++f) {
     const Function &function = kFunctions[f];
-    bool periodic = function.reference == static_cast<double (*)(double)>(std::sin) ||
-                    function.reference == static_cast<double (*)(double)>(std::cos);
+    bool periodic =
+        function.reference == static_cast<double (*)(double)>(std::sin) ||
+        function.reference == static_cast<double (*)(double)>(std::cos);
     std::string result = compiled.run(kernels[f], {bytes}, {}).front();
     for (size_t i = 0; i < std::size(specials); ++i) {
       if (periodic && std::fabs(specials[i]) > 1e9f)

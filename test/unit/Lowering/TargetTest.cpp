@@ -23,7 +23,7 @@ TEST(CpuTarget, ParsesLevels) {
 TEST(CpuTarget, RejectsUnknownNames) {
   std::string error;
   EXPECT_TRUE(llvm::failed(CpuTarget::parse("cpu:z80", error)));
-  EXPECT_EQ(error, "expects cpu, cpu:x86-64-v2, cpu:x86-64-v3 or "
+  EXPECT_EQ(error, "expects the target cpu, cpu:x86-64-v2, cpu:x86-64-v3 or "
                    "cpu:x86-64-v4, but got cpu:z80");
 }
 

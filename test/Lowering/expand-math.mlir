@@ -1,0 +1,37 @@
+// RUN: weft-opt %s --weft-expand-math | FileCheck %s
+// RUN: weft-opt %s --weft-expand-math=fma=false | FileCheck %s --check-prefix=PLAIN
+// f32 functions become arithmetic, the same for scalars and vectors.
+
+// CHECK-LABEL: llvm.func @exp
+// CHECK-NOT: math.exp
+// CHECK: math.roundeven {{.*}} : vector<16xf32>
+// CHECK: math.fma
+// PLAIN-LABEL: llvm.func @exp
+// PLAIN-NOT: math.fma
+// PLAIN: llvm.return
+llvm.func @exp(%x: vector<16xf32>) -> vector<16xf32> {
+  %y = math.exp %x : vector<16xf32>
+  llvm.return %y : vector<16xf32>
+}
+
+// CHECK-LABEL: llvm.func @all
+// CHECK-NOT: math.{{(exp|log|log1p|tanh|erf|sin|cos|powf) }}
+// CHECK: llvm.return
+llvm.func @all(%x: f32) -> f32 {
+  %a = math.log %x : f32
+  %b = math.log1p %a : f32
+  %c = math.tanh %b : f32
+  %d = math.erf %c : f32
+  %e = math.sin %d : f32
+  %f = math.cos %e : f32
+  %g = math.powf %f, %x : f32
+  llvm.return %g : f32
+}
+
+// f64 functions stay: they become calls of libm.
+// CHECK-LABEL: llvm.func @wide
+// CHECK: math.exp
+llvm.func @wide(%x: f64) -> f64 {
+  %y = math.exp %x : f64
+  llvm.return %y : f64
+}

@@ -1,0 +1,49 @@
+// RUN: weft-opt %s --weft-lower-kernels | FileCheck %s
+// A kernel becomes a function of a part of its range.
+
+// One dimension: whole chunks, then the rest under a mask.
+// CHECK-LABEL: llvm.func @k_flat(%arg0: !llvm.ptr, %arg1: i64, %arg2: i64)
+// CHECK: scf.for
+// CHECK: math.exp %{{.*}} : vector<16xf32>
+// CHECK: scf.if
+// CHECK: llvm.intr.masked.load
+// CHECK: llvm.intr.masked.store
+weft.kernel @k_flat(%x: tensor<8x5xf32>) -> tensor<8x5xf32> {
+  %y = weft.exp %x : tensor<8x5xf32>
+  weft.yield %y : tensor<8x5xf32>
+}
+
+// A sum over a row: four partial sums that take turns.
+// CHECK-LABEL: llvm.func @k_rows
+// CHECK: scf.for
+// CHECK: scf.for {{.*}} iter_args(%[[A:.*]] = %{{.*}}, %[[B:.*]] = %{{.*}}, %[[C:.*]] = %{{.*}}, %[[D:.*]] = %{{.*}})
+// CHECK: scf.yield %[[B]], %[[C]], %[[D]],
+// CHECK: vector.shuffle
+weft.kernel @k_rows(%x: tensor<8x64xf32>) -> tensor<8xf32> {
+  %y = weft.reduce sum %x dims [1] : tensor<8x64xf32>
+  weft.yield %y : tensor<8xf32>
+}
+
+// A sum over the rows: the sums of a tile of columns stay on the stack.
+// CHECK-LABEL: llvm.func @k_columns
+// CHECK: llvm.alloca %{{.*}} x f32 {alignment = 64
+// CHECK: scf.for
+// CHECK: arith.addf %{{.*}} : vector<16xf32>
+weft.kernel @k_columns(%x: tensor<64x32xf32>) -> tensor<32xf32> {
+  %y = weft.reduce sum %x dims [0] : tensor<64x32xf32>
+  weft.yield %y : tensor<32xf32>
+}
+
+// What is costly and needed by a later pass over the row is kept: one exp.
+// CHECK-LABEL: llvm.func @k_softmax
+// CHECK: math.exp
+// CHECK-NOT: math.exp
+// CHECK: llvm.return
+weft.kernel @k_softmax(%x: tensor<8x64xf32>) -> tensor<8x64xf32> {
+  %m = weft.reduce max %x dims [1] {keep_dims} : tensor<8x64xf32>
+  %d = weft.sub %x, %m : tensor<8x64xf32>, tensor<8x1xf32>
+  %e = weft.exp %d : tensor<8x64xf32>
+  %s = weft.reduce sum %e dims [1] {keep_dims} : tensor<8x64xf32>
+  %y = weft.div %e, %s : tensor<8x64xf32>, tensor<8x1xf32>
+  weft.yield %y : tensor<8x64xf32>
+}
