@@ -6,6 +6,7 @@
 
 #include "weft/Formats/OutputFile.h"
 #include "weft/Frontend/Frontend.h"
+#include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Memory/MemoryReport.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Fingerprint.h"
@@ -65,6 +66,8 @@ Status Compiler::load(const std::string &model, FlagValues flags) {
 Status Compiler::importModel(const std::string &model) {
   if (Status status = checkSupported(values); !status)
     return status;
+  if (Expected<CpuTarget> target = cpuTargetOf(values); !target)
+    return target.takeError();
   FrontendOptions options;
   if (values.isSet("batch"))
     options.batch = values.getInt("batch");

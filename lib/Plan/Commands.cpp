@@ -121,6 +121,35 @@ parseAccesses(OpAsmParser &parser,
   return success();
 }
 
+/// (`floats` `[` number, ... `]`)?, exactly: the printer of DenseF64ArrayAttr
+/// keeps six digits.
+static ParseResult parseFloats(OpAsmParser &parser, DenseF64ArrayAttr &floats) {
+  SmallVector<double> values;
+  auto parseNumber = [&]() -> ParseResult {
+    APFloat number(APFloat::IEEEdouble());
+    if (parser.parseFloat(APFloat::IEEEdouble(), number))
+      return failure();
+    values.push_back(number.convertToDouble());
+    return success();
+  };
+  if (succeeded(parser.parseOptionalKeyword("floats")) &&
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseNumber))
+    return failure();
+  floats = parser.getBuilder().getDenseF64ArrayAttr(values);
+  return success();
+}
+
+static void printFloats(OpAsmPrinter &printer, CallOp,
+                        DenseF64ArrayAttr floats) {
+  if (!floats || floats.empty())
+    return;
+  printer << " floats [";
+  llvm::interleaveComma(floats.asArrayRef(), printer, [&](double value) {
+    printer.printFloat(APFloat(value));
+  });
+  printer << "]";
+}
+
 static void printAccesses(OpAsmPrinter &printer, CallOp op,
                           OperandRange buffers, TypeRange types,
                           DenseI32ArrayAttr accesses) {

@@ -195,7 +195,7 @@ def Plan_CallOp : Plan_CommandOp<"call"> {
                        OptionalAttr<F64Attr>:$est_us);
   let assemblyFormat = [{
     $callee `` custom<Accesses>($buffers, type($buffers), $accesses)
-    (`ints` $ints^)? (`floats` $floats^)? attr-dict
+    (`ints` $ints^)? custom<Floats>($floats) attr-dict
   }];
   let hasVerifier = 1;
 }
