@@ -100,8 +100,10 @@ FailureOr<OwningOpRef<ModuleOp>> weft::parseText(llvm::StringRef text,
     return failure();
   }
   ParserConfig config(&context);
+  // The lexer reads on until a zero byte.
+  std::string terminated = text.str();
   OwningOpRef<ModuleOp> module =
-      parseSourceString<ModuleOp>(text, config, path);
+      parseSourceString<ModuleOp>(terminated, config, path);
   if (!module)
     return failure();
   return module;
@@ -112,9 +114,9 @@ FailureOr<OwningOpRef<ModuleOp>> weft::parseTextFile(const std::string &path,
   Expected<MappedFile> file = MappedFile::open(path);
   if (!file)
     return report(context, file.error());
-  // The parser wants a zero byte after the text, which a mapping may lack.
-  std::string text(reinterpret_cast<const char *>(file->data()), file->size());
-  return parseText(text, path, context);
+  return parseText(llvm::StringRef(reinterpret_cast<const char *>(file->data()),
+                                   file->size()),
+                   path, context);
 }
 
 /// The only program of kind `model`.

@@ -72,3 +72,17 @@ for flag in range(8):
     seed("fuzz-token-file", f"u32-{flag}",
          mode + token_header(20240801, 7, 3) + u32)
     seed("fuzz-token-file", f"eval-{flag}", mode + token_header(20240522, 1, 0))
+
+# Model text: the examples and every lit test of the dialect, split as the
+# tests are; small ones alone, since inputs are cut at the fuzzer's max_len.
+top = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+for folder in ("examples", "test/Weft", "test/Frontend", "test/Autodiff/rules"):
+    base = os.path.join(top, folder)
+    for name in sorted(os.listdir(base)):
+        if not name.endswith(".mlir"):
+            continue
+        with open(os.path.join(base, name), "rb") as f:
+            parts = f.read().split(b"// -----\n")
+        for i, part in enumerate(parts):
+            if len(part) <= 4096:
+                seed("fuzz-mlir", f"{name}-{i}", part)
