@@ -1,0 +1,120 @@
+//===- EmitTest.cpp - Object files and what they refuse -------------------===//
+
+#include "weft/Lowering/Cpu/Cpu.h"
+#include "weft/Lowering/Cpu/Passes.h"
+#include "weft/Plan/Plan.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+
+#include "gtest/gtest.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+const char *const kPlan = R"(
+module @name attributes {plan.arena_bytes = 128 : i64,
+                         weft.metadata = "{\"format\": 1}"} {
+  plan.state param @w : memref<8xf32> {offset = 0 : i64}
+  llvm.func @k_1(%b: !llvm.ptr, %from: i64, %to: i64) {
+    llvm.return
+  }
+  plan.program "eval" @eval {
+    %w = plan.use @w {offset = 0 : i64} : memref<8xf32>
+    %a = plan.alloc temporary OFFSET : memref<8xf32>
+    plan.launch @k_1 ins(%w : memref<8xf32>) outs(%a : memref<8xf32>) RANGE
+    plan.output "y" %a : memref<8xf32>
+  }
+}
+)";
+
+std::string replace(std::string text, const std::string &from,
+                    const std::string &to) {
+  size_t at = text.find(from);
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+struct Emitted {
+  bool succeeded = false;
+  std::string object, message;
+};
+
+Emitted emit(const std::string &text) {
+  DialectRegistry registry;
+  registry.insert<plan::PlanDialect>();
+  registerLoweringCpuModels(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  Emitted result;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    result.message += diagnostic.str();
+    return success();
+  });
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+  if (!module)
+    return result;
+  std::string error;
+  FailureOr<CpuTarget> target = CpuTarget::parse("cpu:x86-64-v3", error);
+  FailureOr<std::vector<char>> object = emitObject(*module, *target);
+  result.succeeded = succeeded(object);
+  if (result.succeeded)
+    result.object.assign(object->begin(), object->end());
+  return result;
+}
+
+std::string makePlan(const std::string &offset, const std::string &range) {
+  return replace(replace(kPlan, "OFFSET", offset), "RANGE", range);
+}
+
+const std::string kOffset = "{offset = 64 : i64}";
+const std::string kRange = "{extent = 8 : i64, grain = 8 : i64}";
+
+TEST(EmitObject, SameBytesWhateverTheModuleIsCalled) {
+  std::string plan = makePlan(kOffset, kRange);
+  Emitted first = emit(plan);
+  ASSERT_TRUE(first.succeeded) << first.message;
+  Emitted second = emit(replace(plan, "module @name", "module @other"));
+  ASSERT_TRUE(second.succeeded) << second.message;
+  EXPECT_EQ(first.object, second.object);
+  EXPECT_NE(first.object.find(".weft.meta"), std::string::npos);
+  EXPECT_NE(first.object.find("{\"format\": 1}"), std::string::npos);
+  EXPECT_NE(first.object.find("weft_executable"), std::string::npos);
+}
+
+TEST(EmitObject, RefusesBuffersWithoutPlace) {
+  EXPECT_NE(emit(makePlan("", kRange)).message.find("run weft-plan-memory"),
+            std::string::npos);
+}
+
+TEST(EmitObject, RefusesLaunchesWithoutRange) {
+  EXPECT_NE(
+      emit(makePlan(kOffset, ""))
+          .message.find("expects a positive extent and grain, but got 0 and 0"),
+      std::string::npos);
+}
+
+TEST(EmitObject, RefusesStatesAndModulesWithoutPlace) {
+  std::string plan = makePlan(kOffset, kRange);
+  std::string state = replace(plan, "memref<8xf32> {offset = 0 : i64}\n  llvm",
+                              "memref<8xf32>\n  llvm");
+  EXPECT_NE(emit(state).message.find("expects an arena offset"),
+            std::string::npos);
+  std::string arena = replace(plan, "plan.arena_bytes = 128 : i64,", "");
+  EXPECT_NE(emit(arena).message.find("expects the attribute plan.arena_bytes"),
+            std::string::npos);
+}
+
+TEST(EmitObject, RefusesKernelsThatAreNotLowered) {
+  Emitted result = emit(R"(llvm.func @k_1(%x: f32) -> f32 {
+    %y = math.exp %x : f32
+    llvm.return %y : f32
+  })");
+  EXPECT_FALSE(result.succeeded);
+  EXPECT_NE(result.message.find("run weft-lower-to-cpu first"),
+            std::string::npos)
+      << result.message;
+}
+
+} // namespace
+} // namespace weft
