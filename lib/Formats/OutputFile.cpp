@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace weft {
@@ -36,16 +37,26 @@ void OutputFile::discard() {
   if (fd < 0)
     return;
   ::close(fd);
-  ::unlink(temporaryPath.c_str());
+  if (!temporaryPath.empty())
+    ::unlink(temporaryPath.c_str());
   fd = -1;
 }
 
 Expected<OutputFile> OutputFile::create(const std::string &path) {
   OutputFile result;
   result.finalPath = path;
-  result.temporaryPath = path + ".tmp-" + std::to_string(::getpid());
-  result.fd = ::open(result.temporaryPath.c_str(),
-                     O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  struct stat info;
+  bool exists = ::stat(path.c_str(), &info) == 0;
+  if (exists && S_ISDIR(info.st_mode))
+    return storageError("expects a file, but got a directory").at(path);
+  // A device or a pipe takes the bytes themselves: a rename would replace it.
+  if (exists && !S_ISREG(info.st_mode)) {
+    result.fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
+    result.temporaryPath = path + ".tmp-" + std::to_string(::getpid());
+    result.fd = ::open(result.temporaryPath.c_str(),
+                       O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  }
   if (result.fd < 0)
     return storageError("cannot create: " + errnoText(errno)).at(path);
   return result;
@@ -84,9 +95,19 @@ Status OutputFile::write(const void *data, int64_t bytes) {
   return Status::success();
 }
 
+Status OutputFile::closeInPlace() {
+  int closed = ::close(fd);
+  fd = -1;
+  if (closed != 0)
+    return storageError("cannot finish: " + errnoText(errno)).at(finalPath);
+  return Status::success();
+}
+
 Status OutputFile::commit() {
   if (Status status = flush(); !status)
     return status;
+  if (temporaryPath.empty())
+    return closeInPlace();
   if (::fsync(fd) != 0)
     return storageError("cannot flush to disk: " + errnoText(errno))
         .at(finalPath);

@@ -130,6 +130,8 @@ static Status install(const fs::path &from, const std::string &output) {
                                              (*buffer)->getBufferSize()));
       !status)
     return status;
+  if (!fs::is_regular_file(output))
+    return Status::success();
   mode_t mask = umask(0);
   umask(mask);
   if (chmod(output.c_str(), 0777 & ~mask) != 0)

@@ -7,7 +7,6 @@
 // RUN: not weft-interp %s --program=no_attention_rng 2>&1 | FileCheck %s --check-prefix=ATTENTION-RNG
 // RUN: not weft-interp %s --program=nested_call 2>&1 | FileCheck %s --check-prefix=NESTED
 // RUN: not weft-interp %s --program=foreign 2>&1 | FileCheck %s --check-prefix=FOREIGN
-// RUN: not weft-interp %s --program=resource 2>&1 | FileCheck %s --check-prefix=RESOURCE
 // RUN: not weft-interp %s --program=reads_other_type 2>&1 | FileCheck %s --check-prefix=READ-TYPE
 // RUN: not weft-interp %s --program=writes_other_type 2>&1 | FileCheck %s --check-prefix=WRITE-TYPE
 // RUN: not weft-interp %s --program=missing 2>&1 | FileCheck %s --check-prefix=MISSING
@@ -87,12 +86,6 @@ weft.program @foreign() -> (tensor<2xf32> {weft.output = "r"}) attributes {kind 
   %x = weft.constant dense<0.0> : tensor<2xf32>
   %r = builtin.unrealized_conversion_cast %x : tensor<2xf32> to tensor<2xf32>
   weft.return %r : tensor<2xf32>
-}
-
-// RESOURCE: 'weft.constant' op expects a dense value, but got dense_resource<blob>
-weft.program @resource() -> (tensor<1xi32> {weft.output = "r"}) attributes {kind = #weft.kind<eval>} {
-  %r = weft.constant dense_resource<blob> : tensor<1xi32>
-  weft.return %r : tensor<1xi32>
 }
 
 // A tie between tensors of other types is refused by weft-tie-params; before it,

@@ -2,7 +2,7 @@
 //
 // Writes go to `path.tmp-PID`; commit() flushes to the disk and renames. A
 // failed write (full disk) is a storage error and leaves the old file as it
-// was.
+// was. What is no regular file (a device, a pipe) is written in place.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,6 +39,7 @@ public:
 
 private:
   Status flush();
+  Status closeInPlace();
   Status writeAll(const char *data, int64_t bytes);
   void discard();
 

@@ -5,7 +5,10 @@
 #include "TestSupport.h"
 
 #include <csignal>
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace weft;
 
@@ -69,10 +72,10 @@ TEST(OutputFile, PlacesThatCannotBeWritten) {
   EXPECT_EQ(errorOf(writeFile(dir.file("no/b"), "x")),
             "8|" + dir.file("no/b") +
                 ": cannot create: no such file or directory");
-  // The rename fails: a folder stands in the way.
   std::filesystem::create_directory(dir.file("folder"));
   EXPECT_EQ(errorOf(writeFile(dir.file("folder"), "x")),
-            "8|" + dir.file("folder") + ": cannot finish: is a directory");
+            "8|" + dir.file("folder") +
+                ": expects a file, but got a directory");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir.path()), {}),
             2);
 }
@@ -85,4 +88,19 @@ TEST(OutputFile, WithoutCommitNothingStays) {
     EXPECT_EQ(errorOf(out->write("x")), "ok");
   }
   EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
+}
+
+// `-o /dev/null` as root once replaced the device by a file.
+TEST(OutputFile, WhatIsNoRegularFileIsWrittenInPlace) {
+  TempDir dir;
+  std::string pipe = dir.file("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  EXPECT_EQ(errorOf(writeFile(pipe, "bytes")), "ok");
+  char text[16] = {};
+  EXPECT_EQ(::read(reader, text, sizeof text), 5);
+  ::close(reader);
+  EXPECT_STREQ(text, "bytes");
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
 }
