@@ -2,6 +2,7 @@
 
 #include "weft/Training/Passes.h"
 
+#include "GroupFile.h"
 #include "weft/Weft/Weft.h"
 
 #include "mlir/IR/Builders.h"
@@ -46,7 +47,6 @@ private:
   void write(StringRef target, Value value);
   Value read(Operation *symbol);
   Value readState(Update update, StringRef name);
-  static SmallVector<StringRef> getStateNames(StringRef optimizer);
 
   ModuleOp module;
   ArrayRef<Update> updates;
@@ -68,7 +68,7 @@ constexpr StringLiteral kInputs[] = {
 
 } // namespace
 
-SmallVector<StringRef> ApplyBuilder::getStateNames(StringRef optimizer) {
+static SmallVector<StringRef> getStateNames(StringRef optimizer) {
   if (optimizer == "sgd")
     return {"momentum_buffer"};
   return {"exp_avg", "exp_avg_sq"};
@@ -238,7 +238,7 @@ struct ExpandOptimizerPass
       return getOperation().emitError(
                  "expects clip-norm to be 1, 2, 3 or inf, but got ")
              << clipNorm.getValue();
-    if (!isKnown(optimizer))
+    if (!isOptimizer(optimizer))
       return getOperation().emitError(
                  "expects optimizer to be adamw, adam or sgd, but got ")
              << optimizer.getValue();
@@ -248,10 +248,6 @@ struct ExpandOptimizerPass
             "expects to be the only program of kind apply, but the pass is "
             "about to build one");
     return success();
-  }
-
-  static bool isKnown(StringRef name) {
-    return name == "adamw" || name == "adam" || name == "sgd";
   }
 
   /// Trainable parameters in the order of the module.
@@ -266,7 +262,7 @@ struct ExpandOptimizerPass
         continue;
       auto own = param->getAttrOfType<StringAttr>(kOptimizerAttr);
       updates.push_back({param, grad, own ? own.getValue() : optimizer});
-      if (!isKnown(updates.back().optimizer))
+      if (!isOptimizer(updates.back().optimizer))
         return param.emitOpError(
                    "expects optimizer to be adamw, adam or sgd, but got ")
                << updates.back().optimizer;
@@ -274,9 +270,20 @@ struct ExpandOptimizerPass
     if (updates.empty())
       return getOperation().emitError("expects a trainable parameter with a "
                                       "gradient (weft-autodiff), but got none");
-    if (Operation *step = getOperation().lookupSymbol("step"))
-      return step->emitOpError(
-          "expects another name than @step, which the optimizer needs");
+    return verifyNames(updates);
+  }
+
+  /// What the pass declares has names of its own.
+  LogicalResult verifyNames(ArrayRef<Update> updates) {
+    SymbolTable symbols(getOperation());
+    SmallVector<std::string> names = {"apply", "step"};
+    for (const Update &update : updates)
+      for (StringRef name : getStateNames(update.optimizer))
+        names.push_back(getStateSymbol(update.param, name));
+    for (StringRef name : names)
+      if (Operation *other = symbols.lookup(name))
+        return other->emitOpError("expects another name than @")
+               << name << ", which the optimizer needs";
     return success();
   }
 };

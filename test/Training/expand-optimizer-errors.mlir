@@ -19,6 +19,20 @@ weft.param @step : tensor<4xf32>
 
 // -----
 
+weft.param @w : tensor<4xf32>
+weft.state @w.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @w}
+// expected-error @+1 {{expects another name than @apply, which the optimizer needs}}
+weft.param @apply : tensor<4xf32>
+
+// -----
+
+weft.param @w : tensor<4xf32>
+weft.state @w.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @w}
+// expected-error @+1 {{expects another name than @w.exp_avg, which the optimizer needs}}
+weft.param @w.exp_avg : tensor<4xf32>
+
+// -----
+
 // expected-error @+1 {{expects optimizer to be adamw, adam or sgd, but got lion}}
 weft.param @w : tensor<4xf32> {weft.optimizer = "lion"}
 weft.state @w.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @w}
