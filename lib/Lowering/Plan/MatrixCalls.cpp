@@ -75,6 +75,11 @@ static std::optional<Matrix> readFactor(const plan::Layout &layout,
   return readMatrix(*merged);
 }
 
+bool canWriteProduct(MatmulOp op, const plan::Layout &layout) {
+  std::optional<Matrix> matrix = readFactor(layout, isSharedRight(op));
+  return matrix && !matrix->transposed;
+}
+
 void ProgramLowering::lowerMatmul(MatmulOp op, ValueBuffer target, Value flag,
                                   int64_t accumulate) {
   bool isFlat = isSharedRight(op);
@@ -83,10 +88,7 @@ void ProgramLowering::lowerMatmul(MatmulOp op, ValueBuffer target, Value flag,
     std::optional<Matrix> matrix = readFactor(getBuffer(value).layout, flat);
     if (!matrix) {
       getDense(value);
-      ValueBuffer copy = {getDense(value),
-                          plan::Layout::getDense(getShape(value))};
-      buffers[value] = copy;
-      matrix = readFactor(copy.layout, flat);
+      matrix = readFactor(getBuffer(value).layout, flat);
     }
     return std::make_pair(getView(getBuffer(value)), *matrix);
   };

@@ -33,12 +33,12 @@ int64_t ProgramFacts::getLastUse(Value value) const {
 static SmallVector<unsigned> getKernelReuse(CallOp call, unsigned index,
                                             const SymbolTable &symbols) {
   auto kernel = symbols.lookup<KernelOp>(call.getKernelAttr().getAttr());
-  auto list = kernel ? kernel.getResultAttrOfType<DenseI64ArrayAttr>(
-                           index, "weft.may_reuse")
-                     : DenseI64ArrayAttr();
-  return list ? SmallVector<unsigned>(list.asArrayRef().begin(),
-                                      list.asArrayRef().end())
-              : SmallVector<unsigned>();
+  auto lists = kernel->getAttrOfType<ArrayAttr>("weft.inplace");
+  if (!lists)
+    return {};
+  auto list = cast<DenseI64ArrayAttr>(lists[index]);
+  return SmallVector<unsigned>(list.asArrayRef().begin(),
+                               list.asArrayRef().end());
 }
 
 SmallVector<unsigned> getReusableOperands(Operation *op, unsigned index,
@@ -213,7 +213,15 @@ static void collectStateValues(ProgramOp program, const SymbolTable &symbols,
   }
 }
 
-/// An accumulation in the bytes of its state carries out its producer.
+static bool readsState(Operation *op, StringAttr state) {
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    auto read = skipViews(operand).getDefiningOp<ReadOp>();
+    return read && read.getSourceAttr().getAttr() == state;
+  });
+}
+
+/// An accumulation in the bytes of its state carries out its producer, unless
+/// the producer itself reads those bytes.
 static void collectFolded(ProgramOp program, ProgramFacts &facts) {
   for (auto accumulate : program.getBody().front().getOps<AccumulateOp>()) {
     StringAttr state = facts.stateValues.lookup(accumulate.getResult());
@@ -223,7 +231,8 @@ static void collectFolded(ProgramOp program, ProgramFacts &facts) {
                       facts.stateValues.lookup(accumulate.getOld()) == state;
     if (!oldIsThere)
       continue;
-    if (Operation *producer = getFoldableProducer(accumulate))
+    Operation *producer = getFoldableProducer(accumulate);
+    if (producer && !readsState(producer, state))
       facts.folded.insert(producer);
   }
 }

@@ -22,6 +22,9 @@ struct ValueBuffer {
   plan::Layout layout;
 };
 
+/// Whether the matrix routine can write the product with these strides.
+bool canWriteProduct(MatmulOp op, const plan::Layout &layout);
+
 /// Lowers one `weft.program`. Every value gets a root and a layout; views share
 /// the root of what they view; commands are appended in program order.
 class ProgramLowering {

@@ -147,6 +147,9 @@ std::optional<ValueBuffer> ProgramLowering::getPiece(OpResult result) {
   std::optional<plan::Layout> piece = layout.reshape(getShape(result));
   if (!piece || (!piece->strides.empty() && piece->strides.back() != 1))
     return std::nullopt;
+  auto matmul = dyn_cast<MatmulOp>(result.getOwner());
+  if (matmul && !canWriteProduct(matmul, *piece))
+    return std::nullopt;
   auto [whole, isNew] = buffers.try_emplace(concat.getResult());
   if (isNew)
     whole->second = {allocate(concat.getType()),

@@ -4,7 +4,7 @@
 
 // A kernel takes over a dying operand that it lists; not one that is read
 // again, and not an input.
-weft.kernel @k_relu(%a: tensor<8xf32>) -> (tensor<8xf32> {weft.may_reuse = array<i64: 0>}) attributes {weft.extent = 8 : i64, weft.grain = 4 : i64} {
+weft.kernel @k_relu(%a: tensor<8xf32>) -> (tensor<8xf32>) attributes {weft.extent = 8 : i64, weft.grain = 4 : i64, weft.inplace = [array<i64: 0>]} {
   %y = weft.relu %a : tensor<8xf32>
   weft.yield %y : tensor<8xf32>
 }
@@ -98,6 +98,39 @@ weft.program @kept(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f32> {w
   // expected-remark @+2 {{needs a copy: output of a state}}
   // expected-remark @+1 {{needs a copy: write of a state}}
   weft.return %old : tensor<4x4xf32> writes @w.grad = %sum : tensor<4x4xf32>
+}
+
+// -----
+
+// The product reads the old gradient: it may not be computed over it.
+weft.state @g : tensor<4x4xf32> {kind = #weft.state_kind<gradient>}
+// CHECK-LABEL: plan.program "micro" @reads_old
+weft.program @reads_old(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f32> {weft.input = "accumulate"}) -> () attributes {kind = #weft.kind<micro>} {
+  // CHECK: %[[G:.*]] = plan.use @g
+  // CHECK: %[[P:.*]] = plan.alloc
+  // CHECK: plan.call "weft_cpu_gemm"(read %[[G]] : {{.*}}, read %{{.*}}, write %[[P]] :
+  // CHECK: plan.call "weft_cpu_accumulate"(read %[[G]] : {{.*}}, read %[[P]] : {{.*}}, read %{{.*}} : memref<f32>, write %[[G]] :
+  %old = weft.read @g : tensor<4x4xf32>
+  %g = weft.matmul %old, %x : tensor<4x4xf32>, tensor<4x4xf32>
+  %sum = weft.accumulate %old, %g, %flag : tensor<4x4xf32>
+  weft.return writes @g = %sum : tensor<4x4xf32>
+}
+
+// -----
+
+// Rows of all matrices are one product, which cannot leave gaps between
+// matrices: such pieces are copied to their place.
+// CHECK-LABEL: plan.program "eval" @pieces
+weft.program @pieces(%x: tensor<2x3x8xf32> {weft.input = "x"}, %y: tensor<2x5x8xf32> {weft.input = "y"}, %w: tensor<8x4xf32> {weft.input = "w"}) -> (tensor<2x8x4xf32> {weft.output = "z"}) attributes {kind = #weft.kind<eval>} {
+  // CHECK: plan.call "weft_cpu_gemm"({{.*}}write %[[A:.*]] : memref<2x3x4xf32>) ints [1, 6, 4, 8, 0, 0, 8, 4, 4, 0, 0, 0, 0, 0]
+  // CHECK: plan.call "weft_cpu_gemm"({{.*}}write %[[B:.*]] : memref<2x5x4xf32>) ints [1, 10, 4, 8, 0, 0, 8, 4, 4, 0, 0, 0, 0, 0]
+  %a = weft.matmul %x, %w : tensor<2x3x8xf32>, tensor<8x4xf32>
+  %b = weft.matmul %y, %w : tensor<2x5x8xf32>, tensor<8x4xf32>
+  // CHECK: plan.copy %[[A]] to %{{.*}} : memref<2x3x4xf32> to memref<2x3x4xf32, strided<[32, 4, 1]>>
+  // CHECK: plan.copy %[[B]] to %{{.*}} : memref<2x5x4xf32> to memref<2x5x4xf32, strided<[32, 4, 1], offset: 12>>
+  // expected-remark @+1 {{needs a copy: piece of a concatenation}}
+  %c = weft.concat %a, %b {dim = 1} : tensor<2x3x4xf32>, tensor<2x5x4xf32>
+  weft.return %c : tensor<2x8x4xf32>
 }
 
 // -----
