@@ -14,15 +14,18 @@ namespace WEFT_ISA {
 // implementation for the order of roundings):
 //   param *= 1 - lr wd (AdamW)            g += wd param (Adam)
 //   m = lerp(m, g, 1 - beta1)             v = beta2 v + (1 - beta2) g g
+// (lerp starts from the nearer end, so that weight 1 gives g itself)
 //   param += -step_size m / (sqrt(v) / sqrt(1 - beta2^t) + eps)
 void adam(const AdamNumbers &numbers, int64_t count, float *__restrict param,
           float *__restrict m, float *__restrict v,
           const float *__restrict grad) {
   const AdamNumbers n = numbers;
+  const bool fromM = n.lerp1 < 0.5f;
+  const float weight = fromM ? n.lerp1 : n.lerp1 - 1.0f;
   for (int64_t i = 0; i < count; ++i) {
     float p = param[i] * n.keep;
     float g = grad[i] * n.coef + p * n.decay;
-    float first = m[i] + n.lerp1 * (g - m[i]);
+    float first = (fromM ? m[i] : g) + weight * (g - m[i]);
     float second = v[i] * n.beta2 + n.lerp2 * g * g;
     float denominator = __builtin_sqrtf(second) / n.rootScale + n.eps;
     m[i] = first;

@@ -190,6 +190,17 @@ TEST(Optimizer, FirstStepByHand) {
   EXPECT_NEAR(o.second[0], 0.04, 1e-7);
 }
 
+// torch.lerp starts from the nearer end: without beta1 the mean is the
+// gradient, however large the one before was.
+TEST(Optimizer, NoFirstMoment) {
+  TestContext context(1);
+  Optimizer o(1);
+  o.beta1 = 0.0, o.coef = 1.0f, o.step = 2;
+  o.first = {1e8f};
+  o.adam(context, weft_cpu_adamw, {0.3f});
+  EXPECT_EQ(o.first[0], 0.3f);
+}
+
 TEST(Optimizer, Sgd) {
   for (bool nesterov : {false, true})
     for (double momentum : {0.0, 0.9})
