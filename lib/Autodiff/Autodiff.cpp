@@ -60,8 +60,12 @@ private:
 class Differentiator {
 public:
   Differentiator(ModuleOp module, ProgramOp program, StringRef breakRule)
-      : module(module), program(program), breakRule(breakRule),
-        builder(program.getTerminator(), &backward) {}
+      : module(module), program(program), breakRule(breakRule), symbols(module),
+        builder(program.getTerminator(), &backward) {
+    for (Operation &op : *module.getBody())
+      if (isa<ParamOp, StateOp>(op))
+        lastDeclaration = &op;
+  }
 
   LogicalResult run();
   size_t numBackwardOps() const { return backward.size(); }
@@ -81,6 +85,9 @@ private:
   ModuleOp module;
   ProgramOp program;
   StringRef breakRule;
+  /// Symbols of the module before gradients are declared.
+  SymbolTable symbols;
+  Operation *lastDeclaration = nullptr;
   BackwardOps backward;
   OpBuilder builder;
   /// Trainable parameters by name, each with the first value read from it.
@@ -95,7 +102,6 @@ LogicalResult Differentiator::collectParameters() {
   for (ParamOp param : module.getOps<ParamOp>())
     if (param.getTrainable() && !param.getTie())
       params[param.getSymNameAttr()] = {param, Value()};
-  SymbolTable symbols(module);
   for (auto read : program.getOps<ReadOp>()) {
     auto param = symbols.lookup<ParamOp>(read.getSource());
     if (!param)
@@ -189,22 +195,20 @@ ElementsAttr one(Value like) {
 /// Declares the state that accumulates the gradient of `param`.
 FailureOr<StateOp> Differentiator::declareState(ParamOp param) {
   std::string name = (param.getSymName() + ".grad").str();
-  if (Operation *other = SymbolTable::lookupSymbolIn(module, name)) {
+  if (Operation *other = symbols.lookup(name)) {
     InFlightDiagnostic error =
         param.emitOpError("expects the symbol @")
         << name << " to be free for its gradient, but it is taken";
     error.attachNote(other->getLoc()) << "taken here";
     return error;
   }
-  Operation *last = param;
-  for (Operation &op : *module.getBody())
-    if (isa<ParamOp, StateOp>(op))
-      last = &op;
   OpBuilder stateBuilder(module.getContext());
-  stateBuilder.setInsertionPointAfter(last);
-  return StateOp::create(stateBuilder, param.getLoc(), name,
-                         param.getTensorType(), StateKind::Gradient,
-                         FlatSymbolRefAttr::get(param.getSymNameAttr()));
+  stateBuilder.setInsertionPointAfter(lastDeclaration);
+  auto state = StateOp::create(stateBuilder, param.getLoc(), name,
+                               param.getTensorType(), StateKind::Gradient,
+                               FlatSymbolRefAttr::get(param.getSymNameAttr()));
+  lastDeclaration = state;
+  return state;
 }
 
 /// Accumulates the gradients `terms` of `param` one by one, each as soon as it

@@ -72,6 +72,13 @@ static Operation *getFoldableProducer(AccumulateOp accumulate) {
   return canAccumulate(producer) && value.hasOneUse() ? producer : nullptr;
 }
 
+/// Moves the op unless it is there: a move costs the block its op numbers,
+/// which are counted again at the next comparison.
+static void placeAfter(Operation *op, Operation *place) {
+  if (op->getPrevNode() != place)
+    op->moveAfter(place);
+}
+
 /// Moves the accumulation to right behind its latest operand, and what it may
 /// fold to right before it.
 static void moveToGradient(AccumulateOp accumulate) {
@@ -82,17 +89,20 @@ static void moveToGradient(AccumulateOp accumulate) {
       latest = producer;
   }
   if (latest)
-    accumulate->moveAfter(latest);
+    placeAfter(accumulate, latest);
   Operation *producer = getFoldableProducer(accumulate);
   if (!producer)
     return;
-  SmallVector<Operation *> chain;
-  for (Value value = accumulate.getValue(); value != producer->getResult(0);
-       value = value.getDefiningOp()->getOperand(0))
-    chain.push_back(value.getDefiningOp());
-  producer->moveBefore(accumulate);
-  for (Operation *op : llvm::reverse(chain))
-    op->moveBefore(accumulate);
+  Operation *next = accumulate;
+  for (Value value = accumulate.getValue();;
+       value = value.getDefiningOp()->getOperand(0)) {
+    Operation *op = value.getDefiningOp();
+    if (op->getNextNode() != next)
+      op->moveBefore(next);
+    if (op == producer)
+      return;
+    next = op;
+  }
 }
 
 static void orderProgram(Block &body) {
