@@ -19,8 +19,6 @@ tools = [
 ]
 config.environment["PATH"] = os.pathsep.join(tools + [os.environ.get("PATH", "")])
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
-# Tests share the machine: waiting threads must not spin.
-config.environment["OMP_WAIT_POLICY"] = "passive"
 # Compiled programs of `weft train` stay inside the test tree.
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
 

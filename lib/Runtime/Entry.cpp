@@ -8,6 +8,7 @@
 #include "weft/Runtime/Trainer.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <unistd.h>
@@ -20,6 +21,19 @@ static std::string ownPath(const char *fallback) {
   ssize_t size = readlink("/proc/self/exe", path, sizeof path);
   return size > 0 && size < ssize_t(sizeof path) ? std::string(path, size)
                                                  : fallback;
+}
+
+/// libgomp's threads spin for milliseconds at every barrier, which collapses
+/// as soon as another process wants a core. It reads its settings when it is
+/// loaded, so the program starts itself again with a short spin, unless the
+/// user has chosen. Where that fails it runs as it is: slower, not wrong.
+static void limitSpinning(char **argv) {
+  if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY"))
+    return;
+  std::string program = ownPath("");
+  if (program.empty() || setenv("GOMP_SPINCOUNT", "1000", /*replace=*/0) != 0)
+    return;
+  execv(program.c_str(), argv);
 }
 
 static Status checkMachine(const Metadata &metadata) {
@@ -71,6 +85,7 @@ static Expected<ExitCode> runProgram(const WeftExecutable &executable,
 }
 
 int weft::weftMain(const WeftExecutable &executable, int argc, char **argv) {
+  limitSpinning(argv);
   std::string program = argc > 0 ? argv[0] : "weft";
   std::vector<std::string> args(argv + (argc > 0), argv + argc);
   try {
