@@ -6,8 +6,10 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <memory>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,6 +28,7 @@ OutputFile &OutputFile::operator=(OutputFile &&other) noexcept {
   std::swap(fd, other.fd);
   std::swap(total, other.total);
   std::swap(finalPath, other.finalPath);
+  std::swap(target, other.target);
   std::swap(temporaryPath, other.temporaryPath);
   std::swap(buffer, other.buffer);
   return *this;
@@ -42,6 +45,13 @@ void OutputFile::discard() {
   fd = -1;
 }
 
+/// The file that a link leads to, so that the link stays.
+static std::string withoutLinks(const std::string &path) {
+  std::unique_ptr<char, decltype(&std::free)> real(
+      ::realpath(path.c_str(), nullptr), std::free);
+  return real ? real.get() : path;
+}
+
 Expected<OutputFile> OutputFile::create(const std::string &path) {
   OutputFile result;
   result.finalPath = path;
@@ -53,7 +63,8 @@ Expected<OutputFile> OutputFile::create(const std::string &path) {
   if (exists && !S_ISREG(info.st_mode)) {
     result.fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
-    result.temporaryPath = path + ".tmp-" + std::to_string(::getpid());
+    result.target = withoutLinks(path);
+    result.temporaryPath = result.target + ".tmp-" + std::to_string(::getpid());
     result.fd = ::open(result.temporaryPath.c_str(),
                        O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   }
@@ -114,12 +125,12 @@ Status OutputFile::commit() {
   // close() may be the first call to report a full network disk.
   int closed = ::close(fd);
   fd = -1;
-  if (closed != 0 || ::rename(temporaryPath.c_str(), finalPath.c_str()) != 0) {
+  if (closed != 0 || ::rename(temporaryPath.c_str(), target.c_str()) != 0) {
     int number = errno;
     ::unlink(temporaryPath.c_str());
     return storageError("cannot finish: " + errnoText(number)).at(finalPath);
   }
-  return syncPath(parentOf(finalPath));
+  return syncPath(parentOf(target));
 }
 
 Status writeFile(const std::string &path, std::string_view text) {

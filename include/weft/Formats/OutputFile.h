@@ -2,7 +2,8 @@
 //
 // Writes go to `path.tmp-PID`; commit() flushes to the disk and renames. A
 // failed write (full disk) is a storage error and leaves the old file as it
-// was. What is no regular file (a device, a pipe) is written in place.
+// was. What is no regular file (a device, a pipe) is written in place; a link
+// stays and the file behind it is replaced.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +46,8 @@ private:
 
   int fd = -1;
   int64_t total = 0;
-  std::string finalPath, temporaryPath;
+  /// As given; behind its links; what is written, empty in place.
+  std::string finalPath, target, temporaryPath;
   std::vector<char> buffer;
 };
 

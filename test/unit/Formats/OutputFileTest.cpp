@@ -104,3 +104,12 @@ TEST(OutputFile, WhatIsNoRegularFileIsWrittenInPlace) {
   EXPECT_STREQ(text, "bytes");
   EXPECT_TRUE(std::filesystem::is_fifo(pipe));
 }
+
+TEST(OutputFile, LinksStay) {
+  TempDir dir;
+  std::string file = dir.write("a", "old"), link = dir.file("link");
+  std::filesystem::create_symlink("a", link);
+  EXPECT_EQ(errorOf(writeFile(link, "new")), "ok");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(readBytes(file), "new");
+}
