@@ -1,5 +1,6 @@
 //===- CheckpointLoad.cpp - Choosing and loading a checkpoint -------------===//
 
+#include "weft/Formats/Json.h"
 #include "weft/Formats/Text.h"
 #include "weft/Runtime/Checkpoint.h"
 #include "weft/Runtime/CheckpointReader.h"
@@ -66,6 +67,21 @@ static Status checkFits(const Manifest &manifest, const std::string &directory,
   return Status::success();
 }
 
+/// Two optimizers may keep the same tensors (adam and adamw).
+static Status checkOptimizers(const std::string &directory,
+                              const Metadata &metadata) {
+  auto model = readJsonFile(directory + "/" + modelFileName);
+  if (!model)
+    return model.takeError().withCode(ExitCode::Checkpoint);
+  Json expected = Json::arrayOf(metadata.optimizers);
+  const Json *saved = model->find("optimizers");
+  if (!saved || *saved == expected)
+    return Status::success();
+  return mismatch(directory, "expects a checkpoint of optimizers " +
+                                 expected.compact() + ", but got one of " +
+                                 saved->compact());
+}
+
 /// Reads one step directory; `verified`: its files were checked already.
 static Expected<ResumePoint> openStep(const std::string &directory,
                                       const Metadata &metadata,
@@ -79,6 +95,8 @@ static Expected<ResumePoint> openStep(const std::string &directory,
   if (!verified)
     if (Status s = manifest->verifyFiles(directory); !s)
       return s.takeError();
+  if (Status s = checkOptimizers(directory, metadata); !s)
+    return s.takeError();
   return ResumePoint{directory, std::move(*manifest)};
 }
 
@@ -147,7 +165,7 @@ weft::chooseCheckpoint(const RunOptions &options, const Metadata &metadata,
     return std::optional<ResumePoint>();
   auto steps = listSteps(options.saveDir);
   if (!steps)
-    return steps.takeError();
+    return steps.takeError().withCode(ExitCode::Storage);
   if (steps->empty())
     return std::optional<ResumePoint>();
   if (options.resume == ResumeKind::Auto)

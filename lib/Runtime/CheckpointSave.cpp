@@ -30,7 +30,8 @@ int64_t weft::checkpointBytes(const WeftExecutable &executable) {
   return bytes;
 }
 
-/// What export needs: the original config and the names in the weight file.
+/// What export needs, the original config and the names in the weight file, and
+/// what the tensors do not tell.
 static std::string modelText(const WeftExecutable &executable,
                              const Metadata &metadata) {
   Json sources = Json::object();
@@ -43,6 +44,7 @@ static std::string modelText(const WeftExecutable &executable,
   model.set("name", metadata.name);
   model.set("family", metadata.family);
   model.set("config", metadata.config);
+  model.set("optimizers", Json::arrayOf(metadata.optimizers));
   model.set("sources", std::move(sources));
   return model.pretty();
 }

@@ -12,9 +12,11 @@ static FlagSpec text(const char *name, const char *placeholder,
 }
 
 static FlagSpec integer(const char *name, const char *defaultText,
-                        const char *help, double least) {
+                        const char *help, double least,
+                        double most = std::numeric_limits<double>::infinity()) {
   FlagSpec spec = {name, FlagKind::Int, RunFlag, defaultText, "N", help};
   spec.least = least;
+  spec.most = most;
   return spec;
 }
 
@@ -113,7 +115,8 @@ static std::vector<FlagSpec> outputFlags() {
 
 static std::vector<FlagSpec> machineFlags() {
   return {
-      integer("threads", "0", "threads; 0: all that the process may use", 0),
+      integer("threads", "0", "threads; 0: all that the process may use", 0,
+              1024),
       integer("loopback", "1", "ranks as threads of one process; only 1 yet",
               1),
       number("timeout", "0", "seconds until a silent rank is given up; not yet",

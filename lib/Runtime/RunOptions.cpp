@@ -119,6 +119,38 @@ static void readOutput(const FlagValues &flags, RunOptions &out) {
   out.version = flags.getSwitch("version");
 }
 
+/// Flags that would do nothing without another one.
+static Status checkEffects(const FlagValues &flags, const RunOptions &out) {
+  bool validates = !out.valData.empty() || out.valFraction > 0;
+  bool saves = !out.saveDir.empty();
+  bool decays = out.schedule.kind != RateScheduleKind::Constant;
+  bool samples = out.generate.has_value();
+  bool mayBegin =
+      out.resume == ResumeKind::Never || out.resume == ResumeKind::Auto;
+  struct {
+    const char *flag;
+    bool works;
+    const char *needs;
+  } const rules[] = {
+      {"eval-every", validates, "--val-data or --val-fraction"},
+      {"eval-steps", validates, "--val-data or --val-fraction"},
+      {"save-every", saves, "--save-dir"},
+      {"keep", saves, "--save-dir"},
+      {"stop-after", saves, "--save-dir"},
+      {"init-from", mayBegin, "a run that does not resume"},
+      {"min-lr", decays, "an --lr-schedule that is not constant"},
+      {"lr-decay-steps", decays, "an --lr-schedule that is not constant"},
+      {"max-new-tokens", samples, "--generate"},
+      {"temperature", samples, "--generate"},
+      {"top-k", samples, "--generate"},
+  };
+  for (const auto &rule : rules)
+    if (flags.isSet(rule.flag) && !rule.works)
+      return usageError(std::string("--") + rule.flag + " expects " +
+                        rule.needs);
+  return Status::success();
+}
+
 /// Rules between flags, independent of the program.
 static Status checkTogether(const FlagValues &flags, const RunOptions &out) {
   if (flags.getInt("loopback") > 1)
@@ -129,12 +161,8 @@ static Status checkTogether(const FlagValues &flags, const RunOptions &out) {
         .hint("this program runs on one rank and waits for nobody");
   if (!out.valData.empty() && out.valFraction > 0)
     return usageError("expects --val-data or --val-fraction, but got both");
-  if (out.evalEvery > 0 && out.valData.empty() && out.valFraction == 0)
-    return usageError("--eval-every expects validation data")
-        .hint("give --val-data FILE or --val-fraction 0.1");
-  if (out.saveDir.empty() && (out.saveEvery > 0 || out.keep > 0))
-    return usageError(out.saveEvery > 0 ? "--save-every expects --save-dir"
-                                        : "--keep expects --save-dir");
+  if (Status s = checkEffects(flags, out); !s)
+    return s;
   if (out.saveDir.empty() &&
       (out.resume == ResumeKind::Auto || out.resume == ResumeKind::Must))
     return usageError("--resume=" + flags.getString("resume") +

@@ -2,6 +2,7 @@
 
 #include "ToyTool.h"
 
+#include "weft/Formats/Digest.h"
 #include "weft/Formats/Manifest.h"
 #include "weft/Runtime/Checkpoint.h"
 
@@ -144,6 +145,32 @@ TEST_F(ResumeTest, checkpointOfAnotherModel) {
               step + ": the program has no tensor 'late' of the "
                      "checkpoint\n");
   EXPECT_EQ(with([](Manifest &) {}).status, 0);
+}
+
+TEST_F(ResumeTest, checkpointOfAnotherOptimizer) {
+  ASSERT_EQ(twenty({"--save-dir", "a"}).status, 0);
+  const std::string step = "a/step_00000020";
+  std::string model = read(step + "/model.json");
+  size_t place = model.find("\"adamw\"");
+  ASSERT_NE(place, model.npos);
+  model.replace(place, 7, "\"adam\"");
+  write(step + "/model.json", model);
+  auto manifest = Manifest::read(path(step));
+  ASSERT_TRUE(manifest.ok());
+  for (auto &file : manifest->files)
+    if (file.name == "model.json")
+      file = {file.name, int64_t(model.size()), digest128(model)};
+  ASSERT_TRUE(manifest->write(path(step)).ok());
+  expectError(twenty({"--save-dir", "a", "--resume", "must"}), 5,
+              step + ": expects a checkpoint of optimizers [\"adamw\"], but "
+                     "got one of [\"adam\"]\n");
+}
+
+TEST_F(ResumeTest, saveDirectoryThatIsAFile) {
+  expectError(twenty({"--save-dir", "text.txt"}), 8,
+              "text.txt: cannot list: not a directory\n");
+  expectError(twenty({"--resume", "text.txt"}), 5,
+              "text.txt: cannot list: not a directory\n");
 }
 
 TEST_F(ResumeTest, damageIsFoundBeforeUse) {
