@@ -8,7 +8,7 @@
 using namespace weft;
 
 static constexpr llvm::StringLiteral kOptionsAttr = "weft.options";
-static constexpr double kMost = 9007199254740992.0; // 2^53
+static constexpr double kMost = std::numeric_limits<double>::infinity();
 
 const std::vector<FlagSpec> &weft::compileFlags() {
   static const std::vector<FlagSpec> flags = {
@@ -148,7 +148,6 @@ static const OnlyValue kOnlyValues[] = {
     {"reduce-dtype", "f32"},
     {"gather-dtype", "f32"},
     {"recompute", "none"},
-    {"threads-max", ""},
     {"explain", ""},
 };
 
@@ -167,6 +166,10 @@ Status weft::checkSupported(const FlagValues &flags) {
   if (flags.isSet("debug-nan"))
     return usageError("does not support --debug-nan yet")
         .hint("leave --debug-nan out");
+  if (flags.getSwitch("nesterov") && flags.getText("optimizer") != "sgd" &&
+      !flags.isSet("groups"))
+    return usageError("--nesterov expects --optimizer=sgd, but got " +
+                      flags.getText("optimizer"));
   const std::string &emit = flags.getText("emit");
   if (emit == "ptx" || emit == "timeline")
     return usageError("does not support --emit=" + emit + " yet");

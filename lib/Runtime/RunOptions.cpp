@@ -174,7 +174,13 @@ static Status checkTogether(const FlagValues &flags, const RunOptions &out) {
 }
 
 /// Rules between flags and the program.
-static Status checkProgram(const Metadata &metadata, const RunOptions &out) {
+static Status checkProgram(const FlagValues &flags, const Metadata &metadata,
+                           const RunOptions &out) {
+  for (const char *name : {"data-format", "tokenizer", "generate"})
+    if (flags.isSet(name) && !metadata.isLanguageModel())
+      return usageError(std::string("--") + name +
+                        " expects a language model, but got " +
+                        inQuotes(metadata.name));
   if (out.accum > 1 && !metadata.accumulation)
     return usageError("--accum expects 1, but got " +
                       std::to_string(out.accum) +
@@ -184,9 +190,6 @@ static Status checkProgram(const Metadata &metadata, const RunOptions &out) {
     return usageError("--clip expects a program that can clip, but this one "
                       "was compiled without a norm")
         .hint("compile with --clip-norm=2");
-  if (out.generate && !metadata.isLanguageModel())
-    return usageError("--generate expects a language model, but got " +
-                      inQuotes(metadata.name));
   return Status::success();
 }
 
@@ -228,7 +231,7 @@ Expected<RunOptions> weft::parseRunOptions(const std::vector<std::string> &args,
   readState(*flags, out);
   if (Status s = checkTogether(*flags, out); !s)
     return s.takeError();
-  if (Status s = checkProgram(metadata, out); !s)
+  if (Status s = checkProgram(*flags, metadata, out); !s)
     return s.takeError();
   if (Status s = checkTraining(metadata, out); !s)
     return s.takeError();

@@ -69,6 +69,10 @@ TEST_F(UsageTest, flagsThatTheProgramCannotServe) {
               "compiled without a norm\n");
   expectError(with({"--beta1", "0.8"}), 2,
               "--beta1 has no meaning for the optimizer of this program, sgd");
+  expectError(with({"--data-format", "u16"}), 2,
+              "--data-format expects a language model, but got 'toy-linear'\n");
+  expectError(with({"--tokenizer", "bytes"}), 2,
+              "--tokenizer expects a language model, but got 'toy-linear'\n");
   expectError(linear({"--generate", "a"}), 2,
               "--generate expects a language model, but got 'toy-linear'\n");
 }
