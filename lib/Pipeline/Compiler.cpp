@@ -16,6 +16,7 @@
 #include "weft/Weft/Weft.h"
 
 #include "mlir/IR/AsmState.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/Support/raw_ostream.h"
@@ -126,11 +127,21 @@ Status Compiler::run(int to) {
   return Status::success();
 }
 
+/// Whether the next phase works on another level of IR. The module is verified
+/// there and wherever it is written out, which keeps the time of compilation
+/// with many layers near that with few.
+static bool isLevelEnd(int index) {
+  return index + 1 >= static_cast<int>(phases().size()) ||
+         phases()[index].level != phases()[index + 1].level;
+}
+
 Status Compiler::runPhase(int index) {
   const Phase &phase = phases()[index];
   std::string text = phase.pipeline(values);
   if (!text.empty()) {
     PassManager manager(context.get());
+    // At the end of each level, not after every pass: see isLevelEnd.
+    manager.enableVerifier(false);
     if (failed(applyPassManagerCLOptions(manager)))
       return Error(ExitCode::Usage, "does not accept these --mlir flags");
     applyDefaultTimingPassManagerCLOptions(manager);
@@ -146,6 +157,8 @@ Status Compiler::runPhase(int index) {
                                            " has no passes: " + problem);
     if (failed(manager.run(*owned)))
       return sink->takeError("phase " + std::string(phase.name));
+    if (isLevelEnd(index) && failed(mlir::verify(*owned)))
+      return sink->takeError("verifying phase " + std::string(phase.name));
   }
   if (failed(verifyContract(*owned, phase.name)))
     return sink->takeError("the contract of phase " + std::string(phase.name));
@@ -176,6 +189,9 @@ Status Compiler::checkMemoryLimit() {
 Status Compiler::dump(int index) {
   if (!values.isSet("dump-dir"))
     return Status::success();
+  if (failed(mlir::verify(*owned)))
+    return sink->takeError("verifying phase " +
+                           std::string(phases()[index].name));
   std::filesystem::path folder = values.getString("dump-dir");
   std::error_code error;
   std::filesystem::create_directories(folder, error);

@@ -102,11 +102,11 @@ createMachine(ModuleOp module, const CpuTarget &target) {
 // LLVM IR
 //===----------------------------------------------------------------------===//
 
-/// Kernels and tables as one LLVM module; nothing of the source module's name
-/// or place gets in.
-static std::unique_ptr<llvm::Module> translate(ModuleOp module,
-                                               llvm::LLVMContext &context,
-                                               llvm::TargetMachine &machine) {
+/// The kernels as an LLVM module; nothing of the source module's name or place
+/// gets in.
+static std::unique_ptr<llvm::Module>
+translateKernels(ModuleOp module, llvm::LLVMContext &context,
+                 llvm::TargetMachine &machine) {
   OwningOpRef<ModuleOp> kernels =
       ModuleOp::create(UnknownLoc::get(module.getContext()));
   OpBuilder builder = OpBuilder::atBlockEnd(kernels->getBody());
@@ -130,8 +130,6 @@ static std::unique_ptr<llvm::Module> translate(ModuleOp module,
     if (!function.arg_empty())
       function.addParamAttr(0, llvm::Attribute::ReadOnly);
   }
-  if (failed(emitTables(module, *output)))
-    return nullptr;
   return output;
 }
 
@@ -155,6 +153,22 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
       .run(module, modules);
 }
 
+/// Optimised kernels, and the tables. The tables are constants that no pass can
+/// improve: they come last, so that the time of the pipeline depends on the
+/// number of kernels alone.
+static std::unique_ptr<llvm::Module> translate(ModuleOp module,
+                                               llvm::LLVMContext &context,
+                                               llvm::TargetMachine &machine) {
+  std::unique_ptr<llvm::Module> output =
+      translateKernels(module, context, machine);
+  if (!output)
+    return nullptr;
+  optimize(*output, machine);
+  if (failed(emitTables(module, *output)))
+    return nullptr;
+  return output;
+}
+
 FailureOr<std::string> emitLlvmIr(ModuleOp module, const CpuTarget &target) {
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(module, target);
   if (!machine)
@@ -163,7 +177,6 @@ FailureOr<std::string> emitLlvmIr(ModuleOp module, const CpuTarget &target) {
   std::unique_ptr<llvm::Module> output = translate(module, context, *machine);
   if (!output)
     return failure();
-  optimize(*output, *machine);
   std::string text;
   llvm::raw_string_ostream stream(text);
   output->print(stream, nullptr);
@@ -183,7 +196,6 @@ FailureOr<std::vector<char>> emitObject(ModuleOp module,
   std::unique_ptr<llvm::Module> output = translate(module, context, *machine);
   if (!output)
     return failure();
-  optimize(*output, *machine);
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
