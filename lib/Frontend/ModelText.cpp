@@ -119,6 +119,23 @@ FailureOr<OwningOpRef<ModuleOp>> weft::parseTextFile(const std::string &path,
                    path, context);
 }
 
+/// A misspelt attribute would be kept without effect: names of other dialects
+/// have a dot, all others must be attributes that the op has.
+static LogicalResult checkAttributes(ModuleOp module) {
+  WalkResult result = module.walk([](Operation *op) {
+    if (!isa_and_nonnull<WeftDialect>(op->getDialect()))
+      return WalkResult::advance();
+    for (NamedAttribute attribute : op->getDiscardableAttrs())
+      if (!attribute.getName().strref().contains('.')) {
+        op->emitOpError("expects attributes that the op has, but got '")
+            << attribute.getName().strref() << "'";
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 /// The only program of kind `model`.
 static FailureOr<ProgramOp> findModel(ModuleOp module, Location fileLoc) {
   ProgramOp model;
@@ -184,7 +201,7 @@ FailureOr<OwningOpRef<ModuleOp>>
 weft::loadModelText(const std::string &path, const FrontendOptions &options,
                     MLIRContext &context) {
   FailureOr<OwningOpRef<ModuleOp>> module = parseTextFile(path, context);
-  if (failed(module))
+  if (failed(module) || failed(checkAttributes(**module)))
     return failure();
   FailureOr<ProgramOp> model =
       findModel(**module, fileLocation(context, path, 0));
