@@ -57,13 +57,11 @@ static const char *severityName(DiagnosticSeverity severity) {
 
 LogicalResult Compiler::DiagnosticSink::handle(Diagnostic &diagnostic) {
   Location location = diagnostic.getLocation();
-  std::string hint, notes;
+  std::string hint;
   for (Diagnostic &note : diagnostic.getNotes()) {
     std::string notePlace = place(note.getLocation());
-    if (notePlace.empty() || notePlace == place(location))
-      hint += (hint.empty() ? "" : "; ") + note.str();
-    else
-      notes += "weft: note: " + notePlace + note.str() + "\n";
+    hint += hint.empty() ? "" : "; ";
+    hint += (notePlace == place(location) ? "" : notePlace) + note.str();
   }
   bool isFirstError =
       diagnostic.getSeverity() == DiagnosticSeverity::Error && !first;
@@ -81,7 +79,6 @@ LogicalResult Compiler::DiagnosticSink::handle(Diagnostic &diagnostic) {
       text += "hint: " + hint + "\n";
     std::fputs(text.c_str(), stderr);
   }
-  std::fputs(notes.c_str(), stderr);
   return success();
 }
 
