@@ -165,5 +165,6 @@ Expected<ExitCode> weft::trainCommand(const Arguments &args) {
   argv.push_back(nullptr);
   execv(program->c_str(), argv.data());
   return Error(ExitCode::Internal, "cannot run it: " + errnoText(errno))
-      .at(*program);
+      .at(*program)
+      .hint("remove the file: the next run compiles it again");
 }
