@@ -58,19 +58,6 @@ Expected<std::vector<StepEntry>> listSteps(const std::string &saveDirectory) {
   return steps;
 }
 
-Expected<std::optional<StepEntry>>
-newestStep(const std::string &saveDirectory) {
-  auto steps = findSteps(saveDirectory);
-  if (!steps)
-    return steps.takeError();
-  for (auto entry = steps->rbegin(); entry != steps->rend(); ++entry) {
-    readProblem(*entry);
-    if (entry->problem.empty())
-      return std::optional<StepEntry>(*entry);
-  }
-  return std::optional<StepEntry>();
-}
-
 static Status removeTree(const std::string &path) {
   std::error_code error;
   std::filesystem::remove_all(path, error);

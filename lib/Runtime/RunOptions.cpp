@@ -49,11 +49,8 @@ static void readData(const FlagValues &flags, RunOptions &out) {
   out.data = flags.getString("data");
   out.valData = flags.getString("val-data");
   out.valFraction = flags.getDouble("val-fraction");
-  const std::string &format = flags.getString("data-format");
-  out.format = format == "text"  ? TokenFormat::Text
-               : format == "u16" ? TokenFormat::U16
-               : format == "u32" ? TokenFormat::U32
-                                 : TokenFormat::Auto;
+  // The flag table admits the names of formats only.
+  out.format = *parseTokenFormat(flags.getString("data-format"));
   out.byteTokenizer = flags.getString("tokenizer") == "bytes";
   out.shuffle = flags.getSwitch("shuffle");
   out.shuffleGiven = flags.isSet("shuffle");

@@ -186,13 +186,3 @@ void weft::copyScope(Operation *from, Operation *to) {
   if (Attribute scope = from->getAttr(WeftDialect::kScopeAttr))
     to->setAttr(WeftDialect::kScopeAttr, scope);
 }
-
-RankedTensorType weft::lookupStateType(Operation *from,
-                                       FlatSymbolRefAttr name) {
-  Operation *target = SymbolTable::lookupNearestSymbolFrom(from, name);
-  if (auto param = dyn_cast_or_null<ParamOp>(target))
-    return param.getTensorType();
-  if (auto state = dyn_cast_or_null<StateOp>(target))
-    return state.getTensorType();
-  return {};
-}

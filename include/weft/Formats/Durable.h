@@ -66,8 +66,6 @@ struct StepEntry {
 
 /// Step directories by ascending step. A missing save directory gives none.
 Expected<std::vector<StepEntry>> listSteps(const std::string &saveDirectory);
-/// The newest usable one, or nothing.
-Expected<std::optional<StepEntry>> newestStep(const std::string &saveDirectory);
 
 /// Removes all but the `keep` newest usable steps (keep <= 0 keeps all).
 /// Unusable directories are left alone. A step is first renamed to a temporary

@@ -54,10 +54,6 @@ llvm::StringRef getScope(mlir::Operation *op);
 /// Copies the scope of `from` to `to`.
 void copyScope(mlir::Operation *from, mlir::Operation *to);
 
-/// The type of the parameter or state `name`, or null if there is none.
-mlir::RankedTensorType lookupStateType(mlir::Operation *from,
-                                       mlir::FlatSymbolRefAttr name);
-
 } // namespace weft
 
 #endif // WEFT_WEFT_WEFT_H
