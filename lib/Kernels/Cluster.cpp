@@ -61,6 +61,7 @@ LogicalResult ClusterBuilder::place(Operation *op) {
   if (Cluster *sibling = findSibling(op))
     if (join(op, *sibling))
       return success();
+  reportMissed(op, producers);
   clusters.push_back(std::make_unique<Cluster>());
   if (join(op, *clusters.back()))
     return success();
@@ -178,6 +179,26 @@ bool ClusterBuilder::pays(Operation *op, const Cluster &before,
   if (!before.space.hasReduction())
     return !escapes(before, op);
   return !after.isFull(op->getResult(0));
+}
+
+/// Says which limit, if any, keeps `op` out of the kernels of its operands.
+void ClusterBuilder::reportMissed(Operation *op,
+                                  llvm::ArrayRef<Cluster *> producers) {
+  for (Cluster *producer : producers) {
+    KernelSpace space = producer->space;
+    if (!space.tryAdd(op))
+      continue;
+    bool full = producer->ops.size() >= limits.maxOps;
+    if (!full && countBuffers(space) <= limits.maxBuffers)
+      continue;
+    ++numMissed;
+    if (limits.explain)
+      op->emitRemark("is not fused with the kernel of its operand: that has ")
+          << producer->ops.size() << " ops and "
+          << countBuffers(producer->space) << " buffers, the limits are "
+          << limits.maxOps << " and " << limits.maxBuffers;
+    return;
+  }
 }
 
 bool ClusterBuilder::join(Operation *op, Cluster &cluster) {

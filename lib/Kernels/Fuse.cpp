@@ -42,9 +42,10 @@ struct Fuse : impl::FusePassBase<Fuse> {
       return failure();
     Block &block = program.getBody().front();
     eraseDeadOps(block);
-    ClusterBuilder builder(block, FusionLimits{maxOps, maxBuffers});
+    ClusterBuilder builder(block, FusionLimits{maxOps, maxBuffers, explain});
     if (failed(builder.run()))
       return failure();
+    numMissed += builder.getNumMissed();
     for (const std::unique_ptr<Cluster> &cluster : builder.getClusters())
       if (!cluster->ops.empty() &&
           failed(outlineCluster(cluster->ops, symbols, counts)))

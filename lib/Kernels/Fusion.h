@@ -21,6 +21,7 @@ llvm::LogicalResult decomposeProgram(ProgramOp program);
 struct FusionLimits {
   unsigned maxOps = 64;
   unsigned maxBuffers = 24;
+  bool explain = false; // remarks on what a limit kept apart
 };
 
 /// Ops that will run as one kernel, in program order, with the constants and
@@ -45,6 +46,8 @@ public:
   llvm::ArrayRef<std::unique_ptr<Cluster>> getClusters() const {
     return clusters;
   }
+  /// Ops that started a kernel because a limit kept them out of another.
+  unsigned getNumMissed() const { return numMissed; }
 
 private:
   llvm::LogicalResult place(mlir::Operation *op);
@@ -52,6 +55,7 @@ private:
   Cluster *findSibling(mlir::Operation *op);
   bool joinAll(mlir::Operation *op, llvm::ArrayRef<Cluster *> candidates);
   bool join(mlir::Operation *op, Cluster &cluster);
+  void reportMissed(mlir::Operation *op, llvm::ArrayRef<Cluster *> producers);
   bool pays(mlir::Operation *op, const Cluster &before,
             const KernelSpace &after) const;
   bool append(mlir::Operation *op, KernelSpace &space,
@@ -62,6 +66,7 @@ private:
 
   mlir::Block &block;
   FusionLimits limits;
+  unsigned numMissed = 0;
   std::vector<std::unique_ptr<Cluster>> clusters;
   llvm::DenseMap<mlir::Operation *, Cluster *> owner;
   llvm::DenseMap<mlir::Operation *, unsigned> order;

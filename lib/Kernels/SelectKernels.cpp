@@ -59,10 +59,11 @@ static LogicalResult checkElements(Operation *op, StringRef routine) {
     if (!element.isF16() && !element.isBF16() &&
         !(element.isF64() && cast<RankedTensorType>(type).getRank() > 0))
       return success();
-    return op->emitOpError("has no routine for the CPU with elements of type ")
-           << element << "; cast its operands to f32 first";
+    return op->emitOpError("does not support ")
+           << element << " on the CPU yet; cast to f32 before it";
   };
-  for (Type type : op->getOperandTypes())
+  for (Type type : llvm::concat<Type>(llvm::to_vector(op->getOperandTypes()),
+                                      llvm::to_vector(op->getResultTypes())))
     if (failed(check(type)))
       return failure();
   return success();

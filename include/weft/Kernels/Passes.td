@@ -45,11 +45,15 @@ def FusePass : Pass<"weft-fuse", "::mlir::ModuleOp"> {
     Option<"maxOps", "max-ops", "unsigned", /*default=*/"64",
            "Largest number of ops in one kernel">,
     Option<"maxBuffers", "max-buffers", "unsigned", /*default=*/"24",
-           "Largest number of inputs and outputs of one kernel">];
+           "Largest number of inputs and outputs of one kernel">,
+    Option<"explain", "explain", "bool", /*default=*/"false",
+           "Report as a remark each op that a limit kept out of a kernel">];
   let statistics = [
     Statistic<"numKernels", "kernels", "Number of distinct kernels">,
     Statistic<"numCalls", "calls", "Number of calls of kernels">,
-    Statistic<"numOps", "fused-ops", "Number of ops moved into kernels">];
+    Statistic<"numOps", "fused-ops", "Number of ops moved into kernels">,
+    Statistic<"numMissed", "missed",
+              "Number of ops that a limit kept out of a kernel">];
 }
 
 def SelectKernelsPass : Pass<"weft-select-kernels", "::mlir::ModuleOp"> {
