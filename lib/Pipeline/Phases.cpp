@@ -2,6 +2,9 @@
 
 #include "weft/Pipeline/Phases.h"
 
+#include "weft/Lowering/Cpu/Cpu.h"
+#include "weft/Pipeline/CompileFlags.h"
+
 using namespace weft;
 
 //===----------------------------------------------------------------------===//
@@ -50,8 +53,11 @@ static std::string planMemory(const FlagValues &flags) {
   return "weft-measure-scratch" + threads + ",weft-plan-memory";
 }
 static std::string verifyPlan(const FlagValues &) { return "weft-verify-plan"; }
-static std::string lowerToCpu(const FlagValues &) {
-  return "weft-describe-executable,weft-lower-to-cpu";
+static std::string lowerToCpu(const FlagValues &flags) {
+  Expected<CpuTarget> target = cpuTargetOf(flags);
+  std::string text = "weft-describe-executable,weft-convert-kernels-to-linalg,"
+                     "weft-lower-to-cpu";
+  return target && !target->hasFma() ? text + "{fma=false}" : text;
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-lower-kernels | FileCheck %s
+// RUN: weft-opt %s --weft-convert-kernels-to-linalg --weft-lower-kernels | FileCheck %s
 // A kernel becomes a function of a part of its range.
 
 // One dimension: whole chunks, then the rest under a mask.

@@ -1,25 +1,8 @@
-// RUN: weft-opt %s --weft-lower-to-cpu --split-input-file --verify-diagnostics
-// Kernels that are not one loop nest.
+// RUN: weft-opt %s --weft-lower-to-cpu --verify-diagnostics
+// Kernels are lowered from their linalg form.
 
-weft.kernel @k_spaces(%x: tensor<8xf32>, %y: tensor<5xf32>) -> (tensor<8xf32>, tensor<5xf32>) {
-  %a = weft.exp %x : tensor<8xf32>
-  // expected-error @+1 {{does not fit the loops of its kernel}}
-  %b = weft.exp %y : tensor<5xf32>
-  weft.yield %a, %b : tensor<8xf32>, tensor<5xf32>
-}
-
-// -----
-
-weft.kernel @k_argument(%x: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error @+1 {{expects values computed in the kernel, but got operand 0}}
-  weft.yield %x : tensor<8xf32>
-}
-
-// -----
-
-weft.kernel @k_partial(%x: tensor<8x4xf32>, %v: tensor<4xf32>) -> (tensor<8x4xf32>, tensor<4xf32>) {
-  // expected-error @+1 {{does not have the extent of its kernel's outputs}}
-  %a = weft.exp %v : tensor<4xf32>
-  %b = weft.mul %x, %a : tensor<8x4xf32>, tensor<4xf32>
-  weft.yield %b, %a : tensor<8x4xf32>, tensor<4xf32>
+// expected-error @+1 {{expects weft-convert-kernels-to-linalg before weft-lower-to-cpu}}
+weft.kernel @k_exp(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %y = weft.exp %x : tensor<8xf32>
+  weft.yield %y : tensor<8xf32>
 }

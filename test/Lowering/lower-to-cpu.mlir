@@ -1,5 +1,5 @@
-// RUN: weft-opt %s --weft-lower-to-cpu | FileCheck %s
-// RUN: weft-opt %s --weft-lower-to-cpu | weft-opt | FileCheck %s
+// RUN: weft-opt %s --weft-convert-kernels-to-linalg --weft-lower-to-cpu | FileCheck %s
+// RUN: weft-opt %s --weft-convert-kernels-to-linalg --weft-lower-to-cpu | weft-opt | FileCheck %s
 // Kernels end in the LLVM dialect and the module still parses.
 
 // CHECK-LABEL: llvm.func @k_exp(%arg0: !llvm.ptr, %arg1: i64, %arg2: i64)

@@ -123,6 +123,9 @@ llvm::SmallVector<int64_t, 4> getDenseStrides(llvm::ArrayRef<int64_t> shape);
 /// Whether the op only names elements of its operand in another shape.
 bool isViewOp(mlir::Operation *op);
 
+/// Whether the op reduces over dimensions of size 1 only: another name.
+bool isTrivialReduce(mlir::Operation *op);
+
 /// Whether the op is a constant with one repeated value.
 bool isSplatConstant(mlir::Operation *op);
 

@@ -73,4 +73,26 @@ def SelectKernelsPass : Pass<"weft-select-kernels", "::mlir::ModuleOp"> {
     Statistic<"numFolded", "folded", "Number of accumulations folded away">];
 }
 
+def ConvertKernelsToLinalgPass
+    : Pass<"weft-convert-kernels-to-linalg", "::mlir::ModuleOp"> {
+  let summary = "Write kernels as linalg ops on memrefs";
+  let description = [{
+    What: each `weft.kernel` becomes a `func.func` of the same name on memrefs,
+    inputs first, then outputs. Its body has one `linalg.generic` per phase over
+    the iteration space, and small ones over the outer dimensions for what
+    changes once per row. Indexing maps carry broadcasts and transposes,
+    `memref.reinterpret_cast` joined dimensions and slices. What a phase leaves
+    for the next (totals, statistics of a row, costly values) is in
+    `memref.alloca`s; totals start from a `linalg.fill`. The attributes
+    `weft.schedule`, `weft.loops`, `weft.sizes` and `weft.tile` say how the loops
+    are meant to run.
+
+    Precondition: `weft-fuse`. Guarantees: no kernel is left; run in order, the
+    ops of a function compute what the kernel did.
+
+    Example: test/Lowering/convert-kernels-to-linalg.mlir. Does not choose the
+    order of additions.
+  }];
+}
+
 #endif // WEFT_KERNELS_PASSES_TD

@@ -17,6 +17,10 @@ static int64_t elementBytes(Value value) {
   return std::max<int64_t>(1, type.getIntOrFloatBitWidth() / 8);
 }
 
+static bool isReduction(Operation *op) {
+  return isa<ReduceOp>(op) && !isTrivialReduce(op);
+}
+
 /// Whether computing the op again costs more than keeping its result.
 static bool isHeavyOp(Operation *op) {
   return isa<ExpOp, LogOp, Log1pOp, SqrtOp, RsqrtOp, ReciprocalOp, TanhOp,
@@ -157,8 +161,7 @@ void KernelLayout::findDepths(KernelOp kernel) {
         isHeavyCone |= isHeavy(operand.get());
       depth = std::max(depth, own);
     }
-    bool reduces = isa<ReduceOp>(op) && space.hasReduction();
-    if (reduces)
+    if (isReduction(&op))
       depth = schedule == KernelSchedule::Columns ? ValueDepth::Lane
                                                   : ValueDepth::Outer;
     depths[result] = depth;
@@ -180,10 +183,10 @@ void KernelLayout::findPhases(KernelOp kernel) {
     unsigned phase = 0;
     for (Value operand : op.getOperands())
       phase = std::max(phase, ready.lookup(operand));
-    if (auto reduce = dyn_cast<ReduceOp>(op)) {
+    if (isReduction(&op)) {
       if (phases.size() < phase + 2)
         phases.resize(phase + 2);
-      phases[phase].reduces.push_back(reduce);
+      phases[phase].reduces.push_back(cast<ReduceOp>(op));
       ++phase;
     }
     ready[op.getResult(0)] = phase;
@@ -206,7 +209,7 @@ void KernelLayout::findPhases(KernelOp kernel) {
 void KernelLayout::placeOuterOps(KernelOp kernel) {
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     Value result = op.getResult(0);
-    if (!space.isMember(result) || isa<ReduceOp>(op) ||
+    if (!space.isMember(result) || isReduction(&op) ||
         getDepth(result) != ValueDepth::Outer)
       continue;
     phases[ready.lookup(result)].outerOps.push_back(&op);
@@ -221,7 +224,7 @@ void KernelLayout::fillPhase(unsigned index, KernelOp kernel) {
   auto need = [&](Value value) {
     if (!space.isMember(value) || getDepth(value) == ValueDepth::Outer)
       return;
-    bool reduced = isa<ReduceOp>(value.getDefiningOp());
+    bool reduced = isReduction(value.getDefiningOp());
     if (reduced || !needed.insert(value).second)
       return;
     unsigned known = ready.lookup(value);

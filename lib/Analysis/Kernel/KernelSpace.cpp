@@ -32,6 +32,13 @@ bool isViewOp(Operation *op) {
   return isa<ReshapeOp, SliceOp, TransposeOp, BroadcastOp, FenceOp>(op);
 }
 
+bool isTrivialReduce(Operation *op) {
+  auto reduce = dyn_cast<ReduceOp>(op);
+  return reduce && all_of(reduce.getDims(), [&](int64_t dim) {
+           return shapeOf(reduce.getOperand())[dim] == 1;
+         });
+}
+
 bool isSplatConstant(Operation *op) {
   auto constant = dyn_cast<ConstantOp>(op);
   return constant && cast<ElementsAttr>(constant.getValue()).isSplat();
@@ -351,9 +358,7 @@ bool KernelSpace::addElementwise(Operation *op) {
 bool KernelSpace::addReduce(ReduceOp op) {
   Value operand = op.getOperand(), result = op.getResult();
   ArrayRef<int64_t> shape = shapeOf(operand);
-  bool trivial =
-      all_of(op.getDims(), [&](int64_t dim) { return shape[dim] == 1; });
-  if (trivial)
+  if (isTrivialReduce(op))
     return isMember(operand) && addAlias(op);
   if (!empty && countOf(shape) != getNumPoints())
     return false;

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
@@ -58,18 +59,15 @@ Value KernelEmitter::tailMask(Value left) {
 }
 
 void KernelEmitter::enter(ValueDepth depth) {
-  for (int d = static_cast<int>(depth); d <= 2; ++d) {
+  for (int d = static_cast<int>(depth); d <= 2; ++d)
     known[d].clear();
-    loaded[d].clear();
-  }
 }
 
-Value KernelEmitter::buffer(Value argument) {
-  return buffers[cast<BlockArgument>(argument).getArgNumber()];
-}
-
-Value KernelEmitter::outputBuffer(unsigned index) {
-  return buffers[kernel.getArgumentTypes().size() + index];
+/// The memory of an argument or of a temporary.
+Value KernelEmitter::buffer(Value base) {
+  if (auto argument = dyn_cast<BlockArgument>(base))
+    return buffers[argument.getArgNumber()];
+  return stack.lookup(base);
 }
 
 //===----------------------------------------------------------------------===//
@@ -86,7 +84,7 @@ Value KernelEmitter::address(Value buffer, Type memory,
                              const SpaceAccess &access, bool lanes) {
   Value sum = constant(access.offset);
   for (unsigned d = 0; d < access.strides.size(); ++d) {
-    bool lane = layout.getRole(d) == DimRole::Lane;
+    bool lane = kernel.getRole(d) == DimRole::Lane;
     if (!access.dependsOn(d) || (lane && !lanes))
       continue;
     Value term = indices[d];
@@ -171,22 +169,31 @@ Value KernelEmitter::scratch(Type element, int64_t count) {
                                 constant(count), /*alignment=*/64);
 }
 
-Value KernelEmitter::load(const ExternalUse &use) {
-  ValueDepth depth = layout.getDepth(use.access);
-  auto &cache = loaded[static_cast<int>(depth)];
-  for (auto &[other, value] : cache)
-    if (other->base == use.base && other->access == use.access)
-      return value;
-  Type element = getElementTypeOrSelf(use.base.getType());
-  bool lanes = depth == ValueDepth::Lane;
-  Value pointer =
-      address(buffer(use.base), memoryType(element), use.access, lanes);
-  int64_t stride = lanes ? use.access.strides.back() : 0;
-  Value value = !lanes        ? loadScalar(pointer, element)
-                : stride == 1 ? loadLanes(pointer, element)
-                              : gather(pointer, element, stride);
-  cache.push_back({&use, value});
-  return value;
+/// The element of an operand at the current indices, or its lanes.
+Value KernelEmitter::load(const NestOperand &operand) {
+  if (Value number = numbers.lookup(operand.base))
+    return number;
+  Type element = elementOf(operand.base), memory = memoryType(element);
+  Value from = buffer(operand.base);
+  bool lanes = kernel.getDepth(operand.access) == ValueDepth::Lane;
+  if (lanes && tileIndex && !isa<BlockArgument>(operand.base))
+    return loadLanes(offset(from, memory, tileIndex), element);
+  Value pointer = address(from, memory, operand.access, lanes);
+  if (!lanes)
+    return loadScalar(pointer, element);
+  int64_t stride = operand.access.strides.back();
+  return stride == 1 ? loadLanes(pointer, element)
+                     : gather(pointer, element, stride);
+}
+
+void KernelEmitter::store(const NestOperand &operand, Value value) {
+  bool lanes = kernel.getDepth(operand.access) == ValueDepth::Lane;
+  Type memory = memoryType(elementOf(operand.base));
+  Value pointer = address(buffer(operand.base), memory, operand.access, lanes);
+  if (lanes)
+    storeLanes(toLanes(value), pointer);
+  else
+    storeScalar(value, pointer);
 }
 
 //===----------------------------------------------------------------------===//
@@ -199,15 +206,8 @@ Value KernelEmitter::toLanes(Value value) {
   return vector::BroadcastOp::create(b, loc, lanesOf(value.getType()), value);
 }
 
-/// The splat constant behind `value`, seen through views of it.
-Value KernelEmitter::getConstant(Value value, bool lanes) {
-  Operation *op = value.getDefiningOp();
-  while (op && isViewOp(op))
-    op = op->getOperand(0).getDefiningOp();
-  if (!op || !isSplatConstant(op))
-    return nullptr;
-  auto attr = cast<DenseElementsAttr>(cast<ConstantOp>(op).getValue());
-  auto element = attr.getSplatValue<TypedAttr>();
+Value KernelEmitter::getConstant(Operation *op, bool lanes) {
+  auto element = cast<TypedAttr>(cast<arith::ConstantOp>(op).getValue());
   if (!lanes)
     return arith::ConstantOp::create(b, loc, element);
   auto type = cast<ShapedType>(lanesOf(element.getType()));
@@ -215,57 +215,34 @@ Value KernelEmitter::getConstant(Value value, bool lanes) {
                                    DenseElementsAttr::get(type, element));
 }
 
-Value KernelEmitter::getMember(Value value, bool lanes) {
-  Value result = known[static_cast<int>(layout.getDepth(value))].lookup(value);
+/// A value of a nest's body, read now if it is an operand not read yet.
+Value KernelEmitter::getScalar(const KernelNest &nest, Value value,
+                               bool lanes) {
+  if (auto constant = value.getDefiningOp<arith::ConstantOp>())
+    return getConstant(constant, lanes);
+  auto &values = known[static_cast<int>(nest.depths.lookup(value))];
+  Value result = values.lookup(value);
+  if (!result) {
+    result = load(nest.inputs[cast<BlockArgument>(value).getArgNumber()]);
+    values[value] = result;
+  }
   return lanes ? toLanes(result) : result;
 }
 
-Value KernelEmitter::getOperand(OpOperand &operand, bool lanes) {
-  if (const ExternalUse *use = space.getUse(operand)) {
-    Value value = load(*use);
-    return lanes ? toLanes(value) : value;
-  }
-  if (Value value = getConstant(operand.get(), lanes))
-    return value;
-  return getMember(operand.get(), lanes);
-}
-
-static bool isHalf(Value value) {
-  return elementOf(value).isF16() || elementOf(value).isBF16();
-}
-
-/// `value` with another float element type.
-static Value castFloat(OpBuilder &b, Location loc, Value value, Type element) {
-  Type type = element;
-  if (auto vector = dyn_cast<VectorType>(value.getType()))
-    type = vector.cloneWith(std::nullopt, element);
-  if (elementOf(value).getIntOrFloatBitWidth() <
-      element.getIntOrFloatBitWidth())
-    return arith::ExtFOp::create(b, loc, type, value);
-  return arith::TruncFOp::create(b, loc, type, value);
-}
-
-/// Computes the result of an op at its own depth. 16-bit floats are computed in
-/// f32 and rounded after each op.
-void KernelEmitter::evaluate(Operation *op) {
-  Value result = op->getResult(0);
-  ValueDepth depth = layout.getDepth(result);
+/// Computes the results of an op at its own depth: the same op on scalars or on
+/// vectors.
+void KernelEmitter::evaluate(const KernelNest &nest, Operation *op) {
+  ValueDepth depth = nest.depths.lookup(op->getResult(0));
   bool lanes = depth == ValueDepth::Lane;
-  Values scalars;
-  for (OpOperand &operand : op->getOpOperands()) {
-    Value value = getOperand(operand, lanes);
-    if (isHalf(value) && !isa<CastOp>(op))
-      value = castFloat(b, loc, value, b.getF32Type());
-    scalars.push_back(value);
+  IRMapping mapping;
+  for (Value operand : op->getOperands())
+    mapping.map(operand, getScalar(nest, operand, lanes));
+  Operation *clone = b.clone(*op, mapping);
+  for (auto [from, to] : llvm::zip(op->getResults(), clone->getResults())) {
+    if (lanes)
+      to.setType(lanesOf(from.getType()));
+    known[static_cast<int>(depth)][from] = to;
   }
-  Value value = scalars.front();
-  if (!isa<ReshapeOp, ReduceOp>(op))
-    value = cast<ScalarBodyOpInterface>(op).buildScalarBody(b, op->getLoc(),
-                                                            scalars);
-  Type element = getElementTypeOrSelf(result.getType());
-  if (elementOf(value) != element)
-    value = castFloat(b, loc, value, element);
-  known[static_cast<int>(depth)][result] = value;
 }
 
 } // namespace weft

@@ -1,16 +1,17 @@
 //===- KernelEmitter.h - Loops and vectors of one kernel --------*- C++ -*-===//
 //
-// Writes a `weft.kernel` as an `llvm.func` over arith, math, scf and vector
-// ops. All vectors have kLanes lanes; what is left over at the end of a
-// dimension runs the same code under a mask, so that an element's bits depend
-// on the kernel's shape alone.
+// Writes the linalg form of a kernel as an `llvm.func` over arith, math, scf
+// and vector ops: the nests of a kernel share one loop over its range, so what
+// one leaves for the next stays in registers or in cache. All vectors have
+// kLanes lanes; what is left over at the end of a dimension runs the same code
+// under a mask, so that an element's bits depend on the kernel's shape alone.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_LOWERING_CPU_KERNELEMITTER_H
 #define WEFT_LOWERING_CPU_KERNELEMITTER_H
 
-#include "weft/Analysis/KernelLayout.h"
+#include "LinalgKernel.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -18,9 +19,9 @@ namespace weft {
 
 class KernelEmitter {
 public:
-  KernelEmitter(KernelOp kernel, const KernelLayout &layout);
+  KernelEmitter(mlir::func::FuncOp source, const LinalgKernel &kernel);
 
-  /// Builds the function in front of the kernel.
+  /// Builds the function in front of the linalg form.
   mlir::LLVM::LLVMFuncOp emit();
 
 private:
@@ -30,43 +31,48 @@ private:
   void emitFlat();
   void emitRows();
   void emitRow(mlir::Value row);
-  void emitRowPass(const KernelPhase &phase);
-  Values emitRowLanes(const KernelPhase &phase, mlir::Value inner, Values args);
-  void emitColumns();
-  void emitColumnTile(mlir::Value first, mlir::Value last);
-  void emitColumnRow(mlir::Value row, mlir::Value first, mlir::Value last,
-                     llvm::ArrayRef<mlir::Value> sums);
-  void emitColumnEnd(mlir::Value first, mlir::Value last,
-                     llvm::ArrayRef<mlir::Value> sums);
+  void emitRowPass(const KernelNest &nest);
+  Values emitRowLanes(const KernelNest &nest, Values sums);
+  Values emitRowChunk(const KernelNest &nest, Values sums);
+  void emitOuterNest(const KernelNest &nest);
   void emitFor(mlir::Value from, mlir::Value to, int64_t step,
                llvm::function_ref<void(mlir::Value)> body);
   void emitLanes(mlir::Value from, mlir::Value to, bool aligned,
                  llvm::function_ref<void(mlir::Value)> body);
-  void loadOuterUses();
-  void emitOuterValues(const KernelPhase &phase);
-  void emitInnerValues(const KernelPhase &phase);
-  void emitLaneValues(const KernelPhase &phase);
-  void emitStores(const KernelPhase &phase);
-  void emitSaves(const KernelPhase &phase);
+  void emitValues(const KernelNest &nest, ValueDepth depth);
+  void emitStores(const KernelNest &nest);
   void decode(mlir::Value linear, DimRole role);
 
+  // Columns (KernelColumns.cpp).
+  void emitColumns();
+  void emitColumnTile(const KernelNest &nest, mlir::Value first,
+                      mlir::Value last);
+  void emitColumnRow(const KernelNest &nest, mlir::Value row, mlir::Value first,
+                     mlir::Value last, llvm::ArrayRef<mlir::Value> sums);
+  void emitColumnEnd(const KernelNest &nest, mlir::Value first,
+                     mlir::Value last);
+  void fillTile(const KernelNest &nest, llvm::ArrayRef<mlir::Value> sums);
+  void addTile(const KernelNest &nest, llvm::ArrayRef<mlir::Value> from,
+               llvm::ArrayRef<mlir::Value> to);
+
   // Reductions (Reductions.cpp).
-  mlir::Value identity(ReduceOp op, mlir::Type type);
-  mlir::Value combine(ReduceOp op, mlir::Value x, mlir::Value y);
-  mlir::Value finish(ReduceOp op, mlir::Value sum);
-  mlir::Value reduceLanes(ReduceOp op, llvm::ArrayRef<mlir::Value> partials);
-  mlir::Type getSumType(ReduceOp op);
-  mlir::Value getSummand(ReduceOp op);
+  llvm::SmallVector<NestTotal> totalsOf(const KernelNest &nest);
+  mlir::Type getSumType(const NestTotal &total);
+  mlir::Value identity(const NestTotal &total);
+  mlir::Value combine(const NestTotal &total, mlir::Value x, mlir::Value y);
+  mlir::Value getSummand(const KernelNest &nest, const NestTotal &total);
+  mlir::Value reduceLanes(const NestTotal &total,
+                          llvm::ArrayRef<mlir::Value> partials);
 
   // Elements (KernelElements.cpp).
   mlir::Value constant(int64_t value);
   mlir::Value splat(mlir::Type type, double value);
-  mlir::Value getOperand(mlir::OpOperand &operand, bool lanes);
-  mlir::Value getMember(mlir::Value value, bool lanes);
-  mlir::Value getConstant(mlir::Value value, bool lanes);
+  mlir::Value getScalar(const KernelNest &nest, mlir::Value value, bool lanes);
+  mlir::Value getConstant(mlir::Operation *op, bool lanes);
   mlir::Value toLanes(mlir::Value value);
-  void evaluate(mlir::Operation *op);
-  mlir::Value load(const ExternalUse &use);
+  void evaluate(const KernelNest &nest, mlir::Operation *op);
+  mlir::Value load(const NestOperand &operand);
+  void store(const NestOperand &operand, mlir::Value value);
   mlir::Value address(mlir::Value buffer, mlir::Type memory,
                       const SpaceAccess &access, bool lanes);
   mlir::Value loadLanes(mlir::Value pointer, mlir::Type element);
@@ -79,12 +85,10 @@ private:
   mlir::Type lanesOf(mlir::Type element);
   mlir::Value tailMask(mlir::Value left);
 
-  mlir::Value buffer(mlir::Value argument);
-  mlir::Value outputBuffer(unsigned index);
+  mlir::Value buffer(mlir::Value base);
 
-  KernelOp kernel;
-  const KernelLayout &layout;
-  const KernelSpace &space;
+  mlir::func::FuncOp source;
+  const LinalgKernel &kernel;
   mlir::OpBuilder b;
   mlir::Location loc;
   mlir::LLVM::LLVMFuncOp function;
@@ -93,12 +97,12 @@ private:
 
   /// Where the loops are: the index of each dimension, null before its loop.
   llvm::SmallVector<mlir::Value> indices;
-  mlir::Value innerIndex; // all inner dimensions as one number
-  mlir::Value mask;       // lanes that exist, null for all
-  /// Values known at each depth.
+  mlir::Value mask;      // lanes that exist, null for all
+  mlir::Value tileIndex; // the column, counted from the start of its tile
+  /// Values of bodies known at each depth.
   llvm::DenseMap<mlir::Value, mlir::Value> known[3];
-  llvm::SmallVector<std::pair<const ExternalUse *, mlir::Value>> loaded[3];
-  llvm::DenseMap<mlir::Value, mlir::Value> saved; // value -> stack buffer
+  /// Temporaries: one number, or a buffer on the stack.
+  llvm::DenseMap<mlir::Value, mlir::Value> numbers, stack;
   void enter(ValueDepth depth);
 };
 

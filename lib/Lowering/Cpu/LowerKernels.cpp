@@ -23,13 +23,13 @@ struct LowerKernels : impl::LowerKernelsPassBase<LowerKernels> {
   }
 
   void runOnOperation() override {
-    for (auto kernel :
-         llvm::make_early_inc_range(getOperation().getOps<KernelOp>())) {
-      FailureOr<KernelLayout> layout = KernelLayout::get(kernel);
-      if (failed(layout))
+    for (auto function :
+         llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
+      FailureOr<LinalgKernel> kernel = LinalgKernel::get(function);
+      if (failed(kernel))
         return signalPassFailure();
-      KernelEmitter(kernel, *layout).emit();
-      kernel.erase();
+      KernelEmitter(function, *kernel).emit();
+      function.erase();
     }
   }
 };

@@ -1,6 +1,7 @@
 //===- LowerToCpu.cpp - Lower kernels to the LLVM dialect -----------------===//
 
 #include "weft/Lowering/Cpu/Passes.h"
+#include "weft/Weft/Weft.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -12,8 +13,11 @@
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -28,7 +32,8 @@ namespace weft {
 #include "weft/Lowering/Cpu/Passes.h.inc"
 
 void registerLoweringCpuModels(DialectRegistry &registry) {
-  registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect,
+  registry.insert<arith::ArithDialect, func::FuncDialect, linalg::LinalgDialect,
+                  math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
                   vector::VectorDialect, LLVM::LLVMDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
@@ -46,6 +51,11 @@ struct LowerToCpu : impl::LowerToCpuPassBase<LowerToCpu> {
   }
 
   void runOnOperation() override {
+    for (auto kernel : getOperation().getOps<KernelOp>()) {
+      kernel.emitOpError("expects weft-convert-kernels-to-linalg before "
+                         "weft-lower-to-cpu");
+      return signalPassFailure();
+    }
     OpPassManager pipeline(ModuleOp::getOperationName());
     pipeline.addPass(createLowerKernelsPass());
     ExpandMathPassOptions options;

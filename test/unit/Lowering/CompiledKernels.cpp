@@ -54,6 +54,7 @@ void CompiledKernels::compile(const std::string &target) {
   PassManager passes(context.get());
   LowerToCpuPassOptions options;
   options.fma = cpu->hasFma();
+  passes.addPass(createConvertKernelsToLinalgPass());
   passes.addPass(createLowerToCpuPass(options));
   ASSERT_TRUE(succeeded(passes.run(*lowered)));
   FailureOr<std::vector<char>> object = emitObject(*lowered, *cpu);

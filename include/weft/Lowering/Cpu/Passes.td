@@ -8,12 +8,14 @@ include "mlir/Pass/PassBase.td"
 def LowerKernelsPass : Pass<"weft-lower-kernels", "::mlir::ModuleOp"> {
   let summary = "Write kernels as loops over vectors";
   let description = [{
-    What: turns each `weft.kernel` into an `llvm.func` of the form
+    What: turns the linalg form of each kernel into an `llvm.func` of the form
     `void k(ptr buffers, i64 begin, i64 end)` (WeftKernelFn) whose body is scf
-    loops over vectors of 16 lanes with arith and math ops.
+    loops over vectors of 16 lanes with arith and math ops. The nests of a kernel
+    share one loop over rows or tiles of columns, in which the temporaries
+    between them are registers or one row on the stack.
 
-    Precondition: `weft-fuse`. Guarantees: no kernel is left; a part of the range
-    writes bytes of its own; the bits of an element depend on the shapes only.
+    Precondition: `weft-convert-kernels-to-linalg`. Guarantees: no `func.func` is
+    left; a part of the range writes bytes of its own; the bits of an element depend on the shapes only.
 
     Example: test/Lowering/lower-kernels.mlir. Does not expand math functions.
   }];
@@ -39,7 +41,9 @@ def LowerToCpuPass : Pass<"weft-lower-to-cpu", "::mlir::ModuleOp"> {
   let summary = "Lower kernels to the LLVM dialect";
   let description = [{
     What: `weft-lower-kernels`, `weft-expand-math` and the conversions of scf,
-    vector, arith and math to the LLVM dialect. Plan programs stay: they become
+    vector, arith and math to the LLVM dialect.
+
+    Precondition: `weft-convert-kernels-to-linalg`. Plan programs stay: they become
     constant tables when the object file is written.
 
     Example: test/Lowering/lower-to-cpu.mlir.

@@ -1,0 +1,229 @@
+//===- LinalgKernel.cpp - The loop nests of a kernel ----------------------===//
+
+#include "LinalgKernel.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+
+namespace weft {
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+ValueDepth LinalgKernel::getDepth(const SpaceAccess &access) const {
+  ValueDepth depth = ValueDepth::Outer;
+  for (unsigned d = 0; d < roles.size(); ++d) {
+    if (!access.dependsOn(d))
+      continue;
+    if (roles[d] == DimRole::Lane)
+      return ValueDepth::Lane;
+    if (roles[d] == DimRole::Inner)
+      depth = ValueDepth::Inner;
+  }
+  return depth;
+}
+
+int64_t LinalgKernel::getCount(DimRole role) const {
+  int64_t count = 1;
+  for (unsigned d = 0; d < roles.size(); ++d)
+    if (roles[d] == role)
+      count *= sizes[d];
+  return count;
+}
+
+LogicalResult LinalgKernel::readLoops(func::FuncOp function) {
+  auto name = function->getAttrOfType<StringAttr>("weft.schedule");
+  auto list = function->getAttrOfType<DenseI64ArrayAttr>("weft.sizes");
+  auto loops = function->getAttrOfType<ArrayAttr>("weft.loops");
+  auto width = function->getAttrOfType<IntegerAttr>("weft.tile");
+  if (!name || !list || !loops || loops.size() != size_t(list.size()))
+    return function.emitOpError(
+        "expects weft.schedule, weft.loops and weft.sizes, as "
+        "weft-convert-kernels-to-linalg writes them");
+  schedule = llvm::StringSwitch<KernelSchedule>(name.getValue())
+                 .Case("flat", KernelSchedule::Flat)
+                 .Case("rows", KernelSchedule::Rows)
+                 .Default(KernelSchedule::Columns);
+  sizes.assign(list.asArrayRef().begin(), list.asArrayRef().end());
+  for (Attribute loop : loops) {
+    auto role = dyn_cast<StringAttr>(loop);
+    roles.push_back(llvm::StringSwitch<DimRole>(role ? role.getValue() : "")
+                        .Case("outer", DimRole::Outer)
+                        .Case("inner", DimRole::Inner)
+                        .Default(DimRole::Lane));
+  }
+  for (unsigned d = 0; d < roles.size(); ++d)
+    if ((roles[d] == DimRole::Lane) != (d + 1 == roles.size()))
+      return function.emitOpError("expects lanes in the last of weft.loops, "
+                                  "but got ")
+             << loops;
+  if (schedule == KernelSchedule::Columns && (!width || sizes.empty()))
+    return function.emitOpError("expects weft.tile on a kernel over columns");
+  tile = width ? width.getInt() : 0;
+  return success();
+}
+
+/// Which loops of the kernel the nest runs over.
+LogicalResult
+LinalgKernel::findLevel(KernelNest &nest,
+                        llvm::SmallVectorImpl<unsigned> &dims) const {
+  unsigned loops = nest.op.getNumLoops();
+  auto take = [&](NestLevel level, bool inner, bool lane) {
+    dims.clear();
+    for (unsigned d = 0; d < roles.size(); ++d)
+      if (roles[d] == DimRole::Outer || (inner && roles[d] == DimRole::Inner) ||
+          (lane && roles[d] == DimRole::Lane))
+        dims.push_back(d);
+    nest.level = level;
+    return dims.size() == loops;
+  };
+  if (take(NestLevel::Outer, false, false) || take(NestLevel::Full, true, true))
+    return success();
+  if (schedule == KernelSchedule::Columns && take(NestLevel::End, false, true))
+    return success();
+  return nest.op.emitOpError("expects the ")
+         << roles.size() << " loops of its kernel or its outer loops, but got "
+         << loops << " loops";
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+/// A temporary of a row kernel only has to hold one row.
+void LinalgKernel::contract(SpaceAccess &access) const {
+  int64_t stride = 1;
+  for (unsigned d = roles.size(); d-- > 0;) {
+    access.strides[d] = roles[d] == DimRole::Outer ? 0 : stride;
+    if (roles[d] != DimRole::Outer)
+      stride *= sizes[d];
+  }
+}
+
+LogicalResult LinalgKernel::readOperand(linalg::GenericOp op,
+                                        OpOperand &operand,
+                                        llvm::ArrayRef<unsigned> dims,
+                                        NestOperand &result) const {
+  result.base = operand.get();
+  if (auto cast = result.base.getDefiningOp<memref::ReinterpretCastOp>())
+    result.base = cast.getSource();
+  bool temporary = result.base.getDefiningOp<memref::AllocaOp>() != nullptr;
+  if (!temporary && !isa<BlockArgument>(result.base))
+    return op.emitOpError("expects arguments of the kernel or memref.alloca, "
+                          "but got operand ")
+           << operand.getOperandNumber();
+  auto type = cast<MemRefType>(operand.get().getType());
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  llvm::SmallVector<int64_t> strides;
+  bool isStatic =
+      succeeded(type.getStridesAndOffset(strides, result.access.offset)) &&
+      !ShapedType::isDynamic(result.access.offset) &&
+      llvm::none_of(strides, ShapedType::isDynamic);
+  if (!isStatic || !map.isProjectedPermutation())
+    return op.emitOpError("expects static strides and indexing maps of single "
+                          "loops, but got operand ")
+           << operand.getOperandNumber() << " with " << AffineMapAttr::get(map);
+  result.access.strides.assign(roles.size(), 0);
+  for (unsigned i = 0; i < strides.size(); ++i)
+    result.access.strides[dims[map.getDimPosition(i)]] = strides[i];
+  if (temporary && schedule == KernelSchedule::Rows &&
+      getDepth(result.access) == ValueDepth::Lane)
+    contract(result.access);
+  return success();
+}
+
+/// A result whose body reads its old value adds up from a linalg.fill.
+LogicalResult LinalgKernel::readTotal(KernelNest &nest, unsigned output) const {
+  BlockArgument old = nest.getBody().getArgument(nest.inputs.size() + output);
+  if (old.use_empty())
+    return success();
+  NestTotal &total = nest.totals[output];
+  Operation *combiner = nest.getResult(output).getDefiningOp();
+  total.start = starts.lookup(nest.outputs[output].base);
+  bool known =
+      combiner && total.start && nest.level == NestLevel::Full &&
+      isa<arith::AddFOp, arith::MaximumFOp, arith::MinimumFOp>(combiner) &&
+      combiner->getOperand(0) == old && old.hasOneUse() &&
+      combiner->hasOneUse();
+  if (!known)
+    return nest.op.emitOpError("expects a sum, maximum or minimum that starts "
+                               "from a linalg.fill in output ")
+           << output;
+  total.combiner = combiner;
+  return success();
+}
+
+void LinalgKernel::findDepths(KernelNest &nest) const {
+  for (auto [i, input] : llvm::enumerate(nest.inputs))
+    nest.depths[nest.getBody().getArgument(i)] = getDepth(input.access);
+  for (Operation &op : nest.getBody().without_terminator()) {
+    ValueDepth depth = ValueDepth::Outer;
+    for (Value operand : op.getOperands())
+      depth = std::max(depth, nest.depths.lookup(operand));
+    for (Value result : op.getResults())
+      nest.depths[result] = depth;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+LogicalResult LinalgKernel::readNest(linalg::GenericOp op) {
+  KernelNest nest;
+  nest.op = op;
+  llvm::SmallVector<unsigned> dims;
+  if (failed(findLevel(nest, dims)))
+    return failure();
+  for (Operation &inner : nest.getBody().without_terminator())
+    if (!isa<arith::ConstantOp>(inner) &&
+        !OpTrait::hasElementwiseMappableTraits(&inner))
+      return inner.emitOpError("does not belong in the body of a kernel; "
+                               "expects elementwise ops");
+  nest.inputs.resize(op.getNumDpsInputs());
+  nest.outputs.resize(op.getNumDpsInits());
+  nest.totals.resize(op.getNumDpsInits());
+  for (auto [i, operand] : llvm::enumerate(op->getOpOperands())) {
+    bool input = i < nest.inputs.size();
+    NestOperand &to =
+        input ? nest.inputs[i] : nest.outputs[i - nest.inputs.size()];
+    if (failed(readOperand(op, operand, dims, to)))
+      return failure();
+  }
+  for (unsigned i = 0; i < nest.outputs.size(); ++i)
+    if (failed(readTotal(nest, i)))
+      return failure();
+  findDepths(nest);
+  nests.push_back(std::move(nest));
+  return success();
+}
+
+FailureOr<LinalgKernel> LinalgKernel::get(func::FuncOp function) {
+  LinalgKernel kernel;
+  if (failed(kernel.readLoops(function)))
+    return failure();
+  for (Operation &op : function.getBody().front().without_terminator()) {
+    if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+      if (failed(kernel.readNest(generic)))
+        return failure();
+      continue;
+    }
+    TypedAttr start;
+    auto fill = dyn_cast<linalg::FillOp>(op);
+    if (fill && matchPattern(fill.getInputs().front(), m_Constant(&start)))
+      kernel.starts[fill.getOutputs().front()] = start;
+    else if (!isa<arith::ConstantOp, memref::AllocaOp,
+                  memref::ReinterpretCastOp>(op))
+      return op.emitOpError("does not belong in a kernel; expects "
+                            "linalg.generic, linalg.fill with a constant, "
+                            "memref.alloca or memref.reinterpret_cast");
+  }
+  return kernel;
+}
+
+} // namespace weft

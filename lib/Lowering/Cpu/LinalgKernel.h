@@ -1,0 +1,97 @@
+//===- LinalgKernel.h - The loop nests of a kernel --------------*- C++ -*-===//
+//
+// What `weft-convert-kernels-to-linalg` wrote, as the vectoriser needs it: each
+// `linalg.generic` with the loops it runs over, where its operands lie, how
+// often each value of its body changes, and which results are running totals.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_LOWERING_CPU_LINALGKERNEL_H
+#define WEFT_LOWERING_CPU_LINALGKERNEL_H
+
+#include "weft/Analysis/KernelLayout.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace weft {
+
+/// Where a nest runs.
+enum class NestLevel {
+  Outer, // once per element of the range: statistics of a row
+  Full,  // over the whole space
+  End    // over columns, after the loop over their rows
+};
+
+/// An operand of a nest: an argument of the function or a temporary.
+struct NestOperand {
+  mlir::Value base;
+  SpaceAccess access;
+};
+
+/// A result that is the running total of its old value and an element.
+struct NestTotal {
+  mlir::Operation *combiner = nullptr; // null: the result is just written
+  mlir::TypedAttr start;
+};
+
+struct KernelNest {
+  mlir::linalg::GenericOp op;
+  NestLevel level = NestLevel::Full;
+  llvm::SmallVector<NestOperand> inputs, outputs;
+  llvm::SmallVector<NestTotal> totals; // one per output
+  llvm::DenseMap<mlir::Value, ValueDepth> depths;
+
+  mlir::Block &getBody() const { return op->getRegion(0).front(); }
+  mlir::Value getResult(unsigned output) const {
+    return getBody().getTerminator()->getOperand(output);
+  }
+  bool isCombiner(mlir::Operation *inner) const {
+    return llvm::any_of(totals, [&](const NestTotal &total) {
+      return total.combiner == inner;
+    });
+  }
+  bool hasTotals() const {
+    return llvm::any_of(totals,
+                        [](const NestTotal &total) { return total.combiner; });
+  }
+};
+
+class LinalgKernel {
+public:
+  /// Fails with an error on what is not of the form described.
+  static llvm::FailureOr<LinalgKernel> get(mlir::func::FuncOp function);
+
+  KernelSchedule getSchedule() const { return schedule; }
+  llvm::ArrayRef<KernelNest> getNests() const { return nests; }
+  llvm::ArrayRef<int64_t> getSizes() const { return sizes; }
+  DimRole getRole(unsigned dim) const { return roles[dim]; }
+  ValueDepth getDepth(const SpaceAccess &access) const;
+  int64_t getCount(DimRole role) const;
+  int64_t getLaneSize() const { return sizes.empty() ? 1 : sizes.back(); }
+  int64_t getTile() const { return tile; }
+
+private:
+  mlir::LogicalResult readLoops(mlir::func::FuncOp function);
+  mlir::LogicalResult readNest(mlir::linalg::GenericOp op);
+  mlir::LogicalResult findLevel(KernelNest &nest,
+                                llvm::SmallVectorImpl<unsigned> &dims) const;
+  mlir::LogicalResult readOperand(mlir::linalg::GenericOp op,
+                                  mlir::OpOperand &operand,
+                                  llvm::ArrayRef<unsigned> dims,
+                                  NestOperand &result) const;
+  mlir::LogicalResult readTotal(KernelNest &nest, unsigned output) const;
+  void contract(SpaceAccess &access) const;
+  void findDepths(KernelNest &nest) const;
+
+  KernelSchedule schedule = KernelSchedule::Flat;
+  llvm::SmallVector<DimRole> roles;
+  llvm::SmallVector<int64_t> sizes;
+  int64_t tile = 0;
+  std::vector<KernelNest> nests;
+  llvm::DenseMap<mlir::Value, mlir::TypedAttr> starts; // linalg.fill
+};
+
+} // namespace weft
+
+#endif // WEFT_LOWERING_CPU_LINALGKERNEL_H
