@@ -4,6 +4,7 @@
 
 #include "weft/Weft/Weft.h"
 
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/CheckedArithmetic.h"
 
 namespace weft {
