@@ -102,9 +102,16 @@ FailureOr<OwningOpRef<ModuleOp>> weft::parseText(llvm::StringRef text,
   ParserConfig config(&context);
   // The lexer reads on until a zero byte.
   std::string terminated = text.str();
+  // The lexer can report an error that the parser then steps over (a lone dot
+  // behind an attribute): what was reported counts.
+  bool reported = false;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    reported |= diagnostic.getSeverity() == DiagnosticSeverity::Error;
+    return failure(); // on to the caller's handler
+  });
   OwningOpRef<ModuleOp> module =
       parseSourceString<ModuleOp>(terminated, config, path);
-  if (!module)
+  if (!module || reported)
     return failure();
   return module;
 }
