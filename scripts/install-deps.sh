@@ -27,5 +27,16 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 echo "installing: ${missing[*]}"
 "${sudo[@]}" apt-get update -q
+
+unknown=()
+for package in "${missing[@]}"; do
+  apt-cache show "$package" >/dev/null 2>&1 || unknown+=("$package")
+done
+if [ ${#unknown[@]} -gt 0 ]; then
+  echo "install-deps.sh: error: apt knows no package: ${unknown[*]}" >&2
+  echo "install-deps.sh: LLVM 22 is in bookworm-security; does /etc/apt/sources.list have the line" >&2
+  echo "  deb http://deb.debian.org/debian-security bookworm-security main" >&2
+  exit 1
+fi
 "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
   apt-get install -y -q --no-install-recommends "${missing[@]}"
