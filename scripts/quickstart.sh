@@ -10,7 +10,8 @@ scripts/build.sh
 
 out=build/quickstart
 rm -rf "$out" && mkdir -p "$out"
-git ls-files -- '*.md' '*.cpp' '*.h' '*.td' | sort | xargs cat >"$out/corpus.txt"
+find README.md docs include kernels lib test tools -name '*.md' -o -name '*.cpp' -o -name '*.h' -o -name '*.td' |
+  LC_ALL=C sort | xargs cat >"$out/corpus.txt"
 echo "corpus: $(wc -c <"$out/corpus.txt") bytes"
 
 build/bin/weft train examples/gpt2-mini --batch 8 --seq 128 \
