@@ -23,6 +23,9 @@ void omp_set_num_threads(int threads);
 
 // libgomp is not instrumented: tell the thread sanitizer that a region begins
 // after what its caller wrote and that its caller continues after the region.
+// Beginning and end are two addresses, since with one of them a worker that
+// starts late would seem to run after the workers that are done, and a race
+// between their parts would stay hidden.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define WEFT_TSAN 1
@@ -48,6 +51,9 @@ struct Region {
   const RangeBody *body;
   Schedule schedule;
   std::atomic<int64_t> next{0};
+
+  void *beginning() { return &extent; }
+  void *end() { return &units; }
 };
 
 RangePart unitsToPart(const Region &region, int64_t first, int64_t last,
@@ -59,7 +65,7 @@ RangePart unitsToPart(const Region &region, int64_t first, int64_t last,
 /// What one thread of a region does.
 void runWorker(void *data) {
   Region &region = *static_cast<Region *>(data);
-  __tsan_acquire(data);
+  __tsan_acquire(region.beginning());
   int worker = omp_get_thread_num();
   int workers = omp_get_num_threads();
   if (region.schedule == Schedule::Static) {
@@ -72,7 +78,7 @@ void runWorker(void *data) {
                             1, std::memory_order_relaxed)) < region.units;)
       (*region.body)(unitsToPart(region, unit, unit + 1, worker));
   }
-  __tsan_release(data);
+  __tsan_release(region.end());
 }
 
 } // namespace
@@ -86,9 +92,9 @@ void parallelFor(int threads, int64_t extent, int64_t grain, RangeBody body,
   Region region{extent, grain, units, &body, schedule, {}};
   if (threads > 1 && units > 1 && !omp_in_parallel()) {
     unsigned workers = static_cast<unsigned>(std::min<int64_t>(threads, units));
-    __tsan_release(&region);
+    __tsan_release(region.beginning());
     GOMP_parallel(runWorker, &region, workers, /*flags=*/0);
-    __tsan_acquire(&region);
+    __tsan_acquire(region.end());
     return;
   }
   if (schedule == Schedule::Static)

@@ -3,6 +3,7 @@
 #include "weft/Runtime/ParallelFor.h"
 
 #include <atomic>
+#include <cstdlib>
 #include <gtest/gtest.h>
 #include <memory>
 #include <mutex>
@@ -71,3 +72,17 @@ TEST(ParallelFor, OneGrainRunsInline) {
   parallelFor(8, 10, 10, [&](RangePart) { ++calls; });
   EXPECT_EQ(calls, 1);
 }
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+/// The parts of a region are unordered for the thread sanitizer too, even when
+/// one of them starts after the other is done.
+TEST(ParallelForDeathTest, ThreadSanitizerSeesARaceBetweenParts) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  int shared = 0;
+  auto race = [&](RangePart) { ++shared; };
+  EXPECT_EXIT((parallelFor(2, 2, 1, race), std::exit(shared < 0)),
+              testing::ExitedWithCode(66), "data race");
+}
+#endif
+#endif
