@@ -162,6 +162,10 @@ Status weft::linkExecutable(const std::vector<char> &object,
                                       objectFile.string()};
   for (const char *library : kLibraries)
     command.push_back((fs::path(*folder) / library).string());
+#ifdef WEFT_SANITIZER
+  // The libraries of a sanitized build call the sanitizer's runtime.
+  command.push_back("-fsanitize=" WEFT_SANITIZER);
+#endif
   for (const char *flag :
        {"-ldnnl", "-l:libgomp.so.1", "-lpthread", "-ldl", "-lm",
         "-Wl,--build-id=none", "-Wl,--gc-sections", "-Wl,-z,noexecstack"})
