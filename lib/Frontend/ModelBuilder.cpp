@@ -121,8 +121,8 @@ Value ModelBuilder::read(const llvm::Twine &name) {
 Value ModelBuilder::linear(Value x, const llvm::Twine &weight, bool transposed,
                            const llvm::Twine &bias) {
   auto product =
-      create<MatmulOp>("matmul", x, read(weight), /*transpose_lhs=*/UnitAttr(),
-                       transposed ? b.getUnitAttr() : UnitAttr());
+      create<MatmulOp>("matmul", x, read(weight), /*transposeLhs=*/false,
+                       transposed);
   if (bias.isTriviallyEmpty())
     return product;
   return add(product, read(bias));

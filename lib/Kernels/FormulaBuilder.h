@@ -44,8 +44,7 @@ public:
     llvm::SmallVector<int64_t> shape(type.getShape());
     for (int64_t dim : dims)
       shape[dim] = 1;
-    return ReduceOp::create(b, loc, type.clone(shape), kind, x, dims,
-                            /*keep_dims=*/true);
+    return ReduceOp::create(b, loc, kind, x, dims, /*keepDims=*/true);
   }
 
   mlir::Value cast(mlir::Value x, mlir::Type element) {

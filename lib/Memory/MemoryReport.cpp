@@ -58,6 +58,9 @@ static void addStates(ModuleOp module, MemoryReport &report) {
     case plan::StateKind::Scaler:
       report.scalerState += bytes;
       break;
+    case plan::StateKind::Working:
+      report.workingCopies += bytes;
+      break;
     }
   }
 }
@@ -167,6 +170,7 @@ llvm::json::Object MemoryReport::toJson() const {
       {"gradients", gradients},
       {"optimizer_state", optimizerState},
       {"scaler_state", scalerState},
+      {"working_copies", workingCopies},
       {"activations", activations},
       {"temporaries", temporaries},
       {"inputs", inputs},
@@ -208,12 +212,14 @@ std::string MemoryReport::toText() const {
   line("optimizer state", optimizerState);
   if (scalerState != 0)
     line("loss-scale state", scalerState);
+  if (workingCopies != 0)
+    line("working copies", workingCopies);
   line("activations (forward to backward)", activations);
   line("temporaries", temporaries);
   line("inputs", inputs);
   line("alignment and gaps", arenaBytes - parameters - gradients -
-                                 optimizerState - scalerState - activations -
-                                 temporaries - inputs);
+                                 optimizerState - scalerState - workingCopies -
+                                 activations - temporaries - inputs);
   line("arena", arenaBytes);
   line("  shared by the programs", transientBytes);
   line("  no packing is below", lowerBound);

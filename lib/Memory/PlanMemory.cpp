@@ -27,7 +27,8 @@ static int64_t placeStates(ModuleOp module, StateOffsets &offsets) {
   Builder builder(module.getContext());
   int64_t end = 0;
   for (auto kind : {plan::StateKind::Param, plan::StateKind::Gradient,
-                    plan::StateKind::Optimizer, plan::StateKind::Scaler})
+                    plan::StateKind::Optimizer, plan::StateKind::Scaler,
+                    plan::StateKind::Working})
     for (auto state : module.getOps<plan::StateOp>()) {
       if (state.getKind() != kind)
         continue;

@@ -191,7 +191,8 @@ void ApplyBuilder::buildBody(ProgramOp program) {
   coefficient =
       ClipCoefficientOp::create(builder, module.getLoc(),
                                 RankedTensorType::get({}, builder.getF32Type()),
-                                norm.getNorm(), inputs["max_norm"])
+                                norm.getNorm(), inputs["max_norm"],
+                                /*scale=*/Value())
           .getResult();
   Value oldStep = read(step);
   newStep = StepIncrementOp::create(builder, module.getLoc(), oldStep.getType(),

@@ -81,6 +81,14 @@ LogicalResult MseOp::inferReturnTypes(MLIRContext *,
   return inferPairLoss(loc, operands, results);
 }
 
+LogicalResult BceOp::inferReturnTypes(MLIRContext *,
+                                      std::optional<Location> loc,
+                                      ValueRange operands, DictionaryAttr,
+                                      OpaqueProperties, RegionRange,
+                                      SmallVectorImpl<Type> &results) {
+  return inferPairLoss(loc, operands, results);
+}
+
 LogicalResult
 BceWithLogitsOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
                                   ValueRange operands, DictionaryAttr,

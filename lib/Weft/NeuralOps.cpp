@@ -1,4 +1,4 @@
-//===- NeuralOps.cpp - Layers ----------------------------------------------===//
+//===- NeuralOps.cpp - Layers ---------------------------------------------===//
 
 #include "Parsing.h"
 
@@ -64,7 +64,26 @@ MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
         transposeRhs ? " transposed" : "");
   SmallVector<int64_t> dims(shape->batch);
   dims.append({shape->m, shape->n});
-  results.push_back(RankedTensorType::get(dims, lhs.getElementType()));
+  results.push_back(
+      RankedTensorType::get(dims, typeOr(adaptor.getOutAttr(), attributes,
+                                         "out", lhs.getElementType())));
+  return success();
+}
+
+LogicalResult MatmulOp::verify() {
+  Type element = tensorType(getLhs()).getElementType();
+  if (getOut() && *getOut() != element &&
+      !(getOut()->isF32() && isLowPrecision(element)))
+    return emitOpError("expects out to be the operands' type or f32 for f16 "
+                       "and bf16, but got ")
+           << *getOut() << " for " << element;
+  if (!getBias())
+    return success();
+  auto bias =
+      RankedTensorType::get(tensorType(getResult()).getShape().back(), element);
+  if (getBias().getType() != bias)
+    return emitOpError("expects a bias of type ")
+           << bias << ", but got " << getBias().getType();
   return success();
 }
 
@@ -108,159 +127,11 @@ LogicalResult EmbeddingGradOp::verify() {
   if (grad.getShape() != ArrayRef<int64_t>(shape))
     return emitOpError("expects a gradient of shape [")
            << ArrayRef<int64_t>(shape) << "], but got " << grad;
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// attention
-//===----------------------------------------------------------------------===//
-
-/// Checks query [B,T,H,D] against key and value [B,S,G,D].
-static LogicalResult verifyAttentionShapes(Operation *op,
-                                           RankedTensorType query,
-                                           RankedTensorType key,
-                                           RankedTensorType value) {
-  if (query.getRank() != 4 || key.getRank() != 4)
-    return op->emitOpError("expects query and key of rank 4 [batch, time, "
-                           "heads, width], but got ")
-           << query << " and " << key;
-  if (key != value)
-    return op->emitOpError("expects key and value of one type, but got ")
-           << key << " and " << value;
-  ArrayRef<int64_t> q = query.getShape(), k = key.getShape();
-  if (q[0] != k[0] || q[3] != k[3])
-    return op->emitOpError("expects equal batch and width, but got ")
-           << query << " and " << key;
-  if (k[2] == 0 || q[2] % k[2] != 0)
-    return op->emitOpError("expects query heads to be a multiple of key heads, "
-                           "but got ")
-           << q[2] << " and " << k[2];
-  if (query.getElementType() != key.getElementType())
-    return op->emitOpError("expects one element type, but got ")
-           << query << " and " << key;
-  return success();
-}
-
-static LogicalResult verifyRandom(Operation *op, Value rng, double p) {
-  if (!(p >= 0.0 && p < 1.0))
-    return op->emitOpError("expects a dropout probability in [0, 1), but got ")
-           << p;
-  if (!rng)
-    return success();
-  RankedTensorType type = tensorType(rng);
-  if (type.getRank() == 1 && type.getDimSize(0) == 2 &&
-      type.getElementType().isInteger(64))
-    return success();
-  return op->emitOpError("expects rng of type tensor<2xi64>, but got ") << type;
-}
-
-/// What attention and its adjoint share beside the shapes.
-template <typename OpT> static LogicalResult verifyAttentionNumbers(OpT op) {
-  int64_t queries = tensorType(op.getQuery()).getDimSize(1);
-  int64_t keys = tensorType(op.getKey()).getDimSize(1);
-  if (op.getCausal() && keys < queries)
-    return op.emitOpError("expects at least as many keys as queries when "
-                          "causal, but got ")
-           << keys << " and " << queries;
-  double scale = op.getScale().convertToDouble();
-  if (!std::isfinite(scale))
-    return op.emitOpError("expects a finite scale, but got ") << scale;
-  return verifyRandom(op, op.getRng(), op.getDropout().convertToDouble());
-}
-
-/// Type of `lse` for a query [B,T,H,D]: [B,H,T].
-static RankedTensorType lseType(RankedTensorType query) {
-  ArrayRef<int64_t> q = query.getShape();
-  return RankedTensorType::get({q[0], q[2], q[1]},
-                               statisticsElement(query.getElementType()));
-}
-
-LogicalResult
-AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
-                              ValueRange operands, DictionaryAttr attributes,
-                              OpaqueProperties properties, RegionRange regions,
-                              SmallVectorImpl<Type> &results) {
-  if (failed(checkOperands(loc, operands)))
-    return failure();
-  Adaptor adaptor(operands, attributes, properties, regions);
-  RankedTensorType query = tensorType(adaptor.getQuery());
-  if (query.getRank() != 4)
-    return emitOptionalError(loc,
-                             "expects a query of rank 4 [batch, time, "
-                             "heads, width], but got ",
-                             query);
-  results.assign({query, lseType(query)});
-  return success();
-}
-
-LogicalResult AttentionOp::verify() {
-  if (failed(verifyAttentionShapes(*this, tensorType(getQuery()),
-                                   tensorType(getKey()),
-                                   tensorType(getValue()))))
-    return failure();
-  return verifyAttentionNumbers(*this);
-}
-
-/// Multiply-adds of one product over all query-key pairs that are seen.
-static double attentionProductFlops(RankedTensorType query,
-                                    RankedTensorType key, bool causal) {
-  ArrayRef<int64_t> q = query.getShape();
-  double pairs = static_cast<double>(q[1]) * key.getDimSize(1);
-  if (causal)
-    pairs -= static_cast<double>(q[1]) * (q[1] - 1) / 2;
-  return 2.0 * q[0] * q[2] * q[3] * pairs;
-}
-
-double AttentionOp::getFlops() {
-  return 2 * attentionProductFlops(tensorType(getQuery()), tensorType(getKey()),
-                                   getCausal());
-}
-
-LogicalResult AttentionGradOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location> loc, ValueRange operands,
-    DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
-    SmallVectorImpl<Type> &results) {
-  if (failed(checkOperands(loc, operands)))
-    return failure();
-  Adaptor adaptor(operands, attributes, properties, regions);
-  results.push_back(adaptor.getQuery().getType());
-  results.push_back(adaptor.getKey().getType());
-  results.push_back(adaptor.getValue().getType());
-  return success();
-}
-
-LogicalResult AttentionGradOp::verify() {
-  if (failed(verifyAttentionShapes(*this, tensorType(getQuery()),
-                                   tensorType(getKey()),
-                                   tensorType(getValue()))))
-    return failure();
-  RankedTensorType query = tensorType(getQuery());
-  for (Value like : {getGrad(), getOut()})
-    if (like.getType() != query)
-      return emitOpError("expects grad and out of the type of query, ")
-             << query << ", but got " << like.getType();
-  if (getLse().getType() != lseType(query))
-    return emitOpError("expects lse of type ")
-           << lseType(query) << ", but got " << getLse().getType();
-  return verifyAttentionNumbers(*this);
-}
-
-double AttentionGradOp::getFlops() {
-  return 5 * attentionProductFlops(tensorType(getQuery()), tensorType(getKey()),
-                                   getCausal());
-}
-
-LogicalResult RopeOp::verify() {
-  RankedTensorType type = tensorType(getOperand());
-  if (type.getRank() != 4 || type.getDimSize(3) % 2 != 0)
-    return emitOpError("expects an operand [batch, time, heads, width] of even "
-                       "width, but got ")
-           << type;
-  SmallVector<int64_t> expected = {type.getDimSize(1), type.getDimSize(3) / 2};
-  for (Value table : {getCos(), getSin()})
-    if (tensorType(table).getShape() != ArrayRef<int64_t>(expected))
-      return emitOpError("expects tables of shape [")
-             << ArrayRef<int64_t>(expected) << "], but got " << table.getType();
+  Type from = grad.getElementType(), to = table.getElementType();
+  if (from != to && !(isLowPrecision(from) && to.isF32()))
+    return emitOpError("expects a result of the gradient's element type or f32 "
+                       "for f16 and bf16, but got ")
+           << table << " for " << grad;
   return success();
 }
 
@@ -277,6 +148,38 @@ template <typename OpT> static LogicalResult verifySoftmax(OpT op) {
   return success();
 }
 
+template <typename OpT>
+static LogicalResult
+inferSoftmax(std::optional<Location> loc, typename OpT::Adaptor adaptor,
+             DictionaryAttr attributes, SmallVectorImpl<Type> &results) {
+  if (failed(checkOperands(loc, adaptor.getOperands())))
+    return failure();
+  RankedTensorType type = tensorType(adaptor.getOperand());
+  results.push_back(type.clone(typeOr(adaptor.getDtypeAttr(), attributes,
+                                      "dtype", type.getElementType())));
+  return success();
+}
+
+LogicalResult
+SoftmaxOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                            ValueRange operands, DictionaryAttr attributes,
+                            OpaqueProperties properties, RegionRange regions,
+                            SmallVectorImpl<Type> &results) {
+  return inferSoftmax<SoftmaxOp>(
+      loc, Adaptor(operands, attributes, properties, regions), attributes,
+      results);
+}
+
+LogicalResult
+LogSoftmaxOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                               ValueRange operands, DictionaryAttr attributes,
+                               OpaqueProperties properties, RegionRange regions,
+                               SmallVectorImpl<Type> &results) {
+  return inferSoftmax<LogSoftmaxOp>(
+      loc, Adaptor(operands, attributes, properties, regions), attributes,
+      results);
+}
+
 LogicalResult SoftmaxOp::verify() { return verifySoftmax(*this); }
 LogicalResult LogSoftmaxOp::verify() { return verifySoftmax(*this); }
 
@@ -290,6 +193,11 @@ static LogicalResult verifyNorm(Operation *op, RankedTensorType type,
     if (tensorType(vector).getShape() != type.getShape().take_back())
       return op->emitOpError("expects weight and bias of shape [")
              << type.getShape().back() << "], but got " << vector.getType();
+  for (Value vector : vectors)
+    if (!isFactorOf(vector, type.getElementType()))
+      return op->emitOpError("expects weight and bias of the operand's element "
+                             "type or f32 for f16 and bf16, but got ")
+             << vector.getType() << " for " << type;
   if (!(eps >= 0.0) || !std::isfinite(eps))
     return op->emitOpError("expects a finite eps of at least 0, but got ")
            << eps;
@@ -334,6 +242,19 @@ LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *,
 LogicalResult RmsNormOp::verify() {
   return verifyNorm(*this, tensorType(getOperand()), {getWeight()},
                     getEps().convertToDouble());
+}
+
+LogicalResult weft::verifyRandom(Operation *op, Value rng, double p) {
+  if (!(p >= 0.0 && p < 1.0))
+    return op->emitOpError("expects a dropout probability in [0, 1), but got ")
+           << p;
+  if (!rng)
+    return success();
+  RankedTensorType type = tensorType(rng);
+  if (type.getRank() == 1 && type.getDimSize(0) == 2 &&
+      type.getElementType().isInteger(64))
+    return success();
+  return op->emitOpError("expects rng of type tensor<2xi64>, but got ") << type;
 }
 
 LogicalResult DropoutOp::verify() {

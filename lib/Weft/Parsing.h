@@ -29,8 +29,30 @@ inline bool hasUnit(bool property, mlir::DictionaryAttr attributes,
   return property || (attributes && attributes.contains(name));
 }
 
+/// The element type that an optional attribute asks for, or `otherwise`. Both
+/// places, for the same reason.
+inline mlir::Type typeOr(mlir::TypeAttr property,
+                         mlir::DictionaryAttr attributes, llvm::StringRef name,
+                         mlir::Type otherwise) {
+  if (!property && attributes)
+    property = attributes.getAs<mlir::TypeAttr>(name);
+  return property ? property.getValue() : otherwise;
+}
+
+/// Whether the type is f16 or bf16.
+inline bool isLowPrecision(mlir::Type element) {
+  return element.isF16() || element.isBF16();
+}
+
 inline mlir::RankedTensorType tensorType(mlir::Value value) {
   return llvm::cast<mlir::RankedTensorType>(value.getType());
+}
+
+/// Whether a factor may be combined with an operand of that element type: it
+/// has the same, or f32 beside a low-precision one.
+inline bool isFactorOf(mlir::Value factor, mlir::Type element) {
+  mlir::Type own = tensorType(factor).getElementType();
+  return own == element || (own.isF32() && isLowPrecision(element));
 }
 
 /// The type without its last dimension, with the element type of statistics:
@@ -49,6 +71,10 @@ llvm::LogicalResult verifyStatic(mlir::Operation *op, mlir::Type type);
 /// is parsed, nothing has verified them yet.
 llvm::LogicalResult checkOperands(std::optional<mlir::Location> loc,
                                   mlir::ValueRange operands);
+
+/// Checks the numbers of an op that drops elements.
+llvm::LogicalResult verifyRandom(mlir::Operation *op, mlir::Value rng,
+                                 double p);
 
 } // namespace weft
 

@@ -36,7 +36,9 @@ ReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
       shape.push_back(type.getDimSize(i));
     else if (keepDims)
       shape.push_back(1);
-  results.push_back(RankedTensorType::get(shape, type.getElementType()));
+  results.push_back(
+      RankedTensorType::get(shape, typeOr(adaptor.getDtypeAttr(), attributes,
+                                          "dtype", type.getElementType())));
   return success();
 }
 

@@ -335,10 +335,20 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 LogicalResult YieldOp::verify() {
-  auto kernel = cast<KernelOp>((*this)->getParentOp());
-  if (getValues().getTypes() == TypeRange(kernel.getResultTypes()))
+  TypeRange expected = (*this)->getParentOp()->getResultTypes();
+  if (auto kernel = dyn_cast<KernelOp>((*this)->getParentOp()))
+    expected = kernel.getResultTypes();
+  if (getValues().getTypes() == expected)
     return success();
   return emitOpError("expects values of types (")
-         << kernel.getResultTypes() << "), but got (" << getValues().getTypes()
-         << ")";
+         << expected << "), but got (" << getValues().getTypes() << ")";
+}
+
+LogicalResult AutocastOp::verify() {
+  if (getDtype() && !getDtype()->isF16() && !getDtype()->isBF16())
+    return emitOpError("expects dtype to be f16 or bf16, but got ")
+           << *getDtype();
+  if (getBody().front().empty() || !isa<YieldOp>(getBody().front().back()))
+    return emitOpError("expects a body that ends with weft.yield");
+  return success();
 }

@@ -12,6 +12,36 @@ LogicalResult NormAndCheckOp::verify() {
   return emitOpError("expects p of 1, 2, 3 or inf, but got ") << p;
 }
 
+LogicalResult TotalNormOp::verify() {
+  if (getNorms().empty() || getNorms().size() != getSkips().size())
+    return emitOpError("expects one skip for each norm, but got ")
+           << getSkips().size() << " for " << getNorms().size();
+  double p = getP().convertToDouble();
+  if (p > 0)
+    return success();
+  return emitOpError("expects a positive p, but got ") << p;
+}
+
+LogicalResult ScalerUpdateOp::verify() {
+  double growth = getGrowth().convertToDouble();
+  double backoff = getBackoff().convertToDouble();
+  double minimum = getMinimum().convertToDouble();
+  if (!(growth > 1.0) || !std::isfinite(growth))
+    return emitOpError("expects a finite growth above 1, but got ") << growth;
+  if (!(backoff > 0.0 && backoff < 1.0))
+    return emitOpError("expects backoff in (0, 1), but got ") << backoff;
+  for (auto [name, value] :
+       {std::pair<StringRef, int64_t>{"interval", int64_t(getInterval())},
+        {"hysteresis", int64_t(getHysteresis())}})
+    if (value < 1)
+      return emitOpError("expects ")
+             << name << " of at least 1, but got " << value;
+  if (!(minimum >= 0.0) || !std::isfinite(minimum))
+    return emitOpError("expects a finite minimum of at least 0, but got ")
+           << minimum;
+  return success();
+}
+
 /// Every tensor of an update has the shape of the parameter, and each new
 /// value the type of the old one.
 static LogicalResult verifyUpdate(Operation *op, unsigned numStates) {
@@ -27,6 +57,12 @@ static LogicalResult verifyUpdate(Operation *op, unsigned numStates) {
       return op->emitOpError("expects result ")
              << i << " of type " << op->getOperand(i).getType() << ", but got "
              << op->getResult(i).getType();
+  if (op->getNumResults() == numStates + 1)
+    return success();
+  auto working = cast<RankedTensorType>(op->getResult(numStates + 1).getType());
+  if (working.getShape() != param.getShape())
+    return op->emitOpError("expects a working copy of the shape of ")
+           << param << ", but got " << working;
   return success();
 }
 

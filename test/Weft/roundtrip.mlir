@@ -41,7 +41,35 @@ module @all {
     %dq, %dk, %dv = weft.attention_grad %o, %q, %k, %k, %o, %lse {causal, scale = 0.125 : f64} : tensor<2x16x4x64xf32>, tensor<2x16x2x64xf32>, tensor<2x4x16xf32>
     // CHECK: weft.cross_entropy %{{.*}}, %{{.*}} {ignore_index = -1 : i64} : tensor<8x4xf32>, tensor<8xi32>
     %ce, %ls, %de = weft.cross_entropy %x, %t {ignore_index = -1 : i64} : tensor<8x4xf32>, tensor<8xi32>
+    %h = weft.cast %x : tensor<8x4xf32> to tensor<8x4xbf16>
+    %b = weft.cast %v : tensor<4xf32> to tensor<4xbf16>
+    // CHECK: weft.matmul %{{.*}}, %{{.*}} bias %{{.*}} : tensor<4xbf16> {out = f32, transpose_lhs} : tensor<8x4xbf16>, tensor<8x4xbf16>
+    %lin = weft.matmul %h, %h bias %b : tensor<4xbf16> {transpose_lhs, out = f32} : tensor<8x4xbf16>, tensor<8x4xbf16>
+    // CHECK: weft.softmax %{{.*}} {dtype = f32} : tensor<8x4xbf16>
+    %sm = weft.softmax %h {dtype = f32} : tensor<8x4xbf16>
+    // CHECK: weft.reduce sum %{{.*}} dims [1] {dtype = f32} : tensor<8x4xbf16>
+    %rs = weft.reduce sum %h dims [1] {dtype = f32} : tensor<8x4xbf16>
+    // CHECK: weft.autocast attributes {enabled = false} {
+    // CHECK: weft.yield %{{.*}} : tensor<4x4xf32>
+    // CHECK: } : tensor<4x4xf32>
+    %reg = weft.autocast attributes {enabled = false} {
+      %e = weft.exp %lin : tensor<4x4xf32>
+      weft.yield %e : tensor<4x4xf32>
+    } : tensor<4x4xf32>
     // CHECK: weft.return %{{.*}} : tensor<f32> writes @w.grad = %{{.*}} : tensor<4x1xf32>
     weft.return %ce : tensor<f32> writes @w.grad = %w : tensor<4x1xf32>
+  }
+
+  // CHECK: weft.program @scale
+  weft.program @scale(%n: tensor<f64> {weft.input = "n"}, %s: tensor<f32> {weft.input = "s"},
+                      %c: tensor<3xi64> {weft.input = "c"}, %b: tensor<i1> {weft.input = "b"})
+      attributes {kind = #weft.kind<apply>} {
+    // CHECK: weft.total_norm %{{.*}}, %{{.*}} skip %{{.*}}, %{{.*}} scale %{{.*}} {p = 2.000000e+00 : f64}
+    %t = weft.total_norm %n, %n skip %b, %b scale %s {p = 2.0 : f64}
+    // CHECK: weft.clip_coefficient %{{.*}}, %{{.*}} scale %{{.*}}
+    %k = weft.clip_coefficient %t, %n scale %s
+    // CHECK: weft.scaler_update %{{.*}}, %{{.*}}, %{{.*}} {backoff = 5.000000e-01 : f64, growth = 2.000000e+00 : f64, interval = 2000 : i64, policy = #weft.scaler_policy<deepspeed>}
+    %s1, %c1, %end = weft.scaler_update %s, %c, %b {policy = #weft.scaler_policy<deepspeed>, growth = 2.0 : f64, backoff = 0.5 : f64, interval = 2000}
+    weft.return
   }
 }

@@ -18,6 +18,7 @@ struct MemoryReport {
   int64_t gradients = 0;
   int64_t optimizerState = 0;
   int64_t scalerState = 0;
+  int64_t workingCopies = 0;
   // Transient, live at the peak command.
   int64_t activations = 0;
   int64_t temporaries = 0;

@@ -89,7 +89,8 @@ enum WeftTensorKind {
   WEFT_PARAM = 0,     // model weight
   WEFT_GRADIENT = 1,  // accumulated gradient of a weight; not checkpointed
   WEFT_OPTIMIZER = 2, // moment, step counter, ...
-  WEFT_SCALER = 3     // loss-scale state
+  WEFT_SCALER = 3,    // loss-scale state
+  WEFT_WORKING = 4    // low-precision copy of a weight; not checkpointed
 };
 
 /// Persistent state: lives at a fixed offset over all programs.

@@ -66,13 +66,15 @@ class Weft_InlineEnumAttr<EnumAttrInfo info, string mnemonic>
 def Weft_ProgramKind : Weft_Enum<"ProgramKind", "what a program does", [
     I32EnumAttrCase<"Model", 0, "model">, I32EnumAttrCase<"Init", 1, "init">,
     I32EnumAttrCase<"Micro", 2, "micro">, I32EnumAttrCase<"Apply", 3, "apply">,
-    I32EnumAttrCase<"Eval", 4, "eval">, I32EnumAttrCase<"Logits", 5, "logits">]>;
+    I32EnumAttrCase<"Eval", 4, "eval">, I32EnumAttrCase<"Logits", 5, "logits">,
+    I32EnumAttrCase<"Refresh", 6, "refresh">]>;
 def Weft_ProgramKindAttr : Weft_EnumAttr<Weft_ProgramKind, "kind">;
 
 def Weft_StateKind : Weft_Enum<"StateKind", "what a state holds", [
     I32EnumAttrCase<"Gradient", 0, "gradient">,
     I32EnumAttrCase<"Optimizer", 1, "optimizer">,
-    I32EnumAttrCase<"Scaler", 2, "scaler">]>;
+    I32EnumAttrCase<"Scaler", 2, "scaler">,
+    I32EnumAttrCase<"Working", 3, "working">]>;
 def Weft_StateKindAttr : Weft_EnumAttr<Weft_StateKind, "state_kind">;
 
 def Weft_InitKind : Weft_Enum<"InitKind", "distribution of initial values", [
@@ -99,6 +101,12 @@ def Weft_GeluKindAttr : Weft_EnumAttr<Weft_GeluKind, "gelu_kind">;
 def Weft_LossReduction : Weft_Enum<"LossReduction", "reduction of a loss", [
     I32EnumAttrCase<"Mean", 0, "mean">, I32EnumAttrCase<"Sum", 1, "sum">]>;
 def Weft_LossReductionAttr : Weft_EnumAttr<Weft_LossReduction, "loss_reduction">;
+
+def Weft_ScalerPolicy : Weft_Enum<"ScalerPolicy", "rule of a dynamic loss scale", [
+    I32EnumAttrCase<"Torch", 0, "torch">,
+    I32EnumAttrCase<"DeepSpeed", 1, "deepspeed">,
+    I32EnumAttrCase<"Mmcv", 2, "mmcv">]>;
+def Weft_ScalerPolicyAttr : Weft_EnumAttr<Weft_ScalerPolicy, "scaler_policy">;
 
 //===----------------------------------------------------------------------===//
 // Attributes

@@ -16,14 +16,29 @@ def Weft_MatmulOp : Weft_Op<"matmul", [
     `result = op(lhs) x op(rhs)` over the last two dimensions, `op` transposing
     them where `transpose_lhs` / `transpose_rhs` is set. Leading dimensions are
     batches: equal on both sides, or `rhs` has rank 2 and is shared (a linear
-    layer), or `lhs` has rank 2 and is shared. Accumulates in f32 (f64 for f64).
+    layer), or `lhs` has rank 2 and is shared. `bias` [N] is added to every row
+    before the one rounding to the result's type. Accumulates in f32 (f64 for
+    f64). The result has the operands' element type, or `out` (f32) for f16 and
+    bf16 operands: a gradient that is not rounded.
 
-    Example: `%y = weft.matmul %x, %w {transpose_rhs} : tensor<8x16x4xf32>, tensor<3x4xf32>`.
+    Example: `%y = weft.matmul %x, %w bias %b : tensor<3xf32> {transpose_rhs} : tensor<8x16x4xf32>, tensor<3x4xf32>`.
   }];
   let arguments = (ins Weft_FloatTensor:$lhs, Weft_FloatTensor:$rhs,
-                       UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs);
+                       Optional<Weft_FloatTensor>:$bias,
+                       UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs,
+                       OptionalAttr<TypeAttr>:$out);
   let results = (outs Weft_FloatTensor:$result);
-  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
+  let hasVerifier = 1;
+  let builders = [OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs,
+                                 "bool":$transposeLhs, "bool":$transposeRhs), [{
+    build($_builder, $_state, lhs, rhs, /*bias=*/::mlir::Value(),
+          transposeLhs ? $_builder.getUnitAttr() : ::mlir::UnitAttr(),
+          transposeRhs ? $_builder.getUnitAttr() : ::mlir::UnitAttr(),
+          /*out=*/::mlir::TypeAttr());
+  }]>];
+  let assemblyFormat = [{
+    $lhs `,` $rhs (`bias` $bias^ `:` type($bias))? attr-dict `:` type($lhs) `,` type($rhs)
+  }];
 }
 
 def Weft_EmbeddingOp : Weft_Op<"embedding", [
@@ -43,7 +58,8 @@ def Weft_EmbeddingOp : Weft_Op<"embedding", [
 def Weft_EmbeddingGradOp : Weft_Op<"embedding_grad", [Pure]> {
   let summary = "Adjoint of embedding: scatter-add of rows";
   let description = [{
-    `result[v, :] = sum of grad[i..., :] with ids[i...] == v`, added in row order.
+    `result[v, :] = sum of grad[i..., :] with ids[i...] == v`, added in row order
+    in the type of the result: that of the gradient, or f32 for f16 and bf16.
     Created by: `weft-autodiff`.
 
     Example: `%dt = weft.embedding_grad %g, %ids : tensor<8x16x64xf32>, tensor<8x16xi32> to tensor<256x64xf32>`.
@@ -116,12 +132,12 @@ def Weft_AttentionGradOp : Weft_Op<"attention_grad", [
   let hasVerifier = 1;
 }
 
-def Weft_RopeOp : Weft_Op<"rope", [Pure, AllTypesMatch<["operand", "result"]>,
-    SameOperandsElementType]> {
+def Weft_RopeOp : Weft_Op<"rope", [Pure, AllTypesMatch<["operand", "result"]>]> {
   let summary = "Rotary position embedding";
   let description = [{
     operand [B,T,H,D]; cos, sin [T, D/2]. The halves (a, b) of the last dimension
-    become (a cos - b sin, b cos + a sin).
+    become (a cos - b sin, b cos + a sin). The tables have the operand's element
+    type or, for f16 and bf16, f32.
 
     Example: `%y = weft.rope %x, %cos, %sin : tensor<2x16x4x64xf32>, tensor<16x32xf32>`.
   }];
@@ -132,11 +148,14 @@ def Weft_RopeOp : Weft_Op<"rope", [Pure, AllTypesMatch<["operand", "result"]>,
 }
 
 class Weft_SoftmaxBase<string mnemonic, string formula>
-    : Weft_Op<mnemonic, [Pure, AllTypesMatch<["operand", "result"]>]> {
+    : Weft_Op<mnemonic, [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = formula # " over one dimension";
-  let description = "`" # formula # "` over `dim` (default: the last), with the maximum subtracted first.\n\n"
+  let description = "`" # formula # "` over `dim` (default: the last), with the maximum subtracted first.\n"
+      # "`dtype` is the type that the caller asked for: the operand is cast to it first\n"
+      # "(`weft-autocast` writes that cast and removes the attribute).\n\n"
       # "Example: `%y = weft." # mnemonic # " %x {dim = 1} : tensor<8x4xf32>`.";
-  let arguments = (ins Weft_FloatTensor:$operand, DefaultValuedAttr<I64Attr, "-1">:$dim);
+  let arguments = (ins Weft_FloatTensor:$operand, DefaultValuedAttr<I64Attr, "-1">:$dim,
+                       OptionalAttr<TypeAttr>:$dtype);
   let results = (outs Weft_FloatTensor:$result);
   let assemblyFormat = "$operand attr-dict `:` type($operand)";
   let hasVerifier = 1;
@@ -158,6 +177,8 @@ def Weft_LayerNormOp : Weft_Op<"layer_norm", [
     Over the last dimension: `result = (x - mean) rstd weight + bias` with the
     biased variance and `rstd = 1 / sqrt(var + eps)`. `mean` and `rstd` (the
     operand's shape without the last dimension) are kept for the backward pass.
+    For an f16 or bf16 operand all of it is computed in f32, `mean` and `rstd`
+    are f32, and `weight` and `bias` have the operand's type or f32.
 
     Example: `%y, %mean, %rstd = weft.layer_norm %x, %w, %b {eps = 1.0e-5 : f64} : tensor<8x4xf32>, tensor<4xf32>`.
   }];
@@ -173,6 +194,7 @@ def Weft_RmsNormOp : Weft_Op<"rms_norm", [
   let summary = "Root-mean-square normalisation";
   let description = [{
     Over the last dimension: `result = x rstd weight`, `rstd = 1 / sqrt(mean(x^2) + eps)`.
+    f16 and bf16 as in `weft.layer_norm`.
 
     Example: `%y, %rstd = weft.rms_norm %x, %w {eps = 1.0e-6 : f64} : tensor<8x4xf32>, tensor<4xf32>`.
   }];
@@ -207,7 +229,8 @@ def Weft_CrossEntropyOp : Weft_Op<"cross_entropy", [
     logits [..., V], targets [...]. Per row `-w[t] (logit[t] - lse)`; rows with
     `target == ignore_index` count nothing. `mean` divides by the sum of the
     weights of the counted rows (NaN if there are none, as in PyTorch), `sum`
-    does not divide. `label_smoothing` as in PyTorch. Results: loss (scalar),
+    does not divide. `label_smoothing` as in PyTorch. f16 and bf16 logits are
+    widened to f32, the type of all results. Results: loss (scalar),
     `lse` (shape of targets) and `denom` (scalar), kept for the backward pass.
 
     Example:
@@ -269,5 +292,7 @@ class Weft_PairLoss<string mnemonic, string formula>
 def Weft_MseOp : Weft_PairLoss<"mse", "(input - target)^2">;
 def Weft_BceWithLogitsOp : Weft_PairLoss<"bce_with_logits",
     "max(x, 0) - x t + ln(1 + e^-|x|)">;
+def Weft_BceOp : Weft_PairLoss<"bce",
+    "-t max(ln p, -100) - (1 - t) max(ln(1 - p), -100)">;
 
 #endif // WEFT_NEURAL_OPS_TD

@@ -13,11 +13,19 @@ def Weft_ReduceOp : Weft_Op<"reduce", [
   let description = [{
     Combines the elements along `dims` (increasing) with `sum`, `mean`, `max` or
     `min`; f16 and bf16 accumulate in f32. `keep_dims` keeps them with size 1.
+    `dtype` is the type that the caller asked for: the operand is cast to it
+    first (`weft-autocast` writes that cast and removes the attribute).
 
     Example: `%y = weft.reduce sum %x dims [0, 1] {keep_dims} : tensor<8x4x2xf32>`.
   }];
   let arguments = (ins Weft_ReduceKindAttr:$kind, Weft_FloatTensor:$operand,
-                       DenseI64ArrayAttr:$dims, UnitAttr:$keep_dims);
+                       DenseI64ArrayAttr:$dims, UnitAttr:$keep_dims,
+                       OptionalAttr<TypeAttr>:$dtype);
+  let builders = [OpBuilder<(ins "::weft::ReduceKind":$kind, "::mlir::Value":$operand,
+                                 "::llvm::ArrayRef<int64_t>":$dims, CArg<"bool", "false">:$keepDims), [{
+    build($_builder, $_state, kind, operand, dims, keepDims,
+          /*dtype=*/::mlir::TypeAttr());
+  }]>];
   let results = (outs Weft_FloatTensor:$result);
   let assemblyFormat = "`` $kind $operand `dims` $dims attr-dict `:` type($operand)";
   let hasVerifier = 1;

@@ -52,15 +52,17 @@ def Weft_StateOp : Weft_Op<"state", [
   let summary = "Persistent state other than a parameter";
   let description = [{
     A tensor that lives from step to step: an accumulated gradient, an
-    optimizer moment, a step counter. Zero at the start of training. `param`
-    names the parameter it belongs to.
+    optimizer moment, a step counter, the loss scale, a low-precision copy of a
+    parameter (`working`). Zero at the start of training unless the `init`
+    program writes it. `param` names the parameter it belongs to. Checkpoints
+    hold `optimizer` and `scaler` states.
 
     Example:
     ```mlir
     weft.state @fc1.weight.exp_avg : tensor<128x64xf32> {kind = #weft.state_kind<optimizer>, param = @fc1.weight}
     ```
-    Created by: `weft-autodiff`, `weft-expand-optimizer`. Consumed by:
-    `weft-lower-to-plan`.
+    Created by: `weft-autodiff`, `weft-loss-scale`, `weft-expand-optimizer`,
+    `weft-working-copies`. Consumed by: `weft-lower-to-plan`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        TypeAttrOf<Weft_Tensor>:$type,
@@ -84,7 +86,8 @@ def Weft_ProgramOp : Weft_Op<"program", [
     results `weft.output` names; state is read with `weft.read` and written by
     the terminator. Kinds: `model` (what the user writes), then `init`,
     `micro` (forward and backward of one micro-step), `apply` (clip, update),
-    `eval` and `logits` (next-token scores for generation).
+    `eval`, `logits` (next-token scores for generation) and `refresh` (what
+    follows from parameters, after they were loaded).
 
     Example:
     ```mlir
@@ -213,8 +216,35 @@ def Weft_KernelOp : Weft_Op<"kernel", [
   }];
 }
 
-def Weft_YieldOp : Weft_Op<"yield", [Pure, Terminator, HasParent<"::weft::KernelOp">]> {
-  let summary = "Ends a kernel";
+def Weft_AutocastOp : Weft_Op<"autocast", [
+    SingleBlock, RecursiveMemoryEffects, NoRegionArguments]> {
+  let summary = "A region with a cast policy of its own";
+  let description = [{
+    Like PyTorch's `with torch.autocast(...)`: inside, `weft-autocast` casts to
+    `dtype` (f16 or bf16; default: the dtype around the region), or with
+    `enabled = false` not at all. The values inside are the same either way;
+    types are those of the model in full precision. Regions nest.
+
+    Example:
+    ```mlir
+    %y = weft.autocast attributes {enabled = false} {
+      %e = weft.exp %x : tensor<8x4xf32>
+      weft.yield %e : tensor<8x4xf32>
+    } : tensor<8x4xf32>
+    ```
+    Created by: model text. Consumed by: `weft-autocast`.
+  }];
+  let arguments = (ins OptionalAttr<TypeAttr>:$dtype,
+                       DefaultValuedAttr<BoolAttr, "true">:$enabled);
+  let regions = (region SizedRegion<1>:$body);
+  let results = (outs Variadic<Weft_Tensor>:$results);
+  let assemblyFormat = "attr-dict-with-keyword $body (`:` type($results)^)?";
+  let hasVerifier = 1;
+}
+
+def Weft_YieldOp : Weft_Op<"yield", [
+    Pure, Terminator, ParentOneOf<["::weft::KernelOp", "::weft::AutocastOp"]>]> {
+  let summary = "Ends a kernel or a region";
   let description = "Example: `weft.yield %y : tensor<4xf32>`.";
   let arguments = (ins Variadic<Weft_Tensor>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";

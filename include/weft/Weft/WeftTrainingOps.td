@@ -14,6 +14,10 @@ def Weft_ScalarF64 : Weft_Scalar<F64, "getF64Type()">;
 def Weft_ScalarF32 : Weft_Scalar<F32, "getF32Type()">;
 def Weft_ScalarI64 : Weft_Scalar<I64, "getI64Type()">;
 def Weft_ScalarI1 : Weft_Scalar<I1, "getI1Type()">;
+def Weft_ScalerState
+    : Type<CPred<"$_self == ::mlir::RankedTensorType::get({3}, ::mlir::IntegerType::get($_self.getContext(), 64))">,
+           "tensor<3xi64>", "::mlir::RankedTensorType">,
+      BuildableType<"::mlir::RankedTensorType::get({3}, $_builder.getI64Type())">;
 
 class Weft_RandomOp<string mnemonic, string formula, dag params, string example>
     : Weft_Op<mnemonic, [Pure]> {
@@ -46,6 +50,57 @@ def Weft_AccumulateOp : Weft_Op<"accumulate", [Pure, AllTypesMatch<["old", "valu
   let assemblyFormat = "$old `,` $value `,` $accumulate attr-dict `:` type($old)";
 }
 
+def Weft_ScalerUpdateOp : Weft_Op<"scaler_update", [Pure]> {
+  let summary = "New loss scale after a step";
+  let description = [{
+    `state` = [tracker, last overflow, hysteresis left], whose meaning depends on
+    the policy:
+
+    - `torch` (GradScaler): found_inf multiplies the scale by `backoff` and
+      clears the tracker; else the tracker counts, and when it equals `interval`
+      the scale is multiplied by `growth` if that is finite in f32, and the
+      tracker cleared;
+    - `deepspeed` (DynamicLossScaler): the first `hysteresis` - 1 overflows spare
+      the scale, then each multiplies it by `backoff`, not below `minimum`; it
+      grows (and hysteresis is refilled) when the steps since the last overflow
+      are a multiple of `interval`. The tracker is the number of steps;
+    - `mmcv` (LossScaler): as deepspeed with hysteresis 1.
+
+    `exhausted`: the scale should shrink and cannot (deepspeed: it is at the
+    minimum already; torch: the new scale is 0). Runs after the update has used
+    the old scale.
+
+    Example: `%scale1, %state1, %end = weft.scaler_update %scale, %state, %bad {policy = #weft.scaler_policy<torch>, growth = 2.0 : f64, backoff = 0.5 : f64, interval = 2000}`.
+    Created by: `weft-expand-optimizer`.
+  }];
+  let arguments = (ins Weft_ScalarF32:$scale, Weft_ScalerState:$state,
+                       Weft_ScalarI1:$found_inf, Weft_ScalerPolicyAttr:$policy,
+                       F64Attr:$growth, F64Attr:$backoff, I64Attr:$interval,
+                       DefaultValuedAttr<I64Attr, "1">:$hysteresis,
+                       DefaultValuedAttr<F64Attr, "0.0">:$minimum);
+  let results = (outs Weft_ScalarF32:$new_scale, Weft_ScalerState:$new_state,
+                      Weft_ScalarI1:$exhausted);
+  let assemblyFormat = "$scale `,` $state `,` $found_inf attr-dict";
+  let hasVerifier = 1;
+}
+
+def Weft_TotalNormOp : Weft_Op<"total_norm", [Pure, AttrSizedOperandSegments]> {
+  let summary = "Norm over all groups that are not skipped";
+  let description = [{
+    `result = (sum n_i^p)^(1/p) / scale` over the norms whose `skips` is false
+    (max for p = inf; all of them if every group is skipped): the norm of the
+    unscaled gradients.
+
+    Example: `%n = weft.total_norm %n0, %n1 skip %b0, %b1 scale %scale {p = 2.0 : f64}`.
+    Created by: `weft-expand-optimizer` with a loss scale or several groups.
+  }];
+  let arguments = (ins Variadic<Weft_ScalarF64>:$norms, Variadic<Weft_ScalarI1>:$skips,
+                       Optional<Weft_ScalarF32>:$scale, F64Attr:$p);
+  let results = (outs Weft_ScalarF64:$result);
+  let assemblyFormat = "$norms `skip` $skips (`scale` $scale^)? attr-dict";
+  let hasVerifier = 1;
+}
+
 def Weft_NormAndCheckOp : Weft_Op<"norm_and_check", [Pure]> {
   let summary = "Gradient norm and check for non-finite values";
   let description = [{
@@ -66,13 +121,15 @@ def Weft_ClipCoefficientOp : Weft_Op<"clip_coefficient", [Pure]> {
   let summary = "Factor that clips the global gradient norm";
   let description = [{
     `result = min(1, max_norm / (norm + 1e-6))` in f32; 1 if `max_norm` is 0 (no
-    clipping).
+    clipping). With a loss scale the result is multiplied by `1 / scale` (f32):
+    one factor unscales and clips. `norm` is of unscaled gradients.
 
-    Example: `%c = weft.clip_coefficient %norm, %max_norm`.
+    Example: `%c = weft.clip_coefficient %norm, %max_norm scale %scale`.
   }];
-  let arguments = (ins Weft_ScalarF64:$norm, Weft_ScalarF64:$max_norm);
+  let arguments = (ins Weft_ScalarF64:$norm, Weft_ScalarF64:$max_norm,
+                       Optional<Weft_ScalarF32>:$scale);
   let results = (outs Weft_ScalarF32:$result);
-  let assemblyFormat = "$norm `,` $max_norm attr-dict";
+  let assemblyFormat = "$norm `,` $max_norm (`scale` $scale^)? attr-dict";
 }
 
 def Weft_StepIncrementOp : Weft_Op<"step_increment", [Pure]> {
@@ -88,6 +145,9 @@ def Weft_StepIncrementOp : Weft_Op<"step_increment", [Pure]> {
 /// The gradient is multiplied by `coef` first. `step` counts this update (from
 /// 1). If `skip` is true every result is the old value. `lr_scale` multiplies
 /// the learning rate; weight decay is the operand times `decay_scale`.
+/// Parameter and gradient may be f16 or bf16; arithmetic and moments are f32.
+/// The last result, if there is one, is the new parameter rounded to its type:
+/// the working copy.
 class Weft_OptimizerOp<string mnemonic, dag state, dag numbers, dag newState>
     : Weft_Op<mnemonic, [Pure]> {
   let arguments = !con((ins Weft_FloatTensor:$param), state,
@@ -96,7 +156,8 @@ class Weft_OptimizerOp<string mnemonic, dag state, dag numbers, dag newState>
       numbers,
       (ins DefaultValuedAttr<F64Attr, "1.0">:$lr_scale,
            DefaultValuedAttr<F64Attr, "1.0">:$decay_scale));
-  let results = !con((outs Weft_FloatTensor:$new_param), newState);
+  let results = !con((outs Weft_FloatTensor:$new_param), newState,
+                     (outs Optional<Weft_FloatTensor>:$working));
   let assemblyFormat = "`(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 

@@ -40,6 +40,8 @@ static plan::StateKind getStateKind(StateKind kind) {
     return plan::StateKind::Optimizer;
   case StateKind::Scaler:
     return plan::StateKind::Scaler;
+  case StateKind::Working:
+    return plan::StateKind::Working;
   }
   llvm_unreachable("a state kind without a case");
 }

@@ -26,19 +26,24 @@ SYMBOLS = {
 }
 # Operand types of ops that print fewer types than they have operands.
 F32, F64, I64, I1 = "tensor<f32>", "tensor<f64>", "tensor<i64>", "tensor<i1>"
+SCALER_STATE = "tensor<3xi64>"
 OPERANDS = {
     "weft.accumulate": lambda t: [t[0], t[0], F32],
     "weft.attention_grad": lambda t: [t[0], t[0], t[1], t[1], t[0], t[2]],
-    "weft.clip_coefficient": lambda t: [F64, F64],
+    "weft.bce": lambda t: [t[0], t[0]],
+    "weft.clip_coefficient": lambda t: [F64, F64, F32],
     "weft.cross_entropy_grad": lambda t: [t[0], t[1], t[2], t[3], t[0]],
     "weft.layer_norm": lambda t: [t[0], t[1], t[1]],
+    "weft.matmul": lambda t: [t[1], t[2], t[0]],
     "weft.mse": lambda t: [t[0], t[0]],
     "weft.bce_with_logits": lambda t: [t[0], t[0]],
     "plan.constant": lambda t: [t[-1]],
     "weft.random_normal": lambda t: [I64],
     "weft.random_uniform": lambda t: [I64],
     "weft.rope": lambda t: [t[0], t[1], t[1]],
+    "weft.scaler_update": lambda t: [F32, SCALER_STATE, I1],
     "weft.step_increment": lambda t: [I64, I1],
+    "weft.total_norm": lambda t: [F64, F64, I1, I1, F32],
 }
 TYPE = re.compile(r"(?:tensor|memref)<(?:[^<>]|<[^<>]*>)*>")
 
