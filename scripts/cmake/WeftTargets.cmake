@@ -15,7 +15,9 @@ set(WEFT_COMPILER_OPTIONS "$<$<CONFIG:Release>:-O1>")
 
 # One precompiled header serves every compiler-side target.
 if(NOT TARGET weft_pch)
-  file(WRITE "${CMAKE_BINARY_DIR}/weft_pch.cpp" "")
+  if(NOT EXISTS "${CMAKE_BINARY_DIR}/weft_pch.cpp")
+    file(WRITE "${CMAKE_BINARY_DIR}/weft_pch.cpp" "")
+  endif()
   add_library(weft_pch OBJECT "${CMAKE_BINARY_DIR}/weft_pch.cpp")
   target_include_directories(weft_pch SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
   target_precompile_headers(weft_pch PRIVATE
