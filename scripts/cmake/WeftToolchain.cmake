@@ -24,6 +24,9 @@ else()
   add_compile_options(-Wno-dangling-reference -Wno-maybe-uninitialized -Wno-array-bounds -Wno-comment)
 endif()
 if(WEFT_SANITIZER)
-  add_compile_options(-fsanitize=${WEFT_SANITIZER} -fno-omit-frame-pointer)
+  # Every finding ends the program. LLVM's libraries have no type information
+  # for the vptr check.
+  add_compile_options(-fsanitize=${WEFT_SANITIZER} -fno-sanitize=vptr
+                      -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${WEFT_SANITIZER})
 endif()
