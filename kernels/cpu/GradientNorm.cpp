@@ -112,7 +112,7 @@ extern "C" void weft_cpu_norm_and_check(WeftContext *context,
 }
 
 // torch.nn.utils.clip_grad_norm_: clip_coef = max_norm / (total_norm + 1e-6),
-// clamped to 1.
+// clamped to 1. GradScaler.unscale_: the f64 reciprocal of the scale, rounded.
 extern "C" void weft_cpu_clip_coefficient(WeftContext *context,
                                           const WeftCommand *command,
                                           void *const *buffers) {
@@ -121,7 +121,17 @@ extern "C" void weft_cpu_clip_coefficient(WeftContext *context,
   double norm = scalar<double>(buffers[0]), limit = scalar<double>(buffers[1]);
   double coef = limit / (norm + 1e-6);
   bool clips = limit > 0.0 && std::isfinite(norm) && coef < 1.0;
-  *as<float>(buffers[2]) = clips ? static_cast<float>(coef) : 1.0f;
+  float result = clips ? static_cast<float>(coef) : 1.0f;
+  if (command->numBuffers > 3) {
+    double scale = static_cast<double>(scalar<float>(buffers[3]));
+    float inverse = static_cast<float>(1.0 / scale);
+    if (!std::isfinite(inverse) && std::isfinite(norm))
+      return failCommand(*context, *command, kNumericsError,
+                         "expects a loss scale with a finite inverse, but the "
+                         "scale has underflowed");
+    result *= inverse;
+  }
+  *as<float>(buffers[2]) = result;
 }
 
 extern "C" void weft_cpu_step_increment(WeftContext *context,

@@ -48,8 +48,10 @@
   X(weft_cpu_dropout)                                                          \
   X(weft_cpu_dropout_grad)                                                     \
   X(weft_cpu_norm_and_check)                                                   \
+  X(weft_cpu_total_norm)                                                       \
   X(weft_cpu_clip_coefficient)                                                 \
   X(weft_cpu_step_increment)                                                   \
+  X(weft_cpu_scaler_update)                                                    \
   X(weft_cpu_adamw)                                                            \
   X(weft_cpu_adam)                                                             \
   X(weft_cpu_sgd)
@@ -209,14 +211,41 @@ int64_t weft_cpu_attention_scratch_bytes(const int64_t *ints, int32_t gradient,
 //   ints:    0 n, then n element counts
 //   floats:  0 p (1, 2, 3, any positive number, or infinity)
 //
+// weft_cpu_total_norm: out = (sum of norm[i]^p)^(1/p) over the norms whose skip
+//   is 0 (p = inf: the largest), over all of them if none is; / scale
+//   One counted norm is taken as it is. May not be in place.
+//   buffers: n norms f64, n skips i1, out f64 [, scale f32 if hasScale]
+//   ints:    0 n (at least 1)  1 hasScale
+//   floats:  0 p
+//
 // weft_cpu_clip_coefficient
 //   coef = min(1, max_norm / (norm + 1e-6)) as torch.nn.utils.clip_grad_norm_;
 //   1 if max_norm is 0 (off). A norm that is not finite gives coef = 1: the
 //   update is then skipped by `bad`, never clipped silently.
-//   buffers: norm f64, max_norm f64, coef f32
+//   With a fourth buffer, coef is multiplied by f32(1 / f64(scale)). If that is
+//   not finite and the norm is, the routine fails with code 6.
+//   buffers: norm f64, max_norm f64, coef f32 [, scale f32]
 //
 // weft_cpu_step_increment: out = bad ? step : step + 1 (may be in place)
 //   buffers: step i64, bad i1, out i64
+//
+// weft_cpu_scaler_update: the loss scale after a step (may be in place)
+//   state = {tracker, last overflow, hysteresis left}; a product is taken in
+//   f64 and rounded to f32 once.
+//   grow:   scale = scale * growth, unless that is not finite
+//   shrink: scale = max(scale * backoff, minimum); exhausted = scale is 0. A
+//           scale at a positive minimum stays and exhausted = 1.
+//   torch:     bad: shrink, tracker = 0; else ++tracker, and at interval: grow,
+//              tracker = 0
+//   deepspeed: bad: shrink, or --hysteresis left while it is above 1; last
+//              overflow = tracker. Else if (tracker - last overflow) is a
+//              multiple of interval: hysteresis left = hysteresis, grow. Then
+//              ++tracker
+//   mmcv:      as deepspeed with hysteresis 1
+//   buffers: scale f32, state i64[3], bad i1, new scale f32, new state i64[3],
+//            exhausted i1
+//   ints:    0 policy (0 torch, 1 deepspeed, 2 mmcv)  1 interval  2 hysteresis
+//   floats:  0 growth  1 backoff  2 minimum
 //
 // weft_cpu_adamw, weft_cpu_adam: PyTorch's update, in place
 //   The gradient is multiplied by coef first. step is the number of this update
