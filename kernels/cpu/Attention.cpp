@@ -8,6 +8,7 @@
 
 #include "Arguments.h"
 #include "Dispatch.h"
+#include "isa/AttentionScratch.h"
 #include "weft/Runtime/Philox.h"
 
 #include <algorithm>
@@ -85,9 +86,13 @@ bool checkShape(WeftContext &context, const WeftCommand &command,
   return checkProbability(context, command, "dropout", a.dropout);
 }
 
-int64_t scratchBytes(const Loops &loops, const Attention &a, bool gradient) {
-  return loops.attentionScratch(a.s, a.d, gradient) *
-         static_cast<int64_t>(sizeof(float));
+/// What one worker needs. The widest vectors pad the most, so this holds for
+/// every instruction set.
+int64_t scratchBytes(int64_t keys, int64_t width, bool gradient) {
+  int64_t row = (width + kMostLanes - 1) / kMostLanes * kMostLanes;
+  int64_t floats = gradient ? layBackward(nullptr, keys, width, row).floats
+                            : layForward(nullptr, width).floats;
+  return floats * static_cast<int64_t>(sizeof(float));
 }
 
 void runForward(WeftContext &context, const Attention &a,
@@ -96,7 +101,7 @@ void runForward(WeftContext &context, const Attention &a,
   int64_t tiles = (a.t + kQueryTile - 1) / kQueryTile;
   int64_t units = a.b * a.h * tiles;
   int workers = static_cast<int>(std::min<int64_t>(context.threads(), units));
-  if (!context.reserveScratch(workers, scratchBytes(loops, a, false)))
+  if (!context.reserveScratch(workers, scratchBytes(a.s, a.d, false)))
     return;
   context.parallelFor(
       units, 1,
@@ -144,7 +149,7 @@ void runBackward(WeftContext &context, const Attention &a,
   const Loops &loops = loopsOf(context);
   int64_t units = a.b * a.hkv;
   int workers = static_cast<int>(std::min<int64_t>(context.threads(), units));
-  if (!context.reserveScratch(workers, scratchBytes(loops, a, true)))
+  if (!context.reserveScratch(workers, scratchBytes(a.s, a.d, true)))
     return;
   context.parallelFor(
       units, 1,
@@ -195,11 +200,9 @@ extern "C" void weft_cpu_attention_grad(WeftContext *context,
 extern "C" int64_t weft_cpu_attention_scratch_bytes(const int64_t *ints,
                                                     int32_t gradient,
                                                     int32_t threads) {
-  // The widest vectors pad the most, so this holds for every instruction set.
-  int64_t floats =
-      avx512::loops.attentionScratch(ints[2], ints[5], gradient != 0);
   int64_t units = gradient
                       ? ints[0] * ints[4]
                       : ints[0] * ints[3] * ((ints[1] - 1) / kQueryTile + 1);
-  return floats * 4 * std::min<int64_t>(threads, units);
+  return scratchBytes(ints[2], ints[5], gradient != 0) *
+         std::min<int64_t>(threads, units);
 }

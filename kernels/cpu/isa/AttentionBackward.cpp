@@ -15,32 +15,6 @@ namespace weft {
 namespace WEFT_ISA {
 namespace {
 
-struct BackwardScratch {
-  float *dk, *dv; // first, where attentionWriteKeys finds them
-  float *qT, *doT, *dqT, *q, *dout, *kTile, *vTile, *pT, *dsT, *keep, *numbers,
-      *lse, *delta;
-  int64_t floats;
-  BackwardScratch(float *base, int64_t keys, int64_t width) {
-    ScratchPieces pieces{base};
-    dk = pieces.take(keys * padded(width));
-    dv = pieces.take(keys * padded(width));
-    qT = pieces.take(width * kQueryTile);
-    doT = pieces.take(width * kQueryTile);
-    dqT = pieces.take(width * kQueryTile);
-    q = pieces.take(kQueryTile * padded(width));
-    dout = pieces.take(kQueryTile * padded(width));
-    kTile = pieces.take(width * kKeyTile);
-    vTile = pieces.take(width * kKeyTile);
-    pT = pieces.take(kKeyTile * kQueryTile);
-    dsT = pieces.take(kKeyTile * kQueryTile);
-    keep = pieces.take(kKeyTile * kQueryTile);
-    numbers = pieces.take(kQueryTile * kKeepRow);
-    lse = pieces.take(kQueryTile);
-    delta = pieces.take(kQueryTile);
-    floats = pieces.used;
-  }
-};
-
 struct Tile {
   int64_t queryBegin, rows, keyBegin, keyCount;
 };
@@ -124,13 +98,9 @@ void addTile(const AttentionHead &h, const Tile &tile,
 
 } // namespace
 
-int64_t backwardScratch(int64_t keys, int64_t width) {
-  return BackwardScratch(nullptr, keys, width).floats;
-}
-
 void attentionBackward(const AttentionHead &h, const AttentionGradients &g,
                        bool firstOfGroup, float *scratch) {
-  BackwardScratch s(scratch, h.keys, h.width);
+  BackwardScratch s = layBackward(scratch, h.keys, h.width, padded(h.width));
   if (firstOfGroup)
     for (int64_t i = 0; i < h.keys * padded(h.width); ++i)
       s.dk[i] = s.dv[i] = 0.0f;
@@ -147,8 +117,9 @@ void attentionBackward(const AttentionHead &h, const AttentionGradients &g,
 
 void attentionWriteKeys(int64_t keys, int64_t width, float *dk, int64_t dkRow,
                         float *dv, int64_t dvRow, const float *scratch) {
-  BackwardScratch s(const_cast<float *>(scratch), keys, width);
   int64_t row = padded(width);
+  BackwardScratch s =
+      layBackward(const_cast<float *>(scratch), keys, width, row);
   for (int64_t j = 0; j < keys; ++j)
     for (int64_t d = 0; d < width; ++d) {
       dk[j * dkRow + d] = s.dk[j * row + d];

@@ -44,9 +44,5 @@ void fillKeepFactors(const AttentionHead &h, int64_t queryBegin, int64_t rows,
   transpose(rowsOfNumbers, kKeepRow, rows, keyCount, 1.0f, keep, kQueryTile);
 }
 
-int64_t attentionScratch(int64_t keys, int64_t width, bool gradient) {
-  return gradient ? backwardScratch(keys, width) : forwardScratch(width);
-}
-
 } // namespace WEFT_ISA
 } // namespace weft

@@ -12,24 +12,6 @@ namespace weft {
 namespace WEFT_ISA {
 namespace {
 
-struct ForwardScratch {
-  float *qT, *kTile, *vTile, *oT, *sT, *keep, *numbers, *max, *sum;
-  int64_t floats;
-  ForwardScratch(float *base, int64_t width) {
-    ScratchPieces pieces{base};
-    qT = pieces.take(width * kQueryTile);
-    oT = pieces.take(width * kQueryTile);
-    kTile = pieces.take(width * kKeyTile);
-    vTile = pieces.take(width * kKeyTile);
-    sT = pieces.take(kKeyTile * kQueryTile);
-    keep = pieces.take(kKeyTile * kQueryTile);
-    numbers = pieces.take(kQueryTile * kKeepRow);
-    max = pieces.take(kQueryTile);
-    sum = pieces.take(kQueryTile);
-    floats = pieces.used;
-  }
-};
-
 struct Tile {
   int64_t queryBegin, rows, keyBegin, keyCount;
 };
@@ -119,13 +101,9 @@ void finish(const AttentionHead &h, const AttentionOutput &o,
 
 } // namespace
 
-int64_t forwardScratch(int64_t width) {
-  return ForwardScratch(nullptr, width).floats;
-}
-
 void attentionForward(const AttentionHead &h, const AttentionOutput &o,
                       int64_t queryBegin, float *scratch) {
-  ForwardScratch s(scratch, h.width);
+  ForwardScratch s = layForward(scratch, h.width);
   int64_t rows = smaller(kQueryTile, h.queries - queryBegin);
   packQueries(h.q + queryBegin * h.qRow, h.qRow, rows, h.width, h.scale, s.qT);
   for (int64_t i = 0; i < h.width * kQueryTile; ++i)

@@ -9,6 +9,7 @@
 #ifndef WEFT_KERNELS_CPU_ISA_ATTENTIONTILES_H
 #define WEFT_KERNELS_CPU_ISA_ATTENTIONTILES_H
 
+#include "AttentionScratch.h"
 #include "Loops.h"
 #include "Simd.h"
 #include "TileGemm.h"
@@ -18,8 +19,6 @@ namespace weft {
 namespace WEFT_ISA {
 
 constexpr int kQueryVecs = kQueryTile / kLanes;
-/// Room for the blocks of random numbers that cover a row of a tile.
-constexpr int64_t kKeepRow = kKeyTile + 8;
 
 WEFT_INLINE int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -27,17 +26,6 @@ WEFT_INLINE int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 WEFT_INLINE int64_t padded(int64_t width) {
   return (width + kLanes - 1) / kLanes * kLanes;
 }
-
-/// Hands out pieces of a worker's scratch; counts only, when base is null.
-struct ScratchPieces {
-  float *base;
-  int64_t used = 0;
-  float *take(int64_t floats) {
-    float *piece = base ? base + used : nullptr;
-    used += (floats + 15) / 16 * 16;
-    return piece;
-  }
-};
 
 /// Copies rows of `width` floats; lanes up to `toRow` become 0.
 WEFT_INLINE void packRows(const float *from, int64_t fromRow, int64_t rows,
@@ -121,15 +109,12 @@ void fillKeepFactors(const AttentionHead &h, int64_t queryBegin, int64_t rows,
                      int64_t keyBegin, int64_t keyCount, float *rowsOfNumbers,
                      float *keep);
 
-int64_t attentionScratch(int64_t keys, int64_t width, bool gradient);
 void attentionForward(const AttentionHead &h, const AttentionOutput &o,
                       int64_t queryBegin, float *scratch);
 void attentionBackward(const AttentionHead &h, const AttentionGradients &g,
                        bool firstOfGroup, float *scratch);
 void attentionWriteKeys(int64_t keys, int64_t width, float *dk, int64_t dkRow,
                         float *dv, int64_t dvRow, const float *scratch);
-int64_t forwardScratch(int64_t width);
-int64_t backwardScratch(int64_t keys, int64_t width);
 
 } // namespace WEFT_ISA
 } // namespace weft

@@ -11,6 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Never a symbol of its own: a copy compiled for a wide instruction set could
+// be picked by the linker for code that runs everywhere.
+#define WEFT_INLINE static inline __attribute__((always_inline))
+
 namespace weft {
 
 //===----------------------------------------------------------------------===//
@@ -92,9 +96,10 @@ struct NormBlock {
   bool nonFinite;
 };
 
+/// Floats in a vector of the widest instruction set.
+constexpr int64_t kMostLanes = 16;
+
 struct Loops {
-  /// Floats of scratch one worker needs.
-  int64_t (*attentionScratch)(int64_t keys, int64_t width, bool gradient);
   void (*attentionForward)(const AttentionHead &, const AttentionOutput &,
                            int64_t queryBegin, float *scratch);
   /// All gradients of one query head; dk and dv sums stay in the scratch.

@@ -9,11 +9,11 @@
 #ifndef WEFT_KERNELS_CPU_ISA_SIMD_H
 #define WEFT_KERNELS_CPU_ISA_SIMD_H
 
+#include "Loops.h"
+
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define WEFT_INLINE static inline __attribute__((always_inline))
 
 namespace weft {
 namespace WEFT_ISA {
@@ -25,6 +25,8 @@ constexpr int kLanes = 8;
 #else
 constexpr int kLanes = 4;
 #endif
+
+static_assert(kLanes <= kMostLanes, "scratch is laid out for fewer lanes");
 
 typedef float Vec __attribute__((vector_size(kLanes * 4)));
 typedef int32_t IntVec __attribute__((vector_size(kLanes * 4)));

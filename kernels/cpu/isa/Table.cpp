@@ -7,8 +7,7 @@
 namespace weft {
 namespace WEFT_ISA {
 
-const Loops loops = {attentionScratch,
-                     attentionForward,
+const Loops loops = {attentionForward,
                      attentionBackward,
                      attentionWriteKeys,
                      logSumExp,
