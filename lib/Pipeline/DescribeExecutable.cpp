@@ -10,6 +10,7 @@
 #include "weft/Pipeline/Version.h"
 #include "weft/Plan/Plan.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/JSON.h"
 
 using namespace mlir;
@@ -127,6 +128,71 @@ static void describeTraining(ModuleOp module, const FlagValues &flags,
 //===----------------------------------------------------------------------===//
 // Tables for weft inspect
 //===----------------------------------------------------------------------===//
+// Inputs that are indices
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What the commands that read an input as indices accept.
+struct IndexRule {
+  int64_t limit;
+  std::optional<int64_t> ignore; // cross-entropy leaves these rows out
+};
+} // namespace
+
+/// The rule of a command for its buffer of indices, number 1 (Library.h).
+static std::optional<IndexRule> indexRule(plan::CommandOpInterface command) {
+  StringRef routine = command.getRoutine();
+  SmallVector<int64_t> ints = command.getIntArguments();
+  if (routine == "weft_cpu_cross_entropy")
+    return IndexRule{ints[1], ints[2]};
+  if (routine == "weft_cpu_embedding")
+    return IndexRule{ints[1], std::nullopt};
+  return std::nullopt;
+}
+
+/// The input that a buffer holds as a whole, or null: what a slice leaves out
+/// may be anything.
+static plan::InputOp wholeInput(Value buffer) {
+  auto input = plan::getRoot(buffer).getDefiningOp<plan::InputOp>();
+  if (!input)
+    return nullptr;
+  int64_t elements = cast<MemRefType>(buffer.getType()).getNumElements();
+  auto type = cast<MemRefType>(input.getBuffer().getType());
+  return type.getNumElements() == elements ? input : nullptr;
+}
+
+/// Values that the runtime refuses in a file of named tensors before it starts.
+/// A language model's tokens are checked by their own reader.
+static void describeInputs(ModuleOp module, Json &meta) {
+  if (intAttr(module, "weft.vocab") && intAttr(module, "weft.seq"))
+    return;
+  llvm::MapVector<StringRef, IndexRule> rules;
+  module.walk([&](plan::CommandOpInterface command) {
+    std::optional<IndexRule> rule = indexRule(command);
+    plan::InputOp input =
+        rule ? wholeInput(command.getCommandBuffers()[1]) : nullptr;
+    if (!input)
+      return;
+    IndexRule &all = rules.insert({input.getName(), *rule}).first->second;
+    all.limit = std::min(all.limit, rule->limit);
+    if (all.ignore != rule->ignore)
+      all.ignore.reset();
+  });
+  if (rules.empty())
+    return;
+  Json list = Json::array();
+  for (auto &[name, rule] : rules) {
+    Json entry = Json::object();
+    entry.set("name", name.str());
+    entry.set("limit", rule.limit);
+    if (rule.ignore)
+      entry.set("ignore", *rule.ignore);
+    list.push(std::move(entry));
+  }
+  meta.set("inputs", std::move(list));
+}
+
+//===----------------------------------------------------------------------===//
 
 static Json shapeOf(MemRefType type) {
   Json shape = Json::array();
@@ -241,6 +307,7 @@ struct DescribeExecutablePass
     describeTraining(module, *flags, meta);
     meta.set("memory", memoryOf(module));
     meta.set("parameters", parameterTable(module));
+    describeInputs(module, meta);
     meta.set("config_fields", configTable(module));
     meta.set("schedule", scheduleTable(module));
     module->setAttr("weft.metadata",

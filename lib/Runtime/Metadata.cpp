@@ -103,7 +103,13 @@ static Status readInputs(const JsonCursor &root, Metadata &out) {
     auto limit = inputs->element(i).getInt("limit", 1);
     if (!limit)
       return limit.takeError();
-    out.inputLimits[*name] = *limit;
+    out.inputLimits[*name].limit = *limit;
+    if (!inputs->element(i).find("ignore"))
+      continue;
+    auto ignore = inputs->element(i).getInt("ignore");
+    if (!ignore)
+      return ignore.takeError();
+    out.inputLimits[*name].ignore = *ignore;
   }
   return Status::success();
 }

@@ -67,18 +67,21 @@ static Status checkTensor(const SafetensorsFile &file, const WeftPort &port) {
 
 template <typename T>
 static Status checkLimit(const SafetensorsFile &file, const TensorInfo &info,
-                         int64_t limit) {
+                         const InputLimit &allowed) {
   for (int64_t i = 0, n = info.elements(); i < n; ++i) {
     T value;
     std::memcpy(&value, file.data(info) + i * int64_t(sizeof value),
                 sizeof value);
-    if (value < 0 || int64_t(value) >= limit)
-      return inputError("tensor " + inQuotes(info.name) +
-                        " expects values from 0 to " +
-                        std::to_string(limit - 1) + ", but got " +
-                        std::to_string(value) + " at element " +
-                        std::to_string(i))
-          .at(file.path());
+    if ((value >= 0 && int64_t(value) < allowed.limit) ||
+        (allowed.ignore && int64_t(value) == *allowed.ignore))
+      continue;
+    std::string rule = "values from 0 to " + std::to_string(allowed.limit - 1);
+    if (allowed.ignore)
+      rule += ", or " + std::to_string(*allowed.ignore);
+    return inputError("tensor " + inQuotes(info.name) + " expects " + rule +
+                      ", but got " + std::to_string(value) + " in row " +
+                      std::to_string(i / (n / info.shape[0])))
+        .at(file.path());
   }
   return Status::success();
 }

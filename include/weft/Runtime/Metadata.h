@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,12 @@ namespace weft {
 struct InitialFile {
   std::string path;
   std::string digest;
+};
+
+/// Integers that an input may hold: 0 to limit - 1, and perhaps one more.
+struct InputLimit {
+  int64_t limit = 0;
+  std::optional<int64_t> ignore;
 };
 
 struct Metadata {
@@ -38,7 +45,7 @@ struct Metadata {
   std::string clipNorm; // "2", "inf", or "" when the program cannot clip
   std::vector<std::string> optimizers;
   std::map<std::string, std::string> defaults;
-  std::map<std::string, int64_t> inputLimits;
+  std::map<std::string, InputLimit> inputLimits;
   std::vector<InitialFile> initialWeights;
   std::vector<std::string> ignoredWeights; // suffixes of tensor names
   std::vector<std::string> tokenizerFiles;

@@ -138,7 +138,8 @@ static std::string metadataWith(const std::string &more) {
 TEST(Metadata, readsEveryField) {
   auto data = parseMetadata(metadataWith(R"(, "vocab": 256, "seq": 4,
     "cpu_features": ["avx2"], "defaults": {"lr": 0.5, "eps": "1e-6"},
-    "inputs": [{"name": "label", "limit": 10}], "ignored_weights": [".mask"],
+    "inputs": [{"name": "label", "limit": 10, "ignore": -100},
+               {"name": "id", "limit": 4}], "ignored_weights": [".mask"],
     "initial_weights": {"files": [{"path": "a/b", "digest": "xxh3:c"}]},
     "tokenizer_files": ["tokenizer.json"], "config": "{}", "new": 1)"));
   ASSERT_TRUE(data.ok()) << data.error().where();
@@ -147,7 +148,9 @@ TEST(Metadata, readsEveryField) {
   EXPECT_EQ(data->clipNorm, "inf");
   EXPECT_EQ(data->defaults.at("lr"), "0.5");
   EXPECT_EQ(data->defaults.at("eps"), "1e-6");
-  EXPECT_EQ(data->inputLimits.at("label"), 10);
+  EXPECT_EQ(data->inputLimits.at("label").limit, 10);
+  EXPECT_EQ(data->inputLimits.at("label").ignore, -100);
+  EXPECT_FALSE(data->inputLimits.at("id").ignore);
   EXPECT_EQ(data->initialWeights[0].path, "a/b");
   EXPECT_EQ(data->initialWeights[0].digest, "c");
   EXPECT_EQ(data->ignoredWeights, std::vector<std::string>{".mask"});
@@ -158,6 +161,8 @@ TEST(Metadata, faultsAreInternalErrors) {
   for (const std::string &text :
        {std::string("{"), std::string("{}"), metadataWith(", \"vocab\": 0"),
         metadataWith(", \"inputs\": [{\"name\": \"x\"}]"),
+        metadataWith(", \"inputs\": [{\"name\": \"x\", \"limit\": 2, "
+                     "\"ignore\": \"y\"}]"),
         metadataWith(", \"defaults\": {\"lr\": []}")}) {
     auto data = parseMetadata(text);
     ASSERT_FALSE(data.ok()) << text;

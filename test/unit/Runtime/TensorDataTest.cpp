@@ -111,9 +111,17 @@ TEST_F(TensorDataTest, badData) {
               "29\n");
   changed = data;
   changed[2].values[7] = 10;
-  expectError(with(changed), 3,
-              "bad.st: tensor 'class' expects values from 0 to 9, but got 10 "
-              "at element 7\n");
+  expectError(
+      with(changed), 3,
+      "bad.st: tensor 'class' expects values from 0 to 9, or -1, but got "
+      "10 in row 7\n");
+  changed[2].values[7] = -2;
+  expectError(
+      with(changed), 3,
+      "bad.st: tensor 'class' expects values from 0 to 9, or -1, but got "
+      "-2 in row 7\n");
+  changed[2].values[7] = -1;
+  EXPECT_EQ(with(changed).status, 0);
   expectError(with(rows(3)), 3,
               "bad.st: expects at least one batch of training data, 4 rows, "
               "but got 3\n");

@@ -91,7 +91,7 @@ const char metadata[] = R"({
   "format": 1, "weft": "0.1.0", "name": "toy-linear", "family": "mlir",
   "fingerprint": "linear-3", "target": "cpu",
   "batch": 4, "accumulation": false, "clip_norm": null,
-  "optimizers": ["sgd"], "inputs": [{"name": "class", "limit": 10}],
+  "optimizers": ["sgd"], "inputs": [{"name": "class", "limit": 10, "ignore": -1}],
   "initial_weights": {"files": [{"path": "toy-linear.safetensors",
                                  "digest": "4820684f1f865cf872b729db0f960d04"}]}})";
 
