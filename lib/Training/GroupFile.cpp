@@ -1,11 +1,11 @@
 //===- GroupFile.cpp - Parameter groups from a TOML file ------------------===//
 
 #include "GroupFile.h"
+#include "MatchPattern.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Regex.h"
 
 #include <cmath>
 
@@ -55,11 +55,10 @@ LogicalResult GroupReader::readMatch(ParameterGroup &group,
   if (!text)
     return emitError(locate(value.source()),
                      "expects `match` to be a string, but got another type");
-  std::string problem;
-  if (!llvm::Regex(*text).isValid(problem))
+  if (std::optional<std::string> problem = findPatternProblem(*text))
     return emitError(locate(value.source()),
                      "expects `match` to be a regular expression, but got \"")
-           << *text << "\": " << problem;
+           << StringRef(*text).take_front(100) << "\": " << *problem;
   group.match = *text;
   return success();
 }

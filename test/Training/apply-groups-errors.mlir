@@ -7,6 +7,12 @@
 // RUN: not weft-opt --weft-apply-groups=groups=%t/nomatch.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=NOMATCH
 // RUN: not weft-opt --weft-apply-groups=groups=%t/type.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=TYPE
 // RUN: not weft-opt --weft-apply-groups=groups=%t/regex.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=REGEX
+// RUN: timeout 20 not weft-opt --weft-apply-groups=groups=%t/states.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=STATES
+// RUN: timeout 20 not weft-opt --weft-apply-groups=groups=%t/many.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=MANY
+// RUN: not weft-opt --weft-apply-groups=groups=%t/reference.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=REFERENCE
+// RUN: %python -c "print('[[group]]\nmatch = \"' + '(' * 900 + ')' * 900 + '\"')" > %t/long.toml
+// RUN: not weft-opt --weft-apply-groups=groups=%t/long.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=LONG
+// RUN: timeout 20 weft-opt --weft-apply-groups=groups=%t/bounded.toml %t/model.mlir | FileCheck %s --check-prefix=BOUNDED
 // RUN: not weft-opt --weft-apply-groups=groups=%t/optimizer.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=OPTIMIZER
 // RUN: not weft-opt --weft-apply-groups=groups=%t/number.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=NUMBER
 // RUN: not weft-opt --weft-apply-groups=groups=%t/negative.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=NEGATIVE
@@ -56,6 +62,31 @@ match = 3
 [[group]]
 match = "(fc"
 # REGEX: regex.toml:2:{{.*}}expects `match` to be a regular expression, but got "(fc": parentheses not balanced
+
+# The engine copies what is repeated: nested, that would never end.
+
+//--- states.toml
+[[group]]
+match = "(((((c{255}){255}){255}){255}){255})$"
+# STATES: states.toml:2:{{.*}}expects `match` to be a regular expression, but got "(((((c{255}){255}){255}){255}){255})$": with its repetitions written out it has more than 5000 states
+
+//--- many.toml
+[[group]]
+match = "(([c]{1,255}|[[:alpha:]]{2,}){0,255})*$"
+# MANY: many.toml:2:{{.*}}": with its repetitions written out it has more than 5000 states
+
+//--- reference.toml
+[[group]]
+match = '(fc|w)\.\1'
+# REFERENCE: reference.toml:2:{{.*}}": a reference to an earlier group is not supported
+
+# LONG: long.toml:2:{{.*}}(((": it has more than 1000 characters
+
+//--- bounded.toml
+[[group]]
+match = '((([^]()]*)*)*)*\.(w|[{(]|e){1,40}[[:alpha:]]{3,9}.*$'
+frozen = true
+# BOUNDED: weft.param @fc.weight {{.*}} {trainable = false}
 
 //--- optimizer.toml
 [[group]]

@@ -25,8 +25,10 @@ def ApplyGroupsPass : Pass<"weft-apply-groups", "::mlir::ModuleOp"> {
     frozen parameters get no gradient.
 
     Errors, with the line of the file: text that is not TOML, an unknown key, a
-    value of the wrong type, a regular expression that does not parse, that
-    matches nothing, or whose matches earlier groups have all claimed.
+    value of the wrong type, a regular expression that does not parse, refers to
+    an earlier group, is longer than 1000 characters or has more than 5000 states
+    with its repetitions written out, that matches nothing, or whose matches
+    earlier groups have all claimed.
 
     Before, with `match = "^wte"`, `lr_scale = 0.5`:
     ```mlir
