@@ -10,9 +10,11 @@ namespace weft {
 
 /// The inputs that passes add to programs.
 static const std::pair<const char *, double> knownInputs[] = {
-    {"loss_seed", 1},  {"accumulate", 0}, {"lr", 1e-3},
-    {"beta1", 0.9},    {"beta2", 0.999},  {"eps", 1e-8},
-    {"momentum", 0.9}, {"max_norm", 1},   {"weight_decay", 0.01}};
+    {"loss_seed", 1},       {"accumulate", 0},
+    {"lr", 1e-3},           {"beta1", 0.9},
+    {"beta2", 0.999},       {"eps", 1e-8},
+    {"momentum", 0.9},      {"max_norm", 1},
+    {"weight_decay", 0.01}, {"adamw_weight_decay", 0.01}};
 
 /// Number of rows that an integer input selects from: of the table or logits
 /// that it reaches through ops that move elements, or 2.

@@ -117,16 +117,16 @@ static void describeTraining(ModuleOp module, const FlagValues &flags,
     meta.set("clip_norm", norm);
   else
     meta.set("clip_norm", int64_t(norm[0] - '0'));
-  meta.set("optimizers", optimizerKinds(module));
-  // PyTorch's default weight decay is 0.01 for AdamW and 0 for the others.
+  Json kinds = optimizerKinds(module);
+  // PyTorch's default weight decay is 0.01 for AdamW and 0 for the others: with
+  // several optimizers there is no single one.
   Json defaults = Json::object();
-  if (flags.getText("optimizer") == "adamw")
+  if (kinds.asArray().size() == 1 && kinds.asArray()[0].asString() == "adamw")
     defaults.set("weight-decay", 0.01);
+  meta.set("optimizers", std::move(kinds));
   meta.set("defaults", std::move(defaults));
 }
 
-//===----------------------------------------------------------------------===//
-// Tables for weft inspect
 //===----------------------------------------------------------------------===//
 // Inputs that are indices
 //===----------------------------------------------------------------------===//
@@ -192,6 +192,8 @@ static void describeInputs(ModuleOp module, Json &meta) {
   meta.set("inputs", std::move(list));
 }
 
+//===----------------------------------------------------------------------===//
+// Tables for weft inspect
 //===----------------------------------------------------------------------===//
 
 static Json shapeOf(MemRefType type) {
@@ -305,9 +307,9 @@ struct DescribeExecutablePass
     meta.set("target", flags->getText("target"));
     meta.set("cpu_features", Json::arrayOf(target->getRequiredFeatures()));
     describeTraining(module, *flags, meta);
+    describeInputs(module, meta);
     meta.set("memory", memoryOf(module));
     meta.set("parameters", parameterTable(module));
-    describeInputs(module, meta);
     meta.set("config_fields", configTable(module));
     meta.set("schedule", scheduleTable(module));
     module->setAttr("weft.metadata",

@@ -87,6 +87,8 @@ std::string Run::metricsHeader() const {
   head.set("warmup", rate.warmup);
   head.set("lr_decay_steps", rate.decaySteps);
   head.set("weight_decay", options.weightDecay);
+  if (metadata.usesOptimizer("adamw") && metadata.optimizers.size() > 1)
+    head.set("adamw_weight_decay", options.adamwWeightDecay);
   head.set("beta1", options.beta1);
   head.set("beta2", options.beta2);
   head.set("eps", options.eps);

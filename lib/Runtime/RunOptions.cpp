@@ -68,8 +68,10 @@ static void readOptimizer(const FlagValues &flags, const Metadata &metadata,
   out.schedule.warmup = flags.getInt("warmup");
   out.schedule.decaySteps =
       flags.getInt("lr-decay-steps", out.steps.value_or(0));
-  double decay = metadata.usesOptimizer("adamw") ? 0.01 : 0.0;
-  out.weightDecay = flags.getDouble("weight-decay", decay);
+  bool onlyAdamW =
+      metadata.optimizers.size() == 1 && metadata.usesOptimizer("adamw");
+  out.weightDecay = flags.getDouble("weight-decay", onlyAdamW ? 0.01 : 0.0);
+  out.adamwWeightDecay = flags.getDouble("weight-decay", 0.01);
   out.beta1 = flags.getDouble("beta1");
   out.beta2 = flags.getDouble("beta2");
   out.eps = flags.getDouble("eps");

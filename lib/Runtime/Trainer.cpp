@@ -88,6 +88,7 @@ Status Trainer::update(StepReport &report) {
   setInput(context, apply, "beta2", options.beta2);
   setInput(context, apply, "eps", options.eps);
   setInput(context, apply, "weight_decay", options.weightDecay);
+  setInput(context, apply, "adamw_weight_decay", options.adamwWeightDecay);
   setInput(context, apply, "momentum", options.momentum);
   setInput(context, apply, "max_norm", options.clip);
   if (Status s = runChecked(context, apply); !s)

@@ -41,9 +41,11 @@ public:
 private:
   void declareStates();
   void declareState(Update update, StringRef name, Type type);
+  SmallVector<StringRef> inputNames() const;
   ProgramOp createProgram();
   void buildBody(ProgramOp program);
   void buildUpdate(Update update);
+  Value decayOf(Update update);
   void write(StringRef target, Value value);
   Value read(Operation *symbol);
   Value readState(Update update, StringRef name);
@@ -65,6 +67,9 @@ private:
 
 constexpr StringLiteral kInputs[] = {
     "lr", "beta1", "beta2", "eps", "weight_decay", "momentum", "max_norm"};
+/// The weight decay of adamw where other optimizers run beside it: PyTorch's
+/// default is 0.01 for adamw and 0 for the others.
+constexpr StringLiteral kAdamWDecay = "adamw_weight_decay";
 
 } // namespace
 
@@ -99,6 +104,16 @@ void ApplyBuilder::declareStates() {
       declareState(update, name, update.param.getTensorType());
 }
 
+SmallVector<StringRef> ApplyBuilder::inputNames() const {
+  SmallVector<StringRef> names(std::begin(kInputs), std::end(kInputs));
+  auto isAdamW = [](const Update &update) {
+    return update.optimizer == "adamw";
+  };
+  if (llvm::any_of(updates, isAdamW) && !llvm::all_of(updates, isAdamW))
+    names.push_back(kAdamWDecay);
+  return names;
+}
+
 ProgramOp ApplyBuilder::createProgram() {
   auto number = RankedTensorType::get({}, builder.getF64Type());
   auto flag = RankedTensorType::get({}, builder.getI1Type());
@@ -106,9 +121,10 @@ ProgramOp ApplyBuilder::createProgram() {
     return builder.getDictionaryAttr(
         builder.getNamedAttr(attribute, builder.getStringAttr(name)));
   };
-  SmallVector<Type> types(std::size(kInputs), number);
+  SmallVector<StringRef> names(inputNames());
+  SmallVector<Type> types(names.size(), number);
   SmallVector<Attribute> argAttrs;
-  for (StringRef name : kInputs)
+  for (StringRef name : names)
     argAttrs.push_back(named(WeftDialect::kInputAttr, name));
   Attribute resAttrs[] = {named(WeftDialect::kOutputAttr, "grad_norm"),
                           named(WeftDialect::kOutputAttr, "found_inf")};
@@ -142,6 +158,11 @@ void ApplyBuilder::write(StringRef target, Value value) {
   written.push_back(value);
 }
 
+Value ApplyBuilder::decayOf(Update update) {
+  bool isOwn = update.optimizer == "adamw" && inputs.count(kAdamWDecay);
+  return inputs[isOwn ? StringRef(kAdamWDecay) : "weight_decay"];
+}
+
 /// One update op; every result is written back where its operand came from.
 void ApplyBuilder::buildUpdate(Update update) {
   ParamOp param = update.param;
@@ -153,7 +174,7 @@ void ApplyBuilder::buildUpdate(Update update) {
   }
   SmallVector<Type> types(operands.size(), param.getTensorType());
   operands.append({gradients.lookup(update.grad), coefficient, foundInf,
-                   newStep, inputs["lr"], inputs["weight_decay"]});
+                   newStep, inputs["lr"], decayOf(update)});
   if (update.optimizer == "sgd")
     operands.push_back(inputs["momentum"]);
   else
@@ -178,7 +199,7 @@ void ApplyBuilder::buildUpdate(Update update) {
 }
 
 void ApplyBuilder::buildBody(ProgramOp program) {
-  for (StringRef name : kInputs)
+  for (StringRef name : inputNames())
     inputs[name] = program.findInput(name);
   SmallVector<Value> grads;
   for (Update update : updates)

@@ -37,7 +37,8 @@ weft.state @b.grad : tensor<2xf32> {kind = #weft.state_kind<gradient>, param = @
 
 // -----
 
-// A group gives a parameter another optimizer, and a factor of the decay.
+// A group gives a parameter another optimizer, and a factor of the decay. Each
+// optimizer has its own decay, since the defaults differ.
 
 weft.param @w : tensor<4x2xf32> {weft.optimizer = "sgd", weft.decay_scale = 0.25 : f64}
 weft.param @v : tensor<4x2xf32>
@@ -46,5 +47,8 @@ weft.state @v.grad : tensor<4x2xf32> {kind = #weft.state_kind<gradient>, param =
 // CHECK: weft.state @step
 // CHECK-NEXT: weft.state @w.momentum_buffer
 // CHECK-NEXT: weft.state @v.exp_avg
-// CHECK: weft.sgd({{.*}}) {decay_scale = 2.500000e-01 : f64} :
-// CHECK: weft.adamw(
+// CHECK: %[[WD:[a-z0-9]*]]: tensor<f64> {weft.input = "weight_decay"}
+// CHECK-SAME: %[[AWD:[a-z0-9]*]]: tensor<f64> {weft.input = "adamw_weight_decay"}
+// CHECK: weft.sgd({{.*}} %[[WD]], {{[^,]*}}) {decay_scale = 2.500000e-01 : f64} :
+// CHECK: weft.adamw({{.*}} %[[AWD]], {{[^,]*}}, {{[^,]*}}, {{[^,]*}})
+// SGD: weft.input = "max_norm"})

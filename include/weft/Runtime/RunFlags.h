@@ -38,7 +38,9 @@ struct RunOptions {
   int64_t accum = 1;
 
   RateSchedule schedule;
-  double weightDecay = 0.0, beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
+  double weightDecay = 0.0;
+  double adamwWeightDecay = 0.0; // of adamw beside other optimizers
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
   double momentum = 0.0, clip = 0.0;
 
   int64_t seed = 0;

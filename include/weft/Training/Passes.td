@@ -60,8 +60,10 @@ def ExpandOptimizerPass : Pass<"weft-expand-optimizer", "::mlir::ModuleOp"> {
        with `found_inf` nothing changes, not even the step.
 
     The hyper-parameters are inputs (f64): `lr`, `beta1`, `beta2`, `eps`,
-    `weight_decay`, `momentum`, `max_norm`. Weight decay applies where the
-    parameter says so (default: two or more dimensions).
+    `weight_decay`, `momentum`, `max_norm`. Where adamw and another optimizer
+    are used together, adamw's decay is the input `adamw_weight_decay`, since
+    their defaults differ. Weight decay applies where the parameter says so
+    (default: two or more dimensions).
 
     Precondition: `weft-autodiff`. Guarantees: the module has one program of
     kind `apply`, which reads every gradient once for the norm and once for its

@@ -185,6 +185,14 @@ TEST(RunFlags, tableIsSoundAndDefaultsArePyTorchs) {
   data->optimizers = {"adamw"};
   options = parseRunOptions({"--data=x", "--steps=5"}, *data, "p");
   EXPECT_EQ(options->weightDecay, 0.01);
+  data->optimizers = {"adamw", "sgd"};
+  options = parseRunOptions({"--data=x", "--steps=5"}, *data, "p");
+  EXPECT_EQ(options->weightDecay, 0.0); // of sgd
+  EXPECT_EQ(options->adamwWeightDecay, 0.01);
+  options = parseRunOptions({"--data=x", "--steps=5", "--weight-decay=0.5"},
+                            *data, "p");
+  EXPECT_EQ(options->weightDecay, 0.5);
+  EXPECT_EQ(options->adamwWeightDecay, 0.5);
   data->tokenizerFiles = {"tokenizer.json"};
   EXPECT_TRUE(parseRunOptions({"--data=x", "--steps=5", "--tokenizer=bytes"},
                               *data, "p")
