@@ -143,6 +143,15 @@ static LogicalResult checkAttributes(ModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
+/// Optimizers update f32 alone.
+static LogicalResult checkParameters(ModuleOp module) {
+  for (ParamOp param : module.getOps<ParamOp>())
+    if (Type type = param.getTensorType().getElementType(); !type.isF32())
+      return param.emitOpError("does not support parameters of type ")
+             << type << " yet; declare it f32 and cast it where it is read";
+  return success();
+}
+
 /// The only program of kind `model`.
 static FailureOr<ProgramOp> findModel(ModuleOp module, Location fileLoc) {
   ProgramOp model;
@@ -208,7 +217,8 @@ FailureOr<OwningOpRef<ModuleOp>>
 weft::loadModelText(const std::string &path, const FrontendOptions &options,
                     MLIRContext &context) {
   FailureOr<OwningOpRef<ModuleOp>> module = parseTextFile(path, context);
-  if (failed(module) || failed(checkAttributes(**module)))
+  if (failed(module) || failed(checkAttributes(**module)) ||
+      failed(checkParameters(**module)))
     return failure();
   FailureOr<ProgramOp> model =
       findModel(**module, fileLocation(context, path, 0));
