@@ -61,7 +61,8 @@ LogicalResult ClusterBuilder::place(Operation *op) {
   if (Cluster *sibling = findSibling(op))
     if (join(op, *sibling))
       return success();
-  reportMissed(op, producers);
+  if (!reportMissed(op, producers) && limits.explain)
+    reportApart(op);
   clusters.push_back(std::make_unique<Cluster>());
   if (join(op, *clusters.back()))
     return success();
@@ -164,25 +165,54 @@ static bool isNarrow(const KernelSpace &space) {
   return parts < (space.reducesLast() ? kMinRows : kMinColumns);
 }
 
-/// Whether it is worth while that `op` joins `before`, giving `after`.
-bool ClusterBuilder::pays(Operation *op, const Cluster &before,
-                          const KernelSpace &after) const {
+/// Why it is not worth while that `op` joins `before`, giving `after`; null if
+/// it is.
+const char *ClusterBuilder::refuse(Operation *op, const Cluster &before,
+                                   const KernelSpace &after) const {
   if (before.ops.empty())
-    return true;
+    return nullptr;
   if (countBuffers(after) > limits.maxBuffers)
-    return false;
+    return "both together have too many buffers";
   bool grows = after.getNumPoints() > before.space.getNumPoints();
   if (grows && escapes(before, op))
-    return false; // its values would be written by every row
+    return "every row of the larger loop would write its results again";
   if (!isNarrow(after))
-    return true;
-  if (!before.space.hasReduction())
-    return !escapes(before, op);
-  return !after.isFull(op->getResult(0));
+    return nullptr;
+  bool joins = before.space.hasReduction() ? !after.isFull(op->getResult(0))
+                                           : !escapes(before, op);
+  return joins ? nullptr : "both together have too few parts for threads";
+}
+
+/// Begins the remark on an op, with its module path: many ops of a model may
+/// stand at one place of a configuration.
+static InFlightDiagnostic remarkApart(Operation *op) {
+  InFlightDiagnostic remark = op->emitRemark();
+  remark << op->getName().stripDialect();
+  if (StringRef scope = getScope(op); !scope.empty())
+    remark << " of " << scope;
+  remark << " is not fused with the kernel of its operand: ";
+  return remark;
+}
+
+/// Says why `op` is not in the kernel of its first operand that has one.
+void ClusterBuilder::reportApart(Operation *op) const {
+  for (Value operand : op->getOperands()) {
+    Cluster *cluster = clusterOf(operand);
+    if (!cluster)
+      continue;
+    KernelSpace space = cluster->space;
+    const char *reason =
+        !cluster->open      ? "an op in between uses a result of that kernel"
+        : !space.tryAdd(op) ? "one loop nest cannot compute both"
+                            : refuse(op, *cluster, space);
+    if (reason)
+      remarkApart(op) << reason;
+    return;
+  }
 }
 
 /// Says which limit, if any, keeps `op` out of the kernels of its operands.
-void ClusterBuilder::reportMissed(Operation *op,
+bool ClusterBuilder::reportMissed(Operation *op,
                                   llvm::ArrayRef<Cluster *> producers) {
   for (Cluster *producer : producers) {
     KernelSpace space = producer->space;
@@ -193,19 +223,20 @@ void ClusterBuilder::reportMissed(Operation *op,
       continue;
     ++numMissed;
     if (limits.explain)
-      op->emitRemark("is not fused with the kernel of its operand: that has ")
-          << producer->ops.size() << " ops and "
-          << countBuffers(producer->space) << " buffers, the limits are "
-          << limits.maxOps << " and " << limits.maxBuffers;
-    return;
+      remarkApart(op) << "that has " << producer->ops.size() << " ops and "
+                      << countBuffers(producer->space)
+                      << " buffers, the limits are " << limits.maxOps << " and "
+                      << limits.maxBuffers;
+    return true;
   }
+  return false;
 }
 
 bool ClusterBuilder::join(Operation *op, Cluster &cluster) {
   KernelSpace space = cluster.space;
   llvm::SmallVector<Operation *> ops = cluster.ops;
   llvm::DenseSet<Operation *> set = cluster.set;
-  if (!append(op, space, ops, set) || !pays(op, cluster, space))
+  if (!append(op, space, ops, set) || refuse(op, cluster, space))
     return false;
   cluster.space = std::move(space);
   cluster.ops = std::move(ops);

@@ -17,6 +17,25 @@ static void eraseDeadOps(Block &block) {
       op.erase();
 }
 
+/// One remark per kernel: what it computes and how often it runs.
+static void describeKernels(ModuleOp module) {
+  llvm::MapVector<StringRef, unsigned> calls;
+  module.walk([&](CallOp call) { ++calls[call.getKernel()]; });
+  for (auto kernel : module.getOps<KernelOp>()) {
+    InFlightDiagnostic remark = kernel.emitRemark("@");
+    remark << kernel.getSymName() << " computes ";
+    llvm::MapVector<StringRef, unsigned> names;
+    for (Operation &op : kernel.getBody().front().without_terminator())
+      ++names[op.getName().stripDialect()];
+    llvm::interleaveComma(names, remark, [&](auto &entry) {
+      remark << entry.first;
+      if (entry.second > 1)
+        remark << " x" << entry.second;
+    });
+    remark << "; calls: " << calls.lookup(kernel.getSymName());
+  }
+}
+
 struct Fuse : impl::FusePassBase<Fuse> {
   using FusePassBase::FusePassBase;
 
@@ -31,6 +50,8 @@ struct Fuse : impl::FusePassBase<Fuse> {
          llvm::make_early_inc_range(getOperation().getOps<ProgramOp>()))
       if (failed(fuseProgram(program, symbols, counts)))
         return signalPassFailure();
+    if (explain)
+      describeKernels(getOperation());
     numKernels += counts.kernels;
     numCalls += counts.calls;
     numOps += counts.ops;

@@ -21,7 +21,7 @@ llvm::LogicalResult decomposeProgram(ProgramOp program);
 struct FusionLimits {
   unsigned maxOps = 64;
   unsigned maxBuffers = 24;
-  bool explain = false; // remarks on what a limit kept apart
+  bool explain = false; // remarks on what stays apart and why
 };
 
 /// Ops that will run as one kernel, in program order, with the constants and
@@ -55,9 +55,10 @@ private:
   Cluster *findSibling(mlir::Operation *op);
   bool joinAll(mlir::Operation *op, llvm::ArrayRef<Cluster *> candidates);
   bool join(mlir::Operation *op, Cluster &cluster);
-  void reportMissed(mlir::Operation *op, llvm::ArrayRef<Cluster *> producers);
-  bool pays(mlir::Operation *op, const Cluster &before,
-            const KernelSpace &after) const;
+  bool reportMissed(mlir::Operation *op, llvm::ArrayRef<Cluster *> producers);
+  void reportApart(mlir::Operation *op) const;
+  const char *refuse(mlir::Operation *op, const Cluster &before,
+                     const KernelSpace &after) const;
   bool append(mlir::Operation *op, KernelSpace &space,
               llvm::SmallVectorImpl<mlir::Operation *> &ops,
               llvm::DenseSet<mlir::Operation *> &set) const;

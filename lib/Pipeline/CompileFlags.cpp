@@ -148,7 +148,7 @@ static const OnlyValue kOnlyValues[] = {
     {"reduce-dtype", "f32"},
     {"gather-dtype", "f32"},
     {"recompute", "none"},
-    {"explain", ""},
+    {"explain", "fusion"},
 };
 
 Status weft::checkSupported(const FlagValues &flags) {

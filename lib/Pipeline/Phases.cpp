@@ -34,7 +34,13 @@ static std::string expandOptimizer(const FlagValues &flags) {
     text += " nesterov=true";
   return text + "}";
 }
-static std::string fuse(const FlagValues &) { return "weft-fuse"; }
+/// The option of a pass that `--explain=what` turns on; nothing otherwise.
+static std::string explain(const FlagValues &flags, llvm::StringRef what) {
+  return flags.getText("explain") == what ? "{explain=true}" : "";
+}
+static std::string fuse(const FlagValues &flags) {
+  return "weft-fuse" + explain(flags, "fusion");
+}
 static std::string selectKernels(const FlagValues &) {
   return "weft-select-kernels";
 }

@@ -77,7 +77,8 @@ static Expected<std::string> cacheKey(const FlagValues &flags,
   digest.update(llvm::sys::getHostCPUName().str() + "\n");
   digest.update(model + "\n");
   for (const std::string &flag : flags.canonical(CompileFlag))
-    digest.update(flag + "\n");
+    if (flag.rfind("--explain=", 0) != 0)
+      digest.update(flag + "\n");
   for (const char *name : {"groups", "cost-table", "autocast-lists"})
     if (flags.isSet(name)) {
       Expected<FileDigest> file = digestFile(flags.getString(name));
@@ -121,7 +122,8 @@ static Expected<std::string> findProgram(const FlagValues &flags,
     return storageError("cannot make the folder: " + error.message())
         .at(folder->string());
   std::string program = (*folder / *key).string();
-  if (access(program.c_str(), X_OK) == 0)
+  // Only a compilation explains itself.
+  if (!flags.isSet("explain") && access(program.c_str(), X_OK) == 0)
     return program;
   if (Status status = compileTo(flags, model, program); !status)
     return status.takeError();

@@ -47,7 +47,7 @@ def FusePass : Pass<"weft-fuse", "::mlir::ModuleOp"> {
     Option<"maxBuffers", "max-buffers", "unsigned", /*default=*/"24",
            "Largest number of inputs and outputs of one kernel">,
     Option<"explain", "explain", "bool", /*default=*/"false",
-           "Report as a remark each op that a limit kept out of a kernel">];
+           "Report as remarks each op that is not fused with its operand's kernel and the reason, and each kernel">];
   let statistics = [
     Statistic<"numKernels", "kernels", "Number of distinct kernels">,
     Statistic<"numCalls", "calls", "Number of calls of kernels">,
