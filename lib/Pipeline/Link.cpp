@@ -112,9 +112,13 @@ static Status runLinker(const std::vector<std::string> &command,
                                          redirects, 0, 0, &problem);
   if (status == 0)
     return Status::success();
+  if (problem.empty())
+    problem = "exit code " + std::to_string(status);
   if (auto text = llvm::MemoryBuffer::getFile(log))
-    problem += (*text)->getBuffer().substr(0, 4000).str();
+    if (llvm::StringRef said = (*text)->getBuffer().trim(); !said.empty())
+      problem += ": " + said.substr(0, 4000).str();
   return Error(ExitCode::Internal, "linking failed: " + problem)
+      .at(command[0])
       .hint("is libdnnl-dev installed?");
 }
 
