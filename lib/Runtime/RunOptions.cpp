@@ -126,6 +126,10 @@ static Status checkEffects(const FlagValues &flags, const RunOptions &out) {
   bool samples = out.generate.has_value();
   bool mayBegin =
       out.resume == ResumeKind::Never || out.resume == ResumeKind::Auto;
+  // A run that only samples writes no files, and saves nothing.
+  bool writes = out.trains() || !samples;
+  bool reads = out.resume != ResumeKind::Never;
+  const char *training = "a run that trains (--steps above 0)";
   struct {
     const char *flag;
     bool works;
@@ -136,6 +140,13 @@ static Status checkEffects(const FlagValues &flags, const RunOptions &out) {
       {"save-every", saves, "--save-dir"},
       {"keep", saves, "--save-dir"},
       {"stop-after", saves, "--save-dir"},
+      {"metrics", writes, training},
+      {"trace", writes, training},
+      {"dump-grads", writes, training},
+      {"save-dir", writes || reads, training},
+      {"save-every", writes, training},
+      {"keep", writes, training},
+      {"stop-after", writes, training},
       {"init-from", mayBegin, "a run that does not resume"},
       {"min-lr", decays, "an --lr-schedule that is not constant"},
       {"lr-decay-steps", decays, "an --lr-schedule that is not constant"},
