@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace weft;
@@ -23,6 +24,14 @@ static std::string ownPath(const char *fallback) {
                                                  : fallback;
 }
 
+/// Whether the path still leads to the program that is running.
+static bool isRunning(const std::string &path) {
+  struct stat here, running;
+  return stat(path.c_str(), &here) == 0 &&
+         stat("/proc/self/exe", &running) == 0 &&
+         here.st_dev == running.st_dev && here.st_ino == running.st_ino;
+}
+
 /// libgomp's threads spin for milliseconds at every barrier, which collapses
 /// as soon as another process wants a core. It reads its settings when it is
 /// loaded, so the program starts itself again with a short spin, unless the
@@ -30,10 +39,14 @@ static std::string ownPath(const char *fallback) {
 static void limitSpinning(char **argv) {
   if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY"))
     return;
-  std::string program = ownPath("");
-  if (program.empty() || setenv("GOMP_SPINCOUNT", "1000", /*replace=*/0) != 0)
+  if (setenv("GOMP_SPINCOUNT", "1000", /*replace=*/0) != 0)
     return;
-  execv(program.c_str(), argv);
+  // By its path, which names the process; a program that was deleted or
+  // replaced meanwhile is still there for itself.
+  std::string program = ownPath("");
+  if (isRunning(program))
+    execv(program.c_str(), argv);
+  execv("/proc/self/exe", argv);
 }
 
 static Status checkMachine(const Metadata &metadata) {
