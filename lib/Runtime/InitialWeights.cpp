@@ -35,13 +35,17 @@ static std::string locate(const std::string &path,
 
 /// The recorded file is there and has the recorded bytes.
 static Status checkRecorded(const InitialFile &file, const std::string &path) {
-  const char *help = "give the weights with --init-from FILE, draw new ones "
-                     "with --init-from none, or compile again";
+  const std::string help =
+      "give the weights with --init-from FILE, draw new ones with --init-from "
+      "none, or compile again";
   if (!fileExists(path))
     return inputError("cannot find the weights that the program was compiled "
                       "with, " +
                       inQuotes(file.path))
-        .hint(help);
+        .hint(file.path[0] == '/'
+                  ? help
+                  : "looked in the program's folder and in the current one; " +
+                        help);
   auto digest = digestFile(path);
   if (!digest)
     return digest.takeError();

@@ -160,6 +160,12 @@ TEST_F(TensorDataTest, recordedWeightsAreCheckedByTheirDigest) {
   expectError(linear(args), 3,
               "cannot find the weights that the program was compiled with, "
               "'toy-linear.safetensors'\n");
+  EXPECT_NE(
+      linear(args).err.find(
+          "\nhint: looked in the program's folder and in the current one; "
+          "give the weights with --init-from FILE, draw new ones with "
+          "--init-from none, or compile again\n"),
+      std::string::npos);
   saveWeights("toy-linear.safetensors");
   auto good = linear(args);
   EXPECT_EQ(good.status, 0) << good.err;
@@ -168,6 +174,18 @@ TEST_F(TensorDataTest, recordedWeightsAreCheckedByTheirDigest) {
   expectError(linear(args), 3,
               "toy-linear.safetensors: the weights changed since the program "
               "was compiled: expects digest ");
+}
+
+TEST_F(TensorDataTest, recordedWeightsAreFoundBesideTheProgram) {
+  std::filesystem::create_directory(path("there"));
+  std::filesystem::copy_file(TOY_LINEAR, path("there/program"));
+  std::filesystem::create_symlink("there/program", path("link"));
+  saveWeights("there/toy-linear.safetensors");
+  Args args = {"--data", "d.st", "--steps", "2", "--progress", "none"};
+  for (const char *program : {"there/program", "link"}) {
+    auto run = finish(start(path(program), args));
+    EXPECT_EQ(run.status, 0) << run.err;
+  }
 }
 
 } // namespace
