@@ -16,8 +16,20 @@ int64_t getBufferBytes(MemRefType type) {
 }
 
 Layout Layout::get(MemRefType type) {
+  // The two usual forms are read off; the general way goes through affine
+  // expressions, and every command asks for the layouts of its buffers.
+  MemRefLayoutAttrInterface form = type.getLayout();
+  auto strided = dyn_cast<StridedLayoutAttr>(form);
+  if (!strided && form.isIdentity() && type.hasStaticShape())
+    return getDense(type.getShape());
   Layout layout;
   layout.sizes.assign(type.getShape().begin(), type.getShape().end());
+  if (strided) {
+    layout.strides.assign(strided.getStrides().begin(),
+                          strided.getStrides().end());
+    layout.offset = strided.getOffset();
+    return layout;
+  }
   if (failed(type.getStridesAndOffset(layout.strides, layout.offset)))
     return getDense(type.getShape());
   return layout;

@@ -2,6 +2,7 @@
 
 #include "weft/Plan/Plan.h"
 
+#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
 
@@ -33,6 +34,28 @@ TEST(LayoutTest, DenseIgnoresSizeOne) {
   EXPECT_TRUE(layout.isDense());
   layout.strides = {8, 77, 1};
   EXPECT_FALSE(layout.isDense());
+}
+
+TEST(LayoutTest, ReadsEveryFormOfAType) {
+  MLIRContext context;
+  for (const char *text : {
+           "memref<f32>",
+           "memref<4x1x3xf32>",
+           "memref<0x3xf32>",
+           "memref<4x3xf32, strided<[12, 1], offset: 5>>",
+           "memref<2x3xf32, strided<[1, 2]>>",
+           "memref<2x3xf32, affine_map<(d0, d1) -> (d1 * 2 + d0 + 7)>>",
+       }) {
+    auto type = cast<MemRefType>(parseType(text, &context));
+    llvm::SmallVector<int64_t> strides;
+    int64_t offset;
+    ASSERT_TRUE(succeeded(type.getStridesAndOffset(strides, offset)));
+    Layout layout = Layout::get(type);
+    EXPECT_EQ(layout.sizes, llvm::SmallVector<int64_t>(type.getShape()));
+    if (type.getNumElements() != 0)
+      EXPECT_EQ(layout.strides, strides);
+    EXPECT_EQ(layout.offset, offset);
+  }
 }
 
 TEST(LayoutTest, SplitsTheRowOfASlice) {
