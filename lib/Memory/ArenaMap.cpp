@@ -3,6 +3,7 @@
 #include "ArenaMap.h"
 
 #include <algorithm>
+#include <tuple>
 
 using namespace mlir;
 
@@ -17,9 +18,9 @@ ByteRange getRootBytes(Value root) {
 /// More runs than this are seen as one run from the first to the last element.
 constexpr int64_t kMaxRuns = 1 << 20;
 
-/// Calls `visit` with each contiguous range of elements of a layout.
+/// Calls `visit` with the elements of a layout as rows.
 template <typename VisitT>
-static void forEachRun(const plan::Layout &layout, VisitT &&visit) {
+static void forEachRows(const plan::Layout &layout, VisitT &&visit) {
   // The innermost dimensions that lie densely make one run.
   size_t outer = layout.sizes.size();
   int64_t run = 1;
@@ -31,14 +32,19 @@ static void forEachRun(const plan::Layout &layout, VisitT &&visit) {
     count *= layout.sizes[i];
     last += (layout.sizes[i] - 1) * std::max<int64_t>(layout.strides[i], 0);
   }
-  if (count > kMaxRuns)
-    return visit(ByteRange{layout.offset, layout.offset + last + run});
+  if (count == 0)
+    return;
+  if (outer == 0 || count > kMaxRuns)
+    return visit(ElementRows{layout.offset, last + run});
+  // The dimension outside of the run makes rows, the others count them.
+  --outer;
+  count /= layout.sizes[outer];
   SmallVector<int64_t> index(outer, 0);
   for (int64_t n = 0; n != count; ++n) {
     int64_t start = layout.offset;
     for (size_t i = 0; i != outer; ++i)
       start += index[i] * layout.strides[i];
-    visit(ByteRange{start, start + run});
+    visit(ElementRows{start, run, layout.strides[outer], layout.sizes[outer]});
     for (size_t i = outer; i-- > 0;) {
       if (++index[i] != layout.sizes[i])
         break;
@@ -47,9 +53,33 @@ static void forEachRun(const plan::Layout &layout, VisitT &&visit) {
   }
 }
 
+/// Joins rows that stand side by side: the column slices of one matrix become
+/// that matrix, however many rows it has.
+static void joinColumns(std::vector<ElementRows> &rows) {
+  llvm::sort(rows, [](const ElementRows &a, const ElementRows &b) {
+    return std::tie(a.stride, a.count, a.begin, a.run) <
+           std::tie(b.stride, b.count, b.begin, b.run);
+  });
+  std::vector<ElementRows> joined;
+  for (const ElementRows &next : rows) {
+    if (!joined.empty() && joined.back().stride == next.stride &&
+        joined.back().count == next.count &&
+        next.begin <= joined.back().begin + joined.back().run)
+      joined.back().run = std::max(joined.back().run,
+                                   next.begin + next.run - joined.back().begin);
+    else
+      joined.push_back(next);
+  }
+  rows = std::move(joined);
+}
+
 void ArenaMap::Written::merge() {
-  if (isMerged)
+  if (added.empty())
     return;
+  joinColumns(added);
+  for (const ElementRows &rows : added)
+    rows.forEachRun([&](ByteRange run) { runs.push_back(run); });
+  added.clear();
   std::sort(runs.begin(), runs.end(),
             [](ByteRange a, ByteRange b) { return a.begin < b.begin; });
   std::vector<ByteRange> merged;
@@ -60,7 +90,6 @@ void ArenaMap::Written::merge() {
       merged.push_back(run);
   }
   runs = std::move(merged);
-  isMerged = true;
 }
 
 bool ArenaMap::Written::covers(const ByteRange &run) const {
@@ -100,8 +129,7 @@ void ArenaMap::write(Value buffer) {
     map.isWhole = true;
   if (map.isWhole)
     return;
-  map.isMerged = false;
-  forEachRun(layout, [&](ByteRange run) { map.runs.push_back(run); });
+  forEachRows(layout, [&](ElementRows rows) { map.added.push_back(rows); });
 }
 
 LogicalResult ArenaMap::read(Operation *op, Value buffer) {
@@ -129,8 +157,9 @@ LogicalResult ArenaMap::read(Operation *op, Value buffer) {
     return success();
   map.merge();
   bool isCovered = true;
-  forEachRun(plan::Layout::get(type),
-             [&](ByteRange run) { isCovered &= map.covers(run); });
+  forEachRows(plan::Layout::get(type), [&](ElementRows rows) {
+    rows.forEachRun([&](ByteRange run) { isCovered &= map.covers(run); });
+  });
   if (isCovered)
     return success();
   return op->emitOpError("expects every element of ")

@@ -24,6 +24,19 @@ StreamT &operator<<(StreamT &&stream, const ByteRange &range) {
   return stream;
 }
 
+/// `count` runs of `run` elements whose first elements are `stride` apart.
+struct ElementRows {
+  int64_t begin = 0, run = 0, stride = 0, count = 1;
+
+  /// Calls `visit` with the elements as ranges; rows that touch are one.
+  template <typename VisitT> void forEachRun(VisitT &&visit) const {
+    if (count == 1 || (stride >= 0 && run >= stride))
+      return visit(ByteRange{begin, begin + (count - 1) * stride + run});
+    for (int64_t row = 0; row != count; ++row)
+      visit(ByteRange{begin + row * stride, begin + row * stride + run});
+  }
+};
+
 /// Arena bytes of a root; its offset is set.
 ByteRange getRootBytes(mlir::Value root);
 
@@ -43,7 +56,8 @@ private:
   struct Written {
     bool isWhole = false;
     std::vector<ByteRange> runs;
-    bool isMerged = true;
+    /// Written since the last merge.
+    std::vector<ElementRows> added;
     void merge();
     bool covers(const ByteRange &run) const;
   };

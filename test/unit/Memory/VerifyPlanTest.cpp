@@ -80,4 +80,73 @@ TEST_F(VerifyPlanTest, CatchesEveryOverlapOfLiveBuffers) {
   EXPECT_GT(shared, 200);
 }
 
+/// A box of a matrix of 6 rows and 8 columns.
+struct Box {
+  int top, left, rows, columns;
+
+  static Box make(std::mt19937 &random) {
+    Box box;
+    box.top = random() % 3 * 2;
+    box.left = random() % 4 * 2;
+    box.rows = 1 + random() % (6 - box.top);
+    box.columns = 1 + random() % (8 - box.left);
+    if (random() % 2)
+      box.top = 0, box.rows = 6; // a slice of columns
+    return box;
+  }
+
+  std::string type() const {
+    return "memref<" + std::to_string(rows) + "x" + std::to_string(columns) +
+           "xf32, strided<[8, 1], offset: " + std::to_string(top * 8 + left) +
+           ">>";
+  }
+};
+
+/// Writes boxes of a buffer and reads one; each is a view.
+std::string makeBoxes(ArrayRef<Box> writes, const Box &read) {
+  std::string text = "module attributes {plan.persistent_bytes = 0 : i64, "
+                     "plan.arena_bytes = 192 : i64} {\n"
+                     "plan.program \"micro\" @p {\n%a = plan.alloc temporary "
+                     "{offset = 0 : i64} : memref<6x8xf32>\n";
+  std::string commands;
+  auto add = [&](const Box &box, std::string access) {
+    std::string name = "%v" + std::to_string(text.size());
+    text += name + " = plan.view %a : memref<6x8xf32> to " + box.type() + "\n";
+    commands +=
+        "plan.call \"f\"(" + access + " " + name + " : " + box.type() + ")\n";
+  };
+  for (const Box &box : writes)
+    add(box, "write");
+  add(read, "read");
+  return text + commands + "}\n}\n";
+}
+
+TEST_F(VerifyPlanTest, KnowsWhichElementsAreWritten) {
+  std::mt19937 random(4);
+  int covered = 0, missed = 0;
+  for (int i = 0; i < 600; ++i) {
+    SmallVector<Box> writes;
+    bool written[6][8] = {};
+    for (int n = 1 + random() % 6; n > 0; --n) {
+      Box box = Box::make(random);
+      writes.push_back(box);
+      for (int row = 0; row < box.rows; ++row)
+        for (int column = 0; column < box.columns; ++column)
+          written[box.top + row][box.left + column] = true;
+    }
+    Box read = Box::make(random);
+    bool expected = true;
+    for (int row = 0; row < read.rows; ++row)
+      for (int column = 0; column < read.columns; ++column)
+        expected &= written[read.top + row][read.left + column];
+    std::string text = makeBoxes(writes, read);
+    auto module = parseSourceString<ModuleOp>(text, &context);
+    ASSERT_TRUE(module) << text;
+    EXPECT_EQ(run(*module, createVerifyPlanPass()), expected) << text;
+    ++(expected ? covered : missed);
+  }
+  EXPECT_GT(covered, 100);
+  EXPECT_GT(missed, 100);
+}
+
 } // namespace
