@@ -44,21 +44,19 @@ struct Fuse : impl::FusePassBase<Fuse> {
   }
 
   void runOnOperation() override {
-    SymbolTable symbols(getOperation());
-    OutlineCounts counts;
+    KernelPool pool(getOperation());
     for (auto program :
          llvm::make_early_inc_range(getOperation().getOps<ProgramOp>()))
-      if (failed(fuseProgram(program, symbols, counts)))
+      if (failed(fuseProgram(program, pool)))
         return signalPassFailure();
     if (explain)
       describeKernels(getOperation());
-    numKernels += counts.kernels;
-    numCalls += counts.calls;
-    numOps += counts.ops;
+    numKernels += pool.kernels;
+    numCalls += pool.calls;
+    numOps += pool.ops;
   }
 
-  LogicalResult fuseProgram(ProgramOp program, SymbolTable &symbols,
-                            OutlineCounts &counts) {
+  LogicalResult fuseProgram(ProgramOp program, KernelPool &pool) {
     if (failed(decomposeProgram(program)))
       return failure();
     Block &block = program.getBody().front();
@@ -68,8 +66,7 @@ struct Fuse : impl::FusePassBase<Fuse> {
       return failure();
     numMissed += builder.getNumMissed();
     for (const std::unique_ptr<Cluster> &cluster : builder.getClusters())
-      if (!cluster->ops.empty() &&
-          failed(outlineCluster(cluster->ops, symbols, counts)))
+      if (!cluster->ops.empty() && failed(outlineCluster(cluster->ops, pool)))
         return failure();
     eraseDeadOps(block);
     return success();

@@ -7,7 +7,9 @@
 
 #include "mlir/IR/SymbolTable.h"
 
+#include <map>
 #include <memory>
+#include <vector>
 
 namespace weft {
 
@@ -74,16 +76,22 @@ private:
   llvm::DenseMap<mlir::Value, Cluster *> readers; // last cluster to read it
 };
 
-/// Counts for the statistics of weft-fuse.
-struct OutlineCounts {
+/// The kernels of a module while they are made.
+struct KernelPool {
+  explicit KernelPool(mlir::ModuleOp module) : symbols(module) {}
+
+  mlir::SymbolTable symbols;
+  /// Kernels by the ops they were made from, as numbers that are equal when
+  /// the ops are: the layers of a model find their kernels here, unbuilt.
+  std::map<std::vector<uintptr_t>, KernelOp> byContent;
+  /// Counts for the statistics of weft-fuse.
   unsigned kernels = 0, calls = 0, ops = 0;
 };
 
-/// Moves the ops of a cluster into a kernel of `module` and calls it; kernels
+/// Moves the ops of a cluster into a kernel of the module and calls it; kernels
 /// of equal content are made once.
 llvm::LogicalResult outlineCluster(llvm::ArrayRef<mlir::Operation *> ops,
-                                   mlir::SymbolTable &symbols,
-                                   OutlineCounts &counts);
+                                   KernelPool &pool);
 
 } // namespace weft
 

@@ -18,28 +18,29 @@ namespace {
 
 class Outliner {
 public:
-  Outliner(llvm::ArrayRef<Operation *> ops, SymbolTable &symbols)
-      : ops(ops.begin(), ops.end()), symbols(symbols) {
+  Outliner(llvm::ArrayRef<Operation *> ops, KernelPool &pool)
+      : ops(ops.begin(), ops.end()), pool(pool) {
     set.insert(ops.begin(), ops.end());
   }
 
   bool buildSpace();
   /// Members that the kernel has to write.
   llvm::SmallVector<Value> findOutputs();
-  LogicalResult outline(OutlineCounts &counts);
+  LogicalResult outline();
 
   const KernelSpace &getSpace() const { return space; }
 
 private:
   bool isUsedOutside(Value value);
   llvm::SmallVector<Value> findInputs();
+  std::vector<uintptr_t> content(llvm::ArrayRef<Value> inputs);
   KernelOp build(llvm::ArrayRef<Value> inputs);
-  FailureOr<KernelOp> unify(KernelOp kernel, OutlineCounts &counts);
+  FailureOr<KernelOp> unify(KernelOp kernel);
   void replace(CallOp call);
 
   llvm::SmallVector<Operation *> ops;
   llvm::DenseSet<Operation *> set;
-  SymbolTable &symbols;
+  KernelPool &pool;
   KernelSpace space;
   llvm::SmallVector<Value> outputs;
 };
@@ -80,9 +81,36 @@ llvm::SmallVector<Value> Outliner::findInputs() {
   return inputs.takeVector();
 }
 
+/// All that `build` reads of the ops, as numbers: equal content gives the same
+/// text. Types and attributes are unique in their context.
+std::vector<uintptr_t> Outliner::content(llvm::ArrayRef<Value> inputs) {
+  std::vector<uintptr_t> key;
+  llvm::DenseMap<Value, uintptr_t> numbers;
+  auto number = [&](Value value) {
+    numbers.try_emplace(value, numbers.size());
+    key.push_back(
+        reinterpret_cast<uintptr_t>(value.getType().getAsOpaquePointer()));
+  };
+  for (Value input : inputs)
+    number(input);
+  for (Operation *op : ops) {
+    key.push_back(
+        reinterpret_cast<uintptr_t>(op->getName().getAsOpaquePointer()));
+    key.push_back(reinterpret_cast<uintptr_t>(
+        op->getPropertiesAsAttribute().getAsOpaquePointer()));
+    for (Value operand : op->getOperands())
+      key.push_back(numbers.lookup(operand));
+    for (Value result : op->getResults())
+      number(result);
+  }
+  for (Value output : outputs)
+    key.push_back(numbers.lookup(output));
+  return key;
+}
+
 /// Builds the kernel, not yet named, at the end of the module.
 KernelOp Outliner::build(llvm::ArrayRef<Value> inputs) {
-  auto module = cast<ModuleOp>(symbols.getOp());
+  auto module = cast<ModuleOp>(pool.symbols.getOp());
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   llvm::SmallVector<Type> argTypes, resultTypes;
   llvm::SmallVector<Location> locations;
@@ -127,7 +155,7 @@ static void setFacts(KernelOp kernel, const KernelLayout &layout) {
 }
 
 /// Names the kernel by its content; an equal one that exists takes its place.
-FailureOr<KernelOp> Outliner::unify(KernelOp kernel, OutlineCounts &counts) {
+FailureOr<KernelOp> Outliner::unify(KernelOp kernel) {
   eraseDeadOps(kernel.getBody().front());
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -135,7 +163,7 @@ FailureOr<KernelOp> Outliner::unify(KernelOp kernel, OutlineCounts &counts) {
   std::string name =
       "k_" + llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true,
                              /*Width=*/16);
-  if (auto existing = symbols.lookup<KernelOp>(name)) {
+  if (auto existing = pool.symbols.lookup<KernelOp>(name)) {
     kernel.erase();
     return existing;
   }
@@ -145,8 +173,8 @@ FailureOr<KernelOp> Outliner::unify(KernelOp kernel, OutlineCounts &counts) {
   setFacts(kernel, *layout);
   kernel.setSymName(name);
   kernel->remove();
-  symbols.insert(kernel);
-  ++counts.kernels;
+  pool.symbols.insert(kernel);
+  ++pool.kernels;
   return kernel;
 }
 
@@ -175,21 +203,24 @@ void Outliner::replace(CallOp call) {
       op->erase();
 }
 
-LogicalResult Outliner::outline(OutlineCounts &counts) {
+LogicalResult Outliner::outline() {
   llvm::SmallVector<Value> inputs = findInputs();
-  KernelOp made = build(inputs);
-  FailureOr<KernelOp> kernel = unify(made, counts);
-  if (failed(kernel))
-    return failure();
+  KernelOp &kernel = pool.byContent[content(inputs)];
+  if (!kernel) {
+    FailureOr<KernelOp> made = unify(build(inputs));
+    if (failed(made))
+      return failure();
+    kernel = *made;
+  }
   Operation *last = ops.back();
   OpBuilder builder(last->getContext());
   builder.setInsertionPointAfter(last);
   auto call = CallOp::create(builder, outputs.front().getLoc(),
                              TypeRange(ValueRange(outputs)),
-                             FlatSymbolRefAttr::get(*kernel), inputs);
+                             FlatSymbolRefAttr::get(kernel), inputs);
   copyScope(outputs.front().getDefiningOp(), call);
-  ++counts.calls;
-  counts.ops += ops.size();
+  ++pool.calls;
+  pool.ops += ops.size();
   replace(call);
   return success();
 }
@@ -209,15 +240,15 @@ static llvm::DenseSet<Operation *> sliceOf(Value value,
 }
 
 LogicalResult outlineCluster(llvm::ArrayRef<Operation *> ops,
-                             SymbolTable &symbols, OutlineCounts &counts) {
-  Outliner outliner(ops, symbols);
+                             KernelPool &pool) {
+  Outliner outliner(ops, pool);
   if (!outliner.buildSpace())
     return ops.front()->emitOpError("does not fit the kernel chosen for it");
   llvm::SmallVector<Value> outputs = outliner.findOutputs(), rejected;
   if (outputs.empty())
     return success();
   if (KernelLayout::canWrite(outliner.getSpace(), outputs, rejected))
-    return outliner.outline(counts);
+    return outliner.outline();
   // What the kernel cannot write gets one of its own, which runs before it.
   llvm::DenseSet<Operation *> slice = sliceOf(rejected.front(), ops);
   llvm::SmallVector<Operation *> first, rest;
@@ -236,9 +267,9 @@ LogicalResult outlineCluster(llvm::ArrayRef<Operation *> ops,
   }
   std::reverse(first.begin(), first.end());
   std::reverse(rest.begin(), rest.end());
-  if (failed(outlineCluster(first, symbols, counts)))
+  if (failed(outlineCluster(first, pool)))
     return failure();
-  return outlineCluster(rest, symbols, counts);
+  return outlineCluster(rest, pool);
 }
 
 } // namespace weft
