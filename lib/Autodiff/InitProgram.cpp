@@ -50,7 +50,8 @@ LogicalResult buildInitProgram(ModuleOp module, OpBuilder &builder) {
   Value seed =
       program.addInput("seed", RankedTensorType::get({}, builder.getI64Type()));
   OpBuilder body = OpBuilder::atBlockEnd(&program.getBody().front());
-  SmallVector<std::pair<StringRef, Value>> values;
+  SmallVector<Value> values;
+  SmallVector<Attribute> targets;
   for (ParamOp param : module.getOps<ParamOp>()) {
     if (param.getTie())
       continue;
@@ -60,11 +61,11 @@ LogicalResult buildInitProgram(ModuleOp module, OpBuilder &builder) {
     if (std::optional<StringRef> scope = param.getScope())
       value.getDefiningOp()->setDiscardableAttr(WeftDialect::kScopeAttr,
                                                 builder.getStringAttr(*scope));
-    values.emplace_back(param.getSymName(), value);
+    values.push_back(value);
+    targets.push_back(FlatSymbolRefAttr::get(param.getSymNameAttr()));
   }
-  auto terminator = ReturnOp::create(body, module.getLoc(), ValueRange{});
-  for (auto [name, value] : values)
-    terminator.addWrite(name, value);
+  ReturnOp::create(body, module.getLoc(), /*outputs=*/ValueRange{}, values,
+                   builder.getArrayAttr(targets));
   return success();
 }
 

@@ -39,6 +39,7 @@ void ModelBuilder::param(const llvm::Twine &name, ArrayRef<int64_t> shape,
   b.setInsertionPointToEnd(module.getBody());
   auto type = RankedTensorType::get(shape, b.getF32Type());
   std::string symbol = name.str();
+  paramTypes[symbol] = type;
   auto tieAttr = tie.empty() ? FlatSymbolRefAttr()
                              : FlatSymbolRefAttr::get(b.getContext(), tie);
   ParamOp::create(b, NameLoc::get(b.getStringAttr(symbol), fileLoc),
@@ -114,8 +115,7 @@ void ModelBuilder::logitsProgram(const LanguageModelSizes &sizes,
 
 Value ModelBuilder::read(const llvm::Twine &name) {
   std::string symbol = name.str();
-  auto param = cast<ParamOp>(SymbolTable::lookupSymbolIn(module, symbol));
-  return create<ReadOp>("read", param.getType(), llvm::StringRef(symbol));
+  return create<ReadOp>("read", paramTypes.at(symbol), llvm::StringRef(symbol));
 }
 
 Value ModelBuilder::linear(Value x, const llvm::Twine &weight, bool transposed,

@@ -11,6 +11,7 @@
 #include "weft/Weft/Weft.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringMap.h"
 
 #include <functional>
 
@@ -95,6 +96,7 @@ private:
   mlir::Location fileLoc;
   mlir::OpBuilder b;
   std::string scope;
+  llvm::StringMap<mlir::Type> paramTypes;
   int64_t opId = 0;
 };
 
