@@ -11,6 +11,7 @@
 #include "weft/Plan/Plan.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
 
 using namespace mlir;
@@ -96,16 +97,14 @@ static void describeModel(ModuleOp module, Json &meta) {
 
 /// Optimizer routines of the apply program, each once.
 static Json optimizerKinds(ModuleOp module) {
+  llvm::StringSet<> used;
+  for (auto program : module.getOps<plan::ProgramOp>())
+    for (auto call : program.getBody().front().getOps<plan::CallOp>())
+      used.insert(call.getRoutine());
   Json kinds = Json::array();
-  for (const char *kind : {"adamw", "adam", "sgd"}) {
-    std::string routine = std::string("weft_cpu_") + kind;
-    bool used = false;
-    module.walk([&](plan::CommandOpInterface command) {
-      used |= command.getRoutine() == routine;
-    });
-    if (used)
+  for (const char *kind : {"adamw", "adam", "sgd"})
+    if (used.contains(std::string("weft_cpu_") + kind))
       kinds.push(kind);
-  }
   return kinds;
 }
 
