@@ -32,12 +32,53 @@ static int32_t dtypeOf(Type type) {
 
 namespace {
 
+/// All lists of one kind in one array; a list is a pointer into it. A global
+/// for each would cost more time than the lists themselves.
+template <typename T> class ListPool {
+public:
+  ListPool(llvm::Module &output, llvm::Type *element, StringRef name)
+      : element(element),
+        array(new llvm::GlobalVariable(output, llvm::ArrayType::get(element, 0),
+                                       /*isConstant=*/true,
+                                       llvm::GlobalValue::InternalLinkage,
+                                       /*Initializer=*/nullptr, name)) {}
+
+  llvm::Constant *get(llvm::ArrayRef<T> list) {
+    llvm::Constant *&known = lists[list.vec()];
+    if (!known) {
+      auto *index = llvm::ConstantInt::get(
+          llvm::Type::getInt64Ty(element->getContext()), elements.size());
+      known =
+          llvm::ConstantExpr::getInBoundsGetElementPtr(element, array, index);
+      elements.insert(elements.end(), list.begin(), list.end());
+    }
+    return known;
+  }
+
+  /// Gives the array its content, when all lists are known.
+  void finish() {
+    if (elements.empty())
+      return array->eraseFromParent();
+    array->replaceInitializer(
+        llvm::ConstantDataArray::get(element->getContext(), elements));
+  }
+
+private:
+  llvm::Type *element;
+  llvm::GlobalVariable *array;
+  std::vector<T> elements;
+  std::map<std::vector<T>, llvm::Constant *> lists;
+};
+
 /// Writes the structs of Abi.h, field by field in their order.
 class TableEmitter {
 public:
   TableEmitter(ModuleOp source, llvm::Module &output)
       : source(source), output(output), context(output.getContext()),
-        pointer(llvm::PointerType::get(context, 0)) {}
+        pointer(llvm::PointerType::get(context, 0)),
+        texts(output, llvm::Type::getInt8Ty(context), "weft.texts"),
+        intLists(output, llvm::Type::getInt64Ty(context), "weft.ints"),
+        floatLists(output, llvm::Type::getDoubleTy(context), "weft.floats") {}
 
   LogicalResult emit();
 
@@ -69,9 +110,10 @@ private:
   llvm::Module &output;
   llvm::LLVMContext &context;
   llvm::PointerType *pointer;
-  llvm::StringMap<Constant *> texts;
-  std::map<std::vector<int64_t>, Constant *> intLists;
-  std::map<std::vector<double>, Constant *> floatLists;
+  llvm::StringMap<Constant *> knownTexts;
+  ListPool<uint8_t> texts;
+  ListPool<uint64_t> intLists;
+  ListPool<double> floatLists;
 };
 
 llvm::GlobalVariable *TableEmitter::global(Constant *value,
@@ -82,32 +124,24 @@ llvm::GlobalVariable *TableEmitter::global(Constant *value,
 }
 
 llvm::Constant *TableEmitter::text(StringRef value) {
-  Constant *&known = texts[value];
-  if (!known)
-    known =
-        global(llvm::ConstantDataArray::getString(context, value), "weft.text");
+  Constant *&known = knownTexts[value];
+  if (!known) {
+    llvm::SmallVector<uint8_t> bytes(value.begin(), value.end());
+    bytes.push_back(0);
+    known = texts.get(bytes);
+  }
   return known;
 }
 
 llvm::Constant *TableEmitter::ints(llvm::ArrayRef<int64_t> values) {
   if (values.empty())
     return null();
-  Constant *&known = intLists[values.vec()];
-  if (!known) {
-    llvm::SmallVector<uint64_t> words(values.begin(), values.end());
-    known = global(llvm::ConstantDataArray::get(context, words), "weft.ints");
-  }
-  return known;
+  return intLists.get(llvm::ArrayRef(
+      reinterpret_cast<const uint64_t *>(values.data()), values.size()));
 }
 
 llvm::Constant *TableEmitter::floats(llvm::ArrayRef<double> values) {
-  if (values.empty())
-    return null();
-  Constant *&known = floatLists[values.vec()];
-  if (!known)
-    known =
-        global(llvm::ConstantDataArray::get(context, values), "weft.floats");
-  return known;
+  return values.empty() ? null() : floatLists.get(values);
 }
 
 llvm::Constant *TableEmitter::structure(const Fields &fields) {
@@ -234,6 +268,9 @@ LogicalResult TableEmitter::emit() {
       tensors.push_back(*made);
     }
   }
+  texts.finish();
+  intLists.finish();
+  floatLists.finish();
   if (programs.empty())
     return success(); // kernels only
   auto arena =
