@@ -22,10 +22,12 @@ Value ProgramLowering::allocate(Type tensorType) {
 }
 
 Value ProgramLowering::getView(Value root, const plan::Layout &layout) {
+  // Roots are dense: most values are their whole root, without a type made.
   auto rootType = cast<MemRefType>(root.getType());
-  MemRefType type = layout.getType(rootType.getElementType());
-  if (type == rootType)
+  if (layout.offset == 0 && rootType.getShape() == ArrayRef(layout.sizes) &&
+      layout.strides == plan::Layout::getDense(layout.sizes).strides)
     return root;
+  MemRefType type = layout.getType(rootType.getElementType());
   Value &view = views[{root, type}];
   if (!view)
     view = plan::ViewOp::create(builder, current->getLoc(), type, root);
@@ -104,7 +106,7 @@ Value ProgramLowering::getDense(Value value) {
 /// The bytes of an operand that dies at the current op, if the op may write
 /// this result over them.
 std::optional<ValueBuffer> ProgramLowering::findReusable(OpResult result) {
-  MemRefType type = getBufferType(result.getType());
+  auto type = cast<RankedTensorType>(result.getType());
   SmallVector<unsigned> reusable =
       getReusableOperands(current, result.getResultNumber(), symbols);
   for (unsigned index : reusable) {
