@@ -10,6 +10,7 @@
 #include "weft/Memory/Passes.h"
 #include "weft/Pipeline/Passes.h"
 #include "weft/Plan/Plan.h"
+#include "weft/Precision/Passes.h"
 #include "weft/Schedule/Passes.h"
 #include "weft/Training/Passes.h"
 #include "weft/Weft/Weft.h"
@@ -34,6 +35,7 @@ void weft::registerAllPasses() {
   registerLoweringCpuPasses();
   registerLoweringPlanPasses();
   registerMemoryPasses();
+  registerPrecisionPasses();
   registerSchedulePasses();
   registerWeftPipelinePasses();
   registerTrainingPasses();

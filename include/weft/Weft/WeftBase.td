@@ -27,6 +27,8 @@ def Weft_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kOutputAttr = "weft.output";
     /// Library routine chosen for an op by select-kernels.
     static constexpr ::llvm::StringLiteral kImplAttr = "weft.impl";
+    /// Attribute of @loss_scale: the numbers of its weft.scaler_update.
+    static constexpr ::llvm::StringLiteral kScalerAttr = "weft.scaler";
     void registerAttributes();
   }];
 }
