@@ -17,6 +17,19 @@ namespace weft {
 #define GEN_PASS_DEF_APPLYGROUPSPASS
 #include "weft/Training/Passes.h.inc"
 
+/// Hyper-parameters as the dictionary that weft-expand-optimizer reads.
+static DictionaryAttr getNumbers(const ParameterGroup &group,
+                                 Builder &builder) {
+  SmallVector<NamedAttribute> numbers;
+  for (const auto &[name, number] : group.numbers)
+    numbers.push_back(
+        builder.getNamedAttr(name, builder.getF64FloatAttr(number)));
+  if (group.nesterov)
+    numbers.push_back(
+        builder.getNamedAttr("nesterov", builder.getBoolAttr(*group.nesterov)));
+  return builder.getDictionaryAttr(numbers);
+}
+
 static void applyGroup(const ParameterGroup &group, ParamOp param) {
   Builder builder(param.getContext());
   if (group.frozen)
@@ -25,11 +38,16 @@ static void applyGroup(const ParameterGroup &group, ParamOp param) {
     param.setDecayAttr(builder.getBoolAttr(*group.decay != 0));
     if (*group.decay != 0 && *group.decay != 1)
       param->setAttr(kDecayScaleAttr, builder.getF64FloatAttr(*group.decay));
-  }
+  } else if (group.numbers.count("weight_decay"))
+    param.setDecayAttr(builder.getBoolAttr(true));
   if (group.lrScale)
     param->setAttr(kLrScaleAttr, builder.getF64FloatAttr(*group.lrScale));
   if (group.optimizer)
     param->setAttr(kOptimizerAttr, builder.getStringAttr(*group.optimizer));
+  if (group.name)
+    param->setAttr(kOptimizerGroupAttr, builder.getStringAttr(*group.name));
+  if (DictionaryAttr numbers = getNumbers(group, builder); !numbers.empty())
+    param->setAttr(kNumbersAttr, numbers);
 }
 
 namespace {

@@ -2,10 +2,9 @@
 
 #include "weft/Training/Passes.h"
 
+#include "ApplyProgram.h"
 #include "GroupFile.h"
-#include "weft/Weft/Weft.h"
 
-#include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringSwitch.h"
 
 #include <limits>
@@ -20,223 +19,6 @@ namespace weft {
 #include "weft/Training/Passes.h.inc"
 
 namespace {
-
-/// A parameter that is updated, its gradient, and how.
-struct Update {
-  ParamOp param;
-  StateOp grad;
-  StringRef optimizer;
-};
-
-/// Builds the program `@apply` and the states it needs.
-class ApplyBuilder {
-public:
-  ApplyBuilder(ModuleOp module, ArrayRef<Update> updates, double p,
-               bool nesterov)
-      : module(module), updates(updates), p(p), nesterov(nesterov),
-        builder(module.getContext()) {}
-
-  void build();
-
-private:
-  void declareStates();
-  void declareState(Update update, StringRef name, Type type);
-  SmallVector<StringRef> inputNames() const;
-  ProgramOp createProgram();
-  void buildBody(ProgramOp program);
-  void buildUpdate(Update update);
-  Value decayOf(Update update);
-  void write(StringRef target, Value value);
-  Value read(Operation *symbol);
-  Value readState(Update update, StringRef name);
-
-  ModuleOp module;
-  ArrayRef<Update> updates;
-  double p;
-  bool nesterov;
-  OpBuilder builder;
-  StateOp step;
-  // Values of the body.
-  llvm::StringMap<Value> inputs;
-  Value coefficient, foundInf, newStep;
-  llvm::DenseMap<Operation *, Value> gradients;
-  // What the terminator writes.
-  SmallVector<Attribute> targets;
-  SmallVector<Value> written;
-};
-
-constexpr StringLiteral kInputs[] = {
-    "lr", "beta1", "beta2", "eps", "weight_decay", "momentum", "max_norm"};
-/// The weight decay of adamw where other optimizers run beside it: PyTorch's
-/// default is 0.01 for adamw and 0 for the others.
-constexpr StringLiteral kAdamWDecay = "adamw_weight_decay";
-
-} // namespace
-
-static SmallVector<StringRef> getStateNames(StringRef optimizer) {
-  if (optimizer == "sgd")
-    return {"momentum_buffer"};
-  return {"exp_avg", "exp_avg_sq"};
-}
-
-static std::string getStateSymbol(ParamOp param, StringRef name) {
-  return (param.getSymName() + "." + name).str();
-}
-
-void ApplyBuilder::declareState(Update update, StringRef name, Type type) {
-  StateOp::create(
-      builder, update.param.getLoc(),
-      builder.getStringAttr(getStateSymbol(update.param, name)),
-      TypeAttr::get(type),
-      StateKindAttr::get(builder.getContext(), StateKind::Optimizer),
-      FlatSymbolRefAttr::get(update.param.getSymNameAttr()));
-}
-
-void ApplyBuilder::declareStates() {
-  builder.setInsertionPointAfter(updates.back().grad);
-  step = StateOp::create(
-      builder, module.getLoc(), builder.getStringAttr("step"),
-      TypeAttr::get(RankedTensorType::get({}, builder.getI64Type())),
-      StateKindAttr::get(builder.getContext(), StateKind::Optimizer),
-      FlatSymbolRefAttr());
-  for (Update update : updates)
-    for (StringRef name : getStateNames(update.optimizer))
-      declareState(update, name, update.param.getTensorType());
-}
-
-SmallVector<StringRef> ApplyBuilder::inputNames() const {
-  SmallVector<StringRef> names(std::begin(kInputs), std::end(kInputs));
-  auto isAdamW = [](const Update &update) {
-    return update.optimizer == "adamw";
-  };
-  if (llvm::any_of(updates, isAdamW) && !llvm::all_of(updates, isAdamW))
-    names.push_back(kAdamWDecay);
-  return names;
-}
-
-ProgramOp ApplyBuilder::createProgram() {
-  auto number = RankedTensorType::get({}, builder.getF64Type());
-  auto flag = RankedTensorType::get({}, builder.getI1Type());
-  auto named = [&](StringRef attribute, StringRef name) {
-    return builder.getDictionaryAttr(
-        builder.getNamedAttr(attribute, builder.getStringAttr(name)));
-  };
-  SmallVector<StringRef> names(inputNames());
-  SmallVector<Type> types(names.size(), number);
-  SmallVector<Attribute> argAttrs;
-  for (StringRef name : names)
-    argAttrs.push_back(named(WeftDialect::kInputAttr, name));
-  Attribute resAttrs[] = {named(WeftDialect::kOutputAttr, "grad_norm"),
-                          named(WeftDialect::kOutputAttr, "found_inf")};
-  builder.setInsertionPointToEnd(module.getBody());
-  auto program = ProgramOp::create(
-      builder, module.getLoc(), builder.getStringAttr("apply"),
-      TypeAttr::get(builder.getFunctionType(types, {number, flag})),
-      ProgramKindAttr::get(builder.getContext(), ProgramKind::Apply),
-      builder.getArrayAttr(argAttrs), builder.getArrayAttr(resAttrs));
-  SmallVector<Location> locations(types.size(), module.getLoc());
-  builder.createBlock(&program.getBody(), {}, types, locations);
-  return program;
-}
-
-Value ApplyBuilder::read(Operation *symbol) {
-  Type type = symbol->getAttrOfType<TypeAttr>("type").getValue();
-  return ReadOp::create(
-      builder, symbol->getLoc(), type,
-      FlatSymbolRefAttr::get(SymbolTable::getSymbolName(symbol)));
-}
-
-Value ApplyBuilder::readState(Update update, StringRef name) {
-  return ReadOp::create(
-      builder, update.param.getLoc(), update.param.getTensorType(),
-      FlatSymbolRefAttr::get(builder.getContext(),
-                             getStateSymbol(update.param, name)));
-}
-
-void ApplyBuilder::write(StringRef target, Value value) {
-  targets.push_back(FlatSymbolRefAttr::get(builder.getContext(), target));
-  written.push_back(value);
-}
-
-Value ApplyBuilder::decayOf(Update update) {
-  bool isOwn = update.optimizer == "adamw" && inputs.count(kAdamWDecay);
-  return inputs[isOwn ? StringRef(kAdamWDecay) : "weight_decay"];
-}
-
-/// One update op; every result is written back where its operand came from.
-void ApplyBuilder::buildUpdate(Update update) {
-  ParamOp param = update.param;
-  SmallVector<std::string> names = {param.getSymName().str()};
-  SmallVector<Value> operands = {read(param)};
-  for (StringRef name : getStateNames(update.optimizer)) {
-    names.push_back(getStateSymbol(param, name));
-    operands.push_back(readState(update, name));
-  }
-  SmallVector<Type> types(operands.size(), param.getTensorType());
-  operands.append({gradients.lookup(update.grad), coefficient, foundInf,
-                   newStep, inputs["lr"], decayOf(update)});
-  if (update.optimizer == "sgd")
-    operands.push_back(inputs["momentum"]);
-  else
-    operands.append({inputs["beta1"], inputs["beta2"], inputs["eps"]});
-  SmallVector<NamedAttribute> attributes;
-  if (Attribute scale = param->getAttr(kLrScaleAttr))
-    attributes.push_back(builder.getNamedAttr("lr_scale", scale));
-  Attribute decay = param->getAttr(kDecayScaleAttr);
-  if (!param.decays() || !decay)
-    decay = builder.getF64FloatAttr(param.decays() ? 1.0 : 0.0);
-  attributes.push_back(builder.getNamedAttr("decay_scale", decay));
-  if (update.optimizer == "sgd" && nesterov)
-    attributes.push_back(
-        builder.getNamedAttr("nesterov", builder.getUnitAttr()));
-  if (StringAttr scope = param.getScopeAttr())
-    attributes.push_back(builder.getNamedAttr(WeftDialect::kScopeAttr, scope));
-  OperationState state(param.getLoc(), ("weft." + update.optimizer).str(),
-                       operands, types, attributes);
-  Operation *op = builder.create(state);
-  for (auto [name, value] : llvm::zip(names, op->getResults()))
-    write(name, value);
-}
-
-void ApplyBuilder::buildBody(ProgramOp program) {
-  for (StringRef name : inputNames())
-    inputs[name] = program.findInput(name);
-  SmallVector<Value> grads;
-  for (Update update : updates)
-    grads.push_back(gradients[update.grad] = read(update.grad));
-  auto number = RankedTensorType::get({}, builder.getF64Type());
-  auto flag = RankedTensorType::get({}, builder.getI1Type());
-  auto norm = NormAndCheckOp::create(builder, module.getLoc(), number, flag,
-                                     grads, builder.getF64FloatAttr(p));
-  foundInf = norm.getFoundInf();
-  coefficient =
-      ClipCoefficientOp::create(builder, module.getLoc(),
-                                RankedTensorType::get({}, builder.getF32Type()),
-                                norm.getNorm(), inputs["max_norm"],
-                                /*scale=*/Value())
-          .getResult();
-  Value oldStep = read(step);
-  newStep = StepIncrementOp::create(builder, module.getLoc(), oldStep.getType(),
-                                    oldStep, foundInf)
-                .getResult();
-  write(step.getSymName(), newStep);
-  for (Update update : updates)
-    buildUpdate(update);
-  ReturnOp::create(builder, module.getLoc(),
-                   ValueRange{norm.getNorm(), foundInf}, written,
-                   builder.getArrayAttr(targets));
-}
-
-void ApplyBuilder::build() {
-  declareStates();
-  buildBody(createProgram());
-}
-
-//===----------------------------------------------------------------------===//
-// Pass
-//===----------------------------------------------------------------------===//
-
-namespace {
 struct ExpandOptimizerPass
     : impl::ExpandOptimizerPassBase<ExpandOptimizerPass> {
   using ExpandOptimizerPassBase::ExpandOptimizerPassBase;
@@ -248,11 +30,16 @@ struct ExpandOptimizerPass
                    .Case("3", 3)
                    .Case("inf", std::numeric_limits<double>::infinity())
                    .Default(0);
-    SmallVector<Update> updates;
-    if (failed(verifyOptions(p)) || failed(collectUpdates(updates)))
+    if (failed(verifyOptions(p)))
       return signalPassFailure();
-    ApplyBuilder(getOperation(), updates, p, nesterov).build();
-    numUpdated += updates.size();
+    FailureOr<SmallVector<Update>> updates =
+        collectUpdates(getOperation(), optimizer);
+    FailureOr<ScalerStates> scaler = findScaler();
+    if (failed(updates) || failed(scaler) ||
+        failed(verifyNames(*updates, *scaler)))
+      return signalPassFailure();
+    buildApplyProgram(getOperation(), *updates, *scaler, p, nesterov);
+    numUpdated += updates->size();
   }
 
   LogicalResult verifyOptions(double p) {
@@ -272,33 +59,32 @@ struct ExpandOptimizerPass
     return success();
   }
 
-  /// Trainable parameters in the order of the module.
-  LogicalResult collectUpdates(SmallVectorImpl<Update> &updates) {
-    llvm::DenseMap<StringAttr, StateOp> gradients;
-    for (auto state : getOperation().getOps<StateOp>())
-      if (state.getKind() == StateKind::Gradient && state.getParamAttr())
-        gradients[state.getParamAttr().getAttr()] = state;
-    for (auto param : getOperation().getOps<ParamOp>()) {
-      StateOp grad = gradients.lookup(param.getSymNameAttr());
-      if (!param.getTrainable() || !grad)
+  /// The states of `weft-loss-scale`.
+  FailureOr<ScalerStates> findScaler() {
+    ScalerStates scaler;
+    for (auto state : getOperation().getOps<StateOp>()) {
+      if (state.getKind() != StateKind::Scaler)
         continue;
-      auto own = param->getAttrOfType<StringAttr>(kOptimizerAttr);
-      updates.push_back({param, grad, own ? own.getValue() : optimizer});
-      if (!isOptimizer(updates.back().optimizer))
-        return param.emitOpError(
-                   "expects optimizer to be adamw, adam or sgd, but got ")
-               << updates.back().optimizer;
+      bool isScale = state.getTensorType().getRank() == 0;
+      (isScale ? scaler.scale : scaler.state) = state;
     }
-    if (updates.empty())
-      return getOperation().emitError("expects a trainable parameter with a "
-                                      "gradient (weft-autodiff), but got none");
-    return verifyNames(updates);
+    bool dynamic =
+        scaler.scale && scaler.scale->hasAttr(WeftDialect::kScalerAttr);
+    if (dynamic == bool(scaler.state))
+      return scaler;
+    return getOperation().emitError("expects `weft.scaler` on the loss scale "
+                                    "together with a state of the scaler "
+                                    "(weft-loss-scale), but got only ")
+           << (dynamic ? "the attribute" : "the state");
   }
 
   /// What the pass declares has names of its own.
-  LogicalResult verifyNames(ArrayRef<Update> updates) {
+  LogicalResult verifyNames(ArrayRef<Update> updates,
+                            const ScalerStates &scaler) {
     SymbolTable symbols(getOperation());
-    SmallVector<std::string> names = {"apply", "step"};
+    SmallVector<std::string> names = {"apply"};
+    for (StringRef group : getInstances(updates, scaler))
+      names.push_back(getStepSymbol(group));
     for (const Update &update : updates)
       for (StringRef name : getStateNames(update.optimizer))
         names.push_back(getStateSymbol(update.param, name));

@@ -5,6 +5,7 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <cmath>
@@ -39,6 +40,11 @@ private:
                         const toml::node &value);
   LogicalResult readMatch(ParameterGroup &group, const toml::node &value);
   LogicalResult readOptimizer(ParameterGroup &group, const toml::node &value);
+  LogicalResult readName(ParameterGroup &group, const toml::node &value);
+  LogicalResult readFlag(std::optional<bool> &target, StringRef key,
+                         const toml::node &value);
+  LogicalResult readNumber(ParameterGroup &group, StringRef key,
+                           const toml::node &value);
   LogicalResult readDecay(ParameterGroup &group, const toml::node &value);
   /// A finite number that is not negative.
   LogicalResult readFactor(std::optional<double> &target, StringRef key,
@@ -74,6 +80,44 @@ LogicalResult GroupReader::readOptimizer(ParameterGroup &group,
   return success();
 }
 
+/// The name becomes part of a symbol and of a metrics key.
+LogicalResult GroupReader::readName(ParameterGroup &group,
+                                    const toml::node &value) {
+  std::string text = value.value_exact<std::string>().value_or("");
+  bool isWord = !text.empty() && llvm::all_of(text, [](char c) {
+    return llvm::isAlnum(c) || c == '_' || c == '-';
+  });
+  if (!isWord || text == "default")
+    return emitError(locate(value.source()),
+                     "expects `name` to be letters, digits, - and _, other "
+                     "than \"default\", but got \"")
+           << text << "\"";
+  group.name = text;
+  return success();
+}
+
+LogicalResult GroupReader::readFlag(std::optional<bool> &target, StringRef key,
+                                    const toml::node &value) {
+  target = value.value_exact<bool>();
+  if (target)
+    return success();
+  return emitError(locate(value.source()), "expects `")
+         << key << "` to be true or false, but got another type";
+}
+
+/// A hyper-parameter instead of the one of the command line.
+LogicalResult GroupReader::readNumber(ParameterGroup &group, StringRef key,
+                                      const toml::node &value) {
+  std::optional<double> number;
+  if (failed(readFactor(number, key, value)))
+    return failure();
+  if (key.starts_with("beta") && *number >= 1)
+    return emitError(locate(value.source()), "expects `")
+           << key << "` below 1, but got " << *number;
+  group.numbers[key.str()] = *number;
+  return success();
+}
+
 LogicalResult GroupReader::readFactor(std::optional<double> &target,
                                       StringRef key, const toml::node &value) {
   std::optional<double> number = value.value<double>();
@@ -104,17 +148,20 @@ LogicalResult GroupReader::readKey(ParameterGroup &group, StringRef key,
     return readDecay(group, value);
   if (key == "lr_scale")
     return readFactor(group.lrScale, key, value);
-  if (key != "frozen")
-    return emitError(locate(value.source()),
-                     "expects match, frozen, decay, lr_scale or optimizer, but "
-                     "got `")
-           << key << "`";
-  group.frozen = value.value_exact<bool>();
-  if (!group.frozen)
-    return emitError(locate(value.source()),
-                     "expects `frozen` to be true or false, but got another "
-                     "type");
-  return success();
+  if (key == "name")
+    return readName(group, value);
+  if (key == "frozen")
+    return readFlag(group.frozen, key, value);
+  if (key == "nesterov")
+    return readFlag(group.nesterov, key, value);
+  if (llvm::is_contained({"beta1", "beta2", "eps", "weight_decay", "momentum"},
+                         key))
+    return readNumber(group, key, value);
+  return emitError(locate(value.source()),
+                   "expects match, name, frozen, decay, lr_scale, optimizer, "
+                   "beta1, beta2, eps, weight_decay, momentum or nesterov, but "
+                   "got `")
+         << key << "`";
 }
 
 FailureOr<ParameterGroup> GroupReader::readGroup(const toml::node &node) {

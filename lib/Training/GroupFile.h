@@ -5,6 +5,7 @@
 
 #include "mlir/IR/Location.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,10 @@ struct ParameterGroup {
   std::optional<double> decay;
   std::optional<double> lrScale;
   std::optional<std::string> optimizer;
+  std::optional<std::string> name; // of the optimizer instance
+  /// Hyper-parameters that the group fixes, by name.
+  std::map<std::string, double> numbers;
+  std::optional<bool> nesterov;
 
   explicit ParameterGroup(mlir::Location location) : location(location) {}
 };

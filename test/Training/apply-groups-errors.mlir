@@ -17,6 +17,11 @@
 // RUN: not weft-opt --weft-apply-groups=groups=%t/number.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=NUMBER
 // RUN: not weft-opt --weft-apply-groups=groups=%t/negative.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: not weft-opt --weft-apply-groups=groups=%t/frozen.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=FROZEN
+// RUN: not weft-opt --weft-apply-groups=groups=%t/name.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: not weft-opt --weft-apply-groups=groups=%t/reserved.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=RESERVED
+// RUN: not weft-opt --weft-apply-groups=groups=%t/beta.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=BETA
+// RUN: not weft-opt --weft-apply-groups=groups=%t/eps.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=EPS
+// RUN: not weft-opt --weft-apply-groups=groups=%t/nesterov.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=NESTEROV
 // RUN: not weft-opt --weft-apply-groups=groups=%t/nothing.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=NOTHING
 // RUN: not weft-opt --weft-apply-groups=groups=%t/claimed.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=CLAIMED
 
@@ -37,7 +42,7 @@ match = "a
 match = "fc"
 
 learning_rate = 3
-# KEY: key.toml:4:{{.*}}expects match, frozen, decay, lr_scale or optimizer, but got `learning_rate`
+# KEY: key.toml:4:{{.*}}expects match, name, frozen, decay, lr_scale, optimizer, beta1, beta2, eps, weight_decay, momentum or nesterov, but got `learning_rate`
 
 //--- top.toml
 [groups]
@@ -124,3 +129,33 @@ frozen = true
 [[group]]
 match = "weight"
 # CLAIMED: claimed.toml:4:{{.*}}expects a group with a parameter of its own, but earlier groups claim all that "weight" finds
+
+//--- name.toml
+[[group]]
+match = "fc"
+name = "a b"
+# NAME: name.toml:3:{{.*}}expects `name` to be letters, digits, - and _, other than "default", but got "a b"
+
+//--- reserved.toml
+[[group]]
+match = "fc"
+name = "default"
+# RESERVED: reserved.toml:3:{{.*}}expects `name` to be letters, digits, - and _, other than "default", but got "default"
+
+//--- beta.toml
+[[group]]
+match = "fc"
+beta1 = 1
+# BETA: beta.toml:3:{{.*}}expects `beta1` below 1, but got 1.0
+
+//--- eps.toml
+[[group]]
+match = "fc"
+eps = -1
+# EPS: eps.toml:3:{{.*}}expects `eps` to be a number that is not negative, but got -1.0
+
+//--- nesterov.toml
+[[group]]
+match = "fc"
+nesterov = 2
+# NESTEROV: nesterov.toml:3:{{.*}}expects `nesterov` to be true or false, but got another type

@@ -18,6 +18,20 @@ optimizer = "sgd"
 match = "weight|wte"
 decay = 0.5
 
+[[group]]
+match = "^head"
+name = "head"
+beta1 = 0.8
+weight_decay = 0.2
+
+[[group]]
+match = "^tail"
+optimizer = "sgd"
+momentum = 0.5
+nesterov = true
+weight_decay = 0.2
+decay = false
+
 //--- model.mlir
 // CHECK: weft.param @wte.bias : tensor<8x4xf32> {trainable = false}
 weft.param @wte.bias : tensor<8x4xf32>
@@ -27,3 +41,8 @@ weft.param @fc.bias : tensor<4xf32>
 weft.param @fc.weight : tensor<4x4xf32>
 // CHECK: weft.param @other : tensor<4x4xf32>{{$}}
 weft.param @other : tensor<4x4xf32>
+// A weight decay of its own is for all parameters of the group.
+// CHECK: weft.param @head.scale : tensor<4xf32> {decay = true, weft.numbers = {beta1 = 8.000000e-01 : f64, weight_decay = 2.000000e-01 : f64}, weft.optimizer_group = "head"}
+weft.param @head.scale : tensor<4xf32>
+// CHECK: weft.param @tail.scale : tensor<4xf32> {decay = false, weft.numbers = {momentum = 5.000000e-01 : f64, nesterov = true, weight_decay = 2.000000e-01 : f64}, weft.optimizer = "sgd"}
+weft.param @tail.scale : tensor<4xf32>

@@ -45,3 +45,42 @@ weft.state @w.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @
 weft.program @apply() -> () attributes {kind = #weft.kind<apply>} {
   weft.return
 }
+
+// -----
+
+// expected-error @+1 {{expects a group without `momentum`, which adamw does not have}}
+weft.param @w : tensor<4xf32> {weft.numbers = {momentum = 0.5 : f64}}
+weft.state @w.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @w}
+
+// -----
+
+// expected-error @+1 {{expects a group without `beta1`, which sgd does not have}}
+weft.param @w : tensor<4xf32> {weft.optimizer = "sgd", weft.numbers = {beta1 = 0.5 : f64}}
+weft.state @w.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @w}
+
+// -----
+
+// expected-note @+1 {{the first is here}}
+weft.param @w : tensor<4xf32> {weft.optimizer = "sgd", weft.optimizer_group = "x"}
+// expected-error @+1 {{expects optimizer sgd as the rest of group "x", but got adam}}
+weft.param @v : tensor<4xf32> {weft.optimizer = "adam", weft.optimizer_group = "x"}
+weft.state @w.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @w}
+weft.state @v.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @v}
+
+// -----
+
+// expected-error @+1 {{expects `weft.scaler` on the loss scale together with a state of the scaler (weft-loss-scale), but got only the state}}
+module {
+  weft.param @w : tensor<4xf32>
+  weft.state @w.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @w}
+  weft.state @loss_scale : tensor<f32> {kind = #weft.state_kind<scaler>}
+  weft.state @loss_scale.state : tensor<3xi64> {kind = #weft.state_kind<scaler>}
+}
+
+// -----
+
+weft.param @w : tensor<4xf32> {weft.optimizer_group = "slow"}
+weft.state @w.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @w}
+weft.state @loss_scale : tensor<f32> {kind = #weft.state_kind<scaler>}
+// expected-error @+1 {{expects another name than @step.slow, which the optimizer needs}}
+weft.param @step.slow : tensor<4xf32>

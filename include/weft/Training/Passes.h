@@ -12,6 +12,9 @@ namespace weft {
 constexpr llvm::StringLiteral kLrScaleAttr = "weft.lr_scale";
 constexpr llvm::StringLiteral kDecayScaleAttr = "weft.decay_scale";
 constexpr llvm::StringLiteral kOptimizerAttr = "weft.optimizer";
+constexpr llvm::StringLiteral kOptimizerGroupAttr = "weft.optimizer_group";
+/// Dictionary of hyper-parameters that a group fixes.
+constexpr llvm::StringLiteral kNumbersAttr = "weft.numbers";
 
 #define GEN_PASS_DECL
 #include "weft/Training/Passes.h.inc"

@@ -17,11 +17,18 @@ def ApplyGroupsPass : Pass<"weft-apply-groups", "::mlir::ModuleOp"> {
     | `frozen` | bool | true: the parameter is not trained |
     | `decay` | bool or number | weight decay: no, yes, or that factor of it |
     | `lr_scale` | number | factor of the learning rate |
-    | `optimizer` | string | `adamw`, `adam` or `sgd` instead of `--optimizer` |
+    | `optimizer` | string | `adamw`, `adam` or `sgd` instead of `--optimizer`; makes an instance of its own |
+    | `name` | string | name of the optimizer instance (default: the `optimizer`, if given) |
+    | `beta1`, `beta2`, `eps`, `momentum` | number | instead of the run's flag |
+    | `weight_decay` | number | the same; also for one dimension, unless `decay` says otherwise |
+    | `nesterov` | bool | instead of `--nesterov` |
+
+    Tables of one name are parameter groups of one optimizer instance. With a
+    loss scale an instance with a bad gradient is skipped alone.
 
     Sets `trainable` and `decay` of `weft.param` and the attributes
-    `weft.lr_scale`, `weft.decay_scale`, `weft.optimizer` for
-    `weft-expand-optimizer`. Precondition: before `weft-derive-programs`, so that
+    `weft.lr_scale`, `weft.decay_scale`, `weft.optimizer`, `weft.numbers`,
+    `weft.optimizer_group` for `weft-expand-optimizer`. Precondition: before `weft-derive-programs`, so that
     frozen parameters get no gradient.
 
     Errors, with the line of the file: text that is not TOML, an unknown key, a
@@ -60,10 +67,25 @@ def ExpandOptimizerPass : Pass<"weft-expand-optimizer", "::mlir::ModuleOp"> {
        with `found_inf` nothing changes, not even the step.
 
     The hyper-parameters are inputs (f64): `lr`, `beta1`, `beta2`, `eps`,
-    `weight_decay`, `momentum`, `max_norm`. Where adamw and another optimizer
-    are used together, adamw's decay is the input `adamw_weight_decay`, since
-    their defaults differ. Weight decay applies where the parameter says so
-    (default: two or more dimensions).
+    The hyper-parameters are inputs (f64): `lr`, `beta1`, `beta2`, `eps`,
+    `weight_decay`, `momentum`, `max_norm`; numbers of a group are constants.
+    Where adamw and another optimizer are used together, adamw's decay is the
+    input `adamw_weight_decay`, since their defaults differ. Weight decay applies
+    where the parameter says so (default: two or more dimensions).
+
+    With a loss scale (`weft-loss-scale`) the gradients carry the scale that
+    `@loss_scale` has at entry, and all that follows reads this value:
+
+    1. a `weft.norm_and_check` for every optimizer instance, whose flag alone
+       skips its step (`@step`, `@step.NAME`) and its updates,
+    2. `weft.total_norm` and `weft.clip_coefficient` with the scale: `grad_norm`
+       is of the unscaled gradients, one factor unscales and clips,
+    3. after all updates `weft.scaler_update` with the or of all flags.
+
+    Outputs are then also `loss_scale` (the one used), `scale_exhausted` and, of
+    several instances, `found_inf.NAME` (`found_inf.default` for
+    the one without a name).
+    Without a loss scale a bad gradient stops all instances together.
 
     Precondition: `weft-autodiff`. Guarantees: the module has one program of
     kind `apply`, which reads every gradient once for the norm and once for its

@@ -1,0 +1,355 @@
+//===- ApplyProgram.cpp - The program that updates ------------------------===//
+
+#include "ApplyProgram.h"
+
+#include "weft/Training/Passes.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+/// Values that the updates of one optimizer instance share.
+struct Group {
+  Value norm, foundInf, step;
+};
+
+class ApplyBuilder {
+public:
+  ApplyBuilder(ModuleOp module, ArrayRef<Update> updates, ScalerStates scaler,
+               double p, bool nesterov)
+      : module(module), updates(updates), scaler(scaler), p(p),
+        nesterov(nesterov), names(getInstances(updates, scaler)),
+        builder(module.getContext()),
+        number(RankedTensorType::get({}, builder.getF64Type())),
+        flag(RankedTensorType::get({}, builder.getI1Type())),
+        scalar(RankedTensorType::get({}, builder.getF32Type())) {}
+
+  void build();
+
+private:
+  // The frame of the program.
+  void declareStates();
+  void declareState(StringRef symbol, Location loc, Type type, ParamOp param);
+  SmallVector<StringRef> getInputs() const;
+  SmallVector<std::pair<std::string, Type>> getOutputs();
+  ProgramOp createProgram();
+  Value read(Location loc, StringRef symbol, Type type);
+  Value readState(StateOp state) {
+    return read(state.getLoc(), state.getSymName(), state.getTensorType());
+  }
+  void write(StringRef target, Value value);
+
+  // The body.
+  void buildBody(ProgramOp program);
+  Group checkGradients(StringRef name);
+  void buildCoefficient();
+  void buildStep(StringRef name);
+  void buildUpdate(Update update);
+  void buildOutputs();
+  void addNumbers(Update update, SmallVectorImpl<Value> &operands);
+  Value getNumber(Update update, StringRef name);
+  SmallVector<NamedAttribute> getAttributes(Update update);
+  /// Without a scale there is one group, as all of them stop together.
+  StringRef groupOf(Update update) {
+    return scaler.scale ? update.group : StringRef();
+  }
+
+  ModuleOp module;
+  ArrayRef<Update> updates;
+  ScalerStates scaler;
+  double p;
+  bool nesterov;
+  SmallVector<StringRef> names; // of the groups
+  OpBuilder builder;
+  Type number, flag, scalar;
+  // Values of the body.
+  llvm::StringMap<Value> inputs;
+  llvm::StringMap<Group> groups;
+  llvm::DenseMap<Attribute, Value> constants;
+  Value scale, norm, coefficient;
+  llvm::DenseMap<Operation *, Value> gradients;
+  // What the terminator returns and writes.
+  SmallVector<Value> outputs;
+  SmallVector<Attribute> targets;
+  SmallVector<Value> written;
+};
+
+constexpr StringLiteral kInputs[] = {
+    "lr", "beta1", "beta2", "eps", "weight_decay", "momentum", "max_norm"};
+/// The weight decay of adamw where other optimizers run beside it: PyTorch's
+/// default is 0.01 for adamw and 0 for the others.
+constexpr StringLiteral kAdamWDecay = "adamw_weight_decay";
+
+} // namespace
+
+/// Moments of a low-precision parameter are f32.
+static RankedTensorType getMomentType(ParamOp param) {
+  RankedTensorType type = param.getTensorType();
+  if (type.getElementTypeBitWidth() >= 32)
+    return type;
+  return type.clone(Float32Type::get(param.getContext()));
+}
+
+/// Output with the flag of one of several groups.
+static std::string getFoundInfOutput(StringRef group) {
+  return ("found_inf." + (group.empty() ? "default" : group)).str();
+}
+
+//===----------------------------------------------------------------------===//
+// Frame
+//===----------------------------------------------------------------------===//
+
+void ApplyBuilder::declareState(StringRef symbol, Location loc, Type type,
+                                ParamOp param) {
+  StateOp::create(builder, loc, builder.getStringAttr(symbol),
+                  TypeAttr::get(type),
+                  StateKindAttr::get(module.getContext(), StateKind::Optimizer),
+                  param ? FlatSymbolRefAttr::get(param.getSymNameAttr())
+                        : FlatSymbolRefAttr());
+}
+
+void ApplyBuilder::declareStates() {
+  StateOp last = updates.back().grad;
+  builder.setInsertionPointAfter(last);
+  auto counter = RankedTensorType::get({}, builder.getI64Type());
+  for (StringRef name : names)
+    declareState(getStepSymbol(name), module.getLoc(), counter, ParamOp());
+  for (Update update : updates)
+    for (StringRef name : getStateNames(update.optimizer)) {
+      declareState(getStateSymbol(update.param, name), update.param.getLoc(),
+                   getMomentType(update.param), update.param);
+    }
+}
+
+SmallVector<StringRef> ApplyBuilder::getInputs() const {
+  SmallVector<StringRef> list(std::begin(kInputs), std::end(kInputs));
+  auto isAdamW = [](const Update &update) {
+    return update.optimizer == "adamw";
+  };
+  if (llvm::any_of(updates, isAdamW) && !llvm::all_of(updates, isAdamW))
+    list.push_back(kAdamWDecay);
+  return list;
+}
+
+/// Names and types of the outputs; the values are those of buildOutputs.
+SmallVector<std::pair<std::string, Type>> ApplyBuilder::getOutputs() {
+  SmallVector<std::pair<std::string, Type>> list = {{"grad_norm", number},
+                                                    {"found_inf", flag}};
+  if (names.size() > 1)
+    for (StringRef name : names)
+      list.push_back({getFoundInfOutput(name), flag});
+  if (scaler.scale)
+    list.push_back({"loss_scale", scalar});
+  if (scaler.state)
+    list.push_back({"scale_exhausted", flag});
+  return list;
+}
+
+ProgramOp ApplyBuilder::createProgram() {
+  auto named = [&](StringRef attribute, StringRef name) {
+    return builder.getDictionaryAttr(
+        builder.getNamedAttr(attribute, builder.getStringAttr(name)));
+  };
+  SmallVector<Type> types(getInputs().size(), number), resultTypes;
+  SmallVector<Attribute> argAttrs, resAttrs;
+  for (StringRef name : getInputs())
+    argAttrs.push_back(named(WeftDialect::kInputAttr, name));
+  for (const auto &[name, type] : getOutputs()) {
+    resAttrs.push_back(named(WeftDialect::kOutputAttr, name));
+    resultTypes.push_back(type);
+  }
+  builder.setInsertionPointToEnd(module.getBody());
+  auto program = ProgramOp::create(
+      builder, module.getLoc(), builder.getStringAttr("apply"),
+      TypeAttr::get(builder.getFunctionType(types, resultTypes)),
+      ProgramKindAttr::get(builder.getContext(), ProgramKind::Apply),
+      builder.getArrayAttr(argAttrs), builder.getArrayAttr(resAttrs));
+  SmallVector<Location> locations(types.size(), module.getLoc());
+  builder.createBlock(&program.getBody(), {}, types, locations);
+  return program;
+}
+
+Value ApplyBuilder::read(Location loc, StringRef symbol, Type type) {
+  return ReadOp::create(builder, loc, type, symbol);
+}
+
+void ApplyBuilder::write(StringRef target, Value value) {
+  targets.push_back(FlatSymbolRefAttr::get(builder.getContext(), target));
+  written.push_back(value);
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+/// Norm and flag of the gradients as they are, times the scale.
+Group ApplyBuilder::checkGradients(StringRef name) {
+  SmallVector<Value> grads;
+  for (Update update : updates)
+    if (groupOf(update) == name)
+      grads.push_back(gradients[update.grad] = readState(update.grad));
+  auto check = NormAndCheckOp::create(builder, module.getLoc(), number, flag,
+                                      grads, builder.getF64FloatAttr(p));
+  return {check.getNorm(), check.getFoundInf(), Value()};
+}
+
+/// The scale that the gradients carry is the one at entry of the program.
+void ApplyBuilder::buildCoefficient() {
+  norm = groups[names.front()].norm;
+  if (scaler.scale) {
+    scale = readState(scaler.scale);
+    SmallVector<Value> norms, skips;
+    for (StringRef name : names) {
+      norms.push_back(groups[name].norm);
+      skips.push_back(groups[name].foundInf);
+    }
+    norm = TotalNormOp::create(builder, module.getLoc(), number, norms, skips,
+                               scale, builder.getF64FloatAttr(p));
+  }
+  coefficient = ClipCoefficientOp::create(builder, module.getLoc(), scalar,
+                                          norm, inputs["max_norm"], scale);
+}
+
+void ApplyBuilder::buildStep(StringRef name) {
+  auto type = RankedTensorType::get({}, builder.getI64Type());
+  Value old = read(module.getLoc(), getStepSymbol(name), type);
+  Group &group = groups[name];
+  group.step = StepIncrementOp::create(builder, module.getLoc(), type, old,
+                                       group.foundInf);
+  write(getStepSymbol(name), group.step);
+}
+
+//===----------------------------------------------------------------------===//
+// Updates
+//===----------------------------------------------------------------------===//
+
+/// The hyper-parameter: the group's own, else the input.
+Value ApplyBuilder::getNumber(Update update, StringRef name) {
+  Attribute own = update.getNumber(name);
+  if (!own && name == "weight_decay" && update.optimizer == "adamw" &&
+      inputs.count(kAdamWDecay))
+    return inputs[kAdamWDecay];
+  if (!own)
+    return inputs[name];
+  Value &constant = constants[own];
+  if (!constant)
+    constant = ConstantOp::create(builder, module.getLoc(),
+                                  cast<ElementsAttr>(DenseElementsAttr::get(
+                                      cast<RankedTensorType>(number), own)));
+  return constant;
+}
+
+void ApplyBuilder::addNumbers(Update update, SmallVectorImpl<Value> &operands) {
+  operands.append({inputs["lr"], getNumber(update, "weight_decay")});
+  if (update.optimizer == "sgd")
+    return operands.push_back(getNumber(update, "momentum"));
+  for (StringRef name : {"beta1", "beta2", "eps"})
+    operands.push_back(getNumber(update, name));
+}
+
+SmallVector<NamedAttribute> ApplyBuilder::getAttributes(Update update) {
+  ParamOp param = update.param;
+  SmallVector<NamedAttribute> attributes;
+  if (Attribute factor = param->getAttr(kLrScaleAttr))
+    attributes.push_back(builder.getNamedAttr("lr_scale", factor));
+  Attribute decay = param->getAttr(kDecayScaleAttr);
+  if (!param.decays() || !decay)
+    decay = builder.getF64FloatAttr(param.decays() ? 1.0 : 0.0);
+  attributes.push_back(builder.getNamedAttr("decay_scale", decay));
+  if (update.optimizer == "sgd" && update.isNesterov(nesterov))
+    attributes.push_back(
+        builder.getNamedAttr("nesterov", builder.getUnitAttr()));
+  if (StringAttr scope = param.getScopeAttr())
+    attributes.push_back(builder.getNamedAttr(WeftDialect::kScopeAttr, scope));
+  return attributes;
+}
+
+/// One update op; every result is written back where its operand came from.
+void ApplyBuilder::buildUpdate(Update update) {
+  ParamOp param = update.param;
+  SmallVector<std::string> symbols = {param.getSymName().str()};
+  SmallVector<Value> operands = {
+      read(param.getLoc(), symbols.front(), param.getTensorType())};
+  for (StringRef name : getStateNames(update.optimizer)) {
+    symbols.push_back(getStateSymbol(param, name));
+    operands.push_back(
+        read(param.getLoc(), symbols.back(), getMomentType(param)));
+  }
+  SmallVector<Type> types;
+  for (Value operand : operands)
+    types.push_back(operand.getType());
+  const Group &group = groups[groupOf(update)];
+  operands.append(
+      {gradients.lookup(update.grad), coefficient, group.foundInf, group.step});
+  addNumbers(update, operands);
+  OperationState state(param.getLoc(), ("weft." + update.optimizer).str(),
+                       operands, types, getAttributes(update));
+  Operation *op = builder.create(state);
+  for (auto [symbol, value] : llvm::zip(symbols, op->getResults()))
+    write(symbol, value);
+}
+
+//===----------------------------------------------------------------------===//
+// Scale
+//===----------------------------------------------------------------------===//
+
+/// The next scale comes last: everything above has used the old one.
+void ApplyBuilder::buildOutputs() {
+  Value any = groups[names.front()].foundInf;
+  for (StringRef name : ArrayRef(names).drop_front())
+    any = OrOp::create(builder, module.getLoc(), any, groups[name].foundInf);
+  outputs = {norm, any};
+  if (names.size() > 1)
+    for (StringRef name : names)
+      outputs.push_back(groups[name].foundInf);
+  if (scaler.scale)
+    outputs.push_back(scale);
+  if (!scaler.state)
+    return;
+  auto numbers =
+      scaler.scale->getAttrOfType<DictionaryAttr>(WeftDialect::kScalerAttr);
+  Value old = readState(scaler.state);
+  OperationState state(module.getLoc(), ScalerUpdateOp::getOperationName(),
+                       {scale, old, any}, {scalar, old.getType(), flag},
+                       numbers.getValue());
+  auto update = cast<ScalerUpdateOp>(builder.create(state));
+  write(scaler.scale.getSymName(), update.getNewScale());
+  write(scaler.state.getSymName(), update.getNewState());
+  outputs.push_back(update.getExhausted());
+}
+
+void ApplyBuilder::buildBody(ProgramOp program) {
+  for (StringRef name : getInputs())
+    inputs[name] = program.findInput(name);
+  for (StringRef name : names)
+    groups[name] = checkGradients(name);
+  buildCoefficient();
+  for (StringRef name : names)
+    buildStep(name);
+  for (Update update : updates)
+    buildUpdate(update);
+  buildOutputs();
+  ReturnOp::create(builder, module.getLoc(), outputs, written,
+                   builder.getArrayAttr(targets));
+}
+
+void ApplyBuilder::build() {
+  declareStates();
+  buildBody(createProgram());
+}
+
+SmallVector<StringRef> getInstances(ArrayRef<Update> updates,
+                                    const ScalerStates &scaler) {
+  return scaler.scale ? getGroupNames(updates) : SmallVector<StringRef>{""};
+}
+
+void buildApplyProgram(ModuleOp module, ArrayRef<Update> updates,
+                       ScalerStates scaler, double p, bool nesterov) {
+  ApplyBuilder(module, updates, scaler, p, nesterov).build();
+}
+
+} // namespace weft

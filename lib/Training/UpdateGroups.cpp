@@ -1,0 +1,120 @@
+//===- UpdateGroups.cpp - Parameters and the optimizer of each ------------===//
+
+#include "UpdateGroups.h"
+
+#include "GroupFile.h"
+#include "weft/Training/Passes.h"
+
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace weft {
+
+static StringRef getText(Operation *op, StringRef name, StringRef fallback) {
+  auto text = op->getAttrOfType<StringAttr>(name);
+  return text ? text.getValue() : fallback;
+}
+
+Attribute Update::getNumber(StringRef name) const {
+  auto numbers = param->getAttrOfType<DictionaryAttr>(kNumbersAttr);
+  return numbers ? numbers.get(name) : Attribute();
+}
+
+bool Update::isNesterov(bool fallback) const {
+  auto own = dyn_cast_or_null<BoolAttr>(getNumber("nesterov"));
+  return own ? own.getValue() : fallback;
+}
+
+SmallVector<StringRef> getStateNames(StringRef optimizer) {
+  if (optimizer == "sgd")
+    return {"momentum_buffer"};
+  return {"exp_avg", "exp_avg_sq"};
+}
+
+std::string getStateSymbol(ParamOp param, StringRef name) {
+  return (param.getSymName() + "." + name).str();
+}
+
+std::string getStepSymbol(StringRef group) {
+  return group.empty() ? "step" : ("step." + group).str();
+}
+
+SmallVector<StringRef> getGroupNames(ArrayRef<Update> updates) {
+  SmallVector<StringRef> names;
+  for (const Update &update : updates)
+    if (!llvm::is_contained(names, update.group))
+      names.push_back(update.group);
+  return names;
+}
+
+/// Whether an optimizer reads the hyper-parameter of that name.
+static bool reads(StringRef optimizer, StringRef number) {
+  if (number == "weight_decay")
+    return true;
+  bool ofSgd = number == "momentum" || number == "nesterov";
+  return ofSgd == (optimizer == "sgd");
+}
+
+static LogicalResult verifyNumbers(const Update &update) {
+  auto numbers = update.param->getAttrOfType<DictionaryAttr>(kNumbersAttr);
+  if (!numbers)
+    return success();
+  ParamOp param = update.param;
+  for (NamedAttribute number : numbers)
+    if (!reads(update.optimizer, number.getName()))
+      return param.emitOpError("expects a group without `")
+             << number.getName().getValue() << "`, which " << update.optimizer
+             << " does not have";
+  return success();
+}
+
+/// An optimizer instance has one update rule: it has one step counter.
+static LogicalResult verifyGroups(ArrayRef<Update> updates) {
+  llvm::MapVector<StringRef, Update> first;
+  for (const Update &update : updates) {
+    auto [entry, isNew] = first.insert({update.group, update});
+    if (isNew || entry->second.optimizer == update.optimizer)
+      continue;
+    ParamOp param = update.param;
+    InFlightDiagnostic error = param.emitOpError("expects optimizer ")
+                               << entry->second.optimizer
+                               << " as the rest of group \"" << update.group
+                               << "\", but got " << update.optimizer;
+    error.attachNote(entry->second.param.getLoc()) << "the first is here";
+    return error;
+  }
+  return success();
+}
+
+FailureOr<SmallVector<Update>> collectUpdates(ModuleOp module,
+                                              StringRef defaultOptimizer) {
+  llvm::DenseMap<StringAttr, StateOp> gradients;
+  for (auto state : module.getOps<StateOp>())
+    if (state.getKind() == StateKind::Gradient && state.getParamAttr())
+      gradients[state.getParamAttr().getAttr()] = state;
+  SmallVector<Update> updates;
+  for (auto param : module.getOps<ParamOp>()) {
+    StateOp grad = gradients.lookup(param.getSymNameAttr());
+    if (!param.getTrainable() || !grad)
+      continue;
+    // Without a name, an instance is called as its optimizer.
+    StringRef own = getText(param, kOptimizerAttr, "");
+    updates.push_back({param, grad, own.empty() ? defaultOptimizer : own,
+                       getText(param, kOptimizerGroupAttr, own)});
+    if (!isOptimizer(updates.back().optimizer))
+      return param.emitOpError(
+                 "expects optimizer to be adamw, adam or sgd, but got ")
+             << updates.back().optimizer;
+    if (failed(verifyNumbers(updates.back())))
+      return failure();
+  }
+  if (updates.empty())
+    return module.emitError("expects a trainable parameter with a gradient "
+                            "(weft-autodiff), but got none");
+  if (failed(verifyGroups(updates)))
+    return failure();
+  return updates;
+}
+
+} // namespace weft

@@ -1,0 +1,43 @@
+//===- UpdateGroups.h - Parameters and the optimizer of each ----*- C++ -*-===//
+
+#ifndef WEFT_LIB_TRAINING_UPDATEGROUPS_H
+#define WEFT_LIB_TRAINING_UPDATEGROUPS_H
+
+#include "weft/Weft/Weft.h"
+
+namespace weft {
+
+/// A parameter that is updated, its gradient, and how.
+struct Update {
+  ParamOp param;
+  StateOp grad;
+  llvm::StringRef optimizer;
+  llvm::StringRef group; // name of the optimizer instance, "" by default
+
+  /// The group's own number of that name, or null.
+  mlir::Attribute getNumber(llvm::StringRef name) const;
+  /// Whether Nesterov momentum applies, where `fallback` is the pass option.
+  bool isNesterov(bool fallback) const;
+};
+
+/// Names of the states that the optimizer keeps for a parameter.
+llvm::SmallVector<llvm::StringRef> getStateNames(llvm::StringRef optimizer);
+
+/// Symbol of such a state.
+std::string getStateSymbol(ParamOp param, llvm::StringRef name);
+
+/// Symbol of the step counter of an optimizer instance.
+std::string getStepSymbol(llvm::StringRef group);
+
+/// Names of the optimizer instances in the order of their first parameter.
+llvm::SmallVector<llvm::StringRef>
+getGroupNames(llvm::ArrayRef<Update> updates);
+
+/// Trainable parameters with a gradient in the order of the module, or an error
+/// at the parameter whose group does not fit.
+llvm::FailureOr<llvm::SmallVector<Update>>
+collectUpdates(mlir::ModuleOp module, llvm::StringRef defaultOptimizer);
+
+} // namespace weft
+
+#endif // WEFT_LIB_TRAINING_UPDATEGROUPS_H
