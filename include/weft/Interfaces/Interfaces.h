@@ -6,6 +6,8 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpDefinition.h"
 
+#include "weft/Interfaces/CastPolicy.h"
+
 #include "weft/Interfaces/Interfaces.h.inc"
 
 #endif // WEFT_INTERFACES_INTERFACES_H

@@ -74,4 +74,25 @@ def CostOpInterface : OpInterface<"CostOpInterface"> {
   ];
 }
 
+def CastPolicyOpInterface : OpInterface<"CastPolicyOpInterface"> {
+  let cppNamespace = "::weft";
+  let description = [{
+    What mixed precision does with an op that stands in a model: PyTorch's
+    autocast policies and the types that the op's operands may have together.
+    Carried by the op's definition (`Weft_Casts` in WeftBase.td).
+  }];
+  let methods = [
+    StaticInterfaceMethod<"One rule for each variant of the op.",
+                          "::llvm::ArrayRef<::weft::CastRule>", "getCastRules", (ins)>,
+    InterfaceMethod<"The rule of this op.", "const ::weft::CastRule &", "getCastRule", (ins),
+                    /*methodBody=*/"", /*defaultImplementation=*/[{
+      return $_op.getCastRules().front();
+    }]>,
+    InterfaceMethod<[{
+      The type that the caller asked for (an attribute `dtype`), or null.
+    }], "::mlir::Type", "getExplicitDtype", (ins), /*methodBody=*/"",
+    /*defaultImplementation=*/"return {};">,
+  ];
+}
+
 #endif // WEFT_INTERFACES_TD

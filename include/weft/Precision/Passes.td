@@ -5,6 +5,69 @@
 
 include "mlir/Pass/PassBase.td"
 
+def AutocastPass : Pass<"weft-autocast", "::mlir::ModuleOp"> {
+  let summary = "Write the casts of mixed precision into the model";
+  let description = [{
+    Gives every op of the programs `model` and `logits` the element type that its
+    cast policy asks for under PyTorch's lists (`lists`), changed by `recipe` and
+    by the file `overrides`; `docs/precision.md` has the policies, the recipes and
+    the file. A cast is a `weft.cast`:
+
+    - of a parameter: once for each parameter and type in a program, beside its
+      first `weft.read`, with that op's location and scope;
+    - of any other value: at each use, with the location and scope of the user.
+
+    Types of results follow from the operands. Operands that PyTorch's op
+    converts itself (`add`, `select`, `concat`, ...) go to the widest type;
+    f64 and integers are never cast. Outputs and written states keep the types
+    they are declared with, so a loss stays f32.
+
+    `weft.autocast` regions are inlined after their settings were taken, and the
+    `dtype` of a softmax or a reduction becomes a cast of its operand. With
+    `dtype=none` nothing else happens.
+
+    Precondition: before `weft-derive-programs`, so that backward ops run in the
+    type of the forward op. Guarantees: no region `weft.autocast` and no attribute
+    `dtype` is left. Errors: an op that the lists ban, an op that has no place in
+    a model, operands that PyTorch's op refuses to mix, an override that cannot be
+    read or that finds no op.
+
+    Example (test/Precision/autocast.mlir):
+    ```mlir
+    %w = weft.read @w : tensor<4x3xf32>
+    %y = weft.matmul %x, %w : tensor<8x4xf32>, tensor<4x3xf32>
+    %s = weft.softmax %y : tensor<8x3xf32>
+    // becomes, with dtype=f16
+    %w = weft.read @w : tensor<4x3xf32>
+    %w16 = weft.cast %w : tensor<4x3xf32> to tensor<4x3xf16>
+    %x16 = weft.cast %x : tensor<8x4xf32> to tensor<8x4xf16>
+    %y = weft.matmul %x16, %w16 : tensor<8x4xf16>, tensor<4x3xf16>
+    %y32 = weft.cast %y : tensor<8x3xf16> to tensor<8x3xf32>
+    %s = weft.softmax %y32 : tensor<8x3xf32>
+    ```
+
+    Does not: fold casts (a value rounded to f16 and widened again stays rounded),
+    or keep low-precision copies of parameters from step to step
+    (`weft-working-copies`).
+  }];
+  let options = [
+    Option<"dtype", "dtype", "std::string", "\"none\"", "Low type: none, f16 or bf16">,
+    Option<"lists", "lists", "std::string", "\"cuda\"",
+           "Autocast lists of PyTorch: cuda or cpu">,
+    Option<"recipe", "recipe", "std::string", "\"amp\"", "amp, llm or pure-f16">,
+    Option<"overrides", "overrides", "std::string", "\"\"",
+           "TOML file of policies for chosen ops">,
+    Option<"explain", "explain", "bool", "false",
+           "Remark on each cast, and on each op left alone: the rule behind it">,
+  ];
+  let statistics = [
+    Statistic<"numCasts", "casts", "Casts written">,
+    Statistic<"numParameterCasts", "parameter-casts", "Casts of parameters among them">,
+    Statistic<"numRegions", "regions", "Autocast regions resolved">,
+  ];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 def LossScalePass : Pass<"weft-loss-scale", "::mlir::ModuleOp"> {
   let summary = "Multiply the gradient of the loss by a loss scale";
   let description = [{

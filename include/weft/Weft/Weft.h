@@ -37,6 +37,11 @@ public:
     return verifyStaticTensors(op);
   }
 };
+
+/// Marks the ops that carry cast rules (CastPolicyOpInterface).
+template <typename ConcreteType>
+class HasCastRules
+    : public mlir::OpTrait::TraitBase<ConcreteType, HasCastRules> {};
 } // namespace weft
 
 #define GET_OP_CLASSES

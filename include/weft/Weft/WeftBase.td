@@ -6,6 +6,7 @@
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
+include "weft/Interfaces/Interfaces.td"
 
 def Weft_Dialect : Dialect {
   let name = "weft";
@@ -147,6 +148,32 @@ def Weft_InitAttr : AttrDef<Weft_Dialect, "Init"> {
 def Weft_StaticTensors : NativeOpTrait<"StaticTensors"> {
   let cppNamespace = "::weft";
 }
+
+//===----------------------------------------------------------------------===//
+// Mixed precision
+//===----------------------------------------------------------------------===//
+
+/// What autocast does with one variant of an op under PyTorch's CUDA and CPU
+/// lists; see include/weft/Interfaces/CastPolicy.h for the words.
+class Weft_CastRule<string cuda, string cpu, string torch = "", string operands = "Equal",
+                    int firstFactor = 0, string variant = "", string instead = ""> {
+  string text = "{\"" # variant # "\", ::weft::CastPolicy::" # cuda # ", ::weft::CastPolicy::" # cpu
+      # ", ::weft::CastOperands::" # operands # ", " # firstFactor # ", \"" # torch # "\", \"" # instead # "\"}";
+}
+
+class Weft_HasCastRules<string rules> : NativeOpTrait<"HasCastRules", /*traits=*/[],
+    /*extraOpDeclaration=*/"static ::llvm::ArrayRef<::weft::CastRule> getCastRules() {\n"
+    # "  static constexpr ::weft::CastRule rules[] = {" # rules # "};\n  return rules;\n}\n"> {
+  let cppNamespace = "::weft";
+}
+
+/// Gives an op its cast rules: one, or one for each variant.
+class Weft_CastVariants<list<Weft_CastRule> rules> : TraitList<[
+    Weft_HasCastRules<!interleave(!foreach(rule, rules, rule.text), ", ")>,
+    CastPolicyOpInterface]>;
+class Weft_Casts<string cuda, string cpu, string torch = "", string operands = "Equal",
+                 int firstFactor = 0>
+    : Weft_CastVariants<[Weft_CastRule<cuda, cpu, torch, operands, firstFactor>]>;
 
 class Weft_Op<string mnemonic, list<Trait> traits = []>
     : Op<Weft_Dialect, mnemonic, !listconcat([Weft_StaticTensors], traits)>;

@@ -8,8 +8,9 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 /// One operand, one result of the same type.
-class Weft_UnaryOp<string mnemonic, string formula, list<Trait> traits = []>
-    : Weft_Op<mnemonic, !listconcat(traits, [Pure, AllTypesMatch<["operand", "result"]>])> {
+class Weft_UnaryOp<string mnemonic, string formula, string cuda = "Follow", string cpu = "Follow",
+                   string torch = mnemonic>
+    : Weft_Op<mnemonic, [Pure, AllTypesMatch<["operand", "result"]>, Weft_Casts<cuda, cpu, torch>]> {
   let summary = "Elementwise " # formula;
   let description = "`result = " # formula # "`, element by element, in the operand's type.\n\n"
       # "Example: `%y = weft." # mnemonic # " %x : tensor<8x4xf32>`.";
@@ -21,12 +22,12 @@ class Weft_UnaryOp<string mnemonic, string formula, list<Trait> traits = []>
 def Weft_NegOp : Weft_UnaryOp<"neg", "-x"> { let hasFolder = 1; }
 def Weft_AbsOp : Weft_UnaryOp<"abs", "|x|">;
 def Weft_SignOp : Weft_UnaryOp<"sign", "-1, 0 or 1 (NaN for NaN)">;
-def Weft_ExpOp : Weft_UnaryOp<"exp", "e^x">;
-def Weft_LogOp : Weft_UnaryOp<"log", "ln(x)">;
-def Weft_Log1pOp : Weft_UnaryOp<"log1p", "ln(1 + x)">;
+def Weft_ExpOp : Weft_UnaryOp<"exp", "e^x", "F32">;
+def Weft_LogOp : Weft_UnaryOp<"log", "ln(x)", "F32">;
+def Weft_Log1pOp : Weft_UnaryOp<"log1p", "ln(1 + x)", "F32">;
 def Weft_SqrtOp : Weft_UnaryOp<"sqrt", "sqrt(x)">;
-def Weft_RsqrtOp : Weft_UnaryOp<"rsqrt", "1 / sqrt(x)">;
-def Weft_ReciprocalOp : Weft_UnaryOp<"reciprocal", "1 / x">;
+def Weft_RsqrtOp : Weft_UnaryOp<"rsqrt", "1 / sqrt(x)", "F32">;
+def Weft_ReciprocalOp : Weft_UnaryOp<"reciprocal", "1 / x", "F32">;
 def Weft_TanhOp : Weft_UnaryOp<"tanh", "tanh(x)">;
 def Weft_ErfOp : Weft_UnaryOp<"erf", "erf(x)">;
 def Weft_SinOp : Weft_UnaryOp<"sin", "sin(x)">;
@@ -34,7 +35,7 @@ def Weft_CosOp : Weft_UnaryOp<"cos", "cos(x)">;
 def Weft_SigmoidOp : Weft_UnaryOp<"sigmoid", "1 / (1 + e^-x)">;
 def Weft_ReluOp : Weft_UnaryOp<"relu", "max(x, 0), NaN for NaN">;
 def Weft_SiluOp : Weft_UnaryOp<"silu", "x * sigmoid(x)">;
-def Weft_SoftplusOp : Weft_UnaryOp<"softplus", "ln(1 + e^x), computed without overflow">;
+def Weft_SoftplusOp : Weft_UnaryOp<"softplus", "ln(1 + e^x), computed without overflow", "F32">;
 
 def Weft_GeluOp : Weft_UnaryOp<"gelu",
     "x * Phi(x), or with `approximate = tanh` 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))"> {
@@ -47,9 +48,11 @@ class Weft_BinaryBase<string mnemonic, list<Trait> traits = []>
     : Weft_Op<mnemonic, !listconcat(traits, [Pure, SameOperandsElementType])> {
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
 }
-class Weft_BinaryOp<string mnemonic, string formula, list<Trait> traits = []>
+class Weft_BinaryOp<string mnemonic, string formula, list<Trait> traits = [],
+                    string torch = mnemonic, string cuda = "Follow">
     : Weft_BinaryBase<mnemonic, !listconcat(traits,
-        [DeclareOpInterfaceMethods<InferTypeOpInterface>])> {
+        [DeclareOpInterfaceMethods<InferTypeOpInterface>,
+         Weft_Casts<cuda, "Follow", torch, "Promoted">])> {
   let summary = "Elementwise " # formula;
   let description = "`result = " # formula # "`. Shapes broadcast as in NumPy: aligned at the last\n"
       # "dimension, sizes equal or 1.\n\n"
@@ -63,11 +66,13 @@ def Weft_AddOp : Weft_BinaryOp<"add", "lhs + rhs", [Commutative]> { let hasFolde
 def Weft_SubOp : Weft_BinaryOp<"sub", "lhs - rhs"> { let hasFolder = 1; }
 def Weft_MulOp : Weft_BinaryOp<"mul", "lhs * rhs", [Commutative]> { let hasFolder = 1; }
 def Weft_DivOp : Weft_BinaryOp<"div", "lhs / rhs"> { let hasFolder = 1; }
-def Weft_MaxOp : Weft_BinaryOp<"max", "max(lhs, rhs), NaN if either is">;
-def Weft_MinOp : Weft_BinaryOp<"min", "min(lhs, rhs), NaN if either is">;
-def Weft_PowOp : Weft_BinaryOp<"pow", "lhs ^ rhs">;
+def Weft_MaxOp : Weft_BinaryOp<"max", "max(lhs, rhs), NaN if either is", [], "maximum">;
+def Weft_MinOp : Weft_BinaryOp<"min", "min(lhs, rhs), NaN if either is", [], "minimum">;
+def Weft_PowOp : Weft_BinaryOp<"pow", "lhs ^ rhs", [], "pow", "F32">;
 
-def Weft_CompareOp : Weft_BinaryBase<"compare", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def Weft_CompareOp : Weft_BinaryBase<"compare", [
+    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    Weft_Casts<"Follow", "Follow", "eq ne lt le gt ge", "Promoted">]> {
   let summary = "Elementwise comparison";
   let description = [{
     `result = lhs <predicate> rhs` (false if either is NaN, except `ne`), shapes
@@ -81,7 +86,8 @@ def Weft_CompareOp : Weft_BinaryBase<"compare", [DeclareOpInterfaceMethods<Infer
 }
 
 class Weft_LogicalOp<string mnemonic, string formula>
-    : Weft_BinaryBase<mnemonic, [Commutative, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    : Weft_BinaryBase<mnemonic, [Commutative, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+                                 Weft_Casts<"Follow", "Follow", "logical_" # mnemonic>]> {
   let summary = "Elementwise logical " # mnemonic;
   let description = "`result = " # formula # "`, shapes broadcast as in NumPy.\n\n"
       # "Example: `%z = weft." # mnemonic # " %x, %y : tensor<8xi1>, tensor<8xi1>`.";
@@ -91,7 +97,8 @@ class Weft_LogicalOp<string mnemonic, string formula>
 def Weft_AndOp : Weft_LogicalOp<"and", "lhs and rhs">;
 def Weft_OrOp : Weft_LogicalOp<"or", "lhs or rhs">;
 
-def Weft_NotOp : Weft_Op<"not", [Pure, AllTypesMatch<["operand", "result"]>]> {
+def Weft_NotOp : Weft_Op<"not", [Pure, AllTypesMatch<["operand", "result"]>,
+                                  Weft_Casts<"Follow", "Follow", "logical_not">]> {
   let summary = "Elementwise logical not";
   let description = "Example: `%y = weft.not %x : tensor<8xi1>`.";
   let arguments = (ins Weft_BoolTensor:$operand);
@@ -100,7 +107,8 @@ def Weft_NotOp : Weft_Op<"not", [Pure, AllTypesMatch<["operand", "result"]>]> {
 }
 
 def Weft_SelectOp : Weft_Op<"select", [
-    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    Weft_Casts<"Follow", "Follow", "where", "Promoted">]> {
   let summary = "Elementwise choice";
   let description = [{
     `result = condition ? on_true : on_false`; shapes broadcast as in NumPy.
@@ -116,7 +124,8 @@ def Weft_SelectOp : Weft_Op<"select", [
   let hasVerifier = 1;
 }
 
-def Weft_CastOp : Weft_Op<"cast", [Pure, SameOperandsAndResultShape]> {
+def Weft_CastOp : Weft_Op<"cast", [Pure, SameOperandsAndResultShape,
+                                    Weft_Casts<"Follow", "Follow", "to">]> {
   let summary = "Elementwise conversion";
   let description = [{
     Converts the element type; floating point rounds to nearest even, float to

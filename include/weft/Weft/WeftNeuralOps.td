@@ -10,7 +10,8 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Weft_MatmulOp : Weft_Op<"matmul", [
     Pure, SameOperandsElementType, DeclareOpInterfaceMethods<CostOpInterface>,
-    DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    Weft_Casts<"Lower", "Lower", "matmul mm bmm linear addmm baddbmm">]> {
   let summary = "Matrix product";
   let description = [{
     `result = op(lhs) x op(rhs)` over the last two dimensions, `op` transposing
@@ -42,7 +43,8 @@ def Weft_MatmulOp : Weft_Op<"matmul", [
 }
 
 def Weft_EmbeddingOp : Weft_Op<"embedding", [
-    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    Weft_Casts<"Follow", "Follow", "embedding">]> {
   let summary = "Rows of a table";
   let description = [{
     `result[i..., :] = table[ids[i...], :]`. An id outside [0, rows) is an error
@@ -72,7 +74,8 @@ def Weft_EmbeddingGradOp : Weft_Op<"embedding_grad", [Pure]> {
 
 def Weft_AttentionOp : Weft_Op<"attention", [
     Pure, DeclareOpInterfaceMethods<CostOpInterface>,
-    DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    Weft_Casts<"Lower", "Lower", "scaled_dot_product_attention">]> {
   let summary = "Scaled dot-product attention";
   let description = [{
     Layout [batch, time, heads, width]: query [B,T,H,D], key and value [B,S,G,D]
@@ -132,7 +135,9 @@ def Weft_AttentionGradOp : Weft_Op<"attention_grad", [
   let hasVerifier = 1;
 }
 
-def Weft_RopeOp : Weft_Op<"rope", [Pure, AllTypesMatch<["operand", "result"]>]> {
+def Weft_RopeOp : Weft_Op<"rope", [
+    Pure, AllTypesMatch<["operand", "result"]>,
+    Weft_Casts<"Follow", "Follow", "", "Promoted", /*firstFactor=*/1>]> {
   let summary = "Rotary position embedding";
   let description = [{
     operand [B,T,H,D]; cos, sin [T, D/2]. The halves (a, b) of the last dimension
@@ -148,7 +153,8 @@ def Weft_RopeOp : Weft_Op<"rope", [Pure, AllTypesMatch<["operand", "result"]>]> 
 }
 
 class Weft_SoftmaxBase<string mnemonic, string formula>
-    : Weft_Op<mnemonic, [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    : Weft_Op<mnemonic, [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+                         Weft_Casts<"F32SetDtype", "Follow", mnemonic>]> {
   let summary = formula # " over one dimension";
   let description = "`" # formula # "` over `dim` (default: the last), with the maximum subtracted first.\n"
       # "`dtype` is the type that the caller asked for: the operand is cast to it first\n"
@@ -165,13 +171,15 @@ class Weft_SoftmaxBase<string mnemonic, string formula>
       int64_t rank = ::llvm::cast<::mlir::RankedTensorType>(getOperand().getType()).getRank();
       return static_cast<int64_t>(getDim()) < 0 ? getDim() + rank : getDim();
     }
+    ::mlir::Type getExplicitDtype() { return getDtype().value_or(::mlir::Type()); }
   }];
 }
 def Weft_SoftmaxOp : Weft_SoftmaxBase<"softmax", "e^x / sum e^x">;
 def Weft_LogSoftmaxOp : Weft_SoftmaxBase<"log_softmax", "x - ln sum e^x">;
 
 def Weft_LayerNormOp : Weft_Op<"layer_norm", [
-    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    Weft_Casts<"F32", "Follow", "layer_norm native_layer_norm", "Equal", /*firstFactor=*/1>]> {
   let summary = "Layer normalisation";
   let description = [{
     Over the last dimension: `result = (x - mean) rstd weight + bias` with the
@@ -190,7 +198,8 @@ def Weft_LayerNormOp : Weft_Op<"layer_norm", [
 }
 
 def Weft_RmsNormOp : Weft_Op<"rms_norm", [
-    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    Weft_Casts<"F32", "Follow", "rms_norm", "Equal", /*firstFactor=*/1>]> {
   let summary = "Root-mean-square normalisation";
   let description = [{
     Over the last dimension: `result = x rstd weight`, `rstd = 1 / sqrt(mean(x^2) + eps)`.
@@ -204,7 +213,8 @@ def Weft_RmsNormOp : Weft_Op<"rms_norm", [
   let hasVerifier = 1;
 }
 
-def Weft_DropoutOp : Weft_Op<"dropout", [Pure, AllTypesMatch<["operand", "result"]>]> {
+def Weft_DropoutOp : Weft_Op<"dropout", [
+    Pure, AllTypesMatch<["operand", "result"]>, Weft_Casts<"Follow", "Follow", "dropout">]> {
   let summary = "Dropout";
   let description = [{
     Keeps an element with probability 1 - p and multiplies it by 1 / (1 - p).
@@ -223,7 +233,8 @@ def Weft_DropoutOp : Weft_Op<"dropout", [Pure, AllTypesMatch<["operand", "result
 }
 
 def Weft_CrossEntropyOp : Weft_Op<"cross_entropy", [
-    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    Weft_Casts<"F32", "F32", "cross_entropy_loss nll_loss nll_loss2d", "Statistics">]> {
   let summary = "Softmax cross-entropy with class indices";
   let description = [{
     logits [..., V], targets [...]. Per row `-w[t] (logit[t] - lse)`; rows with
@@ -278,9 +289,11 @@ def Weft_CrossEntropyGradOp : Weft_Op<"cross_entropy_grad", [Pure, AllTypesMatch
   let hasVerifier = 1;
 }
 
-class Weft_PairLoss<string mnemonic, string formula>
+class Weft_PairLoss<string mnemonic, string formula, string torch, string cuda = "F32",
+                    string instead = "">
     : Weft_Op<mnemonic, [Pure, AllTypesMatch<["input", "target"]>,
-                         DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+                         DeclareOpInterfaceMethods<InferTypeOpInterface>,
+                         Weft_CastVariants<[Weft_CastRule<cuda, "F32", torch, "Promoted", 0, "", instead>]>]> {
   let summary = formula;
   let description = "Mean (or with `reduction = sum` the sum) of " # formula # " over all elements.\n\n"
       # "Example: `%l = weft." # mnemonic # " %x, %y : tensor<8x4xf32>`.";
@@ -289,10 +302,11 @@ class Weft_PairLoss<string mnemonic, string formula>
   let results = (outs Weft_FloatTensor:$loss);
   let assemblyFormat = "$input `,` $target attr-dict `:` type($input)";
 }
-def Weft_MseOp : Weft_PairLoss<"mse", "(input - target)^2">;
+def Weft_MseOp : Weft_PairLoss<"mse", "(input - target)^2", "mse_loss">;
 def Weft_BceWithLogitsOp : Weft_PairLoss<"bce_with_logits",
-    "max(x, 0) - x t + ln(1 + e^-|x|)">;
+    "max(x, 0) - x t + ln(1 + e^-|x|)", "binary_cross_entropy_with_logits">;
 def Weft_BceOp : Weft_PairLoss<"bce",
-    "-t max(ln p, -100) - (1 - t) max(ln(1 - p), -100)">;
+    "-t max(ln p, -100) - (1 - t) max(ln(1 - p), -100)", "binary_cross_entropy", "Banned",
+    "weft.bce_with_logits">;
 
 #endif // WEFT_NEURAL_OPS_TD

@@ -8,7 +8,13 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Weft_ReduceOp : Weft_Op<"reduce", [
-    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    // In the order of the enum.
+    Weft_CastVariants<[
+      Weft_CastRule<"F32SetDtype", "Follow", "sum", "Equal", 0, "sum">,
+      Weft_CastRule<"Follow", "Follow", "mean", "Equal", 0, "mean">,
+      Weft_CastRule<"Follow", "Follow", "amax", "Equal", 0, "max">,
+      Weft_CastRule<"Follow", "Follow", "amin", "Equal", 0, "min">]>]> {
   let summary = "Reduction over dimensions";
   let description = [{
     Combines the elements along `dims` (increasing) with `sum`, `mean`, `max` or
@@ -29,9 +35,16 @@ def Weft_ReduceOp : Weft_Op<"reduce", [
   let results = (outs Weft_FloatTensor:$result);
   let assemblyFormat = "`` $kind $operand `dims` $dims attr-dict `:` type($operand)";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    const ::weft::CastRule &getCastRule() {
+      return getCastRules()[static_cast<size_t>(getKind())];
+    }
+    ::mlir::Type getExplicitDtype() { return getDtype().value_or(::mlir::Type()); }
+  }];
 }
 
-def Weft_BroadcastOp : Weft_Op<"broadcast", [Pure, SameOperandsAndResultElementType]> {
+def Weft_BroadcastOp : Weft_Op<"broadcast", [Pure, SameOperandsAndResultElementType,
+    Weft_Casts<"Follow", "Follow", "expand">]> {
   let summary = "Repeats along new or size-1 dimensions";
   let description = [{
     NumPy broadcast of the operand to the result's shape.
@@ -45,7 +58,8 @@ def Weft_BroadcastOp : Weft_Op<"broadcast", [Pure, SameOperandsAndResultElementT
   let hasFolder = 1;
 }
 
-def Weft_ReshapeOp : Weft_Op<"reshape", [Pure, SameOperandsAndResultElementType]> {
+def Weft_ReshapeOp : Weft_Op<"reshape", [Pure, SameOperandsAndResultElementType,
+    Weft_Casts<"Follow", "Follow", "reshape view">]> {
   let summary = "Same elements in row-major order under another shape";
   let description = [{
     Example: `%y = weft.reshape %x : tensor<8x4xf32> to tensor<32xf32>`.
@@ -58,7 +72,8 @@ def Weft_ReshapeOp : Weft_Op<"reshape", [Pure, SameOperandsAndResultElementType]
 }
 
 def Weft_TransposeOp : Weft_Op<"transpose", [
-    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    Weft_Casts<"Follow", "Follow", "permute transpose">]> {
   let summary = "Permutes dimensions";
   let description = [{
     Dimension i of the result is dimension `permutation[i]` of the operand.
@@ -72,7 +87,8 @@ def Weft_TransposeOp : Weft_Op<"transpose", [
 }
 
 def Weft_SliceOp : Weft_Op<"slice", [
-    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    Weft_Casts<"Follow", "Follow", "slice">]> {
   let summary = "A rectangular part";
   let description = [{
     Result index i along a dimension is operand index `offset + i * stride`.
@@ -88,7 +104,8 @@ def Weft_SliceOp : Weft_Op<"slice", [
 }
 
 def Weft_PadOp : Weft_Op<"pad", [
-    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    Weft_Casts<"Follow", "Follow", "constant_pad_nd">]> {
   let summary = "Surrounds with zeros";
   let description = [{
     `low` and `high` zeros before and after each dimension, `interior` zeros
@@ -103,7 +120,8 @@ def Weft_PadOp : Weft_Op<"pad", [
 }
 
 def Weft_ConcatOp : Weft_Op<"concat", [
-    Pure, SameOperandsElementType, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    Pure, SameOperandsElementType, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    Weft_Casts<"Follow", "Promote", "cat stack", "Promoted">]> {
   let summary = "Joins tensors along a dimension";
   let description = [{
     Example: `%z = weft.concat %x, %y {dim = 1} : tensor<8x2xf32>, tensor<8x3xf32>`.

@@ -151,7 +151,7 @@ def Weft_ReturnOp : Weft_Op<"return", [
 }
 
 def Weft_ReadOp : Weft_Op<"read", [
-    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>, Weft_Casts<"Follow", "Follow">]> {
   let summary = "Value of a parameter or state at entry of the program";
   let description = [{
     Example: `%w = weft.read @fc1.weight : tensor<128x64xf32>`.
@@ -161,7 +161,8 @@ def Weft_ReadOp : Weft_Op<"read", [
   let assemblyFormat = "$source attr-dict `:` type($result)";
 }
 
-def Weft_ConstantOp : Weft_Op<"constant", [Pure, ConstantLike, AllTypesMatch<["value", "result"]>]> {
+def Weft_ConstantOp : Weft_Op<"constant", [
+    Pure, ConstantLike, AllTypesMatch<["value", "result"]>, Weft_Casts<"Follow", "Follow">]> {
   let summary = "A constant tensor";
   let description = [{
     Example: `%c = weft.constant dense<1.0> : tensor<4xf32>`.
@@ -173,7 +174,8 @@ def Weft_ConstantOp : Weft_Op<"constant", [Pure, ConstantLike, AllTypesMatch<["v
   let hasVerifier = 1;
 }
 
-def Weft_FenceOp : Weft_Op<"fence", [Pure, AllTypesMatch<["operand", "result"]>]> {
+def Weft_FenceOp : Weft_Op<"fence", [
+    Pure, AllTypesMatch<["operand", "result"]>, Weft_Casts<"Follow", "Follow">]> {
   let summary = "Identity that is never folded";
   let description = [{
     Recomputed values read through a fence, so that they do not merge with the

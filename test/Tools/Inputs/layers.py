@@ -24,7 +24,7 @@ ALLOWED = {
     "Plan": MLIR | {"Support", "shared"},
     "Analysis": MLIR | DIALECTS,
     "Frontend": MLIR | {"Weft", "Formats"},
-    "Precision": MLIR | {"Weft"},
+    "Precision": MLIR | {"Weft", "Interfaces", "Support"},
     "Autodiff": MLIR | {"Weft"},
     "Training": MLIR | {"Weft"},
     "Sharding": MLIR | {"Weft", "Dist"},

@@ -1,0 +1,98 @@
+//===- Autocast.cpp - Casts of mixed precision ----------------------------===//
+
+#include "weft/Precision/Passes.h"
+
+#include "OpCaster.h"
+
+#define DEBUG_TYPE "weft-autocast"
+
+using namespace mlir;
+
+namespace weft {
+
+#define GEN_PASS_DEF_AUTOCASTPASS
+#include "weft/Precision/Passes.h.inc"
+
+namespace {
+struct AutocastPass : impl::AutocastPassBase<AutocastPass> {
+  using AutocastPassBase::AutocastPassBase;
+
+  void runOnOperation() override {
+    FailureOr<Type> low = readDtype();
+    FailureOr<CastPolicies> policies = readPolicies();
+    if (failed(low) || failed(policies))
+      return signalPassFailure();
+    for (auto program : getOperation().getOps<ProgramOp>())
+      if (program.getKind() == ProgramKind::Model ||
+          program.getKind() == ProgramKind::Logits)
+        if (failed(castProgram(program, *low, *policies)))
+          return signalPassFailure();
+    if (failed(policies->checkOverrides()))
+      signalPassFailure();
+  }
+
+  LogicalResult castProgram(ProgramOp program, Type low,
+                            CastPolicies &policies) {
+    unsigned before = countRegions(program);
+    CastSettingsMap settings = inlineAutocastRegions(program, {low});
+    numRegions += before;
+    OpCaster caster(policies, explain);
+    Block &block = program.getBody().front();
+    for (Operation &op :
+         llvm::make_early_inc_range(block.without_terminator())) {
+      auto found = settings.find(&op);
+      CastSettings own =
+          found == settings.end() ? CastSettings{low} : found->second;
+      if (failed(caster.castOp(&op, own)))
+        return failure();
+    }
+    caster.castResults(program.getTerminator());
+    numCasts += caster.numCasts;
+    numParameterCasts += caster.numParameterCasts;
+    return success();
+  }
+
+  static unsigned countRegions(ProgramOp program) {
+    unsigned count = 0;
+    program.getBody().walk([&](AutocastOp) { ++count; });
+    return count;
+  }
+
+  /// The low type; null for none.
+  FailureOr<Type> readDtype() {
+    if (dtype == "none")
+      return Type();
+    if (dtype == "f16")
+      return Type(Float16Type::get(&getContext()));
+    if (dtype == "bf16")
+      return Type(BFloat16Type::get(&getContext()));
+    return getOperation().emitError("expects dtype none, f16 or bf16, but got ")
+           << dtype;
+  }
+
+  FailureOr<CastPolicies> readPolicies() {
+    ModuleOp module = getOperation();
+    std::optional<CastLists> chosen = symbolizeCastLists(lists);
+    if (!chosen)
+      return module.emitError("expects lists cuda or cpu, but got ") << lists;
+    std::optional<CastRecipe> known = symbolizeCastRecipe(recipe);
+    if (!known)
+      return module.emitError("expects recipe amp, llm or pure-f16, but got ")
+             << recipe;
+    std::vector<CastOverride> entries;
+    if (!overrides.empty()) {
+      if (dtype == "none")
+        return module.emitError("expects dtype f16 or bf16 with overrides, but "
+                                "got none");
+      FailureOr<std::vector<CastOverride>> read =
+          readOverrideFile(&getContext(), overrides);
+      if (failed(read))
+        return failure();
+      entries = std::move(*read);
+    }
+    return CastPolicies(*chosen, *known, std::move(entries));
+  }
+};
+} // namespace
+
+} // namespace weft

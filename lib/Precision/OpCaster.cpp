@@ -1,0 +1,352 @@
+//===- OpCaster.cpp - Casts the operands of one op ------------------------===//
+
+#include "OpCaster.h"
+
+using namespace mlir;
+using namespace weft;
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+static Type elementOf(Value value) {
+  return getElementTypeOrSelf(value.getType());
+}
+
+static bool isFloat(Value value) { return isa<FloatType>(elementOf(value)); }
+
+/// What autocast may cast: floating point, not double.
+static bool isEligible(Value value) {
+  return isFloat(value) && !elementOf(value).isF64();
+}
+
+static bool isLow(Type element) { return element.isF16() || element.isBF16(); }
+
+static bool isScalar(Value value) {
+  return cast<RankedTensorType>(value.getType()).getRank() == 0;
+}
+
+/// Whether the operand may be f32 beside a low first one.
+static bool isFactor(CastPolicyOpInterface op, OpOperand &operand) {
+  unsigned first = op.getCastRule().firstFactor;
+  return first != 0 && operand.getOperandNumber() >= first;
+}
+
+/// Parameters, inputs and constants that are no numbers of the program.
+static bool isLeaf(Value value) {
+  Operation *def = value.getDefiningOp();
+  return !def || isa<ReadOp>(def) || (isa<ConstantOp>(def) && !isScalar(value));
+}
+
+/// The narrowest type that holds both.
+static Type widest(Type a, Type b) {
+  if (!a || a == b)
+    return b;
+  if (a.isF64() || b.isF64())
+    return a.isF64() ? a : b;
+  return Float32Type::get(a.getContext());
+}
+
+/// The type that PyTorch's op computes in: the widest of the operands, where
+/// scalars count only if there is nothing else. Null without floats.
+static Type promotedType(CastPolicyOpInterface op, bool withFactors) {
+  Type tensors, scalars;
+  for (OpOperand &operand : op->getOpOperands()) {
+    Value value = operand.get();
+    if (!isFloat(value) || (!withFactors && isFactor(op, operand)))
+      continue;
+    Type &target = isScalar(value) ? scalars : tensors;
+    target = widest(target, elementOf(value));
+  }
+  return tensors ? tensors : scalars;
+}
+
+/// Sets the types of results that follow from the operands.
+static LogicalResult inferTypes(Operation *op) {
+  SmallVector<Type> types;
+  if (auto infer = dyn_cast<InferTypeOpInterface>(op)) {
+    if (failed(infer.inferReturnTypes(
+            op->getContext(), op->getLoc(), op->getOperands(),
+            op->getDiscardableAttrDictionary(), op->getPropertiesStorage(),
+            op->getRegions(), types)))
+      return failure();
+  } else if (op->hasTrait<OpTrait::SameOperandsAndResultElementType>()) {
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    types.push_back(type.clone(elementOf(op->getOperand(0))));
+  }
+  for (auto [result, type] : llvm::zip(op->getResults(), types))
+    result.setType(type);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Casts and remarks
+//===----------------------------------------------------------------------===//
+
+void OpCaster::remark(Operation *op, const Twine &text) {
+  if (explain)
+    emitRemark(op->getLoc()) << op->getName().getStringRef() << " " << text;
+}
+
+static std::string spell(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+Value OpCaster::castParameter(ReadOp read, Type element) {
+  Value &copy = copies[{read.getSourceAttr(), element}];
+  if (copy)
+    return copy;
+  OpBuilder builder(read->getContext());
+  builder.setInsertionPointAfter(read);
+  auto type = cast<RankedTensorType>(read.getResult().getType());
+  auto made = CastOp::create(builder, read.getLoc(), type.clone(element), read);
+  copyScope(read, made);
+  ++numCasts;
+  ++numParameterCasts;
+  return copy = made;
+}
+
+void OpCaster::castOperand(OpOperand &operand, Type element, const Twine &why) {
+  Value value = operand.get();
+  if (elementOf(value) == element)
+    return;
+  isTouched = true;
+  Operation *op = operand.getOwner();
+  std::string what =
+      ("casts operand " + Twine(operand.getOperandNumber()) + " from " +
+       spell(elementOf(value)) + " to " + spell(element))
+          .str();
+  auto read = value.getDefiningOp<ReadOp>();
+  if (read && isLow(element) && elementOf(value).isF32()) {
+    operand.set(castParameter(read, element));
+    what += (", one cast for all uses of @" + read.getSource()).str();
+  } else {
+    OpBuilder builder(op);
+    auto type = cast<RankedTensorType>(value.getType());
+    auto made =
+        CastOp::create(builder, op->getLoc(), type.clone(element), value);
+    copyScope(op, made);
+    ++numCasts;
+    operand.set(made);
+  }
+  remark(op, what + ": " + why);
+}
+
+void OpCaster::explainUntouched(CastPolicyOpInterface op, StringRef why) {
+  Type first;
+  for (Value operand : op->getOperands())
+    if (isFloat(operand) && !first)
+      first = elementOf(operand);
+  if (!explain || isTouched || !first)
+    return;
+  if (first.isF64())
+    why = "f64 is never cast";
+  remark(op, "runs in " + spell(first) + ": " + why);
+}
+
+//===----------------------------------------------------------------------===//
+// Policies
+//===----------------------------------------------------------------------===//
+
+LogicalResult OpCaster::promote(CastPolicyOpInterface op, Type low,
+                                StringRef why) {
+  auto f32 = Float32Type::get(op->getContext());
+  Type target = low;
+  for (OpOperand &operand : op->getOpOperands()) {
+    Type element = elementOf(operand.get());
+    if (!isEligible(operand.get()))
+      continue;
+    if (element == f32)
+      target = f32;
+    else if (element != low)
+      return op->emitOpError("expects operands of ")
+             << low << " or f32 for the policy promote, but got " << element
+             << " for operand " << operand.getOperandNumber();
+  }
+  for (OpOperand &operand : op->getOpOperands())
+    if (isEligible(operand.get()))
+      castOperand(operand, target, why);
+  return success();
+}
+
+void OpCaster::narrow(CastPolicyOpInterface op, Type low, StringRef why) {
+  bool hasLow = false;
+  for (OpOperand &operand : op->getOpOperands()) {
+    Value value = operand.get();
+    if (!isFloat(value) || isScalar(value) || isFactor(op, operand))
+      continue;
+    // Doubles and another low type have rules of their own.
+    if (elementOf(value) != low && !elementOf(value).isF32())
+      return;
+    hasLow |= elementOf(value) == low;
+  }
+  for (OpOperand &operand : op->getOpOperands())
+    if (hasLow && isEligible(operand.get()) && !isFactor(op, operand))
+      castOperand(operand, low, why);
+}
+
+void OpCaster::lowerLeaves(CastPolicyOpInterface op, Type low, StringRef why) {
+  // A cast is the program's own; it says what it wants.
+  if (isa<CastOp>(op.getOperation()))
+    return;
+  bool keepsFactors = op.getCastRule().operands == CastOperands::Equal;
+  for (OpOperand &operand : op->getOpOperands())
+    if (isEligible(operand.get()) && isLeaf(operand.get()) &&
+        !(keepsFactors && isFactor(op, operand)))
+      castOperand(operand, low, why);
+}
+
+LogicalResult OpCaster::applyPolicy(CastPolicyOpInterface op, Type low,
+                                    const CastDecision &decision) {
+  std::string why = decision.spell();
+  auto castAll = [&](Type element, bool factors) {
+    for (OpOperand &operand : op->getOpOperands())
+      if (isEligible(operand.get()) && (factors || !isFactor(op, operand)))
+        castOperand(operand, element, why);
+  };
+  auto f32 = Float32Type::get(op->getContext());
+  switch (decision.policy) {
+  case CastPolicy::Lower:
+    castAll(low, /*factors=*/false);
+    return success();
+  case CastPolicy::F32:
+    castAll(f32, /*factors=*/true);
+    return success();
+  case CastPolicy::F32SetDtype:
+    if (isEligible(op->getOperand(0)))
+      castOperand(op->getOpOperand(0), f32, why);
+    return success();
+  case CastPolicy::Promote:
+    return promote(op, low, why);
+  case CastPolicy::Follow:
+    if (policies.lowersLeaves())
+      lowerLeaves(op, low, why);
+    return success();
+  case CastPolicy::Narrow:
+    narrow(op, low, why);
+    return success();
+  case CastPolicy::Banned:
+    return op->emitOpError("does not support ")
+           << low << ": it is " << why << "; use " << op.getCastRule().instead
+           << " instead";
+  }
+  llvm_unreachable("unknown cast policy");
+}
+
+//===----------------------------------------------------------------------===//
+// What an op takes
+//===----------------------------------------------------------------------===//
+
+LogicalResult OpCaster::checkEqual(CastPolicyOpInterface op) {
+  auto f32 = Float32Type::get(op->getContext());
+  Type first;
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isFloat(operand.get()))
+      continue;
+    Type element = elementOf(operand.get());
+    if (!first)
+      first = element;
+    if (element == first || (isFactor(op, operand) && element == f32))
+      continue;
+    if (!isFactor(op, operand))
+      return op->emitOpError("expects operands of one element type, as "
+                             "PyTorch's op does, but got ")
+             << first << " and " << element << " for operand "
+             << operand.getOperandNumber()
+             << "; cast one of them with weft.cast";
+    castOperand(operand, first, "its first operand has that type");
+  }
+  return success();
+}
+
+void OpCaster::joinPromoted(CastPolicyOpInterface op, bool keepFactors) {
+  Type common = promotedType(op, /*withFactors=*/!keepFactors);
+  for (OpOperand &operand : op->getOpOperands()) {
+    Value value = operand.get();
+    bool keeps = keepFactors && isFactor(op, operand) && isLow(common) &&
+                 elementOf(value).isF32();
+    if (isFloat(value) && !keeps)
+      castOperand(operand, common, "the widest type of its operands");
+  }
+}
+
+LogicalResult OpCaster::joinOperands(CastPolicyOpInterface op,
+                                     bool keepFactors) {
+  switch (op.getCastRule().operands) {
+  case CastOperands::Equal:
+    return checkEqual(op);
+  case CastOperands::Promoted:
+    joinPromoted(op, keepFactors);
+    return success();
+  case CastOperands::Statistics:
+    for (OpOperand &operand : op->getOpOperands().drop_front())
+      if (isEligible(operand.get()))
+        castOperand(operand, Float32Type::get(op->getContext()),
+                    "it is combined in f32");
+    return success();
+  }
+  llvm_unreachable("unknown rule of operands");
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+LogicalResult OpCaster::castExplicit(CastPolicyOpInterface op) {
+  Type dtype = op.getExplicitDtype();
+  std::string why = "the caller asks for " + spell(dtype);
+  castOperand(op->getOpOperand(0), dtype, why);
+  op->removeAttr("dtype");
+  explainUntouched(op, why);
+  return inferTypes(op);
+}
+
+LogicalResult OpCaster::castOp(Operation *op, CastSettings settings) {
+  isTouched = false;
+  auto rules = dyn_cast<CastPolicyOpInterface>(op);
+  if (rules && rules.getExplicitDtype())
+    return castExplicit(rules);
+  if (!settings.dtype)
+    return success();
+  if (!rules)
+    return op->emitOpError("expects an op with a cast policy in a model, but "
+                           "this one has none");
+  if (llvm::none_of(op->getOperands(), isFloat))
+    return success();
+  std::string why = "autocast is disabled here";
+  bool keepFactors = false;
+  if (settings.enabled) {
+    CastDecision decision = policies.decide(rules);
+    why = decision.spell();
+    keepFactors = decision.policy == CastPolicy::Lower ||
+                  decision.policy == CastPolicy::Narrow;
+    if (failed(applyPolicy(rules, settings.dtype, decision)))
+      return failure();
+  }
+  if (failed(joinOperands(rules, keepFactors)))
+    return failure();
+  explainUntouched(rules, why);
+  return inferTypes(op);
+}
+
+void OpCaster::castResults(ReturnOp terminator) {
+  auto program = cast<ProgramOp>(terminator->getParentOp());
+  Operation *module = program->getParentOp();
+  unsigned numOutputs = terminator.getOutputs().size();
+  for (OpOperand &operand : terminator->getOpOperands()) {
+    unsigned index = operand.getOperandNumber();
+    Type declared;
+    if (index < numOutputs) {
+      declared = program.getResultTypes()[index];
+    } else {
+      auto target =
+          cast<FlatSymbolRefAttr>(terminator.getTargets()[index - numOutputs]);
+      Operation *state = SymbolTable::lookupSymbolIn(module, target.getAttr());
+      declared = cast<TypeAttr>(state->getAttr("type")).getValue();
+    }
+    castOperand(operand, getElementTypeOrSelf(declared),
+                "outputs and states keep their types");
+  }
+}

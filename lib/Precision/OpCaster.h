@@ -1,0 +1,57 @@
+//===- OpCaster.h - Casts the operands of one op ----------------*- C++ -*-===//
+
+#ifndef WEFT_LIB_PRECISION_OPCASTER_H
+#define WEFT_LIB_PRECISION_OPCASTER_H
+
+#include "CastPolicies.h"
+#include "CastRegions.h"
+
+namespace weft {
+
+/// Rewrites the ops of one program, first to last.
+class OpCaster {
+public:
+  OpCaster(CastPolicies &policies, bool explain)
+      : policies(policies), explain(explain) {}
+
+  /// Casts the operands of `op` as its policy asks and updates its types.
+  llvm::LogicalResult castOp(mlir::Operation *op, CastSettings settings);
+
+  /// Casts outputs and written values to their declared types.
+  void castResults(ReturnOp terminator);
+
+  unsigned numCasts = 0;
+  unsigned numParameterCasts = 0;
+
+private:
+  llvm::LogicalResult castExplicit(CastPolicyOpInterface op);
+  llvm::LogicalResult applyPolicy(CastPolicyOpInterface op, mlir::Type low,
+                                  const CastDecision &decision);
+  llvm::LogicalResult promote(CastPolicyOpInterface op, mlir::Type low,
+                              llvm::StringRef why);
+  void narrow(CastPolicyOpInterface op, mlir::Type low, llvm::StringRef why);
+  void lowerLeaves(CastPolicyOpInterface op, mlir::Type low,
+                   llvm::StringRef why);
+  /// Makes the types of the operands ones that the op takes. `keepFactors`: its
+  /// factors do not widen a low first operand.
+  llvm::LogicalResult joinOperands(CastPolicyOpInterface op, bool keepFactors);
+  void joinPromoted(CastPolicyOpInterface op, bool keepFactors);
+  llvm::LogicalResult checkEqual(CastPolicyOpInterface op);
+
+  void castOperand(mlir::OpOperand &operand, mlir::Type element,
+                   const llvm::Twine &why);
+  /// The one cast of that parameter to `element`.
+  mlir::Value castParameter(ReadOp read, mlir::Type element);
+  void remark(mlir::Operation *op, const llvm::Twine &text);
+  /// Says why an op stays as it is, unless an operand was cast.
+  void explainUntouched(CastPolicyOpInterface op, llvm::StringRef why);
+
+  CastPolicies &policies;
+  bool explain;
+  bool isTouched = false;
+  llvm::DenseMap<std::pair<mlir::Attribute, mlir::Type>, mlir::Value> copies;
+};
+
+} // namespace weft
+
+#endif // WEFT_LIB_PRECISION_OPCASTER_H

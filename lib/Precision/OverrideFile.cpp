@@ -1,0 +1,140 @@
+//===- OverrideFile.cpp - Cast policies from a TOML file ------------------===//
+
+#include "OverrideFile.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Regex.h"
+
+#define TOML_EXCEPTIONS 0
+#include <toml++/toml.h>
+
+using namespace mlir;
+
+namespace weft {
+
+namespace {
+/// Reads one file; every error names the line.
+class OverrideReader {
+public:
+  OverrideReader(MLIRContext *context, StringRef path)
+      : context(context), path(path) {}
+
+  FailureOr<std::vector<CastOverride>> read();
+
+private:
+  Location locate(const toml::source_region &source) {
+    return FileLineColLoc::get(context, path, source.begin.line,
+                               source.begin.column);
+  }
+  FailureOr<CastOverride> readOverride(const toml::node &node);
+  LogicalResult readKey(CastOverride &entry, StringRef key,
+                        const toml::node &value);
+  LogicalResult readRegex(std::string &target, StringRef key,
+                          const toml::node &value);
+  LogicalResult readPolicy(CastOverride &entry, const toml::node &value);
+
+  MLIRContext *context;
+  StringRef path;
+};
+} // namespace
+
+LogicalResult OverrideReader::readRegex(std::string &target, StringRef key,
+                                        const toml::node &value) {
+  std::optional<std::string> text = value.value_exact<std::string>();
+  if (!text || text->empty())
+    return emitError(locate(value.source()), "expects `")
+           << key << "` to be a string with text, but got "
+           << (text ? "an empty one" : "another type");
+  std::string problem;
+  if (!llvm::Regex(*text).isValid(problem))
+    return emitError(locate(value.source()), "expects `")
+           << key << "` to be a regular expression, but got \"" << *text
+           << "\": " << problem;
+  target = *text;
+  return success();
+}
+
+LogicalResult OverrideReader::readPolicy(CastOverride &entry,
+                                         const toml::node &value) {
+  std::string text = value.value_exact<std::string>().value_or("");
+  std::optional<CastPolicy> policy = symbolizeCastPolicy(text);
+  // A caller's dtype wins over f32 as well; nothing needs a ban of its own.
+  if (!policy || *policy == CastPolicy::F32SetDtype ||
+      *policy == CastPolicy::Banned)
+    return emitError(locate(value.source()),
+                     "expects `policy` to be lower, f32, promote, follow or "
+                     "narrow, but got \"")
+           << text << "\"";
+  entry.policy = policy;
+  return success();
+}
+
+LogicalResult OverrideReader::readKey(CastOverride &entry, StringRef key,
+                                      const toml::node &value) {
+  if (key == "op")
+    return readRegex(entry.op, key, value);
+  if (key == "scope")
+    return readRegex(entry.scope, key, value);
+  if (key == "policy")
+    return readPolicy(entry, value);
+  return emitError(locate(value.source()),
+                   "expects op, scope or policy, but got `")
+         << key << "`";
+}
+
+FailureOr<CastOverride> OverrideReader::readOverride(const toml::node &node) {
+  Location location = locate(node.source());
+  const toml::table *table = node.as_table();
+  if (!table)
+    return emitError(location, "expects a table [[override]], but got a value");
+  CastOverride entry(location);
+  entry.place = (path + ":" + llvm::Twine(node.source().begin.line)).str();
+  for (auto &&[key, value] : *table)
+    if (failed(readKey(entry, key.str(), value)))
+      return failure();
+  if (!entry.policy)
+    return emitError(location, "expects `policy` in an override, but got none");
+  if (entry.op.empty() && entry.scope.empty())
+    return emitError(location,
+                     "expects `op` or `scope` in an override, but got neither");
+  return entry;
+}
+
+FailureOr<std::vector<CastOverride>> OverrideReader::read() {
+  Location start = FileLineColLoc::get(context, path, 0, 0);
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (!file)
+    return emitError(start, "expects a readable file of cast policies, but "
+                            "got: ")
+           << file.getError().message();
+  StringRef text = (*file)->getBuffer();
+  toml::parse_result parsed =
+      toml::parse(std::string_view(text.data(), text.size()));
+  if (!parsed)
+    return emitError(locate(parsed.error().source()), "expects TOML, but got: ")
+           << std::string(parsed.error().description());
+  std::vector<CastOverride> entries;
+  for (auto &&[key, value] : parsed.table()) {
+    const toml::array *array = value.as_array();
+    if (key.str() != "override" || !array)
+      return emitError(locate(value.source()),
+                       "expects only tables [[override]], but got `")
+             << std::string(key.str()) << "`";
+    for (const toml::node &node : *array) {
+      FailureOr<CastOverride> entry = readOverride(node);
+      if (failed(entry))
+        return failure();
+      entries.push_back(*entry);
+    }
+  }
+  return entries;
+}
+
+FailureOr<std::vector<CastOverride>> readOverrideFile(MLIRContext *context,
+                                                      StringRef path) {
+  return OverrideReader(context, path).read();
+}
+
+} // namespace weft

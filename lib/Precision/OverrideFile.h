@@ -1,0 +1,37 @@
+//===- OverrideFile.h - Cast policies from a TOML file ----------*- C++ -*-===//
+
+#ifndef WEFT_LIB_PRECISION_OVERRIDEFILE_H
+#define WEFT_LIB_PRECISION_OVERRIDEFILE_H
+
+#include "weft/Interfaces/CastPolicy.h"
+
+#include "mlir/IR/Location.h"
+
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// One `[[override]]` of a file.
+struct CastOverride {
+  mlir::Location location;
+  /// "overrides.toml:3", for remarks.
+  std::string place;
+  /// Regular expressions; "": every op, every scope.
+  std::string op;
+  std::string scope;
+  std::optional<CastPolicy> policy;
+  /// What it did with the ops of the model so far.
+  bool matches = false;
+  bool claims = false;
+
+  explicit CastOverride(mlir::Location location) : location(location) {}
+};
+
+/// Reads the overrides, or emits an error at the line of the file.
+llvm::FailureOr<std::vector<CastOverride>>
+readOverrideFile(mlir::MLIRContext *context, llvm::StringRef path);
+
+} // namespace weft
+
+#endif // WEFT_LIB_PRECISION_OVERRIDEFILE_H
