@@ -1,7 +1,8 @@
 //===- GroupFile.cpp - Parameter groups from a TOML file ------------------===//
 
 #include "GroupFile.h"
-#include "MatchPattern.h"
+
+#include "weft/Support/MatchPattern.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Diagnostics.h"

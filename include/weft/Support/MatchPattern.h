@@ -1,7 +1,7 @@
 //===- MatchPattern.h - Regular expressions of bounded cost -----*- C++ -*-===//
 
-#ifndef WEFT_LIB_TRAINING_MATCHPATTERN_H
-#define WEFT_LIB_TRAINING_MATCHPATTERN_H
+#ifndef WEFT_SUPPORT_MATCHPATTERN_H
+#define WEFT_SUPPORT_MATCHPATTERN_H
 
 #include "llvm/ADT/StringRef.h"
 
@@ -17,4 +17,4 @@ std::optional<std::string> findPatternProblem(llvm::StringRef text);
 
 } // namespace weft
 
-#endif // WEFT_LIB_TRAINING_MATCHPATTERN_H
+#endif // WEFT_SUPPORT_MATCHPATTERN_H

@@ -1,6 +1,6 @@
 //===- MatchPattern.cpp - Regular expressions of bounded cost -------------===//
 
-#include "MatchPattern.h"
+#include "weft/Support/MatchPattern.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
