@@ -21,22 +21,56 @@ static void printParams(ModuleOp module, raw_ostream &stream) {
   }
 }
 
-/// The computation without types, so that batch and length do not enter.
-static void printComputation(ProgramOp program, raw_ostream &stream) {
+namespace {
+/// Prints the computation without types, so that batch and length do not enter,
+/// nor does precision: autocast regions are seen through.
+class ComputationPrinter {
+public:
+  explicit ComputationPrinter(raw_ostream &stream) : stream(stream) {}
+
+  void print(ProgramOp program) {
+    for (BlockArgument argument : program.getArguments())
+      number(argument);
+    print(program.getBody().front());
+  }
+
+private:
+  void number(Value value) { numbers[value] = next++; }
+  void print(Block &block);
+  void print(Operation &op);
+
+  raw_ostream &stream;
   llvm::DenseMap<Value, unsigned> numbers;
-  for (BlockArgument argument : program.getArguments())
-    numbers.try_emplace(argument, numbers.size());
-  for (Operation &op : program.getBody().front()) {
-    stream << op.getName();
-    for (Value operand : op.getOperands())
-      stream << " " << numbers.lookup(operand);
-    if (!isa<ReshapeOp, BroadcastOp>(op))
-      for (NamedAttribute attr : op.getAttrDictionary())
-        if (attr.getName() != WeftDialect::kScopeAttr)
-          stream << " " << attr.getName() << "=" << attr.getValue();
-    stream << "\n";
-    for (Value result : op.getResults())
-      numbers.try_emplace(result, numbers.size());
+  unsigned next = 0;
+};
+} // namespace
+
+void ComputationPrinter::print(Operation &op) {
+  stream << op.getName();
+  for (Value operand : op.getOperands())
+    stream << " " << numbers.lookup(operand);
+  if (!isa<ReshapeOp, BroadcastOp>(op))
+    for (NamedAttribute attr : op.getAttrDictionary())
+      if (attr.getName() != WeftDialect::kScopeAttr)
+        stream << " " << attr.getName() << "=" << attr.getValue();
+  stream << "\n";
+  for (Value result : op.getResults())
+    number(result);
+}
+
+void ComputationPrinter::print(Block &block) {
+  for (Operation &op : block) {
+    auto region = dyn_cast<AutocastOp>(op);
+    if (!region) {
+      if (!isa<YieldOp>(op))
+        print(op);
+      continue;
+    }
+    Block &body = region.getBody().front();
+    print(body);
+    for (auto [result, value] :
+         llvm::zip(region.getResults(), body.getTerminator()->getOperands()))
+      numbers[result] = numbers.lookup(value);
   }
 }
 
@@ -56,7 +90,7 @@ void weft::storeFingerprint(ModuleOp module) {
   } else {
     for (auto program : module.getOps<ProgramOp>())
       if (program.getKind() == ProgramKind::Model)
-        printComputation(program, stream);
+        ComputationPrinter(stream).print(program);
   }
   module->setAttr("weft.fingerprint",
                   StringAttr::get(module.getContext(), digest128(text)));

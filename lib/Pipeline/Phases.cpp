@@ -19,6 +19,19 @@ static std::string inferShapes(const FlagValues &flags) {
     text += ",weft-apply-groups{groups=" + flags.getText("groups") + "}";
   return text;
 }
+/// Runs in f32 as well: it resolves autocast regions and dtypes.
+static std::string autocast(const FlagValues &flags) {
+  const std::string &precision = flags.getText("precision");
+  if (precision == "f32")
+    return "weft-autocast";
+  std::string text =
+      "weft-autocast{dtype=" + precision + " recipe=" + flags.getText("recipe");
+  if (flags.isSet("autocast-lists"))
+    text += " overrides=" + flags.getText("autocast-lists");
+  if (flags.getText("explain") == "precision")
+    text += " explain=true";
+  return text + "}";
+}
 static std::string derivePrograms(const FlagValues &) {
   return "weft-derive-programs";
 }
@@ -80,8 +93,9 @@ llvm::ArrayRef<Phase> weft::phases() {
        Level::Graph, tieParams},
       {"infer-shapes", "every shape is static; parameter groups are applied",
        Level::Graph, inferShapes},
-      {"autocast", "casts as the precision asks (f32: none)", Level::Graph,
-       identity},
+      {"autocast",
+       "casts as the precision asks (f32: none); no autocast region is left",
+       Level::Graph, autocast},
       {"derive-programs", "micro, eval, init (and logits) replace the model",
        Level::Graph, derivePrograms},
       {"mark-recompute", "what the backward pass computes again is marked",

@@ -55,6 +55,23 @@ static LogicalResult checkNoTies(ModuleOp module) {
   return success();
 }
 
+/// Types are those of the ops from here on.
+static LogicalResult checkCasts(ModuleOp module) {
+  WalkResult walk = module.walk([](Operation *op) {
+    if (isa<AutocastOp>(op)) {
+      op->emitOpError("expects no autocast region after autocast");
+      return WalkResult::interrupt();
+    }
+    auto rules = dyn_cast<CastPolicyOpInterface>(op);
+    if (!rules || !rules.getExplicitDtype())
+      return WalkResult::advance();
+    op->emitOpError("expects no dtype after autocast, but got ")
+        << rules.getExplicitDtype();
+    return WalkResult::interrupt();
+  });
+  return failure(walk.wasInterrupted());
+}
+
 static LogicalResult checkPrograms(ModuleOp module) {
   if (countPrograms(module, ProgramKind::Model) != 0)
     return module.emitError("expects no model program after derive-programs");
@@ -128,6 +145,7 @@ struct Contract {
 static const Contract kContracts[] = {
     {"verify", checkModel},
     {"tie-params", checkNoTies},
+    {"autocast", checkCasts},
     {"derive-programs", checkPrograms},
     {"autodiff", checkGradients},
     {"expand-optimizer", checkApply},

@@ -79,18 +79,16 @@ struct AutocastPass : impl::AutocastPassBase<AutocastPass> {
     if (!known)
       return module.emitError("expects recipe amp, llm or pure-f16, but got ")
              << recipe;
-    std::vector<CastOverride> entries;
-    if (!overrides.empty()) {
-      if (dtype == "none")
-        return module.emitError("expects dtype f16 or bf16 with overrides, but "
-                                "got none");
-      FailureOr<std::vector<CastOverride>> read =
-          readOverrideFile(&getContext(), overrides);
-      if (failed(read))
-        return failure();
-      entries = std::move(*read);
-    }
-    return CastPolicies(*chosen, *known, std::move(entries));
+    if (overrides.empty())
+      return CastPolicies(*chosen, *known, {});
+    if (dtype == "none")
+      return module.emitError("expects dtype f16 or bf16 with overrides, but "
+                              "got none");
+    FailureOr<OverrideFile> file = readOverrideFile(&getContext(), overrides);
+    if (failed(file))
+      return failure();
+    return CastPolicies(file->lists.value_or(*chosen), *known,
+                        std::move(file->overrides));
   }
 };
 } // namespace

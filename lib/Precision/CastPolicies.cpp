@@ -16,11 +16,9 @@ std::optional<CastRecipe> weft::symbolizeCastRecipe(StringRef name) {
       .Default(std::nullopt);
 }
 
-/// Name of an op in the tables: "exp", "reduce sum".
-static std::string tableName(CastPolicyOpInterface op) {
-  std::string name = op->getName().stripDialect().str();
-  StringRef variant = op.getCastRule().variant;
-  return variant.empty() ? name : name + " " + variant.str();
+std::string weft::castTableName(OperationName op, const CastRule &rule) {
+  std::string name = op.stripDialect().str();
+  return rule.variant.empty() ? name : name + " " + rule.variant.str();
 }
 
 /// The low stream starts at the embedding; what joins it goes low, norms and
@@ -42,12 +40,25 @@ static CastPolicy pureF16Policy(StringRef name) {
       .Default(CastPolicy::Follow);
 }
 
+std::optional<CastPolicy> weft::findRecipePolicy(CastRecipe recipe,
+                                                 StringRef name) {
+  switch (recipe) {
+  case CastRecipe::Amp:
+    return std::nullopt;
+  case CastRecipe::Llm:
+    return llmPolicy(name);
+  case CastRecipe::PureF16:
+    return pureF16Policy(name);
+  }
+  llvm_unreachable("unknown recipe");
+}
+
 static bool finds(StringRef regex, StringRef text) {
   return regex.empty() || llvm::Regex(regex).match(text);
 }
 
 CastDecision CastPolicies::decide(CastPolicyOpInterface op) {
-  std::string name = tableName(op);
+  std::string name = castTableName(op->getName(), op.getCastRule());
   const CastOverride *chosen = nullptr;
   for (CastOverride &entry : overrides) {
     if (!finds(entry.op, name) || !finds(entry.scope, getScope(op)))
@@ -60,11 +71,9 @@ CastDecision CastPolicies::decide(CastPolicyOpInterface op) {
   }
   if (chosen)
     return {*chosen->policy, chosen->place};
-  if (recipe == CastRecipe::PureF16)
-    return {pureF16Policy(name), "recipe pure-f16"};
-  if (recipe == CastRecipe::Llm)
-    if (std::optional<CastPolicy> policy = llmPolicy(name))
-      return {*policy, "recipe llm"};
+  if (std::optional<CastPolicy> policy = findRecipePolicy(recipe, name))
+    return {*policy, recipe == CastRecipe::Llm ? "the recipe llm"
+                                               : "the recipe pure-f16"};
   return {op.getCastRule().under(lists),
           ("the " + stringifyCastLists(lists) + " lists").str()};
 }

@@ -14,6 +14,14 @@ enum class CastRecipe { Amp, Llm, PureF16 };
 /// "amp", "llm" or "pure-f16".
 std::optional<CastRecipe> symbolizeCastRecipe(llvm::StringRef name);
 
+/// What the recipe says about an op ("exp", "reduce sum"), if it is not what
+/// the lists say.
+std::optional<CastPolicy> findRecipePolicy(CastRecipe recipe,
+                                           llvm::StringRef name);
+
+/// Name of an op of the weft dialect in tables, overrides and recipes.
+std::string castTableName(mlir::OperationName op, const CastRule &rule);
+
 /// The policy of an op and the rule it comes from ("the cuda lists").
 struct CastDecision {
   CastPolicy policy;
@@ -32,6 +40,7 @@ public:
                std::vector<CastOverride> overrides)
       : lists(lists), recipe(recipe), overrides(std::move(overrides)) {}
 
+  /// The policy of an op. Overrides remember what they found.
   CastDecision decide(CastPolicyOpInterface op);
 
   /// Whether parameters, inputs and constants are low wherever they are used.

@@ -84,8 +84,14 @@ static LogicalResult inferTypes(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 void OpCaster::remark(Operation *op, const Twine &text) {
-  if (explain)
-    emitRemark(op->getLoc()) << op->getName().getStringRef() << " " << text;
+  if (!explain)
+    return;
+  InFlightDiagnostic remark = emitRemark(op->getLoc());
+  remark << op->getName().stripDialect();
+  // Many ops of a model may stand at one place of a configuration.
+  if (StringRef scope = getScope(op); !scope.empty())
+    remark << " of " << scope;
+  remark << " " << text;
 }
 
 static std::string spell(Type type) {

@@ -2,10 +2,11 @@
 
 #include "OverrideFile.h"
 
+#include "weft/Support/MatchPattern.h"
+
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Regex.h"
 
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
@@ -21,13 +22,16 @@ public:
   OverrideReader(MLIRContext *context, StringRef path)
       : context(context), path(path) {}
 
-  FailureOr<std::vector<CastOverride>> read();
+  FailureOr<OverrideFile> read();
 
 private:
   Location locate(const toml::source_region &source) {
     return FileLineColLoc::get(context, path, source.begin.line,
                                source.begin.column);
   }
+  LogicalResult readTop(OverrideFile &target, StringRef key,
+                        const toml::node &value);
+  LogicalResult readLists(OverrideFile &target, const toml::node &value);
   FailureOr<CastOverride> readOverride(const toml::node &node);
   LogicalResult readKey(CastOverride &entry, StringRef key,
                         const toml::node &value);
@@ -47,11 +51,10 @@ LogicalResult OverrideReader::readRegex(std::string &target, StringRef key,
     return emitError(locate(value.source()), "expects `")
            << key << "` to be a string with text, but got "
            << (text ? "an empty one" : "another type");
-  std::string problem;
-  if (!llvm::Regex(*text).isValid(problem))
+  if (std::optional<std::string> problem = findPatternProblem(*text))
     return emitError(locate(value.source()), "expects `")
-           << key << "` to be a regular expression, but got \"" << *text
-           << "\": " << problem;
+           << key << "` to be a regular expression, but got \""
+           << StringRef(*text).take_front(100) << "\": " << *problem;
   target = *text;
   return success();
 }
@@ -102,7 +105,36 @@ FailureOr<CastOverride> OverrideReader::readOverride(const toml::node &node) {
   return entry;
 }
 
-FailureOr<std::vector<CastOverride>> OverrideReader::read() {
+LogicalResult OverrideReader::readLists(OverrideFile &target,
+                                        const toml::node &value) {
+  std::string text = value.value_exact<std::string>().value_or("");
+  target.lists = symbolizeCastLists(text);
+  if (target.lists)
+    return success();
+  return emitError(locate(value.source()),
+                   "expects `lists` to be cuda or cpu, but got \"")
+         << text << "\"";
+}
+
+LogicalResult OverrideReader::readTop(OverrideFile &target, StringRef key,
+                                      const toml::node &value) {
+  if (key == "lists")
+    return readLists(target, value);
+  const toml::array *array = value.as_array();
+  if (key != "override" || !array)
+    return emitError(locate(value.source()),
+                     "expects only `lists` and tables [[override]], but got `")
+           << key << "`";
+  for (const toml::node &node : *array) {
+    FailureOr<CastOverride> entry = readOverride(node);
+    if (failed(entry))
+      return failure();
+    target.overrides.push_back(*entry);
+  }
+  return success();
+}
+
+FailureOr<OverrideFile> OverrideReader::read() {
   Location start = FileLineColLoc::get(context, path, 0, 0);
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
   if (!file)
@@ -115,25 +147,14 @@ FailureOr<std::vector<CastOverride>> OverrideReader::read() {
   if (!parsed)
     return emitError(locate(parsed.error().source()), "expects TOML, but got: ")
            << std::string(parsed.error().description());
-  std::vector<CastOverride> entries;
-  for (auto &&[key, value] : parsed.table()) {
-    const toml::array *array = value.as_array();
-    if (key.str() != "override" || !array)
-      return emitError(locate(value.source()),
-                       "expects only tables [[override]], but got `")
-             << std::string(key.str()) << "`";
-    for (const toml::node &node : *array) {
-      FailureOr<CastOverride> entry = readOverride(node);
-      if (failed(entry))
-        return failure();
-      entries.push_back(*entry);
-    }
-  }
-  return entries;
+  OverrideFile result;
+  for (auto &&[key, value] : parsed.table())
+    if (failed(readTop(result, key.str(), value)))
+      return failure();
+  return result;
 }
 
-FailureOr<std::vector<CastOverride>> readOverrideFile(MLIRContext *context,
-                                                      StringRef path) {
+FailureOr<OverrideFile> readOverrideFile(MLIRContext *context, StringRef path) {
   return OverrideReader(context, path).read();
 }
 

@@ -28,9 +28,15 @@ struct CastOverride {
   explicit CastOverride(mlir::Location location) : location(location) {}
 };
 
+/// What a file says.
+struct OverrideFile {
+  std::optional<CastLists> lists;
+  std::vector<CastOverride> overrides;
+};
+
 /// Reads the overrides, or emits an error at the line of the file.
-llvm::FailureOr<std::vector<CastOverride>>
-readOverrideFile(mlir::MLIRContext *context, llvm::StringRef path);
+llvm::FailureOr<OverrideFile> readOverrideFile(mlir::MLIRContext *context,
+                                               llvm::StringRef path);
 
 } // namespace weft
 

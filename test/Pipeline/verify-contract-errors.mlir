@@ -8,6 +8,10 @@
 // LOSS-TYPE: error: {{.*}}expects a loss of type tensor<f32>, but got 'tensor<4xf32>'
 // RUN: not weft-opt %t/tied.mlir --weft-verify-contract=phase=tie-params 2>&1 | FileCheck %s --check-prefix=TIED
 // TIED: error: {{.*}}expects no tied parameter after tie-params
+// RUN: not weft-opt %t/region-left.mlir --weft-verify-contract=phase=autocast 2>&1 | FileCheck %s --check-prefix=REGION-LEFT
+// REGION-LEFT: error: {{.*}}expects no autocast region after autocast
+// RUN: not weft-opt %t/dtype-left.mlir --weft-verify-contract=phase=autocast 2>&1 | FileCheck %s --check-prefix=DTYPE-LEFT
+// DTYPE-LEFT: error: {{.*}}expects no dtype after autocast, but got 'f16'
 // RUN: not weft-opt %t/model-left.mlir --weft-verify-contract=phase=derive-programs 2>&1 | FileCheck %s --check-prefix=MODEL-LEFT
 // MODEL-LEFT: error: {{.*}}expects no model program after derive-programs
 // RUN: not weft-opt %t/no-micro.mlir --weft-verify-contract=phase=derive-programs 2>&1 | FileCheck %s --check-prefix=NO-MICRO
@@ -28,7 +32,7 @@
 // PHASE: error: {{.*}}expects the name of a phase, but got 'nowhere'
 
 // A phase that promises nothing about a module is silent, as is one that holds.
-// RUN: weft-opt %t/good.mlir --weft-verify-contract=phase=tie-params --weft-verify-contract=phase=fuse -o %t/out
+// RUN: weft-opt %t/good.mlir --weft-verify-contract=phase=tie-params --weft-verify-contract=phase=autocast --weft-verify-contract=phase=fuse -o %t/out
 
 //--- none.mlir
 module {
@@ -53,6 +57,25 @@ weft.program @m(%x: tensor<4xf32> {weft.input = "x"}) -> (tensor<4xf32> {weft.ou
 module {
 weft.param @a : tensor<4xf32>
 weft.param @b : tensor<4xf32> {tie = @a}
+}
+
+//--- region-left.mlir
+module {
+weft.program @m() attributes {kind = #weft.kind<model>} {
+  weft.autocast {
+    weft.yield
+  }
+  weft.return
+}
+}
+
+//--- dtype-left.mlir
+module {
+weft.program @m(%x: tensor<4xf32> {weft.input = "x"}) -> (tensor<4xf16> {weft.output = "y"})
+    attributes {kind = #weft.kind<model>} {
+  %y = weft.softmax %x {dtype = f16} : tensor<4xf32>
+  weft.return %y : tensor<4xf16>
+}
 }
 
 //--- model-left.mlir

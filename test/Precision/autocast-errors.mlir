@@ -15,6 +15,7 @@
 // RUN: not weft-opt "--weft-autocast=dtype=f16 overrides=%t/nopolicy.toml" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=NOPOLICY
 // RUN: not weft-opt "--weft-autocast=dtype=f16 overrides=%t/noop.toml" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=NOOP
 // RUN: not weft-opt "--weft-autocast=dtype=f16 overrides=%t/type.toml" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=TYPE
+// RUN: not weft-opt "--weft-autocast=dtype=f16 overrides=%t/lists.toml" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=FILELISTS
 // RUN: not weft-opt "--weft-autocast=dtype=f16 overrides=%t/empty.toml" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=EMPTY
 // RUN: not weft-opt "--weft-autocast=dtype=f16 overrides=%t/regex.toml" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=REGEX
 // RUN: not weft-opt "--weft-autocast=dtype=f16 overrides=%t/nothing.toml" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=NOTHING
@@ -91,7 +92,7 @@ kind = 3
 //--- top.toml
 [overrides]
 op = "exp"
-# TOP: top.toml:1:{{.*}}expects only tables {{\[\[}}override{{\]\]}}, but got `overrides`
+# TOP: top.toml:1:{{.*}}expects only `lists` and tables {{\[\[}}override{{\]\]}}, but got `overrides`
 
 //--- value.toml
 override = [1]
@@ -124,6 +125,10 @@ policy = "f32"
 [[override]]
 op = 3
 # TYPE: type.toml:2:{{.*}}expects `op` to be a string with text, but got another type
+
+//--- lists.toml
+lists = "tpu"
+# FILELISTS: lists.toml:1:{{.*}}expects `lists` to be cuda or cpu, but got "tpu"
 
 //--- empty.toml
 [[override]]

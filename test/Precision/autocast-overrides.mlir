@@ -1,10 +1,11 @@
 // RUN: split-file %s %t
 // RUN: weft-opt "--weft-autocast=dtype=f16 overrides=%t/overrides.toml" %t/model.mlir | FileCheck %t/model.mlir
 // RUN: weft-opt "--weft-autocast=dtype=f16 overrides=%t/overrides.toml explain=true" %t/model.mlir -o %t/out.mlir 2>&1 | FileCheck %t/model.mlir --check-prefix=EXPLAIN
-// RUN: weft-opt "--weft-autocast=dtype=f16 lists=cpu overrides=%t/norms.toml" %t/norms.mlir | FileCheck %t/norms.mlir
+// RUN: weft-opt "--weft-autocast=dtype=f16 overrides=%t/norms.toml" %t/norms.mlir | FileCheck %t/norms.mlir
 // RUN: weft-opt "--weft-autocast=dtype=f16 recipe=pure-f16 overrides=%t/pure.toml" %t/norms.mlir | FileCheck %t/norms.mlir --check-prefix=PURE
 
 // Overrides come before recipe and lists; the first that finds an op decides.
+// A file may choose the lists.
 
 //--- overrides.toml
 [[override]]
@@ -39,14 +40,14 @@ weft.param @w : tensor<4x4xf32>
 // CHECK-NEXT: %[[L:.*]] = weft.cast %{{.*}} : tensor<f16> to tensor<f32>
 // CHECK-NEXT: weft.return %[[L]]
 
-// EXPLAIN: model.mlir:[[# @LINE + 11]]:{{.*}}: remark: weft.matmul casts operand 0 from f32 to f16: lower in the cuda lists
-// EXPLAIN: model.mlir:[[# @LINE + 10]]:{{.*}}: remark: weft.matmul casts operand 1 from f32 to f16, one cast for all uses of @w: lower in the cuda lists
-// EXPLAIN: remark: weft.exp casts operand 0 from f16 to f32: f32 in the cuda lists
-// EXPLAIN: remark: weft.exp runs in f16: follow in {{.*}}overrides.toml:1
-// EXPLAIN: remark: weft.matmul casts operand 0 from f16 to f32: f32 in {{.*}}overrides.toml:6
-// EXPLAIN: remark: weft.add casts operand 1 from f16 to f32: promote in {{.*}}overrides.toml:14
-// EXPLAIN: remark: weft.reduce casts operand 0 from f32 to f16: lower in {{.*}}overrides.toml:10
-// EXPLAIN: remark: weft.return casts operand 0 from f16 to f32: outputs and states keep their types
+// EXPLAIN: model.mlir:[[# @LINE + 11]]:{{.*}}: remark: matmul of h.0 casts operand 0 from f32 to f16: lower in the cuda lists
+// EXPLAIN: model.mlir:[[# @LINE + 10]]:{{.*}}: remark: matmul of h.0 casts operand 1 from f32 to f16, one cast for all uses of @w: lower in the cuda lists
+// EXPLAIN: remark: exp of h.0 casts operand 0 from f16 to f32: f32 in the cuda lists
+// EXPLAIN: remark: exp of h.1 runs in f16: follow in {{.*}}overrides.toml:1
+// EXPLAIN: remark: matmul of h.1 casts operand 0 from f16 to f32: f32 in {{.*}}overrides.toml:6
+// EXPLAIN: remark: add casts operand 1 from f16 to f32: promote in {{.*}}overrides.toml:14
+// EXPLAIN: remark: reduce casts operand 0 from f32 to f16: lower in {{.*}}overrides.toml:10
+// EXPLAIN: remark: return casts operand 0 from f16 to f32: outputs and states keep their types
 weft.program @model(%x: tensor<4x4xf32> {weft.input = "x"})
     -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<model>} {
   %w = weft.read @w : tensor<4x4xf32>
@@ -60,6 +61,7 @@ weft.program @model(%x: tensor<4x4xf32> {weft.input = "x"})
 }
 
 //--- norms.toml
+lists = "cpu"
 [[override]]
 op = "norm|embedding|rope|cross_entropy"
 policy = "lower"
@@ -85,6 +87,7 @@ weft.param @g : tensor<4xf32>
 // CHECK: weft.rms_norm %{{.*}}, %{{.*}} {eps = {{.*}}} : tensor<2x3x4xf16>, tensor<4xf32>
 // CHECK: weft.rope {{.*}} : tensor<2x3x1x4xf16>, tensor<3x2xf32>
 // CHECK: weft.mul {{.*}} : tensor<2x3x4xf16>, tensor<4xf16>
+// CHECK: weft.exp {{.*}} : tensor<2x3x4xf16>
 // CHECK: weft.cross_entropy %{{.*}}, %{{.*}} weight %{{.*}} : tensor<4xf32> : tensor<2x3x4xf16>, tensor<2x3xi32>
 // PURE-LABEL: weft.program @norms
 // PURE: weft.rms_norm %{{.*}}, %{{.*}} {eps = {{.*}}} : tensor<2x3x4xf32>, tensor<4xf32>
@@ -99,6 +102,7 @@ weft.program @norms(%ids: tensor<2x3xi32> {weft.input = "tokens"})
   %r = weft.rope %q, %c, %c : tensor<2x3x1x4xf32>, tensor<3x2xf32>
   %p = weft.reshape %r : tensor<2x3x1x4xf32> to tensor<2x3x4xf32>
   %m = weft.mul %p, %g : tensor<2x3x4xf32>, tensor<4xf32>
-  %l, %lse, %denom = weft.cross_entropy %m, %ids weight %g : tensor<4xf32> : tensor<2x3x4xf32>, tensor<2x3xi32>
+  %x = weft.exp %m : tensor<2x3x4xf32>
+  %l, %lse, %denom = weft.cross_entropy %x, %ids weight %g : tensor<4xf32> : tensor<2x3x4xf32>, tensor<2x3xi32>
   weft.return %l : tensor<f32>
 }

@@ -1,6 +1,7 @@
 //===- HelpMarkdown.cpp - Tables for the documents ------------------------===//
 //
-// `weft help-markdown flags|phases`, for scripts/docs.sh: not in the help text.
+// `weft help-markdown flags|phases|casts`, for scripts/docs.sh: not in the help
+// text.
 //
 //===----------------------------------------------------------------------===//
 
@@ -8,6 +9,7 @@
 
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Phases.h"
+#include "weft/Precision/CastTable.h"
 #include "weft/Runtime/RunFlags.h"
 
 #include <cstdio>
@@ -24,12 +26,19 @@ static Expected<std::string> flagsMarkdown() {
   return table.markdown();
 }
 
+static Expected<std::string> markdownOf(const std::string &what) {
+  if (what == "flags")
+    return flagsMarkdown();
+  if (what == "phases")
+    return phasesMarkdown();
+  if (what == "casts")
+    return castPoliciesMarkdown();
+  return usageError("expects help-markdown flags, phases or casts, but got " +
+                    what);
+}
+
 Expected<ExitCode> weft::helpMarkdownCommand(const Arguments &args) {
-  if (args.size() != 1 || (args[0] != "flags" && args[0] != "phases"))
-    return usageError("expects help-markdown flags or help-markdown phases");
-  Expected<std::string> text = args[0] == "flags"
-                                   ? flagsMarkdown()
-                                   : Expected<std::string>(phasesMarkdown());
+  Expected<std::string> text = markdownOf(args.size() == 1 ? args[0] : "");
   if (!text)
     return text.takeError();
   std::fputs(text->c_str(), stdout);

@@ -56,7 +56,7 @@ def AutocastPass : Pass<"weft-autocast", "::mlir::ModuleOp"> {
            "Autocast lists of PyTorch: cuda or cpu">,
     Option<"recipe", "recipe", "std::string", "\"amp\"", "amp, llm or pure-f16">,
     Option<"overrides", "overrides", "std::string", "\"\"",
-           "TOML file of policies for chosen ops">,
+           "TOML file: lists, and policies for chosen ops">,
     Option<"explain", "explain", "bool", "false",
            "Remark on each cast, and on each op left alone: the rule behind it">,
   ];

@@ -26,7 +26,7 @@ ALLOWED = {
     "Frontend": MLIR | {"Weft", "Formats"},
     "Precision": MLIR | {"Weft", "Interfaces", "Support"},
     "Autodiff": MLIR | {"Weft"},
-    "Training": MLIR | {"Weft"},
+    "Training": MLIR | {"Weft", "Support"},
     "Sharding": MLIR | {"Weft", "Dist"},
     "Kernels": MLIR | {"Weft", "Analysis"},
     "Schedule": MLIR | {"Plan", "Analysis"},
@@ -42,7 +42,7 @@ ALLOWED = {
     "Runtime": {"Formats"},
     "kernels": {"Runtime"},
     "tools": MLIR | {"Pipeline", "Formats", "Frontend", "Autodiff", "Interp",
-                     "Runtime", "Weft", "Plan", "Memory"},
+                     "Runtime", "Weft", "Plan", "Memory", "Precision"},
 }
 # One file pair of Autodiff checks rules by running them.
 EXTRA = {"include/weft/Autodiff/FiniteDifference.h": {"Interp"},
