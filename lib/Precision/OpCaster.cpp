@@ -2,82 +2,10 @@
 
 #include "OpCaster.h"
 
+#include "OperandTypes.h"
+
 using namespace mlir;
 using namespace weft;
-
-//===----------------------------------------------------------------------===//
-// Types
-//===----------------------------------------------------------------------===//
-
-static Type elementOf(Value value) {
-  return getElementTypeOrSelf(value.getType());
-}
-
-static bool isFloat(Value value) { return isa<FloatType>(elementOf(value)); }
-
-/// What autocast may cast: floating point, not double.
-static bool isEligible(Value value) {
-  return isFloat(value) && !elementOf(value).isF64();
-}
-
-static bool isLow(Type element) { return element.isF16() || element.isBF16(); }
-
-static bool isScalar(Value value) {
-  return cast<RankedTensorType>(value.getType()).getRank() == 0;
-}
-
-/// Whether the operand may be f32 beside a low first one.
-static bool isFactor(CastPolicyOpInterface op, OpOperand &operand) {
-  unsigned first = op.getCastRule().firstFactor;
-  return first != 0 && operand.getOperandNumber() >= first;
-}
-
-/// Parameters, inputs and constants that are no numbers of the program.
-static bool isLeaf(Value value) {
-  Operation *def = value.getDefiningOp();
-  return !def || isa<ReadOp>(def) || (isa<ConstantOp>(def) && !isScalar(value));
-}
-
-/// The narrowest type that holds both.
-static Type widest(Type a, Type b) {
-  if (!a || a == b)
-    return b;
-  if (a.isF64() || b.isF64())
-    return a.isF64() ? a : b;
-  return Float32Type::get(a.getContext());
-}
-
-/// The type that PyTorch's op computes in: the widest of the operands, where
-/// scalars count only if there is nothing else. Null without floats.
-static Type promotedType(CastPolicyOpInterface op, bool withFactors) {
-  Type tensors, scalars;
-  for (OpOperand &operand : op->getOpOperands()) {
-    Value value = operand.get();
-    if (!isFloat(value) || (!withFactors && isFactor(op, operand)))
-      continue;
-    Type &target = isScalar(value) ? scalars : tensors;
-    target = widest(target, elementOf(value));
-  }
-  return tensors ? tensors : scalars;
-}
-
-/// Sets the types of results that follow from the operands.
-static LogicalResult inferTypes(Operation *op) {
-  SmallVector<Type> types;
-  if (auto infer = dyn_cast<InferTypeOpInterface>(op)) {
-    if (failed(infer.inferReturnTypes(
-            op->getContext(), op->getLoc(), op->getOperands(),
-            op->getDiscardableAttrDictionary(), op->getPropertiesStorage(),
-            op->getRegions(), types)))
-      return failure();
-  } else if (op->hasTrait<OpTrait::SameOperandsAndResultElementType>()) {
-    auto type = cast<RankedTensorType>(op->getResult(0).getType());
-    types.push_back(type.clone(elementOf(op->getOperand(0))));
-  }
-  for (auto [result, type] : llvm::zip(op->getResults(), types))
-    result.setType(type);
-  return success();
-}
 
 //===----------------------------------------------------------------------===//
 // Casts and remarks
@@ -189,7 +117,8 @@ void OpCaster::narrow(CastPolicyOpInterface op, Type low, StringRef why) {
     hasLow |= elementOf(value) == low;
   }
   for (OpOperand &operand : op->getOpOperands())
-    if (hasLow && isEligible(operand.get()) && !isFactor(op, operand))
+    if (hasLow && isEligible(operand.get()) && !isScalar(operand.get()) &&
+        !isFactor(op, operand))
       castOperand(operand, low, why);
 }
 
@@ -269,12 +198,21 @@ LogicalResult OpCaster::checkEqual(CastPolicyOpInterface op) {
 
 void OpCaster::joinPromoted(CastPolicyOpInterface op, bool keepFactors) {
   Type common = promotedType(op, /*withFactors=*/!keepFactors);
+  StringRef why = "the widest type of its operands";
+  // PyTorch keeps numbers in f32 while it computes: so do the tensors here.
+  if (isLow(common) && llvm::any_of(op->getOperands(), [&](Value value) {
+        return isInexact(value, common);
+      })) {
+    roundTo = common;
+    common = Float32Type::get(op->getContext());
+    why = "a number that it takes has no exact value in the low type";
+  }
   for (OpOperand &operand : op->getOpOperands()) {
     Value value = operand.get();
     bool keeps = keepFactors && isFactor(op, operand) && isLow(common) &&
                  elementOf(value).isF32();
     if (isFloat(value) && !keeps)
-      castOperand(operand, common, "the widest type of its operands");
+      castOperand(operand, common, why);
   }
 }
 
@@ -309,8 +247,25 @@ LogicalResult OpCaster::castExplicit(CastPolicyOpInterface op) {
   return inferTypes(op);
 }
 
+void OpCaster::roundResults(Operation *op) {
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointAfter(op);
+  for (Value result : op->getResults()) {
+    if (!roundTo || !isFloat(result))
+      continue;
+    auto type = cast<RankedTensorType>(result.getType());
+    auto made =
+        CastOp::create(builder, op->getLoc(), type.clone(roundTo), result);
+    copyScope(op, made);
+    ++numCasts;
+    result.replaceAllUsesExcept(made, made);
+    remark(op, "rounds its result to " + spell(roundTo));
+  }
+}
+
 LogicalResult OpCaster::castOp(Operation *op, CastSettings settings) {
   isTouched = false;
+  roundTo = {};
   auto rules = dyn_cast<CastPolicyOpInterface>(op);
   if (rules && rules.getExplicitDtype())
     return castExplicit(rules);
@@ -334,7 +289,10 @@ LogicalResult OpCaster::castOp(Operation *op, CastSettings settings) {
   if (failed(joinOperands(rules, keepFactors)))
     return failure();
   explainUntouched(rules, why);
-  return inferTypes(op);
+  if (failed(inferTypes(op)))
+    return failure();
+  roundResults(op);
+  return success();
 }
 
 void OpCaster::castResults(ReturnOp terminator) {

@@ -38,6 +38,9 @@ private:
   void joinPromoted(CastPolicyOpInterface op, bool keepFactors);
   llvm::LogicalResult checkEqual(CastPolicyOpInterface op);
 
+  /// Casts results to `roundTo`, if it is set.
+  void roundResults(mlir::Operation *op);
+
   void castOperand(mlir::OpOperand &operand, mlir::Type element,
                    const llvm::Twine &why);
   /// The one cast of that parameter to `element`.
@@ -49,6 +52,8 @@ private:
   CastPolicies &policies;
   bool explain;
   bool isTouched = false;
+  /// The low type of the op at hand where it computes in f32.
+  mlir::Type roundTo;
   llvm::DenseMap<std::pair<mlir::Attribute, mlir::Type>, mlir::Value> copies;
 };
 

@@ -142,3 +142,35 @@ weft.program @promotion(%x: tensor<4x4xf32> {weft.input = "x"})
   %l = weft.reduce sum %z dims [0, 1] : tensor<4x4xf32>
   weft.return %l : tensor<f32>
 }
+
+// -----
+
+// A constant that f16 cannot hold keeps its value: the op computes in f32 and
+// its result is rounded. 0.5 is exact, and so is 0.1 where the type is f32.
+
+weft.param @w : tensor<4x4xf32>
+// CHECK-LABEL: weft.program @numbers
+// CHECK: %[[C:.*]] = weft.constant dense<1.000000e-01> : tensor<f32>
+// CHECK: %[[Y:.*]] = weft.matmul
+// CHECK-NEXT: %[[Y32:.*]] = weft.cast %[[Y]] {weft.scope = "h"} : tensor<4x4xf16> to tensor<4x4xf32>
+// CHECK-NEXT: %[[M32:.*]] = weft.mul %[[Y32]], %[[C]] {weft.scope = "h"} : tensor<4x4xf32>, tensor<f32>
+// CHECK-NEXT: %[[M:.*]] = weft.cast %[[M32]] {weft.scope = "h"} : tensor<4x4xf32> to tensor<4x4xf16>
+// CHECK-NEXT: %[[H:.*]] = weft.cast %{{.*}} : tensor<f32> to tensor<f16>
+// CHECK-NEXT: weft.mul %[[M]], %[[H]] : tensor<4x4xf16>, tensor<f16>
+// CHECK-NEXT: %[[M2:.*]] = weft.cast %[[M]] : tensor<4x4xf16> to tensor<4x4xf32>
+// CHECK-NEXT: %[[P:.*]] = weft.compare gt %[[M2]], %[[C]] : tensor<4x4xf32>, tensor<f32>
+// CHECK-NEXT: weft.mul %{{.*}}, %[[C]] : tensor<4x4xf32>, tensor<f32>
+weft.program @numbers(%x: tensor<4x4xf32> {weft.input = "x"})
+    -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<model>} {
+  %w = weft.read @w : tensor<4x4xf32>
+  %c = weft.constant dense<0.1> : tensor<f32>
+  %half = weft.constant dense<0.5> : tensor<f32>
+  %y = weft.matmul %x, %w : tensor<4x4xf32>, tensor<4x4xf32>
+  %m = weft.mul %y, %c {weft.scope = "h"} : tensor<4x4xf32>, tensor<f32>
+  %h = weft.mul %m, %half : tensor<4x4xf32>, tensor<f32>
+  %p = weft.compare gt %m, %c : tensor<4x4xf32>, tensor<f32>
+  %f = weft.mul %x, %c : tensor<4x4xf32>, tensor<f32>
+  %z = weft.select %p, %h, %f : tensor<4x4xi1>, tensor<4x4xf32>, tensor<4x4xf32>
+  %l = weft.reduce sum %z dims [0, 1] : tensor<4x4xf32>
+  weft.return %l : tensor<f32>
+}
