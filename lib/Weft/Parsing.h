@@ -3,7 +3,7 @@
 #ifndef WEFT_LIB_WEFT_PARSING_H
 #define WEFT_LIB_WEFT_PARSING_H
 
-#include "weft/Weft/Weft.h"
+#include "weft/Weft/Precision.h"
 
 namespace weft {
 
@@ -37,11 +37,6 @@ inline mlir::Type typeOr(mlir::TypeAttr property,
   if (!property && attributes)
     property = attributes.getAs<mlir::TypeAttr>(name);
   return property ? property.getValue() : otherwise;
-}
-
-/// Whether the type is f16 or bf16.
-inline bool isLowPrecision(mlir::Type element) {
-  return element.isF16() || element.isBF16();
 }
 
 inline mlir::RankedTensorType tensorType(mlir::Value value) {
