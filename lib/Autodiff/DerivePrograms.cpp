@@ -3,7 +3,7 @@
 #include "InitProgram.h"
 
 #include "weft/Autodiff/Passes.h"
-#include "weft/Weft/Weft.h"
+#include "weft/Weft/Losses.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -19,8 +19,6 @@ using namespace mlir;
 using namespace weft;
 
 namespace {
-
-constexpr StringLiteral kLoss = "loss";
 
 //===----------------------------------------------------------------------===//
 // Preconditions
@@ -42,19 +40,6 @@ FailureOr<ProgramOp> findModel(ModuleOp module) {
   if (!model)
     return module.emitError("expects a program of kind model, but got none");
   return model;
-}
-
-LogicalResult checkLoss(ProgramOp model) {
-  int index = model.findOutput(kLoss);
-  if (index < 0)
-    return model.emitOpError("expects an output 'loss', but got none");
-  auto type = dyn_cast<RankedTensorType>(model.getResultTypes()[index]);
-  if (!type || type.getRank() != 0 ||
-      !(type.getElementType().isF32() || type.getElementType().isF64()))
-    return model.emitOpError("expects the output 'loss' to be tensor<f32>, but "
-                             "got ")
-           << model.getResultTypes()[index];
-  return success();
 }
 
 /// Names that the derived programs take must be free.
@@ -170,26 +155,65 @@ void eraseDeadOps(ProgramOp program) {
       op.erase();
 }
 
-/// Drops every output but the loss.
-void keepOnlyLoss(ProgramOp program) {
-  unsigned loss = program.findOutput(kLoss);
+/// Returns the terms of the loss and nothing else.
+void keepOnlyLosses(ProgramOp program, ArrayRef<LossTerm> terms) {
   llvm::BitVector erased(program.getNumResults(), true);
-  erased.reset(loss);
-  ReturnOp terminator = program.getTerminator();
-  Value value = terminator.getOutputs()[loss];
-  terminator.getOutputsMutable().assign(value);
+  SmallVector<Value> values;
+  for (const LossTerm &term : terms) {
+    erased.reset(term.result);
+    values.push_back(program.getTerminator().getOutputs()[term.result]);
+  }
+  program.getTerminator().getOutputsMutable().assign(values);
   LogicalResult result = program.eraseResults(erased);
   assert(succeeded(result) && "results of a program can be erased");
   (void)result;
 }
 
-/// A program of that name and kind with the model's body.
+/// The weighted sum of the outputs, in their order.
+Value weightedSum(ProgramOp program, ArrayRef<LossTerm> terms) {
+  ReturnOp terminator = program.getTerminator();
+  OpBuilder builder(terminator);
+  Location loc = program.getLoc();
+  Value sum;
+  for (auto [term, value] : llvm::zip_equal(terms, terminator.getOutputs())) {
+    auto type = cast<RankedTensorType>(value.getType());
+    Attribute weight = builder.getFloatAttr(type.getElementType(), term.weight);
+    Value factor = ConstantOp::create(
+        builder, loc, cast<ElementsAttr>(DenseElementsAttr::get(type, weight)));
+    Value scaled = MulOp::create(builder, loc, value, factor);
+    sum = sum ? AddOp::create(builder, loc, sum, scaled) : scaled;
+  }
+  return sum;
+}
+
+/// Puts the output `loss`, the weighted sum of the others, before them.
+void addTotal(ProgramOp program, ArrayRef<LossTerm> terms) {
+  ReturnOp terminator = program.getTerminator();
+  Value sum = weightedSum(program, terms);
+  SmallVector<Value> outputs = {sum};
+  llvm::append_range(outputs, terminator.getOutputs());
+  terminator.getOutputsMutable().assign(outputs);
+  Builder builder(program.getContext());
+  for (unsigned i = 0; i < program.getNumResults(); ++i)
+    program.removeResultAttr(i, builder.getStringAttr(kLossWeightAttr));
+  auto name = builder.getNamedAttr(WeftDialect::kOutputAttr,
+                                   builder.getStringAttr(kLossName));
+  LogicalResult result =
+      program.insertResult(0, sum.getType(), builder.getDictionaryAttr(name));
+  assert(succeeded(result) && "results of a program can be added");
+  (void)result;
+}
+
+/// A program of that name and kind with the model's body and its losses.
 ProgramOp fork(ProgramOp model, OpBuilder &builder, StringRef name,
                ProgramKind kind) {
+  SmallVector<LossTerm> terms = *findLosses(model, /*allowF64=*/true);
   auto program = cast<ProgramOp>(builder.clone(*model));
   program.setSymName(name);
   program.setKind(kind);
-  keepOnlyLoss(program);
+  keepOnlyLosses(program, terms);
+  if (program.findOutput(kLossName) < 0)
+    addTotal(program, terms);
   return program;
 }
 
@@ -197,7 +221,7 @@ struct DerivePrograms : weft::impl::DeriveProgramsBase<DerivePrograms> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     FailureOr<ProgramOp> model = findModel(module);
-    if (failed(model) || failed(checkLoss(*model)) ||
+    if (failed(model) || failed(findLosses(*model, /*allowF64=*/true)) ||
         failed(checkNames(module, *model)) ||
         failed(checkParameters(module, *model)) ||
         failed(checkDropKeys(*model)))

@@ -4,7 +4,7 @@
 
 #include "ConfigFields.h"
 #include "weft/Formats/MappedFile.h"
-#include "weft/Weft/Weft.h"
+#include "weft/Weft/Losses.h"
 
 #include "mlir/Parser/Parser.h"
 
@@ -177,19 +177,6 @@ static FailureOr<ProgramOp> findModel(ModuleOp module, Location fileLoc) {
       emitError(fileLoc, "expects one program of kind model, but got none"));
 }
 
-/// The model returns a scalar "loss", and its inputs share their first size.
-static LogicalResult checkModel(ProgramOp model) {
-  int index = model.findOutput("loss");
-  if (index < 0)
-    return model.emitOpError("expects an output named 'loss', but got none");
-  auto loss = dyn_cast<RankedTensorType>(model.getResultTypes()[index]);
-  if (!loss || loss.getRank() != 0 || !loss.getElementType().isF32())
-    return model.emitOpError("expects output 'loss' of type tensor<f32>, but "
-                             "got ")
-           << model.getResultTypes()[index];
-  return success();
-}
-
 /// The common first size of the inputs.
 static FailureOr<int64_t> findBatch(ProgramOp model) {
   std::optional<int64_t> batch;
@@ -222,7 +209,7 @@ weft::loadModelText(const std::string &path, const FrontendOptions &options,
     return failure();
   FailureOr<ProgramOp> model =
       findModel(**module, fileLocation(context, path, 0));
-  if (failed(model) || failed(checkModel(*model)))
+  if (failed(model) || failed(findLosses(*model)))
     return failure();
   FailureOr<int64_t> batch = findBatch(*model);
   if (failed(batch))

@@ -4,7 +4,7 @@
 
 #include "weft/Pipeline/Phases.h"
 #include "weft/Plan/Plan.h"
-#include "weft/Weft/Weft.h"
+#include "weft/Weft/Losses.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -28,7 +28,7 @@ static unsigned countPrograms(ModuleOp module, ProgramKind kind) {
   });
 }
 
-/// One model program, with a scalar f32 loss.
+/// One model program, with a scalar f32 loss or weighted ones.
 static LogicalResult checkModel(ModuleOp module) {
   unsigned models = countPrograms(module, ProgramKind::Model);
   if (models != 1)
@@ -37,13 +37,8 @@ static LogicalResult checkModel(ModuleOp module) {
   for (auto program : module.getOps<ProgramOp>()) {
     if (program.getKind() != ProgramKind::Model)
       continue;
-    int loss = program.findOutput("loss");
-    if (loss < 0)
-      return program.emitOpError("expects an output named 'loss'");
-    auto type = dyn_cast<RankedTensorType>(program.getResultTypes()[loss]);
-    if (!type || type.getRank() != 0 || !type.getElementType().isF32())
-      return program.emitOpError("expects a loss of type tensor<f32>, but got ")
-             << program.getResultTypes()[loss];
+    if (failed(findLosses(program)))
+      return failure();
   }
   return success();
 }

@@ -21,7 +21,7 @@ weft.program @b() -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #we
 // -----
 
 weft.param @w : tensor<f32> {init = #weft.init<ones>}
-// expected-error@below {{expects an output 'loss', but got none}}
+// expected-error@below {{expects an output named 'loss' or outputs with weft.loss, but got none}}
 weft.program @model() -> (tensor<f32> {weft.output = "cost"}) attributes {kind = #weft.kind<model>} {
   %w = weft.read @w : tensor<f32>
   weft.return %w : tensor<f32>
@@ -30,7 +30,7 @@ weft.program @model() -> (tensor<f32> {weft.output = "cost"}) attributes {kind =
 // -----
 
 weft.param @w : tensor<4xf32> {init = #weft.init<ones>}
-// expected-error@below {{expects the output 'loss' to be tensor<f32>, but got 'tensor<4xf32>'}}
+// expected-error@below {{expects output 'loss' of type tensor<f32>, but got 'tensor<4xf32>'}}
 weft.program @model() -> (tensor<4xf32> {weft.output = "loss"}) attributes {kind = #weft.kind<model>} {
   %w = weft.read @w : tensor<4xf32>
   weft.return %w : tensor<4xf32>
@@ -39,7 +39,7 @@ weft.program @model() -> (tensor<4xf32> {weft.output = "loss"}) attributes {kind
 // -----
 
 weft.param @w : tensor<f16> {init = #weft.init<ones>}
-// expected-error@below {{expects the output 'loss' to be tensor<f32>, but got 'tensor<f16>'}}
+// expected-error@below {{expects output 'loss' of type tensor<f32>, but got 'tensor<f16>'}}
 weft.program @model() -> (tensor<f16> {weft.output = "loss"}) attributes {kind = #weft.kind<model>} {
   %w = weft.read @w : tensor<f16>
   weft.return %w : tensor<f16>
@@ -92,4 +92,40 @@ weft.param @w : tensor<f32> {init = #weft.init<ones>}
 weft.program @model(%r: tensor<f32> {weft.input = "rng"}) -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<model>} {
   %w = weft.read @w : tensor<f32>
   weft.return %w : tensor<f32>
+}
+
+// -----
+
+weft.param @w : tensor<f32> {init = #weft.init<ones>}
+// expected-error@below {{expects an output named 'loss' or outputs with weft.loss, but got both}}
+weft.program @model() -> (tensor<f32> {weft.output = "loss"}, tensor<f32> {weft.output = "aux", weft.loss = 0.1 : f64}) attributes {kind = #weft.kind<model>} {
+  %w = weft.read @w : tensor<f32>
+  weft.return %w, %w : tensor<f32>, tensor<f32>
+}
+
+// -----
+
+weft.param @w : tensor<f32> {init = #weft.init<ones>}
+// expected-error@below {{expects a finite number as weft.loss of output 'aux', but got 0x7FF0000000000000 : f64}}
+weft.program @model() -> (tensor<f32> {weft.output = "aux", weft.loss = 0x7FF0000000000000 : f64}) attributes {kind = #weft.kind<model>} {
+  %w = weft.read @w : tensor<f32>
+  weft.return %w : tensor<f32>
+}
+
+// -----
+
+weft.param @w : tensor<f32> {init = #weft.init<ones>}
+// expected-error@below {{expects a finite number as weft.loss of output 'aux', but got "1"}}
+weft.program @model() -> (tensor<f32> {weft.output = "aux", weft.loss = "1"}) attributes {kind = #weft.kind<model>} {
+  %w = weft.read @w : tensor<f32>
+  weft.return %w : tensor<f32>
+}
+
+// -----
+
+weft.param @w : tensor<4xf32> {init = #weft.init<ones>}
+// expected-error@below {{expects output 'aux' of type tensor<f32>, but got 'tensor<4xf32>'}}
+weft.program @model() -> (tensor<4xf32> {weft.output = "aux", weft.loss = 1.0 : f64}) attributes {kind = #weft.kind<model>} {
+  %w = weft.read @w : tensor<4xf32>
+  weft.return %w : tensor<4xf32>
 }

@@ -74,3 +74,36 @@ weft.program @logits(%x: tensor<1x3x2x4xf32> {weft.input = "x"})
       : tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>, tensor<1x3x2x4xf32>
   weft.return %out : tensor<1x3x2x4xf32>
 }
+
+// -----
+
+// Several losses: the output `loss` is their weighted sum, and each stays an
+// output; the unused one goes.
+
+weft.param @w : tensor<4xf32> {init = #weft.init<ones>}
+
+// CHECK-LABEL: weft.program @micro(
+// CHECK-SAME: tensor<f32> {weft.input = "loss_seed"}
+// CHECK-SAME: -> (tensor<f32> {weft.output = "loss"}, tensor<f32> {weft.output = "task"}, tensor<f32> {weft.output = "penalty"}) attributes {kind = #weft.kind<micro>}
+// CHECK: %[[TASK:.*]] = weft.reduce mean
+// CHECK: %[[PENALTY:.*]] = weft.reduce sum
+// CHECK: %[[ONE:.*]] = weft.constant dense<1.000000e+00> : tensor<f32>
+// CHECK-NEXT: %[[V0:.*]] = weft.mul %[[TASK]], %[[ONE]]
+// CHECK-NEXT: %[[C:.*]] = weft.constant dense<2.500000e-01> : tensor<f32>
+// CHECK-NEXT: %[[V1:.*]] = weft.mul %[[PENALTY]], %[[C]]
+// CHECK-NEXT: %[[SUM:.*]] = weft.add %[[V0]], %[[V1]]
+// CHECK-NEXT: weft.return %[[SUM]], %[[TASK]], %[[PENALTY]]
+
+// CHECK-LABEL: weft.program @eval(
+// CHECK-SAME: -> (tensor<f32> {weft.output = "loss"}, tensor<f32> {weft.output = "task"}, tensor<f32> {weft.output = "penalty"})
+weft.program @model(%x: tensor<4xf32> {weft.input = "x"})
+    -> (tensor<f32> {weft.output = "task", weft.loss = 1.0 : f64}, tensor<4xf32> {weft.output = "y"},
+        tensor<f32> {weft.output = "penalty", weft.loss = 0.25 : f64})
+    attributes {kind = #weft.kind<model>} {
+  %w = weft.read @w : tensor<4xf32>
+  %y = weft.mul %x, %w : tensor<4xf32>, tensor<4xf32>
+  %task = weft.reduce mean %y dims [0] : tensor<4xf32>
+  %square = weft.mul %w, %w : tensor<4xf32>, tensor<4xf32>
+  %penalty = weft.reduce sum %square dims [0] : tensor<4xf32>
+  weft.return %task, %y, %penalty : tensor<f32>, tensor<4xf32>, tensor<f32>
+}

@@ -5,7 +5,7 @@
 // RUN: not weft-opt %t/no-loss.mlir --weft-verify-contract=phase=verify 2>&1 | FileCheck %s --check-prefix=NO-LOSS
 // NO-LOSS: error: {{.*}}expects an output named 'loss'
 // RUN: not weft-opt %t/loss-type.mlir --weft-verify-contract=phase=verify 2>&1 | FileCheck %s --check-prefix=LOSS-TYPE
-// LOSS-TYPE: error: {{.*}}expects a loss of type tensor<f32>, but got 'tensor<4xf32>'
+// LOSS-TYPE: error: {{.*}}expects output 'loss' of type tensor<f32>, but got 'tensor<4xf32>'
 // RUN: not weft-opt %t/tied.mlir --weft-verify-contract=phase=tie-params 2>&1 | FileCheck %s --check-prefix=TIED
 // TIED: error: {{.*}}expects no tied parameter after tie-params
 // RUN: not weft-opt %t/region-left.mlir --weft-verify-contract=phase=autocast 2>&1 | FileCheck %s --check-prefix=REGION-LEFT

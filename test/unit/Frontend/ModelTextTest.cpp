@@ -52,10 +52,23 @@ TEST_F(ModelTextTest, Programs) {
 
 TEST_F(ModelTextTest, OutputsAndInputs) {
   EXPECT_EQ(errorOf(program("a", "model", kInput, "score")),
-            "m.mlir:1: 'weft.program' op expects an output named 'loss', but "
-            "got none\n");
+            "m.mlir:1: 'weft.program' op expects an output named 'loss' or "
+            "outputs with weft.loss, but got none\n");
   EXPECT_EQ(errorOf(program("a", "model", kInput, "loss", "tensor<2xf32>")),
             "m.mlir:1: 'weft.program' op expects output 'loss' of type "
+            "tensor<f32>, but got 'tensor<2xf32>'\n");
+  EXPECT_EQ(errorOf(program("a", "model", kInput,
+                            "loss\", weft.loss = 1.0 : f64, weft.x = \"")),
+            "m.mlir:1: 'weft.program' op expects an output named 'loss' or "
+            "outputs with weft.loss, but got both\n");
+  EXPECT_EQ(errorOf(program("a", "model", kInput,
+                            "aux\", weft.loss = 1, weft.x = \"")),
+            "m.mlir:1: 'weft.program' op expects a finite number as weft.loss "
+            "of output 'aux', but got 1 : i64\n");
+  EXPECT_EQ(errorOf(program("a", "model", kInput,
+                            "aux\", weft.loss = 1.0 : f64, weft.x = \"",
+                            "tensor<2xf32>")),
+            "m.mlir:1: 'weft.program' op expects output 'aux' of type "
             "tensor<f32>, but got 'tensor<2xf32>'\n");
   EXPECT_EQ(errorOf(program("a", "model")),
             "m.mlir:1: 'weft.program' op expects at least one input, but got "
