@@ -195,6 +195,8 @@ llvm::FailureOr<Comparison> Comparer::run() {
       return llvm::failure();
   if (failed(options.states.empty() ? perturbParameters() : setGivenStates()))
     return llvm::failure();
+  if (failed(refreshStates(a)) || failed(refreshStates(b)))
+    return llvm::failure();
   for (int64_t step = 0; step < options.steps; ++step)
     for (ProgramPair pair : pairs)
       if (!isInit(pair) && failed(runPair(pair, step)))

@@ -16,6 +16,14 @@ static const std::pair<const char *, double> knownInputs[] = {
     {"momentum", 0.9},      {"max_norm", 1},
     {"weight_decay", 0.01}, {"adamw_weight_decay", 0.01}};
 
+llvm::LogicalResult refreshStates(Interpreter &interpreter) {
+  ProgramOp refresh =
+      findProgram(interpreter.getModule(), ProgramKind::Refresh);
+  if (!refresh)
+    return llvm::success();
+  return llvm::success(succeeded(interpreter.run(refresh.getSymName(), {})));
+}
+
 /// Number of rows that an integer input selects from: of the table or logits
 /// that it reaches through ops that move elements, or 2.
 static int64_t countChoices(mlir::BlockArgument argument) {
@@ -74,8 +82,9 @@ void fillTensor(Tensor &tensor, double value) {
 llvm::SmallVector<ProgramOp> programsInOrder(mlir::ModuleOp module) {
   llvm::SmallVector<ProgramOp> programs;
   for (ProgramKind kind :
-       {ProgramKind::Init, ProgramKind::Model, ProgramKind::Micro,
-        ProgramKind::Apply, ProgramKind::Eval, ProgramKind::Logits})
+       {ProgramKind::Init, ProgramKind::Refresh, ProgramKind::Model,
+        ProgramKind::Micro, ProgramKind::Apply, ProgramKind::Eval,
+        ProgramKind::Logits})
     for (ProgramOp program : module.getOps<ProgramOp>())
       if (program.getKind() == kind)
         programs.push_back(program);

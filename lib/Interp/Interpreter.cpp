@@ -165,9 +165,8 @@ Interpreter::evaluateOp(mlir::Operation *op, llvm::ArrayRef<Tensor> operands) {
   return evaluate(op, refs);
 }
 
-namespace {
 /// The values of a block that are still needed.
-class ValueStore {
+class Interpreter::ValueStore {
 public:
   void define(mlir::Value value, Tensor tensor) {
     if (!value.use_empty())
@@ -177,11 +176,19 @@ public:
   const Tensor *get(mlir::Value value) const {
     return values.find(value)->second.tensor.get();
   }
-  /// Drops a value after its last use.
-  void release(mlir::Value value) {
-    auto found = values.find(value);
-    if (--found->second.usesLeft == 0)
-      values.erase(found);
+  llvm::SmallVector<const Tensor *> getOperands(mlir::Operation *op) const {
+    llvm::SmallVector<const Tensor *> operands;
+    for (mlir::Value operand : op->getOperands())
+      operands.push_back(get(operand));
+    return operands;
+  }
+  /// Drops the operands of `op` that have no use after it.
+  void releaseOperands(mlir::Operation *op) {
+    for (mlir::Value operand : op->getOperands()) {
+      auto found = values.find(operand);
+      if (--found->second.usesLeft == 0)
+        values.erase(found);
+    }
   }
 
 private:
@@ -191,7 +198,36 @@ private:
   };
   llvm::DenseMap<mlir::Value, Entry> values;
 };
-} // namespace
+
+static llvm::SmallVector<Tensor>
+copyTensors(llvm::ArrayRef<const Tensor *> refs) {
+  return llvm::map_to_vector(refs, [](const Tensor *t) { return *t; });
+}
+
+llvm::LogicalResult Interpreter::evaluateOps(mlir::Block &block,
+                                             ValueStore &values,
+                                             bool observed) {
+  for (mlir::Operation &op : block.without_terminator()) {
+    llvm::FailureOr<llvm::SmallVector<Tensor>> results = llvm::failure();
+    if (auto region = llvm::dyn_cast<AutocastOp>(op)) {
+      mlir::Block &body = region.getBody().front();
+      if (failed(evaluateOps(body, values, observed)))
+        return llvm::failure();
+      results = copyTensors(values.getOperands(body.getTerminator()));
+      values.releaseOperands(body.getTerminator());
+    } else {
+      results = evaluate(&op, values.getOperands(&op));
+    }
+    if (failed(results))
+      return llvm::failure();
+    if (observed && observer)
+      observer(&op, *results);
+    values.releaseOperands(&op);
+    for (auto [value, tensor] : llvm::zip(op.getResults(), *results))
+      values.define(value, std::move(tensor));
+  }
+  return llvm::success();
+}
 
 llvm::FailureOr<llvm::SmallVector<Tensor>>
 Interpreter::evaluateBlock(mlir::Block &block, OperandRefs arguments,
@@ -199,25 +235,9 @@ Interpreter::evaluateBlock(mlir::Block &block, OperandRefs arguments,
   ValueStore values;
   for (auto [argument, tensor] : llvm::zip(block.getArguments(), arguments))
     values.define(argument, *tensor);
-  for (mlir::Operation &op : block.without_terminator()) {
-    llvm::SmallVector<const Tensor *> operands;
-    for (mlir::Value operand : op.getOperands())
-      operands.push_back(values.get(operand));
-    llvm::FailureOr<llvm::SmallVector<Tensor>> results =
-        evaluate(&op, operands);
-    if (failed(results))
-      return llvm::failure();
-    if (observed && observer)
-      observer(&op, *results);
-    for (mlir::Value operand : op.getOperands())
-      values.release(operand);
-    for (auto [value, tensor] : llvm::zip(op.getResults(), *results))
-      values.define(value, std::move(tensor));
-  }
-  llvm::SmallVector<Tensor> returned;
-  for (mlir::Value operand : block.getTerminator()->getOperands())
-    returned.push_back(*values.get(operand));
-  return returned;
+  if (failed(evaluateOps(block, values, observed)))
+    return llvm::failure();
+  return copyTensors(values.getOperands(block.getTerminator()));
 }
 
 //===----------------------------------------------------------------------===//

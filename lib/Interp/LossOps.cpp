@@ -120,7 +120,12 @@ static double squaredError(double x, double target) {
   return (x - target) * (x - target);
 }
 
-static double binaryCrossEntropy(double x, double target) {
+static double binaryCrossEntropy(double p, double target) {
+  auto limited = [](double x) { return x < -100 ? -100 : x; }; // keeps NaN
+  return (target - 1) * limited(std::log1p(-p)) - target * limited(std::log(p));
+}
+
+static double binaryCrossEntropyOfLogit(double x, double target) {
   return (x < 0 ? 0 : x) - x * target + std::log1p(std::exp(-std::fabs(x)));
 }
 
@@ -139,8 +144,9 @@ void addLossOps(OpTable &table) {
   table["weft.cross_entropy"] = evaluateCrossEntropy;
   table["weft.cross_entropy_grad"] = evaluateCrossEntropyGrad;
   table["weft.mse"] = evaluatePairLoss<MseOp, squaredError>;
+  table["weft.bce"] = evaluatePairLoss<BceOp, binaryCrossEntropy>;
   table["weft.bce_with_logits"] =
-      evaluatePairLoss<BceWithLogitsOp, binaryCrossEntropy>;
+      evaluatePairLoss<BceWithLogitsOp, binaryCrossEntropyOfLogit>;
 }
 
 } // namespace weft

@@ -2,6 +2,8 @@
 
 #include "OpTable.h"
 
+#include <algorithm>
+
 namespace weft {
 
 //===----------------------------------------------------------------------===//
@@ -40,6 +42,8 @@ static llvm::LogicalResult evaluateMatmul(OpCall &call) {
   for (int64_t batch = 0; batch < batches; ++batch)
     for (int64_t row = 0; row < rows; ++row) {
       double *out = &call.result().at((batch * rows + row) * columns);
+      if (op.getBias())
+        std::copy_n(call.operand(2).floatValues().data(), columns, out);
       for (int64_t k = 0; k < depth; ++k) {
         double factor = lhs.at(batch, row, k);
         for (int64_t column = 0; column < columns; ++column)

@@ -34,7 +34,7 @@ static double logSumExp(const Tensor &x, int64_t first, int64_t stride,
 template <typename OpT>
 static llvm::LogicalResult evaluateSoftmax(OpCall &call) {
   constexpr bool isLog = std::is_same_v<OpT, LogSoftmaxOp>;
-  const Tensor &x = call.operand(0);
+  Tensor x = call.castOperand(call.as<OpT>().getDtype());
   int64_t axis = call.as<OpT>().getAxis(), length = x.dim(axis);
   forEachLine(x, axis, [&](int64_t first, int64_t stride) {
     double total = logSumExp(x, first, stride, length);

@@ -15,6 +15,7 @@ static OpTable buildOpTable() {
   addLossOps(table);
   addRandomOps(table);
   addTrainingOps(table);
+  addScalerOps(table);
   return table;
 }
 
@@ -23,8 +24,18 @@ const OpTable &getOpTable() {
   return table;
 }
 
+Tensor OpCall::castOperand(std::optional<mlir::Type> dtype) const {
+  if (!dtype)
+    return operand(0);
+  Tensor value = operand(0).renamed(*elementKindOf(*dtype));
+  if (interpreter.getMode() == ComputeMode::F32)
+    value.roundElements();
+  return value;
+}
+
 bool isInterpretable(llvm::StringRef opName) {
-  return getOpTable().contains(opName);
+  return opName == AutocastOp::getOperationName() ||
+         getOpTable().contains(opName);
 }
 
 } // namespace weft

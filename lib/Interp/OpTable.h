@@ -25,6 +25,8 @@ struct OpCall {
 
   const Tensor &operand(unsigned index) const { return *operands[index]; }
   Tensor &result(unsigned index = 0) { return results[index]; }
+  /// Operand 0 cast to `dtype` where the op has one: rounded in f32 mode.
+  Tensor castOperand(std::optional<mlir::Type> dtype) const;
   template <typename OpT> OpT as() const { return llvm::cast<OpT>(op); }
   mlir::InFlightDiagnostic fail() const { return op->emitOpError(); }
 };
@@ -41,6 +43,7 @@ void addAttentionOps(OpTable &table);
 void addLossOps(OpTable &table);
 void addRandomOps(OpTable &table);
 void addTrainingOps(OpTable &table);
+void addScalerOps(OpTable &table);
 
 /// All ops; built once.
 const OpTable &getOpTable();

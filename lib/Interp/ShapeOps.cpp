@@ -32,7 +32,7 @@ static double neutral(ReduceKind kind) {
 
 static llvm::LogicalResult evaluateReduce(OpCall &call) {
   auto op = call.as<ReduceOp>();
-  const Tensor &operand = call.operand(0);
+  Tensor operand = call.castOperand(op.getDtype());
   Tensor &result = call.result();
   // The result's position for an operand index: reduced dimensions have size 1.
   std::vector<int64_t> kept = operand.shape();

@@ -41,7 +41,39 @@ static llvm::LogicalResult evaluateClipCoefficient(OpCall &call) {
   double norm = call.operand(0).at(0), maxNorm = call.operand(1).at(0);
   // A norm that is not finite is left to the check that skips the update.
   bool clips = maxNorm != 0 && std::isfinite(norm);
-  call.result().at(0) = clips ? std::fmin(1, maxNorm / (norm + 1e-6)) : 1;
+  double clip = clips ? std::fmin(1, maxNorm / (norm + 1e-6)) : 1;
+  bool rounds = call.interpreter.getMode() == ComputeMode::F32;
+  auto round = [&](double x) {
+    return rounds ? roundTo(ElementKind::F32, x) : x;
+  };
+  if (call.as<ClipCoefficientOp>().getScale())
+    clip = round(clip) * round(1 / call.operand(2).at(0));
+  call.result().at(0) = clip;
+  return llvm::success();
+}
+
+/// Operands: norms, skips, and the scale if there is one.
+static llvm::LogicalResult evaluateTotalNorm(OpCall &call) {
+  auto op = call.as<TotalNormOp>();
+  double p = op.getP().convertToDouble(), total = 0;
+  unsigned count = op.getNorms().size();
+  auto skips = [&](unsigned i) { return call.operand(count + i).intAt(0); };
+  bool skipsAll = true;
+  for (unsigned i = 0; i < count; ++i)
+    skipsAll &= bool(skips(i));
+  for (unsigned i = 0; i < count; ++i) {
+    if (skips(i) && !skipsAll)
+      continue;
+    double norm = call.operand(i).at(0);
+    if (!std::isinf(p))
+      total += std::pow(norm, p);
+    else if (!(total >= norm) && !std::isnan(total)) // NaN sticks
+      total = norm;
+  }
+  if (!std::isinf(p))
+    total = std::pow(total, 1 / p);
+  double scale = op.getScale() ? call.operand(2 * count).at(0) : 1;
+  call.result().at(0) = total / scale;
   return llvm::success();
 }
 
@@ -54,6 +86,17 @@ static llvm::LogicalResult evaluateStepIncrement(OpCall &call) {
 //===----------------------------------------------------------------------===//
 // Optimizers
 //===----------------------------------------------------------------------===//
+
+/// The last result, if there is one beyond `numResults`: the working copy. It
+/// is rounded from the new parameter as that is stored.
+static void copyWorking(OpCall &call, unsigned numResults) {
+  if (call.results.size() == numResults)
+    return;
+  Tensor &param = call.result(0);
+  if (call.interpreter.getMode() == ComputeMode::F32)
+    param.roundElements();
+  call.result(numResults).floatValues() = param.floatValues();
+}
 
 /// Operands: param, exp_avg, exp_avg_sq, grad, coef, skip, step, lr,
 /// weight_decay, beta1, beta2, eps.
@@ -82,6 +125,7 @@ template <typename OpT> static llvm::LogicalResult evaluateAdam(OpCall &call) {
     call.result(1).at(i) = m;
     call.result(2).at(i) = v;
   }
+  copyWorking(call, /*numResults=*/3);
   return llvm::success();
 }
 
@@ -104,12 +148,14 @@ static llvm::LogicalResult evaluateSgd(OpCall &call) {
     call.result(0).at(i) = p;
     call.result(1).at(i) = buffer;
   }
+  copyWorking(call, /*numResults=*/2);
   return llvm::success();
 }
 
 void addTrainingOps(OpTable &table) {
   table["weft.accumulate"] = evaluateAccumulate;
   table["weft.norm_and_check"] = evaluateNormAndCheck;
+  table["weft.total_norm"] = evaluateTotalNorm;
   table["weft.clip_coefficient"] = evaluateClipCoefficient;
   table["weft.step_increment"] = evaluateStepIncrement;
   table["weft.adamw"] = evaluateAdam<AdamWOp>;

@@ -21,7 +21,9 @@ static const std::vector<FlagSpec> flagSpecs = {
     {"program", FlagKind::String, DriverFlag, "", "NAME",
      "run this program (default: all, in the order of the file)"},
     {"steps", FlagKind::Int, DriverFlag, "0", "N",
-     "run the init program, then N rounds of micro and apply", "", 0, 1e6},
+     "run the init program (with --state=FILE: refresh), then N rounds of "
+     "micro and apply",
+     "", 0, 1e6},
     {"inputs", FlagKind::String, DriverFlag, "random:0", "FILE|random:SEED",
      "inputs by name; missing ones are made from seed 0"},
     {"set", FlagKind::List, DriverFlag, "", "NAME=VALUE",
@@ -169,7 +171,8 @@ static llvm::LogicalResult runProgram(Interpreter &interpreter,
   return llvm::success();
 }
 
-/// The init program unless a state was given, then rounds of micro and apply.
+/// The init program, or the refresh program if a state was given, then rounds
+/// of micro and apply.
 static llvm::LogicalResult runSteps(Interpreter &interpreter,
                                     const Settings &settings,
                                     TensorMap &outputs) {
@@ -183,6 +186,8 @@ static llvm::LogicalResult runSteps(Interpreter &interpreter,
     TensorMap inputs = makeInputs(init, settings.stateSeed);
     if (failed(interpreter.run(init.getSymName(), inputs)))
       return llvm::failure();
+  } else if (failed(refreshStates(interpreter))) {
+    return llvm::failure();
   }
   for (int64_t step = 0; step < settings.steps; ++step)
     for (ProgramOp program : {micro, apply})

@@ -18,7 +18,11 @@ TensorMap makeInputs(ProgramOp program, int64_t seed);
 /// Sets every element (truncated for integers).
 void fillTensor(Tensor &tensor, double value);
 
-/// The programs of a module: init, model, micro, apply, eval, logits.
+/// Runs the program of kind `refresh`, if there is one: what follows from
+/// parameters, after they were set.
+llvm::LogicalResult refreshStates(Interpreter &interpreter);
+
+/// The programs of a module: init, refresh, model, micro, apply, eval, logits.
 llvm::SmallVector<ProgramOp> programsInOrder(mlir::ModuleOp module);
 /// The first program of the kind, or null.
 ProgramOp findProgram(mlir::ModuleOp module, ProgramKind kind);

@@ -77,7 +77,12 @@ public:
                 bool observed);
 
 private:
+  class ValueStore;
   using OperandRefs = llvm::ArrayRef<const Tensor *>;
+  /// Evaluates the ops of a block up to its terminator, regions of
+  /// weft.autocast as if their ops stood in the block.
+  llvm::LogicalResult evaluateOps(mlir::Block &block, ValueStore &values,
+                                  bool observed);
   llvm::FailureOr<llvm::SmallVector<Tensor>> evaluate(mlir::Operation *op,
                                                       OperandRefs operands);
   llvm::FailureOr<std::vector<Tensor>>

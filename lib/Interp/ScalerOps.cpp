@@ -1,0 +1,92 @@
+//===- ScalerOps.cpp - The loss scale -------------------------------------===//
+//
+// The scale is an f32 number in both modes: where it stops growing and when it
+// reaches zero are properties of f32. Products are rounded once from double, as
+// PyTorch's kernel does.
+//
+//===----------------------------------------------------------------------===//
+
+#include "OpTable.h"
+
+#include <cmath>
+
+namespace weft {
+namespace {
+
+/// What a step makes of [tracker, last overflow, hysteresis left].
+struct ScalerState {
+  double scale;
+  int64_t tracker, lastOverflow, hysteresisLeft;
+  bool exhausted = false;
+
+  /// Multiplies the scale, unless it would leave the range of f32.
+  void grow(double growth) {
+    double grown = roundTo(ElementKind::F32, scale * growth);
+    if (std::isfinite(grown))
+      scale = grown;
+  }
+};
+
+} // namespace
+
+/// GradScaler: `tracker` counts clean steps since the scale changed.
+static void updateTorch(ScalerUpdateOp op, bool foundInf, ScalerState &state) {
+  if (foundInf) {
+    state.scale = roundTo(ElementKind::F32,
+                          state.scale * op.getBackoff().convertToDouble());
+    state.tracker = 0;
+    return;
+  }
+  if (++state.tracker != static_cast<int64_t>(op.getInterval()))
+    return;
+  state.grow(op.getGrowth().convertToDouble());
+  state.tracker = 0;
+}
+
+/// DynamicLossScaler, and with hysteresis 1 mmcv's LossScaler: `tracker` counts
+/// all steps.
+static void updateModulo(ScalerUpdateOp op, bool foundInf, ScalerState &state) {
+  bool isDeepSpeed = op.getPolicy() == ScalerPolicy::DeepSpeed;
+  int64_t hysteresis = isDeepSpeed ? op.getHysteresis() : 1;
+  double minimum = op.getMinimum().convertToDouble();
+  int64_t step = state.tracker++;
+  if (foundInf) {
+    state.lastOverflow = step;
+    if (hysteresis > 1 && state.hysteresisLeft > 1) {
+      --state.hysteresisLeft;
+      return;
+    }
+    state.exhausted = isDeepSpeed && state.scale <= minimum;
+    double shrunk = state.scale * op.getBackoff().convertToDouble();
+    state.scale = roundTo(ElementKind::F32, std::fmax(shrunk, minimum));
+    return;
+  }
+  if ((step - state.lastOverflow) % static_cast<int64_t>(op.getInterval()) != 0)
+    return;
+  state.hysteresisLeft = hysteresis;
+  state.grow(op.getGrowth().convertToDouble());
+}
+
+static llvm::LogicalResult evaluateScalerUpdate(OpCall &call) {
+  auto op = call.as<ScalerUpdateOp>();
+  const Tensor &old = call.operand(1);
+  ScalerState state = {call.operand(0).at(0), old.intAt(0), old.intAt(1),
+                       old.intAt(2)};
+  bool foundInf = call.operand(2).intAt(0);
+  if (op.getPolicy() == ScalerPolicy::Torch)
+    updateTorch(op, foundInf, state);
+  else
+    updateModulo(op, foundInf, state);
+  state.exhausted |= foundInf && state.scale == 0;
+  call.result(0).at(0) = state.scale;
+  call.result(1).intValues() = {state.tracker, state.lastOverflow,
+                                state.hysteresisLeft};
+  call.result(2).intAt(0) = state.exhausted;
+  return llvm::success();
+}
+
+void addScalerOps(OpTable &table) {
+  table["weft.scaler_update"] = evaluateScalerUpdate;
+}
+
+} // namespace weft
