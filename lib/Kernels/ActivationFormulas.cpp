@@ -112,8 +112,22 @@ struct MseModel : CompositeOpInterface::ExternalModel<MseModel, MseOp> {
   }
 };
 
-struct BceModel
-    : CompositeOpInterface::ExternalModel<BceModel, BceWithLogitsOp> {
+struct BceModel : CompositeOpInterface::ExternalModel<BceModel, BceOp> {
+  Values decompose(Operation *op, OpBuilder &builder) const {
+    auto bce = cast<BceOp>(op);
+    FormulaBuilder f(builder, op->getLoc());
+    Value p = f.widen(bce.getInput()), t = f.widen(bce.getTarget());
+    Value limit = f.constant(-100.0, p);
+    Value hit = f.max(f.unary<LogOp>(p), limit);
+    Value miss = f.max(f.unary<Log1pOp>(f.unary<NegOp>(p)), limit);
+    Value y = f.sub(f.mul(f.sub(t, f.constant(1.0, t)), miss), f.mul(t, hit));
+    return llvm::SmallVector<Value>{
+        total(f, y, bce.getReduction(), bce.getLoss().getType())};
+  }
+};
+
+struct BceWithLogitsModel
+    : CompositeOpInterface::ExternalModel<BceWithLogitsModel, BceWithLogitsOp> {
   Values decompose(Operation *op, OpBuilder &builder) const {
     auto bce = cast<BceWithLogitsOp>(op);
     FormulaBuilder f(builder, op->getLoc());
@@ -136,7 +150,8 @@ void registerActivationFormulas(DialectRegistry &registry) {
     GeluOp::attachInterface<GeluModel>(*context);
     RopeOp::attachInterface<RopeModel>(*context);
     MseOp::attachInterface<MseModel>(*context);
-    BceWithLogitsOp::attachInterface<BceModel>(*context);
+    BceOp::attachInterface<BceModel>(*context);
+    BceWithLogitsOp::attachInterface<BceWithLogitsModel>(*context);
   });
 }
 

@@ -2,7 +2,7 @@
 
 #include "Fusion.h"
 #include "weft/Kernels/Passes.h"
-#include "weft/Weft/Weft.h"
+#include "weft/Weft/Precision.h"
 
 using namespace mlir;
 
@@ -56,6 +56,8 @@ static FailureOr<llvm::SmallVector<Value>> expand(Operation *op,
 }
 
 LogicalResult decomposeProgram(ProgramOp program) {
+  if (failed(checkAutocastIsDone(program)))
+    return failure();
   llvm::SmallVector<Operation *> work;
   for (Operation &op : program.getBody().front().without_terminator())
     work.push_back(&op);

@@ -32,3 +32,47 @@ weft.program @narrow(%x: tensor<8xbf16> {weft.input = "x"})
   %y = weft.gelu %x : tensor<8xbf16>
   weft.return %y : tensor<8xbf16>
 }
+
+// Logarithms of binary cross-entropy are at least -100.
+// CHECK-LABEL: weft.program @bce
+// CHECK-SAME: %[[P:.*]]: tensor<8xf32> {weft.input = "p"}, %[[T:.*]]: tensor<8xf32>
+// CHECK: %[[LIMIT:.*]] = weft.constant dense<-1.000000e+02> : tensor<f32>
+// CHECK: %[[LOG:.*]] = weft.log %[[P]]
+// CHECK: %[[HIT:.*]] = weft.max %[[LOG]], %[[LIMIT]]
+// CHECK: %[[NEG:.*]] = weft.neg %[[P]]
+// CHECK: %[[LOG1P:.*]] = weft.log1p %[[NEG]]
+// CHECK: %[[MISS:.*]] = weft.max %[[LOG1P]], %[[LIMIT]]
+// CHECK: weft.reduce mean
+weft.program @bce(%p: tensor<8xf32> {weft.input = "p"}, %t: tensor<8xf32> {weft.input = "t"})
+    -> (tensor<f32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  %y = weft.bce %p, %t : tensor<8xf32>
+  weft.return %y : tensor<f32>
+}
+
+// f32 factors beside f16 operands: one rounding, at the end; statistics are f32.
+// CHECK-LABEL: weft.program @factors
+// CHECK-SAME: %[[X:.*]]: tensor<3x4xf16> {weft.input = "x"}, %[[W:.*]]: tensor<4xf32>
+// CHECK: %[[WIDE:.*]] = weft.cast %[[X]] : tensor<3x4xf16> to tensor<3x4xf32>
+// CHECK-NOT: xf16>
+// CHECK: weft.mul %{{.*}}, %[[W]] : tensor<3x4xf32>, tensor<4xf32>
+// CHECK-NOT: xf16>
+// CHECK: weft.cast %{{.*}} : tensor<3x4xf32> to tensor<3x4xf16>
+// CHECK-NOT: xf16>
+// CHECK: weft.return
+weft.program @factors(%x: tensor<3x4xf16> {weft.input = "x"}, %w: tensor<4xf32> {weft.input = "w"})
+    -> (tensor<3x4xf16> {weft.output = "y"}, tensor<3xf32> {weft.output = "mean"}, tensor<3xf32> {weft.output = "rstd"})
+    attributes {kind = #weft.kind<eval>} {
+  %y, %mean, %rstd = weft.layer_norm %x, %w, %w {eps = 1.0e-5 : f64} : tensor<3x4xf16>, tensor<4xf32>
+  weft.return %y, %mean, %rstd : tensor<3x4xf16>, tensor<3xf32>, tensor<3xf32>
+}
+
+// CHECK-LABEL: weft.program @rope
+// CHECK-SAME: %[[X:.*]]: tensor<1x3x2x4xf16> {weft.input = "x"}, %[[C:.*]]: tensor<3x2xf32>
+// CHECK-COUNT-2: weft.cast %{{.*}} : tensor<1x3x2x2xf16> to tensor<1x3x2x2xf32>
+// CHECK-COUNT-2: weft.cast %{{.*}} : tensor<1x3x2x2xf32> to tensor<1x3x2x2xf16>
+// CHECK: weft.concat
+weft.program @rope(%x: tensor<1x3x2x4xf16> {weft.input = "x"}, %c: tensor<3x2xf32> {weft.input = "c"})
+    -> (tensor<1x3x2x4xf16> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  %y = weft.rope %x, %c, %c : tensor<1x3x2x4xf16>, tensor<3x2xf32>
+  weft.return %y : tensor<1x3x2x4xf16>
+}
