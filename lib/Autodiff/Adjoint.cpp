@@ -17,7 +17,9 @@ Type elementTypeOf(Value value) { return tensorType(value).getElementType(); }
 void Adjoint::set(unsigned index, Value grad) {
   if (!grad || !needs(index))
     return;
-  operandGrads[index] = sumTo(grad, shapeOf(op->getOperand(index)));
+  Value operand = op->getOperand(index);
+  grad = sumTo(grad, shapeOf(operand));
+  operandGrads[index] = cast(grad, elementTypeOf(operand));
 }
 
 LogicalResult Adjoint::expectFirstResultOnly() const {
@@ -65,6 +67,12 @@ Value Adjoint::cast(Value value, Type elementType) {
   if (elementTypeOf(value) == elementType)
     return value;
   return make<CastOp>(tensorType(value).clone(elementType), value);
+}
+
+Value Adjoint::wide(Value value) {
+  Type element = elementTypeOf(value);
+  bool isLow = element.isF16() || element.isBF16();
+  return isLow ? cast(value, builder.getF32Type()) : value;
 }
 
 Value Adjoint::reshape(Value value, ArrayRef<int64_t> shape) {

@@ -26,8 +26,8 @@ public:
   mlir::Value grad(unsigned index = 0) const { return resultGrads[index]; }
   /// Whether the gradient of operand `index` is wanted.
   bool needs(unsigned index) const { return needed[index]; }
-  /// Sets the gradient of operand `index`, reduced to the operand's shape where
-  /// the op broadcast it.
+  /// Sets the gradient of operand `index`: summed to the operand's shape where
+  /// the op broadcast it, then cast to the operand's element type.
   void set(unsigned index, mlir::Value grad);
 
   /// Fails with an error if a gradient flows into a result other than the
@@ -55,6 +55,10 @@ public:
   /// `value * number`.
   mlir::Value scale(mlir::Value value, double number);
   mlir::Value cast(mlir::Value value, mlir::Type elementType);
+  /// `value` in f32 if it is f16 or bf16. Rules of more than one step work on
+  /// wide values, as PyTorch's kernels do: only `set` rounds.
+  mlir::Value wide(mlir::Value value);
+  mlir::Value wideGrad() { return wide(grad()); }
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape);
   mlir::Value transpose(mlir::Value value, llvm::ArrayRef<int64_t> permutation);
   mlir::Value broadcast(mlir::Value value, llvm::ArrayRef<int64_t> shape);

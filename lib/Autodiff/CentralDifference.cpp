@@ -158,6 +158,7 @@ differentiate(ModuleOp forward, const GradientCheckOptions &options) {
   PassManager passes(module->getContext());
   AutodiffOptions autodiffOptions;
   autodiffOptions.breakRule = options.breakRule;
+  autodiffOptions.gradDtype = options.gradDtype;
   passes.addPass(createAutodiff(autodiffOptions));
   if (failed(passes.run(*module)))
     return failure();

@@ -23,10 +23,12 @@ bool startsConstant(ParamOp param) {
   return kind != InitKind::Normal && kind != InitKind::Uniform;
 }
 
-/// The micro program of a f64 copy of `module`, without the other programs.
-FailureOr<OwningOpRef<ModuleOp>> deriveMicro(ModuleOp module) {
+/// The micro program of a copy of `module`, without the other programs.
+FailureOr<OwningOpRef<ModuleOp>>
+deriveMicro(ModuleOp module, const GradientCheckOptions &options) {
   OwningOpRef<ModuleOp> copy = module.clone();
-  convertToF64(*copy);
+  if (options.convertsToF64)
+    convertToF64(*copy);
   PassManager passes(module.getContext());
   passes.addPass(createDerivePrograms());
   if (failed(passes.run(*copy)))
@@ -76,7 +78,7 @@ bool GradientCheck::isEqual() const {
 FailureOr<GradientCheck> checkGradients(ModuleOp module,
                                         const GradientCheckOptions &options) {
   GradientProblem problem;
-  FailureOr<OwningOpRef<ModuleOp>> micro = deriveMicro(module);
+  FailureOr<OwningOpRef<ModuleOp>> micro = deriveMicro(module, options);
   if (failed(micro))
     return failure();
   problem.forward = std::move(*micro);

@@ -37,15 +37,6 @@ std::optional<Piece> asPiece(Value grad) {
   return piece;
 }
 
-/// The op that defines the last of `values`, which are results of one block.
-Operation *lastOp(ArrayRef<Value> values) {
-  Operation *last = values.front().getDefiningOp();
-  for (Value value : values)
-    if (last->isBeforeInBlock(value.getDefiningOp()))
-      last = value.getDefiningOp();
-  return last;
-}
-
 /// The concatenation of `grads` if each is a piece of one dimension and the
 /// pieces tile it, else null. Equal to the sum, without the zeros. The pads
 /// stay for whoever else uses them.
@@ -71,7 +62,7 @@ Value joinPieces(ArrayRef<Value> grads, OpBuilder &builder, Location loc) {
     return nullptr;
   auto inners = llvm::map_to_vector(pieces, [](Piece &p) { return p.inner; });
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointAfter(lastOp(grads));
+  builder.setInsertionPointAfter(GradientSums::lastOp(grads));
   return ConcatOp::create(builder, loc, ValueRange(inners),
                           static_cast<uint64_t>(dim));
 }
@@ -82,24 +73,43 @@ void GradientSums::add(Value value, Value grad) {
   grads[value].push_back(grad);
 }
 
-SmallVector<Value, 2> GradientSums::takeTerms(Value value, OpBuilder &builder,
-                                              Location loc) {
+SmallVector<Value, 2> GradientSums::takeTerms(Value value) {
   auto found = grads.find(value);
   if (found == grads.end())
     return {};
   SmallVector<Value, 2> terms = std::move(found->second);
   grads.erase(found);
+  return terms;
+}
+
+SmallVector<Value, 2> GradientSums::join(SmallVector<Value, 2> terms,
+                                         OpBuilder &builder, Location loc) {
   if (terms.size() > 1)
     if (Value joined = joinPieces(terms, builder, loc))
       return {joined};
   return terms;
 }
 
-Value GradientSums::take(Value value, OpBuilder &builder, Location loc) {
+Operation *GradientSums::lastOp(ArrayRef<Value> values) {
+  Operation *last = nullptr;
+  for (Value value : values) {
+    Operation *op = value.getDefiningOp();
+    if (op && (!last || last->isBeforeInBlock(op)))
+      last = op;
+  }
+  return last;
+}
+
+Value GradientSums::sum(ArrayRef<Value> terms, OpBuilder &builder,
+                        Location loc) {
   Value sum;
-  for (Value term : takeTerms(value, builder, loc))
+  for (Value term : terms)
     sum = sum ? AddOp::create(builder, loc, sum, term) : term;
   return sum;
+}
+
+Value GradientSums::take(Value value, OpBuilder &builder, Location loc) {
+  return sum(join(takeTerms(value), builder, loc), builder, loc);
 }
 
 } // namespace weft

@@ -35,10 +35,10 @@ LogicalResult mulRule(MulOp op, Adjoint &a) {
 
 /// d lhs = g / rhs, d rhs = -g lhs / rhs / rhs.
 LogicalResult divRule(DivOp op, Adjoint &a) {
-  Value quotient = a.div(a.grad(), op.getRhs());
+  Value quotient = a.div(a.wideGrad(), a.wide(op.getRhs()));
   a.set(0, quotient);
   if (a.needs(1))
-    a.set(1, a.neg(a.mul(quotient, op.getResult())));
+    a.set(1, a.neg(a.mul(quotient, a.wide(op.getResult()))));
   return success();
 }
 
@@ -71,19 +71,20 @@ LogicalResult minRule(MinOp op, Adjoint &a) {
 /// d lhs = g r l^(r-1), 0 where r = 0; d rhs = g l^r ln(l), 0 where l = 0 and
 /// r >= 0.
 LogicalResult powRule(PowOp op, Adjoint &a) {
-  Value l = op.getLhs(), r = op.getRhs();
-  Value zero = a.constant(0, l);
+  Value l = a.wide(op.getLhs()), r = a.wide(op.getRhs());
+  Value zero = a.constant(0, l), grad = a.wideGrad();
   if (a.needs(0)) {
     Value power = a.make<PowOp>(l, a.sub(r, a.constant(1, r)));
     Value slope =
         a.select(a.compare(Predicate::EQ, r, zero), zero, a.mul(r, power));
-    a.set(0, a.mul(a.grad(), slope));
+    a.set(0, a.mul(grad, slope));
   }
   if (a.needs(1)) {
     Value flat = a.make<AndOp>(a.compare(Predicate::EQ, l, zero),
                                a.compare(Predicate::GE, r, zero));
-    Value slope = a.select(flat, zero, a.mul(op.getResult(), a.make<LogOp>(l)));
-    a.set(1, a.mul(a.grad(), slope));
+    Value y = a.wide(op.getResult());
+    Value slope = a.select(flat, zero, a.mul(y, a.make<LogOp>(l)));
+    a.set(1, a.mul(grad, slope));
   }
   return success();
 }

@@ -25,23 +25,24 @@ Value asColumn(Value row, Value like, Adjoint &a) {
 
 /// dx = y (g - sum(g y)).
 LogicalResult softmaxRule(SoftmaxOp op, Adjoint &a) {
-  Value y = op.getResult();
-  Value sum = a.reduce(ReduceKind::Sum, a.mul(a.grad(), y), {op.getAxis()},
+  Value y = a.wide(op.getResult()), grad = a.wideGrad();
+  Value sum = a.reduce(ReduceKind::Sum, a.mul(grad, y), {op.getAxis()},
                        /*keepDims=*/true);
-  a.set(0, a.mul(y, a.sub(a.grad(), sum)));
+  a.set(0, a.mul(y, a.sub(grad, sum)));
   return success();
 }
 
 /// dx = g - e^y sum(g).
 LogicalResult logSoftmaxRule(LogSoftmaxOp op, Adjoint &a) {
-  Value sum = a.reduce(ReduceKind::Sum, a.grad(), {op.getAxis()},
+  Value grad = a.wideGrad();
+  Value sum = a.reduce(ReduceKind::Sum, grad, {op.getAxis()},
                        /*keepDims=*/true);
-  Value y = a.make<ExpOp>(op.getResult());
-  a.set(0, a.sub(a.grad(), a.mul(y, sum)));
+  Value y = a.make<ExpOp>(a.wide(op.getResult()));
+  a.set(0, a.sub(grad, a.mul(y, sum)));
   return success();
 }
 
-/// With n = (x - mean) rstd and h = g weight, both in the type of rstd:
+/// With n = (x - mean) rstd and h = g weight, both wide as rstd is:
 /// dx = rstd (h - mean(h) - n mean(h n)); RMS norm has no mean(h).
 Value normGradient(Value normal, Value scaled, Value rstd, bool centered,
                    Adjoint &a) {
@@ -59,21 +60,18 @@ LogicalResult layerNormRule(LayerNormOp op, Adjoint &a) {
   if (failed(a.expectFirstResultOnly()))
     return failure();
   Value x = op.getOperand();
-  Type wide = elementTypeOf(op.getRstd()), narrow = elementTypeOf(x);
-  Value grad = a.cast(a.grad(), wide);
-  Value rstd = asColumn(op.getRstd(), x, a);
+  Value grad = a.wideGrad(), rstd = asColumn(op.getRstd(), x, a);
   if (a.needs(0) || a.needs(1)) {
     Value mean = asColumn(op.getMean(), x, a);
-    Value normal = a.mul(a.sub(a.cast(x, wide), mean), rstd);
+    Value normal = a.mul(a.sub(a.wide(x), mean), rstd);
     if (a.needs(0)) {
-      Value scaled = a.mul(grad, a.cast(op.getWeight(), wide));
-      a.set(0, a.cast(normGradient(normal, scaled, rstd, true, a), narrow));
+      Value scaled = a.mul(grad, a.wide(op.getWeight()));
+      a.set(0, normGradient(normal, scaled, rstd, true, a));
     }
     if (a.needs(1))
-      a.set(1, a.cast(a.mul(grad, normal), elementTypeOf(op.getWeight())));
+      a.set(1, a.mul(grad, normal));
   }
-  if (a.needs(2))
-    a.set(2, a.cast(grad, elementTypeOf(op.getBias())));
+  a.set(2, grad);
   return success();
 }
 
@@ -81,16 +79,14 @@ LogicalResult rmsNormRule(RmsNormOp op, Adjoint &a) {
   if (failed(a.expectFirstResultOnly()))
     return failure();
   Value x = op.getOperand();
-  Type wide = elementTypeOf(op.getRstd()), narrow = elementTypeOf(x);
-  Value grad = a.cast(a.grad(), wide);
-  Value rstd = asColumn(op.getRstd(), x, a);
-  Value normal = a.mul(a.cast(x, wide), rstd);
+  Value grad = a.wideGrad(), rstd = asColumn(op.getRstd(), x, a);
+  Value normal = a.mul(a.wide(x), rstd);
   if (a.needs(0)) {
-    Value scaled = a.mul(grad, a.cast(op.getWeight(), wide));
-    a.set(0, a.cast(normGradient(normal, scaled, rstd, false, a), narrow));
+    Value scaled = a.mul(grad, a.wide(op.getWeight()));
+    a.set(0, normGradient(normal, scaled, rstd, false, a));
   }
   if (a.needs(1))
-    a.set(1, a.cast(a.mul(grad, normal), elementTypeOf(op.getWeight())));
+    a.set(1, a.mul(grad, normal));
   return success();
 }
 

@@ -17,20 +17,40 @@ Value perElement(Value input, LossReduction reduction, Adjoint &a,
 
 /// 2 (input - target), and its negative for the target.
 LogicalResult mseRule(MseOp op, Adjoint &a) {
-  Value grad = perElement(op.getInput(), op.getReduction(), a, /*factor=*/2);
-  Value difference = a.mul(a.sub(op.getInput(), op.getTarget()), grad);
+  Value x = a.wide(op.getInput()), t = a.wide(op.getTarget());
+  Value grad = perElement(x, op.getReduction(), a, /*factor=*/2);
+  Value difference = a.mul(a.sub(x, t), grad);
   a.set(0, difference);
   if (a.needs(1))
     a.set(1, a.neg(difference));
   return success();
 }
 
+/// (p - t) / max(p (1 - p), 1e-12) for the probability p, as in PyTorch, and
+/// max(ln(1 - p), -100) - max(ln p, -100) for the target t.
+LogicalResult bceRule(BceOp op, Adjoint &a) {
+  Value p = a.wide(op.getInput()), t = a.wide(op.getTarget());
+  Value grad = perElement(p, op.getReduction(), a);
+  if (a.needs(0)) {
+    Value product = a.mul(p, a.sub(a.constant(1, p), p));
+    Value least = a.make<MaxOp>(product, a.constant(1e-12, p));
+    a.set(0, a.mul(a.div(a.sub(p, t), least), grad));
+  }
+  if (a.needs(1)) {
+    Value limit = a.constant(-100, p);
+    Value hit = a.make<MaxOp>(a.make<LogOp>(p), limit);
+    Value miss = a.make<MaxOp>(a.make<Log1pOp>(a.neg(p)), limit);
+    a.set(1, a.mul(a.sub(miss, hit), grad));
+  }
+  return success();
+}
+
 /// sigmoid(x) - t for x, -x for t.
-LogicalResult bceRule(BceWithLogitsOp op, Adjoint &a) {
-  Value x = op.getInput();
+LogicalResult bceWithLogitsRule(BceWithLogitsOp op, Adjoint &a) {
+  Value x = a.wide(op.getInput()), t = a.wide(op.getTarget());
   Value grad = perElement(x, op.getReduction(), a);
   if (a.needs(0))
-    a.set(0, a.mul(a.sub(a.make<SigmoidOp>(x), op.getTarget()), grad));
+    a.set(0, a.mul(a.sub(a.make<SigmoidOp>(x), t), grad));
   if (a.needs(1))
     a.set(1, a.neg(a.mul(x, grad)));
   return success();
@@ -52,7 +72,8 @@ LogicalResult crossEntropyRule(CrossEntropyOp op, Adjoint &a) {
 
 void attachLossRules(MLIRContext *context) {
   attachRule<MseOp, mseRule>(context);
-  attachRule<BceWithLogitsOp, bceRule>(context);
+  attachRule<BceOp, bceRule>(context);
+  attachRule<BceWithLogitsOp, bceWithLogitsRule>(context);
   attachRule<CrossEntropyOp, crossEntropyRule>(context);
 }
 

@@ -1,7 +1,10 @@
 //===- RulesMatmul.cpp - Adjoints of products, tables and attention -------===//
 //
 // For y = op(l) op(r) and the gradient g of y:
-//   dl = g op(r)^T, transposed where l is;   dr = op(l)^T g, likewise.
+//   dl = g op(r)^T, transposed where l is;   dr = op(l)^T g, likewise;
+//   a bias gets the sum of the rows of g.
+// An f32 result of low-precision operands has an f32 gradient: it is rounded
+// for the products, which run in the type of the forward op, not for the bias.
 // A shared matrix (rank 2 beside a batch) sums over the batch: its gradient is
 // one product over the rows of all batches together.
 //
@@ -51,11 +54,12 @@ Value rhsGradient(MatmulOp op, Value lhs, Value rhs, Value grad, Adjoint &a) {
 
 /// r is shared: with the rows of l [.., M, K] and g [.., M, N] flattened,
 /// dr = l^T g ([K, N]) or its transpose.
-Value sharedRhsGradient(MatmulOp op, Adjoint &a) {
+Value sharedRhsGradient(MatmulOp op, Value grad, Adjoint &a) {
   Value lhs = op.getLhs();
   if (op.getTransposeLhs())
     lhs = swapLast(lhs, a);
-  Value rows = flattenRows(lhs, a), grad = flattenRows(a.grad(), a);
+  Value rows = flattenRows(lhs, a);
+  grad = flattenRows(grad, a);
   if (op.getTransposeRhs())
     return product(grad, true, rows, false, a);
   return product(rows, true, grad, false, a);
@@ -63,12 +67,12 @@ Value sharedRhsGradient(MatmulOp op, Adjoint &a) {
 
 /// l is shared: the columns of g [.., M, N] and op(r) [.., K, N] of all batches
 /// become rows, dl = g r^T ([M, K]) or its transpose.
-Value sharedLhsGradient(MatmulOp op, Adjoint &a) {
+Value sharedLhsGradient(MatmulOp op, Value grad, Adjoint &a) {
   Value rhs = op.getRhs();
   if (!op.getTransposeRhs())
     rhs = swapLast(rhs, a);
   Value columns = flattenRows(rhs, a);
-  Value grad = flattenRows(swapLast(a.grad(), a), a);
+  grad = flattenRows(swapLast(grad, a), a);
   if (op.getTransposeLhs())
     return product(columns, true, grad, false, a);
   return product(grad, true, columns, false, a);
@@ -78,12 +82,17 @@ LogicalResult matmulRule(MatmulOp op, Adjoint &a) {
   Value lhs = op.getLhs(), rhs = op.getRhs();
   int64_t lhsRank = tensorType(lhs).getRank();
   int64_t rhsRank = tensorType(rhs).getRank();
+  Value grad = a.grad();
+  if (a.needs(0) || a.needs(1))
+    grad = a.cast(grad, elementTypeOf(lhs));
   if (a.needs(0))
-    a.set(0, lhsRank < rhsRank ? sharedLhsGradient(op, a)
-                               : lhsGradient(op, lhs, rhs, a.grad(), a));
+    a.set(0, lhsRank < rhsRank ? sharedLhsGradient(op, grad, a)
+                               : lhsGradient(op, lhs, rhs, grad, a));
   if (a.needs(1))
-    a.set(1, rhsRank < lhsRank ? sharedRhsGradient(op, a)
-                               : rhsGradient(op, lhs, rhs, a.grad(), a));
+    a.set(1, rhsRank < lhsRank ? sharedRhsGradient(op, grad, a)
+                               : rhsGradient(op, lhs, rhs, grad, a));
+  if (op.getBias())
+    a.set(2, a.grad());
   return success();
 }
 

@@ -18,10 +18,10 @@ SmallVector<int64_t> keptShape(ReduceOp op) {
 /// Every element that equals the extremum takes an equal share of g.
 Value extremumShare(ReduceOp op, Value grad, ArrayRef<int64_t> kept,
                     Adjoint &a) {
-  Value x = op.getOperand(), zero = a.constant(0, x);
+  Value x = op.getOperand(), zero = a.constant(0, grad);
   Value extremum = a.reshape(op.getResult(), kept);
   Value hit = a.compare(Predicate::EQ, x, extremum);
-  Value ones = a.cast(hit, elementTypeOf(x));
+  Value ones = a.cast(hit, elementTypeOf(grad));
   Value count =
       a.reduce(ReduceKind::Sum, ones, op.getDims(), /*keepDims=*/true);
   return a.select(hit, a.div(grad, count), zero);
@@ -32,14 +32,15 @@ LogicalResult reduceRule(ReduceOp op, Adjoint &a) {
   SmallVector<int64_t> kept = keptShape(op);
   Value grad = a.reshape(a.grad(), kept);
   if (op.getKind() == ReduceKind::Max || op.getKind() == ReduceKind::Min) {
-    a.set(0, extremumShare(op, grad, kept, a));
+    a.set(0, extremumShare(op, a.wide(grad), kept, a));
     return success();
   }
   if (op.getKind() == ReduceKind::Mean) {
     int64_t count = 1;
     for (int64_t dim : op.getDims())
       count *= shape[dim];
-    grad = a.scale(grad, 1.0 / static_cast<double>(count));
+    Value share = a.scale(a.wide(grad), 1.0 / static_cast<double>(count));
+    grad = a.cast(share, elementTypeOf(grad));
   }
   a.set(0, a.broadcast(grad, shape));
   return success();

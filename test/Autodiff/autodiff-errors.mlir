@@ -1,4 +1,8 @@
 // RUN: weft-opt %s --weft-autodiff --split-input-file --verify-diagnostics
+// RUN: not weft-opt %S/accumulator.mlir --weft-autodiff=grad-dtype=f16 2>&1 | FileCheck %s --check-prefix=DTYPE
+// RUN: not weft-opt %S/accumulator.mlir --weft-autodiff=accumulation=yes 2>&1 | FileCheck %s --check-prefix=ACCUMULATION
+// DTYPE: error: expects grad-dtype f32 or torch, but got f16
+// ACCUMULATION: error: expects accumulation on or off, but got yes
 
 // expected-error@below {{expects a program of kind micro, but got none; run weft-derive-programs first}}
 module {
@@ -120,4 +124,40 @@ weft.program @micro(%s: tensor<f32> {weft.input = "loss_seed"}, %a: tensor<f32> 
   %y, %rstd = weft.rms_norm %w, %c {eps = 1.0e-6 : f64} : tensor<2x4xf32>, tensor<4xf32>
   %l = weft.reduce sum %rstd dims [0] : tensor<2xf32>
   weft.return %l : tensor<f32>
+}
+
+// -----
+
+weft.param @w : tensor<4xf32>
+weft.program @micro(%s: tensor<4xf32> {weft.input = "loss_seed"}, %a: tensor<f32> {weft.input = "accumulate"})
+    -> (tensor<4xf32> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
+  %w = weft.read @w : tensor<4xf32>
+  // expected-error@below {{expects no dtype, but got 'f32'; run weft-autocast first}}
+  %y = weft.softmax %w {dtype = f32} : tensor<4xf32>
+  weft.return %y : tensor<4xf32>
+}
+
+// -----
+
+weft.param @w : tensor<4xf32>
+weft.program @micro(%s: tensor<f32> {weft.input = "loss_seed"}, %a: tensor<f32> {weft.input = "accumulate"})
+    -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
+  %w = weft.read @w : tensor<4xf32>
+  // expected-error@below {{expects no dtype, but got 'f32'; run weft-autocast first}}
+  %y = weft.reduce sum %w dims [0] {dtype = f32} : tensor<4xf32>
+  weft.return %y : tensor<f32>
+}
+
+// -----
+
+weft.param @w : tensor<4xf32>
+weft.program @micro(%s: tensor<4xf32> {weft.input = "loss_seed"}, %a: tensor<f32> {weft.input = "accumulate"})
+    -> (tensor<4xf32> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
+  %w = weft.read @w : tensor<4xf32>
+  // expected-error@below {{expects no region with a cast policy; run weft-autocast first}}
+  %y = weft.autocast attributes {enabled = false} {
+    %e = weft.exp %w : tensor<4xf32>
+    weft.yield %e : tensor<4xf32>
+  } : tensor<4xf32>
+  weft.return %y : tensor<4xf32>
 }

@@ -27,6 +27,11 @@ struct GradientCheckOptions {
   int64_t elements = 32;
   /// Negates the rule of the ops of this name (see weft-autodiff).
   std::string breakRule;
+  /// Where gradients of low-precision copies are added (see weft-autodiff).
+  std::string gradDtype = "f32";
+  /// f32 tensors become f64. Without, constants are only as good as f32; needed
+  /// where low-precision ops have f32 results.
+  bool convertsToF64 = true;
   /// Inputs by name and parameters by name that are not drawn from the seed.
   TensorMap inputs, states;
 };

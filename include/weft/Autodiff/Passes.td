@@ -19,11 +19,14 @@ def DerivePrograms : Pass<"weft-derive-programs", "::mlir::ModuleOp"> {
       attention that drops.
     - `@eval`: the model without dropout.
 
-    Both return the loss alone. A program of kind `logits` stays and loses its
+    Both return the loss alone. A model with several losses has no output
+    `loss`, but outputs with a weight, `{weft.output = "task", weft.loss = 0.3 :
+    f64}`: then `loss` is their weighted sum, and each stays an output after it.
+    A program of kind `logits` stays and loses its
     dropout; unused ops go.
 
-    Precondition: one program of kind `model` with an output `loss`, a scalar
-    f32 (f64 in gradient checks); every dropout has an `op_id` of its own; a
+    Precondition: one program of kind `model` with an output `loss` or weighted
+    ones, scalars of f32 (f64 in gradient checks); every dropout has an `op_id` of its own; a
     parameter is trainable; parameters have initial values.
 
     Guarantees: no program of kind `model` is left; only `@micro` drops.
@@ -71,7 +74,22 @@ def Autodiff : Pass<"weft-autodiff", "::mlir::ModuleOp"> {
     `weft.saved` with the numbers of these results; a reshape counts as its
     operand. A trainable parameter that the loss does not depend on is frozen (`trainable = false`) with a warning.
 
-    Precondition: `weft-derive-programs` has run; ties are resolved.
+    Backward ops run in the type of the forward op; those of several steps work
+    in f32 for f16 and bf16 and round once. The adjoint of a cast is a cast,
+    except at a cast of a parameter to f16 or bf16:
+
+    - `grad-dtype=f32`: the gradient of each use goes to the f32 state by
+      itself. A matmul gives it as `out = f32`, sums of rows and of table rows
+      are f32, other gradients are cast.
+    - `grad-dtype=torch`: gradients of the uses are added in f16 or bf16, as
+      PyTorch does, and their sum is cast once.
+
+    With `accumulation=off` there is no `weft.accumulate`: the state is written
+    with this micro-step's gradient. With `torch` the state of a parameter that
+    is only used in f16 (or only in bf16) then has that type.
+
+    Precondition: `weft-autocast` (if the model has regions or `dtype`s) and
+    `weft-derive-programs` have run; ties are resolved.
 
     Guarantees: one gradient state for each trainable parameter; the forward
     part is unchanged but for `weft.saved`.
@@ -97,6 +115,12 @@ def Autodiff : Pass<"weft-autodiff", "::mlir::ModuleOp"> {
     Does not: differentiate twice, or differentiate with respect to inputs.
   }];
   let options = [
+    Option<"gradDtype", "grad-dtype", "std::string", "\"f32\"",
+           "Where gradients of low-precision copies of a parameter are added: "
+           "f32, or torch (in the copy's type)">,
+    Option<"accumulation", "accumulation", "std::string", "\"on\"",
+           "on: gradients are added to those of earlier micro-steps; off: they "
+           "take their place">,
     Option<"breakRule", "break-rule", "std::string", /*default=*/"",
            "Negate the gradient of the first operand of the ops of this name: "
            "shows that a gradient check finds a wrong rule">,

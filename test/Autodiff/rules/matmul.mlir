@@ -92,3 +92,48 @@ weft.program @micro(%g: tensor<2x3x5xf32> {weft.input = "loss_seed"}, %flag: ten
   // CHECK: weft.accumulate %{{.*}}, %[[V5]],
   weft.return %y : tensor<2x3x5xf32>
 }
+
+// -----
+
+// A bias gets the sum of the rows.
+
+weft.param @a : tensor<2x3x4xf32>
+weft.param @b : tensor<5x4xf32>
+weft.param @c : tensor<5xf32>
+// CHECK-LABEL: weft.program @micro(
+// CHECK-SAME: %[[G:[^ ]*]]: tensor<2x3x5xf32> {weft.input = "loss_seed"}
+weft.program @micro(%g: tensor<2x3x5xf32> {weft.input = "loss_seed"}, %flag: tensor<f32> {weft.input = "accumulate"})
+    -> (tensor<2x3x5xf32> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
+  %a = weft.read @a : tensor<2x3x4xf32>
+  %b = weft.read @b : tensor<5x4xf32>
+  %c = weft.read @c : tensor<5xf32>
+  %y = weft.matmul %a, %b bias %c : tensor<5xf32> {transpose_rhs} : tensor<2x3x4xf32>, tensor<5x4xf32>
+  // CHECK: weft.matmul %[[G]],
+  // CHECK: weft.matmul %{{.*}} {transpose_lhs} : tensor<6x5xf32>, tensor<6x4xf32>
+  // CHECK: %[[V0:.*]] = weft.reduce sum %[[G]] dims [0, 1] : tensor<2x3x5xf32>
+  // CHECK: weft.accumulate %{{.*}}, %[[V0]],
+  weft.return %y : tensor<2x3x5xf32>
+}
+
+// -----
+
+// An f32 result of f16 operands: its gradient is rounded for the products,
+// which have f16 operands as the forward op has, and not for the bias.
+
+weft.param @b : tensor<4x5xf16>
+weft.param @c : tensor<5xf16>
+// CHECK-LABEL: weft.program @micro(
+// CHECK-SAME: %[[X:[^ ]*]]: tensor<3x4xf16> {weft.input = "x"}, %[[G:[^ ]*]]: tensor<3x5xf32> {weft.input = "loss_seed"}
+weft.program @micro(%x: tensor<3x4xf16> {weft.input = "x"}, %g: tensor<3x5xf32> {weft.input = "loss_seed"}, %flag: tensor<f32> {weft.input = "accumulate"})
+    -> (tensor<3x5xf32> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
+  %b = weft.read @b : tensor<4x5xf16>
+  %c = weft.read @c : tensor<5xf16>
+  %e = weft.exp %b : tensor<4x5xf16>
+  %f = weft.exp %c : tensor<5xf16>
+  %y = weft.matmul %x, %e bias %f : tensor<5xf16> {out = f32} : tensor<3x4xf16>, tensor<4x5xf16>
+  // CHECK: %[[V0:.*]] = weft.cast %[[G]] : tensor<3x5xf32> to tensor<3x5xf16>
+  // CHECK-NEXT: weft.matmul %[[X]], %[[V0]] {transpose_lhs} : tensor<3x4xf16>, tensor<3x5xf16>
+  // CHECK-NEXT: %[[V1:.*]] = weft.reduce sum %[[G]] dims [0] : tensor<3x5xf32>
+  // CHECK-NEXT: weft.cast %[[V1]] : tensor<5xf32> to tensor<5xf16>
+  weft.return %y : tensor<3x5xf32>
+}

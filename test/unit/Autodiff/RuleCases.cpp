@@ -18,12 +18,13 @@ static std::vector<int> sizes(const std::string &shape) {
   return result;
 }
 
-static std::string sumByReduce(const std::string &shape) {
+static std::string sumByReduce(const std::string &shape,
+                               const std::string &element = "f64") {
   std::string dims;
   for (size_t dim = 0; dim < sizes(shape).size(); ++dim)
     dims += (dim ? ", " : "") + std::to_string(dim);
   return "  %loss = weft.reduce sum %product dims [" + dims +
-         "] : " + tensor(shape) + "\n";
+         "] : " + tensor(shape, element) + "\n";
 }
 
 /// For tests of reduce itself: a rule that is broken twice would look right.
@@ -40,6 +41,51 @@ static std::string sumByProduct(const std::string &shape) {
          tensor("") + "\n";
 }
 
+static void replaceAll(std::string &text, const std::string &from,
+                       const std::string &to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos;
+       at += to.size())
+    text.replace(at, from.size(), to);
+}
+
+std::string RuleCase::lowText(const std::string &low) const {
+  std::string module, reads, f32 = "f32";
+  auto declare = [&](const RuleParam &param) {
+    std::string wide = tensor(param.shape, f32);
+    module += "weft.param @" + param.name + " : " + wide +
+              " {init = #weft.init<uniform, " + std::to_string(param.low) +
+              ", " + std::to_string(param.high) +
+              ">, trainable = " + (param.trainable ? "true" : "false") + "}\n";
+    std::string name = param.name + (param.staysWide ? "" : "_wide");
+    reads += "  %" + name + " = weft.read @" + param.name + " : " + wide + "\n";
+    if (!param.staysWide)
+      reads += "  %" + param.name + " = weft.cast %" + name + " : " + wide +
+               " to " + tensor(param.shape, low) + "\n";
+  };
+  for (const RuleParam &param : params)
+    declare(param);
+  declare({"weights", resultShape, -1, 1, false, /*staysWide=*/true});
+  std::string code = body, wide = tensor(resultShape, f32), y = "%y";
+  replaceAll(code, "f64>", low + ">");
+  replaceAll(code, std::string(kWide) + ">", f32 + ">");
+  bool isLoss = op == "weft.cross_entropy" || op == "weft.mse" ||
+                op.substr(0, 8) == "weft.bce";
+  if (!isLoss) {
+    code += "\n  %y_wide = weft.cast %y : " + tensor(resultShape, low) +
+            " to " + wide;
+    y = "%y_wide";
+  }
+  std::string loss = "  %product = weft.mul " + y + ", %weights : " + wide +
+                     ", " + wide + "\n";
+  if (!resultShape.empty())
+    loss += sumByReduce(resultShape, f32);
+  return module +
+         "weft.program @model() -> (tensor<f32> {weft.output = \"loss\"})\n"
+         "    attributes {kind = #weft.kind<model>} {\n" +
+         reads + "  " + code + "\n" + loss + "  weft.return " +
+         (resultShape.empty() ? "%product" : "%loss") + " : tensor<f32>\n}\n";
+}
+
 std::string RuleCase::text() const {
   std::string module, reads;
   auto declare = [&](const RuleParam &param) {
@@ -53,7 +99,8 @@ std::string RuleCase::text() const {
   for (const RuleParam &param : params)
     declare(param);
   declare({"weights", resultShape, -1, 1, false});
-  std::string type = tensor(resultShape);
+  std::string type = tensor(resultShape), code = body;
+  replaceAll(code, std::string(kWide) + ">", "f64>");
   std::string loss =
       "  %product = weft.mul %y, %weights : " + type + ", " + type + "\n";
   if (!resultShape.empty())
@@ -62,7 +109,7 @@ std::string RuleCase::text() const {
   return module +
          "weft.program @model() -> (tensor<f64> {weft.output = \"loss\"})\n"
          "    attributes {kind = #weft.kind<model>} {\n" +
-         reads + "  " + body + "\n" + loss + "  weft.return " +
+         reads + "  " + code + "\n" + loss + "  weft.return " +
          (resultShape.empty() ? "%product" : "%loss") + " : tensor<f64>\n}\n";
 }
 
@@ -121,15 +168,17 @@ static void addSelect(std::vector<RuleCase> &cases) {
 }
 
 /// Through f16 and bf16, which the interpreter does not round in its f64 mode.
+/// A cast of a parameter itself would not be asked for its adjoint.
 static void addCast(std::vector<RuleCase> &cases) {
   for (const char *shape : {"6", "3x4", ""}) {
     std::string half = tensor(shape, "f16"), brain = tensor(shape, "bf16");
     cases.push_back({"weft.cast",
                      shape,
                      {{"x", shape}},
-                     "%h = weft.cast %x : " + tensor(shape) + " to " + half +
-                         "\n  %b = weft.cast %h : " + half + " to " + brain +
-                         "\n  %y = weft.cast %b : " + brain + " to " +
+                     "%n = weft.neg %x : " + tensor(shape) +
+                         "\n  %h = weft.cast %n : " + tensor(shape) + " to " +
+                         half + "\n  %b = weft.cast %h : " + half + " to " +
+                         brain + "\n  %y = weft.cast %b : " + brain + " to " +
                          tensor(shape),
                      shape});
   }

@@ -13,6 +13,8 @@ struct RuleParam {
   std::string name, shape;
   double low = -1, high = 1;
   bool trainable = true;
+  /// Not cast in the low-precision form of a case: class weights.
+  bool staysWide = false;
 };
 
 /// A program that computes %y from values named as the parameters.
@@ -25,11 +27,16 @@ struct RuleCase {
 
   /// A module with a model program whose loss is a weighted sum of %y.
   std::string text() const;
+  /// The same with f32 parameters that are cast to `low`, and the op in `low`.
+  std::string lowText(const std::string &low) const;
 };
 
-/// "tensor<8x4xf64>"; "" is the shape of a scalar.
+/// "tensor<8x4xf64>"; "" is the shape of a scalar. An operand that is f32 in
+/// the low-precision form of a case has the element type kWide.
 std::string tensor(const std::string &shape,
                    const std::string &element = "f64");
+
+constexpr const char *kWide = "wide";
 
 /// At least three cases of each differentiable op.
 std::vector<RuleCase> ruleCases();

@@ -39,6 +39,44 @@ static void addMatmul(std::vector<RuleCase> &cases) {
                      form.result});
 }
 
+/// Linear layers: shared and batched weights, and low-precision operands, which
+/// the interpreter does not round in its f64 mode.
+static void addLinear(std::vector<RuleCase> &cases) {
+  struct Form {
+    const char *lhs, *rhs, *attrs, *bias, *result;
+  };
+  const Form forms[] = {
+      {"3x4", "4x2", "", "2", "3x2"},
+      {"3x4", "2x4", "transpose_rhs", "2", "3x2"},
+      {"2x3x4", "2x4", "transpose_rhs", "2", "2x3x2"},
+      {"2x2x3x4", "2x2x4x2", "", "2", "2x2x3x2"},
+      {"4x3", "2x4x5", "transpose_lhs", "5", "2x3x5"},
+      {"1x4", "4x1", "", "1", "1x1"},
+  };
+  for (const Form &form : forms)
+    for (const char *element : {"f64", "f16"}) {
+      auto low = [&](const char *name, const char *shape) {
+        return std::string("%") + name + "_low = weft.cast %" + name + " : " +
+               tensor(shape) + " to " + tensor(shape, element) + "\n  ";
+      };
+      std::string casts =
+          low("a", form.lhs) + low("b", form.rhs) + low("c", form.bias);
+      std::string product = std::string("weft.matmul %a_low, %b_low bias "
+                                        "%c_low : ") +
+                            tensor(form.bias, element) + " {" + form.attrs +
+                            "} : " + tensor(form.lhs, element) + ", " +
+                            tensor(form.rhs, element);
+      std::string type = tensor(form.result, element);
+      cases.push_back({"weft.matmul",
+                       std::string(form.lhs) + " by " + form.rhs + " in " +
+                           element + " with bias, " + form.attrs,
+                       {{"a", form.lhs}, {"b", form.rhs}, {"c", form.bias}},
+                       casts + "%p = " + product + "\n  %y = weft.cast %p : " +
+                           type + " to " + tensor(form.result),
+                       form.result});
+    }
+}
+
 static void addAttention(std::vector<RuleCase> &cases) {
   struct Form {
     const char *query, *key, *attrs;
@@ -154,12 +192,13 @@ static void addCrossEntropy(std::vector<RuleCase> &cases) {
                     "",
                     ""};
     if (form.weighted)
-      single.params.push_back({"w", classes, 0.5, 2, false});
+      single.params.push_back(
+          {"w", classes, 0.5, 2, false, /*staysWide=*/true});
     single.body =
         std::string("%t = weft.constant dense<") + form.targets +
         "> : " + tensor(form.targetShape, "i32") +
         "\n  %y, %lse, %denom = weft.cross_entropy %x, %t " +
-        (form.weighted ? "weight %w : " + tensor(classes) + " " : "") +
+        (form.weighted ? "weight %w : " + tensor(classes, kWide) + " " : "") +
         form.attrs + " : " + tensor(logits) + ", " +
         tensor(form.targetShape, "i32");
     cases.push_back(single);
@@ -176,11 +215,20 @@ static void addPairLosses(std::vector<RuleCase> &cases) {
                          std::string("%y = weft.") + name + " %a, %b " + attrs +
                              " : " + tensor(shape),
                          ""});
+  for (const char *attrs : {"", "{reduction = #weft.loss_reduction<sum>}"})
+    for (const char *shape : {"5", "3x4", "2x1x3"})
+      cases.push_back(
+          {"weft.bce",
+           std::string(shape) + attrs,
+           {{"a", shape, 0.1, 0.9}, {"b", shape, 0, 1}},
+           std::string("%y = weft.bce %a, %b ") + attrs + " : " + tensor(shape),
+           ""});
 }
 
 std::vector<RuleCase> layerCases() {
   std::vector<RuleCase> cases;
   addMatmul(cases);
+  addLinear(cases);
   addAttention(cases);
   addEmbedding(cases);
   addRows(cases);

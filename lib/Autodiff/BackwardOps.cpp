@@ -1,0 +1,42 @@
+//===- BackwardOps.cpp - The ops that autodiff builds ---------------------===//
+
+#include "BackwardOps.h"
+
+#include "weft/Autodiff/Passes.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace weft {
+
+void BackwardOps::follow(Location newLoc, StringRef newScope) {
+  loc = FusedLoc::get(newLoc.getContext(), {newLoc},
+                      StringAttr::get(newLoc.getContext(), kBackwardTag));
+  scope = newScope;
+}
+
+void BackwardOps::follow(Operation *op) {
+  loc = op->getLoc();
+  scope = getScope(op);
+}
+
+void BackwardOps::notifyOperationInserted(Operation *op,
+                                          OpBuilder::InsertPoint) {
+  op->setLoc(*loc);
+  if (!scope.empty())
+    op->setDiscardableAttr(WeftDialect::kScopeAttr,
+                           StringAttr::get(op->getContext(), scope));
+  ops.insert(op);
+}
+
+void BackwardOps::eraseDead() {
+  SmallVector<Operation *> built(ops.begin(), ops.end());
+  for (Operation *op : llvm::reverse(built))
+    if (isOpTriviallyDead(op)) {
+      ops.remove(op);
+      op->erase();
+    }
+}
+
+} // namespace weft

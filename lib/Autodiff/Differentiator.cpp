@@ -1,0 +1,298 @@
+//===- Differentiator.cpp - Reverse mode over one program -----------------===//
+
+#include "Differentiator.h"
+
+#include "Activity.h"
+#include "Adjoint.h"
+#include "weft/Autodiff/Passes.h"
+#include "weft/Weft/Precision.h"
+
+using namespace mlir;
+
+namespace weft {
+
+/// The element type of the gradient: that of the parameter, but f32 for a
+/// low-precision one if gradients are wide, and low if nothing else is added.
+Type Differentiator::gradientElement(ParamOp param) {
+  Type element = param.getTensorType().getElementType();
+  if (settings.isWide)
+    return isLowPrecision(element) ? Float32Type::get(module.getContext())
+                                   : element;
+  if (settings.accumulates)
+    return element;
+  Type low;
+  for (auto read : program.getOps<ReadOp>()) {
+    if (read.getSourceAttr().getAttr() != param.getSymNameAttr())
+      continue;
+    Type use = onlyLowUse(read.getResult());
+    if (!use || (low && low != use))
+      return element;
+    low = use;
+  }
+  return low ? low : element;
+}
+
+LogicalResult Differentiator::collectParameters() {
+  for (ParamOp param : module.getOps<ParamOp>())
+    if (param.getTrainable() && !param.getTie())
+      params[param.getSymNameAttr()] = {param, Value(), gradientElement(param)};
+  for (auto read : program.getOps<ReadOp>()) {
+    auto param = symbols.lookup<ParamOp>(read.getSource());
+    if (!param)
+      continue;
+    if (param.getTie()) {
+      InFlightDiagnostic error = read.emitOpError("expects ties to be resolved "
+                                                  "by weft-tie-params, but got "
+                                                  "the tied parameter ")
+                                 << read.getSourceAttr();
+      error.attachNote(param.getLoc()) << "tied here";
+      return error;
+    }
+    auto found = params.find(param.getSymNameAttr());
+    if (found != params.end() && !found->second.read)
+      found->second.read = read.getResult();
+  }
+  return success();
+}
+
+LogicalResult Differentiator::seed() {
+  for (StringRef name : {"loss_seed", "accumulate"})
+    if (!program.findInput(name))
+      return program.emitOpError("expects an input '")
+             << name << "', but got none; run weft-derive-programs first";
+  int index = program.findOutput("loss");
+  if (index < 0)
+    return program.emitOpError("expects an output 'loss', but got none");
+  Value loss = program.getTerminator().getOutputs()[index];
+  if (!active.contains(loss))
+    return program.emitOpError("expects the loss to depend on a trainable "
+                               "parameter, but it depends on none");
+  Value start = program.findInput("loss_seed");
+  if (start.getType() != loss.getType())
+    return program.emitOpError("expects 'loss_seed' to have the type of the "
+                               "loss, ")
+           << loss.getType() << ", but got " << start.getType();
+  sums.add(loss, start);
+  return success();
+}
+
+/// Adds `grad` to the gradients of `operand`; all reads of a parameter are one
+/// value.
+void Differentiator::send(Value operand, Value grad) {
+  if (auto read = operand.getDefiningOp<ReadOp>())
+    operand = params[read.getSourceAttr().getAttr()].read;
+  sums.add(operand, grad);
+}
+
+/// Asks `op` for its adjoint if a gradient reaches it and is wanted.
+LogicalResult Differentiator::differentiate(Operation *op) {
+  if (isa<ReadOp>(op) || !llvm::any_of(op->getOperands(), [&](Value operand) {
+        return active.contains(operand);
+      }))
+    return success();
+  backward.follow(op->getLoc(), getScope(op));
+  if (op->getNumResults() == 1 && lowCopies.contains(op->getResult(0)))
+    return differentiateCopy(op);
+  SmallVector<Value> resultGrads;
+  for (Value result : op->getResults())
+    resultGrads.push_back(sums.take(result, builder, op->getLoc()));
+  if (llvm::none_of(resultGrads, [](Value v) { return bool(v); }))
+    return success();
+  return propagate(op, resultGrads);
+}
+
+/// Gradients of a low-precision copy of a parameter go on as soon as they are
+/// there: each alone, as it is, where they are to be added in f32; else their
+/// sum, which the cast rounds no more.
+LogicalResult Differentiator::differentiateCopy(Operation *op) {
+  OpBuilder::InsertionGuard guard(builder);
+  SmallVector<Value, 2> grads = sums.takeTerms(op->getResult(0));
+  if (grads.empty())
+    return success();
+  if (!settings.isWide) {
+    grads = GradientSums::join(grads, builder, op->getLoc());
+    setInsertionPointAfter(grads);
+    grads = {GradientSums::sum(grads, builder, op->getLoc())};
+  }
+  for (Value grad : grads) {
+    setInsertionPointAfter(grad);
+    auto read = op->getOperand(0).getDefiningOp<ReadOp>();
+    bool isLeaf = isa<CastOp>(op) && read;
+    if (isLeaf &&
+        (settings.isWide ||
+         params[read.getSourceAttr().getAttr()].element == elementTypeOf(grad)))
+      send(read, grad);
+    else if (failed(propagate(op, grad)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult Differentiator::propagate(Operation *op,
+                                        ArrayRef<Value> resultGrads) {
+  auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
+  if (!differentiable)
+    return op->emitOpError("expects an op with an adjoint, but got a gradient "
+                           "for an op without one");
+  SmallVector<bool> needed = llvm::map_to_vector(
+      op->getOperands(), [&](Value v) { return active.contains(v); });
+  SmallVector<Value> grads(op->getNumOperands());
+  if (failed(differentiable.buildAdjoint(builder, resultGrads, needed, grads)))
+    return failure();
+  if (op->getName().getStringRef() == settings.breakRule)
+    for (Value &grad : grads)
+      if (grad) {
+        grad = NegOp::create(builder, op->getLoc(), grad);
+        break;
+      }
+  for (auto [operand, grad] : llvm::zip_equal(op->getOperands(), grads))
+    if (grad)
+      send(operand, grad);
+  return success();
+}
+
+/// After the last op that defines one of `values`, if there is one.
+void Differentiator::setInsertionPointAfter(ArrayRef<Value> values) {
+  if (Operation *last = GradientSums::lastOp(values))
+    builder.setInsertionPointAfter(last);
+}
+
+Operation *Differentiator::firstBackward() {
+  return forward.back()->getNextNode();
+}
+
+/// 1 in the type of `like`.
+static ElementsAttr one(Value like) {
+  auto type = cast<RankedTensorType>(like.getType());
+  return cast<ElementsAttr>(DenseElementsAttr::get(type, 1.0f));
+}
+
+/// Declares the state that accumulates the gradient of `param`.
+FailureOr<StateOp> Differentiator::declareState(ParamOp param, Type element) {
+  std::string name = (param.getSymName() + ".grad").str();
+  if (Operation *other = symbols.lookup(name)) {
+    InFlightDiagnostic error =
+        param.emitOpError("expects the symbol @")
+        << name << " to be free for its gradient, but it is taken";
+    error.attachNote(other->getLoc()) << "taken here";
+    return error;
+  }
+  OpBuilder stateBuilder(module.getContext());
+  stateBuilder.setInsertionPointAfter(lastDeclaration);
+  auto state = StateOp::create(
+      stateBuilder, param.getLoc(), name, param.getTensorType().clone(element),
+      StateKind::Gradient, FlatSymbolRefAttr::get(param.getSymNameAttr()));
+  lastDeclaration = state;
+  return state;
+}
+
+/// Adds the gradients `terms` of `param` one by one, each as soon as it is
+/// there. Accumulating, no sum of the parameter's size stands beside the state.
+LogicalResult Differentiator::writeGradient(ParamOp param, Type element,
+                                            ArrayRef<Value> terms) {
+  FailureOr<StateOp> state = declareState(param, element);
+  if (failed(state))
+    return failure();
+  StringRef name = state->getSymName();
+  backward.follow(param.getLoc(), param.getScope().value_or(""));
+  Location loc = param.getLoc();
+  Value flag = program.findInput("accumulate"), sum;
+  Operation *previous = nullptr;
+  for (Value term : terms) {
+    Operation *ready = term.getDefiningOp();
+    if (!ready || (previous && ready->isBeforeInBlock(previous)))
+      ready = previous;
+    if (ready)
+      builder.setInsertionPointAfter(ready);
+    else
+      builder.setInsertionPoint(firstBackward());
+    if (!settings.accumulates) {
+      sum = sum ? AddOp::create(builder, loc, sum, term) : term;
+    } else {
+      if (sum)
+        flag = ConstantOp::create(builder, loc, one(flag));
+      else
+        sum = ReadOp::create(builder, loc, state->getTensorType(), name);
+      sum = AccumulateOp::create(builder, loc, sum, term, flag);
+    }
+    if (Operation *last = sum.getDefiningOp())
+      previous = last;
+  }
+  program.getTerminator().addWrite(name, sum);
+  return success();
+}
+
+LogicalResult Differentiator::writeGradients() {
+  for (auto &[name, entry] : params) {
+    auto [param, read, element] = entry;
+    SmallVector<Value, 2> terms;
+    builder.setInsertionPoint(program.getTerminator());
+    if (read)
+      terms = sums.takeTerms(read);
+    for (Value &term : terms)
+      term = widener.widen(term, element);
+    backward.follow(param.getLoc(), param.getScope().value_or(""));
+    terms = GradientSums::join(terms, builder, param.getLoc());
+    if (!terms.empty()) {
+      if (failed(writeGradient(param, element, terms)))
+        return failure();
+      continue;
+    }
+    // As an optimizer of PyTorch does with a gradient that is None.
+    param.emitWarning() << "the loss has no gradient for parameter "
+                        << FlatSymbolRefAttr::get(name)
+                        << ": it is not trained";
+    param.setTrainable(false);
+  }
+  return success();
+}
+
+LogicalResult Differentiator::run() {
+  if (failed(checkAutocastIsDone(program)) || failed(collectParameters()))
+    return failure();
+  auto isTrained = [&](StringAttr name) { return params.contains(name); };
+  active = findActive(program, isTrained);
+  lowCopies = findLowCopies(program, isTrained);
+  for (Operation &op : program.getBody().front().without_terminator())
+    forward.push_back(&op);
+  if (failed(seed()))
+    return failure();
+  for (Operation *op : llvm::reverse(forward))
+    if (failed(differentiate(op)))
+      return failure();
+  if (failed(writeGradients()))
+    return failure();
+  backward.eraseDead();
+  return success();
+}
+
+/// The value whose elements `value` has: looks through reshapes.
+static Value storageOf(Value value) {
+  while (auto reshape = value.getDefiningOp<ReshapeOp>())
+    value = reshape.getOperand();
+  return value;
+}
+
+void Differentiator::markSaved(llvm::function_ref<void(Value)> visit) {
+  auto isBackward = [&](Operation *user) { return backward.contains(user); };
+  DenseSet<Value> saved;
+  for (Operation *op : forward)
+    for (Value result : op->getResults())
+      if (llvm::any_of(result.getUsers(), isBackward))
+        saved.insert(storageOf(result));
+  for (Operation *op : forward) {
+    if (isa<ReadOp>(op) || op->hasTrait<OpTrait::ConstantLike>())
+      continue;
+    SmallVector<int64_t> numbers;
+    for (OpResult result : op->getResults())
+      if (saved.contains(result)) {
+        numbers.push_back(result.getResultNumber());
+        visit(result);
+      }
+    if (!numbers.empty())
+      op->setDiscardableAttr(kSavedAttr,
+                             DenseI64ArrayAttr::get(op->getContext(), numbers));
+  }
+}
+
+} // namespace weft

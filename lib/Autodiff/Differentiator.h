@@ -1,0 +1,88 @@
+//===- Differentiator.h - Reverse mode over one program ---------*- C++ -*-===//
+//
+// Private to lib/Autodiff.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_LIB_AUTODIFF_DIFFERENTIATOR_H
+#define WEFT_LIB_AUTODIFF_DIFFERENTIATOR_H
+
+#include "GradientSums.h"
+#include "LowGradients.h"
+
+#include "llvm/ADT/MapVector.h"
+
+namespace weft {
+
+/// What the options of the pass say.
+struct DifferentiatorSettings {
+  /// Gradients of low-precision copies go to f32 one by one.
+  bool isWide;
+  /// Gradients are added to what the state holds.
+  bool accumulates;
+  llvm::StringRef breakRule;
+};
+
+/// Differentiates one program.
+class Differentiator {
+public:
+  Differentiator(mlir::ModuleOp module, ProgramOp program,
+                 DifferentiatorSettings settings)
+      : module(module), program(program), settings(settings), symbols(module),
+        builder(program.getTerminator(), &backward),
+        widener(builder, backward) {
+    for (mlir::Operation &op : *module.getBody())
+      if (llvm::isa<ParamOp, StateOp>(op))
+        lastDeclaration = &op;
+  }
+
+  llvm::LogicalResult run();
+  size_t numBackwardOps() const { return backward.size(); }
+  /// Marks saved results and calls `visit` with each.
+  void markSaved(llvm::function_ref<void(mlir::Value)> visit);
+
+private:
+  llvm::LogicalResult collectParameters();
+  mlir::Type gradientElement(ParamOp param);
+  llvm::LogicalResult seed();
+  llvm::LogicalResult differentiate(mlir::Operation *op);
+  llvm::LogicalResult differentiateCopy(mlir::Operation *op);
+  llvm::LogicalResult propagate(mlir::Operation *op,
+                                llvm::ArrayRef<mlir::Value> resultGrads);
+  void send(mlir::Value operand, mlir::Value grad);
+  void setInsertionPointAfter(llvm::ArrayRef<mlir::Value> values);
+  llvm::LogicalResult writeGradients();
+  llvm::FailureOr<StateOp> declareState(ParamOp param, mlir::Type element);
+  llvm::LogicalResult writeGradient(ParamOp param, mlir::Type element,
+                                    llvm::ArrayRef<mlir::Value> terms);
+  /// The first op after the forward part.
+  mlir::Operation *firstBackward();
+
+  mlir::ModuleOp module;
+  ProgramOp program;
+  DifferentiatorSettings settings;
+  /// Symbols of the module before gradients are declared.
+  mlir::SymbolTable symbols;
+  mlir::Operation *lastDeclaration = nullptr;
+  BackwardOps backward;
+  mlir::OpBuilder builder;
+  GradientWidener widener;
+  /// A trainable parameter with the first value read from it and the element
+  /// type of its gradient.
+  struct Entry {
+    ParamOp param;
+    mlir::Value read;
+    mlir::Type element;
+  };
+  llvm::MapVector<mlir::StringAttr, Entry> params;
+  /// Values that hold a trainable parameter in f16 or bf16.
+  llvm::DenseSet<mlir::Value> lowCopies;
+  /// Values with a gradient: they depend on a trainable parameter.
+  llvm::DenseSet<mlir::Value> active;
+  GradientSums sums;
+  llvm::SmallVector<mlir::Operation *> forward;
+};
+
+} // namespace weft
+
+#endif // WEFT_LIB_AUTODIFF_DIFFERENTIATOR_H
