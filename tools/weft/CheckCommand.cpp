@@ -37,7 +37,7 @@ static FlagTable checkFlags() {
 static Expected<FlagValues> importFlags(const FlagValues &flags,
                                         const std::string &model) {
   bool isText = llvm::StringRef(model).ends_with(".mlir");
-  std::vector<std::string> args = {"--to=infer-shapes"};
+  std::vector<std::string> args = {"--to=autocast"};
   if (flags.isSet("batch") || !isText)
     args.push_back("--batch=" + std::to_string(flags.getInt("batch", 1)));
   if (flags.isSet("seq") || !isText)
@@ -72,7 +72,7 @@ Expected<ExitCode> weft::checkCommand(const Arguments &args) {
   Compiler compiler;
   if (Status status = compiler.load(model, *import); !status)
     return status.takeError();
-  if (Status status = compiler.run(findPhase("infer-shapes")); !status)
+  if (Status status = compiler.run(findPhase("autocast")); !status)
     return status.takeError();
 
   GradientCheckOptions check;
