@@ -50,7 +50,9 @@ LogicalResult ClusterBuilder::run() {
 }
 
 LogicalResult ClusterBuilder::place(Operation *op) {
-  llvm::SmallVector<Cluster *> producers = findProducers(op);
+  llvm::SmallVector<Cluster *> producers;
+  if (!limits.apart)
+    producers = findProducers(op);
   if (producers.size() > 1 && joinAll(op, producers))
     return success();
   for (Cluster *producer : producers)
@@ -58,7 +60,7 @@ LogicalResult ClusterBuilder::place(Operation *op) {
       return success();
   if (isAlias(op))
     return success(); // a view for whoever uses it
-  if (Cluster *sibling = findSibling(op))
+  if (Cluster *sibling = limits.apart ? nullptr : findSibling(op))
     if (join(op, *sibling))
       return success();
   if (!reportMissed(op, producers) && limits.explain)

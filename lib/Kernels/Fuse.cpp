@@ -61,7 +61,8 @@ struct Fuse : impl::FusePassBase<Fuse> {
       return failure();
     Block &block = program.getBody().front();
     eraseDeadOps(block);
-    ClusterBuilder builder(block, FusionLimits{maxOps, maxBuffers, explain});
+    ClusterBuilder builder(block,
+                           FusionLimits{maxOps, maxBuffers, explain, apart});
     if (failed(builder.run()))
       return failure();
     numMissed += builder.getNumMissed();

@@ -24,6 +24,7 @@ struct FusionLimits {
   unsigned maxOps = 64;
   unsigned maxBuffers = 24;
   bool explain = false; // remarks on what stays apart and why
+  bool apart = false;   // every op is a kernel of its own
 };
 
 /// Ops that will run as one kernel, in program order, with the constants and
