@@ -48,7 +48,7 @@ static Status checkFits(const Manifest &manifest, const std::string &directory,
   size_t count = 0;
   for (int32_t i = 0; i < executable.numTensors; ++i) {
     const WeftTensor &tensor = executable.tensors[i];
-    if (tensor.kind == WEFT_GRADIENT)
+    if (!isSaved(tensor))
       continue;
     ++count;
     if (Status s = checkTensor(tensor, manifest, directory); !s)
@@ -210,7 +210,7 @@ Status weft::loadCheckpoint(WeftContext &context, const ResumePoint &point) {
   const WeftExecutable &executable = *context.executable();
   for (int32_t i = 0; i < executable.numTensors; ++i) {
     const WeftTensor &tensor = executable.tensors[i];
-    if (tensor.kind == WEFT_GRADIENT)
+    if (!isSaved(tensor))
       continue;
     char *out = static_cast<char *>(context.data(tensor));
     if (Status s = reader.read(*point.manifest.findTensor(tensor.name), out);

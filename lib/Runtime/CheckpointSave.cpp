@@ -12,10 +12,6 @@ using namespace weft;
 const char *const weft::modelFileName = "model.json";
 static const char *const rankFile = "rank_00000.safetensors";
 
-static bool isSaved(const WeftTensor &tensor) {
-  return tensor.kind != WEFT_GRADIENT;
-}
-
 static const char *kindName(int32_t kind) {
   return kind == WEFT_PARAM       ? "param"
          : kind == WEFT_OPTIMIZER ? "optimizer"

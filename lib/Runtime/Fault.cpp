@@ -4,39 +4,130 @@
 
 #include "weft/Formats/Text.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <limits>
-#include <regex>
+#include <regex.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 using namespace weft;
 
+namespace {
+/// What stands before the '=' of a fault.
+struct FaultName {
+  const char *text;
+  Fault::Kind kind;
+  float value;
+};
+
+/// A POSIX extended regular expression.
+class Pattern {
+public:
+  explicit Pattern(const std::string &text)
+      : valid(regcomp(&regex, text.c_str(), REG_EXTENDED | REG_NOSUB) == 0) {}
+  ~Pattern() {
+    if (valid)
+      regfree(&regex);
+  }
+  Pattern(const Pattern &) = delete;
+  Pattern &operator=(const Pattern &) = delete;
+  bool ok() const { return valid; }
+  bool find(const std::string &name) const {
+    return valid && regexec(&regex, name.c_str(), 0, nullptr, 0) == 0;
+  }
+
+private:
+  regex_t regex;
+  bool valid;
+};
+} // namespace
+
+static const FaultName kNames[] = {
+    {"storage:enospc@save", Fault::Kind::NoRoom, 0.0f},
+    {"crash@save", Fault::Kind::CrashInSave, 0.0f},
+    {"crash@step", Fault::Kind::CrashAfterStep, 0.0f},
+    {"num:inf@step", Fault::Kind::BadGradient,
+     std::numeric_limits<float>::infinity()},
+    {"num:nan@step", Fault::Kind::BadGradient,
+     std::numeric_limits<float>::quiet_NaN()},
+};
+
+/// A number from 1 to 10^18 - 1 that takes up the whole text, or 0.
+static int64_t parseNumber(const std::string &text) {
+  bool digits = !text.empty() && text.size() <= 18 && text[0] != '0' &&
+                text.find_first_not_of("0123456789") == std::string::npos;
+  return digits ? std::strtoll(text.c_str(), nullptr, 10) : 0;
+}
+
+/// Appends N or N-M to the ranges.
+static bool parseRange(const std::string &text, Fault &fault) {
+  size_t dash = text.find('-');
+  int64_t first = parseNumber(text.substr(0, dash));
+  int64_t last =
+      dash == std::string::npos ? first : parseNumber(text.substr(dash + 1));
+  if (first < 1 || last < first)
+    return false;
+  fault.ranges.push_back({first, last});
+  return true;
+}
+
+/// Back-references and counts make matching slow without bound.
+static bool parsePattern(const std::string &text, Fault &fault) {
+  bool slow = text.find('{') != std::string::npos || text.size() > 200;
+  for (size_t i = 0; i + 1 < text.size(); ++i)
+    slow |= text[i] == '\\' && text[i + 1] >= '1' && text[i + 1] <= '9';
+  if (text.empty() || slow || !Pattern(text).ok())
+    return false;
+  fault.pattern = text;
+  return true;
+}
+
+/// What follows the '=': a list, and for gradients a pattern.
+static bool parseWhere(const std::string &text, Fault &fault) {
+  const std::string key = ",param=";
+  size_t end = text.find(key);
+  if (end != std::string::npos &&
+      (fault.kind != Fault::Kind::BadGradient ||
+       !parsePattern(text.substr(end + key.size()), fault)))
+    return false;
+  std::string list = text.substr(0, end);
+  for (size_t begin = 0; begin <= list.size();) {
+    size_t comma = std::min(list.find(',', begin), list.size());
+    if (!parseRange(list.substr(begin, comma - begin), fault))
+      return false;
+    begin = comma + 1;
+  }
+  return true;
+}
+
 static Expected<Fault> parseOne(const std::string &text) {
-  static const char *const rule =
-      "(storage:enospc@save|crash@save|crash@step|num:inf@step|num:nan@step)"
-      "=([1-9][0-9]{0,17})(,param=(.+))?";
-  std::smatch match;
-  Error bad = usageError("WEFT_FAULT expects a fault such as crash@step=3, but "
-                         "got " +
-                         inQuotes(text));
-  if (!std::regex_match(text, match, std::regex(rule)))
-    return bad;
+  size_t equals = text.find('=');
   Fault fault;
-  std::string what = match[1];
-  bool numeric = what.compare(0, 4, "num:") == 0;
-  if (match[3].matched && !numeric)
-    return bad;
-  fault.kind = numeric                ? Fault::Kind::BadGradient
-               : what == "crash@save" ? Fault::Kind::CrashInSave
-               : what == "crash@step" ? Fault::Kind::CrashAfterStep
-                                      : Fault::Kind::NoRoom;
-  fault.at = std::strtoll(match[2].str().c_str(), nullptr, 10);
-  fault.value = what == "num:nan@step" ? std::numeric_limits<float>::quiet_NaN()
-                                       : std::numeric_limits<float>::infinity();
-  fault.pattern = match[4];
-  return fault;
+  for (const FaultName &name : kNames) {
+    if (text.compare(0, equals, name.text) != 0)
+      continue;
+    fault.kind = name.kind;
+    fault.value = name.value;
+    if (equals != std::string::npos &&
+        parseWhere(text.substr(equals + 1), fault))
+      return fault;
+  }
+  return usageError("WEFT_FAULT expects a fault such as crash@step=3 or "
+                    "num:inf@step=2,5-7,param=REGEX, but got " +
+                    inQuotes(text));
+}
+
+bool Fault::happensAt(int64_t number) const {
+  for (auto [first, last] : ranges)
+    if (number >= first && number <= last)
+      return true;
+  return false;
+}
+
+bool Fault::matches(const std::string &name) const {
+  return pattern.empty() || Pattern(pattern).find(name);
 }
 
 Expected<Faults> Faults::parse(const std::string &text) {
@@ -59,7 +150,7 @@ Expected<Faults> Faults::fromEnvironment() {
 
 const Fault *Faults::find(Fault::Kind kind, int64_t at) const {
   for (const Fault &fault : list)
-    if (fault.kind == kind && fault.at == at)
+    if (fault.kind == kind && fault.happensAt(at))
       return &fault;
   return nullptr;
 }

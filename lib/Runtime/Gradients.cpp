@@ -1,13 +1,12 @@
 //===- Gradients.cpp - Looking into gradients: dump, find, break ----------===//
 
-#include "weft/Formats/Half.h"
 #include "weft/Formats/Text.h"
 #include "weft/Runtime/DTypes.h"
+#include "weft/Runtime/Ports.h"
 #include "weft/Runtime/Trainer.h"
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <regex>
 
 using namespace weft;
 
@@ -35,34 +34,12 @@ Status Trainer::dumpGradients() const {
   return writer->finish();
 }
 
-static bool isFiniteAt(const char *data, int32_t dtype) {
-  uint16_t half;
-  switch (dtype) {
-  case WEFT_F64: {
-    double value;
-    std::memcpy(&value, data, sizeof value);
-    return std::isfinite(value);
-  }
-  case WEFT_F16:
-    std::memcpy(&half, data, sizeof half);
-    return std::isfinite(halfToFloat(half));
-  case WEFT_BF16:
-    std::memcpy(&half, data, sizeof half);
-    return std::isfinite(bf16ToFloat(half));
-  default: {
-    float value;
-    std::memcpy(&value, data, sizeof value);
-    return std::isfinite(value);
-  }
-  }
-}
-
 /// The first element that is not finite, or -1.
 static int64_t firstBad(const WeftContext &context, const WeftTensor &tensor) {
   const char *data = static_cast<const char *>(context.data(tensor));
   int64_t size = dtypeBytes(tensor.dtype);
   for (int64_t i = 0, n = elementsOf(tensor); i < n; ++i)
-    if (!isFiniteAt(data + i * size, tensor.dtype))
+    if (!std::isfinite(loadNumber(data + i * size, tensor.dtype)))
       return i;
   return -1;
 }
@@ -83,14 +60,24 @@ Status Trainer::nonFinite(int64_t step) const {
       .hint("a smaller --lr, a --warmup or --clip 1 keeps a run finite");
 }
 
-void Trainer::injectFault() {
-  const Fault *fault = faults.find(Fault::Kind::BadGradient, now.step + 1);
-  if (!fault)
-    return;
-  for (const WeftTensor *gradient : gradientsOf(*context.executable())) {
-    if (!std::regex_search(gradient->param, std::regex(fault->pattern)))
+/// Writes the value to the first element.
+static void breakGradient(WeftContext &context, const WeftTensor &gradient,
+                          float value) {
+  WeftPort port = {gradient.name, gradient.dtype,  gradient.rank,
+                   gradient.dims, gradient.offset, gradient.bytes};
+  writeNumber(context, port, value);
+}
+
+void Trainer::injectFaults() {
+  for (const Fault &fault : faults.all()) {
+    if (fault.kind != Fault::Kind::BadGradient ||
+        !fault.happensAt(now.step + 1))
       continue;
-    std::memcpy(context.data(*gradient), &fault->value, sizeof fault->value);
-    return;
+    auto gradients = gradientsOf(*context.executable());
+    auto found = std::find_if(
+        gradients.begin(), gradients.end(),
+        [&](const WeftTensor *g) { return fault.matches(g->param); });
+    if (found != gradients.end())
+      breakGradient(context, **found, fault.value);
   }
 }

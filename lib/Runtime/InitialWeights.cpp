@@ -206,16 +206,26 @@ static Status copyWeight(WeftContext &context, const WeftTensor &tensor,
   return Status::success();
 }
 
+/// Whether `init` sets more than the weights, which a file may give.
+static bool startsScaler(const WeftExecutable &executable) {
+  for (int32_t i = 0; i < executable.numTensors; ++i)
+    if (executable.tensors[i].kind == WEFT_SCALER)
+      return true;
+  return false;
+}
+
 Status InitialWeights::load(WeftContext &context, int64_t seed) const {
+  if (!model || startsScaler(*context.executable())) {
+    const WeftProgram &program = *context.findProgram("init");
+    if (const WeftPort *port = WeftContext::findInput(program, "seed"))
+      writeInteger(context, *port, seed);
+    if (Status s = runChecked(context, program); !s)
+      return s;
+  }
   for (const auto &[tensor, entry] : pairs)
     if (Status s = copyWeight(context, *tensor, entry); !s)
       return s;
-  if (model)
-    return Status::success();
-  const WeftProgram &program = *context.findProgram("init");
-  if (const WeftPort *port = WeftContext::findInput(program, "seed"))
-    writeInteger(context, *port, seed);
-  return runChecked(context, program);
+  return Status::success();
 }
 
 std::string InitialWeights::describe(int64_t seed) const {

@@ -181,6 +181,8 @@ static Status readFields(const JsonCursor &root, Metadata &out) {
     return s;
   if (Status s = readInputs(root, out); !s)
     return s;
+  if (auto table = root.find("debug_nan"))
+    out.debugNan = table->value();
   if (root.find("config"))
     if (Status s = readString(root, "config", out.config); !s)
       return s;

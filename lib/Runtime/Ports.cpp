@@ -3,19 +3,16 @@
 #include "weft/Runtime/Ports.h"
 
 #include "weft/Formats/Half.h"
+#include "weft/Runtime/DTypes.h"
 #include "weft/Runtime/Executor.h"
 
 #include <cstring>
 
 using namespace weft;
 
-template <typename T>
-static T load(const WeftContext &context, const WeftPort &port, int64_t index) {
+template <typename T> static T load(const void *address) {
   T value;
-  std::memcpy(&value,
-              static_cast<const char *>(context.data(port)) +
-                  index * int64_t(sizeof(T)),
-              sizeof(T));
+  std::memcpy(&value, address, sizeof(T));
   return value;
 }
 
@@ -27,24 +24,30 @@ static void store(const WeftContext &context, const WeftPort &port,
               &value, sizeof(T));
 }
 
+double weft::loadNumber(const void *address, int32_t dtype) {
+  switch (dtype) {
+  case WEFT_F64:
+    return load<double>(address);
+  case WEFT_F16:
+    return halfToFloat(load<uint16_t>(address));
+  case WEFT_BF16:
+    return bf16ToFloat(load<uint16_t>(address));
+  case WEFT_I1:
+    return load<uint8_t>(address);
+  case WEFT_I32:
+    return load<int32_t>(address);
+  case WEFT_I64:
+    return double(load<int64_t>(address));
+  default:
+    return load<float>(address);
+  }
+}
+
 double weft::readNumber(const WeftContext &context, const WeftPort &port,
                         int64_t index) {
-  switch (port.dtype) {
-  case WEFT_F64:
-    return load<double>(context, port, index);
-  case WEFT_F16:
-    return halfToFloat(load<uint16_t>(context, port, index));
-  case WEFT_BF16:
-    return bf16ToFloat(load<uint16_t>(context, port, index));
-  case WEFT_I1:
-    return load<uint8_t>(context, port, index);
-  case WEFT_I32:
-    return load<int32_t>(context, port, index);
-  case WEFT_I64:
-    return double(load<int64_t>(context, port, index));
-  default:
-    return load<float>(context, port, index);
-  }
+  return loadNumber(static_cast<const char *>(context.data(port)) +
+                        index * dtypeBytes(port.dtype),
+                    port.dtype);
 }
 
 void weft::writeNumber(const WeftContext &context, const WeftPort &port,

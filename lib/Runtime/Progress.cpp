@@ -30,14 +30,27 @@ static double thousandths(double value) {
   return std::round(value * 1000.0) / 1000.0;
 }
 
+/// Adds an object of numbers or flags, if there are any.
+template <typename List>
+static void setNamed(Json &object, const char *key, const List &list) {
+  if (list.empty())
+    return;
+  Json values = Json::object();
+  for (const auto &[name, value] : list)
+    values.set(name, value);
+  object.set(key, std::move(values));
+}
+
 std::string weft::stepJson(const StepReport &report) {
   Json object = Json::object();
   object.set("step", report.step);
   object.set("loss", report.loss);
+  setNamed(object, "losses", report.losses);
   object.set("lr", report.lr);
   object.set("grad_norm", report.hasGradNorm ? Json(report.gradNorm) : Json());
   object.set("loss_scale", report.lossScale);
   object.set("skipped", report.skipped);
+  setNamed(object, "found_inf", report.foundInf);
   object.set("tokens_per_s", thousandths(report.tokensPerSecond));
   object.set("step_ms", thousandths(report.stepMs));
   object.set("compute_ms", thousandths(report.computeMs));
@@ -46,10 +59,12 @@ std::string weft::stepJson(const StepReport &report) {
   return object.compact();
 }
 
-std::string weft::evalJson(int64_t step, double valLoss) {
+std::string weft::evalJson(int64_t step, double valLoss,
+                           const NamedNumbers &losses) {
   Json object = Json::object();
   object.set("step", step);
   object.set("val_loss", valLoss);
+  setNamed(object, "val_losses", losses);
   return object.compact();
 }
 
@@ -87,14 +102,33 @@ std::string Progress::eta(const StepReport &report) const {
   return format("%dh%02dm", int(seconds / 3600), int(seconds / 60 % 60));
 }
 
+/// " (mlm 2.1035, nsp 0.6931)", or nothing.
+static std::string terms(const NamedNumbers &losses) {
+  std::string text;
+  for (const auto &[name, value] : losses)
+    text += (text.empty() ? " (" : ", ") + name + format(" %.4f", value);
+  return text.empty() ? text : text + ")";
+}
+
+static std::string scaling(const StepReport &r) {
+  std::string text = format("  scale %g", r.lossScale), groups;
+  for (const auto &[name, bad] : r.foundInf)
+    if (bad)
+      groups += (groups.empty() ? " " : ", ") + name;
+  if (r.skipped)
+    text += "  skipped" + groups;
+  if (r.skips > 0)
+    text += format("  skips %lld", (long long)r.skips);
+  return text;
+}
+
 static std::string numbers(const StepReport &r, const std::string &unit) {
-  std::string text = format("loss %.4f  lr %.3g", r.loss, r.lr);
+  std::string text =
+      format("loss %.4f", r.loss) + terms(r.losses) + format("  lr %.3g", r.lr);
   if (r.hasGradNorm)
     text += format("  norm %.3g", r.gradNorm);
-  if (r.lossScale != 1.0)
-    text += format("  scale %g", r.lossScale);
-  if (r.skipped)
-    text += "  skipped";
+  if (r.hasScaler)
+    text += scaling(r);
   text += format("  %.0f %s/s", r.tokensPerSecond, unit.c_str());
   text += format("  %.1f ms (compute %.1f, data %.1f)", r.stepMs, r.computeMs,
                  r.dataMs);
@@ -125,13 +159,14 @@ void Progress::bar(const StepReport &report) {
   barOpen = true;
 }
 
-void Progress::eval(int64_t step, double valLoss) {
+void Progress::eval(int64_t step, double valLoss, const NamedNumbers &losses) {
   if (kind == ProgressKind::Json) {
-    std::printf("%s\n", evalJson(step, valLoss).c_str());
+    std::printf("%s\n", evalJson(step, valLoss, losses).c_str());
     std::fflush(stdout);
     return;
   }
-  note(format("step %lld  val_loss %.4f", (long long)step, valLoss));
+  note(format("step %lld  val_loss %.4f", (long long)step, valLoss) +
+       terms(losses));
 }
 
 void Progress::note(const std::string &text) {

@@ -106,9 +106,19 @@ Status Run::allocate() {
 }
 
 Status Run::loadState() {
-  if (resume)
-    return loadCheckpoint(*context, *resume);
-  return weights->load(*context, state.seed);
+  Status loaded = resume ? loadCheckpoint(*context, *resume)
+                         : weights->load(*context, state.seed);
+  // What follows from parameters is in no file.
+  if (const WeftProgram *refresh = context->findProgram("refresh"))
+    if (loaded)
+      return runChecked(*context, *refresh);
+  return loaded;
+}
+
+Expected<std::unique_ptr<NanHunt>> Run::startHunt() {
+  if (metadata.debugNan.isNull())
+    return std::unique_ptr<NanHunt>();
+  return NanHunt::create(*context, metadata.debugNan);
 }
 
 Expected<MetricsLog> Run::openMetrics() const {
@@ -139,7 +149,11 @@ Expected<ExitCode> Run::train() {
   std::optional<Trace> trace;
   if (!options.trace.empty())
     trace.emplace(*context);
-  Trainer trainer(*context, metadata, options, data, faults, state);
+  auto hunt = startHunt();
+  if (!hunt)
+    return hunt.takeError();
+  Trainer trainer(*context, metadata, options, data, faults, state,
+                  std::move(*hunt));
   auto code = trainer.run(*metrics, writer ? &*writer : nullptr, signals);
   if (!code)
     return code;

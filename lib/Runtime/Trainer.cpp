@@ -6,6 +6,8 @@
 #include "weft/Runtime/Ports.h"
 
 #include <chrono>
+#include <cmath>
+#include <cstring>
 #include <sys/resource.h>
 
 using namespace weft;
@@ -26,14 +28,16 @@ static int64_t peakMemory() {
 
 Trainer::Trainer(WeftContext &context, const Metadata &metadata,
                  const RunOptions &options, const DataSet &data,
-                 const Faults &faults, TrainState state)
+                 const Faults &faults, TrainState state,
+                 std::unique_ptr<NanHunt> hunt)
     : context(context), metadata(metadata), options(options), data(data),
       faults(faults), micro(*context.findProgram("micro")),
       apply(*context.findProgram("apply")), eval(context.findProgram("eval")),
       microPorts(dataInputs(micro)), now(state),
       progress(options.progress, state.step + 1, *options.steps,
                options.logEvery, metadata.isLanguageModel() ? "tok" : "rows"),
-      lastStep(*options.steps), firstStep(state.step + 1) {
+      lastStep(*options.steps), firstStep(state.step + 1),
+      hunt(std::move(hunt)) {
   if (eval)
     evalPorts = dataInputs(*eval);
   order =
@@ -58,6 +62,29 @@ Status Trainer::fillRows(const WeftProgram &program,
   return Status::success();
 }
 
+/// Adds the loss of one run of a program, and the terms that have names.
+static void addLosses(const WeftContext &context, const WeftProgram &program,
+                      double &loss, NamedNumbers &losses) {
+  size_t next = 0;
+  for (int32_t i = 0; i < program.numOutputs; ++i) {
+    const WeftPort &port = program.outputs[i];
+    if (std::strcmp(port.name, "loss") == 0) {
+      loss += readNumber(context, port);
+      continue;
+    }
+    if (next == losses.size())
+      losses.push_back({port.name, 0.0});
+    losses[next++].second += readNumber(context, port);
+  }
+}
+
+/// Sums over `count` runs become means.
+static void takeMeans(int64_t count, double &loss, NamedNumbers &losses) {
+  loss /= double(count);
+  for (auto &[name, value] : losses)
+    value /= double(count);
+}
+
 Status Trainer::microStep(int64_t k, StepReport &report) {
   auto start = Clock::now();
   int64_t row = now.cursor.rows;
@@ -74,7 +101,7 @@ Status Trainer::microStep(int64_t k, StepReport &report) {
   if (Status s = runChecked(context, micro); !s)
     return s;
   report.computeMs += msSince(start);
-  report.loss += readNumber(context, *WeftContext::findOutput(micro, "loss"));
+  addLosses(context, micro, report.loss, report.losses);
   now.cursor.rows += metadata.batch;
   now.cursor.epoch = now.cursor.rows / data.train->rows();
   return Status::success();
@@ -98,23 +125,29 @@ Status Trainer::update(StepReport &report) {
     report.gradNorm = readNumber(context, *norm);
     report.hasGradNorm = true;
   }
-  const WeftPort &bad = *WeftContext::findOutput(apply, "found_inf");
-  return readNumber(context, bad) != 0 ? nonFinite(report.step)
-                                       : Status::success();
+  bool bad =
+      readNumber(context, *WeftContext::findOutput(apply, "found_inf")) != 0;
+  reportFirstBad(report.step, !bad && std::isfinite(report.loss));
+  if (!hasScaler())
+    return bad ? nonFinite(report.step) : Status::success();
+  readScaler(report);
+  return countSkip(report, bad);
 }
 
 Status Trainer::trainStep(StepReport &report) {
   auto start = Clock::now();
   report.step = now.step + 1;
   int64_t firstRow = now.cursor.rows;
+  if (hunt)
+    hunt->begin();
   for (int64_t k = 0; k < options.accum; ++k)
     if (Status s = microStep(k, report); !s)
       return s;
-  report.loss /= double(options.accum);
+  takeMeans(options.accum, report.loss, report.losses);
   if (report.step == firstStep && !options.dumpGrads.empty())
     if (Status s = dumpGradients(); !s)
       return s;
-  injectFault();
+  injectFaults();
   if (Status s = update(report); !s)
     return s;
   now.step = report.step;
@@ -130,7 +163,10 @@ Status Trainer::evaluate(MetricsLog &metrics) {
   int64_t batches = data.val->rows() / metadata.batch;
   if (options.evalSteps > 0)
     batches = std::min(batches, options.evalSteps);
-  double sum = 0.0;
+  double loss = 0.0;
+  NamedNumbers losses;
+  if (hunt)
+    hunt->begin();
   RowOrder inOrder(data.val->rows(), false, 0);
   for (int64_t i = 0; i < batches; ++i) {
     if (Status s =
@@ -139,11 +175,12 @@ Status Trainer::evaluate(MetricsLog &metrics) {
       return s;
     if (Status s = runChecked(context, *eval); !s)
       return s;
-    sum += readNumber(context, *WeftContext::findOutput(*eval, "loss"));
+    addLosses(context, *eval, loss, losses);
   }
-  double loss = sum / double(batches);
-  progress.eval(now.step, loss);
-  return metrics.line(evalJson(now.step, loss));
+  takeMeans(batches, loss, losses);
+  reportFirstBad(now.step, std::isfinite(loss));
+  progress.eval(now.step, loss, losses);
+  return metrics.line(evalJson(now.step, loss, losses));
 }
 
 Status Trainer::save(CheckpointWriter &writer) {

@@ -52,6 +52,12 @@ Status loadCheckpoint(WeftContext &context, const ResumePoint &point);
 /// The state that the manifest describes.
 TrainState stateOf(const Manifest &manifest);
 
+/// Whether checkpoints hold the tensor: not what each step makes anew, nor what
+/// follows from parameters.
+inline bool isSaved(const WeftTensor &tensor) {
+  return tensor.kind != WEFT_GRADIENT && tensor.kind != WEFT_WORKING;
+}
+
 /// Bytes of the tensors of one checkpoint.
 int64_t checkpointBytes(const WeftExecutable &executable);
 

@@ -2,13 +2,14 @@
 //
 // WEFT_FAULT makes a run fail at a chosen point, so that tests can watch the
 // answer. Faults are separated by ';':
-//   storage:enospc@save=N     the N-th save of this run finds no room
-//   crash@save=N              SIGKILL after the files of the N-th save, before
+//   storage:enospc@save=L     saves of this run in the list L find no room
+//   crash@save=L              SIGKILL after the files of such a save, before
 //                             they are committed
-//   crash@step=N              SIGKILL after the update of step N
-//   num:inf@step=N[,param=R]  an infinity in the gradient of the first
-//   num:nan@step=N[,param=R]  parameter (whose name matches R) before the
-//                             update of step N
+//   crash@step=L              SIGKILL after the update of such a step
+//   num:inf@step=L[,param=R]  an infinity in the gradient of the first
+//   num:nan@step=L[,param=R]  parameter (whose name matches R) before the
+//                             update of such a step
+// A list is made of numbers and ranges: 3 or 1,4-6,9.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,6 +20,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -26,9 +28,15 @@ namespace weft {
 struct Fault {
   enum class Kind { NoRoom, CrashInSave, CrashAfterStep, BadGradient };
   Kind kind = Kind::NoRoom;
-  int64_t at = 0;      // save or step, from 1
+  /// Ranges of saves or steps, from 1, ends included.
+  std::vector<std::pair<int64_t, int64_t>> ranges;
   float value = 0.0f;  // BadGradient
   std::string pattern; // BadGradient: regular expression, "" for any name
+
+  bool happensAt(int64_t number) const;
+  /// Whether the pattern is found in `name`. Takes time linear in the name:
+  /// patterns have no back-references and no counts.
+  bool matches(const std::string &name) const;
 };
 
 class Faults {
@@ -38,11 +46,12 @@ public:
   /// Of this process's environment.
   static Expected<Faults> fromEnvironment();
 
-  /// The fault of that kind at that save or step, or null.
+  /// The first fault of that kind at that save or step, or null.
   const Fault *find(Fault::Kind kind, int64_t at) const;
   /// Dies of SIGKILL if such a fault is wanted.
   void crashIf(Fault::Kind kind, int64_t at) const;
   bool empty() const { return list.empty(); }
+  const std::vector<Fault> &all() const { return list; }
 
 private:
   std::vector<Fault> list;

@@ -8,7 +8,7 @@
 #ifndef WEFT_RUNTIME_METADATA_H
 #define WEFT_RUNTIME_METADATA_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Formats/Json.h"
 
 #include <cstdint>
 #include <map>
@@ -50,6 +50,7 @@ struct Metadata {
   std::vector<std::string> ignoredWeights; // suffixes of tensor names
   std::vector<std::string> tokenizerFiles;
   std::string config;
+  Json debugNan; // null unless compiled with --debug-nan; see NanHunt.h
 
   bool isLanguageModel() const { return vocab > 0 && seq > 0; }
   bool usesOptimizer(const std::string &kind) const;

@@ -16,6 +16,9 @@
 
 namespace weft {
 
+/// The number of that type (WeftDType) at an address of any alignment.
+double loadNumber(const void *address, int32_t dtype);
+
 /// Element `index` of a port as a number.
 double readNumber(const WeftContext &context, const WeftPort &port,
                   int64_t index = 0);

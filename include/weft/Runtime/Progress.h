@@ -11,8 +11,12 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace weft {
+
+using NamedNumbers = std::vector<std::pair<std::string, double>>;
 
 /// The numbers of one step; everything a progress line or a metrics line shows.
 struct StepReport {
@@ -21,8 +25,13 @@ struct StepReport {
   double lr = 0.0;
   double gradNorm = 0.0;
   bool hasGradNorm = false;
-  double lossScale = 1.0;
+  NamedNumbers losses; // terms of the loss that have names
+  bool hasScaler = false;
+  double lossScale = 1.0; // of this step
   bool skipped = false;
+  /// Of several optimizer instances: which one was skipped.
+  std::vector<std::pair<std::string, bool>> foundInf;
+  int64_t skips = 0; // of this run so far
   double tokensPerSecond = 0.0;
   double stepMs = 0.0;
   double computeMs = 0.0;
@@ -35,7 +44,8 @@ enum class ProgressKind { Bar, Line, Json, None };
 /// The metrics object of a step without a line end; also the JSON progress.
 std::string stepJson(const StepReport &report);
 /// The metrics object of an evaluation.
-std::string evalJson(int64_t step, double valLoss);
+std::string evalJson(int64_t step, double valLoss,
+                     const NamedNumbers &losses = {});
 /// 1234567 as "1.18 MiB".
 std::string humanBytes(int64_t bytes);
 
@@ -46,7 +56,7 @@ public:
            int64_t logEvery, std::string unit);
 
   void step(const StepReport &report);
-  void eval(int64_t step, double valLoss);
+  void eval(int64_t step, double valLoss, const NamedNumbers &losses = {});
   /// A line of prose between steps ("saved run/step_00000010").
   void note(const std::string &text);
   /// Ends the line of the bar.

@@ -13,6 +13,7 @@
 #include "weft/Runtime/DataSource.h"
 #include "weft/Runtime/InitialWeights.h"
 #include "weft/Runtime/Metrics.h"
+#include "weft/Runtime/NanHunt.h"
 #include "weft/Runtime/Signals.h"
 
 #include <memory>
@@ -35,6 +36,7 @@ private:
   Status chooseState();
   Status allocate();
   Status loadState();
+  Expected<std::unique_ptr<NanHunt>> startHunt();
   Expected<ExitCode> train();
   Expected<MetricsLog> openMetrics() const;
   Status sample();

@@ -11,6 +11,7 @@
 #include "weft/Runtime/Checkpoint.h"
 #include "weft/Runtime/DataSource.h"
 #include "weft/Runtime/Metrics.h"
+#include "weft/Runtime/NanHunt.h"
 #include "weft/Runtime/Progress.h"
 #include "weft/Runtime/Signals.h"
 #include "weft/Runtime/Windows.h"
@@ -21,7 +22,7 @@ class Trainer {
 public:
   Trainer(WeftContext &context, const Metadata &metadata,
           const RunOptions &options, const DataSet &data, const Faults &faults,
-          TrainState state);
+          TrainState state, std::unique_ptr<NanHunt> hunt = nullptr);
 
   /// Trains from `state` to the last step. `metrics` and `writer` may write
   /// nowhere (writer null). Ok, or StoppedAndSaved after a signal.
@@ -39,8 +40,16 @@ private:
                   const std::vector<WeftPort> &ports, const DataSource &source,
                   const RowOrder &order, int64_t firstRow);
   Status update(StepReport &report);
-  void injectFault();
+  void injectFaults();
   Status nonFinite(int64_t step) const;
+
+  // LossScale.cpp: what happens to steps whose gradients are not finite.
+  bool hasScaler() const;
+  void readScaler(StepReport &report);
+  Status countSkip(StepReport &report, bool skipped);
+  Status scaleExhausted(const StepReport &report) const;
+  void reportFirstBad(int64_t step, bool good);
+
   Status dumpGradients() const;
   Status finishStep(StepReport &report, MetricsLog &metrics);
   Status evaluate(MetricsLog &metrics);
@@ -59,6 +68,9 @@ private:
   Progress progress;
   int64_t lastStep; // of this run
   int64_t firstStep;
+  std::unique_ptr<NanHunt> hunt; // only with --debug-nan
+  int64_t skips = 0, skipsInARow = 0;
+  bool warnedOfSkips = false;
 };
 
 /// The programs and ports that a training run needs exist and have the shape of

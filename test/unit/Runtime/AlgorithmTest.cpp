@@ -1,5 +1,6 @@
 //===- AlgorithmTest.cpp - Schedules, row order, sampling, parsing --------===//
 
+#include "weft/Runtime/Checkpoint.h"
 #include "weft/Runtime/CpuFeatures.h"
 #include "weft/Runtime/Fault.h"
 #include "weft/Runtime/Generate.h"
@@ -123,9 +124,32 @@ TEST(Fault, parsesAllKinds) {
   ASSERT_TRUE(bad);
   EXPECT_TRUE(std::isnan(bad->value));
   EXPECT_EQ(bad->pattern, "a.*b");
+  EXPECT_TRUE(bad->matches("xaxxb"));
+  EXPECT_FALSE(bad->matches("ba"));
   for (const char *text :
-       {"x", "crash@step=0", "crash@step=1,param=w", "num:inf@step=1,param="})
+       {"x", "crash@step", "crash@step=0", "crash@step=1,param=w",
+        "num:inf@step=1,param=", "num:inf@step=1,,2", "num:inf@step=3-2",
+        "num:inf@step=1-", "num:inf@step=", "num:inf@step=1,param=(",
+        "num:inf@step=1,param=(a)\\1", "num:inf@step=1,param=a{9}"})
     EXPECT_FALSE(Faults::parse(text).ok()) << text;
+}
+
+TEST(Fault, listsAndRangesOfSteps) {
+  auto faults = Faults::parse("num:inf@step=2,5-7,param=a,b");
+  ASSERT_TRUE(faults.ok());
+  std::string steps;
+  for (int64_t step = 1; step < 9; ++step)
+    if (faults->find(Fault::Kind::BadGradient, step))
+      steps += std::to_string(step);
+  EXPECT_EQ(steps, "2567");
+  EXPECT_EQ(faults->all()[0].pattern, "a,b");
+}
+
+TEST(Fault, patternsAndLongTextsDoNotHang) {
+  auto faults = Faults::parse("num:inf@step=1,param=^(a+)+(a|b*)*$");
+  ASSERT_TRUE(faults.ok());
+  EXPECT_FALSE(faults->all()[0].matches(std::string(20000, 'a') + "!"));
+  EXPECT_FALSE(Faults::parse(std::string(1 << 20, 'x')).ok());
 }
 
 static std::string metadataWith(const std::string &more) {
@@ -205,4 +229,32 @@ TEST(Progress, numbersForPeople) {
   StepReport report;
   report.loss = NAN;
   EXPECT_EQ(stepJson(report).find("{\"step\":0,\"loss\":null,"), 0u);
+}
+
+TEST(StepJson, saysWhatTheScaleDid) {
+  StepReport report;
+  EXPECT_EQ(stepJson(report).find("found_inf"), std::string::npos);
+  EXPECT_EQ(stepJson(report).find("losses"), std::string::npos);
+  report.lossScale = 8.0;
+  report.skipped = true;
+  report.foundInf = {{"default", true}, {"slow", false}};
+  report.losses = {{"mlm", 1.5}, {"nsp", NAN}};
+  std::string json = stepJson(report);
+  for (const char *part : {R"("loss_scale":8.0)", R"("skipped":true)",
+                           R"("found_inf":{"default":true,"slow":false})",
+                           R"("losses":{"mlm":1.5,"nsp":null})"})
+    EXPECT_NE(json.find(part), std::string::npos) << part << " in " << json;
+  EXPECT_EQ(evalJson(3, 0.5, {{"mlm", 0.25}}),
+            R"({"step":3,"val_loss":0.5,"val_losses":{"mlm":0.25}})");
+}
+
+TEST(Checkpoint, holdsWhatNothingElseGives) {
+  WeftTensor tensor = {};
+  std::string saved;
+  for (int32_t kind :
+       {WEFT_PARAM, WEFT_GRADIENT, WEFT_OPTIMIZER, WEFT_SCALER, WEFT_WORKING}) {
+    tensor.kind = kind;
+    saved += isSaved(tensor) ? 'x' : '.';
+  }
+  EXPECT_EQ(saved, "x.xx.");
 }

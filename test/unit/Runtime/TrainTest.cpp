@@ -186,6 +186,6 @@ TEST_F(TrainTest, nonFiniteGradientEndsTheRunWithoutAnUpdate) {
 TEST_F(TrainTest, unknownFaultIsAUsageError) {
   environment = {"WEFT_FAULT=crash@stop=3"};
   expectError(train({"--steps", "5"}), 2,
-              "WEFT_FAULT expects a fault such as crash@step=3, but got "
-              "'crash@stop=3'\n");
+              "WEFT_FAULT expects a fault such as crash@step=3 or "
+              "num:inf@step=2,5-7,param=REGEX, but got 'crash@stop=3'\n");
 }

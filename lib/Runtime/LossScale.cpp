@@ -1,0 +1,81 @@
+//===- LossScale.cpp - Skipped steps and the loss scale of a run ----------===//
+
+#include "weft/Runtime/Ports.h"
+#include "weft/Runtime/Trainer.h"
+
+#include <cstdio>
+
+using namespace weft;
+
+/// As many skips in a row are no search for the right scale any more.
+static constexpr int64_t kManySkips = 20;
+
+static const char *const kFindOp =
+    "compile with --debug-nan to name the op that makes the first value that "
+    "is not finite";
+
+static void printWarning(const std::string &text, const std::string &hint) {
+  std::fprintf(stderr, "weft: warning: %s\n", text.c_str());
+  if (!hint.empty())
+    std::fprintf(stderr, "hint: %s\n", hint.c_str());
+}
+
+bool Trainer::hasScaler() const {
+  return WeftContext::findOutput(apply, "loss_scale");
+}
+
+void Trainer::reportFirstBad(int64_t step, bool good) {
+  std::string found = hunt ? hunt->finish(good) : "";
+  if (found.empty())
+    return;
+  progress.finish();
+  printWarning("step " + std::to_string(step) + ": " + found, "");
+}
+
+/// Flags of the groups, if there are several, and the scale of this step.
+void Trainer::readScaler(StepReport &report) {
+  const std::string prefix = "found_inf.";
+  report.hasScaler = true;
+  report.lossScale =
+      readNumber(context, *WeftContext::findOutput(apply, "loss_scale"));
+  for (int32_t i = 0; i < apply.numOutputs; ++i) {
+    std::string name = apply.outputs[i].name;
+    if (name.compare(0, prefix.size(), prefix) == 0)
+      report.foundInf.push_back({name.substr(prefix.size()),
+                                 readNumber(context, apply.outputs[i]) != 0});
+  }
+}
+
+/// A skip is fine as long as the scale can answer to it.
+Status Trainer::countSkip(StepReport &report, bool skipped) {
+  report.skipped = skipped;
+  skips += skipped;
+  skipsInARow = skipped ? skipsInARow + 1 : 0;
+  report.skips = skips;
+  const WeftPort *end = WeftContext::findOutput(apply, "scale_exhausted");
+  if (end && readNumber(context, *end) != 0)
+    return scaleExhausted(report);
+  if (skipsInARow == kManySkips && !warnedOfSkips) {
+    warnedOfSkips = true;
+    progress.finish();
+    printWarning("step " + std::to_string(report.step) + ": " +
+                     std::to_string(kManySkips) +
+                     " steps in a row were skipped, as gradients are not "
+                     "finite",
+                 kFindOp);
+  }
+  return Status::success();
+}
+
+Status Trainer::scaleExhausted(const StepReport &report) const {
+  char scale[32];
+  std::snprintf(scale, sizeof scale, "%g", report.lossScale);
+  return Error(ExitCode::Numerics,
+               "step " + std::to_string(report.step) +
+                   ": expects finite gradients, but some are not at loss "
+                   "scale " +
+                   scale +
+                   ", which cannot shrink any more; nothing was updated")
+      .hint(hunt ? "a smaller --lr, a --warmup or --clip 1 keeps a run finite"
+                 : kFindOp);
+}

@@ -1,0 +1,211 @@
+//===- NanHunt.cpp - Which op made the first non-finite value -------------===//
+
+#include "weft/Runtime/NanHunt.h"
+
+#include "weft/Runtime/DTypes.h"
+#include "weft/Runtime/Ports.h"
+
+#include <cmath>
+
+using namespace weft;
+
+//===----------------------------------------------------------------------===//
+// Reading the table
+//===----------------------------------------------------------------------===//
+
+static Error wrongTable(const WeftProgram &program) {
+  return Error(ExitCode::Internal,
+               std::string("the metadata's debug_nan does not describe the "
+                           "commands of program ") +
+                   program.name);
+}
+
+/// Joins dimensions that lie densely in each other.
+static void joinDims(const std::vector<int64_t> &dims,
+                     const std::vector<int64_t> &strides,
+                     std::vector<int64_t> &runs, std::vector<int64_t> &steps) {
+  runs = {1};
+  steps = {1};
+  for (size_t d = dims.size(); d-- > 0;) {
+    if (runs.front() == 1) {
+      runs.front() = dims[d];
+      steps.front() = strides[d];
+    } else if (strides[d] == runs.front() * steps.front()) {
+      runs.front() *= dims[d];
+    } else if (dims[d] != 1) {
+      runs.insert(runs.begin(), dims[d]);
+      steps.insert(steps.begin(), strides[d]);
+    }
+  }
+}
+
+/// [buffer, dtype, name, dims, strides]
+Expected<NanHunt::Command> NanHunt::readCommand(const JsonCursor &json,
+                                                const WeftCommand &command) {
+  Command entry;
+  auto place = json.getString("at"), ops = json.getString("ops");
+  auto writes = json.get("writes");
+  if (!place || !ops || !writes)
+    return (!place ? place.takeError()
+            : !ops ? ops.takeError()
+                   : writes.takeError());
+  entry.place = *place;
+  entry.ops = *ops;
+  auto size = writes->arraySize();
+  if (!size)
+    return size.takeError();
+  for (size_t i = 0; i < *size; ++i) {
+    JsonCursor row = writes->element(i);
+    auto fields = row.arraySize();
+    if (!fields)
+      return fields.takeError();
+    if (*fields != 5)
+      return row.error("expects five fields");
+    auto buffer = row.element(0).asInt(0, command.numBuffers - 1);
+    auto dtype = row.element(1).asInt(WEFT_F32, WEFT_BF16);
+    auto name = row.element(2).asString();
+    auto dims = row.element(3).asIntArray(0);
+    auto strides = row.element(4).asIntArray();
+    if (!buffer || !dtype || !name || !dims || !strides ||
+        dims->size() != strides->size())
+      return row.error("expects [buffer, dtype, name, dims, strides]");
+    Written written = {*buffer, int32_t(*dtype), *name, *dims, {}, {}};
+    joinDims(*dims, *strides, written.runs, written.strides);
+    entry.writes.push_back(std::move(written));
+  }
+  return entry;
+}
+
+Status NanHunt::read(const JsonCursor &json, const WeftProgram &program) {
+  auto list = json.get(program.name);
+  if (!list)
+    return list.takeError();
+  auto size = list->arraySize();
+  if (!size)
+    return size.takeError();
+  if (*size != size_t(program.numCommands))
+    return wrongTable(program);
+  std::vector<Command> &commands = programs[program.name];
+  for (size_t i = 0; i < *size; ++i) {
+    auto entry = readCommand(list->element(i), program.commands[i]);
+    if (!entry)
+      return entry.takeError();
+    commands.push_back(std::move(*entry));
+  }
+  return Status::success();
+}
+
+Expected<std::unique_ptr<NanHunt>> NanHunt::create(WeftContext &context,
+                                                   const Json &table) {
+  std::unique_ptr<NanHunt> hunt(new NanHunt(context));
+  JsonCursor json(table, "<metadata>", ExitCode::Internal);
+  for (int32_t i = 0; i < context.executable()->numPrograms; ++i)
+    if (Status s = hunt->read(json, context.executable()->programs[i]); !s)
+      return s.takeError();
+  NanHunt *self = hunt.get();
+  context.checkHook = [self](const WeftProgram &program,
+                             const WeftCommand &command, void *const *buffers) {
+    return self->check(program, command, buffers);
+  };
+  return hunt;
+}
+
+NanHunt::~NanHunt() { context.checkHook = nullptr; }
+
+//===----------------------------------------------------------------------===//
+// Looking
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Starts of the rows of a strided buffer, in order.
+class Rows {
+public:
+  Rows(const std::vector<int64_t> &dims, const std::vector<int64_t> &strides)
+      : dims(dims), strides(strides), index(dims.size(), 0) {
+    for (size_t d = 0; d + 1 < dims.size(); ++d)
+      count *= dims[d];
+  }
+  int64_t size() const { return count; }
+  int64_t offset() const { return at; }
+  void next() {
+    for (size_t d = dims.size() - 1; d-- > 0;) {
+      at += strides[d];
+      if (++index[d] < dims[d])
+        return;
+      at -= strides[d] * dims[d];
+      index[d] = 0;
+    }
+  }
+
+private:
+  const std::vector<int64_t> &dims, &strides;
+  std::vector<int64_t> index;
+  int64_t count = 1, at = 0;
+};
+} // namespace
+
+/// The first element that is not finite, in row-major order, and its value; or
+/// -1.
+int64_t NanHunt::find(const Written &written, const char *data, double &value) {
+  int64_t bytes = dtypeBytes(written.dtype), length = written.runs.back();
+  Rows rows(written.runs, written.strides);
+  for (int64_t row = 0; row < rows.size(); ++row, rows.next())
+    for (int64_t i = 0; i < length; ++i) {
+      int64_t at = rows.offset() + i * written.strides.back();
+      value = loadNumber(data + at * bytes, written.dtype);
+      if (!std::isfinite(value))
+        return row * length + i;
+    }
+  return -1;
+}
+
+bool NanHunt::check(const WeftProgram &program, const WeftCommand &command,
+                    void *const *buffers) {
+  if (onPurpose.count(&command))
+    return true;
+  const Command &entry = programs[program.name][&command - program.commands];
+  for (const Written &written : entry.writes) {
+    double value = 0.0;
+    int64_t element = find(
+        written, static_cast<const char *>(buffers[written.buffer]), value);
+    if (element < 0)
+      continue;
+    makers.push_back(&command);
+    if (first.empty())
+      first = describe(program, command, entry, written, element, value);
+    return true;
+  }
+  return true;
+}
+
+/// `weft_cpu_gemm in h.3.attn (model.mlir:12) of program micro made inf:
+/// element 17 of F16[8, 4] 'w.grad'`
+std::string NanHunt::describe(const WeftProgram &program,
+                              const WeftCommand &command, const Command &entry,
+                              const Written &written, int64_t element,
+                              double value) const {
+  std::string text = command.name;
+  if (!entry.ops.empty())
+    text += " (" + entry.ops + ")";
+  if (command.scope && *command.scope)
+    text += std::string(" in ") + command.scope;
+  if (!entry.place.empty())
+    text += " at " + entry.place;
+  text += std::string(", program ") + program.name + ", made the first ";
+  text += std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+  text += ": element " + std::to_string(element) + " of " +
+          dtypeName(written.dtype) + shapeText(written.dims);
+  return written.name.empty() ? text : text + " " + inQuotes(written.name);
+}
+
+void NanHunt::begin() {
+  first.clear();
+  makers.clear();
+}
+
+std::string NanHunt::finish(bool good) {
+  if (!good)
+    return first;
+  onPurpose.insert(makers.begin(), makers.end());
+  return "";
+}

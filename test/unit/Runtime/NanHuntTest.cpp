@@ -1,0 +1,106 @@
+//===- NanHuntTest.cpp - Which op made the first non-finite value ---------===//
+
+#include "weft/Runtime/NanHunt.h"
+#include "weft/Runtime/Executor.h"
+
+#include <gtest/gtest.h>
+#include <limits>
+
+using namespace weft;
+
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+
+/// Every second element, so that strides matter: the others stay infinite.
+void writeFirst(WeftContext *, const WeftCommand *, void *const *buffers) {
+  float *out = static_cast<float *>(buffers[1]);
+  const float *in = static_cast<const float *>(buffers[0]);
+  out[0] = in[0];
+  out[1] = kInf;
+  out[2] = in[1];
+}
+
+void writeSecond(WeftContext *, const WeftCommand *, void *const *buffers) {
+  *static_cast<double *>(buffers[0]) = std::numeric_limits<double>::quiet_NaN();
+}
+
+const int64_t kOffsets[] = {0, 64, 128};
+
+const WeftCommand kCommands[] = {{"k_1", "h.0", nullptr, writeFirst, kOffsets,
+                                  nullptr, nullptr, 2, 0, 0, 0, 0, 0},
+                                 {"routine", "", nullptr, writeSecond,
+                                  kOffsets + 2, nullptr, nullptr, 1, 0, 0, 0, 0,
+                                  0}};
+const WeftProgram kProgram = {"micro", kCommands, nullptr, nullptr, 2, 0, 0, 0};
+const WeftExecutable kExecutable = {WEFT_ABI_VERSION, 1,   0,    0, &kProgram,
+                                    nullptr,          256, "{}", 2};
+
+const char *const kTable =
+    R"({"micro": [{"at": "m.mlir:3", "ops": "log",
+                   "writes": [[1, 0, "y", [2], [2]]]},
+                  {"at": "", "ops": "", "writes": [[0, 1, "", [], []]]}]})";
+
+struct HuntTest : testing::Test {
+  void SetUp() override {
+    std::string error;
+    context = WeftContext::create(kExecutable, {}, error);
+    ASSERT_TRUE(context) << error;
+    auto made = NanHunt::create(*context, *parseJson(kTable, "table"));
+    ASSERT_TRUE(made.ok()) << made.error().str();
+    hunt = std::move(*made);
+  }
+  std::string run(float first, float second, bool good) {
+    float *in = static_cast<float *>(context->at(0));
+    in[0] = first;
+    in[1] = second;
+    hunt->begin();
+    EXPECT_TRUE(runProgram(*context, kProgram));
+    return hunt->finish(good);
+  }
+  std::unique_ptr<WeftContext> context;
+  std::unique_ptr<NanHunt> hunt;
+};
+
+} // namespace
+
+TEST_F(HuntTest, namesOpPlaceAndTensor) {
+  EXPECT_EQ(run(1.0f, -kInf, false),
+            "k_1 (log) in h.0 at m.mlir:3, program micro, made the first -inf: "
+            "element 1 of F32[2] 'y'");
+  EXPECT_EQ(run(1.0f, 2.0f, false),
+            "routine, program micro, made the first nan: element 0 of F64[]");
+}
+
+TEST_F(HuntTest, passesOverWhatGoodStepsMake) {
+  EXPECT_EQ(run(kInf, 1.0f, true), "");
+  EXPECT_EQ(run(kInf, 1.0f, false), "");
+  EXPECT_EQ(run(1.0f, kInf, false), "");
+}
+
+TEST_F(HuntTest, eachStepBeginsAnew) {
+  EXPECT_NE(run(kInf, 1.0f, false), "");
+  EXPECT_EQ(run(1.0f, 1.0f, false).substr(0, 8), "routine,");
+}
+
+TEST(Hunt, refusesATableOfOtherCommands) {
+  std::string error;
+  auto context = WeftContext::create(kExecutable, {}, error);
+  for (auto [table, message] :
+       {std::pair<const char *, const char *>{
+            R"({"micro": []})",
+            "the metadata's debug_nan does not describe the "
+            "commands of program micro"},
+        {R"({"micro": [{"at": "", "ops": "", "writes": [[2, 0, "", [], []]]},
+                       {"at": "", "ops": "", "writes": []}]})",
+         "expects [buffer, dtype, name, dims, strides]"},
+        {R"({"micro": [{"at": "", "ops": "", "writes": [[1]]},
+                       {"at": "", "ops": "", "writes": []}]})",
+         "expects five fields"}}) {
+    auto hunt = NanHunt::create(*context, *parseJson(table, "table"));
+    ASSERT_FALSE(hunt.ok());
+    EXPECT_EQ(hunt.error().code(), ExitCode::Internal);
+    EXPECT_NE(hunt.error().str().find(message), std::string::npos)
+        << hunt.error().str();
+  }
+}
