@@ -30,22 +30,26 @@ const std::vector<FlagSpec> &weft::compileFlags() {
        "overrides of the autocast policies (TOML)"},
       {"numerics", FlagKind::Enum, CompileFlag, "strict", "",
        "strict rounds at op borders, fast inside kernels only", "strict|fast"},
-      {"loss-scale", FlagKind::String, CompileFlag, "none", "MODE",
-       "dynamic, none or a fixed number"},
+      {"loss-scale", FlagKind::String, CompileFlag, "", "MODE",
+       "dynamic, none or a fixed number; default: dynamic with "
+       "--precision=f16 (512 with the recipe pure-f16), else none"},
       {"scaler", FlagKind::Enum, CompileFlag, "torch", "",
        "policy of the dynamic loss scale", "torch|deepspeed|mmcv"},
-      {"scaler-init", FlagKind::Double, CompileFlag, "65536", "X",
-       "first loss scale", "", 0, 3.4e38},
+      {"scaler-init", FlagKind::Double, CompileFlag, "", "X",
+       "first loss scale; default: 65536, mmcv 2^32", "", 0, 3.4e38},
       {"scaler-growth", FlagKind::Double, CompileFlag, "2", "X",
        "growth factor of the loss scale", "", 1, kMost},
       {"scaler-backoff", FlagKind::Double, CompileFlag, "0.5", "X",
        "backoff factor of the loss scale", "", 0, 1},
-      {"scaler-interval", FlagKind::Int, CompileFlag, "2000", "N",
-       "clean steps before the scale grows", "", 1, kMost},
-      {"scaler-hysteresis", FlagKind::Int, CompileFlag, "1", "N",
-       "overflows before the scale shrinks", "", 1, kMost},
-      {"scaler-min", FlagKind::Double, CompileFlag, "0", "X",
-       "least loss scale", "", 0, kMost},
+      {"scaler-interval", FlagKind::Int, CompileFlag, "", "N",
+       "clean steps before the scale grows; default: 2000, deepspeed and mmcv "
+       "1000",
+       "", 1, kMost},
+      {"scaler-hysteresis", FlagKind::Int, CompileFlag, "", "N",
+       "overflows before the scale shrinks; default: 1, deepspeed 2", "", 1,
+       kMost},
+      {"scaler-min", FlagKind::Double, CompileFlag, "", "X",
+       "least loss scale; default: 0, deepspeed and mmcv 1", "", 0, kMost},
       {"master-weights", FlagKind::Enum, CompileFlag, "on", "",
        "keep f32 weights beside low-precision ones", "on|off"},
       {"optimizer", FlagKind::Enum, CompileFlag, "adamw", "",
@@ -130,14 +134,6 @@ static const OnlyValue kOnlyValues[] = {
     {"grad-dtype", "f32"},
     {"autocast-lists", ""},
     {"numerics", "strict"},
-    {"loss-scale", "none"},
-    {"scaler", "torch"},
-    {"scaler-init", "65536"},
-    {"scaler-growth", "2"},
-    {"scaler-backoff", "0.5"},
-    {"scaler-interval", "2000"},
-    {"scaler-hysteresis", "1"},
-    {"scaler-min", "0"},
     {"master-weights", "on"},
     {"mesh", ""},
     {"zero", "0"},
@@ -151,6 +147,33 @@ static const OnlyValue kOnlyValues[] = {
     {"explain", "fusion"},
 };
 
+std::string weft::lossScaleMode(const FlagValues &flags) {
+  if (flags.isSet("loss-scale"))
+    return flags.getText("loss-scale");
+  if (flags.getText("precision") != "f16")
+    return "none";
+  return flags.getText("recipe") == "pure-f16" ? "512" : "dynamic";
+}
+
+/// The numbers themselves are checked by weft-loss-scale.
+static Status checkScaler(const FlagValues &flags) {
+  std::string mode = lossScaleMode(flags);
+  double number;
+  if (mode != "dynamic" && mode != "none" &&
+      llvm::StringRef(mode).getAsDouble(number))
+    return usageError(
+        "--loss-scale expects dynamic, none or a number, but got " +
+        inQuotes(mode));
+  for (const FlagSpec &spec : compileFlags()) {
+    std::string name = spec.name;
+    if (name.compare(0, 6, "scaler") == 0 && flags.isSet(name) &&
+        mode != "dynamic")
+      return usageError("--" + name +
+                        " expects --loss-scale=dynamic, but got " + mode);
+  }
+  return Status::success();
+}
+
 Status weft::checkSupported(const FlagValues &flags) {
   for (const OnlyValue &only : kOnlyValues)
     if (flags.isSet(only.flag) && flags.getText(only.flag) != only.value) {
@@ -163,9 +186,11 @@ Status weft::checkSupported(const FlagValues &flags) {
         error.hint("leave --" + std::string(only.flag) + " out");
       return error;
     }
-  if (flags.isSet("debug-nan"))
-    return usageError("does not support --debug-nan yet")
-        .hint("leave --debug-nan out");
+  if (flags.getSwitch("debug-nan") && flags.getText("explain") == "fusion")
+    return usageError("--explain=fusion has nothing to say with --debug-nan, "
+                      "which fuses nothing");
+  if (Status status = checkScaler(flags); !status)
+    return status;
   if (flags.getSwitch("nesterov") && flags.getText("optimizer") != "sgd" &&
       !flags.isSet("groups"))
     return usageError("--nesterov expects --optimizer=sgd, but got " +

@@ -2,6 +2,7 @@
 
 #include "weft/Pipeline/Passes.h"
 
+#include "DebugTable.h"
 #include "weft/Formats/Json.h"
 #include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Memory/MemoryReport.h"
@@ -311,6 +312,8 @@ struct DescribeExecutablePass
     meta.set("parameters", parameterTable(module));
     meta.set("config_fields", configTable(module));
     meta.set("schedule", scheduleTable(module));
+    if (flags->getSwitch("debug-nan"))
+      meta.set("debug_nan", debugTable(module));
     module->setAttr("weft.metadata",
                     StringAttr::get(&getContext(), meta.compact()));
   }

@@ -39,6 +39,24 @@ static std::string autodiff(const FlagValues &) {
   return "weft-autodiff,weft.program(canonicalize{region-simplify=disabled},"
          "cse)";
 }
+static std::string lossScale(const FlagValues &flags) {
+  std::string mode = lossScaleMode(flags);
+  if (mode == "none")
+    return "";
+  std::string text = "weft-loss-scale{mode=" + mode;
+  const std::pair<const char *, const char *> options[] = {
+      {"scaler", "policy"},
+      {"scaler-init", "init"},
+      {"scaler-growth", "growth"},
+      {"scaler-backoff", "backoff"},
+      {"scaler-interval", "interval"},
+      {"scaler-hysteresis", "hysteresis"},
+      {"scaler-min", "minimum"}};
+  for (auto [flag, option] : options)
+    if (flags.isSet(flag))
+      text += std::string(" ") + option + "=" + flags.getText(flag);
+  return text + "}";
+}
 static std::string expandOptimizer(const FlagValues &flags) {
   std::string text =
       "weft-expand-optimizer{optimizer=" + flags.getText("optimizer") +
@@ -52,6 +70,9 @@ static std::string explain(const FlagValues &flags, llvm::StringRef what) {
   return flags.getText("explain") == what ? "{explain=true}" : "";
 }
 static std::string fuse(const FlagValues &flags) {
+  // A kernel of its own for each op: the first bad value then names the op.
+  if (flags.getSwitch("debug-nan"))
+    return "weft-fuse{apart=true}";
   return "weft-fuse" + explain(flags, "fusion");
 }
 static std::string selectKernels(const FlagValues &) {
@@ -104,8 +125,8 @@ llvm::ArrayRef<Phase> weft::phases() {
        "micro adds the gradient of each trainable parameter to its "
        "gradient state",
        Level::Graph, autodiff},
-      {"loss-scale", "the loss gradient carries the scale (f32: none)",
-       Level::Graph, identity},
+      {"loss-scale", "the loss gradient carries the scale, if there is one",
+       Level::Graph, lossScale},
       {"expand-optimizer",
        "apply checks, clips and updates; optimizer state "
        "exists",

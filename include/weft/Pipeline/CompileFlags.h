@@ -22,6 +22,10 @@ const std::vector<FlagSpec> &driverFlags();
 /// Refuses values whose feature is not built yet, naming the flag.
 Status checkSupported(const FlagValues &flags);
 
+/// The loss scale that is asked for, or follows from the precision: "none",
+/// "dynamic" or a number.
+std::string lossScaleMode(const FlagValues &flags);
+
 /// The processor that `--target` names; a usage error for unknown text.
 Expected<CpuTarget> cpuTargetOf(const FlagValues &flags);
 

@@ -221,11 +221,43 @@ void ProgramLowering::lowerNormAndCheck(NormAndCheckOp op) {
   emitCall("weft_cpu_norm_and_check", call);
 }
 
+void ProgramLowering::lowerTotalNorm(TotalNormOp op) {
+  Call call;
+  for (ValueRange range :
+       {ValueRange(op.getNorms()), ValueRange(op.getSkips())})
+    for (Value operand : range)
+      call.read(getDense(operand));
+  call.write(getDestination(getResult(op)));
+  if (op.getScale())
+    call.read(getDense(op.getScale()));
+  call.ints = {static_cast<int64_t>(op.getNorms().size()),
+               op.getScale() != Value()};
+  call.floats = {op.getP().convertToDouble()};
+  emitCall("weft_cpu_total_norm", call);
+}
+
+void ProgramLowering::lowerScalerUpdate(ScalerUpdateOp op) {
+  Call call;
+  for (Value operand : op->getOperands())
+    call.read(getDense(operand));
+  for (OpResult result : op->getResults())
+    call.write(getDestination(result));
+  call.ints = {static_cast<int64_t>(op.getPolicy()),
+               static_cast<int64_t>(op.getInterval()),
+               static_cast<int64_t>(op.getHysteresis())};
+  call.floats = {op.getGrowth().convertToDouble(),
+                 op.getBackoff().convertToDouble(),
+                 op.getMinimum().convertToDouble()};
+  emitCall("weft_cpu_scaler_update", call);
+}
+
 void ProgramLowering::lowerClipCoefficient(ClipCoefficientOp op) {
   Call call;
   call.read(getDense(op.getNorm()));
   call.read(getDense(op.getMaxNorm()));
   call.write(getDestination(getResult(op)));
+  if (op.getScale())
+    call.read(getDense(op.getScale()));
   emitCall("weft_cpu_clip_coefficient", call);
 }
 
@@ -294,6 +326,8 @@ LogicalResult ProgramLowering::lowerLibraryOp(Operation *op) {
         return success();
       })
       .Case([&](NormAndCheckOp o) { return lowerNormAndCheck(o), success(); })
+      .Case([&](TotalNormOp o) { return lowerTotalNorm(o), success(); })
+      .Case([&](ScalerUpdateOp o) { return lowerScalerUpdate(o), success(); })
       .Case([&](ClipCoefficientOp o) {
         return lowerClipCoefficient(o), success();
       })

@@ -92,6 +92,8 @@ private:
   void lowerRandom(mlir::Operation *op, llvm::StringRef routine,
                    llvm::StringRef key, double first, double second);
   void lowerNormAndCheck(NormAndCheckOp op);
+  void lowerTotalNorm(TotalNormOp op);
+  void lowerScalerUpdate(ScalerUpdateOp op);
   void lowerClipCoefficient(ClipCoefficientOp op);
   void lowerStepIncrement(StepIncrementOp op);
   void lowerOptimizer(mlir::Operation *op, llvm::StringRef routine,

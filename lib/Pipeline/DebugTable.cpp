@@ -1,0 +1,127 @@
+//===- DebugTable.cpp - What each command writes, for --debug-nan ---------===//
+
+#include "DebugTable.h"
+
+#include "weft/Plan/Plan.h"
+#include "weft/Runtime/Abi.h"
+#include "weft/Weft/Weft.h"
+
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace weft;
+
+/// More places or ops than this say no more than the first of them.
+static constexpr size_t kMostListed = 6;
+
+namespace {
+/// Texts in their order, each once.
+class TextList {
+public:
+  void add(const std::string &text) {
+    if (!llvm::is_contained(texts, text))
+      texts.push_back(text);
+  }
+  std::string join() const {
+    std::string all;
+    for (const std::string &text : ArrayRef(texts).take_front(kMostListed))
+      all += (all.empty() ? "" : ", ") + text;
+    return texts.size() > kMostListed ? all + ", ..." : all;
+  }
+
+private:
+  SmallVector<std::string> texts;
+};
+} // namespace
+
+/// "model.mlir:12, model.mlir:14": no folders, as an executable holds no path.
+static std::string placeOf(Location location) {
+  TextList places;
+  location->walk([&](Location part) {
+    if (auto file = dyn_cast<FileLineColLoc>(part)) {
+      std::string place = llvm::sys::path::filename(file.getFilename()).str();
+      if (file.getLine() > 0)
+        place += ":" + std::to_string(file.getLine());
+      places.add(place);
+    }
+    return WalkResult::advance();
+  });
+  return places.join();
+}
+
+/// The ops that a fused kernel was made of.
+static std::string opsOf(plan::CommandOpInterface command,
+                         const SymbolTable &symbols) {
+  auto kernel = symbols.lookup<KernelOp>(command.getRoutine());
+  if (!kernel)
+    return "";
+  TextList names;
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    names.add(op.getName().stripDialect().str());
+  return names.join();
+}
+
+/// What users call the bytes of a buffer: a state or an output, or "".
+static std::string nameOf(Value buffer) {
+  Value root = plan::getRoot(buffer);
+  if (auto use = root.getDefiningOp<plan::UseOp>())
+    return use.getState().str();
+  for (Operation *user : buffer.getUsers())
+    if (auto output = dyn_cast<plan::OutputOp>(user))
+      return output.getName().str();
+  return "";
+}
+
+static std::optional<int32_t> floatType(Type type) {
+  if (type.isF32())
+    return WEFT_F32;
+  if (type.isF64())
+    return WEFT_F64;
+  if (type.isF16())
+    return WEFT_F16;
+  if (type.isBF16())
+    return WEFT_BF16;
+  return std::nullopt;
+}
+
+static Json intList(ArrayRef<int64_t> values) {
+  return Json::arrayOf(std::vector<int64_t>(values.begin(), values.end()));
+}
+
+/// [buffer, dtype, name, dims, strides] of every such buffer.
+static Json writesOf(plan::CommandOpInterface command) {
+  Json writes = Json::array();
+  for (auto [index, buffer] : llvm::enumerate(command.getCommandBuffers())) {
+    auto type = cast<MemRefType>(buffer.getType());
+    std::optional<int32_t> dtype = floatType(type.getElementType());
+    if (!dtype || command.getAccess(index) == plan::Access::Read)
+      continue;
+    plan::Layout layout = plan::Layout::get(type);
+    Json row = Json::array();
+    row.push(int64_t(index));
+    row.push(*dtype);
+    row.push(nameOf(buffer));
+    row.push(intList(layout.sizes));
+    row.push(intList(layout.strides));
+    writes.push(std::move(row));
+  }
+  return writes;
+}
+
+Json weft::debugTable(ModuleOp module) {
+  SymbolTable symbols(module);
+  Json programs = Json::object();
+  for (auto program : module.getOps<plan::ProgramOp>()) {
+    Json commands = Json::array();
+    for (Operation &op : program.getBody().front())
+      if (auto command = dyn_cast<plan::CommandOpInterface>(&op)) {
+        Json row = Json::object();
+        row.set("at", placeOf(op.getLoc()));
+        row.set("ops", opsOf(command, symbols));
+        row.set("writes", writesOf(command));
+        commands.push(std::move(row));
+      }
+    programs.set(program.getKind(), std::move(commands));
+  }
+  return programs;
+}

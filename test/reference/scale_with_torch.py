@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Makes test/Train/data/scaler.json: PyTorch's GradScaler on given overflows.
+
+usage: scale_with_torch.py
+
+torch.cuda.amp.GradScaler runs its own state machine (scale, unscale_, step,
+update, one or two optimizers) on CPU tensors. Its two kernels exist for CUDA
+alone, so their arithmetic is registered for the CPU here: AmpKernels.cu of
+PyTorch 1.13, line by line.
+"""
+import json
+import os
+
+import torch
+from torch.cuda.amp import grad_scaler
+
+INTERVAL = 3
+STEPS = 48
+
+
+def unscale(gradients, found_inf, inv_scale):
+    """amp_non_finite_check_and_unscale_cuda_: multiplies even what is infinite."""
+    for gradient in gradients:
+        if not torch.isfinite(gradient).all():
+            found_inf.fill_(1.0)
+        if inv_scale.item() != 1.0:
+            gradient.mul_(inv_scale)
+
+
+def update(scale, tracker, found_inf, growth, backoff, interval):
+    """amp_update_scale_cuda_kernel; products in double, stored as float."""
+    if found_inf.item():
+        scale.fill_(scale.double().item() * backoff)
+        tracker.fill_(0)
+        return scale
+    successful = tracker.item() + 1
+    if successful != interval:
+        tracker.fill_(successful)
+        return scale
+    grown = (scale.double() * growth).float()
+    if torch.isfinite(grown):
+        scale.copy_(grown)
+    tracker.fill_(0)
+    return scale
+
+
+class Replicator(grad_scaler._MultiDeviceReplicator):
+    """Without the assertion that the tensor is on a GPU."""
+
+    def __init__(self, master):
+        self.master = master
+        self._per_device_tensors = {}
+
+
+LIBRARY = torch.library.Library("aten", "IMPL", "CPU")
+LIBRARY.impl("_amp_foreach_non_finite_check_and_unscale_", unscale)
+LIBRARY.impl("_amp_update_scale_", update)
+
+
+grad_scaler._MultiDeviceReplicator = Replicator
+
+
+def make_scaler():
+    torch.cuda.is_available = lambda: True  # only asked for by the constructor
+    scaler = torch.cuda.amp.GradScaler(init_scale=16.0, growth_interval=INTERVAL)
+    scaler._lazy_init_scale_growth_tracker(torch.device("cpu"))
+    return scaler
+
+
+def train(overflows):
+    """One SGD per list of overflows, each with a weight of 10 and gradient 1."""
+    weights = [torch.nn.Parameter(torch.tensor([10.0])) for _ in overflows]
+    optimizers = [torch.optim.SGD([weight], lr=0.01) for weight in weights]
+    scaler = make_scaler()
+    used, skipped = [], []
+    after = {"scale": [], "tracker": []}
+    for index in range(len(overflows)):
+        after["ab"[index] if len(overflows) > 1 else "w"] = []
+    for step in range(STEPS):
+        used.append(scaler.get_scale())
+        (sum(weights) * scaler.get_scale()).backward()
+        for weight, pattern in zip(weights, overflows):
+            if pattern[step]:
+                weight.grad.fill_(float("inf"))
+        for optimizer in optimizers:
+            scaler.step(optimizer)
+            optimizer.zero_grad()
+        scaler.update()
+        skipped.append(int(any(pattern[step] for pattern in overflows)))
+        after["scale"].append(scaler.get_scale())
+        after["tracker"].append(scaler._get_growth_tracker())
+        for name, weight in zip([key for key in after if len(key) == 1], weights):
+            after[name].append(weight.item())
+    return {"overflows": overflows,
+            "after": dict(after, used=used, skipped=skipped)}
+
+
+def main():
+    generator = torch.Generator().manual_seed(3)
+    patterns = (torch.rand(2, STEPS, generator=generator) < 0.15).int().tolist()
+    result = {"one": train(patterns[:1]), "two": train(patterns)}
+    path = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                        "Train", "data", "scaler.json")
+    with open(path, "w") as file:
+        json.dump(result, file)
+        file.write("\n")
+
+
+main()
