@@ -25,6 +25,15 @@ struct ScalerState {
     if (std::isfinite(grown))
       scale = grown;
   }
+
+  /// A scale that cannot shrink any more is exhausted.
+  void shrink(double backoff, double minimum) {
+    exhausted = minimum > 0 && scale <= minimum;
+    if (exhausted)
+      return;
+    scale = roundTo(ElementKind::F32, std::fmax(scale * backoff, minimum));
+    exhausted = scale == 0;
+  }
 };
 
 } // namespace
@@ -32,8 +41,8 @@ struct ScalerState {
 /// GradScaler: `tracker` counts clean steps since the scale changed.
 static void updateTorch(ScalerUpdateOp op, bool foundInf, ScalerState &state) {
   if (foundInf) {
-    state.scale = roundTo(ElementKind::F32,
-                          state.scale * op.getBackoff().convertToDouble());
+    state.shrink(op.getBackoff().convertToDouble(),
+                 op.getMinimum().convertToDouble());
     state.tracker = 0;
     return;
   }
@@ -48,7 +57,6 @@ static void updateTorch(ScalerUpdateOp op, bool foundInf, ScalerState &state) {
 static void updateModulo(ScalerUpdateOp op, bool foundInf, ScalerState &state) {
   bool isDeepSpeed = op.getPolicy() == ScalerPolicy::DeepSpeed;
   int64_t hysteresis = isDeepSpeed ? op.getHysteresis() : 1;
-  double minimum = op.getMinimum().convertToDouble();
   int64_t step = state.tracker++;
   if (foundInf) {
     state.lastOverflow = step;
@@ -56,9 +64,8 @@ static void updateModulo(ScalerUpdateOp op, bool foundInf, ScalerState &state) {
       --state.hysteresisLeft;
       return;
     }
-    state.exhausted = isDeepSpeed && state.scale <= minimum;
-    double shrunk = state.scale * op.getBackoff().convertToDouble();
-    state.scale = roundTo(ElementKind::F32, std::fmax(shrunk, minimum));
+    state.shrink(op.getBackoff().convertToDouble(),
+                 op.getMinimum().convertToDouble());
     return;
   }
   if ((step - state.lastOverflow) % static_cast<int64_t>(op.getInterval()) != 0)
@@ -77,7 +84,6 @@ static llvm::LogicalResult evaluateScalerUpdate(OpCall &call) {
     updateTorch(op, foundInf, state);
   else
     updateModulo(op, foundInf, state);
-  state.exhausted |= foundInf && state.scale == 0;
   call.result(0).at(0) = state.scale;
   call.result(1).intValues() = {state.tracker, state.lastOverflow,
                                 state.hysteresisLeft};

@@ -161,11 +161,17 @@ TEST(Scaler, IsExhaustedAtTheMinimum) {
   EXPECT_EQ(scaler.scale, 1);
   EXPECT_TRUE(scaler.exhausted);
 
-  // mmcv stays at its minimum and goes on.
-  Scaler mmcv(policy("mmcv", std::string(kTwice) + ", minimum = 1.0 : f64"), 2,
-              {0, -1, 1});
-  EXPECT_EQ(mmcv.trace({1, 1, 1}), (Scales{1, 1, 1}));
-  EXPECT_FALSE(mmcv.exhausted);
+  // The others, where they have a minimum.
+  for (const char *name : {"mmcv", "torch"}) {
+    Scaler other(policy(name, std::string(kTwice) + ", minimum = 1.5 : f64"), 4,
+                 {0, -1, 1});
+    EXPECT_EQ(other.trace({1, 1}), (Scales{2, 1.5}));
+    EXPECT_FALSE(other.exhausted);
+    EXPECT_EQ(other.trace({1}), (Scales{1.5}));
+    EXPECT_TRUE(other.exhausted);
+    other.step(false);
+    EXPECT_FALSE(other.exhausted);
+  }
 }
 
 TEST(Scaler, OfTorchReachesZeroInF32) {
