@@ -117,6 +117,31 @@ weft.program @model(%x: tensor<2xf32> {weft.input = "x"})
   EXPECT_DOUBLE_EQ(result->parameters.at(0).norm, 5);
 }
 
+/// The gradient of the weighted sum: 2 * 3 - 4.
+TEST_F(CheckGradients, AddsWeightedLosses) {
+  const char *text = R"mlir(
+weft.param @w : tensor<f32> {init = #weft.init<ones>}
+weft.program @model()
+    -> (tensor<f32> {weft.output = "a", weft.loss = 2.0 : f64},
+        tensor<f32> {weft.output = "b", weft.loss = -1.0 : f64})
+    attributes {kind = #weft.kind<model>} {
+  %w = weft.read @w : tensor<f32>
+  %three = weft.constant dense<3.0> : tensor<f32>
+  %four = weft.constant dense<4.0> : tensor<f32>
+  %a = weft.mul %w, %three : tensor<f32>, tensor<f32>
+  %b = weft.mul %w, %four : tensor<f32>, tensor<f32>
+  weft.return %a, %b : tensor<f32>, tensor<f32>
+}
+)mlir";
+  GradientCheckOptions options;
+  options.states["w"] = Tensor::scalar(5);
+  auto result = check(text, options);
+  ASSERT_TRUE(succeeded(result));
+  EXPECT_TRUE(result->isEqual());
+  EXPECT_DOUBLE_EQ(result->loss, 10);
+  EXPECT_DOUBLE_EQ(result->parameters.at(0).norm, 2);
+}
+
 TEST_F(CheckGradients, FailsWhereAPassFails) {
   std::string message;
   mlir::ScopedDiagnosticHandler handler(&context,
