@@ -5,6 +5,7 @@
 #include "weft/Pipeline/Phases.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Weft/Losses.h"
+#include "weft/Weft/Precision.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -50,21 +51,11 @@ static LogicalResult checkNoTies(ModuleOp module) {
   return success();
 }
 
-/// Types are those of the ops from here on.
 static LogicalResult checkCasts(ModuleOp module) {
-  WalkResult walk = module.walk([](Operation *op) {
-    if (isa<AutocastOp>(op)) {
-      op->emitOpError("expects no autocast region after autocast");
-      return WalkResult::interrupt();
-    }
-    auto rules = dyn_cast<CastPolicyOpInterface>(op);
-    if (!rules || !rules.getExplicitDtype())
-      return WalkResult::advance();
-    op->emitOpError("expects no dtype after autocast, but got ")
-        << rules.getExplicitDtype();
-    return WalkResult::interrupt();
-  });
-  return failure(walk.wasInterrupted());
+  for (auto program : module.getOps<ProgramOp>())
+    if (failed(checkAutocastIsDone(program)))
+      return failure();
+  return success();
 }
 
 static LogicalResult checkPrograms(ModuleOp module) {

@@ -53,7 +53,7 @@ void OpCaster::castOperand(OpOperand &operand, Type element, const Twine &why) {
        spell(elementOf(value)) + " to " + spell(element))
           .str();
   auto read = value.getDefiningOp<ReadOp>();
-  if (read && isLow(element) && elementOf(value).isF32()) {
+  if (read && isLowPrecision(element) && elementOf(value).isF32()) {
     operand.set(castParameter(read, element));
     what += (", one cast for all uses of @" + read.getSource()).str();
   } else {
@@ -200,17 +200,17 @@ void OpCaster::joinPromoted(CastPolicyOpInterface op, bool keepFactors) {
   Type common = promotedType(op, /*withFactors=*/!keepFactors);
   StringRef why = "the widest type of its operands";
   // PyTorch keeps numbers in f32 while it computes: so do the tensors here.
-  if (isLow(common) && llvm::any_of(op->getOperands(), [&](Value value) {
-        return isInexact(value, common);
-      })) {
+  if (isLowPrecision(common) &&
+      llvm::any_of(op->getOperands(),
+                   [&](Value value) { return isInexact(value, common); })) {
     roundTo = common;
     common = Float32Type::get(op->getContext());
     why = "a number that it takes has no exact value in the low type";
   }
   for (OpOperand &operand : op->getOpOperands()) {
     Value value = operand.get();
-    bool keeps = keepFactors && isFactor(op, operand) && isLow(common) &&
-                 elementOf(value).isF32();
+    bool keeps = keepFactors && isFactor(op, operand) &&
+                 isLowPrecision(common) && elementOf(value).isF32();
     if (isFloat(value) && !keeps)
       castOperand(operand, common, why);
   }

@@ -17,8 +17,6 @@ bool weft::isEligible(Value value) {
   return isFloat(value) && !elementOf(value).isF64();
 }
 
-bool weft::isLow(Type element) { return element.isF16() || element.isBF16(); }
-
 bool weft::isScalar(Value value) {
   return cast<RankedTensorType>(value.getType()).getRank() == 0;
 }

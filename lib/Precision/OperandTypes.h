@@ -3,7 +3,7 @@
 #ifndef WEFT_LIB_PRECISION_OPERANDTYPES_H
 #define WEFT_LIB_PRECISION_OPERANDTYPES_H
 
-#include "weft/Weft/Weft.h"
+#include "weft/Weft/Precision.h"
 
 namespace weft {
 
@@ -13,9 +13,6 @@ bool isFloat(mlir::Value value);
 
 /// What autocast may cast: floating point, not double.
 bool isEligible(mlir::Value value);
-
-/// Whether it is f16 or bf16.
-bool isLow(mlir::Type element);
 
 /// Whether it has rank 0.
 bool isScalar(mlir::Value value);

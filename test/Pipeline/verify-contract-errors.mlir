@@ -9,9 +9,9 @@
 // RUN: not weft-opt %t/tied.mlir --weft-verify-contract=phase=tie-params 2>&1 | FileCheck %s --check-prefix=TIED
 // TIED: error: {{.*}}expects no tied parameter after tie-params
 // RUN: not weft-opt %t/region-left.mlir --weft-verify-contract=phase=autocast 2>&1 | FileCheck %s --check-prefix=REGION-LEFT
-// REGION-LEFT: error: {{.*}}expects no autocast region after autocast
+// REGION-LEFT: error: {{.*}}expects no region with a cast policy; run weft-autocast first
 // RUN: not weft-opt %t/dtype-left.mlir --weft-verify-contract=phase=autocast 2>&1 | FileCheck %s --check-prefix=DTYPE-LEFT
-// DTYPE-LEFT: error: {{.*}}expects no dtype after autocast, but got 'f16'
+// DTYPE-LEFT: error: {{.*}}expects no dtype, but got 'f16'; run weft-autocast first
 // RUN: not weft-opt %t/model-left.mlir --weft-verify-contract=phase=derive-programs 2>&1 | FileCheck %s --check-prefix=MODEL-LEFT
 // MODEL-LEFT: error: {{.*}}expects no model program after derive-programs
 // RUN: not weft-opt %t/no-micro.mlir --weft-verify-contract=phase=derive-programs 2>&1 | FileCheck %s --check-prefix=NO-MICRO
