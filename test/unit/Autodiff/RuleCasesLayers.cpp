@@ -155,6 +155,38 @@ static void addRows(std::vector<RuleCase> &cases) {
          shape});
 }
 
+/// f32 factors beside low-precision operands, in the low-precision form.
+static void addFactors(std::vector<RuleCase> &cases) {
+  const char *norms[][2] = {{"3x4", "4"}, {"2x3x5", "5"}, {"2x2x2x3", "3"}};
+  for (auto &form : norms) {
+    RuleParam w{"w", form[1], -1, 1, true, /*staysWide=*/true}, b = w;
+    b.name = "b";
+    std::string types = " {eps = 1.0e-2 : f64} : " + tensor(form[0]) + ", " +
+                        tensor(form[1], kWide);
+    cases.push_back({"weft.layer_norm",
+                     std::string(form[0]) + " with f32 factors",
+                     {{"x", form[0]}, w, b},
+                     "%y, %mean, %rstd = weft.layer_norm %x, %w, %b" + types,
+                     form[0]});
+    cases.push_back({"weft.rms_norm",
+                     std::string(form[0]) + " with f32 factors",
+                     {{"x", form[0]}, w},
+                     "%y, %rstd = weft.rms_norm %x, %w" + types,
+                     form[0]});
+  }
+  const char *ropes[][2] = {
+      {"1x3x2x4", "3x2"}, {"2x2x1x2", "2x1"}, {"2x3x2x6", "3x3"}};
+  for (auto &form : ropes)
+    cases.push_back({"weft.rope",
+                     std::string(form[0]) + " with f32 tables",
+                     {{"x", form[0]},
+                      {"c", form[1], -1, 1, false, /*staysWide=*/true},
+                      {"s", form[1], -1, 1, false, /*staysWide=*/true}},
+                     "%y = weft.rope %x, %c, %s : " + tensor(form[0]) + ", " +
+                         tensor(form[1], kWide),
+                     form[0]});
+}
+
 static void addRope(std::vector<RuleCase> &cases) {
   const char *forms[][2] = {
       {"1x3x2x4", "3x2"}, {"2x2x1x2", "2x1"}, {"2x3x2x6", "3x3"}};
@@ -233,6 +265,7 @@ std::vector<RuleCase> layerCases() {
   addEmbedding(cases);
   addRows(cases);
   addRope(cases);
+  addFactors(cases);
   addCrossEntropy(cases);
   addPairLosses(cases);
   return cases;
