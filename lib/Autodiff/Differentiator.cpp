@@ -222,6 +222,18 @@ LogicalResult Differentiator::writeGradient(ParamOp param, Type element,
   return success();
 }
 
+/// In the order in which they are there: those of low copies came with the
+/// cast. A stable insertion sort; there are few.
+static void sortByPosition(SmallVectorImpl<Value> &terms) {
+  auto isBefore = [](Value a, Value b) {
+    Operation *first = a.getDefiningOp(), *second = b.getDefiningOp();
+    return second && (!first || first->isBeforeInBlock(second));
+  };
+  for (auto *term = terms.begin(); term != terms.end(); ++term)
+    std::rotate(std::upper_bound(terms.begin(), term, *term, isBefore), term,
+                std::next(term));
+}
+
 LogicalResult Differentiator::writeGradients() {
   for (auto &[name, entry] : params) {
     auto [param, read, element] = entry;
@@ -231,6 +243,7 @@ LogicalResult Differentiator::writeGradients() {
       terms = sums.takeTerms(read);
     for (Value &term : terms)
       term = widener.widen(term, element);
+    sortByPosition(terms);
     backward.follow(param.getLoc(), param.getScope().value_or(""));
     terms = GradientSums::join(terms, builder, param.getLoc());
     if (!terms.empty()) {

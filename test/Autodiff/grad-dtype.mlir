@@ -144,6 +144,7 @@ weft.program @micro(%x: tensor<4x3xf16> {weft.input = "x"}, %g: tensor<2x3xf16> 
 
 // A parameter that is f16 itself.
 // F32: weft.state @w.grad : tensor<4x3xf32>
+// F32-LABEL: weft.program @micro
 // F32: %[[D:.*]] = weft.matmul %{{.*}} {out = f32, transpose_lhs}
 // F32: weft.accumulate %{{.*}}, %[[D]]
 // TORCH: weft.state @w.grad : tensor<4x3xf16>
@@ -156,4 +157,27 @@ weft.program @micro(%x: tensor<2x4xf16> {weft.input = "x"}, %g: tensor<2x3xf16> 
   %w = weft.read @w : tensor<4x3xf16>
   %y = weft.matmul %x, %w : tensor<2x4xf16>, tensor<4x3xf16>
   weft.return %y : tensor<2x3xf16>
+}
+
+// -----
+
+// A tied table: the gradient of the head is there first and is added first,
+// though the cast of the table stands before the embedding.
+//
+// F32-LABEL: weft.program @micro
+// F32: %[[HEAD:.*]] = weft.matmul %{{.*}} {out = f32, transpose_lhs}
+// F32-NEXT: %[[OLD:.*]] = weft.read @w.grad
+// F32-NEXT: %[[ACC:.*]] = weft.accumulate %[[OLD]], %[[HEAD]]
+// F32: %[[ROWS:.*]] = weft.embedding_grad
+// F32: weft.accumulate %[[ACC]], %[[ROWS]]
+weft.param @w : tensor<5x4xf32>
+weft.program @micro(%ids: tensor<3xi32> {weft.input = "ids"}, %g: tensor<3x5xf16> {weft.input = "loss_seed"},
+                    %flag: tensor<f32> {weft.input = "accumulate"})
+    -> (tensor<3x5xf16> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
+  %w = weft.read @w : tensor<5x4xf32>
+  %wl = weft.cast %w : tensor<5x4xf32> to tensor<5x4xf16>
+  %r = weft.embedding %w, %ids : tensor<5x4xf32>, tensor<3xi32>
+  %rl = weft.cast %r : tensor<3x4xf32> to tensor<3x4xf16>
+  %y = weft.matmul %rl, %wl {transpose_rhs} : tensor<3x4xf16>, tensor<5x4xf16>
+  weft.return %y : tensor<3x5xf16>
 }
