@@ -3,7 +3,6 @@
 #include "DebugTable.h"
 
 #include "weft/Plan/Plan.h"
-#include "weft/Runtime/Abi.h"
 #include "weft/Weft/Weft.h"
 
 #include "llvm/Support/Path.h"
@@ -72,16 +71,11 @@ static std::string nameOf(Value buffer) {
   return "";
 }
 
-static std::optional<int32_t> floatType(Type type) {
-  if (type.isF32())
-    return WEFT_F32;
-  if (type.isF64())
-    return WEFT_F64;
-  if (type.isF16())
-    return WEFT_F16;
-  if (type.isBF16())
-    return WEFT_BF16;
-  return std::nullopt;
+/// "f32", as MLIR spells it.
+static std::string elementName(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
 }
 
 static Json intList(ArrayRef<int64_t> values) {
@@ -93,13 +87,13 @@ static Json writesOf(plan::CommandOpInterface command) {
   Json writes = Json::array();
   for (auto [index, buffer] : llvm::enumerate(command.getCommandBuffers())) {
     auto type = cast<MemRefType>(buffer.getType());
-    std::optional<int32_t> dtype = floatType(type.getElementType());
-    if (!dtype || command.getAccess(index) == plan::Access::Read)
+    if (!isa<FloatType>(type.getElementType()) ||
+        command.getAccess(index) == plan::Access::Read)
       continue;
     plan::Layout layout = plan::Layout::get(type);
     Json row = Json::array();
     row.push(int64_t(index));
-    row.push(*dtype);
+    row.push(elementName(type.getElementType()));
     row.push(nameOf(buffer));
     row.push(intList(layout.sizes));
     row.push(intList(layout.strides));

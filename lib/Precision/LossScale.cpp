@@ -143,6 +143,9 @@ struct LossScalePass : impl::LossScalePassBase<LossScalePass> {
     if (!(minimum >= 0.0) || !std::isfinite(static_cast<float>(minimum)))
       return error() << "expects minimum to be finite and at least 0, but got "
                      << minimum.getValue();
+    if (init < minimum)
+      return error() << "expects init to be at least the minimum, "
+                     << minimum.getValue() << ", but got " << init.getValue();
     return setScale("init", init);
   }
 

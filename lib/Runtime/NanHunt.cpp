@@ -39,7 +39,16 @@ static void joinDims(const std::vector<int64_t> &dims,
   }
 }
 
-/// [buffer, dtype, name, dims, strides]
+/// The WeftDType of a floating-point type by MLIR's name, or -1.
+static int32_t floatType(const std::string &name) {
+  return name == "f32"    ? WEFT_F32
+         : name == "f64"  ? WEFT_F64
+         : name == "f16"  ? WEFT_F16
+         : name == "bf16" ? WEFT_BF16
+                          : -1;
+}
+
+/// [buffer, type, name, dims, strides]
 Expected<NanHunt::Command> NanHunt::readCommand(const JsonCursor &json,
                                                 const WeftCommand &command) {
   Command entry;
@@ -62,14 +71,15 @@ Expected<NanHunt::Command> NanHunt::readCommand(const JsonCursor &json,
     if (*fields != 5)
       return row.error("expects five fields");
     auto buffer = row.element(0).asInt(0, command.numBuffers - 1);
-    auto dtype = row.element(1).asInt(WEFT_F32, WEFT_BF16);
+    auto type = row.element(1).asString();
+    int32_t dtype = type ? floatType(*type) : -1;
     auto name = row.element(2).asString();
     auto dims = row.element(3).asIntArray(0);
     auto strides = row.element(4).asIntArray();
-    if (!buffer || !dtype || !name || !dims || !strides ||
+    if (!buffer || dtype < 0 || !name || !dims || !strides ||
         dims->size() != strides->size())
-      return row.error("expects [buffer, dtype, name, dims, strides]");
-    Written written = {*buffer, int32_t(*dtype), *name, *dims, {}, {}};
+      return row.error("expects [buffer, type, name, dims, strides]");
+    Written written = {*buffer, dtype, *name, *dims, {}, {}};
     joinDims(*dims, *strides, written.runs, written.strides);
     entry.writes.push_back(std::move(written));
   }

@@ -14,6 +14,7 @@
 // RUN: not weft-opt --weft-loss-scale="policy=deepspeed hysteresis=0" %s 2>&1 | FileCheck %s --check-prefix=HYSTERESIS
 // RUN: not weft-opt --weft-loss-scale=hysteresis=2 %s 2>&1 | FileCheck %s --check-prefix=TORCH
 // RUN: not weft-opt --weft-loss-scale=minimum=-1 %s 2>&1 | FileCheck %s --check-prefix=MINIMUM
+// RUN: not weft-opt --weft-loss-scale="policy=deepspeed init=0.5" %s 2>&1 | FileCheck %s --check-prefix=BELOW
 
 // Numbers that are no loss scale.
 
@@ -33,6 +34,7 @@
 // HYSTERESIS: expects hysteresis to be at least 1, but got 0
 // TORCH: expects hysteresis to be 1 with policy torch, but got 2
 // MINIMUM: expects minimum to be finite and at least 0, but got -1.000000e+00
+// BELOW: expects init to be at least the minimum, 1.000000e+00, but got 5.000000e-01
 
 module {
 }

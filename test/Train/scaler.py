@@ -98,7 +98,8 @@ def run(options, expected):
     if result.returncode != options.exit:
         sys.exit(f"scaler.py: expects exit {options.exit}, but got {result.returncode}")
     with open(metrics) as file:
-        return [json.loads(line) for line in file][1:]
+        lines = [json.loads(line) for line in file]
+    return [line for line in lines if "loss_scale" in line]
 
 
 def collect(options, lines):

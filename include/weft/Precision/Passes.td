@@ -92,8 +92,8 @@ def LossScalePass : Pass<"weft-loss-scale", "::mlir::ModuleOp"> {
 
     Errors, at the module: a scale that is not finite and positive, growth not
     above 1, backoff outside (0, 1), interval or hysteresis below 1, a negative
-    minimum, hysteresis above 1 with another policy than deepspeed, numbers of a
-    dynamic scale with a static one.
+    minimum or one above init, hysteresis above 1 with another policy than
+    deepspeed, numbers of a dynamic scale with a static one.
 
     Before:
     ```mlir

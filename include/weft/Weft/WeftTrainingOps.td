@@ -56,18 +56,18 @@ def Weft_ScalerUpdateOp : Weft_Op<"scaler_update", [Pure]> {
     `state` = [tracker, last overflow, hysteresis left], whose meaning depends on
     the policy:
 
-    - `torch` (GradScaler): found_inf multiplies the scale by `backoff` and
-      clears the tracker; else the tracker counts, and when it equals `interval`
-      the scale is multiplied by `growth` if that is finite in f32, and the
-      tracker cleared;
+    - `torch` (GradScaler): found_inf multiplies the scale by `backoff`, not
+      below `minimum`, and clears the tracker; else the tracker counts, and when
+      it equals `interval` the scale is multiplied by `growth` if that is finite
+      in f32, and the tracker cleared;
     - `deepspeed` (DynamicLossScaler): the first `hysteresis` - 1 overflows spare
       the scale, then each multiplies it by `backoff`, not below `minimum`; it
       grows (and hysteresis is refilled) when the steps since the last overflow
       are a multiple of `interval`. The tracker is the number of steps;
     - `mmcv` (LossScaler): as deepspeed with hysteresis 1.
 
-    `exhausted`: the scale should shrink and cannot (deepspeed: it is at the
-    minimum already; torch: the new scale is 0). Runs after the update has used
+    `exhausted`: the scale should shrink and cannot, as it is at a positive
+    minimum already or the new one would be 0. Runs after the update has used
     the old scale.
 
     Example: `%scale1, %state1, %end = weft.scaler_update %scale, %state, %bad {policy = #weft.scaler_policy<torch>, growth = 2.0 : f64, backoff = 0.5 : f64, interval = 2000}`.

@@ -38,8 +38,8 @@ const WeftExecutable kExecutable = {WEFT_ABI_VERSION, 1,   0,    0, &kProgram,
 
 const char *const kTable =
     R"({"micro": [{"at": "m.mlir:3", "ops": "log",
-                   "writes": [[1, 0, "y", [2], [2]]]},
-                  {"at": "", "ops": "", "writes": [[0, 1, "", [], []]]}]})";
+                   "writes": [[1, "f32", "y", [2], [2]]]},
+                  {"at": "", "ops": "", "writes": [[0, "f64", "", [], []]]}]})";
 
 struct HuntTest : testing::Test {
   void SetUp() override {
@@ -86,17 +86,20 @@ TEST_F(HuntTest, eachStepBeginsAnew) {
 TEST(Hunt, refusesATableOfOtherCommands) {
   std::string error;
   auto context = WeftContext::create(kExecutable, {}, error);
-  for (auto [table, message] :
-       {std::pair<const char *, const char *>{
-            R"({"micro": []})",
-            "the metadata's debug_nan does not describe the "
-            "commands of program micro"},
-        {R"({"micro": [{"at": "", "ops": "", "writes": [[2, 0, "", [], []]]},
+  for (
+      auto [table, message] :
+      {std::pair<const char *, const char *>{
+           R"({"micro": []})", "the metadata's debug_nan does not describe the "
+                               "commands of program micro"},
+       {R"({"micro": [{"at": "", "ops": "", "writes": [[2, "f32", "", [], []]]},
                        {"at": "", "ops": "", "writes": []}]})",
-         "expects [buffer, dtype, name, dims, strides]"},
-        {R"({"micro": [{"at": "", "ops": "", "writes": [[1]]},
+        "expects [buffer, type, name, dims, strides]"},
+       {R"({"micro": [{"at": "", "ops": "", "writes": [[1, "i32", "", [], []]]},
                        {"at": "", "ops": "", "writes": []}]})",
-         "expects five fields"}}) {
+        "expects [buffer, type, name, dims, strides]"},
+       {R"({"micro": [{"at": "", "ops": "", "writes": [[1]]},
+                       {"at": "", "ops": "", "writes": []}]})",
+        "expects five fields"}}) {
     auto hunt = NanHunt::create(*context, *parseJson(table, "table"));
     ASSERT_FALSE(hunt.ok());
     EXPECT_EQ(hunt.error().code(), ExitCode::Internal);
