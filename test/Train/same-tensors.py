@@ -1,5 +1,9 @@
 #!/usr/bin/env python3
-"""usage: same-tensors.py STEP STEP NAME...: these tensors have the same bits."""
+"""usage: same-tensors.py STEP STEP [NAME...]
+
+These tensors have the same bits in two checkpoints; without names all that the
+first one has.
+"""
 import json
 import os
 import struct
@@ -18,6 +22,6 @@ def pieces(step):
 
 
 first, second = pieces(sys.argv[1]), pieces(sys.argv[2])
-for name in sys.argv[3:]:
-    if first[name] != second[name]:
+for name in sys.argv[3:] or first:
+    if first[name] != second.get(name):
         sys.exit(f"same-tensors.py: {name} differs")
