@@ -67,8 +67,19 @@ def make_scaler():
     return scaler
 
 
-def train(overflows):
-    """One SGD per list of overflows, each with a weight of 10 and gradient 1."""
+def plain_losses(weights):
+    """Gradients of 1."""
+    return [sum(weights)]
+
+
+def shared_losses(weights):
+    """Two losses of both weights, as PyTorch's test_grad_scaling_multiple."""
+    a, b = weights
+    return [(2 * a + 3 * b - 0.5) ** 2, (0.6 * a - 0.5 * b - 0.5) ** 2]
+
+
+def train(overflows, losses=plain_losses):
+    """One SGD per list of overflows, each with a weight of 10."""
     weights = [torch.nn.Parameter(torch.tensor([10.0])) for _ in overflows]
     optimizers = [torch.optim.SGD([weight], lr=0.01) for weight in weights]
     scaler = make_scaler()
@@ -78,7 +89,8 @@ def train(overflows):
         after["ab"[index] if len(overflows) > 1 else "w"] = []
     for step in range(STEPS):
         used.append(scaler.get_scale())
-        (sum(weights) * scaler.get_scale()).backward()
+        for loss in losses(weights):
+            (loss * scaler.get_scale()).backward()
         for weight, pattern in zip(weights, overflows):
             if pattern[step]:
                 weight.grad.fill_(float("inf"))
@@ -98,7 +110,8 @@ def train(overflows):
 def main():
     generator = torch.Generator().manual_seed(3)
     patterns = (torch.rand(2, STEPS, generator=generator) < 0.15).int().tolist()
-    result = {"one": train(patterns[:1]), "two": train(patterns)}
+    result = {"one": train(patterns[:1]), "two": train(patterns),
+              "shared": train(patterns, shared_losses)}
     path = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
                         "Train", "data", "scaler.json")
     with open(path, "w") as file:
