@@ -2,6 +2,8 @@
 
 #include "Adjoint.h"
 
+#include "weft/Weft/Precision.h"
+
 using namespace mlir;
 
 namespace weft {
@@ -70,8 +72,7 @@ Value Adjoint::cast(Value value, Type elementType) {
 }
 
 Value Adjoint::wide(Value value) {
-  Type element = elementTypeOf(value);
-  bool isLow = element.isF16() || element.isBF16();
+  bool isLow = isLowPrecision(elementTypeOf(value));
   return isLow ? cast(value, builder.getF32Type()) : value;
 }
 
