@@ -56,14 +56,9 @@ static RankedTensorType lseType(RankedTensorType query) {
                                statisticsElement(query.getElementType()));
 }
 
-LogicalResult
-AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
-                              ValueRange operands, DictionaryAttr attributes,
-                              OpaqueProperties properties, RegionRange regions,
-                              SmallVectorImpl<Type> &results) {
-  if (failed(checkOperands(loc, operands)))
-    return failure();
-  Adaptor adaptor(operands, attributes, properties, regions);
+LogicalResult AttentionOp::inferTypes(std::optional<Location> loc,
+                                      Adaptor adaptor,
+                                      SmallVectorImpl<Type> &results) {
   RankedTensorType query = tensorType(adaptor.getQuery());
   if (query.getRank() != 4)
     return emitOptionalError(loc,
@@ -97,13 +92,9 @@ double AttentionOp::getFlops() {
                                    getCausal());
 }
 
-LogicalResult AttentionGradOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location> loc, ValueRange operands,
-    DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
-    SmallVectorImpl<Type> &results) {
-  if (failed(checkOperands(loc, operands)))
-    return failure();
-  Adaptor adaptor(operands, attributes, properties, regions);
+LogicalResult AttentionGradOp::inferTypes(std::optional<Location> loc,
+                                          Adaptor adaptor,
+                                          SmallVectorImpl<Type> &results) {
   results.push_back(adaptor.getQuery().getType());
   results.push_back(adaptor.getKey().getType());
   results.push_back(adaptor.getValue().getType());

@@ -5,15 +5,10 @@
 using namespace mlir;
 using namespace weft;
 
-LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *,
-                                               std::optional<Location> loc,
-                                               ValueRange operands,
-                                               DictionaryAttr, OpaqueProperties,
-                                               RegionRange,
-                                               SmallVectorImpl<Type> &results) {
-  if (failed(checkOperands(loc, operands)))
-    return failure();
-  RankedTensorType logits = tensorType(operands[0]);
+LogicalResult CrossEntropyOp::inferTypes(std::optional<Location> loc,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &results) {
+  RankedTensorType logits = tensorType(adaptor.getLogits());
   if (logits.getRank() < 2)
     return emitOptionalError(loc, "expects logits of rank 2 or more, but got ",
                              logits);
@@ -63,36 +58,27 @@ LogicalResult CrossEntropyGradOp::verify() {
   return success();
 }
 
-static LogicalResult inferPairLoss(std::optional<Location> loc,
-                                   ValueRange operands,
-                                   SmallVectorImpl<Type> &results) {
-  if (failed(checkOperands(loc, operands)))
-    return failure();
-  Type element = tensorType(operands[0]).getElementType();
-  results.push_back(RankedTensorType::get({}, statisticsElement(element)));
+/// A scalar of the type of statistics.
+static RankedTensorType pairLossType(Value operand) {
+  Type element = tensorType(operand).getElementType();
+  return RankedTensorType::get({}, statisticsElement(element));
+}
+
+LogicalResult MseOp::inferTypes(std::optional<Location> loc, Adaptor adaptor,
+                                SmallVectorImpl<Type> &results) {
+  results.push_back(pairLossType(adaptor.getOperands()[0]));
   return success();
 }
 
-LogicalResult MseOp::inferReturnTypes(MLIRContext *,
-                                      std::optional<Location> loc,
-                                      ValueRange operands, DictionaryAttr,
-                                      OpaqueProperties, RegionRange,
-                                      SmallVectorImpl<Type> &results) {
-  return inferPairLoss(loc, operands, results);
+LogicalResult BceOp::inferTypes(std::optional<Location> loc, Adaptor adaptor,
+                                SmallVectorImpl<Type> &results) {
+  results.push_back(pairLossType(adaptor.getOperands()[0]));
+  return success();
 }
 
-LogicalResult BceOp::inferReturnTypes(MLIRContext *,
-                                      std::optional<Location> loc,
-                                      ValueRange operands, DictionaryAttr,
-                                      OpaqueProperties, RegionRange,
-                                      SmallVectorImpl<Type> &results) {
-  return inferPairLoss(loc, operands, results);
-}
-
-LogicalResult
-BceWithLogitsOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
-                                  ValueRange operands, DictionaryAttr,
-                                  OpaqueProperties, RegionRange,
-                                  SmallVectorImpl<Type> &results) {
-  return inferPairLoss(loc, operands, results);
+LogicalResult BceWithLogitsOp::inferTypes(std::optional<Location> loc,
+                                          Adaptor adaptor,
+                                          SmallVectorImpl<Type> &results) {
+  results.push_back(pairLossType(adaptor.getOperands()[0]));
+  return success();
 }

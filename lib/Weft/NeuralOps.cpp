@@ -38,19 +38,13 @@ static std::optional<MatmulShape> matmulShape(RankedTensorType lhs,
   return shape;
 }
 
-LogicalResult
-MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
-                           ValueRange operands, DictionaryAttr attributes,
-                           OpaqueProperties properties, RegionRange regions,
-                           SmallVectorImpl<Type> &results) {
-  if (failed(checkOperands(loc, operands)))
-    return failure();
-  Adaptor adaptor(operands, attributes, properties, regions);
+LogicalResult MatmulOp::inferTypes(std::optional<Location> loc, Adaptor adaptor,
+                                   SmallVectorImpl<Type> &results) {
   RankedTensorType lhs = tensorType(adaptor.getLhs());
-  bool transposeLhs =
-      hasUnit(adaptor.getTransposeLhs(), attributes, "transpose_lhs");
-  bool transposeRhs =
-      hasUnit(adaptor.getTransposeRhs(), attributes, "transpose_rhs");
+  bool transposeLhs = hasUnit(adaptor.getTransposeLhs(),
+                              adaptor.getAttributes(), "transpose_lhs");
+  bool transposeRhs = hasUnit(adaptor.getTransposeRhs(),
+                              adaptor.getAttributes(), "transpose_rhs");
   std::optional<MatmulShape> shape = matmulShape(
       lhs, tensorType(adaptor.getRhs()), transposeLhs, transposeRhs);
   if (!shape)
@@ -64,9 +58,9 @@ MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
         transposeRhs ? " transposed" : "");
   SmallVector<int64_t> dims(shape->batch);
   dims.append({shape->m, shape->n});
-  results.push_back(
-      RankedTensorType::get(dims, typeOr(adaptor.getOutAttr(), attributes,
-                                         "out", lhs.getElementType())));
+  results.push_back(RankedTensorType::get(
+      dims, typeOr(adaptor.getOutAttr(), adaptor.getAttributes(), "out",
+                   lhs.getElementType())));
   return success();
 }
 
@@ -100,14 +94,9 @@ double MatmulOp::getFlops() {
 // embedding
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-EmbeddingOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
-                              ValueRange operands, DictionaryAttr attributes,
-                              OpaqueProperties properties, RegionRange regions,
-                              SmallVectorImpl<Type> &results) {
-  if (failed(checkOperands(loc, operands)))
-    return failure();
-  Adaptor adaptor(operands, attributes, properties, regions);
+LogicalResult EmbeddingOp::inferTypes(std::optional<Location> loc,
+                                      Adaptor adaptor,
+                                      SmallVectorImpl<Type> &results) {
   RankedTensorType table = tensorType(adaptor.getTable());
   if (table.getRank() != 2)
     return emitOptionalError(loc, "expects a table of rank 2, but got ", table);
@@ -148,36 +137,23 @@ template <typename OpT> static LogicalResult verifySoftmax(OpT op) {
   return success();
 }
 
-template <typename OpT>
-static LogicalResult
-inferSoftmax(std::optional<Location> loc, typename OpT::Adaptor adaptor,
-             DictionaryAttr attributes, SmallVectorImpl<Type> &results) {
-  if (failed(checkOperands(loc, adaptor.getOperands())))
-    return failure();
+/// The operand's type with the element type that was asked for.
+template <typename AdaptorT> static Type inferSoftmax(AdaptorT adaptor) {
   RankedTensorType type = tensorType(adaptor.getOperand());
-  results.push_back(type.clone(typeOr(adaptor.getDtypeAttr(), attributes,
-                                      "dtype", type.getElementType())));
+  return type.clone(typeOr(adaptor.getDtypeAttr(), adaptor.getAttributes(),
+                           "dtype", type.getElementType()));
+}
+
+LogicalResult SoftmaxOp::inferTypes(std::optional<Location>, Adaptor adaptor,
+                                    SmallVectorImpl<Type> &results) {
+  results.push_back(inferSoftmax(adaptor));
   return success();
 }
 
-LogicalResult
-SoftmaxOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
-                            ValueRange operands, DictionaryAttr attributes,
-                            OpaqueProperties properties, RegionRange regions,
-                            SmallVectorImpl<Type> &results) {
-  return inferSoftmax<SoftmaxOp>(
-      loc, Adaptor(operands, attributes, properties, regions), attributes,
-      results);
-}
-
-LogicalResult
-LogSoftmaxOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
-                               ValueRange operands, DictionaryAttr attributes,
-                               OpaqueProperties properties, RegionRange regions,
-                               SmallVectorImpl<Type> &results) {
-  return inferSoftmax<LogSoftmaxOp>(
-      loc, Adaptor(operands, attributes, properties, regions), attributes,
-      results);
+LogicalResult LogSoftmaxOp::inferTypes(std::optional<Location>, Adaptor adaptor,
+                                       SmallVectorImpl<Type> &results) {
+  results.push_back(inferSoftmax(adaptor));
+  return success();
 }
 
 LogicalResult SoftmaxOp::verify() { return verifySoftmax(*this); }
@@ -204,14 +180,10 @@ static LogicalResult verifyNorm(Operation *op, RankedTensorType type,
   return success();
 }
 
-LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *,
-                                            std::optional<Location> loc,
-                                            ValueRange operands, DictionaryAttr,
-                                            OpaqueProperties, RegionRange,
-                                            SmallVectorImpl<Type> &results) {
-  if (failed(checkOperands(loc, operands)))
-    return failure();
-  RankedTensorType type = tensorType(operands[0]);
+LogicalResult LayerNormOp::inferTypes(std::optional<Location> loc,
+                                      Adaptor adaptor,
+                                      SmallVectorImpl<Type> &results) {
+  RankedTensorType type = tensorType(adaptor.getOperand());
   if (type.getRank() < 1)
     return emitOptionalError(
         loc, "expects an operand of rank 1 or more, but got ", type);
@@ -224,14 +196,10 @@ LogicalResult LayerNormOp::verify() {
                     getEps().convertToDouble());
 }
 
-LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *,
-                                          std::optional<Location> loc,
-                                          ValueRange operands, DictionaryAttr,
-                                          OpaqueProperties, RegionRange,
-                                          SmallVectorImpl<Type> &results) {
-  if (failed(checkOperands(loc, operands)))
-    return failure();
-  RankedTensorType type = tensorType(operands[0]);
+LogicalResult RmsNormOp::inferTypes(std::optional<Location> loc,
+                                    Adaptor adaptor,
+                                    SmallVectorImpl<Type> &results) {
+  RankedTensorType type = tensorType(adaptor.getOperand());
   if (type.getRank() < 1)
     return emitOptionalError(
         loc, "expects an operand of rank 1 or more, but got ", type);

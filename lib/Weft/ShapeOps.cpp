@@ -17,28 +17,23 @@ static bool areDims(ArrayRef<int64_t> dims, int64_t rank) {
 // reduce
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-ReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
-                           ValueRange operands, DictionaryAttr attributes,
-                           OpaqueProperties properties, RegionRange regions,
-                           SmallVectorImpl<Type> &results) {
-  if (failed(checkOperands(loc, operands)))
-    return failure();
-  Adaptor adaptor(operands, attributes, properties, regions);
+LogicalResult ReduceOp::inferTypes(std::optional<Location> loc, Adaptor adaptor,
+                                   SmallVectorImpl<Type> &results) {
   RankedTensorType type = tensorType(adaptor.getOperand());
   if (!areDims(adaptor.getDims(), type.getRank()))
     return emitOptionalError(loc, "expects increasing dims of ", type,
                              ", but got [", adaptor.getDims(), "]");
-  bool keepDims = hasUnit(adaptor.getKeepDims(), attributes, "keep_dims");
+  bool keepDims =
+      hasUnit(adaptor.getKeepDims(), adaptor.getAttributes(), "keep_dims");
   SmallVector<int64_t> shape;
   for (int64_t i = 0; i < type.getRank(); ++i)
     if (!llvm::is_contained(adaptor.getDims(), i))
       shape.push_back(type.getDimSize(i));
     else if (keepDims)
       shape.push_back(1);
-  results.push_back(
-      RankedTensorType::get(shape, typeOr(adaptor.getDtypeAttr(), attributes,
-                                          "dtype", type.getElementType())));
+  results.push_back(RankedTensorType::get(
+      shape, typeOr(adaptor.getDtypeAttr(), adaptor.getAttributes(), "dtype",
+                    type.getElementType())));
   return success();
 }
 
@@ -111,14 +106,9 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor) {
 // transpose
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
-                              ValueRange operands, DictionaryAttr attributes,
-                              OpaqueProperties properties, RegionRange regions,
-                              SmallVectorImpl<Type> &results) {
-  if (failed(checkOperands(loc, operands)))
-    return failure();
-  Adaptor adaptor(operands, attributes, properties, regions);
+LogicalResult TransposeOp::inferTypes(std::optional<Location> loc,
+                                      Adaptor adaptor,
+                                      SmallVectorImpl<Type> &results) {
   RankedTensorType type = tensorType(adaptor.getOperand());
   SmallVector<int64_t> sorted(adaptor.getPermutation());
   llvm::sort(sorted);
@@ -145,14 +135,8 @@ OpFoldResult TransposeOp::fold(FoldAdaptor) {
 // slice, pad, concat
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
-                          ValueRange operands, DictionaryAttr attributes,
-                          OpaqueProperties properties, RegionRange regions,
-                          SmallVectorImpl<Type> &results) {
-  if (failed(checkOperands(loc, operands)))
-    return failure();
-  Adaptor adaptor(operands, attributes, properties, regions);
+LogicalResult SliceOp::inferTypes(std::optional<Location> loc, Adaptor adaptor,
+                                  SmallVectorImpl<Type> &results) {
   RankedTensorType type = tensorType(adaptor.getOperand());
   size_t rank = type.getRank();
   if (adaptor.getOffsets().size() != rank ||
@@ -196,14 +180,8 @@ OpFoldResult SliceOp::fold(FoldAdaptor) {
              : OpFoldResult();
 }
 
-LogicalResult
-PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
-                        ValueRange operands, DictionaryAttr attributes,
-                        OpaqueProperties properties, RegionRange regions,
-                        SmallVectorImpl<Type> &results) {
-  if (failed(checkOperands(loc, operands)))
-    return failure();
-  Adaptor adaptor(operands, attributes, properties, regions);
+LogicalResult PadOp::inferTypes(std::optional<Location> loc, Adaptor adaptor,
+                                SmallVectorImpl<Type> &results) {
   RankedTensorType type = tensorType(adaptor.getOperand());
   size_t rank = type.getRank();
   if (adaptor.getLow().size() != rank || adaptor.getHigh().size() != rank ||
@@ -232,19 +210,14 @@ PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
   return success();
 }
 
-LogicalResult
-ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
-                           ValueRange operands, DictionaryAttr attributes,
-                           OpaqueProperties properties, RegionRange regions,
-                           SmallVectorImpl<Type> &results) {
-  Adaptor adaptor(operands, attributes, properties, regions);
-  if (failed(checkOperands(loc, operands)))
-    return failure();
+LogicalResult ConcatOp::inferTypes(std::optional<Location> loc, Adaptor adaptor,
+                                   SmallVectorImpl<Type> &results) {
+  ValueRange operands = adaptor.getInputs();
   if (operands.empty()) // not a list of types that parses; verified as a trait
     return failure();
   RankedTensorType first = tensorType(operands.front());
   // While parsing, `dim` is in the attr-dict; later, in the properties.
-  IntegerAttr dimAttr = attributes.getAs<IntegerAttr>("dim");
+  IntegerAttr dimAttr = adaptor.getAttributes().getAs<IntegerAttr>("dim");
   if (!dimAttr)
     dimAttr = adaptor.getDimAttr();
   if (!dimAttr)

@@ -49,7 +49,8 @@ OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 // program, kernel
 //===----------------------------------------------------------------------===//
 
-ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
+template <typename OpT>
+static ParseResult parseFunction(OpAsmParser &parser, OperationState &result) {
   auto buildType = [](Builder &builder, ArrayRef<Type> inputs,
                       ArrayRef<Type> results,
                       function_interface_impl::VariadicFlag, std::string &) {
@@ -57,33 +58,29 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
   };
   return function_interface_impl::parseFunctionOp(
       parser, result, /*allowVariadic=*/false,
-      getFunctionTypeAttrName(result.name), buildType,
-      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+      OpT::getFunctionTypeAttrName(result.name), buildType,
+      OpT::getArgAttrsAttrName(result.name),
+      OpT::getResAttrsAttrName(result.name));
 }
 
-void ProgramOp::print(OpAsmPrinter &printer) {
+template <typename OpT>
+static void printFunction(OpAsmPrinter &printer, OpT op) {
   function_interface_impl::printFunctionOp(
-      printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
-      getArgAttrsAttrName(), getResAttrsAttrName());
+      printer, op, /*isVariadic=*/false, op.getFunctionTypeAttrName(),
+      op.getArgAttrsAttrName(), op.getResAttrsAttrName());
 }
+
+ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
+  return parseFunction<ProgramOp>(parser, result);
+}
+
+void ProgramOp::print(OpAsmPrinter &printer) { printFunction(printer, *this); }
 
 ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
-  auto buildType = [](Builder &builder, ArrayRef<Type> inputs,
-                      ArrayRef<Type> results,
-                      function_interface_impl::VariadicFlag, std::string &) {
-    return builder.getFunctionType(inputs, results);
-  };
-  return function_interface_impl::parseFunctionOp(
-      parser, result, /*allowVariadic=*/false,
-      getFunctionTypeAttrName(result.name), buildType,
-      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+  return parseFunction<KernelOp>(parser, result);
 }
 
-void KernelOp::print(OpAsmPrinter &printer) {
-  function_interface_impl::printFunctionOp(
-      printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
-      getArgAttrsAttrName(), getResAttrsAttrName());
-}
+void KernelOp::print(OpAsmPrinter &printer) { printFunction(printer, *this); }
 
 /// Whether values of programs may have that type.
 static bool isTensor(Type type) {

@@ -94,8 +94,9 @@ LogicalResult InitAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   double first = firstNumber.convertToDouble();
   double second = secondNumber.convertToDouble();
   if (!std::isfinite(first) || !std::isfinite(second))
-    return emitError() << "expects finite numbers in an initialisation, but got "
-                       << first << " and " << second;
+    return emitError()
+           << "expects finite numbers in an initialisation, but got " << first
+           << " and " << second;
   if (kind == InitKind::Normal && second < 0)
     return emitError() << "expects a standard deviation of at least 0, but got "
                        << second;
@@ -175,6 +176,14 @@ FailureOr<SmallVector<int64_t>> weft::broadcastShapes(ArrayRef<int64_t> lhs,
     dim = rhs[i];
   }
   return shape;
+}
+
+bool weft::isViewOp(Operation *op) { return op && op->hasTrait<ViewTrait>(); }
+
+Value weft::skipViews(Value value) {
+  while (isViewOp(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
 }
 
 StringRef weft::getScope(Operation *op) {

@@ -120,9 +120,6 @@ private:
 /// Row-major strides of a dense tensor.
 llvm::SmallVector<int64_t, 4> getDenseStrides(llvm::ArrayRef<int64_t> shape);
 
-/// Whether the op only names elements of its operand in another shape.
-bool isViewOp(mlir::Operation *op);
-
 /// Whether the op reduces over dimensions of size 1 only: another name.
 bool isTrivialReduce(mlir::Operation *op);
 

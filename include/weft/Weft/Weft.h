@@ -42,6 +42,10 @@ public:
 template <typename ConcreteType>
 class HasCastRules
     : public mlir::OpTrait::TraitBase<ConcreteType, HasCastRules> {};
+
+/// Of ops whose result names elements of the first operand in another shape.
+template <typename ConcreteType>
+class ViewTrait : public mlir::OpTrait::TraitBase<ConcreteType, ViewTrait> {};
 } // namespace weft
 
 #define GET_OP_CLASSES
@@ -52,6 +56,17 @@ namespace weft {
 /// Shape of a NumPy broadcast of the two, or failure if they do not match.
 llvm::FailureOr<llvm::SmallVector<int64_t>>
 broadcastShapes(llvm::ArrayRef<int64_t> lhs, llvm::ArrayRef<int64_t> rhs);
+
+/// Shape of a tensor.
+inline llvm::ArrayRef<int64_t> getShape(mlir::Value tensor) {
+  return llvm::cast<mlir::RankedTensorType>(tensor.getType()).getShape();
+}
+
+/// Whether the op (or null) is a view of its first operand.
+bool isViewOp(mlir::Operation *op);
+
+/// The value that `value` is a view of, through any number of view ops.
+mlir::Value skipViews(mlir::Value value);
 
 /// Module path of the op ("h.3.attn"), or "".
 llvm::StringRef getScope(mlir::Operation *op);

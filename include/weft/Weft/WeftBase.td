@@ -7,6 +7,7 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
 include "weft/Interfaces/Interfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
 
 def Weft_Dialect : Dialect {
   let name = "weft";
@@ -174,6 +175,32 @@ class Weft_CastVariants<list<Weft_CastRule> rules> : TraitList<[
 class Weft_Casts<string cuda, string cpu, string torch = "", string operands = "Equal",
                  int firstFactor = 0>
     : Weft_CastVariants<[Weft_CastRule<cuda, cpu, torch, operands, firstFactor>]>;
+
+/// The result names elements of the first operand: no element is computed.
+def Weft_View : NativeOpTrait<"ViewTrait"> {
+  let cppNamespace = "::weft";
+}
+
+/// Result types follow from operands and attributes: the op defines inferTypes,
+/// which is called once the operands are known to be static tensors.
+def Weft_InferTypes : TraitList<[
+    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    NativeOpTrait<"InferTypeOpAdaptor", [], [{
+      static ::llvm::LogicalResult
+      inferTypes(std::optional<::mlir::Location> loc, Adaptor adaptor,
+                 ::llvm::SmallVectorImpl<::mlir::Type> &results);
+    }], [{
+      ::llvm::LogicalResult $cppClass::inferReturnTypes(
+          ::mlir::MLIRContext *, std::optional<::mlir::Location> loc,
+          ::mlir::ValueRange operands, ::mlir::DictionaryAttr attributes,
+          ::mlir::OpaqueProperties properties, ::mlir::RegionRange regions,
+          ::llvm::SmallVectorImpl<::mlir::Type> &results) {
+        if (failed(::weft::checkOperands(loc, operands)))
+          return ::llvm::failure();
+        return inferTypes(loc, Adaptor(operands, attributes, properties, regions),
+                          results);
+      }
+    }]>]>;
 
 class Weft_Op<string mnemonic, list<Trait> traits = []>
     : Op<Weft_Dialect, mnemonic, !listconcat([Weft_StaticTensors], traits)>;

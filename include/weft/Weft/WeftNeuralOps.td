@@ -5,12 +5,11 @@
 
 include "weft/Weft/WeftBase.td"
 include "weft/Interfaces/Interfaces.td"
-include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Weft_MatmulOp : Weft_Op<"matmul", [
     Pure, SameOperandsElementType, DeclareOpInterfaceMethods<CostOpInterface>,
-    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    Weft_InferTypes,
     Weft_Casts<"Lower", "Lower", "matmul mm bmm linear addmm baddbmm">]> {
   let summary = "Matrix product";
   let description = [{
@@ -43,7 +42,7 @@ def Weft_MatmulOp : Weft_Op<"matmul", [
 }
 
 def Weft_EmbeddingOp : Weft_Op<"embedding", [
-    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    Pure, Weft_InferTypes,
     Weft_Casts<"Follow", "Follow", "embedding">]> {
   let summary = "Rows of a table";
   let description = [{
@@ -74,7 +73,7 @@ def Weft_EmbeddingGradOp : Weft_Op<"embedding_grad", [Pure]> {
 
 def Weft_AttentionOp : Weft_Op<"attention", [
     Pure, DeclareOpInterfaceMethods<CostOpInterface>,
-    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    Weft_InferTypes,
     Weft_Casts<"Lower", "Lower", "scaled_dot_product_attention">]> {
   let summary = "Scaled dot-product attention";
   let description = [{
@@ -106,7 +105,7 @@ def Weft_AttentionOp : Weft_Op<"attention", [
 
 def Weft_AttentionGradOp : Weft_Op<"attention_grad", [
     Pure, DeclareOpInterfaceMethods<CostOpInterface>,
-    DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    Weft_InferTypes]> {
   let summary = "Adjoint of attention";
   let description = [{
     Gradients of query, key and value from the gradient of `out`; probabilities
@@ -153,7 +152,7 @@ def Weft_RopeOp : Weft_Op<"rope", [
 }
 
 class Weft_SoftmaxBase<string mnemonic, string formula>
-    : Weft_Op<mnemonic, [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    : Weft_Op<mnemonic, [Pure, Weft_InferTypes,
                          Weft_Casts<"F32SetDtype", "Follow", mnemonic>]> {
   let summary = formula # " over one dimension";
   let description = "`" # formula # "` over `dim` (default: the last), with the maximum subtracted first.\n"
@@ -178,7 +177,7 @@ def Weft_SoftmaxOp : Weft_SoftmaxBase<"softmax", "e^x / sum e^x">;
 def Weft_LogSoftmaxOp : Weft_SoftmaxBase<"log_softmax", "x - ln sum e^x">;
 
 def Weft_LayerNormOp : Weft_Op<"layer_norm", [
-    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    Pure, Weft_InferTypes,
     Weft_Casts<"F32", "Follow", "layer_norm native_layer_norm", "Equal", /*firstFactor=*/1>]> {
   let summary = "Layer normalisation";
   let description = [{
@@ -198,7 +197,7 @@ def Weft_LayerNormOp : Weft_Op<"layer_norm", [
 }
 
 def Weft_RmsNormOp : Weft_Op<"rms_norm", [
-    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    Pure, Weft_InferTypes,
     Weft_Casts<"F32", "Follow", "rms_norm", "Equal", /*firstFactor=*/1>]> {
   let summary = "Root-mean-square normalisation";
   let description = [{
@@ -233,7 +232,7 @@ def Weft_DropoutOp : Weft_Op<"dropout", [
 }
 
 def Weft_CrossEntropyOp : Weft_Op<"cross_entropy", [
-    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    Pure, Weft_InferTypes,
     Weft_Casts<"F32", "F32", "cross_entropy_loss nll_loss nll_loss2d", "Statistics">]> {
   let summary = "Softmax cross-entropy with class indices";
   let description = [{
@@ -292,7 +291,7 @@ def Weft_CrossEntropyGradOp : Weft_Op<"cross_entropy_grad", [Pure, AllTypesMatch
 class Weft_PairLoss<string mnemonic, string formula, string torch, string cuda = "F32",
                     string instead = "">
     : Weft_Op<mnemonic, [Pure, AllTypesMatch<["input", "target"]>,
-                         DeclareOpInterfaceMethods<InferTypeOpInterface>,
+                         Weft_InferTypes,
                          Weft_CastVariants<[Weft_CastRule<cuda, "F32", torch, "Promoted", 0, "", instead>]>]> {
   let summary = formula;
   let description = "Mean (or with `reduction = sum` the sum) of " # formula # " over all elements.\n\n"

@@ -4,11 +4,10 @@
 #define WEFT_SHAPE_OPS_TD
 
 include "weft/Weft/WeftBase.td"
-include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Weft_ReduceOp : Weft_Op<"reduce", [
-    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    Pure, Weft_InferTypes,
     // In the order of the enum.
     Weft_CastVariants<[
       Weft_CastRule<"F32SetDtype", "Follow", "sum", "Equal", 0, "sum">,
@@ -43,7 +42,7 @@ def Weft_ReduceOp : Weft_Op<"reduce", [
   }];
 }
 
-def Weft_BroadcastOp : Weft_Op<"broadcast", [Pure, SameOperandsAndResultElementType,
+def Weft_BroadcastOp : Weft_Op<"broadcast", [Pure, Weft_View, SameOperandsAndResultElementType,
     Weft_Casts<"Follow", "Follow", "expand">]> {
   let summary = "Repeats along new or size-1 dimensions";
   let description = [{
@@ -58,7 +57,7 @@ def Weft_BroadcastOp : Weft_Op<"broadcast", [Pure, SameOperandsAndResultElementT
   let hasFolder = 1;
 }
 
-def Weft_ReshapeOp : Weft_Op<"reshape", [Pure, SameOperandsAndResultElementType,
+def Weft_ReshapeOp : Weft_Op<"reshape", [Pure, Weft_View, SameOperandsAndResultElementType,
     Weft_Casts<"Follow", "Follow", "reshape view">]> {
   let summary = "Same elements in row-major order under another shape";
   let description = [{
@@ -72,7 +71,7 @@ def Weft_ReshapeOp : Weft_Op<"reshape", [Pure, SameOperandsAndResultElementType,
 }
 
 def Weft_TransposeOp : Weft_Op<"transpose", [
-    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    Pure, Weft_View, Weft_InferTypes,
     Weft_Casts<"Follow", "Follow", "permute transpose">]> {
   let summary = "Permutes dimensions";
   let description = [{
@@ -87,7 +86,7 @@ def Weft_TransposeOp : Weft_Op<"transpose", [
 }
 
 def Weft_SliceOp : Weft_Op<"slice", [
-    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    Pure, Weft_View, Weft_InferTypes,
     Weft_Casts<"Follow", "Follow", "slice">]> {
   let summary = "A rectangular part";
   let description = [{
@@ -104,7 +103,7 @@ def Weft_SliceOp : Weft_Op<"slice", [
 }
 
 def Weft_PadOp : Weft_Op<"pad", [
-    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    Pure, Weft_InferTypes,
     Weft_Casts<"Follow", "Follow", "constant_pad_nd">]> {
   let summary = "Surrounds with zeros";
   let description = [{
@@ -120,7 +119,7 @@ def Weft_PadOp : Weft_Op<"pad", [
 }
 
 def Weft_ConcatOp : Weft_Op<"concat", [
-    Pure, SameOperandsElementType, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    Pure, SameOperandsElementType, Weft_InferTypes,
     Weft_Casts<"Follow", "Promote", "cat stack", "Promoted">]> {
   let summary = "Joins tensors along a dimension";
   let description = [{

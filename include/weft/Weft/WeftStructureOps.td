@@ -175,7 +175,7 @@ def Weft_ConstantOp : Weft_Op<"constant", [
 }
 
 def Weft_FenceOp : Weft_Op<"fence", [
-    Pure, AllTypesMatch<["operand", "result"]>, Weft_Casts<"Follow", "Follow">]> {
+    Pure, Weft_View, AllTypesMatch<["operand", "result"]>, Weft_Casts<"Follow", "Follow">]> {
   let summary = "Identity that is never folded";
   let description = [{
     Recomputed values read through a fence, so that they do not merge with the
@@ -202,7 +202,7 @@ def Weft_KernelOp : Weft_Op<"kernel", [
       weft.yield %y : tensor<8x4xf32>
     }
     ```
-    Created by: `weft-fuse`. Consumed by: `weft-lower-to-cpu`.
+    Created by: `weft-fuse`. Consumed by: `weft-convert-kernels-to-linalg`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        TypeAttrOf<FunctionType>:$function_type,
