@@ -1,6 +1,7 @@
 //===- Decompose.cpp - Write composite ops out as primitives --------------===//
 
 #include "Fusion.h"
+#include "weft/Analysis/Implementations.h"
 #include "weft/Kernels/Passes.h"
 #include "weft/Weft/Precision.h"
 
@@ -9,15 +10,6 @@ using namespace mlir;
 namespace weft {
 #define GEN_PASS_DEF_DECOMPOSEPASS
 #include "weft/Kernels/Passes.h.inc"
-
-Operation *findFoldableProducer(AccumulateOp op) {
-  Value value = op.getValue();
-  while (isa_and_nonnull<ReshapeOp>(value.getDefiningOp()) && value.hasOneUse())
-    value = value.getDefiningOp()->getOperand(0);
-  Operation *producer = value.getDefiningOp();
-  bool folds = isa_and_nonnull<MatmulOp, EmbeddingGradOp>(producer);
-  return folds && value.hasOneUse() ? producer : nullptr;
-}
 
 /// accumulate == 0 ? value : old + value
 static Value expandAccumulate(AccumulateOp op, OpBuilder &b) {
@@ -30,13 +22,6 @@ static Value expandAccumulate(AccumulateOp op, OpBuilder &b) {
                                   Predicate::EQ, op.getAccumulate(), zero);
   Value sum = AddOp::create(b, loc, type, op.getOld(), op.getValue());
   return SelectOp::create(b, loc, type, first, op.getValue(), sum);
-}
-
-/// A reduction over dimensions of size 1 only renames its operand.
-static bool isTrivialReduce(ReduceOp op) {
-  auto type = cast<RankedTensorType>(op.getOperand().getType());
-  return llvm::all_of(op.getDims(),
-                      [&](int64_t dim) { return type.getDimSize(dim) == 1; });
 }
 
 static FailureOr<llvm::SmallVector<Value>> expand(Operation *op,

@@ -13,10 +13,6 @@
 
 namespace weft {
 
-/// The op that computes the value and can perform the accumulation itself, or
-/// null.
-mlir::Operation *findFoldableProducer(AccumulateOp op);
-
 /// Replaces composite ops by their formulas.
 llvm::LogicalResult decomposeProgram(ProgramOp program);
 

@@ -52,7 +52,6 @@ private:
   void writeColumns();
   void writeOuter(llvm::ArrayRef<mlir::Operation *> ops, bool last);
   void writeFull(const KernelPhase &phase);
-  void writeEnd(const KernelPhase &rows, const KernelPhase &end);
   void addTotals(const KernelPhase &phase, Nest &nest);
   void addStores(const KernelPhase &phase, Nest &nest);
   Dims dimsOf(llvm::ArrayRef<DimRole> roles) const;

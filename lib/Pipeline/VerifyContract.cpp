@@ -2,6 +2,7 @@
 
 #include "weft/Pipeline/Passes.h"
 
+#include "weft/Analysis/Implementations.h"
 #include "weft/Pipeline/Phases.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Weft/Losses.h"
@@ -99,18 +100,68 @@ static LogicalResult checkApply(ModuleOp module) {
   return success();
 }
 
+static LogicalResult checkFusion(ModuleOp module) {
+  for (auto program : module.getOps<ProgramOp>())
+    for (Operation &op : program.getBody().front())
+      if (isa<ReduceOp, ScalarBodyOpInterface, CompositeOpInterface>(op))
+        return op.emitOpError("expects a kernel around it after fuse");
+  for (auto kernel : module.getOps<KernelOp>())
+    if (!kernel->hasAttr("weft.extent") || !kernel->hasAttr("weft.grain"))
+      return kernel.emitOpError("expects weft.extent and weft.grain after "
+                                "fuse");
+  return success();
+}
+
 static LogicalResult checkImplementations(ModuleOp module) {
   for (auto program : module.getOps<ProgramOp>())
     for (Operation &op : program.getBody().front().without_terminator())
-      if (!isa<ReadOp>(op) && !op.hasAttr(WeftDialect::kImplAttr))
-        return op.emitOpError("expects a weft.impl attribute after "
-                              "select-kernels");
+      if (failed(verifyImplementation(&op)))
+        return failure();
   return success();
 }
 
 static LogicalResult checkPlan(ModuleOp module) {
   for (auto program : module.getOps<ProgramOp>())
     return program.emitOpError("expects no weft program after lower-to-plan");
+  return success();
+}
+
+static LogicalResult checkEstimates(ModuleOp module) {
+  WalkResult result = module.walk([](plan::CommandOpInterface command) {
+    auto time = command->getAttrOfType<FloatAttr>("est_us");
+    if (time && time.getValueAsDouble() >= 0)
+      return WalkResult::advance();
+    command->emitOpError("expects an est_us of at least 0 after estimate");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// Every root has an offset that leaves its bytes inside the arena.
+static LogicalResult checkOffsets(ModuleOp module) {
+  auto arena =
+      module->getAttrOfType<IntegerAttr>(plan::PlanDialect::kArenaBytesAttr);
+  if (!arena)
+    return module.emitError("expects plan.arena_bytes after plan-memory");
+  auto check = [&](Operation *op, Type type) -> LogicalResult {
+    auto offset = op->getAttrOfType<IntegerAttr>("offset");
+    if (!offset)
+      return op->emitOpError("expects an offset after plan-memory");
+    int64_t bytes = plan::getBufferBytes(cast<MemRefType>(type));
+    if (offset.getInt() >= 0 && offset.getInt() <= arena.getInt() - bytes)
+      return success();
+    return op->emitOpError("expects ")
+           << bytes << " bytes inside the arena of " << arena.getInt()
+           << " after plan-memory, but got offset " << offset.getInt();
+  };
+  for (auto state : module.getOps<plan::StateOp>())
+    if (failed(check(state, state.getBufferType())))
+      return failure();
+  for (auto program : module.getOps<plan::ProgramOp>())
+    for (Operation &op : program.getBody().front())
+      if (isa<plan::UseOp, plan::InputOp, plan::AllocOp>(op) &&
+          failed(check(&op, op.getResult(0).getType())))
+        return failure();
   return success();
 }
 
@@ -135,8 +186,11 @@ static const Contract kContracts[] = {
     {"derive-programs", checkPrograms},
     {"autodiff", checkGradients},
     {"expand-optimizer", checkApply},
+    {"fuse", checkFusion},
     {"select-kernels", checkImplementations},
     {"lower-to-plan", checkPlan},
+    {"estimate", checkEstimates},
+    {"plan-memory", checkOffsets},
     {"lower-to-cpu", checkKernels},
 };
 

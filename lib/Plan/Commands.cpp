@@ -1,7 +1,9 @@
 //===- Commands.cpp - Commands of a plan ----------------------------------===//
 
 #include "weft/Plan/Plan.h"
-#include "weft/Runtime/Abi.h"
+#include "weft/Runtime/Library.h"
+
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace llvm;
@@ -11,21 +13,6 @@ namespace weft::plan {
 StringRef CommandOpInterface::getCommandScope() {
   auto scope = getOperation()->getAttrOfType<StringAttr>("scope");
   return scope ? scope.getValue() : StringRef();
-}
-
-/// The ABI's number of an element type.
-static int64_t getDType(Type type) {
-  if (type.isF32())
-    return WEFT_F32;
-  if (type.isF64())
-    return WEFT_F64;
-  if (type.isF16())
-    return WEFT_F16;
-  if (type.isBF16())
-    return WEFT_BF16;
-  if (type.isInteger(1))
-    return WEFT_I1;
-  return type.isInteger(32) ? WEFT_I32 : WEFT_I64;
 }
 
 static LogicalResult verifyDense(Operation *op, Value buffer, StringRef name) {
@@ -86,7 +73,16 @@ Access CallOp::getAccess(unsigned index) {
   return static_cast<Access>(getAccesses()[index]);
 }
 
+static constexpr StringLiteral kRoutines[] = {
+#define WEFT_ROUTINE_NAME(symbol) #symbol,
+    WEFT_LIBRARY_ROUTINES(WEFT_ROUTINE_NAME)
+#undef WEFT_ROUTINE_NAME
+};
+
 LogicalResult CallOp::verify() {
+  if (!is_contained(kRoutines, getCallee()))
+    return emitOpError("expects a library routine (")
+           << join(ArrayRef(kRoutines), ", ") << "), but got \"" << getCallee() << "\"";
   if (getAccesses().size() != getBuffers().size())
     return emitOpError("expects one access per buffer, but got ")
            << getAccesses().size() << " for " << getBuffers().size()

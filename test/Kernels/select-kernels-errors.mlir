@@ -36,3 +36,31 @@ weft.program @wide_random(%seed: tensor<i64> {weft.input = "seed"})
   %y = weft.random_normal %seed {key = "w", mean = 0.0 : f64, std = 1.0 : f64} : tensor<8xf64>
   weft.return %y : tensor<8xf64>
 }
+
+// -----
+
+// A routine for the op, but none that writes this type.
+weft.program @half_constant() -> (tensor<2xbf16> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  // expected-error @+1 {{'weft.constant' op does not support 'bf16' on the CPU yet; cast to f32 before it}}
+  %y = weft.constant dense<[1.0, 2.0]> : tensor<2xbf16>
+  weft.return %y : tensor<2xbf16>
+}
+
+// -----
+
+weft.program @half_pad(%x: tensor<2xf16> {weft.input = "x"})
+    -> (tensor<3xf16> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  // expected-error @+1 {{'weft.pad' op does not support 'f16' on the CPU yet; cast to f32 before it}}
+  %y = weft.pad %x low [0] high [1] interior [0] : tensor<2xf16>
+  weft.return %y : tensor<3xf16>
+}
+
+// -----
+
+// Scalars count too.
+weft.program @wide_norm(%g: tensor<f64> {weft.input = "g"})
+    -> (tensor<f64> {weft.output = "y"}) attributes {kind = #weft.kind<apply>} {
+  // expected-error @+1 {{'weft.norm_and_check' op does not support 'f64' on the CPU yet; cast to f32 before it}}
+  %norm, %bad = weft.norm_and_check %g {p = 2.0 : f64} : tensor<f64>
+  weft.return %norm : tensor<f64>
+}

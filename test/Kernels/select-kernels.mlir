@@ -6,7 +6,7 @@ weft.state @wg : tensor<16x16xf32> {kind = #weft.state_kind<gradient>, param = @
 // CHECK-LABEL: weft.program @micro
 // CHECK: weft.call @{{.*}} {weft.impl = "generated"}
 // CHECK: weft.reshape {{.*}} {weft.impl = "view"}
-// CHECK: weft.transpose {{.*}} {weft.impl = "weft_cpu_copy"}
+// CHECK: weft.transpose {{.*}} {weft.impl = "view"}
 // CHECK: weft.matmul {{.*}} {weft.folded, weft.impl = "weft_cpu_gemm"}
 // CHECK: weft.accumulate {{.*}} {weft.impl = "folded"}
 weft.program @micro(%x: tensor<4x4x16xf32> {weft.input = "x"}, %f: tensor<f32> {weft.input = "accumulate"})
@@ -18,6 +18,33 @@ weft.program @micro(%x: tensor<4x4x16xf32> {weft.input = "x"}, %f: tensor<f32> {
   %old = weft.read @wg : tensor<16x16xf32>
   %acc = weft.accumulate %old, %p, %f : tensor<16x16xf32>
   weft.return writes @wg = %acc : tensor<16x16xf32>
+}
+
+// -----
+
+// What a program still reads is kept: nothing is added to its bytes, and the
+// sum is a kernel.
+weft.state @kept : tensor<16x16xf32> {kind = #weft.state_kind<gradient>}
+// CHECK-LABEL: weft.program @reads_old
+// CHECK: weft.matmul {{.*}} {weft.impl = "weft_cpu_gemm"}
+// CHECK: weft.call @{{.*}} {weft.impl = "generated"}
+weft.program @reads_old(%x: tensor<16x16xf32> {weft.input = "x"}, %f: tensor<f32> {weft.input = "accumulate"})
+    attributes {kind = #weft.kind<micro>} {
+  %old = weft.read @kept : tensor<16x16xf32>
+  %p = weft.matmul %old, %x : tensor<16x16xf32>, tensor<16x16xf32>
+  %acc = weft.accumulate %old, %p, %f : tensor<16x16xf32>
+  weft.return writes @kept = %acc : tensor<16x16xf32>
+}
+
+// -----
+
+// Copies move any type.
+// CHECK-LABEL: weft.program @moves
+// CHECK: weft.concat {{.*}} {dim = 0 : i64, weft.impl = "weft_cpu_copy"}
+weft.program @moves(%x: tensor<2xbf16> {weft.input = "x"})
+    -> (tensor<4xbf16> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  %y = weft.concat %x, %x {dim = 0} : tensor<2xbf16>, tensor<2xbf16>
+  weft.return %y : tensor<4xbf16>
 }
 
 // -----

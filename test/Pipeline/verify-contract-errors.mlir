@@ -22,10 +22,28 @@
 // NO-APPLY: error: {{.*}}expects one program of kind apply
 // RUN: not weft-opt %t/no-update.mlir --weft-verify-contract=phase=expand-optimizer 2>&1 | FileCheck %s --check-prefix=NO-UPDATE
 // NO-UPDATE: error: {{.*}}expects a parameter that apply updates
+// RUN: not weft-opt %t/no-routine.mlir --weft-verify-contract=phase=fuse 2>&1 | FileCheck %s --check-prefix=NOT-FUSED
+// NOT-FUSED: error: 'weft.exp' op expects a kernel around it after fuse
+// RUN: not weft-opt %t/composite.mlir --weft-verify-contract=phase=fuse 2>&1 | FileCheck %s --check-prefix=COMPOSITE
+// COMPOSITE: error: 'weft.softmax' op expects a kernel around it after fuse
+// RUN: not weft-opt %t/reduce.mlir --weft-verify-contract=phase=fuse 2>&1 | FileCheck %s --check-prefix=REDUCE
+// REDUCE: error: 'weft.reduce' op expects a kernel around it after fuse
+// RUN: not weft-opt %t/kernel-left.mlir --weft-verify-contract=phase=fuse 2>&1 | FileCheck %s --check-prefix=NO-RANGE
+// NO-RANGE: error: 'weft.kernel' op expects weft.extent and weft.grain after fuse
 // RUN: not weft-opt %t/no-routine.mlir --weft-verify-contract=phase=select-kernels 2>&1 | FileCheck %s --check-prefix=NO-ROUTINE
-// NO-ROUTINE: error: {{.*}}expects a weft.impl attribute after select-kernels
+// NO-ROUTINE: error: {{.*}}expects weft.impl, the choice of weft-select-kernels, but got none
 // RUN: not weft-opt %t/program-left.mlir --weft-verify-contract=phase=lower-to-plan 2>&1 | FileCheck %s --check-prefix=PROGRAM-LEFT
 // PROGRAM-LEFT: error: {{.*}}expects no weft program after lower-to-plan
+// RUN: not weft-opt %t/no-time.mlir --weft-verify-contract=phase=estimate 2>&1 | FileCheck %s --check-prefix=NO-TIME
+// NO-TIME: no-time.mlir:5:{{.*}}error: 'plan.copy' op expects an est_us of at least 0 after estimate
+// RUN: not weft-opt %t/negative-time.mlir --weft-verify-contract=phase=estimate 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// NEGATIVE: error: 'plan.copy' op expects an est_us of at least 0 after estimate
+// RUN: not weft-opt %t/no-time.mlir --weft-verify-contract=phase=plan-memory 2>&1 | FileCheck %s --check-prefix=NO-ARENA
+// NO-ARENA: error: expects plan.arena_bytes after plan-memory
+// RUN: not weft-opt %t/no-offset.mlir --weft-verify-contract=phase=plan-memory 2>&1 | FileCheck %s --check-prefix=NO-OFFSET
+// NO-OFFSET: no-offset.mlir:5:{{.*}}error: 'plan.alloc' op expects an offset after plan-memory
+// RUN: not weft-opt %t/outside.mlir --weft-verify-contract=phase=plan-memory 2>&1 | FileCheck %s --check-prefix=OUTSIDE
+// OUTSIDE: error: 'plan.state' op expects 32 bytes inside the arena of 64 after plan-memory, but got offset 64
 // RUN: not weft-opt %t/kernel-left.mlir --weft-verify-contract=phase=lower-to-cpu 2>&1 | FileCheck %s --check-prefix=KERNEL-LEFT
 // KERNEL-LEFT: error: {{.*}}expects no weft kernel after lower-to-cpu
 // RUN: not weft-opt %t/phase.mlir --weft-verify-contract=phase=nowhere 2>&1 | FileCheck %s --check-prefix=PHASE
@@ -33,6 +51,7 @@
 
 // A phase that promises nothing about a module is silent, as is one that holds.
 // RUN: weft-opt %t/good.mlir --weft-verify-contract=phase=tie-params --weft-verify-contract=phase=autocast --weft-verify-contract=phase=fuse -o %t/out
+// RUN: weft-opt %t/placed.mlir --weft-verify-contract=phase=estimate --weft-verify-contract=phase=plan-memory -o %t/out
 
 //--- none.mlir
 module {
@@ -121,6 +140,64 @@ weft.program @a() attributes {kind = #weft.kind<micro>} {
   %w = weft.read @w : tensor<4xf32>
   %e = weft.exp %w : tensor<4xf32>
   weft.return
+}
+}
+
+//--- composite.mlir
+module {
+weft.program @a(%x: tensor<4xf32> {weft.input = "x"}) attributes {kind = #weft.kind<micro>} {
+  %e = weft.softmax %x : tensor<4xf32>
+  weft.return
+}
+}
+
+//--- reduce.mlir
+module {
+weft.program @a(%x: tensor<4xf32> {weft.input = "x"}) attributes {kind = #weft.kind<micro>} {
+  %e = weft.reduce sum %x dims [0] : tensor<4xf32>
+  weft.return
+}
+}
+
+//--- no-time.mlir
+module {
+plan.program "eval" @eval {
+  %x = plan.input "x" : memref<8xf32>
+  %y = plan.alloc temporary : memref<8xf32>
+  plan.copy %x to %y : memref<8xf32> to memref<8xf32>
+}
+}
+
+//--- negative-time.mlir
+module {
+plan.program "eval" @eval {
+  %x = plan.input "x" : memref<8xf32>
+  %y = plan.alloc temporary : memref<8xf32>
+  plan.copy %x to %y {est_us = -1.0 : f64} : memref<8xf32> to memref<8xf32>
+}
+}
+
+//--- no-offset.mlir
+module attributes {plan.arena_bytes = 128 : i64} {
+plan.state param @w : memref<8xf32> {offset = 0 : i64}
+plan.program "eval" @eval {
+  %w = plan.use @w {offset = 0 : i64} : memref<8xf32>
+  %y = plan.alloc temporary : memref<8xf32>
+}
+}
+
+//--- outside.mlir
+module attributes {plan.arena_bytes = 64 : i64} {
+plan.state param @w : memref<8xf32> {offset = 64 : i64}
+}
+
+//--- placed.mlir
+module attributes {plan.arena_bytes = 96 : i64} {
+plan.state param @w : memref<8xf32> {offset = 0 : i64}
+plan.program "eval" @eval {
+  %w = plan.use @w {offset = 0 : i64} : memref<8xf32>
+  %y = plan.alloc temporary {offset = 64 : i64} : memref<8xf32>
+  plan.copy %w to %y {est_us = 1.0 : f64} : memref<8xf32> to memref<8xf32>
 }
 }
 

@@ -144,7 +144,15 @@ plan.program "eval" @eval {
 plan.program "eval" @eval {
   %x = plan.input "x" : memref<8xf32>
   // expected-error @+1 {{expects read, write or update, but got erase}}
-  plan.call "f"(erase %x : memref<8xf32>)
+  plan.call "weft_cpu_accumulate"(erase %x : memref<8xf32>)
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.input "x" : memref<8xf32>
+  // expected-error @+1 {{expects a library routine (weft_cpu_gemm, weft_cpu_attention, }}
+  plan.call "weft_cpu_mygemm"(write %x : memref<8xf32>)
 }
 
 // -----
@@ -152,7 +160,7 @@ plan.program "eval" @eval {
 plan.program "eval" @eval {
   %x = plan.input "x" : memref<8xf32>
   // expected-error @+1 {{expects one access per buffer, but got 2 for 1 buffers}}
-  "plan.call"(%x) {callee = "f", accesses = array<i32: 1, 1>} : (memref<8xf32>) -> ()
+  "plan.call"(%x) {callee = "weft_cpu_accumulate", accesses = array<i32: 1, 1>} : (memref<8xf32>) -> ()
 }
 
 // -----
@@ -160,7 +168,7 @@ plan.program "eval" @eval {
 plan.program "eval" @eval {
   %x = plan.input "x" : memref<8xf32>
   // expected-error @+1 {{expects accesses from 1 to 3, but got 4}}
-  "plan.call"(%x) {callee = "f", accesses = array<i32: 4>} : (memref<8xf32>) -> ()
+  "plan.call"(%x) {callee = "weft_cpu_accumulate", accesses = array<i32: 4>} : (memref<8xf32>) -> ()
 }
 
 // -----

@@ -16,10 +16,10 @@ plan.program "eval" @eval {
   // CHECK: plan.copy {{.*}} {est_us = 4.500000e+00 : f64}
   plan.copy %x to %y : memref<1000xf32> to memref<1000xf32>
   // 9000 operations at 1 GFLOP/s; 12000 bytes, since %y is read and written.
-  // CHECK: plan.call "f"{{.*}} {est_us = 9.500000e+00 : f64, flops = 9.000000e+03 : f64}
-  plan.call "f"(read %x : memref<1000xf32>, update %y : memref<1000xf32>) {flops = 9.0e3 : f64}
-  // CHECK: plan.call "g"{{.*}} {est_us = 6.500000e+00 : f64}
-  plan.call "g"(read %x : memref<1000xf32>, update %y : memref<1000xf32>)
+  // CHECK: plan.call "weft_cpu_accumulate"{{.*}} {est_us = 9.500000e+00 : f64, flops = 9.000000e+03 : f64}
+  plan.call "weft_cpu_accumulate"(read %x : memref<1000xf32>, update %y : memref<1000xf32>) {flops = 9.0e3 : f64}
+  // CHECK: plan.call "weft_cpu_dropout"{{.*}} {est_us = 6.500000e+00 : f64}
+  plan.call "weft_cpu_dropout"(read %x : memref<1000xf32>, update %y : memref<1000xf32>)
   // CHECK: plan.output "y" %{{.*}} : memref<1000xf32>
   plan.output "y" %y : memref<1000xf32>
 }

@@ -32,6 +32,9 @@ enum class DimRole { Outer, Inner, Lane };
 /// loops, per lane.
 enum class ValueDepth { Outer = 0, Inner = 1, Lane = 2 };
 
+/// Depth of what is read or written there, by the role of each dimension.
+ValueDepth getDepth(llvm::ArrayRef<DimRole> roles, const SpaceAccess &access);
+
 /// One pass over the inner loops.
 struct KernelPhase {
   llvm::SmallVector<mlir::Operation *> outerOps; // evaluated before the loops
@@ -60,7 +63,9 @@ public:
   llvm::ArrayRef<mlir::Value> getOutputs() const { return outputs; }
   llvm::ArrayRef<KernelPhase> getPhases() const { return phases; }
   ValueDepth getDepth(mlir::Value value) const { return depths.lookup(value); }
-  ValueDepth getDepth(const SpaceAccess &access) const;
+  ValueDepth getDepth(const SpaceAccess &access) const {
+    return weft::getDepth(roles, access);
+  }
   /// Whether output `index` is written once per range element (rows), or after
   /// the loop over the rows (columns), rather than inside the loops.
   bool isOuterOutput(unsigned index) const;

@@ -63,11 +63,15 @@ def SelectKernelsPass : Pass<"weft-select-kernels", "::mlir::ModuleOp"> {
   let description = [{
     What: sets `weft.impl` on every op of the programs: a routine of
     include/weft/Runtime/Library.h, `generated` for a call of a kernel, `view`
-    for an op that only renames elements, `folded` for a `weft.accumulate` that
-    the product before it performs itself (that op carries `weft.folded`).
+    for an op that only names elements in another shape, `folded` for a
+    `weft.accumulate` that the product before it performs itself (that op
+    carries `weft.folded`). A routine is found by the op and its element types;
+    `weft-lower-to-plan` calls the one that stands there. A product performs an
+    accumulation if nothing else reads the product or the old contents.
 
     Precondition: `weft-fuse`. Guarantees: every op but reads and the terminator
-    has `weft.impl`; an op that nothing can run is an error on that op.
+    has `weft.impl`; an op that nothing can run, or nothing for its element
+    types, is an error on that op.
 
     Example: test/Kernels/select-kernels.mlir. Does not measure anything.
   }];

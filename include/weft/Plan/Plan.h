@@ -32,6 +32,9 @@
 
 namespace weft::plan {
 
+/// The ABI's number (WeftDType) of an element type.
+int32_t getDType(mlir::Type element);
+
 /// Bytes of one element; `i1` takes a byte.
 int64_t getElementBytes(mlir::MemRefType type);
 

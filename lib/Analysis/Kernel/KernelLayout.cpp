@@ -133,7 +133,7 @@ void KernelLayout::setRange() {
 // Depths
 //===----------------------------------------------------------------------===//
 
-ValueDepth KernelLayout::getDepth(const SpaceAccess &access) const {
+ValueDepth getDepth(llvm::ArrayRef<DimRole> roles, const SpaceAccess &access) {
   ValueDepth depth = ValueDepth::Outer;
   for (unsigned d = 0; d < roles.size(); ++d) {
     if (!access.dependsOn(d))

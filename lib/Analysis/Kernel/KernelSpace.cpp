@@ -7,17 +7,6 @@ using namespace llvm;
 
 namespace weft {
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
-static int64_t countOf(ArrayRef<int64_t> shape) {
-  int64_t count = 1;
-  for (int64_t size : shape)
-    count *= size;
-  return count;
-}
-
 SmallVector<int64_t, 4> getDenseStrides(ArrayRef<int64_t> shape) {
   SmallVector<int64_t, 4> strides(shape.size());
   int64_t stride = 1;
@@ -28,14 +17,10 @@ SmallVector<int64_t, 4> getDenseStrides(ArrayRef<int64_t> shape) {
   return strides;
 }
 
-bool isViewOp(Operation *op) {
-  return isa<ReshapeOp, SliceOp, TransposeOp, BroadcastOp, FenceOp>(op);
-}
-
 bool isTrivialReduce(Operation *op) {
   auto reduce = dyn_cast<ReduceOp>(op);
   return reduce && all_of(reduce.getDims(), [&](int64_t dim) {
-           return shapeOf(reduce.getOperand())[dim] == 1;
+           return getShape(reduce.getOperand())[dim] == 1;
          });
 }
 
@@ -44,7 +29,9 @@ bool isSplatConstant(Operation *op) {
   return constant && cast<ElementsAttr>(constant.getValue()).isSplat();
 }
 
-int64_t KernelSpace::getNumPoints() const { return countOf(sizes); }
+int64_t KernelSpace::getNumPoints() const {
+  return ShapedType::getNumElements(sizes);
+}
 
 bool KernelSpace::isFull(Value member) const {
   const SpaceAccess &access = getAccess(member);
@@ -57,13 +44,6 @@ bool KernelSpace::isReducedLevel(Value member) const {
     if (access.dependsOn(d) == reduced[d])
       return false;
   return true;
-}
-
-template <typename Fn> void KernelSpace::forEachAccess(Fn fn) {
-  for (auto &entry : members)
-    fn(entry.second);
-  for (auto &entry : uses)
-    fn(entry.second.access);
 }
 
 bool KernelSpace::tryAdd(Operation *op) {
@@ -96,7 +76,7 @@ KernelSpace::View KernelSpace::getView(Value value) const {
   auto it = views.find(value);
   if (it != views.end())
     return it->second;
-  return {value, 0, getDenseStrides(shapeOf(value))};
+  return {value, 0, getDenseStrides(getShape(value))};
 }
 
 /// Strides of `strides` (of shape `from`) under the shape `to`; dense only.
@@ -119,7 +99,7 @@ bool KernelSpace::addView(Operation *op) {
   }
   View view = getView(operand);
   if (isa<ReshapeOp>(op)) {
-    if (!reshapeStrides(shapeOf(operand), shapeOf(result), view.strides))
+    if (!reshapeStrides(getShape(operand), getShape(result), view.strides))
       return false;
   } else if (auto slice = dyn_cast<SliceOp>(op)) {
     for (auto [i, stride] : enumerate(view.strides)) {
@@ -132,7 +112,7 @@ bool KernelSpace::addView(Operation *op) {
       strides.push_back(view.strides[from]);
     view.strides = strides;
   } else if (isa<BroadcastOp>(op)) {
-    ArrayRef<int64_t> from = shapeOf(operand), to = shapeOf(result);
+    ArrayRef<int64_t> from = getShape(operand), to = getShape(result);
     SmallVector<int64_t, 4> strides(to.size(), 0);
     for (size_t i = 0; i < from.size(); ++i)
       if (from[i] != 1)
@@ -154,163 +134,6 @@ bool KernelSpace::addAlias(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Dimensions
-//===----------------------------------------------------------------------===//
-
-SmallVector<bool> KernelSpace::getSupport(Value member) const {
-  SmallVector<bool> support;
-  for (int64_t stride : getAccess(member).strides)
-    support.push_back(stride != 0);
-  return support;
-}
-
-/// Splits dimension `dim` into (size / inner, inner).
-void KernelSpace::split(unsigned dim, int64_t inner) {
-  forEachAccess([&](SpaceAccess &access) {
-    int64_t stride = access.strides[dim];
-    access.strides[dim] = stride * inner;
-    access.strides.insert(access.strides.begin() + dim + 1, stride);
-  });
-  sizes[dim] /= inner;
-  sizes.insert(sizes.begin() + dim + 1, inner);
-  reduced.insert(reduced.begin() + dim + 1, reduced[dim]);
-}
-
-/// Finds the dimensions each dimension of `shape` runs over, which together are
-/// those in `support`, in order. Splits dimensions of the space where needed.
-bool KernelSpace::assign(ArrayRef<int64_t> shape, SmallVector<bool> support,
-                         DimLists &lists) {
-  lists.assign(shape.size(), {});
-  int dim = sizes.size();
-  auto next = [&] {
-    while (--dim >= 0 && !support[dim])
-      ;
-  };
-  next();
-  for (size_t j = shape.size(); j-- > 0;) {
-    for (int64_t left = shape[j]; left != 1; next()) {
-      if (dim < 0)
-        return false;
-      if (left % sizes[dim] == 0) {
-        left /= sizes[dim];
-        lists[j].insert(lists[j].begin(), dim);
-        continue;
-      }
-      if (sizes[dim] % left != 0)
-        return false;
-      split(dim, left);
-      support.insert(support.begin() + dim, true);
-      return assign(shape, support, lists);
-    }
-  }
-  return dim < 0;
-}
-
-/// Finds the dimensions of `shape`, the iteration shape of `op`.
-bool KernelSpace::locate(Operation *op, ArrayRef<int64_t> shape,
-                         DimLists &lists) {
-  if (is_contained(shape, 0))
-    return false;
-  if (empty) {
-    empty = false;
-    for (int64_t size : shape)
-      if (size != 1)
-        sizes.push_back(size);
-    reduced.assign(sizes.size(), false);
-    return assign(shape, SmallVector<bool>(sizes.size(), true), lists);
-  }
-  int64_t count = countOf(shape), total = getNumPoints();
-  if (count == total)
-    return assign(shape, SmallVector<bool>(sizes.size(), true), lists);
-  return count < total ? locateByMembers(op, shape, lists)
-                       : grow(op, shape, lists);
-}
-
-/// `op` runs over a part of the space that its member operands determine.
-bool KernelSpace::locateByMembers(Operation *op, ArrayRef<int64_t> shape,
-                                  DimLists &lists) {
-  DimLists own;
-  size_t before;
-  do { // until no operand splits a dimension any more
-    before = sizes.size();
-    lists.assign(shape.size(), {});
-    for (Value operand : op->getOperands()) {
-      if (!isMember(operand))
-        continue;
-      ArrayRef<int64_t> operandShape = shapeOf(operand);
-      if (!assign(operandShape, getSupport(operand), own))
-        return false;
-      size_t shift = shape.size() - operandShape.size();
-      for (size_t j = 0; j < operandShape.size(); ++j)
-        if (operandShape[j] != 1)
-          lists[shift + j] = own[j];
-    }
-  } while (before != sizes.size());
-  for (size_t j = 0; j < shape.size(); ++j)
-    if (shape[j] != 1 && lists[j].empty())
-      return false;
-  return true;
-}
-
-/// `op` runs over a larger space into which a full operand embeds this one.
-bool KernelSpace::grow(Operation *op, ArrayRef<int64_t> shape,
-                       DimLists &lists) {
-  if (reductions)
-    return false;
-  Value anchor;
-  for (Value operand : op->getOperands())
-    if (isMember(operand) && isFull(operand))
-      anchor = operand;
-  DimLists own;
-  if (!anchor || !assign(shapeOf(anchor), getSupport(anchor), own))
-    return false;
-  size_t shift = shape.size() - shapeOf(anchor).size();
-  SmallVector<int64_t> newSizes, origin; // origin: old dimension or -1
-  lists.assign(shape.size(), {});
-  for (size_t j = 0; j < shape.size(); ++j) {
-    bool old = j >= shift && shapeOf(anchor)[j - shift] != 1;
-    if (!old && shape[j] == 1)
-      continue;
-    SmallVector<int64_t> dims = {-1};
-    if (old)
-      dims.assign(own[j - shift].begin(), own[j - shift].end());
-    for (int64_t dim : dims) {
-      lists[j].push_back(origin.size());
-      origin.push_back(dim);
-      newSizes.push_back(dim < 0 ? shape[j] : sizes[dim]);
-    }
-  }
-  forEachAccess([&](SpaceAccess &access) {
-    SmallVector<int64_t, 4> strides;
-    for (int64_t dim : origin)
-      strides.push_back(dim < 0 ? 0 : access.strides[dim]);
-    access.strides = strides;
-  });
-  sizes = newSizes;
-  reduced.assign(sizes.size(), false);
-  return true;
-}
-
-SpaceAccess KernelSpace::makeAccess(ArrayRef<int64_t> shape,
-                                    ArrayRef<int64_t> strides, int64_t offset,
-                                    const DimLists &lists) const {
-  SpaceAccess access;
-  access.offset = offset;
-  access.strides.assign(sizes.size(), 0);
-  size_t shift = lists.size() - shape.size();
-  for (size_t j = 0; j < shape.size(); ++j) {
-    if (shape[j] == 1)
-      continue;
-    int64_t stride = strides[j];
-    for (unsigned dim : reverse(lists[shift + j])) {
-      access.strides[dim] = stride;
-      stride *= sizes[dim];
-    }
-  }
-  return access;
-}
-
-//===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//
 
@@ -322,7 +145,7 @@ bool KernelSpace::useOperand(OpOperand &operand, const DimLists &lists) {
     return true;
   View view = getView(value);
   SpaceAccess access =
-      makeAccess(shapeOf(value), view.strides, view.offset, lists);
+      makeAccess(getShape(value), view.strides, view.offset, lists);
   if (isMember(value))
     return access == getAccess(value);
   uses[&operand] = {view.base, access};
@@ -331,7 +154,7 @@ bool KernelSpace::useOperand(OpOperand &operand, const DimLists &lists) {
 
 bool KernelSpace::addElementwise(Operation *op) {
   Value result = op->getResult(0);
-  ArrayRef<int64_t> shape = shapeOf(result);
+  ArrayRef<int64_t> shape = getShape(result);
   DimLists lists;
   if (!locate(op, shape, lists))
     return false;
@@ -357,10 +180,10 @@ bool KernelSpace::addElementwise(Operation *op) {
 
 bool KernelSpace::addReduce(ReduceOp op) {
   Value operand = op.getOperand(), result = op.getResult();
-  ArrayRef<int64_t> shape = shapeOf(operand);
+  ArrayRef<int64_t> shape = getShape(operand);
   if (isTrivialReduce(op))
     return isMember(operand) && addAlias(op);
-  if (!empty && countOf(shape) != getNumPoints())
+  if (!empty && ShapedType::getNumElements(shape) != getNumPoints())
     return false;
   DimLists lists;
   if (!locate(op, shape, lists) || !useOperand(op->getOpOperand(0), lists))
@@ -389,35 +212,6 @@ bool KernelSpace::addReduce(ReduceOp op) {
   members[result] = access;
   afterReduction.insert(result);
   return true;
-}
-
-//===----------------------------------------------------------------------===//
-// Collapsing
-//===----------------------------------------------------------------------===//
-
-void KernelSpace::collapse(ArrayRef<Value> outputs,
-                           SmallVectorImpl<bool> &outer) {
-  auto joins = [&](const SpaceAccess &access, unsigned d) {
-    return access.strides[d] == access.strides[d + 1] * sizes[d + 1];
-  };
-  for (unsigned d = 0; d + 1 < sizes.size();) {
-    bool join = outer[d] == outer[d + 1] && reduced[d] == reduced[d + 1];
-    for (auto &entry : uses)
-      join &= joins(entry.second.access, d);
-    for (Value output : outputs)
-      join &= joins(getAccess(output), d);
-    if (!join) {
-      ++d;
-      continue;
-    }
-    forEachAccess([&](SpaceAccess &access) {
-      access.strides.erase(access.strides.begin() + d);
-    });
-    sizes[d] *= sizes[d + 1];
-    sizes.erase(sizes.begin() + d + 1);
-    reduced.erase(reduced.begin() + d + 1);
-    outer.erase(outer.begin() + d + 1);
-  }
 }
 
 } // namespace weft

@@ -153,33 +153,36 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
       .run(module, modules);
 }
 
-/// Optimised kernels, and the tables. The tables are constants that no pass can
-/// improve: they come last, so that the time of the pipeline depends on the
-/// number of kernels alone.
-static std::unique_ptr<llvm::Module> translate(ModuleOp module,
-                                               llvm::LLVMContext &context,
-                                               llvm::TargetMachine &machine) {
-  std::unique_ptr<llvm::Module> output =
-      translateKernels(module, context, machine);
-  if (!output)
-    return nullptr;
-  optimize(*output, machine);
-  if (failed(emitTables(module, *output)))
-    return nullptr;
-  return output;
-}
-
-FailureOr<std::string> emitLlvmIr(ModuleOp module, const CpuTarget &target) {
+/// Hands `write` the optimised kernels and the tables. The tables are constants
+/// that no pass can improve: they come last, so that the time of the pipeline
+/// depends on the number of kernels alone.
+static LogicalResult translate(
+    ModuleOp module, const CpuTarget &target,
+    llvm::function_ref<LogicalResult(llvm::Module &, llvm::TargetMachine &)>
+        write) {
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(module, target);
   if (!machine)
     return failure();
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> output = translate(module, context, *machine);
+  std::unique_ptr<llvm::Module> output =
+      translateKernels(module, context, *machine);
   if (!output)
     return failure();
+  optimize(*output, *machine);
+  if (failed(emitTables(module, *output)))
+    return failure();
+  return write(*output, *machine);
+}
+
+FailureOr<std::string> emitLlvmIr(ModuleOp module, const CpuTarget &target) {
   std::string text;
-  llvm::raw_string_ostream stream(text);
-  output->print(stream, nullptr);
+  auto write = [&](llvm::Module &output, llvm::TargetMachine &) {
+    llvm::raw_string_ostream stream(text);
+    output.print(stream, nullptr);
+    return success();
+  };
+  if (failed(translate(module, target, write)))
+    return failure();
   return text;
 }
 
@@ -189,22 +192,19 @@ FailureOr<std::string> emitLlvmIr(ModuleOp module, const CpuTarget &target) {
 
 FailureOr<std::vector<char>> emitObject(ModuleOp module,
                                         const CpuTarget &target) {
-  std::unique_ptr<llvm::TargetMachine> machine = createMachine(module, target);
-  if (!machine)
-    return failure();
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> output = translate(module, context, *machine);
-  if (!output)
-    return failure();
   llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, stream, nullptr,
-                                   llvm::CodeGenFileType::ObjectFile)) {
-    module.emitError("has no object format for its target");
+  auto write = [&](llvm::Module &output,
+                   llvm::TargetMachine &machine) -> LogicalResult {
+    llvm::raw_svector_ostream stream(bytes);
+    llvm::legacy::PassManager passes;
+    if (machine.addPassesToEmitFile(passes, stream, nullptr,
+                                    llvm::CodeGenFileType::ObjectFile))
+      return module.emitError("has no object format for its target");
+    passes.run(output);
+    return success();
+  };
+  if (failed(translate(module, target, write)))
     return failure();
-  }
-  passes.run(*output);
   return std::vector<char>(bytes.begin(), bytes.end());
 }
 

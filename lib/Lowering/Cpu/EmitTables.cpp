@@ -16,20 +16,6 @@ using namespace mlir;
 
 namespace weft {
 
-static int32_t dtypeOf(Type type) {
-  if (type.isF32())
-    return WEFT_F32;
-  if (type.isF64())
-    return WEFT_F64;
-  if (type.isF16())
-    return WEFT_F16;
-  if (type.isBF16())
-    return WEFT_BF16;
-  if (type.isInteger(1))
-    return WEFT_I1;
-  return type.isInteger(32) ? WEFT_I32 : WEFT_I64;
-}
-
 namespace {
 
 /// All lists of one kind in one array; a list is a pointer into it. A global
@@ -205,7 +191,7 @@ FailureOr<llvm::Constant *> TableEmitter::port(Operation *op, StringRef name,
   if (!offset)
     return op->emitOpError("expects a buffer with an arena offset; run "
                            "weft-plan-memory first");
-  return structure({text(name), int32(dtypeOf(type.getElementType())),
+  return structure({text(name), int32(plan::getDType(type.getElementType())),
                     int32(type.getRank()), ints(type.getShape()),
                     int64(*offset), int64(plan::getBufferBytes(type))});
 }
@@ -248,7 +234,7 @@ FailureOr<llvm::Constant *> TableEmitter::tensor(plan::StateOp op) {
       {text(op.getSymName()), text(op.getParam().value_or(StringRef())),
        text(op.getSource().value_or(StringRef())),
        int32(static_cast<int32_t>(op.getKind())),
-       int32(dtypeOf(type.getElementType())), int32(type.getRank()),
+       int32(plan::getDType(type.getElementType())), int32(type.getRank()),
        int32(op.getTrainable()), ints(type.getShape()), int64(*op.getOffset()),
        int64(plan::getBufferBytes(type))});
 }

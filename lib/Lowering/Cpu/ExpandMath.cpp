@@ -9,6 +9,8 @@
 
 #include "weft/Lowering/Cpu/Passes.h"
 
+#include "Splat.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -97,16 +99,7 @@ public:
   Location loc;
 
 private:
-  Value constant(Type t, double value) {
-    Type element = getElementTypeOrSelf(t);
-    TypedAttr attr =
-        isa<FloatType>(element)
-            ? TypedAttr(b.getFloatAttr(element, value))
-            : TypedAttr(b.getIntegerAttr(element, static_cast<int64_t>(value)));
-    if (auto vector = dyn_cast<VectorType>(t))
-      attr = DenseElementsAttr::get(vector, attr);
-    return arith::ConstantOp::create(b, loc, attr);
-  }
+  Value constant(Type t, double value) { return createSplat(b, loc, t, value); }
 
   Type type;
   bool useFma;
@@ -257,9 +250,9 @@ static Value expandTruncation(arith::TruncFOp op) {
   if (getElementTypeOrSelf(x.getType()).isF64())
     x = arith::TruncFOp::create(b, op.getLoc(), e.with(b.getF32Type()), x);
   if (element.isF16())
-    return x == op.getIn() ? Value()
-                           : arith::TruncFOp::create(b, op.getLoc(), type, x)
-                                 .getResult();
+    return x == op.getIn()
+               ? Value()
+               : arith::TruncFOp::create(b, op.getLoc(), type, x).getResult();
   Value bits = e.bits(x);
   Value high = e.integerOp<arith::ShRUIOp>(bits, e.integer(16));
   Value odd = e.integerOp<arith::AndIOp>(high, e.integer(1));
@@ -267,8 +260,8 @@ static Value expandTruncation(arith::TruncFOp op) {
   Value rounded = e.integerOp<arith::ShRUIOp>(
       e.integerOp<arith::AddIOp>(bits, bias), e.integer(16));
   Value quiet = e.integerOp<arith::OrIOp>(high, e.integer(0x40));
-  Value isNan = arith::CmpFOp::create(b, op.getLoc(),
-                                      arith::CmpFPredicate::UNO, x, x);
+  Value isNan =
+      arith::CmpFOp::create(b, op.getLoc(), arith::CmpFPredicate::UNO, x, x);
   Value word = arith::TruncIOp::create(b, op.getLoc(), e.with(b.getI16Type()),
                                        e.select(isNan, quiet, rounded));
   return arith::BitcastOp::create(b, op.getLoc(), type, word);

@@ -1,6 +1,7 @@
 //===- KernelElements.cpp - Loads, stores and bodies of a kernel ----------===//
 
 #include "KernelEmitter.h"
+#include "Splat.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -32,16 +33,8 @@ Value KernelEmitter::constant(int64_t value) {
   return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value));
 }
 
-/// A constant of a scalar or vector type.
 Value KernelEmitter::splat(Type type, double value) {
-  Type element = getElementTypeOrSelf(type);
-  TypedAttr attr =
-      isa<FloatType>(element)
-          ? TypedAttr(b.getFloatAttr(element, value))
-          : TypedAttr(b.getIntegerAttr(element, static_cast<int64_t>(value)));
-  if (auto vector = dyn_cast<VectorType>(type))
-    attr = DenseElementsAttr::get(vector, attr);
-  return arith::ConstantOp::create(b, loc, attr);
+  return createSplat(b, loc, type, value);
 }
 
 /// Lanes 0 .. left-1.

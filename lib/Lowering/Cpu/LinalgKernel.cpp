@@ -15,19 +15,6 @@ namespace weft {
 // Loops
 //===----------------------------------------------------------------------===//
 
-ValueDepth LinalgKernel::getDepth(const SpaceAccess &access) const {
-  ValueDepth depth = ValueDepth::Outer;
-  for (unsigned d = 0; d < roles.size(); ++d) {
-    if (!access.dependsOn(d))
-      continue;
-    if (roles[d] == DimRole::Lane)
-      return ValueDepth::Lane;
-    if (roles[d] == DimRole::Inner)
-      depth = ValueDepth::Inner;
-  }
-  return depth;
-}
-
 int64_t LinalgKernel::getCount(DimRole role) const {
   int64_t count = 1;
   for (unsigned d = 0; d < roles.size(); ++d)

@@ -51,10 +51,6 @@ struct KernelNest {
       return total.combiner == inner;
     });
   }
-  bool hasTotals() const {
-    return llvm::any_of(totals,
-                        [](const NestTotal &total) { return total.combiner; });
-  }
 };
 
 class LinalgKernel {
@@ -66,7 +62,9 @@ public:
   llvm::ArrayRef<KernelNest> getNests() const { return nests; }
   llvm::ArrayRef<int64_t> getSizes() const { return sizes; }
   DimRole getRole(unsigned dim) const { return roles[dim]; }
-  ValueDepth getDepth(const SpaceAccess &access) const;
+  ValueDepth getDepth(const SpaceAccess &access) const {
+    return weft::getDepth(roles, access);
+  }
   int64_t getCount(DimRole role) const;
   int64_t getLaneSize() const { return sizes.empty() ? 1 : sizes.back(); }
   int64_t getTile() const { return tile; }

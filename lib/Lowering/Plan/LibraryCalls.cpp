@@ -7,7 +7,7 @@
 
 #include "ProgramLowering.h"
 
-#include "weft/Runtime/Abi.h"
+#include "weft/Analysis/Implementations.h"
 #include "weft/Runtime/Philox.h"
 
 #include "mlir/IR/Matchers.h"
@@ -22,25 +22,24 @@ static int64_t getCount(Value value) {
 }
 
 static int64_t getLastSize(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape().back();
+  return getShape(value).back();
 }
 
-/// The ABI's number of an index type.
 static int64_t getIndexType(Value value) {
-  Type element = cast<RankedTensorType>(value.getType()).getElementType();
-  return element.isInteger(64) ? WEFT_I64 : WEFT_I32;
+  return plan::getDType(getElementTypeOrSelf(value));
 }
 
 static OpResult getResult(Operation *op, unsigned index = 0) {
   return op->getResult(index);
 }
 
-void ProgramLowering::emitCall(StringRef routine, const Call &call) {
+void ProgramLowering::emitCall(const Call &call) {
   FloatAttr flops;
   if (auto cost = dyn_cast<CostOpInterface>(current))
     flops = builder.getF64FloatAttr(cost.getFlops());
   plan::CallOp::create(builder, current->getLoc(),
-                       builder.getStringAttr(routine), call.buffers,
+                       builder.getStringAttr(getImplementation(current)),
+                       call.buffers,
                        builder.getDenseI32ArrayAttr(call.accesses),
                        builder.getDenseI64ArrayAttr(call.ints),
                        builder.getDenseF64ArrayAttr(call.floats),
@@ -75,15 +74,25 @@ static int64_t getAccumulateMode(Value flag) {
   return constant.getSplatValue<APFloat>().isZero() ? 0 : 1;
 }
 
-void ProgramLowering::lowerFolded(AccumulateOp op, Operation *producer) {
+/// The bytes of the old contents, or of a copy of them.
+ValueBuffer ProgramLowering::getFoldedDestination(AccumulateOp op) {
+  OpResult result = getResult(op);
+  if (facts.stateValues.contains(result)) {
+    getDestination(result);
+    return buffers[result];
+  }
+  buffers[result] = materialize(op.getOld(), getBuffer(op.getOld()));
+  reportCopy("old contents that an accumulation may not overwrite");
+  return buffers[result];
+}
+
+void ProgramLowering::lowerFolded(AccumulateOp op) {
   int64_t mode = getAccumulateMode(op.getAccumulate());
   Value flag = mode == 2 ? getDense(op.getAccumulate()) : Value();
-  Value target = getDestination(getResult(op));
-  Value product = producer->getResult(0);
-  current = producer;
-  ArrayRef<int64_t> shape =
-      cast<RankedTensorType>(product.getType()).getShape();
-  ValueBuffer buffer = {plan::getRoot(target), plan::Layout::getDense(shape)};
+  ValueBuffer target = getFoldedDestination(op);
+  Operation *producer = current = findFoldableProducer(op);
+  auto type = cast<RankedTensorType>(producer->getResult(0).getType());
+  ValueBuffer buffer = {target.root, plan::Layout::getDense(type.getShape())};
   if (auto matmul = dyn_cast<MatmulOp>(producer))
     lowerMatmul(matmul, buffer, flag, mode);
   else
@@ -93,16 +102,15 @@ void ProgramLowering::lowerFolded(AccumulateOp op, Operation *producer) {
 }
 
 void ProgramLowering::lowerAccumulate(AccumulateOp op) {
-  Operation *producer = skipReshapes(op.getValue()).getDefiningOp();
-  if (facts.folded.contains(producer))
-    return lowerFolded(op, producer);
+  if (isFolded(op))
+    return lowerFolded(op);
   Call call;
   call.read(getDense(op.getOld()));
   call.read(getDense(op.getValue()));
   call.read(getDense(op.getAccumulate()));
   call.write(getDestination(getResult(op)));
   call.ints = {getCount(op.getResult())};
-  emitCall("weft_cpu_accumulate", call);
+  emitCall(call);
 }
 
 //===----------------------------------------------------------------------===//
@@ -117,7 +125,7 @@ void ProgramLowering::lowerEmbedding(EmbeddingOp op) {
   auto table = cast<RankedTensorType>(op.getTable().getType());
   call.ints = {getCount(op.getIds()), table.getDimSize(0), table.getDimSize(1),
                getIndexType(op.getIds())};
-  emitCall("weft_cpu_embedding", call);
+  emitCall(call);
 }
 
 void ProgramLowering::lowerEmbeddingGrad(EmbeddingGradOp op, Value target,
@@ -132,7 +140,7 @@ void ProgramLowering::lowerEmbeddingGrad(EmbeddingGradOp op, Value target,
   auto table = cast<RankedTensorType>(op.getResult().getType());
   call.ints = {getCount(op.getIds()), table.getDimSize(0), table.getDimSize(1),
                getIndexType(op.getIds()), accumulate};
-  emitCall("weft_cpu_embedding_grad", call);
+  emitCall(call);
 }
 
 /// The integers and floats that the loss and its gradient share.
@@ -155,7 +163,7 @@ void ProgramLowering::lowerCrossEntropy(CrossEntropyOp op) {
   if (op.getWeight())
     call.read(getDense(op.getWeight()));
   addLossNumbers(op, call.ints, call.floats);
-  emitCall("weft_cpu_cross_entropy", call);
+  emitCall(call);
 }
 
 void ProgramLowering::lowerCrossEntropyGrad(CrossEntropyGradOp op) {
@@ -168,7 +176,7 @@ void ProgramLowering::lowerCrossEntropyGrad(CrossEntropyGradOp op) {
   if (weight)
     call.read(weight);
   addLossNumbers(op, call.ints, call.floats);
-  emitCall("weft_cpu_cross_entropy_grad", call);
+  emitCall(call);
 }
 
 //===----------------------------------------------------------------------===//
@@ -188,12 +196,12 @@ LogicalResult ProgramLowering::lowerDropout(DropoutOp op) {
   call.ints = {rows, type.getNumElements() / std::max<int64_t>(rows, 1),
                static_cast<int64_t>(op.getOpId())};
   call.floats = {op.getP().convertToDouble()};
-  emitCall("weft_cpu_dropout", call);
+  emitCall(call);
   return success();
 }
 
-void ProgramLowering::lowerRandom(Operation *op, StringRef routine,
-                                  StringRef key, double first, double second) {
+void ProgramLowering::lowerRandom(Operation *op, StringRef key, double first,
+                                  double second) {
   Call call;
   call.read(getDense(op->getOperand(0)));
   call.write(getDestination(getResult(op)));
@@ -201,7 +209,7 @@ void ProgramLowering::lowerRandom(Operation *op, StringRef routine,
                static_cast<int64_t>(philoxNameHash(key.data(), key.size())),
                /*firstElement=*/0};
   call.floats = {first, second};
-  emitCall(routine, call);
+  emitCall(call);
 }
 
 //===----------------------------------------------------------------------===//
@@ -218,7 +226,7 @@ void ProgramLowering::lowerNormAndCheck(NormAndCheckOp op) {
   call.write(getDestination(cast<OpResult>(op.getNorm())));
   call.write(getDestination(cast<OpResult>(op.getFoundInf())));
   call.floats = {op.getP().convertToDouble()};
-  emitCall("weft_cpu_norm_and_check", call);
+  emitCall(call);
 }
 
 void ProgramLowering::lowerTotalNorm(TotalNormOp op) {
@@ -233,7 +241,7 @@ void ProgramLowering::lowerTotalNorm(TotalNormOp op) {
   call.ints = {static_cast<int64_t>(op.getNorms().size()),
                op.getScale() != Value()};
   call.floats = {op.getP().convertToDouble()};
-  emitCall("weft_cpu_total_norm", call);
+  emitCall(call);
 }
 
 void ProgramLowering::lowerScalerUpdate(ScalerUpdateOp op) {
@@ -248,7 +256,7 @@ void ProgramLowering::lowerScalerUpdate(ScalerUpdateOp op) {
   call.floats = {op.getGrowth().convertToDouble(),
                  op.getBackoff().convertToDouble(),
                  op.getMinimum().convertToDouble()};
-  emitCall("weft_cpu_scaler_update", call);
+  emitCall(call);
 }
 
 void ProgramLowering::lowerClipCoefficient(ClipCoefficientOp op) {
@@ -258,7 +266,7 @@ void ProgramLowering::lowerClipCoefficient(ClipCoefficientOp op) {
   call.write(getDestination(getResult(op)));
   if (op.getScale())
     call.read(getDense(op.getScale()));
-  emitCall("weft_cpu_clip_coefficient", call);
+  emitCall(call);
 }
 
 void ProgramLowering::lowerStepIncrement(StepIncrementOp op) {
@@ -266,13 +274,12 @@ void ProgramLowering::lowerStepIncrement(StepIncrementOp op) {
   call.read(getDense(op.getStep()));
   call.read(getDense(op.getSkip()));
   call.write(getDestination(getResult(op)));
-  emitCall("weft_cpu_step_increment", call);
+  emitCall(call);
 }
 
 /// The routine updates its first `numStates` buffers in place. A result that
 /// does not lie in the bytes of its operand starts as a copy of it.
-void ProgramLowering::lowerOptimizer(Operation *op, StringRef routine,
-                                     unsigned numStates,
+void ProgramLowering::lowerOptimizer(Operation *op, unsigned numStates,
                                      ArrayRef<int64_t> flags, double lrScale,
                                      double decayScale) {
   Call call;
@@ -290,7 +297,7 @@ void ProgramLowering::lowerOptimizer(Operation *op, StringRef routine,
   call.ints = {getCount(op->getOperand(0))};
   call.ints.append(flags.begin(), flags.end());
   call.floats = {lrScale, decayScale};
-  emitCall(routine, call);
+  emitCall(call);
 }
 
 LogicalResult ProgramLowering::lowerLibraryOp(Operation *op) {
@@ -314,14 +321,12 @@ LogicalResult ProgramLowering::lowerLibraryOp(Operation *op) {
       })
       .Case([&](DropoutOp o) { return lowerDropout(o); })
       .Case([&](RandomNormalOp o) {
-        lowerRandom(o, "weft_cpu_random_normal", o.getKey(),
-                    o.getMean().convertToDouble(),
+        lowerRandom(o, o.getKey(), o.getMean().convertToDouble(),
                     o.getStd().convertToDouble());
         return success();
       })
       .Case([&](RandomUniformOp o) {
-        lowerRandom(o, "weft_cpu_random_uniform", o.getKey(),
-                    o.getLow().convertToDouble(),
+        lowerRandom(o, o.getKey(), o.getLow().convertToDouble(),
                     o.getHigh().convertToDouble());
         return success();
       })
@@ -333,28 +338,25 @@ LogicalResult ProgramLowering::lowerLibraryOp(Operation *op) {
       })
       .Case([&](StepIncrementOp o) { return lowerStepIncrement(o), success(); })
       .Case([&](AdamWOp o) {
-        lowerOptimizer(o, "weft_cpu_adamw", 3, {},
-                       o.getLrScale().convertToDouble(),
+        lowerOptimizer(o, 3, {}, o.getLrScale().convertToDouble(),
                        o.getDecayScale().convertToDouble());
         return success();
       })
       .Case([&](AdamOp o) {
-        lowerOptimizer(o, "weft_cpu_adam", 3, {},
-                       o.getLrScale().convertToDouble(),
+        lowerOptimizer(o, 3, {}, o.getLrScale().convertToDouble(),
                        o.getDecayScale().convertToDouble());
         return success();
       })
       .Case([&](SgdOp o) {
-        lowerOptimizer(o, "weft_cpu_sgd", 2, {o.getNesterov() ? 1 : 0},
+        lowerOptimizer(o, 2, {o.getNesterov() ? 1 : 0},
                        o.getLrScale().convertToDouble(),
                        o.getDecayScale().convertToDouble());
         return success();
       })
       .Case([&](ConcatOp o) { return lowerConcat(o), success(); })
       .Case([&](PadOp o) { return lowerPad(o), success(); })
-      .Default([](Operation *o) {
-        return o->emitOpError(
-            "expects a library routine or a fused kernel, but got neither");
+      .Default([](Operation *) -> LogicalResult {
+        llvm_unreachable("an op with a routine but no argument list");
       });
 }
 

@@ -6,10 +6,6 @@ using namespace mlir;
 
 namespace weft {
 
-static ArrayRef<int64_t> getShape(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
@@ -122,7 +118,7 @@ void ProgramLowering::lowerMatmul(MatmulOp op, ValueBuffer target, Value flag,
                c.batchStride,
                accumulate,
                /*hasBias=*/0};
-  emitCall("weft_cpu_gemm", call);
+  emitCall(call);
 }
 
 //===----------------------------------------------------------------------===//
@@ -168,7 +164,7 @@ void ProgramLowering::lowerAttention(AttentionOp op) {
   if (dropout > 0)
     call.read(getDense(op.getRng()));
   call.floats = {op.getScale().convertToDouble(), dropout};
-  emitCall("weft_cpu_attention", call);
+  emitCall(call);
 }
 
 void ProgramLowering::lowerAttentionGrad(AttentionGradOp op) {
@@ -197,7 +193,7 @@ void ProgramLowering::lowerAttentionGrad(AttentionGradOp op) {
   if (dropout > 0)
     call.read(getDense(op.getRng()));
   call.floats = {op.getScale().convertToDouble(), dropout};
-  emitCall("weft_cpu_attention_grad", call);
+  emitCall(call);
 }
 
 } // namespace weft

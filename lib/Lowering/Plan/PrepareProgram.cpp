@@ -2,22 +2,13 @@
 
 #include "PrepareProgram.h"
 
+#include "weft/Analysis/Implementations.h"
+
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
 namespace weft {
-
-bool isAliasOp(Operation *op) {
-  return isa_and_nonnull<ReshapeOp, SliceOp, TransposeOp, BroadcastOp, FenceOp>(
-      op);
-}
-
-Value skipViews(Value value) {
-  while (isAliasOp(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  return value;
-}
 
 Value skipReshapes(Value value) {
   while (isa_and_nonnull<ReshapeOp, FenceOp>(value.getDefiningOp()))
@@ -58,20 +49,6 @@ SmallVector<unsigned> getReusableOperands(Operation *op, unsigned index,
 // Order
 //===----------------------------------------------------------------------===//
 
-/// A routine with an accumulate mode.
-static bool canAccumulate(Operation *op) {
-  return isa_and_nonnull<MatmulOp, EmbeddingGradOp>(op);
-}
-
-/// The producer whose only reader is this accumulation, or null.
-static Operation *getFoldableProducer(AccumulateOp accumulate) {
-  Value value = accumulate.getValue();
-  while (isa_and_nonnull<ReshapeOp>(value.getDefiningOp()) && value.hasOneUse())
-    value = value.getDefiningOp()->getOperand(0);
-  Operation *producer = value.getDefiningOp();
-  return canAccumulate(producer) && value.hasOneUse() ? producer : nullptr;
-}
-
 /// Moves the op unless it is there: a move costs the block its op numbers,
 /// which are counted again at the next comparison.
 static void placeAfter(Operation *op, Operation *place) {
@@ -79,8 +56,8 @@ static void placeAfter(Operation *op, Operation *place) {
     op->moveAfter(place);
 }
 
-/// Moves the accumulation to right behind its latest operand, and what it may
-/// fold to right before it.
+/// Moves the accumulation to right behind its latest operand, and the op that
+/// performs it to right before it.
 static void moveToGradient(AccumulateOp accumulate) {
   Operation *latest = nullptr;
   for (Value operand : accumulate.getOperands()) {
@@ -90,9 +67,9 @@ static void moveToGradient(AccumulateOp accumulate) {
   }
   if (latest)
     placeAfter(accumulate, latest);
-  Operation *producer = getFoldableProducer(accumulate);
-  if (!producer)
+  if (!isFolded(accumulate))
     return;
+  Operation *producer = findFoldableProducer(accumulate);
   Operation *next = accumulate;
   for (Value value = accumulate.getValue();;
        value = value.getDefiningOp()->getOperand(0)) {
@@ -135,9 +112,9 @@ static void collectPositions(ProgramOp program, ProgramFacts &facts) {
         seed && llvm::any_of(op.getOperands(), [&](Value operand) {
           return skipViews(operand) == seed;
         });
-    if (isBackward && !isAliasOp(&op))
+    if (isBackward && !isViewOp(&op))
       facts.backwardStart = std::min(facts.backwardStart, position);
-    if (!isAliasOp(&op))
+    if (!isViewOp(&op))
       for (Value operand : op.getOperands()) {
         int64_t &last = facts.lastUses[skipViews(operand)];
         last = std::max(last, position);
@@ -189,7 +166,7 @@ static SmallVector<OpResult> getStateChain(Value written) {
   Value value = skipReshapes(written);
   while (auto result = dyn_cast<OpResult>(value)) {
     if (isa<ReadOp, ConstantOp, ConcatOp>(result.getOwner()) ||
-        isAliasOp(result.getOwner()))
+        isViewOp(result.getOwner()))
       return {};
     chain.push_back(result);
     auto accumulate = dyn_cast<AccumulateOp>(result.getOwner());
@@ -230,20 +207,20 @@ static bool readsState(Operation *op, StringAttr state) {
   });
 }
 
-/// An accumulation in the bytes of its state carries out its producer, unless
-/// the producer itself reads those bytes.
+/// A folded accumulation adds in the bytes of its state if the old contents are
+/// there and its producer does not read them; else to a copy of them.
 static void collectFolded(ProgramOp program, ProgramFacts &facts) {
   for (auto accumulate : program.getBody().front().getOps<AccumulateOp>()) {
+    if (!isFolded(accumulate))
+      continue;
+    Operation *producer = findFoldableProducer(accumulate);
+    facts.folded.insert(producer);
     StringAttr state = facts.stateValues.lookup(accumulate.getResult());
-    if (!state)
-      continue;
-    bool oldIsThere = isReadOf(accumulate.getOld(), state) ||
-                      facts.stateValues.lookup(accumulate.getOld()) == state;
-    if (!oldIsThere)
-      continue;
-    Operation *producer = getFoldableProducer(accumulate);
-    if (producer && !readsState(producer, state))
-      facts.folded.insert(producer);
+    bool oldIsThere =
+        state && (isReadOf(accumulate.getOld(), state) ||
+                  facts.stateValues.lookup(accumulate.getOld()) == state);
+    if (!oldIsThere || readsState(producer, state))
+      facts.stateValues.erase(accumulate.getResult());
   }
 }
 

@@ -30,13 +30,6 @@ struct ProgramFacts {
   int64_t getLastUse(mlir::Value value) const;
 };
 
-/// Whether the op is a view of its first operand: no command of its own unless
-/// a consumer cannot read the strides.
-bool isAliasOp(mlir::Operation *op);
-
-/// The value that `value` is a view of, through any number of view ops.
-mlir::Value skipViews(mlir::Value value);
-
 /// The value that `value` holds under another shape: as skipViews, but only
 /// through ops that keep all elements in order.
 mlir::Value skipReshapes(mlir::Value value);

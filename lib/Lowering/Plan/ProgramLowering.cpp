@@ -2,6 +2,8 @@
 
 #include "ProgramLowering.h"
 
+#include "weft/Analysis/Implementations.h"
+
 using namespace mlir;
 
 namespace weft {
@@ -12,6 +14,9 @@ StringAttr ProgramLowering::getScopeAttr() {
 
 LogicalResult ProgramLowering::run(LoweringCounts &theCounts) {
   counts = &theCounts;
+  for (Operation &op : source.getBody().front().without_terminator())
+    if (failed(verifyImplementation(&op)))
+      return failure();
   facts = prepareProgram(source, symbols);
   current = source;
   auto program = plan::ProgramOp::create(
@@ -43,7 +48,7 @@ void ProgramLowering::declareInputs() {
 
 LogicalResult ProgramLowering::lowerOp(Operation *op) {
   // Lowered at their first use, or by the accumulation that carries them out.
-  if (isAliasOp(op) || isa<ReadOp, weft::ConstantOp>(op) ||
+  if (isViewOp(op) || isa<ReadOp, weft::ConstantOp>(op) ||
       facts.folded.contains(op))
     return success();
   Operation *before = body->empty() ? nullptr : &body->back();

@@ -82,23 +82,24 @@ private:
   llvm::LogicalResult lowerLibraryOp(mlir::Operation *op);
   void lowerKernelCall(CallOp op);
   void lowerAccumulate(AccumulateOp op);
-  void lowerFolded(AccumulateOp op, mlir::Operation *producer);
+  void lowerFolded(AccumulateOp op);
+  ValueBuffer getFoldedDestination(AccumulateOp op);
   void lowerEmbedding(EmbeddingOp op);
   void lowerEmbeddingGrad(EmbeddingGradOp op, mlir::Value target,
                           mlir::Value flag, int64_t accumulate);
   void lowerCrossEntropy(CrossEntropyOp op);
   void lowerCrossEntropyGrad(CrossEntropyGradOp op);
   llvm::LogicalResult lowerDropout(DropoutOp op);
-  void lowerRandom(mlir::Operation *op, llvm::StringRef routine,
-                   llvm::StringRef key, double first, double second);
+  void lowerRandom(mlir::Operation *op, llvm::StringRef key, double first,
+                   double second);
   void lowerNormAndCheck(NormAndCheckOp op);
   void lowerTotalNorm(TotalNormOp op);
   void lowerScalerUpdate(ScalerUpdateOp op);
   void lowerClipCoefficient(ClipCoefficientOp op);
   void lowerStepIncrement(StepIncrementOp op);
-  void lowerOptimizer(mlir::Operation *op, llvm::StringRef routine,
-                      unsigned numStates, llvm::ArrayRef<int64_t> flags,
-                      double lrScale, double decayScale);
+  void lowerOptimizer(mlir::Operation *op, unsigned numStates,
+                      llvm::ArrayRef<int64_t> flags, double lrScale,
+                      double decayScale);
 
   /// One library call in the making.
   struct Call {
@@ -114,7 +115,8 @@ private:
       accesses.push_back(static_cast<int32_t>(access));
     }
   };
-  void emitCall(llvm::StringRef routine, const Call &call);
+  /// Calls the routine that the current op names as its `weft.impl`.
+  void emitCall(const Call &call);
   mlir::StringAttr getScopeAttr();
 
   ProgramOp source;

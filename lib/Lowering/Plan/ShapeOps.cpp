@@ -6,10 +6,6 @@ using namespace mlir;
 
 namespace weft {
 
-static ArrayRef<int64_t> getShape(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
 static plan::Layout getSliceLayout(SliceOp op, plan::Layout layout) {
   for (size_t i = 0, e = layout.sizes.size(); i != e; ++i) {
     layout.offset += op.getOffsets()[i] * layout.strides[i];

@@ -11,10 +11,6 @@ static MemRefType getBufferType(Type tensorType) {
   return MemRefType::get(type.getShape(), type.getElementType());
 }
 
-static ArrayRef<int64_t> getShape(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
 Value ProgramLowering::allocate(Type tensorType) {
   return plan::AllocOp::create(builder, current->getLoc(),
                                getBufferType(tensorType), plan::Role::Temporary,

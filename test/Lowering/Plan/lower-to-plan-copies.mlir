@@ -1,4 +1,4 @@
-// RUN: weft-opt --weft-lower-to-plan=explain=true --split-input-file --verify-diagnostics %s | FileCheck %s
+// RUN: weft-opt --weft-select-kernels --weft-lower-to-plan=explain=true --split-input-file --verify-diagnostics %s | FileCheck %s
 
 // What shares bytes, and where a copy is needed after all.
 
@@ -98,6 +98,43 @@ weft.program @kept(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f32> {w
   // expected-remark @+2 {{needs a copy: output of a state}}
   // expected-remark @+1 {{needs a copy: write of a state}}
   weft.return %old : tensor<4x4xf32> writes @w.grad = %sum : tensor<4x4xf32>
+}
+
+// -----
+
+// The sum is no new state: the product is added to a copy.
+weft.state @g : tensor<4x4xf32> {kind = #weft.state_kind<gradient>}
+// CHECK-LABEL: plan.program "micro" @not_written
+weft.program @not_written(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f32> {weft.input = "accumulate"}) -> (tensor<4x4xf32> {weft.output = "sum"}) attributes {kind = #weft.kind<micro>} {
+  // CHECK: %[[G:.*]] = plan.use @g
+  // CHECK: %[[S:.*]] = plan.alloc
+  // CHECK: plan.copy %[[G]] to %[[S]]
+  // CHECK: plan.call "weft_cpu_gemm"({{.*}}, update %[[S]] : memref<4x4xf32>, read %{{.*}} : memref<f32>)
+  // CHECK: plan.output "sum" %[[S]]
+  %old = weft.read @g : tensor<4x4xf32>
+  %g = weft.matmul %x, %x : tensor<4x4xf32>, tensor<4x4xf32>
+  // expected-remark @+1 {{needs a copy: old contents that an accumulation may not overwrite}}
+  %sum = weft.accumulate %old, %g, %flag : tensor<4x4xf32>
+  weft.return %sum : tensor<4x4xf32>
+}
+
+// -----
+
+// As is it where the product reads the state once more.
+weft.state @g : tensor<4x4xf32> {kind = #weft.state_kind<gradient>}
+// CHECK-LABEL: plan.program "micro" @read_twice
+weft.program @read_twice(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f32> {weft.input = "accumulate"}) -> () attributes {kind = #weft.kind<micro>} {
+  // CHECK: %[[G:.*]] = plan.use @g
+  // CHECK: plan.copy %[[G]] to %[[S:.*]] :
+  // CHECK: plan.call "weft_cpu_gemm"(read %[[G]] : {{.*}}, update %[[S]] : memref<4x4xf32>, read %{{.*}} : memref<f32>)
+  // CHECK: plan.copy %[[S]] to %[[G]]
+  %old = weft.read @g : tensor<4x4xf32>
+  %again = weft.read @g : tensor<4x4xf32>
+  %g = weft.matmul %again, %x : tensor<4x4xf32>, tensor<4x4xf32>
+  // expected-remark @+1 {{needs a copy: old contents that an accumulation may not overwrite}}
+  %sum = weft.accumulate %old, %g, %flag : tensor<4x4xf32>
+  // expected-remark @+1 {{needs a copy: write of a state}}
+  weft.return writes @g = %sum : tensor<4x4xf32>
 }
 
 // -----

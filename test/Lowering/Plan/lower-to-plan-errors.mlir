@@ -6,16 +6,66 @@ weft.param @b : tensor<4xf32> {tie = @a}
 
 // -----
 
+weft.program @eval(%x: tensor<4x4xf32> {weft.input = "x"}) -> (tensor<4x4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  // expected-error @+1 {{expects weft.impl, the choice of weft-select-kernels, but got none}}
+  %y = weft.matmul %x, %x : tensor<4x4xf32>, tensor<4x4xf32>
+  weft.return %y : tensor<4x4xf32>
+}
+
+// -----
+
+weft.program @eval(%x: tensor<4x4xf32> {weft.input = "x"}) -> (tensor<4x4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  // expected-error @+1 {{expects weft.impl to be weft_cpu_gemm, but got "weft_cpu_mygemm"}}
+  %y = weft.matmul %x, %x {weft.impl = "weft_cpu_mygemm"} : tensor<4x4xf32>, tensor<4x4xf32>
+  weft.return %y : tensor<4x4xf32>
+}
+
+// -----
+
 weft.program @eval(%x: tensor<4xf32> {weft.input = "x"}) -> (tensor<4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
-  // expected-error @+1 {{expects a library routine or a fused kernel, but got neither}}
-  %y = weft.exp %x : tensor<4xf32>
+  // expected-error @+1 {{has no implementation for the CPU; run weft-fuse before weft-select-kernels}}
+  %y = weft.exp %x {weft.impl = "generated"} : tensor<4xf32>
   weft.return %y : tensor<4xf32>
+}
+
+// -----
+
+weft.state @g : tensor<4x4xf32> {kind = #weft.state_kind<gradient>}
+weft.program @micro(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f32> {weft.input = "accumulate"}) -> () attributes {kind = #weft.kind<micro>} {
+  %old = weft.read @g : tensor<4x4xf32>
+  // expected-note @+1 {{has no weft.folded}}
+  %g = weft.matmul %x, %x {weft.impl = "weft_cpu_gemm"} : tensor<4x4xf32>, tensor<4x4xf32>
+  // expected-error @+1 {{expects weft.folded on the op whose result it adds}}
+  %sum = weft.accumulate %old, %g, %flag {weft.impl = "folded"} : tensor<4x4xf32>
+  weft.return writes @g = %sum : tensor<4x4xf32>
+}
+
+// -----
+
+weft.state @g : tensor<4x4xf32> {kind = #weft.state_kind<gradient>}
+weft.program @micro(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f32> {weft.input = "accumulate"}) -> () attributes {kind = #weft.kind<micro>} {
+  %old = weft.read @g : tensor<4x4xf32>
+  // expected-error @+1 {{expects weft.folded only where a weft.accumulate with weft.impl = "folded" adds the result}}
+  %g = weft.matmul %x, %x {weft.folded, weft.impl = "weft_cpu_gemm"} : tensor<4x4xf32>, tensor<4x4xf32>
+  %sum = weft.accumulate %old, %g, %flag {weft.impl = "weft_cpu_accumulate"} : tensor<4x4xf32>
+  weft.return writes @g = %sum : tensor<4x4xf32>
+}
+
+// -----
+
+// Nothing can perform this accumulation.
+weft.state @g : tensor<4x4xf32> {kind = #weft.state_kind<gradient>}
+weft.program @micro(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f32> {weft.input = "accumulate"}) -> () attributes {kind = #weft.kind<micro>} {
+  %old = weft.read @g : tensor<4x4xf32>
+  // expected-error @+1 {{expects weft.impl to be weft_cpu_accumulate, but got "folded"}}
+  %sum = weft.accumulate %old, %x, %flag {weft.impl = "folded"} : tensor<4x4xf32>
+  weft.return writes @g = %sum : tensor<4x4xf32>
 }
 
 // -----
 
 weft.program @micro(%x: tensor<4xf32> {weft.input = "x"}) -> (tensor<4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<micro>} {
   // expected-error @+1 {{expects a random key (weft-derive-programs attaches it), but got none}}
-  %y = weft.dropout %x {p = 0.5 : f64, op_id = 1} : tensor<4xf32>
+  %y = weft.dropout %x {p = 0.5 : f64, op_id = 1, weft.impl = "weft_cpu_dropout"} : tensor<4xf32>
   weft.return %y : tensor<4xf32>
 }

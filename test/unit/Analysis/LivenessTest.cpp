@@ -86,9 +86,9 @@ TEST_F(LivenessTest, FindsTheFirstPeak) {
 TEST_F(LivenessTest, TakesTheLongerOfArithmeticAndTraffic) {
   plan::ProgramOp program = parse(R"(
     %a = plan.alloc temporary : memref<1000xf32>
-    plan.call "f"(read %a : memref<1000xf32>) {flops = 100.0 : f64}
-    plan.call "f"(update %a : memref<1000xf32>) {flops = 9000.0 : f64}
-    plan.call "f"(update %a : memref<1000xf32>)
+    plan.call "weft_cpu_accumulate"(read %a : memref<1000xf32>) {flops = 100.0 : f64}
+    plan.call "weft_cpu_accumulate"(update %a : memref<1000xf32>) {flops = 9000.0 : f64}
+    plan.call "weft_cpu_accumulate"(update %a : memref<1000xf32>)
   )");
   CostTable costs{/*gflops=*/1, /*gigabytesPerSecond=*/1, /*overheadUs=*/2};
   std::vector<double> times;

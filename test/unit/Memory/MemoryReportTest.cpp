@@ -25,7 +25,7 @@ module attributes {plan.library_scratch_bytes = 4096 : i64} {
     %a = plan.alloc activation : memref<256xf32> loc("/models/net.mlir":7:3)
     %b = plan.alloc temporary : memref<128xf32>
     plan.copy %w to %a {scope = "h.0"} : memref<256xf32> to memref<256xf32>
-    plan.call "f"(read %a : memref<256xf32>, read %x : memref<16xf32>, write %b : memref<128xf32>) {scope = "h.1"} loc("/models/net.mlir":9:5)
+    plan.call "weft_cpu_accumulate"(read %a : memref<256xf32>, read %x : memref<16xf32>, write %b : memref<128xf32>) {scope = "h.1"} loc("/models/net.mlir":9:5)
     plan.output "b" %b : memref<128xf32>
   }
   plan.program "eval" @eval {
@@ -65,7 +65,7 @@ TEST_F(MemoryReportTest, AddsUpToTheArena) {
 
 TEST_F(MemoryReportTest, NamesThePeakAndTheLargest) {
   EXPECT_EQ(report.peak.program, "micro");
-  EXPECT_EQ(report.peak.routine, "f");
+  EXPECT_EQ(report.peak.routine, "weft_cpu_accumulate");
   EXPECT_EQ(report.peak.scope, "h.1");
   // Never a folder: executables do not depend on where a model lies.
   EXPECT_EQ(report.peak.location, "net.mlir:9");
@@ -84,7 +84,7 @@ TEST_F(MemoryReportTest, RendersTextAndJson) {
   std::string text = report.toText();
   EXPECT_NE(text.find("total peak"), std::string::npos);
   EXPECT_NE(text.find("9.56 KiB"), std::string::npos) << text;
-  EXPECT_NE(text.find("peak at f in micro, h.1 (net.mlir:9)"),
+  EXPECT_NE(text.find("peak at weft_cpu_accumulate in micro, h.1 (net.mlir:9)"),
             std::string::npos)
       << text;
   llvm::json::Object json = report.toJson();

@@ -16,14 +16,15 @@ def LowerToPlanPass : Pass<"weft-lower-to-plan", "::mlir::ModuleOp"> {
       reported.
     - A value that a program writes to a state is computed in the state's own
       bytes when every read of the old contents is finished by then.
-    - `weft.accumulate` of a matrix product or an embedding gradient becomes the
-      accumulate mode of that routine: no temporary.
+    - An op calls the routine that its `weft.impl` names. A `weft.accumulate`
+      that is `folded` becomes the accumulate mode of the routine before it: no
+      temporary, unless the old contents must be kept; then it adds to a copy.
     - An op that may overwrite an operand does so when the operand dies there.
     - The pieces of a concatenation are written in place where the producer
       takes strides.
 
-    Precondition: `weft-select-kernels`: every op left has a library routine or
-    is the call of a kernel. Guarantees: no `weft` op remains but `weft.kernel`.
+    Precondition: `weft-select-kernels`; a `weft.impl` that cannot run its op is
+    an error on the op. Guarantees: no `weft` op remains but `weft.kernel`.
 
     Before:
     ```mlir

@@ -1,0 +1,215 @@
+//===- Implementations.cpp - What can run an op ---------------------------===//
+
+#include "weft/Analysis/Implementations.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace weft {
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Floating-point types, as a set.
+enum Floats : unsigned {
+  NoFloat = 0,
+  F32 = 1,
+  F64 = 2,
+  F16 = 4,
+  BF16 = 8,
+  AnyFloat = F32 | F64 | F16 | BF16
+};
+
+/// Which values must have those types: all operands and results, or that many
+/// operands from the first (the others have the one type the op allows).
+constexpr int kAllValues = -1;
+
+/// A routine of Runtime/Library.h and an op that it runs.
+struct Routine {
+  llvm::StringLiteral op, symbol;
+  unsigned floats = F32;
+  int numValues = kAllValues;
+  /// It can add to what its destination holds.
+  bool accumulates = false;
+};
+
+} // namespace
+
+/// The routines of an op stand in the order of preference.
+static const Routine kRoutines[] = {
+    {"weft.matmul", "weft_cpu_gemm", F32, kAllValues, /*accumulates=*/true},
+    {"weft.attention", "weft_cpu_attention"},
+    {"weft.attention_grad", "weft_cpu_attention_grad"},
+    {"weft.cross_entropy", "weft_cpu_cross_entropy"},
+    {"weft.cross_entropy_grad", "weft_cpu_cross_entropy_grad"},
+    {"weft.embedding", "weft_cpu_embedding"},
+    {"weft.embedding_grad", "weft_cpu_embedding_grad", F32, kAllValues,
+     /*accumulates=*/true},
+    {"weft.dropout", "weft_cpu_dropout"},
+    {"weft.concat", "weft_cpu_copy", AnyFloat},
+    {"weft.pad", "weft_cpu_copy", F32 | F64}, // and a fill with zeros
+    {"weft.constant", "weft_cpu_constant", F32 | F64},
+    {"weft.random_normal", "weft_cpu_random_normal"},
+    {"weft.random_uniform", "weft_cpu_random_uniform"},
+    {"weft.norm_and_check", "weft_cpu_norm_and_check", F32, INT_MAX},
+    {"weft.clip_coefficient", "weft_cpu_clip_coefficient", NoFloat, 0},
+    {"weft.step_increment", "weft_cpu_step_increment", NoFloat, 0},
+    {"weft.total_norm", "weft_cpu_total_norm", NoFloat, 0},
+    {"weft.scaler_update", "weft_cpu_scaler_update", NoFloat, 0},
+    {"weft.accumulate", "weft_cpu_accumulate"},
+    {"weft.adamw", "weft_cpu_adamw", F32, 4},
+    {"weft.adam", "weft_cpu_adam", F32, 4},
+    {"weft.sgd", "weft_cpu_sgd", F32, 3},
+};
+
+static llvm::SmallVector<const Routine *> getRoutines(Operation *op) {
+  llvm::SmallVector<const Routine *> routines;
+  for (const Routine &routine : kRoutines)
+    if (op->getName().getStringRef() == routine.op)
+      routines.push_back(&routine);
+  return routines;
+}
+
+static unsigned getFloats(Type type) {
+  return type.isF32()    ? F32
+         : type.isF64()  ? F64
+         : type.isF16()  ? F16
+         : type.isBF16() ? BF16
+                         : NoFloat;
+}
+
+/// The first element type of the op that the routine does not take, or null.
+static Type findUnsupported(const Routine &routine, Operation *op) {
+  llvm::SmallVector<Type> types(op->getOperandTypes());
+  if (routine.numValues == kAllValues)
+    types.append(op->result_type_begin(), op->result_type_end());
+  else
+    types.resize(std::min<size_t>(types.size(), routine.numValues));
+  for (Type type : types)
+    if (unsigned floats = getFloats(getElementTypeOrSelf(type));
+        (floats & routine.floats) != floats)
+      return getElementTypeOrSelf(type);
+  return Type();
+}
+
+static const Routine *findRoutine(Operation *op) {
+  for (const Routine *routine : getRoutines(op))
+    if (!findUnsupported(*routine, op))
+      return routine;
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Accumulations
+//===----------------------------------------------------------------------===//
+
+/// The value behind reshapes that nothing else reads.
+static Value skipOwnReshapes(Value value) {
+  while (value.getDefiningOp<ReshapeOp>() && value.hasOneUse())
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
+Operation *findFoldableProducer(AccumulateOp op) {
+  Value value = skipOwnReshapes(op.getValue());
+  Operation *producer = value.getDefiningOp();
+  const Routine *routine = producer ? findRoutine(producer) : nullptr;
+  bool folds = routine && routine->accumulates && value.hasOneUse() &&
+               op.getOld().hasOneUse();
+  return folds ? producer : nullptr;
+}
+
+/// The accumulation that adds the result of `op` and of nothing else, or null.
+static AccumulateOp findAccumulation(Operation *op) {
+  while (op->getNumResults() == 1 && op->hasOneUse()) {
+    Operation *user = *op->user_begin();
+    if (auto accumulate = dyn_cast<AccumulateOp>(user))
+      return accumulate;
+    if (!isa<ReshapeOp>(user))
+      break;
+    op = user;
+  }
+  return nullptr;
+}
+
+StringRef getImplementation(Operation *op) {
+  auto impl = op->getAttrOfType<StringAttr>(WeftDialect::kImplAttr);
+  return impl ? impl.getValue() : StringRef();
+}
+
+bool isFolded(AccumulateOp op) { return getImplementation(op) == kFoldedImpl; }
+
+//===----------------------------------------------------------------------===//
+// Choice and check
+//===----------------------------------------------------------------------===//
+
+/// All that can run the op, the best first.
+static llvm::SmallVector<StringRef> getImplementations(Operation *op) {
+  if (isViewOp(op))
+    return {kViewImpl};
+  if (isa<CallOp>(op))
+    return {kGeneratedImpl};
+  llvm::SmallVector<StringRef> all;
+  if (auto accumulate = dyn_cast<AccumulateOp>(op))
+    if (findFoldableProducer(accumulate))
+      all.push_back(kFoldedImpl);
+  for (const Routine *routine : getRoutines(op))
+    if (!findUnsupported(*routine, op))
+      all.push_back(routine->symbol);
+  return all;
+}
+
+FailureOr<StringRef> chooseImplementation(Operation *op) {
+  llvm::SmallVector<StringRef> all = getImplementations(op);
+  if (!all.empty())
+    return all.front();
+  llvm::SmallVector<const Routine *> routines = getRoutines(op);
+  if (routines.empty())
+    return op->emitOpError("has no implementation for the CPU; run weft-fuse "
+                           "before weft-select-kernels");
+  return op->emitOpError("does not support ")
+         << findUnsupported(*routines.front(), op)
+         << " on the CPU yet; cast to f32 before it";
+}
+
+static LogicalResult verifyFolded(Operation *op) {
+  if (auto accumulate = dyn_cast<AccumulateOp>(op);
+      accumulate && isFolded(accumulate)) {
+    Operation *producer = findFoldableProducer(accumulate);
+    if (producer->hasAttr(kFoldedAttr))
+      return success();
+    InFlightDiagnostic error =
+        op->emitOpError("expects weft.folded on the op whose result it adds");
+    error.attachNote(producer->getLoc()) << "has no weft.folded";
+    return error;
+  }
+  if (!op->hasAttr(kFoldedAttr))
+    return success();
+  AccumulateOp accumulate = findAccumulation(op);
+  if (accumulate && isFolded(accumulate))
+    return success();
+  return op->emitOpError("expects weft.folded only where a weft.accumulate "
+                         "with weft.impl = \"folded\" adds the result");
+}
+
+LogicalResult verifyImplementation(Operation *op) {
+  if (isa<ReadOp>(op))
+    return success();
+  StringRef impl = getImplementation(op);
+  if (impl.empty())
+    return op->emitOpError("expects weft.impl, the choice of "
+                           "weft-select-kernels, but got none");
+  llvm::SmallVector<StringRef> all = getImplementations(op);
+  if (all.empty())
+    return chooseImplementation(op);
+  if (!llvm::is_contained(all, impl))
+    return op->emitOpError("expects weft.impl to be ")
+           << llvm::join(all, " or ") << ", but got \"" << impl << "\"";
+  return verifyFolded(op);
+}
+
+} // namespace weft

@@ -1,0 +1,208 @@
+//===- KernelSpaceDims.cpp - Dimensions of a kernel's space ---------------===//
+//
+// Where the dimensions of an op lie in the space: splitting, growing and
+// joining what was there.
+//
+//===----------------------------------------------------------------------===//
+
+#include "weft/Analysis/KernelSpace.h"
+
+using namespace mlir;
+using namespace llvm;
+
+namespace weft {
+
+template <typename Fn> void KernelSpace::forEachAccess(Fn fn) {
+  for (auto &entry : members)
+    fn(entry.second);
+  for (auto &entry : uses)
+    fn(entry.second.access);
+}
+
+//===----------------------------------------------------------------------===//
+// Locating
+//===----------------------------------------------------------------------===//
+
+SmallVector<bool> KernelSpace::getSupport(Value member) const {
+  SmallVector<bool> support;
+  for (int64_t stride : getAccess(member).strides)
+    support.push_back(stride != 0);
+  return support;
+}
+
+/// Splits dimension `dim` into (size / inner, inner).
+void KernelSpace::split(unsigned dim, int64_t inner) {
+  forEachAccess([&](SpaceAccess &access) {
+    int64_t stride = access.strides[dim];
+    access.strides[dim] = stride * inner;
+    access.strides.insert(access.strides.begin() + dim + 1, stride);
+  });
+  sizes[dim] /= inner;
+  sizes.insert(sizes.begin() + dim + 1, inner);
+  reduced.insert(reduced.begin() + dim + 1, reduced[dim]);
+}
+
+/// Finds the dimensions each dimension of `shape` runs over, which together are
+/// those in `support`, in order. Splits dimensions of the space where needed.
+bool KernelSpace::assign(ArrayRef<int64_t> shape, SmallVector<bool> support,
+                         DimLists &lists) {
+  lists.assign(shape.size(), {});
+  int dim = sizes.size();
+  auto next = [&] {
+    while (--dim >= 0 && !support[dim])
+      ;
+  };
+  next();
+  for (size_t j = shape.size(); j-- > 0;) {
+    for (int64_t left = shape[j]; left != 1; next()) {
+      if (dim < 0)
+        return false;
+      if (left % sizes[dim] == 0) {
+        left /= sizes[dim];
+        lists[j].insert(lists[j].begin(), dim);
+        continue;
+      }
+      if (sizes[dim] % left != 0)
+        return false;
+      split(dim, left);
+      support.insert(support.begin() + dim, true);
+      return assign(shape, support, lists);
+    }
+  }
+  return dim < 0;
+}
+
+/// Finds the dimensions of `shape`, the iteration shape of `op`.
+bool KernelSpace::locate(Operation *op, ArrayRef<int64_t> shape,
+                         DimLists &lists) {
+  if (is_contained(shape, 0))
+    return false;
+  if (empty) {
+    empty = false;
+    for (int64_t size : shape)
+      if (size != 1)
+        sizes.push_back(size);
+    reduced.assign(sizes.size(), false);
+    return assign(shape, SmallVector<bool>(sizes.size(), true), lists);
+  }
+  int64_t count = ShapedType::getNumElements(shape), total = getNumPoints();
+  if (count == total)
+    return assign(shape, SmallVector<bool>(sizes.size(), true), lists);
+  return count < total ? locateByMembers(op, shape, lists)
+                       : grow(op, shape, lists);
+}
+
+/// `op` runs over a part of the space that its member operands determine.
+bool KernelSpace::locateByMembers(Operation *op, ArrayRef<int64_t> shape,
+                                  DimLists &lists) {
+  DimLists own;
+  size_t before;
+  do { // until no operand splits a dimension any more
+    before = sizes.size();
+    lists.assign(shape.size(), {});
+    for (Value operand : op->getOperands()) {
+      if (!isMember(operand))
+        continue;
+      ArrayRef<int64_t> operandShape = getShape(operand);
+      if (!assign(operandShape, getSupport(operand), own))
+        return false;
+      size_t shift = shape.size() - operandShape.size();
+      for (size_t j = 0; j < operandShape.size(); ++j)
+        if (operandShape[j] != 1)
+          lists[shift + j] = own[j];
+    }
+  } while (before != sizes.size());
+  for (size_t j = 0; j < shape.size(); ++j)
+    if (shape[j] != 1 && lists[j].empty())
+      return false;
+  return true;
+}
+
+/// `op` runs over a larger space into which a full operand embeds this one.
+bool KernelSpace::grow(Operation *op, ArrayRef<int64_t> shape,
+                       DimLists &lists) {
+  if (reductions)
+    return false;
+  Value anchor;
+  for (Value operand : op->getOperands())
+    if (isMember(operand) && isFull(operand))
+      anchor = operand;
+  DimLists own;
+  if (!anchor || !assign(getShape(anchor), getSupport(anchor), own))
+    return false;
+  size_t shift = shape.size() - getShape(anchor).size();
+  SmallVector<int64_t> newSizes, origin; // origin: old dimension or -1
+  lists.assign(shape.size(), {});
+  for (size_t j = 0; j < shape.size(); ++j) {
+    bool old = j >= shift && getShape(anchor)[j - shift] != 1;
+    if (!old && shape[j] == 1)
+      continue;
+    SmallVector<int64_t> dims = {-1};
+    if (old)
+      dims.assign(own[j - shift].begin(), own[j - shift].end());
+    for (int64_t dim : dims) {
+      lists[j].push_back(origin.size());
+      origin.push_back(dim);
+      newSizes.push_back(dim < 0 ? shape[j] : sizes[dim]);
+    }
+  }
+  forEachAccess([&](SpaceAccess &access) {
+    SmallVector<int64_t, 4> strides;
+    for (int64_t dim : origin)
+      strides.push_back(dim < 0 ? 0 : access.strides[dim]);
+    access.strides = strides;
+  });
+  sizes = newSizes;
+  reduced.assign(sizes.size(), false);
+  return true;
+}
+
+SpaceAccess KernelSpace::makeAccess(ArrayRef<int64_t> shape,
+                                    ArrayRef<int64_t> strides, int64_t offset,
+                                    const DimLists &lists) const {
+  SpaceAccess access;
+  access.offset = offset;
+  access.strides.assign(sizes.size(), 0);
+  size_t shift = lists.size() - shape.size();
+  for (size_t j = 0; j < shape.size(); ++j) {
+    if (shape[j] == 1)
+      continue;
+    int64_t stride = strides[j];
+    for (unsigned dim : reverse(lists[shift + j])) {
+      access.strides[dim] = stride;
+      stride *= sizes[dim];
+    }
+  }
+  return access;
+}
+
+//===----------------------------------------------------------------------===//
+// Collapsing
+//===----------------------------------------------------------------------===//
+
+void KernelSpace::collapse(ArrayRef<Value> outputs,
+                           SmallVectorImpl<bool> &outer) {
+  auto joins = [&](const SpaceAccess &access, unsigned d) {
+    return access.strides[d] == access.strides[d + 1] * sizes[d + 1];
+  };
+  for (unsigned d = 0; d + 1 < sizes.size();) {
+    bool join = outer[d] == outer[d + 1] && reduced[d] == reduced[d + 1];
+    for (auto &entry : uses)
+      join &= joins(entry.second.access, d);
+    for (Value output : outputs)
+      join &= joins(getAccess(output), d);
+    if (!join) {
+      ++d;
+      continue;
+    }
+    forEachAccess([&](SpaceAccess &access) {
+      access.strides.erase(access.strides.begin() + d);
+    });
+    sizes[d] *= sizes[d + 1];
+    sizes.erase(sizes.begin() + d + 1);
+    reduced.erase(reduced.begin() + d + 1);
+    outer.erase(outer.begin() + d + 1);
+  }
+}
+
+} // namespace weft
