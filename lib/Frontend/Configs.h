@@ -25,11 +25,18 @@ public:
   virtual int64_t context() const = 0;
   virtual int64_t vocab() const = 0;
   /// Parameters, then the programs.
-  virtual void build(ModelBuilder &m, const LanguageModelSizes &sizes) = 0;
+  void build(ModelBuilder &m, const LanguageModelSizes &sizes);
   /// Module path that a file of weights may leave out: "transformer.".
   virtual llvm::StringRef optionalPrefix() const { return ""; }
   /// A tensor in a file of weights that is no parameter (masks, tables).
   virtual bool isBuffer(llvm::StringRef tensor) const = 0;
+
+private:
+  /// All parameters, `lm_head.weight` last.
+  virtual void declareParams(ModelBuilder &m) = 0;
+  /// The last hidden states.
+  virtual mlir::Value hidden(ModelBuilder &m, mlir::Value tokens,
+                             bool training) = 0;
 };
 
 std::unique_ptr<ModelFamily> makeGpt2();

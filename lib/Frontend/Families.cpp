@@ -5,6 +5,18 @@
 using namespace mlir;
 using namespace weft;
 
+void ModelFamily::build(ModelBuilder &m, const LanguageModelSizes &sizes) {
+  declareParams(m);
+  auto head = [&](Value x) {
+    ModelBuilder::Scope inHead(m, "lm_head");
+    return m.linear(x, "lm_head.weight", /*transposed=*/true);
+  };
+  m.lossProgram(sizes,
+                [&](Value tokens) { return head(hidden(m, tokens, true)); });
+  m.logitsProgram(
+      sizes, [&](Value tokens) { return hidden(m, tokens, false); }, head);
+}
+
 llvm::ArrayRef<llvm::StringRef> weft::commonHarmlessFields() {
   static const llvm::StringRef fields[] = {
       // What the file is.

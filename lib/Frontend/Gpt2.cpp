@@ -20,7 +20,6 @@ public:
   void read(ConfigFields &fields) override;
   int64_t context() const override { return positions; }
   int64_t vocab() const override { return vocabSize; }
-  void build(ModelBuilder &m, const LanguageModelSizes &sizes) override;
   llvm::StringRef optionalPrefix() const override { return "transformer."; }
   bool isBuffer(llvm::StringRef tensor) const override {
     return tensor.ends_with(".attn.bias") ||
@@ -28,10 +27,10 @@ public:
   }
 
 private:
-  void declareParams(ModelBuilder &m);
+  void declareParams(ModelBuilder &m) override;
   void declareBlock(ModelBuilder &m, int64_t layer);
   void declareNorm(ModelBuilder &m, const llvm::Twine &name);
-  Value hidden(ModelBuilder &m, Value tokens, bool training);
+  Value hidden(ModelBuilder &m, Value tokens, bool training) override;
   Value block(ModelBuilder &m, int64_t layer, Value x, bool training);
   Value attention(ModelBuilder &m, int64_t layer, Value x, bool training);
   Value feedForward(ModelBuilder &m, int64_t layer, Value x, bool training);
@@ -159,14 +158,9 @@ Value Gpt2::attention(ModelBuilder &m, int64_t layer, Value x, bool training) {
   double scale = scaleByWidth ? 1.0 / std::sqrt(double(headWidth)) : 1.0;
   if (scaleByLayer)
     scale /= double(layer + 1);
-  const bool drops = training && attnDrop > 0;
-  OpBuilder &b = m.builder();
-  auto attn = m.create<AttentionOp>(
-      "attention", parts[0], parts[1], parts[2], /*rng=*/Value(),
-      b.getF64FloatAttr(scale), b.getUnitAttr(),
-      b.getF64FloatAttr(drops ? attnDrop : 0.0),
-      b.getI64IntegerAttr(drops ? m.nextOpId() : 0));
-  Value joined = m.reshape(attn.getOut(), shape);
+  Value attended = m.attention(parts[0], parts[1], parts[2], scale,
+                               training ? attnDrop : 0.0);
+  Value joined = m.reshape(attended, shape);
   Value y = m.linear(joined, path + ".c_proj.weight", /*transposed=*/false,
                      path + ".c_proj.bias");
   return drop(m, y, residDrop, training);
@@ -215,18 +209,6 @@ Value Gpt2::hidden(ModelBuilder &m, Value tokens, bool training) {
     x = block(m, layer, x, training);
   ModelBuilder::Scope inNorm(m, "ln_f");
   return norm(m, "transformer.ln_f", x);
-}
-
-void Gpt2::build(ModelBuilder &m, const LanguageModelSizes &sizes) {
-  declareParams(m);
-  auto head = [&](Value x) {
-    ModelBuilder::Scope inHead(m, "lm_head");
-    return m.linear(x, "lm_head.weight", /*transposed=*/true);
-  };
-  m.lossProgram(sizes,
-                [&](Value tokens) { return head(hidden(m, tokens, true)); });
-  m.logitsProgram(
-      sizes, [&](Value tokens) { return hidden(m, tokens, false); }, head);
 }
 
 std::unique_ptr<ModelFamily> weft::makeGpt2() {

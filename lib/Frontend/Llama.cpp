@@ -21,7 +21,6 @@ public:
   void read(ConfigFields &fields) override;
   int64_t context() const override { return positions; }
   int64_t vocab() const override { return vocabSize; }
-  void build(ModelBuilder &m, const LanguageModelSizes &sizes) override;
   bool isBuffer(llvm::StringRef tensor) const override {
     return tensor.ends_with(".rotary_emb.inv_freq");
   }
@@ -32,11 +31,11 @@ private:
   void readRopeObject(ConfigFields &rope, bool hasTheta);
   void checkHeads(ConfigFields &fields);
 
-  void declareParams(ModelBuilder &m);
+  void declareParams(ModelBuilder &m) override;
   void declareBlock(ModelBuilder &m, int64_t layer);
   void declareLinear(ModelBuilder &m, const llvm::Twine &name, int64_t in,
                      int64_t out, bool bias);
-  Value hidden(ModelBuilder &m, Value tokens, bool training);
+  Value hidden(ModelBuilder &m, Value tokens, bool training) override;
   Value block(ModelBuilder &m, int64_t layer, Value x, bool training);
   Value attention(ModelBuilder &m, int64_t layer, Value x, bool training);
   Value feedForward(ModelBuilder &m, int64_t layer, Value x);
@@ -245,15 +244,10 @@ Value Llama::attention(ModelBuilder &m, int64_t layer, Value x, bool training) {
   Value query = rotate(m, project(".q_proj", heads));
   Value key = rotate(m, project(".k_proj", groups));
   Value value = project(".v_proj", groups);
-  const bool drops = training && attnDrop > 0;
-  OpBuilder &b = m.builder();
-  auto attn = m.create<AttentionOp>(
-      "attention", query, key, value, /*rng=*/Value(),
-      b.getF64FloatAttr(1.0 / std::sqrt(double(headWidth))), b.getUnitAttr(),
-      b.getF64FloatAttr(drops ? attnDrop : 0.0),
-      b.getI64IntegerAttr(drops ? m.nextOpId() : 0));
-  Value joined =
-      m.reshape(attn.getOut(), {shape[0], shape[1], heads * headWidth});
+  Value attended =
+      m.attention(query, key, value, 1.0 / std::sqrt(double(headWidth)),
+                  training ? attnDrop : 0.0);
+  Value joined = m.reshape(attended, {shape[0], shape[1], heads * headWidth});
   return linear(m, path + ".o_proj", joined, attnBias);
 }
 
@@ -300,18 +294,6 @@ Value Llama::hidden(ModelBuilder &m, Value tokens, bool training) {
     x = block(m, layer, x, training);
   ModelBuilder::Scope inNorm(m, "norm");
   return norm(m, "model.norm", x);
-}
-
-void Llama::build(ModelBuilder &m, const LanguageModelSizes &sizes) {
-  declareParams(m);
-  auto head = [&](Value x) {
-    ModelBuilder::Scope inHead(m, "lm_head");
-    return m.linear(x, "lm_head.weight", /*transposed=*/true);
-  };
-  m.lossProgram(sizes,
-                [&](Value tokens) { return head(hidden(m, tokens, true)); });
-  m.logitsProgram(
-      sizes, [&](Value tokens) { return hidden(m, tokens, false); }, head);
 }
 
 std::unique_ptr<ModelFamily> weft::makeLlama() {

@@ -151,7 +151,16 @@ Value ModelBuilder::dropout(Value x, double p) {
   if (p == 0.0)
     return x;
   return create<DropoutOp>("dropout", x, /*rng=*/Value(), b.getF64FloatAttr(p),
-                           b.getI64IntegerAttr(nextOpId()));
+                           b.getI64IntegerAttr(opId++));
+}
+
+Value ModelBuilder::attention(Value query, Value key, Value value, double scale,
+                              double dropout) {
+  return create<AttentionOp>("attention", query, key, value, /*rng=*/Value(),
+                             b.getF64FloatAttr(scale), b.getUnitAttr(),
+                             b.getF64FloatAttr(dropout),
+                             b.getI64IntegerAttr(dropout > 0 ? opId++ : 0))
+      .getOut();
 }
 
 Value ModelBuilder::constant(ArrayRef<int64_t> shape, ArrayRef<float> values) {

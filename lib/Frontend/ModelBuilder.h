@@ -69,7 +69,9 @@ public:
   mlir::Value slice(mlir::Value x, unsigned dim, int64_t begin, int64_t size);
   /// Nothing if p is 0; else a dropout with an op id of its own.
   mlir::Value dropout(mlir::Value x, double p);
-  int64_t nextOpId() { return opId++; }
+  /// Causal attention; with its own op id if `dropout` is not 0.
+  mlir::Value attention(mlir::Value query, mlir::Value key, mlir::Value value,
+                        double scale, double dropout);
   mlir::Value constant(llvm::ArrayRef<int64_t> shape,
                        llvm::ArrayRef<float> values);
 
