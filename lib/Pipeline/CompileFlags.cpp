@@ -10,87 +10,114 @@ using namespace weft;
 static constexpr llvm::StringLiteral kOptionsAttr = "weft.options";
 static constexpr double kMost = std::numeric_limits<double>::infinity();
 
+/// The machine and the shape of the model.
+static const FlagSpec kModelFlags[] = {
+    {"target", FlagKind::String, CompileFlag, "cpu", "TARGET",
+     "cpu (this machine), cpu:LEVEL (x86-64-v2, -v3, -v4) or cuda:sm_90"},
+    {"batch", FlagKind::Int, CompileFlag, "", "N",
+     "rows of a micro-step on each rank", "", 1, kMost},
+    {"seq", FlagKind::Int, CompileFlag, "", "N",
+     "tokens of a row; default: all positions of the model", "", 1, kMost},
+    {"ignore-field", FlagKind::List, CompileFlag, "", "NAME",
+     "accept this unknown field of config.json"},
+};
+
+/// Types and the loss scale.
+static const FlagSpec kPrecisionFlags[] = {
+    {"precision", FlagKind::Enum, CompileFlag, "f32", "",
+     "type of the heavy computation", "f32|f16|bf16"},
+    {"recipe", FlagKind::Enum, CompileFlag, "amp", "", "mixed-precision recipe",
+     "amp|llm|pure-f16"},
+    {"grad-dtype", FlagKind::Enum, CompileFlag, "f32", "",
+     "type of gradient contributions", "f32|torch"},
+    {"autocast-lists", FlagKind::String, CompileFlag, "", "FILE",
+     "overrides of the autocast policies (TOML)"},
+    {"numerics", FlagKind::Enum, CompileFlag, "strict", "",
+     "strict rounds at op borders, fast inside kernels only", "strict|fast"},
+    {"loss-scale", FlagKind::String, CompileFlag, "", "MODE",
+     "dynamic, none or a fixed number; default: dynamic with "
+     "--precision=f16 (512 with the recipe pure-f16), else none"},
+    {"scaler", FlagKind::Enum, CompileFlag, "torch", "",
+     "policy of the dynamic loss scale", "torch|deepspeed|mmcv"},
+    {"scaler-init", FlagKind::Double, CompileFlag, "", "X",
+     "first loss scale; default: 65536, mmcv 2^32", "", 0, 3.4e38},
+    {"scaler-growth", FlagKind::Double, CompileFlag, "2", "X",
+     "growth factor of the loss scale", "", 1, kMost},
+    {"scaler-backoff", FlagKind::Double, CompileFlag, "0.5", "X",
+     "backoff factor of the loss scale", "", 0, 1},
+    {"scaler-interval", FlagKind::Int, CompileFlag, "", "N",
+     "clean steps before the scale grows; default: 2000, deepspeed and mmcv "
+     "1000",
+     "", 1, kMost},
+    {"scaler-hysteresis", FlagKind::Int, CompileFlag, "", "N",
+     "overflows before the scale shrinks; default: 1, deepspeed 2", "", 1,
+     kMost},
+    {"scaler-min", FlagKind::Double, CompileFlag, "", "X",
+     "least loss scale; default: 0, deepspeed and mmcv 1", "", 0, kMost},
+    {"master-weights", FlagKind::Enum, CompileFlag, "on", "",
+     "keep f32 weights beside low-precision ones", "on|off"},
+};
+
+/// The update of the parameters.
+static const FlagSpec kTrainingFlags[] = {
+    {"optimizer", FlagKind::Enum, CompileFlag, "adamw", "",
+     "update rule, with PyTorch's arithmetic", "adamw|adam|sgd"},
+    {"nesterov", FlagKind::Switch, CompileFlag, "", "",
+     "Nesterov momentum (sgd)"},
+    {"clip-norm", FlagKind::Enum, CompileFlag, "2", "",
+     "p of the gradient norm that --clip limits", "1|2|3|inf"},
+    {"groups", FlagKind::String, CompileFlag, "", "FILE",
+     "parameter groups by regular expression (TOML)"},
+    {"accumulation", FlagKind::Enum, CompileFlag, "on", "",
+     "on: one program serves every --accum K", "on|off"},
+};
+
+/// Ranks and what travels between them.
+static const FlagSpec kDistributionFlags[] = {
+    {"mesh", FlagKind::String, CompileFlag, "", "AXES",
+     "ranks, such as dp:4 or replica:2,shard:2"},
+    {"zero", FlagKind::Int, CompileFlag, "0", "STAGE",
+     "ZeRO stage: what is sharded over the ranks", "", 0, 3},
+    {"sync", FlagKind::Enum, CompileFlag, "last", "",
+     "reduce gradients in each micro-step or in the last", "each|last"},
+    {"bucket", FlagKind::String, CompileFlag, "scope", "RULE",
+     "scope, or bytes:N: what one collective carries"},
+    {"prefetch", FlagKind::Int, CompileFlag, "1", "K", "gathers issued ahead",
+     "", 0, 64},
+    {"reshard", FlagKind::Enum, CompileFlag, "on", "",
+     "free gathered parameters after the forward pass", "on|off"},
+    {"reduce-dtype", FlagKind::Enum, CompileFlag, "f32", "",
+     "type that gradients are reduced in", "f32|f16|bf16"},
+    {"gather-dtype", FlagKind::Enum, CompileFlag, "f32", "",
+     "type that parameters are gathered in", "f32|f16|bf16"},
+};
+
+/// Memory, time and diagnosis.
+static const FlagSpec kMemoryFlags[] = {
+    {"recompute", FlagKind::String, CompileFlag, "none", "RULE",
+     "none, blocks or every:N: what the backward pass computes again"},
+    {"memory-limit", FlagKind::Bytes, CompileFlag, "", "BYTES",
+     "fail (exit 4) if the program needs more; K, M, G are accepted"},
+    {"cost-table", FlagKind::String, CompileFlag, "", "FILE",
+     "speeds of the machine for estimates"},
+    {"threads-max", FlagKind::Int, CompileFlag, "", "N",
+     "threads that library scratch is planned for", "", 1, 1024},
+    {"explain", FlagKind::Enum, CompileFlag, "", "",
+     "name the rule behind each decision", "precision|schedule|fusion"},
+    {"debug-nan", FlagKind::Switch, CompileFlag, "", "",
+     "name the first op that makes a non-finite value"},
+};
+
 const std::vector<FlagSpec> &weft::compileFlags() {
-  static const std::vector<FlagSpec> flags = {
-      {"target", FlagKind::String, CompileFlag, "cpu", "TARGET",
-       "cpu (this machine), cpu:LEVEL (x86-64-v2, -v3, -v4) or cuda:sm_90"},
-      {"batch", FlagKind::Int, CompileFlag, "", "N",
-       "rows of a micro-step on each rank", "", 1, kMost},
-      {"seq", FlagKind::Int, CompileFlag, "", "N",
-       "tokens of a row; default: all positions of the model", "", 1, kMost},
-      {"ignore-field", FlagKind::List, CompileFlag, "", "NAME",
-       "accept this unknown field of config.json"},
-      {"precision", FlagKind::Enum, CompileFlag, "f32", "",
-       "type of the heavy computation", "f32|f16|bf16"},
-      {"recipe", FlagKind::Enum, CompileFlag, "amp", "",
-       "mixed-precision recipe", "amp|llm|pure-f16"},
-      {"grad-dtype", FlagKind::Enum, CompileFlag, "f32", "",
-       "type of gradient contributions", "f32|torch"},
-      {"autocast-lists", FlagKind::String, CompileFlag, "", "FILE",
-       "overrides of the autocast policies (TOML)"},
-      {"numerics", FlagKind::Enum, CompileFlag, "strict", "",
-       "strict rounds at op borders, fast inside kernels only", "strict|fast"},
-      {"loss-scale", FlagKind::String, CompileFlag, "", "MODE",
-       "dynamic, none or a fixed number; default: dynamic with "
-       "--precision=f16 (512 with the recipe pure-f16), else none"},
-      {"scaler", FlagKind::Enum, CompileFlag, "torch", "",
-       "policy of the dynamic loss scale", "torch|deepspeed|mmcv"},
-      {"scaler-init", FlagKind::Double, CompileFlag, "", "X",
-       "first loss scale; default: 65536, mmcv 2^32", "", 0, 3.4e38},
-      {"scaler-growth", FlagKind::Double, CompileFlag, "2", "X",
-       "growth factor of the loss scale", "", 1, kMost},
-      {"scaler-backoff", FlagKind::Double, CompileFlag, "0.5", "X",
-       "backoff factor of the loss scale", "", 0, 1},
-      {"scaler-interval", FlagKind::Int, CompileFlag, "", "N",
-       "clean steps before the scale grows; default: 2000, deepspeed and mmcv "
-       "1000",
-       "", 1, kMost},
-      {"scaler-hysteresis", FlagKind::Int, CompileFlag, "", "N",
-       "overflows before the scale shrinks; default: 1, deepspeed 2", "", 1,
-       kMost},
-      {"scaler-min", FlagKind::Double, CompileFlag, "", "X",
-       "least loss scale; default: 0, deepspeed and mmcv 1", "", 0, kMost},
-      {"master-weights", FlagKind::Enum, CompileFlag, "on", "",
-       "keep f32 weights beside low-precision ones", "on|off"},
-      {"optimizer", FlagKind::Enum, CompileFlag, "adamw", "",
-       "update rule, with PyTorch's arithmetic", "adamw|adam|sgd"},
-      {"nesterov", FlagKind::Switch, CompileFlag, "", "",
-       "Nesterov momentum (sgd)"},
-      {"clip-norm", FlagKind::Enum, CompileFlag, "2", "",
-       "p of the gradient norm that --clip limits", "1|2|3|inf"},
-      {"groups", FlagKind::String, CompileFlag, "", "FILE",
-       "parameter groups by regular expression (TOML)"},
-      {"accumulation", FlagKind::Enum, CompileFlag, "on", "",
-       "on: one program serves every --accum K", "on|off"},
-      {"mesh", FlagKind::String, CompileFlag, "", "AXES",
-       "ranks, such as dp:4 or replica:2,shard:2"},
-      {"zero", FlagKind::Int, CompileFlag, "0", "STAGE",
-       "ZeRO stage: what is sharded over the ranks", "", 0, 3},
-      {"sync", FlagKind::Enum, CompileFlag, "last", "",
-       "reduce gradients in each micro-step or in the last", "each|last"},
-      {"bucket", FlagKind::String, CompileFlag, "scope", "RULE",
-       "scope, or bytes:N: what one collective carries"},
-      {"prefetch", FlagKind::Int, CompileFlag, "1", "K", "gathers issued ahead",
-       "", 0, 64},
-      {"reshard", FlagKind::Enum, CompileFlag, "on", "",
-       "free gathered parameters after the forward pass", "on|off"},
-      {"reduce-dtype", FlagKind::Enum, CompileFlag, "f32", "",
-       "type that gradients are reduced in", "f32|f16|bf16"},
-      {"gather-dtype", FlagKind::Enum, CompileFlag, "f32", "",
-       "type that parameters are gathered in", "f32|f16|bf16"},
-      {"recompute", FlagKind::String, CompileFlag, "none", "RULE",
-       "none, blocks or every:N: what the backward pass computes again"},
-      {"memory-limit", FlagKind::Bytes, CompileFlag, "", "BYTES",
-       "fail (exit 4) if the program needs more; K, M, G are accepted"},
-      {"cost-table", FlagKind::String, CompileFlag, "", "FILE",
-       "speeds of the machine for estimates"},
-      {"threads-max", FlagKind::Int, CompileFlag, "", "N",
-       "threads that library scratch is planned for", "", 1, 1024},
-      {"explain", FlagKind::Enum, CompileFlag, "", "",
-       "name the rule behind each decision", "precision|schedule|fusion"},
-      {"debug-nan", FlagKind::Switch, CompileFlag, "", "",
-       "name the first op that makes a non-finite value"},
-  };
+  static const std::vector<FlagSpec> flags = [] {
+    std::vector<FlagSpec> all;
+    for (llvm::ArrayRef<FlagSpec> group :
+         {llvm::ArrayRef(kModelFlags), llvm::ArrayRef(kPrecisionFlags),
+          llvm::ArrayRef(kTrainingFlags), llvm::ArrayRef(kDistributionFlags),
+          llvm::ArrayRef(kMemoryFlags)})
+      all.insert(all.end(), group.begin(), group.end());
+    return all;
+  }();
   return flags;
 }
 
