@@ -18,8 +18,8 @@ static FlagTable checkFlags() {
        "compare every gradient with finite differences in f64"},
       {"batch", FlagKind::Int, DriverFlag, "", "N",
        "rows; default: 1, or what model text says", "", 1, 1 << 20},
-      {"seq", FlagKind::Int, DriverFlag, "", "N",
-       "tokens of a row; default: 4", "", 1, 1 << 20},
+      {"seq", FlagKind::Int, DriverFlag, "", "N", "tokens of a row; default: 4",
+       "", 1, 1 << 20},
       {"ignore-field", FlagKind::List, DriverFlag, "", "NAME",
        "accept this unknown field of config.json"},
       {"elements", FlagKind::Int, DriverFlag, "2", "N",
@@ -49,11 +49,7 @@ static Expected<FlagValues> importFlags(const FlagValues &flags,
 
 Expected<ExitCode> weft::checkCommand(const Arguments &args) {
   FlagTable table = checkFlags();
-  FlagParseOptions options;
-  options.program = "weft check";
-  options.passThroughPrefix = "mlir-";
-  options.maxPositionals = 1;
-  Expected<FlagValues> flags = table.parse(args, options);
+  Expected<FlagValues> flags = parseModelFlags(table, "weft check", args);
   if (!flags)
     return flags.takeError();
   if (flags->getSwitch("help")) {

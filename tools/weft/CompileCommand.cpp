@@ -91,11 +91,7 @@ static Status emitResult(Compiler &compiler, const std::string &model) {
 Expected<ExitCode> weft::compileCommand(const Arguments &args) {
   FlagTable table = compilerFlagTable();
   table.add({{"help", FlagKind::Switch, DriverFlag, "", "", "show this text"}});
-  FlagParseOptions options;
-  options.program = "weft compile";
-  options.passThroughPrefix = "mlir-";
-  options.maxPositionals = 1;
-  Expected<FlagValues> flags = table.parse(args, options);
+  Expected<FlagValues> flags = parseModelFlags(table, "weft compile", args);
   if (!flags)
     return flags.takeError();
   if (flags->getSwitch("help")) {

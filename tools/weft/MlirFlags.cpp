@@ -13,6 +13,16 @@
 
 using namespace weft;
 
+Expected<FlagValues>
+weft::parseModelFlags(const FlagTable &table, const char *program,
+                      const std::vector<std::string> &args) {
+  FlagParseOptions options;
+  options.program = program;
+  options.passThroughPrefix = "mlir-";
+  options.maxPositionals = 1;
+  return table.parse(args, options);
+}
+
 Status weft::applyMlirFlags(const std::vector<std::string> &args) {
   registerAllPasses();
   mlir::registerAsmPrinterCLOptions();

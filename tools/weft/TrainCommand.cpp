@@ -133,11 +133,7 @@ static Expected<std::string> findProgram(const FlagValues &flags,
 Expected<ExitCode> weft::trainCommand(const Arguments &args) {
   FlagTable table(compileFlags());
   table.add(runFlagSpecs());
-  FlagParseOptions options;
-  options.program = "weft train";
-  options.passThroughPrefix = "mlir-";
-  options.maxPositionals = 1;
-  Expected<FlagValues> flags = table.parse(args, options);
+  Expected<FlagValues> flags = parseModelFlags(table, "weft train", args);
   if (!flags)
     return flags.takeError();
   if (flags->getSwitch("help")) {
