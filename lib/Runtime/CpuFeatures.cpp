@@ -14,91 +14,113 @@ using namespace weft;
 
 namespace {
 
-/// Where CPUID reports a feature: register 0..3 = eax, ebx, ecx, edx.
-struct FeatureBit {
-  const char *name;
-  uint32_t leaf;
-  uint32_t subleaf;
-  int reg;
-  int bit;
-  uint64_t xcr0; // register state that the operating system must save
-};
-
+/// State of wide registers that the operating system must save (XCR0).
 constexpr uint64_t kAvxState = 0x6;
 constexpr uint64_t kAvx512State = 0xe6;
 
-const FeatureBit kFeatures[] = {
-    {"cx8", 1, 0, 3, 8, 0},
-    {"cmov", 1, 0, 3, 15, 0},
-    {"mmx", 1, 0, 3, 23, 0},
-    {"fxsr", 1, 0, 3, 24, 0},
-    {"sse", 1, 0, 3, 25, 0},
-    {"sse2", 1, 0, 3, 26, 0},
-    {"sse3", 1, 0, 2, 0, 0},
-    {"pclmul", 1, 0, 2, 1, 0},
-    {"ssse3", 1, 0, 2, 9, 0},
-    {"fma", 1, 0, 2, 12, kAvxState},
-    {"cx16", 1, 0, 2, 13, 0},
-    {"sse4.1", 1, 0, 2, 19, 0},
-    {"sse4.2", 1, 0, 2, 20, 0},
-    {"movbe", 1, 0, 2, 22, 0},
-    {"crc32", 1, 0, 2, 20, 0},
-    {"popcnt", 1, 0, 2, 23, 0},
-    {"aes", 1, 0, 2, 25, 0},
-    {"xsave", 1, 0, 2, 26, 0},
-    {"avx", 1, 0, 2, 28, kAvxState},
-    {"f16c", 1, 0, 2, 29, kAvxState},
-    {"rdrnd", 1, 0, 2, 30, 0},
-    {"fsgsbase", 7, 0, 1, 0, 0},
-    {"bmi", 7, 0, 1, 3, 0},
-    {"avx2", 7, 0, 1, 5, kAvxState},
-    {"bmi2", 7, 0, 1, 8, 0},
-    {"invpcid", 7, 0, 1, 10, 0},
-    {"avx512f", 7, 0, 1, 16, kAvx512State},
-    {"avx512dq", 7, 0, 1, 17, kAvx512State},
-    {"rdseed", 7, 0, 1, 18, 0},
-    {"adx", 7, 0, 1, 19, 0},
-    {"avx512ifma", 7, 0, 1, 21, kAvx512State},
-    {"clflushopt", 7, 0, 1, 23, 0},
-    {"clwb", 7, 0, 1, 24, 0},
-    {"avx512cd", 7, 0, 1, 28, kAvx512State},
-    {"sha", 7, 0, 1, 29, 0},
-    {"avx512bw", 7, 0, 1, 30, kAvx512State},
-    {"avx512vl", 7, 0, 1, 31, kAvx512State},
-    {"avx512vbmi", 7, 0, 2, 1, kAvx512State},
-    {"pku", 7, 0, 2, 3, 0},
-    {"avx512vbmi2", 7, 0, 2, 6, kAvx512State},
-    {"shstk", 7, 0, 2, 7, 0},
-    {"gfni", 7, 0, 2, 8, 0},
-    {"vaes", 7, 0, 2, 9, kAvxState},
-    {"vpclmulqdq", 7, 0, 2, 10, kAvxState},
-    {"avx512vnni", 7, 0, 2, 11, kAvx512State},
-    {"avx512bitalg", 7, 0, 2, 12, kAvx512State},
-    {"avx512vpopcntdq", 7, 0, 2, 14, kAvx512State},
-    {"rdpid", 7, 0, 2, 22, 0},
-    {"movdiri", 7, 0, 2, 27, 0},
-    {"movdir64b", 7, 0, 2, 28, 0},
-    {"avx512vp2intersect", 7, 0, 3, 8, kAvx512State},
-    {"serialize", 7, 0, 3, 14, 0},
-    {"amx-bf16", 7, 0, 3, 22, 0},
-    {"avx512fp16", 7, 0, 3, 23, kAvx512State},
-    {"amx-tile", 7, 0, 3, 24, 0},
-    {"amx-int8", 7, 0, 3, 25, 0},
-    {"avxvnni", 7, 1, 0, 4, kAvxState},
-    {"avx512bf16", 7, 1, 0, 5, kAvx512State},
-    {"xsaveopt", 0xd, 1, 0, 0, 0},
-    {"xsavec", 0xd, 1, 0, 1, 0},
-    {"xsaves", 0xd, 1, 0, 3, 0},
-    {"sahf", 0x80000001, 0, 2, 0, 0},
-    {"lzcnt", 0x80000001, 0, 2, 5, 0},
-    {"sse4a", 0x80000001, 0, 2, 6, 0},
-    {"prfchw", 0x80000001, 0, 2, 8, 0},
-    {"mwaitx", 0x80000001, 0, 2, 29, 0},
-    {"64bit", 0x80000001, 0, 3, 29, 0},
-    {"clzero", 0x80000008, 0, 1, 0, 0},
-    {"rdpru", 0x80000008, 0, 1, 4, 0},
-    {"wbnoinvd", 0x80000008, 0, 1, 9, 0},
+struct FeatureBit {
+  const char *name;
+  int bit;
+  uint64_t state = 0;
 };
+
+enum Register { Eax, Ebx, Ecx, Edx };
+
+/// A word that CPUID reports, and the features that are bits of it.
+struct FeatureWord {
+  uint32_t leaf, subleaf;
+  Register reg;
+  std::vector<FeatureBit> features;
+};
+
+const std::vector<FeatureWord> &featureWords() {
+  static const std::vector<FeatureWord> words = {
+      {1,
+       0,
+       Edx,
+       {{"cx8", 8},
+        {"cmov", 15},
+        {"mmx", 23},
+        {"fxsr", 24},
+        {"sse", 25},
+        {"sse2", 26}}},
+      {1,
+       0,
+       Ecx,
+       {{"sse3", 0},
+        {"pclmul", 1},
+        {"ssse3", 9},
+        {"fma", 12, kAvxState},
+        {"cx16", 13},
+        {"sse4.1", 19},
+        {"sse4.2", 20},
+        {"movbe", 22},
+        {"crc32", 20},
+        {"popcnt", 23},
+        {"aes", 25},
+        {"xsave", 26},
+        {"avx", 28, kAvxState},
+        {"f16c", 29, kAvxState},
+        {"rdrnd", 30}}},
+      {7,
+       0,
+       Ebx,
+       {{"fsgsbase", 0},
+        {"bmi", 3},
+        {"avx2", 5, kAvxState},
+        {"bmi2", 8},
+        {"invpcid", 10},
+        {"avx512f", 16, kAvx512State},
+        {"avx512dq", 17, kAvx512State},
+        {"rdseed", 18},
+        {"adx", 19},
+        {"avx512ifma", 21, kAvx512State},
+        {"clflushopt", 23},
+        {"clwb", 24},
+        {"avx512cd", 28, kAvx512State},
+        {"sha", 29},
+        {"avx512bw", 30, kAvx512State},
+        {"avx512vl", 31, kAvx512State}}},
+      {7,
+       0,
+       Ecx,
+       {{"avx512vbmi", 1, kAvx512State},
+        {"pku", 3},
+        {"avx512vbmi2", 6, kAvx512State},
+        {"shstk", 7},
+        {"gfni", 8},
+        {"vaes", 9, kAvxState},
+        {"vpclmulqdq", 10, kAvxState},
+        {"avx512vnni", 11, kAvx512State},
+        {"avx512bitalg", 12, kAvx512State},
+        {"avx512vpopcntdq", 14, kAvx512State},
+        {"rdpid", 22},
+        {"movdiri", 27},
+        {"movdir64b", 28}}},
+      {7,
+       0,
+       Edx,
+       {{"avx512vp2intersect", 8, kAvx512State},
+        {"serialize", 14},
+        {"amx-bf16", 22},
+        {"avx512fp16", 23, kAvx512State},
+        {"amx-tile", 24},
+        {"amx-int8", 25}}},
+      {7, 1, Eax, {{"avxvnni", 4, kAvxState}, {"avx512bf16", 5, kAvx512State}}},
+      {0xd, 1, Eax, {{"xsaveopt", 0}, {"xsavec", 1}, {"xsaves", 3}}},
+      {0x80000001,
+       0,
+       Ecx,
+       {{"sahf", 0},
+        {"lzcnt", 5},
+        {"sse4a", 6},
+        {"prfchw", 8},
+        {"mwaitx", 29}}},
+      {0x80000001, 0, Edx, {{"64bit", 29}}},
+      {0x80000008, 0, Ebx, {{"clzero", 0}, {"rdpru", 4}, {"wbnoinvd", 9}}},
+  };
+  return words;
+}
 
 } // namespace
 
@@ -112,20 +134,20 @@ static uint64_t enabledStates() {
   return (uint64_t(high) << 32) | low;
 }
 
-static bool hasFeature(const FeatureBit &feature, uint64_t states) {
-  if ((states & feature.xcr0) != feature.xcr0)
-    return false;
+static bool hasFeature(const FeatureWord &word, const FeatureBit &feature) {
   uint32_t regs[4] = {0, 0, 0, 0};
-  if (!__get_cpuid_count(feature.leaf, feature.subleaf, &regs[0], &regs[1],
-                         &regs[2], &regs[3]))
+  if (!__get_cpuid_count(word.leaf, word.subleaf, &regs[Eax], &regs[Ebx],
+                         &regs[Ecx], &regs[Edx]))
     return false;
-  return (regs[feature.reg] >> feature.bit) & 1;
+  return ((regs[word.reg] >> feature.bit) & 1) &&
+         (enabledStates() & feature.state) == feature.state;
 }
 
 static bool machineHas(const std::string &name) {
-  for (const FeatureBit &feature : kFeatures)
-    if (name == feature.name)
-      return hasFeature(feature, enabledStates());
+  for (const FeatureWord &word : featureWords())
+    for (const FeatureBit &feature : word.features)
+      if (name == feature.name)
+        return hasFeature(word, feature);
   return false;
 }
 
