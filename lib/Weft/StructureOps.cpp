@@ -294,6 +294,23 @@ void ReturnOp::addWrite(StringRef target, Value value) {
   setTargetsAttr(ArrayAttr::get(getContext(), targets));
 }
 
+/// Position of `target` among the writes, or -1.
+static int findTarget(ReturnOp op, StringRef target) {
+  for (auto [index, attr] : llvm::enumerate(op.getTargets()))
+    if (cast<FlatSymbolRefAttr>(attr).getValue() == target)
+      return static_cast<int>(index);
+  return -1;
+}
+
+Value ReturnOp::findWrite(StringRef target) {
+  int index = findTarget(*this, target);
+  return index < 0 ? Value() : getValues()[index];
+}
+
+void ReturnOp::replaceWrite(StringRef target, Value value) {
+  getValuesMutable()[findTarget(*this, target)].set(value);
+}
+
 //===----------------------------------------------------------------------===//
 // read, call, yield
 //===----------------------------------------------------------------------===//

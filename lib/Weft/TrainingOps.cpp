@@ -69,3 +69,31 @@ static LogicalResult verifyUpdate(Operation *op, unsigned numStates) {
 LogicalResult AdamWOp::verify() { return verifyUpdate(*this, /*numStates=*/2); }
 LogicalResult AdamOp::verify() { return verifyUpdate(*this, /*numStates=*/2); }
 LogicalResult SgdOp::verify() { return verifyUpdate(*this, /*numStates=*/1); }
+
+//===----------------------------------------------------------------------===//
+// UpdateOpInterface
+//===----------------------------------------------------------------------===//
+
+static Value addCopy(Operation *op, OpBuilder &builder, Type element) {
+  SmallVector<Type> types(op->getResultTypes());
+  types.push_back(
+      cast<RankedTensorType>(op->getOperand(0).getType()).clone(element));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(op);
+  OperationState state(op->getLoc(), op->getName().getStringRef(),
+                       op->getOperands(), types, op->getAttrs());
+  Operation *updated = builder.create(state);
+  op->replaceAllUsesWith(updated->getResults().drop_back());
+  op->erase();
+  return updated->getResults().back();
+}
+
+Value AdamWOp::addWorkingCopy(OpBuilder &builder, Type element) {
+  return addCopy(*this, builder, element);
+}
+Value AdamOp::addWorkingCopy(OpBuilder &builder, Type element) {
+  return addCopy(*this, builder, element);
+}
+Value SgdOp::addWorkingCopy(OpBuilder &builder, Type element) {
+  return addCopy(*this, builder, element);
+}

@@ -95,4 +95,21 @@ def CastPolicyOpInterface : OpInterface<"CastPolicyOpInterface"> {
   ];
 }
 
+def UpdateOpInterface : OpInterface<"UpdateOpInterface"> {
+  let cppNamespace = "::weft";
+  let description = [{
+    The update of one parameter: operand 0 is the parameter, result 0 its new
+    value, and the last result may be a rounded copy of that value.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Replaces the op by one with a rounded copy of the new parameter as its last
+      result, of element type `element`, and returns that result. The op must not
+      have such a result.
+    }],
+    "::mlir::Value", "addWorkingCopy",
+    (ins "::mlir::OpBuilder &":$builder, "::mlir::Type":$element)>,
+  ];
+}
+
 #endif // WEFT_INTERFACES_TD

@@ -121,4 +121,55 @@ def LossScalePass : Pass<"weft-loss-scale", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def WorkingCopiesPass : Pass<"weft-working-copies", "::mlir::ModuleOp"> {
+  let summary = "Keep low-precision copies of parameters from step to step";
+  let description = [{
+    A parameter that the programs `micro`, `eval` or `logits` cast to f16 or bf16
+    gets a state of kind `working` (`@w.f16`, `@w.bf16`), which these programs
+    read instead. The optimizer op writes it beside the f32 parameter, `@init`
+    beside the first value, and a new program `@refresh` makes all copies again
+    after weights or a checkpoint were loaded. The copy is always the rounded
+    parameter, also after a skipped step.
+
+    With `persistent=false` the casts stay: every program run rounds again.
+
+    With `master=false` a parameter that is used in one low type only has that
+    type itself: no f32 value is kept, `@init` and the update round to it. Moments
+    stay f32. Small updates are lost when they are below half a unit in the last
+    place of the parameter.
+
+    Precondition: `weft-expand-optimizer`; every cast reads the parameter itself.
+    Guarantees: with `persistent=true` no program but `@init`, `@apply` and
+    `@refresh` casts a parameter to a low type. Checkpoints do not hold the
+    copies.
+
+    Errors: no programs of kind `init` and `apply`; `@init` does not write the
+    parameter; the new value of the parameter is not the result of an optimizer
+    op; the name of the copy or of `@refresh` is taken.
+
+    Example (test/Precision/working-copies.mlir):
+    ```mlir
+    %w = weft.read @w : tensor<4x3xf32>
+    %l = weft.cast %w : tensor<4x3xf32> to tensor<4x3xbf16>
+    // becomes, in micro
+    %l = weft.read @w.bf16 : tensor<4x3xbf16>
+    // and in apply
+    %w1, %m1, %l1 = weft.sgd(...) : (...) -> (tensor<4x3xf32>, tensor<4x3xf32>, tensor<4x3xbf16>)
+    ```
+
+    Does not: choose what is low (`weft-autocast`).
+  }];
+  let options = [
+    Option<"persistent", "persistent", "bool", "true",
+           "Keep the copies from step to step; false: cast at each use">,
+    Option<"master", "master", "bool", "true",
+           "Keep the f32 value of parameters that are only used low">,
+  ];
+  let statistics = [
+    Statistic<"numCopies", "copies", "Working copies declared">,
+    Statistic<"numLow", "low-parameters", "Parameters without an f32 value">,
+  ];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 #endif // WEFT_PRECISION_PASSES_TD

@@ -147,6 +147,10 @@ def Weft_ReturnOp : Weft_Op<"return", [
   let extraClassDeclaration = [{
     /// Adds a write of `value` to the state `target`.
     void addWrite(::llvm::StringRef target, ::mlir::Value value);
+    /// The value written to `target`, or null.
+    ::mlir::Value findWrite(::llvm::StringRef target);
+    /// Writes `value` to `target` instead of what is written today.
+    void replaceWrite(::llvm::StringRef target, ::mlir::Value value);
   }];
 }
 

@@ -4,6 +4,7 @@
 #define WEFT_TRAINING_OPS_TD
 
 include "weft/Weft/WeftBase.td"
+include "weft/Interfaces/Interfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 class Weft_Scalar<Type element, string build>
@@ -149,7 +150,7 @@ def Weft_StepIncrementOp : Weft_Op<"step_increment", [Pure]> {
 /// The last result, if there is one, is the new parameter rounded to its type:
 /// the working copy.
 class Weft_OptimizerOp<string mnemonic, dag state, dag numbers, dag newState>
-    : Weft_Op<mnemonic, [Pure]> {
+    : Weft_Op<mnemonic, [Pure, DeclareOpInterfaceMethods<UpdateOpInterface>]> {
   let arguments = !con((ins Weft_FloatTensor:$param), state,
       (ins Weft_FloatTensor:$grad, Weft_ScalarF32:$coef, Weft_ScalarI1:$skip,
            Weft_ScalarI64:$step, Weft_ScalarF64:$lr, Weft_ScalarF64:$weight_decay),
