@@ -56,6 +56,10 @@ static const FlagSpec kPrecisionFlags[] = {
      "least loss scale; default: 0, deepspeed and mmcv 1", "", 0, kMost},
     {"master-weights", FlagKind::Enum, CompileFlag, "on", "",
      "keep f32 weights beside low-precision ones", "on|off"},
+    {"working-copies", FlagKind::Enum, CompileFlag, "on", "",
+     "keep low-precision copies of weights from step to step; off: cast them "
+     "in each program",
+     "on|off"},
 };
 
 /// The update of the parameters.
@@ -156,22 +160,11 @@ struct OnlyValue {
 } // namespace
 
 static const OnlyValue kOnlyValues[] = {
-    {"precision", "f32"},
-    {"recipe", "amp"},
-    {"grad-dtype", "f32"},
-    {"autocast-lists", ""},
-    {"numerics", "strict"},
-    {"master-weights", "on"},
-    {"mesh", ""},
-    {"zero", "0"},
-    {"sync", "last"},
-    {"bucket", "scope"},
-    {"prefetch", "1"},
-    {"reshard", "on"},
-    {"reduce-dtype", "f32"},
-    {"gather-dtype", "f32"},
-    {"recompute", "none"},
-    {"explain", "fusion"},
+    {"numerics", "strict"},  {"mesh", ""},
+    {"zero", "0"},           {"sync", "last"},
+    {"bucket", "scope"},     {"prefetch", "1"},
+    {"reshard", "on"},       {"reduce-dtype", "f32"},
+    {"gather-dtype", "f32"}, {"recompute", "none"},
 };
 
 std::string weft::lossScaleMode(const FlagValues &flags) {
@@ -201,6 +194,31 @@ static Status checkScaler(const FlagValues &flags) {
   return Status::success();
 }
 
+/// Flags that mean nothing, or nothing that works, with that precision.
+static Status checkPrecision(const FlagValues &flags) {
+  const std::string &precision = flags.getText("precision");
+  const std::string &recipe = flags.getText("recipe");
+  if (recipe == "pure-f16" && precision != "f16")
+    return usageError("--recipe=pure-f16 expects --precision=f16, but got " +
+                      precision);
+  if (precision == "f32" && recipe != "amp")
+    return usageError("--recipe=" + recipe +
+                      " expects --precision=f16 or bf16, but got f32");
+  if (precision == "f32" && flags.isSet("autocast-lists"))
+    return usageError(
+        "--autocast-lists expects --precision=f16 or bf16, but got f32");
+  if (flags.getText("master-weights") == "off" && precision != "bf16")
+    return usageError(
+        "--master-weights=off expects --precision=bf16, but got " + precision);
+  if (flags.getText("explain") == "precision" && precision == "f32")
+    return usageError(
+        "--explain=precision expects --precision=f16 or bf16, but got f32");
+  if (flags.getText("explain") == "schedule")
+    return usageError("does not support --explain=schedule yet")
+        .hint("--explain=precision and --explain=fusion work today");
+  return Status::success();
+}
+
 Status weft::checkSupported(const FlagValues &flags) {
   for (const OnlyValue &only : kOnlyValues)
     if (flags.isSet(only.flag) && flags.getText(only.flag) != only.value) {
@@ -216,6 +234,8 @@ Status weft::checkSupported(const FlagValues &flags) {
   if (flags.getSwitch("debug-nan") && flags.getText("explain") == "fusion")
     return usageError("--explain=fusion has nothing to say with --debug-nan, "
                       "which fuses nothing");
+  if (Status status = checkPrecision(flags); !status)
+    return status;
   if (Status status = checkScaler(flags); !status)
     return status;
   if (flags.getSwitch("nesterov") && flags.getText("optimizer") != "sgd" &&

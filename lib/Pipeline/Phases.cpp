@@ -35,9 +35,15 @@ static std::string autocast(const FlagValues &flags) {
 static std::string derivePrograms(const FlagValues &) {
   return "weft-derive-programs";
 }
-static std::string autodiff(const FlagValues &) {
-  return "weft-autodiff,weft.program(canonicalize{region-simplify=disabled},"
-         "cse)";
+static std::string autodiff(const FlagValues &flags) {
+  std::string text = "weft-autodiff", options;
+  if (flags.getText("grad-dtype") == "torch")
+    options += " grad-dtype=torch";
+  if (flags.getText("accumulation") == "off")
+    options += " accumulation=off";
+  if (!options.empty())
+    text += "{" + options.substr(1) + "}";
+  return text + ",weft.program(canonicalize{region-simplify=disabled},cse)";
 }
 static std::string lossScale(const FlagValues &flags) {
   std::string mode = lossScaleMode(flags);
@@ -64,6 +70,15 @@ static std::string expandOptimizer(const FlagValues &flags) {
   if (flags.getSwitch("nesterov"))
     text += " nesterov=true";
   return text + "}";
+}
+/// Runs in f32 as well: a region of the model may ask for a low type.
+static std::string workingCopies(const FlagValues &flags) {
+  std::string text = "weft-working-copies", options;
+  if (flags.getText("working-copies") == "off")
+    options += " persistent=false";
+  if (flags.getText("master-weights") == "off")
+    options += " master=false";
+  return options.empty() ? text : text + "{" + options.substr(1) + "}";
 }
 /// The option of a pass that `--explain=what` turns on; nothing otherwise.
 static std::string explain(const FlagValues &flags, llvm::StringRef what) {
@@ -132,7 +147,7 @@ llvm::ArrayRef<Phase> weft::phases() {
        "exists",
        Level::Graph, expandOptimizer},
       {"working-copies", "low-precision copies of weights (f32: none)",
-       Level::Graph, identity},
+       Level::Graph, workingCopies},
       {"shard", "layouts of parameters and state (one rank: whole)",
        Level::Dist, identity},
       {"bucket", "tensors that travel together (one rank: none)", Level::Dist,

@@ -178,7 +178,7 @@ LogicalResult CopyBuilder::writeCopy(const LowUse &use, StateOp copy) {
              << name << " to come from an optimizer op, but it does not";
     // One copy is the update's own; another type of it is cast.
     bool hasCopy = isLow(
-        getElementTypeOrSelf(updated.getDefiningOp()->getResultTypes().back()));
+        getElementTypeOrSelf(updated.getDefiningOp()->getResults().back()));
     if (hasCopy)
       writeRounded(apply, use, copy.getSymName(), updated);
     else

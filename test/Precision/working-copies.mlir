@@ -53,8 +53,8 @@ module @step {
   }
 
   // CHECK-LABEL: weft.program @apply
-  // CHECK: %[[NEW:.*]]:3 = weft.sgd({{.*}}) {lr_scale = 5.000000e-01 : f64} : {{.*}} -> (tensor<4x3xf32>, tensor<4x3xf32>, tensor<4x3xbf16>)
-  // CHECK: weft.return writes @w = %[[NEW]]#0 : tensor<4x3xf32>, @w.momentum_buffer = %[[NEW]]#1 : tensor<4x3xf32>, @w.bf16 = %[[NEW]]#2 : tensor<4x3xbf16>
+  // CHECK: %[[W1:.*]], %[[M1:.*]], %[[L1:.*]] = weft.sgd({{.*}}) {lr_scale = 5.000000e-01 : f64} : {{.*}} -> (tensor<4x3xf32>, tensor<4x3xf32>, tensor<4x3xbf16>)
+  // CHECK: weft.return writes @w = %[[W1]] : tensor<4x3xf32>, @w.momentum_buffer = %[[M1]] : tensor<4x3xf32>, @w.bf16 = %[[L1]] : tensor<4x3xbf16>
   // LOW-LABEL: weft.program @apply
   // LOW: weft.sgd({{.*}}) {{.*}} : (tensor<4x3xbf16>, tensor<4x3xf32>, tensor<4x3xf32>, {{.*}} -> (tensor<4x3xbf16>, tensor<4x3xf32>)
   // LOW: writes @w = %{{.*}} : tensor<4x3xbf16>
@@ -85,7 +85,7 @@ module @step {
 // CHECK-LABEL: weft.program @apply
 // CHECK: weft.return{{$}}
 // CHECK-LABEL: weft.program @refresh
-// CHECK: weft.return writes @w.f16 = %{{.*}}, @w.bf16 = %
+// CHECK: weft.return writes @w.bf16 = %{{.*}}, @w.f16 = %
 // LOW-LABEL: module @mixed
 // LOW: weft.param @w : tensor<4x3xf32>
 module @mixed {
