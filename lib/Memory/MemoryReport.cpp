@@ -135,6 +135,7 @@ MemoryReport computeMemoryReport(ModuleOp module) {
   report.libraryScratch =
       getModuleNumber(module, plan::PlanDialect::kScratchBytesAttr);
   addStates(module, report);
+  report.formula = computeStateFormula(module);
   for (auto program : module.getOps<plan::ProgramOp>()) {
     Liveness liveness = computeLiveness(program, kBufferAlignment);
     int64_t end = getTransientEnd(liveness);
@@ -165,7 +166,7 @@ llvm::json::Object MemoryReport::toJson() const {
                            {"commands", program.commands},
                            {"transient_bytes", program.transientBytes},
                            {"lower_bound", program.lowerBound}});
-  return llvm::json::Object{
+  llvm::json::Object json{
       {"parameters", parameters},
       {"gradients", gradients},
       {"optimizer_state", optimizerState},
@@ -186,6 +187,9 @@ llvm::json::Object MemoryReport::toJson() const {
                                   {"location", peak.location}}},
       {"largest", std::move(buffers)},
       {"programs", std::move(programList)}};
+  if (formula)
+    json["state_formula"] = formula->toJson();
+  return json;
 }
 
 /// "1.5 MiB", right-aligned.
@@ -199,6 +203,19 @@ static std::string formatBytes(int64_t bytes) {
   llvm::raw_string_ostream(text)
       << llvm::format(unit == 0 ? "%9.0f %s" : "%9.2f %s", value, units[unit]);
   return text;
+}
+
+static void printFormula(const StateFormula &formula, llvm::raw_ostream &os) {
+  auto line = [&](StringRef name, int64_t bytes) {
+    os << llvm::left_justify(name, 42) << (bytes < 0 ? '-' : ' ')
+       << formatBytes(std::abs(bytes)) << '\n';
+  };
+  os << "state of mixed precision, P = " << formula.parameters
+     << " trained parameters:\n";
+  line("  16P: 4P f32, 2P copies, 2P gradients, 8P", formula.formulaBytes);
+  for (const StateFormula::Difference &difference : formula.differences)
+    line("  " + difference.what, difference.bytes);
+  line("  persistent state", formula.stateBytes);
 }
 
 std::string MemoryReport::toText() const {
@@ -225,6 +242,8 @@ std::string MemoryReport::toText() const {
   line("  no packing is below", lowerBound);
   line("library scratch, at most", libraryScratch);
   line("total peak", arenaBytes + libraryScratch);
+  if (formula)
+    printFormula(*formula, os);
   os << "peak at " << peak.routine << " in " << peak.program;
   if (!peak.scope.empty())
     os << ", " << peak.scope;

@@ -3,6 +3,8 @@
 #ifndef WEFT_MEMORY_MEMORYREPORT_H
 #define WEFT_MEMORY_MEMORYREPORT_H
 
+#include "weft/Memory/StateFormula.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/JSON.h"
 
@@ -50,6 +52,9 @@ struct MemoryReport {
     int64_t commands = 0, transientBytes = 0, lowerBound = 0;
   };
   std::vector<Program> programs;
+
+  /// With low-precision parameters, copies or gradients.
+  std::optional<StateFormula> formula;
 
   llvm::json::Object toJson() const;
   /// The report for people: sizes, peak, largest buffers.

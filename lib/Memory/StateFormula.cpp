@@ -1,0 +1,130 @@
+//===- StateFormula.cpp - Persistent state against 16P --------------------===//
+//
+// Mixed precision with Adam, of P parameters: 4P bytes of f32 parameters, 2P of
+// working copies, 2P of low-precision gradients, 8P of moments.
+//
+//===----------------------------------------------------------------------===//
+
+#include "weft/Memory/StateFormula.h"
+
+#include "weft/Plan/Plan.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+constexpr int64_t kParameterBytes = 4, kCopyBytes = 2, kGradientBytes = 2,
+                  kMomentBytes = 8;
+constexpr int64_t kFormulaBytes =
+    kParameterBytes + kCopyBytes + kGradientBytes + kMomentBytes;
+
+/// Bytes that persist for one parameter.
+struct ParameterBytes {
+  int64_t elements = 0;
+  bool trainable = true;
+  int64_t own = 0, copies = 0, gradient = 0, moments = 0;
+};
+
+bool isLow(MemRefType type) {
+  return type.getElementType().isF16() || type.getElementType().isBF16();
+}
+
+} // namespace
+
+static void addState(plan::StateOp state, ParameterBytes &of) {
+  int64_t bytes = plan::getBufferBytes(state.getBufferType());
+  switch (state.getKind()) {
+  case plan::StateKind::Param:
+    of.elements = state.getBufferType().getNumElements();
+    of.trainable = state.getTrainable();
+    of.own += bytes;
+    return;
+  case plan::StateKind::Working:
+    of.copies += bytes;
+    return;
+  case plan::StateKind::Gradient:
+    of.gradient += bytes;
+    return;
+  case plan::StateKind::Optimizer:
+  case plan::StateKind::Scaler:
+    of.moments += bytes;
+    return;
+  }
+}
+
+/// Adds what `of` has beyond the formula to the differences by name.
+static void compare(const ParameterBytes &of, StateFormula &formula) {
+  auto differ = [&](const char *what, int64_t bytes) {
+    if (bytes == 0)
+      return;
+    auto found = llvm::find_if(formula.differences, [&](const auto &known) {
+      return known.what == what;
+    });
+    if (found == formula.differences.end())
+      formula.differences.push_back({what, bytes});
+    else
+      found->bytes += bytes;
+  };
+  int64_t n = of.elements;
+  if (!of.trainable) {
+    differ("parameters that are not trained",
+           of.own + of.copies + of.gradient + of.moments);
+    return;
+  }
+  formula.parameters += n;
+  differ("parameters kept in low precision alone",
+         of.own - kParameterBytes * n);
+  differ(of.copies == 0 ? "parameters without a working copy"
+                        : "working copies of a second type",
+         of.copies - kCopyBytes * n);
+  differ(of.gradient == 0 ? "parameters without a gradient state"
+                          : "gradients in f32",
+         of.gradient - kGradientBytes * n);
+  differ("optimizers without two moments", of.moments - kMomentBytes * n);
+}
+
+std::optional<StateFormula> computeStateFormula(ModuleOp module) {
+  llvm::MapVector<StringAttr, ParameterBytes> parameters;
+  StateFormula formula;
+  int64_t others = 0;
+  bool isMixed = false;
+  for (auto state : module.getOps<plan::StateOp>()) {
+    StringAttr owner = state.getParamAttr() ? state.getParamAttr().getAttr()
+                                            : state.getSymNameAttr();
+    formula.stateBytes += plan::getBufferBytes(state.getBufferType());
+    bool ofParameter =
+        state.getParamAttr() || state.getKind() == plan::StateKind::Param;
+    if (!ofParameter) {
+      others += plan::getBufferBytes(state.getBufferType());
+      continue;
+    }
+    isMixed |= isLow(state.getBufferType());
+    addState(state, parameters[owner]);
+  }
+  if (!isMixed)
+    return std::nullopt;
+  for (auto &[name, bytes] : parameters)
+    compare(bytes, formula);
+  if (others)
+    formula.differences.push_back({"step counters and loss scale", others});
+  formula.formulaBytes = kFormulaBytes * formula.parameters;
+  return formula;
+}
+
+llvm::json::Object StateFormula::toJson() const {
+  llvm::json::Array list;
+  for (const Difference &difference : differences)
+    list.push_back(llvm::json::Object{{"what", difference.what},
+                                      {"bytes", difference.bytes}});
+  return llvm::json::Object{{"formula", "16P"},
+                            {"parameters", parameters},
+                            {"formula_bytes", formulaBytes},
+                            {"state_bytes", stateBytes},
+                            {"differences", std::move(list)}};
+}
+
+} // namespace weft

@@ -1,0 +1,33 @@
+// RUN: weft-opt --weft-plan-memory=report=true %s -o /dev/null 2>&1 | FileCheck %s
+// The persistent state beside 16P; every difference has a name, and together
+// they make up the rest.
+
+// P = 1000 + 100 + 10: @exact is as the formula says; @bias has no copy and an
+// f32 gradient; @low has no f32 value; @frozen is not trained.
+// CHECK: state of mixed precision, P = 1110 trained parameters:
+// CHECK-NEXT: 16P: 4P f32, 2P copies, 2P gradients, 8P 17.34 KiB
+// CHECK-NEXT: parameters without a working copy - 220 B
+// CHECK-NEXT: gradients in f32 200 B
+// CHECK-NEXT: parameters kept in low precision alone - 20 B
+// CHECK-NEXT: optimizers without two moments - 40 B
+// CHECK-NEXT: parameters that are not trained 60 B
+// CHECK-NEXT: step counters and loss scale 12 B
+// CHECK-NEXT: persistent state 17.34 KiB
+module {
+  plan.state param @exact : memref<1000xf32>
+  plan.state working @exact.bf16 : memref<1000xbf16> {param = @exact}
+  plan.state gradient @exact.grad : memref<1000xbf16> {param = @exact}
+  plan.state optimizer @exact.exp_avg : memref<1000xf32> {param = @exact}
+  plan.state optimizer @exact.exp_avg_sq : memref<1000xf32> {param = @exact}
+  plan.state param @bias : memref<100xf32>
+  plan.state gradient @bias.grad : memref<100xf32> {param = @bias}
+  plan.state optimizer @bias.exp_avg : memref<100xf32> {param = @bias}
+  plan.state optimizer @bias.exp_avg_sq : memref<100xf32> {param = @bias}
+  plan.state param @low : memref<10xbf16>
+  plan.state gradient @low.grad : memref<10xbf16> {param = @low}
+  plan.state optimizer @low.momentum_buffer : memref<10xf32> {param = @low}
+  plan.state param @frozen : memref<10xf32> {trainable = false}
+  plan.state working @frozen.bf16 : memref<10xbf16> {param = @frozen}
+  plan.state optimizer @step : memref<i64>
+  plan.state scaler @loss_scale : memref<f32>
+}
