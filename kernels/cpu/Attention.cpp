@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Arguments.h"
-#include "Dispatch.h"
+#include "FloatRuns.h"
 #include "isa/AttentionScratch.h"
 #include "weft/Runtime/Philox.h"
 
@@ -23,7 +22,7 @@ struct Strides {
 
 /// The ints and floats of both routines.
 struct Attention {
-  int64_t b, t, s, h, hkv, d, causal, opId;
+  int64_t b, t, s, h, hkv, d, causal, opId, dtype;
   Strides q, k, v, out;
   Strides dout, dq, dk, dv; // gradient only
   double scale, dropout;
@@ -37,6 +36,7 @@ struct Attention {
     Strides *const all[] = {&q, &k, &v, &out, &dout, &dq, &dk, &dv};
     for (int i = 0; i < (gradient ? 8 : 4); ++i)
       *all[i] = {ints[8 + 3 * i], ints[9 + 3 * i], ints[10 + 3 * i]};
+    dtype = ints[gradient ? 32 : 20];
     scale = command.floats[0], dropout = command.floats[1];
   }
 
@@ -47,13 +47,16 @@ struct Attention {
     firstRow = static_cast<uint64_t>(numbers[1]);
   }
 
-  AttentionHead head(const float *qData, const float *kData, const float *vData,
-                     int64_t batch, int64_t index) const {
+  FloatBuffer buffer(void *data) const { return {data, dtype}; }
+
+  AttentionHead head(void *qData, void *kData, void *vData, int64_t batch,
+                     int64_t index) const {
     int64_t group = index / (h / hkv);
     AttentionHead head;
-    head.q = qData + q.offset(batch, index);
-    head.k = kData + k.offset(batch, group);
-    head.v = vData + v.offset(batch, group);
+    head.dtype = static_cast<int>(dtype);
+    head.q = buffer(qData).at(q.offset(batch, index));
+    head.k = buffer(kData).at(k.offset(batch, group));
+    head.v = buffer(vData).at(v.offset(batch, group));
     head.qRow = q.row, head.kRow = k.row, head.vRow = v.row;
     head.queries = t, head.keys = s, head.width = d;
     head.scale = static_cast<float>(scale);
@@ -83,7 +86,8 @@ bool checkShape(WeftContext &context, const WeftCommand &command,
                     ", but got " + std::to_string(a.hkv));
     return false;
   }
-  return checkProbability(context, command, "dropout", a.dropout);
+  return checkFloatType(context, command, "q, k, v and out", a.dtype) &&
+         checkProbability(context, command, "dropout", a.dropout);
 }
 
 /// What one worker needs. The widest vectors pad the most, so this holds for
@@ -109,10 +113,9 @@ void runForward(WeftContext &context, const Attention &a,
         int64_t tile = part.begin % tiles, index = part.begin / tiles % a.h;
         int64_t batch = part.begin / tiles / a.h;
         AttentionHead head =
-            a.head(as<float>(buffers[0]), as<float>(buffers[1]),
-                   as<float>(buffers[2]), batch, index);
+            a.head(buffers[0], buffers[1], buffers[2], batch, index);
         AttentionOutput output = {
-            as<float>(buffers[3]) + a.out.offset(batch, index), a.out.row,
+            a.buffer(buffers[3]).at(a.out.offset(batch, index)), a.out.row,
             as<float>(buffers[4]) + (batch * a.h + index) * a.t};
         loops.attentionForward(
             head, output, tile * kQueryTile,
@@ -127,21 +130,22 @@ void runKeyHead(const Loops &loops, const Attention &a, void *const *buffers,
   int64_t heads = a.h / a.hkv;
   for (int64_t i = 0; i < heads; ++i) {
     int64_t index = group * heads + i;
-    AttentionHead head = a.head(as<float>(buffers[1]), as<float>(buffers[2]),
-                                as<float>(buffers[3]), batch, index);
+    AttentionHead head =
+        a.head(buffers[1], buffers[2], buffers[3], batch, index);
     AttentionGradients gradients = {
-        as<float>(buffers[0]) + a.dout.offset(batch, index),
-        as<float>(buffers[4]) + a.out.offset(batch, index),
+        a.buffer(buffers[0]).at(a.dout.offset(batch, index)),
+        a.buffer(buffers[4]).at(a.out.offset(batch, index)),
         a.dout.row,
         a.out.row,
         as<float>(buffers[5]) + (batch * a.h + index) * a.t,
-        as<float>(buffers[6]) + a.dq.offset(batch, index),
+        a.buffer(buffers[6]).at(a.dq.offset(batch, index)),
         a.dq.row};
     loops.attentionBackward(head, gradients, /*firstOfGroup=*/i == 0, scratch);
   }
   loops.attentionWriteKeys(
-      a.s, a.d, as<float>(buffers[7]) + a.dk.offset(batch, group), a.dk.row,
-      as<float>(buffers[8]) + a.dv.offset(batch, group), a.dv.row, scratch);
+      static_cast<int>(a.dtype), a.s, a.d,
+      a.buffer(buffers[7]).at(a.dk.offset(batch, group)), a.dk.row,
+      a.buffer(buffers[8]).at(a.dv.offset(batch, group)), a.dv.row, scratch);
 }
 
 void runBackward(WeftContext &context, const Attention &a,
@@ -164,7 +168,7 @@ void runBackward(WeftContext &context, const Attention &a,
 void runAttention(WeftContext &context, const WeftCommand &command,
                   void *const *buffers, bool gradient) {
   int64_t numBuffers = gradient ? 9 : 5;
-  if (!checkCounts(context, command, numBuffers, gradient ? 32 : 20, 2))
+  if (!checkCounts(context, command, numBuffers, gradient ? 33 : 21, 2))
     return;
   Attention attention(command, gradient);
   if (!checkShape(context, command, attention))

@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Arguments.h"
-#include "Dispatch.h"
+#include "FloatRuns.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace weft {
 namespace {
@@ -15,14 +15,19 @@ namespace {
 struct Loss {
   int64_t rows, classes, ignored, reduction, hasWeights, dtype;
   double smoothing;
-  const float *logits;
+  FloatBuffer logits;
   Indices targets;
   const float *weights;
   double weightSum;
 
   CrossEntropyRow row(int64_t n) const {
-    return {logits + n * classes, weights,   classes,
-            targets[n],           smoothing, weightSum};
+    return {static_cast<int>(logits.dtype),
+            logits.at(n * classes),
+            weights,
+            classes,
+            targets[n],
+            smoothing,
+            weightSum};
   }
   double weightOf(int64_t n) const {
     return weights ? weights[targets[n]] : 1.0;
@@ -36,7 +41,7 @@ int64_t rowGrain(const Loss &loss) {
 
 bool checkArguments(WeftContext &context, const WeftCommand &command,
                     int64_t buffers) {
-  if (!checkCounts(context, command, buffers, 6, 1))
+  if (!checkCounts(context, command, buffers, 7, 1))
     return false;
   const int64_t *ints = command.ints;
   return checkCounts(context, command, buffers + (ints[4] != 0), 0, 0) &&
@@ -44,12 +49,13 @@ bool checkArguments(WeftContext &context, const WeftCommand &command,
          checkRange(context, command, "V", ints[1], 1) &&
          checkRange(context, command, "reduction", ints[3], 0, 1) &&
          checkIndexType(context, command, ints[5]) &&
+         checkFloatType(context, command, "logits", ints[6]) &&
          checkProbability(context, command, "label smoothing",
                           command.floats[0]);
 }
 
-Loss readLoss(const WeftCommand &command, const void *logits,
-              const void *targets, const void *weights) {
+Loss readLoss(const WeftCommand &command, void *logits, const void *targets,
+              const void *weights) {
   const int64_t *ints = command.ints;
   Loss loss = {ints[0],
                ints[1],
@@ -58,7 +64,7 @@ Loss readLoss(const WeftCommand &command, const void *logits,
                ints[4],
                ints[5],
                command.floats[0],
-               static_cast<const float *>(logits),
+               {logits, ints[6]},
                Indices(targets, ints[5]),
                ints[4] ? static_cast<const float *>(weights) : nullptr,
                static_cast<double>(ints[1])};
@@ -106,7 +112,8 @@ extern "C" void weft_cpu_cross_entropy(WeftContext *context,
   float *lse = as<float>(buffers[3]);
   context->parallelFor(loss.rows, rowGrain(loss), [&](RangePart part) {
     for (int64_t n = part.begin; n < part.end; ++n) {
-      lse[n] = loops.logSumExp(loss.logits + n * loss.classes, loss.classes);
+      lse[n] = loops.logSumExp(static_cast<int>(loss.logits.dtype),
+                               loss.logits.at(n * loss.classes), loss.classes);
       losses[n] = loss.targets[n] == loss.ignored
                       ? 0.0
                       : loops.crossEntropyRow(loss.row(n), lse[n]);
@@ -137,12 +144,12 @@ extern "C" void weft_cpu_cross_entropy_grad(WeftContext *context,
   double scale = static_cast<double>(scalar<float>(buffers[0])) /
                  scalar<float>(buffers[4]);
   const float *lse = as<float>(buffers[3]);
-  float *dlogits = as<float>(buffers[5]);
+  FloatBuffer dlogits = {buffers[5], loss.logits.dtype};
   context->parallelFor(loss.rows, rowGrain(loss), [&](RangePart part) {
     for (int64_t n = part.begin; n < part.end; ++n) {
-      float *row = dlogits + n * loss.classes;
+      void *row = dlogits.at(n * loss.classes);
       if (loss.targets[n] == loss.ignored)
-        std::fill(row, row + loss.classes, 0.0f);
+        std::memset(row, 0, loss.classes * floatBytes(dlogits.dtype));
       else
         loops.crossEntropyGradRow(loss.row(n), lse[n], scale, row);
     }

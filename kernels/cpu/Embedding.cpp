@@ -1,7 +1,6 @@
 //===- Embedding.cpp - Gather and scatter-add of table rows ---------------===//
 
-#include "Arguments.h"
-#include "Dispatch.h"
+#include "FloatRuns.h"
 
 #include <algorithm>
 #include <cstring>
@@ -29,6 +28,18 @@ bool checkSizes(WeftContext &context, const WeftCommand &command) {
          checkIndexType(context, command, command.ints[3]);
 }
 
+bool checkGradientTypes(WeftContext &context, const WeftCommand &command) {
+  int64_t from = command.ints[5], to = command.ints[6];
+  if (!checkFloatType(context, command, "dout", from))
+    return false;
+  if (to == WEFT_F32 || to == from)
+    return true;
+  failCommand(context, command, kInternalError,
+              "expects dtable of dtype f32 (0) or that of dout, but got " +
+                  std::to_string(to));
+  return false;
+}
+
 /// Columns a part of the scatter-add takes: whole cache lines.
 constexpr int64_t kColumnGrain = 64;
 
@@ -40,20 +51,21 @@ using namespace weft;
 extern "C" void weft_cpu_embedding(WeftContext *context,
                                    const WeftCommand *command,
                                    void *const *buffers) {
-  if (!checkCounts(*context, *command, 3, 4, 0) ||
-      !checkSizes(*context, *command))
+  if (!checkCounts(*context, *command, 3, 5, 0) ||
+      !checkSizes(*context, *command) ||
+      !checkFloatType(*context, *command, "table", command->ints[4]))
     return;
   int64_t count = command->ints[0], width = command->ints[2];
   Indices ids(buffers[1], command->ints[3]);
   if (!checkIds(*context, *command, ids, count, command->ints[1]))
     return;
-  const float *table = as<float>(buffers[0]);
-  float *out = as<float>(buffers[2]);
+  FloatBuffer table = {buffers[0], command->ints[4]};
+  FloatBuffer out = {buffers[2], command->ints[4]};
   int64_t grain = std::max<int64_t>(1, kElementGrain / width);
   context->parallelFor(count, grain, [&](RangePart part) {
     for (int64_t n = part.begin; n < part.end; ++n)
-      std::memcpy(out + n * width, table + ids[n] * width,
-                  width * sizeof(float));
+      std::memcpy(out.at(n * width), table.at(ids[n] * width),
+                  width * floatBytes(table.dtype));
   });
 }
 
@@ -61,9 +73,10 @@ extern "C" void weft_cpu_embedding(WeftContext *context,
 extern "C" void weft_cpu_embedding_grad(WeftContext *context,
                                         const WeftCommand *command,
                                         void *const *buffers) {
-  if (!checkCounts(*context, *command, 3, 5, 0) ||
+  if (!checkCounts(*context, *command, 3, 7, 0) ||
       !checkSizes(*context, *command) ||
-      !checkRange(*context, *command, "accumulate", command->ints[4], 0, 2))
+      !checkRange(*context, *command, "accumulate", command->ints[4], 0, 2) ||
+      !checkGradientTypes(*context, *command))
     return;
   bool hasFlag = command->ints[4] == kRuntimeFlag;
   if (!checkCounts(*context, *command, 3 + hasFlag, 0, 0))
@@ -74,18 +87,24 @@ extern "C" void weft_cpu_embedding_grad(WeftContext *context,
   if (!checkIds(*context, *command, ids, count, rows))
     return;
   const Loops &loops = loopsOf(*context);
-  const float *dout = as<float>(buffers[0]);
-  float *dtable = as<float>(buffers[2]);
+  FloatBuffer dout = {buffers[0], command->ints[5]};
+  FloatBuffer dtable = {buffers[2], command->ints[6]};
   bool adds =
       addsToDestination(command->ints[4], hasFlag ? buffers[3] : nullptr);
   if (!adds)
     context->parallelFor(rows * width, kElementGrain, [&](RangePart part) {
-      std::memset(dtable + part.begin, 0,
-                  (part.end - part.begin) * sizeof(float));
+      std::memset(dtable.at(part.begin), 0,
+                  (part.end - part.begin) * floatBytes(dtable.dtype));
     });
   context->parallelFor(width, kColumnGrain, [&](RangePart part) {
-    for (int64_t n = 0; n < count; ++n)
-      loops.addRows(part.end - part.begin, dout + n * width + part.begin,
-                    dtable + ids[n] * width + part.begin);
+    FloatRun from(loops, dout), to(loops, dtable);
+    forEachRun(part.begin, part.end, [&](int64_t column, int64_t columns) {
+      for (int64_t n = 0; n < count; ++n) {
+        int64_t at = ids[n] * width + column;
+        float *row = to.read(at, columns);
+        loops.addRows(columns, from.read(n * width + column, columns), row);
+        to.write(at, columns);
+      }
+    });
   });
 }

@@ -1,7 +1,6 @@
 //===- GradientNorm.cpp - Norm, check, clip coefficient, step counter -----===//
 
-#include "Arguments.h"
-#include "Dispatch.h"
+#include "FloatRuns.h"
 
 #include <cmath>
 
@@ -13,7 +12,7 @@ constexpr int64_t kBlock = 16384;
 
 /// Where the blocks of one gradient begin in the list of all blocks.
 struct Segment {
-  const float *data;
+  FloatBuffer data;
   int64_t count, firstBlock;
 };
 
@@ -23,24 +22,39 @@ std::vector<Segment> listSegments(const WeftCommand &command,
   int64_t blocks = 0;
   for (int64_t i = 0; i < command.ints[0]; ++i) {
     int64_t count = command.ints[1 + i];
-    segments.push_back({as<float>(buffers[i]), count, blocks});
+    int64_t dtype = command.ints[1 + command.ints[0] + i];
+    segments.push_back({{buffers[i], dtype}, count, blocks});
     blocks += (count + kBlock - 1) / kBlock;
   }
-  segments.push_back({nullptr, 0, blocks});
+  segments.push_back({{nullptr, WEFT_F32}, 0, blocks});
   return segments;
 }
 
-/// Sums of the blocks [begin, end) of the list.
+bool hasLow(const std::vector<Segment> &segments) {
+  for (const Segment &segment : segments)
+    if (!segment.data.isWide())
+      return true;
+  return false;
+}
+
+/// Sums of the blocks [begin, end) of the list. `room` is for one block.
 void sumBlocks(const Loops &loops, const std::vector<Segment> &segments,
-               double p, int64_t begin, int64_t end, NormBlock *results) {
+               double p, int64_t begin, int64_t end, float *room,
+               NormBlock *results) {
   size_t segment = 0;
   for (int64_t block = begin; block < end; ++block) {
     while (segments[segment + 1].firstBlock <= block)
       ++segment;
     const Segment &s = segments[segment];
     int64_t first = (block - s.firstBlock) * kBlock;
-    results[block] =
-        loops.normBlock(s.data + first, std::min(kBlock, s.count - first), p);
+    int64_t count = std::min(kBlock, s.count - first);
+    const float *values = as<float>(s.data.at(first));
+    if (!s.data.isWide()) {
+      loops.widen(static_cast<int>(s.data.dtype), count, s.data.at(first),
+                  room);
+      values = room;
+    }
+    results[block] = loops.normBlock(values, count, p);
   }
 }
 
@@ -70,11 +84,13 @@ bool checkArguments(WeftContext &context, const WeftCommand &command) {
   if (!checkCounts(context, command, 2, 1, 1) ||
       !checkRange(context, command, "number of gradients", command.ints[0], 0,
                   INT32_MAX - 2) ||
-      !checkCounts(context, command, command.ints[0] + 2, command.ints[0] + 1,
-                   1))
+      !checkCounts(context, command, command.ints[0] + 2,
+                   2 * command.ints[0] + 1, 1))
     return false;
   for (int64_t i = 0; i < command.ints[0]; ++i)
-    if (!checkRange(context, command, "count", command.ints[1 + i], 0))
+    if (!checkRange(context, command, "count", command.ints[1 + i], 0) ||
+        !checkFloatType(context, command, "gradients",
+                        command.ints[1 + command.ints[0] + i]))
       return false;
   if (command.floats[0] > 0.0)
     return true;
@@ -98,12 +114,19 @@ extern "C" void weft_cpu_norm_and_check(WeftContext *context,
   double p = command->floats[0];
   std::vector<Segment> segments = listSegments(*command, buffers);
   int64_t blocks = segments.back().firstBlock;
-  if (!context->reserveScratch(1, (blocks + 1) *
-                                      static_cast<int64_t>(sizeof(NormBlock))))
+  // Every worker has room for a widened block behind the results of the first.
+  int64_t resultBytes = (blocks + 1) * static_cast<int64_t>(sizeof(NormBlock));
+  bool widens = hasLow(segments);
+  if (!context->reserveScratch(
+          widens ? context->threads() : 1,
+          resultBytes + widens * kBlock * static_cast<int64_t>(sizeof(float))))
     return;
   NormBlock *results = reinterpret_cast<NormBlock *>(context->scratch(0));
   context->parallelFor(blocks, 1, [&](RangePart part) {
-    sumBlocks(loops, segments, p, part.begin, part.end, results);
+    float *room = widens ? reinterpret_cast<float *>(
+                               context->scratch(part.worker) + resultBytes)
+                         : nullptr;
+    sumBlocks(loops, segments, p, part.begin, part.end, room, results);
   });
   NormBlock total = combine(results, blocks, p);
   int64_t n = command->ints[0];

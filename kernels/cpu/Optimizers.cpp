@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Arguments.h"
-#include "Dispatch.h"
+#include "FloatRuns.h"
 
 #include <cmath>
 
@@ -30,23 +29,56 @@ enum AdamBuffer {
   kNumAdamBuffers
 };
 
-/// Whether the arguments are complete and the update is not to be skipped.
-bool shouldUpdate(WeftContext &context, const WeftCommand &command,
-                  int64_t buffers, int64_t ints, const void *bad,
-                  const void *step) {
-  if (!checkCounts(context, command, buffers, ints, 2) ||
+/// The types of an update: param, grad and the working copy, whose buffer is
+/// the last and whose dtype is -1 if there is none.
+struct UpdateTypes {
+  int64_t param, grad, working;
+  explicit UpdateTypes(const int64_t *ints)
+      : param(ints[0]), grad(ints[1]), working(ints[2]) {}
+};
+
+/// Whether the arguments are complete.
+bool checkUpdate(WeftContext &context, const WeftCommand &command,
+                 int64_t buffers, int64_t firstType) {
+  if (!checkCounts(context, command, buffers, firstType + 3, 2) ||
       !checkRange(context, command, "count", command.ints[0], 0))
     return false;
-  return !scalar<uint8_t>(bad) &&
-         checkRange(context, command, "step", scalar<int64_t>(step), 1);
+  UpdateTypes types(command.ints + firstType);
+  if (!checkFloatType(context, command, "the parameter", types.param) ||
+      !checkFloatType(context, command, "the gradient", types.grad))
+    return false;
+  return types.working == -1 ||
+         (checkFloatType(context, command, "the working copy", types.working) &&
+          checkCounts(context, command, buffers + 1, 0, 0));
 }
 
-void runAdam(WeftContext &context, const WeftCommand &command,
-             void *const *buffers, bool decoupled) {
-  if (!checkCounts(context, command, kNumAdamBuffers, 1, 2) ||
-      !shouldUpdate(context, command, kNumAdamBuffers, 1, buffers[kBad],
-                    buffers[kStep]))
+/// Calls update(count, param, grad, at) for runs of the elements, unless `bad`,
+/// and writes the working copy.
+template <typename Update>
+void forEachElement(WeftContext &context, const WeftCommand &command,
+                    FloatBuffer param, FloatBuffer grad, FloatBuffer working,
+                    bool bad, Update update) {
+  if (bad && !working.data)
     return;
+  const Loops &loops = loopsOf(context);
+  context.parallelFor(command.ints[0], kElementGrain, [&](RangePart part) {
+    FloatRun params(loops, param), grads(loops, grad);
+    forEachRun(part.begin, part.end, [&](int64_t at, int64_t count) {
+      float *values = params.read(at, count);
+      if (!bad) {
+        update(loops, count, values, grads.read(at, count), at);
+        params.write(at, count);
+      }
+      // From the parameter as it is kept, which may be low itself.
+      if (working.data)
+        loops.narrow(static_cast<int>(working.dtype), count,
+                     params.read(at, count), working.at(at));
+    });
+  });
+}
+
+AdamNumbers getAdamNumbers(const WeftCommand &command, void *const *buffers,
+                           bool decoupled) {
   auto number = [&](AdamBuffer b) { return scalar<double>(buffers[b]); };
   double step = static_cast<double>(scalar<int64_t>(buffers[kStep]));
   double lr = number(kLr) * command.floats[0];
@@ -62,14 +94,33 @@ void runAdam(WeftContext &context, const WeftCommand &command,
   n.stepSize = static_cast<float>(lr / (1.0 - std::pow(beta1, step)));
   n.rootScale = static_cast<float>(std::sqrt(1.0 - std::pow(beta2, step)));
   n.eps = static_cast<float>(number(kEps));
-  const Loops &loops = loopsOf(context);
-  context.parallelFor(command.ints[0], kElementGrain, [&](RangePart part) {
-    loops.adam(n, part.end - part.begin,
-               as<float>(buffers[kParam]) + part.begin,
-               as<float>(buffers[kFirst]) + part.begin,
-               as<float>(buffers[kSecond]) + part.begin,
-               as<float>(buffers[kGrad]) + part.begin);
-  });
+  return n;
+}
+
+/// Whether the update is skipped; otherwise its number must be one.
+bool isSkipped(const void *bad) { return scalar<uint8_t>(bad) != 0; }
+bool checkStep(WeftContext &context, const WeftCommand &command,
+               const void *bad, const void *step) {
+  return isSkipped(bad) ||
+         checkRange(context, command, "step", scalar<int64_t>(step), 1);
+}
+
+void runAdam(WeftContext &context, const WeftCommand &command,
+             void *const *buffers, bool decoupled) {
+  if (!checkUpdate(context, command, kNumAdamBuffers, 1) ||
+      !checkStep(context, command, buffers[kBad], buffers[kStep]))
+    return;
+  UpdateTypes types(command.ints + 1);
+  AdamNumbers n = getAdamNumbers(command, buffers, decoupled);
+  void *working = types.working == -1 ? nullptr : buffers[kNumAdamBuffers];
+  forEachElement(context, command, {buffers[kParam], types.param},
+                 {buffers[kGrad], types.grad}, {working, types.working},
+                 isSkipped(buffers[kBad]),
+                 [&](const Loops &loops, int64_t count, float *param,
+                     const float *grad, int64_t at) {
+                   loops.adam(n, count, param, as<float>(buffers[kFirst]) + at,
+                              as<float>(buffers[kSecond]) + at, grad);
+                 });
 }
 
 } // namespace
@@ -89,9 +140,10 @@ extern "C" void weft_cpu_adam(WeftContext *context, const WeftCommand *command,
 
 extern "C" void weft_cpu_sgd(WeftContext *context, const WeftCommand *command,
                              void *const *buffers) {
-  if (!checkCounts(*context, *command, 9, 2, 2) ||
-      !shouldUpdate(*context, *command, 9, 2, buffers[4], buffers[5]))
+  if (!checkUpdate(*context, *command, 9, 2) ||
+      !checkStep(*context, *command, buffers[4], buffers[5]))
     return;
+  UpdateTypes types(command->ints + 2);
   SgdNumbers n;
   n.coef = scalar<float>(buffers[3]);
   n.first = scalar<int64_t>(buffers[5]) == 1;
@@ -99,10 +151,12 @@ extern "C" void weft_cpu_sgd(WeftContext *context, const WeftCommand *command,
   n.decay = static_cast<float>(scalar<double>(buffers[7]) * command->floats[1]);
   n.momentum = static_cast<float>(scalar<double>(buffers[8]));
   n.nesterov = command->ints[1] != 0;
-  const Loops &loops = loopsOf(*context);
-  context->parallelFor(command->ints[0], kElementGrain, [&](RangePart part) {
-    loops.sgd(n, part.end - part.begin, as<float>(buffers[0]) + part.begin,
-              as<float>(buffers[1]) + part.begin,
-              as<float>(buffers[2]) + part.begin);
-  });
+  void *working = types.working == -1 ? nullptr : buffers[9];
+  forEachElement(*context, *command, {buffers[0], types.param},
+                 {buffers[2], types.grad}, {working, types.working},
+                 isSkipped(buffers[4]),
+                 [&](const Loops &loops, int64_t count, float *param,
+                     const float *grad, int64_t at) {
+                   loops.sgd(n, count, param, as<float>(buffers[1]) + at, grad);
+                 });
 }

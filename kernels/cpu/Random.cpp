@@ -1,7 +1,6 @@
 //===- Random.cpp - Initial values and dropout ----------------------------===//
 
-#include "Arguments.h"
-#include "Dispatch.h"
+#include "FloatRuns.h"
 #include "weft/Runtime/Philox.h"
 
 #include <algorithm>
@@ -25,9 +24,10 @@ PhiloxKey keyOf(const WeftCommand &command, const void *seed) {
 
 void runDropout(WeftContext &context, const WeftCommand &command,
                 void *const *buffers) {
-  if (!checkCounts(context, command, 3, 3, 1) ||
+  if (!checkCounts(context, command, 3, 4, 1) ||
       !checkRange(context, command, "rows", command.ints[0], 0) ||
       !checkRange(context, command, "rowSize", command.ints[1], 1) ||
+      !checkFloatType(context, command, "x and out", command.ints[3]) ||
       !checkProbability(context, command, "p", command.floats[0]))
     return;
   const int64_t *rng = as<int64_t>(buffers[1]);
@@ -38,16 +38,20 @@ void runDropout(WeftContext &context, const WeftCommand &command,
   float scale = philoxKeepScale(command.floats[0]);
   int64_t size = command.ints[1];
   const Loops &loops = loopsOf(context);
-  const float *x = as<float>(buffers[0]);
-  float *out = as<float>(buffers[2]);
+  FloatBuffer x = {buffers[0], command.ints[3]};
+  FloatBuffer out = {buffers[2], command.ints[3]};
+  int64_t longest = x.isWide() ? size : kRunLength;
   // A part may begin and end inside rows.
   context.parallelFor(command.ints[0] * size, kGrain, [&](RangePart part) {
+    FloatRun from(loops, x), to(loops, out);
     for (int64_t at = part.begin; at < part.end;) {
       int64_t row = at / size, begin = at % size;
-      int64_t end = std::min(size, begin + part.end - at);
+      int64_t count = std::min({size - begin, part.end - at, longest});
       loops.dropout(key.low, key.high, firstRow + static_cast<uint64_t>(row),
-                    begin, end, threshold, scale, x + at, out + at);
-      at += end - begin;
+                    begin, begin + count, threshold, scale,
+                    from.read(at, count), to.target(at));
+      to.write(at, count);
+      at += count;
     }
   });
 }

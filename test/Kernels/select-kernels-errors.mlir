@@ -20,11 +20,13 @@ weft.program @wide_matmul(%x: tensor<16x16xf64> {weft.input = "x"})
 
 // -----
 
-weft.program @half_attention(%q: tensor<1x4x2x8xf16> {weft.input = "q"})
-    -> (tensor<1x4x2x8xf16> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
-  // expected-error @+1 {{does not support 'f16' on the CPU yet; cast to f32 before it}}
-  %y, %lse = weft.attention %q, %q, %q {causal, scale = 0.5 : f64} : tensor<1x4x2x8xf16>, tensor<1x4x2x8xf16>, tensor<1x4x2x8xf16>
-  weft.return %y : tensor<1x4x2x8xf16>
+// The moments of an update are f32 whatever the parameter is.
+weft.program @half_moments(%p: tensor<4xbf16> {weft.input = "p"}, %coef: tensor<f32> {weft.input = "coef"},
+    %skip: tensor<i1> {weft.input = "skip"}, %step: tensor<i64> {weft.input = "step"}, %lr: tensor<f64> {weft.input = "lr"})
+    -> (tensor<4xbf16> {weft.output = "y"}) attributes {kind = #weft.kind<apply>} {
+  // expected-error @+1 {{'weft.sgd' op does not support 'bf16' on the CPU yet; cast to f32 before it}}
+  %y, %b = weft.sgd(%p, %p, %p, %coef, %skip, %step, %lr, %lr, %lr) : (tensor<4xbf16>, tensor<4xbf16>, tensor<4xbf16>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<4xbf16>, tensor<4xbf16>)
+  weft.return %y : tensor<4xbf16>
 }
 
 // -----
@@ -39,20 +41,11 @@ weft.program @wide_random(%seed: tensor<i64> {weft.input = "seed"})
 
 // -----
 
-// A routine for the op, but none that writes this type.
-weft.program @half_constant() -> (tensor<2xbf16> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
-  // expected-error @+1 {{'weft.constant' op does not support 'bf16' on the CPU yet; cast to f32 before it}}
-  %y = weft.constant dense<[1.0, 2.0]> : tensor<2xbf16>
-  weft.return %y : tensor<2xbf16>
-}
-
-// -----
-
-weft.program @half_pad(%x: tensor<2xf16> {weft.input = "x"})
-    -> (tensor<3xf16> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
-  // expected-error @+1 {{'weft.pad' op does not support 'f16' on the CPU yet; cast to f32 before it}}
-  %y = weft.pad %x low [0] high [1] interior [0] : tensor<2xf16>
-  weft.return %y : tensor<3xf16>
+weft.program @half_random(%seed: tensor<i64> {weft.input = "seed"})
+    -> (tensor<8xf16> {weft.output = "y"}) attributes {kind = #weft.kind<init>} {
+  // expected-error @+1 {{'weft.random_uniform' op does not support 'f16' on the CPU yet; cast to f32 before it}}
+  %y = weft.random_uniform %seed {key = "w", low = 0.0 : f64, high = 1.0 : f64} : tensor<8xf16>
+  weft.return %y : tensor<8xf16>
 }
 
 // -----

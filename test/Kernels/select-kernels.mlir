@@ -49,9 +49,16 @@ weft.program @moves(%x: tensor<2xbf16> {weft.input = "x"})
 
 // -----
 
-weft.program @half(%x: tensor<16x16xbf16> {weft.input = "x"})
-    -> (tensor<16x16xbf16> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
-  // expected-error @+1 {{does not support 'bf16' on the CPU yet; cast to f32 before it}}
-  %p = weft.matmul %x, %x : tensor<16x16xbf16>, tensor<16x16xbf16>
-  weft.return %p : tensor<16x16xbf16>
+// Routines take low types, with a result in f32 where the op has one.
+// CHECK-LABEL: weft.program @low
+// CHECK: weft.matmul {{.*}} {weft.impl = "weft_cpu_gemm"} : tensor<16x16xbf16>
+// CHECK: weft.matmul {{.*}} {out = f32, weft.impl = "weft_cpu_gemm"} : tensor<16x16xbf16>
+// CHECK: weft.cross_entropy {{.*}} {weft.impl = "weft_cpu_cross_entropy"} : tensor<16x16xbf16>
+weft.program @low(%x: tensor<16x16xbf16> {weft.input = "x"}, %b: tensor<16xbf16> {weft.input = "b"},
+    %t: tensor<16xi32> {weft.input = "t"})
+    -> (tensor<16x16xf32> {weft.output = "y"}, tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<eval>} {
+  %p = weft.matmul %x, %x bias %b : tensor<16xbf16> : tensor<16x16xbf16>, tensor<16x16xbf16>
+  %y = weft.matmul %x, %x {out = f32} : tensor<16x16xbf16>, tensor<16x16xbf16>
+  %loss, %lse, %denom = weft.cross_entropy %p, %t : tensor<16x16xbf16>, tensor<16xi32>
+  weft.return %y, %loss : tensor<16x16xf32>, tensor<f32>
 }

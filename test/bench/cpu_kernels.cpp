@@ -1,12 +1,13 @@
 //===- cpu_kernels.cpp - Timings of the CPU library routines --------------===//
 //
-// usage: cpu_kernels_bench [THREADS] [ISA 0..2]
+// usage: cpu_kernels_bench [THREADS] [ISA 0..2] [f32|f16|bf16]
 // Prints the shortest time of each routine (other programs may be running) at
 // shapes of GPT-2 (one row of 512 tokens) and of a small model (8 rows of 128
 // tokens, 4 heads of 32), on random data.
 //
 //===----------------------------------------------------------------------===//
 
+#include "weft/Formats/Half.h"
 #include "weft/Runtime/Context.h"
 #include "weft/Runtime/Library.h"
 
@@ -14,6 +15,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <random>
 #include <string>
 #include <time.h>
@@ -27,8 +29,10 @@ using Ints = std::vector<int64_t>;
 
 struct Bench {
   WeftContext context;
+  int64_t type; // of everything that may be low
 
-  explicit Bench(const ContextOptions &options) : context(options) {}
+  Bench(const ContextOptions &options, int64_t type)
+      : context(options), type(type) {}
 
   std::vector<float> random(int64_t count) {
     std::mt19937 generator(static_cast<unsigned>(count));
@@ -37,6 +41,22 @@ struct Bench {
       value = static_cast<float>(static_cast<int32_t>(generator())) * 0x1p-31f;
     return values;
   }
+
+  /// Numbers of the benchmark's type.
+  std::vector<char> lows(int64_t count) {
+    std::vector<float> values = random(count);
+    std::vector<char> bytes(count * (type == WEFT_F32 ? 4 : 2));
+    if (type == WEFT_F32)
+      std::memcpy(bytes.data(), values.data(), bytes.size());
+    else
+      for (int64_t i = 0; i < count; ++i) {
+        uint16_t bits =
+            type == WEFT_F16 ? floatToHalf(values[i]) : floatToBf16(values[i]);
+        std::memcpy(bytes.data() + 2 * i, &bits, 2);
+      }
+    return bytes;
+  }
+  int64_t elementBytes() const { return type == WEFT_F32 ? 4 : 2; }
 
   /// One thread is timed by what it computed, several by the clock.
   double now() const {
@@ -83,22 +103,26 @@ struct Bench {
     std::printf("\n");
   }
 
-  void gemm(int64_t m, int64_t n, int64_t k, int64_t transA, int64_t transB) {
-    auto a = random(m * k), b = random(k * n), c = random(m * n);
+  /// `wide`: the result is f32, as that of a weight's gradient.
+  void gemm(int64_t m, int64_t n, int64_t k, int64_t transA, int64_t transB,
+            bool wide = false) {
+    auto a = lows(m * k), b = lows(k * n);
+    std::vector<float> c(m * n);
+    int64_t typeC = wide ? static_cast<int64_t>(WEFT_F32) : type;
     double seconds = time(weft_cpu_gemm, {a.data(), b.data(), c.data()},
                           {1, m, n, k, transA, transB, transA ? m : k,
-                           transB ? k : n, n, 0, 0, 0, 0, 0},
+                           transB ? k : n, n, 0, 0, 0, 0, 0, type, typeC},
                           {});
     report("gemm " + std::to_string(m) + "x" + std::to_string(n) + "x" +
                std::to_string(k) + (transA ? " A^T" : "") +
-               (transB ? " B^T" : ""),
+               (transB ? " B^T" : "") + (wide ? " to f32" : ""),
            seconds, 2.0 * m * n * k, 0);
   }
 
   void attention(int64_t b, int64_t t, int64_t h, int64_t d, double dropout) {
     int64_t row = 3 * h * d, outRow = h * d;
-    auto qkv = random(b * t * row), out = random(b * t * outRow);
-    auto dout = random(b * t * outRow), dqkv = random(b * t * row);
+    auto qkv = lows(b * t * row), out = lows(b * t * outRow);
+    auto dout = lows(b * t * outRow), dqkv = lows(b * t * row);
     auto lse = random(b * h * t);
     Ints rng = {1, 2}, ints = {b, t, t, h, h, d, 1, 3};
     auto add = [&](int64_t batch, int64_t rowStride) {
@@ -107,7 +131,10 @@ struct Bench {
     for (int i = 0; i < 3; ++i)
       add(t * row, row);
     add(t * outRow, outRow);
-    float *q = qkv.data(), *dq = dqkv.data();
+    char *q = qkv.data(), *dq = dqkv.data();
+    int64_t next = outRow * elementBytes(); // from q to k and from k to v
+    Ints forward = ints;
+    forward.push_back(type);
     std::vector<double> floats = {1.0 / std::sqrt(double(d)), dropout};
     // Causal: half of the score matrix.
     double product = 2.0 * b * h * d * t * (t + 1) / 2;
@@ -116,44 +143,47 @@ struct Bench {
                         (dropout > 0 ? " dropout" : "");
     report("attention " + shape,
            time(weft_cpu_attention,
-                {q, q + outRow, q + 2 * outRow, out.data(), lse.data(),
-                 rng.data()},
-                ints, floats),
+                {q, q + next, q + 2 * next, out.data(), lse.data(), rng.data()},
+                forward, floats),
            2 * product, 0);
     add(t * outRow, outRow);
     for (int i = 0; i < 3; ++i)
       add(t * row, row);
+    ints.push_back(type);
     report("attention_grad " + shape,
            time(weft_cpu_attention_grad,
-                {dout.data(), q, q + outRow, q + 2 * outRow, out.data(),
-                 lse.data(), dq, dq + outRow, dq + 2 * outRow, rng.data()},
+                {dout.data(), q, q + next, q + 2 * next, out.data(), lse.data(),
+                 dq, dq + next, dq + 2 * next, rng.data()},
                 ints, floats),
            5 * product, 0);
   }
 
   void crossEntropy(int64_t n, int64_t v) {
-    auto logits = random(n * v), lse = random(n), dlogits = random(n * v);
+    auto logits = lows(n * v), dlogits = lows(n * v);
+    auto lse = random(n);
     std::vector<int32_t> targets(n, 5);
     float loss = 0, denominator = 0, dloss = 1;
-    Ints ints = {n, v, -100, 0, 0, WEFT_I32};
+    Ints ints = {n, v, -100, 0, 0, WEFT_I32, type};
     std::string shape = std::to_string(n) + "x" + std::to_string(v);
     report(
         "cross_entropy " + shape,
         time(weft_cpu_cross_entropy,
              {logits.data(), targets.data(), &loss, lse.data(), &denominator},
              ints, {0.0}),
-        0, 4.0 * n * v);
+        0, 1.0 * elementBytes() * n * v);
     report("cross_entropy_grad " + shape,
            time(weft_cpu_cross_entropy_grad,
                 {&dloss, logits.data(), targets.data(), lse.data(),
                  &denominator, dlogits.data()},
                 ints, {0.0}),
-           0, 8.0 * n * v);
+           0, 2.0 * elementBytes() * n * v);
   }
 
   void training(int64_t count) {
     auto p = random(count), m = random(count), v = random(count);
     auto g = random(count);
+    auto lowGrad = lows(count), working = lows(count);
+    int64_t workingType = type == WEFT_F32 ? -1 : type;
     for (float &x : v)
       x = std::fabs(x);
     float coef = 1.0f;
@@ -165,22 +195,22 @@ struct Bench {
     report("adamw " + size,
            time(weft_cpu_adamw,
                 {p.data(), m.data(), v.data(), g.data(), &coef, &bad, &step,
-                 &lr, &decay, &beta1, &beta2, &eps},
-                {count}, {1.0, 1.0}),
-           0, 28.0 * count);
+                 &lr, &decay, &beta1, &beta2, &eps, working.data()},
+                {count, WEFT_F32, WEFT_F32, workingType}, {1.0, 1.0}),
+           0, (workingType == -1 ? 28.0 : 30.0) * count);
     report("norm_and_check " + size,
-           time(weft_cpu_norm_and_check, {g.data(), &norm, &bad}, {1, count},
-                {2.0}),
-           0, 4.0 * count);
+           time(weft_cpu_norm_and_check, {lowGrad.data(), &norm, &bad},
+                {1, count, type}, {2.0}),
+           0, 1.0 * elementBytes() * count);
     report("random_normal " + size,
            time(weft_cpu_random_normal, {&seed, g.data()}, {count, 1, 0},
                 {0.0, 0.02}),
            0, 4.0 * count);
     Ints rng = {1, 0};
     report("dropout " + size,
-           time(weft_cpu_dropout, {g.data(), rng.data(), p.data()},
-                {count / 1024, 1024, 1}, {0.1}),
-           0, 8.0 * count);
+           time(weft_cpu_dropout, {lowGrad.data(), rng.data(), working.data()},
+                {count / 1024, 1024, 1, type}, {0.1}),
+           0, 2.0 * elementBytes() * count);
   }
 };
 
@@ -192,22 +222,25 @@ int main(int argc, char **argv) {
     options.threads = std::atoi(argv[1]);
   if (argc > 2)
     options.isa = static_cast<CpuIsa>(std::atoi(argv[2]));
-  Bench bench(options);
-  std::printf("%d threads, %s\n", bench.context.threads(),
-              cpuIsaName(bench.context.isa()));
+  std::string name = argc > 3 ? argv[3] : "f32";
+  Bench bench(options, name == "bf16"  ? WEFT_BF16
+                       : name == "f16" ? WEFT_F16
+                                       : WEFT_F32);
+  std::printf("%d threads, %s, %s\n", bench.context.threads(),
+              cpuIsaName(bench.context.isa()), name.c_str());
   bench.gemm(512, 2304, 768, 0, 0);
   bench.gemm(512, 768, 768, 0, 0);
   bench.gemm(512, 3072, 768, 0, 0);
   bench.gemm(512, 768, 3072, 0, 0);
   bench.gemm(512, 50257, 768, 0, 1);
   bench.gemm(512, 768, 50257, 0, 0);
-  bench.gemm(50257, 768, 512, 1, 0);
-  bench.gemm(768, 2304, 512, 1, 0);
+  bench.gemm(50257, 768, 512, 1, 0, /*wide=*/true);
+  bench.gemm(768, 2304, 512, 1, 0, /*wide=*/true);
   bench.gemm(512, 768, 2304, 0, 1);
-  bench.gemm(768, 3072, 512, 1, 0);
+  bench.gemm(768, 3072, 512, 1, 0, /*wide=*/true);
   bench.gemm(1024, 1024, 1024, 0, 0);
   bench.gemm(1024, 384, 128, 0, 0);
-  bench.gemm(128, 512, 1024, 1, 0);
+  bench.gemm(128, 512, 1024, 1, 0, /*wide=*/true);
   bench.attention(1, 512, 12, 64, 0.0);
   bench.attention(1, 512, 12, 64, 0.1);
   bench.attention(8, 128, 4, 32, 0.0);

@@ -5,13 +5,16 @@
 // the buffers in order, the ints in order, the floats in order.
 //
 // Rules for all of them
-//  - Buffers are f32, dense and row-major unless said otherwise. Optional
+//  - Buffers are dense and row-major unless said otherwise, and f32 unless an
+//    argument gives their type. Such a dtype is f32 or what is listed: "low" is
+//    f16 or bf16. Arithmetic and sums are in f32 (f64 where written) whatever
+//    the types; a low result is rounded once, to nearest even. Optional
 //    buffers, in square brackets, come last and are left out entirely when
 //    their flag says so.
 //  - Strides and sizes are in elements, never bytes. A buffer's address already
 //    includes the offset of a view. The innermost stride is 1 unless there is
-//    an argument for it. Any alignment of 4 bytes (8 for f64, i64) is accepted
-//    and changes no bits.
+//    an argument for it. Any alignment of an element is accepted and changes no
+//    bits.
 //  - ids and targets are i32 or i64, as their dtype argument says (WeftDType).
 //  - Outputs do not overlap inputs unless "in place" is written.
 //  - accumulate: 0 overwrites the destination (old content is never read),
@@ -78,14 +81,17 @@ WeftLibraryFn weftFindLibraryRoutine(const char *name);
 //   op(A) is M x K, op(B) is K x N, C is M x N, all row-major. With transA = 1
 //   A is stored K x M, with transB = 1 B is stored N x K; lda, ldb, ldc are the
 //   distances between stored rows.
-//   buffers: A, B, C [, bias f32[N] if hasBias] [, flag f32 if accumulate = 2]
+//   A, B and bias have one dtype; C has it too or, for low ones, is f32. Bias and
+//   old C are added to the f32 sum before the rounding.
+//   buffers: A, B, C [, bias [N] if hasBias] [, flag f32 if accumulate = 2]
 //   ints:    0 batch  1 M  2 N  3 K  4 transA  5 transB  6 lda  7 ldb  8 ldc
 //            9 batchStrideA  10 batchStrideB (0 = the same matrix for every b)
 //            11 batchStrideC  12 accumulate  13 hasBias
+//            14 dtype of A, B and bias (f32, low)  15 dtype of C
 //   floats:  none
 
 /// Bytes of context scratch (outside the arena, shared by all routines) that
-/// oneDNN uses for a product with these ints and that number of threads.
+/// a product with these ints uses with that number of threads.
 /// Negative: arguments are wrong. Takes some milliseconds.
 int64_t weft_cpu_gemm_scratch_bytes(const int64_t *ints, int32_t threads);
 
@@ -99,21 +105,23 @@ int64_t weft_cpu_gemm_scratch_bytes(const int64_t *ints, int32_t threads);
 //   both [B,T,H,D] and [B,H,T,D] are served. Hkv divides H: query head h reads
 //   key head h / (H / Hkv). causal: query i sees keys j <= i + (S - T).
 //   A row that sees no key gives out = 0 and lse = -inf.
+//   q, k, v and out (and all gradients) have one dtype.
 //   lse: f32[B,H,T] dense, log of the sum of exponentials of the scaled scores.
 //   Dropout drops probability (b, h, i, j) by the Philox number with key
 //   (rng[0], opId), row rng[1] + b and element (h * T + i) * S + j.
 //   buffers: q, k, v, out, lse [, rng if dropout > 0]
 //   ints:    0 B  1 T  2 S  3 H  4 Hkv  5 D  6 causal  7 opId
 //            8..10 q batch, row, head strides   11..13 k   14..16 v   17..19 out
+//            20 dtype of q, k, v and out (f32, low)
 //   floats:  0 scale  1 dropout probability in [0, 1]
 //
 // weft_cpu_attention_grad: gradients of q, k, v from dout
 //   lse and out are those of the forward call. dq, dk, dv are overwritten.
 //   Heads that share a key head are summed in head order.
 //   buffers: dout, q, k, v, out, lse, dq, dk, dv [, rng if dropout > 0]
-//   ints:    0..19 as in the forward routine
+//   ints:    0..19 as in the forward routine (not 20)
 //            20..22 dout batch, row, head strides   23..25 dq  26..28 dk
-//            29..31 dv
+//            29..31 dv  32 dtype of all buffers but lse (f32, low)
 //   floats:  0 scale  1 dropout
 
 /// Bytes of context scratch that the routine with these ints uses, at most.
@@ -132,16 +140,16 @@ int64_t weft_cpu_attention_scratch_bytes(const int64_t *ints, int32_t gradient,
 //   denom = sum_n w[targets[n]] over the rows that count (mean), 1 (sum). No row
 //   counts: mean is NaN as in PyTorch, sum is 0. A target outside [0, V) that is
 //   not ignoreIndex is an error.
-//   buffers: logits f32[N,V], targets [N], loss f32, lse f32[N], denom f32
+//   buffers: logits [N,V], targets [N], loss f32, lse f32[N], denom f32
 //            [, class weights f32[V] if hasWeights]
 //   ints:    0 N  1 V  2 ignoreIndex  3 reduction (0 mean, 1 sum)  4 hasWeights
-//            5 dtype of targets
+//            5 dtype of targets  6 dtype of logits and dlogits (f32, low)
 //   floats:  0 label smoothing
 //
 // weft_cpu_cross_entropy_grad: dlogits = dloss * d loss / d logits
 //   dlogits may be the same buffer as logits (in place). Rows of ignoreIndex
 //   get 0.
-//   buffers: dloss f32, logits, targets, lse, denom, dlogits f32[N,V]
+//   buffers: dloss f32, logits, targets, lse, denom, dlogits [N,V]
 //            [, class weights if hasWeights]
 //   ints, floats: as the forward routine
 
@@ -150,13 +158,15 @@ int64_t weft_cpu_attention_scratch_bytes(const int64_t *ints, int32_t gradient,
 //===----------------------------------------------------------------------===//
 //
 // weft_cpu_embedding: out[n, :] = table[ids[n], :] (any gather of rows)
-//   buffers: table f32[V,C], ids [N], out f32[N,C]
-//   ints:    0 N  1 V  2 C  3 dtype of ids
+//   buffers: table [V,C], ids [N], out [N,C]
+//   ints:    0 N  1 V  2 C  3 dtype of ids  4 dtype of table and out (f32, low)
 //
 // weft_cpu_embedding_grad: dtable[v, :] (+)= sum over ids[n] == v of dout[n, :]
 //   Summed in the order of n; with accumulate, added one by one to old content.
-//   buffers: dout f32[N,C], ids [N], dtable f32[V,C] [, flag if accumulate = 2]
+//   A low dtable is rounded after every addition, as PyTorch does.
+//   buffers: dout [N,C], ids [N], dtable [V,C] [, flag f32 if accumulate = 2]
 //   ints:    0 N  1 V  2 C  3 dtype of ids  4 accumulate
+//            5 dtype of dout (f32, low)  6 dtype of dtable (f32 or that of dout)
 //
 // weft_cpu_copy: dst[i...] = src[i...]; a source stride of 0 broadcasts
 //   Strides may be negative. For rank 0 one element is copied.
@@ -166,19 +176,18 @@ int64_t weft_cpu_attention_scratch_bytes(const int64_t *ints, int32_t gradient,
 //
 // weft_cpu_fill: dst[i] = value
 //   buffers: dst
-//   ints:    0 WeftDType (not f16, bf16)  1 count
-//   floats:  0 value
+//   ints:    0 WeftDType  1 count
+//   floats:  0 value (for f16 and bf16 rounded to f32 first)
 //
 // weft_cpu_constant: dst = the listed values
 //   buffers: dst
-//   ints:    0 WeftDType (not f16, bf16)  1 count, then for i1, i32 and i64 the
-//            values
-//   floats:  for f32 and f64 the values
+//   ints:    0 WeftDType  1 count, then for i1, i32 and i64 the values
+//   floats:  for the other types the values, as in weft_cpu_fill
 //
 // weft_cpu_accumulate: out = flag == 0 ? value : old + value
 //   old is not read when flag is 0. out may be old or value (in place).
 //   buffers: old, value, flag f32, out
-//   ints:    0 count
+//   ints:    0 count  1 dtype of old, value and out (f32, low)
 
 //===----------------------------------------------------------------------===//
 // Random numbers (definitions in Philox.h)
@@ -197,7 +206,7 @@ int64_t weft_cpu_attention_scratch_bytes(const int64_t *ints, int32_t gradient,
 //   x is seen as [rows, rowSize]; element e of row r is kept by the number of
 //   key (rng[0], opId), row rng[1] + r, element e. May be in place.
 //   buffers: x, rng, out
-//   ints:    0 rows  1 rowSize  2 opId
+//   ints:    0 rows  1 rowSize  2 opId  3 dtype of x and out (f32, low)
 //   floats:  0 p in [0, 1]
 
 //===----------------------------------------------------------------------===//
@@ -208,7 +217,7 @@ int64_t weft_cpu_attention_scratch_bytes(const int64_t *ints, int32_t gradient,
 //   inf: the largest |g|); bad = 1 if any element is not finite, else 0
 //   f64 sums over fixed blocks of each gradient, added in order.
 //   buffers: n gradients, norm f64, bad i1
-//   ints:    0 n, then n element counts
+//   ints:    0 n, then n element counts, then n dtypes (f32, low)
 //   floats:  0 p (1, 2, 3, any positive number, or infinity)
 //
 // weft_cpu_total_norm: out = (sum of norm[i]^p)^(1/p) over the norms whose skip
@@ -249,17 +258,23 @@ int64_t weft_cpu_attention_scratch_bytes(const int64_t *ints, int32_t gradient,
 //
 // weft_cpu_adamw, weft_cpu_adam: PyTorch's update, in place
 //   The gradient is multiplied by coef first. step is the number of this update
-//   (1 for the first). Nothing is written if bad is set.
+//   (1 for the first). Nothing is written if bad is set, but the working copy:
+//   that is always the parameter rounded to its dtype, the new one or the old.
 //   buffers: param, exp_avg, exp_avg_sq, grad, coef f32, bad i1, step i64,
 //            lr f64, weight_decay f64, beta1 f64, beta2 f64, eps f64
-//   ints:    0 count
+//            [, working copy if its dtype is not -1]
+//   ints:    0 count  1 dtype of param (f32, low)  2 dtype of grad (f32, low)
+//            3 dtype of the working copy (low), -1 without
 //   floats:  0 lr scale  1 decay scale (0 = no decay, 1 = weight_decay)
 //
 // weft_cpu_sgd: PyTorch's SGD (dampening 0), in place, skipped if bad is set
 //   At step 1 the momentum buffer becomes the gradient; before, it is not read.
+//   The working copy as above.
 //   buffers: param, momentum_buffer, grad, coef f32, bad i1, step i64, lr f64,
 //            weight_decay f64, momentum f64
-//   ints:    0 count  1 nesterov
+//            [, working copy if its dtype is not -1]
+//   ints:    0 count  1 nesterov  2 dtype of param  3 dtype of grad
+//            4 dtype of the working copy, -1 without
 //   floats:  0 lr scale  1 decay scale
 //
 // clang-format on

@@ -22,14 +22,16 @@ struct Tile {
 /// Everything about a tile of queries that all tiles of keys use.
 void prepareQueries(const AttentionHead &h, const AttentionGradients &g,
                     int64_t begin, int64_t rows, const BackwardScratch &s) {
-  const float *q = h.q + begin * h.qRow;
-  const float *dout = g.dout + begin * g.doutRow;
-  packQueries(q, h.qRow, rows, h.width, h.scale, s.qT);
-  packRows(q, h.qRow, rows, h.width, h.scale, s.q, padded(h.width));
-  packQueries(dout, g.doutRow, rows, h.width, 1.0f, s.doT);
-  packRows(dout, g.doutRow, rows, h.width, 1.0f, s.dout, padded(h.width));
+  const void *q = elementAt(h.dtype, h.q, begin * h.qRow);
+  const void *dout = elementAt(h.dtype, g.dout, begin * g.doutRow);
+  const void *out = elementAt(h.dtype, g.out, begin * g.outRow);
+  packQueries(h.dtype, q, h.qRow, rows, h.width, h.scale, s.kTile, s.qT);
+  packRows(h.dtype, q, h.qRow, rows, h.width, h.scale, s.q, padded(h.width));
+  packQueries(h.dtype, dout, g.doutRow, rows, h.width, 1.0f, s.kTile, s.doT);
+  packRows(h.dtype, dout, g.doutRow, rows, h.width, 1.0f, s.dout,
+           padded(h.width));
   // dqT holds out for delta first.
-  packQueries(g.out + begin * g.outRow, g.outRow, rows, h.width, 1.0f, s.dqT);
+  packQueries(h.dtype, out, g.outRow, rows, h.width, 1.0f, s.kTile, s.dqT);
   for (int vec = 0; vec < kQueryVecs; ++vec) {
     Vec sum = {};
     for (int64_t d = 0; d < h.width; ++d) {
@@ -74,10 +76,10 @@ WEFT_INLINE void softmaxGradient(const AttentionHead &h, const Tile &tile,
 void addTile(const AttentionHead &h, const Tile &tile,
              const BackwardScratch &s) {
   int64_t queryVecs = padded(tile.rows) / kLanes, row = padded(h.width);
-  packRows(h.k + tile.keyBegin * h.kRow, h.kRow, tile.keyCount, h.width, 1.0f,
-           s.kTile, h.width);
-  packRows(h.v + tile.keyBegin * h.vRow, h.vRow, tile.keyCount, h.width, 1.0f,
-           s.vTile, h.width);
+  packRows(h.dtype, elementAt(h.dtype, h.k, tile.keyBegin * h.kRow), h.kRow,
+           tile.keyCount, h.width, 1.0f, s.kTile, h.width);
+  packRows(h.dtype, elementAt(h.dtype, h.v, tile.keyBegin * h.vRow), h.vRow,
+           tile.keyCount, h.width, 1.0f, s.vTile, h.width);
   multiplyTile({s.kTile, h.width, 1, s.qT, kQueryTile, s.pT, kQueryTile,
                 tile.keyCount, h.width, queryVecs, /*accumulate=*/false});
   multiplyTile({s.vTile, h.width, 1, s.doT, kQueryTile, s.dsT, kQueryTile,
@@ -110,21 +112,19 @@ void attentionBackward(const AttentionHead &h, const AttentionGradients &g,
     int64_t keyEnd = visibleKeys(h, begin, rows);
     for (int64_t j = 0; j < keyEnd; j += kKeyTile)
       addTile(h, {begin, rows, j, smaller(kKeyTile, keyEnd - j)}, s);
-    transpose(s.dqT, kQueryTile, h.width, rows, h.scale, g.dq + begin * g.dqRow,
-              g.dqRow);
+    unpackQueries(h.dtype, s.dqT, rows, h.width, h.scale, s.kTile,
+                  elementAt(h.dtype, g.dq, begin * g.dqRow), g.dqRow);
   }
 }
 
-void attentionWriteKeys(int64_t keys, int64_t width, float *dk, int64_t dkRow,
-                        float *dv, int64_t dvRow, const float *scratch) {
+void attentionWriteKeys(int dtype, int64_t keys, int64_t width, void *dk,
+                        int64_t dkRow, void *dv, int64_t dvRow,
+                        const float *scratch) {
   int64_t row = padded(width);
   BackwardScratch s =
       layBackward(const_cast<float *>(scratch), keys, width, row);
-  for (int64_t j = 0; j < keys; ++j)
-    for (int64_t d = 0; d < width; ++d) {
-      dk[j * dkRow + d] = s.dk[j * row + d];
-      dv[j * dvRow + d] = s.dv[j * row + d];
-    }
+  unpackRows(dtype, s.dk, row, keys, width, dk, dkRow);
+  unpackRows(dtype, s.dv, row, keys, width, dv, dvRow);
 }
 
 } // namespace WEFT_ISA

@@ -65,10 +65,10 @@ WEFT_INLINE void softmaxTile(const AttentionHead &h, const Tile &tile,
 void addTile(const AttentionHead &h, const Tile &tile,
              const ForwardScratch &s) {
   int64_t vecs = padded(tile.rows) / kLanes;
-  packRows(h.k + tile.keyBegin * h.kRow, h.kRow, tile.keyCount, h.width, 1.0f,
-           s.kTile, h.width);
-  packRows(h.v + tile.keyBegin * h.vRow, h.vRow, tile.keyCount, h.width, 1.0f,
-           s.vTile, h.width);
+  packRows(h.dtype, elementAt(h.dtype, h.k, tile.keyBegin * h.kRow), h.kRow,
+           tile.keyCount, h.width, 1.0f, s.kTile, h.width);
+  packRows(h.dtype, elementAt(h.dtype, h.v, tile.keyBegin * h.vRow), h.vRow,
+           tile.keyCount, h.width, 1.0f, s.vTile, h.width);
   multiplyTile({s.kTile, h.width, 1, s.qT, kQueryTile, s.sT, kQueryTile,
                 tile.keyCount, h.width, vecs, /*accumulate=*/false});
   if (h.dropout)
@@ -91,8 +91,8 @@ void finish(const AttentionHead &h, const AttentionOutput &o,
       store(column, load(column) * inverse);
     }
   }
-  transpose(s.oT, kQueryTile, h.width, rows, 1.0f,
-            o.out + queryBegin * o.outRow, o.outRow);
+  unpackQueries(h.dtype, s.oT, rows, h.width, 1.0f, s.kTile,
+                elementAt(h.dtype, o.out, queryBegin * o.outRow), o.outRow);
   for (int64_t i = 0; i < rows; ++i)
     o.lse[queryBegin + i] = s.sum[i] == 0.0f
                                 ? -__builtin_inff()
@@ -105,7 +105,8 @@ void attentionForward(const AttentionHead &h, const AttentionOutput &o,
                       int64_t queryBegin, float *scratch) {
   ForwardScratch s = layForward(scratch, h.width);
   int64_t rows = smaller(kQueryTile, h.queries - queryBegin);
-  packQueries(h.q + queryBegin * h.qRow, h.qRow, rows, h.width, h.scale, s.qT);
+  packQueries(h.dtype, elementAt(h.dtype, h.q, queryBegin * h.qRow), h.qRow,
+              rows, h.width, h.scale, s.kTile, s.qT);
   for (int64_t i = 0; i < h.width * kQueryTile; ++i)
     s.oT[i] = 0.0f;
   for (int64_t i = 0; i < kQueryTile; ++i) {

@@ -11,7 +11,7 @@
 
 #include "AttentionScratch.h"
 #include "Loops.h"
-#include "Simd.h"
+#include "LowFloats.h"
 #include "TileGemm.h"
 #include "weft/Runtime/Philox.h"
 
@@ -27,16 +27,49 @@ WEFT_INLINE int64_t padded(int64_t width) {
   return (width + kLanes - 1) / kLanes * kLanes;
 }
 
-/// Copies rows of `width` floats; lanes up to `toRow` become 0.
-WEFT_INLINE void packRows(const float *from, int64_t fromRow, int64_t rows,
-                          int64_t width, float factor, float *to,
+/// Address of an element of f32, f16 or bf16.
+WEFT_INLINE const void *elementAt(int dtype, const void *base, int64_t index) {
+  return static_cast<const char *>(base) + index * (dtype == WEFT_F32 ? 4 : 2);
+}
+WEFT_INLINE void *elementAt(int dtype, void *base, int64_t index) {
+  return static_cast<char *>(base) + index * (dtype == WEFT_F32 ? 4 : 2);
+}
+
+/// Copies rows of `width` elements as f32; lanes up to `toRow` become 0.
+WEFT_INLINE void packRows(int dtype, const void *from, int64_t fromRow,
+                          int64_t rows, int64_t width, float factor, float *to,
                           int64_t toRow) {
-  for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t d = 0; d < width; ++d)
-      to[r * toRow + d] = from[r * fromRow + d] * factor;
-    for (int64_t d = width; d < toRow; ++d)
-      to[r * toRow + d] = 0.0f;
-  }
+  const Vec scale = splat(factor);
+  withElements(dtype, [&](auto elements) {
+    for (int64_t r = 0; r < rows; ++r) {
+      float *row = to + r * toRow;
+      int64_t d = 0;
+      for (; d + kLanes <= width; d += kLanes)
+        store(row + d, elements.get(from, r * fromRow + d) * scale);
+      if (int64_t rest = width - d; rest > 0)
+        storePart(row + d, rest,
+                  elements.getPart(from, r * fromRow + d, rest, 0.0f) * scale);
+      for (d = width; d < toRow; ++d)
+        row[d] = 0.0f;
+    }
+  });
+}
+
+/// Rounds rows of `width` floats.
+WEFT_INLINE void unpackRows(int dtype, const float *from, int64_t fromRow,
+                            int64_t rows, int64_t width, void *to,
+                            int64_t toRow) {
+  withElements(dtype, [&](auto elements) {
+    for (int64_t r = 0; r < rows; ++r) {
+      const float *row = from + r * fromRow;
+      int64_t d = 0;
+      for (; d + kLanes <= width; d += kLanes)
+        elements.put(to, r * toRow + d, load(row + d));
+      if (int64_t rest = width - d; rest > 0)
+        elements.putPart(to, r * toRow + d, rest,
+                         loadPart(row + d, rest, 0.0f));
+    }
+  });
 }
 
 /// to[c][r] = from[r][c] * factor.
@@ -68,13 +101,34 @@ WEFT_INLINE void transpose(const float *from, int64_t fromRow, int64_t rows,
       to[c * toRow + r] = from[r * fromRow + c] * factor;
 }
 
-/// A tile of queries as columns; lanes past the last query are 0.
-WEFT_INLINE void packQueries(const float *from, int64_t fromRow, int64_t rows,
-                             int64_t width, float factor, float *to) {
+/// A tile of queries as columns; lanes past the last query are 0. `room` holds
+/// the widened rows of low ones: kQueryTile * width floats.
+WEFT_INLINE void packQueries(int dtype, const void *from, int64_t fromRow,
+                             int64_t rows, int64_t width, float factor,
+                             float *room, float *to) {
   if (rows < kQueryTile)
     for (int64_t i = 0; i < width * kQueryTile; ++i)
       to[i] = 0.0f;
-  transpose(from, fromRow, rows, width, factor, to, kQueryTile);
+  if (dtype == WEFT_F32) {
+    transpose(static_cast<const float *>(from), fromRow, rows, width, factor,
+              to, kQueryTile);
+    return;
+  }
+  packRows(dtype, from, fromRow, rows, width, factor, room, width);
+  transpose(room, width, rows, width, 1.0f, to, kQueryTile);
+}
+
+/// The reverse, for the rows that are queries.
+WEFT_INLINE void unpackQueries(int dtype, const float *from, int64_t rows,
+                               int64_t width, float factor, float *room,
+                               void *to, int64_t toRow) {
+  if (dtype == WEFT_F32) {
+    transpose(from, kQueryTile, width, rows, factor, static_cast<float *>(to),
+              toRow);
+    return;
+  }
+  transpose(from, kQueryTile, width, rows, factor, room, width);
+  unpackRows(dtype, room, width, rows, width, to, toRow);
 }
 
 /// Keys that any query of the tile may see.
@@ -113,8 +167,11 @@ void attentionForward(const AttentionHead &h, const AttentionOutput &o,
                       int64_t queryBegin, float *scratch);
 void attentionBackward(const AttentionHead &h, const AttentionGradients &g,
                        bool firstOfGroup, float *scratch);
-void attentionWriteKeys(int64_t keys, int64_t width, float *dk, int64_t dkRow,
-                        float *dv, int64_t dvRow, const float *scratch);
+void attentionWriteKeys(int dtype, int64_t keys, int64_t width, void *dk,
+                        int64_t dkRow, void *dv, int64_t dvRow,
+                        const float *scratch);
+int64_t forwardScratch(int64_t width);
+int64_t backwardScratch(int64_t keys, int64_t width);
 
 } // namespace WEFT_ISA
 } // namespace weft

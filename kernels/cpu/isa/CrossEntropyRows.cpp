@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CrossEntropyRows.h"
-#include "Simd.h"
+#include "LowFloats.h"
 
 namespace weft {
 namespace WEFT_ISA {
@@ -14,17 +14,19 @@ namespace {
 
 constexpr int kChains = 4;
 
+WEFT_INLINE int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
 /// Calls body(chain, vector of row[c..]) over the row; lanes past the end hold
 /// `rest`.
-template <typename Body>
-WEFT_INLINE void forEachVec(const float *row, int64_t count, float rest,
-                            Body body) {
+template <typename E, typename Body>
+WEFT_INLINE void forEachVec(E elements, const void *row, int64_t count,
+                            float rest, Body body) {
   int64_t c = 0;
   for (; c + kChains * kLanes <= count; c += kChains * kLanes)
     for (int chain = 0; chain < kChains; ++chain)
-      body(chain, load(row + c + chain * kLanes));
+      body(chain, elements.get(row, c + chain * kLanes));
   for (int chain = 0; c < count; ++chain, c += kLanes)
-    body(chain, loadPart(row + c, count - c, rest));
+    body(chain, elements.getPart(row, c, smaller(count - c, kLanes), rest));
 }
 
 WEFT_INLINE float largest(const Vec *chains) {
@@ -43,40 +45,44 @@ WEFT_INLINE double total(const Vec *chains) {
   return sum;
 }
 
-} // namespace
-
-float logSumExp(const float *logits, int64_t classes) {
+template <typename E>
+WEFT_INLINE float sumRow(E elements, const void *logits, int64_t classes) {
   const float none = -__builtin_inff();
   Vec best[kChains];
   for (Vec &chain : best)
     chain = splat(none);
-  forEachVec(logits, classes, none,
+  forEachVec(elements, logits, classes, none,
              [&](int chain, Vec x) { best[chain] = maxVec(x, best[chain]); });
   float max = largest(best);
   Vec sums[kChains] = {};
-  forEachVec(logits, classes, none, [&](int chain, Vec x) {
+  forEachVec(elements, logits, classes, none, [&](int chain, Vec x) {
     sums[chain] = sums[chain] + expVec(x - splat(max));
   });
   return static_cast<float>(static_cast<double>(max) +
                             __builtin_log(total(sums)));
 }
 
-double crossEntropyRow(const CrossEntropyRow &row, float lse) {
+template <typename E>
+WEFT_INLINE double loseRow(E elements, const CrossEntropyRow &row, float lse) {
+  auto logit = [&](int64_t c) {
+    return elements.getPart(row.logits, c, 1, 0.0f)[0];
+  };
   double weight = row.weights ? row.weights[row.target] : 1.0;
   double loss = (1.0 - row.smoothing) * weight *
-                (static_cast<double>(lse) - row.logits[row.target]);
+                (static_cast<double>(lse) - logit(row.target));
   if (row.smoothing == 0.0)
     return loss;
   // sum_c w[c] (lse - x[c])
   double smooth = 0.0;
   for (int64_t c = 0; c < row.classes; ++c)
     smooth += (row.weights ? row.weights[c] : 1.0) *
-              (static_cast<double>(lse) - row.logits[c]);
+              (static_cast<double>(lse) - logit(c));
   return loss + row.smoothing / static_cast<double>(row.classes) * smooth;
 }
 
-void crossEntropyGradRow(const CrossEntropyRow &row, float lse, double scale,
-                         float *dlogits) {
+template <typename E>
+WEFT_INLINE void differentiateRow(E elements, const CrossEntropyRow &row,
+                                  float lse, double scale, void *dlogits) {
   double weight = row.weights ? row.weights[row.target] : 1.0;
   double hard = scale * (1.0 - row.smoothing) * weight;
   double soft = scale * row.smoothing / static_cast<double>(row.classes);
@@ -87,17 +93,46 @@ void crossEntropyGradRow(const CrossEntropyRow &row, float lse, double scale,
     Vec g = all * expVec(x - shift);
     return softFactor == 0.0f ? g : g - splat(softFactor) * w;
   };
+  // The target's own gradient first: dlogits may be logits.
+  Vec target = gradient(elements.getPart(row.logits, row.target, 1, 0.0f),
+                        splat(row.weights ? row.weights[row.target] : 1.0f));
   int64_t c = 0;
   for (; c + kLanes <= row.classes; c += kLanes)
-    store(dlogits + c,
-          gradient(load(row.logits + c),
-                   row.weights ? load(row.weights + c) : splat(1.0f)));
+    elements.put(dlogits, c,
+                 gradient(elements.get(row.logits, c),
+                          row.weights ? load(row.weights + c) : splat(1.0f)));
   if (int64_t rest = row.classes - c; rest > 0)
-    storePart(dlogits + c, rest,
-              gradient(loadPart(row.logits + c, rest, 0.0f),
-                       row.weights ? loadPart(row.weights + c, rest, 0.0f)
-                                   : splat(1.0f)));
-  dlogits[row.target] -= static_cast<float>(hard);
+    elements.putPart(dlogits, c, rest,
+                     gradient(elements.getPart(row.logits, c, rest, 0.0f),
+                              row.weights
+                                  ? loadPart(row.weights + c, rest, 0.0f)
+                                  : splat(1.0f)));
+  elements.putPart(dlogits, row.target, 1,
+                   target - splat(static_cast<float>(hard)));
+}
+
+} // namespace
+
+float logSumExp(int dtype, const void *logits, int64_t classes) {
+  float result = 0.0f;
+  withElements(dtype, [&](auto elements) {
+    result = sumRow(elements, logits, classes);
+  });
+  return result;
+}
+
+double crossEntropyRow(const CrossEntropyRow &row, float lse) {
+  double result = 0.0;
+  withElements(row.dtype,
+               [&](auto elements) { result = loseRow(elements, row, lse); });
+  return result;
+}
+
+void crossEntropyGradRow(const CrossEntropyRow &row, float lse, double scale,
+                         void *dlogits) {
+  withElements(row.dtype, [&](auto elements) {
+    differentiateRow(elements, row, lse, scale, dlogits);
+  });
 }
 
 } // namespace WEFT_ISA

@@ -7,10 +7,10 @@
 
 namespace weft {
 namespace WEFT_ISA {
-float logSumExp(const float *logits, int64_t classes);
+float logSumExp(int dtype, const void *logits, int64_t classes);
 double crossEntropyRow(const CrossEntropyRow &row, float lse);
 void crossEntropyGradRow(const CrossEntropyRow &row, float lse, double scale,
-                         float *dlogits);
+                         void *dlogits);
 } // namespace WEFT_ISA
 } // namespace weft
 

@@ -7,6 +7,8 @@
 
 namespace weft {
 namespace WEFT_ISA {
+void widen(int dtype, int64_t count, const void *from, float *to);
+void narrow(int dtype, int64_t count, const float *from, void *to);
 void adam(const AdamNumbers &n, int64_t count, float *param, float *m, float *v,
           const float *grad);
 void sgd(const SgdNumbers &n, int64_t count, float *param, float *buffer,

@@ -26,9 +26,10 @@ namespace weft {
 constexpr int64_t kQueryTile = 64;
 constexpr int64_t kKeyTile = 64;
 
-/// One head of one batch row. Rows are `...Row` floats apart.
+/// One head of one batch row. Rows are `...Row` elements apart.
 struct AttentionHead {
-  const float *q, *k, *v;
+  int dtype; // of q, k, v, out and all gradients
+  const void *q, *k, *v;
   int64_t qRow, kRow, vRow;
   int64_t queries, keys, width; // T, S, D
   float scale;
@@ -42,16 +43,16 @@ struct AttentionHead {
 };
 
 struct AttentionOutput {
-  float *out;
+  void *out;
   int64_t outRow;
   float *lse; // of this head, one per query
 };
 
 struct AttentionGradients {
-  const float *dout, *out;
+  const void *dout, *out;
   int64_t doutRow, outRow;
   const float *lse;
-  float *dq;
+  void *dq;
   int64_t dqRow;
 };
 
@@ -61,7 +62,8 @@ struct AttentionGradients {
 
 /// Loss of one row before the division; `weights` may be null.
 struct CrossEntropyRow {
-  const float *logits;
+  int dtype; // of logits and their gradient
+  const void *logits;
   const float *weights;
   int64_t classes, target;
   double smoothing;
@@ -100,21 +102,25 @@ struct NormBlock {
 constexpr int64_t kMostLanes = 16;
 
 struct Loops {
+  /// Elements of f32, f16 or bf16 (WeftDType) as f32, and f32 rounded to them.
+  void (*widen)(int dtype, int64_t count, const void *from, float *to);
+  void (*narrow)(int dtype, int64_t count, const float *from, void *to);
+
   void (*attentionForward)(const AttentionHead &, const AttentionOutput &,
                            int64_t queryBegin, float *scratch);
   /// All gradients of one query head; dk and dv sums stay in the scratch.
   void (*attentionBackward)(const AttentionHead &, const AttentionGradients &,
                             bool firstOfGroup, float *scratch);
   /// Writes the sums that attentionBackward left.
-  void (*attentionWriteKeys)(int64_t keys, int64_t width, float *dk,
-                             int64_t dkRow, float *dv, int64_t dvRow,
+  void (*attentionWriteKeys)(int dtype, int64_t keys, int64_t width, void *dk,
+                             int64_t dkRow, void *dv, int64_t dvRow,
                              const float *scratch);
 
   /// Log of the sum of exponentials; needs no target.
-  float (*logSumExp)(const float *logits, int64_t classes);
+  float (*logSumExp)(int dtype, const void *logits, int64_t classes);
   double (*crossEntropyRow)(const CrossEntropyRow &, float lse);
   void (*crossEntropyGradRow)(const CrossEntropyRow &, float lse, double scale,
-                              float *dlogits);
+                              void *dlogits);
 
   void (*adam)(const AdamNumbers &, int64_t count, float *param, float *m,
                float *v, const float *grad);

@@ -7,7 +7,9 @@
 namespace weft {
 namespace WEFT_ISA {
 
-const Loops loops = {attentionForward,
+const Loops loops = {widen,
+                     narrow,
+                     attentionForward,
                      attentionBackward,
                      attentionWriteKeys,
                      logSumExp,

@@ -21,6 +21,7 @@ enum Floats : unsigned {
   F64 = 2,
   F16 = 4,
   BF16 = 8,
+  UpToF32 = F32 | F16 | BF16,
   AnyFloat = F32 | F64 | F16 | BF16
 };
 
@@ -35,35 +36,39 @@ struct Routine {
   int numValues = kAllValues;
   /// It can add to what its destination holds.
   bool accumulates = false;
+  /// Operands that are f32 in any case, as bits.
+  unsigned wideOperands = 0;
 };
 
 } // namespace
 
+constexpr unsigned kAdamMoments = 1 << 1 | 1 << 2, kSgdMoments = 1 << 1;
+
 /// The routines of an op stand in the order of preference.
 static const Routine kRoutines[] = {
-    {"weft.matmul", "weft_cpu_gemm", F32, kAllValues, /*accumulates=*/true},
-    {"weft.attention", "weft_cpu_attention"},
-    {"weft.attention_grad", "weft_cpu_attention_grad"},
-    {"weft.cross_entropy", "weft_cpu_cross_entropy"},
-    {"weft.cross_entropy_grad", "weft_cpu_cross_entropy_grad"},
-    {"weft.embedding", "weft_cpu_embedding"},
-    {"weft.embedding_grad", "weft_cpu_embedding_grad", F32, kAllValues,
+    {"weft.matmul", "weft_cpu_gemm", UpToF32, kAllValues, /*accumulates=*/true},
+    {"weft.attention", "weft_cpu_attention", UpToF32},
+    {"weft.attention_grad", "weft_cpu_attention_grad", UpToF32},
+    {"weft.cross_entropy", "weft_cpu_cross_entropy", UpToF32},
+    {"weft.cross_entropy_grad", "weft_cpu_cross_entropy_grad", UpToF32},
+    {"weft.embedding", "weft_cpu_embedding", UpToF32},
+    {"weft.embedding_grad", "weft_cpu_embedding_grad", UpToF32, kAllValues,
      /*accumulates=*/true},
-    {"weft.dropout", "weft_cpu_dropout"},
+    {"weft.dropout", "weft_cpu_dropout", UpToF32},
     {"weft.concat", "weft_cpu_copy", AnyFloat},
-    {"weft.pad", "weft_cpu_copy", F32 | F64}, // and a fill with zeros
-    {"weft.constant", "weft_cpu_constant", F32 | F64},
+    {"weft.pad", "weft_cpu_copy", AnyFloat}, // and a fill with zeros
+    {"weft.constant", "weft_cpu_constant", AnyFloat},
     {"weft.random_normal", "weft_cpu_random_normal"},
     {"weft.random_uniform", "weft_cpu_random_uniform"},
-    {"weft.norm_and_check", "weft_cpu_norm_and_check", F32, INT_MAX},
+    {"weft.norm_and_check", "weft_cpu_norm_and_check", UpToF32, INT_MAX},
+    {"weft.total_norm", "weft_cpu_total_norm", NoFloat, 0},
     {"weft.clip_coefficient", "weft_cpu_clip_coefficient", NoFloat, 0},
     {"weft.step_increment", "weft_cpu_step_increment", NoFloat, 0},
-    {"weft.total_norm", "weft_cpu_total_norm", NoFloat, 0},
     {"weft.scaler_update", "weft_cpu_scaler_update", NoFloat, 0},
-    {"weft.accumulate", "weft_cpu_accumulate"},
-    {"weft.adamw", "weft_cpu_adamw", F32, 4},
-    {"weft.adam", "weft_cpu_adam", F32, 4},
-    {"weft.sgd", "weft_cpu_sgd", F32, 3},
+    {"weft.accumulate", "weft_cpu_accumulate", UpToF32},
+    {"weft.adamw", "weft_cpu_adamw", UpToF32, 4, false, kAdamMoments},
+    {"weft.adam", "weft_cpu_adam", UpToF32, 4, false, kAdamMoments},
+    {"weft.sgd", "weft_cpu_sgd", UpToF32, 3, false, kSgdMoments},
 };
 
 static llvm::SmallVector<const Routine *> getRoutines(Operation *op) {
@@ -89,10 +94,13 @@ static Type findUnsupported(const Routine &routine, Operation *op) {
     types.append(op->result_type_begin(), op->result_type_end());
   else
     types.resize(std::min<size_t>(types.size(), routine.numValues));
-  for (Type type : types)
-    if (unsigned floats = getFloats(getElementTypeOrSelf(type));
-        (floats & routine.floats) != floats)
+  for (auto [index, type] : llvm::enumerate(types)) {
+    bool isWide = index < op->getNumOperands() && index < 32 &&
+                  (routine.wideOperands >> index & 1);
+    unsigned floats = getFloats(getElementTypeOrSelf(type));
+    if (floats & ~(isWide ? F32 : routine.floats))
       return getElementTypeOrSelf(type);
+  }
   return Type();
 }
 

@@ -21,13 +21,7 @@ static int64_t getCount(Value value) {
   return cast<RankedTensorType>(value.getType()).getNumElements();
 }
 
-static int64_t getLastSize(Value value) {
-  return getShape(value).back();
-}
-
-static int64_t getIndexType(Value value) {
-  return plan::getDType(getElementTypeOrSelf(value));
-}
+static int64_t getLastSize(Value value) { return getShape(value).back(); }
 
 static OpResult getResult(Operation *op, unsigned index = 0) {
   return op->getResult(index);
@@ -109,7 +103,7 @@ void ProgramLowering::lowerAccumulate(AccumulateOp op) {
   call.read(getDense(op.getValue()));
   call.read(getDense(op.getAccumulate()));
   call.write(getDestination(getResult(op)));
-  call.ints = {getCount(op.getResult())};
+  call.ints = {getCount(op.getResult()), getDType(op.getResult())};
   emitCall(call);
 }
 
@@ -124,7 +118,7 @@ void ProgramLowering::lowerEmbedding(EmbeddingOp op) {
   call.write(getDestination(getResult(op)));
   auto table = cast<RankedTensorType>(op.getTable().getType());
   call.ints = {getCount(op.getIds()), table.getDimSize(0), table.getDimSize(1),
-               getIndexType(op.getIds())};
+               getDType(op.getIds()), getDType(op.getTable())};
   emitCall(call);
 }
 
@@ -138,8 +132,10 @@ void ProgramLowering::lowerEmbeddingGrad(EmbeddingGradOp op, Value target,
   if (accumulate == 2)
     call.read(flag);
   auto table = cast<RankedTensorType>(op.getResult().getType());
-  call.ints = {getCount(op.getIds()), table.getDimSize(0), table.getDimSize(1),
-               getIndexType(op.getIds()), accumulate};
+  call.ints = {
+      getCount(op.getIds()),   table.getDimSize(0), table.getDimSize(1),
+      getDType(op.getIds()),   accumulate,          getDType(op.getGrad()),
+      getDType(op.getResult())};
   emitCall(call);
 }
 
@@ -150,7 +146,8 @@ static void addLossNumbers(OpT op, SmallVectorImpl<int64_t> &ints,
   ints.append({getCount(op.getTargets()), getLastSize(op.getLogits()),
                static_cast<int64_t>(op.getIgnoreIndex()),
                op.getReduction() == LossReduction::Sum,
-               op.getWeight() != Value(), getIndexType(op.getTargets())});
+               op.getWeight() != Value(), getDType(op.getTargets()),
+               getDType(op.getLogits())});
   floats.push_back(op.getLabelSmoothing().convertToDouble());
 }
 
@@ -194,7 +191,7 @@ LogicalResult ProgramLowering::lowerDropout(DropoutOp op) {
   auto type = cast<RankedTensorType>(op.getOperand().getType());
   int64_t rows = type.getRank() == 0 ? 1 : type.getDimSize(0);
   call.ints = {rows, type.getNumElements() / std::max<int64_t>(rows, 1),
-               static_cast<int64_t>(op.getOpId())};
+               static_cast<int64_t>(op.getOpId()), getDType(op.getOperand())};
   call.floats = {op.getP().convertToDouble()};
   emitCall(call);
   return success();
@@ -209,94 +206,6 @@ void ProgramLowering::lowerRandom(Operation *op, StringRef key, double first,
                static_cast<int64_t>(philoxNameHash(key.data(), key.size())),
                /*firstElement=*/0};
   call.floats = {first, second};
-  emitCall(call);
-}
-
-//===----------------------------------------------------------------------===//
-// Training step
-//===----------------------------------------------------------------------===//
-
-void ProgramLowering::lowerNormAndCheck(NormAndCheckOp op) {
-  Call call;
-  call.ints.push_back(op.getGrads().size());
-  for (Value grad : op.getGrads()) {
-    call.read(getDense(grad));
-    call.ints.push_back(getCount(grad));
-  }
-  call.write(getDestination(cast<OpResult>(op.getNorm())));
-  call.write(getDestination(cast<OpResult>(op.getFoundInf())));
-  call.floats = {op.getP().convertToDouble()};
-  emitCall(call);
-}
-
-void ProgramLowering::lowerTotalNorm(TotalNormOp op) {
-  Call call;
-  for (ValueRange range :
-       {ValueRange(op.getNorms()), ValueRange(op.getSkips())})
-    for (Value operand : range)
-      call.read(getDense(operand));
-  call.write(getDestination(getResult(op)));
-  if (op.getScale())
-    call.read(getDense(op.getScale()));
-  call.ints = {static_cast<int64_t>(op.getNorms().size()),
-               op.getScale() != Value()};
-  call.floats = {op.getP().convertToDouble()};
-  emitCall(call);
-}
-
-void ProgramLowering::lowerScalerUpdate(ScalerUpdateOp op) {
-  Call call;
-  for (Value operand : op->getOperands())
-    call.read(getDense(operand));
-  for (OpResult result : op->getResults())
-    call.write(getDestination(result));
-  call.ints = {static_cast<int64_t>(op.getPolicy()),
-               static_cast<int64_t>(op.getInterval()),
-               static_cast<int64_t>(op.getHysteresis())};
-  call.floats = {op.getGrowth().convertToDouble(),
-                 op.getBackoff().convertToDouble(),
-                 op.getMinimum().convertToDouble()};
-  emitCall(call);
-}
-
-void ProgramLowering::lowerClipCoefficient(ClipCoefficientOp op) {
-  Call call;
-  call.read(getDense(op.getNorm()));
-  call.read(getDense(op.getMaxNorm()));
-  call.write(getDestination(getResult(op)));
-  if (op.getScale())
-    call.read(getDense(op.getScale()));
-  emitCall(call);
-}
-
-void ProgramLowering::lowerStepIncrement(StepIncrementOp op) {
-  Call call;
-  call.read(getDense(op.getStep()));
-  call.read(getDense(op.getSkip()));
-  call.write(getDestination(getResult(op)));
-  emitCall(call);
-}
-
-/// The routine updates its first `numStates` buffers in place. A result that
-/// does not lie in the bytes of its operand starts as a copy of it.
-void ProgramLowering::lowerOptimizer(Operation *op, unsigned numStates,
-                                     ArrayRef<int64_t> flags, double lrScale,
-                                     double decayScale) {
-  Call call;
-  for (unsigned i = 0; i != numStates; ++i) {
-    Value old = getDense(op->getOperand(i));
-    Value target = getDestination(getResult(op, i));
-    if (target != old) {
-      copyTo(old, target);
-      reportCopy("optimizer state that is read again or not written back");
-    }
-    call.update(target);
-  }
-  for (Value operand : op->getOperands().drop_front(numStates))
-    call.read(getDense(operand));
-  call.ints = {getCount(op->getOperand(0))};
-  call.ints.append(flags.begin(), flags.end());
-  call.floats = {lrScale, decayScale};
   emitCall(call);
 }
 

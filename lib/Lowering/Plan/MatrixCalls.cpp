@@ -101,6 +101,8 @@ void ProgramLowering::lowerMatmul(MatmulOp op, ValueBuffer target, Value flag,
   call.read(rhs);
   call.add(getView(target),
            accumulate == 0 ? plan::Access::Write : plan::Access::Update);
+  if (op.getBias())
+    call.read(getDense(op.getBias()));
   if (accumulate == 2)
     call.read(flag);
   bool transposeLhs = op.getTransposeLhs(), transposeRhs = op.getTransposeRhs();
@@ -117,7 +119,9 @@ void ProgramLowering::lowerMatmul(MatmulOp op, ValueBuffer target, Value flag,
                b.batchStride,
                c.batchStride,
                accumulate,
-               /*hasBias=*/0};
+               op.getBias() != Value(),
+               getDType(op.getLhs()),
+               getDType(op.getResult())};
   emitCall(call);
 }
 
@@ -160,6 +164,7 @@ void ProgramLowering::lowerAttention(AttentionOp op) {
                                 op.getOpId());
   for (const ValueBuffer &buffer : {query, key, value, out})
     appendStrides(call.ints, buffer);
+  call.ints.push_back(getDType(op.getQuery()));
   double dropout = op.getDropout().convertToDouble();
   if (dropout > 0)
     call.read(getDense(op.getRng()));
@@ -189,6 +194,7 @@ void ProgramLowering::lowerAttentionGrad(AttentionGradOp op) {
     appendStrides(call.ints, buffer);
   for (const ValueBuffer &target : targets)
     appendStrides(call.ints, target);
+  call.ints.push_back(getDType(op.getQuery()));
   double dropout = op.getDropout().convertToDouble();
   if (dropout > 0)
     call.read(getDense(op.getRng()));

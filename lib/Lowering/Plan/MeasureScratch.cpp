@@ -20,13 +20,13 @@ namespace weft {
 /// Bytes beside the arena; negative if the routine refuses the arguments.
 static int64_t measure(StringRef routine, ArrayRef<int64_t> ints,
                        int32_t threads) {
-  // Numbers of integers in Library.h: 14 of a product, 20 and 32 of attention.
+  // Numbers of integers in Library.h: 16 of a product, 21 and 33 of attention.
   bool isGradient = routine == "weft_cpu_attention_grad";
   if (routine == "weft_cpu_gemm")
-    return ints.size() == 14 ? weft_cpu_gemm_scratch_bytes(ints.data(), threads)
+    return ints.size() == 16 ? weft_cpu_gemm_scratch_bytes(ints.data(), threads)
                              : -1;
   if (routine == "weft_cpu_attention" || isGradient) {
-    if (ints.size() != (isGradient ? 32 : 20))
+    if (ints.size() != (isGradient ? 33 : 21))
       return -1;
     return weft_cpu_attention_scratch_bytes(ints.data(), isGradient, threads);
   }

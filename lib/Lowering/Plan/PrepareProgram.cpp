@@ -34,14 +34,20 @@ static SmallVector<unsigned> getKernelReuse(CallOp call, unsigned index,
 
 SmallVector<unsigned> getReusableOperands(Operation *op, unsigned index,
                                           const SymbolTable &symbols) {
+  // Results that are the new contents of the operand of the same number.
+  auto getOwn = [&](unsigned numStates) {
+    return index < numStates ? SmallVector<unsigned>{index}
+                             : SmallVector<unsigned>();
+  };
   return llvm::TypeSwitch<Operation *, SmallVector<unsigned>>(op)
       .Case([&](CallOp call) { return getKernelReuse(call, index, symbols); })
       .Case([&](AccumulateOp) { return SmallVector<unsigned>{0, 1}; })
       .Case([&](CrossEntropyGradOp) { return SmallVector<unsigned>{1}; })
       .Case<DropoutOp, StepIncrementOp>(
           [&](Operation *) { return SmallVector<unsigned>{0}; })
-      .Case<AdamWOp, AdamOp, SgdOp>(
-          [&](Operation *) { return SmallVector<unsigned>{index}; })
+      .Case<AdamWOp, AdamOp>([&](Operation *) { return getOwn(3); })
+      .Case([&](SgdOp) { return getOwn(2); })
+      .Case([&](ScalerUpdateOp) { return getOwn(2); })
       .Default([](Operation *) { return SmallVector<unsigned>(); });
 }
 

@@ -22,6 +22,11 @@ struct ValueBuffer {
   plan::Layout layout;
 };
 
+/// The ABI's number of the value's element type.
+inline int64_t getDType(mlir::Value value) {
+  return plan::getDType(mlir::getElementTypeOrSelf(value));
+}
+
 /// Whether the matrix routine can write the product with these strides.
 bool canWriteProduct(MatmulOp op, const plan::Layout &layout);
 
@@ -92,11 +97,13 @@ private:
   llvm::LogicalResult lowerDropout(DropoutOp op);
   void lowerRandom(mlir::Operation *op, llvm::StringRef key, double first,
                    double second);
+
+  // TrainingCalls.cpp: the end of a step.
   void lowerNormAndCheck(NormAndCheckOp op);
   void lowerTotalNorm(TotalNormOp op);
-  void lowerScalerUpdate(ScalerUpdateOp op);
   void lowerClipCoefficient(ClipCoefficientOp op);
   void lowerStepIncrement(StepIncrementOp op);
+  void lowerScalerUpdate(ScalerUpdateOp op);
   void lowerOptimizer(mlir::Operation *op, unsigned numStates,
                       llvm::ArrayRef<int64_t> flags, double lrScale,
                       double decayScale);

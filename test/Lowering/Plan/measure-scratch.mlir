@@ -8,7 +8,7 @@ module {
     %q = plan.input "q" : memref<2x8x2x2xf32>
     %out = plan.alloc temporary : memref<2x8x2x2xf32>
     %lse = plan.alloc temporary : memref<2x2x8xf32>
-    plan.call "weft_cpu_attention"(read %q : memref<2x8x2x2xf32>, read %q : memref<2x8x2x2xf32>, read %q : memref<2x8x2x2xf32>, write %out : memref<2x8x2x2xf32>, write %lse : memref<2x2x8xf32>) ints [2, 8, 8, 2, 2, 2, 1, 0, 32, 4, 2, 32, 4, 2, 32, 4, 2, 32, 4, 2] floats [0.5, 0.0]
+    plan.call "weft_cpu_attention"(read %q : memref<2x8x2x2xf32>, read %q : memref<2x8x2x2xf32>, read %q : memref<2x8x2x2xf32>, write %out : memref<2x8x2x2xf32>, write %lse : memref<2x2x8xf32>) ints [2, 8, 8, 2, 2, 2, 1, 0, 32, 4, 2, 32, 4, 2, 32, 4, 2, 32, 4, 2, 0] floats [0.5, 0.0]
   }
 }
 
@@ -31,6 +31,6 @@ module {
     %x = plan.input "x" : memref<4x4xf32>
     %y = plan.alloc temporary : memref<4x4xf32>
     // expected-error @+1 {{expects arguments that weft_cpu_gemm accepts, but it refuses them}}
-    plan.call "weft_cpu_gemm"(read %x : memref<4x4xf32>, read %x : memref<4x4xf32>, write %y : memref<4x4xf32>) ints [1, 4, 4, 4, 0, 0, 1, 4, 4, 0, 0, 0, 0, 0]
+    plan.call "weft_cpu_gemm"(read %x : memref<4x4xf32>, read %x : memref<4x4xf32>, write %y : memref<4x4xf32>) ints [1, 4, 4, 4, 0, 0, 1, 4, 4, 0, 0, 0, 0, 0, 0, 0]
   }
 }

@@ -42,11 +42,14 @@ Ints makeInts(const Case &c, bool gradient) {
     add(batch, row, c.d);
   int64_t outRow = c.h * c.d;
   add(c.t * outRow, outRow, c.d);
-  if (!gradient)
+  if (!gradient) {
+    ints.push_back(WEFT_F32);
     return ints;
+  }
   add(c.t * outRow, outRow, c.d); // dout
   for (int i = 0; i < 3; ++i)     // slices of one dqkv tensor
     add(batch, row, c.d);
+  ints.push_back(WEFT_F32);
   return ints;
 }
 
@@ -233,7 +236,7 @@ TEST(Attention, LargeScoresDoNotOverflow) {
     TestContext context(1, isa);
     Floats q = {100.0f, 100.0f}, k = {100.0f, -100.0f}, v = {3.0f, 5.0f};
     Floats out(2), lse(2);
-    Ints ints = {1, 2, 2, 1, 1, 1, 0, 0, 2, 1, 1, 2, 1, 1, 2, 1, 1, 2, 1, 1};
+    Ints ints = {1, 2, 2, 1, 1, 1, 0, 0, 2, 1, 1, 2, 1, 1, 2, 1, 1, 2, 1, 1, 0};
     callOk(context, weft_cpu_attention,
            {q.data(), k.data(), v.data(), out.data(), lse.data()}, ints,
            {1.0, 0.0});
@@ -247,7 +250,7 @@ TEST(Attention, NanReachesTheOutput) {
     TestContext context(1, isa);
     Floats q = {1.0f, 1.0f}, k = {NAN, 1.0f}, v = {3.0f, 5.0f};
     Floats out(2), lse(2);
-    Ints ints = {1, 2, 2, 1, 1, 1, 1, 0, 2, 1, 1, 2, 1, 1, 2, 1, 1, 2, 1, 1};
+    Ints ints = {1, 2, 2, 1, 1, 1, 1, 0, 2, 1, 1, 2, 1, 1, 2, 1, 1, 2, 1, 1, 0};
     callOk(context, weft_cpu_attention,
            {q.data(), k.data(), v.data(), out.data(), lse.data()}, ints,
            {1.0, 0.0});
@@ -281,8 +284,11 @@ TEST(Attention, Errors) {
   expect("expects 6 buffers, but got 5", 3, 2, 0.5);
   expect("expects T of at least 1 and at most 1073741824, but got 0", 1, 0,
          0.0);
+  expect("expects q, k, v and out of dtype f32 (0), f16 (2) or bf16 (3), but "
+         "got 1",
+         20, WEFT_F64, 0.0);
   expectError(70, "expects 9 buffers, but got 1", weft_cpu_attention_grad, {x},
               {}, {});
-  expectError(70, "expects 32 ints, but got 20", weft_cpu_attention_grad,
+  expectError(70, "expects 33 ints, but got 21", weft_cpu_attention_grad,
               {x, x, x, x, x, x, x, x, x}, makeInts(c, false), {1.0, 0.0});
 }

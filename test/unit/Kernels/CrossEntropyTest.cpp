@@ -12,7 +12,8 @@ struct Case {
   bool weights = false, wide = false;
   double smoothing = 0.0;
   Ints ints() const {
-    return {n, v, ignored, reduction, weights, wide ? WEFT_I64 : WEFT_I32};
+    return {n,       v, ignored, reduction, weights, wide ? WEFT_I64 : WEFT_I32,
+            WEFT_F32};
   }
 };
 
@@ -179,7 +180,8 @@ TEST(CrossEntropy, ExponentialIsAccurate) {
       for (int i = 0; i < 1 << 16; ++i)
         x.push_back(-87.0f + 175.0f * (piece * 65536 + i) / (64.0f * 65536));
       // Gradient with lse = 0 and scale 1 is e^x away from the target.
-      CrossEntropyRow row = {x.data(), nullptr, 1 << 16, 0, 0.0, 65536.0};
+      CrossEntropyRow row = {WEFT_F32, x.data(), nullptr, 1 << 16,
+                             0,        0.0,      65536.0};
       loops->crossEntropyGradRow(row, 0.0f, 1.0, y.data());
       for (size_t i = 1; i < x.size(); ++i) {
         double want = std::exp(static_cast<double>(x[i]));
@@ -188,7 +190,7 @@ TEST(CrossEntropy, ExponentialIsAccurate) {
     }
     EXPECT_LT(worst, 1.5e-7) << cpuIsaName(isa);
     x = {0.0f, 0.0f, -87.5f, -INFINITY, -1e30f, NAN, 200.0f, INFINITY};
-    CrossEntropyRow row = {x.data(), nullptr, 8, 0, 0.0, 8.0};
+    CrossEntropyRow row = {WEFT_F32, x.data(), nullptr, 8, 0, 0.0, 8.0};
     loops->crossEntropyGradRow(row, 0.0f, 1.0, y.data());
     EXPECT_EQ(y[1], 1.0f);
     EXPECT_EQ(y[2], 0.0f);
@@ -216,6 +218,8 @@ TEST(CrossEntropy, Errors) {
   expect(70, "expects reduction of at least 0 and at most 1, but got 2", 3, 2);
   expect(70, "expects 6 buffers, but got 5", 4, 1);
   expect(70, "expects indices of dtype i32 (5) or i64 (6), but got 0", 5, 0);
+  expect(70, "expects logits of dtype f32 (0), f16 (2) or bf16 (3), but got 5",
+         6, WEFT_I32);
   expectError(3, "expects targets in [0, 10) or -100, but got 10 at row 2",
               weft_cpu_cross_entropy_grad,
               {x, data.logits.data(), data.narrow.data(), x, x, x}, c.ints(),

@@ -84,8 +84,14 @@ TEST(Fill, Types) {
   Ints i(3);
   callOk(context, weft_cpu_fill, {i.data()}, {WEFT_I64, 3}, {-100.0});
   EXPECT_EQ(i, Ints(3, -100));
-  expectError(70, "expects dtype f32, f64, i1, i32 or i64, but got 2",
-              weft_cpu_fill, {f.data()}, {WEFT_F16, 1}, {0.0});
+  for (int64_t type : {WEFT_F16, WEFT_BF16}) {
+    Lows low(3);
+    callOk(context, weft_cpu_fill, {low.data()}, {type, 3}, {0.1});
+    EXPECT_EQ(low, Lows(3, toLow(0.1f, type)));
+  }
+  expectError(70,
+              "expects dtype f32, f64, f16, bf16, i1, i32 or i64, but got 9",
+              weft_cpu_fill, {f.data()}, {9, 1}, {0.0});
 }
 
 TEST(Constant, Types) {
@@ -100,8 +106,14 @@ TEST(Constant, Types) {
               {WEFT_F32, 2}, {0.5});
   expectError(70, "expects 4 ints, but got 3", weft_cpu_constant, {f.data()},
               {WEFT_I32, 2, 1}, {});
-  expectError(70, "expects dtype f32, f64, i1, i32 or i64, but got 3",
-              weft_cpu_constant, {f.data()}, {WEFT_BF16, 0}, {});
+  for (int64_t type : {WEFT_F16, WEFT_BF16}) {
+    Lows low(2);
+    callOk(context, weft_cpu_constant, {low.data()}, {type, 2}, {0.5, -0.1});
+    EXPECT_EQ(low, (Lows{toLow(0.5f, type), toLow(-0.1f, type)}));
+  }
+  expectError(70,
+              "expects dtype f32, f64, f16, bf16, i1, i32 or i64, but got 9",
+              weft_cpu_constant, {f.data()}, {9, 0}, {});
 }
 
 TEST(Accumulate, AddsOrStartsAgain) {
@@ -112,16 +124,17 @@ TEST(Accumulate, AddsOrStartsAgain) {
     TestContext context(threads);
     Floats out = old;
     callOk(context, weft_cpu_accumulate,
-           {out.data(), value.data(), &one, out.data()}, {count}, {});
+           {out.data(), value.data(), &one, out.data()}, {count, WEFT_F32}, {});
     for (int64_t i = 0; i < count; ++i)
       EXPECT_EQ(out[i], old[i] + value[i]);
     out.assign(count, NAN);
     callOk(context, weft_cpu_accumulate,
-           {out.data(), value.data(), &zero, out.data()}, {count}, {});
+           {out.data(), value.data(), &zero, out.data()}, {count, WEFT_F32},
+           {});
     EXPECT_EQ(out, value);
     out = value;
     callOk(context, weft_cpu_accumulate,
-           {old.data(), out.data(), &zero, out.data()}, {count}, {});
+           {old.data(), out.data(), &zero, out.data()}, {count, WEFT_F32}, {});
     EXPECT_EQ(out, value);
   }
 }

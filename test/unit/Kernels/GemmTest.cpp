@@ -12,6 +12,7 @@ struct Gemm {
   bool shareA = false, shareB = false, bias = false;
   int64_t accumulate = 0;
   float flag = 0.0f;
+  int64_t type = WEFT_F32, typeC = WEFT_F32;
 
   int64_t lda() const { return (transA ? m : k) + padA; }
   int64_t ldb() const { return (transB ? k : n) + padB; }
@@ -33,66 +34,88 @@ struct Gemm {
             shareB ? 0 : sizeB(),
             sizeC(),
             accumulate,
-            bias};
+            bias,
+            type,
+            typeC};
   }
 };
 
-/// Runs with operands `shift` floats off alignment.
-Floats run(const Gemm &g, int threads, int64_t shift = 0) {
-  TestContext context(threads);
-  Floats a = randomFloats(shift + g.batch * g.sizeA(), 1);
-  Floats b = randomFloats(shift + g.batch * g.sizeB(), 2);
-  Floats c = randomFloats(shift + g.batch * g.sizeC(), 3);
-  Floats bias = randomFloats(shift + g.n, 4);
+/// The operands, rounded to their types; C is NaN where it must not be read.
+struct Operands {
+  Floats a, b, c, bias;
+  explicit Operands(const Gemm &g)
+      : a(rounded(randomFloats(g.batch * g.sizeA(), 1), g.type)),
+        b(rounded(randomFloats(g.batch * g.sizeB(), 2), g.type)),
+        c(rounded(randomFloats(g.batch * g.sizeC(), 3), g.typeC)),
+        bias(rounded(randomFloats(g.n, 4), g.type)) {}
+};
+
+bool addsToOld(const Gemm &g) {
+  return g.accumulate == 1 || (g.accumulate == 2 && g.flag != 0.0f);
+}
+
+template <typename Body> void forEachResult(const Gemm &g, Body body) {
+  for (int64_t i = 0; i < g.batch; ++i)
+    for (int64_t r = 0; r < g.m; ++r)
+      for (int64_t j = 0; j < g.n; ++j)
+        body(i, r, j, i * g.sizeC() + r * g.ldc() + j);
+}
+
+/// Runs with operands `shift` elements off alignment.
+Floats run(const Gemm &g, int threads, int64_t shift = 0,
+           CpuIsa isa = CpuIsa::Avx512) {
+  TestContext context(threads, isa);
+  Operands numbers(g);
+  if (!addsToOld(g))
+    forEachResult(
+        g, [&](int64_t, int64_t, int64_t, int64_t at) { numbers.c[at] = NAN; });
   // The same numbers at every shift.
-  auto moved = [&](Floats &values) {
-    std::rotate(values.begin(), values.end() - shift, values.end());
-    return values.data() + shift;
+  auto make = [&](Floats values, int64_t type) {
+    values.insert(values.begin(), shift, 0.0f);
+    return Elements(values, type);
   };
-  const float *operands[] = {moved(a), moved(b), moved(c), moved(bias)};
-  if (g.accumulate != 1 && !(g.accumulate == 2 && g.flag != 0.0f))
-    for (int64_t i = 0; i < g.batch; ++i)
-      for (int64_t r = 0; r < g.m; ++r)
-        for (int64_t j = 0; j < g.n; ++j)
-          const_cast<float *>(operands[2])[i * g.sizeC() + r * g.ldc() + j] =
-              NAN;
-  std::vector<const void *> buffers(operands, operands + 3 + g.bias);
+  Elements a = make(numbers.a, g.type), b = make(numbers.b, g.type);
+  Elements c = make(numbers.c, g.typeC), bias = make(numbers.bias, g.type);
+  std::vector<const void *> buffers = {a.at(shift), b.at(shift), c.at(shift)};
+  if (g.bias)
+    buffers.push_back(bias.at(shift));
   if (g.accumulate == 2)
     buffers.push_back(&g.flag);
   callOk(context, weft_cpu_gemm, buffers, g.ints(), {});
-  return Floats(c.begin() + shift, c.end());
+  Floats result = c.values();
+  return Floats(result.begin() + shift, result.end());
 }
 
 Doubles reference(const Gemm &g) {
-  Floats a = randomFloats(g.batch * g.sizeA(), 1);
-  Floats b = randomFloats(g.batch * g.sizeB(), 2);
-  Floats old = randomFloats(g.batch * g.sizeC(), 3);
-  Floats bias = randomFloats(g.n, 4);
-  Doubles c(old.begin(), old.end());
-  bool adds = g.accumulate == 1 || (g.accumulate == 2 && g.flag != 0.0f);
-  for (int64_t i = 0; i < g.batch; ++i)
-    for (int64_t r = 0; r < g.m; ++r)
-      for (int64_t j = 0; j < g.n; ++j) {
-        const float *x = a.data() + (g.shareA ? 0 : i * g.sizeA());
-        const float *y = b.data() + (g.shareB ? 0 : i * g.sizeB());
-        double sum = g.bias ? bias[j] : 0.0;
-        for (int64_t k = 0; k < g.k; ++k)
-          sum += static_cast<double>(g.transA ? x[k * g.lda() + r]
-                                              : x[r * g.lda() + k]) *
-                 (g.transB ? y[j * g.ldb() + k] : y[k * g.ldb() + j]);
-        double &to = c[i * g.sizeC() + r * g.ldc() + j];
-        to = adds ? to + sum : sum;
-      }
+  Operands x(g);
+  Doubles c(x.c.begin(), x.c.end());
+  forEachResult(g, [&](int64_t i, int64_t r, int64_t j, int64_t at) {
+    const float *a = x.a.data() + (g.shareA ? 0 : i * g.sizeA());
+    const float *b = x.b.data() + (g.shareB ? 0 : i * g.sizeB());
+    double sum = g.bias ? x.bias[j] : 0.0;
+    for (int64_t k = 0; k < g.k; ++k)
+      sum += static_cast<double>(g.transA ? a[k * g.lda() + r]
+                                          : a[r * g.lda() + k]) *
+             (g.transB ? b[j * g.ldb() + k] : b[k * g.ldb() + j]);
+    c[at] = addsToOld(g) ? c[at] + sum : sum;
+  });
   return c;
 }
 
-void check(const Gemm &g) {
-  Floats one = run(g, 1);
-  EXPECT_LT(largestError(one, reference(g)), 2e-6 * std::sqrt(g.k))
-      << g.batch << " " << g.m << " " << g.n << " " << g.k << " trans "
-      << g.transA << g.transB;
-  EXPECT_TRUE(sameBits(one, run(g, 2))) << g.m << " " << g.n << " " << g.k;
-  EXPECT_TRUE(sameBits(one, run(g, 2, /*shift=*/1)));
+std::string describe(const Gemm &g) {
+  std::string text;
+  for (int64_t value : g.ints())
+    text += std::to_string(value) + " ";
+  return text;
+}
+
+void check(const Gemm &g, CpuIsa isa = CpuIsa::Avx512) {
+  Floats one = run(g, 1, 0, isa);
+  // f32 sums, then one rounding.
+  double bound = 2e-6 * std::sqrt(g.k) + roundingError(g.typeC);
+  EXPECT_LT(largestError(one, reference(g)), bound) << describe(g);
+  EXPECT_TRUE(sameBits(one, run(g, 2, 0, isa))) << describe(g);
+  EXPECT_TRUE(sameBits(one, run(g, 2, /*shift=*/1, isa))) << describe(g);
 }
 
 Gemm shaped(int64_t m, int64_t n, int64_t k, int64_t transA, int64_t transB) {
@@ -163,6 +186,102 @@ TEST(Gemm, TransformerShapesHaveTheSameBitsForEveryThreadCount) {
   }
 }
 
+/// Low operands with a low and with an f32 result, with bf16 instructions
+/// (where the machine has them) and without.
+template <typename Body> void forEachLowType(Body body) {
+  struct Case {
+    int64_t type;
+    CpuIsa isa;
+  };
+  for (Case c :
+       {Case{WEFT_F16, CpuIsa::Avx512}, Case{WEFT_F16, CpuIsa::Baseline},
+        Case{WEFT_BF16, CpuIsa::Avx512}, Case{WEFT_BF16, CpuIsa::Avx2}})
+    for (int64_t typeC : {c.type, static_cast<int64_t>(WEFT_F32)})
+      body(c.type, typeC, c.isa);
+}
+
+TEST(Gemm, LowSizesAndTransposes) {
+  forEachLowType([&](int64_t type, int64_t typeC, CpuIsa isa) {
+    for (int64_t trans = 0; trans < 4; ++trans)
+      for (int64_t m : {1, 7, 65})
+        for (int64_t n : {1, 63})
+          for (int64_t k : {1, 5, 129}) {
+            Gemm g = shaped(m, n, k, trans & 1, trans >> 1);
+            g.type = type, g.typeC = typeC;
+            check(g, isa);
+          }
+  });
+}
+
+TEST(Gemm, LowStridesBiasAccumulate) {
+  forEachLowType([&](int64_t type, int64_t typeC, CpuIsa isa) {
+    for (int64_t trans = 0; trans < 4; ++trans)
+      for (int64_t accumulate = 0; accumulate < 3; ++accumulate)
+        for (bool bias : {false, true}) {
+          Gemm g = shaped(33, 47, 21, trans & 1, trans >> 1);
+          g.type = type, g.typeC = typeC;
+          g.padA = 3, g.padB = 5, g.padC = 7;
+          g.bias = bias, g.accumulate = accumulate, g.flag = bias;
+          check(g, isa);
+          g.batch = 3, g.shareB = accumulate == 1, g.shareA = accumulate == 2;
+          check(g, isa);
+        }
+  });
+}
+
+// More than one block in each direction; K past every limit of a stage.
+TEST(Gemm, LowBlocksAndLongSums) {
+  forEachLowType([&](int64_t type, int64_t typeC, CpuIsa isa) {
+    for (int64_t trans = 0; trans < 4; ++trans) {
+      Gemm g = shaped(300, 270, 1100, trans & 1, trans >> 1);
+      g.type = type, g.typeC = typeC, g.bias = true;
+      check(g, isa);
+      g = shaped(17, 210, 5000, trans & 1, trans >> 1);
+      g.type = type, g.typeC = typeC, g.accumulate = 1;
+      check(g, isa);
+    }
+  });
+}
+
+TEST(Gemm, LowTransformerShapesHaveTheSameBitsForEveryThreadCount) {
+  forEachLowType([&](int64_t type, int64_t typeC, CpuIsa isa) {
+    for (Gemm g : {shaped(512, 768, 3072, 0, 0), shaped(768, 2304, 512, 1, 0),
+                   shaped(128, 128, 4096, 1, 0), shaped(128, 512, 2048, 1, 1),
+                   shaped(1024, 256, 128, 0, 1), shaped(1, 5000, 768, 0, 1)}) {
+      g.type = type, g.typeC = typeC;
+      Floats one = run(g, 1, 0, isa);
+      for (int threads : {2, 3})
+        EXPECT_TRUE(sameBits(one, run(g, threads, 0, isa))) << describe(g);
+    }
+  });
+}
+
+/// One product of two numbers in the type.
+float multiply(int64_t type, float a, float b, CpuIsa isa = CpuIsa::Avx512) {
+  TestContext context(1, isa);
+  Elements x({a}, type), y({b}, type), z({0.0f}, type);
+  Gemm g;
+  g.type = g.typeC = type;
+  callOk(context, weft_cpu_gemm, {x.data(), y.data(), z.data()}, g.ints(), {});
+  return z.values()[0];
+}
+
+TEST(Gemm, LowEdgesOfTheRange) {
+  for (CpuIsa isa : kAllIsas) {
+    EXPECT_EQ(multiply(WEFT_F16, 255.0f, 257.0f, isa), INFINITY); // 65535
+    EXPECT_EQ(multiply(WEFT_F16, 256.0f, -255.875f, isa), -65504.0f);
+    EXPECT_EQ(multiply(WEFT_F16, 0x1p-12f, 0x1p-12f, isa), 0x1p-24f);
+    EXPECT_EQ(multiply(WEFT_F16, 0x1p-24f, 1024.0f, isa), 0x1p-14f);
+    EXPECT_EQ(multiply(WEFT_F16, 1.5f * 0x1p-12f, 0x1p-12f, isa), 0x1p-23f);
+    for (int64_t type : {WEFT_F16, WEFT_BF16}) {
+      EXPECT_EQ(multiply(type, INFINITY, -1.0f, isa), -INFINITY);
+      EXPECT_TRUE(std::isnan(multiply(type, INFINITY, 0.0f, isa)));
+      EXPECT_TRUE(std::isnan(multiply(type, NAN, 1.0f, isa)));
+    }
+    EXPECT_EQ(multiply(WEFT_BF16, 0x1p100f, 0x1p28f, isa), INFINITY);
+  }
+}
+
 TEST(Gemm, FlagOfZeroDoesNotReadTheDestination) {
   Gemm g = shaped(9, 9, 9, 0, 0);
   g.accumulate = 2, g.flag = 0.0f; // run() fills C with NaN
@@ -199,4 +318,7 @@ TEST(Gemm, Errors) {
   expectError(70, "expects A or B to differ within a batch, but got strides 0",
               weft_cpu_gemm, {x, x, x}, shared, {});
   expect("expects 4 buffers, but got 3", 13, 1);
+  expect("expects A and B of dtype f32 (0), f16 (2) or bf16 (3), but got 1", 14,
+         WEFT_F64);
+  expect("expects C of dtype f32 (0) or that of A, but got 3", 15, WEFT_BF16);
 }

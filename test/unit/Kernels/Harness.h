@@ -3,6 +3,7 @@
 #ifndef WEFT_TEST_UNIT_KERNELS_HARNESS_H
 #define WEFT_TEST_UNIT_KERNELS_HARNESS_H
 
+#include "weft/Formats/Half.h"
 #include "weft/Runtime/Context.h"
 #include "weft/Runtime/Library.h"
 
@@ -26,6 +27,56 @@ inline Floats randomFloats(size_t count, unsigned seed) {
   for (float &value : values)
     value = static_cast<float>(static_cast<int32_t>(generator())) * 0x1p-31f;
   return values;
+}
+
+using Lows = std::vector<uint16_t>;
+
+/// A number rounded to f16 or bf16, as bits and as a number.
+inline uint16_t toLow(float value, int64_t dtype) {
+  return dtype == WEFT_F16 ? floatToHalf(value) : floatToBf16(value);
+}
+inline float fromLow(uint16_t bits, int64_t dtype) {
+  return dtype == WEFT_F16 ? halfToFloat(bits) : bf16ToFloat(bits);
+}
+
+/// Elements of f32, f16 or bf16, with numbers for them.
+class Elements {
+public:
+  Elements(const Floats &values, int64_t dtype) : dtype(dtype) {
+    if (dtype == WEFT_F32)
+      wide = values;
+    else
+      for (float value : values)
+        low.push_back(toLow(value, dtype));
+  }
+  void *data() {
+    return dtype == WEFT_F32 ? static_cast<void *>(wide.data()) : low.data();
+  }
+  void *at(int64_t index) {
+    return static_cast<char *>(data()) + index * (dtype == WEFT_F32 ? 4 : 2);
+  }
+  /// The numbers that the elements hold.
+  Floats values() const {
+    Floats result = wide;
+    for (uint16_t bits : low)
+      result.push_back(fromLow(bits, dtype));
+    return result;
+  }
+
+private:
+  int64_t dtype;
+  Floats wide;
+  Lows low;
+};
+
+/// `values` rounded to the type.
+inline Floats rounded(const Floats &values, int64_t dtype) {
+  return Elements(values, dtype).values();
+}
+
+/// Largest error of one rounding to the type, relative to the number.
+inline double roundingError(int64_t dtype) {
+  return dtype == WEFT_F16 ? 0x1p-11 : dtype == WEFT_BF16 ? 0x1p-8 : 0x1p-24;
 }
 
 /// Bitwise equality, so that NaNs compare and signs of zero count.

@@ -21,6 +21,7 @@ Norm runNorm(const std::vector<Floats> &grads, double p, int threads,
     buffers.push_back(grad.data());
     ints.push_back(static_cast<int64_t>(grad.size()));
   }
+  ints.insert(ints.end(), grads.size(), WEFT_F32);
   buffers.push_back(&result.norm);
   buffers.push_back(&result.bad);
   callOk(context, weft_cpu_norm_and_check, buffers, ints, {p});
@@ -78,9 +79,12 @@ TEST(Norm, LargestFloatsAreFinite) {
 TEST(Norm, Errors) {
   float x[2] = {};
   expectError(70, "expects p above 0, but got -1.000000",
-              weft_cpu_norm_and_check, {x, x, x}, {1, 2}, {-1.0});
+              weft_cpu_norm_and_check, {x, x, x}, {1, 2, WEFT_F32}, {-1.0});
   expectError(70, "expects 3 buffers, but got 2", weft_cpu_norm_and_check,
-              {x, x}, {1, 2}, {2.0});
+              {x, x}, {1, 2, WEFT_F32}, {2.0});
+  expectError(
+      70, "expects gradients of dtype f32 (0), f16 (2) or bf16 (3), but got 1",
+      weft_cpu_norm_and_check, {x, x, x}, {1, 2, WEFT_F64}, {2.0});
 }
 
 TEST(Clip, Coefficient) {
@@ -124,13 +128,13 @@ struct Optimizer {
     callOk(context, routine,
            {param.data(), first.data(), second.data(), grad.data(), &coef, &bad,
             &step, &lr, &decay, &beta1, &beta2, &eps},
-           {count()}, {lrScale, decayScale});
+           {count(), WEFT_F32, WEFT_F32, -1}, {lrScale, decayScale});
   }
   void sgd(WeftContext &context, const Floats &grad, bool nesterov) {
     callOk(context, weft_cpu_sgd,
            {param.data(), first.data(), grad.data(), &coef, &bad, &step, &lr,
             &decay, &momentum},
-           {count(), nesterov}, {lrScale, decayScale});
+           {count(), nesterov, WEFT_F32, WEFT_F32, -1}, {lrScale, decayScale});
   }
 };
 
@@ -246,9 +250,9 @@ TEST(Optimizer, Errors) {
   expectError(
       70, "expects step of at least 1, but got 0", weft_cpu_adamw,
       {x, x, x, x, x, &bad, &step, &number, &number, &number, &number, &number},
-      {1}, {1.0, 1.0});
-  expectError(70, "expects 12 buffers, but got 1", weft_cpu_adam, {x}, {1},
-              {1.0, 1.0});
-  expectError(70, "expects 9 buffers, but got 1", weft_cpu_sgd, {x}, {1, 0},
-              {1.0, 1.0});
+      {1, WEFT_F32, WEFT_F32, -1}, {1.0, 1.0});
+  expectError(70, "expects 12 buffers, but got 1", weft_cpu_adam, {x},
+              {1, WEFT_F32, WEFT_F32, -1}, {1.0, 1.0});
+  expectError(70, "expects 9 buffers, but got 1", weft_cpu_sgd, {x},
+              {1, 0, WEFT_F32, WEFT_F32, -1}, {1.0, 1.0});
 }

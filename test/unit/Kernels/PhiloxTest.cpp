@@ -121,7 +121,7 @@ TEST(Random, Dropout) {
         TestContext context(2, isa);
         Floats x = randomFloats(rows * size, 1), out(x.size());
         callOk(context, weft_cpu_dropout, {x.data(), rng.data(), out.data()},
-               {rows, size, 6}, {0.3});
+               {rows, size, 6, WEFT_F32}, {0.3});
         PhiloxKey key = philoxKey(42, 6);
         for (int64_t r = 0; r < rows; ++r)
           for (int64_t e = 0; e < size; ++e) {
@@ -138,16 +138,16 @@ TEST(Random, DropoutOfAllAndNothing) {
   TestContext context;
   Floats x = randomFloats(1000, 1), out(1000);
   callOk(context, weft_cpu_dropout, {x.data(), rng.data(), out.data()},
-         {10, 100, 6}, {1.0});
+         {10, 100, 6, WEFT_F32}, {1.0});
   EXPECT_TRUE(sameBits(out, Floats(1000, 0.0f)));
   callOk(context, weft_cpu_dropout_grad, {x.data(), rng.data(), out.data()},
-         {10, 100, 6}, {0.0});
+         {10, 100, 6, WEFT_F32}, {0.0});
   EXPECT_TRUE(sameBits(out, x));
 }
 
 TEST(Random, Errors) {
   expectError(70, "expects p in [0, 1], but got 1.500000", weft_cpu_dropout,
-              {nullptr, nullptr, nullptr}, {1, 1, 0}, {1.5});
+              {nullptr, nullptr, nullptr}, {1, 1, 0, WEFT_F32}, {1.5});
   expectError(70, "expects count of at least 0, but got -1",
               weft_cpu_random_normal, {nullptr, nullptr}, {-1, 0, 0}, {0, 1});
   expectError(70, "expects 3 ints, but got 1", weft_cpu_random_uniform,

@@ -1,0 +1,84 @@
+//===- FloatRuns.h - Elements of any float type as f32 ----------*- C++ -*-===//
+
+#ifndef WEFT_KERNELS_CPU_FLOATRUNS_H
+#define WEFT_KERNELS_CPU_FLOATRUNS_H
+
+#include "Arguments.h"
+#include "Dispatch.h"
+
+#include <algorithm>
+
+namespace weft {
+
+/// Elements that are widened at once: they stay in the first-level cache.
+constexpr int64_t kRunLength = 1024;
+
+/// Bytes of an element of f32, f16 or bf16.
+inline int64_t floatBytes(int64_t dtype) { return dtype == WEFT_F32 ? 4 : 2; }
+
+/// Whether `dtype` is f32, f16 or bf16.
+inline bool isFloatType(int64_t dtype) {
+  return dtype == WEFT_F32 || dtype == WEFT_F16 || dtype == WEFT_BF16;
+}
+
+/// Whether the argument called `name` is a dtype of floats.
+inline bool checkFloatType(WeftContext &context, const WeftCommand &command,
+                           const char *name, int64_t dtype) {
+  if (isFloatType(dtype))
+    return true;
+  failCommand(context, command, kInternalError,
+              std::string("expects ") + name +
+                  " of dtype f32 (0), f16 (2) or bf16 (3), but got " +
+                  std::to_string(dtype));
+  return false;
+}
+
+/// A buffer of f32, f16 or bf16.
+struct FloatBuffer {
+  void *data;
+  int64_t dtype;
+  bool isWide() const { return dtype == WEFT_F32; }
+  void *at(int64_t index) const {
+    return static_cast<char *>(data) + index * floatBytes(dtype);
+  }
+};
+
+/// Part of a buffer as f32: the elements themselves or, for low ones, a copy of
+/// at most kRunLength of them.
+class FloatRun {
+public:
+  FloatRun(const Loops &loops, FloatBuffer buffer)
+      : loops(loops), buffer(buffer) {}
+
+  /// Elements [at, at + count) to be read.
+  float *read(int64_t at, int64_t count) {
+    if (buffer.isWide())
+      return as<float>(buffer.at(at));
+    loops.widen(static_cast<int>(buffer.dtype), count, buffer.at(at), room);
+    return room;
+  }
+  /// The same to be overwritten; write() follows.
+  float *target(int64_t at) {
+    return buffer.isWide() ? as<float>(buffer.at(at)) : room;
+  }
+  void write(int64_t at, int64_t count) {
+    if (!buffer.isWide())
+      loops.narrow(static_cast<int>(buffer.dtype), count, room, buffer.at(at));
+  }
+
+private:
+  const Loops &loops;
+  FloatBuffer buffer;
+  float room[kRunLength];
+};
+
+/// Calls body(at, count) for runs of [begin, end).
+template <typename Body>
+void forEachRun(int64_t begin, int64_t end, Body body) {
+  for (int64_t at = begin; at < end; at += kRunLength)
+    body(at, std::min(kRunLength, end - at));
+}
+
+} // namespace weft
+
+#endif // WEFT_KERNELS_CPU_FLOATRUNS_H

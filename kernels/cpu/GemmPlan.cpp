@@ -1,0 +1,196 @@
+//===- GemmPlan.cpp - How a matrix product runs through oneDNN ------------===//
+//
+// A product's bits must not depend on the number of threads. oneDNN 2.6 breaks
+// that in two places, which makePlan() avoids:
+//  - its brgemm kernels (AVX-512) split K among threads when A is transposed
+//    and K >= 2048: such products run as pieces of fewer than 2048, or, where
+//    every piece would round a low result, as blocks of one thread each;
+//  - its other f32 kernels (machines without AVX-512) split K as they like:
+//    there the result is cut into fixed blocks, each computed by one thread.
+//
+//===----------------------------------------------------------------------===//
+
+#include "GemmPlan.h"
+
+#include <algorithm>
+
+using dnnl::memory;
+
+extern "C" void omp_set_num_threads(int threads);
+extern "C" int omp_get_max_threads(void);
+
+namespace weft {
+
+ThreadCount::ThreadCount(int threads) : old(omp_get_max_threads()) {
+  omp_set_num_threads(threads);
+}
+ThreadCount::~ThreadCount() { omp_set_num_threads(old); }
+
+namespace {
+
+/// Longest K of one product: pieces of B that stay in the last-level cache.
+constexpr int64_t kLongestK = 4096;
+/// Longest K of one product with a transposed A, below oneDNN's limit of 2048.
+constexpr int64_t kLongestTransposedK = 1536;
+/// Rows or columns of a block that one thread computes.
+constexpr int64_t kBlock = 192;
+
+/// A shared left or right matrix, or rows of all batches that lie behind each
+/// other, make one larger product instead of many.
+void mergeBatch(GemmShape &s) {
+  bool rowsFollow = !s.transA && s.strideA == s.m * s.lda &&
+                    s.strideC == s.m * s.ldc && s.strideB == 0;
+  if (s.batch > 1 && rowsFollow) {
+    s.m *= s.batch;
+    s.batch = 1;
+  }
+  if (s.batch == 1)
+    s.strideA = s.strideB = s.strideC = 0;
+}
+
+/// Whether rows of B lie a multiple of 4 KiB apart, so that a column of B keeps
+/// falling into the same cache sets. brgemm reads an f32 B in place and loses a
+/// quarter of its speed then; blocks of columns go to kernels that pack B. It
+/// always packs a bf16 B.
+bool aliasesInCache(const GemmShape &s) {
+  return s.type == WEFT_F32 && !s.transB && s.ldb % 1024 == 0 && s.n > kBlock;
+}
+
+memory::data_type dataType(int64_t dtype) {
+  return dtype == WEFT_BF16 ? memory::data_type::bf16 : memory::data_type::f32;
+}
+
+/// A matrix, or `batch` of them; a batch stride of 0 shares one matrix.
+memory::desc matrixDesc(int64_t dtype, int64_t batch, int64_t batchStride,
+                        int64_t rows, int64_t columns, int64_t rowStride,
+                        int64_t columnStride) {
+  memory::data_type type = dataType(dtype);
+  if (batch == 1)
+    return {{rows, columns}, type, memory::dims{rowStride, columnStride}};
+  int64_t size = std::max(rows * rowStride, columns * columnStride);
+  return {
+      {batchStride ? batch : 1, rows, columns},
+      type,
+      memory::dims{batchStride ? batchStride : size, rowStride, columnStride}};
+}
+
+dnnl::matmul::primitive_desc describe(const GemmShape &s,
+                                      const dnnl::engine &engine) {
+  memory::desc a = matrixDesc(s.type, s.batch, s.strideA, s.m, s.k,
+                              s.transA ? 1 : s.lda, s.transA ? s.lda : 1);
+  memory::desc b = matrixDesc(s.type, s.batch, s.strideB, s.k, s.n,
+                              s.transB ? 1 : s.ldb, s.transB ? s.ldb : 1);
+  memory::desc c = matrixDesc(s.typeC, s.batch, s.strideC, s.m, s.n, s.ldc, 1);
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  if (s.accumulate) {
+    dnnl::post_ops sum;
+    sum.append_sum(1.0f);
+    attributes.set_post_ops(sum);
+  }
+  if (!s.hasBias)
+    return {dnnl::matmul::desc(a, b, c), attributes, engine};
+  memory::desc bias = matrixDesc(s.type, s.batch, 0, 1, s.n, s.n, 1);
+  return {dnnl::matmul::desc(a, b, bias, c), attributes, engine};
+}
+
+/// The blocks of one result, by rows or columns, whichever are more (columns
+/// where B aliases).
+std::vector<Product> makeBlocks(const GemmShape &s,
+                                const dnnl::engine &engine) {
+  std::vector<Product> blocks;
+  bool byRows = s.m >= s.n && !aliasesInCache(s);
+  int64_t extent = byRows ? s.m : s.n;
+  for (int64_t b = 0; b < s.batch; ++b)
+    for (int64_t begin = 0; begin < extent; begin += kBlock) {
+      GemmShape block = s;
+      block.batch = 1;
+      (byRows ? block.m : block.n) = std::min(kBlock, extent - begin);
+      Product product = makeProduct(block, engine);
+      product.offsetA =
+          b * s.strideA + (byRows ? begin * (s.transA ? 1 : s.lda) : 0);
+      product.offsetB =
+          b * s.strideB + (byRows ? 0 : begin * (s.transB ? s.ldb : 1));
+      product.offsetC = b * s.strideC + begin * (byRows ? s.ldc : 1);
+      product.offsetBias = byRows ? 0 : begin;
+      blocks.push_back(std::move(product));
+    }
+  return blocks;
+}
+
+/// The products of one range of K.
+std::vector<Product> makeStage(const GemmShape &s, const dnnl::engine &engine,
+                               bool blocked) {
+  if (blocked)
+    return makeBlocks(s, engine);
+  std::vector<Product> whole;
+  whole.push_back(makeProduct(s, engine));
+  return whole;
+}
+
+bool usesBrgemm(const GemmShape &s, const dnnl::engine &engine) {
+  try {
+    return std::string(describe(s, engine).impl_info_str()).rfind("brg", 0) ==
+           0;
+  } catch (const dnnl::error &) {
+    return false; // oneDNN has nothing for these types on this machine
+  }
+}
+
+/// Longest K of a stage. A low result is rounded once, so it has one stage.
+int64_t longestStage(const GemmShape &s, bool blocked) {
+  if (s.typeC != WEFT_F32)
+    return s.k;
+  return s.transA && !blocked ? kLongestTransposedK : kLongestK;
+}
+
+} // namespace
+
+Product makeProduct(const GemmShape &shape, const dnnl::engine &engine) {
+  dnnl::matmul::primitive_desc descriptor = describe(shape, engine);
+  Product product;
+  product.primitive = dnnl::matmul(descriptor);
+  product.a = descriptor.src_desc();
+  product.b = descriptor.weights_desc();
+  product.c = descriptor.dst_desc();
+  product.bias = descriptor.bias_desc();
+  product.scratch = descriptor.scratchpad_desc();
+  return product;
+}
+
+GemmPlan makePlan(GemmShape s, const dnnl::engine &engine, int threads,
+                  bool mayUseBf16) {
+  mergeBatch(s);
+  GemmPlan plan;
+  {
+    ThreadCount scope(threads);
+    bool isFast = (s.type != WEFT_BF16 || mayUseBf16) && s.type != WEFT_F16 &&
+                  usesBrgemm(s, engine);
+    plan.isWidened = s.type != WEFT_F32 && !isFast;
+    plan.blocked =
+        !isFast || aliasesInCache(s) ||
+        (s.typeC != WEFT_F32 && s.transA && s.k > kLongestTransposedK);
+  }
+  if (plan.isWidened) {
+    plan.widened = makeWidenedPlan(s, engine);
+    return plan;
+  }
+  ThreadCount scope(plan.blocked ? 1 : threads);
+  int64_t longest = longestStage(s, plan.blocked);
+  for (int64_t begin = 0; begin < s.k; begin += longest) {
+    GemmShape piece = s;
+    piece.k = std::min(longest, s.k - begin);
+    piece.accumulate = s.accumulate || begin > 0;
+    piece.hasBias = s.hasBias && begin == 0;
+    plan.stages.push_back(makeStage(piece, engine, plan.blocked));
+    for (Product &product : plan.stages.back()) {
+      product.offsetA += begin * (s.transA ? s.lda : 1);
+      product.offsetB += begin * (s.transB ? 1 : s.ldb);
+      plan.scratchBytes =
+          std::max<int64_t>(plan.scratchBytes, product.scratch.get_size());
+    }
+  }
+  return plan;
+}
+
+} // namespace weft

@@ -1,0 +1,77 @@
+// RUN: weft-opt %s --weft-select-kernels --weft-lower-to-plan --split-input-file | FileCheck %s
+// Argument lists of routines carry the types of their buffers: 0 is f32, 2 f16,
+// 3 bf16.
+
+// Bias is added by the routine, before the one rounding.
+// CHECK-LABEL: plan.program "eval" @product
+// CHECK-DAG: %[[X:.*]] = plan.input "x"
+// CHECK-DAG: %[[B:.*]] = plan.input "b"
+// CHECK: plan.call "weft_cpu_gemm"(read %[[X]] : {{.*}}, read %{{.*}}, write %{{.*}} : memref<2x4x5xbf16>, read %[[B]] : memref<5xbf16>) ints [1, 8, 5, 6, 0, 1, 6, 6, 5, 0, 0, 0, 0, 1, 3, 3]
+// CHECK: plan.call "weft_cpu_gemm"({{.*}}, write %{{.*}} : memref<2x4x5xf32>) ints [1, 8, 5, 6, 0, 1, 6, 6, 5, 0, 0, 0, 0, 0, 3, 0]
+weft.program @product(%x: tensor<2x4x6xbf16> {weft.input = "x"}, %w: tensor<5x6xbf16> {weft.input = "w"}, %b: tensor<5xbf16> {weft.input = "b"})
+    -> (tensor<2x4x5xbf16> {weft.output = "y"}, tensor<2x4x5xf32> {weft.output = "z"}) attributes {kind = #weft.kind<eval>} {
+  %y = weft.matmul %x, %w bias %b : tensor<5xbf16> {transpose_rhs} : tensor<2x4x6xbf16>, tensor<5x6xbf16>
+  %z = weft.matmul %x, %w {transpose_rhs, out = f32} : tensor<2x4x6xbf16>, tensor<5x6xbf16>
+  weft.return %y, %z : tensor<2x4x5xbf16>, tensor<2x4x5xf32>
+}
+
+// -----
+
+// CHECK-LABEL: plan.program "eval" @bias_of_f32
+// CHECK: plan.call "weft_cpu_gemm"({{.*}}, write %{{.*}} : memref<4x5xf32>, read %{{.*}} : memref<5xf32>) ints [1, 4, 5, 6, 0, 0, 6, 5, 5, 0, 0, 0, 0, 1, 0, 0]
+weft.program @bias_of_f32(%x: tensor<4x6xf32> {weft.input = "x"}, %w: tensor<6x5xf32> {weft.input = "w"}, %b: tensor<5xf32> {weft.input = "b"})
+    -> (tensor<4x5xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  %y = weft.matmul %x, %w bias %b : tensor<5xf32> : tensor<4x6xf32>, tensor<6x5xf32>
+  weft.return %y : tensor<4x5xf32>
+}
+
+// -----
+
+// CHECK-LABEL: plan.program "micro" @model_ops
+// CHECK: plan.call "weft_cpu_embedding"({{.*}}) ints [8, 16, 4, 5, 2]
+// CHECK: plan.call "weft_cpu_attention"({{.*}}) ints [1, 8, 8, 2, 2, 2, 1, 0, 32, 4, 2, 32, 4, 2, 32, 4, 2, 32, 4, 2, 2]
+// CHECK: plan.call "weft_cpu_attention_grad"({{.*}}32, 4, 2, 2] floats
+// CHECK: plan.call "weft_cpu_embedding_grad"(read %{{.*}} : memref<8x4xf16>, {{.*}}) ints [8, 16, 4, 5, 0, 2, 0]
+weft.program @model_ops(%w: tensor<16x4xf16> {weft.input = "w"}, %t: tensor<8xi32> {weft.input = "t"})
+    -> (tensor<16x4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<micro>} {
+  %e = weft.embedding %w, %t : tensor<16x4xf16>, tensor<8xi32>
+  %q = weft.reshape %e : tensor<8x4xf16> to tensor<1x8x2x2xf16>
+  %o, %lse = weft.attention %q, %q, %q {causal, scale = 0.5 : f64} : tensor<1x8x2x2xf16>, tensor<1x8x2x2xf16>, tensor<1x8x2x2xf16>
+  %dq, %dk, %dv = weft.attention_grad %o, %q, %q, %q, %o, %lse {causal, scale = 0.5 : f64} : tensor<1x8x2x2xf16>, tensor<1x8x2x2xf16>, tensor<1x2x8xf32>
+  %g = weft.reshape %dq : tensor<1x8x2x2xf16> to tensor<8x4xf16>
+  %y = weft.embedding_grad %g, %t : tensor<8x4xf16>, tensor<8xi32> to tensor<16x4xf32>
+  weft.return %y : tensor<16x4xf32>
+}
+
+// -----
+
+// A low gradient, a low copy of the new parameter (written in the bytes of its
+// state), and the loss scale of the next step in place of the old one.
+weft.param @p : tensor<4xf32>
+weft.state @m : tensor<4xf32> {kind = #weft.state_kind<optimizer>, param = @p}
+weft.state @p.bf16 : tensor<4xbf16> {kind = #weft.state_kind<working>, param = @p}
+weft.state @loss_scale : tensor<f32> {kind = #weft.state_kind<scaler>}
+weft.state @loss_scale.state : tensor<3xi64> {kind = #weft.state_kind<scaler>}
+// CHECK-LABEL: plan.program "apply" @apply
+// CHECK-DAG: %[[P:.*]] = plan.use @p : memref<4xf32>
+// CHECK-DAG: %[[COPY:.*]] = plan.use @p.bf16
+// CHECK-DAG: %[[SCALE:.*]] = plan.use @loss_scale : memref<f32>
+// CHECK-DAG: %[[STATE:.*]] = plan.use @loss_scale.state
+// CHECK: plan.call "weft_cpu_norm_and_check"({{.*}}) ints [2, 4, 4, 3, 0] floats [2.000000e+00]
+// CHECK: plan.call "weft_cpu_total_norm"(read %{{.*}} : memref<f64>, read %{{.*}} : memref<i1>, write %{{.*}} : memref<f64>, read %[[SCALE]] : memref<f32>) ints [1, 1] floats [2.000000e+00]
+// CHECK: plan.call "weft_cpu_clip_coefficient"(read %{{.*}}, read %{{.*}}, write %[[COEF:.*]] : memref<f32>, read %[[SCALE]] : memref<f32>)
+// CHECK: plan.call "weft_cpu_sgd"(update %[[P]] : {{.*}}, read %[[COEF]] : {{.*}}, write %[[COPY]] : memref<4xbf16>) ints [4, 0, 0, 3, 3]
+// CHECK: plan.call "weft_cpu_scaler_update"(read %[[SCALE]] : {{.*}}, read %[[STATE]] : {{.*}}, write %[[SCALE]] : memref<f32>, write %[[STATE]] : memref<3xi64>, write %{{.*}} : memref<i1>) ints [1, 1000, 2] floats [2.000000e+00, 5.000000e-01, 1.000000e+00]
+weft.program @apply(%g: tensor<4xbf16> {weft.input = "g"}, %h: tensor<4xf32> {weft.input = "h"}, %step: tensor<i64> {weft.input = "step"}, %lr: tensor<f64> {weft.input = "lr"})
+    -> (tensor<i1> {weft.output = "scale_exhausted"}) attributes {kind = #weft.kind<apply>} {
+  %p = weft.read @p : tensor<4xf32>
+  %m = weft.read @m : tensor<4xf32>
+  %s = weft.read @loss_scale : tensor<f32>
+  %st = weft.read @loss_scale.state : tensor<3xi64>
+  %n, %bad = weft.norm_and_check %g, %h {p = 2.0 : f64} : tensor<4xbf16>, tensor<4xf32>
+  %norm = weft.total_norm %n skip %bad scale %s {p = 2.0 : f64}
+  %c = weft.clip_coefficient %norm, %lr scale %s
+  %p1, %m1, %w = weft.sgd(%p, %m, %g, %c, %bad, %step, %lr, %lr, %lr) : (tensor<4xf32>, tensor<4xf32>, tensor<4xbf16>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xbf16>)
+  %s1, %st1, %end = weft.scaler_update %s, %st, %bad {policy = #weft.scaler_policy<deepspeed>, growth = 2.0 : f64, backoff = 0.5 : f64, interval = 1000, hysteresis = 2, minimum = 1.0 : f64}
+  weft.return %end : tensor<i1> writes @p = %p1 : tensor<4xf32>, @m = %m1 : tensor<4xf32>, @p.bf16 = %w : tensor<4xbf16>, @loss_scale = %s1 : tensor<f32>, @loss_scale.state = %st1 : tensor<3xi64>
+}
