@@ -14,12 +14,9 @@ namespace weft {
 #define GEN_PASS_DEF_CONVERTKERNELSTOLINALGPASS
 #include "weft/Kernels/Passes.h.inc"
 
-static Type elementOf(Value value) {
-  return getElementTypeOrSelf(value.getType());
-}
-
-LinalgWriter::LinalgWriter(KernelOp kernel, const KernelLayout &layout)
-    : kernel(kernel), layout(layout), space(layout.getSpace()),
+LinalgWriter::LinalgWriter(KernelOp kernel, const KernelLayout &layout,
+                           bool fast)
+    : kernel(kernel), layout(layout), space(layout.getSpace()), fast(fast),
       b(kernel.getContext()), loc(kernel.getLoc()) {}
 
 func::FuncOp LinalgWriter::write() {
@@ -132,7 +129,7 @@ void LinalgWriter::writeFull(const KernelPhase &phase) {
   addTotals(phase, nest);
   for (Value value : phase.saves)
     nest.targets.push_back(
-        {temporary(elementOf(value), nest.dims), value, nullptr});
+        {temporary(getValueType(value), nest.dims), value, nullptr});
   addStores(phase, nest);
   if (nest.targets.empty())
     return;
@@ -154,8 +151,9 @@ void LinalgWriter::writeOuter(llvm::ArrayRef<Operation *> ops, bool last) {
   for (Operation *op : ops) {
     Value result = op->getResult(0);
     if (!last)
-      values.push_back({temporary(elementOf(result), supports.lookup(result)),
-                        result, nullptr});
+      values.push_back(
+          {temporary(getValueType(result), supports.lookup(result)), result,
+           nullptr});
   }
   nest.targets = values;
   for (unsigned i = 0; last && i < layout.getOutputs().size(); ++i) {
@@ -224,6 +222,8 @@ namespace {
 
 struct ConvertKernelsToLinalg
     : impl::ConvertKernelsToLinalgPassBase<ConvertKernelsToLinalg> {
+  using ConvertKernelsToLinalgPassBase::ConvertKernelsToLinalgPassBase;
+
   void getDependentDialects(DialectRegistry &registry) const override {
     registry
         .insert<arith::ArithDialect, func::FuncDialect, linalg::LinalgDialect,
@@ -236,7 +236,7 @@ struct ConvertKernelsToLinalg
       FailureOr<KernelLayout> layout = KernelLayout::get(kernel);
       if (failed(layout))
         return signalPassFailure();
-      LinalgWriter(kernel, *layout).write();
+      LinalgWriter(kernel, *layout, fast).write();
       kernel.erase();
     }
   }

@@ -190,8 +190,13 @@ Value LinalgWriter::castFloat(Value value, Type element) {
   return arith::TruncFOp::create(b, loc, element, value);
 }
 
+/// Type of a member's elements inside the kernel.
+Type LinalgWriter::getValueType(Value value) {
+  return fast && isHalf(value) ? b.getF32Type() : elementOf(value);
+}
+
 /// One element of an op's result. 16-bit floats are computed in f32 and rounded
-/// after each op.
+/// after each op; with `fast`, when they are stored.
 Value LinalgWriter::evaluate(Operation *op, Nest &nest, ValueRange arguments) {
   Value result = op->getResult(0);
   if (totals.contains(result))
@@ -202,13 +207,15 @@ Value LinalgWriter::evaluate(Operation *op, Nest &nest, ValueRange arguments) {
   Values scalars;
   for (OpOperand &operand : op->getOpOperands()) {
     Value value = scalarOf(operand, nest, arguments);
-    if (isHalf(value) && !isa<CastOp>(op))
+    if (isHalf(value) && (fast || !isa<CastOp>(op)))
       value = castFloat(value, b.getF32Type());
     scalars.push_back(value);
   }
+  if (fast && isa<CastOp>(op) && scalars[0].getType().isF32() && isHalf(result))
+    return scalars[0];
   Value value =
       cast<ScalarBodyOpInterface>(op).buildScalarBody(b, op->getLoc(), scalars);
-  return castFloat(value, elementOf(result));
+  return castFloat(value, getValueType(result));
 }
 
 void LinalgWriter::buildBody(Nest &nest, ValueRange arguments) {
@@ -217,7 +224,8 @@ void LinalgWriter::buildBody(Nest &nest, ValueRange arguments) {
   Values results;
   for (auto [i, target] : llvm::enumerate(nest.targets)) {
     if (!target.reduce) {
-      results.push_back(scalarOf(target.value, nest, arguments));
+      Value value = scalarOf(target.value, nest, arguments);
+      results.push_back(castFloat(value, elementOf(target.view.memref)));
       continue;
     }
     Value element = scalarOf(target.reduce->getOpOperand(0), nest, arguments);
@@ -296,7 +304,7 @@ Value LinalgWriter::combine(ReduceOp op, Value sum, Value element) {
 
 bool LinalgWriter::needsFinish(ReduceOp op) {
   return op.getKind() == ReduceKind::Mean ||
-         getSumType(op) != elementOf(op.getResult());
+         getSumType(op) != getValueType(op.getResult());
 }
 
 /// From the sum in the accumulator's type to the result.
@@ -310,7 +318,7 @@ Value LinalgWriter::finish(ReduceOp op, Value sum) {
         arith::ConstantOp::create(b, loc, b.getFloatAttr(sum.getType(), count));
     sum = arith::DivFOp::create(b, loc, sum, divisor);
   }
-  return castFloat(sum, elementOf(op.getResult()));
+  return castFloat(sum, getValueType(op.getResult()));
 }
 
 } // namespace weft

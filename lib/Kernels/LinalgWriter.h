@@ -17,7 +17,8 @@ namespace weft {
 
 class LinalgWriter {
 public:
-  LinalgWriter(KernelOp kernel, const KernelLayout &layout);
+  /// `fast`: f16 and bf16 are rounded at the borders of the kernel alone.
+  LinalgWriter(KernelOp kernel, const KernelLayout &layout, bool fast);
 
   /// Builds the function in front of the kernel.
   mlir::func::FuncOp write();
@@ -85,12 +86,14 @@ private:
   mlir::Value identity(ReduceOp op);
   mlir::Value combine(ReduceOp op, mlir::Value sum, mlir::Value element);
   mlir::Value castFloat(mlir::Value value, mlir::Type element);
+  mlir::Type getValueType(mlir::Value value);
   mlir::Type getSumType(ReduceOp op);
   bool needsFinish(ReduceOp op);
 
   KernelOp kernel;
   const KernelLayout &layout;
   const KernelSpace &space;
+  bool fast;
   mlir::OpBuilder b;
   mlir::Location loc;
   mlir::func::FuncOp function;

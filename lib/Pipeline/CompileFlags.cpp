@@ -160,11 +160,15 @@ struct OnlyValue {
 } // namespace
 
 static const OnlyValue kOnlyValues[] = {
-    {"numerics", "strict"},  {"mesh", ""},
-    {"zero", "0"},           {"sync", "last"},
-    {"bucket", "scope"},     {"prefetch", "1"},
-    {"reshard", "on"},       {"reduce-dtype", "f32"},
-    {"gather-dtype", "f32"}, {"recompute", "none"},
+    {"mesh", ""},
+    {"zero", "0"},
+    {"sync", "last"},
+    {"bucket", "scope"},
+    {"prefetch", "1"},
+    {"reshard", "on"},
+    {"reduce-dtype", "f32"},
+    {"gather-dtype", "f32"},
+    {"recompute", "none"},
 };
 
 std::string weft::lossScaleMode(const FlagValues &flags) {

@@ -87,8 +87,8 @@ static std::string explain(const FlagValues &flags, llvm::StringRef what) {
 static std::string fuse(const FlagValues &flags) {
   // A kernel of its own for each op: the first bad value then names the op.
   if (flags.getSwitch("debug-nan"))
-    return "weft-fuse{apart=true}";
-  return "weft-fuse" + explain(flags, "fusion");
+    return "weft-fold-casts,weft-fuse{apart=true}";
+  return "weft-fold-casts,weft-fuse" + explain(flags, "fusion");
 }
 static std::string selectKernels(const FlagValues &) {
   return "weft-select-kernels";
@@ -110,8 +110,9 @@ static std::string planMemory(const FlagValues &flags) {
 static std::string verifyPlan(const FlagValues &) { return "weft-verify-plan"; }
 static std::string lowerToCpu(const FlagValues &flags) {
   Expected<CpuTarget> target = cpuTargetOf(flags);
-  std::string text = "weft-describe-executable,weft-convert-kernels-to-linalg,"
-                     "weft-lower-to-cpu";
+  std::string text = "weft-describe-executable,weft-convert-kernels-to-linalg";
+  text += flags.getText("numerics") == "fast" ? "{fast=true}" : "";
+  text += ",weft-lower-to-cpu";
   return target && !target->hasFma() ? text + "{fma=false}" : text;
 }
 

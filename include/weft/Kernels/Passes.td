@@ -58,6 +58,34 @@ def FusePass : Pass<"weft-fuse", "::mlir::ModuleOp"> {
               "Number of ops that a limit kept out of a kernel">];
 }
 
+def FoldCastsPass : Pass<"weft-fold-casts", "::mlir::ModuleOp"> {
+  let summary = "Let routines widen and round f16 and bf16 themselves";
+  let description = [{
+    What: removes casts whose work a library routine does anyway, where no bit
+    of a result changes:
+
+    - `weft.cross_entropy`, `weft.cross_entropy_grad` and `weft.embedding_grad`
+      of a value widened to f32 read the low value;
+    - a `weft.cross_entropy_grad` of low logits, or a `weft.matmul {out = f32}`,
+      that is only read by casts to its operands' type gives that type.
+
+    Precondition: `weft-autodiff`. Guarantees: equal results bit for bit, since
+    widening is exact and a sum is rounded once either way.
+
+    Example: test/Kernels/fold-casts.mlir.
+    ```mlir
+    %f = weft.cast %logits : tensor<8x4xbf16> to tensor<8x4xf32>
+    %loss, %lse, %denom = weft.cross_entropy %f, %t : tensor<8x4xf32>, tensor<8xi32>
+    // becomes
+    %loss, %lse, %denom = weft.cross_entropy %logits, %t : tensor<8x4xbf16>, tensor<8xi32>
+    ```
+    Does not touch casts around elementwise ops: those run inside kernels.
+  }];
+  let statistics = [
+    Statistic<"numWidened", "widened", "Number of operands read without a cast">,
+    Statistic<"numRounded", "rounded", "Number of results rounded by their op">];
+}
+
 def SelectKernelsPass : Pass<"weft-select-kernels", "::mlir::ModuleOp"> {
   let summary = "Choose the routine that runs each remaining op";
   let description = [{
@@ -96,9 +124,16 @@ def ConvertKernelsToLinalgPass
     Precondition: `weft-fuse`. Guarantees: no kernel is left; run in order, the
     ops of a function compute what the kernel did.
 
+    f16 and bf16 are computed in f32 and rounded after each op, as the ops say.
+    With `fast` they are rounded where a kernel writes them and nowhere else,
+    whatever casts say inside.
+
     Example: test/Lowering/convert-kernels-to-linalg.mlir. Does not choose the
     order of additions.
   }];
+  let options = [
+    Option<"fast", "fast", "bool", /*default=*/"false",
+           "Round f16 and bf16 at the borders of kernels alone">];
 }
 
 #endif // WEFT_KERNELS_PASSES_TD
