@@ -120,12 +120,12 @@ Value ModelBuilder::read(const llvm::Twine &name) {
 
 Value ModelBuilder::linear(Value x, const llvm::Twine &weight, bool transposed,
                            const llvm::Twine &bias) {
-  auto product =
-      create<MatmulOp>("matmul", x, read(weight), /*transposeLhs=*/false,
-                       transposed);
-  if (bias.isTriviallyEmpty())
-    return product;
-  return add(product, read(bias));
+  Value weightValue = read(weight), biasValue;
+  if (!bias.isTriviallyEmpty())
+    biasValue = read(bias);
+  return create<MatmulOp>("matmul", x, weightValue, biasValue,
+                          /*transpose_lhs=*/false, transposed,
+                          /*out=*/TypeAttr());
 }
 
 Value ModelBuilder::add(Value x, Value y) { return create<AddOp>("add", x, y); }
