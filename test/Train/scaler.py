@@ -32,14 +32,17 @@ def read_tensors(path):
     (length,) = struct.unpack("<Q", data[:8])
     header = json.loads(data[8:8 + length])
     header.pop("__metadata__", None)
-    letters = {"F32": "f", "F64": "d", "I64": "q", "I32": "i"}
+    letters = {"F32": "f", "F64": "d", "I64": "q", "I32": "i", "F16": "e", "BF16": "H"}
     tensors = {}
     for name, info in header.items():
         begin, end = (8 + length + offset for offset in info["data_offsets"])
         letter = letters[info["dtype"]]
         count = (end - begin) // struct.calcsize(letter)
         key = name.split("[")[0]  # a piece NAME[begin:end)
-        tensors[key] = struct.unpack(f"<{count}{letter}", data[begin:end])
+        values = struct.unpack(f"<{count}{letter}", data[begin:end])
+        if info["dtype"] == "BF16":  # the upper half of an f32
+            values = [struct.unpack("<f", struct.pack("<I", v << 16))[0] for v in values]
+        tensors[key] = values
     return tensors
 
 
