@@ -2,9 +2,10 @@
 //
 // A product's bits must not depend on the number of threads. oneDNN 2.6 breaks
 // that in two places, which makePlan() avoids:
-//  - its brgemm kernels (AVX-512) split K among threads when A is transposed
-//    and K >= 2048: such products run as pieces of fewer than 2048, or, where
-//    every piece would round a low result, as blocks of one thread each;
+//  - its brgemm kernels (AVX-512) split K among threads when A or B is
+//    transposed and K >= 2048: such products run as pieces of fewer than 2048,
+//    or, where every piece would round a low result, as blocks of one thread
+//    each;
 //  - its other f32 kernels (machines without AVX-512) split K as they like:
 //    there the result is cut into fixed blocks, each computed by one thread.
 //
@@ -30,7 +31,8 @@ namespace {
 
 /// Longest K of one product: pieces of B that stay in the last-level cache.
 constexpr int64_t kLongestK = 4096;
-/// Longest K of one product with a transposed A, below oneDNN's limit of 2048.
+/// Longest K of one product with a transposed operand, below oneDNN's limit of
+/// 2048.
 constexpr int64_t kLongestTransposedK = 1536;
 /// Rows or columns of a block that one thread computes.
 constexpr int64_t kBlock = 192;
@@ -141,7 +143,7 @@ bool usesBrgemm(const GemmShape &s, const dnnl::engine &engine) {
 int64_t longestStage(const GemmShape &s, bool blocked) {
   if (s.typeC != WEFT_F32)
     return s.k;
-  return s.transA && !blocked ? kLongestTransposedK : kLongestK;
+  return (s.transA || s.transB) && !blocked ? kLongestTransposedK : kLongestK;
 }
 
 } // namespace
@@ -167,9 +169,9 @@ GemmPlan makePlan(GemmShape s, const dnnl::engine &engine, int threads,
     bool isFast = (s.type != WEFT_BF16 || mayUseBf16) && s.type != WEFT_F16 &&
                   usesBrgemm(s, engine);
     plan.isWidened = s.type != WEFT_F32 && !isFast;
-    plan.blocked =
-        !isFast || aliasesInCache(s) ||
-        (s.typeC != WEFT_F32 && s.transA && s.k > kLongestTransposedK);
+    plan.blocked = !isFast || aliasesInCache(s) ||
+                   (s.typeC != WEFT_F32 && (s.transA || s.transB) &&
+                    s.k > kLongestTransposedK);
   }
   if (plan.isWidened) {
     plan.widened = makeWidenedPlan(s, engine);

@@ -164,6 +164,7 @@ TEST(Gemm, LongTransposedSums) {
   for (int64_t k : {1537, 2048, 9000})
     for (int64_t n : {10, 64}) {
       check(shaped(17, n, k, 1, 0));
+      check(shaped(17, n, k, 0, 1));
       Gemm g = shaped(17, n, k, 1, 1);
       g.bias = true, g.accumulate = 1;
       check(g);
@@ -232,11 +233,11 @@ TEST(Gemm, LowStridesBiasAccumulate) {
 // More than one block in each direction; K past every limit of a stage.
 TEST(Gemm, LowBlocksAndLongSums) {
   forEachLowType([&](int64_t type, int64_t typeC, CpuIsa isa) {
-    for (int64_t trans = 0; trans < 4; ++trans) {
+    for (int64_t trans : {1, 2}) {
       Gemm g = shaped(300, 270, 1100, trans & 1, trans >> 1);
       g.type = type, g.typeC = typeC, g.bias = true;
       check(g, isa);
-      g = shaped(17, 210, 5000, trans & 1, trans >> 1);
+      g = shaped(17, 100, 5000, trans & 1, trans >> 1);
       g.type = type, g.typeC = typeC, g.accumulate = 1;
       check(g, isa);
     }
