@@ -34,7 +34,8 @@ static Type findRounding(Value result) {
   return rounded && isLow(rounded) ? rounded : Type();
 }
 
-/// Gives the result of `op` the type that casts round it to; they are dead then.
+/// Gives the result of `op` the type that casts round it to; they are dead
+/// then.
 static void takeRounding(Operation *op, Type element) {
   Value result = op->getResult(0);
   result.setType(cast<RankedTensorType>(result.getType()).clone(element));
