@@ -112,8 +112,8 @@ std::string makeBoxes(ArrayRef<Box> writes, const Box &read) {
   auto add = [&](const Box &box, std::string access) {
     std::string name = "%v" + std::to_string(text.size());
     text += name + " = plan.view %a : memref<6x8xf32> to " + box.type() + "\n";
-    commands +=
-        "plan.call \"f\"(" + access + " " + name + " : " + box.type() + ")\n";
+    commands += "plan.call \"weft_cpu_fill\"(" + access + " " + name + " : " +
+                box.type() + ")\n";
   };
   for (const Box &box : writes)
     add(box, "write");
