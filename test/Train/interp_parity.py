@@ -76,7 +76,7 @@ def train(case, interpreter):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("case", choices=cases.CASES)
+    parser.add_argument("case", choices=cases.PARITY)
     parser.add_argument("--weft", default="weft")
     parser.add_argument("--interp", default="weft-interp")
     parser.add_argument("--work", required=True)

@@ -187,7 +187,7 @@ def judge(case, result):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("case", choices=cases.CASES)
+    parser.add_argument("case", choices=cases.PARITY)
     parser.add_argument("--weft", default="weft")
     parser.add_argument("--work", required=True)
     parser.add_argument("--threads", type=int, default=0)

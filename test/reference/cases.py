@@ -51,6 +51,16 @@ CASES = {
     "mlp": {"config": {"model_type": "mlp"}, "batch": 32, "full": True,
             "run": {"clip": 0.5}},
 }
+PARITY = list(CASES)
+
+# First gradients in mixed precision. Roundings that fall the other way, for which
+# another order of f32 sums is enough, average out over tokens; what the rounding
+# of weights does stays. So these have many tokens.
+ONE_STEP = {"steps": 1, "accum": 1, "warmup": 0}
+PRECISION = ["gpt2-mini", "llama-mini"]
+CASES.update({f"precision-{name}": {"config": name, "batch": 32, "seq": 128,
+                                    "full": False, "run": ONE_STEP}
+              for name in PRECISION})
 
 
 def run_of(case):

@@ -37,7 +37,7 @@ def compare(case, args):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("cases", nargs="*", default=list(cases.CASES))
+    parser.add_argument("cases", nargs="*", default=cases.PARITY)
     parser.add_argument("--weft", default="weft")
     parser.add_argument("--work", required=True)
     parser.add_argument("--threads", type=int, default=0)
