@@ -3,13 +3,10 @@
 #include "OverrideFile.h"
 
 #include "weft/Support/MatchPattern.h"
+#include "weft/Support/TomlFile.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Diagnostics.h"
-#include "llvm/Support/MemoryBuffer.h"
-
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
 
 using namespace mlir;
 
@@ -26,8 +23,7 @@ public:
 
 private:
   Location locate(const toml::source_region &source) {
-    return FileLineColLoc::get(context, path, source.begin.line,
-                               source.begin.column);
+    return locateToml(context, path, source);
   }
   LogicalResult readTop(OverrideFile &target, StringRef key,
                         const toml::node &value);
@@ -135,20 +131,12 @@ LogicalResult OverrideReader::readTop(OverrideFile &target, StringRef key,
 }
 
 FailureOr<OverrideFile> OverrideReader::read() {
-  Location start = FileLineColLoc::get(context, path, 0, 0);
-  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
-  if (!file)
-    return emitError(start, "expects a readable file of cast policies, but "
-                            "got: ")
-           << file.getError().message();
-  StringRef text = (*file)->getBuffer();
-  toml::parse_result parsed =
-      toml::parse(std::string_view(text.data(), text.size()));
-  if (!parsed)
-    return emitError(locate(parsed.error().source()), "expects TOML, but got: ")
-           << std::string(parsed.error().description());
+  FailureOr<toml::table> parsed =
+      readTomlFile(context, path, "file of cast policies");
+  if (failed(parsed))
+    return failure();
   OverrideFile result;
-  for (auto &&[key, value] : parsed.table())
+  for (auto &&[key, value] : *parsed)
     if (failed(readTop(result, key.str(), value)))
       return failure();
   return result;

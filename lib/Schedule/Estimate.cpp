@@ -4,12 +4,9 @@
 
 #include "weft/Analysis/Cost.h"
 #include "weft/Plan/Plan.h"
+#include "weft/Support/TomlFile.h"
 
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/MemoryBuffer.h"
-
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
 
 #define DEBUG_TYPE "weft-estimate"
 
@@ -25,21 +22,12 @@ static FailureOr<CostTable> readCostTable(MLIRContext *context,
                                           StringRef path) {
   CostTable costs;
   auto locate = [&](const toml::source_region &source) -> Location {
-    return FileLineColLoc::get(context, path, source.begin.line,
-                               source.begin.column);
+    return locateToml(context, path, source);
   };
-  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
-  if (!file)
-    return emitError(FileLineColLoc::get(context, path, 0, 0),
-                     "expects a readable cost table, but got: ")
-           << file.getError().message();
-  StringRef text = (*file)->getBuffer();
-  toml::parse_result parsed =
-      toml::parse(std::string_view(text.data(), text.size()));
-  if (!parsed)
-    return emitError(locate(parsed.error().source()), "expects TOML, but got: ")
-           << std::string(parsed.error().description());
-  for (auto &&[key, value] : parsed.table()) {
+  FailureOr<toml::table> parsed = readTomlFile(context, path, "cost table");
+  if (failed(parsed))
+    return failure();
+  for (auto &&[key, value] : *parsed) {
     StringRef name(key.str());
     double *target =
         llvm::StringSwitch<double *>(name)

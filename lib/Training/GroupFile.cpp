@@ -3,16 +3,13 @@
 #include "GroupFile.h"
 
 #include "weft/Support/MatchPattern.h"
+#include "weft/Support/TomlFile.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 #include <cmath>
-
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
 
 using namespace mlir;
 
@@ -33,8 +30,7 @@ public:
 
 private:
   Location locate(const toml::source_region &source) {
-    return FileLineColLoc::get(context, path, source.begin.line,
-                               source.begin.column);
+    return locateToml(context, path, source);
   }
   FailureOr<ParameterGroup> readGroup(const toml::node &node);
   LogicalResult readKey(ParameterGroup &group, StringRef key,
@@ -180,20 +176,12 @@ FailureOr<ParameterGroup> GroupReader::readGroup(const toml::node &node) {
 }
 
 FailureOr<std::vector<ParameterGroup>> GroupReader::read() {
-  Location start = FileLineColLoc::get(context, path, 0, 0);
-  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
-  if (!file)
-    return emitError(start, "expects a readable file of parameter groups, but "
-                            "got: ")
-           << file.getError().message();
-  StringRef text = (*file)->getBuffer();
-  toml::parse_result parsed =
-      toml::parse(std::string_view(text.data(), text.size()));
-  if (!parsed)
-    return emitError(locate(parsed.error().source()), "expects TOML, but got: ")
-           << std::string(parsed.error().description());
+  FailureOr<toml::table> parsed =
+      readTomlFile(context, path, "file of parameter groups");
+  if (failed(parsed))
+    return failure();
   std::vector<ParameterGroup> groups;
-  for (auto &&[key, value] : parsed.table()) {
+  for (auto &&[key, value] : *parsed) {
     const toml::array *array = value.as_array();
     if (key.str() != "group" || !array)
       return emitError(locate(value.source()),

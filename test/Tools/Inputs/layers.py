@@ -29,7 +29,7 @@ ALLOWED = {
     "Training": MLIR | {"Weft", "Support"},
     "Sharding": MLIR | {"Weft", "Dist"},
     "Kernels": MLIR | {"Weft", "Analysis"},
-    "Schedule": MLIR | {"Plan", "Analysis"},
+    "Schedule": MLIR | {"Plan", "Analysis", "Support"},
     "Memory": MLIR | {"Plan", "Analysis"},
     "Lowering/Plan": MLIR | DIALECTS | {"Analysis", "shared"},
     "Lowering/Cpu": MLIR | DIALECTS | {"Analysis", "shared"},
