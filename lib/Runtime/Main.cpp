@@ -1,10 +1,12 @@
 //===- Main.cpp - main() of a compiled program ----------------------------===//
 
 #include "weft/Runtime/Entry.h"
+#include "weft/Runtime/Unpack.h"
 
 /// Defined by the object that the compiler generated.
-extern "C" const WeftExecutable weft_executable;
+extern "C" const WeftTables weft_tables;
 
 int main(int argc, char **argv) {
-  return weft::weftMain(weft_executable, argc, argv);
+  weft::UnpackedTables tables(weft_tables);
+  return weft::weftMain(tables.executable(), argc, argv);
 }

@@ -1,8 +1,9 @@
 //===- Abi.h - What a compiled program hands to the runtime -----*- C++ -*-===//
 //
 // The one interface between generated code and the runtime: constant tables in
-// read-only data. The compiler (Lowering/Cpu) emits them, the executor runs
-// them, `weft inspect` reads the metadata from the ELF section `.weft.meta`.
+// read-only data. The compiler (Lowering/Cpu) emits them packed (WeftTables),
+// the runtime unpacks them into the structs that the executor runs, and
+// `weft inspect` reads the metadata from the ELF section `.weft.meta`.
 //
 // Plain C layout, no MLIR, no LLVM. Every address is an offset into one arena,
 // which the runtime allocates once with `WeftExecutable::arenaBytes`.
@@ -18,7 +19,7 @@
 extern "C" {
 #endif
 
-#define WEFT_ABI_VERSION 1
+#define WEFT_ABI_VERSION 2
 
 /// Element types. The numbers are part of the ABI.
 enum WeftDType {
@@ -49,8 +50,8 @@ typedef void (*WeftLibraryFn)(struct WeftContext *context,
 /// One command of a straight-line program. Exactly one of `kernel` and
 /// `library` is set.
 struct WeftCommand {
-  const char *name;     // kernel symbol or library routine, for traces
-  const char *scope;    // module path of the op it came from ("h.3.attn") or ""
+  const char *name;  // kernel symbol or library routine, for traces
+  const char *scope; // module path of the op it came from ("h.3.attn") or ""
   WeftKernelFn kernel;
   WeftLibraryFn library;
   const int64_t *offsets; // arena byte offsets, `numBuffers` of them
@@ -101,13 +102,13 @@ struct WeftTensor {
   int32_t kind;       // WeftTensorKind
   int32_t dtype;      // WeftDType
   int32_t rank;
-  int32_t trainable;  // weights only: 1 or 0
+  int32_t trainable; // weights only: 1 or 0
   const int64_t *dims;
   int64_t offset;
   int64_t bytes;
 };
 
-/// Everything about one compiled program; the symbol is `weft_executable`.
+/// Everything about one compiled program, unpacked.
 struct WeftExecutable {
   int32_t abiVersion;
   int32_t numPrograms;
@@ -115,8 +116,39 @@ struct WeftExecutable {
   int32_t reserved;
   const struct WeftProgram *programs;
   const struct WeftTensor *tensors;
-  int64_t arenaBytes;     // exact size; 64-byte aligned base
-  const char *metadata;   // JSON text, described in docs/executable.md
+  int64_t arenaBytes;   // exact size; 64-byte aligned base
+  const char *metadata; // JSON text, described in docs/executable.md
+  int64_t metadataBytes;
+};
+
+/// The same as generated code holds it; the symbol is `weft_tables`. The only
+/// addresses in it are these and those of functions: thousands of commands cost
+/// the code generator, the linker and the loader no relocation each.
+///
+/// `records` are read in order (int64 words):
+///   `numPrograms` times: name, numCommands, numInputs, numOutputs, then
+///     commands: name, scope, kernel, library, offsets, numBuffers, ints,
+///               numInts, floats, numFloats, extent, grain
+///     inputs, then outputs: name, dtype, rank, dims, offset, bytes
+///   `numTensors` times: name, param, source, kind, dtype, rank, trainable,
+///     dims, offset, bytes
+/// A text is an index into `texts` (it ends with a zero byte); offsets, ints
+/// and dims are indices into `ints`; floats into `floats`; kernel and library
+/// into `kernels` and `libraries`, or -1.
+struct WeftTables {
+  int32_t abiVersion;
+  int32_t numPrograms;
+  int32_t numTensors;
+  int32_t reserved;
+  const int64_t *records;
+  int64_t numRecords; // words
+  const char *texts;
+  const int64_t *ints;
+  const double *floats;
+  const WeftKernelFn *kernels;
+  const WeftLibraryFn *libraries;
+  int64_t arenaBytes;
+  const char *metadata;
   int64_t metadataBytes;
 };
 

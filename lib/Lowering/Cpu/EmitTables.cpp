@@ -4,13 +4,15 @@
 #include "weft/Plan/Plan.h"
 #include "weft/Runtime/Abi.h"
 
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DerivedTypes.h"
 #include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/Module.h"
 
-#include <map>
+#include <string>
+#include <vector>
 
 using namespace mlir;
 
@@ -18,59 +20,57 @@ namespace weft {
 
 namespace {
 
-/// All lists of one kind in one array; a list is a pointer into it. A global
-/// for each would cost more time than the lists themselves.
+/// All lists of one kind in one array of bytes; equal lists once. Bytes, since
+/// they are written out at once: anything else costs time for each element.
 template <typename T> class ListPool {
 public:
-  ListPool(llvm::Module &output, llvm::Type *element, StringRef name)
-      : element(element),
-        array(new llvm::GlobalVariable(output, llvm::ArrayType::get(element, 0),
-                                       /*isConstant=*/true,
-                                       llvm::GlobalValue::InternalLinkage,
-                                       /*Initializer=*/nullptr, name)) {}
-
-  llvm::Constant *get(llvm::ArrayRef<T> list) {
-    llvm::Constant *&known = lists[list.vec()];
-    if (!known) {
-      auto *index = llvm::ConstantInt::get(
-          llvm::Type::getInt64Ty(element->getContext()), elements.size());
-      known =
-          llvm::ConstantExpr::getInBoundsGetElementPtr(element, array, index);
-      elements.insert(elements.end(), list.begin(), list.end());
-    }
-    return known;
+  /// Where the list starts, in elements; 0 for an empty one.
+  int64_t get(llvm::ArrayRef<T> list) {
+    if (list.empty())
+      return 0;
+    StringRef key(reinterpret_cast<const char *>(list.data()),
+                  list.size() * sizeof(T));
+    auto [known, isNew] = lists.try_emplace(key, bytes.size() / sizeof(T));
+    if (isNew)
+      bytes.append(key.begin(), key.end());
+    return known->second;
   }
 
-  /// Gives the array its content, when all lists are known.
-  void finish() {
-    if (elements.empty())
-      return array->eraseFromParent();
-    array->replaceInitializer(
-        llvm::ConstantDataArray::get(element->getContext(), elements));
-  }
+  StringRef getBytes() const { return bytes; }
 
 private:
-  llvm::Type *element;
-  llvm::GlobalVariable *array;
-  std::vector<T> elements;
-  std::map<std::vector<T>, llvm::Constant *> lists;
+  std::string bytes;
+  llvm::StringMap<int64_t> lists;
 };
 
-/// Writes the structs of Abi.h, field by field in their order.
+/// Functions that commands call, each once.
+struct FunctionPool {
+  llvm::SmallVector<llvm::Constant *> functions;
+  llvm::StringMap<int64_t> indices;
+};
+
+/// Writes WeftTables of Abi.h: each record field by field in its order.
 class TableEmitter {
 public:
   TableEmitter(ModuleOp source, llvm::Module &output)
       : source(source), output(output), context(output.getContext()),
-        pointer(llvm::PointerType::get(context, 0)),
-        texts(output, llvm::Type::getInt8Ty(context), "weft.texts"),
-        intLists(output, llvm::Type::getInt64Ty(context), "weft.ints"),
-        floatLists(output, llvm::Type::getDoubleTy(context), "weft.floats") {}
+        pointer(llvm::PointerType::get(context, 0)) {}
 
   LogicalResult emit();
 
 private:
   using Constant = llvm::Constant;
-  using Fields = llvm::SmallVector<Constant *>;
+
+  void add(llvm::ArrayRef<int64_t> words) {
+    llvm::append_range(records, words);
+  }
+  int64_t text(StringRef value);
+  int64_t function(StringRef name, bool isKernel);
+
+  LogicalResult command(plan::CommandOpInterface op);
+  LogicalResult port(Operation *op, StringRef name, Value buffer);
+  LogicalResult program(plan::ProgramOp op);
+  LogicalResult tensor(plan::StateOp op);
 
   Constant *int32(int64_t value) {
     return llvm::ConstantInt::getSigned(llvm::Type::getInt32Ty(context), value);
@@ -78,84 +78,51 @@ private:
   Constant *int64(int64_t value) {
     return llvm::ConstantInt::getSigned(llvm::Type::getInt64Ty(context), value);
   }
-  Constant *null() { return llvm::ConstantPointerNull::get(pointer); }
-  Constant *text(StringRef value);
-  Constant *ints(llvm::ArrayRef<int64_t> values);
-  Constant *floats(llvm::ArrayRef<double> values);
-  Constant *array(llvm::ArrayRef<Constant *> elements, StringRef name);
-  Constant *structure(const Fields &fields);
-  llvm::GlobalVariable *global(Constant *value, const llvm::Twine &name);
-  Constant *function(StringRef name, bool isKernel);
-
-  FailureOr<Constant *> command(plan::CommandOpInterface op);
-  FailureOr<Constant *> port(Operation *op, StringRef name, Value buffer);
-  FailureOr<Constant *> program(plan::ProgramOp op);
-  FailureOr<Constant *> tensor(plan::StateOp op);
+  Constant *bytes(StringRef content, StringRef name);
+  Constant *functionArray(const FunctionPool &pool, StringRef name);
+  Constant *metadata(StringRef json);
+  llvm::GlobalVariable *global(Constant *value, StringRef name);
+  void emitExecutable(int64_t arenaBytes);
 
   ModuleOp source;
   llvm::Module &output;
   llvm::LLVMContext &context;
   llvm::PointerType *pointer;
-  llvm::StringMap<Constant *> knownTexts;
-  ListPool<uint8_t> texts;
-  ListPool<uint64_t> intLists;
+  std::vector<int64_t> records;
+  int32_t numPrograms = 0, numTensors = 0;
+  ListPool<char> texts;
+  ListPool<int64_t> intLists;
   ListPool<double> floatLists;
+  FunctionPool kernels, libraries;
 };
 
-llvm::GlobalVariable *TableEmitter::global(Constant *value,
-                                           const llvm::Twine &name) {
-  return new llvm::GlobalVariable(output, value->getType(), /*isConstant=*/true,
-                                  llvm::GlobalValue::InternalLinkage, value,
-                                  name);
+//===----------------------------------------------------------------------===//
+// Records
+//===----------------------------------------------------------------------===//
+
+int64_t TableEmitter::text(StringRef value) {
+  llvm::SmallString<64> ended(value);
+  ended.push_back('\0');
+  return texts.get(ended);
 }
 
-llvm::Constant *TableEmitter::text(StringRef value) {
-  Constant *&known = knownTexts[value];
-  if (!known) {
-    llvm::SmallVector<uint8_t> bytes(value.begin(), value.end());
-    bytes.push_back(0);
-    known = texts.get(bytes);
+int64_t TableEmitter::function(StringRef name, bool isKernel) {
+  FunctionPool &pool = isKernel ? kernels : libraries;
+  auto [known, isNew] =
+      pool.indices.try_emplace(name, int64_t(pool.functions.size()));
+  if (isNew) {
+    llvm::Type *second = pointer;
+    if (isKernel)
+      second = llvm::Type::getInt64Ty(context);
+    auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
+                                         {pointer, second, second}, false);
+    pool.functions.push_back(
+        cast<Constant>(output.getOrInsertFunction(name, type).getCallee()));
   }
-  return known;
+  return known->second;
 }
 
-llvm::Constant *TableEmitter::ints(llvm::ArrayRef<int64_t> values) {
-  if (values.empty())
-    return null();
-  return intLists.get(llvm::ArrayRef(
-      reinterpret_cast<const uint64_t *>(values.data()), values.size()));
-}
-
-llvm::Constant *TableEmitter::floats(llvm::ArrayRef<double> values) {
-  return values.empty() ? null() : floatLists.get(values);
-}
-
-llvm::Constant *TableEmitter::structure(const Fields &fields) {
-  return llvm::ConstantStruct::getAnon(context, fields);
-}
-
-llvm::Constant *TableEmitter::array(llvm::ArrayRef<Constant *> elements,
-                                    StringRef name) {
-  if (elements.empty())
-    return null();
-  auto *type =
-      llvm::ArrayType::get(elements.front()->getType(), elements.size());
-  return global(llvm::ConstantArray::get(type, elements), name);
-}
-
-llvm::Constant *TableEmitter::function(StringRef name, bool isKernel) {
-  auto *word = llvm::Type::getInt64Ty(context);
-  auto *type =
-      isKernel ? llvm::FunctionType::get(llvm::Type::getVoidTy(context),
-                                         {pointer, word, word}, false)
-               : llvm::FunctionType::get(llvm::Type::getVoidTy(context),
-                                         {pointer, pointer, pointer}, false);
-  return cast<llvm::Constant>(
-      output.getOrInsertFunction(name, type).getCallee());
-}
-
-/// WeftCommand
-FailureOr<llvm::Constant *> TableEmitter::command(plan::CommandOpInterface op) {
+LogicalResult TableEmitter::command(plan::CommandOpInterface op) {
   llvm::SmallVector<int64_t> offsets;
   for (Value buffer : op.getCommandBuffers()) {
     std::optional<int64_t> offset = plan::getByteOffset(buffer);
@@ -174,112 +141,148 @@ FailureOr<llvm::Constant *> TableEmitter::command(plan::CommandOpInterface op) {
       return op->emitOpError("expects a positive extent and grain, but got ")
              << extent << " and " << grain;
   }
-  Constant *callee = function(op.getRoutine(), op.isKernel());
-  return structure(
-      {text(op.getRoutine()), text(op.getCommandScope()),
-       op.isKernel() ? callee : null(), op.isKernel() ? null() : callee,
-       ints(offsets), ints(intArguments), floats(floatArguments),
-       int32(offsets.size()), int32(intArguments.size()),
-       int32(floatArguments.size()), int32(0), int64(extent), int64(grain)});
+  int64_t callee = function(op.getRoutine(), op.isKernel());
+  add({text(op.getRoutine()), text(op.getCommandScope()),
+       op.isKernel() ? callee : -1, op.isKernel() ? -1 : callee,
+       intLists.get(offsets), int64_t(offsets.size()),
+       intLists.get(intArguments), int64_t(intArguments.size()),
+       floatLists.get(floatArguments), int64_t(floatArguments.size()), extent,
+       grain});
+  return success();
 }
 
-/// WeftPort
-FailureOr<llvm::Constant *> TableEmitter::port(Operation *op, StringRef name,
-                                               Value buffer) {
+LogicalResult TableEmitter::port(Operation *op, StringRef name, Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
   std::optional<int64_t> offset = plan::getByteOffset(buffer);
   if (!offset)
     return op->emitOpError("expects a buffer with an arena offset; run "
                            "weft-plan-memory first");
-  return structure({text(name), int32(plan::getDType(type.getElementType())),
-                    int32(type.getRank()), ints(type.getShape()),
-                    int64(*offset), int64(plan::getBufferBytes(type))});
+  add({text(name), plan::getDType(type.getElementType()), type.getRank(),
+       intLists.get(type.getShape()), *offset, plan::getBufferBytes(type)});
+  return success();
 }
 
-/// WeftProgram
-FailureOr<llvm::Constant *> TableEmitter::program(plan::ProgramOp op) {
-  Fields commands, inputs, outputs;
+LogicalResult TableEmitter::program(plan::ProgramOp op) {
+  llvm::SmallVector<plan::CommandOpInterface> commands;
+  llvm::SmallVector<plan::InputOp> inputs;
+  llvm::SmallVector<plan::OutputOp> outputs;
   for (Operation &inner : op.getBody().front()) {
-    FailureOr<Constant *> made = nullptr;
-    Fields *list = nullptr;
-    if (auto commandOp = dyn_cast<plan::CommandOpInterface>(inner)) {
-      made = command(commandOp);
-      list = &commands;
-    } else if (auto input = dyn_cast<plan::InputOp>(inner)) {
-      made = port(&inner, input.getName(), input.getBuffer());
-      list = &inputs;
-    } else if (auto result = dyn_cast<plan::OutputOp>(inner)) {
-      made = port(&inner, result.getName(), result.getBuffer());
-      list = &outputs;
-    } else {
-      continue;
-    }
-    if (failed(made))
-      return failure();
-    list->push_back(*made);
+    if (auto commandOp = dyn_cast<plan::CommandOpInterface>(inner))
+      commands.push_back(commandOp);
+    else if (auto input = dyn_cast<plan::InputOp>(inner))
+      inputs.push_back(input);
+    else if (auto result = dyn_cast<plan::OutputOp>(inner))
+      outputs.push_back(result);
   }
-  return structure({text(op.getKind()), array(commands, "weft.commands"),
-                    array(inputs, "weft.inputs"),
-                    array(outputs, "weft.outputs"), int32(commands.size()),
-                    int32(inputs.size()), int32(outputs.size()), int32(0)});
+  ++numPrograms;
+  add({text(op.getKind()), int64_t(commands.size()), int64_t(inputs.size()),
+       int64_t(outputs.size())});
+  for (plan::CommandOpInterface commandOp : commands)
+    if (failed(command(commandOp)))
+      return failure();
+  for (plan::InputOp input : inputs)
+    if (failed(port(input, input.getName(), input.getBuffer())))
+      return failure();
+  for (plan::OutputOp result : outputs)
+    if (failed(port(result, result.getName(), result.getBuffer())))
+      return failure();
+  return success();
 }
 
-/// WeftTensor
-FailureOr<llvm::Constant *> TableEmitter::tensor(plan::StateOp op) {
+LogicalResult TableEmitter::tensor(plan::StateOp op) {
   if (!op.getOffset())
     return op.emitOpError(
         "expects an arena offset; run weft-plan-memory first");
   MemRefType type = op.getBufferType();
-  return structure(
-      {text(op.getSymName()), text(op.getParam().value_or(StringRef())),
+  ++numTensors;
+  add({text(op.getSymName()), text(op.getParam().value_or(StringRef())),
        text(op.getSource().value_or(StringRef())),
-       int32(static_cast<int32_t>(op.getKind())),
-       int32(plan::getDType(type.getElementType())), int32(type.getRank()),
-       int32(op.getTrainable()), ints(type.getShape()), int64(*op.getOffset()),
-       int64(plan::getBufferBytes(type))});
+       static_cast<int64_t>(op.getKind()),
+       plan::getDType(type.getElementType()), type.getRank(),
+       int64_t(op.getTrainable()), intLists.get(type.getShape()),
+       int64_t(*op.getOffset()), plan::getBufferBytes(type)});
+  return success();
 }
 
-LogicalResult TableEmitter::emit() {
-  Fields programs, tensors;
-  for (Operation &op : *source.getBody()) {
-    if (auto programOp = dyn_cast<plan::ProgramOp>(op)) {
-      FailureOr<Constant *> made = program(programOp);
-      if (failed(made))
-        return failure();
-      programs.push_back(*made);
-    } else if (auto state = dyn_cast<plan::StateOp>(op)) {
-      FailureOr<Constant *> made = tensor(state);
-      if (failed(made))
-        return failure();
-      tensors.push_back(*made);
-    }
-  }
-  texts.finish();
-  intLists.finish();
-  floatLists.finish();
-  if (programs.empty())
-    return success(); // kernels only
-  auto arena =
-      source->getAttrOfType<IntegerAttr>(plan::PlanDialect::kArenaBytesAttr);
-  if (!arena)
-    return source.emitOpError("expects the attribute ")
-           << plan::PlanDialect::kArenaBytesAttr << "; run weft-plan-memory";
-  auto metadata = source->getAttrOfType<StringAttr>("weft.metadata");
-  StringRef json = metadata ? metadata.getValue() : StringRef("{}");
+//===----------------------------------------------------------------------===//
+// Globals
+//===----------------------------------------------------------------------===//
+
+llvm::GlobalVariable *TableEmitter::global(Constant *value, StringRef name) {
+  return new llvm::GlobalVariable(output, value->getType(), /*isConstant=*/true,
+                                  llvm::GlobalValue::InternalLinkage, value,
+                                  name);
+}
+
+llvm::Constant *TableEmitter::bytes(StringRef content, StringRef name) {
+  if (content.empty())
+    return llvm::ConstantPointerNull::get(pointer);
+  llvm::GlobalVariable *made =
+      global(llvm::ConstantDataArray::getString(context, content,
+                                                /*AddNull=*/false),
+             name);
+  made->setAlignment(llvm::Align(8));
+  return made;
+}
+
+llvm::Constant *TableEmitter::functionArray(const FunctionPool &pool,
+                                            StringRef name) {
+  if (pool.functions.empty())
+    return llvm::ConstantPointerNull::get(pointer);
+  auto *type = llvm::ArrayType::get(pointer, pool.functions.size());
+  return global(llvm::ConstantArray::get(type, pool.functions), name);
+}
+
+llvm::Constant *TableEmitter::metadata(StringRef json) {
   llvm::GlobalVariable *meta =
       global(llvm::ConstantDataArray::getString(context, json,
                                                 /*AddNull=*/false),
              "weft.metadata");
   meta->setSection(".weft.meta");
   meta->setAlignment(llvm::Align(1));
-  llvm::GlobalVariable *executable =
-      global(structure({int32(WEFT_ABI_VERSION), int32(programs.size()),
-                        int32(tensors.size()), int32(0),
-                        array(programs, "weft.programs"),
-                        array(tensors, "weft.tensors"), int64(arena.getInt()),
-                        meta, int64(json.size())}),
-             "weft_executable");
-  executable->setLinkage(llvm::GlobalValue::ExternalLinkage);
+  return meta;
+}
+
+/// WeftTables
+void TableEmitter::emitExecutable(int64_t arenaBytes) {
+  auto json = source->getAttrOfType<StringAttr>("weft.metadata");
+  StringRef described = json ? json.getValue() : StringRef("{}");
+  StringRef words(reinterpret_cast<const char *>(records.data()),
+                  records.size() * sizeof(int64_t));
+  llvm::SmallVector<Constant *> fields = {
+      int32(WEFT_ABI_VERSION),
+      int32(numPrograms),
+      int32(numTensors),
+      int32(0),
+      bytes(words, "weft.records"),
+      int64(records.size()),
+      bytes(texts.getBytes(), "weft.texts"),
+      bytes(intLists.getBytes(), "weft.ints"),
+      bytes(floatLists.getBytes(), "weft.floats"),
+      functionArray(kernels, "weft.kernels"),
+      functionArray(libraries, "weft.libraries"),
+      int64(arenaBytes),
+      metadata(described),
+      int64(described.size())};
+  global(llvm::ConstantStruct::getAnon(context, fields), "weft_tables")
+      ->setLinkage(llvm::GlobalValue::ExternalLinkage);
+}
+
+LogicalResult TableEmitter::emit() {
+  for (auto op : source.getOps<plan::ProgramOp>())
+    if (failed(program(op)))
+      return failure();
+  for (auto op : source.getOps<plan::StateOp>())
+    if (failed(tensor(op)))
+      return failure();
+  if (numPrograms == 0)
+    return success(); // kernels only
+  auto arena =
+      source->getAttrOfType<IntegerAttr>(plan::PlanDialect::kArenaBytesAttr);
+  if (!arena)
+    return source.emitOpError("expects the attribute ")
+           << plan::PlanDialect::kArenaBytesAttr << "; run weft-plan-memory";
+  emitExecutable(arena.getInt());
   return success();
 }
 

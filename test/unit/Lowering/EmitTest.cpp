@@ -79,7 +79,7 @@ TEST(EmitObject, SameBytesWhateverTheModuleIsCalled) {
   EXPECT_EQ(first.object, second.object);
   EXPECT_NE(first.object.find(".weft.meta"), std::string::npos);
   EXPECT_NE(first.object.find("{\"format\": 1}"), std::string::npos);
-  EXPECT_NE(first.object.find("weft_executable"), std::string::npos);
+  EXPECT_NE(first.object.find("weft_tables"), std::string::npos);
 }
 
 TEST(EmitObject, RefusesBuffersWithoutPlace) {

@@ -8,6 +8,8 @@
 
 #include "ToyKernels.h"
 
+#include "weft/Runtime/Entry.h"
+
 namespace {
 
 constexpr int64_t V = 128, T = 8, B = 4, N = V * V;
@@ -158,8 +160,12 @@ const char metadata[] = R"({
   "optimizers": ["adamw"], "defaults": {"lr": 0.05},
   "config": "{\"model_type\": \"toy\"}\n"})";
 
+const WeftExecutable executable = {WEFT_ABI_VERSION,   5,       5,    0,
+                                   programs,           tensors, kEnd, metadata,
+                                   sizeof metadata - 1};
+
 } // namespace
 
-extern "C" const WeftExecutable weft_executable = {
-    WEFT_ABI_VERSION,   5, 5, 0, programs, tensors, kEnd, metadata,
-    sizeof metadata - 1};
+int main(int argc, char **argv) {
+  return weft::weftMain(executable, argc, argv);
+}

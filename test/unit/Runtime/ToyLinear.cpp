@@ -7,6 +7,8 @@
 
 #include "ToyKernels.h"
 
+#include "weft/Runtime/Entry.h"
+
 namespace {
 
 constexpr int64_t B = 4, D = 3;
@@ -95,8 +97,12 @@ const char metadata[] = R"({
   "initial_weights": {"files": [{"path": "toy-linear.safetensors",
                                  "digest": "4820684f1f865cf872b729db0f960d04"}]}})";
 
+const WeftExecutable executable = {WEFT_ABI_VERSION,   2,       6,    0,
+                                   programs,           tensors, kEnd, metadata,
+                                   sizeof metadata - 1};
+
 } // namespace
 
-extern "C" const WeftExecutable weft_executable = {
-    WEFT_ABI_VERSION,   2, 6, 0, programs, tensors, kEnd, metadata,
-    sizeof metadata - 1};
+int main(int argc, char **argv) {
+  return weft::weftMain(executable, argc, argv);
+}
