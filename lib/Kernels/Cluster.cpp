@@ -117,24 +117,23 @@ static bool isInlined(Operation *view) {
 }
 
 /// Adds `op`, after the constants and views it reads through.
-bool ClusterBuilder::append(Operation *op, KernelSpace &space,
-                            llvm::SmallVectorImpl<Operation *> &ops,
-                            llvm::DenseSet<Operation *> &set) const {
+/// If it does not fit, the space is broken: see rebuildSpace.
+bool ClusterBuilder::append(Operation *op, Cluster &cluster,
+                            llvm::SmallVectorImpl<Operation *> &added) const {
   llvm::SmallVector<Operation *> chain = {op};
   for (unsigned i = 0; i < chain.size(); ++i)
     for (Value operand : chain[i]->getOperands()) {
       Operation *def = operand.getDefiningOp();
-      if (def && !owner.lookup(def) && !set.contains(def) && isInlined(def) &&
-          !llvm::is_contained(chain, def))
+      if (def && !owner.lookup(def) && !cluster.contains(def) &&
+          isInlined(def) && !llvm::is_contained(chain, def))
         chain.push_back(def);
     }
   for (Operation *next : llvm::reverse(chain)) {
-    if (!space.add(next))
+    if (!cluster.space.add(next))
       return false;
-    ops.push_back(next);
-    set.insert(next);
+    added.push_back(next);
   }
-  return ops.size() <= limits.maxOps;
+  return cluster.ops.size() + added.size() <= limits.maxOps;
 }
 
 static unsigned countBuffers(const KernelSpace &space) {
@@ -167,21 +166,23 @@ static bool isNarrow(const KernelSpace &space) {
   return parts < (space.reducesLast() ? kMinRows : kMinColumns);
 }
 
-/// Why it is not worth while that `op` joins `before`, giving `after`; null if
-/// it is.
-const char *ClusterBuilder::refuse(Operation *op, const Cluster &before,
-                                   const KernelSpace &after) const {
-  if (before.ops.empty())
+/// Why it is not worth while that `op` joins the cluster, whose space becomes
+/// `after`; null if it is.
+const char *ClusterBuilder::refuse(Operation *op, const Cluster &cluster,
+                                   const KernelSpace &after,
+                                   int64_t pointsBefore,
+                                   bool reducedBefore) const {
+  if (cluster.ops.empty())
     return nullptr;
   if (countBuffers(after) > limits.maxBuffers)
     return "both together have too many buffers";
-  bool grows = after.getNumPoints() > before.space.getNumPoints();
-  if (grows && escapes(before, op))
+  bool grows = after.getNumPoints() > pointsBefore;
+  if (grows && escapes(cluster, op))
     return "every row of the larger loop would write its results again";
   if (!isNarrow(after))
     return nullptr;
-  bool joins = before.space.hasReduction() ? !after.isFull(op->getResult(0))
-                                           : !escapes(before, op);
+  bool joins =
+      reducedBefore ? !after.isFull(op->getResult(0)) : !escapes(cluster, op);
   return joins ? nullptr : "both together have too few parts for threads";
 }
 
@@ -204,9 +205,11 @@ void ClusterBuilder::reportApart(Operation *op) const {
       continue;
     KernelSpace space = cluster->space;
     const char *reason =
-        !cluster->open      ? "an op in between uses a result of that kernel"
-        : !space.tryAdd(op) ? "one loop nest cannot compute both"
-                            : refuse(op, *cluster, space);
+        !cluster->open ? "an op in between uses a result of that kernel"
+        : !space.tryAdd(op)
+            ? "one loop nest cannot compute both"
+            : refuse(op, *cluster, space, cluster->space.getNumPoints(),
+                     cluster->space.hasReduction());
     if (reason)
       remarkApart(op) << reason;
     return;
@@ -234,15 +237,23 @@ bool ClusterBuilder::reportMissed(Operation *op,
   return false;
 }
 
+void Cluster::rebuildSpace() {
+  space = KernelSpace();
+  for (Operation *op : ops)
+    space.add(op);
+}
+
+/// Most ops that come here fit: the space is changed in place.
 bool ClusterBuilder::join(Operation *op, Cluster &cluster) {
-  KernelSpace space = cluster.space;
-  llvm::SmallVector<Operation *> ops = cluster.ops;
-  llvm::DenseSet<Operation *> set = cluster.set;
-  if (!append(op, space, ops, set) || refuse(op, cluster, space))
+  int64_t points = cluster.space.getNumPoints();
+  bool reduced = cluster.space.hasReduction();
+  llvm::SmallVector<Operation *> added;
+  if (!append(op, cluster, added) ||
+      refuse(op, cluster, cluster.space, points, reduced)) {
+    cluster.rebuildSpace();
     return false;
-  cluster.space = std::move(space);
-  cluster.ops = std::move(ops);
-  cluster.set = std::move(set);
+  }
+  cluster.add(added);
   commit(op, cluster);
   return true;
 }
@@ -263,8 +274,7 @@ bool ClusterBuilder::joinAll(Operation *op,
   for (Operation *next : all) {
     if (!merged.space.add(next))
       return false;
-    merged.ops.push_back(next);
-    merged.set.insert(next);
+    merged.add(next);
   }
   for (Cluster *candidate : candidates)
     if (candidate->space.hasReduction() != merged.space.hasReduction() &&

@@ -67,7 +67,8 @@ struct Fuse : impl::FusePassBase<Fuse> {
       return failure();
     numMissed += builder.getNumMissed();
     for (const std::unique_ptr<Cluster> &cluster : builder.getClusters())
-      if (!cluster->ops.empty() && failed(outlineCluster(cluster->ops, pool)))
+      if (!cluster->ops.empty() &&
+          failed(outlineCluster(cluster->ops, std::move(cluster->space), pool)))
         return failure();
     eraseDeadOps(block);
     return success();

@@ -32,6 +32,12 @@ struct Cluster {
   bool open = true; // no op outside has used a member yet
 
   bool contains(mlir::Operation *op) const { return set.contains(op); }
+  void add(llvm::ArrayRef<mlir::Operation *> more) {
+    ops.append(more.begin(), more.end());
+    set.insert(more.begin(), more.end());
+  }
+  /// Makes the space that of `ops` again, after an op that did not fit.
+  void rebuildSpace();
 };
 
 /// Groups the ops of a block. A kernel runs at the place of its last op: an op
@@ -56,11 +62,11 @@ private:
   bool join(mlir::Operation *op, Cluster &cluster);
   bool reportMissed(mlir::Operation *op, llvm::ArrayRef<Cluster *> producers);
   void reportApart(mlir::Operation *op) const;
-  const char *refuse(mlir::Operation *op, const Cluster &before,
-                     const KernelSpace &after) const;
-  bool append(mlir::Operation *op, KernelSpace &space,
-              llvm::SmallVectorImpl<mlir::Operation *> &ops,
-              llvm::DenseSet<mlir::Operation *> &set) const;
+  const char *refuse(mlir::Operation *op, const Cluster &cluster,
+                     const KernelSpace &after, int64_t pointsBefore,
+                     bool reducedBefore) const;
+  bool append(mlir::Operation *op, Cluster &cluster,
+              llvm::SmallVectorImpl<mlir::Operation *> &added) const;
   void commit(mlir::Operation *op, Cluster &cluster);
   Cluster *clusterOf(mlir::Value value) const;
 
@@ -86,9 +92,9 @@ struct KernelPool {
 };
 
 /// Moves the ops of a cluster into a kernel of the module and calls it; kernels
-/// of equal content are made once.
+/// of equal content are made once. `space` is that of the ops.
 llvm::LogicalResult outlineCluster(llvm::ArrayRef<mlir::Operation *> ops,
-                                   KernelPool &pool);
+                                   KernelSpace space, KernelPool &pool);
 
 } // namespace weft
 

@@ -18,12 +18,11 @@ namespace {
 
 class Outliner {
 public:
-  Outliner(llvm::ArrayRef<Operation *> ops, KernelPool &pool)
-      : ops(ops.begin(), ops.end()), pool(pool) {
+  Outliner(llvm::ArrayRef<Operation *> ops, KernelSpace space, KernelPool &pool)
+      : ops(ops.begin(), ops.end()), pool(pool), space(std::move(space)) {
     set.insert(ops.begin(), ops.end());
   }
 
-  bool buildSpace();
   /// Members that the kernel has to write.
   llvm::SmallVector<Value> findOutputs();
   LogicalResult outline();
@@ -44,13 +43,6 @@ private:
   KernelSpace space;
   llvm::SmallVector<Value> outputs;
 };
-
-bool Outliner::buildSpace() {
-  for (Operation *op : ops)
-    if (!space.add(op))
-      return false;
-  return true;
-}
 
 bool Outliner::isUsedOutside(Value value) {
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
@@ -239,11 +231,19 @@ static llvm::DenseSet<Operation *> sliceOf(Value value,
   return slice;
 }
 
-LogicalResult outlineCluster(llvm::ArrayRef<Operation *> ops,
+/// As outlineCluster, for some of the ops of a cluster.
+static LogicalResult outlinePart(llvm::ArrayRef<Operation *> ops,
+                                 KernelPool &pool) {
+  KernelSpace space;
+  for (Operation *op : ops)
+    if (!space.add(op))
+      return op->emitOpError("does not fit the kernel chosen for it");
+  return outlineCluster(ops, std::move(space), pool);
+}
+
+LogicalResult outlineCluster(llvm::ArrayRef<Operation *> ops, KernelSpace space,
                              KernelPool &pool) {
-  Outliner outliner(ops, pool);
-  if (!outliner.buildSpace())
-    return ops.front()->emitOpError("does not fit the kernel chosen for it");
+  Outliner outliner(ops, std::move(space), pool);
   llvm::SmallVector<Value> outputs = outliner.findOutputs(), rejected;
   if (outputs.empty())
     return success();
@@ -267,9 +267,9 @@ LogicalResult outlineCluster(llvm::ArrayRef<Operation *> ops,
   }
   std::reverse(first.begin(), first.end());
   std::reverse(rest.begin(), rest.end());
-  if (failed(outlineCluster(first, pool)))
+  if (failed(outlinePart(first, pool)))
     return failure();
-  return outlineCluster(rest, pool);
+  return outlinePart(rest, pool);
 }
 
 } // namespace weft
