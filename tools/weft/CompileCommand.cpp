@@ -9,6 +9,8 @@
 #include "weft/Pipeline/Link.h"
 #include "weft/Pipeline/Phases.h"
 
+#include "llvm/Support/BuryPointer.h"
+
 #include <cstdio>
 #include <filesystem>
 
@@ -116,7 +118,10 @@ Expected<ExitCode> weft::compileCommand(const Arguments &args) {
   if (Status status = applyMlirFlags(flags->passThrough()); !status)
     return status.takeError();
   const std::string model = flags->positionals().front();
-  Compiler compiler;
+  // The process ends with this command: its IR is not taken apart first.
+  auto owned = std::make_unique<Compiler>();
+  Compiler &compiler = *owned;
+  llvm::BuryPointer(std::move(owned));
   if (Status status = compiler.load(model, *flags); !status)
     return status.takeError();
   if (Status status = compiler.run(*last); !status)
