@@ -31,12 +31,13 @@ void BackwardOps::notifyOperationInserted(Operation *op,
 }
 
 void BackwardOps::eraseDead() {
-  SmallVector<Operation *> built(ops.begin(), ops.end());
-  for (Operation *op : llvm::reverse(built))
+  llvm::DenseSet<Operation *> dead;
+  for (Operation *op : llvm::reverse(ops))
     if (isOpTriviallyDead(op)) {
-      ops.remove(op);
+      dead.insert(op);
       op->erase();
     }
+  ops.remove_if([&](Operation *op) { return dead.contains(op); });
 }
 
 } // namespace weft

@@ -118,8 +118,10 @@ private:
     for (auto [index, buffer] : llvm::enumerate(buffers)) {
       if (command.getAccess(index) == plan::Access::Read)
         continue;
+      Value root = plan::getRoot(buffer);
+      ByteRange bytes = getRootBytes(root);
       for (Value other : buffers)
-        if (failed(verifyDisjoint(command, buffer, other)))
+        if (failed(verifyDisjoint(command, root, bytes, other)))
           return failure();
       arena.write(buffer);
     }
@@ -127,15 +129,15 @@ private:
   }
 
   /// Different roots of one command share nothing with what it writes.
-  LogicalResult verifyDisjoint(Operation *op, Value written, Value other) {
-    Value root = plan::getRoot(written), otherRoot = plan::getRoot(other);
-    if (root == otherRoot ||
-        !getRootBytes(root).overlaps(getRootBytes(otherRoot)))
+  LogicalResult verifyDisjoint(Operation *op, Value root, ByteRange bytes,
+                               Value other) {
+    Value otherRoot = plan::getRoot(other);
+    if (root == otherRoot || !bytes.overlaps(getRootBytes(otherRoot)))
       return success();
     InFlightDiagnostic error =
         op->emitOpError("expects a written buffer that shares no bytes with "
                         "its other buffers, but got ")
-        << getRootBytes(root) << " and " << getRootBytes(otherRoot);
+        << bytes << " and " << getRootBytes(otherRoot);
     error.attachNote(otherRoot.getLoc()) << "the other buffer";
     return error;
   }

@@ -3,6 +3,8 @@
 #include "weft/Plan/Plan.h"
 #include "weft/Runtime/Abi.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
 using namespace llvm;
 
@@ -125,7 +127,11 @@ Value getRoot(Value buffer) {
 }
 
 std::optional<int64_t> getRootOffset(Value root) {
-  auto offset = root.getDefiningOp()->getAttrOfType<IntegerAttr>("offset");
+  IntegerAttr offset =
+      llvm::TypeSwitch<Operation *, IntegerAttr>(root.getDefiningOp())
+          .Case<AllocOp, UseOp, InputOp>(
+              [](auto op) { return op.getOffsetAttr(); })
+          .Default(IntegerAttr());
   if (!offset)
     return std::nullopt;
   return offset.getInt();
@@ -140,8 +146,9 @@ std::optional<int64_t> getByteOffset(Value buffer) {
 }
 
 void setRootOffset(Value root, int64_t offset) {
-  Builder builder(root.getContext());
-  root.getDefiningOp()->setAttr("offset", builder.getI64IntegerAttr(offset));
+  IntegerAttr attr = Builder(root.getContext()).getI64IntegerAttr(offset);
+  llvm::TypeSwitch<Operation *>(root.getDefiningOp())
+      .Case<AllocOp, UseOp, InputOp>([&](auto op) { op.setOffsetAttr(attr); });
 }
 
 } // namespace weft::plan
