@@ -15,10 +15,15 @@ static Type elementOf(Value value) {
   return getElementTypeOrSelf(value.getType());
 }
 
-/// Type in memory: a byte for i1.
+/// Type in memory: a byte for i1, the bits of f16 and bf16. LLVM would take a
+/// masked access of these apart into calls of conversions that libgcc may lack
+/// where the target has no such instructions.
 static Type memoryType(Type element) {
-  return element.isInteger(1) ? IntegerType::get(element.getContext(), 8)
-                              : element;
+  if (element.isInteger(1))
+    return IntegerType::get(element.getContext(), 8);
+  if (element.isF16() || element.isBF16())
+    return IntegerType::get(element.getContext(), 16);
+  return element;
 }
 
 static unsigned alignmentOf(Type memory) {
@@ -88,21 +93,38 @@ Value KernelEmitter::address(Value buffer, Type memory,
   return offset(buffer, memory, sum);
 }
 
+/// What was loaded as its memory type.
+Value KernelEmitter::fromMemory(Value value, Type element) {
+  Type memory = elementOf(value);
+  if (element == memory)
+    return value;
+  if (element.isInteger(1))
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value,
+                                 splat(value.getType(), 0));
+  Type type = isa<VectorType>(value.getType()) ? lanesOf(element) : element;
+  return arith::BitcastOp::create(b, loc, type, value);
+}
+
+Value KernelEmitter::toMemory(Value value) {
+  Type element = elementOf(value), memory = memoryType(element);
+  if (element == memory)
+    return value;
+  Type type = isa<VectorType>(value.getType()) ? lanesOf(memory) : memory;
+  if (element.isInteger(1))
+    return arith::ExtUIOp::create(b, loc, type, value);
+  return arith::BitcastOp::create(b, loc, type, value);
+}
+
 Value KernelEmitter::loadScalar(Value pointer, Type element) {
   Type memory = memoryType(element);
-  Value value =
-      LLVM::LoadOp::create(b, loc, memory, pointer, alignmentOf(memory));
-  if (!element.isInteger(1))
-    return value;
-  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value,
-                               splat(memory, 0));
+  return fromMemory(
+      LLVM::LoadOp::create(b, loc, memory, pointer, alignmentOf(memory)),
+      element);
 }
 
 void KernelEmitter::storeScalar(Value value, Value pointer) {
-  Type memory = memoryType(value.getType());
-  if (memory != value.getType())
-    value = arith::ExtUIOp::create(b, loc, memory, value);
-  LLVM::StoreOp::create(b, loc, value, pointer, alignmentOf(memory));
+  value = toMemory(value);
+  LLVM::StoreOp::create(b, loc, value, pointer, alignmentOf(value.getType()));
 }
 
 Value KernelEmitter::loadLanes(Value pointer, Type element) {
@@ -113,21 +135,16 @@ Value KernelEmitter::loadLanes(Value pointer, Type element) {
                                         splat(type, 0), alignment)
                  .getResult()
            : LLVM::LoadOp::create(b, loc, type, pointer, alignment).getResult();
-  if (!element.isInteger(1))
-    return value;
-  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value,
-                               splat(type, 0));
+  return fromMemory(value, element);
 }
 
 void KernelEmitter::storeLanes(Value value, Value pointer) {
-  Type memory = memoryType(elementOf(value));
-  if (memory != elementOf(value))
-    value = arith::ExtUIOp::create(b, loc, lanesOf(memory), value);
+  value = toMemory(value);
+  unsigned alignment = alignmentOf(elementOf(value));
   if (mask)
-    LLVM::MaskedStoreOp::create(b, loc, value, pointer, mask,
-                                alignmentOf(memory));
+    LLVM::MaskedStoreOp::create(b, loc, value, pointer, mask, alignment);
   else
-    LLVM::StoreOp::create(b, loc, value, pointer, alignmentOf(memory));
+    LLVM::StoreOp::create(b, loc, value, pointer, alignment);
 }
 
 /// Lanes that lie `stride` elements apart.
@@ -147,10 +164,7 @@ Value KernelEmitter::gather(Value pointer, Type element, int64_t stride) {
   Value value = LLVM::masked_gather::create(b, loc, type, pointers, all,
                                             ValueRange{splat(type, 0)},
                                             alignmentOf(memory));
-  if (!element.isInteger(1))
-    return value;
-  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value,
-                               splat(type, 0));
+  return fromMemory(value, element);
 }
 
 /// A buffer on the stack of the function.

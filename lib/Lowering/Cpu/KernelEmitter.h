@@ -78,6 +78,8 @@ private:
   mlir::Value loadLanes(mlir::Value pointer, mlir::Type element);
   void storeLanes(mlir::Value value, mlir::Value pointer);
   mlir::Value gather(mlir::Value pointer, mlir::Type element, int64_t stride);
+  mlir::Value fromMemory(mlir::Value value, mlir::Type element);
+  mlir::Value toMemory(mlir::Value value);
   mlir::Value loadScalar(mlir::Value pointer, mlir::Type element);
   void storeScalar(mlir::Value value, mlir::Value pointer);
   mlir::Value offset(mlir::Value pointer, mlir::Type memory, mlir::Value index);
