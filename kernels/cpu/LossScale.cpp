@@ -46,9 +46,39 @@ void updateTorch(Scaler &s, bool bad, const int64_t *ints,
   }
 }
 
+/// ColossalAI's DynamicGradScaler
+void updateColossalAI(Scaler &s, bool bad, const int64_t *ints,
+                      const double *floats) {
+  if (bad) {
+    s.hysteresis = std::max<int64_t>(s.hysteresis - 1, 0);
+    if (s.hysteresis == 0)
+      shrink(s, floats[1], floats[2]);
+    s.tracker = 0;
+  } else if (++s.tracker == ints[1]) {
+    s.hysteresis = ints[2];
+    grow(s, floats[0]);
+    s.tracker = 0;
+  }
+}
+
+/// The rule of DeepSpeed's FP16_Optimizer
+void updateFused(Scaler &s, bool bad, const int64_t *ints,
+                 const double *floats) {
+  int64_t clean = s.tracker - s.lastOverflow - 1;
+  if (bad) {
+    shrink(s, floats[1], floats[2]);
+    s.lastOverflow = s.tracker;
+  } else if (clean > 0 && clean % ints[1] == 0) {
+    grow(s, floats[0]);
+  }
+  ++s.tracker;
+}
+
 /// DeepSpeed's DynamicLossScaler; mmcv's LossScaler is hysteresis 1.
 void updateModulo(Scaler &s, bool bad, int64_t hysteresis, const int64_t *ints,
                   const double *floats) {
+  if (!bad && ints[3])
+    s.hysteresis = hysteresis;
   if (bad) {
     if (s.hysteresis > 1)
       --s.hysteresis;
@@ -94,20 +124,29 @@ using namespace weft;
 extern "C" void weft_cpu_scaler_update(WeftContext *context,
                                        const WeftCommand *command,
                                        void *const *buffers) {
-  if (!checkCounts(*context, *command, 6, 3, 3) ||
-      !checkRange(*context, *command, "policy", command->ints[0], 0, 2) ||
+  if (!checkCounts(*context, *command, 6, 4, 3) ||
+      !checkRange(*context, *command, "policy", command->ints[0], 0, 4) ||
       !checkRange(*context, *command, "interval", command->ints[1], 1) ||
-      !checkRange(*context, *command, "hysteresis", command->ints[2], 1))
+      !checkRange(*context, *command, "hysteresis", command->ints[2], 1) ||
+      !checkRange(*context, *command, "consecutive", command->ints[3], 0, 1))
     return;
   const int64_t *state = as<int64_t>(buffers[1]);
   Scaler s = {scalar<float>(buffers[0]), state[0], state[1], state[2], false};
   bool bad = scalar<uint8_t>(buffers[2]);
-  int64_t policy = command->ints[0];
-  if (policy == 0)
-    updateTorch(s, bad, command->ints, command->floats);
-  else
-    updateModulo(s, bad, policy == 2 ? 1 : command->ints[2], command->ints,
-                 command->floats);
+  const int64_t *ints = command->ints;
+  switch (ints[0]) {
+  case 0:
+    updateTorch(s, bad, ints, command->floats);
+    break;
+  case 3:
+    updateFused(s, bad, ints, command->floats);
+    break;
+  case 4:
+    updateColossalAI(s, bad, ints, command->floats);
+    break;
+  default:
+    updateModulo(s, bad, ints[0] == 2 ? 1 : ints[2], ints, command->floats);
+  }
   *as<float>(buffers[3]) = s.scale;
   int64_t *newState = as<int64_t>(buffers[4]);
   newState[0] = s.tracker;

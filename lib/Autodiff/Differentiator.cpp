@@ -218,7 +218,7 @@ LogicalResult Differentiator::writeGradient(ParamOp param, Type element,
     if (Operation *last = sum.getDefiningOp())
       previous = last;
   }
-  program.getTerminator().addWrite(name, sum);
+  writes.push_back({name, sum});
   return success();
 }
 
@@ -257,6 +257,7 @@ LogicalResult Differentiator::writeGradients() {
                         << ": it is not trained";
     param.setTrainable(false);
   }
+  program.getTerminator().addWrites(writes);
   return success();
 }
 

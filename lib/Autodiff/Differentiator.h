@@ -80,6 +80,8 @@ private:
   /// Values with a gradient: they depend on a trainable parameter.
   llvm::DenseSet<mlir::Value> active;
   GradientSums sums;
+  /// The gradient states and their new values.
+  llvm::SmallVector<std::pair<llvm::StringRef, mlir::Value>> writes;
   llvm::SmallVector<mlir::Operation *> forward;
 };
 

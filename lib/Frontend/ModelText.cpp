@@ -143,8 +143,11 @@ static LogicalResult checkAttributes(ModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
-/// Optimizers update f32 alone.
+/// Optimizers update f32 alone. States are what passes declare.
 static LogicalResult checkParameters(ModuleOp module) {
+  for (StateOp state : module.getOps<StateOp>())
+    return state.emitOpError("expects no state in a model, which has "
+                             "parameters and programs alone");
   for (ParamOp param : module.getOps<ParamOp>())
     if (Type type = param.getTensorType().getElementType(); !type.isF32())
       return param.emitOpError("does not support parameters of type ")

@@ -58,6 +58,8 @@ static void updateModulo(ScalerUpdateOp op, bool foundInf, ScalerState &state) {
   bool isDeepSpeed = op.getPolicy() == ScalerPolicy::DeepSpeed;
   int64_t hysteresis = isDeepSpeed ? op.getHysteresis() : 1;
   int64_t step = state.tracker++;
+  if (!foundInf && op.getConsecutive())
+    state.hysteresisLeft = hysteresis;
   if (foundInf) {
     state.lastOverflow = step;
     if (hysteresis > 1 && state.hysteresisLeft > 1) {
@@ -74,16 +76,59 @@ static void updateModulo(ScalerUpdateOp op, bool foundInf, ScalerState &state) {
   state.grow(op.getGrowth().convertToDouble());
 }
 
+/// FP16_Optimizer of DeepSpeed: `tracker` counts all steps.
+static void updateFused(ScalerUpdateOp op, bool foundInf, ScalerState &state) {
+  int64_t step = state.tracker++;
+  int64_t clean = step - state.lastOverflow - 1;
+  if (foundInf) {
+    state.lastOverflow = step;
+    state.shrink(op.getBackoff().convertToDouble(),
+                 op.getMinimum().convertToDouble());
+  } else if (clean > 0 && clean % static_cast<int64_t>(op.getInterval()) == 0) {
+    state.grow(op.getGrowth().convertToDouble());
+  }
+}
+
+/// DynamicGradScaler of ColossalAI: `tracker` counts clean steps.
+static void updateColossalAI(ScalerUpdateOp op, bool foundInf,
+                             ScalerState &state) {
+  if (foundInf) {
+    state.tracker = 0;
+    if (state.hysteresisLeft > 0)
+      --state.hysteresisLeft;
+    if (state.hysteresisLeft == 0)
+      state.shrink(op.getBackoff().convertToDouble(),
+                   op.getMinimum().convertToDouble());
+    return;
+  }
+  if (++state.tracker != static_cast<int64_t>(op.getInterval()))
+    return;
+  state.tracker = 0;
+  state.hysteresisLeft = op.getHysteresis();
+  state.grow(op.getGrowth().convertToDouble());
+}
+
 static llvm::LogicalResult evaluateScalerUpdate(OpCall &call) {
   auto op = call.as<ScalerUpdateOp>();
   const Tensor &old = call.operand(1);
   ScalerState state = {call.operand(0).at(0), old.intAt(0), old.intAt(1),
                        old.intAt(2)};
   bool foundInf = call.operand(2).intAt(0);
-  if (op.getPolicy() == ScalerPolicy::Torch)
+  switch (op.getPolicy()) {
+  case ScalerPolicy::Torch:
     updateTorch(op, foundInf, state);
-  else
+    break;
+  case ScalerPolicy::DeepSpeed:
+  case ScalerPolicy::Mmcv:
     updateModulo(op, foundInf, state);
+    break;
+  case ScalerPolicy::DeepSpeedFused:
+    updateFused(op, foundInf, state);
+    break;
+  case ScalerPolicy::ColossalAI:
+    updateColossalAI(op, foundInf, state);
+    break;
+  }
   call.result(0).at(0) = state.scale;
   call.result(1).intValues() = {state.tracker, state.lastOverflow,
                                 state.hysteresisLeft};

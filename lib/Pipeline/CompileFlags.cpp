@@ -38,22 +38,24 @@ static const FlagSpec kPrecisionFlags[] = {
      "dynamic, none or a fixed number; default: dynamic with "
      "--precision=f16 (512 with the recipe pure-f16), else none"},
     {"scaler", FlagKind::Enum, CompileFlag, "torch", "",
-     "policy of the dynamic loss scale", "torch|deepspeed|mmcv"},
+     "policy of the dynamic loss scale",
+     "torch|deepspeed|deepspeed_fused|mmcv|colossalai"},
     {"scaler-init", FlagKind::Double, CompileFlag, "", "X",
-     "first loss scale; default: 65536, mmcv 2^32", "", 0, 3.4e38},
+     "first loss scale; default: 65536, mmcv 2^32"},
     {"scaler-growth", FlagKind::Double, CompileFlag, "2", "X",
-     "growth factor of the loss scale", "", 1, kMost},
+     "growth factor of the loss scale"},
     {"scaler-backoff", FlagKind::Double, CompileFlag, "0.5", "X",
-     "backoff factor of the loss scale", "", 0, 1},
+     "backoff factor of the loss scale"},
     {"scaler-interval", FlagKind::Int, CompileFlag, "", "N",
-     "clean steps before the scale grows; default: 2000, deepspeed and mmcv "
-     "1000",
-     "", 1, kMost},
+     "clean steps before the scale grows; default: torch 2000, the "
+     "others 1000"},
     {"scaler-hysteresis", FlagKind::Int, CompileFlag, "", "N",
-     "overflows before the scale shrinks; default: 1, deepspeed 2", "", 1,
-     kMost},
+     "overflows before the scale shrinks; default: 1, deepspeed and "
+     "colossalai 2"},
+    {"scaler-consecutive", FlagKind::Switch, CompileFlag, "", "",
+     "deepspeed: every clean step refills the hysteresis"},
     {"scaler-min", FlagKind::Double, CompileFlag, "", "X",
-     "least loss scale; default: 0, deepspeed and mmcv 1", "", 0, kMost},
+     "least loss scale; default: torch 0, the others 1"},
     {"master-weights", FlagKind::Enum, CompileFlag, "on", "",
      "keep f32 weights beside low-precision ones", "on|off"},
     {"working-copies", FlagKind::Enum, CompileFlag, "on", "",
@@ -145,115 +147,6 @@ const std::vector<FlagSpec> &weft::driverFlags() {
        "where a failing pass leaves the module and the passes to run"},
   };
   return flags;
-}
-
-//===----------------------------------------------------------------------===//
-// What is not built yet
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// The only value that a flag takes today.
-struct OnlyValue {
-  const char *flag;
-  const char *value;
-};
-} // namespace
-
-static const OnlyValue kOnlyValues[] = {
-    {"mesh", ""},
-    {"zero", "0"},
-    {"sync", "last"},
-    {"bucket", "scope"},
-    {"prefetch", "1"},
-    {"reshard", "on"},
-    {"reduce-dtype", "f32"},
-    {"gather-dtype", "f32"},
-    {"recompute", "none"},
-};
-
-std::string weft::lossScaleMode(const FlagValues &flags) {
-  if (flags.isSet("loss-scale"))
-    return flags.getText("loss-scale");
-  if (flags.getText("precision") != "f16")
-    return "none";
-  return flags.getText("recipe") == "pure-f16" ? "512" : "dynamic";
-}
-
-/// The numbers themselves are checked by weft-loss-scale.
-static Status checkScaler(const FlagValues &flags) {
-  std::string mode = lossScaleMode(flags);
-  double number;
-  if (mode != "dynamic" && mode != "none" &&
-      llvm::StringRef(mode).getAsDouble(number))
-    return usageError(
-        "--loss-scale expects dynamic, none or a number, but got " +
-        inQuotes(mode));
-  for (const FlagSpec &spec : compileFlags()) {
-    std::string name = spec.name;
-    if (name.compare(0, 6, "scaler") == 0 && flags.isSet(name) &&
-        mode != "dynamic")
-      return usageError("--" + name +
-                        " expects --loss-scale=dynamic, but got " + mode);
-  }
-  return Status::success();
-}
-
-/// Flags that mean nothing, or nothing that works, with that precision.
-static Status checkPrecision(const FlagValues &flags) {
-  const std::string &precision = flags.getText("precision");
-  const std::string &recipe = flags.getText("recipe");
-  if (recipe == "pure-f16" && precision != "f16")
-    return usageError("--recipe=pure-f16 expects --precision=f16, but got " +
-                      precision);
-  if (precision == "f32" && recipe != "amp")
-    return usageError("--recipe=" + recipe +
-                      " expects --precision=f16 or bf16, but got f32");
-  if (precision == "f32" && flags.isSet("autocast-lists"))
-    return usageError(
-        "--autocast-lists expects --precision=f16 or bf16, but got f32");
-  if (flags.getText("master-weights") == "off" && precision != "bf16")
-    return usageError(
-        "--master-weights=off expects --precision=bf16, but got " + precision);
-  if (flags.getText("explain") == "precision" && precision == "f32")
-    return usageError(
-        "--explain=precision expects --precision=f16 or bf16, but got f32");
-  if (flags.getText("explain") == "schedule")
-    return usageError("does not support --explain=schedule yet")
-        .hint("--explain=precision and --explain=fusion work today");
-  return Status::success();
-}
-
-Status weft::checkSupported(const FlagValues &flags) {
-  for (const OnlyValue &only : kOnlyValues)
-    if (flags.isSet(only.flag) && flags.getText(only.flag) != only.value) {
-      Error error = usageError("does not support --" + std::string(only.flag) +
-                               "=" + flags.getText(only.flag) + " yet");
-      if (*only.value)
-        error.hint("only --" + std::string(only.flag) + "=" + only.value +
-                   " works today");
-      else
-        error.hint("leave --" + std::string(only.flag) + " out");
-      return error;
-    }
-  if (flags.getSwitch("debug-nan") && flags.getText("explain") == "fusion")
-    return usageError("--explain=fusion has nothing to say with --debug-nan, "
-                      "which fuses nothing");
-  if (Status status = checkPrecision(flags); !status)
-    return status;
-  if (Status status = checkScaler(flags); !status)
-    return status;
-  if (flags.getSwitch("nesterov") && flags.getText("optimizer") != "sgd" &&
-      !flags.isSet("groups"))
-    return usageError("--nesterov expects --optimizer=sgd, but got " +
-                      flags.getText("optimizer"));
-  const std::string &emit = flags.getText("emit");
-  if (emit == "ptx" || emit == "timeline")
-    return usageError("does not support --emit=" + emit + " yet");
-  if (flags.getText("target").rfind("cuda", 0) == 0)
-    return usageError("does not support --target=" + flags.getText("target") +
-                      " yet")
-        .hint("use --target=cpu");
-  return Status::success();
 }
 
 //===----------------------------------------------------------------------===//

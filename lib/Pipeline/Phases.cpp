@@ -12,11 +12,17 @@ using namespace weft;
 //===----------------------------------------------------------------------===//
 
 static std::string identity(const FlagValues &) { return ""; }
+/// A path as the value of a pass option: quoted, it may hold blanks and braces.
+static std::string quotedPath(const FlagValues &flags, const char *flag) {
+  const std::string &path = flags.getText(flag);
+  char quote = path.find('\'') == std::string::npos ? '\'' : '"';
+  return quote + path + quote;
+}
 static std::string tieParams(const FlagValues &) { return "weft-tie-params"; }
 static std::string inferShapes(const FlagValues &flags) {
   std::string text = "weft-infer-shapes";
   if (flags.isSet("groups"))
-    text += ",weft-apply-groups{groups=" + flags.getText("groups") + "}";
+    text += ",weft-apply-groups{groups=" + quotedPath(flags, "groups") + "}";
   return text;
 }
 /// Runs in f32 as well: it resolves autocast regions and dtypes.
@@ -27,7 +33,7 @@ static std::string autocast(const FlagValues &flags) {
   std::string text =
       "weft-autocast{dtype=" + precision + " recipe=" + flags.getText("recipe");
   if (flags.isSet("autocast-lists"))
-    text += " overrides=" + flags.getText("autocast-lists");
+    text += " overrides=" + quotedPath(flags, "autocast-lists");
   if (flags.getText("explain") == "precision")
     text += " explain=true";
   return text + "}";
@@ -61,6 +67,8 @@ static std::string lossScale(const FlagValues &flags) {
   for (auto [flag, option] : options)
     if (flags.isSet(flag))
       text += std::string(" ") + option + "=" + flags.getText(flag);
+  if (flags.getSwitch("scaler-consecutive"))
+    text += " consecutive=true";
   return text + "}";
 }
 static std::string expandOptimizer(const FlagValues &flags) {
@@ -98,7 +106,7 @@ static std::string lowerToPlan(const FlagValues &) {
 }
 static std::string estimate(const FlagValues &flags) {
   if (flags.isSet("cost-table"))
-    return "weft-estimate{cost-table=" + flags.getText("cost-table") + "}";
+    return "weft-estimate{cost-table=" + quotedPath(flags, "cost-table") + "}";
   return "weft-estimate";
 }
 static std::string planMemory(const FlagValues &flags) {

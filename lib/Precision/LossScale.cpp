@@ -2,11 +2,9 @@
 
 #include "weft/Precision/Passes.h"
 
-#include "weft/Weft/Weft.h"
+#include "weft/Weft/ScalerNumbers.h"
 
 #include "mlir/IR/Builders.h"
-
-#include <cmath>
 
 #define DEBUG_TYPE "weft-loss-scale"
 
@@ -20,40 +18,11 @@ namespace weft {
 static constexpr StringLiteral kScale = "loss_scale";
 static constexpr StringLiteral kState = "loss_scale.state";
 
-namespace {
-/// Where a policy differs from the others.
-struct PolicyDefaults {
-  double init;
-  int64_t interval, hysteresis;
-  double minimum;
-};
-} // namespace
-
-static PolicyDefaults getDefaults(ScalerPolicy policy) {
-  switch (policy) {
-  case ScalerPolicy::Torch:
-    return {65536.0, 2000, 1, 0.0};
-  case ScalerPolicy::DeepSpeed:
-    return {65536.0, 1000, 2, 1.0};
-  case ScalerPolicy::Mmcv:
-    return {4294967296.0, 1000, 1, 1.0};
-  }
-  llvm_unreachable("a policy without defaults");
-}
-
 static ProgramOp findProgram(ModuleOp module, ProgramKind kind) {
   for (auto program : module.getOps<ProgramOp>())
     if (program.getKind() == kind)
       return program;
   return {};
-}
-
-/// The f32 that a scale is stored as, if that is a scale.
-static std::optional<float> toScale(double number) {
-  float scale = static_cast<float>(number);
-  if (std::isfinite(scale) && scale > 0.0f)
-    return scale;
-  return std::nullopt;
 }
 
 namespace {
@@ -77,23 +46,35 @@ struct LossScalePass : impl::LossScalePassBase<LossScalePass> {
   LogicalResult chooseNumbers() {
     std::optional<ScalerPolicy> chosen = symbolizeScalerPolicy(policy);
     if (!chosen)
-      return error()
-             << "expects policy to be torch, deepspeed or mmcv, but got "
-             << policy.getValue();
+      return error() << "expects policy to be torch, deepspeed, "
+                        "deepspeed_fused, mmcv or colossalai, but got "
+                     << policy.getValue();
     scalerPolicy = *chosen;
     dynamic = mode == "dynamic";
     if (!dynamic)
       return chooseStatic();
-    PolicyDefaults defaults = getDefaults(*chosen);
-    if (!init.hasValue())
-      init = defaults.init;
-    if (!interval.hasValue())
-      interval = defaults.interval;
-    if (!hysteresis.hasValue())
-      hysteresis = defaults.hysteresis;
-    if (!minimum.hasValue())
-      minimum = defaults.minimum;
-    return verifyNumbers();
+    return chooseDynamic();
+  }
+
+  /// What is not given is the policy's.
+  LogicalResult chooseDynamic() {
+    numbers = ScalerNumbers::getDefaults(scalerPolicy);
+    auto take = [](auto &option, auto &number) {
+      if (option.hasValue())
+        number = option;
+    };
+    take(init, numbers.init);
+    take(growth, numbers.growth);
+    take(backoff, numbers.backoff);
+    take(interval, numbers.interval);
+    take(hysteresis, numbers.hysteresis);
+    take(minimum, numbers.minimum);
+    take(consecutive, numbers.consecutive);
+    if (std::optional<ScalerProblem> problem = findProblem(numbers))
+      return error() << "expects " << problem->name << " " << problem->rule
+                     << ", but got " << problem->value;
+    firstScale = *toLossScale(numbers.init);
+    return success();
   }
 
   LogicalResult chooseStatic() {
@@ -107,46 +88,17 @@ struct LossScalePass : impl::LossScalePassBase<LossScalePass> {
           {"backoff", backoff.hasValue()},
           {"interval", interval.hasValue()},
           {"hysteresis", hysteresis.hasValue()},
+          {"consecutive", consecutive.hasValue()},
           {"minimum", minimum.hasValue()}})
       if (given)
         return error() << "expects no " << name
                        << " with a static loss scale; use mode=dynamic";
-    return setScale("the loss scale", number);
-  }
-
-  LogicalResult setScale(StringRef name, double number) {
-    std::optional<float> chosen = toScale(number);
-    if (!chosen)
-      return error() << "expects " << name
-                     << " to be finite in f32 and above 0, but got " << number;
-    firstScale = *chosen;
+    std::optional<float> scale = toLossScale(number);
+    if (!scale)
+      return error() << "expects the loss scale " << kScaleRule << ", but got "
+                     << mode.getValue();
+    firstScale = *scale;
     return success();
-  }
-
-  LogicalResult verifyNumbers() {
-    if (!(growth > 1.0) || !std::isfinite(growth))
-      return error() << "expects growth to be finite and above 1, but got "
-                     << growth.getValue();
-    if (!(backoff > 0.0 && backoff < 1.0))
-      return error() << "expects backoff to lie in (0, 1), but got "
-                     << backoff.getValue();
-    if (interval < 1)
-      return error() << "expects interval to be at least 1, but got "
-                     << interval.getValue();
-    if (hysteresis < 1)
-      return error() << "expects hysteresis to be at least 1, but got "
-                     << hysteresis.getValue();
-    if (hysteresis > 1 && scalerPolicy != ScalerPolicy::DeepSpeed)
-      return error() << "expects hysteresis to be 1 with policy "
-                     << policy.getValue() << ", but got "
-                     << hysteresis.getValue();
-    if (!(minimum >= 0.0) || !std::isfinite(static_cast<float>(minimum)))
-      return error() << "expects minimum to be finite and at least 0, but got "
-                     << minimum.getValue();
-    if (init < minimum)
-      return error() << "expects init to be at least the minimum, "
-                     << minimum.getValue() << ", but got " << init.getValue();
-    return setScale("init", init);
   }
 
   //===--------------------------------------------------------------------===//
@@ -192,15 +144,22 @@ struct LossScalePass : impl::LossScalePassBase<LossScalePass> {
 
   /// The attributes of weft.scaler_update.
   DictionaryAttr getScalerAttr(Builder &builder) {
-    return builder.getDictionaryAttr(
-        {builder.getNamedAttr(
-             "policy", ScalerPolicyAttr::get(&getContext(), scalerPolicy)),
-         builder.getNamedAttr("growth", builder.getF64FloatAttr(growth)),
-         builder.getNamedAttr("backoff", builder.getF64FloatAttr(backoff)),
-         builder.getNamedAttr("interval", builder.getI64IntegerAttr(interval)),
-         builder.getNamedAttr("hysteresis",
-                              builder.getI64IntegerAttr(hysteresis)),
-         builder.getNamedAttr("minimum", builder.getF64FloatAttr(minimum))});
+    SmallVector<NamedAttribute> list = {
+        builder.getNamedAttr(
+            "policy", ScalerPolicyAttr::get(&getContext(), scalerPolicy)),
+        builder.getNamedAttr("growth", builder.getF64FloatAttr(numbers.growth)),
+        builder.getNamedAttr("backoff",
+                             builder.getF64FloatAttr(numbers.backoff)),
+        builder.getNamedAttr("interval",
+                             builder.getI64IntegerAttr(numbers.interval)),
+        builder.getNamedAttr("hysteresis",
+                             builder.getI64IntegerAttr(numbers.hysteresis)),
+        builder.getNamedAttr("minimum",
+                             builder.getF64FloatAttr(numbers.minimum))};
+    if (numbers.consecutive)
+      list.push_back(
+          builder.getNamedAttr("consecutive", builder.getBoolAttr(true)));
+    return builder.getDictionaryAttr(list);
   }
 
   void writeFirstValues() {
@@ -214,7 +173,8 @@ struct LossScalePass : impl::LossScalePassBase<LossScalePass> {
     if (!dynamic)
       return;
     bool torch = scalerPolicy == ScalerPolicy::Torch;
-    int64_t first[] = {0, torch ? 0 : -1, torch ? 0 : hysteresis};
+    bool countsClean = torch || scalerPolicy == ScalerPolicy::ColossalAI;
+    int64_t first[] = {0, countsClean ? 0 : -1, torch ? 0 : numbers.hysteresis};
     write(kState, DenseElementsAttr::get(stateType(), ArrayRef(first)));
   }
 
@@ -241,6 +201,7 @@ struct LossScalePass : impl::LossScalePassBase<LossScalePass> {
   }
 
   ScalerPolicy scalerPolicy = ScalerPolicy::Torch;
+  ScalerNumbers numbers;
   bool dynamic = true;
   float firstScale = 0.0f;
   ProgramOp micro, start;

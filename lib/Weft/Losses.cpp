@@ -22,10 +22,14 @@ static LogicalResult checkType(ProgramOp model, unsigned result,
 static FailureOr<double> readWeight(ProgramOp model, unsigned result,
                                     Attribute attr) {
   auto weight = dyn_cast<FloatAttr>(attr);
-  if (weight && std::isfinite(weight.getValueAsDouble()))
-    return weight.getValueAsDouble();
+  // The weighted sum is taken in f32.
+  double number = weight ? weight.getValueAsDouble() : NAN;
+  float rounded = static_cast<float>(number);
+  if (std::isfinite(rounded) && (rounded != 0.0f || number == 0.0))
+    return number;
   return FailureOr<double>(
-      model.emitOpError("expects a finite number as weft.loss of output '")
+      model.emitOpError("expects a number that is finite in f32, and not 0 "
+                        "there unless it is 0, as weft.loss of output '")
       << model.getOutputName(result) << "', but got " << attr);
 }
 

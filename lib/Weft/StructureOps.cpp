@@ -288,9 +288,17 @@ LogicalResult ReturnOp::verify() {
 }
 
 void ReturnOp::addWrite(StringRef target, Value value) {
-  getValuesMutable().append(value);
+  addWrites({{target, value}});
+}
+
+void ReturnOp::addWrites(ArrayRef<std::pair<StringRef, Value>> writes) {
+  SmallVector<Value> values;
   SmallVector<Attribute> targets(getTargets().getValue());
-  targets.push_back(FlatSymbolRefAttr::get(getContext(), target));
+  for (auto [target, value] : writes) {
+    values.push_back(value);
+    targets.push_back(FlatSymbolRefAttr::get(getContext(), target));
+  }
+  getValuesMutable().append(values);
   setTargetsAttr(ArrayAttr::get(getContext(), targets));
 }
 

@@ -1,6 +1,7 @@
 //===- TrainingOps.cpp - Gradient and optimizer ops -----------------------===//
 
 #include "Parsing.h"
+#include "weft/Weft/ScalerNumbers.h"
 
 using namespace mlir;
 using namespace weft;
@@ -23,22 +24,18 @@ LogicalResult TotalNormOp::verify() {
 }
 
 LogicalResult ScalerUpdateOp::verify() {
-  double growth = getGrowth().convertToDouble();
-  double backoff = getBackoff().convertToDouble();
-  double minimum = getMinimum().convertToDouble();
-  if (!(growth > 1.0) || !std::isfinite(growth))
-    return emitOpError("expects a finite growth above 1, but got ") << growth;
-  if (!(backoff > 0.0 && backoff < 1.0))
-    return emitOpError("expects backoff in (0, 1), but got ") << backoff;
-  for (auto [name, value] :
-       {std::pair<StringRef, int64_t>{"interval", int64_t(getInterval())},
-        {"hysteresis", int64_t(getHysteresis())}})
-    if (value < 1)
-      return emitOpError("expects ")
-             << name << " of at least 1, but got " << value;
-  if (!(minimum >= 0.0) || !std::isfinite(minimum))
-    return emitOpError("expects a finite minimum of at least 0, but got ")
-           << minimum;
+  ScalerNumbers numbers;
+  numbers.policy = getPolicy();
+  numbers.growth = getGrowth().convertToDouble();
+  numbers.backoff = getBackoff().convertToDouble();
+  numbers.interval = getInterval();
+  numbers.hysteresis = getHysteresis();
+  numbers.minimum = getMinimum().convertToDouble();
+  numbers.consecutive = getConsecutive();
+  numbers.init = std::max(numbers.minimum, 1.0);
+  if (std::optional<ScalerProblem> problem = findProblem(numbers))
+    return emitOpError("expects ") << problem->name << " " << problem->rule
+                                   << ", but got " << problem->value;
   return success();
 }
 

@@ -106,7 +106,7 @@ weft.program @model() -> (tensor<f32> {weft.output = "loss"}, tensor<f32> {weft.
 // -----
 
 weft.param @w : tensor<f32> {init = #weft.init<ones>}
-// expected-error@below {{expects a finite number as weft.loss of output 'aux', but got 0x7FF0000000000000 : f64}}
+// expected-error@below {{expects "weft.loss" on result 0 to be a finite f64, but got 0x7FF0000000000000 : f64}}
 weft.program @model() -> (tensor<f32> {weft.output = "aux", weft.loss = 0x7FF0000000000000 : f64}) attributes {kind = #weft.kind<model>} {
   %w = weft.read @w : tensor<f32>
   weft.return %w : tensor<f32>
@@ -115,7 +115,7 @@ weft.program @model() -> (tensor<f32> {weft.output = "aux", weft.loss = 0x7FF000
 // -----
 
 weft.param @w : tensor<f32> {init = #weft.init<ones>}
-// expected-error@below {{expects a finite number as weft.loss of output 'aux', but got "1"}}
+// expected-error@below {{expects "weft.loss" on result 0 to be a finite f64, but got "1"}}
 weft.program @model() -> (tensor<f32> {weft.output = "aux", weft.loss = "1"}) attributes {kind = #weft.kind<model>} {
   %w = weft.read @w : tensor<f32>
   weft.return %w : tensor<f32>

@@ -15,26 +15,34 @@
 // RUN: not weft-opt --weft-loss-scale=hysteresis=2 %s 2>&1 | FileCheck %s --check-prefix=TORCH
 // RUN: not weft-opt --weft-loss-scale=minimum=-1 %s 2>&1 | FileCheck %s --check-prefix=MINIMUM
 // RUN: not weft-opt --weft-loss-scale="policy=deepspeed init=0.5" %s 2>&1 | FileCheck %s --check-prefix=BELOW
+// RUN: not weft-opt --weft-loss-scale=growth=1.00000001 %s 2>&1 | FileCheck %s --check-prefix=ROUNDED
+// RUN: not weft-opt --weft-loss-scale=backoff=0.99999999999 %s 2>&1 | FileCheck %s --check-prefix=ROUNDEDBACKOFF
+// RUN: not weft-opt --weft-loss-scale=minimum=1e-60 %s 2>&1 | FileCheck %s --check-prefix=TINY
+// RUN: not weft-opt --weft-loss-scale=consecutive=true %s 2>&1 | FileCheck %s --check-prefix=CONSECUTIVE
 
 // Numbers that are no loss scale.
 
-// POLICY: loss-scale-errors.mlir:[[#]]:1: error: expects policy to be torch, deepspeed or mmcv, but got apex
+// POLICY: loss-scale-errors.mlir:[[#]]:1: error: expects policy to be torch, deepspeed, deepspeed_fused, mmcv or colossalai, but got apex
 // MODE: expects mode to be dynamic or a number, but got auto
-// ZERO: loss-scale-errors.mlir:[[#]]:1: error: expects the loss scale to be finite in f32 and above 0, but got 0.000000e+00
-// NEGATIVE: expects the loss scale to be finite in f32 and above 0, but got -2.000000e+00
-// INF: expects the loss scale to be finite in f32 and above 0, but got INF
+// ZERO: loss-scale-errors.mlir:[[#]]:1: error: expects the loss scale to be finite in f32 and above 0, but got 0
+// NEGATIVE: expects the loss scale to be finite in f32 and above 0, but got -2
+// INF: expects the loss scale to be finite in f32 and above 0, but got inf
 // NAN: expects the loss scale to be finite in f32 and above 0, but got nan
-// INIT: expects init to be finite in f32 and above 0, but got 1.000000e+39
+// INIT: expects init to be finite in f32 and above 0, but got 1e+39
 // STATIC: expects no growth with a static loss scale; use mode=dynamic
-// GROWTH: expects growth to be finite and above 1, but got 1.000000e+00
-// GROWTHINF: expects growth to be finite and above 1, but got INF
-// BACKOFF: expects backoff to lie in (0, 1), but got 1.000000e+00
-// BACKOFFZERO: expects backoff to lie in (0, 1), but got 0.000000e+00
+// GROWTH: expects growth to be finite in f32 and above 1, but got 1
+// GROWTHINF: expects growth to be finite in f32 and above 1, but got inf
+// BACKOFF: expects backoff to lie in (0, 1) in f32, but got 1
+// BACKOFFZERO: expects backoff to lie in (0, 1) in f32, but got 0
 // INTERVAL: expects interval to be at least 1, but got 0
 // HYSTERESIS: expects hysteresis to be at least 1, but got 0
-// TORCH: expects hysteresis to be 1 with policy torch, but got 2
-// MINIMUM: expects minimum to be finite and at least 0, but got -1.000000e+00
-// BELOW: expects init to be at least the minimum, 1.000000e+00, but got 5.000000e-01
+// TORCH: expects hysteresis to be 1 with this policy, but got 2
+// MINIMUM: expects minimum to be 0, or finite in f32 and above 0, but got -1
+// BELOW: expects init to be at least the minimum, but got 0.5
+// ROUNDED: expects growth to be finite in f32 and above 1, but got 1.00000001
+// ROUNDEDBACKOFF: expects backoff to lie in (0, 1) in f32, but got
+// TINY: expects minimum to be 0, or finite in f32 and above 0, but got 1e-60
+// CONSECUTIVE: expects consecutive to be false with this policy, but got true
 
 module {
 }

@@ -2,6 +2,9 @@
 // RUN: weft-opt --weft-loss-scale=policy=deepspeed --split-input-file %s | FileCheck %s --check-prefix=DEEPSPEED
 // RUN: weft-opt --weft-loss-scale=policy=mmcv --split-input-file %s | FileCheck %s --check-prefix=MMCV
 // RUN: weft-opt --weft-loss-scale="policy=deepspeed init=4 growth=3 backoff=0.25 interval=7 hysteresis=5 minimum=2" --split-input-file %s | FileCheck %s --check-prefix=GIVEN
+// RUN: weft-opt --weft-loss-scale="policy=deepspeed consecutive=true" --split-input-file %s | FileCheck %s --check-prefix=CONSECUTIVE
+// RUN: weft-opt --weft-loss-scale=policy=deepspeed_fused --split-input-file %s | FileCheck %s --check-prefix=FUSED
+// RUN: weft-opt --weft-loss-scale=policy=colossalai --split-input-file %s | FileCheck %s --check-prefix=COLOSSAL
 // RUN: weft-opt --weft-loss-scale=mode=512 --split-input-file %s | FileCheck %s --check-prefixes=CHECK,STATIC
 
 // All backward ops get the scaled seed; the loss stays as it is.
@@ -36,6 +39,11 @@
 // GIVEN: backoff = 2.500000e-01 : f64, growth = 3.000000e+00 : f64, hysteresis = 5 : i64, interval = 7 : i64, minimum = 2.000000e+00 : f64
 // GIVEN: weft.constant dense<4.000000e+00> : tensor<f32>
 // GIVEN: weft.constant dense<[0, -1, 5]> : tensor<3xi64>
+// CONSECUTIVE: consecutive = true, growth = 2.000000e+00 : f64, hysteresis = 2 : i64
+// FUSED: hysteresis = 1 : i64, interval = 1000 : i64, minimum = 1.000000e+00 : f64, policy = #weft.scaler_policy<deepspeed_fused>
+// FUSED: weft.constant dense<[0, -1, 1]> : tensor<3xi64>
+// COLOSSAL: hysteresis = 2 : i64, interval = 1000 : i64, minimum = 1.000000e+00 : f64, policy = #weft.scaler_policy<colossalai>
+// COLOSSAL: weft.constant dense<[0, 0, 2]> : tensor<3xi64>
 
 weft.param @w : tensor<4xf32>
 weft.state @w.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @w}

@@ -3,7 +3,7 @@
 // RUN: not weft-opt --weft-expand-optimizer=optimizer=lion --split-input-file %s 2>&1 | FileCheck %s --check-prefix=OPTIMIZER
 
 // NORM: expects clip-norm to be 1, 2, 3 or inf, but got 4
-// OPTIMIZER: expects optimizer to be adamw, adam or sgd, but got lion
+// OPTIMIZER: expects "weft.optimizer" to be "adamw", "adam" or "sgd", but got "lion"
 
 // expected-error @+1 {{expects a trainable parameter with a gradient (weft-autodiff), but got none}}
 module {
@@ -33,7 +33,7 @@ weft.param @w.exp_avg : tensor<4xf32>
 
 // -----
 
-// expected-error @+1 {{expects optimizer to be adamw, adam or sgd, but got lion}}
+// expected-error @+1 {{expects "weft.optimizer" to be "adamw", "adam" or "sgd", but got "lion"}}
 weft.param @w : tensor<4xf32> {weft.optimizer = "lion"}
 weft.state @w.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @w}
 

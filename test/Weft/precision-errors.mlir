@@ -112,7 +112,7 @@ weft.program @p(%n: tensor<f64> {weft.input = "n"}, %b: tensor<i1> {weft.input =
 // -----
 
 weft.program @p(%s: tensor<f32> {weft.input = "s"}, %c: tensor<3xi64> {weft.input = "c"}, %b: tensor<i1> {weft.input = "b"}) attributes {kind = #weft.kind<model>} {
-  // expected-error @below {{expects a finite growth above 1, but got 1}}
+  // expected-error @below {{expects growth to be finite in f32 and above 1, but got 1}}
   %t:3 = weft.scaler_update %s, %c, %b {policy = #weft.scaler_policy<torch>, growth = 1.0 : f64, backoff = 0.5 : f64, interval = 2000}
   weft.return
 }
@@ -120,7 +120,7 @@ weft.program @p(%s: tensor<f32> {weft.input = "s"}, %c: tensor<3xi64> {weft.inpu
 // -----
 
 weft.program @p(%s: tensor<f32> {weft.input = "s"}, %c: tensor<3xi64> {weft.input = "c"}, %b: tensor<i1> {weft.input = "b"}) attributes {kind = #weft.kind<model>} {
-  // expected-error @below {{expects backoff in (0, 1), but got 1}}
+  // expected-error @below {{expects backoff to lie in (0, 1) in f32, but got 1}}
   %t:3 = weft.scaler_update %s, %c, %b {policy = #weft.scaler_policy<torch>, growth = 2.0 : f64, backoff = 1.0 : f64, interval = 2000}
   weft.return
 }
@@ -128,7 +128,7 @@ weft.program @p(%s: tensor<f32> {weft.input = "s"}, %c: tensor<3xi64> {weft.inpu
 // -----
 
 weft.program @p(%s: tensor<f32> {weft.input = "s"}, %c: tensor<3xi64> {weft.input = "c"}, %b: tensor<i1> {weft.input = "b"}) attributes {kind = #weft.kind<model>} {
-  // expected-error @below {{expects interval of at least 1, but got 0}}
+  // expected-error @below {{expects interval to be at least 1, but got 0}}
   %t:3 = weft.scaler_update %s, %c, %b {policy = #weft.scaler_policy<torch>, growth = 2.0 : f64, backoff = 0.5 : f64, interval = 0}
   weft.return
 }
@@ -136,7 +136,7 @@ weft.program @p(%s: tensor<f32> {weft.input = "s"}, %c: tensor<3xi64> {weft.inpu
 // -----
 
 weft.program @p(%s: tensor<f32> {weft.input = "s"}, %c: tensor<3xi64> {weft.input = "c"}, %b: tensor<i1> {weft.input = "b"}) attributes {kind = #weft.kind<model>} {
-  // expected-error @below {{expects hysteresis of at least 1, but got 0}}
+  // expected-error @below {{expects hysteresis to be at least 1, but got 0}}
   %t:3 = weft.scaler_update %s, %c, %b {policy = #weft.scaler_policy<deepspeed>, growth = 2.0 : f64, backoff = 0.5 : f64, interval = 3, hysteresis = 0}
   weft.return
 }
@@ -144,7 +144,7 @@ weft.program @p(%s: tensor<f32> {weft.input = "s"}, %c: tensor<3xi64> {weft.inpu
 // -----
 
 weft.program @p(%s: tensor<f32> {weft.input = "s"}, %c: tensor<3xi64> {weft.input = "c"}, %b: tensor<i1> {weft.input = "b"}) attributes {kind = #weft.kind<model>} {
-  // expected-error @below {{expects a finite minimum of at least 0, but got -1}}
+  // expected-error @below {{expects minimum to be 0, or finite in f32 and above 0, but got -1}}
   %t:3 = weft.scaler_update %s, %c, %b {policy = #weft.scaler_policy<deepspeed>, growth = 2.0 : f64, backoff = 0.5 : f64, interval = 3, minimum = -1.0 : f64}
   weft.return
 }

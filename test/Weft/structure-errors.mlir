@@ -133,7 +133,7 @@ weft.program @p(%x: tensor<4xf32> {weft.input = "x"}, %y: tensor<4xf32>) attribu
 
 // -----
 
-// expected-error @below {{expects a weft.input name on argument 0}}
+// expected-error @below {{expects "weft.input" on argument 0 to be text, but got 3 : i64}}
 weft.program @p(%x: tensor<4xf32> {weft.input = 3}) attributes {kind = #weft.kind<model>} {
   weft.return
 }

@@ -86,14 +86,19 @@ def LossScalePass : Pass<"weft-loss-scale", "::mlir::ModuleOp"> {
     | torch | 65536 | 2 | 0.5 | 2000 | 1 | 0 |
     | deepspeed | 65536 | 2 | 0.5 | 1000 | 2 | 1 |
     | mmcv | 2^32 | 2 | 0.5 | 1000 | 1 | 1 |
+    | deepspeed_fused | 65536 | 2 | 0.5 | 1000 | 1 | 1 |
+    | colossalai | 65536 | 2 | 0.5 | 1000 | 2 | 1 |
+
+    `consecutive` is DeepSpeed's consecutive_hysteresis (policy deepspeed).
 
     Precondition: `weft-autodiff`; the loss and its seed are f32. Guarantees:
     only the backward part of `micro` changes, and only by the scale.
 
     Errors, at the module: a scale that is not finite and positive, growth not
     above 1, backoff outside (0, 1), interval or hysteresis below 1, a negative
-    minimum or one above init, hysteresis above 1 with another policy than
-    deepspeed, numbers of a dynamic scale with a static one.
+    minimum or one above init (each as an f32), hysteresis above 1 or
+    `consecutive` with a policy that has none, numbers of a dynamic scale with a
+    static one.
 
     Before:
     ```mlir
@@ -110,13 +115,14 @@ def LossScalePass : Pass<"weft-loss-scale", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"mode", "mode", "std::string", "\"dynamic\"", "dynamic, or a fixed scale">,
-    Option<"policy", "policy", "std::string", "\"torch\"", "torch, deepspeed or mmcv">,
+    Option<"policy", "policy", "std::string", "\"torch\"", "torch, deepspeed, deepspeed_fused, mmcv or colossalai">,
     Option<"init", "init", "double", "65536.0", "First scale; default: the policy's">,
     Option<"growth", "growth", "double", "2.0", "Factor of growth">,
     Option<"backoff", "backoff", "double", "0.5", "Factor after an overflow">,
     Option<"interval", "interval", "int64_t", "2000", "Clean steps before growth; default: the policy's">,
     Option<"hysteresis", "hysteresis", "int64_t", "1", "Overflows before the scale shrinks; default: the policy's">,
     Option<"minimum", "minimum", "double", "0.0", "Least scale; default: the policy's">,
+    Option<"consecutive", "consecutive", "bool", "false", "A clean step refills hysteresis">,
   ];
   let dependentDialects = ["::weft::WeftDialect"];
 }

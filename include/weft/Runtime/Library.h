@@ -250,10 +250,17 @@ int64_t weft_cpu_attention_scratch_bytes(const int64_t *ints, int32_t gradient,
 //              overflow = tracker. Else if (tracker - last overflow) is a
 //              multiple of interval: hysteresis left = hysteresis, grow. Then
 //              ++tracker
+//              Consecutive: a clean step sets hysteresis left = hysteresis
 //   mmcv:      as deepspeed with hysteresis 1
+//   deepspeed_fused: as mmcv, but grows if (tracker - last overflow - 1) is a
+//              positive multiple of interval
+//   colossalai: bad: --hysteresis left (not below 0), shrink if it is 0 then,
+//              tracker = 0; else ++tracker, and at interval: hysteresis left =
+//              hysteresis, grow, tracker = 0
 //   buffers: scale f32, state i64[3], bad i1, new scale f32, new state i64[3],
 //            exhausted i1
-//   ints:    0 policy (0 torch, 1 deepspeed, 2 mmcv)  1 interval  2 hysteresis
+//   ints:    0 policy (0 torch, 1 deepspeed, 2 mmcv, 3 deepspeed_fused,
+//            4 colossalai)  1 interval  2 hysteresis  3 consecutive (0 or 1)
 //   floats:  0 growth  1 backoff  2 minimum
 //
 // weft_cpu_adamw, weft_cpu_adam: PyTorch's update, in place

@@ -21,6 +21,9 @@ def Weft_Dialect : Dialect {
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
   let extraClassDeclaration = [{
     /// Discardable attribute with the module path of an op ("h.3.attn").
     static constexpr ::llvm::StringLiteral kScopeAttr = "weft.scope";
@@ -109,7 +112,9 @@ def Weft_LossReductionAttr : Weft_EnumAttr<Weft_LossReduction, "loss_reduction">
 def Weft_ScalerPolicy : Weft_Enum<"ScalerPolicy", "rule of a dynamic loss scale", [
     I32EnumAttrCase<"Torch", 0, "torch">,
     I32EnumAttrCase<"DeepSpeed", 1, "deepspeed">,
-    I32EnumAttrCase<"Mmcv", 2, "mmcv">]>;
+    I32EnumAttrCase<"Mmcv", 2, "mmcv">,
+    I32EnumAttrCase<"DeepSpeedFused", 3, "deepspeed_fused">,
+    I32EnumAttrCase<"ColossalAI", 4, "colossalai">]>;
 def Weft_ScalerPolicyAttr : Weft_EnumAttr<Weft_ScalerPolicy, "scaler_policy">;
 
 //===----------------------------------------------------------------------===//

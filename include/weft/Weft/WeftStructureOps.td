@@ -147,6 +147,8 @@ def Weft_ReturnOp : Weft_Op<"return", [
   let extraClassDeclaration = [{
     /// Adds a write of `value` to the state `target`.
     void addWrite(::llvm::StringRef target, ::mlir::Value value);
+    /// Adds many writes at once: one by one, each would copy all targets.
+    void addWrites(::llvm::ArrayRef<::std::pair<::llvm::StringRef, ::mlir::Value>> writes);
     /// The value written to `target`, or null.
     ::mlir::Value findWrite(::llvm::StringRef target);
     /// Writes `value` to `target` instead of what is written today.

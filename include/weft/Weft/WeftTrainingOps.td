@@ -65,7 +65,13 @@ def Weft_ScalerUpdateOp : Weft_Op<"scaler_update", [Pure]> {
       the scale, then each multiplies it by `backoff`, not below `minimum`; it
       grows (and hysteresis is refilled) when the steps since the last overflow
       are a multiple of `interval`. The tracker is the number of steps;
-    - `mmcv` (LossScaler): as deepspeed with hysteresis 1.
+      With `consecutive`, every clean step refills hysteresis;
+    - `mmcv` (LossScaler): as deepspeed with hysteresis 1;
+    - `deepspeed_fused` (FP16_Optimizer): no hysteresis; the scale grows when the
+      clean steps since the last overflow, less one, are a positive multiple of
+      `interval`;
+    - `colossalai` (DynamicGradScaler): as torch, but the first `hysteresis` - 1
+      overflows since the scale last grew spare it.
 
     `exhausted`: the scale should shrink and cannot, as it is at a positive
     minimum already or the new one would be 0. Runs after the update has used
@@ -78,7 +84,8 @@ def Weft_ScalerUpdateOp : Weft_Op<"scaler_update", [Pure]> {
                        Weft_ScalarI1:$found_inf, Weft_ScalerPolicyAttr:$policy,
                        F64Attr:$growth, F64Attr:$backoff, I64Attr:$interval,
                        DefaultValuedAttr<I64Attr, "1">:$hysteresis,
-                       DefaultValuedAttr<F64Attr, "0.0">:$minimum);
+                       DefaultValuedAttr<F64Attr, "0.0">:$minimum,
+                       DefaultValuedAttr<BoolAttr, "false">:$consecutive);
   let results = (outs Weft_ScalarF32:$new_scale, Weft_ScalerState:$new_state,
                       Weft_ScalarI1:$exhausted);
   let assemblyFormat = "$scale `,` $state `,` $found_inf attr-dict";

@@ -68,6 +68,10 @@ static int64_t getPolicyNumber(ScalerPolicy policy) {
     return 1;
   case ScalerPolicy::Mmcv:
     return 2;
+  case ScalerPolicy::DeepSpeedFused:
+    return 3;
+  case ScalerPolicy::ColossalAI:
+    return 4;
   }
   llvm_unreachable("a policy without a number");
 }
@@ -80,7 +84,8 @@ void ProgramLowering::lowerScalerUpdate(ScalerUpdateOp op) {
     call.write(getDestination(result));
   call.ints = {getPolicyNumber(op.getPolicy()),
                static_cast<int64_t>(op.getInterval()),
-               static_cast<int64_t>(op.getHysteresis())};
+               static_cast<int64_t>(op.getHysteresis()),
+               static_cast<int64_t>(op.getConsecutive())};
   call.floats = {op.getGrowth().convertToDouble(),
                  op.getBackoff().convertToDouble(),
                  op.getMinimum().convertToDouble()};

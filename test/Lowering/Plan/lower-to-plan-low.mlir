@@ -61,7 +61,7 @@ weft.state @loss_scale.state : tensor<3xi64> {kind = #weft.state_kind<scaler>}
 // CHECK: plan.call "weft_cpu_total_norm"(read %{{.*}} : memref<f64>, read %{{.*}} : memref<i1>, write %{{.*}} : memref<f64>, read %[[SCALE]] : memref<f32>) ints [1, 1] floats [2.000000e+00]
 // CHECK: plan.call "weft_cpu_clip_coefficient"(read %{{.*}}, read %{{.*}}, write %[[COEF:.*]] : memref<f32>, read %[[SCALE]] : memref<f32>)
 // CHECK: plan.call "weft_cpu_sgd"(update %[[P]] : {{.*}}, read %[[COEF]] : {{.*}}, write %[[COPY]] : memref<4xbf16>) ints [4, 0, 0, 3, 3]
-// CHECK: plan.call "weft_cpu_scaler_update"(read %[[SCALE]] : {{.*}}, read %[[STATE]] : {{.*}}, write %[[SCALE]] : memref<f32>, write %[[STATE]] : memref<3xi64>, write %{{.*}} : memref<i1>) ints [1, 1000, 2] floats [2.000000e+00, 5.000000e-01, 1.000000e+00]
+// CHECK: plan.call "weft_cpu_scaler_update"(read %[[SCALE]] : {{.*}}, read %[[STATE]] : {{.*}}, write %[[SCALE]] : memref<f32>, write %[[STATE]] : memref<3xi64>, write %{{.*}} : memref<i1>) ints [1, 1000, 2, 0] floats [2.000000e+00, 5.000000e-01, 1.000000e+00]
 weft.program @apply(%g: tensor<4xbf16> {weft.input = "g"}, %h: tensor<4xf32> {weft.input = "h"}, %step: tensor<i64> {weft.input = "step"}, %lr: tensor<f64> {weft.input = "lr"})
     -> (tensor<i1> {weft.output = "scale_exhausted"}) attributes {kind = #weft.kind<apply>} {
   %p = weft.read @p : tensor<4xf32>

@@ -52,7 +52,7 @@ TEST_F(FrontendTest, RefusesDeepNestingAndBytecode) {
   EXPECT_EQ(messages,
             "code.mlir:0: expects a model as text, but got MLIR bytecode\n");
   // Arrows and brackets in strings do not count.
-  std::string arrows = "module attributes {weft.a = \"";
+  std::string arrows = "module attributes {test.a = \"";
   arrows += std::string(300, '(') + "\"} {\n";
   for (int i = 0; i < 300; ++i)
     arrows += "// ((\nweft.param @a" + std::to_string(i) + " : tensor<f32>\n";

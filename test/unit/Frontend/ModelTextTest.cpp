@@ -58,15 +58,15 @@ TEST_F(ModelTextTest, OutputsAndInputs) {
             "m.mlir:1: 'weft.program' op expects output 'loss' of type "
             "tensor<f32>, but got 'tensor<2xf32>'\n");
   EXPECT_EQ(errorOf(program("a", "model", kInput,
-                            "loss\", weft.loss = 1.0 : f64, weft.x = \"")),
+                            "loss\", weft.loss = 1.0 : f64, test.x = \"")),
             "m.mlir:1: 'weft.program' op expects an output named 'loss' or "
             "outputs with weft.loss, but got both\n");
   EXPECT_EQ(errorOf(program("a", "model", kInput,
-                            "aux\", weft.loss = 1, weft.x = \"")),
-            "m.mlir:1: 'weft.program' op expects a finite number as weft.loss "
-            "of output 'aux', but got 1 : i64\n");
+                            "aux\", weft.loss = 1, test.x = \"")),
+            "m.mlir:1: 'weft.program' op expects \"weft.loss\" on result 0 to "
+            "be a finite f64, but got 1 : i64\n");
   EXPECT_EQ(errorOf(program("a", "model", kInput,
-                            "aux\", weft.loss = 1.0 : f64, weft.x = \"",
+                            "aux\", weft.loss = 1.0 : f64, test.x = \"",
                             "tensor<2xf32>")),
             "m.mlir:1: 'weft.program' op expects output 'aux' of type "
             "tensor<f32>, but got 'tensor<2xf32>'\n");

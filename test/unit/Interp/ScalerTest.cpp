@@ -119,6 +119,36 @@ TEST(Scaler, FollowsDeepSpeedWithHysteresis) {
   EXPECT_EQ(scaler.state, (Trackers{11, 7, 2}));
 }
 
+TEST(Scaler, FollowsDeepSpeedWithConsecutiveHysteresis) {
+  Scaler scaler(policy("deepspeed", std::string(kTwice) +
+                                        ", hysteresis = 2, minimum = 1.0 : "
+                                        "f64, consecutive = true"),
+                16, {0, -1, 2});
+  EXPECT_EQ(scaler.trace(kOverflows),
+            (Scales{16, 16, 32, 32, 32, 32, 32, 16, 16, 16, 32}));
+  EXPECT_EQ(scaler.state, (Trackers{11, 7, 2}));
+}
+
+TEST(Scaler, FollowsFusedDeepSpeed) {
+  Scaler scaler(
+      policy("deepspeed_fused", std::string(kTwice) + ", minimum = 1.0 : f64"),
+      16, {0, -1, 1});
+  EXPECT_EQ(scaler.trace(kOverflows),
+            (Scales{16, 16, 16, 8, 8, 8, 4, 2, 2, 2, 2}));
+  EXPECT_EQ(scaler.state, (Trackers{11, 7, 1}));
+  EXPECT_EQ(scaler.trace({0}), (Scales{4})); // the fourth clean step
+}
+
+TEST(Scaler, FollowsColossalAI) {
+  Scaler scaler(
+      policy("colossalai",
+             std::string(kTwice) + ", hysteresis = 2, minimum = 1.0 : f64"),
+      16, {0, 0, 2});
+  EXPECT_EQ(scaler.trace(kOverflows),
+            (Scales{16, 16, 32, 32, 32, 32, 16, 8, 8, 8, 16}));
+  EXPECT_EQ(scaler.state, (Trackers{0, 0, 2}));
+}
+
 TEST(Scaler, HasTorchsDefaults) {
   Scaler scaler(policy("torch", kDefaults), 65536, {0, 0, 0});
   std::vector<int> clean(2000, 0), almost(1999, 0);

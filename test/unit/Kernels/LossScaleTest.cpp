@@ -6,29 +6,36 @@ using namespace weft;
 
 namespace {
 
-enum Policy { kTorch = 0, kDeepSpeed = 1, kMmcv = 2 };
+enum Policy {
+  kTorch = 0,
+  kDeepSpeed = 1,
+  kMmcv = 2,
+  kFused = 3,
+  kColossalAI = 4
+};
 
 struct ScalerTest {
   Policy policy = kTorch;
   float scale = 16.0f;
-  int64_t interval = 3, hysteresis = 1;
+  int64_t interval = 3, hysteresis = 1, consecutive = 0;
   double growth = 2.0, backoff = 0.5, minimum = 0.0;
   int64_t state[3] = {0, 0, 0};
   uint8_t exhausted = 0;
 
   ScalerTest(Policy policy, int64_t hysteresis)
       : policy(policy), hysteresis(hysteresis) {
-    if (policy != kTorch) {
-      state[1] = -1;
+    if (policy != kTorch)
       state[2] = hysteresis;
-    }
+    if (policy != kTorch && policy != kColossalAI)
+      state[1] = -1;
   }
 
   float step(uint8_t bad) {
     TestContext context;
     callOk(context, weft_cpu_scaler_update,
            {&scale, state, &bad, &scale, state, &exhausted},
-           {policy, interval, hysteresis}, {growth, backoff, minimum});
+           {policy, interval, hysteresis, consecutive},
+           {growth, backoff, minimum});
     return scale;
   }
 
@@ -57,6 +64,26 @@ TEST(Scaler, DeepSpeedSparesTheFirstOverflow) {
 TEST(Scaler, MmcvIgnoresHysteresis) {
   Floats scales = {16, 16, 32, 16, 16, 16, 8, 4, 4, 4, 8};
   EXPECT_EQ(ScalerTest(kMmcv, 1).trace(kOverflows), scales);
+}
+
+TEST(Scaler, ConsecutiveHysteresisIsRefilledByCleanSteps) {
+  ScalerTest test(kDeepSpeed, 2);
+  test.consecutive = 1;
+  EXPECT_EQ(test.trace(kOverflows),
+            (Floats{16, 16, 32, 32, 32, 32, 32, 16, 16, 16, 32}));
+}
+
+TEST(Scaler, FusedDeepSpeedGrowsOneStepLater) {
+  ScalerTest test(kFused, 1);
+  EXPECT_EQ(test.trace(kOverflows),
+            (Floats{16, 16, 16, 8, 8, 8, 4, 2, 2, 2, 2}));
+  EXPECT_EQ(test.step(0), 4.0f);
+}
+
+TEST(Scaler, ColossalAIRefillsHysteresisByGrowth) {
+  ScalerTest test(kColossalAI, 2);
+  EXPECT_EQ(test.trace(kOverflows),
+            (Floats{16, 16, 32, 32, 32, 32, 16, 8, 8, 8, 16}));
 }
 
 TEST(Scaler, GrowsOnlyToFiniteScales) {
@@ -93,13 +120,18 @@ TEST(Scaler, Errors) {
   float scale = 1.0f;
   int64_t state[3] = {};
   uint8_t flag = 0;
-  expectError(70, "expects policy of at least 0 and at most 2, but got 3",
+  expectError(70, "expects policy of at least 0 and at most 4, but got 5",
               weft_cpu_scaler_update,
-              {&scale, state, &flag, &scale, state, &flag}, {3, 1, 1},
+              {&scale, state, &flag, &scale, state, &flag}, {5, 1, 1, 0},
               {2.0, 0.5, 0.0});
-  expectError(
-      70, "expects interval of at least 1, but got 0", weft_cpu_scaler_update,
-      {&scale, state, &flag, &scale, state, &flag}, {0, 0, 1}, {2.0, 0.5, 0.0});
+  expectError(70, "expects consecutive of at least 0 and at most 1, but got 2",
+              weft_cpu_scaler_update,
+              {&scale, state, &flag, &scale, state, &flag}, {1, 1, 1, 2},
+              {2.0, 0.5, 0.0});
+  expectError(70, "expects interval of at least 1, but got 0",
+              weft_cpu_scaler_update,
+              {&scale, state, &flag, &scale, state, &flag}, {0, 0, 1, 0},
+              {2.0, 0.5, 0.0});
 }
 
 namespace {
