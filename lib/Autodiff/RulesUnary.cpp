@@ -103,10 +103,11 @@ LogicalResult sigmoidRule(SigmoidOp op, Adjoint &a) {
   return success();
 }
 
-/// g where x > 0, else 0.
+/// 0 where x <= 0, else g: the gradient at a NaN is g, as PyTorch's, so that
+/// the check for non-finite gradients sees what made it.
 LogicalResult reluRule(ReluOp op, Adjoint &a) {
   Value x = op.getOperand(), zero = a.constant(0, x);
-  a.set(0, a.select(a.compare(Predicate::GT, x, zero), a.grad(), zero));
+  a.set(0, a.select(a.compare(Predicate::LE, x, zero), zero, a.grad()));
   return success();
 }
 

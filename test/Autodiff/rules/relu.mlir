@@ -1,6 +1,6 @@
 // RUN: weft-opt %s --weft-autodiff | FileCheck %s
 
-// The gradient of relu: g where x > 0, else 0.
+// The gradient of relu: 0 where x <= 0, else g (also at a NaN).
 
 weft.param @x : tensor<3x4xf32>
 // CHECK-LABEL: weft.program @micro(
@@ -11,8 +11,8 @@ weft.program @micro(%g: tensor<3x4xf32> {weft.input = "loss_seed"}, %flag: tenso
   %x = weft.read @x : tensor<3x4xf32>
   %y = weft.relu %x : tensor<3x4xf32>
   // CHECK: %[[C0:.*]] = weft.constant dense<0.000000e+00> : tensor<f32>
-  // CHECK-NEXT: %[[V0:.*]] = weft.compare gt %[[X]], %[[C0]]
-  // CHECK-NEXT: %[[V1:.*]] = weft.select %[[V0]], %[[G]], %[[C0]]
+  // CHECK-NEXT: %[[V0:.*]] = weft.compare le %[[X]], %[[C0]]
+  // CHECK-NEXT: %[[V1:.*]] = weft.select %[[V0]], %[[C0]], %[[G]]
   // CHECK: weft.accumulate %{{.*}}, %[[V1]],
   weft.return %y : tensor<3x4xf32>
 }
