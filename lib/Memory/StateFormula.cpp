@@ -87,11 +87,19 @@ static void compare(const ParameterBytes &of, StateFormula &formula) {
   differ("optimizers without two moments", of.moments - kMomentBytes * n);
 }
 
+/// Whether the program was asked to compute in a low precision.
+static bool isMixedProgram(ModuleOp module) {
+  auto options = module->getAttrOfType<DictionaryAttr>("weft.options");
+  auto precision =
+      options ? options.getAs<StringAttr>("precision") : StringAttr();
+  return precision && precision.getValue() != "f32";
+}
+
 std::optional<StateFormula> computeStateFormula(ModuleOp module) {
   llvm::MapVector<StringAttr, ParameterBytes> parameters;
   StateFormula formula;
   int64_t others = 0;
-  bool isMixed = false;
+  bool isMixed = isMixedProgram(module);
   for (auto state : module.getOps<plan::StateOp>()) {
     StringAttr owner = state.getParamAttr() ? state.getParamAttr().getAttr()
                                             : state.getSymNameAttr();

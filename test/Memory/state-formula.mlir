@@ -1,4 +1,4 @@
-// RUN: weft-opt --weft-plan-memory=report=true %s -o /dev/null 2>&1 | FileCheck %s
+// RUN: weft-opt --weft-plan-memory=report=true --split-input-file %s -o /dev/null 2>&1 | FileCheck %s
 // The persistent state beside 16P; every difference has a name, and together
 // they make up the rest.
 
@@ -30,4 +30,20 @@ module {
   plan.state working @frozen.bf16 : memref<10xbf16> {param = @frozen}
   plan.state optimizer @step : memref<i64>
   plan.state scaler @loss_scale : memref<f32>
+}
+
+// -----
+
+// A program that was asked for mixed precision but keeps nothing in it: every
+// parameter is a difference.
+// CHECK: state of mixed precision, P = 100 trained parameters:
+// CHECK-NEXT: 16P: 4P f32, 2P copies, 2P gradients, 8P 1.56 KiB
+// CHECK-NEXT: parameters without a working copy - 200 B
+// CHECK-NEXT: gradients in f32 200 B
+// CHECK-NEXT: persistent state 1.56 KiB
+module attributes {weft.options = {precision = "bf16"}} {
+  plan.state param @w : memref<100xf32>
+  plan.state gradient @w.grad : memref<100xf32> {param = @w}
+  plan.state optimizer @w.exp_avg : memref<100xf32> {param = @w}
+  plan.state optimizer @w.exp_avg_sq : memref<100xf32> {param = @w}
 }
