@@ -1,7 +1,7 @@
 //===- FoldCasts.cpp - Let routines widen and round themselves ------------===//
 
 #include "weft/Kernels/Passes.h"
-#include "weft/Weft/Weft.h"
+#include "weft/Weft/Precision.h"
 
 using namespace mlir;
 
@@ -9,15 +9,13 @@ namespace weft {
 #define GEN_PASS_DEF_FOLDCASTSPASS
 #include "weft/Kernels/Passes.h.inc"
 
-static bool isLow(Type element) { return element.isF16() || element.isBF16(); }
-
 static Type getElement(Value value) { return getElementTypeOrSelf(value); }
 
 /// The f16 or bf16 value that `value` widens to f32, or null.
 static Value findNarrow(Value value) {
   auto cast = value.getDefiningOp<CastOp>();
   if (!cast || !getElement(value).isF32() ||
-      !isLow(getElement(cast.getOperand())))
+      !isLowPrecision(getElement(cast.getOperand())))
     return Value();
   return cast.getOperand();
 }
@@ -31,7 +29,7 @@ static Type findRounding(Value result) {
       return Type();
     rounded = getElement(cast.getResult());
   }
-  return rounded && isLow(rounded) ? rounded : Type();
+  return rounded && isLowPrecision(rounded) ? rounded : Type();
 }
 
 /// Gives the result of `op` the type that casts round it to; they are dead
@@ -87,7 +85,7 @@ struct FoldCasts : impl::FoldCastsPassBase<FoldCasts> {
 
   void foldProduct(MatmulOp op) {
     Type element = getElement(op.getLhs());
-    if (!isLow(element) || !getElement(op.getResult()).isF32() ||
+    if (!isLowPrecision(element) || !getElement(op.getResult()).isF32() ||
         findRounding(op.getResult()) != element)
       return;
     op.removeOutAttr();

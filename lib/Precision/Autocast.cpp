@@ -22,11 +22,20 @@ struct AutocastPass : impl::AutocastPassBase<AutocastPass> {
     FailureOr<CastPolicies> policies = readPolicies();
     if (failed(low) || failed(policies))
       return signalPassFailure();
-    for (auto program : getOperation().getOps<ProgramOp>())
-      if (program.getKind() == ProgramKind::Model ||
-          program.getKind() == ProgramKind::Logits)
-        if (failed(castProgram(program, *low, *policies)))
-          return signalPassFailure();
+    bool found = false;
+    for (auto program : getOperation().getOps<ProgramOp>()) {
+      if (program.getKind() != ProgramKind::Model &&
+          program.getKind() != ProgramKind::Logits)
+        continue;
+      found = true;
+      if (failed(castProgram(program, *low, *policies)))
+        return signalPassFailure();
+    }
+    if (*low && !found) {
+      getOperation().emitError("expects a program of kind model or logits, but "
+                               "got none");
+      return signalPassFailure();
+    }
     if (failed(policies->checkOverrides()))
       signalPassFailure();
   }
@@ -37,6 +46,8 @@ struct AutocastPass : impl::AutocastPassBase<AutocastPass> {
     CastSettingsMap settings = inlineAutocastRegions(program, {low});
     numRegions += before;
     OpCaster caster(policies, explain);
+    if (program.getKind() == ProgramKind::Model)
+      caster.keepLosses(program);
     Block &block = program.getBody().front();
     for (Operation &op :
          llvm::make_early_inc_range(block.without_terminator())) {

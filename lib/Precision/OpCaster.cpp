@@ -199,8 +199,9 @@ LogicalResult OpCaster::checkEqual(CastPolicyOpInterface op) {
 void OpCaster::joinPromoted(CastPolicyOpInterface op, bool keepFactors) {
   Type common = promotedType(op, /*withFactors=*/!keepFactors);
   StringRef why = "the widest type of its operands";
-  // PyTorch keeps numbers in f32 while it computes: so do the tensors here.
-  if (isLowPrecision(common) &&
+  // PyTorch keeps numbers in f32 while it computes: so do the tensors here. A
+  // comparison rounds its number, as PyTorch's.
+  if (isLowPrecision(common) && llvm::any_of(op->getResults(), isFloat) &&
       llvm::any_of(op->getOperands(),
                    [&](Value value) { return isInexact(value, common); })) {
     roundTo = common;
@@ -274,12 +275,25 @@ LogicalResult OpCaster::castOp(Operation *op, CastSettings settings) {
   if (!rules)
     return op->emitOpError("expects an op with a cast policy in a model, but "
                            "this one has none");
+  // Also where nothing is cast: an override that names the op has found it.
+  CastDecision decision = policies.decide(rules);
   if (llvm::none_of(op->getOperands(), isFloat))
     return success();
   std::string why = "autocast is disabled here";
   bool keepFactors = false;
-  if (settings.enabled) {
-    CastDecision decision = policies.decide(rules);
+  bool mayBeLow = !settings.enabled ||
+                  decision.policy == CastPolicy::Follow ||
+                  decision.policy == CastPolicy::Narrow ||
+                  decision.policy == CastPolicy::Promote;
+  // Results of ops with statistics are f32 anyway.
+  bool keepsLoss = lossOps.contains(op) && mayBeLow &&
+                   rules.getCastRule().operands != CastOperands::Statistics;
+  if (keepsLoss) {
+    why = "a loss is computed in f32";
+    for (OpOperand &operand : op->getOpOperands())
+      if (isEligible(operand.get()))
+        castOperand(operand, Float32Type::get(op->getContext()), why);
+  } else if (settings.enabled) {
     why = decision.spell();
     keepFactors = decision.policy == CastPolicy::Lower ||
                   decision.policy == CastPolicy::Narrow;
@@ -293,6 +307,24 @@ LogicalResult OpCaster::castOp(Operation *op, CastSettings settings) {
     return failure();
   roundResults(op);
   return success();
+}
+
+void OpCaster::keepLosses(ProgramOp model) {
+  SmallVector<Value> values;
+  for (auto [index, output] :
+       llvm::enumerate(model.getTerminator().getOutputs()))
+    if (model.getOutputName(index) == kLossName ||
+        model.getResultAttr(index, kLossWeightAttr))
+      values.push_back(output);
+  while (!values.empty()) {
+    Value value = values.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    // A cast is the program's own; it says what it wants.
+    if (!op || !isScalar(value) || isa<ReadOp, CastOp>(op) ||
+        !lossOps.insert(op).second)
+      continue;
+    llvm::append_range(values, op->getOperands());
+  }
 }
 
 void OpCaster::castResults(ReturnOp terminator) {

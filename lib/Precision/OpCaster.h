@@ -5,6 +5,7 @@
 
 #include "CastPolicies.h"
 #include "CastRegions.h"
+#include "weft/Weft/Losses.h"
 
 namespace weft {
 
@@ -16,6 +17,10 @@ public:
 
   /// Casts the operands of `op` as its policy asks and updates its types.
   llvm::LogicalResult castOp(mlir::Operation *op, CastSettings settings);
+
+  /// Keeps what makes the losses of a model in f32: a loss in f16 could not
+  /// take a gradient of 65536, the usual loss scale.
+  void keepLosses(ProgramOp model);
 
   /// Casts outputs and written values to their declared types.
   void castResults(ReturnOp terminator);
@@ -52,6 +57,8 @@ private:
   CastPolicies &policies;
   bool explain;
   bool isTouched = false;
+  /// Ops with scalar results on the way to a loss.
+  llvm::DenseSet<mlir::Operation *> lossOps;
   /// The low type of the op at hand where it computes in f32.
   mlir::Type roundTo;
   llvm::DenseMap<std::pair<mlir::Attribute, mlir::Type>, mlir::Value> copies;

@@ -1,7 +1,7 @@
 //===- WorkingCopies.cpp - Low-precision copies of parameters -------------===//
 
 #include "weft/Precision/Passes.h"
-#include "weft/Weft/Weft.h"
+#include "weft/Weft/Precision.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
@@ -63,8 +63,6 @@ private:
   ProgramOp init, apply, refresh;
 };
 
-bool isLow(Type element) { return element.isF16() || element.isBF16(); }
-
 } // namespace
 
 void CopyBuilder::collectRead(ParamOp param, ReadOp read) {
@@ -75,7 +73,7 @@ void CopyBuilder::collectRead(ParamOp param, ReadOp read) {
     Type element = getElementTypeOrSelf(user->getResultTypes().empty()
                                             ? read.getType()
                                             : user->getResult(0).getType());
-    if (!cast || !isLow(element)) {
+    if (!cast || !isLowPrecision(element)) {
       uses.isUsedWhole = true;
       continue;
     }
@@ -177,7 +175,7 @@ LogicalResult CopyBuilder::writeCopy(const LowUse &use, StateOp copy) {
       return apply.emitOpError("expects the new value of @")
              << name << " to come from an optimizer op, but it does not";
     // One copy is the update's own; another type of it is cast.
-    bool hasCopy = isLow(
+    bool hasCopy = isLowPrecision(
         getElementTypeOrSelf(updated.getDefiningOp()->getResults().back()));
     if (hasCopy)
       writeRounded(apply, use, copy.getSymName(), updated);

@@ -1,6 +1,7 @@
 // RUN: split-file %s %t
 // RUN: weft-opt --split-input-file --verify-diagnostics --weft-autocast=dtype=f16 %t/ops.mlir
 // RUN: weft-opt --split-input-file --verify-diagnostics "--weft-autocast=dtype=f16 lists=cpu" %t/cpu.mlir
+// RUN: not weft-opt --weft-autocast=dtype=f16 %t/apply.mlir 2>&1 | FileCheck %s --check-prefix=NOMODEL
 // RUN: not weft-opt --weft-autocast=dtype=f8 %t/model.mlir 2>&1 | FileCheck %s --check-prefix=DTYPE
 // RUN: not weft-opt "--weft-autocast=dtype=f16 lists=tpu" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=LISTS
 // RUN: not weft-opt "--weft-autocast=dtype=f16 recipe=fast" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=RECIPE
@@ -21,10 +22,16 @@
 // RUN: not weft-opt "--weft-autocast=dtype=f16 overrides=%t/nothing.toml" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=NOTHING
 // RUN: not weft-opt "--weft-autocast=dtype=f16 overrides=%t/claimed.toml" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=CLAIMED
 
+// NOMODEL: error: expects a program of kind model or logits, but got none
 // DTYPE: error: expects dtype none, f16 or bf16, but got f8
 // LISTS: error: expects lists cuda or cpu, but got tpu
 // RECIPE: error: expects recipe amp, llm or pure-f16, but got fast
 // UNUSED: error: expects dtype f16 or bf16 with overrides, but got none
+
+//--- apply.mlir
+weft.program @apply() attributes {kind = #weft.kind<apply>} {
+  weft.return
+}
 
 //--- ops.mlir
 weft.program @banned(%x: tensor<4xf32> {weft.input = "x"})

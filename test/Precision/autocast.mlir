@@ -15,14 +15,14 @@ weft.param @w : tensor<4x3xf32>
 // CHECK-NEXT: %[[R32:.*]] = weft.cast %[[R]] : tensor<8x3xf16> to tensor<8x3xf32>
 // CHECK-NEXT: %[[S:.*]] = weft.softmax %[[R32]] : tensor<8x3xf32>
 // CHECK-NEXT: weft.reduce sum %[[S]] dims [0, 1] : tensor<8x3xf32>
-// The CPU lists let softmax and sum follow; the output is cast.
+// The CPU lists let softmax and sum follow, but what makes the loss is in f32.
 // CPU-LABEL: weft.program @lower
 // CPU: %[[Y:.*]] = weft.matmul {{.*}} : tensor<8x4xbf16>, tensor<4x3xbf16>
 // CPU-NEXT: %[[R:.*]] = weft.relu %[[Y]] : tensor<8x3xbf16>
 // CPU-NEXT: %[[S:.*]] = weft.softmax %[[R]] : tensor<8x3xbf16>
-// CPU-NEXT: %[[L:.*]] = weft.reduce sum %[[S]] dims [0, 1] : tensor<8x3xbf16>
-// CPU-NEXT: %[[L32:.*]] = weft.cast %[[L]] : tensor<bf16> to tensor<f32>
-// CPU-NEXT: weft.return %[[L32]] : tensor<f32>
+// CPU-NEXT: %[[S32:.*]] = weft.cast %[[S]] : tensor<8x3xbf16> to tensor<8x3xf32>
+// CPU-NEXT: %[[L:.*]] = weft.reduce sum %[[S32]] dims [0, 1] : tensor<8x3xf32>
+// CPU-NEXT: weft.return %[[L]] : tensor<f32>
 // NONE-LABEL: weft.program @lower
 // NONE-NOT: weft.cast
 // NONE: weft.return
@@ -146,7 +146,8 @@ weft.program @promotion(%x: tensor<4x4xf32> {weft.input = "x"})
 // -----
 
 // A constant that f16 cannot hold keeps its value: the op computes in f32 and
-// its result is rounded. 0.5 is exact, and so is 0.1 where the type is f32.
+// its result is rounded. 0.5 is exact, and so is 0.1 where the type is f32. A
+// comparison has no result to round: it rounds the number.
 
 weft.param @w : tensor<4x4xf32>
 // CHECK-LABEL: weft.program @numbers
@@ -157,8 +158,8 @@ weft.param @w : tensor<4x4xf32>
 // CHECK-NEXT: %[[M:.*]] = weft.cast %[[M32]] {weft.scope = "h"} : tensor<4x4xf32> to tensor<4x4xf16>
 // CHECK-NEXT: %[[H:.*]] = weft.cast %{{.*}} : tensor<f32> to tensor<f16>
 // CHECK-NEXT: weft.mul %[[M]], %[[H]] : tensor<4x4xf16>, tensor<f16>
-// CHECK-NEXT: %[[M2:.*]] = weft.cast %[[M]] : tensor<4x4xf16> to tensor<4x4xf32>
-// CHECK-NEXT: %[[P:.*]] = weft.compare gt %[[M2]], %[[C]] : tensor<4x4xf32>, tensor<f32>
+// CHECK-NEXT: %[[C16:.*]] = weft.cast %[[C]] : tensor<f32> to tensor<f16>
+// CHECK-NEXT: %[[P:.*]] = weft.compare gt %[[M]], %[[C16]] : tensor<4x4xf16>, tensor<f16>
 // CHECK-NEXT: weft.mul %{{.*}}, %[[C]] : tensor<4x4xf32>, tensor<f32>
 weft.program @numbers(%x: tensor<4x4xf32> {weft.input = "x"})
     -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<model>} {
