@@ -34,13 +34,14 @@ void shrink(Scaler &s, double backoff, double minimum) {
   s.exhausted = s.scale == 0.0f;
 }
 
-/// torch._amp_update_scale_
+/// torch._amp_update_scale_, which grows at `interval` alone: there a count
+/// that a run with a longer interval left above it would never grow again.
 void updateTorch(Scaler &s, bool bad, const int64_t *ints,
                  const double *floats) {
   if (bad) {
     shrink(s, floats[1], floats[2]);
     s.tracker = 0;
-  } else if (++s.tracker == ints[1]) {
+  } else if (++s.tracker >= ints[1]) {
     grow(s, floats[0]);
     s.tracker = 0;
   }
@@ -54,7 +55,7 @@ void updateColossalAI(Scaler &s, bool bad, const int64_t *ints,
     if (s.hysteresis == 0)
       shrink(s, floats[1], floats[2]);
     s.tracker = 0;
-  } else if (++s.tracker == ints[1]) {
+  } else if (++s.tracker >= ints[1]) {
     s.hysteresis = ints[2];
     grow(s, floats[0]);
     s.tracker = 0;

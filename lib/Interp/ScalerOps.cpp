@@ -38,7 +38,8 @@ struct ScalerState {
 
 } // namespace
 
-/// GradScaler: `tracker` counts clean steps since the scale changed.
+/// GradScaler: `tracker` counts clean steps since the scale changed. A count
+/// beyond the interval, of a run with a longer one, grows at once.
 static void updateTorch(ScalerUpdateOp op, bool foundInf, ScalerState &state) {
   if (foundInf) {
     state.shrink(op.getBackoff().convertToDouble(),
@@ -46,7 +47,7 @@ static void updateTorch(ScalerUpdateOp op, bool foundInf, ScalerState &state) {
     state.tracker = 0;
     return;
   }
-  if (++state.tracker != static_cast<int64_t>(op.getInterval()))
+  if (++state.tracker < static_cast<int64_t>(op.getInterval()))
     return;
   state.grow(op.getGrowth().convertToDouble());
   state.tracker = 0;
@@ -101,7 +102,7 @@ static void updateColossalAI(ScalerUpdateOp op, bool foundInf,
                    op.getMinimum().convertToDouble());
     return;
   }
-  if (++state.tracker != static_cast<int64_t>(op.getInterval()))
+  if (++state.tracker < static_cast<int64_t>(op.getInterval()))
     return;
   state.tracker = 0;
   state.hysteresisLeft = op.getHysteresis();

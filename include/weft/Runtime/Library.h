@@ -244,8 +244,8 @@ int64_t weft_cpu_attention_scratch_bytes(const int64_t *ints, int32_t gradient,
 //   grow:   scale = scale * growth, unless that is not finite
 //   shrink: scale = max(scale * backoff, minimum); exhausted = scale is 0. A
 //           scale at a positive minimum stays and exhausted = 1.
-//   torch:     bad: shrink, tracker = 0; else ++tracker, and at interval: grow,
-//              tracker = 0
+//   torch:     bad: shrink, tracker = 0; else ++tracker, and from interval on:
+//              grow, tracker = 0
 //   deepspeed: bad: shrink, or --hysteresis left while it is above 1; last
 //              overflow = tracker. Else if (tracker - last overflow) is a
 //              multiple of interval: hysteresis left = hysteresis, grow. Then

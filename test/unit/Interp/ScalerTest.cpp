@@ -92,6 +92,13 @@ TEST(Scaler, GrowsAfterTheIntervalAndShrinksAtOnce) {
   EXPECT_EQ(scaler.trackers, (Trackers{1, 0, 0}));
 }
 
+TEST(Scaler, GrowsFromACountBeyondTheInterval) {
+  Scaler scaler(policy("torch", "growth = 2.0, backoff = 0.5, interval = 3"),
+                16, {4, 0, 0});
+  EXPECT_EQ(scaler.trace({0, 0, 0, 0}), (Scales{32, 32, 32, 64}));
+  EXPECT_EQ(scaler.trackers, (Trackers{0, 1, 2, 0}));
+}
+
 TEST(Scaler, FollowsTorch) {
   Scaler scaler(policy("torch", kTwice), 16, {0, 0, 0});
   EXPECT_EQ(scaler.trace(kOverflows),

@@ -86,6 +86,25 @@ TEST(Scaler, ColossalAIRefillsHysteresisByGrowth) {
             (Floats{16, 16, 32, 32, 32, 32, 16, 8, 8, 8, 16}));
 }
 
+// A run may continue with a shorter interval than the count it finds.
+TEST(Scaler, GrowsFromACountBeyondTheInterval) {
+  ScalerTest torch(kTorch, 1);
+  torch.state[0] = 4;
+  EXPECT_EQ(torch.trace({0, 0, 0, 0, 1}), (Floats{32, 32, 32, 64, 32}));
+  EXPECT_EQ(torch.state[0], 0);
+  for (Policy policy : {kDeepSpeed, kMmcv}) {
+    ScalerTest modulo(policy, 1);
+    modulo.state[0] = 4;
+    EXPECT_EQ(modulo.trace({0, 0, 0, 0, 0}), (Floats{16, 32, 32, 32, 64}));
+  }
+}
+
+TEST(Scaler, CountsHysteresisIn64Bits) {
+  ScalerTest test(kDeepSpeed, (int64_t(1) << 32) + 1);
+  EXPECT_EQ(test.trace({1, 1, 1}), (Floats{16, 16, 16}));
+  EXPECT_EQ(test.state[2], (int64_t(1) << 32) - 2);
+}
+
 TEST(Scaler, GrowsOnlyToFiniteScales) {
   for (Policy policy : {kTorch, kDeepSpeed}) {
     ScalerTest test(policy, 1);
