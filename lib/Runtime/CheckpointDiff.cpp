@@ -2,10 +2,13 @@
 
 #include "weft/Runtime/CheckpointReader.h"
 #include "weft/Runtime/CheckpointTools.h"
+#include "weft/Runtime/DTypes.h"
+#include "weft/Runtime/Ports.h"
 
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 using namespace weft;
 
@@ -14,15 +17,52 @@ namespace {
 /// How two tensors of one shape differ.
 struct Distance {
   int64_t different = 0; // elements whose bits differ
-  double largest = 0.0;
+  /// Of a type that the runtime can read as numbers.
+  bool hasNumbers = false;
+  double largest = 0.0; // NaN if a difference is
   double relative = 0.0;
 };
 
 } // namespace
 
-static bool isFloat(TensorType type) {
-  return type == TensorType::F32 || type == TensorType::F16 ||
-         type == TensorType::BF16 || type == TensorType::F64;
+/// The WeftDType with the same bits, if there is one.
+static std::optional<int32_t> dtypeOf(TensorType type) {
+  for (int32_t dtype = WEFT_F32; dtype <= WEFT_I64; ++dtype)
+    if (tensorTypeOf(dtype) == type)
+      return dtype;
+  return std::nullopt;
+}
+
+/// |x - y|. Neighbours of 64 bits may be one number in double.
+static double distanceOf(const char *x, const char *y, int32_t dtype) {
+  if (dtype != WEFT_I64)
+    return std::fabs(loadNumber(x, dtype) - loadNumber(y, dtype));
+  int64_t a, b;
+  std::memcpy(&a, x, sizeof a);
+  std::memcpy(&b, y, sizeof b);
+  auto larger = uint64_t(std::max(a, b)), smaller = uint64_t(std::min(a, b));
+  return double(larger - smaller);
+}
+
+/// Fills in the numbers of two tensors that differ.
+static void measureNumbers(const std::vector<char> &x,
+                           const std::vector<char> &y, int32_t dtype,
+                           Distance &result) {
+  double sum = 0.0, norm = 0.0;
+  const auto size = size_t(dtypeBytes(dtype));
+  for (size_t at = 0; at < x.size(); at += size) {
+    double number = loadNumber(x.data() + at, dtype);
+    norm += number * number;
+    if (std::memcmp(x.data() + at, y.data() + at, size) == 0)
+      continue;
+    double delta = distanceOf(x.data() + at, y.data() + at, dtype);
+    if (std::isnan(delta) || delta > result.largest)
+      result.largest = delta;
+    sum += delta * delta;
+  }
+  result.hasNumbers = true;
+  // Of a tensor of zeros, the norm of the difference itself.
+  result.relative = std::fabs(std::sqrt(norm > 0 ? sum / norm : sum));
 }
 
 static int64_t countDifferent(const std::vector<char> &a,
@@ -45,23 +85,22 @@ static Expected<Distance> measure(CheckpointReader &a, CheckpointReader &b,
     return y.takeError();
   result.different =
       countDifferent(*x, *y, size_t(tensorTypeBits(left.type) / 8));
-  if (result.different == 0 || !isFloat(left.type))
-    return result;
-  auto u = a.readFloats(left);
-  if (!u)
-    return u.takeError();
-  auto v = b.readFloats(right);
-  if (!v)
-    return v.takeError();
-  double sum = 0.0, norm = 0.0;
-  for (size_t i = 0; i < u->size(); ++i) {
-    double delta = double((*u)[i]) - double((*v)[i]);
-    result.largest = std::max(result.largest, std::fabs(delta));
-    sum += delta * delta;
-    norm += double((*u)[i]) * double((*u)[i]);
-  }
-  result.relative = norm > 0 ? std::sqrt(sum / norm) : std::sqrt(sum);
+  std::optional<int32_t> dtype = dtypeOf(left.type);
+  if (result.different > 0 && dtype)
+    measureNumbers(*x, *y, *dtype, result);
   return result;
+}
+
+/// "3 of 4 elements differ, largest 2, relative 0.5"
+static std::string describe(const Distance &distance, int64_t elements) {
+  std::string text = std::to_string(distance.different) + " of " +
+                     std::to_string(elements) + " elements differ";
+  if (!distance.hasNumbers)
+    return text;
+  char numbers[64];
+  std::snprintf(numbers, sizeof numbers, ", largest %.3g, relative %.3g",
+                distance.largest, distance.relative);
+  return text + numbers;
 }
 
 static Status diffTensor(CheckpointReader &a, CheckpointReader &b,
@@ -83,13 +122,8 @@ static Status diffTensor(CheckpointReader &a, CheckpointReader &b,
     return distance.takeError();
   if (distance->different == 0)
     return Status::success();
-  char numbers[120];
-  std::snprintf(numbers, sizeof numbers,
-                "%lld of %lld elements differ, largest %.3g, relative %.3g\n",
-                (long long)distance->different,
-                (long long)countElements(left.shape).value_or(0),
-                distance->largest, distance->relative);
-  out.text += left.name + ": " + numbers;
+  out.text += left.name + ": " +
+              describe(*distance, countElements(left.shape).value_or(0)) + "\n";
   return Status::success();
 }
 

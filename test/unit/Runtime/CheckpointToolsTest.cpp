@@ -2,8 +2,12 @@
 
 #include "ToyTool.h"
 
+#include "weft/Formats/Digest.h"
 #include "weft/Formats/Half.h"
+#include "weft/Formats/Manifest.h"
 #include "weft/Runtime/CheckpointTools.h"
+
+#include <cmath>
 
 using namespace weft;
 
@@ -16,6 +20,36 @@ protected:
     ASSERT_EQ(
         train({"--steps", "4", "--save-dir", "a", "--save-every", "2"}).status,
         0);
+  }
+  /// A step directory with one tensor.
+  template <typename T>
+  void writeStep(const std::string &name, const std::string &tensor,
+                 TensorType type, const std::vector<T> &values) const {
+    std::filesystem::create_directory(path(name));
+    std::vector<int64_t> shape = {int64_t(values.size())};
+    auto writer =
+        SafetensorsWriter::create(path(name + "/r"), {{tensor, type, shape}});
+    ASSERT_TRUE(writer.ok());
+    ASSERT_TRUE(
+        writer->write(values.data(), int64_t(values.size() * sizeof(T))).ok());
+    ASSERT_TRUE(writer->finish().ok());
+    write(name + "/model.json", "{}\n");
+    Manifest manifest;
+    manifest.files = {{"r", writer->digest().bytes, writer->digest().xxh3},
+                      {"model.json", 3, digest128(std::string_view("{}\n"))}};
+    manifest.tensors = {
+        {tensor, "param", type, shape, {{"r", tensor, 0, shape[0]}}}};
+    ASSERT_TRUE(manifest.write(path(name)).ok());
+  }
+  template <typename T>
+  std::string diffOf(TensorType type, const std::vector<T> &a,
+                     const std::vector<T> &b) const {
+    writeStep("x", "t", type, a);
+    writeStep("y", "t", type, b);
+    auto diff = diffCheckpoints(path("x"), path("y"));
+    std::filesystem::remove_all(path("x"));
+    std::filesystem::remove_all(path("y"));
+    return diff.ok() ? diff->text : diff.error().where();
   }
   template <typename T> static std::string errorOf(const T &result) {
     return result.ok() ? "ok" : result.error().where();
@@ -77,9 +111,28 @@ TEST_F(CheckpointToolsTest, diff) {
                              "table: "),
             0u)
       << other->text;
-  EXPECT_NE(other->text.find("\nstep: 1 of 1 elements differ"),
+  EXPECT_NE(other->text.find("\nstep: 1 of 1 elements differ, largest 2, "
+                             "relative 1\n"),
             std::string::npos)
       << other->text;
+}
+
+TEST_F(CheckpointToolsTest, diffMeasuresEveryType) {
+  const int64_t large = (int64_t(1) << 53) + 1;
+  EXPECT_EQ(diffOf<int64_t>(TensorType::I64, {3, 0, large}, {1, 0, large - 1}),
+            "t: 2 of 3 elements differ, largest 2, relative 2.48e-16\n");
+  EXPECT_EQ(diffOf<int64_t>(TensorType::I64, {INT64_MIN}, {INT64_MAX}),
+            "t: 1 of 1 elements differ, largest 1.84e+19, relative 2\n");
+  EXPECT_EQ(diffOf<int32_t>(TensorType::I32, {0, 0}, {3, -4}),
+            "t: 2 of 2 elements differ, largest 4, relative 5\n");
+  EXPECT_EQ(diffOf<double>(TensorType::F64, {1.0}, {1.0 + 0x1p-40}),
+            "t: 1 of 1 elements differ, largest 9.09e-13, relative 9.09e-13\n");
+  EXPECT_EQ(diffOf<uint16_t>(TensorType::F16, {0x3c00}, {0x4000}), // 1 and 2
+            "t: 1 of 1 elements differ, largest 1, relative 1\n");
+  EXPECT_EQ(diffOf<float>(TensorType::F32, {1.0f, 1.0f}, {-NAN, 2.0f}),
+            "t: 2 of 2 elements differ, largest nan, relative nan\n");
+  EXPECT_EQ(diffOf<int16_t>(TensorType::I16, {1, 2}, {1, 3}),
+            "t: 1 of 2 elements differ\n");
 }
 
 TEST_F(CheckpointToolsTest, exportWritesWeightsUnderTheirNames) {
