@@ -135,6 +135,27 @@ TEST_F(CheckpointToolsTest, diffMeasuresEveryType) {
             "t: 1 of 2 elements differ\n");
 }
 
+TEST_F(CheckpointToolsTest, exportRefusesToOverflow) {
+  writeStep<float>("x", "w", TensorType::F32,
+                   {1e5f, -65520.0f, 65519.0f, INFINITY, 1.0f});
+  Status half = exportCheckpoint(path("x"), path("h"), TensorType::F16);
+  ASSERT_FALSE(half.ok());
+  EXPECT_EQ(half.error().code(), ExitCode::Input);
+  EXPECT_EQ(half.error().where(),
+            path("x") + ": expects weights that F16 can hold, but 2 of 5 "
+                        "elements of 'w' are too large");
+  EXPECT_EQ(half.error().hintText(), "export with --dtype bf16 or f32");
+  EXPECT_FALSE(exists("h/model.safetensors"));
+  EXPECT_TRUE(exportCheckpoint(path("x"), path("b"), TensorType::BF16).ok());
+  writeStep<float>("y", "w", TensorType::F32, {3.4e38f});
+  Status brain = exportCheckpoint(path("y"), path("c"), TensorType::BF16);
+  ASSERT_FALSE(brain.ok());
+  EXPECT_EQ(brain.error().where(),
+            path("y") + ": expects weights that BF16 can hold, but 1 of 1 "
+                        "elements of 'w' are too large");
+  EXPECT_EQ(brain.error().hintText(), "export with --dtype f32");
+}
+
 TEST_F(CheckpointToolsTest, exportWritesWeightsUnderTheirNames) {
   ASSERT_TRUE(exportCheckpoint(path("a"), path("out"), TensorType::F32).ok());
   EXPECT_EQ(list("out"), (Args{"config.json", "model.safetensors"}));
