@@ -1,103 +1,30 @@
 //===- CheckpointLoad.cpp - Choosing and loading a checkpoint -------------===//
 
-#include "weft/Formats/Json.h"
-#include "weft/Formats/Text.h"
 #include "weft/Runtime/Checkpoint.h"
 #include "weft/Runtime/CheckpointReader.h"
-#include "weft/Runtime/DTypes.h"
 
 #include <cerrno>
 #include <cstdio>
-#include <map>
 #include <sys/stat.h>
 
 using namespace weft;
 
-static Error mismatch(const std::string &directory, const std::string &text) {
-  return checkpointError(text).at(directory).hint(
-      "the checkpoint is of another program; take its weights with `weft ckpt "
-      "export` and --init-from");
-}
-
-static Status checkTensor(const WeftTensor &tensor, const Manifest &manifest,
-                          const std::string &directory) {
-  const ManifestTensor *saved = manifest.findTensor(tensor.name);
-  if (!saved)
-    return mismatch(directory, "expects tensor " + inQuotes(tensor.name) +
-                                   ", but the checkpoint has none");
-  if (saved->type != tensorTypeOf(tensor.dtype))
-    return mismatch(directory, "tensor " + inQuotes(tensor.name) +
-                                   " expects type " + dtypeName(tensor.dtype) +
-                                   ", but got " + tensorTypeName(saved->type));
-  if (saved->shape != shapeOf(tensor))
-    return mismatch(directory, "tensor " + inQuotes(tensor.name) +
-                                   " expects shape " +
-                                   shapeText(shapeOf(tensor)) + ", but got " +
-                                   shapeText(saved->shape));
-  return Status::success();
-}
-
-/// The checkpoint belongs to this model and holds exactly its state.
-static Status checkFits(const Manifest &manifest, const std::string &directory,
-                        const Metadata &metadata,
-                        const WeftExecutable &executable) {
-  if (manifest.fingerprint != metadata.fingerprint)
-    return mismatch(directory, "expects a checkpoint of model " +
-                                   metadata.fingerprint + ", but got one of " +
-                                   manifest.fingerprint);
-  size_t count = 0;
-  for (int32_t i = 0; i < executable.numTensors; ++i) {
-    const WeftTensor &tensor = executable.tensors[i];
-    if (!isSaved(tensor))
-      continue;
-    ++count;
-    if (Status s = checkTensor(tensor, manifest, directory); !s)
-      return s;
-  }
-  if (count == manifest.tensors.size())
-    return Status::success();
-  std::map<std::string, int> known;
-  for (int32_t i = 0; i < executable.numTensors; ++i)
-    known[executable.tensors[i].name] = 1;
-  for (const ManifestTensor &tensor : manifest.tensors)
-    if (!known.count(tensor.name))
-      return mismatch(directory, "the program has no tensor " +
-                                     inQuotes(tensor.name) +
-                                     " of the checkpoint");
-  return Status::success();
-}
-
-/// Two optimizers may keep the same tensors (adam and adamw).
-static Status checkOptimizers(const std::string &directory,
-                              const Metadata &metadata) {
-  auto model = readJsonFile(directory + "/" + modelFileName);
-  if (!model)
-    return model.takeError().withCode(ExitCode::Checkpoint);
-  Json expected = Json::arrayOf(metadata.optimizers);
-  const Json *saved = model->find("optimizers");
-  if (!saved || *saved == expected)
-    return Status::success();
-  return mismatch(directory, "expects a checkpoint of optimizers " +
-                                 expected.compact() + ", but got one of " +
-                                 saved->compact());
-}
-
 /// Reads one step directory; `verified`: its files were checked already.
 static Expected<ResumePoint> openStep(const std::string &directory,
-                                      const Metadata &metadata,
-                                      const WeftExecutable &executable,
+                                      const ResumeTarget &target,
                                       bool verified) {
   auto manifest = Manifest::read(directory);
   if (!manifest)
     return manifest.takeError();
-  if (Status s = checkFits(*manifest, directory, metadata, executable); !s)
+  if (Status s = checkTensors(*manifest, directory, target); !s)
     return s.takeError();
   if (!verified)
     if (Status s = manifest->verifyFiles(directory); !s)
       return s.takeError();
-  if (Status s = checkOptimizers(directory, metadata); !s)
-    return s.takeError();
-  return ResumePoint{directory, std::move(*manifest)};
+  if (!target.weightsOnly)
+    if (Status s = checkModelFile(directory, target); !s)
+      return s.takeError();
+  return ResumePoint{directory, std::move(*manifest), target.weightsOnly};
 }
 
 /// Why a listed step cannot be used; an empty text if it can.
@@ -113,8 +40,7 @@ static std::string damageOf(const StepEntry &entry) {
 
 /// The newest undamaged step; damaged ones are passed over with a warning.
 static Expected<std::optional<ResumePoint>>
-newestUndamaged(const std::vector<StepEntry> &steps, const Metadata &metadata,
-                const WeftExecutable &executable,
+newestUndamaged(const std::vector<StepEntry> &steps, const ResumeTarget &target,
                 std::vector<std::string> &warnings) {
   for (auto entry = steps.rbegin(); entry != steps.rend(); ++entry) {
     std::string damage = damageOf(*entry);
@@ -122,7 +48,7 @@ newestUndamaged(const std::vector<StepEntry> &steps, const Metadata &metadata,
       warnings.push_back("passing over a damaged checkpoint: " + damage);
       continue;
     }
-    auto point = openStep(entry->path, metadata, executable, /*verified=*/true);
+    auto point = openStep(entry->path, target, /*verified=*/true);
     if (!point)
       return point.takeError();
     return std::optional<ResumePoint>(std::move(*point));
@@ -135,8 +61,7 @@ newestUndamaged(const std::vector<StepEntry> &steps, const Metadata &metadata,
 
 /// PATH is a step directory, or a save directory that stands for its newest.
 static Expected<std::optional<ResumePoint>>
-openPath(const std::string &path, const Metadata &metadata,
-         const WeftExecutable &executable) {
+openPath(const std::string &path, const ResumeTarget &target) {
   std::string directory = path;
   struct stat info;
   if (stat((path + "/" + manifestName).c_str(), &info) != 0) {
@@ -147,7 +72,7 @@ openPath(const std::string &path, const Metadata &metadata,
       return checkpointError("expects a checkpoint, but found none").at(path);
     directory = steps->back().path;
   }
-  auto point = openStep(directory, metadata, executable, /*verified=*/false);
+  auto point = openStep(directory, target, /*verified=*/false);
   if (!point)
     return point.takeError();
   return std::optional<ResumePoint>(std::move(*point));
@@ -157,10 +82,11 @@ Expected<std::optional<ResumePoint>>
 weft::chooseCheckpoint(const RunOptions &options, const Metadata &metadata,
                        const WeftExecutable &executable,
                        std::vector<std::string> &warnings) {
+  ResumeTarget target = {metadata, executable, !options.trains()};
   if (options.resume == ResumeKind::Path)
-    return openPath(options.resumePath, metadata, executable);
+    return openPath(options.resumePath, target);
   if (options.resume == ResumeKind::Must)
-    return openPath(options.saveDir, metadata, executable);
+    return openPath(options.saveDir, target);
   if (options.saveDir.empty())
     return std::optional<ResumePoint>();
   auto steps = listSteps(options.saveDir);
@@ -169,7 +95,7 @@ weft::chooseCheckpoint(const RunOptions &options, const Metadata &metadata,
   if (steps->empty())
     return std::optional<ResumePoint>();
   if (options.resume == ResumeKind::Auto)
-    return newestUndamaged(*steps, metadata, executable, warnings);
+    return newestUndamaged(*steps, target, warnings);
   if (!options.trains())
     return std::optional<ResumePoint>();
   return checkpointError("expects an empty save directory, but it has " +
@@ -210,7 +136,7 @@ Status weft::loadCheckpoint(WeftContext &context, const ResumePoint &point) {
   const WeftExecutable &executable = *context.executable();
   for (int32_t i = 0; i < executable.numTensors; ++i) {
     const WeftTensor &tensor = executable.tensors[i];
-    if (!isSaved(tensor))
+    if (!isSaved(tensor) || (point.weightsOnly && tensor.kind != WEFT_PARAM))
       continue;
     char *out = static_cast<char *>(context.data(tensor));
     if (Status s = reader.read(*point.manifest.findTensor(tensor.name), out);

@@ -31,7 +31,22 @@ struct TrainState {
 struct ResumePoint {
   std::string directory;
   Manifest manifest;
+  bool weightsOnly = false; // what a run that only samples takes
 };
+
+/// The program that is to take something from a checkpoint.
+struct ResumeTarget {
+  const Metadata &metadata;
+  const WeftExecutable &executable;
+  bool weightsOnly;
+};
+
+/// The manifest is of this model and lists what the program takes from it, with
+/// the same types and shapes; to train, it lists nothing else.
+Status checkTensors(const Manifest &manifest, const std::string &directory,
+                    const ResumeTarget &target);
+/// What the tensors do not tell, in a verified step directory: the optimizers.
+Status checkModelFile(const std::string &directory, const ResumeTarget &target);
 
 /// The step directory that `options` ask to continue from, verified; nothing
 /// to start from the beginning. Warnings about damaged checkpoints that were

@@ -147,6 +147,32 @@ TEST_F(ResumeTest, checkpointOfAnotherModel) {
   EXPECT_EQ(with([](Manifest &) {}).status, 0);
 }
 
+TEST_F(ResumeTest, samplesTakeTheWeightsAlone) {
+  ASSERT_EQ(twenty({"--save-dir", "a"}).status, 0);
+  const std::string step = "a/step_00000020";
+  auto manifest = Manifest::read(path(step));
+  ASSERT_TRUE(manifest.ok());
+  auto sample = [&](auto change, const std::string &resume) {
+    Manifest changed = *manifest;
+    change(changed);
+    EXPECT_TRUE(changed.write(path(step)).ok());
+    return bigram({"--save-dir", "a", "--resume", resume, "--generate", "th",
+                   "--temperature", "0", "--max-new-tokens", "3"});
+  };
+  auto whole = sample([](Manifest &) {}, "a");
+  ASSERT_EQ(whole.status, 0) << whole.err;
+  for (const char *resume : {"a", "must", "auto"}) {
+    auto run = sample([](Manifest &m) { m.tensors.resize(1); }, resume);
+    EXPECT_EQ(run.status, 0) << run.err;
+    EXPECT_EQ(run.out, whole.out);
+  }
+  expectError(sample([](Manifest &m) { m.tensors[0].name = "other"; }, "a"), 5,
+              step + ": expects tensor 'table', but the checkpoint has none\n");
+  expectError(sample([](Manifest &m) { m.fingerprint = "other"; }, "a"), 5,
+              step + ": expects a checkpoint of model bigram-128, but got one "
+                     "of other\n");
+}
+
 TEST_F(ResumeTest, checkpointOfAnotherOptimizer) {
   ASSERT_EQ(twenty({"--save-dir", "a"}).status, 0);
   const std::string step = "a/step_00000020";

@@ -1,0 +1,85 @@
+//===- CheckpointFits.cpp - Can this program continue that checkpoint -----===//
+
+#include "weft/Formats/Json.h"
+#include "weft/Formats/Text.h"
+#include "weft/Runtime/Checkpoint.h"
+#include "weft/Runtime/DTypes.h"
+
+#include <map>
+
+using namespace weft;
+
+static Error mismatch(const std::string &directory, const std::string &text) {
+  return checkpointError(text).at(directory).hint(
+      "the checkpoint is of another program; take its weights with `weft ckpt "
+      "export` and --init-from");
+}
+
+static Status checkTensor(const WeftTensor &tensor, const Manifest &manifest,
+                          const std::string &directory) {
+  const ManifestTensor *saved = manifest.findTensor(tensor.name);
+  if (!saved)
+    return mismatch(directory, "expects tensor " + inQuotes(tensor.name) +
+                                   ", but the checkpoint has none");
+  if (saved->type != tensorTypeOf(tensor.dtype))
+    return mismatch(directory, "tensor " + inQuotes(tensor.name) +
+                                   " expects type " + dtypeName(tensor.dtype) +
+                                   ", but got " + tensorTypeName(saved->type));
+  if (saved->shape != shapeOf(tensor))
+    return mismatch(directory, "tensor " + inQuotes(tensor.name) +
+                                   " expects shape " +
+                                   shapeText(shapeOf(tensor)) + ", but got " +
+                                   shapeText(saved->shape));
+  return Status::success();
+}
+
+Status weft::checkTensors(const Manifest &manifest,
+                          const std::string &directory,
+                          const ResumeTarget &target) {
+  const Metadata &metadata = target.metadata;
+  const WeftExecutable &executable = target.executable;
+  if (manifest.fingerprint != metadata.fingerprint)
+    return mismatch(directory, "expects a checkpoint of model " +
+                                   metadata.fingerprint + ", but got one of " +
+                                   manifest.fingerprint);
+  size_t count = 0;
+  for (int32_t i = 0; i < executable.numTensors; ++i) {
+    const WeftTensor &tensor = executable.tensors[i];
+    if (!isSaved(tensor) || (target.weightsOnly && tensor.kind != WEFT_PARAM))
+      continue;
+    ++count;
+    if (Status s = checkTensor(tensor, manifest, directory); !s)
+      return s;
+  }
+  if (target.weightsOnly || count == manifest.tensors.size())
+    return Status::success();
+  std::map<std::string, int> known;
+  for (int32_t i = 0; i < executable.numTensors; ++i)
+    known[executable.tensors[i].name] = 1;
+  for (const ManifestTensor &tensor : manifest.tensors)
+    if (!known.count(tensor.name))
+      return mismatch(directory, "the program has no tensor " +
+                                     inQuotes(tensor.name) +
+                                     " of the checkpoint");
+  return Status::success();
+}
+
+/// Two optimizers may keep the same tensors (adam and adamw).
+static Status checkOptimizers(const Json &model, const std::string &directory,
+                              const Metadata &metadata) {
+  Json expected = Json::arrayOf(metadata.optimizers);
+  const Json *saved = model.find("optimizers");
+  if (!saved || *saved == expected)
+    return Status::success();
+  return mismatch(directory, "expects a checkpoint of optimizers " +
+                                 expected.compact() + ", but got one of " +
+                                 saved->compact());
+}
+
+Status weft::checkModelFile(const std::string &directory,
+                            const ResumeTarget &target) {
+  auto model = readJsonFile(directory + "/" + modelFileName);
+  if (!model)
+    return model.takeError().withCode(ExitCode::Checkpoint);
+  return checkOptimizers(*model, directory, target.metadata);
+}
