@@ -4,8 +4,9 @@
 #include "weft/Formats/Text.h"
 #include "weft/Runtime/Checkpoint.h"
 #include "weft/Runtime/DTypes.h"
+#include "weft/Runtime/Scaler.h"
 
-#include <map>
+#include <set>
 
 using namespace weft;
 
@@ -24,7 +25,10 @@ static Status checkTensor(const WeftTensor &tensor, const Manifest &manifest,
   if (saved->type != tensorTypeOf(tensor.dtype))
     return mismatch(directory, "tensor " + inQuotes(tensor.name) +
                                    " expects type " + dtypeName(tensor.dtype) +
-                                   ", but got " + tensorTypeName(saved->type));
+                                   ", but got " + tensorTypeName(saved->type))
+        .hint("--precision, --recipe and --master-weights decide the types: "
+              "compile as the run that saved it was, or take its weights with "
+              "`weft ckpt export` and --init-from");
   if (saved->shape != shapeOf(tensor))
     return mismatch(directory, "tensor " + inQuotes(tensor.name) +
                                    " expects shape " +
@@ -42,22 +46,18 @@ Status weft::checkTensors(const Manifest &manifest,
     return mismatch(directory, "expects a checkpoint of model " +
                                    metadata.fingerprint + ", but got one of " +
                                    manifest.fingerprint);
-  size_t count = 0;
+  std::set<std::string> known;
   for (int32_t i = 0; i < executable.numTensors; ++i) {
     const WeftTensor &tensor = executable.tensors[i];
-    if (!isSaved(tensor) || (target.weightsOnly && tensor.kind != WEFT_PARAM))
-      continue;
-    ++count;
-    if (Status s = checkTensor(tensor, manifest, directory); !s)
-      return s;
+    known.insert(tensor.name);
+    if (isSaved(tensor) && tensor.kind != WEFT_SCALER &&
+        (tensor.kind == WEFT_PARAM || !target.weightsOnly))
+      if (Status s = checkTensor(tensor, manifest, directory); !s)
+        return s;
   }
-  if (target.weightsOnly || count == manifest.tensors.size())
-    return Status::success();
-  std::map<std::string, int> known;
-  for (int32_t i = 0; i < executable.numTensors; ++i)
-    known[executable.tensors[i].name] = 1;
   for (const ManifestTensor &tensor : manifest.tensors)
-    if (!known.count(tensor.name))
+    if (!target.weightsOnly && tensor.kind != "scaler" &&
+        !known.count(tensor.name))
       return mismatch(directory, "the program has no tensor " +
                                      inQuotes(tensor.name) +
                                      " of the checkpoint");
@@ -76,10 +76,26 @@ static Status checkOptimizers(const Json &model, const std::string &directory,
                                  saved->compact());
 }
 
-Status weft::checkModelFile(const std::string &directory,
+static Status checkScaler(const Json &model, const Manifest &manifest,
+                          const std::string &directory,
+                          const WeftExecutable &executable) {
+  LossScaler program = LossScaler::of(executable);
+  if (Status s = checkScalePolicy(model, manifest, directory, program); !s)
+    return s;
+  for (const WeftTensor *tensor : {program.scale, program.state})
+    if (tensor)
+      if (Status s = checkTensor(*tensor, manifest, directory); !s)
+        return s;
+  return Status::success();
+}
+
+Status weft::checkModelFile(const Manifest &manifest,
+                            const std::string &directory,
                             const ResumeTarget &target) {
   auto model = readJsonFile(directory + "/" + modelFileName);
   if (!model)
     return model.takeError().withCode(ExitCode::Checkpoint);
-  return checkOptimizers(*model, directory, target.metadata);
+  if (Status s = checkOptimizers(*model, directory, target.metadata); !s)
+    return s;
+  return checkScaler(*model, manifest, directory, target.executable);
 }

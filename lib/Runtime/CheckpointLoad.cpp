@@ -22,7 +22,7 @@ static Expected<ResumePoint> openStep(const std::string &directory,
     if (Status s = manifest->verifyFiles(directory); !s)
       return s.takeError();
   if (!target.weightsOnly)
-    if (Status s = checkModelFile(directory, target); !s)
+    if (Status s = checkModelFile(*manifest, directory, target); !s)
       return s.takeError();
   return ResumePoint{directory, std::move(*manifest), target.weightsOnly};
 }

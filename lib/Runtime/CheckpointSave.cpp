@@ -3,6 +3,7 @@
 #include "weft/Formats/Json.h"
 #include "weft/Runtime/Checkpoint.h"
 #include "weft/Runtime/DTypes.h"
+#include "weft/Runtime/Scaler.h"
 
 #include <cerrno>
 #include <sys/statvfs.h>
@@ -41,6 +42,7 @@ static std::string modelText(const WeftExecutable &executable,
   model.set("family", metadata.family);
   model.set("config", metadata.config);
   model.set("optimizers", Json::arrayOf(metadata.optimizers));
+  model.set("loss_scale", policyName(LossScaler::of(executable).policy));
   model.set("sources", std::move(sources));
   return model.pretty();
 }

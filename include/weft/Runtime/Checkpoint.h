@@ -42,11 +42,14 @@ struct ResumeTarget {
 };
 
 /// The manifest is of this model and lists what the program takes from it, with
-/// the same types and shapes; to train, it lists nothing else.
+/// the same types and shapes; to train, it lists nothing else. Not the states
+/// of a loss scale.
 Status checkTensors(const Manifest &manifest, const std::string &directory,
                     const ResumeTarget &target);
-/// What the tensors do not tell, in a verified step directory: the optimizers.
-Status checkModelFile(const std::string &directory, const ResumeTarget &target);
+/// The optimizers and the loss scale of a verified step directory are those of
+/// the program.
+Status checkModelFile(const Manifest &manifest, const std::string &directory,
+                      const ResumeTarget &target);
 
 /// The step directory that `options` ask to continue from, verified; nothing
 /// to start from the beginning. Warnings about damaged checkpoints that were

@@ -1,0 +1,47 @@
+//===- Scaler.h - Loss scale of a program, of a checkpoint ------*- C++ -*-===//
+//
+// A program's tables say how it scales its loss: which states there are, what
+// `init` writes to them and the arguments of weft_cpu_scaler_update. A
+// checkpoint holds the states, and the name of the policy in its model.json.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_SCALER_H
+#define WEFT_RUNTIME_SCALER_H
+
+#include "weft/Formats/Json.h"
+#include "weft/Formats/Manifest.h"
+#include "weft/Runtime/Abi.h"
+
+#include <optional>
+#include <string>
+
+namespace weft {
+
+/// None: the loss is not scaled. Fixed: the scale never changes.
+enum class ScalePolicy { None, Fixed, Torch, DeepSpeed, Mmcv };
+
+/// "none", "fixed", "torch", "deepspeed", "mmcv": as in model.json.
+const char *policyName(ScalePolicy policy);
+
+struct LossScaler {
+  ScalePolicy policy = ScalePolicy::None;
+  const WeftTensor *scale = nullptr; // f32; null without a loss scale
+  const WeftTensor *state = nullptr; // i64[3] of Library.h; only if dynamic
+  std::optional<float> first;        // what `init` writes
+  int64_t interval = 0, hysteresis = 0;
+  double growth = 0.0, backoff = 0.0, minimum = 0.0;
+
+  bool isDynamic() const { return policy > ScalePolicy::Fixed; }
+  static LossScaler of(const WeftExecutable &executable);
+};
+
+/// The checkpoint was saved under the program's policy, as far as it tells:
+/// `model` is its model.json. An old checkpoint tells torch from the others.
+Status checkScalePolicy(const Json &model, const Manifest &manifest,
+                        const std::string &directory,
+                        const LossScaler &program);
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_SCALER_H

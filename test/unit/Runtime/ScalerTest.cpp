@@ -1,0 +1,232 @@
+//===- ScalerTest.cpp - The loss scale of programs and checkpoints --------===//
+
+#include "ToyTool.h"
+
+#include "weft/Formats/Digest.h"
+#include "weft/Runtime/Checkpoint.h"
+#include "weft/Runtime/Scaler.h"
+
+#include <cstring>
+
+using namespace weft;
+
+namespace {
+
+constexpr int64_t kWeight = 0, kScale = 64, kState = 128, kEnd = 192;
+const int64_t stateDims[] = {3}, scaleBuffers[] = {kScale},
+              updateBuffers[] = {kScale, kState, kEnd - 3,
+                                 kScale, kState, kEnd - 2};
+
+/// The tables of a program with one weight and perhaps a loss scale.
+struct ScaledProgram {
+  int64_t ints[3];
+  double floats[3], first;
+  WeftCommand init, apply;
+  WeftProgram programs[2];
+  WeftTensor tensors[3];
+  WeftExecutable executable;
+  Metadata metadata;
+  RunOptions options;
+
+  explicit ScaledProgram(ScalePolicy policy, double scale = 16.0,
+                         int64_t hysteresis = 1, double minimum = 0.0)
+      : ints{int(policy) - int(ScalePolicy::Torch), 3, hysteresis},
+        floats{2.0, 0.5, minimum}, first(scale) {
+    auto nothing = [](WeftContext *, const WeftCommand *, void *const *) {};
+    init = {"weft_cpu_constant",
+            "",
+            nullptr,
+            nothing,
+            scaleBuffers,
+            nullptr,
+            &first,
+            1,
+            0,
+            1,
+            0,
+            0,
+            0};
+    apply = {"weft_cpu_scaler_update",
+             "",
+             nullptr,
+             nothing,
+             updateBuffers,
+             ints,
+             floats,
+             6,
+             3,
+             3,
+             0,
+             0,
+             0};
+    bool scales = policy != ScalePolicy::None;
+    bool dynamic = policy > ScalePolicy::Fixed;
+    programs[0] = {"init", &init, nullptr, nullptr, scales, 0, 0, 0};
+    programs[1] = {"apply", &apply, nullptr, nullptr, dynamic, 0, 0, 0};
+    tensors[0] = {"w", "", "", WEFT_PARAM, WEFT_F32, 0, 1, nullptr, kWeight, 4};
+    tensors[1] = {"loss_scale", "",     "", WEFT_SCALER, WEFT_F32, 0, 0,
+                  nullptr,      kScale, 4};
+    tensors[2] = {"loss_scale.state", "",     "", WEFT_SCALER, WEFT_I64, 1, 0,
+                  stateDims,          kState, 24};
+    executable = {WEFT_ABI_VERSION,
+                  2,
+                  1 + scales + dynamic,
+                  0,
+                  programs,
+                  tensors,
+                  kEnd,
+                  "",
+                  0};
+    metadata.fingerprint = "one";
+    metadata.optimizers = {"sgd"};
+    options.steps = 2;
+    options.resume = ResumeKind::Path;
+  }
+
+  ScaledProgram(const ScaledProgram &) = delete; // points into itself
+
+  std::unique_ptr<WeftContext> start() const {
+    std::string error;
+    auto context = WeftContext::create(executable, {}, error);
+    EXPECT_EQ(error, "");
+    return context;
+  }
+};
+
+class ScalerTest : public ToyTest {
+protected:
+  /// The step directory of a saved program.
+  std::string save(const ScaledProgram &program, float scale,
+                   std::vector<int64_t> state = {0, 0, 0}) const {
+    auto context = program.start();
+    std::memcpy(context->at(kScale), &scale, 4);
+    std::memcpy(context->at(kState), state.data(), 24);
+    std::filesystem::remove_all(path("ck"));
+    Faults faults;
+    CheckpointWriter writer(*context, program.metadata, path("ck"), 0, faults);
+    EXPECT_TRUE(writer.prepare(1).ok());
+    TrainState at;
+    at.step = 1;
+    auto saved = writer.save(at);
+    EXPECT_TRUE(saved.ok());
+    return *saved;
+  }
+  /// Makes the checkpoint one that does not name its policy.
+  void makeOld(const std::string &step) const {
+    const std::string name = step.substr(folder.size() + 1);
+    std::string model = read(name + "/model.json");
+    size_t begin = model.find("  \"loss_scale\"");
+    ASSERT_NE(begin, model.npos) << model;
+    model.erase(begin, model.find('\n', begin) + 1 - begin);
+    write(name + "/model.json", model);
+    auto manifest = Manifest::read(step);
+    ASSERT_TRUE(manifest.ok());
+    for (auto &file : manifest->files)
+      if (file.name == "model.json")
+        file = {file.name, int64_t(model.size()), digest128(model)};
+    ASSERT_TRUE(manifest->write(step).ok());
+  }
+  static Expected<std::optional<ResumePoint>> resume(ScaledProgram &program,
+                                                     const std::string &step) {
+    std::vector<std::string> warnings;
+    program.options.resumePath = step;
+    return chooseCheckpoint(program.options, program.metadata,
+                            program.executable, warnings);
+  }
+  /// The error without the place, and the hint; or "ok".
+  static std::string errorOf(ScalePolicy policy, const std::string &step) {
+    ScaledProgram program(policy);
+    auto point = resume(program, step);
+    if (point)
+      return "ok";
+    EXPECT_EQ(point.error().code(), ExitCode::Checkpoint);
+    return point.error().message() + "|" + point.error().hintText();
+  }
+};
+
+const std::string kHint = " to continue it, or take its weights with `weft "
+                          "ckpt export` and --init-from";
+
+TEST_F(ScalerTest, readsTheTables) {
+  ScaledProgram none(ScalePolicy::None), fixed(ScalePolicy::Fixed, 512.0),
+      mmcv(ScalePolicy::Mmcv, 16.0, 1, 4.0);
+  EXPECT_EQ(LossScaler::of(none.executable).policy, ScalePolicy::None);
+  LossScaler scaler = LossScaler::of(fixed.executable);
+  EXPECT_EQ(scaler.policy, ScalePolicy::Fixed);
+  EXPECT_FALSE(scaler.isDynamic());
+  EXPECT_EQ(scaler.first, 512.0f);
+  scaler = LossScaler::of(mmcv.executable);
+  EXPECT_EQ(scaler.policy, ScalePolicy::Mmcv);
+  EXPECT_TRUE(scaler.isDynamic());
+  EXPECT_EQ(scaler.first, 16.0f);
+  EXPECT_EQ(scaler.interval, 3);
+  EXPECT_EQ(scaler.minimum, 4.0);
+}
+
+TEST_F(ScalerTest, onAndOff) {
+  std::string off = save(ScaledProgram(ScalePolicy::None), 0);
+  EXPECT_EQ(errorOf(ScalePolicy::None, off), "ok");
+  EXPECT_EQ(errorOf(ScalePolicy::Torch, off),
+            "expects a checkpoint with a dynamic loss scale (torch), but got "
+            "one with no loss scale|compile with --loss-scale=none" +
+                kHint);
+  makeOld(off);
+  EXPECT_EQ(errorOf(ScalePolicy::None, off), "ok");
+  EXPECT_NE(errorOf(ScalePolicy::Torch, off).find("no loss scale|"),
+            std::string::npos);
+  std::string on = save(ScaledProgram(ScalePolicy::Fixed), 512);
+  EXPECT_EQ(errorOf(ScalePolicy::None, on),
+            "expects a checkpoint with no loss scale, but got one with a fixed "
+            "loss scale|compile with --loss-scale=N" +
+                kHint);
+  EXPECT_EQ(errorOf(ScalePolicy::DeepSpeed, on),
+            "expects a checkpoint with a dynamic loss scale (deepspeed), but "
+            "got one with a fixed loss scale|compile with --loss-scale=N" +
+                kHint);
+}
+
+TEST_F(ScalerTest, everyPolicyContinuesItself) {
+  const ScalePolicy all[] = {ScalePolicy::None, ScalePolicy::Fixed,
+                             ScalePolicy::Torch, ScalePolicy::DeepSpeed,
+                             ScalePolicy::Mmcv};
+  for (ScalePolicy saved : all) {
+    std::string step = save(ScaledProgram(saved), 16, {4, 0, 1});
+    for (ScalePolicy resumed : all)
+      EXPECT_EQ(errorOf(resumed, step) == "ok", saved == resumed)
+          << policyName(saved) << " " << policyName(resumed);
+  }
+}
+
+TEST_F(ScalerTest, oldCheckpointsTellTorchFromTheOthers) {
+  std::string torch = save(ScaledProgram(ScalePolicy::Torch), 16, {4, 0, 0});
+  makeOld(torch);
+  EXPECT_EQ(errorOf(ScalePolicy::Torch, torch), "ok");
+  EXPECT_EQ(errorOf(ScalePolicy::DeepSpeed, torch),
+            "expects a checkpoint with a dynamic loss scale (deepspeed), but "
+            "got one with a dynamic loss scale (torch)|compile with "
+            "--loss-scale=dynamic --scaler=torch" +
+                kHint);
+  std::string modulo = save(ScaledProgram(ScalePolicy::Mmcv), 16, {4, -1, 1});
+  makeOld(modulo);
+  EXPECT_EQ(errorOf(ScalePolicy::DeepSpeed, modulo), "ok");
+  EXPECT_EQ(errorOf(ScalePolicy::Mmcv, modulo), "ok");
+  EXPECT_EQ(errorOf(ScalePolicy::Torch, modulo),
+            "expects a checkpoint with a dynamic loss scale (torch), but got "
+            "one with a dynamic loss scale (deepspeed or mmcv)|compile with "
+            "--loss-scale=dynamic --scaler=deepspeed or mmcv" +
+                kHint);
+}
+
+TEST_F(ScalerTest, statesHaveTheirTypes) {
+  std::string step = save(ScaledProgram(ScalePolicy::Torch), 16);
+  auto manifest = Manifest::read(step);
+  ASSERT_TRUE(manifest.ok());
+  manifest->tensors.pop_back();
+  ASSERT_TRUE(manifest->write(step).ok());
+  EXPECT_EQ(
+      errorOf(ScalePolicy::Torch, step).substr(0, 66),
+      "expects tensor 'loss_scale.state', but the checkpoint has none|the")
+      << "the name of the policy alone is no state";
+}
+
+} // namespace
