@@ -3,6 +3,8 @@
 #include "weft/Runtime/CheckpointReader.h"
 #include "weft/Runtime/Scaler.h"
 
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 using namespace weft;
@@ -84,4 +86,44 @@ Status weft::checkScalePolicy(const Json &model, const Manifest &manifest,
       .hint("compile with " + flagsOf(*saved) +
             " to continue it, or take its weights with `weft ckpt export` and "
             "--init-from");
+}
+
+/// "1024", "65536.5", "1e-40"
+static std::string numberText(float value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", double(value));
+  return text;
+}
+
+static void limitHysteresis(const WeftContext &context,
+                            const LossScaler &program) {
+  char *left = static_cast<char *>(context.data(*program.state)) + 2 * 8;
+  int64_t value;
+  std::memcpy(&value, left, sizeof value);
+  value = std::clamp<int64_t>(value, 1, program.hysteresis);
+  std::memcpy(left, &value, sizeof value);
+}
+
+std::optional<std::string> weft::adaptLossScale(const WeftContext &context,
+                                                const LossScaler &program) {
+  if (!program.scale)
+    return std::nullopt;
+  float *scale = static_cast<float *>(context.data(*program.scale));
+  const float saved = *scale;
+  if (!program.isDynamic()) {
+    *scale = program.first.value_or(saved);
+    if (*scale == saved)
+      return std::nullopt;
+    return "the loss scale is " + numberText(*scale) +
+           ", as compiled; that of the checkpoint was " + numberText(saved);
+  }
+  if (program.policy != ScalePolicy::Torch)
+    limitHysteresis(context, program);
+  const float minimum = static_cast<float>(program.minimum);
+  if (saved >= minimum)
+    return std::nullopt;
+  *scale = minimum;
+  return "the loss scale is " + numberText(minimum) +
+         ", the least of this program; that of the checkpoint was " +
+         numberText(saved);
 }

@@ -6,6 +6,7 @@
 #include "weft/Runtime/DTypes.h"
 #include "weft/Runtime/Generate.h"
 #include "weft/Runtime/Ports.h"
+#include "weft/Runtime/Scaler.h"
 #include "weft/Runtime/Trace.h"
 #include "weft/Runtime/Trainer.h"
 
@@ -108,6 +109,9 @@ Status Run::allocate() {
 Status Run::loadState() {
   Status loaded = resume ? loadCheckpoint(*context, *resume)
                          : weights->load(*context, state.seed);
+  if (loaded && resume && !resume->weightsOnly)
+    if (auto change = adaptLossScale(*context, LossScaler::of(executable)))
+      warn(*change);
   // What follows from parameters is in no file.
   if (const WeftProgram *refresh = context->findProgram("refresh"))
     if (loaded)

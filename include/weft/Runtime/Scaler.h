@@ -11,7 +11,7 @@
 
 #include "weft/Formats/Json.h"
 #include "weft/Formats/Manifest.h"
-#include "weft/Runtime/Abi.h"
+#include "weft/Runtime/Context.h"
 
 #include <optional>
 #include <string>
@@ -41,6 +41,13 @@ struct LossScaler {
 Status checkScalePolicy(const Json &model, const Manifest &manifest,
                         const std::string &directory,
                         const LossScaler &program);
+
+/// Brings a loaded loss scale in line with the program's numbers: a fixed scale
+/// is the program's, a dynamic one is not below its minimum, and the hysteresis
+/// left is one that the program counts down from. What became of the scale, if
+/// that is not what was loaded.
+std::optional<std::string> adaptLossScale(const WeftContext &context,
+                                          const LossScaler &program);
 
 } // namespace weft
 

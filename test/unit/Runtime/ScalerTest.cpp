@@ -229,4 +229,44 @@ TEST_F(ScalerTest, statesHaveTheirTypes) {
       << "the name of the policy alone is no state";
 }
 
+/// What becomes of a loaded scale and state: the note, then the numbers.
+std::string adapted(const ScaledProgram &program, float scale,
+                    std::vector<int64_t> state) {
+  auto context = program.start();
+  std::memcpy(context->at(kScale), &scale, 4);
+  std::memcpy(context->at(kState), state.data(), 24);
+  auto note = adaptLossScale(*context, LossScaler::of(program.executable));
+  std::string text = note.value_or("") + "|";
+  std::memcpy(&scale, context->at(kScale), 4);
+  std::memcpy(state.data(), context->at(kState), 24);
+  text += std::to_string(scale);
+  for (int64_t field : state)
+    text += " " + std::to_string(field);
+  return text;
+}
+
+TEST_F(ScalerTest, aFixedScaleIsTheProgramsOwn) {
+  ScaledProgram fixed(ScalePolicy::Fixed, 1024.0);
+  EXPECT_EQ(adapted(fixed, 512, {7, 7, 7}),
+            "the loss scale is 1024, as compiled; that of the checkpoint was "
+            "512|1024.000000 7 7 7");
+  EXPECT_EQ(adapted(fixed, 1024, {7, 7, 7}), "|1024.000000 7 7 7");
+  ScaledProgram none(ScalePolicy::None);
+  EXPECT_EQ(adapted(none, 512, {7, 7, 7}), "|512.000000 7 7 7");
+}
+
+TEST_F(ScalerTest, aDynamicScaleObeysTheProgramsNumbers) {
+  ScaledProgram torch(ScalePolicy::Torch, 262144.0, 1, 131072.0);
+  EXPECT_EQ(adapted(torch, 65536, {4, 0, 0}),
+            "the loss scale is 131072, the least of this program; that of the "
+            "checkpoint was 65536|131072.000000 4 0 0");
+  EXPECT_EQ(adapted(torch, 131072, {4, 0, 0}), "|131072.000000 4 0 0");
+  ScaledProgram deepspeed(ScalePolicy::DeepSpeed, 16.0, 3, 1.0);
+  EXPECT_EQ(adapted(deepspeed, 16, {4, -1, 5}), "|16.000000 4 -1 3");
+  EXPECT_EQ(adapted(deepspeed, 16, {4, -1, 2}), "|16.000000 4 -1 2");
+  EXPECT_EQ(adapted(deepspeed, 16, {4, -1, 0}), "|16.000000 4 -1 1");
+  ScaledProgram mmcv(ScalePolicy::Mmcv);
+  EXPECT_EQ(adapted(mmcv, 16, {4, -1, 2}), "|16.000000 4 -1 1");
+}
+
 } // namespace
