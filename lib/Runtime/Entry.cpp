@@ -93,6 +93,8 @@ static Expected<ExitCode> runProgram(const WeftExecutable &executable,
   auto faults = Faults::fromEnvironment();
   if (!faults)
     return faults.takeError();
+  if (Status s = checkFaults(executable, *faults); !s)
+    return s.takeError();
   return Run(executable, *metadata, *options, *faults, ownPath(program.c_str()))
       .execute();
 }

@@ -5,7 +5,6 @@
 #include "weft/Runtime/Ports.h"
 #include "weft/Runtime/Trainer.h"
 
-#include <algorithm>
 #include <cmath>
 
 using namespace weft;
@@ -68,16 +67,28 @@ static void breakGradient(WeftContext &context, const WeftTensor &gradient,
   writeNumber(context, port, value);
 }
 
+/// The gradient that a fault breaks: of the first parameter whose name matches.
+static const WeftTensor *victimOf(const Fault &fault,
+                                  const WeftExecutable &executable) {
+  for (const WeftTensor *gradient : gradientsOf(executable))
+    if (fault.matches(gradient->param))
+      return gradient;
+  return nullptr;
+}
+
+Status weft::checkFaults(const WeftExecutable &executable,
+                         const Faults &faults) {
+  for (const Fault &fault : faults.all())
+    if (fault.kind == Fault::Kind::BadGradient && !victimOf(fault, executable))
+      return usageError("WEFT_FAULT expects a parameter that is trained and "
+                        "matches " +
+                        inQuotes(fault.pattern) + ", but the program has none");
+  return Status::success();
+}
+
 void Trainer::injectFaults() {
-  for (const Fault &fault : faults.all()) {
-    if (fault.kind != Fault::Kind::BadGradient ||
-        !fault.happensAt(now.step + 1))
-      continue;
-    auto gradients = gradientsOf(*context.executable());
-    auto found = std::find_if(
-        gradients.begin(), gradients.end(),
-        [&](const WeftTensor *g) { return fault.matches(g->param); });
-    if (found != gradients.end())
-      breakGradient(context, **found, fault.value);
-  }
+  for (const Fault &fault : faults.all())
+    if (fault.kind == Fault::Kind::BadGradient && fault.happensAt(now.step + 1))
+      breakGradient(context, *victimOf(fault, *context.executable()),
+                    fault.value);
 }

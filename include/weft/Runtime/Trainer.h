@@ -84,6 +84,9 @@ Status checkHyperParameters(const WeftExecutable &executable,
                             const Metadata &metadata,
                             const RunOptions &options);
 
+/// Every gradient that `faults` break exists: else exit 2.
+Status checkFaults(const WeftExecutable &executable, const Faults &faults);
+
 } // namespace weft
 
 #endif // WEFT_RUNTIME_TRAINER_H

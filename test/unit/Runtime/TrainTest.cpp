@@ -184,6 +184,13 @@ TEST_F(TrainTest, nonFiniteGradientEndsTheRunWithoutAnUpdate) {
 }
 
 TEST_F(TrainTest, unknownFaultIsAUsageError) {
+  environment = {"WEFT_FAULT=num:inf@step=3,param=^able"};
+  expectError(train({"--steps", "5"}), 2,
+              "WEFT_FAULT expects a parameter that is trained and matches "
+              "'^able', but the program has none\n");
+  environment = {"WEFT_FAULT=num:inf@step=1,param=(x,y|b)l"};
+  expectError(train({"--steps", "5"}), 6,
+              "step 1: expects finite gradients, but that of 'table'");
   environment = {"WEFT_FAULT=crash@stop=3"};
   expectError(train({"--steps", "5"}), 2,
               "WEFT_FAULT expects a fault such as crash@step=3 or "
