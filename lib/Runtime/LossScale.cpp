@@ -51,6 +51,10 @@ Status Trainer::countSkip(StepReport &report, bool skipped) {
   report.skipped = skipped;
   skips += skipped;
   skipsInARow = skipped ? skipsInARow + 1 : 0;
+  bool all = true;
+  for (const auto &[name, bad] : report.foundInf)
+    all &= bad;
+  applied += !(skipped && all);
   report.skips = skips;
   const WeftPort *end = WeftContext::findOutput(apply, "scale_exhausted");
   if (end && readNumber(context, *end) != 0)
@@ -67,14 +71,36 @@ Status Trainer::countSkip(StepReport &report, bool skipped) {
   return Status::success();
 }
 
+static std::string numberText(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value);
+  return text;
+}
+
+/// A dynamic scale may be on its way down at the end of a short run; a fixed
+/// one that never fits will not.
+Status Trainer::checkApplied() const {
+  const int64_t steps = now.step + 1 - firstStep;
+  if (scaler.policy != ScalePolicy::Fixed || steps == 0 || applied > 0)
+    return Status::success();
+  double scale = loadNumber(context.data(*scaler.scale), scaler.scale->dtype);
+  return Error(ExitCode::Numerics,
+               "expects steps with finite gradients, but " +
+                   (steps == 1 ? "the only step"
+                               : "all " + std::to_string(steps) + " steps") +
+                   " of this run had some that are not at the fixed loss "
+                   "scale " +
+                   numberText(scale) + "; nothing was updated")
+      .hint(
+          "compile with a smaller --loss-scale, or with --loss-scale=dynamic");
+}
+
 Status Trainer::scaleExhausted(const StepReport &report) const {
-  char scale[32];
-  std::snprintf(scale, sizeof scale, "%g", report.lossScale);
   return Error(ExitCode::Numerics,
                "step " + std::to_string(report.step) +
                    ": expects finite gradients, but some are not at loss "
                    "scale " +
-                   scale +
+                   numberText(report.lossScale) +
                    ", which cannot shrink any more; nothing was updated")
       .hint(hunt ? "a smaller --lr, a --warmup or --clip 1 keeps a run finite"
                  : kFindOp);

@@ -37,7 +37,7 @@ Trainer::Trainer(WeftContext &context, const Metadata &metadata,
       progress(options.progress, state.step + 1, *options.steps,
                options.logEvery, metadata.isLanguageModel() ? "tok" : "rows"),
       lastStep(*options.steps), firstStep(state.step + 1),
-      hunt(std::move(hunt)) {
+      hunt(std::move(hunt)), scaler(LossScaler::of(*context.executable())) {
   if (eval)
     evalPorts = dataInputs(*eval);
   order =
@@ -220,6 +220,8 @@ Expected<ExitCode> Trainer::loop(MetricsLog &metrics, CheckpointWriter *writer,
       return ExitCode::StoppedAndSaved;
     }
   }
+  if (Status s = checkApplied(); !s)
+    return s.takeError();
   return ExitCode::Ok;
 }
 

@@ -13,6 +13,7 @@
 #include "weft/Runtime/Metrics.h"
 #include "weft/Runtime/NanHunt.h"
 #include "weft/Runtime/Progress.h"
+#include "weft/Runtime/Scaler.h"
 #include "weft/Runtime/Signals.h"
 #include "weft/Runtime/Windows.h"
 
@@ -47,6 +48,7 @@ private:
   bool hasScaler() const;
   void readScaler(StepReport &report);
   Status countSkip(StepReport &report, bool skipped);
+  Status checkApplied() const;
   Status scaleExhausted(const StepReport &report) const;
   void reportFirstBad(int64_t step, bool good);
 
@@ -69,7 +71,9 @@ private:
   int64_t lastStep; // of this run
   int64_t firstStep;
   std::unique_ptr<NanHunt> hunt; // only with --debug-nan
+  const LossScaler scaler;
   int64_t skips = 0, skipsInARow = 0;
+  int64_t applied = 0; // steps of this run that updated something
   bool warnedOfSkips = false;
 };
 
