@@ -16,6 +16,11 @@ static std::string format(const char *pattern, Args... args) {
   return std::string(text, size < 0 ? 0 : std::min<size_t>(size, 255));
 }
 
+/// A number as `pattern` says; NaN without a sign, which tells nothing.
+static std::string number(const char *pattern, double value) {
+  return std::isnan(value) ? "nan" : format(pattern, value);
+}
+
 std::string weft::humanBytes(int64_t bytes) {
   const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   double value = double(bytes);
@@ -106,7 +111,7 @@ std::string Progress::eta(const StepReport &report) const {
 static std::string terms(const NamedNumbers &losses) {
   std::string text;
   for (const auto &[name, value] : losses)
-    text += (text.empty() ? " (" : ", ") + name + format(" %.4f", value);
+    text += (text.empty() ? " (" : ", ") + name + " " + number("%.4f", value);
   return text.empty() ? text : text + ")";
 }
 
@@ -123,10 +128,10 @@ static std::string scaling(const StepReport &r) {
 }
 
 static std::string numbers(const StepReport &r, const std::string &unit) {
-  std::string text =
-      format("loss %.4f", r.loss) + terms(r.losses) + format("  lr %.3g", r.lr);
+  std::string text = "loss " + number("%.4f", r.loss) + terms(r.losses) +
+                     format("  lr %.3g", r.lr);
   if (r.hasGradNorm)
-    text += format("  norm %.3g", r.gradNorm);
+    text += "  norm " + number("%.3g", r.gradNorm);
   if (r.hasScaler)
     text += scaling(r);
   text += format("  %.0f %s/s", r.tokensPerSecond, unit.c_str());
@@ -165,8 +170,8 @@ void Progress::eval(int64_t step, double valLoss, const NamedNumbers &losses) {
     std::fflush(stdout);
     return;
   }
-  note(format("step %lld  val_loss %.4f", (long long)step, valLoss) +
-       terms(losses));
+  note(format("step %lld  val_loss ", (long long)step) +
+       number("%.4f", valLoss) + terms(losses));
 }
 
 void Progress::note(const std::string &text) {

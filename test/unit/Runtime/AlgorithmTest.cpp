@@ -223,6 +223,22 @@ TEST(RunFlags, tableIsSoundAndDefaultsArePyTorchs) {
                   ->byteTokenizer);
 }
 
+TEST(Progress, notANumberHasNoSign) {
+  StepReport report;
+  report.step = 1;
+  report.loss = report.gradNorm = -std::nan("");
+  report.losses = {{"term", -std::nan("")}};
+  report.hasGradNorm = true;
+  Progress progress(ProgressKind::Line, 1, 1, 1, "rows");
+  testing::internal::CaptureStdout();
+  progress.step(report);
+  progress.eval(1, -std::nan(""));
+  std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_EQ(text.find("step 1/1  loss nan (term nan)  lr 0  norm nan  "), 0u)
+      << text;
+  EXPECT_NE(text.find("step 1  val_loss nan\n"), text.npos) << text;
+}
+
 TEST(Progress, numbersForPeople) {
   EXPECT_EQ(humanBytes(17), "17 B");
   EXPECT_EQ(humanBytes(1536), "1.50 KiB");
