@@ -87,8 +87,15 @@ Status weft::checkFaults(const WeftExecutable &executable,
 }
 
 void Trainer::injectFaults() {
-  for (const Fault &fault : faults.all())
-    if (fault.kind == Fault::Kind::BadGradient && fault.happensAt(now.step + 1))
-      breakGradient(context, *victimOf(fault, *context.executable()),
-                    fault.value);
+  for (const Fault &fault : faults.all()) {
+    if (fault.kind != Fault::Kind::BadGradient ||
+        !fault.happensAt(now.step + 1))
+      continue;
+    const WeftTensor *victim = victimOf(fault, *context.executable());
+    breakGradient(context, *victim, fault.value);
+    if (hunt)
+      hunt->blame("the gradient of " + inQuotes(victim->param) +
+                  " came in with " + (std::isnan(fault.value) ? "nan" : "inf") +
+                  " in element 0, which WEFT_FAULT put there");
+  }
 }

@@ -213,6 +213,11 @@ void NanHunt::begin() {
   makers.clear();
 }
 
+void NanHunt::blame(const std::string &text) {
+  if (first.empty())
+    first = text;
+}
+
 std::string NanHunt::finish(bool good) {
   if (!good)
     return first;

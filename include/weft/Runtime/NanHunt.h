@@ -29,6 +29,9 @@ public:
 
   /// Forgets what the last step made.
   void begin();
+  /// A value that is not finite came from outside the program; `text` says
+  /// which and is the sentence, unless an op made one before.
+  void blame(const std::string &text);
   /// The sentence about the first non-finite value since begin(), or "". A
   /// command that made one in a step that ended well (`good`) does so on
   /// purpose, as masks do: it is passed over from then on.
