@@ -56,7 +56,7 @@ Status Trainer::nonFinite(int64_t step) const {
   return Error(ExitCode::Numerics, "step " + std::to_string(step) +
                                        ": expects finite gradients, but " +
                                        what + "; nothing was updated")
-      .hint("a smaller --lr, a --warmup or --clip 1 keeps a run finite");
+      .hint(adviceAgainstBad());
 }
 
 /// Writes the value to the first element.

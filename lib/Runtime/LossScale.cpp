@@ -3,6 +3,7 @@
 #include "weft/Runtime/Ports.h"
 #include "weft/Runtime/Trainer.h"
 
+#include <cmath>
 #include <cstdio>
 
 using namespace weft;
@@ -13,6 +14,8 @@ static constexpr int64_t kManySkips = 20;
 static const char *const kFindOp =
     "compile with --debug-nan to name the op that makes the first value that "
     "is not finite";
+static const char *const kStayFinite =
+    "a smaller --lr, a --warmup or --clip 1 keeps a run finite";
 
 static void printWarning(const std::string &text, const std::string &hint) {
   std::fprintf(stderr, "weft: warning: %s\n", text.c_str());
@@ -25,11 +28,17 @@ bool Trainer::hasScaler() const {
 }
 
 void Trainer::reportFirstBad(int64_t step, bool good) {
-  std::string found = hunt ? hunt->finish(good) : "";
-  if (found.empty())
+  culprit = hunt ? hunt->finish(good) : "";
+  if (culprit.empty())
     return;
   progress.finish();
-  printWarning("step " + std::to_string(step) + ": " + found, "");
+  printWarning("step " + std::to_string(step) + ": " + culprit, "");
+}
+
+std::string Trainer::adviceAgainstBad() const {
+  if (!hunt)
+    return (hasScaler() ? "" : std::string(kStayFinite) + "; ") + kFindOp;
+  return (culprit.empty() ? "" : culprit + "; ") + kStayFinite;
 }
 
 /// Flags of the groups, if there are several, and the scale of this step.
@@ -46,28 +55,52 @@ void Trainer::readScaler(StepReport &report) {
   }
 }
 
+/// " of optimizer 'first'", or nothing if all are meant.
+static std::string ofOptimizers(const std::vector<std::string> &names,
+                                size_t all) {
+  if (names.empty() || names.size() == all)
+    return "";
+  std::string text = names.size() == 1 ? " of optimizer " : " of optimizers ";
+  for (const std::string &name : names)
+    text += (name == names.front() ? "" : ", ") + inQuotes(name);
+  return text;
+}
+
+/// The instances that were skipped in so many steps up to this one.
+std::vector<std::string> Trainer::skippedFor(int64_t steps) const {
+  std::vector<std::string> names;
+  for (const auto &[name, count] : groupSkipsInARow)
+    if (count >= steps)
+      names.push_back(name);
+  return names;
+}
+
+void Trainer::warnOfSkips(int64_t step) {
+  warnedOfSkips = true;
+  progress.finish();
+  printWarning(
+      "step " + std::to_string(step) + ": " + std::to_string(kManySkips) +
+          " steps in a row were skipped, as gradients" +
+          ofOptimizers(skippedFor(kManySkips), groupSkipsInARow.size()) +
+          " are not finite",
+      hunt ? adviceAgainstBad() : kFindOp);
+}
+
 /// A skip is fine as long as the scale can answer to it.
 Status Trainer::countSkip(StepReport &report, bool skipped) {
   report.skipped = skipped;
   skips += skipped;
   skipsInARow = skipped ? skipsInARow + 1 : 0;
-  bool all = true;
   for (const auto &[name, bad] : report.foundInf)
-    all &= bad;
-  applied += !(skipped && all);
+    groupSkipsInARow[name] = bad ? groupSkipsInARow[name] + 1 : 0;
+  applied +=
+      !(skipped && skippedFor(/*steps=*/1).size() == groupSkipsInARow.size());
   report.skips = skips;
   const WeftPort *end = WeftContext::findOutput(apply, "scale_exhausted");
   if (end && readNumber(context, *end) != 0)
     return scaleExhausted(report);
-  if (skipsInARow == kManySkips && !warnedOfSkips) {
-    warnedOfSkips = true;
-    progress.finish();
-    printWarning("step " + std::to_string(report.step) + ": " +
-                     std::to_string(kManySkips) +
-                     " steps in a row were skipped, as gradients are not "
-                     "finite",
-                 kFindOp);
-  }
+  if (skipsInARow == kManySkips && !warnedOfSkips)
+    warnOfSkips(report.step);
   return Status::success();
 }
 
@@ -98,10 +131,30 @@ Status Trainer::checkApplied() const {
 Status Trainer::scaleExhausted(const StepReport &report) const {
   return Error(ExitCode::Numerics,
                "step " + std::to_string(report.step) +
-                   ": expects finite gradients, but some are not at loss "
-                   "scale " +
-                   numberText(report.lossScale) +
+                   ": expects finite gradients, but some" +
+                   ofOptimizers(skippedFor(/*steps=*/1),
+                                groupSkipsInARow.size()) +
+                   " are not at loss scale " + numberText(report.lossScale) +
                    ", which cannot shrink any more; nothing was updated")
-      .hint(hunt ? "a smaller --lr, a --warmup or --clip 1 keeps a run finite"
-                 : kFindOp);
+      .hint(adviceAgainstBad());
+}
+
+/// The update cannot divide by such a scale; the routine knows neither step nor
+/// flag.
+Error Trainer::explainApply(int64_t step, Error error) const {
+  if (!scaler.scale || error.code() != ExitCode::Numerics)
+    return error;
+  double scale = loadNumber(context.data(*scaler.scale), scaler.scale->dtype);
+  if (std::isfinite(static_cast<float>(1.0 / scale)))
+    return error;
+  return Error(ExitCode::Numerics,
+               "step " + std::to_string(step) +
+                   ": expects a loss scale with a finite inverse in f32, but "
+                   "got " +
+                   numberText(scale) + "; nothing was updated")
+      .hint(scaler.isDynamic()
+                ? "compile with --scaler-min to keep the scale from shrinking "
+                  "so far"
+                : "compile with a larger --loss-scale, or with "
+                  "--loss-scale=dynamic");
 }

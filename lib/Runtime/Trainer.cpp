@@ -119,7 +119,7 @@ Status Trainer::update(StepReport &report) {
   setInput(context, apply, "momentum", options.momentum);
   setInput(context, apply, "max_norm", options.clip);
   if (Status s = runChecked(context, apply); !s)
-    return s;
+    return explainApply(report.step, s.takeError());
   report.computeMs += msSince(start);
   if (const WeftPort *norm = WeftContext::findOutput(apply, "grad_norm")) {
     report.gradNorm = readNumber(context, *norm);

@@ -47,10 +47,14 @@ private:
   // LossScale.cpp: what happens to steps whose gradients are not finite.
   bool hasScaler() const;
   void readScaler(StepReport &report);
+  std::vector<std::string> skippedFor(int64_t steps) const;
+  void warnOfSkips(int64_t step);
   Status countSkip(StepReport &report, bool skipped);
   Status checkApplied() const;
   Status scaleExhausted(const StepReport &report) const;
   void reportFirstBad(int64_t step, bool good);
+  std::string adviceAgainstBad() const;
+  Error explainApply(int64_t step, Error error) const;
 
   Status dumpGradients() const;
   Status finishStep(StepReport &report, MetricsLog &metrics);
@@ -71,8 +75,10 @@ private:
   int64_t lastStep; // of this run
   int64_t firstStep;
   std::unique_ptr<NanHunt> hunt; // only with --debug-nan
+  std::string culprit;           // what it found in the last step
   const LossScaler scaler;
   int64_t skips = 0, skipsInARow = 0;
+  std::map<std::string, int64_t> groupSkipsInARow; // of several instances
   int64_t applied = 0; // steps of this run that updated something
   bool warnedOfSkips = false;
 };

@@ -178,7 +178,10 @@ TEST_F(TrainTest, nonFiniteGradientEndsTheRunWithoutAnUpdate) {
     auto run = train({"--steps", "5", "--save-dir", "ck", "--save-every", "1"});
     expectError(run, 6,
                 "step 3: expects finite gradients, but that of 'table' is not "
-                "(element 0); nothing was updated\n");
+                "(element 0); nothing was updated\n"
+                "hint: a smaller --lr, a --warmup or --clip 1 keeps a run "
+                "finite; compile with --debug-nan to name the op that makes "
+                "the first value that is not finite\n");
     EXPECT_EQ(list("ck"), (Args{"step_00000001", "step_00000002"}));
   }
 }
