@@ -100,7 +100,8 @@ static void limitHysteresis(const WeftContext &context,
   char *left = static_cast<char *>(context.data(*program.state)) + 2 * 8;
   int64_t value;
   std::memcpy(&value, left, sizeof value);
-  value = std::clamp<int64_t>(value, 1, program.hysteresis);
+  const int64_t least = program.policy == ScalePolicy::ColossalAI ? 0 : 1;
+  value = std::clamp<int64_t>(value, least, program.hysteresis);
   std::memcpy(left, &value, sizeof value);
 }
 

@@ -7,8 +7,9 @@
 using namespace weft;
 
 const char *weft::policyName(ScalePolicy policy) {
-  static const char *const names[] = {"none", "fixed", "torch", "deepspeed",
-                                      "mmcv"};
+  static const char *const names[] = {"none",      "fixed", "torch",
+                                      "deepspeed", "mmcv",  "deepspeed_fused",
+                                      "colossalai"};
   return names[int(policy)];
 }
 
@@ -53,7 +54,7 @@ static const WeftCommand *findUpdate(const WeftExecutable &executable) {
   for (int32_t i = 0; apply && i < apply->numCommands; ++i) {
     const WeftCommand &command = apply->commands[i];
     if (std::strcmp(command.name, "weft_cpu_scaler_update") == 0 &&
-        command.numInts >= 3 && command.numFloats >= 3)
+        command.numInts == 4 && command.numFloats == 3)
       return &command;
   }
   return nullptr;
@@ -70,9 +71,8 @@ LossScaler LossScaler::of(const WeftExecutable &executable) {
   scaler.state = findState(executable, "loss_scale.state");
   if (!update || !scaler.state)
     return scaler;
-  scaler.policy = update->ints[0] == 0   ? ScalePolicy::Torch
-                  : update->ints[0] == 1 ? ScalePolicy::DeepSpeed
-                                         : ScalePolicy::Mmcv;
+  scaler.policy =
+      static_cast<ScalePolicy>(int(ScalePolicy::Torch) + int(update->ints[0]));
   scaler.interval = update->ints[1];
   scaler.hysteresis = update->ints[2];
   scaler.growth = update->floats[0];

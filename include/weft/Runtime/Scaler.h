@@ -19,9 +19,18 @@
 namespace weft {
 
 /// None: the loss is not scaled. Fixed: the scale never changes.
-enum class ScalePolicy { None, Fixed, Torch, DeepSpeed, Mmcv };
+/// The others have the numbers of weft_cpu_scaler_update, from Torch on.
+enum class ScalePolicy {
+  None,
+  Fixed,
+  Torch,
+  DeepSpeed,
+  Mmcv,
+  DeepSpeedFused,
+  ColossalAI
+};
 
-/// "none", "fixed", "torch", "deepspeed", "mmcv": as in model.json.
+/// "none", "fixed" or what --scaler says: as in model.json.
 const char *policyName(ScalePolicy policy);
 
 struct LossScaler {

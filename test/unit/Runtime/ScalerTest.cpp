@@ -19,7 +19,7 @@ const int64_t stateDims[] = {3}, scaleBuffers[] = {kScale},
 
 /// The tables of a program with one weight and perhaps a loss scale.
 struct ScaledProgram {
-  int64_t ints[3];
+  int64_t ints[4];
   double floats[3], first;
   WeftCommand init, apply;
   WeftProgram programs[2];
@@ -30,7 +30,7 @@ struct ScaledProgram {
 
   explicit ScaledProgram(ScalePolicy policy, double scale = 16.0,
                          int64_t hysteresis = 1, double minimum = 0.0)
-      : ints{int(policy) - int(ScalePolicy::Torch), 3, hysteresis},
+      : ints{int(policy) - int(ScalePolicy::Torch), 3, hysteresis, 0},
         floats{2.0, 0.5, minimum}, first(scale) {
     auto nothing = [](WeftContext *, const WeftCommand *, void *const *) {};
     init = {"weft_cpu_constant",
@@ -54,7 +54,7 @@ struct ScaledProgram {
              ints,
              floats,
              6,
-             3,
+             4,
              3,
              0,
              0,
@@ -186,9 +186,10 @@ TEST_F(ScalerTest, onAndOff) {
 }
 
 TEST_F(ScalerTest, everyPolicyContinuesItself) {
-  const ScalePolicy all[] = {ScalePolicy::None, ScalePolicy::Fixed,
-                             ScalePolicy::Torch, ScalePolicy::DeepSpeed,
-                             ScalePolicy::Mmcv};
+  const ScalePolicy all[] = {
+      ScalePolicy::None,      ScalePolicy::Fixed, ScalePolicy::Torch,
+      ScalePolicy::DeepSpeed, ScalePolicy::Mmcv,  ScalePolicy::DeepSpeedFused,
+      ScalePolicy::ColossalAI};
   for (ScalePolicy saved : all) {
     std::string step = save(ScaledProgram(saved), 16, {4, 0, 1});
     for (ScalePolicy resumed : all)
