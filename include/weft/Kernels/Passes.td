@@ -61,16 +61,16 @@ def FusePass : Pass<"weft-fuse", "::mlir::ModuleOp"> {
 def FoldCastsPass : Pass<"weft-fold-casts", "::mlir::ModuleOp"> {
   let summary = "Let routines widen and round f16 and bf16 themselves";
   let description = [{
-    What: removes casts whose work a library routine does anyway, where no bit
-    of a result changes:
+    What: removes casts whose work a library routine does anyway:
 
     - `weft.cross_entropy`, `weft.cross_entropy_grad` and `weft.embedding_grad`
       of a value widened to f32 read the low value;
     - a `weft.cross_entropy_grad` of low logits, or a `weft.matmul {out = f32}`,
       that is only read by casts to its operands' type gives that type.
 
-    Precondition: `weft-autodiff`. Guarantees: equal results bit for bit, since
-    widening is exact and a sum is rounded once either way.
+    Precondition: `weft-autodiff`. Guarantees: widening is exact and a sum in f32
+    is rounded once either way, so results are equal bit for bit; but a bf16
+    product over a long dimension may add its terms in another order.
 
     Example: test/Kernels/fold-casts.mlir.
     ```mlir
