@@ -183,9 +183,13 @@ static Status readFields(const JsonCursor &root, Metadata &out) {
     return s;
   if (auto table = root.find("debug_nan"))
     out.debugNan = table->value();
-  if (root.find("config"))
-    if (Status s = readString(root, "config", out.config); !s)
-      return s;
+  for (auto field :
+       {std::pair<const char *, std::string *>{"config", &out.config},
+        {"precision", &out.precision},
+        {"recipe", &out.recipe}})
+    if (root.find(field.first))
+      if (Status s = readString(root, field.first, *field.second); !s)
+        return s;
   return readInitialWeights(root, out);
 }
 

@@ -3,6 +3,10 @@
 #include "weft/Formats/Json.h"
 #include "weft/Runtime/DTypes.h"
 #include "weft/Runtime/Run.h"
+#include "weft/Runtime/Scaler.h"
+
+#include <cstdio>
+#include <set>
 
 using namespace weft;
 
@@ -27,6 +31,74 @@ static const char *scheduleName(RateScheduleKind kind) {
   return names[int(kind)];
 }
 
+/// The types of all tensors of a kind: "F32", "F16, F32"; empty if none.
+static std::string dtypesOf(const WeftExecutable &executable, int32_t kind) {
+  std::set<std::string> names;
+  for (int32_t i = 0; i < executable.numTensors; ++i)
+    if (executable.tensors[i].kind == kind)
+      names.insert(dtypeName(executable.tensors[i].dtype));
+  std::string text;
+  for (const std::string &name : names)
+    text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+std::string Run::describeTypes() const {
+  std::string text = "types     ";
+  if (!metadata.precision.empty())
+    text += "precision " + metadata.precision + ", ";
+  if (!metadata.recipe.empty())
+    text += "recipe " + metadata.recipe + ", ";
+  text += "weights " + dtypesOf(executable, WEFT_PARAM);
+  std::string copies = dtypesOf(executable, WEFT_WORKING);
+  return text + (copies.empty() ? "" : ", copies " + copies) + "\n";
+}
+
+/// "65536", "0.5"
+static std::string shortest(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", number);
+  return text;
+}
+
+std::string Run::describeScaler() const {
+  LossScaler scaler = LossScaler::of(executable);
+  if (scaler.policy == ScalePolicy::None)
+    return "";
+  std::string text = "scale     ";
+  if (!scaler.isDynamic())
+    return text + "fixed" +
+           (scaler.first ? " at " + shortest(*scaler.first) : "") + "\n";
+  text += std::string("dynamic (") + policyName(scaler.policy) + ")";
+  if (scaler.first && !resume)
+    text += " from " + shortest(*scaler.first);
+  text += ", times " + shortest(scaler.growth) + " after " +
+          std::to_string(scaler.interval) + " clean steps, times " +
+          shortest(scaler.backoff) + " after a skip";
+  if (scaler.hysteresis > 1)
+    text += ", hysteresis " + std::to_string(scaler.hysteresis);
+  if (scaler.minimum > 0)
+    text += ", at least " + shortest(scaler.minimum);
+  return text + "\n";
+}
+
+/// Of the metrics header: null without a loss scale.
+static Json scalerJson(const LossScaler &scaler) {
+  if (scaler.policy == ScalePolicy::None)
+    return Json();
+  Json object = Json::object();
+  object.set("policy", policyName(scaler.policy));
+  object.set("init", scaler.first ? Json(double(*scaler.first)) : Json());
+  if (!scaler.isDynamic())
+    return object;
+  object.set("growth", scaler.growth);
+  object.set("backoff", scaler.backoff);
+  object.set("interval", scaler.interval);
+  object.set("hysteresis", scaler.hysteresis);
+  object.set("minimum", scaler.minimum);
+  return object;
+}
+
 std::string Run::describeTraining() const {
   const RateSchedule &rate = options.schedule;
   int64_t rows = metadata.batch * options.accum;
@@ -39,6 +111,7 @@ std::string Run::describeTraining() const {
     text += ", " + grouped(rows * metadata.seq) + " tokens";
   text += "; steps " + std::to_string(state.step + 1) + " to " +
           std::to_string(*options.steps) + "\n";
+  text += describeScaler();
   text += std::string("lr        ") + scheduleName(rate.kind) + ", " +
           Json(rate.lr).compact() + " after " + std::to_string(rate.warmup) +
           " warmup steps\n";
@@ -51,6 +124,7 @@ std::string Run::describeTraining() const {
 std::string Run::describe() const {
   std::string text = "model     " + metadata.name + ", " +
                      grouped(countParameters(executable)) + " parameters\n";
+  text += describeTypes();
   text += "memory    " + humanBytes(executable.arenaBytes) + ", " +
           std::to_string(context->threads()) + " threads\n";
   text +=
@@ -68,6 +142,14 @@ std::string Run::metricsHeader() const {
   head.set("model", metadata.name);
   head.set("fingerprint", metadata.fingerprint);
   head.set("target", metadata.target);
+  if (!metadata.precision.empty())
+    head.set("precision", metadata.precision);
+  if (!metadata.recipe.empty())
+    head.set("recipe", metadata.recipe);
+  head.set("weights", dtypesOf(executable, WEFT_PARAM));
+  if (std::string copies = dtypesOf(executable, WEFT_WORKING); !copies.empty())
+    head.set("copies", copies);
+  head.set("scaler", scalerJson(LossScaler::of(executable)));
   head.set("parameters", countParameters(executable));
   head.set("arena_bytes", executable.arenaBytes);
   head.set("threads", context->threads());

@@ -36,6 +36,7 @@ struct Metadata {
   std::string family;
   std::string fingerprint;
   std::string target;
+  std::string precision, recipe; // "" if the executable does not tell
   std::vector<std::string> cpuFeatures;
   int64_t vocab = 0; // 0: not a language model
   int64_t seq = 0;

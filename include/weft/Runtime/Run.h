@@ -43,6 +43,8 @@ private:
 
   /// The lines that --dry-run prints and a run begins with.
   std::string describe() const;
+  std::string describeTypes() const;
+  std::string describeScaler() const;
   std::string describeTraining() const;
   /// The first line of the metrics.
   std::string metricsHeader() const;

@@ -155,7 +155,7 @@ const WeftTensor tensors[] = {
 
 const char metadata[] = R"({
   "format": 1, "weft": "0.1.0", "name": "toy-bigram", "family": "mlir",
-  "fingerprint": "bigram-128", "target": "cpu", "cpu_features": ["sse2"],
+  "fingerprint": "bigram-128", "precision": "f32", "recipe": "amp", "target": "cpu", "cpu_features": ["sse2"],
   "vocab": 128, "seq": 8, "batch": 4, "accumulation": true, "clip_norm": 2,
   "optimizers": ["adamw"], "defaults": {"lr": 0.05},
   "config": "{\"model_type\": \"toy\"}\n"})";

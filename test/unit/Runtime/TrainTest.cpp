@@ -17,6 +17,9 @@ TEST_F(TrainTest, lossFallsAndMetricsDescribeEveryStep) {
   ASSERT_EQ(all.size(), 63u); // header, 60 steps, 2 evaluations
   EXPECT_EQ(all[0].find("loss"), nullptr);
   EXPECT_EQ(all[0].find("model")->asString(), "toy-bigram");
+  EXPECT_EQ(all[0].find("precision")->asString(), "f32");
+  EXPECT_EQ(all[0].find("recipe")->asString(), "amp");
+  EXPECT_TRUE(all[0].find("scaler")->isNull());
   EXPECT_EQ(all[0].find("clip")->asDouble(), 1.0);
   double first = all[1].find("loss")->asDouble();
   EXPECT_NEAR(first, std::log(128.0), 0.05);
@@ -125,6 +128,7 @@ TEST_F(TrainTest, dryRunWritesNothing) {
   EXPECT_EQ(
       run.out,
       "model     toy-bigram, 16,384 parameters\n"
+      "types     precision f32, recipe amp, weights F32\n"
       "memory    257.31 KiB, " +
           run.out.substr(run.out.find("KiB, ") + 5,
                          run.out.find(" threads") - run.out.find("KiB, ") - 5) +
