@@ -6,9 +6,9 @@
 #include "weft/Runtime/Checkpoint.h"
 #include "weft/Runtime/CheckpointReader.h"
 #include "weft/Runtime/CheckpointTools.h"
+#include "weft/Runtime/DTypes.h"
 
 #include <algorithm>
-#include <cmath>
 #include <sys/stat.h>
 
 using namespace weft;
@@ -41,17 +41,6 @@ static std::vector<Weight> weightsOf(const Manifest &manifest,
   return weights;
 }
 
-static Error overflow(const CheckpointReader &reader, const Weight &weight,
-                      TensorType type, size_t count, size_t elements) {
-  return inputError(std::string("expects weights that ") +
-                    tensorTypeName(type) + " can hold, but " +
-                    std::to_string(count) + " of " + std::to_string(elements) +
-                    " elements of " + inQuotes(weight.name) + " are too large")
-      .at(reader.path())
-      .hint(type == TensorType::F16 ? "export with --dtype bf16 or f32"
-                                    : "export with --dtype f32");
-}
-
 static Status writeWeight(SafetensorsWriter &writer, CheckpointReader &reader,
                           const Weight &weight, TensorType type) {
   auto values = reader.readFloats(*weight.tensor);
@@ -59,18 +48,16 @@ static Status writeWeight(SafetensorsWriter &writer, CheckpointReader &reader,
     return values.takeError();
   if (type == TensorType::F32)
     return writer.write(values->data(), int64_t(values->size() * 4));
+  if (Status s = checkOverflow(weight.name, *values, type); !s)
+    return s.takeError()
+        .at(reader.path())
+        .hint(type == TensorType::F16 ? "export with --dtype bf16 or f32"
+                                      : "export with --dtype f32");
   std::vector<uint16_t> halves;
   halves.reserve(values->size());
-  const bool isHalf = type == TensorType::F16;
-  size_t overflows = 0;
-  for (float value : *values) {
-    halves.push_back(isHalf ? floatToHalf(value) : floatToBf16(value));
-    float rounded =
-        isHalf ? halfToFloat(halves.back()) : bf16ToFloat(halves.back());
-    overflows += std::isinf(rounded) && !std::isinf(value);
-  }
-  if (overflows > 0)
-    return overflow(reader, weight, type, overflows, values->size());
+  for (float value : *values)
+    halves.push_back(type == TensorType::F16 ? floatToHalf(value)
+                                             : floatToBf16(value));
   return writer.write(halves.data(), int64_t(halves.size() * 2));
 }
 

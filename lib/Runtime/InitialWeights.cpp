@@ -115,6 +115,23 @@ static bool isFloat(TensorType type) {
          type == TensorType::BF16 || type == TensorType::F64;
 }
 
+/// The values stay finite in a weight that is kept in a narrower type.
+static Status checkValues(const WeftTensor &tensor,
+                          const SafetensorsModel::Entry &entry) {
+  TensorType type = tensorTypeOf(tensor.dtype);
+  bool isLow = tensor.dtype == WEFT_F16 || tensor.dtype == WEFT_BF16;
+  if (!isLow || entry.info->type == type)
+    return Status::success();
+  std::vector<float> values(size_t(elementsOf(tensor)));
+  if (Status s = entry.file->readFloats(*entry.info, values.data()); !s)
+    return s;
+  if (Status s = checkOverflow(entry.info->name, values, type); !s)
+    return s.takeError()
+        .at(entry.file->path())
+        .hint("--master-weights=on keeps the weights in f32");
+  return Status::success();
+}
+
 Status InitialWeights::matchOne(const WeftTensor &tensor) {
   const SafetensorsModel::Entry *entry = nullptr;
   for (const std::string &name : spellings(tensor))
@@ -136,7 +153,7 @@ Status InitialWeights::matchOne(const WeftTensor &tensor) {
                       shapeText(info.shape))
         .at(entry->file->path());
   pairs.push_back({&tensor, *entry});
-  return Status::success();
+  return checkValues(tensor, *entry);
 }
 
 Status InitialWeights::match(const WeftExecutable &executable,

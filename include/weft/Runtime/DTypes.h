@@ -34,6 +34,11 @@ inline int64_t elementsOf(const WeftTensor &tensor) {
   return tensor.bytes / dtypeBytes(tensor.dtype);
 }
 
+/// An input error if finite values of a weight become infinite in `type` (F16
+/// or BF16; wider ones hold every f32).
+Status checkOverflow(const std::string &weight,
+                     const std::vector<float> &values, TensorType type);
+
 } // namespace weft
 
 #endif // WEFT_RUNTIME_DTYPES_H

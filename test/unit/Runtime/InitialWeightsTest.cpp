@@ -5,6 +5,8 @@
 #include "weft/Formats/Half.h"
 #include "weft/Runtime/InitialWeights.h"
 
+#include <cmath>
+
 using namespace weft;
 
 namespace {
@@ -85,6 +87,21 @@ TEST_F(InitialWeightsTest, prefixesSourcesAndConversions) {
                         "'h.0.attn.bias'");
   metadata.ignoredWeights = {".bias", "lm_head.weight"};
   EXPECT_TRUE(open("mlir", "w").ok());
+}
+
+TEST_F(InitialWeightsTest, valuesThatTheWeightCannotHold) {
+  save("w", {{"wte.weight", TensorType::F32, f32(1, 3.4e38f)},
+             {"head", TensorType::F32, f32(1, 2)},
+             {"low", TensorType::F32, f32(3.4e38f, INFINITY)},
+             {"wide", TensorType::F32, f32(1, 3.4e38f)}});
+  auto weights = open("gpt2", "w");
+  ASSERT_FALSE(weights.ok());
+  EXPECT_EQ(weights.error().code(), ExitCode::Input);
+  EXPECT_EQ(weights.error().where(),
+            path("w") + ": expects weights that BF16 can hold, but 1 of 2 "
+                        "elements of 'low' are too large");
+  EXPECT_EQ(weights.error().hintText(),
+            "--master-weights=on keeps the weights in f32");
 }
 
 TEST_F(InitialWeightsTest, severalFilesBehindAnIndex) {
