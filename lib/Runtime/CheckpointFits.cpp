@@ -26,7 +26,7 @@ static Status checkTensor(const WeftTensor &tensor, const Manifest &manifest,
     return mismatch(directory, "tensor " + inQuotes(tensor.name) +
                                    " expects type " + dtypeName(tensor.dtype) +
                                    ", but got " + tensorTypeName(saved->type))
-        .hint("--precision, --recipe and --master-weights decide the types: "
+        .hint("--precision and --master-weights decide the types of weights: "
               "compile as the run that saved it was, or take its weights with "
               "`weft ckpt export` and --init-from");
   if (saved->shape != shapeOf(tensor))
