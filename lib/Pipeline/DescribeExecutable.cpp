@@ -111,6 +111,9 @@ static Json optimizerKinds(ModuleOp module) {
 
 static void describeTraining(ModuleOp module, const FlagValues &flags,
                              Json &meta) {
+  meta.set("precision", flags.getText("precision"));
+  if (flags.getText("precision") != "f32")
+    meta.set("recipe", flags.getText("recipe"));
   meta.set("accumulation", flags.getText("accumulation") == "on");
   const std::string &norm = flags.getText("clip-norm");
   if (norm == "inf")

@@ -45,8 +45,10 @@ struct AutocastPass : impl::AutocastPassBase<AutocastPass> {
     unsigned before = countRegions(program);
     CastSettingsMap settings = inlineAutocastRegions(program, {low});
     numRegions += before;
-    OpCaster caster(policies, explain);
-    if (program.getKind() == ProgramKind::Model)
+    // What the logits program shares with the model is said once.
+    bool isModel = program.getKind() == ProgramKind::Model;
+    OpCaster caster(policies, explain && (isModel || !findModel()));
+    if (isModel)
       caster.keepLosses(program);
     Block &block = program.getBody().front();
     for (Operation &op :
@@ -61,6 +63,12 @@ struct AutocastPass : impl::AutocastPassBase<AutocastPass> {
     numCasts += caster.numCasts;
     numParameterCasts += caster.numParameterCasts;
     return success();
+  }
+
+  bool findModel() {
+    return llvm::any_of(getOperation().getOps<ProgramOp>(), [](ProgramOp op) {
+      return op.getKind() == ProgramKind::Model;
+    });
   }
 
   static unsigned countRegions(ProgramOp program) {

@@ -15,7 +15,11 @@ void OpCaster::remark(Operation *op, const Twine &text) {
   if (!explain)
     return;
   InFlightDiagnostic remark = emitRemark(op->getLoc());
-  remark << op->getName().stripDialect();
+  // The name that an override finds.
+  if (auto rules = dyn_cast<CastPolicyOpInterface>(op))
+    remark << castTableName(op->getName(), rules.getCastRule());
+  else
+    remark << op->getName().stripDialect();
   // Many ops of a model may stand at one place of a configuration.
   if (StringRef scope = getScope(op); !scope.empty())
     remark << " of " << scope;
@@ -281,8 +285,7 @@ LogicalResult OpCaster::castOp(Operation *op, CastSettings settings) {
     return success();
   std::string why = "autocast is disabled here";
   bool keepFactors = false;
-  bool mayBeLow = !settings.enabled ||
-                  decision.policy == CastPolicy::Follow ||
+  bool mayBeLow = !settings.enabled || decision.policy == CastPolicy::Follow ||
                   decision.policy == CastPolicy::Narrow ||
                   decision.policy == CastPolicy::Promote;
   // Results of ops with statistics are f32 anyway.

@@ -64,8 +64,8 @@ LogicalResult OverrideReader::readPolicy(CastOverride &entry,
       *policy == CastPolicy::Banned)
     return emitError(locate(value.source()),
                      "expects `policy` to be lower, f32, promote, follow or "
-                     "narrow, but got \"")
-           << text << "\"";
+                     "narrow, but got ")
+           << describeToml(value);
   entry.policy = policy;
   return success();
 }
@@ -108,8 +108,8 @@ LogicalResult OverrideReader::readLists(OverrideFile &target,
   if (target.lists)
     return success();
   return emitError(locate(value.source()),
-                   "expects `lists` to be cuda or cpu, but got \"")
-         << text << "\"";
+                   "expects `lists` to be cuda or cpu, but got ")
+         << describeToml(value);
 }
 
 LogicalResult OverrideReader::readTop(OverrideFile &target, StringRef key,

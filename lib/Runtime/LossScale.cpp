@@ -152,9 +152,6 @@ Error Trainer::explainApply(int64_t step, Error error) const {
                    ": expects a loss scale with a finite inverse in f32, but "
                    "got " +
                    numberText(scale) + "; nothing was updated")
-      .hint(scaler.isDynamic()
-                ? "compile with --scaler-min to keep the scale from shrinking "
-                  "so far"
-                : "compile with a larger --loss-scale, or with "
-                  "--loss-scale=dynamic");
+      .hint("compile with --scaler-min to keep the scale from shrinking so "
+            "far");
 }

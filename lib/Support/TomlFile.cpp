@@ -32,4 +32,22 @@ FailureOr<toml::table> readTomlFile(MLIRContext *context, StringRef path,
   return std::move(parsed).table();
 }
 
+std::string describeToml(const toml::node &value) {
+  if (std::optional<std::string> text = value.value_exact<std::string>())
+    return "\"" + *text + "\"";
+  switch (value.type()) {
+  case toml::node_type::table:
+    return "a table";
+  case toml::node_type::array:
+    return "an array";
+  case toml::node_type::boolean:
+    return "a boolean";
+  case toml::node_type::integer:
+  case toml::node_type::floating_point:
+    return "a number";
+  default:
+    return "a date or time";
+  }
+}
+
 } // namespace weft

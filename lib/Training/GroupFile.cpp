@@ -19,6 +19,19 @@ bool isOptimizer(StringRef name) {
   return name == "adamw" || name == "adam" || name == "sgd";
 }
 
+bool readsNumber(StringRef optimizer, StringRef number) {
+  if (number == "weight_decay")
+    return true;
+  bool ofSgd = number == "momentum" || number == "nesterov";
+  return ofSgd == (optimizer == "sgd");
+}
+
+/// Whether it is a hyper-parameter.
+static bool isNumber(StringRef key) {
+  return llvm::is_contained(
+      {"beta1", "beta2", "eps", "weight_decay", "momentum", "nesterov"}, key);
+}
+
 namespace {
 /// Reads one file; every error names the line.
 class GroupReader {
@@ -71,8 +84,8 @@ LogicalResult GroupReader::readOptimizer(ParameterGroup &group,
   std::string text = value.value_exact<std::string>().value_or("");
   if (!isOptimizer(text))
     return emitError(locate(value.source()),
-                     "expects `optimizer` to be adamw, adam or sgd, but got \"")
-           << text << "\"";
+                     "expects `optimizer` to be adamw, adam or sgd, but got ")
+           << describeToml(value);
   group.optimizer = text;
   return success();
 }
@@ -87,8 +100,8 @@ LogicalResult GroupReader::readName(ParameterGroup &group,
   if (!isWord || text == "default")
     return emitError(locate(value.source()),
                      "expects `name` to be letters, digits, - and _, other "
-                     "than \"default\", but got \"")
-           << text << "\"";
+                     "than \"default\", but got ")
+           << describeToml(value);
   group.name = text;
   return success();
 }
@@ -151,8 +164,7 @@ LogicalResult GroupReader::readKey(ParameterGroup &group, StringRef key,
     return readFlag(group.frozen, key, value);
   if (key == "nesterov")
     return readFlag(group.nesterov, key, value);
-  if (llvm::is_contained({"beta1", "beta2", "eps", "weight_decay", "momentum"},
-                         key))
+  if (isNumber(key))
     return readNumber(group, key, value);
   return emitError(locate(value.source()),
                    "expects match, name, frozen, decay, lr_scale, optimizer, "
@@ -172,6 +184,12 @@ FailureOr<ParameterGroup> GroupReader::readGroup(const toml::node &node) {
       return failure();
   if (group.match.empty())
     return emitError(location, "expects `match` in a group, but got none");
+  if (group.optimizer)
+    for (auto &&[key, value] : *table)
+      if (isNumber(key.str()) && !readsNumber(*group.optimizer, key.str()))
+        return emitError(locate(value.source()), "expects a group without `")
+               << key.str() << "`, which " << *group.optimizer
+               << " does not have";
   return group;
 }
 

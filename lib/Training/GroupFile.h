@@ -31,6 +31,9 @@ struct ParameterGroup {
 /// Whether it is the name of an optimizer.
 bool isOptimizer(llvm::StringRef name);
 
+/// Whether an optimizer reads the hyper-parameter of that name.
+bool readsNumber(llvm::StringRef optimizer, llvm::StringRef number);
+
 /// Reads the groups, or emits an error at the line of the file.
 llvm::FailureOr<std::vector<ParameterGroup>>
 readGroupFile(mlir::MLIRContext *context, llvm::StringRef path);

@@ -48,21 +48,13 @@ SmallVector<StringRef> getGroupNames(ArrayRef<Update> updates) {
   return names;
 }
 
-/// Whether an optimizer reads the hyper-parameter of that name.
-static bool reads(StringRef optimizer, StringRef number) {
-  if (number == "weight_decay")
-    return true;
-  bool ofSgd = number == "momentum" || number == "nesterov";
-  return ofSgd == (optimizer == "sgd");
-}
-
 static LogicalResult verifyNumbers(const Update &update) {
   auto numbers = update.param->getAttrOfType<DictionaryAttr>(kNumbersAttr);
   if (!numbers)
     return success();
   ParamOp param = update.param;
   for (NamedAttribute number : numbers)
-    if (!reads(update.optimizer, number.getName()))
+    if (!readsNumber(update.optimizer, number.getName()))
       return param.emitOpError("expects a group without `")
              << number.getName().getValue() << "`, which " << update.optimizer
              << " does not have";

@@ -27,8 +27,10 @@ ScalerNumbers ScalerNumbers::getDefaults(ScalerPolicy policy) {
 }
 
 std::optional<float> toLossScale(double number) {
+  // Gradients are multiplied by the inverse.
   float scale = static_cast<float>(number);
-  if (std::isfinite(scale) && scale > 0.0f)
+  if (std::isfinite(scale) && scale > 0.0f &&
+      std::isfinite(static_cast<float>(1.0 / scale)))
     return scale;
   return std::nullopt;
 }

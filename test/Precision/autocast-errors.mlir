@@ -17,6 +17,7 @@
 // RUN: not weft-opt "--weft-autocast=dtype=f16 overrides=%t/noop.toml" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=NOOP
 // RUN: not weft-opt "--weft-autocast=dtype=f16 overrides=%t/type.toml" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=TYPE
 // RUN: not weft-opt "--weft-autocast=dtype=f16 overrides=%t/lists.toml" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=FILELISTS
+// RUN: not weft-opt "--weft-autocast=dtype=f16 overrides=%t/number.toml" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=NUMBER
 // RUN: not weft-opt "--weft-autocast=dtype=f16 overrides=%t/empty.toml" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=EMPTY
 // RUN: not weft-opt "--weft-autocast=dtype=f16 overrides=%t/regex.toml" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=REGEX
 // RUN: not weft-opt "--weft-autocast=dtype=f16 overrides=%t/nothing.toml" %t/model.mlir 2>&1 | FileCheck %s --check-prefix=NOTHING
@@ -136,6 +137,10 @@ op = 3
 //--- lists.toml
 lists = "tpu"
 # FILELISTS: lists.toml:1:{{.*}}expects `lists` to be cuda or cpu, but got "tpu"
+
+//--- number.toml
+lists = 3
+# NUMBER: number.toml:1:{{.*}}expects `lists` to be cuda or cpu, but got a number
 
 //--- empty.toml
 [[override]]

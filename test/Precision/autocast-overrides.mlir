@@ -46,7 +46,7 @@ weft.param @w : tensor<4x4xf32>
 // EXPLAIN: remark: exp of h.1 runs in f16: follow in {{.*}}overrides.toml:1
 // EXPLAIN: remark: matmul of h.1 casts operand 0 from f16 to f32: f32 in {{.*}}overrides.toml:6
 // EXPLAIN: remark: add casts operand 1 from f16 to f32: promote in {{.*}}overrides.toml:14
-// EXPLAIN: remark: reduce casts operand 0 from f32 to f16: lower in {{.*}}overrides.toml:10
+// EXPLAIN: remark: reduce sum casts operand 0 from f32 to f16: lower in {{.*}}overrides.toml:10
 // EXPLAIN: remark: return casts operand 0 from f16 to f32: outputs and states keep their types
 weft.program @model(%x: tensor<4x4xf32> {weft.input = "x"})
     -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<model>} {

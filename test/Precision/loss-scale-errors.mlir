@@ -24,11 +24,11 @@
 
 // POLICY: loss-scale-errors.mlir:[[#]]:1: error: expects policy to be torch, deepspeed, deepspeed_fused, mmcv or colossalai, but got apex
 // MODE: expects mode to be dynamic or a number, but got auto
-// ZERO: loss-scale-errors.mlir:[[#]]:1: error: expects the loss scale to be finite in f32 and above 0, but got 0
-// NEGATIVE: expects the loss scale to be finite in f32 and above 0, but got -2
-// INF: expects the loss scale to be finite in f32 and above 0, but got inf
-// NAN: expects the loss scale to be finite in f32 and above 0, but got nan
-// INIT: expects init to be finite in f32 and above 0, but got 1e+39
+// ZERO: loss-scale-errors.mlir:[[#]]:1: error: expects the loss scale to be above 0 and finite in f32, as its inverse, but got 0
+// NEGATIVE: expects the loss scale to be above 0 and finite in f32, as its inverse, but got -2
+// INF: expects the loss scale to be above 0 and finite in f32, as its inverse, but got inf
+// NAN: expects the loss scale to be above 0 and finite in f32, as its inverse, but got nan
+// INIT: expects init to be above 0 and finite in f32, as its inverse, but got 1e+39
 // STATIC: expects no growth with a static loss scale; use mode=dynamic
 // GROWTH: expects growth to be finite in f32 and above 1, but got 1
 // GROWTHINF: expects growth to be finite in f32 and above 1, but got inf

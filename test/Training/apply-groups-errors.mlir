@@ -14,6 +14,8 @@
 // RUN: not weft-opt --weft-apply-groups=groups=%t/long.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=LONG
 // RUN: timeout 20 weft-opt --weft-apply-groups=groups=%t/bounded.toml %t/model.mlir | FileCheck %s --check-prefix=BOUNDED
 // RUN: not weft-opt --weft-apply-groups=groups=%t/optimizer.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=OPTIMIZER
+// RUN: not weft-opt --weft-apply-groups=groups=%t/foreign.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=FOREIGN
+// RUN: not weft-opt --weft-apply-groups=groups=%t/kind.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=KIND
 // RUN: not weft-opt --weft-apply-groups=groups=%t/number.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=NUMBER
 // RUN: not weft-opt --weft-apply-groups=groups=%t/negative.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: not weft-opt --weft-apply-groups=groups=%t/frozen.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=FROZEN
@@ -98,6 +100,19 @@ frozen = true
 match = "fc"
 optimizer = "lion"
 # OPTIMIZER: optimizer.toml:3:{{.*}}expects `optimizer` to be adamw, adam or sgd, but got "lion"
+
+//--- foreign.toml
+[[group]]
+match = "fc"
+optimizer = "sgd"
+beta1 = 0.5
+# FOREIGN: foreign.toml:4:{{.*}}expects a group without `beta1`, which sgd does not have
+
+//--- kind.toml
+[[group]]
+match = "fc"
+optimizer = true
+# KIND: kind.toml:3:{{.*}}expects `optimizer` to be adamw, adam or sgd, but got a boolean
 
 //--- number.toml
 [[group]]

@@ -19,7 +19,7 @@ using namespace weft;
 static void printHelp(const FlagTable &table) {
   std::printf("usage: weft compile MODEL [-o FILE] [flags]\n\n"
               "MODEL: an .mlir file in the weft dialect, a config.json, or its "
-              "folder\n\ncompile flags:\n%s\ndriver flags:\n%s\nphases:\n",
+              "folder\n\n%s\n%s\nphases:\n",
               table.help(CompileFlag).c_str(), table.help(DriverFlag).c_str());
   for (const Phase &phase : phases())
     std::printf("  %-16s %s\n", phase.name, phase.contract);

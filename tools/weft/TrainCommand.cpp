@@ -138,7 +138,7 @@ Expected<ExitCode> weft::trainCommand(const Arguments &args) {
     return flags.takeError();
   if (flags->getSwitch("help")) {
     std::printf("usage: weft train MODEL --data FILE --steps N [flags]\n\n"
-                "compile flags:\n%s\nrun flags:\n%s",
+                "%s\n%s",
                 table.help(CompileFlag).c_str(), table.help(RunFlag).c_str());
     return ExitCode::Ok;
   }

@@ -20,6 +20,9 @@ llvm::FailureOr<toml::table> readTomlFile(mlir::MLIRContext *context,
                                           llvm::StringRef path,
                                           llvm::StringRef what);
 
+/// What a value is, for messages: a string in quotes, else its kind.
+std::string describeToml(const toml::node &value);
+
 } // namespace weft
 
 #endif // WEFT_SUPPORT_TOMLFILE_H

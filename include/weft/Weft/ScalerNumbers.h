@@ -37,10 +37,11 @@ struct ScalerProblem {
 /// in f32: what counts is a number's value there.
 std::optional<ScalerProblem> findProblem(const ScalerNumbers &numbers);
 
-/// The f32 that a loss scale is stored as; none unless it is finite and above
-/// 0. `kScaleRule` says so.
+/// The f32 that a loss scale is stored as; none unless it is above 0, finite
+/// and has a finite inverse. `kScaleRule` says so.
 std::optional<float> toLossScale(double number);
-inline constexpr const char *kScaleRule = "to be finite in f32 and above 0";
+inline constexpr const char *kScaleRule =
+    "to be above 0 and finite in f32, as its inverse";
 
 } // namespace weft
 

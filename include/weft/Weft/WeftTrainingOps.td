@@ -59,7 +59,7 @@ def Weft_ScalerUpdateOp : Weft_Op<"scaler_update", [Pure]> {
 
     - `torch` (GradScaler): found_inf multiplies the scale by `backoff`, not
       below `minimum`, and clears the tracker; else the tracker counts, and when
-      it equals `interval` the scale is multiplied by `growth` if that is finite
+      it reaches `interval` the scale is multiplied by `growth` if that is finite
       in f32, and the tracker cleared;
     - `deepspeed` (DynamicLossScaler): the first `hysteresis` - 1 overflows spare
       the scale, then each multiplies it by `backoff`, not below `minimum`; it
