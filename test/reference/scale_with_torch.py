@@ -6,13 +6,16 @@ usage: scale_with_torch.py
 torch.cuda.amp.GradScaler runs its own state machine (scale, unscale_, step,
 update, one or two optimizers) on CPU tensors. Its two kernels exist for CUDA
 alone, so their arithmetic is registered for the CPU here: AmpKernels.cu of
-PyTorch 1.13, line by line.
+PyTorch 1.13, line by line. The list `low` has f16 products, those of
+autocast_ops.py, whose gradients overflow by themselves at large scales.
 """
 import json
 import os
 
 import torch
 from torch.cuda.amp import grad_scaler
+
+import autocast_ops
 
 INTERVAL = 3
 STEPS = 48
@@ -60,9 +63,9 @@ LIBRARY.impl("_amp_update_scale_", update)
 grad_scaler._MultiDeviceReplicator = Replicator
 
 
-def make_scaler():
+def make_scaler(first):
     torch.cuda.is_available = lambda: True  # only asked for by the constructor
-    scaler = torch.cuda.amp.GradScaler(init_scale=16.0, growth_interval=INTERVAL)
+    scaler = torch.cuda.amp.GradScaler(init_scale=first, growth_interval=INTERVAL)
     scaler._lazy_init_scale_growth_tracker(torch.device("cpu"))
     return scaler
 
@@ -78,11 +81,18 @@ def shared_losses(weights):
     return [(2 * a + 3 * b - 0.5) ** 2, (0.6 * a - 0.5 * b - 0.5) ** 2]
 
 
-def train(overflows, losses=plain_losses):
+def low_losses(weights):
+    """test/Train/Inputs/low.mlir: 0.7 x a + 0.1 x b, the products in f16."""
+    ops, x = autocast_ops.AutocastOps(torch.float16, exact=False), torch.tensor([[0.3]])
+    a, b = (ops.linear(x, weight.reshape(1, 1)).float() for weight in weights)
+    return [(a * 0.7 + b * 0.1).sum()]
+
+
+def train(overflows, losses=plain_losses, lr=0.01, first=16.0):
     """One SGD per list of overflows, each with a weight of 10."""
     weights = [torch.nn.Parameter(torch.tensor([10.0])) for _ in overflows]
-    optimizers = [torch.optim.SGD([weight], lr=0.01) for weight in weights]
-    scaler = make_scaler()
+    optimizers = [torch.optim.SGD([weight], lr=lr) for weight in weights]
+    scaler = make_scaler(first)
     used, skipped = [], []
     after = {"scale": [], "tracker": []}
     for index in range(len(overflows)):
@@ -94,11 +104,11 @@ def train(overflows, losses=plain_losses):
         for weight, pattern in zip(weights, overflows):
             if pattern[step]:
                 weight.grad.fill_(float("inf"))
+        skipped.append(int(not all(weight.grad.isfinite().all() for weight in weights)))
         for optimizer in optimizers:
             scaler.step(optimizer)
             optimizer.zero_grad()
         scaler.update()
-        skipped.append(int(any(pattern[step] for pattern in overflows)))
         after["scale"].append(scaler.get_scale())
         after["tracker"].append(scaler._get_growth_tracker())
         for name, weight in zip([key for key in after if len(key) == 1], weights):
@@ -110,8 +120,10 @@ def train(overflows, losses=plain_losses):
 def main():
     generator = torch.Generator().manual_seed(3)
     patterns = (torch.rand(2, STEPS, generator=generator) < 0.15).int().tolist()
+    rare = (torch.rand(2, STEPS, generator=generator) < 0.05).int().tolist()
     result = {"one": train(patterns[:1]), "two": train(patterns),
-              "shared": train(patterns, shared_losses)}
+              "shared": train(patterns, shared_losses),
+              "low": train(rare, low_losses, lr=1.0, first=2.0 ** 19)}
     path = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
                         "Train", "data", "scaler.json")
     with open(path, "w") as file:
