@@ -2,12 +2,14 @@
 """Compares mixed precision with f32 and with PyTorch's autocast.
 
 usage: precision.py --weft build/bin/weft --work DIR gradients MODEL
+       precision.py --weft build/bin/weft --work DIR rounded MODEL
        precision.py --weft build/bin/weft --work DIR losses MODEL [--rate cosine]
 
 MODEL is a folder of examples/. `gradients`: those of the first step are nearer to
 PyTorch's autocast (amp) than a quarter of the distance between that and f32, all
 tensors taken together; test/Train/data/precision-MODEL has sketches of amp and
-its distances from f32, made by test/reference/compare_autocast.py. `losses`: after
+its distances from f32, made by test/reference/compare_autocast.py. `rounded`: the
+same for --grad-dtype=torch, with test/Train/data/rounded-MODEL. `losses`: after
 200 steps on the sources of weft, shuffled, bf16 and f16 are within 2 % of f32, the
 last loss and the mean of the last 20, and the losses of no two are equal. --rate
 constant is 1e-3, cosine is that of scripts/quickstart.sh. All three train on the
@@ -26,10 +28,15 @@ import tensors
 np = parity.np
 
 RATIO_BOUND = 0.25
+CPU_LISTS = os.path.join(cases.ROOT, "test", "Train", "Inputs", "cpu-lists.toml")
+# What a reference is compiled with: `cpu` is torch.autocast of the CPU, bf16.
+FLAGS = {"bf16": ["--precision=bf16"], "f16": ["--precision=f16"],
+         "cpu": ["--precision=bf16", f"--autocast-lists={CPU_LISTS}"]}
 LOSS_BOUND = 0.02
 STEPS, LAST = 200, 20
 EQUAL_BOUND = 0.1     # of the steps
 CORPUS_BYTES = 10**6  # enough for every row to be read once
+PREFIX = {"gradients": "precision", "rounded": "rounded"}
 RATES = {"constant": ["--lr=1e-3"],
          "cosine": ["--lr=2e-3", "--lr-schedule=cosine", "--warmup=20"]}
 
@@ -57,14 +64,15 @@ def total(norms):
 
 
 def gradients(model, args):
-    case = f"precision-{model}"
+    case = f"{PREFIX[args.what]}-{model}"
+    more = ["--grad-dtype=torch"] if args.what == "rounded" else []
     with open(os.path.join(cases.DATA, case + ".json")) as file:
         reference = json.load(file)
     stored = tensors.read_tensors(os.path.join(cases.DATA, case + ".safetensors"))
     failed = False
     for precision, distances in reference["distances"].items():
         loss, got = first_step(case, args.weft, args.work, args.threads,
-                               [f"--precision={precision}"])
+                               FLAGS[precision] + more)
         near = {name: tensors.sketch_distance(
             tensors.sketch(cases.left_out(name, got[name])),
             stored[f"{precision}/{name}"]) for name in distances}
@@ -127,14 +135,14 @@ def losses(model, args):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("what", choices=["gradients", "losses"])
+    parser.add_argument("what", choices=["gradients", "rounded", "losses"])
     parser.add_argument("model", choices=cases.PRECISION)
     parser.add_argument("--weft", default="weft")
     parser.add_argument("--work", required=True)
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--rate", choices=list(RATES), default="constant")
     args = parser.parse_args()
-    check = gradients if args.what == "gradients" else losses
+    check = losses if args.what == "losses" else gradients
     sys.exit(1 if check(args.model, args) else 0)
 
 

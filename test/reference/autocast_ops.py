@@ -5,7 +5,9 @@ the list lower_precision_fp are written out: operands rounded to the low type,
 f32 arithmetic, results rounded once, and the same in the backward pass. All
 else is PyTorch itself: tensors have the types that autocast gives them, so
 promotion, the gradients of casts and sums of low gradients are PyTorch's.
+CpuOps are the ops for torch.autocast("cpu") itself, which casts alone.
 """
+import functools
 import math
 
 import torch
@@ -123,3 +125,32 @@ class AutocastOps(torch_models.Ops):
 
     def cross_entropy(self, logits, targets):
         return F.cross_entropy(logits.float(), targets)
+
+
+class CpuOps(torch_models.Ops):
+    """The ops as modules call them, under torch.autocast("cpu", torch.bfloat16).
+
+    PyTorch 1.13 has no attention kernel on the CPU, and those of gelu and silu
+    round after every step inside. With `once` these three compute in f32 and
+    round their results once, as on CUDA.
+    """
+
+    def __init__(self, once):
+        self.once = once
+
+    def conv1d(self, x, weight, bias):
+        rows = torch.addmm(bias, x.reshape(-1, x.shape[-1]), weight)
+        return rows.view(*x.shape[:-1], -1)
+
+    def attend(self, q, k, v):
+        if not self.once:
+            return super().attend(q, k, v)
+        with torch.autocast("cpu", enabled=False):
+            return Attention.apply(*(t.to(torch.bfloat16) for t in (q, k, v)), False)
+
+    def gelu_new(self, x):
+        tanh = functools.partial(F.gelu, approximate="tanh")
+        return Rounded.apply(x, tanh) if self.once else tanh(x)
+
+    def silu(self, x):
+        return Rounded.apply(x, F.silu) if self.once else F.silu(x)

@@ -61,6 +61,9 @@ PRECISION = ["gpt2-mini", "llama-mini"]
 CASES.update({f"precision-{name}": {"config": name, "batch": 32, "seq": 128,
                                     "full": False, "run": ONE_STEP}
               for name in PRECISION})
+# Gradients that round too are more such roundings, so more tokens.
+CASES.update({f"rounded-{name}": {**CASES[f"precision-{name}"], "batch": 64}
+              for name in PRECISION})
 
 
 def run_of(case):
