@@ -5,7 +5,9 @@
 #include "weft/Runtime/DTypes.h"
 #include "weft/Runtime/Ports.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 using namespace weft;
 
@@ -169,21 +171,78 @@ int64_t NanHunt::find(const Written &written, const char *data, double &value) {
   return -1;
 }
 
+/// Programs that write weights and their copies.
+static bool isUpdate(const WeftProgram &program) {
+  std::string name = program.name;
+  return name == "apply" || name == "refresh";
+}
+
+bool NanHunt::isState(const std::string &name) const {
+  const WeftExecutable &executable = *context.executable();
+  return std::any_of(
+      executable.tensors, executable.tensors + executable.numTensors,
+      [&](const WeftTensor &state) { return name == state.name; });
+}
+
+bool NanHunt::isFed(const WeftCommand &command, const Command &entry) const {
+  bool reads = false;
+  for (int32_t i = 0; i < command.numBuffers; ++i) {
+    bool isWritten = std::any_of(
+        entry.writes.begin(), entry.writes.end(),
+        [&](const Written &written) { return written.buffer == i; });
+    if (isWritten)
+      continue;
+    reads = true;
+    auto after = tainted.upper_bound(command.offsets[i]);
+    if (after != tainted.begin() &&
+        std::prev(after)->second > command.offsets[i])
+      return true;
+  }
+  return !reads;
+}
+
+/// Notes what the bytes of a written buffer hold now.
+void NanHunt::mark(const WeftCommand &command, const Written &written,
+                   bool finite) {
+  int64_t begin = command.offsets[written.buffer];
+  if (finite) {
+    tainted.erase(begin);
+    return;
+  }
+  int64_t last = 0;
+  for (size_t d = 0; d < written.runs.size(); ++d)
+    last += (written.runs[d] - 1) * std::max<int64_t>(written.strides[d], 0);
+  tainted[begin] = begin + (last + 1) * dtypeBytes(written.dtype);
+}
+
 bool NanHunt::check(const WeftProgram &program, const WeftCommand &command,
                     void *const *buffers) {
   if (onPurpose.count(&command))
     return true;
   const Command &entry = programs[program.name][&command - program.commands];
+  const bool fed = isFed(command, entry);
+  bool found = false;
   for (const Written &written : entry.writes) {
     double value = 0.0;
     int64_t element = find(
         written, static_cast<const char *>(buffers[written.buffer]), value);
-    if (element < 0)
+    mark(command, written, element < 0);
+    if (element < 0 || found)
       continue;
-    makers.push_back(&command);
-    if (first.empty())
-      first = describe(program, command, entry, written, element, value);
-    return true;
+    found = true;
+    std::string text =
+        describe(program, command, entry, written, element, value);
+    if (any.empty())
+      any = text;
+    if (fed)
+      makers.push_back(&command);
+    else if (isUpdate(program) && isState(written.name))
+      carried = carried.empty() ? text : carried;
+    else {
+      makers.push_back(&command);
+      if (first.empty())
+        first = text;
+    }
   }
   return true;
 }
@@ -210,6 +269,8 @@ std::string NanHunt::describe(const WeftProgram &program,
 
 void NanHunt::begin() {
   first.clear();
+  any.clear();
+  tainted.clear();
   makers.clear();
 }
 
@@ -220,7 +281,7 @@ void NanHunt::blame(const std::string &text) {
 
 std::string NanHunt::finish(bool good) {
   if (!good)
-    return first;
+    return !carried.empty() ? carried : !first.empty() ? first : any;
   onPurpose.insert(makers.begin(), makers.end());
   return "";
 }

@@ -148,14 +148,15 @@ Expected<ExitCode> Run::train() {
   auto metrics = openMetrics();
   if (!metrics)
     return metrics.takeError();
+  // Copies of weights are made while the state is loaded.
+  auto hunt = startHunt();
+  if (!hunt)
+    return hunt.takeError();
   if (Status s = loadState(); !s)
     return s.takeError();
   std::optional<Trace> trace;
   if (!options.trace.empty())
     trace.emplace(*context);
-  auto hunt = startHunt();
-  if (!hunt)
-    return hunt.takeError();
   Trainer trainer(*context, metadata, options, data, faults, state,
                   std::move(*hunt));
   auto code = trainer.run(*metrics, writer ? &*writer : nullptr, signals);

@@ -19,7 +19,10 @@
 
 namespace weft {
 
-/// Looks at what every command wrote, as long as it lives.
+/// Looks at what every command wrote, as long as it lives. The command that is
+/// named read finite values only: an infinity that a constant holds is passed
+/// on, not made. What @apply or @refresh wrote to a state (a copy of a weight
+/// that overflows its type) is the reason of all that follows.
 class NanHunt {
 public:
   /// `table` is the metadata's `debug_nan`; wrong text is an internal error.
@@ -61,6 +64,11 @@ private:
   static int64_t find(const Written &written, const char *data, double &value);
   bool check(const WeftProgram &program, const WeftCommand &command,
              void *const *buffers);
+  bool isState(const std::string &name) const;
+  /// Whether a buffer that the command only reads holds a non-finite value, or
+  /// it reads none: a constant.
+  bool isFed(const WeftCommand &command, const Command &entry) const;
+  void mark(const WeftCommand &command, const Written &written, bool finite);
   std::string describe(const WeftProgram &program, const WeftCommand &command,
                        const Command &entry, const Written &written,
                        int64_t element, double value) const;
@@ -69,7 +77,11 @@ private:
   std::map<std::string, std::vector<Command>> programs;
   std::set<const WeftCommand *> onPurpose;
   std::vector<const WeftCommand *> makers; // of this step
-  std::string first;
+  /// Arena bytes that hold a non-finite value, by their first.
+  std::map<int64_t, int64_t> tainted;
+  std::string first;   // made by a command from finite values
+  std::string any;     // wherever it came from
+  std::string carried; // in a state, from an earlier step on
 };
 
 } // namespace weft
