@@ -145,6 +145,17 @@ extern "C" void weft_cpu_gemm(WeftContext *context, const WeftCommand *command,
   }
 }
 
+static int64_t scratchBytes(const GemmShape &shape, const dnnl::engine &engine,
+                            int32_t threads, bool mayUseBf16) {
+  GemmPlan plan = makePlan(shape, engine, threads, mayUseBf16);
+  if (plan.isWidened)
+    return plan.widened.bytes() *
+           std::min<int64_t>(threads, plan.widened.countUnits());
+  return plan.scratchBytes * (plan.blocked ? threads : 1);
+}
+
+/// The program may run on another machine than this: for bf16, the larger of
+/// what it takes with and without the instructions for it.
 extern "C" int64_t weft_cpu_gemm_scratch_bytes(const int64_t *ints,
                                                int32_t threads) {
   GemmKey key;
@@ -155,11 +166,11 @@ extern "C" int64_t weft_cpu_gemm_scratch_bytes(const int64_t *ints,
   shape.accumulate = shape.accumulate != 0;
   try {
     dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-    GemmPlan plan = makePlan(shape, engine, threads, /*mayUseBf16=*/true);
-    if (plan.isWidened)
-      return plan.widened.bytes() *
-             std::min<int64_t>(threads, plan.widened.countUnits());
-    return plan.scratchBytes * (plan.blocked ? threads : 1);
+    int64_t bytes = scratchBytes(shape, engine, threads, /*mayUseBf16=*/true);
+    if (shape.type == WEFT_BF16)
+      bytes = std::max(bytes, scratchBytes(shape, engine, threads,
+                                           /*mayUseBf16=*/false));
+    return bytes;
   } catch (const dnnl::error &) {
     return -1;
   }
