@@ -152,11 +152,16 @@ WeftContext::create(const WeftExecutable &executable,
 // Lookups
 //===----------------------------------------------------------------------===//
 
-const WeftProgram *WeftContext::findProgram(const char *name) const {
-  for (int32_t i = 0; exe && i < exe->numPrograms; ++i)
-    if (std::strcmp(exe->programs[i].name, name) == 0)
-      return &exe->programs[i];
+const WeftProgram *weft::findProgram(const WeftExecutable &executable,
+                                     const char *name) {
+  for (int32_t i = 0; i < executable.numPrograms; ++i)
+    if (std::strcmp(executable.programs[i].name, name) == 0)
+      return &executable.programs[i];
   return nullptr;
+}
+
+const WeftProgram *WeftContext::findProgram(const char *name) const {
+  return exe ? weft::findProgram(*exe, name) : nullptr;
 }
 
 static const WeftPort *findPort(const WeftPort *ports, int32_t count,

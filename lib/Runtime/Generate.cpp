@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <numeric>
 
 using namespace weft;
@@ -55,10 +54,7 @@ Status weft::checkGenerate(const RunOptions &options, const Metadata &metadata,
                            const WeftExecutable &executable) {
   if (!options.generate)
     return Status::success();
-  bool has = false;
-  for (int32_t i = 0; i < executable.numPrograms; ++i)
-    has |= std::strcmp(executable.programs[i].name, "logits") == 0;
-  if (!has)
+  if (!findProgram(executable, "logits"))
     return usageError("--generate expects a program that gives logits, but "
                       "this one has none");
   if (!metadata.tokenizerFiles.empty() && !options.byteTokenizer)

@@ -182,9 +182,8 @@ InitialWeights::open(const RunOptions &options, const Metadata &metadata,
   if (!path)
     return path.takeError();
   if (path->empty()) {
-    for (int32_t i = 0; i < executable.numPrograms; ++i)
-      if (std::strcmp(executable.programs[i].name, "init") == 0)
-        return weights;
+    if (findProgram(executable, "init"))
+      return weights;
     return inputError("the program cannot draw initial weights")
         .hint("give them with --init-from FILE");
   }

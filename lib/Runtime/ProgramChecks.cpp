@@ -5,17 +5,7 @@
 #include "weft/Runtime/Ports.h"
 #include "weft/Runtime/Trainer.h"
 
-#include <cstring>
-
 using namespace weft;
-
-static const WeftProgram *find(const WeftExecutable &executable,
-                               const char *name) {
-  for (int32_t i = 0; i < executable.numPrograms; ++i)
-    if (std::strcmp(executable.programs[i].name, name) == 0)
-      return &executable.programs[i];
-  return nullptr;
-}
 
 static Status missing(const char *what) {
   return Error(ExitCode::Internal,
@@ -42,8 +32,8 @@ static Status checkInputs(const WeftProgram &program,
 
 Status weft::checkTrainable(const WeftExecutable &executable,
                             const Metadata &metadata, const DataSet &data) {
-  const WeftProgram *micro = find(executable, "micro");
-  const WeftProgram *apply = find(executable, "apply");
+  const WeftProgram *micro = findProgram(executable, "micro");
+  const WeftProgram *apply = findProgram(executable, "apply");
   if (!micro)
     return missing("program 'micro'");
   if (!apply)
@@ -52,7 +42,7 @@ Status weft::checkTrainable(const WeftExecutable &executable,
     return missing("output 'loss' of program 'micro'");
   if (!WeftContext::findOutput(*apply, "found_inf"))
     return missing("output 'found_inf' of program 'apply'");
-  const WeftProgram *eval = find(executable, "eval");
+  const WeftProgram *eval = findProgram(executable, "eval");
   if (data.val && (!eval || !WeftContext::findOutput(*eval, "loss")))
     return missing("output 'loss' of program 'eval'");
   if (Status s = checkInputs(*micro, metadata); !s)
@@ -72,7 +62,7 @@ static bool hasMeaning(const std::string &flag, const Metadata &metadata) {
 Status weft::checkHyperParameters(const WeftExecutable &executable,
                                   const Metadata &metadata,
                                   const RunOptions &options) {
-  const WeftProgram *apply = find(executable, "apply");
+  const WeftProgram *apply = findProgram(executable, "apply");
   for (std::string flag : options.given) {
     std::string port = flag;
     for (char &c : port)

@@ -11,17 +11,9 @@
 #include "weft/Runtime/Trainer.h"
 
 #include <cstdio>
-#include <cstring>
 #include <unistd.h>
 
 using namespace weft;
-
-static const WeftProgram *microOf(const WeftExecutable &executable) {
-  for (int32_t i = 0; i < executable.numPrograms; ++i)
-    if (std::strcmp(executable.programs[i].name, "micro") == 0)
-      return &executable.programs[i];
-  return nullptr;
-}
 
 /// A file that is begun and dropped leaves nothing.
 static Status checkWritable(const std::string &path) {
@@ -38,7 +30,7 @@ static void warn(const std::string &text) {
 Status Run::openInputs() {
   if (!options.trains())
     return Status::success();
-  const WeftProgram *micro = microOf(executable);
+  const WeftProgram *micro = findProgram(executable, "micro");
   auto opened = openData(options, metadata,
                          micro ? dataInputs(*micro) : std::vector<WeftPort>());
   if (!opened)

@@ -22,15 +22,6 @@ static const WeftTensor *findState(const WeftExecutable &executable,
   return nullptr;
 }
 
-/// The commands of a program; none if there is no such program.
-static const WeftProgram *findProgram(const WeftExecutable &executable,
-                                      const char *name) {
-  for (int32_t i = 0; i < executable.numPrograms; ++i)
-    if (std::strcmp(executable.programs[i].name, name) == 0)
-      return &executable.programs[i];
-  return nullptr;
-}
-
 /// The number that `init` writes to a tensor of one element, if it is one of
 /// its constants.
 static std::optional<float> firstValue(const WeftExecutable &executable,

@@ -62,6 +62,10 @@ struct ContextOptions {
   CpuIsa isa = CpuIsa::Avx512;
 };
 
+/// The program of that name, or null.
+const WeftProgram *findProgram(const WeftExecutable &executable,
+                               const char *name);
+
 } // namespace weft
 
 struct WeftContext {
