@@ -98,6 +98,7 @@ static void addPeak(plan::ProgramOp program, const Liveness &liveness,
                     MemoryReport &report) {
   report.lowerBound = liveness.peakBytes;
   report.activations = report.temporaries = report.inputs = 0;
+  report.activationElements = 0;
   report.largest.clear();
   report.peak = {program.getSymName().str(), "", "", ""};
   int64_t position = liveness.peakPosition;
@@ -115,6 +116,9 @@ static void addPeak(plan::ProgramOp program, const Liveness &liveness,
     (described.role == "input"        ? report.inputs
      : described.role == "activation" ? report.activations
                                       : report.temporaries) += buffer.bytes;
+    if (described.role == "activation")
+      report.activationElements +=
+          cast<MemRefType>(buffer.root.getType()).getNumElements();
     report.largest.push_back(std::move(described));
   }
   llvm::sort(report.largest, [](const auto &a, const auto &b) {
@@ -147,6 +151,8 @@ MemoryReport computeMemoryReport(ModuleOp module) {
     if (liveness.peakBytes > report.lowerBound)
       addPeak(program, liveness, report);
   }
+  if (report.formula)
+    report.formula->activationElements = report.activationElements;
   return report;
 }
 
@@ -207,7 +213,7 @@ static std::string formatBytes(int64_t bytes) {
 
 static void printFormula(const StateFormula &formula, llvm::raw_ostream &os) {
   auto line = [&](StringRef name, int64_t bytes) {
-    os << llvm::left_justify(name, 42) << (bytes < 0 ? '-' : ' ')
+    os << llvm::left_justify(name, 48) << (bytes < 0 ? '-' : ' ')
        << formatBytes(std::abs(bytes)) << '\n';
   };
   os << "state of mixed precision, P = " << formula.parameters
@@ -216,6 +222,11 @@ static void printFormula(const StateFormula &formula, llvm::raw_ostream &os) {
   for (const StateFormula::Difference &difference : formula.differences)
     line("  " + difference.what, difference.bytes);
   line("  persistent state", formula.stateBytes);
+  os << "other ways to train, A = " << formula.activationElements
+     << " elements of activations at the peak:\n";
+  for (const StateFormula::Comparison &comparison : formula.getComparisons())
+    line(("  " + llvm::Twine(comparison.formula) + " " + comparison.what).str(),
+         comparison.bytes);
 }
 
 std::string MemoryReport::toText() const {

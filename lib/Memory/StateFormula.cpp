@@ -123,12 +123,27 @@ std::optional<StateFormula> computeStateFormula(ModuleOp module) {
   return formula;
 }
 
+/// The sums that are usual for these; activations are f32 or f16 throughout.
+std::vector<StateFormula::Comparison> StateFormula::getComparisons() const {
+  int64_t p = parameters, a = activationElements;
+  return {{"f32 with Adam", "16P + 4A", 16 * p + 4 * a},
+          {"f16, f32 master weights, Adam", "16P + 2A", 16 * p + 2 * a},
+          {"the same with f32 gradients, as mmcv", "20P + 2A", 20 * p + 2 * a}};
+}
+
 llvm::json::Object StateFormula::toJson() const {
   llvm::json::Array list;
   for (const Difference &difference : differences)
     list.push_back(llvm::json::Object{{"what", difference.what},
                                       {"bytes", difference.bytes}});
+  llvm::json::Array comparisons;
+  for (const Comparison &comparison : getComparisons())
+    comparisons.push_back(llvm::json::Object{{"what", comparison.what},
+                                             {"formula", comparison.formula},
+                                             {"bytes", comparison.bytes}});
   return llvm::json::Object{{"formula", "16P"},
+                            {"activation_elements", activationElements},
+                            {"comparisons", std::move(comparisons)},
                             {"parameters", parameters},
                             {"formula_bytes", formulaBytes},
                             {"state_bytes", stateBytes},

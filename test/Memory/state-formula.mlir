@@ -13,6 +13,10 @@
 // CHECK-NEXT: parameters that are not trained 60 B
 // CHECK-NEXT: step counters and loss scale 12 B
 // CHECK-NEXT: persistent state 17.34 KiB
+// CHECK-NEXT: other ways to train, A = 3000 elements of activations at the peak:
+// CHECK-NEXT: 16P + 4A f32 with Adam 29.06 KiB
+// CHECK-NEXT: 16P + 2A f16, f32 master weights, Adam 23.20 KiB
+// CHECK-NEXT: 20P + 2A the same with f32 gradients, as mmcv 27.54 KiB
 module {
   plan.state param @exact : memref<1000xf32>
   plan.state working @exact.bf16 : memref<1000xbf16> {param = @exact}
@@ -30,6 +34,14 @@ module {
   plan.state working @frozen.bf16 : memref<10xbf16> {param = @frozen}
   plan.state optimizer @step : memref<i64>
   plan.state scaler @loss_scale : memref<f32>
+  plan.program "micro" @micro {
+    %a = plan.alloc activation : memref<2000xbf16>
+    %b = plan.alloc activation : memref<1000xf32>
+    %t = plan.alloc temporary : memref<10xf32>
+    plan.call "weft_cpu_fill"(write %a : memref<2000xbf16>) floats [1.0]
+    plan.call "weft_cpu_fill"(write %b : memref<1000xf32>) floats [1.0]
+    plan.call "weft_cpu_copy"(read %b : memref<1000xf32>, read %a : memref<2000xbf16>, write %t : memref<10xf32>)
+  }
 }
 
 // -----

@@ -23,6 +23,7 @@ struct MemoryReport {
   int64_t workingCopies = 0;
   // Transient, live at the peak command.
   int64_t activations = 0;
+  int64_t activationElements = 0;
   int64_t temporaries = 0;
   int64_t inputs = 0;
   /// What library calls allocate outside the arena, at most.

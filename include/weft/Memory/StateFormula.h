@@ -28,6 +28,15 @@ struct StateFormula {
   };
   std::vector<Difference> differences;
 
+  /// A: elements of the activations at the peak.
+  int64_t activationElements = 0;
+  /// What other ways to train take for the same P and A.
+  struct Comparison {
+    const char *what, *formula;
+    int64_t bytes;
+  };
+  std::vector<Comparison> getComparisons() const;
+
   llvm::json::Object toJson() const;
 };
 
