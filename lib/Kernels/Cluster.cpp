@@ -243,8 +243,16 @@ void Cluster::rebuildSpace() {
     space.add(op);
 }
 
-/// Most ops that come here fit: the space is changed in place.
 bool ClusterBuilder::join(Operation *op, Cluster &cluster) {
+  if (!tryJoin(op, cluster))
+    return false;
+  commit(op, cluster);
+  return true;
+}
+
+/// Adds the op to the cluster, which is not yet its owner. Most ops that come
+/// here fit: the space is changed in place.
+bool ClusterBuilder::tryJoin(Operation *op, Cluster &cluster) {
   int64_t points = cluster.space.getNumPoints();
   bool reduced = cluster.space.hasReduction();
   llvm::SmallVector<Operation *> added;
@@ -254,7 +262,6 @@ bool ClusterBuilder::join(Operation *op, Cluster &cluster) {
     return false;
   }
   cluster.add(added);
-  commit(op, cluster);
   return true;
 }
 
@@ -280,7 +287,7 @@ bool ClusterBuilder::joinAll(Operation *op,
     if (candidate->space.hasReduction() != merged.space.hasReduction() &&
         isNarrow(merged.space))
       return false;
-  if (!join(op, merged))
+  if (!tryJoin(op, merged))
     return false;
   *candidates.front() = std::move(merged);
   for (Operation *next : candidates.front()->ops)

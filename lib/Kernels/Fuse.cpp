@@ -17,6 +17,32 @@ static void eraseDeadOps(Block &block) {
       op.erase();
 }
 
+/// Whether a routine or the end of the program reads the elements, maybe under
+/// another shape.
+static bool isReadByRoutine(Operation *user) {
+  if (isa<ReshapeOp, FenceOp>(user))
+    return llvm::any_of(user->getUsers(), isReadByRoutine);
+  return !isa<ReduceOp, ScalarBodyOpInterface>(user);
+}
+
+/// Kernels read through a broadcast; routines need its elements in memory,
+/// which a cast to the same type makes a kernel write.
+static void materializeBroadcasts(Block &block) {
+  for (auto broadcast :
+       llvm::make_early_inc_range(block.getOps<BroadcastOp>())) {
+    if (llvm::none_of(broadcast->getUsers(), isReadByRoutine))
+      continue;
+    OpBuilder builder(broadcast->getContext());
+    builder.setInsertionPointAfter(broadcast);
+    auto copy = CastOp::create(builder, broadcast.getLoc(),
+                               broadcast.getResult().getType(), broadcast);
+    copyScope(broadcast, copy);
+    broadcast.getResult().replaceUsesWithIf(copy, [&](OpOperand &use) {
+      return use.getOwner() != copy && isReadByRoutine(use.getOwner());
+    });
+  }
+}
+
 /// One remark per kernel: what it computes and how often it runs.
 static void describeKernels(ModuleOp module) {
   llvm::MapVector<StringRef, unsigned> calls;
@@ -61,6 +87,7 @@ struct Fuse : impl::FusePassBase<Fuse> {
       return failure();
     Block &block = program.getBody().front();
     eraseDeadOps(block);
+    materializeBroadcasts(block);
     ClusterBuilder builder(block,
                            FusionLimits{maxOps, maxBuffers, explain, apart});
     if (failed(builder.run()))

@@ -60,6 +60,7 @@ private:
   Cluster *findSibling(mlir::Operation *op);
   bool joinAll(mlir::Operation *op, llvm::ArrayRef<Cluster *> candidates);
   bool join(mlir::Operation *op, Cluster &cluster);
+  bool tryJoin(mlir::Operation *op, Cluster &cluster);
   bool reportMissed(mlir::Operation *op, llvm::ArrayRef<Cluster *> producers);
   void reportApart(mlir::Operation *op) const;
   const char *refuse(mlir::Operation *op, const Cluster &cluster,
