@@ -55,7 +55,7 @@ static const FlagSpec kPrecisionFlags[] = {
     {"scaler-consecutive", FlagKind::Switch, CompileFlag, "", "",
      "deepspeed: every clean step refills the hysteresis"},
     {"scaler-min", FlagKind::Double, CompileFlag, "", "X",
-     "least loss scale; default: torch 0, the others 1"},
+     "least loss scale; default: torch and colossalai 0, the others 1"},
     {"master-weights", FlagKind::Enum, CompileFlag, "on", "",
      "keep f32 weights beside low-precision ones", "on|off"},
     {"working-copies", FlagKind::Enum, CompileFlag, "on", "",

@@ -12,7 +12,7 @@ using namespace weft;
 //===----------------------------------------------------------------------===//
 
 static std::string identity(const FlagValues &) { return ""; }
-/// A path as the value of a pass option: quoted, it may hold blanks and braces.
+/// A path as the value of a pass option: quoted, it may hold blanks and commas.
 static std::string quotedPath(const FlagValues &flags, const char *flag) {
   const std::string &path = flags.getText(flag);
   char quote = path.find('\'') == std::string::npos ? '\'' : '"';

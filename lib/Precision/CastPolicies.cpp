@@ -70,7 +70,7 @@ CastDecision CastPolicies::decide(CastPolicyOpInterface op) {
     }
   }
   if (chosen)
-    return {*chosen->policy, chosen->place};
+    return {*chosen->policy, chosen->place, /*isOverride=*/true};
   if (std::optional<CastPolicy> policy = findRecipePolicy(recipe, name))
     return {*policy, recipe == CastRecipe::Llm ? "the recipe llm"
                                                : "the recipe pure-f16"};

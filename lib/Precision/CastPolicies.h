@@ -26,6 +26,7 @@ std::string castTableName(mlir::OperationName op, const CastRule &rule);
 struct CastDecision {
   CastPolicy policy;
   std::string source;
+  bool isOverride = false; // the user's own word
 
   /// "lower in the cuda lists".
   std::string spell() const {

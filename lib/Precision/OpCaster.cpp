@@ -289,7 +289,7 @@ LogicalResult OpCaster::castOp(Operation *op, CastSettings settings) {
                   decision.policy == CastPolicy::Narrow ||
                   decision.policy == CastPolicy::Promote;
   // Results of ops with statistics are f32 anyway.
-  bool keepsLoss = lossOps.contains(op) && mayBeLow &&
+  bool keepsLoss = lossOps.contains(op) && mayBeLow && !decision.isOverride &&
                    rules.getCastRule().operands != CastOperands::Statistics;
   if (keepsLoss) {
     why = "a loss is computed in f32";

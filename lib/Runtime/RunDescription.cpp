@@ -76,7 +76,8 @@ std::string Run::describeScaler() const {
           std::to_string(scaler.interval) + " clean steps, times " +
           shortest(scaler.backoff) + " after a skip";
   if (scaler.hysteresis > 1)
-    text += ", hysteresis " + std::to_string(scaler.hysteresis);
+    text += ", hysteresis " + std::to_string(scaler.hysteresis) +
+            (scaler.consecutive ? " (consecutive)" : "");
   if (scaler.minimum > 0)
     text += ", at least " + shortest(scaler.minimum);
   return text + "\n";
@@ -95,6 +96,7 @@ static Json scalerJson(const LossScaler &scaler) {
   object.set("backoff", scaler.backoff);
   object.set("interval", scaler.interval);
   object.set("hysteresis", scaler.hysteresis);
+  object.set("consecutive", scaler.consecutive);
   object.set("minimum", scaler.minimum);
   return object;
 }

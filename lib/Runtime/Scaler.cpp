@@ -66,6 +66,7 @@ LossScaler LossScaler::of(const WeftExecutable &executable) {
       static_cast<ScalePolicy>(int(ScalePolicy::Torch) + int(update->ints[0]));
   scaler.interval = update->ints[1];
   scaler.hysteresis = update->ints[2];
+  scaler.consecutive = update->ints[3] != 0;
   scaler.growth = update->floats[0];
   scaler.backoff = update->floats[1];
   scaler.minimum = update->floats[2];

@@ -18,7 +18,8 @@ ScalerNumbers ScalerNumbers::getDefaults(ScalerPolicy policy) {
   if (policy == ScalerPolicy::Torch)
     return numbers;
   numbers.interval = 1000;
-  numbers.minimum = 1.0;
+  if (policy != ScalerPolicy::ColossalAI)
+    numbers.minimum = 1.0;
   if (policy == ScalerPolicy::Mmcv)
     numbers.init = 4294967296.0;
   if (hasHysteresis(policy))
@@ -45,7 +46,6 @@ static ScalerProblem problem(const char *name, const char *rule,
 std::optional<ScalerProblem> findProblem(const ScalerNumbers &numbers) {
   float growth = static_cast<float>(numbers.growth);
   float backoff = static_cast<float>(numbers.backoff);
-  float minimum = static_cast<float>(numbers.minimum);
   if (!(growth > 1.0f) || !std::isfinite(growth))
     return problem("growth", "to be finite in f32 and above 1", numbers.growth);
   if (!(backoff > 0.0f && backoff < 1.0f))
@@ -59,9 +59,9 @@ std::optional<ScalerProblem> findProblem(const ScalerNumbers &numbers) {
                    numbers.hysteresis);
   if (numbers.consecutive && numbers.policy != ScalerPolicy::DeepSpeed)
     return {{"consecutive", "to be false with this policy", "true"}};
-  if (!(minimum >= 0.0f) || !std::isfinite(minimum) ||
-      (minimum == 0.0f && numbers.minimum != 0.0))
-    return problem("minimum", "to be 0, or finite in f32 and above 0",
+  if (numbers.minimum != 0.0 && !toLossScale(numbers.minimum))
+    return problem("minimum",
+                   "to be 0, or above 0 and finite in f32, as its inverse",
                    numbers.minimum);
   if (!toLossScale(numbers.init))
     return problem("init", kScaleRule, numbers.init);

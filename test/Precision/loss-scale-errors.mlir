@@ -37,11 +37,11 @@
 // INTERVAL: expects interval to be at least 1, but got 0
 // HYSTERESIS: expects hysteresis to be at least 1, but got 0
 // TORCH: expects hysteresis to be 1 with this policy, but got 2
-// MINIMUM: expects minimum to be 0, or finite in f32 and above 0, but got -1
+// MINIMUM: expects minimum to be 0, or above 0 and finite in f32, as its inverse, but got -1
 // BELOW: expects init to be at least the minimum, but got 0.5
 // ROUNDED: expects growth to be finite in f32 and above 1, but got 1.00000001
 // ROUNDEDBACKOFF: expects backoff to lie in (0, 1) in f32, but got
-// TINY: expects minimum to be 0, or finite in f32 and above 0, but got 1e-60
+// TINY: expects minimum to be 0, or above 0 and finite in f32, as its inverse, but got 1e-60
 // CONSECUTIVE: expects consecutive to be false with this policy, but got true
 
 module {

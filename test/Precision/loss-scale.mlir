@@ -42,7 +42,7 @@
 // CONSECUTIVE: consecutive = true, growth = 2.000000e+00 : f64, hysteresis = 2 : i64
 // FUSED: hysteresis = 1 : i64, interval = 1000 : i64, minimum = 1.000000e+00 : f64, policy = #weft.scaler_policy<deepspeed_fused>
 // FUSED: weft.constant dense<[0, -1, 1]> : tensor<3xi64>
-// COLOSSAL: hysteresis = 2 : i64, interval = 1000 : i64, minimum = 1.000000e+00 : f64, policy = #weft.scaler_policy<colossalai>
+// COLOSSAL: hysteresis = 2 : i64, interval = 1000 : i64, minimum = 0.000000e+00 : f64, policy = #weft.scaler_policy<colossalai>
 // COLOSSAL: weft.constant dense<[0, 0, 2]> : tensor<3xi64>
 
 weft.param @w : tensor<4xf32>

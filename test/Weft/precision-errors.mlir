@@ -144,7 +144,7 @@ weft.program @p(%s: tensor<f32> {weft.input = "s"}, %c: tensor<3xi64> {weft.inpu
 // -----
 
 weft.program @p(%s: tensor<f32> {weft.input = "s"}, %c: tensor<3xi64> {weft.input = "c"}, %b: tensor<i1> {weft.input = "b"}) attributes {kind = #weft.kind<model>} {
-  // expected-error @below {{expects minimum to be 0, or finite in f32 and above 0, but got -1}}
+  // expected-error @below {{expects minimum to be 0, or above 0 and finite in f32, as its inverse, but got -1}}
   %t:3 = weft.scaler_update %s, %c, %b {policy = #weft.scaler_policy<deepspeed>, growth = 2.0 : f64, backoff = 0.5 : f64, interval = 3, minimum = -1.0 : f64}
   weft.return
 }

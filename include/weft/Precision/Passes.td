@@ -87,7 +87,7 @@ def LossScalePass : Pass<"weft-loss-scale", "::mlir::ModuleOp"> {
     | deepspeed | 65536 | 2 | 0.5 | 1000 | 2 | 1 |
     | mmcv | 2^32 | 2 | 0.5 | 1000 | 1 | 1 |
     | deepspeed_fused | 65536 | 2 | 0.5 | 1000 | 1 | 1 |
-    | colossalai | 65536 | 2 | 0.5 | 1000 | 2 | 1 |
+    | colossalai | 65536 | 2 | 0.5 | 1000 | 2 | 0 |
 
     `consecutive` is DeepSpeed's consecutive_hysteresis (policy deepspeed).
 

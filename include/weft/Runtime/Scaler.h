@@ -39,6 +39,7 @@ struct LossScaler {
   const WeftTensor *state = nullptr; // i64[3] of Library.h; only if dynamic
   std::optional<float> first;        // what `init` writes
   int64_t interval = 0, hysteresis = 0;
+  bool consecutive = false;
   double growth = 0.0, backoff = 0.0, minimum = 0.0;
 
   bool isDynamic() const { return policy > ScalePolicy::Fixed; }

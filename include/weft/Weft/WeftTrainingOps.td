@@ -64,7 +64,7 @@ def Weft_ScalerUpdateOp : Weft_Op<"scaler_update", [Pure]> {
     - `deepspeed` (DynamicLossScaler): the first `hysteresis` - 1 overflows spare
       the scale, then each multiplies it by `backoff`, not below `minimum`; it
       grows (and hysteresis is refilled) when the steps since the last overflow
-      are a multiple of `interval`. The tracker is the number of steps;
+      are a multiple of `interval`. The tracker is the number of steps.
       With `consecutive`, every clean step refills hysteresis;
     - `mmcv` (LossScaler): as deepspeed with hysteresis 1;
     - `deepspeed_fused` (FP16_Optimizer): no hysteresis; the scale grows when the
