@@ -60,6 +60,21 @@ static std::string opsOf(plan::CommandOpInterface command,
   return names.join();
 }
 
+/// Whether a fused kernel holds a constant that is not finite: what it makes of
+/// it is no op's fault.
+static bool holdsInfinity(plan::CommandOpInterface command,
+                          const SymbolTable &symbols) {
+  auto kernel = symbols.lookup<KernelOp>(command.getRoutine());
+  if (!kernel)
+    return false;
+  return llvm::any_of(kernel.getBody().getOps<ConstantOp>(), [](ConstantOp op) {
+    auto values = dyn_cast<DenseFPElementsAttr>(op.getValue());
+    return values &&
+           llvm::any_of(values.getValues<APFloat>(),
+                        [](const APFloat &v) { return !v.isFinite(); });
+  });
+}
+
 /// What users call the bytes of a buffer: a state or an output, or "".
 static std::string nameOf(Value buffer) {
   Value root = plan::getRoot(buffer);
@@ -112,6 +127,7 @@ Json weft::debugTable(ModuleOp module) {
         Json row = Json::object();
         row.set("at", placeOf(op.getLoc()));
         row.set("ops", opsOf(command, symbols));
+        row.set("infinite", holdsInfinity(command, symbols));
         row.set("writes", writesOf(command));
         commands.push(std::move(row));
       }

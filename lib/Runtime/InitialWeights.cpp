@@ -8,6 +8,7 @@
 #include "weft/Runtime/Ports.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <set>
 #include <sys/stat.h>
@@ -115,16 +116,42 @@ static bool isFloat(TensorType type) {
          type == TensorType::BF16 || type == TensorType::F64;
 }
 
+/// Reads the values as f32, through which all go, and counts those that are
+/// finite in f64 alone.
+static Status readWide(const SafetensorsModel::Entry &entry,
+                       std::vector<float> &values, int64_t &lost) {
+  if (Status s = entry.file->readFloats(*entry.info, values.data()); !s)
+    return s;
+  if (entry.info->type != TensorType::F64)
+    return Status::success();
+  const uint8_t *data = entry.file->data(*entry.info);
+  for (size_t i = 0; i < values.size(); ++i) {
+    double wide;
+    std::memcpy(&wide, data + 8 * i, 8);
+    lost += std::isfinite(wide) && !std::isfinite(values[i]);
+  }
+  return Status::success();
+}
+
 /// The values stay finite in a weight that is kept in a narrower type.
 static Status checkValues(const WeftTensor &tensor,
                           const SafetensorsModel::Entry &entry) {
   TensorType type = tensorTypeOf(tensor.dtype);
   bool isLow = tensor.dtype == WEFT_F16 || tensor.dtype == WEFT_BF16;
-  if (!isLow || entry.info->type == type)
+  bool narrows = isLow || (entry.info->type == TensorType::F64 &&
+                           tensor.dtype != WEFT_F64);
+  if (!narrows || entry.info->type == type)
     return Status::success();
   std::vector<float> values(size_t(elementsOf(tensor)));
-  if (Status s = entry.file->readFloats(*entry.info, values.data()); !s)
+  int64_t lost = 0;
+  if (Status s = readWide(entry, values, lost); !s)
     return s;
+  if (lost > 0)
+    return inputError("expects weights that F32 can hold, but " +
+                      std::to_string(lost) + " of " +
+                      std::to_string(values.size()) + " elements of " +
+                      inQuotes(entry.info->name) + " are too large")
+        .at(entry.file->path());
   if (Status s = checkOverflow(entry.info->name, values, type); !s)
     return s.takeError()
         .at(entry.file->path())

@@ -56,12 +56,15 @@ Expected<NanHunt::Command> NanHunt::readCommand(const JsonCursor &json,
   Command entry;
   auto place = json.getString("at"), ops = json.getString("ops");
   auto writes = json.get("writes");
-  if (!place || !ops || !writes)
-    return (!place ? place.takeError()
-            : !ops ? ops.takeError()
-                   : writes.takeError());
+  auto infinite = json.getBool("infinite");
+  if (!place || !ops || !writes || !infinite)
+    return (!place    ? place.takeError()
+            : !ops    ? ops.takeError()
+            : !writes ? writes.takeError()
+                      : infinite.takeError());
   entry.place = *place;
   entry.ops = *ops;
+  entry.holdsInfinity = *infinite;
   auto size = writes->arraySize();
   if (!size)
     return size.takeError();
@@ -156,6 +159,10 @@ private:
 };
 } // namespace
 
+static const char *nameOf(double value) {
+  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
 /// The first element that is not finite, in row-major order, and its value; or
 /// -1.
 int64_t NanHunt::find(const Written &written, const char *data, double &value) {
@@ -177,14 +184,13 @@ static bool isUpdate(const WeftProgram &program) {
   return name == "apply" || name == "refresh";
 }
 
-bool NanHunt::isState(const std::string &name) const {
-  const WeftExecutable &executable = *context.executable();
-  return std::any_of(
-      executable.tensors, executable.tensors + executable.numTensors,
-      [&](const WeftTensor &state) { return name == state.name; });
-}
+//===----------------------------------------------------------------------===//
+// Where values that are not finite lie
+//===----------------------------------------------------------------------===//
 
 bool NanHunt::isFed(const WeftCommand &command, const Command &entry) const {
+  if (entry.holdsInfinity)
+    return true;
   bool reads = false;
   for (int32_t i = 0; i < command.numBuffers; ++i) {
     bool isWritten = std::any_of(
@@ -201,24 +207,80 @@ bool NanHunt::isFed(const WeftCommand &command, const Command &entry) const {
   return !reads;
 }
 
-/// Notes what the bytes of a written buffer hold now.
-void NanHunt::mark(const WeftCommand &command, const Written &written,
-                   bool finite) {
-  int64_t begin = command.offsets[written.buffer];
-  if (finite) {
-    tainted.erase(begin);
-    return;
+/// Notes what the bytes [begin, end) hold now.
+void NanHunt::mark(int64_t begin, int64_t end, bool finite) {
+  auto at = tainted.lower_bound(begin);
+  if (at != tainted.begin() && std::prev(at)->second > begin)
+    --at;
+  while (at != tainted.end() && at->first < end) {
+    auto [from, to] = *at;
+    at = tainted.erase(at);
+    if (from < begin)
+      tainted[from] = begin;
+    if (to > end)
+      tainted[end] = to;
   }
+  if (!finite)
+    tainted[begin] = end;
+}
+
+/// Bytes from the first to the last element of a buffer.
+int64_t NanHunt::extent(const Written &written) {
   int64_t last = 0;
   for (size_t d = 0; d < written.runs.size(); ++d)
     last += (written.runs[d] - 1) * std::max<int64_t>(written.strides[d], 0);
-  tainted[begin] = begin + (last + 1) * dtypeBytes(written.dtype);
+  return (last + 1) * dtypeBytes(written.dtype);
 }
+
+/// Looks at a dense tensor from outside the programs; what it is called is the
+/// sentence if nothing else is.
+void NanHunt::lookAt(const std::string &what, int32_t dtype, int64_t offset,
+                     int64_t bytes) {
+  if (dtype != WEFT_F32 && dtype != WEFT_F64 && dtype != WEFT_F16 &&
+      dtype != WEFT_BF16)
+    return;
+  int64_t count = bytes / dtypeBytes(dtype);
+  Written whole = {0, dtype, "", {count}, {count}, {1}};
+  double value = 0.0;
+  const char *data = static_cast<const char *>(context.at(offset));
+  int64_t element = count > 0 ? find(whole, data, value) : -1;
+  if (element < 0)
+    return;
+  mark(offset, offset + bytes, /*finite=*/false);
+  auto writer = writers.find(what);
+  if (any.empty())
+    any = writer != writers.end()
+              ? writer->second
+              : what + " came in with " + nameOf(value) + " in element " +
+                    std::to_string(element);
+}
+
+void NanHunt::lookAtWeights() {
+  const WeftExecutable &executable = *context.executable();
+  for (int32_t i = 0; i < executable.numTensors; ++i) {
+    const WeftTensor &tensor = executable.tensors[i];
+    if (tensor.kind == WEFT_PARAM || tensor.kind == WEFT_WORKING)
+      lookAt("weight " + inQuotes(tensor.name), tensor.dtype, tensor.offset,
+             tensor.bytes);
+  }
+}
+
+void NanHunt::lookAtInputs(const WeftProgram &program) {
+  for (int32_t i = 0; i < program.numInputs; ++i) {
+    const WeftPort &port = program.inputs[i];
+    lookAt("input " + inQuotes(port.name), port.dtype, port.offset, port.bytes);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Commands
+//===----------------------------------------------------------------------===//
 
 bool NanHunt::check(const WeftProgram &program, const WeftCommand &command,
                     void *const *buffers) {
-  if (onPurpose.count(&command))
-    return true;
+  // Limits of an update may be infinite.
+  if (&command == program.commands && !isUpdate(program))
+    lookAtInputs(program);
   const Command &entry = programs[program.name][&command - program.commands];
   const bool fed = isFed(command, entry);
   bool found = false;
@@ -226,25 +288,26 @@ bool NanHunt::check(const WeftProgram &program, const WeftCommand &command,
     double value = 0.0;
     int64_t element = find(
         written, static_cast<const char *>(buffers[written.buffer]), value);
-    mark(command, written, element < 0);
-    if (element < 0 || found)
+    int64_t begin = command.offsets[written.buffer];
+    mark(begin, begin + extent(written), element < 0);
+    if (element < 0 || found || onPurpose.count(&command))
       continue;
     found = true;
-    std::string text =
-        describe(program, command, entry, written, element, value);
-    if (any.empty())
-      any = text;
-    if (fed)
-      makers.push_back(&command);
-    else if (isUpdate(program) && isState(written.name))
-      carried = carried.empty() ? text : carried;
-    else {
-      makers.push_back(&command);
-      if (first.empty())
-        first = text;
-    }
+    note(program, command, fed, written,
+         describe(program, command, entry, written, element, value));
   }
   return true;
+}
+
+void NanHunt::note(const WeftProgram &program, const WeftCommand &command,
+                   bool fed, const Written &written, const std::string &text) {
+  if (!fed && isUpdate(program) && !written.name.empty())
+    writers["weight " + inQuotes(written.name)] = text;
+  if (any.empty())
+    any = text;
+  if (!fed && first.empty())
+    first = text;
+  makers.push_back(&command);
 }
 
 /// `weft_cpu_gemm in h.3.attn (model.mlir:12) of program micro made inf:
@@ -261,7 +324,7 @@ std::string NanHunt::describe(const WeftProgram &program,
   if (!entry.place.empty())
     text += " at " + entry.place;
   text += std::string(", program ") + program.name + ", made the first ";
-  text += std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+  text += nameOf(value);
   text += ": element " + std::to_string(element) + " of " +
           dtypeName(written.dtype) + shapeText(written.dims);
   return written.name.empty() ? text : text + " " + inQuotes(written.name);
@@ -272,6 +335,7 @@ void NanHunt::begin() {
   any.clear();
   tainted.clear();
   makers.clear();
+  lookAtWeights();
 }
 
 void NanHunt::blame(const std::string &text) {
@@ -281,7 +345,7 @@ void NanHunt::blame(const std::string &text) {
 
 std::string NanHunt::finish(bool good) {
   if (!good)
-    return !carried.empty() ? carried : !first.empty() ? first : any;
+    return first.empty() ? any : first;
   onPurpose.insert(makers.begin(), makers.end());
   return "";
 }

@@ -20,9 +20,10 @@
 namespace weft {
 
 /// Looks at what every command wrote, as long as it lives. The command that is
-/// named read finite values only: an infinity that a constant holds is passed
-/// on, not made. What @apply or @refresh wrote to a state (a copy of a weight
-/// that overflows its type) is the reason of all that follows.
+/// named read finite values only, as far as its buffers begin in none: an
+/// infinity that a constant, an input or a weight holds is passed on, not made.
+/// If there is no such command, the first place with such a value is named, and
+/// for a weight or its copy what wrote it there.
 class NanHunt {
 public:
   /// `table` is the metadata's `debug_nan`; wrong text is an internal error.
@@ -55,6 +56,7 @@ private:
   };
   struct Command {
     std::string place, ops;
+    bool holdsInfinity = false; // in a constant
     std::vector<Written> writes;
   };
 
@@ -64,11 +66,17 @@ private:
   static int64_t find(const Written &written, const char *data, double &value);
   bool check(const WeftProgram &program, const WeftCommand &command,
              void *const *buffers);
-  bool isState(const std::string &name) const;
   /// Whether a buffer that the command only reads holds a non-finite value, or
-  /// it reads none: a constant.
+  /// the command makes its values of constants.
   bool isFed(const WeftCommand &command, const Command &entry) const;
-  void mark(const WeftCommand &command, const Written &written, bool finite);
+  void mark(int64_t begin, int64_t end, bool finite);
+  static int64_t extent(const Written &written);
+  void lookAt(const std::string &what, int32_t dtype, int64_t offset,
+              int64_t bytes);
+  void lookAtWeights();
+  void lookAtInputs(const WeftProgram &program);
+  void note(const WeftProgram &program, const WeftCommand &command, bool fed,
+            const Written &written, const std::string &text);
   std::string describe(const WeftProgram &program, const WeftCommand &command,
                        const Command &entry, const Written &written,
                        int64_t element, double value) const;
@@ -77,11 +85,12 @@ private:
   std::map<std::string, std::vector<Command>> programs;
   std::set<const WeftCommand *> onPurpose;
   std::vector<const WeftCommand *> makers; // of this step
-  /// Arena bytes that hold a non-finite value, by their first.
+  /// Arena bytes that hold a non-finite value: ends by begins, disjoint.
   std::map<int64_t, int64_t> tainted;
-  std::string first;   // made by a command from finite values
-  std::string any;     // wherever it came from
-  std::string carried; // in a state, from an earlier step on
+  /// What made a weight or a copy of one non-finite.
+  std::map<std::string, std::string> writers;
+  std::string first; // made by a command from finite values
+  std::string any;   // wherever it came from
 };
 
 } // namespace weft
