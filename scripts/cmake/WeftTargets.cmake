@@ -13,6 +13,13 @@ endfunction()
 # at -O1, which halves the build. What executables link is built at full speed.
 set(WEFT_COMPILER_OPTIONS "$<$<CONFIG:Release>:-O1>")
 
+# LLVM's headers lay out statistics and more by NDEBUG: it is the library's, so
+# that a Debug build reads what the library wrote.
+set(WEFT_COMPILER_DEFINITIONS "")
+if(NOT LLVM_ENABLE_ASSERTIONS)
+  set(WEFT_COMPILER_DEFINITIONS "$<$<CONFIG:Debug>:NDEBUG>")
+endif()
+
 # One precompiled header serves every compiler-side target.
 if(NOT TARGET weft_pch)
   if(NOT EXISTS "${CMAKE_BINARY_DIR}/weft_pch.cpp")
@@ -20,6 +27,7 @@ if(NOT TARGET weft_pch)
   endif()
   add_library(weft_pch OBJECT "${CMAKE_BINARY_DIR}/weft_pch.cpp")
   target_include_directories(weft_pch SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+  target_compile_definitions(weft_pch PUBLIC ${WEFT_COMPILER_DEFINITIONS})
   target_precompile_headers(weft_pch PRIVATE
     "<mlir/IR/Builders.h>" "<mlir/IR/BuiltinOps.h>" "<mlir/IR/BuiltinTypes.h>"
     "<mlir/IR/OpImplementation.h>" "<mlir/IR/PatternMatch.h>" "<mlir/Pass/Pass.h>"
@@ -31,6 +39,7 @@ if(NOT TARGET weft_pch)
 endif()
 
 function(weft_compiler_side name)
+  target_compile_definitions(${name} PUBLIC ${WEFT_COMPILER_DEFINITIONS})
   target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
   target_precompile_headers(${name} REUSE_FROM weft_pch)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
