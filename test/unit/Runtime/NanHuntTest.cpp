@@ -37,9 +37,10 @@ const WeftExecutable kExecutable = {WEFT_ABI_VERSION, 1,   0,    0, &kProgram,
                                     nullptr,          256, "{}", 2};
 
 const char *const kTable =
-    R"({"micro": [{"at": "m.mlir:3", "ops": "log",
+    R"({"micro": [{"at": "m.mlir:3", "ops": "log", "infinite": false,
                    "writes": [[1, "f32", "y", [2], [2]]]},
-                  {"at": "", "ops": "", "writes": [[0, "f64", "", [], []]]}]})";
+                  {"at": "", "ops": "", "infinite": false,
+                   "writes": [[0, "f64", "", [], []]]}]})";
 
 struct HuntTest : testing::Test {
   void SetUp() override {
@@ -91,14 +92,19 @@ TEST(Hunt, refusesATableOfOtherCommands) {
       {std::pair<const char *, const char *>{
            R"({"micro": []})", "the metadata's debug_nan does not describe the "
                                "commands of program micro"},
-       {R"({"micro": [{"at": "", "ops": "", "writes": [[2, "f32", "", [], []]]},
-                       {"at": "", "ops": "", "writes": []}]})",
+       {R"({"micro": [{"at": "", "ops": "", "infinite": false,
+                       "writes": [[2, "f32", "", [], []]]},
+                       {"at": "", "ops": "", "infinite": false,
+                        "writes": []}]})",
         "expects [buffer, type, name, dims, strides]"},
-       {R"({"micro": [{"at": "", "ops": "", "writes": [[1, "i32", "", [], []]]},
-                       {"at": "", "ops": "", "writes": []}]})",
+       {R"({"micro": [{"at": "", "ops": "", "infinite": false,
+                       "writes": [[1, "i32", "", [], []]]},
+                       {"at": "", "ops": "", "infinite": false,
+                        "writes": []}]})",
         "expects [buffer, type, name, dims, strides]"},
-       {R"({"micro": [{"at": "", "ops": "", "writes": [[1]]},
-                       {"at": "", "ops": "", "writes": []}]})",
+       {R"({"micro": [{"at": "", "ops": "", "infinite": false, "writes": [[1]]},
+                       {"at": "", "ops": "", "infinite": false,
+                        "writes": []}]})",
         "expects five fields"}}) {
     auto hunt = NanHunt::create(*context, *parseJson(table, "table"));
     ASSERT_FALSE(hunt.ok());
