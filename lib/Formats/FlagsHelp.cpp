@@ -14,8 +14,8 @@ static std::string usageText(const FlagSpec &spec) {
   result += "--" + std::string(spec.name);
   if (spec.kind == FlagKind::Switch)
     return result;
-  if (*spec.placeholder)
-    return result + " " + spec.placeholder;
+  if (*spec.valueName)
+    return result + " " + spec.valueName;
   return spec.kind == FlagKind::Enum ? result + "=" + spec.choices : result;
 }
 

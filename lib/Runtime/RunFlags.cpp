@@ -6,9 +6,9 @@ using namespace weft;
 
 static const double kInf = std::numeric_limits<double>::infinity();
 
-static FlagSpec text(const char *name, const char *placeholder,
+static FlagSpec text(const char *name, const char *valueName,
                      const char *help) {
-  return {name, FlagKind::String, RunFlag, "", placeholder, help};
+  return {name, FlagKind::String, RunFlag, "", valueName, help};
 }
 
 static FlagSpec integer(const char *name, const char *defaultText,

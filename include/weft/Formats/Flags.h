@@ -40,7 +40,7 @@ struct FlagSpec {
   FlagKind kind;
   FlagGroup group;
   const char *defaultText;  // "" when there is none
-  const char *placeholder;  // "N", "FILE"; "" shows the choices or nothing
+  const char *valueName;    // "N", "FILE"; "" shows the choices or nothing
   const char *help;         // one line, lower case, no period
   const char *choices = ""; // Enum: "f32|f16|bf16"
   double least = -std::numeric_limits<double>::infinity();

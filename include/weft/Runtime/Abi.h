@@ -141,7 +141,6 @@ struct WeftTables {
   int32_t numTensors;
   int32_t reserved;
   const int64_t *records;
-  int64_t numRecords; // words
   const char *texts;
   const int64_t *ints;
   const double *floats;

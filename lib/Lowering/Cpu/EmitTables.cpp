@@ -255,7 +255,6 @@ void TableEmitter::emitExecutable(int64_t arenaBytes) {
       int32(numTensors),
       int32(0),
       bytes(words, "weft.records"),
-      int64(records.size()),
       bytes(texts.getBytes(), "weft.texts"),
       bytes(intLists.getBytes(), "weft.ints"),
       bytes(floatLists.getBytes(), "weft.floats"),

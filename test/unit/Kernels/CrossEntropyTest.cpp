@@ -1,7 +1,6 @@
 //===- CrossEntropyTest.cpp - Losses against a naive reference ------------===//
 
-#include "Harness.h"
-#include "isa/Loops.h"
+#include "IsaLoops.h"
 
 using namespace weft;
 
@@ -112,14 +111,6 @@ void check(const Case &c, CpuIsa isa) {
     EXPECT_TRUE(sameBits(r.lse, other.lse));
     EXPECT_TRUE(sameBits(r.gradient, other.gradient));
   }
-}
-
-const Loops *loopsFor(CpuIsa isa) {
-  if (isa > detectCpuIsa())
-    return nullptr;
-  return isa == CpuIsa::Avx512 ? &avx512::loops
-         : isa == CpuIsa::Avx2 ? &avx2::loops
-                               : &baseline::loops;
 }
 
 } // namespace

@@ -8,8 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Harness.h"
-#include "isa/Loops.h"
+#include "IsaLoops.h"
 
 using namespace weft;
 
@@ -23,14 +22,6 @@ template <typename Body> void forEachLowRun(Body body) {
     for (CpuIsa isa : kAllIsas)
       for (int threads : {1, 2, 3})
         body(type, threads, isa);
-}
-
-const Loops *loopsFor(CpuIsa isa) {
-  if (isa > detectCpuIsa())
-    return nullptr;
-  return isa == CpuIsa::Avx512 ? &avx512::loops
-         : isa == CpuIsa::Avx2 ? &avx2::loops
-                               : &baseline::loops;
 }
 
 /// All patterns, or patterns close to where rounding changes its mind.

@@ -39,7 +39,7 @@ const int64_t kRecords[] = {
     W, None, X, WEFT_PARAM, WEFT_F16, 1, 1, 5, 192, 6};
 
 const WeftTables kTables = {
-    WEFT_ABI_VERSION, 1,        1,          0,   kRecords, 50, kTexts, kInts,
+    WEFT_ABI_VERSION, 1,        1,          0,   kRecords, kTexts, kInts,
     kFloats,          kKernels, kLibraries, 256, "{}",     2};
 
 TEST(Unpack, Commands) {
