@@ -115,53 +115,42 @@ static std::string terms(const NamedNumbers &losses) {
   return text.empty() ? text : text + ")";
 }
 
-static std::string scaling(const StepReport &r) {
-  std::string text = format("  scale %g", r.lossScale), groups;
+static std::string skippedText(const StepReport &r) {
+  std::string groups;
   for (const auto &[name, bad] : r.foundInf)
     if (bad)
       groups += (groups.empty() ? " " : ", ") + name;
-  if (r.skipped)
-    text += "  skipped" + groups;
-  if (r.skips > 0)
-    text += format("  skips %lld", (long long)r.skips);
-  return text;
+  return r.skipped ? "  skipped" + groups : "";
 }
 
-static std::string numbers(const StepReport &r, const std::string &unit) {
-  std::string text = "loss " + number("%.4f", r.loss) + terms(r.losses) +
-                     format("  lr %.3g", r.lr);
+std::vector<ProgressField> Progress::fields(const StepReport &r) const {
+  std::vector<ProgressField> all = {
+      {format("%lld/%lld", (long long)r.step, (long long)lastStep), 0},
+      {"  loss " + number("%.4f", r.loss), 0},
+      {terms(r.losses), 10},
+      {format("  lr %.3g", r.lr), 5}};
   if (r.hasGradNorm)
-    text += "  norm " + number("%.3g", r.gradNorm);
-  if (r.hasScaler)
-    text += scaling(r);
-  text += format("  %.0f %s/s", r.tokensPerSecond, unit.c_str());
-  text += format("  %.1f ms (compute %.1f, data %.1f)", r.stepMs, r.computeMs,
-                 r.dataMs);
-  return text + "  " + humanBytes(r.memoryBytes);
+    all.push_back({"  norm " + number("%.3g", r.gradNorm), 6});
+  if (r.hasScaler) {
+    all.push_back({format("  scale %g", r.lossScale), 8});
+    all.push_back({skippedText(r), 4});
+    if (r.skips > 0)
+      all.push_back({format("  skips %lld", (long long)r.skips), 7});
+  }
+  all.push_back({format("  %.0f %s/s", r.tokensPerSecond, unit.c_str()), 3});
+  all.push_back({format("  %.1f ms", r.stepMs), 9});
+  all.push_back(
+      {format(" (compute %.1f, data %.1f)", r.computeMs, r.dataMs), 11});
+  all.push_back({"  " + humanBytes(r.memoryBytes), 12});
+  all.push_back({"  eta " + eta(r), 1});
+  return all;
 }
 
 void Progress::line(const StepReport &report) {
-  std::printf("step %lld/%lld  %s  eta %s\n", (long long)report.step,
-              (long long)lastStep, numbers(report, unit).c_str(),
-              eta(report).c_str());
-}
-
-void Progress::bar(const StepReport &report) {
-  // Twenty pictures a second are enough; drawing costs more than a small step.
-  auto now = std::chrono::steady_clock::now();
-  bool last = report.step == lastStep;
-  if (barOpen && !last && now - barDrawn < std::chrono::milliseconds(50))
-    return;
-  barDrawn = now;
-  const int width = 20;
-  int filled = lastStep > 0 ? int(width * report.step / lastStep) : width;
-  std::string cells(filled, '#');
-  cells.resize(width, '.');
-  std::printf("\r\033[K[%s] %lld/%lld  %s  eta %s", cells.c_str(),
-              (long long)report.step, (long long)lastStep,
-              numbers(report, unit).c_str(), eta(report).c_str());
-  std::fflush(stdout);
-  barOpen = true;
+  std::string text = "step ";
+  for (const ProgressField &field : fields(report))
+    text += field.text;
+  std::printf("%s\n", text.c_str());
 }
 
 void Progress::eval(int64_t step, double valLoss, const NamedNumbers &losses) {

@@ -1,8 +1,7 @@
-//===- Signals.cpp - Stop after the step on SIGINT and SIGTERM ------------===//
+//===- Signals.cpp - Stop after the step when a signal asks for it --------===//
 
 #include "weft/Runtime/Signals.h"
 
-#include <csignal>
 #include <unistd.h>
 
 using namespace weft;
@@ -10,34 +9,53 @@ using namespace weft;
 // The one global state of the runtime: a signal handler gets no context.
 static volatile sig_atomic_t stopRequested = 0;
 static volatile sig_atomic_t mayStopLater = 0;
+static volatile sig_atomic_t endRequested = 0;
+
+/// A closed terminal sends SIGHUP twice (the shell does, and the kernel), and a
+/// scheduler may repeat its SIGUSR1: neither must cut the save short.
+static bool mayEndASave(int number) {
+  return number == SIGINT || number == SIGTERM;
+}
 
 static void onSignal(int number) {
-  if (stopRequested || !mayStopLater)
+  if (!mayStopLater || (endRequested && mayEndASave(number)))
     _exit(128 + number);
-  stopRequested = number;
+  if (mayEndASave(number))
+    endRequested = number;
+  if (!stopRequested)
+    stopRequested = number;
+}
+
+void SignalScope::install(int number, void (*handler)(int)) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_RESTART;
+  saved.push_back({number, {}});
+  sigaction(number, &action, &saved.back().action);
+}
+
+/// As nohup leaves SIGHUP for the program that it starts.
+static bool isIgnored(int number) {
+  struct sigaction now;
+  return sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
 SignalScope::SignalScope(bool canSave) {
   stopRequested = 0;
+  endRequested = 0;
   mayStopLater = canSave;
-  struct sigaction action = {};
-  action.sa_handler = onSignal;
-  sigemptyset(&action.sa_mask);
-  action.sa_flags = SA_RESTART;
-  sigaction(SIGINT, &action, &oldInt);
-  sigaction(SIGTERM, &action, &oldTerm);
-  struct sigaction ignore = {};
-  ignore.sa_handler = SIG_IGN;
-  sigemptyset(&ignore.sa_mask);
-  sigaction(SIGXFSZ, &ignore, &oldFileSize);
-  sigaction(SIGPIPE, &ignore, &oldPipe);
+  for (int number : {SIGINT, SIGTERM, SIGUSR1})
+    install(number, onSignal);
+  if (!isIgnored(SIGHUP))
+    install(SIGHUP, onSignal);
+  for (int number : {SIGXFSZ, SIGPIPE})
+    install(number, SIG_IGN);
 }
 
 SignalScope::~SignalScope() {
-  sigaction(SIGINT, &oldInt, nullptr);
-  sigaction(SIGTERM, &oldTerm, nullptr);
-  sigaction(SIGXFSZ, &oldFileSize, nullptr);
-  sigaction(SIGPIPE, &oldPipe, nullptr);
+  for (const Saved &old : saved)
+    sigaction(old.number, &old.action, nullptr);
 }
 
 int SignalScope::stopSignal() const { return stopRequested; }

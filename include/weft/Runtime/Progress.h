@@ -49,6 +49,16 @@ std::string evalJson(int64_t step, double valLoss,
 /// 1234567 as "1.18 MiB".
 std::string humanBytes(int64_t bytes);
 
+/// A part of a progress line; rank 0 is always shown, and the larger the rank,
+/// the sooner it is dropped.
+struct ProgressField {
+  std::string text; // with the spaces before it
+  int rank = 0;
+};
+
+/// The fields that fit into `room` columns, in their order.
+std::string fitFields(const std::vector<ProgressField> &fields, size_t room);
+
 class Progress {
 public:
   /// `unit`: what tokensPerSecond counts, "tok" or "rows".
@@ -66,6 +76,7 @@ private:
   void line(const StepReport &report);
   void bar(const StepReport &report);
   std::string eta(const StepReport &report) const;
+  std::vector<ProgressField> fields(const StepReport &report) const;
 
   ProgressKind kind;
   int64_t firstStep;

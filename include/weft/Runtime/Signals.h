@@ -1,9 +1,11 @@
-//===- Signals.h - Stop after the step on SIGINT and SIGTERM ----*- C++ -*-===//
+//===- Signals.h - Stop after the step when a signal asks for it *- C++ -*-===//
 //
-// The first SIGINT or SIGTERM asks the loop to finish its step, save and leave
-// with 75; the second one, or the first when nothing can be saved, ends the
-// process at once with 128 + signal. While a run lasts, a file-size limit is an
-// error of the write instead of a deadly signal, and so is a closed pipe.
+// The first SIGINT, SIGTERM, SIGHUP or SIGUSR1 asks the loop to finish its
+// step, save and leave with 75. A second SIGINT or SIGTERM ends the process at
+// once with 128 + signal, and so does the first signal when nothing can be
+// saved. A SIGHUP that was ignored when the program started (nohup) stays
+// ignored. While a run lasts, a file-size limit is an error of the write
+// instead of a deadly signal, and so is a closed pipe.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +13,7 @@
 #define WEFT_RUNTIME_SIGNALS_H
 
 #include <csignal>
+#include <vector>
 
 namespace weft {
 
@@ -27,7 +30,13 @@ public:
   int stopSignal() const;
 
 private:
-  struct sigaction oldInt, oldTerm, oldFileSize, oldPipe;
+  struct Saved {
+    int number;
+    struct sigaction action;
+  };
+  void install(int number, void (*handler)(int));
+
+  std::vector<Saved> saved;
 };
 
 } // namespace weft

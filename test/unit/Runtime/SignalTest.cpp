@@ -1,0 +1,98 @@
+//===- SignalTest.cpp - Signals that stop a run ---------------------------===//
+
+#include "ToyTool.h"
+
+using namespace weft;
+
+namespace {
+
+class SignalTest : public ToyTest {
+protected:
+  /// A run that lasts until it is stopped, saving to "a".
+  Args endless(const Args &more = {}) const {
+    Args args = {"--data",     "text.txt", "--steps",    "1000000",
+                 "--save-dir", "a",        "--progress", "none"};
+    args.insert(args.end(), more.begin(), more.end());
+    return args;
+  }
+  /// Handlers are installed before the save directory is made.
+  void waitForStart() const {
+    while (!exists("a"))
+      usleep(1000);
+  }
+  /// One whose first step lasts far longer than the test: a million
+  /// micro-steps.
+  pid_t startLongStep() const {
+    pid_t child = start(TOY_BIGRAM, endless({"--accum", "1000000"}));
+    waitForStart();
+    usleep(20000);
+    return child;
+  }
+};
+
+TEST_F(SignalTest, firstSignalSavesAndStops) {
+  for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) {
+    std::filesystem::remove_all(path("a"));
+    pid_t child = start(TOY_BIGRAM, endless());
+    waitForStart();
+    kill(child, signal);
+    auto run = finish(child);
+    EXPECT_EQ(run.status, 75) << signal << run.err;
+    size_t steps = 0;
+    for (const std::string &name : list("a"))
+      steps += name.compare(0, 5, "step_") == 0;
+    EXPECT_EQ(steps, 1u) << signal;
+  }
+  Args more = {"--steps",  "1000000", "--save-dir",   "a",
+               "--resume", "auto",    "--stop-after", "1"};
+  EXPECT_EQ(train(more).status, 0);
+}
+
+TEST_F(SignalTest, secondSignalEndsAtOnce) {
+  pid_t child = startLongStep();
+  kill(child, SIGTERM);
+  usleep(50000);
+  EXPECT_EQ(kill(child, 0), 0);
+  kill(child, SIGTERM);
+  EXPECT_EQ(finish(child).status, 143);
+}
+
+TEST_F(SignalTest, repeatedHangUpsDoNotCutTheSaveShort) {
+  pid_t child = startLongStep();
+  for (int signal : {SIGHUP, SIGHUP, SIGUSR1, SIGUSR1, SIGTERM, SIGHUP}) {
+    kill(child, signal);
+    usleep(20000);
+    int status;
+    ASSERT_EQ(waitpid(child, &status, WNOHANG), 0) << "after " << signal;
+  }
+  kill(child, SIGINT);
+  EXPECT_EQ(finish(child).status, 130);
+}
+
+TEST_F(SignalTest, hangUpThatWasIgnoredStaysIgnored) {
+  auto before = signal(SIGHUP, SIG_IGN); // as nohup
+  pid_t child = start(TOY_BIGRAM, endless());
+  signal(SIGHUP, before);
+  waitForStart();
+  kill(child, SIGHUP);
+  usleep(50000);
+  int status;
+  ASSERT_EQ(waitpid(child, &status, WNOHANG), 0);
+  kill(child, SIGTERM);
+  EXPECT_EQ(finish(child).status, 75);
+}
+
+TEST_F(SignalTest, withoutSaveDirectoryTheFirstSignalEndsTheRun) {
+  Args args = {"--data",     "text.txt", "--steps",   "1000000",
+               "--progress", "none",     "--metrics", "m"};
+  for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) {
+    std::filesystem::remove(path("m"));
+    pid_t child = start(TOY_BIGRAM, args);
+    while (!exists("m") || read("m").size() < 5000)
+      usleep(1000);
+    kill(child, signal);
+    EXPECT_EQ(finish(child).status, 128 + signal);
+  }
+}
+
+} // namespace
