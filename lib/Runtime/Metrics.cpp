@@ -5,7 +5,9 @@
 #include "weft/Formats/Json.h"
 #include "weft/Formats/MappedFile.h"
 #include "weft/Formats/OutputFile.h"
+#include "weft/Formats/Text.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -24,59 +26,124 @@ MetricsLog::~MetricsLog() {
     close(fd);
 }
 
-/// The step of a line, or -1 when the line is damaged.
-static int64_t stepOf(std::string_view line, const std::string &path) {
-  auto json = parseJson(line, path);
-  if (!json)
-    return -1;
-  const Json *step = json->find("step");
-  return step && step->isInt() ? step->asInt() : -1;
-}
-
-/// The lines of `text` that a run resumed at `step` keeps.
-static std::string_view keptLines(std::string_view text, int64_t step,
-                                  const std::string &path) {
-  size_t end = text.find('\n');
-  if (end == std::string_view::npos ||
-      !parseJson(text.substr(0, end), path).ok())
-    return {};
-  for (++end; end < text.size();) {
-    size_t next = text.find('\n', end);
-    if (next == std::string_view::npos)
-      break;
-    int64_t lineStep = stepOf(text.substr(end, next - end), path);
-    if (lineStep < 0 || lineStep > step)
-      break;
-    end = next + 1;
-  }
-  return text.substr(0, end);
-}
-
-/// What the file holds before the first new line.
-static Expected<std::string> beginning(const std::string &path,
-                                       const std::string &header,
-                                       int64_t resumedStep) {
+/// What the file is now; nothing for a new one. A device or a pipe, to which
+/// lines are only ever added, is like a new file.
+static Expected<std::optional<std::string>> oldText(const std::string &path) {
   struct stat info;
-  if (resumedStep >= 0 && stat(path.c_str(), &info) == 0) {
-    auto old = MappedFile::open(path);
-    if (!old)
-      return old.takeError().withCode(ExitCode::Storage);
-    std::string_view text(reinterpret_cast<const char *>(old->data()),
-                          size_t(old->size()));
-    std::string kept(keptLines(text, resumedStep, path));
-    if (!kept.empty())
-      return kept;
+  if (stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode) ||
+      info.st_size == 0)
+    return std::optional<std::string>();
+  auto old = MappedFile::open(path);
+  if (!old)
+    return old.takeError().withCode(ExitCode::Storage);
+  return std::optional<std::string>(std::in_place,
+                                    reinterpret_cast<const char *>(old->data()),
+                                    size_t(old->size()));
+}
+
+/// Whether a first line is one that a run wrote.
+static bool isHeader(const Json &line) {
+  const Json *model = line.find("model");
+  return line.find("weft") && model && model->isString();
+}
+
+/// The first line of `text`; a file without one of ours is left alone.
+static Expected<Json> readHeader(std::string_view text,
+                                 const std::string &path) {
+  size_t end = text.find('\n');
+  if (end != text.npos)
+    if (auto json = parseJson(text.substr(0, end), path); json)
+      if (isHeader(*json))
+        return json;
+  return inputError("expects the metrics of a run, whose first line describes "
+                    "it, but got another file")
+      .at(path)
+      .hint("it stays as it is; choose another --metrics");
+}
+
+static Status checkSameModel(const Json &header, const std::string &now,
+                             const std::string &path) {
+  auto json = parseJson(now, path);
+  const Json *is = header.find("fingerprint");
+  const Json *wanted = json ? json->find("fingerprint") : nullptr;
+  if (!is || !wanted || *is == *wanted)
+    return Status::success();
+  return inputError("expects the metrics of this model, but got those of " +
+                    inQuotes(header.find("model")->asString()))
+      .at(path)
+      .hint("it stays as it is; choose another --metrics");
+}
+
+/// The step of a line.
+static Expected<int64_t> stepOf(std::string_view line, const std::string &path,
+                                int number) {
+  auto json = parseJson(line, path);
+  const Json *step = json ? json->find("step") : nullptr;
+  if (step && step->isInt())
+    return step->asInt();
+  return inputError("expects a JSON object with a step, but got " +
+                    inQuotes(std::string(line)))
+      .at(path, number)
+      .hint("it stays as it is; mend or remove the line, or choose another "
+            "--metrics");
+}
+
+/// The header and the lines of `text` up to a step.
+static Expected<MetricsStart> keptLines(std::string_view text, int64_t step,
+                                        const std::string &path) {
+  MetricsStart start;
+  int64_t last = 0;
+  int number = 1;
+  for (size_t at = 0; at < text.size(); ++number) {
+    size_t end = text.find('\n', at);
+    if (end == text.npos) {
+      start.warnings.push_back(path + ": the last line is torn and is cut off");
+      break;
+    }
+    int64_t lineStep = 0;
+    if (at > 0) {
+      auto found = stepOf(text.substr(at, end - at), path, number);
+      if (!found)
+        return found.takeError();
+      lineStep = *found;
+    }
+    if (lineStep <= step) {
+      start.text += text.substr(at, end + 1 - at);
+      last = std::max(last, lineStep);
+    }
+    at = end + 1;
   }
-  return header + "\n";
+  if (step != keepAllSteps && last < step)
+    start.warnings.push_back(path + ": the metrics end at step " +
+                             std::to_string(last) + ", before step " +
+                             std::to_string(step) + " of the checkpoint");
+  return start;
+}
+
+Expected<MetricsStart> weft::startMetrics(const std::string &path,
+                                          const std::string &header,
+                                          std::optional<int64_t> keptStep) {
+  auto old = oldText(path);
+  if (!old)
+    return old.takeError();
+  MetricsStart anew = {header + "\n", {}};
+  if (!*old)
+    return anew;
+  auto oldHeader = readHeader(**old, path);
+  if (!oldHeader)
+    return oldHeader.takeError();
+  if (!keptStep) {
+    anew.warnings.push_back(path + ": replacing the metrics of an earlier run");
+    return anew;
+  }
+  if (Status s = checkSameModel(*oldHeader, header, path); !s)
+    return s.takeError();
+  return keptLines(**old, *keptStep, path);
 }
 
 Expected<MetricsLog> MetricsLog::open(const std::string &path,
-                                      const std::string &header,
-                                      int64_t resumedStep) {
-  auto text = beginning(path, header, resumedStep);
-  if (!text)
-    return text.takeError();
-  if (Status s = writeFile(path, *text); !s)
+                                      const MetricsStart &start) {
+  if (Status s = writeFile(path, start.text); !s)
     return s.takeError();
   MetricsLog log;
   log.path = path;

@@ -117,11 +117,22 @@ Expected<std::unique_ptr<NanHunt>> Run::startHunt() {
   return NanHunt::create(*context, metadata.debugNan);
 }
 
+Expected<MetricsStart> Run::metricsStart() const {
+  if (options.metrics.empty())
+    return MetricsStart();
+  return startMetrics(options.metrics, metricsHeader(),
+                      resume ? std::optional(state.step) : std::nullopt);
+}
+
 Expected<MetricsLog> Run::openMetrics() const {
   if (options.metrics.empty())
     return MetricsLog();
-  return MetricsLog::open(options.metrics, metricsHeader(),
-                          resume ? state.step : -1);
+  auto start = metricsStart();
+  if (!start)
+    return start.takeError();
+  for (const std::string &text : start->warnings)
+    warn(text);
+  return MetricsLog::open(options.metrics, *start);
 }
 
 Expected<ExitCode> Run::train() {
@@ -182,6 +193,9 @@ Expected<ExitCode> Run::execute() {
     return s.takeError();
   if (Status s = allocate(); !s)
     return s.takeError();
+  // Again when the file is opened: here, before anything is written.
+  if (auto start = metricsStart(); !start)
+    return start.takeError();
   bool talks = options.progress == ProgressKind::Line ||
                options.progress == ProgressKind::Bar;
   if (options.dryRun || (talks && options.trains()))

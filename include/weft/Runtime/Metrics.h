@@ -11,9 +11,28 @@
 #include "weft/Formats/Error.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace weft {
+
+/// What a metrics file holds before the first new line.
+struct MetricsStart {
+  std::string text;
+  std::vector<std::string> warnings;
+};
+
+constexpr int64_t keepAllSteps = INT64_MAX;
+
+/// Reads what is there and writes nothing. Without `keptStep` the file begins
+/// anew with `header`; else its own header and the lines up to that step stay,
+/// without a last line that a crash has torn. A file of something else, or with
+/// a line that is no metrics line, is an input error: it is never cut or
+/// overwritten.
+Expected<MetricsStart> startMetrics(const std::string &path,
+                                    const std::string &header,
+                                    std::optional<int64_t> keptStep);
 
 class MetricsLog {
 public:
@@ -23,11 +42,9 @@ public:
   MetricsLog &operator=(MetricsLog &&other) noexcept;
   ~MetricsLog();
 
-  /// `header` is the first line of a new file. With `resumedStep` >= 0 the
-  /// lines of later steps, and anything from a torn line on, are cut off and
-  /// the old first line stays.
-  static Expected<MetricsLog>
-  open(const std::string &path, const std::string &header, int64_t resumedStep);
+  /// Writes what the file begins with.
+  static Expected<MetricsLog> open(const std::string &path,
+                                   const MetricsStart &start);
 
   /// Appends one line; a full disk is a storage error.
   Status line(const std::string &json);

@@ -38,6 +38,7 @@ private:
   Status loadState();
   Expected<std::unique_ptr<NanHunt>> startHunt();
   Expected<ExitCode> train();
+  Expected<MetricsStart> metricsStart() const;
   Expected<MetricsLog> openMetrics() const;
   Status sample();
 
