@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <fcntl.h>
 #include <filesystem>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,26 +36,62 @@ std::optional<int64_t> parseStepDirectoryName(const std::string &name) {
   return step;
 }
 
+std::string parentOf(const std::string &path) {
+  size_t slash = path.find_last_of('/');
+  if (slash == std::string::npos)
+    return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
 Status syncPath(const std::string &path) {
-  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  int failed = fd < 0 || ::fsync(fd) != 0 ? errno : 0;
-  if (fd >= 0)
-    ::close(fd);
-  if (failed)
-    return storageError("cannot flush to disk: " + errnoText(failed)).at(path);
+  int fd = withoutInterrupts(
+      [&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); });
+  if (fd < 0)
+    return systemError(ExitCode::Storage, "cannot flush to disk", errno)
+        .at(path);
+  int result = withoutInterrupts([&] { return ::fsync(fd); });
+  int number = errno;
+  ::close(fd);
+  if (result != 0)
+    return systemError(ExitCode::Storage, "cannot flush to disk", number)
+        .at(path);
   return Status::success();
+}
+
+int renameToNew(const std::string &from, const std::string &to) {
+  auto result = withoutInterrupts([&] {
+    return ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(),
+                       RENAME_NOREPLACE);
+  });
+  if (result == 0)
+    return 0;
+  if (errno != EINVAL && errno != ENOSYS)
+    return errno;
+  struct stat info;
+  if (::lstat(to.c_str(), &info) == 0)
+    return EEXIST;
+  if (errno != ENOENT)
+    return errno;
+  result =
+      withoutInterrupts([&] { return ::rename(from.c_str(), to.c_str()); });
+  return result == 0 ? 0 : errno;
 }
 
 Status makeDirectories(const std::string &path) {
   for (size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
     std::string part = path.substr(0, slash);
-    if (::mkdir(part.c_str(), 0777) != 0) {
+    if (::mkdir(part.c_str(), 0777) == 0) {
+      // The name of a new directory lies in its parent.
+      if (Status status = syncPath(parentOf(part)); !status)
+        return status;
+    } else {
       int number = errno;
       struct stat info;
       bool isDirectory =
           ::stat(part.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
       if (!isDirectory)
-        return storageError("cannot create the directory: " + errnoText(number))
+        return systemError(ExitCode::Storage, "cannot create the directory",
+                           number)
             .at(part);
     }
     if (slash == path.npos)
@@ -72,19 +107,13 @@ StepWriter &StepWriter::operator=(StepWriter &&other) noexcept {
   std::swap(parent, other.parent);
   std::swap(temporary, other.temporary);
   std::swap(stepNumber, other.stepNumber);
-  std::swap(lock, other.lock);
   return *this;
 }
 
-StepWriter::~StepWriter() { discard(); }
-
-void StepWriter::discard() {
-  if (lock < 0)
-    return;
+StepWriter::~StepWriter() {
   std::error_code ignored;
-  std::filesystem::remove_all(temporary, ignored);
-  ::close(lock);
-  lock = -1;
+  if (!temporary.empty())
+    std::filesystem::remove_all(temporary, ignored);
 }
 
 /// Makes a new directory `PREFIX-PID-N` and returns its name.
@@ -97,21 +126,27 @@ static Expected<std::string> makeTemporary(const std::string &prefix) {
       return path;
     // Taken by a left-over of an earlier process with our number: try the next.
     if (errno != EEXIST)
-      return storageError("cannot create the directory: " + errnoText(errno))
+      return systemError(ExitCode::Storage, "cannot create the directory",
+                         errno)
           .at(path);
   }
 }
 
+static Error alreadySaved(int64_t step, const std::string &path) {
+  return checkpointError("step " + std::to_string(step) + " is already saved")
+      .at(path)
+      .hint("save into another directory, or resume from its newest step");
+}
+
 Expected<StepWriter> StepWriter::begin(const std::string &saveDirectory,
-                                       int64_t step, bool replace) {
+                                       int64_t step) {
   if (Status status = makeDirectories(saveDirectory); !status)
     return status.takeError();
   std::string name = stepDirectoryName(step);
   std::string path = saveDirectory + "/" + name;
-  if (!replace && Manifest::read(path).ok())
-    return checkpointError("step " + std::to_string(step) + " is already saved")
-        .at(path)
-        .hint("save into another directory, or resume from its newest step");
+  struct stat info;
+  if (::lstat(path.c_str(), &info) == 0)
+    return alreadySaved(step, path);
   auto temporary = makeTemporary(saveDirectory + "/.tmp-" + name);
   if (!temporary)
     return temporary.takeError();
@@ -119,11 +154,6 @@ Expected<StepWriter> StepWriter::begin(const std::string &saveDirectory,
   writer.parent = saveDirectory;
   writer.temporary = *temporary;
   writer.stepNumber = step;
-  writer.lock = ::open(temporary->c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (writer.lock < 0)
-    return storageError("cannot open: " + errnoText(errno)).at(*temporary);
-  // Without locks (some network file systems) cleaning leaves the directory.
-  (void)::flock(writer.lock, LOCK_EX | LOCK_NB);
   return writer;
 }
 
@@ -135,55 +165,30 @@ static Status syncDirectory(const std::string &path) {
     if (Status status = syncPath(it->path().string()); !status)
       return status;
   if (error)
-    return storageError("cannot list: " + errnoText(error.value())).at(path);
+    return systemError(ExitCode::Storage, "cannot list", error.value())
+        .at(path);
   return syncPath(path);
 }
 
-/// Renames a directory; an old one in the way goes to `from` in one step, or in
-/// two where the file system cannot exchange.
-static Status putInPlace(const std::string &from, const std::string &to,
-                         bool &exchanged) {
-  exchanged = false;
-  if (::rename(from.c_str(), to.c_str()) == 0)
-    return Status::success();
-  if (errno == ENOTEMPTY || errno == EEXIST) {
-    exchanged = ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(),
-                            RENAME_EXCHANGE) == 0;
-    if (exchanged)
-      return Status::success();
-    std::string aside = from + "-old";
-    if (::rename(to.c_str(), aside.c_str()) == 0 &&
-        ::rename(from.c_str(), to.c_str()) == 0) {
-      std::error_code ignored;
-      std::filesystem::remove_all(aside, ignored);
-      return Status::success();
-    }
-  }
-  return storageError("cannot rename " + from + ": " + errnoText(errno)).at(to);
-}
-
-Expected<std::string> StepWriter::commit() {
-  auto manifest = Manifest::read(temporary);
-  if (!manifest)
-    return manifest.takeError().withCode(ExitCode::Internal);
-  if (manifest->step != stepNumber)
+Expected<std::string> StepWriter::commit(const Manifest &manifest) {
+  if (manifest.step != stepNumber)
     return Error(ExitCode::Internal,
                  "expects the manifest of step " + std::to_string(stepNumber) +
-                     ", but got step " + std::to_string(manifest->step))
+                     ", but got step " + std::to_string(manifest.step))
         .at(temporary);
+  if (Status status = manifest.write(temporary); !status)
+    return status.takeError();
   if (Status status = syncDirectory(temporary); !status)
     return status.takeError();
   std::string path = parent + "/" + stepDirectoryName(stepNumber);
-  bool exchanged = false;
-  if (Status status = putInPlace(temporary, path, exchanged); !status)
-    return status.takeError();
-  Status synced = syncPath(parent);
-  if (exchanged)
-    discard();
-  else if (lock >= 0)
-    ::close(lock);
-  lock = -1;
-  if (!synced)
+  int failed = renameToNew(temporary, path);
+  if (failed == EEXIST)
+    return alreadySaved(stepNumber, path);
+  if (failed)
+    return systemError(ExitCode::Storage, "cannot rename " + temporary, failed)
+        .at(path);
+  temporary.clear();
+  if (Status synced = syncPath(parent); !synced)
     return synced.takeError();
   return path;
 }

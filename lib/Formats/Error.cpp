@@ -32,6 +32,31 @@ int Error::report(std::FILE *stream) const {
   return exitStatus();
 }
 
+Error &Error::ofCheckpoint() {
+  switch (errnoNumber) {
+  case 0:
+  // The path leads to nothing, or to something else.
+  case ENOENT:
+  case ENOTDIR:
+  case EISDIR:
+  case ELOOP:
+  case ENAMETOOLONG:
+    return withCode(ExitCode::Checkpoint);
+  default:
+    return withCode(ExitCode::Storage).hint("");
+  }
+}
+
+Error systemError(ExitCode code, const std::string &what, int number) {
+  Error error(code, what + ": " + errnoText(number));
+  error.errnoNumber = number;
+  return error;
+}
+
+void warn(const std::string &text) {
+  std::fprintf(stderr, "weft: warning: %s\n", text.c_str());
+}
+
 std::string errnoText(int number) {
   std::string result = std::strerror(number);
   if (!result.empty())

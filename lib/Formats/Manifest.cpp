@@ -135,8 +135,8 @@ static Status verifyFile(const ManifestFile &entry, const std::string &path) {
   auto digest = digestFile(path);
   if (!digest)
     return digest.takeError()
-        .withCode(ExitCode::Checkpoint)
-        .hint("the checkpoint is damaged: resume from an older step");
+        .hint("the checkpoint is damaged: resume from an older step")
+        .ofCheckpoint();
   if (digest->bytes != entry.bytes)
     return checkpointError("expects " + std::to_string(entry.bytes) +
                            " bytes, but the file has " +
@@ -181,7 +181,7 @@ Status Manifest::verifyFiles(const std::string &stepDirectory) const {
       if (found == open.end()) {
         auto file = SafetensorsFile::open(stepDirectory + "/" + piece.file);
         if (!file)
-          return file.takeError().withCode(ExitCode::Checkpoint);
+          return file.takeError().ofCheckpoint();
         found = open.emplace(piece.file, std::move(*file)).first;
       }
       if (Status status = verifyPiece(tensor, piece, found->second); !status)

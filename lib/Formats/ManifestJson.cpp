@@ -1,7 +1,10 @@
 //===- ManifestJson.cpp - MANIFEST.json text ------------------------------===//
 
+#include "weft/Formats/Durable.h"
 #include "weft/Formats/Json.h"
 #include "weft/Formats/Manifest.h"
+
+#include <filesystem>
 
 namespace weft {
 
@@ -234,7 +237,7 @@ Expected<Manifest> Manifest::parse(std::string_view text,
     return status.takeError();
   auto json = parseJson(text, file);
   if (!json)
-    return json.takeError().withCode(ExitCode::Checkpoint);
+    return json.takeError().ofCheckpoint();
   JsonCursor cursor(*json, file, ExitCode::Checkpoint);
   auto version = cursor.get("weft_checkpoint");
   if (!version)
@@ -246,7 +249,8 @@ Expected<Manifest> Manifest::parse(std::string_view text,
     return version
         ->error("expects checkpoint format " + std::to_string(manifestVersion) +
                 ", but got " + std::to_string(*number))
-        .hint("it was written by another version of weft");
+        .hint("it was written by another version of weft")
+        .ofWholeFile();
   Manifest result;
   Fields root(cursor);
   root.integer("step", result.step, 0);
@@ -264,14 +268,38 @@ Expected<Manifest> Manifest::parse(std::string_view text,
   return result;
 }
 
+/// A directory with the name of a step must hold this step, however the path
+/// is written.
+static Status checkName(const std::string &stepDirectory,
+                        const Manifest &manifest) {
+  std::error_code error;
+  auto real = std::filesystem::canonical(stepDirectory, error);
+  if (error)
+    return systemError(ExitCode::Checkpoint, "cannot find", error.value())
+        .at(stepDirectory)
+        .ofCheckpoint();
+  auto step = parseStepDirectoryName(real.filename().string());
+  if (step && *step != manifest.step)
+    return checkpointError("expects step " + std::to_string(*step) +
+                           ", but got " + std::to_string(manifest.step))
+        .at(stepDirectory + "/" + manifestName)
+        .hint("the directory was renamed: its name is that of another step");
+  return Status::success();
+}
+
 Expected<Manifest> Manifest::read(const std::string &stepDirectory) {
   std::string path = stepDirectory + "/" + manifestName;
   auto file = MappedFile::open(path);
   if (!file)
-    return file.takeError().withCode(ExitCode::Checkpoint);
-  return parse({reinterpret_cast<const char *>(file->data()),
-                static_cast<size_t>(file->size())},
-               path);
+    return file.takeError().ofCheckpoint();
+  auto manifest = parse({reinterpret_cast<const char *>(file->data()),
+                         static_cast<size_t>(file->size())},
+                        path);
+  if (!manifest)
+    return manifest;
+  if (Status status = checkName(stepDirectory, *manifest); !status)
+    return status.takeError();
+  return manifest;
 }
 
 } // namespace weft

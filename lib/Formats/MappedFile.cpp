@@ -27,7 +27,7 @@ static Status mapDescriptor(int fd, const std::string &path,
                             const uint8_t *&bytes, int64_t &length) {
   struct stat info;
   if (::fstat(fd, &info) != 0)
-    return inputError("cannot read: " + errnoText(errno)).at(path);
+    return systemError(ExitCode::Input, "cannot read", errno).at(path);
   if (S_ISDIR(info.st_mode))
     return inputError("expects a file, but got a directory").at(path);
   if (!S_ISREG(info.st_mode))
@@ -38,16 +38,17 @@ static Status mapDescriptor(int fd, const std::string &path,
   void *address = ::mmap(nullptr, static_cast<size_t>(length), PROT_READ,
                          MAP_PRIVATE, fd, 0);
   if (address == MAP_FAILED)
-    return inputError("cannot map: " + errnoText(errno)).at(path);
+    return systemError(ExitCode::Input, "cannot map", errno).at(path);
   bytes = static_cast<const uint8_t *>(address);
   return Status::success();
 }
 
 Expected<MappedFile> MappedFile::open(const std::string &path) {
   // Without O_NONBLOCK, opening a named pipe would wait for a writer.
-  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  int fd = withoutInterrupts(
+      [&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
   if (fd < 0)
-    return inputError("cannot open: " + errnoText(errno)).at(path);
+    return systemError(ExitCode::Input, "cannot open", errno).at(path);
   MappedFile result;
   result.name = path;
   Status status = mapDescriptor(fd, path, result.bytes, result.length);

@@ -17,13 +17,6 @@ namespace weft {
 
 static constexpr int64_t bufferBytes = 1 << 20;
 
-static std::string parentOf(const std::string &path) {
-  size_t slash = path.find_last_of('/');
-  if (slash == std::string::npos)
-    return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 OutputFile &OutputFile::operator=(OutputFile &&other) noexcept {
   std::swap(fd, other.fd);
   std::swap(total, other.total);

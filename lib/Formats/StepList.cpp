@@ -5,9 +5,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fcntl.h>
 #include <filesystem>
-#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace weft {
@@ -20,50 +19,121 @@ static Expected<std::vector<std::string>> listNames(const std::string &path) {
   for (; !error && it != end; it.increment(error))
     names.push_back(it->path().filename().string());
   if (error && error.value() != ENOENT)
-    return checkpointError("cannot list: " + errnoText(error.value())).at(path);
+    return systemError(ExitCode::Checkpoint, "cannot list", error.value())
+        .at(path)
+        .ofCheckpoint();
   std::sort(names.begin(), names.end());
   return names;
 }
 
-/// Step directories by ascending step, their manifests not read.
-static Expected<std::vector<StepEntry>> findSteps(const std::string &path) {
+Expected<std::vector<StepEntry>> findSteps(const std::string &path) {
   auto names = listNames(path);
   if (!names)
     return names.takeError();
   std::vector<StepEntry> steps;
   for (const std::string &name : *names)
     if (auto step = parseStepDirectoryName(name))
-      steps.push_back({*step, path + "/" + name, ""});
+      steps.push_back({*step, path + "/" + name, std::nullopt});
   std::sort(
       steps.begin(), steps.end(),
       [](const StepEntry &a, const StepEntry &b) { return a.step < b.step; });
   return steps;
 }
 
-static void readProblem(StepEntry &entry) {
-  auto manifest = Manifest::read(entry.path);
-  if (!manifest)
-    entry.problem = manifest.error().where();
-  else if (manifest->step != entry.step)
-    entry.problem = entry.path + "/" + manifestName + ": expects step " +
-                    std::to_string(entry.step) + ", but got " +
-                    std::to_string(manifest->step);
+/// A writer retires a step only when there are newer ones: who meets one that
+/// goes away lists again. So often is never needed, unless another program
+/// locks the directories.
+static constexpr int manyTries = 100;
+
+/// Reads the manifests; false if a step went away meanwhile and is left out.
+static bool readManifests(std::vector<StepEntry> &steps) {
+  std::vector<StepEntry> present;
+  for (StepEntry &entry : steps) {
+    StepGuard guard = StepGuard::ofReader(entry.path);
+    if (!guard.isThere())
+      continue;
+    auto manifest = Manifest::read(entry.path);
+    if (!manifest)
+      entry.problem = manifest.takeError();
+    present.push_back(std::move(entry));
+  }
+  bool all = present.size() == steps.size();
+  steps = std::move(present);
+  return all;
 }
 
 Expected<std::vector<StepEntry>> listSteps(const std::string &saveDirectory) {
-  auto steps = findSteps(saveDirectory);
-  if (steps)
-    for (StepEntry &entry : *steps)
-      readProblem(entry);
-  return steps;
+  for (int tries = 1;; ++tries) {
+    auto steps = findSteps(saveDirectory);
+    if (!steps || readManifests(*steps) || tries == manyTries)
+      return steps;
+  }
+}
+
+Expected<bool> isStepDirectory(const std::string &folder) {
+  std::string path = folder + "/" + manifestName;
+  struct stat info;
+  if (::stat(path.c_str(), &info) == 0)
+    return true;
+  Error error =
+      systemError(ExitCode::Checkpoint, "cannot read", errno).at(path);
+  if (error.ofCheckpoint().code() == ExitCode::Storage)
+    return error;
+  return false;
+}
+
+Expected<HeldStep> holdStep(const std::string &folder) {
+  auto isStep = isStepDirectory(folder);
+  if (!isStep)
+    return isStep.takeError();
+  if (*isStep)
+    return HeldStep{folder, StepGuard::ofReader(folder)};
+  struct stat info;
+  if (::stat(folder.c_str(), &info) != 0 && errno == ENOENT)
+    return checkpointError("expects a step directory or a save directory, but "
+                           "found none")
+        .at(folder);
+  for (int i = 0; i < manyTries; ++i) {
+    auto steps = findSteps(folder);
+    if (!steps)
+      return steps.takeError();
+    if (steps->empty())
+      return checkpointError("expects a checkpoint, but found none").at(folder);
+    for (auto entry = steps->rbegin(); entry != steps->rend(); ++entry)
+      if (StepGuard guard = StepGuard::ofReader(entry->path); guard.isThere())
+        return HeldStep{entry->path, std::move(guard)};
+  }
+  return storageError("cannot hold a checkpoint: another process locks all")
+      .at(folder);
 }
 
 static Status removeTree(const std::string &path) {
   std::error_code error;
   std::filesystem::remove_all(path, error);
   if (error)
-    return storageError("cannot remove: " + errnoText(error.value())).at(path);
+    return systemError(ExitCode::Storage, "cannot remove", error.value())
+        .at(path);
   return Status::success();
+}
+
+/// A step that someone reads stays, and so does one that is gone already.
+static Status retireStep(const StepEntry &entry, const std::string &parent) {
+  StepGuard guard = StepGuard::ofWriter(entry.path);
+  if (!guard.isAlone())
+    return Status::success();
+  std::string retired = parent + "/.tmp-retired-" +
+                        stepDirectoryName(entry.step) + "-" +
+                        std::to_string(::getpid());
+  // A left-over of an earlier process with our number may have the name.
+  int failed = renameToNew(entry.path, retired);
+  while (failed == EEXIST)
+    failed = renameToNew(entry.path, retired += "-");
+  if (failed == ENOENT)
+    return Status::success();
+  if (failed)
+    return systemError(ExitCode::Storage, "cannot retire", failed)
+        .at(entry.path);
+  return removeTree(retired);
 }
 
 Status retireSteps(const std::string &saveDirectory, int64_t keep) {
@@ -73,28 +143,26 @@ Status retireSteps(const std::string &saveDirectory, int64_t keep) {
   if (!steps)
     return steps.takeError();
   int64_t usable = 0;
-  for (auto entry = steps->rbegin(); entry != steps->rend(); ++entry) {
-    if (!entry->problem.empty() || ++usable <= keep)
-      continue;
-    std::string retired = saveDirectory + "/.tmp-retired-" +
-                          stepDirectoryName(entry->step) + "-" +
-                          std::to_string(::getpid());
-    if (::rename(entry->path.c_str(), retired.c_str()) != 0)
-      return storageError("cannot retire: " + errnoText(errno)).at(entry->path);
-    if (Status status = removeTree(retired); !status)
-      return status;
-  }
+  for (auto entry = steps->rbegin(); entry != steps->rend(); ++entry)
+    if (!entry->problem && ++usable > keep)
+      if (Status status = retireStep(*entry, saveDirectory); !status)
+        return status;
   return Status::success();
 }
 
-/// Whether a live process holds the lock on a directory.
-static bool isLocked(const std::string &path) {
-  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0)
-    return false;
-  bool locked = ::flock(fd, LOCK_EX | LOCK_NB) != 0;
-  ::close(fd);
-  return locked;
+Expected<std::string> setAside(const StepEntry &entry) {
+  for (int64_t number = 1;; ++number) {
+    std::string aside = entry.path + ".damaged";
+    if (number > 1)
+      aside += "." + std::to_string(number);
+    int failed = renameToNew(entry.path, aside);
+    if (failed == 0)
+      return aside;
+    if (failed != EEXIST)
+      return systemError(ExitCode::Storage,
+                         "cannot move a damaged checkpoint aside", failed)
+          .at(entry.path);
+  }
 }
 
 Status cleanTemporaries(const std::string &saveDirectory) {
@@ -104,10 +172,9 @@ Status cleanTemporaries(const std::string &saveDirectory) {
   for (const std::string &name : *names) {
     bool ours = name.compare(0, 10, ".tmp-step_") == 0 ||
                 name.compare(0, 13, ".tmp-retired-") == 0;
-    std::string path = saveDirectory + "/" + name;
-    if (!ours || isLocked(path))
+    if (!ours)
       continue;
-    if (Status status = removeTree(path); !status)
+    if (Status status = removeTree(saveDirectory + "/" + name); !status)
       return status;
   }
   return Status::success();

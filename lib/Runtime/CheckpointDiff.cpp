@@ -1,5 +1,6 @@
 //===- CheckpointDiff.cpp - weft ckpt diff --------------------------------===//
 
+#include "weft/Formats/Durable.h"
 #include "weft/Runtime/CheckpointReader.h"
 #include "weft/Runtime/CheckpointTools.h"
 #include "weft/Runtime/DTypes.h"
@@ -137,16 +138,16 @@ static void diffNumber(const char *name, int64_t left, int64_t right,
 
 Expected<CheckpointDiff> weft::diffCheckpoints(const std::string &a,
                                                const std::string &b) {
-  auto leftPath = findStepDirectory(a);
-  if (!leftPath)
-    return leftPath.takeError();
-  auto rightPath = findStepDirectory(b);
-  if (!rightPath)
-    return rightPath.takeError();
-  auto left = CheckpointReader::open(*leftPath);
+  auto leftStep = holdStep(a);
+  if (!leftStep)
+    return leftStep.takeError();
+  auto rightStep = holdStep(b);
+  if (!rightStep)
+    return rightStep.takeError();
+  auto left = CheckpointReader::open(leftStep->path);
   if (!left)
     return left.takeError();
-  auto right = CheckpointReader::open(*rightPath);
+  auto right = CheckpointReader::open(rightStep->path);
   if (!right)
     return right.takeError();
   CheckpointDiff out;

@@ -79,15 +79,15 @@ static Status writeWeights(CheckpointReader &reader, const Json &model,
 
 Status weft::exportCheckpoint(const std::string &folder, const std::string &out,
                               TensorType type) {
-  auto directory = findStepDirectory(folder);
-  if (!directory)
-    return directory.takeError();
-  auto reader = CheckpointReader::open(*directory);
+  auto step = holdStep(folder);
+  if (!step)
+    return step.takeError();
+  auto reader = CheckpointReader::open(step->path);
   if (!reader)
     return reader.takeError();
-  auto model = readJsonFile(*directory + "/" + modelFileName);
+  auto model = readJsonFile(step->path + "/" + modelFileName);
   if (!model)
-    return model.takeError().withCode(ExitCode::Checkpoint);
+    return model.takeError().ofCheckpoint();
   if (Status s = makeDirectories(out); !s)
     return s;
   std::string path = out + "/model.safetensors";

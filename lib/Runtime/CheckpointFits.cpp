@@ -94,7 +94,7 @@ Status weft::checkModelFile(const Manifest &manifest,
                             const ResumeTarget &target) {
   auto model = readJsonFile(directory + "/" + modelFileName);
   if (!model)
-    return model.takeError().withCode(ExitCode::Checkpoint);
+    return model.takeError().ofCheckpoint();
   if (Status s = checkOptimizers(*model, directory, target.metadata); !s)
     return s;
   return checkScaler(*model, manifest, directory, target.executable);

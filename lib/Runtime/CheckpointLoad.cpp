@@ -3,16 +3,12 @@
 #include "weft/Runtime/Checkpoint.h"
 #include "weft/Runtime/CheckpointReader.h"
 
-#include <cerrno>
-#include <cstdio>
-#include <sys/stat.h>
-
 using namespace weft;
 
 /// Reads one step directory; `verified`: its files were checked already.
-static Expected<ResumePoint> openStep(const std::string &directory,
-                                      const ResumeTarget &target,
+static Expected<ResumePoint> openStep(HeldStep held, const ResumeTarget &target,
                                       bool verified) {
+  const std::string &directory = held.path;
   auto manifest = Manifest::read(directory);
   if (!manifest)
     return manifest.takeError();
@@ -24,55 +20,80 @@ static Expected<ResumePoint> openStep(const std::string &directory,
   if (!target.weightsOnly)
     if (Status s = checkModelFile(*manifest, directory, target); !s)
       return s.takeError();
-  return ResumePoint{directory, std::move(*manifest), target.weightsOnly};
+  return ResumePoint{directory, std::move(*manifest), std::move(held.guard),
+                     target.weightsOnly};
 }
 
-/// Why a listed step cannot be used; an empty text if it can.
-static std::string damageOf(const StepEntry &entry) {
-  if (!entry.problem.empty())
+/// Why a listed step cannot be used.
+static std::optional<Error> problemOf(const StepEntry &entry) {
+  if (entry.problem)
     return entry.problem;
   auto manifest = Manifest::read(entry.path);
   if (!manifest)
-    return manifest.error().where();
+    return manifest.takeError();
   Status files = manifest->verifyFiles(entry.path);
-  return files ? "" : files.error().where();
+  if (files)
+    return std::nullopt;
+  return files.takeError();
 }
 
-/// The newest undamaged step; damaged ones are passed over with a warning.
+/// The newest undamaged step; damaged ones are passed over with a warning. One
+/// that cannot be read ends the search: it may be whole. Nothing if a step was
+/// retired meanwhile, so that there is a newer one now.
 static Expected<std::optional<ResumePoint>>
 newestUndamaged(const std::vector<StepEntry> &steps, const ResumeTarget &target,
                 std::vector<std::string> &warnings) {
+  warnings.clear();
+  std::string newest;
   for (auto entry = steps.rbegin(); entry != steps.rend(); ++entry) {
-    std::string damage = damageOf(*entry);
-    if (!damage.empty()) {
-      warnings.push_back("passing over a damaged checkpoint: " + damage);
+    StepGuard guard = StepGuard::ofReader(entry->path);
+    if (!guard.isThere())
+      return std::optional<ResumePoint>();
+    auto problem = problemOf(*entry);
+    if (problem && !problem->isDamage())
+      return std::move(*problem);
+    if (problem) {
+      if (newest.empty())
+        newest = problem->where();
+      warnings.push_back("passing over a damaged checkpoint: " +
+                         problem->where());
       continue;
     }
-    auto point = openStep(entry->path, target, /*verified=*/true);
+    auto point =
+        openStep({entry->path, std::move(guard)}, target, /*verified=*/true);
     if (!point)
       return point.takeError();
     return std::optional<ResumePoint>(std::move(*point));
   }
   return checkpointError("expects a usable checkpoint, but all " +
                          std::to_string(steps.size()) +
-                         " are damaged: " + damageOf(steps.back()))
+                         " are damaged: " + newest)
       .hint("start again in another --save-dir");
+}
+
+/// As above, from a directory into which another run may save.
+static Expected<std::optional<ResumePoint>>
+findUndamaged(const std::string &saveDir, const ResumeTarget &target,
+              std::vector<std::string> &warnings) {
+  for (;;) {
+    auto steps = listSteps(saveDir);
+    if (!steps)
+      return steps.takeError();
+    if (steps->empty())
+      return std::optional<ResumePoint>();
+    auto point = newestUndamaged(*steps, target, warnings);
+    if (!point || *point)
+      return point;
+  }
 }
 
 /// PATH is a step directory, or a save directory that stands for its newest.
 static Expected<std::optional<ResumePoint>>
 openPath(const std::string &path, const ResumeTarget &target) {
-  std::string directory = path;
-  struct stat info;
-  if (stat((path + "/" + manifestName).c_str(), &info) != 0) {
-    auto steps = listSteps(path);
-    if (!steps)
-      return steps.takeError();
-    if (steps->empty())
-      return checkpointError("expects a checkpoint, but found none").at(path);
-    directory = steps->back().path;
-  }
-  auto point = openStep(directory, target, /*verified=*/false);
+  auto held = holdStep(path);
+  if (!held)
+    return held.takeError();
+  auto point = openStep(std::move(*held), target, /*verified=*/false);
   if (!point)
     return point.takeError();
   return std::optional<ResumePoint>(std::move(*point));
@@ -89,14 +110,14 @@ weft::chooseCheckpoint(const RunOptions &options, const Metadata &metadata,
     return openPath(options.saveDir, target);
   if (options.saveDir.empty())
     return std::optional<ResumePoint>();
-  auto steps = listSteps(options.saveDir);
+  if (options.resume == ResumeKind::Auto)
+    return findUndamaged(options.saveDir, target, warnings);
+  if (!options.trains())
+    return std::optional<ResumePoint>();
+  auto steps = findSteps(options.saveDir);
   if (!steps)
     return steps.takeError().withCode(ExitCode::Storage);
   if (steps->empty())
-    return std::optional<ResumePoint>();
-  if (options.resume == ResumeKind::Auto)
-    return newestUndamaged(*steps, target, warnings);
-  if (!options.trains())
     return std::optional<ResumePoint>();
   return checkpointError("expects an empty save directory, but it has " +
                          std::to_string(steps->size()) + " checkpoint" +
@@ -115,23 +136,25 @@ Status weft::makeRoomAfter(const std::string &saveDir, int64_t step) {
   for (const StepEntry &entry : *steps) {
     if (entry.step <= step)
       continue;
-    if (damageOf(entry).empty())
+    auto problem = problemOf(entry);
+    if (problem && !problem->isDamage())
+      return std::move(*problem);
+    if (!problem)
       return checkpointError("expects no checkpoint after step " +
                              std::to_string(step) +
                              ", from which this run continues")
           .at(entry.path)
           .hint(
               "choose another --save-dir, or move the later checkpoints away");
-    std::string aside = entry.path + ".damaged";
-    if (std::rename(entry.path.c_str(), aside.c_str()) != 0)
-      return storageError("cannot move a damaged checkpoint aside: " +
-                          errnoText(errno))
-          .at(entry.path);
+    auto aside = setAside(entry);
+    if (!aside)
+      return aside.takeError();
+    warn("moved a damaged checkpoint to " + *aside);
   }
   return Status::success();
 }
 
-Status weft::loadCheckpoint(WeftContext &context, const ResumePoint &point) {
+Status weft::loadCheckpoint(WeftContext &context, ResumePoint &point) {
   CheckpointReader reader(point.directory, point.manifest);
   const WeftExecutable &executable = *context.executable();
   for (int32_t i = 0; i < executable.numTensors; ++i) {
@@ -143,6 +166,7 @@ Status weft::loadCheckpoint(WeftContext &context, const ResumePoint &point) {
         !s)
       return s;
   }
+  point.guard.release();
   return Status::success();
 }
 

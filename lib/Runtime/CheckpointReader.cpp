@@ -24,7 +24,7 @@ CheckpointReader::file(const std::string &name) {
   if (!slot) {
     auto opened = SafetensorsFile::open(directory + "/" + name);
     if (!opened)
-      return opened.takeError().withCode(ExitCode::Checkpoint);
+      return opened.takeError().ofCheckpoint();
     slot = std::make_unique<SafetensorsFile>(std::move(*opened));
   }
   return static_cast<const SafetensorsFile *>(slot.get());
@@ -77,7 +77,7 @@ CheckpointReader::readFloats(const ManifestTensor &tensor) {
           .at((*source)->path());
     if (Status s = (*source)->readFloats(*found, values.data() + piece.begin);
         !s)
-      return s.takeError().withCode(ExitCode::Checkpoint);
+      return s.takeError().ofCheckpoint();
   }
   return values;
 }

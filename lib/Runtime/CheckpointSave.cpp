@@ -58,17 +58,13 @@ Status weft::checkRoom(int64_t bytes, uint64_t room,
 }
 
 Status CheckpointWriter::prepare(int64_t nextStep) const {
-  if (Status s = makeDirectories(saveDir); !s)
-    return s;
-  if (Status s = cleanTemporaries(saveDir); !s)
-    return s;
   // A step that is begun and dropped leaves nothing.
   auto trial = StepWriter::begin(saveDir, nextStep);
   if (!trial)
     return trial.takeError();
   struct statvfs disk;
   if (statvfs(saveDir.c_str(), &disk) != 0)
-    return storageError("cannot ask for free space: " + errnoText(errno))
+    return systemError(ExitCode::Storage, "cannot ask for free space", errno)
         .at(saveDir);
   return checkRoom(checkpointBytes(*context.executable()),
                    uint64_t(disk.f_bavail) * disk.f_frsize, saveDir);
@@ -133,9 +129,7 @@ Expected<std::string> CheckpointWriter::writeStep(const TrainState &state) {
   manifest.files.push_back(
       {modelFileName, int64_t(model.size()), digest128(model)});
   faults.crashIf(Fault::Kind::CrashInSave, saves);
-  if (Status s = manifest.write(writer->directory()); !s)
-    return s.takeError();
-  return writer->commit();
+  return writer->commit(manifest);
 }
 
 Expected<std::string> CheckpointWriter::save(const TrainState &state) {
@@ -145,8 +139,9 @@ Expected<std::string> CheckpointWriter::save(const TrainState &state) {
     full.emplace(checkpointBytes(*context.executable()) / 2);
   auto directory = writeStep(state);
   if (!directory)
-    return directory.takeError().withCode(ExitCode::Storage);
+    return directory;
+  // What was committed is safe: no reason to end a run.
   if (Status s = retireSteps(saveDir, keep); !s)
-    return s.takeError();
+    warn(s.error().where());
   return directory;
 }

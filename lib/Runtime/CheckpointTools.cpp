@@ -5,38 +5,15 @@
 #include "weft/Formats/Durable.h"
 #include "weft/Runtime/Progress.h"
 
-#include <sys/stat.h>
-
 using namespace weft;
 
-static bool isStepDirectory(const std::string &folder) {
-  struct stat info;
-  return stat((folder + "/" + manifestName).c_str(), &info) == 0;
-}
-
-/// The steps of a save directory; at least one.
+/// The steps of a save directory; at least one, unless it is retired meanwhile.
 static Expected<std::vector<StepEntry>> stepsOf(const std::string &folder) {
-  struct stat info;
-  if (stat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
-    return checkpointError("expects a step directory or a save directory, but "
-                           "found none")
-        .at(folder);
-  auto steps = listSteps(folder);
-  if (steps && steps->empty())
-    return checkpointError("expects a checkpoint, but found none").at(folder);
-  return steps;
-}
-
-Expected<std::string> weft::findStepDirectory(const std::string &folder) {
-  if (isStepDirectory(folder))
-    return folder;
-  auto steps = stepsOf(folder);
-  if (!steps)
-    return steps.takeError();
-  const StepEntry &newest = steps->back();
-  if (!newest.problem.empty())
-    return checkpointError(newest.problem).at(newest.path);
-  return newest.path;
+  // Whether there is anything at all, with the message for that.
+  auto newest = holdStep(folder);
+  if (!newest)
+    return newest.takeError();
+  return findSteps(folder);
 }
 
 static int64_t bytesOf(const Manifest &manifest) {
@@ -46,13 +23,17 @@ static int64_t bytesOf(const Manifest &manifest) {
   return bytes;
 }
 
+/// Nothing for a step that is retired meanwhile.
 static std::string stepLine(const StepEntry &entry) {
+  StepGuard guard = StepGuard::ofReader(entry.path);
+  if (!guard.isThere())
+    return "";
   std::string text = stepDirectoryName(entry.step);
-  if (!entry.problem.empty())
-    return text + "  damaged: " + entry.problem + "\n";
   auto manifest = Manifest::read(entry.path);
   if (!manifest)
-    return text + "  damaged: " + manifest.error().message() + "\n";
+    return text +
+           (manifest.error().isDamage() ? "  damaged: " : "  unusable: ") +
+           manifest.error().where() + "\n";
   return text + "  " + std::to_string(manifest->tensors.size()) + " tensors  " +
          humanBytes(bytesOf(*manifest)) + "  model " + manifest->fingerprint +
          "\n";
@@ -74,14 +55,19 @@ static Expected<std::string> listTensors(const std::string &directory) {
 }
 
 Expected<std::string> weft::listCheckpoint(const std::string &folder) {
-  if (isStepDirectory(folder))
+  auto isStep = isStepDirectory(folder);
+  if (!isStep)
+    return isStep.takeError();
+  if (*isStep)
     return listTensors(folder);
-  auto steps = stepsOf(folder);
-  if (!steps)
-    return steps.takeError();
   std::string text;
-  for (const StepEntry &entry : *steps)
-    text += stepLine(entry);
+  while (text.empty()) {
+    auto steps = stepsOf(folder);
+    if (!steps)
+      return steps.takeError();
+    for (const StepEntry &entry : *steps)
+      text += stepLine(entry);
+  }
   return text;
 }
 
@@ -98,17 +84,26 @@ static Status verifyStep(const std::string &directory, std::string &text) {
 }
 
 Expected<std::string> weft::verifyCheckpoint(const std::string &folder) {
+  auto isStep = isStepDirectory(folder);
+  if (!isStep)
+    return isStep.takeError();
   std::string text;
-  if (isStepDirectory(folder)) {
+  if (*isStep) {
     if (Status s = verifyStep(folder, text); !s)
       return s.takeError();
     return text;
   }
-  auto steps = stepsOf(folder);
-  if (!steps)
-    return steps.takeError();
-  for (const StepEntry &entry : *steps)
-    if (Status s = verifyStep(entry.path, text); !s)
-      return s.takeError();
+  while (text.empty()) {
+    auto steps = stepsOf(folder);
+    if (!steps)
+      return steps.takeError();
+    for (const StepEntry &entry : *steps) {
+      StepGuard guard = StepGuard::ofReader(entry.path);
+      if (!guard.isThere())
+        continue; // retired meanwhile
+      if (Status s = verifyStep(entry.path, text); !s)
+        return s.takeError();
+    }
+  }
   return text;
 }

@@ -23,10 +23,6 @@ static Status checkWritable(const std::string &path) {
   return trial ? Status::success() : Status(trial.takeError());
 }
 
-static void warn(const std::string &text) {
-  std::fprintf(stderr, "weft: warning: %s\n", text.c_str());
-}
-
 Status Run::openInputs() {
   if (!options.trains())
     return Status::success();
@@ -37,6 +33,21 @@ Status Run::openInputs() {
     return opened.takeError();
   data = std::move(*opened);
   return checkTrainable(executable, metadata, data);
+}
+
+/// Before anything in the save directory is read: what it holds stays so.
+Status Run::lockSaves() {
+  if (options.saveDir.empty() || !options.trains() || options.dryRun)
+    return Status::success();
+  auto taken = SaveLock::take(options.saveDir);
+  if (!taken)
+    return taken.takeError();
+  lock = std::move(*taken);
+  if (lock.holds())
+    return cleanTemporaries(options.saveDir);
+  warn(options.saveDir + ": the file system has no locks: see that no other "
+                         "run saves here");
+  return Status::success();
 }
 
 Expected<TrainState> weft::resumedState(const Manifest &manifest,
@@ -188,6 +199,8 @@ Status Run::sample() {
 
 Expected<ExitCode> Run::execute() {
   if (Status s = openInputs(); !s)
+    return s.takeError();
+  if (Status s = lockSaves(); !s)
     return s.takeError();
   if (Status s = chooseState(); !s)
     return s.takeError();

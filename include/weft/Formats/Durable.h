@@ -3,15 +3,14 @@
 // A save writes into `.tmp-step_00000010-PID-N`, flushes files and directory,
 // renames to `step_00000010`, flushes the parent, and only then retires old
 // steps. Whatever moment a crash chooses, what was committed stays readable.
-// The temporary directory is locked while its writer lives, so that the next
-// run can tell a left-over from a save in progress.
+// A committed step is never replaced. Who writes here holds a SaveLock.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_FORMATS_DURABLE_H
 #define WEFT_FORMATS_DURABLE_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Formats/Locks.h"
 
 #include <cstdint>
 #include <optional>
@@ -19,14 +18,23 @@
 
 namespace weft {
 
+struct Manifest;
+
 /// "step_00000010".
 std::string stepDirectoryName(int64_t step);
 /// The step of such a name; nothing for any other name.
 std::optional<int64_t> parseStepDirectoryName(const std::string &name);
 
+/// The folder that a path lies in.
+std::string parentOf(const std::string &path);
 /// fsync of a file or a directory.
 Status syncPath(const std::string &path);
-/// Like mkdir -p; an existing directory is fine.
+/// Renames what nothing may replace: EEXIST if `to` is there. 0 or an errno
+/// value. File systems that cannot rename so (NFS) are asked first, which is
+/// safe for the holder of the SaveLock.
+int renameToNew(const std::string &from, const std::string &to);
+/// Like mkdir -p, and flushes what it makes to the disk; an existing directory
+/// is fine.
 Status makeDirectories(const std::string &path);
 
 /// A step directory that is being written. Dropped without commit(), it is
@@ -37,41 +45,59 @@ public:
   StepWriter &operator=(StepWriter &&other) noexcept;
   ~StepWriter();
 
-  /// Makes `saveDirectory` if needed. A step that is already committed is an
-  /// error unless `replace`; an unusable directory in its place is replaced.
+  /// Makes `saveDirectory` if needed. A step whose place is taken is a
+  /// checkpoint error.
   static Expected<StepWriter> begin(const std::string &saveDirectory,
-                                    int64_t step, bool replace = false);
+                                    int64_t step);
   /// Where the files go until commit().
   const std::string &directory() const { return temporary; }
-  /// fsync everything, rename, fsync the parent; returns the final directory.
-  /// The manifest must be written by then, and be of this step.
-  Expected<std::string> commit();
+  /// Writes the manifest of this step, fsync everything, rename, fsync the
+  /// parent; returns the final directory.
+  Expected<std::string> commit(const Manifest &manifest);
 
 private:
   StepWriter() = default;
-  void discard();
 
   std::string parent, temporary;
   int64_t stepNumber = 0;
-  int lock = -1;
 };
 
 /// A step directory in a save directory.
 struct StepEntry {
   int64_t step = 0;
   std::string path;
-  /// Why it cannot be used; empty for a readable manifest of the right step.
-  std::string problem;
+  /// Why its manifest cannot be used.
+  std::optional<Error> problem;
 };
 
-/// Step directories by ascending step. A missing save directory gives none.
+/// A step directory that is not retired while the object lives.
+struct HeldStep {
+  std::string path;
+  StepGuard guard;
+};
+
+/// Step directories by ascending step, their manifests not read. A missing
+/// save directory gives none.
+Expected<std::vector<StepEntry>> findSteps(const std::string &saveDirectory);
+/// The same with manifests read; without steps that are retired meanwhile.
 Expected<std::vector<StepEntry>> listSteps(const std::string &saveDirectory);
 
+/// Whether a folder is a step directory: it has a manifest.
+Expected<bool> isStepDirectory(const std::string &folder);
+/// The step directory that `folder` means: itself, or the newest of a save
+/// directory. None is a checkpoint error.
+Expected<HeldStep> holdStep(const std::string &folder);
+
 /// Removes all but the `keep` newest usable steps (keep <= 0 keeps all).
-/// Unusable directories are left alone. A step is first renamed to a temporary
-/// name, so that a half-deleted one is never taken for a step.
+/// Unusable ones are left alone; those that someone reads stay until the next
+/// time. A step is first renamed to a temporary name, so that a half-deleted
+/// one is never taken for a step.
 Status retireSteps(const std::string &saveDirectory, int64_t keep);
-/// Removes temporaries whose writer is gone.
+/// Renames a damaged step to `NAME.damaged`, or `NAME.damaged.2` and so on if
+/// the name is taken; returns the name.
+Expected<std::string> setAside(const StepEntry &entry);
+/// Removes what earlier writers left unfinished. Only for the holder of the
+/// SaveLock: it cannot tell a save in progress from a left-over.
 Status cleanTemporaries(const std::string &saveDirectory);
 
 } // namespace weft

@@ -10,6 +10,7 @@
 
 #include "weft/Formats/Text.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -56,6 +57,14 @@ public:
     exitCode = code;
     return *this;
   }
+  /// Says that the file is as it was written, only not for this program.
+  Error &ofWholeFile() {
+    wholeFile = true;
+    return *this;
+  }
+  /// For the error of a file of a checkpoint: damage (exit 5), unless the
+  /// system could not read the file, which says nothing about it (exit 8).
+  Error &ofCheckpoint();
 
   ExitCode code() const { return exitCode; }
   int exitStatus() const { return static_cast<int>(exitCode); }
@@ -63,6 +72,11 @@ public:
   const std::string &hintText() const { return hintValue; }
   const std::string &file() const { return fileText; }
   int line() const { return lineValue; }
+  /// Whether a checkpoint cannot be used because its files are not what was
+  /// written: no later try will find them whole.
+  bool isDamage() const {
+    return exitCode == ExitCode::Checkpoint && !wholeFile;
+  }
 
   /// `file:line: message`, without the program name and the hint.
   std::string where() const;
@@ -72,8 +86,11 @@ public:
   int report(std::FILE *stream = stderr) const;
 
 private:
+  friend Error systemError(ExitCode, const std::string &, int);
+
   ExitCode exitCode;
-  int lineValue = 0;
+  int lineValue = 0, errnoNumber = 0;
+  bool wholeFile = false;
   std::string text, hintValue, fileText;
 };
 
@@ -131,6 +148,19 @@ inline Error storageError(std::string message) {
 
 /// "no such file or directory": the text of an errno value, lower case.
 std::string errnoText(int number);
+/// `WHAT: ERRNO TEXT`, for a system call that failed.
+Error systemError(ExitCode code, const std::string &what, int number);
+
+/// The result of a system call, made again while signals interrupt it.
+template <typename Call> auto withoutInterrupts(Call call) {
+  auto result = call();
+  while (result == -1 && errno == EINTR)
+    result = call();
+  return result;
+}
+
+/// Writes `weft: warning: TEXT` to stderr.
+void warn(const std::string &text);
 
 } // namespace weft
 

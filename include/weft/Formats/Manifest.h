@@ -67,6 +67,8 @@ struct Manifest {
   /// Every error is a checkpoint error (exit 5).
   static Expected<Manifest> parse(std::string_view text,
                                   const std::string &file);
+  /// The manifest of a step directory. One named step_N must hold step N; what
+  /// the system cannot read is a storage error (exit 8).
   static Expected<Manifest> read(const std::string &stepDirectory);
   Status write(const std::string &stepDirectory) const;
 

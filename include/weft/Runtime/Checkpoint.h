@@ -31,6 +31,7 @@ struct TrainState {
 struct ResumePoint {
   std::string directory;
   Manifest manifest;
+  StepGuard guard;          // until its tensors are loaded
   bool weightsOnly = false; // what a run that only samples takes
 };
 
@@ -59,13 +60,13 @@ chooseCheckpoint(const RunOptions &options, const Metadata &metadata,
                  const WeftExecutable &executable,
                  std::vector<std::string> &warnings);
 
-/// Moves step directories that are newer than `step` out of the way of a run
-/// that continues from it (damaged ones, to `NAME.damaged`); a usable one is an
-/// error, since the run would write it again.
+/// Moves damaged step directories that are newer than `step` out of the way of
+/// a run that continues from it; a usable one is an error, since the run would
+/// write it again, and so is one that cannot be read.
 Status makeRoomAfter(const std::string &saveDir, int64_t step);
 
-/// Copies the tensors of a chosen checkpoint into the arena.
-Status loadCheckpoint(WeftContext &context, const ResumePoint &point);
+/// Copies the tensors of a chosen checkpoint into the arena, and lets it go.
+Status loadCheckpoint(WeftContext &context, ResumePoint &point);
 
 /// The state that the manifest describes.
 TrainState stateOf(const Manifest &manifest);
@@ -90,11 +91,11 @@ public:
       : context(context), metadata(metadata), saveDir(std::move(saveDir)),
         keep(keep), faults(faults) {}
 
-  /// Makes the directory, removes left-over temporaries and checks that a step
-  /// can be written there and has room.
+  /// Checks that a step can be written into the directory and has room.
   Status prepare(int64_t nextStep) const;
   /// Saves and commits; returns the step directory. On an error nothing of
-  /// this save stays and older checkpoints are untouched.
+  /// this save stays and older checkpoints are untouched. Old ones that cannot
+  /// be removed are a warning.
   Expected<std::string> save(const TrainState &state);
 
 private:

@@ -14,9 +14,6 @@
 
 namespace weft {
 
-/// The step directory that `folder` means.
-Expected<std::string> findStepDirectory(const std::string &folder);
-
 /// A save directory: one line per step (damaged ones say why). A step
 /// directory: one line per tensor.
 Expected<std::string> listCheckpoint(const std::string &folder);

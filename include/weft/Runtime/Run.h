@@ -33,6 +33,7 @@ public:
 
 private:
   Status openInputs();
+  Status lockSaves();
   Status chooseState();
   Status allocate();
   Status loadState();
@@ -56,6 +57,7 @@ private:
   const Faults &faults;
   std::string executablePath;
 
+  SaveLock lock;
   DataSet data;
   std::optional<ResumePoint> resume;
   std::optional<InitialWeights> weights;

@@ -7,6 +7,7 @@
 
 #include <csignal>
 #include <set>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 using namespace weft;
@@ -24,18 +25,17 @@ static int64_t newestGood(const std::string &saves) {
   EXPECT_EQ(errorOf(steps), "ok");
   int64_t newest = -1;
   for (const StepEntry &entry : *steps)
-    if (entry.problem.empty())
+    if (!entry.problem)
       newest = entry.step;
   return newest;
 }
 
 class DurableTest : public ::testing::Test {
 protected:
-  void save(int64_t step, int64_t seed = 0, bool replace = false) {
-    auto writer = StepWriter::begin(dir.path(), step, replace);
+  void save(int64_t step, int64_t seed = 0) {
+    auto writer = StepWriter::begin(dir.path(), step);
     ASSERT_EQ(errorOf(writer), "ok");
-    ASSERT_EQ(errorOf(manifestOf(step, seed).write(writer->directory())), "ok");
-    auto path = writer->commit();
+    auto path = writer->commit(manifestOf(step, seed));
     ASSERT_EQ(errorOf(path), "ok");
     EXPECT_EQ(*path, dir.file(stepDirectoryName(step)));
   }
@@ -62,12 +62,11 @@ TEST(StepName, BothWays) {
 TEST_F(DurableTest, AStepAppearsAtCommit) {
   auto writer = StepWriter::begin(dir.file("deep/er"), 3);
   ASSERT_EQ(errorOf(writer), "ok");
-  ASSERT_EQ(errorOf(manifestOf(3).write(writer->directory())), "ok");
   EXPECT_EQ(listSteps(dir.file("deep/er"))->size(), 0u);
-  ASSERT_EQ(errorOf(writer->commit()), "ok");
+  ASSERT_EQ(errorOf(writer->commit(manifestOf(3))), "ok");
   auto steps = listSteps(dir.file("deep/er"));
   ASSERT_EQ(steps->size(), 1u);
-  EXPECT_EQ((*steps)[0].problem, "");
+  EXPECT_FALSE((*steps)[0].problem);
 }
 
 TEST_F(DurableTest, AWriterThatIsDroppedLeavesNothing) {
@@ -80,11 +79,7 @@ TEST_F(DurableTest, AWriterThatIsDroppedLeavesNothing) {
 TEST_F(DurableTest, CommitNeedsTheManifestOfThisStep) {
   auto writer = StepWriter::begin(dir.path(), 3);
   ASSERT_TRUE(writer);
-  auto missing = writer->commit();
-  ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().code(), ExitCode::Internal);
-  ASSERT_EQ(errorOf(manifestOf(4).write(writer->directory())), "ok");
-  EXPECT_EQ(errorOf(writer->commit()),
+  EXPECT_EQ(errorOf(writer->commit(manifestOf(4))),
             "70|" + writer->directory() +
                 ": expects the manifest of step 3, but got step 4");
 }
@@ -104,35 +99,107 @@ TEST_F(DurableTest, NewestUsableStepIsFound) {
   auto steps = listSteps(dir.path());
   ASSERT_EQ(steps->size(), 5u);
   EXPECT_EQ((*steps)[0].step, 10);
-  EXPECT_EQ((*steps)[1].problem, "");
-  EXPECT_EQ((*steps)[2].problem,
+  EXPECT_FALSE((*steps)[1].problem);
+  EXPECT_EQ((*steps)[2].problem->where(),
             dir.file("step_00000030/MANIFEST.json") +
                 ": cannot open: no such file or directory");
-  EXPECT_EQ((*steps)[3].problem,
+  EXPECT_EQ((*steps)[3].problem->where(),
             dir.file("step_00000040/MANIFEST.json") +
                 ": expects a manifest that starts with its digest");
-  EXPECT_EQ((*steps)[4].problem, dir.file("step_00000050/MANIFEST.json") +
-                                     ": expects step 50, but got 51");
+  EXPECT_EQ((*steps)[4].problem->where(),
+            dir.file("step_00000050/MANIFEST.json") +
+                ": expects step 50, but got 51");
 }
 
-TEST_F(DurableTest, ASavedStepIsReplacedOnlyOnDemand) {
+TEST_F(DurableTest, ASavedStepIsNeverReplaced) {
+  const std::string error = "5|" + dir.file("step_00000010") +
+                            ": step 10 is already saved|save into "
+                            "another directory, or resume from its newest step";
   save(10, /*seed=*/1);
-  EXPECT_EQ(errorOf(StepWriter::begin(dir.path(), 10)),
-            "5|" + dir.file("step_00000010") +
-                ": step 10 is already saved|save into "
-                "another directory, or resume from its newest step");
-  save(10, /*seed=*/2, /*replace=*/true);
-  EXPECT_EQ(Manifest::read(dir.file("step_00000010"))->seed, 2);
-  EXPECT_EQ(names(), (std::set<std::string>{"step_00000010"}));
+  EXPECT_EQ(errorOf(StepWriter::begin(dir.path(), 10)), error);
+  // Two writers without a lock between them: the slower one does not win.
+  {
+    auto slow = StepWriter::begin(dir.path(), 20);
+    ASSERT_TRUE(slow);
+    save(20, /*seed=*/1);
+    EXPECT_EQ(errorOf(slow->commit(manifestOf(20, /*seed=*/2))),
+              "5|" + dir.file("step_00000020") +
+                  error.substr(error.find(':')).replace(7, 2, "20"));
+  }
+  EXPECT_EQ(Manifest::read(dir.file("step_00000020"))->seed, 1);
+  EXPECT_EQ(names(), (std::set<std::string>{"step_00000010", "step_00000020"}));
 }
 
-TEST_F(DurableTest, AnUnusableDirectoryInThePlaceIsReplaced) {
+TEST_F(DurableTest, NorIsWhatElseHasTheName) {
   std::filesystem::create_directory(dir.file("step_00000010"));
-  dir.write("step_00000010/junk", "x");
+  dir.write("step_00000011", "x");
+  std::filesystem::create_symlink("nowhere", dir.file("step_00000012"));
+  for (int64_t step : {10, 11, 12})
+    EXPECT_EQ(errorOf(StepWriter::begin(dir.path(), step)).substr(0, 2), "5|");
+  // Created while the writer is at work; a rename would replace an empty one.
+  auto writer = StepWriter::begin(dir.path(), 13);
+  ASSERT_TRUE(writer);
+  std::filesystem::create_directory(dir.file("step_00000013"));
+  EXPECT_EQ(errorOf(writer->commit(manifestOf(13))).substr(0, 2), "5|");
+  EXPECT_TRUE(std::filesystem::is_empty(dir.file("step_00000013")));
+  auto steps = listSteps(dir.path());
+  ASSERT_EQ(errorOf(steps), "ok");
+  ASSERT_EQ(steps->size(), 4u);
+  for (const StepEntry &entry : *steps)
+    EXPECT_TRUE(entry.problem->isDamage()) << entry.path;
+}
+
+TEST_F(DurableTest, DamagedStepsAreSetAsideUnderNewNames) {
+  dir.write("step_00000010.damaged.2", "x");
+  const char *names[] = {".damaged", ".damaged.3", ".damaged.4"};
+  for (int64_t i : {0, 1, 2}) {
+    save(10, i);
+    StepEntry entry = {10, dir.file("step_00000010"), std::nullopt};
+    auto aside = setAside(entry);
+    ASSERT_EQ(errorOf(aside), "ok");
+    EXPECT_EQ(*aside, entry.path + names[i]);
+  }
+  for (int64_t i : {0, 1, 2})
+    EXPECT_EQ(Manifest::read(dir.file("step_00000010") + names[i])->seed, i);
+  EXPECT_EQ(readBytes(dir.file("step_00000010.damaged.2")), "x");
+  StepEntry missing = {11, dir.file("step_00000011"), std::nullopt};
+  EXPECT_EQ(errorOf(setAside(missing)),
+            "8|" + missing.path +
+                ": cannot move a damaged checkpoint aside: no such file or "
+                "directory");
+}
+
+TEST_F(DurableTest, ADirectoryBearsTheStepOfItsManifest) {
   save(10);
-  EXPECT_EQ(newest(), 10);
-  EXPECT_FALSE(std::filesystem::exists(dir.file("step_00000010/junk")));
-  EXPECT_EQ(names().size(), 1u);
+  std::filesystem::rename(dir.file("step_00000010"), dir.file("step_00000020"));
+  const std::string what = ": expects step 20, but got 10|the directory was "
+                           "renamed: its name is that of another step";
+  for (const std::string &path :
+       {dir.file("step_00000020"), dir.file("step_00000020/"),
+        dir.file("step_00000020/."), dir.file("link")}) {
+    if (path == dir.file("link"))
+      std::filesystem::create_symlink("step_00000020", path);
+    EXPECT_EQ(errorOf(Manifest::read(path)),
+              "5|" + path + "/MANIFEST.json" + what);
+  }
+  std::filesystem::rename(dir.file("step_00000020"), dir.file("best"));
+  EXPECT_EQ(errorOf(Manifest::read(dir.file("best"))), "ok");
+}
+
+TEST_F(DurableTest, WhatCannotBeReadIsNotDamaged) {
+  save(10);
+  rlimit before, none;
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  none = before;
+  none.rlim_cur = 0;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  auto manifest = Manifest::read(dir.file("step_00000010"));
+  auto steps = listSteps(dir.path());
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(errorOf(manifest), "8|" + dir.file("step_00000010/MANIFEST.json") +
+                                   ": cannot open: too many open files");
+  EXPECT_EQ(errorOf(steps),
+            "8|" + dir.path() + ": cannot list: too many open files");
 }
 
 TEST_F(DurableTest, RetireKeepsTheNewestUsable) {
@@ -146,20 +213,16 @@ TEST_F(DurableTest, RetireKeepsTheNewestUsable) {
                                             "step_00000009"}));
 }
 
-TEST_F(DurableTest, LeftOversAreCleanedAndLiveOnesStay) {
+TEST_F(DurableTest, LeftOversAreCleaned) {
   save(1);
   std::filesystem::create_directories(dir.file(".tmp-step_00000002-1-0/sub"));
   dir.write(".tmp-step_00000002-1-0/x", "x");
   std::filesystem::create_directory(dir.file(".tmp-retired-step_00000001-1"));
   std::filesystem::create_directory(dir.file("mine"));
   dir.write(".tmp-notes", "x");
-  auto live = StepWriter::begin(dir.path(), 3);
-  ASSERT_TRUE(live);
   ASSERT_EQ(errorOf(cleanTemporaries(dir.path())), "ok");
-  EXPECT_EQ(names().size(), 4u);
-  EXPECT_TRUE(std::filesystem::exists(live->directory()));
-  EXPECT_TRUE(std::filesystem::exists(dir.file("mine")));
-  EXPECT_TRUE(std::filesystem::exists(dir.file(".tmp-notes")));
+  EXPECT_EQ(names(),
+            (std::set<std::string>{"step_00000001", "mine", ".tmp-notes"}));
   EXPECT_EQ(errorOf(cleanTemporaries(dir.file("no"))), "ok");
 }
 
@@ -184,22 +247,13 @@ TEST_F(DurableTest, PlacesThatCannotBeWritten) {
                 ": cannot flush to disk: no such file or directory");
   EXPECT_EQ(errorOf(listSteps(file)),
             "5|" + file + ": cannot list: not a directory");
-  // A file where the step should go.
-  dir.write("step_00000001", "x");
-  auto writer = StepWriter::begin(dir.path(), 1);
-  ASSERT_TRUE(writer);
-  ASSERT_EQ(errorOf(manifestOf(1).write(writer->directory())), "ok");
-  EXPECT_EQ(errorOf(writer->commit()),
-            "8|" + dir.file("step_00000001") + ": cannot rename " +
-                writer->directory() + ": not a directory");
 }
 
 /// Saves steps for ever; tells each committed one through the pipe.
 [[noreturn]] static void saveForEver(const std::string &path, int out) {
   for (int64_t step = 1;; ++step) {
     auto writer = StepWriter::begin(path, step);
-    if (!writer || !manifestOf(step).write(writer->directory()) ||
-        !writer->commit())
+    if (!writer || !writer->commit(manifestOf(step)))
       ::_exit(1);
     if (::write(out, &step, sizeof step) != sizeof step)
       ::_exit(1);
@@ -235,6 +289,6 @@ TEST_F(DurableTest, KillAtAnyTimeLosesNothingThatWasCommitted) {
       EXPECT_TRUE(parseStepDirectoryName(entry.path().filename().string()));
     auto steps = listSteps(saves.path());
     for (const StepEntry &entry : *steps)
-      EXPECT_EQ(entry.problem, "");
+      EXPECT_FALSE(entry.problem);
   }
 }

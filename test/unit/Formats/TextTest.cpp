@@ -17,6 +17,26 @@ TEST(Error, PrintsPlaceMessageAndHint) {
   EXPECT_EQ(error.exitStatus(), 3);
 }
 
+TEST(Error, FilesOfCheckpointsAreDamagedOrCannotBeRead) {
+  for (int number : {ENOENT, ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG}) {
+    Error error = systemError(ExitCode::Input, "cannot open", number);
+    EXPECT_EQ(error.ofCheckpoint().code(), ExitCode::Checkpoint) << number;
+    EXPECT_TRUE(error.isDamage());
+  }
+  for (int number : {EACCES, EPERM, EIO, EMFILE, ENFILE, ENOMEM, ESTALE}) {
+    Error error = systemError(ExitCode::Input, "cannot open", number);
+    error.hint("the checkpoint is damaged");
+    EXPECT_EQ(error.ofCheckpoint().code(), ExitCode::Storage) << number;
+    EXPECT_EQ(error.hintText(), "");
+    EXPECT_FALSE(error.isDamage());
+  }
+  EXPECT_EQ(systemError(ExitCode::Input, "cannot open", EIO).message(),
+            "cannot open: input/output error");
+  Error content = inputError("expects a '{'");
+  EXPECT_TRUE(content.ofCheckpoint().isDamage());
+  EXPECT_FALSE(checkpointError("another version").ofWholeFile().isDamage());
+}
+
 TEST(Error, ReportWritesAndReturnsTheExitStatus) {
   std::FILE *stream = std::tmpfile();
   EXPECT_EQ(storageError("disk full").report(stream), 8);

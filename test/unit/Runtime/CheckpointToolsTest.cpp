@@ -98,6 +98,41 @@ TEST_F(CheckpointToolsTest, verify) {
   EXPECT_TRUE(verifyCheckpoint(path("a/step_00000004")).ok());
 }
 
+TEST_F(CheckpointToolsTest, aStepThatIsRenamed) {
+  std::filesystem::rename(path("a/step_00000004"), path("a/step_00000006"));
+  for (const std::string &folder : {path("a"), path("a/step_00000006")}) {
+    const std::string error = "/MANIFEST.json: expects step 6, but got 4";
+    auto verified = verifyCheckpoint(folder);
+    EXPECT_EQ(errorOf(verified), path("a/step_00000006") + error);
+    EXPECT_EQ(verified.error().code(), ExitCode::Checkpoint);
+    EXPECT_EQ(errorOf(exportCheckpoint(folder, path("out"), TensorType::F32)),
+              path("a/step_00000006") + error);
+    EXPECT_EQ(errorOf(diffCheckpoints(path("a/step_00000002"), folder)),
+              path("a/step_00000006") + error);
+  }
+  EXPECT_FALSE(exists("out"));
+  // A copy with a name of its own is fine.
+  std::filesystem::rename(path("a/step_00000006"), path("a/best"));
+  EXPECT_EQ(errorOf(verifyCheckpoint(path("a/best"))), "ok");
+}
+
+TEST_F(CheckpointToolsTest, whatCannotBeReadIsAStorageError) {
+  rlimit before, none;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  none = before;
+  none.rlim_cur = 0;
+  for (const std::string &folder : {path("a"), path("a/step_00000002")}) {
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+    auto verified = verifyCheckpoint(folder);
+    Status exported = exportCheckpoint(folder, path("out"), TensorType::F32);
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+    ASSERT_FALSE(verified.ok());
+    EXPECT_EQ(verified.error().code(), ExitCode::Storage);
+    ASSERT_FALSE(exported.ok());
+    EXPECT_EQ(exported.error().code(), ExitCode::Storage);
+  }
+}
+
 TEST_F(CheckpointToolsTest, diff) {
   ASSERT_EQ(train({"--steps", "4", "--save-dir", "b"}).status, 0);
   auto same = diffCheckpoints(path("a"), path("b/step_00000004"));

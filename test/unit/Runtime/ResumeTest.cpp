@@ -99,7 +99,8 @@ TEST_F(ResumeTest, refusals) {
   expectError(twenty({"--save-dir", "b", "--resume", "must"}), 5,
               "b: expects a checkpoint, but found none\n");
   expectError(twenty({"--resume", "nowhere"}), 5,
-              "nowhere: expects a checkpoint, but found none\n");
+              "nowhere: expects a step directory or a save directory, but "
+              "found none\n");
   expectError(twenty({"--save-dir", "a", "--resume", "auto", "--seed", "7"}), 2,
               "--seed expects 0, the seed of the checkpoint, but got 7\n");
   expectError(train({"--steps", "30", "--save-dir", "a", "--resume", "auto",
@@ -194,7 +195,7 @@ TEST_F(ResumeTest, checkpointOfAnotherOptimizer) {
 
 TEST_F(ResumeTest, saveDirectoryThatIsAFile) {
   expectError(twenty({"--save-dir", "text.txt"}), 8,
-              "text.txt: cannot list: not a directory\n");
+              "text.txt: cannot create the directory: file exists\n");
   expectError(twenty({"--resume", "text.txt"}), 5,
               "text.txt: cannot list: not a directory\n");
 }
@@ -239,6 +240,71 @@ TEST_F(ResumeTest, autoPassesOverADamagedStepAndSaysSo) {
                           "are damaged: a/step_00000020"),
             std::string::npos)
       << none.err;
+}
+
+TEST_F(ResumeTest, damagedStepsKeepEachOther) {
+  ASSERT_EQ(twenty({"--save-dir", "a", "--save-every", "10"}).status, 0);
+  for (int i = 0; i < 3; ++i) {
+    flipByte("a/step_00000020/rank_00000.safetensors", 5000 + i);
+    auto run = twenty({"--save-dir", "a", "--resume", "auto"});
+    EXPECT_EQ(run.status, 0) << run.err;
+  }
+  EXPECT_EQ(list("a"),
+            (Args{"step_00000010", "step_00000020", "step_00000020.damaged",
+                  "step_00000020.damaged.2", "step_00000020.damaged.3"}));
+}
+
+TEST_F(ResumeTest, stepsOfOtherVersionsAreNotDamaged) {
+  ASSERT_EQ(twenty({"--save-dir", "a", "--save-every", "10"}).status, 0);
+  const std::string path = "a/step_00000020/MANIFEST.json";
+  std::string text = read(path);
+  const std::string key = "\"weft_checkpoint\": ";
+  size_t place = text.find(key);
+  ASSERT_NE(place, text.npos);
+  text.replace(place + key.size(), 1, "9");
+  place = text.find("xxh3");
+  ASSERT_NE(place, text.npos);
+  place = text.find_first_of("0123456789abcdef", place + 4);
+  text.replace(place, 32, std::string(32, '0'));
+  text.replace(place, 32, digest128(text));
+  write(path, text);
+  expectError(twenty({"--save-dir", "a", "--resume", "auto"}), 5,
+              path + ":3: field 'weft_checkpoint': expects checkpoint format ");
+  EXPECT_EQ(list("a"), (Args{"step_00000010", "step_00000020"}));
+}
+
+TEST_F(ResumeTest, stepsThatAreRenamedAreFound) {
+  ASSERT_EQ(twenty({"--save-dir", "a", "--save-every", "10"}).status, 0);
+  std::filesystem::rename(path("a/step_00000020"), path("a/step_00000030"));
+  const std::string error =
+      "a/step_00000030/MANIFEST.json: expects step 30, but got 20\n";
+  expectError(twenty({"--save-dir", "a", "--resume", "must"}), 5, error);
+  expectError(twenty({"--save-dir", "b", "--resume", "a"}), 5, error);
+  expectError(twenty({"--save-dir", "b", "--resume", "a/step_00000030"}), 5,
+              error);
+}
+
+TEST_F(ResumeTest, oneRunAtATime) {
+  Args endless = {"--data", "text.txt",   "--steps", "1000000",   "--save-dir",
+                  "a",      "--progress", "none",    "--metrics", "m"};
+  pid_t child = start(TOY_BIGRAM, endless);
+  while (!exists("m") || read("m").size() < 5000)
+    usleep(1000);
+  kill(child, SIGSTOP);
+  std::string before = read("m");
+  for (const char *resume : {"never", "auto", "must"})
+    expectError(train({"--steps", "20", "--save-dir", "a", "--metrics", "m",
+                       "--keep", "1", "--resume", resume}),
+                5,
+                "a: expects a save directory that no other run uses, but "
+                "process " +
+                    std::to_string(child) + " on ");
+  EXPECT_EQ(read("m"), before);
+  kill(child, SIGKILL);
+  EXPECT_EQ(wait(child), 1000 + SIGKILL);
+  EXPECT_EQ(list("a"), Args{".lock"});
+  EXPECT_EQ(train({"--steps", "20", "--save-dir", "a"}).status, 0);
+  EXPECT_EQ(list("a"), Args{"step_00000020"});
 }
 
 TEST_F(ResumeTest, crashesLoseNothingCommitted) {
@@ -328,7 +394,7 @@ TEST_F(ResumeTest, fileSizeLimitIsAStorageError) {
                "--save-dir", "a",        "--progress", "none"};
   auto run = finish(start(TOY_BIGRAM, args, 100000));
   EXPECT_EQ(run.status, 8) << run.err;
-  EXPECT_EQ(list("a"), Args{});
+  EXPECT_FALSE(exists("a")) << "made for the run, and empty";
 }
 
 TEST_F(ResumeTest, metricsWithoutRoomAreAStorageError) {

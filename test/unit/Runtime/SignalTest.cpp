@@ -10,14 +10,15 @@ class SignalTest : public ToyTest {
 protected:
   /// A run that lasts until it is stopped, saving to "a".
   Args endless(const Args &more = {}) const {
-    Args args = {"--data",     "text.txt", "--steps",    "1000000",
-                 "--save-dir", "a",        "--progress", "none"};
+    std::filesystem::remove(path("m"));
+    Args args = {"--data", "text.txt",   "--steps", "1000000",   "--save-dir",
+                 "a",      "--progress", "none",    "--metrics", "m"};
     args.insert(args.end(), more.begin(), more.end());
     return args;
   }
-  /// Handlers are installed before the save directory is made.
+  /// Handlers are installed before the metrics are begun.
   void waitForStart() const {
-    while (!exists("a"))
+    while (!exists("m"))
       usleep(1000);
   }
   /// One whose first step lasts far longer than the test: a million
