@@ -11,7 +11,12 @@
 namespace weft {
 
 /// Exit codes a routine reports (docs/executable.md).
-enum ErrorCode { kInputError = 3, kNumericsError = 6, kInternalError = 70 };
+enum ErrorCode {
+  kInputError = 3,
+  kNumericsError = 6,
+  kDeviceError = 9,
+  kInternalError = 70
+};
 
 /// Values of the accumulate argument.
 enum Accumulate { kOverwrite = 0, kAdd = 1, kRuntimeFlag = 2 };

@@ -63,7 +63,7 @@ void runPlan(WeftContext &context, GemmState &state, const GemmPlan &plan,
     context.parallelFor(
         stage.size(), 1,
         [&](RangePart part) {
-          ThreadCount scope(1);
+          LibraryThreads scope(1);
           for (int64_t i = part.begin; i < part.end; ++i)
             execute(stage[i], operands, state, part.worker,
                     context.scratch(part.worker));
@@ -126,6 +126,11 @@ extern "C" void weft_cpu_gemm(WeftContext *context, const WeftCommand *command,
     return;
   shape.accumulate = addsToDestination(shape.accumulate, buffers[needed - 1]);
   key[12] = shape.accumulate;
+  std::string library = findWrongOneDnn(*dnnl_version());
+  if (!library.empty())
+    return failCommand(*context, *command, kDeviceError, library);
+  if (!context->ensureTeam())
+    return;
   try {
     GemmState &state = stateOf(*context);
     auto found = state.plans.find(key);
@@ -135,7 +140,6 @@ extern "C" void weft_cpu_gemm(WeftContext *context, const WeftCommand *command,
               .emplace(key, makePlan(shape, state.engine, context->threads(),
                                      context->isa() == CpuIsa::Avx512))
               .first;
-    ThreadCount scope(context->threads());
     runPlan(*context, state, found->second,
             {as<char>(buffers[0]), as<char>(buffers[1]), as<char>(buffers[2]),
              shape.hasBias ? as<char>(buffers[3]) : nullptr});

@@ -17,15 +17,28 @@
 
 using dnnl::memory;
 
-extern "C" void omp_set_num_threads(int threads);
-extern "C" int omp_get_max_threads(void);
-
 namespace weft {
 
-ThreadCount::ThreadCount(int threads) : old(omp_get_max_threads()) {
-  omp_set_num_threads(threads);
+/// The version that the comment above is about.
+constexpr int kKnownMajor = 2, kKnownMinor = 6;
+static_assert(DNNL_VERSION_MAJOR == kKnownMajor &&
+                  DNNL_VERSION_MINOR == kKnownMinor,
+              "how products are cut is known for oneDNN 2.6 only: check every "
+              "rule of this file, and GemmTest, before you allow another one");
+
+std::string findWrongOneDnn(const dnnl_version_t &found) {
+  auto name = [](int major, int minor) {
+    return std::to_string(major) + "." + std::to_string(minor);
+  };
+  if (found.major != kKnownMajor || found.minor != kKnownMinor)
+    return "expects oneDNN " + name(kKnownMajor, kKnownMinor) +
+           ", which the program was built for, but this machine has " +
+           name(found.major, found.minor);
+  if (found.cpu_runtime != DNNL_RUNTIME_OMP)
+    return "expects a oneDNN that was built for OpenMP, but this machine has "
+           "one with other threads";
+  return "";
 }
-ThreadCount::~ThreadCount() { omp_set_num_threads(old); }
 
 namespace {
 
@@ -85,6 +98,8 @@ dnnl::matmul::primitive_desc describe(const GemmShape &s,
   memory::desc c = matrixDesc(s.typeC, s.batch, s.strideC, s.m, s.n, s.ldc, 1);
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  // Not what ONEDNN_DEFAULT_FPMATH_MODE says: f32 stays f32.
+  attributes.set_fpmath_mode(dnnl::fpmath_mode::strict);
   if (s.accumulate) {
     dnnl::post_ops sum;
     sum.append_sum(1.0f);
@@ -165,7 +180,7 @@ GemmPlan makePlan(GemmShape s, const dnnl::engine &engine, int threads,
   mergeBatch(s);
   GemmPlan plan;
   {
-    ThreadCount scope(threads);
+    LibraryThreads scope(threads);
     bool isFast = (s.type != WEFT_BF16 || mayUseBf16) && s.type != WEFT_F16 &&
                   usesBrgemm(s, engine);
     plan.isWidened = s.type != WEFT_F32 && !isFast;
@@ -177,7 +192,7 @@ GemmPlan makePlan(GemmShape s, const dnnl::engine &engine, int threads,
     plan.widened = makeWidenedPlan(s, engine);
     return plan;
   }
-  ThreadCount scope(plan.blocked ? 1 : threads);
+  LibraryThreads scope(plan.blocked ? 1 : threads);
   int64_t longest = longestStage(s, plan.blocked);
   for (int64_t begin = 0; begin < s.k; begin += longest) {
     GemmShape piece = s;

@@ -25,16 +25,9 @@ constexpr int kNumGemmInts = 16;
 using GemmKey = std::array<int64_t, kNumGemmInts>;
 static_assert(sizeof(GemmShape) == sizeof(GemmKey), "one field per int");
 
-/// Makes libgomp report `threads` to oneDNN, which asks when it creates a
-/// primitive.
-class ThreadCount {
-public:
-  explicit ThreadCount(int threads);
-  ~ThreadCount();
-
-private:
-  int old;
-};
+/// Why this oneDNN cannot be used, or "": how products are cut into bits that
+/// do not depend on threads is known for one version.
+std::string findWrongOneDnn(const dnnl_version_t &found);
 
 /// One oneDNN primitive and where its operands begin (in elements).
 struct Product {

@@ -162,7 +162,7 @@ WidenedPlan makeWidenedPlan(const GemmShape &s, const dnnl::engine &engine) {
   plan.floatsA = plan.lda * (s.transA ? plan.depth : plan.rows);
   plan.floatsB = plan.ldb * (s.transB ? plan.columns : plan.depth);
   plan.floatsC = plan.ldc * plan.rows;
-  ThreadCount scope(1);
+  LibraryThreads scope(1);
   for (int64_t rows : listSizes(s.m, plan.rows))
     for (int64_t columns : listSizes(s.n, plan.columns))
       for (int64_t depth : listSizes(s.k, plan.depth))
@@ -181,7 +181,7 @@ void runWidened(WeftContext &context, GemmState &state, const WidenedPlan &plan,
   context.parallelFor(
       units, 1,
       [&](RangePart part) {
-        ThreadCount scope(1);
+        LibraryThreads scope(1);
         for (int64_t unit = part.begin; unit < part.end; ++unit) {
           Block block = getBlock(plan, unit);
           Room room(plan, context.scratch(part.worker));

@@ -5,6 +5,7 @@
 #include "weft/Runtime/CpuFeatures.h"
 #include "weft/Runtime/Generate.h"
 #include "weft/Runtime/Run.h"
+#include "weft/Runtime/ThreadTeam.h"
 #include "weft/Runtime/Trainer.h"
 
 #include <cstdio>
@@ -44,9 +45,31 @@ static void limitSpinning(char **argv) {
   // By its path, which names the process; a program that was deleted or
   // replaced meanwhile is still there for itself.
   std::string program = ownPath("");
+  unbindThread();
   if (isRunning(program))
     execv(program.c_str(), argv);
   execv("/proc/self/exe", argv);
+}
+
+static bool isLeaving = false;
+
+/// libgomp ends the process with status 1 when it cannot make a thread or get
+/// memory in the middle of a run; it has said why on standard error.
+static void explainExit() {
+  if (isLeaving)
+    return;
+  std::fflush(stdout);
+  _exit(Error(ExitCode::Device,
+              "a library ended the program; standard error says why")
+            .hint("run with fewer --threads, or raise the limits on threads "
+                  "and memory")
+            .report());
+}
+
+/// The exit status, once nothing but weft itself ends the program.
+static int leave(int status) {
+  isLeaving = true;
+  return status;
 }
 
 static Status checkMachine(const Metadata &metadata) {
@@ -99,18 +122,21 @@ static Expected<ExitCode> runProgram(const WeftExecutable &executable,
       .execute();
 }
 
+void weft::watchExits() { std::atexit(explainExit); }
+
 int weft::weftMain(const WeftExecutable &executable, int argc, char **argv) {
   limitSpinning(argv);
+  watchExits();
   std::string program = argc > 0 ? argv[0] : "weft";
   std::vector<std::string> args(argv + (argc > 0), argv + argc);
   try {
     auto code = runProgram(executable, args, program);
     std::fflush(stdout);
-    return code ? int(*code) : code.error().report();
+    return leave(code ? int(*code) : code.error().report());
   } catch (const std::bad_alloc &) {
-    return Error(ExitCode::DoesNotFit, "the machine has no memory left")
-        .report();
+    return leave(
+        Error(ExitCode::DoesNotFit, "the machine has no memory left").report());
   } catch (const std::exception &failure) {
-    return Error(ExitCode::Internal, failure.what()).report();
+    return leave(Error(ExitCode::Internal, failure.what()).report());
   }
 }

@@ -33,7 +33,8 @@ void runTraced(WeftContext &context, const WeftProgram &program,
 } // namespace
 
 bool runProgram(WeftContext &context, const WeftProgram &program) {
-  setLibraryThreads(context.threads());
+  if (!context.ensureTeam())
+    return false;
   void *const *buffers = context.resolve(program).data();
   for (int32_t i = 0; i < program.numCommands; ++i) {
     const WeftCommand &command = program.commands[i];

@@ -68,7 +68,8 @@ const char *weft::cpuIsaName(CpuIsa isa) {
 //===----------------------------------------------------------------------===//
 
 WeftContext::WeftContext(const ContextOptions &options)
-    : numThreads(options.threads > 0 ? options.threads : availableThreads()),
+    : team(
+          formTeam(options.threads > 0 ? options.threads : availableThreads())),
       kernelIsa(std::min(options.isa, detectCpuIsa())) {}
 
 WeftContext::~WeftContext() = default;
@@ -195,6 +196,19 @@ const std::vector<void *> &WeftContext::resolve(const WeftProgram &program) {
     for (int32_t b = 0; b < program.commands[i].numBuffers; ++b)
       entry->second.push_back(at(program.commands[i].offsets[b]));
   return entry->second;
+}
+
+//===----------------------------------------------------------------------===//
+// Threads
+//===----------------------------------------------------------------------===//
+
+bool WeftContext::ensureTeam() {
+  if (weft::ensureTeam(team.members))
+    return true;
+  fail(9, "expects " + std::to_string(team.members) +
+              " threads, as when the context was made, but the thread that "
+              "runs the program gets fewer");
+  return false;
 }
 
 //===----------------------------------------------------------------------===//

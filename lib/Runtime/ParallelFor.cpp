@@ -1,4 +1,4 @@
-//===- ParallelFor.cpp - The one source of threads ------------------------===//
+//===- ParallelFor.cpp - A range over the threads of a team ---------------===//
 //
 // Regions are opened with libgomp's own entry point GOMP_parallel, because
 // clang's -fopenmp would bring libomp, whose pool fights libgomp's.
@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <sched.h>
 
 // What libgomp exports (its header belongs to GCC).
 extern "C" {
@@ -18,7 +17,6 @@ void GOMP_parallel(void (*function)(void *), void *data, unsigned threads,
 int omp_get_thread_num(void);
 int omp_get_num_threads(void);
 int omp_in_parallel(void);
-void omp_set_num_threads(int threads);
 }
 
 // libgomp is not instrumented: tell the thread sanitizer that a region begins
@@ -102,14 +100,5 @@ void parallelFor(int threads, int64_t extent, int64_t grain, RangeBody body,
   for (int64_t unit = 0; unit < units; ++unit)
     body(unitsToPart(region, unit, unit + 1, /*worker=*/0));
 }
-
-int availableThreads() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) != 0)
-    return 1;
-  return std::max(CPU_COUNT(&set), 1);
-}
-
-void setLibraryThreads(int threads) { omp_set_num_threads(threads); }
 
 } // namespace weft

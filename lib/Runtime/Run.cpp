@@ -103,10 +103,26 @@ Status Run::allocate() {
   contextOptions.threads = int(std::min<int64_t>(options.threads, 1024));
   std::string message;
   context = WeftContext::create(executable, contextOptions, message);
-  if (context)
+  if (!context)
+    return Error(ExitCode::DoesNotFit, message)
+        .hint("compile with a smaller --batch or --seq");
+  return checkThreads();
+}
+
+/// Fewer threads than asked for are an error, fewer than there could be a
+/// warning.
+Status Run::checkThreads() const {
+  if (context->threadShortage().empty())
     return Status::success();
-  return Error(ExitCode::DoesNotFit, message)
-      .hint("compile with a smaller --batch or --seq");
+  std::string most = std::to_string(context->threads());
+  if (options.threads > 0)
+    return Error(ExitCode::Device, "--threads expects at most " + most +
+                                       " here, but got " +
+                                       std::to_string(options.threads) + ": " +
+                                       context->threadShortage());
+  warn("uses " + most + " of " + std::to_string(availableThreads()) +
+       " processors: " + context->threadShortage());
+  return Status::success();
 }
 
 Status Run::loadState() {

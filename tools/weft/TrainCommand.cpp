@@ -10,6 +10,7 @@
 #include "weft/Pipeline/Link.h"
 #include "weft/Pipeline/Phases.h"
 #include "weft/Runtime/RunFlags.h"
+#include "weft/Runtime/ThreadTeam.h"
 
 #include "llvm/TargetParser/Host.h"
 
@@ -161,6 +162,7 @@ Expected<ExitCode> weft::trainCommand(const Arguments &args) {
   for (std::string &arg : run)
     argv.push_back(arg.data());
   argv.push_back(nullptr);
+  unbindThread();
   execv(program->c_str(), argv.data());
   return Error(ExitCode::Internal, "cannot run it: " + errnoText(errno))
       .at(*program)

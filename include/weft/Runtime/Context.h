@@ -11,6 +11,7 @@
 
 #include "weft/Runtime/Abi.h"
 #include "weft/Runtime/ParallelFor.h"
+#include "weft/Runtime/ThreadTeam.h"
 
 #include <functional>
 #include <map>
@@ -56,7 +57,7 @@ struct TraceEvent {
 };
 
 struct ContextOptions {
-  /// 0: the cores this process may use.
+  /// 0: the processors this process may use.
   int threads = 0;
   /// Kernels of at most this instruction set.
   CpuIsa isa = CpuIsa::Avx512;
@@ -98,11 +99,18 @@ struct WeftContext {
   //===- Threads
   //-----------------------------------------------------------===//
 
-  int threads() const { return numThreads; }
+  /// Members of the team that the thread which made this context has formed:
+  /// every region has as many.
+  int threads() const { return team.members; }
+  /// Why that is less than the options ask for, or "".
+  const std::string &threadShortage() const { return team.shortage; }
+  /// Gives the calling thread such a team too, if it has none: false, with an
+  /// error, where it gets fewer threads.
+  bool ensureTeam();
   weft::CpuIsa isa() const { return kernelIsa; }
   void parallelFor(int64_t extent, int64_t grain, weft::RangeBody body,
                    weft::Schedule schedule = weft::Schedule::Static) {
-    weft::parallelFor(numThreads, extent, grain, body, schedule);
+    weft::parallelFor(team.members, extent, grain, body, schedule);
   }
 
   //===- Errors
@@ -148,7 +156,7 @@ struct WeftContext {
 private:
   const WeftExecutable *exe = nullptr;
   weft::Arena arena;
-  int numThreads = 1;
+  weft::ThreadTeam team;
   weft::CpuIsa kernelIsa = weft::CpuIsa::Baseline;
   int errorCode = 0;
   std::string errorMessage;

@@ -1,7 +1,8 @@
-//===- ParallelFor.h - The one source of threads ----------------*- C++ -*-===//
+//===- ParallelFor.h - A range over the threads of a team -------*- C++ -*-===//
 //
 // Runs a function over the parts of a range on libgomp's threads, the pool that
-// oneDNN uses too: a second pool would fight it for the cores.
+// oneDNN uses too: a second pool would fight it for the cores. How many threads
+// there are is the business of ThreadTeam.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,13 +55,6 @@ enum class Schedule {
 /// work of some microseconds: waking the threads costs about that much.
 void parallelFor(int threads, int64_t extent, int64_t grain, RangeBody body,
                  Schedule schedule = Schedule::Static);
-
-/// Cores this process may run on.
-int availableThreads();
-
-/// Sets the number of threads of libgomp regions that libraries open from the
-/// calling thread.
-void setLibraryThreads(int threads);
 
 } // namespace weft
 

@@ -36,6 +36,7 @@ private:
   Status lockSaves();
   Status chooseState();
   Status allocate();
+  Status checkThreads() const;
   Status loadState();
   Expected<std::unique_ptr<NanHunt>> startHunt();
   Expected<ExitCode> train();
