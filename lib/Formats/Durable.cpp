@@ -159,14 +159,12 @@ Expected<StepWriter> StepWriter::begin(const std::string &saveDirectory,
 
 /// fsync of each file in a directory, then of the directory.
 static Status syncDirectory(const std::string &path) {
-  std::error_code error;
-  for (std::filesystem::directory_iterator it(path, error), end;
-       !error && it != end; it.increment(error))
-    if (Status status = syncPath(it->path().string()); !status)
+  auto names = listNames(path);
+  if (!names)
+    return names.takeError();
+  for (const std::string &name : *names)
+    if (Status status = syncPath(path + "/" + name); !status)
       return status;
-  if (error)
-    return systemError(ExitCode::Storage, "cannot list", error.value())
-        .at(path);
   return syncPath(path);
 }
 

@@ -54,12 +54,15 @@ Expected<OutputFile> OutputFile::create(const std::string &path) {
     return storageError("expects a file, but got a directory").at(path);
   // A device or a pipe takes the bytes themselves: a rename would replace it.
   if (exists && !S_ISREG(info.st_mode)) {
-    result.fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    result.fd = withoutInterrupts(
+        [&] { return ::open(path.c_str(), O_WRONLY | O_CLOEXEC); });
   } else {
     result.target = withoutLinks(path);
     result.temporaryPath = result.target + ".tmp-" + std::to_string(::getpid());
-    result.fd = ::open(result.temporaryPath.c_str(),
-                       O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    result.fd = withoutInterrupts([&] {
+      return ::open(result.temporaryPath.c_str(),
+                    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    });
   }
   if (result.fd < 0)
     return storageError("cannot create: " + errnoText(errno)).at(path);
@@ -99,8 +102,14 @@ Status OutputFile::write(const void *data, int64_t bytes) {
   return Status::success();
 }
 
+/// Linux closes a file even when a signal interrupts close().
+static int closeOnce(int fd) {
+  int result = ::close(fd);
+  return result != 0 && errno == EINTR ? 0 : result;
+}
+
 Status OutputFile::closeInPlace() {
-  int closed = ::close(fd);
+  int closed = closeOnce(fd);
   fd = -1;
   if (closed != 0)
     return storageError("cannot finish: " + errnoText(errno)).at(finalPath);
@@ -112,13 +121,14 @@ Status OutputFile::commit() {
     return status;
   if (temporaryPath.empty())
     return closeInPlace();
-  if (::fsync(fd) != 0)
+  if (withoutInterrupts([&] { return ::fsync(fd); }) != 0)
     return storageError("cannot flush to disk: " + errnoText(errno))
         .at(finalPath);
   // close() may be the first call to report a full network disk.
-  int closed = ::close(fd);
+  int closed = closeOnce(fd);
   fd = -1;
-  if (closed != 0 || ::rename(temporaryPath.c_str(), target.c_str()) != 0) {
+  auto rename = [&] { return ::rename(temporaryPath.c_str(), target.c_str()); };
+  if (closed != 0 || withoutInterrupts(rename) != 0) {
     int number = errno;
     ::unlink(temporaryPath.c_str());
     return storageError("cannot finish: " + errnoText(number)).at(finalPath);

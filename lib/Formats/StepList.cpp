@@ -11,11 +11,12 @@
 
 namespace weft {
 
-/// The names in a directory, sorted; none if it does not exist.
-static Expected<std::vector<std::string>> listNames(const std::string &path) {
+Expected<std::vector<std::string>> listNames(const std::string &path) {
   std::vector<std::string> names;
   std::error_code error;
   std::filesystem::directory_iterator it(path, error), end;
+  while (error == std::errc::interrupted)
+    it = std::filesystem::directory_iterator(path, error);
   for (; !error && it != end; it.increment(error))
     names.push_back(it->path().filename().string());
   if (error && error.value() != ENOENT)

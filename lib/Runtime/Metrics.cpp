@@ -147,7 +147,8 @@ Expected<MetricsLog> MetricsLog::open(const std::string &path,
     return s.takeError();
   MetricsLog log;
   log.path = path;
-  log.fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  log.fd = withoutInterrupts(
+      [&] { return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC); });
   if (log.fd < 0)
     return storageError("cannot write the metrics: " + errnoText(errno))
         .at(path);

@@ -62,6 +62,9 @@ private:
   int64_t stepNumber = 0;
 };
 
+/// The names in a directory, sorted; none if it does not exist.
+Expected<std::vector<std::string>> listNames(const std::string &path);
+
 /// A step directory in a save directory.
 struct StepEntry {
   int64_t step = 0;
