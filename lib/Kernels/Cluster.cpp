@@ -12,12 +12,14 @@ static constexpr int64_t kMinRows = 16;
 static constexpr int64_t kMinColumns = 128;
 /// How far back an op looks for a kernel that reads the same values.
 static constexpr unsigned kSiblingDistance = 64;
+/// Leaves a number for the copy of each op: see materialize.
+static constexpr unsigned kOrderStep = 2;
 
 ClusterBuilder::ClusterBuilder(Block &block, FusionLimits limits)
     : block(block), limits(limits) {
   unsigned index = 0;
   for (Operation &op : block)
-    order[&op] = index++;
+    order[&op] = kOrderStep * index++;
 }
 
 Cluster *ClusterBuilder::clusterOf(Value value) const {
@@ -40,6 +42,8 @@ LogicalResult ClusterBuilder::run() {
       if (failed(place(&op)))
         return failure();
     }
+    if (auto broadcast = dyn_cast<BroadcastOp>(op))
+      materialize(broadcast);
     for (Value operand : op.getOperands()) {
       Cluster *producer = clusterOf(operand);
       if (producer && producer != owner.lookup(&op))
@@ -47,6 +51,25 @@ LogicalResult ClusterBuilder::run() {
     }
   }
   return success();
+}
+
+bool readsThroughBroadcast(Operation *user) {
+  return isCompute(user) || isa<BroadcastOp>(user);
+}
+
+/// A broadcast outside of all kernels is never written. Who needs its elements
+/// gets a copy, a cast to the same type, which the next step gives a kernel.
+void ClusterBuilder::materialize(BroadcastOp broadcast) {
+  if (owner.lookup(broadcast) ||
+      llvm::all_of(broadcast->getUsers(), readsThroughBroadcast))
+    return;
+  OpBuilder builder(broadcast->getContext());
+  builder.setInsertionPointAfter(broadcast);
+  CastOp copy = copyBroadcast(broadcast, builder);
+  order[copy] = order.lookup(broadcast) + 1;
+  broadcast.getResult().replaceUsesWithIf(copy, [](OpOperand &use) {
+    return !readsThroughBroadcast(use.getOwner());
+  });
 }
 
 LogicalResult ClusterBuilder::place(Operation *op) {
@@ -93,8 +116,8 @@ Cluster *ClusterBuilder::findSibling(Operation *op) {
     Cluster *cluster = readers.lookup(operand);
     if (!cluster || !cluster->open || clusterOf(operand) == cluster)
       continue;
-    bool near =
-        order.lookup(op) - order.lookup(cluster->ops.back()) < kSiblingDistance;
+    bool near = order.lookup(op) - order.lookup(cluster->ops.back()) <
+                kOrderStep * kSiblingDistance;
     if (near && type.getNumElements() == cluster->space.getNumPoints())
       return cluster;
   }
@@ -104,6 +127,13 @@ Cluster *ClusterBuilder::findSibling(Operation *op) {
 //===----------------------------------------------------------------------===//
 // Joining
 //===----------------------------------------------------------------------===//
+
+CastOp copyBroadcast(BroadcastOp broadcast, OpBuilder &builder) {
+  auto copy = CastOp::create(builder, broadcast.getLoc(),
+                             broadcast.getResult().getType(), broadcast);
+  copyScope(broadcast, copy);
+  return copy;
+}
 
 /// Views of outside values that a kernel reads through instead of a copy.
 static bool isInlined(Operation *view) {
@@ -128,12 +158,17 @@ bool ClusterBuilder::append(Operation *op, Cluster &cluster,
           isInlined(def) && !llvm::is_contained(chain, def))
         chain.push_back(def);
     }
-  for (Operation *next : llvm::reverse(chain)) {
+  // A view of a view may have been found before the view it reads.
+  llvm::sort(chain, [&](Operation *x, Operation *y) {
+    return order.lookup(x) < order.lookup(y);
+  });
+  for (Operation *next : chain) {
     if (!cluster.space.add(next))
       return false;
     added.push_back(next);
   }
-  return cluster.ops.size() + added.size() <= limits.maxOps;
+  return cluster.ops.empty() ||
+         cluster.ops.size() + added.size() <= limits.maxOps;
 }
 
 static unsigned countBuffers(const KernelSpace &space) {

@@ -17,32 +17,6 @@ static void eraseDeadOps(Block &block) {
       op.erase();
 }
 
-/// Whether a routine or the end of the program reads the elements, maybe under
-/// another shape.
-static bool isReadByRoutine(Operation *user) {
-  if (isa<ReshapeOp, FenceOp>(user))
-    return llvm::any_of(user->getUsers(), isReadByRoutine);
-  return !isa<ReduceOp, ScalarBodyOpInterface>(user);
-}
-
-/// Kernels read through a broadcast; routines need its elements in memory,
-/// which a cast to the same type makes a kernel write.
-static void materializeBroadcasts(Block &block) {
-  for (auto broadcast :
-       llvm::make_early_inc_range(block.getOps<BroadcastOp>())) {
-    if (llvm::none_of(broadcast->getUsers(), isReadByRoutine))
-      continue;
-    OpBuilder builder(broadcast->getContext());
-    builder.setInsertionPointAfter(broadcast);
-    auto copy = CastOp::create(builder, broadcast.getLoc(),
-                               broadcast.getResult().getType(), broadcast);
-    copyScope(broadcast, copy);
-    broadcast.getResult().replaceUsesWithIf(copy, [&](OpOperand &use) {
-      return use.getOwner() != copy && isReadByRoutine(use.getOwner());
-    });
-  }
-}
-
 /// One remark per kernel: what it computes and how often it runs.
 static void describeKernels(ModuleOp module) {
   llvm::MapVector<StringRef, unsigned> calls;
@@ -87,15 +61,13 @@ struct Fuse : impl::FusePassBase<Fuse> {
       return failure();
     Block &block = program.getBody().front();
     eraseDeadOps(block);
-    materializeBroadcasts(block);
     ClusterBuilder builder(block,
                            FusionLimits{maxOps, maxBuffers, explain, apart});
     if (failed(builder.run()))
       return failure();
     numMissed += builder.getNumMissed();
     for (const std::unique_ptr<Cluster> &cluster : builder.getClusters())
-      if (!cluster->ops.empty() &&
-          failed(outlineCluster(cluster->ops, std::move(cluster->space), pool)))
+      if (!cluster->ops.empty() && failed(outlineCluster(*cluster, pool)))
         return failure();
     eraseDeadOps(block);
     return success();

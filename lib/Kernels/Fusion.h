@@ -56,6 +56,7 @@ public:
 
 private:
   llvm::LogicalResult place(mlir::Operation *op);
+  void materialize(BroadcastOp broadcast);
   llvm::SmallVector<Cluster *> findProducers(mlir::Operation *op);
   Cluster *findSibling(mlir::Operation *op);
   bool joinAll(mlir::Operation *op, llvm::ArrayRef<Cluster *> candidates);
@@ -80,6 +81,14 @@ private:
   llvm::DenseMap<mlir::Value, Cluster *> readers; // last cluster to read it
 };
 
+/// Whether the op is computed in a kernel, which reads an outside broadcast
+/// through, or hands the question on to its users. All else (a routine, another
+/// view, the end of the program) needs the elements in memory.
+bool readsThroughBroadcast(mlir::Operation *user);
+
+/// A copy of the elements, as a cast to the same type, that a kernel can write.
+CastOp copyBroadcast(BroadcastOp broadcast, mlir::OpBuilder &builder);
+
 /// The kernels of a module while they are made.
 struct KernelPool {
   explicit KernelPool(mlir::ModuleOp module) : symbols(module) {}
@@ -93,9 +102,9 @@ struct KernelPool {
 };
 
 /// Moves the ops of a cluster into a kernel of the module and calls it; kernels
-/// of equal content are made once. `space` is that of the ops.
-llvm::LogicalResult outlineCluster(llvm::ArrayRef<mlir::Operation *> ops,
-                                   KernelSpace space, KernelPool &pool);
+/// of equal content are made once. What one kernel cannot write becomes
+/// several, called one after the other at the place of the last op.
+llvm::LogicalResult outlineCluster(Cluster &cluster, KernelPool &pool);
 
 } // namespace weft
 

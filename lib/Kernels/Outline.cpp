@@ -1,229 +1,60 @@
-//===- Outline.cpp - From a group of ops to a kernel and its call ---------===//
+//===- Outline.cpp - From a cluster to kernels and their calls ------------===//
 
-#include "Fusion.h"
+#include "KernelOutliner.h"
 #include "weft/Analysis/KernelLayout.h"
-
-#include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 
 namespace weft {
 
-/// A member under another shape or name; never written by a kernel.
-static bool isRenaming(Operation *op) { return isa<ReshapeOp, FenceOp>(op); }
-
 namespace {
 
-class Outliner {
+using Ops = llvm::SmallVector<Operation *>;
+
+/// Outlines a cluster as one kernel or, where one cannot write all results, as
+/// several. What a cluster reads is computed before its last op, and what reads
+/// its results stands behind it: all kernels of it run there, in the order of
+/// what they read of each other.
+class ClusterOutliner {
 public:
-  Outliner(llvm::ArrayRef<Operation *> ops, KernelSpace space, KernelPool &pool)
-      : ops(ops.begin(), ops.end()), pool(pool), space(std::move(space)) {
-    set.insert(ops.begin(), ops.end());
+  ClusterOutliner(Cluster &cluster, KernelPool &pool)
+      : cluster(cluster), pool(pool), place(cluster.ops.back()->getNextNode()) {
+    for (Operation *op : cluster.ops)
+      if (cluster.space.isMember(op->getResult(0)))
+        members.insert(op);
   }
 
-  /// Members that the kernel has to write.
-  llvm::SmallVector<Value> findOutputs();
-  LogicalResult outline();
-
-  const KernelSpace &getSpace() const { return space; }
+  LogicalResult run();
 
 private:
-  bool isUsedOutside(Value value);
-  llvm::SmallVector<Value> findInputs();
-  std::vector<uintptr_t> content(llvm::ArrayRef<Value> inputs);
-  KernelOp build(llvm::ArrayRef<Value> inputs);
-  FailureOr<KernelOp> unify(KernelOp kernel);
-  void replace(CallOp call);
+  LogicalResult outlinePart(llvm::ArrayRef<Operation *> part);
+  void copyBroadcasts();
+  Operation *repeat(Operation *broadcast,
+                    const llvm::DenseSet<Operation *> &users);
+  void cut(llvm::ArrayRef<Operation *> part,
+           const llvm::DenseSet<Operation *> &first);
+  void cutBefore(llvm::ArrayRef<Operation *> part, size_t index);
+  void moveToPlace(llvm::ArrayRef<Operation *> part);
+  bool hasMember(llvm::ArrayRef<Operation *> part) const {
+    return llvm::any_of(part,
+                        [&](Operation *op) { return members.contains(op); });
+  }
 
-  llvm::SmallVector<Operation *> ops;
-  llvm::DenseSet<Operation *> set;
+  Cluster &cluster;
   KernelPool &pool;
-  KernelSpace space;
-  llvm::SmallVector<Value> outputs;
+  Operation *place;
+  /// Ops that the cluster computes; the others are views and constants, which
+  /// any part may read through.
+  llvm::DenseSet<Operation *> members;
+  Ops made;               // copies and repeated broadcasts
+  std::vector<Ops> parts; // the next one to run is the last
 };
 
-bool Outliner::isUsedOutside(Value value) {
-  return llvm::any_of(value.getUsers(), [&](Operation *user) {
-    if (!set.contains(user))
-      return true;
-    return isRenaming(user) && isUsedOutside(user->getResult(0));
-  });
-}
-
-llvm::SmallVector<Value> Outliner::findOutputs() {
-  outputs.clear();
-  for (Operation *op : ops) {
-    Value result = op->getResult(0);
-    if (space.isMember(result) && !isRenaming(op) && isUsedOutside(result))
-      outputs.push_back(result);
-  }
-  return outputs;
-}
-
-llvm::SmallVector<Value> Outliner::findInputs() {
-  llvm::SetVector<Value> inputs;
-  for (Operation *op : ops)
-    for (Value operand : op->getOperands()) {
-      Operation *def = operand.getDefiningOp();
-      if (!def || !set.contains(def))
-        inputs.insert(operand);
-    }
-  return inputs.takeVector();
-}
-
-/// All that `build` reads of the ops, as numbers: equal content gives the same
-/// text. Types and attributes are unique in their context.
-std::vector<uintptr_t> Outliner::content(llvm::ArrayRef<Value> inputs) {
-  std::vector<uintptr_t> key;
-  llvm::DenseMap<Value, uintptr_t> numbers;
-  auto number = [&](Value value) {
-    numbers.try_emplace(value, numbers.size());
-    key.push_back(
-        reinterpret_cast<uintptr_t>(value.getType().getAsOpaquePointer()));
-  };
-  for (Value input : inputs)
-    number(input);
-  for (Operation *op : ops) {
-    key.push_back(
-        reinterpret_cast<uintptr_t>(op->getName().getAsOpaquePointer()));
-    key.push_back(reinterpret_cast<uintptr_t>(
-        op->getPropertiesAsAttribute().getAsOpaquePointer()));
-    for (Value operand : op->getOperands())
-      key.push_back(numbers.lookup(operand));
-    for (Value result : op->getResults())
-      number(result);
-  }
-  for (Value output : outputs)
-    key.push_back(numbers.lookup(output));
-  return key;
-}
-
-/// Builds the kernel, not yet named, at the end of the module.
-KernelOp Outliner::build(llvm::ArrayRef<Value> inputs) {
-  auto module = cast<ModuleOp>(pool.symbols.getOp());
-  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-  llvm::SmallVector<Type> argTypes, resultTypes;
-  llvm::SmallVector<Location> locations;
-  for (Value input : inputs) {
-    argTypes.push_back(input.getType());
-    locations.push_back(input.getLoc());
-  }
-  for (Value output : outputs)
-    resultTypes.push_back(output.getType());
-  auto kernel = KernelOp::create(builder, ops.front()->getLoc(), "k",
-                                 builder.getFunctionType(argTypes, resultTypes),
-                                 /*arg_attrs=*/nullptr, /*res_attrs=*/nullptr);
-  Block *body = builder.createBlock(&kernel.getBody(), {}, argTypes, locations);
-  IRMapping mapping;
-  mapping.map(inputs, body->getArguments());
-  for (Operation *op : ops) {
-    Operation *clone = builder.clone(*op, mapping);
-    clone->setDiscardableAttrs(builder.getDictionaryAttr({}));
-  }
-  llvm::SmallVector<Value> results;
-  for (Value output : outputs)
-    results.push_back(mapping.lookup(output));
-  YieldOp::create(builder, kernel.getLoc(), results);
-  return kernel;
-}
-
-static void eraseDeadOps(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
-}
-
-static void setFacts(KernelOp kernel, const KernelLayout &layout) {
-  Builder builder(kernel.getContext());
-  kernel->setAttr("weft.extent", builder.getI64IntegerAttr(layout.getExtent()));
-  kernel->setAttr("weft.grain", builder.getI64IntegerAttr(layout.getGrain()));
-  llvm::SmallVector<Attribute> inPlace;
-  for (unsigned i = 0; i < kernel.getResultTypes().size(); ++i)
-    inPlace.push_back(
-        builder.getDenseI64ArrayAttr(layout.getInPlaceInputs(kernel, i)));
-  kernel->setAttr("weft.inplace", builder.getArrayAttr(inPlace));
-}
-
-/// Names the kernel by its content; an equal one that exists takes its place.
-FailureOr<KernelOp> Outliner::unify(KernelOp kernel) {
-  eraseDeadOps(kernel.getBody().front());
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  kernel->print(stream, OpPrintingFlags().useLocalScope());
-  std::string name =
-      "k_" + llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true,
-                             /*Width=*/16);
-  if (auto existing = pool.symbols.lookup<KernelOp>(name)) {
-    kernel.erase();
-    return existing;
-  }
-  FailureOr<KernelLayout> layout = KernelLayout::get(kernel);
-  if (failed(layout))
-    return failure();
-  setFacts(kernel, *layout);
-  kernel.setSymName(name);
-  kernel->remove();
-  pool.symbols.insert(kernel);
-  ++pool.kernels;
-  return kernel;
-}
-
-void Outliner::replace(CallOp call) {
-  OpBuilder builder(call->getContext());
-  builder.setInsertionPointAfter(call);
-  IRMapping mapping;
-  mapping.map(outputs, call.getResults());
-  for (Operation *op : ops) { // names used outside are made again there
-    Value source = op->getNumOperands() ? op->getOperand(0) : Value();
-    if (!isRenaming(op) || !space.isMember(op->getResult(0)) ||
-        !mapping.contains(source))
-      continue;
-    if (isUsedOutside(op->getResult(0)))
-      builder.clone(*op, mapping);
-  }
-  for (Operation *op : ops) {
-    Value result = op->getResult(0);
-    if (mapping.contains(result))
-      result.replaceUsesWithIf(mapping.lookup(result), [&](OpOperand &use) {
-        return !set.contains(use.getOwner());
-      });
-  }
-  for (Operation *op : llvm::reverse(ops))
-    if (op->use_empty())
-      op->erase();
-}
-
-LogicalResult Outliner::outline() {
-  llvm::SmallVector<Value> inputs = findInputs();
-  KernelOp &kernel = pool.byContent[content(inputs)];
-  if (!kernel) {
-    FailureOr<KernelOp> made = unify(build(inputs));
-    if (failed(made))
-      return failure();
-    kernel = *made;
-  }
-  Operation *last = ops.back();
-  OpBuilder builder(last->getContext());
-  builder.setInsertionPointAfter(last);
-  auto call = CallOp::create(builder, outputs.front().getLoc(),
-                             TypeRange(ValueRange(outputs)),
-                             FlatSymbolRefAttr::get(kernel), inputs);
-  copyScope(outputs.front().getDefiningOp(), call);
-  ++pool.calls;
-  pool.ops += ops.size();
-  replace(call);
-  return success();
-}
-
-} // namespace
-
-/// The ops that `value` is computed from.
-static llvm::DenseSet<Operation *> sliceOf(Value value,
-                                           llvm::ArrayRef<Operation *> ops) {
+/// The ops of the part that `value` is computed from, with its own.
+llvm::DenseSet<Operation *> getSlice(Value value,
+                                     llvm::ArrayRef<Operation *> part) {
   llvm::DenseSet<Operation *> slice = {value.getDefiningOp()};
-  for (Operation *op : llvm::reverse(ops))
+  for (Operation *op : llvm::reverse(part))
     if (slice.contains(op))
       for (Value operand : op->getOperands())
         if (Operation *def = operand.getDefiningOp())
@@ -231,45 +62,156 @@ static llvm::DenseSet<Operation *> sliceOf(Value value,
   return slice;
 }
 
-/// As outlineCluster, for some of the ops of a cluster.
-static LogicalResult outlinePart(llvm::ArrayRef<Operation *> ops,
-                                 KernelPool &pool) {
-  KernelSpace space;
-  for (Operation *op : ops)
-    if (!space.add(op))
-      return op->emitOpError("does not fit the kernel chosen for it");
-  return outlineCluster(ops, std::move(space), pool);
+/// A broadcast for the ops in `users`, which read what it repeats from another
+/// part then.
+Operation *ClusterOutliner::repeat(Operation *broadcast,
+                                   const llvm::DenseSet<Operation *> &users) {
+  OpBuilder builder(broadcast->getContext());
+  builder.setInsertionPointAfter(broadcast);
+  Operation *clone = builder.clone(*broadcast);
+  broadcast->getResult(0).replaceUsesWithIf(
+      clone->getResult(0),
+      [&](OpOperand &use) { return users.contains(use.getOwner()); });
+  members.insert(clone);
+  made.push_back(clone);
+  return clone;
 }
 
-LogicalResult outlineCluster(llvm::ArrayRef<Operation *> ops, KernelSpace space,
-                             KernelPool &pool) {
-  Outliner outliner(ops, std::move(space), pool);
+/// Puts two parts in the place of one: the ops of `first`, which read nothing
+/// of the others, and then the others. Both have the views they read.
+void ClusterOutliner::cut(llvm::ArrayRef<Operation *> part,
+                          const llvm::DenseSet<Operation *> &first) {
+  Ops before, after;
+  llvm::DenseSet<Operation *> needed;
+  auto addAfter = [&](Operation *op) {
+    after.push_back(op);
+    needed.insert(op);
+  };
+  for (Operation *op : llvm::reverse(part)) {
+    bool isNeeded = llvm::any_of(
+        op->getUsers(), [&](Operation *user) { return needed.contains(user); });
+    if (!first.contains(op)) {
+      addAfter(op);
+      continue;
+    }
+    if (isNeeded && !members.contains(op))
+      addAfter(op);
+    else if (isNeeded && isa<BroadcastOp>(op))
+      addAfter(repeat(op, needed));
+    if (!op->use_empty())
+      before.push_back(op);
+  }
+  std::reverse(before.begin(), before.end());
+  std::reverse(after.begin(), after.end());
+  parts.push_back(std::move(after));
+  parts.push_back(std::move(before));
+}
+
+void ClusterOutliner::cutBefore(llvm::ArrayRef<Operation *> part,
+                                size_t index) {
+  llvm::ArrayRef<Operation *> before = part.take_front(index);
+  cut(part, llvm::DenseSet<Operation *>(before.begin(), before.end()));
+}
+
+/// A broadcast of what another part computes is a view there, which nobody
+/// writes: who reads its elements gets a copy.
+void ClusterOutliner::copyBroadcasts() {
+  Ops all;
+  for (Operation *op : cluster.ops) {
+    all.push_back(op);
+    auto broadcast = dyn_cast<BroadcastOp>(op);
+    auto isReadFromMemory = [&](Operation *user) {
+      return !cluster.contains(user) || !readsThroughBroadcast(user);
+    };
+    if (!broadcast || !members.contains(op) ||
+        llvm::none_of(op->getUsers(), isReadFromMemory))
+      continue;
+    OpBuilder builder(op->getContext());
+    builder.setInsertionPointAfter(op);
+    CastOp copy = copyBroadcast(broadcast, builder);
+    broadcast.getResult().replaceUsesWithIf(copy, [&](OpOperand &use) {
+      return use.getOwner() != copy && isReadFromMemory(use.getOwner());
+    });
+    all.push_back(copy);
+    made.push_back(copy);
+    members.insert(copy);
+  }
+  parts.push_back(std::move(all));
+}
+
+/// Renamings that outlive the part then stand behind what they read.
+void ClusterOutliner::moveToPlace(llvm::ArrayRef<Operation *> part) {
+  for (Operation *op : part)
+    if (members.contains(op))
+      op->moveBefore(place);
+}
+
+LogicalResult ClusterOutliner::outlinePart(llvm::ArrayRef<Operation *> part) {
+  KernelSpace space;
+  for (auto [index, op] : llvm::enumerate(part)) {
+    if (space.add(op))
+      continue;
+    if (!hasMember(part.take_front(index)))
+      return op->emitOpError("does not fit the kernel chosen for it");
+    cutBefore(part, index);
+    return success();
+  }
+  KernelOutliner outliner(part, space, pool);
   llvm::SmallVector<Value> outputs = outliner.findOutputs(), rejected;
+  if (!KernelLayout::canWrite(space, outputs, rejected)) {
+    llvm::DenseSet<Operation *> slice = getSlice(rejected.front(), part);
+    bool isAll = llvm::all_of(part, [&](Operation *op) {
+      return slice.contains(op) || !members.contains(op);
+    });
+    isAll ? cutBefore(part, part.size() - 1) : cut(part, slice);
+    return success();
+  }
+  moveToPlace(part);
+  return outputs.empty() ? success() : outliner.outline(place);
+}
+
+/// Erases what only ops of the list use.
+void eraseUnused(Ops ops) {
+  std::reverse(ops.begin(), ops.end());
+  size_t before;
+  do {
+    before = ops.size();
+    llvm::erase_if(ops, [](Operation *op) {
+      if (!op->use_empty())
+        return false;
+      op->erase();
+      return true;
+    });
+  } while (ops.size() != before);
+}
+
+LogicalResult ClusterOutliner::run() {
+  KernelOutliner whole(cluster.ops, cluster.space, pool);
+  llvm::SmallVector<Value> outputs = whole.findOutputs(), rejected;
   if (outputs.empty())
     return success();
-  if (KernelLayout::canWrite(outliner.getSpace(), outputs, rejected))
-    return outliner.outline();
-  // What the kernel cannot write gets one of its own, which runs before it.
-  llvm::DenseSet<Operation *> slice = sliceOf(rejected.front(), ops);
-  llvm::SmallVector<Operation *> first, rest;
-  llvm::DenseSet<Operation *> needed;
-  for (Operation *op : llvm::reverse(ops)) {
-    if (slice.contains(op))
-      first.push_back(op);
-    bool shared = !outliner.getSpace().isMember(op->getResult(0)) &&
-                  llvm::any_of(op->getUsers(), [&](Operation *user) {
-                    return needed.contains(user);
-                  });
-    if (slice.contains(op) && !shared)
-      continue;
-    rest.push_back(op);
-    needed.insert(op);
+  if (KernelLayout::canWrite(cluster.space, outputs, rejected)) {
+    if (failed(whole.outline(place)))
+      return failure();
+    eraseUnused(cluster.ops);
+    return success();
   }
-  std::reverse(first.begin(), first.end());
-  std::reverse(rest.begin(), rest.end());
-  if (failed(outlinePart(first, pool)))
-    return failure();
-  return outlinePart(rest, pool);
+  copyBroadcasts();
+  while (!parts.empty()) {
+    Ops part = std::move(parts.back());
+    parts.pop_back();
+    if (failed(outlinePart(part)))
+      return failure();
+  }
+  made.append(cluster.ops);
+  eraseUnused(made);
+  return success();
+}
+
+} // namespace
+
+LogicalResult outlineCluster(Cluster &cluster, KernelPool &pool) {
+  return ClusterOutliner(cluster, pool).run();
 }
 
 } // namespace weft

@@ -290,7 +290,6 @@ void registerScalarBodies(DialectRegistry &registry) {
     CompareOp::attachInterface<CompareModel>(*context);
     CastOp::attachInterface<CastModel>(*context);
     BroadcastOp::attachInterface<IdentityModel<BroadcastOp>>(*context);
-    FenceOp::attachInterface<IdentityModel<FenceOp>>(*context);
   });
 }
 

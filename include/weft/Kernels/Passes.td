@@ -36,7 +36,8 @@ def FusePass : Pass<"weft-fuse", "::mlir::ModuleOp"> {
     Precondition: static shapes. Guarantees: no elementwise op or reduction is
     left outside of a kernel; each kernel is one loop nest with `weft.extent`
     and `weft.grain`, and `weft.inplace` lists per result the inputs whose
-    buffers it may take; the order of remaining ops is kept.
+    buffers it may take; the order of remaining ops is kept; what a routine or a
+    reshape reads of a broadcast is written by a kernel.
 
     Example: test/Kernels/fuse.mlir. Does not fuse into matmuls, and does not
     compute anything twice.

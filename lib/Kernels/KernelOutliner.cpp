@@ -1,0 +1,185 @@
+//===- KernelOutliner.cpp - From ops to a kernel and its call -------------===//
+
+#include "KernelOutliner.h"
+#include "weft/Analysis/KernelLayout.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+
+namespace weft {
+
+/// A member under another shape or name; never written by a kernel.
+static bool isRenaming(Operation *op) { return isa<ReshapeOp, FenceOp>(op); }
+
+bool KernelOutliner::isUsedOutside(Value value) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (!set.contains(user))
+      return true;
+    return isRenaming(user) && isUsedOutside(user->getResult(0));
+  });
+}
+
+llvm::SmallVector<Value> KernelOutliner::findOutputs() {
+  outputs.clear();
+  for (Operation *op : ops) {
+    Value result = op->getResult(0);
+    if (space.isMember(result) && !isRenaming(op) && isUsedOutside(result))
+      outputs.push_back(result);
+  }
+  return outputs;
+}
+
+llvm::SmallVector<Value> KernelOutliner::findInputs() {
+  llvm::SetVector<Value> inputs;
+  for (Operation *op : ops)
+    for (Value operand : op->getOperands()) {
+      Operation *def = operand.getDefiningOp();
+      if (!def || !set.contains(def))
+        inputs.insert(operand);
+    }
+  return inputs.takeVector();
+}
+
+/// All that `build` reads of the ops, as numbers: equal content gives the same
+/// text. Types and attributes are unique in their context.
+std::vector<uintptr_t> KernelOutliner::content(llvm::ArrayRef<Value> inputs) {
+  std::vector<uintptr_t> key;
+  llvm::DenseMap<Value, uintptr_t> numbers;
+  auto number = [&](Value value) {
+    numbers.try_emplace(value, numbers.size());
+    key.push_back(
+        reinterpret_cast<uintptr_t>(value.getType().getAsOpaquePointer()));
+  };
+  for (Value input : inputs)
+    number(input);
+  for (Operation *op : ops) {
+    key.push_back(
+        reinterpret_cast<uintptr_t>(op->getName().getAsOpaquePointer()));
+    key.push_back(reinterpret_cast<uintptr_t>(
+        op->getPropertiesAsAttribute().getAsOpaquePointer()));
+    for (Value operand : op->getOperands())
+      key.push_back(numbers.lookup(operand));
+    for (Value result : op->getResults())
+      number(result);
+  }
+  for (Value output : outputs)
+    key.push_back(numbers.lookup(output));
+  return key;
+}
+
+/// Builds the kernel, not yet named, at the end of the module.
+KernelOp KernelOutliner::build(llvm::ArrayRef<Value> inputs) {
+  auto module = cast<ModuleOp>(pool.symbols.getOp());
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  llvm::SmallVector<Type> argTypes, resultTypes;
+  llvm::SmallVector<Location> locations;
+  for (Value input : inputs) {
+    argTypes.push_back(input.getType());
+    locations.push_back(input.getLoc());
+  }
+  for (Value output : outputs)
+    resultTypes.push_back(output.getType());
+  auto kernel = KernelOp::create(builder, ops.front()->getLoc(), "k",
+                                 builder.getFunctionType(argTypes, resultTypes),
+                                 /*arg_attrs=*/nullptr, /*res_attrs=*/nullptr);
+  Block *body = builder.createBlock(&kernel.getBody(), {}, argTypes, locations);
+  IRMapping mapping;
+  mapping.map(inputs, body->getArguments());
+  for (Operation *op : ops) {
+    Operation *clone = builder.clone(*op, mapping);
+    clone->setDiscardableAttrs(builder.getDictionaryAttr({}));
+  }
+  llvm::SmallVector<Value> results;
+  for (Value output : outputs)
+    results.push_back(mapping.lookup(output));
+  YieldOp::create(builder, kernel.getLoc(), results);
+  return kernel;
+}
+
+static void eraseDeadOps(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+static void setFacts(KernelOp kernel, const KernelLayout &layout) {
+  Builder builder(kernel.getContext());
+  kernel->setAttr("weft.extent", builder.getI64IntegerAttr(layout.getExtent()));
+  kernel->setAttr("weft.grain", builder.getI64IntegerAttr(layout.getGrain()));
+  llvm::SmallVector<Attribute> inPlace;
+  for (unsigned i = 0; i < kernel.getResultTypes().size(); ++i)
+    inPlace.push_back(
+        builder.getDenseI64ArrayAttr(layout.getInPlaceInputs(kernel, i)));
+  kernel->setAttr("weft.inplace", builder.getArrayAttr(inPlace));
+}
+
+/// Names the kernel by its content; an equal one that exists takes its place.
+FailureOr<KernelOp> KernelOutliner::unify(KernelOp kernel) {
+  eraseDeadOps(kernel.getBody().front());
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  kernel->print(stream, OpPrintingFlags().useLocalScope());
+  std::string name =
+      "k_" + llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true,
+                             /*Width=*/16);
+  if (auto existing = pool.symbols.lookup<KernelOp>(name)) {
+    kernel.erase();
+    return existing;
+  }
+  FailureOr<KernelLayout> layout = KernelLayout::get(kernel);
+  if (failed(layout))
+    return failure();
+  setFacts(kernel, *layout);
+  kernel.setSymName(name);
+  kernel->remove();
+  pool.symbols.insert(kernel);
+  ++pool.kernels;
+  return kernel;
+}
+
+void KernelOutliner::replace(CallOp call) {
+  OpBuilder builder(call->getContext());
+  builder.setInsertionPointAfter(call);
+  IRMapping mapping;
+  mapping.map(outputs, call.getResults());
+  for (Operation *op : ops) { // names used outside are made again there
+    Value source = op->getNumOperands() ? op->getOperand(0) : Value();
+    if (!isRenaming(op) || !space.isMember(op->getResult(0)) ||
+        !mapping.contains(source))
+      continue;
+    if (isUsedOutside(op->getResult(0)))
+      builder.clone(*op, mapping);
+  }
+  for (Operation *op : ops) {
+    Value result = op->getResult(0);
+    if (mapping.contains(result))
+      result.replaceUsesWithIf(mapping.lookup(result), [&](OpOperand &use) {
+        return !set.contains(use.getOwner());
+      });
+  }
+}
+
+LogicalResult KernelOutliner::outline(Operation *place) {
+  llvm::SmallVector<Value> inputs = findInputs();
+  KernelOp &kernel = pool.byContent[content(inputs)];
+  if (!kernel) {
+    FailureOr<KernelOp> made = unify(build(inputs));
+    if (failed(made))
+      return failure();
+    kernel = *made;
+  }
+  OpBuilder builder(place);
+  auto call = CallOp::create(builder, outputs.front().getLoc(),
+                             TypeRange(ValueRange(outputs)),
+                             FlatSymbolRefAttr::get(kernel), inputs);
+  copyScope(outputs.front().getDefiningOp(), call);
+  ++pool.calls;
+  pool.ops += ops.size();
+  replace(call);
+  return success();
+}
+
+} // namespace weft
