@@ -35,3 +35,16 @@ llvm.func @wide(%x: f64) -> f64 {
   %y = math.exp %x : f64
   llvm.return %y : f64
 }
+
+// LLVM has no intrinsic for erf: each lane calls it.
+// CHECK-LABEL: llvm.func @lanes
+// CHECK: %[[A:.*]] = vector.extract %{{.*}}[0] : f64 from vector<2xf64>
+// CHECK: llvm.call @erf(%[[A]]) : (f64) -> f64
+// CHECK: %[[B:.*]] = vector.extract %{{.*}}[1] : f64 from vector<2xf64>
+// CHECK: llvm.call @erf(%[[B]]) : (f64) -> f64
+// CHECK: llvm.return
+llvm.func @lanes(%x: vector<2xf64>) -> vector<2xf64> {
+  %y = math.erf %x : vector<2xf64>
+  llvm.return %y : vector<2xf64>
+}
+// CHECK: llvm.func @erf(f64) -> f64

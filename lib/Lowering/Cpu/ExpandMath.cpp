@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
@@ -238,6 +239,32 @@ static Value expandPow(Expression &e, math::PowFOp op) {
   return arith::TruncFOp::create(e.b, e.loc, op.getType(), y);
 }
 
+/// The f64 functions of libm that LLVM has no intrinsic for, lane by lane.
+static Value callLibm(math::ErfOp op) {
+  auto module = op->getParentOfType<ModuleOp>();
+  OpBuilder b(op);
+  Type element = b.getF64Type();
+  auto function = module.lookupSymbol<LLVM::LLVMFuncOp>("erf");
+  if (!function) {
+    OpBuilder atEnd = OpBuilder::atBlockEnd(module.getBody());
+    function = LLVM::LLVMFuncOp::create(
+        atEnd, module.getLoc(), "erf",
+        LLVM::LLVMFunctionType::get(element, {element}));
+  }
+  auto call = [&](Value x) {
+    return LLVM::CallOp::create(b, op.getLoc(), function, x).getResult();
+  };
+  auto type = dyn_cast<VectorType>(op.getType());
+  if (!type)
+    return call(op.getOperand());
+  Value result = op.getOperand();
+  for (int64_t lane = 0; lane < type.getNumElements(); ++lane) {
+    Value x = vector::ExtractOp::create(b, op.getLoc(), op.getOperand(), lane);
+    result = vector::InsertOp::create(b, op.getLoc(), call(x), result, lane);
+  }
+  return result;
+}
+
 /// Rounds to a 16-bit float through f32. bf16 is rounded in integers, ties to
 /// even: older processors have no instruction and newer ones drop subnormals.
 static Value expandTruncation(arith::TruncFOp op) {
@@ -271,6 +298,9 @@ static Value expand(Operation *op, bool useFma) {
   if (auto truncation = dyn_cast<arith::TruncFOp>(op))
     return expandTruncation(truncation);
   Type type = op->getResult(0).getType();
+  if (auto erf = dyn_cast<math::ErfOp>(op);
+      erf && getElementTypeOrSelf(type).isF64())
+    return callLibm(erf);
   if (!getElementTypeOrSelf(type).isF32())
     return nullptr;
   OpBuilder b(op);
@@ -292,8 +322,8 @@ struct ExpandMath : impl::ExpandMathPassBase<ExpandMath> {
   using ExpandMathPassBase::ExpandMathPassBase;
 
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry
-        .insert<arith::ArithDialect, math::MathDialect, LLVM::LLVMDialect>();
+    registry.insert<arith::ArithDialect, math::MathDialect,
+                    vector::VectorDialect, LLVM::LLVMDialect>();
   }
 
   void runOnOperation() override {

@@ -28,7 +28,7 @@ def ExpandMathPass : Pass<"weft-expand-math"> {
     scalars and vectors by arithmetic; the error bounds are in docs/codegen.md.
 
     Precondition: none. Guarantees: none of these is left for f32; f64 ones stay
-    and become calls of libm.
+    and become calls of libm, erf here, the others in LLVM.
 
     Example: test/Lowering/expand-math.mlir.
   }];
