@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Random models through every pass and the executable.
+
+usage: campaign.py [--seeds FIRST:LAST] [--jobs N] [--precision f32|bf16|f16]
+                   [--work DIR] [--no-reduce]
+
+Each seed grows a model (growth.py). It is compiled with a dump of every phase;
+the model and the graph after select-kernels must be equal in the interpreter
+(f64); the program runs a step, and its loss and all its gradients must be those
+of the interpreter. A model that fails is made smaller and printed with its
+seed. `--seeds 0:3000` is the long form; seeds are independent, so that it can
+go on at any of them. Exit 1 if a model failed.
+"""
+import argparse
+import concurrent.futures
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from graph import read_tensors, write_tensors  # noqa: E402
+from growth import grow  # noqa: E402
+from reduction import reduce  # noqa: E402
+
+# Constants of formulas (eps, sqrt(2/pi), ...) become f32 in weft-fuse: 6e-8, which
+# a later op may magnify.
+PASS_BOUND = "2e-5"
+# Of the largest element of a tensor: f32 rounding, magnified by what follows.
+RUN_BOUND = 1e-4
+# What f32 (or f16, bf16) does to a graph, measured by the interpreter in both
+# modes, may be this many times larger in another order of sums.
+NOISE = 30
+TIMEOUT = 120
+
+
+class Failure(Exception):
+    """`kind` says what failed, without names and numbers: equal for a model and
+    what is left of it."""
+
+    def __init__(self, stage, text):
+        line = next((l for l in text.splitlines() if "error" in l), text.strip()[-400:])
+        kind = re.sub(r"\S*\.mlir:\d+:?|[%@]\w+|tensor<[^>]*>|k_[0-9a-f]+|[-+.\d]+(e[-+]?\d+)?",
+                      "", line)
+        super().__init__(stage, text)
+        self.stage, self.text, self.kind = stage, text, f"{stage}: {kind}"
+
+
+def call(stage, *command):
+    environment = dict(os.environ, OMP_WAIT_POLICY="passive")
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT,
+                                env=environment)
+    except subprocess.TimeoutExpired:
+        raise Failure(stage, f"error: no end within {TIMEOUT} s")
+    if result.returncode != 0:
+        raise Failure(stage, f"exit {result.returncode} of {' '.join(command)}\n"
+                             f"{result.stdout[-3000:]}{result.stderr[-3000:]}")
+
+
+class Check:
+    """One model in a folder of its own."""
+
+    def __init__(self, graph, folder, precision):
+        self.graph, self.folder, self.precision = graph, folder, precision
+        text = graph.text()
+        self.drops = "weft.dropout" in text
+        self.isLow = precision != "f32" or "xf16>" in text or "xbf16>" in text \
+            or "tensor<f16>" in text or "tensor<bf16>" in text
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def run(self):
+        with open(self.path("model.mlir"), "w") as file:
+            file.write(self.graph.text())
+        write_tensors(self.path("rows"), self.graph.tensors("input"))
+        write_tensors(self.path("start.safetensors"), self.graph.tensors("param"))
+        os.rename(self.path("rows"), self.path("rows.safetensors"))
+        call("compile", "weft", "compile", self.path("model.mlir"), "-o", self.path("program"),
+             "--dump-dir=" + self.path("dumps"), "--optimizer=sgd",
+             "--precision=" + self.precision, "--loss-scale=none")
+        self.comparePhases()
+        self.compareRun()
+
+    def comparePhases(self):
+        dumps = {name.split("-", 1)[1][:-5]: os.path.join(self.path("dumps"), name)
+                 for name in os.listdir(self.path("dumps"))}
+        # A model has no random numbers before derive-programs.
+        first = dumps["derive-programs" if self.drops else "import"]
+        self.last = dumps["select-kernels"]
+        call("passes", "weft-interp", "--compare", first, self.last, "--tolerance=" + PASS_BOUND,
+             "--inputs=" + self.path("rows.safetensors"),
+             "--state=" + self.path("start.safetensors"))
+
+    def interpret(self, mode):
+        call("interpreter", "weft-interp", self.last, "--steps=1", "--print=off",
+             "--mode=" + mode, "--inputs=" + self.path("rows.safetensors"),
+             "--state=" + self.path("start.safetensors"),
+             "--outputs=" + self.path("outputs.safetensors"),
+             "--save-state=" + self.path("state.safetensors"))
+        found = {name: values for name, values in
+                 read_tensors(self.path("outputs.safetensors")).items()}
+        found.update((name[:-5], values) for name, values in
+                     read_tensors(self.path("state.safetensors")).items()
+                     if name.endswith(".grad"))
+        return found
+
+    def execute(self):
+        # Twice the same rows in one step, which average to the same, unless the
+        # second time other elements are dropped.
+        accumulations = 1 if self.drops else 2
+        call("run", self.path("program"), "--data", self.path("rows.safetensors"),
+             "--init-from", self.path("start.safetensors"), "--steps=1", "--progress=none",
+             f"--accum={accumulations}", f"--threads={1 + self.graph.seed % 2}",
+             "--metrics", self.path("metrics.jsonl"),
+             "--dump-grads", self.path("gradients.safetensors"))
+        found = read_tensors(self.path("gradients.safetensors"))
+        with open(self.path("metrics.jsonl")) as file:
+            record = [entry for entry in map(json.loads, file) if "loss" in entry][-1]
+        found.update((name, (record[name],)) for name in ("loss", "grad_norm"))
+        found.update((name, (value,)) for name, value in record.get("losses", {}).items())
+        return found
+
+    def compareRun(self):
+        found = self.execute()
+        expected = self.interpret("f32" if self.isLow else "f64")
+        wrong = self.findWrong(found, expected)
+        if wrong:  # the graph itself may magnify what rounding does
+            noise = self.interpret("f64" if self.isLow else "f32")
+            wrong = self.findWrong(found, expected, noise)
+        if wrong:
+            raise Failure("numbers", "error: the program computes other numbers\n"
+                          + "\n".join(wrong))
+
+    def findWrong(self, found, expected, other=None):
+        wrong = []
+        for name, want in sorted(expected.items()):
+            got = found.get(name)
+            if got is None or len(got) != len(want):
+                wrong.append(f"{name}: no such tensor of {len(want)} elements")
+                continue
+            if not all(map(math.isfinite, want)):
+                raise Failure("bounds", f"error: {name} is not finite in the interpreter")
+            scale = max(max(map(abs, want)), 1e-3)
+            bound = scale * RUN_BOUND
+            if other:
+                bound += NOISE * max(abs(a - b) for a, b in zip(want, other[name]))
+            error = max((abs(a - b) if math.isfinite(a) else math.inf
+                         for a, b in zip(got, want)))
+            if not error <= bound:
+                wrong.append(f"{name}: off by {error:.3g}, allowed {bound:.3g}, "
+                             f"largest {scale:.3g}")
+        return wrong
+
+
+def examine(graph, precision):
+    """The failure of a graph, or None."""
+    with tempfile.TemporaryDirectory(prefix="weft-graph-") as folder:
+        try:
+            Check(graph, folder, precision).run()
+        except Failure as failure:
+            return failure
+    return None
+
+
+def attempt(task):
+    seed, precision = task
+    try:
+        return seed, examine(grow(seed), precision)
+    except Exception as error:  # a mistake of the campaign names its seed as well
+        return seed, Failure("campaign", f"error: {error!r}")
+
+
+def report(seed, failure, options):
+    print(f"seed {seed} fails: {failure.kind}\n{failure.text}", flush=True)
+    if options.work:
+        os.makedirs(options.work, exist_ok=True)
+        with open(os.path.join(options.work, f"{seed}.mlir"), "w") as file:
+            file.write(grow(seed).text(failure.kind))
+    if options.reduce and failure.stage != "campaign":
+        def fails(graph):
+            found = examine(graph, options.precision)
+            return found is not None and found.kind == failure.kind
+        small = reduce(grow(seed), fails)
+        print(small.text(f"seed {seed}, reduced"), flush=True)
+        if options.work:
+            with open(os.path.join(options.work, f"{seed}-reduced.mlir"), "w") as file:
+                file.write(small.text(failure.kind))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--seeds", default="0:60")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--precision", choices=["f32", "bf16", "f16"], default="f32")
+    parser.add_argument("--work", help="where models that fail are written")
+    parser.add_argument("--no-reduce", dest="reduce", action="store_false")
+    options = parser.parse_args()
+    if not shutil.which("weft"):
+        sys.exit("campaign.py: expects weft and weft-interp in PATH")
+    first, last = map(int, options.seeds.split(":"))
+    tasks = [(seed, options.precision) for seed in range(first, last)]
+    failed, done = 0, 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for seed, failure in pool.map(attempt, tasks):
+            done += 1
+            if failure:
+                failed += 1
+                report(seed, failure, options)
+            if done % 100 == 0:
+                print(f"{done} of {len(tasks)}, {failed} failed", flush=True)
+    print(f"{len(tasks)} graphs, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
