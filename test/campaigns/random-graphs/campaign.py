@@ -83,21 +83,37 @@ class Check:
         write_tensors(self.path("rows"), self.graph.tensors("input"))
         write_tensors(self.path("start.safetensors"), self.graph.tensors("param"))
         os.rename(self.path("rows"), self.path("rows.safetensors"))
+        # A kernel for each op, in some.
+        flags = ["--debug-nan"] if self.graph.seed % 10 == 3 else []
         call("compile", "weft", "compile", self.path("model.mlir"), "-o", self.path("program"),
              "--dump-dir=" + self.path("dumps"), "--optimizer=sgd",
-             "--precision=" + self.precision, "--loss-scale=none")
+             "--precision=" + self.precision, "--loss-scale=none", *flags)
         self.comparePhases()
         self.compareRun()
+        if self.graph.seed % 5 == 0:
+            self.compareNarrow()
 
     def comparePhases(self):
         dumps = {name.split("-", 1)[1][:-5]: os.path.join(self.path("dumps"), name)
                  for name in os.listdir(self.path("dumps"))}
         # A model has no random numbers before derive-programs.
         first = dumps["derive-programs" if self.drops else "import"]
-        self.last = dumps["select-kernels"]
-        call("passes", "weft-interp", "--compare", first, self.last, "--tolerance=" + PASS_BOUND,
+        self.last, self.unfused = dumps["select-kernels"], dumps["partition"]
+        self.compareModules(first, self.last)
+
+    def compareModules(self, before, after):
+        call("passes", "weft-interp", "--compare", before, after, "--tolerance=" + PASS_BOUND,
              "--inputs=" + self.path("rows.safetensors"),
              "--state=" + self.path("start.safetensors"))
+
+    def compareNarrow(self):
+        """Other kernels, since they may hold few ops or buffers."""
+        ops, buffers = [(2, 24), (5, 4), (9, 6), (64, 3)][self.graph.seed // 5 % 4]
+        call("narrow", "weft-opt", self.unfused, "-o", self.path("narrow.mlir"),
+             "--pass-pipeline=builtin.module(weft-fold-casts,weft-fuse{"
+             f"max-ops={ops} max-buffers={buffers}}},weft-verify-contract{{phase=fuse}},"
+             "weft-select-kernels)")
+        self.compareModules(self.unfused, self.path("narrow.mlir"))
 
     def interpret(self, mode):
         call("interpreter", "weft-interp", self.last, "--steps=1", "--print=off",

@@ -31,6 +31,7 @@ class Node:
         self.form, self.args, self.results = form, list(args), results
         self.shape, self.dtype = tuple(shape), dtype
         self.low, self.high = bounds
+        self.isFrozen = False
 
     @property
     def bounds(self):
@@ -122,8 +123,10 @@ class Graph:
         lines = [f"// {note}"] if note else []
         lines.append("module {")
         for index in self.of_form("param"):
-            lines.append(f"  weft.param @p{index} : {self.nodes[index].type} "
-                         "{init = #weft.init<zeros>}")
+            node = self.nodes[index]
+            frozen = ", trainable = false" if node.isFrozen else ""
+            lines.append(f"  weft.param @p{index} : {node.type} "
+                         f"{{init = #weft.init<zeros>{frozen}}}")
         inputs = ", ".join(f'%v{i}: {self.nodes[i].type} {{weft.input = "v{i}"}}'
                            for i in self.of_form("input"))
         if len(self.terms) == 1:

@@ -67,7 +67,9 @@ class Growth:
     # Leaves
 
     def param(self, shape, low=-1.0, high=1.0):
-        return self.graph.add("param", [], shape, (low, high))
+        index = self.graph.add("param", [], shape, (low, high))
+        self.nodes[index].isFrozen = self.random.random() < 0.08
+        return index
 
     def constant(self, shape, low=-1.0, high=1.0):
         if self.random.random() < 0.5:
@@ -501,8 +503,10 @@ class Growth:
         # Some values are used by the loss as well as by others.
         ends = [i for i, node in enumerate(self.nodes) if not node.isLeaf
                 and (not users[i] or (node.dtype == "f32" and self.random.random() < 0.05))]
+        weight = self.param(())
+        self.nodes[weight].isFrozen = False
         anchor = self.graph.add("weft.mul {0}, {1} : {t0}, {t1}",
-                                [self.first, self.param(())], self.nodes[self.first].shape,
+                                [self.first, weight], self.nodes[self.first].shape,
                                 (-1.0, 1.0))
         terms = [self.scalar(i) for i in [*ends, anchor]]
         if len(terms) < 6 and self.random.random() < 0.3:

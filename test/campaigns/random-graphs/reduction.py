@@ -32,7 +32,7 @@ def as_param(graph, index):
     """The node becomes a parameter with its shape and bounds."""
     result = copied(graph)
     node = result.nodes[index]
-    node.form, node.args, node.results = "param", [], 1
+    node.form, node.args, node.results, node.isFrozen = "param", [], 1, False
     node.low, node.high = max(node.low, -8.0), min(node.high, 8.0)
     return result
 
