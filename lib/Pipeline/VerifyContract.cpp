@@ -3,6 +3,7 @@
 #include "weft/Pipeline/Passes.h"
 
 #include "weft/Analysis/Implementations.h"
+#include "weft/Analysis/KernelLayout.h"
 #include "weft/Pipeline/Phases.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Weft/Losses.h"
@@ -93,11 +94,33 @@ static LogicalResult checkApply(ModuleOp module) {
   if (countPrograms(module, ProgramKind::Apply) != 1)
     return module.emitError("expects one program of kind apply");
   std::set<std::string> written = writtenStates(module, ProgramKind::Apply);
-  for (auto state : module.getOps<StateOp>())
-    if (state.getKind() == StateKind::Gradient && state.getParam() &&
+  std::set<std::string> first = writtenStates(module, ProgramKind::Init);
+  for (auto state : module.getOps<StateOp>()) {
+    bool isGradient = state.getKind() == StateKind::Gradient;
+    if (isGradient && state.getParam() &&
         !written.count(state.getParam()->str()))
       return state.emitOpError("expects a parameter that apply updates");
+    // The first micro-step of a step writes gradients without reading them.
+    if (!isGradient && !first.count(state.getSymName().str()))
+      return state.emitOpError("expects a state that init writes");
+  }
   return success();
+}
+
+/// The range of a kernel is that of its loops: a larger one would leave the
+/// buffers.
+static LogicalResult checkRange(KernelOp kernel) {
+  auto extent = kernel->getAttrOfType<IntegerAttr>("weft.extent");
+  if (!extent || !kernel->hasAttr("weft.grain"))
+    return kernel.emitOpError("expects weft.extent and weft.grain after fuse");
+  FailureOr<KernelLayout> layout = KernelLayout::get(kernel);
+  if (failed(layout))
+    return failure();
+  if (extent.getInt() == layout->getExtent())
+    return success();
+  return kernel.emitOpError("expects weft.extent to be ")
+         << layout->getExtent() << ", the range of its loops, but got "
+         << extent.getInt();
 }
 
 static LogicalResult checkFusion(ModuleOp module) {
@@ -106,9 +129,8 @@ static LogicalResult checkFusion(ModuleOp module) {
       if (isa<ReduceOp, ScalarBodyOpInterface, CompositeOpInterface>(op))
         return op.emitOpError("expects a kernel around it after fuse");
   for (auto kernel : module.getOps<KernelOp>())
-    if (!kernel->hasAttr("weft.extent") || !kernel->hasAttr("weft.grain"))
-      return kernel.emitOpError("expects weft.extent and weft.grain after "
-                                "fuse");
+    if (failed(checkRange(kernel)))
+      return failure();
   return success();
 }
 
@@ -143,6 +165,9 @@ static LogicalResult checkOffsets(ModuleOp module) {
       module->getAttrOfType<IntegerAttr>(plan::PlanDialect::kArenaBytesAttr);
   if (!arena)
     return module.emitError("expects plan.arena_bytes after plan-memory");
+  if (arena.getInt() < 0)
+    return module.emitError("expects plan.arena_bytes of at least 0, but got ")
+           << arena.getInt();
   auto check = [&](Operation *op, Type type) -> LogicalResult {
     auto offset = op->getAttrOfType<IntegerAttr>("offset");
     if (!offset)
@@ -180,18 +205,12 @@ struct Contract {
 
 /// Each check holds from its phase on, until the level changes.
 static const Contract kContracts[] = {
-    {"verify", checkModel},
-    {"tie-params", checkNoTies},
-    {"autocast", checkCasts},
-    {"derive-programs", checkPrograms},
-    {"autodiff", checkGradients},
-    {"expand-optimizer", checkApply},
-    {"fuse", checkFusion},
-    {"select-kernels", checkImplementations},
-    {"lower-to-plan", checkPlan},
-    {"estimate", checkEstimates},
-    {"plan-memory", checkOffsets},
-    {"lower-to-cpu", checkKernels},
+    {"verify", checkModel},        {"tie-params", checkNoTies},
+    {"autocast", checkCasts},      {"derive-programs", checkPrograms},
+    {"autodiff", checkGradients},  {"expand-optimizer", checkApply},
+    {"fuse", checkFusion},         {"select-kernels", checkImplementations},
+    {"lower-to-plan", checkPlan},  {"estimate", checkEstimates},
+    {"plan-memory", checkOffsets}, {"lower-to-cpu", checkKernels},
 };
 
 LogicalResult weft::verifyContract(ModuleOp module, StringRef phase) {

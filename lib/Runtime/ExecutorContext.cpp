@@ -70,7 +70,8 @@ const char *weft::cpuIsaName(CpuIsa isa) {
 WeftContext::WeftContext(const ContextOptions &options)
     : team(
           formTeam(options.threads > 0 ? options.threads : availableThreads())),
-      kernelIsa(std::min(options.isa, detectCpuIsa())) {}
+      kernelIsa(std::min(options.isa, detectCpuIsa())),
+      poisoned(options.poisoned) {}
 
 WeftContext::~WeftContext() = default;
 
@@ -142,6 +143,8 @@ WeftContext::create(const WeftExecutable &executable,
             " bytes of memory";
     return nullptr;
   }
+  if (options.poisoned)
+    std::memset(context->arena.data(), 0xFF, executable.arenaBytes);
   context->exe = &executable;
   for (int32_t i = 0; i < executable.numTensors; ++i)
     context->tensorsByName.emplace(executable.tensors[i].name,
@@ -240,6 +243,8 @@ bool WeftContext::reserveScratch(int workers, int64_t bytesEach) {
                   " bytes of scratch memory");
       return false;
     }
+    if (poisoned)
+      std::memset(grown->data(), 0xFF, grown->size());
     memory = std::move(grown);
   }
   return true;

@@ -52,6 +52,7 @@ static const FaultName kNames[] = {
      std::numeric_limits<float>::infinity()},
     {"num:nan@step", Fault::Kind::BadGradient,
      std::numeric_limits<float>::quiet_NaN()},
+    {"arena:poison", Fault::Kind::Poison, 0.0f},
 };
 
 /// A number from 1 to 10^18 - 1 that takes up the whole text, or 0.
@@ -110,8 +111,11 @@ static Expected<Fault> parseOne(const std::string &text) {
       continue;
     fault.kind = name.kind;
     fault.value = name.value;
-    if (equals != std::string::npos &&
-        parseWhere(text.substr(equals + 1), fault))
+    bool hasPlace = equals != std::string::npos;
+    bool isValid = fault.kind == Fault::Kind::Poison
+                       ? !hasPlace
+                       : hasPlace && parseWhere(text.substr(equals + 1), fault);
+    if (isValid)
       return fault;
   }
   return usageError("WEFT_FAULT expects a fault such as crash@step=3 or "
@@ -153,6 +157,11 @@ const Fault *Faults::find(Fault::Kind kind, int64_t at) const {
     if (fault.kind == kind && fault.happensAt(at))
       return &fault;
   return nullptr;
+}
+
+bool Faults::has(Fault::Kind kind) const {
+  return std::any_of(list.begin(), list.end(),
+                     [&](const Fault &fault) { return fault.kind == kind; });
 }
 
 void Faults::crashIf(Fault::Kind kind, int64_t at) const {

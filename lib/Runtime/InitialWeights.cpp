@@ -205,6 +205,7 @@ InitialWeights::open(const RunOptions &options, const Metadata &metadata,
                      const WeftExecutable &executable,
                      const std::string &executablePath) {
   InitialWeights weights;
+  weights.trains = options.trains();
   auto path = choosePath(options, metadata, executablePath);
   if (!path)
     return path.takeError();
@@ -249,20 +250,15 @@ static Status copyWeight(WeftContext &context, const WeftTensor &tensor,
   return Status::success();
 }
 
-/// Whether `init` sets more than the weights, which a file may give.
-static bool startsScaler(const WeftExecutable &executable) {
-  for (int32_t i = 0; i < executable.numTensors; ++i)
-    if (executable.tensors[i].kind == WEFT_SCALER)
-      return true;
-  return false;
-}
-
+/// `init` sets more than the weights, which a file may give: all that training
+/// reads before it writes it. Sampling with a file's weights reads nothing
+/// else.
 Status InitialWeights::load(WeftContext &context, int64_t seed) const {
-  if (!model || startsScaler(*context.executable())) {
-    const WeftProgram &program = *context.findProgram("init");
-    if (const WeftPort *port = WeftContext::findInput(program, "seed"))
+  const WeftProgram *program = context.findProgram("init");
+  if (program && (trains || !model)) {
+    if (const WeftPort *port = WeftContext::findInput(*program, "seed"))
       writeInteger(context, *port, seed);
-    if (Status s = runChecked(context, program); !s)
+    if (Status s = runChecked(context, *program); !s)
       return s;
   }
   for (const auto &[tensor, entry] : pairs)

@@ -101,6 +101,7 @@ Status Run::allocate() {
         .hint("compile with a smaller --batch or --seq");
   ContextOptions contextOptions;
   contextOptions.threads = int(std::min<int64_t>(options.threads, 1024));
+  contextOptions.poisoned = faults.has(Fault::Kind::Poison);
   std::string message;
   context = WeftContext::create(executable, contextOptions, message);
   if (!context)

@@ -34,6 +34,7 @@ private:
   // The frame of the program.
   void declareStates();
   void declareState(StringRef symbol, Location loc, Type type, ParamOp param);
+  void writeFirstValues();
   SmallVector<StringRef> getInputs() const;
   SmallVector<std::pair<std::string, Type>> getOutputs();
   ProgramOp createProgram();
@@ -66,6 +67,7 @@ private:
   SmallVector<StringRef> names; // of the groups
   OpBuilder builder;
   Type number, flag, scalar;
+  SmallVector<StateOp> states; // what the pass declares
   // Values of the body.
   llvm::StringMap<Value> inputs;
   llvm::StringMap<Group> groups;
@@ -105,11 +107,31 @@ static std::string getFoundInfOutput(StringRef group) {
 
 void ApplyBuilder::declareState(StringRef symbol, Location loc, Type type,
                                 ParamOp param) {
-  StateOp::create(builder, loc, builder.getStringAttr(symbol),
-                  TypeAttr::get(type),
-                  StateKindAttr::get(module.getContext(), StateKind::Optimizer),
-                  param ? FlatSymbolRefAttr::get(param.getSymNameAttr())
-                        : FlatSymbolRefAttr());
+  states.push_back(StateOp::create(
+      builder, loc, builder.getStringAttr(symbol), TypeAttr::get(type),
+      StateKindAttr::get(module.getContext(), StateKind::Optimizer),
+      param ? FlatSymbolRefAttr::get(param.getSymNameAttr())
+            : FlatSymbolRefAttr()));
+}
+
+/// Optimizers start from zeros, which `init` writes like all other first
+/// values: no program relies on what memory holds before it.
+void ApplyBuilder::writeFirstValues() {
+  for (auto init : module.getOps<ProgramOp>()) {
+    if (init.getKind() != ProgramKind::Init)
+      continue;
+    ReturnOp terminator = init.getTerminator();
+    OpBuilder body(terminator);
+    SmallVector<std::pair<StringRef, Value>> writes;
+    for (StateOp state : states) {
+      RankedTensorType type = state.getTensorType();
+      auto zeros = cast<ElementsAttr>(DenseElementsAttr::get(
+          type, body.getZeroAttr(type.getElementType())));
+      writes.push_back({state.getSymName(),
+                        ConstantOp::create(body, state.getLoc(), zeros)});
+    }
+    terminator.addWrites(writes);
+  }
 }
 
 void ApplyBuilder::declareStates() {
@@ -339,6 +361,7 @@ void ApplyBuilder::buildBody(ProgramOp program) {
 
 void ApplyBuilder::build() {
   declareStates();
+  writeFirstValues();
   buildBody(createProgram());
 }
 

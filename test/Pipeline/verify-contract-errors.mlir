@@ -22,6 +22,8 @@
 // NO-APPLY: error: {{.*}}expects one program of kind apply
 // RUN: not weft-opt %t/no-update.mlir --weft-verify-contract=phase=expand-optimizer 2>&1 | FileCheck %s --check-prefix=NO-UPDATE
 // NO-UPDATE: error: {{.*}}expects a parameter that apply updates
+// RUN: not weft-opt %t/no-first.mlir --weft-verify-contract=phase=expand-optimizer 2>&1 | FileCheck %s --check-prefix=NO-FIRST
+// NO-FIRST: no-first.mlir:3:{{.*}}error: 'weft.state' op expects a state that init writes
 // RUN: not weft-opt %t/no-routine.mlir --weft-verify-contract=phase=fuse 2>&1 | FileCheck %s --check-prefix=NOT-FUSED
 // NOT-FUSED: error: 'weft.exp' op expects a kernel around it after fuse
 // RUN: not weft-opt %t/composite.mlir --weft-verify-contract=phase=fuse 2>&1 | FileCheck %s --check-prefix=COMPOSITE
@@ -128,6 +130,18 @@ module {
 module {
 weft.param @w : tensor<4xf32>
 weft.state @w.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @w}
+weft.program @a() attributes {kind = #weft.kind<apply>} {
+  weft.return
+}
+}
+
+//--- no-first.mlir
+module {
+weft.param @w : tensor<4xf32>
+weft.state @step : tensor<i64> {kind = #weft.state_kind<optimizer>}
+weft.program @i() attributes {kind = #weft.kind<init>} {
+  weft.return
+}
 weft.program @a() attributes {kind = #weft.kind<apply>} {
   weft.return
 }

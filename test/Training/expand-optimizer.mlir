@@ -52,3 +52,22 @@ weft.state @v.grad : tensor<4x2xf32> {kind = #weft.state_kind<gradient>, param =
 // CHECK: weft.sgd({{.*}} %[[WD]], {{[^,]*}}) {decay_scale = 2.500000e-01 : f64} :
 // CHECK: weft.adamw({{.*}} %[[AWD]], {{[^,]*}}, {{[^,]*}}, {{[^,]*}})
 // SGD: weft.input = "max_norm"})
+
+// -----
+
+// What the optimizer starts from is written by init, after all that was there.
+
+weft.param @w : tensor<4x2xbf16> {init = #weft.init<ones>}
+weft.state @w.grad : tensor<4x2xbf16> {kind = #weft.state_kind<gradient>, param = @w}
+// CHECK-LABEL: weft.program @init(
+// CHECK: %[[ONES:.*]] = weft.constant dense<1.000000e+00> : tensor<4x2xbf16>
+// CHECK-NEXT: %[[STEP:.*]] = weft.constant dense<0> : tensor<i64>
+// CHECK-NEXT: %[[M:.*]] = weft.constant dense<0.000000e+00> : tensor<4x2xf32>
+// CHECK-NEXT: %[[V:.*]] = weft.constant dense<0.000000e+00> : tensor<4x2xf32>
+// CHECK-NEXT: weft.return writes @w = %[[ONES]] : tensor<4x2xbf16>, @step = %[[STEP]] : tensor<i64>, @w.exp_avg = %[[M]] : tensor<4x2xf32>, @w.exp_avg_sq = %[[V]] : tensor<4x2xf32>
+// SGD-LABEL: weft.program @init(
+// SGD: weft.return writes @w = %{{.*}}, @step = %{{.*}}, @w.momentum_buffer = %{{.*}} : tensor<4x2xf32>
+weft.program @init(%seed: tensor<i64> {weft.input = "seed"}) attributes {kind = #weft.kind<init>} {
+  %ones = weft.constant dense<1.0> : tensor<4x2xbf16>
+  weft.return writes @w = %ones : tensor<4x2xbf16>
+}

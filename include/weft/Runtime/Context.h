@@ -61,6 +61,8 @@ struct ContextOptions {
   int threads = 0;
   /// Kernels of at most this instruction set.
   CpuIsa isa = CpuIsa::Avx512;
+  /// All memory starts as bytes of 0xFF: NaN in every float type.
+  bool poisoned = false;
 };
 
 /// The program of that name, or null.
@@ -158,6 +160,7 @@ private:
   weft::Arena arena;
   weft::ThreadTeam team;
   weft::CpuIsa kernelIsa = weft::CpuIsa::Baseline;
+  bool poisoned = false;
   int errorCode = 0;
   std::string errorMessage;
   std::vector<std::unique_ptr<weft::Arena>> scratchMemory;

@@ -9,6 +9,8 @@
 //   num:inf@step=L[,param=R]  an infinity in the gradient of the first
 //   num:nan@step=L[,param=R]  parameter (whose name matches R) before the
 //                             update of such a step
+//   arena:poison              all memory of the program starts as bytes of
+//                             0xFF instead of 0
 // A list is made of numbers and ranges: 3 or 1,4-6,9.
 //
 //===----------------------------------------------------------------------===//
@@ -26,7 +28,7 @@
 namespace weft {
 
 struct Fault {
-  enum class Kind { NoRoom, CrashInSave, CrashAfterStep, BadGradient };
+  enum class Kind { NoRoom, CrashInSave, CrashAfterStep, BadGradient, Poison };
   Kind kind = Kind::NoRoom;
   /// Ranges of saves or steps, from 1, ends included.
   std::vector<std::pair<int64_t, int64_t>> ranges;
@@ -48,6 +50,8 @@ public:
 
   /// The first fault of that kind at that save or step, or null.
   const Fault *find(Fault::Kind kind, int64_t at) const;
+  /// Whether there is a fault of that kind, wherever it happens.
+  bool has(Fault::Kind kind) const;
   /// Dies of SIGKILL if such a fault is wanted.
   void crashIf(Fault::Kind kind, int64_t at) const;
   bool empty() const { return list.empty(); }

@@ -27,7 +27,7 @@ public:
                                        const WeftExecutable &executable,
                                        const std::string &executablePath);
 
-  /// Fills the weights of `context`.
+  /// Fills the weights of `context` and, for training, all other state.
   Status load(WeftContext &context, int64_t seed) const;
 
   /// "weights of gpt2/model.safetensors" or "random weights, seed 1".
@@ -38,6 +38,7 @@ private:
   Status match(const WeftExecutable &executable, const Metadata &metadata);
   Status matchOne(const WeftTensor &tensor);
 
+  bool trains = false;
   std::optional<SafetensorsModel> model;
   /// The file tensor of every weight, in table order.
   std::vector<std::pair<const WeftTensor *, SafetensorsModel::Entry>> pairs;
