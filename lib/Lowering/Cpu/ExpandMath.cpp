@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -23,6 +24,9 @@ namespace weft {
 #include "weft/Lowering/Cpu/Passes.h.inc"
 
 namespace {
+
+/// The largest |x| that sine reduces itself.
+constexpr double kMostReduced = 1073741824.0;
 
 /// Builds expressions over one type, f32 or a vector of it.
 class Expression {
@@ -95,6 +99,7 @@ public:
   Value tanh(Value x);
   Value erf(Value x);
   Value sine(Value x, int64_t quarter);
+  Value sineOfLarge(Value x, Value small, int64_t quarter);
 
   OpBuilder &b;
   Location loc;
@@ -195,12 +200,39 @@ Value Expression::erf(Value x) {
   return select(isLarge, large, small);
 }
 
-/// sin(x + quarter pi / 2), reduced and evaluated in f64: |x| up to 2^30.
+/// `small` where |x| is up to 2^30; beyond, where the reduction of sine loses
+/// its digits, libm's result in f64. Vectors without such a lane skip the
+/// calls.
+Value Expression::sineOfLarge(Value x, Value small, int64_t quarter) {
+  Value isLarge = compare(arith::CmpFPredicate::OGT, abs(x), kMostReduced);
+  Value any = isLarge;
+  if (isa<VectorType>(type))
+    any =
+        vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, isLarge);
+  auto branch = scf::IfOp::create(
+      b, loc, any,
+      [&](OpBuilder &inner, Location) {
+        Type f64 = with(inner.getF64Type());
+        Value wide = arith::ExtFOp::create(inner, loc, f64, x);
+        Value y = quarter == 0
+                      ? LLVM::SinOp::create(inner, loc, f64, wide).getResult()
+                      : LLVM::CosOp::create(inner, loc, f64, wide).getResult();
+        Value large = arith::TruncFOp::create(inner, loc, type, y);
+        Value all = arith::SelectOp::create(inner, loc, isLarge, large, small);
+        scf::YieldOp::create(inner, loc, all);
+      },
+      [&](OpBuilder &inner, Location) {
+        scf::YieldOp::create(inner, loc, small);
+      });
+  return branch.getResult(0);
+}
+
+/// sin(x + quarter pi / 2), reduced and evaluated in f64.
 Value Expression::sine(Value x, int64_t quarter) {
   Expression d(b, loc, with(b.getF64Type()), /*useFma=*/true);
   Value wide = arith::ExtFOp::create(b, loc, with(b.getF64Type()), x);
   Value n = d.roundEven(d.mul(wide, d.num(0.63661977236758134308)));
-  n = d.atLeast(d.atMost(n, 1073741824.0), -1073741824.0);
+  n = d.atLeast(d.atMost(n, kMostReduced), -kMostReduced);
   Value r = d.fma(n, d.num(-1.5707963267948965580), wide);
   r = d.fma(n, d.num(-6.1232339957367660359e-17), r);
   Value s = d.mul(r, r);
@@ -220,13 +252,13 @@ Value Expression::sine(Value x, int64_t quarter) {
   Value value = d.select(isSet(1), cos, sin);
   value = d.select(isSet(2), d.sub(d.num(0.0), value), value);
   Value result = arith::TruncFOp::create(b, loc, with(b.getF32Type()), value);
-  double infinity = std::numeric_limits<double>::infinity();
-  Value isFinite = compare(arith::CmpFPredicate::OLT, abs(x), infinity);
-  Value isNumber = select(isFinite, result, sub(x, x));
-  if (quarter != 0)
-    return isNumber;
+  // NaN for NaN: the reduction compares it away.
+  Value isNan = compare(arith::CmpFPredicate::UNO, x, 0.0);
+  result = select(isNan, x, result);
   // Keeps the sign of zero.
-  return select(compare(arith::CmpFPredicate::OEQ, x, 0.0), x, isNumber);
+  if (quarter == 0)
+    result = select(compare(arith::CmpFPredicate::OEQ, x, 0.0), x, result);
+  return sineOfLarge(x, result, quarter);
 }
 
 /// f32 powers go through libm's in f64.
@@ -322,7 +354,7 @@ struct ExpandMath : impl::ExpandMathPassBase<ExpandMath> {
   using ExpandMathPassBase::ExpandMathPassBase;
 
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<arith::ArithDialect, math::MathDialect,
+    registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect,
                     vector::VectorDialect, LLVM::LLVMDialect>();
   }
 

@@ -9,7 +9,7 @@ using namespace mlir;
 namespace weft {
 
 /// Rows that a column kernel adds up before it adds them to the total.
-static constexpr int64_t kRowBlock = 64;
+static constexpr int64_t kRowBlock = 16;
 
 void KernelEmitter::emitColumns() {
   int64_t columns = kernel.getLaneSize(), tile = kernel.getTile();
@@ -32,32 +32,34 @@ void KernelEmitter::emitColumns() {
   });
 }
 
-/// Sets the sums of a tile to what its totals start from.
-void KernelEmitter::fillTile(const KernelNest &nest,
-                             llvm::ArrayRef<Value> sums) {
+/// Calls `body` with each total, its number and the place of each chunk of a
+/// tile.
+void KernelEmitter::forEachTileChunk(
+    const KernelNest &nest,
+    llvm::function_ref<void(unsigned, const NestTotal &, Value)> body) {
   llvm::SmallVector<NestTotal> totals = totalsOf(nest);
   emitFor(constant(0), constant(kernel.getTile()), kLanes, [&](Value index) {
-    for (auto [total, sum] : llvm::zip(totals, sums))
-      storeLanes(identity(total), offset(sum, getSumType(total), index));
+    for (auto [i, total] : llvm::enumerate(totals))
+      body(i, total, index);
   });
 }
 
-/// Adds the sums of a block of rows to the totals.
-void KernelEmitter::addTile(const KernelNest &nest, llvm::ArrayRef<Value> from,
-                            llvm::ArrayRef<Value> to) {
-  llvm::SmallVector<NestTotal> totals = totalsOf(nest);
-  emitFor(constant(0), constant(kernel.getTile()), kLanes, [&](Value index) {
-    for (auto [i, total] : llvm::enumerate(totals)) {
-      Type type = getSumType(total);
-      Value pointer = offset(to[i], type, index);
-      Value sum = combine(total, loadLanes(pointer, type),
-                          loadLanes(offset(from[i], type, index), type));
-      storeLanes(sum, pointer);
-    }
+/// Adds the sums of a block of rows to the totals and starts the next block.
+void KernelEmitter::addTile(const KernelNest &nest,
+                            llvm::ArrayRef<Value> blocks,
+                            llvm::ArrayRef<Value> sums) {
+  forEachTileChunk(nest, [&](unsigned i, const NestTotal &total, Value index) {
+    Type narrow = getSumType(total), wide = getWideType(total);
+    Value block = offset(blocks[i], narrow, index);
+    Value to = offset(sums[i], wide, index);
+    Value sum = combine(total, loadLanes(to, wide),
+                        widen(total, loadLanes(block, narrow)));
+    storeLanes(sum, to);
+    storeLanes(identity(total, narrow), block);
   });
 }
 
-/// Adds up rows in blocks, blocks to the total, in buffers on the stack.
+/// Adds up rows in blocks, and the blocks in f64, in buffers on the stack.
 void KernelEmitter::emitColumnTile(const KernelNest &nest, Value first,
                                    Value last) {
   int64_t rows = kernel.getCount(DimRole::Inner);
@@ -65,24 +67,32 @@ void KernelEmitter::emitColumnTile(const KernelNest &nest, Value first,
   for (auto [total, output] : llvm::zip(nest.totals, nest.outputs)) {
     if (!total.combiner)
       continue;
-    sums.push_back(scratch(getSumType(total), kernel.getTile()));
-    stack[output.base] = sums.back();
-    if (rows > kRowBlock)
-      blocks.push_back(scratch(getSumType(total), kernel.getTile()));
+    blocks.push_back(scratch(getSumType(total), kernel.getTile()));
+    sums.push_back(scratch(getWideType(total), kernel.getTile()));
+    stack[output.base] = blocks.back();
   }
-  emitValues(nest, ValueDepth::Outer);
-  fillTile(nest, sums);
-  if (blocks.empty())
-    return emitFor(constant(0), constant(rows), 1, [&](Value row) {
-      emitColumnRow(nest, row, first, last, sums);
-    });
-  emitFor(constant(0), constant(rows), kRowBlock, [&](Value start) {
-    fillTile(nest, blocks);
-    Value stop = arith::AddIOp::create(b, loc, start, constant(kRowBlock));
-    stop = arith::MinSIOp::create(b, loc, stop, constant(rows));
-    emitFor(start, stop, 1,
+  auto addRows = [&](Value from, Value to) {
+    emitFor(from, to, 1,
             [&](Value row) { emitColumnRow(nest, row, first, last, blocks); });
+  };
+  emitValues(nest, ValueDepth::Outer);
+  forEachTileChunk(nest, [&](unsigned i, const NestTotal &total, Value index) {
+    for (auto [buffer, type] : {std::pair(blocks[i], getSumType(total)),
+                                std::pair(sums[i], getWideType(total))})
+      storeLanes(identity(total, type), offset(buffer, type, index));
+  });
+  if (rows <= kRowBlock)
+    return addRows(constant(0), constant(rows));
+  emitFor(constant(0), constant(rows), kRowBlock, [&](Value start) {
+    addRows(start, blockEnd(start, kRowBlock, rows));
     addTile(nest, blocks, sums);
+  });
+  forEachTileChunk(nest, [&](unsigned i, const NestTotal &total, Value index) {
+    Type narrow = getSumType(total), wide = getWideType(total);
+    Value sum = loadLanes(offset(sums[i], wide, index), wide);
+    if (narrow != wide)
+      sum = arith::TruncFOp::create(b, loc, lanesOf(narrow), sum);
+    storeLanes(sum, offset(blocks[i], narrow, index));
   });
 }
 

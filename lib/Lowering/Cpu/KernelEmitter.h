@@ -29,19 +29,33 @@ private:
 
   // Schedules (KernelSchedules.cpp).
   void emitFlat();
-  void emitRows();
-  void emitRow(mlir::Value row);
-  void emitRowPass(const KernelNest &nest);
-  Values emitRowLanes(const KernelNest &nest, Values sums);
-  Values emitRowChunk(const KernelNest &nest, Values sums);
   void emitOuterNest(const KernelNest &nest);
   void emitFor(mlir::Value from, mlir::Value to, int64_t step,
                llvm::function_ref<void(mlir::Value)> body);
+  Values emitLoop(mlir::Value from, mlir::Value to, int64_t step,
+                  const Values &args,
+                  llvm::function_ref<Values(mlir::Value, Values)> body);
   void emitLanes(mlir::Value from, mlir::Value to, bool aligned,
                  llvm::function_ref<void(mlir::Value)> body);
   void emitValues(const KernelNest &nest, ValueDepth depth);
   void emitStores(const KernelNest &nest);
   void decode(mlir::Value linear, DimRole role);
+
+  // Rows (KernelRows.cpp).
+  void emitRows();
+  void emitRow(mlir::Value row);
+  void emitRowPass(const KernelNest &nest);
+  Values emitInner(const KernelNest &nest, mlir::Value from, mlir::Value to,
+                   const Values &args, llvm::function_ref<Values(Values)> body);
+  Values emitInnerBlocks(const KernelNest &nest, int64_t steps);
+  Values emitLaneBlocks(const KernelNest &nest, Values wide);
+  Values emitRowBlock(const KernelNest &nest, mlir::Value from, mlir::Value to,
+                      const Values &sums);
+  Values emitRowLanes(const KernelNest &nest, mlir::Value from, mlir::Value to,
+                      const Values &sums);
+  Values emitRowTail(const KernelNest &nest, Values sums);
+  Values emitRowChunk(const KernelNest &nest, mlir::Value index, Values sums);
+  mlir::Value blockEnd(mlir::Value start, int64_t step, int64_t limit);
 
   // Columns (KernelColumns.cpp).
   void emitColumns();
@@ -51,14 +65,24 @@ private:
                      mlir::Value last, llvm::ArrayRef<mlir::Value> sums);
   void emitColumnEnd(const KernelNest &nest, mlir::Value first,
                      mlir::Value last);
-  void fillTile(const KernelNest &nest, llvm::ArrayRef<mlir::Value> sums);
-  void addTile(const KernelNest &nest, llvm::ArrayRef<mlir::Value> from,
-               llvm::ArrayRef<mlir::Value> to);
+  void forEachTileChunk(
+      const KernelNest &nest,
+      llvm::function_ref<void(unsigned, const NestTotal &, mlir::Value)> body);
+  void addTile(const KernelNest &nest, llvm::ArrayRef<mlir::Value> blocks,
+               llvm::ArrayRef<mlir::Value> sums);
 
   // Reductions (Reductions.cpp).
   llvm::SmallVector<NestTotal> totalsOf(const KernelNest &nest);
   mlir::Type getSumType(const NestTotal &total);
-  mlir::Value identity(const NestTotal &total);
+  mlir::Type getWideType(const NestTotal &total);
+  mlir::Value identity(const NestTotal &total, mlir::Type element);
+  Values identities(llvm::ArrayRef<NestTotal> totals, int64_t partials);
+  Values wideIdentities(llvm::ArrayRef<NestTotal> totals);
+  mlir::Value widen(const NestTotal &total, mlir::Value lanes);
+  mlir::Value combinePartials(const NestTotal &total,
+                              llvm::ArrayRef<mlir::Value> partials);
+  Values addBlock(const KernelNest &nest, Values wide,
+                  llvm::ArrayRef<mlir::Value> sums);
   mlir::Value combine(const NestTotal &total, mlir::Value x, mlir::Value y);
   mlir::Value getSummand(const KernelNest &nest, const NestTotal &total);
   mlir::Value reduceLanes(const NestTotal &total,

@@ -9,9 +9,6 @@ using namespace mlir;
 
 namespace weft {
 
-/// Partial sums of a row kernel, for parallel additions.
-static constexpr int64_t kPartials = 4;
-
 KernelEmitter::KernelEmitter(func::FuncOp source, const LinalgKernel &kernel)
     : source(source), kernel(kernel), b(source.getContext()),
       loc(source.getLoc()) {}
@@ -56,6 +53,20 @@ void KernelEmitter::emitFor(Value from, Value to, int64_t step,
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   body(loop.getInductionVar());
+}
+
+/// A loop that hands `args` on from step to step; returns the last ones.
+KernelEmitter::Values
+KernelEmitter::emitLoop(Value from, Value to, int64_t step, const Values &args,
+                        llvm::function_ref<Values(Value, Values)> body) {
+  auto loop = scf::ForOp::create(b, loc, from, to, constant(step), args);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Values next(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
+  next = body(loop.getInductionVar(), next);
+  if (!args.empty())
+    scf::YieldOp::create(b, loc, next);
+  return Values(loop.getResults().begin(), loop.getResults().end());
 }
 
 /// Runs `body` for whole chunks of [from, to), then under a mask for the rest
@@ -157,121 +168,6 @@ void KernelEmitter::emitFlat() {
       emitStores(nest);
     });
   }
-}
-
-//===----------------------------------------------------------------------===//
-// Rows
-//===----------------------------------------------------------------------===//
-
-void KernelEmitter::emitRows() {
-  for (const KernelNest &nest : kernel.getNests())
-    for (const NestOperand &output : nest.outputs)
-      if (!isa<BlockArgument>(output.base) &&
-          kernel.getDepth(output.access) == ValueDepth::Lane)
-        stack[output.base] =
-            scratch(getElementTypeOrSelf(output.base.getType()),
-                    kernel.getCount(DimRole::Inner) * kernel.getLaneSize());
-  emitFor(begin, end, 1, [&](Value row) { emitRow(row); });
-}
-
-void KernelEmitter::emitRow(Value row) {
-  enter(ValueDepth::Outer);
-  decode(row, DimRole::Outer);
-  for (const KernelNest &nest : kernel.getNests()) {
-    if (nest.level == NestLevel::Outer)
-      emitOuterNest(nest);
-    else
-      emitRowPass(nest);
-  }
-}
-
-/// One pass over the inner dimensions of a row. Each total has partial sums
-/// that take turns: the one that waits longest comes first.
-void KernelEmitter::emitRowPass(const KernelNest &nest) {
-  int64_t inner = kernel.getCount(DimRole::Inner);
-  int64_t chunks = inner * llvm::divideCeil(kernel.getLaneSize(), kLanes);
-  int64_t partials = std::min(kPartials, chunks);
-  llvm::SmallVector<NestTotal> totals = totalsOf(nest);
-  Values sums;
-  for (const NestTotal &total : totals)
-    sums.append(partials, identity(total));
-  emitValues(nest, ValueDepth::Outer);
-  if (inner == 1) {
-    enter(ValueDepth::Inner);
-    emitValues(nest, ValueDepth::Inner);
-    sums = emitRowLanes(nest, sums);
-  } else {
-    auto loop = scf::ForOp::create(b, loc, constant(0), constant(inner),
-                                   constant(1), sums);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    enter(ValueDepth::Inner);
-    decode(loop.getInductionVar(), DimRole::Inner);
-    emitValues(nest, ValueDepth::Inner);
-    Values next(loop.getRegionIterArgs().begin(),
-                loop.getRegionIterArgs().end());
-    next = emitRowLanes(nest, next);
-    if (!sums.empty())
-      scf::YieldOp::create(b, loc, next);
-    sums.assign(loop.getResults().begin(), loop.getResults().end());
-  }
-  unsigned first = 0;
-  for (auto [total, output] : llvm::zip(nest.totals, nest.outputs)) {
-    if (!total.combiner)
-      continue;
-    numbers[output.base] =
-        reduceLanes(total, llvm::ArrayRef<Value>(sums).slice(first, partials));
-    first += partials;
-  }
-}
-
-/// One chunk of lanes; returns the partial sums after it.
-KernelEmitter::Values KernelEmitter::emitRowChunk(const KernelNest &nest,
-                                                  Values sums) {
-  llvm::SmallVector<NestTotal> totals = totalsOf(nest);
-  emitValues(nest, ValueDepth::Lane);
-  for (auto [i, total] : llvm::enumerate(totals)) {
-    size_t partials = sums.size() / totals.size();
-    Value *own = sums.data() + i * partials;
-    Value sum = combine(total, own[0], getSummand(nest, total));
-    if (mask)
-      sum = arith::SelectOp::create(b, loc, mask, sum, own[0]);
-    std::rotate(own, own + 1, own + partials);
-    own[partials - 1] = sum;
-  }
-  emitStores(nest);
-  return sums;
-}
-
-/// The lanes of one step of the inner loops; returns the partial sums.
-KernelEmitter::Values KernelEmitter::emitRowLanes(const KernelNest &nest,
-                                                  Values sums) {
-  int64_t size = kernel.getLaneSize(), whole = size / kLanes * kLanes;
-  auto chunk = [&](Value index, Values args) {
-    enter(ValueDepth::Lane);
-    indices.back() = index;
-    args = emitRowChunk(nest, args);
-    indices.back() = nullptr;
-    return args;
-  };
-  if (whole != 0) {
-    auto loop = scf::ForOp::create(b, loc, constant(0), constant(whole),
-                                   constant(kLanes), sums);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    Values args(loop.getRegionIterArgs().begin(),
-                loop.getRegionIterArgs().end());
-    args = chunk(loop.getInductionVar(), args);
-    if (!sums.empty())
-      scf::YieldOp::create(b, loc, args);
-    sums.assign(loop.getResults().begin(), loop.getResults().end());
-  }
-  if (whole != size) {
-    mask = tailMask(constant(size - whole));
-    sums = chunk(constant(whole), sums);
-    mask = nullptr;
-  }
-  return sums;
 }
 
 } // namespace weft

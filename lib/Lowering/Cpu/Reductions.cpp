@@ -1,7 +1,8 @@
 //===- Reductions.cpp - Sums and extrema of a kernel ----------------------===//
 //
-// The order of additions depends on the shape alone: lane i of partial j adds
-// the chunks j, j + n, ... in order, then partials and lanes are halved.
+// The order of additions depends on the shape alone: in a block, lane i of
+// partial j adds the chunks j, j + n, ... in order, then the partials are
+// halved; blocks are added in f64, one by one; at the end lanes are halved.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,10 +29,39 @@ Type KernelEmitter::getSumType(const NestTotal &total) {
   return total.start.getType();
 }
 
-Value KernelEmitter::identity(const NestTotal &total) {
-  auto type = cast<ShapedType>(lanesOf(getSumType(total)));
-  return arith::ConstantOp::create(b, loc,
-                                   DenseElementsAttr::get(type, total.start));
+/// The type in which blocks are added up: f64 for sums. Extrema are exact.
+Type KernelEmitter::getWideType(const NestTotal &total) {
+  return isa<arith::AddFOp>(total.combiner) ? b.getF64Type()
+                                            : getSumType(total);
+}
+
+/// What a total starts from, in lanes of `element`.
+Value KernelEmitter::identity(const NestTotal &total, Type element) {
+  return splat(lanesOf(element),
+               cast<FloatAttr>(total.start).getValueAsDouble());
+}
+
+KernelEmitter::Values
+KernelEmitter::identities(llvm::ArrayRef<NestTotal> totals, int64_t partials) {
+  Values sums;
+  for (const NestTotal &total : totals)
+    sums.append(partials, identity(total, getSumType(total)));
+  return sums;
+}
+
+KernelEmitter::Values
+KernelEmitter::wideIdentities(llvm::ArrayRef<NestTotal> totals) {
+  Values sums;
+  for (const NestTotal &total : totals)
+    sums.push_back(identity(total, getWideType(total)));
+  return sums;
+}
+
+Value KernelEmitter::widen(const NestTotal &total, Value lanes) {
+  Type type = lanesOf(getWideType(total));
+  return lanes.getType() == type
+             ? lanes
+             : arith::ExtFOp::create(b, loc, type, lanes).getResult();
 }
 
 /// The body's own addition (or extremum) of two scalars or vectors.
@@ -50,8 +80,8 @@ Value KernelEmitter::getSummand(const KernelNest &nest,
   return getScalar(nest, total.combiner->getOperand(1), /*lanes=*/true);
 }
 
-Value KernelEmitter::reduceLanes(const NestTotal &total,
-                                 llvm::ArrayRef<Value> partials) {
+Value KernelEmitter::combinePartials(const NestTotal &total,
+                                     llvm::ArrayRef<Value> partials) {
   Values level(partials.begin(), partials.end());
   while (level.size() > 1) {
     Values next;
@@ -61,7 +91,26 @@ Value KernelEmitter::reduceLanes(const NestTotal &total,
       next.push_back(level.back());
     level = next;
   }
-  Value value = level.front();
+  return level.front();
+}
+
+/// Adds the partial sums of a block to the totals of the blocks before it.
+KernelEmitter::Values KernelEmitter::addBlock(const KernelNest &nest,
+                                              Values wide,
+                                              llvm::ArrayRef<Value> sums) {
+  llvm::SmallVector<NestTotal> totals = totalsOf(nest);
+  size_t partials = sums.size() / totals.size();
+  for (auto [i, total] : llvm::enumerate(totals)) {
+    Value block = combinePartials(total, sums.slice(i * partials, partials));
+    wide[i] = combine(total, wide[i], widen(total, block));
+  }
+  return wide;
+}
+
+/// One number of the type of the sum.
+Value KernelEmitter::reduceLanes(const NestTotal &total,
+                                 llvm::ArrayRef<Value> partials) {
+  Value value = combinePartials(total, partials);
   for (int64_t half = kLanes / 2; half > 0; half /= 2) {
     llvm::SmallVector<int64_t> low, high;
     for (int64_t lane = 0; lane < half; ++lane) {
@@ -72,7 +121,11 @@ Value KernelEmitter::reduceLanes(const NestTotal &total,
     Value y = vector::ShuffleOp::create(b, loc, value, value, high);
     value = combine(total, x, y);
   }
-  return vector::ExtractOp::create(b, loc, value, llvm::ArrayRef<int64_t>{0});
+  value = vector::ExtractOp::create(b, loc, value, llvm::ArrayRef<int64_t>{0});
+  Type type = getSumType(total);
+  return value.getType() == type
+             ? value
+             : arith::TruncFOp::create(b, loc, type, value).getResult();
 }
 
 } // namespace weft

@@ -1,0 +1,193 @@
+//===- KernelRows.cpp - Kernels that work row by row ----------------------===//
+//
+// A pass over a row adds up blocks of at most kBlockChunks chunks of lanes in
+// the type of the sum, and the blocks in f64: the error of a sum does not grow
+// with the row.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace weft {
+
+/// Partial sums of a block, for parallel additions.
+static constexpr int64_t kPartials = 4;
+/// Chunks of a block: eight additions in a row to each partial sum.
+static constexpr int64_t kBlockChunks = 32;
+
+/// Chunks of the blocks that `count` whole chunks are cut into: equal ones if
+/// some size does that, since a loop of constant length is faster.
+static int64_t blockChunks(int64_t count) {
+  for (int64_t size = kBlockChunks; size >= kBlockChunks / 2; --size)
+    if (count % size == 0)
+      return size;
+  return kBlockChunks;
+}
+
+void KernelEmitter::emitRows() {
+  for (const KernelNest &nest : kernel.getNests())
+    for (const NestOperand &output : nest.outputs)
+      if (!isa<BlockArgument>(output.base) &&
+          kernel.getDepth(output.access) == ValueDepth::Lane)
+        stack[output.base] =
+            scratch(getElementTypeOrSelf(output.base.getType()),
+                    kernel.getCount(DimRole::Inner) * kernel.getLaneSize());
+  emitFor(begin, end, 1, [&](Value row) { emitRow(row); });
+}
+
+void KernelEmitter::emitRow(Value row) {
+  enter(ValueDepth::Outer);
+  decode(row, DimRole::Outer);
+  for (const KernelNest &nest : kernel.getNests()) {
+    if (nest.level == NestLevel::Outer)
+      emitOuterNest(nest);
+    else
+      emitRowPass(nest);
+  }
+}
+
+/// One pass over the inner dimensions of a row.
+void KernelEmitter::emitRowPass(const KernelNest &nest) {
+  int64_t inner = kernel.getCount(DimRole::Inner);
+  int64_t chunks = llvm::divideCeil(kernel.getLaneSize(), kLanes);
+  llvm::SmallVector<NestTotal> totals = totalsOf(nest);
+  emitValues(nest, ValueDepth::Outer);
+  Values sums;
+  int64_t partials = 1;
+  if (totals.empty() || inner * chunks <= kBlockChunks) {
+    partials = std::min(kPartials, inner * chunks);
+    sums = emitRowBlock(nest, constant(0), constant(inner),
+                        identities(totals, partials));
+  } else if (chunks <= kBlockChunks) {
+    sums = emitInnerBlocks(nest, kBlockChunks / chunks);
+  } else {
+    sums = emitInner(nest, constant(0), constant(inner), wideIdentities(totals),
+                     [&](Values wide) { return emitLaneBlocks(nest, wide); });
+  }
+  unsigned first = 0;
+  for (auto [total, output] : llvm::zip(nest.totals, nest.outputs)) {
+    if (!total.combiner)
+      continue;
+    numbers[output.base] =
+        reduceLanes(total, llvm::ArrayRef<Value>(sums).slice(first, partials));
+    first += partials;
+  }
+}
+
+/// Runs `body` for the steps [from, to) of the inner loops.
+KernelEmitter::Values
+KernelEmitter::emitInner(const KernelNest &nest, Value from, Value to,
+                         const Values &args,
+                         llvm::function_ref<Values(Values)> body) {
+  if (kernel.getCount(DimRole::Inner) == 1) {
+    enter(ValueDepth::Inner);
+    emitValues(nest, ValueDepth::Inner);
+    return body(args);
+  }
+  return emitLoop(from, to, 1, args, [&](Value step, Values next) {
+    enter(ValueDepth::Inner);
+    decode(step, DimRole::Inner);
+    emitValues(nest, ValueDepth::Inner);
+    return body(next);
+  });
+}
+
+/// Adds the lanes of the inner steps [from, to) to partial sums that take
+/// turns: the one that waits longest comes first.
+KernelEmitter::Values KernelEmitter::emitRowBlock(const KernelNest &nest,
+                                                  Value from, Value to,
+                                                  const Values &sums) {
+  int64_t size = kernel.getLaneSize(), whole = size / kLanes * kLanes;
+  return emitInner(nest, from, to, sums, [&](Values args) {
+    if (whole != 0)
+      args = emitRowLanes(nest, constant(0), constant(whole), args);
+    return whole == size ? args : emitRowTail(nest, args);
+  });
+}
+
+/// Blocks of `steps` inner steps, for short lanes.
+KernelEmitter::Values KernelEmitter::emitInnerBlocks(const KernelNest &nest,
+                                                     int64_t steps) {
+  llvm::SmallVector<NestTotal> totals = totalsOf(nest);
+  int64_t inner = kernel.getCount(DimRole::Inner);
+  return emitLoop(
+      constant(0), constant(inner), steps, wideIdentities(totals),
+      [&](Value start, Values wide) {
+        Value stop = blockEnd(start, steps, inner);
+        return addBlock(
+            nest, wide,
+            emitRowBlock(nest, start, stop, identities(totals, kPartials)));
+      });
+}
+
+/// The lanes of one inner step in blocks.
+KernelEmitter::Values KernelEmitter::emitLaneBlocks(const KernelNest &nest,
+                                                    Values wide) {
+  llvm::SmallVector<NestTotal> totals = totalsOf(nest);
+  int64_t size = kernel.getLaneSize(), whole = size / kLanes * kLanes;
+  int64_t step = blockChunks(whole / kLanes) * kLanes;
+  wide = emitLoop(
+      constant(0), constant(whole), step, wide, [&](Value start, Values args) {
+        Value stop = blockEnd(start, step, whole);
+        return addBlock(
+            nest, args,
+            emitRowLanes(nest, start, stop, identities(totals, kPartials)));
+      });
+  if (whole == size)
+    return wide;
+  return addBlock(nest, wide, emitRowTail(nest, identities(totals, 1)));
+}
+
+/// Where the block that begins at `start` ends, at most at `limit`.
+Value KernelEmitter::blockEnd(Value start, int64_t step, int64_t limit) {
+  Value stop = arith::AddIOp::create(b, loc, start, constant(step));
+  if (limit % step == 0)
+    return stop;
+  return arith::MinSIOp::create(b, loc, stop, constant(limit));
+}
+
+/// One chunk of lanes; returns the partial sums after it.
+KernelEmitter::Values KernelEmitter::emitRowChunk(const KernelNest &nest,
+                                                  Value index, Values sums) {
+  enter(ValueDepth::Lane);
+  indices.back() = index;
+  llvm::SmallVector<NestTotal> totals = totalsOf(nest);
+  emitValues(nest, ValueDepth::Lane);
+  for (auto [i, total] : llvm::enumerate(totals)) {
+    size_t partials = sums.size() / totals.size();
+    Value *own = sums.data() + i * partials;
+    Value sum = combine(total, own[0], getSummand(nest, total));
+    if (mask)
+      sum = arith::SelectOp::create(b, loc, mask, sum, own[0]);
+    std::rotate(own, own + 1, own + partials);
+    own[partials - 1] = sum;
+  }
+  emitStores(nest);
+  indices.back() = nullptr;
+  return sums;
+}
+
+/// The whole chunks of the lanes [from, to).
+KernelEmitter::Values KernelEmitter::emitRowLanes(const KernelNest &nest,
+                                                  Value from, Value to,
+                                                  const Values &sums) {
+  return emitLoop(from, to, kLanes, sums, [&](Value index, Values args) {
+    return emitRowChunk(nest, index, std::move(args));
+  });
+}
+
+/// The lanes that are left after the whole chunks.
+KernelEmitter::Values KernelEmitter::emitRowTail(const KernelNest &nest,
+                                                 Values sums) {
+  int64_t size = kernel.getLaneSize(), whole = size / kLanes * kLanes;
+  mask = tailMask(constant(size - whole));
+  sums = emitRowChunk(nest, constant(whole), std::move(sums));
+  mask = nullptr;
+  return sums;
+}
+
+} // namespace weft
