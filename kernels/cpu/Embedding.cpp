@@ -43,6 +43,68 @@ bool checkGradientTypes(WeftContext &context, const WeftCommand &command) {
 /// Columns a part of the scatter-add takes: whole cache lines.
 constexpr int64_t kColumnGrain = 64;
 
+/// Positions by id, those of one id in order.
+class Groups {
+public:
+  static int64_t bytesFor(int64_t count, int64_t rows) {
+    return (count + rows + 1) * static_cast<int64_t>(sizeof(int64_t));
+  }
+  /// A counting sort; `memory` has room for bytesFor(count, rows).
+  Groups(const Indices &ids, int64_t count, int64_t rows, void *memory)
+      : rows(rows), ends(static_cast<int64_t *>(memory)),
+        order(ends + rows + 1) {
+    std::fill(ends, ends + rows + 1, 0);
+    for (int64_t n = 0; n < count; ++n)
+      ++ends[ids[n] + 1];
+    for (int64_t id = 0; id < rows; ++id)
+      ends[id + 1] += ends[id];
+    // Each begin moves to its end, which is the next one's begin.
+    for (int64_t n = 0; n < count; ++n)
+      order[ends[ids[n]]++] = n;
+  }
+  /// Calls body(id, first position, behind the last) for each id that occurs.
+  template <typename Body> void forEach(Body body) const {
+    for (int64_t id = 0, begin = 0; id < rows; begin = ends[id++])
+      if (ends[id] != begin)
+        body(id, order + begin, order + ends[id]);
+  }
+
+private:
+  int64_t rows;
+  int64_t *ends, *order;
+};
+
+/// Adds rows of dout one by one; a low table is rounded after each.
+void addInOrder(const Loops &loops, const Indices &ids, int64_t count,
+                int64_t width, FloatBuffer dout, FloatBuffer dtable,
+                RangePart part) {
+  FloatRun from(loops, dout), to(loops, dtable);
+  forEachRun(part.begin, part.end, [&](int64_t column, int64_t columns) {
+    for (int64_t n = 0; n < count; ++n) {
+      int64_t at = ids[n] * width + column;
+      float *row = to.read(at, columns);
+      loops.addRows(columns, from.read(n * width + column, columns), row);
+      to.write(at, columns);
+    }
+  });
+}
+
+/// Adds all rows of an id in f64 and rounds their sum.
+void addInGroups(const Loops &loops, const Groups &groups, int64_t width,
+                 FloatBuffer dout, float *dtable, RangePart part) {
+  FloatRun from(loops, dout);
+  double sums[kRunLength];
+  forEachRun(part.begin, part.end, [&](int64_t column, int64_t columns) {
+    groups.forEach([&](int64_t id, const int64_t *n, const int64_t *end) {
+      float *row = dtable + id * width + column;
+      std::copy(row, row + columns, sums);
+      for (; n != end; ++n)
+        loops.addWide(columns, from.read(*n * width + column, columns), sums);
+      std::copy(sums, sums + columns, row);
+    });
+  });
+}
+
 } // namespace
 } // namespace weft
 
@@ -96,15 +158,14 @@ extern "C" void weft_cpu_embedding_grad(WeftContext *context,
       std::memset(dtable.at(part.begin), 0,
                   (part.end - part.begin) * floatBytes(dtable.dtype));
     });
-  context->parallelFor(width, kColumnGrain, [&](RangePart part) {
-    FloatRun from(loops, dout), to(loops, dtable);
-    forEachRun(part.begin, part.end, [&](int64_t column, int64_t columns) {
-      for (int64_t n = 0; n < count; ++n) {
-        int64_t at = ids[n] * width + column;
-        float *row = to.read(at, columns);
-        loops.addRows(columns, from.read(n * width + column, columns), row);
-        to.write(at, columns);
-      }
+  if (!dtable.isWide())
+    return context->parallelFor(width, kColumnGrain, [&](RangePart part) {
+      addInOrder(loops, ids, count, width, dout, dtable, part);
     });
+  if (!context->reserveScratch(1, Groups::bytesFor(count, rows)))
+    return;
+  Groups groups(ids, count, rows, context->scratch(0));
+  context->parallelFor(width, kColumnGrain, [&](RangePart part) {
+    addInGroups(loops, groups, width, dout, as<float>(dtable.data), part);
   });
 }

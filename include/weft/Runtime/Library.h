@@ -162,8 +162,9 @@ int64_t weft_cpu_attention_scratch_bytes(const int64_t *ints, int32_t gradient,
 //   ints:    0 N  1 V  2 C  3 dtype of ids  4 dtype of table and out (f32, low)
 //
 // weft_cpu_embedding_grad: dtable[v, :] (+)= sum over ids[n] == v of dout[n, :]
-//   Summed in the order of n; with accumulate, added one by one to old content.
-//   A low dtable is rounded after every addition, as PyTorch does.
+//   Summed in the order of n, with accumulate from the old content on. An f32
+//   dtable is summed in f64 and rounded once; a low one is rounded after every
+//   addition, as PyTorch does.
 //   buffers: dout [N,C], ids [N], dtable [V,C] [, flag f32 if accumulate = 2]
 //   ints:    0 N  1 V  2 C  3 dtype of ids  4 accumulate
 //            5 dtype of dout (f32, low)  6 dtype of dtable (f32 or that of dout)

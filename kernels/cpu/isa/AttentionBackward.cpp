@@ -33,12 +33,11 @@ void prepareQueries(const AttentionHead &h, const AttentionGradients &g,
   // dqT holds out for delta first.
   packQueries(h.dtype, out, g.outRow, rows, h.width, 1.0f, s.kTile, s.dqT);
   for (int vec = 0; vec < kQueryVecs; ++vec) {
-    Vec sum = {};
-    for (int64_t d = 0; d < h.width; ++d) {
+    Vec delta = sumInFour(h.width, [&](Vec &sum, int64_t d) {
       int64_t at = d * kQueryTile + vec * kLanes;
       sum = fma(load(s.doT + at), load(s.dqT + at), sum);
-    }
-    store(s.delta + vec * kLanes, sum);
+    });
+    store(s.delta + vec * kLanes, delta);
   }
   for (int64_t i = 0; i < h.width * kQueryTile; ++i)
     s.dqT[i] = 0.0f;

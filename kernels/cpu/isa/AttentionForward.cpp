@@ -3,6 +3,7 @@
 // The running softmax of FlashAttention (Dao et al. 2022; Milakov and
 // Gimelshein 2018): per query the maximum m and the sum l of e^(s - m) over the
 // keys so far; when m grows, l and the output are scaled by e^(old m - new m).
+// l is kept in two parts, since there may be many tiles of keys.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,6 +36,15 @@ WEFT_INLINE Vec maskAndMax(const AttentionHead &h, const Tile &tile, int vec,
   return best;
 }
 
+/// Adds `value` to sum + rest; the rounding of the sum goes to the rest
+/// (Knuth's TwoSum).
+WEFT_INLINE void addExactly(Vec value, Vec &sum, Vec &rest) {
+  Vec total = sum + value;
+  Vec part = total - sum;
+  rest = rest + ((sum - (total - part)) + (value - part));
+  sum = total;
+}
+
 /// Turns the scores of a tile into probabilities relative to the new maximum
 /// and scales what was gathered so far.
 WEFT_INLINE void softmaxTile(const AttentionHead &h, const Tile &tile,
@@ -46,15 +56,18 @@ WEFT_INLINE void softmaxTile(const AttentionHead &h, const Tile &tile,
   Vec base = best == splat(-__builtin_inff()) ? splat(0.0f) : best;
   Vec shrink = expVec(old - base);
   Vec sum = load(s.sum + vec * kLanes) * shrink;
-  for (int64_t j = 0; j < tile.keyCount; ++j) {
+  Vec rest = load(s.rest + vec * kLanes) * shrink;
+  Vec own = sumInFour(tile.keyCount, [&](Vec &part, int64_t j) {
     Vec p = expVec(load(scores + j * kQueryTile) - base);
-    sum = sum + p;
+    part = part + p;
     if (h.dropout)
       p = p * load(s.keep + j * kQueryTile + vec * kLanes);
     store(scores + j * kQueryTile, p);
-  }
+  });
+  addExactly(own, sum, rest);
   store(s.max + vec * kLanes, best);
   store(s.sum + vec * kLanes, sum);
+  store(s.rest + vec * kLanes, rest);
   for (int64_t d = 0; d < h.width; ++d) {
     float *o = s.oT + d * kQueryTile + vec * kLanes;
     store(o, load(o) * shrink);
@@ -84,7 +97,8 @@ void addTile(const AttentionHead &h, const Tile &tile,
 void finish(const AttentionHead &h, const AttentionOutput &o,
             int64_t queryBegin, int64_t rows, const ForwardScratch &s) {
   for (int vec = 0; vec < kQueryVecs; ++vec) {
-    Vec sum = load(s.sum + vec * kLanes);
+    Vec sum = load(s.sum + vec * kLanes) + load(s.rest + vec * kLanes);
+    store(s.sum + vec * kLanes, sum);
     Vec inverse = sum == splat(0.0f) ? splat(0.0f) : splat(1.0f) / sum;
     for (int64_t d = 0; d < h.width; ++d) {
       float *column = s.oT + d * kQueryTile + vec * kLanes;
@@ -111,7 +125,7 @@ void attentionForward(const AttentionHead &h, const AttentionOutput &o,
     s.oT[i] = 0.0f;
   for (int64_t i = 0; i < kQueryTile; ++i) {
     s.max[i] = -__builtin_inff();
-    s.sum[i] = 0.0f;
+    s.sum[i] = s.rest[i] = 0.0f;
   }
   int64_t keyEnd = visibleKeys(h, queryBegin, rows);
   for (int64_t j = 0; j < keyEnd; j += kKeyTile)

@@ -29,7 +29,7 @@ WEFT_INLINE float *takePiece(ScratchPieces &pieces, int64_t floats) {
 }
 
 struct ForwardScratch {
-  float *qT, *kTile, *vTile, *oT, *sT, *keep, *numbers, *max, *sum;
+  float *qT, *kTile, *vTile, *oT, *sT, *keep, *numbers, *max, *sum, *rest;
   int64_t floats;
 };
 
@@ -45,6 +45,7 @@ WEFT_INLINE ForwardScratch layForward(float *base, int64_t width) {
   s.numbers = takePiece(pieces, kQueryTile * kKeepRow);
   s.max = takePiece(pieces, kQueryTile);
   s.sum = takePiece(pieces, kQueryTile);
+  s.rest = takePiece(pieces, kQueryTile);
   s.floats = pieces.used;
   return s;
 }

@@ -22,6 +22,19 @@ constexpr int kQueryVecs = kQueryTile / kLanes;
 
 WEFT_INLINE int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
+/// Calls body(sum, i) for i in [0, count) with four sums in turns and returns
+/// their sum.
+template <typename Body> WEFT_INLINE Vec sumInFour(int64_t count, Body body) {
+  Vec sums[4] = {};
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4)
+    for (int k = 0; k < 4; ++k)
+      body(sums[k], i + k);
+  for (int k = 0; i + k < count; ++k)
+    body(sums[k], i + k);
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
 /// Width of a row of whole vectors.
 WEFT_INLINE int64_t padded(int64_t width) {
   return (width + kLanes - 1) / kLanes * kLanes;

@@ -1,6 +1,7 @@
 //===- CrossEntropyRows.cpp - Loops over the classes of a row -------------===//
 //
-// Sums run in kLanes * kChains chains that depend on the class index alone, so
+// Sums run in kLanes * kChains chains over blocks of classes, and over the
+// blocks in f64. What is added to what depends on the class index alone, so
 // alignment and threads change nothing.
 //
 //===----------------------------------------------------------------------===//
@@ -13,15 +14,18 @@ namespace WEFT_ISA {
 namespace {
 
 constexpr int kChains = 4;
+/// Classes of a block: eight additions in a row to each chain.
+constexpr int64_t kBlock = 8 * kChains * kLanes;
+
+typedef double WideVec __attribute__((vector_size(kLanes * 8)));
 
 WEFT_INLINE int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/// Calls body(chain, vector of row[c..]) over the row; lanes past the end hold
-/// `rest`.
+/// Calls body(chain, vector of row[c..]) for the classes [c, count) of the row;
+/// lanes past the end hold `rest`.
 template <typename E, typename Body>
-WEFT_INLINE void forEachVec(E elements, const void *row, int64_t count,
-                            float rest, Body body) {
-  int64_t c = 0;
+WEFT_INLINE void forEachVec(E elements, const void *row, int64_t c,
+                            int64_t count, float rest, Body body) {
   for (; c + kChains * kLanes <= count; c += kChains * kLanes)
     for (int chain = 0; chain < kChains; ++chain)
       body(chain, elements.get(row, c + chain * kLanes));
@@ -37,11 +41,23 @@ WEFT_INLINE float largest(const Vec *chains) {
   return best;
 }
 
-WEFT_INLINE double total(const Vec *chains) {
+/// Sum of e^(x - max) over the row.
+template <typename E>
+WEFT_INLINE double sumExp(E elements, const void *logits, int64_t classes,
+                          float max) {
+  WideVec total = {};
+  for (int64_t c = 0; c < classes; c += kBlock) {
+    Vec sums[kChains] = {};
+    forEachVec(elements, logits, c, smaller(c + kBlock, classes),
+               -__builtin_inff(), [&](int chain, Vec x) {
+                 sums[chain] = sums[chain] + expVec(x - splat(max));
+               });
+    Vec block = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    total = total + __builtin_convertvector(block, WideVec);
+  }
   double sum = 0.0;
-  for (int chain = 0; chain < kChains; ++chain)
-    for (int i = 0; i < kLanes; ++i)
-      sum += static_cast<double>(chains[chain][i]);
+  for (int i = 0; i < kLanes; ++i)
+    sum += total[i];
   return sum;
 }
 
@@ -51,15 +67,11 @@ WEFT_INLINE float sumRow(E elements, const void *logits, int64_t classes) {
   Vec best[kChains];
   for (Vec &chain : best)
     chain = splat(none);
-  forEachVec(elements, logits, classes, none,
+  forEachVec(elements, logits, 0, classes, none,
              [&](int chain, Vec x) { best[chain] = maxVec(x, best[chain]); });
   float max = largest(best);
-  Vec sums[kChains] = {};
-  forEachVec(elements, logits, classes, none, [&](int chain, Vec x) {
-    sums[chain] = sums[chain] + expVec(x - splat(max));
-  });
-  return static_cast<float>(static_cast<double>(max) +
-                            __builtin_log(total(sums)));
+  double sum = sumExp(elements, logits, classes, max);
+  return static_cast<float>(static_cast<double>(max) + __builtin_log(sum));
 }
 
 template <typename E>

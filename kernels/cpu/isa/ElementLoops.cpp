@@ -61,5 +61,11 @@ void addRows(int64_t count, const float *__restrict from,
     to[i] += from[i];
 }
 
+void addWide(int64_t count, const float *__restrict from,
+             double *__restrict to) {
+  for (int64_t i = 0; i < count; ++i)
+    to[i] += from[i];
+}
+
 } // namespace WEFT_ISA
 } // namespace weft

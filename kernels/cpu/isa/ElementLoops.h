@@ -16,6 +16,7 @@ void sgd(const SgdNumbers &n, int64_t count, float *param, float *buffer,
 void accumulate(int64_t count, const float *old, const float *value,
                 float *out);
 void addRows(int64_t count, const float *from, float *to);
+void addWide(int64_t count, const float *from, double *to);
 NormBlock normBlock(const float *grad, int64_t count, double p);
 void normals(uint32_t keyLow, uint32_t keyHigh, int64_t begin, int64_t end,
              float mean, float stddev, float *out);

@@ -129,6 +129,7 @@ struct Loops {
   void (*accumulate)(int64_t count, const float *old, const float *value,
                      float *out);
   void (*addRows)(int64_t count, const float *from, float *to);
+  void (*addWide)(int64_t count, const float *from, double *to);
   NormBlock (*normBlock)(const float *grad, int64_t count, double p);
 
   /// out[e - begin] for elements [begin, end) of row 0; begin a multiple of 4.
