@@ -33,25 +33,26 @@ LogicalResult mulRule(MulOp op, Adjoint &a) {
   return success();
 }
 
-/// d lhs = g / rhs, d rhs = -g lhs / rhs / rhs.
+/// d lhs = g / rhs, d rhs = -g (y / rhs): g / rhs may be infinite where y is 0.
 LogicalResult divRule(DivOp op, Adjoint &a) {
-  Value quotient = a.div(a.wideGrad(), a.wide(op.getRhs()));
-  a.set(0, quotient);
+  Value grad = a.wideGrad(), rhs = a.wide(op.getRhs());
+  if (a.needs(0))
+    a.set(0, a.div(grad, rhs));
   if (a.needs(1))
-    a.set(1, a.neg(a.mul(quotient, a.wide(op.getResult()))));
+    a.set(1, a.neg(a.mul(grad, a.div(a.wide(op.getResult()), rhs))));
   return success();
 }
 
-/// The gradient goes to the operand that `predicate`s the other, half of it to
-/// each where they are equal.
-LogicalResult extremumRule(Value lhs, Value rhs, Predicate predicate,
-                           Adjoint &a) {
+/// An operand gets the gradient unless it `loses` against the other; half of it
+/// where they are equal. Neither loses where one is NaN: both get all of it, as
+/// in PyTorch.
+LogicalResult extremumRule(Value lhs, Value rhs, Predicate loses, Adjoint &a) {
   Value zero = a.constant(0, lhs);
   Value tie = a.compare(Predicate::EQ, lhs, rhs);
   Value half = a.scale(a.grad(), 0.5);
-  auto share = [&](Value winner, Value loser) {
-    Value wins = a.compare(predicate, winner, loser);
-    return a.select(tie, half, a.select(wins, a.grad(), zero));
+  auto share = [&](Value own, Value other) {
+    Value lost = a.compare(loses, own, other);
+    return a.select(tie, half, a.select(lost, zero, a.grad()));
   };
   if (a.needs(0))
     a.set(0, share(lhs, rhs));
@@ -61,11 +62,11 @@ LogicalResult extremumRule(Value lhs, Value rhs, Predicate predicate,
 }
 
 LogicalResult maxRule(MaxOp op, Adjoint &a) {
-  return extremumRule(op.getLhs(), op.getRhs(), Predicate::GT, a);
+  return extremumRule(op.getLhs(), op.getRhs(), Predicate::LT, a);
 }
 
 LogicalResult minRule(MinOp op, Adjoint &a) {
-  return extremumRule(op.getLhs(), op.getRhs(), Predicate::LT, a);
+  return extremumRule(op.getLhs(), op.getRhs(), Predicate::GT, a);
 }
 
 /// d lhs = g r l^(r-1), 0 where r = 0; d rhs = g l^r ln(l), 0 where l = 0 and

@@ -15,16 +15,18 @@ SmallVector<int64_t> keptShape(ReduceOp op) {
   return shape;
 }
 
-/// Every element that equals the extremum takes an equal share of g.
+/// Every element that equals the extremum takes an equal share of g. No element
+/// equals a NaN: all gradients of that reduction are NaN then, as those of
+/// torch.amax.
 Value extremumShare(ReduceOp op, Value grad, ArrayRef<int64_t> kept,
                     Adjoint &a) {
-  Value x = op.getOperand(), zero = a.constant(0, grad);
+  Value x = op.getOperand();
   Value extremum = a.reshape(op.getResult(), kept);
   Value hit = a.compare(Predicate::EQ, x, extremum);
   Value ones = a.cast(hit, elementTypeOf(grad));
   Value count =
       a.reduce(ReduceKind::Sum, ones, op.getDims(), /*keepDims=*/true);
-  return a.select(hit, a.div(grad, count), zero);
+  return a.mul(a.div(grad, count), ones);
 }
 
 LogicalResult reduceRule(ReduceOp op, Adjoint &a) {

@@ -21,9 +21,14 @@ LogicalResult negRule(NegOp, Adjoint &a) {
   return success();
 }
 
-/// d/dx |x| = sign(x), 0 at 0.
+/// d/dx |x| = 1 above 0, -1 below, 0 at 0 and, as in PyTorch, at NaN.
 LogicalResult absRule(AbsOp op, Adjoint &a) {
-  a.set(0, a.mul(a.grad(), a.make<SignOp>(op.getOperand())));
+  Value x = op.getOperand(), zero = a.constant(0, x);
+  auto holds = [&](Predicate predicate) {
+    return a.cast(a.compare(predicate, x, zero), elementTypeOf(x));
+  };
+  Value slope = a.sub(holds(Predicate::GT), holds(Predicate::LT));
+  a.set(0, a.mul(a.grad(), slope));
   return success();
 }
 
@@ -48,23 +53,23 @@ LogicalResult log1pRule(Log1pOp op, Adjoint &a) {
 
 /// d/dx sqrt(x) = 1 / (2 y).
 LogicalResult sqrtRule(SqrtOp op, Adjoint &a) {
-  Value half = a.scale(a.wideGrad(), 0.5);
-  a.set(0, a.div(half, a.wide(op.getResult())));
+  a.set(0, a.div(a.wideGrad(), a.scale(a.wide(op.getResult()), 2)));
   return success();
 }
 
-/// d/dx x^(-1/2) = -1/2 y^3.
+/// d/dx x^(-1/2) = -1/2 y^3. The gradient comes first: powers of y alone may
+/// overflow.
 LogicalResult rsqrtRule(RsqrtOp op, Adjoint &a) {
   Value y = a.wide(op.getResult());
-  Value cube = a.mul(a.mul(y, y), y);
-  a.set(0, a.mul(a.scale(a.wideGrad(), -0.5), cube));
+  Value half = a.scale(a.wideGrad(), -0.5);
+  a.set(0, a.mul(a.mul(a.mul(half, y), y), y));
   return success();
 }
 
-/// d/dx 1/x = -y^2.
+/// d/dx 1/x = -y^2; the gradient first, as for rsqrt.
 LogicalResult reciprocalRule(ReciprocalOp op, Adjoint &a) {
   Value y = a.wide(op.getResult());
-  a.set(0, a.neg(a.mul(a.wideGrad(), a.mul(y, y))));
+  a.set(0, a.neg(a.mul(a.mul(a.wideGrad(), y), y)));
   return success();
 }
 
@@ -138,11 +143,12 @@ Value geluSlope(Value x, Adjoint &a) {
 
 /// With u = c (x + b x^3) and t = tanh(u):
 /// 1/2 (1 + t) + 1/2 x (1 - t^2) c (1 + 3 b x^2).
+/// Above |x| = 100 1 - t^2 is 0, and x^2 must not become infinite beside it.
 Value geluTanhSlope(Value x, Adjoint &a) {
   constexpr double b = 0.044715;
   const double c = std::sqrt(2 / M_PI);
   Value one = a.constant(1, x), half = a.constant(0.5, x);
-  Value square = a.mul(x, x);
+  Value square = a.make<MinOp>(a.mul(x, x), a.constant(1e4, x));
   Value u = a.mul(x, a.add(a.scale(square, c * b), a.constant(c, x)));
   Value t = a.make<TanhOp>(u);
   Value uSlope = a.add(a.scale(square, 3 * b * c), a.constant(c, x));

@@ -156,7 +156,8 @@ InFlightDiagnostic ConfigFields::error(llvm::StringRef name) {
 void ConfigFields::finish(llvm::StringRef family,
                           llvm::ArrayRef<llvm::StringRef> harmless) {
   for (const JsonMember &member : cursor.value().asObject()) {
-    if (asked.contains(member.name) ||
+    // As in transformers, null says that there is nothing of the kind.
+    if (asked.contains(member.name) || member.value.isNull() ||
         llvm::is_contained(harmless, member.name))
       continue;
     std::string name = prefix + member.name;

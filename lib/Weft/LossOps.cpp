@@ -9,8 +9,8 @@ LogicalResult CrossEntropyOp::inferTypes(std::optional<Location> loc,
                                          Adaptor adaptor,
                                          SmallVectorImpl<Type> &results) {
   RankedTensorType logits = tensorType(adaptor.getLogits());
-  if (logits.getRank() < 2)
-    return emitOptionalError(loc, "expects logits of rank 2 or more, but got ",
+  if (logits.getRank() < 1)
+    return emitOptionalError(loc, "expects logits of rank 1 or more, but got ",
                              logits);
   RankedTensorType lse = rowStatistics(logits);
   auto scalar = RankedTensorType::get({}, lse.getElementType());
@@ -22,8 +22,8 @@ LogicalResult CrossEntropyOp::inferTypes(std::optional<Location> loc,
 template <typename OpT> static LogicalResult verifyCrossEntropy(OpT op) {
   RankedTensorType logits = tensorType(op.getLogits());
   RankedTensorType targets = tensorType(op.getTargets());
-  if (logits.getRank() < 2)
-    return op.emitOpError("expects logits of rank 2 or more, but got ")
+  if (logits.getRank() < 1)
+    return op.emitOpError("expects logits of rank 1 or more, but got ")
            << logits;
   if (logits.getShape().drop_back() != targets.getShape())
     return op.emitOpError("expects one target for each row of ")

@@ -1,9 +1,9 @@
 // RUN: weft-opt %s -split-input-file -verify-diagnostics
 // Every message of losses, gradient checks and optimizer ops.
 
-weft.program @p(%x: tensor<4xf32> {weft.input = "x"}, %i: tensor<8xi32> {weft.input = "i"}) attributes {kind = #weft.kind<model>} {
-  // expected-error @below {{expects logits of rank 2 or more, but got 'tensor<4xf32>'}}
-  %l, %s, %d = weft.cross_entropy %x, %i : tensor<4xf32>, tensor<8xi32>
+weft.program @p(%x: tensor<f32> {weft.input = "x"}, %i: tensor<8xi32> {weft.input = "i"}) attributes {kind = #weft.kind<model>} {
+  // expected-error @below {{expects logits of rank 1 or more, but got 'tensor<f32>'}}
+  %l, %s, %d = weft.cross_entropy %x, %i : tensor<f32>, tensor<8xi32>
   weft.return
 }
 
@@ -49,9 +49,9 @@ weft.program @p(%x: tensor<8x4xf32> {weft.input = "x"}, %i: tensor<8xi32> {weft.
 
 // -----
 
-weft.program @p(%g: tensor<f32> {weft.input = "g"}, %x: tensor<4xf32> {weft.input = "x"}, %i: tensor<i32> {weft.input = "i"}) attributes {kind = #weft.kind<model>} {
-  // expected-error @below {{expects logits of rank 2 or more, but got 'tensor<4xf32>'}}
-  %d = weft.cross_entropy_grad %g, %x, %i, %g, %g : tensor<f32>, tensor<4xf32>, tensor<i32>, tensor<f32>
+weft.program @p(%g: tensor<f32> {weft.input = "g"}, %x: tensor<f32> {weft.input = "x"}, %i: tensor<i32> {weft.input = "i"}) attributes {kind = #weft.kind<model>} {
+  // expected-error @below {{expects logits of rank 1 or more, but got 'tensor<f32>'}}
+  %d = weft.cross_entropy_grad %g, %x, %i, %g, %g : tensor<f32>, tensor<f32>, tensor<i32>, tensor<f32>
   weft.return
 }
 
@@ -132,5 +132,13 @@ weft.program @p(%p: tensor<4xf32> {weft.input = "p"}, %m: tensor<8xf32> {weft.in
 weft.program @p(%x: tensor<4xf32> {weft.input = "x"}) attributes {kind = #weft.kind<model>} {
   // expected-error @below {{must be scalar tensor of 32-bit float, but got 'tensor<4xf32>'}}
   %r = "weft.accumulate"(%x, %x, %x) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  weft.return
+}
+
+// -----
+
+weft.program @p(%x: tensor<4xf32> {weft.input = "x"}, %i: tensor<1xi32> {weft.input = "i"}) attributes {kind = #weft.kind<model>} {
+  // expected-error @below {{expects one target for each row of 'tensor<4xf32>', but got 'tensor<1xi32>'}}
+  %l, %s, %d = weft.cross_entropy %x, %i : tensor<4xf32>, tensor<1xi32>
   weft.return
 }

@@ -1,6 +1,6 @@
 // RUN: weft-opt %s --weft-autodiff | FileCheck %s
 
-// g / b for a, and -(g / b) y for b.
+// g / b for a, and -g (y / b) for b: g / b may be infinite where y is 0.
 
 weft.param @a : tensor<3x4xf32>
 weft.param @b : tensor<4xf32>
@@ -15,9 +15,10 @@ weft.program @micro(%g: tensor<3x4xf32> {weft.input = "loss_seed"}, %flag: tenso
   %y = weft.div %a, %b : tensor<3x4xf32>, tensor<4xf32>
   // CHECK: %[[V0:.*]] = weft.div %[[G]], %[[B]]
   // CHECK: weft.accumulate %{{.*}}, %[[V0]],
-  // CHECK: %[[V1:.*]] = weft.mul %[[V0]], %[[Y]]
-  // CHECK-NEXT: %[[V2:.*]] = weft.neg %[[V1]]
-  // CHECK-NEXT: %[[V3:.*]] = weft.reduce sum %[[V2]] dims [0] : tensor<3x4xf32>
-  // CHECK: weft.accumulate %{{.*}}, %[[V3]],
+  // CHECK: %[[V1:.*]] = weft.div %[[Y]], %[[B]]
+  // CHECK-NEXT: %[[V2:.*]] = weft.mul %[[G]], %[[V1]]
+  // CHECK-NEXT: %[[V3:.*]] = weft.neg %[[V2]]
+  // CHECK-NEXT: %[[V4:.*]] = weft.reduce sum %[[V3]] dims [0] : tensor<3x4xf32>
+  // CHECK: weft.accumulate %{{.*}}, %[[V4]],
   weft.return %y : tensor<3x4xf32>
 }

@@ -32,7 +32,7 @@ weft.program @micro(%g: tensor<3x4xf32> {weft.input = "loss_seed"}, %flag: tenso
 // -----
 
 // With the tanh form, u = c (x + b x^3), t = tanh(u):
-// g/2 (1 + t + x (1 - t^2) c (1 + 3 b x^2)).
+// g/2 (1 + t + x (1 - t^2) c (1 + 3 b x^2)), with x^2 at most 1e4.
 
 weft.param @x : tensor<3x4xf32>
 // CHECK-LABEL: weft.program @micro(
@@ -44,7 +44,9 @@ weft.program @micro(%g: tensor<3x4xf32> {weft.input = "loss_seed"}, %flag: tenso
   %y = weft.gelu %x {approximate = #weft.gelu_kind<tanh>} : tensor<3x4xf32>
   // CHECK: %[[C0:.*]] = weft.constant dense<1.000000e+00> : tensor<f32>
   // CHECK-NEXT: %[[C1:.*]] = weft.constant dense<5.000000e-01> : tensor<f32>
-  // CHECK-NEXT: %[[V0:.*]] = weft.mul %[[X]], %[[X]]
+  // CHECK-NEXT: %[[V:.*]] = weft.mul %[[X]], %[[X]]
+  // CHECK-NEXT: %[[C:.*]] = weft.constant dense<1.000000e+04> : tensor<f32>
+  // CHECK-NEXT: %[[V0:.*]] = weft.min %[[V]], %[[C]]
   // CHECK-NEXT: %[[C2:.*]] = weft.constant dense<0.0356774069> : tensor<f32>
   // CHECK-NEXT: %[[V1:.*]] = weft.mul %[[V0]], %[[C2]]
   // CHECK-NEXT: %[[C3:.*]] = weft.constant dense<0.797884583> : tensor<f32>

@@ -1,6 +1,7 @@
 // RUN: weft-opt %s --weft-autodiff | FileCheck %s
 
-// The gradient of 1 / x: -g y^2.
+// The gradient of 1 / x: -g y^2, from the left: y^2
+// alone may be infinite.
 
 weft.param @x : tensor<3x4xf32>
 // CHECK-LABEL: weft.program @micro(
@@ -10,8 +11,8 @@ weft.program @micro(%g: tensor<3x4xf32> {weft.input = "loss_seed"}, %flag: tenso
   %x = weft.read @x : tensor<3x4xf32>
   // CHECK: %[[Y:.*]] = weft.reciprocal{{.*}}weft.saved = array<i64: 0>
   %y = weft.reciprocal %x : tensor<3x4xf32>
-  // CHECK: %[[V0:.*]] = weft.mul %[[Y]], %[[Y]]
-  // CHECK-NEXT: %[[V1:.*]] = weft.mul %[[G]], %[[V0]]
+  // CHECK: %[[V0:.*]] = weft.mul %[[G]], %[[Y]]
+  // CHECK-NEXT: %[[V1:.*]] = weft.mul %[[V0]], %[[Y]]
   // CHECK-NEXT: %[[V2:.*]] = weft.neg %[[V1]]
   // CHECK: weft.accumulate %{{.*}}, %[[V2]],
   weft.return %y : tensor<3x4xf32>

@@ -35,7 +35,8 @@ weft.program @micro(%g: tensor<3x1xf32> {weft.input = "loss_seed"}, %flag: tenso
 
 // -----
 
-// A maximum shares g among the elements that equal it.
+// A maximum shares g among the elements that equal it; where it is NaN none
+// does, and g / 0 times 0 is NaN, as the gradients of torch.amax.
 
 weft.param @x : tensor<3x4xf32>
 // CHECK-LABEL: weft.program @micro(
@@ -47,13 +48,12 @@ weft.program @micro(%g: tensor<3xf32> {weft.input = "loss_seed"}, %flag: tensor<
   // CHECK: %[[Y:.*]] = weft.reduce{{.*}}weft.saved = array<i64: 0>
   %y = weft.reduce max %x dims [1] : tensor<3x4xf32>
   // CHECK: %[[V0:.*]] = weft.reshape %[[G]] : tensor<3xf32> to tensor<3x1xf32>
-  // CHECK-NEXT: %[[C0:.*]] = weft.constant dense<0.000000e+00> : tensor<f32>
   // CHECK-NEXT: %[[V1:.*]] = weft.reshape %[[Y]] : tensor<3xf32> to tensor<3x1xf32>
   // CHECK-NEXT: %[[V2:.*]] = weft.compare eq %[[X]], %[[V1]]
   // CHECK-NEXT: %[[V3:.*]] = weft.cast %[[V2]] : tensor<3x4xi1> to tensor<3x4xf32>
   // CHECK-NEXT: %[[V4:.*]] = weft.reduce sum %[[V3]] dims [1] {keep_dims} : tensor<3x4xf32>
   // CHECK-NEXT: %[[V5:.*]] = weft.div %[[V0]], %[[V4]]
-  // CHECK-NEXT: %[[V6:.*]] = weft.select %[[V2]], %[[V5]], %[[C0]]
+  // CHECK-NEXT: %[[V6:.*]] = weft.mul %[[V5]], %[[V3]]
   // CHECK: weft.accumulate %{{.*}}, %[[V6]],
   weft.return %y : tensor<3xf32>
 }
@@ -71,12 +71,11 @@ weft.program @micro(%g: tensor<3x1xf32> {weft.input = "loss_seed"}, %flag: tenso
   %x = weft.read @x : tensor<3x4xf32>
   // CHECK: %[[Y:.*]] = weft.reduce{{.*}}weft.saved = array<i64: 0>
   %y = weft.reduce min %x dims [1] {keep_dims} : tensor<3x4xf32>
-  // CHECK: %[[C0:.*]] = weft.constant dense<0.000000e+00> : tensor<f32>
-  // CHECK-NEXT: %[[V0:.*]] = weft.compare eq %[[X]], %[[Y]]
+  // CHECK: %[[V0:.*]] = weft.compare eq %[[X]], %[[Y]]
   // CHECK-NEXT: %[[V1:.*]] = weft.cast %[[V0]] : tensor<3x4xi1> to tensor<3x4xf32>
   // CHECK-NEXT: %[[V2:.*]] = weft.reduce sum %[[V1]] dims [1] {keep_dims} : tensor<3x4xf32>
   // CHECK-NEXT: %[[V3:.*]] = weft.div %[[G]], %[[V2]]
-  // CHECK-NEXT: %[[V4:.*]] = weft.select %[[V0]], %[[V3]], %[[C0]]
+  // CHECK-NEXT: %[[V4:.*]] = weft.mul %[[V3]], %[[V1]]
   // CHECK: weft.accumulate %{{.*}}, %[[V4]],
   weft.return %y : tensor<3x1xf32>
 }

@@ -1,6 +1,6 @@
 // RUN: weft-opt %s --weft-autodiff | FileCheck %s
 
-// The gradient of sqrt(x): g / 2 / y.
+// The gradient of sqrt(x): g / (2 y).
 
 weft.param @x : tensor<3x4xf32>
 // CHECK-LABEL: weft.program @micro(
@@ -10,9 +10,9 @@ weft.program @micro(%g: tensor<3x4xf32> {weft.input = "loss_seed"}, %flag: tenso
   %x = weft.read @x : tensor<3x4xf32>
   // CHECK: %[[Y:.*]] = weft.sqrt{{.*}}weft.saved = array<i64: 0>
   %y = weft.sqrt %x : tensor<3x4xf32>
-  // CHECK: %[[C0:.*]] = weft.constant dense<5.000000e-01> : tensor<f32>
-  // CHECK-NEXT: %[[V0:.*]] = weft.mul %[[G]], %[[C0]]
-  // CHECK-NEXT: %[[V1:.*]] = weft.div %[[V0]], %[[Y]]
+  // CHECK: %[[C0:.*]] = weft.constant dense<2.000000e+00> : tensor<f32>
+  // CHECK-NEXT: %[[V0:.*]] = weft.mul %[[Y]], %[[C0]]
+  // CHECK-NEXT: %[[V1:.*]] = weft.div %[[G]], %[[V0]]
   // CHECK: weft.accumulate %{{.*}}, %[[V1]],
   weft.return %y : tensor<3x4xf32>
 }
