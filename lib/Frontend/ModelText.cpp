@@ -180,6 +180,17 @@ static FailureOr<ProgramOp> findModel(ModuleOp module, Location fileLoc) {
       emitError(fileLoc, "expects one program of kind model, but got none"));
 }
 
+/// Samples need to know how many tokens there are.
+static LogicalResult checkLogits(ModuleOp module) {
+  for (ProgramOp program : module.getOps<ProgramOp>())
+    if (program.getKind() == ProgramKind::Logits &&
+        !module->hasAttr("weft.vocab"))
+      return program.emitOpError(
+          "expects weft.vocab and weft.seq on the module "
+          "of a program of kind logits, but got none");
+  return success();
+}
+
 /// The common first size of the inputs.
 static FailureOr<int64_t> findBatch(ProgramOp model) {
   std::optional<int64_t> batch;
@@ -208,7 +219,7 @@ weft::loadModelText(const std::string &path, const FrontendOptions &options,
                     MLIRContext &context) {
   FailureOr<OwningOpRef<ModuleOp>> module = parseTextFile(path, context);
   if (failed(module) || failed(checkAttributes(**module)) ||
-      failed(checkParameters(**module)))
+      failed(checkParameters(**module)) || failed(checkLogits(**module)))
     return failure();
   FailureOr<ProgramOp> model =
       findModel(**module, fileLocation(context, path, 0));

@@ -20,10 +20,24 @@ namespace weft {
 #define GEN_PASS_DEF_PLANMEMORYPASS
 #include "weft/Memory/Passes.h.inc"
 
+/// The address space of a process.
+static constexpr int64_t kMostBytes = int64_t(1) << 47;
+
 using StateOffsets = llvm::DenseMap<StringAttr, int64_t>;
 
+/// Whether all buffers of a program together have a size: packing them then
+/// overflows nowhere. One buffer has at most 2^44 bytes.
+static LogicalResult checkSum(plan::ProgramOp program,
+                              const Liveness &liveness) {
+  int64_t sum = 0;
+  for (const BufferLifetime &buffer : liveness.buffers)
+    if (llvm::AddOverflow(sum, buffer.bytes + kBufferAlignment, sum))
+      return program.emitOpError("expects buffers of less than 2^63 bytes");
+  return success();
+}
+
 /// Places states by kind, in the order of the module; returns the end.
-static int64_t placeStates(ModuleOp module, StateOffsets &offsets) {
+static FailureOr<int64_t> placeStates(ModuleOp module, StateOffsets &offsets) {
   Builder builder(module.getContext());
   int64_t end = 0;
   for (auto kind : {plan::StateKind::Param, plan::StateKind::Gradient,
@@ -36,6 +50,10 @@ static int64_t placeStates(ModuleOp module, StateOffsets &offsets) {
       offsets[state.getSymNameAttr()] = end;
       end += llvm::alignTo(plan::getBufferBytes(state.getBufferType()),
                            kBufferAlignment);
+      if (end > kMostBytes)
+        return FailureOr<int64_t>(
+            state.emitOpError("expects states of at most 2^47 bytes together, "
+                              "the address space of a process, but got more"));
     }
   return end;
 }
@@ -47,15 +65,27 @@ struct PlanMemoryPass : impl::PlanMemoryPassBase<PlanMemoryPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     StateOffsets offsets;
-    int64_t persistent = placeStates(module, offsets);
+    FailureOr<int64_t> states = placeStates(module, offsets);
+    if (failed(states))
+      return signalPassFailure();
+    int64_t persistent = *states;
     int64_t transient = 0, lowerBound = 0;
     for (auto program : module.getOps<plan::ProgramOp>()) {
       for (auto use : program.getBody().front().getOps<plan::UseOp>())
         plan::setRootOffset(use.getBuffer(),
                             offsets.lookup(use.getStateAttr().getAttr()));
       Liveness liveness = computeLiveness(program, kBufferAlignment);
+      if (failed(checkSum(program, liveness)))
+        return signalPassFailure();
       transient = std::max(transient, placeBuffers(liveness, persistent));
       lowerBound = std::max(lowerBound, liveness.peakBytes);
+    }
+    if (transient > kMostBytes - persistent) {
+      module.emitError("expects an arena of at most 2^47 bytes, the address "
+                       "space of a process, but got ")
+          << persistent << " bytes of state and " << transient
+          << " bytes of a program";
+      return signalPassFailure();
     }
     Builder builder(&getContext());
     module->setAttr(plan::PlanDialect::kPersistentBytesAttr,

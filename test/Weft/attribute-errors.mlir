@@ -57,3 +57,100 @@ weft.state @s : tensor<f32> {kind = #weft.state_kind<scaler>, weft.scaler = {pol
 weft.program @p(%x: tensor<4xf32> {weft.input = "x", weft.inputs = "y"}) attributes {kind = #weft.kind<model>} {
   weft.return
 }
+
+// -----
+
+// What describes the whole model has its sizes checked, and has no effect
+// elsewhere.
+
+// expected-error @below {{expects "weft.vocab" to be an i64 from 1 to 2147483647, but got 0 : i64}}
+module attributes {weft.vocab = 0 : i64, weft.seq = 8 : i64} {
+}
+
+// -----
+
+// expected-error @below {{expects "weft.seq" to be an i64 from 1 to 2147483647, but got 8 : i32}}
+module attributes {weft.seq = 8 : i32} {
+}
+
+// -----
+
+// expected-error @below {{expects "weft.batch" to be an i64 from 1 to 2147483647, but got 99999999999 : i64}}
+module attributes {weft.batch = 99999999999 : i64} {
+}
+
+// -----
+
+// expected-error @below {{expects weft.vocab and weft.seq together, but got weft.seq alone}}
+module attributes {weft.seq = 8 : i64} {
+}
+
+// -----
+
+// expected-error @below {{expects "weft.vocab" on a module, where it has an effect}}
+weft.param @w : tensor<4xf32> {weft.vocab = 8 : i64}
+
+// -----
+
+module attributes {weft.vocab = 8 : i64, weft.seq = 4 : i64} {
+  // expected-error @below {{expects output 'logits' of type 'tensor<1x8xf32>' (weft.vocab), but got none}}
+  weft.program @logits(%t: tensor<1x4xi32> {weft.input = "tokens"}, %p: tensor<1xi32> {weft.input = "position"}) attributes {kind = #weft.kind<logits>} {
+    weft.return
+  }
+}
+
+// -----
+
+module attributes {weft.vocab = 8 : i64, weft.seq = 4 : i64} {
+  // expected-error @below {{expects input 'tokens' of type 'tensor<1x4xi32>', but got 'tensor<1x5xi32>'}}
+  weft.program @logits(%t: tensor<1x5xi32> {weft.input = "tokens"}, %p: tensor<1xi32> {weft.input = "position"}) attributes {kind = #weft.kind<logits>} {
+    weft.return
+  }
+}
+
+// -----
+
+// expected-error @below {{expects "weft.tokenizer_files" to be an array of texts, but got [3]}}
+module attributes {weft.tokenizer_files = [3]} {
+}
+
+// -----
+
+// expected-error @below {{expects "weft.weights" to be an array of dictionaries with path and xxh3 as text, but got [{path = "w"}]}}
+module attributes {weft.weights = [{path = "w"}]} {
+}
+
+// -----
+
+// expected-error @below {{expects "weft.options" to be a dictionary of texts, but got {batch = 3 : i64}}}
+module attributes {weft.options = {batch = 3}} {
+}
+
+// -----
+
+// expected-error @below {{expects "weft.config" to be a dictionary of dictionaries with a value each, but got {n = {}}}}
+module attributes {weft.config = {n = {}}} {
+}
+
+// -----
+
+// expected-error @below {{expects "weft.grain" to be an i64 of at least 1, but got 0 : i64}}
+weft.param @w : tensor<4xf32> {weft.grain = 0 : i64}
+
+// -----
+
+// expected-error @below {{expects "weft.sizes" to be an array<i64> of numbers of at least 1, but got array<i64: 4, 0>}}
+weft.param @w : tensor<4xf32> {weft.sizes = array<i64: 4, 0>}
+
+// -----
+
+// expected-error @below {{expects "weft.inplace" to be an array of array<i64>, but got [1]}}
+weft.param @w : tensor<4xf32> {weft.inplace = [1]}
+
+// -----
+
+// expected-error @below {{expects "weft.inplace" to list arguments of the kernel for each result, but got [array<i64: 1>]}}
+weft.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {weft.inplace = [array<i64: 1>]} {
+  %y = weft.neg %x : tensor<4xf32>
+  weft.yield %y : tensor<4xf32>
+}
