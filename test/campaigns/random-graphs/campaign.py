@@ -157,6 +157,8 @@ class Check:
 
     def findWrong(self, found, expected, other=None):
         wrong = []
+        # A gradient that is nothing beside others is a difference of large ones.
+        largest = max(abs(value) for values in expected.values() for value in values)
         for name, want in sorted(expected.items()):
             got = found.get(name)
             if got is None or len(got) != len(want):
@@ -164,7 +166,7 @@ class Check:
                 continue
             if not all(map(math.isfinite, want)):
                 raise Failure("bounds", f"error: {name} is not finite in the interpreter")
-            scale = max(max(map(abs, want)), 1e-3)
+            scale = max(max(map(abs, want)), 1e-3, 1e-2 * largest)
             bound = scale * RUN_BOUND
             if other:
                 bound += NOISE * max(abs(a - b) for a, b in zip(want, other[name]))
@@ -189,7 +191,7 @@ def examine(graph, precision):
 def attempt(task):
     seed, precision = task
     try:
-        return seed, examine(grow(seed), precision)
+        return seed, examine(grow(seed, precision), precision)
     except Exception as error:  # a mistake of the campaign names its seed as well
         return seed, Failure("campaign", f"error: {error!r}")
 
@@ -199,12 +201,12 @@ def report(seed, failure, options):
     if options.work:
         os.makedirs(options.work, exist_ok=True)
         with open(os.path.join(options.work, f"{seed}.mlir"), "w") as file:
-            file.write(grow(seed).text(failure.kind))
+            file.write(grow(seed, options.precision).text(failure.kind))
     if options.reduce and failure.stage != "campaign":
         def fails(graph):
             found = examine(graph, options.precision)
             return found is not None and found.kind == failure.kind
-        small = reduce(grow(seed), fails)
+        small = reduce(grow(seed, options.precision), fails)
         print(small.text(f"seed {seed}, reduced"), flush=True)
         if options.work:
             with open(os.path.join(options.work, f"{seed}-reduced.mlir"), "w") as file:

@@ -55,7 +55,8 @@ BINARY = {
 
 
 class Growth:
-    def __init__(self, seed):
+    def __init__(self, seed, precision):
+        self.chance = "bce" if precision == "f32" else "mse"
         self.random = random.Random(seed)
         self.graph = Graph(seed)
         self.nodes = self.graph.nodes
@@ -436,7 +437,8 @@ class Growth:
     # Losses
 
     def pairLoss(self):
-        name = self.random.choice(["mse", "bce_with_logits", "bce"])
+        # Mixed precision refuses bce.
+        name = self.random.choice(["mse", "bce_with_logits", self.chance])
         isChance = name == "bce"
         a = self.pick(lambda node: not isChance or (node.low > 0.05 and node.high < 0.95))
         if a is None:
@@ -532,5 +534,5 @@ class Growth:
         return self.graph
 
 
-def grow(seed):
-    return Growth(seed).run()
+def grow(seed, precision="f32"):
+    return Growth(seed, precision).run()
