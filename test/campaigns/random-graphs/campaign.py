@@ -71,7 +71,7 @@ class Check:
         self.graph, self.folder, self.precision = graph, folder, precision
         text = graph.text()
         self.drops = "weft.dropout" in text
-        self.isLow = precision != "f32" or "xf16>" in text or "xbf16>" in text \
+        self.is_low = precision != "f32" or "xf16>" in text or "xbf16>" in text \
             or "tensor<f16>" in text or "tensor<bf16>" in text
 
     def path(self, name):
@@ -88,32 +88,32 @@ class Check:
         call("compile", "weft", "compile", self.path("model.mlir"), "-o", self.path("program"),
              "--dump-dir=" + self.path("dumps"), "--optimizer=sgd",
              "--precision=" + self.precision, "--loss-scale=none", *flags)
-        self.comparePhases()
-        self.compareRun()
+        self.compare_phases()
+        self.compare_run()
         if self.graph.seed % 5 == 0:
-            self.compareNarrow()
+            self.compare_narrow()
 
-    def comparePhases(self):
+    def compare_phases(self):
         dumps = {name.split("-", 1)[1][:-5]: os.path.join(self.path("dumps"), name)
                  for name in os.listdir(self.path("dumps"))}
         # A model has no random numbers before derive-programs.
         first = dumps["derive-programs" if self.drops else "import"]
         self.last, self.unfused = dumps["select-kernels"], dumps["partition"]
-        self.compareModules(first, self.last)
+        self.compare_modules(first, self.last)
 
-    def compareModules(self, before, after):
+    def compare_modules(self, before, after):
         call("passes", "weft-interp", "--compare", before, after, "--tolerance=" + PASS_BOUND,
              "--inputs=" + self.path("rows.safetensors"),
              "--state=" + self.path("start.safetensors"))
 
-    def compareNarrow(self):
+    def compare_narrow(self):
         """Other kernels, since they may hold few ops or buffers."""
         ops, buffers = [(2, 24), (5, 4), (9, 6), (64, 3)][self.graph.seed // 5 % 4]
         call("narrow", "weft-opt", self.unfused, "-o", self.path("narrow.mlir"),
              "--pass-pipeline=builtin.module(weft-fold-casts,weft-fuse{"
              f"max-ops={ops} max-buffers={buffers}}},weft-verify-contract{{phase=fuse}},"
              "weft-select-kernels)")
-        self.compareModules(self.unfused, self.path("narrow.mlir"))
+        self.compare_modules(self.unfused, self.path("narrow.mlir"))
 
     def interpret(self, mode):
         call("interpreter", "weft-interp", self.last, "--steps=1", "--print=off",
@@ -144,18 +144,18 @@ class Check:
         found.update((name, (value,)) for name, value in record.get("losses", {}).items())
         return found
 
-    def compareRun(self):
+    def compare_run(self):
         found = self.execute()
-        expected = self.interpret("f32" if self.isLow else "f64")
-        wrong = self.findWrong(found, expected)
+        expected = self.interpret("f32" if self.is_low else "f64")
+        wrong = self.find_wrong(found, expected)
         if wrong:  # the graph itself may magnify what rounding does
-            noise = self.interpret("f64" if self.isLow else "f32")
-            wrong = self.findWrong(found, expected, noise)
+            noise = self.interpret("f64" if self.is_low else "f32")
+            wrong = self.find_wrong(found, expected, noise)
         if wrong:
             raise Failure("numbers", "error: the program computes other numbers\n"
                           + "\n".join(wrong))
 
-    def findWrong(self, found, expected, other=None):
+    def find_wrong(self, found, expected, other=None):
         wrong = []
         # A gradient that is nothing beside others is a difference of large ones.
         largest = max(abs(value) for values in expected.values() for value in values)

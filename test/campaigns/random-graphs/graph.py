@@ -31,7 +31,7 @@ class Node:
         self.form, self.args, self.results = form, list(args), results
         self.shape, self.dtype = tuple(shape), dtype
         self.low, self.high = bounds
-        self.isFrozen = False
+        self.is_frozen = False
 
     @property
     def bounds(self):
@@ -46,7 +46,7 @@ class Node:
         return type_of(self.shape, self.dtype)
 
     @property
-    def isLeaf(self):
+    def is_leaf(self):
         return self.form in ("input", "param", "constant")
 
 
@@ -73,7 +73,7 @@ class Graph:
         return users
 
     def needed(self):
-        """Nodes that the loss depends on, and all inputs: a program has one."""
+        """Nodes that the loss depends on."""
         live = {node for node, _ in self.terms}
         for index in reversed(range(len(self.nodes))):
             if index in live:
@@ -124,7 +124,7 @@ class Graph:
         lines.append("module {")
         for index in self.of_form("param"):
             node = self.nodes[index]
-            frozen = ", trainable = false" if node.isFrozen else ""
+            frozen = ", trainable = false" if node.is_frozen else ""
             lines.append(f"  weft.param @p{index} : {node.type} "
                          f"{{init = #weft.init<zeros>{frozen}}}")
         inputs = ", ".join(f'%v{i}: {self.nodes[i].type} {{weft.input = "v{i}"}}'

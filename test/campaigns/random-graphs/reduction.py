@@ -32,7 +32,7 @@ def as_param(graph, index):
     """The node becomes a parameter with its shape and bounds."""
     result = copied(graph)
     node = result.nodes[index]
-    node.form, node.args, node.results, node.isFrozen = "param", [], 1, False
+    node.form, node.args, node.results, node.is_frozen = "param", [], 1, False
     node.low, node.high = max(node.low, -8.0), min(node.high, 8.0)
     return result
 
@@ -44,7 +44,7 @@ def candidates(graph):
             yield without_term(graph, index)
     for index in reversed(graph.needed()):
         node = graph.nodes[index]
-        if node.isLeaf:
+        if node.is_leaf:
             continue
         for arg in node.args:
             if graph.nodes[arg].type == node.type:
