@@ -8,6 +8,7 @@ what is committed stays what it was; metrics are those of the run that had the d
 """
 
 import argparse
+import atexit
 import json
 import os
 import pathlib
@@ -48,6 +49,8 @@ class Run:
                    f"--save-dir={folder}", "--threads=1", "--progress=line", "--accum=20", *more]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                         env=dict(os.environ, GOMP_SPINCOUNT="1000", **(environment or {})))
+        # Nothing runs on when a check fails.
+        atexit.register(self.process.kill)
 
     def end(self):
         self.out, self.err = self.process.communicate()
@@ -181,7 +184,8 @@ def readers(count):
     clear()
     writer = Run(keep=1, every=1, steps=10_000_000)
     # The pipe must not fill up.
-    subprocess.Popen(["cat"], stdin=writer.process.stdout, stdout=subprocess.DEVNULL)
+    subprocess.Popen(["cat"], stdin=writer.process.stdout, stdout=subprocess.DEVNULL,
+                     stderr=subprocess.DEVNULL)
     while writer.running() and not (saves.exists() and steps_in(saves)):
         time.sleep(0.001)
     sample = ["--generate=th", "--max-new-tokens=2"]

@@ -1,6 +1,7 @@
 //===- ExamplesTest.cpp - Gradients of the example models -----------------===//
 
 #include "GradientTest.h"
+#include "TestPaths.h"
 
 #include "weft/Frontend/Frontend.h"
 #include "weft/Frontend/Passes.h"
@@ -22,8 +23,8 @@ protected:
       frontend.batch = 1;
       frontend.seq = 4;
     }
-    auto module =
-        loadModel(std::string(WEFT_EXAMPLES_DIR "/") + name, frontend, context);
+    auto module = loadModel(std::string(WEFT_SOURCE "/examples/") + name,
+                            frontend, context);
     ASSERT_TRUE(succeeded(module));
     mlir::PassManager passes(&context);
     passes.addPass(createTieParams());

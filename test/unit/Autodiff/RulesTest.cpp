@@ -2,6 +2,7 @@
 
 #include "GradientTest.h"
 #include "RuleCases.h"
+#include "TestPaths.h"
 
 #include "llvm/Support/FileSystem.h"
 
@@ -74,7 +75,8 @@ TEST_F(Rules, EveryDifferentiableOpHasCases) {
 
 TEST_F(Rules, EveryDifferentiableOpHasALitTest) {
   for (const std::string &name : differentiableOps()) {
-    std::string file = WEFT_RULES_DIR "/" + name.substr(5) + ".mlir";
+    std::string file =
+        WEFT_SOURCE "/test/Autodiff/rules/" + name.substr(5) + ".mlir";
     EXPECT_TRUE(llvm::sys::fs::exists(file)) << file;
   }
 }

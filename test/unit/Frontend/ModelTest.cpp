@@ -1,10 +1,11 @@
 //===- ModelTest.cpp - Configurations and model text become modules -------===//
 
 #include "Fixture.h"
+#include "TestPaths.h"
 
 using namespace weft;
 
-static const char *const kExamples = WEFT_SOURCE_DIR "/examples/";
+static const char *const kExamples = WEFT_SOURCE "/examples/";
 
 TEST_F(FrontendTest, LoadsTheExamples) {
   for (std::string name :

@@ -4,6 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "TestPaths.h"
+
 #include "weft/Runtime/RunFlags.h"
 
 #include <gtest/gtest.h>

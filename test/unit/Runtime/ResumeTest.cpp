@@ -288,8 +288,7 @@ TEST_F(ResumeTest, oneRunAtATime) {
   Args endless = {"--data", "text.txt",   "--steps", "1000000",   "--save-dir",
                   "a",      "--progress", "none",    "--metrics", "m"};
   pid_t child = start(TOY_BIGRAM, endless);
-  while (!exists("m") || read("m").size() < 5000)
-    usleep(1000);
+  waitForBytes(child, "m", 5000);
   kill(child, SIGSTOP);
   std::string before = read("m");
   for (const char *resume : {"never", "auto", "must"})
@@ -336,8 +335,10 @@ TEST_F(ResumeTest, killedAtRandomTimes) {
   useconds_t firstSave = 0; // microseconds until something is committed
   for (int i = 0; i < 20; ++i) {
     pid_t child = start(TOY_BIGRAM, args);
-    for (; i == 0 && newestStep("a") == 0; firstSave += 1000)
+    for (; i == 0 && newestStep("a") == 0; firstSave += 1000) {
+      ASSERT_TRUE(isRunning(child)) << read("stderr");
       usleep(1000);
+    }
     usleep(useconds_t(random() % (4 * firstSave)));
     kill(child, SIGKILL);
     EXPECT_EQ(wait(child), 1000 + SIGKILL) << read("stderr");

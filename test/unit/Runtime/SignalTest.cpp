@@ -17,15 +17,12 @@ protected:
     return args;
   }
   /// Handlers are installed before the metrics are begun.
-  void waitForStart() const {
-    while (!exists("m"))
-      usleep(1000);
-  }
+  void waitForStart(pid_t child) const { waitForBytes(child, "m", 1); }
   /// One whose first step lasts far longer than the test: a million
   /// micro-steps.
   pid_t startLongStep() const {
     pid_t child = start(TOY_BIGRAM, endless({"--accum", "1000000"}));
-    waitForStart();
+    waitForStart(child);
     usleep(20000);
     return child;
   }
@@ -35,7 +32,7 @@ TEST_F(SignalTest, firstSignalSavesAndStops) {
   for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) {
     std::filesystem::remove_all(path("a"));
     pid_t child = start(TOY_BIGRAM, endless());
-    waitForStart();
+    waitForStart(child);
     kill(child, signal);
     auto run = finish(child);
     EXPECT_EQ(run.status, 75) << signal << run.err;
@@ -74,7 +71,7 @@ TEST_F(SignalTest, hangUpThatWasIgnoredStaysIgnored) {
   auto before = signal(SIGHUP, SIG_IGN); // as nohup
   pid_t child = start(TOY_BIGRAM, endless());
   signal(SIGHUP, before);
-  waitForStart();
+  waitForStart(child);
   kill(child, SIGHUP);
   usleep(50000);
   int status;
@@ -89,8 +86,7 @@ TEST_F(SignalTest, withoutSaveDirectoryTheFirstSignalEndsTheRun) {
   for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) {
     std::filesystem::remove(path("m"));
     pid_t child = start(TOY_BIGRAM, args);
-    while (!exists("m") || read("m").size() < 5000)
-      usleep(1000);
+    waitForBytes(child, "m", 5000);
     kill(child, signal);
     EXPECT_EQ(finish(child).status, 128 + signal);
   }

@@ -8,6 +8,8 @@
 #ifndef WEFT_TEST_UNIT_RUNTIME_TOYTOOL_H
 #define WEFT_TEST_UNIT_RUNTIME_TOYTOOL_H
 
+#include "TestPaths.h"
+
 #include "weft/Formats/Json.h"
 #include "weft/Formats/Safetensors.h"
 
@@ -95,6 +97,17 @@ protected:
     int status = 0;
     waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+  }
+  static bool isRunning(pid_t child) {
+    siginfo_t info = {};
+    waitid(P_PID, id_t(child), &info, WEXITED | WNOHANG | WNOWAIT);
+    return info.si_pid != child;
+  }
+  /// Waits until the file has so many bytes, or the program ends.
+  void waitForBytes(pid_t child, const std::string &name, size_t bytes) const {
+    while (isRunning(child) && (!exists(name) || read(name).size() < bytes))
+      usleep(1000);
+    EXPECT_TRUE(isRunning(child)) << read("stderr");
   }
   ToolResult finish(pid_t child) const {
     ToolResult result;
