@@ -50,6 +50,8 @@ Expected<OutputFile> OutputFile::create(const std::string &path) {
   result.finalPath = path;
   struct stat info;
   bool exists = ::stat(path.c_str(), &info) == 0;
+  if (!exists && errno != ENOENT)
+    return systemError(ExitCode::Storage, "cannot create", errno).at(path);
   if (exists && S_ISDIR(info.st_mode))
     return storageError("expects a file, but got a directory").at(path);
   // A device or a pipe takes the bytes themselves: a rename would replace it.

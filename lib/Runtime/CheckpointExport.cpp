@@ -9,6 +9,7 @@
 #include "weft/Runtime/DTypes.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <sys/stat.h>
 
 using namespace weft;
@@ -96,6 +97,8 @@ Status weft::exportCheckpoint(const std::string &folder, const std::string &out,
     return storageError("expects a folder without weights, but the file exists")
         .at(path)
         .hint("remove it, or choose another folder");
+  if (errno != ENOENT)
+    return systemError(ExitCode::Storage, "cannot read", errno).at(path);
   if (Status s = writeWeights(*reader, *model, path, type); !s)
     return s;
   const Json *config = model->find("config");

@@ -30,8 +30,11 @@ MetricsLog::~MetricsLog() {
 /// lines are only ever added, is like a new file.
 static Expected<std::optional<std::string>> oldText(const std::string &path) {
   struct stat info;
-  if (stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode) ||
-      info.st_size == 0)
+  bool exists = stat(path.c_str(), &info) == 0;
+  if (!exists && errno != ENOENT)
+    return systemError(ExitCode::Storage, "cannot read the metrics", errno)
+        .at(path);
+  if (!exists || !S_ISREG(info.st_mode) || info.st_size == 0)
     return std::optional<std::string>();
   auto old = MappedFile::open(path);
   if (!old)

@@ -72,6 +72,11 @@ TEST(OutputFile, PlacesThatCannotBeWritten) {
   EXPECT_EQ(errorOf(writeFile(dir.file("no/b"), "x")),
             "8|" + dir.file("no/b") +
                 ": cannot create: no such file or directory");
+  std::filesystem::create_symlink("loop", dir.file("loop"));
+  EXPECT_EQ(errorOf(writeFile(dir.file("loop"), "x")),
+            "8|" + dir.file("loop") +
+                ": cannot create: too many levels of symbolic links");
+  std::filesystem::remove(dir.file("loop"));
   std::filesystem::create_directory(dir.file("folder"));
   EXPECT_EQ(errorOf(writeFile(dir.file("folder"), "x")),
             "8|" + dir.file("folder") +

@@ -133,6 +133,16 @@ TEST_F(CheckpointToolsTest, whatCannotBeReadIsAStorageError) {
   }
 }
 
+TEST_F(CheckpointToolsTest, whatCannotBeSeenIsNotOverwritten) {
+  std::filesystem::create_directory(path("out"));
+  std::filesystem::create_symlink("model.safetensors",
+                                  path("out/model.safetensors"));
+  Status status = exportCheckpoint(path("a"), path("out"), TensorType::F32);
+  EXPECT_EQ(errorOf(status), path("out/model.safetensors") +
+                                 ": cannot read: too many levels of symbolic "
+                                 "links");
+}
+
 TEST_F(CheckpointToolsTest, diff) {
   ASSERT_EQ(train({"--steps", "4", "--save-dir", "b"}).status, 0);
   auto same = diffCheckpoints(path("a"), path("b/step_00000004"));

@@ -115,4 +115,11 @@ TEST_F(MetricsTest, laterStepsAreCutWhereverTheyStand) {
   EXPECT_EQ(all[9].find("step")->asInt(), 8);
 }
 
+TEST_F(MetricsTest, aFileThatCannotBeSeenIsNotBegunAgain) {
+  std::filesystem::create_symlink("loop", path("loop"));
+  expectError(train({"--steps", "1", "--metrics", "loop"}), 8,
+              "loop: cannot read the metrics: too many levels of symbolic "
+              "links\n");
+}
+
 } // namespace
