@@ -52,6 +52,10 @@ std::string Manifest::str() const {
   root.set("fingerprint", fingerprint);
   root.set("seed", seed);
   root.set("cursor", cursorJson(cursor));
+  if (valLoss)
+    root.set("val_loss", *valLoss);
+  if (run)
+    root.set("run", run->json());
   Json &scalarMap = root.set("scalars", Json::object());
   for (const auto &[name, value] : scalars)
     scalarMap.set(name, value);
@@ -172,6 +176,17 @@ static void readCursor(Fields &root, DataCursor &cursor) {
   root.check(fields);
 }
 
+static void readRun(const JsonCursor &root, Fields &fields,
+                    std::optional<RunRecord> &out) {
+  auto field = root.find("run");
+  if (!field || fields.failure)
+    return;
+  auto record = RunRecord::read(*field);
+  if (!record)
+    return fields.fail(record.takeError());
+  out = std::move(*record);
+}
+
 static void readFile(Fields &fields, std::vector<ManifestFile> &files) {
   ManifestFile file;
   fields.string("name", file.name);
@@ -258,6 +273,13 @@ Expected<Manifest> Manifest::parse(std::string_view text,
   root.string("fingerprint", result.fingerprint);
   root.integer("seed", result.seed, INT64_MIN);
   readCursor(root, result.cursor);
+  if (auto loss = cursor.find("val_loss")) {
+    auto number = loss->asDouble();
+    if (!number)
+      return number.takeError();
+    result.valLoss = *number;
+  }
+  readRun(cursor, root, result.run);
   readScalars(root, result);
   root.array("files", [&](Fields &at) { readFile(at, result.files); });
   root.array("tensors", [&](Fields &at) { readTensor(at, result.tensors); });

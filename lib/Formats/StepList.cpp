@@ -56,6 +56,8 @@ static bool readManifests(std::vector<StepEntry> &steps) {
     auto manifest = Manifest::read(entry.path);
     if (!manifest)
       entry.problem = manifest.takeError();
+    else
+      entry.valLoss = manifest->valLoss;
     present.push_back(std::move(entry));
   }
   bool all = present.size() == steps.size();
@@ -71,6 +73,32 @@ Expected<std::vector<StepEntry>> listSteps(const std::string &saveDirectory) {
   }
 }
 
+const StepEntry *findBest(const std::vector<StepEntry> &steps) {
+  const StepEntry *best = nullptr;
+  for (const StepEntry &entry : steps)
+    if (entry.valLoss && (!best || *entry.valLoss < *best->valLoss))
+      best = &entry;
+  return best;
+}
+
+Expected<std::optional<std::string>> findBestStep(const std::string &path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path name(path);
+  if (name.filename() != "best" || fs::exists(name, error))
+    return std::optional<std::string>();
+  std::string parent = name.parent_path().string();
+  auto steps = listSteps(parent.empty() ? "." : parent);
+  if (!steps)
+    return steps.takeError();
+  if (const StepEntry *best = findBest(*steps))
+    return std::optional<std::string>(best->path);
+  return checkpointError("expects a checkpoint with a validation loss, but "
+                         "found none")
+      .at(parent)
+      .hint("--keep-best saves the step of the lowest one");
+}
+
 Expected<bool> isStepDirectory(const std::string &folder) {
   std::string path = folder + "/" + manifestName;
   struct stat info;
@@ -84,6 +112,11 @@ Expected<bool> isStepDirectory(const std::string &folder) {
 }
 
 Expected<HeldStep> holdStep(const std::string &folder) {
+  auto best = findBestStep(folder);
+  if (!best)
+    return best.takeError();
+  if (*best)
+    return HeldStep{**best, StepGuard::ofReader(**best)};
   auto isStep = isStepDirectory(folder);
   if (!isStep)
     return isStep.takeError();
@@ -137,15 +170,17 @@ static Status retireStep(const StepEntry &entry, const std::string &parent) {
   return removeTree(retired);
 }
 
-Status retireSteps(const std::string &saveDirectory, int64_t keep) {
+Status retireSteps(const std::string &saveDirectory, int64_t keep,
+                   bool keepBest) {
   if (keep <= 0)
     return Status::success();
   auto steps = listSteps(saveDirectory);
   if (!steps)
     return steps.takeError();
+  const StepEntry *best = keepBest ? findBest(*steps) : nullptr;
   int64_t usable = 0;
   for (auto entry = steps->rbegin(); entry != steps->rend(); ++entry)
-    if (!entry->problem && ++usable > keep)
+    if (!entry->problem && ++usable > keep && &*entry != best)
       if (Status status = retireStep(*entry, saveDirectory); !status)
         return status;
   return Status::success();

@@ -2,6 +2,8 @@
 
 #include "weft/Formats/TokenFile.h"
 
+#include "weft/Formats/Digest.h"
+
 #include <cstring>
 
 namespace weft {
@@ -159,6 +161,10 @@ Status TokenFile::read(int64_t begin, int64_t length, int32_t *out) const {
     out[i] = static_cast<int32_t>(token);
   }
   return Status::success();
+}
+
+Expected<std::string> TokenFile::digest() const {
+  return digest128(tokens, size_t(count * tokenWidth));
 }
 
 Status TokenFile::check(int64_t vocabulary) const {

@@ -109,6 +109,21 @@ static Json optimizerKinds(ModuleOp module) {
   return kinds;
 }
 
+/// Flags that the numbers of a training run depend on, besides batch and seq,
+/// which the model may decide, and the optimizers and the loss scale, which a
+/// checkpoint knows by itself.
+static Json numericOptions(const FlagValues &flags) {
+  Json options = Json::object();
+  for (const char *name :
+       {"target", "precision", "recipe", "grad-dtype", "numerics",
+        "scaler-growth", "scaler-backoff", "scaler-interval",
+        "scaler-hysteresis", "scaler-consecutive", "working-copies", "nesterov",
+        "clip-norm"})
+    if (flags.hasValue(name))
+      options.set(name, flags.getText(name));
+  return options;
+}
+
 static void describeTraining(ModuleOp module, const FlagValues &flags,
                              Json &meta) {
   meta.set("precision", flags.getText("precision"));
@@ -128,6 +143,7 @@ static void describeTraining(ModuleOp module, const FlagValues &flags,
     defaults.set("weight-decay", 0.01);
   meta.set("optimizers", std::move(kinds));
   meta.set("defaults", std::move(defaults));
+  meta.set("options", numericOptions(flags));
 }
 
 //===----------------------------------------------------------------------===//

@@ -171,5 +171,5 @@ Status weft::loadCheckpoint(WeftContext &context, ResumePoint &point) {
 }
 
 TrainState weft::stateOf(const Manifest &manifest) {
-  return {manifest.step, manifest.seed, manifest.cursor};
+  return {manifest.step, manifest.seed, manifest.cursor, manifest.valLoss};
 }

@@ -57,17 +57,25 @@ Status weft::checkRoom(int64_t bytes, uint64_t room,
       .hint("free some space, or choose another --save-dir");
 }
 
+/// What was committed is safe: no reason to end a run.
+void CheckpointWriter::retire() const {
+  if (Status s = retireSteps(policy.saveDir, policy.keep, policy.keepBest); !s)
+    warn(s.error().where());
+}
+
 Status CheckpointWriter::prepare(int64_t nextStep) const {
   // A step that is begun and dropped leaves nothing.
-  auto trial = StepWriter::begin(saveDir, nextStep);
+  auto trial = StepWriter::begin(policy.saveDir, nextStep);
   if (!trial)
     return trial.takeError();
+  // A run that was killed between a save and this may have left more.
+  retire();
   struct statvfs disk;
-  if (statvfs(saveDir.c_str(), &disk) != 0)
+  if (statvfs(policy.saveDir.c_str(), &disk) != 0)
     return systemError(ExitCode::Storage, "cannot ask for free space", errno)
-        .at(saveDir);
+        .at(policy.saveDir);
   return checkRoom(checkpointBytes(*context.executable()),
-                   uint64_t(disk.f_bavail) * disk.f_frsize, saveDir);
+                   uint64_t(disk.f_bavail) * disk.f_frsize, policy.saveDir);
 }
 
 /// Describes every saved tensor as one piece of the rank file.
@@ -110,7 +118,7 @@ Expected<FileDigest> CheckpointWriter::writeTensors(const std::string &path,
 }
 
 Expected<std::string> CheckpointWriter::writeStep(const TrainState &state) {
-  auto writer = StepWriter::begin(saveDir, state.step);
+  auto writer = StepWriter::begin(policy.saveDir, state.step);
   if (!writer)
     return writer.takeError();
   Manifest manifest;
@@ -118,6 +126,8 @@ Expected<std::string> CheckpointWriter::writeStep(const TrainState &state) {
   manifest.step = state.step;
   manifest.seed = state.seed;
   manifest.cursor = state.cursor;
+  manifest.run = record;
+  manifest.valLoss = state.valLoss;
   auto digest = writeTensors(writer->directory() + "/" + rankFile, manifest);
   if (!digest)
     return digest.takeError();
@@ -132,6 +142,14 @@ Expected<std::string> CheckpointWriter::writeStep(const TrainState &state) {
   return writer->commit(manifest);
 }
 
+Expected<std::optional<double>> CheckpointWriter::bestLoss() const {
+  auto steps = listSteps(policy.saveDir);
+  if (!steps)
+    return steps.takeError();
+  const StepEntry *best = findBest(*steps);
+  return best ? best->valLoss : std::optional<double>();
+}
+
 Expected<std::string> CheckpointWriter::save(const TrainState &state) {
   ++saves;
   std::optional<FileSizeLimit> full;
@@ -140,8 +158,6 @@ Expected<std::string> CheckpointWriter::save(const TrainState &state) {
   auto directory = writeStep(state);
   if (!directory)
     return directory;
-  // What was committed is safe: no reason to end a run.
-  if (Status s = retireSteps(saveDir, keep); !s)
-    warn(s.error().where());
+  retire();
   return directory;
 }

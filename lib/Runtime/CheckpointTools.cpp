@@ -23,8 +23,14 @@ static int64_t bytesOf(const Manifest &manifest) {
   return bytes;
 }
 
+/// "  val_loss 2.31459", if the step was evaluated.
+static std::string lossText(const Manifest &manifest) {
+  return manifest.valLoss ? "  val_loss " + Json(*manifest.valLoss).compact()
+                          : "";
+}
+
 /// Nothing for a step that is retired meanwhile.
-static std::string stepLine(const StepEntry &entry) {
+static std::string stepLine(const StepEntry &entry, const StepEntry *best) {
   StepGuard guard = StepGuard::ofReader(entry.path);
   if (!guard.isThere())
     return "";
@@ -36,7 +42,8 @@ static std::string stepLine(const StepEntry &entry) {
            manifest.error().where() + "\n";
   return text + "  " + std::to_string(manifest->tensors.size()) + " tensors  " +
          humanBytes(bytesOf(*manifest)) + "  model " + manifest->fingerprint +
-         "\n";
+         lossText(*manifest) +
+         (best && entry.step == best->step ? "  best" : "") + "\n";
 }
 
 static Expected<std::string> listTensors(const std::string &directory) {
@@ -55,18 +62,26 @@ static Expected<std::string> listTensors(const std::string &directory) {
 }
 
 Expected<std::string> weft::listCheckpoint(const std::string &folder) {
-  auto isStep = isStepDirectory(folder);
+  auto place = findBestStep(folder);
+  if (!place)
+    return place.takeError();
+  const std::string directory = place->value_or(folder);
+  auto isStep = isStepDirectory(directory);
   if (!isStep)
     return isStep.takeError();
   if (*isStep)
-    return listTensors(folder);
+    return listTensors(directory);
   std::string text;
   while (text.empty()) {
     auto steps = stepsOf(folder);
     if (!steps)
       return steps.takeError();
+    auto read = listSteps(folder);
+    if (!read)
+      return read.takeError();
+    const StepEntry *best = findBest(*read);
     for (const StepEntry &entry : *steps)
-      text += stepLine(entry);
+      text += stepLine(entry, best);
   }
   return text;
 }
@@ -84,12 +99,16 @@ static Status verifyStep(const std::string &directory, std::string &text) {
 }
 
 Expected<std::string> weft::verifyCheckpoint(const std::string &folder) {
-  auto isStep = isStepDirectory(folder);
+  auto place = findBestStep(folder);
+  if (!place)
+    return place.takeError();
+  const std::string directory = place->value_or(folder);
+  auto isStep = isStepDirectory(directory);
   if (!isStep)
     return isStep.takeError();
   std::string text;
   if (*isStep) {
-    if (Status s = verifyStep(folder, text); !s)
+    if (Status s = verifyStep(directory, text); !s)
       return s.takeError();
     return text;
   }

@@ -59,20 +59,30 @@ static Expected<std::string> flagText(const JsonCursor &value) {
   return value.asString();
 }
 
-static Status readDefaults(const JsonCursor &root, Metadata &out) {
-  auto defaults = root.find("defaults");
-  if (!defaults)
+/// An object of flags, if it is there.
+static Status readFlags(const JsonCursor &root, const char *name,
+                        Settings &out) {
+  auto flags = root.find(name);
+  if (!flags)
     return Status::success();
-  auto size = defaults->objectSize();
+  auto size = flags->objectSize();
   if (!size)
     return size.takeError();
   for (size_t i = 0; i < *size; ++i) {
-    auto text = flagText(defaults->member(i));
+    auto text = flagText(flags->member(i));
     if (!text)
       return text.takeError();
-    out.defaults[defaults->value().asObject()[i].name] = *text;
+    out.push_back({flags->value().asObject()[i].name, *text});
   }
   return Status::success();
+}
+
+static Status readDefaults(const JsonCursor &root, Metadata &out) {
+  Settings defaults;
+  if (Status s = readFlags(root, "defaults", defaults); !s)
+    return s;
+  out.defaults.insert(defaults.begin(), defaults.end());
+  return readFlags(root, "options", out.options);
 }
 
 static Status readClip(const JsonCursor &root, Metadata &out) {

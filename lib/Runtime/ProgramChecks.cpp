@@ -30,6 +30,14 @@ static Status checkInputs(const WeftProgram &program,
   return Status::success();
 }
 
+Status weft::checkEvaluable(const WeftExecutable &executable,
+                            const Metadata &metadata) {
+  const WeftProgram *eval = findProgram(executable, "eval");
+  if (!eval || !WeftContext::findOutput(*eval, "loss"))
+    return missing("output 'loss' of program 'eval'");
+  return checkInputs(*eval, metadata);
+}
+
 Status weft::checkTrainable(const WeftExecutable &executable,
                             const Metadata &metadata, const DataSet &data) {
   const WeftProgram *micro = findProgram(executable, "micro");
@@ -42,12 +50,9 @@ Status weft::checkTrainable(const WeftExecutable &executable,
     return missing("output 'loss' of program 'micro'");
   if (!WeftContext::findOutput(*apply, "found_inf"))
     return missing("output 'found_inf' of program 'apply'");
-  const WeftProgram *eval = findProgram(executable, "eval");
-  if (data.val && (!eval || !WeftContext::findOutput(*eval, "loss")))
-    return missing("output 'loss' of program 'eval'");
   if (Status s = checkInputs(*micro, metadata); !s)
     return s;
-  return data.val ? checkInputs(*eval, metadata) : Status::success();
+  return data.val ? checkEvaluable(executable, metadata) : Status::success();
 }
 
 /// Whether some optimizer of the program reads the hyper-parameter `flag`.

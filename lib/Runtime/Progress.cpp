@@ -64,12 +64,20 @@ std::string weft::stepJson(const StepReport &report) {
   return object.compact();
 }
 
-std::string weft::evalJson(int64_t step, double valLoss,
-                           const NamedNumbers &losses) {
+std::string weft::evalJson(const EvalReport &report) {
+  Json object = Json::object();
+  object.set("step", report.step);
+  object.set("val_loss", report.loss);
+  if (report.perplexity)
+    object.set("perplexity", *report.perplexity);
+  setNamed(object, "val_losses", report.losses);
+  return object.compact();
+}
+
+std::string weft::sampleJson(int64_t step, const std::string &text) {
   Json object = Json::object();
   object.set("step", step);
-  object.set("val_loss", valLoss);
-  setNamed(object, "val_losses", losses);
+  object.set("sample", text);
   return object.compact();
 }
 
@@ -153,14 +161,26 @@ void Progress::line(const StepReport &report) {
   std::printf("%s\n", text.c_str());
 }
 
-void Progress::eval(int64_t step, double valLoss, const NamedNumbers &losses) {
-  if (kind == ProgressKind::Json) {
-    std::printf("%s\n", evalJson(step, valLoss, losses).c_str());
-    std::fflush(stdout);
-    return;
-  }
-  note(format("step %lld  val_loss ", (long long)step) +
-       number("%.4f", valLoss) + terms(losses));
+/// A line of JSON, which is there for a program.
+static void print(const std::string &json) {
+  std::printf("%s\n", json.c_str());
+  std::fflush(stdout);
+}
+
+void Progress::eval(const EvalReport &report) {
+  if (kind == ProgressKind::Json)
+    return print(evalJson(report));
+  std::string text = format("step %lld  val_loss ", (long long)report.step) +
+                     number("%.4f", report.loss) + terms(report.losses);
+  if (report.perplexity)
+    text += "  perplexity " + number("%.4g", *report.perplexity);
+  note(text);
+}
+
+void Progress::sample(int64_t step, const std::string &text) {
+  if (kind == ProgressKind::Json)
+    return print(sampleJson(step, text));
+  note(format("step %lld  sample\n", (long long)step) + text);
 }
 
 void Progress::note(const std::string &text) {

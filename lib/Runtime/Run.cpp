@@ -4,12 +4,14 @@
 
 #include "weft/Formats/OutputFile.h"
 #include "weft/Runtime/DTypes.h"
+#include "weft/Runtime/Evaluate.h"
 #include "weft/Runtime/Generate.h"
 #include "weft/Runtime/Ports.h"
 #include "weft/Runtime/Scaler.h"
 #include "weft/Runtime/Trace.h"
 #include "weft/Runtime/Trainer.h"
 
+#include <cmath>
 #include <cstdio>
 #include <unistd.h>
 
@@ -24,15 +26,20 @@ static Status checkWritable(const std::string &path) {
 }
 
 Status Run::openInputs() {
-  if (!options.trains())
+  if (!options.trains() && !options.evalOnly)
     return Status::success();
-  const WeftProgram *micro = findProgram(executable, "micro");
-  auto opened = openData(options, metadata,
-                         micro ? dataInputs(*micro) : std::vector<WeftPort>());
+  const WeftProgram *reader =
+      findProgram(executable, options.trains() ? "micro" : "eval");
+  auto opened =
+      openData(options, metadata,
+               reader ? dataInputs(*reader) : std::vector<WeftPort>());
   if (!opened)
     return opened.takeError();
   data = std::move(*opened);
-  return checkTrainable(executable, metadata, data);
+  for (const std::string &text : data.warnings)
+    warn(text);
+  return options.trains() ? checkTrainable(executable, metadata, data)
+                          : checkEvaluable(executable, metadata);
 }
 
 /// Before anything in the save directory is read: what it holds stays so.
@@ -53,6 +60,11 @@ Status Run::lockSaves() {
 Expected<TrainState> weft::resumedState(const Manifest &manifest,
                                         const RunOptions &options) {
   TrainState state = stateOf(manifest);
+  if (!options.trains()) {
+    // Weights alone are taken: the seed is that of the samples.
+    state.seed = options.seedGiven ? options.seed : state.seed;
+    return state;
+  }
   if (options.seedGiven && options.seed != state.seed)
     return usageError("--seed expects " + std::to_string(state.seed) +
                       ", the seed of the checkpoint, but got " +
@@ -62,6 +74,32 @@ Expected<TrainState> weft::resumedState(const Manifest &manifest,
                       (state.cursor.shuffle ? "on" : "off") +
                       ", as in the checkpoint");
   return state;
+}
+
+/// What the data is, for the checkpoints of this run and to compare with that
+/// of the one it continues. All of it is read, so only when it matters.
+Status Run::identifyData() {
+  record = options.record;
+  if (!options.trains() || (options.saveDir.empty() && !resume))
+    return Status::success();
+  auto training = data.train->identity();
+  if (!training)
+    return training.takeError();
+  record.data = std::move(*training);
+  if (options.valData.empty())
+    return Status::success();
+  auto validation = data.val->identity();
+  if (!validation)
+    return validation.takeError();
+  record.valData = std::move(*validation);
+  return Status::success();
+}
+
+void Run::warnOfChanges() const {
+  if (!resume || resume->weightsOnly || !resume->manifest.run)
+    return;
+  for (const std::string &text : changedSettings(*resume->manifest.run, record))
+    warn(text);
 }
 
 /// Where training starts and where the weights come from.
@@ -148,8 +186,13 @@ Expected<std::unique_ptr<NanHunt>> Run::startHunt() {
 Expected<MetricsStart> Run::metricsStart() const {
   if (options.metrics.empty())
     return MetricsStart();
-  return startMetrics(options.metrics, metricsHeader(),
-                      resume ? std::optional(state.step) : std::nullopt);
+  // An evaluation alone adds its line to what is there.
+  std::optional<int64_t> keptStep;
+  if (options.evalOnly)
+    keptStep = keepAllSteps;
+  else if (resume)
+    keptStep = state.step;
+  return startMetrics(options.metrics, metricsHeader(), keptStep);
 }
 
 Expected<MetricsLog> Run::openMetrics() const {
@@ -167,7 +210,9 @@ Expected<ExitCode> Run::train() {
   SignalScope signals(/*canSave=*/!options.saveDir.empty());
   std::optional<CheckpointWriter> writer;
   if (!options.saveDir.empty()) {
-    writer.emplace(*context, metadata, options.saveDir, options.keep, faults);
+    writer.emplace(*context, metadata, record,
+                   SavePolicy{options.saveDir, options.keep, options.keepBest},
+                   faults);
     if (Status s = makeRoomAfter(options.saveDir, state.step); !s)
       return s.takeError();
     if (Status s = writer->prepare(state.step + 1); !s)
@@ -203,9 +248,33 @@ Expected<ExitCode> Run::train() {
   return code;
 }
 
-Status Run::sample() {
+void Run::warnOfRandomWeights(const char *what) const {
   if (!options.trains() && !resume && !weights->fromFile())
-    warn("sampling from random weights; --resume or --init-from gives others");
+    warn(std::string(what) +
+         " random weights; --resume or --init-from gives others");
+}
+
+Status Run::evaluateAlone() {
+  warnOfRandomWeights("evaluating");
+  auto metrics = openMetrics();
+  if (!metrics)
+    return metrics.takeError();
+  auto report =
+      evaluate(*context, metadata, *data.val,
+               countBatches(*data.val, metadata.batch, options.evalSteps));
+  if (!report)
+    return report.takeError();
+  report->step = state.step;
+  Progress(options.progress, state.step, state.step, 1, "").eval(*report);
+  if (Status s = metrics->line(evalJson(*report)); !s)
+    return s;
+  if (std::isfinite(report->loss))
+    return Status::success();
+  return Error(ExitCode::Numerics, "the validation loss is not a number");
+}
+
+Status Run::sample() {
+  warnOfRandomWeights("sampling from");
   auto text = generateText(*context, metadata, options, state.seed);
   if (!text)
     return text.takeError();
@@ -221,6 +290,9 @@ Expected<ExitCode> Run::execute() {
     return s.takeError();
   if (Status s = chooseState(); !s)
     return s.takeError();
+  if (Status s = identifyData(); !s)
+    return s.takeError();
+  warnOfChanges();
   if (Status s = allocate(); !s)
     return s.takeError();
   // Again when the file is opened: here, before anything is written.
@@ -228,7 +300,7 @@ Expected<ExitCode> Run::execute() {
     return start.takeError();
   bool talks = options.progress == ProgressKind::Line ||
                options.progress == ProgressKind::Bar;
-  if (options.dryRun || (talks && options.trains()))
+  if (options.dryRun || (talks && (options.trains() || options.evalOnly)))
     std::fputs(describe().c_str(), stdout);
   if (options.dryRun)
     return ExitCode::Ok;
@@ -241,6 +313,9 @@ Expected<ExitCode> Run::execute() {
   } else if (Status s = loadState(); !s) {
     return s.takeError();
   }
+  if (options.evalOnly)
+    if (Status s = evaluateAlone(); !s)
+      return s.takeError();
   if (options.generate && code == ExitCode::Ok)
     if (Status s = sample(); !s)
       return s.takeError();

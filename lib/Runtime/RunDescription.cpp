@@ -1,7 +1,9 @@
 //===- RunDescription.cpp - What a run is about to do ---------------------===//
 
 #include "weft/Formats/Json.h"
+#include "weft/Formats/Text.h"
 #include "weft/Runtime/DTypes.h"
+#include "weft/Runtime/Evaluate.h"
 #include "weft/Runtime/Run.h"
 #include "weft/Runtime/Scaler.h"
 
@@ -101,12 +103,24 @@ static Json scalerJson(const LossScaler &scaler) {
   return object;
 }
 
+std::string Run::describeData() const {
+  std::string text;
+  if (data.train)
+    text += "data      " + data.train->describe() + "\n";
+  if (data.val)
+    text += "val data  " + data.val->describe() + "\n";
+  if (options.evalOnly)
+    text += "evaluate  " +
+            std::to_string(
+                countBatches(*data.val, metadata.batch, options.evalSteps)) +
+            " batches of " + std::to_string(metadata.batch) + " rows\n";
+  return text;
+}
+
 std::string Run::describeTraining() const {
   const RateSchedule &rate = options.schedule;
   int64_t rows = metadata.batch * options.accum;
-  std::string text = "data      " + data.train->describe() + "\n";
-  if (data.val)
-    text += "val data  " + data.val->describe() + "\n";
+  std::string text;
   text += "step      " + std::to_string(options.accum) + " x " +
           std::to_string(metadata.batch) + " rows";
   if (metadata.isLanguageModel())
@@ -134,6 +148,13 @@ std::string Run::describe() const {
       (resume ? "step " + std::to_string(state.step) + ", " + resume->directory
               : weights->describe(state.seed)) +
       "\n";
+  if (!options.kept.empty()) {
+    text += "kept     ";
+    for (const std::string &flag : options.kept)
+      text += " " + printable(flag, 200);
+    text += "\n";
+  }
+  text += describeData();
   return options.trains() ? text + describeTraining() : text;
 }
 
@@ -156,12 +177,14 @@ std::string Run::metricsHeader() const {
   head.set("arena_bytes", executable.arenaBytes);
   head.set("threads", context->threads());
   head.set("data", options.data);
-  head.set("rows", data.train->rows());
+  if (data.train)
+    head.set("rows", data.train->rows());
   head.set("batch", metadata.batch);
   if (metadata.isLanguageModel())
     head.set("seq", metadata.seq);
   head.set("accum", options.accum);
-  head.set("steps", *options.steps);
+  if (options.steps)
+    head.set("steps", *options.steps);
   head.set("seed", state.seed);
   head.set("shuffle", state.cursor.shuffle);
   head.set("optimizers", Json::arrayOf(metadata.optimizers));

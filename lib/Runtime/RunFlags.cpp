@@ -91,10 +91,16 @@ static std::vector<FlagSpec> stateFlags() {
               0),
       text("init-from", "FILE|none",
            "initial weights; none: draw them from the seed"),
-      text("save-dir", "DIR", "where checkpoints go"),
+      text("save-dir", "DIR|none",
+           "where checkpoints go; default: with --resume PATH beside the "
+           "checkpoint, else nowhere"),
       integer("save-every", "0", "steps between checkpoints; 0: only the last",
               0),
       integer("keep", "0", "checkpoints to keep; 0: all", 0),
+      toggle(
+          "keep-best",
+          "keep the checkpoint with the lowest validation loss too, and save "
+          "it as soon as it is found"),
       FlagSpec{"resume", FlagKind::String, RunFlag, "never",
                "auto|never|must|PATH",
                "continue from the newest checkpoint, or from PATH"},
@@ -106,7 +112,12 @@ static std::vector<FlagSpec> outputFlags() {
       integer("log-every", "1", "steps between progress lines", 1),
       integer("eval-every", "0", "steps between evaluations; 0: only the last",
               0),
-      integer("eval-steps", "20", "batches of an evaluation; 0: all", 0),
+      integer("eval-steps", "20",
+              "batches of an evaluation; 0: all, the default of --eval-only",
+              0),
+      toggle("eval-only",
+             "print the validation loss and, of a language model, the "
+             "perplexity; do not train"),
       text("metrics", "FILE", "one JSON object per step"),
       choice("progress", "auto", "auto|bar|line|json|none",
              "what to print; auto: a bar on a terminal, else lines"),
@@ -133,6 +144,8 @@ static std::vector<FlagSpec> sampleFlags() {
       integer("max-new-tokens", "100", "tokens of the sample", 1),
       number("temperature", "1", "0: always the most probable token", 0, 1e6),
       integer("top-k", "0", "sample among the K most probable; 0: all", 0),
+      integer("sample-every", "0",
+              "steps between samples during training; 0: only after it", 0),
       toggle("version", "print the version"),
       toggle("help", "print this text"),
   };

@@ -77,10 +77,6 @@ static void readOptimizer(const FlagValues &flags, const Metadata &metadata,
   out.eps = flags.getDouble("eps");
   out.momentum = flags.getDouble("momentum");
   out.clip = flags.getDouble("clip");
-  for (const char *name :
-       {"lr", "weight-decay", "beta1", "beta2", "eps", "momentum"})
-    if (flags.isSet(name))
-      out.given.push_back(name);
 }
 
 static void readState(const FlagValues &flags, RunOptions &out) {
@@ -89,8 +85,11 @@ static void readState(const FlagValues &flags, RunOptions &out) {
   out.initFrom = flags.getString("init-from");
   out.threads = flags.getInt("threads");
   out.saveDir = flags.getString("save-dir");
+  if (out.saveDir == "none")
+    out.saveDir.clear();
   out.saveEvery = flags.getInt("save-every");
   out.keep = flags.getInt("keep");
+  out.keepBest = flags.getSwitch("keep-best");
   const std::string &resume = flags.getString("resume");
   out.resume = resume == "never"  ? ResumeKind::Never
                : resume == "auto" ? ResumeKind::Auto
@@ -103,7 +102,10 @@ static void readState(const FlagValues &flags, RunOptions &out) {
 static void readOutput(const FlagValues &flags, RunOptions &out) {
   out.logEvery = flags.getInt("log-every");
   out.evalEvery = flags.getInt("eval-every");
-  out.evalSteps = flags.getInt("eval-steps");
+  out.evalOnly = flags.getSwitch("eval-only");
+  out.evalSteps = out.evalOnly && !flags.isSet("eval-steps")
+                      ? 0
+                      : flags.getInt("eval-steps");
   out.metrics = flags.getString("metrics");
   out.trace = flags.getString("trace");
   out.dumpGrads = flags.getString("dump-grads");
@@ -113,21 +115,24 @@ static void readOutput(const FlagValues &flags, RunOptions &out) {
   out.maxNewTokens = flags.getInt("max-new-tokens");
   out.temperature = flags.getDouble("temperature");
   out.topK = flags.getInt("top-k");
+  out.sampleEvery = flags.getInt("sample-every");
   out.dryRun = flags.getSwitch("dry-run");
   out.help = flags.getSwitch("help");
   out.version = flags.getSwitch("version");
 }
 
-/// Flags that would do nothing without another one.
-static Status checkEffects(const FlagValues &flags, const RunOptions &out) {
-  bool validates = !out.valData.empty() || out.valFraction > 0;
-  bool saves = !out.saveDir.empty();
-  bool decays = out.schedule.kind != RateScheduleKind::Constant;
+/// Flags that were given and would do nothing without another one. One that the
+/// checkpoint kept may have lost its effect to a flag that was given.
+static Status checkEffects(const FlagValues &flags, const RunOptions &out,
+                           bool keptKnown) {
+  bool validates = !keptKnown || !out.valData.empty() || out.valFraction > 0;
+  bool saves = !keptKnown || !out.saveDir.empty();
+  bool decays = !keptKnown || out.schedule.kind != RateScheduleKind::Constant;
   bool samples = out.generate.has_value();
   bool mayBegin =
       out.resume == ResumeKind::Never || out.resume == ResumeKind::Auto;
-  // A run that only samples writes no files, and saves nothing.
-  bool writes = out.trains() || !samples;
+  // A run that only samples or evaluates saves nothing.
+  bool writes = out.trains() || !(samples || out.evalOnly);
   bool reads = out.resume != ResumeKind::Never;
   const char *training = "a run that trains (--steps above 0)";
   struct {
@@ -135,17 +140,26 @@ static Status checkEffects(const FlagValues &flags, const RunOptions &out) {
     bool works;
     const char *needs;
   } const rules[] = {
+      {"eval-only", validates, "--val-data or --val-fraction"},
       {"eval-every", validates, "--val-data or --val-fraction"},
+      {"keep-best", validates, "--val-data or --val-fraction"},
       {"eval-steps", validates, "--val-data or --val-fraction"},
       {"save-every", saves, "--save-dir"},
       {"keep", saves, "--save-dir"},
+      {"keep-best", saves, "--save-dir"},
       {"stop-after", saves, "--save-dir"},
-      {"metrics", writes, training},
+      {"steps", !out.evalOnly, "a run that trains, not --eval-only"},
+      {"eval-every", writes, training},
+      {"metrics", writes || out.evalOnly,
+       "a run that trains (--steps above 0) or evaluates"},
       {"trace", writes, training},
       {"dump-grads", writes, training},
       {"save-dir", writes || reads, training},
       {"save-every", writes, training},
       {"keep", writes, training},
+      {"keep-best", writes, training},
+      {"sample-every", samples, "--generate"},
+      {"sample-every", writes, training},
       {"stop-after", writes, training},
       {"init-from", mayBegin, "a run that does not resume"},
       {"min-lr", decays, "an --lr-schedule that is not constant"},
@@ -162,7 +176,8 @@ static Status checkEffects(const FlagValues &flags, const RunOptions &out) {
 }
 
 /// Rules between flags, independent of the program.
-static Status checkTogether(const FlagValues &flags, const RunOptions &out) {
+static Status checkTogether(const FlagValues &flags, const RunOptions &out,
+                            bool keptKnown) {
   if (flags.getInt("loopback") > 1)
     return usageError("does not support --loopback above 1 yet")
         .hint("this program runs on one rank; leave the flag out");
@@ -171,7 +186,7 @@ static Status checkTogether(const FlagValues &flags, const RunOptions &out) {
         .hint("this program runs on one rank and waits for nobody");
   if (!out.valData.empty() && out.valFraction > 0)
     return usageError("expects --val-data or --val-fraction, but got both");
-  if (Status s = checkEffects(flags, out); !s)
+  if (Status s = checkEffects(flags, out, keptKnown); !s)
     return s;
   if (out.saveDir.empty() &&
       (out.resume == ResumeKind::Auto || out.resume == ResumeKind::Must))
@@ -205,13 +220,15 @@ static Status checkProgram(const FlagValues &flags, const Metadata &metadata,
 
 /// What a run that trains needs.
 static Status checkTraining(const Metadata &metadata, const RunOptions &out) {
-  if (!out.steps && !out.generate)
+  bool alone = out.generate || out.evalOnly;
+  if (!out.steps && !alone)
     return usageError("expects --steps N, the number of optimizer steps")
-        .hint("--generate PROMPT alone prints a sample");
-  if (!out.trains() && !out.generate)
+        .hint("--generate PROMPT alone prints a sample, --eval-only the "
+              "validation loss");
+  if (!out.trains() && !alone)
     return usageError("--steps expects at least 1, but got 0")
         .hint("--steps 0 is for --generate PROMPT");
-  if (out.trains() && out.data.empty())
+  if (out.readsTraining() && out.data.empty())
     return usageError("expects --data FILE");
   if (out.trains() && out.schedule.kind != RateScheduleKind::Constant &&
       out.schedule.warmup >= out.schedule.decaySteps)
@@ -222,6 +239,21 @@ static Status checkTraining(const Metadata &metadata, const RunOptions &out) {
   return Status::success();
 }
 
+/// `given` is the command line alone; `flags` also has what a checkpoint kept,
+/// if that is known.
+static Status readOptions(const FlagValues &given, const FlagValues &flags,
+                          bool keptKnown, const Metadata &metadata,
+                          RunOptions &out) {
+  readData(flags, out);
+  readOptimizer(flags, metadata, out);
+  readState(flags, out);
+  for (const char *name :
+       {"lr", "weight-decay", "beta1", "beta2", "eps", "momentum"})
+    if (given.isSet(name))
+      out.given.push_back(name);
+  return checkTogether(given, out, keptKnown);
+}
+
 Expected<RunOptions> weft::parseRunOptions(const std::vector<std::string> &args,
                                            const Metadata &metadata,
                                            const std::string &program) {
@@ -229,21 +261,41 @@ Expected<RunOptions> weft::parseRunOptions(const std::vector<std::string> &args,
   parse.groups = RunFlag;
   parse.maxPositionals = 0;
   parse.program = program;
-  auto flags = FlagTable(specsFor(metadata)).parse(args, parse);
-  if (!flags)
-    return flags.takeError();
+  FlagTable table(specsFor(metadata));
+  auto given = table.parse(args, parse);
+  if (!given)
+    return given.takeError();
   RunOptions out;
-  readOutput(*flags, out);
+  readOutput(*given, out);
   if (out.help || out.version)
     return out;
-  readData(*flags, out);
-  readOptimizer(*flags, metadata, out);
-  readState(*flags, out);
-  if (Status s = checkTogether(*flags, out); !s)
+  auto kept = findKeptSettings(*given, table);
+  if (!kept) {
+    // What is wrong with the flags alone comes first. Flags that need nothing
+    // of the checkpoint go on to who chooses it, behind the lock.
+    if (Status s =
+            readOptions(*given, *given, /*keptKnown=*/false, metadata, out);
+        !s)
+      return s.takeError();
+    if (checkProgram(*given, metadata, out) && checkTraining(metadata, out))
+      return out;
+    return kept.takeError();
+  }
+  std::vector<std::string> all = kept->args;
+  all.insert(all.end(), args.begin(), args.end());
+  auto flags = table.parse(all, parse);
+  if (!flags)
+    return flags.takeError();
+  out = RunOptions();
+  readOutput(*flags, out);
+  if (Status s = readOptions(*given, *flags, /*keptKnown=*/true, metadata, out);
+      !s)
     return s.takeError();
   if (Status s = checkProgram(*flags, metadata, out); !s)
     return s.takeError();
   if (Status s = checkTraining(metadata, out); !s)
     return s.takeError();
+  out.record = recordOf(*flags, table, *kept, metadata);
+  out.kept = std::move(kept->args);
   return out;
 }

@@ -1,5 +1,6 @@
 //===- TensorData.cpp - Rows of named tensors -----------------------------===//
 
+#include "weft/Formats/Digest.h"
 #include "weft/Formats/Safetensors.h"
 #include "weft/Formats/Text.h"
 #include "weft/Runtime/DTypes.h"
@@ -16,13 +17,20 @@ namespace {
 class TensorSource : public DataSource {
 public:
   TensorSource(std::shared_ptr<SafetensorsFile> file, int64_t begin,
-               int64_t end)
-      : file(std::move(file)), begin(begin), end(end) {}
+               int64_t end, int64_t fileRows)
+      : file(std::move(file)), begin(begin), end(end), fileRows(fileRows) {}
 
   int64_t rows() const override { return end - begin; }
 
   std::string describe() const override {
     return file->path() + " (safetensors): " + std::to_string(rows()) + " rows";
+  }
+
+  Expected<DataIdentity> identity() const override {
+    auto digest = digestFile(file->path());
+    if (!digest)
+      return digest.takeError();
+    return DataIdentity{"safetensors", fileRows, std::move(digest->xxh3)};
   }
 
   Status fill(const WeftPort &port, int64_t row, char *out) const override {
@@ -36,6 +44,7 @@ private:
   std::shared_ptr<SafetensorsFile> file;
   int64_t begin;
   int64_t end;
+  int64_t fileRows;
 };
 
 } // namespace
@@ -127,39 +136,59 @@ openFile(const std::string &path, const Metadata &metadata,
 
 static Expected<std::unique_ptr<DataSource>>
 makeSource(std::shared_ptr<SafetensorsFile> file, int64_t begin, int64_t end,
-           const Metadata &metadata, const char *what) {
+           int64_t fileRows, const Metadata &metadata, const char *what) {
   if (end - begin < metadata.batch)
     return inputError(std::string("expects at least one batch of ") + what +
                       ", " + std::to_string(metadata.batch) +
                       " rows, but got " + std::to_string(end - begin))
         .at(file->path());
   std::unique_ptr<DataSource> source =
-      std::make_unique<TensorSource>(std::move(file), begin, end);
+      std::make_unique<TensorSource>(std::move(file), begin, end, fileRows);
   return source;
+}
+
+static int64_t rowsOf(const SafetensorsFile &file,
+                      const std::vector<WeftPort> &ports) {
+  return file.find(ports[0].name)->shape[0];
+}
+
+/// --data, with the tail of it when that is the validation data.
+static Status openTraining(const RunOptions &options, const Metadata &metadata,
+                           const std::vector<WeftPort> &ports, DataSet &set) {
+  auto file = openFile(options.data, metadata, ports);
+  if (!file)
+    return file.takeError();
+  int64_t rows = rowsOf(**file, ports);
+  int64_t tail = int64_t(std::floor(double(rows) * options.valFraction));
+  auto train =
+      makeSource(*file, 0, rows - tail, rows, metadata, "training data");
+  if (!train)
+    return train.takeError();
+  set.train = std::move(*train);
+  if (options.valFraction == 0)
+    return Status::success();
+  auto val =
+      makeSource(*file, rows - tail, rows, rows, metadata, "validation data");
+  if (!val)
+    return val.takeError();
+  set.val = std::move(*val);
+  return Status::success();
 }
 
 Expected<DataSet> weft::openTensorData(const RunOptions &options,
                                        const Metadata &metadata,
                                        const std::vector<WeftPort> &ports) {
   DataSet set;
-  auto file = openFile(options.data, metadata, ports);
+  if (options.readsTraining())
+    if (Status s = openTraining(options, metadata, ports, set); !s)
+      return s.takeError();
+  if (options.valData.empty())
+    return set;
+  auto file = openFile(options.valData, metadata, ports);
   if (!file)
     return file.takeError();
-  int64_t rows = (*file)->find(ports[0].name)->shape[0];
-  int64_t tail = int64_t(std::floor(double(rows) * options.valFraction));
-  auto train = makeSource(*file, 0, rows - tail, metadata, "training data");
-  if (!train)
-    return train.takeError();
-  set.train = std::move(*train);
-  if (!options.valData.empty()) {
-    file = openFile(options.valData, metadata, ports);
-    if (!file)
-      return file.takeError();
-    tail = rows = (*file)->find(ports[0].name)->shape[0];
-  }
-  if (options.valData.empty() && options.valFraction == 0)
-    return set;
-  auto val = makeSource(*file, rows - tail, rows, metadata, "validation data");
+  int64_t rows = rowsOf(**file, ports);
+  auto val = makeSource(*file, 0, rows, rows, metadata, "validation data");
   if (!val)
     return val.takeError();
   set.val = std::move(*val);

@@ -26,6 +26,13 @@ public:
            std::to_string(rows()) + " rows of " + std::to_string(seq);
   }
 
+  Expected<DataIdentity> identity() const override {
+    auto digest = file->digest();
+    if (!digest)
+      return digest.takeError();
+    return DataIdentity{file->description(), file->size(), std::move(*digest)};
+  }
+
   Status fill(const WeftPort &port, int64_t row, char *out) const override {
     int64_t shift = std::strcmp(port.name, "targets") == 0 ? 1 : 0;
     return file->read(begin + row * seq + shift, seq,
@@ -101,25 +108,48 @@ static Status openValidation(const RunOptions &options,
   return Status::success();
 }
 
-Expected<DataSet> weft::openTokenData(const RunOptions &options,
-                                      const Metadata &metadata) {
-  DataSet set;
+/// Bytes are 256 tokens: of a larger vocabulary the rest is never seen.
+static void warnOfBytes(const TokenFile &file, const RunOptions &options,
+                        const Metadata &metadata, DataSet &set) {
+  if (file.description() != "text" || options.byteTokenizer ||
+      metadata.vocab < 4 * 256)
+    return;
+  set.warnings.push_back(
+      file.path() + ": bytes are read as tokens, so at most 256 of the " +
+      std::to_string(metadata.vocab) +
+      " tokens of the model are used; tokenize the text into a .bin file, or "
+      "say --tokenizer=bytes if bytes are meant");
+}
+
+/// --data, with the tail of it when that is the validation data.
+static Status openTraining(const RunOptions &options, const Metadata &metadata,
+                           DataSet &set) {
   auto file = openFile(options.data, options, metadata);
   if (!file)
     return file.takeError();
+  warnOfBytes(**file, options, metadata, set);
   int64_t size = (*file)->size();
   int64_t tail = int64_t(std::floor(double(size) * options.valFraction));
   auto train = makeSource(*file, 0, size - tail, metadata, "training data");
   if (!train)
     return train.takeError();
   set.train = std::move(*train);
-  if (options.valFraction > 0) {
-    auto val = makeSource(*file, size - tail, size, metadata,
-                          "validation data (the tail of the file)");
-    if (!val)
-      return val.takeError();
-    set.val = std::move(*val);
-  }
+  if (options.valFraction == 0)
+    return Status::success();
+  auto val = makeSource(*file, size - tail, size, metadata,
+                        "validation data (the tail of the file)");
+  if (!val)
+    return val.takeError();
+  set.val = std::move(*val);
+  return Status::success();
+}
+
+Expected<DataSet> weft::openTokenData(const RunOptions &options,
+                                      const Metadata &metadata) {
+  DataSet set;
+  if (options.readsTraining())
+    if (Status s = openTraining(options, metadata, set); !s)
+      return s.takeError();
   if (Status s = openValidation(options, metadata, set); !s)
     return s.takeError();
   return set;

@@ -3,6 +3,8 @@
 #include "weft/Runtime/Trainer.h"
 
 #include "weft/Runtime/DTypes.h"
+#include "weft/Runtime/Evaluate.h"
+#include "weft/Runtime/Generate.h"
 #include "weft/Runtime/Ports.h"
 
 #include <chrono>
@@ -32,63 +34,22 @@ Trainer::Trainer(WeftContext &context, const Metadata &metadata,
                  std::unique_ptr<NanHunt> hunt)
     : context(context), metadata(metadata), options(options), data(data),
       faults(faults), micro(*context.findProgram("micro")),
-      apply(*context.findProgram("apply")), eval(context.findProgram("eval")),
-      microPorts(dataInputs(micro)), now(state),
+      apply(*context.findProgram("apply")), microPorts(dataInputs(micro)),
+      now(state),
       progress(options.progress, state.step + 1, *options.steps,
                options.logEvery, metadata.isLanguageModel() ? "tok" : "rows"),
       lastStep(*options.steps), firstStep(state.step + 1),
       hunt(std::move(hunt)), scaler(LossScaler::of(*context.executable())) {
-  if (eval)
-    evalPorts = dataInputs(*eval);
   order =
       RowOrder(data.train->rows(), now.cursor.shuffle, now.cursor.shuffleSeed);
   if (options.stopAfter > 0)
     lastStep = std::min(lastStep, state.step + options.stopAfter);
 }
 
-Status Trainer::fillRows(const WeftProgram &program,
-                         const std::vector<WeftPort> &ports,
-                         const DataSource &source, const RowOrder &rows,
-                         int64_t firstRow) {
-  for (const WeftPort &port : ports) {
-    const int64_t count = port.dims[0], bytes = port.bytes / count;
-    char *out = static_cast<char *>(context.data(port));
-    for (int64_t i = 0; i < count; ++i)
-      if (Status s =
-              source.fill(port, rows.dataRow(firstRow + i), out + i * bytes);
-          !s)
-        return s;
-  }
-  return Status::success();
-}
-
-/// Adds the loss of one run of a program, and the terms that have names.
-static void addLosses(const WeftContext &context, const WeftProgram &program,
-                      double &loss, NamedNumbers &losses) {
-  size_t next = 0;
-  for (int32_t i = 0; i < program.numOutputs; ++i) {
-    const WeftPort &port = program.outputs[i];
-    if (std::strcmp(port.name, "loss") == 0) {
-      loss += readNumber(context, port);
-      continue;
-    }
-    if (next == losses.size())
-      losses.push_back({port.name, 0.0});
-    losses[next++].second += readNumber(context, port);
-  }
-}
-
-/// Sums over `count` runs become means.
-static void takeMeans(int64_t count, double &loss, NamedNumbers &losses) {
-  loss /= double(count);
-  for (auto &[name, value] : losses)
-    value /= double(count);
-}
-
 Status Trainer::microStep(int64_t k, StepReport &report) {
   auto start = Clock::now();
   int64_t row = now.cursor.rows;
-  if (Status s = fillRows(micro, microPorts, *data.train, order, row); !s)
+  if (Status s = fillRows(context, microPorts, *data.train, order, row); !s)
     return s;
   setInput(context, micro, "loss_seed", 1.0 / double(options.accum));
   setInput(context, micro, "accumulate", k == 0 ? 0.0 : 1.0);
@@ -137,6 +98,7 @@ Status Trainer::update(StepReport &report) {
 Status Trainer::trainStep(StepReport &report) {
   auto start = Clock::now();
   report.step = now.step + 1;
+  now.valLoss.reset();
   int64_t firstRow = now.cursor.rows;
   if (hunt)
     hunt->begin();
@@ -160,27 +122,37 @@ Status Trainer::trainStep(StepReport &report) {
 }
 
 Status Trainer::evaluate(MetricsLog &metrics) {
-  int64_t batches = data.val->rows() / metadata.batch;
-  if (options.evalSteps > 0)
-    batches = std::min(batches, options.evalSteps);
-  double loss = 0.0;
-  NamedNumbers losses;
   if (hunt)
     hunt->begin();
-  RowOrder inOrder(data.val->rows(), false, 0);
-  for (int64_t i = 0; i < batches; ++i) {
-    if (Status s =
-            fillRows(*eval, evalPorts, *data.val, inOrder, i * metadata.batch);
-        !s)
-      return s;
-    if (Status s = runChecked(context, *eval); !s)
-      return s;
-    addLosses(context, *eval, loss, losses);
-  }
-  takeMeans(batches, loss, losses);
-  reportFirstBad(now.step, std::isfinite(loss));
-  progress.eval(now.step, loss, losses);
-  return metrics.line(evalJson(now.step, loss, losses));
+  auto report = weft::evaluate(
+      context, metadata, *data.val,
+      countBatches(*data.val, metadata.batch, options.evalSteps));
+  if (!report)
+    return report.takeError();
+  report->step = now.step;
+  reportFirstBad(now.step, std::isfinite(report->loss));
+  if (std::isfinite(report->loss))
+    now.valLoss = report->loss;
+  progress.eval(*report);
+  return metrics.line(evalJson(*report));
+}
+
+/// A sample of the prompt, as the weights are now.
+Status Trainer::sample(MetricsLog &metrics) {
+  auto text = generateText(context, metadata, options, now.seed);
+  if (!text)
+    return text.takeError();
+  const std::string whole = *options.generate + *text;
+  progress.sample(now.step, whole);
+  return metrics.line(sampleJson(now.step, whole));
+}
+
+/// Whether this step has the lowest validation loss of the save directory.
+bool Trainer::isBest() {
+  if (!options.keepBest || !now.valLoss || (best && *now.valLoss >= *best))
+    return false;
+  best = now.valLoss;
+  return true;
 }
 
 Status Trainer::save(CheckpointWriter &writer) {
@@ -198,7 +170,10 @@ Status Trainer::finishStep(StepReport &report, MetricsLog &metrics) {
     return s;
   bool due = options.evalEvery > 0 && now.step % options.evalEvery == 0;
   if (data.val && (due || now.step == lastStep))
-    return evaluate(metrics);
+    if (Status s = evaluate(metrics); !s)
+      return s;
+  if (options.sampleEvery > 0 && now.step % options.sampleEvery == 0)
+    return sample(metrics);
   return Status::success();
 }
 
@@ -212,7 +187,8 @@ Expected<ExitCode> Trainer::loop(MetricsLog &metrics, CheckpointWriter *writer,
       return s.takeError();
     bool stop = signals.stopSignal() != 0;
     bool due = options.saveEvery > 0 && now.step % options.saveEvery == 0;
-    if (writer && (due || stop || now.step == lastStep))
+    bool isBestYet = isBest();
+    if (writer && (due || stop || isBestYet || now.step == lastStep))
       if (Status s = save(*writer); !s)
         return s.takeError();
     if (stop && now.step < lastStep) {
@@ -230,6 +206,12 @@ Expected<ExitCode> Trainer::run(MetricsLog &metrics, CheckpointWriter *writer,
   if (now.step >= *options.steps)
     progress.note("already at step " + std::to_string(now.step) + " of " +
                   std::to_string(*options.steps));
+  if (writer && options.keepBest) {
+    auto known = writer->bestLoss();
+    if (!known)
+      return known.takeError();
+    best = *known;
+  }
   auto code = loop(metrics, writer, signals);
   progress.finish();
   return code;

@@ -71,6 +71,7 @@ struct StepEntry {
   std::string path;
   /// Why its manifest cannot be used.
   std::optional<Error> problem;
+  std::optional<double> valLoss = {}; // of an evaluation after it
 };
 
 /// A step directory that is not retired while the object lives.
@@ -87,15 +88,23 @@ Expected<std::vector<StepEntry>> listSteps(const std::string &saveDirectory);
 
 /// Whether a folder is a step directory: it has a manifest.
 Expected<bool> isStepDirectory(const std::string &folder);
-/// The step directory that `folder` means: itself, or the newest of a save
-/// directory. None is a checkpoint error.
+/// What `DIR/best` means, unless there is a directory of that name: the best
+/// step of the save directory DIR. Nothing for any other path.
+Expected<std::optional<std::string>> findBestStep(const std::string &path);
+/// The step directory that `folder` means: itself, the newest of a save
+/// directory, or the best one (`DIR/best`). None is a checkpoint error.
 Expected<HeldStep> holdStep(const std::string &folder);
 
-/// Removes all but the `keep` newest usable steps (keep <= 0 keeps all).
-/// Unusable ones are left alone; those that someone reads stay until the next
-/// time. A step is first renamed to a temporary name, so that a half-deleted
-/// one is never taken for a step.
-Status retireSteps(const std::string &saveDirectory, int64_t keep);
+/// The usable step with the lowest validation loss, the earliest of equal ones;
+/// null if none has one.
+const StepEntry *findBest(const std::vector<StepEntry> &steps);
+
+/// Removes all but the `keep` newest usable steps (keep <= 0 keeps all) and,
+/// with `keepBest`, the best one. Unusable ones are left alone; those that
+/// someone reads stay until the next time. A step is first renamed to a
+/// temporary name, so that a half-deleted one is never taken for a step.
+Status retireSteps(const std::string &saveDirectory, int64_t keep,
+                   bool keepBest = false);
 /// Renames a damaged step to `NAME.damaged`, or `NAME.damaged.2` and so on if
 /// the name is taken; returns the name.
 Expected<std::string> setAside(const StepEntry &entry);

@@ -10,6 +10,7 @@
 #ifndef WEFT_FORMATS_MANIFEST_H
 #define WEFT_FORMATS_MANIFEST_H
 
+#include "weft/Formats/RunRecord.h"
 #include "weft/Formats/Safetensors.h"
 
 namespace weft {
@@ -53,6 +54,8 @@ struct Manifest {
   int64_t step = 0;
   int64_t seed = 0;
   DataCursor cursor;
+  std::optional<double> valLoss; // of an evaluation after this step; finite
+  std::optional<RunRecord> run;  // absent in a manifest without a run
   /// Numbers such as the loss scale, by name; finite.
   std::vector<std::pair<std::string, double>> scalars;
   std::vector<ManifestFile> files;

@@ -35,6 +35,8 @@ public:
 
   /// Copies tokens [begin, begin + count) to `out`.
   Status read(int64_t begin, int64_t count, int32_t *out) const;
+  /// XXH3 of all tokens, without a header.
+  Expected<std::string> digest() const;
   /// Every token must be below `vocabulary`; names the first that is not.
   Status check(int64_t vocabulary) const;
 

@@ -25,6 +25,7 @@ struct TrainState {
   int64_t step = 0; // optimizer steps done
   int64_t seed = 0;
   DataCursor cursor;
+  std::optional<double> valLoss; // of an evaluation after this very step
 };
 
 /// A checkpoint that was verified and fits the program.
@@ -83,16 +84,24 @@ int64_t checkpointBytes(const WeftExecutable &executable);
 /// A storage error if a checkpoint of `bytes` has no room.
 Status checkRoom(int64_t bytes, uint64_t room, const std::string &saveDir);
 
+struct SavePolicy {
+  std::string saveDir;
+  int64_t keep = 0; // 0: all
+  bool keepBest = false;
+};
+
 /// Writes checkpoints of one run.
 class CheckpointWriter {
 public:
   CheckpointWriter(const WeftContext &context, const Metadata &metadata,
-                   std::string saveDir, int64_t keep, const Faults &faults)
-      : context(context), metadata(metadata), saveDir(std::move(saveDir)),
-        keep(keep), faults(faults) {}
+                   RunRecord record, SavePolicy policy, const Faults &faults)
+      : context(context), metadata(metadata), record(std::move(record)),
+        policy(std::move(policy)), faults(faults) {}
 
   /// Checks that a step can be written into the directory and has room.
   Status prepare(int64_t nextStep) const;
+  /// The lowest validation loss of the steps that are there.
+  Expected<std::optional<double>> bestLoss() const;
   /// Saves and commits; returns the step directory. On an error nothing of
   /// this save stays and older checkpoints are untouched. Old ones that cannot
   /// be removed are a warning.
@@ -101,12 +110,13 @@ public:
 private:
   Expected<FileDigest> writeTensors(const std::string &path,
                                     Manifest &manifest) const;
+  void retire() const;
   Expected<std::string> writeStep(const TrainState &state);
 
   const WeftContext &context;
   const Metadata &metadata;
-  std::string saveDir;
-  int64_t keep;
+  RunRecord record;
+  const SavePolicy policy;
   const Faults &faults;
   int64_t saves = 0;
 };

@@ -27,14 +27,18 @@ public:
   virtual int64_t rows() const = 0;
   /// "text, 5242 tokens, 40 rows of 128".
   virtual std::string describe() const = 0;
+  /// What the whole file holds; reads all of it.
+  virtual Expected<DataIdentity> identity() const = 0;
   /// Copies row `row` to `out`, which has the bytes of one row of `port`.
   virtual Status fill(const WeftPort &port, int64_t row, char *out) const = 0;
 };
 
-/// Training rows and, when asked for, validation rows.
+/// Training rows, unless only --val-data is evaluated, and validation rows,
+/// when asked for.
 struct DataSet {
   std::unique_ptr<DataSource> train;
   std::unique_ptr<DataSource> val;
+  std::vector<std::string> warnings;
 };
 
 /// Opens and checks the data of a run for the model inputs `ports` (those of

@@ -8,7 +8,7 @@
 #ifndef WEFT_RUNTIME_METADATA_H
 #define WEFT_RUNTIME_METADATA_H
 
-#include "weft/Formats/Json.h"
+#include "weft/Formats/RunRecord.h"
 
 #include <cstdint>
 #include <map>
@@ -46,6 +46,8 @@ struct Metadata {
   std::string clipNorm; // "2", "inf", or "" when the program cannot clip
   std::vector<std::string> optimizers;
   std::map<std::string, std::string> defaults;
+  /// Compile flags that numbers depend on, as they were given or by default.
+  Settings options;
   std::map<std::string, InputLimit> inputLimits;
   std::vector<InitialFile> initialWeights;
   std::vector<std::string> ignoredWeights; // suffixes of tensor names

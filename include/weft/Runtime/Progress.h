@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,13 +40,21 @@ struct StepReport {
   int64_t memoryBytes = 0;
 };
 
+/// The numbers of an evaluation.
+struct EvalReport {
+  int64_t step = 0;
+  double loss = 0.0;
+  NamedNumbers losses;
+  std::optional<double> perplexity; // of a language model
+};
+
 enum class ProgressKind { Bar, Line, Json, None };
 
 /// The metrics object of a step without a line end; also the JSON progress.
 std::string stepJson(const StepReport &report);
-/// The metrics object of an evaluation.
-std::string evalJson(int64_t step, double valLoss,
-                     const NamedNumbers &losses = {});
+/// The metrics object of an evaluation, and of a sample.
+std::string evalJson(const EvalReport &report);
+std::string sampleJson(int64_t step, const std::string &text);
 /// 1234567 as "1.18 MiB".
 std::string humanBytes(int64_t bytes);
 
@@ -66,7 +75,8 @@ public:
            int64_t logEvery, std::string unit);
 
   void step(const StepReport &report);
-  void eval(int64_t step, double valLoss, const NamedNumbers &losses = {});
+  void eval(const EvalReport &report);
+  void sample(int64_t step, const std::string &text);
   /// A line of prose between steps ("saved run/step_00000010").
   void note(const std::string &text);
   /// Ends the line of the bar.

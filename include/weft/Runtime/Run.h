@@ -35,6 +35,8 @@ private:
   Status openInputs();
   Status lockSaves();
   Status chooseState();
+  Status identifyData();
+  void warnOfChanges() const;
   Status allocate();
   Status checkThreads() const;
   Status loadState();
@@ -42,12 +44,15 @@ private:
   Expected<ExitCode> train();
   Expected<MetricsStart> metricsStart() const;
   Expected<MetricsLog> openMetrics() const;
+  void warnOfRandomWeights(const char *what) const;
+  Status evaluateAlone();
   Status sample();
 
   /// The lines that --dry-run prints and a run begins with.
   std::string describe() const;
   std::string describeTypes() const;
   std::string describeScaler() const;
+  std::string describeData() const;
   std::string describeTraining() const;
   /// The first line of the metrics.
   std::string metricsHeader() const;
@@ -60,6 +65,7 @@ private:
 
   SaveLock lock;
   DataSet data;
+  RunRecord record;
   std::optional<ResumePoint> resume;
   std::optional<InitialWeights> weights;
   TrainState state;

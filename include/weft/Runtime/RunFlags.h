@@ -10,6 +10,7 @@
 
 #include "weft/Formats/Flags.h"
 #include "weft/Formats/TokenFile.h"
+#include "weft/Runtime/KeptFlags.h"
 #include "weft/Runtime/LearningRate.h"
 #include "weft/Runtime/Metadata.h"
 #include "weft/Runtime/Progress.h"
@@ -49,22 +50,31 @@ struct RunOptions {
   int64_t threads = 0;  // 0: as many as the process may use
 
   int64_t logEvery = 1, evalEvery = 0, evalSteps = 0;
+  bool evalOnly = false;
   std::string saveDir;
   int64_t saveEvery = 0, keep = 0;
+  bool keepBest = false;
   ResumeKind resume = ResumeKind::Never;
   std::string resumePath;
   std::string metrics, trace, dumpGrads;
   ProgressKind progress = ProgressKind::Line;
 
   std::optional<std::string> generate;
-  int64_t maxNewTokens = 100, topK = 0;
+  int64_t maxNewTokens = 100, topK = 0, sampleEvery = 0;
   double temperature = 1.0;
 
   bool dryRun = false, help = false, version = false;
+  /// Taken from the checkpoint that the run continues, as "--lr=0.001".
+  std::vector<std::string> kept;
+  RunRecord record; // for the next checkpoints, without the data
   /// Hyper-parameters that were given on the command line, by flag name.
   std::vector<std::string> given;
 
-  bool trains() const { return steps && *steps > 0; }
+  bool trains() const { return steps && *steps > 0 && !evalOnly; }
+  /// Whether the rows of --data are needed, not those of --val-data alone.
+  bool readsTraining() const {
+    return trains() || (evalOnly && valData.empty());
+  }
 };
 
 /// Parses the command line of an executable; the defaults recorded in

@@ -37,9 +37,6 @@ private:
                           const SignalScope &signals);
   Status trainStep(StepReport &report);
   Status microStep(int64_t k, StepReport &report);
-  Status fillRows(const WeftProgram &program,
-                  const std::vector<WeftPort> &ports, const DataSource &source,
-                  const RowOrder &order, int64_t firstRow);
   Status update(StepReport &report);
   void injectFaults();
   Status nonFinite(int64_t step) const;
@@ -59,6 +56,8 @@ private:
   Status dumpGradients() const;
   Status finishStep(StepReport &report, MetricsLog &metrics);
   Status evaluate(MetricsLog &metrics);
+  Status sample(MetricsLog &metrics);
+  bool isBest();
   Status save(CheckpointWriter &writer);
 
   WeftContext &context;
@@ -67,10 +66,10 @@ private:
   const DataSet &data;
   const Faults &faults;
   const WeftProgram &micro, &apply;
-  const WeftProgram *eval;
-  std::vector<WeftPort> microPorts, evalPorts;
+  std::vector<WeftPort> microPorts;
   RowOrder order;
   TrainState now;
+  std::optional<double> best; // validation loss, with --keep-best
   Progress progress;
   int64_t lastStep; // of this run
   int64_t firstStep;
@@ -87,6 +86,9 @@ private:
 /// a batch: else exit 70.
 Status checkTrainable(const WeftExecutable &executable,
                       const Metadata &metadata, const DataSet &data);
+/// The same for a run that only evaluates.
+Status checkEvaluable(const WeftExecutable &executable,
+                      const Metadata &metadata);
 
 /// The hyper-parameter flags that were given reach the update: exit 2 if the
 /// program has no such input.

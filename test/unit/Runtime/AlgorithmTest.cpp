@@ -232,7 +232,7 @@ TEST(Progress, notANumberHasNoSign) {
   Progress progress(ProgressKind::Line, 1, 1, 1, "rows");
   testing::internal::CaptureStdout();
   progress.step(report);
-  progress.eval(1, -std::nan(""));
+  progress.eval({1, -std::nan(""), {}, {}});
   std::string text = testing::internal::GetCapturedStdout();
   EXPECT_EQ(text.find("step 1/1  loss nan (term nan)  lr 0  norm nan  "), 0u)
       << text;
@@ -260,7 +260,7 @@ TEST(StepJson, saysWhatTheScaleDid) {
                            R"("found_inf":{"default":true,"slow":false})",
                            R"("losses":{"mlm":1.5,"nsp":null})"})
     EXPECT_NE(json.find(part), std::string::npos) << part << " in " << json;
-  EXPECT_EQ(evalJson(3, 0.5, {{"mlm", 0.25}}),
+  EXPECT_EQ(evalJson({3, 0.5, {{"mlm", 0.25}}, {}}),
             R"({"step":3,"val_loss":0.5,"val_losses":{"mlm":0.25}})");
 }
 

@@ -10,8 +10,10 @@ class MetricsTest : public ToyTest {
 protected:
   void SetUp() override {
     ToyTest::SetUp();
-    ASSERT_EQ(
-        train({"--steps", "6", "--save-dir", "a", "--metrics", "m"}).status, 0);
+    ASSERT_EQ(train({"--steps", "8", "--stop-after", "6", "--save-dir", "a",
+                     "--metrics", "m"})
+                  .status,
+              0);
     whole = read("m");
   }
   ToolResult resume(const Args &more = {}) const {

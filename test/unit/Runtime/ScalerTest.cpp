@@ -103,7 +103,8 @@ protected:
     std::memcpy(context->at(kState), state.data(), 24);
     std::filesystem::remove_all(path("ck"));
     Faults faults;
-    CheckpointWriter writer(*context, program.metadata, path("ck"), 0, faults);
+    CheckpointWriter writer(*context, program.metadata, RunRecord(),
+                            SavePolicy{path("ck"), 0, false}, faults);
     EXPECT_TRUE(writer.prepare(1).ok());
     TrainState at;
     at.step = 1;

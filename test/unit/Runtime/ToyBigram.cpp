@@ -158,6 +158,7 @@ const char metadata[] = R"({
   "fingerprint": "bigram-128", "precision": "f32", "recipe": "amp", "target": "cpu", "cpu_features": ["sse2"],
   "vocab": 128, "seq": 8, "batch": 4, "accumulation": true, "clip_norm": 2,
   "optimizers": ["adamw"], "defaults": {"lr": 0.05},
+  "options": {"precision": "f32"},
   "config": "{\"model_type\": \"toy\"}\n"})";
 
 const WeftExecutable executable = {WEFT_ABI_VERSION,   5,       5,    0,

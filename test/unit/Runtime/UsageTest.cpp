@@ -40,7 +40,7 @@ TEST_F(UsageTest, flagsThatDoNotFitTogether) {
       {{"--temperature", "0"}, "--temperature expects --generate\n"},
       {{"--top-k", "5"}, "--top-k expects --generate\n"},
       {{"--generate", "a", "--metrics", "m"},
-       "--metrics expects a run that trains (--steps above 0)\n"},
+       "--metrics expects a run that trains (--steps above 0) or evaluates\n"},
       {{"--generate", "a", "--steps", "0", "--trace", "t"},
        "--trace expects a run that trains (--steps above 0)\n"},
       {{"--generate", "a", "--dump-grads", "g"},

@@ -1,0 +1,45 @@
+//===- RunRecord.h - What a checkpoint knows of its run ---------*- C++ -*-===//
+//
+// The flags, the data and the program of the run that saved a checkpoint: so
+// that a resumed run goes on as it was, and says what has changed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_FORMATS_RUNRECORD_H
+#define WEFT_FORMATS_RUNRECORD_H
+
+#include "weft/Formats/Json.h"
+
+namespace weft {
+
+/// Texts by the name of a flag, in order.
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+/// The text of a setting, or null.
+const std::string *findSetting(const Settings &settings, std::string_view name);
+
+/// What a data file holds, whatever its path.
+struct DataIdentity {
+  std::string kind;   // "text", "llm.c u16", "u16", ..., "safetensors"
+  int64_t length = 0; // tokens, or rows
+  std::string xxh3;   // of the tokens, or of the file
+
+  bool operator==(const DataIdentity &other) const {
+    return kind == other.kind && length == other.length && xxh3 == other.xxh3;
+  }
+};
+
+struct RunRecord {
+  Settings flags;   // of the run, also those at their defaults
+  Settings files;   // absolute paths of the flags that name files
+  Settings program; // compile-time options
+  std::optional<DataIdentity> data, valData;
+
+  Json json() const;
+  /// Every error is one at its place in the document.
+  static Expected<RunRecord> read(const JsonCursor &at);
+};
+
+} // namespace weft
+
+#endif // WEFT_FORMATS_RUNRECORD_H

@@ -1,0 +1,174 @@
+//===- EvaluateTest.cpp - Evaluation alone, the best step, samples --------===//
+
+#include "ToyTool.h"
+
+#include <cmath>
+
+using namespace weft;
+
+namespace {
+
+class EvaluateTest : public ToyTest {
+protected:
+  void SetUp() override {
+    ToyTest::SetUp();
+    write("val.txt", read("text.txt").substr(0, 700));
+  }
+  double number(const Json &line, const char *key) const {
+    const Json *value = line.find(key);
+    EXPECT_TRUE(value) << key << " in " << line.compact();
+    return value ? value->asDouble() : NAN;
+  }
+};
+
+TEST_F(EvaluateTest, aloneGivesTheLossOfTheTraining) {
+  ASSERT_EQ(train({"--steps", "6", "--save-dir", "a", "--val-data", "val.txt",
+                   "--eval-steps", "0", "--metrics", "m"})
+                .status,
+            0);
+  const Json trained = lines("m").back();
+  const Args before = list("a");
+  auto run = bigram({"--eval-only", "--val-data", "val.txt", "--resume", "a",
+                     "--progress", "json"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.err, "");
+  EXPECT_EQ(run.out, trained.compact() + "\n");
+  EXPECT_NEAR(number(trained, "perplexity"),
+              std::exp(number(trained, "val_loss")), 1e-9);
+  EXPECT_EQ(list("a"), before) << "nothing is saved";
+  // The data of the run is kept; the metrics go on.
+  auto line = bigram({"--eval-only", "--resume", "a", "--metrics", "m"});
+  ASSERT_EQ(line.status, 0) << line.err;
+  EXPECT_NE(line.out.find("\nstep 6  val_loss "), std::string::npos);
+  EXPECT_NE(line.out.find("  perplexity "), std::string::npos);
+  EXPECT_NE(line.out.find("evaluate  21 batches of 4 rows\n"),
+            std::string::npos)
+      << line.out;
+  auto all = lines("m");
+  EXPECT_EQ(all.size(), 9u);
+  EXPECT_EQ(all.back(), trained);
+}
+
+TEST_F(EvaluateTest, aloneOfTheTailAndOfRandomWeights) {
+  auto run = bigram({"--eval-only", "--data", "text.txt", "--val-fraction",
+                     "0.2", "--eval-steps", "2", "--progress", "json"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.err, "weft: warning: evaluating random weights; --resume or "
+                     "--init-from gives others\n");
+  EXPECT_EQ(run.out.compare(0, 21, "{\"step\":0,\"val_loss\":"), 0) << run.out;
+}
+
+TEST_F(EvaluateTest, wrongFlags) {
+  struct Case {
+    Args args;
+    std::string message;
+  };
+  const Case cases[] = {
+      {{"--eval-only"}, "--eval-only expects --val-data or --val-fraction\n"},
+      {{"--eval-only", "--val-fraction", "0.5"}, "expects --data FILE\n"},
+      {{"--eval-only", "--val-data", "v", "--steps", "3"},
+       "--steps expects a run that trains, not --eval-only\n"},
+      {{"--eval-only", "--val-data", "v", "--eval-every", "3"},
+       "--eval-every expects a run that trains (--steps above 0)\n"},
+      {{"--eval-only", "--val-data", "v", "--trace", "t"},
+       "--trace expects a run that trains (--steps above 0)\n"},
+      {{"--keep-best", "--save-dir", "a", "--steps", "3", "--data", "x"},
+       "--keep-best expects --val-data or --val-fraction\n"},
+      {{"--keep-best", "--val-data", "v", "--steps", "3", "--data", "x"},
+       "--keep-best expects --save-dir\n"},
+      {{"--sample-every", "3", "--steps", "3", "--data", "x"},
+       "--sample-every expects --generate\n"},
+      {{"--sample-every", "3", "--generate", "x"},
+       "--sample-every expects a run that trains (--steps above 0)\n"},
+  };
+  for (const Case &one : cases)
+    expectError(bigram(one.args), 2, one.message);
+  expectError(bigram({"--eval-only", "--val-data", "none"}), 3,
+              "none: cannot open: no such file or directory\n");
+}
+
+TEST_F(EvaluateTest, theBestCheckpointIsKept) {
+  // A learning rate that first helps and then ruins the model.
+  Args args = {"--steps",
+               "12",
+               "--save-dir",
+               "a",
+               "--lr",
+               "2",
+               "--val-data",
+               "val.txt",
+               "--eval-every",
+               "1",
+               "--keep",
+               "1",
+               "--keep-best",
+               "--save-every",
+               "4",
+               "--metrics",
+               "m"};
+  auto run = train(args);
+  ASSERT_EQ(run.status, 0) << run.err;
+  double least = INFINITY;
+  int64_t best = 0;
+  for (const Json &line : lines("m"))
+    if (const Json *loss = line.find("val_loss"))
+      if (loss->asDouble() < least) {
+        least = loss->asDouble();
+        best = line.find("step")->asInt();
+      }
+  ASSERT_LT(best, 12) << "the case must not end with its best step";
+  char name[32];
+  std::snprintf(name, sizeof name, "step_%08d", int(best));
+  EXPECT_EQ(list("a"), (Args{name, "step_00000012"}));
+  auto text = bigram({"--eval-only", "--resume", "a/best", "--val-data",
+                      "val.txt", "--progress", "json"});
+  ASSERT_EQ(text.status, 0) << text.err;
+  auto json = parseJson(text.out, "out");
+  ASSERT_TRUE(json.ok());
+  EXPECT_EQ(json->find("step")->asInt(), best);
+  expectError(bigram({"--resume", "text.txt/best", "--eval-only"}), 5,
+              "text.txt: ");
+}
+
+TEST_F(EvaluateTest, aResumedRunKnowsTheBestStep) {
+  Args args = {"--steps",    "12",      "--save-dir",   "a", "--lr",   "2",
+               "--val-data", "val.txt", "--eval-every", "1", "--keep", "1",
+               "--keep-best"};
+  ASSERT_EQ(train(args).status, 0);
+  args[3] = "b";
+  args.insert(args.end(), {"--stop-after", "8"});
+  ASSERT_EQ(train(args).status, 0);
+  ASSERT_EQ(bigram({"--resume", "b", "--progress", "none"}).status, 0);
+  EXPECT_EQ(list("a"), list("b"));
+  for (const std::string &step : list("a"))
+    expectSameFiles("a/" + step, "b/" + step);
+}
+
+TEST_F(EvaluateTest, noBestStepIsAnError) {
+  ASSERT_EQ(train({"--steps", "2", "--save-dir", "a"}).status, 0);
+  expectError(bigram({"--resume", "a/best", "--generate", "x"}), 5,
+              "a: expects a checkpoint with a validation loss, but found none");
+}
+
+TEST_F(EvaluateTest, samplesDuringTrainingChangeNothing) {
+  ASSERT_EQ(train({"--steps", "6", "--save-dir", "a"}).status, 0);
+  auto run =
+      bigram({"--data", "text.txt", "--steps", "6", "--save-dir", "b",
+              "--generate", "th", "--sample-every", "2", "--max-new-tokens",
+              "4", "--metrics", "m", "--progress", "json"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  expectSameFiles("a/step_00000006", "b/step_00000006");
+  int samples = 0;
+  for (const Json &line : lines("m"))
+    if (const Json *sample = line.find("sample")) {
+      ++samples;
+      EXPECT_EQ(sample->asString().compare(0, 2, "th"), 0);
+      EXPECT_NE(run.out.find(line.compact() + "\n"), std::string::npos);
+    }
+  EXPECT_EQ(samples, 3);
+  run = bigram({"--data", "text.txt", "--steps", "2", "--generate", "th",
+                "--sample-every", "1", "--progress", "line"});
+  EXPECT_NE(run.out.find("\nstep 1  sample\nth"), std::string::npos) << run.out;
+}
+
+} // namespace

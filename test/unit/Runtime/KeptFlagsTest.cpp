@@ -1,0 +1,151 @@
+//===- KeptFlagsTest.cpp - The flags that a resumed run goes on with ------===//
+
+#include "ToyTool.h"
+
+#include "weft/Formats/Manifest.h"
+#include "weft/Runtime/RunFlags.h"
+
+#include <set>
+
+using namespace weft;
+
+namespace {
+
+class KeptFlagsTest : public ToyTest {
+protected:
+  /// Five of ten steps.
+  void SetUp() override {
+    ToyTest::SetUp();
+    auto run = train({"--steps", "10", "--stop-after", "5", "--save-dir", "a",
+                      "--lr", "1e-2", "--accum", "2", "--val-fraction", "0.1"});
+    ASSERT_EQ(run.status, 0) << run.err;
+  }
+  std::string flag(const std::string &step, const std::string &name) const {
+    auto manifest = Manifest::read(path(step));
+    EXPECT_TRUE(manifest.ok() && manifest->run);
+    const std::string *text = findSetting(manifest->run->flags, name);
+    return text ? *text : "absent";
+  }
+};
+
+TEST_F(KeptFlagsTest, theManifestRecordsFlagsDataAndProgram) {
+  auto manifest = Manifest::read(path("a/step_00000005"));
+  ASSERT_TRUE(manifest.ok() && manifest->run);
+  const RunRecord &run = *manifest->run;
+  EXPECT_EQ(*findSetting(run.flags, "lr"), "0.01");
+  EXPECT_EQ(*findSetting(run.flags, "beta1"), "0.9");
+  EXPECT_EQ(findSetting(run.flags, "stop-after"), nullptr);
+  EXPECT_EQ(findSetting(run.flags, "save-dir"), nullptr);
+  EXPECT_EQ(*findSetting(run.flags, "data"), "text.txt");
+  EXPECT_EQ(*findSetting(run.files, "data"), path("text.txt"));
+  EXPECT_EQ(run.program,
+            (Settings{{"batch", "4"}, {"seq", "8"}, {"precision", "f32"}}));
+  ASSERT_TRUE(run.data);
+  EXPECT_EQ(run.data->kind, "text");
+  EXPECT_EQ(run.data->length, 2760);
+  EXPECT_EQ(run.data->xxh3.size(), 32u);
+  EXPECT_FALSE(run.valData);
+}
+
+TEST_F(KeptFlagsTest, resumeWithoutFlagsGoesOnAsItWas) {
+  auto run = bigram({"--resume", "a"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.err, "");
+  EXPECT_NE(run.out.find("\nkept      --data=text.txt --val-fraction=0.1 "
+                         "--steps=10 --accum=2 --lr=0.01 --save-dir=a\n"),
+            std::string::npos)
+      << run.out;
+  EXPECT_EQ(list("a"), (Args{"step_00000005", "step_00000010"}));
+  EXPECT_EQ(read("a/step_00000005/MANIFEST.json").find("\"lr\": \"0.05\""),
+            std::string::npos);
+  run = bigram({"--resume", "a"});
+  EXPECT_NE(run.out.find("already at step 10 of 10\n"), std::string::npos);
+}
+
+TEST_F(KeptFlagsTest, aGivenFlagOverridesWithAWarning) {
+  auto run = bigram({"--resume", "a", "--lr", "0.020", "--progress", "none"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.err,
+            "weft: warning: --lr was 0.01 in the checkpoint, now 0.02\n");
+  EXPECT_EQ(flag("a/step_00000010", "lr"), "0.02");
+  // The same value in another spelling is no change.
+  run = bigram({"--resume", "a/step_00000005", "--lr", "1e-2", "--save-dir",
+                "b", "--progress", "none"});
+  EXPECT_EQ(run.err, "");
+  EXPECT_EQ(flag("b/step_00000010", "lr"), "0.01");
+}
+
+TEST_F(KeptFlagsTest, aGivenFlagTakesTheMeaningOfAKeptOne) {
+  ASSERT_EQ(bigram({"--resume", "a", "--lr-schedule", "cosine", "--min-lr",
+                    "0.001", "--stop-after", "1"})
+                .status,
+            0);
+  auto run = bigram({"--resume", "a", "--lr-schedule", "constant",
+                     "--stop-after", "1", "--progress", "none"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  write("val.txt", read("text.txt").substr(0, 500));
+  run =
+      bigram({"--resume", "a", "--val-data", "val.txt", "--progress", "none"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(flag("a/step_00000010", "val-fraction"), "0");
+  EXPECT_EQ(flag("a/step_00000010", "val-data"), "val.txt");
+}
+
+TEST_F(KeptFlagsTest, saveDirNoneSavesNothing) {
+  auto run = bigram({"--resume", "a", "--save-dir", "none"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(list("a"), Args{"step_00000005"});
+}
+
+TEST_F(KeptFlagsTest, aSampleTakesNoFlagsOfTheTraining) {
+  auto run = bigram({"--resume", "a", "--generate", "th", "--seed", "9",
+                     "--max-new-tokens", "3"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.out.size(), 6u) << run.out;
+  EXPECT_EQ(list("a"), Args{"step_00000005"});
+}
+
+TEST_F(KeptFlagsTest, wrongFlagsComeBeforeAMissingCheckpoint) {
+  expectError(bigram({"--resume", "nowhere", "--init-from", "x"}), 2,
+              "--init-from expects a run that does not resume\n");
+  expectError(bigram({"--resume", "nowhere"}), 5, "nowhere: ");
+}
+
+TEST_F(KeptFlagsTest, aManifestWithoutARunKeepsNothing) {
+  auto manifest = Manifest::read(path("a/step_00000005"));
+  ASSERT_TRUE(manifest.ok());
+  manifest->run.reset();
+  ASSERT_TRUE(manifest->write(path("a/step_00000005")).ok());
+  expectError(bigram({"--resume", "a"}), 2, "expects --steps N");
+}
+
+TEST_F(KeptFlagsTest, aRecordWithABadValueIsAnError) {
+  auto manifest = Manifest::read(path("a/step_00000005"));
+  ASSERT_TRUE(manifest.ok());
+  for (auto &[name, text] : manifest->run->flags)
+    if (name == "lr")
+      text = "fast";
+  ASSERT_TRUE(manifest->write(path("a/step_00000005")).ok());
+  expectError(bigram({"--resume", "a"}), 2,
+              "flag '--lr' expects a number from 0 to 1e+30, but got 'fast'");
+}
+
+/// What a resumed run does with a flag is decided, and told, for each of them.
+TEST(KeptFlags, everyFlagIsKeptOrNot) {
+  const std::set<std::string> notKept = {
+      "shuffle",    "stop-after", "seed",      "init-from",
+      "save-dir",   "resume",     "eval-only", "trace",
+      "dump-grads", "progress",   "threads",   "loopback",
+      "timeout",    "dry-run",    "version",   "help"};
+  std::set<std::string> kept, all;
+  for (const KeptFlag &flag : keptFlags())
+    kept.insert(flag.name);
+  for (const FlagSpec &spec : runFlagSpecs()) {
+    all.insert(spec.name);
+    EXPECT_NE(kept.count(spec.name), notKept.count(spec.name)) << spec.name;
+  }
+  for (const std::string &name : kept)
+    EXPECT_EQ(all.count(name), 1u) << name;
+}
+
+} // namespace
