@@ -2,6 +2,8 @@
 
 #include "ToyTool.h"
 
+#include "weft/Runtime/CheckpointTools.h"
+
 #include <cmath>
 
 using namespace weft;
@@ -142,6 +144,22 @@ TEST_F(EvaluateTest, aResumedRunKnowsTheBestStep) {
   EXPECT_EQ(list("a"), list("b"));
   for (const std::string &step : list("a"))
     expectSameFiles("a/" + step, "b/" + step);
+}
+
+TEST_F(EvaluateTest, listsMarkTheBestStep) {
+  ASSERT_EQ(train({"--steps", "3", "--save-dir", "a", "--save-every", "1",
+                   "--val-data", "val.txt", "--eval-every", "1"})
+                .status,
+            0);
+  auto text = listCheckpoint(path("a"));
+  ASSERT_TRUE(text.ok());
+  EXPECT_EQ(text->find("  best\n"), text->size() - 7) << *text;
+  EXPECT_EQ(text->find("step_00000003"), text->rfind("step_")) << *text;
+  for (const char *tool : {"a", "a/best"})
+    EXPECT_TRUE(verifyCheckpoint(path(tool)).ok());
+  auto step = listCheckpoint(path("a/best"));
+  ASSERT_TRUE(step.ok());
+  EXPECT_EQ(step->find("step 3  "), 0u) << *step;
 }
 
 TEST_F(EvaluateTest, noBestStepIsAnError) {
