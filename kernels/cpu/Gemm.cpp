@@ -84,11 +84,27 @@ std::string findWrongType(const GemmShape &s) {
   return "";
 }
 
+/// Far above what a machine holds, and below where oneDNN's own arithmetic
+/// overflows.
+constexpr int64_t kMostRows = int64_t(1) << 30;
+constexpr int64_t kMostElements = int64_t(1) << 34;
+
+bool isTooLarge(const GemmShape &s) {
+  if (std::max({s.batch, s.m, s.n, s.k}) > kMostRows ||
+      std::max({s.lda, s.ldb, s.ldc}) > kMostElements)
+    return true;
+  return std::max({s.m * s.k, s.k * s.n, s.m * s.n}) > kMostElements;
+}
+
 /// A rule the ints break, or "".
 std::string findWrongArgument(const GemmShape &s) {
   if (std::min({s.batch, s.m, s.n, s.k}) < 1)
     return say("batch, M, N and K of at least 1",
                std::min({s.batch, s.m, s.n, s.k}));
+  if (isTooLarge(s))
+    return say("batch, M, N and K of at most 2^30 and matrices of at most 2^34 "
+               "elements",
+               std::max({s.batch, s.m, s.n, s.k}));
   if (s.lda < (s.transA ? s.m : s.k))
     return say("lda of at least the length of a row of A", s.lda);
   if (s.ldb < (s.transB ? s.k : s.n))

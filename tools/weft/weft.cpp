@@ -4,7 +4,10 @@
 
 #include "weft/Pipeline/Version.h"
 
+#include "llvm/Support/ErrorHandling.h"
+
 #include <cstdio>
+#include <new>
 
 using namespace weft;
 
@@ -35,6 +38,20 @@ static void printUsage(std::FILE *stream) {
                        "weft --version the version\n");
 }
 
+/// Memory that the system does not give is no fault of the program.
+static ExitCode runCommand(const Command &command, const Arguments &arguments) {
+  // LLVM is built without exceptions: it asks this function before it aborts.
+  llvm::install_bad_alloc_error_handler(
+      [](void *, const char *, bool) { throw std::bad_alloc(); });
+  try {
+    Expected<ExitCode> code = command.run(arguments);
+    return code ? *code : ExitCode(code.error().report());
+  } catch (const std::bad_alloc &) {
+    return ExitCode(
+        Error(ExitCode::DoesNotFit, "the machine has no memory left").report());
+  }
+}
+
 int main(int argc, char **argv) {
   std::string name = argc > 1 ? argv[1] : "";
   if (name == "--help" || name == "-h" || name == "help") {
@@ -48,8 +65,8 @@ int main(int argc, char **argv) {
   for (const Command &command : kCommands) {
     if (name != command.name)
       continue;
-    Expected<ExitCode> code = command.run(Arguments(argv + 2, argv + argc));
-    return code ? static_cast<int>(*code) : code.error().report();
+    return static_cast<int>(
+        runCommand(command, Arguments(argv + 2, argv + argc)));
   }
   if (name.empty()) {
     printUsage(stderr);

@@ -307,6 +307,10 @@ TEST(Gemm, Errors) {
     expectError(70, message, weft_cpu_gemm, {x, x, x}, ints, {});
   };
   expect("expects batch, M, N and K of at least 1, but got 0", 3, 0);
+  const char *most = "expects batch, M, N and K of at most 2^30 and matrices "
+                     "of at most 2^34 elements, but got ";
+  int64_t large = (int64_t(1) << 30) + 1;
+  expect((most + std::to_string(large)).c_str(), 3, large);
   expect("expects lda of at least the length of a row of A, but got 3", 6, 3);
   expect("expects ldb of at least the length of a row of B, but got 3", 7, 3);
   expect("expects ldc of at least N, but got 3", 8, 3);

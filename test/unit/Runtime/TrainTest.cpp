@@ -198,6 +198,10 @@ TEST_F(TrainTest, unknownFaultIsAUsageError) {
   environment = {"WEFT_FAULT=num:inf@step=1,param=(x,y|b)l"};
   expectError(train({"--steps", "5"}), 6,
               "step 1: expects finite gradients, but that of 'table'");
+  environment = {"WEFT_FAULT=arena:poison=3"};
+  expectError(train({"--steps", "5"}), 2,
+              "WEFT_FAULT expects a fault such as crash@step=3 or "
+              "num:inf@step=2,5-7,param=REGEX, but got 'arena:poison=3'\n");
   environment = {"WEFT_FAULT=crash@stop=3"};
   expectError(train({"--steps", "5"}), 2,
               "WEFT_FAULT expects a fault such as crash@step=3 or "
