@@ -2,7 +2,7 @@
 
 #include "weft/Formats/Digest.h"
 
-#include "weft/Formats/MappedFile.h"
+#include "weft/Formats/CheckedFile.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -51,14 +51,46 @@ std::string Digest::value128() const {
   return hex128(XXH3_128bits_digest(&state->xxh));
 }
 
+std::string digestOfBlocks(const std::vector<std::string> &blocks) {
+  Digest all;
+  for (const std::string &block : blocks)
+    all.update(block);
+  return all.value128();
+}
+
+void BlockDigest::update(const void *data, int64_t bytes) {
+  for (auto from = static_cast<const char *>(data); bytes > 0;) {
+    const int64_t left = digestBlockBytes - result.bytes % digestBlockBytes;
+    const int64_t part = std::min(bytes, left);
+    running.update(from, static_cast<size_t>(part));
+    from += part;
+    bytes -= part;
+    result.bytes += part;
+    if (part == left) {
+      result.blocks.push_back(running.value128());
+      running = Digest();
+    }
+  }
+}
+
+FileDigest BlockDigest::finish() {
+  if (result.bytes % digestBlockBytes)
+    result.blocks.push_back(running.value128());
+  result.xxh3 = digestOfBlocks(result.blocks);
+  return std::move(result);
+}
+
+FileDigest digestBytes(std::string_view bytes) {
+  BlockDigest digest;
+  digest.update(bytes.data(), static_cast<int64_t>(bytes.size()));
+  return digest.finish();
+}
+
 Expected<FileDigest> digestFile(const std::string &path) {
-  auto file = MappedFile::open(path);
+  auto file = InputFile::open(path);
   if (!file)
     return file.takeError();
-  FileDigest result;
-  result.bytes = file->size();
-  result.xxh3 = digest128(file->data(), static_cast<size_t>(file->size()));
-  return result;
+  return CheckedFile(std::move(*file)).digest();
 }
 
 } // namespace weft

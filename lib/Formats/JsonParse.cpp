@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "weft/Formats/InputFile.h"
 #include "weft/Formats/Json.h"
-#include "weft/Formats/MappedFile.h"
 
 #include <nlohmann/json.hpp>
 
@@ -218,12 +218,10 @@ Expected<Json> parseJson(std::string_view text, const std::string &file,
 }
 
 Expected<Json> readJsonFile(const std::string &path, const JsonLimits &limits) {
-  auto mapped = MappedFile::open(path);
-  if (!mapped)
-    return mapped.takeError();
-  return parseJson({reinterpret_cast<const char *>(mapped->data()),
-                    static_cast<size_t>(mapped->size())},
-                   path, limits);
+  auto text = readFile(path, limits.maxBytes);
+  if (!text)
+    return text.takeError();
+  return parseJson(*text, path, limits);
 }
 
 } // namespace weft

@@ -4,12 +4,16 @@
 
 #include "weft/Formats/Durable.h"
 
-#include <cmath>
 #include <set>
 
 namespace weft {
 
 const char *const manifestName = "MANIFEST.json";
+
+Error asDamage(Error error) {
+  return error.hint("the checkpoint is damaged: resume from an older step")
+      .ofCheckpoint();
+}
 
 std::string pieceKey(const std::string &tensor, int64_t begin, int64_t end,
                      int64_t elements) {
@@ -32,13 +36,6 @@ const ManifestTensor *Manifest::findTensor(const std::string &name) const {
   return nullptr;
 }
 
-std::optional<double> Manifest::scalar(const std::string &name) const {
-  for (const auto &[key, value] : scalars)
-    if (key == name)
-      return value;
-  return std::nullopt;
-}
-
 //===----------------------------------------------------------------------===//
 // Rules
 //===----------------------------------------------------------------------===//
@@ -53,6 +50,30 @@ static bool isDigest(const std::string &text) {
          text.find_first_not_of("0123456789abcdef") == text.npos;
 }
 
+/// One digest per block, and the one over them.
+static Status checkDigest(const ManifestFile &file, const std::string &at) {
+  const FileDigest &digest = file.digest;
+  for (const std::string &block : digest.blocks)
+    if (!isDigest(block))
+      return checkpointError("expects digests of 32 hexadecimal digits for " +
+                             inQuotes(file.name) + ", but got " +
+                             inQuotes(block))
+          .at(at);
+  if (int64_t(digest.blocks.size()) != countBlocks(digest.bytes))
+    return checkpointError(
+               "expects " + std::to_string(countBlocks(digest.bytes)) +
+               " digests of blocks for the " + std::to_string(digest.bytes) +
+               " bytes of " + inQuotes(file.name) + ", but got " +
+               std::to_string(digest.blocks.size()))
+        .at(at);
+  if (digestOfBlocks(digest.blocks) != digest.xxh3)
+    return checkpointError("expects digest " + digestOfBlocks(digest.blocks) +
+                           " over the blocks of " + inQuotes(file.name) +
+                           ", but got " + inQuotes(digest.xxh3))
+        .at(at);
+  return Status::success();
+}
+
 static Status checkFiles(const std::vector<ManifestFile> &files,
                          const std::string &at) {
   std::set<std::string> names;
@@ -64,12 +85,26 @@ static Status checkFiles(const std::vector<ManifestFile> &files,
     if (!names.insert(file.name).second)
       return checkpointError("file " + inQuotes(file.name) + " is listed twice")
           .at(at);
-    if (!isDigest(file.xxh3))
-      return checkpointError("expects a digest of 32 hexadecimal digits for " +
-                             inQuotes(file.name) + ", but got " +
-                             inQuotes(file.xxh3))
-          .at(at);
+    if (Status status = checkDigest(file, at); !status)
+      return status;
   }
+  return Status::success();
+}
+
+/// Its kind is known, and its elements have a size in whole bytes.
+static Status checkKind(const ManifestTensor &tensor, const std::string &at) {
+  const std::string &kind = tensor.kind;
+  if (kind != "param" && kind != "optimizer" && kind != "scaler")
+    return checkpointError(
+               "tensor " + inQuotes(tensor.name) +
+               " expects kind param, optimizer or scaler, but got " +
+               inQuotes(kind))
+        .at(at);
+  if (tensorTypeBits(tensor.type) % 8)
+    return checkpointError("tensor " + inQuotes(tensor.name) +
+                           " expects elements of whole bytes, but got " +
+                           tensorTypeName(tensor.type))
+        .at(at);
   return Status::success();
 }
 
@@ -109,10 +144,6 @@ static Status checkPieces(const ManifestTensor &tensor,
 Status Manifest::validate(const std::string &file) const {
   if (Status status = checkFiles(files, file); !status)
     return status;
-  for (const auto &[name, value] : scalars)
-    if (!std::isfinite(value))
-      return checkpointError("scalar " + inQuotes(name) + " is not finite")
-          .at(file);
   std::set<std::string> fileNames, names;
   for (const ManifestFile &entry : files)
     fileNames.insert(entry.name);
@@ -121,6 +152,8 @@ Status Manifest::validate(const std::string &file) const {
       return checkpointError("tensor " + inQuotes(tensor.name) +
                              " is listed twice")
           .at(file);
+    if (Status status = checkKind(tensor, file); !status)
+      return status;
     if (Status status = checkPieces(tensor, fileNames, file); !status)
       return status;
   }
@@ -130,26 +163,6 @@ Status Manifest::validate(const std::string &file) const {
 //===----------------------------------------------------------------------===//
 // Files on disk
 //===----------------------------------------------------------------------===//
-
-static Status verifyFile(const ManifestFile &entry, const std::string &path) {
-  auto digest = digestFile(path);
-  if (!digest)
-    return digest.takeError()
-        .hint("the checkpoint is damaged: resume from an older step")
-        .ofCheckpoint();
-  if (digest->bytes != entry.bytes)
-    return checkpointError("expects " + std::to_string(entry.bytes) +
-                           " bytes, but the file has " +
-                           std::to_string(digest->bytes))
-        .at(path)
-        .hint("the checkpoint is damaged: resume from an older step");
-  if (digest->xxh3 != entry.xxh3)
-    return checkpointError("expects digest " + entry.xxh3 + ", but got " +
-                           digest->xxh3)
-        .at(path)
-        .hint("the checkpoint is damaged: resume from an older step");
-  return Status::success();
-}
 
 static Status verifyPiece(const ManifestTensor &tensor,
                           const ManifestPiece &piece,
@@ -168,25 +181,69 @@ static Status verifyPiece(const ManifestTensor &tensor,
   return Status::success();
 }
 
-Status Manifest::verifyFiles(const std::string &stepDirectory) const {
-  for (const ManifestFile &entry : files)
-    if (Status status = verifyFile(entry, stepDirectory + "/" + entry.name);
-        !status)
-      return status;
-  // Only files that hold pieces are safetensors.
-  std::map<std::string, SafetensorsFile> open;
+Expected<std::unique_ptr<CheckedFile>>
+Manifest::openFile(const std::string &stepDirectory,
+                   const std::string &name) const {
+  const std::string path = stepDirectory + "/" + name;
+  const ManifestFile *entry = findFile(name);
+  if (!entry)
+    return checkpointError("the manifest does not list this file").at(path);
+  auto file = CheckedFile::open(path, entry->digest);
+  if (!file)
+    return asDamage(file.takeError());
+  return file;
+}
+
+Expected<std::string> Manifest::readText(const std::string &stepDirectory,
+                                         const std::string &name) const {
+  auto file = openFile(stepDirectory, name);
+  if (!file)
+    return file.takeError();
+  std::string text(static_cast<size_t>((*file)->size()), '\0');
+  if (Status status = (*file)->read(0, (*file)->size(), text.data()); !status)
+    return asDamage(status.takeError());
+  return text;
+}
+
+Status Manifest::verifyPieces(const SafetensorsFile &file,
+                              const std::string &name) const {
   for (const ManifestTensor &tensor : tensors)
-    for (const ManifestPiece &piece : tensor.pieces) {
-      auto found = open.find(piece.file);
-      if (found == open.end()) {
-        auto file = SafetensorsFile::open(stepDirectory + "/" + piece.file);
-        if (!file)
-          return file.takeError().ofCheckpoint();
-        found = open.emplace(piece.file, std::move(*file)).first;
-      }
-      if (Status status = verifyPiece(tensor, piece, found->second); !status)
-        return status;
-    }
+    for (const ManifestPiece &piece : tensor.pieces)
+      if (piece.file == name)
+        if (Status status = verifyPiece(tensor, piece, file); !status)
+          return status;
+  return Status::success();
+}
+
+/// Reads a whole file, `bytes`, which is of tensors if pieces lie in it.
+static Status verifyFile(const Manifest &manifest, const std::string &name,
+                         bool hasPieces, std::unique_ptr<CheckedFile> bytes) {
+  if (!hasPieces)
+    return bytes->readRest();
+  CheckedFile &source = *bytes;
+  auto file = SafetensorsFile::open(std::move(bytes));
+  if (!file)
+    return file.takeError();
+  if (Status status = manifest.verifyPieces(*file, name); !status)
+    return status;
+  return source.readRest();
+}
+
+Status Manifest::verifyFiles(const std::string &stepDirectory) const {
+  std::set<std::string> withPieces;
+  for (const ManifestTensor &tensor : tensors)
+    for (const ManifestPiece &piece : tensor.pieces)
+      withPieces.insert(piece.file);
+  for (const ManifestFile &entry : files) {
+    auto bytes = openFile(stepDirectory, entry.name);
+    if (!bytes)
+      return bytes.takeError();
+    if (Status status =
+            verifyFile(*this, entry.name, withPieces.count(entry.name) > 0,
+                       std::move(*bytes));
+        !status)
+      return asDamage(status.takeError());
+  }
   return Status::success();
 }
 

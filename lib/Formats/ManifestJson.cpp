@@ -1,6 +1,7 @@
 //===- ManifestJson.cpp - MANIFEST.json text ------------------------------===//
 
 #include "weft/Formats/Durable.h"
+#include "weft/Formats/InputFile.h"
 #include "weft/Formats/Json.h"
 #include "weft/Formats/Manifest.h"
 
@@ -15,7 +16,6 @@ namespace weft {
 static Json cursorJson(const DataCursor &cursor) {
   Json result = Json::object();
   result.set("rows", cursor.rows);
-  result.set("epoch", cursor.epoch);
   result.set("shuffle", cursor.shuffle);
   result.set("shuffle_seed", cursor.shuffleSeed);
   return result;
@@ -56,15 +56,13 @@ std::string Manifest::str() const {
     root.set("val_loss", *valLoss);
   if (run)
     root.set("run", run->json());
-  Json &scalarMap = root.set("scalars", Json::object());
-  for (const auto &[name, value] : scalars)
-    scalarMap.set(name, value);
   Json &fileList = root.set("files", Json::array());
   for (const ManifestFile &file : files) {
     Json &entry = fileList.push(Json::object());
     entry.set("name", file.name);
-    entry.set("bytes", file.bytes);
-    entry.set("xxh3", file.xxh3);
+    entry.set("bytes", file.digest.bytes);
+    entry.set("xxh3", file.digest.xxh3);
+    entry.set("blocks", Json::arrayOf(file.digest.blocks));
   }
   Json &tensorList = root.set("tensors", Json::array());
   for (const ManifestTensor &tensor : tensors)
@@ -91,14 +89,26 @@ class Fields {
 public:
   explicit Fields(JsonCursor at) : at(std::move(at)) {}
 
-  void integer(const char *name, int64_t &out, int64_t least) {
-    store(failure ? std::nullopt : std::optional(at.getInt(name, least)), out);
+  void integer(const char *name, int64_t &out, int64_t least,
+               int64_t most = INT64_MAX) {
+    store(failure ? std::nullopt : std::optional(at.getInt(name, least, most)),
+          out);
   }
   void boolean(const char *name, bool &out) {
     store(failure ? std::nullopt : std::optional(at.getBool(name)), out);
   }
   void string(const char *name, std::string &out) {
     store(failure ? std::nullopt : std::optional(at.getString(name)), out);
+  }
+  void strings(const char *name, std::vector<std::string> &out) {
+    auto field = open(name);
+    if (!field)
+      return;
+    auto size = field->arraySize();
+    if (!size)
+      return fail(size.takeError());
+    for (size_t i = 0; i < *size && !failure; ++i)
+      store(std::optional(field->element(i).asString()), out.emplace_back());
   }
   void shape(const char *name, std::vector<int64_t> &out) {
     store(failure ? std::nullopt : std::optional(at.getIntArray(name, 0)), out);
@@ -118,18 +128,6 @@ public:
       if (element.failure)
         fail(std::move(*element.failure));
     }
-  }
-  /// The same for the members of an object.
-  template <typename Function>
-  void members(const char *name, const Function &each) {
-    auto field = open(name);
-    if (!field)
-      return;
-    auto size = field->objectSize();
-    if (!size)
-      return fail(size.takeError());
-    for (size_t i = 0; i < *size && !failure; ++i)
-      each(field->value().asObject()[i].name, field->member(i));
   }
   std::optional<JsonCursor> open(const char *name) {
     if (failure)
@@ -169,8 +167,7 @@ static void readCursor(Fields &root, DataCursor &cursor) {
   if (!field)
     return;
   Fields fields(*field);
-  fields.integer("rows", cursor.rows, 0);
-  fields.integer("epoch", cursor.epoch, 0);
+  fields.integer("rows", cursor.rows, 0, mostRows);
   fields.boolean("shuffle", cursor.shuffle);
   fields.integer("shuffle_seed", cursor.shuffleSeed, INT64_MIN);
   root.check(fields);
@@ -190,8 +187,9 @@ static void readRun(const JsonCursor &root, Fields &fields,
 static void readFile(Fields &fields, std::vector<ManifestFile> &files) {
   ManifestFile file;
   fields.string("name", file.name);
-  fields.integer("bytes", file.bytes, 0);
-  fields.string("xxh3", file.xxh3);
+  fields.integer("bytes", file.digest.bytes, 0);
+  fields.string("xxh3", file.digest.xxh3);
+  fields.strings("blocks", file.digest.blocks);
   files.push_back(std::move(file));
 }
 
@@ -220,15 +218,6 @@ static void readTensor(Fields &fields, std::vector<ManifestTensor> &tensors) {
   tensors.push_back(std::move(tensor));
 }
 
-static void readScalars(Fields &root, Manifest &manifest) {
-  root.members("scalars", [&](const std::string &name, const JsonCursor &at) {
-    auto value = at.asDouble();
-    if (!value)
-      return root.fail(value.takeError());
-    manifest.scalars.push_back({name, *value});
-  });
-}
-
 static Status checkOwnDigest(std::string_view text, const std::string &file) {
   size_t at = digestPrefix.size();
   if (text.size() < at + 32 || text.compare(0, at, digestPrefix) != 0)
@@ -246,6 +235,28 @@ static Status checkOwnDigest(std::string_view text, const std::string &file) {
   return Status::success();
 }
 
+/// The layout of the text is the one that is written now.
+static Status checkVersion(const JsonCursor &root) {
+  auto version = root.get("weft_checkpoint");
+  if (!version)
+    return version.takeError();
+  auto number = version->asInt();
+  if (!number)
+    return number.takeError();
+  if (*number == manifestVersion)
+    return Status::success();
+  const char *hint =
+      *number < manifestVersion
+          ? "an older weft wrote it: continue with that one, or take the "
+            "weights with its `weft ckpt export` and give them with --init-from"
+          : "a newer weft wrote it: continue with that one";
+  return version
+      ->error("expects checkpoint format " + std::to_string(manifestVersion) +
+              ", but got " + std::to_string(*number))
+      .hint(hint)
+      .ofWholeFile();
+}
+
 Expected<Manifest> Manifest::parse(std::string_view text,
                                    const std::string &file) {
   if (Status status = checkOwnDigest(text, file); !status)
@@ -254,22 +265,12 @@ Expected<Manifest> Manifest::parse(std::string_view text,
   if (!json)
     return json.takeError().ofCheckpoint();
   JsonCursor cursor(*json, file, ExitCode::Checkpoint);
-  auto version = cursor.get("weft_checkpoint");
-  if (!version)
-    return version.takeError();
-  auto number = version->asInt();
-  if (!number)
-    return number.takeError();
-  if (*number != manifestVersion)
-    return version
-        ->error("expects checkpoint format " + std::to_string(manifestVersion) +
-                ", but got " + std::to_string(*number))
-        .hint("it was written by another version of weft")
-        .ofWholeFile();
+  if (Status status = checkVersion(cursor); !status)
+    return status.takeError();
   Manifest result;
   Fields root(cursor);
-  root.integer("step", result.step, 0);
-  root.integer("world_size", result.worldSize, 1);
+  root.integer("step", result.step, 0, mostSteps);
+  root.integer("world_size", result.worldSize, 1, mostRanks);
   root.string("fingerprint", result.fingerprint);
   root.integer("seed", result.seed, INT64_MIN);
   readCursor(root, result.cursor);
@@ -280,7 +281,6 @@ Expected<Manifest> Manifest::parse(std::string_view text,
     result.valLoss = *number;
   }
   readRun(cursor, root, result.run);
-  readScalars(root, result);
   root.array("files", [&](Fields &at) { readFile(at, result.files); });
   root.array("tensors", [&](Fields &at) { readTensor(at, result.tensors); });
   if (root.failure)
@@ -311,12 +311,10 @@ static Status checkName(const std::string &stepDirectory,
 
 Expected<Manifest> Manifest::read(const std::string &stepDirectory) {
   std::string path = stepDirectory + "/" + manifestName;
-  auto file = MappedFile::open(path);
-  if (!file)
-    return file.takeError().ofCheckpoint();
-  auto manifest = parse({reinterpret_cast<const char *>(file->data()),
-                         static_cast<size_t>(file->size())},
-                        path);
+  auto text = readFile(path);
+  if (!text)
+    return text.takeError().ofCheckpoint();
+  auto manifest = parse(*text, path);
   if (!manifest)
     return manifest;
   if (Status status = checkName(stepDirectory, *manifest); !status)

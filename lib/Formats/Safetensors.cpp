@@ -169,39 +169,42 @@ static Status checkCover(const std::vector<TensorInfo> &infos,
 }
 
 /// The header's text, once its length is known to fit.
-static Expected<std::string_view>
-headerText(const uint8_t *bytes, int64_t total, const std::string &file) {
-  if (total < 8)
+static Expected<std::string> headerText(ByteSource &source) {
+  const std::string &file = source.path();
+  if (source.size() < 8)
     return inputError("expects a safetensors header, but the file has only " +
-                      std::to_string(total) + " bytes")
+                      std::to_string(source.size()) + " bytes")
         .at(file);
   uint64_t length = 0;
-  std::memcpy(&length, bytes, sizeof length);
+  if (Status status = source.read(0, sizeof length, &length); !status)
+    return status.takeError();
   if (length > static_cast<uint64_t>(mostHeaderBytes))
     return inputError("expects a safetensors header of at most " +
                       std::to_string(mostHeaderBytes) + " bytes, but got " +
                       std::to_string(length))
         .at(file);
-  if (length > static_cast<uint64_t>(total - 8))
-    return inputError(
-               "the safetensors header says it has " + std::to_string(length) +
-               " bytes, but the file ends after " + std::to_string(total - 8))
+  if (length > static_cast<uint64_t>(source.size() - 8))
+    return inputError("the safetensors header says it has " +
+                      std::to_string(length) +
+                      " bytes, but the file ends after " +
+                      std::to_string(source.size() - 8))
         .at(file)
         .hint("the file is truncated: copy it again");
-  if (length == 0 || bytes[8] != '{')
+  std::string text(length, '\0');
+  if (Status status = source.read(8, static_cast<int64_t>(length), text.data());
+      !status)
+    return status.takeError();
+  if (text.empty() || text[0] != '{')
     return inputError("expects a safetensors header that starts with '{'")
         .at(file);
-  return std::string_view(reinterpret_cast<const char *>(bytes + 8), length);
+  return text;
 }
 
-Status SafetensorsFile::readHeader(const uint8_t *bytes, int64_t total) {
-  auto text = headerText(bytes, total, name);
-  if (!text)
-    return text.takeError();
-  auto header = parseJson(*text, name);
+Status SafetensorsFile::readEntries(std::string_view text) {
+  auto header = parseJson(text, path());
   if (!header)
     return header.takeError();
-  JsonCursor root(*header, name);
+  JsonCursor root(*header, path());
   auto size = root.objectSize();
   if (!size)
     return size.takeError();
@@ -219,46 +222,74 @@ Status SafetensorsFile::readHeader(const uint8_t *bytes, int64_t total) {
       return info.takeError();
     infos.push_back(std::move(*info));
   }
+  return Status::success();
+}
+
+Status SafetensorsFile::readHeader() {
+  auto text = headerText(*source);
+  if (!text)
+    return text.takeError();
+  if (Status status = readEntries(*text); !status)
+    return status;
   // Empty tensors share their offset with the next one: the end breaks the tie.
   std::sort(infos.begin(), infos.end(),
             [](const TensorInfo &a, const TensorInfo &b) {
               return std::tie(a.begin, a.end, a.name) <
                      std::tie(b.begin, b.end, b.name);
             });
-  int64_t headerEnd = 8 + static_cast<int64_t>(text->size());
-  base = bytes + headerEnd;
+  base = 8 + static_cast<int64_t>(text->size());
   for (size_t i = 0; i < infos.size(); ++i)
     byName[infos[i].name] = i;
-  return checkCover(infos, total - headerEnd, name);
+  return checkCover(infos, source->size() - base, path());
 }
 
 //===----------------------------------------------------------------------===//
 // File
 //===----------------------------------------------------------------------===//
 
-Expected<SafetensorsFile> SafetensorsFile::parse(const uint8_t *data,
-                                                 int64_t bytes,
-                                                 const std::string &name) {
+Expected<SafetensorsFile>
+SafetensorsFile::open(std::unique_ptr<ByteSource> source) {
   SafetensorsFile result;
-  result.name = name;
-  if (Status status = result.readHeader(data, bytes); !status)
+  result.source = std::move(source);
+  if (Status status = result.readHeader(); !status)
     return status.takeError();
   return result;
 }
 
+Expected<SafetensorsFile> SafetensorsFile::parse(const uint8_t *data,
+                                                 int64_t bytes,
+                                                 const std::string &name) {
+  return open(std::make_unique<MemoryBytes>(data, bytes, name));
+}
+
 Expected<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
-  auto file = MappedFile::open(path);
+  auto file = InputFile::open(path);
   if (!file)
     return file.takeError();
-  auto result = parse(file->data(), file->size(), path);
-  if (result)
-    result->file = std::move(*file);
-  return result;
+  return open(std::move(*file));
 }
 
 const TensorInfo *SafetensorsFile::find(const std::string &name) const {
   auto found = byName.find(name);
   return found == byName.end() ? nullptr : &infos[found->second];
+}
+
+Status SafetensorsFile::outOfRange(const TensorInfo &info, const char *unit,
+                                   int64_t size, int64_t begin,
+                                   int64_t count) const {
+  return inputError("tensor " + inQuotes(info.name) + " has " +
+                    std::to_string(size) + " " + unit +
+                    ", but got the range from " + std::to_string(begin) +
+                    " of length " + std::to_string(count))
+      .at(path());
+}
+
+Status SafetensorsFile::read(const TensorInfo &info, int64_t begin,
+                             int64_t bytes, void *out) const {
+  if (begin < 0 || bytes < 0 || begin > info.bytes() ||
+      bytes > info.bytes() - begin)
+    return outOfRange(info, "bytes", info.bytes(), begin, bytes);
+  return source->read(offset(info) + begin, bytes, out);
 }
 
 template <typename Stored, typename Convert>
@@ -271,37 +302,43 @@ static void convert(const uint8_t *from, int64_t count, float *out,
   }
 }
 
+static void convertAll(TensorType type, const uint8_t *from, int64_t count,
+                       float *out) {
+  if (type == TensorType::F64)
+    return convert<double>(from, count, out, [](double value) {
+      return static_cast<float>(value);
+    });
+  if (type == TensorType::F16)
+    return convert<uint16_t>(from, count, out, halfToFloat);
+  convert<uint16_t>(from, count, out, bf16ToFloat);
+}
+
 Status SafetensorsFile::readFloats(const TensorInfo &info, int64_t begin,
                                    int64_t count, float *out) const {
-  int64_t elements = info.elements();
+  const int64_t elements = info.elements();
   if (begin < 0 || count < 0 || begin > elements || count > elements - begin)
-    return inputError(
-               "tensor " + inQuotes(info.name) + " has " +
-               std::to_string(elements) + " elements, but got the range from " +
-               std::to_string(begin) + " of length " + std::to_string(count))
-        .at(name);
-  const uint8_t *from = data(info) + begin * tensorTypeBits(info.type) / 8;
-  switch (info.type) {
-  case TensorType::F32:
-    if (count)
-      std::memcpy(out, from, static_cast<size_t>(count) * sizeof(float));
-    return Status::success();
-  case TensorType::F64:
-    convert<double>(from, count, out,
-                    [](double value) { return static_cast<float>(value); });
-    return Status::success();
-  case TensorType::F16:
-    convert<uint16_t>(from, count, out, halfToFloat);
-    return Status::success();
-  case TensorType::BF16:
-    convert<uint16_t>(from, count, out, bf16ToFloat);
-    return Status::success();
-  default:
+    return outOfRange(info, "elements", elements, begin, count);
+  const int64_t width = tensorTypeBits(info.type) / 8;
+  if (info.type == TensorType::F32)
+    return read(info, begin * width, count * width, out);
+  if (info.type != TensorType::F64 && info.type != TensorType::F16 &&
+      info.type != TensorType::BF16)
     return inputError("tensor " + inQuotes(info.name) +
                       " expects dtype F16, BF16, F32 or F64, but got " +
                       tensorTypeName(info.type))
-        .at(name);
+        .at(path());
+  constexpr int64_t most = int64_t(1) << 16;
+  std::vector<uint8_t> piece(
+      static_cast<size_t>(std::min(count, most) * width));
+  for (int64_t done = 0; done < count; done += most) {
+    const int64_t part = std::min(most, count - done);
+    if (Status status =
+            read(info, (begin + done) * width, part * width, piece.data());
+        !status)
+      return status;
+    convertAll(info.type, piece.data(), part, out + done);
   }
+  return Status::success();
 }
 
 } // namespace weft

@@ -58,7 +58,12 @@ Expected<SafetensorsModel> SafetensorsModel::open(const std::string &path) {
 }
 
 Status SafetensorsModel::addFile(const std::string &filePath) {
-  auto file = SafetensorsFile::open(filePath);
+  auto source = InputFile::open(filePath);
+  if (!source)
+    return source.takeError();
+  auto bytes = std::make_unique<CheckedFile>(std::move(*source));
+  checked.push_back(bytes.get());
+  auto file = SafetensorsFile::open(std::move(bytes));
   if (!file)
     return file.takeError();
   files.push_back(std::make_unique<SafetensorsFile>(std::move(*file)));
@@ -72,6 +77,12 @@ Status SafetensorsModel::addFile(const std::string &filePath) {
           .at(filePath);
   }
   return Status::success();
+}
+
+Expected<FileDigest> SafetensorsModel::digest(size_t i) {
+  if (indexDigest && i-- == 0)
+    return *indexDigest;
+  return checked[i]->digest();
 }
 
 /// The file part of the index: a plain name next to the index, nothing else.
@@ -88,7 +99,11 @@ static Expected<std::string> shardName(const JsonCursor &field) {
 }
 
 Status SafetensorsModel::openIndex(const std::string &indexPath) {
-  auto json = readJsonFile(indexPath);
+  auto text = readFile(indexPath);
+  if (!text)
+    return text.takeError();
+  indexDigest = digestBytes(*text);
+  auto json = parseJson(*text, indexPath);
   if (!json)
     return json.takeError();
   auto map = JsonCursor(*json, indexPath).get("weight_map");

@@ -78,7 +78,7 @@ SafetensorsWriter::create(const std::string &path,
 }
 
 Status SafetensorsWriter::put(std::string_view bytes) {
-  running.update(bytes);
+  running.update(bytes.data(), static_cast<int64_t>(bytes.size()));
   return out.write(bytes);
 }
 
@@ -123,8 +123,7 @@ Status SafetensorsWriter::finish() {
   if (next != specs.size())
     return misuse(out.path(),
                   "tensor " + inQuotes(specs[next].name) + " is not complete");
-  result.bytes = out.bytesWritten();
-  result.xxh3 = running.value128();
+  result = running.finish();
   return out.commit();
 }
 

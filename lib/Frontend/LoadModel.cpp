@@ -5,7 +5,7 @@
 #include "Configs.h"
 #include "ModelText.h"
 #include "Weights.h"
-#include "weft/Formats/MappedFile.h"
+#include "weft/Formats/InputFile.h"
 
 #include "mlir/IR/Verifier.h"
 
@@ -92,12 +92,10 @@ static OwningOpRef<ModuleOp> buildModel(ModelFamily &family,
 static FailureOr<OwningOpRef<ModuleOp>>
 loadConfig(const std::string &path, const FrontendOptions &options,
            MLIRContext &context) {
-  Expected<MappedFile> file = MappedFile::open(path);
-  if (!file)
-    return report(context, file.error());
-  std::string_view text(reinterpret_cast<const char *>(file->data()),
-                        file->size());
-  Expected<Json> json = parseJson(text, path);
+  Expected<std::string> text = readFile(path);
+  if (!text)
+    return report(context, text.error());
+  Expected<Json> json = parseJson(*text, path);
   if (!json)
     return report(context, json.error());
   if (!json->isObject())
@@ -123,8 +121,7 @@ loadConfig(const std::string &path, const FrontendOptions &options,
   Builder b(&context);
   std::string folder = llvm::sys::path::parent_path(path).str();
   Operation *op = module->getOperation();
-  op->setAttr("weft.config_text",
-              b.getStringAttr(llvm::StringRef(text.data(), text.size())));
+  op->setAttr("weft.config_text", b.getStringAttr(*text));
   op->setAttr("weft.tokenizer_files", findTokenizerFiles(folder, b));
   if (options.weights && failed(recordWeights(*module, *family, folder)))
     return failure();

@@ -3,7 +3,7 @@
 #include "ModelText.h"
 
 #include "ConfigFields.h"
-#include "weft/Formats/MappedFile.h"
+#include "weft/Formats/InputFile.h"
 #include "weft/Weft/Losses.h"
 
 #include "mlir/Parser/Parser.h"
@@ -118,12 +118,10 @@ FailureOr<OwningOpRef<ModuleOp>> weft::parseText(llvm::StringRef text,
 
 FailureOr<OwningOpRef<ModuleOp>> weft::parseTextFile(const std::string &path,
                                                      MLIRContext &context) {
-  Expected<MappedFile> file = MappedFile::open(path);
-  if (!file)
-    return report(context, file.error());
-  return parseText(llvm::StringRef(reinterpret_cast<const char *>(file->data()),
-                                   file->size()),
-                   path, context);
+  Expected<std::string> text = readFile(path);
+  if (!text)
+    return report(context, text.error());
+  return parseText(*text, path, context);
 }
 
 /// A misspelt attribute would be kept without effect: names of other dialects

@@ -70,7 +70,10 @@ Expected<TensorMap> loadTensors(const std::string &path) {
                         ", which weft does not have")
           .at(path);
     Tensor tensor(info.shape, *kind);
-    const uint8_t *bytes = file->data(info);
+    std::vector<uint8_t> content(info.bytes());
+    if (Status status = file->read(info, content.data()); !status)
+      return status.takeError();
+    const uint8_t *bytes = content.data();
     int64_t width = tensorTypeBits(info.type) / 8;
     for (int64_t i = 0; i < tensor.size(); ++i, bytes += width)
       if (tensor.isFloat())

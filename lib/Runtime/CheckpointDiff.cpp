@@ -6,6 +6,7 @@
 #include "weft/Runtime/DTypes.h"
 #include "weft/Runtime/Ports.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -45,51 +46,75 @@ static double distanceOf(const char *x, const char *y, int32_t dtype) {
   return double(larger - smaller);
 }
 
-/// Fills in the numbers of two tensors that differ.
-static void measureNumbers(const std::vector<char> &x,
-                           const std::vector<char> &y, int32_t dtype,
-                           Distance &result) {
-  double sum = 0.0, norm = 0.0;
-  const auto size = size_t(dtypeBytes(dtype));
-  for (size_t at = 0; at < x.size(); at += size) {
-    double number = loadNumber(x.data() + at, dtype);
+namespace {
+
+/// Adds up how two tensors differ, piece by piece.
+class Comparison {
+public:
+  explicit Comparison(TensorType type)
+      : dtype(dtypeOf(type)), width(size_t(tensorTypeBits(type) / 8)) {}
+
+  void add(const char *x, const char *y, size_t bytes) {
+    const bool same = std::memcmp(x, y, bytes) == 0;
+    if (same && !dtype)
+      return;
+    for (size_t at = 0; at < bytes; at += width) {
+      if (dtype)
+        addNorm(x + at);
+      if (!same && std::memcmp(x + at, y + at, width) != 0)
+        addDifference(x + at, y + at);
+    }
+  }
+  Distance result() const {
+    Distance distance;
+    distance.different = different;
+    distance.hasNumbers = dtype.has_value();
+    distance.largest = largest;
+    // Of a tensor of zeros, the norm of the difference itself.
+    distance.relative = std::fabs(std::sqrt(norm > 0 ? sum / norm : sum));
+    return distance;
+  }
+
+private:
+  void addNorm(const char *x) {
+    double number = loadNumber(x, *dtype);
     norm += number * number;
-    if (std::memcmp(x.data() + at, y.data() + at, size) == 0)
-      continue;
-    double delta = distanceOf(x.data() + at, y.data() + at, dtype);
-    if (std::isnan(delta) || delta > result.largest)
-      result.largest = delta;
+  }
+  void addDifference(const char *x, const char *y) {
+    ++different;
+    if (!dtype)
+      return;
+    double delta = distanceOf(x, y, *dtype);
+    if (std::isnan(delta) || delta > largest)
+      largest = delta;
     sum += delta * delta;
   }
-  result.hasNumbers = true;
-  // Of a tensor of zeros, the norm of the difference itself.
-  result.relative = std::fabs(std::sqrt(norm > 0 ? sum / norm : sum));
-}
 
-static int64_t countDifferent(const std::vector<char> &a,
-                              const std::vector<char> &b, size_t size) {
-  int64_t count = 0;
-  for (size_t at = 0; at < a.size(); at += size)
-    count += std::memcmp(a.data() + at, b.data() + at, size) != 0;
-  return count;
-}
+  std::optional<int32_t> dtype;
+  size_t width;
+  int64_t different = 0;
+  double sum = 0.0, norm = 0.0, largest = 0.0;
+};
+
+} // namespace
 
 static Expected<Distance> measure(CheckpointReader &a, CheckpointReader &b,
                                   const ManifestTensor &left,
                                   const ManifestTensor &right) {
-  Distance result;
-  auto x = a.read(left);
-  if (!x)
-    return x.takeError();
-  auto y = b.read(right);
-  if (!y)
-    return y.takeError();
-  result.different =
-      countDifferent(*x, *y, size_t(tensorTypeBits(left.type) / 8));
-  std::optional<int32_t> dtype = dtypeOf(left.type);
-  if (result.different > 0 && dtype)
-    measureNumbers(*x, *y, *dtype, result);
-  return result;
+  constexpr int64_t most = int64_t(1) << 20;
+  const int64_t elements = countElements(left.shape).value_or(0);
+  const int64_t width = tensorTypeBits(left.type) / 8;
+  std::vector<char> x(size_t(std::min(most, elements) * width)), y(x.size());
+  Comparison comparison(left.type);
+  for (int64_t at = 0; at < elements; at += most) {
+    const int64_t part = std::min(most, elements - at);
+    if (Status s = a.read(left, at, part, x.data()); !s)
+      return s.takeError();
+    if (Status s = b.read(right, at, part, y.data()); !s)
+      return s.takeError();
+    comparison.add(x.data(), y.data(), size_t(part * width));
+  }
+  return comparison.result();
 }
 
 /// "3 of 4 elements differ, largest 2, relative 0.5"

@@ -42,24 +42,39 @@ static std::vector<Weight> weightsOf(const Manifest &manifest,
   return weights;
 }
 
+static Status writePiece(SafetensorsWriter &writer, const float *values,
+                         int64_t count, TensorType type) {
+  if (type == TensorType::F32)
+    return writer.write(values, count * 4);
+  std::vector<uint16_t> halves;
+  halves.reserve(size_t(count));
+  for (int64_t i = 0; i < count; ++i)
+    halves.push_back(type == TensorType::F16 ? floatToHalf(values[i])
+                                             : floatToBf16(values[i]));
+  return writer.write(halves.data(), count * 2);
+}
+
 static Status writeWeight(SafetensorsWriter &writer, CheckpointReader &reader,
                           const Weight &weight, TensorType type) {
-  auto values = reader.readFloats(*weight.tensor);
-  if (!values)
-    return values.takeError();
-  if (type == TensorType::F32)
-    return writer.write(values->data(), int64_t(values->size() * 4));
-  if (Status s = checkOverflow(weight.name, *values, type); !s)
-    return s.takeError()
-        .at(reader.path())
-        .hint(type == TensorType::F16 ? "export with --dtype bf16 or f32"
-                                      : "export with --dtype f32");
-  std::vector<uint16_t> halves;
-  halves.reserve(values->size());
-  for (float value : *values)
-    halves.push_back(type == TensorType::F16 ? floatToHalf(value)
-                                             : floatToBf16(value));
-  return writer.write(halves.data(), int64_t(halves.size() * 2));
+  constexpr int64_t most = int64_t(1) << 20;
+  const int64_t elements = countElements(weight.tensor->shape).value_or(0);
+  std::vector<float> values(size_t(std::min(most, elements)));
+  int64_t lost = 0;
+  for (int64_t at = 0; at < elements; at += most) {
+    const int64_t part = std::min(most, elements - at);
+    if (Status s = reader.readFloats(*weight.tensor, at, part, values.data());
+        !s)
+      return s;
+    lost += countOverflows(values.data(), part, type);
+    if (Status s = writePiece(writer, values.data(), part, type); !s)
+      return s;
+  }
+  if (lost == 0)
+    return Status::success();
+  return overflowError(weight.name, type, lost, elements)
+      .at(reader.path())
+      .hint(type == TensorType::F16 ? "export with --dtype bf16 or f32"
+                                    : "export with --dtype f32");
 }
 
 static Status writeWeights(CheckpointReader &reader, const Json &model,
@@ -86,9 +101,9 @@ Status weft::exportCheckpoint(const std::string &folder, const std::string &out,
   auto reader = CheckpointReader::open(step->path);
   if (!reader)
     return reader.takeError();
-  auto model = readJsonFile(step->path + "/" + modelFileName);
+  auto model = readModelFile(reader->manifest(), step->path);
   if (!model)
-    return model.takeError().ofCheckpoint();
+    return model.takeError();
   if (Status s = makeDirectories(out); !s)
     return s;
   std::string path = out + "/model.safetensors";

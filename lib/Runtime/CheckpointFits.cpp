@@ -80,7 +80,7 @@ static Status checkScaler(const Json &model, const Manifest &manifest,
                           const std::string &directory,
                           const WeftExecutable &executable) {
   LossScaler program = LossScaler::of(executable);
-  if (Status s = checkScalePolicy(model, manifest, directory, program); !s)
+  if (Status s = checkScalePolicy(model, directory, program); !s)
     return s;
   for (const WeftTensor *tensor : {program.scale, program.state})
     if (tensor)
@@ -89,12 +89,23 @@ static Status checkScaler(const Json &model, const Manifest &manifest,
   return Status::success();
 }
 
+Expected<Json> weft::readModelFile(const Manifest &manifest,
+                                   const std::string &directory) {
+  auto text = manifest.readText(directory, modelFileName);
+  if (!text)
+    return text.takeError();
+  auto model = parseJson(*text, directory + "/" + modelFileName);
+  if (!model)
+    return asDamage(model.takeError());
+  return model;
+}
+
 Status weft::checkModelFile(const Manifest &manifest,
                             const std::string &directory,
                             const ResumeTarget &target) {
-  auto model = readJsonFile(directory + "/" + modelFileName);
+  auto model = readModelFile(manifest, directory);
   if (!model)
-    return model.takeError().ofCheckpoint();
+    return model.takeError();
   if (Status s = checkOptimizers(*model, directory, target.metadata); !s)
     return s;
   return checkScaler(*model, manifest, directory, target.executable);

@@ -5,18 +5,15 @@
 
 using namespace weft;
 
-/// Reads one step directory; `verified`: its files were checked already.
-static Expected<ResumePoint> openStep(HeldStep held, const ResumeTarget &target,
-                                      bool verified) {
+/// Reads what is small of a step directory.
+static Expected<ResumePoint> openStep(HeldStep held,
+                                      const ResumeTarget &target) {
   const std::string &directory = held.path;
   auto manifest = Manifest::read(directory);
   if (!manifest)
     return manifest.takeError();
   if (Status s = checkTensors(*manifest, directory, target); !s)
     return s.takeError();
-  if (!verified)
-    if (Status s = manifest->verifyFiles(directory); !s)
-      return s.takeError();
   if (!target.weightsOnly)
     if (Status s = checkModelFile(*manifest, directory, target); !s)
       return s.takeError();
@@ -37,30 +34,60 @@ static std::optional<Error> problemOf(const StepEntry &entry) {
   return files.takeError();
 }
 
-/// The newest undamaged step; damaged ones are passed over with a warning. One
-/// that cannot be read ends the search: it may be whole. Nothing if a step was
-/// retired meanwhile, so that there is a newer one now.
+/// The same of what openStep() reads.
+static std::optional<Error> smallProblemOf(const StepEntry &entry,
+                                           const ResumeTarget &target) {
+  if (entry.problem)
+    return entry.problem;
+  auto manifest = Manifest::read(entry.path);
+  if (!manifest)
+    return manifest.takeError();
+  if (target.weightsOnly)
+    return std::nullopt;
+  auto model = readModelFile(*manifest, entry.path);
+  if (model)
+    return std::nullopt;
+  return model.takeError();
+}
+
+static std::string passedOver(const std::string &damage) {
+  return "passing over a damaged checkpoint: " + damage;
+}
+
+namespace {
+/// What is known of damaged steps before the others are looked at.
+struct KnownDamage {
+  int64_t from = INT64_MAX; // this step and later ones
+  std::string newest;
+};
+} // namespace
+
+/// The newest step before `known` that shows no damage before its tensors are
+/// read; damaged ones are passed over with a warning. One that cannot be read
+/// ends the search: it may be whole. Nothing if a step was retired meanwhile,
+/// so that there is a newer one now.
 static Expected<std::optional<ResumePoint>>
-newestUndamaged(const std::vector<StepEntry> &steps, const ResumeTarget &target,
+newestUndamaged(const std::vector<StepEntry> &steps, const KnownDamage &known,
+                const ResumeTarget &target,
                 std::vector<std::string> &warnings) {
   warnings.clear();
-  std::string newest;
+  std::string newest = known.newest;
   for (auto entry = steps.rbegin(); entry != steps.rend(); ++entry) {
+    if (entry->step >= known.from)
+      continue;
     StepGuard guard = StepGuard::ofReader(entry->path);
     if (!guard.isThere())
       return std::optional<ResumePoint>();
-    auto problem = problemOf(*entry);
+    auto problem = smallProblemOf(*entry, target);
     if (problem && !problem->isDamage())
       return std::move(*problem);
     if (problem) {
       if (newest.empty())
         newest = problem->where();
-      warnings.push_back("passing over a damaged checkpoint: " +
-                         problem->where());
+      warnings.push_back(passedOver(problem->where()));
       continue;
     }
-    auto point =
-        openStep({entry->path, std::move(guard)}, target, /*verified=*/true);
+    auto point = openStep({entry->path, std::move(guard)}, target);
     if (!point)
       return point.takeError();
     return std::optional<ResumePoint>(std::move(*point));
@@ -73,15 +100,15 @@ newestUndamaged(const std::vector<StepEntry> &steps, const ResumeTarget &target,
 
 /// As above, from a directory into which another run may save.
 static Expected<std::optional<ResumePoint>>
-findUndamaged(const std::string &saveDir, const ResumeTarget &target,
-              std::vector<std::string> &warnings) {
+findUndamaged(const std::string &saveDir, const KnownDamage &known,
+              const ResumeTarget &target, std::vector<std::string> &warnings) {
   for (;;) {
     auto steps = listSteps(saveDir);
     if (!steps)
       return steps.takeError();
     if (steps->empty())
       return std::optional<ResumePoint>();
-    auto point = newestUndamaged(*steps, target, warnings);
+    auto point = newestUndamaged(*steps, known, target, warnings);
     if (!point || *point)
       return point;
   }
@@ -93,7 +120,7 @@ openPath(const std::string &path, const ResumeTarget &target) {
   auto held = holdStep(path);
   if (!held)
     return held.takeError();
-  auto point = openStep(std::move(*held), target, /*verified=*/false);
+  auto point = openStep(std::move(*held), target);
   if (!point)
     return point.takeError();
   return std::optional<ResumePoint>(std::move(*point));
@@ -111,7 +138,7 @@ weft::chooseCheckpoint(const RunOptions &options, const Metadata &metadata,
   if (options.saveDir.empty())
     return std::optional<ResumePoint>();
   if (options.resume == ResumeKind::Auto)
-    return findUndamaged(options.saveDir, target, warnings);
+    return findUndamaged(options.saveDir, {}, target, warnings);
   if (!options.trains())
     return std::optional<ResumePoint>();
   auto steps = findSteps(options.saveDir);
@@ -127,6 +154,24 @@ weft::chooseCheckpoint(const RunOptions &options, const Metadata &metadata,
                          std::to_string(steps->back().step))
       .at(options.saveDir)
       .hint("continue with --resume=auto, or choose another --save-dir");
+}
+
+Expected<ResumePoint> weft::passOver(const ResumePoint &point, Error damage,
+                                     const RunOptions &options,
+                                     const Metadata &metadata,
+                                     const WeftExecutable &executable,
+                                     std::vector<std::string> &warnings) {
+  if (options.resume != ResumeKind::Auto || !damage.isDamage())
+    return damage;
+  auto older =
+      findUndamaged(options.saveDir, {point.manifest.step, damage.where()},
+                    {metadata, executable, point.weightsOnly}, warnings);
+  warnings.insert(warnings.begin(), passedOver(damage.where()));
+  if (!older)
+    return older.takeError();
+  if (!*older)
+    return damage;
+  return std::move(**older);
 }
 
 Status weft::makeRoomAfter(const std::string &saveDir, int64_t step) {
@@ -157,15 +202,15 @@ Status weft::makeRoomAfter(const std::string &saveDir, int64_t step) {
 Status weft::loadCheckpoint(WeftContext &context, ResumePoint &point) {
   CheckpointReader reader(point.directory, point.manifest);
   const WeftExecutable &executable = *context.executable();
+  std::vector<TensorTarget> targets;
   for (int32_t i = 0; i < executable.numTensors; ++i) {
     const WeftTensor &tensor = executable.tensors[i];
-    if (!isSaved(tensor) || (point.weightsOnly && tensor.kind != WEFT_PARAM))
-      continue;
-    char *out = static_cast<char *>(context.data(tensor));
-    if (Status s = reader.read(*point.manifest.findTensor(tensor.name), out);
-        !s)
-      return s;
+    if (isSaved(tensor) && (!point.weightsOnly || tensor.kind == WEFT_PARAM))
+      targets.push_back({reader.manifest().findTensor(tensor.name),
+                         static_cast<char *>(context.data(tensor))});
   }
+  if (Status s = reader.readAll(targets); !s)
+    return s;
   point.guard.release();
   return Status::success();
 }

@@ -2,9 +2,8 @@
 
 #include "weft/Runtime/CheckpointReader.h"
 
-#include "weft/Formats/Text.h"
-
-#include <cstring>
+#include <algorithm>
+#include <tuple>
 
 using namespace weft;
 
@@ -13,8 +12,6 @@ CheckpointReader::open(const std::string &stepDirectory) {
   auto manifest = Manifest::read(stepDirectory);
   if (!manifest)
     return manifest.takeError();
-  if (Status s = manifest->verifyFiles(stepDirectory); !s)
-    return s.takeError();
   return CheckpointReader(stepDirectory, std::move(*manifest));
 }
 
@@ -22,62 +19,87 @@ Expected<const SafetensorsFile *>
 CheckpointReader::file(const std::string &name) {
   std::unique_ptr<SafetensorsFile> &slot = files[name];
   if (!slot) {
-    auto opened = SafetensorsFile::open(directory + "/" + name);
+    auto bytes = info.openFile(directory, name);
+    if (!bytes)
+      return bytes.takeError();
+    auto opened = SafetensorsFile::open(std::move(*bytes));
     if (!opened)
-      return opened.takeError().ofCheckpoint();
+      return asDamage(opened.takeError());
+    if (Status s = info.verifyPieces(*opened, name); !s)
+      return asDamage(s.takeError());
     slot = std::make_unique<SafetensorsFile>(std::move(*opened));
   }
   return static_cast<const SafetensorsFile *>(slot.get());
 }
 
-Status CheckpointReader::read(const ManifestTensor &tensor, char *out) {
-  const int64_t size = tensorTypeBits(tensor.type) / 8;
+Expected<std::vector<CheckpointReader::Part>>
+CheckpointReader::partsOf(const ManifestTensor &tensor, int64_t begin,
+                          int64_t count) {
+  std::vector<Part> parts;
   for (const ManifestPiece &piece : tensor.pieces) {
+    const int64_t from = std::max(begin, piece.begin);
+    const int64_t to = std::min(begin + count, piece.end);
+    if (from >= to)
+      continue;
     auto source = file(piece.file);
     if (!source)
       return source.takeError();
-    const TensorInfo *found = (*source)->find(piece.key);
-    int64_t bytes = (piece.end - piece.begin) * size;
-    if (!found || found->bytes() != bytes)
-      return checkpointError("expects " + std::to_string(bytes) + " bytes of " +
-                             inQuotes(piece.key))
-          .at((*source)->path());
-    std::memcpy(out + piece.begin * size, (*source)->data(*found),
-                size_t(bytes));
+    parts.push_back({*source, (*source)->find(piece.key), from - piece.begin,
+                     to - from, from - begin});
   }
+  return parts;
+}
+
+Status CheckpointReader::read(const ManifestTensor &tensor, int64_t begin,
+                              int64_t count, void *out) {
+  auto parts = partsOf(tensor, begin, count);
+  if (!parts)
+    return parts.takeError();
+  const int64_t size = tensorTypeBits(tensor.type) / 8;
+  for (const Part &part : *parts)
+    if (Status s =
+            part.file->read(*part.info, part.begin * size, part.count * size,
+                            static_cast<char *>(out) + part.at * size);
+        !s)
+      return asDamage(s.takeError());
   return Status::success();
 }
 
-/// Elements of a tensor of a valid manifest.
-static int64_t elementsOf(const ManifestTensor &tensor) {
-  return countElements(tensor.shape).value_or(0);
-}
-
-Expected<std::vector<char>>
-CheckpointReader::read(const ManifestTensor &tensor) {
-  std::vector<char> bytes(
-      size_t(elementsOf(tensor) * (tensorTypeBits(tensor.type) / 8)));
-  if (Status s = read(tensor, bytes.data()); !s)
-    return s.takeError();
-  return bytes;
-}
-
-Expected<std::vector<float>>
-CheckpointReader::readFloats(const ManifestTensor &tensor) {
-  std::vector<float> values(size_t(elementsOf(tensor)));
-  for (const ManifestPiece &piece : tensor.pieces) {
-    auto source = file(piece.file);
-    if (!source)
-      return source.takeError();
-    const TensorInfo *found = (*source)->find(piece.key);
-    if (!found || found->elements() != piece.end - piece.begin)
-      return checkpointError("expects " +
-                             std::to_string(piece.end - piece.begin) +
-                             " elements of " + inQuotes(piece.key))
-          .at((*source)->path());
-    if (Status s = (*source)->readFloats(*found, values.data() + piece.begin);
+Status CheckpointReader::readFloats(const ManifestTensor &tensor, int64_t begin,
+                                    int64_t count, float *out) {
+  auto parts = partsOf(tensor, begin, count);
+  if (!parts)
+    return parts.takeError();
+  for (const Part &part : *parts)
+    if (Status s = part.file->readFloats(*part.info, part.begin, part.count,
+                                         out + part.at);
         !s)
-      return s.takeError().ofCheckpoint();
+      return asDamage(s.takeError());
+  return Status::success();
+}
+
+Status CheckpointReader::readAll(const std::vector<TensorTarget> &targets) {
+  struct Read {
+    const SafetensorsFile *file;
+    const TensorInfo *info;
+    char *out;
+  };
+  std::vector<Read> reads;
+  for (const TensorTarget &target : targets) {
+    const int64_t elements = countElements(target.tensor->shape).value_or(0);
+    auto parts = partsOf(*target.tensor, 0, elements);
+    if (!parts)
+      return parts.takeError();
+    const int64_t size = tensorTypeBits(target.tensor->type) / 8;
+    for (const Part &part : *parts)
+      reads.push_back({part.file, part.info, target.out + part.at * size});
   }
-  return values;
+  std::sort(reads.begin(), reads.end(), [](const Read &a, const Read &b) {
+    return std::tie(a.file->path(), a.info->begin) <
+           std::tie(b.file->path(), b.info->begin);
+  });
+  for (const Read &read : reads)
+    if (Status s = read.file->read(*read.info, read.out); !s)
+      return asDamage(s.takeError());
+  return Status::success();
 }

@@ -131,13 +131,12 @@ Expected<std::string> CheckpointWriter::writeStep(const TrainState &state) {
   auto digest = writeTensors(writer->directory() + "/" + rankFile, manifest);
   if (!digest)
     return digest.takeError();
-  manifest.files.push_back({rankFile, digest->bytes, digest->xxh3});
+  manifest.files.push_back({rankFile, std::move(*digest)});
   std::string model = modelText(*context.executable(), metadata);
   if (Status s = writeFile(writer->directory() + "/" + modelFileName, model);
       !s)
     return s.takeError();
-  manifest.files.push_back(
-      {modelFileName, int64_t(model.size()), digest128(model)});
+  manifest.files.push_back({modelFileName, digestBytes(model)});
   faults.crashIf(Fault::Kind::CrashInSave, saves);
   return writer->commit(manifest);
 }

@@ -19,7 +19,7 @@ static Expected<std::vector<StepEntry>> stepsOf(const std::string &folder) {
 static int64_t bytesOf(const Manifest &manifest) {
   int64_t bytes = 0;
   for (const ManifestFile &file : manifest.files)
-    bytes += file.bytes;
+    bytes += file.digest.bytes;
   return bytes;
 }
 

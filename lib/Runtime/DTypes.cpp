@@ -39,18 +39,18 @@ static bool overflows(float value, TensorType type) {
                                             : bf16ToFloat(floatToBf16(value)));
 }
 
-Status weft::checkOverflow(const std::string &weight,
-                           const std::vector<float> &values, TensorType type) {
+int64_t weft::countOverflows(const float *values, int64_t count,
+                             TensorType type) {
   if (type != TensorType::F16 && type != TensorType::BF16)
-    return Status::success();
-  auto count = std::count_if(values.begin(), values.end(), [&](float value) {
-    return overflows(value, type);
-  });
-  if (count == 0)
-    return Status::success();
+    return 0;
+  return std::count_if(values, values + count,
+                       [&](float value) { return overflows(value, type); });
+}
+
+Error weft::overflowError(const std::string &weight, TensorType type,
+                          int64_t count, int64_t elements) {
   return inputError(std::string("expects weights that ") +
                     tensorTypeName(type) + " can hold, but " +
-                    std::to_string(count) + " of " +
-                    std::to_string(values.size()) + " elements of " +
-                    inQuotes(weight) + " are too large");
+                    std::to_string(count) + " of " + std::to_string(elements) +
+                    " elements of " + inQuotes(weight) + " are too large");
 }

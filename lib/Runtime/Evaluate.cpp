@@ -14,13 +14,14 @@ Status weft::fillRows(const WeftContext &context,
                       const std::vector<WeftPort> &ports,
                       const DataSource &source, const RowOrder &rows,
                       int64_t firstRow) {
+  std::vector<int64_t> batch; // all inputs read the same rows
   for (const WeftPort &port : ports) {
     const int64_t count = port.dims[0], bytes = port.bytes / count;
+    for (int64_t i = int64_t(batch.size()); i < count; ++i)
+      batch.push_back(rows.dataRow(firstRow + i));
     char *out = static_cast<char *>(context.data(port));
     for (int64_t i = 0; i < count; ++i)
-      if (Status s =
-              source.fill(port, rows.dataRow(firstRow + i), out + i * bytes);
-          !s)
+      if (Status s = source.fill(port, batch[size_t(i)], out + i * bytes); !s)
         return s;
   }
   return Status::success();

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <set>
 #include <sys/stat.h>
+#include <tuple>
 
 using namespace weft;
 
@@ -34,48 +35,56 @@ static std::string locate(const std::string &path,
   return path;
 }
 
-/// The recorded file is there and has the recorded bytes.
-static Status checkRecorded(const InitialFile &file, const std::string &path) {
-  const std::string help =
-      "give the weights with --init-from FILE, draw new ones with --init-from "
-      "none, or compile again";
-  if (!fileExists(path))
-    return inputError("cannot find the weights that the program was compiled "
-                      "with, " +
-                      inQuotes(file.path))
-        .hint(file.path[0] == '/'
-                  ? help
-                  : "looked in the program's folder and in the current one; " +
-                        help);
-  auto digest = digestFile(path);
-  if (!digest)
-    return digest.takeError();
-  if (digest->xxh3 == file.digest)
-    return Status::success();
-  return inputError("the weights changed since the program was compiled: "
-                    "expects digest " +
-                    file.digest + ", but got " + digest->xxh3)
-      .at(path)
-      .hint(help);
-}
+static const char *const kOtherWeights =
+    "give the weights with --init-from FILE, draw new ones with --init-from "
+    "none, or compile again";
 
-/// The path of the weights; empty for random ones.
-static Expected<std::string> choosePath(const RunOptions &options,
-                                        const Metadata &metadata,
-                                        const std::string &executablePath) {
-  if (options.initFrom == "none")
-    return std::string();
-  if (!options.initFrom.empty())
-    return options.initFrom;
+/// Where the recorded weights begin, and all of them are there; empty without
+/// any.
+static Expected<std::string> findRecorded(const Metadata &metadata,
+                                          const std::string &executablePath) {
   std::string first;
   for (const InitialFile &file : metadata.initialWeights) {
     std::string path = locate(file.path, executablePath);
-    if (Status s = checkRecorded(file, path); !s)
-      return s.takeError();
+    if (!fileExists(path))
+      return inputError("cannot find the weights that the program was compiled "
+                        "with, " +
+                        inQuotes(file.path))
+          .hint((file.path[0] == '/'
+                     ? ""
+                     : "looked in the program's folder and in the current "
+                       "one; ") +
+                std::string(kOtherWeights));
     if (first.empty())
       first = path;
   }
   return first;
+}
+
+static Status compareDigest(const InitialFile &file, const std::string &path,
+                            const FileDigest &digest) {
+  if (digest.xxh3 == file.digest)
+    return Status::success();
+  return inputError("the weights changed since the program was compiled: "
+                    "expects digest " +
+                    file.digest + ", but got " + digest.xxh3)
+      .at(path)
+      .hint(kOtherWeights);
+}
+
+/// What is wrong with recorded weights that do not fit: most likely they are
+/// not those that were recorded.
+static Error explain(Error error, const Metadata &metadata,
+                     const std::string &executablePath) {
+  for (const InitialFile &file : metadata.initialWeights) {
+    std::string path = locate(file.path, executablePath);
+    auto digest = digestFile(path);
+    if (!digest)
+      return digest.takeError();
+    if (Status s = compareDigest(file, path, *digest); !s)
+      return s.takeError();
+  }
+  return error;
 }
 
 /// Tensors of a file that are no weights: attention masks, rotary tables, and
@@ -116,49 +125,6 @@ static bool isFloat(TensorType type) {
          type == TensorType::BF16 || type == TensorType::F64;
 }
 
-/// Reads the values as f32, through which all go, and counts those that are
-/// finite in f64 alone.
-static Status readWide(const SafetensorsModel::Entry &entry,
-                       std::vector<float> &values, int64_t &lost) {
-  if (Status s = entry.file->readFloats(*entry.info, values.data()); !s)
-    return s;
-  if (entry.info->type != TensorType::F64)
-    return Status::success();
-  const uint8_t *data = entry.file->data(*entry.info);
-  for (size_t i = 0; i < values.size(); ++i) {
-    double wide;
-    std::memcpy(&wide, data + 8 * i, 8);
-    lost += std::isfinite(wide) && !std::isfinite(values[i]);
-  }
-  return Status::success();
-}
-
-/// The values stay finite in a weight that is kept in a narrower type.
-static Status checkValues(const WeftTensor &tensor,
-                          const SafetensorsModel::Entry &entry) {
-  TensorType type = tensorTypeOf(tensor.dtype);
-  bool isLow = tensor.dtype == WEFT_F16 || tensor.dtype == WEFT_BF16;
-  bool narrows = isLow || (entry.info->type == TensorType::F64 &&
-                           tensor.dtype != WEFT_F64);
-  if (!narrows || entry.info->type == type)
-    return Status::success();
-  std::vector<float> values(size_t(elementsOf(tensor)));
-  int64_t lost = 0;
-  if (Status s = readWide(entry, values, lost); !s)
-    return s;
-  if (lost > 0)
-    return inputError("expects weights that F32 can hold, but " +
-                      std::to_string(lost) + " of " +
-                      std::to_string(values.size()) + " elements of " +
-                      inQuotes(entry.info->name) + " are too large")
-        .at(entry.file->path());
-  if (Status s = checkOverflow(entry.info->name, values, type); !s)
-    return s.takeError()
-        .at(entry.file->path())
-        .hint("--master-weights=on keeps the weights in f32");
-  return Status::success();
-}
-
 Status InitialWeights::matchOne(const WeftTensor &tensor) {
   const SafetensorsModel::Entry *entry = nullptr;
   for (const std::string &name : spellings(tensor))
@@ -180,7 +146,7 @@ Status InitialWeights::matchOne(const WeftTensor &tensor) {
                       shapeText(info.shape))
         .at(entry->file->path());
   pairs.push_back({&tensor, *entry});
-  return checkValues(tensor, *entry);
+  return Status::success();
 }
 
 Status InitialWeights::match(const WeftExecutable &executable,
@@ -189,6 +155,10 @@ Status InitialWeights::match(const WeftExecutable &executable,
     if (executable.tensors[i].kind == WEFT_PARAM)
       if (Status s = matchOne(executable.tensors[i]); !s)
         return s;
+  std::sort(pairs.begin(), pairs.end(), [](const auto &a, const auto &b) {
+    return std::tie(a.second.file->path(), a.second.info->begin) <
+           std::tie(b.second.file->path(), b.second.info->begin);
+  });
   std::set<const TensorInfo *> used;
   for (const auto &pair : pairs)
     used.insert(pair.second.info);
@@ -206,54 +176,128 @@ InitialWeights::open(const RunOptions &options, const Metadata &metadata,
                      const std::string &executablePath) {
   InitialWeights weights;
   weights.trains = options.trains();
-  auto path = choosePath(options, metadata, executablePath);
-  if (!path)
-    return path.takeError();
-  if (path->empty()) {
+  std::string path = options.initFrom == "none" ? "" : options.initFrom;
+  if (options.initFrom.empty()) {
+    auto recorded = findRecorded(metadata, executablePath);
+    if (!recorded)
+      return recorded.takeError();
+    path = *recorded;
+    weights.recorded = metadata.initialWeights;
+  }
+  if (path.empty()) {
     if (findProgram(executable, "init"))
       return weights;
     return inputError("the program cannot draw initial weights")
         .hint("give them with --init-from FILE");
   }
-  auto model = SafetensorsModel::open(*path);
-  if (!model)
-    return model.takeError();
-  weights.model.emplace(std::move(*model));
-  if (Status s = weights.match(executable, metadata); !s)
-    return s.takeError();
-  return weights;
+  auto model = SafetensorsModel::open(path);
+  Status status = model ? Status::success() : model.takeError();
+  if (status) {
+    weights.model.emplace(std::move(*model));
+    status = weights.match(executable, metadata);
+  }
+  if (status)
+    return weights;
+  if (weights.recorded.empty())
+    return status.takeError();
+  return explain(status.takeError(), metadata, executablePath);
 }
 
-/// Copies a file tensor to a weight, converting where the types differ.
-static Status copyWeight(WeftContext &context, const WeftTensor &tensor,
-                         const SafetensorsModel::Entry &entry) {
-  char *out = static_cast<char *>(context.data(tensor));
-  if (entry.info->type == tensorTypeOf(tensor.dtype)) {
-    std::memcpy(out, entry.file->data(*entry.info), size_t(tensor.bytes));
-    return Status::success();
-  }
-  if (tensor.dtype == WEFT_F32)
-    return entry.file->readFloats(*entry.info, reinterpret_cast<float *>(out));
-  std::vector<float> values(size_t(elementsOf(tensor)));
-  if (Status s = entry.file->readFloats(*entry.info, values.data()); !s)
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+/// Elements as f32, through which all go; counts those that are finite in f64
+/// alone.
+static Status readWide(const SafetensorsModel::Entry &entry, int64_t begin,
+                       int64_t count, float *values, int64_t &lost) {
+  if (entry.info->type != TensorType::F64)
+    return entry.file->readFloats(*entry.info, begin, count, values);
+  std::vector<double> wide(static_cast<size_t>(count));
+  if (Status s =
+          entry.file->read(*entry.info, begin * 8, count * 8, wide.data());
+      !s)
     return s;
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (tensor.dtype == WEFT_F64) {
-      double wide = values[i];
-      std::memcpy(out + i * 8, &wide, 8);
-      continue;
-    }
-    uint16_t bits = tensor.dtype == WEFT_F16 ? floatToHalf(values[i])
-                                             : floatToBf16(values[i]);
-    std::memcpy(out + i * 2, &bits, 2);
+  for (int64_t i = 0; i < count; ++i) {
+    values[i] = static_cast<float>(wide[i]);
+    lost += std::isfinite(wide[i]) && !std::isfinite(values[i]);
   }
   return Status::success();
+}
+
+static void store(float value, int32_t dtype, char *out) {
+  if (dtype == WEFT_F32) {
+    std::memcpy(out, &value, 4);
+  } else if (dtype == WEFT_F64) {
+    double wide = value;
+    std::memcpy(out, &wide, 8);
+  } else {
+    uint16_t bits = dtype == WEFT_F16 ? floatToHalf(value) : floatToBf16(value);
+    std::memcpy(out, &bits, 2);
+  }
+}
+
+/// The values stay finite in a weight that is kept in a narrower type.
+static Status checkFinite(const SafetensorsModel::Entry &entry, TensorType type,
+                          int64_t lost, int64_t overflows) {
+  const std::string &name = entry.info->name;
+  const std::string &path = entry.file->path();
+  if (lost > 0)
+    return overflowError(name, TensorType::F32, lost, entry.info->elements())
+        .at(path);
+  if (overflows > 0)
+    return overflowError(name, type, overflows, entry.info->elements())
+        .at(path)
+        .hint("--master-weights=on keeps the weights in f32");
+  return Status::success();
+}
+
+/// Reads a weight to `out`, converting where the types differ; with null it is
+/// only checked.
+static Status readWeight(const WeftTensor &tensor,
+                         const SafetensorsModel::Entry &entry, char *out) {
+  const TensorType type = tensorTypeOf(tensor.dtype);
+  if (entry.info->type == type)
+    return out ? entry.file->read(*entry.info, out) : Status::success();
+  constexpr int64_t most = int64_t(1) << 16;
+  const int64_t elements = elementsOf(tensor);
+  const int64_t width = dtypeBytes(tensor.dtype);
+  std::vector<float> values(size_t(std::min(most, elements)));
+  int64_t lost = 0, overflows = 0;
+  for (int64_t at = 0; at < elements; at += most) {
+    const int64_t part = std::min(most, elements - at);
+    if (Status s = readWide(entry, at, part, values.data(), lost); !s)
+      return s;
+    overflows += countOverflows(values.data(), part, type);
+    for (int64_t i = 0; out && i < part; ++i)
+      store(values[i], tensor.dtype, out + (at + i) * width);
+  }
+  return checkFinite(entry, type, lost, overflows);
+}
+
+/// All weights, to where `place` says; then the files have the recorded bytes.
+template <typename Place> Status InitialWeights::readAll(const Place &place) {
+  for (const auto &[tensor, entry] : pairs)
+    if (Status s = readWeight(*tensor, entry, place(*tensor)); !s)
+      return s;
+  for (size_t i = 0; i < recorded.size(); ++i) {
+    auto digest = model->digest(i);
+    if (!digest)
+      return digest.takeError();
+    if (Status s = compareDigest(recorded[i], model->paths()[i], *digest); !s)
+      return s;
+  }
+  return Status::success();
+}
+
+Status InitialWeights::verify() {
+  return readAll([](const WeftTensor &) { return nullptr; });
 }
 
 /// `init` sets more than the weights, which a file may give: all that training
 /// reads before it writes it. Sampling with a file's weights reads nothing
 /// else.
-Status InitialWeights::load(WeftContext &context, int64_t seed) const {
+Status InitialWeights::load(WeftContext &context, int64_t seed) {
   const WeftProgram *program = context.findProgram("init");
   if (program && (trains || !model)) {
     if (const WeftPort *port = WeftContext::findInput(*program, "seed"))
@@ -261,10 +305,9 @@ Status InitialWeights::load(WeftContext &context, int64_t seed) const {
     if (Status s = runChecked(context, *program); !s)
       return s;
   }
-  for (const auto &[tensor, entry] : pairs)
-    if (Status s = copyWeight(context, *tensor, entry); !s)
-      return s;
-  return Status::success();
+  return readAll([&](const WeftTensor &tensor) {
+    return static_cast<char *>(context.data(tensor));
+  });
 }
 
 std::string InitialWeights::describe(int64_t seed) const {

@@ -2,14 +2,15 @@
 
 #include "weft/Runtime/Metrics.h"
 
+#include "weft/Formats/InputFile.h"
 #include "weft/Formats/Json.h"
-#include "weft/Formats/MappedFile.h"
 #include "weft/Formats/OutputFile.h"
 #include "weft/Formats/Text.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
+#include <limits>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,12 +37,10 @@ static Expected<std::optional<std::string>> oldText(const std::string &path) {
         .at(path);
   if (!exists || !S_ISREG(info.st_mode) || info.st_size == 0)
     return std::optional<std::string>();
-  auto old = MappedFile::open(path);
+  auto old = readFile(path, std::numeric_limits<int64_t>::max());
   if (!old)
     return old.takeError().withCode(ExitCode::Storage);
-  return std::optional<std::string>(std::in_place,
-                                    reinterpret_cast<const char *>(old->data()),
-                                    size_t(old->size()));
+  return std::optional<std::string>(std::move(*old));
 }
 
 /// Whether a first line is one that a run wrote.

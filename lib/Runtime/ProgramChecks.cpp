@@ -5,6 +5,8 @@
 #include "weft/Runtime/Ports.h"
 #include "weft/Runtime/Trainer.h"
 
+#include <algorithm>
+
 using namespace weft;
 
 static Status missing(const char *what) {
@@ -84,4 +86,20 @@ Status weft::checkHyperParameters(const WeftExecutable &executable,
                       kinds);
   }
   return Status::success();
+}
+
+Status weft::checkRowCount(const TrainState &state, const RunOptions &options,
+                           const Metadata &metadata) {
+  const int64_t steps = std::max<int64_t>(*options.steps - state.step, 0);
+  int64_t rows = 0;
+  if (!__builtin_mul_overflow(steps, options.accum, &rows) &&
+      !__builtin_mul_overflow(rows, metadata.batch, &rows) &&
+      !__builtin_add_overflow(rows, state.cursor.rows, &rows) &&
+      rows <= mostRows)
+    return Status::success();
+  return usageError(
+      "--steps expects a training of at most " + std::to_string(mostRows) +
+      " rows, but " + std::to_string(steps) + " steps of " +
+      std::to_string(options.accum) + " x " + std::to_string(metadata.batch) +
+      " rows after " + std::to_string(state.cursor.rows) + " are more");
 }

@@ -102,6 +102,16 @@ void Run::warnOfChanges() const {
     warn(text);
 }
 
+/// Training goes on where the chosen checkpoint stands.
+Status Run::takeState() {
+  auto resumed = resumedState(resume->manifest, options);
+  if (!resumed)
+    return resumed.takeError();
+  state = *resumed;
+  return options.trains() ? checkRowCount(state, options, metadata)
+                          : Status::success();
+}
+
 /// Where training starts and where the weights come from.
 Status Run::chooseState() {
   std::vector<std::string> warnings;
@@ -111,16 +121,14 @@ Status Run::chooseState() {
   if (!point)
     return point.takeError();
   resume = std::move(*point);
-  if (resume) {
-    auto resumed = resumedState(resume->manifest, options);
-    if (!resumed)
-      return resumed.takeError();
-    state = *resumed;
-    return Status::success();
-  }
+  if (resume)
+    return takeState();
   state.seed = options.seed;
   state.cursor.shuffle = options.shuffle;
   state.cursor.shuffleSeed = options.seed;
+  if (options.trains())
+    if (Status s = checkRowCount(state, options, metadata); !s)
+      return s;
   auto opened =
       InitialWeights::open(options, metadata, executable, executablePath);
   if (!opened)
@@ -164,23 +172,53 @@ Status Run::checkThreads() const {
   return Status::success();
 }
 
+/// Reads the chosen checkpoint, or an older one if it turns out damaged and the
+/// run may pass it over. A dry run verifies and keeps nothing.
+Status Run::readCheckpoint() {
+  for (;;) {
+    Status read = options.dryRun
+                      ? resume->manifest.verifyFiles(resume->directory)
+                      : loadCheckpoint(*context, *resume);
+    if (read)
+      return read;
+    std::vector<std::string> warnings;
+    auto older = passOver(*resume, read.takeError(), options, metadata,
+                          executable, warnings);
+    for (const std::string &text : warnings)
+      warn(text);
+    if (!older)
+      return older.takeError();
+    resume = std::move(*older);
+    if (Status s = takeState(); !s)
+      return s;
+  }
+}
+
+/// Before a byte of the run's outputs is written.
 Status Run::loadState() {
-  Status loaded = resume ? loadCheckpoint(*context, *resume)
-                         : weights->load(*context, state.seed);
-  if (loaded && resume && !resume->weightsOnly)
+  Status read = resume           ? readCheckpoint()
+                : options.dryRun ? weights->verify()
+                                 : weights->load(*context, state.seed);
+  if (!read || options.dryRun)
+    return read;
+  if (resume && !resume->weightsOnly)
     if (auto change = adaptLossScale(*context, LossScaler::of(executable)))
       warn(*change);
   // What follows from parameters is in no file.
   if (const WeftProgram *refresh = context->findProgram("refresh"))
-    if (loaded)
-      return runChecked(*context, *refresh);
-  return loaded;
+    return runChecked(*context, *refresh);
+  return Status::success();
 }
 
-Expected<std::unique_ptr<NanHunt>> Run::startHunt() {
-  if (metadata.debugNan.isNull())
-    return std::unique_ptr<NanHunt>();
-  return NanHunt::create(*context, metadata.debugNan);
+/// Before copies of weights are made, while the state is loaded.
+Status Run::startHunt() {
+  if (metadata.debugNan.isNull() || options.dryRun || !options.trains())
+    return Status::success();
+  auto started = NanHunt::create(*context, metadata.debugNan);
+  if (!started)
+    return started.takeError();
+  hunt = std::move(*started);
+  return Status::success();
 }
 
 Expected<MetricsStart> Run::metricsStart() const {
@@ -224,17 +262,11 @@ Expected<ExitCode> Run::train() {
   auto metrics = openMetrics();
   if (!metrics)
     return metrics.takeError();
-  // Copies of weights are made while the state is loaded.
-  auto hunt = startHunt();
-  if (!hunt)
-    return hunt.takeError();
-  if (Status s = loadState(); !s)
-    return s.takeError();
   std::optional<Trace> trace;
   if (!options.trace.empty())
     trace.emplace(*context);
   Trainer trainer(*context, metadata, options, data, faults, state,
-                  std::move(*hunt));
+                  std::move(hunt));
   auto code = trainer.run(*metrics, writer ? &*writer : nullptr, signals);
   if (!code)
     return code;
@@ -292,9 +324,13 @@ Expected<ExitCode> Run::execute() {
     return s.takeError();
   if (Status s = identifyData(); !s)
     return s.takeError();
-  warnOfChanges();
   if (Status s = allocate(); !s)
     return s.takeError();
+  if (Status s = startHunt(); !s)
+    return s.takeError();
+  if (Status s = loadState(); !s)
+    return s.takeError();
+  warnOfChanges();
   // Again when the file is opened: here, before anything is written.
   if (auto start = metricsStart(); !start)
     return start.takeError();
@@ -310,8 +346,6 @@ Expected<ExitCode> Run::execute() {
     if (!trained)
       return trained.takeError();
     code = *trained;
-  } else if (Status s = loadState(); !s) {
-    return s.takeError();
   }
   if (options.evalOnly)
     if (Status s = evaluateAlone(); !s)

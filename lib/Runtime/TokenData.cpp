@@ -39,6 +39,13 @@ public:
                       reinterpret_cast<int32_t *>(out));
   }
 
+  void willNeed(const std::vector<int64_t> &wanted) const override {
+    ByteRanges ranges;
+    for (int64_t row : wanted)
+      ranges.push_back({begin + row * seq, begin + (row + 1) * seq + 1});
+    file->willNeed(std::move(ranges));
+  }
+
 private:
   std::shared_ptr<TokenFile> file;
   int64_t begin;

@@ -39,18 +39,31 @@ Trainer::Trainer(WeftContext &context, const Metadata &metadata,
       progress(options.progress, state.step + 1, *options.steps,
                options.logEvery, metadata.isLanguageModel() ? "tok" : "rows"),
       lastStep(*options.steps), firstStep(state.step + 1),
-      hunt(std::move(hunt)), scaler(LossScaler::of(*context.executable())) {
+      savedStep(state.step), hunt(std::move(hunt)),
+      scaler(LossScaler::of(*context.executable())) {
   order =
       RowOrder(data.train->rows(), now.cursor.shuffle, now.cursor.shuffleSeed);
   if (options.stopAfter > 0)
     lastStep = std::min(lastStep, state.step + options.stopAfter);
 }
 
+/// The data rows of the batch that begins with training row `first`.
+std::vector<int64_t> Trainer::batchAt(int64_t first) const {
+  std::vector<int64_t> batch;
+  for (int64_t i = 0; i < metadata.batch; ++i)
+    batch.push_back(order.dataRow(first + i));
+  return batch;
+}
+
 Status Trainer::microStep(int64_t k, StepReport &report) {
   auto start = Clock::now();
   int64_t row = now.cursor.rows;
-  if (Status s = fillRows(context, microPorts, *data.train, order, row); !s)
+  if (Status s = fillRows(context, microPorts, *data.train, order, row); !s) {
+    dataLost = true;
     return s;
+  }
+  // The disk works while the program runs.
+  data.train->willNeed(batchAt(row + metadata.batch));
   setInput(context, micro, "loss_seed", 1.0 / double(options.accum));
   setInput(context, micro, "accumulate", k == 0 ? 0.0 : 1.0);
   if (const WeftPort *rng = WeftContext::findInput(micro, "rng")) {
@@ -64,7 +77,6 @@ Status Trainer::microStep(int64_t k, StepReport &report) {
   report.computeMs += msSince(start);
   addLosses(context, micro, report.loss, report.losses);
   now.cursor.rows += metadata.batch;
-  now.cursor.epoch = now.cursor.rows / data.train->rows();
   return Status::success();
 }
 
@@ -98,13 +110,15 @@ Status Trainer::update(StepReport &report) {
 Status Trainer::trainStep(StepReport &report) {
   auto start = Clock::now();
   report.step = now.step + 1;
+  const TrainState before = now;
   now.valLoss.reset();
-  int64_t firstRow = now.cursor.rows;
   if (hunt)
     hunt->begin();
   for (int64_t k = 0; k < options.accum; ++k)
-    if (Status s = microStep(k, report); !s)
+    if (Status s = microStep(k, report); !s) {
+      now = before;
       return s;
+    }
   takeMeans(options.accum, report.loss, report.losses);
   if (report.step == firstStep && !options.dumpGrads.empty())
     if (Status s = dumpGradients(); !s)
@@ -114,7 +128,7 @@ Status Trainer::trainStep(StepReport &report) {
     return s;
   now.step = report.step;
   report.stepMs = msSince(start);
-  int64_t rows = now.cursor.rows - firstRow;
+  int64_t rows = now.cursor.rows - before.cursor.rows;
   int64_t units = metadata.isLanguageModel() ? rows * metadata.seq : rows;
   report.tokensPerSecond = double(units) / (report.stepMs / 1000.0);
   report.memoryBytes = peakMemory();
@@ -127,8 +141,10 @@ Status Trainer::evaluate(MetricsLog &metrics) {
   auto report = weft::evaluate(
       context, metadata, *data.val,
       countBatches(*data.val, metadata.batch, options.evalSteps));
-  if (!report)
+  if (!report) {
+    dataLost = report.error().code() == ExitCode::Input;
     return report.takeError();
+  }
   report->step = now.step;
   reportFirstBad(now.step, std::isfinite(report->loss));
   if (std::isfinite(report->loss))
@@ -159,8 +175,21 @@ Status Trainer::save(CheckpointWriter &writer) {
   auto directory = writer.save(now);
   if (!directory)
     return directory.takeError();
+  savedStep = now.step;
   progress.note("saved " + *directory);
   return Status::success();
+}
+
+Error Trainer::saveBeforeEnd(Error error, CheckpointWriter *writer) {
+  if (!dataLost || !writer || now.step == savedStep)
+    return error;
+  Status saved = save(*writer);
+  std::string hint = error.hintText().empty() ? "" : error.hintText() + "; ";
+  error.hint(hint + (saved ? "all whole steps are saved: continue with "
+                             "--resume=auto once the data is whole"
+                           : "the steps so far could not be saved: " +
+                                 saved.error().where()));
+  return error;
 }
 
 Status Trainer::finishStep(StepReport &report, MetricsLog &metrics) {
@@ -181,10 +210,11 @@ Expected<ExitCode> Trainer::loop(MetricsLog &metrics, CheckpointWriter *writer,
                                  const SignalScope &signals) {
   while (now.step < lastStep) {
     StepReport report;
-    if (Status s = trainStep(report); !s)
-      return s.takeError();
-    if (Status s = finishStep(report, metrics); !s)
-      return s.takeError();
+    Status s = trainStep(report);
+    if (s)
+      s = finishStep(report, metrics);
+    if (!s)
+      return saveBeforeEnd(s.takeError(), writer);
     bool stop = signals.stopSignal() != 0;
     bool due = options.saveEvery > 0 && now.step % options.saveEvery == 0;
     bool isBestYet = isBest();

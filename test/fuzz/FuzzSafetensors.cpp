@@ -1,7 +1,7 @@
 //===- FuzzSafetensors.cpp - Any bytes as a safetensors file --------------===//
 //
-// Of an accepted file every byte of every tensor is read, so that a tensor
-// outside of the file would be found by the address sanitizer.
+// Of an accepted file every byte of every tensor is read: none lies outside of
+// the file, which the address sanitizer guards.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,10 +13,9 @@ using namespace weft;
 
 static void readTensor(const SafetensorsFile &file, const TensorInfo &info) {
   FUZZ_CHECK(file.find(info.name) == &info);
-  const uint8_t *bytes = file.data(info);
-  volatile uint8_t sum = 0;
-  for (int64_t i = 0; i < info.bytes(); ++i)
-    sum = static_cast<uint8_t>(sum + bytes[i]);
+  std::vector<uint8_t> bytes(static_cast<size_t>(info.bytes()));
+  FUZZ_CHECK(file.read(info, bytes.data()).ok());
+  FUZZ_CHECK(!file.read(info, 1, info.bytes(), bytes.data()).ok());
   std::vector<float> out(static_cast<size_t>(info.elements()));
   bool isFloat = info.type == TensorType::F16 ||
                  info.type == TensorType::BF16 ||

@@ -33,5 +33,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       FUZZ_CHECK(token >= 0 && token < 300);
   }
   FUZZ_CHECK(!file->read(file->size(), 1, tokens.data()).ok());
+  file->willNeed({{0, file->size()}});
   return 0;
 }

@@ -38,16 +38,16 @@ for i, text in enumerate([
     seed("fuzz-json", str(i), text.encode())
 
 manifest = {
-    "weft_checkpoint": 1, "step": 10, "world_size": 2, "fingerprint": "ab",
+    "weft_checkpoint": 2, "step": 10, "world_size": 2, "fingerprint": "ab",
     "seed": 1,
-    "cursor": {"rows": 80, "epoch": 0, "shuffle": True, "shuffle_seed": 3},
-    "scalars": {"loss_scale": 65536.0},
-    "files": [{"name": "r", "bytes": 8, "xxh3": "0" * 32}],
+    "cursor": {"rows": 80, "shuffle": True, "shuffle_seed": 3},
+    "files": [{"name": "r", "bytes": 0, "blocks": [],
+               "xxh3": "99aa06d3014798d86001c324468d497f"}],
     "tensors": [{"name": "w", "kind": "param", "dtype": "F32", "shape": [2],
                  "pieces": [{"file": "r", "key": "w", "begin": 0, "end": 2}]}],
 }
 seed("fuzz-manifest", "full", b"," + json.dumps(manifest).encode()[1:])
-manifest.update(files=[], tensors=[], scalars={})
+manifest.update(files=[], tensors=[])
 seed("fuzz-manifest", "empty", b"," + json.dumps(manifest).encode()[1:])
 
 seed("fuzz-safetensors", "none", safetensors({}, b""))

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace weft {
 
@@ -44,11 +45,38 @@ private:
   std::unique_ptr<State> state;
 };
 
-/// Digest and size of a file.
+/// Files are digested in blocks of this size (the last one is what is left), so
+/// that a part of a file can be checked without the rest.
+constexpr int64_t digestBlockBytes = int64_t(16) << 20;
+
+/// How many blocks a file has.
+inline int64_t countBlocks(int64_t bytes) {
+  return bytes / digestBlockBytes + (bytes % digestBlockBytes != 0);
+}
+
+/// Size and digests of a file.
 struct FileDigest {
-  std::string xxh3; // 32 hexadecimal digits
   int64_t bytes = 0;
+  std::string xxh3;                // of the digits of all `blocks`
+  std::vector<std::string> blocks; // 32 hexadecimal digits each
 };
+
+/// The digest over those of the blocks.
+std::string digestOfBlocks(const std::vector<std::string> &blocks);
+
+/// Streaming, as above.
+class BlockDigest {
+public:
+  void update(const void *data, int64_t bytes);
+  /// Only once.
+  FileDigest finish();
+
+private:
+  Digest running;
+  FileDigest result;
+};
+
+FileDigest digestBytes(std::string_view bytes);
 Expected<FileDigest> digestFile(const std::string &path);
 
 } // namespace weft

@@ -15,21 +15,25 @@
 
 namespace weft {
 
-constexpr int manifestVersion = 1;
+constexpr int manifestVersion = 2;
 extern const char *const manifestName; // "MANIFEST.json"
+
+// Numbers beyond are damage: steps have 18 digits in a directory's name, ranks
+// 5 in a file's, and a count of rows can still be added to.
+constexpr int64_t mostSteps = 999'999'999'999'999'999;
+constexpr int64_t mostRanks = 100'000;
+constexpr int64_t mostRows = int64_t(1) << 62;
 
 /// Where the data stood: everything needed to read on with the next row.
 struct DataCursor {
   int64_t rows = 0; // rows consumed since the start of training
-  int64_t epoch = 0;
   bool shuffle = false;
   int64_t shuffleSeed = 0;
 };
 
 struct ManifestFile {
   std::string name; // inside the step directory, no '/'
-  int64_t bytes = 0;
-  std::string xxh3; // 32 hexadecimal digits
+  FileDigest digest;
 };
 
 /// Elements [begin, end) of a tensor, stored as tensor `key` of `file`.
@@ -56,14 +60,11 @@ struct Manifest {
   DataCursor cursor;
   std::optional<double> valLoss; // of an evaluation after this step; finite
   std::optional<RunRecord> run;  // absent in a manifest without a run
-  /// Numbers such as the loss scale, by name; finite.
-  std::vector<std::pair<std::string, double>> scalars;
   std::vector<ManifestFile> files;
   std::vector<ManifestTensor> tensors;
 
   const ManifestFile *findFile(const std::string &name) const;
   const ManifestTensor *findTensor(const std::string &name) const;
-  std::optional<double> scalar(const std::string &name) const;
 
   /// Deterministic JSON text, with its own digest in front.
   std::string str() const;
@@ -78,10 +79,23 @@ struct Manifest {
   /// Rules that hold for the values themselves: names, digests, and pieces that
   /// cover each tensor exactly. parse() checks them too.
   Status validate(const std::string &file) const;
-  /// Every file is there with its size and digest, and holds every piece with
-  /// the type and size stated.
+  /// Every file is there with its size and digests, and holds every piece with
+  /// the type and size stated. What cannot be read is a storage error.
   Status verifyFiles(const std::string &stepDirectory) const;
+  /// A listed file of the right size, whose bytes are checked as they are read.
+  Expected<std::unique_ptr<CheckedFile>>
+  openFile(const std::string &stepDirectory, const std::string &name) const;
+  /// The text of such a file.
+  Expected<std::string> readText(const std::string &stepDirectory,
+                                 const std::string &name) const;
+  /// The pieces that lie in `file`, which is listed as `name`, are there with
+  /// the type and size stated.
+  Status verifyPieces(const SafetensorsFile &file,
+                      const std::string &name) const;
 };
+
+/// The error of reading a file of a checkpoint that has a manifest.
+Error asDamage(Error error);
 
 /// The name of a piece inside its file: the tensor's own name when the piece is
 /// the whole tensor, else `name[begin:end)`.

@@ -1,16 +1,16 @@
 //===- Safetensors.h - Reader and writer of .safetensors --------*- C++ -*-===//
 //
 // A file is an 8-byte little-endian header length, a JSON header, and the bytes
-// of all tensors without holes. The reader maps the file and checks every rule
-// before it hands out a byte; the writer streams one tensor after the other.
+// of all tensors without holes. The reader checks every rule of the header
+// before it hands out a byte, and reads tensors into the caller's memory; the
+// writer streams one tensor after the other.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_FORMATS_SAFETENSORS_H
 #define WEFT_FORMATS_SAFETENSORS_H
 
-#include "weft/Formats/Digest.h"
-#include "weft/Formats/MappedFile.h"
+#include "weft/Formats/CheckedFile.h"
 #include "weft/Formats/OutputFile.h"
 
 #include <map>
@@ -79,6 +79,7 @@ using StringMap = std::vector<std::pair<std::string, std::string>>;
 class SafetensorsFile {
 public:
   static Expected<SafetensorsFile> open(const std::string &path);
+  static Expected<SafetensorsFile> open(std::unique_ptr<ByteSource> source);
   /// The same over bytes in memory, which must outlive the result.
   static Expected<SafetensorsFile> parse(const uint8_t *data, int64_t bytes,
                                          const std::string &name);
@@ -88,11 +89,17 @@ public:
   const TensorInfo *find(const std::string &name) const;
   /// The `__metadata__` strings in file order.
   const StringMap &metadata() const { return strings; }
-  const std::string &path() const { return name; }
+  const std::string &path() const { return source->path(); }
+  ByteSource &bytes() const { return *source; }
 
-  /// Little endian, row major; not always aligned for its type.
-  const uint8_t *data(const TensorInfo &info) const {
-    return base + info.begin;
+  /// Where the bytes of a tensor begin in the file. They are little endian, row
+  /// major, and not always aligned for its type.
+  int64_t offset(const TensorInfo &info) const { return base + info.begin; }
+  /// Bytes [begin, begin + bytes) of a tensor.
+  Status read(const TensorInfo &info, int64_t begin, int64_t bytes,
+              void *out) const;
+  Status read(const TensorInfo &info, void *out) const {
+    return read(info, 0, info.bytes(), out);
   }
   /// Elements [begin, begin + count) of an F16, BF16, F32 or F64 tensor as f32
   /// (F64 rounds to nearest even).
@@ -103,11 +110,13 @@ public:
   }
 
 private:
-  Status readHeader(const uint8_t *bytes, int64_t total);
+  Status readHeader();
+  Status readEntries(std::string_view text);
+  Status outOfRange(const TensorInfo &info, const char *unit, int64_t size,
+                    int64_t begin, int64_t count) const;
 
-  MappedFile file;
-  std::string name;
-  const uint8_t *base = nullptr;
+  std::unique_ptr<ByteSource> source;
+  int64_t base = 0; // where the tensors begin
   std::vector<TensorInfo> infos;
   std::map<std::string, size_t> byName;
   StringMap strings;
@@ -132,6 +141,8 @@ public:
   const Entry *find(const std::string &name) const;
   /// The files that make up the model (the index file first, if there is one).
   const std::vector<std::string> &paths() const { return pathList; }
+  /// Of paths()[i], from the bytes that were handed out; reads what is left.
+  Expected<FileDigest> digest(size_t i);
   const std::string &path() const { return name; }
 
 private:
@@ -142,7 +153,9 @@ private:
 
   std::string name;
   std::vector<std::string> pathList;
+  std::optional<FileDigest> indexDigest;
   std::vector<std::unique_ptr<SafetensorsFile>> files;
+  std::vector<CheckedFile *> checked; // the bytes of `files`
   std::map<std::string, Entry> entries;
 };
 
@@ -177,7 +190,7 @@ private:
   Status put(std::string_view bytes);
 
   OutputFile out;
-  Digest running;
+  BlockDigest running;
   FileDigest result;
   std::vector<TensorSpec> specs;
   std::vector<int64_t> sizes;

@@ -1,14 +1,15 @@
 //===- TokenFile.h - Training text as token numbers -------------*- C++ -*-===//
 //
-// One file of tokens, mapped: text (a byte is a token), llm.c `.bin` (known by
-// its magic number) and headerless nanoGPT `.bin` (the width must be told).
+// One file of tokens, read where they are asked for: text (a byte is a token),
+// llm.c `.bin` (known by its magic number) and headerless nanoGPT `.bin` (the
+// width must be told).
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_FORMATS_TOKENFILE_H
 #define WEFT_FORMATS_TOKENFILE_H
 
-#include "weft/Formats/MappedFile.h"
+#include "weft/Formats/InputFile.h"
 
 namespace weft {
 
@@ -22,6 +23,8 @@ public:
   /// Auto: an llm.c header decides; else a name that ends in `.bin` is an error
   /// (its width is unknown) and anything else is text.
   static Expected<TokenFile> open(const std::string &path, TokenFormat format);
+  static Expected<TokenFile> open(std::unique_ptr<ByteSource> source,
+                                  TokenFormat format);
   /// The same over bytes in memory, which must outlive the result.
   static Expected<TokenFile> parse(const uint8_t *data, int64_t bytes,
                                    const std::string &name, TokenFormat format);
@@ -31,24 +34,28 @@ public:
   int width() const { return tokenWidth; }
   /// "text", "llm.c u16", "llm.c u32", "u16" or "u32".
   std::string description() const;
-  const std::string &path() const { return name; }
+  const std::string &path() const { return source->path(); }
 
+  /// Every token must be below `vocabulary`, now and when it is read; names the
+  /// first that is not.
+  Status check(int64_t vocabulary);
   /// Copies tokens [begin, begin + count) to `out`.
-  Status read(int64_t begin, int64_t count, int32_t *out) const;
+  Status read(int64_t begin, int64_t count, int32_t *out);
+  /// Asks for tokens [begin, end) of each range, which are read soon.
+  void willNeed(ByteRanges ranges);
   /// XXH3 of all tokens, without a header.
-  Expected<std::string> digest() const;
-  /// Every token must be below `vocabulary`; names the first that is not.
-  Status check(int64_t vocabulary) const;
+  Expected<std::string> digest();
 
 private:
-  uint32_t tokenAt(int64_t index) const;
-  Status readHeader(const uint8_t *bytes, int64_t total, TokenFormat format,
-                    bool &found);
+  Status readHeader(TokenFormat format);
+  Status readCount(const uint8_t *header);
+  Error wrongToken(uint32_t token, int64_t position) const;
 
-  MappedFile file;
-  std::string name;
-  const uint8_t *tokens = nullptr;
+  std::unique_ptr<ByteSource> source;
+  ByteWindow window;
+  int64_t base = 0; // where the tokens begin
   int64_t count = 0;
+  uint32_t most = 0x7fffffff; // the largest token
   int tokenWidth = 1;
   bool hasHeader = false;
 };

@@ -1,8 +1,9 @@
 //===- Checkpoint.h - Saving and loading the state of a run -----*- C++ -*-===//
 //
 // A step directory holds one safetensors file per rank, `model.json` (what
-// `weft ckpt export` needs of the model) and MANIFEST.json with a digest per
-// file. Digests are verified before a byte is used.
+// `weft ckpt export` needs of the model) and MANIFEST.json with the digests of
+// every file. Bytes are verified while they are loaded, before a run writes
+// anything.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +11,7 @@
 #define WEFT_RUNTIME_CHECKPOINT_H
 
 #include "weft/Formats/Durable.h"
+#include "weft/Formats/Json.h"
 #include "weft/Formats/Manifest.h"
 #include "weft/Runtime/Context.h"
 #include "weft/Runtime/Fault.h"
@@ -28,7 +30,8 @@ struct TrainState {
   std::optional<double> valLoss; // of an evaluation after this very step
 };
 
-/// A checkpoint that was verified and fits the program.
+/// A checkpoint that fits the program. Its tensors are verified when they are
+/// read.
 struct ResumePoint {
   std::string directory;
   Manifest manifest;
@@ -48,25 +51,38 @@ struct ResumeTarget {
 /// of a loss scale.
 Status checkTensors(const Manifest &manifest, const std::string &directory,
                     const ResumeTarget &target);
-/// The optimizers and the loss scale of a verified step directory are those of
-/// the program.
+/// What `model.json` of a step directory says.
+Expected<Json> readModelFile(const Manifest &manifest,
+                             const std::string &directory);
+/// The optimizers and the loss scale of a step directory are those of the
+/// program.
 Status checkModelFile(const Manifest &manifest, const std::string &directory,
                       const ResumeTarget &target);
 
-/// The step directory that `options` ask to continue from, verified; nothing
-/// to start from the beginning. Warnings about damaged checkpoints that were
-/// passed over go to `warnings`.
+/// The step directory that `options` ask to continue from; nothing to start
+/// from the beginning. Warnings about damaged checkpoints that were passed over
+/// go to `warnings`.
 Expected<std::optional<ResumePoint>>
 chooseCheckpoint(const RunOptions &options, const Metadata &metadata,
                  const WeftExecutable &executable,
                  std::vector<std::string> &warnings);
+
+/// What is used in place of `point`, whose tensors turned out damaged: an older
+/// checkpoint where `options` pass over damaged ones, else `damage`.
+Expected<ResumePoint> passOver(const ResumePoint &point, Error damage,
+                               const RunOptions &options,
+                               const Metadata &metadata,
+                               const WeftExecutable &executable,
+                               std::vector<std::string> &warnings);
 
 /// Moves damaged step directories that are newer than `step` out of the way of
 /// a run that continues from it; a usable one is an error, since the run would
 /// write it again, and so is one that cannot be read.
 Status makeRoomAfter(const std::string &saveDir, int64_t step);
 
-/// Copies the tensors of a chosen checkpoint into the arena, and lets it go.
+/// Reads the tensors of a chosen checkpoint into the arena, verifies them on
+/// the way, and lets it go. What was read before damage is found stays in the
+/// arena.
 Status loadCheckpoint(WeftContext &context, ResumePoint &point);
 
 /// The state that the manifest describes.

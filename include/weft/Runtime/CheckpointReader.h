@@ -1,7 +1,8 @@
 //===- CheckpointReader.h - Tensors of a checkpoint -------------*- C++ -*-===//
 //
-// Opens a step directory, verifies it, and puts the pieces of a tensor
-// together, however many ranks wrote them.
+// Opens a step directory and puts the pieces of a tensor together, however many
+// ranks wrote them. Bytes are checked against the digests of their blocks as
+// they are read, each block once when tensors are read in the order of a file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,24 +17,42 @@
 
 namespace weft {
 
+/// A tensor and where its elements go, in logical order.
+struct TensorTarget {
+  const ManifestTensor *tensor;
+  char *out;
+};
+
 class CheckpointReader {
 public:
-  /// Digests are verified here.
+  /// Reads the manifest alone.
   static Expected<CheckpointReader> open(const std::string &stepDirectory);
-  /// For a checkpoint that was verified already.
   CheckpointReader(std::string directory, Manifest manifest)
       : directory(std::move(directory)), info(std::move(manifest)) {}
 
   const Manifest &manifest() const { return info; }
   const std::string &path() const { return directory; }
-  /// Copies all elements of a tensor, in logical order, to `out`.
-  Status read(const ManifestTensor &tensor, char *out);
-  Expected<std::vector<char>> read(const ManifestTensor &tensor);
-  /// The elements of a floating-point tensor as f32.
-  Expected<std::vector<float>> readFloats(const ManifestTensor &tensor);
+  /// Copies elements [begin, begin + count) of a tensor to `out`.
+  Status read(const ManifestTensor &tensor, int64_t begin, int64_t count,
+              void *out);
+  /// The same of a floating-point tensor, as f32.
+  Status readFloats(const ManifestTensor &tensor, int64_t begin, int64_t count,
+                    float *out);
+  /// Whole tensors, in the order of their bytes.
+  Status readAll(const std::vector<TensorTarget> &targets);
 
 private:
+  /// Elements [begin, end) of a piece that lies in a file, and where they go
+  /// in the range that was asked for.
+  struct Part {
+    const SafetensorsFile *file;
+    const TensorInfo *info;
+    int64_t begin, count;
+    int64_t at;
+  };
   Expected<const SafetensorsFile *> file(const std::string &name);
+  Expected<std::vector<Part>> partsOf(const ManifestTensor &tensor,
+                                      int64_t begin, int64_t count);
 
   std::string directory;
   Manifest info;

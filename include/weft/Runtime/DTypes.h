@@ -34,10 +34,12 @@ inline int64_t elementsOf(const WeftTensor &tensor) {
   return tensor.bytes / dtypeBytes(tensor.dtype);
 }
 
-/// An input error if finite values of a weight become infinite in `type` (F16
-/// or BF16; wider ones hold every f32).
-Status checkOverflow(const std::string &weight,
-                     const std::vector<float> &values, TensorType type);
+/// How many finite values become infinite in `type` (F16 or BF16; wider ones
+/// hold every f32).
+int64_t countOverflows(const float *values, int64_t count, TensorType type);
+/// An input error about `count` such values of a weight.
+Error overflowError(const std::string &weight, TensorType type, int64_t count,
+                    int64_t elements);
 
 } // namespace weft
 

@@ -2,7 +2,8 @@
 //
 // A source has rows and copies any of them into an input buffer of a program:
 // windows of a token file for language models, rows of named tensors for all
-// others. Every source is checked completely before it is handed out.
+// others. Every source is checked completely before it is handed out, and what
+// is read again later is checked again: a file may change meanwhile.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,6 +32,8 @@ public:
   virtual Expected<DataIdentity> identity() const = 0;
   /// Copies row `row` to `out`, which has the bytes of one row of `port`.
   virtual Status fill(const WeftPort &port, int64_t row, char *out) const = 0;
+  /// Asks the system for rows that are filled in soon; returns at once.
+  virtual void willNeed(const std::vector<int64_t> &rows) const = 0;
 };
 
 /// Training rows, unless only --val-data is evaluated, and validation rows,

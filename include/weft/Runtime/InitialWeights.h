@@ -1,8 +1,8 @@
 //===- InitialWeights.h - Where the first weights come from -----*- C++ -*-===//
 //
 // Weights of a file (--init-from, or recorded by the compiler with a digest),
-// or the init program with the seed. Files are checked completely before a byte
-// is copied.
+// or the init program with the seed. Names, types and shapes are checked when
+// they are opened; values and digests while they are read, once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,15 +20,18 @@ namespace weft {
 
 class InitialWeights {
 public:
-  /// Chooses and checks the source; `executablePath` is where recorded relative
-  /// paths start.
+  /// Chooses the source and checks all but its values; `executablePath` is
+  /// where recorded relative paths start.
   static Expected<InitialWeights> open(const RunOptions &options,
                                        const Metadata &metadata,
                                        const WeftExecutable &executable,
                                        const std::string &executablePath);
 
-  /// Fills the weights of `context` and, for training, all other state.
-  Status load(WeftContext &context, int64_t seed) const;
+  /// Fills the weights of `context` and, for training, all other state; checks
+  /// the weights' values on the way.
+  Status load(WeftContext &context, int64_t seed);
+  /// Checks the values alone.
+  Status verify();
 
   /// "weights of gpt2/model.safetensors" or "random weights, seed 1".
   std::string describe(int64_t seed) const;
@@ -37,10 +40,12 @@ public:
 private:
   Status match(const WeftExecutable &executable, const Metadata &metadata);
   Status matchOne(const WeftTensor &tensor);
+  template <typename Place> Status readAll(const Place &place);
 
   bool trains = false;
   std::optional<SafetensorsModel> model;
-  /// The file tensor of every weight, in table order.
+  std::vector<InitialFile> recorded; // the digests of the files of `model`
+  /// The file tensor of every weight, in the order of their bytes.
   std::vector<std::pair<const WeftTensor *, SafetensorsModel::Entry>> pairs;
 };
 

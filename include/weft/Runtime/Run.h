@@ -39,8 +39,10 @@ private:
   void warnOfChanges() const;
   Status allocate();
   Status checkThreads() const;
+  Status startHunt();
+  Status takeState();
+  Status readCheckpoint();
   Status loadState();
-  Expected<std::unique_ptr<NanHunt>> startHunt();
   Expected<ExitCode> train();
   Expected<MetricsStart> metricsStart() const;
   Expected<MetricsLog> openMetrics() const;
@@ -70,6 +72,7 @@ private:
   std::optional<InitialWeights> weights;
   TrainState state;
   std::unique_ptr<WeftContext> context;
+  std::unique_ptr<NanHunt> hunt; // only with --debug-nan
 };
 
 /// Parameters of the model, counted in elements.

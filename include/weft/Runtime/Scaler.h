@@ -46,10 +46,9 @@ struct LossScaler {
   static LossScaler of(const WeftExecutable &executable);
 };
 
-/// The checkpoint was saved under the program's policy, as far as it tells:
-/// `model` is its model.json. An old checkpoint tells torch from the others.
-Status checkScalePolicy(const Json &model, const Manifest &manifest,
-                        const std::string &directory,
+/// The checkpoint in `directory`, whose model.json is `model`, was saved under
+/// the program's policy.
+Status checkScalePolicy(const Json &model, const std::string &directory,
                         const LossScaler &program);
 
 /// Brings a loaded loss scale in line with the program's numbers: a fixed scale

@@ -37,6 +37,7 @@ private:
                           const SignalScope &signals);
   Status trainStep(StepReport &report);
   Status microStep(int64_t k, StepReport &report);
+  std::vector<int64_t> batchAt(int64_t first) const;
   Status update(StepReport &report);
   void injectFaults();
   Status nonFinite(int64_t step) const;
@@ -59,6 +60,8 @@ private:
   Status sample(MetricsLog &metrics);
   bool isBest();
   Status save(CheckpointWriter &writer);
+  /// The error of a step; the steps before one whose data is gone are saved.
+  Error saveBeforeEnd(Error error, CheckpointWriter *writer);
 
   WeftContext &context;
   const Metadata &metadata;
@@ -73,6 +76,8 @@ private:
   Progress progress;
   int64_t lastStep; // of this run
   int64_t firstStep;
+  int64_t savedStep;             // nothing is new since
+  bool dataLost = false;         // rows could not be read
   std::unique_ptr<NanHunt> hunt; // only with --debug-nan
   std::string culprit;           // what it found in the last step
   const LossScaler scaler;
@@ -95,6 +100,11 @@ Status checkEvaluable(const WeftExecutable &executable,
 Status checkHyperParameters(const WeftExecutable &executable,
                             const Metadata &metadata,
                             const RunOptions &options);
+
+/// Training from `state` to the last step reads no more rows than can be
+/// counted: else exit 2.
+Status checkRowCount(const TrainState &state, const RunOptions &options,
+                     const Metadata &metadata);
 
 /// Every gradient that `faults` break exists: else exit 2.
 Status checkFaults(const WeftExecutable &executable, const Faults &faults);

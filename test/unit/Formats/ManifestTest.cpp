@@ -4,7 +4,8 @@
 
 #include "TestSupport.h"
 
-#include <cmath>
+#include <fcntl.h>
+#include <sys/resource.h>
 
 using namespace weft;
 
@@ -24,9 +25,8 @@ static Manifest sample(const TempDir &dir) {
   m.fingerprint = "0123";
   m.step = 10;
   m.seed = -7;
-  m.cursor = {160, 1, true, 42};
-  m.scalars = {{"loss_scale", 65536.0}, {"x", 0.1}};
-  m.files = {{file, writer->digest().bytes, writer->digest().xxh3}};
+  m.cursor = {160, true, 42};
+  m.files = {{file, writer->digest()}};
   m.tensors = {{"w",
                 "param",
                 TensorType::F32,
@@ -64,11 +64,8 @@ TEST_F(ManifestTest, RoundTrip) {
   EXPECT_EQ(read->step, 10);
   EXPECT_EQ(read->seed, -7);
   EXPECT_EQ(read->cursor.rows, 160);
-  EXPECT_EQ(read->cursor.epoch, 1);
   EXPECT_TRUE(read->cursor.shuffle);
   EXPECT_EQ(read->cursor.shuffleSeed, 42);
-  EXPECT_EQ(read->scalar("x"), 0.1);
-  EXPECT_FALSE(read->scalar("y"));
   ASSERT_NE(read->findTensor("w"), nullptr);
   EXPECT_EQ(read->findTensor("w")->pieces[1].key, "w[4:6)");
   EXPECT_EQ(read->findTensor("v"), nullptr);
@@ -122,29 +119,39 @@ TEST_F(ManifestTest, FieldErrors) {
   auto failure = [&](const std::string &from, const std::string &to) {
     return errorOf(Manifest::parse(edited(manifest.str(), from, to), "m"));
   };
-  EXPECT_EQ(failure("\"weft_checkpoint\": 1", "\"weft_checkpoint\": 2"),
-            "5|m:3: field 'weft_checkpoint': expects checkpoint format 1, but "
-            "got 2|it was written by another "
-            "version of weft");
-  EXPECT_EQ(
-      failure("\"world_size\": 2", "\"world_size\": 0"),
-      "5|m:5: field 'world_size': expects an integer of at least 1, but got 0");
+  EXPECT_EQ(failure("\"weft_checkpoint\": 2", "\"weft_checkpoint\": 1"),
+            "5|m:3: field 'weft_checkpoint': expects checkpoint format 2, but "
+            "got 1|an older weft wrote it: continue with that one, or take the "
+            "weights with its `weft ckpt export` and give them with "
+            "--init-from");
+  EXPECT_EQ(failure("\"weft_checkpoint\": 2", "\"weft_checkpoint\": 3"),
+            "5|m:3: field 'weft_checkpoint': expects checkpoint format 2, but "
+            "got 3|a newer weft wrote it: continue with that one");
+  EXPECT_EQ(failure("\"rows\": 160", "\"rows\": 9223372036854775807"),
+            "5|m:9: field 'cursor.rows': expects an integer from 0 to "
+            "4611686018427387904, but got 9223372036854775807");
+  EXPECT_EQ(failure("\"step\": 10", "\"step\": 1000000000000000000"),
+            "5|m:4: field 'step': expects an integer from 0 to "
+            "999999999999999999, but got 1000000000000000000");
+  EXPECT_EQ(failure("\"world_size\": 2", "\"world_size\": 100001"),
+            "5|m:5: field 'world_size': expects an integer from 1 to 100000, "
+            "but got 100001");
+  EXPECT_EQ(failure("\"world_size\": 2", "\"world_size\": 0"),
+            "5|m:5: field 'world_size': expects an integer from 1 to 100000, "
+            "but got 0");
   EXPECT_EQ(failure("\"rows\": 160", "\"rows\": -1"),
-            "5|m:9: field 'cursor.rows': expects an integer of at least 0, but "
-            "got -1");
-  EXPECT_EQ(failure("\"loss_scale\": 65536.0", "\"loss_scale\": \"x\""),
-            "5|m:15: field 'scalars.loss_scale': expects a number, but got the "
-            "string 'x'");
+            "5|m:9: field 'cursor.rows': expects an integer from 0 to "
+            "4611686018427387904, but got -1");
   EXPECT_EQ(failure("\"dtype\": \"F32\"", "\"dtype\": \"F31\""),
-            "5|m:26: field 'tensors[0]': unknown dtype 'F31'");
+            "5|m:22: field 'tensors[0]': unknown dtype 'F31'");
   EXPECT_EQ(
       failure("\"begin\": 4", "\"begin\": true"),
-      "5|m:41: field 'tensors[0].pieces[1].begin': expects an integer of at "
+      "5|m:37: field 'tensors[0].pieces[1].begin': expects an integer of at "
       "least 0, but got true");
   EXPECT_EQ(failure("\"fingerprint\"", "\"fingerprnt\""),
             "5|m:1: field 'fingerprint' is missing");
   EXPECT_EQ(failure("\"shuffle\": true", "\"shuffle\": 1"),
-            "5|m:11: field 'cursor.shuffle': expects true or false, but got 1");
+            "5|m:10: field 'cursor.shuffle': expects true or false, but got 1");
   EXPECT_EQ(
       failure("\"end\": 4", "\"end\": 3"),
       "5|m: the pieces of tensor 'w' expect one that begins at element 3, but "
@@ -163,12 +170,29 @@ TEST_F(ManifestTest, RulesOfTheValues) {
   EXPECT_EQ(invalid(), "5|m: tensor 'w' has no size for shape [-2]");
   manifest.tensors[0] = manifest.tensors[1];
   EXPECT_EQ(invalid(), "5|m: tensor 'step' is listed twice");
-  manifest.scalars[0].second = NAN;
-  EXPECT_EQ(invalid(), "5|m: scalar 'loss_scale' is not finite");
-  manifest.files[0].xxh3 = "12";
-  EXPECT_EQ(invalid(), "5|m: expects a digest of 32 hexadecimal digits for "
+  manifest.tensors.pop_back();
+  manifest.tensors[0].type = TensorType::F4;
+  EXPECT_EQ(invalid(), "5|m: tensor 'step' expects elements of whole bytes, "
+                       "but got F4");
+  manifest.tensors[0].kind = "weight";
+  EXPECT_EQ(invalid(), "5|m: tensor 'step' expects kind param, optimizer or "
+                       "scaler, but got 'weight'");
+  FileDigest &digest = manifest.files[0].digest;
+  const FileDigest good = digest;
+  digest.xxh3 = "12";
+  EXPECT_EQ(invalid(), "5|m: expects digest " + good.xxh3 +
+                           " over the blocks of 'rank_00000.safetensors', but "
+                           "got '12'");
+  digest.blocks[0] = "12";
+  EXPECT_EQ(invalid(), "5|m: expects digests of 32 hexadecimal digits for "
                        "'rank_00000.safetensors', but got '12'");
-  manifest.files[0].xxh3 = std::string(32, 'a');
+  digest = good;
+  digest.bytes = 2 * digestBlockBytes + 1;
+  EXPECT_EQ(invalid(), "5|m: expects 3 digests of blocks for the 33554433 "
+                       "bytes of 'rank_00000.safetensors', but got 1");
+  digest.bytes = INT64_MAX;
+  EXPECT_EQ(invalid().find("5|m: expects 549755813888 digests"), 0u);
+  digest = good;
   manifest.files.push_back(manifest.files[0]);
   EXPECT_EQ(invalid(), "5|m: file 'rank_00000.safetensors' is listed twice");
   for (const char *name : {"../x", "", ".", "..", "MANIFEST.json", "a/b"}) {
@@ -193,38 +217,73 @@ TEST_F(ManifestTest, DamagedFiles) {
   flipped.back() = static_cast<char>(flipped.back() ^ 1);
   dir.write(name, flipped);
   EXPECT_EQ(damaged(), "5|" + name + ": expects digest " + digest128(bytes) +
-                           ", but got " + digest128(flipped) + hint);
+                           " of block 0 (bytes 0 to " +
+                           std::to_string(bytes.size() - 1) + "), but got " +
+                           digest128(flipped) + hint);
   std::filesystem::remove(dir.file(name));
   EXPECT_EQ(damaged(),
             "5|" + name + ": cannot open: no such file or directory" + hint);
+  std::filesystem::create_directory(dir.file(name));
+  EXPECT_EQ(damaged(),
+            "5|" + name + ": expects a file, but got a directory" + hint);
 }
 
 TEST_F(ManifestTest, PiecesMustBeInTheFile) {
   const std::string name = "rank_00000.safetensors";
+  const std::string hint =
+      "|the checkpoint is damaged: resume from an older step";
   manifest.tensors[0].pieces[0].key = "v";
-  EXPECT_EQ(damaged(), "5|" + name + ": tensor 'v' is missing");
+  EXPECT_EQ(damaged(), "5|" + name + ": tensor 'v' is missing" + hint);
   manifest.tensors[0].pieces[0].key = "w[4:6)";
   EXPECT_EQ(
       damaged(),
       "5|" + name +
-          ": tensor 'w[4:6)' expects 4 elements of F32, but got 2 of F32");
+          ": tensor 'w[4:6)' expects 4 elements of F32, but got 2 of F32" +
+          hint);
   dir.write(name, "abc");
-  manifest.files[0] = {name, 3, digest128("abc")};
+  manifest.files[0] = {name, digestBytes("abc")};
   EXPECT_EQ(
       damaged(),
       "5|" + name +
-          ": expects a safetensors header, but the file has only 3 bytes");
+          ": expects a safetensors header, but the file has only 3 bytes|the "
+          "checkpoint is damaged: resume from an older step");
 }
 
 TEST_F(ManifestTest, FilesWithoutPiecesNeedOnlyTheirDigest) {
   dir.write("model.json", "{}");
-  manifest.files.push_back({"model.json", 2, digest128("{}")});
+  manifest.files.push_back({"model.json", digestBytes("{}")});
   EXPECT_EQ(damaged(), "ok");
   dir.write("model.json", "[]");
   EXPECT_EQ(damaged(), "5|model.json: expects digest " + digest128("{}") +
-                           ", but got " + digest128("[]") +
+                           " of block 0 (bytes 0 to 1), but got " +
+                           digest128("[]") +
                            "|the checkpoint is damaged: resume from an older "
                            "step");
+}
+
+/// Too many open files, until the end of the scope.
+namespace {
+struct NoDescriptors {
+  NoDescriptors() {
+    getrlimit(RLIMIT_NOFILE, &before);
+    int free = ::open("/", O_RDONLY);
+    ::close(free);
+    rlimit now = {rlim_t(free), before.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &now);
+  }
+  ~NoDescriptors() { setrlimit(RLIMIT_NOFILE, &before); }
+  rlimit before;
+};
+} // namespace
+
+TEST_F(ManifestTest, WhatCannotBeReadIsNotDamaged) {
+  ASSERT_EQ(errorOf(manifest.write(dir.path())), "ok");
+  NoDescriptors none;
+  EXPECT_EQ(damaged(),
+            "8|rank_00000.safetensors: cannot open: too many open files");
+  EXPECT_EQ(errorOf(Manifest::read(dir.path())),
+            "8|" + dir.file("MANIFEST.json") +
+                ": cannot open: too many open files");
 }
 
 TEST(Manifest, PieceKeys) {

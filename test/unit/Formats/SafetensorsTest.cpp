@@ -75,7 +75,12 @@ TEST(Safetensors, ReadsTensorsInTheOrderOfTheirBytes) {
   EXPECT_EQ(file->tensors()[0].shape, (std::vector<int64_t>{2, 1}));
   EXPECT_EQ(file->tensors()[1].type, TensorType::I32);
   EXPECT_EQ(file->metadata(), (StringMap{{"format", "pt"}}));
-  EXPECT_EQ(*file->data(*file->find("b")), 7);
+  int32_t seven = 0;
+  EXPECT_EQ(errorOf(file->read(*file->find("b"), &seven)), "ok");
+  EXPECT_EQ(seven, 7);
+  EXPECT_EQ(errorOf(file->read(*file->find("b"), 2, 3, &seven)),
+            "3|m.st: tensor 'b' has 4 bytes, but got the range from 2 of "
+            "length 3");
   EXPECT_EQ(file->find("c"), nullptr);
   float out[2];
   EXPECT_EQ(errorOf(file->readFloats(*file->find("a"), out)), "ok");
@@ -281,7 +286,12 @@ TEST_F(SafetensorsModelTest, SingleFileAndFolder) {
     auto model = SafetensorsModel::open(path);
     ASSERT_EQ(errorOf(model), "ok");
     ASSERT_NE(model->find("w"), nullptr);
-    EXPECT_EQ(*model->find("w")->file->data(*model->find("w")->info), 'x');
+    char x = ' ';
+    EXPECT_EQ(
+        errorOf(model->find("w")->file->read(*model->find("w")->info, &x)),
+        "ok");
+    EXPECT_EQ(x, 'x');
+    EXPECT_EQ(model->digest(0)->xxh3, digestFile(model->paths()[0])->xxh3);
     EXPECT_EQ(model->find("v"), nullptr);
     EXPECT_EQ(model->paths(),
               (std::vector<std::string>{dir.file("model.safetensors")}));

@@ -20,7 +20,7 @@ static std::string header(int32_t magic, int32_t version, int32_t count) {
   words[2] = count;
   return bytesOf(words);
 }
-static std::vector<int32_t> readAll(const TokenFile &file) {
+static std::vector<int32_t> readAll(TokenFile &file) {
   std::vector<int32_t> tokens(static_cast<size_t>(file.size()));
   EXPECT_EQ(errorOf(file.read(0, file.size(), tokens.data())), "ok");
   return tokens;
@@ -87,7 +87,8 @@ TEST_F(TokenFileTest, FileErrors) {
   EXPECT_EQ(errorOf(TokenFile::open(dir.path(), TokenFormat::Auto)),
             "3|" + dir.path() + ": expects a file, but got a directory");
   EXPECT_EQ(errorOf(TokenFile::open("/dev/null", TokenFormat::Auto)),
-            "3|/dev/null: expects a regular file");
+            "3|/dev/null: expects a regular file, but got a device|write its "
+            "bytes to a file first: they are read more than once");
   EXPECT_EQ(failure("a.txt", ""),
             "3|a.txt: expects tokens, but the file is empty");
 }
@@ -180,6 +181,62 @@ TEST_F(TokenFileTest, TokensAbove31BitsAreErrors) {
                 ": token 2147483648 at position 1 is above 2147483647");
   EXPECT_EQ(errorOf(file->check(0x80000000)),
             "3|" + file->path() +
-                ": token 2147483648 at position 1 is not below "
-                "the vocabulary size 2147483648");
+                ": token 2147483648 at position 1 is above 2147483647");
+}
+
+TEST_F(TokenFileTest, WhatChangesAfterTheCheckIsFound) {
+  std::string path =
+      dir.write("a.bin", bytesOf<uint16_t>(std::vector<uint16_t>(90000, 7)));
+  auto file = TokenFile::open(path, TokenFormat::U16);
+  ASSERT_TRUE(file);
+  ASSERT_EQ(errorOf(file->check(300)), "ok");
+  // The same file, written in place.
+  std::FILE *stream = std::fopen(path.c_str(), "r+b");
+  std::fseek(stream, 2 * 5000, SEEK_SET);
+  std::fputs("\xff\xff", stream);
+  std::fclose(stream);
+  std::vector<int32_t> out(10000);
+  EXPECT_EQ(errorOf(file->read(0, 10000, out.data())),
+            "3|" + path +
+                ": token 65535 at position 5000 is not below the vocabulary "
+                "size 300");
+  ASSERT_EQ(::truncate(path.c_str(), 80000), 0);
+  EXPECT_EQ(errorOf(file->read(30000, 10000, out.data())), "ok");
+  EXPECT_EQ(errorOf(file->read(60000, 10000, out.data())),
+            "3|" + path +
+                ": expects 180000 bytes, but the file now ends before byte "
+                "120000|it was cut while it was in use");
+  EXPECT_EQ(errorOf(file->read(35000, 10000, out.data())),
+            "3|" + path +
+                ": expects 180000 bytes, but the file now ends before byte "
+                "80000|it was cut while it was in use");
+}
+
+TEST_F(TokenFileTest, AFileThatIsReplacedStaysTheOldOne) {
+  auto file = open("a.txt", "old text");
+  ASSERT_TRUE(file);
+  std::filesystem::rename(dir.write("b.txt", "new"), dir.file("a.txt"));
+  EXPECT_EQ(readAll(*file).size(), 8u);
+  file->willNeed({{5, 8}, {0, 2}});
+}
+
+TEST_F(TokenFileTest, AnyOrderOfReadsGivesTheSameTokens) {
+  std::vector<uint16_t> values(300000);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = uint16_t(i * 40503u >> 3);
+  auto file = open("a.bin", bytesOf(values), TokenFormat::U16);
+  ASSERT_TRUE(file);
+  std::vector<int32_t> out(values.size());
+  uint64_t random = 1;
+  for (int64_t i = 0, begin = 0; i < 2000; ++i) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    // Half of the reads go on where the last one ended.
+    const int64_t length = int64_t(random >> 40) % 3000;
+    if (random >> 63 || begin + length > file->size())
+      begin = int64_t(random >> 20) % (file->size() - length);
+    ASSERT_EQ(errorOf(file->read(begin, length, out.data())), "ok");
+    for (int64_t k = 0; k < length; ++k)
+      ASSERT_EQ(out[k], values[begin + k]) << i;
+    begin += length;
+  }
 }

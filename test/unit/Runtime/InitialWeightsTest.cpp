@@ -6,6 +6,8 @@
 #include "weft/Runtime/InitialWeights.h"
 
 #include <cmath>
+#include <cstring>
+#include <fstream>
 
 using namespace weft;
 
@@ -95,13 +97,95 @@ TEST_F(InitialWeightsTest, valuesThatTheWeightCannotHold) {
              {"low", TensorType::F32, f32(3.4e38f, INFINITY)},
              {"wide", TensorType::F32, f32(1, 3.4e38f)}});
   auto weights = open("gpt2", "w");
-  ASSERT_FALSE(weights.ok());
-  EXPECT_EQ(weights.error().code(), ExitCode::Input);
-  EXPECT_EQ(weights.error().where(),
-            path("w") + ": expects weights that BF16 can hold, but 1 of 2 "
-                        "elements of 'low' are too large");
-  EXPECT_EQ(weights.error().hintText(),
-            "--master-weights=on keeps the weights in f32");
+  ASSERT_TRUE(weights.ok());
+  std::string message;
+  auto context = WeftContext::create(model, {}, message);
+  ASSERT_TRUE(context) << message;
+  Status checked = weights->verify(), loaded = weights->load(*context, 0);
+  for (const Status *status : {&checked, &loaded}) {
+    ASSERT_FALSE(status->ok());
+    EXPECT_EQ(status->error().code(), ExitCode::Input);
+    EXPECT_EQ(status->error().where(),
+              path("w") + ": expects weights that BF16 can hold, but 1 of 2 "
+                          "elements of 'low' are too large");
+    EXPECT_EQ(status->error().hintText(),
+              "--master-weights=on keeps the weights in f32");
+  }
+}
+
+TEST_F(InitialWeightsTest, doublesThatAreNoFloats) {
+  double values[] = {1, 1e300};
+  save("w", {{"wte.weight", TensorType::F64,
+              std::string(reinterpret_cast<char *>(values), 16)},
+             {"head", TensorType::F32, f32(1, 2)},
+             {"low", TensorType::F32, f32(1, 2)},
+             {"wide", TensorType::F32, f32(1, 2)}});
+  auto weights = open("gpt2", "w");
+  ASSERT_TRUE(weights.ok());
+  Status status = weights->verify();
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().where(),
+            path("w") + ": expects weights that F32 can hold, but 1 of 2 "
+                        "elements of 'wte.weight' are too large");
+}
+
+/// Several blocks of weights behind an index, in another order than the tables
+/// of the program, of the types that are converted and of those that are not.
+TEST_F(InitialWeightsTest, recordedDigestsAreCheckedWhileTheWeightsAreRead) {
+  const int64_t many[] = {6'000'000};
+  const int64_t bytes = many[0] * 4, half = many[0] * 2;
+  const WeftTensor large[] = {
+      {"a", "", "", WEFT_PARAM, WEFT_F32, 1, 1, many, 0, bytes},
+      {"b", "", "", WEFT_PARAM, WEFT_F32, 1, 1, many, bytes, bytes},
+      {"c", "", "", WEFT_PARAM, WEFT_BF16, 1, 1, many, 2 * bytes, half}};
+  const WeftExecutable program = {WEFT_ABI_VERSION, 0,  3, 0, nullptr, large,
+                                  2 * bytes + half, "", 0};
+  std::vector<float> values(static_cast<size_t>(many[0]));
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = float(i % 4093) - 7.0f;
+  auto writer = SafetensorsWriter::create(path("w.safetensors"),
+                                          {{"c", TensorType::F32, {many[0]}},
+                                           {"b", TensorType::F32, {many[0]}},
+                                           {"a", TensorType::F32, {many[0]}}});
+  for (int i = 0; i < 3; ++i)
+    ASSERT_TRUE(writer->write(values.data(), bytes).ok());
+  ASSERT_TRUE(writer->finish().ok());
+  metadata.initialWeights = {{path("w.safetensors"), writer->digest().xxh3}};
+  std::string message;
+  auto context = WeftContext::create(program, {}, message);
+  ASSERT_TRUE(context) << message;
+  auto load = [&] {
+    auto weights = InitialWeights::open(options, metadata, program, "/bin/x");
+    if (!weights)
+      return weights.error().where();
+    Status status = weights->load(*context, 0);
+    return status ? std::string() : status.error().where();
+  };
+  EXPECT_EQ(load(), "");
+  for (int64_t offset : {int64_t(0), bytes})
+    EXPECT_EQ(std::memcmp(context->at(offset), values.data(), size_t(bytes)),
+              0);
+  auto *low = static_cast<uint16_t *>(context->at(2 * bytes));
+  for (size_t i = 0; i < values.size(); i += 1013)
+    EXPECT_EQ(low[i], floatToBf16(values[i]));
+  // One bit, in any of the blocks.
+  std::fstream file(path("w.safetensors"),
+                    std::ios::in | std::ios::out | std::ios::binary);
+  for (int64_t at : {1000l, 17'000'000l, 40'000'000l, 71'000'000l}) {
+    auto flip = [&] {
+      file.seekg(at);
+      char byte = char(file.get() ^ 1);
+      file.seekp(at).put(byte).flush();
+    };
+    flip();
+    EXPECT_EQ(load().find(path("w.safetensors") +
+                          ": the weights changed since the program was "
+                          "compiled: expects digest "),
+              0u)
+        << at;
+    flip();
+  }
+  EXPECT_EQ(load(), "");
 }
 
 TEST_F(InitialWeightsTest, severalFilesBehindAnIndex) {

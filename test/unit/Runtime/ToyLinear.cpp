@@ -95,7 +95,7 @@ const char metadata[] = R"({
   "batch": 4, "accumulation": false, "clip_norm": null,
   "optimizers": ["sgd"], "inputs": [{"name": "class", "limit": 10, "ignore": -1}],
   "initial_weights": {"files": [{"path": "toy-linear.safetensors",
-                                 "digest": "4820684f1f865cf872b729db0f960d04"}]}})";
+                                 "digest": "f0fd87de711233fb0ad2138220e39cf6"}]}})";
 
 const WeftExecutable executable = {WEFT_ABI_VERSION,   2,       6,    0,
                                    programs,           tensors, kEnd, metadata,
