@@ -138,6 +138,8 @@ MemoryReport computeMemoryReport(ModuleOp module) {
   report.transientBytes = report.arenaBytes - report.persistentBytes;
   report.libraryScratch =
       getModuleNumber(module, plan::PlanDialect::kScratchBytesAttr);
+  report.scratchThreads =
+      getModuleNumber(module, plan::PlanDialect::kScratchThreadsAttr);
   addStates(module, report);
   report.formula = computeStateFormula(module);
   for (auto program : module.getOps<plan::ProgramOp>()) {
@@ -182,6 +184,7 @@ llvm::json::Object MemoryReport::toJson() const {
       {"temporaries", temporaries},
       {"inputs", inputs},
       {"library_scratch", libraryScratch},
+      {"library_scratch_threads", scratchThreads},
       {"persistent_bytes", persistentBytes},
       {"transient_bytes", transientBytes},
       {"arena_bytes", arenaBytes},
@@ -251,7 +254,10 @@ std::string MemoryReport::toText() const {
   line("arena", arenaBytes);
   line("  shared by the programs", transientBytes);
   line("  no packing is below", lowerBound);
-  line("library scratch, at most", libraryScratch);
+  line(scratchThreads > 0 ? "scratch of " + std::to_string(scratchThreads) +
+                                " threads, at most"
+                          : "library scratch, at most",
+       libraryScratch);
   line("total peak", arenaBytes + libraryScratch);
   if (formula)
     printFormula(*formula, os);

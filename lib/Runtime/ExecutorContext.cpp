@@ -237,6 +237,8 @@ bool WeftContext::reserveScratch(int workers, int64_t bytesEach) {
     std::unique_ptr<Arena> &memory = scratchMemory[worker];
     if (memory && memory->size() >= bytesEach)
       continue;
+    // Both together would exceed what the compiler says of scratch.
+    memory.reset();
     auto grown = std::make_unique<Arena>();
     if (!grown->allocate(bytesEach)) {
       fail(4, "cannot allocate " + std::to_string(bytesEach) +

@@ -13,7 +13,6 @@
 
 #include <cmath>
 #include <cstdio>
-#include <unistd.h>
 
 using namespace weft;
 
@@ -129,14 +128,21 @@ Status Run::chooseState() {
   return Status::success();
 }
 
+Status weft::checkMemory(int64_t bytes, const MemoryRoom &room) {
+  if (bytes <= room.bytes)
+    return Status::success();
+  return Error(ExitCode::DoesNotFit, "the program needs " + humanBytes(bytes) +
+                                         ", but " + room.limit + " " +
+                                         humanBytes(room.bytes))
+      .hint("compile with a smaller --batch or --seq");
+}
+
 Status Run::allocate() {
-  int64_t machine =
-      int64_t(sysconf(_SC_PHYS_PAGES)) * int64_t(sysconf(_SC_PAGESIZE));
-  if (executable.arenaBytes > machine)
-    return Error(ExitCode::DoesNotFit,
-                 "the program needs " + humanBytes(executable.arenaBytes) +
-                     ", but the machine has " + humanBytes(machine))
-        .hint("compile with a smaller --batch or --seq");
+  if (Status s = checkMemory(executable.arenaBytes, memoryRoom()); !s)
+    return s;
+  if (int64_t free = availableMemory(); executable.arenaBytes > free)
+    warn("the program needs " + humanBytes(executable.arenaBytes) +
+         ", but other programs leave " + humanBytes(free));
   ContextOptions contextOptions;
   contextOptions.threads = int(std::min<int64_t>(options.threads, 1024));
   contextOptions.poisoned = faults.has(Fault::Kind::Poison);
