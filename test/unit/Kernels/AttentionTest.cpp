@@ -199,7 +199,7 @@ TEST(Attention, MoreKeysThanQueries) {
 
 TEST(Attention, Dropout) {
   for (CpuIsa isa : kAllIsas)
-    for (int64_t t : {33, 64, 67})
+    for (int64_t t : {33, 64, 67, 132})
       for (int64_t causal : {0, 1}) {
         Case c;
         c.t = c.s = t, c.dropout = 0.25, c.causal = causal;
