@@ -175,6 +175,9 @@ void weft_cpu_cross_entropy_scratch_bytes(const int64_t *ints, int64_t *bytes,
 //   buffers: dout [N,C], ids [N], dtable [V,C] [, flag f32 if accumulate = 2]
 //   ints:    0 N  1 V  2 C  3 dtype of ids  4 accumulate
 //            5 dtype of dout (f32, low)  6 dtype of dtable (f32 or that of dout)
+
+void weft_cpu_embedding_grad_scratch_bytes(const int64_t *ints, int64_t *bytes,
+                                           int32_t threads);
 //
 // weft_cpu_copy: dst[i...] = src[i...]; a source stride of 0 broadcasts
 //   Strides may be negative. For rank 0 one element is copied.

@@ -25,7 +25,8 @@ static bool measure(StringRef routine, ArrayRef<int64_t> ints,
                     MutableArrayRef<int64_t> workers) {
   int32_t threads = workers.size();
   // Numbers of integers in Library.h: 16 of a product, 21 and 33 of attention,
-  // 7 of cross-entropy, one and two per gradient of a norm.
+  // 7 of cross-entropy and
+  // of an embedding's gradient, one and two per gradient of a norm.
   bool isGradient = routine == "weft_cpu_attention_grad";
   if (routine == "weft_cpu_gemm")
     return ints.size() == 16 &&
@@ -39,6 +40,10 @@ static bool measure(StringRef routine, ArrayRef<int64_t> ints,
     if (ints.size() != 7)
       return false;
     weft_cpu_cross_entropy_scratch_bytes(ints.data(), workers.data(), threads);
+  } else if (routine == "weft_cpu_embedding_grad") {
+    if (ints.size() != 7)
+      return false;
+    weft_cpu_embedding_grad_scratch_bytes(ints.data(), workers.data(), threads);
   } else if (routine == "weft_cpu_norm_and_check") {
     if (ints.empty() || ints[0] < 0 ||
         ints.size() != 2 * static_cast<size_t>(ints[0]) + 1)

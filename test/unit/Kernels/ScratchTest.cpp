@@ -64,6 +64,12 @@ TEST(Scratch, StaysBelowTheSumOfWhatEveryWorkerNeeds) {
          {wide.data(), low.data(), &total, &bad}, norm, {2.0});
   weft_cpu_norm_and_check_scratch_bytes(norm.data(), bytes, kThreads);
 
+  Ints rows = {5000, 90000, 4, WEFT_I32, 0, WEFT_F32, WEFT_F32};
+  Floats dout(5000 * 4), table(90000 * 4);
+  callOk(context, weft_cpu_embedding_grad,
+         {dout.data(), targets.data(), table.data()}, rows, {});
+  weft_cpu_embedding_grad_scratch_bytes(rows.data(), bytes, kThreads);
+
   EXPECT_LE(context.scratchBytes(),
             std::accumulate(bytes, bytes + kThreads, int64_t(0)));
   for (int64_t each : bytes)
