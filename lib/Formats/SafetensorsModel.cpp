@@ -21,11 +21,6 @@ static bool exists(const std::string &path) {
   return ::stat(path.c_str(), &info) == 0;
 }
 
-static bool endsWith(const std::string &text, const std::string &suffix) {
-  return text.size() >= suffix.size() &&
-         text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
-}
-
 bool SafetensorsModel::existsIn(const std::string &folder) {
   return exists(folder + singleName) || exists(folder + indexName);
 }

@@ -3,7 +3,9 @@
 #include "weft/Formats/Text.h"
 
 #include <algorithm>
-#include <vector>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
 
 namespace weft {
 
@@ -54,6 +56,37 @@ std::string inQuotes(std::string_view text) {
   return "'" + printable(text, 80) + "'";
 }
 
+bool endsWith(std::string_view text, std::string_view suffix) {
+  return text.size() >= suffix.size() &&
+         text.substr(text.size() - suffix.size()) == suffix;
+}
+
+std::string numberText(double value, int digits) {
+  if (std::isnan(value))
+    return "nan";
+  char text[40];
+  std::snprintf(text, sizeof text, "%.*g", std::min(digits, 17), value);
+  return text;
+}
+
+std::string humanBytes(int64_t bytes) {
+  const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  int unit = 0;
+  for (; std::fabs(value) >= 1024.0 && unit < 4; ++unit)
+    value /= 1024.0;
+  char text[40];
+  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.2f %s", value,
+                units[unit]);
+  return text;
+}
+
+std::string exactBytes(int64_t bytes) {
+  std::string exact = std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+  return std::abs(bytes) < 1024 ? exact
+                                : exact + " (" + humanBytes(bytes) + ")";
+}
+
 size_t editDistance(std::string_view a, std::string_view b) {
   // Three rows of the usual table: swaps look two rows up.
   std::vector<size_t> before(b.size() + 1), last(b.size() + 1),
@@ -72,6 +105,19 @@ size_t editDistance(std::string_view a, std::string_view b) {
     std::swap(last, row);
   }
   return last[b.size()];
+}
+
+std::string similarName(std::string_view name,
+                        const std::vector<std::string> &names) {
+  std::string_view cut = name.substr(0, 64);
+  size_t least = std::max<size_t>(1, cut.size() / 3) + 1;
+  std::string best;
+  for (const std::string &known : names)
+    if (size_t distance = editDistance(cut, known); distance < least) {
+      least = distance;
+      best = known;
+    }
+  return best;
 }
 
 } // namespace weft

@@ -33,11 +33,6 @@ Expected<TokenFormat> parseTokenFormat(const std::string &text) {
                     inQuotes(text));
 }
 
-static bool endsWith(const std::string &text, const std::string &suffix) {
-  return text.size() >= suffix.size() &&
-         text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
-}
-
 /// Reads an llm.c header if there is one; `found` tells.
 Status TokenFile::readHeader(const uint8_t *bytes, int64_t total,
                              TokenFormat format, bool &found) {

@@ -3,11 +3,11 @@
 #include "weft/Memory/MemoryReport.h"
 
 #include "weft/Analysis/Liveness.h"
+#include "weft/Formats/Text.h"
 #include "weft/Memory/Passes.h"
 #include "weft/Plan/Plan.h"
 
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -198,17 +198,10 @@ llvm::json::Object MemoryReport::toJson() const {
   return json;
 }
 
-/// "1.5 MiB", right-aligned.
+/// "1.50 MiB" with its number in a column of nine.
 static std::string formatBytes(int64_t bytes) {
-  const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = bytes;
-  int unit = 0;
-  for (; value >= 1024 && unit < 4; ++unit)
-    value /= 1024;
-  std::string text;
-  llvm::raw_string_ostream(text)
-      << llvm::format(unit == 0 ? "%9.0f %s" : "%9.2f %s", value, units[unit]);
-  return text;
+  std::string text = humanBytes(bytes);
+  return std::string(9 - std::min<size_t>(9, text.find(' ')), ' ') + text;
 }
 
 static void printFormula(const StateFormula &formula, llvm::raw_ostream &os) {

@@ -80,7 +80,7 @@ static Status checkScaler(const Json &model, const Manifest &manifest,
                           const std::string &directory,
                           const WeftExecutable &executable) {
   LossScaler program = LossScaler::of(executable);
-  if (Status s = checkScalePolicy(model, manifest, directory, program); !s)
+  if (Status s = checkScalePolicy(model, directory, program); !s)
     return s;
   for (const WeftTensor *tensor : {program.scale, program.state})
     if (tensor)

@@ -1,59 +1,21 @@
 //===- CheckpointScaler.cpp - The loss scale of a checkpoint --------------===//
 
-#include "weft/Runtime/CheckpointReader.h"
 #include "weft/Runtime/Scaler.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 
 using namespace weft;
 
-/// What an old checkpoint may be.
-static const char *const kModulo = "deepspeed or mmcv";
-
-static const ManifestTensor *findState(const Manifest &manifest,
-                                       const char *name) {
-  const ManifestTensor *tensor = manifest.findTensor(name);
-  return tensor && tensor->kind == "scaler" ? tensor : nullptr;
-}
-
-/// The policy that a checkpoint without its name was saved under: the torch
-/// policy alone never touches the hysteresis, which begins at 0 there and never
-/// falls below 1 elsewhere.
-static Expected<std::string> guessPolicy(const Manifest &manifest,
-                                         const std::string &directory) {
-  if (!findState(manifest, "loss_scale"))
-    return std::string(policyName(ScalePolicy::None));
-  const ManifestTensor *state = findState(manifest, "loss_scale.state");
-  if (!state)
-    return std::string(policyName(ScalePolicy::Fixed));
-  CheckpointReader reader(directory, manifest);
-  auto bytes = reader.read(*state);
-  if (!bytes)
-    return bytes.takeError();
-  int64_t fields[3];
-  if (bytes->size() != sizeof fields)
-    return checkpointError("tensor 'loss_scale.state' expects " +
-                           std::to_string(sizeof fields) + " bytes, but got " +
-                           std::to_string(bytes->size()))
-        .at(directory);
-  std::memcpy(fields, bytes->data(), sizeof fields);
-  return std::string(fields[2] == 0 ? policyName(ScalePolicy::Torch) : kModulo);
-}
-
+/// The policy that the checkpoint was saved under.
 static Expected<std::string> savedPolicy(const Json &model,
-                                         const Manifest &manifest,
                                          const std::string &directory) {
-  const Json *name = model.find("loss_scale");
-  if (name && name->isString())
-    return name->asString();
-  return guessPolicy(manifest, directory);
-}
-
-static bool fits(const std::string &saved, ScalePolicy policy) {
-  bool modulo = policy == ScalePolicy::DeepSpeed || policy == ScalePolicy::Mmcv;
-  return saved == policyName(policy) || (saved == kModulo && modulo);
+  auto policy =
+      JsonCursor(model, directory + "/model.json", ExitCode::Checkpoint)
+          .getString("loss_scale");
+  if (!policy)
+    return policy.takeError();
+  return *policy;
 }
 
 static std::string describe(const std::string &policy) {
@@ -71,13 +33,12 @@ static std::string flagsOf(const std::string &policy) {
                            : "--loss-scale=dynamic --scaler=" + policy;
 }
 
-Status weft::checkScalePolicy(const Json &model, const Manifest &manifest,
-                              const std::string &directory,
+Status weft::checkScalePolicy(const Json &model, const std::string &directory,
                               const LossScaler &program) {
-  auto saved = savedPolicy(model, manifest, directory);
+  auto saved = savedPolicy(model, directory);
   if (!saved)
     return saved.takeError();
-  if (fits(*saved, program.policy))
+  if (*saved == policyName(program.policy))
     return Status::success();
   return checkpointError("expects a checkpoint with " +
                          describe(policyName(program.policy)) +
@@ -86,13 +47,6 @@ Status weft::checkScalePolicy(const Json &model, const Manifest &manifest,
       .hint("compile with " + flagsOf(*saved) +
             " to continue it, or take its weights with `weft ckpt export` and "
             "--init-from");
-}
-
-/// "1024", "65536.5", "1e-40"
-static std::string numberText(float value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.9g", double(value));
-  return text;
 }
 
 static void limitHysteresis(const WeftContext &context,

@@ -81,19 +81,14 @@ static Expected<std::string> choosePath(const RunOptions &options,
 /// Tensors of a file that are no weights: attention masks, rotary tables, and
 /// the copy of a tied output projection.
 static bool isRedundant(const std::string &name, const Metadata &metadata) {
-  auto endsWith = [&](const char *suffix) {
-    size_t size = std::strlen(suffix);
-    return name.size() >= size &&
-           name.compare(name.size() - size, size, suffix) == 0;
-  };
   for (const std::string &suffix : metadata.ignoredWeights)
-    if (endsWith(suffix.c_str()))
+    if (endsWith(name, suffix))
       return true;
   if (metadata.family == "gpt2")
-    return endsWith(".attn.bias") || endsWith(".attn.masked_bias") ||
-           name == "lm_head.weight";
+    return endsWith(name, ".attn.bias") ||
+           endsWith(name, ".attn.masked_bias") || name == "lm_head.weight";
   if (metadata.family == "llama")
-    return endsWith(".rotary_emb.inv_freq") || name == "lm_head.weight";
+    return endsWith(name, ".rotary_emb.inv_freq") || name == "lm_head.weight";
   return false;
 }
 

@@ -104,12 +104,6 @@ Status Trainer::countSkip(StepReport &report, bool skipped) {
   return Status::success();
 }
 
-static std::string numberText(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
-  return text;
-}
-
 /// A dynamic scale may be on its way down at the end of a short run; a fixed
 /// one that never fits will not.
 Status Trainer::checkApplied() const {

@@ -3,6 +3,7 @@
 #include "weft/Runtime/Progress.h"
 
 #include "weft/Formats/Json.h"
+#include "weft/Formats/Text.h"
 
 #include <cmath>
 #include <cstdio>
@@ -19,15 +20,6 @@ static std::string format(const char *pattern, Args... args) {
 /// A number as `pattern` says; NaN without a sign, which tells nothing.
 static std::string number(const char *pattern, double value) {
   return std::isnan(value) ? "nan" : format(pattern, value);
-}
-
-std::string weft::humanBytes(int64_t bytes) {
-  const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = double(bytes);
-  int unit = 0;
-  for (; value >= 1024.0 && unit < 4; ++unit)
-    value /= 1024.0;
-  return format(unit == 0 ? "%.0f %s" : "%.2f %s", value, units[unit]);
 }
 
 /// `value` cut to thousandths: times need no more.

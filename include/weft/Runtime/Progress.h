@@ -55,8 +55,6 @@ std::string stepJson(const StepReport &report);
 /// The metrics object of an evaluation, and of a sample.
 std::string evalJson(const EvalReport &report);
 std::string sampleJson(int64_t step, const std::string &text);
-/// 1234567 as "1.18 MiB".
-std::string humanBytes(int64_t bytes);
 
 /// A part of a progress line; rank 0 is always shown, and the larger the rank,
 /// the sooner it is dropped.

@@ -10,7 +10,6 @@
 #define WEFT_RUNTIME_SCALER_H
 
 #include "weft/Formats/Json.h"
-#include "weft/Formats/Manifest.h"
 #include "weft/Runtime/Context.h"
 
 #include <optional>
@@ -46,10 +45,9 @@ struct LossScaler {
   static LossScaler of(const WeftExecutable &executable);
 };
 
-/// The checkpoint was saved under the program's policy, as far as it tells:
-/// `model` is its model.json. An old checkpoint tells torch from the others.
-Status checkScalePolicy(const Json &model, const Manifest &manifest,
-                        const std::string &directory,
+/// The checkpoint was saved under the program's policy; `model` is its
+/// model.json.
+Status checkScalePolicy(const Json &model, const std::string &directory,
                         const LossScaler &program);
 
 /// Brings a loaded loss scale in line with the program's numbers: a fixed scale

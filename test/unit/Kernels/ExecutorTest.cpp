@@ -45,7 +45,7 @@ struct Fixture {
     tensor.name = "w";
     tensor.offset = 4096;
     tensor.bytes = 4000;
-    program = {"eval", commands, &input, &output, 2, 1, 1, 0};
+    program = {"eval", commands, &input, &output, 2, 1, 1};
     executable.abiVersion = WEFT_ABI_VERSION;
     executable.numPrograms = 1;
     executable.numTensors = 1;

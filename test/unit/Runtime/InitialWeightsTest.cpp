@@ -18,7 +18,7 @@ const WeftTensor tensors[] = {
     {"low", "", "", WEFT_PARAM, WEFT_BF16, 1, 1, dims, 128, 4},
     {"wide", "", "", WEFT_PARAM, WEFT_F64, 1, 1, dims, 192, 16},
     {"head.m", "head", "", WEFT_OPTIMIZER, WEFT_F32, 1, 0, dims, 256, 8}};
-const WeftExecutable model = {WEFT_ABI_VERSION, 0,   5,  0, nullptr,
+const WeftExecutable model = {WEFT_ABI_VERSION, 0,   5,  nullptr,
                               tensors,          320, "", 0};
 
 class InitialWeightsTest : public ToyTest {
