@@ -3,6 +3,7 @@
 #include "ModelText.h"
 
 #include "ConfigFields.h"
+#include "TextScopes.h"
 #include "weft/Formats/MappedFile.h"
 #include "weft/Weft/Losses.h"
 
@@ -116,14 +117,17 @@ FailureOr<OwningOpRef<ModuleOp>> weft::parseText(llvm::StringRef text,
   return module;
 }
 
+static llvm::StringRef textOf(const MappedFile &file) {
+  return {reinterpret_cast<const char *>(file.data()),
+          static_cast<size_t>(file.size())};
+}
+
 FailureOr<OwningOpRef<ModuleOp>> weft::parseTextFile(const std::string &path,
                                                      MLIRContext &context) {
   Expected<MappedFile> file = MappedFile::open(path);
   if (!file)
     return report(context, file.error());
-  return parseText(llvm::StringRef(reinterpret_cast<const char *>(file->data()),
-                                   file->size()),
-                   path, context);
+  return parseText(textOf(*file), path, context);
 }
 
 /// A misspelt attribute would be kept without effect: names of other dialects
@@ -217,7 +221,11 @@ static FailureOr<int64_t> findBatch(ProgramOp model) {
 FailureOr<OwningOpRef<ModuleOp>>
 weft::loadModelText(const std::string &path, const FrontendOptions &options,
                     MLIRContext &context) {
-  FailureOr<OwningOpRef<ModuleOp>> module = parseTextFile(path, context);
+  Expected<MappedFile> file = MappedFile::open(path);
+  if (!file)
+    return report(context, file.error());
+  llvm::StringRef text = textOf(*file);
+  FailureOr<OwningOpRef<ModuleOp>> module = parseText(text, path, context);
   if (failed(module) || failed(checkAttributes(**module)) ||
       failed(checkParameters(**module)) || failed(checkLogits(**module)))
     return failure();
@@ -237,6 +245,7 @@ weft::loadModelText(const std::string &path, const FrontendOptions &options,
         model->emitOpError("expects no --seq for a model whose text states "
                            "its shapes, but got ")
         << *options.seq);
+  nameScopes(**module, text);
   Builder b(&context);
   if (!(*module)->getSymName())
     (*module)->setSymName("model");

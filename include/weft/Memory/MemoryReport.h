@@ -37,12 +37,12 @@ struct MemoryReport {
 
   /// The command at which most transient bytes are live.
   struct Peak {
-    std::string program, routine, scope, location;
+    std::string program, routine, name, scope, location;
   } peak;
 
   /// A buffer that is live at the peak, largest first, ten at most.
   struct Buffer {
-    std::string role, type, scope, location, writer;
+    std::string role, type, scope, location, writer, writerName;
     int64_t bytes = 0;
     int64_t offset = 0;
   };
