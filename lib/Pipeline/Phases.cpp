@@ -35,7 +35,7 @@ static std::string autocast(const FlagValues &flags) {
   if (flags.isSet("autocast-lists"))
     text += " overrides=" + quotedPath(flags, "autocast-lists");
   if (flags.getText("explain") == "precision")
-    text += " explain=true";
+    text += " table=true";
   return text + "}";
 }
 static std::string derivePrograms(const FlagValues &) {
