@@ -138,9 +138,8 @@ static Status verifyFile(const ManifestFile &entry, const std::string &path) {
         .hint("the checkpoint is damaged: resume from an older step")
         .ofCheckpoint();
   if (digest->bytes != entry.bytes)
-    return checkpointError("expects " + std::to_string(entry.bytes) +
-                           " bytes, but the file has " +
-                           std::to_string(digest->bytes))
+    return checkpointError("expects " + exactBytes(entry.bytes) +
+                           ", but the file has " + exactBytes(digest->bytes))
         .at(path)
         .hint("the checkpoint is damaged: resume from an older step");
   if (digest->xxh3 != entry.xxh3)

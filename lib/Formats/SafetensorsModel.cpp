@@ -1,5 +1,6 @@
 //===- SafetensorsModel.cpp - Weights in one file or several --------------===//
 
+#include "weft/Formats/FileKind.h"
 #include "weft/Formats/Json.h"
 #include "weft/Formats/Safetensors.h"
 
@@ -9,6 +10,7 @@
 namespace weft {
 
 static const char singleName[] = "/model.safetensors";
+static const char torchName[] = "/pytorch_model.bin";
 static const char indexName[] = "/model.safetensors.index.json";
 
 static bool isDirectory(const std::string &path) {
@@ -46,7 +48,9 @@ Expected<SafetensorsModel> SafetensorsModel::open(const std::string &path) {
     return inputError("expects model.safetensors or "
                       "model.safetensors.index.json, but the folder has "
                       "neither")
-        .at(path);
+        .at(path)
+        .hint(exists(path + torchName) ? guessFileKind(path + torchName).hint
+                                       : "");
   if (!status)
     return status.takeError();
   return model;

@@ -3,6 +3,7 @@
 #include "weft/Formats/TokenFile.h"
 
 #include "weft/Formats/Digest.h"
+#include "weft/Formats/FileKind.h"
 
 #include <cstring>
 
@@ -47,7 +48,7 @@ Status TokenFile::readHeader(const uint8_t *bytes, int64_t total,
   if (total < headerBytes)
     return inputError("expects an llm.c header of 1024 bytes, but got a file "
                       "of " +
-                      std::to_string(total) + " bytes")
+                      exactBytes(total))
         .at(name);
   tokenWidth = magic == magicU16 ? 2 : 4;
   uint32_t version = loadU32(bytes + 4), wanted = magic == magicU16 ? 1 : 7;
@@ -68,9 +69,8 @@ Status TokenFile::readHeader(const uint8_t *bytes, int64_t total,
   int64_t expected = headerBytes + count * tokenWidth;
   if (expected != total)
     return inputError("the llm.c header announces " + std::to_string(count) +
-                      " tokens (" + std::to_string(expected) +
-                      " bytes), but the file has " + std::to_string(total) +
-                      " bytes")
+                      " tokens, " + exactBytes(expected) +
+                      ", but the file has " + exactBytes(total))
         .at(name);
   return Status::success();
 }
@@ -94,6 +94,13 @@ Expected<TokenFile> TokenFile::parse(const uint8_t *data, int64_t bytes,
           .at(name);
     return result;
   }
+  FileKind kind = guessFileKind(data, bytes);
+  if (format == TokenFormat::Auto && kind.isKnown() && !kind.isText)
+    return inputError(std::string("expects text or tokens, but got ") +
+                      kind.name)
+        .at(name)
+        .hint(std::string(kind.hint) + (*kind.hint ? "; " : "") +
+              "--data-format=text reads its bytes as they are");
   if (format == TokenFormat::Auto && endsWith(name, ".bin"))
     return inputError("cannot tell the width of the tokens: no llm.c header")
         .at(name)
@@ -105,7 +112,7 @@ Expected<TokenFile> TokenFile::parse(const uint8_t *data, int64_t bytes,
   if (bytes % result.tokenWidth)
     return inputError("expects a multiple of " +
                       std::to_string(result.tokenWidth) + " bytes, but got " +
-                      std::to_string(bytes))
+                      exactBytes(bytes))
         .at(name);
   result.count = bytes / result.tokenWidth;
   return result;

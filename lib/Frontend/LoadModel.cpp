@@ -5,6 +5,7 @@
 #include "Configs.h"
 #include "ModelText.h"
 #include "Weights.h"
+#include "weft/Formats/FileKind.h"
 #include "weft/Formats/MappedFile.h"
 
 #include "mlir/IR/Verifier.h"
@@ -147,8 +148,16 @@ FailureOr<OwningOpRef<ModuleOp>> weft::loadModel(const std::string &path,
     return loadConfig(path, options, context);
   if (extension == ".mlir")
     return loadModelText(path, options, context);
-  emitError(fileLocation(context, path, 0))
-      << "expects a model: an .mlir file, a config.json, or a folder with "
-         "config.json";
+  FileKind kind = guessFileKind(path);
+  InFlightDiagnostic diag = emitError(fileLocation(context, path, 0));
+  diag << "expects a model: an .mlir file, a config.json, or a folder with "
+          "config.json";
+  if (kind.isKnown())
+    diag << ", but got " << kind.name;
+  if (kind.isSafetensors)
+    diag.attachNote() << "weights are taken from model.safetensors in the "
+                         "folder of a config.json";
+  else if (*kind.hint)
+    diag.attachNote() << kind.hint;
   return failure();
 }

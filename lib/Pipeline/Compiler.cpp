@@ -189,10 +189,10 @@ Status Compiler::checkMemoryLimit() {
   int64_t limit = values.getBytes("memory-limit");
   if (report.arenaBytes <= limit)
     return Status::success();
-  return Error(ExitCode::DoesNotFit,
-               "needs " + std::to_string(report.arenaBytes) +
-                   " bytes, but --memory-limit is " + std::to_string(limit) +
-                   "\n" + report.toText())
+  return Error(ExitCode::DoesNotFit, "needs " + exactBytes(report.arenaBytes) +
+                                         ", but --memory-limit is " +
+                                         exactBytes(limit) + "\n" +
+                                         report.toText())
       .hint("the smallest limit that works is " +
             std::to_string(report.arenaBytes) +
             "; a smaller --batch or --seq needs less");

@@ -2,7 +2,9 @@
 
 #include "weft/Runtime/CheckpointReader.h"
 
+#include "weft/Formats/Json.h"
 #include "weft/Formats/Text.h"
+#include "weft/Runtime/Checkpoint.h"
 
 #include <cstring>
 
@@ -39,7 +41,7 @@ Status CheckpointReader::read(const ManifestTensor &tensor, char *out) {
     const TensorInfo *found = (*source)->find(piece.key);
     int64_t bytes = (piece.end - piece.begin) * size;
     if (!found || found->bytes() != bytes)
-      return checkpointError("expects " + std::to_string(bytes) + " bytes of " +
+      return checkpointError("expects " + exactBytes(bytes) + " of " +
                              inQuotes(piece.key))
           .at((*source)->path());
     std::memcpy(out + piece.begin * size, (*source)->data(*found),
@@ -80,4 +82,12 @@ CheckpointReader::readFloats(const ManifestTensor &tensor) {
       return s.takeError().ofCheckpoint();
   }
   return values;
+}
+
+std::string weft::savedModelName(const std::string &stepDirectory,
+                                 const Manifest &manifest) {
+  auto model = readJsonFile(stepDirectory + "/" + modelFileName);
+  const Json *name = model ? model->find("name") : nullptr;
+  return name && name->isString() ? printable(name->asString(), 80)
+                                  : manifest.fingerprint;
 }

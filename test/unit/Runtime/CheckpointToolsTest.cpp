@@ -61,9 +61,11 @@ TEST_F(CheckpointToolsTest, list) {
   ASSERT_TRUE(steps.ok()) << steps.error().where();
   EXPECT_EQ(std::count(steps->begin(), steps->end(), '\n'), 2);
   EXPECT_EQ(steps->find("step_00000002  4 tensors  "), 0u) << *steps;
+  EXPECT_NE(steps->find("  model toy-bigram\n"), std::string::npos) << *steps;
   auto one = listCheckpoint(path("a/step_00000004"));
   ASSERT_TRUE(one.ok());
-  EXPECT_EQ(*one, "step 4  seed 0  rows read 16  ranks 1  model bigram-128\n"
+  EXPECT_EQ(*one, "step 4  seed 0  rows read 16  ranks 1  model toy-bigram "
+                  "bigram-128\n"
                   "param  F32  [128, 128]  table\n"
                   "optimizer  F32  [128, 128]  table.exp_avg\n"
                   "optimizer  F32  [128, 128]  table.exp_avg_sq\n"
