@@ -214,6 +214,15 @@ std::vector<std::string> FlagValues::getList(const std::string &name) const {
   return result;
 }
 
+std::vector<FileUse> FlagValues::files(FlagFile use) const {
+  std::vector<FileUse> result;
+  for (const Value &value : values)
+    if (value.given && value.spec.file == use &&
+        !isChoice(value.spec.valueName, value.text))
+      result.push_back({"--" + std::string(value.spec.name), value.text});
+  return result;
+}
+
 std::vector<std::string> FlagValues::canonical(unsigned groups) const {
   std::vector<std::string> result;
   for (const Value &value : values)

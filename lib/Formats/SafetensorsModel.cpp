@@ -87,6 +87,27 @@ static Expected<std::string> shardName(const JsonCursor &field) {
   return *file;
 }
 
+std::vector<std::string> SafetensorsModel::filesOf(const std::string &path) {
+  std::string file = path;
+  if (isDirectory(path))
+    file += exists(path + singleName) ? singleName : indexName;
+  std::vector<std::string> result = {file};
+  if (!endsWith(file, ".index.json"))
+    return result;
+  auto json = readJsonFile(file);
+  const Json *map = json ? json->find("weight_map") : nullptr;
+  if (!map || !map->isObject())
+    return result;
+  std::set<std::string> shards;
+  for (const JsonMember &member : map->asObject())
+    if (member.value.isString())
+      shards.insert(member.value.asString());
+  std::string folder = file.substr(0, file.find_last_of('/') + 1);
+  for (const std::string &shard : shards)
+    result.push_back(folder + shard);
+  return result;
+}
+
 Status SafetensorsModel::openIndex(const std::string &indexPath) {
   auto json = readJsonFile(indexPath);
   if (!json)

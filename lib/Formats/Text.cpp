@@ -30,19 +30,43 @@ size_t utf8Length(std::string_view text) {
   return 0;
 }
 
+/// Bytes of the character at the front; 0 if a terminal should not get it.
+static size_t harmlessLength(std::string_view text) {
+  size_t length = utf8Length(text);
+  auto first = static_cast<unsigned char>(text[0]);
+  // The C1 control characters are the two bytes c2 80 to c2 9f.
+  bool control = first < 0x20 || first == 0x7f ||
+                 (first == 0xc2 && length == 2 &&
+                  static_cast<unsigned char>(text[1]) < 0xa0);
+  return control ? 0 : length;
+}
+
 std::string printable(std::string_view text, size_t most) {
   std::string result;
   while (!text.empty()) {
     if (result.size() >= most)
       return result + "...";
-    size_t length = utf8Length(text);
-    auto first = static_cast<unsigned char>(text[0]);
-    // The C1 control characters are the two bytes c2 80 to c2 9f.
-    bool control = first < 0x20 || first == 0x7f ||
-                   (first == 0xc2 && length == 2 &&
-                    static_cast<unsigned char>(text[1]) < 0xa0);
-    if (length == 0 || control)
+    // One mark per character, not per byte.
+    size_t length = harmlessLength(text), skipped = utf8Length(text);
+    if (length == 0)
       result += '?';
+    else
+      result += text.substr(0, length);
+    text.remove_prefix(skipped ? skipped : 1);
+  }
+  return result;
+}
+
+std::string escaped(std::string_view text, std::string_view keep) {
+  static const char digits[] = "0123456789ABCDEF";
+  std::string result;
+  while (!text.empty()) {
+    size_t length = harmlessLength(text);
+    auto first = static_cast<unsigned char>(text[0]);
+    if (length == 0 && keep.find(text[0]) != keep.npos)
+      length = 1;
+    if (length == 0)
+      result += {'\\', 'x', digits[first >> 4], digits[first & 15]};
     else
       result += text.substr(0, length);
     text.remove_prefix(length ? length : 1);

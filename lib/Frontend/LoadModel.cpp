@@ -60,19 +60,6 @@ static FailureOr<LanguageModelSizes> pickSizes(const ModelFamily &family,
   return sizes;
 }
 
-/// Names of tokenizer files in the folder, sorted.
-static ArrayAttr findTokenizerFiles(llvm::StringRef folder, Builder &b) {
-  SmallVector<Attribute> found;
-  for (llvm::StringRef name :
-       {"merges.txt", "tokenizer.json", "tokenizer.model", "vocab.json"}) {
-    SmallString<128> path(folder);
-    llvm::sys::path::append(path, name);
-    if (llvm::sys::fs::exists(path))
-      found.push_back(b.getStringAttr(name));
-  }
-  return b.getArrayAttr(found);
-}
-
 static OwningOpRef<ModuleOp> buildModel(ModelFamily &family,
                                         const LanguageModelSizes &sizes,
                                         ConfigFields &fields, Location loc) {
@@ -125,7 +112,10 @@ loadConfig(const std::string &path, const FrontendOptions &options,
   Operation *op = module->getOperation();
   op->setAttr("weft.config_text",
               b.getStringAttr(llvm::StringRef(text.data(), text.size())));
-  op->setAttr("weft.tokenizer_files", findTokenizerFiles(folder, b));
+  std::vector<std::string> tokenizer = tokenizerFilesIn(folder);
+  op->setAttr("weft.tokenizer_files",
+              b.getStrArrayAttr(SmallVector<llvm::StringRef>(tokenizer.begin(),
+                                                             tokenizer.end())));
   if (options.weights && failed(recordWeights(*module, *family, folder)))
     return failure();
   if (failed(verify(*module)))

@@ -210,9 +210,7 @@ Status Compiler::dump(int index) {
   if (error)
     return storageError("cannot make the folder: " + error.message())
         .at(folder.string());
-  char name[64];
-  std::snprintf(name, sizeof name, "%02d-%s.mlir", index, phases()[index].name);
-  return writeFile((folder / name).string(), text());
+  return writeFile((folder / dumpFileName(index)).string(), text());
 }
 
 std::string Compiler::text() {

@@ -216,3 +216,9 @@ std::string weft::phasesMarkdown() {
     text += std::string("| `") + phase.name + "` | " + phase.contract + " |\n";
   return text;
 }
+
+std::string weft::dumpFileName(int index) {
+  char number[16];
+  std::snprintf(number, sizeof number, "%02d-", index);
+  return std::string(number) + phases()[index].name + ".mlir";
+}

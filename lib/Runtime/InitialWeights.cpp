@@ -20,9 +20,8 @@ static bool fileExists(const std::string &path) {
   return stat(path.c_str(), &info) == 0;
 }
 
-/// A recorded path as found here: beside the executable, or from here.
-static std::string locate(const std::string &path,
-                          const std::string &executablePath) {
+std::string weft::locateWeights(const std::string &path,
+                                const std::string &executablePath) {
   if (!path.empty() && path[0] == '/')
     return path;
   size_t slash = executablePath.rfind('/');
@@ -69,7 +68,7 @@ static Expected<std::string> choosePath(const RunOptions &options,
     return options.initFrom;
   std::string first;
   for (const InitialFile &file : metadata.initialWeights) {
-    std::string path = locate(file.path, executablePath);
+    std::string path = locateWeights(file.path, executablePath);
     if (Status s = checkRecorded(file, path); !s)
       return s.takeError();
     if (first.empty())

@@ -3,6 +3,7 @@
 #include "weft/Runtime/Progress.h"
 
 #include "weft/Formats/Json.h"
+#include "weft/Formats/StandardStreams.h"
 
 #include <cmath>
 #include <cstdio>
@@ -102,7 +103,7 @@ void Progress::step(const StepReport &report) {
     std::printf("%s\n", stepJson(report).c_str());
   else
     line(report);
-  std::fflush(stdout);
+  flushOutput();
 }
 
 std::string Progress::eta(const StepReport &report) const {
@@ -164,7 +165,7 @@ void Progress::line(const StepReport &report) {
 /// A line of JSON, which is there for a program.
 static void print(const std::string &json) {
   std::printf("%s\n", json.c_str());
-  std::fflush(stdout);
+  flushOutput();
 }
 
 void Progress::eval(const EvalReport &report) {
@@ -180,7 +181,7 @@ void Progress::eval(const EvalReport &report) {
 void Progress::sample(int64_t step, const std::string &text) {
   if (kind == ProgressKind::Json)
     return print(sampleJson(step, text));
-  note(format("step %lld  sample\n", (long long)step) + text);
+  note(format("step %lld  sample\n", (long long)step) + forTerminal(text));
 }
 
 void Progress::note(const std::string &text) {
@@ -188,13 +189,13 @@ void Progress::note(const std::string &text) {
     return;
   finish();
   std::printf("%s\n", text.c_str());
-  std::fflush(stdout);
+  flushOutput();
 }
 
 void Progress::finish() {
   if (!barOpen)
     return;
   std::printf("\n");
-  std::fflush(stdout);
+  flushOutput();
   barOpen = false;
 }

@@ -3,6 +3,7 @@
 #include "weft/Runtime/Run.h"
 
 #include "weft/Formats/OutputFile.h"
+#include "weft/Formats/StandardStreams.h"
 #include "weft/Runtime/DTypes.h"
 #include "weft/Runtime/Evaluate.h"
 #include "weft/Runtime/Generate.h"
@@ -23,6 +24,22 @@ static Status checkWritable(const std::string &path) {
     return Status::success();
   auto trial = OutputFile::create(path);
   return trial ? Status::success() : Status(trial.takeError());
+}
+
+/// Nothing that the run writes is a file that it reads.
+Status Run::checkFiles() const {
+  std::vector<FileUse> inputs = {{"the program", executablePath}};
+  auto add = [&](const FileUse &use) {
+    inputs.push_back(use);
+    for (const std::string &file : SafetensorsModel::filesOf(use.path))
+      inputs.push_back({use.role, file});
+  };
+  for (const FileUse &use : options.filesRead)
+    add(use);
+  if (options.initFrom.empty())
+    for (const InitialFile &file : metadata.initialWeights)
+      add({"the initial weights", locateWeights(file.path, executablePath)});
+  return checkOutputPaths(options.filesWritten, inputs);
 }
 
 Status Run::openInputs() {
@@ -279,11 +296,14 @@ Status Run::sample() {
   if (!text)
     return text.takeError();
   std::string whole = *options.generate + *text + "\n";
+  whole = forTerminal(whole);
   std::fwrite(whole.data(), 1, whole.size(), stdout);
   return Status::success();
 }
 
 Expected<ExitCode> Run::execute() {
+  if (Status s = checkFiles(); !s)
+    return s.takeError();
   if (Status s = openInputs(); !s)
     return s.takeError();
   if (Status s = lockSaves(); !s)
@@ -301,7 +321,7 @@ Expected<ExitCode> Run::execute() {
   bool talks = options.progress == ProgressKind::Line ||
                options.progress == ProgressKind::Bar;
   if (options.dryRun || (talks && (options.trains() || options.evalOnly)))
-    std::fputs(describe().c_str(), stdout);
+    printEscaped(describe());
   if (options.dryRun)
     return ExitCode::Ok;
   ExitCode code = ExitCode::Ok;

@@ -6,6 +6,7 @@
 #include "weft/Formats/Json.h"
 
 #include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <cstdio>
@@ -13,8 +14,10 @@
 
 using namespace weft;
 
-/// The JSON text in the section `.weft.meta` of a compiled program.
-static Expected<Json> readMetadata(const std::string &path) {
+Expected<Json> weft::readMetadata(const std::string &path) {
+  // What is no regular file may have no end.
+  if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path))
+    return inputError("expects a regular file").at(path);
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false);
   if (!buffer)
@@ -55,7 +58,9 @@ static Expected<Json> readMetadata(const std::string &path) {
 static std::string textOf(const Json *value) {
   if (!value)
     return "";
-  return value->isString() ? value->asString() : value->compact();
+  // Names may come from a file of somebody else.
+  return value->isString() ? escaped(value->asString(), "\n")
+                           : value->compact();
 }
 
 static int64_t elementsOf(const Json &parameter) {

@@ -19,6 +19,9 @@ size_t utf8Length(std::string_view text);
 /// `text` cut after about `most` bytes, with control characters and malformed
 /// UTF-8 replaced by '?'.
 std::string printable(std::string_view text, size_t most);
+/// `text` whole, with control characters and malformed UTF-8 as \x1B; those in
+/// `keep`, such as line ends, stay.
+std::string escaped(std::string_view text, std::string_view keep = "");
 /// printable() of 80 bytes between single quotes.
 std::string inQuotes(std::string_view text);
 

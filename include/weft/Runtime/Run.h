@@ -32,6 +32,7 @@ public:
   Expected<ExitCode> execute();
 
 private:
+  Status checkFiles() const;
   Status openInputs();
   Status lockSaves();
   Status chooseState();

@@ -87,6 +87,20 @@ TEST(Text, PrintableReplacesWhatSpoilsATerminal) {
   EXPECT_EQ(inQuotes("x"), "'x'");
 }
 
+TEST(Text, EscapedSpellsOutWhatSpoilsATerminal) {
+  EXPECT_EQ(escaped("a\x1b[31mb\n\x7f\\"), "a\\x1B[31mb\\x0A\\x7F\\");
+  EXPECT_EQ(escaped("a\nb\tc\r", "\n\t"), "a\nb\tc\\x0D");
+  EXPECT_EQ(escaped("\xc3\xa9\xc2\x9b\xff"), "\xc3\xa9\\xC2\\x9B\\xFF");
+  EXPECT_EQ(escaped(std::string_view("\0", 1)), "\\x00");
+}
+
+TEST(Error, SpellsOutControlBytes) {
+  Error error = inputError("expects x, but got \x1b[2J\nmore");
+  error.at("a\nb\x07").hint("\x1b");
+  EXPECT_EQ(error.str(), "weft: error: a\\x0Ab\\x07: expects x, but got "
+                         "\\x1B[2J\nmore\nhint: \\x1B\n");
+}
+
 TEST(Text, Utf8LengthFollowsTheStandard) {
   EXPECT_EQ(utf8Length("a"), 1u);
   EXPECT_EQ(utf8Length("\xe2\x82\xac"), 3u);

@@ -225,6 +225,25 @@ TEST_F(CheckpointToolsTest, exportWritesWeightsUnderTheirNames) {
   EXPECT_EQ(train({"--steps", "1", "--init-from", "out"}).status, 0);
 }
 
+TEST_F(CheckpointToolsTest, exportWritesOverNothing) {
+  std::filesystem::create_directory(path("mine"));
+  write("mine/config.json", "{}");
+  Status other = exportCheckpoint(path("a"), path("mine"), TensorType::F32);
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.error().where(),
+            path("mine/config.json") +
+                ": expects a folder without another configuration, but the "
+                "file exists");
+  EXPECT_EQ(list("mine"), Args{"config.json"});
+  // The same one is that of the model's folder.
+  write("mine/config.json", "{\"model_type\": \"toy\"}\n");
+  EXPECT_TRUE(exportCheckpoint(path("a"), path("mine"), TensorType::F32).ok());
+  Status inside =
+      exportCheckpoint(path("a"), path("a/step_00000004"), TensorType::F32);
+  ASSERT_FALSE(inside.ok());
+  EXPECT_EQ(inside.error().code(), ExitCode::Usage);
+}
+
 TEST_F(CheckpointToolsTest, exportRoundsToHalfPrecision) {
   ASSERT_TRUE(exportCheckpoint(path("a"), path("h"), TensorType::F16).ok());
   ASSERT_TRUE(exportCheckpoint(path("a"), path("b"), TensorType::BF16).ok());
