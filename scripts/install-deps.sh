@@ -34,8 +34,8 @@ for package in "${missing[@]}"; do
 done
 if [ ${#unknown[@]} -gt 0 ]; then
   echo "install-deps.sh: error: apt knows no package: ${unknown[*]}" >&2
-  echo "install-deps.sh: LLVM 22 is in bookworm-security; does /etc/apt/sources.list have the line" >&2
-  echo "  deb http://deb.debian.org/debian-security bookworm-security main" >&2
+  echo "install-deps.sh: LLVM 22 is in the component main of the suite bookworm-security, the security" >&2
+  echo "updates of Debian 12: name both in a source of /etc/apt" >&2
   exit 1
 fi
 "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \

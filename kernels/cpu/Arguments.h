@@ -71,6 +71,12 @@ inline bool checkProbability(WeftContext &context, const WeftCommand &command,
   return false;
 }
 
+/// Raises what the first `workers` workers need beside the arena to `each`.
+inline void raiseScratch(int64_t *bytes, int64_t workers, int64_t each) {
+  for (int64_t worker = 0; worker < workers; ++worker)
+    bytes[worker] = bytes[worker] < each ? each : bytes[worker];
+}
+
 template <typename T> T *as(void *buffer) { return static_cast<T *>(buffer); }
 template <typename T> T scalar(const void *buffer) {
   return *static_cast<const T *>(buffer);

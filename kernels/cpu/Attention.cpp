@@ -201,12 +201,12 @@ extern "C" void weft_cpu_attention_grad(WeftContext *context,
   runAttention(*context, *command, buffers, /*gradient=*/true);
 }
 
-extern "C" int64_t weft_cpu_attention_scratch_bytes(const int64_t *ints,
-                                                    int32_t gradient,
-                                                    int32_t threads) {
+extern "C" void weft_cpu_attention_scratch_bytes(const int64_t *ints,
+                                                 bool gradient, int64_t *bytes,
+                                                 int32_t threads) {
   int64_t units = gradient
                       ? ints[0] * ints[4]
                       : ints[0] * ints[3] * ((ints[1] - 1) / kQueryTile + 1);
-  return scratchBytes(ints[2], ints[5], gradient != 0) *
-         std::min<int64_t>(threads, units);
+  raiseScratch(bytes, std::min<int64_t>(threads, units),
+               scratchBytes(ints[2], ints[5], gradient));
 }

@@ -91,6 +91,11 @@ bool checkTargets(WeftContext &context, const WeftCommand &command,
   return true;
 }
 
+/// The losses of all rows.
+int64_t scratchBytes(const int64_t *ints) {
+  return ints[0] * static_cast<int64_t>(sizeof(double));
+}
+
 } // namespace
 } // namespace weft
 
@@ -103,7 +108,7 @@ extern "C" void weft_cpu_cross_entropy(WeftContext *context,
     return;
   Loss loss = readLoss(*command, buffers[0], buffers[1],
                        command->ints[4] ? buffers[5] : nullptr);
-  int64_t bytes = loss.rows * static_cast<int64_t>(sizeof(double));
+  int64_t bytes = scratchBytes(command->ints);
   if (!checkTargets(*context, *command, loss) ||
       !context->reserveScratch(1, bytes))
     return;
@@ -154,4 +159,10 @@ extern "C" void weft_cpu_cross_entropy_grad(WeftContext *context,
         loops.crossEntropyGradRow(loss.row(n), lse[n], scale, row);
     }
   });
+}
+
+extern "C" void weft_cpu_cross_entropy_scratch_bytes(const int64_t *ints,
+                                                     int64_t *bytes,
+                                                     int32_t /*threads*/) {
+  raiseScratch(bytes, 1, scratchBytes(ints));
 }

@@ -169,3 +169,10 @@ extern "C" void weft_cpu_embedding_grad(WeftContext *context,
     addInGroups(loops, groups, width, dout, as<float>(dtable.data), part);
   });
 }
+
+extern "C" void weft_cpu_embedding_grad_scratch_bytes(const int64_t *ints,
+                                                      int64_t *bytes,
+                                                      int32_t /*threads*/) {
+  if (ints[6] == WEFT_F32)
+    raiseScratch(bytes, 1, Groups::bytesFor(ints[0], ints[1]));
+}

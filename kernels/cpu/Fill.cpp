@@ -3,51 +3,13 @@
 #include "Arguments.h"
 #include "FloatRuns.h"
 
+#include "weft/Runtime/Elements.h"
+
 #include <algorithm>
 #include <cstring>
-#include <type_traits>
 
 namespace weft {
 namespace {
-
-/// The bit pattern of an f16 or bf16.
-struct Low {
-  uint16_t bits;
-};
-
-/// The element of that type and dtype that holds a number.
-template <typename T>
-T makeElement(const Loops &loops, int64_t dtype, double number) {
-  if constexpr (std::is_same_v<T, Low>) {
-    Low low;
-    float wide = static_cast<float>(number);
-    loops.narrow(static_cast<int>(dtype), 1, &wide, &low.bits);
-    return low;
-  } else {
-    return static_cast<T>(number);
-  }
-}
-
-/// Calls body(T{}) with the element type of `dtype`; false if there is none.
-template <typename Body> bool withType(int64_t dtype, Body body) {
-  switch (dtype) {
-  case WEFT_F16:
-  case WEFT_BF16:
-    return body(Low()), true;
-  case WEFT_F32:
-    return body(float()), true;
-  case WEFT_F64:
-    return body(double()), true;
-  case WEFT_I1:
-    return body(uint8_t()), true;
-  case WEFT_I32:
-    return body(int32_t()), true;
-  case WEFT_I64:
-    return body(int64_t()), true;
-  default:
-    return false;
-  }
-}
 
 void failType(WeftContext &context, const WeftCommand &command) {
   failCommand(context, command, kInternalError,
@@ -67,11 +29,9 @@ extern "C" void weft_cpu_fill(WeftContext *context, const WeftCommand *command,
   if (!checkCounts(*context, *command, 1, 2, 1) ||
       !checkRange(*context, *command, "count", command->ints[1], 0))
     return;
-  bool known = withType(command->ints[0], [&](auto type) {
-    using T = decltype(type);
-    T value =
-        makeElement<T>(loopsOf(*context), command->ints[0], command->floats[0]);
-    T *to = as<T>(buffers[0]);
+  bool known = withElement(command->ints[0], [&](auto element) {
+    auto value = element.make(command->floats[0]);
+    auto *to = as<decltype(value)>(buffers[0]);
     context->parallelFor(command->ints[1], kElementGrain, [&](RangePart part) {
       std::fill(to + part.begin, to + part.end, value);
     });
@@ -90,15 +50,13 @@ extern "C" void weft_cpu_constant(WeftContext *context,
   if (!checkCounts(*context, *command, 1, isFloat(dtype) ? 2 : 2 + count,
                    isFloat(dtype) ? count : 0))
     return;
-  bool known = withType(dtype, [&](auto type) {
-    using T = decltype(type);
-    T *to = as<T>(buffers[0]);
-    if (isFloat(dtype))
-      for (int64_t i = 0; i < count; ++i)
-        to[i] = makeElement<T>(loopsOf(*context), dtype, command->floats[i]);
-    else if constexpr (!std::is_same_v<T, Low>)
-      for (int64_t i = 0; i < count; ++i)
-        to[i] = static_cast<T>(command->ints[2 + i]);
+  bool known = withElement(dtype, [&](auto element) {
+    auto *to = as<typename decltype(element)::Bits>(buffers[0]);
+    for (int64_t i = 0; i < count; ++i)
+      if constexpr (element.isFloat)
+        to[i] = element.make(command->floats[i]);
+      else
+        to[i] = element.make(command->ints[2 + i]);
   });
   if (!known)
     failType(*context, *command);

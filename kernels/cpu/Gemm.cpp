@@ -50,11 +50,11 @@ GemmState &stateOf(WeftContext &context) {
 
 void runPlan(WeftContext &context, GemmState &state, const GemmPlan &plan,
              const GemmOperands &operands) {
+  if (!context.reserveScratch(plan.countWorkers(context.threads()),
+                              plan.workerBytes()))
+    return;
   if (plan.isWidened)
     return runWidened(context, state, plan.widened, operands);
-  if (!context.reserveScratch(plan.blocked ? context.threads() : 1,
-                              std::max<int64_t>(plan.scratchBytes, 64)))
-    return;
   for (const std::vector<Product> &stage : plan.stages) {
     if (!plan.blocked) {
       execute(stage[0], operands, state, 0, context.scratch(0));
@@ -165,33 +165,26 @@ extern "C" void weft_cpu_gemm(WeftContext *context, const WeftCommand *command,
   }
 }
 
-static int64_t scratchBytes(const GemmShape &shape, const dnnl::engine &engine,
-                            int32_t threads, bool mayUseBf16) {
-  GemmPlan plan = makePlan(shape, engine, threads, mayUseBf16);
-  if (plan.isWidened)
-    return plan.widened.bytes() *
-           std::min<int64_t>(threads, plan.widened.countUnits());
-  return plan.scratchBytes * (plan.blocked ? threads : 1);
-}
-
 /// The program may run on another machine than this: for bf16, the larger of
 /// what it takes with and without the instructions for it.
-extern "C" int64_t weft_cpu_gemm_scratch_bytes(const int64_t *ints,
-                                               int32_t threads) {
+extern "C" bool weft_cpu_gemm_scratch_bytes(const int64_t *ints, int64_t *bytes,
+                                            int32_t threads) {
   GemmKey key;
   std::copy(ints, ints + kNumGemmInts, key.begin());
   GemmShape shape = toShape(key);
   if (!findWrongArgument(shape).empty() || threads < 1)
-    return -1;
+    return false;
   shape.accumulate = shape.accumulate != 0;
   try {
     dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-    int64_t bytes = scratchBytes(shape, engine, threads, /*mayUseBf16=*/true);
-    if (shape.type == WEFT_BF16)
-      bytes = std::max(bytes, scratchBytes(shape, engine, threads,
-                                           /*mayUseBf16=*/false));
-    return bytes;
+    for (bool mayUseBf16 : {true, false}) {
+      if (!mayUseBf16 && shape.type != WEFT_BF16)
+        continue;
+      GemmPlan plan = makePlan(shape, engine, threads, mayUseBf16);
+      raiseScratch(bytes, plan.countWorkers(threads), plan.workerBytes());
+    }
+    return true;
   } catch (const dnnl::error &) {
-    return -1;
+    return false;
   }
 }

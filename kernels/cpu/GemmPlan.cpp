@@ -210,4 +210,13 @@ GemmPlan makePlan(GemmShape s, const dnnl::engine &engine, int threads,
   return plan;
 }
 
+int GemmPlan::countWorkers(int threads) const {
+  int64_t units = isWidened ? widened.countUnits() : blocked ? threads : 1;
+  return static_cast<int>(std::min<int64_t>(threads, units));
+}
+
+int64_t GemmPlan::workerBytes() const {
+  return std::max<int64_t>(isWidened ? widened.bytes() : scratchBytes, 64);
+}
+
 } // namespace weft

@@ -60,6 +60,10 @@ struct GemmPlan {
   int64_t scratchBytes = 0;
   bool isWidened = false;
   WidenedPlan widened;
+
+  /// Workers of `threads` that need scratch, and how much each of them.
+  int countWorkers(int threads) const;
+  int64_t workerBytes() const;
 };
 
 /// A product that oneDNN computes as a whole.

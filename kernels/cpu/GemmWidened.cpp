@@ -174,9 +174,6 @@ WidenedPlan makeWidenedPlan(const GemmShape &s, const dnnl::engine &engine) {
 void runWidened(WeftContext &context, GemmState &state, const WidenedPlan &plan,
                 const GemmOperands &operands) {
   int64_t units = plan.countUnits();
-  int workers = static_cast<int>(std::min<int64_t>(context.threads(), units));
-  if (!context.reserveScratch(workers, plan.bytes()))
-    return;
   const Loops &loops = loopsOf(context);
   context.parallelFor(
       units, 1,

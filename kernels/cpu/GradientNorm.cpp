@@ -16,14 +16,14 @@ struct Segment {
   int64_t count, firstBlock;
 };
 
-std::vector<Segment> listSegments(const WeftCommand &command,
-                                  void *const *buffers) {
+/// `buffers` may be null, for sizes alone.
+std::vector<Segment> listSegments(const int64_t *ints, void *const *buffers) {
   std::vector<Segment> segments;
   int64_t blocks = 0;
-  for (int64_t i = 0; i < command.ints[0]; ++i) {
-    int64_t count = command.ints[1 + i];
-    int64_t dtype = command.ints[1 + command.ints[0] + i];
-    segments.push_back({{buffers[i], dtype}, count, blocks});
+  for (int64_t i = 0; i < ints[0]; ++i) {
+    int64_t count = ints[1 + i], dtype = ints[1 + ints[0] + i];
+    segments.push_back(
+        {{buffers ? buffers[i] : nullptr, dtype}, count, blocks});
     blocks += (count + kBlock - 1) / kBlock;
   }
   segments.push_back({{nullptr, WEFT_F32}, 0, blocks});
@@ -35,6 +35,16 @@ bool hasLow(const std::vector<Segment> &segments) {
     if (!segment.data.isWide())
       return true;
   return false;
+}
+
+int64_t bytesOfResults(int64_t blocks) {
+  return (blocks + 1) * static_cast<int64_t>(sizeof(NormBlock));
+}
+
+/// Of each worker: room for a widened block behind the results of the first.
+int64_t scratchBytes(const std::vector<Segment> &segments) {
+  return bytesOfResults(segments.back().firstBlock) +
+         hasLow(segments) * kBlock * static_cast<int64_t>(sizeof(float));
 }
 
 /// Sums of the blocks [begin, end) of the list. `room` is for one block.
@@ -112,14 +122,12 @@ extern "C" void weft_cpu_norm_and_check(WeftContext *context,
     return;
   const Loops &loops = loopsOf(*context);
   double p = command->floats[0];
-  std::vector<Segment> segments = listSegments(*command, buffers);
+  std::vector<Segment> segments = listSegments(command->ints, buffers);
   int64_t blocks = segments.back().firstBlock;
-  // Every worker has room for a widened block behind the results of the first.
-  int64_t resultBytes = (blocks + 1) * static_cast<int64_t>(sizeof(NormBlock));
   bool widens = hasLow(segments);
-  if (!context->reserveScratch(
-          widens ? context->threads() : 1,
-          resultBytes + widens * kBlock * static_cast<int64_t>(sizeof(float))))
+  int64_t resultBytes = bytesOfResults(blocks);
+  if (!context->reserveScratch(widens ? context->threads() : 1,
+                               scratchBytes(segments)))
     return;
   NormBlock *results = reinterpret_cast<NormBlock *>(context->scratch(0));
   context->parallelFor(blocks, 1, [&](RangePart part) {
@@ -132,6 +140,13 @@ extern "C" void weft_cpu_norm_and_check(WeftContext *context,
   int64_t n = command->ints[0];
   *as<double>(buffers[n]) = takeRoot(total.partial, p);
   *as<uint8_t>(buffers[n + 1]) = total.nonFinite;
+}
+
+extern "C" void weft_cpu_norm_and_check_scratch_bytes(const int64_t *ints,
+                                                      int64_t *bytes,
+                                                      int32_t threads) {
+  std::vector<Segment> segments = listSegments(ints, nullptr);
+  raiseScratch(bytes, hasLow(segments) ? threads : 1, scratchBytes(segments));
 }
 
 // torch.nn.utils.clip_grad_norm_: clip_coef = max_norm / (total_norm + 1e-6),

@@ -1,6 +1,7 @@
 //===- CheckedFile.cpp - Ranges of a file, checked as they are read -------===//
 
 #include "weft/Formats/CheckedFile.h"
+#include "weft/Formats/Text.h"
 
 #include <algorithm>
 #include <cstring>
@@ -25,9 +26,8 @@ CheckedFile::open(const std::string &path, FileDigest expected) {
   if (!file)
     return file.takeError();
   if ((*file)->size() != expected.bytes)
-    return inputError("expects " + std::to_string(expected.bytes) +
-                      " bytes, but the file has " +
-                      std::to_string((*file)->size()))
+    return inputError("expects " + exactBytes(expected.bytes) +
+                      ", but the file has " + exactBytes((*file)->size()))
         .at(path);
   return std::make_unique<CheckedFile>(std::move(*file), std::move(expected));
 }

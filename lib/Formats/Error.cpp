@@ -10,19 +10,26 @@ namespace weft {
 std::string Error::where() const {
   std::string result;
   if (!fileText.empty()) {
-    result += fileText;
+    result += escaped(fileText);
     if (lineValue > 0)
       result += ":" + std::to_string(lineValue);
     result += ": ";
   }
-  return result + text;
+  return result + escaped(text, "\n");
 }
 
 std::string Error::str() const {
   std::string result = "weft: error: " + where() + "\n";
   if (!hintValue.empty())
-    result += "hint: " + hintValue + "\n";
+    result += "hint: " + escaped(hintValue, "\n") + "\n";
   return result;
+}
+
+void warn(std::string_view text, std::string_view hint) {
+  std::string message = "weft: warning: " + escaped(text, "\n") + "\n";
+  if (!hint.empty())
+    message += "hint: " + escaped(hint, "\n") + "\n";
+  std::fwrite(message.data(), 1, message.size(), stderr);
 }
 
 int Error::report(std::FILE *stream) const {
@@ -51,10 +58,6 @@ Error systemError(ExitCode code, const std::string &what, int number) {
   Error error(code, what + ": " + errnoText(number));
   error.errnoNumber = number;
   return error;
-}
-
-void warn(const std::string &text) {
-  std::fprintf(stderr, "weft: warning: %s\n", text.c_str());
 }
 
 std::string errnoText(int number) {

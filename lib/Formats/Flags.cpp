@@ -65,20 +65,17 @@ static bool isChoice(const std::string &choices, const std::string &text) {
          ("|" + choices + "|").find("|" + text + "|") != std::string::npos;
 }
 
-static std::string numberText(double value) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.12g", value);
-  return buffer;
-}
+/// A bound of a flag; its digits are all of it.
+static std::string boundText(double value) { return numberText(value, 12); }
 
 /// " from 0 to 1", " of at least 1" or nothing.
 static std::string rangeText(const FlagSpec &spec) {
   if (std::isfinite(spec.least) && std::isfinite(spec.most))
-    return " from " + numberText(spec.least) + " to " + numberText(spec.most);
+    return " from " + boundText(spec.least) + " to " + boundText(spec.most);
   if (std::isfinite(spec.least))
-    return " of at least " + numberText(spec.least);
+    return " of at least " + boundText(spec.least);
   if (std::isfinite(spec.most))
-    return " of at most " + numberText(spec.most);
+    return " of at most " + boundText(spec.most);
   return "";
 }
 
@@ -211,6 +208,15 @@ std::vector<std::string> FlagValues::getList(const std::string &name) const {
       result.push_back(all.substr(begin, end - begin));
     begin = end + 1;
   }
+  return result;
+}
+
+std::vector<FileUse> FlagValues::files(FlagFile use) const {
+  std::vector<FileUse> result;
+  for (const Value &value : values)
+    if (value.given && value.spec.file == use &&
+        !isChoice(value.spec.valueName, value.text))
+      result.push_back({"--" + std::string(value.spec.name), value.text});
   return result;
 }
 

@@ -1,6 +1,7 @@
 //===- InputFile.cpp - Checked reads at positions -------------------------===//
 
 #include "weft/Formats/InputFile.h"
+#include "weft/Formats/Text.h"
 
 #include <algorithm>
 #include <cstring>
@@ -128,8 +129,8 @@ Expected<std::string> readFile(const std::string &path, int64_t mostBytes) {
     return file.takeError();
   const int64_t size = (*file)->size();
   if (size > mostBytes)
-    return inputError("expects at most " + std::to_string(mostBytes) +
-                      " bytes, but the file has " + std::to_string(size))
+    return inputError("expects at most " + exactBytes(mostBytes) +
+                      ", but the file has " + exactBytes(size))
         .at(path);
   std::string text(static_cast<size_t>(size), '\0');
   if (Status status = (*file)->read(0, size, text.data()); !status)

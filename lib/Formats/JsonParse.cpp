@@ -197,8 +197,8 @@ bool Handler::parse_error(std::size_t, const std::string &,
 Expected<Json> parseJson(std::string_view text, const std::string &file,
                          const JsonLimits &limits) {
   if (static_cast<int64_t>(text.size()) > limits.maxBytes)
-    return inputError("expects at most " + std::to_string(limits.maxBytes) +
-                      " bytes of JSON, but got " + std::to_string(text.size()))
+    return inputError("expects at most " + exactBytes(limits.maxBytes) +
+                      " of JSON, but got " + exactBytes(int64_t(text.size())))
         .at(file);
   // The lexer takes a NUL byte for the end; JSON has none.
   if (size_t nul = text.find('\0'); nul != text.npos)

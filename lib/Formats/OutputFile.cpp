@@ -22,20 +22,14 @@ OutputFile &OutputFile::operator=(OutputFile &&other) noexcept {
   std::swap(total, other.total);
   std::swap(finalPath, other.finalPath);
   std::swap(target, other.target);
-  std::swap(temporaryPath, other.temporaryPath);
+  std::swap(temporary, other.temporary);
   std::swap(buffer, other.buffer);
   return *this;
 }
 
-OutputFile::~OutputFile() { discard(); }
-
-void OutputFile::discard() {
-  if (fd < 0)
-    return;
-  ::close(fd);
-  if (!temporaryPath.empty())
-    ::unlink(temporaryPath.c_str());
-  fd = -1;
+OutputFile::~OutputFile() {
+  if (fd >= 0)
+    ::close(fd);
 }
 
 /// The file that a link leads to, so that the link stays.
@@ -56,15 +50,22 @@ Expected<OutputFile> OutputFile::create(const std::string &path) {
     return storageError("expects a file, but got a directory").at(path);
   // A device or a pipe takes the bytes themselves: a rename would replace it.
   if (exists && !S_ISREG(info.st_mode)) {
-    result.fd = withoutInterrupts(
-        [&] { return ::open(path.c_str(), O_WRONLY | O_CLOEXEC); });
+    // Opening a named pipe would wait for a reader.
+    result.fd = withoutInterrupts([&] {
+      return ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    });
+    if (result.fd < 0 && errno == ENXIO)
+      return storageError("expects a named pipe with a reader").at(path);
+    if (result.fd >= 0)
+      ::fcntl(result.fd, F_SETFL, 0);
   } else {
     result.target = withoutLinks(path);
-    result.temporaryPath = result.target + ".tmp-" + std::to_string(::getpid());
-    result.fd = withoutInterrupts([&] {
-      return ::open(result.temporaryPath.c_str(),
-                    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    });
+    auto temporary = Temporary::file(result.target + ".tmp");
+    if (!temporary)
+      return temporary.takeError().at(path);
+    result.temporary = std::move(*temporary);
+    // The temporary keeps its lock until it is in place.
+    result.fd = ::fcntl(result.temporary.descriptor(), F_DUPFD_CLOEXEC, 0);
   }
   if (result.fd < 0)
     return storageError("cannot create: " + errnoText(errno)).at(path);
@@ -104,14 +105,24 @@ Status OutputFile::write(const void *data, int64_t bytes) {
   return Status::success();
 }
 
-/// Linux closes a file even when a signal interrupts close().
-static int closeOnce(int fd) {
-  int result = ::close(fd);
-  return result != 0 && errno == EINTR ? 0 : result;
+Status OutputFile::makeExecutable() {
+  if (!temporary)
+    return Status::success();
+  // Who may read it may run it: the umask has had its say.
+  struct stat info;
+  if (::fstat(fd, &info) != 0 ||
+      ::fchmod(fd, info.st_mode | ((info.st_mode & 0444) >> 2)) != 0)
+    return storageError("cannot make it executable: " + errnoText(errno))
+        .at(finalPath);
+  return Status::success();
 }
 
-Status OutputFile::closeInPlace() {
-  int closed = closeOnce(fd);
+/// close() may be the first call to report a full network disk. Linux closes a
+/// file even when a signal interrupts it.
+Status OutputFile::closeChecked() {
+  int closed = ::close(fd);
+  if (closed != 0 && errno == EINTR)
+    closed = 0;
   fd = -1;
   if (closed != 0)
     return storageError("cannot finish: " + errnoText(errno)).at(finalPath);
@@ -121,29 +132,32 @@ Status OutputFile::closeInPlace() {
 Status OutputFile::commit() {
   if (Status status = flush(); !status)
     return status;
-  if (temporaryPath.empty())
-    return closeInPlace();
+  if (!temporary)
+    return closeChecked();
   if (withoutInterrupts([&] { return ::fsync(fd); }) != 0)
     return storageError("cannot flush to disk: " + errnoText(errno))
         .at(finalPath);
-  // close() may be the first call to report a full network disk.
-  int closed = closeOnce(fd);
-  fd = -1;
-  auto rename = [&] { return ::rename(temporaryPath.c_str(), target.c_str()); };
-  if (closed != 0 || withoutInterrupts(rename) != 0) {
-    int number = errno;
-    ::unlink(temporaryPath.c_str());
-    return storageError("cannot finish: " + errnoText(number)).at(finalPath);
-  }
+  if (Status status = closeChecked(); !status)
+    return status;
+  auto rename = [&] {
+    return ::rename(temporary.path().c_str(), target.c_str());
+  };
+  if (withoutInterrupts(rename) != 0)
+    return storageError("cannot finish: " + errnoText(errno)).at(finalPath);
+  temporary.release();
   return syncPath(parentOf(target));
 }
 
-Status writeFile(const std::string &path, std::string_view text) {
+Status writeFile(const std::string &path, std::string_view text,
+                 FileMode mode) {
   auto out = OutputFile::create(path);
   if (!out)
     return out.takeError();
   if (Status status = out->write(text); !status)
     return status;
+  if (mode == FileMode::Executable)
+    if (Status status = out->makeExecutable(); !status)
+      return status;
   return out->commit();
 }
 

@@ -2,6 +2,7 @@
 
 #include "weft/Formats/Safetensors.h"
 
+#include "weft/Formats/FileKind.h"
 #include "weft/Formats/Half.h"
 #include "weft/Formats/Json.h"
 
@@ -125,9 +126,9 @@ static Expected<TensorInfo> readEntry(const JsonCursor &entry,
     return entry.error("the size of shape " + shapeText(info.shape) +
                        " in bytes is no whole number of 63 bits");
   if (*bytes != info.bytes())
-    return entry.error("expects " + std::to_string(*bytes) +
-                       " bytes for shape " + shapeText(info.shape) + " of " +
-                       *type + ", but got " + std::to_string(info.bytes()));
+    return entry.error("expects " + exactBytes(*bytes) + " for shape " +
+                       shapeText(info.shape) + " of " + *type + ", but got " +
+                       exactBytes(info.bytes()));
   return info;
 }
 
@@ -160,12 +161,27 @@ static Status checkCover(const std::vector<TensorInfo> &infos,
     end = info.end;
   }
   if (end != dataBytes)
-    return inputError("expects " + std::to_string(end) +
-                      " bytes of tensor data, but the file has " +
-                      std::to_string(dataBytes))
+    return inputError("expects " + exactBytes(end) +
+                      " of tensor data, but the file has " +
+                      exactBytes(dataBytes))
         .at(file)
         .hint(end > dataBytes ? "the file is truncated: copy it again" : "");
   return Status::success();
+}
+
+/// What a file is whose header makes no sense; the message if that is unknown.
+static Error noHeader(ByteSource &source, const std::string &message,
+                      const char *hint = "") {
+  uint8_t head[4096];
+  const int64_t bytes = std::min<int64_t>(sizeof head, source.size());
+  if (Status status = source.read(0, bytes, head); !status)
+    return status.takeError();
+  FileKind kind = guessFileKind(head, bytes);
+  if (!kind.isKnown() || kind.isSafetensors)
+    return inputError(message).hint(hint);
+  return inputError(std::string("expects a safetensors file, but got ") +
+                    kind.name)
+      .hint(kind.hint);
 }
 
 /// The header's text, once its length is known to fit.
@@ -173,29 +189,32 @@ static Expected<std::string> headerText(ByteSource &source) {
   const std::string &file = source.path();
   if (source.size() < 8)
     return inputError("expects a safetensors header, but the file has only " +
-                      std::to_string(source.size()) + " bytes")
+                      exactBytes(source.size()))
         .at(file);
   uint64_t length = 0;
   if (Status status = source.read(0, sizeof length, &length); !status)
     return status.takeError();
   if (length > static_cast<uint64_t>(mostHeaderBytes))
-    return inputError("expects a safetensors header of at most " +
-                      std::to_string(mostHeaderBytes) + " bytes, but got " +
-                      std::to_string(length))
+    return noHeader(source,
+                    "expects a safetensors header of at most " +
+                        exactBytes(mostHeaderBytes) + ", but got " +
+                        (length >> 63 ? std::to_string(length) + " bytes"
+                                      : exactBytes(int64_t(length))))
         .at(file);
   if (length > static_cast<uint64_t>(source.size() - 8))
-    return inputError("the safetensors header says it has " +
-                      std::to_string(length) +
-                      " bytes, but the file ends after " +
-                      std::to_string(source.size() - 8))
-        .at(file)
-        .hint("the file is truncated: copy it again");
+    return noHeader(source,
+                    "the safetensors header says it has " +
+                        exactBytes(int64_t(length)) +
+                        ", but the file ends after " +
+                        exactBytes(source.size() - 8),
+                    "the file is truncated: copy it again")
+        .at(file);
   std::string text(length, '\0');
   if (Status status = source.read(8, static_cast<int64_t>(length), text.data());
       !status)
     return status.takeError();
   if (text.empty() || text[0] != '{')
-    return inputError("expects a safetensors header that starts with '{'")
+    return noHeader(source, "expects a safetensors header that starts with '{'")
         .at(file);
   return text;
 }

@@ -1,5 +1,6 @@
 //===- SafetensorsModel.cpp - Weights in one file or several --------------===//
 
+#include "weft/Formats/FileKind.h"
 #include "weft/Formats/Json.h"
 #include "weft/Formats/Safetensors.h"
 
@@ -9,6 +10,7 @@
 namespace weft {
 
 static const char singleName[] = "/model.safetensors";
+static const char torchName[] = "/pytorch_model.bin";
 static const char indexName[] = "/model.safetensors.index.json";
 
 static bool isDirectory(const std::string &path) {
@@ -19,11 +21,6 @@ static bool isDirectory(const std::string &path) {
 static bool exists(const std::string &path) {
   struct stat info;
   return ::stat(path.c_str(), &info) == 0;
-}
-
-static bool endsWith(const std::string &text, const std::string &suffix) {
-  return text.size() >= suffix.size() &&
-         text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
 }
 
 bool SafetensorsModel::existsIn(const std::string &folder) {
@@ -51,7 +48,9 @@ Expected<SafetensorsModel> SafetensorsModel::open(const std::string &path) {
     return inputError("expects model.safetensors or "
                       "model.safetensors.index.json, but the folder has "
                       "neither")
-        .at(path);
+        .at(path)
+        .hint(exists(path + torchName) ? guessFileKind(path + torchName).hint
+                                       : "");
   if (!status)
     return status.takeError();
   return model;
@@ -96,6 +95,27 @@ static Expected<std::string> shardName(const JsonCursor &field) {
     return field.error("expects the name of a file beside the index, but got " +
                        inQuotes(*file));
   return *file;
+}
+
+std::vector<std::string> SafetensorsModel::filesOf(const std::string &path) {
+  std::string file = path;
+  if (isDirectory(path))
+    file += exists(path + singleName) ? singleName : indexName;
+  std::vector<std::string> result = {file};
+  if (!endsWith(file, ".index.json"))
+    return result;
+  auto json = readJsonFile(file);
+  const Json *map = json ? json->find("weight_map") : nullptr;
+  if (!map || !map->isObject())
+    return result;
+  std::set<std::string> shards;
+  for (const JsonMember &member : map->asObject())
+    if (member.value.isString())
+      shards.insert(member.value.asString());
+  std::string folder = file.substr(0, file.find_last_of('/') + 1);
+  for (const std::string &shard : shards)
+    result.push_back(folder + shard);
+  return result;
 }
 
 Status SafetensorsModel::openIndex(const std::string &indexPath) {

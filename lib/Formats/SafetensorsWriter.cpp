@@ -108,8 +108,8 @@ Status SafetensorsWriter::writeTensor(const std::string &name, const void *data,
                                   " is not the next one announced");
   if (bytes != sizes[next])
     return misuse(out.path(), "tensor " + inQuotes(name) + " expects " +
-                                  std::to_string(sizes[next]) +
-                                  " bytes, but got " + std::to_string(bytes));
+                                  exactBytes(sizes[next]) + ", but got " +
+                                  exactBytes(bytes));
   if (bytes == 0) {
     ++next;
     return Status::success();

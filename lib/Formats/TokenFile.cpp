@@ -34,11 +34,6 @@ Expected<TokenFormat> parseTokenFormat(const std::string &text) {
                     inQuotes(text));
 }
 
-static bool endsWith(const std::string &text, const std::string &suffix) {
-  return text.size() >= suffix.size() &&
-         text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
-}
-
 /// Takes width and number of tokens from an llm.c header.
 Status TokenFile::readCount(const uint8_t *header) {
   const uint32_t version = loadU32(header + 4);
@@ -52,9 +47,8 @@ Status TokenFile::readCount(const uint8_t *header) {
   int64_t expected = headerBytes + count * tokenWidth;
   if (expected != source->size())
     return inputError("the llm.c header announces " + std::to_string(count) +
-                      " tokens (" + std::to_string(expected) +
-                      " bytes), but the file has " +
-                      std::to_string(source->size()) + " bytes")
+                      " tokens, " + exactBytes(expected) +
+                      ", but the file has " + exactBytes(source->size()))
         .at(path());
   if (count == 0)
     return inputError("expects tokens, but the llm.c header announces none")
@@ -80,7 +74,7 @@ Status TokenFile::readHeader(TokenFormat format) {
   if (bytes < headerBytes)
     return inputError("expects an llm.c header of 1024 bytes, but got a file "
                       "of " +
-                      std::to_string(bytes) + " bytes")
+                      exactBytes(bytes))
         .at(path());
   tokenWidth = magic == magicU16 ? 2 : 4;
   if (format != TokenFormat::Auto &&
@@ -92,6 +86,16 @@ Status TokenFile::readHeader(TokenFormat format) {
         .at(path())
         .hint("leave --data-format out");
   return readCount(header);
+}
+
+/// What the file is by its first bytes.
+Status TokenFile::guessKind(FileKind &kind) {
+  uint8_t head[4096];
+  const int64_t bytes = std::min<int64_t>(sizeof head, source->size());
+  if (Status status = source->read(0, bytes, head); !status)
+    return status;
+  kind = guessFileKind(head, bytes);
+  return Status::success();
 }
 
 Expected<TokenFile> TokenFile::open(std::unique_ptr<ByteSource> source,
@@ -107,6 +111,15 @@ Expected<TokenFile> TokenFile::open(std::unique_ptr<ByteSource> source,
       return status.takeError();
   if (result.hasHeader)
     return result;
+  FileKind kind;
+  if (Status status = result.guessKind(kind); !status)
+    return status.takeError();
+  if (format == TokenFormat::Auto && kind.isKnown() && !kind.isText)
+    return inputError(std::string("expects text or tokens, but got ") +
+                      kind.name)
+        .at(name)
+        .hint(std::string(kind.hint) + (*kind.hint ? "; " : "") +
+              "--data-format=text reads its bytes as they are");
   if (format == TokenFormat::Auto && endsWith(name, ".bin"))
     return inputError("cannot tell the width of the tokens: no llm.c header")
         .at(name)
@@ -118,7 +131,7 @@ Expected<TokenFile> TokenFile::open(std::unique_ptr<ByteSource> source,
   if (bytes % result.tokenWidth)
     return inputError("expects a multiple of " +
                       std::to_string(result.tokenWidth) + " bytes, but got " +
-                      std::to_string(bytes))
+                      exactBytes(bytes))
         .at(name);
   result.count = bytes / result.tokenWidth;
   return result;

@@ -2,6 +2,8 @@
 
 #include "ConfigFields.h"
 
+#include "weft/Formats/Text.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -155,6 +157,10 @@ InFlightDiagnostic ConfigFields::error(llvm::StringRef name) {
 
 void ConfigFields::finish(llvm::StringRef family,
                           llvm::ArrayRef<llvm::StringRef> harmless) {
+  std::vector<std::string> known(harmless.begin(), harmless.end());
+  for (llvm::StringRef name : asked.keys())
+    known.push_back(name.str());
+  llvm::sort(known); // of equally near ones always the same
   for (const JsonMember &member : cursor.value().asObject()) {
     // As in transformers, null says that there is nothing of the kind.
     if (asked.contains(member.name) || member.value.isNull() ||
@@ -166,7 +172,13 @@ void ConfigFields::finish(llvm::StringRef family,
     InFlightDiagnostic diag = error(member.name);
     diag << "expects a field that weft knows for " << family << ", but got '"
          << printable(name, 200) << "'";
-    diag.attachNote() << "--ignore-field=" << printable(name, 200)
-                      << " goes on without its effect";
+    std::string near = similarName(member.name, known);
+    std::string ignore = "--ignore-field=" + printable(name, 200) +
+                         " goes on without its effect";
+    if (near.empty())
+      diag.attachNote() << ignore;
+    else
+      diag.attachNote() << "the nearest field is '" << prefix << near << "'; "
+                        << ignore;
   }
 }

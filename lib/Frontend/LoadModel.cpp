@@ -5,6 +5,7 @@
 #include "Configs.h"
 #include "ModelText.h"
 #include "Weights.h"
+#include "weft/Formats/FileKind.h"
 #include "weft/Formats/InputFile.h"
 
 #include "mlir/IR/Verifier.h"
@@ -60,19 +61,6 @@ static FailureOr<LanguageModelSizes> pickSizes(const ModelFamily &family,
   return sizes;
 }
 
-/// Names of tokenizer files in the folder, sorted.
-static ArrayAttr findTokenizerFiles(llvm::StringRef folder, Builder &b) {
-  SmallVector<Attribute> found;
-  for (llvm::StringRef name :
-       {"merges.txt", "tokenizer.json", "tokenizer.model", "vocab.json"}) {
-    SmallString<128> path(folder);
-    llvm::sys::path::append(path, name);
-    if (llvm::sys::fs::exists(path))
-      found.push_back(b.getStringAttr(name));
-  }
-  return b.getArrayAttr(found);
-}
-
 static OwningOpRef<ModuleOp> buildModel(ModelFamily &family,
                                         const LanguageModelSizes &sizes,
                                         ConfigFields &fields, Location loc) {
@@ -122,7 +110,10 @@ loadConfig(const std::string &path, const FrontendOptions &options,
   std::string folder = llvm::sys::path::parent_path(path).str();
   Operation *op = module->getOperation();
   op->setAttr("weft.config_text", b.getStringAttr(*text));
-  op->setAttr("weft.tokenizer_files", findTokenizerFiles(folder, b));
+  std::vector<std::string> tokenizer = tokenizerFilesIn(folder);
+  op->setAttr("weft.tokenizer_files",
+              b.getStrArrayAttr(SmallVector<llvm::StringRef>(tokenizer.begin(),
+                                                             tokenizer.end())));
   if (options.weights && failed(recordWeights(*module, *family, folder)))
     return failure();
   if (failed(verify(*module)))
@@ -144,8 +135,16 @@ FailureOr<OwningOpRef<ModuleOp>> weft::loadModel(const std::string &path,
     return loadConfig(path, options, context);
   if (extension == ".mlir")
     return loadModelText(path, options, context);
-  emitError(fileLocation(context, path, 0))
-      << "expects a model: an .mlir file, a config.json, or a folder with "
-         "config.json";
+  FileKind kind = guessFileKind(path);
+  InFlightDiagnostic diag = emitError(fileLocation(context, path, 0));
+  diag << "expects a model: an .mlir file, a config.json, or a folder with "
+          "config.json";
+  if (kind.isKnown())
+    diag << ", but got " << kind.name;
+  if (kind.isSafetensors)
+    diag.attachNote() << "weights are taken from model.safetensors in the "
+                         "folder of a config.json";
+  else if (*kind.hint)
+    diag.attachNote() << kind.hint;
   return failure();
 }

@@ -3,6 +3,7 @@
 #include "ModelText.h"
 
 #include "ConfigFields.h"
+#include "TextScopes.h"
 #include "weft/Formats/InputFile.h"
 #include "weft/Weft/Losses.h"
 
@@ -215,7 +216,10 @@ static FailureOr<int64_t> findBatch(ProgramOp model) {
 FailureOr<OwningOpRef<ModuleOp>>
 weft::loadModelText(const std::string &path, const FrontendOptions &options,
                     MLIRContext &context) {
-  FailureOr<OwningOpRef<ModuleOp>> module = parseTextFile(path, context);
+  Expected<std::string> text = readFile(path);
+  if (!text)
+    return report(context, text.error());
+  FailureOr<OwningOpRef<ModuleOp>> module = parseText(*text, path, context);
   if (failed(module) || failed(checkAttributes(**module)) ||
       failed(checkParameters(**module)) || failed(checkLogits(**module)))
     return failure();
@@ -235,6 +239,7 @@ weft::loadModelText(const std::string &path, const FrontendOptions &options,
         model->emitOpError("expects no --seq for a model whose text states "
                            "its shapes, but got ")
         << *options.seq);
+  nameScopes(**module, *text);
   Builder b(&context);
   if (!(*module)->getSymName())
     (*module)->setSymName("model");

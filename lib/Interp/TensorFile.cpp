@@ -16,25 +16,19 @@ template <typename T> static T readAs(const uint8_t *bytes) {
   return value;
 }
 
+/// Types of a file and of the interpreter with the same values.
+static constexpr std::pair<TensorType, ElementKind> kTypes[] = {
+    {TensorType::F64, ElementKind::F64}, {TensorType::F32, ElementKind::F32},
+    {TensorType::F16, ElementKind::F16}, {TensorType::BF16, ElementKind::BF16},
+    {TensorType::I64, ElementKind::I64}, {TensorType::I32, ElementKind::I32},
+    {TensorType::Bool, ElementKind::I1},
+};
+
 static std::optional<ElementKind> kindOf(TensorType type) {
-  switch (type) {
-  case TensorType::F64:
-    return ElementKind::F64;
-  case TensorType::F32:
-    return ElementKind::F32;
-  case TensorType::F16:
-    return ElementKind::F16;
-  case TensorType::BF16:
-    return ElementKind::BF16;
-  case TensorType::I64:
-    return ElementKind::I64;
-  case TensorType::I32:
-    return ElementKind::I32;
-  case TensorType::Bool:
-    return ElementKind::I1;
-  default:
-    return std::nullopt;
-  }
+  for (auto [inFile, kind] : kTypes)
+    if (inFile == type)
+      return kind;
+  return std::nullopt;
 }
 
 static double readFloat(ElementKind kind, const uint8_t *bytes) {
@@ -92,22 +86,9 @@ Expected<TensorMap> loadTensors(const std::string &path) {
 static TensorType typeOf(ElementKind kind, ComputeMode mode) {
   if (isFloat(kind) && mode == ComputeMode::F64)
     return TensorType::F64;
-  switch (kind) {
-  case ElementKind::F64:
-    return TensorType::F64;
-  case ElementKind::F32:
-    return TensorType::F32;
-  case ElementKind::F16:
-    return TensorType::F16;
-  case ElementKind::BF16:
-    return TensorType::BF16;
-  case ElementKind::I64:
-    return TensorType::I64;
-  case ElementKind::I32:
-    return TensorType::I32;
-  case ElementKind::I1:
-    return TensorType::Bool;
-  }
+  for (auto [type, known] : kTypes)
+    if (known == kind)
+      return type;
   llvm_unreachable("all element kinds are handled");
 }
 

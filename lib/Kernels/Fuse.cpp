@@ -1,6 +1,7 @@
 //===- Fuse.cpp - Outline chains of primitive ops as kernels --------------===//
 
 #include "Fusion.h"
+#include "weft/Analysis/CommandNames.h"
 #include "weft/Kernels/Passes.h"
 
 using namespace mlir;
@@ -22,8 +23,8 @@ static void describeKernels(ModuleOp module) {
   llvm::MapVector<StringRef, unsigned> calls;
   module.walk([&](CallOp call) { ++calls[call.getKernel()]; });
   for (auto kernel : module.getOps<KernelOp>()) {
-    InFlightDiagnostic remark = kernel.emitRemark("@");
-    remark << kernel.getSymName() << " computes ";
+    InFlightDiagnostic remark = kernel.emitRemark(getKernelName(kernel));
+    remark << ", @" << kernel.getSymName() << ", computes ";
     llvm::MapVector<StringRef, unsigned> names;
     for (Operation &op : kernel.getBody().front().without_terminator())
       ++names[op.getName().stripDialect()];

@@ -2,12 +2,13 @@
 
 #include "weft/Memory/MemoryReport.h"
 
+#include "weft/Analysis/CommandNames.h"
 #include "weft/Analysis/Liveness.h"
+#include "weft/Formats/Text.h"
 #include "weft/Memory/Passes.h"
 #include "weft/Plan/Plan.h"
 
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -75,7 +76,8 @@ static int64_t getTransientEnd(const Liveness &liveness) {
 }
 
 static MemoryReport::Buffer describeBuffer(const BufferLifetime &buffer,
-                                           const Liveness &liveness) {
+                                           const Liveness &liveness,
+                                           CommandNames &names) {
   MemoryReport::Buffer result;
   auto alloc = buffer.root.getDefiningOp<plan::AllocOp>();
   result.role = alloc ? stringifyRole(alloc.getRole()).str() : "input";
@@ -88,6 +90,7 @@ static MemoryReport::Buffer describeBuffer(const BufferLifetime &buffer,
     auto writer =
         cast<plan::CommandOpInterface>(liveness.commands[buffer.begin]);
     result.writer = writer.getRoutine().str();
+    result.writerName = names.getNameAndSymbol(writer);
     result.scope = writer.getCommandScope().str();
   }
   return result;
@@ -95,24 +98,25 @@ static MemoryReport::Buffer describeBuffer(const BufferLifetime &buffer,
 
 /// Fills the peak and what is live there.
 static void addPeak(plan::ProgramOp program, const Liveness &liveness,
-                    MemoryReport &report) {
+                    CommandNames &names, MemoryReport &report) {
   report.lowerBound = liveness.peakBytes;
   report.activations = report.temporaries = report.inputs = 0;
   report.activationElements = 0;
   report.largest.clear();
-  report.peak = {program.getSymName().str(), "", "", ""};
+  report.peak = {program.getSymName().str(), "", "", "", ""};
   int64_t position = liveness.peakPosition;
   if (position >= 0 &&
       position < static_cast<int64_t>(liveness.commands.size())) {
     auto command = cast<plan::CommandOpInterface>(liveness.commands[position]);
     report.peak.routine = command.getRoutine().str();
+    report.peak.name = names.getNameAndSymbol(command);
     report.peak.scope = command.getCommandScope().str();
     report.peak.location = getLocationText(command.getLoc());
   }
   for (const BufferLifetime &buffer : liveness.buffers) {
     if (!buffer.isLiveAt(position))
       continue;
-    MemoryReport::Buffer described = describeBuffer(buffer, liveness);
+    MemoryReport::Buffer described = describeBuffer(buffer, liveness, names);
     (described.role == "input"        ? report.inputs
      : described.role == "activation" ? report.activations
                                       : report.temporaries) += buffer.bytes;
@@ -138,8 +142,11 @@ MemoryReport computeMemoryReport(ModuleOp module) {
   report.transientBytes = report.arenaBytes - report.persistentBytes;
   report.libraryScratch =
       getModuleNumber(module, plan::PlanDialect::kScratchBytesAttr);
+  report.scratchThreads =
+      getModuleNumber(module, plan::PlanDialect::kScratchThreadsAttr);
   addStates(module, report);
   report.formula = computeStateFormula(module);
+  CommandNames names(module);
   for (auto program : module.getOps<plan::ProgramOp>()) {
     Liveness liveness = computeLiveness(program, kBufferAlignment);
     int64_t end = getTransientEnd(liveness);
@@ -149,7 +156,7 @@ MemoryReport computeMemoryReport(ModuleOp module) {
          std::max<int64_t>(end - report.persistentBytes, 0),
          liveness.peakBytes});
     if (liveness.peakBytes > report.lowerBound)
-      addPeak(program, liveness, report);
+      addPeak(program, liveness, names, report);
   }
   if (report.formula)
     report.formula->activationElements = report.activationElements;
@@ -164,6 +171,7 @@ llvm::json::Object MemoryReport::toJson() const {
                                          {"bytes", buffer.bytes},
                                          {"offset", buffer.offset},
                                          {"writer", buffer.writer},
+                                         {"writer_name", buffer.writerName},
                                          {"scope", buffer.scope},
                                          {"location", buffer.location}});
   for (const Program &program : programs)
@@ -182,6 +190,7 @@ llvm::json::Object MemoryReport::toJson() const {
       {"temporaries", temporaries},
       {"inputs", inputs},
       {"library_scratch", libraryScratch},
+      {"library_scratch_threads", scratchThreads},
       {"persistent_bytes", persistentBytes},
       {"transient_bytes", transientBytes},
       {"arena_bytes", arenaBytes},
@@ -189,6 +198,7 @@ llvm::json::Object MemoryReport::toJson() const {
       {"lower_bound", lowerBound},
       {"peak", llvm::json::Object{{"program", peak.program},
                                   {"routine", peak.routine},
+                                  {"name", peak.name},
                                   {"scope", peak.scope},
                                   {"location", peak.location}}},
       {"largest", std::move(buffers)},
@@ -198,17 +208,10 @@ llvm::json::Object MemoryReport::toJson() const {
   return json;
 }
 
-/// "1.5 MiB", right-aligned.
+/// "1.50 MiB" with its number in a column of nine.
 static std::string formatBytes(int64_t bytes) {
-  const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = bytes;
-  int unit = 0;
-  for (; value >= 1024 && unit < 4; ++unit)
-    value /= 1024;
-  std::string text;
-  llvm::raw_string_ostream(text)
-      << llvm::format(unit == 0 ? "%9.0f %s" : "%9.2f %s", value, units[unit]);
-  return text;
+  std::string text = humanBytes(bytes);
+  return std::string(9 - std::min<size_t>(9, text.find(' ')), ' ') + text;
 }
 
 static void printFormula(const StateFormula &formula, llvm::raw_ostream &os) {
@@ -251,11 +254,14 @@ std::string MemoryReport::toText() const {
   line("arena", arenaBytes);
   line("  shared by the programs", transientBytes);
   line("  no packing is below", lowerBound);
-  line("library scratch, at most", libraryScratch);
+  line(scratchThreads > 0 ? "scratch of " + std::to_string(scratchThreads) +
+                                " threads, at most"
+                          : "library scratch, at most",
+       libraryScratch);
   line("total peak", arenaBytes + libraryScratch);
   if (formula)
     printFormula(*formula, os);
-  os << "peak at " << peak.routine << " in " << peak.program;
+  os << "peak at " << peak.name << " in " << peak.program;
   if (!peak.scope.empty())
     os << ", " << peak.scope;
   if (!peak.location.empty())
@@ -264,8 +270,8 @@ std::string MemoryReport::toText() const {
   for (const Buffer &buffer : largest) {
     os << "  " << formatBytes(buffer.bytes) << "  " << buffer.role << "  "
        << buffer.type;
-    if (!buffer.writer.empty())
-      os << "  from " << buffer.writer;
+    if (!buffer.writerName.empty())
+      os << "  from " << buffer.writerName;
     if (!buffer.scope.empty())
       os << ", " << buffer.scope;
     if (!buffer.location.empty())

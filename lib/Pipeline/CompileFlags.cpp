@@ -122,6 +122,9 @@ const std::vector<FlagSpec> &weft::compileFlags() {
           llvm::ArrayRef(kTrainingFlags), llvm::ArrayRef(kDistributionFlags),
           llvm::ArrayRef(kMemoryFlags)})
       all.insert(all.end(), group.begin(), group.end());
+    for (FlagSpec &spec : all)
+      if (spec.valueName == llvm::StringRef("FILE"))
+        spec.file = FlagFile::Read;
     return all;
   }();
   return flags;
@@ -132,7 +135,7 @@ const std::vector<FlagSpec> &weft::driverFlags() {
       {"output", FlagKind::String, DriverFlag, "", "FILE",
        "where the result goes; default: the model's name, or standard output",
        "", -std::numeric_limits<double>::infinity(),
-       std::numeric_limits<double>::infinity(), "o"},
+       std::numeric_limits<double>::infinity(), "o", FlagFile::Written},
       {"emit", FlagKind::Enum, DriverFlag, "exe", "", "what to write",
        "graph|dist|plan|llvm|ptx|obj|exe|timeline"},
       {"dump-dir", FlagKind::String, DriverFlag, "", "DIR",
@@ -144,7 +147,9 @@ const std::vector<FlagSpec> &weft::driverFlags() {
       {"print-pipeline", FlagKind::Switch, DriverFlag, "", "",
        "print the passes as text that weft-opt accepts"},
       {"reproducer", FlagKind::String, DriverFlag, "", "FILE",
-       "where a failing pass leaves the module and the passes to run"},
+       "where a failing pass leaves the module and the passes to run", "",
+       -std::numeric_limits<double>::infinity(),
+       std::numeric_limits<double>::infinity(), "", FlagFile::Written},
   };
   return flags;
 }

@@ -189,10 +189,10 @@ Status Compiler::checkMemoryLimit() {
   int64_t limit = values.getBytes("memory-limit");
   if (report.arenaBytes <= limit)
     return Status::success();
-  return Error(ExitCode::DoesNotFit,
-               "needs " + std::to_string(report.arenaBytes) +
-                   " bytes, but --memory-limit is " + std::to_string(limit) +
-                   "\n" + report.toText())
+  return Error(ExitCode::DoesNotFit, "needs " + exactBytes(report.arenaBytes) +
+                                         ", but --memory-limit is " +
+                                         exactBytes(limit) + "\n" +
+                                         report.toText())
       .hint("the smallest limit that works is " +
             std::to_string(report.arenaBytes) +
             "; a smaller --batch or --seq needs less");
@@ -210,9 +210,7 @@ Status Compiler::dump(int index) {
   if (error)
     return storageError("cannot make the folder: " + error.message())
         .at(folder.string());
-  char name[64];
-  std::snprintf(name, sizeof name, "%02d-%s.mlir", index, phases()[index].name);
-  return writeFile((folder / name).string(), text());
+  return writeFile((folder / dumpFileName(index)).string(), text());
 }
 
 std::string Compiler::text() {

@@ -86,8 +86,7 @@ static std::string nameOf(Value buffer) {
   return "";
 }
 
-/// "f32", as MLIR spells it.
-static std::string elementName(Type type) {
+std::string weft::elementName(Type type) {
   std::string text;
   llvm::raw_string_ostream(text) << type;
   return text;

@@ -3,6 +3,8 @@
 #include "weft/Pipeline/Passes.h"
 
 #include "DebugTable.h"
+#include "weft/Analysis/CommandNames.h"
+#include "weft/Analysis/Cost.h"
 #include "weft/Formats/Json.h"
 #include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Memory/MemoryReport.h"
@@ -222,12 +224,6 @@ static Json shapeOf(MemRefType type) {
   return shape;
 }
 
-static std::string elementName(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
-
 static Json parameterTable(ModuleOp module) {
   Json table = Json::array();
   for (auto state : module.getOps<plan::StateOp>()) {
@@ -268,8 +264,10 @@ static Json configTable(ModuleOp module) {
   return table;
 }
 
-/// Commands of every program: routine or kernel, scope, estimated time.
+/// Commands of every program as [routine or kernel, scope, estimated time,
+/// generated, name, floating-point operations, bytes read and written].
 static Json scheduleTable(ModuleOp module) {
+  CommandNames names(module);
   Json programs = Json::object();
   for (auto program : module.getOps<plan::ProgramOp>()) {
     Json commands = Json::array();
@@ -283,11 +281,26 @@ static Json scheduleTable(ModuleOp module) {
       auto estimate = op.getAttrOfType<FloatAttr>("est_us");
       row.push(estimate ? Json(estimate.getValueAsDouble()) : Json());
       row.push(command.isKernel());
+      row.push(names.getName(command));
+      row.push(names.getFlops(command));
+      row.push(getTrafficBytes(command));
       commands.push(std::move(row));
     }
-    programs.set(program.getSymName().str(), std::move(commands));
+    programs.set(program.getKind().str(), std::move(commands));
   }
   return programs;
+}
+
+/// The speeds that --cost-table gave; null without it.
+static Json speedsOf(ModuleOp module) {
+  auto speeds = module->getAttrOfType<DictionaryAttr>(kSpeedsAttr);
+  if (!speeds)
+    return Json();
+  Json json = Json::object();
+  for (NamedAttribute speed : speeds)
+    json.set(speed.getName().str(),
+             cast<FloatAttr>(speed.getValue()).getValueAsDouble());
+  return json;
 }
 
 /// The memory report without locations: an executable holds no path.
@@ -331,6 +344,7 @@ struct DescribeExecutablePass
     meta.set("parameters", parameterTable(module));
     meta.set("config_fields", configTable(module));
     meta.set("schedule", scheduleTable(module));
+    meta.set("speeds", speedsOf(module));
     if (flags->getSwitch("debug-nan"))
       meta.set("debug_nan", debugTable(module));
     module->setAttr("weft.metadata",

@@ -77,7 +77,7 @@ LogicalResult Compiler::DiagnosticSink::handle(Diagnostic &diagnostic) {
                        place(location) + diagnostic.str() + "\n";
     if (!hint.empty())
       text += "hint: " + hint + "\n";
-    std::fputs(text.c_str(), stderr);
+    std::fputs(escaped(text, "\n").c_str(), stderr);
   }
   return success();
 }

@@ -9,8 +9,9 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
 
+#include <cstring>
 #include <filesystem>
-#include <sys/stat.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 using namespace weft;
@@ -44,7 +45,7 @@ Expected<std::string> weft::runtimeFolder() {
       .at((prefix / "lib").string());
 }
 
-Expected<std::string> weft::toolchainDigest() {
+Expected<std::vector<std::string>> weft::toolchainFiles() {
   Expected<std::string> tool = runningTool(), folder = runtimeFolder();
   if (!tool)
     return tool.takeError();
@@ -53,8 +54,15 @@ Expected<std::string> weft::toolchainDigest() {
   std::vector<std::string> files = {*tool};
   for (const char *library : kLibraries)
     files.push_back((fs::path(*folder) / library).string());
+  return files;
+}
+
+Expected<std::string> weft::toolchainDigest() {
+  Expected<std::vector<std::string>> files = toolchainFiles();
+  if (!files)
+    return files.takeError();
   Digest digest;
-  for (const std::string &file : files) {
+  for (const std::string &file : *files) {
     Expected<FileDigest> one = digestFile(file);
     if (!one)
       return one.takeError();
@@ -78,38 +86,57 @@ static Expected<std::string> findLinker() {
       .hint("install g++ or clang, or set WEFT_CXX");
 }
 
-namespace {
-/// A folder that goes away with its contents.
-struct TemporaryFolder {
-  fs::path path;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path.empty())
-      fs::remove_all(path, ignored);
-  }
-};
-} // namespace
-
-static Status makeTemporaryFolder(TemporaryFolder &folder) {
+/// A folder for the linker, whose own temporaries go there as well.
+static Expected<Temporary> makeTemporaryFolder() {
   std::error_code error;
   fs::path base = fs::temp_directory_path(error);
-  std::string pattern = (base / "weft-XXXXXX").string();
-  if (error || !mkdtemp(pattern.data()))
-    return storageError("cannot make a temporary folder: " + errnoText(errno))
-        .at(base.string());
-  folder.path = pattern;
-  return Status::success();
+  if (error)
+    return storageError("found no folder for temporary files: " +
+                        error.message())
+        .hint("set TMPDIR to a folder that exists");
+  return Temporary::folder((base / "weft-link").string());
+}
+
+/// The environment with TMPDIR, under which compilers make their temporaries.
+static std::vector<std::string> linkerEnvironment(const std::string &folder) {
+  std::vector<std::string> result = {"TMPDIR=" + folder};
+  for (char **entry = environ; *entry; ++entry)
+    if (std::strncmp(*entry, "TMPDIR=", 7) != 0)
+      result.push_back(*entry);
+  return result;
+}
+
+/// Waits for a child in a process group of its own; a signal that ends us ends
+/// the group first.
+static int waitForGroup(const llvm::sys::ProcessInfo &child,
+                        std::string &problem) {
+  setHelperGroup(child.Pid);
+  llvm::sys::ProcessInfo ended =
+      llvm::sys::Wait(child, /*SecondsToWait=*/std::nullopt, &problem);
+  setHelperGroup(0);
+  return ended.ReturnCode;
 }
 
 /// Runs the linker; on failure its own messages follow the error.
 static Status runLinker(const std::vector<std::string> &command,
-                        const std::string &log) {
+                        const std::string &folder) {
+  const std::string log = folder + "/log";
+  const std::vector<std::string> environment = linkerEnvironment(folder);
   llvm::SmallVector<llvm::StringRef> args(command.begin(), command.end());
+  llvm::SmallVector<llvm::StringRef> variables(environment.begin(),
+                                               environment.end());
   std::optional<llvm::StringRef> redirects[] = {
       llvm::StringRef(""), llvm::StringRef(log), llvm::StringRef(log)};
+  // What the compiler driver starts becomes our child when the driver is gone,
+  // so that nothing works in the folder when it is removed.
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  removeTemporariesOnSignals();
   std::string problem;
-  int status = llvm::sys::ExecuteAndWait(command[0], args, std::nullopt,
-                                         redirects, 0, 0, &problem);
+  bool failed = false;
+  llvm::sys::ProcessInfo child = llvm::sys::ExecuteNoWait(
+      command[0], args, llvm::ArrayRef(variables), redirects, 0, &problem,
+      &failed, nullptr, /*DetachProcess=*/true);
+  int status = failed ? -1 : waitForGroup(child, problem);
   if (status == 0)
     return Status::success();
   if (problem.empty())
@@ -122,50 +149,16 @@ static Status runLinker(const std::vector<std::string> &command,
       .hint("is libdnnl-dev installed?");
 }
 
-/// Moves a finished file to its place with a rename, so that readers see the
-/// old or the new one.
-static Status install(const fs::path &from, const std::string &output) {
-  auto buffer = llvm::MemoryBuffer::getFile(from.string());
-  if (!buffer)
-    return storageError("cannot read the linked program: " +
-                        buffer.getError().message());
-  if (Status status =
-          writeFile(output, std::string_view((*buffer)->getBufferStart(),
-                                             (*buffer)->getBufferSize()));
-      !status)
-    return status;
-  if (!fs::is_regular_file(output))
-    return Status::success();
-  mode_t mask = umask(0);
-  umask(mask);
-  if (chmod(output.c_str(), 0777 & ~mask) != 0)
-    return storageError("cannot make it executable: " + errnoText(errno))
-        .at(output);
-  return Status::success();
-}
-
-Status weft::linkExecutable(const std::vector<char> &object,
-                            const std::string &output) {
-  Expected<std::string> linker = findLinker(), folder = runtimeFolder();
-  if (!linker)
-    return linker.takeError();
-  if (!folder)
-    return folder.takeError();
-  TemporaryFolder temporary;
-  if (Status status = makeTemporaryFolder(temporary); !status)
-    return status;
-  fs::path objectFile = temporary.path / "program.o";
-  fs::path program = temporary.path / "program";
-  if (Status status = writeFile(objectFile.string(),
-                                std::string_view(object.data(), object.size()));
-      !status)
-    return status;
+static std::vector<std::string> linkerCommand(const std::string &linker,
+                                              const std::string &folder,
+                                              const fs::path &object,
+                                              const fs::path &program) {
   // The folder of a library would enter a run path or a symbol: neither does
   // here, and no build id is made, so the bytes depend on the inputs alone.
-  std::vector<std::string> command = {*linker, "-o", program.string(),
-                                      objectFile.string()};
+  std::vector<std::string> command = {linker, "-o", program.string(),
+                                      object.string()};
   for (const char *library : kLibraries)
-    command.push_back((fs::path(*folder) / library).string());
+    command.push_back((fs::path(folder) / library).string());
 #ifdef WEFT_SANITIZER
   // The libraries of a sanitized build call the sanitizer's runtime.
   command.push_back("-fsanitize=" WEFT_SANITIZER);
@@ -175,10 +168,42 @@ Status weft::linkExecutable(const std::vector<char> &object,
         "-Wl,--build-id=none", "-Wl,--gc-sections", "-Wl,-z,noexecstack"})
     command.push_back(flag);
   if (auto lld = llvm::sys::findProgramByName("ld.lld-22"))
-    if (fs::path(*linker).filename().string().rfind("clang", 0) == 0)
+    if (fs::path(linker).filename().string().rfind("clang", 0) == 0)
       command.push_back("--ld-path=" + *lld);
-  if (Status status = runLinker(command, (temporary.path / "log").string());
+  return command;
+}
+
+Status weft::linkExecutable(const std::vector<char> &object,
+                            const std::string &output) {
+  Expected<std::string> program = linkProgram(object);
+  if (!program)
+    return program.takeError();
+  return writeFile(output, *program, FileMode::Executable);
+}
+
+Expected<std::string> weft::linkProgram(const std::vector<char> &object) {
+  Expected<std::string> linker = findLinker(), folder = runtimeFolder();
+  if (!linker)
+    return linker.takeError();
+  if (!folder)
+    return folder.takeError();
+  Expected<Temporary> temporary = makeTemporaryFolder();
+  if (!temporary)
+    return temporary.takeError();
+  fs::path objectFile = fs::path(temporary->path()) / "program.o";
+  fs::path program = fs::path(temporary->path()) / "program";
+  if (Status status = writeFile(objectFile.string(),
+                                std::string_view(object.data(), object.size()));
       !status)
-    return status;
-  return install(program, output);
+    return status.takeError();
+  if (Status status =
+          runLinker(linkerCommand(*linker, *folder, objectFile, program),
+                    temporary->path());
+      !status)
+    return status.takeError();
+  auto buffer = llvm::MemoryBuffer::getFile(program.string());
+  if (!buffer)
+    return storageError("cannot read the linked program: " +
+                        buffer.getError().message());
+  return (*buffer)->getBuffer().str();
 }

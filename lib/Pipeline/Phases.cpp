@@ -35,7 +35,7 @@ static std::string autocast(const FlagValues &flags) {
   if (flags.isSet("autocast-lists"))
     text += " overrides=" + quotedPath(flags, "autocast-lists");
   if (flags.getText("explain") == "precision")
-    text += " explain=true";
+    text += " table=true";
   return text + "}";
 }
 static std::string derivePrograms(const FlagValues &) {
@@ -215,4 +215,10 @@ std::string weft::phasesMarkdown() {
   for (const Phase &phase : phases())
     text += std::string("| `") + phase.name + "` | " + phase.contract + " |\n";
   return text;
+}
+
+std::string weft::dumpFileName(int index) {
+  char number[16];
+  std::snprintf(number, sizeof number, "%02d-", index);
+  return std::string(number) + phases()[index].name + ".mlir";
 }

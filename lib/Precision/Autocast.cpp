@@ -2,6 +2,7 @@
 
 #include "weft/Precision/Passes.h"
 
+#include "CastSummary.h"
 #include "OpCaster.h"
 
 #define DEBUG_TYPE "weft-autocast"
@@ -23,12 +24,13 @@ struct AutocastPass : impl::AutocastPassBase<AutocastPass> {
     if (failed(low) || failed(policies))
       return signalPassFailure();
     bool found = false;
+    CastSummary summary;
     for (auto program : getOperation().getOps<ProgramOp>()) {
       if (program.getKind() != ProgramKind::Model &&
           program.getKind() != ProgramKind::Logits)
         continue;
       found = true;
-      if (failed(castProgram(program, *low, *policies)))
+      if (failed(castProgram(program, *low, *policies, summary)))
         return signalPassFailure();
     }
     if (*low && !found) {
@@ -37,17 +39,21 @@ struct AutocastPass : impl::AutocastPassBase<AutocastPass> {
       return signalPassFailure();
     }
     if (failed(policies->checkOverrides()))
-      signalPassFailure();
+      return signalPassFailure();
+    if (table && !summary.isEmpty())
+      getOperation().emitRemark("what mixed precision does, per block\n")
+          << summary.toText();
   }
 
-  LogicalResult castProgram(ProgramOp program, Type low,
-                            CastPolicies &policies) {
+  LogicalResult castProgram(ProgramOp program, Type low, CastPolicies &policies,
+                            CastSummary &summary) {
     unsigned before = countRegions(program);
     CastSettingsMap settings = inlineAutocastRegions(program, {low});
     numRegions += before;
     // What the logits program shares with the model is said once.
     bool isModel = program.getKind() == ProgramKind::Model;
-    OpCaster caster(policies, explain && (isModel || !findModel()));
+    bool isSaid = isModel || !findModel();
+    OpCaster caster(policies, explain && isSaid, isSaid ? &summary : nullptr);
     if (isModel)
       caster.keepLosses(program);
     Block &block = program.getBody().front();

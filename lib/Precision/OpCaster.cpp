@@ -2,6 +2,7 @@
 
 #include "OpCaster.h"
 
+#include "CastSummary.h"
 #include "OperandTypes.h"
 
 using namespace mlir;
@@ -72,16 +73,19 @@ void OpCaster::castOperand(OpOperand &operand, Type element, const Twine &why) {
   remark(op, what + ": " + why);
 }
 
-void OpCaster::explainUntouched(CastPolicyOpInterface op, StringRef why) {
+void OpCaster::explainOp(CastPolicyOpInterface op, StringRef why) {
   Type first;
   for (Value operand : op->getOperands())
     if (isFloat(operand) && !first)
       first = elementOf(operand);
-  if (!explain || isTouched || !first)
+  if (!first)
     return;
   if (first.isF64())
     why = "f64 is never cast";
-  remark(op, "runs in " + spell(first) + ": " + why);
+  if (summary)
+    summary->add(op, castTableName(op->getName(), op.getCastRule()), why);
+  if (!isTouched)
+    remark(op, "runs in " + spell(first) + ": " + why);
 }
 
 //===----------------------------------------------------------------------===//
@@ -248,7 +252,7 @@ LogicalResult OpCaster::castExplicit(CastPolicyOpInterface op) {
   std::string why = "the caller asks for " + spell(dtype);
   castOperand(op->getOpOperand(0), dtype, why);
   op->removeAttr("dtype");
-  explainUntouched(op, why);
+  explainOp(op, why);
   return inferTypes(op);
 }
 
@@ -305,7 +309,7 @@ LogicalResult OpCaster::castOp(Operation *op, CastSettings settings) {
   }
   if (failed(joinOperands(rules, keepFactors)))
     return failure();
-  explainUntouched(rules, why);
+  explainOp(rules, why);
   if (failed(inferTypes(op)))
     return failure();
   roundResults(op);

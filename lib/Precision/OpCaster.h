@@ -9,11 +9,14 @@
 
 namespace weft {
 
+class CastSummary;
+
 /// Rewrites the ops of one program, first to last.
 class OpCaster {
 public:
-  OpCaster(CastPolicies &policies, bool explain)
-      : policies(policies), explain(explain) {}
+  /// `explain`: a remark on each cast; `summary`: rows of a table, or null.
+  OpCaster(CastPolicies &policies, bool explain, CastSummary *summary)
+      : policies(policies), explain(explain), summary(summary) {}
 
   /// Casts the operands of `op` as its policy asks and updates its types.
   llvm::LogicalResult castOp(mlir::Operation *op, CastSettings settings);
@@ -51,11 +54,13 @@ private:
   /// The one cast of that parameter to `element`.
   mlir::Value castParameter(ReadOp read, mlir::Type element);
   void remark(mlir::Operation *op, const llvm::Twine &text);
-  /// Says why an op stays as it is, unless an operand was cast.
-  void explainUntouched(CastPolicyOpInterface op, llvm::StringRef why);
+  /// Says why an op stays as it is, unless an operand was cast, and adds the op
+  /// to the summary.
+  void explainOp(CastPolicyOpInterface op, llvm::StringRef why);
 
   CastPolicies &policies;
   bool explain;
+  CastSummary *summary;
   bool isTouched = false;
   /// Ops with scalar results on the way to a loss.
   llvm::DenseSet<mlir::Operation *> lossOps;

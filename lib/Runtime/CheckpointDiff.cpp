@@ -178,7 +178,9 @@ Expected<CheckpointDiff> weft::diffCheckpoints(const std::string &a,
   CheckpointDiff out;
   const Manifest &x = left->manifest(), &y = right->manifest();
   if (x.fingerprint != y.fingerprint)
-    out.text += "model: " + x.fingerprint + " against " + y.fingerprint + "\n";
+    out.text += "model: " + savedModelName(left->path(), x) + " " +
+                x.fingerprint + " against " + savedModelName(right->path(), y) +
+                " " + y.fingerprint + "\n";
   diffNumber("step", x.step, y.step, out);
   diffNumber("seed", x.seed, y.seed, out);
   diffNumber("rows read", x.cursor.rows, y.cursor.rows, out);

@@ -1,8 +1,11 @@
 //===- CheckpointExport.cpp - weft ckpt export ----------------------------===//
 
+#include "weft/Formats/Digest.h"
 #include "weft/Formats/Durable.h"
 #include "weft/Formats/Half.h"
+#include "weft/Formats/InputFile.h"
 #include "weft/Formats/Json.h"
+#include "weft/Formats/OutputPaths.h"
 #include "weft/Runtime/Checkpoint.h"
 #include "weft/Runtime/CheckpointReader.h"
 #include "weft/Runtime/CheckpointTools.h"
@@ -93,6 +96,23 @@ static Status writeWeights(CheckpointReader &reader, const Json &model,
   return writer->finish();
 }
 
+/// A configuration that is there already is this one, as in the folder that the
+/// model came from.
+static Status checkConfig(const std::string &path, const std::string &text) {
+  struct stat info;
+  if (stat(path.c_str(), &info) != 0)
+    return Status::success();
+  auto existing = readFile(path);
+  if (!existing)
+    return existing.takeError().withCode(ExitCode::Storage);
+  if (*existing == text)
+    return Status::success();
+  return storageError("expects a folder without another configuration, but the "
+                      "file exists")
+      .at(path)
+      .hint("remove it, or choose another folder");
+}
+
 Status weft::exportCheckpoint(const std::string &folder, const std::string &out,
                               TensorType type) {
   auto step = holdStep(folder);
@@ -107,6 +127,8 @@ Status weft::exportCheckpoint(const std::string &folder, const std::string &out,
   if (Status s = makeDirectories(out); !s)
     return s;
   std::string path = out + "/model.safetensors";
+  if (Status s = checkOutputPaths({{"weft ckpt export", path}}, {}); !s)
+    return s;
   struct stat info;
   if (stat(path.c_str(), &info) == 0)
     return storageError("expects a folder without weights, but the file exists")
@@ -114,10 +136,14 @@ Status weft::exportCheckpoint(const std::string &folder, const std::string &out,
         .hint("remove it, or choose another folder");
   if (errno != ENOENT)
     return systemError(ExitCode::Storage, "cannot read", errno).at(path);
+  const Json *config = model->find("config");
+  bool hasConfig = config && config->isString() && !config->asString().empty();
+  const std::string configPath = out + "/config.json";
+  if (hasConfig)
+    if (Status s = checkConfig(configPath, config->asString()); !s)
+      return s;
   if (Status s = writeWeights(*reader, *model, path, type); !s)
     return s;
-  const Json *config = model->find("config");
-  if (!config || !config->isString() || config->asString().empty())
-    return Status::success();
-  return writeFile(out + "/config.json", config->asString());
+  return hasConfig ? writeFile(configPath, config->asString())
+                   : Status::success();
 }

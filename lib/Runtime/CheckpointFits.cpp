@@ -3,6 +3,7 @@
 #include "weft/Formats/Json.h"
 #include "weft/Formats/Text.h"
 #include "weft/Runtime/Checkpoint.h"
+#include "weft/Runtime/CheckpointReader.h"
 #include "weft/Runtime/DTypes.h"
 #include "weft/Runtime/Scaler.h"
 
@@ -37,6 +38,33 @@ static Status checkTensor(const WeftTensor &tensor, const Manifest &manifest,
   return Status::success();
 }
 
+/// How the parameters of another model differ, by the first name that does.
+static std::string firstDifference(const Manifest &manifest,
+                                   const ResumeTarget &target) {
+  const WeftExecutable &executable = target.executable;
+  std::set<std::string> known;
+  for (int32_t i = 0; i < executable.numTensors; ++i) {
+    const WeftTensor &tensor = executable.tensors[i];
+    if (tensor.kind != WEFT_PARAM)
+      continue;
+    known.insert(tensor.name);
+    const ManifestTensor *saved = manifest.findTensor(tensor.name);
+    if (!saved)
+      return "it has no tensor " + inQuotes(tensor.name);
+    if (saved->shape != shapeOf(tensor))
+      return "its tensor " + inQuotes(tensor.name) + " has shape " +
+             shapeText(saved->shape) + ", not " + shapeText(shapeOf(tensor));
+  }
+  for (const ManifestTensor &tensor : manifest.tensors)
+    if (tensor.kind == "param" && !known.count(tensor.name))
+      return "it has the tensor " + inQuotes(tensor.name) +
+             ", which the program has not";
+  return "its parameters have the same names and shapes, but another "
+         "computation or configuration (fingerprint " +
+         printable(manifest.fingerprint, 80) + ", not " +
+         target.metadata.fingerprint + ")";
+}
+
 Status weft::checkTensors(const Manifest &manifest,
                           const std::string &directory,
                           const ResumeTarget &target) {
@@ -44,8 +72,10 @@ Status weft::checkTensors(const Manifest &manifest,
   const WeftExecutable &executable = target.executable;
   if (manifest.fingerprint != metadata.fingerprint)
     return mismatch(directory, "expects a checkpoint of model " +
-                                   metadata.fingerprint + ", but got one of " +
-                                   manifest.fingerprint);
+                                   inQuotes(metadata.name) +
+                                   ", but got one of '" +
+                                   savedModelName(directory, manifest) +
+                                   "': " + firstDifference(manifest, target));
   std::set<std::string> known;
   for (int32_t i = 0; i < executable.numTensors; ++i) {
     const WeftTensor &tensor = executable.tensors[i];

@@ -2,6 +2,10 @@
 
 #include "weft/Runtime/CheckpointReader.h"
 
+#include "weft/Formats/Json.h"
+#include "weft/Formats/Text.h"
+#include "weft/Runtime/Checkpoint.h"
+
 #include <algorithm>
 #include <tuple>
 
@@ -102,4 +106,12 @@ Status CheckpointReader::readAll(const std::vector<TensorTarget> &targets) {
     if (Status s = read.file->read(*read.info, read.out); !s)
       return asDamage(s.takeError());
   return Status::success();
+}
+
+std::string weft::savedModelName(const std::string &stepDirectory,
+                                 const Manifest &manifest) {
+  auto model = readJsonFile(stepDirectory + "/" + modelFileName);
+  const Json *name = model ? model->find("name") : nullptr;
+  return name && name->isString() ? printable(name->asString(), 80)
+                                  : manifest.fingerprint;
 }

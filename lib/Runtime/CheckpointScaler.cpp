@@ -4,7 +4,6 @@
 #include "weft/Runtime/Scaler.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 
 using namespace weft;
@@ -39,13 +38,6 @@ Status weft::checkScalePolicy(const Json &model, const std::string &directory,
       .hint("compile with " + flagsOf(*saved) +
             " to continue it, or take its weights with `weft ckpt export` and "
             "--init-from");
-}
-
-/// "1024", "65536.5", "1e-40"
-static std::string numberText(float value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.9g", double(value));
-  return text;
 }
 
 static void limitHysteresis(const WeftContext &context,

@@ -3,7 +3,7 @@
 #include "weft/Runtime/CheckpointTools.h"
 
 #include "weft/Formats/Durable.h"
-#include "weft/Runtime/Progress.h"
+#include "weft/Runtime/CheckpointReader.h"
 
 using namespace weft;
 
@@ -41,8 +41,8 @@ static std::string stepLine(const StepEntry &entry, const StepEntry *best) {
            (manifest.error().isDamage() ? "  damaged: " : "  unusable: ") +
            manifest.error().where() + "\n";
   return text + "  " + std::to_string(manifest->tensors.size()) + " tensors  " +
-         humanBytes(bytesOf(*manifest)) + "  model " + manifest->fingerprint +
-         lossText(*manifest) +
+         humanBytes(bytesOf(*manifest)) + "  model " +
+         savedModelName(entry.path, *manifest) + lossText(*manifest) +
          (best && entry.step == best->step ? "  best" : "") + "\n";
 }
 
@@ -54,6 +54,7 @@ static Expected<std::string> listTensors(const std::string &directory) {
                      std::to_string(manifest->seed) + "  rows read " +
                      std::to_string(manifest->cursor.rows) + "  ranks " +
                      std::to_string(manifest->worldSize) + "  model " +
+                     savedModelName(directory, *manifest) + " " +
                      manifest->fingerprint + "\n";
   for (const ManifestTensor &tensor : manifest->tensors)
     text += tensor.kind + "  " + tensorTypeName(tensor.type) + "  " +

@@ -2,6 +2,7 @@
 
 #include "weft/Runtime/Entry.h"
 
+#include "weft/Formats/StandardStreams.h"
 #include "weft/Runtime/CpuFeatures.h"
 #include "weft/Runtime/Generate.h"
 #include "weft/Runtime/Run.h"
@@ -122,21 +123,28 @@ static Expected<ExitCode> runProgram(const WeftExecutable &executable,
       .execute();
 }
 
+static int runGuarded(const WeftExecutable &executable,
+                      const std::vector<std::string> &args,
+                      const std::string &program) {
+  try {
+    auto code = runProgram(executable, args, program);
+    return code ? int(*code) : code.error().report();
+  } catch (const std::bad_alloc &) {
+    return Error(ExitCode::DoesNotFit, "the machine has no memory left")
+        .report();
+  } catch (const std::exception &failure) {
+    return Error(ExitCode::Internal, failure.what()).report();
+  }
+}
+
 void weft::watchExits() { std::atexit(explainExit); }
 
 int weft::weftMain(const WeftExecutable &executable, int argc, char **argv) {
+  reserveStandardStreams();
   limitSpinning(argv);
   watchExits();
   std::string program = argc > 0 ? argv[0] : "weft";
   std::vector<std::string> args(argv + (argc > 0), argv + argc);
-  try {
-    auto code = runProgram(executable, args, program);
-    std::fflush(stdout);
-    return leave(code ? int(*code) : code.error().report());
-  } catch (const std::bad_alloc &) {
-    return leave(
-        Error(ExitCode::DoesNotFit, "the machine has no memory left").report());
-  } catch (const std::exception &failure) {
-    return leave(Error(ExitCode::Internal, failure.what()).report());
-  }
+  return leave(finishOutput(runGuarded(executable, args, program),
+                            ReaderGone::Reported));
 }

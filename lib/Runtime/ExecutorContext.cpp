@@ -2,6 +2,8 @@
 
 #include "weft/Runtime/Context.h"
 
+#include "weft/Formats/Text.h"
+
 #include <algorithm>
 #include <cstring>
 #include <sys/mman.h>
@@ -139,8 +141,8 @@ WeftContext::create(const WeftExecutable &executable,
     return nullptr;
   auto context = std::make_unique<WeftContext>(options);
   if (!context->arena.allocate(executable.arenaBytes)) {
-    error = "cannot allocate " + std::to_string(executable.arenaBytes) +
-            " bytes of memory";
+    error =
+        "cannot allocate " + exactBytes(executable.arenaBytes) + " of memory";
     return nullptr;
   }
   if (options.poisoned)
@@ -237,10 +239,12 @@ bool WeftContext::reserveScratch(int workers, int64_t bytesEach) {
     std::unique_ptr<Arena> &memory = scratchMemory[worker];
     if (memory && memory->size() >= bytesEach)
       continue;
+    // Both together would exceed what the compiler says of scratch.
+    memory.reset();
     auto grown = std::make_unique<Arena>();
     if (!grown->allocate(bytesEach)) {
-      fail(4, "cannot allocate " + std::to_string(bytesEach) +
-                  " bytes of scratch memory");
+      fail(4,
+           "cannot allocate " + exactBytes(bytesEach) + " of scratch memory");
       return false;
     }
     if (poisoned)

@@ -21,9 +21,8 @@ static bool fileExists(const std::string &path) {
   return stat(path.c_str(), &info) == 0;
 }
 
-/// A recorded path as found here: beside the executable, or from here.
-static std::string locate(const std::string &path,
-                          const std::string &executablePath) {
+std::string weft::locateWeights(const std::string &path,
+                                const std::string &executablePath) {
   if (!path.empty() && path[0] == '/')
     return path;
   size_t slash = executablePath.rfind('/');
@@ -45,7 +44,7 @@ static Expected<std::string> findRecorded(const Metadata &metadata,
                                           const std::string &executablePath) {
   std::string first;
   for (const InitialFile &file : metadata.initialWeights) {
-    std::string path = locate(file.path, executablePath);
+    std::string path = locateWeights(file.path, executablePath);
     if (!fileExists(path))
       return inputError("cannot find the weights that the program was compiled "
                         "with, " +
@@ -77,7 +76,7 @@ static Status compareDigest(const InitialFile &file, const std::string &path,
 static Error explain(Error error, const Metadata &metadata,
                      const std::string &executablePath) {
   for (const InitialFile &file : metadata.initialWeights) {
-    std::string path = locate(file.path, executablePath);
+    std::string path = locateWeights(file.path, executablePath);
     auto digest = digestFile(path);
     if (!digest)
       return digest.takeError();
@@ -90,19 +89,14 @@ static Error explain(Error error, const Metadata &metadata,
 /// Tensors of a file that are no weights: attention masks, rotary tables, and
 /// the copy of a tied output projection.
 static bool isRedundant(const std::string &name, const Metadata &metadata) {
-  auto endsWith = [&](const char *suffix) {
-    size_t size = std::strlen(suffix);
-    return name.size() >= size &&
-           name.compare(name.size() - size, size, suffix) == 0;
-  };
   for (const std::string &suffix : metadata.ignoredWeights)
-    if (endsWith(suffix.c_str()))
+    if (endsWith(name, suffix))
       return true;
   if (metadata.family == "gpt2")
-    return endsWith(".attn.bias") || endsWith(".attn.masked_bias") ||
-           name == "lm_head.weight";
+    return endsWith(name, ".attn.bias") ||
+           endsWith(name, ".attn.masked_bias") || name == "lm_head.weight";
   if (metadata.family == "llama")
-    return endsWith(".rotary_emb.inv_freq") || name == "lm_head.weight";
+    return endsWith(name, ".rotary_emb.inv_freq") || name == "lm_head.weight";
   return false;
 }
 

@@ -17,12 +17,6 @@ static const char *const kFindOp =
 static const char *const kStayFinite =
     "a smaller --lr, a --warmup or --clip 1 keeps a run finite";
 
-static void printWarning(const std::string &text, const std::string &hint) {
-  std::fprintf(stderr, "weft: warning: %s\n", text.c_str());
-  if (!hint.empty())
-    std::fprintf(stderr, "hint: %s\n", hint.c_str());
-}
-
 bool Trainer::hasScaler() const {
   return WeftContext::findOutput(apply, "loss_scale");
 }
@@ -32,7 +26,7 @@ void Trainer::reportFirstBad(int64_t step, bool good) {
   if (culprit.empty())
     return;
   progress.finish();
-  printWarning("step " + std::to_string(step) + ": " + culprit, "");
+  warn("step " + std::to_string(step) + ": " + culprit, "");
 }
 
 std::string Trainer::adviceAgainstBad() const {
@@ -78,12 +72,11 @@ std::vector<std::string> Trainer::skippedFor(int64_t steps) const {
 void Trainer::warnOfSkips(int64_t step) {
   warnedOfSkips = true;
   progress.finish();
-  printWarning(
-      "step " + std::to_string(step) + ": " + std::to_string(kManySkips) +
-          " steps in a row were skipped, as gradients" +
-          ofOptimizers(skippedFor(kManySkips), groupSkipsInARow.size()) +
-          " are not finite",
-      hunt ? adviceAgainstBad() : kFindOp);
+  warn("step " + std::to_string(step) + ": " + std::to_string(kManySkips) +
+           " steps in a row were skipped, as gradients" +
+           ofOptimizers(skippedFor(kManySkips), groupSkipsInARow.size()) +
+           " are not finite",
+       hunt ? adviceAgainstBad() : kFindOp);
 }
 
 /// A skip is fine as long as the scale can answer to it.
@@ -102,12 +95,6 @@ Status Trainer::countSkip(StepReport &report, bool skipped) {
   if (skipsInARow == kManySkips && !warnedOfSkips)
     warnOfSkips(report.step);
   return Status::success();
-}
-
-static std::string numberText(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
-  return text;
 }
 
 /// A dynamic scale may be on its way down at the end of a short run; a fixed

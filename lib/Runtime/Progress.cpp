@@ -3,6 +3,8 @@
 #include "weft/Runtime/Progress.h"
 
 #include "weft/Formats/Json.h"
+#include "weft/Formats/StandardStreams.h"
+#include "weft/Formats/Text.h"
 
 #include <cmath>
 #include <cstdio>
@@ -19,15 +21,6 @@ static std::string format(const char *pattern, Args... args) {
 /// A number as `pattern` says; NaN without a sign, which tells nothing.
 static std::string number(const char *pattern, double value) {
   return std::isnan(value) ? "nan" : format(pattern, value);
-}
-
-std::string weft::humanBytes(int64_t bytes) {
-  const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = double(bytes);
-  int unit = 0;
-  for (; value >= 1024.0 && unit < 4; ++unit)
-    value /= 1024.0;
-  return format(unit == 0 ? "%.0f %s" : "%.2f %s", value, units[unit]);
 }
 
 /// `value` cut to thousandths: times need no more.
@@ -61,6 +54,7 @@ std::string weft::stepJson(const StepReport &report) {
   object.set("compute_ms", thousandths(report.computeMs));
   object.set("data_ms", thousandths(report.dataMs));
   object.set("mem_bytes", report.memoryBytes);
+  object.set("scratch_bytes", report.scratchBytes);
   return object.compact();
 }
 
@@ -102,7 +96,7 @@ void Progress::step(const StepReport &report) {
     std::printf("%s\n", stepJson(report).c_str());
   else
     line(report);
-  std::fflush(stdout);
+  flushOutput();
 }
 
 std::string Progress::eta(const StepReport &report) const {
@@ -164,7 +158,7 @@ void Progress::line(const StepReport &report) {
 /// A line of JSON, which is there for a program.
 static void print(const std::string &json) {
   std::printf("%s\n", json.c_str());
-  std::fflush(stdout);
+  flushOutput();
 }
 
 void Progress::eval(const EvalReport &report) {
@@ -180,7 +174,7 @@ void Progress::eval(const EvalReport &report) {
 void Progress::sample(int64_t step, const std::string &text) {
   if (kind == ProgressKind::Json)
     return print(sampleJson(step, text));
-  note(format("step %lld  sample\n", (long long)step) + text);
+  note(format("step %lld  sample\n", (long long)step) + forTerminal(text));
 }
 
 void Progress::note(const std::string &text) {
@@ -188,13 +182,13 @@ void Progress::note(const std::string &text) {
     return;
   finish();
   std::printf("%s\n", text.c_str());
-  std::fflush(stdout);
+  flushOutput();
 }
 
 void Progress::finish() {
   if (!barOpen)
     return;
   std::printf("\n");
-  std::fflush(stdout);
+  flushOutput();
   barOpen = false;
 }

@@ -3,6 +3,7 @@
 #include "weft/Runtime/Run.h"
 
 #include "weft/Formats/OutputFile.h"
+#include "weft/Formats/StandardStreams.h"
 #include "weft/Runtime/DTypes.h"
 #include "weft/Runtime/Evaluate.h"
 #include "weft/Runtime/Generate.h"
@@ -13,7 +14,6 @@
 
 #include <cmath>
 #include <cstdio>
-#include <unistd.h>
 
 using namespace weft;
 
@@ -23,6 +23,22 @@ static Status checkWritable(const std::string &path) {
     return Status::success();
   auto trial = OutputFile::create(path);
   return trial ? Status::success() : Status(trial.takeError());
+}
+
+/// Nothing that the run writes is a file that it reads.
+Status Run::checkFiles() const {
+  std::vector<FileUse> inputs = {{"the program", executablePath}};
+  auto add = [&](const FileUse &use) {
+    inputs.push_back(use);
+    for (const std::string &file : SafetensorsModel::filesOf(use.path))
+      inputs.push_back({use.role, file});
+  };
+  for (const FileUse &use : options.filesRead)
+    add(use);
+  if (options.initFrom.empty())
+    for (const InitialFile &file : metadata.initialWeights)
+      add({"the initial weights", locateWeights(file.path, executablePath)});
+  return checkOutputPaths(options.filesWritten, inputs);
 }
 
 Status Run::openInputs() {
@@ -137,14 +153,21 @@ Status Run::chooseState() {
   return Status::success();
 }
 
+Status weft::checkMemory(int64_t bytes, const MemoryRoom &room) {
+  if (bytes <= room.bytes)
+    return Status::success();
+  return Error(ExitCode::DoesNotFit, "the program needs " + humanBytes(bytes) +
+                                         ", but " + room.limit + " " +
+                                         humanBytes(room.bytes))
+      .hint("compile with a smaller --batch or --seq");
+}
+
 Status Run::allocate() {
-  int64_t machine =
-      int64_t(sysconf(_SC_PHYS_PAGES)) * int64_t(sysconf(_SC_PAGESIZE));
-  if (executable.arenaBytes > machine)
-    return Error(ExitCode::DoesNotFit,
-                 "the program needs " + humanBytes(executable.arenaBytes) +
-                     ", but the machine has " + humanBytes(machine))
-        .hint("compile with a smaller --batch or --seq");
+  if (Status s = checkMemory(executable.arenaBytes, memoryRoom()); !s)
+    return s;
+  if (int64_t free = availableMemory(); executable.arenaBytes > free)
+    warn("the program needs " + humanBytes(executable.arenaBytes) +
+         ", but other programs leave " + humanBytes(free));
   ContextOptions contextOptions;
   contextOptions.threads = int(std::min<int64_t>(options.threads, 1024));
   contextOptions.poisoned = faults.has(Fault::Kind::Poison);
@@ -311,11 +334,14 @@ Status Run::sample() {
   if (!text)
     return text.takeError();
   std::string whole = *options.generate + *text + "\n";
+  whole = forTerminal(whole);
   std::fwrite(whole.data(), 1, whole.size(), stdout);
   return Status::success();
 }
 
 Expected<ExitCode> Run::execute() {
+  if (Status s = checkFiles(); !s)
+    return s.takeError();
   if (Status s = openInputs(); !s)
     return s.takeError();
   if (Status s = lockSaves(); !s)
@@ -337,7 +363,7 @@ Expected<ExitCode> Run::execute() {
   bool talks = options.progress == ProgressKind::Line ||
                options.progress == ProgressKind::Bar;
   if (options.dryRun || (talks && (options.trains() || options.evalOnly)))
-    std::fputs(describe().c_str(), stdout);
+    printEscaped(describe());
   if (options.dryRun)
     return ExitCode::Ok;
   ExitCode code = ExitCode::Ok;

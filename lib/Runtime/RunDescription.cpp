@@ -7,7 +7,6 @@
 #include "weft/Runtime/Run.h"
 #include "weft/Runtime/Scaler.h"
 
-#include <cstdio>
 #include <set>
 
 using namespace weft;
@@ -56,13 +55,6 @@ std::string Run::describeTypes() const {
   return text + (copies.empty() ? "" : ", copies " + copies) + "\n";
 }
 
-/// "65536", "0.5"
-static std::string shortest(double number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.9g", number);
-  return text;
-}
-
 std::string Run::describeScaler() const {
   LossScaler scaler = LossScaler::of(executable);
   if (scaler.policy == ScalePolicy::None)
@@ -70,18 +62,18 @@ std::string Run::describeScaler() const {
   std::string text = "scale     ";
   if (!scaler.isDynamic())
     return text + "fixed" +
-           (scaler.first ? " at " + shortest(*scaler.first) : "") + "\n";
+           (scaler.first ? " at " + numberText(*scaler.first) : "") + "\n";
   text += std::string("dynamic (") + policyName(scaler.policy) + ")";
   if (scaler.first && !resume)
-    text += " from " + shortest(*scaler.first);
-  text += ", times " + shortest(scaler.growth) + " after " +
+    text += " from " + numberText(*scaler.first);
+  text += ", times " + numberText(scaler.growth) + " after " +
           std::to_string(scaler.interval) + " clean steps, times " +
-          shortest(scaler.backoff) + " after a skip";
+          numberText(scaler.backoff) + " after a skip";
   if (scaler.hysteresis > 1)
     text += ", hysteresis " + std::to_string(scaler.hysteresis) +
             (scaler.consecutive ? " (consecutive)" : "");
   if (scaler.minimum > 0)
-    text += ", at least " + shortest(scaler.minimum);
+    text += ", at least " + numberText(scaler.minimum);
   return text + "\n";
 }
 

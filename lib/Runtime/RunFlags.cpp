@@ -6,14 +6,20 @@ using namespace weft;
 
 static const double kInf = std::numeric_limits<double>::infinity();
 
-static FlagSpec text(const char *name, const char *valueName,
-                     const char *help) {
-  return {name, FlagKind::String, RunFlag, "", valueName, help};
+static FlagSpec text(const char *name, const char *valueName, const char *help,
+                     FlagFile file = FlagFile::None) {
+  FlagSpec spec = {name, FlagKind::String, RunFlag, "", valueName, help};
+  spec.file = file;
+  return spec;
 }
+
+/// Steps and what is counted like them: sums of a few never overflow, and a
+/// double holds each exactly. Products with the batch are checked on their own.
+static constexpr double kMostCount = 1e15;
 
 static FlagSpec integer(const char *name, const char *defaultText,
                         const char *help, double least,
-                        double most = std::numeric_limits<double>::infinity()) {
+                        double most = kMostCount) {
   FlagSpec spec = {name, FlagKind::Int, RunFlag, defaultText, "N", help};
   spec.least = least;
   spec.most = most;
@@ -39,8 +45,9 @@ static FlagSpec toggle(const char *name, const char *help) {
 
 static std::vector<FlagSpec> dataFlags() {
   return {
-      text("data", "FILE", "training data: text, .bin tokens, or safetensors"),
-      text("val-data", "FILE", "validation data"),
+      text("data", "FILE", "training data: text, .bin tokens, or safetensors",
+           FlagFile::Read),
+      text("val-data", "FILE", "validation data", FlagFile::Read),
       number("val-fraction", "0", "tail of the data kept for validation", 0,
              0.999),
       choice("data-format", "auto", "auto|text|u16|u32",
@@ -88,9 +95,9 @@ static std::vector<FlagSpec> stateFlags() {
       integer("seed", "0",
               "seed of initial weights, dropout, shuffling and "
               "sampling",
-              0),
+              0, kInf),
       text("init-from", "FILE|none",
-           "initial weights; none: draw them from the seed"),
+           "initial weights; none: draw them from the seed", FlagFile::Read),
       text("save-dir", "DIR|none",
            "where checkpoints go; default: with --resume PATH beside the "
            "checkpoint, else nowhere"),
@@ -118,11 +125,13 @@ static std::vector<FlagSpec> outputFlags() {
       toggle("eval-only",
              "print the validation loss and, of a language model, the "
              "perplexity; do not train"),
-      text("metrics", "FILE", "one JSON object per step"),
+      text("metrics", "FILE", "one JSON object per step", FlagFile::Written),
       choice("progress", "auto", "auto|bar|line|json|none",
              "what to print; auto: a bar on a terminal, else lines"),
-      text("trace", "FILE", "Chrome trace of the commands that ran"),
-      text("dump-grads", "FILE", "gradients of the first step, as safetensors"),
+      text("trace", "FILE", "Chrome trace of the commands that ran",
+           FlagFile::Written),
+      text("dump-grads", "FILE", "gradients of the first step, as safetensors",
+           FlagFile::Written),
   };
 }
 
@@ -141,7 +150,7 @@ static std::vector<FlagSpec> machineFlags() {
 static std::vector<FlagSpec> sampleFlags() {
   return {
       text("generate", "PROMPT", "print a sample that continues PROMPT"),
-      integer("max-new-tokens", "100", "tokens of the sample", 1),
+      integer("max-new-tokens", "100", "tokens of the sample", 1, 1e9),
       number("temperature", "1", "0: always the most probable token", 0, 1e6),
       integer("top-k", "0", "sample among the K most probable; 0: all", 0),
       integer("sample-every", "0",

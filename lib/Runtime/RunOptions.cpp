@@ -119,6 +119,8 @@ static void readOutput(const FlagValues &flags, RunOptions &out) {
   out.dryRun = flags.getSwitch("dry-run");
   out.help = flags.getSwitch("help");
   out.version = flags.getSwitch("version");
+  out.filesRead = flags.files(FlagFile::Read);
+  out.filesWritten = flags.files(FlagFile::Written);
 }
 
 /// Flags that were given and would do nothing without another one. One that the
@@ -230,6 +232,15 @@ static Status checkTraining(const Metadata &metadata, const RunOptions &out) {
         .hint("--steps 0 is for --generate PROMPT");
   if (out.readsTraining() && out.data.empty())
     return usageError("expects --data FILE");
+  // Rows are numbered from the start of training in 64 bits.
+  const double rows = double(out.steps.value_or(0)) * double(out.accum) *
+                      double(metadata.batch);
+  if (rows > 0x1p62)
+    return usageError(
+        "--steps expects at most 2^62 rows of data with --accum=" +
+        std::to_string(out.accum) + " and batch " +
+        std::to_string(metadata.batch) + ", but got " +
+        std::to_string(*out.steps) + " steps");
   if (out.trains() && out.schedule.kind != RateScheduleKind::Constant &&
       out.schedule.warmup >= out.schedule.decaySteps)
     return usageError("--warmup expects less than the " +

@@ -5,12 +5,12 @@
 #include "weft/Runtime/DTypes.h"
 #include "weft/Runtime/Evaluate.h"
 #include "weft/Runtime/Generate.h"
+#include "weft/Runtime/MachineMemory.h"
 #include "weft/Runtime/Ports.h"
 
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <sys/resource.h>
 
 using namespace weft;
 
@@ -19,13 +19,6 @@ using Clock = std::chrono::steady_clock;
 static double msSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start)
       .count();
-}
-
-/// The most memory that the process has held so far.
-static int64_t peakMemory() {
-  rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  return int64_t(usage.ru_maxrss) * 1024;
 }
 
 Trainer::Trainer(WeftContext &context, const Metadata &metadata,
@@ -132,6 +125,7 @@ Status Trainer::trainStep(StepReport &report) {
   int64_t units = metadata.isLanguageModel() ? rows * metadata.seq : rows;
   report.tokensPerSecond = double(units) / (report.stepMs / 1000.0);
   report.memoryBytes = peakMemory();
+  report.scratchBytes = context.scratchBytes();
   return Status::success();
 }
 

@@ -50,6 +50,16 @@ static FailureOr<CostTable> readCostTable(MLIRContext *context,
   return costs;
 }
 
+/// For reports that compare measured times with the machine's speed.
+static DictionaryAttr describe(const CostTable &costs, Builder &builder) {
+  auto speed = [&](StringRef name, double value) {
+    return builder.getNamedAttr(name, builder.getF64FloatAttr(value));
+  };
+  return builder.getDictionaryAttr(
+      {speed("gflops", costs.gflops),
+       speed("gigabytes_per_second", costs.gigabytesPerSecond)});
+}
+
 namespace {
 struct EstimatePass : impl::EstimatePassBase<EstimatePass> {
   using EstimatePassBase::EstimatePassBase;
@@ -61,6 +71,8 @@ struct EstimatePass : impl::EstimatePassBase<EstimatePass> {
     if (failed(costs))
       return signalPassFailure();
     Builder builder(&getContext());
+    if (!costTable.empty())
+      getOperation()->setAttr(kSpeedsAttr, describe(*costs, builder));
     getOperation()->walk([&](plan::CommandOpInterface command) {
       double time = estimateMicroseconds(command, *costs);
       command->setAttr("est_us", builder.getF64FloatAttr(time));

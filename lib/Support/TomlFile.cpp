@@ -3,6 +3,7 @@
 #include "weft/Support/TomlFile.h"
 
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
@@ -15,8 +16,29 @@ Location locateToml(MLIRContext *context, StringRef path,
                              source.begin.column);
 }
 
+/// People write these files; a larger one is another file by mistake.
+static constexpr uint64_t kMostBytes = uint64_t(1) << 24;
+
+/// What is wrong with a file before it is opened: a pipe would be waited for, a
+/// device may have no end.
+static std::string findFileProblem(StringRef path) {
+  llvm::sys::fs::file_status status;
+  if (std::error_code error = llvm::sys::fs::status(path, status))
+    return error.message();
+  if (status.type() != llvm::sys::fs::file_type::regular_file)
+    return "no regular file";
+  if (status.getSize() > kMostBytes)
+    return std::to_string(status.getSize()) + " bytes, above " +
+           std::to_string(kMostBytes);
+  return "";
+}
+
 FailureOr<toml::table> readTomlFile(MLIRContext *context, StringRef path,
                                     StringRef what) {
+  if (std::string problem = findFileProblem(path); !problem.empty())
+    return emitError(FileLineColLoc::get(context, path, 0, 0),
+                     "expects a readable ")
+           << what << ", but got: " << problem;
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
   if (!file)
     return emitError(FileLineColLoc::get(context, path, 0, 0),

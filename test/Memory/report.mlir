@@ -14,10 +14,10 @@
 // CHECK-NEXT: no packing is below 5.00 KiB
 // CHECK-NEXT: library scratch, at most 2.00 KiB
 // CHECK-NEXT: total peak 15.00 KiB
-// CHECK-NEXT: peak at weft_cpu_accumulate in micro, h.1 (report.mlir:[[#@LINE+12]])
+// CHECK-NEXT: peak at accumulate 256 f32 in micro, h.1 (report.mlir:[[#@LINE+12]])
 // CHECK-NEXT: largest buffers at the peak:
-// CHECK-NEXT: 4.00 KiB activation memref<1024xf32> from weft_cpu_copy, h.0 (report.mlir:[[#@LINE+7]])
-// CHECK-NEXT: 1.00 KiB temporary memref<256xf32> from weft_cpu_accumulate, h.1 (report.mlir:[[#@LINE+7]])
+// CHECK-NEXT: 4.00 KiB activation memref<1024xf32> from copy 1024 f32, h.0 (report.mlir:[[#@LINE+7]])
+// CHECK-NEXT: 1.00 KiB temporary memref<256xf32> from accumulate 256 f32, h.1 (report.mlir:[[#@LINE+7]])
 module attributes {plan.library_scratch_bytes = 2048 : i64} {
   plan.state param @w : memref<1024xf32>
   plan.state gradient @w.grad : memref<1024xf32> {param = @w}

@@ -31,8 +31,9 @@ class Interpreter:
             flags.append("--inputs=" + self.path("inputs.safetensors"))
         parity.call([self.tool, self.module, "--program=" + program,
                      "--state=" + self.state, "--print=off",
-                     "--save-state=" + self.path("state.safetensors"),
+                     "--save-state=" + self.path("next.safetensors"),
                      "--outputs=" + self.path("outputs.safetensors"), *flags])
+        os.replace(self.path("next.safetensors"), self.path("state.safetensors"))
         self.state = self.path("state.safetensors")
         return tensors.read_tensors(self.path("outputs.safetensors"))
 

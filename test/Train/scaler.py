@@ -112,7 +112,8 @@ def collect(options, lines):
     for name in ["scale", "tracker", *options.show]:
         lists[name] = []
     saves = os.path.join(options.work, "ck")
-    for step in sorted(os.listdir(saves)):
+    # A run that fails before its first step has no save directory.
+    for step in sorted(os.listdir(saves) if os.path.isdir(saves) else []):
         tensors = read_tensors(os.path.join(saves, step, "rank_00000.safetensors"))
         if "loss_scale" in tensors:
             lists["scale"].append(tensors["loss_scale"][0])

@@ -1,6 +1,7 @@
 //===- weft-interp.cpp - Runs or compares modules in the interpreter ------===//
 
 #include "weft/Formats/Flags.h"
+#include "weft/Formats/StandardStreams.h"
 #include "weft/Formats/Text.h"
 #include "weft/Frontend/Frontend.h"
 #include "weft/Interp/Compare.h"
@@ -17,6 +18,8 @@
 
 using namespace weft;
 
+static constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+
 static const std::vector<FlagSpec> flagSpecs = {
     {"program", FlagKind::String, DriverFlag, "", "NAME",
      "run this program (default: all, in the order of the file)"},
@@ -25,17 +28,21 @@ static const std::vector<FlagSpec> flagSpecs = {
      "micro and apply",
      "", 0, 1e6},
     {"inputs", FlagKind::String, DriverFlag, "random:0", "FILE|random:SEED",
-     "inputs by name; missing ones are made from seed 0"},
+     "inputs by name; missing ones are made from seed 0", "", -kNoLimit,
+     kNoLimit, "", FlagFile::Read},
     {"set", FlagKind::List, DriverFlag, "", "NAME=VALUE",
      "fill an input with a value"},
     {"state", FlagKind::String, DriverFlag, "init:0", "FILE|init:SEED",
-     "parameters and states by name, or initial values"},
+     "parameters and states by name, or initial values", "", -kNoLimit,
+     kNoLimit, "", FlagFile::Read},
     {"mode", FlagKind::Enum, DriverFlag, "f64", "",
      "compute in double, or round results to their element types", "f64|f32"},
     {"outputs", FlagKind::String, DriverFlag, "", "FILE",
-     "write outputs as safetensors"},
+     "write outputs as safetensors", "", -kNoLimit, kNoLimit, "",
+     FlagFile::Written},
     {"save-state", FlagKind::String, DriverFlag, "", "FILE",
-     "write parameters and states as safetensors"},
+     "write parameters and states as safetensors", "", -kNoLimit, kNoLimit, "",
+     FlagFile::Written},
     {"print", FlagKind::Switch, DriverFlag, "on", "",
      "print outputs and written states"},
     {"compare", FlagKind::Switch, DriverFlag, "off", "",
@@ -111,6 +118,12 @@ static Status readSettings(const FlagValues &flags, Settings &settings) {
     return usageError("expects " + std::to_string(wanted) +
                       " module file(s), but got " +
                       std::to_string(settings.files.size()));
+  std::vector<FileUse> inputs = flags.files(FlagFile::Read);
+  for (const std::string &file : settings.files)
+    inputs.push_back({"the module", file});
+  if (Status status = checkOutputPaths(flags.files(FlagFile::Written), inputs);
+      !status)
+    return status;
   if (Status status = readSource(flags, "inputs", "random", settings.inputSeed,
                                  settings.inputs);
       !status)
@@ -142,8 +155,8 @@ static TensorMap inputsOf(ProgramOp program, const Settings &settings,
 }
 
 static void printTensor(llvm::StringRef name, const Tensor &tensor) {
-  llvm::outs() << name << " = " << tensor.text() << " : " << tensor.typeText()
-               << '\n';
+  printEscaped(
+      (name + " = " + tensor.text() + " : " + tensor.typeText() + "\n").str());
 }
 
 /// Runs one program, prints what it returns and writes, and adds its outputs to
@@ -208,7 +221,7 @@ static llvm::LogicalResult runPrograms(Interpreter &interpreter,
       continue;
     found = true;
     if (settings.prints && settings.program.empty())
-      llvm::outs() << "program @" << name << '\n';
+      printEscaped(("program @" + name + "\n").str());
     std::string prefix = isAll ? (name + "/").str() : "";
     if (failed(runProgram(interpreter, program, settings, 0, prefix, outputs)))
       return llvm::failure();
@@ -259,11 +272,11 @@ static int compareFiles(mlir::ModuleOp first, mlir::ModuleOp second,
       compareModules(first, second, options);
   if (failed(comparison))
     return int(ExitCode::Input);
-  llvm::outs() << comparisonTable(*comparison);
+  printEscaped(comparisonTable(*comparison));
   return comparison->isEqual() ? 0 : 1;
 }
 
-int main(int argc, char **argv) {
+static int runTool(int argc, char **argv) {
   FlagTable table(flagSpecs);
   FlagParseOptions options;
   options.program = "weft-interp";
@@ -271,9 +284,9 @@ int main(int argc, char **argv) {
   if (!flags)
     return flags.error().report();
   if (flags->getSwitch("help")) {
-    llvm::outs() << "usage: weft-interp FILE [flags]\n"
-                    "       weft-interp --compare FILE FILE [flags]\n"
-                 << table.help();
+    printEscaped("usage: weft-interp FILE [flags]\n"
+                 "       weft-interp --compare FILE FILE [flags]\n" +
+                 table.help());
     return int(ExitCode::Ok);
   }
   Settings settings;
@@ -295,4 +308,9 @@ int main(int argc, char **argv) {
   }
   return settings.compares ? compareFiles(*modules[0], *modules[1], settings)
                            : runModule(*modules[0], settings);
+}
+
+int main(int argc, char **argv) {
+  reserveStandardStreams();
+  return finishOutput(runTool(argc, argv));
 }

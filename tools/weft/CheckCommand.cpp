@@ -4,6 +4,7 @@
 #include "MlirFlags.h"
 
 #include "weft/Autodiff/FiniteDifference.h"
+#include "weft/Formats/StandardStreams.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Compiler.h"
 #include "weft/Pipeline/Phases.h"
@@ -79,7 +80,7 @@ Expected<ExitCode> weft::checkCommand(const Arguments &args) {
       checkGradients(compiler.module(), check);
   if (failed(result))
     return compiler.takeError("the gradient check");
-  std::fputs(gradientTable(*result).c_str(), stdout);
+  printEscaped(gradientTable(*result));
   if (!result->isEqual())
     return Error(ExitCode::Numerics,
                  "gradients differ from finite differences");

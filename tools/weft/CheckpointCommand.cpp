@@ -3,6 +3,7 @@
 #include "Commands.h"
 
 #include "weft/Formats/Flags.h"
+#include "weft/Formats/StandardStreams.h"
 #include "weft/Runtime/CheckpointTools.h"
 
 #include <cstdio>
@@ -19,7 +20,7 @@ static const char *const kUsage =
 static Expected<ExitCode> printed(Expected<std::string> text) {
   if (!text)
     return text.takeError();
-  std::fputs(text->c_str(), stdout);
+  printEscaped(*text);
   return ExitCode::Ok;
 }
 
@@ -54,7 +55,7 @@ Expected<ExitCode> weft::checkpointCommand(const Arguments &args) {
     Expected<CheckpointDiff> diff = diffCheckpoints(words[1], words[2]);
     if (!diff)
       return diff.takeError();
-    std::fputs(diff->text.c_str(), stdout);
+    printEscaped(diff->text);
     // As diff(1): 1 says that they differ.
     return diff->equal ? ExitCode::Ok : static_cast<ExitCode>(1);
   }

@@ -3,7 +3,7 @@
 #ifndef WEFT_TOOLS_WEFT_COMMANDS_H
 #define WEFT_TOOLS_WEFT_COMMANDS_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Formats/Json.h"
 
 #include <string>
 #include <vector>
@@ -18,7 +18,11 @@ Expected<ExitCode> trainCommand(const Arguments &args);
 Expected<ExitCode> inspectCommand(const Arguments &args);
 Expected<ExitCode> checkCommand(const Arguments &args);
 Expected<ExitCode> checkpointCommand(const Arguments &args);
+Expected<ExitCode> cacheCommand(const Arguments &args);
 Expected<ExitCode> helpMarkdownCommand(const Arguments &args);
+
+/// The JSON text in the section `.weft.meta` of a compiled program.
+Expected<Json> readMetadata(const std::string &path);
 
 } // namespace weft
 

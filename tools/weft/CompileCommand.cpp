@@ -1,6 +1,7 @@
 //===- CompileCommand.cpp - weft compile ----------------------------------===//
 
 #include "Commands.h"
+#include "CompileFiles.h"
 #include "MlirFlags.h"
 
 #include "weft/Formats/OutputFile.h"
@@ -12,7 +13,6 @@
 #include "llvm/Support/BuryPointer.h"
 
 #include <cstdio>
-#include <filesystem>
 
 using namespace weft;
 
@@ -47,24 +47,11 @@ static Expected<int> lastPhase(const FlagValues &flags) {
   return index;
 }
 
-/// `-o FILE`, or the model's name in the current folder.
-static std::string executableName(const FlagValues &flags,
-                                  const std::string &model) {
-  if (flags.isSet("output"))
-    return flags.getString("output");
-  namespace fs = std::filesystem;
-  fs::path path = fs::absolute(model).lexically_normal();
-  if (path.filename().empty() || path.filename() == "config.json")
-    path = path.parent_path();
-  return path.stem().string();
-}
-
 static Status writeText(const FlagValues &flags, const std::string &text) {
   if (flags.isSet("output") && flags.getString("output") != "-")
     return writeFile(flags.getString("output"), text);
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
-      std::fflush(stdout) != 0)
-    return storageError("cannot write to standard output: " + errnoText(errno));
+  // finishOutput() in main() says whether it got there.
+  std::fwrite(text.data(), 1, text.size(), stdout);
   return Status::success();
 }
 
@@ -118,11 +105,15 @@ Expected<ExitCode> weft::compileCommand(const Arguments &args) {
   if (Status status = applyMlirFlags(flags->passThrough()); !status)
     return status.takeError();
   const std::string model = flags->positionals().front();
+  if (Status status = checkCompileFiles(*flags, model, *last); !status)
+    return status.takeError();
   // The process ends with this command: its IR is not taken apart first.
   auto owned = std::make_unique<Compiler>();
   Compiler &compiler = *owned;
   llvm::BuryPointer(std::move(owned));
   if (Status status = compiler.load(model, *flags); !status)
+    return status.takeError();
+  if (Status status = checkRecordedWeights(compiler, model, *last); !status)
     return status.takeError();
   if (Status status = compiler.run(*last); !status)
     return status.takeError();

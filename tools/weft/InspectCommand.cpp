@@ -1,20 +1,27 @@
 //===- InspectCommand.cpp - weft inspect ----------------------------------===//
 
 #include "Commands.h"
+#include "Profile.h"
 
+#include "weft/Formats/Digest.h"
 #include "weft/Formats/Flags.h"
 #include "weft/Formats/Json.h"
 
 #include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <cstdio>
 #include <map>
+#include <optional>
 
 using namespace weft;
 
 /// The JSON text in the section `.weft.meta` of a compiled program.
-static Expected<Json> readMetadata(const std::string &path) {
+static Expected<std::string> readMetadataText(const std::string &path) {
+  // What is no regular file may have no end.
+  if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path))
+    return inputError("expects a regular file").at(path);
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false);
   if (!buffer)
@@ -40,12 +47,18 @@ static Expected<Json> readMetadata(const std::string &path) {
       llvm::consumeError(contents.takeError());
       break;
     }
-    llvm::StringRef text = contents->rtrim('\0');
-    return parseJson(std::string_view(text.data(), text.size()), path);
+    return contents->rtrim('\0').str();
   }
   return inputError("expects a program that weft compile made, but got one "
                     "without a section .weft.meta")
       .at(path);
+}
+
+Expected<Json> weft::readMetadata(const std::string &path) {
+  Expected<std::string> text = readMetadataText(path);
+  if (!text)
+    return text.takeError();
+  return parseJson(*text, path);
 }
 
 //===----------------------------------------------------------------------===//
@@ -55,7 +68,9 @@ static Expected<Json> readMetadata(const std::string &path) {
 static std::string textOf(const Json *value) {
   if (!value)
     return "";
-  return value->isString() ? value->asString() : value->compact();
+  // Names may come from a file of somebody else.
+  return value->isString() ? escaped(value->asString(), "\n")
+                           : value->compact();
 }
 
 static int64_t elementsOf(const Json &parameter) {
@@ -108,7 +123,7 @@ static void forEachCommand(const Json &meta, Visit visit) {
   for (const JsonMember &program : schedule->asObject())
     if (program.value.isArray())
       for (const Json &command : program.value.asArray())
-        if (command.isArray() && command.asArray().size() == 4)
+        if (command.isArray() && command.asArray().size() >= 5)
           visit(program.name, command.asArray());
 }
 
@@ -121,9 +136,10 @@ static void printSchedule(const Json &meta) {
       last = program;
       index = 0;
     }
-    std::printf("  %5zu %10.1f us  %-32s %s\n", index++,
+    std::printf("  %5zu %10.1f us  %-40s %-24s %s\n", index++,
                 row[2].isNumber() ? row[2].asDouble() : 0.0,
-                textOf(&row[0]).c_str(), textOf(&row[1]).c_str());
+                textOf(&row[4]).c_str(), textOf(&row[1]).c_str(),
+                textOf(&row[0]).c_str());
   });
 }
 
@@ -133,19 +149,20 @@ static void printKernels(const Json &meta) {
     bool generated = false;
     std::string scope;
   };
-  std::map<std::string, Use> uses;
+  std::map<std::pair<std::string, std::string>, Use> uses; // name, symbol
   forEachCommand(meta, [&](const std::string &, const Json::Array &row) {
-    Use &use = uses[textOf(&row[0])];
+    Use &use = uses[{textOf(&row[4]), textOf(&row[0])}];
     if (use.calls++ == 0)
       use.scope = textOf(&row[1]);
     use.generated = row[3].isBool() && row[3].asBool();
   });
-  std::printf("  %6s  %-9s  %-40s %s\n", "calls", "kind", "name",
-              "first used in");
+  std::printf("  %6s  %-9s  %-40s %-24s %s\n", "calls", "kind", "name",
+              "first used in", "symbol");
   for (const auto &[name, use] : uses)
-    std::printf("  %6lld  %-9s  %-40s %s\n", static_cast<long long>(use.calls),
-                use.generated ? "generated" : "library", name.c_str(),
-                use.scope.c_str());
+    std::printf("  %6lld  %-9s  %-40s %-24s %s\n",
+                static_cast<long long>(use.calls),
+                use.generated ? "generated" : "library", name.first.c_str(),
+                use.scope.c_str(), name.second.c_str());
 }
 
 static void printMemory(const Json &meta) {
@@ -192,6 +209,9 @@ Expected<ExitCode> weft::inspectCommand(const Arguments &args) {
        "configuration and parameters"},
       {"kernels", FlagKind::Switch, DriverFlag, "", "",
        "generated kernels and library routines"},
+      {"profile", FlagKind::String, DriverFlag, "", "TRACE",
+       "measured times per kernel and scope; the program's --trace wrote "
+       "TRACE"},
       {"json", FlagKind::Switch, DriverFlag, "", "", "as JSON"},
       {"help", FlagKind::Switch, DriverFlag, "", "", "show this text"},
   });
@@ -208,12 +228,24 @@ Expected<ExitCode> weft::inspectCommand(const Arguments &args) {
   }
   if (flags->positionals().empty())
     return usageError("expects a PROGRAM").hint("weft inspect --help");
-  Expected<Json> meta = readMetadata(flags->positionals().front());
+  const std::string &program = flags->positionals().front();
+  Expected<std::string> text = readMetadataText(program);
+  if (!text)
+    return text.takeError();
+  Expected<Json> meta = parseJson(*text, program);
   if (!meta)
     return meta.takeError();
   bool all = true;
   for (const View &view : kViews)
     all &= !flags->getSwitch(view.flag);
+  std::optional<Json> profile;
+  if (flags->isSet("profile")) {
+    auto made = makeProfile(*meta, digest128(*text), flags->getText("profile"));
+    if (!made)
+      return made.takeError();
+    profile = std::move(*made);
+    all = false;
+  }
   if (flags->getSwitch("json")) {
     Json result = Json::object();
     for (const View &view : kViews)
@@ -221,6 +253,8 @@ Expected<ExitCode> weft::inspectCommand(const Arguments &args) {
         if (const Json *value = meta->find(field);
             value && (all || flags->getSwitch(view.flag)))
           result.set(field, *value);
+    if (profile)
+      result.set("profile", *profile);
     std::fputs(all ? meta->pretty().c_str() : result.pretty().c_str(), stdout);
     return ExitCode::Ok;
   }
@@ -228,6 +262,8 @@ Expected<ExitCode> weft::inspectCommand(const Arguments &args) {
   for (const View &view : kViews)
     if (flags->getSwitch(view.flag))
       view.print(*meta);
+  if (profile)
+    printProfile(*profile);
   if (all)
     printMemory(*meta);
   return ExitCode::Ok;

@@ -1,10 +1,12 @@
 //===- TrainCommand.cpp - weft train: compile (cached) and run ------------===//
 
 #include "Commands.h"
+#include "CompileFiles.h"
 #include "MlirFlags.h"
+#include "ProgramCache.h"
 
 #include "weft/Formats/Digest.h"
-#include "weft/Formats/OutputFile.h"
+#include "weft/Frontend/Frontend.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Compiler.h"
 #include "weft/Pipeline/Link.h"
@@ -14,7 +16,6 @@
 
 #include "llvm/TargetParser/Host.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <unistd.h>
@@ -22,47 +23,20 @@
 using namespace weft;
 namespace fs = std::filesystem;
 
-/// $XDG_CACHE_HOME/weft, else ~/.cache/weft.
-static Expected<fs::path> cacheFolder() {
-  if (const char *base = std::getenv("XDG_CACHE_HOME"); base && *base)
-    return fs::path(base) / "weft";
-  if (const char *home = std::getenv("HOME"); home && *home)
-    return fs::path(home) / ".cache" / "weft";
-  return usageError("found no folder for compiled programs")
-      .hint("set HOME or XDG_CACHE_HOME, or use weft compile -o FILE");
-}
-
 /// The files that decide what a model means. Weights may be large: their size
 /// and time of change stand for them here; the program checks their digest.
-static Status addModel(Digest &digest, const fs::path &model) {
-  std::error_code error;
-  std::vector<fs::path> files;
-  fs::path folder =
-      fs::is_directory(model, error) ? model : model.parent_path();
-  if (!fs::is_directory(model, error))
-    files.push_back(model);
-  for (const auto &entry : fs::directory_iterator(folder, error)) {
-    std::string name = entry.path().filename().string();
-    bool isConfig = name == "config.json" && fs::is_directory(model);
-    bool isWeights = entry.path().extension() == ".safetensors" ||
-                     name == "model.safetensors.index.json";
-    bool isTokenizer = name.rfind("tokenizer", 0) == 0 ||
-                       name == "vocab.json" || name == "merges.txt";
-    if (isConfig)
-      files.push_back(entry.path());
-    else if (model.extension() != ".mlir" && (isWeights || isTokenizer))
-      digest.update(
-          name + "\n" + std::to_string(entry.file_size(error)) + "\n" +
-          std::to_string(
-              entry.last_write_time(error).time_since_epoch().count()) +
-          "\n");
-  }
-  std::sort(files.begin(), files.end());
-  for (const fs::path &file : files) {
-    Expected<FileDigest> one = digestFile(file.string());
-    if (!one)
-      return one.takeError();
-    digest.update(file.filename().string() + "\n" + one->xxh3 + "\n");
+static Status addModel(Digest &digest, const std::string &model) {
+  std::vector<std::string> files = modelFiles(model);
+  Expected<FileDigest> text = digestFile(files.front());
+  if (!text)
+    return text.takeError();
+  digest.update(text->xxh3 + "\n");
+  for (size_t i = 1; i < files.size(); ++i) {
+    std::error_code error;
+    auto changed = fs::last_write_time(files[i], error).time_since_epoch();
+    digest.update(files[i] + "\n" +
+                  std::to_string(fs::file_size(files[i], error)) + "\n" +
+                  std::to_string(changed.count()) + "\n");
   }
   return Status::success();
 }
@@ -80,55 +54,94 @@ static Expected<std::string> cacheKey(const FlagValues &flags,
   for (const std::string &flag : flags.canonical(CompileFlag))
     if (flag.rfind("--explain=", 0) != 0)
       digest.update(flag + "\n");
-  for (const char *name : {"groups", "cost-table", "autocast-lists"})
-    if (flags.isSet(name)) {
-      Expected<FileDigest> file = digestFile(flags.getString(name));
-      if (!file)
-        return file.takeError();
-      digest.update(file->xxh3 + "\n");
-    }
+  for (const FileUse &use : flags.files(FlagFile::Read)) {
+    Expected<FileDigest> file = digestFile(use.path);
+    if (!file)
+      return file.takeError();
+    digest.update(file->xxh3 + "\n");
+  }
   if (Status status = addModel(digest, model); !status)
     return status.takeError();
   return digest.value128();
 }
 
-static Status compileTo(const FlagValues &flags, const std::string &model,
-                        const std::string &output) {
+static Expected<std::string> compile(const FlagValues &flags,
+                                     const std::string &model) {
   Compiler compiler;
   if (Status status = compiler.load(model, flags); !status)
-    return status;
+    return status.takeError();
   if (Status status = compiler.run(static_cast<int>(phases().size()) - 2);
       !status)
-    return status;
+    return status.takeError();
   Expected<std::vector<char>> object = compiler.objectCode();
   if (!object)
     return object.takeError();
-  return linkExecutable(*object, output);
+  return linkProgram(*object);
 }
 
+namespace {
+/// A compiled program: what runs is the open file, whatever happens to its
+/// name meanwhile.
+struct Program {
+  std::string path;
+  Descriptor file;
+};
+} // namespace
+
 /// The compiled program, from the cache if it is there.
-static Expected<std::string> findProgram(const FlagValues &flags,
-                                         const std::string &model) {
-  if (!fs::exists(model))
-    return inputError("no such file or directory").at(model);
-  Expected<fs::path> folder = cacheFolder();
-  if (!folder)
-    return folder.takeError();
+static Expected<Program> findProgram(const FlagValues &flags,
+                                     const std::string &model) {
+  std::error_code missing;
+  if (!fs::exists(model, missing))
+    return inputError(missing ? "cannot open: " + missing.message()
+                              : "no such file or directory")
+        .at(model);
+  Expected<ProgramCache> cache = ProgramCache::open();
+  if (!cache)
+    return cache.takeError();
   Expected<std::string> key = cacheKey(flags, model);
   if (!key)
     return key.takeError();
-  std::error_code error;
-  fs::create_directories(*folder, error);
-  if (error)
-    return storageError("cannot make the folder: " + error.message())
-        .at(folder->string());
-  std::string program = (*folder / *key).string();
+  const std::string path = cache->pathOf(*key);
   // Only a compilation explains itself.
-  if (!flags.isSet("explain") && access(program.c_str(), X_OK) == 0)
-    return program;
-  if (Status status = compileTo(flags, model, program); !status)
+  const bool useCached = !flags.isSet("explain");
+  if (useCached)
+    if (Descriptor file = cache->find(*key))
+      return Program{path, std::move(file)};
+  std::error_code ignored;
+  const bool damaged = fs::exists(path, ignored);
+  CacheLock lock = cache->lock(*key);
+  // What another process compiled meanwhile.
+  if (useCached && (lock.waited() || !damaged))
+    if (Descriptor file = cache->find(*key))
+      return Program{path, std::move(file)};
+  Expected<std::string> program = compile(flags, model);
+  if (!program)
+    return program.takeError();
+  if (Status status = cache->store(*key, *program); !status)
     return status.takeError();
-  return program;
+  if (Descriptor file = cache->find(*key))
+    return Program{path, std::move(file)};
+  return storageError("cannot read back what was written").at(path);
+}
+
+/// Becomes the program; returns what went wrong.
+static Error runProgram(const Program &program,
+                        std::vector<std::string> flags) {
+  std::string name = program.path;
+  std::vector<char *> argv = {name.data()};
+  for (std::string &flag : flags)
+    argv.push_back(flag.data());
+  argv.push_back(nullptr);
+  std::fflush(stdout);
+  unbindThread();
+  fexecve(program.file.get(), argv.data(), environ);
+  // Where only a path can be run.
+  execv(program.path.c_str(), argv.data());
+  return storageError("cannot run it: " + errnoText(errno))
+      .at(program.path)
+      .hint("does the file system allow programs? XDG_CACHE_HOME chooses "
+            "another place");
 }
 
 Expected<ExitCode> weft::trainCommand(const Arguments &args) {
@@ -149,22 +162,20 @@ Expected<ExitCode> weft::trainCommand(const Arguments &args) {
     return status.takeError();
 
   // The compiler sees the compile flags, with the driver's at their defaults.
-  Expected<FlagValues> compile =
+  Expected<FlagValues> compilerFlags =
       compilerFlagTable().parse(flags->canonical(CompileFlag));
-  if (!compile)
-    return compile.takeError();
-  Expected<std::string> program =
-      findProgram(*compile, flags->positionals().front());
+  if (!compilerFlags)
+    return compilerFlags.takeError();
+  const std::string &model = flags->positionals().front();
+  Expected<std::vector<FileUse>> inputs = compileInputs(*compilerFlags, model);
+  if (!inputs)
+    return inputs.takeError();
+  if (Status status =
+          checkOutputPaths(flags->files(FlagFile::Written), *inputs);
+      !status)
+    return status.takeError();
+  Expected<Program> program = findProgram(*compilerFlags, model);
   if (!program)
     return program.takeError();
-  std::vector<std::string> run = flags->canonical(RunFlag);
-  std::vector<char *> argv = {program->data()};
-  for (std::string &arg : run)
-    argv.push_back(arg.data());
-  argv.push_back(nullptr);
-  unbindThread();
-  execv(program->c_str(), argv.data());
-  return Error(ExitCode::Internal, "cannot run it: " + errnoText(errno))
-      .at(*program)
-      .hint("remove the file: the next run compiles it again");
+  return runProgram(*program, flags->canonical(RunFlag));
 }

@@ -2,10 +2,13 @@
 
 #include "Commands.h"
 
+#include "weft/Formats/StandardStreams.h"
+#include "weft/Formats/Temporaries.h"
 #include "weft/Pipeline/Version.h"
 
 #include "llvm/Support/ErrorHandling.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <new>
 
@@ -26,6 +29,7 @@ static const Command kCommands[] = {
      "PROGRAM: memory, schedule, parameters, kernels"},
     {"check", checkCommand, "MODEL: gradients against finite differences"},
     {"ckpt", checkpointCommand, "ls, verify, diff, export of checkpoints"},
+    {"cache", cacheCommand, "ls, clear of the programs that weft train keeps"},
     {"help-markdown", helpMarkdownCommand, ""}, // for scripts/docs.sh
 };
 
@@ -52,8 +56,7 @@ static ExitCode runCommand(const Command &command, const Arguments &arguments) {
   }
 }
 
-int main(int argc, char **argv) {
-  std::string name = argc > 1 ? argv[1] : "";
+static int dispatch(const std::string &name, const Arguments &args) {
   if (name == "--help" || name == "-h" || name == "help") {
     printUsage(stdout);
     return 0;
@@ -65,14 +68,21 @@ int main(int argc, char **argv) {
   for (const Command &command : kCommands) {
     if (name != command.name)
       continue;
-    return static_cast<int>(
-        runCommand(command, Arguments(argv + 2, argv + argc)));
+    return static_cast<int>(runCommand(command, args));
   }
   if (name.empty()) {
     printUsage(stderr);
     return static_cast<int>(ExitCode::Usage);
   }
-  return usageError("unknown command '" + name + "'")
+  return usageError("unknown command " + inQuotes(name))
       .hint("weft --help lists the commands")
       .report();
+}
+
+int main(int argc, char **argv) {
+  reserveStandardStreams();
+  removeTemporariesOnSignals();
+  std::string name = argc > 1 ? argv[1] : "";
+  return finishOutput(
+      dispatch(name, Arguments(argv + std::min(argc, 2), argv + argc)));
 }

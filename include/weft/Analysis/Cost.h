@@ -3,6 +3,8 @@
 #ifndef WEFT_ANALYSIS_COST_H
 #define WEFT_ANALYSIS_COST_H
 
+#include "llvm/ADT/StringRef.h"
+
 #include <cstdint>
 
 namespace weft {
@@ -18,6 +20,9 @@ struct CostTable {
   double gigabytesPerSecond = 45;
   double overheadUs = 1;
 };
+
+/// Module attribute: the speeds that a cost table gave, by its keys.
+inline constexpr llvm::StringLiteral kSpeedsAttr = "plan.speeds";
 
 /// Bytes a command reads and writes; an updated buffer counts twice.
 int64_t getTrafficBytes(plan::CommandOpInterface command);

@@ -1,4 +1,4 @@
-//===- CheckedFile.h - Ranges of a file, checked as they are read -*- C++ -*-=//
+//===- CheckedFile.h - Ranges of a file, checked when read ------*- C++ -*-===//
 //
 // A file with a digest per block. Every block that a range touches is read as a
 // whole, once for ranges that ascend, and its digest taken from the bytes that

@@ -80,7 +80,8 @@ public:
 
   /// `file:line: message`, without the program name and the hint.
   std::string where() const;
-  /// `weft: error: file:line: message\nhint: ...\n`.
+  /// `weft: error: file:line: message\nhint: ...\n`. Control bytes, which
+  /// may come from a file or its name, are spelt out: escaped() of Text.h.
   std::string str() const;
   /// Writes str() to `stream` and returns the exit status.
   int report(std::FILE *stream = stderr) const;
@@ -159,8 +160,9 @@ template <typename Call> auto withoutInterrupts(Call call) {
   return result;
 }
 
-/// Writes `weft: warning: TEXT` to stderr.
-void warn(const std::string &text);
+/// Writes `weft: warning: TEXT`, and perhaps `hint: HINT`, to stderr, escaped
+/// as errors are.
+void warn(std::string_view text, std::string_view hint = "");
 
 } // namespace weft
 

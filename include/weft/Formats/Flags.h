@@ -8,7 +8,7 @@
 #ifndef WEFT_FORMATS_FLAGS_H
 #define WEFT_FORMATS_FLAGS_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Formats/OutputPaths.h"
 
 #include <cstdint>
 #include <limits>
@@ -35,6 +35,10 @@ enum FlagGroup : unsigned {
   AllFlags = 7
 };
 
+/// What a command does with the file that a flag names: outputs are compared
+/// with everything else (OutputPaths.h).
+enum class FlagFile { None, Read, Written };
+
 struct FlagSpec {
   const char *name; // without the dashes
   FlagKind kind;
@@ -46,6 +50,7 @@ struct FlagSpec {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
   const char *shortName = ""; // "o" for -o
+  FlagFile file = FlagFile::None;
 };
 
 struct FlagParseOptions {
@@ -84,6 +89,9 @@ public:
   const std::vector<std::string> &passThrough() const {
     return passThroughList;
   }
+  /// The files of that use that were given. A word that the value's name
+  /// spells out ("FILE|none") is no file.
+  std::vector<FileUse> files(FlagFile use) const;
   /// The flags of some groups that were given, as `--name=value` in table
   /// order: equal settings give equal text.
   std::vector<std::string> canonical(unsigned groups) const;

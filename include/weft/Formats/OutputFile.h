@@ -1,6 +1,6 @@
 //===- OutputFile.h - A file that appears whole or not at all ---*- C++ -*-===//
 //
-// Writes go to `path.tmp-PID`; commit() flushes to the disk and renames. A
+// Writes go to `path.tmp-PID-N`; commit() flushes to the disk and renames. A
 // failed write (full disk) is a storage error and leaves the old file as it
 // was. What is no regular file (a device, a pipe) is written in place; a link
 // stays and the file behind it is replaced.
@@ -10,7 +10,7 @@
 #ifndef WEFT_FORMATS_OUTPUTFILE_H
 #define WEFT_FORMATS_OUTPUTFILE_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Formats/Temporaries.h"
 
 #include <cstdint>
 #include <string_view>
@@ -23,7 +23,7 @@ public:
   OutputFile() = default;
   OutputFile(OutputFile &&other) noexcept { *this = std::move(other); }
   OutputFile &operator=(OutputFile &&other) noexcept;
-  /// Removes the temporary file if commit() was not reached.
+  /// The temporary file is gone if commit() was not reached.
   ~OutputFile();
 
   static Expected<OutputFile> create(const std::string &path);
@@ -32,6 +32,8 @@ public:
   Status write(std::string_view text) {
     return write(text.data(), static_cast<int64_t>(text.size()));
   }
+  /// Lets the file be run, as far as the umask allows; before commit().
+  Status makeExecutable();
   /// fsync, rename over `path`, fsync of the folder.
   Status commit();
 
@@ -40,19 +42,22 @@ public:
 
 private:
   Status flush();
-  Status closeInPlace();
   Status writeAll(const char *data, int64_t bytes);
-  void discard();
+  Status closeChecked();
 
   int fd = -1;
   int64_t total = 0;
-  /// As given; behind its links; what is written, empty in place.
-  std::string finalPath, target, temporaryPath;
+  /// As given, and behind its links.
+  std::string finalPath, target;
+  Temporary temporary; // what is written; none in place
   std::vector<char> buffer;
 };
 
+enum class FileMode { Data, Executable };
+
 /// Writes `text` to `path` in one go, as above.
-Status writeFile(const std::string &path, std::string_view text);
+Status writeFile(const std::string &path, std::string_view text,
+                 FileMode mode = FileMode::Data);
 
 } // namespace weft
 

@@ -135,6 +135,8 @@ public:
   static Expected<SafetensorsModel> open(const std::string &path);
   /// Whether a folder has weights by one of these names.
   static bool existsIn(const std::string &folder);
+  /// The files that open() would read, as far as an unchecked index tells.
+  static std::vector<std::string> filesOf(const std::string &path);
 
   /// All tensors by name.
   const std::map<std::string, Entry> &tensors() const { return entries; }

@@ -9,6 +9,7 @@
 #ifndef WEFT_FORMATS_TOKENFILE_H
 #define WEFT_FORMATS_TOKENFILE_H
 
+#include "weft/Formats/FileKind.h"
 #include "weft/Formats/InputFile.h"
 
 namespace weft {
@@ -49,6 +50,7 @@ public:
 private:
   Status readHeader(TokenFormat format);
   Status readCount(const uint8_t *header);
+  Status guessKind(FileKind &kind);
   Error wrongToken(uint32_t token, int64_t position) const;
 
   std::unique_ptr<ByteSource> source;

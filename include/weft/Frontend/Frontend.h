@@ -44,6 +44,12 @@ mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 loadModel(const std::string &path, const FrontendOptions &options,
           mlir::MLIRContext &context);
 
+/// The files that loadModel reads, the model's text first: its weights and
+/// tokenizer files follow. Nothing is checked.
+std::vector<std::string> modelFiles(const std::string &model);
+/// Names of the tokenizer files in a folder, sorted.
+std::vector<std::string> tokenizerFilesIn(llvm::StringRef folder);
+
 /// Reads and parses a file of weft text: refuses bytecode and deep nesting
 /// before the parser sees them. Does not ask what is in the module.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>

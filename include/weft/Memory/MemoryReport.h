@@ -28,6 +28,7 @@ struct MemoryReport {
   int64_t inputs = 0;
   /// What library calls allocate outside the arena, at most.
   int64_t libraryScratch = 0;
+  int64_t scratchThreads = 0; // it was measured for; 0: not measured
 
   int64_t persistentBytes = 0;
   int64_t transientBytes = 0;
@@ -37,12 +38,12 @@ struct MemoryReport {
 
   /// The command at which most transient bytes are live.
   struct Peak {
-    std::string program, routine, scope, location;
+    std::string program, routine, name, scope, location;
   } peak;
 
   /// A buffer that is live at the peak, largest first, ten at most.
   struct Buffer {
-    std::string role, type, scope, location, writer;
+    std::string role, type, scope, location, writer, writerName;
     int64_t bytes = 0;
     int64_t offset = 0;
   };

@@ -10,10 +10,13 @@
 
 namespace weft {
 
-/// Links an object with the runtime into an executable at `output`, which
-/// appears whole or not at all. The runtime's libraries are found beside the
-/// running tool (../lib), the linker driver is $WEFT_CXX, else clang++-22,
-/// c++, g++ or clang++ on the PATH. Equal inputs give equal bytes.
+/// Links an object with the runtime and returns the bytes of the program. The
+/// runtime's libraries are found beside the running tool (../lib), the linker
+/// driver is $WEFT_CXX, else clang++-22, c++, g++ or clang++ on the PATH. Equal
+/// inputs give equal bytes.
+Expected<std::string> linkProgram(const std::vector<char> &object);
+
+/// The same into an executable at `output`, which appears whole or not at all.
 Status linkExecutable(const std::vector<char> &object,
                       const std::string &output);
 
@@ -22,6 +25,9 @@ Expected<std::string> runtimeFolder();
 
 /// Digest over this tool and the runtime libraries: part of cache keys.
 Expected<std::string> toolchainDigest();
+
+/// The running tool and the archives that it links.
+Expected<std::vector<std::string>> toolchainFiles();
 
 } // namespace weft
 

@@ -41,6 +41,9 @@ std::string pipelineText(const FlagValues &flags, int from, int to);
 /// Markdown table of the phases.
 std::string phasesMarkdown();
 
+/// "05-autodiff.mlir": the file of a phase in --dump-dir.
+std::string dumpFileName(int index);
+
 } // namespace weft
 
 #endif // WEFT_PIPELINE_PHASES_H

@@ -25,6 +25,7 @@ def Plan_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kPersistentBytesAttr = "plan.persistent_bytes";
     /// Bytes that library calls allocate outside the arena.
     static constexpr ::llvm::StringLiteral kScratchBytesAttr = "plan.library_scratch_bytes";
+    static constexpr ::llvm::StringLiteral kScratchThreadsAttr = "plan.library_scratch_threads";
     void registerAttributes();
   }];
 }

@@ -59,6 +59,8 @@ def AutocastPass : Pass<"weft-autocast", "::mlir::ModuleOp"> {
            "TOML file: lists, and policies for chosen ops">,
     Option<"explain", "explain", "bool", "false",
            "Remark on each cast, and on each op left alone: the rule behind it">,
+    Option<"table", "table", "bool", "false",
+           "One remark with a table of all ops: block, type and rule; equal layers once">,
   ];
   let statistics = [
     Statistic<"numCasts", "casts", "Casts written">,

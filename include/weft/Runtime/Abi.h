@@ -60,7 +60,6 @@ struct WeftCommand {
   int32_t numBuffers;
   int32_t numInts;
   int32_t numFloats;
-  int32_t reserved;
   int64_t extent; // kernel: iteration range is [0, extent)
   int64_t grain;  // kernel: cuts are multiples of this
 };
@@ -83,7 +82,6 @@ struct WeftProgram {
   int32_t numCommands;
   int32_t numInputs;
   int32_t numOutputs;
-  int32_t reserved;
 };
 
 enum WeftTensorKind {
@@ -113,7 +111,6 @@ struct WeftExecutable {
   int32_t abiVersion;
   int32_t numPrograms;
   int32_t numTensors;
-  int32_t reserved;
   const struct WeftProgram *programs;
   const struct WeftTensor *tensors;
   int64_t arenaBytes;   // exact size; 64-byte aligned base
@@ -139,7 +136,6 @@ struct WeftTables {
   int32_t abiVersion;
   int32_t numPrograms;
   int32_t numTensors;
-  int32_t reserved;
   const int64_t *records;
   const char *texts;
   const int64_t *ints;

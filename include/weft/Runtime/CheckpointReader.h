@@ -59,6 +59,11 @@ private:
   std::map<std::string, std::unique_ptr<SafetensorsFile>> files;
 };
 
+/// What the model of a checkpoint is called; its fingerprint if model.json does
+/// not tell.
+std::string savedModelName(const std::string &stepDirectory,
+                           const Manifest &manifest);
+
 } // namespace weft
 
 #endif // WEFT_RUNTIME_CHECKPOINTREADER_H

@@ -18,6 +18,10 @@
 
 namespace weft {
 
+/// A recorded path as found here: beside the executable, or from here.
+std::string locateWeights(const std::string &path,
+                          const std::string &executablePath);
+
 class InitialWeights {
 public:
   /// Chooses the source and checks all but its values; `executablePath` is

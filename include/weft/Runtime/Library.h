@@ -32,6 +32,8 @@
 
 #include "weft/Runtime/Abi.h"
 
+#include <stdbool.h>
+
 /// Every routine once: X(symbol). Declares them below and registers them in
 /// weftFindLibraryRoutine.
 #define WEFT_LIBRARY_ROUTINES(X)                                               \
@@ -90,10 +92,13 @@ WeftLibraryFn weftFindLibraryRoutine(const char *name);
 //            14 dtype of A, B and bias (f32, low)  15 dtype of C
 //   floats:  none
 
-/// Bytes of context scratch (outside the arena, shared by all routines) that
-/// a product with these ints uses with that number of threads.
-/// Negative: arguments are wrong. Takes some milliseconds.
-int64_t weft_cpu_gemm_scratch_bytes(const int64_t *ints, int32_t threads);
+// Scratch: memory of the context's workers outside the arena, shared by all
+// routines. The functions ..._scratch_bytes raise bytes[w], for every worker w
+// of `threads`, to what a call with these ints reserves at most.
+
+/// False: arguments are wrong. Takes some milliseconds.
+bool weft_cpu_gemm_scratch_bytes(const int64_t *ints, int64_t *bytes,
+                                 int32_t threads);
 
 //===----------------------------------------------------------------------===//
 // Attention
@@ -124,9 +129,8 @@ int64_t weft_cpu_gemm_scratch_bytes(const int64_t *ints, int32_t threads);
 //            29..31 dv  32 dtype of all buffers but lse (f32, low)
 //   floats:  0 scale  1 dropout
 
-/// Bytes of context scratch that the routine with these ints uses, at most.
-int64_t weft_cpu_attention_scratch_bytes(const int64_t *ints, int32_t gradient,
-                                         int32_t threads);
+void weft_cpu_attention_scratch_bytes(const int64_t *ints, bool gradient,
+                                      int64_t *bytes, int32_t threads);
 
 //===----------------------------------------------------------------------===//
 // Cross-entropy over the last dimension (PyTorch's definition)
@@ -153,6 +157,9 @@ int64_t weft_cpu_attention_scratch_bytes(const int64_t *ints, int32_t gradient,
 //            [, class weights if hasWeights]
 //   ints, floats: as the forward routine
 
+void weft_cpu_cross_entropy_scratch_bytes(const int64_t *ints, int64_t *bytes,
+                                          int32_t threads);
+
 //===----------------------------------------------------------------------===//
 // Tables, copies, fills
 //===----------------------------------------------------------------------===//
@@ -168,6 +175,9 @@ int64_t weft_cpu_attention_scratch_bytes(const int64_t *ints, int32_t gradient,
 //   buffers: dout [N,C], ids [N], dtable [V,C] [, flag f32 if accumulate = 2]
 //   ints:    0 N  1 V  2 C  3 dtype of ids  4 accumulate
 //            5 dtype of dout (f32, low)  6 dtype of dtable (f32 or that of dout)
+
+void weft_cpu_embedding_grad_scratch_bytes(const int64_t *ints, int64_t *bytes,
+                                           int32_t threads);
 //
 // weft_cpu_copy: dst[i...] = src[i...]; a source stride of 0 broadcasts
 //   Strides may be negative. For rank 0 one element is copied.
@@ -220,7 +230,10 @@ int64_t weft_cpu_attention_scratch_bytes(const int64_t *ints, int32_t gradient,
 //   buffers: n gradients, norm f64, bad i1
 //   ints:    0 n, then n element counts, then n dtypes (f32, low)
 //   floats:  0 p (1, 2, 3, any positive number, or infinity)
-//
+
+void weft_cpu_norm_and_check_scratch_bytes(const int64_t *ints, int64_t *bytes,
+                                           int32_t threads);
+
 // weft_cpu_total_norm: out = (sum of norm[i]^p)^(1/p) over the norms whose skip
 //   is 0 (p = inf: the largest), over all of them if none is; / scale
 //   One counted norm is taken as it is. May not be in place.

@@ -38,6 +38,7 @@ struct StepReport {
   double computeMs = 0.0;
   double dataMs = 0.0;
   int64_t memoryBytes = 0;
+  int64_t scratchBytes = 0;
 };
 
 /// The numbers of an evaluation.
@@ -55,8 +56,6 @@ std::string stepJson(const StepReport &report);
 /// The metrics object of an evaluation, and of a sample.
 std::string evalJson(const EvalReport &report);
 std::string sampleJson(int64_t step, const std::string &text);
-/// 1234567 as "1.18 MiB".
-std::string humanBytes(int64_t bytes);
 
 /// A part of a progress line; rank 0 is always shown, and the larger the rank,
 /// the sooner it is dropped.

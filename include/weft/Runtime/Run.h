@@ -12,6 +12,7 @@
 #include "weft/Runtime/Checkpoint.h"
 #include "weft/Runtime/DataSource.h"
 #include "weft/Runtime/InitialWeights.h"
+#include "weft/Runtime/MachineMemory.h"
 #include "weft/Runtime/Metrics.h"
 #include "weft/Runtime/NanHunt.h"
 #include "weft/Runtime/Signals.h"
@@ -32,6 +33,7 @@ public:
   Expected<ExitCode> execute();
 
 private:
+  Status checkFiles() const;
   Status openInputs();
   Status lockSaves();
   Status chooseState();
@@ -74,6 +76,9 @@ private:
   std::unique_ptr<WeftContext> context;
   std::unique_ptr<NanHunt> hunt; // only with --debug-nan
 };
+
+/// Exit 4 if a program that needs so many bytes does not fit.
+Status checkMemory(int64_t bytes, const MemoryRoom &room);
 
 /// Parameters of the model, counted in elements.
 int64_t countParameters(const WeftExecutable &executable);

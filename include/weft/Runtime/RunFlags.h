@@ -67,6 +67,8 @@ struct RunOptions {
   /// Taken from the checkpoint that the run continues, as "--lr=0.001".
   std::vector<std::string> kept;
   RunRecord record; // for the next checkpoints, without the data
+  /// The files that flags name, by use.
+  std::vector<FileUse> filesRead, filesWritten;
   /// Hyper-parameters that were given on the command line, by flag name.
   std::vector<std::string> given;
 

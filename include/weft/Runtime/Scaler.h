@@ -10,7 +10,6 @@
 #define WEFT_RUNTIME_SCALER_H
 
 #include "weft/Formats/Json.h"
-#include "weft/Formats/Manifest.h"
 #include "weft/Runtime/Context.h"
 
 #include <optional>

@@ -1,7 +1,8 @@
 //===- Trace.h - Chrome trace of the commands of a run ----------*- C++ -*-===//
 //
 // Collects one event per command while a run lasts and writes the JSON that
-// chrome://tracing and Perfetto read. Times are microseconds from the start.
+// chrome://tracing, Perfetto and weft inspect --profile read. Times are
+// microseconds from the start.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,7 @@
 //===- RandomLoops.cpp - Philox numbers for runs of elements --------------===//
 
 #include "ElementLoops.h"
-#include "Simd.h"
-#include "weft/Runtime/Philox.h"
+#include "PhiloxVectors.h"
 
 namespace weft {
 namespace WEFT_ISA {
@@ -79,15 +78,30 @@ void uniforms(uint32_t keyLow, uint32_t keyHigh, int64_t begin, int64_t end,
 void dropout(uint32_t keyLow, uint32_t keyHigh, uint64_t row, int64_t begin,
              int64_t end, uint32_t threshold, float scale, const float *x,
              float *out) {
-  forEachRun({keyLow, keyHigh}, row, begin, end,
-             [&](int64_t origin, int64_t first, int64_t last,
-                 uint32_t numbers[4][kBlocks]) {
-               for (int64_t e = first; e < last; ++e)
-                 out[e - begin] =
-                     philoxKeeps(numbers[e % 4][(e - origin) / 4], threshold)
-                         ? x[e - begin] * scale
-                         : 0.0f;
-             });
+  PhiloxKey key = {keyLow, keyHigh};
+  IntVec numbers[4];
+  int64_t e = begin;
+  // Runs of whole blocks, vector by vector; what lies before and behind them,
+  // one element at a time.
+  auto dropOne = [&](int64_t element, uint32_t number) {
+    float value = x[element - begin] * scale;
+    out[element - begin] = philoxKeeps(number, threshold) ? value : 0.0f;
+  };
+  for (; e < end && e % 4 != 0; ++e)
+    dropOne(e, philoxNumber(key, row, static_cast<uint64_t>(e)));
+  for (; end - e >= 4 * kPhiloxBlocks; e += 4 * kPhiloxBlocks) {
+    philoxVectors(key, row, static_cast<uint64_t>(e / 4), numbers);
+    for (int i = 0; i < 4; ++i) {
+      Vec value = load(x + (e - begin) + i * kLanes) * splat(scale);
+      store(out + (e - begin) + i * kLanes,
+            keepOrZero(numbers[i], threshold, value));
+    }
+  }
+  if (e == end)
+    return;
+  philoxVectors(key, row, static_cast<uint64_t>(e / 4), numbers);
+  for (int64_t i = 0; i < end - e; ++i)
+    dropOne(e + i, static_cast<uint32_t>(numbers[i / kLanes][i % kLanes]));
 }
 
 } // namespace WEFT_ISA

@@ -253,7 +253,6 @@ void TableEmitter::emitExecutable(int64_t arenaBytes) {
       int32(WEFT_ABI_VERSION),
       int32(numPrograms),
       int32(numTensors),
-      int32(0),
       bytes(words, "weft.records"),
       bytes(texts.getBytes(), "weft.texts"),
       bytes(intLists.getBytes(), "weft.ints"),

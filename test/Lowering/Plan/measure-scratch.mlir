@@ -2,7 +2,7 @@
 
 // Attention needs tiles beside the arena.
 
-// CHECK: module attributes {plan.library_scratch_bytes = {{[1-9][0-9]+}} : i64}
+// CHECK: module attributes {plan.library_scratch_bytes = {{[1-9][0-9]+}} : i64, plan.library_scratch_threads = 2 : i64}
 module {
   plan.program "eval" @attention {
     %q = plan.input "q" : memref<2x8x2x2xf32>
@@ -15,7 +15,7 @@ module {
 // -----
 
 // A copy needs nothing.
-// CHECK: module attributes {plan.library_scratch_bytes = 0 : i64}
+// CHECK: module attributes {plan.library_scratch_bytes = 0 : i64, plan.library_scratch_threads = 2 : i64}
 module {
   plan.program "eval" @copy {
     %x = plan.input "x" : memref<8xf32>

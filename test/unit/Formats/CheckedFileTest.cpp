@@ -3,6 +3,7 @@
 #include "weft/Formats/CheckedFile.h"
 
 #include "TestSupport.h"
+#include "weft/Formats/Text.h"
 
 #include <cstring>
 #include <functional>
@@ -60,7 +61,7 @@ TEST(InputFile, WholeFiles) {
   EXPECT_EQ(*readFile(dir.write("empty", "")), "");
   EXPECT_EQ(errorOf(readFile(dir.file("a"), 8)),
             "3|" + dir.file("a") +
-                ": expects at most 8 bytes, but the file has 9");
+                ": expects at most 8 bytes, but the file has 9 bytes");
 }
 
 TEST(InputFile, RangesAndCuts) {
@@ -220,7 +221,6 @@ TEST_F(CheckedFileTest, SizeAndCutsOfFiles) {
                 std::to_string(digestBlockBytes + 1) +
                 "|it was cut while it was in use");
   EXPECT_EQ(errorOf(CheckedFile::open(path, digest)),
-            "3|" + path + ": expects " + std::to_string(kBytes) +
-                " bytes, but the file has " +
-                std::to_string(digestBlockBytes + 1));
+            "3|" + path + ": expects " + exactBytes(kBytes) +
+                ", but the file has " + exactBytes(digestBlockBytes + 1));
 }

@@ -79,7 +79,7 @@ TEST(JsonReader, SizeLimits) {
   JsonLimits limits;
   limits.maxBytes = 4;
   EXPECT_EQ(failure("[1,2]", limits),
-            "3|t.json: expects at most 4 bytes of JSON, but got 5");
+            "3|t.json: expects at most 4 bytes of JSON, but got 5 bytes");
   limits = {};
   limits.maxValues = 3;
   EXPECT_EQ(failure("[1,2]", limits), "ok");

@@ -210,9 +210,9 @@ TEST_F(ManifestTest, DamagedFiles) {
   std::string bytes = readBytes(dir.file(name));
   dir.write(name, bytes.substr(0, bytes.size() - 1));
   EXPECT_EQ(damaged(), "5|" + name + ": expects " +
-                           std::to_string(bytes.size()) +
-                           " bytes, but the file has " +
-                           std::to_string(bytes.size() - 1) + hint);
+                           exactBytes(int64_t(bytes.size())) +
+                           ", but the file has " +
+                           exactBytes(int64_t(bytes.size()) - 1) + hint);
   std::string flipped = bytes;
   flipped.back() = static_cast<char>(flipped.back() ^ 1);
   dir.write(name, flipped);

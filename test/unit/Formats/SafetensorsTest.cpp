@@ -113,12 +113,12 @@ TEST(Safetensors, HeaderErrors) {
   EXPECT_EQ(
       errorOf(parseBytes(std::string("\xff\0\0\0\0\0\0\0{}", 10))),
       "3|m.st: the safetensors header says it has 255 bytes, but the file "
-      "ends after 2|the file is truncated: copy it again");
-  EXPECT_EQ(
-      errorOf(
-          parseBytes(std::string("\xff\xff\xff\xff\xff\xff\xff\xff{}", 10))),
-      "3|m.st: expects a safetensors header of at most 100000000 bytes, but "
-      "got 18446744073709551615");
+      "ends after 2 bytes|the file is truncated: copy it again");
+  EXPECT_EQ(errorOf(parseBytes(
+                std::string("\xff\xff\xff\xff\xff\xff\xff\xff{}", 10))),
+            "3|m.st: expects a safetensors header of at most 100000000 bytes "
+            "(95.37 MiB), "
+            "but got 18446744073709551615 bytes");
   EXPECT_EQ(failure("[]"),
             "3|m.st: expects a safetensors header that starts with '{'");
   EXPECT_EQ(failure(""),
@@ -153,9 +153,9 @@ TEST(Safetensors, EntryErrors) {
   EXPECT_EQ(failure("{\"a\":" + entry("F32", "[1]", "[4,0]") + "}", four),
             "3|m.st:1: field 'a': expects two ascending data_offsets, but got "
             "[4, 0]");
-  EXPECT_EQ(
-      failure("{\"a\":" + entry("F32", "[2]", "[0,4]") + "}", four),
-      "3|m.st:1: field 'a': expects 8 bytes for shape [2] of F32, but got 4");
+  EXPECT_EQ(failure("{\"a\":" + entry("F32", "[2]", "[0,4]") + "}", four),
+            "3|m.st:1: field 'a': expects 8 bytes for shape [2] of F32, but "
+            "got 4 bytes");
   EXPECT_EQ(
       failure("{\"a\":" + entry("F32", "[4294967296,4294967296]", "[0,4]") +
                   "}",
@@ -195,12 +195,12 @@ TEST(Safetensors, OffsetsMustCoverTheDataExactly) {
       two("[0,4]", "[5,9]", "abcdefghi"),
       "3|m.st: tensor 'b' leaves a hole before it: expects it to begin at "
       "byte 4, but got 5");
-  EXPECT_EQ(
-      two("[0,4]", "[4,8]", "abcdefg"),
-      "3|m.st: expects 8 bytes of tensor data, but the file has 7|the file "
-      "is truncated: copy it again");
+  EXPECT_EQ(two("[0,4]", "[4,8]", "abcdefg"),
+            "3|m.st: expects 8 bytes of tensor data, but the file has 7 "
+            "bytes|the file "
+            "is truncated: copy it again");
   EXPECT_EQ(two("[0,4]", "[4,8]", "abcdefghi"),
-            "3|m.st: expects 8 bytes of tensor data, but the file has 9");
+            "3|m.st: expects 8 bytes of tensor data, but the file has 9 bytes");
   EXPECT_EQ(
       failure("{\"a\":" + entry("U8", "[4]", "[4,8]") + "}", "abcdefgh"),
       "3|m.st: tensor 'a' leaves a hole before it: expects it to begin at "

@@ -101,7 +101,7 @@ TEST(SafetensorsWriter, Misuse) {
   EXPECT_EQ(errorOf(writer->writeTensor("y", weights, 4)),
             at + "tensor 'y' is not the next one announced");
   EXPECT_EQ(errorOf(writer->writeTensor("x", weights, 4)),
-            at + "tensor 'x' expects 8 bytes, but got 4");
+            at + "tensor 'x' expects 8 bytes, but got 4 bytes");
   EXPECT_EQ(errorOf(writer->writeTensor("x", weights, 8)), "ok");
   EXPECT_EQ(errorOf(writer->write(weights, 5)),
             at + "more tensor bytes than announced");

@@ -3,6 +3,7 @@
 #include "TestSupport.h"
 
 #include <cerrno>
+#include <limits>
 
 using namespace weft;
 
@@ -87,6 +88,20 @@ TEST(Text, PrintableReplacesWhatSpoilsATerminal) {
   EXPECT_EQ(inQuotes("x"), "'x'");
 }
 
+TEST(Text, EscapedSpellsOutWhatSpoilsATerminal) {
+  EXPECT_EQ(escaped("a\x1b[31mb\n\x7f\\"), "a\\x1B[31mb\\x0A\\x7F\\");
+  EXPECT_EQ(escaped("a\nb\tc\r", "\n\t"), "a\nb\tc\\x0D");
+  EXPECT_EQ(escaped("\xc3\xa9\xc2\x9b\xff"), "\xc3\xa9\\xC2\\x9B\\xFF");
+  EXPECT_EQ(escaped(std::string_view("\0", 1)), "\\x00");
+}
+
+TEST(Error, SpellsOutControlBytes) {
+  Error error = inputError("expects x, but got \x1b[2J\nmore");
+  error.at("a\nb\x07").hint("\x1b");
+  EXPECT_EQ(error.str(), "weft: error: a\\x0Ab\\x07: expects x, but got "
+                         "\\x1B[2J\nmore\nhint: \\x1B\n");
+}
+
 TEST(Text, Utf8LengthFollowsTheStandard) {
   EXPECT_EQ(utf8Length("a"), 1u);
   EXPECT_EQ(utf8Length("\xe2\x82\xac"), 3u);
@@ -98,6 +113,40 @@ TEST(Text, Utf8LengthFollowsTheStandard) {
   EXPECT_EQ(utf8Length("\xf4\x90\x80\x80"), 0u); // above U+10FFFF
   EXPECT_EQ(utf8Length("\xe2\x82"), 0u);         // cut
   EXPECT_EQ(utf8Length("\x80"), 0u);             // continuation
+}
+
+TEST(Text, NumbersAreShort) {
+  EXPECT_EQ(numberText(65536), "65536");
+  EXPECT_EQ(numberText(0.5), "0.5");
+  EXPECT_EQ(numberText(1e-40), "1e-40");
+  EXPECT_EQ(numberText(16777217.0), "16777217"); // no f32 has more digits
+  EXPECT_EQ(numberText(1234567890123.0, 12), "1.23456789012e+12");
+  EXPECT_EQ(numberText(-std::numeric_limits<double>::quiet_NaN()), "nan");
+}
+
+TEST(Text, SizesHaveUnits) {
+  EXPECT_EQ(humanBytes(17), "17 B");
+  EXPECT_EQ(humanBytes(-1536), "-1.50 KiB");
+  EXPECT_EQ(humanBytes(int64_t(5) << 40), "5.00 TiB");
+  EXPECT_EQ(humanBytes(int64_t(1) << 60), "1048576.00 TiB");
+  EXPECT_EQ(exactBytes(1), "1 byte");
+  EXPECT_EQ(exactBytes(1000), "1000 bytes");
+  EXPECT_EQ(exactBytes(1234567), "1234567 bytes (1.18 MiB)");
+}
+
+TEST(Text, EndsWith) {
+  EXPECT_TRUE(endsWith("model.bin", ".bin"));
+  EXPECT_TRUE(endsWith("x", ""));
+  EXPECT_FALSE(endsWith("bin", ".bin"));
+}
+
+TEST(Text, SimilarName) {
+  std::vector<std::string> names = {"n_layer", "n_head", "vocab_size"};
+  EXPECT_EQ(similarName("n_layers", names), "n_layer");
+  EXPECT_EQ(similarName("vocabsize", names), "vocab_size");
+  EXPECT_EQ(similarName("rope_theta", names), "");
+  EXPECT_EQ(similarName("n_layer", {}), "");
+  EXPECT_EQ(similarName("", names), "");
 }
 
 TEST(Text, EditDistance) {

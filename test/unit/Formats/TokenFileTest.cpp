@@ -99,9 +99,9 @@ TEST_F(TokenFileTest, WidthErrors) {
       "3|a.bin: cannot tell the width of the tokens: no llm.c header|pass "
       "--data-format=u16 (nanoGPT's GPT-2 files), u32 or text");
   EXPECT_EQ(failure("a.bin", "abc", TokenFormat::U16),
-            "3|a.bin: expects a multiple of 2 bytes, but got 3");
+            "3|a.bin: expects a multiple of 2 bytes, but got 3 bytes");
   EXPECT_EQ(failure("a.bin", "abcdef", TokenFormat::U32),
-            "3|a.bin: expects a multiple of 4 bytes, but got 6");
+            "3|a.bin: expects a multiple of 4 bytes, but got 6 bytes");
   EXPECT_EQ(errorOf(parseTokenFormat("u8")),
             "2|expects auto, text, u16 or u32, but got 'u8'");
   EXPECT_EQ(*parseTokenFormat("u32"), TokenFormat::U32);
@@ -112,13 +112,13 @@ TEST_F(TokenFileTest, WidthErrors) {
 
 TEST_F(TokenFileTest, HeaderErrors) {
   std::string tokens = bytesOf<uint16_t>({1, 2});
-  EXPECT_EQ(
-      failure("a.bin", header(20240520, 1, 3) + tokens),
-      "3|a.bin: the llm.c header announces 3 tokens (1030 bytes), but the "
-      "file has 1028 bytes");
+  EXPECT_EQ(failure("a.bin", header(20240520, 1, 3) + tokens),
+            "3|a.bin: the llm.c header announces 3 tokens, 1030 bytes (1.01 "
+            "KiB), but "
+            "the file has 1028 bytes (1.00 KiB)");
   EXPECT_EQ(failure("a.bin", header(20240520, 1, -1) + tokens),
-            "3|a.bin: the llm.c header announces 4294967295 tokens (8589935614 "
-            "bytes), but the file has 1028 bytes");
+            "3|a.bin: the llm.c header announces 4294967295 tokens, 8589935614 "
+            "bytes (8.00 GiB), but the file has 1028 bytes (1.00 KiB)");
   EXPECT_EQ(failure("a.bin", header(20240520, 2, 2) + tokens),
             "3|a.bin: expects version 1 in the llm.c header, but got 2");
   EXPECT_EQ(failure("a.bin", header(20240801, 1, 1) + tokens),

@@ -199,7 +199,7 @@ TEST(Attention, MoreKeysThanQueries) {
 
 TEST(Attention, Dropout) {
   for (CpuIsa isa : kAllIsas)
-    for (int64_t t : {33, 64, 67})
+    for (int64_t t : {33, 64, 67, 132})
       for (int64_t causal : {0, 1}) {
         Case c;
         c.t = c.s = t, c.dropout = 0.25, c.causal = causal;
@@ -264,9 +264,13 @@ TEST(Attention, ScratchBytesCoverWhatIsUsed) {
   TestContext context(2);
   Ints ints = makeInts(c, true);
   run(c, 2, CpuIsa::Avx512);
-  EXPECT_GT(weft_cpu_attention_scratch_bytes(ints.data(), 1, 2),
-            weft_cpu_attention_scratch_bytes(ints.data(), 0, 2));
-  EXPECT_GT(weft_cpu_attention_scratch_bytes(ints.data(), 0, 2), 0);
+  int64_t forward[2] = {}, backward[2] = {};
+  weft_cpu_attention_scratch_bytes(ints.data(), false, forward, 2);
+  weft_cpu_attention_scratch_bytes(ints.data(), true, backward, 2);
+  for (int worker : {0, 1}) {
+    EXPECT_GT(forward[worker], 0);
+    EXPECT_GT(backward[worker], forward[worker]);
+  }
 }
 
 TEST(Attention, Errors) {

@@ -45,7 +45,7 @@ struct Fixture {
     tensor.name = "w";
     tensor.offset = 4096;
     tensor.bytes = 4000;
-    program = {"eval", commands, &input, &output, 2, 1, 1, 0};
+    program = {"eval", commands, &input, &output, 2, 1, 1};
     executable.abiVersion = WEFT_ABI_VERSION;
     executable.numPrograms = 1;
     executable.numTensors = 1;
@@ -175,7 +175,8 @@ TEST(Executor, WrongTables) {
             "both");
   EXPECT_EQ(errorAfter(
                 [](Fixture &f) { f.executable.arenaBytes = int64_t(1) << 60; }),
-            "cannot allocate 1152921504606846976 bytes of memory");
+            "cannot allocate 1152921504606846976 bytes (1048576.00 TiB) of "
+            "memory");
 }
 
 TEST(Arena, SizesAndAlignment) {
@@ -203,8 +204,8 @@ TEST(Context, Scratch) {
   EXPECT_EQ(context.scratchBytes(), 5000 + 100);
   EXPECT_FALSE(context.reserveScratch(1, int64_t(1) << 60));
   EXPECT_EQ(context.error(), 4);
-  EXPECT_EQ(context.message(), "cannot allocate 1152921504606846976 bytes of "
-                               "scratch memory");
+  EXPECT_EQ(context.message(), "cannot allocate 1152921504606846976 bytes "
+                               "(1048576.00 TiB) of scratch memory");
 }
 
 TEST(Context, IsaIsAtMostWhatTheMachineHas) {

@@ -1,7 +1,7 @@
 //===- PhiloxTest.cpp - Random numbers ------------------------------------===//
 
 #include "weft/Runtime/Philox.h"
-#include "Harness.h"
+#include "IsaLoops.h"
 
 using namespace weft;
 
@@ -131,6 +131,29 @@ TEST(Random, Dropout) {
                       keeps ? x[r * size + e] * philoxKeepScale(0.3) : 0.0f);
           }
       }
+}
+
+// Vectors of blocks begin and end anywhere, and block and row numbers pass
+// 2^32.
+TEST(Random, DropoutOfAnyRun) {
+  PhiloxKey key = philoxKey(3, 9);
+  uint32_t threshold = philoxDropThreshold(0.3);
+  Floats x = randomFloats(1000, 1), out(1000);
+  for (CpuIsa isa : kAllIsas)
+    if (const Loops *loops = loopsFor(isa))
+      for (int64_t begin : {int64_t(0), int64_t(5), (int64_t(1) << 34) - 70})
+        for (int64_t count : {0, 1, 3, 4, 16, 63, 64, 65, 131, 1000})
+          for (uint64_t row : {uint64_t(0), (uint64_t(7) << 33) + 5}) {
+            loops->dropout(key.low, key.high, row, begin, begin + count,
+                           threshold, 1.25f, x.data(), out.data());
+            for (int64_t i = 0; i < count; ++i) {
+              uint32_t number =
+                  philoxNumber(key, row, static_cast<uint64_t>(begin + i));
+              ASSERT_EQ(out[i],
+                        philoxKeeps(number, threshold) ? x[i] * 1.25f : 0.0f)
+                  << begin << " + " << i << " of " << count;
+            }
+          }
 }
 
 TEST(Random, DropoutOfAllAndNothing) {

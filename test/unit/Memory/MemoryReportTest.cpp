@@ -75,6 +75,7 @@ TEST_F(MemoryReportTest, NamesThePeakAndTheLargest) {
   EXPECT_EQ(report.largest[0].scope, "h.0");
   EXPECT_EQ(report.largest[0].location, "net.mlir:7");
   EXPECT_EQ(report.largest[0].writer, "weft_cpu_copy");
+  EXPECT_EQ(report.largest[0].writerName, "copy 256 f32");
   ASSERT_EQ(report.programs.size(), 2u);
   EXPECT_EQ(report.programs[1].name, "eval");
   EXPECT_EQ(report.programs[1].transientBytes, 128);
@@ -84,7 +85,7 @@ TEST_F(MemoryReportTest, RendersTextAndJson) {
   std::string text = report.toText();
   EXPECT_NE(text.find("total peak"), std::string::npos);
   EXPECT_NE(text.find("9.56 KiB"), std::string::npos) << text;
-  EXPECT_NE(text.find("peak at weft_cpu_accumulate in micro, h.1 (net.mlir:9)"),
+  EXPECT_NE(text.find("peak at accumulate 128 f32 in micro, h.1 (net.mlir:9)"),
             std::string::npos)
       << text;
   llvm::json::Object json = report.toJson();

@@ -61,9 +61,11 @@ TEST_F(CheckpointToolsTest, list) {
   ASSERT_TRUE(steps.ok()) << steps.error().where();
   EXPECT_EQ(std::count(steps->begin(), steps->end(), '\n'), 2);
   EXPECT_EQ(steps->find("step_00000002  4 tensors  "), 0u) << *steps;
+  EXPECT_NE(steps->find("  model toy-bigram\n"), std::string::npos) << *steps;
   auto one = listCheckpoint(path("a/step_00000004"));
   ASSERT_TRUE(one.ok());
-  EXPECT_EQ(*one, "step 4  seed 0  rows read 16  ranks 1  model bigram-128\n"
+  EXPECT_EQ(*one, "step 4  seed 0  rows read 16  ranks 1  model toy-bigram "
+                  "bigram-128\n"
                   "param  F32  [128, 128]  table\n"
                   "optimizer  F32  [128, 128]  table.exp_avg\n"
                   "optimizer  F32  [128, 128]  table.exp_avg_sq\n"
@@ -224,6 +226,25 @@ TEST_F(CheckpointToolsTest, exportWritesWeightsUnderTheirNames) {
                 ": expects a folder without weights, but the file exists");
   // The exported weights are initial weights of the same program.
   EXPECT_EQ(train({"--steps", "1", "--init-from", "out"}).status, 0);
+}
+
+TEST_F(CheckpointToolsTest, exportWritesOverNothing) {
+  std::filesystem::create_directory(path("mine"));
+  write("mine/config.json", "{}");
+  Status other = exportCheckpoint(path("a"), path("mine"), TensorType::F32);
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.error().where(),
+            path("mine/config.json") +
+                ": expects a folder without another configuration, but the "
+                "file exists");
+  EXPECT_EQ(list("mine"), Args{"config.json"});
+  // The same one is that of the model's folder.
+  write("mine/config.json", "{\"model_type\": \"toy\"}\n");
+  EXPECT_TRUE(exportCheckpoint(path("a"), path("mine"), TensorType::F32).ok());
+  Status inside =
+      exportCheckpoint(path("a"), path("a/step_00000004"), TensorType::F32);
+  ASSERT_FALSE(inside.ok());
+  EXPECT_EQ(inside.error().code(), ExitCode::Usage);
 }
 
 TEST_F(CheckpointToolsTest, exportRoundsToHalfPrecision) {

@@ -59,9 +59,9 @@ const int64_t rowDims[] = {B, T}, pair[] = {2};
 const int64_t microBuffers[] = {0, 64, 128, 132, 192, 256};
 const int64_t applyBuffers[] = {320, 384};
 const WeftCommand commands[] = {{"micro", "", nullptr, probeMicro, microBuffers,
-                                 nullptr, nullptr, 6, 0, 0, 0, 0, 1},
+                                 nullptr, nullptr, 6, 0, 0, 0, 1},
                                 {"apply", "", nullptr, probeApply, applyBuffers,
-                                 nullptr, nullptr, 2, 0, 0, 0, 0, 1}};
+                                 nullptr, nullptr, 2, 0, 0, 0, 1}};
 const WeftPort microPorts[] = {{"tokens", WEFT_I32, 2, rowDims, 0, B * T * 4},
                                {"targets", WEFT_I32, 2, rowDims, 64, B * T * 4},
                                {"loss_seed", WEFT_F32, 0, nullptr, 128, 4},
@@ -77,17 +77,17 @@ const WeftPort applyPorts[] = {{"lr", WEFT_F64, 0, nullptr, 320, 8},
                                {"max_norm", WEFT_F64, 0, nullptr, 368, 8}};
 const WeftPort badPort[] = {{"found_inf", WEFT_I1, 0, nullptr, 384, 1}};
 const WeftProgram programs[] = {
-    {"init", nullptr, nullptr, nullptr, 0, 0, 0, 0},
-    {"micro", &commands[0], microPorts, lossPort, 1, 5, 1, 0},
-    {"apply", &commands[1], applyPorts, badPort, 1, 7, 1, 0}};
+    {"init", nullptr, nullptr, nullptr, 0, 0, 0},
+    {"micro", &commands[0], microPorts, lossPort, 1, 5, 1},
+    {"apply", &commands[1], applyPorts, badPort, 1, 7, 1}};
 const char metadata[] = R"({
   "format": 1, "weft": "0.1.0", "name": "probe", "family": "mlir",
   "fingerprint": "probe", "target": "cpu", "vocab": 100, "seq": 3, "batch": 2,
   "accumulation": true, "clip_norm": 2, "optimizers": ["adamw", "sgd"],
   "tokenizer_files": ["tokenizer.json"]})";
-const WeftExecutable probe = {WEFT_ABI_VERSION,   3,       0,   0,
-                              programs,           nullptr, 448, metadata,
-                              sizeof metadata - 1};
+const WeftExecutable probe = {
+    WEFT_ABI_VERSION, 3,   0,        programs,
+    nullptr,          448, metadata, sizeof metadata - 1};
 
 class PortsTest : public ToyTest {
 protected:

@@ -128,8 +128,31 @@ TEST_F(ResumeTest, checkpointOfAnotherModel) {
     return twenty({"--save-dir", "a", "--resume", "must"});
   };
   expectError(with([](Manifest &m) { m.fingerprint = "other"; }), 5,
-              step + ": expects a checkpoint of model bigram-128, but got one "
-                     "of other\n");
+              step +
+                  ": expects a checkpoint of model 'toy-bigram', but got one "
+                  "of 'toy-bigram': its parameters have the same names and "
+                  "shapes, but another computation or configuration "
+                  "(fingerprint other, not bigram-128)\n");
+  auto another = [](auto change) {
+    return [change](Manifest &m) {
+      m.fingerprint = "other";
+      change(m);
+    };
+  };
+  const std::string names = step + ": expects a checkpoint of model "
+                                   "'toy-bigram', but got one of "
+                                   "'toy-bigram': ";
+  expectError(with(another([](Manifest &m) { m.tensors[0].name = "wte"; })), 5,
+              names + "it has no tensor 'table'\n");
+  expectError(with(another([](Manifest &m) { m.tensors[0].shape = {16384}; })),
+              5,
+              names + "its tensor 'table' has shape [16384], not [128, 128]\n");
+  expectError(with(another([](Manifest &m) {
+                m.tensors.push_back(m.tensors[0]);
+                m.tensors.back().name = "wpe";
+              })),
+              5,
+              names + "it has the tensor 'wpe', which the program has not\n");
   expectError(with([](Manifest &m) { m.tensors[1].name = "table.m"; }), 5,
               step + ": expects tensor 'table.exp_avg', but the checkpoint has "
                      "none\n");
@@ -170,8 +193,11 @@ TEST_F(ResumeTest, samplesTakeTheWeightsAlone) {
   expectError(sample([](Manifest &m) { m.tensors[0].name = "other"; }, "a"), 5,
               step + ": expects tensor 'table', but the checkpoint has none\n");
   expectError(sample([](Manifest &m) { m.fingerprint = "other"; }, "a"), 5,
-              step + ": expects a checkpoint of model bigram-128, but got one "
-                     "of other\n");
+              step +
+                  ": expects a checkpoint of model 'toy-bigram', but got one "
+                  "of 'toy-bigram': its parameters have the same names and "
+                  "shapes, but another computation or configuration "
+                  "(fingerprint other, not bigram-128)\n");
 }
 
 TEST_F(ResumeTest, checkpointOfAnotherOptimizer) {
@@ -209,7 +235,7 @@ TEST_F(ResumeTest, damageIsFoundBeforeUse) {
   expectError(must, 5, rank + ": expects digest ");
   write(rank, whole.substr(0, whole.size() - 1));
   expectError(twenty({"--resume", "a"}), 5,
-              rank + ": expects " + std::to_string(whole.size()) + " bytes, ");
+              rank + ": expects " + exactBytes(int64_t(whole.size())) + ", ");
   std::filesystem::remove(path(rank));
   EXPECT_EQ(twenty({"--resume", "a"}).status, 5);
   write(rank, whole);

@@ -44,7 +44,6 @@ struct ScaledProgram {
             0,
             1,
             0,
-            0,
             0};
     apply = {"weft_cpu_scaler_update",
              "",
@@ -57,12 +56,11 @@ struct ScaledProgram {
              4,
              3,
              0,
-             0,
              0};
     bool scales = policy != ScalePolicy::None;
     bool dynamic = policy > ScalePolicy::Fixed;
-    programs[0] = {"init", &init, nullptr, nullptr, scales, 0, 0, 0};
-    programs[1] = {"apply", &apply, nullptr, nullptr, dynamic, 0, 0, 0};
+    programs[0] = {"init", &init, nullptr, nullptr, scales, 0, 0};
+    programs[1] = {"apply", &apply, nullptr, nullptr, dynamic, 0, 0};
     tensors[0] = {"w", "", "", WEFT_PARAM, WEFT_F32, 0, 1, nullptr, kWeight, 4};
     tensors[1] = {"loss_scale", "",     "", WEFT_SCALER, WEFT_F32, 0, 0,
                   nullptr,      kScale, 4};
@@ -71,7 +69,6 @@ struct ScaledProgram {
     executable = {WEFT_ABI_VERSION,
                   2,
                   1 + scales + dynamic,
-                  0,
                   programs,
                   tensors,
                   kEnd,

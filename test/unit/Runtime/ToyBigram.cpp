@@ -136,11 +136,11 @@ const WeftPort logitOutputs[] = {
     {"logits", WEFT_F32, 2, logitDims, kLogits, V * 4}};
 
 const WeftProgram programs[] = {
-    {"init", &commands[0], seedPort, nullptr, 1, 1, 0, 0},
-    {"micro", &commands[1], microPorts, lossPort, 1, 4, 1, 0},
-    {"apply", &commands[2], applyPorts, applyOutputs, 1, 6, 2, 0},
-    {"eval", &commands[3], microPorts, lossPort, 1, 2, 1, 0},
-    {"logits", &commands[4], logitInputs, logitOutputs, 1, 2, 1, 0}};
+    {"init", &commands[0], seedPort, nullptr, 1, 1, 0},
+    {"micro", &commands[1], microPorts, lossPort, 1, 4, 1},
+    {"apply", &commands[2], applyPorts, applyOutputs, 1, 6, 2},
+    {"eval", &commands[3], microPorts, lossPort, 1, 2, 1},
+    {"logits", &commands[4], logitInputs, logitOutputs, 1, 2, 1}};
 
 const WeftTensor tensors[] = {
     {"table", "", "bigram.table", WEFT_PARAM, WEFT_F32, 2, 1, tableDims, kTable,
@@ -161,9 +161,9 @@ const char metadata[] = R"({
   "options": {"precision": "f32"},
   "config": "{\"model_type\": \"toy\"}\n"})";
 
-const WeftExecutable executable = {WEFT_ABI_VERSION,   5,       5,    0,
-                                   programs,           tensors, kEnd, metadata,
-                                   sizeof metadata - 1};
+const WeftExecutable executable = {
+    WEFT_ABI_VERSION, 5,    5,        programs,
+    tensors,          kEnd, metadata, sizeof metadata - 1};
 
 } // namespace
 

@@ -75,8 +75,8 @@ const WeftPort applyPorts[] = {
 const WeftPort badPort[] = {{"found_inf", WEFT_I1, 0, nullptr, kBad, 1}};
 
 const WeftProgram programs[] = {
-    {"micro", &commands[0], microPorts, lossPort, 1, 4, 1, 0},
-    {"apply", &commands[1], applyPorts, badPort, 1, 3, 1, 0}};
+    {"micro", &commands[0], microPorts, lossPort, 1, 4, 1},
+    {"apply", &commands[1], applyPorts, badPort, 1, 3, 1}};
 
 const WeftTensor tensors[] = {
     {"w", "", "", WEFT_PARAM, WEFT_F32, 1, 1, wDims, kW, D * 4},
@@ -97,9 +97,9 @@ const char metadata[] = R"({
   "initial_weights": {"files": [{"path": "toy-linear.safetensors",
                                  "digest": "f0fd87de711233fb0ad2138220e39cf6"}]}})";
 
-const WeftExecutable executable = {WEFT_ABI_VERSION,   2,       6,    0,
-                                   programs,           tensors, kEnd, metadata,
-                                   sizeof metadata - 1};
+const WeftExecutable executable = {
+    WEFT_ABI_VERSION, 2,    6,        programs,
+    tensors,          kEnd, metadata, sizeof metadata - 1};
 
 } // namespace
 

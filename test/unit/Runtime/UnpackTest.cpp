@@ -38,9 +38,9 @@ const int64_t kRecords[] = {
     // tensor w
     W, None, X, WEFT_PARAM, WEFT_F16, 1, 1, 5, 192, 6};
 
-const WeftTables kTables = {
-    WEFT_ABI_VERSION, 1,        1,          0,   kRecords, kTexts, kInts,
-    kFloats,          kKernels, kLibraries, 256, "{}",     2};
+const WeftTables kTables = {WEFT_ABI_VERSION, 1,     1,       kRecords,
+                            kTexts,           kInts, kFloats, kKernels,
+                            kLibraries,       256,   "{}",    2};
 
 TEST(Unpack, Commands) {
   UnpackedTables tables(kTables);

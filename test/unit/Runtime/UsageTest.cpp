@@ -135,3 +135,60 @@ TEST_F(UsageTest, outputsThatCannotBeWritten) {
   expectError(train({"--steps", "1", "--dump-grads", "/proc/g"}), 8,
               "/proc/g: cannot create: ");
 }
+
+TEST_F(UsageTest, outputsThatAreInputs) {
+  std::filesystem::create_symlink(path("text.txt"), path("link"));
+  write("val.txt", read("text.txt"));
+  std::filesystem::copy_file(TOY_BIGRAM, path("program"));
+  const std::string before = read("text.txt");
+  for (const char *flag : {"--metrics", "--trace", "--dump-grads"}) {
+    for (const char *file : {"text.txt", "./text.txt", "link"})
+      expectError(train({"--steps", "1", flag, file}), 2,
+                  std::string(file) + ": " + flag +
+                      " expects a file of its own, but got that of --data, "
+                      "'text.txt'\n");
+    expectError(
+        train({"--steps", "1", "--val-data", "val.txt", flag, "val.txt"}), 2,
+        "val.txt: ");
+    // A copy: a program that is wrong here must not spoil the one of all tests.
+    expectError(finish(start(path("program"), {"--data", "text.txt", "--steps",
+                                               "1", flag, "program"})),
+                2, std::string("program: ") + flag);
+  }
+  expectError(train({"--steps", "1", "--metrics", "m", "--trace", "./m"}), 2,
+              "./m: --trace expects a file of its own, but got that of "
+              "--metrics, 'm'\n");
+  EXPECT_FALSE(exists("m"));
+  EXPECT_EQ(read("text.txt"), before);
+  EXPECT_EQ(
+      train({"--steps", "1", "--metrics", "/dev/null", "--trace", "/dev/null"})
+          .status,
+      0);
+}
+
+TEST_F(UsageTest, outputsInsideACheckpoint) {
+  ASSERT_EQ(train({"--steps", "1", "--save-dir", "ck"}).status, 0);
+  const std::string file = "ck/step_00000001/rank_00000.safetensors";
+  const std::string before = read(file);
+  expectError(train({"--steps", "2", "--metrics", file}), 2,
+              file + ": --metrics expects a file outside of checkpoints\n");
+  EXPECT_EQ(read(file), before);
+}
+
+TEST_F(UsageTest, countsNearTheLimit) {
+  for (const char *flag : {"--steps", "--accum", "--stop-after", "--warmup",
+                           "--lr-decay-steps", "--save-every", "--keep",
+                           "--log-every", "--eval-every", "--eval-steps"})
+    for (const char *value :
+         {"9223372036854775807", "9223372036854775808", "1000000000000001"})
+      expectError(bigram({flag, value}), 2,
+                  std::string("flag '") + flag + "' expects an integer ");
+  expectError(train({"--steps", "1000000000000000", "--accum", "1000000"}), 2,
+              "--steps expects at most 2^62 rows of data with "
+              "--accum=1000000 and batch 4, but got 1000000000000000 steps\n");
+}
+
+TEST_F(UsageTest, namesDoNotReachTheTerminalRaw) {
+  ToolResult result = bigram({"--steps", "1", "--data", "\x1b[31mred\n"});
+  expectError(result, 3, "\\x1B[31mred\\x0A: ");
+}

@@ -1,0 +1,55 @@
+//===- CommandNames.h - What people call kernels and commands ---*- C++ -*-===//
+//
+// The one place that makes readable names: "add+gelu 8x128x512 f32" is the ops
+// of a kernel in their order, the sizes it runs over and its element type. The
+// symbol in the IR stays a hash of the content, which tables show behind it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_ANALYSIS_COMMANDNAMES_H
+#define WEFT_ANALYSIS_COMMANDNAMES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/SymbolTable.h"
+
+#include <string>
+
+namespace weft {
+
+class KernelOp;
+namespace plan {
+class CommandOpInterface;
+} // namespace plan
+
+/// "sum+mul+sub+rsqrt+(3 more) 8x128x64 bf16->f32": each op once, in the order
+/// of the body, without those that only rename or repeat values; the sizes of
+/// its largest value; the types of its largest input and its first result.
+std::string getKernelName(KernelOp kernel);
+
+/// Arithmetic of a kernel: one operation per element of the widest value of
+/// each op, a transcendental function counted as one.
+double getKernelFlops(KernelOp kernel);
+
+/// Names and work of the commands of one module.
+class CommandNames {
+public:
+  explicit CommandNames(mlir::ModuleOp module) : symbols(module) {}
+
+  /// The kernel's name; of a routine its own without the prefix, the sizes of
+  /// the largest buffer it writes (reads, if it writes no more than a row) and
+  /// the types: "gemm 8x128x512 by 256 f32", "cross_entropy 32x10 f32".
+  std::string getName(plan::CommandOpInterface command);
+  /// The name, and the symbol of a generated kernel behind it.
+  std::string getNameAndSymbol(plan::CommandOpInterface command);
+  /// Floating-point operations; 0 if nobody counts them.
+  double getFlops(plan::CommandOpInterface command);
+
+private:
+  KernelOp getKernel(plan::CommandOpInterface command);
+
+  mlir::SymbolTable symbols;
+};
+
+} // namespace weft
+
+#endif // WEFT_ANALYSIS_COMMANDNAMES_H

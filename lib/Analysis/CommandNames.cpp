@@ -1,0 +1,186 @@
+//===- CommandNames.cpp - What people call kernels and commands -----------===//
+
+#include "weft/Analysis/CommandNames.h"
+
+#include "weft/Plan/Plan.h"
+#include "weft/Weft/Weft.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace weft {
+
+/// More ops than this are counted, not named.
+static constexpr size_t kMostOps = 4;
+
+/// "8x128 f32", or the type alone for a scalar. `types` may differ.
+static std::string getSuffix(ArrayRef<int64_t> shape, StringRef inner,
+                             Type from, Type to) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << ' ';
+  llvm::interleave(shape, os, "x");
+  os << inner << (shape.empty() ? "" : " ") << from;
+  if (from != to)
+    os << "->" << to;
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+/// Ops that a kernel computes, rather than names of values or constants.
+static bool isNamed(Operation &op) {
+  return !isa<weft::ConstantOp, ReshapeOp, BroadcastOp, FenceOp, SliceOp,
+              TransposeOp, CastOp, YieldOp>(op);
+}
+
+/// "sum" says more than "reduce".
+static std::string getOpName(Operation &op) {
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return stringifyReduceKind(reduce.getKind()).str();
+  return op.getName().stripDialect().str();
+}
+
+static RankedTensorType getTensorType(Value value) {
+  return dyn_cast<RankedTensorType>(value.getType());
+}
+
+/// The type with the most elements; the first of equals, null of none.
+template <typename Range> static RankedTensorType getLargest(Range values) {
+  RankedTensorType largest;
+  for (Value value : values)
+    if (RankedTensorType type = getTensorType(value))
+      if (!largest || type.getNumElements() > largest.getNumElements())
+        largest = type;
+  return largest;
+}
+
+/// The largest value that an op reads or makes.
+static RankedTensorType getWidest(Operation &op) {
+  RankedTensorType result = getLargest(op.getResults());
+  RankedTensorType operand = getLargest(op.getOperands());
+  if (!result ||
+      (operand && operand.getNumElements() > result.getNumElements()))
+    return operand;
+  return result;
+}
+
+static std::string joinOps(Block &body) {
+  SmallVector<std::string> names;
+  for (Operation &op : body.without_terminator())
+    if (isNamed(op))
+      if (std::string name = getOpName(op); !llvm::is_contained(names, name))
+        names.push_back(name);
+  if (names.empty())
+    return llvm::any_of(body.getOps<CastOp>(),
+                        [](CastOp op) {
+                          return getElementTypeOrSelf(op.getOperand()) !=
+                                 getElementTypeOrSelf(op.getResult());
+                        })
+               ? "cast"
+               : "copy";
+  std::string text = llvm::join(ArrayRef(names).take_front(kMostOps), "+");
+  if (names.size() > kMostOps)
+    text += "+(" + std::to_string(names.size() - kMostOps) + " more)";
+  return text;
+}
+
+std::string getKernelName(KernelOp kernel) {
+  Block &body = kernel.getBody().front();
+  RankedTensorType widest = getLargest(body.getArguments());
+  for (Operation &op : body.without_terminator()) {
+    RankedTensorType type = getWidest(op);
+    if (!widest || (type && type.getNumElements() > widest.getNumElements()))
+      widest = type;
+  }
+  RankedTensorType to = getLargest(body.getTerminator()->getOperands());
+  RankedTensorType from = getLargest(body.getArguments());
+  if (!to)
+    return joinOps(body);
+  if (!from)
+    from = to;
+  return joinOps(body) + getSuffix(widest.getShape(), "", from.getElementType(),
+                                   to.getElementType());
+}
+
+double getKernelFlops(KernelOp kernel) {
+  double flops = 0;
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    if (isNamed(op) && !isa<CompareOp, SelectOp>(op))
+      if (RankedTensorType type = getWidest(op))
+        flops += static_cast<double>(type.getNumElements());
+  return flops;
+}
+
+//===----------------------------------------------------------------------===//
+// Commands
+//===----------------------------------------------------------------------===//
+
+KernelOp CommandNames::getKernel(plan::CommandOpInterface command) {
+  return command.isKernel() ? symbols.lookup<KernelOp>(command.getRoutine())
+                            : KernelOp();
+}
+
+/// The largest buffer that the command writes (or reads), scalars last.
+static MemRefType getLargestBuffer(plan::CommandOpInterface command,
+                                   bool written) {
+  MemRefType largest;
+  for (auto [index, buffer] : llvm::enumerate(command.getCommandBuffers())) {
+    if ((command.getAccess(index) == plan::Access::Read) == written)
+      continue;
+    auto type = cast<MemRefType>(buffer.getType());
+    if (!largest || type.getNumElements() > largest.getNumElements())
+      largest = type;
+  }
+  return largest;
+}
+
+/// Of a product: the dimension that its work tells of and its result does not.
+static std::string getInnerSize(plan::CommandOpInterface command,
+                                MemRefType result) {
+  auto flops = command->getAttrOfType<FloatAttr>("flops");
+  if (command.getRoutine() != "weft_cpu_gemm" || !flops ||
+      result.getNumElements() == 0)
+    return "";
+  double inner = flops.getValueAsDouble() / 2 /
+                 static_cast<double>(result.getNumElements());
+  return " by " + std::to_string(static_cast<int64_t>(inner));
+}
+
+std::string CommandNames::getName(plan::CommandOpInterface command) {
+  if (KernelOp kernel = getKernel(command))
+    return getKernelName(kernel);
+  StringRef name = command.getRoutine();
+  name.consume_front("weft_cpu_");
+  MemRefType written = getLargestBuffer(command, /*written=*/true);
+  MemRefType read = getLargestBuffer(command, /*written=*/false);
+  // A loss or a norm writes a number per row, or one: what it reads tells more.
+  bool isSmall = read && (!written || (written.getRank() <= 1 &&
+                                       read.getRank() > written.getRank()));
+  MemRefType shape = isSmall ? read : written;
+  if (!shape)
+    return name.str();
+  Type to = (written ? written : read).getElementType();
+  Type from = read && isa<FloatType>(read.getElementType())
+                  ? read.getElementType()
+                  : to;
+  return name.str() +
+         getSuffix(shape.getShape(), getInnerSize(command, shape), from, to);
+}
+
+std::string CommandNames::getNameAndSymbol(plan::CommandOpInterface command) {
+  std::string name = getName(command);
+  return command.isKernel() ? name + " @" + command.getRoutine().str() : name;
+}
+
+double CommandNames::getFlops(plan::CommandOpInterface command) {
+  if (KernelOp kernel = getKernel(command))
+    return getKernelFlops(kernel);
+  auto flops = command->getAttrOfType<FloatAttr>("flops");
+  return flops ? flops.getValueAsDouble() : 0;
+}
+
+} // namespace weft

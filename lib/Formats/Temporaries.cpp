@@ -1,0 +1,236 @@
+//===- Temporaries.cpp - Making, locking and removing temporaries ---------===//
+
+#include "weft/Formats/Temporaries.h"
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace fs = std::filesystem;
+
+namespace weft {
+
+//===----------------------------------------------------------------------===//
+// What a signal removes
+//===----------------------------------------------------------------------===//
+
+// A signal handler gets no context: paths stand in a table of fixed size.
+// Whoever takes a path out of its slot owns it. A process that holds more
+// temporaries than this leaves the rest to the next one.
+static constexpr int numSlots = 64;
+static std::atomic<char *> slots[numSlots];
+static std::atomic<pid_t> helperGroup{0};
+
+static int enroll(const std::string &path) {
+  char *copy = ::strdup(path.c_str());
+  for (int i = 0; copy && i < numSlots; ++i) {
+    char *empty = nullptr;
+    if (slots[i].compare_exchange_strong(empty, copy))
+      return i;
+  }
+  std::free(copy);
+  return -1;
+}
+
+static void strike(int slot) {
+  if (slot >= 0)
+    std::free(slots[slot].exchange(nullptr));
+}
+
+/// Removes a folder of files. opendir would allocate, which a signal handler
+/// must not.
+static void removeFlatFolder(const char *path) {
+  int fd = ::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0)
+    return;
+  alignas(dirent64) char entries[4096];
+  long bytes;
+  while ((bytes = ::syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0)
+    for (long at = 0; at < bytes;) {
+      auto *entry = reinterpret_cast<dirent64 *>(entries + at);
+      ::unlinkat(fd, entry->d_name, 0); // not "." and ".."
+      at += entry->d_reclen;
+    }
+  ::close(fd);
+  ::rmdir(path);
+}
+
+void removeTemporaries() {
+  if (pid_t group = helperGroup.exchange(0)) {
+    ::kill(-group, SIGKILL);
+    while (::waitpid(-group, nullptr, 0) > 0 || errno == EINTR)
+      ;
+  }
+  for (std::atomic<char *> &slot : slots)
+    if (char *path = slot.exchange(nullptr))
+      if (::unlink(path) != 0 && errno == EISDIR)
+        removeFlatFolder(path);
+}
+
+void setHelperGroup(pid_t group) { helperGroup = group; }
+
+static void onSignal(int number) {
+  removeTemporaries();
+  ::_exit(128 + number);
+}
+
+void removeTemporariesOnSignals() {
+  for (int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action = {}, before = {};
+    action.sa_handler = onSignal;
+    sigfillset(&action.sa_mask);
+    if (::sigaction(number, nullptr, &before) == 0 &&
+        before.sa_handler != SIG_IGN)
+      ::sigaction(number, &action, nullptr);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Temporary
+//===----------------------------------------------------------------------===//
+
+static bool isNumber(const std::string &text) {
+  return !text.empty() &&
+         text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// The stem of "STEM-PID-N"; empty for other names.
+static std::string stemOf(const std::string &name) {
+  size_t last = name.rfind('-');
+  size_t first =
+      last == 0 || last == name.npos ? name.npos : name.rfind('-', last - 1);
+  if (first == name.npos || !isNumber(name.substr(last + 1)) ||
+      !isNumber(name.substr(first + 1, last - first - 1)))
+    return "";
+  return name.substr(0, first);
+}
+
+/// Removes one left-over of ours: nobody holds its lock.
+static void removeIfStale(const std::string &path) {
+  int fd = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0)
+    return;
+  struct stat info;
+  std::error_code ignored;
+  if (::fstat(fd, &info) == 0 && info.st_uid == ::geteuid() &&
+      (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode)) &&
+      ::flock(fd, LOCK_EX | LOCK_NB) == 0)
+    fs::remove_all(path, ignored);
+  ::close(fd);
+}
+
+/// Removes the left-overs in a folder whose stem `matches`.
+template <typename Matches>
+static void removeStaleIn(const fs::path &folder, Matches matches) {
+  std::error_code error;
+  for (fs::directory_iterator it(folder.empty() ? "." : folder, error), end;
+       !error && it != end; it.increment(error)) {
+    std::string stem = stemOf(it->path().filename().string());
+    if (!stem.empty() && matches(stem))
+      removeIfStale(it->path().string());
+  }
+}
+
+void removeStaleTemporaries(const std::string &folder) {
+  removeStaleIn(folder, [](const std::string &stem) {
+    return fs::path(stem).extension() == ".tmp";
+  });
+}
+
+static void removeStale(const fs::path &prefix) {
+  removeStaleIn(prefix.parent_path(), [&](const std::string &stem) {
+    return stem == prefix.filename();
+  });
+}
+
+/// Whether the path surely leads no longer to the descriptor: what cannot be
+/// asked (no permission, an I/O error) is no reason to begin again, which would
+/// never end where it stays so.
+static bool isGone(int fd, const std::string &path) {
+  struct stat here, open;
+  if (::lstat(path.c_str(), &here) != 0)
+    return errno == ENOENT;
+  return ::fstat(fd, &open) == 0 &&
+         (here.st_dev != open.st_dev || here.st_ino != open.st_ino);
+}
+
+static int openNew(const std::string &path, bool isFolder) {
+  if (isFolder &&
+      withoutInterrupts([&] { return ::mkdir(path.c_str(), 0700); }) != 0)
+    return -1;
+  const int flags =
+      isFolder ? O_RDONLY | O_DIRECTORY : O_WRONLY | O_CREAT | O_EXCL;
+  return withoutInterrupts(
+      [&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0666); });
+}
+
+Expected<Temporary> Temporary::make(const std::string &prefix, bool isFolder) {
+  static std::atomic<int> counter{0};
+  removeStale(prefix);
+  for (;;) {
+    std::string path = prefix + "-" + std::to_string(::getpid()) + "-" +
+                       std::to_string(counter++);
+    // Enrolled first: a signal may come as soon as it is there.
+    int slot = enroll(path);
+    int fd = openNew(path, isFolder), number = errno;
+    // One that cleans up may be quicker than the lock. Without locks (some
+    // network file systems) left-overs stay.
+    if (fd >= 0 &&
+        (withoutInterrupts([&] { return ::flock(fd, LOCK_EX); }) != 0 ||
+         !isGone(fd, path))) {
+      Temporary made;
+      made.name = path;
+      made.fd = fd;
+      made.slot = slot;
+      return made;
+    }
+    strike(slot);
+    if (fd >= 0)
+      ::close(fd);
+    // EEXIST: taken by a process of that number in another container.
+    else if (number != EEXIST)
+      return storageError("cannot create: " + errnoText(number)).at(path);
+  }
+}
+
+Expected<Temporary> Temporary::file(const std::string &prefix) {
+  return make(prefix, /*isFolder=*/false);
+}
+
+Expected<Temporary> Temporary::folder(const std::string &prefix) {
+  return make(prefix, /*isFolder=*/true);
+}
+
+Temporary &Temporary::operator=(Temporary &&other) noexcept {
+  std::swap(name, other.name);
+  std::swap(fd, other.fd);
+  std::swap(slot, other.slot);
+  return *this;
+}
+
+Temporary::~Temporary() {
+  if (fd < 0)
+    return;
+  std::error_code ignored;
+  fs::remove_all(name, ignored);
+  release();
+}
+
+void Temporary::release() {
+  strike(slot);
+  if (fd >= 0)
+    ::close(fd);
+  fd = slot = -1;
+}
+
+} // namespace weft

@@ -1,0 +1,43 @@
+//===- ModelFiles.cpp - The files behind a model --------------------------===//
+
+#include "weft/Frontend/Frontend.h"
+
+#include "weft/Formats/Safetensors.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+std::vector<std::string> weft::tokenizerFilesIn(StringRef folder) {
+  std::vector<std::string> found;
+  for (StringRef name :
+       {"merges.txt", "tokenizer.json", "tokenizer.model", "vocab.json"}) {
+    SmallString<128> path(folder);
+    sys::path::append(path, name);
+    if (sys::fs::exists(path))
+      found.push_back(name.str());
+  }
+  return found;
+}
+
+std::vector<std::string> weft::modelFiles(const std::string &model) {
+  SmallString<128> text(model);
+  if (sys::fs::is_directory(model))
+    sys::path::append(text, "config.json");
+  std::vector<std::string> files = {text.str().str()};
+  if (sys::path::extension(text) != ".json")
+    return files;
+  StringRef folder = sys::path::parent_path(text);
+  const std::string place = folder.empty() ? "." : folder.str();
+  if (SafetensorsModel::existsIn(place))
+    for (const std::string &file : SafetensorsModel::filesOf(place))
+      files.push_back(file);
+  for (const std::string &name : tokenizerFilesIn(folder)) {
+    SmallString<128> path(folder);
+    sys::path::append(path, name);
+    files.push_back(path.str().str());
+  }
+  return files;
+}

@@ -1,0 +1,104 @@
+//===- FileKindTest.cpp - Files that people hand over by mistake ----------===//
+
+#include "TestSupport.h"
+
+#include "weft/Formats/FileKind.h"
+#include "weft/Formats/Safetensors.h"
+#include "weft/Formats/TokenFile.h"
+
+#include <sys/stat.h>
+
+using namespace weft;
+
+namespace {
+
+const uint8_t *bytesOf(const std::string &text) {
+  return reinterpret_cast<const uint8_t *>(text.data());
+}
+
+std::string kindOf(const std::string &text) {
+  return guessFileKind(bytesOf(text), int64_t(text.size())).name;
+}
+
+const std::string kTorch = std::string("PK\3\4\0\0\0\0", 8) +
+                           "archive/data.pkl" + std::string(100, '\0');
+const std::string kPickle = std::string("\x80\2}q\0", 5);
+const std::string kHeader = std::string("\2\0\0\0\0\0\0\0{}", 10);
+
+TEST(FileKind, FirstBytesTell) {
+  EXPECT_EQ(kindOf(kTorch), "a PyTorch file (zip)");
+  EXPECT_EQ(kindOf("PK\3\4 docs"), "a zip archive");
+  EXPECT_EQ(kindOf(kPickle), "a Python pickle, as old PyTorch files are");
+  EXPECT_EQ(kindOf(std::string("GGUF\3\0", 6)), "a GGUF file (llama.cpp)");
+  EXPECT_EQ(kindOf("\x93NUMPY\1"), "a NumPy array");
+  EXPECT_EQ(kindOf("\x89HDF\r\n"), "an HDF5 file");
+  EXPECT_EQ(kindOf("PAR1"), "a Parquet file");
+  EXPECT_EQ(kindOf("\x1f\x8b\x08"), "a gzip archive");
+  EXPECT_EQ(kindOf("\x28\xb5\x2f\xfd"), "a zstd archive");
+  EXPECT_EQ(kindOf("\x7f"
+                   "ELF"),
+            "a program");
+  EXPECT_EQ(kindOf("version https://git-lfs.github.com/spec/v1\n"),
+            "a Git LFS pointer, not the file itself");
+  EXPECT_EQ(kindOf("<!DOCTYPE html>"), "an HTML page");
+  EXPECT_EQ(kindOf(kHeader), "a safetensors file");
+}
+
+TEST(FileKind, TextIsWhatReadsAsText) {
+  EXPECT_EQ(kindOf("First Citizen:\n\tBefore\r\n"), "text");
+  EXPECT_EQ(kindOf("caf\xc3\xa9"), "text");
+  // The head ends inside a letter: more follows.
+  EXPECT_EQ(kindOf(std::string(4095, 'a') + "\xc3\xa9"), "text");
+  EXPECT_EQ(kindOf("caf\xc3"), "");
+  EXPECT_EQ(kindOf(std::string("a\0b", 3)), "");
+  EXPECT_EQ(kindOf(""), "");
+}
+
+TEST(FileKind, WeightsSayWhatTheyAre) {
+  auto errorFor = [](const std::string &text) {
+    return errorOf(
+        SafetensorsFile::parse(bytesOf(text), int64_t(text.size()), "m"));
+  };
+  const std::string hint =
+      "|save it as safetensors: safetensors.torch.save_file(torch.load(FILE, "
+      "weights_only=True), 'model.safetensors')";
+  EXPECT_EQ(errorFor(kTorch),
+            "3|m: expects a safetensors file, but got a PyTorch file (zip)" +
+                hint);
+  EXPECT_EQ(errorFor("version https://git-lfs.github.com/spec/v1\n"),
+            "3|m: expects a safetensors file, but got a Git LFS pointer, not "
+            "the file itself|`git lfs pull` fetches it");
+  EXPECT_EQ(errorFor("To be, or not to be\n"),
+            "3|m: expects a safetensors file, but got text");
+}
+
+TEST(FileKind, DataIsNotTakenForText) {
+  auto errorFor = [](const std::string &text, TokenFormat format) {
+    return errorOf(
+        TokenFile::parse(bytesOf(text), int64_t(text.size()), "d", format));
+  };
+  EXPECT_EQ(errorFor(std::string("\x1f\x8b\x08", 3), TokenFormat::Auto),
+            "3|d: expects text or tokens, but got a gzip archive|unpack it "
+            "first; --data-format=text reads its bytes as they are");
+  EXPECT_EQ(errorFor(kHeader, TokenFormat::Auto),
+            "3|d: expects text or tokens, but got a safetensors "
+            "file|--data-format=text reads its bytes as they are");
+  EXPECT_EQ(errorFor(kHeader, TokenFormat::Text), "ok");
+  EXPECT_EQ(errorFor("<html>", TokenFormat::Auto), "ok");
+}
+
+TEST(FileKind, OnDisk) {
+  TempDir dir;
+  dir.write("w", kPickle);
+  EXPECT_STREQ(guessFileKind(dir.file("w")).name,
+               "a Python pickle, as old PyTorch files are");
+  EXPECT_FALSE(guessFileKind(dir.file("none")).isKnown());
+  ASSERT_EQ(::mkfifo(dir.file("pipe").c_str(), 0600), 0);
+  EXPECT_FALSE(guessFileKind(dir.file("pipe")).isKnown()); // and does not wait
+  dir.write("pytorch_model.bin", kTorch);
+  EXPECT_NE(errorOf(SafetensorsModel::open(dir.path()))
+                .find("has neither|save it as safetensors"),
+            std::string::npos);
+}
+
+} // namespace

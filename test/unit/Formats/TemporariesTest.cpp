@@ -1,0 +1,120 @@
+//===- TemporariesTest.cpp - What is left of temporaries ------------------===//
+
+#include "weft/Formats/Temporaries.h"
+#include "TestSupport.h"
+#include "weft/Formats/OutputFile.h"
+
+#include <csignal>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace weft;
+
+namespace {
+
+size_t countIn(const std::string &folder) {
+  std::filesystem::directory_iterator it(folder), end;
+  return size_t(std::distance(it, end));
+}
+
+} // namespace
+
+TEST(Temporaries, AreGoneWithTheirOwner) {
+  TempDir dir;
+  {
+    auto file = Temporary::file(dir.file("a"));
+    auto folder = Temporary::folder(dir.file("b"));
+    ASSERT_TRUE(file.ok() && folder.ok());
+    writeFile(folder->path() + "/x", "x").ok();
+    EXPECT_EQ(countIn(dir.path()), 2u);
+  }
+  EXPECT_EQ(countIn(dir.path()), 0u);
+}
+
+TEST(Temporaries, LeftOversGoWithTheNext) {
+  TempDir dir;
+  dir.write("out.tmp-1-0", "left by a process that is gone");
+  std::filesystem::create_directory(dir.file("out.tmp-1-1"));
+  dir.write("out.tmp-1-1/x", "x");
+  dir.write("out.tmp-1", "of the user");
+  dir.write("out2.tmp-1-0", "of another file");
+  ASSERT_TRUE(writeFile(dir.file("out"), "text").ok());
+  EXPECT_FALSE(std::filesystem::exists(dir.file("out.tmp-1-0")));
+  EXPECT_FALSE(std::filesystem::exists(dir.file("out.tmp-1-1")));
+  EXPECT_TRUE(std::filesystem::exists(dir.file("out.tmp-1")));
+  EXPECT_TRUE(std::filesystem::exists(dir.file("out2.tmp-1-0")));
+}
+
+TEST(Temporaries, WorkInProgressStays) {
+  TempDir dir;
+  std::string busy = dir.write("out.tmp-1-0", "in progress");
+  int fd = ::open(busy.c_str(), O_RDONLY);
+  ASSERT_EQ(::flock(fd, LOCK_EX), 0);
+  ASSERT_TRUE(writeFile(dir.file("out"), "text").ok());
+  EXPECT_TRUE(std::filesystem::exists(busy));
+  ::close(fd);
+}
+
+TEST(Temporaries, TwoWritersOfOneFileDoNotMeet) {
+  TempDir dir;
+  auto first = OutputFile::create(dir.file("out"));
+  auto second = OutputFile::create(dir.file("out"));
+  ASSERT_TRUE(first.ok() && second.ok());
+  ASSERT_TRUE(first->write("first").ok() && second->write("second").ok());
+  ASSERT_TRUE(second->commit().ok());
+  EXPECT_EQ(readBytes(dir.file("out")), "second");
+  ASSERT_TRUE(first->commit().ok());
+  EXPECT_EQ(readBytes(dir.file("out")), "first");
+  EXPECT_EQ(countIn(dir.path()), 1u);
+}
+
+/// A process that ends by `number` while it has a file, a folder and a helper.
+static int endedBy(int number, const TempDir &dir) {
+  pid_t child = ::fork();
+  if (child == 0) {
+    removeTemporariesOnSignals();
+    auto file = Temporary::file(dir.file("a"));
+    auto folder = Temporary::folder(dir.file("b"));
+    writeFile(folder->path() + "/x", "x").ok();
+    pid_t helper = ::fork();
+    if (helper == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      ::setsid();
+      for (;;)
+        ::pause();
+    }
+    setHelperGroup(helper);
+    while (::getpgid(helper) != helper)
+      ::usleep(1000);
+    ::raise(number);
+    ::_exit(99);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(Temporaries, SignalsLeaveNothing) {
+  for (int number : {SIGINT, SIGTERM, SIGHUP}) {
+    TempDir dir;
+    EXPECT_EQ(endedBy(number, dir), 128 + number);
+    EXPECT_EQ(countIn(dir.path()), 0u);
+  }
+}
+
+TEST(Temporaries, IgnoredSignalsStayIgnored) {
+  TempDir dir;
+  ::signal(SIGHUP, SIG_IGN);
+  EXPECT_EQ(endedBy(SIGHUP, dir), 99);
+  ::signal(SIGHUP, SIG_DFL);
+}
+
+TEST(OutputFile, IsExecutableBeforeItIsThere) {
+  TempDir dir;
+  ASSERT_TRUE(
+      writeFile(dir.file("program"), "#!/bin/sh", FileMode::Executable).ok());
+  EXPECT_EQ(::access(dir.file("program").c_str(), X_OK), 0);
+}

@@ -1,0 +1,102 @@
+//===- CacheCommand.cpp - weft cache --------------------------------------===//
+
+#include "Commands.h"
+#include "ProgramCache.h"
+
+#include "weft/Formats/Flags.h"
+#include "weft/Formats/StandardStreams.h"
+#include "weft/Formats/Temporaries.h"
+#include "weft/Runtime/Progress.h"
+
+#include <cstdio>
+
+using namespace weft;
+
+static const char *const kUsage =
+    "usage: weft cache ls      the programs that weft train keeps\n"
+    "       weft cache clear   remove them\n"
+    "XDG_CACHE_HOME (default ~/.cache) says where, WEFT_CACHE_SIZE (default "
+    "1G) "
+    "how much\n";
+
+static std::string fieldOf(const Json &meta, const char *name) {
+  const Json *value = meta.find(name);
+  return !value ? "" : value->isString() ? value->asString() : value->compact();
+}
+
+/// "gpt2-mini, batch 8, seq 128".
+static std::string describe(const CacheEntry &entry) {
+  Expected<Json> meta = readMetadata(entry.path);
+  if (!meta)
+    return "damaged";
+  std::string text =
+      fieldOf(*meta, "name") + ", batch " + fieldOf(*meta, "batch");
+  if (meta->find("seq"))
+    text += ", seq " + fieldOf(*meta, "seq");
+  return text;
+}
+
+static std::string dateOf(const CacheEntry &entry) {
+  char text[32] = "";
+  tm local = {};
+  if (localtime_r(&entry.lastUse.tv_sec, &local))
+    std::strftime(text, sizeof text, "%Y-%m-%d %H:%M", &local);
+  return text;
+}
+
+static void printEntries(const ProgramCache &cache) {
+  int64_t total = 0;
+  std::vector<CacheEntry> entries = cache.entries();
+  for (const CacheEntry &entry : entries) {
+    total += entry.bytes;
+    printEscaped(dateOf(entry) + "  " + humanBytes(entry.bytes) + "  " +
+                 std::filesystem::path(entry.path).filename().string() + "  " +
+                 describe(entry) + "\n");
+  }
+  printEscaped(std::to_string(entries.size()) + " programs, " +
+               humanBytes(total) + " of at most " + humanBytes(cache.limit()) +
+               ", in " + cache.path().string() + "\n");
+}
+
+static Status clear(const ProgramCache &cache) {
+  removeStaleTemporaries(cache.path().string());
+  int64_t total = 0, count = 0;
+  for (const CacheEntry &entry : cache.entries()) {
+    if (Status status = cache.remove(entry); !status)
+      return status;
+    total += entry.bytes;
+    ++count;
+  }
+  printEscaped("removed " + std::to_string(count) + " programs, " +
+               humanBytes(total) + "\n");
+  return Status::success();
+}
+
+Expected<ExitCode> weft::cacheCommand(const Arguments &args) {
+  FlagTable table(
+      {{"help", FlagKind::Switch, DriverFlag, "", "", "show this text"}});
+  FlagParseOptions options;
+  options.program = "weft cache";
+  options.maxPositionals = 1;
+  Expected<FlagValues> flags = table.parse(args, options);
+  if (!flags)
+    return flags.takeError();
+  if (flags->getSwitch("help")) {
+    std::printf("%s", kUsage);
+    return ExitCode::Ok;
+  }
+  const std::string verb =
+      flags->positionals().empty() ? "" : flags->positionals()[0];
+  if (verb != "ls" && verb != "clear")
+    return usageError("expects ls or clear").hint("weft cache --help");
+  Expected<ProgramCache> cache = ProgramCache::open();
+  if (!cache)
+    return cache.takeError();
+  if (verb == "ls") {
+    printEntries(*cache);
+    return ExitCode::Ok;
+  }
+  if (Status status = clear(*cache); !status)
+    return status.takeError();
+  return ExitCode::Ok;
+}

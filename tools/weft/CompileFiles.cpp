@@ -1,0 +1,74 @@
+//===- CompileFiles.cpp - What weft compile reads and writes --------------===//
+
+#include "CompileFiles.h"
+
+#include "weft/Frontend/Frontend.h"
+#include "weft/Pipeline/Link.h"
+#include "weft/Pipeline/Phases.h"
+
+#include <filesystem>
+
+using namespace weft;
+namespace fs = std::filesystem;
+
+std::string weft::executableName(const FlagValues &flags,
+                                 const std::string &model) {
+  if (flags.isSet("output"))
+    return flags.getString("output");
+  std::error_code error;
+  fs::path path = fs::absolute(model, error).lexically_normal();
+  if (path.filename().empty() || path.filename() == "config.json")
+    path = path.parent_path();
+  return path.stem().string();
+}
+
+/// Every file that is written, by the flag behind it.
+static std::vector<FileUse> outputFiles(const FlagValues &flags,
+                                        const std::string &model, int last) {
+  std::vector<FileUse> outputs = flags.files(FlagFile::Written);
+  const std::string &emit = flags.getText("emit");
+  bool isText = flags.isSet("to") || (emit != "obj" && emit != "exe");
+  if (!isText && !flags.isSet("output"))
+    outputs.push_back({"the program", executableName(flags, model) +
+                                          (emit == "obj" ? ".o" : "")});
+  if (!flags.isSet("dump-dir"))
+    return outputs;
+  int first = flags.isSet("from") ? findPhase(flags.getString("from")) + 1 : 0;
+  for (int i = first; i <= last; ++i)
+    outputs.push_back(
+        {"--dump-dir", flags.getString("dump-dir") + "/" + dumpFileName(i)});
+  return outputs;
+}
+
+Expected<std::vector<FileUse>> weft::compileInputs(const FlagValues &flags,
+                                                   const std::string &model) {
+  Expected<std::vector<std::string>> toolchain = toolchainFiles();
+  if (!toolchain)
+    return toolchain.takeError();
+  std::vector<FileUse> inputs = flags.files(FlagFile::Read);
+  for (const std::string &file : modelFiles(model))
+    inputs.push_back({"the model", file});
+  for (const std::string &file : *toolchain)
+    inputs.push_back({"the compiler", file});
+  return inputs;
+}
+
+Status weft::checkCompileFiles(const FlagValues &flags,
+                               const std::string &model, int last) {
+  Expected<std::vector<FileUse>> inputs = compileInputs(flags, model);
+  if (!inputs)
+    return inputs.takeError();
+  return checkOutputPaths(outputFiles(flags, model, last), *inputs);
+}
+
+Status weft::checkRecordedWeights(Compiler &compiler, const std::string &model,
+                                  int last) {
+  auto list = compiler.module()->getAttrOfType<mlir::ArrayAttr>("weft.weights");
+  std::vector<FileUse> inputs;
+  for (mlir::Attribute file :
+       list ? list.getValue() : llvm::ArrayRef<mlir::Attribute>())
+    if (auto entry = llvm::dyn_cast<mlir::DictionaryAttr>(file))
+      if (auto path = entry.getAs<mlir::StringAttr>("path"))
+        inputs.push_back({"the initial weights", path.str()});
+  return checkOutputPaths(outputFiles(compiler.flags(), model, last), inputs);
+}

@@ -1,0 +1,28 @@
+//===- CompileFiles.h - What weft compile reads and writes ------*- C++ -*-===//
+
+#ifndef WEFT_TOOLS_WEFT_COMPILEFILES_H
+#define WEFT_TOOLS_WEFT_COMPILEFILES_H
+
+#include "weft/Formats/Flags.h"
+#include "weft/Pipeline/Compiler.h"
+
+namespace weft {
+
+/// `-o FILE`, or the model's name in the current folder.
+std::string executableName(const FlagValues &flags, const std::string &model);
+
+/// The files of a model, of its compile flags, and of the compiler itself.
+Expected<std::vector<FileUse>> compileInputs(const FlagValues &flags,
+                                             const std::string &model);
+
+/// Nothing that is written up to the phase `last` is one of these, or written
+/// twice.
+Status checkCompileFiles(const FlagValues &flags, const std::string &model,
+                         int last);
+/// The same for the weights that a dump records, which its program will read.
+Status checkRecordedWeights(Compiler &compiler, const std::string &model,
+                            int last);
+
+} // namespace weft
+
+#endif // WEFT_TOOLS_WEFT_COMPILEFILES_H

@@ -1,0 +1,210 @@
+//===- ProgramCache.cpp - Checked entries, locks, and a bound -------------===//
+
+#include "ProgramCache.h"
+
+#include "weft/Formats/Digest.h"
+#include "weft/Formats/Durable.h"
+#include "weft/Formats/Flags.h"
+#include "weft/Formats/OutputFile.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <tuple>
+#include <unistd.h>
+
+using namespace weft;
+namespace fs = std::filesystem;
+
+static constexpr size_t kSealBytes = 64;
+static constexpr int64_t kDefaultLimit = int64_t(1) << 30;
+
+//===----------------------------------------------------------------------===//
+// Place and size
+//===----------------------------------------------------------------------===//
+
+static Expected<fs::path> cacheFolder() {
+  // A relative path is no place, says the XDG specification.
+  if (const char *base = std::getenv("XDG_CACHE_HOME"); base && *base == '/')
+    return fs::path(base) / "weft";
+  if (const char *home = std::getenv("HOME"); home && *home)
+    return fs::path(home) / ".cache" / "weft";
+  return usageError("found no folder for compiled programs")
+      .hint("set HOME or XDG_CACHE_HOME, or use weft compile -o FILE");
+}
+
+static Expected<int64_t> cacheLimit() {
+  const char *text = std::getenv("WEFT_CACHE_SIZE");
+  int64_t bytes = kDefaultLimit;
+  if (text && *text && !parseByteCount(text, bytes))
+    return usageError("WEFT_CACHE_SIZE expects a number of bytes such as 512M "
+                      "or 2G, but got " +
+                      inQuotes(text));
+  return bytes;
+}
+
+Expected<ProgramCache> ProgramCache::open() {
+  Expected<fs::path> folder = cacheFolder();
+  if (!folder)
+    return folder.takeError();
+  Expected<int64_t> limit = cacheLimit();
+  if (!limit)
+    return limit.takeError();
+  if (Status status = makeDirectories(folder->string()); !status)
+    return status.takeError().hint(
+        "XDG_CACHE_HOME chooses another place; weft compile -o FILE needs "
+        "none");
+  ProgramCache cache;
+  cache.folder = *folder;
+  cache.mostBytes = *limit;
+  return cache;
+}
+
+//===----------------------------------------------------------------------===//
+// Entries
+//===----------------------------------------------------------------------===//
+
+Descriptor::~Descriptor() {
+  if (fd >= 0)
+    ::close(fd);
+}
+
+static std::string sealOf(const std::string &digest, int64_t bytes) {
+  return "\nweft-cache-1 " + digest + " " +
+         hex64(static_cast<uint64_t>(bytes)) + "\n";
+}
+
+/// Whether the seal at the end is that of the bytes before it.
+static bool isWhole(int fd) {
+  struct stat info;
+  if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) ||
+      !(info.st_mode & S_IXUSR) || info.st_size < off_t(kSealBytes))
+    return false;
+  const off_t size = info.st_size - off_t(kSealBytes);
+  Digest digest;
+  std::vector<char> buffer(1 << 20);
+  for (off_t at = 0; at < size;) {
+    size_t most = std::min<size_t>(buffer.size(), size_t(size - at));
+    ssize_t n = ::pread(fd, buffer.data(), most, at);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n <= 0)
+      return false;
+    digest.update(buffer.data(), size_t(n));
+    at += n;
+  }
+  char seal[kSealBytes];
+  return ::pread(fd, seal, kSealBytes, size) == ssize_t(kSealBytes) &&
+         std::string_view(seal, kSealBytes) == sealOf(digest.value128(), size);
+}
+
+Descriptor ProgramCache::find(const std::string &key) const {
+  const std::string path = pathOf(key);
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file)
+    return Descriptor();
+  if (!isWhole(file.get())) {
+    warn(path + ": the cached program is damaged; compiling again");
+    return Descriptor();
+  }
+  // The time of change is that of the last use.
+  (void)::futimens(file.get(), nullptr);
+  return file;
+}
+
+Status ProgramCache::store(const std::string &key,
+                           std::string_view program) const {
+  std::string sealed(program);
+  sealed += sealOf(digest128(program), int64_t(program.size()));
+  if (Status status = writeFile(pathOf(key), sealed, FileMode::Executable);
+      !status)
+    return status;
+  return trim(key);
+}
+
+static bool isKey(const std::string &name) {
+  return name.size() == 32 &&
+         name.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+std::vector<CacheEntry> ProgramCache::entries() const {
+  std::vector<CacheEntry> list;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    struct stat info;
+    std::string path = it->path().string();
+    if (isKey(it->path().filename().string()) &&
+        ::lstat(path.c_str(), &info) == 0)
+      list.push_back({path, int64_t(info.st_size), info.st_mtim});
+  }
+  std::sort(list.begin(), list.end(),
+            [](const CacheEntry &a, const CacheEntry &b) {
+              return std::tie(b.lastUse.tv_sec, b.lastUse.tv_nsec, b.path) <
+                     std::tie(a.lastUse.tv_sec, a.lastUse.tv_nsec, a.path);
+            });
+  return list;
+}
+
+Status ProgramCache::remove(const CacheEntry &entry) const {
+  if (::unlink(entry.path.c_str()) != 0 && errno != ENOENT)
+    return storageError("cannot remove: " + errnoText(errno)).at(entry.path);
+  return Status::success();
+}
+
+Status ProgramCache::trim(const std::string &keep) const {
+  removeStaleTemporaries(folder.string());
+  int64_t total = 0;
+  for (const CacheEntry &entry : entries()) {
+    total += entry.bytes;
+    if (total > mostBytes && entry.path != pathOf(keep))
+      if (Status status = remove(entry); !status)
+        return status;
+  }
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Lock
+//===----------------------------------------------------------------------===//
+
+/// Whether the lock is still what its path leads to: its last holder removes
+/// it.
+static bool isAt(int fd, const std::string &path) {
+  struct stat here, open;
+  return ::fstat(fd, &open) == 0 && ::stat(path.c_str(), &here) == 0 &&
+         here.st_dev == open.st_dev && here.st_ino == open.st_ino;
+}
+
+CacheLock ProgramCache::lock(const std::string &key) const {
+  const std::string path = pathOf(key) + ".lock";
+  for (bool waited = false;;) {
+    Descriptor file(
+        ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    // Where locks do not work, programs are compiled more than once.
+    if (!file)
+      return CacheLock(Descriptor(), "");
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+      if (errno == EWOULDBLOCK && !waited)
+        std::fputs("weft: another process compiles this model; waiting\n",
+                   stderr);
+      waited = true;
+      if (::flock(file.get(), LOCK_EX) != 0 && errno != EINTR)
+        return CacheLock(std::move(file), "");
+    }
+    if (!isAt(file.get(), path))
+      continue;
+    CacheLock lock(std::move(file), path);
+    lock.hadToWait = waited;
+    return lock;
+  }
+}
+
+CacheLock::~CacheLock() {
+  if (file && !path.empty())
+    ::unlink(path.c_str());
+}

@@ -1,0 +1,97 @@
+//===- ProgramCache.h - Programs that weft train compiled -------*- C++ -*-===//
+//
+// One file per program, `KEY`: the program and, behind it, 64 bytes with the
+// digest and the size of what stands before them. An entry appears whole, by a
+// rename; it is checked before it runs, and what is damaged is compiled again.
+// The least recently used programs go when all together are too large.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_TOOLS_WEFT_PROGRAMCACHE_H
+#define WEFT_TOOLS_WEFT_PROGRAMCACHE_H
+
+#include "weft/Formats/Error.h"
+
+#include <cstdint>
+#include <ctime>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+namespace weft {
+
+/// An open file or lock; closed when it goes.
+class Descriptor {
+public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd(fd) {}
+  Descriptor(Descriptor &&other) noexcept { std::swap(fd, other.fd); }
+  Descriptor &operator=(Descriptor &&other) noexcept {
+    std::swap(fd, other.fd);
+    return *this;
+  }
+  ~Descriptor();
+  int get() const { return fd; }
+  explicit operator bool() const { return fd >= 0; }
+
+private:
+  int fd = -1;
+};
+
+/// The right to compile a program, which one process has at a time.
+class CacheLock {
+public:
+  CacheLock(Descriptor file, std::string path)
+      : file(std::move(file)), path(std::move(path)) {}
+  CacheLock(CacheLock &&) = default;
+  CacheLock(const CacheLock &) = delete;
+  ~CacheLock();
+  /// Another process had it first, and may have made the program.
+  bool waited() const { return hadToWait; }
+
+private:
+  friend class ProgramCache;
+  Descriptor file;
+  std::string path;
+  bool hadToWait = false;
+};
+
+struct CacheEntry {
+  std::string path;
+  int64_t bytes = 0;
+  timespec lastUse = {};
+};
+
+class ProgramCache {
+public:
+  /// $XDG_CACHE_HOME/weft, else ~/.cache/weft; at most $WEFT_CACHE_SIZE bytes.
+  static Expected<ProgramCache> open();
+
+  std::string pathOf(const std::string &key) const {
+    return (folder / key).string();
+  }
+  /// The entry, checked and open for execution; closed where there is none or a
+  /// damaged one, of which a warning tells. Counts as a use.
+  Descriptor find(const std::string &key) const;
+  /// Waits until no other process compiles this program.
+  CacheLock lock(const std::string &key) const;
+  /// Adds a program and removes the ones used longest ago if there are too many
+  /// bytes now.
+  Status store(const std::string &key, std::string_view program) const;
+
+  /// Most recently used first.
+  std::vector<CacheEntry> entries() const;
+  Status remove(const CacheEntry &entry) const;
+  const std::filesystem::path &path() const { return folder; }
+  int64_t limit() const { return mostBytes; }
+
+private:
+  Status trim(const std::string &keep) const;
+
+  std::filesystem::path folder;
+  int64_t mostBytes = 0;
+};
+
+} // namespace weft
+
+#endif // WEFT_TOOLS_WEFT_PROGRAMCACHE_H
