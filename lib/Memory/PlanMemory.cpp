@@ -11,6 +11,8 @@
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <limits>
+
 #define DEBUG_TYPE "weft-plan-memory"
 
 using namespace mlir;
@@ -25,15 +27,13 @@ static constexpr int64_t kMostBytes = int64_t(1) << 47;
 
 using StateOffsets = llvm::DenseMap<StringAttr, int64_t>;
 
-/// Whether all buffers of a program together have a size: packing them then
-/// overflows nowhere. One buffer has at most 2^44 bytes.
-static LogicalResult checkSum(plan::ProgramOp program,
-                              const Liveness &liveness) {
+/// Whether the bytes of all buffers of a program together can be counted:
+/// packing them then overflows nowhere. One buffer has at most 2^44 bytes.
+static bool isCountable(const Liveness &liveness) {
   int64_t sum = 0;
-  for (const BufferLifetime &buffer : liveness.buffers)
-    if (llvm::AddOverflow(sum, buffer.bytes + kBufferAlignment, sum))
-      return program.emitOpError("expects buffers of less than 2^63 bytes");
-  return success();
+  return llvm::none_of(liveness.buffers, [&](const BufferLifetime &buffer) {
+    return llvm::AddOverflow(sum, buffer.bytes + kBufferAlignment, sum);
+  });
 }
 
 /// Places states by kind, in the order of the module; returns the end.
@@ -75,9 +75,10 @@ struct PlanMemoryPass : impl::PlanMemoryPassBase<PlanMemoryPass> {
         plan::setRootOffset(use.getBuffer(),
                             offsets.lookup(use.getStateAttr().getAttr()));
       Liveness liveness = computeLiveness(program, kBufferAlignment);
-      if (failed(checkSum(program, liveness)))
-        return signalPassFailure();
-      transient = std::max(transient, placeBuffers(liveness, persistent));
+      transient =
+          std::max(transient, isCountable(liveness)
+                                  ? placeBuffers(liveness, persistent)
+                                  : std::numeric_limits<int64_t>::max());
       lowerBound = std::max(lowerBound, liveness.peakBytes);
     }
     if (transient > kMostBytes - persistent) {

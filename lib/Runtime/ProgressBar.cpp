@@ -2,6 +2,8 @@
 
 #include "weft/Runtime/Progress.h"
 
+#include "weft/Formats/StandardStreams.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -72,6 +74,6 @@ void Progress::bar(const StepReport &report) {
     line = fitFields(shown, room);
   }
   std::printf("\r\033[K%s", line.c_str());
-  std::fflush(stdout);
+  flushOutput();
   barOpen = true;
 }

@@ -46,6 +46,10 @@
 // NO-OFFSET: no-offset.mlir:5:{{.*}}error: 'plan.alloc' op expects an offset after plan-memory
 // RUN: not weft-opt %t/outside.mlir --weft-verify-contract=phase=plan-memory 2>&1 | FileCheck %s --check-prefix=OUTSIDE
 // OUTSIDE: error: 'plan.state' op expects 32 bytes inside the arena of 64 after plan-memory, but got offset 64
+// RUN: not weft-opt %t/negative.mlir --weft-verify-contract=phase=plan-memory 2>&1 | FileCheck %s --check-prefix=NEGATIVE-ARENA
+// NEGATIVE-ARENA: error: expects plan.arena_bytes of at least 0, but got -64
+// RUN: not weft-opt %t/range.mlir --weft-verify-contract=phase=fuse 2>&1 | FileCheck %s --check-prefix=RANGE
+// RANGE: range.mlir:2:{{.*}}error: 'weft.kernel' op expects weft.extent to be 64, the range of its loops, but got 65
 // RUN: not weft-opt %t/kernel-left.mlir --weft-verify-contract=phase=lower-to-cpu 2>&1 | FileCheck %s --check-prefix=KERNEL-LEFT
 // KERNEL-LEFT: error: {{.*}}expects no weft kernel after lower-to-cpu
 // RUN: not weft-opt %t/phase.mlir --weft-verify-contract=phase=nowhere 2>&1 | FileCheck %s --check-prefix=PHASE
@@ -203,6 +207,19 @@ plan.program "eval" @eval {
 //--- outside.mlir
 module attributes {plan.arena_bytes = 64 : i64} {
 plan.state param @w : memref<8xf32> {offset = 64 : i64}
+}
+
+//--- negative.mlir
+module attributes {plan.arena_bytes = -64 : i64} {
+plan.state param @w : memref<8xf32> {offset = 0 : i64}
+}
+
+//--- range.mlir
+module {
+weft.kernel @k(%x: tensor<64xf32>) -> tensor<64xf32> attributes {weft.extent = 65 : i64, weft.grain = 64 : i64} {
+  %y = weft.neg %x : tensor<64xf32>
+  weft.yield %y : tensor<64xf32>
+}
 }
 
 //--- placed.mlir

@@ -204,3 +204,16 @@ plan.program "eval" @eval {
   // expected-error @+1 {{expects at most 8 dimensions, but got 9}}
   plan.copy %x to %x : memref<1x1x1x1x1x1x1x1x2xf32> to memref<1x1x1x1x1x1x1x1x2xf32>
 }
+
+// -----
+
+// expected-error @below {{expects a buffer of at most 2^44 bytes, but got 'memref<4294967296x4294967296xf32>'}}
+plan.state param @w : memref<4294967296x4294967296xf32>
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.input "x" : memref<8xf32>
+  // expected-error @+1 {{expects sizes and strides within 2^44 bytes, but got}}
+  %y = plan.view %x : memref<8xf32> to memref<3xf32, strided<[9223372036854775807]>>
+}

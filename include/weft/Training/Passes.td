@@ -59,7 +59,8 @@ def ExpandOptimizerPass : Pass<"weft-expand-optimizer", "::mlir::ModuleOp"> {
   let description = [{
     For every trainable parameter with a gradient state, adds the states of its
     optimizer (`exp_avg`, `exp_avg_sq` for adam and adamw, `momentum_buffer` for
-    sgd), one `@step`, and a program of kind `apply`:
+    sgd), one `@step`, their zeros at the end of the `init` program, and a
+    program of kind `apply`:
 
     1. `weft.norm_and_check` of all gradients: outputs `grad_norm`, `found_inf`,
     2. `weft.clip_coefficient` with the input `max_norm` (0: no clipping),

@@ -53,8 +53,9 @@ def Weft_StateOp : Weft_Op<"state", [
   let description = [{
     A tensor that lives from step to step: an accumulated gradient, an
     optimizer moment, a step counter, the loss scale, a low-precision copy of a
-    parameter (`working`). Zero at the start of training unless the `init`
-    program writes it. `param` names the parameter it belongs to. Checkpoints
+    parameter (`working`). The `init` program writes all but the gradients, which
+    the first micro-step of a step writes without reading them; nothing relies on
+    memory that starts as zeros. `param` names the parameter it belongs to. Checkpoints
     hold `optimizer` and `scaler` states.
 
     Example:
