@@ -150,7 +150,9 @@ StepGuard::StepGuard(const std::string &stepDirectory, int operation) {
     return;
   }
   shared = tryLock(fd, operation) == EWOULDBLOCK;
-  there = !leadsAway(stepDirectory, fd);
+  // A step that cannot be asked about is not taken for a retired one.
+  struct stat info;
+  there = ::fstat(fd, &info) != 0 || !leadsAway(stepDirectory, fd);
 }
 
 StepGuard StepGuard::ofReader(const std::string &stepDirectory) {

@@ -50,6 +50,7 @@ parser.add_argument("--work", required=True, type=pathlib.Path)
 args = parser.parse_args()
 shutil.rmtree(args.work, ignore_errors=True)
 args.work.mkdir(parents=True)
+args.weft = os.path.abspath(shutil.which(args.weft) or args.weft)
 os.chdir(args.work)
 
 

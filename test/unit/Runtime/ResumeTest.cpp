@@ -171,6 +171,47 @@ TEST_F(ResumeTest, checkpointOfAnotherModel) {
   EXPECT_EQ(with([](Manifest &) {}).status, 0);
 }
 
+TEST_F(ResumeTest, countsOfRowsDoNotOverflow) {
+  ASSERT_EQ(twenty({"--save-dir", "a"}).status, 0);
+  const std::string step = "a/step_00000020";
+  auto manifest = Manifest::read(path(step));
+  ASSERT_TRUE(manifest.ok());
+  auto resumedAt = [&](int64_t rows) {
+    Manifest changed = *manifest;
+    changed.cursor.rows = rows;
+    EXPECT_TRUE(changed.write(path(step)).ok());
+    return train({"--steps", "22", "--resume", step, "--save-dir", "b"});
+  };
+  expectError(resumedAt(mostRows), 2,
+              "--steps expects a training of at most 4611686018427387904 "
+              "rows, but 2 steps of 2 x 4 rows after 4611686018427387904 are "
+              "more\n");
+  EXPECT_FALSE(exists("b"));
+  auto last = resumedAt(mostRows - 16);
+  EXPECT_EQ(last.status, 0) << last.err;
+  // Written by another program: more than can be counted is damage.
+  std::string text = read(step + "/MANIFEST.json");
+  size_t at = text.find("\"rows\": ");
+  ASSERT_NE(at, text.npos);
+  size_t end = text.find(',', at);
+  text.replace(at, end - at, "\"rows\": 9223372036854775807");
+  size_t digest = text.find("xxh3") + 8;
+  text.replace(digest, 32, std::string(32, '0'));
+  text.replace(digest, 32, digest128(text));
+  write(step + "/MANIFEST.json", text);
+  auto damaged = train({"--steps", "22", "--resume", step});
+  EXPECT_EQ(damaged.status, 5);
+  EXPECT_NE(damaged.err.find("field 'cursor.rows': expects an integer from 0 "
+                             "to 4611686018427387904, but got "
+                             "9223372036854775807\n"),
+            std::string::npos)
+      << damaged.err;
+  expectError(train({"--steps", "9223372036854775807", "--save-dir", "c"}), 2,
+              "--steps expects a training of at most 4611686018427387904 "
+              "rows, but 9223372036854775807 steps of 1 x 4 rows after 0 are "
+              "more\n");
+}
+
 TEST_F(ResumeTest, samplesTakeTheWeightsAlone) {
   ASSERT_EQ(twenty({"--save-dir", "a"}).status, 0);
   const std::string step = "a/step_00000020";
