@@ -206,10 +206,12 @@ TEST_F(ResumeTest, countsOfRowsDoNotOverflow) {
                              "9223372036854775807\n"),
             std::string::npos)
       << damaged.err;
-  expectError(train({"--steps", "9223372036854775807", "--save-dir", "c"}), 2,
-              "--steps expects a training of at most 4611686018427387904 "
-              "rows, but 9223372036854775807 steps of 1 x 4 rows after 0 are "
-              "more\n");
+  expectError(train({"--steps", "1000000000000000", "--accum", "1000000000",
+                     "--save-dir", "c"}),
+              2,
+              "--steps expects at most 2^62 rows of data with "
+              "--accum=1000000000 and batch 4, but got 1000000000000000 "
+              "steps\n");
 }
 
 TEST_F(ResumeTest, samplesTakeTheWeightsAlone) {
