@@ -153,10 +153,7 @@ static void removeStale(const fs::path &prefix) {
   });
 }
 
-/// Whether the path surely leads no longer to the descriptor: what cannot be
-/// asked (no permission, an I/O error) is no reason to begin again, which would
-/// never end where it stays so.
-static bool isGone(int fd, const std::string &path) {
+bool isGone(int fd, const std::string &path) {
   struct stat here, open;
   if (::lstat(path.c_str(), &here) != 0)
     return errno == ENOENT;

@@ -6,6 +6,7 @@
 #include "weft/Formats/Durable.h"
 #include "weft/Formats/Flags.h"
 #include "weft/Formats/OutputFile.h"
+#include "weft/Formats/Temporaries.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -172,14 +173,6 @@ Status ProgramCache::trim(const std::string &keep) const {
 // Lock
 //===----------------------------------------------------------------------===//
 
-/// Whether the lock is still what its path leads to: its last holder removes
-/// it.
-static bool isAt(int fd, const std::string &path) {
-  struct stat here, open;
-  return ::fstat(fd, &open) == 0 && ::stat(path.c_str(), &here) == 0 &&
-         here.st_dev == open.st_dev && here.st_ino == open.st_ino;
-}
-
 CacheLock ProgramCache::lock(const std::string &key) const {
   const std::string path = pathOf(key) + ".lock";
   for (bool waited = false;;) {
@@ -193,10 +186,11 @@ CacheLock ProgramCache::lock(const std::string &key) const {
         std::fputs("weft: another process compiles this model; waiting\n",
                    stderr);
       waited = true;
-      if (::flock(file.get(), LOCK_EX) != 0 && errno != EINTR)
+      if (withoutInterrupts([&] { return ::flock(file.get(), LOCK_EX); }) != 0)
         return CacheLock(std::move(file), "");
     }
-    if (!isAt(file.get(), path))
+    // Its last holder removes it.
+    if (isGone(file.get(), path))
       continue;
     CacheLock lock(std::move(file), path);
     lock.hadToWait = waited;

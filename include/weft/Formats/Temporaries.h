@@ -47,6 +47,11 @@ private:
 /// folder that holds nothing else of such a name.
 void removeStaleTemporaries(const std::string &folder);
 
+/// Whether a path surely leads no longer to the descriptor, of a lock for one:
+/// what cannot be asked (no permission, an I/O error) is no reason to begin
+/// again, which would never end where it stays so.
+bool isGone(int fd, const std::string &path);
+
 /// Removes every temporary of this process, after an end of the process group
 /// that works in one. Safe in a signal handler.
 void removeTemporaries();

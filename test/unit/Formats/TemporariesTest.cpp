@@ -118,3 +118,18 @@ TEST(OutputFile, IsExecutableBeforeItIsThere) {
       writeFile(dir.file("program"), "#!/bin/sh", FileMode::Executable).ok());
   EXPECT_EQ(::access(dir.file("program").c_str(), X_OK), 0);
 }
+
+TEST(Temporaries, OnlyAnAbsentOrOtherFileIsGone) {
+  TempDir dir;
+  std::string path = dir.write("lock", "x");
+  int fd = ::open(path.c_str(), O_RDONLY);
+  EXPECT_FALSE(isGone(fd, path));
+  // What cannot be asked may be there: beginning again would never end.
+  EXPECT_FALSE(isGone(fd, path + "/below"));
+  EXPECT_FALSE(isGone(fd, dir.file(std::string(300, 'x'))));
+  dir.write("other", "y");
+  EXPECT_TRUE(isGone(fd, dir.file("other")));
+  std::filesystem::remove(path);
+  EXPECT_TRUE(isGone(fd, path));
+  ::close(fd);
+}
