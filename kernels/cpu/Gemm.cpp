@@ -3,6 +3,7 @@
 #include "GemmPlan.h"
 
 #include <algorithm>
+#include <cstring>
 
 using dnnl::memory;
 
@@ -34,9 +35,9 @@ void execute(const Product &product, const GemmOperands &operands,
 
 namespace {
 
-GemmShape toShape(const GemmKey &key) {
+GemmShape toShape(const int64_t *ints) {
   GemmShape shape;
-  std::copy(key.begin(), key.end(), reinterpret_cast<int64_t *>(&shape));
+  std::memcpy(&shape, ints, sizeof shape);
   return shape;
 }
 
@@ -122,6 +123,21 @@ std::string findWrongArgument(const GemmShape &s) {
   return findWrongType(s);
 }
 
+/// How a product with right arguments runs in this context; made at the first
+/// call, which takes some milliseconds.
+const GemmPlan &planOf(WeftContext &context, GemmState &state,
+                       const GemmShape &shape) {
+  GemmKey key;
+  std::memcpy(key.data(), &shape, sizeof shape);
+  auto found = state.plans.find(key);
+  if (found == state.plans.end())
+    found = state.plans
+                .emplace(key, makePlan(shape, state.engine, context.threads(),
+                                       context.isa() == CpuIsa::Avx512))
+                .first;
+  return found->second;
+}
+
 } // namespace
 } // namespace weft
 
@@ -131,9 +147,7 @@ extern "C" void weft_cpu_gemm(WeftContext *context, const WeftCommand *command,
                               void *const *buffers) {
   if (!checkCounts(*context, *command, 3, kNumGemmInts, 0))
     return;
-  GemmKey key;
-  std::copy(command->ints, command->ints + kNumGemmInts, key.begin());
-  GemmShape shape = toShape(key);
+  GemmShape shape = toShape(command->ints);
   std::string wrong = findWrongArgument(shape);
   if (!wrong.empty())
     return failCommand(*context, *command, kInternalError, wrong);
@@ -141,7 +155,6 @@ extern "C" void weft_cpu_gemm(WeftContext *context, const WeftCommand *command,
   if (!checkCounts(*context, *command, needed, 0, 0))
     return;
   shape.accumulate = addsToDestination(shape.accumulate, buffers[needed - 1]);
-  key[12] = shape.accumulate;
   std::string library = findWrongOneDnn(*dnnl_version());
   if (!library.empty())
     return failCommand(*context, *command, kDeviceError, library);
@@ -149,14 +162,7 @@ extern "C" void weft_cpu_gemm(WeftContext *context, const WeftCommand *command,
     return;
   try {
     GemmState &state = stateOf(*context);
-    auto found = state.plans.find(key);
-    if (found == state.plans.end())
-      found =
-          state.plans
-              .emplace(key, makePlan(shape, state.engine, context->threads(),
-                                     context->isa() == CpuIsa::Avx512))
-              .first;
-    runPlan(*context, state, found->second,
+    runPlan(*context, state, planOf(*context, state, shape),
             {as<char>(buffers[0]), as<char>(buffers[1]), as<char>(buffers[2]),
              shape.hasBias ? as<char>(buffers[3]) : nullptr});
   } catch (const dnnl::error &error) {
@@ -165,13 +171,35 @@ extern "C" void weft_cpu_gemm(WeftContext *context, const WeftCommand *command,
   }
 }
 
+/// Wrong arguments, and what oneDNN has to say, are left to the call itself.
+extern "C" void weft_cpu_gemm_prepare(WeftContext *context,
+                                      const WeftCommand *command) {
+  if (command->numInts != kNumGemmInts ||
+      !findWrongOneDnn(*dnnl_version()).empty() || !context->ensureTeam())
+    return;
+  GemmShape shape = toShape(command->ints);
+  if (!findWrongArgument(shape).empty())
+    return;
+  const int64_t accumulate = shape.accumulate;
+  try {
+    GemmState &state = stateOf(*context);
+    for (int64_t adds : {0, 1}) {
+      if (accumulate != adds && accumulate != kRuntimeFlag)
+        continue;
+      shape.accumulate = adds;
+      const GemmPlan &plan = planOf(*context, state, shape);
+      context->reserveScratch(plan.countWorkers(context->threads()),
+                              plan.workerBytes());
+    }
+  } catch (const dnnl::error &) {
+  }
+}
+
 /// The program may run on another machine than this: for bf16, the larger of
 /// what it takes with and without the instructions for it.
 extern "C" bool weft_cpu_gemm_scratch_bytes(const int64_t *ints, int64_t *bytes,
                                             int32_t threads) {
-  GemmKey key;
-  std::copy(ints, ints + kNumGemmInts, key.begin());
-  GemmShape shape = toShape(key);
+  GemmShape shape = toShape(ints);
   if (!findWrongArgument(shape).empty() || threads < 1)
     return false;
   shape.accumulate = shape.accumulate != 0;

@@ -75,6 +75,14 @@ static bool hasNoLocks(int number) {
          number == EINVAL;
 }
 
+/// Each further try needs a run that ended between two of our calls.
+static constexpr int manyTries = 100;
+
+static Error goesAway(const std::string &path) {
+  return storageError("cannot lock: the file goes away again and again")
+      .at(path);
+}
+
 /// False if the file or the directory went away meanwhile.
 Expected<bool> SaveLock::tryOnce() {
   std::string path = lockPath(directory);
@@ -116,16 +124,52 @@ Expected<bool> SaveLock::tryOnce() {
 Expected<SaveLock> SaveLock::take(const std::string &saveDirectory) {
   SaveLock lock;
   lock.directory = saveDirectory;
-  // Each further try needs a run that ended between two of our calls.
-  for (int tries = 0; tries < 100; ++tries) {
+  for (int tries = 0; tries < manyTries; ++tries) {
     auto done = lock.tryOnce();
     if (!done)
       return done.takeError();
     if (*done)
       return lock;
   }
-  return storageError("cannot lock: the file goes away again and again")
-      .at(lockPath(saveDirectory));
+  return goesAway(lockPath(saveDirectory));
+}
+
+//===----------------------------------------------------------------------===//
+// FileLock
+//===----------------------------------------------------------------------===//
+
+FileLock &FileLock::operator=(FileLock &&other) noexcept {
+  std::swap(fd, other.fd);
+  return *this;
+}
+
+FileLock::~FileLock() {
+  if (fd >= 0)
+    ::close(fd);
+}
+
+Expected<FileLock> FileLock::take(const std::string &path) {
+  for (int tries = 0; tries < manyTries; ++tries) {
+    FileLock lock;
+    lock.fd = withoutInterrupts(
+        [&] { return ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK); });
+    struct stat info;
+    if (lock.fd < 0 || ::fstat(lock.fd, &info) != 0 || !S_ISREG(info.st_mode))
+      return FileLock();
+    int failed = tryLock(lock.fd, LOCK_EX);
+    if (failed == 0 && !leadsAway(path, lock.fd))
+      return lock;
+    if (failed == EWOULDBLOCK)
+      return storageError(
+                 "expects a file that no other run writes, but another "
+                 "process holds it")
+          .at(path);
+    if (failed != 0 && hasNoLocks(failed))
+      return FileLock();
+    if (failed != 0)
+      return systemError(ExitCode::Storage, "cannot lock", failed).at(path);
+  }
+  return goesAway(path);
 }
 
 //===----------------------------------------------------------------------===//

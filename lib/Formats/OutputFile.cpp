@@ -129,7 +129,16 @@ Status OutputFile::closeChecked() {
   return Status::success();
 }
 
-Status OutputFile::commit() {
+/// 0, or an errno value.
+static int putInPlace(const std::string &from, const std::string &to,
+                      IfTaken ifTaken) {
+  if (ifTaken == IfTaken::Fail)
+    return renameToNew(from, to);
+  auto rename = [&] { return ::rename(from.c_str(), to.c_str()); };
+  return withoutInterrupts(rename) == 0 ? 0 : errno;
+}
+
+Status OutputFile::commit(IfTaken ifTaken) {
   if (Status status = flush(); !status)
     return status;
   if (!temporary)
@@ -139,17 +148,14 @@ Status OutputFile::commit() {
         .at(finalPath);
   if (Status status = closeChecked(); !status)
     return status;
-  auto rename = [&] {
-    return ::rename(temporary.path().c_str(), target.c_str());
-  };
-  if (withoutInterrupts(rename) != 0)
-    return storageError("cannot finish: " + errnoText(errno)).at(finalPath);
+  if (int failed = putInPlace(temporary.path(), target, ifTaken))
+    return storageError("cannot finish: " + errnoText(failed)).at(finalPath);
   temporary.release();
   return syncPath(parentOf(target));
 }
 
-Status writeFile(const std::string &path, std::string_view text,
-                 FileMode mode) {
+Status writeFile(const std::string &path, std::string_view text, FileMode mode,
+                 IfTaken ifTaken) {
   auto out = OutputFile::create(path);
   if (!out)
     return out.takeError();
@@ -158,7 +164,7 @@ Status writeFile(const std::string &path, std::string_view text,
   if (mode == FileMode::Executable)
     if (Status status = out->makeExecutable(); !status)
       return status;
-  return out->commit();
+  return out->commit(ifTaken);
 }
 
 } // namespace weft

@@ -117,14 +117,14 @@ Status SafetensorsWriter::writeTensor(const std::string &name, const void *data,
   return write(data, bytes);
 }
 
-Status SafetensorsWriter::finish() {
+Status SafetensorsWriter::finish(IfTaken ifTaken) {
   while (next < specs.size() && sizes[next] == 0)
     ++next;
   if (next != specs.size())
     return misuse(out.path(),
                   "tensor " + inQuotes(specs[next].name) + " is not complete");
   result = running.finish();
-  return out.commit();
+  return out.commit(ifTaken);
 }
 
 } // namespace weft

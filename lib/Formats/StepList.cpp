@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 namespace weft {
@@ -42,9 +44,19 @@ Expected<std::vector<StepEntry>> findSteps(const std::string &path) {
 }
 
 /// A writer retires a step only when there are newer ones: who meets one that
-/// goes away lists again. So often is never needed, unless another program
-/// locks the directories.
+/// goes away lists again. So often, over a second, is never needed, unless
+/// another program locks the directories.
 static constexpr int manyTries = 100;
+
+static void waitForRetirement() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+}
+
+static Error someLocked(const std::string &folder) {
+  return storageError("cannot hold a checkpoint: another process locks its "
+                      "directory")
+      .at(folder);
+}
 
 /// Reads the manifests; false if a step went away meanwhile and is left out.
 static bool readManifests(std::vector<StepEntry> &steps) {
@@ -66,11 +78,13 @@ static bool readManifests(std::vector<StepEntry> &steps) {
 }
 
 Expected<std::vector<StepEntry>> listSteps(const std::string &saveDirectory) {
-  for (int tries = 1;; ++tries) {
+  for (int i = 0; i < manyTries; ++i) {
     auto steps = findSteps(saveDirectory);
-    if (!steps || readManifests(*steps) || tries == manyTries)
+    if (!steps || readManifests(*steps))
       return steps;
+    waitForRetirement();
   }
+  return someLocked(saveDirectory);
 }
 
 const StepEntry *findBest(const std::vector<StepEntry> &steps) {
@@ -136,9 +150,9 @@ Expected<HeldStep> holdStep(const std::string &folder) {
     for (auto entry = steps->rbegin(); entry != steps->rend(); ++entry)
       if (StepGuard guard = StepGuard::ofReader(entry->path); guard.isThere())
         return HeldStep{entry->path, std::move(guard)};
+    waitForRetirement();
   }
-  return storageError("cannot hold a checkpoint: another process locks all")
-      .at(folder);
+  return someLocked(folder);
 }
 
 static Status removeTree(const std::string &path) {

@@ -12,6 +12,7 @@
 #include "weft/Pipeline/Compiler.h"
 #include "weft/Pipeline/Version.h"
 #include "weft/Plan/Plan.h"
+#include "weft/Support/TomlFile.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -113,16 +114,21 @@ static Json optimizerKinds(ModuleOp module) {
 
 /// Flags that the numbers of a training run depend on, besides batch and seq,
 /// which the model may decide, and the optimizers and the loss scale, which a
-/// checkpoint knows by itself.
-static Json numericOptions(const FlagValues &flags) {
+/// checkpoint knows by itself. Of a file, what it held.
+static Json numericOptions(ModuleOp module, const FlagValues &flags) {
   Json options = Json::object();
   for (const char *name :
        {"target", "precision", "recipe", "grad-dtype", "numerics",
         "scaler-growth", "scaler-backoff", "scaler-interval",
-        "scaler-hysteresis", "scaler-consecutive", "working-copies", "nesterov",
-        "clip-norm"})
+        "scaler-hysteresis", "scaler-consecutive", "master-weights",
+        "working-copies", "nesterov", "clip-norm"})
     if (flags.hasValue(name))
       options.set(name, flags.getText(name));
+  if (auto files = module->getAttrOfType<DictionaryAttr>(kOptionFilesAttr))
+    for (NamedAttribute file : files)
+      options.set(file.getName().str(),
+                  "a file with digest " +
+                      cast<StringAttr>(file.getValue()).str().substr(0, 16));
   return options;
 }
 
@@ -145,7 +151,7 @@ static void describeTraining(ModuleOp module, const FlagValues &flags,
     defaults.set("weight-decay", 0.01);
   meta.set("optimizers", std::move(kinds));
   meta.set("defaults", std::move(defaults));
-  meta.set("options", numericOptions(flags));
+  meta.set("options", numericOptions(module, flags));
 }
 
 //===----------------------------------------------------------------------===//

@@ -4,6 +4,7 @@
 
 #include "CastSummary.h"
 #include "OpCaster.h"
+#include "weft/Support/TomlFile.h"
 
 #define DEBUG_TYPE "weft-autocast"
 
@@ -112,6 +113,7 @@ struct AutocastPass : impl::AutocastPassBase<AutocastPass> {
     FailureOr<OverrideFile> file = readOverrideFile(&getContext(), overrides);
     if (failed(file))
       return failure();
+    recordOptionFile(module, "autocast-lists", file->digest);
     return CastPolicies(file->lists.value_or(*chosen), *known,
                         std::move(file->overrides));
   }

@@ -131,12 +131,13 @@ LogicalResult OverrideReader::readTop(OverrideFile &target, StringRef key,
 }
 
 FailureOr<OverrideFile> OverrideReader::read() {
-  FailureOr<toml::table> parsed =
+  FailureOr<TomlFile> parsed =
       readTomlFile(context, path, "file of cast policies");
   if (failed(parsed))
     return failure();
   OverrideFile result;
-  for (auto &&[key, value] : *parsed)
+  result.digest = parsed->digest;
+  for (auto &&[key, value] : parsed->table)
     if (failed(readTop(result, key.str(), value)))
       return failure();
   return result;

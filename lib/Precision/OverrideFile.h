@@ -32,6 +32,7 @@ struct CastOverride {
 struct OverrideFile {
   std::optional<CastLists> lists;
   std::vector<CastOverride> overrides;
+  std::string digest; // of the text, see TomlFile
 };
 
 /// Reads the overrides, or emits an error at the line of the file.

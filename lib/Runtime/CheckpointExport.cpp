@@ -93,7 +93,7 @@ static Status writeWeights(CheckpointReader &reader, const Json &model,
   for (const Weight &weight : weights)
     if (Status s = writeWeight(*writer, reader, weight, type); !s)
       return s;
-  return writer->finish();
+  return writer->finish(IfTaken::Fail);
 }
 
 /// A configuration that is there already is this one, as in the folder that the

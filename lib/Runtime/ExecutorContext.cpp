@@ -260,3 +260,20 @@ int64_t WeftContext::scratchBytes() const {
     total += memory ? memory->size() : 0;
   return total;
 }
+
+static void touch(WeftContext &context, char *memory, int64_t bytes) {
+  constexpr int64_t page = 4096;
+  context.parallelFor((bytes + page - 1) / page, 512, [&](RangePart part) {
+    for (int64_t i = part.begin; i < part.end; ++i) {
+      volatile char *first = memory + i * page;
+      *first = *first;
+    }
+  });
+}
+
+void WeftContext::touchMemory() {
+  touch(*this, arena.data(), arena.size());
+  for (const std::unique_ptr<Arena> &memory : scratchMemory)
+    if (memory)
+      touch(*this, memory->data(), memory->size());
+}

@@ -18,6 +18,7 @@ using namespace weft;
 
 MetricsLog &MetricsLog::operator=(MetricsLog &&other) noexcept {
   std::swap(fd, other.fd);
+  std::swap(lock, other.lock);
   std::swap(path, other.path);
   return *this;
 }
@@ -128,7 +129,10 @@ Expected<MetricsStart> weft::startMetrics(const std::string &path,
   auto old = oldText(path);
   if (!old)
     return old.takeError();
-  MetricsStart anew = {header + "\n", {}};
+  struct stat info;
+  MetricsStart anew;
+  anew.text = header + "\n";
+  anew.isNew = ::lstat(path.c_str(), &info) != 0;
   if (!*old)
     return anew;
   auto oldHeader = readHeader(**old, path);
@@ -144,10 +148,16 @@ Expected<MetricsStart> weft::startMetrics(const std::string &path,
 }
 
 Expected<MetricsLog> MetricsLog::open(const std::string &path,
-                                      const MetricsStart &start) {
-  if (Status s = writeFile(path, start.text); !s)
+                                      const MetricsStart &start,
+                                      const FileLock &old) {
+  const IfTaken ifTaken = start.isNew ? IfTaken::Fail : IfTaken::Replace;
+  if (Status s = writeFile(path, start.text, FileMode::Data, ifTaken); !s)
     return s.takeError();
+  auto lock = FileLock::take(path);
+  if (!lock)
+    return lock.takeError();
   MetricsLog log;
+  log.lock = std::move(*lock);
   log.path = path;
   log.fd = withoutInterrupts(
       [&] { return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC); });

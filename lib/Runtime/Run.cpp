@@ -259,12 +259,15 @@ Expected<MetricsStart> Run::metricsStart() const {
 Expected<MetricsLog> Run::openMetrics() const {
   if (options.metrics.empty())
     return MetricsLog();
+  auto old = FileLock::take(options.metrics);
+  if (!old)
+    return old.takeError();
   auto start = metricsStart();
   if (!start)
     return start.takeError();
   for (const std::string &text : start->warnings)
     warn(text);
-  return MetricsLog::open(options.metrics, *start);
+  return MetricsLog::open(options.metrics, *start, *old);
 }
 
 Expected<ExitCode> Run::train() {

@@ -4,6 +4,7 @@
 
 #include "weft/Runtime/DTypes.h"
 #include "weft/Runtime/Evaluate.h"
+#include "weft/Runtime/Executor.h"
 #include "weft/Runtime/Generate.h"
 #include "weft/Runtime/MachineMemory.h"
 #include "weft/Runtime/Ports.h"
@@ -236,6 +237,8 @@ Expected<ExitCode> Trainer::run(MetricsLog &metrics, CheckpointWriter *writer,
       return known.takeError();
     best = *known;
   }
+  if (now.step < lastStep)
+    warmUp(context, {&micro, &apply});
   auto code = loop(metrics, writer, signals);
   progress.finish();
   return code;

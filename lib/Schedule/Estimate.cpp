@@ -24,10 +24,10 @@ static FailureOr<CostTable> readCostTable(MLIRContext *context,
   auto locate = [&](const toml::source_region &source) -> Location {
     return locateToml(context, path, source);
   };
-  FailureOr<toml::table> parsed = readTomlFile(context, path, "cost table");
-  if (failed(parsed))
+  FailureOr<TomlFile> file = readTomlFile(context, path, "cost table");
+  if (failed(file))
     return failure();
-  for (auto &&[key, value] : *parsed) {
+  for (auto &&[key, value] : file->table) {
     StringRef name(key.str());
     double *target =
         llvm::StringSwitch<double *>(name)

@@ -2,6 +2,9 @@
 
 #include "weft/Support/TomlFile.h"
 
+#include "weft/Formats/Digest.h"
+
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -33,8 +36,8 @@ static std::string findFileProblem(StringRef path) {
   return "";
 }
 
-FailureOr<toml::table> readTomlFile(MLIRContext *context, StringRef path,
-                                    StringRef what) {
+FailureOr<TomlFile> readTomlFile(MLIRContext *context, StringRef path,
+                                 StringRef what) {
   if (std::string problem = findFileProblem(path); !problem.empty())
     return emitError(FileLineColLoc::get(context, path, 0, 0),
                      "expects a readable ")
@@ -51,7 +54,17 @@ FailureOr<toml::table> readTomlFile(MLIRContext *context, StringRef path,
     return emitError(locateToml(context, path, parsed.error().source()),
                      "expects TOML, but got: ")
            << std::string(parsed.error().description());
-  return std::move(parsed).table();
+  return TomlFile{std::move(parsed).table(),
+                  digest128(text.data(), text.size())};
+}
+
+void recordOptionFile(ModuleOp module, StringRef flag, StringRef digest) {
+  NamedAttrList files;
+  if (auto earlier = module->getAttrOfType<DictionaryAttr>(kOptionFilesAttr))
+    files.append(earlier.getValue());
+  Builder builder(module.getContext());
+  files.set(flag, builder.getStringAttr(digest));
+  module->setAttr(kOptionFilesAttr, files.getDictionary(module.getContext()));
 }
 
 std::string describeToml(const toml::node &value) {

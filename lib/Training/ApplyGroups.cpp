@@ -3,6 +3,7 @@
 #include "weft/Training/Passes.h"
 
 #include "GroupFile.h"
+#include "weft/Support/TomlFile.h"
 #include "weft/Weft/Weft.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -55,13 +56,13 @@ struct ApplyGroupsPass : impl::ApplyGroupsPassBase<ApplyGroupsPass> {
   using ApplyGroupsPassBase::ApplyGroupsPassBase;
 
   void runOnOperation() override {
-    FailureOr<std::vector<ParameterGroup>> read =
-        readGroupFile(&getContext(), groups);
-    if (failed(read))
+    FailureOr<GroupFile> file = readGroupFile(&getContext(), groups);
+    if (failed(file))
       return signalPassFailure();
-    for (const ParameterGroup &group : *read)
+    for (const ParameterGroup &group : file->groups)
       if (failed(claim(group)))
         return signalPassFailure();
+    recordOptionFile(getOperation(), "groups", file->digest);
   }
 
   /// The group takes every matching parameter that is still free.

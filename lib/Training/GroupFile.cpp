@@ -39,7 +39,7 @@ public:
   GroupReader(MLIRContext *context, StringRef path)
       : context(context), path(path) {}
 
-  FailureOr<std::vector<ParameterGroup>> read();
+  FailureOr<GroupFile> read();
 
 private:
   Location locate(const toml::source_region &source) {
@@ -193,13 +193,14 @@ FailureOr<ParameterGroup> GroupReader::readGroup(const toml::node &node) {
   return group;
 }
 
-FailureOr<std::vector<ParameterGroup>> GroupReader::read() {
-  FailureOr<toml::table> parsed =
+FailureOr<GroupFile> GroupReader::read() {
+  FailureOr<TomlFile> parsed =
       readTomlFile(context, path, "file of parameter groups");
   if (failed(parsed))
     return failure();
-  std::vector<ParameterGroup> groups;
-  for (auto &&[key, value] : *parsed) {
+  GroupFile result;
+  result.digest = parsed->digest;
+  for (auto &&[key, value] : parsed->table) {
     const toml::array *array = value.as_array();
     if (key.str() != "group" || !array)
       return emitError(locate(value.source()),
@@ -209,14 +210,13 @@ FailureOr<std::vector<ParameterGroup>> GroupReader::read() {
       FailureOr<ParameterGroup> group = readGroup(node);
       if (failed(group))
         return failure();
-      groups.push_back(*group);
+      result.groups.push_back(*group);
     }
   }
-  return groups;
+  return result;
 }
 
-FailureOr<std::vector<ParameterGroup>> readGroupFile(MLIRContext *context,
-                                                     StringRef path) {
+FailureOr<GroupFile> readGroupFile(MLIRContext *context, StringRef path) {
   return GroupReader(context, path).read();
 }
 

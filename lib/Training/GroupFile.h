@@ -28,6 +28,11 @@ struct ParameterGroup {
   explicit ParameterGroup(mlir::Location location) : location(location) {}
 };
 
+struct GroupFile {
+  std::vector<ParameterGroup> groups;
+  std::string digest; // of the text, see TomlFile
+};
+
 /// Whether it is the name of an optimizer.
 bool isOptimizer(llvm::StringRef name);
 
@@ -35,8 +40,8 @@ bool isOptimizer(llvm::StringRef name);
 bool readsNumber(llvm::StringRef optimizer, llvm::StringRef number);
 
 /// Reads the groups, or emits an error at the line of the file.
-llvm::FailureOr<std::vector<ParameterGroup>>
-readGroupFile(mlir::MLIRContext *context, llvm::StringRef path);
+llvm::FailureOr<GroupFile> readGroupFile(mlir::MLIRContext *context,
+                                         llvm::StringRef path);
 
 } // namespace weft
 

@@ -156,7 +156,7 @@ static Rule getRule(StringRef name) {
       .Case("inplace", isLists)
       .Cases({"loops", "tokenizer_files"}, isTexts)
       .Case("weights", isFiles)
-      .Case("options", isOptions)
+      .Cases({"options", "option_files"}, isOptions)
       .Case("config", isConfig)
       .Cases({"lr_scale", "decay_scale"}, isFinite)
       .Case("folded", isUnit)
@@ -169,8 +169,8 @@ static Rule getRule(StringRef name) {
 /// What describes the model as a whole and has no effect elsewhere.
 static bool belongsToModule(StringRef name) {
   return llvm::is_contained({"batch", "seq", "vocab", "family", "fingerprint",
-                             "config", "config_text", "options", "metadata",
-                             "weights", "tokenizer_files"},
+                             "config", "config_text", "options", "option_files",
+                             "metadata", "weights", "tokenizer_files"},
                             name);
 }
 

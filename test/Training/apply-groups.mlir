@@ -33,6 +33,8 @@ weight_decay = 0.2
 decay = false
 
 //--- model.mlir
+// What the file held, so that a resumed run can tell one from another.
+// CHECK: weft.option_files = {groups = "{{[0-9a-f]+}}"}
 // CHECK: weft.param @wte.bias : tensor<8x4xf32> {trainable = false}
 weft.param @wte.bias : tensor<8x4xf32>
 // CHECK: weft.param @fc.bias : tensor<4xf32> {decay = true, weft.lr_scale = 2.000000e+00 : f64, weft.optimizer = "sgd"}

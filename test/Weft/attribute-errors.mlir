@@ -128,6 +128,12 @@ module attributes {weft.options = {batch = 3}} {
 
 // -----
 
+// expected-error @below {{expects "weft.option_files" to be a dictionary of texts, but got ["groups"]}}
+module attributes {weft.option_files = ["groups"]} {
+}
+
+// -----
+
 // expected-error @below {{expects "weft.config" to be a dictionary of dictionaries with a value each, but got {n = {}}}}
 module attributes {weft.config = {n = {}}} {
 }

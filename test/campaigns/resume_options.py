@@ -278,6 +278,7 @@ PROGRAMS = {
     "precision": lambda was, now: Change("", [warned("precision", was, now)]),
     "clip-norm": lambda was, now: Change("", [warned("clip-norm", was, now)]),
     "optimizer": lambda was, now: Change("", code=5, error="expects a checkpoint of optimizers"),
+    "groups": lambda was, now: Change("", [warned("groups", was, now)]),
     "threads-max": lambda was, now: nothing(""),
 }
 for other in args.others:

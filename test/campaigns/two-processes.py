@@ -174,6 +174,61 @@ def without_locks(reference):
         same_as(reference, steps_in(saves))
 
 
+def one_export():
+    """Exports into one folder: the first stays, the others say that it is there."""
+    types = ["f32", "bf16", "f16"]
+    wanted = {}
+    for dtype in types:
+        shutil.rmtree(work / "other", ignore_errors=True)
+        result = subprocess.run([args.weft, "ckpt", "export", saves, work / "other", "--dtype", dtype])
+        expect(result.returncode == 0, f"an export alone ends with {result.returncode}")
+        wanted[dtype] = (work / "other" / "model.safetensors").read_bytes()
+    shutil.rmtree(work / "other")
+    started = [subprocess.Popen([args.weft, "ckpt", "export", saves, work / "other", "--dtype", dtype],
+                                stderr=subprocess.PIPE, text=True) for dtype in types]
+    errors = [process.communicate()[1] for process in started]
+    codes = [process.returncode for process in started]
+    expect(sorted(codes) == [0, 8, 8], f"exports into one folder end with {codes}: {errors}")
+    expect((work / "other" / "model.safetensors").read_bytes() == wanted[types[codes.index(0)]],
+           "the weights are not those of the export that ended well")
+
+
+METRICS_IN_USE = re.compile(r"no other run writes|cannot finish: file exists")
+
+
+def one_metrics_file():
+    """Runs with a directory each and one metrics file: those that do not get it leave it alone."""
+    wanted = []
+    for seed in range(4):
+        clear()
+        run = Run(f"--metrics={metrics}", f"--seed={seed}", folder=work / "other" / "alone")
+        expect(run.end() == 0, "a run alone fails", run)
+        wanted.append(losses())
+    clear()
+    runs = []
+    for seed in range(4):
+        runs.append(Run(f"--metrics={metrics}", f"--seed={seed}", folder=work / "other" / str(seed)))
+        time.sleep(numbers.uniform(0, 0.02))
+    for run in runs:
+        run.end()
+        refused = run.process.returncode == 8 and METRICS_IN_USE.search(run.err) and not run.saved
+        expect(run.process.returncode == 0 or refused, "a run neither ends well nor is refused", run)
+    whole = [wanted[seed] for seed, run in enumerate(runs) if run.process.returncode == 0]
+    expect(losses() in whole, "the metrics are not those of one run", *runs)
+    writer = stopped(lambda: metrics.exists() and len(metrics.read_text().splitlines()) > 2, f"--metrics={metrics}",
+                     folder=work / "other" / "writer")
+    before = metrics.read_bytes()
+    for more in (["--steps=3"], ["--steps=3", "--resume=auto", f"--save-dir={work / 'other' / 'more'}"],
+                 ["--eval-only", f"--val-data={data}"]):
+        result = subprocess.run([args.program, f"--data={data}", f"--metrics={metrics}", *more], capture_output=True,
+                                text=True)
+        expect(result.returncode == 8 and "no other run writes" in result.stderr,
+               f"{more} gets metrics that a run writes: exit {result.returncode}: {result.stderr}")
+        expect(metrics.read_bytes() == before, f"{more} changed metrics that a run writes")
+    writer.send(signal.SIGCONT)
+    expect(writer.end() == 0 and losses() == wanted[0], "the metrics are not whole", writer)
+
+
 # ---------------------------------------------------------------------------
 # Readers of a directory into which a run saves
 # ---------------------------------------------------------------------------
@@ -217,5 +272,7 @@ for _ in range(args.rounds):
     started_together(reference, wanted)
     against_a_holder(reference, wanted)
     without_locks(reference)
+    one_export()
+    one_metrics_file()
 readers(7 * args.rounds)
 print(f"{args.rounds} rounds, nothing lost, nothing replaced")

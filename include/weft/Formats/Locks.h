@@ -5,6 +5,8 @@
 // process, however that ends; the process and host in the file are only for the
 // message of the next one.
 //
+// A metrics file is locked by the run that appends to it.
+//
 // Whoever reads a step holds a shared flock on its directory, so that the
 // writer does not retire it meanwhile.
 //
@@ -37,6 +39,24 @@ private:
   int fd = -1;
   bool madeDirectory = false;
   std::string directory;
+};
+
+/// An exclusive flock on a file, for one that is going to be replaced or
+/// appended to.
+class FileLock {
+public:
+  FileLock() = default;
+  FileLock(FileLock &&other) noexcept { *this = std::move(other); }
+  FileLock &operator=(FileLock &&other) noexcept;
+  ~FileLock();
+
+  /// A file that another process holds is a storage error. Holds nothing where
+  /// there is no regular file that can be written, or no locks.
+  static Expected<FileLock> take(const std::string &path);
+  bool holds() const { return fd >= 0; }
+
+private:
+  int fd = -1;
 };
 
 class StepGuard {

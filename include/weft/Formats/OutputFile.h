@@ -18,6 +18,9 @@
 
 namespace weft {
 
+/// What commit() does where the name is taken meanwhile.
+enum class IfTaken { Replace, Fail };
+
 class OutputFile {
 public:
   OutputFile() = default;
@@ -35,7 +38,7 @@ public:
   /// Lets the file be run, as far as the umask allows; before commit().
   Status makeExecutable();
   /// fsync, rename over `path`, fsync of the folder.
-  Status commit();
+  Status commit(IfTaken ifTaken = IfTaken::Replace);
 
   int64_t bytesWritten() const { return total; }
   const std::string &path() const { return finalPath; }
@@ -57,7 +60,8 @@ enum class FileMode { Data, Executable };
 
 /// Writes `text` to `path` in one go, as above.
 Status writeFile(const std::string &path, std::string_view text,
-                 FileMode mode = FileMode::Data);
+                 FileMode mode = FileMode::Data,
+                 IfTaken ifTaken = IfTaken::Replace);
 
 } // namespace weft
 

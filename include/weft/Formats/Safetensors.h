@@ -182,7 +182,7 @@ public:
   /// The whole next tensor; its name and size must be the ones announced.
   Status writeTensor(const std::string &name, const void *data, int64_t bytes);
   /// Checks that every announced byte came, flushes to the disk and renames.
-  Status finish();
+  Status finish(IfTaken ifTaken = IfTaken::Replace);
 
   /// Of the whole file, known after finish() without reading it again.
   const FileDigest &digest() const { return result; }

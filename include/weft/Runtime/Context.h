@@ -138,6 +138,10 @@ struct WeftContext {
   /// Bytes of all scratch memory and of library state, as allocated so far.
   int64_t scratchBytes() const;
 
+  /// Gives every page of the arena and of scratch its memory, and keeps what
+  /// it holds.
+  void touchMemory();
+
   /// State a library keeps between calls (compiled primitives), by an address
   /// that identifies its type.
   std::shared_ptr<void> &state(const void *key) { return states[key]; }

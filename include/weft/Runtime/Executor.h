@@ -14,6 +14,12 @@ bool runProgram(WeftContext &context, const WeftProgram &program);
 /// The same by name; a program the executable lacks is an error (70).
 bool runProgram(WeftContext &context, const char *name);
 
+/// Does ahead what the first run of the programs would have to do besides: the
+/// arena and scratch get their pages, products their plans. Changes no number,
+/// and leaves errors to the run itself.
+void warmUp(WeftContext &context,
+            std::initializer_list<const WeftProgram *> programs);
+
 } // namespace weft
 
 #endif // WEFT_RUNTIME_EXECUTOR_H

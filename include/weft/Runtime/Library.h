@@ -100,6 +100,12 @@ WeftLibraryFn weftFindLibraryRoutine(const char *name);
 bool weft_cpu_gemm_scratch_bytes(const int64_t *ints, int64_t *bytes,
                                  int32_t threads);
 
+/// Does ahead of a call what only its first run has to do: the plans are made
+/// and scratch is reserved. Reports nothing about the arguments; the call does.
+/// A program has it where it has weft_cpu_gemm.
+void weft_cpu_gemm_prepare(struct WeftContext *context,
+                           const struct WeftCommand *command);
+
 //===----------------------------------------------------------------------===//
 // Attention
 //===----------------------------------------------------------------------===//

@@ -8,7 +8,7 @@
 #ifndef WEFT_RUNTIME_METRICS_H
 #define WEFT_RUNTIME_METRICS_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Formats/Locks.h"
 
 #include <cstdint>
 #include <optional>
@@ -21,6 +21,8 @@ namespace weft {
 struct MetricsStart {
   std::string text;
   std::vector<std::string> warnings;
+  /// Nothing has the name yet, and nothing must have it later.
+  bool isNew = false;
 };
 
 constexpr int64_t keepAllSteps = INT64_MAX;
@@ -42,15 +44,19 @@ public:
   MetricsLog &operator=(MetricsLog &&other) noexcept;
   ~MetricsLog();
 
-  /// Writes what the file begins with.
+  /// Writes what the file begins with. The lock on the file that is replaced
+  /// was taken before `start` was read; it holds nothing if there was none. Two
+  /// runs do not write one file: the later one gets a storage error.
   static Expected<MetricsLog> open(const std::string &path,
-                                   const MetricsStart &start);
+                                   const MetricsStart &start,
+                                   const FileLock &old);
 
   /// Appends one line; a full disk is a storage error.
   Status line(const std::string &json);
 
 private:
   int fd = -1;
+  FileLock lock;
   std::string path;
 };
 

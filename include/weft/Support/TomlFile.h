@@ -3,7 +3,7 @@
 #ifndef WEFT_SUPPORT_TOMLFILE_H
 #define WEFT_SUPPORT_TOMLFILE_H
 
-#include "mlir/IR/Location.h"
+#include "mlir/IR/BuiltinOps.h"
 
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
@@ -14,11 +14,24 @@ namespace weft {
 mlir::Location locateToml(mlir::MLIRContext *context, llvm::StringRef path,
                           const toml::source_region &source);
 
+struct TomlFile {
+  toml::table table;
+  std::string digest; // XXH3 of its text, 32 hexadecimal digits
+};
+
 /// The table in a file, or an error at its line. `what` names the file in the
 /// message: "expects a readable <what>, but got: ...".
-llvm::FailureOr<toml::table> readTomlFile(mlir::MLIRContext *context,
-                                          llvm::StringRef path,
-                                          llvm::StringRef what);
+llvm::FailureOr<TomlFile> readTomlFile(mlir::MLIRContext *context,
+                                       llvm::StringRef path,
+                                       llvm::StringRef what);
+
+/// The module's attribute that maps the name of a compile flag to the digest of
+/// the file that it named, so that a resumed run can tell one from another.
+constexpr llvm::StringLiteral kOptionFilesAttr = "weft.option_files";
+
+/// Adds an entry to that attribute.
+void recordOptionFile(mlir::ModuleOp module, llvm::StringRef flag,
+                      llvm::StringRef digest);
 
 /// What a value is, for messages: a string in quotes, else its kind.
 std::string describeToml(const toml::node &value);

@@ -16,7 +16,7 @@ SHARED = {"weft/Runtime/Abi.h", "weft/Runtime/Library.h", "weft/Runtime/Philox.h
 STD_ONLY = {"Formats", "Runtime", "kernels"}
 
 ALLOWED = {
-    "Support": MLIR,
+    "Support": MLIR | {"Formats"},
     "Interfaces": MLIR,
     "Formats": set(),
     "Weft": MLIR | {"Interfaces", "Support"},

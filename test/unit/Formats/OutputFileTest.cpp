@@ -49,6 +49,23 @@ TEST(OutputFile, CommitReplacesTheOldFile) {
             1);
 }
 
+TEST(OutputFile, CommitReplacesNothingWhereThatIsAsked) {
+  TempDir dir;
+  std::string path = dir.file("out");
+  auto file = OutputFile::create(path);
+  ASSERT_EQ(errorOf(file), "ok");
+  ASSERT_EQ(errorOf(file->write("mine")), "ok");
+  dir.write("out", "another's");
+  EXPECT_EQ(errorOf(file->commit(IfTaken::Fail)),
+            "8|" + path + ": cannot finish: file exists");
+  EXPECT_EQ(readBytes(path), "another's");
+  EXPECT_EQ(errorOf(writeFile(path, "x", FileMode::Data, IfTaken::Fail)),
+            "8|" + path + ": cannot finish: file exists");
+  EXPECT_EQ(
+      errorOf(writeFile(dir.file("new"), "x", FileMode::Data, IfTaken::Fail)),
+      "ok");
+}
+
 TEST(OutputFile, FullDiskIsAStorageErrorAndLeavesTheOldFile) {
   TempDir dir;
   std::string path = dir.write("a", "old");

@@ -3,6 +3,8 @@
 #include "weft/Runtime/Executor.h"
 #include "Harness.h"
 
+#include <sys/mman.h>
+
 using namespace weft;
 
 namespace {
@@ -212,4 +214,67 @@ TEST(Context, IsaIsAtMostWhatTheMachineHas) {
   EXPECT_EQ(TestContext(1, CpuIsa::Baseline).isa(), CpuIsa::Baseline);
   EXPECT_EQ(TestContext(1, CpuIsa::Avx512).isa(), detectCpuIsa());
   EXPECT_STREQ(cpuIsaName(CpuIsa::Avx2), "x86-64-v3");
+}
+
+//===----------------------------------------------------------------------===//
+// Warm-up
+//===----------------------------------------------------------------------===//
+
+static int64_t residentBytes(const WeftContext &context) {
+  std::vector<unsigned char> pages((context.arenaBytes() + 4095) / 4096);
+  EXPECT_EQ(::mincore(context.at(0), context.arenaBytes(), pages.data()), 0);
+  int64_t resident = 0;
+  for (unsigned char page : pages)
+    resident += (page & 1) * 4096;
+  return resident;
+}
+
+namespace {
+/// C = A B of 96 x 96, with C overwritten or added to as the flag says.
+struct ProductFixture : Fixture {
+  int64_t ints[16] = {1,  96, 96, 96, 0, 0, 96,       96,
+                      96, 0,  0,  0,  2, 0, WEFT_F32, WEFT_F32};
+  int64_t offsets[4] = {0, 40960, 81920, 122880};
+
+  ProductFixture() {
+    commands[0] = {};
+    commands[0].name = "product";
+    commands[0].scope = "";
+    commands[0].library = weft_cpu_gemm;
+    commands[0].offsets = offsets;
+    commands[0].numBuffers = 4;
+    commands[0].ints = ints;
+    commands[0].numInts = 16;
+    program.numCommands = 1;
+    executable.arenaBytes = 200000;
+  }
+};
+} // namespace
+
+TEST(WarmUp, LeavesNothingForTheFirstRun) {
+  ProductFixture fixture;
+  auto context = fixture.make();
+  *static_cast<float *>(context->at(8000)) = 3.0f;
+  ASSERT_LT(residentBytes(*context), 200000);
+  ASSERT_EQ(context->scratchBytes(), 0);
+  warmUp(*context, {&fixture.program});
+  EXPECT_GE(residentBytes(*context), 200000);
+  EXPECT_EQ(*static_cast<float *>(context->at(8000)), 3.0f);
+  const int64_t scratch = context->scratchBytes();
+  EXPECT_GT(scratch, 0);
+  for (float adds : {0.0f, 1.0f}) {
+    *static_cast<float *>(context->at(122880)) = adds;
+    ASSERT_TRUE(runProgram(*context, fixture.program)) << context->message();
+  }
+  EXPECT_EQ(context->scratchBytes(), scratch);
+}
+
+TEST(WarmUp, LeavesErrorsToTheRun) {
+  ProductFixture fixture;
+  fixture.ints[1] = 0;
+  auto context = fixture.make();
+  warmUp(*context, {&fixture.program});
+  EXPECT_FALSE(context->failed());
+  EXPECT_FALSE(runProgram(*context, fixture.program));
+  EXPECT_EQ(context->message().substr(0, 7), "product");
 }
