@@ -44,16 +44,10 @@ std::string parentOf(const std::string &path) {
 }
 
 Status syncPath(const std::string &path) {
-  int fd = withoutInterrupts(
-      [&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); });
-  if (fd < 0)
+  Descriptor file(withoutInterrupts(
+      [&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
+  if (!file || withoutInterrupts([&] { return ::fsync(file.get()); }) != 0)
     return systemError(ExitCode::Storage, "cannot flush to disk", errno)
-        .at(path);
-  int result = withoutInterrupts([&] { return ::fsync(fd); });
-  int number = errno;
-  ::close(fd);
-  if (result != 0)
-    return systemError(ExitCode::Storage, "cannot flush to disk", number)
         .at(path);
   return Status::success();
 }

@@ -27,22 +27,20 @@ static Error notRegular(mode_t mode, const std::string &path) {
 
 Expected<std::unique_ptr<ByteSource>> InputFile::open(const std::string &path) {
   // Without O_NONBLOCK, opening a named pipe would wait for a writer.
-  int fd = withoutInterrupts([&] {
+  Descriptor opened(withoutInterrupts([&] {
     return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  });
-  if (fd < 0)
+  }));
+  if (!opened)
     return systemError(ExitCode::Input, "cannot open", errno).at(path);
-  std::unique_ptr<InputFile> file(new InputFile(fd, path));
+  std::unique_ptr<InputFile> file(new InputFile(std::move(opened), path));
   struct stat info;
-  if (::fstat(fd, &info) != 0)
+  if (::fstat(file->opened.get(), &info) != 0)
     return systemError(ExitCode::Input, "cannot read", errno).at(path);
   if (!S_ISREG(info.st_mode))
     return notRegular(info.st_mode, path);
   file->length = info.st_size;
   return std::unique_ptr<ByteSource>(std::move(file));
 }
-
-InputFile::~InputFile() { ::close(fd); }
 
 static Error beyond(const ByteSource &source, int64_t offset, int64_t bytes) {
   return inputError("expects bytes below " + std::to_string(source.size()) +
@@ -61,7 +59,7 @@ Status InputFile::read(int64_t offset, int64_t bytes, void *out) {
     return beyond(*this, offset, bytes);
   for (char *to = static_cast<char *>(out); bytes > 0;) {
     ssize_t got = withoutInterrupts(
-        [&] { return ::pread(fd, to, static_cast<size_t>(bytes), offset); });
+        [&] { return ::pread(opened.get(), to, size_t(bytes), offset); });
     if (got < 0)
       return systemError(ExitCode::Input, "cannot read", errno).at(name);
     if (got == 0)
@@ -78,7 +76,7 @@ Status InputFile::read(int64_t offset, int64_t bytes, void *out) {
 }
 
 void InputFile::willNeed(int64_t offset, int64_t bytes) {
-  (void)::posix_fadvise(fd, offset, bytes, POSIX_FADV_WILLNEED);
+  (void)::posix_fadvise(opened.get(), offset, bytes, POSIX_FADV_WILLNEED);
 }
 
 Status MemoryBytes::read(int64_t offset, int64_t bytes, void *out) {

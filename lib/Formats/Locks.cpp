@@ -18,16 +18,6 @@ static int tryLock(int fd, int operation) {
   return result == 0 ? 0 : errno;
 }
 
-/// Whether the path leads to another file than the open one, or to none:
-/// others may remove or rename it between open and flock.
-static bool leadsAway(const std::string &path, int fd) {
-  struct stat there, here;
-  if (::stat(path.c_str(), &there) != 0)
-    return errno == ENOENT;
-  return ::fstat(fd, &here) != 0 || there.st_dev != here.st_dev ||
-         there.st_ino != here.st_ino;
-}
-
 //===----------------------------------------------------------------------===//
 // SaveLock
 //===----------------------------------------------------------------------===//
@@ -53,7 +43,7 @@ static std::string readHolder(int fd) {
 }
 
 SaveLock &SaveLock::operator=(SaveLock &&other) noexcept {
-  std::swap(fd, other.fd);
+  std::swap(file, other.file);
   std::swap(madeDirectory, other.madeDirectory);
   std::swap(directory, other.directory);
   return *this;
@@ -62,9 +52,9 @@ SaveLock &SaveLock::operator=(SaveLock &&other) noexcept {
 SaveLock::~SaveLock() {
   // Removed while it is held: whoever opened it meanwhile sees that the path
   // leads elsewhere, and opens again.
-  if (fd >= 0) {
+  if (file) {
     ::unlink(lockPath(directory).c_str());
-    ::close(fd);
+    file.close();
   }
   if (madeDirectory)
     ::rmdir(directory.c_str());
@@ -91,23 +81,23 @@ Expected<bool> SaveLock::tryOnce() {
   if (Status status = makeDirectories(directory); !status)
     return status.takeError();
   madeDirectory |= !existed;
-  int opened = withoutInterrupts([&] {
+  Descriptor opened(withoutInterrupts([&] {
     return ::open(path.c_str(),
                   O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-  });
-  if (opened < 0 && errno == ENOENT)
+  }));
+  if (!opened && errno == ENOENT)
     return false;
-  if (opened < 0)
+  if (!opened)
     return systemError(ExitCode::Storage, "cannot open the lock", errno)
         .at(path);
-  int failed = tryLock(opened, LOCK_EX);
-  if (failed == 0 && !leadsAway(path, opened)) {
-    fd = opened;
-    writeHolder(fd);
+  int failed = tryLock(opened.get(), LOCK_EX);
+  // Others may remove or rename it between open and flock.
+  if (failed == 0 && !isGone(opened.get(), path)) {
+    file = std::move(opened);
+    writeHolder(file.get());
     return true;
   }
-  std::string holder = readHolder(opened);
-  ::close(opened);
+  std::string holder = readHolder(opened.get());
   if (failed == 0)
     return false;
   if (failed == EWOULDBLOCK)
@@ -138,26 +128,17 @@ Expected<SaveLock> SaveLock::take(const std::string &saveDirectory) {
 // FileLock
 //===----------------------------------------------------------------------===//
 
-FileLock &FileLock::operator=(FileLock &&other) noexcept {
-  std::swap(fd, other.fd);
-  return *this;
-}
-
-FileLock::~FileLock() {
-  if (fd >= 0)
-    ::close(fd);
-}
-
 Expected<FileLock> FileLock::take(const std::string &path) {
   for (int tries = 0; tries < manyTries; ++tries) {
     FileLock lock;
-    lock.fd = withoutInterrupts(
-        [&] { return ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK); });
+    lock.file = Descriptor(withoutInterrupts(
+        [&] { return ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK); }));
+    const int fd = lock.file.get();
     struct stat info;
-    if (lock.fd < 0 || ::fstat(lock.fd, &info) != 0 || !S_ISREG(info.st_mode))
+    if (!lock.holds() || ::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
       return FileLock();
-    int failed = tryLock(lock.fd, LOCK_EX);
-    if (failed == 0 && !leadsAway(path, lock.fd))
+    int failed = tryLock(fd, LOCK_EX);
+    if (failed == 0 && !isGone(fd, path))
       return lock;
     if (failed == EWOULDBLOCK)
       return storageError(
@@ -176,27 +157,18 @@ Expected<FileLock> FileLock::take(const std::string &path) {
 // StepGuard
 //===----------------------------------------------------------------------===//
 
-StepGuard &StepGuard::operator=(StepGuard &&other) noexcept {
-  std::swap(fd, other.fd);
-  std::swap(there, other.there);
-  std::swap(shared, other.shared);
-  return *this;
-}
-
 StepGuard::StepGuard(const std::string &stepDirectory, int operation) {
-  fd = withoutInterrupts([&] {
+  directory = Descriptor(withoutInterrupts([&] {
     return ::open(stepDirectory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  });
-  if (fd < 0) {
+  }));
+  if (!directory) {
     // A link to nothing is there, and of no use.
     struct stat info;
     there = errno != ENOENT || ::lstat(stepDirectory.c_str(), &info) == 0;
     return;
   }
-  shared = tryLock(fd, operation) == EWOULDBLOCK;
-  // A step that cannot be asked about is not taken for a retired one.
-  struct stat info;
-  there = ::fstat(fd, &info) != 0 || !leadsAway(stepDirectory, fd);
+  shared = tryLock(directory.get(), operation) == EWOULDBLOCK;
+  there = !isGone(directory.get(), stepDirectory);
 }
 
 StepGuard StepGuard::ofReader(const std::string &stepDirectory) {
@@ -208,12 +180,6 @@ StepGuard StepGuard::ofReader(const std::string &stepDirectory) {
 
 StepGuard StepGuard::ofWriter(const std::string &stepDirectory) {
   return StepGuard(stepDirectory, LOCK_EX);
-}
-
-void StepGuard::release() {
-  if (fd >= 0)
-    ::close(fd);
-  fd = -1;
 }
 
 } // namespace weft

@@ -101,14 +101,9 @@ public:
     store(failure ? std::nullopt : std::optional(at.getString(name)), out);
   }
   void strings(const char *name, std::vector<std::string> &out) {
-    auto field = open(name);
-    if (!field)
-      return;
-    auto size = field->arraySize();
-    if (!size)
-      return fail(size.takeError());
-    for (size_t i = 0; i < *size && !failure; ++i)
-      store(std::optional(field->element(i).asString()), out.emplace_back());
+    elements(name, [&](JsonCursor element) {
+      store(std::optional(element.asString()), out.emplace_back());
+    });
   }
   void shape(const char *name, std::vector<int64_t> &out) {
     store(failure ? std::nullopt : std::optional(at.getIntArray(name, 0)), out);
@@ -116,18 +111,11 @@ public:
   /// Calls `each` for every element of an array, until one fails.
   template <typename Function>
   void array(const char *name, const Function &each) {
-    auto field = open(name);
-    if (!field)
-      return;
-    auto size = field->arraySize();
-    if (!size)
-      return fail(size.takeError());
-    for (size_t i = 0; i < *size && !failure; ++i) {
-      Fields element(field->element(i));
+    elements(name, [&](JsonCursor at) {
+      Fields element(std::move(at));
       each(element);
-      if (element.failure)
-        fail(std::move(*element.failure));
-    }
+      check(element);
+    });
   }
   std::optional<JsonCursor> open(const char *name) {
     if (failure)
@@ -148,6 +136,18 @@ public:
   std::optional<Error> failure;
 
 private:
+  /// As array(), with the place of the element.
+  template <typename Function>
+  void elements(const char *name, const Function &each) {
+    auto field = open(name);
+    if (!field)
+      return;
+    auto size = field->arraySize();
+    if (!size)
+      return fail(size.takeError());
+    for (size_t i = 0; i < *size && !failure; ++i)
+      each(field->element(i));
+  }
   template <typename T> void store(std::optional<Expected<T>> value, T &out) {
     if (!value)
       return;

@@ -17,21 +17,6 @@ namespace weft {
 
 static constexpr int64_t bufferBytes = 1 << 20;
 
-OutputFile &OutputFile::operator=(OutputFile &&other) noexcept {
-  std::swap(fd, other.fd);
-  std::swap(total, other.total);
-  std::swap(finalPath, other.finalPath);
-  std::swap(target, other.target);
-  std::swap(temporary, other.temporary);
-  std::swap(buffer, other.buffer);
-  return *this;
-}
-
-OutputFile::~OutputFile() {
-  if (fd >= 0)
-    ::close(fd);
-}
-
 /// The file that a link leads to, so that the link stays.
 static std::string withoutLinks(const std::string &path) {
   std::unique_ptr<char, decltype(&std::free)> real(
@@ -51,13 +36,13 @@ Expected<OutputFile> OutputFile::create(const std::string &path) {
   // A device or a pipe takes the bytes themselves: a rename would replace it.
   if (exists && !S_ISREG(info.st_mode)) {
     // Opening a named pipe would wait for a reader.
-    result.fd = withoutInterrupts([&] {
+    result.file = Descriptor(withoutInterrupts([&] {
       return ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
-    });
-    if (result.fd < 0 && errno == ENXIO)
+    }));
+    if (!result.file && errno == ENXIO)
       return storageError("expects a named pipe with a reader").at(path);
-    if (result.fd >= 0)
-      ::fcntl(result.fd, F_SETFL, 0);
+    if (result.file)
+      ::fcntl(result.file.get(), F_SETFL, 0);
   } else {
     result.target = withoutLinks(path);
     auto temporary = Temporary::file(result.target + ".tmp");
@@ -65,16 +50,17 @@ Expected<OutputFile> OutputFile::create(const std::string &path) {
       return temporary.takeError().at(path);
     result.temporary = std::move(*temporary);
     // The temporary keeps its lock until it is in place.
-    result.fd = ::fcntl(result.temporary.descriptor(), F_DUPFD_CLOEXEC, 0);
+    result.file =
+        Descriptor(::fcntl(result.temporary.descriptor(), F_DUPFD_CLOEXEC, 0));
   }
-  if (result.fd < 0)
+  if (!result.file)
     return storageError("cannot create: " + errnoText(errno)).at(path);
   return result;
 }
 
 Status OutputFile::writeAll(const char *data, int64_t bytes) {
   while (bytes > 0) {
-    ssize_t written = ::write(fd, data, static_cast<size_t>(bytes));
+    ssize_t written = ::write(file.get(), data, static_cast<size_t>(bytes));
     if (written < 0 && errno == EINTR)
       continue;
     if (written <= 0)
@@ -110,22 +96,17 @@ Status OutputFile::makeExecutable() {
     return Status::success();
   // Who may read it may run it: the umask has had its say.
   struct stat info;
-  if (::fstat(fd, &info) != 0 ||
-      ::fchmod(fd, info.st_mode | ((info.st_mode & 0444) >> 2)) != 0)
+  if (::fstat(file.get(), &info) != 0 ||
+      ::fchmod(file.get(), info.st_mode | ((info.st_mode & 0444) >> 2)) != 0)
     return storageError("cannot make it executable: " + errnoText(errno))
         .at(finalPath);
   return Status::success();
 }
 
-/// close() may be the first call to report a full network disk. Linux closes a
-/// file even when a signal interrupts it.
+/// close() may be the first call to report a full network disk.
 Status OutputFile::closeChecked() {
-  int closed = ::close(fd);
-  if (closed != 0 && errno == EINTR)
-    closed = 0;
-  fd = -1;
-  if (closed != 0)
-    return storageError("cannot finish: " + errnoText(errno)).at(finalPath);
+  if (int failed = file.close())
+    return storageError("cannot finish: " + errnoText(failed)).at(finalPath);
   return Status::success();
 }
 
@@ -143,7 +124,7 @@ Status OutputFile::commit(IfTaken ifTaken) {
     return status;
   if (!temporary)
     return closeChecked();
-  if (withoutInterrupts([&] { return ::fsync(fd); }) != 0)
+  if (withoutInterrupts([&] { return ::fsync(file.get()); }) != 0)
     return storageError("cannot flush to disk: " + errnoText(errno))
         .at(finalPath);
   if (Status status = closeChecked(); !status)

@@ -117,16 +117,16 @@ static std::string stemOf(const std::string &name) {
 
 /// Removes one left-over of ours: nobody holds its lock.
 static void removeIfStale(const std::string &path) {
-  int fd = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (fd < 0)
+  Descriptor file(
+      ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file)
     return;
   struct stat info;
   std::error_code ignored;
-  if (::fstat(fd, &info) == 0 && info.st_uid == ::geteuid() &&
+  if (::fstat(file.get(), &info) == 0 && info.st_uid == ::geteuid() &&
       (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode)) &&
-      ::flock(fd, LOCK_EX | LOCK_NB) == 0)
+      ::flock(file.get(), LOCK_EX | LOCK_NB) == 0)
     fs::remove_all(path, ignored);
-  ::close(fd);
 }
 
 /// Removes the left-overs in a folder whose stem `matches`.
@@ -153,14 +153,6 @@ static void removeStale(const fs::path &prefix) {
   });
 }
 
-bool isGone(int fd, const std::string &path) {
-  struct stat here, open;
-  if (::lstat(path.c_str(), &here) != 0)
-    return errno == ENOENT;
-  return ::fstat(fd, &open) == 0 &&
-         (here.st_dev != open.st_dev || here.st_ino != open.st_ino);
-}
-
 static int openNew(const std::string &path, bool isFolder) {
   if (isFolder &&
       withoutInterrupts([&] { return ::mkdir(path.c_str(), 0700); }) != 0)
@@ -179,23 +171,22 @@ Expected<Temporary> Temporary::make(const std::string &prefix, bool isFolder) {
                        std::to_string(counter++);
     // Enrolled first: a signal may come as soon as it is there.
     int slot = enroll(path);
-    int fd = openNew(path, isFolder), number = errno;
+    Descriptor opened(openNew(path, isFolder));
+    const int number = errno;
     // One that cleans up may be quicker than the lock. Without locks (some
     // network file systems) left-overs stay.
-    if (fd >= 0 &&
-        (withoutInterrupts([&] { return ::flock(fd, LOCK_EX); }) != 0 ||
-         !isGone(fd, path))) {
+    auto lock = [&] { return ::flock(opened.get(), LOCK_EX); };
+    if (opened &&
+        (withoutInterrupts(lock) != 0 || !isGone(opened.get(), path))) {
       Temporary made;
       made.name = path;
-      made.fd = fd;
+      made.opened = std::move(opened);
       made.slot = slot;
       return made;
     }
     strike(slot);
-    if (fd >= 0)
-      ::close(fd);
     // EEXIST: taken by a process of that number in another container.
-    else if (number != EEXIST)
+    if (!opened && number != EEXIST)
       return storageError("cannot create: " + errnoText(number)).at(path);
   }
 }
@@ -210,13 +201,13 @@ Expected<Temporary> Temporary::folder(const std::string &prefix) {
 
 Temporary &Temporary::operator=(Temporary &&other) noexcept {
   std::swap(name, other.name);
-  std::swap(fd, other.fd);
+  std::swap(opened, other.opened);
   std::swap(slot, other.slot);
   return *this;
 }
 
 Temporary::~Temporary() {
-  if (fd < 0)
+  if (!opened)
     return;
   std::error_code ignored;
   fs::remove_all(name, ignored);
@@ -225,9 +216,8 @@ Temporary::~Temporary() {
 
 void Temporary::release() {
   strike(slot);
-  if (fd >= 0)
-    ::close(fd);
-  fd = slot = -1;
+  opened.close();
+  slot = -1;
 }
 
 } // namespace weft

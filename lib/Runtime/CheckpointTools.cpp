@@ -62,16 +62,24 @@ static Expected<std::string> listTensors(const std::string &directory) {
   return text;
 }
 
-Expected<std::string> weft::listCheckpoint(const std::string &folder) {
-  auto place = findBestStep(folder);
-  if (!place)
-    return place.takeError();
-  const std::string directory = place->value_or(folder);
-  auto isStep = isStepDirectory(directory);
+/// The one step that a path stands for; nothing for a save directory.
+static Expected<std::optional<std::string>>
+oneStepOf(const std::string &folder) {
+  auto best = findBestStep(folder);
+  if (!best || *best)
+    return best;
+  auto isStep = isStepDirectory(folder);
   if (!isStep)
     return isStep.takeError();
-  if (*isStep)
-    return listTensors(directory);
+  return *isStep ? std::optional(folder) : std::nullopt;
+}
+
+Expected<std::string> weft::listCheckpoint(const std::string &folder) {
+  auto one = oneStepOf(folder);
+  if (!one)
+    return one.takeError();
+  if (*one)
+    return listTensors(**one);
   std::string text;
   while (text.empty()) {
     auto steps = stepsOf(folder);
@@ -100,16 +108,12 @@ static Status verifyStep(const std::string &directory, std::string &text) {
 }
 
 Expected<std::string> weft::verifyCheckpoint(const std::string &folder) {
-  auto place = findBestStep(folder);
-  if (!place)
-    return place.takeError();
-  const std::string directory = place->value_or(folder);
-  auto isStep = isStepDirectory(directory);
-  if (!isStep)
-    return isStep.takeError();
+  auto one = oneStepOf(folder);
+  if (!one)
+    return one.takeError();
   std::string text;
-  if (*isStep) {
-    if (Status s = verifyStep(directory, text); !s)
+  if (*one) {
+    if (Status s = verifyStep(**one, text); !s)
       return s.takeError();
     return text;
   }

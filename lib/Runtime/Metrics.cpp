@@ -16,18 +16,6 @@
 
 using namespace weft;
 
-MetricsLog &MetricsLog::operator=(MetricsLog &&other) noexcept {
-  std::swap(fd, other.fd);
-  std::swap(lock, other.lock);
-  std::swap(path, other.path);
-  return *this;
-}
-
-MetricsLog::~MetricsLog() {
-  if (fd >= 0)
-    close(fd);
-}
-
 /// What the file is now; nothing for a new one. A device or a pipe, to which
 /// lines are only ever added, is like a new file.
 static Expected<std::optional<std::string>> oldText(const std::string &path) {
@@ -159,20 +147,20 @@ Expected<MetricsLog> MetricsLog::open(const std::string &path,
   MetricsLog log;
   log.lock = std::move(*lock);
   log.path = path;
-  log.fd = withoutInterrupts(
-      [&] { return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC); });
-  if (log.fd < 0)
+  log.file = Descriptor(withoutInterrupts(
+      [&] { return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC); }));
+  if (!log.file)
     return storageError("cannot write the metrics: " + errnoText(errno))
         .at(path);
   return log;
 }
 
 Status MetricsLog::line(const std::string &json) {
-  if (fd < 0)
+  if (!file)
     return Status::success();
   std::string text = json + "\n";
   for (size_t done = 0; done < text.size();) {
-    ssize_t n = write(fd, text.data() + done, text.size() - done);
+    ssize_t n = write(file.get(), text.data() + done, text.size() - done);
     if (n < 0 && errno == EINTR)
       continue;
     if (n <= 0)

@@ -69,11 +69,6 @@ Expected<ProgramCache> ProgramCache::open() {
 // Entries
 //===----------------------------------------------------------------------===//
 
-Descriptor::~Descriptor() {
-  if (fd >= 0)
-    ::close(fd);
-}
-
 static std::string sealOf(const std::string &digest, int64_t bytes) {
   return "\nweft-cache-1 " + digest + " " +
          hex64(static_cast<uint64_t>(bytes)) + "\n";

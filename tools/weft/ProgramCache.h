@@ -10,6 +10,7 @@
 #ifndef WEFT_TOOLS_WEFT_PROGRAMCACHE_H
 #define WEFT_TOOLS_WEFT_PROGRAMCACHE_H
 
+#include "weft/Formats/Descriptor.h"
 #include "weft/Formats/Error.h"
 
 #include <cstdint>
@@ -19,24 +20,6 @@
 #include <vector>
 
 namespace weft {
-
-/// An open file or lock; closed when it goes.
-class Descriptor {
-public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd(fd) {}
-  Descriptor(Descriptor &&other) noexcept { std::swap(fd, other.fd); }
-  Descriptor &operator=(Descriptor &&other) noexcept {
-    std::swap(fd, other.fd);
-    return *this;
-  }
-  ~Descriptor();
-  int get() const { return fd; }
-  explicit operator bool() const { return fd >= 0; }
-
-private:
-  int fd = -1;
-};
 
 /// The right to compile a program, which one process has at a time.
 class CacheLock {

@@ -10,6 +10,7 @@
 #ifndef WEFT_FORMATS_INPUTFILE_H
 #define WEFT_FORMATS_INPUTFILE_H
 
+#include "weft/Formats/Descriptor.h"
 #include "weft/Formats/Error.h"
 
 #include <cstdint>
@@ -36,9 +37,6 @@ public:
 class InputFile : public ByteSource {
 public:
   static Expected<std::unique_ptr<ByteSource>> open(const std::string &path);
-  ~InputFile() override;
-  InputFile(const InputFile &) = delete;
-  InputFile &operator=(const InputFile &) = delete;
 
   int64_t size() const override { return length; }
   const std::string &path() const override { return name; }
@@ -47,9 +45,10 @@ public:
   void willNeed(int64_t offset, int64_t bytes) override;
 
 private:
-  InputFile(int fd, std::string name) : fd(fd), name(std::move(name)) {}
+  InputFile(Descriptor opened, std::string name)
+      : opened(std::move(opened)), name(std::move(name)) {}
 
-  int fd;
+  Descriptor opened;
   int64_t length = 0;
   std::string name;
 };

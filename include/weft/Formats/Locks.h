@@ -15,6 +15,7 @@
 #ifndef WEFT_FORMATS_LOCKS_H
 #define WEFT_FORMATS_LOCKS_H
 
+#include "weft/Formats/Descriptor.h"
 #include "weft/Formats/Error.h"
 
 namespace weft {
@@ -31,12 +32,12 @@ public:
   /// holds is a checkpoint error. A file system without locks gives an object
   /// that holds nothing.
   static Expected<SaveLock> take(const std::string &saveDirectory);
-  bool holds() const { return fd >= 0; }
+  bool holds() const { return bool(file); }
 
 private:
   Expected<bool> tryOnce();
 
-  int fd = -1;
+  Descriptor file;
   bool madeDirectory = false;
   std::string directory;
 };
@@ -45,32 +46,24 @@ private:
 /// appended to.
 class FileLock {
 public:
-  FileLock() = default;
-  FileLock(FileLock &&other) noexcept { *this = std::move(other); }
-  FileLock &operator=(FileLock &&other) noexcept;
-  ~FileLock();
-
   /// A file that another process holds is a storage error. Holds nothing where
   /// there is no regular file that can be written, or no locks.
   static Expected<FileLock> take(const std::string &path);
-  bool holds() const { return fd >= 0; }
+  bool holds() const { return bool(file); }
 
 private:
-  int fd = -1;
+  Descriptor file;
 };
 
 class StepGuard {
 public:
   StepGuard() = default;
-  StepGuard(StepGuard &&other) noexcept { *this = std::move(other); }
-  StepGuard &operator=(StepGuard &&other) noexcept;
-  ~StepGuard() { release(); }
 
   /// Keeps a step directory from being retired; see isThere().
   static StepGuard ofReader(const std::string &stepDirectory);
   /// For who retires it; see isAlone().
   static StepGuard ofWriter(const std::string &stepDirectory);
-  void release();
+  void release() { directory.close(); }
 
   /// Whether the directory was there and not being retired. What cannot be
   /// opened or locked for another reason counts as there: reading tells why.
@@ -81,7 +74,7 @@ public:
 private:
   StepGuard(const std::string &stepDirectory, int operation);
 
-  int fd = -1;
+  Descriptor directory;
   bool there = true, shared = false;
 };
 

@@ -24,11 +24,8 @@ enum class IfTaken { Replace, Fail };
 class OutputFile {
 public:
   OutputFile() = default;
-  OutputFile(OutputFile &&other) noexcept { *this = std::move(other); }
-  OutputFile &operator=(OutputFile &&other) noexcept;
-  /// The temporary file is gone if commit() was not reached.
-  ~OutputFile();
 
+  /// The temporary file is gone if commit() is not reached.
   static Expected<OutputFile> create(const std::string &path);
   /// Appends; small pieces are buffered.
   Status write(const void *data, int64_t bytes);
@@ -48,7 +45,7 @@ private:
   Status writeAll(const char *data, int64_t bytes);
   Status closeChecked();
 
-  int fd = -1;
+  Descriptor file;
   int64_t total = 0;
   /// As given, and behind its links.
   std::string finalPath, target;

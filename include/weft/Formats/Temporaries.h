@@ -10,6 +10,7 @@
 #ifndef WEFT_FORMATS_TEMPORARIES_H
 #define WEFT_FORMATS_TEMPORARIES_H
 
+#include "weft/Formats/Descriptor.h"
 #include "weft/Formats/Error.h"
 
 #include <string>
@@ -31,8 +32,8 @@ public:
 
   const std::string &path() const { return name; }
   /// Of the file, for writing. It stays open until the temporary is gone.
-  int descriptor() const { return fd; }
-  explicit operator bool() const { return fd >= 0; }
+  int descriptor() const { return opened.get(); }
+  explicit operator bool() const { return bool(opened); }
   /// It was renamed: nothing is removed any more.
   void release();
 
@@ -40,17 +41,13 @@ private:
   static Expected<Temporary> make(const std::string &prefix, bool isFolder);
 
   std::string name;
-  int fd = -1, slot = -1;
+  Descriptor opened;
+  int slot = -1;
 };
 
 /// Removes what crashed processes left of temporaries `NAME.tmp-PID-N` in a
 /// folder that holds nothing else of such a name.
 void removeStaleTemporaries(const std::string &folder);
-
-/// Whether a path surely leads no longer to the descriptor, of a lock for one:
-/// what cannot be asked (no permission, an I/O error) is no reason to begin
-/// again, which would never end where it stays so.
-bool isGone(int fd, const std::string &path);
 
 /// Removes every temporary of this process, after an end of the process group
 /// that works in one. Safe in a signal handler.

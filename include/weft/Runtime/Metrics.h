@@ -40,22 +40,18 @@ class MetricsLog {
 public:
   /// Writes nowhere.
   MetricsLog() = default;
-  MetricsLog(MetricsLog &&other) noexcept { *this = std::move(other); }
-  MetricsLog &operator=(MetricsLog &&other) noexcept;
-  ~MetricsLog();
 
   /// Writes what the file begins with. The lock on the file that is replaced
   /// was taken before `start` was read; it holds nothing if there was none. Two
   /// runs do not write one file: the later one gets a storage error.
-  static Expected<MetricsLog> open(const std::string &path,
-                                   const MetricsStart &start,
-                                   const FileLock &old);
+  static Expected<MetricsLog>
+  open(const std::string &path, const MetricsStart &start, const FileLock &old);
 
   /// Appends one line; a full disk is a storage error.
   Status line(const std::string &json);
 
 private:
-  int fd = -1;
+  Descriptor file;
   FileLock lock;
   std::string path;
 };
