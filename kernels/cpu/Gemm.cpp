@@ -87,12 +87,11 @@ std::string findWrongType(const GemmShape &s) {
 
 /// Far above what a machine holds, and below where oneDNN's own arithmetic
 /// overflows.
-constexpr int64_t kMostRows = int64_t(1) << 30;
 constexpr int64_t kMostElements = int64_t(1) << 34;
+constexpr int64_t kMostStride = int64_t(1) << 32;
 
 bool isTooLarge(const GemmShape &s) {
-  if (std::max({s.batch, s.m, s.n, s.k}) > kMostRows ||
-      std::max({s.lda, s.ldb, s.ldc}) > kMostElements)
+  if (std::max({s.batch, s.m, s.n, s.k}) > kMostRows)
     return true;
   return std::max({s.m * s.k, s.k * s.n, s.m * s.n}) > kMostElements;
 }
@@ -106,6 +105,8 @@ std::string findWrongArgument(const GemmShape &s) {
     return say("batch, M, N and K of at most 2^30 and matrices of at most 2^34 "
                "elements",
                std::max({s.batch, s.m, s.n, s.k}));
+  if (int64_t most = std::max({s.lda, s.ldb, s.ldc}); most > kMostStride)
+    return say("rows at most 2^32 elements apart", most);
   if (s.lda < (s.transA ? s.m : s.k))
     return say("lda of at least the length of a row of A", s.lda);
   if (s.ldb < (s.transB ? s.k : s.n))

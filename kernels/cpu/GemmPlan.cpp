@@ -55,7 +55,7 @@ constexpr int64_t kBlock = 192;
 void mergeBatch(GemmShape &s) {
   bool rowsFollow = !s.transA && s.strideA == s.m * s.lda &&
                     s.strideC == s.m * s.ldc && s.strideB == 0;
-  if (s.batch > 1 && rowsFollow) {
+  if (s.batch > 1 && rowsFollow && s.m <= kMostRows / s.batch) {
     s.m *= s.batch;
     s.batch = 1;
   }

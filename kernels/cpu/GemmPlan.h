@@ -22,6 +22,8 @@ struct GemmShape {
       strideC, accumulate, hasBias, type, typeC;
 };
 constexpr int kNumGemmInts = 16;
+/// Of batch, m, n and k, also when the rows of a batch are taken together.
+constexpr int64_t kMostRows = int64_t(1) << 30;
 using GemmKey = std::array<int64_t, kNumGemmInts>;
 static_assert(sizeof(GemmShape) == sizeof(GemmKey), "one field per int");
 

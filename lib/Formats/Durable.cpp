@@ -139,6 +139,9 @@ Expected<StepWriter> StepWriter::begin(const std::string &saveDirectory,
   std::string name = stepDirectoryName(step);
   std::string path = saveDirectory + "/" + name;
   struct stat info;
+  if (::lstat((saveDirectory + "/" + manifestName).c_str(), &info) == 0)
+    return checkpointError("expects a save directory, but got a checkpoint")
+        .at(saveDirectory);
   if (::lstat(path.c_str(), &info) == 0)
     return alreadySaved(step, path);
   auto temporary = makeTemporary(saveDirectory + "/.tmp-" + name);

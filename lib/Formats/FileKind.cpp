@@ -91,7 +91,7 @@ static bool isText(std::string_view head, bool isWhole) {
   return true;
 }
 
-FileKind guessFileKind(const uint8_t *bytes, int64_t size) {
+FileKind guessFileKind(const uint8_t *bytes, int64_t size, int64_t wholeSize) {
   std::string_view head(reinterpret_cast<const char *>(bytes),
                         static_cast<size_t>(std::min(size, kHeadBytes)));
   for (const Magic &magic : kMagics)
@@ -101,7 +101,7 @@ FileKind guessFileKind(const uint8_t *bytes, int64_t size) {
     return torch;
   if (isSafetensors(head))
     return {"a safetensors file", "", false, true};
-  if (!head.empty() && isText(head, size <= kHeadBytes))
+  if (!head.empty() && isText(head, wholeSize == int64_t(head.size())))
     return {"text", "", true};
   return {};
 }
@@ -116,7 +116,7 @@ FileKind guessFileKind(const std::string &path) {
   uint8_t head[kHeadBytes];
   size_t size = std::fread(head, 1, sizeof head, file);
   std::fclose(file);
-  return guessFileKind(head, static_cast<int64_t>(size));
+  return guessFileKind(head, static_cast<int64_t>(size), info.st_size);
 }
 
 } // namespace weft

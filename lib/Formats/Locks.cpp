@@ -3,6 +3,7 @@
 #include "weft/Formats/Locks.h"
 
 #include "weft/Formats/Durable.h"
+#include "weft/Formats/OutputFile.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -44,6 +45,7 @@ static std::string readHolder(int fd) {
 
 SaveLock &SaveLock::operator=(SaveLock &&other) noexcept {
   std::swap(file, other.file);
+  std::swap(place, other.place);
   std::swap(madeDirectory, other.madeDirectory);
   std::swap(directory, other.directory);
   return *this;
@@ -51,11 +53,13 @@ SaveLock &SaveLock::operator=(SaveLock &&other) noexcept {
 
 SaveLock::~SaveLock() {
   // Removed while it is held: whoever opened it meanwhile sees that the path
-  // leads elsewhere, and opens again.
-  if (file) {
-    ::unlink(lockPath(directory).c_str());
-    file.close();
-  }
+  // leads elsewhere, and opens again. By the directory itself, which may have
+  // been moved: another run's lock may have the path.
+  const std::string path =
+      lockPath("/proc/self/fd/" + std::to_string(place.get()));
+  if (file && !isGone(file.get(), path))
+    ::unlink(path.c_str());
+  file.close();
   if (madeDirectory)
     ::rmdir(directory.c_str());
 }
@@ -94,6 +98,9 @@ Expected<bool> SaveLock::tryOnce() {
   // Others may remove or rename it between open and flock.
   if (failed == 0 && !isGone(opened.get(), path)) {
     file = std::move(opened);
+    place = Descriptor(withoutInterrupts([&] {
+      return ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    }));
     writeHolder(file.get());
     return true;
   }
@@ -124,6 +131,26 @@ Expected<SaveLock> SaveLock::take(const std::string &saveDirectory) {
   return goesAway(lockPath(saveDirectory));
 }
 
+Expected<bool> SaveLock::renew() {
+  if (!file || !isGone(file.get(), lockPath(directory)))
+    return false;
+  auto again = take(directory);
+  if (!again)
+    return again.takeError();
+  const bool isMoved = !place || isGone(place.get(), directory);
+  if (isMoved) {
+    auto steps = findSteps(directory);
+    if (!steps)
+      return steps.takeError();
+    if (!steps->empty())
+      return checkpointError("expects the save directory of this run, but it "
+                             "was moved, and another run has saved here")
+          .at(directory);
+  }
+  *this = std::move(*again);
+  return isMoved;
+}
+
 //===----------------------------------------------------------------------===//
 // FileLock
 //===----------------------------------------------------------------------===//
@@ -135,7 +162,8 @@ Expected<FileLock> FileLock::take(const std::string &path) {
         [&] { return ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK); }));
     const int fd = lock.file.get();
     struct stat info;
-    if (!lock.holds() || ::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
+    if (!lock.holds() || isWrittenInPlace(path) || ::fstat(fd, &info) != 0 ||
+        !S_ISREG(info.st_mode))
       return FileLock();
     int failed = tryLock(fd, LOCK_EX);
     if (failed == 0 && !isGone(fd, path))

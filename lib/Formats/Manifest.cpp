@@ -4,6 +4,7 @@
 
 #include "weft/Formats/Durable.h"
 
+#include <algorithm>
 #include <set>
 
 namespace weft {
@@ -20,13 +21,6 @@ std::string pieceKey(const std::string &tensor, int64_t begin, int64_t end,
   if (begin == 0 && end == elements)
     return tensor;
   return tensor + "[" + std::to_string(begin) + ":" + std::to_string(end) + ")";
-}
-
-const ManifestFile *Manifest::findFile(const std::string &name) const {
-  for (const ManifestFile &file : files)
-    if (file.name == name)
-      return &file;
-  return nullptr;
 }
 
 const ManifestTensor *Manifest::findTensor(const std::string &name) const {
@@ -185,8 +179,10 @@ Expected<std::unique_ptr<CheckedFile>>
 Manifest::openFile(const std::string &stepDirectory,
                    const std::string &name) const {
   const std::string path = stepDirectory + "/" + name;
-  const ManifestFile *entry = findFile(name);
-  if (!entry)
+  auto entry =
+      std::find_if(files.begin(), files.end(),
+                   [&](const ManifestFile &file) { return file.name == name; });
+  if (entry == files.end())
     return checkpointError("the manifest does not list this file").at(path);
   auto file = CheckedFile::open(path, entry->digest);
   if (!file)

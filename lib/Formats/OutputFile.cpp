@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <fcntl.h>
 #include <memory>
 #include <sys/stat.h>
@@ -24,6 +23,39 @@ static std::string withoutLinks(const std::string &path) {
   return real ? real.get() : path;
 }
 
+/// A descriptor of this process, wherever it leads.
+static bool isOwnDescriptor(const std::string &path) {
+  for (const char *prefix : {"/dev/fd/", "/dev/std", "/proc/self/fd/"})
+    if (path.rfind(prefix, 0) == 0)
+      return true;
+  return false;
+}
+
+bool isWrittenInPlace(const std::string &path) {
+  struct stat info;
+  if (isOwnDescriptor(path))
+    return true;
+  return ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) &&
+         !S_ISDIR(info.st_mode);
+}
+
+static Error cannotCreate(const std::string &path) {
+  return storageError("cannot create: " + errnoText(errno)).at(path);
+}
+
+Expected<Descriptor> openInPlace(const std::string &path) {
+  // Opening a named pipe would wait for a reader.
+  Descriptor file(withoutInterrupts([&] {
+    return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK);
+  }));
+  if (!file && errno == ENXIO)
+    return storageError("expects a named pipe with a reader").at(path);
+  if (!file)
+    return cannotCreate(path);
+  ::fcntl(file.get(), F_SETFL, O_APPEND);
+  return file;
+}
+
 Expected<OutputFile> OutputFile::create(const std::string &path) {
   OutputFile result;
   result.finalPath = path;
@@ -33,28 +65,24 @@ Expected<OutputFile> OutputFile::create(const std::string &path) {
     return systemError(ExitCode::Storage, "cannot create", errno).at(path);
   if (exists && S_ISDIR(info.st_mode))
     return storageError("expects a file, but got a directory").at(path);
-  // A device or a pipe takes the bytes themselves: a rename would replace it.
-  if (exists && !S_ISREG(info.st_mode)) {
-    // Opening a named pipe would wait for a reader.
-    result.file = Descriptor(withoutInterrupts([&] {
-      return ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
-    }));
-    if (!result.file && errno == ENXIO)
-      return storageError("expects a named pipe with a reader").at(path);
-    if (result.file)
-      ::fcntl(result.file.get(), F_SETFL, 0);
-  } else {
-    result.target = withoutLinks(path);
-    auto temporary = Temporary::file(result.target + ".tmp");
-    if (!temporary)
-      return temporary.takeError().at(path);
-    result.temporary = std::move(*temporary);
-    // The temporary keeps its lock until it is in place.
-    result.file =
-        Descriptor(::fcntl(result.temporary.descriptor(), F_DUPFD_CLOEXEC, 0));
+  // A rename would replace it.
+  if (isWrittenInPlace(path)) {
+    auto file = openInPlace(path);
+    if (!file)
+      return file.takeError();
+    result.file = std::move(*file);
+    return result;
   }
+  result.target = withoutLinks(path);
+  auto temporary = Temporary::file(result.target + ".tmp");
+  if (!temporary)
+    return temporary.takeError().at(path);
+  result.temporary = std::move(*temporary);
+  // The temporary keeps its lock until it is in place.
+  result.file =
+      Descriptor(::fcntl(result.temporary.descriptor(), F_DUPFD_CLOEXEC, 0));
   if (!result.file)
-    return storageError("cannot create: " + errnoText(errno)).at(path);
+    return cannotCreate(path);
   return result;
 }
 
@@ -81,7 +109,6 @@ Status OutputFile::flush() {
 
 Status OutputFile::write(const void *data, int64_t bytes) {
   const char *text = static_cast<const char *>(data);
-  total += bytes;
   if (static_cast<int64_t>(buffer.size()) + bytes > bufferBytes)
     if (Status status = flush(); !status)
       return status;

@@ -176,7 +176,7 @@ static Error noHeader(ByteSource &source, const std::string &message,
   const int64_t bytes = std::min<int64_t>(sizeof head, source.size());
   if (Status status = source.read(0, bytes, head); !status)
     return status.takeError();
-  FileKind kind = guessFileKind(head, bytes);
+  FileKind kind = guessFileKind(head, bytes, source.size());
   if (!kind.isKnown() || kind.isSafetensors)
     return inputError(message).hint(hint);
   return inputError(std::string("expects a safetensors file, but got ") +

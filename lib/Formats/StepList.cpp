@@ -125,6 +125,18 @@ Expected<bool> isStepDirectory(const std::string &folder) {
   return false;
 }
 
+std::optional<std::string> saveDirectoryOf(std::string stepDirectory) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path real = fs::canonical(stepDirectory, error).parent_path();
+  if (error)
+    return std::nullopt;
+  while (stepDirectory.size() > 1 && stepDirectory.back() == '/')
+    stepDirectory.pop_back();
+  std::string spelt = parentOf(stepDirectory);
+  return fs::equivalent(spelt, real, error) ? spelt : real.string();
+}
+
 Expected<HeldStep> holdStep(const std::string &folder) {
   auto best = findBestStep(folder);
   if (!best)

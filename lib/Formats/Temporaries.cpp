@@ -159,8 +159,14 @@ static int openNew(const std::string &path, bool isFolder) {
     return -1;
   const int flags =
       isFolder ? O_RDONLY | O_DIRECTORY : O_WRONLY | O_CREAT | O_EXCL;
-  return withoutInterrupts(
+  int fd = withoutInterrupts(
       [&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0666); });
+  if (fd < 0 && isFolder) {
+    const int number = errno;
+    ::rmdir(path.c_str());
+    errno = number;
+  }
+  return fd;
 }
 
 Expected<Temporary> Temporary::make(const std::string &prefix, bool isFolder) {

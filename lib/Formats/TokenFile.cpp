@@ -94,7 +94,7 @@ Status TokenFile::guessKind(FileKind &kind) {
   const int64_t bytes = std::min<int64_t>(sizeof head, source->size());
   if (Status status = source->read(0, bytes, head); !status)
     return status;
-  kind = guessFileKind(head, bytes);
+  kind = guessFileKind(head, bytes, source->size());
   return Status::success();
 }
 

@@ -1,6 +1,5 @@
 //===- CheckpointExport.cpp - weft ckpt export ----------------------------===//
 
-#include "weft/Formats/Digest.h"
 #include "weft/Formats/Durable.h"
 #include "weft/Formats/Half.h"
 #include "weft/Formats/InputFile.h"

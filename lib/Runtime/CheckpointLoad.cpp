@@ -3,6 +3,8 @@
 #include "weft/Runtime/Checkpoint.h"
 #include "weft/Runtime/CheckpointReader.h"
 
+#include <filesystem>
+
 using namespace weft;
 
 /// Reads what is small of a step directory.
@@ -126,13 +128,50 @@ openPath(const std::string &path, const ResumeTarget &target) {
   return std::optional<ResumePoint>(std::move(*point));
 }
 
+/// A run that begins, or goes on elsewhere, must not count, mix with or retire
+/// what another one saved.
+static Status checkEmpty(const std::string &saveDir) {
+  auto steps = findSteps(saveDir);
+  if (!steps)
+    return steps.takeError().withCode(ExitCode::Storage);
+  if (steps->empty())
+    return Status::success();
+  return checkpointError("expects an empty save directory, but it has " +
+                         std::to_string(steps->size()) + " checkpoint" +
+                         (steps->size() == 1 ? "" : "s") +
+                         ", the newest of "
+                         "step " +
+                         std::to_string(steps->back().step))
+      .at(saveDir)
+      .hint("continue with --resume=auto, or choose another --save-dir");
+}
+
+static bool isStepOf(const std::string &saveDir, const std::string &step) {
+  std::error_code error;
+  auto parent = saveDirectoryOf(step);
+  return parent && std::filesystem::equivalent(*parent, saveDir, error);
+}
+
+/// The checkpoint of a path, for a run that saves where it lies or into an
+/// empty directory.
+static Expected<std::optional<ResumePoint>>
+resumePath(const RunOptions &options, const ResumeTarget &target) {
+  auto point = openPath(options.resumePath, target);
+  if (!point || !options.trains() || options.saveDir.empty() ||
+      isStepOf(options.saveDir, (*point)->directory))
+    return point;
+  if (Status empty = checkEmpty(options.saveDir); !empty)
+    return empty.takeError();
+  return point;
+}
+
 Expected<std::optional<ResumePoint>>
 weft::chooseCheckpoint(const RunOptions &options, const Metadata &metadata,
                        const WeftExecutable &executable,
                        std::vector<std::string> &warnings) {
   ResumeTarget target = {metadata, executable, !options.trains()};
   if (options.resume == ResumeKind::Path)
-    return openPath(options.resumePath, target);
+    return resumePath(options, target);
   if (options.resume == ResumeKind::Must)
     return openPath(options.saveDir, target);
   if (options.saveDir.empty())
@@ -141,19 +180,9 @@ weft::chooseCheckpoint(const RunOptions &options, const Metadata &metadata,
     return findUndamaged(options.saveDir, {}, target, warnings);
   if (!options.trains())
     return std::optional<ResumePoint>();
-  auto steps = findSteps(options.saveDir);
-  if (!steps)
-    return steps.takeError().withCode(ExitCode::Storage);
-  if (steps->empty())
-    return std::optional<ResumePoint>();
-  return checkpointError("expects an empty save directory, but it has " +
-                         std::to_string(steps->size()) + " checkpoint" +
-                         (steps->size() == 1 ? "" : "s") +
-                         ", the newest of "
-                         "step " +
-                         std::to_string(steps->back().step))
-      .at(options.saveDir)
-      .hint("continue with --resume=auto, or choose another --save-dir");
+  if (Status empty = checkEmpty(options.saveDir); !empty)
+    return empty.takeError();
+  return std::optional<ResumePoint>();
 }
 
 Expected<ResumePoint> weft::passOver(const ResumePoint &point, Error damage,

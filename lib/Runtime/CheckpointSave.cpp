@@ -149,7 +149,21 @@ Expected<std::optional<double>> CheckpointWriter::bestLoss() const {
   return best ? best->valLoss : std::optional<double>();
 }
 
+Status CheckpointWriter::keepLock() {
+  if (!policy.lock)
+    return Status::success();
+  auto isNew = policy.lock->renew();
+  if (!isNew)
+    return isNew.takeError();
+  if (*isNew)
+    warn(policy.saveDir + ": the directory was moved or removed; saves go into "
+                          "a new one");
+  return Status::success();
+}
+
 Expected<std::string> CheckpointWriter::save(const TrainState &state) {
+  if (Status s = keepLock(); !s)
+    return s.takeError();
   ++saves;
   std::optional<FileSizeLimit> full;
   if (faults.find(Fault::Kind::NoRoom, saves))

@@ -246,13 +246,25 @@ static Status checkFinite(const SafetensorsModel::Entry &entry, TensorType type,
   return Status::success();
 }
 
+static Status readThrough(const SafetensorsModel::Entry &entry) {
+  constexpr int64_t most = int64_t(1) << 20;
+  const int64_t bytes = entry.info->bytes();
+  std::vector<char> piece(size_t(std::min(most, bytes)));
+  for (int64_t at = 0; at < bytes; at += most)
+    if (Status s = entry.file->read(*entry.info, at, std::min(most, bytes - at),
+                                    piece.data());
+        !s)
+      return s;
+  return Status::success();
+}
+
 /// Reads a weight to `out`, converting where the types differ; with null it is
 /// only checked.
 static Status readWeight(const WeftTensor &tensor,
                          const SafetensorsModel::Entry &entry, char *out) {
   const TensorType type = tensorTypeOf(tensor.dtype);
   if (entry.info->type == type)
-    return out ? entry.file->read(*entry.info, out) : Status::success();
+    return out ? entry.file->read(*entry.info, out) : readThrough(entry);
   constexpr int64_t most = int64_t(1) << 16;
   const int64_t elements = elementsOf(tensor);
   const int64_t width = dtypeBytes(tensor.dtype);

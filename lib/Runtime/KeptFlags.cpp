@@ -158,11 +158,8 @@ static void keepSaveDir(const FlagValues &given,
   auto held = holdStep(resume);
   if (!held)
     return;
-  std::string step = held->path;
-  while (step.size() > 1 && step.back() == '/')
-    step.pop_back();
-  std::string parent = fs::path(step).parent_path().string();
-  args.push_back("--save-dir=" + (parent.empty() ? "." : parent));
+  if (auto parent = saveDirectoryOf(held->path))
+    args.push_back("--save-dir=" + *parent);
 }
 
 Expected<KeptSettings> weft::findKeptSettings(const FlagValues &given,

@@ -4,7 +4,6 @@
 #include "weft/Runtime/Trainer.h"
 
 #include <cmath>
-#include <cstdio>
 
 using namespace weft;
 

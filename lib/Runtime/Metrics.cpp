@@ -24,7 +24,7 @@ static Expected<std::optional<std::string>> oldText(const std::string &path) {
   if (!exists && errno != ENOENT)
     return systemError(ExitCode::Storage, "cannot read the metrics", errno)
         .at(path);
-  if (!exists || !S_ISREG(info.st_mode) || info.st_size == 0)
+  if (!exists || isWrittenInPlace(path) || info.st_size == 0)
     return std::optional<std::string>();
   auto old = readFile(path, std::numeric_limits<int64_t>::max());
   if (!old)
@@ -138,15 +138,24 @@ Expected<MetricsStart> weft::startMetrics(const std::string &path,
 Expected<MetricsLog> MetricsLog::open(const std::string &path,
                                       const MetricsStart &start,
                                       const FileLock &old) {
+  MetricsLog log;
+  log.path = path;
+  if (isWrittenInPlace(path)) {
+    auto opened = openInPlace(path);
+    if (!opened)
+      return opened.takeError();
+    log.file = std::move(*opened);
+    if (Status s = log.write(start.text); !s)
+      return s.takeError();
+    return log;
+  }
   const IfTaken ifTaken = start.isNew ? IfTaken::Fail : IfTaken::Replace;
   if (Status s = writeFile(path, start.text, FileMode::Data, ifTaken); !s)
     return s.takeError();
   auto lock = FileLock::take(path);
   if (!lock)
     return lock.takeError();
-  MetricsLog log;
   log.lock = std::move(*lock);
-  log.path = path;
   log.file = Descriptor(withoutInterrupts(
       [&] { return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC); }));
   if (!log.file)
@@ -156,11 +165,12 @@ Expected<MetricsLog> MetricsLog::open(const std::string &path,
 }
 
 Status MetricsLog::line(const std::string &json) {
-  if (!file)
-    return Status::success();
-  std::string text = json + "\n";
+  return file ? write(json + "\n") : Status::success();
+}
+
+Status MetricsLog::write(const std::string &text) const {
   for (size_t done = 0; done < text.size();) {
-    ssize_t n = write(file.get(), text.data() + done, text.size() - done);
+    ssize_t n = ::write(file.get(), text.data() + done, text.size() - done);
     if (n < 0 && errno == EINTR)
       continue;
     if (n <= 0)

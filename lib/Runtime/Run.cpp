@@ -4,7 +4,6 @@
 
 #include "weft/Formats/OutputFile.h"
 #include "weft/Formats/StandardStreams.h"
-#include "weft/Runtime/DTypes.h"
 #include "weft/Runtime/Evaluate.h"
 #include "weft/Runtime/Generate.h"
 #include "weft/Runtime/Ports.h"
@@ -17,9 +16,10 @@
 
 using namespace weft;
 
-/// A file that is begun and dropped leaves nothing.
+/// A file that is begun and dropped leaves nothing; the reader of a pipe would
+/// take that for the end.
 static Status checkWritable(const std::string &path) {
-  if (path.empty())
+  if (path.empty() || isWrittenInPlace(path))
     return Status::success();
   auto trial = OutputFile::create(path);
   return trial ? Status::success() : Status(trial.takeError());
@@ -274,9 +274,10 @@ Expected<ExitCode> Run::train() {
   SignalScope signals(/*canSave=*/!options.saveDir.empty());
   std::optional<CheckpointWriter> writer;
   if (!options.saveDir.empty()) {
-    writer.emplace(*context, metadata, record,
-                   SavePolicy{options.saveDir, options.keep, options.keepBest},
-                   faults);
+    writer.emplace(
+        *context, metadata, record,
+        SavePolicy{options.saveDir, options.keep, options.keepBest, &lock},
+        faults);
     if (Status s = makeRoomAfter(options.saveDir, state.step); !s)
       return s.takeError();
     if (Status s = writer->prepare(state.step + 1); !s)

@@ -117,8 +117,10 @@ std::string Run::describeTraining() const {
           std::to_string(metadata.batch) + " rows";
   if (metadata.isLanguageModel())
     text += ", " + grouped(rows * metadata.seq) + " tokens";
-  text += "; steps " + std::to_string(state.step + 1) + " to " +
-          std::to_string(*options.steps) + "\n";
+  text += state.step < *options.steps
+              ? "; steps " + std::to_string(state.step + 1) + " to " +
+                    std::to_string(*options.steps) + "\n"
+              : "; no steps left\n";
   text += describeScaler();
   text += std::string("lr        ") + scheduleName(rate.kind) + ", " +
           Json(rate.lr).compact() + " after " + std::to_string(rate.warmup) +

@@ -2,6 +2,8 @@
 
 #include "weft/Runtime/Signals.h"
 
+#include "weft/Formats/Temporaries.h"
+
 #include <unistd.h>
 
 using namespace weft;
@@ -17,9 +19,14 @@ static bool mayEndASave(int number) {
   return number == SIGINT || number == SIGTERM;
 }
 
+[[noreturn]] static void endNow(int number) {
+  removeTemporaries();
+  _exit(128 + number);
+}
+
 static void onSignal(int number) {
   if (!mayStopLater || (endRequested && mayEndASave(number)))
-    _exit(128 + number);
+    endNow(number);
   if (mayEndASave(number))
     endRequested = number;
   if (!stopRequested)

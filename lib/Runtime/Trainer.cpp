@@ -2,7 +2,6 @@
 
 #include "weft/Runtime/Trainer.h"
 
-#include "weft/Runtime/DTypes.h"
 #include "weft/Runtime/Evaluate.h"
 #include "weft/Runtime/Executor.h"
 #include "weft/Runtime/Generate.h"
@@ -11,7 +10,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <cstring>
 
 using namespace weft;
 

@@ -214,7 +214,9 @@ LogicalResult WeftDialect::verifyOperationAttribute(Operation *op,
            << attr.getName() << " on a module, where it has an effect";
   if (failed(verifyAttribute(op, "", attr, getRule(name))))
     return failure();
-  if (attr.getName() == kVocabAttr || attr.getName() == kSeqAttr)
+  // Once for the two of them.
+  if (attr.getName() == kVocabAttr ||
+      (attr.getName() == kSeqAttr && !op->hasAttr(kVocabAttr)))
     return verifyLanguageModel(cast<ModuleOp>(op));
   auto kernel = dyn_cast<KernelOp>(op);
   return kernel && name == "inplace" ? verifyInPlace(kernel, attr) : success();

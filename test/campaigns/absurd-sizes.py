@@ -86,4 +86,6 @@ for model, (source, flags) in MODELS.items():
                 continue
             code = check(dump, phase, case)
             codes[code] = codes.get(code, 0) + 1
+if not args.only and not (codes.get(0) and codes.get(3)):
+    sys.exit(f"expects dumps that compile and dumps that are refused, but got {codes}")
 print(f"{sum(codes.values())} dumps with absurd sizes ended well: {codes}")

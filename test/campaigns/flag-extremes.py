@@ -32,6 +32,13 @@ FILES = ["fifo", "/dev/zero", "/dev/full", "/dev/null", "folder", "missing", "mi
          "deep.json", "unreadable", "loop", "socketless/", "x" * 300]
 VALUES = NUMBERS + TEXTS + FILES
 
+# What is no number of the kind that the help names must be refused as such.
+REFUSED = {
+    "N": {"nan", "inf", "-inf", "1e308", "1e400", "1.5", "1_000", "9223372036854775808", "", "none", "missing"},
+    "X": {"nan", "inf", "-inf", "1e400", "1_000", "", "none", "missing"},
+    "BYTES": {"nan", "-1", "1.5", "1_000", "9223372036854775808", "9999999999G", "", "none", "missing"},
+}
+
 # What makes a flag mean something, or keeps a legal value from taking for ever.
 NEEDS = {
     "steps": ["--dry-run"],
@@ -66,6 +73,7 @@ class Tool:
     def __init__(self, command, base, extra=(), help_of=None):
         self.command, self.base, self.extra = command, base, list(extra)
         text = must((help_of or command) + ["--help"]).stdout.decode()
+        self.kinds = dict(re.findall(r"^  (?:-\w, )?--([a-z0-9-]+) ([A-Z]+) ", text, re.MULTILINE))
         self.flags = re.findall(r"^  (?:-\w, )?--([a-z0-9-]+)", text, re.MULTILINE)
 
     def cases(self):
@@ -148,6 +156,8 @@ def try_case(tool, flag, value):
         return str(error)
     if result.returncode not in CODES:
         return f"exit {result.returncode}: {result.stderr[-500:]!r}"
+    if value in REFUSED.get(tool.kinds.get(flag), ()) and result.returncode != 2:
+        return f"exit {result.returncode} with a value that is none: {result.stderr[-500:]!r}"
     if spoils(result.stderr):
         return f"control bytes: {result.stderr[:500]!r}"
     if result.returncode and b"weft: error: " not in result.stderr and b"error:" not in result.stderr:

@@ -7,6 +7,7 @@
 #include "weft/Interp/Compare.h"
 #include "weft/Interp/Inputs.h"
 #include "weft/Interp/TensorFile.h"
+#include "weft/Support/ToolMain.h"
 #include "weft/Weft/Weft.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -276,7 +277,7 @@ static int compareFiles(mlir::ModuleOp first, mlir::ModuleOp second,
   return comparison->isEqual() ? 0 : 1;
 }
 
-static int runTool(int argc, char **argv) {
+static int run(int argc, char **argv) {
   FlagTable table(flagSpecs);
   FlagParseOptions options;
   options.program = "weft-interp";
@@ -311,6 +312,5 @@ static int runTool(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-  reserveStandardStreams();
-  return finishOutput(runTool(argc, argv));
+  return runTool([&] { return run(argc, argv); });
 }

@@ -6,12 +6,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "weft/Pipeline/InitAll.h"
+#include "weft/Support/ToolMain.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 
-int main(int argc, char **argv) {
+static int run(int argc, char **argv) {
   mlir::DialectRegistry registry;
   weft::registerAllDialects(registry);
   return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry)) ? 1 : 0;
+}
+
+int main(int argc, char **argv) {
+  return weft::runTool([&] { return run(argc, argv); });
 }

@@ -5,15 +5,20 @@
 //===----------------------------------------------------------------------===//
 
 #include "weft/Pipeline/InitAll.h"
+#include "weft/Support/ToolMain.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
 
-int main(int argc, char **argv) {
+static int run(int argc, char **argv) {
   mlir::DialectRegistry registry;
   weft::registerAllDialects(registry);
   weft::registerAllPasses();
   mlir::MLIRContext context(registry);
   return mlir::failed(mlir::mlirReduceMain(argc, argv, context)) ? 1 : 0;
+}
+
+int main(int argc, char **argv) {
+  return weft::runTool([&] { return run(argc, argv); });
 }

@@ -59,7 +59,7 @@ static void printEntries(const ProgramCache &cache) {
 }
 
 static Status clear(const ProgramCache &cache) {
-  removeStaleTemporaries(cache.path().string());
+  cache.removeLeftovers();
   int64_t total = 0, count = 0;
   for (const CacheEntry &entry : cache.entries()) {
     if (Status status = cache.remove(entry); !status)

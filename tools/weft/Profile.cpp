@@ -90,6 +90,8 @@ Status Profiler::readSchedule() {
     return inputError("expects a program that describes its commands");
   for (const JsonMember &program : schedule->asObject()) {
     std::vector<CommandCost> &costs = programs[program.name];
+    if (!program.value.isArray())
+      return inputError("expects a program of this version of weft");
     for (const Json &row : program.value.asArray()) {
       if (!row.isArray() || row.asArray().size() < 7)
         return inputError("expects a program of this version of weft");
@@ -100,6 +102,9 @@ Status Profiler::readSchedule() {
   }
   return Status::success();
 }
+
+/// 30 years: sums of many stay finite.
+static constexpr double kMostMicroseconds = 1e15;
 
 /// An event that is no command (the name of the process) is passed over.
 Status Profiler::addEvent(const JsonCursor &event) {
@@ -117,6 +122,10 @@ Status Profiler::addEvent(const JsonCursor &event) {
   auto duration = event.getDouble("dur");
   if (!duration)
     return duration.takeError();
+  if (!(std::abs(*start) <= kMostMicroseconds) ||
+      !(*duration >= 0 && *duration <= kMostMicroseconds))
+    return event.error("expects `ts` and `dur` within 10^15 us, `dur` of at "
+                       "least 0");
   auto args = event.get("args");
   if (!args)
     return args.takeError();
@@ -151,6 +160,8 @@ Status Profiler::readEvents(const JsonCursor &events) {
       return s;
   if (total.calls == 0)
     return events.error("expects events of commands, but got none");
+  if (total.microseconds == 0)
+    return events.error("expects events that take time, but all take 0 us");
   return Status::success();
 }
 
@@ -317,8 +328,9 @@ static void printRows(const Json &profile, const char *field) {
                 100 * at(row, "share"), at(row, "us"),
                 static_cast<long long>(at(row, "calls")), at(row, "gflops"),
                 at(row, "gigabytes_per_second"), 100 * at(row, "peak_share"),
-                row.find("name")->asString().c_str(), routine ? "  " : "",
-                routine ? routine->asString().c_str() : "");
+                escaped(row.find("name")->asString()).c_str(),
+                routine ? "  " : "",
+                routine ? escaped(routine->asString()).c_str() : "");
   }
 }
 

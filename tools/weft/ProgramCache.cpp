@@ -5,6 +5,7 @@
 #include "weft/Formats/Digest.h"
 #include "weft/Formats/Durable.h"
 #include "weft/Formats/Flags.h"
+#include "weft/Formats/Locks.h"
 #include "weft/Formats/OutputFile.h"
 #include "weft/Formats/Temporaries.h"
 
@@ -152,8 +153,22 @@ Status ProgramCache::remove(const CacheEntry &entry) const {
   return Status::success();
 }
 
-Status ProgramCache::trim(const std::string &keep) const {
+void ProgramCache::removeLeftovers() const {
   removeStaleTemporaries(folder.string());
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    const fs::path &path = it->path();
+    if (path.extension() != ".lock" || !isKey(path.stem().string()))
+      continue;
+    // Whoever waits for it sees that it is gone, and makes another.
+    if (auto lock = FileLock::take(path.string()); lock && lock->holds())
+      ::unlink(path.c_str());
+  }
+}
+
+Status ProgramCache::trim(const std::string &keep) const {
+  removeLeftovers();
   int64_t total = 0;
   for (const CacheEntry &entry : entries()) {
     total += entry.bytes;

@@ -65,6 +65,9 @@ public:
   /// Most recently used first.
   std::vector<CacheEntry> entries() const;
   Status remove(const CacheEntry &entry) const;
+  /// Removes what processes that were killed have left: temporaries and locks
+  /// that nobody holds.
+  void removeLeftovers() const;
   const std::filesystem::path &path() const { return folder; }
   int64_t limit() const { return mostBytes; }
 

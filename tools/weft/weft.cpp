@@ -2,15 +2,11 @@
 
 #include "Commands.h"
 
-#include "weft/Formats/StandardStreams.h"
-#include "weft/Formats/Temporaries.h"
 #include "weft/Pipeline/Version.h"
-
-#include "llvm/Support/ErrorHandling.h"
+#include "weft/Support/ToolMain.h"
 
 #include <algorithm>
 #include <cstdio>
-#include <new>
 
 using namespace weft;
 
@@ -42,20 +38,6 @@ static void printUsage(std::FILE *stream) {
                        "weft --version the version\n");
 }
 
-/// Memory that the system does not give is no fault of the program.
-static ExitCode runCommand(const Command &command, const Arguments &arguments) {
-  // LLVM is built without exceptions: it asks this function before it aborts.
-  llvm::install_bad_alloc_error_handler(
-      [](void *, const char *, bool) { throw std::bad_alloc(); });
-  try {
-    Expected<ExitCode> code = command.run(arguments);
-    return code ? *code : ExitCode(code.error().report());
-  } catch (const std::bad_alloc &) {
-    return ExitCode(
-        Error(ExitCode::DoesNotFit, "the machine has no memory left").report());
-  }
-}
-
 static int dispatch(const std::string &name, const Arguments &args) {
   if (name == "--help" || name == "-h" || name == "help") {
     printUsage(stdout);
@@ -68,7 +50,8 @@ static int dispatch(const std::string &name, const Arguments &args) {
   for (const Command &command : kCommands) {
     if (name != command.name)
       continue;
-    return static_cast<int>(runCommand(command, args));
+    Expected<ExitCode> code = command.run(args);
+    return code ? static_cast<int>(*code) : code.error().report();
   }
   if (name.empty()) {
     printUsage(stderr);
@@ -80,9 +63,8 @@ static int dispatch(const std::string &name, const Arguments &args) {
 }
 
 int main(int argc, char **argv) {
-  reserveStandardStreams();
-  removeTemporariesOnSignals();
-  std::string name = argc > 1 ? argv[1] : "";
-  return finishOutput(
-      dispatch(name, Arguments(argv + std::min(argc, 2), argv + argc)));
+  return runTool([&] {
+    return dispatch(argc > 1 ? argv[1] : "",
+                    Arguments(argv + std::min(argc, 2), argv + argc));
+  });
 }

@@ -88,6 +88,9 @@ Expected<std::vector<StepEntry>> listSteps(const std::string &saveDirectory);
 
 /// Whether a folder is a step directory: it has a manifest.
 Expected<bool> isStepDirectory(const std::string &folder);
+/// The directory that a step really lies in, behind links; spelt as in the path
+/// where that is the same. Nothing if the step cannot be found.
+std::optional<std::string> saveDirectoryOf(std::string stepDirectory);
 /// What `DIR/best` means, unless there is a directory of that name: the best
 /// step of the save directory DIR. Nothing for any other path.
 Expected<std::optional<std::string>> findBestStep(const std::string &path);

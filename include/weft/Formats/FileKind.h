@@ -18,8 +18,9 @@ struct FileKind {
   bool isKnown() const { return *name != 0; }
 };
 
-/// What the first bytes of a file tell; 4 KiB of them are enough.
-FileKind guessFileKind(const uint8_t *bytes, int64_t size);
+/// What the first bytes of a file of `wholeSize` bytes tell; 4 KiB of them are
+/// enough.
+FileKind guessFileKind(const uint8_t *bytes, int64_t size, int64_t wholeSize);
 /// The same of a file on disk; unknown if it cannot be read.
 FileKind guessFileKind(const std::string &path);
 

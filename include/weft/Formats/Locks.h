@@ -34,10 +34,15 @@ public:
   static Expected<SaveLock> take(const std::string &saveDirectory);
   bool holds() const { return bool(file); }
 
+  /// For each save: whether the directory is still this one. If it was moved or
+  /// removed, takes the one that is made in its place and says true; one that
+  /// another run holds, or has saved into, is a checkpoint error.
+  Expected<bool> renew();
+
 private:
   Expected<bool> tryOnce();
 
-  Descriptor file;
+  Descriptor file, place; // the lock, and the directory it lies in
   bool madeDirectory = false;
   std::string directory;
 };
@@ -68,8 +73,9 @@ public:
   /// Whether the directory was there and not being retired. What cannot be
   /// opened or locked for another reason counts as there: reading tells why.
   bool isThere() const { return there; }
-  /// Whether nobody reads it, as far as the file system knows.
-  bool isAlone() const { return there && !shared; }
+  /// Whether nobody reads it, as far as the file system knows; what cannot be
+  /// opened may be read.
+  bool isAlone() const { return directory && there && !shared; }
 
 private:
   StepGuard(const std::string &stepDirectory, int operation);

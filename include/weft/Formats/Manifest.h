@@ -63,7 +63,6 @@ struct Manifest {
   std::vector<ManifestFile> files;
   std::vector<ManifestTensor> tensors;
 
-  const ManifestFile *findFile(const std::string &name) const;
   const ManifestTensor *findTensor(const std::string &name) const;
 
   /// Deterministic JSON text, with its own digest in front.

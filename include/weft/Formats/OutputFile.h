@@ -37,7 +37,6 @@ public:
   /// fsync, rename over `path`, fsync of the folder.
   Status commit(IfTaken ifTaken = IfTaken::Replace);
 
-  int64_t bytesWritten() const { return total; }
   const std::string &path() const { return finalPath; }
 
 private:
@@ -46,12 +45,18 @@ private:
   Status closeChecked();
 
   Descriptor file;
-  int64_t total = 0;
   /// As given, and behind its links.
   std::string finalPath, target;
   Temporary temporary; // what is written; none in place
   std::vector<char> buffer;
 };
+
+/// Whether a path leads to a device, a pipe or a descriptor of this process
+/// (/dev/stdout), which take the bytes themselves.
+bool isWrittenInPlace(const std::string &path);
+/// Such a file, open for appending. A named pipe without a reader is an error,
+/// not a wait.
+Expected<Descriptor> openInPlace(const std::string &path);
 
 enum class FileMode { Data, Executable };
 

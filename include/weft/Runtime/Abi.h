@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#define WEFT_ABI_VERSION 2
+#define WEFT_ABI_VERSION 3
 
 /// Element types. The numbers are part of the ABI.
 enum WeftDType {

@@ -104,6 +104,7 @@ struct SavePolicy {
   std::string saveDir;
   int64_t keep = 0; // 0: all
   bool keepBest = false;
+  SaveLock *lock = nullptr; // of saveDir; outlives the writer
 };
 
 /// Writes checkpoints of one run.
@@ -126,6 +127,7 @@ public:
 private:
   Expected<FileDigest> writeTensors(const std::string &path,
                                     Manifest &manifest) const;
+  Status keepLock();
   void retire() const;
   Expected<std::string> writeStep(const TrainState &state);
 

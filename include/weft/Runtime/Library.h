@@ -181,9 +181,6 @@ void weft_cpu_cross_entropy_scratch_bytes(const int64_t *ints, int64_t *bytes,
 //   buffers: dout [N,C], ids [N], dtable [V,C] [, flag f32 if accumulate = 2]
 //   ints:    0 N  1 V  2 C  3 dtype of ids  4 accumulate
 //            5 dtype of dout (f32, low)  6 dtype of dtable (f32 or that of dout)
-
-void weft_cpu_embedding_grad_scratch_bytes(const int64_t *ints, int64_t *bytes,
-                                           int32_t threads);
 //
 // weft_cpu_copy: dst[i...] = src[i...]; a source stride of 0 broadcasts
 //   Strides may be negative. For rank 0 one element is copied.
@@ -205,6 +202,9 @@ void weft_cpu_embedding_grad_scratch_bytes(const int64_t *ints, int64_t *bytes,
 //   old is not read when flag is 0. out may be old or value (in place).
 //   buffers: old, value, flag f32, out
 //   ints:    0 count  1 dtype of old, value and out (f32, low)
+
+void weft_cpu_embedding_grad_scratch_bytes(const int64_t *ints, int64_t *bytes,
+                                           int32_t threads);
 
 //===----------------------------------------------------------------------===//
 // Random numbers (definitions in Philox.h)

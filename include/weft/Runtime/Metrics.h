@@ -51,6 +51,8 @@ public:
   Status line(const std::string &json);
 
 private:
+  Status write(const std::string &text) const;
+
   Descriptor file;
   FileLock lock;
   std::string path;

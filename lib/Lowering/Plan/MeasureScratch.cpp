@@ -25,8 +25,8 @@ static bool measure(StringRef routine, ArrayRef<int64_t> ints,
                     MutableArrayRef<int64_t> workers) {
   int32_t threads = workers.size();
   // Numbers of integers in Library.h: 16 of a product, 21 and 33 of attention,
-  // 7 of cross-entropy and
-  // of an embedding's gradient, one and two per gradient of a norm.
+  // 7 of cross-entropy and of an embedding's gradient, one and two per gradient
+  // of a norm.
   bool isGradient = routine == "weft_cpu_attention_grad";
   if (routine == "weft_cpu_gemm")
     return ints.size() == 16 &&

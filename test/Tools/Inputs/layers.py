@@ -42,7 +42,8 @@ ALLOWED = {
     "Runtime": {"Formats"},
     "kernels": {"Runtime"},
     "tools": MLIR | {"Pipeline", "Formats", "Frontend", "Autodiff", "Interp",
-                     "Runtime", "Weft", "Plan", "Memory", "Precision"},
+                     "Runtime", "Weft", "Plan", "Memory", "Precision",
+                     "Support"},
 }
 # One file pair of Autodiff checks rules by running them.
 EXTRA = {"include/weft/Autodiff/FiniteDifference.h": {"Interp"},

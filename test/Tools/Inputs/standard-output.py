@@ -44,6 +44,8 @@ COMMANDS = [
     ["weft-opt", "--help"],
     ["weft-interp", "graph.mlir"],
     ["weft-interp", "--help"],
+    ["weft-reduce", "--help"],
+    ["weft-lsp-server", "--help"],
 ]
 
 

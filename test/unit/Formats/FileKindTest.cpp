@@ -17,7 +17,9 @@ const uint8_t *bytesOf(const std::string &text) {
 }
 
 std::string kindOf(const std::string &text) {
-  return guessFileKind(bytesOf(text), int64_t(text.size())).name;
+  return guessFileKind(bytesOf(text), int64_t(text.size()),
+                       int64_t(text.size()))
+      .name;
 }
 
 const std::string kTorch = std::string("PK\3\4\0\0\0\0", 8) +
@@ -85,6 +87,25 @@ TEST(FileKind, DataIsNotTakenForText) {
             "file|--data-format=text reads its bytes as they are");
   EXPECT_EQ(errorFor(kHeader, TokenFormat::Text), "ok");
   EXPECT_EQ(errorFor("<html>", TokenFormat::Auto), "ok");
+}
+
+TEST(FileKind, ALetterMayLieAcrossTheBytesThatAreLookedAt) {
+  TempDir dir;
+  for (size_t before : {4093, 4094, 4095, 4096}) {
+    std::string text(before, 'a');
+    for (int i = 0; i < 10; ++i)
+      text += "\xF0\x9F\x98\x80";
+    EXPECT_STREQ(guessFileKind(dir.write("t", text)).name, "text") << before;
+    EXPECT_EQ(errorOf(SafetensorsFile::open(dir.file("t"))).substr(0, 2), "3|");
+    EXPECT_NE(errorOf(SafetensorsFile::open(dir.file("t")))
+                  .find("expects a safetensors file, but got text"),
+              std::string::npos)
+        << before;
+    auto tokens = TokenFile::open(dir.file("t"), TokenFormat::Auto);
+    EXPECT_EQ(errorOf(tokens), "ok") << before;
+  }
+  // A letter that is cut at the end of the file makes it no text.
+  EXPECT_STRNE(guessFileKind(dir.write("t", "abc\xF0\x9F")).name, "text");
 }
 
 TEST(FileKind, OnDisk) {

@@ -8,6 +8,7 @@
 #include "TestSupport.h"
 
 #include <csignal>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 using namespace weft;
@@ -195,6 +196,21 @@ TEST(StepGuard, AStepThatIsReadIsRetiredLater) {
   reader.release();
   ASSERT_EQ(errorOf(retireSteps(dir.path(), 1)), "ok");
   EXPECT_FALSE(std::filesystem::exists(dir.file("step_00000001")));
+}
+
+TEST(StepGuard, WhatCannotBeOpenedMayBeRead) {
+  TempDir dir;
+  for (int64_t step : {1, 2})
+    save(dir, step);
+  rlimit before, none;
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  none = before;
+  none.rlim_cur = 0;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  StepGuard writer = StepGuard::ofWriter(dir.file("step_00000001"));
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_TRUE(writer.isThere());
+  EXPECT_FALSE(writer.isAlone());
 }
 
 TEST(StepGuard, WhatIsBeingRetiredIsGone) {

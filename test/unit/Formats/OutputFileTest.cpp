@@ -43,7 +43,6 @@ TEST(OutputFile, CommitReplacesTheOldFile) {
   EXPECT_EQ(errorOf(out->write("end")), "ok");
   EXPECT_EQ(readBytes(path), "old");
   EXPECT_EQ(errorOf(out->commit()), "ok");
-  EXPECT_EQ(out->bytesWritten(), int64_t(big.size() + 7));
   EXPECT_EQ(readBytes(path), "new " + big + "end");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir.path()), {}),
             1);

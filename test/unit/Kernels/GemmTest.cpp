@@ -313,6 +313,8 @@ TEST(Gemm, Errors) {
                      "of at most 2^34 elements, but got ";
   int64_t large = (int64_t(1) << 30) + 1;
   expect((most + std::to_string(large)).c_str(), 3, large);
+  expect("expects rows at most 2^32 elements apart, but got 4294967297", 8,
+         (int64_t(1) << 32) + 1);
   expect("expects lda of at least the length of a row of A, but got 3", 6, 3);
   expect("expects ldb of at least the length of a row of B, but got 3", 7, 3);
   expect("expects ldc of at least N, but got 3", 8, 3);

@@ -1,0 +1,49 @@
+//===- ToolMain.cpp - The frame of every tool's main() --------------------===//
+
+#include "weft/Support/ToolMain.h"
+
+#include "weft/Formats/Error.h"
+#include "weft/Formats/StandardStreams.h"
+#include "weft/Formats/Temporaries.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/ErrorHandling.h"
+
+#include <new>
+#include <unistd.h>
+
+namespace weft {
+
+/// LLVM ends the program when a stream that could not be written goes away. A
+/// reader that has seen enough (`weft-opt ... | head`) is no word.
+static void onFatalError(void *, const char *reason, bool) {
+  llvm::StringRef text(reason);
+  bool isOutput = text.starts_with("IO failure on output");
+  Error error(isOutput ? ExitCode::Storage : ExitCode::Internal, reason);
+  removeTemporaries();
+  if (isOutput && text.ends_with("Broken pipe"))
+    ::_exit(error.exitStatus());
+  ::_exit(error.report());
+}
+
+static int runGuarded(llvm::function_ref<int()> tool) {
+  try {
+    return tool();
+  } catch (const std::bad_alloc &) {
+    return Error(ExitCode::DoesNotFit, "the machine has no memory left")
+        .report();
+  }
+}
+
+int runTool(llvm::function_ref<int()> tool) {
+  reserveStandardStreams();
+  removeTemporariesOnSignals();
+  // For good: standard output is closed behind main.
+  llvm::install_fatal_error_handler(onFatalError);
+  // LLVM is built without exceptions: it asks this function before it aborts.
+  llvm::install_bad_alloc_error_handler(
+      [](void *, const char *, bool) { throw std::bad_alloc(); });
+  return finishOutput(runGuarded(tool));
+}
+
+} // namespace weft
