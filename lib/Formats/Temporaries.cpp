@@ -162,7 +162,8 @@ static int openNew(const std::string &path, bool isFolder) {
   int fd = withoutInterrupts(
       [&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0666); });
   if (fd < 0 && isFolder) {
-    const int number = errno;
+    // Gone already: one that cleans up was quicker. The next name, then.
+    const int number = errno == ENOENT ? EEXIST : errno;
     ::rmdir(path.c_str());
     errno = number;
   }

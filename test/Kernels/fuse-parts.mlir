@@ -7,6 +7,7 @@
 // EQUAL: temperature: 0 of {{[1-9]}} tensors differ
 // EQUAL: repeated: 0 of {{[1-9]}} tensors differ
 // EQUAL: renamed: 0 of {{[1-9]}} tensors differ
+// EQUAL: outer: 0 of {{[1-9]}} tensors differ
 
 // A computed scalar that scales probabilities and stands in a penalty, which is
 // written between the two.
@@ -49,4 +50,20 @@ weft.program @renamed(%x: tensor<8x4xf32> {weft.input = "x"}, %t: tensor<f32> {w
   %d = weft.mul %e, %r : tensor<8x4xf32>, tensor<1x1xf32>
   %m = weft.reduce sum %d dims [1] : tensor<8x4xf32>
   weft.return %m, %r : tensor<8xf32>, tensor<1x1xf32>
+}
+
+// The product of what rows give with its own transpose needs two rows for each
+// element: no kernel of one row computes it.
+// CHECK-LABEL: weft.program @outer
+// CHECK-NEXT: %[[MOST:.*]] = weft.call @[[ROWS:.*]](%{{.*}}) : (tensor<3x5xf32>) -> tensor<3x1xf32>
+// CHECK: weft.call @{{.*}} -> tensor<3x3xf32>
+// CHECK: weft.kernel @[[ROWS]]
+// CHECK-NOT: tensor<3x3xf32>
+// CHECK: weft.yield
+weft.program @outer(%x: tensor<3x5xf32> {weft.input = "x"}) -> (tensor<3x3xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  %v = weft.mul %x, %x : tensor<3x5xf32>, tensor<3x5xf32>
+  %m = weft.reduce max %v dims [1] {keep_dims} : tensor<3x5xf32>
+  %t = weft.reshape %m : tensor<3x1xf32> to tensor<3xf32>
+  %y = weft.mul %t, %m : tensor<3xf32>, tensor<3x1xf32>
+  weft.return %y : tensor<3x3xf32>
 }

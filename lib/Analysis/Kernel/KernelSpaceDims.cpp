@@ -92,7 +92,22 @@ bool KernelSpace::locate(Operation *op, ArrayRef<int64_t> shape,
                        : grow(op, shape, lists);
 }
 
-/// `op` runs over a part of the space that its member operands determine.
+/// Whether no dimension of the space stands for two of a tensor.
+static bool areDistinct(ArrayRef<SmallVector<unsigned, 2>> lists,
+                        size_t numDims) {
+  SmallVector<bool> taken(numDims, false);
+  for (ArrayRef<unsigned> dims : lists)
+    for (unsigned dim : dims) {
+      if (taken[dim])
+        return false;
+      taken[dim] = true;
+    }
+  return true;
+}
+
+/// `op` runs over a part of the space that its member operands determine. A
+/// value and its own transpose, say [n, 1] times [n], do not: one element of
+/// the result needs two rows of the space.
 bool KernelSpace::locateByMembers(Operation *op, ArrayRef<int64_t> shape,
                                   DimLists &lists) {
   DimLists own;
@@ -115,7 +130,7 @@ bool KernelSpace::locateByMembers(Operation *op, ArrayRef<int64_t> shape,
   for (size_t j = 0; j < shape.size(); ++j)
     if (shape[j] != 1 && lists[j].empty())
       return false;
-  return true;
+  return areDistinct(lists, sizes.size());
 }
 
 /// `op` runs over a larger space into which a full operand embeds this one.
