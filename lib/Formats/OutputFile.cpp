@@ -5,10 +5,8 @@
 #include "weft/Formats/Durable.h"
 
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <fcntl.h>
-#include <memory>
+#include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,11 +14,19 @@ namespace weft {
 
 static constexpr int64_t bufferBytes = 1 << 20;
 
-/// The file that a link leads to, so that the link stays.
+/// The file that a link leads to, there or not, so that the link stays.
 static std::string withoutLinks(const std::string &path) {
-  std::unique_ptr<char, decltype(&std::free)> real(
-      ::realpath(path.c_str(), nullptr), std::free);
-  return real ? real.get() : path;
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::path file = path;
+  // As many links as Linux follows.
+  for (int i = 0; i < 40; ++i) {
+    fs::path to = fs::read_symlink(file, error);
+    if (error)
+      break;
+    file = file.parent_path() / to;
+  }
+  return file.string();
 }
 
 /// A descriptor of this process, wherever it leads.

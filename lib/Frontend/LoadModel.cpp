@@ -141,6 +141,8 @@ FailureOr<OwningOpRef<ModuleOp>> weft::loadModel(const std::string &path,
           "config.json";
   if (kind.isKnown())
     diag << ", but got " << kind.name;
+  else if (!llvm::sys::fs::exists(path))
+    diag << ", but there is no such file";
   if (kind.isSafetensors)
     diag.attachNote() << "weights are taken from model.safetensors in the "
                          "folder of a config.json";

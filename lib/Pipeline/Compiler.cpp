@@ -86,6 +86,27 @@ Status Compiler::importModel(const std::string &model) {
   return dump(0);
 }
 
+/// A dump of another phase has other ops at its top.
+static Status checkLevel(ModuleOp module, const Phase &phase,
+                         const std::string &path) {
+  const char *wanted = phase.level < Level::Plan    ? "weft.program"
+                       : phase.level == Level::Plan ? "plan.program"
+                                                    : "llvm.func";
+  std::string other;
+  for (Operation &op : module.getBody()->getOperations()) {
+    StringRef name = op.getName().getStringRef();
+    if (name == wanted)
+      return Status::success();
+    if (name == "weft.program" || name == "plan.program")
+      other = name.str();
+  }
+  if (other.empty())
+    return Status::success();
+  return inputError(std::string("expects a dump written after ") + phase.name +
+                    ", with " + wanted + ", but got one with " + other)
+      .at(path);
+}
+
 Status Compiler::loadDump(const std::string &path) {
   const std::string &phase = values.getString("from");
   int index = findPhase(phase);
@@ -103,6 +124,8 @@ Status Compiler::loadDump(const std::string &path) {
   if (failed(parsed))
     return sink->takeError("parsing");
   owned = std::move(*parsed);
+  if (Status status = checkLevel(*owned, phases()[index], path); !status)
+    return status;
   Expected<std::vector<std::string>> options = loadOptions(*owned);
   if (!options)
     return options.takeError().at(path);

@@ -65,6 +65,28 @@ static std::string firstDifference(const Manifest &manifest,
          target.metadata.fingerprint + ")";
 }
 
+/// Two optimizers may keep the same tensors (adam and adamw).
+static Status checkOptimizers(const Manifest &manifest,
+                              const std::string &directory,
+                              const Metadata &metadata) {
+  auto model = readModelFile(manifest, directory);
+  if (!model)
+    return model.takeError();
+  Json expected = Json::arrayOf(metadata.optimizers);
+  const Json *saved = model->find("optimizers");
+  if (!saved || *saved == expected)
+    return Status::success();
+  Error error = mismatch(directory, "expects a checkpoint of optimizers " +
+                                        expected.compact() +
+                                        ", but got one of " + saved->compact());
+  if (saved->isArray() && saved->asArray().size() == 1 &&
+      saved->asArray()[0].isString())
+    error.hint("compile with --optimizer=" + saved->asArray()[0].asString() +
+               " to continue it, or take its weights with `weft ckpt export` "
+               "and --init-from");
+  return error;
+}
+
 Status weft::checkTensors(const Manifest &manifest,
                           const std::string &directory,
                           const ResumeTarget &target) {
@@ -76,6 +98,9 @@ Status weft::checkTensors(const Manifest &manifest,
                                    ", but got one of '" +
                                    savedModelName(directory, manifest) +
                                    "': " + firstDifference(manifest, target));
+  if (!target.weightsOnly)
+    if (Status s = checkOptimizers(manifest, directory, metadata); !s)
+      return s;
   std::set<std::string> known;
   for (int32_t i = 0; i < executable.numTensors; ++i) {
     const WeftTensor &tensor = executable.tensors[i];
@@ -92,18 +117,6 @@ Status weft::checkTensors(const Manifest &manifest,
                                      inQuotes(tensor.name) +
                                      " of the checkpoint");
   return Status::success();
-}
-
-/// Two optimizers may keep the same tensors (adam and adamw).
-static Status checkOptimizers(const Json &model, const std::string &directory,
-                              const Metadata &metadata) {
-  Json expected = Json::arrayOf(metadata.optimizers);
-  const Json *saved = model.find("optimizers");
-  if (!saved || *saved == expected)
-    return Status::success();
-  return mismatch(directory, "expects a checkpoint of optimizers " +
-                                 expected.compact() + ", but got one of " +
-                                 saved->compact());
 }
 
 static Status checkScaler(const Json &model, const Manifest &manifest,
@@ -130,13 +143,11 @@ Expected<Json> weft::readModelFile(const Manifest &manifest,
   return model;
 }
 
-Status weft::checkModelFile(const Manifest &manifest,
+Status weft::checkLossScale(const Manifest &manifest,
                             const std::string &directory,
                             const ResumeTarget &target) {
   auto model = readModelFile(manifest, directory);
   if (!model)
     return model.takeError();
-  if (Status s = checkOptimizers(*model, directory, target.metadata); !s)
-    return s;
   return checkScaler(*model, manifest, directory, target.executable);
 }

@@ -17,7 +17,7 @@ static Expected<ResumePoint> openStep(HeldStep held,
   if (Status s = checkTensors(*manifest, directory, target); !s)
     return s.takeError();
   if (!target.weightsOnly)
-    if (Status s = checkModelFile(*manifest, directory, target); !s)
+    if (Status s = checkLossScale(*manifest, directory, target); !s)
       return s.takeError();
   return ResumePoint{directory, std::move(*manifest), std::move(held.guard),
                      target.weightsOnly};

@@ -112,12 +112,15 @@ private:
 Expected<std::string> weft::generateText(WeftContext &context,
                                          const Metadata &metadata,
                                          const RunOptions &options,
-                                         int64_t seed) {
+                                         int64_t seed,
+                                         const SignalScope *signals) {
   Generator generator(context, metadata);
   std::string text = *options.generate;
   size_t start = text.size();
   SampleOptions sample{options.temperature, options.topK, seed};
   for (int64_t i = 0; i < options.maxNewTokens; ++i) {
+    if (signals && signals->stopSignal())
+      break;
     auto token = generator.next(text, sample, uint64_t(i));
     if (!token)
       return token.takeError();

@@ -163,13 +163,19 @@ static void keepSaveDir(const FlagValues &given,
 }
 
 Expected<KeptSettings> weft::findKeptSettings(const FlagValues &given,
-                                              const FlagTable &table) {
+                                              const FlagTable &table,
+                                              const Metadata &metadata) {
   KeptSettings kept;
   auto manifest = findManifest(given);
   if (!manifest)
     return manifest.takeError();
   if (!*manifest || !(*manifest)->run)
     return kept;
+  if ((*manifest)->fingerprint != metadata.fingerprint)
+    return checkpointError("expects a checkpoint of model " +
+                           inQuotes(metadata.name) +
+                           ", but got one of another model")
+        .at(given.getString(given.isSet("save-dir") ? "save-dir" : "resume"));
   kept.record = std::move((*manifest)->run);
   auto defaults = table.parse(std::vector<std::string>());
   if (!defaults)

@@ -121,6 +121,7 @@ Expected<MetricsStart> weft::startMetrics(const std::string &path,
   MetricsStart anew;
   anew.text = header + "\n";
   anew.isNew = ::lstat(path.c_str(), &info) != 0;
+  anew.isEmpty = !*old;
   if (!*old)
     return anew;
   auto oldHeader = readHeader(**old, path);

@@ -256,6 +256,16 @@ Expected<MetricsStart> Run::metricsStart() const {
   return startMetrics(options.metrics, metricsHeader(), keptStep);
 }
 
+/// Whether the run that is continued has written the same metrics file.
+bool Run::wroteMetrics() const {
+  if (!resume || !resume->manifest.run || options.evalOnly ||
+      isWrittenInPlace(options.metrics))
+    return false;
+  const std::string *was = findSetting(resume->manifest.run->files, "metrics");
+  const std::string *now = findSetting(record.files, "metrics");
+  return was && now && *was == *now;
+}
+
 Expected<MetricsLog> Run::openMetrics() const {
   if (options.metrics.empty())
     return MetricsLog();
@@ -267,6 +277,9 @@ Expected<MetricsLog> Run::openMetrics() const {
     return start.takeError();
   for (const std::string &text : start->warnings)
     warn(text);
+  if (start->isEmpty && wroteMetrics())
+    warn(options.metrics + ": begins anew: the metrics up to step " +
+         std::to_string(state.step) + " of the checkpoint are gone");
   return MetricsLog::open(options.metrics, *start, *old);
 }
 

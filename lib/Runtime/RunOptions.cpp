@@ -170,10 +170,20 @@ static Status checkEffects(const FlagValues &flags, const RunOptions &out,
       {"temperature", samples, "--generate"},
       {"top-k", samples, "--generate"},
   };
+  auto wrong = [](const char *flag, const char *needs) {
+    return usageError(std::string("--") + flag + " expects " + needs);
+  };
   for (const auto &rule : rules)
     if (flags.isSet(rule.flag) && !rule.works)
-      return usageError(std::string("--") + rule.flag + " expects " +
-                        rule.needs);
+      return wrong(rule.flag, rule.needs);
+  for (const char *flag : {"lr", "lr-schedule", "lr-decay-steps", "warmup",
+                           "min-lr", "weight-decay", "beta1", "beta2", "eps",
+                           "momentum", "clip", "accum", "shuffle", "log-every"})
+    if (flags.isSet(flag) && !writes)
+      return wrong(flag, training);
+  for (const char *flag : {"data", "val-data", "val-fraction", "data-format"})
+    if (flags.isSet(flag) && !writes && !out.evalOnly)
+      return wrong(flag, "a run that trains (--steps above 0) or evaluates");
   return Status::success();
 }
 
@@ -280,7 +290,7 @@ Expected<RunOptions> weft::parseRunOptions(const std::vector<std::string> &args,
   readOutput(*given, out);
   if (out.help || out.version)
     return out;
-  auto kept = findKeptSettings(*given, table);
+  auto kept = findKeptSettings(*given, table, metadata);
   if (!kept) {
     // What is wrong with the flags alone comes first. Flags that need nothing
     // of the checkpoint go on to who chooses it, behind the lock.

@@ -147,8 +147,8 @@ Status Trainer::evaluate(MetricsLog &metrics) {
 }
 
 /// A sample of the prompt, as the weights are now.
-Status Trainer::sample(MetricsLog &metrics) {
-  auto text = generateText(context, metadata, options, now.seed);
+Status Trainer::sample(MetricsLog &metrics, const SignalScope &signals) {
+  auto text = generateText(context, metadata, options, now.seed, &signals);
   if (!text)
     return text.takeError();
   const std::string whole = *options.generate + *text;
@@ -185,7 +185,8 @@ Error Trainer::saveBeforeEnd(Error error, CheckpointWriter *writer) {
   return error;
 }
 
-Status Trainer::finishStep(StepReport &report, MetricsLog &metrics) {
+Status Trainer::finishStep(StepReport &report, MetricsLog &metrics,
+                           const SignalScope &signals) {
   faults.crashIf(Fault::Kind::CrashAfterStep, now.step);
   progress.step(report);
   if (Status s = metrics.line(stepJson(report)); !s)
@@ -195,7 +196,7 @@ Status Trainer::finishStep(StepReport &report, MetricsLog &metrics) {
     if (Status s = evaluate(metrics); !s)
       return s;
   if (options.sampleEvery > 0 && now.step % options.sampleEvery == 0)
-    return sample(metrics);
+    return sample(metrics, signals);
   return Status::success();
 }
 
@@ -205,7 +206,7 @@ Expected<ExitCode> Trainer::loop(MetricsLog &metrics, CheckpointWriter *writer,
     StepReport report;
     Status s = trainStep(report);
     if (s)
-      s = finishStep(report, metrics);
+      s = finishStep(report, metrics, signals);
     if (!s)
       return saveBeforeEnd(s.takeError(), writer);
     bool stop = signals.stopSignal() != 0;

@@ -27,12 +27,18 @@ static void printHelp(const FlagTable &table) {
 
 /// The last phase that `--emit` or `--to` asks for.
 static Expected<int> lastPhase(const FlagValues &flags) {
+  if (flags.isSet("to") && flags.isSet("emit"))
+    return usageError("expects --to or --emit, but got both");
   if (flags.isSet("to")) {
     int index = findPhase(flags.getString("to"));
     if (index < 0)
       return usageError("expects the name of a phase after --to, but got '" +
                         flags.getString("to") + "'")
           .hint("weft compile --help lists the phases");
+    if (flags.isSet("from") && index < findPhase(flags.getString("from")))
+      return usageError("expects --to to name a phase after that of --from, " +
+                        flags.getString("from") + ", but got " +
+                        flags.getString("to"));
     return index;
   }
   const std::string &emit = flags.getText("emit");

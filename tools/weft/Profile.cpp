@@ -345,7 +345,8 @@ void weft::printProfile(const Json &profile) {
   std::printf("peak %.1f GFLOP/s and %.1f GB/s, %s\n", at(peak, "gflops"),
               at(peak, "gigabytes_per_second"),
               isGiven ? "given by --cost-table when it was compiled"
-                      : "measured: the fastest kernels of this trace");
+                      : "measured: the fastest kernels of this trace with a "
+                        "percent of its time");
   if (double dropped = at(profile, "dropped"); dropped > 0)
     std::printf("the trace was full: %.0f more calls are not in it\n", dropped);
   for (const char *field : {"programs", "kernels", "scopes"})

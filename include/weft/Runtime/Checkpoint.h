@@ -47,16 +47,15 @@ struct ResumeTarget {
 };
 
 /// The manifest is of this model and lists what the program takes from it, with
-/// the same types and shapes; to train, it lists nothing else. Not the states
-/// of a loss scale.
+/// the same types and shapes; to train, the optimizers are those of the program
+/// and it lists nothing else. Not the states of a loss scale.
 Status checkTensors(const Manifest &manifest, const std::string &directory,
                     const ResumeTarget &target);
 /// What `model.json` of a step directory says.
 Expected<Json> readModelFile(const Manifest &manifest,
                              const std::string &directory);
-/// The optimizers and the loss scale of a step directory are those of the
-/// program.
-Status checkModelFile(const Manifest &manifest, const std::string &directory,
+/// The loss scale of a step directory is that of the program.
+Status checkLossScale(const Manifest &manifest, const std::string &directory,
                       const ResumeTarget &target);
 
 /// The step directory that `options` ask to continue from; nothing to start

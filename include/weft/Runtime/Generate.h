@@ -11,6 +11,7 @@
 #include "weft/Runtime/Context.h"
 #include "weft/Runtime/Metadata.h"
 #include "weft/Runtime/RunFlags.h"
+#include "weft/Runtime/Signals.h"
 
 namespace weft {
 
@@ -31,10 +32,12 @@ int64_t sampleToken(const float *logits, int64_t count,
 Status checkGenerate(const RunOptions &options, const Metadata &metadata,
                      const WeftExecutable &executable);
 
-/// The continuation of the prompt in `options`, without the prompt.
+/// The continuation of the prompt in `options`, without the prompt. It ends
+/// early when a signal asks the run to stop.
 Expected<std::string> generateText(WeftContext &context,
                                    const Metadata &metadata,
-                                   const RunOptions &options, int64_t seed);
+                                   const RunOptions &options, int64_t seed,
+                                   const SignalScope *signals = nullptr);
 
 } // namespace weft
 

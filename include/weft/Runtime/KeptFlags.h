@@ -33,9 +33,11 @@ struct KeptSettings {
 };
 
 /// Reads the manifest that `given` resumes from; none without --resume, and for
-/// --resume=auto without a checkpoint.
+/// --resume=auto without a checkpoint. The flags of another model mean nothing
+/// here: a checkpoint error, whose details chooseCheckpoint() gives.
 Expected<KeptSettings> findKeptSettings(const FlagValues &given,
-                                        const FlagTable &table);
+                                        const FlagTable &table,
+                                        const Metadata &metadata);
 
 /// The record of a run with the flags `values`, some of them from `kept`.
 RunRecord recordOf(const FlagValues &values, const FlagTable &table,

@@ -23,6 +23,8 @@ struct MetricsStart {
   std::vector<std::string> warnings;
   /// Nothing has the name yet, and nothing must have it later.
   bool isNew = false;
+  /// Nothing of an earlier run is there.
+  bool isEmpty = false;
 };
 
 constexpr int64_t keepAllSteps = INT64_MAX;

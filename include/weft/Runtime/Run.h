@@ -47,6 +47,7 @@ private:
   Status loadState();
   Expected<ExitCode> train();
   Expected<MetricsStart> metricsStart() const;
+  bool wroteMetrics() const;
   Expected<MetricsLog> openMetrics() const;
   void warnOfRandomWeights(const char *what) const;
   Status evaluateAlone();

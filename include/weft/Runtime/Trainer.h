@@ -55,9 +55,10 @@ private:
   Error explainApply(int64_t step, Error error) const;
 
   Status dumpGradients() const;
-  Status finishStep(StepReport &report, MetricsLog &metrics);
+  Status finishStep(StepReport &report, MetricsLog &metrics,
+                    const SignalScope &signals);
   Status evaluate(MetricsLog &metrics);
-  Status sample(MetricsLog &metrics);
+  Status sample(MetricsLog &metrics, const SignalScope &signals);
   bool isBest();
   Status save(CheckpointWriter &writer);
   /// The error of a step; the steps before one whose data is gone are saved.

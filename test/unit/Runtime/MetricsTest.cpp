@@ -105,6 +105,41 @@ TEST_F(MetricsTest, linesThatAreMissingAreNamed) {
   EXPECT_EQ(lines("m").size(), 7u);
 }
 
+TEST_F(MetricsTest, metricsThatAreGoneAreNamed) {
+  for (bool exists : {false, true}) {
+    std::filesystem::remove(path("m"));
+    std::filesystem::remove_all(path("b"));
+    std::filesystem::copy(path("a"), path("b"),
+                          std::filesystem::copy_options::recursive);
+    if (exists)
+      write("m", "");
+    auto run = bigram({"--resume", "b", "--progress", "none"});
+    EXPECT_EQ(run.status, 0) << run.err;
+    EXPECT_EQ(run.err, "weft: warning: m: begins anew: the metrics up to step "
+                       "6 of the checkpoint are gone\n");
+    EXPECT_EQ(lines("m").size(), 3u);
+  }
+  // Those of another name are the first of this run.
+  auto run = bigram({"--resume", "a", "--metrics", "n", "--progress", "none"});
+  EXPECT_EQ(run.err, "");
+}
+
+TEST_F(MetricsTest, ofALinkThatLeadsToNoFileYet) {
+  std::filesystem::create_directory(path("far"));
+  std::filesystem::create_symlink("far/m", path("link"));
+  auto run = train({"--steps", "2", "--metrics", "link"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
+  EXPECT_EQ(lines("far/m").size(), 3u);
+}
+
+TEST_F(MetricsTest, ofStandardOutputWhereverItLeads) {
+  // The output of the programs goes to a regular file here.
+  auto run = train({"--steps", "3", "--metrics", "/dev/stdout"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(lines("stdout").size(), 4u);
+}
+
 TEST_F(MetricsTest, laterStepsAreCutWhereverTheyStand) {
   // Lines of an earlier step after them stay.
   write("m",

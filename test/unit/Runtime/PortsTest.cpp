@@ -167,7 +167,8 @@ TEST_F(PortsTest, brokenExecutablesAreInternalErrors) {
     return testing::internal::GetCapturedStderr();
   };
   broken.abiVersion = 99;
-  EXPECT_EQ(errorOf(), "weft: error: expects ABI version 2, but got 99\n");
+  EXPECT_EQ(errorOf(), "weft: error: expects ABI version " +
+                           std::to_string(WEFT_ABI_VERSION) + ", but got 99\n");
   broken = probe;
   broken.metadata = "{}";
   broken.metadataBytes = 2;

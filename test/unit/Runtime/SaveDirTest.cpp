@@ -27,12 +27,27 @@ protected:
             "1",          "--keep",   "3",       "--save-dir", "a",
             "--progress", "none",     "--accum", "50"};
   }
-  /// A run that has saved into "a", and is stopped.
+  bool isSaving() const {
+    for (const std::string &entry : list("a"))
+      if (entry.compare(0, 5, ".tmp-") == 0)
+        return true;
+    return false;
+  }
+  /// A run that has saved into "a", and is stopped between two saves.
   pid_t startStopped() const {
     pid_t child = start(TOY_BIGRAM, endless());
-    while (isRunning(child) && (!exists("a") || steps("a").empty()))
+    while (isRunning(child)) {
       usleep(1000);
-    kill(child, SIGSTOP);
+      if (!exists("a") || steps("a").empty())
+        continue;
+      int status;
+      kill(child, SIGSTOP);
+      waitpid(child, &status, WUNTRACED);
+      if (!isSaving())
+        return child;
+      kill(child, SIGCONT);
+    }
+    ADD_FAILURE() << read("stderr");
     return child;
   }
 };
