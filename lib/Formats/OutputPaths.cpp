@@ -101,6 +101,10 @@ Status checkOutputPaths(const std::vector<FileUse> &outputs,
     if (isInCheckpoint(output.path))
       return usageError(output.role + " expects a file outside of checkpoints")
           .at(output.path);
+    if (fs::path(output.path).filename() == ".lock")
+      return usageError(output.role + " expects another name than .lock, that "
+                                      "of the lock of a save directory")
+          .at(output.path);
   }
   return checkStandardOutput(inputs);
 }

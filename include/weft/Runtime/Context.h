@@ -98,8 +98,7 @@ struct WeftContext {
   void *data(const WeftTensor &tensor) const { return at(tensor.offset); }
   int64_t arenaBytes() const { return arena.size(); }
 
-  //===- Threads
-  //-----------------------------------------------------------===//
+  //===- Threads ----------------------------------------------------------===//
 
   /// Members of the team that the thread which made this context has formed:
   /// every region has as many.
@@ -115,8 +114,7 @@ struct WeftContext {
     weft::parallelFor(team.members, extent, grain, body, schedule);
   }
 
-  //===- Errors
-  //------------------------------------------------------------===//
+  //===- Errors -----------------------------------------------------------===//
 
   /// Reports that a command cannot be run. The first report is kept; the
   /// executor stops after the command. Only outside parallel regions. `code` is
@@ -127,8 +125,7 @@ struct WeftContext {
   const std::string &message() const { return errorMessage; }
   void clearError();
 
-  //===- Library state and scratch
-  //-----------------------------------------===//
+  //===- Library state and scratch ----------------------------------------===//
 
   /// Page-aligned memory of one worker (0 to threads - 1), kept and grown
   /// between calls; contents are undefined. Not from inside a parallel region:
@@ -146,8 +143,7 @@ struct WeftContext {
   /// that identifies its type.
   std::shared_ptr<void> &state(const void *key) { return states[key]; }
 
-  //===- Hooks
-  //-------------------------------------------------------------===//
+  //===- Hooks ------------------------------------------------------------===//
 
   /// Called after every command when set.
   std::function<void(const weft::TraceEvent &)> traceHook;

@@ -161,7 +161,8 @@ template <typename Change> static std::string errorAfter(Change change) {
 
 TEST(Executor, WrongTables) {
   EXPECT_EQ(errorAfter([](Fixture &f) { f.executable.abiVersion = 99; }),
-            "expects ABI version 2, but got 99");
+            "expects ABI version " + std::to_string(WEFT_ABI_VERSION) +
+                ", but got 99");
   EXPECT_EQ(errorAfter([](Fixture &f) { f.tensor.offset = 1 << 20; }),
             "expects tensor 'w' inside the arena, but got offset 1048576");
   EXPECT_EQ(errorAfter([](Fixture &f) { f.input.bytes = 1 << 20; }),

@@ -181,6 +181,9 @@ TEST_F(UsageTest, outputsInsideACheckpoint) {
   expectError(train({"--steps", "2", "--metrics", file}), 2,
               file + ": --metrics expects a file outside of checkpoints\n");
   EXPECT_EQ(read(file), before);
+  expectError(train({"--steps", "2", "--metrics", "ck/.lock"}), 2,
+              "ck/.lock: --metrics expects another name than .lock, that of "
+              "the lock of a save directory\n");
 }
 
 TEST_F(UsageTest, countsNearTheLimit) {
