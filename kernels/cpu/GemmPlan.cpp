@@ -14,6 +14,8 @@
 #include "GemmPlan.h"
 
 #include <algorithm>
+#include <new>
+#include <sys/mman.h>
 
 using dnnl::memory;
 
@@ -163,7 +165,19 @@ int64_t longestStage(const GemmShape &s, bool blocked) {
 
 } // namespace
 
+/// oneDNN crashes where it gets no memory for the code that it generates: ask
+/// for more than it takes before it does.
+static void requireRoom() {
+  constexpr size_t bytes = size_t(16) << 20;
+  void *room = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED)
+    throw std::bad_alloc();
+  ::munmap(room, bytes);
+}
+
 Product makeProduct(const GemmShape &shape, const dnnl::engine &engine) {
+  requireRoom();
   dnnl::matmul::primitive_desc descriptor = describe(shape, engine);
   Product product;
   product.primitive = dnnl::matmul(descriptor);

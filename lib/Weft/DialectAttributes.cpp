@@ -188,6 +188,9 @@ static LogicalResult verifyAttribute(Operation *op, const Twine &place,
 
 /// One list for each result, of numbers of arguments.
 static LogicalResult verifyInPlace(KernelOp kernel, NamedAttribute attr) {
+  // Without its type the kernel is an error of its own, which comes later.
+  if (!kernel.getFunctionTypeAttr())
+    return success();
   auto lists = cast<ArrayAttr>(attr.getValue());
   auto inputs = static_cast<int64_t>(kernel.getArgumentTypes().size());
   bool fits = lists.size() == kernel.getResultTypes().size();

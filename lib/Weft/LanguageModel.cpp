@@ -18,6 +18,11 @@ public:
 
   LogicalResult run() {
     for (auto program : module.getOps<ProgramOp>()) {
+      // The module is verified before what is in it: an op that lacks its own
+      // attributes is an error of that op.
+      if (!program.getKindAttr() || !program.getSymNameAttr() ||
+          !program.getFunctionTypeAttr())
+        continue;
       ProgramKind kind = program.getKind();
       if (kind == ProgramKind::Model && failed(checkModel(program)))
         return failure();

@@ -160,3 +160,27 @@ weft.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {weft.inplace = [a
   %y = weft.neg %x : tensor<4xf32>
   weft.yield %y : tensor<4xf32>
 }
+
+// -----
+
+// Attributes are verified before what the op itself must have.
+// expected-error @below {{'weft.kernel' op requires attribute 'function_type'}}
+"weft.kernel"() ({
+}) {sym_name = "k", weft.inplace = [array<i64: 1>]} : () -> ()
+
+// -----
+
+module attributes {weft.vocab = 8 : i64, weft.seq = 4 : i64} {
+  // expected-error @below {{'weft.program' op requires attribute 'kind'}}
+  weft.program @logits() {
+    weft.return
+  }
+}
+
+// -----
+
+module attributes {weft.vocab = 8 : i64, weft.seq = 4 : i64} {
+  // expected-error @below {{'weft.program' op requires attribute 'function_type'}}
+  "weft.program"() ({
+  }) {sym_name = "p", kind = #weft.kind<model>} : () -> ()
+}

@@ -39,6 +39,9 @@ REFUSED = {
     "BYTES": {"nan", "-1", "1.5", "1_000", "9223372036854775808", "9999999999G", "", "none", "missing"},
 }
 
+# No limit and no bound are meant.
+MAY_BE_INFINITE = {"clip", "tolerance"}
+
 # What makes a flag mean something, or keeps a legal value from taking for ever.
 NEEDS = {
     "steps": ["--dry-run"],
@@ -156,7 +159,8 @@ def try_case(tool, flag, value):
         return str(error)
     if result.returncode not in CODES:
         return f"exit {result.returncode}: {result.stderr[-500:]!r}"
-    if value in REFUSED.get(tool.kinds.get(flag), ()) and result.returncode != 2:
+    refused = value in REFUSED.get(tool.kinds.get(flag), ()) and not (value == "inf" and flag in MAY_BE_INFINITE)
+    if refused and result.returncode != 2:
         return f"exit {result.returncode} with a value that is none: {result.stderr[-500:]!r}"
     if spoils(result.stderr):
         return f"control bytes: {result.stderr[:500]!r}"

@@ -12,6 +12,7 @@
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -299,7 +300,12 @@ static int run(int argc, char **argv) {
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
-  mlir::SourceMgrDiagnosticHandler handler(sources, &context);
+  // A file of somebody else may hold anything.
+  std::string said;
+  llvm::raw_string_ostream stream(said);
+  llvm::scope_exit print(
+      [&] { std::fputs(escaped(said, "\n\t").c_str(), stderr); });
+  mlir::SourceMgrDiagnosticHandler handler(sources, &context, stream);
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
   for (const std::string &file : settings.files) {
     auto module = parseTextFile(file, context);

@@ -2,6 +2,7 @@
 
 #include "MlirFlags.h"
 
+#include "weft/Formats/Text.h"
 #include "weft/Pipeline/InitAll.h"
 
 #include "mlir/IR/AsmState.h"
@@ -32,6 +33,12 @@ Status weft::applyMlirFlags(const std::vector<std::string> &args) {
   std::vector<const char *> argv = {"weft"};
   for (const std::string &arg : args)
     argv.push_back(arg.c_str());
+  // LLVM prints what it does not accept as it is.
+  for (const std::string &arg : args)
+    if (escaped(arg) != arg)
+      return usageError(
+          "expects flags of MLIR without control bytes, but got " +
+          inQuotes(arg));
   std::string problem;
   llvm::raw_string_ostream stream(problem);
   if (llvm::cl::ParseCommandLineOptions(static_cast<int>(argv.size()),

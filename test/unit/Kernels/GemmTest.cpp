@@ -2,6 +2,10 @@
 
 #include "Harness.h"
 
+#include <fstream>
+#include <sys/resource.h>
+#include <unistd.h>
+
 using namespace weft;
 
 namespace {
@@ -330,4 +334,35 @@ TEST(Gemm, Errors) {
   expect("expects A and B of dtype f32 (0), f16 (2) or bf16 (3), but got 1", 14,
          WEFT_F64);
   expect("expects C of dtype f32 (0) or that of A, but got 3", 15, WEFT_BF16);
+}
+
+/// Private memory that may be written, of this process now.
+static rlim_t dataBytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.rfind("VmData:", 0) == 0)
+      return std::stoul(line.substr(7)) * 1024;
+  return 0;
+}
+
+// oneDNN itself would crash where it gets none: more than it needs must be
+// left.
+TEST(GemmDeathTest, WithoutMemoryForAPlan) {
+  auto run = [] {
+    Gemm g = shaped(64, 64, 64, 0, 0);
+    Floats x(64 * 64);
+    TestContext context(1);
+    const rlim_t bytes = dataBytes() + (8 << 20);
+    const rlimit little = {bytes, bytes};
+    ::setrlimit(RLIMIT_DATA, &little);
+    int code = 0;
+    try {
+      callOk(context, weft_cpu_gemm, {x.data(), x.data(), x.data()}, g.ints(),
+             {});
+    } catch (const std::bad_alloc &) {
+      code = 4;
+    }
+    ::_exit(code);
+  };
+  EXPECT_EXIT(run(), testing::ExitedWithCode(4), "");
 }
