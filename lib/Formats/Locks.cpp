@@ -156,14 +156,16 @@ Expected<bool> SaveLock::renew() {
 //===----------------------------------------------------------------------===//
 
 Expected<FileLock> FileLock::take(const std::string &path) {
+  // To open and close a pipe would be its end for who reads it.
+  if (isWrittenInPlace(path))
+    return FileLock();
   for (int tries = 0; tries < manyTries; ++tries) {
     FileLock lock;
     lock.file = Descriptor(withoutInterrupts(
         [&] { return ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK); }));
     const int fd = lock.file.get();
     struct stat info;
-    if (!lock.holds() || isWrittenInPlace(path) || ::fstat(fd, &info) != 0 ||
-        !S_ISREG(info.st_mode))
+    if (!lock.holds() || ::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
       return FileLock();
     int failed = tryLock(fd, LOCK_EX);
     if (failed == 0 && !isGone(fd, path))
