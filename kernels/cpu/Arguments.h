@@ -5,6 +5,7 @@
 
 #include "weft/Runtime/Context.h"
 #include "weft/Runtime/Library.h"
+#include "weft/Runtime/RecordTypes.h"
 
 #include <string>
 
@@ -18,9 +19,6 @@ enum ErrorCode {
   kInternalError = 70
 };
 
-/// Values of the accumulate argument.
-enum Accumulate { kOverwrite = 0, kAdd = 1, kRuntimeFlag = 2 };
-
 /// Reports `message` with the routine and its place in the model in front.
 inline void failCommand(WeftContext &context, const WeftCommand &command,
                         int code, const std::string &message) {
@@ -30,19 +28,48 @@ inline void failCommand(WeftContext &context, const WeftCommand &command,
   context.fail(code, text + ": " + message);
 }
 
-/// Whether the command has at least that many arguments of each sort.
-inline bool checkCounts(WeftContext &context, const WeftCommand &command,
-                        int64_t buffers, int64_t ints, int64_t floats) {
-  auto enough = [&](const char *what, int64_t wanted, int64_t got) {
-    if (got < wanted)
-      failCommand(context, command, kInternalError,
-                  "expects " + std::to_string(wanted) + " " + what +
-                      ", but got " + std::to_string(got));
-    return got >= wanted;
+/// Whether the command has at least that many buffers.
+inline bool checkBuffers(WeftContext &context, const WeftCommand &command,
+                         int64_t wanted) {
+  if (command.numBuffers >= wanted)
+    return true;
+  failCommand(context, command, kInternalError,
+              "expects " + std::to_string(wanted) + " buffers, but got " +
+                  std::to_string(command.numBuffers));
+  return false;
+}
+
+/// What is wrong with the record of a command that findRecord refuses.
+template <WeftCommandKind Kind>
+std::string describeWrongRecord(const WeftCommand &command) {
+  using Record = RecordOf<Kind>;
+  auto numbered = [](int64_t kind) {
+    return std::string(kindName(kind)) + " (" + std::to_string(kind) + ")";
   };
-  return enough("buffers", buffers, command.numBuffers) &&
-         enough("ints", ints, command.numInts) &&
-         enough("floats", floats, command.numFloats);
+  if (command.kind != Kind)
+    return "expects a command of kind " + numbered(Kind) + ", but got " +
+           numbered(command.kind);
+  const int64_t bytes = command.record ? command.recordBytes : 0;
+  std::string wanted = std::to_string(sizeof(Record)) + " bytes";
+  if constexpr (kEntryBytes<Record> != 0) {
+    if (bytes >= static_cast<int64_t>(sizeof(Record)))
+      wanted +=
+          " and " +
+          std::to_string(static_cast<const Record *>(command.record)->count) +
+          " entries of " + std::to_string(kEntryBytes<Record>);
+  }
+  return "expects a record of " + wanted + ", but got " + std::to_string(bytes);
+}
+
+/// The record of a command of that kind; reports a wrong one and gives null.
+template <WeftCommandKind Kind>
+const RecordOf<Kind> *recordOf(WeftContext &context,
+                               const WeftCommand &command) {
+  const RecordOf<Kind> *record = findRecord<Kind>(command);
+  if (!record)
+    failCommand(context, command, kInternalError,
+                describeWrongRecord<Kind>(command));
+  return record;
 }
 
 /// Whether argument `value` called `name` lies in [low, high].
@@ -82,11 +109,11 @@ template <typename T> T scalar(const void *buffer) {
   return *static_cast<const T *>(buffer);
 }
 
-/// Whether to add to the destination, from the accumulate argument and, for
-/// kRuntimeFlag, the flag buffer.
+/// Whether to add to the destination, from a WeftAccumulate and, for
+/// WEFT_ADD_IF_FLAG, the flag buffer.
 inline bool addsToDestination(int64_t accumulate, const void *flag) {
-  return accumulate == kRuntimeFlag ? scalar<float>(flag) != 0.0f
-                                    : accumulate == kAdd;
+  return accumulate == WEFT_ADD_IF_FLAG ? scalar<float>(flag) != 0.0f
+                                        : accumulate == WEFT_ADD;
 }
 
 /// Indices that are i32 or i64.

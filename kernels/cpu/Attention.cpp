@@ -15,30 +15,18 @@
 namespace weft {
 namespace {
 
-struct Strides {
-  int64_t batch, row, head;
-  int64_t offset(int64_t b, int64_t h) const { return b * batch + h * head; }
-};
+int64_t offsetOf(const WeftHeadStrides &strides, int64_t b, int64_t h) {
+  return b * strides.batch + h * strides.head;
+}
 
-/// The ints and floats of both routines.
-struct Attention {
-  int64_t b, t, s, h, hkv, d, causal, opId, dtype;
-  Strides q, k, v, out;
-  Strides dout, dq, dk, dv; // gradient only
-  double scale, dropout;
+/// The record of the forward routine, which is part of the gradient's, and the
+/// random numbers of a call.
+struct Attention : WeftAttentionRecord {
   PhiloxKey key = {0, 0};
   uint64_t firstRow = 0;
 
-  explicit Attention(const WeftCommand &command, bool gradient) {
-    const int64_t *ints = command.ints;
-    b = ints[0], t = ints[1], s = ints[2], h = ints[3], hkv = ints[4];
-    d = ints[5], causal = ints[6], opId = ints[7];
-    Strides *const all[] = {&q, &k, &v, &out, &dout, &dq, &dk, &dv};
-    for (int i = 0; i < (gradient ? 8 : 4); ++i)
-      *all[i] = {ints[8 + 3 * i], ints[9 + 3 * i], ints[10 + 3 * i]};
-    dtype = ints[gradient ? 32 : 20];
-    scale = command.floats[0], dropout = command.floats[1];
-  }
+  explicit Attention(const WeftAttentionRecord &record)
+      : WeftAttentionRecord(record) {}
 
   void readRng(const void *rng) {
     const int64_t *numbers = static_cast<const int64_t *>(rng);
@@ -49,24 +37,24 @@ struct Attention {
 
   FloatBuffer buffer(void *data) const { return {data, dtype}; }
 
-  AttentionHead head(void *qData, void *kData, void *vData, int64_t batch,
+  AttentionHead head(void *qData, void *kData, void *vData, int64_t b,
                      int64_t index) const {
-    int64_t group = index / (h / hkv);
+    int64_t group = index / (heads / keyHeads);
     AttentionHead head;
     head.dtype = static_cast<int>(dtype);
-    head.q = buffer(qData).at(q.offset(batch, index));
-    head.k = buffer(kData).at(k.offset(batch, group));
-    head.v = buffer(vData).at(v.offset(batch, group));
+    head.q = buffer(qData).at(offsetOf(q, b, index));
+    head.k = buffer(kData).at(offsetOf(k, b, group));
+    head.v = buffer(vData).at(offsetOf(v, b, group));
     head.qRow = q.row, head.kRow = k.row, head.vRow = v.row;
-    head.queries = t, head.keys = s, head.width = d;
+    head.queries = queries, head.keys = keys, head.width = headSize;
     head.scale = static_cast<float>(scale);
     head.causal = causal != 0;
     head.dropout = dropout > 0.0;
     head.keepScale = philoxKeepScale(dropout);
     head.threshold = philoxDropThreshold(dropout);
     head.keyLow = key.low, head.keyHigh = key.high;
-    head.row = firstRow + static_cast<uint64_t>(batch);
-    head.elementBase = static_cast<uint64_t>(index * t) * s;
+    head.row = firstRow + static_cast<uint64_t>(b);
+    head.elementBase = static_cast<uint64_t>(index * queries) * keys;
     return head;
   }
 };
@@ -77,13 +65,15 @@ bool checkShape(WeftContext &context, const WeftCommand &command,
   auto inRange = [&](const char *name, int64_t value) {
     return checkRange(context, command, name, value, 1, most);
   };
-  if (!inRange("B", a.b) || !inRange("T", a.t) || !inRange("S", a.s) ||
-      !inRange("H", a.h) || !inRange("Hkv", a.hkv) || !inRange("D", a.d))
+  if (!inRange("batch", a.batch) || !inRange("queries", a.queries) ||
+      !inRange("keys", a.keys) || !inRange("heads", a.heads) ||
+      !inRange("keyHeads", a.keyHeads) || !inRange("headSize", a.headSize))
     return false;
-  if (a.h % a.hkv != 0) {
+  if (a.heads % a.keyHeads != 0) {
     failCommand(context, command, kInternalError,
-                "expects Hkv that divides H " + std::to_string(a.h) +
-                    ", but got " + std::to_string(a.hkv));
+                "expects keyHeads that divides heads " +
+                    std::to_string(a.heads) + ", but got " +
+                    std::to_string(a.keyHeads));
     return false;
   }
   return checkFloatType(context, command, "q, k, v and out", a.dtype) &&
@@ -102,21 +92,22 @@ int64_t scratchBytes(int64_t keys, int64_t width, bool gradient) {
 void runForward(WeftContext &context, const Attention &a,
                 void *const *buffers) {
   const Loops &loops = loopsOf(context);
-  int64_t tiles = (a.t + kQueryTile - 1) / kQueryTile;
-  int64_t units = a.b * a.h * tiles;
+  int64_t tiles = (a.queries + kQueryTile - 1) / kQueryTile;
+  int64_t units = a.batch * a.heads * tiles;
   int workers = static_cast<int>(std::min<int64_t>(context.threads(), units));
-  if (!context.reserveScratch(workers, scratchBytes(a.s, a.d, false)))
+  if (!context.reserveScratch(workers, scratchBytes(a.keys, a.headSize, false)))
     return;
   context.parallelFor(
       units, 1,
       [&](RangePart part) {
-        int64_t tile = part.begin % tiles, index = part.begin / tiles % a.h;
-        int64_t batch = part.begin / tiles / a.h;
+        int64_t tile = part.begin % tiles;
+        int64_t index = part.begin / tiles % a.heads;
+        int64_t batch = part.begin / tiles / a.heads;
         AttentionHead head =
             a.head(buffers[0], buffers[1], buffers[2], batch, index);
         AttentionOutput output = {
-            a.buffer(buffers[3]).at(a.out.offset(batch, index)), a.out.row,
-            as<float>(buffers[4]) + (batch * a.h + index) * a.t};
+            a.buffer(buffers[3]).at(offsetOf(a.out, batch, index)), a.out.row,
+            as<float>(buffers[4]) + (batch * a.heads + index) * a.queries};
         loops.attentionForward(
             head, output, tile * kQueryTile,
             reinterpret_cast<float *>(context.scratch(part.worker)));
@@ -125,63 +116,60 @@ void runForward(WeftContext &context, const Attention &a,
 }
 
 /// All query heads of one key head, then the key head's own gradients.
-void runKeyHead(const Loops &loops, const Attention &a, void *const *buffers,
+void runKeyHead(const Loops &loops, const Attention &a,
+                const WeftAttentionGradRecord &record, void *const *buffers,
                 int64_t batch, int64_t group, float *scratch) {
-  int64_t heads = a.h / a.hkv;
+  int64_t heads = a.heads / a.keyHeads;
   for (int64_t i = 0; i < heads; ++i) {
     int64_t index = group * heads + i;
     AttentionHead head =
         a.head(buffers[1], buffers[2], buffers[3], batch, index);
     AttentionGradients gradients = {
-        a.buffer(buffers[0]).at(a.dout.offset(batch, index)),
-        a.buffer(buffers[4]).at(a.out.offset(batch, index)),
-        a.dout.row,
+        a.buffer(buffers[0]).at(offsetOf(record.dout, batch, index)),
+        a.buffer(buffers[4]).at(offsetOf(a.out, batch, index)),
+        record.dout.row,
         a.out.row,
-        as<float>(buffers[5]) + (batch * a.h + index) * a.t,
-        a.buffer(buffers[6]).at(a.dq.offset(batch, index)),
-        a.dq.row};
+        as<float>(buffers[5]) + (batch * a.heads + index) * a.queries,
+        a.buffer(buffers[6]).at(offsetOf(record.dq, batch, index)),
+        record.dq.row};
     loops.attentionBackward(head, gradients, /*firstOfGroup=*/i == 0, scratch);
   }
   loops.attentionWriteKeys(
-      static_cast<int>(a.dtype), a.s, a.d,
-      a.buffer(buffers[7]).at(a.dk.offset(batch, group)), a.dk.row,
-      a.buffer(buffers[8]).at(a.dv.offset(batch, group)), a.dv.row, scratch);
+      static_cast<int>(a.dtype), a.keys, a.headSize,
+      a.buffer(buffers[7]).at(offsetOf(record.dk, batch, group)), record.dk.row,
+      a.buffer(buffers[8]).at(offsetOf(record.dv, batch, group)), record.dv.row,
+      scratch);
 }
 
 void runBackward(WeftContext &context, const Attention &a,
-                 void *const *buffers) {
+                 const WeftAttentionGradRecord &record, void *const *buffers) {
   const Loops &loops = loopsOf(context);
-  int64_t units = a.b * a.hkv;
+  int64_t units = a.batch * a.keyHeads;
   int workers = static_cast<int>(std::min<int64_t>(context.threads(), units));
-  if (!context.reserveScratch(workers, scratchBytes(a.s, a.d, true)))
+  if (!context.reserveScratch(workers, scratchBytes(a.keys, a.headSize, true)))
     return;
   context.parallelFor(
       units, 1,
       [&](RangePart part) {
-        runKeyHead(loops, a, buffers, part.begin / a.hkv, part.begin % a.hkv,
+        runKeyHead(loops, a, record, buffers, part.begin / a.keyHeads,
+                   part.begin % a.keyHeads,
                    reinterpret_cast<float *>(context.scratch(part.worker)));
       },
       Schedule::Dynamic);
 }
 
-/// Reads and checks the arguments, then runs one of the two.
-void runAttention(WeftContext &context, const WeftCommand &command,
-                  void *const *buffers, bool gradient) {
-  int64_t numBuffers = gradient ? 9 : 5;
-  if (!checkCounts(context, command, numBuffers, gradient ? 33 : 21, 2))
-    return;
-  Attention attention(command, gradient);
-  if (!checkShape(context, command, attention))
-    return;
+/// Checks the arguments and reads rng, which lies behind `numBuffers` others.
+bool prepare(WeftContext &context, const WeftCommand &command,
+             void *const *buffers, int64_t numBuffers, Attention &attention) {
+  if (!checkBuffers(context, command, numBuffers) ||
+      !checkShape(context, command, attention))
+    return false;
   if (attention.dropout > 0.0) {
-    if (!checkCounts(context, command, numBuffers + 1, 0, 0))
-      return;
+    if (!checkBuffers(context, command, numBuffers + 1))
+      return false;
     attention.readRng(buffers[numBuffers]);
   }
-  if (gradient)
-    runBackward(context, attention, buffers);
-  else
-    runForward(context, attention, buffers);
+  return true;
 }
 
 } // namespace
@@ -192,21 +180,32 @@ using namespace weft;
 extern "C" void weft_cpu_attention(WeftContext *context,
                                    const WeftCommand *command,
                                    void *const *buffers) {
-  runAttention(*context, *command, buffers, /*gradient=*/false);
+  const auto *record = recordOf<WEFT_ATTENTION>(*context, *command);
+  if (!record)
+    return;
+  Attention attention(*record);
+  if (prepare(*context, *command, buffers, 5, attention))
+    runForward(*context, attention, buffers);
 }
 
 extern "C" void weft_cpu_attention_grad(WeftContext *context,
                                         const WeftCommand *command,
                                         void *const *buffers) {
-  runAttention(*context, *command, buffers, /*gradient=*/true);
+  const auto *record = recordOf<WEFT_ATTENTION_GRAD>(*context, *command);
+  if (!record)
+    return;
+  Attention attention(record->forward);
+  if (prepare(*context, *command, buffers, 9, attention))
+    runBackward(*context, attention, *record, buffers);
 }
 
-extern "C" void weft_cpu_attention_scratch_bytes(const int64_t *ints,
-                                                 bool gradient, int64_t *bytes,
-                                                 int32_t threads) {
-  int64_t units = gradient
-                      ? ints[0] * ints[4]
-                      : ints[0] * ints[3] * ((ints[1] - 1) / kQueryTile + 1);
+extern "C" void
+weft_cpu_attention_scratch_bytes(const WeftAttentionRecord *record,
+                                 bool gradient, int64_t *bytes,
+                                 int32_t threads) {
+  int64_t tiles = (record->queries - 1) / kQueryTile + 1;
+  int64_t units =
+      record->batch * (gradient ? record->keyHeads : record->heads * tiles);
   raiseScratch(bytes, std::min<int64_t>(threads, units),
-               scratchBytes(ints[2], ints[5], gradient));
+               scratchBytes(record->keys, record->headSize, gradient));
 }

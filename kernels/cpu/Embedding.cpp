@@ -21,23 +21,30 @@ bool checkIds(WeftContext &context, const WeftCommand &command,
   return true;
 }
 
-bool checkSizes(WeftContext &context, const WeftCommand &command) {
-  return checkRange(context, command, "N", command.ints[0], 1) &&
-         checkRange(context, command, "V", command.ints[1], 1) &&
-         checkRange(context, command, "C", command.ints[2], 1) &&
-         checkIndexType(context, command, command.ints[3]);
+/// Of either record.
+template <typename Record>
+bool checkSizes(WeftContext &context, const WeftCommand &command,
+                const Record &record) {
+  return checkRange(context, command, "count", record.count, 1) &&
+         checkRange(context, command, "rows", record.rows, 1) &&
+         checkRange(context, command, "columns", record.columns, 1) &&
+         checkIndexType(context, command, record.dtypeIds);
 }
 
-bool checkGradientTypes(WeftContext &context, const WeftCommand &command) {
-  int64_t from = command.ints[5], to = command.ints[6];
-  if (!checkFloatType(context, command, "dout", from))
+bool checkGradient(WeftContext &context, const WeftCommand &command,
+                   const WeftEmbeddingGradRecord &record) {
+  if (!checkSizes(context, command, record) ||
+      !checkRange(context, command, "accumulate", record.accumulate, 0, 2) ||
+      !checkFloatType(context, command, "dout", record.dtypeOut))
     return false;
-  if (to == WEFT_F32 || to == from)
-    return true;
-  failCommand(context, command, kInternalError,
-              "expects dtable of dtype f32 (0) or that of dout, but got " +
-                  std::to_string(to));
-  return false;
+  if (record.dtypeTable != WEFT_F32 && record.dtypeTable != record.dtypeOut) {
+    failCommand(context, command, kInternalError,
+                "expects dtable of dtype f32 (0) or that of dout, but got " +
+                    std::to_string(record.dtypeTable));
+    return false;
+  }
+  return checkBuffers(context, command,
+                      3 + (record.accumulate == WEFT_ADD_IF_FLAG));
 }
 
 /// Columns a part of the scatter-add takes: whole cache lines.
@@ -105,6 +112,30 @@ void addInGroups(const Loops &loops, const Groups &groups, int64_t width,
   });
 }
 
+void clear(WeftContext &context, FloatBuffer table, int64_t count) {
+  context.parallelFor(count, kElementGrain, [&](RangePart part) {
+    std::memset(table.at(part.begin), 0,
+                (part.end - part.begin) * floatBytes(table.dtype));
+  });
+}
+
+/// Threads take columns, so that every sum runs over the ids in order.
+void scatter(WeftContext &context, const WeftEmbeddingGradRecord &record,
+             const Indices &ids, FloatBuffer dout, FloatBuffer dtable) {
+  const Loops &loops = loopsOf(context);
+  int64_t count = record.count, rows = record.rows, width = record.columns;
+  if (!dtable.isWide())
+    return context.parallelFor(width, kColumnGrain, [&](RangePart part) {
+      addInOrder(loops, ids, count, width, dout, dtable, part);
+    });
+  if (!context.reserveScratch(1, Groups::bytesFor(count, rows)))
+    return;
+  Groups groups(ids, count, rows, context.scratch(0));
+  context.parallelFor(width, kColumnGrain, [&](RangePart part) {
+    addInGroups(loops, groups, width, dout, as<float>(dtable.data), part);
+  });
+}
+
 } // namespace
 } // namespace weft
 
@@ -113,16 +144,17 @@ using namespace weft;
 extern "C" void weft_cpu_embedding(WeftContext *context,
                                    const WeftCommand *command,
                                    void *const *buffers) {
-  if (!checkCounts(*context, *command, 3, 5, 0) ||
-      !checkSizes(*context, *command) ||
-      !checkFloatType(*context, *command, "table", command->ints[4]))
+  const auto *record = recordOf<WEFT_EMBEDDING>(*context, *command);
+  if (!record || !checkBuffers(*context, *command, 3) ||
+      !checkSizes(*context, *command, *record) ||
+      !checkFloatType(*context, *command, "table", record->dtype))
     return;
-  int64_t count = command->ints[0], width = command->ints[2];
-  Indices ids(buffers[1], command->ints[3]);
-  if (!checkIds(*context, *command, ids, count, command->ints[1]))
+  int64_t count = record->count, width = record->columns;
+  Indices ids(buffers[1], record->dtypeIds);
+  if (!checkIds(*context, *command, ids, count, record->rows))
     return;
-  FloatBuffer table = {buffers[0], command->ints[4]};
-  FloatBuffer out = {buffers[2], command->ints[4]};
+  FloatBuffer table = {buffers[0], record->dtype};
+  FloatBuffer out = {buffers[2], record->dtype};
   int64_t grain = std::max<int64_t>(1, kElementGrain / width);
   context->parallelFor(count, grain, [&](RangePart part) {
     for (int64_t n = part.begin; n < part.end; ++n)
@@ -131,48 +163,27 @@ extern "C" void weft_cpu_embedding(WeftContext *context,
   });
 }
 
-/// Threads take columns, so that every sum runs over n in order.
 extern "C" void weft_cpu_embedding_grad(WeftContext *context,
                                         const WeftCommand *command,
                                         void *const *buffers) {
-  if (!checkCounts(*context, *command, 3, 7, 0) ||
-      !checkSizes(*context, *command) ||
-      !checkRange(*context, *command, "accumulate", command->ints[4], 0, 2) ||
-      !checkGradientTypes(*context, *command))
+  const auto *record = recordOf<WEFT_EMBEDDING_GRAD>(*context, *command);
+  if (!record || !checkBuffers(*context, *command, 3) ||
+      !checkGradient(*context, *command, *record))
     return;
-  bool hasFlag = command->ints[4] == kRuntimeFlag;
-  if (!checkCounts(*context, *command, 3 + hasFlag, 0, 0))
+  Indices ids(buffers[1], record->dtypeIds);
+  if (!checkIds(*context, *command, ids, record->count, record->rows))
     return;
-  int64_t count = command->ints[0], rows = command->ints[1];
-  int64_t width = command->ints[2];
-  Indices ids(buffers[1], command->ints[3]);
-  if (!checkIds(*context, *command, ids, count, rows))
-    return;
-  const Loops &loops = loopsOf(*context);
-  FloatBuffer dout = {buffers[0], command->ints[5]};
-  FloatBuffer dtable = {buffers[2], command->ints[6]};
-  bool adds =
-      addsToDestination(command->ints[4], hasFlag ? buffers[3] : nullptr);
-  if (!adds)
-    context->parallelFor(rows * width, kElementGrain, [&](RangePart part) {
-      std::memset(dtable.at(part.begin), 0,
-                  (part.end - part.begin) * floatBytes(dtable.dtype));
-    });
-  if (!dtable.isWide())
-    return context->parallelFor(width, kColumnGrain, [&](RangePart part) {
-      addInOrder(loops, ids, count, width, dout, dtable, part);
-    });
-  if (!context->reserveScratch(1, Groups::bytesFor(count, rows)))
-    return;
-  Groups groups(ids, count, rows, context->scratch(0));
-  context->parallelFor(width, kColumnGrain, [&](RangePart part) {
-    addInGroups(loops, groups, width, dout, as<float>(dtable.data), part);
-  });
+  FloatBuffer dout = {buffers[0], record->dtypeOut};
+  FloatBuffer dtable = {buffers[2], record->dtypeTable};
+  bool hasFlag = record->accumulate == WEFT_ADD_IF_FLAG;
+  if (!addsToDestination(record->accumulate, hasFlag ? buffers[3] : nullptr))
+    clear(*context, dtable, record->rows * record->columns);
+  scatter(*context, *record, ids, dout, dtable);
 }
 
-extern "C" void weft_cpu_embedding_grad_scratch_bytes(const int64_t *ints,
-                                                      int64_t *bytes,
-                                                      int32_t /*threads*/) {
-  if (ints[6] == WEFT_F32)
-    raiseScratch(bytes, 1, Groups::bytesFor(ints[0], ints[1]));
+extern "C" void
+weft_cpu_embedding_grad_scratch_bytes(const WeftEmbeddingGradRecord *record,
+                                      int64_t *bytes, int32_t /*threads*/) {
+  if (record->dtypeTable == WEFT_F32)
+    raiseScratch(bytes, 1, Groups::bytesFor(record->count, record->rows));
 }

@@ -7,17 +7,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 namespace weft {
 namespace {
 
-void failType(WeftContext &context, const WeftCommand &command) {
+void failType(WeftContext &context, const WeftCommand &command, int64_t dtype) {
   failCommand(context, command, kInternalError,
               "expects dtype f32, f64, f16, bf16, i1, i32 or i64, but got " +
-                  std::to_string(command.ints[0]));
+                  std::to_string(dtype));
 }
-
-bool isFloat(int64_t dtype) { return isFloatType(dtype) || dtype == WEFT_F64; }
 
 } // namespace
 } // namespace weft
@@ -26,57 +25,54 @@ using namespace weft;
 
 extern "C" void weft_cpu_fill(WeftContext *context, const WeftCommand *command,
                               void *const *buffers) {
-  if (!checkCounts(*context, *command, 1, 2, 1) ||
-      !checkRange(*context, *command, "count", command->ints[1], 0))
+  const auto *record = recordOf<WEFT_FILL>(*context, *command);
+  if (!record || !checkBuffers(*context, *command, 1) ||
+      !checkRange(*context, *command, "elements", record->elements, 0))
     return;
-  bool known = withElement(command->ints[0], [&](auto element) {
-    auto value = element.make(command->floats[0]);
+  bool known = withElement(record->dtype, [&](auto element) {
+    auto value = element.make(record->value);
     auto *to = as<decltype(value)>(buffers[0]);
-    context->parallelFor(command->ints[1], kElementGrain, [&](RangePart part) {
+    context->parallelFor(record->elements, kElementGrain, [&](RangePart part) {
       std::fill(to + part.begin, to + part.end, value);
     });
   });
   if (!known)
-    failType(*context, *command);
+    failType(*context, *command, record->dtype);
 }
 
 extern "C" void weft_cpu_constant(WeftContext *context,
                                   const WeftCommand *command,
                                   void *const *buffers) {
-  if (!checkCounts(*context, *command, 1, 2, 0) ||
-      !checkRange(*context, *command, "count", command->ints[1], 0))
+  const auto *record = recordOf<WEFT_CONSTANT>(*context, *command);
+  if (!record || !checkBuffers(*context, *command, 1))
     return;
-  int64_t dtype = command->ints[0], count = command->ints[1];
-  if (!checkCounts(*context, *command, 1, isFloat(dtype) ? 2 : 2 + count,
-                   isFloat(dtype) ? count : 0))
-    return;
-  bool known = withElement(dtype, [&](auto element) {
+  bool known = withElement(record->dtype, [&](auto element) {
+    using Number = std::conditional_t<element.isFloat, double, int64_t>;
+    const Number *values = entriesOf<Number>(*record);
     auto *to = as<typename decltype(element)::Bits>(buffers[0]);
-    for (int64_t i = 0; i < count; ++i)
-      if constexpr (element.isFloat)
-        to[i] = element.make(command->floats[i]);
-      else
-        to[i] = element.make(command->ints[2 + i]);
+    for (int64_t i = 0; i < record->count; ++i)
+      to[i] = element.make(values[i]);
   });
   if (!known)
-    failType(*context, *command);
+    failType(*context, *command, record->dtype);
 }
 
 extern "C" void weft_cpu_accumulate(WeftContext *context,
                                     const WeftCommand *command,
                                     void *const *buffers) {
-  if (!checkCounts(*context, *command, 4, 2, 0) ||
-      !checkRange(*context, *command, "count", command->ints[0], 0) ||
-      !checkFloatType(*context, *command, "values", command->ints[1]))
+  const auto *record = recordOf<WEFT_ACCUMULATE>(*context, *command);
+  if (!record || !checkBuffers(*context, *command, 4) ||
+      !checkRange(*context, *command, "elements", record->elements, 0) ||
+      !checkFloatType(*context, *command, "values", record->dtype))
     return;
   const Loops &loops = loopsOf(*context);
-  int64_t dtype = command->ints[1];
+  int64_t dtype = record->dtype;
   FloatBuffer old = {buffers[0], dtype}, value = {buffers[1], dtype};
   FloatBuffer out = {buffers[3], dtype};
   bool adds = scalar<float>(buffers[2]) != 0.0f;
   if (!adds && out.data == value.data)
     return;
-  context->parallelFor(command->ints[0], kElementGrain, [&](RangePart part) {
+  context->parallelFor(record->elements, kElementGrain, [&](RangePart part) {
     if (!adds) {
       std::memcpy(out.at(part.begin), value.at(part.begin),
                   (part.end - part.begin) * floatBytes(dtype));

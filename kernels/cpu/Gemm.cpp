@@ -35,12 +35,6 @@ void execute(const Product &product, const GemmOperands &operands,
 
 namespace {
 
-GemmShape toShape(const int64_t *ints) {
-  GemmShape shape;
-  std::memcpy(&shape, ints, sizeof shape);
-  return shape;
-}
-
 GemmState &stateOf(WeftContext &context) {
   static const char key = 0;
   std::shared_ptr<void> &slot = context.state(&key);
@@ -77,11 +71,11 @@ std::string say(const char *rule, int64_t value) {
   return std::string("expects ") + rule + ", but got " + std::to_string(value);
 }
 
-std::string findWrongType(const GemmShape &s) {
-  if (!isFloatType(s.type))
-    return say("A and B of dtype f32 (0), f16 (2) or bf16 (3)", s.type);
-  if (s.typeC != WEFT_F32 && s.typeC != s.type)
-    return say("C of dtype f32 (0) or that of A", s.typeC);
+std::string findWrongType(const WeftGemmRecord &s) {
+  if (!isFloatType(s.dtype))
+    return say("A and B of dtype f32 (0), f16 (2) or bf16 (3)", s.dtype);
+  if (s.dtypeC != WEFT_F32 && s.dtypeC != s.dtype)
+    return say("C of dtype f32 (0) or that of A", s.dtypeC);
   return "";
 }
 
@@ -90,14 +84,14 @@ std::string findWrongType(const GemmShape &s) {
 constexpr int64_t kMostElements = int64_t(1) << 34;
 constexpr int64_t kMostStride = int64_t(1) << 32;
 
-bool isTooLarge(const GemmShape &s) {
+bool isTooLarge(const WeftGemmRecord &s) {
   if (std::max({s.batch, s.m, s.n, s.k}) > kMostRows)
     return true;
   return std::max({s.m * s.k, s.k * s.n, s.m * s.n}) > kMostElements;
 }
 
-/// A rule the ints break, or "".
-std::string findWrongArgument(const GemmShape &s) {
+/// A rule the record breaks, or "".
+std::string findWrongArgument(const WeftGemmRecord &s) {
   if (std::min({s.batch, s.m, s.n, s.k}) < 1)
     return say("batch, M, N and K of at least 1",
                std::min({s.batch, s.m, s.n, s.k}));
@@ -113,11 +107,12 @@ std::string findWrongArgument(const GemmShape &s) {
     return say("ldb of at least the length of a row of B", s.ldb);
   if (s.ldc < s.n)
     return say("ldc of at least N", s.ldc);
-  if (s.batch > 1 && s.strideC < (s.m - 1) * s.ldc + s.n)
-    return say("a batch stride of C that keeps results apart", s.strideC);
-  if (s.strideA < 0 || s.strideB < 0)
-    return say("batch strides of at least 0", std::min(s.strideA, s.strideB));
-  if (s.batch > 1 && s.strideA == 0 && s.strideB == 0)
+  if (s.batch > 1 && s.batchStrideC < (s.m - 1) * s.ldc + s.n)
+    return say("a batch stride of C that keeps results apart", s.batchStrideC);
+  if (s.batchStrideA < 0 || s.batchStrideB < 0)
+    return say("batch strides of at least 0",
+               std::min(s.batchStrideA, s.batchStrideB));
+  if (s.batch > 1 && s.batchStrideA == 0 && s.batchStrideB == 0)
     return "expects A or B to differ within a batch, but got strides 0";
   if (s.accumulate < 0 || s.accumulate > 2)
     return say("accumulate of 0, 1 or 2", s.accumulate);
@@ -127,7 +122,7 @@ std::string findWrongArgument(const GemmShape &s) {
 /// How a product with right arguments runs in this context; made at the first
 /// call, which takes some milliseconds.
 const GemmPlan &planOf(WeftContext &context, GemmState &state,
-                       const GemmShape &shape) {
+                       const WeftGemmRecord &shape) {
   GemmKey key;
   std::memcpy(key.data(), &shape, sizeof shape);
   auto found = state.plans.find(key);
@@ -146,14 +141,16 @@ using namespace weft;
 
 extern "C" void weft_cpu_gemm(WeftContext *context, const WeftCommand *command,
                               void *const *buffers) {
-  if (!checkCounts(*context, *command, 3, kNumGemmInts, 0))
+  const auto *record = recordOf<WEFT_GEMM>(*context, *command);
+  if (!record || !checkBuffers(*context, *command, 3))
     return;
-  GemmShape shape = toShape(command->ints);
+  WeftGemmRecord shape = *record;
   std::string wrong = findWrongArgument(shape);
   if (!wrong.empty())
     return failCommand(*context, *command, kInternalError, wrong);
-  int64_t needed = 3 + (shape.hasBias != 0) + (shape.accumulate == 2);
-  if (!checkCounts(*context, *command, needed, 0, 0))
+  int64_t needed =
+      3 + (shape.hasBias != 0) + (shape.accumulate == WEFT_ADD_IF_FLAG);
+  if (!checkBuffers(*context, *command, needed))
     return;
   shape.accumulate = addsToDestination(shape.accumulate, buffers[needed - 1]);
   std::string library = findWrongOneDnn(*dnnl_version());
@@ -175,17 +172,16 @@ extern "C" void weft_cpu_gemm(WeftContext *context, const WeftCommand *command,
 /// Wrong arguments, and what oneDNN has to say, are left to the call itself.
 extern "C" void weft_cpu_gemm_prepare(WeftContext *context,
                                       const WeftCommand *command) {
-  if (command->numInts != kNumGemmInts ||
+  const auto *record = findRecord<WEFT_GEMM>(*command);
+  if (!record || !findWrongArgument(*record).empty() ||
       !findWrongOneDnn(*dnnl_version()).empty() || !context->ensureTeam())
     return;
-  GemmShape shape = toShape(command->ints);
-  if (!findWrongArgument(shape).empty())
-    return;
+  WeftGemmRecord shape = *record;
   const int64_t accumulate = shape.accumulate;
   try {
     GemmState &state = stateOf(*context);
     for (int64_t adds : {0, 1}) {
-      if (accumulate != adds && accumulate != kRuntimeFlag)
+      if (accumulate != adds && accumulate != WEFT_ADD_IF_FLAG)
         continue;
       shape.accumulate = adds;
       const GemmPlan &plan = planOf(*context, state, shape);
@@ -198,16 +194,16 @@ extern "C" void weft_cpu_gemm_prepare(WeftContext *context,
 
 /// The program may run on another machine than this: for bf16, the larger of
 /// what it takes with and without the instructions for it.
-extern "C" bool weft_cpu_gemm_scratch_bytes(const int64_t *ints, int64_t *bytes,
-                                            int32_t threads) {
-  GemmShape shape = toShape(ints);
+extern "C" bool weft_cpu_gemm_scratch_bytes(const WeftGemmRecord *record,
+                                            int64_t *bytes, int32_t threads) {
+  WeftGemmRecord shape = *record;
   if (!findWrongArgument(shape).empty() || threads < 1)
     return false;
   shape.accumulate = shape.accumulate != 0;
   try {
     dnnl::engine engine(dnnl::engine::kind::cpu, 0);
     for (bool mayUseBf16 : {true, false}) {
-      if (!mayUseBf16 && shape.type != WEFT_BF16)
+      if (!mayUseBf16 && shape.dtype != WEFT_BF16)
         continue;
       GemmPlan plan = makePlan(shape, engine, threads, mayUseBf16);
       raiseScratch(bytes, plan.countWorkers(threads), plan.workerBytes());

@@ -54,23 +54,23 @@ constexpr int64_t kBlock = 192;
 
 /// A shared left or right matrix, or rows of all batches that lie behind each
 /// other, make one larger product instead of many.
-void mergeBatch(GemmShape &s) {
-  bool rowsFollow = !s.transA && s.strideA == s.m * s.lda &&
-                    s.strideC == s.m * s.ldc && s.strideB == 0;
+void mergeBatch(WeftGemmRecord &s) {
+  bool rowsFollow = !s.transA && s.batchStrideA == s.m * s.lda &&
+                    s.batchStrideC == s.m * s.ldc && s.batchStrideB == 0;
   if (s.batch > 1 && rowsFollow && s.m <= kMostRows / s.batch) {
     s.m *= s.batch;
     s.batch = 1;
   }
   if (s.batch == 1)
-    s.strideA = s.strideB = s.strideC = 0;
+    s.batchStrideA = s.batchStrideB = s.batchStrideC = 0;
 }
 
 /// Whether rows of B lie a multiple of 4 KiB apart, so that a column of B keeps
 /// falling into the same cache sets. brgemm reads an f32 B in place and loses a
 /// quarter of its speed then; blocks of columns go to kernels that pack B. It
 /// always packs a bf16 B.
-bool aliasesInCache(const GemmShape &s) {
-  return s.type == WEFT_F32 && !s.transB && s.ldb % 1024 == 0 && s.n > kBlock;
+bool aliasesInCache(const WeftGemmRecord &s) {
+  return s.dtype == WEFT_F32 && !s.transB && s.ldb % 1024 == 0 && s.n > kBlock;
 }
 
 memory::data_type dataType(int64_t dtype) {
@@ -91,13 +91,14 @@ memory::desc matrixDesc(int64_t dtype, int64_t batch, int64_t batchStride,
       memory::dims{batchStride ? batchStride : size, rowStride, columnStride}};
 }
 
-dnnl::matmul::primitive_desc describe(const GemmShape &s,
+dnnl::matmul::primitive_desc describe(const WeftGemmRecord &s,
                                       const dnnl::engine &engine) {
-  memory::desc a = matrixDesc(s.type, s.batch, s.strideA, s.m, s.k,
+  memory::desc a = matrixDesc(s.dtype, s.batch, s.batchStrideA, s.m, s.k,
                               s.transA ? 1 : s.lda, s.transA ? s.lda : 1);
-  memory::desc b = matrixDesc(s.type, s.batch, s.strideB, s.k, s.n,
+  memory::desc b = matrixDesc(s.dtype, s.batch, s.batchStrideB, s.k, s.n,
                               s.transB ? 1 : s.ldb, s.transB ? s.ldb : 1);
-  memory::desc c = matrixDesc(s.typeC, s.batch, s.strideC, s.m, s.n, s.ldc, 1);
+  memory::desc c =
+      matrixDesc(s.dtypeC, s.batch, s.batchStrideC, s.m, s.n, s.ldc, 1);
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   // Not what ONEDNN_DEFAULT_FPMATH_MODE says: f32 stays f32.
@@ -109,28 +110,28 @@ dnnl::matmul::primitive_desc describe(const GemmShape &s,
   }
   if (!s.hasBias)
     return {dnnl::matmul::desc(a, b, c), attributes, engine};
-  memory::desc bias = matrixDesc(s.type, s.batch, 0, 1, s.n, s.n, 1);
+  memory::desc bias = matrixDesc(s.dtype, s.batch, 0, 1, s.n, s.n, 1);
   return {dnnl::matmul::desc(a, b, bias, c), attributes, engine};
 }
 
 /// The blocks of one result, by rows or columns, whichever are more (columns
 /// where B aliases).
-std::vector<Product> makeBlocks(const GemmShape &s,
+std::vector<Product> makeBlocks(const WeftGemmRecord &s,
                                 const dnnl::engine &engine) {
   std::vector<Product> blocks;
   bool byRows = s.m >= s.n && !aliasesInCache(s);
   int64_t extent = byRows ? s.m : s.n;
   for (int64_t b = 0; b < s.batch; ++b)
     for (int64_t begin = 0; begin < extent; begin += kBlock) {
-      GemmShape block = s;
+      WeftGemmRecord block = s;
       block.batch = 1;
       (byRows ? block.m : block.n) = std::min(kBlock, extent - begin);
       Product product = makeProduct(block, engine);
       product.offsetA =
-          b * s.strideA + (byRows ? begin * (s.transA ? 1 : s.lda) : 0);
+          b * s.batchStrideA + (byRows ? begin * (s.transA ? 1 : s.lda) : 0);
       product.offsetB =
-          b * s.strideB + (byRows ? 0 : begin * (s.transB ? s.ldb : 1));
-      product.offsetC = b * s.strideC + begin * (byRows ? s.ldc : 1);
+          b * s.batchStrideB + (byRows ? 0 : begin * (s.transB ? s.ldb : 1));
+      product.offsetC = b * s.batchStrideC + begin * (byRows ? s.ldc : 1);
       product.offsetBias = byRows ? 0 : begin;
       blocks.push_back(std::move(product));
     }
@@ -138,8 +139,8 @@ std::vector<Product> makeBlocks(const GemmShape &s,
 }
 
 /// The products of one range of K.
-std::vector<Product> makeStage(const GemmShape &s, const dnnl::engine &engine,
-                               bool blocked) {
+std::vector<Product> makeStage(const WeftGemmRecord &s,
+                               const dnnl::engine &engine, bool blocked) {
   if (blocked)
     return makeBlocks(s, engine);
   std::vector<Product> whole;
@@ -147,7 +148,7 @@ std::vector<Product> makeStage(const GemmShape &s, const dnnl::engine &engine,
   return whole;
 }
 
-bool usesBrgemm(const GemmShape &s, const dnnl::engine &engine) {
+bool usesBrgemm(const WeftGemmRecord &s, const dnnl::engine &engine) {
   try {
     return std::string(describe(s, engine).impl_info_str()).rfind("brg", 0) ==
            0;
@@ -157,8 +158,8 @@ bool usesBrgemm(const GemmShape &s, const dnnl::engine &engine) {
 }
 
 /// Longest K of a stage. A low result is rounded once, so it has one stage.
-int64_t longestStage(const GemmShape &s, bool blocked) {
-  if (s.typeC != WEFT_F32)
+int64_t longestStage(const WeftGemmRecord &s, bool blocked) {
+  if (s.dtypeC != WEFT_F32)
     return s.k;
   return (s.transA || s.transB) && !blocked ? kLongestTransposedK : kLongestK;
 }
@@ -176,7 +177,7 @@ static void requireRoom() {
   ::munmap(room, bytes);
 }
 
-Product makeProduct(const GemmShape &shape, const dnnl::engine &engine) {
+Product makeProduct(const WeftGemmRecord &shape, const dnnl::engine &engine) {
   requireRoom();
   dnnl::matmul::primitive_desc descriptor = describe(shape, engine);
   Product product;
@@ -189,17 +190,17 @@ Product makeProduct(const GemmShape &shape, const dnnl::engine &engine) {
   return product;
 }
 
-GemmPlan makePlan(GemmShape s, const dnnl::engine &engine, int threads,
+GemmPlan makePlan(WeftGemmRecord s, const dnnl::engine &engine, int threads,
                   bool mayUseBf16) {
   mergeBatch(s);
   GemmPlan plan;
   {
     LibraryThreads scope(threads);
-    bool isFast = (s.type != WEFT_BF16 || mayUseBf16) && s.type != WEFT_F16 &&
+    bool isFast = (s.dtype != WEFT_BF16 || mayUseBf16) && s.dtype != WEFT_F16 &&
                   usesBrgemm(s, engine);
-    plan.isWidened = s.type != WEFT_F32 && !isFast;
+    plan.isWidened = s.dtype != WEFT_F32 && !isFast;
     plan.blocked = !isFast || aliasesInCache(s) ||
-                   (s.typeC != WEFT_F32 && (s.transA || s.transB) &&
+                   (s.dtypeC != WEFT_F32 && (s.transA || s.transB) &&
                     s.k > kLongestTransposedK);
   }
   if (plan.isWidened) {
@@ -209,7 +210,7 @@ GemmPlan makePlan(GemmShape s, const dnnl::engine &engine, int threads,
   LibraryThreads scope(plan.blocked ? 1 : threads);
   int64_t longest = longestStage(s, plan.blocked);
   for (int64_t begin = 0; begin < s.k; begin += longest) {
-    GemmShape piece = s;
+    WeftGemmRecord piece = s;
     piece.k = std::min(longest, s.k - begin);
     piece.accumulate = s.accumulate || begin > 0;
     piece.hasBias = s.hasBias && begin == 0;

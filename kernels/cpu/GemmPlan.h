@@ -16,16 +16,11 @@
 
 namespace weft {
 
-/// The ints of weft_cpu_gemm, by name.
-struct GemmShape {
-  int64_t batch, m, n, k, transA, transB, lda, ldb, ldc, strideA, strideB,
-      strideC, accumulate, hasBias, type, typeC;
-};
-constexpr int kNumGemmInts = 16;
 /// Of batch, m, n and k, also when the rows of a batch are taken together.
 constexpr int64_t kMostRows = int64_t(1) << 30;
-using GemmKey = std::array<int64_t, kNumGemmInts>;
-static_assert(sizeof(GemmShape) == sizeof(GemmKey), "one field per int");
+/// A record by its fields, in their order.
+using GemmKey = std::array<int64_t, sizeof(WeftGemmRecord) / sizeof(int64_t)>;
+static_assert(sizeof(WeftGemmRecord) == sizeof(GemmKey), "integers alone");
 
 /// Why this oneDNN cannot be used, or "": how products are cut into bits that
 /// do not depend on threads is known for one version.
@@ -41,7 +36,7 @@ struct Product {
 /// A product by blocks of the result that are widened to f32. One thread
 /// computes a block, one range of K after the other.
 struct WidenedPlan {
-  GemmShape shape;
+  WeftGemmRecord shape;
   int64_t rows, columns, depth; // of a block
   int64_t lda, ldb, ldc;        // of the widened pieces
   int64_t floatsA, floatsB, floatsC;
@@ -69,12 +64,13 @@ struct GemmPlan {
 };
 
 /// A product that oneDNN computes as a whole.
-Product makeProduct(const GemmShape &shape, const dnnl::engine &engine);
+Product makeProduct(const WeftGemmRecord &shape, const dnnl::engine &engine);
 
 /// `mayUseBf16`: whether bf16 may be multiplied without widening it.
-GemmPlan makePlan(GemmShape shape, const dnnl::engine &engine, int threads,
+GemmPlan makePlan(WeftGemmRecord shape, const dnnl::engine &engine, int threads,
                   bool mayUseBf16);
-WidenedPlan makeWidenedPlan(const GemmShape &shape, const dnnl::engine &engine);
+WidenedPlan makeWidenedPlan(const WeftGemmRecord &shape,
+                            const dnnl::engine &engine);
 
 struct GemmOperands {
   char *a, *b, *c, *bias;

@@ -28,7 +28,7 @@ struct Block {
 };
 
 Block getBlock(const WidenedPlan &plan, int64_t unit) {
-  const GemmShape &s = plan.shape;
+  const WeftGemmRecord &s = plan.shape;
   int64_t across = countPieces(s.n, plan.columns);
   int64_t down = countPieces(s.m, plan.rows);
   Block block;
@@ -68,18 +68,18 @@ struct Room {
 void multiplyBlock(const Loops &loops, const WidenedPlan &plan,
                    const Block &block, const GemmOperands &operands,
                    GemmState &state, int worker, const Room &room) {
-  const GemmShape &s = plan.shape;
-  int64_t bytes = floatBytes(s.type);
-  const char *a = operands.a + block.batch * s.strideA * bytes;
-  const char *b = operands.b + block.batch * s.strideB * bytes;
+  const WeftGemmRecord &s = plan.shape;
+  int64_t bytes = floatBytes(s.dtype);
+  const char *a = operands.a + block.batch * s.batchStrideA * bytes;
+  const char *b = operands.b + block.batch * s.batchStrideB * bytes;
   for (int64_t k = 0; k < s.k; k += plan.depth) {
     int64_t depth = std::min(plan.depth, s.k - k);
-    Piece left = {a, s.type, s.lda, block.row, k, block.rows, depth};
+    Piece left = {a, s.dtype, s.lda, block.row, k, block.rows, depth};
     if (s.transA)
-      left = {a, s.type, s.lda, k, block.row, depth, block.rows};
-    Piece right = {b, s.type, s.ldb, k, block.column, depth, block.columns};
+      left = {a, s.dtype, s.lda, k, block.row, depth, block.rows};
+    Piece right = {b, s.dtype, s.ldb, k, block.column, depth, block.columns};
     if (s.transB)
-      right = {b, s.type, s.ldb, block.column, k, block.columns, depth};
+      right = {b, s.dtype, s.ldb, block.column, k, block.columns, depth};
     widenPiece(loops, left, room.a, plan.lda);
     widenPiece(loops, right, room.b, plan.ldb);
     const Product &product =
@@ -92,24 +92,25 @@ void multiplyBlock(const Loops &loops, const WidenedPlan &plan,
 }
 
 /// Adds bias and old contents to a block and writes it.
-void finishBlock(const Loops &loops, const GemmShape &s, const Block &block,
-                 const GemmOperands &operands, float *sums, int64_t ld) {
+void finishBlock(const Loops &loops, const WeftGemmRecord &s,
+                 const Block &block, const GemmOperands &operands, float *sums,
+                 int64_t ld) {
   float bias[kColumns] = {}, old[kColumns];
   if (s.hasBias)
-    loops.widen(static_cast<int>(s.type), block.columns,
-                operands.bias + block.column * floatBytes(s.type), bias);
+    loops.widen(static_cast<int>(s.dtype), block.columns,
+                operands.bias + block.column * floatBytes(s.dtype), bias);
   for (int64_t r = 0; r < block.rows; ++r) {
     float *row = sums + r * ld;
-    char *to = operands.c + (block.batch * s.strideC + (block.row + r) * s.ldc +
-                             block.column) *
-                                floatBytes(s.typeC);
+    char *to = operands.c + (block.batch * s.batchStrideC +
+                             (block.row + r) * s.ldc + block.column) *
+                                floatBytes(s.dtypeC);
     if (s.hasBias)
       loops.addRows(block.columns, bias, row);
     if (s.accumulate) {
-      loops.widen(static_cast<int>(s.typeC), block.columns, to, old);
+      loops.widen(static_cast<int>(s.dtypeC), block.columns, to, old);
       loops.addRows(block.columns, old, row);
     }
-    loops.narrow(static_cast<int>(s.typeC), block.columns, row, to);
+    loops.narrow(static_cast<int>(s.dtypeC), block.columns, row, to);
   }
 }
 
@@ -123,12 +124,12 @@ std::vector<int64_t> listSizes(int64_t size, int64_t piece) {
 
 void addProduct(WidenedPlan &plan, int64_t rows, int64_t columns, int64_t depth,
                 int64_t adds, const dnnl::engine &engine) {
-  GemmShape piece = plan.shape;
+  WeftGemmRecord piece = plan.shape;
   piece.batch = 1, piece.m = rows, piece.n = columns, piece.k = depth;
   piece.lda = plan.lda, piece.ldb = plan.ldb, piece.ldc = plan.ldc;
-  piece.strideA = piece.strideB = piece.strideC = 0;
+  piece.batchStrideA = piece.batchStrideB = piece.batchStrideC = 0;
   piece.accumulate = adds, piece.hasBias = 0;
-  piece.type = piece.typeC = WEFT_F32;
+  piece.dtype = piece.dtypeC = WEFT_F32;
   Product product = makeProduct(piece, engine);
   plan.productBytes =
       std::max<int64_t>(plan.productBytes, product.scratch.get_size());
@@ -148,7 +149,8 @@ int64_t WidenedPlan::bytes() const {
          productBytes;
 }
 
-WidenedPlan makeWidenedPlan(const GemmShape &s, const dnnl::engine &engine) {
+WidenedPlan makeWidenedPlan(const WeftGemmRecord &s,
+                            const dnnl::engine &engine) {
   WidenedPlan plan;
   plan.shape = s;
   plan.rows = std::min(kRows, s.m), plan.columns = std::min(kColumns, s.n);

@@ -17,14 +17,16 @@ struct Segment {
 };
 
 /// `buffers` may be null, for sizes alone.
-std::vector<Segment> listSegments(const int64_t *ints, void *const *buffers) {
+std::vector<Segment> listSegments(const WeftNormAndCheckRecord &record,
+                                  void *const *buffers) {
+  const auto *parts = entriesOf<WeftNormPart>(record);
   std::vector<Segment> segments;
   int64_t blocks = 0;
-  for (int64_t i = 0; i < ints[0]; ++i) {
-    int64_t count = ints[1 + i], dtype = ints[1 + ints[0] + i];
-    segments.push_back(
-        {{buffers ? buffers[i] : nullptr, dtype}, count, blocks});
-    blocks += (count + kBlock - 1) / kBlock;
+  for (int64_t i = 0; i < record.count; ++i) {
+    segments.push_back({{buffers ? buffers[i] : nullptr, parts[i].dtype},
+                        parts[i].elements,
+                        blocks});
+    blocks += (parts[i].elements + kBlock - 1) / kBlock;
   }
   segments.push_back({{nullptr, WEFT_F32}, 0, blocks});
   return segments;
@@ -90,23 +92,21 @@ double takeRoot(double sum, double p) {
   return p == 3.0 ? std::cbrt(sum) : std::pow(sum, 1.0 / p);
 }
 
-bool checkArguments(WeftContext &context, const WeftCommand &command) {
-  if (!checkCounts(context, command, 2, 1, 1) ||
-      !checkRange(context, command, "number of gradients", command.ints[0], 0,
+bool checkArguments(WeftContext &context, const WeftCommand &command,
+                    const WeftNormAndCheckRecord &record) {
+  if (!checkRange(context, command, "number of gradients", record.count, 0,
                   INT32_MAX - 2) ||
-      !checkCounts(context, command, command.ints[0] + 2,
-                   2 * command.ints[0] + 1, 1))
+      !checkBuffers(context, command, record.count + 2))
     return false;
-  for (int64_t i = 0; i < command.ints[0]; ++i)
-    if (!checkRange(context, command, "count", command.ints[1 + i], 0) ||
-        !checkFloatType(context, command, "gradients",
-                        command.ints[1 + command.ints[0] + i]))
+  const auto *parts = entriesOf<WeftNormPart>(record);
+  for (int64_t i = 0; i < record.count; ++i)
+    if (!checkRange(context, command, "elements", parts[i].elements, 0) ||
+        !checkFloatType(context, command, "gradients", parts[i].dtype))
       return false;
-  if (command.floats[0] > 0.0)
+  if (record.p > 0.0)
     return true;
   failCommand(context, command, kInternalError,
-              "expects p above 0, but got " +
-                  std::to_string(command.floats[0]));
+              "expects p above 0, but got " + std::to_string(record.p));
   return false;
 }
 
@@ -118,11 +118,11 @@ using namespace weft;
 extern "C" void weft_cpu_norm_and_check(WeftContext *context,
                                         const WeftCommand *command,
                                         void *const *buffers) {
-  if (!checkArguments(*context, *command))
+  const auto *record = recordOf<WEFT_NORM_AND_CHECK>(*context, *command);
+  if (!record || !checkArguments(*context, *command, *record))
     return;
   const Loops &loops = loopsOf(*context);
-  double p = command->floats[0];
-  std::vector<Segment> segments = listSegments(command->ints, buffers);
+  std::vector<Segment> segments = listSegments(*record, buffers);
   int64_t blocks = segments.back().firstBlock;
   bool widens = hasLow(segments);
   int64_t resultBytes = bytesOfResults(blocks);
@@ -134,18 +134,17 @@ extern "C" void weft_cpu_norm_and_check(WeftContext *context,
     float *room = widens ? reinterpret_cast<float *>(
                                context->scratch(part.worker) + resultBytes)
                          : nullptr;
-    sumBlocks(loops, segments, p, part.begin, part.end, room, results);
+    sumBlocks(loops, segments, record->p, part.begin, part.end, room, results);
   });
-  NormBlock total = combine(results, blocks, p);
-  int64_t n = command->ints[0];
-  *as<double>(buffers[n]) = takeRoot(total.partial, p);
-  *as<uint8_t>(buffers[n + 1]) = total.nonFinite;
+  NormBlock total = combine(results, blocks, record->p);
+  *as<double>(buffers[record->count]) = takeRoot(total.partial, record->p);
+  *as<uint8_t>(buffers[record->count + 1]) = total.nonFinite;
 }
 
-extern "C" void weft_cpu_norm_and_check_scratch_bytes(const int64_t *ints,
-                                                      int64_t *bytes,
-                                                      int32_t threads) {
-  std::vector<Segment> segments = listSegments(ints, nullptr);
+extern "C" void
+weft_cpu_norm_and_check_scratch_bytes(const WeftNormAndCheckRecord *record,
+                                      int64_t *bytes, int32_t threads) {
+  std::vector<Segment> segments = listSegments(*record, nullptr);
   raiseScratch(bytes, hasLow(segments) ? threads : 1, scratchBytes(segments));
 }
 
@@ -154,13 +153,14 @@ extern "C" void weft_cpu_norm_and_check_scratch_bytes(const int64_t *ints,
 extern "C" void weft_cpu_clip_coefficient(WeftContext *context,
                                           const WeftCommand *command,
                                           void *const *buffers) {
-  if (!checkCounts(*context, *command, 3, 0, 0))
+  const auto *record = recordOf<WEFT_CLIP_COEFFICIENT>(*context, *command);
+  if (!record || !checkBuffers(*context, *command, 3 + (record->hasScale != 0)))
     return;
   double norm = scalar<double>(buffers[0]), limit = scalar<double>(buffers[1]);
   double coef = limit / (norm + 1e-6);
   bool clips = limit > 0.0 && std::isfinite(norm) && coef < 1.0;
   float result = clips ? static_cast<float>(coef) : 1.0f;
-  if (command->numBuffers > 3) {
+  if (record->hasScale) {
     double scale = static_cast<double>(scalar<float>(buffers[3]));
     float inverse = static_cast<float>(1.0 / scale);
     if (!std::isfinite(inverse) && std::isfinite(norm))
@@ -175,8 +175,10 @@ extern "C" void weft_cpu_clip_coefficient(WeftContext *context,
 extern "C" void weft_cpu_step_increment(WeftContext *context,
                                         const WeftCommand *command,
                                         void *const *buffers) {
-  if (!checkCounts(*context, *command, 3, 0, 0))
+  const auto *record = recordOf<WEFT_STEP_INCREMENT>(*context, *command);
+  if (!record || !checkBuffers(*context, *command, 3))
     return;
   int64_t step = scalar<int64_t>(buffers[0]);
-  *as<int64_t>(buffers[2]) = scalar<uint8_t>(buffers[1]) ? step : step + 1;
+  *as<int64_t>(buffers[2]) =
+      scalar<uint8_t>(buffers[1]) ? step : step + record->by;
 }

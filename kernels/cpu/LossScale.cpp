@@ -36,61 +36,82 @@ void shrink(Scaler &s, double backoff, double minimum) {
 
 /// torch._amp_update_scale_, which grows at `interval` alone: there a count
 /// that a run with a longer interval left above it would never grow again.
-void updateTorch(Scaler &s, bool bad, const int64_t *ints,
-                 const double *floats) {
+void updateTorch(Scaler &s, bool bad, const WeftScalerUpdateRecord &rule) {
   if (bad) {
-    shrink(s, floats[1], floats[2]);
+    shrink(s, rule.backoff, rule.minimum);
     s.tracker = 0;
-  } else if (++s.tracker >= ints[1]) {
-    grow(s, floats[0]);
+  } else if (++s.tracker >= rule.interval) {
+    grow(s, rule.growth);
     s.tracker = 0;
   }
 }
 
 /// ColossalAI's DynamicGradScaler
-void updateColossalAI(Scaler &s, bool bad, const int64_t *ints,
-                      const double *floats) {
+void updateColossalAI(Scaler &s, bool bad, const WeftScalerUpdateRecord &rule) {
   if (bad) {
     s.hysteresis = std::max<int64_t>(s.hysteresis - 1, 0);
     if (s.hysteresis == 0)
-      shrink(s, floats[1], floats[2]);
+      shrink(s, rule.backoff, rule.minimum);
     s.tracker = 0;
-  } else if (++s.tracker >= ints[1]) {
-    s.hysteresis = ints[2];
-    grow(s, floats[0]);
+  } else if (++s.tracker >= rule.interval) {
+    s.hysteresis = rule.hysteresis;
+    grow(s, rule.growth);
     s.tracker = 0;
   }
 }
 
 /// The rule of DeepSpeed's FP16_Optimizer
-void updateFused(Scaler &s, bool bad, const int64_t *ints,
-                 const double *floats) {
+void updateFused(Scaler &s, bool bad, const WeftScalerUpdateRecord &rule) {
   int64_t clean = s.tracker - s.lastOverflow - 1;
   if (bad) {
-    shrink(s, floats[1], floats[2]);
+    shrink(s, rule.backoff, rule.minimum);
     s.lastOverflow = s.tracker;
-  } else if (clean > 0 && clean % ints[1] == 0) {
-    grow(s, floats[0]);
+  } else if (clean > 0 && clean % rule.interval == 0) {
+    grow(s, rule.growth);
   }
   ++s.tracker;
 }
 
 /// DeepSpeed's DynamicLossScaler; mmcv's LossScaler is hysteresis 1.
-void updateModulo(Scaler &s, bool bad, int64_t hysteresis, const int64_t *ints,
-                  const double *floats) {
-  if (!bad && ints[3])
+void updateModulo(Scaler &s, bool bad, const WeftScalerUpdateRecord &rule) {
+  const int64_t hysteresis =
+      rule.policy == WEFT_SCALER_MMCV ? 1 : rule.hysteresis;
+  if (!bad && rule.consecutive)
     s.hysteresis = hysteresis;
   if (bad) {
     if (s.hysteresis > 1)
       --s.hysteresis;
     else
-      shrink(s, floats[1], floats[2]);
+      shrink(s, rule.backoff, rule.minimum);
     s.lastOverflow = s.tracker;
-  } else if ((s.tracker - s.lastOverflow) % ints[1] == 0) {
+  } else if ((s.tracker - s.lastOverflow) % rule.interval == 0) {
     s.hysteresis = hysteresis;
-    grow(s, floats[0]);
+    grow(s, rule.growth);
   }
   ++s.tracker;
+}
+
+void update(Scaler &s, bool bad, const WeftScalerUpdateRecord &rule) {
+  switch (rule.policy) {
+  case WEFT_SCALER_TORCH:
+    return updateTorch(s, bad, rule);
+  case WEFT_SCALER_DEEPSPEED_FUSED:
+    return updateFused(s, bad, rule);
+  case WEFT_SCALER_COLOSSALAI:
+    return updateColossalAI(s, bad, rule);
+  default:
+    return updateModulo(s, bad, rule);
+  }
+}
+
+bool checkRule(WeftContext &context, const WeftCommand &command,
+               const WeftScalerUpdateRecord &rule) {
+  return checkBuffers(context, command, 6) &&
+         checkRange(context, command, "policy", rule.policy, 0,
+                    WEFT_SCALER_COLOSSALAI) &&
+         checkRange(context, command, "interval", rule.interval, 1) &&
+         checkRange(context, command, "hysteresis", rule.hysteresis, 1) &&
+         checkRange(context, command, "consecutive", rule.consecutive, 0, 1);
 }
 
 /// The norms that are not skipped; all of them if all are.
@@ -125,29 +146,12 @@ using namespace weft;
 extern "C" void weft_cpu_scaler_update(WeftContext *context,
                                        const WeftCommand *command,
                                        void *const *buffers) {
-  if (!checkCounts(*context, *command, 6, 4, 3) ||
-      !checkRange(*context, *command, "policy", command->ints[0], 0, 4) ||
-      !checkRange(*context, *command, "interval", command->ints[1], 1) ||
-      !checkRange(*context, *command, "hysteresis", command->ints[2], 1) ||
-      !checkRange(*context, *command, "consecutive", command->ints[3], 0, 1))
+  const auto *record = recordOf<WEFT_SCALER_UPDATE>(*context, *command);
+  if (!record || !checkRule(*context, *command, *record))
     return;
   const int64_t *state = as<int64_t>(buffers[1]);
   Scaler s = {scalar<float>(buffers[0]), state[0], state[1], state[2], false};
-  bool bad = scalar<uint8_t>(buffers[2]);
-  const int64_t *ints = command->ints;
-  switch (ints[0]) {
-  case 0:
-    updateTorch(s, bad, ints, command->floats);
-    break;
-  case 3:
-    updateFused(s, bad, ints, command->floats);
-    break;
-  case 4:
-    updateColossalAI(s, bad, ints, command->floats);
-    break;
-  default:
-    updateModulo(s, bad, ints[0] == 2 ? 1 : ints[2], ints, command->floats);
-  }
+  update(s, scalar<uint8_t>(buffers[2]), *record);
   *as<float>(buffers[3]) = s.scale;
   int64_t *newState = as<int64_t>(buffers[4]);
   newState[0] = s.tracker;
@@ -159,15 +163,15 @@ extern "C" void weft_cpu_scaler_update(WeftContext *context,
 extern "C" void weft_cpu_total_norm(WeftContext *context,
                                     const WeftCommand *command,
                                     void *const *buffers) {
-  if (!checkCounts(*context, *command, 1, 2, 1) ||
-      !checkRange(*context, *command, "number of norms", command->ints[0], 1,
-                  INT32_MAX / 2 - 1))
+  const auto *record = recordOf<WEFT_TOTAL_NORM>(*context, *command);
+  if (!record || !checkRange(*context, *command, "number of norms",
+                             record->norms, 1, INT32_MAX / 2 - 1))
     return;
-  int64_t n = command->ints[0];
-  bool hasScale = command->ints[1] != 0;
-  if (!checkCounts(*context, *command, 2 * n + 1 + hasScale, 2, 1))
+  int64_t n = record->norms;
+  bool hasScale = record->hasScale != 0;
+  if (!checkBuffers(*context, *command, 2 * n + 1 + hasScale))
     return;
-  double total = combine(countedNorms(n, buffers), command->floats[0]);
+  double total = combine(countedNorms(n, buffers), record->p);
   if (hasScale)
     total /= static_cast<double>(scalar<float>(buffers[2 * n + 1]));
   *as<double>(buffers[2 * n]) = total;

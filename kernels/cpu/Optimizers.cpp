@@ -29,39 +29,32 @@ enum AdamBuffer {
   kNumAdamBuffers
 };
 
-/// The types of an update: param, grad and the working copy, whose buffer is
-/// the last and whose dtype is -1 if there is none.
-struct UpdateTypes {
-  int64_t param, grad, working;
-  explicit UpdateTypes(const int64_t *ints)
-      : param(ints[0]), grad(ints[1]), working(ints[2]) {}
-};
-
-/// Whether the arguments are complete.
+/// Whether the buffers and the fields that both records have are right. The
+/// working copy, if there is one, is the buffer behind `buffers` others.
+template <typename Record>
 bool checkUpdate(WeftContext &context, const WeftCommand &command,
-                 int64_t buffers, int64_t firstType) {
-  if (!checkCounts(context, command, buffers, firstType + 3, 2) ||
-      !checkRange(context, command, "count", command.ints[0], 0))
+                 const Record &record, int64_t buffers) {
+  if (!checkBuffers(context, command, buffers) ||
+      !checkRange(context, command, "elements", record.elements, 0) ||
+      !checkFloatType(context, command, "the parameter", record.dtypeParam) ||
+      !checkFloatType(context, command, "the gradient", record.dtypeGrad))
     return false;
-  UpdateTypes types(command.ints + firstType);
-  if (!checkFloatType(context, command, "the parameter", types.param) ||
-      !checkFloatType(context, command, "the gradient", types.grad))
-    return false;
-  return types.working == -1 ||
-         (checkFloatType(context, command, "the working copy", types.working) &&
-          checkCounts(context, command, buffers + 1, 0, 0));
+  return record.dtypeWorking == -1 ||
+         (checkFloatType(context, command, "the working copy",
+                         record.dtypeWorking) &&
+          checkBuffers(context, command, buffers + 1));
 }
 
 /// Calls update(count, param, grad, at) for runs of the elements, unless `bad`,
 /// and writes the working copy.
 template <typename Update>
-void forEachElement(WeftContext &context, const WeftCommand &command,
-                    FloatBuffer param, FloatBuffer grad, FloatBuffer working,
-                    bool bad, Update update) {
+void forEachElement(WeftContext &context, int64_t elements, FloatBuffer param,
+                    FloatBuffer grad, FloatBuffer working, bool bad,
+                    Update update) {
   if (bad && !working.data)
     return;
   const Loops &loops = loopsOf(context);
-  context.parallelFor(command.ints[0], kElementGrain, [&](RangePart part) {
+  context.parallelFor(elements, kElementGrain, [&](RangePart part) {
     FloatRun params(loops, param), grads(loops, grad);
     forEachRun(part.begin, part.end, [&](int64_t at, int64_t count) {
       float *values = params.read(at, count);
@@ -77,12 +70,12 @@ void forEachElement(WeftContext &context, const WeftCommand &command,
   });
 }
 
-AdamNumbers getAdamNumbers(const WeftCommand &command, void *const *buffers,
+AdamNumbers getAdamNumbers(const WeftAdamRecord &record, void *const *buffers,
                            bool decoupled) {
   auto number = [&](AdamBuffer b) { return scalar<double>(buffers[b]); };
   double step = static_cast<double>(scalar<int64_t>(buffers[kStep]));
-  double lr = number(kLr) * command.floats[0];
-  double decay = number(kDecay) * command.floats[1];
+  double lr = number(kLr) * record.lrScale;
+  double decay = number(kDecay) * record.decayScale;
   double beta1 = number(kBeta1), beta2 = number(kBeta2);
   AdamNumbers n;
   n.coef = scalar<float>(buffers[kCoef]);
@@ -106,16 +99,17 @@ bool checkStep(WeftContext &context, const WeftCommand &command,
 }
 
 void runAdam(WeftContext &context, const WeftCommand &command,
-             void *const *buffers, bool decoupled) {
-  if (!checkUpdate(context, command, kNumAdamBuffers, 1) ||
+             const WeftAdamRecord &record, void *const *buffers,
+             bool decoupled) {
+  if (!checkUpdate(context, command, record, kNumAdamBuffers) ||
       !checkStep(context, command, buffers[kBad], buffers[kStep]))
     return;
-  UpdateTypes types(command.ints + 1);
-  AdamNumbers n = getAdamNumbers(command, buffers, decoupled);
-  void *working = types.working == -1 ? nullptr : buffers[kNumAdamBuffers];
-  forEachElement(context, command, {buffers[kParam], types.param},
-                 {buffers[kGrad], types.grad}, {working, types.working},
-                 isSkipped(buffers[kBad]),
+  AdamNumbers n = getAdamNumbers(record, buffers, decoupled);
+  void *working =
+      record.dtypeWorking == -1 ? nullptr : buffers[kNumAdamBuffers];
+  forEachElement(context, record.elements, {buffers[kParam], record.dtypeParam},
+                 {buffers[kGrad], record.dtypeGrad},
+                 {working, record.dtypeWorking}, isSkipped(buffers[kBad]),
                  [&](const Loops &loops, int64_t count, float *param,
                      const float *grad, int64_t at) {
                    loops.adam(n, count, param, as<float>(buffers[kFirst]) + at,
@@ -130,31 +124,33 @@ using namespace weft;
 
 extern "C" void weft_cpu_adamw(WeftContext *context, const WeftCommand *command,
                                void *const *buffers) {
-  runAdam(*context, *command, buffers, /*decoupled=*/true);
+  if (const auto *record = recordOf<WEFT_ADAMW>(*context, *command))
+    runAdam(*context, *command, *record, buffers, /*decoupled=*/true);
 }
 
 extern "C" void weft_cpu_adam(WeftContext *context, const WeftCommand *command,
                               void *const *buffers) {
-  runAdam(*context, *command, buffers, /*decoupled=*/false);
+  if (const auto *record = recordOf<WEFT_ADAM>(*context, *command))
+    runAdam(*context, *command, *record, buffers, /*decoupled=*/false);
 }
 
 extern "C" void weft_cpu_sgd(WeftContext *context, const WeftCommand *command,
                              void *const *buffers) {
-  if (!checkUpdate(*context, *command, 9, 2) ||
+  const auto *record = recordOf<WEFT_SGD>(*context, *command);
+  if (!record || !checkUpdate(*context, *command, *record, 9) ||
       !checkStep(*context, *command, buffers[4], buffers[5]))
     return;
-  UpdateTypes types(command->ints + 2);
   SgdNumbers n;
   n.coef = scalar<float>(buffers[3]);
   n.first = scalar<int64_t>(buffers[5]) == 1;
-  n.lr = static_cast<float>(scalar<double>(buffers[6]) * command->floats[0]);
-  n.decay = static_cast<float>(scalar<double>(buffers[7]) * command->floats[1]);
+  n.lr = static_cast<float>(scalar<double>(buffers[6]) * record->lrScale);
+  n.decay = static_cast<float>(scalar<double>(buffers[7]) * record->decayScale);
   n.momentum = static_cast<float>(scalar<double>(buffers[8]));
-  n.nesterov = command->ints[1] != 0;
-  void *working = types.working == -1 ? nullptr : buffers[9];
-  forEachElement(*context, *command, {buffers[0], types.param},
-                 {buffers[2], types.grad}, {working, types.working},
-                 isSkipped(buffers[4]),
+  n.nesterov = record->nesterov != 0;
+  void *working = record->dtypeWorking == -1 ? nullptr : buffers[9];
+  forEachElement(*context, record->elements, {buffers[0], record->dtypeParam},
+                 {buffers[2], record->dtypeGrad},
+                 {working, record->dtypeWorking}, isSkipped(buffers[4]),
                  [&](const Loops &loops, int64_t count, float *param,
                      const float *grad, int64_t at) {
                    loops.sgd(n, count, param, as<float>(buffers[1]) + at, grad);

@@ -10,26 +10,21 @@ namespace {
 
 constexpr int kMaxRank = 8;
 
-struct Dim {
-  int64_t size, from, to;
-};
-
 /// A copy as loops, outermost first; always at least one.
 struct CopyLoops {
-  Dim dims[kMaxRank];
+  WeftCopyDim dims[kMaxRank];
   int rank = 0;
 };
 
 /// Drops dimensions of one element and joins those that lie behind each other
 /// on both sides.
-CopyLoops readLoops(const int64_t *ints) {
-  int64_t rank = ints[1];
+CopyLoops readLoops(const WeftCopyRecord &record) {
   CopyLoops loops;
-  for (int64_t i = 0; i < rank; ++i) {
-    Dim dim = {ints[2 + i], ints[2 + rank + i], ints[2 + 2 * rank + i]};
+  for (int64_t i = 0; i < record.count; ++i) {
+    WeftCopyDim dim = entriesOf<WeftCopyDim>(record)[i];
     if (dim.size == 1)
       continue;
-    Dim *outer = loops.rank ? &loops.dims[loops.rank - 1] : nullptr;
+    WeftCopyDim *outer = loops.rank ? &loops.dims[loops.rank - 1] : nullptr;
     if (outer && outer->from == dim.size * dim.from &&
         outer->to == dim.size * dim.to)
       *outer = {outer->size * dim.size, dim.from, dim.to};
@@ -43,7 +38,7 @@ CopyLoops readLoops(const int64_t *ints) {
 
 /// The innermost loop over part of a row.
 template <typename T>
-void copyRow(const T *from, T *to, const Dim &dim, int64_t count) {
+void copyRow(const T *from, T *to, const WeftCopyDim &dim, int64_t count) {
   if (dim.from == 1 && dim.to == 1) {
     std::memcpy(to, from, count * sizeof(T));
   } else if (dim.from == 0 && dim.to == 1) {
@@ -58,7 +53,7 @@ void copyRow(const T *from, T *to, const Dim &dim, int64_t count) {
 template <typename T>
 void copyRows(const T *from, T *to, const CopyLoops &loops, int64_t begin,
               int64_t end) {
-  const Dim &inner = loops.dims[loops.rank - 1];
+  const WeftCopyDim &inner = loops.dims[loops.rank - 1];
   for (int64_t row = begin; row < end; ++row) {
     int64_t rest = row, source = 0, destination = 0;
     for (int i = loops.rank - 2; i >= 0; --i) {
@@ -76,7 +71,7 @@ void runCopy(WeftContext &context, const CopyLoops &loops,
              void *const *buffers) {
   const T *from = as<T>(buffers[0]);
   T *to = as<T>(buffers[1]);
-  const Dim &inner = loops.dims[loops.rank - 1];
+  const WeftCopyDim &inner = loops.dims[loops.rank - 1];
   int64_t rows = 1;
   for (int i = 0; i + 1 < loops.rank; ++i)
     rows *= loops.dims[i].size;
@@ -98,15 +93,16 @@ using namespace weft;
 
 extern "C" void weft_cpu_copy(WeftContext *context, const WeftCommand *command,
                               void *const *buffers) {
-  if (!checkCounts(*context, *command, 2, 2, 0) ||
-      !checkRange(*context, *command, "rank", command->ints[1], 0, kMaxRank) ||
-      !checkCounts(*context, *command, 2, 2 + 3 * command->ints[1], 0))
+  const auto *record = recordOf<WEFT_COPY>(*context, *command);
+  if (!record || !checkBuffers(*context, *command, 2) ||
+      !checkRange(*context, *command, "rank", record->count, 0, kMaxRank))
     return;
-  for (int64_t i = 0; i < command->ints[1]; ++i)
-    if (!checkRange(*context, *command, "dimension", command->ints[2 + i], 1))
+  for (int64_t i = 0; i < record->count; ++i)
+    if (!checkRange(*context, *command, "dimension",
+                    entriesOf<WeftCopyDim>(*record)[i].size, 1))
       return;
-  CopyLoops loops = readLoops(command->ints);
-  switch (command->ints[0]) {
+  CopyLoops loops = readLoops(*record);
+  switch (record->elementBytes) {
   case 1:
     return runCopy<uint8_t>(*context, loops, buffers);
   case 2:
@@ -118,6 +114,6 @@ extern "C" void weft_cpu_copy(WeftContext *context, const WeftCommand *command,
   default:
     failCommand(*context, *command, kInternalError,
                 "expects 1, 2, 4 or 8 bytes per element, but got " +
-                    std::to_string(command->ints[0]));
+                    std::to_string(record->elementBytes));
   }
 }

@@ -2,6 +2,8 @@
 
 #include "weft/Runtime/Scaler.h"
 
+#include "weft/Runtime/RecordTypes.h"
+
 #include <cstring>
 
 using namespace weft;
@@ -22,6 +24,16 @@ static const WeftTensor *findState(const WeftExecutable &executable,
   return nullptr;
 }
 
+/// The first float that a command writes, if it writes a constant.
+static std::optional<float> constantOf(const WeftCommand &command) {
+  if (const auto *fill = findRecord<WEFT_FILL>(command))
+    return static_cast<float>(fill->value);
+  const auto *constant = findRecord<WEFT_CONSTANT>(command);
+  if (constant && constant->count > 0 && constant->dtype == WEFT_F32)
+    return static_cast<float>(*entriesOf<double>(*constant));
+  return std::nullopt;
+}
+
 /// The number that `init` writes to a tensor of one element, if it is one of
 /// its constants.
 static std::optional<float> firstValue(const WeftExecutable &executable,
@@ -30,24 +42,20 @@ static std::optional<float> firstValue(const WeftExecutable &executable,
   const WeftProgram *init = findProgram(executable, "init");
   for (int32_t i = 0; init && i < init->numCommands; ++i) {
     const WeftCommand &command = init->commands[i];
-    bool constant = std::strcmp(command.name, "weft_cpu_constant") == 0 ||
-                    std::strcmp(command.name, "weft_cpu_fill") == 0;
-    if (constant && command.numBuffers == 1 && command.numFloats > 0 &&
-        command.offsets[0] == tensor.offset)
-      value = static_cast<float>(command.floats[0]);
+    if (command.numBuffers == 1 && command.offsets[0] == tensor.offset)
+      if (std::optional<float> constant = constantOf(command))
+        value = constant;
   }
   return value;
 }
 
-/// The command of `apply` that makes the next scale.
-static const WeftCommand *findUpdate(const WeftExecutable &executable) {
+/// How `apply` makes the next scale.
+static const WeftScalerUpdateRecord *
+findUpdate(const WeftExecutable &executable) {
   const WeftProgram *apply = findProgram(executable, "apply");
-  for (int32_t i = 0; apply && i < apply->numCommands; ++i) {
-    const WeftCommand &command = apply->commands[i];
-    if (std::strcmp(command.name, "weft_cpu_scaler_update") == 0 &&
-        command.numInts == 4 && command.numFloats == 3)
-      return &command;
-  }
+  for (int32_t i = 0; apply && i < apply->numCommands; ++i)
+    if (const auto *update = findRecord<WEFT_SCALER_UPDATE>(apply->commands[i]))
+      return update;
   return nullptr;
 }
 
@@ -58,17 +66,17 @@ LossScaler LossScaler::of(const WeftExecutable &executable) {
     return scaler;
   scaler.policy = ScalePolicy::Fixed;
   scaler.first = firstValue(executable, *scaler.scale);
-  const WeftCommand *update = findUpdate(executable);
+  const WeftScalerUpdateRecord *update = findUpdate(executable);
   scaler.state = findState(executable, "loss_scale.state");
   if (!update || !scaler.state)
     return scaler;
   scaler.policy =
-      static_cast<ScalePolicy>(int(ScalePolicy::Torch) + int(update->ints[0]));
-  scaler.interval = update->ints[1];
-  scaler.hysteresis = update->ints[2];
-  scaler.consecutive = update->ints[3] != 0;
-  scaler.growth = update->floats[0];
-  scaler.backoff = update->floats[1];
-  scaler.minimum = update->floats[2];
+      static_cast<ScalePolicy>(int(ScalePolicy::Torch) + int(update->policy));
+  scaler.interval = update->interval;
+  scaler.hysteresis = update->hysteresis;
+  scaler.consecutive = update->consecutive != 0;
+  scaler.growth = update->growth;
+  scaler.backoff = update->backoff;
+  scaler.minimum = update->minimum;
   return scaler;
 }

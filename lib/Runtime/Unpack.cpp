@@ -6,69 +6,58 @@ using namespace weft;
 
 namespace {
 
-/// Reads records in the order that Abi.h gives.
-class RecordReader {
+/// Unpacks structs field by field: one function for each type of a packed
+/// field.
+class Unpacker {
 public:
-  explicit RecordReader(const WeftTables &packed)
-      : packed(packed), at(packed.records) {}
+  explicit Unpacker(const WeftTables &tables) : tables(tables) {}
 
-  WeftCommand command();
-  WeftPort port();
-  WeftTensor tensor();
-  int64_t word() { return *at++; }
-  int32_t small() { return static_cast<int32_t>(word()); }
-  const char *text() { return packed.texts + word(); }
+#define WEFT_UNPACK_FIELD(How, field) unpackField(packed.field, made.field);
+  WeftProgram unpack(const WeftPackedProgram &packed) const {
+    WeftProgram made = {};
+    WEFT_PROGRAM_FIELDS(WEFT_UNPACK_FIELD)
+    return made;
+  }
+  WeftCommand unpack(const WeftPackedCommand &packed) const {
+    WeftCommand made = {};
+    WEFT_COMMAND_FIELDS(WEFT_UNPACK_FIELD)
+    return made;
+  }
+  WeftPort unpack(const WeftPackedPort &packed) const {
+    WeftPort made = {};
+    WEFT_PORT_FIELDS(WEFT_UNPACK_FIELD)
+    return made;
+  }
+  WeftTensor unpack(const WeftPackedTensor &packed) const {
+    WeftTensor made = {};
+    WEFT_TENSOR_FIELDS(WEFT_UNPACK_FIELD)
+    return made;
+  }
+#undef WEFT_UNPACK_FIELD
 
 private:
-  const int64_t *ints() { return packed.ints + word(); }
+  void unpackField(WeftPackedWord word, int64_t &field) const { field = word; }
+  void unpackField(WeftPackedSmall word, int32_t &field) const {
+    field = static_cast<int32_t>(word);
+  }
+  void unpackField(WeftPackedText text, const char *&field) const {
+    field = tables.texts + text.index;
+  }
+  void unpackField(WeftPackedList list, const int64_t *&field) const {
+    field = tables.lists + list.index;
+  }
+  void unpackField(WeftPackedRecord record, const void *&field) const {
+    field = record.offset < 0 ? nullptr : tables.records + record.offset;
+  }
+  void unpackField(WeftPackedKernel kernel, WeftKernelFn &field) const {
+    field = kernel.index < 0 ? nullptr : tables.kernels[kernel.index];
+  }
+  void unpackField(WeftPackedLibrary routine, WeftLibraryFn &field) const {
+    field = routine.index < 0 ? nullptr : tables.libraries[routine.index];
+  }
 
-  const WeftTables &packed;
-  const int64_t *at;
+  const WeftTables &tables;
 };
-
-WeftCommand RecordReader::command() {
-  WeftCommand made = {};
-  made.name = text();
-  made.scope = text();
-  int64_t kernel = word(), library = word();
-  made.kernel = kernel < 0 ? nullptr : packed.kernels[kernel];
-  made.library = library < 0 ? nullptr : packed.libraries[library];
-  made.offsets = ints();
-  made.numBuffers = small();
-  made.ints = ints();
-  made.numInts = small();
-  made.floats = packed.floats + word();
-  made.numFloats = small();
-  made.extent = word();
-  made.grain = word();
-  return made;
-}
-
-WeftPort RecordReader::port() {
-  WeftPort made = {};
-  made.name = text();
-  made.dtype = small();
-  made.rank = small();
-  made.dims = ints();
-  made.offset = word();
-  made.bytes = word();
-  return made;
-}
-
-WeftTensor RecordReader::tensor() {
-  WeftTensor made = {};
-  made.name = text();
-  made.param = text();
-  made.source = text();
-  made.kind = small();
-  made.dtype = small();
-  made.rank = small();
-  made.trainable = small();
-  made.dims = ints();
-  made.offset = word();
-  made.bytes = word();
-  return made;
-}
 
 } // namespace
 
@@ -76,26 +65,24 @@ UnpackedTables::UnpackedTables(const WeftTables &packed) {
   unpacked.abiVersion = packed.abiVersion;
   if (packed.abiVersion != WEFT_ABI_VERSION)
     return;
-  RecordReader reader(packed);
+  const Unpacker unpacker(packed);
+  const WeftPackedCommand *nextCommand = packed.commands;
+  const WeftPackedPort *nextPort = packed.ports;
   for (int32_t i = 0; i < packed.numPrograms; ++i) {
-    WeftProgram program = {};
-    program.name = reader.text();
-    program.numCommands = reader.small();
-    program.numInputs = reader.small();
-    program.numOutputs = reader.small();
+    WeftProgram program = unpacker.unpack(packed.programs[i]);
     std::vector<WeftCommand> &list = commands.emplace_back();
     for (int32_t k = 0; k < program.numCommands; ++k)
-      list.push_back(reader.command());
+      list.push_back(unpacker.unpack(*nextCommand++));
     std::vector<WeftPort> &ends = ports.emplace_back();
     for (int32_t k = 0; k < program.numInputs + program.numOutputs; ++k)
-      ends.push_back(reader.port());
+      ends.push_back(unpacker.unpack(*nextPort++));
     program.commands = list.data();
     program.inputs = ends.data();
     program.outputs = ends.data() + program.numInputs;
     programs.push_back(program);
   }
   for (int32_t i = 0; i < packed.numTensors; ++i)
-    tensors.push_back(reader.tensor());
+    tensors.push_back(unpacker.unpack(packed.tensors[i]));
   unpacked.numPrograms = packed.numPrograms;
   unpacked.numTensors = packed.numTensors;
   unpacked.programs = programs.data();

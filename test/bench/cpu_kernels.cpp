@@ -68,15 +68,15 @@ struct Bench {
   }
 
   /// Seconds of the fastest call.
-  double time(WeftLibraryFn routine, std::vector<void *> buffers,
-              const Ints &ints, const std::vector<double> &floats) {
+  template <typename Record>
+  double time(WeftCommandKind kind, WeftLibraryFn routine,
+              std::vector<void *> buffers, const Record &record) {
     WeftCommand command = {};
     command.name = "bench";
-    command.ints = ints.data();
-    command.floats = floats.data();
+    command.kind = kind;
+    command.record = &record;
+    command.recordBytes = sizeof record;
     command.numBuffers = static_cast<int32_t>(buffers.size());
-    command.numInts = static_cast<int32_t>(ints.size());
-    command.numFloats = static_cast<int32_t>(floats.size());
     std::vector<double> seconds;
     double total = 0.0;
     while (seconds.size() < 5 || (total < 0.3 && seconds.size() < 300)) {
@@ -109,10 +109,11 @@ struct Bench {
     auto a = lows(m * k), b = lows(k * n);
     std::vector<float> c(m * n);
     int64_t typeC = wide ? static_cast<int64_t>(WEFT_F32) : type;
-    double seconds = time(weft_cpu_gemm, {a.data(), b.data(), c.data()},
-                          {1, m, n, k, transA, transB, transA ? m : k,
-                           transB ? k : n, n, 0, 0, 0, 0, 0, type, typeC},
-                          {});
+    double seconds =
+        time(WEFT_GEMM, weft_cpu_gemm, {a.data(), b.data(), c.data()},
+             WeftGemmRecord{1, m, n, k, transA, transB, transA ? m : k,
+                            transB ? k : n, n, 0, 0, 0, WEFT_OVERWRITE, 0, type,
+                            typeC});
     report("gemm " + std::to_string(m) + "x" + std::to_string(n) + "x" +
                std::to_string(k) + (transA ? " A^T" : "") +
                (transB ? " B^T" : "") + (wide ? " to f32" : ""),
@@ -124,37 +125,41 @@ struct Bench {
     auto qkv = lows(b * t * row), out = lows(b * t * outRow);
     auto dout = lows(b * t * outRow), dqkv = lows(b * t * row);
     auto lse = random(b * h * t);
-    Ints rng = {1, 2}, ints = {b, t, t, h, h, d, 1, 3};
-    auto add = [&](int64_t batch, int64_t rowStride) {
-      ints.insert(ints.end(), {batch, rowStride, d});
-    };
-    for (int i = 0; i < 3; ++i)
-      add(t * row, row);
-    add(t * outRow, outRow);
+    Ints rng = {1, 2};
+    const WeftHeadStrides slice = {t * row, row, d};
+    const WeftHeadStrides dense = {t * outRow, outRow, d};
+    const WeftAttentionRecord record = {b,
+                                        t,
+                                        t,
+                                        h,
+                                        h,
+                                        d,
+                                        /*causal=*/1,
+                                        /*opId=*/3,
+                                        type,
+                                        1.0 / std::sqrt(double(d)),
+                                        dropout,
+                                        slice,
+                                        slice,
+                                        slice,
+                                        dense};
     char *q = qkv.data(), *dq = dqkv.data();
     int64_t next = outRow * elementBytes(); // from q to k and from k to v
-    Ints forward = ints;
-    forward.push_back(type);
-    std::vector<double> floats = {1.0 / std::sqrt(double(d)), dropout};
     // Causal: half of the score matrix.
     double product = 2.0 * b * h * d * t * (t + 1) / 2;
     std::string shape = std::to_string(b) + "x" + std::to_string(t) + "x" +
                         std::to_string(h) + "x" + std::to_string(d) +
                         (dropout > 0 ? " dropout" : "");
     report("attention " + shape,
-           time(weft_cpu_attention,
+           time(WEFT_ATTENTION, weft_cpu_attention,
                 {q, q + next, q + 2 * next, out.data(), lse.data(), rng.data()},
-                forward, floats),
+                record),
            2 * product, 0);
-    add(t * outRow, outRow);
-    for (int i = 0; i < 3; ++i)
-      add(t * row, row);
-    ints.push_back(type);
     report("attention_grad " + shape,
-           time(weft_cpu_attention_grad,
+           time(WEFT_ATTENTION_GRAD, weft_cpu_attention_grad,
                 {dout.data(), q, q + next, q + 2 * next, out.data(), lse.data(),
                  dq, dq + next, dq + 2 * next, rng.data()},
-                ints, floats),
+                WeftAttentionGradRecord{record, dense, slice, slice, slice}),
            5 * product, 0);
   }
 
@@ -163,19 +168,20 @@ struct Bench {
     auto lse = random(n);
     std::vector<int32_t> targets(n, 5);
     float loss = 0, denominator = 0, dloss = 1;
-    Ints ints = {n, v, -100, 0, 0, WEFT_I32, type};
+    const WeftCrossEntropyRecord record = {n, v,        -100, 0,
+                                           0, WEFT_I32, type, 0.0};
     std::string shape = std::to_string(n) + "x" + std::to_string(v);
     report(
         "cross_entropy " + shape,
-        time(weft_cpu_cross_entropy,
+        time(WEFT_CROSS_ENTROPY, weft_cpu_cross_entropy,
              {logits.data(), targets.data(), &loss, lse.data(), &denominator},
-             ints, {0.0}),
+             record),
         0, 1.0 * elementBytes() * n * v);
     report("cross_entropy_grad " + shape,
-           time(weft_cpu_cross_entropy_grad,
+           time(WEFT_CROSS_ENTROPY_GRAD, weft_cpu_cross_entropy_grad,
                 {&dloss, logits.data(), targets.data(), lse.data(),
                  &denominator, dlogits.data()},
-                ints, {0.0}),
+                record),
            0, 2.0 * elementBytes() * n * v);
   }
 
@@ -191,25 +197,31 @@ struct Bench {
     int64_t step = 3, seed = 1;
     double lr = 1e-3, decay = 0.1, beta1 = 0.9, beta2 = 0.99, eps = 1e-8;
     double norm = 0;
+    struct {
+      WeftNormAndCheckRecord record;
+      WeftNormPart part;
+    } const one = {{2.0, 1}, {count, type}};
     std::string size = std::to_string(count);
-    report("adamw " + size,
-           time(weft_cpu_adamw,
-                {p.data(), m.data(), v.data(), g.data(), &coef, &bad, &step,
-                 &lr, &decay, &beta1, &beta2, &eps, working.data()},
-                {count, WEFT_F32, WEFT_F32, workingType}, {1.0, 1.0}),
-           0, (workingType == -1 ? 28.0 : 30.0) * count);
+    report(
+        "adamw " + size,
+        time(WEFT_ADAMW, weft_cpu_adamw,
+             {p.data(), m.data(), v.data(), g.data(), &coef, &bad, &step, &lr,
+              &decay, &beta1, &beta2, &eps, working.data()},
+             WeftAdamRecord{count, WEFT_F32, WEFT_F32, workingType, 1.0, 1.0}),
+        0, (workingType == -1 ? 28.0 : 30.0) * count);
     report("norm_and_check " + size,
-           time(weft_cpu_norm_and_check, {lowGrad.data(), &norm, &bad},
-                {1, count, type}, {2.0}),
+           time(WEFT_NORM_AND_CHECK, weft_cpu_norm_and_check,
+                {lowGrad.data(), &norm, &bad}, one),
            0, 1.0 * elementBytes() * count);
     report("random_normal " + size,
-           time(weft_cpu_random_normal, {&seed, g.data()}, {count, 1, 0},
-                {0.0, 0.02}),
+           time(WEFT_RANDOM_NORMAL, weft_cpu_random_normal, {&seed, g.data()},
+                WeftRandomRecord{count, 1, 0, 0.0, 0.02}),
            0, 4.0 * count);
     Ints rng = {1, 0};
     report("dropout " + size,
-           time(weft_cpu_dropout, {lowGrad.data(), rng.data(), working.data()},
-                {count / 1024, 1024, 1, type}, {0.1}),
+           time(WEFT_DROPOUT, weft_cpu_dropout,
+                {lowGrad.data(), rng.data(), working.data()},
+                WeftDropoutRecord{count / 1024, 1024, 1, type, 0.1}),
            0, 2.0 * elementBytes() * count);
   }
 };

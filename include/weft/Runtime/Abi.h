@@ -1,8 +1,8 @@
 //===- Abi.h - What a compiled program hands to the runtime -----*- C++ -*-===//
 //
 // The one interface between generated code and the runtime: constant tables in
-// read-only data. The compiler (Lowering/Cpu) emits them packed (WeftTables),
-// the runtime unpacks them into the structs that the executor runs, and
+// read-only data. The compiler (Lowering/Cpu) emits them packed (Tables.h), the
+// runtime unpacks them into the structs that the executor runs, and
 // `weft inspect` reads the metadata from the ELF section `.weft.meta`.
 //
 // Plain C layout, no MLIR, no LLVM. Every address is an offset into one arena,
@@ -13,13 +13,15 @@
 #ifndef WEFT_RUNTIME_ABI_H
 #define WEFT_RUNTIME_ABI_H
 
+#include "weft/Runtime/Records.h"
+
 #include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define WEFT_ABI_VERSION 3
+#define WEFT_ABI_VERSION 4
 
 /// Element types. The numbers are part of the ABI.
 enum WeftDType {
@@ -55,11 +57,10 @@ struct WeftCommand {
   WeftKernelFn kernel;
   WeftLibraryFn library;
   const int64_t *offsets; // arena byte offsets, `numBuffers` of them
-  const int64_t *ints;    // library arguments: sizes, strides, flags
-  const double *floats;   // library arguments: scale, eps, probabilities
+  const void *record;     // of `kind` (Records.h), 8-byte aligned; else null
+  int64_t recordBytes;
+  int32_t kind; // WeftCommandKind
   int32_t numBuffers;
-  int32_t numInts;
-  int32_t numFloats;
   int64_t extent; // kernel: iteration range is [0, extent)
   int64_t grain;  // kernel: cuts are multiples of this
 };
@@ -115,35 +116,6 @@ struct WeftExecutable {
   const struct WeftTensor *tensors;
   int64_t arenaBytes;   // exact size; 64-byte aligned base
   const char *metadata; // JSON text, described in docs/executable.md
-  int64_t metadataBytes;
-};
-
-/// The same as generated code holds it; the symbol is `weft_tables`. The only
-/// addresses in it are these and those of functions: thousands of commands cost
-/// the code generator, the linker and the loader no relocation each.
-///
-/// `records` are read in order (int64 words):
-///   `numPrograms` times: name, numCommands, numInputs, numOutputs, then
-///     commands: name, scope, kernel, library, offsets, numBuffers, ints,
-///               numInts, floats, numFloats, extent, grain
-///     inputs, then outputs: name, dtype, rank, dims, offset, bytes
-///   `numTensors` times: name, param, source, kind, dtype, rank, trainable,
-///     dims, offset, bytes
-/// A text is an index into `texts` (it ends with a zero byte); offsets, ints
-/// and dims are indices into `ints`; floats into `floats`; kernel and library
-/// into `kernels` and `libraries`, or -1.
-struct WeftTables {
-  int32_t abiVersion;
-  int32_t numPrograms;
-  int32_t numTensors;
-  const int64_t *records;
-  const char *texts;
-  const int64_t *ints;
-  const double *floats;
-  const WeftKernelFn *kernels;
-  const WeftLibraryFn *libraries;
-  int64_t arenaBytes;
-  const char *metadata;
   int64_t metadataBytes;
 };
 

@@ -17,31 +17,36 @@
 
 #include <stdint.h>
 
-/// Every kind of command but a kernel once: X(number, KIND, name, Record). The
-/// numbers are part of the ABI.
-#define WEFT_COMMAND_KINDS(X)                                                  \
-  X(1, GEMM, gemm, WeftGemmRecord)                                             \
-  X(2, ATTENTION, attention, WeftAttentionRecord)                              \
-  X(3, ATTENTION_GRAD, attention_grad, WeftAttentionGradRecord)                \
-  X(4, CROSS_ENTROPY, cross_entropy, WeftCrossEntropyRecord)                   \
-  X(5, CROSS_ENTROPY_GRAD, cross_entropy_grad, WeftCrossEntropyRecord)         \
-  X(6, EMBEDDING, embedding, WeftEmbeddingRecord)                              \
-  X(7, EMBEDDING_GRAD, embedding_grad, WeftEmbeddingGradRecord)                \
-  X(8, COPY, copy, WeftCopyRecord)                                             \
-  X(9, FILL, fill, WeftFillRecord)                                             \
-  X(10, CONSTANT, constant, WeftConstantRecord)                                \
-  X(11, ACCUMULATE, accumulate, WeftAccumulateRecord)                          \
-  X(12, RANDOM_NORMAL, random_normal, WeftRandomRecord)                        \
-  X(13, RANDOM_UNIFORM, random_uniform, WeftRandomRecord)                      \
-  X(14, DROPOUT, dropout, WeftDropoutRecord)                                   \
-  X(15, NORM_AND_CHECK, norm_and_check, WeftNormAndCheckRecord)                \
-  X(16, TOTAL_NORM, total_norm, WeftTotalNormRecord)                           \
-  X(17, CLIP_COEFFICIENT, clip_coefficient, WeftClipRecord)                    \
-  X(18, STEP_INCREMENT, step_increment, WeftStepRecord)                        \
-  X(19, SCALER_UPDATE, scaler_update, WeftScalerUpdateRecord)                  \
-  X(20, ADAMW, adamw, WeftAdamRecord)                                          \
-  X(21, ADAM, adam, WeftAdamRecord)                                            \
-  X(22, SGD, sgd, WeftSgdRecord)
+/// Every kind of command but a kernel once: Y(X, number, KIND, name, Record).
+/// The numbers are part of the ABI.
+#define WEFT_COMMAND_KINDS_FOR(Y, X)                                           \
+  Y(X, 1, GEMM, gemm, WeftGemmRecord)                                          \
+  Y(X, 2, ATTENTION, attention, WeftAttentionRecord)                           \
+  Y(X, 3, ATTENTION_GRAD, attention_grad, WeftAttentionGradRecord)             \
+  Y(X, 4, CROSS_ENTROPY, cross_entropy, WeftCrossEntropyRecord)                \
+  Y(X, 5, CROSS_ENTROPY_GRAD, cross_entropy_grad, WeftCrossEntropyRecord)      \
+  Y(X, 6, EMBEDDING, embedding, WeftEmbeddingRecord)                           \
+  Y(X, 7, EMBEDDING_GRAD, embedding_grad, WeftEmbeddingGradRecord)             \
+  Y(X, 8, COPY, copy, WeftCopyRecord)                                          \
+  Y(X, 9, FILL, fill, WeftFillRecord)                                          \
+  Y(X, 10, CONSTANT, constant, WeftConstantRecord)                             \
+  Y(X, 11, ACCUMULATE, accumulate, WeftAccumulateRecord)                       \
+  Y(X, 12, RANDOM_NORMAL, random_normal, WeftRandomRecord)                     \
+  Y(X, 13, RANDOM_UNIFORM, random_uniform, WeftRandomRecord)                   \
+  Y(X, 14, DROPOUT, dropout, WeftDropoutRecord)                                \
+  Y(X, 15, NORM_AND_CHECK, norm_and_check, WeftNormAndCheckRecord)             \
+  Y(X, 16, TOTAL_NORM, total_norm, WeftTotalNormRecord)                        \
+  Y(X, 17, CLIP_COEFFICIENT, clip_coefficient, WeftClipRecord)                 \
+  Y(X, 18, STEP_INCREMENT, step_increment, WeftStepRecord)                     \
+  Y(X, 19, SCALER_UPDATE, scaler_update, WeftScalerUpdateRecord)               \
+  Y(X, 20, ADAMW, adamw, WeftAdamRecord)                                       \
+  Y(X, 21, ADAM, adam, WeftAdamRecord)                                         \
+  Y(X, 22, SGD, sgd, WeftSgdRecord)
+
+/// The same as X(number, KIND, name, Record).
+#define WEFT_COMMAND_KINDS(X) WEFT_COMMAND_KINDS_FOR(WEFT_KIND_ALONE, X)
+#define WEFT_KIND_ALONE(X, number, KIND, name, Record)                         \
+  X(number, KIND, name, Record)
 
 /// What a command is. WEFT_KERNEL has no record.
 enum WeftCommandKind {

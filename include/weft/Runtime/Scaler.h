@@ -1,8 +1,8 @@
 //===- Scaler.h - Loss scale of a program, of a checkpoint ------*- C++ -*-===//
 //
 // A program's tables say how it scales its loss: which states there are, what
-// `init` writes to them and the arguments of weft_cpu_scaler_update. A
-// checkpoint holds the states, and the name of the policy in its model.json.
+// `init` writes to them and the rule of the update. A checkpoint holds the
+// states, and the name of the policy in its model.json.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,15 +18,15 @@
 namespace weft {
 
 /// None: the loss is not scaled. Fixed: the scale never changes.
-/// The others have the numbers of weft_cpu_scaler_update, from Torch on.
+/// The others are a WeftScalerPolicy, from Torch on.
 enum class ScalePolicy {
   None,
   Fixed,
   Torch,
-  DeepSpeed,
-  Mmcv,
-  DeepSpeedFused,
-  ColossalAI
+  DeepSpeed = Torch + WEFT_SCALER_DEEPSPEED,
+  Mmcv = Torch + WEFT_SCALER_MMCV,
+  DeepSpeedFused = Torch + WEFT_SCALER_DEEPSPEED_FUSED,
+  ColossalAI = Torch + WEFT_SCALER_COLOSSALAI
 };
 
 /// "none", "fixed" or what --scaler says: as in model.json.

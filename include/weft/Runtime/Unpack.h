@@ -3,7 +3,7 @@
 #ifndef WEFT_RUNTIME_UNPACK_H
 #define WEFT_RUNTIME_UNPACK_H
 
-#include "weft/Runtime/Abi.h"
+#include "weft/Runtime/Tables.h"
 
 #include <vector>
 

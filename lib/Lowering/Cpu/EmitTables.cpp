@@ -1,8 +1,9 @@
 //===- EmitTables.cpp - Plan programs as constant tables ------------------===//
 
+#include "weft/Lowering/Cpu/CallRecords.h"
 #include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Plan/Plan.h"
-#include "weft/Runtime/Abi.h"
+#include "weft/Runtime/Tables.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringMap.h"
@@ -12,6 +13,7 @@
 #include "llvm/IR/Module.h"
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 using namespace mlir;
@@ -49,7 +51,7 @@ struct FunctionPool {
   llvm::StringMap<int64_t> indices;
 };
 
-/// Writes WeftTables of Abi.h: each record field by field in its order.
+/// Writes WeftTables of Tables.h.
 class TableEmitter {
 public:
   TableEmitter(ModuleOp source, llvm::Module &output)
@@ -61,12 +63,15 @@ public:
 private:
   using Constant = llvm::Constant;
 
-  void add(llvm::ArrayRef<int64_t> words) {
-    llvm::append_range(records, words);
+  WeftPackedText text(StringRef value);
+  WeftPackedList list(llvm::ArrayRef<int64_t> values) {
+    return {lists.get(values)};
   }
-  int64_t text(StringRef value);
+  WeftPackedRecord record(StringRef bytes);
   int64_t function(StringRef name, bool isKernel);
 
+  /// A launch's range; 0 and 0 for other commands.
+  FailureOr<std::pair<int64_t, int64_t>> range(plan::CommandOpInterface op);
   LogicalResult command(plan::CommandOpInterface op);
   LogicalResult port(Operation *op, StringRef name, Value buffer);
   LogicalResult program(plan::ProgramOp op);
@@ -79,6 +84,12 @@ private:
     return llvm::ConstantInt::getSigned(llvm::Type::getInt64Ty(context), value);
   }
   Constant *bytes(StringRef content, StringRef name);
+  template <typename T>
+  Constant *bytes(const std::vector<T> &list, StringRef name) {
+    return bytes(StringRef(reinterpret_cast<const char *>(list.data()),
+                           list.size() * sizeof(T)),
+                 name);
+  }
   Constant *functionArray(const FunctionPool &pool, StringRef name);
   Constant *metadata(StringRef json);
   llvm::GlobalVariable *global(Constant *value, StringRef name);
@@ -88,22 +99,28 @@ private:
   llvm::Module &output;
   llvm::LLVMContext &context;
   llvm::PointerType *pointer;
-  std::vector<int64_t> records;
-  int32_t numPrograms = 0, numTensors = 0;
+  std::vector<WeftPackedProgram> programs;
+  std::vector<WeftPackedCommand> commands;
+  std::vector<WeftPackedPort> ports;
+  std::vector<WeftPackedTensor> tensors;
   ListPool<char> texts;
-  ListPool<int64_t> intLists;
-  ListPool<double> floatLists;
+  ListPool<int64_t> lists;
+  ListPool<char> records;
   FunctionPool kernels, libraries;
 };
 
 //===----------------------------------------------------------------------===//
-// Records
+// Packed structs
 //===----------------------------------------------------------------------===//
 
-int64_t TableEmitter::text(StringRef value) {
+WeftPackedText TableEmitter::text(StringRef value) {
   llvm::SmallString<64> ended(value);
   ended.push_back('\0');
-  return texts.get(ended);
+  return {texts.get(ended)};
+}
+
+WeftPackedRecord TableEmitter::record(StringRef bytes) {
+  return {bytes.empty() ? -1 : records.get({bytes.data(), bytes.size()})};
 }
 
 int64_t TableEmitter::function(StringRef name, bool isKernel) {
@@ -122,6 +139,19 @@ int64_t TableEmitter::function(StringRef name, bool isKernel) {
   return known->second;
 }
 
+FailureOr<std::pair<int64_t, int64_t>>
+TableEmitter::range(plan::CommandOpInterface op) {
+  auto launch = dyn_cast<plan::LaunchOp>(op.getOperation());
+  if (!launch)
+    return std::pair<int64_t, int64_t>(0, 0);
+  int64_t extent = launch.getExtent().value_or(0);
+  int64_t grain = launch.getGrain().value_or(0);
+  if (extent < 1 || grain < 1)
+    return op->emitOpError("expects a positive extent and grain, but got ")
+           << extent << " and " << grain;
+  return std::pair(extent, grain);
+}
+
 LogicalResult TableEmitter::command(plan::CommandOpInterface op) {
   llvm::SmallVector<int64_t> offsets;
   for (Value buffer : op.getCommandBuffers()) {
@@ -131,23 +161,22 @@ LogicalResult TableEmitter::command(plan::CommandOpInterface op) {
                              "weft-plan-memory first");
     offsets.push_back(*offset);
   }
-  llvm::SmallVector<int64_t> intArguments = op.getIntArguments();
-  llvm::SmallVector<double> floatArguments = op.getFloatArguments();
-  int64_t extent = 0, grain = 0;
-  if (auto launch = dyn_cast<plan::LaunchOp>(op.getOperation())) {
-    extent = launch.getExtent().value_or(0);
-    grain = launch.getGrain().value_or(0);
-    if (extent < 1 || grain < 1)
-      return op->emitOpError("expects a positive extent and grain, but got ")
-             << extent << " and " << grain;
-  }
+  FailureOr<std::pair<int64_t, int64_t>> parts = range(op);
+  FailureOr<CallRecord> call = getCallRecord(op);
+  if (failed(parts) || failed(call))
+    return failure();
   int64_t callee = function(op.getRoutine(), op.isKernel());
-  add({text(op.getRoutine()), text(op.getCommandScope()),
-       op.isKernel() ? callee : -1, op.isKernel() ? -1 : callee,
-       intLists.get(offsets), int64_t(offsets.size()),
-       intLists.get(intArguments), int64_t(intArguments.size()),
-       floatLists.get(floatArguments), int64_t(floatArguments.size()), extent,
-       grain});
+  WeftPackedCommand &packed = commands.emplace_back();
+  packed.name = text(op.getRoutine());
+  packed.scope = text(op.getCommandScope());
+  packed.kernel = {op.isKernel() ? callee : -1};
+  packed.library = {op.isKernel() ? -1 : callee};
+  packed.offsets = list(offsets);
+  packed.numBuffers = offsets.size();
+  packed.kind = call->kind;
+  packed.record = record(call->getBytes());
+  packed.recordBytes = call->getBytes().size();
+  std::tie(packed.extent, packed.grain) = *parts;
   return success();
 }
 
@@ -157,32 +186,35 @@ LogicalResult TableEmitter::port(Operation *op, StringRef name, Value buffer) {
   if (!offset)
     return op->emitOpError("expects a buffer with an arena offset; run "
                            "weft-plan-memory first");
-  add({text(name), plan::getDType(type.getElementType()), type.getRank(),
-       intLists.get(type.getShape()), *offset, plan::getBufferBytes(type)});
+  WeftPackedPort &packed = ports.emplace_back();
+  packed.name = text(name);
+  packed.dtype = plan::getDType(type.getElementType());
+  packed.rank = type.getRank();
+  packed.dims = list(type.getShape());
+  packed.offset = *offset;
+  packed.bytes = plan::getBufferBytes(type);
   return success();
 }
 
 LogicalResult TableEmitter::program(plan::ProgramOp op) {
-  llvm::SmallVector<plan::CommandOpInterface> commands;
-  llvm::SmallVector<plan::InputOp> inputs;
   llvm::SmallVector<plan::OutputOp> outputs;
+  const size_t firstCommand = commands.size(), firstPort = ports.size();
   for (Operation &inner : op.getBody().front()) {
-    if (auto commandOp = dyn_cast<plan::CommandOpInterface>(inner))
-      commands.push_back(commandOp);
-    else if (auto input = dyn_cast<plan::InputOp>(inner))
-      inputs.push_back(input);
-    else if (auto result = dyn_cast<plan::OutputOp>(inner))
+    if (auto commandOp = dyn_cast<plan::CommandOpInterface>(inner)) {
+      if (failed(command(commandOp)))
+        return failure();
+    } else if (auto input = dyn_cast<plan::InputOp>(inner)) {
+      if (failed(port(input, input.getName(), input.getBuffer())))
+        return failure();
+    } else if (auto result = dyn_cast<plan::OutputOp>(inner)) {
       outputs.push_back(result);
+    }
   }
-  ++numPrograms;
-  add({text(op.getKind()), int64_t(commands.size()), int64_t(inputs.size()),
-       int64_t(outputs.size())});
-  for (plan::CommandOpInterface commandOp : commands)
-    if (failed(command(commandOp)))
-      return failure();
-  for (plan::InputOp input : inputs)
-    if (failed(port(input, input.getName(), input.getBuffer())))
-      return failure();
+  WeftPackedProgram &packed = programs.emplace_back();
+  packed.name = text(op.getKind());
+  packed.numCommands = commands.size() - firstCommand;
+  packed.numInputs = ports.size() - firstPort;
+  packed.numOutputs = outputs.size();
   for (plan::OutputOp result : outputs)
     if (failed(port(result, result.getName(), result.getBuffer())))
       return failure();
@@ -194,13 +226,17 @@ LogicalResult TableEmitter::tensor(plan::StateOp op) {
     return op.emitOpError(
         "expects an arena offset; run weft-plan-memory first");
   MemRefType type = op.getBufferType();
-  ++numTensors;
-  add({text(op.getSymName()), text(op.getParam().value_or(StringRef())),
-       text(op.getSource().value_or(StringRef())),
-       static_cast<int64_t>(op.getKind()),
-       plan::getDType(type.getElementType()), type.getRank(),
-       int64_t(op.getTrainable()), intLists.get(type.getShape()),
-       int64_t(*op.getOffset()), plan::getBufferBytes(type)});
+  WeftPackedTensor &packed = tensors.emplace_back();
+  packed.name = text(op.getSymName());
+  packed.param = text(op.getParam().value_or(StringRef()));
+  packed.source = text(op.getSource().value_or(StringRef()));
+  packed.kind = static_cast<int64_t>(op.getKind());
+  packed.dtype = plan::getDType(type.getElementType());
+  packed.rank = type.getRank();
+  packed.trainable = op.getTrainable();
+  packed.dims = list(type.getShape());
+  packed.offset = *op.getOffset();
+  packed.bytes = plan::getBufferBytes(type);
   return success();
 }
 
@@ -247,16 +283,17 @@ llvm::Constant *TableEmitter::metadata(StringRef json) {
 void TableEmitter::emitExecutable(int64_t arenaBytes) {
   auto json = source->getAttrOfType<StringAttr>("weft.metadata");
   StringRef described = json ? json.getValue() : StringRef("{}");
-  StringRef words(reinterpret_cast<const char *>(records.data()),
-                  records.size() * sizeof(int64_t));
   llvm::SmallVector<Constant *> fields = {
       int32(WEFT_ABI_VERSION),
-      int32(numPrograms),
-      int32(numTensors),
-      bytes(words, "weft.records"),
+      int32(programs.size()),
+      int32(tensors.size()),
+      bytes(programs, "weft.programs"),
+      bytes(commands, "weft.commands"),
+      bytes(ports, "weft.ports"),
+      bytes(tensors, "weft.tensors"),
       bytes(texts.getBytes(), "weft.texts"),
-      bytes(intLists.getBytes(), "weft.ints"),
-      bytes(floatLists.getBytes(), "weft.floats"),
+      bytes(lists.getBytes(), "weft.lists"),
+      bytes(records.getBytes(), "weft.records"),
       functionArray(kernels, "weft.kernels"),
       functionArray(libraries, "weft.libraries"),
       int64(arenaBytes),
@@ -273,7 +310,7 @@ LogicalResult TableEmitter::emit() {
   for (auto op : source.getOps<plan::StateOp>())
     if (failed(tensor(op)))
       return failure();
-  if (numPrograms == 0)
+  if (programs.empty())
     return success(); // kernels only
   auto arena =
       source->getAttrOfType<IntegerAttr>(plan::PlanDialect::kArenaBytesAttr);

@@ -2,6 +2,7 @@
 
 #include "weft/Lowering/Plan/Passes.h"
 
+#include "weft/Lowering/Cpu/CallRecords.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Runtime/Library.h"
 
@@ -20,37 +21,34 @@ namespace weft {
 #include "weft/Lowering/Plan/Passes.h.inc"
 
 /// Raises what every worker needs to what one call reserves; false if the
-/// routine refuses the arguments.
-static bool measure(StringRef routine, ArrayRef<int64_t> ints,
-                    MutableArrayRef<int64_t> workers) {
+/// routine refuses the record.
+static bool measure(const CallRecord &call, MutableArrayRef<int64_t> workers) {
   int32_t threads = workers.size();
-  // Numbers of integers in Library.h: 16 of a product, 21 and 33 of attention,
-  // 7 of cross-entropy and of an embedding's gradient, one and two per gradient
-  // of a norm.
-  bool isGradient = routine == "weft_cpu_attention_grad";
-  if (routine == "weft_cpu_gemm")
-    return ints.size() == 16 &&
-           weft_cpu_gemm_scratch_bytes(ints.data(), workers.data(), threads);
-  if (routine == "weft_cpu_attention" || isGradient) {
-    if (ints.size() != (isGradient ? 33 : 21))
-      return false;
-    weft_cpu_attention_scratch_bytes(ints.data(), isGradient, workers.data(),
-                                     threads);
-  } else if (routine == "weft_cpu_cross_entropy") {
-    if (ints.size() != 7)
-      return false;
-    weft_cpu_cross_entropy_scratch_bytes(ints.data(), workers.data(), threads);
-  } else if (routine == "weft_cpu_embedding_grad") {
-    if (ints.size() != 7)
-      return false;
-    weft_cpu_embedding_grad_scratch_bytes(ints.data(), workers.data(), threads);
-  } else if (routine == "weft_cpu_norm_and_check") {
-    if (ints.empty() || ints[0] < 0 ||
-        ints.size() != 2 * static_cast<size_t>(ints[0]) + 1)
-      return false;
-    weft_cpu_norm_and_check_scratch_bytes(ints.data(), workers.data(), threads);
+  switch (call.kind) {
+  case WEFT_GEMM:
+    return weft_cpu_gemm_scratch_bytes(call.as<WeftGemmRecord>(),
+                                       workers.data(), threads);
+  case WEFT_ATTENTION:
+  case WEFT_ATTENTION_GRAD: // its record begins with that of the forward call
+    weft_cpu_attention_scratch_bytes(call.as<WeftAttentionRecord>(),
+                                     call.kind == WEFT_ATTENTION_GRAD,
+                                     workers.data(), threads);
+    return true;
+  case WEFT_CROSS_ENTROPY:
+    weft_cpu_cross_entropy_scratch_bytes(call.as<WeftCrossEntropyRecord>(),
+                                         workers.data(), threads);
+    return true;
+  case WEFT_EMBEDDING_GRAD:
+    weft_cpu_embedding_grad_scratch_bytes(call.as<WeftEmbeddingGradRecord>(),
+                                          workers.data(), threads);
+    return true;
+  case WEFT_NORM_AND_CHECK:
+    weft_cpu_norm_and_check_scratch_bytes(call.as<WeftNormAndCheckRecord>(),
+                                          workers.data(), threads);
+    return true;
+  default:
+    return true;
   }
-  return true;
 }
 
 /// A worker keeps the largest of its pieces, in whole pages.
@@ -67,13 +65,16 @@ struct MeasureScratchPass : impl::MeasureScratchPassBase<MeasureScratchPass> {
 
   void runOnOperation() override {
     // Layers repeat the same calls: each is measured once.
-    std::set<std::pair<std::string, std::vector<int64_t>>> measured;
+    std::set<std::pair<int, std::vector<int64_t>>> measured;
     SmallVector<int64_t> workers(std::max(int32_t(threads), 1), 0);
     WalkResult result = getOperation()->walk([&](plan::CallOp call) {
-      std::vector<int64_t> ints = call.getInts().vec();
-      if (!measured.insert({call.getCallee().str(), ints}).second)
+      FailureOr<CallRecord> record = getCallRecord(call);
+      if (failed(record))
+        return WalkResult::interrupt();
+      std::vector<int64_t> words(record->words.begin(), record->words.end());
+      if (!measured.insert({record->kind, words}).second)
         return WalkResult::advance();
-      if (!measure(call.getCallee(), ints, workers)) {
+      if (!measure(*record, workers)) {
         call.emitOpError("expects arguments that ")
             << call.getCallee() << " accepts, but it refuses them";
         return WalkResult::interrupt();

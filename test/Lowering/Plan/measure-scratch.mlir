@@ -34,3 +34,38 @@ module {
     plan.call "weft_cpu_gemm"(read %x : memref<4x4xf32>, read %x : memref<4x4xf32>, write %y : memref<4x4xf32>) ints [1, 4, 4, 4, 0, 0, 1, 4, 4, 0, 0, 0, 0, 0, 0, 0]
   }
 }
+
+// -----
+
+module {
+  plan.program "eval" @counts {
+    %x = plan.input "x" : memref<4x4xf32>
+    %y = plan.alloc temporary : memref<4x4xf32>
+    // expected-error @+1 {{expects the numbers that weft_cpu_gemm takes, but got 2 integers and 1 floats}}
+    plan.call "weft_cpu_gemm"(read %x : memref<4x4xf32>, read %x : memref<4x4xf32>, write %y : memref<4x4xf32>) ints [1, 4] floats [0.5]
+  }
+}
+
+// -----
+
+// A list that is shorter than its count, and a count below zero.
+module {
+  plan.program "eval" @lists {
+    %x = plan.input "x" : memref<f32>
+    %n = plan.alloc temporary : memref<f64>
+    %b = plan.alloc temporary : memref<i1>
+    // expected-error @+1 {{expects the numbers that weft_cpu_norm_and_check takes, but got 3 integers and 1 floats}}
+    plan.call "weft_cpu_norm_and_check"(read %x : memref<f32>, write %n : memref<f64>, write %b : memref<i1>) ints [2, 1, 0] floats [2.0]
+  }
+}
+
+// -----
+
+module {
+  plan.program "eval" @negative {
+    %x = plan.input "x" : memref<f32>
+    %y = plan.alloc temporary : memref<f32>
+    // expected-error @+1 {{expects the numbers that weft_cpu_copy takes, but got 2 integers and 0 floats}}
+    plan.call "weft_cpu_copy"(read %x : memref<f32>, write %y : memref<f32>) ints [4, -1]
+  }
+}

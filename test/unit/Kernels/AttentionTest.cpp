@@ -32,25 +32,31 @@ struct Result {
   Floats out, lse, dq, dk, dv;
 };
 
-Ints makeInts(const Case &c, bool gradient) {
-  int64_t row = c.qRow(), batch = std::max(c.t, c.s) * row;
-  Ints ints = {c.b, c.t, c.s, c.h, c.hkv, c.d, c.causal, kOpId};
-  auto add = [&](int64_t batchStride, int64_t rowStride, int64_t headStride) {
-    ints.insert(ints.end(), {batchStride, rowStride, headStride});
-  };
-  for (int i = 0; i < 3; ++i)
-    add(batch, row, c.d);
-  int64_t outRow = c.h * c.d;
-  add(c.t * outRow, outRow, c.d);
-  if (!gradient) {
-    ints.push_back(WEFT_F32);
-    return ints;
-  }
-  add(c.t * outRow, outRow, c.d); // dout
-  for (int i = 0; i < 3; ++i)     // slices of one dqkv tensor
-    add(batch, row, c.d);
-  ints.push_back(WEFT_F32);
-  return ints;
+/// Slices of one qkv tensor, and of one tensor of gradients.
+WeftHeadStrides sliceStrides(const Case &c) {
+  return {std::max(c.t, c.s) * c.qRow(), c.qRow(), c.d};
+}
+WeftHeadStrides outStrides(const Case &c) {
+  return {c.t * c.h * c.d, c.h * c.d, c.d};
+}
+
+WeftAttentionRecord makeRecord(const Case &c) {
+  WeftHeadStrides slice = sliceStrides(c);
+  return {c.b,       c.t,      c.s,   c.h,      c.hkv,
+          c.d,       c.causal, kOpId, WEFT_F32, c.scale(),
+          c.dropout, slice,    slice, slice,    outStrides(c)};
+}
+
+WeftAttentionGradRecord makeGradRecord(const Case &c) {
+  WeftHeadStrides slice = sliceStrides(c);
+  return {makeRecord(c), outStrides(c), slice, slice, slice};
+}
+
+/// One head of width 1 over two positions.
+WeftAttentionRecord twoPositions(int64_t causal) {
+  WeftHeadStrides dense = {2, 1, 1};
+  return {1,        2,   2,   1,     1,     1,     causal, 0,
+          WEFT_F32, 1.0, 0.0, dense, dense, dense, dense};
 }
 
 Result run(const Case &c, int threads, CpuIsa isa, int64_t shift = 0) {
@@ -64,15 +70,14 @@ Result run(const Case &c, int threads, CpuIsa isa, int64_t shift = 0) {
   r.out.assign(c.b * c.t * c.h * c.d, NAN);
   r.lse.assign(c.b * c.h * c.t, NAN);
   callOk(context, weft_cpu_attention,
-         {q, k, v, r.out.data(), r.lse.data(), kRng.data()}, makeInts(c, false),
-         {c.scale(), c.dropout});
+         {q, k, v, r.out.data(), r.lse.data(), kRng.data()}, makeRecord(c));
   Floats dqkv(qkv.size(), 0.0f);
   float *dq = dqkv.data() + shift, *dk = dq + c.h * c.d;
   float *dv = dk + c.hkv * c.d;
   callOk(context, weft_cpu_attention_grad,
          {data.dout.data(), q, k, v, r.out.data(), r.lse.data(), dq, dk, dv,
           kRng.data()},
-         makeInts(c, true), {c.scale(), c.dropout});
+         makeGradRecord(c));
   r.dq.assign(dqkv.begin() + shift, dqkv.end());
   return r;
 }
@@ -236,10 +241,9 @@ TEST(Attention, LargeScoresDoNotOverflow) {
     TestContext context(1, isa);
     Floats q = {100.0f, 100.0f}, k = {100.0f, -100.0f}, v = {3.0f, 5.0f};
     Floats out(2), lse(2);
-    Ints ints = {1, 2, 2, 1, 1, 1, 0, 0, 2, 1, 1, 2, 1, 1, 2, 1, 1, 2, 1, 1, 0};
     callOk(context, weft_cpu_attention,
-           {q.data(), k.data(), v.data(), out.data(), lse.data()}, ints,
-           {1.0, 0.0});
+           {q.data(), k.data(), v.data(), out.data(), lse.data()},
+           twoPositions(/*causal=*/0));
     EXPECT_EQ(out, (Floats{3.0f, 3.0f}));
     EXPECT_EQ(lse, (Floats{10000.0f, 10000.0f}));
   }
@@ -250,10 +254,9 @@ TEST(Attention, NanReachesTheOutput) {
     TestContext context(1, isa);
     Floats q = {1.0f, 1.0f}, k = {NAN, 1.0f}, v = {3.0f, 5.0f};
     Floats out(2), lse(2);
-    Ints ints = {1, 2, 2, 1, 1, 1, 1, 0, 2, 1, 1, 2, 1, 1, 2, 1, 1, 2, 1, 1, 0};
     callOk(context, weft_cpu_attention,
-           {q.data(), k.data(), v.data(), out.data(), lse.data()}, ints,
-           {1.0, 0.0});
+           {q.data(), k.data(), v.data(), out.data(), lse.data()},
+           twoPositions(/*causal=*/1));
     EXPECT_TRUE(std::isnan(out[0]) && std::isnan(out[1]));
   }
 }
@@ -262,11 +265,11 @@ TEST(Attention, ScratchBytesCoverWhatIsUsed) {
   Case c;
   c.t = c.s = 300;
   TestContext context(2);
-  Ints ints = makeInts(c, true);
+  WeftAttentionRecord record = makeRecord(c);
   run(c, 2, CpuIsa::Avx512);
   int64_t forward[2] = {}, backward[2] = {};
-  weft_cpu_attention_scratch_bytes(ints.data(), false, forward, 2);
-  weft_cpu_attention_scratch_bytes(ints.data(), true, backward, 2);
+  weft_cpu_attention_scratch_bytes(&record, false, forward, 2);
+  weft_cpu_attention_scratch_bytes(&record, true, backward, 2);
   for (int worker : {0, 1}) {
     EXPECT_GT(forward[worker], 0);
     EXPECT_GT(backward[worker], forward[worker]);
@@ -276,23 +279,25 @@ TEST(Attention, ScratchBytesCoverWhatIsUsed) {
 TEST(Attention, Errors) {
   float x[64] = {};
   Case c;
-  auto expect = [&](const std::string &message, size_t index, int64_t value,
-                    double dropout) {
-    Ints ints = makeInts(c, false);
-    ints[index] = value;
-    expectError(70, message, weft_cpu_attention, {x, x, x, x, x}, ints,
-                {1.0, dropout});
+  auto expect = [&](const std::string &message, auto change) {
+    WeftAttentionRecord record = makeRecord(c);
+    change(record);
+    expectError(70, message, weft_cpu_attention, {x, x, x, x, x}, record);
   };
-  expect("expects Hkv that divides H 3, but got 2", 3, 3, 0.0);
-  expect("expects dropout in [0, 1], but got 2.000000", 3, 2, 2.0);
-  expect("expects 6 buffers, but got 5", 3, 2, 0.5);
-  expect("expects T of at least 1 and at most 1073741824, but got 0", 1, 0,
-         0.0);
+  using Record = WeftAttentionRecord;
+  expect("expects keyHeads that divides heads 3, but got 2",
+         [](Record &r) { r.heads = 3; });
+  expect("expects dropout in [0, 1], but got 2.000000",
+         [](Record &r) { r.dropout = 2.0; });
+  expect("expects 6 buffers, but got 5", [](Record &r) { r.dropout = 0.5; });
+  expect("expects queries of at least 1 and at most 1073741824, but got 0",
+         [](Record &r) { r.queries = 0; });
   expect("expects q, k, v and out of dtype f32 (0), f16 (2) or bf16 (3), but "
          "got 1",
-         20, WEFT_F64, 0.0);
+         [](Record &r) { r.dtype = WEFT_F64; });
   expectError(70, "expects 9 buffers, but got 1", weft_cpu_attention_grad, {x},
-              {}, {});
-  expectError(70, "expects 33 ints, but got 21", weft_cpu_attention_grad,
-              {x, x, x, x, x, x, x, x, x}, makeInts(c, false), {1.0, 0.0});
+              makeGradRecord(c));
+  expectError(70, "expects a record of 280 bytes, but got 184",
+              weft_cpu_attention_grad, {x, x, x, x, x, x, x, x, x},
+              makeRecord(c));
 }

@@ -7,12 +7,13 @@ using namespace weft;
 namespace {
 
 struct Case {
-  int64_t n = 4, v = 10, ignored = -100, reduction = 0;
+  int64_t n = 4, v = 10, ignored = -100, isSum = 0;
   bool weights = false, wide = false;
   double smoothing = 0.0;
-  Ints ints() const {
-    return {n,       v, ignored, reduction, weights, wide ? WEFT_I64 : WEFT_I32,
-            WEFT_F32};
+  WeftCrossEntropyRecord record() const {
+    return {n,        v,        ignored,
+            isSum,    weights,  wide ? WEFT_I64 : WEFT_I32,
+            WEFT_F32, smoothing};
   }
 };
 
@@ -51,7 +52,7 @@ Result run(const Case &c, const Data &data, int threads, CpuIsa isa,
                                        &r.loss, r.lse.data(), &r.denominator};
   if (c.weights)
     forward.push_back(data.weights.data());
-  callOk(context, weft_cpu_cross_entropy, forward, c.ints(), {c.smoothing});
+  callOk(context, weft_cpu_cross_entropy, forward, c.record());
   r.gradient = inPlace ? data.logits : Floats(c.n * c.v, NAN);
   std::vector<const void *> backward = {&kDloss,
                                         inPlace ? r.gradient.data()
@@ -62,8 +63,7 @@ Result run(const Case &c, const Data &data, int threads, CpuIsa isa,
                                         r.gradient.data()};
   if (c.weights)
     backward.push_back(data.weights.data());
-  callOk(context, weft_cpu_cross_entropy_grad, backward, c.ints(),
-         {c.smoothing});
+  callOk(context, weft_cpu_cross_entropy_grad, backward, c.record());
   return r;
 }
 
@@ -84,7 +84,7 @@ double lossOf(const Case &c, const Data &data, const Doubles &logits) {
     for (int64_t i = 0; i < c.v; ++i)
       total += c.smoothing / c.v * weight(i) * (lse - x[i]);
   }
-  return c.reduction == 0 ? total / denominator : total;
+  return c.isSum ? total : total / denominator;
 }
 
 void check(const Case &c, CpuIsa isa) {
@@ -129,10 +129,10 @@ TEST(CrossEntropy, Options) {
   for (CpuIsa isa : kAllIsas)
     for (bool weights : {false, true})
       for (double smoothing : {0.0, 0.1, 1.0})
-        for (int64_t reduction : {0, 1}) {
+        for (int64_t isSum : {0, 1}) {
           Case c;
           c.n = 20, c.v = 37, c.weights = weights, c.smoothing = smoothing;
-          c.reduction = reduction, c.wide = weights;
+          c.isSum = isSum, c.wide = weights;
           check(c, isa);
         }
 }
@@ -145,7 +145,7 @@ TEST(CrossEntropy, AllIgnored) {
   Result mean = run(c, data, 1, CpuIsa::Avx512);
   EXPECT_TRUE(std::isnan(mean.loss));
   EXPECT_TRUE(sameBits(mean.gradient, Floats(c.v, 0.0f)));
-  c.reduction = 1;
+  c.isSum = 1;
   EXPECT_EQ(run(c, data, 1, CpuIsa::Avx512).loss, 0.0f);
 }
 
@@ -197,26 +197,29 @@ TEST(CrossEntropy, Errors) {
   Case c;
   Data data(c);
   float x[4] = {};
-  auto expect = [&](int code, const std::string &message, size_t index,
-                    int64_t value) {
-    Ints ints = c.ints();
-    ints[index] = value;
+  using Record = WeftCrossEntropyRecord;
+  auto expect = [&](int code, const std::string &message, auto change) {
+    Record record = c.record();
+    change(record);
     expectError(code, message, weft_cpu_cross_entropy,
-                {data.logits.data(), data.narrow.data(), x, x, x}, ints, {0.0});
+                {data.logits.data(), data.narrow.data(), x, x, x}, record);
   };
   data.narrow[2] = 10;
-  expect(3, "expects targets in [0, 10) or -100, but got 10 at row 2", 0, 4);
-  expect(70, "expects reduction of at least 0 and at most 1, but got 2", 3, 2);
-  expect(70, "expects 6 buffers, but got 5", 4, 1);
-  expect(70, "expects indices of dtype i32 (5) or i64 (6), but got 0", 5, 0);
+  expect(3, "expects targets in [0, 10) or -100, but got 10 at row 2",
+         [](Record &) {});
+  expect(70, "expects rows of at least 1, but got 0",
+         [](Record &r) { r.rows = 0; });
+  expect(70, "expects isSum of at least 0 and at most 1, but got 2",
+         [](Record &r) { r.isSum = 2; });
+  expect(70, "expects 6 buffers, but got 5",
+         [](Record &r) { r.hasWeights = 1; });
+  expect(70, "expects indices of dtype i32 (5) or i64 (6), but got 0",
+         [](Record &r) { r.dtypeTargets = WEFT_F32; });
   expect(70, "expects logits of dtype f32 (0), f16 (2) or bf16 (3), but got 5",
-         6, WEFT_I32);
+         [](Record &r) { r.dtype = WEFT_I32; });
+  expect(70, "expects label smoothing in [0, 1], but got -1.000000",
+         [](Record &r) { r.labelSmoothing = -1.0; });
   expectError(3, "expects targets in [0, 10) or -100, but got 10 at row 2",
               weft_cpu_cross_entropy_grad,
-              {x, data.logits.data(), data.narrow.data(), x, x, x}, c.ints(),
-              {0.0});
-  expectError(70, "expects label smoothing in [0, 1], but got -1.000000",
-              weft_cpu_cross_entropy,
-              {data.logits.data(), data.narrow.data(), x, x, x}, c.ints(),
-              {-1.0});
+              {x, data.logits.data(), data.narrow.data(), x, x, x}, c.record());
 }

@@ -32,11 +32,13 @@ void checkCopy(const Ints &dims, const Ints &source, const Ints &destination,
   for (int64_t i = 0; i < size; ++i)
     from[i] = static_cast<T>(i * 31 + 1);
   naiveCopy(from.data() + start, want.data(), dims, source, destination);
-  Ints ints = {sizeof(T), static_cast<int64_t>(dims.size())};
-  for (const Ints *list : {&dims, &source, &destination})
-    ints.insert(ints.end(), list->begin(), list->end());
+  std::vector<WeftCopyDim> list;
+  for (size_t d = 0; d < dims.size(); ++d)
+    list.push_back({dims[d], source[d], destination[d]});
+  WeftCopyRecord record = {sizeof(T), static_cast<int64_t>(list.size())};
   TestContext context(2);
-  callOk(context, weft_cpu_copy, {from.data() + start, got.data()}, ints, {});
+  callOk(context, weft_cpu_copy, {from.data() + start, got.data()},
+         {record, list});
   EXPECT_EQ(got, want);
 }
 
@@ -60,81 +62,89 @@ TEST(Copy, Layouts) {
 
 TEST(Copy, Errors) {
   float x[4] = {};
-  expectError(70, "expects 1, 2, 4 or 8 bytes per element, but got 3",
-              weft_cpu_copy, {x, x}, {3, 0}, {});
-  expectError(70, "expects rank of at least 0 and at most 8, but got 9",
-              weft_cpu_copy, {x, x}, {4, 9}, {});
-  expectError(70, "expects 5 ints, but got 2", weft_cpu_copy, {x, x}, {4, 1},
-              {});
-  expectError(70, "expects dimension of at least 1, but got 0", weft_cpu_copy,
-              {x, x}, {4, 1, 0, 1, 1}, {});
+  auto expect = [&](const std::string &message, WeftCopyRecord record,
+                    const std::vector<WeftCopyDim> &dims) {
+    expectError(70, message, weft_cpu_copy, {x, x}, {record, dims});
+  };
+  expect("expects 1, 2, 4 or 8 bytes per element, but got 3", {3, 0}, {});
+  expect("expects rank of at least 0 and at most 8, but got 9", {4, 9},
+         std::vector<WeftCopyDim>(9, {1, 1, 1}));
+  expect("expects a record of 16 bytes and 1 entries of 24, but got 16", {4, 1},
+         {});
+  expect("expects dimension of at least 1, but got 0", {4, 1}, {{0, 1, 1}});
 }
 
 TEST(Fill, Types) {
   TestContext context(2);
   Floats f(50001, 0.0f);
-  callOk(context, weft_cpu_fill, {f.data()}, {WEFT_F32, 50001}, {0.1});
+  callOk(context, weft_cpu_fill, {f.data()},
+         WeftFillRecord{WEFT_F32, 50001, 0.1});
   EXPECT_EQ(f, Floats(50001, 0.1f));
   Doubles d(3);
-  callOk(context, weft_cpu_fill, {d.data()}, {WEFT_F64, 3}, {0.1});
+  callOk(context, weft_cpu_fill, {d.data()}, WeftFillRecord{WEFT_F64, 3, 0.1});
   EXPECT_EQ(d, Doubles(3, 0.1));
   std::vector<uint8_t> b(3);
-  callOk(context, weft_cpu_fill, {b.data()}, {WEFT_I1, 3}, {1.0});
+  callOk(context, weft_cpu_fill, {b.data()}, WeftFillRecord{WEFT_I1, 3, 1.0});
   EXPECT_EQ(b, std::vector<uint8_t>(3, 1));
   Ints i(3);
-  callOk(context, weft_cpu_fill, {i.data()}, {WEFT_I64, 3}, {-100.0});
+  callOk(context, weft_cpu_fill, {i.data()},
+         WeftFillRecord{WEFT_I64, 3, -100.0});
   EXPECT_EQ(i, Ints(3, -100));
   for (int64_t type : {WEFT_F16, WEFT_BF16}) {
     Lows low(3);
-    callOk(context, weft_cpu_fill, {low.data()}, {type, 3}, {0.1});
+    callOk(context, weft_cpu_fill, {low.data()}, WeftFillRecord{type, 3, 0.1});
     EXPECT_EQ(low, Lows(3, toLow(0.1f, type)));
   }
   expectError(70,
               "expects dtype f32, f64, f16, bf16, i1, i32 or i64, but got 9",
-              weft_cpu_fill, {f.data()}, {9, 1}, {0.0});
+              weft_cpu_fill, {f.data()}, WeftFillRecord{9, 1, 0.0});
+  expectError(70, "expects elements of at least 0, but got -1", weft_cpu_fill,
+              {f.data()}, WeftFillRecord{WEFT_F32, -1, 0.0});
 }
 
 TEST(Constant, Types) {
   TestContext context(2);
   Floats f(2);
-  callOk(context, weft_cpu_constant, {f.data()}, {WEFT_F32, 2}, {0.5, -0.1});
+  callOk(context, weft_cpu_constant, {f.data()},
+         {WeftConstantRecord{WEFT_F32, 2}, Doubles{0.5, -0.1}});
   EXPECT_EQ(f, (Floats{0.5f, -0.1f}));
   std::vector<int32_t> i(3);
-  callOk(context, weft_cpu_constant, {i.data()}, {WEFT_I32, 3, 7, -8, 9}, {});
+  callOk(context, weft_cpu_constant, {i.data()},
+         {WeftConstantRecord{WEFT_I32, 3}, Ints{7, -8, 9}});
   EXPECT_EQ(i, (std::vector<int32_t>{7, -8, 9}));
-  expectError(70, "expects 2 floats, but got 1", weft_cpu_constant, {f.data()},
-              {WEFT_F32, 2}, {0.5});
-  expectError(70, "expects 4 ints, but got 3", weft_cpu_constant, {f.data()},
-              {WEFT_I32, 2, 1}, {});
+  expectError(70, "expects a record of 16 bytes and 2 entries of 8, but got 24",
+              weft_cpu_constant, {f.data()},
+              {WeftConstantRecord{WEFT_F32, 2}, Doubles{0.5}});
   for (int64_t type : {WEFT_F16, WEFT_BF16}) {
     Lows low(2);
-    callOk(context, weft_cpu_constant, {low.data()}, {type, 2}, {0.5, -0.1});
+    callOk(context, weft_cpu_constant, {low.data()},
+           {WeftConstantRecord{type, 2}, Doubles{0.5, -0.1}});
     EXPECT_EQ(low, (Lows{toLow(0.5f, type), toLow(-0.1f, type)}));
   }
   expectError(70,
               "expects dtype f32, f64, f16, bf16, i1, i32 or i64, but got 9",
-              weft_cpu_constant, {f.data()}, {9, 0}, {});
+              weft_cpu_constant, {f.data()}, WeftConstantRecord{9, 0});
 }
 
 TEST(Accumulate, AddsOrStartsAgain) {
   constexpr int64_t count = 40001;
   Floats old = randomFloats(count, 1), value = randomFloats(count, 2);
   float zero = 0.0f, one = 1.0f;
+  const WeftAccumulateRecord record = {count, WEFT_F32};
   for (int threads : {1, 2}) {
     TestContext context(threads);
     Floats out = old;
     callOk(context, weft_cpu_accumulate,
-           {out.data(), value.data(), &one, out.data()}, {count, WEFT_F32}, {});
+           {out.data(), value.data(), &one, out.data()}, record);
     for (int64_t i = 0; i < count; ++i)
       EXPECT_EQ(out[i], old[i] + value[i]);
     out.assign(count, NAN);
     callOk(context, weft_cpu_accumulate,
-           {out.data(), value.data(), &zero, out.data()}, {count, WEFT_F32},
-           {});
+           {out.data(), value.data(), &zero, out.data()}, record);
     EXPECT_EQ(out, value);
     out = value;
     callOk(context, weft_cpu_accumulate,
-           {old.data(), out.data(), &zero, out.data()}, {count, WEFT_F32}, {});
+           {old.data(), out.data(), &zero, out.data()}, record);
     EXPECT_EQ(out, value);
   }
 }

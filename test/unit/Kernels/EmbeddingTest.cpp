@@ -22,7 +22,8 @@ Floats gradient(int64_t n, int64_t v, int64_t c, int64_t accumulate, float flag,
     table.assign(v * c, NAN);
   callOk(context, weft_cpu_embedding_grad,
          {dout.data(), ids.data(), table.data(), &flag},
-         {n, v, c, WEFT_I32, accumulate, WEFT_F32, WEFT_F32}, {});
+         WeftEmbeddingGradRecord{n, v, c, WEFT_I32, accumulate, WEFT_F32,
+                                 WEFT_F32});
   return table;
 }
 
@@ -37,10 +38,10 @@ TEST(Embedding, Gathers) {
       Ints wide(ids.begin(), ids.end());
       callOk(context, weft_cpu_embedding,
              {table.data(), ids.data(), out.data()},
-             {n, 13, c, WEFT_I32, WEFT_F32}, {});
+             WeftEmbeddingRecord{n, 13, c, WEFT_I32, WEFT_F32});
       callOk(context, weft_cpu_embedding,
              {table.data(), wide.data(), wideOut.data()},
-             {n, 13, c, WEFT_I64, WEFT_F32}, {});
+             WeftEmbeddingRecord{n, 13, c, WEFT_I64, WEFT_F32});
       for (int64_t i = 0; i < n * c; ++i)
         EXPECT_EQ(out[i], table[ids[i / c] * c + i % c]);
       EXPECT_TRUE(sameBits(out, wideOut));
@@ -72,25 +73,29 @@ TEST(Embedding, Errors) {
   Floats x(64);
   std::vector<int32_t> ids = {0, 13, -1};
   expectError(3, "expects ids in [0, 13), but got 13 at 1", weft_cpu_embedding,
-              {x.data(), ids.data(), x.data()}, {3, 13, 1, WEFT_I32, WEFT_F32},
-              {});
-  expectError(3, "expects ids in [0, 20), but got -1 at 2",
-              weft_cpu_embedding_grad, {x.data(), ids.data(), x.data()},
-              {3, 20, 1, WEFT_I32, 0, WEFT_F32, WEFT_F32}, {});
-  expectError(70, "expects C of at least 1, but got 0", weft_cpu_embedding,
-              {x.data(), ids.data(), x.data()}, {3, 20, 0, WEFT_I32, WEFT_F32},
-              {});
-  expectError(70, "expects accumulate of at least 0 and at most 2, but got 3",
-              weft_cpu_embedding_grad, {x.data(), ids.data(), x.data()},
-              {3, 20, 1, WEFT_I32, 3, WEFT_F32, WEFT_F32}, {});
+              {x.data(), ids.data(), x.data()},
+              WeftEmbeddingRecord{3, 13, 1, WEFT_I32, WEFT_F32});
+  expectError(
+      3, "expects ids in [0, 20), but got -1 at 2", weft_cpu_embedding_grad,
+      {x.data(), ids.data(), x.data()},
+      WeftEmbeddingGradRecord{3, 20, 1, WEFT_I32, 0, WEFT_F32, WEFT_F32});
+  expectError(70, "expects columns of at least 1, but got 0",
+              weft_cpu_embedding, {x.data(), ids.data(), x.data()},
+              WeftEmbeddingRecord{3, 20, 0, WEFT_I32, WEFT_F32});
+  expectError(
+      70, "expects accumulate of at least 0 and at most 2, but got 3",
+      weft_cpu_embedding_grad, {x.data(), ids.data(), x.data()},
+      WeftEmbeddingGradRecord{3, 20, 1, WEFT_I32, 3, WEFT_F32, WEFT_F32});
   expectError(70,
               "expects table of dtype f32 (0), f16 (2) or bf16 (3), but got 6",
               weft_cpu_embedding, {x.data(), ids.data(), x.data()},
-              {3, 20, 1, WEFT_I32, WEFT_I64}, {});
-  expectError(70, "expects dtable of dtype f32 (0) or that of dout, but got 2",
-              weft_cpu_embedding_grad, {x.data(), ids.data(), x.data()},
-              {3, 20, 1, WEFT_I32, 0, WEFT_BF16, WEFT_F16}, {});
-  expectError(70, "expects 4 buffers, but got 3", weft_cpu_embedding_grad,
-              {x.data(), ids.data(), x.data()},
-              {3, 20, 1, WEFT_I32, 2, WEFT_F32, WEFT_F32}, {});
+              WeftEmbeddingRecord{3, 20, 1, WEFT_I32, WEFT_I64});
+  expectError(
+      70, "expects dtable of dtype f32 (0) or that of dout, but got 2",
+      weft_cpu_embedding_grad, {x.data(), ids.data(), x.data()},
+      WeftEmbeddingGradRecord{3, 20, 1, WEFT_I32, 0, WEFT_BF16, WEFT_F16});
+  expectError(
+      70, "expects 4 buffers, but got 3", weft_cpu_embedding_grad,
+      {x.data(), ids.data(), x.data()},
+      WeftEmbeddingGradRecord{3, 20, 1, WEFT_I32, 2, WEFT_F32, WEFT_F32});
 }

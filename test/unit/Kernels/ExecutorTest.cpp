@@ -233,8 +233,9 @@ static int64_t residentBytes(const WeftContext &context) {
 namespace {
 /// C = A B of 96 x 96, with C overwritten or added to as the flag says.
 struct ProductFixture : Fixture {
-  int64_t ints[16] = {1,  96, 96, 96, 0, 0, 96,       96,
-                      96, 0,  0,  0,  2, 0, WEFT_F32, WEFT_F32};
+  WeftGemmRecord record = {
+      1, 96,       96,      96, 0, 0, 96, 96, 96, 0, 0, 0, WEFT_ADD_IF_FLAG,
+      0, WEFT_F32, WEFT_F32};
   int64_t offsets[4] = {0, 40960, 81920, 122880};
 
   ProductFixture() {
@@ -244,8 +245,9 @@ struct ProductFixture : Fixture {
     commands[0].library = weft_cpu_gemm;
     commands[0].offsets = offsets;
     commands[0].numBuffers = 4;
-    commands[0].ints = ints;
-    commands[0].numInts = 16;
+    commands[0].kind = WEFT_GEMM;
+    commands[0].record = &record;
+    commands[0].recordBytes = sizeof record;
     program.numCommands = 1;
     executable.arenaBytes = 200000;
   }
@@ -272,7 +274,7 @@ TEST(WarmUp, LeavesNothingForTheFirstRun) {
 
 TEST(WarmUp, LeavesErrorsToTheRun) {
   ProductFixture fixture;
-  fixture.ints[1] = 0;
+  fixture.record.m = 0;
   auto context = fixture.make();
   warmUp(*context, {&fixture.program});
   EXPECT_FALSE(context->failed());

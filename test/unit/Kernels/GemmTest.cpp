@@ -24,7 +24,7 @@ struct Gemm {
   int64_t sizeA() const { return (transA ? k : m) * lda(); }
   int64_t sizeB() const { return (transB ? n : k) * ldb(); }
   int64_t sizeC() const { return m * ldc(); }
-  Ints ints() const {
+  WeftGemmRecord record() const {
     return {batch,
             m,
             n,
@@ -85,7 +85,7 @@ Floats run(const Gemm &g, int threads, int64_t shift = 0,
     buffers.push_back(bias.at(shift));
   if (g.accumulate == 2)
     buffers.push_back(&g.flag);
-  callOk(context, weft_cpu_gemm, buffers, g.ints(), {});
+  callOk(context, weft_cpu_gemm, buffers, g.record());
   Floats result = c.values();
   return Floats(result.begin() + shift, result.end());
 }
@@ -108,7 +108,10 @@ Doubles reference(const Gemm &g) {
 
 std::string describe(const Gemm &g) {
   std::string text;
-  for (int64_t value : g.ints())
+  WeftGemmRecord record = g.record();
+  Ints fields(sizeof record / 8);
+  std::memcpy(fields.data(), &record, sizeof record);
+  for (int64_t value : fields)
     text += std::to_string(value) + " ";
   return text;
 }
@@ -267,7 +270,7 @@ float multiply(int64_t type, float a, float b, CpuIsa isa = CpuIsa::Avx512) {
   Elements x({a}, type), y({b}, type), z({0.0f}, type);
   Gemm g;
   g.type = g.typeC = type;
-  callOk(context, weft_cpu_gemm, {x.data(), y.data(), z.data()}, g.ints(), {});
+  callOk(context, weft_cpu_gemm, {x.data(), y.data(), z.data()}, g.record());
   return z.values()[0];
 }
 
@@ -297,43 +300,50 @@ TEST(Gemm, FlagOfZeroDoesNotReadTheDestination) {
 TEST(Gemm, ScratchBytes) {
   Gemm g = shaped(768, 2304, 512, 1, 0);
   int64_t bytes[2] = {};
-  EXPECT_TRUE(weft_cpu_gemm_scratch_bytes(g.ints().data(), bytes, 2));
+  WeftGemmRecord record = g.record();
+  EXPECT_TRUE(weft_cpu_gemm_scratch_bytes(&record, bytes, 2));
   EXPECT_GT(bytes[0], 0);
-  g.n = 0;
-  EXPECT_FALSE(weft_cpu_gemm_scratch_bytes(g.ints().data(), bytes, 2));
+  record.n = 0;
+  EXPECT_FALSE(weft_cpu_gemm_scratch_bytes(&record, bytes, 2));
 }
 
 TEST(Gemm, Errors) {
   float x[64] = {};
-  auto expect = [&](const std::string &message, size_t index, int64_t value) {
+  using Record = WeftGemmRecord;
+  auto expect = [&](const std::string &message, int64_t Record::*field,
+                    int64_t value) {
     Gemm g = shaped(4, 4, 4, 0, 0);
     g.batch = 2;
-    Ints ints = g.ints();
-    ints[index] = value;
-    expectError(70, message, weft_cpu_gemm, {x, x, x}, ints, {});
+    Record record = g.record();
+    record.*field = value;
+    expectError(70, message, weft_cpu_gemm, {x, x, x}, record);
   };
-  expect("expects batch, M, N and K of at least 1, but got 0", 3, 0);
+  expect("expects batch, M, N and K of at least 1, but got 0", &Record::k, 0);
   const char *most = "expects batch, M, N and K of at most 2^30 and matrices "
                      "of at most 2^34 elements, but got ";
   int64_t large = (int64_t(1) << 30) + 1;
-  expect((most + std::to_string(large)).c_str(), 3, large);
-  expect("expects rows at most 2^32 elements apart, but got 4294967297", 8,
-         (int64_t(1) << 32) + 1);
-  expect("expects lda of at least the length of a row of A, but got 3", 6, 3);
-  expect("expects ldb of at least the length of a row of B, but got 3", 7, 3);
-  expect("expects ldc of at least N, but got 3", 8, 3);
-  expect("expects batch strides of at least 0, but got -1", 9, -1);
-  expect("expects a batch stride of C that keeps results apart, but got 0", 11,
-         0);
-  expect("expects accumulate of 0, 1 or 2, but got 3", 12, 3);
-  Ints shared = shaped(4, 4, 4, 0, 0).ints();
-  shared[0] = 2, shared[9] = shared[10] = 0;
+  expect((most + std::to_string(large)).c_str(), &Record::k, large);
+  expect("expects rows at most 2^32 elements apart, but got 4294967297",
+         &Record::ldc, (int64_t(1) << 32) + 1);
+  expect("expects lda of at least the length of a row of A, but got 3",
+         &Record::lda, 3);
+  expect("expects ldb of at least the length of a row of B, but got 3",
+         &Record::ldb, 3);
+  expect("expects ldc of at least N, but got 3", &Record::ldc, 3);
+  expect("expects batch strides of at least 0, but got -1",
+         &Record::batchStrideA, -1);
+  expect("expects a batch stride of C that keeps results apart, but got 0",
+         &Record::batchStrideC, 0);
+  expect("expects accumulate of 0, 1 or 2, but got 3", &Record::accumulate, 3);
+  Record shared = shaped(4, 4, 4, 0, 0).record();
+  shared.batch = 2, shared.batchStrideA = shared.batchStrideB = 0;
   expectError(70, "expects A or B to differ within a batch, but got strides 0",
-              weft_cpu_gemm, {x, x, x}, shared, {});
-  expect("expects 4 buffers, but got 3", 13, 1);
-  expect("expects A and B of dtype f32 (0), f16 (2) or bf16 (3), but got 1", 14,
-         WEFT_F64);
-  expect("expects C of dtype f32 (0) or that of A, but got 3", 15, WEFT_BF16);
+              weft_cpu_gemm, {x, x, x}, shared);
+  expect("expects 4 buffers, but got 3", &Record::hasBias, 1);
+  expect("expects A and B of dtype f32 (0), f16 (2) or bf16 (3), but got 1",
+         &Record::dtype, WEFT_F64);
+  expect("expects C of dtype f32 (0) or that of A, but got 3", &Record::dtypeC,
+         WEFT_BF16);
 }
 
 /// Private memory that may be written, of this process now.
@@ -357,8 +367,8 @@ TEST(GemmDeathTest, WithoutMemoryForAPlan) {
     ::setrlimit(RLIMIT_DATA, &little);
     int code = 0;
     try {
-      callOk(context, weft_cpu_gemm, {x.data(), x.data(), x.data()}, g.ints(),
-             {});
+      callOk(context, weft_cpu_gemm, {x.data(), x.data(), x.data()},
+             g.record());
     } catch (const std::bad_alloc &) {
       code = 4;
     }

@@ -111,10 +111,54 @@ struct TestContext : WeftContext {
   }
 };
 
-/// Runs a routine; leaves errors in the context.
-inline void call(WeftContext &context, WeftLibraryFn routine,
-                 const std::vector<const void *> &buffers, const Ints &ints,
-                 const Doubles &floats) {
+/// A record as it lies in the tables, with the list behind it.
+class RecordBytes {
+public:
+  template <typename Record> RecordBytes(const Record &record) {
+    append(&record, sizeof record);
+  }
+  template <typename Record, typename Entry>
+  RecordBytes(const Record &record, const std::vector<Entry> &list)
+      : RecordBytes(record) {
+    append(list.data(), list.size() * sizeof(Entry));
+  }
+  template <typename Record> const Record *as() const {
+    return reinterpret_cast<const Record *>(words.data());
+  }
+  const void *data() const { return words.data(); }
+  int64_t size() const { return static_cast<int64_t>(words.size()) * 8; }
+  /// Cut, or with zeros behind it.
+  RecordBytes resized(int64_t bytes) const {
+    RecordBytes other = *this;
+    other.words.resize(bytes / 8);
+    return other;
+  }
+
+private:
+  void append(const void *data, size_t bytes) {
+    const size_t at = words.size();
+    words.resize(at + bytes / 8);
+    if (bytes > 0)
+      std::memcpy(words.data() + at, data, bytes);
+  }
+  std::vector<int64_t> words;
+};
+
+/// The kind of a routine's commands.
+inline WeftCommandKind kindOf(WeftLibraryFn routine) {
+#define WEFT_TEST_KIND(number, KIND, name, Record)                             \
+  if (routine == weft_cpu_##name)                                              \
+    return WEFT_##KIND;
+  WEFT_COMMAND_KINDS(WEFT_TEST_KIND)
+#undef WEFT_TEST_KIND
+  return WEFT_KERNEL;
+}
+
+/// Runs a routine as a command of `kind`; leaves errors in the context.
+inline void callAs(WeftCommandKind kind, WeftContext &context,
+                   WeftLibraryFn routine,
+                   const std::vector<const void *> &buffers,
+                   const RecordBytes &record) {
   std::vector<void *> addresses;
   for (const void *buffer : buffers)
     addresses.push_back(const_cast<void *>(buffer));
@@ -122,19 +166,18 @@ inline void call(WeftContext &context, WeftLibraryFn routine,
   command.name = "routine";
   command.scope = "h.3";
   command.library = routine;
-  command.ints = ints.data();
-  command.floats = floats.data();
+  command.kind = kind;
+  command.record = record.data();
+  command.recordBytes = record.size();
   command.numBuffers = static_cast<int32_t>(buffers.size());
-  command.numInts = static_cast<int32_t>(ints.size());
-  command.numFloats = static_cast<int32_t>(floats.size());
   routine(&context, &command, addresses.data());
 }
 
 /// Runs a routine that must succeed.
 inline void callOk(WeftContext &context, WeftLibraryFn routine,
-                   const std::vector<const void *> &buffers, const Ints &ints,
-                   const Doubles &floats) {
-  call(context, routine, buffers, ints, floats);
+                   const std::vector<const void *> &buffers,
+                   const RecordBytes &record) {
+  callAs(kindOf(routine), context, routine, buffers, record);
   ASSERT_FALSE(context.failed()) << context.message();
 }
 
@@ -142,9 +185,9 @@ inline void callOk(WeftContext &context, WeftLibraryFn routine,
 inline void expectError(int code, const std::string &message,
                         WeftLibraryFn routine,
                         const std::vector<const void *> &buffers,
-                        const Ints &ints, const Doubles &floats) {
+                        const RecordBytes &record) {
   TestContext context(1);
-  call(context, routine, buffers, ints, floats);
+  callAs(kindOf(routine), context, routine, buffers, record);
   EXPECT_EQ(context.error(), code);
   EXPECT_EQ(context.message(), "routine in h.3: " + message);
 }

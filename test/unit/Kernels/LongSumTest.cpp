@@ -27,7 +27,8 @@ TEST(LongSums, ClassesOfALoss) {
     TestContext context(1, isa);
     callOk(context, weft_cpu_cross_entropy,
            {logits.data(), target.data(), &loss, lse.data(), &denominator},
-           {1, classes, -100, 0, 0, WEFT_I64, WEFT_F32}, {0.0});
+           WeftCrossEntropyRecord{1, classes, -100, 0, 0, WEFT_I64, WEFT_F32,
+                                  0.0});
     EXPECT_NEAR(lse[0], want, 1e-6) << cpuIsaName(isa);
   }
 }
@@ -38,13 +39,13 @@ TEST(LongSums, KeysOfAttention) {
   k[0] = 0.0f;
   double want =
       std::log(1.0 + (keys - 1) * std::exp(static_cast<double>(-0.7f)));
+  const WeftHeadStrides one = {1, 1, 1}, all = {keys, 1, 1};
   for (CpuIsa isa : kLevels) {
     TestContext context(1, isa);
     callOk(context, weft_cpu_attention,
            {q.data(), k.data(), v.data(), out.data(), lse.data()},
-           {1,    1, keys, 1,    1, 1, 0, 0, 1, 1,       1,
-            keys, 1, 1,    keys, 1, 1, 1, 1, 1, WEFT_F32},
-           {1.0, 0.0});
+           WeftAttentionRecord{1, 1, keys, 1, 1, 1, 0, 0, WEFT_F32, 1.0, 0.0,
+                               one, all, all, one});
     EXPECT_NEAR(lse[0], want, 1e-6) << cpuIsaName(isa);
   }
 }
@@ -61,7 +62,8 @@ TEST(LongSums, RowsOfAnEmbedding) {
       Floats got = table;
       callOk(context, weft_cpu_embedding_grad,
              {dout.data(), ids.data(), got.data()},
-             {count, rows, width, WEFT_I32, adds, WEFT_F32, WEFT_F32}, {});
+             WeftEmbeddingGradRecord{count, rows, width, WEFT_I32, adds,
+                                     WEFT_F32, WEFT_F32});
       const int64_t counts[] = {count / 10 * 9, 0, count / 10};
       for (int64_t i = 0; i < rows * width; ++i) {
         double want = (adds ? static_cast<double>(7.7f) : 0.0) +

@@ -6,13 +6,11 @@ using namespace weft;
 
 namespace {
 
-enum Policy {
-  kTorch = 0,
-  kDeepSpeed = 1,
-  kMmcv = 2,
-  kFused = 3,
-  kColossalAI = 4
-};
+using Policy = WeftScalerPolicy;
+constexpr Policy kTorch = WEFT_SCALER_TORCH, kMmcv = WEFT_SCALER_MMCV,
+                 kDeepSpeed = WEFT_SCALER_DEEPSPEED,
+                 kFused = WEFT_SCALER_DEEPSPEED_FUSED,
+                 kColossalAI = WEFT_SCALER_COLOSSALAI;
 
 struct ScalerTest {
   Policy policy = kTorch;
@@ -34,8 +32,8 @@ struct ScalerTest {
     TestContext context;
     callOk(context, weft_cpu_scaler_update,
            {&scale, state, &bad, &scale, state, &exhausted},
-           {policy, interval, hysteresis, consecutive},
-           {growth, backoff, minimum});
+           WeftScalerUpdateRecord{policy, interval, hysteresis, consecutive,
+                                  growth, backoff, minimum});
     return scale;
   }
 
@@ -141,16 +139,16 @@ TEST(Scaler, Errors) {
   uint8_t flag = 0;
   expectError(70, "expects policy of at least 0 and at most 4, but got 5",
               weft_cpu_scaler_update,
-              {&scale, state, &flag, &scale, state, &flag}, {5, 1, 1, 0},
-              {2.0, 0.5, 0.0});
+              {&scale, state, &flag, &scale, state, &flag},
+              WeftScalerUpdateRecord{5, 1, 1, 0, 2.0, 0.5, 0.0});
   expectError(70, "expects consecutive of at least 0 and at most 1, but got 2",
               weft_cpu_scaler_update,
-              {&scale, state, &flag, &scale, state, &flag}, {1, 1, 1, 2},
-              {2.0, 0.5, 0.0});
+              {&scale, state, &flag, &scale, state, &flag},
+              WeftScalerUpdateRecord{1, 1, 1, 2, 2.0, 0.5, 0.0});
   expectError(70, "expects interval of at least 1, but got 0",
               weft_cpu_scaler_update,
-              {&scale, state, &flag, &scale, state, &flag}, {0, 0, 1, 0},
-              {2.0, 0.5, 0.0});
+              {&scale, state, &flag, &scale, state, &flag},
+              WeftScalerUpdateRecord{0, 0, 1, 0, 2.0, 0.5, 0.0});
 }
 
 namespace {
@@ -167,7 +165,8 @@ double totalNorm(const Doubles &norms, const std::vector<uint8_t> &skips,
   if (scale)
     buffers.push_back(scale);
   callOk(context, weft_cpu_total_norm, buffers,
-         {static_cast<int64_t>(norms.size()), scale != nullptr}, {p});
+         WeftTotalNormRecord{p, static_cast<int64_t>(norms.size()),
+                             scale != nullptr});
   return out;
 }
 } // namespace
@@ -187,11 +186,11 @@ TEST(TotalNorm, Errors) {
   double norm = 1.0, out;
   uint8_t skip = 0;
   expectError(70, "expects 4 buffers, but got 3", weft_cpu_total_norm,
-              {&norm, &skip, &out}, {1, 1}, {2.0});
+              {&norm, &skip, &out}, WeftTotalNormRecord{2.0, 1, 1});
   expectError(70,
               "expects number of norms of at least 1 and at most 1073741822, "
               "but got 0",
-              weft_cpu_total_norm, {&out}, {0, 0}, {2.0});
+              weft_cpu_total_norm, {&out}, WeftTotalNormRecord{2.0, 0, 0});
 }
 
 TEST(Clip, UnscalesToo) {
@@ -199,7 +198,7 @@ TEST(Clip, UnscalesToo) {
   auto coefficient = [&](double norm, double limit, float scale) {
     float coef = -1.0f;
     callOk(context, weft_cpu_clip_coefficient, {&norm, &limit, &coef, &scale},
-           {}, {});
+           WeftClipRecord{1});
     return coef;
   };
   EXPECT_EQ(coefficient(4.0, 1.0, 8.0f),
@@ -211,6 +210,9 @@ TEST(Clip, UnscalesToo) {
   expectError(6,
               "expects a loss scale with a finite inverse, but the scale has "
               "underflowed",
-              weft_cpu_clip_coefficient, {&norm, &limit, &coef, &tiny}, {}, {});
+              weft_cpu_clip_coefficient, {&norm, &limit, &coef, &tiny},
+              WeftClipRecord{1});
   EXPECT_EQ(coef, -1.0f);
+  expectError(70, "expects 4 buffers, but got 3", weft_cpu_clip_coefficient,
+              {&norm, &limit, &coef}, WeftClipRecord{1});
 }

@@ -80,17 +80,13 @@ TEST(Low, Attention) {
   constexpr int64_t b = 2, t = 70, h = 4, hkv = 2, d = 20;
   constexpr int64_t row = (h + 2 * hkv) * d, outRow = h * d;
   Ints rng = {9, 100};
-  Ints ints = {b, t, t, h, hkv, d, /*causal=*/1, /*opId=*/3};
-  auto add = [&](int64_t batch, int64_t rowStride) {
-    ints.insert(ints.end(), {batch, rowStride, d});
+  const WeftHeadStrides slice = {t * row, row, d};
+  const WeftHeadStrides dense = {t * outRow, outRow, d};
+  auto makeRecord = [&](int64_t type) {
+    return WeftAttentionRecord{
+        b,    t,   t,    h,     hkv,   d,     /*causal=*/1, /*opId=*/3,
+        type, 0.2, 0.25, slice, slice, slice, dense};
   };
-  for (int i = 0; i < 3; ++i)
-    add(t * row, row);
-  add(t * outRow, outRow);
-  Ints gradInts = ints;
-  gradInts.insert(gradInts.end(), {t * outRow, outRow, d});
-  for (int i = 0; i < 3; ++i)
-    gradInts.insert(gradInts.end(), {t * row, row, d});
 
   struct Result {
     Floats out, lse, grad;
@@ -103,20 +99,18 @@ TEST(Low, Attention) {
     Elements grad(Floats(b * t * row, 0.0f), type);
     Result r;
     r.lse.assign(b * h * t, NAN);
-    Ints all = ints, allGrad = gradInts;
-    all.push_back(type), allGrad.push_back(type);
-    Doubles floats = {0.2, 0.25};
     int64_t k = h * d, v = k + hkv * d;
     callOk(context, weft_cpu_attention,
            {qkv.at(0), qkv.at(k), qkv.at(v), result.data(), r.lse.data(),
             rng.data()},
-           all, floats);
+           makeRecord(type));
     r.out = result.values();
     Elements saved(out ? *out : r.out, type);
-    callOk(context, weft_cpu_attention_grad,
-           {dout.data(), qkv.at(0), qkv.at(k), qkv.at(v), saved.data(),
-            r.lse.data(), grad.at(0), grad.at(k), grad.at(v), rng.data()},
-           allGrad, floats);
+    callOk(
+        context, weft_cpu_attention_grad,
+        {dout.data(), qkv.at(0), qkv.at(k), qkv.at(v), saved.data(),
+         r.lse.data(), grad.at(0), grad.at(k), grad.at(v), rng.data()},
+        WeftAttentionGradRecord{makeRecord(type), dense, slice, slice, slice});
     r.grad = grad.values();
     return r;
   };
@@ -146,14 +140,15 @@ TEST(Low, CrossEntropy) {
     r.numbers.assign(n + 2, NAN);
     float *lse = r.numbers.data(), *loss = lse + n, *denom = loss + 1;
     float dloss = 3.0f;
-    Ints ints = {n, v, -100, 0, /*hasWeights=*/1, WEFT_I32, type};
+    WeftCrossEntropyRecord record = {
+        n, v, -100, /*isSum=*/0, /*hasWeights=*/1, WEFT_I32, type, smoothing};
     callOk(context, weft_cpu_cross_entropy,
            {logits.data(), targets.data(), loss, lse, denom, weights.data()},
-           ints, {smoothing});
+           record);
     callOk(context, weft_cpu_cross_entropy_grad,
            {&dloss, logits.data(), targets.data(), lse, denom,
             inPlace ? logits.data() : gradient.data(), weights.data()},
-           ints, {smoothing});
+           record);
     r.gradient = inPlace ? logits.values() : gradient.values();
     return r;
   };
@@ -181,7 +176,7 @@ TEST(Low, Embedding) {
     TestContext context(threads, isa);
     Elements table = lows(v * c, 1, type), out(Floats(n * c, NAN), type);
     callOk(context, weft_cpu_embedding, {table.data(), ids.data(), out.data()},
-           {n, v, c, WEFT_I32, type}, {});
+           WeftEmbeddingRecord{n, v, c, WEFT_I32, type});
     Floats rows = table.values(), got = out.values();
     for (int64_t i = 0; i < n * c; ++i)
       ASSERT_EQ(got[i], rows[ids[i / c] * c + i % c]);
@@ -204,7 +199,8 @@ TEST(Low, EmbeddingGradient) {
         Doubles want(start.begin(), start.end());
         callOk(context, weft_cpu_embedding_grad,
                {dout.data(), ids.data(), table.data()},
-               {n, v, c, WEFT_I32, accumulate, type, tableType}, {});
+               WeftEmbeddingGradRecord{n, v, c, WEFT_I32, accumulate, type,
+                                       tableType});
         Floats from = dout.values();
         for (int64_t i = 0; i < n * c; ++i) {
           double &to = want[ids[i / c] * c + i % c];
@@ -228,16 +224,18 @@ TEST(Low, Accumulate) {
       want.push_back(fromLow(toLow(a[i] + b[i], type), type));
     float zero = 0.0f, one = 1.0f;
     callOk(context, weft_cpu_accumulate,
-           {old.data(), value.data(), &one, old.data()}, {count, type}, {});
+           {old.data(), value.data(), &one, old.data()},
+           WeftAccumulateRecord{count, type});
     EXPECT_TRUE(sameBits(old.values(), want));
     callOk(context, weft_cpu_accumulate,
-           {old.data(), value.data(), &zero, old.data()}, {count, type}, {});
+           {old.data(), value.data(), &zero, old.data()},
+           WeftAccumulateRecord{count, type});
     EXPECT_TRUE(sameBits(old.values(), b));
   });
   float x = 0.0f;
-  expectError(70,
-              "expects values of dtype f32 (0), f16 (2) or bf16 (3), but got 6",
-              weft_cpu_accumulate, {&x, &x, &x, &x}, {1, WEFT_I64}, {});
+  expectError(
+      70, "expects values of dtype f32 (0), f16 (2) or bf16 (3), but got 6",
+      weft_cpu_accumulate, {&x, &x, &x, &x}, WeftAccumulateRecord{1, WEFT_I64});
 }
 
 TEST(Low, Dropout) {
@@ -248,9 +246,9 @@ TEST(Low, Dropout) {
     Elements x = lows(rows * size, 1, type), out(x);
     Floats numbers = x.values(), wide(numbers.size());
     callOk(context, weft_cpu_dropout, {x.data(), rng.data(), out.data()},
-           {rows, size, 6, type}, {0.3});
+           WeftDropoutRecord{rows, size, 6, type, 0.3});
     callOk(context, weft_cpu_dropout, {numbers.data(), rng.data(), wide.data()},
-           {rows, size, 6, WEFT_F32}, {0.3});
+           WeftDropoutRecord{rows, size, 6, WEFT_F32, 0.3});
     EXPECT_TRUE(sameBits(out.values(), rounded(wide, type)));
   });
 }
@@ -265,15 +263,18 @@ TEST(Low, Norm) {
     uint8_t bad = 7;
     callOk(context, weft_cpu_norm_and_check,
            {low.data(), wide.data(), &want, &bad},
-           {2, 40001, 20000, type, WEFT_F32}, {2.0});
+           {WeftNormAndCheckRecord{2.0, 2},
+            std::vector<WeftNormPart>{{40001, type}, {20000, WEFT_F32}}});
     callOk(context, weft_cpu_norm_and_check,
            {widened.data(), wide.data(), &norm, &bad},
-           {2, 40001, 20000, WEFT_F32, WEFT_F32}, {2.0});
+           {WeftNormAndCheckRecord{2.0, 2},
+            std::vector<WeftNormPart>{{40001, WEFT_F32}, {20000, WEFT_F32}}});
     EXPECT_EQ(norm, want);
     EXPECT_EQ(bad, 0);
     Elements infinite({1.0f, 70000.0f * 1e34f}, type);
-    callOk(context, weft_cpu_norm_and_check, {infinite.data(), &norm, &bad},
-           {1, 2, type}, {2.0});
+    callOk(
+        context, weft_cpu_norm_and_check, {infinite.data(), &norm, &bad},
+        {WeftNormAndCheckRecord{2.0, 1}, std::vector<WeftNormPart>{{2, type}}});
     EXPECT_EQ(bad, 1);
   });
 }
@@ -293,13 +294,10 @@ struct Update {
       x = std::fabs(x);
   }
   void run(WeftContext &context, WeftLibraryFn routine, Elements &param,
-           Elements &grad, Elements *working, Ints types) {
+           Elements &grad, Elements *working, const Ints &types) {
     std::vector<const void *> buffers = {param.data(), first.data()};
-    Ints ints = {static_cast<int64_t>(first.size())};
     bool sgd = routine == weft_cpu_sgd;
-    if (sgd)
-      ints.push_back(/*nesterov=*/1);
-    else
+    if (!sgd)
       buffers.push_back(second.data());
     for (const void *buffer : std::initializer_list<const void *>{
              grad.data(), &coef, &bad, &step, &lr, &decay, &beta1})
@@ -308,8 +306,14 @@ struct Update {
       buffers.insert(buffers.end(), {&beta2, &eps});
     if (working)
       buffers.push_back(working->data());
-    ints.insert(ints.end(), types.begin(), types.end());
-    callOk(context, routine, buffers, ints, {1.0, 1.0});
+    const int64_t count = static_cast<int64_t>(first.size());
+    if (sgd)
+      callOk(context, routine, buffers,
+             WeftSgdRecord{count, /*nesterov=*/1, types[0], types[1], types[2],
+                           1.0, 1.0});
+    else
+      callOk(context, routine, buffers,
+             WeftAdamRecord{count, types[0], types[1], types[2], 1.0, 1.0});
   }
 };
 
@@ -360,17 +364,19 @@ TEST(Low, SkippedUpdateWritesTheWorkingCopy) {
 TEST(Low, OptimizerErrors) {
   float x[1] = {};
   std::vector<const void *> buffers(12, x);
-  auto expect = [&](const std::string &message, const Ints &ints) {
-    expectError(70, message, weft_cpu_adamw, buffers, ints, {1.0, 1.0});
+  auto expect = [&](const std::string &message, int64_t param, int64_t grad,
+                    int64_t working) {
+    expectError(70, message, weft_cpu_adamw, buffers,
+                WeftAdamRecord{1, param, grad, working, 1.0, 1.0});
   };
   expect("expects the parameter of dtype f32 (0), f16 (2) or bf16 (3), but got "
          "1",
-         {1, WEFT_F64, WEFT_F32, -1});
+         WEFT_F64, WEFT_F32, -1);
   expect("expects the gradient of dtype f32 (0), f16 (2) or bf16 (3), but got "
          "5",
-         {1, WEFT_F32, WEFT_I32, -1});
+         WEFT_F32, WEFT_I32, -1);
   expect("expects the working copy of dtype f32 (0), f16 (2) or bf16 (3), but "
          "got 7",
-         {1, WEFT_F32, WEFT_F32, 7});
-  expect("expects 13 buffers, but got 12", {1, WEFT_F32, WEFT_F32, WEFT_F16});
+         WEFT_F32, WEFT_F32, 7);
+  expect("expects 13 buffers, but got 12", WEFT_F32, WEFT_F32, WEFT_F16);
 }

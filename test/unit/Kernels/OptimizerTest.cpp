@@ -16,15 +16,16 @@ Norm runNorm(const std::vector<Floats> &grads, double p, int threads,
   TestContext context(threads, isa);
   Norm result;
   std::vector<const void *> buffers;
-  Ints ints = {static_cast<int64_t>(grads.size())};
+  std::vector<WeftNormPart> parts;
   for (const Floats &grad : grads) {
     buffers.push_back(grad.data());
-    ints.push_back(static_cast<int64_t>(grad.size()));
+    parts.push_back({static_cast<int64_t>(grad.size()), WEFT_F32});
   }
-  ints.insert(ints.end(), grads.size(), WEFT_F32);
   buffers.push_back(&result.norm);
   buffers.push_back(&result.bad);
-  callOk(context, weft_cpu_norm_and_check, buffers, ints, {p});
+  callOk(
+      context, weft_cpu_norm_and_check, buffers,
+      {WeftNormAndCheckRecord{p, static_cast<int64_t>(parts.size())}, parts});
   return result;
 }
 
@@ -78,20 +79,28 @@ TEST(Norm, LargestFloatsAreFinite) {
 
 TEST(Norm, Errors) {
   float x[2] = {};
-  expectError(70, "expects p above 0, but got -1.000000",
-              weft_cpu_norm_and_check, {x, x, x}, {1, 2, WEFT_F32}, {-1.0});
-  expectError(70, "expects 3 buffers, but got 2", weft_cpu_norm_and_check,
-              {x, x}, {1, 2, WEFT_F32}, {2.0});
-  expectError(
-      70, "expects gradients of dtype f32 (0), f16 (2) or bf16 (3), but got 1",
-      weft_cpu_norm_and_check, {x, x, x}, {1, 2, WEFT_F64}, {2.0});
+  auto expect = [&](const std::string &message,
+                    const std::vector<const void *> &buffers, double p,
+                    WeftNormPart part) {
+    expectError(
+        70, message, weft_cpu_norm_and_check, buffers,
+        {WeftNormAndCheckRecord{p, 1}, std::vector<WeftNormPart>{part}});
+  };
+  expect("expects p above 0, but got -1.000000", {x, x, x}, -1.0,
+         {2, WEFT_F32});
+  expect("expects 3 buffers, but got 2", {x, x}, 2.0, {2, WEFT_F32});
+  expect("expects elements of at least 0, but got -1", {x, x, x}, 2.0,
+         {-1, WEFT_F32});
+  expect("expects gradients of dtype f32 (0), f16 (2) or bf16 (3), but got 1",
+         {x, x, x}, 2.0, {2, WEFT_F64});
 }
 
 TEST(Clip, Coefficient) {
   TestContext context;
   auto coefficient = [&](double norm, double limit) {
     float coef = -1.0f;
-    callOk(context, weft_cpu_clip_coefficient, {&norm, &limit, &coef}, {}, {});
+    callOk(context, weft_cpu_clip_coefficient, {&norm, &limit, &coef},
+           WeftClipRecord{0});
     return coef;
   };
   EXPECT_EQ(coefficient(4.0, 1.0), static_cast<float>(1.0 / (4.0 + 1e-6)));
@@ -106,10 +115,15 @@ TEST(Step, Increment) {
   TestContext context;
   int64_t step = 41;
   uint8_t bad = 1, good = 0;
-  callOk(context, weft_cpu_step_increment, {&step, &bad, &step}, {}, {});
+  callOk(context, weft_cpu_step_increment, {&step, &bad, &step},
+         WeftStepRecord{1});
   EXPECT_EQ(step, 41);
-  callOk(context, weft_cpu_step_increment, {&step, &good, &step}, {}, {});
+  callOk(context, weft_cpu_step_increment, {&step, &good, &step},
+         WeftStepRecord{1});
   EXPECT_EQ(step, 42);
+  callOk(context, weft_cpu_step_increment, {&step, &good, &step},
+         WeftStepRecord{3});
+  EXPECT_EQ(step, 45);
 }
 
 namespace {
@@ -125,16 +139,18 @@ struct Optimizer {
       : param(randomFloats(count, 1)), first(count), second(count) {}
   int64_t count() const { return static_cast<int64_t>(param.size()); }
   void adam(WeftContext &context, WeftLibraryFn routine, const Floats &grad) {
-    callOk(context, routine,
-           {param.data(), first.data(), second.data(), grad.data(), &coef, &bad,
-            &step, &lr, &decay, &beta1, &beta2, &eps},
-           {count(), WEFT_F32, WEFT_F32, -1}, {lrScale, decayScale});
+    callOk(
+        context, routine,
+        {param.data(), first.data(), second.data(), grad.data(), &coef, &bad,
+         &step, &lr, &decay, &beta1, &beta2, &eps},
+        WeftAdamRecord{count(), WEFT_F32, WEFT_F32, -1, lrScale, decayScale});
   }
   void sgd(WeftContext &context, const Floats &grad, bool nesterov) {
     callOk(context, weft_cpu_sgd,
            {param.data(), first.data(), grad.data(), &coef, &bad, &step, &lr,
             &decay, &momentum},
-           {count(), nesterov, WEFT_F32, WEFT_F32, -1}, {lrScale, decayScale});
+           WeftSgdRecord{count(), nesterov, WEFT_F32, WEFT_F32, -1, lrScale,
+                         decayScale});
   }
 };
 
@@ -250,9 +266,9 @@ TEST(Optimizer, Errors) {
   expectError(
       70, "expects step of at least 1, but got 0", weft_cpu_adamw,
       {x, x, x, x, x, &bad, &step, &number, &number, &number, &number, &number},
-      {1, WEFT_F32, WEFT_F32, -1}, {1.0, 1.0});
+      WeftAdamRecord{1, WEFT_F32, WEFT_F32, -1, 1.0, 1.0});
   expectError(70, "expects 12 buffers, but got 1", weft_cpu_adam, {x},
-              {1, WEFT_F32, WEFT_F32, -1}, {1.0, 1.0});
+              WeftAdamRecord{1, WEFT_F32, WEFT_F32, -1, 1.0, 1.0});
   expectError(70, "expects 9 buffers, but got 1", weft_cpu_sgd, {x},
-              {1, 0, WEFT_F32, WEFT_F32, -1}, {1.0, 1.0});
+              WeftSgdRecord{1, 0, WEFT_F32, WEFT_F32, -1, 1.0, 1.0});
 }

@@ -90,9 +90,9 @@ TEST(Random, RoutinesAgreeWithTheDefinition) {
         TestContext context(2, isa);
         Floats normal(count), uniform(count);
         callOk(context, weft_cpu_random_normal, {&seed, normal.data()},
-               {count, 11, first}, {0.5, 2.0});
+               WeftRandomRecord{count, 11, first, 0.5, 2.0});
         callOk(context, weft_cpu_random_uniform, {&seed, uniform.data()},
-               {count, 11, first}, {-1.0, 3.0});
+               WeftRandomRecord{count, 11, first, -1.0, 3.0});
         PhiloxKey key = philoxKey(static_cast<uint64_t>(seed), 11);
         for (int64_t i = 0; i < count; ++i) {
           EXPECT_EQ(normal[i], 0.5f + 2.0f * philoxNormal(key, 0, first + i));
@@ -106,10 +106,9 @@ TEST(Random, SameBitsForEveryThreadCount) {
   int64_t seed = 5;
   Floats one(100003), three(100003);
   TestContext context1(1), context3(3);
-  callOk(context1, weft_cpu_random_normal, {&seed, one.data()}, {100003, 3, 0},
-         {0.0, 0.02});
-  callOk(context3, weft_cpu_random_normal, {&seed, three.data()},
-         {100003, 3, 0}, {0.0, 0.02});
+  const WeftRandomRecord record = {100003, 3, 0, 0.0, 0.02};
+  callOk(context1, weft_cpu_random_normal, {&seed, one.data()}, record);
+  callOk(context3, weft_cpu_random_normal, {&seed, three.data()}, record);
   EXPECT_TRUE(sameBits(one, three));
 }
 
@@ -121,7 +120,7 @@ TEST(Random, Dropout) {
         TestContext context(2, isa);
         Floats x = randomFloats(rows * size, 1), out(x.size());
         callOk(context, weft_cpu_dropout, {x.data(), rng.data(), out.data()},
-               {rows, size, 6, WEFT_F32}, {0.3});
+               WeftDropoutRecord{rows, size, 6, WEFT_F32, 0.3});
         PhiloxKey key = philoxKey(42, 6);
         for (int64_t r = 0; r < rows; ++r)
           for (int64_t e = 0; e < size; ++e) {
@@ -161,18 +160,21 @@ TEST(Random, DropoutOfAllAndNothing) {
   TestContext context;
   Floats x = randomFloats(1000, 1), out(1000);
   callOk(context, weft_cpu_dropout, {x.data(), rng.data(), out.data()},
-         {10, 100, 6, WEFT_F32}, {1.0});
+         WeftDropoutRecord{10, 100, 6, WEFT_F32, 1.0});
   EXPECT_TRUE(sameBits(out, Floats(1000, 0.0f)));
-  callOk(context, weft_cpu_dropout_grad, {x.data(), rng.data(), out.data()},
-         {10, 100, 6, WEFT_F32}, {0.0});
+  callOk(context, weft_cpu_dropout, {x.data(), rng.data(), out.data()},
+         WeftDropoutRecord{10, 100, 6, WEFT_F32, 0.0});
   EXPECT_TRUE(sameBits(out, x));
 }
 
 TEST(Random, Errors) {
-  expectError(70, "expects p in [0, 1], but got 1.500000", weft_cpu_dropout,
-              {nullptr, nullptr, nullptr}, {1, 1, 0, WEFT_F32}, {1.5});
-  expectError(70, "expects count of at least 0, but got -1",
-              weft_cpu_random_normal, {nullptr, nullptr}, {-1, 0, 0}, {0, 1});
-  expectError(70, "expects 3 ints, but got 1", weft_cpu_random_uniform,
-              {nullptr, nullptr}, {1}, {0, 1});
+  expectError(70, "expects probability in [0, 1], but got 1.500000",
+              weft_cpu_dropout, {nullptr, nullptr, nullptr},
+              WeftDropoutRecord{1, 1, 0, WEFT_F32, 1.5});
+  expectError(70, "expects elements of at least 0, but got -1",
+              weft_cpu_random_normal, {nullptr, nullptr},
+              WeftRandomRecord{-1, 0, 0, 0.0, 1.0});
+  expectError(70, "expects firstElement of at least 0, but got -1",
+              weft_cpu_random_uniform, {nullptr, nullptr},
+              WeftRandomRecord{1, 0, -1, 0.0, 1.0});
 }

@@ -24,14 +24,15 @@ namespace {
 
 /// A product that oneDNN cuts into one part per thread.
 constexpr int64_t kSize = 256;
-const Ints kProduct = {1,     kSize, kSize, kSize, 0, 0, kSize,    kSize,
-                       kSize, 0,     0,     0,     0, 0, WEFT_F32, WEFT_F32};
+const WeftGemmRecord kProduct = {1,     kSize, kSize,    kSize,   0, 0,
+                                 kSize, kSize, kSize,    0,       0, 0,
+                                 0,     0,     WEFT_F32, WEFT_F32};
 
 /// What the routine writes over NaNs.
 Floats multiply(WeftContext &context) {
   Floats a = randomFloats(kSize * kSize, 1), b = randomFloats(kSize * kSize, 2);
   Floats c(kSize * kSize, NAN);
-  callOk(context, weft_cpu_gemm, {a.data(), b.data(), c.data()}, kProduct, {});
+  callOk(context, weft_cpu_gemm, {a.data(), b.data(), c.data()}, kProduct);
   return c;
 }
 

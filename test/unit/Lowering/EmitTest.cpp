@@ -82,6 +82,47 @@ TEST(EmitObject, SameBytesWhateverTheModuleIsCalled) {
   EXPECT_NE(first.object.find("weft_tables"), std::string::npos);
 }
 
+/// How often the bytes of a number occur in an object.
+int countNumber(const std::string &object, double number) {
+  std::string bytes(reinterpret_cast<const char *>(&number), sizeof number);
+  int count = 0;
+  for (size_t at = 0; (at = object.find(bytes, at)) != std::string::npos; ++at)
+    ++count;
+  return count;
+}
+
+TEST(EmitObject, EqualRecordsLieOnce) {
+  std::string first = R"(
+    plan.constant %a = dense<0.12345> : tensor<8xf32> : memref<8xf32>)";
+  std::string plan = makePlan(kOffset, kRange);
+  const std::string output = "\n    plan.output";
+  double number = static_cast<double>(0.12345f);
+  for (const std::string &commands : {first, first + first}) {
+    Emitted made = emit(replace(plan, output, commands + output));
+    ASSERT_TRUE(made.succeeded) << made.message;
+    EXPECT_EQ(countNumber(made.object, number), 1);
+  }
+  std::string other = replace(first, "0.12345",
+                              "0.12345, 2.0, 3.0, 4.0, 5.0, "
+                              "6.0, 7.0, 8.0");
+  other = replace(replace(other, "<0.12345", "<[0.12345"), "8.0>", "8.0]>");
+  Emitted made = emit(replace(plan, output, first + other + output));
+  ASSERT_TRUE(made.succeeded) << made.message;
+  EXPECT_EQ(countNumber(made.object, number), 2);
+}
+
+TEST(EmitObject, RefusesCallsWithOtherNumbers) {
+  std::string call = R"(
+    plan.call "weft_cpu_fill"(write %a : memref<8xf32>) ints [0])";
+  Emitted made = emit(replace(makePlan(kOffset, kRange), "\n    plan.output",
+                              call + "\n    plan.output"));
+  EXPECT_FALSE(made.succeeded);
+  EXPECT_NE(made.message.find("expects the numbers that weft_cpu_fill takes, "
+                              "but got 1 integers and 0 floats"),
+            std::string::npos)
+      << made.message;
+}
+
 TEST(EmitObject, RefusesBuffersWithoutPlace) {
   EXPECT_NE(emit(makePlan("", kRange)).message.find("run weft-plan-memory"),
             std::string::npos);

@@ -59,9 +59,9 @@ const int64_t rowDims[] = {B, T}, pair[] = {2};
 const int64_t microBuffers[] = {0, 64, 128, 132, 192, 256};
 const int64_t applyBuffers[] = {320, 384};
 const WeftCommand commands[] = {{"micro", "", nullptr, probeMicro, microBuffers,
-                                 nullptr, nullptr, 6, 0, 0, 0, 1},
+                                 nullptr, 0, WEFT_KERNEL, 6, 0, 1},
                                 {"apply", "", nullptr, probeApply, applyBuffers,
-                                 nullptr, nullptr, 2, 0, 0, 0, 1}};
+                                 nullptr, 0, WEFT_KERNEL, 2, 0, 1}};
 const WeftPort microPorts[] = {{"tokens", WEFT_I32, 2, rowDims, 0, B * T * 4},
                                {"targets", WEFT_I32, 2, rowDims, 64, B * T * 4},
                                {"loss_seed", WEFT_F32, 0, nullptr, 128, 4},

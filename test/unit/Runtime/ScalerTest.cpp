@@ -19,8 +19,8 @@ const int64_t stateDims[] = {3}, scaleBuffers[] = {kScale},
 
 /// The tables of a program with one weight and perhaps a loss scale.
 struct ScaledProgram {
-  int64_t ints[4];
-  double floats[3], first;
+  WeftFillRecord first;
+  WeftScalerUpdateRecord rule;
   WeftCommand init, apply;
   WeftProgram programs[2];
   WeftTensor tensors[3];
@@ -30,31 +30,25 @@ struct ScaledProgram {
 
   explicit ScaledProgram(ScalePolicy policy, double scale = 16.0,
                          int64_t hysteresis = 1, double minimum = 0.0)
-      : ints{int(policy) - int(ScalePolicy::Torch), 3, hysteresis, 0},
-        floats{2.0, 0.5, minimum}, first(scale) {
+      : first{WEFT_F32, 1, scale}, rule{int(policy) - int(ScalePolicy::Torch),
+                                        3,
+                                        hysteresis,
+                                        0,
+                                        2.0,
+                                        0.5,
+                                        minimum} {
     auto nothing = [](WeftContext *, const WeftCommand *, void *const *) {};
-    init = {"weft_cpu_constant",
-            "",
-            nullptr,
-            nothing,
-            scaleBuffers,
-            nullptr,
-            &first,
-            1,
-            0,
-            1,
-            0,
-            0};
-    apply = {"weft_cpu_scaler_update",
+    init = {"start",   "", nullptr, nothing, scaleBuffers, &first, sizeof first,
+            WEFT_FILL, 1,  0,       0};
+    apply = {"update",
              "",
              nullptr,
              nothing,
              updateBuffers,
-             ints,
-             floats,
+             &rule,
+             sizeof rule,
+             WEFT_SCALER_UPDATE,
              6,
-             4,
-             3,
              0,
              0};
     bool scales = policy != ScalePolicy::None;

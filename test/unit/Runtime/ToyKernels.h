@@ -13,8 +13,8 @@
 /// A library command over some arena offsets.
 inline WeftCommand toyCommand(const char *name, WeftLibraryFn function,
                               const int64_t *offsets, int32_t count) {
-  return {name,    "toy", nullptr, function, offsets, nullptr,
-          nullptr, count, 0,       0,        0,       1};
+  return {name, "toy",       nullptr, function, offsets, nullptr,
+          0,    WEFT_KERNEL, count,   0,        1};
 }
 
 #endif // WEFT_TEST_UNIT_RUNTIME_TOYKERNELS_H

@@ -1,6 +1,7 @@
 //===- UnpackTest.cpp - Packed tables become the structs that run ---------===//
 
 #include "weft/Runtime/Unpack.h"
+#include "weft/Runtime/RecordTypes.h"
 
 #include "gtest/gtest.h"
 
@@ -22,25 +23,71 @@ enum : int64_t {
   Y = 21,
   W = 23
 };
-const int64_t kInts[] = {64, 128, 0, 7, 2, 3};
-const double kFloats[] = {0.5, 0.25};
+const int64_t kLists[] = {64, 128, 0, 7, 2, 3};
+struct {
+  WeftClipRecord clip;
+  WeftFillRecord fill;
+} const kRecords = {{1}, {WEFT_F64, 7, 0.25}};
 const WeftKernelFn kKernels[] = {kernel};
 const WeftLibraryFn kLibraries[] = {routine};
-const int64_t kRecords[] = {
-    // program: name, commands, inputs, outputs
-    Eval, 2, 1, 1,
-    // a kernel on buffers 64, 128, range 8, grain 4
-    K1, None, 0, -1, 0, 2, 0, 0, 0, 0, 8, 4,
-    // a library call on buffer 0 with int 7 and float 0.25
-    Gemm, H0, -1, 0, 2, 1, 3, 1, 1, 1, 0, 0,
-    // input x: f32 2x3 at 64; output y: i64 scalar at 128
-    X, WEFT_F32, 2, 4, 64, 24, Y, WEFT_I64, 0, 0, 128, 8,
-    // tensor w
-    W, None, X, WEFT_PARAM, WEFT_F16, 1, 1, 5, 192, 6};
 
-const WeftTables kTables = {WEFT_ABI_VERSION, 1,     1,       kRecords,
-                            kTexts,           kInts, kFloats, kKernels,
-                            kLibraries,       256,   "{}",    2};
+/// A struct with the fields that `fill` sets.
+template <typename Packed, typename Fill> Packed make(Fill fill) {
+  Packed packed = {};
+  fill(packed);
+  return packed;
+}
+
+const WeftPackedProgram kProgram = make<WeftPackedProgram>([](auto &p) {
+  p.name = {Eval}, p.numCommands = 2, p.numInputs = 1, p.numOutputs = 1;
+});
+
+const WeftPackedCommand kCommands[] = {
+    // a kernel on buffers 64, 128
+    make<WeftPackedCommand>([](auto &c) {
+      c.name = {K1}, c.scope = {None}, c.kernel = {0}, c.library = {-1};
+      c.offsets = {0}, c.numBuffers = 2, c.record = {-1};
+      c.extent = 8, c.grain = 4;
+    }),
+    // a library call on buffer 0
+    make<WeftPackedCommand>([](auto &c) {
+      c.name = {Gemm}, c.scope = {H0}, c.kernel = {-1}, c.library = {0};
+      c.offsets = {2}, c.numBuffers = 1, c.kind = WEFT_FILL;
+      c.record = {sizeof(WeftClipRecord)},
+      c.recordBytes = sizeof(WeftFillRecord);
+    })};
+
+const WeftPackedPort kPorts[] = {
+    // input x: f32 2x3 at 64; output y: i64 scalar at 128
+    make<WeftPackedPort>([](auto &p) {
+      p.name = {X}, p.dtype = WEFT_F32, p.rank = 2, p.dims = {4};
+      p.offset = 64, p.bytes = 24;
+    }),
+    make<WeftPackedPort>([](auto &p) {
+      p.name = {Y}, p.dtype = WEFT_I64, p.offset = 128, p.bytes = 8;
+    })};
+
+const WeftPackedTensor kTensor = make<WeftPackedTensor>([](auto &t) {
+  t.name = {W}, t.param = {None}, t.source = {X}, t.kind = WEFT_WORKING;
+  t.dtype = WEFT_F16, t.rank = 1, t.trainable = 1, t.dims = {5};
+  t.offset = 192, t.bytes = 6;
+});
+
+const WeftTables kTables = {WEFT_ABI_VERSION,
+                            1,
+                            1,
+                            &kProgram,
+                            kCommands,
+                            kPorts,
+                            &kTensor,
+                            kTexts,
+                            kLists,
+                            reinterpret_cast<const char *>(&kRecords),
+                            kKernels,
+                            kLibraries,
+                            256,
+                            "{}",
+                            2};
 
 TEST(Unpack, Commands) {
   UnpackedTables tables(kTables);
@@ -56,17 +103,19 @@ TEST(Unpack, Commands) {
   EXPECT_EQ(first.library, nullptr);
   ASSERT_EQ(first.numBuffers, 2);
   EXPECT_EQ(first.offsets[1], 128);
-  EXPECT_EQ(first.numInts, 0);
+  EXPECT_EQ(first.kind, WEFT_KERNEL);
+  EXPECT_EQ(first.record, nullptr);
   EXPECT_EQ(first.extent, 8);
   EXPECT_EQ(first.grain, 4);
   EXPECT_STREQ(second.scope, "h.0");
   EXPECT_EQ(second.kernel, nullptr);
   EXPECT_EQ(second.library, &routine);
   EXPECT_EQ(second.offsets[0], 0);
-  ASSERT_EQ(second.numInts, 1);
-  EXPECT_EQ(second.ints[0], 7);
-  ASSERT_EQ(second.numFloats, 1);
-  EXPECT_EQ(second.floats[0], 0.25);
+  EXPECT_EQ(second.numBuffers, 1);
+  const auto *record = findRecord<WEFT_FILL>(second);
+  ASSERT_NE(record, nullptr);
+  EXPECT_EQ(record->elements, 7);
+  EXPECT_EQ(record->value, 0.25);
 }
 
 TEST(Unpack, PortsAndTensors) {
@@ -88,7 +137,9 @@ TEST(Unpack, PortsAndTensors) {
   EXPECT_STREQ(tensor.name, "w");
   EXPECT_STREQ(tensor.param, "");
   EXPECT_STREQ(tensor.source, "x");
+  EXPECT_EQ(tensor.kind, WEFT_WORKING);
   EXPECT_EQ(tensor.dtype, WEFT_F16);
+  EXPECT_EQ(tensor.rank, 1);
   EXPECT_EQ(tensor.trainable, 1);
   EXPECT_EQ(tensor.dims[0], 3);
   EXPECT_EQ(tensor.offset, 192);
@@ -100,7 +151,7 @@ TEST(Unpack, PortsAndTensors) {
 TEST(Unpack, AnotherVersionIsNotRead) {
   WeftTables other = kTables;
   other.abiVersion = WEFT_ABI_VERSION + 1;
-  other.records = nullptr;
+  other.programs = nullptr;
   UnpackedTables tables(other);
   EXPECT_EQ(tables.executable().abiVersion, WEFT_ABI_VERSION + 1);
   EXPECT_EQ(tables.executable().numPrograms, 0);

@@ -1,7 +1,7 @@
 //===- Cpu.h - Object code for the CPU --------------------------*- C++ -*-===//
 //
 // The last step of compilation: a module of lowered kernels and plan programs
-// becomes one relocatable object that defines `weft_tables` (Abi.h).
+// becomes one relocatable object that defines `weft_tables` (Tables.h).
 //
 //===----------------------------------------------------------------------===//
 
