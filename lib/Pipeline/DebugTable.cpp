@@ -130,7 +130,7 @@ Json weft::debugTable(ModuleOp module) {
         row.set("writes", writesOf(command));
         commands.push(std::move(row));
       }
-    programs.set(program.getKind(), std::move(commands));
+    programs.set(program.getSymName().str(), std::move(commands));
   }
   return programs;
 }

@@ -292,7 +292,7 @@ static Json scheduleTable(ModuleOp module) {
       row.push(getTrafficBytes(command));
       commands.push(std::move(row));
     }
-    programs.set(program.getKind().str(), std::move(commands));
+    programs.set(program.getSymName().str(), std::move(commands));
   }
   return programs;
 }

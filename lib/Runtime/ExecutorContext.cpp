@@ -89,7 +89,7 @@ std::string checkPorts(const WeftProgram &program, const WeftPort *ports,
   for (int32_t i = 0; i < count; ++i)
     if (!fits(ports[i].offset, ports[i].bytes, arenaBytes))
       return std::string("expects port '") + ports[i].name + "' of program '" +
-             program.name + "' inside the arena, but got offset " +
+             program.symbol + "' inside the arena, but got offset " +
              std::to_string(ports[i].offset);
   return "";
 }
@@ -159,15 +159,15 @@ WeftContext::create(const WeftExecutable &executable,
 //===----------------------------------------------------------------------===//
 
 const WeftProgram *weft::findProgram(const WeftExecutable &executable,
-                                     const char *name) {
+                                     const char *symbol) {
   for (int32_t i = 0; i < executable.numPrograms; ++i)
-    if (std::strcmp(executable.programs[i].name, name) == 0)
+    if (std::strcmp(executable.programs[i].symbol, symbol) == 0)
       return &executable.programs[i];
   return nullptr;
 }
 
-const WeftProgram *WeftContext::findProgram(const char *name) const {
-  return exe ? weft::findProgram(*exe, name) : nullptr;
+const WeftProgram *WeftContext::findProgram(const char *symbol) const {
+  return exe ? weft::findProgram(*exe, symbol) : nullptr;
 }
 
 static const WeftPort *findPort(const WeftPort *ports, int32_t count,

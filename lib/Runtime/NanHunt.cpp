@@ -19,7 +19,7 @@ static Error wrongTable(const WeftProgram &program) {
   return Error(ExitCode::Internal,
                std::string("the metadata's debug_nan does not describe the "
                            "commands of program ") +
-                   program.name);
+                   program.symbol);
 }
 
 /// Joins dimensions that lie densely in each other.
@@ -92,7 +92,7 @@ Expected<NanHunt::Command> NanHunt::readCommand(const JsonCursor &json,
 }
 
 Status NanHunt::read(const JsonCursor &json, const WeftProgram &program) {
-  auto list = json.get(program.name);
+  auto list = json.get(program.symbol);
   if (!list)
     return list.takeError();
   auto size = list->arraySize();
@@ -100,7 +100,7 @@ Status NanHunt::read(const JsonCursor &json, const WeftProgram &program) {
     return size.takeError();
   if (*size != size_t(program.numCommands))
     return wrongTable(program);
-  std::vector<Command> &commands = programs[program.name];
+  std::vector<Command> &commands = programs[program.symbol];
   for (size_t i = 0; i < *size; ++i) {
     auto entry = readCommand(list->element(i), program.commands[i]);
     if (!entry)
@@ -180,8 +180,8 @@ int64_t NanHunt::find(const Written &written, const char *data, double &value) {
 
 /// Programs that write weights and their copies.
 static bool isUpdate(const WeftProgram &program) {
-  std::string name = program.name;
-  return name == "apply" || name == "refresh";
+  std::string kind = program.kind;
+  return kind == "apply" || kind == "refresh";
 }
 
 //===----------------------------------------------------------------------===//
@@ -281,7 +281,7 @@ bool NanHunt::check(const WeftProgram &program, const WeftCommand &command,
   // Limits of an update may be infinite.
   if (&command == program.commands && !isUpdate(program))
     lookAtInputs(program);
-  const Command &entry = programs[program.name][&command - program.commands];
+  const Command &entry = programs[program.symbol][&command - program.commands];
   const bool fed = isFed(command, entry);
   bool found = false;
   for (const Written &written : entry.writes) {
@@ -323,7 +323,7 @@ std::string NanHunt::describe(const WeftProgram &program,
     text += std::string(" in ") + command.scope;
   if (!entry.place.empty())
     text += " at " + entry.place;
-  text += std::string(", program ") + program.name + ", made the first ";
+  text += std::string(", program ") + program.symbol + ", made the first ";
   text += nameOf(value);
   text += ": element " + std::to_string(element) + " of " +
           dtypeName(written.dtype) + shapeText(written.dims);

@@ -68,7 +68,7 @@ Status weft::runChecked(WeftContext &context, const WeftProgram &program) {
   if (runProgram(context, program))
     return Status::success();
   Error error(ExitCode(context.error()), std::string("program ") +
-                                             program.name + ": " +
+                                             program.symbol + ": " +
                                              context.message());
   context.clearError();
   return error;

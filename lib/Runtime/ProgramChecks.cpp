@@ -24,7 +24,7 @@ static Status checkInputs(const WeftProgram &program,
                   port.dtype == WEFT_I32 && port.dims[1] == metadata.seq;
     if (!batch || (metadata.isLanguageModel() && !tokens))
       return Error(ExitCode::Internal,
-                   std::string("program '") + program.name +
+                   std::string("program '") + program.symbol +
                        "' expects inputs of a batch of rows, but got " +
                        inQuotes(name) + " of shape " +
                        shapeText(shapeOf(port)));

@@ -51,7 +51,7 @@ CommandNames::CommandNames(const WeftExecutable &executable) {
   const Json *schedule = metadata ? metadata->find("schedule") : nullptr;
   for (int32_t i = 0; i < executable.numPrograms; ++i) {
     const WeftProgram &program = executable.programs[i];
-    const Json *rows = schedule ? schedule->find(program.name) : nullptr;
+    const Json *rows = schedule ? schedule->find(program.symbol) : nullptr;
     for (int32_t k = 0; k < program.numCommands; ++k) {
       const Json *row =
           rows && rows->isArray() && k < int64_t(rows->asArray().size())
@@ -59,14 +59,14 @@ CommandNames::CommandNames(const WeftExecutable &executable) {
               : nullptr;
       bool isNamed = row && row->isArray() && row->asArray().size() > 4 &&
                      row->asArray()[4].isString();
-      programs[program.name].push_back(isNamed ? row->asArray()[4].asString()
-                                               : program.commands[k].name);
+      programs[program.symbol].push_back(isNamed ? row->asArray()[4].asString()
+                                                 : program.commands[k].name);
     }
   }
 }
 
 const std::string &CommandNames::of(const WeftProgram &program, int64_t index) {
-  return programs[program.name][index];
+  return programs[program.symbol][index];
 }
 
 static std::string eventText(const TraceEvent &event, int64_t origin,
@@ -76,7 +76,7 @@ static std::string eventText(const TraceEvent &event, int64_t origin,
   std::string out = ",\n{\"ph\": \"X\", \"pid\": 0, \"tid\": 0, \"name\": ";
   appendJsonString(out, names.of(*event.program, index));
   out += ", \"cat\": ";
-  appendJsonString(out, event.program->name);
+  appendJsonString(out, event.program->symbol);
   out += ", \"ts\": " + micros(event.startNs - origin);
   out += ", \"dur\": " + micros(event.durationNs);
   out += ", \"args\": {\"scope\": ";

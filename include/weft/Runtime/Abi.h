@@ -75,8 +75,10 @@ struct WeftPort {
   int64_t bytes;
 };
 
+/// The runtime finds programs by their symbols; there may be several of a kind.
 struct WeftProgram {
-  const char *name; // "init", "micro", "apply", "eval", "logits"
+  const char *symbol; // unique: "micro", "apply", ...
+  const char *kind;   // "init", "micro", "apply", "eval", "logits", "refresh"
   const struct WeftCommand *commands;
   const struct WeftPort *inputs;
   const struct WeftPort *outputs;

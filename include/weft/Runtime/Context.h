@@ -65,9 +65,9 @@ struct ContextOptions {
   bool poisoned = false;
 };
 
-/// The program of that name, or null.
+/// The program of that symbol, or null.
 const WeftProgram *findProgram(const WeftExecutable &executable,
-                               const char *name);
+                               const char *symbol);
 
 } // namespace weft
 
@@ -86,7 +86,7 @@ struct WeftContext {
   //===- Programs, ports, tensors -----------------------------------------===//
 
   const WeftExecutable *executable() const { return exe; }
-  const WeftProgram *findProgram(const char *name) const;
+  const WeftProgram *findProgram(const char *symbol) const;
   static const WeftPort *findInput(const WeftProgram &program,
                                    const char *name);
   static const WeftPort *findOutput(const WeftProgram &program,

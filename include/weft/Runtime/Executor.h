@@ -11,8 +11,8 @@ namespace weft {
 /// reports an error, which is left in the context, and returns false.
 bool runProgram(WeftContext &context, const WeftProgram &program);
 
-/// The same by name; a program the executable lacks is an error (70).
-bool runProgram(WeftContext &context, const char *name);
+/// The same by symbol; a program the executable lacks is an error (70).
+bool runProgram(WeftContext &context, const char *symbol);
 
 /// Does ahead what the first run of the programs would have to do besides: the
 /// arena and scratch get their pages, products their plans. Changes no number,

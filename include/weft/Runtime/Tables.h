@@ -16,7 +16,8 @@
 // WeftPacked##How.
 
 #define WEFT_PROGRAM_FIELDS(X)                                                 \
-  X(Text, name)                                                                \
+  X(Text, symbol)                                                              \
+  X(Text, kind)                                                                \
   X(Small, numCommands)                                                        \
   X(Small, numInputs)                                                          \
   X(Small, numOutputs)

@@ -211,7 +211,8 @@ LogicalResult TableEmitter::program(plan::ProgramOp op) {
     }
   }
   WeftPackedProgram &packed = programs.emplace_back();
-  packed.name = text(op.getKind());
+  packed.symbol = text(op.getSymName());
+  packed.kind = text(op.getKind());
   packed.numCommands = commands.size() - firstCommand;
   packed.numInputs = ports.size() - firstPort;
   packed.numOutputs = outputs.size();
@@ -220,6 +221,14 @@ LogicalResult TableEmitter::program(plan::ProgramOp op) {
       return failure();
   return success();
 }
+
+static_assert(int(plan::StateKind::Param) == WEFT_PARAM &&
+                  int(plan::StateKind::Gradient) == WEFT_GRADIENT &&
+                  int(plan::StateKind::Optimizer) == WEFT_OPTIMIZER &&
+                  int(plan::StateKind::Scaler) == WEFT_SCALER &&
+                  int(plan::StateKind::Working) == WEFT_WORKING &&
+                  plan::getMaxEnumValForStateKind() == WEFT_WORKING,
+              "a state's kind is written as its number");
 
 LogicalResult TableEmitter::tensor(plan::StateOp op) {
   if (!op.getOffset())

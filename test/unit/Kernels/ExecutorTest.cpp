@@ -47,7 +47,7 @@ struct Fixture {
     tensor.name = "w";
     tensor.offset = 4096;
     tensor.bytes = 4000;
-    program = {"eval", commands, &input, &output, 2, 1, 1};
+    program = {"eval", "eval", commands, &input, &output, 2, 1, 1};
     executable.abiVersion = WEFT_ABI_VERSION;
     executable.numPrograms = 1;
     executable.numTensors = 1;
@@ -100,6 +100,23 @@ TEST(Executor, Lookups) {
   EXPECT_EQ(WeftContext::findOutput(fixture.program, "x"), nullptr);
   EXPECT_EQ(context->data(fixture.tensor), context->at(4096));
   EXPECT_EQ(context->arenaBytes(), 8192 + 4000);
+}
+
+// The second program is another part of the same kind.
+TEST(Executor, FindsProgramsBySymbol) {
+  Fixture fixture;
+  WeftProgram programs[] = {fixture.program, fixture.program};
+  programs[1].symbol = "eval_half";
+  programs[1].numCommands = 1;
+  fixture.executable.programs = programs;
+  fixture.executable.numPrograms = 2;
+  auto context = fixture.make();
+  EXPECT_EQ(context->findProgram("eval"), &programs[0]);
+  EXPECT_EQ(context->findProgram("eval_half"), &programs[1]);
+  *static_cast<float *>(context->at(0)) = 1.5f;
+  ASSERT_TRUE(runProgram(*context, "eval_half"));
+  EXPECT_EQ(*static_cast<float *>(context->at(4096)), 3.0f);
+  EXPECT_EQ(*static_cast<float *>(context->at(8192)), 0.0f);
 }
 
 TEST(Executor, StopsAtTheFirstError) {

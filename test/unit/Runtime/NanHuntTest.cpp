@@ -32,7 +32,8 @@ const WeftCommand kCommands[] = {{"k_1", "h.0", nullptr, writeFirst, kOffsets,
                                  {"routine", "", nullptr, writeSecond,
                                   kOffsets + 2, nullptr, 0, WEFT_KERNEL, 1, 0,
                                   0}};
-const WeftProgram kProgram = {"micro", kCommands, nullptr, nullptr, 2, 0, 0};
+const WeftProgram kProgram = {"micro", "micro", kCommands, nullptr,
+                              nullptr, 2,       0,         0};
 const WeftExecutable kExecutable = {WEFT_ABI_VERSION, 1,   0,    &kProgram,
                                     nullptr,          256, "{}", 2};
 

@@ -77,9 +77,9 @@ const WeftPort applyPorts[] = {{"lr", WEFT_F64, 0, nullptr, 320, 8},
                                {"max_norm", WEFT_F64, 0, nullptr, 368, 8}};
 const WeftPort badPort[] = {{"found_inf", WEFT_I1, 0, nullptr, 384, 1}};
 const WeftProgram programs[] = {
-    {"init", nullptr, nullptr, nullptr, 0, 0, 0},
-    {"micro", &commands[0], microPorts, lossPort, 1, 5, 1},
-    {"apply", &commands[1], applyPorts, badPort, 1, 7, 1}};
+    {"init", "init", nullptr, nullptr, nullptr, 0, 0, 0},
+    {"micro", "micro", &commands[0], microPorts, lossPort, 1, 5, 1},
+    {"apply", "apply", &commands[1], applyPorts, badPort, 1, 7, 1}};
 const char metadata[] = R"({
   "format": 1, "weft": "0.1.0", "name": "probe", "family": "mlir",
   "fingerprint": "probe", "target": "cpu", "vocab": 100, "seq": 3, "batch": 2,

@@ -53,8 +53,8 @@ struct ScaledProgram {
              0};
     bool scales = policy != ScalePolicy::None;
     bool dynamic = policy > ScalePolicy::Fixed;
-    programs[0] = {"init", &init, nullptr, nullptr, scales, 0, 0};
-    programs[1] = {"apply", &apply, nullptr, nullptr, dynamic, 0, 0};
+    programs[0] = {"init", "init", &init, nullptr, nullptr, scales, 0, 0};
+    programs[1] = {"apply", "apply", &apply, nullptr, nullptr, dynamic, 0, 0};
     tensors[0] = {"w", "", "", WEFT_PARAM, WEFT_F32, 0, 1, nullptr, kWeight, 4};
     tensors[1] = {"loss_scale", "",     "", WEFT_SCALER, WEFT_F32, 0, 0,
                   nullptr,      kScale, 4};

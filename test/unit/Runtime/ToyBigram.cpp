@@ -136,11 +136,11 @@ const WeftPort logitOutputs[] = {
     {"logits", WEFT_F32, 2, logitDims, kLogits, V * 4}};
 
 const WeftProgram programs[] = {
-    {"init", &commands[0], seedPort, nullptr, 1, 1, 0},
-    {"micro", &commands[1], microPorts, lossPort, 1, 4, 1},
-    {"apply", &commands[2], applyPorts, applyOutputs, 1, 6, 2},
-    {"eval", &commands[3], microPorts, lossPort, 1, 2, 1},
-    {"logits", &commands[4], logitInputs, logitOutputs, 1, 2, 1}};
+    {"init", "init", &commands[0], seedPort, nullptr, 1, 1, 0},
+    {"micro", "micro", &commands[1], microPorts, lossPort, 1, 4, 1},
+    {"apply", "apply", &commands[2], applyPorts, applyOutputs, 1, 6, 2},
+    {"eval", "eval", &commands[3], microPorts, lossPort, 1, 2, 1},
+    {"logits", "logits", &commands[4], logitInputs, logitOutputs, 1, 2, 1}};
 
 const WeftTensor tensors[] = {
     {"table", "", "bigram.table", WEFT_PARAM, WEFT_F32, 2, 1, tableDims, kTable,

@@ -75,8 +75,8 @@ const WeftPort applyPorts[] = {
 const WeftPort badPort[] = {{"found_inf", WEFT_I1, 0, nullptr, kBad, 1}};
 
 const WeftProgram programs[] = {
-    {"micro", &commands[0], microPorts, lossPort, 1, 4, 1},
-    {"apply", &commands[1], applyPorts, badPort, 1, 3, 1}};
+    {"micro", "micro", &commands[0], microPorts, lossPort, 1, 4, 1},
+    {"apply", "apply", &commands[1], applyPorts, badPort, 1, 3, 1}};
 
 const WeftTensor tensors[] = {
     {"w", "", "", WEFT_PARAM, WEFT_F32, 1, 1, wDims, kW, D * 4},

@@ -39,7 +39,8 @@ template <typename Packed, typename Fill> Packed make(Fill fill) {
 }
 
 const WeftPackedProgram kProgram = make<WeftPackedProgram>([](auto &p) {
-  p.name = {Eval}, p.numCommands = 2, p.numInputs = 1, p.numOutputs = 1;
+  p.symbol = {W}, p.kind = {Eval}, p.numCommands = 2, p.numInputs = 1,
+  p.numOutputs = 1;
 });
 
 const WeftPackedCommand kCommands[] = {
@@ -94,7 +95,8 @@ TEST(Unpack, Commands) {
   const WeftExecutable &made = tables.executable();
   ASSERT_EQ(made.numPrograms, 1);
   const WeftProgram &program = made.programs[0];
-  EXPECT_STREQ(program.name, "eval");
+  EXPECT_STREQ(program.symbol, "w");
+  EXPECT_STREQ(program.kind, "eval");
   ASSERT_EQ(program.numCommands, 2);
   const WeftCommand &first = program.commands[0], &second = program.commands[1];
   EXPECT_STREQ(first.name, "k_1");
