@@ -120,16 +120,16 @@ double getKernelFlops(KernelOp kernel) {
 //===----------------------------------------------------------------------===//
 
 KernelOp CommandNames::getKernel(plan::CommandOpInterface command) {
-  return command.isKernel() ? symbols.lookup<KernelOp>(command.getRoutine())
-                            : KernelOp();
+  auto launch = dyn_cast<plan::LaunchOp>(command.getOperation());
+  return launch ? symbols.lookup<KernelOp>(launch.getKernel()) : KernelOp();
 }
 
 /// The largest buffer that the command writes (or reads), scalars last.
 static MemRefType getLargestBuffer(plan::CommandOpInterface command,
                                    bool written) {
   MemRefType largest;
-  for (auto [index, buffer] : llvm::enumerate(command.getCommandBuffers())) {
-    if ((command.getAccess(index) == plan::Access::Read) == written)
+  for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
+    if (command.isWritten(index) != written)
       continue;
     auto type = cast<MemRefType>(buffer.getType());
     if (!largest || type.getNumElements() > largest.getNumElements())
@@ -138,23 +138,20 @@ static MemRefType getLargestBuffer(plan::CommandOpInterface command,
   return largest;
 }
 
-/// Of a product: the dimension that its work tells of and its result does not.
-static std::string getInnerSize(plan::CommandOpInterface command,
-                                MemRefType result) {
-  auto flops = command->getAttrOfType<FloatAttr>("flops");
-  if (command.getRoutine() != "weft_cpu_gemm" || !flops ||
-      result.getNumElements() == 0)
+/// Of a product: the dimension that its result does not show.
+static std::string getInnerSize(plan::CommandOpInterface command) {
+  auto gemm = dyn_cast<plan::GemmOp>(command.getOperation());
+  if (!gemm)
     return "";
-  double inner = flops.getValueAsDouble() / 2 /
-                 static_cast<double>(result.getNumElements());
-  return " by " + std::to_string(static_cast<int64_t>(inner));
+  ArrayRef<int64_t> lhs = cast<MemRefType>(gemm.getLhs().getType()).getShape();
+  return " by " +
+         std::to_string(lhs[lhs.size() - (gemm.getTransposeLhs() ? 2 : 1)]);
 }
 
 std::string CommandNames::getName(plan::CommandOpInterface command) {
   if (KernelOp kernel = getKernel(command))
     return getKernelName(kernel);
-  StringRef name = command.getRoutine();
-  name.consume_front("weft_cpu_");
+  StringRef name = command.getCommandName();
   MemRefType written = getLargestBuffer(command, /*written=*/true);
   MemRefType read = getLargestBuffer(command, /*written=*/false);
   // A loss or a norm writes a number per row, or one: what it reads tells more.
@@ -168,19 +165,13 @@ std::string CommandNames::getName(plan::CommandOpInterface command) {
                   ? read.getElementType()
                   : to;
   return name.str() +
-         getSuffix(shape.getShape(), getInnerSize(command, shape), from, to);
+         getSuffix(shape.getShape(), getInnerSize(command), from, to);
 }
 
 std::string CommandNames::getNameAndSymbol(plan::CommandOpInterface command) {
   std::string name = getName(command);
-  return command.isKernel() ? name + " @" + command.getRoutine().str() : name;
-}
-
-double CommandNames::getFlops(plan::CommandOpInterface command) {
-  if (KernelOp kernel = getKernel(command))
-    return getKernelFlops(kernel);
-  auto flops = command->getAttrOfType<FloatAttr>("flops");
-  return flops ? flops.getValueAsDouble() : 0;
+  auto launch = dyn_cast<plan::LaunchOp>(command.getOperation());
+  return launch ? name + " @" + launch.getKernel().str() : name;
 }
 
 } // namespace weft

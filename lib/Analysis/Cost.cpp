@@ -12,7 +12,7 @@ namespace weft {
 
 int64_t getTrafficBytes(plan::CommandOpInterface command) {
   int64_t bytes = 0;
-  for (auto [index, buffer] : llvm::enumerate(command.getCommandBuffers())) {
+  for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
     int64_t size = plan::getBufferBytes(cast<MemRefType>(buffer.getType()));
     bool isUpdate = command.getAccess(index) == plan::Access::Update;
     bytes += isUpdate ? 2 * size : size;
@@ -20,11 +20,14 @@ int64_t getTrafficBytes(plan::CommandOpInterface command) {
   return bytes;
 }
 
+double getFlops(plan::CommandOpInterface command) {
+  IntegerAttr flops = command.getFlopsAttr();
+  return flops ? static_cast<double>(flops.getInt()) : 0;
+}
+
 double estimateMicroseconds(plan::CommandOpInterface command,
                             const CostTable &table) {
-  auto flops = command->getAttrOfType<FloatAttr>("flops");
-  double arithmetic =
-      flops ? flops.getValueAsDouble() / (table.gflops * 1e3) : 0;
+  double arithmetic = getFlops(command) / (table.gflops * 1e3);
   double traffic = getTrafficBytes(command) / (table.gigabytesPerSecond * 1e3);
   return table.overheadUs + std::max(arithmetic, traffic);
 }

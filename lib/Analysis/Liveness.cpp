@@ -62,7 +62,7 @@ Liveness computeLiveness(plan::ProgramOp program, int64_t alignment) {
     } else if (auto output = dyn_cast<plan::OutputOp>(op)) {
       outputs.push_back(output.getBuffer());
     } else if (auto command = dyn_cast<plan::CommandOpInterface>(op)) {
-      for (Value buffer : command.getCommandBuffers())
+      for (Value buffer : command->getOperands())
         use(buffer, liveness.commands.size());
       liveness.commands.push_back(&op);
     }

@@ -107,13 +107,15 @@ static void eraseDeadOps(Block &block) {
 
 static void setFacts(KernelOp kernel, const KernelLayout &layout) {
   Builder builder(kernel.getContext());
-  kernel->setAttr("weft.extent", builder.getI64IntegerAttr(layout.getExtent()));
-  kernel->setAttr("weft.grain", builder.getI64IntegerAttr(layout.getGrain()));
+  kernel->setAttr(WeftDialect::kExtentAttr,
+                  builder.getI64IntegerAttr(layout.getExtent()));
+  kernel->setAttr(WeftDialect::kGrainAttr,
+                  builder.getI64IntegerAttr(layout.getGrain()));
   llvm::SmallVector<Attribute> inPlace;
   for (unsigned i = 0; i < kernel.getResultTypes().size(); ++i)
     inPlace.push_back(
         builder.getDenseI64ArrayAttr(layout.getInPlaceInputs(kernel, i)));
-  kernel->setAttr("weft.inplace", builder.getArrayAttr(inPlace));
+  kernel->setAttr(WeftDialect::kInPlaceAttr, builder.getArrayAttr(inPlace));
 }
 
 /// Names the kernel by its content; an equal one that exists takes its place.

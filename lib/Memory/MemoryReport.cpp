@@ -89,7 +89,7 @@ static MemoryReport::Buffer describeBuffer(const BufferLifetime &buffer,
       buffer.begin < static_cast<int64_t>(liveness.commands.size())) {
     auto writer =
         cast<plan::CommandOpInterface>(liveness.commands[buffer.begin]);
-    result.writer = writer.getRoutine().str();
+    result.writer = writer.getCommandName().str();
     result.writerName = names.getNameAndSymbol(writer);
     result.scope = writer.getCommandScope().str();
   }
@@ -108,7 +108,7 @@ static void addPeak(plan::ProgramOp program, const Liveness &liveness,
   if (position >= 0 &&
       position < static_cast<int64_t>(liveness.commands.size())) {
     auto command = cast<plan::CommandOpInterface>(liveness.commands[position]);
-    report.peak.routine = command.getRoutine().str();
+    report.peak.routine = command.getCommandName().str();
     report.peak.name = names.getNameAndSymbol(command);
     report.peak.scope = command.getCommandScope().str();
     report.peak.location = getLocationText(command.getLoc());

@@ -110,13 +110,12 @@ private:
   }
 
   LogicalResult visitCommand(plan::CommandOpInterface command) {
-    OperandRange buffers = command.getCommandBuffers();
+    OperandRange buffers = command->getOperands();
     for (auto [index, buffer] : llvm::enumerate(buffers))
-      if (command.getAccess(index) != plan::Access::Write &&
-          failed(arena.read(command, buffer)))
+      if (command.isRead(index) && failed(arena.read(command, buffer)))
         return failure();
     for (auto [index, buffer] : llvm::enumerate(buffers)) {
-      if (command.getAccess(index) == plan::Access::Read)
+      if (!command.isWritten(index))
         continue;
       Value root = plan::getRoot(buffer);
       ByteRange bytes = getRootBytes(root);

@@ -51,7 +51,7 @@ static std::string placeOf(Location location) {
 /// The ops that a fused kernel was made of.
 static std::string opsOf(plan::CommandOpInterface command,
                          const SymbolTable &symbols) {
-  auto kernel = symbols.lookup<KernelOp>(command.getRoutine());
+  auto kernel = symbols.lookup<KernelOp>(command.getCommandName());
   if (!kernel)
     return "";
   TextList names;
@@ -64,7 +64,7 @@ static std::string opsOf(plan::CommandOpInterface command,
 /// it is no op's fault.
 static bool holdsInfinity(plan::CommandOpInterface command,
                           const SymbolTable &symbols) {
-  auto kernel = symbols.lookup<KernelOp>(command.getRoutine());
+  auto kernel = symbols.lookup<KernelOp>(command.getCommandName());
   if (!kernel)
     return false;
   return llvm::any_of(kernel.getBody().getOps<ConstantOp>(), [](ConstantOp op) {
@@ -99,10 +99,9 @@ static Json intList(ArrayRef<int64_t> values) {
 /// [buffer, dtype, name, dims, strides] of every such buffer.
 static Json writesOf(plan::CommandOpInterface command) {
   Json writes = Json::array();
-  for (auto [index, buffer] : llvm::enumerate(command.getCommandBuffers())) {
+  for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
     auto type = cast<MemRefType>(buffer.getType());
-    if (!isa<FloatType>(type.getElementType()) ||
-        command.getAccess(index) == plan::Access::Read)
+    if (!isa<FloatType>(type.getElementType()) || !command.isWritten(index))
       continue;
     plan::Layout layout = plan::Layout::get(type);
     Json row = Json::array();

@@ -15,8 +15,9 @@
 #include "weft/Support/TomlFile.h"
 
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
+
+#include <set>
 
 using namespace mlir;
 using namespace weft;
@@ -99,16 +100,15 @@ static void describeModel(ModuleOp module, Json &meta) {
 // Training
 //===----------------------------------------------------------------------===//
 
-/// Optimizer routines of the apply program, each once.
+/// Optimizers of the apply program, each once, in the order of their rules.
 static Json optimizerKinds(ModuleOp module) {
-  llvm::StringSet<> used;
+  std::set<plan::UpdateRule> used;
   for (auto program : module.getOps<plan::ProgramOp>())
-    for (auto call : program.getBody().front().getOps<plan::CallOp>())
-      used.insert(call.getRoutine());
+    for (auto op : program.getBody().front().getOps<plan::OptimizerOp>())
+      used.insert(op.getRule());
   Json kinds = Json::array();
-  for (const char *kind : {"adamw", "adam", "sgd"})
-    if (used.contains(std::string("weft_cpu_") + kind))
-      kinds.push(kind);
+  for (plan::UpdateRule rule : used)
+    kinds.push(stringifyUpdateRule(rule).str());
   return kinds;
 }
 
@@ -159,21 +159,24 @@ static void describeTraining(ModuleOp module, const FlagValues &flags,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What the commands that read an input as indices accept.
+/// What a command that reads indices accepts.
 struct IndexRule {
+  Value indices;
   int64_t limit;
   std::optional<int64_t> ignore; // cross-entropy leaves these rows out
 };
 } // namespace
 
-/// The rule of a command for its buffer of indices, number 1 (Library.h).
-static std::optional<IndexRule> indexRule(plan::CommandOpInterface command) {
-  StringRef routine = command.getRoutine();
-  SmallVector<int64_t> ints = command.getIntArguments();
-  if (routine == "weft_cpu_cross_entropy")
-    return IndexRule{ints[1], ints[2]};
-  if (routine == "weft_cpu_embedding")
-    return IndexRule{ints[1], std::nullopt};
+static std::optional<IndexRule> indexRule(Operation *op) {
+  if (auto loss = dyn_cast<plan::CrossEntropyOp>(op))
+    return IndexRule{
+        loss.getTargets(),
+        cast<MemRefType>(loss.getLogits().getType()).getShape().back(),
+        static_cast<int64_t>(loss.getIgnoreIndex())};
+  if (auto rows = dyn_cast<plan::EmbeddingOp>(op))
+    return IndexRule{rows.getIds(),
+                     cast<MemRefType>(rows.getTable().getType()).getDimSize(0),
+                     std::nullopt};
   return std::nullopt;
 }
 
@@ -196,8 +199,7 @@ static void describeInputs(ModuleOp module, Json &meta) {
   llvm::MapVector<StringRef, IndexRule> rules;
   module.walk([&](plan::CommandOpInterface command) {
     std::optional<IndexRule> rule = indexRule(command);
-    plan::InputOp input =
-        rule ? wholeInput(command.getCommandBuffers()[1]) : nullptr;
+    plan::InputOp input = rule ? wholeInput(rule->indices) : nullptr;
     if (!input)
       return;
     IndexRule &all = rules.insert({input.getName(), *rule}).first->second;
@@ -270,7 +272,7 @@ static Json configTable(ModuleOp module) {
   return table;
 }
 
-/// Commands of every program as [routine or kernel, scope, estimated time,
+/// Commands of every program as [command or kernel, scope, estimated time,
 /// generated, name, floating-point operations, bytes read and written].
 static Json scheduleTable(ModuleOp module) {
   CommandNames names(module);
@@ -282,13 +284,13 @@ static Json scheduleTable(ModuleOp module) {
       if (!command)
         continue;
       Json row = Json::array();
-      row.push(command.getRoutine().str());
+      row.push(command.getCommandName().str());
       row.push(command.getCommandScope().str());
-      auto estimate = op.getAttrOfType<FloatAttr>("est_us");
+      FloatAttr estimate = command.getEstUsAttr();
       row.push(estimate ? Json(estimate.getValueAsDouble()) : Json());
-      row.push(command.isKernel());
+      row.push(isa<plan::LaunchOp>(op));
       row.push(names.getName(command));
-      row.push(names.getFlops(command));
+      row.push(getFlops(command));
       row.push(getTrafficBytes(command));
       commands.push(std::move(row));
     }

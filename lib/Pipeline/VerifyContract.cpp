@@ -110,8 +110,8 @@ static LogicalResult checkApply(ModuleOp module) {
 /// The range of a kernel is that of its loops: a larger one would leave the
 /// buffers.
 static LogicalResult checkRange(KernelOp kernel) {
-  auto extent = kernel->getAttrOfType<IntegerAttr>("weft.extent");
-  if (!extent || !kernel->hasAttr("weft.grain"))
+  auto extent = kernel->getAttrOfType<IntegerAttr>(WeftDialect::kExtentAttr);
+  if (!extent || !kernel->hasAttr(WeftDialect::kGrainAttr))
     return kernel.emitOpError("expects weft.extent and weft.grain after fuse");
   FailureOr<KernelLayout> layout = KernelLayout::get(kernel);
   if (failed(layout))
@@ -150,7 +150,7 @@ static LogicalResult checkPlan(ModuleOp module) {
 
 static LogicalResult checkEstimates(ModuleOp module) {
   WalkResult result = module.walk([](plan::CommandOpInterface command) {
-    auto time = command->getAttrOfType<FloatAttr>("est_us");
+    FloatAttr time = command.getEstUsAttr();
     if (time && time.getValueAsDouble() >= 0)
       return WalkResult::advance();
     command->emitOpError("expects an est_us of at least 0 after estimate");

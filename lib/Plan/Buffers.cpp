@@ -1,7 +1,6 @@
 //===- Buffers.cpp - Layouts, roots and offsets of buffers ----------------===//
 
 #include "weft/Plan/Plan.h"
-#include "weft/Runtime/Abi.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -9,20 +8,6 @@ using namespace mlir;
 using namespace llvm;
 
 namespace weft::plan {
-
-int32_t getDType(Type element) {
-  if (element.isF32())
-    return WEFT_F32;
-  if (element.isF64())
-    return WEFT_F64;
-  if (element.isF16())
-    return WEFT_F16;
-  if (element.isBF16())
-    return WEFT_BF16;
-  if (element.isInteger(1))
-    return WEFT_I1;
-  return element.isInteger(32) ? WEFT_I32 : WEFT_I64;
-}
 
 int64_t getElementBytes(MemRefType type) {
   return (type.getElementTypeBitWidth() + 7) / 8;

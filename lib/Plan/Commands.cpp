@@ -1,9 +1,10 @@
 //===- Commands.cpp - Commands of a plan ----------------------------------===//
 
-#include "weft/Plan/Plan.h"
-#include "weft/Runtime/Library.h"
+#include "Commands.h"
 
-#include "llvm/ADT/StringExtras.h"
+#include "weft/Interfaces/Interfaces.h"
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace llvm;
@@ -11,230 +12,188 @@ using namespace llvm;
 namespace weft::plan {
 
 StringRef CommandOpInterface::getCommandScope() {
-  auto scope = getOperation()->getAttrOfType<StringAttr>("scope");
+  StringAttr scope = getScopeAttr();
   return scope ? scope.getValue() : StringRef();
 }
 
-static LogicalResult verifyDense(Operation *op, Value buffer, StringRef name) {
-  if (Layout::get(cast<MemRefType>(buffer.getType())).isDense())
+StringRef CommandOpInterface::getCommandName() {
+  if (auto launch = dyn_cast<LaunchOp>(getOperation()))
+    return launch.getKernel();
+  if (auto optimizer = dyn_cast<OptimizerOp>(getOperation()))
+    return stringifyUpdateRule(optimizer.getRule());
+  return getOperation()->getName().stripDialect();
+}
+
+LogicalResult verifyDenseOperands(Operation *op) {
+  for (Value buffer : op->getOperands())
+    if (!Layout::get(cast<MemRefType>(buffer.getType())).isDense())
+      return op->emitOpError("expects dense buffers, but got ")
+             << buffer.getType();
+  return success();
+}
+
+/// Whether operand `other` may be the buffer that operand `index` writes.
+static bool isInPlace(CommandOpInterface command, unsigned index,
+                      unsigned other) {
+  Value written = command->getOperand(index), read = command->getOperand(other);
+  if (!is_contained(command.getInPlaceOperands(index), other))
+    return false;
+  auto target = cast<MemRefType>(written.getType());
+  auto source = cast<MemRefType>(read.getType());
+  Layout a = Layout::get(target), b = Layout::get(source);
+  return a.offset == b.offset && a.isDense() && b.isDense() &&
+         target.getNumElements() == source.getNumElements();
+}
+
+static LogicalResult verifyWrite(CommandOpInterface command, unsigned index) {
+  Value buffer = command->getOperand(index);
+  auto type = cast<MemRefType>(buffer.getType());
+  Layout layout = Layout::get(type);
+  if (!layout.isInjective())
+    return command->emitOpError("expects to write distinct elements, but got ")
+           << type;
+  for (auto [other, operand] : enumerate(command->getOperands())) {
+    if (other == index || getRoot(operand) != getRoot(buffer) ||
+        !layout.overlaps(Layout::get(cast<MemRefType>(operand.getType()))) ||
+        isInPlace(command, index, other))
+      continue;
+    return command->emitOpError("expects a buffer that it writes to share no "
+                                "bytes with its other operands, but got ")
+           << type << " and " << operand.getType() << " of one root";
+  }
+  return success();
+}
+
+LogicalResult verifyCommand(CommandOpInterface command) {
+  for (unsigned i = 0, e = command->getNumOperands(); i != e; ++i)
+    if (command.isWritten(i) && failed(verifyWrite(command, i)))
+      return failure();
+  return success();
+}
+
+LogicalResult verifyShape(Operation *op, StringRef name, Value buffer,
+                          ArrayRef<int64_t> shape) {
+  auto type = cast<MemRefType>(buffer.getType());
+  if (type.getShape() == shape)
     return success();
-  return op->emitOpError("expects a dense ")
-         << name << ", but got " << buffer.getType();
+  InFlightDiagnostic error = op->emitOpError("expects ")
+                             << name << " of shape ";
+  interleave(shape, error, "x");
+  return error << (shape.empty() ? "()" : "") << ", but got " << type;
+}
+
+LogicalResult verifyElement(Operation *op, StringRef name, Value buffer,
+                            Type element, bool orF32) {
+  Type type = getElementTypeOrSelf(buffer.getType());
+  if (type == element || (orF32 && type.isF32()))
+    return success();
+  return op->emitOpError("expects ")
+         << name << " of " << element << (orF32 ? " or f32" : "")
+         << ", but got " << type;
 }
 
 //===----------------------------------------------------------------------===//
 // LaunchOp
 //===----------------------------------------------------------------------===//
 
-StringRef LaunchOp::getRoutine() { return getKernel(); }
-bool LaunchOp::isKernel() { return true; }
-OperandRange LaunchOp::getCommandBuffers() {
-  return getOperation()->getOperands();
-}
-SmallVector<int64_t> LaunchOp::getIntArguments() { return {}; }
-SmallVector<double> LaunchOp::getFloatArguments() { return {}; }
-
 Access LaunchOp::getAccess(unsigned index) {
   return index < getInputs().size() ? Access::Read : Access::Write;
 }
 
+/// By the types alone; the kernel narrows it (verifySymbolUses).
+SmallVector<unsigned> LaunchOp::getInPlaceOperands(unsigned index) {
+  return to_vector(
+      seq<unsigned>(0, index < getInputs().size() ? 0 : getInputs().size()));
+}
+
 LogicalResult LaunchOp::verify() {
-  for (Value input : getInputs())
-    if (failed(verifyDense(*this, input, "input")))
-      return failure();
-  for (Value output : getOutputs())
-    if (failed(verifyDense(*this, output, "output")))
-      return failure();
+  if (getExtent() > 0 && getGrain() > 0)
+    return success();
+  return emitOpError("expects a positive extent and grain, but got ")
+         << getExtent() << " and " << getGrain();
+}
+
+/// Buffers against the types of the kernel's arguments or results.
+static LogicalResult verifyPorts(LaunchOp op, OperandRange buffers,
+                                 ArrayRef<Type> types, StringRef what) {
+  if (buffers.size() != types.size())
+    return op.emitOpError("expects ")
+           << types.size() << ' ' << what << " as @" << op.getKernel()
+           << " has, but got " << buffers.size();
+  for (auto [buffer, type] : zip(buffers, types)) {
+    auto memref = cast<MemRefType>(buffer.getType());
+    auto shaped = cast<ShapedType>(type);
+    if (memref.getShape() != shaped.getShape() ||
+        memref.getElementType() != shaped.getElementType())
+      return op.emitOpError("expects a buffer for ")
+             << type << " of @" << op.getKernel() << ", but got " << memref;
+  }
+  return success();
+}
+
+static LogicalResult verifyRange(LaunchOp op, KernelOpInterface kernel) {
+  int64_t extent = op.getExtent(), grain = op.getGrain();
+  if (kernel.getExtent().value_or(extent) == extent &&
+      kernel.getGrain().value_or(grain) == grain)
+    return success();
+  return op.emitOpError("expects the extent and grain of @")
+         << op.getKernel() << ", " << kernel.getExtent().value_or(extent)
+         << " and " << kernel.getGrain().value_or(grain) << ", but got "
+         << extent << " and " << grain;
+}
+
+/// Outputs take over only what the kernel lists.
+static LogicalResult verifyInPlace(LaunchOp op, KernelOpInterface kernel) {
+  for (auto [index, output] : enumerate(op.getOutputs()))
+    for (auto [place, input] : enumerate(op.getInputs()))
+      if (getRoot(input) == getRoot(output) &&
+          Layout::get(cast<MemRefType>(output.getType()))
+              .overlaps(Layout::get(cast<MemRefType>(input.getType()))) &&
+          !is_contained(kernel.getInPlaceInputs(index), place))
+        return op.emitOpError("expects output ")
+               << index << " not to be the buffer of input " << place
+               << ", which @" << op.getKernel() << " still reads";
   return success();
 }
 
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   Operation *module = (*this)->getParentOp()->getParentOp();
-  if (symbols.lookupSymbolIn(module, getKernelAttr()))
+  Operation *symbol = symbols.lookupSymbolIn(module, getKernelAttr());
+  auto function = dyn_cast_or_null<FunctionOpInterface>(symbol);
+  if (!function)
+    return emitOpError("expects a kernel of the module, but got @")
+           << getKernel();
+  // Later it is a function over pointers, whose kernel has been checked.
+  auto kernel = dyn_cast<KernelOpInterface>(symbol);
+  if (!kernel)
     return success();
-  return emitOpError("expects a kernel of the module, but got @")
-         << getKernel();
-}
-
-//===----------------------------------------------------------------------===//
-// CallOp
-//===----------------------------------------------------------------------===//
-
-StringRef CallOp::getRoutine() { return getCallee(); }
-bool CallOp::isKernel() { return false; }
-OperandRange CallOp::getCommandBuffers() { return getBuffers(); }
-SmallVector<int64_t> CallOp::getIntArguments() {
-  return SmallVector<int64_t>(getInts());
-}
-SmallVector<double> CallOp::getFloatArguments() {
-  return SmallVector<double>(getFloats());
-}
-Access CallOp::getAccess(unsigned index) {
-  return static_cast<Access>(getAccesses()[index]);
-}
-
-static constexpr StringLiteral kRoutines[] = {
-#define WEFT_ROUTINE_NAME(symbol) #symbol,
-    WEFT_LIBRARY_ROUTINES(WEFT_ROUTINE_NAME)
-#undef WEFT_ROUTINE_NAME
-};
-
-LogicalResult CallOp::verify() {
-  if (!is_contained(kRoutines, getCallee()))
-    return emitOpError("expects a library routine (")
-           << join(ArrayRef(kRoutines), ", ") << "), but got \"" << getCallee() << "\"";
-  if (getAccesses().size() != getBuffers().size())
-    return emitOpError("expects one access per buffer, but got ")
-           << getAccesses().size() << " for " << getBuffers().size()
-           << " buffers";
-  for (int32_t access : getAccesses())
-    if (!symbolizeAccess(access))
-      return emitOpError("expects accesses from 1 to 3, but got ") << access;
-  return success();
-}
-
-static ParseResult
-parseAccesses(OpAsmParser &parser,
-              SmallVectorImpl<OpAsmParser::UnresolvedOperand> &buffers,
-              SmallVectorImpl<Type> &types, DenseI32ArrayAttr &accesses) {
-  SmallVector<int32_t> values;
-  auto parseOne = [&]() -> ParseResult {
-    StringRef word;
-    SMLoc loc = parser.getCurrentLocation();
-    if (parser.parseKeyword(&word))
-      return failure();
-    std::optional<Access> access = symbolizeAccess(word);
-    if (!access)
-      return parser.emitError(loc, "expects read, write or update, but got ")
-             << word;
-    values.push_back(static_cast<int32_t>(*access));
-    return failure(parser.parseOperand(buffers.emplace_back()) ||
-                   parser.parseColonType(types.emplace_back()));
-  };
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseOne))
+  if (failed(verifyPorts(*this, getInputs(), function.getArgumentTypes(),
+                         "inputs")) ||
+      failed(verifyPorts(*this, getOutputs(), function.getResultTypes(),
+                         "outputs")) ||
+      failed(verifyRange(*this, kernel)))
     return failure();
-  accesses = DenseI32ArrayAttr::get(parser.getContext(), values);
-  return success();
-}
-
-/// (`floats` `[` number, ... `]`)?, exactly: the printer of DenseF64ArrayAttr
-/// keeps six digits.
-static ParseResult parseFloats(OpAsmParser &parser, DenseF64ArrayAttr &floats) {
-  SmallVector<double> values;
-  auto parseNumber = [&]() -> ParseResult {
-    APFloat number(APFloat::IEEEdouble());
-    if (parser.parseFloat(APFloat::IEEEdouble(), number))
-      return failure();
-    values.push_back(number.convertToDouble());
-    return success();
-  };
-  if (succeeded(parser.parseOptionalKeyword("floats")) &&
-      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseNumber))
-    return failure();
-  floats = parser.getBuilder().getDenseF64ArrayAttr(values);
-  return success();
-}
-
-static void printFloats(OpAsmPrinter &printer, CallOp,
-                        DenseF64ArrayAttr floats) {
-  if (!floats || floats.empty())
-    return;
-  printer << " floats [";
-  llvm::interleaveComma(floats.asArrayRef(), printer, [&](double value) {
-    printer.printFloat(APFloat(value));
-  });
-  printer << "]";
-}
-
-static void printAccesses(OpAsmPrinter &printer, CallOp op,
-                          OperandRange buffers, TypeRange types,
-                          DenseI32ArrayAttr accesses) {
-  printer << '(';
-  for (unsigned i = 0, e = buffers.size(); i != e; ++i) {
-    if (i != 0)
-      printer << ", ";
-    printer << stringifyAccess(op.getAccess(i)) << ' ' << buffers[i] << " : "
-            << types[i];
-  }
-  printer << ')';
+  return verifyInPlace(*this, kernel);
 }
 
 //===----------------------------------------------------------------------===//
-// ConstantOp
+// ConstantOp and CopyOp
 //===----------------------------------------------------------------------===//
 
-StringRef ConstantOp::getRoutine() {
-  return cast<ElementsAttr>(getValue()).isSplat() ? "weft_cpu_fill"
-                                                  : "weft_cpu_constant";
-}
-bool ConstantOp::isKernel() { return false; }
-OperandRange ConstantOp::getCommandBuffers() {
-  return getOperation()->getOperands();
-}
 Access ConstantOp::getAccess(unsigned) { return Access::Write; }
-
-SmallVector<int64_t> ConstantOp::getIntArguments() {
-  ElementsAttr value = getValue();
-  SmallVector<int64_t> ints = {getDType(value.getElementType()),
-                               value.getNumElements()};
-  if (value.isSplat() || isa<FloatType>(value.getElementType()))
-    return ints;
-  bool isBool = value.getElementType().isInteger(1);
-  for (APInt element : value.getValues<APInt>())
-    ints.push_back(isBool ? element.getZExtValue() : element.getSExtValue());
-  return ints;
-}
-
-SmallVector<double> ConstantOp::getFloatArguments() {
-  ElementsAttr value = getValue();
-  SmallVector<double> floats;
-  if (isa<FloatType>(value.getElementType())) {
-    if (value.isSplat())
-      return {value.getSplatValue<APFloat>().convertToDouble()};
-    for (APFloat element : value.getValues<APFloat>())
-      floats.push_back(element.convertToDouble());
-  } else if (value.isSplat()) {
-    APInt element = value.getSplatValue<APInt>();
-    bool isBool = value.getElementType().isInteger(1);
-    floats.push_back(isBool ? element.getZExtValue() : element.getSExtValue());
-  }
-  return floats;
-}
 
 LogicalResult ConstantOp::verify() {
   auto target = cast<MemRefType>(getTarget().getType());
   ShapedType value = getValue().getShapedType();
-  if (value.getShape() != target.getShape() ||
-      value.getElementType() != target.getElementType())
-    return emitOpError(
-               "expects a value of the target's shape and type, but got ")
-           << value << " for " << target;
-  return verifyDense(*this, getTarget(), "target");
+  if (value.getShape() == target.getShape() &&
+      value.getElementType() == target.getElementType())
+    return success();
+  return emitOpError("expects a value of the target's shape and type, but got ")
+         << value << " for " << target;
 }
 
-//===----------------------------------------------------------------------===//
-// CopyOp
-//===----------------------------------------------------------------------===//
-
-StringRef CopyOp::getRoutine() { return "weft_cpu_copy"; }
-bool CopyOp::isKernel() { return false; }
-OperandRange CopyOp::getCommandBuffers() {
-  return getOperation()->getOperands();
-}
 Access CopyOp::getAccess(unsigned index) {
   return index == 0 ? Access::Read : Access::Write;
-}
-SmallVector<double> CopyOp::getFloatArguments() { return {}; }
-
-SmallVector<int64_t> CopyOp::getIntArguments() {
-  auto type = cast<MemRefType>(getSource().getType());
-  Layout source = Layout::get(type);
-  Layout target = Layout::get(cast<MemRefType>(getTarget().getType()));
-  SmallVector<int64_t> ints = {getElementBytes(type), type.getRank()};
-  ints.append(source.sizes);
-  ints.append(source.strides);
-  ints.append(target.strides);
-  return ints;
 }
 
 LogicalResult CopyOp::verify() {
@@ -248,6 +207,33 @@ LogicalResult CopyOp::verify() {
     return success();
   return emitOpError("expects equal shapes and types, but got ")
          << source << " and " << target;
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+/// (`accumulate` (`(` flag `:` type `)`)?)?
+static ParseResult
+parseAccumulate(OpAsmParser &parser, UnitAttr &adds,
+                std::optional<OpAsmParser::UnresolvedOperand> &flag,
+                Type &type) {
+  if (failed(parser.parseOptionalKeyword("accumulate")))
+    return success();
+  if (failed(parser.parseOptionalLParen())) {
+    adds = parser.getBuilder().getUnitAttr();
+    return success();
+  }
+  return failure(parser.parseOperand(flag.emplace()) ||
+                 parser.parseColonType(type) || parser.parseRParen());
+}
+
+static void printAccumulate(OpAsmPrinter &printer, Operation *, UnitAttr adds,
+                            Value flag, Type type) {
+  if (adds)
+    printer << " accumulate";
+  else if (flag)
+    printer << " accumulate(" << flag << " : " << type << ')';
 }
 
 } // namespace weft::plan

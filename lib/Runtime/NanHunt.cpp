@@ -310,7 +310,7 @@ void NanHunt::note(const WeftProgram &program, const WeftCommand &command,
   makers.push_back(&command);
 }
 
-/// `weft_cpu_gemm in h.3.attn (model.mlir:12) of program micro made inf:
+/// `gemm in h.3.attn (model.mlir:12) of program micro made inf:
 /// element 17 of F16[8, 4] 'w.grad'`
 std::string NanHunt::describe(const WeftProgram &program,
                               const WeftCommand &command, const Command &entry,

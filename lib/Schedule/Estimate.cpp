@@ -75,7 +75,7 @@ struct EstimatePass : impl::EstimatePassBase<EstimatePass> {
       getOperation()->setAttr(kSpeedsAttr, describe(*costs, builder));
     getOperation()->walk([&](plan::CommandOpInterface command) {
       double time = estimateMicroseconds(command, *costs);
-      command->setAttr("est_us", builder.getF64FloatAttr(time));
+      command.setEstUsAttr(builder.getF64FloatAttr(time));
     });
   }
 };

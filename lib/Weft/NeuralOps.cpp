@@ -2,6 +2,8 @@
 
 #include "Parsing.h"
 
+#include "weft/Interfaces/ProductShape.h"
+
 using namespace mlir;
 using namespace weft;
 
@@ -9,33 +11,12 @@ using namespace weft;
 // matmul
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Batch dimensions and the M, N, K of a product; see the op's description.
-struct MatmulShape {
-  SmallVector<int64_t> batch;
-  int64_t m, n, k, rhsK;
-  bool batchesAgree;
-};
-} // namespace
-
-static std::optional<MatmulShape> matmulShape(RankedTensorType lhs,
-                                              RankedTensorType rhs,
-                                              bool transposeLhs,
-                                              bool transposeRhs) {
-  if (lhs.getRank() < 2 || rhs.getRank() < 2)
-    return std::nullopt;
-  ArrayRef<int64_t> l = lhs.getShape(), r = rhs.getShape();
-  MatmulShape shape;
-  shape.m = l[l.size() - (transposeLhs ? 1 : 2)];
-  shape.k = l[l.size() - (transposeLhs ? 2 : 1)];
-  shape.rhsK = r[r.size() - (transposeRhs ? 1 : 2)];
-  shape.n = r[r.size() - (transposeRhs ? 2 : 1)];
-  ArrayRef<int64_t> lhsBatch = l.drop_back(2), rhsBatch = r.drop_back(2);
-  shape.batchesAgree =
-      lhsBatch == rhsBatch || lhsBatch.empty() || rhsBatch.empty();
-  shape.batch.assign(lhsBatch.empty() ? rhsBatch.begin() : lhsBatch.begin(),
-                     lhsBatch.empty() ? rhsBatch.end() : lhsBatch.end());
-  return shape;
+static std::optional<ProductShape> productShape(RankedTensorType lhs,
+                                                RankedTensorType rhs,
+                                                bool transposeLhs,
+                                                bool transposeRhs) {
+  return ProductShape::get(lhs.getShape(), rhs.getShape(), transposeLhs,
+                           transposeRhs);
 }
 
 LogicalResult MatmulOp::inferTypes(std::optional<Location> loc, Adaptor adaptor,
@@ -45,22 +26,20 @@ LogicalResult MatmulOp::inferTypes(std::optional<Location> loc, Adaptor adaptor,
                               adaptor.getAttributes(), "transpose_lhs");
   bool transposeRhs = hasUnit(adaptor.getTransposeRhs(),
                               adaptor.getAttributes(), "transpose_rhs");
-  std::optional<MatmulShape> shape = matmulShape(
+  std::optional<ProductShape> shape = productShape(
       lhs, tensorType(adaptor.getRhs()), transposeLhs, transposeRhs);
   if (!shape)
     return emitOptionalError(loc,
                              "expects operands of rank 2 or more, but got ",
                              lhs, " and ", adaptor.getRhs().getType());
-  if (shape->k != shape->rhsK || !shape->batchesAgree)
+  if (!shape->isValid())
     return emitOptionalError(
         loc, "expects matching inner and batch dimensions, but got ", lhs,
         transposeLhs ? " transposed" : "", " and ", adaptor.getRhs().getType(),
         transposeRhs ? " transposed" : "");
-  SmallVector<int64_t> dims(shape->batch);
-  dims.append({shape->m, shape->n});
   results.push_back(RankedTensorType::get(
-      dims, typeOr(adaptor.getOutAttr(), adaptor.getAttributes(), "out",
-                   lhs.getElementType())));
+      shape->getResult(), typeOr(adaptor.getOutAttr(), adaptor.getAttributes(),
+                                 "out", lhs.getElementType())));
   return success();
 }
 
@@ -82,8 +61,8 @@ LogicalResult MatmulOp::verify() {
 }
 
 double MatmulOp::getFlops() {
-  MatmulShape shape = *matmulShape(tensorType(getLhs()), tensorType(getRhs()),
-                                   getTransposeLhs(), getTransposeRhs());
+  ProductShape shape = *productShape(tensorType(getLhs()), tensorType(getRhs()),
+                                     getTransposeLhs(), getTransposeRhs());
   double flops = 2.0 * shape.m * shape.n * shape.k;
   for (int64_t dim : shape.batch)
     flops *= static_cast<double>(dim);

@@ -141,6 +141,25 @@ LogicalResult ProgramOp::verify() {
   return verifyPortNames(*this);
 }
 
+static std::optional<int64_t> getNumber(Operation *op, StringRef name) {
+  auto number = op->getAttrOfType<IntegerAttr>(name);
+  return number ? std::optional<int64_t>(number.getInt()) : std::nullopt;
+}
+
+std::optional<int64_t> KernelOp::getExtent() {
+  return getNumber(*this, WeftDialect::kExtentAttr);
+}
+
+std::optional<int64_t> KernelOp::getGrain() {
+  return getNumber(*this, WeftDialect::kGrainAttr);
+}
+
+ArrayRef<int64_t> KernelOp::getInPlaceInputs(unsigned index) {
+  auto lists = (*this)->getAttrOfType<ArrayAttr>(WeftDialect::kInPlaceAttr);
+  return lists ? cast<DenseI64ArrayAttr>(lists[index]).asArrayRef()
+               : ArrayRef<int64_t>();
+}
+
 LogicalResult KernelOp::verify() {
   return verifySignature<YieldOp>(*this, "weft.yield");
 }

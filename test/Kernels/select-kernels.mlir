@@ -7,7 +7,7 @@ weft.state @wg : tensor<16x16xf32> {kind = #weft.state_kind<gradient>, param = @
 // CHECK: weft.call @{{.*}} {weft.impl = "generated"}
 // CHECK: weft.reshape {{.*}} {weft.impl = "view"}
 // CHECK: weft.transpose {{.*}} {weft.impl = "view"}
-// CHECK: weft.matmul {{.*}} {weft.folded, weft.impl = "weft_cpu_gemm"}
+// CHECK: weft.matmul {{.*}} {weft.folded, weft.impl = "gemm"}
 // CHECK: weft.accumulate {{.*}} {weft.impl = "folded"}
 weft.program @micro(%x: tensor<4x4x16xf32> {weft.input = "x"}, %f: tensor<f32> {weft.input = "accumulate"})
     attributes {kind = #weft.kind<micro>} {
@@ -26,7 +26,7 @@ weft.program @micro(%x: tensor<4x4x16xf32> {weft.input = "x"}, %f: tensor<f32> {
 // sum is a kernel.
 weft.state @kept : tensor<16x16xf32> {kind = #weft.state_kind<gradient>}
 // CHECK-LABEL: weft.program @reads_old
-// CHECK: weft.matmul {{.*}} {weft.impl = "weft_cpu_gemm"}
+// CHECK: weft.matmul {{.*}} {weft.impl = "gemm"}
 // CHECK: weft.call @{{.*}} {weft.impl = "generated"}
 weft.program @reads_old(%x: tensor<16x16xf32> {weft.input = "x"}, %f: tensor<f32> {weft.input = "accumulate"})
     attributes {kind = #weft.kind<micro>} {
@@ -40,7 +40,7 @@ weft.program @reads_old(%x: tensor<16x16xf32> {weft.input = "x"}, %f: tensor<f32
 
 // Copies move any type.
 // CHECK-LABEL: weft.program @moves
-// CHECK: weft.concat {{.*}} {dim = 0 : i64, weft.impl = "weft_cpu_copy"}
+// CHECK: weft.concat {{.*}} {dim = 0 : i64, weft.impl = "copy"}
 weft.program @moves(%x: tensor<2xbf16> {weft.input = "x"})
     -> (tensor<4xbf16> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
   %y = weft.concat %x, %x {dim = 0} : tensor<2xbf16>, tensor<2xbf16>
@@ -51,9 +51,9 @@ weft.program @moves(%x: tensor<2xbf16> {weft.input = "x"})
 
 // Routines take low types, with a result in f32 where the op has one.
 // CHECK-LABEL: weft.program @low
-// CHECK: weft.matmul {{.*}} {weft.impl = "weft_cpu_gemm"} : tensor<16x16xbf16>
-// CHECK: weft.matmul {{.*}} {out = f32, weft.impl = "weft_cpu_gemm"} : tensor<16x16xbf16>
-// CHECK: weft.cross_entropy {{.*}} {weft.impl = "weft_cpu_cross_entropy"} : tensor<16x16xbf16>
+// CHECK: weft.matmul {{.*}} {weft.impl = "gemm"} : tensor<16x16xbf16>
+// CHECK: weft.matmul {{.*}} {out = f32, weft.impl = "gemm"} : tensor<16x16xbf16>
+// CHECK: weft.cross_entropy {{.*}} {weft.impl = "cross_entropy"} : tensor<16x16xbf16>
 weft.program @low(%x: tensor<16x16xbf16> {weft.input = "x"}, %b: tensor<16xbf16> {weft.input = "b"},
     %t: tensor<16xi32> {weft.input = "t"})
     -> (tensor<16x16xf32> {weft.output = "y"}, tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<eval>} {

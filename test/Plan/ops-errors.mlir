@@ -118,7 +118,7 @@ plan.program "eval" @eval {
 plan.program "eval" @eval {
   %x = plan.input "x" : memref<4xf32>
   // expected-error @+1 {{expects a kernel of the module, but got @k_1}}
-  plan.launch @k_1 ins(%x : memref<4xf32>)
+  plan.launch @k_1 ins(%x : memref<4xf32>) {extent = 4 : i64, grain = 1 : i64}
 }
 
 // -----
@@ -126,8 +126,8 @@ plan.program "eval" @eval {
 plan.program "eval" @eval {
   %x = plan.input "x" : memref<8xf32>
   %v = plan.view %x : memref<8xf32> to memref<4xf32, strided<[2]>>
-  // expected-error @+1 {{expects a dense input, but got 'memref<4xf32, strided<[2]>>'}}
-  plan.launch @k_1 ins(%v : memref<4xf32, strided<[2]>>)
+  // expected-error @+1 {{expects dense buffers, but got 'memref<4xf32, strided<[2]>>'}}
+  plan.launch @k_1 ins(%v : memref<4xf32, strided<[2]>>) {extent = 4 : i64, grain = 1 : i64}
 }
 
 // -----
@@ -135,40 +135,8 @@ plan.program "eval" @eval {
 plan.program "eval" @eval {
   %x = plan.input "x" : memref<8xf32>
   %v = plan.view %x : memref<8xf32> to memref<4xf32, strided<[2]>>
-  // expected-error @+1 {{expects a dense output, but got 'memref<4xf32, strided<[2]>>'}}
-  plan.launch @k_1 outs(%v : memref<4xf32, strided<[2]>>)
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %x = plan.input "x" : memref<8xf32>
-  // expected-error @+1 {{expects read, write or update, but got erase}}
-  plan.call "weft_cpu_accumulate"(erase %x : memref<8xf32>)
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %x = plan.input "x" : memref<8xf32>
-  // expected-error @+1 {{expects a library routine (weft_cpu_gemm, weft_cpu_attention, }}
-  plan.call "weft_cpu_mygemm"(write %x : memref<8xf32>)
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %x = plan.input "x" : memref<8xf32>
-  // expected-error @+1 {{expects one access per buffer, but got 2 for 1 buffers}}
-  "plan.call"(%x) {callee = "weft_cpu_accumulate", accesses = array<i32: 1, 1>} : (memref<8xf32>) -> ()
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %x = plan.input "x" : memref<8xf32>
-  // expected-error @+1 {{expects accesses from 1 to 3, but got 4}}
-  "plan.call"(%x) {callee = "weft_cpu_accumulate", accesses = array<i32: 4>} : (memref<8xf32>) -> ()
+  // expected-error @+1 {{expects dense buffers, but got 'memref<4xf32, strided<[2]>>'}}
+  plan.launch @k_1 outs(%v : memref<4xf32, strided<[2]>>) {extent = 4 : i64, grain = 1 : i64}
 }
 
 // -----
@@ -184,7 +152,7 @@ plan.program "eval" @eval {
 plan.program "eval" @eval {
   %x = plan.alloc temporary : memref<8xf32>
   %v = plan.view %x : memref<8xf32> to memref<4xf32, strided<[2]>>
-  // expected-error @+1 {{expects a dense target, but got 'memref<4xf32, strided<[2]>>'}}
+  // expected-error @+1 {{expects dense buffers, but got 'memref<4xf32, strided<[2]>>'}}
   plan.constant %v = dense<1.0> : tensor<4xf32> : memref<4xf32, strided<[2]>>
 }
 
@@ -201,8 +169,9 @@ plan.program "eval" @eval {
 
 plan.program "eval" @eval {
   %x = plan.input "x" : memref<1x1x1x1x1x1x1x1x2xf32>
+  %y = plan.alloc temporary : memref<1x1x1x1x1x1x1x1x2xf32>
   // expected-error @+1 {{expects at most 8 dimensions, but got 9}}
-  plan.copy %x to %x : memref<1x1x1x1x1x1x1x1x2xf32> to memref<1x1x1x1x1x1x1x1x2xf32>
+  plan.copy %x to %y : memref<1x1x1x1x1x1x1x1x2xf32> to memref<1x1x1x1x1x1x1x1x2xf32>
 }
 
 // -----

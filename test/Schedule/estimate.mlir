@@ -12,14 +12,18 @@ overhead_us = 0.5
 plan.program "eval" @eval {
   %x = plan.input "x" : memref<1000xf32>
   %y = plan.alloc temporary : memref<1000xf32>
+  %a = plan.view %x : memref<1000xf32> to memref<10x100xf32>
+  %b = plan.view %x : memref<1000xf32> to memref<100x10xf32>
+  %c = plan.alloc temporary : memref<10x10xf32>
   // 8000 bytes at 2 GB/s.
   // CHECK: plan.copy {{.*}} {est_us = 4.500000e+00 : f64}
   plan.copy %x to %y : memref<1000xf32> to memref<1000xf32>
-  // 9000 operations at 1 GFLOP/s; 12000 bytes, since %y is read and written.
-  // CHECK: plan.call "weft_cpu_accumulate"{{.*}} {est_us = 9.500000e+00 : f64, flops = 9.000000e+03 : f64}
-  plan.call "weft_cpu_accumulate"(read %x : memref<1000xf32>, update %y : memref<1000xf32>) {flops = 9.0e3 : f64}
-  // CHECK: plan.call "weft_cpu_dropout"{{.*}} {est_us = 6.500000e+00 : f64}
-  plan.call "weft_cpu_dropout"(read %x : memref<1000xf32>, update %y : memref<1000xf32>)
+  // 9000 operations at 1 GFLOP/s take longer than the traffic.
+  // CHECK: plan.gemm {{.*}} {est_us = 9.500000e+00 : f64, flops = 9000 : i64}
+  plan.gemm %a * %b -> %c accumulate {flops = 9000} : memref<10x100xf32> * memref<100x10xf32> -> memref<10x10xf32>
+  // 8000 bytes of factors, 400 of a result that is read and written.
+  // CHECK: plan.gemm {{.*}} {est_us = 4.900000e+00 : f64}
+  plan.gemm %a * %b -> %c accumulate : memref<10x100xf32> * memref<100x10xf32> -> memref<10x10xf32>
   // CHECK: plan.output "y" %{{.*}} : memref<1000xf32>
   plan.output "y" %y : memref<1000xf32>
 }

@@ -30,19 +30,17 @@ std::string getKernelName(KernelOp kernel);
 /// each op, a transcendental function counted as one.
 double getKernelFlops(KernelOp kernel);
 
-/// Names and work of the commands of one module.
+/// Names of the commands of one module.
 class CommandNames {
 public:
   explicit CommandNames(mlir::ModuleOp module) : symbols(module) {}
 
-  /// The kernel's name; of a routine its own without the prefix, the sizes of
+  /// The kernel's name; of another command what it is, the sizes of
   /// the largest buffer it writes (reads, if it writes no more than a row) and
   /// the types: "gemm 8x128x512 by 256 f32", "cross_entropy 32x10 f32".
   std::string getName(plan::CommandOpInterface command);
   /// The name, and the symbol of a generated kernel behind it.
   std::string getNameAndSymbol(plan::CommandOpInterface command);
-  /// Floating-point operations; 0 if nobody counts them.
-  double getFlops(plan::CommandOpInterface command);
 
 private:
   KernelOp getKernel(plan::CommandOpInterface command);

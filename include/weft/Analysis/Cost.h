@@ -27,6 +27,9 @@ inline constexpr llvm::StringLiteral kSpeedsAttr = "plan.speeds";
 /// Bytes a command reads and writes; an updated buffer counts twice.
 int64_t getTrafficBytes(plan::CommandOpInterface command);
 
+/// Floating-point operations of a command; 0 if nobody counted them.
+double getFlops(plan::CommandOpInterface command);
+
 /// Overhead plus the longer of arithmetic and traffic, in microseconds.
 double estimateMicroseconds(plan::CommandOpInterface command,
                             const CostTable &table);

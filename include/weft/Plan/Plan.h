@@ -19,11 +19,35 @@
 
 #include <optional>
 
+#include "weft/Plan/Layout.h"
+
 #include "weft/Plan/PlanDialect.h.inc"
 #include "weft/Plan/PlanEnums.h.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "weft/Plan/PlanAttrs.h.inc"
+
+namespace weft::plan {
+
+class CommandOpInterface;
+
+/// What a command writes has distinct elements and shares none with its other
+/// operands, but for a buffer that it may overwrite as a whole.
+llvm::LogicalResult verifyCommand(CommandOpInterface command);
+
+llvm::LogicalResult verifyDenseOperands(mlir::Operation *op);
+
+/// All operands lie densely in row-major order.
+template <typename ConcreteType>
+class DenseOperands
+    : public mlir::OpTrait::TraitBase<ConcreteType, DenseOperands> {
+public:
+  static llvm::LogicalResult verifyTrait(mlir::Operation *op) {
+    return verifyDenseOperands(op);
+  }
+};
+
+} // namespace weft::plan
 
 #include "weft/Plan/PlanInterfaces.h.inc"
 
@@ -32,30 +56,11 @@
 
 namespace weft::plan {
 
-/// The ABI's number (WeftDType) of an element type.
-int32_t getDType(mlir::Type element);
-
 /// Bytes of one element; `i1` takes a byte.
 int64_t getElementBytes(mlir::MemRefType type);
 
 /// Bytes of a dense buffer of that shape.
 int64_t getBufferBytes(mlir::MemRefType type);
-
-/// Strides and offset of a buffer, in elements from the start of its root.
-struct Layout {
-  llvm::SmallVector<int64_t> sizes;
-  llvm::SmallVector<int64_t> strides;
-  int64_t offset = 0;
-
-  static Layout get(mlir::MemRefType type);
-  static Layout getDense(llvm::ArrayRef<int64_t> sizes);
-  /// Whether the elements lie densely in row-major order.
-  bool isDense() const;
-  mlir::MemRefType getType(mlir::Type element) const;
-  /// Layout of the same elements under `newSizes`, or nothing if that needs a
-  /// copy.
-  std::optional<Layout> reshape(llvm::ArrayRef<int64_t> newSizes) const;
-};
 
 /// The root of a buffer: itself unless it is a view.
 mlir::Value getRoot(mlir::Value buffer);

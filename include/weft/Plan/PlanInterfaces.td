@@ -8,29 +8,51 @@ include "mlir/IR/OpBase.td"
 def CommandOpInterface : OpInterface<"CommandOpInterface"> {
   let cppNamespace = "::weft::plan";
   let description = [{
-    An op that becomes one entry of the command table (`WeftCommand`): a kernel
-    or a library routine, its buffers in order and its numbers.
+    An op that runs: one entry of the command table. All of its operands are
+    buffers. Sizes, strides and types stand in their memref types alone; a
+    target reads them off (Lowering/<target>), as it decides what runs the
+    command.
+
+    Verified for every command: what it writes shares no byte with its other
+    operands, unless the two are one buffer and `getInPlaceOperands` allows it.
   }];
   let methods = [
-    InterfaceMethod<"Symbol of the kernel or name of the library routine.",
-                    "::llvm::StringRef", "getRoutine", (ins)>,
-    InterfaceMethod<"Whether the routine is a generated kernel.",
-                    "bool", "isKernel", (ins)>,
-    InterfaceMethod<"All buffers, in the routine's order.",
-                    "::mlir::OperandRange", "getCommandBuffers", (ins)>,
     InterfaceMethod<[{
-      What the command does with buffer `index`. `Write` covers every byte of the
+      What the command does with operand `index`. `Write` covers every byte of the
       buffer and reads none of the old ones; `Update` may read and write.
     }], "::weft::plan::Access", "getAccess", (ins "unsigned":$index)>,
-    InterfaceMethod<"Integer arguments of the routine.",
-                    "::llvm::SmallVector<int64_t>", "getIntArguments", (ins)>,
-    InterfaceMethod<"Floating-point arguments of the routine.",
-                    "::llvm::SmallVector<double>", "getFloatArguments", (ins)>,
+    InterfaceMethod<[{
+      Operands that may be the very buffer which operand `index` writes.
+    }], "::llvm::SmallVector<unsigned>", "getInPlaceOperands", (ins "unsigned":$index),
+    /*methodBody=*/"", /*defaultImplementation=*/"return {};">,
+    InterfaceMethod<"Module path of the op this command came from, or null.",
+                    "::mlir::StringAttr", "getScopeAttr", (ins)>,
+    InterfaceMethod<"Floating-point operations of one run, or null: not counted.",
+                    "::mlir::IntegerAttr", "getFlopsAttr", (ins)>,
+    InterfaceMethod<"Estimated time of one run in microseconds, or null.",
+                    "::mlir::FloatAttr", "getEstUsAttr", (ins)>,
+    InterfaceMethod<"", "void", "setScopeAttr", (ins "::mlir::StringAttr":$scope)>,
+    InterfaceMethod<"", "void", "setFlopsAttr", (ins "::mlir::IntegerAttr":$flops)>,
+    InterfaceMethod<"", "void", "setEstUsAttr", (ins "::mlir::FloatAttr":$time)>,
   ];
   let extraClassDeclaration = [{
-    /// Module path of the op this command came from, or "".
+    /// The scope, or "".
     ::llvm::StringRef getCommandScope();
+    /// What the command is: the op's name without the dialect ("gemm"), the rule
+    /// of an optimizer, or the symbol of a kernel.
+    ::llvm::StringRef getCommandName();
+    /// Whether it reads or writes what operand `index` held before.
+    bool isRead(unsigned index) {
+      return getAccess(index) != ::weft::plan::Access::Write;
+    }
+    bool isWritten(unsigned index) {
+      return getAccess(index) != ::weft::plan::Access::Read;
+    }
   }];
+  let verify = [{
+    return ::weft::plan::verifyCommand(::llvm::cast<::weft::plan::CommandOpInterface>($_op));
+  }];
+  let verifyWithRegions = 0;
 }
 
 #endif // PLAN_INTERFACES_TD

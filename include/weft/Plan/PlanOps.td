@@ -3,8 +3,10 @@
 #ifndef PLAN_OPS_TD
 #define PLAN_OPS_TD
 
-include "weft/Plan/PlanBase.td"
-include "weft/Plan/PlanInterfaces.td"
+include "weft/Plan/PlanCommands.td"
+include "weft/Plan/PlanLossOps.td"
+include "weft/Plan/PlanMatrixOps.td"
+include "weft/Plan/PlanTrainingOps.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -143,31 +145,27 @@ def Plan_ViewOp : Plan_Op<"view", [HasParent<"ProgramOp">, Pure]> {
 }
 
 //===----------------------------------------------------------------------===//
-// Commands
+// Commands for any value
 //===----------------------------------------------------------------------===//
 
-class Plan_CommandOp<string mnemonic, list<Trait> traits = []>
-    : Plan_Op<mnemonic, !listconcat(traits, [HasParent<"ProgramOp">,
-        DeclareOpInterfaceMethods<CommandOpInterface>])>;
-
-def Plan_LaunchOp : Plan_CommandOp<"launch", [
-    AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Plan_LaunchOp : Plan_Command<"launch",
+    (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_Buffer>:$inputs,
+         Variadic<Plan_Buffer>:$outputs, I64Attr:$extent, I64Attr:$grain),
+    [AttrSizedOperandSegments, Plan_Dense,
+     DeclareOpInterfaceMethods<CommandOpInterface, ["getInPlaceOperands"]>,
+     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Runs a generated kernel";
   let description = [{
-    Buffers are dense, inputs first. An output may be the very buffer of an
-    input where the kernel allows it. `extent` and `grain` are the range of the
-    parallel loop (see `WeftCommand`).
+    Reads `ins`, writes `outs`: their shapes and types are those of the kernel's
+    arguments and results. An output may be the very buffer of an input where the
+    kernel's `weft.inplace` lists it. `extent` and `grain` are the kernel's: the
+    range of its parallel loop, and what its parts are multiples of.
 
     Example:
     ```mlir
     plan.launch @k_1f ins(%x, %b : memref<8x4xf32>, memref<4xf32>) outs(%y : memref<8x4xf32>) {extent = 8 : i64, grain = 1 : i64}
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$kernel,
-                       Variadic<Plan_Buffer>:$inputs, Variadic<Plan_Buffer>:$outputs,
-                       OptionalAttr<I64Attr>:$extent, OptionalAttr<I64Attr>:$grain,
-                       OptionalAttr<StrAttr>:$scope, OptionalAttr<F64Attr>:$flops,
-                       OptionalAttr<F64Attr>:$est_us);
   let assemblyFormat = [{
     $kernel (`ins` `(` $inputs^ `:` type($inputs) `)`)?
     (`outs` `(` $outputs^ `:` type($outputs) `)`)? attr-dict
@@ -175,55 +173,24 @@ def Plan_LaunchOp : Plan_CommandOp<"launch", [
   let hasVerifier = 1;
 }
 
-def Plan_CallOp : Plan_CommandOp<"call"> {
-  let summary = "Calls a library routine";
-  let description = [{
-    Buffers, integers and floats as include/weft/Runtime/Library.h lists them.
-    `accesses` says per buffer what the routine does: `read`, `write` (all bytes,
-    none of the old ones read) or `update`.
-
-    Example:
-    ```mlir
-    plan.call "weft_cpu_fill"(write %a : memref<8xf32>) ints [0, 8] floats [1.0]
-    ```
-  }];
-  let arguments = (ins StrAttr:$callee, Variadic<Plan_Buffer>:$buffers,
-                       DenseI32ArrayAttr:$accesses,
-                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$ints,
-                       DefaultValuedAttr<DenseF64ArrayAttr, "{}">:$floats,
-                       OptionalAttr<StrAttr>:$scope, OptionalAttr<F64Attr>:$flops,
-                       OptionalAttr<F64Attr>:$est_us);
-  let assemblyFormat = [{
-    $callee `` custom<Accesses>($buffers, type($buffers), $accesses)
-    (`ints` $ints^)? custom<Floats>($floats) attr-dict
-  }];
-  let hasVerifier = 1;
-}
-
-def Plan_ConstantOp : Plan_CommandOp<"constant"> {
+def Plan_ConstantOp : Plan_Command<"constant",
+    (ins Plan_Buffer:$target, ElementsAttr:$value), [Plan_Dense]> {
   let summary = "Writes constant values";
   let description = [{
-    A splat runs as `weft_cpu_fill`, other values as `weft_cpu_constant`.
-
     Example: `plan.constant %c = dense<1.0> : tensor<4xf32> : memref<4xf32>`.
   }];
-  let arguments = (ins Plan_Buffer:$target, ElementsAttr:$value,
-                       OptionalAttr<StrAttr>:$scope, OptionalAttr<F64Attr>:$est_us);
   let assemblyFormat = "$target `=` $value attr-dict `:` type($target)";
   let hasVerifier = 1;
 }
 
-def Plan_CopyOp : Plan_CommandOp<"copy"> {
+def Plan_CopyOp : Plan_Command<"copy", (ins Plan_Buffer:$source, Plan_Buffer:$target)> {
   let summary = "Copies a strided buffer";
   let description = [{
     `target[i...] = source[i...]` for equal shapes; a source stride of 0 repeats
-    elements (broadcast). Runs as `weft_cpu_copy`. Created where a consumer
-    cannot read strides.
+    elements (broadcast). Created where a consumer cannot read strides.
 
     Example: `plan.copy %x to %y : memref<8xf32> to memref<8xf32>`.
   }];
-  let arguments = (ins Plan_Buffer:$source, Plan_Buffer:$target,
-                       OptionalAttr<StrAttr>:$scope, OptionalAttr<F64Attr>:$est_us);
   let assemblyFormat = "$source `to` $target attr-dict `:` type($source) `to` type($target)";
   let hasVerifier = 1;
 }

@@ -30,8 +30,13 @@ def Weft_Dialect : Dialect {
     /// Argument and result attributes naming a program's ports.
     static constexpr ::llvm::StringLiteral kInputAttr = "weft.input";
     static constexpr ::llvm::StringLiteral kOutputAttr = "weft.output";
-    /// Library routine chosen for an op by select-kernels.
+    /// What runs an op: a kind of command, chosen by select-kernels.
     static constexpr ::llvm::StringLiteral kImplAttr = "weft.impl";
+    /// Range of a kernel's loop, what cuts of it are multiples of, and per
+    /// result the arguments whose buffer it may take.
+    static constexpr ::llvm::StringLiteral kExtentAttr = "weft.extent";
+    static constexpr ::llvm::StringLiteral kGrainAttr = "weft.grain";
+    static constexpr ::llvm::StringLiteral kInPlaceAttr = "weft.inplace";
     /// Attribute of @loss_scale: the numbers of its weft.scaler_update.
     static constexpr ::llvm::StringLiteral kScalerAttr = "weft.scaler";
     void registerAttributes();

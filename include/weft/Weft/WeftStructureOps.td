@@ -3,6 +3,7 @@
 #ifndef WEFT_STRUCTURE_OPS_TD
 #define WEFT_STRUCTURE_OPS_TD
 
+include "weft/Interfaces/Interfaces.td"
 include "weft/Weft/WeftBase.td"
 include "mlir/Interfaces/CallInterfaces.td"
 include "mlir/Interfaces/FunctionInterfaces.td"
@@ -194,12 +195,15 @@ def Weft_FenceOp : Weft_Op<"fence", [
 }
 
 def Weft_KernelOp : Weft_Op<"kernel", [
-    FunctionOpInterface, IsolatedFromAbove, HasParent<"::mlir::ModuleOp">, SingleBlock]> {
+    FunctionOpInterface, IsolatedFromAbove, HasParent<"::mlir::ModuleOp">, SingleBlock,
+    DeclareOpInterfaceMethods<KernelOpInterface>]> {
   let summary = "An outlined fused kernel";
   let description = [{
     A group of primitive ops that runs as one generated loop nest. The symbol is
     `@k_` and a hash of the content, which ignores scope and location, so that
-    equal groups share one kernel.
+    equal groups share one kernel. `weft.extent` and `weft.grain` are the range of
+    its loop; `weft.inplace` has one list per result: the arguments whose buffer
+    that result may take.
 
     Example:
     ```mlir

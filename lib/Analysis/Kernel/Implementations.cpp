@@ -29,9 +29,9 @@ enum Floats : unsigned {
 /// operands from the first (the others have the one type the op allows).
 constexpr int kAllValues = -1;
 
-/// A routine of Runtime/Library.h and an op that it runs.
+/// A kind of command and an op that it runs.
 struct Routine {
-  llvm::StringLiteral op, symbol;
+  llvm::StringLiteral op, kind;
   unsigned floats = F32;
   int numValues = kAllValues;
   /// It can add to what its destination holds.
@@ -46,29 +46,29 @@ constexpr unsigned kAdamMoments = 1 << 1 | 1 << 2, kSgdMoments = 1 << 1;
 
 /// The routines of an op stand in the order of preference.
 static const Routine kRoutines[] = {
-    {"weft.matmul", "weft_cpu_gemm", UpToF32, kAllValues, /*accumulates=*/true},
-    {"weft.attention", "weft_cpu_attention", UpToF32},
-    {"weft.attention_grad", "weft_cpu_attention_grad", UpToF32},
-    {"weft.cross_entropy", "weft_cpu_cross_entropy", UpToF32},
-    {"weft.cross_entropy_grad", "weft_cpu_cross_entropy_grad", UpToF32},
-    {"weft.embedding", "weft_cpu_embedding", UpToF32},
-    {"weft.embedding_grad", "weft_cpu_embedding_grad", UpToF32, kAllValues,
+    {"weft.matmul", "gemm", UpToF32, kAllValues, /*accumulates=*/true},
+    {"weft.attention", "attention", UpToF32},
+    {"weft.attention_grad", "attention_grad", UpToF32},
+    {"weft.cross_entropy", "cross_entropy", UpToF32},
+    {"weft.cross_entropy_grad", "cross_entropy_grad", UpToF32},
+    {"weft.embedding", "embedding", UpToF32},
+    {"weft.embedding_grad", "embedding_grad", UpToF32, kAllValues,
      /*accumulates=*/true},
-    {"weft.dropout", "weft_cpu_dropout", UpToF32},
-    {"weft.concat", "weft_cpu_copy", AnyFloat},
-    {"weft.pad", "weft_cpu_copy", AnyFloat}, // and a fill with zeros
-    {"weft.constant", "weft_cpu_constant", AnyFloat},
-    {"weft.random_normal", "weft_cpu_random_normal"},
-    {"weft.random_uniform", "weft_cpu_random_uniform"},
-    {"weft.norm_and_check", "weft_cpu_norm_and_check", UpToF32, INT_MAX},
-    {"weft.total_norm", "weft_cpu_total_norm", NoFloat, 0},
-    {"weft.clip_coefficient", "weft_cpu_clip_coefficient", NoFloat, 0},
-    {"weft.step_increment", "weft_cpu_step_increment", NoFloat, 0},
-    {"weft.scaler_update", "weft_cpu_scaler_update", NoFloat, 0},
-    {"weft.accumulate", "weft_cpu_accumulate", UpToF32},
-    {"weft.adamw", "weft_cpu_adamw", UpToF32, 4, false, kAdamMoments},
-    {"weft.adam", "weft_cpu_adam", UpToF32, 4, false, kAdamMoments},
-    {"weft.sgd", "weft_cpu_sgd", UpToF32, 3, false, kSgdMoments},
+    {"weft.dropout", "dropout", UpToF32},
+    {"weft.concat", "copy", AnyFloat},
+    {"weft.pad", "copy", AnyFloat}, // and a fill with zeros
+    {"weft.constant", "constant", AnyFloat},
+    {"weft.random_normal", "random_normal"},
+    {"weft.random_uniform", "random_uniform"},
+    {"weft.norm_and_check", "norm_and_check", UpToF32, INT_MAX},
+    {"weft.total_norm", "total_norm", NoFloat, 0},
+    {"weft.clip_coefficient", "clip_coefficient", NoFloat, 0},
+    {"weft.step_increment", "step_increment", NoFloat, 0},
+    {"weft.scaler_update", "scaler_update", NoFloat, 0},
+    {"weft.accumulate", "accumulate", UpToF32},
+    {"weft.adamw", "optimizer", UpToF32, 4, false, kAdamMoments},
+    {"weft.adam", "optimizer", UpToF32, 4, false, kAdamMoments},
+    {"weft.sgd", "optimizer", UpToF32, 3, false, kSgdMoments},
 };
 
 static llvm::SmallVector<const Routine *> getRoutines(Operation *op) {
@@ -167,7 +167,7 @@ static llvm::SmallVector<StringRef> getImplementations(Operation *op) {
       all.push_back(kFoldedImpl);
   for (const Routine *routine : getRoutines(op))
     if (!findUnsupported(*routine, op))
-      all.push_back(routine->symbol);
+      all.push_back(routine->kind);
   return all;
 }
 

@@ -1,7 +1,7 @@
 //===- EmitTables.cpp - Plan programs as constant tables ------------------===//
 
-#include "weft/Lowering/Cpu/CallRecords.h"
 #include "weft/Lowering/Cpu/Cpu.h"
+#include "weft/Lowering/Cpu/CpuCommands.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Runtime/Tables.h"
 
@@ -71,7 +71,7 @@ private:
   int64_t function(StringRef name, bool isKernel);
 
   /// A launch's range; 0 and 0 for other commands.
-  FailureOr<std::pair<int64_t, int64_t>> range(plan::CommandOpInterface op);
+  LogicalResult callee(plan::CommandOpInterface op, WeftPackedCommand &packed);
   LogicalResult command(plan::CommandOpInterface op);
   LogicalResult port(Operation *op, StringRef name, Value buffer);
   LogicalResult program(plan::ProgramOp op);
@@ -139,44 +139,45 @@ int64_t TableEmitter::function(StringRef name, bool isKernel) {
   return known->second;
 }
 
-FailureOr<std::pair<int64_t, int64_t>>
-TableEmitter::range(plan::CommandOpInterface op) {
-  auto launch = dyn_cast<plan::LaunchOp>(op.getOperation());
-  if (!launch)
-    return std::pair<int64_t, int64_t>(0, 0);
-  int64_t extent = launch.getExtent().value_or(0);
-  int64_t grain = launch.getGrain().value_or(0);
-  if (extent < 1 || grain < 1)
-    return op->emitOpError("expects a positive extent and grain, but got ")
-           << extent << " and " << grain;
-  return std::pair(extent, grain);
+LogicalResult TableEmitter::callee(plan::CommandOpInterface op,
+                                   WeftPackedCommand &packed) {
+  packed.kernel = {-1};
+  packed.library = {-1};
+  packed.record = record("");
+  if (auto launch = dyn_cast<plan::LaunchOp>(op.getOperation())) {
+    packed.kernel = {function(launch.getKernel(), /*isKernel=*/true)};
+    packed.kind = WEFT_KERNEL;
+    packed.extent = launch.getExtent();
+    packed.grain = launch.getGrain();
+    return success();
+  }
+  FailureOr<CpuCommand> made = CpuCommand::get(op);
+  if (failed(made))
+    return failure();
+  packed.library = {function(made->routine, /*isKernel=*/false)};
+  packed.kind = made->kind;
+  packed.record = record(made->getBytes());
+  packed.recordBytes = made->getBytes().size();
+  return success();
 }
 
 LogicalResult TableEmitter::command(plan::CommandOpInterface op) {
   llvm::SmallVector<int64_t> offsets;
-  for (Value buffer : op.getCommandBuffers()) {
+  for (Value buffer : op->getOperands()) {
     std::optional<int64_t> offset = plan::getByteOffset(buffer);
     if (!offset)
       return op->emitOpError("expects buffers with arena offsets; run "
                              "weft-plan-memory first");
     offsets.push_back(*offset);
   }
-  FailureOr<std::pair<int64_t, int64_t>> parts = range(op);
-  FailureOr<CallRecord> call = getCallRecord(op);
-  if (failed(parts) || failed(call))
+  WeftPackedCommand packed = {};
+  if (failed(callee(op, packed)))
     return failure();
-  int64_t callee = function(op.getRoutine(), op.isKernel());
-  WeftPackedCommand &packed = commands.emplace_back();
-  packed.name = text(op.getRoutine());
+  packed.name = text(op.getCommandName());
   packed.scope = text(op.getCommandScope());
-  packed.kernel = {op.isKernel() ? callee : -1};
-  packed.library = {op.isKernel() ? -1 : callee};
   packed.offsets = list(offsets);
   packed.numBuffers = offsets.size();
-  packed.kind = call->kind;
-  packed.record = record(call->getBytes());
-  packed.recordBytes = call->getBytes().size();
-  std::tie(packed.extent, packed.grain) = *parts;
+  commands.push_back(packed);
   return success();
 }
 
@@ -188,7 +189,7 @@ LogicalResult TableEmitter::port(Operation *op, StringRef name, Value buffer) {
                            "weft-plan-memory first");
   WeftPackedPort &packed = ports.emplace_back();
   packed.name = text(name);
-  packed.dtype = plan::getDType(type.getElementType());
+  packed.dtype = getDType(type.getElementType());
   packed.rank = type.getRank();
   packed.dims = list(type.getShape());
   packed.offset = *offset;
@@ -240,7 +241,7 @@ LogicalResult TableEmitter::tensor(plan::StateOp op) {
   packed.param = text(op.getParam().value_or(StringRef()));
   packed.source = text(op.getSource().value_or(StringRef()));
   packed.kind = static_cast<int64_t>(op.getKind());
-  packed.dtype = plan::getDType(type.getElementType());
+  packed.dtype = getDType(type.getElementType());
   packed.rank = type.getRank();
   packed.trainable = op.getTrainable();
   packed.dims = list(type.getShape());

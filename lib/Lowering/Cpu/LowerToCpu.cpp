@@ -1,5 +1,6 @@
 //===- LowerToCpu.cpp - Lower kernels to the LLVM dialect -----------------===//
 
+#include "weft/Lowering/Cpu/CpuCommands.h"
 #include "weft/Lowering/Cpu/Passes.h"
 #include "weft/Weft/Weft.h"
 
@@ -37,6 +38,7 @@ void registerLoweringCpuModels(DialectRegistry &registry) {
                   vector::VectorDialect, LLVM::LLVMDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
+  registerCpuCommandModels(registry);
 }
 
 namespace {

@@ -54,7 +54,7 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
   Operation *before = body->empty() ? nullptr : &body->back();
   LogicalResult result = isa<weft::ReturnOp>(op)
                              ? lowerReturn(cast<weft::ReturnOp>(op))
-                             : lowerLibraryOp(op);
+                             : lowerCommand(op);
   if (!backwardStart && facts.positions.lookup(op) >= facts.backwardStart)
     backwardStart = before ? before->getNextNode() : &body->front();
   return result;

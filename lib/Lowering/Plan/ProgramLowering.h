@@ -22,13 +22,14 @@ struct ValueBuffer {
   plan::Layout layout;
 };
 
-/// The ABI's number of the value's element type.
-inline int64_t getDType(mlir::Value value) {
-  return plan::getDType(mlir::getElementTypeOrSelf(value));
-}
+/// How a product may change what its destination holds.
+struct Accumulation {
+  bool adds = false; // always
+  mlir::Value flag;  // unless this scalar is 0
+};
 
-/// Whether the matrix routine can write the product with these strides.
-bool canWriteProduct(MatmulOp op, const plan::Layout &layout);
+/// Whether the rows of all batches of the product are those of one matrix.
+bool isFlatProduct(MatmulOp op);
 
 /// Lowers one `weft.program`. Every value gets a root and a layout; views share
 /// the root of what they view; commands are appended in program order.
@@ -76,54 +77,45 @@ private:
   void copyTo(mlir::Value from, mlir::Value to);
   void reportCopy(llvm::StringRef why);
 
-  // MatrixCalls.cpp: products and attention.
-  void lowerMatmul(MatmulOp op, ValueBuffer target, mlir::Value flag,
-                   int64_t accumulate);
+  // MatrixCommands.cpp: products and attention.
+  mlir::Value getFactor(mlir::Value value, bool flat);
+  void lowerMatmul(MatmulOp op, ValueBuffer target, Accumulation accumulation);
   void lowerAttention(AttentionOp op);
   void lowerAttentionGrad(AttentionGradOp op);
   ValueBuffer getAttentionOperand(mlir::Value value);
 
-  // LibraryCalls.cpp: everything else that is a routine.
-  llvm::LogicalResult lowerLibraryOp(mlir::Operation *op);
+  // Commands.cpp: everything else that is a command.
+  llvm::LogicalResult lowerCommand(mlir::Operation *op);
   void lowerKernelCall(CallOp op);
   void lowerAccumulate(AccumulateOp op);
   void lowerFolded(AccumulateOp op);
   ValueBuffer getFoldedDestination(AccumulateOp op);
   void lowerEmbedding(EmbeddingOp op);
   void lowerEmbeddingGrad(EmbeddingGradOp op, mlir::Value target,
-                          mlir::Value flag, int64_t accumulate);
+                          Accumulation accumulation);
   void lowerCrossEntropy(CrossEntropyOp op);
   void lowerCrossEntropyGrad(CrossEntropyGradOp op);
   llvm::LogicalResult lowerDropout(DropoutOp op);
-  void lowerRandom(mlir::Operation *op, llvm::StringRef key, double first,
-                   double second);
+  void lowerNormal(RandomNormalOp op);
+  void lowerUniform(RandomUniformOp op);
 
-  // TrainingCalls.cpp: the end of a step.
+  // TrainingCommands.cpp: the end of a step.
   void lowerNormAndCheck(NormAndCheckOp op);
   void lowerTotalNorm(TotalNormOp op);
   void lowerClipCoefficient(ClipCoefficientOp op);
   void lowerStepIncrement(StepIncrementOp op);
   void lowerScalerUpdate(ScalerUpdateOp op);
-  void lowerOptimizer(mlir::Operation *op, unsigned numStates,
-                      llvm::ArrayRef<int64_t> flags, double lrScale,
-                      double decayScale);
+  template <typename OpT>
+  void lowerOptimizer(OpT op, plan::UpdateRule rule, unsigned numStates,
+                      bool nesterov);
+  llvm::LogicalResult lowerTrainingOp(mlir::Operation *op);
 
-  /// One library call in the making.
-  struct Call {
-    llvm::SmallVector<mlir::Value> buffers;
-    llvm::SmallVector<int32_t> accesses;
-    llvm::SmallVector<int64_t> ints;
-    llvm::SmallVector<double> floats;
-    void read(mlir::Value buffer) { add(buffer, plan::Access::Read); }
-    void write(mlir::Value buffer) { add(buffer, plan::Access::Write); }
-    void update(mlir::Value buffer) { add(buffer, plan::Access::Update); }
-    void add(mlir::Value buffer, plan::Access access) {
-      buffers.push_back(buffer);
-      accesses.push_back(static_cast<int32_t>(access));
-    }
-  };
-  /// Calls the routine that the current op names as its `weft.impl`.
-  void emitCall(const Call &call);
+  /// Appends a command for the current op, with its scope and arithmetic.
+  template <typename OpT, typename... Args> OpT emit(Args &&...args) {
+    return OpT::create(builder, current->getLoc(), std::forward<Args>(args)...,
+                       getScopeAttr(), getFlopsAttr(), mlir::FloatAttr());
+  }
+  mlir::IntegerAttr getFlopsAttr();
   mlir::StringAttr getScopeAttr();
 
   ProgramOp source;

@@ -59,7 +59,7 @@ ValueBuffer ProgramLowering::lowerView(Operation *op) {
 
 void ProgramLowering::copyTo(Value from, Value to) {
   plan::CopyOp::create(builder, current->getLoc(), from, to, getScopeAttr(),
-                       FloatAttr());
+                       IntegerAttr(), FloatAttr());
 }
 
 void ProgramLowering::reportCopy(StringRef why) {
@@ -109,7 +109,7 @@ void ProgramLowering::lowerPad(PadOp op) {
   Attribute zero = builder.getZeroAttr(type.getElementType());
   plan::ConstantOp::create(builder, op.getLoc(), target,
                            SplatElementsAttr::get(type, zero), getScopeAttr(),
-                           FloatAttr());
+                           IntegerAttr(), FloatAttr());
   plan::Layout place = buffers[result].layout;
   for (size_t i = 0, e = place.sizes.size(); i != e; ++i) {
     place.sizes[i] = getShape(op.getOperand())[i];

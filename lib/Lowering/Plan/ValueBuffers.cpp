@@ -50,7 +50,7 @@ Value ProgramLowering::getState(StringAttr name) {
 void ProgramLowering::writeConstant(ConstantOp op, Value target) {
   plan::ConstantOp::create(builder, op.getLoc(), target,
                            cast<ElementsAttr>(op.getValue()), getScopeAttr(),
-                           FloatAttr());
+                           IntegerAttr(), FloatAttr());
 }
 
 ValueBuffer ProgramLowering::lowerConstant(ConstantOp op) {
@@ -129,6 +129,13 @@ std::optional<ValueBuffer> ProgramLowering::findReusable(OpResult result) {
       return ValueBuffer{buffer.root, plan::Layout::getDense(type.getShape())};
   }
   return std::nullopt;
+}
+
+/// Whether a product can be written with these strides.
+static bool canWriteProduct(MatmulOp op, const plan::Layout &layout) {
+  std::optional<plan::StoredMatrix> matrix =
+      plan::StoredMatrix::get(layout, isFlatProduct(op));
+  return matrix && !matrix->transposed;
 }
 
 /// Place of a result in the concatenation it is a piece of.

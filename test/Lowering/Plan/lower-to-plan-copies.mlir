@@ -12,7 +12,7 @@ weft.kernel @k_relu(%a: tensor<8xf32>) -> (tensor<8xf32>) attributes {weft.exten
 weft.program @in_place(%x: tensor<8xf32> {weft.input = "x"}) -> (tensor<8xf32> {weft.output = "y"}, tensor<8xf32> {weft.output = "z"}) attributes {kind = #weft.kind<eval>} {
   // CHECK: %[[X:.*]] = plan.input
   // CHECK: %[[A:.*]] = plan.alloc
-  // CHECK: plan.launch @k_relu ins(%[[X]] : memref<8xf32>) outs(%[[A]] : memref<8xf32>) {extent = 8 : i64, grain = 4 : i64}
+  // CHECK: plan.launch @k_relu ins(%[[X]] : memref<8xf32>) outs(%[[A]] : memref<8xf32>) {extent = 8 : i64, flops = 8 : i64, grain = 4 : i64}
   %a = weft.call @k_relu(%x) : (tensor<8xf32>) -> tensor<8xf32>
   // CHECK: plan.launch @k_relu ins(%[[A]] : memref<8xf32>) outs(%[[A]] : memref<8xf32>)
   %b = weft.call @k_relu(%a) : (tensor<8xf32>) -> tensor<8xf32>
@@ -30,11 +30,11 @@ weft.program @in_place(%x: tensor<8xf32> {weft.input = "x"}) -> (tensor<8xf32> {
 // columns does.
 // CHECK-LABEL: plan.program "eval" @transposed
 weft.program @transposed(%x: tensor<4x6xf32> {weft.input = "x"}, %w: tensor<8x6xf32> {weft.input = "w"}) -> (tensor<4x4xf32> {weft.output = "y"}, tensor<4x4xf32> {weft.output = "z"}) attributes {kind = #weft.kind<eval>} {
-  // CHECK: plan.call "weft_cpu_gemm"({{.*}}) ints [1, 4, 4, 6, 0, 1, 6, 6, 4, 0, 0, 0, 0, 0, 0, 0]
+  // CHECK: plan.gemm {{.*}} : memref<4x6xf32> * memref<6x4xf32, strided<[1, 6]>> -> memref<4x4xf32>
   %x0 = weft.transpose %x [1, 0] : tensor<4x6xf32>
   %y = weft.matmul %x, %x0 : tensor<4x6xf32>, tensor<6x4xf32>
   // CHECK: plan.copy
-  // CHECK: plan.call "weft_cpu_gemm"({{.*}}) ints [1, 4, 4, 3, 0, 1, 3, 3, 4, 0, 0, 0, 0, 0, 0, 0]
+  // CHECK: plan.gemm {{.*}} transposed -> {{.*}} : memref<4x3xf32> * memref<4x3xf32> -> memref<4x4xf32>
   %w0 = weft.slice %w offsets [0, 0] sizes [4, 3] strides [2, 2] : tensor<8x6xf32>
   %x1 = weft.slice %x offsets [0, 3] sizes [4, 3] strides [1, 1] : tensor<4x6xf32>
   // expected-remark @+1 {{needs a copy: dense operand}}
@@ -48,9 +48,9 @@ weft.program @transposed(%x: tensor<4x6xf32> {weft.input = "x"}, %w: tensor<8x6x
 // leading dimension.
 // CHECK-LABEL: plan.program "eval" @batch
 weft.program @batch(%x: tensor<2x3x4xf32> {weft.input = "x"}, %w: tensor<2x4x5xf32> {weft.input = "w"}) -> (tensor<2x3x5xf32> {weft.output = "y"}, tensor<6x2xf32> {weft.output = "z"}) attributes {kind = #weft.kind<eval>} {
-  // CHECK: plan.call "weft_cpu_gemm"({{.*}}) ints [2, 3, 5, 4, 0, 0, 4, 5, 5, 12, 20, 15, 0, 0, 0, 0]
+  // CHECK: plan.gemm {{.*}} : memref<2x3x4xf32> * memref<2x4x5xf32> -> memref<2x3x5xf32>
   %y = weft.matmul %x, %w : tensor<2x3x4xf32>, tensor<2x4x5xf32>
-  // CHECK: plan.call "weft_cpu_gemm"({{.*}}) ints [1, 6, 2, 2, 0, 0, 4, 4, 2, 0, 0, 0, 0, 0, 0, 0]
+  // CHECK: plan.gemm {{.*}} : memref<6x2xf32, strided<[4, 1], offset: 2>> * memref<2x2xf32, strided<[4, 1], offset: 4>> -> memref<6x2xf32>
   %flat = weft.reshape %x : tensor<2x3x4xf32> to tensor<6x4xf32>
   %l = weft.slice %flat offsets [0, 2] sizes [6, 2] strides [1, 1] : tensor<6x4xf32>
   %r = weft.slice %flat offsets [1, 0] sizes [2, 2] strides [1, 1] : tensor<6x4xf32>
@@ -88,8 +88,8 @@ weft.state @w.grad : tensor<4x4xf32> {kind = #weft.state_kind<gradient>, param =
 // CHECK-LABEL: plan.program "micro" @kept
 weft.program @kept(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f32> {weft.input = "accumulate"}) -> (tensor<4x4xf32> {weft.output = "old"}) attributes {kind = #weft.kind<micro>} {
   // CHECK: %[[G:.*]] = plan.use @w.grad
-  // CHECK: plan.call "weft_cpu_gemm"({{.*}}write %[[P:.*]] : {{.*}}) ints [1, 4, 4, 4, 0, 0, 4, 4, 4, 0, 0, 0, 0, 0, 0, 0]
-  // CHECK: plan.call "weft_cpu_accumulate"(read %[[G]] : {{.*}}, read %[[P]] : {{.*}}, read %{{.*}} : memref<f32>, write %[[P]] : {{.*}}) ints [16, 0]
+  // CHECK: plan.gemm {{.*}} -> %[[P:[0-9]+]] 
+  // CHECK: plan.accumulate %[[G]] + %[[P]] if(%{{.*}} : memref<f32>) -> %[[P]] :
   // CHECK: plan.copy %[[G]] to %[[OLD:.*]] :
   // CHECK: plan.copy %[[P]] to %[[G]]
   %old = weft.read @w.grad : tensor<4x4xf32>
@@ -109,7 +109,7 @@ weft.program @not_written(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<
   // CHECK: %[[G:.*]] = plan.use @g
   // CHECK: %[[S:.*]] = plan.alloc
   // CHECK: plan.copy %[[G]] to %[[S]]
-  // CHECK: plan.call "weft_cpu_gemm"({{.*}}, update %[[S]] : memref<4x4xf32>, read %{{.*}} : memref<f32>)
+  // CHECK: plan.gemm {{.*}} -> %[[S]] accumulate(%{{.*}} : memref<f32>)
   // CHECK: plan.output "sum" %[[S]]
   %old = weft.read @g : tensor<4x4xf32>
   %g = weft.matmul %x, %x : tensor<4x4xf32>, tensor<4x4xf32>
@@ -126,7 +126,7 @@ weft.state @g : tensor<4x4xf32> {kind = #weft.state_kind<gradient>}
 weft.program @read_twice(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f32> {weft.input = "accumulate"}) -> () attributes {kind = #weft.kind<micro>} {
   // CHECK: %[[G:.*]] = plan.use @g
   // CHECK: plan.copy %[[G]] to %[[S:.*]] :
-  // CHECK: plan.call "weft_cpu_gemm"(read %[[G]] : {{.*}}, update %[[S]] : memref<4x4xf32>, read %{{.*}} : memref<f32>)
+  // CHECK: plan.gemm %[[G]] * {{.*}} -> %[[S]] accumulate(%{{.*}} : memref<f32>)
   // CHECK: plan.copy %[[S]] to %[[G]]
   %old = weft.read @g : tensor<4x4xf32>
   %again = weft.read @g : tensor<4x4xf32>
@@ -145,8 +145,8 @@ weft.state @g : tensor<4x4xf32> {kind = #weft.state_kind<gradient>}
 weft.program @reads_old(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f32> {weft.input = "accumulate"}) -> () attributes {kind = #weft.kind<micro>} {
   // CHECK: %[[G:.*]] = plan.use @g
   // CHECK: %[[P:.*]] = plan.alloc
-  // CHECK: plan.call "weft_cpu_gemm"(read %[[G]] : {{.*}}, read %{{.*}}, write %[[P]] :
-  // CHECK: plan.call "weft_cpu_accumulate"(read %[[G]] : {{.*}}, read %[[P]] : {{.*}}, read %{{.*}} : memref<f32>, write %[[G]] :
+  // CHECK: plan.gemm %[[G]] * %{{.*}} -> %[[P]] 
+  // CHECK: plan.accumulate %[[G]] + %[[P]] if(%{{.*}} : memref<f32>) -> %[[G]] :
   %old = weft.read @g : tensor<4x4xf32>
   %g = weft.matmul %old, %x : tensor<4x4xf32>, tensor<4x4xf32>
   %sum = weft.accumulate %old, %g, %flag : tensor<4x4xf32>
@@ -159,8 +159,8 @@ weft.program @reads_old(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f3
 // matrices: such pieces are copied to their place.
 // CHECK-LABEL: plan.program "eval" @pieces
 weft.program @pieces(%x: tensor<2x3x8xf32> {weft.input = "x"}, %y: tensor<2x5x8xf32> {weft.input = "y"}, %w: tensor<8x4xf32> {weft.input = "w"}) -> (tensor<2x8x4xf32> {weft.output = "z"}) attributes {kind = #weft.kind<eval>} {
-  // CHECK: plan.call "weft_cpu_gemm"({{.*}}write %[[A:.*]] : memref<2x3x4xf32>) ints [1, 6, 4, 8, 0, 0, 8, 4, 4, 0, 0, 0, 0, 0, 0, 0]
-  // CHECK: plan.call "weft_cpu_gemm"({{.*}}write %[[B:.*]] : memref<2x5x4xf32>) ints [1, 10, 4, 8, 0, 0, 8, 4, 4, 0, 0, 0, 0, 0, 0, 0]
+  // CHECK: plan.gemm {{.*}} -> %[[A:[0-9]+]] {{.*}} -> memref<2x3x4xf32>
+  // CHECK: plan.gemm {{.*}} -> %[[B:[0-9]+]] {{.*}} -> memref<2x5x4xf32>
   %a = weft.matmul %x, %w : tensor<2x3x8xf32>, tensor<8x4xf32>
   %b = weft.matmul %y, %w : tensor<2x5x8xf32>, tensor<8x4xf32>
   // CHECK: plan.copy %[[A]] to %{{.*}} : memref<2x3x4xf32> to memref<2x3x4xf32, strided<[32, 4, 1]>>
@@ -179,8 +179,8 @@ weft.program @loss(%x: tensor<4x8xf32> {weft.input = "x"}, %t: tensor<4xi32> {we
   // CHECK: %[[LOGITS:.*]] = plan.alloc activation : memref<4x8xf32>
   // CHECK: %[[LOSS:.*]] = plan.alloc temporary : memref<f32>
   // CHECK: %[[LSE:.*]] = plan.alloc activation : memref<4xf32>
-  // CHECK: plan.call "weft_cpu_cross_entropy"({{.*}}) ints [4, 8, -100, 0, 0, 5, 0] floats [1.000000e-01]
-  // CHECK: plan.call "weft_cpu_cross_entropy_grad"({{.*}}, read %[[LOGITS]] {{.*}}, write %[[LOGITS]] : memref<4x8xf32>) ints [4, 8, -100, 0, 0, 5, 0] floats [1.000000e-01]
+  // CHECK: plan.cross_entropy %[[LOGITS]], {{.*}} {label_smoothing = 1.000000e-01 : f64}
+  // CHECK: plan.cross_entropy_grad {{.*}} %[[LOGITS]], {{.*}} -> %[[LOGITS]] {label_smoothing = 1.000000e-01 : f64}
   %w = weft.constant dense<1.0> : tensor<8x8xf32>
   %logits = weft.matmul %x, %w : tensor<4x8xf32>, tensor<8x8xf32>
   %loss, %lse, %denom = weft.cross_entropy %logits, %t {label_smoothing = 0.1 : f64} : tensor<4x8xf32>, tensor<4xi32>
@@ -221,7 +221,7 @@ weft.program @init(%seed: tensor<i64> {weft.input = "seed"}) -> () attributes {k
   // CHECK: %[[B:.*]] = plan.use @b
   // CHECK: %[[C:.*]] = plan.use @c
   // CHECK-NOT: plan.copy
-  // CHECK: plan.call "weft_cpu_random_normal"(read %{{.*}} : memref<i64>, write %[[W]] : memref<4xf32>) ints [4, -5808541479991114666, 0] floats [0.000000e+00, 2.000000e-02]
+  // CHECK: plan.random_normal seed(%{{.*}} : memref<i64>) -> %[[W]] {key = "w", mean = 0.000000e+00 : f64, std = 2.000000e-02 : f64} : memref<4xf32>
   %w = weft.random_normal %seed {key = "w", mean = 0.0 : f64, std = 0.02 : f64} : tensor<4xf32>
   // CHECK: plan.constant %[[B]] = dense<0.000000e+00>
   // CHECK: plan.constant %[[C]] = dense<0.000000e+00>

@@ -15,8 +15,8 @@ weft.program @eval(%x: tensor<4x4xf32> {weft.input = "x"}) -> (tensor<4x4xf32> {
 // -----
 
 weft.program @eval(%x: tensor<4x4xf32> {weft.input = "x"}) -> (tensor<4x4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
-  // expected-error @+1 {{expects weft.impl to be weft_cpu_gemm, but got "weft_cpu_mygemm"}}
-  %y = weft.matmul %x, %x {weft.impl = "weft_cpu_mygemm"} : tensor<4x4xf32>, tensor<4x4xf32>
+  // expected-error @+1 {{expects weft.impl to be gemm, but got "mygemm"}}
+  %y = weft.matmul %x, %x {weft.impl = "mygemm"} : tensor<4x4xf32>, tensor<4x4xf32>
   weft.return %y : tensor<4x4xf32>
 }
 
@@ -34,7 +34,7 @@ weft.state @g : tensor<4x4xf32> {kind = #weft.state_kind<gradient>}
 weft.program @micro(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f32> {weft.input = "accumulate"}) -> () attributes {kind = #weft.kind<micro>} {
   %old = weft.read @g : tensor<4x4xf32>
   // expected-note @+1 {{has no weft.folded}}
-  %g = weft.matmul %x, %x {weft.impl = "weft_cpu_gemm"} : tensor<4x4xf32>, tensor<4x4xf32>
+  %g = weft.matmul %x, %x {weft.impl = "gemm"} : tensor<4x4xf32>, tensor<4x4xf32>
   // expected-error @+1 {{expects weft.folded on the op whose result it adds}}
   %sum = weft.accumulate %old, %g, %flag {weft.impl = "folded"} : tensor<4x4xf32>
   weft.return writes @g = %sum : tensor<4x4xf32>
@@ -46,8 +46,8 @@ weft.state @g : tensor<4x4xf32> {kind = #weft.state_kind<gradient>}
 weft.program @micro(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f32> {weft.input = "accumulate"}) -> () attributes {kind = #weft.kind<micro>} {
   %old = weft.read @g : tensor<4x4xf32>
   // expected-error @+1 {{expects weft.folded only where a weft.accumulate with weft.impl = "folded" adds the result}}
-  %g = weft.matmul %x, %x {weft.folded, weft.impl = "weft_cpu_gemm"} : tensor<4x4xf32>, tensor<4x4xf32>
-  %sum = weft.accumulate %old, %g, %flag {weft.impl = "weft_cpu_accumulate"} : tensor<4x4xf32>
+  %g = weft.matmul %x, %x {weft.folded, weft.impl = "gemm"} : tensor<4x4xf32>, tensor<4x4xf32>
+  %sum = weft.accumulate %old, %g, %flag {weft.impl = "accumulate"} : tensor<4x4xf32>
   weft.return writes @g = %sum : tensor<4x4xf32>
 }
 
@@ -57,7 +57,7 @@ weft.program @micro(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f32> {
 weft.state @g : tensor<4x4xf32> {kind = #weft.state_kind<gradient>}
 weft.program @micro(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f32> {weft.input = "accumulate"}) -> () attributes {kind = #weft.kind<micro>} {
   %old = weft.read @g : tensor<4x4xf32>
-  // expected-error @+1 {{expects weft.impl to be weft_cpu_accumulate, but got "folded"}}
+  // expected-error @+1 {{expects weft.impl to be accumulate, but got "folded"}}
   %sum = weft.accumulate %old, %x, %flag {weft.impl = "folded"} : tensor<4x4xf32>
   weft.return writes @g = %sum : tensor<4x4xf32>
 }
@@ -66,6 +66,6 @@ weft.program @micro(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f32> {
 
 weft.program @micro(%x: tensor<4xf32> {weft.input = "x"}) -> (tensor<4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<micro>} {
   // expected-error @+1 {{expects a random key (weft-derive-programs attaches it), but got none}}
-  %y = weft.dropout %x {p = 0.5 : f64, op_id = 1, weft.impl = "weft_cpu_dropout"} : tensor<4xf32>
+  %y = weft.dropout %x {p = 0.5 : f64, op_id = 1, weft.impl = "dropout"} : tensor<4xf32>
   weft.return %y : tensor<4xf32>
 }

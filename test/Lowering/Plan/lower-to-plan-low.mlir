@@ -6,8 +6,8 @@
 // CHECK-LABEL: plan.program "eval" @product
 // CHECK-DAG: %[[X:.*]] = plan.input "x"
 // CHECK-DAG: %[[B:.*]] = plan.input "b"
-// CHECK: plan.call "weft_cpu_gemm"(read %[[X]] : {{.*}}, read %{{.*}}, write %{{.*}} : memref<2x4x5xbf16>, read %[[B]] : memref<5xbf16>) ints [1, 8, 5, 6, 0, 1, 6, 6, 5, 0, 0, 0, 0, 1, 3, 3]
-// CHECK: plan.call "weft_cpu_gemm"({{.*}}, write %{{.*}} : memref<2x4x5xf32>) ints [1, 8, 5, 6, 0, 1, 6, 6, 5, 0, 0, 0, 0, 0, 3, 0]
+// CHECK: plan.gemm %[[X]] * %{{.*}} transposed -> %{{.*}} bias(%[[B]] : memref<5xbf16>) {{.*}} -> memref<2x4x5xbf16>
+// CHECK: plan.gemm {{.*}} transposed -> %{{.*}} : memref<2x4x6xbf16> * memref<5x6xbf16> -> memref<2x4x5xf32>
 weft.program @product(%x: tensor<2x4x6xbf16> {weft.input = "x"}, %w: tensor<5x6xbf16> {weft.input = "w"}, %b: tensor<5xbf16> {weft.input = "b"})
     -> (tensor<2x4x5xbf16> {weft.output = "y"}, tensor<2x4x5xf32> {weft.output = "z"}) attributes {kind = #weft.kind<eval>} {
   %y = weft.matmul %x, %w bias %b : tensor<5xbf16> {transpose_rhs} : tensor<2x4x6xbf16>, tensor<5x6xbf16>
@@ -18,7 +18,7 @@ weft.program @product(%x: tensor<2x4x6xbf16> {weft.input = "x"}, %w: tensor<5x6x
 // -----
 
 // CHECK-LABEL: plan.program "eval" @bias_of_f32
-// CHECK: plan.call "weft_cpu_gemm"({{.*}}, write %{{.*}} : memref<4x5xf32>, read %{{.*}} : memref<5xf32>) ints [1, 4, 5, 6, 0, 0, 6, 5, 5, 0, 0, 0, 0, 1, 0, 0]
+// CHECK: plan.gemm %{{.*}} * %{{.*}} -> %{{.*}} bias(%{{.*}} : memref<5xf32>) {{.*}} -> memref<4x5xf32>
 weft.program @bias_of_f32(%x: tensor<4x6xf32> {weft.input = "x"}, %w: tensor<6x5xf32> {weft.input = "w"}, %b: tensor<5xf32> {weft.input = "b"})
     -> (tensor<4x5xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
   %y = weft.matmul %x, %w bias %b : tensor<5xf32> : tensor<4x6xf32>, tensor<6x5xf32>
@@ -28,10 +28,10 @@ weft.program @bias_of_f32(%x: tensor<4x6xf32> {weft.input = "x"}, %w: tensor<6x5
 // -----
 
 // CHECK-LABEL: plan.program "micro" @model_ops
-// CHECK: plan.call "weft_cpu_embedding"({{.*}}) ints [8, 16, 4, 5, 2]
-// CHECK: plan.call "weft_cpu_attention"({{.*}}) ints [1, 8, 8, 2, 2, 2, 1, 0, 32, 4, 2, 32, 4, 2, 32, 4, 2, 32, 4, 2, 2]
-// CHECK: plan.call "weft_cpu_attention_grad"({{.*}}32, 4, 2, 2] floats
-// CHECK: plan.call "weft_cpu_embedding_grad"(read %{{.*}} : memref<8x4xf16>, {{.*}}) ints [8, 16, 4, 5, 0, 2, 0]
+// CHECK: plan.embedding {{.*}} : memref<16x4xf16>[memref<8xi32>] -> memref<8x4xf16>
+// CHECK: plan.attention {{.*}} {causal, {{.*}} -> memref<1x8x2x2xf16>, memref<1x2x8xf32>
+// CHECK: plan.attention_grad {{.*}} -> memref<1x8x2x2xf16>, memref<1x8x2x2xf16>, memref<1x8x2x2xf16>
+// CHECK: plan.embedding_grad {{.*}} -> %{{[0-9]+}} : memref<{{.*}}4xf16>[memref<{{.*}}8xi32>] -> memref<16x4xf32>
 weft.program @model_ops(%w: tensor<16x4xf16> {weft.input = "w"}, %t: tensor<8xi32> {weft.input = "t"})
     -> (tensor<16x4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<micro>} {
   %e = weft.embedding %w, %t : tensor<16x4xf16>, tensor<8xi32>
@@ -57,11 +57,11 @@ weft.state @loss_scale.state : tensor<3xi64> {kind = #weft.state_kind<scaler>}
 // CHECK-DAG: %[[COPY:.*]] = plan.use @p.bf16
 // CHECK-DAG: %[[SCALE:.*]] = plan.use @loss_scale : memref<f32>
 // CHECK-DAG: %[[STATE:.*]] = plan.use @loss_scale.state
-// CHECK: plan.call "weft_cpu_norm_and_check"({{.*}}) ints [2, 4, 4, 3, 0] floats [2.000000e+00]
-// CHECK: plan.call "weft_cpu_total_norm"(read %{{.*}} : memref<f64>, read %{{.*}} : memref<i1>, write %{{.*}} : memref<f64>, read %[[SCALE]] : memref<f32>) ints [1, 1] floats [2.000000e+00]
-// CHECK: plan.call "weft_cpu_clip_coefficient"(read %{{.*}}, read %{{.*}}, write %[[COEF:.*]] : memref<f32>, read %[[SCALE]] : memref<f32>)
-// CHECK: plan.call "weft_cpu_sgd"(update %[[P]] : {{.*}}, read %[[COEF]] : {{.*}}, write %[[COPY]] : memref<4xbf16>) ints [4, 0, 0, 3, 3]
-// CHECK: plan.call "weft_cpu_scaler_update"(read %[[SCALE]] : {{.*}}, read %[[STATE]] : {{.*}}, write %[[SCALE]] : memref<f32>, write %[[STATE]] : memref<3xi64>, write %{{.*}} : memref<i1>) ints [1, 1000, 2, 0] floats [2.000000e+00, 5.000000e-01, 1.000000e+00]
+// CHECK: plan.norm_and_check {{.*}} {p = 2.000000e+00 : f64} : memref<4xbf16>, memref<4xf32>
+// CHECK: plan.total_norm norms(%{{.*}} : memref<f64>) skips(%{{.*}} : memref<i1>) scale(%[[SCALE]] : memref<f32>) -> %{{.*}} {p = 2.000000e+00 : f64} : memref<f64>
+// CHECK: plan.clip_coefficient norm(%{{.*}} : memref<f64>) max_norm(%{{.*}} : memref<f64>) scale(%[[SCALE]] : memref<f32>) -> %[[COEF:.*]] : memref<f32>
+// CHECK: plan.optimizer sgd %[[P]] moments({{.*}}) grad({{.*}} : memref<4xbf16>) coefficient(%[[COEF]] : memref<f32>) {{.*}} -> working(%[[COPY]] : memref<4xbf16>)
+// CHECK: plan.scaler_update deepspeed scale(%[[SCALE]] : memref<f32>) state(%[[STATE]] : memref<3xi64>) {{.*}} -> new_scale(%[[SCALE]] : memref<f32>) new_state(%[[STATE]] : memref<3xi64>) exhausted(%{{.*}} : memref<i1>) {backoff = 5.000000e-01 : f64, growth = 2.000000e+00 : f64, hysteresis = 2 : i64, interval = 1000 : i64, minimum = 1.000000e+00 : f64}
 weft.program @apply(%g: tensor<4xbf16> {weft.input = "g"}, %h: tensor<4xf32> {weft.input = "h"}, %step: tensor<i64> {weft.input = "step"}, %lr: tensor<f64> {weft.input = "lr"})
     -> (tensor<i1> {weft.output = "scale_exhausted"}) attributes {kind = #weft.kind<apply>} {
   %p = weft.read @p : tensor<4xf32>

@@ -9,10 +9,7 @@ weft.program @linear(%x: tensor<2x3x4xf32> {weft.input = "x"}) -> (tensor<6x6xf3
   // CHECK-DAG: %[[W:.*]] = plan.use @w : memref<4x6xf32>
   %w = weft.read @w : tensor<4x6xf32>
   // CHECK: %[[Y:.*]] = plan.alloc temporary : memref<2x3x6xf32>
-  // CHECK: plan.call "weft_cpu_gemm"(read %[[X]] : {{.*}}, read %[[W]] : {{.*}}, write %[[Y]] : memref<2x3x6xf32>)
-  // CHECK-SAME: ints [1, 6, 6, 4, 0, 0, 4, 6, 6, 0, 0, 0, 0, 0, 0, 0]
-  // CHECK-SAME: flops = 2.880000e+02
-  // CHECK-SAME: scope = "h.0"
+  // CHECK: plan.gemm %[[X]] * %[[W]] -> %[[Y]] {flops = 288 : i64, scope = "h.0"} : memref<2x3x4xf32> * memref<4x6xf32> -> memref<2x3x6xf32>
   %y = weft.matmul %x, %w {weft.scope = "h.0"} : tensor<2x3x4xf32>, tensor<4x6xf32>
   // CHECK: %[[V:.*]] = plan.view %[[Y]] : memref<2x3x6xf32> to memref<6x6xf32>
   %z = weft.reshape %y : tensor<2x3x6xf32> to tensor<6x6xf32>
@@ -27,12 +24,11 @@ weft.program @linear(%x: tensor<2x3x4xf32> {weft.input = "x"}) -> (tensor<6x6xf3
 // CHECK-LABEL: plan.program "micro" @attention
 weft.program @attention(%qkv: tensor<2x8x12xf32> {weft.input = "qkv"}, %g: tensor<2x8x4xf32> {weft.input = "g"}) -> (tensor<2x8x12xf32> {weft.output = "dqkv"}) attributes {kind = #weft.kind<micro>} {
   // CHECK-NOT: plan.copy
-  // CHECK: plan.call "weft_cpu_attention"(
-  // CHECK-SAME: read %{{.*}} : memref<2x8x2x2xf32, strided<[96, 12, 2, 1]>>
-  // CHECK-SAME: read %{{.*}} : memref<2x8x2x2xf32, strided<[96, 12, 2, 1], offset: 4>>
-  // CHECK-SAME: read %{{.*}} : memref<2x8x2x2xf32, strided<[96, 12, 2, 1], offset: 8>>
-  // CHECK-SAME: write %{{.*}} : memref<2x8x2x2xf32>, write %{{.*}} : memref<2x2x8xf32>)
-  // CHECK-SAME: ints [2, 8, 8, 2, 2, 2, 1, 0, 96, 12, 2, 96, 12, 2, 96, 12, 2, 32, 4, 2, 0] floats [5.000000e-01, 0.000000e+00]
+  // CHECK: plan.attention %
+  // CHECK-SAME: : memref<2x8x2x2xf32, strided<[96, 12, 2, 1]>>
+  // CHECK-SAME: memref<2x8x2x2xf32, strided<[96, 12, 2, 1], offset: 4>>
+  // CHECK-SAME: memref<2x8x2x2xf32, strided<[96, 12, 2, 1], offset: 8>>
+  // CHECK-SAME: -> memref<2x8x2x2xf32>, memref<2x2x8xf32>
   %q0 = weft.slice %qkv offsets [0, 0, 0] sizes [2, 8, 4] strides [1, 1, 1] : tensor<2x8x12xf32>
   %k0 = weft.slice %qkv offsets [0, 0, 4] sizes [2, 8, 4] strides [1, 1, 1] : tensor<2x8x12xf32>
   %v0 = weft.slice %qkv offsets [0, 0, 8] sizes [2, 8, 4] strides [1, 1, 1] : tensor<2x8x12xf32>
@@ -43,7 +39,7 @@ weft.program @attention(%qkv: tensor<2x8x12xf32> {weft.input = "qkv"}, %g: tenso
   %dout = weft.reshape %g : tensor<2x8x4xf32> to tensor<2x8x2x2xf32>
   // CHECK: %[[D:.*]] = plan.alloc temporary : memref<2x8x12xf32>
   // CHECK: %[[DQ:.*]] = plan.view %[[D]] : memref<2x8x12xf32> to memref<2x8x2x2xf32, strided<[96, 12, 2, 1]>>
-  // CHECK: plan.call "weft_cpu_attention_grad"({{.*}}write %[[DQ]]
+  // CHECK: plan.attention_grad {{.*}} -> %[[DQ]]
   %dq, %dk, %dv = weft.attention_grad %dout, %q, %k, %v, %out, %lse {causal, scale = 0.5 : f64} : tensor<2x8x2x2xf32>, tensor<2x8x2x2xf32>, tensor<2x2x8xf32>
   %dq0 = weft.reshape %dq : tensor<2x8x2x2xf32> to tensor<2x8x4xf32>
   %dk0 = weft.reshape %dk : tensor<2x8x2x2xf32> to tensor<2x8x4xf32>
@@ -66,8 +62,8 @@ weft.program @tied(%d: tensor<8x16xf32> {weft.input = "d"}, %h: tensor<8x4xf32> 
   // CHECK: %[[G:.*]] = plan.use @e.grad
   // CHECK: %[[F:.*]] = plan.input "accumulate"
   // CHECK-NOT: plan.alloc
-  // CHECK: plan.call "weft_cpu_gemm"({{.*}}, update %[[G]] : memref<16x4xf32>, read %[[F]] : memref<f32>) ints [1, 16, 4, 8, 1, 0, 16, 4, 4, 0, 0, 0, 2, 0, 0, 0]
-  // CHECK: plan.call "weft_cpu_embedding_grad"({{.*}}, update %[[G]] : memref<16x4xf32>) ints [8, 16, 4, 5, 1, 0, 0]
+  // CHECK: plan.gemm %{{.*}} transposed * %{{.*}} -> %[[G]] accumulate(%[[F]] : memref<f32>) {{.*}} -> memref<16x4xf32>
+  // CHECK: plan.embedding_grad {{.*}} -> %[[G]] accumulate : {{.*}} -> memref<16x4xf32>
   %one = weft.constant dense<1.0> : tensor<f32>
   %g1 = weft.matmul %d, %h {transpose_lhs} : tensor<8x16xf32>, tensor<8x4xf32>
   %g2 = weft.embedding_grad %dx, %ids : tensor<8x4xf32>, tensor<8xi32> to tensor<16x4xf32>
@@ -97,13 +93,12 @@ weft.program @apply(%lr: tensor<f64> {weft.input = "lr"}, %max: tensor<f64> {wef
   %m = weft.read @p.exp_avg : tensor<4x4xf32>
   %v = weft.read @p.exp_avg_sq : tensor<4x4xf32>
   %s = weft.read @step : tensor<i64>
-  // CHECK: plan.call "weft_cpu_norm_and_check"(read %[[G]] : {{.*}}, write %[[NORM:.*]] : memref<f64>, write %[[BAD:.*]] : memref<i1>) ints [1, 16, 0] floats [2.000000e+00]
+  // CHECK: plan.norm_and_check %[[G]] -> norm(%[[NORM:.*]] : memref<f64>) found_inf(%[[BAD:.*]] : memref<i1>) {p = 2.000000e+00 : f64}
   %norm, %bad = weft.norm_and_check %g {p = 2.0 : f64} : tensor<4x4xf32>
   %coef = weft.clip_coefficient %norm, %max
-  // CHECK: plan.call "weft_cpu_step_increment"(read %[[STEP]] : memref<i64>, read %[[BAD]] : memref<i1>, write %[[STEP]] : memref<i64>)
+  // CHECK: plan.step_increment %[[STEP]] skip(%[[BAD]] : memref<i1>) -> %[[STEP]]
   %s1 = weft.step_increment %s, %bad
-  // CHECK: plan.call "weft_cpu_adamw"(update %[[P]] : memref<4x4xf32>, update %{{.*}} : memref<4x4xf32>, update %{{.*}} : memref<4x4xf32>, read %[[G]] : memref<4x4xf32>
-  // CHECK-SAME: ints [16, 0, 0, -1] floats [1.000000e+00, 1.000000e+00]
+  // CHECK: plan.optimizer adamw %[[P]] moments(%{{.*}}, %{{.*}} : memref<4x4xf32>, memref<4x4xf32>) grad(%[[G]] : memref<4x4xf32>)
   %p1, %m1, %v1 = weft.adamw(%p, %m, %v, %g, %coef, %bad, %s1, %lr, %lr, %lr, %lr, %lr) : (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>)
   // CHECK-NOT: plan.copy
   // CHECK: plan.output "grad_norm" %[[NORM]]

@@ -29,7 +29,7 @@ def main(profile, schedule, trace, metrics):
         assert [r["us"] for r in rows] == sorted((r["us"] for r in rows), reverse=True), table
 
     # Work: a product by its sizes, everything by the schedule.
-    products = [r for r in profile["kernels"] if r["routine"] == "weft_cpu_gemm"]
+    products = [r for r in profile["kernels"] if r["routine"] == "gemm"]
     assert products
     for row in products:
         sizes, inner = row["name"].split()[1], int(row["name"].split()[3])

@@ -21,8 +21,8 @@ SYMBOLS = {
     "weft.call": "weft.kernel @k_1f(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
                  "  weft.yield %x : tensor<4xf32>\n}\n",
     "plan.use": "plan.state param @fc1.weight : memref<4x2xf32>\n",
-    "plan.launch": "weft.kernel @k_1f(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {\n"
-                   "  weft.yield %x : tensor<8x4xf32>\n}\n",
+    "plan.launch": "weft.kernel @k_1f(%x: tensor<8x4xf32>, %b: tensor<4xf32>) "
+                   "-> tensor<8x4xf32> {\n  weft.yield %x : tensor<8x4xf32>\n}\n",
 }
 # Operand types of ops that print fewer types than they have operands.
 F32, F64, I64, I1 = "tensor<f32>", "tensor<f64>", "tensor<i64>", "tensor<i1>"
@@ -92,9 +92,28 @@ def in_weft_program(op, example):
             f"  {example}\n  weft.return\n}}\n")
 
 
+def buffer_types(op, example):
+    """Types of a command's operands: those in a clause `name(%x : type)` stand
+    there, the others behind the command in the order of the operands."""
+    types = {}
+    for line in example.splitlines():
+        for names, listed in re.findall(r"\(((?:%\w+(?:, )?)+) : ([^()]*)\)", line):
+            types.update(zip(names.split(", "), TYPE.findall(listed)))
+        rest = re.sub(r"\((?:%\w+(?:, )?)+ : [^()]*\)", "", line)
+        code, _, listed = rest.partition(" : ")
+        found = re.findall(r"%\w+", re.sub(r"^\s*%\w+ =", "", code))
+        kinds = TYPE.findall(re.sub(r"\{[^{}]*\} : ", "", listed))
+        if op in OPERANDS:
+            kinds = OPERANDS[op](kinds)
+        if len(kinds) < len(found):
+            sys.exit(f"{op}: {len(found)} operands, but {len(kinds)} types in: {line}")
+        types.update(zip(found, kinds))
+    return types
+
+
 def in_plan_program(op, example):
     names = used_names(example)
-    types = operand_types(op, example, names)
+    types = buffer_types(op, example)
     allocs = "".join(f"  {n} = plan.alloc temporary : {types[n]}\n" for n in names)
     return f'plan.program "eval" @p {{\n{allocs}  {example}\n}}\n'
 

@@ -25,7 +25,10 @@ module attributes {plan.library_scratch_bytes = 4096 : i64} {
     %a = plan.alloc activation : memref<256xf32> loc("/models/net.mlir":7:3)
     %b = plan.alloc temporary : memref<128xf32>
     plan.copy %w to %a {scope = "h.0"} : memref<256xf32> to memref<256xf32>
-    plan.call "weft_cpu_accumulate"(read %a : memref<256xf32>, read %x : memref<16xf32>, write %b : memref<128xf32>) {scope = "h.1"} loc("/models/net.mlir":9:5)
+    %t = plan.view %a : memref<256xf32> to memref<16x16xf32>
+    %r = plan.view %x : memref<16xf32> to memref<1x16xf32>
+    %s = plan.view %b : memref<128xf32> to memref<1x16xf32>
+    plan.gemm %r * %t -> %s {scope = "h.1"} : memref<1x16xf32> * memref<16x16xf32> -> memref<1x16xf32> loc("/models/net.mlir":9:5)
     plan.output "b" %b : memref<128xf32>
   }
   plan.program "eval" @eval {
@@ -65,7 +68,7 @@ TEST_F(MemoryReportTest, AddsUpToTheArena) {
 
 TEST_F(MemoryReportTest, NamesThePeakAndTheLargest) {
   EXPECT_EQ(report.peak.program, "micro");
-  EXPECT_EQ(report.peak.routine, "weft_cpu_accumulate");
+  EXPECT_EQ(report.peak.routine, "gemm");
   EXPECT_EQ(report.peak.scope, "h.1");
   // Never a folder: executables do not depend on where a model lies.
   EXPECT_EQ(report.peak.location, "net.mlir:9");
@@ -74,7 +77,7 @@ TEST_F(MemoryReportTest, NamesThePeakAndTheLargest) {
   EXPECT_EQ(report.largest[0].role, "activation");
   EXPECT_EQ(report.largest[0].scope, "h.0");
   EXPECT_EQ(report.largest[0].location, "net.mlir:7");
-  EXPECT_EQ(report.largest[0].writer, "weft_cpu_copy");
+  EXPECT_EQ(report.largest[0].writer, "copy");
   EXPECT_EQ(report.largest[0].writerName, "copy 256 f32");
   ASSERT_EQ(report.programs.size(), 2u);
   EXPECT_EQ(report.programs[1].name, "eval");
@@ -85,7 +88,7 @@ TEST_F(MemoryReportTest, RendersTextAndJson) {
   std::string text = report.toText();
   EXPECT_NE(text.find("total peak"), std::string::npos);
   EXPECT_NE(text.find("9.56 KiB"), std::string::npos) << text;
-  EXPECT_NE(text.find("peak at accumulate 128 f32 in micro, h.1 (net.mlir:9)"),
+  EXPECT_NE(text.find("peak at gemm 1x16 by 16 f32 in micro, h.1 (net.mlir:9)"),
             std::string::npos)
       << text;
   llvm::json::Object json = report.toJson();

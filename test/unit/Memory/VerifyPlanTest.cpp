@@ -105,19 +105,26 @@ struct Box {
 /// Writes boxes of a buffer and reads one; each is a view.
 std::string makeBoxes(ArrayRef<Box> writes, const Box &read) {
   std::string text = "module attributes {plan.persistent_bytes = 0 : i64, "
-                     "plan.arena_bytes = 192 : i64} {\n"
+                     "plan.arena_bytes = 576 : i64} {\n"
                      "plan.program \"micro\" @p {\n%a = plan.alloc temporary "
-                     "{offset = 0 : i64} : memref<6x8xf32>\n";
+                     "{offset = 0 : i64} : memref<6x8xf32>\n"
+                     "%in = plan.input \"x\" {offset = 192 : i64} : "
+                     "memref<6x8xf32>\n%out = plan.alloc temporary {offset = "
+                     "384 : i64} : memref<6x8xf32>\n";
   std::string commands;
-  auto add = [&](const Box &box, std::string access) {
-    std::string name = "%v" + std::to_string(text.size());
-    text += name + " = plan.view %a : memref<6x8xf32> to " + box.type() + "\n";
-    commands += "plan.call \"weft_cpu_fill\"(" + access + " " + name + " : " +
-                box.type() + ")\n";
+  auto add = [&](const Box &box, bool reads) {
+    std::string name = "%v" + std::to_string(text.size()), other = name + "_o";
+    std::string whole = "memref<6x8xf32>", type = box.type();
+    text += name + " = plan.view %a : " + whole + " to " + type + "\n" + other +
+            " = plan.view %" + (reads ? "out" : "in") + " : " + whole + " to " +
+            type + "\n";
+    std::string from = reads ? name : other, to = reads ? other : name;
+    commands +=
+        "plan.copy " + from + " to " + to + " : " + type + " to " + type + "\n";
   };
   for (const Box &box : writes)
-    add(box, "write");
-  add(read, "read");
+    add(box, /*reads=*/false);
+  add(read, /*reads=*/true);
   return text + commands + "}\n}\n";
 }
 

@@ -131,32 +131,4 @@ TEST(LayoutTest, AddressesIncludeTheView) {
   EXPECT_EQ(getByteOffset(values[2]), 64);
 }
 
-TEST(LayoutTest, CommandsListTheirArguments) {
-  MLIRContext context;
-  context.loadDialect<PlanDialect>();
-  auto module = parseSourceString<ModuleOp>(R"(
-    plan.program "eval" @p {
-      %a = plan.alloc temporary : memref<2x3xf32>
-      %b = plan.alloc temporary : memref<3xi1>
-      %v = plan.view %a : memref<2x3xf32> to memref<3x2xf32, strided<[1, 3]>>
-      %c = plan.alloc temporary : memref<3x2xf32>
-      plan.constant %a = dense<0.5> : tensor<2x3xf32> : memref<2x3xf32>
-      plan.constant %b = dense<[true, false, true]> : tensor<3xi1> : memref<3xi1>
-      plan.copy %v to %c : memref<3x2xf32, strided<[1, 3]>> to memref<3x2xf32>
-    })",
-                                            &context);
-  std::vector<CommandOpInterface> commands;
-  module->walk(
-      [&](CommandOpInterface command) { commands.push_back(command); });
-  ASSERT_EQ(commands.size(), 3u);
-  using Ints = llvm::SmallVector<int64_t>;
-  EXPECT_EQ(commands[0].getRoutine(), "weft_cpu_fill");
-  EXPECT_EQ(commands[0].getIntArguments(), (Ints{0, 6}));
-  EXPECT_EQ(commands[0].getFloatArguments(), (llvm::SmallVector<double>{0.5}));
-  EXPECT_EQ(commands[1].getRoutine(), "weft_cpu_constant");
-  EXPECT_EQ(commands[1].getIntArguments(), (Ints{4, 3, 1, 0, 1}));
-  EXPECT_EQ(commands[2].getRoutine(), "weft_cpu_copy");
-  EXPECT_EQ(commands[2].getIntArguments(), (Ints{4, 2, 3, 2, 1, 3, 2, 1}));
-}
-
 } // namespace

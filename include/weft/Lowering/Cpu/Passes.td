@@ -53,4 +53,25 @@ def LowerToCpuPass : Pass<"weft-lower-to-cpu", "::mlir::ModuleOp"> {
            "Use fused multiply-add (the target has it)">];
 }
 
+def MeasureScratchPass : Pass<"weft-measure-scratch", "::mlir::ModuleOp"> {
+  let summary = "Ask library routines for the memory they use beside the arena";
+  let description = [{
+    Sets the module attribute `plan.library_scratch_bytes` to the most bytes that
+    library routines keep outside the arena when the module runs with `threads`
+    threads: what oneDNN reserves for matrix products, the tiles of attention,
+    sums of a loss and of a norm. Every thread keeps the largest of what the calls
+    want from it, in whole pages. `plan.library_scratch_threads` holds `threads`.
+
+    Precondition: `weft-lower-to-plan`. Changes nothing else.
+
+    After:
+    ```mlir
+    module attributes {plan.library_scratch_bytes = 65536 : i64, plan.library_scratch_threads = 2 : i64}
+    ```
+  }];
+  let options = [
+    Option<"threads", "threads", "int32_t", "2", "Threads that run the program">,
+  ];
+}
+
 #endif // WEFT_LOWERING_CPU_PASSES_TD

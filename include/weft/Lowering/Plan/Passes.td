@@ -16,7 +16,7 @@ def LowerToPlanPass : Pass<"weft-lower-to-plan", "::mlir::ModuleOp"> {
       reported.
     - A value that a program writes to a state is computed in the state's own
       bytes when every read of the old contents is finished by then.
-    - An op calls the routine that its `weft.impl` names. A `weft.accumulate`
+    - An op becomes the command that its `weft.impl` names. A `weft.accumulate`
       that is `folded` becomes the accumulate mode of the routine before it: no
       temporary, unless the old contents must be kept; then it adds to a copy.
     - An op that may overwrite an operand does so when the operand dies there.
@@ -41,7 +41,7 @@ def LowerToPlanPass : Pass<"weft-lower-to-plan", "::mlir::ModuleOp"> {
       %x = plan.input "x" : memref<8x4xf32>
       %w = plan.use @w : memref<4x2xf32>
       %y = plan.alloc temporary : memref<8x2xf32>
-      plan.call "weft_cpu_gemm"(read %x : memref<8x4xf32>, read %w : memref<4x2xf32>, write %y : memref<8x2xf32>) ints [...]
+      plan.gemm %x * %w -> %y : memref<8x4xf32> * memref<4x2xf32> -> memref<8x2xf32>
       plan.output "y" %y : memref<8x2xf32>
     }
     ```
@@ -57,27 +57,6 @@ def LowerToPlanPass : Pass<"weft-lower-to-plan", "::mlir::ModuleOp"> {
     Statistic<"numFolded", "folded-accumulates", "Accumulations folded into their producer">,
   ];
   let dependentDialects = ["::weft::plan::PlanDialect"];
-}
-
-def MeasureScratchPass : Pass<"weft-measure-scratch", "::mlir::ModuleOp"> {
-  let summary = "Ask library routines for the memory they use beside the arena";
-  let description = [{
-    Sets the module attribute `plan.library_scratch_bytes` to the most bytes that
-    library routines keep outside the arena when the module runs with `threads`
-    threads: what oneDNN reserves for matrix products, the tiles of attention,
-    sums of a loss and of a norm. Every thread keeps the largest of what the calls
-    want from it, in whole pages. `plan.library_scratch_threads` holds `threads`.
-
-    Precondition: `weft-lower-to-plan`. Changes nothing else.
-
-    After:
-    ```mlir
-    module attributes {plan.library_scratch_bytes = 65536 : i64, plan.library_scratch_threads = 2 : i64}
-    ```
-  }];
-  let options = [
-    Option<"threads", "threads", "int32_t", "2", "Threads that run the program">,
-  ];
 }
 
 #endif // WEFT_LOWERING_PLAN_PASSES_TD

@@ -1,9 +1,8 @@
 //===- MeasureScratch.cpp - Memory of library routines beside the arena ---===//
 
-#include "weft/Lowering/Plan/Passes.h"
+#include "weft/Lowering/Cpu/Passes.h"
 
-#include "weft/Lowering/Cpu/CallRecords.h"
-#include "weft/Plan/Plan.h"
+#include "weft/Lowering/Cpu/CpuCommands.h"
 #include "weft/Runtime/Library.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -18,11 +17,11 @@ using namespace mlir;
 namespace weft {
 
 #define GEN_PASS_DEF_MEASURESCRATCHPASS
-#include "weft/Lowering/Plan/Passes.h.inc"
+#include "weft/Lowering/Cpu/Passes.h.inc"
 
 /// Raises what every worker needs to what one call reserves; false if the
 /// routine refuses the record.
-static bool measure(const CallRecord &call, MutableArrayRef<int64_t> workers) {
+static bool measure(const CpuCommand &call, MutableArrayRef<int64_t> workers) {
   int32_t threads = workers.size();
   switch (call.kind) {
   case WEFT_GEMM:
@@ -67,20 +66,21 @@ struct MeasureScratchPass : impl::MeasureScratchPassBase<MeasureScratchPass> {
     // Layers repeat the same calls: each is measured once.
     std::set<std::pair<int, std::vector<int64_t>>> measured;
     SmallVector<int64_t> workers(std::max(int32_t(threads), 1), 0);
-    WalkResult result = getOperation()->walk([&](plan::CallOp call) {
-      FailureOr<CallRecord> record = getCallRecord(call);
-      if (failed(record))
-        return WalkResult::interrupt();
-      std::vector<int64_t> words(record->words.begin(), record->words.end());
-      if (!measured.insert({record->kind, words}).second)
-        return WalkResult::advance();
-      if (!measure(*record, workers)) {
-        call.emitOpError("expects arguments that ")
-            << call.getCallee() << " accepts, but it refuses them";
-        return WalkResult::interrupt();
-      }
-      return WalkResult::advance();
-    });
+    WalkResult result =
+        getOperation()->walk([&](plan::CommandOpInterface command) {
+          if (isa<plan::LaunchOp>(command))
+            return WalkResult::advance();
+          FailureOr<CpuCommand> made = CpuCommand::get(command);
+          if (failed(made))
+            return WalkResult::interrupt();
+          std::vector<int64_t> words(made->record.begin(), made->record.end());
+          if (!measured.insert({made->kind, words}).second ||
+              measure(*made, workers))
+            return WalkResult::advance();
+          command->emitOpError("expects sizes that ")
+              << made->routine << " accepts, but it refuses them";
+          return WalkResult::interrupt();
+        });
     if (result.wasInterrupted())
       return signalPassFailure();
     Builder builder(&getContext());

@@ -1,0 +1,47 @@
+//===- Layout.h - Where the elements of a buffer lie ------------*- C++ -*-===//
+
+#ifndef WEFT_PLAN_LAYOUT_H
+#define WEFT_PLAN_LAYOUT_H
+
+#include "mlir/IR/BuiltinTypes.h"
+
+#include <optional>
+
+namespace weft::plan {
+
+/// Strides and offset of a buffer, in elements from the start of its root.
+struct Layout {
+  llvm::SmallVector<int64_t> sizes;
+  llvm::SmallVector<int64_t> strides;
+  int64_t offset = 0;
+
+  static Layout get(mlir::MemRefType type);
+  static Layout getDense(llvm::ArrayRef<int64_t> sizes);
+  /// Whether the elements lie densely in row-major order.
+  bool isDense() const;
+  mlir::MemRefType getType(mlir::Type element) const;
+  /// Layout of the same elements under `newSizes`, or nothing if that needs a
+  /// copy.
+  std::optional<Layout> reshape(llvm::ArrayRef<int64_t> newSizes) const;
+  /// Whether no two indices are one element.
+  bool isInjective() const;
+  /// Whether an element belongs to both. Layouts of more than 2^20 separate
+  /// runs that are no slices of the same rows count as overlapping.
+  bool overlaps(const Layout &other) const;
+};
+
+/// A batch of stored matrices: rows of `columns` elements that lie `leading`
+/// apart, or, if `transposed`, columns of `rows` elements.
+struct StoredMatrix {
+  int64_t batch, batchStride, rows, columns, leading;
+  bool transposed;
+
+  /// Reads the last two dimensions as rows and columns, the others as batches;
+  /// with `flat`, all but the last as rows. Nothing if the strides do not allow
+  /// that.
+  static std::optional<StoredMatrix> get(const Layout &layout, bool flat);
+};
+
+} // namespace weft::plan
+
+#endif // WEFT_PLAN_LAYOUT_H

@@ -1,0 +1,36 @@
+//===- PlanCommands.td - What all commands share -----------*- tablegen -*-===//
+
+#ifndef PLAN_COMMANDS_TD
+#define PLAN_COMMANDS_TD
+
+include "weft/Plan/PlanBase.td"
+include "weft/Plan/PlanInterfaces.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+/// Every operand lies densely in row-major order.
+def Plan_Dense : NativeOpTrait<"DenseOperands"> {
+  let cppNamespace = "::weft::plan";
+}
+
+/// `scope` is the module path of the op it came from, `flops` its arithmetic,
+/// `est_us` the estimate of its time.
+class Plan_Command<string mnemonic, dag operandsAndNumbers, list<Trait> traits = []>
+    : Plan_Op<mnemonic, !listconcat([HasParent<"ProgramOp">,
+        DeclareOpInterfaceMethods<CommandOpInterface>], traits)> {
+  let arguments = !con(operandsAndNumbers, (ins OptionalAttr<StrAttr>:$scope,
+      OptionalAttr<I64Attr>:$flops, OptionalAttr<F64Attr>:$est_us));
+}
+
+/// A command that may write over some of what it reads.
+class Plan_InPlaceCommand<string mnemonic, dag operandsAndNumbers, list<Trait> traits = []>
+    : Plan_Command<mnemonic, operandsAndNumbers, !listconcat(traits, [
+        DeclareOpInterfaceMethods<CommandOpInterface, ["getInPlaceOperands"]>])>;
+
+/// `name(%x : type)`; `optional` where the operand may be left out.
+class Plan_Clause<string name> {
+  string required = "`" # name # "` `(` $" # name # " `:` type($" # name # ") `)` ";
+  string optional = "(`" # name # "` `(` $" # name # "^ `:` type($" # name # ") `)`)? ";
+}
+
+#endif // PLAN_COMMANDS_TD

@@ -1,0 +1,159 @@
+//===- PlanMatrixOps.td - Products, attention, tables ------*- tablegen -*-===//
+
+#ifndef PLAN_MATRIX_OPS_TD
+#define PLAN_MATRIX_OPS_TD
+
+include "weft/Plan/PlanCommands.td"
+
+def Plan_GemmOp : Plan_Command<"gemm",
+    (ins Plan_FloatBuffer:$lhs, Plan_FloatBuffer:$rhs, Plan_FloatBuffer:$target,
+         Optional<Plan_FloatBuffer>:$bias, Optional<Plan_FloatBuffer>:$aux,
+         Optional<Plan_F32Buffer>:$column_sum, Optional<Plan_ScalarF32>:$flag,
+         UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs, UnitAttr:$adds,
+         DefaultValuedAttr<Plan_EpilogueAttr, "::weft::plan::Epilogue::None">:$epilogue),
+    [AttrSizedOperandSegments]> {
+  let summary = "Matrix product";
+  let description = [{
+    `target = op(lhs) x op(rhs) (+ bias)` over the last two dimensions, which
+    `transposed` swaps; leading dimensions are batches, equal on both sides, or
+    one side has rank 2 and is shared. One of the last two strides of every
+    matrix is 1 and the batches have one stride (`readMatrix`). Sums are f32;
+    bias, old contents and epilogue come before the one rounding to the target's
+    type, which is that of the factors or f32.
+
+    - `accumulate` adds to what the target holds, `accumulate(%flag)` does so
+      unless the flag is 0: the old contents are then not read.
+    - `epilogue gelu`, `epilogue relu`: the target holds the activation of the
+      sum (gelu with tanh); `aux`, if it is there, gets the sum.
+      `epilogue gelu_grad`, `epilogue relu_grad`: the target holds the sum times
+      the activation's derivative at `aux`, which is read.
+    - `column_sum` gets the sums over the rows of the target, as a bias gradient.
+
+    Example:
+    ```mlir
+    plan.gemm %x * %w transposed -> %y accumulate(%flag : memref<f32>) : memref<8x4xf32> * memref<2x4xf32> -> memref<8x2xf32>
+    plan.gemm %x * %v -> %y bias(%b : memref<2xf32>) : memref<8x4xf32> * memref<4x2xf32> -> memref<8x2xf32>
+    ```
+    Created by: `weft-lower-to-plan`.
+  }];
+  let assemblyFormat = [{
+    $lhs (`transposed` $transpose_lhs^)? `*` $rhs (`transposed` $transpose_rhs^)?
+    `->` $target `` custom<Accumulate>($adds, $flag, type($flag))
+  }] # Plan_Clause<"bias">.optional # [{
+    (`epilogue` `` $epilogue^)?
+  }] # Plan_Clause<"aux">.optional # Plan_Clause<"column_sum">.optional # [{
+    attr-dict `:` type($lhs) `*` type($rhs) `->` type($target)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Whether it may read what the target held.
+    bool accumulates() { return getAdds() || getFlag(); }
+    /// Whether the rows of all batches are taken as those of one matrix.
+    bool isFlat();
+    /// A factor or the target as it is stored, or nothing if its strides do not
+    /// allow a product.
+    std::optional<::weft::plan::StoredMatrix> getMatrix(::mlir::Value factor);
+  }];
+}
+
+class Plan_Attention<string mnemonic, dag buffers>
+    : Plan_Command<mnemonic, !con(buffers,
+        (ins Optional<Plan_Integers>:$rng, F64Attr:$scale, UnitAttr:$causal,
+             DefaultValuedAttr<F64Attr, "0.0">:$dropout,
+             DefaultValuedAttr<I64Attr, "0">:$op_id))> {
+  let hasVerifier = 1;
+}
+
+def Plan_AttentionOp : Plan_Attention<"attention",
+    (ins Plan_FloatBuffer:$query, Plan_FloatBuffer:$key, Plan_FloatBuffer:$value,
+         Plan_FloatBuffer:$out, Plan_F32Buffer:$lse)> {
+  let summary = "Scaled dot-product attention";
+  let description = [{
+    `out = dropout(softmax(scale q k^T + mask)) v` over buffers [B,T,H,D] and, for
+    key and value, [B,S,G,D] where G divides H; the last stride of each is 1.
+    `causal`: query i sees keys j <= i + S - T. `lse` [B,H,T], dense: the log of
+    the sums. `rng` = {seed, number of the first row} where `dropout` is above 0.
+
+    Example:
+    ```mlir
+    plan.attention %q, %k, %v -> %o, %lse {causal, scale = 0.125 : f64} : memref<2x16x4x64xf32>, memref<2x16x2x64xf32>, memref<2x16x2x64xf32> -> memref<2x16x4x64xf32>, memref<2x4x16xf32>
+    ```
+    Created by: `weft-lower-to-plan`.
+  }];
+  let assemblyFormat = [{
+    $query `,` $key `,` $value `->` $out `,` $lse
+  }] # Plan_Clause<"rng">.optional # [{
+    attr-dict `:` type($query) `,` type($key) `,` type($value) `->` type($out) `,` type($lse)
+  }];
+}
+
+def Plan_AttentionGradOp : Plan_Attention<"attention_grad",
+    (ins Plan_FloatBuffer:$grad, Plan_FloatBuffer:$query, Plan_FloatBuffer:$key,
+         Plan_FloatBuffer:$value, Plan_FloatBuffer:$out, Plan_F32Buffer:$lse,
+         Plan_FloatBuffer:$grad_query, Plan_FloatBuffer:$grad_key,
+         Plan_FloatBuffer:$grad_value)> {
+  let summary = "Adjoint of attention";
+  let description = [{
+    Gradients of query, key and value from that of `out`; `out` and `lse` are
+    those of the forward command.
+
+    Example:
+    ```mlir
+    plan.attention_grad %g, %q, %k, %v, %o, %lse -> %dq, %dk, %dv {causal, scale = 0.125 : f64} : memref<2x16x4x64xf32>, memref<2x16x4x64xf32>, memref<2x16x2x64xf32>, memref<2x16x2x64xf32>, memref<2x16x4x64xf32>, memref<2x4x16xf32> -> memref<2x16x4x64xf32>, memref<2x16x2x64xf32>, memref<2x16x2x64xf32>
+    ```
+    Created by: `weft-lower-to-plan`.
+  }];
+  let assemblyFormat = [{
+    $grad `,` $query `,` $key `,` $value `,` $out `,` $lse `->` $grad_query `,` $grad_key `,` $grad_value
+  }] # Plan_Clause<"rng">.optional # [{
+    attr-dict `:` type($grad) `,` type($query) `,` type($key) `,` type($value) `,` type($out) `,` type($lse)
+    `->` type($grad_query) `,` type($grad_key) `,` type($grad_value)
+  }];
+}
+
+def Plan_EmbeddingOp : Plan_Command<"embedding",
+    (ins Plan_FloatBuffer:$table, Plan_IndexBuffer:$ids, Plan_FloatBuffer:$target), [Plan_Dense]> {
+  let summary = "Rows of a table";
+  let description = [{
+    `target[i..., :] = table[ids[i...], :]`. An id outside of the table ends the
+    program with an error.
+
+    Example:
+    ```mlir
+    plan.embedding %table[%ids] -> %y : memref<256x64xf32>[memref<8x16xi32>] -> memref<8x16x64xf32>
+    ```
+    Created by: `weft-lower-to-plan`.
+  }];
+  let assemblyFormat = [{
+    $table `[` $ids `]` `->` $target attr-dict `:` type($table) `[` type($ids) `]` `->` type($target)
+  }];
+  let hasVerifier = 1;
+}
+
+def Plan_EmbeddingGradOp : Plan_Command<"embedding_grad",
+    (ins Plan_FloatBuffer:$grad, Plan_IndexBuffer:$ids, Plan_FloatBuffer:$target,
+         Optional<Plan_ScalarF32>:$flag, UnitAttr:$adds), [Plan_Dense]> {
+  let summary = "Adjoint of embedding";
+  let description = [{
+    `target[ids[i...], :]` is the sum of `grad[i..., :]` in the order of i; rows
+    that no id names are 0. `accumulate` as in `plan.gemm`. The target has the
+    type of the gradient or f32.
+
+    Example:
+    ```mlir
+    plan.embedding_grad %g[%ids] -> %dtable accumulate(%flag : memref<f32>) : memref<8x16x64xf32>[memref<8x16xi32>] -> memref<256x64xf32>
+    ```
+    Created by: `weft-lower-to-plan`.
+  }];
+  let assemblyFormat = [{
+    $grad `[` $ids `]` `->` $target `` custom<Accumulate>($adds, $flag, type($flag))
+    attr-dict `:` type($grad) `[` type($ids) `]` `->` type($target)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Whether it may read what the target held.
+    bool accumulates() { return getAdds() || getFlag(); }
+  }];
+}
+
+#endif // PLAN_MATRIX_OPS_TD

@@ -1,0 +1,58 @@
+//===- CpuCommands.cpp - How the CPU runs a command -----------------------===//
+
+#include "CpuModels.h"
+
+using namespace mlir;
+
+#include "weft/Lowering/Cpu/CpuCommands.cpp.inc"
+
+namespace weft {
+
+int32_t getDType(Type element) {
+  if (element.isF32())
+    return WEFT_F32;
+  if (element.isF64())
+    return WEFT_F64;
+  if (element.isF16())
+    return WEFT_F16;
+  if (element.isBF16())
+    return WEFT_BF16;
+  if (element.isInteger(1))
+    return WEFT_I1;
+  return element.isInteger(32) ? WEFT_I32 : WEFT_I64;
+}
+
+static StringRef getKindName(WeftCommandKind kind) {
+  switch (kind) {
+#define WEFT_NAME_KIND(number, KIND, name, Record)                             \
+  case WEFT_##KIND:                                                            \
+    return #name;
+    WEFT_COMMAND_KINDS(WEFT_NAME_KIND)
+#undef WEFT_NAME_KIND
+  case WEFT_KERNEL:
+    break;
+  }
+  llvm_unreachable("a kernel has no routine");
+}
+
+FailureOr<CpuCommand> CpuCommand::get(plan::CommandOpInterface command) {
+  auto model = dyn_cast<CpuCommandOpInterface>(command.getOperation());
+  if (!model)
+    return command->emitOpError("has no routine that runs it on the CPU");
+  CpuCommand made;
+  made.kind = model.getKind();
+  made.routine = ("weft_cpu_" + getKindName(made.kind)).str();
+  if (failed(model.makeRecord(made.record)))
+    return failure();
+  return made;
+}
+
+void registerCpuCommandModels(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, plan::PlanDialect *) {
+    attachMatrixModels(context);
+    attachTrainingModels(context);
+    attachValueModels(context);
+  });
+}
+
+} // namespace weft

@@ -1,0 +1,135 @@
+//===- MatrixModels.cpp - Products, attention, tables on the CPU ----------===//
+
+#include "CpuModels.h"
+
+using namespace mlir;
+
+namespace weft {
+
+template <typename OpT> static int64_t getAccumulate(OpT op) {
+  if (op.getFlag())
+    return WEFT_ADD_IF_FLAG;
+  return op.getAdds() ? WEFT_ADD : WEFT_OVERWRITE;
+}
+
+namespace {
+
+struct GemmModel : CpuModel<GemmModel, plan::GemmOp, WEFT_GEMM> {
+  static FailureOr<WeftGemmRecord> get(plan::GemmOp op) {
+    if (op.getEpilogue() != plan::Epilogue::None || op.getColumnSum())
+      return op.emitOpError(
+                 "expects a product with a bias alone on the CPU, but "
+                 "got ")
+             << (op.getColumnSum() ? "a column_sum" : "an epilogue");
+    plan::StoredMatrix a = *op.getMatrix(op.getLhs());
+    plan::StoredMatrix b = *op.getMatrix(op.getRhs());
+    plan::StoredMatrix c = *op.getMatrix(op.getTarget());
+    WeftGemmRecord record = {};
+    record.batch = c.batch;
+    record.m = c.rows;
+    record.n = c.columns;
+    record.k = op.getTransposeLhs() ? a.rows : a.columns;
+    record.transA = op.getTransposeLhs() != a.transposed;
+    record.transB = op.getTransposeRhs() != b.transposed;
+    record.lda = a.leading;
+    record.ldb = b.leading;
+    record.ldc = c.leading;
+    record.batchStrideA = a.batchStride;
+    record.batchStrideB = b.batchStride;
+    record.batchStrideC = c.batchStride;
+    record.accumulate = getAccumulate(op);
+    record.hasBias = op.getBias() != Value();
+    record.dtype = getDType(op.getLhs());
+    record.dtypeC = getDType(op.getTarget());
+    return record;
+  }
+};
+
+} // namespace
+
+static WeftHeadStrides getStrides(Value buffer) {
+  plan::Layout layout = plan::Layout::get(getBufferType(buffer));
+  return {layout.strides[0], layout.strides[1], layout.strides[2]};
+}
+
+template <typename OpT> static WeftAttentionRecord getAttention(OpT op) {
+  ArrayRef<int64_t> q = getBufferType(op.getQuery()).getShape();
+  ArrayRef<int64_t> k = getBufferType(op.getKey()).getShape();
+  WeftAttentionRecord record = {};
+  record.batch = q[0];
+  record.queries = q[1];
+  record.keys = k[1];
+  record.heads = q[2];
+  record.keyHeads = k[2];
+  record.headSize = q[3];
+  record.causal = op.getCausal();
+  record.opId = static_cast<int64_t>(op.getOpId());
+  record.dtype = getDType(op.getQuery());
+  record.scale = op.getScale().convertToDouble();
+  record.dropout = op.getDropout().convertToDouble();
+  record.q = getStrides(op.getQuery());
+  record.k = getStrides(op.getKey());
+  record.v = getStrides(op.getValue());
+  record.out = getStrides(op.getOut());
+  return record;
+}
+
+namespace {
+
+struct AttentionModel
+    : CpuModel<AttentionModel, plan::AttentionOp, WEFT_ATTENTION> {
+  static FailureOr<WeftAttentionRecord> get(plan::AttentionOp op) {
+    return getAttention(op);
+  }
+};
+
+struct AttentionGradModel
+    : CpuModel<AttentionGradModel, plan::AttentionGradOp, WEFT_ATTENTION_GRAD> {
+  static FailureOr<WeftAttentionGradRecord> get(plan::AttentionGradOp op) {
+    WeftAttentionGradRecord record = {};
+    record.forward = getAttention(op);
+    record.dout = getStrides(op.getGrad());
+    record.dq = getStrides(op.getGradQuery());
+    record.dk = getStrides(op.getGradKey());
+    record.dv = getStrides(op.getGradValue());
+    return record;
+  }
+};
+
+struct EmbeddingModel
+    : CpuModel<EmbeddingModel, plan::EmbeddingOp, WEFT_EMBEDDING> {
+  static FailureOr<WeftEmbeddingRecord> get(plan::EmbeddingOp op) {
+    MemRefType table = getBufferType(op.getTable());
+    return WeftEmbeddingRecord{getCount(op.getIds()), table.getDimSize(0),
+                               table.getDimSize(1), getDType(op.getIds()),
+                               getDType(op.getTable())};
+  }
+};
+
+struct EmbeddingGradModel
+    : CpuModel<EmbeddingGradModel, plan::EmbeddingGradOp, WEFT_EMBEDDING_GRAD> {
+  static FailureOr<WeftEmbeddingGradRecord> get(plan::EmbeddingGradOp op) {
+    MemRefType table = getBufferType(op.getTarget());
+    WeftEmbeddingGradRecord record = {};
+    record.count = getCount(op.getIds());
+    record.rows = table.getDimSize(0);
+    record.columns = table.getDimSize(1);
+    record.dtypeIds = getDType(op.getIds());
+    record.accumulate = getAccumulate(op);
+    record.dtypeOut = getDType(op.getGrad());
+    record.dtypeTable = getDType(op.getTarget());
+    return record;
+  }
+};
+
+} // namespace
+
+void attachMatrixModels(MLIRContext *context) {
+  plan::GemmOp::attachInterface<GemmModel>(*context);
+  plan::AttentionOp::attachInterface<AttentionModel>(*context);
+  plan::AttentionGradOp::attachInterface<AttentionGradModel>(*context);
+  plan::EmbeddingOp::attachInterface<EmbeddingModel>(*context);
+  plan::EmbeddingGradOp::attachInterface<EmbeddingGradModel>(*context);
+}
+
+} // namespace weft

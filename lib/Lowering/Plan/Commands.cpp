@@ -1,0 +1,201 @@
+//===- Commands.cpp - One command for one op ------------------------------===//
+//
+// Operands are read before destinations are chosen, so that copies come first.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProgramLowering.h"
+
+#include "weft/Analysis/CommandNames.h"
+#include "weft/Analysis/Implementations.h"
+
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace weft {
+
+static OpResult getResult(Operation *op, unsigned index = 0) {
+  return op->getResult(index);
+}
+
+static UnitAttr getUnit(OpBuilder &builder, bool set) {
+  return set ? builder.getUnitAttr() : UnitAttr();
+}
+
+/// Counts beyond the integers are the largest of them.
+static IntegerAttr getCount(OpBuilder &builder, double flops) {
+  constexpr double most = 9.2e18;
+  return builder.getI64IntegerAttr(static_cast<int64_t>(std::min(flops, most)));
+}
+
+IntegerAttr ProgramLowering::getFlopsAttr() {
+  if (auto cost = dyn_cast<CostOpInterface>(current))
+    return getCount(builder, cost.getFlops());
+  return {};
+}
+
+void ProgramLowering::lowerKernelCall(weft::CallOp op) {
+  SmallVector<Value> inputs, outputs;
+  for (Value input : op.getInputs())
+    inputs.push_back(getDense(input));
+  for (OpResult result : op->getResults())
+    outputs.push_back(getDestination(result));
+  auto kernel = symbols.lookup<KernelOp>(op.getKernelAttr().getAttr());
+  plan::LaunchOp::create(
+      builder, op.getLoc(), op.getKernelAttr(), inputs, outputs,
+      builder.getI64IntegerAttr(kernel.getExtent().value_or(0)),
+      builder.getI64IntegerAttr(kernel.getGrain().value_or(0)), getScopeAttr(),
+      getCount(builder, getKernelFlops(kernel)), FloatAttr());
+}
+
+//===----------------------------------------------------------------------===//
+// Accumulation
+//===----------------------------------------------------------------------===//
+
+/// The bytes of the old contents, or of a copy of them.
+ValueBuffer ProgramLowering::getFoldedDestination(AccumulateOp op) {
+  OpResult result = getResult(op);
+  if (facts.stateValues.contains(result)) {
+    getDestination(result);
+    return buffers[result];
+  }
+  buffers[result] = materialize(op.getOld(), getBuffer(op.getOld()));
+  reportCopy("old contents that an accumulation may not overwrite");
+  return buffers[result];
+}
+
+void ProgramLowering::lowerFolded(AccumulateOp op) {
+  // A flag that is known says whether to add; another is read at run time.
+  Accumulation accumulation;
+  DenseElementsAttr known;
+  if (matchPattern(op.getAccumulate(), m_Constant(&known)) && known.isSplat())
+    accumulation.adds = !known.getSplatValue<APFloat>().isZero();
+  else
+    accumulation.flag = getDense(op.getAccumulate());
+  ValueBuffer target = getFoldedDestination(op);
+  Operation *producer = current = findFoldableProducer(op);
+  auto type = cast<RankedTensorType>(producer->getResult(0).getType());
+  ValueBuffer buffer = {target.root, plan::Layout::getDense(type.getShape())};
+  if (auto matmul = dyn_cast<MatmulOp>(producer))
+    lowerMatmul(matmul, buffer, accumulation);
+  else
+    lowerEmbeddingGrad(cast<EmbeddingGradOp>(producer), getView(buffer),
+                       accumulation);
+  ++counts->folded;
+}
+
+void ProgramLowering::lowerAccumulate(AccumulateOp op) {
+  if (isFolded(op))
+    return lowerFolded(op);
+  Value old = getDense(op.getOld()), value = getDense(op.getValue());
+  Value flag = getDense(op.getAccumulate());
+  emit<plan::AccumulateOp>(old, value, flag, getDestination(getResult(op)));
+}
+
+//===----------------------------------------------------------------------===//
+// Tables and losses
+//===----------------------------------------------------------------------===//
+
+void ProgramLowering::lowerEmbedding(EmbeddingOp op) {
+  Value table = getDense(op.getTable()), ids = getDense(op.getIds());
+  emit<plan::EmbeddingOp>(table, ids, getDestination(getResult(op)));
+}
+
+void ProgramLowering::lowerEmbeddingGrad(EmbeddingGradOp op, Value target,
+                                         Accumulation accumulation) {
+  Value grad = getDense(op.getGrad()), ids = getDense(op.getIds());
+  emit<plan::EmbeddingGradOp>(grad, ids, target, accumulation.flag,
+                              getUnit(builder, accumulation.adds));
+}
+
+static plan::ReductionAttr getReduction(MLIRContext *context,
+                                        LossReduction reduction) {
+  return plan::ReductionAttr::get(context, reduction == LossReduction::Sum
+                                               ? plan::Reduction::Sum
+                                               : plan::Reduction::Mean);
+}
+
+void ProgramLowering::lowerCrossEntropy(CrossEntropyOp op) {
+  Value logits = getDense(op.getLogits()), targets = getDense(op.getTargets());
+  Value loss = getDestination(getResult(op, 0));
+  Value lse = getDestination(getResult(op, 1));
+  Value denominator = getDestination(getResult(op, 2));
+  Value weight = op.getWeight() ? getDense(op.getWeight()) : Value();
+  emit<plan::CrossEntropyOp>(logits, targets, loss, lse, denominator, weight,
+                             op.getIgnoreIndexAttr(),
+                             op.getLabelSmoothingAttr(),
+                             getReduction(op.getContext(), op.getReduction()));
+}
+
+void ProgramLowering::lowerCrossEntropyGrad(CrossEntropyGradOp op) {
+  Value grad = getDense(op.getGrad()), logits = getDense(op.getLogits());
+  Value targets = getDense(op.getTargets()), lse = getDense(op.getLse());
+  Value denominator = getDense(op.getDenom());
+  Value weight = op.getWeight() ? getDense(op.getWeight()) : Value();
+  emit<plan::CrossEntropyGradOp>(
+      grad, logits, targets, lse, denominator, getDestination(getResult(op)),
+      weight, op.getIgnoreIndexAttr(), op.getLabelSmoothingAttr(),
+      getReduction(op.getContext(), op.getReduction()));
+}
+
+//===----------------------------------------------------------------------===//
+// Random numbers
+//===----------------------------------------------------------------------===//
+
+LogicalResult ProgramLowering::lowerDropout(DropoutOp op) {
+  if (!op.getRng())
+    return op.emitOpError("expects a random key (weft-derive-programs attaches "
+                          "it), but got none");
+  Value source = getDense(op.getOperand()), rng = getDense(op.getRng());
+  emit<plan::DropoutOp>(source, rng, getDestination(getResult(op)),
+                        op.getPAttr(), op.getOpIdAttr());
+  return success();
+}
+
+void ProgramLowering::lowerNormal(RandomNormalOp op) {
+  Value seed = getDense(op.getSeed());
+  emit<plan::RandomNormalOp>(seed, getDestination(getResult(op)),
+                             op.getKeyAttr(), op.getMeanAttr(), op.getStdAttr(),
+                             builder.getI64IntegerAttr(0));
+}
+
+void ProgramLowering::lowerUniform(RandomUniformOp op) {
+  Value seed = getDense(op.getSeed());
+  emit<plan::RandomUniformOp>(seed, getDestination(getResult(op)),
+                              op.getKeyAttr(), op.getLowAttr(),
+                              op.getHighAttr(), builder.getI64IntegerAttr(0));
+}
+
+//===----------------------------------------------------------------------===//
+// All of them
+//===----------------------------------------------------------------------===//
+
+LogicalResult ProgramLowering::lowerCommand(Operation *op) {
+  auto done = [](auto...) { return success(); };
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](weft::CallOp o) { return lowerKernelCall(o), done(); })
+      .Case([&](MatmulOp o) {
+        return lowerMatmul(o, getStridedDestination(getResult(o)), {}), done();
+      })
+      .Case([&](AttentionOp o) { return lowerAttention(o), done(); })
+      .Case([&](AttentionGradOp o) { return lowerAttentionGrad(o), done(); })
+      .Case([&](AccumulateOp o) { return lowerAccumulate(o), done(); })
+      .Case([&](EmbeddingOp o) { return lowerEmbedding(o), done(); })
+      .Case([&](EmbeddingGradOp o) {
+        return lowerEmbeddingGrad(o, getDestination(getResult(o)), {}), done();
+      })
+      .Case([&](CrossEntropyOp o) { return lowerCrossEntropy(o), done(); })
+      .Case([&](CrossEntropyGradOp o) {
+        return lowerCrossEntropyGrad(o), done();
+      })
+      .Case([&](DropoutOp o) { return lowerDropout(o); })
+      .Case([&](RandomNormalOp o) { return lowerNormal(o), done(); })
+      .Case([&](RandomUniformOp o) { return lowerUniform(o), done(); })
+      .Case([&](ConcatOp o) { return lowerConcat(o), done(); })
+      .Case([&](PadOp o) { return lowerPad(o), done(); })
+      .Default([&](Operation *o) { return lowerTrainingOp(o); });
+}
+
+} // namespace weft

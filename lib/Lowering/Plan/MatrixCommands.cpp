@@ -1,0 +1,84 @@
+//===- MatrixCommands.cpp - Matrix products and attention -----------------===//
+
+#include "ProgramLowering.h"
+
+using namespace mlir;
+
+namespace weft {
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+bool isFlatProduct(MatmulOp op) {
+  return getShape(op.getRhs()).size() == 2 && !op.getTransposeLhs();
+}
+
+/// The factor, or a dense copy of it if its strides do not allow a product.
+Value ProgramLowering::getFactor(Value value, bool flat) {
+  if (!plan::StoredMatrix::get(getBuffer(value).layout, flat))
+    getDense(value);
+  return getView(getBuffer(value));
+}
+
+void ProgramLowering::lowerMatmul(MatmulOp op, ValueBuffer target,
+                                  Accumulation accumulation) {
+  Value lhs = getFactor(op.getLhs(), isFlatProduct(op));
+  Value rhs = getFactor(op.getRhs(), /*flat=*/false);
+  Value bias = op.getBias() ? getDense(op.getBias()) : Value();
+  auto unit = [&](bool set) {
+    return set ? builder.getUnitAttr() : UnitAttr();
+  };
+  emit<plan::GemmOp>(
+      lhs, rhs, getView(target), bias, /*aux=*/Value(), /*columnSum=*/Value(),
+      accumulation.flag, unit(op.getTransposeLhs()), unit(op.getTransposeRhs()),
+      unit(accumulation.adds),
+      plan::EpilogueAttr::get(op.getContext(), plan::Epilogue::None));
+}
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+ValueBuffer ProgramLowering::getAttentionOperand(Value value) {
+  ValueBuffer buffer = getBuffer(value);
+  if (buffer.layout.sizes.back() == 1 || buffer.layout.strides.back() == 1)
+    return buffer;
+  getDense(value);
+  return getBuffer(value);
+}
+
+void ProgramLowering::lowerAttention(AttentionOp op) {
+  ValueBuffer query = getAttentionOperand(op.getQuery());
+  ValueBuffer key = getAttentionOperand(op.getKey());
+  ValueBuffer value = getAttentionOperand(op.getValue());
+  Value lse = getDestination(cast<OpResult>(op.getLse()));
+  ValueBuffer out = getStridedDestination(cast<OpResult>(op.getOut()));
+  Value rng =
+      op.getDropout().convertToDouble() > 0 ? getDense(op.getRng()) : Value();
+  emit<plan::AttentionOp>(getView(query), getView(key), getView(value),
+                          getView(out), lse, rng, op.getScaleAttr(),
+                          op.getCausalAttr(), op.getDropoutAttr(),
+                          op.getOpIdAttr());
+}
+
+void ProgramLowering::lowerAttentionGrad(AttentionGradOp op) {
+  ValueBuffer query = getAttentionOperand(op.getQuery());
+  ValueBuffer key = getAttentionOperand(op.getKey());
+  ValueBuffer value = getAttentionOperand(op.getValue());
+  ValueBuffer out = getAttentionOperand(op.getOut());
+  ValueBuffer grad = getAttentionOperand(op.getGrad());
+  Value lse = getDense(op.getLse());
+  SmallVector<ValueBuffer> targets;
+  for (OpResult result : op->getResults())
+    targets.push_back(getStridedDestination(result));
+  Value rng =
+      op.getDropout().convertToDouble() > 0 ? getDense(op.getRng()) : Value();
+  emit<plan::AttentionGradOp>(
+      getView(grad), getView(query), getView(key), getView(value), getView(out),
+      lse, getView(targets[0]), getView(targets[1]), getView(targets[2]), rng,
+      op.getScaleAttr(), op.getCausalAttr(), op.getDropoutAttr(),
+      op.getOpIdAttr());
+}
+
+} // namespace weft

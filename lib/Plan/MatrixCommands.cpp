@@ -1,0 +1,225 @@
+//===- MatrixCommands.cpp - Products, attention, tables -------------------===//
+
+#include "Commands.h"
+
+#include "weft/Interfaces/ProductShape.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace llvm;
+
+namespace weft::plan {
+
+/// `adds` and `flag` say the same thing twice.
+template <typename OpT> static LogicalResult verifyAccumulate(OpT op) {
+  if (!op.getAdds() || !op.getFlag())
+    return success();
+  return op.emitOpError("expects either a flag or adds, but got both");
+}
+
+//===----------------------------------------------------------------------===//
+// GemmOp
+//===----------------------------------------------------------------------===//
+
+static bool isGradient(Epilogue epilogue) {
+  return epilogue == Epilogue::ReluGrad || epilogue == Epilogue::GeluGrad;
+}
+
+Access GemmOp::getAccess(unsigned index) {
+  if (index == getTargetMutable().getOperandNumber())
+    return accumulates() ? Access::Update : Access::Write;
+  bool isColumnSum = !getColumnSumMutable().empty() &&
+                     index == getColumnSumMutable()[0].getOperandNumber();
+  bool isAux = !getAuxMutable().empty() &&
+               index == getAuxMutable()[0].getOperandNumber();
+  return isColumnSum || (isAux && !isGradient(getEpilogue())) ? Access::Write
+                                                              : Access::Read;
+}
+
+bool GemmOp::isFlat() {
+  return getType(getRhs()).getRank() == 2 && !getTransposeLhs();
+}
+
+std::optional<StoredMatrix> GemmOp::getMatrix(Value factor) {
+  bool flat = factor != getRhs() && isFlat();
+  return StoredMatrix::get(Layout::get(getType(factor)), flat);
+}
+
+static LogicalResult verifyMatrices(GemmOp op) {
+  for (auto [name, buffer] : {std::pair<StringRef, Value>{"lhs", op.getLhs()},
+                              {"rhs", op.getRhs()},
+                              {"target", op.getTarget()}}) {
+    std::optional<StoredMatrix> matrix = op.getMatrix(buffer);
+    if (!matrix || (matrix->transposed && buffer == op.getTarget()))
+      return op.emitOpError("expects ")
+             << name << " to be stored as rows at one distance, but got "
+             << buffer.getType();
+  }
+  return success();
+}
+
+/// Operands that only some epilogues have.
+static LogicalResult verifyEpilogue(GemmOp op, int64_t columns) {
+  Type element = getType(op.getLhs()).getElementType();
+  if (Value bias = op.getBias()) {
+    if (failed(verifyShape(op, "bias", bias, columns)) ||
+        failed(verifyElement(op, "bias", bias, element)))
+      return failure();
+    if (!Layout::get(getType(bias)).isDense())
+      return op.emitOpError("expects a dense bias, but got ") << bias.getType();
+  }
+  if (Value sum = op.getColumnSum())
+    if (failed(verifyShape(op, "column_sum", sum, columns)))
+      return failure();
+  if (isGradient(op.getEpilogue()) && !op.getAux())
+    return op.emitOpError("expects aux for the epilogue ")
+           << stringifyEpilogue(op.getEpilogue());
+  if (!op.getAux())
+    return success();
+  if (op.getEpilogue() == Epilogue::None)
+    return op.emitOpError("expects an epilogue that has an aux, but got none");
+  return verifyShape(op, "aux", op.getAux(),
+                     getType(op.getTarget()).getShape());
+}
+
+LogicalResult GemmOp::verify() {
+  MemRefType lhs = getType(getLhs()), rhs = getType(getRhs());
+  std::optional<ProductShape> shape = ProductShape::get(
+      lhs.getShape(), rhs.getShape(), getTransposeLhs(), getTransposeRhs());
+  if (!shape || !shape->isValid())
+    return emitOpError(
+               "expects factors whose inner and batch dimensions agree, "
+               "but got ")
+           << lhs << (getTransposeLhs() ? " transposed" : "") << " and " << rhs
+           << (getTransposeRhs() ? " transposed" : "");
+  Type element = lhs.getElementType();
+  if (failed(verifyElement(*this, "rhs", getRhs(), element)) ||
+      failed(verifyShape(*this, "target", getTarget(), shape->getResult())) ||
+      failed(verifyElement(*this, "target", getTarget(), element, true)) ||
+      failed(verifyAccumulate(*this)) || failed(verifyMatrices(*this)))
+    return failure();
+  return verifyEpilogue(*this, shape->n);
+}
+
+//===----------------------------------------------------------------------===//
+// AttentionOp and AttentionGradOp
+//===----------------------------------------------------------------------===//
+
+/// [B,T,H,D] and [B,S,G,D] of one type, G dividing H.
+static LogicalResult verifyHeads(Operation *op, MemRefType query,
+                                 MemRefType key) {
+  ArrayRef<int64_t> q = query.getShape(), k = key.getShape();
+  if (q.size() == 4 && k.size() == 4 && q[0] == k[0] && q[3] == k[3] &&
+      k[2] > 0 && q[2] % k[2] == 0 &&
+      query.getElementType() == key.getElementType())
+    return success();
+  return op->emitOpError("expects a query [B,T,H,D] and a key [B,S,G,D] of one "
+                         "type where G divides H, but got ")
+         << query << " and " << key;
+}
+
+/// Heads are read and written element by element of their last dimension.
+static LogicalResult verifyWidth(Operation *op) {
+  for (Value buffer : op->getOperands()) {
+    MemRefType type = getType(buffer);
+    Layout layout = Layout::get(type);
+    if (type.getRank() == 4 && layout.sizes.back() != 1 &&
+        layout.strides.back() != 1)
+      return op->emitOpError("expects heads whose last stride is 1, but got ")
+             << type;
+  }
+  return success();
+}
+
+template <typename OpT> static LogicalResult verifyAttention(OpT op) {
+  MemRefType query = getType(op.getQuery()), key = getType(op.getKey());
+  if (failed(verifyHeads(op, query, key)) ||
+      failed(verifyLike(op, "value", op.getValue(), op.getKey())) ||
+      failed(verifyLike(op, "out", op.getOut(), op.getQuery())))
+    return failure();
+  ArrayRef<int64_t> q = query.getShape();
+  if (failed(verifyShape(op, "lse", op.getLse(), {q[0], q[2], q[1]})) ||
+      failed(verifyWidth(op)))
+    return failure();
+  if (!Layout::get(getType(op.getLse())).isDense())
+    return op.emitOpError("expects a dense lse, but got ")
+           << op.getLse().getType();
+  if (op.getCausal() && key.getDimSize(1) < query.getDimSize(1))
+    return op.emitOpError("expects at least as many keys as queries when "
+                          "causal, but got ")
+           << key.getDimSize(1) << " and " << query.getDimSize(1);
+  double scale = op.getScale().convertToDouble();
+  if (!std::isfinite(scale))
+    return op.emitOpError("expects a finite scale, but got ") << scale;
+  double dropout = op.getDropout().convertToDouble();
+  if (!(dropout >= 0 && dropout <= 1))
+    return op.emitOpError("expects dropout in [0, 1], but got ") << dropout;
+  if ((dropout > 0) != (op.getRng() != Value()))
+    return op.emitOpError(
+        "expects rng where dropout is above 0 and only there");
+  if (op.getRng())
+    return verifyShape(op, "rng", op.getRng(), 2);
+  return success();
+}
+
+Access AttentionOp::getAccess(unsigned index) {
+  return index == 3 || index == 4 ? Access::Write : Access::Read;
+}
+
+LogicalResult AttentionOp::verify() { return verifyAttention(*this); }
+
+Access AttentionGradOp::getAccess(unsigned index) {
+  return index >= 6 && index <= 8 ? Access::Write : Access::Read;
+}
+
+LogicalResult AttentionGradOp::verify() {
+  if (failed(verifyAttention(*this)) ||
+      failed(verifyLike(*this, "grad", getGrad(), getQuery())) ||
+      failed(verifyLike(*this, "grad_query", getGradQuery(), getQuery())) ||
+      failed(verifyLike(*this, "grad_key", getGradKey(), getKey())))
+    return failure();
+  return verifyLike(*this, "grad_value", getGradValue(), getValue());
+}
+
+//===----------------------------------------------------------------------===//
+// EmbeddingOp and EmbeddingGradOp
+//===----------------------------------------------------------------------===//
+
+/// `rows` [i..., C] for ids [i...] and a table [V, C].
+static LogicalResult verifyRows(Operation *op, Value table, Value ids,
+                                StringRef name, Value rows) {
+  MemRefType type = getType(table);
+  if (type.getRank() != 2)
+    return op->emitOpError("expects a table of rank 2, but got ") << type;
+  SmallVector<int64_t> shape(getType(ids).getShape());
+  shape.push_back(type.getDimSize(1));
+  return verifyShape(op, name, rows, shape);
+}
+
+Access EmbeddingOp::getAccess(unsigned index) {
+  return index == 2 ? Access::Write : Access::Read;
+}
+
+LogicalResult EmbeddingOp::verify() {
+  if (failed(verifyRows(*this, getTable(), getIds(), "target", getTarget())))
+    return failure();
+  return verifyElement(*this, "target", getTarget(),
+                       getType(getTable()).getElementType());
+}
+
+Access EmbeddingGradOp::getAccess(unsigned index) {
+  if (index != 2)
+    return Access::Read;
+  return accumulates() ? Access::Update : Access::Write;
+}
+
+LogicalResult EmbeddingGradOp::verify() {
+  if (failed(verifyRows(*this, getTarget(), getIds(), "grad", getGrad())) ||
+      failed(verifyAccumulate(*this)))
+    return failure();
+  return verifyElement(*this, "target", getTarget(),
+                       getType(getGrad()).getElementType(), /*orF32=*/true);
+}
+
+} // namespace weft::plan

@@ -1,0 +1,127 @@
+//===- Overlap.cpp - Which elements two layouts share ---------------------===//
+
+#include "weft/Plan/Plan.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace llvm;
+
+namespace weft::plan {
+
+namespace {
+/// Elements [begin, end).
+struct Range {
+  int64_t begin, end;
+  bool overlaps(const Range &other) const {
+    return begin < other.end && other.begin < end;
+  }
+};
+} // namespace
+
+static bool isEmpty(const Layout &layout) {
+  return is_contained(layout.sizes, 0);
+}
+
+/// Elements from the first to the last of the dimensions that `counts` names,
+/// starting at the offset.
+template <typename Predicate>
+static Range getSpan(const Layout &layout, Predicate counts) {
+  Range span = {layout.offset, layout.offset + 1};
+  for (auto [size, stride] : zip(layout.sizes, layout.strides))
+    if (counts(stride))
+      (stride < 0 ? span.begin : span.end) += (size - 1) * stride;
+  return span;
+}
+
+static Range getSpan(const Layout &layout) {
+  return getSpan(layout, [](int64_t) { return true; });
+}
+
+/// The columns that the layout takes of rows of `period` elements, or nothing
+/// if it crosses from one row into the next.
+static std::optional<Range> getColumns(const Layout &layout, int64_t period) {
+  Range span =
+      getSpan(layout, [&](int64_t stride) { return stride % period != 0; });
+  int64_t begin = ((span.begin % period) + period) % period;
+  int64_t end = begin + (span.end - span.begin);
+  if (end > period)
+    return std::nullopt;
+  return Range{begin, end};
+}
+
+/// Whether both are slices of rows of one length, and of different columns.
+static bool areColumnsApart(const Layout &a, const Layout &b) {
+  for (auto [size, stride] : zip(a.sizes, a.strides)) {
+    if (size == 1 || stride < 2)
+      continue;
+    std::optional<Range> left = getColumns(a, stride);
+    std::optional<Range> right = getColumns(b, stride);
+    if (left && right && !left->overlaps(*right))
+      return true;
+  }
+  return false;
+}
+
+/// The elements as runs, in the order of the arena; nothing if they are many.
+static std::optional<std::vector<Range>> listRuns(const Layout &layout) {
+  constexpr int64_t kMaxRuns = 1 << 20;
+  size_t outer = layout.sizes.size();
+  int64_t run = 1, count = 1;
+  while (outer > 0 &&
+         (layout.sizes[outer - 1] == 1 || layout.strides[outer - 1] == run))
+    run *= layout.sizes[--outer];
+  for (size_t i = 0; i != outer; ++i) {
+    count *= layout.sizes[i];
+    if (count > kMaxRuns)
+      return std::nullopt;
+  }
+  std::vector<Range> runs;
+  SmallVector<int64_t> index(outer, 0);
+  for (int64_t n = 0; n != count; ++n) {
+    int64_t start = layout.offset;
+    for (size_t i = 0; i != outer; ++i)
+      start += index[i] * layout.strides[i];
+    runs.push_back({start, start + run});
+    for (size_t i = outer; i-- > 0 && ++index[i] == layout.sizes[i];)
+      index[i] = 0;
+  }
+  llvm::sort(runs, [](Range a, Range b) { return a.begin < b.begin; });
+  return runs;
+}
+
+static bool runsOverlap(ArrayRef<Range> a, ArrayRef<Range> b) {
+  for (size_t i = 0, j = 0; i != a.size() && j != b.size();) {
+    if (a[i].overlaps(b[j]))
+      return true;
+    ++(a[i].end <= b[j].begin ? i : j);
+  }
+  return false;
+}
+
+bool Layout::overlaps(const Layout &other) const {
+  if (isEmpty(*this) || isEmpty(other) ||
+      !getSpan(*this).overlaps(getSpan(other)))
+    return false;
+  if (areColumnsApart(*this, other) || areColumnsApart(other, *this))
+    return false;
+  auto mine = listRuns(*this), others = listRuns(other);
+  return !mine || !others || runsOverlap(*mine, *others);
+}
+
+bool Layout::isInjective() const {
+  SmallVector<std::pair<int64_t, int64_t>> dims; // stride, size
+  for (auto [size, stride] : zip(sizes, strides))
+    if (size != 1)
+      dims.push_back({std::abs(stride), size});
+  llvm::sort(dims);
+  int64_t span = 1;
+  for (auto [stride, size] : dims) {
+    if (stride < span)
+      return isEmpty(*this);
+    span += (size - 1) * stride;
+  }
+  return true;
+}
+
+} // namespace weft::plan

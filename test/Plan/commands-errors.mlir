@@ -1,0 +1,795 @@
+// RUN: weft-opt --split-input-file --verify-diagnostics %s
+// Every rule of every command, broken once.
+
+// Overlapping views of one root.
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<16xf32>
+  %a = plan.view %x : memref<16xf32> to memref<8xf32>
+  %b = plan.view %x : memref<16xf32> to memref<8xf32, strided<[1], offset: 1>>
+  // expected-error @+1 {{expects a buffer that it writes to share no bytes with its other operands, but got 'memref<8xf32, strided<[1], offset: 1>>' and 'memref<8xf32>' of one root}}
+  plan.copy %a to %b : memref<8xf32> to memref<8xf32, strided<[1], offset: 1>>
+}
+
+// -----
+
+// One element is written four times.
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<16xf32>
+  %b = plan.view %x : memref<16xf32> to memref<4x4xf32, strided<[0, 1]>>
+  %y = plan.alloc temporary : memref<4x4xf32>
+  // expected-error @+1 {{expects to write distinct elements, but got 'memref<4x4xf32, strided<[0, 1]>>'}}
+  plan.copy %y to %b : memref<4x4xf32> to memref<4x4xf32, strided<[0, 1]>>
+}
+
+// -----
+
+// In place where the command still reads.
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x4xf32>
+  %i = plan.input "ids" : memref<8xi32>
+  // expected-error @+1 {{expects a buffer that it writes to share no bytes with its other operands}}
+  plan.embedding %x[%i] -> %x : memref<8x4xf32>[memref<8xi32>] -> memref<8x4xf32>
+}
+
+// -----
+
+// In place, but elsewhere.
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<16xf32>
+  %y = plan.alloc temporary : memref<8xf32>
+  %f = plan.alloc temporary : memref<f32>
+  %a = plan.view %x : memref<16xf32> to memref<8xf32>
+  %c = plan.view %x : memref<16xf32> to memref<8xf32, strided<[1], offset: 4>>
+  // expected-error @+1 {{expects a buffer that it writes to share no bytes with its other operands}}
+  plan.accumulate %a + %y if(%f : memref<f32>) -> %c : memref<8xf32> + memref<8xf32> -> memref<8xf32, strided<[1], offset: 4>>
+}
+
+// -----
+
+// A launch is checked against its kernel: number, shape and type of buffers, range, what may be in place.
+weft.kernel @k_1(%a: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> attributes {weft.extent = 8 : i64, weft.grain = 1 : i64, weft.inplace = [array<i64>]} {
+  %y = weft.add %a, %b : tensor<8x4xf32>, tensor<4xf32>
+  weft.yield %y : tensor<8x4xf32>
+}
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x4xf32>
+  %y = plan.alloc temporary : memref<8x4xf32>
+  // expected-error @+1 {{expects 2 inputs as @k_1 has, but got 1}}
+  plan.launch @k_1 ins(%x : memref<8x4xf32>) outs(%y : memref<8x4xf32>) {extent = 8 : i64, grain = 1 : i64}
+}
+
+// -----
+
+weft.kernel @k_1(%a: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> attributes {weft.extent = 8 : i64, weft.grain = 1 : i64, weft.inplace = [array<i64>]} {
+  %y = weft.add %a, %b : tensor<8x4xf32>, tensor<4xf32>
+  weft.yield %y : tensor<8x4xf32>
+}
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x4xf32>
+  %b = plan.alloc temporary : memref<4xf32>
+  %y = plan.alloc temporary : memref<8x4xf32>
+  %z = plan.alloc temporary : memref<4x8xf32>
+  // expected-error @+1 {{expects 1 outputs as @k_1 has, but got 2}}
+  plan.launch @k_1 ins(%x, %b : memref<8x4xf32>, memref<4xf32>) outs(%y, %z : memref<8x4xf32>, memref<4x8xf32>) {extent = 8 : i64, grain = 1 : i64}
+}
+
+// -----
+
+weft.kernel @k_1(%a: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> attributes {weft.extent = 8 : i64, weft.grain = 1 : i64, weft.inplace = [array<i64>]} {
+  %y = weft.add %a, %b : tensor<8x4xf32>, tensor<4xf32>
+  weft.yield %y : tensor<8x4xf32>
+}
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x4xf32>
+  %b = plan.alloc temporary : memref<4xf32>
+  %z = plan.alloc temporary : memref<4x8xf32>
+  // expected-error @+1 {{expects a buffer for 'tensor<8x4xf32>' of @k_1, but got 'memref<4x8xf32>'}}
+  plan.launch @k_1 ins(%x, %b : memref<8x4xf32>, memref<4xf32>) outs(%z : memref<4x8xf32>) {extent = 8 : i64, grain = 1 : i64}
+}
+
+// -----
+
+weft.kernel @k_1(%a: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> attributes {weft.extent = 8 : i64, weft.grain = 1 : i64, weft.inplace = [array<i64>]} {
+  %y = weft.add %a, %b : tensor<8x4xf32>, tensor<4xf32>
+  weft.yield %y : tensor<8x4xf32>
+}
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x4xf32>
+  %b = plan.alloc temporary : memref<4xf32>
+  %y = plan.alloc temporary : memref<8x4xf32>
+  // expected-error @+1 {{expects the extent and grain of @k_1, 8 and 1, but got 800000 and 1}}
+  plan.launch @k_1 ins(%x, %b : memref<8x4xf32>, memref<4xf32>) outs(%y : memref<8x4xf32>) {extent = 800000 : i64, grain = 1 : i64}
+}
+
+// -----
+
+weft.kernel @k_1(%a: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> attributes {weft.extent = 8 : i64, weft.grain = 1 : i64, weft.inplace = [array<i64>]} {
+  %y = weft.add %a, %b : tensor<8x4xf32>, tensor<4xf32>
+  weft.yield %y : tensor<8x4xf32>
+}
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x4xf32>
+  %b = plan.alloc temporary : memref<4xf32>
+  %y = plan.alloc temporary : memref<8x4xf32>
+  // expected-error @+1 {{expects a positive extent and grain, but got 0 and 1}}
+  plan.launch @k_1 ins(%x, %b : memref<8x4xf32>, memref<4xf32>) outs(%y : memref<8x4xf32>) {extent = 0 : i64, grain = 1 : i64}
+}
+
+// -----
+
+weft.kernel @k_1(%a: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> attributes {weft.extent = 8 : i64, weft.grain = 1 : i64, weft.inplace = [array<i64>]} {
+  %y = weft.add %a, %b : tensor<8x4xf32>, tensor<4xf32>
+  weft.yield %y : tensor<8x4xf32>
+}
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x4xf32>
+  %b = plan.alloc temporary : memref<4xf32>
+  // expected-error @+1 {{expects output 0 not to be the buffer of input 0, which @k_1 still reads}}
+  plan.launch @k_1 ins(%x, %b : memref<8x4xf32>, memref<4xf32>) outs(%x : memref<8x4xf32>) {extent = 8 : i64, grain = 1 : i64}
+}
+
+// -----
+
+// Products.
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x4xf32>
+  %w = plan.alloc temporary : memref<4x2xf32>
+  %y = plan.alloc temporary : memref<8x2xf32>
+  // expected-error @+1 {{expects factors whose inner and batch dimensions agree, but got 'memref<8x4xf32>' and 'memref<4x2xf32>' transposed}}
+  plan.gemm %x * %w transposed -> %y : memref<8x4xf32> * memref<4x2xf32> -> memref<8x2xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %w = plan.alloc temporary : memref<4x2xf32>
+  %y = plan.alloc temporary : memref<8x2xf32>
+  %b = plan.alloc temporary : memref<2xf32>
+  // expected-error @+1 {{expects factors whose inner and batch dimensions agree, but got 'memref<2xf32>' and 'memref<4x2xf32>'}}
+  plan.gemm %b * %w -> %y : memref<2xf32> * memref<4x2xf32> -> memref<8x2xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x4xf32>
+  %w = plan.alloc temporary : memref<4x2xf32>
+  %w2 = plan.alloc temporary : memref<4x2xf32>
+  // expected-error @+1 {{expects target of shape 8x2, but got 'memref<4x2xf32>'}}
+  plan.gemm %x * %w -> %w2 : memref<8x4xf32> * memref<4x2xf32> -> memref<4x2xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x4xf32>
+  %y = plan.alloc temporary : memref<8x2xf32>
+  %h = plan.alloc temporary : memref<4x2xf16>
+  // expected-error @+1 {{expects rhs of 'f32', but got 'f16'}}
+  plan.gemm %x * %h -> %y : memref<8x4xf32> * memref<4x2xf16> -> memref<8x2xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x4xf32>
+  %w = plan.alloc temporary : memref<4x2xf32>
+  %y2 = plan.alloc temporary : memref<8x2xf16>
+  // expected-error @+1 {{expects target of 'f32' or f32, but got 'f16'}}
+  plan.gemm %x * %w -> %y2 : memref<8x4xf32> * memref<4x2xf32> -> memref<8x2xf16>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x4xf32>
+  %w = plan.alloc temporary : memref<4x2xf32>
+  %y = plan.alloc temporary : memref<8x2xf32>
+  %f = plan.alloc temporary : memref<f32>
+  // expected-error @+1 {{expects either a flag or adds, but got both}}
+  plan.gemm %x * %w -> %y accumulate(%f : memref<f32>) {adds} : memref<8x4xf32> * memref<4x2xf32> -> memref<8x2xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %w = plan.alloc temporary : memref<4x2xf32>
+  %y = plan.alloc temporary : memref<8x2xf32>
+  %s = plan.alloc temporary : memref<4x8x2xf32>
+  %v = plan.view %s : memref<4x8x2xf32> to memref<8x4xf32, strided<[2, 16]>>
+  // expected-error @+1 {{expects lhs to be stored as rows at one distance, but got 'memref<8x4xf32, strided<[2, 16]>>'}}
+  plan.gemm %v * %w -> %y : memref<8x4xf32, strided<[2, 16]>> * memref<4x2xf32> -> memref<8x2xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x4xf32>
+  %w = plan.alloc temporary : memref<4x2xf32>
+  %y = plan.alloc temporary : memref<8x2xf32>
+  %v = plan.view %y : memref<8x2xf32> to memref<8x2xf32, strided<[1, 8]>>
+  // expected-error @+1 {{expects target to be stored as rows at one distance, but got 'memref<8x2xf32, strided<[1, 8]>>'}}
+  plan.gemm %x * %w -> %v : memref<8x4xf32> * memref<4x2xf32> -> memref<8x2xf32, strided<[1, 8]>>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x4xf32>
+  %w = plan.alloc temporary : memref<4x2xf32>
+  %y = plan.alloc temporary : memref<8x2xf32>
+  %c = plan.alloc temporary : memref<3xf32>
+  // expected-error @+1 {{expects bias of shape 2, but got 'memref<3xf32>'}}
+  plan.gemm %x * %w -> %y bias(%c : memref<3xf32>) : memref<8x4xf32> * memref<4x2xf32> -> memref<8x2xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x4xf32>
+  %w = plan.alloc temporary : memref<4x2xf32>
+  %y = plan.alloc temporary : memref<8x2xf32>
+  %d = plan.alloc temporary : memref<2xf16>
+  // expected-error @+1 {{expects bias of 'f32', but got 'f16'}}
+  plan.gemm %x * %w -> %y bias(%d : memref<2xf16>) : memref<8x4xf32> * memref<4x2xf32> -> memref<8x2xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x4xf32>
+  %w = plan.alloc temporary : memref<4x2xf32>
+  %y = plan.alloc temporary : memref<8x2xf32>
+  %c = plan.alloc temporary : memref<3xf32>
+  %v = plan.view %c : memref<3xf32> to memref<2xf32, strided<[2]>>
+  // expected-error @+1 {{expects a dense bias, but got 'memref<2xf32, strided<[2]>>'}}
+  plan.gemm %x * %w -> %y bias(%v : memref<2xf32, strided<[2]>>) : memref<8x4xf32> * memref<4x2xf32> -> memref<8x2xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x4xf32>
+  %w = plan.alloc temporary : memref<4x2xf32>
+  %y = plan.alloc temporary : memref<8x2xf32>
+  %c = plan.alloc temporary : memref<3xf32>
+  // expected-error @+1 {{expects column_sum of shape 2, but got 'memref<3xf32>'}}
+  plan.gemm %x * %w -> %y column_sum(%c : memref<3xf32>) : memref<8x4xf32> * memref<4x2xf32> -> memref<8x2xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x4xf32>
+  %w = plan.alloc temporary : memref<4x2xf32>
+  %y = plan.alloc temporary : memref<8x2xf32>
+  // expected-error @+1 {{expects aux for the epilogue gelu_grad}}
+  plan.gemm %x * %w -> %y epilogue gelu_grad : memref<8x4xf32> * memref<4x2xf32> -> memref<8x2xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x4xf32>
+  %w = plan.alloc temporary : memref<4x2xf32>
+  %y = plan.alloc temporary : memref<8x2xf32>
+  %u = plan.alloc temporary : memref<8x2xf32>
+  // expected-error @+1 {{expects an epilogue that has an aux, but got none}}
+  plan.gemm %x * %w -> %y aux(%u : memref<8x2xf32>) : memref<8x4xf32> * memref<4x2xf32> -> memref<8x2xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x4xf32>
+  %w = plan.alloc temporary : memref<4x2xf32>
+  %y = plan.alloc temporary : memref<8x2xf32>
+  %b = plan.alloc temporary : memref<2xf32>
+  // expected-error @+1 {{expects aux of shape 8x2, but got 'memref<2xf32>'}}
+  plan.gemm %x * %w -> %y epilogue gelu aux(%b : memref<2xf32>) : memref<8x4xf32> * memref<4x2xf32> -> memref<8x2xf32>
+}
+
+// -----
+
+// Attention.
+plan.program "eval" @eval {
+  %q = plan.alloc temporary : memref<2x8x4x8xf32>
+  %o = plan.alloc temporary : memref<2x8x4x8xf32>
+  %l = plan.alloc temporary : memref<2x4x8xf32>
+  %k3 = plan.alloc temporary : memref<2x8x3x8xf32>
+  // expected-error @+1 {{expects a query [B,T,H,D] and a key [B,S,G,D] of one type where G divides H, but got 'memref<2x8x4x8xf32>' and 'memref<2x8x3x8xf32>'}}
+  plan.attention %q, %k3, %k3 -> %o, %l {scale = 1.0 : f64} : memref<2x8x4x8xf32>, memref<2x8x3x8xf32>, memref<2x8x3x8xf32> -> memref<2x8x4x8xf32>, memref<2x4x8xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %q = plan.alloc temporary : memref<2x8x4x8xf32>
+  %k = plan.alloc temporary : memref<2x8x2x8xf32>
+  %o = plan.alloc temporary : memref<2x8x4x8xf32>
+  %l = plan.alloc temporary : memref<2x4x8xf32>
+  %o2 = plan.alloc temporary : memref<2x8x4x8xf32>
+  // expected-error @+1 {{expects value of shape 2x8x2x8, but got 'memref<2x8x4x8xf32>'}}
+  plan.attention %q, %k, %o -> %o2, %l {scale = 1.0 : f64} : memref<2x8x4x8xf32>, memref<2x8x2x8xf32>, memref<2x8x4x8xf32> -> memref<2x8x4x8xf32>, memref<2x4x8xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %q = plan.alloc temporary : memref<2x8x4x8xf32>
+  %k = plan.alloc temporary : memref<2x8x2x8xf32>
+  %v = plan.alloc temporary : memref<2x8x2x8xf32>
+  %l = plan.alloc temporary : memref<2x4x8xf32>
+  %o2 = plan.alloc temporary : memref<2x8x2x8xf32>
+  // expected-error @+1 {{expects out of shape 2x8x4x8, but got 'memref<2x8x2x8xf32>'}}
+  plan.attention %q, %k, %v -> %o2, %l {scale = 1.0 : f64} : memref<2x8x4x8xf32>, memref<2x8x2x8xf32>, memref<2x8x2x8xf32> -> memref<2x8x2x8xf32>, memref<2x4x8xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %q = plan.alloc temporary : memref<2x8x4x8xf32>
+  %k = plan.alloc temporary : memref<2x8x2x8xf32>
+  %v = plan.alloc temporary : memref<2x8x2x8xf32>
+  %o = plan.alloc temporary : memref<2x8x4x8xf32>
+  %l2 = plan.alloc temporary : memref<2x8x4xf32>
+  // expected-error @+1 {{expects lse of shape 2x4x8, but got 'memref<2x8x4xf32>'}}
+  plan.attention %q, %k, %v -> %o, %l2 {scale = 1.0 : f64} : memref<2x8x4x8xf32>, memref<2x8x2x8xf32>, memref<2x8x2x8xf32> -> memref<2x8x4x8xf32>, memref<2x8x4xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %k = plan.alloc temporary : memref<2x8x2x8xf32>
+  %v = plan.alloc temporary : memref<2x8x2x8xf32>
+  %o = plan.alloc temporary : memref<2x8x4x8xf32>
+  %l = plan.alloc temporary : memref<2x4x8xf32>
+  %q2 = plan.alloc temporary : memref<2x8x4x16xf32>
+  %v2 = plan.view %q2 : memref<2x8x4x16xf32> to memref<2x8x4x8xf32, strided<[512, 64, 16, 2]>>
+  // expected-error @+1 {{expects heads whose last stride is 1, but got 'memref<2x8x4x8xf32, strided<[512, 64, 16, 2]>>'}}
+  plan.attention %v2, %k, %v -> %o, %l {scale = 1.0 : f64} : memref<2x8x4x8xf32, strided<[512, 64, 16, 2]>>, memref<2x8x2x8xf32>, memref<2x8x2x8xf32> -> memref<2x8x4x8xf32>, memref<2x4x8xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %q = plan.alloc temporary : memref<2x8x4x8xf32>
+  %k = plan.alloc temporary : memref<2x8x2x8xf32>
+  %v = plan.alloc temporary : memref<2x8x2x8xf32>
+  %o = plan.alloc temporary : memref<2x8x4x8xf32>
+  %l2 = plan.alloc temporary : memref<2x4x16xf32>
+  %l3 = plan.view %l2 : memref<2x4x16xf32> to memref<2x4x8xf32, strided<[64, 16, 2]>>
+  // expected-error @+1 {{expects a dense lse, but got 'memref<2x4x8xf32, strided<[64, 16, 2]>>'}}
+  plan.attention %q, %k, %v -> %o, %l3 {scale = 1.0 : f64} : memref<2x8x4x8xf32>, memref<2x8x2x8xf32>, memref<2x8x2x8xf32> -> memref<2x8x4x8xf32>, memref<2x4x8xf32, strided<[64, 16, 2]>>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %q = plan.alloc temporary : memref<2x8x4x8xf32>
+  %o = plan.alloc temporary : memref<2x8x4x8xf32>
+  %l = plan.alloc temporary : memref<2x4x8xf32>
+  %k4 = plan.alloc temporary : memref<2x4x2x8xf32>
+  // expected-error @+1 {{expects at least as many keys as queries when causal, but got 4 and 8}}
+  plan.attention %q, %k4, %k4 -> %o, %l {causal, scale = 1.0 : f64} : memref<2x8x4x8xf32>, memref<2x4x2x8xf32>, memref<2x4x2x8xf32> -> memref<2x8x4x8xf32>, memref<2x4x8xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %q = plan.alloc temporary : memref<2x8x4x8xf32>
+  %k = plan.alloc temporary : memref<2x8x2x8xf32>
+  %v = plan.alloc temporary : memref<2x8x2x8xf32>
+  %o = plan.alloc temporary : memref<2x8x4x8xf32>
+  %l = plan.alloc temporary : memref<2x4x8xf32>
+  // expected-error @+1 {{expects a finite scale, but got}}
+  plan.attention %q, %k, %v -> %o, %l {scale = 0x7FF0000000000000 : f64} : memref<2x8x4x8xf32>, memref<2x8x2x8xf32>, memref<2x8x2x8xf32> -> memref<2x8x4x8xf32>, memref<2x4x8xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %q = plan.alloc temporary : memref<2x8x4x8xf32>
+  %k = plan.alloc temporary : memref<2x8x2x8xf32>
+  %v = plan.alloc temporary : memref<2x8x2x8xf32>
+  %o = plan.alloc temporary : memref<2x8x4x8xf32>
+  %l = plan.alloc temporary : memref<2x4x8xf32>
+  // expected-error @+1 {{expects dropout in [0, 1], but got 2.0}}
+  plan.attention %q, %k, %v -> %o, %l {scale = 1.0 : f64, dropout = 2.0 : f64} : memref<2x8x4x8xf32>, memref<2x8x2x8xf32>, memref<2x8x2x8xf32> -> memref<2x8x4x8xf32>, memref<2x4x8xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %q = plan.alloc temporary : memref<2x8x4x8xf32>
+  %k = plan.alloc temporary : memref<2x8x2x8xf32>
+  %v = plan.alloc temporary : memref<2x8x2x8xf32>
+  %o = plan.alloc temporary : memref<2x8x4x8xf32>
+  %l = plan.alloc temporary : memref<2x4x8xf32>
+  // expected-error @+1 {{expects rng where dropout is above 0 and only there}}
+  plan.attention %q, %k, %v -> %o, %l {scale = 1.0 : f64, dropout = 0.5 : f64} : memref<2x8x4x8xf32>, memref<2x8x2x8xf32>, memref<2x8x2x8xf32> -> memref<2x8x4x8xf32>, memref<2x4x8xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %q = plan.alloc temporary : memref<2x8x4x8xf32>
+  %k = plan.alloc temporary : memref<2x8x2x8xf32>
+  %v = plan.alloc temporary : memref<2x8x2x8xf32>
+  %o = plan.alloc temporary : memref<2x8x4x8xf32>
+  %l = plan.alloc temporary : memref<2x4x8xf32>
+  %r3 = plan.alloc temporary : memref<3xi64>
+  // expected-error @+1 {{expects rng of shape 2, but got 'memref<3xi64>'}}
+  plan.attention %q, %k, %v -> %o, %l rng(%r3 : memref<3xi64>) {scale = 1.0 : f64, dropout = 0.5 : f64} : memref<2x8x4x8xf32>, memref<2x8x2x8xf32>, memref<2x8x2x8xf32> -> memref<2x8x4x8xf32>, memref<2x4x8xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %q = plan.alloc temporary : memref<2x8x4x8xf32>
+  %k = plan.alloc temporary : memref<2x8x2x8xf32>
+  %v = plan.alloc temporary : memref<2x8x2x8xf32>
+  %o = plan.alloc temporary : memref<2x8x4x8xf32>
+  %l = plan.alloc temporary : memref<2x4x8xf32>
+  %g = plan.alloc temporary : memref<2x8x4x8xf32>
+  %dq = plan.alloc temporary : memref<2x8x4x8xf32>
+  %dk = plan.alloc temporary : memref<2x8x2x8xf32>
+  %dv = plan.alloc temporary : memref<2x8x4x8xf32>
+  // expected-error @+1 {{expects grad_value of shape 2x8x2x8, but got 'memref<2x8x4x8xf32>'}}
+  plan.attention_grad %g, %q, %k, %v, %o, %l -> %dq, %dk, %dv {scale = 1.0 : f64} : memref<2x8x4x8xf32>, memref<2x8x4x8xf32>, memref<2x8x2x8xf32>, memref<2x8x2x8xf32>, memref<2x8x4x8xf32>, memref<2x4x8xf32> -> memref<2x8x4x8xf32>, memref<2x8x2x8xf32>, memref<2x8x4x8xf32>
+}
+
+// -----
+
+// Tables.
+plan.program "eval" @eval {
+  %i = plan.alloc temporary : memref<8xi32>
+  %y = plan.alloc temporary : memref<8x4xf32>
+  %t1 = plan.alloc temporary : memref<10xf32>
+  // expected-error @+1 {{expects a table of rank 2, but got 'memref<10xf32>'}}
+  plan.embedding %t1[%i] -> %y : memref<10xf32>[memref<8xi32>] -> memref<8x4xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %t = plan.alloc temporary : memref<10x4xf32>
+  %i = plan.alloc temporary : memref<8xi32>
+  %u = plan.alloc temporary : memref<10x4xf32>
+  // expected-error @+1 {{expects target of shape 8x4, but got 'memref<10x4xf32>'}}
+  plan.embedding %t[%i] -> %u : memref<10x4xf32>[memref<8xi32>] -> memref<10x4xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %t = plan.alloc temporary : memref<10x4xf32>
+  %i = plan.alloc temporary : memref<8xi32>
+  %y2 = plan.alloc temporary : memref<8x4xf16>
+  // expected-error @+1 {{expects target of 'f32', but got 'f16'}}
+  plan.embedding %t[%i] -> %y2 : memref<10x4xf32>[memref<8xi32>] -> memref<8x4xf16>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %t = plan.alloc temporary : memref<10x4xf32>
+  %i = plan.alloc temporary : memref<8xi32>
+  %t1 = plan.alloc temporary : memref<10xf32>
+  // expected-error @+1 {{expects grad of shape 8x4, but got 'memref<10xf32>'}}
+  plan.embedding_grad %t1[%i] -> %t : memref<10xf32>[memref<8xi32>] -> memref<10x4xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %i = plan.alloc temporary : memref<8xi32>
+  %y = plan.alloc temporary : memref<8x4xf32>
+  %u = plan.alloc temporary : memref<10x4xf16>
+  // expected-error @+1 {{expects target of 'f32' or f32, but got 'f16'}}
+  plan.embedding_grad %y[%i] -> %u : memref<8x4xf32>[memref<8xi32>] -> memref<10x4xf16>
+}
+
+// -----
+
+// Losses.
+plan.program "eval" @eval {
+  %i = plan.alloc temporary : memref<8xi32>
+  %loss = plan.alloc temporary : memref<f32>
+  %lse = plan.alloc temporary : memref<8xf32>
+  %d = plan.alloc temporary : memref<f32>
+  %s = plan.alloc temporary : memref<f32>
+  // expected-error @+1 {{expects logits with classes as the last dimension, but got 'memref<f32>'}}
+  plan.cross_entropy %s, %i -> loss(%loss : memref<f32>) lse(%lse : memref<8xf32>) denominator(%d : memref<f32>) : memref<f32>, memref<8xi32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x10xf32>
+  %i2 = plan.alloc temporary : memref<4xi32>
+  %loss = plan.alloc temporary : memref<f32>
+  %lse = plan.alloc temporary : memref<8xf32>
+  %d = plan.alloc temporary : memref<f32>
+  // expected-error @+1 {{expects targets of shape 8, but got 'memref<4xi32>'}}
+  plan.cross_entropy %x, %i2 -> loss(%loss : memref<f32>) lse(%lse : memref<8xf32>) denominator(%d : memref<f32>) : memref<8x10xf32>, memref<4xi32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x10xf32>
+  %i = plan.alloc temporary : memref<8xi32>
+  %loss = plan.alloc temporary : memref<f32>
+  %lse2 = plan.alloc temporary : memref<4xf32>
+  %d = plan.alloc temporary : memref<f32>
+  // expected-error @+1 {{expects lse of shape 8, but got 'memref<4xf32>'}}
+  plan.cross_entropy %x, %i -> loss(%loss : memref<f32>) lse(%lse2 : memref<4xf32>) denominator(%d : memref<f32>) : memref<8x10xf32>, memref<8xi32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x10xf32>
+  %i = plan.alloc temporary : memref<8xi32>
+  %loss = plan.alloc temporary : memref<f32>
+  %lse = plan.alloc temporary : memref<8xf32>
+  %d = plan.alloc temporary : memref<f32>
+  %w = plan.alloc temporary : memref<9xf32>
+  // expected-error @+1 {{expects weight of shape 10, but got 'memref<9xf32>'}}
+  plan.cross_entropy %x, %i weight(%w : memref<9xf32>) -> loss(%loss : memref<f32>) lse(%lse : memref<8xf32>) denominator(%d : memref<f32>) : memref<8x10xf32>, memref<8xi32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x10xf32>
+  %i = plan.alloc temporary : memref<8xi32>
+  %loss = plan.alloc temporary : memref<f32>
+  %lse = plan.alloc temporary : memref<8xf32>
+  %d = plan.alloc temporary : memref<f32>
+  // expected-error @+1 {{expects label_smoothing in [0, 1], but got 2.0}}
+  plan.cross_entropy %x, %i -> loss(%loss : memref<f32>) lse(%lse : memref<8xf32>) denominator(%d : memref<f32>) {label_smoothing = 2.0 : f64} : memref<8x10xf32>, memref<8xi32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x10xf32>
+  %i = plan.alloc temporary : memref<8xi32>
+  %lse = plan.alloc temporary : memref<8xf32>
+  %d = plan.alloc temporary : memref<f32>
+  %g = plan.alloc temporary : memref<f32>
+  %u = plan.alloc temporary : memref<8xf32>
+  // expected-error @+1 {{expects target of shape 8x10, but got 'memref<8xf32>'}}
+  plan.cross_entropy_grad grad(%g : memref<f32>) %x, %i lse(%lse : memref<8xf32>) denominator(%d : memref<f32>) -> %u : memref<8x10xf32>, memref<8xi32> -> memref<8xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %lse = plan.alloc temporary : memref<8xf32>
+  %lse2 = plan.alloc temporary : memref<4xf32>
+  %g = plan.alloc temporary : memref<f32>
+  // expected-error @+1 {{expects value of shape 8, but got 'memref<4xf32>'}}
+  plan.accumulate %lse + %lse2 if(%g : memref<f32>) -> %lse : memref<8xf32> + memref<4xf32> -> memref<8xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %lse = plan.alloc temporary : memref<8xf32>
+  %lse2 = plan.alloc temporary : memref<4xf32>
+  %g = plan.alloc temporary : memref<f32>
+  // expected-error @+1 {{expects target of shape 8, but got 'memref<4xf32>'}}
+  plan.accumulate %lse + %lse if(%g : memref<f32>) -> %lse2 : memref<8xf32> + memref<8xf32> -> memref<4xf32>
+}
+
+// -----
+
+// Random numbers.
+plan.program "eval" @eval {
+  %seed = plan.alloc temporary : memref<i64>
+  %x = plan.alloc temporary : memref<8xf32>
+  // expected-error @+1 {{expects first_element of at least 0, but got -1}}
+  plan.random_normal seed(%seed : memref<i64>) -> %x {key = "w", mean = 0.0 : f64, std = 1.0 : f64, first_element = -1} : memref<8xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %seed = plan.alloc temporary : memref<i64>
+  %x = plan.alloc temporary : memref<8xf32>
+  // expected-error @+1 {{expects first_element of at least 0, but got -1}}
+  plan.random_uniform seed(%seed : memref<i64>) -> %x {key = "w", low = 0.0 : f64, high = 1.0 : f64, first_element = -1} : memref<8xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %rng = plan.alloc temporary : memref<2xi64>
+  %x = plan.alloc temporary : memref<8xf32>
+  // expected-error @+1 {{expects p in [0, 1], but got 1.5}}
+  plan.dropout %x rng(%rng : memref<2xi64>) -> %x {op_id = 3, p = 1.5 : f64} : memref<8xf32> -> memref<8xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %r3 = plan.alloc temporary : memref<3xi64>
+  %x = plan.alloc temporary : memref<8xf32>
+  // expected-error @+1 {{expects rng of shape 2, but got 'memref<3xi64>'}}
+  plan.dropout %x rng(%r3 : memref<3xi64>) -> %x {op_id = 3, p = 0.5 : f64} : memref<8xf32> -> memref<8xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %rng = plan.alloc temporary : memref<2xi64>
+  %x = plan.alloc temporary : memref<8xf32>
+  %y = plan.alloc temporary : memref<4xf32>
+  // expected-error @+1 {{expects target of shape 8, but got 'memref<4xf32>'}}
+  plan.dropout %x rng(%rng : memref<2xi64>) -> %y {op_id = 3, p = 0.5 : f64} : memref<8xf32> -> memref<4xf32>
+}
+
+// -----
+
+// The end of a step.
+plan.program "eval" @eval {
+  %g = plan.alloc temporary : memref<4xf32>
+  %n = plan.alloc temporary : memref<f64>
+  %bad = plan.alloc temporary : memref<i1>
+  // expected-error @+1 {{expects p above 0, but got 0.0}}
+  plan.norm_and_check %g -> norm(%n : memref<f64>) found_inf(%bad : memref<i1>) {p = 0.0 : f64} : memref<4xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %n = plan.alloc temporary : memref<f64>
+  %m = plan.alloc temporary : memref<f64>
+  %bad = plan.alloc temporary : memref<i1>
+  %e = plan.alloc temporary : memref<i1>
+  // expected-error @+1 {{expects as many skips as norms and at least one, but got 2 and 1}}
+  plan.total_norm norms(%n : memref<f64>) skips(%bad, %e : memref<i1>, memref<i1>) -> %m {p = 2.0 : f64} : memref<f64>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %n = plan.alloc temporary : memref<f64>
+  %m = plan.alloc temporary : memref<f64>
+  %bad = plan.alloc temporary : memref<i1>
+  // expected-error @+1 {{expects p above 0, but got -1.0}}
+  plan.total_norm norms(%n : memref<f64>) skips(%bad : memref<i1>) -> %m {p = -1.0 : f64} : memref<f64>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %bad = plan.alloc temporary : memref<i1>
+  %s = plan.alloc temporary : memref<f32>
+  %t2 = plan.alloc temporary : memref<2xi64>
+  %e = plan.alloc temporary : memref<i1>
+  // expected-error @+1 {{expects state of shape 3, but got 'memref<2xi64>'}}
+  plan.scaler_update torch scale(%s : memref<f32>) state(%t2 : memref<2xi64>) found_inf(%bad : memref<i1>) -> new_scale(%s : memref<f32>) new_state(%t2 : memref<2xi64>) exhausted(%e : memref<i1>) {growth = 2.0 : f64, backoff = 0.5 : f64, interval = 5}
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %bad = plan.alloc temporary : memref<i1>
+  %s = plan.alloc temporary : memref<f32>
+  %t = plan.alloc temporary : memref<3xi64>
+  %e = plan.alloc temporary : memref<i1>
+  // expected-error @+1 {{expects interval of at least 1, but got 0}}
+  plan.scaler_update torch scale(%s : memref<f32>) state(%t : memref<3xi64>) found_inf(%bad : memref<i1>) -> new_scale(%s : memref<f32>) new_state(%t : memref<3xi64>) exhausted(%e : memref<i1>) {growth = 2.0 : f64, backoff = 0.5 : f64, interval = 0}
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %bad = plan.alloc temporary : memref<i1>
+  %s = plan.alloc temporary : memref<f32>
+  %t = plan.alloc temporary : memref<3xi64>
+  %e = plan.alloc temporary : memref<i1>
+  // expected-error @+1 {{expects hysteresis of at least 1, but got -2}}
+  plan.scaler_update torch scale(%s : memref<f32>) state(%t : memref<3xi64>) found_inf(%bad : memref<i1>) -> new_scale(%s : memref<f32>) new_state(%t : memref<3xi64>) exhausted(%e : memref<i1>) {growth = 2.0 : f64, backoff = 0.5 : f64, interval = 1, hysteresis = -2}
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %g = plan.alloc temporary : memref<4xf32>
+  %n = plan.alloc temporary : memref<f64>
+  %bad = plan.alloc temporary : memref<i1>
+  %s = plan.alloc temporary : memref<f32>
+  %w = plan.alloc temporary : memref<4xf32>
+  %a = plan.alloc temporary : memref<4xf32>
+  %i = plan.alloc temporary : memref<i64>
+  // expected-error @+1 {{expects 2 moments and 5 hyper-parameters for adamw, but got 1 and 5}}
+  plan.optimizer adamw %w moments(%a : memref<4xf32>) grad(%g : memref<4xf32>) coefficient(%s : memref<f32>) skip(%bad : memref<i1>) step(%i : memref<i64>) hyper(%n, %n, %n, %n, %n : memref<f64>, memref<f64>, memref<f64>, memref<f64>, memref<f64>) : memref<4xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %g = plan.alloc temporary : memref<4xf32>
+  %n = plan.alloc temporary : memref<f64>
+  %bad = plan.alloc temporary : memref<i1>
+  %s = plan.alloc temporary : memref<f32>
+  %w = plan.alloc temporary : memref<4xf32>
+  %a = plan.alloc temporary : memref<4xf32>
+  %i = plan.alloc temporary : memref<i64>
+  // expected-error @+1 {{expects 1 moments and 3 hyper-parameters for sgd, but got 1 and 5}}
+  plan.optimizer sgd %w moments(%a : memref<4xf32>) grad(%g : memref<4xf32>) coefficient(%s : memref<f32>) skip(%bad : memref<i1>) step(%i : memref<i64>) hyper(%n, %n, %n, %n, %n : memref<f64>, memref<f64>, memref<f64>, memref<f64>, memref<f64>) : memref<4xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %g = plan.alloc temporary : memref<4xf32>
+  %n = plan.alloc temporary : memref<f64>
+  %bad = plan.alloc temporary : memref<i1>
+  %s = plan.alloc temporary : memref<f32>
+  %w = plan.alloc temporary : memref<4xf32>
+  %a = plan.alloc temporary : memref<4xf32>
+  %v = plan.alloc temporary : memref<4xf32>
+  %i = plan.alloc temporary : memref<i64>
+  // expected-error @+1 {{expects nesterov with sgd only, but got adam}}
+  plan.optimizer adam %w moments(%a, %v : memref<4xf32>, memref<4xf32>) grad(%g : memref<4xf32>) coefficient(%s : memref<f32>) skip(%bad : memref<i1>) step(%i : memref<i64>) hyper(%n, %n, %n, %n, %n : memref<f64>, memref<f64>, memref<f64>, memref<f64>, memref<f64>) {nesterov} : memref<4xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %n = plan.alloc temporary : memref<f64>
+  %bad = plan.alloc temporary : memref<i1>
+  %s = plan.alloc temporary : memref<f32>
+  %w = plan.alloc temporary : memref<4xf32>
+  %a = plan.alloc temporary : memref<4xf32>
+  %x = plan.alloc temporary : memref<5xf32>
+  %i = plan.alloc temporary : memref<i64>
+  // expected-error @+1 {{expects grad of shape 4, but got 'memref<5xf32>'}}
+  plan.optimizer sgd %w moments(%a : memref<4xf32>) grad(%x : memref<5xf32>) coefficient(%s : memref<f32>) skip(%bad : memref<i1>) step(%i : memref<i64>) hyper(%n, %n, %n : memref<f64>, memref<f64>, memref<f64>) : memref<4xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %g = plan.alloc temporary : memref<4xf32>
+  %n = plan.alloc temporary : memref<f64>
+  %bad = plan.alloc temporary : memref<i1>
+  %s = plan.alloc temporary : memref<f32>
+  %w = plan.alloc temporary : memref<4xf32>
+  %x = plan.alloc temporary : memref<5xf32>
+  %i = plan.alloc temporary : memref<i64>
+  // expected-error @+1 {{expects moments of shape 4, but got 'memref<5xf32>'}}
+  plan.optimizer sgd %w moments(%x : memref<5xf32>) grad(%g : memref<4xf32>) coefficient(%s : memref<f32>) skip(%bad : memref<i1>) step(%i : memref<i64>) hyper(%n, %n, %n : memref<f64>, memref<f64>, memref<f64>) : memref<4xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %g = plan.alloc temporary : memref<4xf32>
+  %n = plan.alloc temporary : memref<f64>
+  %bad = plan.alloc temporary : memref<i1>
+  %s = plan.alloc temporary : memref<f32>
+  %w = plan.alloc temporary : memref<4xf32>
+  %a = plan.alloc temporary : memref<4xf32>
+  %x = plan.alloc temporary : memref<5xf32>
+  %i = plan.alloc temporary : memref<i64>
+  // expected-error @+1 {{expects working of shape 4, but got 'memref<5xf32>'}}
+  plan.optimizer sgd %w moments(%a : memref<4xf32>) grad(%g : memref<4xf32>) coefficient(%s : memref<f32>) skip(%bad : memref<i1>) step(%i : memref<i64>) hyper(%n, %n, %n : memref<f64>, memref<f64>, memref<f64>) -> working(%x : memref<5xf32>) : memref<4xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %g = plan.alloc temporary : memref<4xf32>
+  %s = plan.alloc temporary : memref<f32>
+  %u = plan.view %g : memref<4xf32> to memref<2xf32, strided<[2]>>
+  %z = plan.alloc temporary : memref<2xf32>
+  // expected-error @+1 {{expects dense buffers, but got 'memref<2xf32, strided<[2]>>'}}
+  plan.accumulate %u + %u if(%s : memref<f32>) -> %z : memref<2xf32, strided<[2]>> + memref<2xf32, strided<[2]>> -> memref<2xf32>
+}

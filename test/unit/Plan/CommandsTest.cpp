@@ -1,0 +1,103 @@
+//===- CommandsTest.cpp - Which elements layouts share --------------------===//
+
+#include "weft/Plan/Plan.h"
+
+#include <gtest/gtest.h>
+#include <random>
+#include <set>
+
+using namespace mlir;
+using namespace weft::plan;
+
+namespace {
+
+/// Every element, by walking over the indices.
+std::multiset<int64_t> listElements(const Layout &layout) {
+  std::multiset<int64_t> elements = {layout.offset};
+  for (auto [size, stride] : llvm::zip(layout.sizes, layout.strides)) {
+    std::multiset<int64_t> wider;
+    for (int64_t element : elements)
+      for (int64_t i = 0; i != size; ++i)
+        wider.insert(element + i * stride);
+    elements = std::move(wider);
+  }
+  return elements;
+}
+
+Layout makeLayout(std::mt19937 &random) {
+  Layout layout;
+  layout.offset = random() % 24;
+  for (int rank = random() % 4; rank > 0; --rank) {
+    layout.sizes.push_back(random() % 4);
+    layout.strides.push_back(static_cast<int64_t>(random() % 13) - 3);
+  }
+  return layout;
+}
+
+TEST(OverlapTest, AgreesWithAListOfElements) {
+  std::mt19937 random(7);
+  int shared = 0, apart = 0;
+  for (int i = 0; i != 20000; ++i) {
+    Layout a = makeLayout(random), b = makeLayout(random);
+    std::multiset<int64_t> left = listElements(a), right = listElements(b);
+    bool overlaps =
+        llvm::any_of(left, [&](int64_t e) { return right.count(e) != 0; });
+    EXPECT_EQ(a.overlaps(b), overlaps);
+    EXPECT_EQ(b.overlaps(a), overlaps);
+    (overlaps ? shared : apart)++;
+  }
+  EXPECT_GT(shared, 1000);
+  EXPECT_GT(apart, 2000);
+}
+
+/// Never takes repeated elements for distinct ones; the other way round it may
+/// err, as for strides that interleave.
+TEST(OverlapTest, KnowsRepeatedElements) {
+  std::mt19937 random(8);
+  int distinct = 0;
+  for (int i = 0; i != 20000; ++i) {
+    Layout layout = makeLayout(random);
+    std::multiset<int64_t> elements = listElements(layout);
+    std::set<int64_t> once(elements.begin(), elements.end());
+    if (!layout.isInjective())
+      continue;
+    ++distinct;
+    EXPECT_EQ(once.size(), elements.size());
+  }
+  EXPECT_GT(distinct, 5000);
+  EXPECT_TRUE((Layout{{2, 3, 4}, {12, 4, 1}, 0}.isInjective()));
+  EXPECT_FALSE((Layout{{2, 3}, {0, 1}, 0}.isInjective()));
+}
+
+/// Slices of the columns of a matrix with more rows than runs are listed.
+TEST(OverlapTest, TellsColumnsOfManyRowsApart) {
+  Layout left = {{1 << 22, 4}, {12, 1}, 0}, right = {{1 << 22, 4}, {12, 1}, 4};
+  EXPECT_FALSE(left.overlaps(right));
+  right.offset = 3;
+  EXPECT_TRUE(left.overlaps(right));
+  Layout odd = {{1 << 22, 4}, {13, 1}, 4};
+  EXPECT_TRUE(left.overlaps(odd));
+}
+
+TEST(StoredMatrixTest, ReadsRowsAndColumns) {
+  auto rows = StoredMatrix::get({{2, 3, 4}, {12, 4, 1}, 0}, /*flat=*/false);
+  ASSERT_TRUE(rows);
+  EXPECT_EQ(rows->batch, 2);
+  EXPECT_EQ(rows->batchStride, 12);
+  EXPECT_EQ(rows->leading, 4);
+  EXPECT_FALSE(rows->transposed);
+  auto flat = StoredMatrix::get({{2, 3, 4}, {12, 4, 1}, 0}, /*flat=*/true);
+  ASSERT_TRUE(flat);
+  EXPECT_EQ(flat->batch, 1);
+  EXPECT_EQ(flat->rows, 6);
+  auto columns = StoredMatrix::get({{3, 4}, {1, 3}, 0}, /*flat=*/false);
+  ASSERT_TRUE(columns);
+  EXPECT_TRUE(columns->transposed);
+  EXPECT_EQ(columns->leading, 3);
+  // Neither direction is dense; batches at two distances; one dimension.
+  EXPECT_FALSE(StoredMatrix::get({{3, 4}, {8, 2}, 0}, false));
+  EXPECT_FALSE(StoredMatrix::get({{2, 2, 3, 4}, {12, 50, 4, 1}, 0}, false));
+  EXPECT_FALSE(StoredMatrix::get({{4}, {1}, 0}, false));
+}
+
+} // namespace
