@@ -10,6 +10,7 @@
 #include "CentralDifference.h"
 
 #include "weft/Autodiff/Passes.h"
+#include "weft/Formats/Names.h"
 
 #include "mlir/Pass/PassManager.h"
 
@@ -37,10 +38,11 @@ public:
 
   /// The sum of the elements of the output `loss`, each times that of its seed.
   FailureOr<double> evaluate() {
-    FailureOr<TensorMap> outputs = interpreter.run("micro", inputs);
+    FailureOr<TensorMap> outputs = interpreter.run(names::kMicro, inputs);
     if (failed(outputs))
       return failure();
-    const Tensor &result = outputs->at("loss"), &seed = inputs.at("loss_seed");
+    const Tensor &result = outputs->at(names::kLoss),
+                 &seed = inputs.at(names::kLossSeed);
     double sum = 0;
     for (int64_t i = 0; i < result.size(); ++i)
       sum += result.at(i) * seed.at(i);
@@ -182,7 +184,7 @@ LogicalResult compareGradients(const GradientProblem &problem,
     if (failed(backward.setState(name, value)))
       return failure();
   Loss loss(*problem.forward, problem.inputs);
-  if (failed(backward.run("micro", problem.inputs)) ||
+  if (failed(backward.run(names::kMicro, problem.inputs)) ||
       failed(loss.setStates(problem.states)))
     return failure();
   FailureOr<double> lossValue = loss.evaluate();

@@ -3,10 +3,10 @@
 #include "InitProgram.h"
 
 #include "weft/Autodiff/Passes.h"
+#include "weft/Formats/Names.h"
 #include "weft/Weft/Losses.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 #define DEBUG_TYPE "weft-derive-programs"
 
@@ -44,13 +44,13 @@ FailureOr<ProgramOp> findModel(ModuleOp module) {
 
 /// Names that the derived programs take must be free.
 LogicalResult checkNames(ModuleOp module, ProgramOp model) {
-  for (StringRef name : {"init", "micro", "eval"}) {
+  for (StringRef name : {names::kInit, names::kMicro, names::kEval}) {
     Operation *other = SymbolTable::lookupSymbolIn(module, name);
     if (other && other != model)
       return other->emitOpError("expects another name, but got @")
              << name << ", which weft-derive-programs defines";
   }
-  for (StringRef name : {"loss_seed", "accumulate", "rng"})
+  for (StringRef name : {names::kLossSeed, names::kAccumulate, names::kRng})
     if (model.findInput(name))
       return model.emitOpError("expects other input names, but got '")
              << name << "', which weft-derive-programs adds";
@@ -66,36 +66,20 @@ LogicalResult checkParameters(ModuleOp module, ProgramOp model) {
 }
 
 //===----------------------------------------------------------------------===//
-// Dropout
+// Random numbers
 //===----------------------------------------------------------------------===//
 
-/// The random number key of an op that drops, or nothing.
-std::optional<int64_t> dropKey(Operation *op) {
-  return llvm::TypeSwitch<Operation *, std::optional<int64_t>>(op)
-      .Case<DropoutOp>([](auto dropout) -> std::optional<int64_t> {
-        if (dropout.getP().isZero())
-          return std::nullopt;
-        return static_cast<int64_t>(dropout.getOpId());
-      })
-      .Case<AttentionOp>([](auto attention) -> std::optional<int64_t> {
-        if (attention.getDropout().isZero())
-          return std::nullopt;
-        return static_cast<int64_t>(attention.getOpId());
-      })
-      .Default(std::nullopt);
-}
-
-LogicalResult checkDropKeys(ProgramOp model) {
+LogicalResult checkKeys(ProgramOp model) {
   llvm::SmallDenseMap<int64_t, Operation *> seen;
-  for (Operation &op : model.getBody().front()) {
-    std::optional<int64_t> key = dropKey(&op);
+  for (auto op : model.getBody().front().getOps<RandomOpInterface>()) {
+    std::optional<int64_t> key = op.getRandomKey();
     if (!key)
       continue;
-    auto [found, isNew] = seen.try_emplace(*key, &op);
+    auto [found, isNew] = seen.try_emplace(*key, op);
     if (isNew)
       continue;
     InFlightDiagnostic error =
-        op.emitOpError("expects an op_id of its own, but got ")
+        op->emitOpError("expects an op_id of its own, but got ")
         << *key << " a second time";
     error.attachNote(found->second->getLoc()) << "the first is here";
     return error;
@@ -103,43 +87,31 @@ LogicalResult checkDropKeys(ProgramOp model) {
   return success();
 }
 
-/// Removes the dropout of `op`; true if it had any.
-bool removeDropout(Operation *op) {
-  bool drops = dropKey(op).has_value();
-  if (auto dropout = dyn_cast<DropoutOp>(op)) {
-    dropout.getResult().replaceAllUsesWith(dropout.getOperand());
-    dropout.erase();
-  } else if (auto attention = dyn_cast<AttentionOp>(op)) {
-    attention.setDropout(APFloat(0.0));
-    attention.setOpId(0);
-    attention.getRngMutable().clear();
-  }
-  return drops;
-}
-
-unsigned removeDropouts(ProgramOp program) {
+/// Makes the program that of evaluation; the number of ops that drew numbers.
+unsigned removeRandom(ProgramOp program) {
   unsigned count = 0;
-  for (Operation &op : llvm::make_early_inc_range(program.getBody().front()))
-    count += removeDropout(&op);
+  for (auto op : llvm::make_early_inc_range(
+           program.getBody().front().getOps<RandomOpInterface>())) {
+    count += op.getRandomKey().has_value();
+    op.makeDeterministic();
+  }
   return count;
 }
 
-/// Gives every op that drops the input `rng`; ops that never drop go.
+/// Gives every op that draws numbers the input `rng`.
 void attachRng(ProgramOp micro) {
   auto type =
       RankedTensorType::get({2}, IntegerType::get(micro.getContext(), 64));
   Value rng;
-  for (Operation &op : llvm::make_early_inc_range(micro.getBody().front())) {
-    if (!dropKey(&op)) {
-      removeDropout(&op);
+  for (auto op : llvm::make_early_inc_range(
+           micro.getBody().front().getOps<RandomOpInterface>())) {
+    if (!op.getRandomKey()) {
+      op.makeDeterministic();
       continue;
     }
     if (!rng)
-      rng = micro.addInput("rng", type);
-    if (auto dropout = dyn_cast<DropoutOp>(op))
-      dropout.getRngMutable().assign(rng);
-    else
-      cast<AttentionOp>(op).getRngMutable().assign(rng);
+      rng = micro.addInput(names::kRng, type);
+    op.getRngMutable().assign(rng);
   }
 }
 
@@ -223,8 +195,7 @@ struct DerivePrograms : weft::impl::DeriveProgramsBase<DerivePrograms> {
     FailureOr<ProgramOp> model = findModel(module);
     if (failed(model) || failed(findLosses(*model, /*allowF64=*/true)) ||
         failed(checkNames(module, *model)) ||
-        failed(checkParameters(module, *model)) ||
-        failed(checkDropKeys(*model)))
+        failed(checkParameters(module, *model)) || failed(checkKeys(*model)))
       return signalPassFailure();
 
     OpBuilder builder(*model);
@@ -234,26 +205,26 @@ struct DerivePrograms : weft::impl::DeriveProgramsBase<DerivePrograms> {
     buildEval(*model, builder);
     for (auto program : module.getOps<ProgramOp>())
       if (program.getKind() == ProgramKind::Logits)
-        numDropped += removeDropouts(program);
+        numDropped += removeRandom(program);
     model->erase();
   }
 
   void buildMicro(ProgramOp model, OpBuilder &builder) {
-    ProgramOp micro = fork(model, builder, "micro", ProgramKind::Micro);
+    ProgramOp micro = fork(model, builder, names::kMicro, ProgramKind::Micro);
     auto loss = cast<RankedTensorType>(micro.getResultTypes()[0]);
-    micro.addInput("loss_seed", loss);
-    micro.addInput("accumulate", loss.clone(builder.getF32Type()));
+    micro.addInput(names::kLossSeed, loss);
+    micro.addInput(names::kAccumulate, loss.clone(builder.getF32Type()));
     eraseDeadOps(micro);
     attachRng(micro);
   }
 
   /// Writes of the model belong to training.
   void buildEval(ProgramOp model, OpBuilder &builder) {
-    ProgramOp eval = fork(model, builder, "eval", ProgramKind::Eval);
+    ProgramOp eval = fork(model, builder, names::kEval, ProgramKind::Eval);
     ReturnOp terminator = eval.getTerminator();
     terminator.getValuesMutable().clear();
     terminator.setTargetsAttr(builder.getArrayAttr({}));
-    numDropped += removeDropouts(eval);
+    numDropped += removeRandom(eval);
     eraseDeadOps(eval);
   }
 };

@@ -5,6 +5,7 @@
 #include "Activity.h"
 #include "Adjoint.h"
 #include "weft/Autodiff/Passes.h"
+#include "weft/Formats/Names.h"
 #include "weft/Weft/Precision.h"
 
 using namespace mlir;
@@ -56,18 +57,18 @@ LogicalResult Differentiator::collectParameters() {
 }
 
 LogicalResult Differentiator::seed() {
-  for (StringRef name : {"loss_seed", "accumulate"})
+  for (StringRef name : {names::kLossSeed, names::kAccumulate})
     if (!program.findInput(name))
       return program.emitOpError("expects an input '")
              << name << "', but got none; run weft-derive-programs first";
-  int index = program.findOutput("loss");
+  int index = program.findOutput(names::kLoss);
   if (index < 0)
     return program.emitOpError("expects an output 'loss', but got none");
   Value loss = program.getTerminator().getOutputs()[index];
   if (!active.contains(loss))
     return program.emitOpError("expects the loss to depend on a trainable "
                                "parameter, but it depends on none");
-  Value start = program.findInput("loss_seed");
+  Value start = program.findInput(names::kLossSeed);
   if (start.getType() != loss.getType())
     return program.emitOpError("expects 'loss_seed' to have the type of the "
                                "loss, ")
@@ -196,7 +197,7 @@ LogicalResult Differentiator::writeGradient(ParamOp param, Type element,
   StringRef name = state->getSymName();
   backward.follow(param.getLoc(), param.getScope().value_or(""));
   Location loc = param.getLoc();
-  Value flag = program.findInput("accumulate"), sum;
+  Value flag = program.findInput(names::kAccumulate), sum;
   Operation *previous = nullptr;
   for (Value term : terms) {
     Operation *ready = term.getDefiningOp();
@@ -241,8 +242,12 @@ LogicalResult Differentiator::writeGradients() {
     builder.setInsertionPoint(program.getTerminator());
     if (read)
       terms = sums.takeTerms(read);
-    for (Value &term : terms)
-      term = widener.widen(term, element);
+    for (Value &term : terms) {
+      FailureOr<Value> wide = widener.widen(term, element);
+      if (failed(wide))
+        return failure();
+      term = *wide;
+    }
     sortByPosition(terms);
     backward.follow(param.getLoc(), param.getScope().value_or(""));
     terms = GradientSums::join(terms, builder, param.getLoc());
@@ -280,10 +285,10 @@ LogicalResult Differentiator::run() {
   return success();
 }
 
-/// The value whose elements `value` has: looks through reshapes.
+/// The value whose elements `value` has under another name.
 static Value storageOf(Value value) {
-  while (auto reshape = value.getDefiningOp<ReshapeOp>())
-    value = reshape.getOperand();
+  while (renames(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
   return value;
 }
 

@@ -2,6 +2,8 @@
 
 #include "InitProgram.h"
 
+#include "weft/Formats/Names.h"
+
 using namespace mlir;
 
 namespace weft {
@@ -43,12 +45,13 @@ Value initialValue(OpBuilder &builder, ParamOp param, Value seed) {
 
 LogicalResult buildInitProgram(ModuleOp module, OpBuilder &builder) {
   MLIRContext *context = module.getContext();
-  auto program = ProgramOp::create(
-      builder, module.getLoc(), "init", FunctionType::get(context, {}, {}),
-      ProgramKind::Init, /*arg_attrs=*/nullptr, /*res_attrs=*/nullptr);
+  auto program =
+      ProgramOp::create(builder, module.getLoc(), names::kInit,
+                        FunctionType::get(context, {}, {}), ProgramKind::Init,
+                        /*arg_attrs=*/nullptr, /*res_attrs=*/nullptr);
   program.getBody().emplaceBlock();
-  Value seed =
-      program.addInput("seed", RankedTensorType::get({}, builder.getI64Type()));
+  Value seed = program.addInput(
+      names::kSeed, RankedTensorType::get({}, builder.getI64Type()));
   OpBuilder body = OpBuilder::atBlockEnd(&program.getBody().front());
   SmallVector<Value> values;
   SmallVector<Attribute> targets;

@@ -9,12 +9,6 @@ using namespace mlir;
 
 namespace weft {
 
-/// Whether each element of the result is one of the operand.
-static bool movesElements(Operation *op) {
-  return isa_and_nonnull<ReshapeOp, TransposeOp, SliceOp, PadOp, BroadcastOp>(
-      op);
-}
-
 DenseSet<Value> findLowCopies(ProgramOp program,
                               llvm::function_ref<bool(StringAttr)> isTrained) {
   DenseSet<Value> reads, copies;
@@ -56,28 +50,24 @@ Value GradientWidener::unrounded(Value value) {
 }
 
 /// `grad` without its rounding; computed again if it is private.
-Value GradientWidener::compute(Value grad, bool isPrivate) {
+FailureOr<Value> GradientWidener::compute(Value grad, bool isPrivate) {
   Operation *op = grad.getDefiningOp();
-  bool isOurs = op && isPrivate && backward.contains(op);
-  Type f32 = builder.getF32Type();
-  auto type = tensorType(grad).clone(f32);
-  if (auto product = dyn_cast_or_null<MatmulOp>(op); product && isOurs) {
-    auto wide = cast<MatmulOp>(builder.clone(*op));
-    wide.setOut(f32);
-    wide.getResult().setType(type);
-    return wide;
-  }
-  if (auto rows = dyn_cast_or_null<EmbeddingGradOp>(op); rows && isOurs)
-    return EmbeddingGradOp::create(builder, op->getLoc(), type, rows.getGrad(),
-                                   rows.getIds());
-  if (auto sum = dyn_cast_or_null<ReduceOp>(op); sum && isOurs)
-    return ReduceOp::create(builder, op->getLoc(), sum.getKind(),
-                            unrounded(sum.getOperand()), sum.getDims(),
-                            sum.getKeepDims());
-  return unrounded(grad);
+  if (!op || !backward.contains(op))
+    return unrounded(grad);
+  auto gradient = dyn_cast<WideGradientOpInterface>(op);
+  if (!gradient)
+    return op->emitOpError("expects an op that says how its gradient is added "
+                           "in f32 (WideGradientOpInterface), but got a "
+                           "gradient of ")
+           << elementTypeOf(grad) << " from an op that does not";
+  if (!isPrivate)
+    return unrounded(grad);
+  return gradient.buildWideGradient(
+      builder, cast<OpResult>(grad),
+      [this](Value value) { return unrounded(value); });
 }
 
-Value GradientWidener::widen(Value grad, Type element) {
+FailureOr<Value> GradientWidener::widen(Value grad, Type element) {
   if (elementTypeOf(grad) == element)
     return grad;
   if (Value found = done.lookup(grad))
@@ -96,7 +86,10 @@ Value GradientWidener::widen(Value grad, Type element) {
     source = moves.back()->getOperand(0);
     isPrivate &= source.hasOneUse();
   }
-  Value wide = compute(source, isPrivate);
+  FailureOr<Value> computed = compute(source, isPrivate);
+  if (failed(computed))
+    return failure();
+  Value wide = *computed;
   for (Operation *move : llvm::reverse(moves)) {
     Operation *moved = builder.clone(*move);
     moved->setOperand(0, wide);

@@ -15,8 +15,7 @@
 namespace weft {
 
 /// The values of `program` that hold a parameter in f16 or bf16: casts of what
-/// is read from those of `isTrained`, and reshapes, transposes, slices and
-/// broadcasts of them.
+/// is read from those of `isTrained`, and what moves their elements.
 llvm::DenseSet<mlir::Value>
 findLowCopies(ProgramOp program,
               llvm::function_ref<bool(mlir::StringAttr)> isTrained);
@@ -31,13 +30,14 @@ public:
   GradientWidener(mlir::OpBuilder &builder, BackwardOps &backward)
       : builder(builder), backward(backward) {}
 
-  /// `grad` in `element`, right after it. A product, a sum or a sum of table
-  /// rows that no one else uses is computed without rounding, also behind ops
-  /// that move elements; anything else is cast.
-  mlir::Value widen(mlir::Value grad, mlir::Type element);
+  /// `grad` in `element`, right after it. What no one else uses is computed
+  /// again as its op says (WideGradientOpInterface), also behind ops that move
+  /// elements; anything else is cast. Fails with an error on an op that does
+  /// not answer.
+  llvm::FailureOr<mlir::Value> widen(mlir::Value grad, mlir::Type element);
 
 private:
-  mlir::Value compute(mlir::Value grad, bool isPrivate);
+  llvm::FailureOr<mlir::Value> compute(mlir::Value grad, bool isPrivate);
   mlir::Value unrounded(mlir::Value value);
 
   mlir::OpBuilder &builder;

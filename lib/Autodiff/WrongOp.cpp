@@ -8,6 +8,7 @@
 
 #include "Activity.h"
 #include "CentralDifference.h"
+#include "weft/Formats/Names.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -63,7 +64,7 @@ LogicalResult OpChecker::collectValues() {
     for (auto [value, tensor] : llvm::zip_equal(op->getResults(), results))
       values[value] = tensor;
   });
-  return success(succeeded(interpreter.run("micro", problem.inputs)));
+  return success(succeeded(interpreter.run(names::kMicro, problem.inputs)));
 }
 
 void OpChecker::addOperand(OpOperand &operand, ProgramOp single,
@@ -96,9 +97,9 @@ GradientProblem OpChecker::isolate(Operation *op) {
   builder.setInsertionPointToEnd(result.forward->getBody());
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   auto name = builder.getNamedAttr(WeftDialect::kOutputAttr,
-                                   builder.getStringAttr("loss"));
+                                   builder.getStringAttr(names::kLoss));
   auto single = ProgramOp::create(
-      builder, loc, "micro", builder.getFunctionType({}, {type}),
+      builder, loc, names::kMicro, builder.getFunctionType({}, {type}),
       ProgramKind::Micro, /*arg_attrs=*/nullptr,
       builder.getArrayAttr(builder.getDictionaryAttr(name)));
   single.getBody().emplaceBlock();
@@ -108,14 +109,14 @@ GradientProblem OpChecker::isolate(Operation *op) {
   for (OpOperand &operand : op->getOpOperands())
     if (!mapping.contains(operand.get()))
       addOperand(operand, single, body, mapping, result);
-  single.addInput("loss_seed", type);
-  single.addInput("accumulate",
+  single.addInput(names::kLossSeed, type);
+  single.addInput(names::kAccumulate,
                   RankedTensorType::get({}, builder.getF32Type()));
   Tensor seed(type);
   for (double &element : seed.floatValues())
     element = drawSigned(random);
-  result.inputs["loss_seed"] = std::move(seed);
-  result.inputs["accumulate"] = Tensor::scalar(0);
+  result.inputs[names::kLossSeed] = std::move(seed);
+  result.inputs[names::kAccumulate] = Tensor::scalar(0);
 
   ReturnOp::create(body, loc, body.clone(*op, mapping)->getResult(0));
   return result;

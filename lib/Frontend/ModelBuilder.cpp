@@ -2,6 +2,8 @@
 
 #include "ModelBuilder.h"
 
+#include "weft/Formats/Names.h"
+
 using namespace mlir;
 using namespace weft;
 
@@ -81,9 +83,9 @@ void ModelBuilder::lossProgram(const LanguageModelSizes &sizes,
                                std::function<Value(Value)> logitsOfTokens) {
   auto ids = RankedTensorType::get({sizes.batch, sizes.seq}, b.getI32Type());
   auto scalar = RankedTensorType::get({}, b.getF32Type());
-  ValueRange inputs =
-      begin("model", ProgramKind::Model, {{"tokens", ids}, {"targets", ids}},
-            {"loss", scalar});
+  ValueRange inputs = begin(names::kModel, ProgramKind::Model,
+                            {{names::kTokens, ids}, {names::kTargets, ids}},
+                            {names::kLoss, scalar});
   Value logits = logitsOfTokens(inputs[0]);
   Scope inLoss(*this, "loss");
   auto loss = create<CrossEntropyOp>(
@@ -101,8 +103,9 @@ void ModelBuilder::logitsProgram(const LanguageModelSizes &sizes,
   auto position = RankedTensorType::get({1}, b.getI32Type());
   auto row = RankedTensorType::get({1, sizes.vocab}, b.getF32Type());
   ValueRange inputs =
-      begin("logits", ProgramKind::Logits,
-            {{"tokens", ids}, {"position", position}}, {"logits", row});
+      begin(names::kLogits, ProgramKind::Logits,
+            {{names::kTokens, ids}, {names::kPosition, position}},
+            {names::kLogits, row});
   Value x = hidden(inputs[0]);
   // The hidden state at the position, as a row of a table.
   Value rows = reshape(x, shapeOf(x).drop_front());

@@ -2,6 +2,9 @@
 
 #include "weft/Interfaces/CastPolicy.h"
 
+#include "llvm/ADT/SmallVectorExtras.h"
+#include "llvm/Support/ErrorHandling.h"
+
 using namespace weft;
 
 namespace {
@@ -24,6 +27,12 @@ static constexpr Spelling<CastPolicy> kPolicies[] = {
 static constexpr Spelling<CastLists> kLists[] = {
     {CastLists::Cuda, "cuda"},
     {CastLists::Cpu, "cpu"},
+};
+
+static constexpr Spelling<CastRecipe> kRecipes[] = {
+    {CastRecipe::Amp, "amp"},
+    {CastRecipe::Llm, "llm"},
+    {CastRecipe::PureF16, "pure-f16"},
 };
 
 template <typename EnumT, size_t N>
@@ -54,4 +63,32 @@ llvm::StringRef weft::stringifyCastLists(CastLists lists) {
 }
 std::optional<CastLists> weft::symbolizeCastLists(llvm::StringRef name) {
   return valueOf(kLists, name);
+}
+
+llvm::StringRef weft::stringifyCastRecipe(CastRecipe recipe) {
+  return nameOf(kRecipes, recipe);
+}
+
+std::optional<CastRecipe> weft::symbolizeCastRecipe(llvm::StringRef name) {
+  return valueOf(kRecipes, name);
+}
+
+llvm::ArrayRef<llvm::StringRef> weft::getCastRecipeNames() {
+  static const auto names =
+      llvm::map_to_vector(kRecipes, [](const auto &entry) -> llvm::StringRef {
+        return entry.name;
+      });
+  return names;
+}
+
+std::optional<CastPolicy> CastRule::under(CastRecipe recipe) const {
+  switch (recipe) {
+  case CastRecipe::Amp:
+    return std::nullopt;
+  case CastRecipe::Llm:
+    return llm;
+  case CastRecipe::PureF16:
+    return pureF16;
+  }
+  llvm_unreachable("unknown recipe");
 }

@@ -3,6 +3,8 @@
 #include "weft/Interp/Inputs.h"
 
 #include "OpTable.h"
+#include "weft/Formats/Names.h"
+#include "weft/Weft/Optimizers.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -10,11 +12,23 @@ namespace weft {
 
 /// The inputs that passes add to programs.
 static const std::pair<const char *, double> knownInputs[] = {
-    {"loss_seed", 1},       {"accumulate", 0},
-    {"lr", 1e-3},           {"beta1", 0.9},
-    {"beta2", 0.999},       {"eps", 1e-8},
-    {"momentum", 0.9},      {"max_norm", 1},
-    {"weight_decay", 0.01}, {"adamw_weight_decay", 0.01}};
+    {names::kLossSeed, 1},      {names::kAccumulate, 0},
+    {names::kLr, 1e-3},         {names::kBeta1, 0.9},
+    {names::kBeta2, 0.999},     {names::kEps, 1e-8},
+    {names::kMomentum, 0.9},    {names::kMaxNorm, 1},
+    {names::kWeightDecay, 0.01}};
+
+/// The value of an input that a pass adds; the decay of one optimizer among
+/// others, "adamw_weight_decay", is that of all.
+static std::optional<double> findKnownInput(llvm::StringRef name) {
+  auto [optimizer, number] = name.split('_');
+  if (findOptimizer(optimizer))
+    name = number;
+  for (const auto &[known, value] : knownInputs)
+    if (name == known)
+      return value;
+  return std::nullopt;
+}
 
 llvm::LogicalResult refreshStates(Interpreter &interpreter) {
   ProgramOp refresh =
@@ -35,7 +49,7 @@ static int64_t countChoices(mlir::BlockArgument argument) {
         return embedding.getTable().getType().getDimSize(0);
       if (auto loss = llvm::dyn_cast<CrossEntropyOp>(user))
         return loss.getLogits().getType().getShape().back();
-      if (llvm::isa<ReshapeOp, SliceOp, TransposeOp, BroadcastOp, CastOp>(user))
+      if (movesElements(user) || llvm::isa<CastOp>(user))
         reached.insert(user->getResult(0));
     }
   return 2;
@@ -45,18 +59,16 @@ static Tensor makeInput(ProgramOp program, mlir::BlockArgument argument,
                         int64_t seed) {
   llvm::StringRef name = program.getInputName(argument.getArgNumber());
   Tensor value(llvm::cast<mlir::RankedTensorType>(argument.getType()));
-  if (!value.isFloat() && (name == "seed" || name == "rng")) {
+  if (!value.isFloat() && (name == names::kSeed || name == names::kRng)) {
     if (value.size() > 0)
       value.intAt(0) = seed;
     return value;
   }
-  const auto *known = llvm::find_if(
-      knownInputs, [&](const auto &entry) { return name == entry.first; });
-  bool isKnown = known != std::end(knownInputs) && value.isFloat();
+  std::optional<double> known = findKnownInput(name);
   int64_t choices = value.isFloat() ? 0 : countChoices(argument);
   for (int64_t i = 0; i < value.size(); ++i)
-    if (isKnown)
-      value.at(i) = known->second;
+    if (known && value.isFloat())
+      value.at(i) = *known;
     else if (value.isFloat())
       value.at(i) = drawNormal(seed, name, i, 0, 1);
     else

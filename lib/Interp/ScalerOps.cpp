@@ -40,26 +40,27 @@ struct ScalerState {
 
 /// GradScaler: `tracker` counts clean steps since the scale changed. A count
 /// beyond the interval, of a run with a longer one, grows at once.
-static void updateTorch(ScalerUpdateOp op, bool foundInf, ScalerState &state) {
+static void updateTorch(const ScalerNumbers &numbers, bool foundInf,
+                        ScalerState &state) {
   if (foundInf) {
-    state.shrink(op.getBackoff().convertToDouble(),
-                 op.getMinimum().convertToDouble());
+    state.shrink(numbers.backoff, numbers.minimum);
     state.tracker = 0;
     return;
   }
-  if (++state.tracker < static_cast<int64_t>(op.getInterval()))
+  if (++state.tracker < numbers.interval)
     return;
-  state.grow(op.getGrowth().convertToDouble());
+  state.grow(numbers.growth);
   state.tracker = 0;
 }
 
 /// DynamicLossScaler, and with hysteresis 1 mmcv's LossScaler: `tracker` counts
 /// all steps.
-static void updateModulo(ScalerUpdateOp op, bool foundInf, ScalerState &state) {
-  bool isDeepSpeed = op.getPolicy() == ScalerPolicy::DeepSpeed;
-  int64_t hysteresis = isDeepSpeed ? op.getHysteresis() : 1;
+static void updateModulo(const ScalerNumbers &numbers, bool foundInf,
+                         ScalerState &state) {
+  bool isDeepSpeed = numbers.policy == ScalerPolicy::DeepSpeed;
+  int64_t hysteresis = isDeepSpeed ? numbers.hysteresis : 1;
   int64_t step = state.tracker++;
-  if (!foundInf && op.getConsecutive())
+  if (!foundInf && numbers.consecutive)
     state.hysteresisLeft = hysteresis;
   if (foundInf) {
     state.lastOverflow = step;
@@ -67,67 +68,66 @@ static void updateModulo(ScalerUpdateOp op, bool foundInf, ScalerState &state) {
       --state.hysteresisLeft;
       return;
     }
-    state.shrink(op.getBackoff().convertToDouble(),
-                 op.getMinimum().convertToDouble());
+    state.shrink(numbers.backoff, numbers.minimum);
     return;
   }
-  if ((step - state.lastOverflow) % static_cast<int64_t>(op.getInterval()) != 0)
+  if ((step - state.lastOverflow) % numbers.interval != 0)
     return;
   state.hysteresisLeft = hysteresis;
-  state.grow(op.getGrowth().convertToDouble());
+  state.grow(numbers.growth);
 }
 
 /// FP16_Optimizer of DeepSpeed: `tracker` counts all steps.
-static void updateFused(ScalerUpdateOp op, bool foundInf, ScalerState &state) {
+static void updateFused(const ScalerNumbers &numbers, bool foundInf,
+                        ScalerState &state) {
   int64_t step = state.tracker++;
   int64_t clean = step - state.lastOverflow - 1;
   if (foundInf) {
     state.lastOverflow = step;
-    state.shrink(op.getBackoff().convertToDouble(),
-                 op.getMinimum().convertToDouble());
-  } else if (clean > 0 && clean % static_cast<int64_t>(op.getInterval()) == 0) {
-    state.grow(op.getGrowth().convertToDouble());
+    state.shrink(numbers.backoff, numbers.minimum);
+  } else if (clean > 0 && clean % numbers.interval == 0) {
+    state.grow(numbers.growth);
   }
 }
 
 /// DynamicGradScaler of ColossalAI: `tracker` counts clean steps.
-static void updateColossalAI(ScalerUpdateOp op, bool foundInf,
+static void updateColossalAI(const ScalerNumbers &numbers, bool foundInf,
                              ScalerState &state) {
   if (foundInf) {
     state.tracker = 0;
     if (state.hysteresisLeft > 0)
       --state.hysteresisLeft;
     if (state.hysteresisLeft == 0)
-      state.shrink(op.getBackoff().convertToDouble(),
-                   op.getMinimum().convertToDouble());
+      state.shrink(numbers.backoff, numbers.minimum);
     return;
   }
-  if (++state.tracker < static_cast<int64_t>(op.getInterval()))
+  if (++state.tracker < numbers.interval)
     return;
   state.tracker = 0;
-  state.hysteresisLeft = op.getHysteresis();
-  state.grow(op.getGrowth().convertToDouble());
+  state.hysteresisLeft = numbers.hysteresis;
+  state.grow(numbers.growth);
 }
 
 static llvm::LogicalResult evaluateScalerUpdate(OpCall &call) {
-  auto op = call.as<ScalerUpdateOp>();
+  const ScalerNumbers numbers =
+      call.as<ScalerUpdateOp>().getScaler().getNumbers();
   const Tensor &old = call.operand(1);
   ScalerState state = {call.operand(0).at(0), old.intAt(0), old.intAt(1),
                        old.intAt(2)};
   bool foundInf = call.operand(2).intAt(0);
-  switch (op.getPolicy()) {
+  switch (numbers.policy) {
   case ScalerPolicy::Torch:
-    updateTorch(op, foundInf, state);
+    updateTorch(numbers, foundInf, state);
     break;
   case ScalerPolicy::DeepSpeed:
   case ScalerPolicy::Mmcv:
-    updateModulo(op, foundInf, state);
+    updateModulo(numbers, foundInf, state);
     break;
   case ScalerPolicy::DeepSpeedFused:
-    updateFused(op, foundInf, state);
+    updateFused(numbers, foundInf, state);
     break;
   case ScalerPolicy::ColossalAI:
-    updateColossalAI(op, foundInf, state);
+    updateColossalAI(numbers, foundInf, state);
     break;
   }
   call.result(0).at(0) = state.scale;

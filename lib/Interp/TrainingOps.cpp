@@ -87,22 +87,22 @@ static llvm::LogicalResult evaluateStepIncrement(OpCall &call) {
 // Optimizers
 //===----------------------------------------------------------------------===//
 
-/// The last result, if there is one beyond `numResults`: the working copy. It
-/// is rounded from the new parameter as that is stored.
-static void copyWorking(OpCall &call, unsigned numResults) {
-  if (call.results.size() == numResults)
+/// The working copy, if there is one. It is rounded from the new parameter as
+/// that is stored.
+static void copyWorking(OpCall &call) {
+  if (!call.as<OptimizerOpInterface>().getWorking())
     return;
   Tensor &param = call.result(0);
   if (call.interpreter.getMode() == ComputeMode::F32)
     param.roundElements();
-  call.result(numResults).floatValues() = param.floatValues();
+  call.results.back().floatValues() = param.floatValues();
 }
 
 /// Operands: param, exp_avg, exp_avg_sq, grad, coef, skip, step, lr,
 /// weight_decay, beta1, beta2, eps.
-template <typename OpT> static llvm::LogicalResult evaluateAdam(OpCall &call) {
-  constexpr bool isDecoupled = std::is_same_v<OpT, AdamWOp>;
-  auto op = call.as<OpT>();
+static llvm::LogicalResult evaluateAdam(OpCall &call) {
+  auto op = call.as<OptimizerOpInterface>();
+  const bool isDecoupled = op.getOptimizer().isDecoupled;
   auto number = [&](unsigned i) { return call.operand(i).value(0); };
   bool skip = number(5);
   double coef = number(4), step = number(6), eps = number(11);
@@ -125,7 +125,7 @@ template <typename OpT> static llvm::LogicalResult evaluateAdam(OpCall &call) {
     call.result(1).at(i) = m;
     call.result(2).at(i) = v;
   }
-  copyWorking(call, /*numResults=*/3);
+  copyWorking(call);
   return llvm::success();
 }
 
@@ -148,7 +148,7 @@ static llvm::LogicalResult evaluateSgd(OpCall &call) {
     call.result(0).at(i) = p;
     call.result(1).at(i) = buffer;
   }
-  copyWorking(call, /*numResults=*/2);
+  copyWorking(call);
   return llvm::success();
 }
 
@@ -158,8 +158,8 @@ void addTrainingOps(OpTable &table) {
   table["weft.total_norm"] = evaluateTotalNorm;
   table["weft.clip_coefficient"] = evaluateClipCoefficient;
   table["weft.step_increment"] = evaluateStepIncrement;
-  table["weft.adamw"] = evaluateAdam<AdamWOp>;
-  table["weft.adam"] = evaluateAdam<AdamOp>;
+  table["weft.adamw"] = evaluateAdam;
+  table["weft.adam"] = evaluateAdam;
   table["weft.sgd"] = evaluateSgd;
 }
 

@@ -29,7 +29,7 @@ Cluster *ClusterBuilder::clusterOf(Value value) const {
 
 /// Ops that are not worth a kernel but may stand inside one.
 static bool isAlias(Operation *op) {
-  return isa<ReshapeOp, FenceOp, BroadcastOp>(op);
+  return renames(op) || isa<BroadcastOp>(op);
 }
 
 static bool isCompute(Operation *op) {

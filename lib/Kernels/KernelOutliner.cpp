@@ -11,14 +11,11 @@ using namespace mlir;
 
 namespace weft {
 
-/// A member under another shape or name; never written by a kernel.
-static bool isRenaming(Operation *op) { return isa<ReshapeOp, FenceOp>(op); }
-
 bool KernelOutliner::isUsedOutside(Value value) {
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
     if (!set.contains(user))
       return true;
-    return isRenaming(user) && isUsedOutside(user->getResult(0));
+    return renames(user) && isUsedOutside(user->getResult(0));
   });
 }
 
@@ -26,7 +23,8 @@ llvm::SmallVector<Value> KernelOutliner::findOutputs() {
   outputs.clear();
   for (Operation *op : ops) {
     Value result = op->getResult(0);
-    if (space.isMember(result) && !isRenaming(op) && isUsedOutside(result))
+    // Another name for a member is never written by a kernel.
+    if (space.isMember(result) && !renames(op) && isUsedOutside(result))
       outputs.push_back(result);
   }
   return outputs;
@@ -149,7 +147,7 @@ void KernelOutliner::replace(CallOp call) {
   mapping.map(outputs, call.getResults());
   for (Operation *op : ops) { // names used outside are made again there
     Value source = op->getNumOperands() ? op->getOperand(0) : Value();
-    if (!isRenaming(op) || !space.isMember(op->getResult(0)) ||
+    if (!renames(op) || !space.isMember(op->getResult(0)) ||
         !mapping.contains(source))
       continue;
     if (isUsedOutside(op->getResult(0)))

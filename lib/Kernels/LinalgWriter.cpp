@@ -18,9 +18,7 @@ static bool isHalf(Value value) {
   return elementOf(value).isF16() || elementOf(value).isBF16();
 }
 
-bool isRenamingOp(Operation *op) {
-  return isa<ReshapeOp, FenceOp>(op) || isTrivialReduce(op);
-}
+bool isRenamingOp(Operation *op) { return renames(op) || isTrivialReduce(op); }
 
 //===----------------------------------------------------------------------===//
 // Memrefs

@@ -2,7 +2,8 @@
 
 #include "weft/Pipeline/CompileFlags.h"
 
-#include "weft/Weft/ScalerNumbers.h"
+#include "weft/Weft/Optimizers.h"
+#include "weft/Weft/Weft.h"
 
 using namespace weft;
 
@@ -64,12 +65,16 @@ static Status checkPaths(const FlagValues &flags) {
 // Precision
 //===----------------------------------------------------------------------===//
 
+static CastRecipe recipeOf(const FlagValues &flags) {
+  return *symbolizeCastRecipe(flags.getText("recipe"));
+}
+
 std::string weft::lossScaleMode(const FlagValues &flags) {
   if (flags.isSet("loss-scale"))
     return flags.getText("loss-scale");
   if (flags.getText("precision") != "f16")
     return "none";
-  return flags.getText("recipe") == "pure-f16" ? "512" : "dynamic";
+  return recipeOf(flags) == CastRecipe::PureF16 ? "512" : "dynamic";
 }
 
 static Error scalerError(const std::string &flag, const std::string &rule,
@@ -77,29 +82,33 @@ static Error scalerError(const std::string &flag, const std::string &rule,
   return usageError("expects --" + flag + " " + rule + ", but got " + value);
 }
 
-/// The numbers of a dynamic scale, by the rules of weft-loss-scale.
+/// "scaler-min" for the number "minimum".
+static std::string scalerFlag(llvm::StringRef number) {
+  return "scaler-" + (number == "minimum" ? "min" : number.str());
+}
+
+std::vector<std::string> weft::scalerWords(const FlagValues &flags) {
+  std::vector<std::string> words = {flags.getText("scaler")};
+  for (const ScalerField &field : getScalerFields()) {
+    std::string flag = scalerFlag(field.name);
+    bool isSwitch = std::holds_alternative<bool ScalerNumbers::*>(field.member);
+    if (isSwitch ? flags.getSwitch(flag) : flags.isSet(flag))
+      words.push_back(field.name.str() + "=" +
+                      (isSwitch ? "true" : flags.getText(flag)));
+  }
+  return words;
+}
+
+/// The numbers of a dynamic scale, by the rules of #weft.scaler.
 static Status checkScalerNumbers(const FlagValues &flags) {
-  std::optional<ScalerPolicy> policy =
-      symbolizeScalerPolicy(flags.getText("scaler"));
-  ScalerNumbers numbers = ScalerNumbers::getDefaults(*policy);
-  for (auto [flag, number] :
-       {std::pair<const char *, double *>{"scaler-init", &numbers.init},
-        {"scaler-growth", &numbers.growth},
-        {"scaler-backoff", &numbers.backoff},
-        {"scaler-min", &numbers.minimum}})
-    if (flags.isSet(flag))
-      *number = flags.getDouble(flag);
-  for (auto [flag, number] : {std::pair<const char *, int64_t *>{
-                                  "scaler-interval", &numbers.interval},
-                              {"scaler-hysteresis", &numbers.hysteresis}})
-    if (flags.isSet(flag))
-      *number = flags.getInt(flag);
-  numbers.consecutive = flags.getSwitch("scaler-consecutive");
-  std::optional<ScalerProblem> problem = findProblem(numbers);
+  ScalerNumbers numbers;
+  std::optional<ScalerProblem> problem =
+      parseScaler(scalerWords(flags), numbers);
+  if (!problem)
+    problem = findProblem(numbers);
   if (!problem)
     return Status::success();
-  std::string name = problem->name == "minimum" ? "min" : problem->name;
-  return scalerError("scaler-" + name, problem->rule, problem->value)
+  return scalerError(scalerFlag(problem->name), problem->rule, problem->value)
       .hint("--scaler=" + flags.getText("scaler"));
 }
 
@@ -127,12 +136,12 @@ static Status checkScaler(const FlagValues &flags) {
 /// Flags that mean nothing, or nothing that works, with that precision.
 static Status checkPrecision(const FlagValues &flags) {
   const std::string &precision = flags.getText("precision");
-  const std::string &recipe = flags.getText("recipe");
-  if (recipe == "pure-f16" && precision != "f16")
+  CastRecipe recipe = recipeOf(flags);
+  if (recipe == CastRecipe::PureF16 && precision != "f16")
     return usageError("--recipe=pure-f16 expects --precision=f16, but got " +
                       precision);
-  if (precision == "f32" && recipe != "amp")
-    return usageError("--recipe=" + recipe +
+  if (precision == "f32" && recipe != CastRecipe::Amp)
+    return usageError("--recipe=" + flags.getText("recipe") +
                       " expects --precision=f16 or bf16, but got f32");
   if (precision == "f32" && flags.isSet("autocast-lists"))
     return usageError(
@@ -149,6 +158,20 @@ static Status checkPrecision(const FlagValues &flags) {
   return Status::success();
 }
 
+/// With groups, one of them may have the optimizer.
+static Status checkNesterov(const FlagValues &flags) {
+  llvm::SmallVector<llvm::StringRef> names;
+  for (const OptimizerInfo *optimizer : getOptimizers())
+    if (optimizer->hasFlag("nesterov"))
+      names.push_back(optimizer->name);
+  const std::string &chosen = flags.getText("optimizer");
+  if (!flags.getSwitch("nesterov") || flags.isSet("groups") ||
+      llvm::is_contained(names, chosen))
+    return Status::success();
+  return usageError("--nesterov expects --optimizer=" + spellChoices(names) +
+                    ", but got " + chosen);
+}
+
 Status weft::checkSupported(const FlagValues &flags) {
   if (Status status = checkOnlyValues(flags); !status)
     return status;
@@ -161,10 +184,8 @@ Status weft::checkSupported(const FlagValues &flags) {
     return status;
   if (Status status = checkScaler(flags); !status)
     return status;
-  if (flags.getSwitch("nesterov") && flags.getText("optimizer") != "sgd" &&
-      !flags.isSet("groups"))
-    return usageError("--nesterov expects --optimizer=sgd, but got " +
-                      flags.getText("optimizer"));
+  if (Status status = checkNesterov(flags); !status)
+    return status;
   const std::string &emit = flags.getText("emit");
   if (emit == "ptx" || emit == "timeline")
     return usageError("does not support --emit=" + emit + " yet");

@@ -2,8 +2,14 @@
 
 #include "weft/Pipeline/CompileFlags.h"
 
+#include "weft/Weft/Optimizers.h"
+#include "weft/Weft/Weft.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <deque>
 
 using namespace weft;
 
@@ -22,12 +28,18 @@ static const FlagSpec kModelFlags[] = {
      "accept this unknown field of config.json"},
 };
 
+/// "a|b|c", kept for good.
+static const char *choicesOf(llvm::ArrayRef<llvm::StringRef> names) {
+  static std::deque<std::string> kept;
+  return kept.emplace_back(llvm::join(names, "|")).c_str();
+}
+
 /// Types and the loss scale.
 static const FlagSpec kPrecisionFlags[] = {
     {"precision", FlagKind::Enum, CompileFlag, "f32", "",
      "type of the heavy computation", "f32|f16|bf16"},
     {"recipe", FlagKind::Enum, CompileFlag, "amp", "", "mixed-precision recipe",
-     "amp|llm|pure-f16"},
+     choicesOf(getCastRecipeNames())},
     {"grad-dtype", FlagKind::Enum, CompileFlag, "f32", "",
      "type of gradient contributions", "f32|torch"},
     {"autocast-lists", FlagKind::String, CompileFlag, "", "FILE",
@@ -38,8 +50,7 @@ static const FlagSpec kPrecisionFlags[] = {
      "dynamic, none or a fixed number; default: dynamic with "
      "--precision=f16 (512 with the recipe pure-f16), else none"},
     {"scaler", FlagKind::Enum, CompileFlag, "torch", "",
-     "policy of the dynamic loss scale",
-     "torch|deepspeed|deepspeed_fused|mmcv|colossalai"},
+     "policy of the dynamic loss scale", choicesOf(getScalerPolicyNames())},
     {"scaler-init", FlagKind::Double, CompileFlag, "", "X",
      "first loss scale; default: 65536, mmcv 2^32"},
     {"scaler-growth", FlagKind::Double, CompileFlag, "2", "X",
@@ -66,8 +77,8 @@ static const FlagSpec kPrecisionFlags[] = {
 
 /// The update of the parameters.
 static const FlagSpec kTrainingFlags[] = {
-    {"optimizer", FlagKind::Enum, CompileFlag, "adamw", "",
-     "update rule, with PyTorch's arithmetic", "adamw|adam|sgd"},
+    {"optimizer", FlagKind::Enum, CompileFlag, kDefaultOptimizer.data(), "",
+     "update rule, with PyTorch's arithmetic", choicesOf(getOptimizerNames())},
     {"nesterov", FlagKind::Switch, CompileFlag, "", "",
      "Nesterov momentum (sgd)"},
     {"clip-norm", FlagKind::Enum, CompileFlag, "2", "",

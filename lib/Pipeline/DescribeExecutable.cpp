@@ -6,6 +6,7 @@
 #include "weft/Analysis/CommandNames.h"
 #include "weft/Analysis/Cost.h"
 #include "weft/Formats/Json.h"
+#include "weft/Formats/Names.h"
 #include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Memory/MemoryReport.h"
 #include "weft/Pipeline/CompileFlags.h"
@@ -13,6 +14,7 @@
 #include "weft/Pipeline/Version.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Support/TomlFile.h"
+#include "weft/Weft/Optimizers.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/JSON.h"
@@ -48,7 +50,7 @@ static int64_t batchRows(ModuleOp module) {
   if (std::optional<int64_t> batch = intAttr(module, "weft.batch"))
     return *batch;
   for (auto program : module.getOps<plan::ProgramOp>())
-    if (program.getKind() == "micro")
+    if (program.getKind() == names::kMicro)
       for (auto input : program.getBody().front().getOps<plan::InputOp>()) {
         auto type = cast<MemRefType>(input.getBuffer().getType());
         if (type.getRank() > 0)
@@ -119,11 +121,15 @@ static Json numericOptions(ModuleOp module, const FlagValues &flags) {
   Json options = Json::object();
   for (const char *name :
        {"target", "precision", "recipe", "grad-dtype", "numerics",
-        "scaler-growth", "scaler-backoff", "scaler-interval",
-        "scaler-hysteresis", "scaler-consecutive", "master-weights",
-        "working-copies", "nesterov", "clip-norm"})
+        "master-weights", "working-copies", "nesterov", "clip-norm"})
     if (flags.hasValue(name))
       options.set(name, flags.getText(name));
+  for (const FlagSpec &spec : compileFlags()) {
+    StringRef name = spec.name;
+    bool isKnown = name == "scaler-init" || name == "scaler-min";
+    if (name.starts_with("scaler-") && !isKnown && flags.hasValue(spec.name))
+      options.set(spec.name, flags.getText(spec.name));
+  }
   if (auto files = module->getAttrOfType<DictionaryAttr>(kOptionFilesAttr))
     for (NamedAttribute file : files)
       options.set(file.getName().str(),
@@ -144,11 +150,13 @@ static void describeTraining(ModuleOp module, const FlagValues &flags,
   else
     meta.set("clip_norm", int64_t(norm[0] - '0'));
   Json kinds = optimizerKinds(module);
-  // PyTorch's default weight decay is 0.01 for AdamW and 0 for the others: with
-  // several optimizers there is no single one.
+  // Several optimizers have no single default.
   Json defaults = Json::object();
-  if (kinds.asArray().size() == 1 && kinds.asArray()[0].asString() == "adamw")
-    defaults.set("weight-decay", 0.01);
+  if (kinds.asArray().size() == 1) {
+    double decay = findOptimizer(kinds.asArray()[0].asString())->defaultDecay;
+    if (decay != 0)
+      defaults.set("weight-decay", decay);
+  }
   meta.set("optimizers", std::move(kinds));
   meta.set("defaults", std::move(defaults));
   meta.set("options", numericOptions(module, flags));

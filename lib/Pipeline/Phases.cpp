@@ -5,6 +5,8 @@
 #include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Pipeline/CompileFlags.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace weft;
 
 //===----------------------------------------------------------------------===//
@@ -56,19 +58,9 @@ static std::string lossScale(const FlagValues &flags) {
   if (mode == "none")
     return "";
   std::string text = "weft-loss-scale{mode=" + mode;
-  const std::pair<const char *, const char *> options[] = {
-      {"scaler", "policy"},
-      {"scaler-init", "init"},
-      {"scaler-growth", "growth"},
-      {"scaler-backoff", "backoff"},
-      {"scaler-interval", "interval"},
-      {"scaler-hysteresis", "hysteresis"},
-      {"scaler-min", "minimum"}};
-  for (auto [flag, option] : options)
-    if (flags.isSet(flag))
-      text += std::string(" ") + option + "=" + flags.getText(flag);
-  if (flags.getSwitch("scaler-consecutive"))
-    text += " consecutive=true";
+  std::vector<std::string> words = scalerWords(flags);
+  if (flags.isSet("scaler") || words.size() > 1)
+    text += " scaler=" + llvm::join(words, ",");
   return text + "}";
 }
 static std::string expandOptimizer(const FlagValues &flags) {

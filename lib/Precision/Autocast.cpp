@@ -103,8 +103,8 @@ struct AutocastPass : impl::AutocastPassBase<AutocastPass> {
       return module.emitError("expects lists cuda or cpu, but got ") << lists;
     std::optional<CastRecipe> known = symbolizeCastRecipe(recipe);
     if (!known)
-      return module.emitError("expects recipe amp, llm or pure-f16, but got ")
-             << recipe;
+      return module.emitError("expects recipe ")
+             << spellChoices(getCastRecipeNames()) << ", but got " << recipe;
     if (overrides.empty())
       return CastPolicies(*chosen, *known, {});
     if (dtype == "none")

@@ -2,55 +2,14 @@
 
 #include "CastPolicies.h"
 
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Regex.h"
 
 using namespace mlir;
 using namespace weft;
 
-std::optional<CastRecipe> weft::symbolizeCastRecipe(StringRef name) {
-  return llvm::StringSwitch<std::optional<CastRecipe>>(name)
-      .Case("amp", CastRecipe::Amp)
-      .Case("llm", CastRecipe::Llm)
-      .Case("pure-f16", CastRecipe::PureF16)
-      .Default(std::nullopt);
-}
-
 std::string weft::castTableName(OperationName op, const CastRule &rule) {
   std::string name = op.stripDialect().str();
   return rule.variant.empty() ? name : name + " " + rule.variant.str();
-}
-
-/// The low stream starts at the embedding; what joins it goes low, norms and
-/// the loss read it as it is and compute in f32 inside.
-static std::optional<CastPolicy> llmPolicy(StringRef name) {
-  return llvm::StringSwitch<std::optional<CastPolicy>>(name)
-      .Case("embedding", CastPolicy::Lower)
-      .Cases({"add", "sub", "mul", "div", "max", "min"}, CastPolicy::Narrow)
-      .Cases({"select", "concat", "rope"}, CastPolicy::Narrow)
-      .Cases({"layer_norm", "rms_norm", "cross_entropy"}, CastPolicy::Follow)
-      .Default(std::nullopt);
-}
-
-/// A model in half precision: no op but the losses is special.
-static CastPolicy pureF16Policy(StringRef name) {
-  return llvm::StringSwitch<CastPolicy>(name)
-      .Cases({"cross_entropy", "mse", "bce_with_logits", "bce"},
-             CastPolicy::F32)
-      .Default(CastPolicy::Follow);
-}
-
-std::optional<CastPolicy> weft::findRecipePolicy(CastRecipe recipe,
-                                                 StringRef name) {
-  switch (recipe) {
-  case CastRecipe::Amp:
-    return std::nullopt;
-  case CastRecipe::Llm:
-    return llmPolicy(name);
-  case CastRecipe::PureF16:
-    return pureF16Policy(name);
-  }
-  llvm_unreachable("unknown recipe");
 }
 
 static bool finds(StringRef regex, StringRef text) {
@@ -71,9 +30,8 @@ CastDecision CastPolicies::decide(CastPolicyOpInterface op) {
   }
   if (chosen)
     return {*chosen->policy, chosen->place, /*isOverride=*/true};
-  if (std::optional<CastPolicy> policy = findRecipePolicy(recipe, name))
-    return {*policy, recipe == CastRecipe::Llm ? "the recipe llm"
-                                               : "the recipe pure-f16"};
+  if (std::optional<CastPolicy> policy = op.getCastRule().under(recipe))
+    return {*policy, ("the recipe " + stringifyCastRecipe(recipe)).str()};
   return {op.getCastRule().under(lists),
           ("the " + stringifyCastLists(lists) + " lists").str()};
 }

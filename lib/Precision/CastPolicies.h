@@ -8,17 +8,6 @@
 
 namespace weft {
 
-/// A named change of the lists.
-enum class CastRecipe { Amp, Llm, PureF16 };
-
-/// "amp", "llm" or "pure-f16".
-std::optional<CastRecipe> symbolizeCastRecipe(llvm::StringRef name);
-
-/// What the recipe says about an op ("exp", "reduce sum"), if it is not what
-/// the lists say.
-std::optional<CastPolicy> findRecipePolicy(CastRecipe recipe,
-                                           llvm::StringRef name);
-
 /// Name of an op of the weft dialect in tables, overrides and recipes.
 std::string castTableName(mlir::OperationName op, const CastRule &rule);
 

@@ -10,10 +10,8 @@ using namespace mlir;
 using namespace weft;
 
 /// The policy under a recipe and the CUDA lists.
-static StringRef policyIn(CastRecipe recipe, StringRef name,
-                          const CastRule &rule) {
-  return stringifyCastPolicy(
-      findRecipePolicy(recipe, name).value_or(rule.cuda));
+static StringRef policyIn(CastRecipe recipe, const CastRule &rule) {
+  return stringifyCastPolicy(rule.under(recipe).value_or(rule.cuda));
 }
 
 static void printRow(RegisteredOperationName op, const CastRule &rule,
@@ -21,9 +19,9 @@ static void printRow(RegisteredOperationName op, const CastRule &rule,
   std::string name = castTableName(op, rule);
   stream << "| `" << name << "` | " << stringifyCastPolicy(rule.cuda) << " | "
          << stringifyCastPolicy(rule.cpu) << " | "
-         << policyIn(CastRecipe::Llm, name, rule) << " | "
-         << policyIn(CastRecipe::PureF16, name, rule) << " | "
-         << rule.torchNames << " |\n";
+         << policyIn(CastRecipe::Llm, rule) << " | "
+         << policyIn(CastRecipe::PureF16, rule) << " | " << rule.torchNames
+         << " |\n";
 }
 
 std::string weft::castPoliciesMarkdown() {

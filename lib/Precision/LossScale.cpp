@@ -2,9 +2,11 @@
 
 #include "weft/Precision/Passes.h"
 
-#include "weft/Weft/ScalerNumbers.h"
+#include "weft/Formats/Names.h"
+#include "weft/Weft/Weft.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringExtras.h"
 
 #define DEBUG_TYPE "weft-loss-scale"
 
@@ -14,9 +16,6 @@ namespace weft {
 
 #define GEN_PASS_DEF_LOSSSCALEPASS
 #include "weft/Precision/Passes.h.inc"
-
-static constexpr StringLiteral kScale = "loss_scale";
-static constexpr StringLiteral kState = "loss_scale.state";
 
 static ProgramOp findProgram(ModuleOp module, ProgramKind kind) {
   for (auto program : module.getOps<ProgramOp>())
@@ -44,35 +43,14 @@ struct LossScalePass : impl::LossScalePassBase<LossScalePass> {
   //===--------------------------------------------------------------------===//
 
   LogicalResult chooseNumbers() {
-    std::optional<ScalerPolicy> chosen = symbolizeScalerPolicy(policy);
-    if (!chosen)
-      return error() << "expects policy to be torch, deepspeed, "
-                        "deepspeed_fused, mmcv or colossalai, but got "
-                     << policy.getValue();
-    scalerPolicy = *chosen;
     dynamic = mode == "dynamic";
     if (!dynamic)
       return chooseStatic();
-    return chooseDynamic();
-  }
-
-  /// What is not given is the policy's.
-  LogicalResult chooseDynamic() {
-    numbers = ScalerNumbers::getDefaults(scalerPolicy);
-    auto take = [](auto &option, auto &number) {
-      if (option.hasValue())
-        number = option;
-    };
-    take(init, numbers.init);
-    take(growth, numbers.growth);
-    take(backoff, numbers.backoff);
-    take(interval, numbers.interval);
-    take(hysteresis, numbers.hysteresis);
-    take(minimum, numbers.minimum);
-    take(consecutive, numbers.consecutive);
-    if (std::optional<ScalerProblem> problem = findProblem(numbers))
-      return error() << "expects " << problem->name << " " << problem->rule
-                     << ", but got " << problem->value;
+    std::optional<ScalerProblem> problem = parseScaler(*scaler, numbers);
+    if (!problem)
+      problem = findProblem(numbers);
+    if (problem)
+      return error() << problem->spell();
     firstScale = *toLossScale(numbers.init);
     return success();
   }
@@ -82,17 +60,9 @@ struct LossScalePass : impl::LossScalePassBase<LossScalePass> {
     if (StringRef(mode).getAsDouble(number))
       return error() << "expects mode to be dynamic or a number, but got "
                      << mode.getValue();
-    for (auto [name, given] :
-         {std::pair<StringRef, bool>{"init", init.hasValue()},
-          {"growth", growth.hasValue()},
-          {"backoff", backoff.hasValue()},
-          {"interval", interval.hasValue()},
-          {"hysteresis", hysteresis.hasValue()},
-          {"consecutive", consecutive.hasValue()},
-          {"minimum", minimum.hasValue()}})
-      if (given)
-        return error() << "expects no " << name
-                       << " with a static loss scale; use mode=dynamic";
+    if (!scaler.empty())
+      return error() << "expects no scaler with a static loss scale, but got "
+                     << llvm::join(*scaler, ",") << "; use mode=dynamic";
     std::optional<float> scale = toLossScale(number);
     if (!scale)
       return error() << "expects the loss scale " << kScaleRule << ", but got "
@@ -106,7 +76,7 @@ struct LossScalePass : impl::LossScalePassBase<LossScalePass> {
   //===--------------------------------------------------------------------===//
 
   LogicalResult findPrograms() {
-    for (StringRef name : {kScale, kState})
+    for (StringRef name : {names::kLossScale, names::kLossScaleState})
       if (Operation *other = SymbolTable::lookupSymbolIn(getOperation(), name))
         return other->emitOpError("expects another name than @")
                << name << ", which the loss scale needs";
@@ -115,8 +85,8 @@ struct LossScalePass : impl::LossScalePassBase<LossScalePass> {
     if (!micro || !start)
       return error() << "expects programs of kinds micro and init "
                         "(weft-derive-programs), but got none of kind "
-                     << (micro ? "init" : "micro");
-    seed = micro.findInput("loss_seed");
+                     << (micro ? names::kInit : names::kMicro);
+    seed = micro.findInput(names::kLossSeed);
     if (!seed)
       return micro.emitOpError("expects an input 'loss_seed', but got none");
     if (!getElementTypeOrSelf(seed).isF32())
@@ -135,31 +105,12 @@ struct LossScalePass : impl::LossScalePassBase<LossScalePass> {
           StateKindAttr::get(&getContext(), StateKind::Scaler),
           FlatSymbolRefAttr());
     };
-    StateOp scale = declare(kScale, scalarType());
+    StateOp scale = declare(names::kLossScale, scalarType());
     if (!dynamic)
       return;
-    scale->setAttr(WeftDialect::kScalerAttr, getScalerAttr(builder));
-    declare(kState, stateType());
-  }
-
-  /// The attributes of weft.scaler_update.
-  DictionaryAttr getScalerAttr(Builder &builder) {
-    SmallVector<NamedAttribute> list = {
-        builder.getNamedAttr(
-            "policy", ScalerPolicyAttr::get(&getContext(), scalerPolicy)),
-        builder.getNamedAttr("growth", builder.getF64FloatAttr(numbers.growth)),
-        builder.getNamedAttr("backoff",
-                             builder.getF64FloatAttr(numbers.backoff)),
-        builder.getNamedAttr("interval",
-                             builder.getI64IntegerAttr(numbers.interval)),
-        builder.getNamedAttr("hysteresis",
-                             builder.getI64IntegerAttr(numbers.hysteresis)),
-        builder.getNamedAttr("minimum",
-                             builder.getF64FloatAttr(numbers.minimum))};
-    if (numbers.consecutive)
-      list.push_back(
-          builder.getNamedAttr("consecutive", builder.getBoolAttr(true)));
-    return builder.getDictionaryAttr(list);
+    scale->setAttr(WeftDialect::kScalerAttr,
+                   ScalerAttr::get(&getContext(), numbers));
+    declare(names::kLossScaleState, stateType());
   }
 
   void writeFirstValues() {
@@ -169,13 +120,14 @@ struct LossScalePass : impl::LossScalePassBase<LossScalePass> {
       terminator.addWrite(
           name, ConstantOp::create(builder, getOperation().getLoc(), value));
     };
-    write(kScale, DenseElementsAttr::get(scalarType(), firstScale));
+    write(names::kLossScale, DenseElementsAttr::get(scalarType(), firstScale));
     if (!dynamic)
       return;
-    bool torch = scalerPolicy == ScalerPolicy::Torch;
-    bool countsClean = torch || scalerPolicy == ScalerPolicy::ColossalAI;
+    bool torch = numbers.policy == ScalerPolicy::Torch;
+    bool countsClean = torch || numbers.policy == ScalerPolicy::ColossalAI;
     int64_t first[] = {0, countsClean ? 0 : -1, torch ? 0 : numbers.hysteresis};
-    write(kState, DenseElementsAttr::get(stateType(), ArrayRef(first)));
+    write(names::kLossScaleState,
+          DenseElementsAttr::get(stateType(), ArrayRef(first)));
   }
 
   /// The backward ops get the scaled seed, made right before the first of them.
@@ -188,7 +140,7 @@ struct LossScalePass : impl::LossScalePassBase<LossScalePass> {
       return;
     OpBuilder builder(first);
     Location loc = getOperation().getLoc();
-    Value scale = ReadOp::create(builder, loc, scalarType(), kScale);
+    Value scale = ReadOp::create(builder, loc, scalarType(), names::kLossScale);
     auto scaled = MulOp::create(builder, loc, seed, scale);
     seed.replaceAllUsesExcept(scaled, scaled);
   }
@@ -200,7 +152,6 @@ struct LossScalePass : impl::LossScalePassBase<LossScalePass> {
     return RankedTensorType::get({3}, IntegerType::get(&getContext(), 64));
   }
 
-  ScalerPolicy scalerPolicy = ScalerPolicy::Torch;
   ScalerNumbers numbers;
   bool dynamic = true;
   float firstScale = 0.0f;

@@ -1,5 +1,6 @@
 //===- WorkingCopies.cpp - Low-precision copies of parameters -------------===//
 
+#include "weft/Formats/Names.h"
 #include "weft/Precision/Passes.h"
 #include "weft/Weft/Precision.h"
 
@@ -144,14 +145,14 @@ void CopyBuilder::writeRounded(ProgramOp program, const LowUse &use,
 ProgramOp CopyBuilder::getRefresh() {
   if (refresh)
     return refresh;
-  if (Operation *other = symbols.lookup("refresh")) {
+  if (Operation *other = symbols.lookup(names::kRefresh)) {
     other->emitOpError("expects another name than @refresh, which working "
                        "copies need");
     return ProgramOp();
   }
   builder.setInsertionPointToEnd(module.getBody());
   refresh = ProgramOp::create(
-      builder, module.getLoc(), builder.getStringAttr("refresh"),
+      builder, module.getLoc(), builder.getStringAttr(names::kRefresh),
       TypeAttr::get(builder.getFunctionType({}, {})),
       ProgramKindAttr::get(module.getContext(), ProgramKind::Refresh),
       /*arg_attrs=*/ArrayAttr(), /*res_attrs=*/ArrayAttr());
@@ -170,14 +171,12 @@ LogicalResult CopyBuilder::writeCopy(const LowUse &use, StateOp copy) {
   writeRounded(init, use, copy.getSymName(), initial);
 
   if (Value updated = apply.getTerminator().findWrite(name)) {
-    auto update = updated.getDefiningOp<UpdateOpInterface>();
+    auto update = updated.getDefiningOp<OptimizerOpInterface>();
     if (!update)
       return apply.emitOpError("expects the new value of @")
              << name << " to come from an optimizer op, but it does not";
     // One copy is the update's own; another type of it is cast.
-    bool hasCopy = isLowPrecision(
-        getElementTypeOrSelf(updated.getDefiningOp()->getResults().back()));
-    if (hasCopy)
+    if (update.getWorking())
       writeRounded(apply, use, copy.getSymName(), updated);
     else
       apply.getTerminator().addWrite(

@@ -2,6 +2,7 @@
 
 #include "weft/Runtime/Evaluate.h"
 
+#include "weft/Formats/Names.h"
 #include "weft/Runtime/Ports.h"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ void weft::addLosses(const WeftContext &context, const WeftProgram &program,
   size_t next = 0;
   for (int32_t i = 0; i < program.numOutputs; ++i) {
     const WeftPort &port = program.outputs[i];
-    if (std::strcmp(port.name, "loss") == 0) {
+    if (std::strcmp(port.name, names::kLoss) == 0) {
       loss += readNumber(context, port);
       continue;
     }
@@ -56,7 +57,7 @@ int64_t weft::countBatches(const DataSource &val, int64_t batch, int64_t most) {
 Expected<EvalReport> weft::evaluate(WeftContext &context,
                                     const Metadata &metadata,
                                     const DataSource &val, int64_t batches) {
-  const WeftProgram &program = *context.findProgram("eval");
+  const WeftProgram &program = *context.findProgram(names::kEval);
   const std::vector<WeftPort> ports = dataInputs(program);
   const RowOrder inOrder(val.rows(), /*shuffle=*/false, /*seed=*/0);
   EvalReport report;

@@ -2,6 +2,7 @@
 
 #include "weft/Runtime/Generate.h"
 
+#include "weft/Formats/Names.h"
 #include "weft/Runtime/Philox.h"
 #include "weft/Runtime/Ports.h"
 
@@ -54,7 +55,7 @@ Status weft::checkGenerate(const RunOptions &options, const Metadata &metadata,
                            const WeftExecutable &executable) {
   if (!options.generate)
     return Status::success();
-  if (!findProgram(executable, "logits"))
+  if (!findProgram(executable, names::kLogits))
     return usageError("--generate expects a program that gives logits, but "
                       "this one has none");
   if (!metadata.tokenizerFiles.empty() && !options.byteTokenizer)
@@ -76,11 +77,11 @@ namespace {
 class Generator {
 public:
   Generator(WeftContext &context, const Metadata &metadata)
-      : context(context), program(*context.findProgram("logits")),
-        tokens(*WeftContext::findInput(program, "tokens")),
-        position(*WeftContext::findInput(program, "position")),
-        logits(*WeftContext::findOutput(program, "logits")), seq(metadata.seq),
-        choices(std::min<int64_t>(metadata.vocab, 256)) {}
+      : context(context), program(*context.findProgram(names::kLogits)),
+        tokens(*WeftContext::findInput(program, names::kTokens)),
+        position(*WeftContext::findInput(program, names::kPosition)),
+        logits(*WeftContext::findOutput(program, names::kLogits)),
+        seq(metadata.seq), choices(std::min<int64_t>(metadata.vocab, 256)) {}
 
   Expected<int64_t> next(const std::string &text, const SampleOptions &options,
                          uint64_t index) {

@@ -3,6 +3,7 @@
 #include "weft/Runtime/InitialWeights.h"
 
 #include "weft/Formats/Half.h"
+#include "weft/Formats/Names.h"
 #include "weft/Formats/Text.h"
 #include "weft/Runtime/DTypes.h"
 #include "weft/Runtime/Ports.h"
@@ -179,7 +180,7 @@ InitialWeights::open(const RunOptions &options, const Metadata &metadata,
     weights.recorded = metadata.initialWeights;
   }
   if (path.empty()) {
-    if (findProgram(executable, "init"))
+    if (findProgram(executable, names::kInit))
       return weights;
     return inputError("the program cannot draw initial weights")
         .hint("give them with --init-from FILE");
@@ -304,9 +305,9 @@ Status InitialWeights::verify() {
 /// reads before it writes it. Sampling with a file's weights reads nothing
 /// else.
 Status InitialWeights::load(WeftContext &context, int64_t seed) {
-  const WeftProgram *program = context.findProgram("init");
+  const WeftProgram *program = context.findProgram(names::kInit);
   if (program && (trains || !model)) {
-    if (const WeftPort *port = WeftContext::findInput(*program, "seed"))
+    if (const WeftPort *port = WeftContext::findInput(*program, names::kSeed))
       writeInteger(context, *port, seed);
     if (Status s = runChecked(context, *program); !s)
       return s;

@@ -1,5 +1,6 @@
 //===- LossScale.cpp - Skipped steps and the loss scale of a run ----------===//
 
+#include "weft/Formats/Names.h"
 #include "weft/Runtime/Ports.h"
 #include "weft/Runtime/Trainer.h"
 
@@ -17,7 +18,7 @@ static const char *const kStayFinite =
     "a smaller --lr, a --warmup or --clip 1 keeps a run finite";
 
 bool Trainer::hasScaler() const {
-  return WeftContext::findOutput(apply, "loss_scale");
+  return WeftContext::findOutput(apply, names::kLossScale);
 }
 
 void Trainer::reportFirstBad(int64_t step, bool good) {
@@ -36,10 +37,10 @@ std::string Trainer::adviceAgainstBad() const {
 
 /// Flags of the groups, if there are several, and the scale of this step.
 void Trainer::readScaler(StepReport &report) {
-  const std::string prefix = "found_inf.";
+  const std::string prefix = names::kFoundInfOf;
   report.hasScaler = true;
   report.lossScale =
-      readNumber(context, *WeftContext::findOutput(apply, "loss_scale"));
+      readNumber(context, *WeftContext::findOutput(apply, names::kLossScale));
   for (int32_t i = 0; i < apply.numOutputs; ++i) {
     std::string name = apply.outputs[i].name;
     if (name.compare(0, prefix.size(), prefix) == 0)
@@ -88,7 +89,7 @@ Status Trainer::countSkip(StepReport &report, bool skipped) {
   applied +=
       !(skipped && skippedFor(/*steps=*/1).size() == groupSkipsInARow.size());
   report.skips = skips;
-  const WeftPort *end = WeftContext::findOutput(apply, "scale_exhausted");
+  const WeftPort *end = WeftContext::findOutput(apply, names::kScaleExhausted);
   if (end && readNumber(context, *end) != 0)
     return scaleExhausted(report);
   if (skipsInARow == kManySkips && !warnedOfSkips)

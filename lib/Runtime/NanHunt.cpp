@@ -2,6 +2,7 @@
 
 #include "weft/Runtime/NanHunt.h"
 
+#include "weft/Formats/Names.h"
 #include "weft/Runtime/DTypes.h"
 #include "weft/Runtime/Ports.h"
 
@@ -181,7 +182,7 @@ int64_t NanHunt::find(const Written &written, const char *data, double &value) {
 /// Programs that write weights and their copies.
 static bool isUpdate(const WeftProgram &program) {
   std::string kind = program.kind;
-  return kind == "apply" || kind == "refresh";
+  return kind == names::kApply || kind == names::kRefresh;
 }
 
 //===----------------------------------------------------------------------===//

@@ -2,6 +2,7 @@
 
 #include "weft/Runtime/Ports.h"
 
+#include "weft/Formats/Names.h"
 #include "weft/Runtime/DTypes.h"
 #include "weft/Runtime/Elements.h"
 #include "weft/Runtime/Executor.h"
@@ -58,7 +59,8 @@ std::vector<WeftPort> weft::dataInputs(const WeftProgram &program) {
   std::vector<WeftPort> ports;
   for (int32_t i = 0; i < program.numInputs; ++i) {
     std::string name = program.inputs[i].name;
-    if (name != "loss_seed" && name != "accumulate" && name != "rng")
+    if (name != names::kLossSeed && name != names::kAccumulate &&
+        name != names::kRng)
       ports.push_back(program.inputs[i]);
   }
   return ports;

@@ -1,5 +1,6 @@
 //===- ProgramChecks.cpp - Is this a program that can be trained ----------===//
 
+#include "weft/Formats/Names.h"
 #include "weft/Formats/Text.h"
 #include "weft/Runtime/DTypes.h"
 #include "weft/Runtime/Ports.h"
@@ -20,8 +21,9 @@ static Status checkInputs(const WeftProgram &program,
   for (const WeftPort &port : dataInputs(program)) {
     std::string name = port.name;
     bool batch = port.rank > 0 && port.dims[0] == metadata.batch;
-    bool tokens = (name == "tokens" || name == "targets") && port.rank == 2 &&
-                  port.dtype == WEFT_I32 && port.dims[1] == metadata.seq;
+    bool tokens = (name == names::kTokens || name == names::kTargets) &&
+                  port.rank == 2 && port.dtype == WEFT_I32 &&
+                  port.dims[1] == metadata.seq;
     if (!batch || (metadata.isLanguageModel() && !tokens))
       return Error(ExitCode::Internal,
                    std::string("program '") + program.symbol +
@@ -34,23 +36,23 @@ static Status checkInputs(const WeftProgram &program,
 
 Status weft::checkEvaluable(const WeftExecutable &executable,
                             const Metadata &metadata) {
-  const WeftProgram *eval = findProgram(executable, "eval");
-  if (!eval || !WeftContext::findOutput(*eval, "loss"))
+  const WeftProgram *eval = findProgram(executable, names::kEval);
+  if (!eval || !WeftContext::findOutput(*eval, names::kLoss))
     return missing("output 'loss' of program 'eval'");
   return checkInputs(*eval, metadata);
 }
 
 Status weft::checkTrainable(const WeftExecutable &executable,
                             const Metadata &metadata, const DataSet &data) {
-  const WeftProgram *micro = findProgram(executable, "micro");
-  const WeftProgram *apply = findProgram(executable, "apply");
+  const WeftProgram *micro = findProgram(executable, names::kMicro);
+  const WeftProgram *apply = findProgram(executable, names::kApply);
   if (!micro)
     return missing("program 'micro'");
   if (!apply)
     return missing("program 'apply'");
-  if (!WeftContext::findOutput(*micro, "loss"))
+  if (!WeftContext::findOutput(*micro, names::kLoss))
     return missing("output 'loss' of program 'micro'");
-  if (!WeftContext::findOutput(*apply, "found_inf"))
+  if (!WeftContext::findOutput(*apply, names::kFoundInf))
     return missing("output 'found_inf' of program 'apply'");
   if (Status s = checkInputs(*micro, metadata); !s)
     return s;
@@ -69,7 +71,7 @@ static bool hasMeaning(const std::string &flag, const Metadata &metadata) {
 Status weft::checkHyperParameters(const WeftExecutable &executable,
                                   const Metadata &metadata,
                                   const RunOptions &options) {
-  const WeftProgram *apply = findProgram(executable, "apply");
+  const WeftProgram *apply = findProgram(executable, names::kApply);
   for (std::string flag : options.given) {
     std::string port = flag;
     for (char &c : port)

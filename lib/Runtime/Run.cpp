@@ -2,6 +2,7 @@
 
 #include "weft/Runtime/Run.h"
 
+#include "weft/Formats/Names.h"
 #include "weft/Formats/OutputFile.h"
 #include "weft/Formats/StandardStreams.h"
 #include "weft/Runtime/Evaluate.h"
@@ -45,7 +46,7 @@ Status Run::openInputs() {
   if (!options.trains() && !options.evalOnly)
     return Status::success();
   const WeftProgram *reader =
-      findProgram(executable, options.trains() ? "micro" : "eval");
+      findProgram(executable, options.trains() ? names::kMicro : names::kEval);
   auto opened =
       openData(options, metadata,
                reader ? dataInputs(*reader) : std::vector<WeftPort>());
@@ -228,7 +229,7 @@ Status Run::loadState() {
     if (auto change = adaptLossScale(*context, LossScaler::of(executable)))
       warn(*change);
   // What follows from parameters is in no file.
-  if (const WeftProgram *refresh = context->findProgram("refresh"))
+  if (const WeftProgram *refresh = context->findProgram(names::kRefresh))
     return runChecked(*context, *refresh);
   return Status::success();
 }

@@ -2,6 +2,7 @@
 
 #include "weft/Runtime/Scaler.h"
 
+#include "weft/Formats/Names.h"
 #include "weft/Runtime/RecordTypes.h"
 
 #include <cstring>
@@ -39,7 +40,7 @@ static std::optional<float> constantOf(const WeftCommand &command) {
 static std::optional<float> firstValue(const WeftExecutable &executable,
                                        const WeftTensor &tensor) {
   std::optional<float> value;
-  const WeftProgram *init = findProgram(executable, "init");
+  const WeftProgram *init = findProgram(executable, names::kInit);
   for (int32_t i = 0; init && i < init->numCommands; ++i) {
     const WeftCommand &command = init->commands[i];
     if (command.numBuffers == 1 && command.offsets[0] == tensor.offset)
@@ -52,7 +53,7 @@ static std::optional<float> firstValue(const WeftExecutable &executable,
 /// How `apply` makes the next scale.
 static const WeftScalerUpdateRecord *
 findUpdate(const WeftExecutable &executable) {
-  const WeftProgram *apply = findProgram(executable, "apply");
+  const WeftProgram *apply = findProgram(executable, names::kApply);
   for (int32_t i = 0; apply && i < apply->numCommands; ++i)
     if (const auto *update = findRecord<WEFT_SCALER_UPDATE>(apply->commands[i]))
       return update;
@@ -61,13 +62,13 @@ findUpdate(const WeftExecutable &executable) {
 
 LossScaler LossScaler::of(const WeftExecutable &executable) {
   LossScaler scaler;
-  scaler.scale = findState(executable, "loss_scale");
+  scaler.scale = findState(executable, names::kLossScale);
   if (!scaler.scale)
     return scaler;
   scaler.policy = ScalePolicy::Fixed;
   scaler.first = firstValue(executable, *scaler.scale);
   const WeftScalerUpdateRecord *update = findUpdate(executable);
-  scaler.state = findState(executable, "loss_scale.state");
+  scaler.state = findState(executable, names::kLossScaleState);
   if (!update || !scaler.state)
     return scaler;
   scaler.policy =

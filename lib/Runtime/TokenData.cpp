@@ -1,5 +1,6 @@
 //===- TokenData.cpp - Windows of a token file ----------------------------===//
 
+#include "weft/Formats/Names.h"
 #include "weft/Formats/TokenFile.h"
 #include "weft/Runtime/DataSource.h"
 #include "weft/Runtime/Windows.h"
@@ -34,7 +35,7 @@ public:
   }
 
   Status fill(const WeftPort &port, int64_t row, char *out) const override {
-    int64_t shift = std::strcmp(port.name, "targets") == 0 ? 1 : 0;
+    int64_t shift = std::strcmp(port.name, names::kTargets) == 0 ? 1 : 0;
     return file->read(begin + row * seq + shift, seq,
                       reinterpret_cast<int32_t *>(out));
   }

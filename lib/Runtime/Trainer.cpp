@@ -2,6 +2,7 @@
 
 #include "weft/Runtime/Trainer.h"
 
+#include "weft/Formats/Names.h"
 #include "weft/Runtime/Evaluate.h"
 #include "weft/Runtime/Executor.h"
 #include "weft/Runtime/Generate.h"
@@ -25,8 +26,8 @@ Trainer::Trainer(WeftContext &context, const Metadata &metadata,
                  const Faults &faults, TrainState state,
                  std::unique_ptr<NanHunt> hunt)
     : context(context), metadata(metadata), options(options), data(data),
-      faults(faults), micro(*context.findProgram("micro")),
-      apply(*context.findProgram("apply")), microPorts(dataInputs(micro)),
+      faults(faults), micro(*context.findProgram(names::kMicro)),
+      apply(*context.findProgram(names::kApply)), microPorts(dataInputs(micro)),
       now(state),
       progress(options.progress, state.step + 1, *options.steps,
                options.logEvery, metadata.isLanguageModel() ? "tok" : "rows"),
@@ -56,9 +57,9 @@ Status Trainer::microStep(int64_t k, StepReport &report) {
   }
   // The disk works while the program runs.
   data.train->willNeed(batchAt(row + metadata.batch));
-  setInput(context, micro, "loss_seed", 1.0 / double(options.accum));
-  setInput(context, micro, "accumulate", k == 0 ? 0.0 : 1.0);
-  if (const WeftPort *rng = WeftContext::findInput(micro, "rng")) {
+  setInput(context, micro, names::kLossSeed, 1.0 / double(options.accum));
+  setInput(context, micro, names::kAccumulate, k == 0 ? 0.0 : 1.0);
+  if (const WeftPort *rng = WeftContext::findInput(micro, names::kRng)) {
     writeInteger(context, *rng, now.seed, 0);
     writeInteger(context, *rng, row, 1);
   }
@@ -75,23 +76,23 @@ Status Trainer::microStep(int64_t k, StepReport &report) {
 Status Trainer::update(StepReport &report) {
   auto start = Clock::now();
   report.lr = options.schedule.at(report.step);
-  setInput(context, apply, "lr", report.lr);
-  setInput(context, apply, "beta1", options.beta1);
-  setInput(context, apply, "beta2", options.beta2);
-  setInput(context, apply, "eps", options.eps);
-  setInput(context, apply, "weight_decay", options.weightDecay);
-  setInput(context, apply, "adamw_weight_decay", options.adamwWeightDecay);
-  setInput(context, apply, "momentum", options.momentum);
-  setInput(context, apply, "max_norm", options.clip);
+  setInput(context, apply, names::kLr, report.lr);
+  setInput(context, apply, names::kBeta1, options.beta1);
+  setInput(context, apply, names::kBeta2, options.beta2);
+  setInput(context, apply, names::kEps, options.eps);
+  setInput(context, apply, names::kWeightDecay, options.weightDecay);
+  setInput(context, apply, names::kAdamWWeightDecay, options.adamwWeightDecay);
+  setInput(context, apply, names::kMomentum, options.momentum);
+  setInput(context, apply, names::kMaxNorm, options.clip);
   if (Status s = runChecked(context, apply); !s)
     return explainApply(report.step, s.takeError());
   report.computeMs += msSince(start);
-  if (const WeftPort *norm = WeftContext::findOutput(apply, "grad_norm")) {
+  if (const WeftPort *norm = WeftContext::findOutput(apply, names::kGradNorm)) {
     report.gradNorm = readNumber(context, *norm);
     report.hasGradNorm = true;
   }
-  bool bad =
-      readNumber(context, *WeftContext::findOutput(apply, "found_inf")) != 0;
+  bool bad = readNumber(context,
+                        *WeftContext::findOutput(apply, names::kFoundInf)) != 0;
   reportFirstBad(report.step, !bad && std::isfinite(report.loss));
   if (!hasScaler())
     return bad ? nonFinite(report.step) : Status::success();

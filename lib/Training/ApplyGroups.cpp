@@ -3,6 +3,7 @@
 #include "weft/Training/Passes.h"
 
 #include "GroupFile.h"
+#include "weft/Formats/Names.h"
 #include "weft/Support/TomlFile.h"
 #include "weft/Weft/Weft.h"
 
@@ -39,7 +40,7 @@ static void applyGroup(const ParameterGroup &group, ParamOp param) {
     param.setDecayAttr(builder.getBoolAttr(*group.decay != 0));
     if (*group.decay != 0 && *group.decay != 1)
       param->setAttr(kDecayScaleAttr, builder.getF64FloatAttr(*group.decay));
-  } else if (group.numbers.count("weight_decay"))
+  } else if (group.numbers.count(names::kWeightDecay))
     param.setDecayAttr(builder.getBoolAttr(true));
   if (group.lrScale)
     param->setAttr(kLrScaleAttr, builder.getF64FloatAttr(*group.lrScale));

@@ -2,7 +2,9 @@
 
 #include "ApplyProgram.h"
 
+#include "weft/Formats/Names.h"
 #include "weft/Training/Passes.h"
+#include "weft/Weft/Optimizers.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringMap.h"
@@ -35,7 +37,8 @@ private:
   void declareStates();
   void declareState(StringRef symbol, Location loc, Type type, ParamOp param);
   void writeFirstValues();
-  SmallVector<StringRef> getInputs() const;
+  StringAttr getOwnDecay(const OptimizerInfo &optimizer);
+  SmallVector<StringRef> getInputs();
   SmallVector<std::pair<std::string, Type>> getOutputs();
   ProgramOp createProgram();
   Value read(Location loc, StringRef symbol, Type type);
@@ -51,7 +54,6 @@ private:
   void buildStep(StringRef name);
   void buildUpdate(Update update);
   void buildOutputs();
-  void addNumbers(Update update, SmallVectorImpl<Value> &operands);
   Value getNumber(Update update, StringRef name);
   SmallVector<NamedAttribute> getAttributes(Update update);
   /// Without a scale there is one group, as all of them stop together.
@@ -80,12 +82,6 @@ private:
   SmallVector<Value> written;
 };
 
-constexpr StringLiteral kInputs[] = {
-    "lr", "beta1", "beta2", "eps", "weight_decay", "momentum", "max_norm"};
-/// The weight decay of adamw where other optimizers run beside it: PyTorch's
-/// default is 0.01 for adamw and 0 for the others.
-constexpr StringLiteral kAdamWDecay = "adamw_weight_decay";
-
 } // namespace
 
 /// Moments of a low-precision parameter are f32.
@@ -98,7 +94,7 @@ static RankedTensorType getMomentType(ParamOp param) {
 
 /// Output with the flag of one of several groups.
 static std::string getFoundInfOutput(StringRef group) {
-  return ("found_inf." + (group.empty() ? "default" : group)).str();
+  return (names::kFoundInfOf + (group.empty() ? "default" : group)).str();
 }
 
 //===----------------------------------------------------------------------===//
@@ -141,33 +137,44 @@ void ApplyBuilder::declareStates() {
   for (StringRef name : names)
     declareState(getStepSymbol(name), module.getLoc(), counter, ParamOp());
   for (Update update : updates)
-    for (StringRef name : getStateNames(update.optimizer)) {
+    for (StringRef name : update.optimizer->states) {
       declareState(getStateSymbol(update.param, name), update.param.getLoc(),
                    getMomentType(update.param), update.param);
     }
 }
 
-SmallVector<StringRef> ApplyBuilder::getInputs() const {
-  SmallVector<StringRef> list(std::begin(kInputs), std::end(kInputs));
-  auto isAdamW = [](const Update &update) {
-    return update.optimizer == "adamw";
-  };
-  if (llvm::any_of(updates, isAdamW) && !llvm::all_of(updates, isAdamW))
-    list.push_back(kAdamWDecay);
+/// Optimizers with a default decay, where others have another one, have an
+/// input for it of their own.
+StringAttr ApplyBuilder::getOwnDecay(const OptimizerInfo &optimizer) {
+  bool isAlone = llvm::all_of(updates, [&](const Update &update) {
+    return update.optimizer->defaultDecay == optimizer.defaultDecay;
+  });
+  if (isAlone || optimizer.defaultDecay == 0)
+    return {};
+  return builder.getStringAttr(optimizer.name + "_" + names::kWeightDecay);
+}
+
+SmallVector<StringRef> ApplyBuilder::getInputs() {
+  SmallVector<StringRef> list(getOptimizerNumbers());
+  list.push_back(names::kMaxNorm);
+  for (const Update &update : updates)
+    if (StringAttr own = getOwnDecay(*update.optimizer);
+        own && !llvm::is_contained(list, own.getValue()))
+      list.push_back(own);
   return list;
 }
 
 /// Names and types of the outputs; the values are those of buildOutputs.
 SmallVector<std::pair<std::string, Type>> ApplyBuilder::getOutputs() {
-  SmallVector<std::pair<std::string, Type>> list = {{"grad_norm", number},
-                                                    {"found_inf", flag}};
+  SmallVector<std::pair<std::string, Type>> list = {{names::kGradNorm, number},
+                                                    {names::kFoundInf, flag}};
   if (names.size() > 1)
     for (StringRef name : names)
       list.push_back({getFoundInfOutput(name), flag});
   if (scaler.scale)
-    list.push_back({"loss_scale", scalar});
+    list.push_back({names::kLossScale, scalar});
   if (scaler.state)
-    list.push_back({"scale_exhausted", flag});
+    list.push_back({names::kScaleExhausted, flag});
   return list;
 }
 
@@ -186,7 +193,7 @@ ProgramOp ApplyBuilder::createProgram() {
   }
   builder.setInsertionPointToEnd(module.getBody());
   auto program = ProgramOp::create(
-      builder, module.getLoc(), builder.getStringAttr("apply"),
+      builder, module.getLoc(), builder.getStringAttr(names::kApply),
       TypeAttr::get(builder.getFunctionType(types, resultTypes)),
       ProgramKindAttr::get(builder.getContext(), ProgramKind::Apply),
       builder.getArrayAttr(argAttrs), builder.getArrayAttr(resAttrs));
@@ -233,7 +240,7 @@ void ApplyBuilder::buildCoefficient() {
                                scale, builder.getF64FloatAttr(p));
   }
   coefficient = ClipCoefficientOp::create(builder, module.getLoc(), scalar,
-                                          norm, inputs["max_norm"], scale);
+                                          norm, inputs[names::kMaxNorm], scale);
 }
 
 void ApplyBuilder::buildStep(StringRef name) {
@@ -252,9 +259,9 @@ void ApplyBuilder::buildStep(StringRef name) {
 /// The hyper-parameter: the group's own, else the input.
 Value ApplyBuilder::getNumber(Update update, StringRef name) {
   Attribute own = update.getNumber(name);
-  if (!own && name == "weight_decay" && update.optimizer == "adamw" &&
-      inputs.count(kAdamWDecay))
-    return inputs[kAdamWDecay];
+  if (!own && name == names::kWeightDecay)
+    if (StringAttr input = getOwnDecay(*update.optimizer))
+      return inputs[input];
   if (!own)
     return inputs[name];
   Value &constant = constants[own];
@@ -263,14 +270,6 @@ Value ApplyBuilder::getNumber(Update update, StringRef name) {
                                   cast<ElementsAttr>(DenseElementsAttr::get(
                                       cast<RankedTensorType>(number), own)));
   return constant;
-}
-
-void ApplyBuilder::addNumbers(Update update, SmallVectorImpl<Value> &operands) {
-  operands.append({inputs["lr"], getNumber(update, "weight_decay")});
-  if (update.optimizer == "sgd")
-    return operands.push_back(getNumber(update, "momentum"));
-  for (StringRef name : {"beta1", "beta2", "eps"})
-    operands.push_back(getNumber(update, name));
 }
 
 SmallVector<NamedAttribute> ApplyBuilder::getAttributes(Update update) {
@@ -282,9 +281,9 @@ SmallVector<NamedAttribute> ApplyBuilder::getAttributes(Update update) {
   if (!param.decays() || !decay)
     decay = builder.getF64FloatAttr(param.decays() ? 1.0 : 0.0);
   attributes.push_back(builder.getNamedAttr("decay_scale", decay));
-  if (update.optimizer == "sgd" && update.isNesterov(nesterov))
+  if (update.optimizer->hasFlag(kNesterov) && update.isNesterov(nesterov))
     attributes.push_back(
-        builder.getNamedAttr("nesterov", builder.getUnitAttr()));
+        builder.getNamedAttr(kNesterov, builder.getUnitAttr()));
   if (StringAttr scope = param.getScopeAttr())
     attributes.push_back(builder.getNamedAttr(WeftDialect::kScopeAttr, scope));
   return attributes;
@@ -296,7 +295,7 @@ void ApplyBuilder::buildUpdate(Update update) {
   SmallVector<std::string> symbols = {param.getSymName().str()};
   SmallVector<Value> operands = {
       read(param.getLoc(), symbols.front(), param.getTensorType())};
-  for (StringRef name : getStateNames(update.optimizer)) {
+  for (StringRef name : update.optimizer->states) {
     symbols.push_back(getStateSymbol(param, name));
     operands.push_back(
         read(param.getLoc(), symbols.back(), getMomentType(param)));
@@ -307,8 +306,9 @@ void ApplyBuilder::buildUpdate(Update update) {
   const Group &group = groups[groupOf(update)];
   operands.append(
       {gradients.lookup(update.grad), coefficient, group.foundInf, group.step});
-  addNumbers(update, operands);
-  OperationState state(param.getLoc(), ("weft." + update.optimizer).str(),
+  for (StringRef name : update.optimizer->numbers)
+    operands.push_back(getNumber(update, name));
+  OperationState state(param.getLoc(), ("weft." + update.optimizer->name).str(),
                        operands, types, getAttributes(update));
   Operation *op = builder.create(state);
   for (auto [symbol, value] : llvm::zip(symbols, op->getResults()))
@@ -333,12 +333,11 @@ void ApplyBuilder::buildOutputs() {
   if (!scaler.state)
     return;
   auto numbers =
-      scaler.scale->getAttrOfType<DictionaryAttr>(WeftDialect::kScalerAttr);
+      scaler.scale->getAttrOfType<ScalerAttr>(WeftDialect::kScalerAttr);
   Value old = readState(scaler.state);
-  OperationState state(module.getLoc(), ScalerUpdateOp::getOperationName(),
-                       {scale, old, any}, {scalar, old.getType(), flag},
-                       numbers.getValue());
-  auto update = cast<ScalerUpdateOp>(builder.create(state));
+  auto update =
+      ScalerUpdateOp::create(builder, module.getLoc(), scalar, old.getType(),
+                             flag, scale, old, any, numbers);
   write(scaler.scale.getSymName(), update.getNewScale());
   write(scaler.state.getSymName(), update.getNewState());
   outputs.push_back(update.getExhausted());

@@ -3,7 +3,8 @@
 #include "weft/Training/Passes.h"
 
 #include "ApplyProgram.h"
-#include "GroupFile.h"
+#include "weft/Formats/Names.h"
+#include "weft/Weft/Optimizers.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -47,10 +48,9 @@ struct ExpandOptimizerPass
       return getOperation().emitError(
                  "expects clip-norm to be 1, 2, 3 or inf, but got ")
              << clipNorm.getValue();
-    if (!isOptimizer(optimizer))
-      return getOperation().emitError(
-                 "expects optimizer to be adamw, adam or sgd, but got ")
-             << optimizer.getValue();
+    if (!findOptimizer(optimizer))
+      return getOperation().emitError("expects optimizer to be ")
+             << spellOptimizers() << ", but got " << optimizer.getValue();
     for (auto program : getOperation().getOps<ProgramOp>())
       if (program.getKind() == ProgramKind::Apply)
         return program.emitOpError(
@@ -82,11 +82,11 @@ struct ExpandOptimizerPass
   LogicalResult verifyNames(ArrayRef<Update> updates,
                             const ScalerStates &scaler) {
     SymbolTable symbols(getOperation());
-    SmallVector<std::string> names = {"apply"};
+    SmallVector<std::string> names = {names::kApply};
     for (StringRef group : getInstances(updates, scaler))
       names.push_back(getStepSymbol(group));
     for (const Update &update : updates)
-      for (StringRef name : getStateNames(update.optimizer))
+      for (StringRef name : update.optimizer->states)
         names.push_back(getStateSymbol(update.param, name));
     for (StringRef name : names)
       if (Operation *other = symbols.lookup(name))

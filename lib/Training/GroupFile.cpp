@@ -4,6 +4,8 @@
 
 #include "weft/Support/MatchPattern.h"
 #include "weft/Support/TomlFile.h"
+#include "weft/Weft/Optimizers.h"
+#include "weft/Weft/Weft.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Diagnostics.h"
@@ -15,21 +17,9 @@ using namespace mlir;
 
 namespace weft {
 
-bool isOptimizer(StringRef name) {
-  return name == "adamw" || name == "adam" || name == "sgd";
-}
-
-bool readsNumber(StringRef optimizer, StringRef number) {
-  if (number == "weight_decay")
-    return true;
-  bool ofSgd = number == "momentum" || number == "nesterov";
-  return ofSgd == (optimizer == "sgd");
-}
-
 /// Whether it is a hyper-parameter.
 static bool isNumber(StringRef key) {
-  return llvm::is_contained(
-      {"beta1", "beta2", "eps", "weight_decay", "momentum", "nesterov"}, key);
+  return llvm::is_contained(getOptimizerKeys(), key);
 }
 
 namespace {
@@ -82,10 +72,9 @@ LogicalResult GroupReader::readMatch(ParameterGroup &group,
 LogicalResult GroupReader::readOptimizer(ParameterGroup &group,
                                          const toml::node &value) {
   std::string text = value.value_exact<std::string>().value_or("");
-  if (!isOptimizer(text))
-    return emitError(locate(value.source()),
-                     "expects `optimizer` to be adamw, adam or sgd, but got ")
-           << describeToml(value);
+  if (!findOptimizer(text))
+    return emitError(locate(value.source()), "expects `optimizer` to be ")
+           << spellOptimizers() << ", but got " << describeToml(value);
   group.optimizer = text;
   return success();
 }
@@ -167,10 +156,8 @@ LogicalResult GroupReader::readKey(ParameterGroup &group, StringRef key,
   if (isNumber(key))
     return readNumber(group, key, value);
   return emitError(locate(value.source()),
-                   "expects match, name, frozen, decay, lr_scale, optimizer, "
-                   "beta1, beta2, eps, weight_decay, momentum or nesterov, but "
-                   "got `")
-         << key << "`";
+                   "expects match, name, frozen, decay, lr_scale, optimizer, ")
+         << spellChoices(getOptimizerKeys()) << ", but got `" << key << "`";
 }
 
 FailureOr<ParameterGroup> GroupReader::readGroup(const toml::node &node) {
@@ -186,7 +173,8 @@ FailureOr<ParameterGroup> GroupReader::readGroup(const toml::node &node) {
     return emitError(location, "expects `match` in a group, but got none");
   if (group.optimizer)
     for (auto &&[key, value] : *table)
-      if (isNumber(key.str()) && !readsNumber(*group.optimizer, key.str()))
+      if (isNumber(key.str()) &&
+          !findOptimizer(*group.optimizer)->takes(key.str()))
         return emitError(locate(value.source()), "expects a group without `")
                << key.str() << "`, which " << *group.optimizer
                << " does not have";

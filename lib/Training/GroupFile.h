@@ -33,12 +33,6 @@ struct GroupFile {
   std::string digest; // of the text, see TomlFile
 };
 
-/// Whether it is the name of an optimizer.
-bool isOptimizer(llvm::StringRef name);
-
-/// Whether an optimizer reads the hyper-parameter of that name.
-bool readsNumber(llvm::StringRef optimizer, llvm::StringRef number);
-
 /// Reads the groups, or emits an error at the line of the file.
 llvm::FailureOr<GroupFile> readGroupFile(mlir::MLIRContext *context,
                                          llvm::StringRef path);

@@ -2,8 +2,8 @@
 
 #include "UpdateGroups.h"
 
-#include "GroupFile.h"
 #include "weft/Training/Passes.h"
+#include "weft/Weft/Optimizers.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -22,14 +22,8 @@ Attribute Update::getNumber(StringRef name) const {
 }
 
 bool Update::isNesterov(bool fallback) const {
-  auto own = dyn_cast_or_null<BoolAttr>(getNumber("nesterov"));
+  auto own = dyn_cast_or_null<BoolAttr>(getNumber(kNesterov));
   return own ? own.getValue() : fallback;
-}
-
-SmallVector<StringRef> getStateNames(StringRef optimizer) {
-  if (optimizer == "sgd")
-    return {"momentum_buffer"};
-  return {"exp_avg", "exp_avg_sq"};
 }
 
 std::string getStateSymbol(ParamOp param, StringRef name) {
@@ -54,10 +48,10 @@ static LogicalResult verifyNumbers(const Update &update) {
     return success();
   ParamOp param = update.param;
   for (NamedAttribute number : numbers)
-    if (!readsNumber(update.optimizer, number.getName()))
+    if (!update.optimizer->takes(number.getName()))
       return param.emitOpError("expects a group without `")
-             << number.getName().getValue() << "`, which " << update.optimizer
-             << " does not have";
+             << number.getName().getValue() << "`, which "
+             << update.optimizer->name << " does not have";
   return success();
 }
 
@@ -70,9 +64,9 @@ static LogicalResult verifyGroups(ArrayRef<Update> updates) {
       continue;
     ParamOp param = update.param;
     InFlightDiagnostic error = param.emitOpError("expects optimizer ")
-                               << entry->second.optimizer
+                               << entry->second.optimizer->name
                                << " as the rest of group \"" << update.group
-                               << "\", but got " << update.optimizer;
+                               << "\", but got " << update.optimizer->name;
     error.attachNote(entry->second.param.getLoc()) << "the first is here";
     return error;
   }
@@ -92,12 +86,13 @@ FailureOr<SmallVector<Update>> collectUpdates(ModuleOp module,
       continue;
     // Without a name, an instance is called as its optimizer.
     StringRef own = getText(param, kOptimizerAttr, "");
-    updates.push_back({param, grad, own.empty() ? defaultOptimizer : own,
-                       getText(param, kOptimizerGroupAttr, own)});
-    if (!isOptimizer(updates.back().optimizer))
-      return param.emitOpError(
-                 "expects optimizer to be adamw, adam or sgd, but got ")
-             << updates.back().optimizer;
+    StringRef name = own.empty() ? defaultOptimizer : own;
+    const OptimizerInfo *optimizer = findOptimizer(name);
+    if (!optimizer)
+      return param.emitOpError("expects optimizer to be ")
+             << spellOptimizers() << ", but got " << name;
+    updates.push_back(
+        {param, grad, optimizer, getText(param, kOptimizerGroupAttr, own)});
     if (failed(verifyNumbers(updates.back())))
       return failure();
   }

@@ -11,7 +11,7 @@ namespace weft {
 struct Update {
   ParamOp param;
   StateOp grad;
-  llvm::StringRef optimizer;
+  const OptimizerInfo *optimizer;
   llvm::StringRef group; // name of the optimizer instance, "" by default
 
   /// The group's own number of that name, or null.
@@ -20,10 +20,10 @@ struct Update {
   bool isNesterov(bool fallback) const;
 };
 
-/// Names of the states that the optimizer keeps for a parameter.
-llvm::SmallVector<llvm::StringRef> getStateNames(llvm::StringRef optimizer);
+/// The flag of that option.
+inline constexpr llvm::StringLiteral kNesterov = "nesterov";
 
-/// Symbol of such a state.
+/// Symbol of a state that an optimizer keeps for a parameter.
 std::string getStateSymbol(ParamOp param, llvm::StringRef name);
 
 /// Symbol of the step counter of an optimizer instance.

@@ -6,9 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "LanguageModel.h"
-#include "weft/Weft/ScalerNumbers.h"
+#include "weft/Weft/Optimizers.h"
 #include "weft/Weft/Weft.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
 #include <cmath>
@@ -97,50 +98,30 @@ static const char *isFinite(Attribute attr) {
              : "a finite f64";
 }
 static const char *isOptimizer(Attribute attr) {
+  static const std::string rule = spellOptimizers("\"");
   auto text = dyn_cast<StringAttr>(attr);
-  bool known =
-      text && llvm::is_contained({"adamw", "adam", "sgd"}, text.getValue());
-  return known ? nullptr : "\"adamw\", \"adam\" or \"sgd\"";
+  return text && findOptimizer(text.getValue()) ? nullptr : rule.c_str();
 }
 
 /// Hyper-parameters of a group.
 static const char *isNumbers(Attribute attr) {
-  const char *rule = "a dictionary of momentum, beta1, beta2, eps and "
-                     "weight_decay as f64 and nesterov as a bool";
+  static const std::string rule =
+      "a dictionary of f64, or bool for flags, whose keys are among " +
+      llvm::join(getOptimizerKeys(), ", ");
+  auto isKnown = [](NamedAttribute entry) {
+    StringRef key = entry.getName();
+    if (!llvm::is_contained(getOptimizerKeys(), key))
+      return false;
+    bool isFlag = !llvm::is_contained(getOptimizerNumbers(), key);
+    return isFlag ? isa<BoolAttr>(entry.getValue())
+                  : isFinite(entry.getValue()) == nullptr;
+  };
   auto numbers = dyn_cast<DictionaryAttr>(attr);
-  if (!numbers)
-    return rule;
-  for (NamedAttribute number : numbers) {
-    StringRef name = number.getName();
-    if (name == "nesterov" ? !isa<BoolAttr>(number.getValue())
-                           : isFinite(number.getValue()) != nullptr)
-      return rule;
-    if (!llvm::is_contained(
-            {"momentum", "beta1", "beta2", "eps", "weight_decay", "nesterov"},
-            name))
-      return rule;
-  }
-  return nullptr;
+  return numbers && llvm::all_of(numbers, isKnown) ? nullptr : rule.c_str();
 }
 
-/// The numbers of weft.scaler_update, which checks their values.
 static const char *isScaler(Attribute attr) {
-  const char *rule =
-      "a dictionary of policy, growth, backoff and minimum as f64, interval "
-      "and hysteresis as i64, and, if it is there, consecutive as a bool";
-  auto numbers = dyn_cast<DictionaryAttr>(attr);
-  if (!numbers || !numbers.getAs<ScalerPolicyAttr>("policy") ||
-      numbers.size() != (numbers.getAs<BoolAttr>("consecutive") ? 7 : 6))
-    return rule;
-  for (StringRef name : {"growth", "backoff", "minimum"})
-    if (auto number = numbers.getAs<FloatAttr>(name);
-        !number || !number.getType().isF64())
-      return rule;
-  for (StringRef name : {"interval", "hysteresis"})
-    if (auto number = numbers.getAs<IntegerAttr>(name);
-        !number || !number.getType().isInteger(64))
-      return rule;
-  return nullptr;
+  return isa<ScalerAttr>(attr) ? nullptr : "a #weft.scaler";
 }
 
 /// The rule of an attribute of an op; null for an unknown name.

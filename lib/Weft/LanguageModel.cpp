@@ -7,6 +7,8 @@
 
 #include "LanguageModel.h"
 
+#include "weft/Formats/Names.h"
+
 using namespace mlir;
 using namespace weft;
 
@@ -56,7 +58,7 @@ LogicalResult SizeCheck::checkModel(ProgramOp program) {
   for (auto [i, type] : llvm::enumerate(program.getArgumentTypes())) {
     StringRef name =
         nameOf(program.getArgAttrsAttr(), i, WeftDialect::kInputAttr);
-    if (name != "tokens" && name != "targets")
+    if (name != names::kTokens && name != names::kTargets)
       return program.emitOpError("expects inputs 'tokens' and 'targets' in a "
                                  "language model, but got '")
              << name << "'";
@@ -85,19 +87,20 @@ LogicalResult SizeCheck::checkInput(ProgramOp program, StringRef name,
 }
 
 LogicalResult SizeCheck::checkLogits(ProgramOp program) {
-  if (program.getSymName() != "logits")
+  if (program.getSymName() != names::kLogits)
     return program.emitOpError("expects the name @logits for a program of kind "
                                "logits, but got @")
            << program.getSymName();
   Type i32 = b.getI32Type();
-  if (failed(checkInput(program, "tokens",
+  if (failed(checkInput(program, names::kTokens,
                         RankedTensorType::get({1, seq}, i32))) ||
-      failed(checkInput(program, "position", RankedTensorType::get({1}, i32))))
+      failed(checkInput(program, names::kPosition,
+                        RankedTensorType::get({1}, i32))))
     return failure();
   Type row = RankedTensorType::get({1, vocab}, b.getF32Type());
   for (auto [i, own] : llvm::enumerate(program.getResultTypes())) {
     if (nameOf(program.getResAttrsAttr(), i, WeftDialect::kOutputAttr) !=
-        "logits")
+        names::kLogits)
       continue;
     // Gradients are checked in f64.
     if (own == row || own == RankedTensorType::get({1, vocab}, b.getF64Type()))

@@ -2,10 +2,134 @@
 
 #include "weft/Weft/ScalerNumbers.h"
 
+#include "weft/Weft/Weft.h"
+
 #include <cmath>
 #include <cstdio>
 
 namespace weft {
+
+//===----------------------------------------------------------------------===//
+// Fields
+//===----------------------------------------------------------------------===//
+
+llvm::ArrayRef<ScalerField> getScalerFields() {
+  static const ScalerField fields[] = {
+      {"init", &ScalerNumbers::init},
+      {"growth", &ScalerNumbers::growth},
+      {"backoff", &ScalerNumbers::backoff},
+      {"interval", &ScalerNumbers::interval},
+      {"hysteresis", &ScalerNumbers::hysteresis},
+      {"minimum", &ScalerNumbers::minimum},
+      {"consecutive", &ScalerNumbers::consecutive},
+  };
+  return fields;
+}
+
+const ScalerField *findScalerField(llvm::StringRef name) {
+  for (const ScalerField &field : getScalerFields())
+    if (field.name == name)
+      return &field;
+  return nullptr;
+}
+
+bool ScalerNumbers::operator==(const ScalerNumbers &other) const {
+  return policy == other.policy &&
+         llvm::all_of(getScalerFields(), [&](const ScalerField &field) {
+           return std::visit(
+               [&](auto member) { return this->*member == other.*member; },
+               field.member);
+         });
+}
+
+/// Equal numbers have equal bits, but for the two zeros.
+static uint64_t bitsOf(double number) {
+  return llvm::bit_cast<uint64_t>(number == 0 ? 0.0 : number);
+}
+static uint64_t bitsOf(int64_t number) { return number; }
+static uint64_t bitsOf(bool flag) { return flag; }
+
+llvm::hash_code hash_value(const ScalerNumbers &numbers) {
+  llvm::hash_code code(static_cast<size_t>(numbers.policy));
+  for (const ScalerField &field : getScalerFields())
+    std::visit(
+        [&](auto member) {
+          code = llvm::hash_combine(code, bitsOf(numbers.*member));
+        },
+        field.member);
+  return code;
+}
+
+llvm::ArrayRef<llvm::StringRef> getScalerPolicyNames() {
+  static const llvm::SmallVector<llvm::StringRef> names = [] {
+    llvm::SmallVector<llvm::StringRef> list;
+    for (uint32_t i = 0; i <= getMaxEnumValForScalerPolicy(); ++i)
+      list.push_back(stringifyScalerPolicy(static_cast<ScalerPolicy>(i)));
+    return list;
+  }();
+  return names;
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+static bool parseNumber(llvm::StringRef text, double &number) {
+  return !text.getAsDouble(number);
+}
+static bool parseNumber(llvm::StringRef text, int64_t &number) {
+  return !text.getAsInteger(10, number);
+}
+static bool parseNumber(llvm::StringRef text, bool &flag) {
+  flag = text == "true";
+  return flag || text == "false";
+}
+
+static const char *ruleOf(double) { return "to be a number"; }
+static const char *ruleOf(int64_t) { return "to be an integer"; }
+static const char *ruleOf(bool) { return "to be true or false"; }
+
+/// "init=4".
+static std::optional<ScalerProblem> parseWord(llvm::StringRef word,
+                                              ScalerNumbers &numbers) {
+  auto [name, text] = word.split('=');
+  const ScalerField *field = findScalerField(name);
+  if (!field) {
+    auto names = llvm::map_to_vector(
+        getScalerFields(),
+        [](const ScalerField &known) -> llvm::StringRef { return known.name; });
+    return {{"a number of the loss scale", "to be " + spellChoices(names),
+             name.str()}};
+  }
+  const char *rule = std::visit(
+      [&, text = text](auto member) -> const char * {
+        auto &number = numbers.*member;
+        return parseNumber(text, number) ? nullptr : ruleOf(number);
+      },
+      field->member);
+  if (rule)
+    return {{name.str(), rule, text.str()}};
+  return std::nullopt;
+}
+
+std::optional<ScalerProblem> parseScaler(llvm::ArrayRef<std::string> words,
+                                         ScalerNumbers &numbers) {
+  if (words.empty())
+    return std::nullopt;
+  std::optional<ScalerPolicy> policy = symbolizeScalerPolicy(words.front());
+  if (!policy)
+    return {{"policy", "to be " + spellChoices(getScalerPolicyNames()),
+             words.front()}};
+  numbers = ScalerNumbers::getDefaults(*policy);
+  for (const std::string &word : words.drop_front())
+    if (std::optional<ScalerProblem> problem = parseWord(word, numbers))
+      return problem;
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Rules
+//===----------------------------------------------------------------------===//
 
 static bool hasHysteresis(ScalerPolicy policy) {
   return policy == ScalerPolicy::DeepSpeed ||

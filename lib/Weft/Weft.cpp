@@ -194,10 +194,26 @@ FailureOr<SmallVector<int64_t>> weft::broadcastShapes(ArrayRef<int64_t> lhs,
 
 bool weft::isViewOp(Operation *op) { return op && op->hasTrait<ViewTrait>(); }
 
+bool weft::renames(Operation *op) { return op && op->hasTrait<SameElements>(); }
+
+bool weft::movesElements(Operation *op) {
+  return op && op->hasTrait<MovesElements>();
+}
+
 Value weft::skipViews(Value value) {
   while (isViewOp(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
   return value;
+}
+
+std::string weft::spellChoices(ArrayRef<StringRef> names, StringRef quote) {
+  std::string text;
+  for (auto [i, name] : llvm::enumerate(names)) {
+    if (i > 0)
+      text += i + 1 == names.size() ? " or " : ", ";
+    text += (quote + name + quote).str();
+  }
+  return text;
 }
 
 StringRef weft::getScope(Operation *op) {

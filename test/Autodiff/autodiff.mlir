@@ -161,3 +161,41 @@ weft.program @micro(%s: tensor<f32> {weft.input = "loss_seed"},
   %loss = weft.reduce sum %y dims [0] : tensor<12xf32>
   weft.return %loss : tensor<f32>
 }
+
+// -----
+
+// A fence is another name for its operand, too.
+
+weft.param @w : tensor<2x6xf32> {init = #weft.init<ones>}
+// CHECK-LABEL: weft.program @micro(
+weft.program @micro(%s: tensor<f32> {weft.input = "loss_seed"},
+                    %a: tensor<f32> {weft.input = "accumulate"})
+    -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
+  %w = weft.read @w : tensor<2x6xf32>
+  // CHECK: weft.neg %{{.*}} {weft.saved = array<i64: 0>}
+  %n = weft.neg %w : tensor<2x6xf32>
+  // CHECK: weft.fence
+  // CHECK-NOT: saved
+  // CHECK-SAME: tensor<2x6xf32>
+  %r = weft.fence %n : tensor<2x6xf32>
+  %y = weft.sin %r : tensor<2x6xf32>
+  %loss = weft.reduce sum %y dims [0, 1] : tensor<2x6xf32>
+  weft.return %loss : tensor<f32>
+}
+
+// -----
+
+// The gradient of a low copy behind a fence is not rounded either.
+
+weft.param @w : tensor<4x4xf32> {init = #weft.init<ones>}
+// CHECK-LABEL: weft.program @micro(
+// CHECK: weft.matmul {{.*}} {out = f32
+weft.program @micro(%x: tensor<4x4xf16> {weft.input = "x"}, %s: tensor<4x4xf16> {weft.input = "loss_seed"},
+                    %a: tensor<f32> {weft.input = "accumulate"})
+    -> (tensor<4x4xf16> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
+  %w = weft.read @w : tensor<4x4xf32>
+  %l = weft.cast %w : tensor<4x4xf32> to tensor<4x4xf16>
+  %f = weft.fence %l : tensor<4x4xf16>
+  %y = weft.matmul %x, %f : tensor<4x4xf16>, tensor<4x4xf16>
+  weft.return %y : tensor<4x4xf16>
+}

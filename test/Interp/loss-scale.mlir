@@ -1,5 +1,5 @@
 // RUN: weft-opt %s --weft-derive-programs --weft-autodiff -o %t.grad.mlir
-// RUN: weft-opt %t.grad.mlir --weft-loss-scale="init=4 interval=1" --weft-expand-optimizer=optimizer=sgd -o %t.scaled.mlir
+// RUN: weft-opt %t.grad.mlir --weft-loss-scale=scaler=torch,init=4,interval=1 --weft-expand-optimizer=optimizer=sgd -o %t.scaled.mlir
 // RUN: weft-interp %t.scaled.mlir --mode=f32 --steps=3 --set lr=1 --set momentum=0 --set weight_decay=0 --set max_norm=0 --save-state=%t.state | FileCheck %s
 // RUN: weft-interp %t.scaled.mlir --mode=f32 --steps=1 --state=%t.state --set lr=1 --set momentum=0 --set weight_decay=0 --set max_norm=0 --set x=inf --save-state=%t.skipped | FileCheck %s --check-prefix=SKIP
 // RUN: weft-interp %t.scaled.mlir --mode=f32 --steps=1 --state=%t.skipped --set lr=1 --set momentum=0 --set weight_decay=0 --set max_norm=0 | FileCheck %s --check-prefix=AFTER

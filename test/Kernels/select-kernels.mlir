@@ -62,3 +62,21 @@ weft.program @low(%x: tensor<16x16xbf16> {weft.input = "x"}, %b: tensor<16xbf16>
   %loss, %lse, %denom = weft.cross_entropy %p, %t : tensor<16x16xbf16>, tensor<16xi32>
   weft.return %y, %loss : tensor<16x16xf32>, tensor<f32>
 }
+
+// -----
+
+// Another name between a product and its accumulation changes nothing.
+weft.param @w : tensor<16xf32>
+weft.state @g : tensor<16xf32> {kind = #weft.state_kind<gradient>, param = @w}
+// CHECK-LABEL: weft.program @renamed
+// CHECK: weft.matmul {{.*}} {weft.folded, weft.impl = "gemm"}
+// CHECK: weft.accumulate {{.*}} {weft.impl = "folded"}
+weft.program @renamed(%x: tensor<4x4xf32> {weft.input = "x"}, %f: tensor<f32> {weft.input = "accumulate"})
+    attributes {kind = #weft.kind<micro>} {
+  %p = weft.matmul %x, %x : tensor<4x4xf32>, tensor<4x4xf32>
+  %n = weft.fence %p : tensor<4x4xf32>
+  %r = weft.reshape %n : tensor<4x4xf32> to tensor<16xf32>
+  %old = weft.read @g : tensor<16xf32>
+  %acc = weft.accumulate %old, %r, %f : tensor<16xf32>
+  weft.return writes @g = %acc : tensor<16xf32>
+}

@@ -1,15 +1,15 @@
 // RUN: weft-opt --weft-loss-scale --split-input-file %s | FileCheck %s --check-prefixes=CHECK,TORCH
-// RUN: weft-opt --weft-loss-scale=policy=deepspeed --split-input-file %s | FileCheck %s --check-prefix=DEEPSPEED
-// RUN: weft-opt --weft-loss-scale=policy=mmcv --split-input-file %s | FileCheck %s --check-prefix=MMCV
-// RUN: weft-opt --weft-loss-scale="policy=deepspeed init=4 growth=3 backoff=0.25 interval=7 hysteresis=5 minimum=2" --split-input-file %s | FileCheck %s --check-prefix=GIVEN
-// RUN: weft-opt --weft-loss-scale="policy=deepspeed consecutive=true" --split-input-file %s | FileCheck %s --check-prefix=CONSECUTIVE
-// RUN: weft-opt --weft-loss-scale=policy=deepspeed_fused --split-input-file %s | FileCheck %s --check-prefix=FUSED
-// RUN: weft-opt --weft-loss-scale=policy=colossalai --split-input-file %s | FileCheck %s --check-prefix=COLOSSAL
+// RUN: weft-opt --weft-loss-scale="scaler=deepspeed" --split-input-file %s | FileCheck %s --check-prefix=DEEPSPEED
+// RUN: weft-opt --weft-loss-scale="scaler=mmcv" --split-input-file %s | FileCheck %s --check-prefix=MMCV
+// RUN: weft-opt --weft-loss-scale="scaler=deepspeed,init=4,growth=3,backoff=0.25,interval=7,hysteresis=5,minimum=2" --split-input-file %s | FileCheck %s --check-prefix=GIVEN
+// RUN: weft-opt --weft-loss-scale="scaler=deepspeed,consecutive=true" --split-input-file %s | FileCheck %s --check-prefix=CONSECUTIVE
+// RUN: weft-opt --weft-loss-scale="scaler=deepspeed_fused" --split-input-file %s | FileCheck %s --check-prefix=FUSED
+// RUN: weft-opt --weft-loss-scale="scaler=colossalai" --split-input-file %s | FileCheck %s --check-prefix=COLOSSAL
 // RUN: weft-opt --weft-loss-scale=mode=512 --split-input-file %s | FileCheck %s --check-prefixes=CHECK,STATIC
 
 // All backward ops get the scaled seed; the loss stays as it is.
 
-// TORCH: weft.state @loss_scale : tensor<f32> {kind = #weft.state_kind<scaler>, weft.scaler = {backoff = 5.000000e-01 : f64, growth = 2.000000e+00 : f64, hysteresis = 1 : i64, interval = 2000 : i64, minimum = 0.000000e+00 : f64, policy = #weft.scaler_policy<torch>}}
+// TORCH: weft.state @loss_scale : tensor<f32> {kind = #weft.state_kind<scaler>, weft.scaler = #weft.scaler<torch>}
 // TORCH: weft.state @loss_scale.state : tensor<3xi64> {kind = #weft.state_kind<scaler>}
 // STATIC: weft.state @loss_scale : tensor<f32> {kind = #weft.state_kind<scaler>}
 // STATIC-NOT: loss_scale.state
@@ -30,19 +30,19 @@
 // STATIC: %[[FIRST:.*]] = weft.constant dense<5.120000e+02> : tensor<f32>
 // STATIC: weft.return writes @w = %{{.*}}, @loss_scale = %[[FIRST]] : tensor<f32>{{$}}
 
-// DEEPSPEED: hysteresis = 2 : i64, interval = 1000 : i64, minimum = 1.000000e+00 : f64, policy = #weft.scaler_policy<deepspeed>
+// DEEPSPEED: weft.scaler = #weft.scaler<deepspeed>}
 // DEEPSPEED: weft.constant dense<6.553600e+04> : tensor<f32>
 // DEEPSPEED: weft.constant dense<[0, -1, 2]> : tensor<3xi64>
-// MMCV: hysteresis = 1 : i64, interval = 1000 : i64, minimum = 1.000000e+00 : f64, policy = #weft.scaler_policy<mmcv>
+// MMCV: weft.scaler = #weft.scaler<mmcv>}
 // MMCV: weft.constant dense<4.2949673E+9> : tensor<f32>
 // MMCV: weft.constant dense<[0, -1, 1]> : tensor<3xi64>
-// GIVEN: backoff = 2.500000e-01 : f64, growth = 3.000000e+00 : f64, hysteresis = 5 : i64, interval = 7 : i64, minimum = 2.000000e+00 : f64
+// GIVEN: weft.scaler = #weft.scaler<deepspeed, init = 4.000000e+00, growth = 3.000000e+00, backoff = 2.500000e-01, interval = 7, hysteresis = 5, minimum = 2.000000e+00>}
 // GIVEN: weft.constant dense<4.000000e+00> : tensor<f32>
 // GIVEN: weft.constant dense<[0, -1, 5]> : tensor<3xi64>
-// CONSECUTIVE: consecutive = true, growth = 2.000000e+00 : f64, hysteresis = 2 : i64
-// FUSED: hysteresis = 1 : i64, interval = 1000 : i64, minimum = 1.000000e+00 : f64, policy = #weft.scaler_policy<deepspeed_fused>
+// CONSECUTIVE: weft.scaler = #weft.scaler<deepspeed, consecutive = true>}
+// FUSED: weft.scaler = #weft.scaler<deepspeed_fused>}
 // FUSED: weft.constant dense<[0, -1, 1]> : tensor<3xi64>
-// COLOSSAL: hysteresis = 2 : i64, interval = 1000 : i64, minimum = 0.000000e+00 : f64, policy = #weft.scaler_policy<colossalai>
+// COLOSSAL: weft.scaler = #weft.scaler<colossalai>}
 // COLOSSAL: weft.constant dense<[0, 0, 2]> : tensor<3xi64>
 
 weft.param @w : tensor<4xf32>

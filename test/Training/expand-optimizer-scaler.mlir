@@ -6,7 +6,7 @@
 
 weft.param @w : tensor<4xf32>
 weft.state @w.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @w}
-weft.state @loss_scale : tensor<f32> {kind = #weft.state_kind<scaler>, weft.scaler = {policy = #weft.scaler_policy<deepspeed>, growth = 2.0 : f64, backoff = 0.5 : f64, interval = 1000 : i64, hysteresis = 2 : i64, minimum = 1.0 : f64}}
+weft.state @loss_scale : tensor<f32> {kind = #weft.state_kind<scaler>, weft.scaler = #weft.scaler<deepspeed, interval = 500>}
 weft.state @loss_scale.state : tensor<3xi64> {kind = #weft.state_kind<scaler>}
 
 // CHECK: weft.state @step : tensor<i64>
@@ -20,7 +20,7 @@ weft.state @loss_scale.state : tensor<3xi64> {kind = #weft.state_kind<scaler>}
 // CHECK: %[[STEP:.*]] = weft.step_increment %{{.*}}, %[[BAD]]
 // CHECK: weft.adamw(%{{.*}}, %[[G]], %[[COEF]], %[[BAD]], %[[STEP]],
 // CHECK: %[[OLD:.*]] = weft.read @loss_scale.state
-// CHECK: %[[NEXT:.*]], %[[STATE:.*]], %[[END:.*]] = weft.scaler_update %[[SCALE]], %[[OLD]], %[[BAD]] {backoff = 5.000000e-01 : f64, growth = 2.000000e+00 : f64, hysteresis = 2 : i64, interval = 1000 : i64, minimum = 1.000000e+00 : f64, policy = #weft.scaler_policy<deepspeed>}
+// CHECK: %[[NEXT:.*]], %[[STATE:.*]], %[[END:.*]] = weft.scaler_update %[[SCALE]], %[[OLD]], %[[BAD]] by #weft.scaler<deepspeed, interval = 500>
 // CHECK-NEXT: weft.return %[[NORM]], %[[BAD]], %[[SCALE]], %[[END]] : {{.*}} @loss_scale = %[[NEXT]] : tensor<f32>, @loss_scale.state = %[[STATE]] : tensor<3xi64>
 
 // -----
@@ -50,7 +50,7 @@ weft.state @a.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @
 weft.state @b.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @b}
 weft.state @c.grad : tensor<4xbf16> {kind = #weft.state_kind<gradient>, param = @c}
 weft.state @d.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @d}
-weft.state @loss_scale : tensor<f32> {kind = #weft.state_kind<scaler>, weft.scaler = {policy = #weft.scaler_policy<torch>, growth = 2.0 : f64, backoff = 0.5 : f64, interval = 2000 : i64, hysteresis = 1 : i64, minimum = 0.0 : f64}}
+weft.state @loss_scale : tensor<f32> {kind = #weft.state_kind<scaler>, weft.scaler = #weft.scaler<torch>}
 weft.state @loss_scale.state : tensor<3xi64> {kind = #weft.state_kind<scaler>}
 
 // CHECK: weft.state @step : tensor<i64>

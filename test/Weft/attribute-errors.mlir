@@ -28,7 +28,7 @@ weft.param @w : tensor<4xf32> {weft.optimizer = 5}
 
 // -----
 
-// expected-error @below {{expects "weft.numbers" to be a dictionary of momentum, beta1, beta2, eps and weight_decay as f64 and nesterov as a bool, but got {beta1 = 5 : i64}}}
+// expected-error @below {{expects "weft.numbers" to be a dictionary of f64, or bool for flags, whose keys are among beta1, beta2, eps, weight_decay, momentum, nesterov, but got {beta1 = 5 : i64}}}
 weft.param @w : tensor<4xf32> {weft.numbers = {beta1 = 5}}
 
 // -----
@@ -43,13 +43,28 @@ weft.param @w : tensor<4xf32> {weft.numbers = 3}
 
 // -----
 
-// expected-error @below {{expects "weft.scaler" to be a dictionary of policy, growth, backoff and minimum as f64, interval and hysteresis as i64, and, if it is there, consecutive as a bool, but got 3 : i64}}
+// expected-error @below {{expects "weft.scaler" to be a #weft.scaler, but got 3 : i64}}
 weft.state @s : tensor<f32> {kind = #weft.state_kind<scaler>, weft.scaler = 3}
 
 // -----
 
-// expected-error @below {{expects "weft.scaler" to be a dictionary of}}
-weft.state @s : tensor<f32> {kind = #weft.state_kind<scaler>, weft.scaler = {policy = #weft.scaler_policy<torch>, growth = 2.0 : f64, backoff = 0.5 : f64, interval = 3.0 : f64, hysteresis = 1, minimum = 0.0 : f64}}
+// expected-error @below {{expects a loss scale of torch, deepspeed, mmcv, deepspeed_fused or colossalai, but got apex}}
+weft.state @s : tensor<f32> {kind = #weft.state_kind<scaler>, weft.scaler = #weft.scaler<apex>}
+
+// -----
+
+// expected-error @below {{expects a number of a loss scale, but got rate}}
+weft.state @s : tensor<f32> {kind = #weft.state_kind<scaler>, weft.scaler = #weft.scaler<torch, rate = 2.0>}
+
+// -----
+
+// expected-error @below {{expects each number once, but got growth twice}}
+weft.state @s : tensor<f32> {kind = #weft.state_kind<scaler>, weft.scaler = #weft.scaler<torch, growth = 2.0, growth = 3.0>}
+
+// -----
+
+// expected-error @below {{expects growth to be finite in f32 and above 1, but got 1}}
+weft.state @s : tensor<f32> {kind = #weft.state_kind<scaler>, weft.scaler = #weft.scaler<torch, growth = 1.0>}
 
 // -----
 

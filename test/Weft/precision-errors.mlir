@@ -113,7 +113,7 @@ weft.program @p(%n: tensor<f64> {weft.input = "n"}, %b: tensor<i1> {weft.input =
 
 weft.program @p(%s: tensor<f32> {weft.input = "s"}, %c: tensor<3xi64> {weft.input = "c"}, %b: tensor<i1> {weft.input = "b"}) attributes {kind = #weft.kind<model>} {
   // expected-error @below {{expects growth to be finite in f32 and above 1, but got 1}}
-  %t:3 = weft.scaler_update %s, %c, %b {policy = #weft.scaler_policy<torch>, growth = 1.0 : f64, backoff = 0.5 : f64, interval = 2000}
+  %t:3 = weft.scaler_update %s, %c, %b by #weft.scaler<torch, growth = 1.0, backoff = 0.5, interval = 2000>
   weft.return
 }
 
@@ -121,7 +121,7 @@ weft.program @p(%s: tensor<f32> {weft.input = "s"}, %c: tensor<3xi64> {weft.inpu
 
 weft.program @p(%s: tensor<f32> {weft.input = "s"}, %c: tensor<3xi64> {weft.input = "c"}, %b: tensor<i1> {weft.input = "b"}) attributes {kind = #weft.kind<model>} {
   // expected-error @below {{expects backoff to lie in (0, 1) in f32, but got 1}}
-  %t:3 = weft.scaler_update %s, %c, %b {policy = #weft.scaler_policy<torch>, growth = 2.0 : f64, backoff = 1.0 : f64, interval = 2000}
+  %t:3 = weft.scaler_update %s, %c, %b by #weft.scaler<torch, growth = 2.0, backoff = 1.0, interval = 2000>
   weft.return
 }
 
@@ -129,7 +129,7 @@ weft.program @p(%s: tensor<f32> {weft.input = "s"}, %c: tensor<3xi64> {weft.inpu
 
 weft.program @p(%s: tensor<f32> {weft.input = "s"}, %c: tensor<3xi64> {weft.input = "c"}, %b: tensor<i1> {weft.input = "b"}) attributes {kind = #weft.kind<model>} {
   // expected-error @below {{expects interval to be at least 1, but got 0}}
-  %t:3 = weft.scaler_update %s, %c, %b {policy = #weft.scaler_policy<torch>, growth = 2.0 : f64, backoff = 0.5 : f64, interval = 0}
+  %t:3 = weft.scaler_update %s, %c, %b by #weft.scaler<torch, growth = 2.0, backoff = 0.5, interval = 0>
   weft.return
 }
 
@@ -137,7 +137,7 @@ weft.program @p(%s: tensor<f32> {weft.input = "s"}, %c: tensor<3xi64> {weft.inpu
 
 weft.program @p(%s: tensor<f32> {weft.input = "s"}, %c: tensor<3xi64> {weft.input = "c"}, %b: tensor<i1> {weft.input = "b"}) attributes {kind = #weft.kind<model>} {
   // expected-error @below {{expects hysteresis to be at least 1, but got 0}}
-  %t:3 = weft.scaler_update %s, %c, %b {policy = #weft.scaler_policy<deepspeed>, growth = 2.0 : f64, backoff = 0.5 : f64, interval = 3, hysteresis = 0}
+  %t:3 = weft.scaler_update %s, %c, %b by #weft.scaler<deepspeed, growth = 2.0, backoff = 0.5, interval = 3, hysteresis = 0>
   weft.return
 }
 
@@ -145,7 +145,7 @@ weft.program @p(%s: tensor<f32> {weft.input = "s"}, %c: tensor<3xi64> {weft.inpu
 
 weft.program @p(%s: tensor<f32> {weft.input = "s"}, %c: tensor<3xi64> {weft.input = "c"}, %b: tensor<i1> {weft.input = "b"}) attributes {kind = #weft.kind<model>} {
   // expected-error @below {{expects minimum to be 0, or above 0 and finite in f32, as its inverse, but got -1}}
-  %t:3 = weft.scaler_update %s, %c, %b {policy = #weft.scaler_policy<deepspeed>, growth = 2.0 : f64, backoff = 0.5 : f64, interval = 3, minimum = -1.0 : f64}
+  %t:3 = weft.scaler_update %s, %c, %b by #weft.scaler<deepspeed, growth = 2.0, backoff = 0.5, interval = 3, minimum = -1>
   weft.return
 }
 

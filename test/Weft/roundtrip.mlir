@@ -68,8 +68,8 @@ module @all {
     %t = weft.total_norm %n, %n skip %b, %b scale %s {p = 2.0 : f64}
     // CHECK: weft.clip_coefficient %{{.*}}, %{{.*}} scale %{{.*}}
     %k = weft.clip_coefficient %t, %n scale %s
-    // CHECK: weft.scaler_update %{{.*}}, %{{.*}}, %{{.*}} {backoff = 5.000000e-01 : f64, growth = 2.000000e+00 : f64, interval = 2000 : i64, policy = #weft.scaler_policy<deepspeed>}
-    %s1, %c1, %end = weft.scaler_update %s, %c, %b {policy = #weft.scaler_policy<deepspeed>, growth = 2.0 : f64, backoff = 0.5 : f64, interval = 2000}
+    // CHECK: weft.scaler_update %{{.*}}, %{{.*}}, %{{.*}} by #weft.scaler<deepspeed, init = 4.000000e+00, interval = 2000, consecutive = true>
+    %s1, %c1, %end = weft.scaler_update %s, %c, %b by #weft.scaler<deepspeed, init = 4, growth = 2.0, interval = 2000, consecutive = true>
     weft.return
   }
 }

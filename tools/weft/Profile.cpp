@@ -2,6 +2,7 @@
 
 #include "Profile.h"
 
+#include "weft/Formats/Names.h"
 #include "weft/Formats/Text.h"
 
 #include <algorithm>
@@ -275,9 +276,11 @@ Json Profiler::result() const {
     return found == runs.end() ? 0.0 : found->second.microseconds;
   };
   Json profile = Json::object();
-  int64_t steps = count("apply");
+  int64_t steps = count(names::kApply);
   profile.set("steps", steps);
-  profile.set("step_us", steps ? (time("micro") + time("apply")) / steps : 0.0);
+  profile.set("step_us",
+              steps ? (time(names::kMicro) + time(names::kApply)) / steps
+                    : 0.0);
   profile.set("total_us", total.microseconds);
   profile.set("span_us", last - first);
   profile.set("peak", std::move(speeds));

@@ -13,6 +13,17 @@ namespace weft {
 /// PyTorch's lists of autocast policies.
 enum class CastLists { Cuda, Cpu };
 
+/// A named change of the lists.
+enum class CastRecipe {
+  /// None.
+  Amp,
+  /// The low stream starts at the embedding; what joins it goes low, norms and
+  /// the loss read it as it is and compute in f32 inside.
+  Llm,
+  /// A model in half precision: no op but the losses is special.
+  PureF16,
+};
+
 /// The type that an op runs in.
 enum class CastPolicy {
   /// In the low type.
@@ -55,10 +66,15 @@ struct CastRule {
   llvm::StringLiteral torchNames;
   /// What to use where the op is banned.
   llvm::StringLiteral instead;
+  /// Under the recipes, where that differs from the lists.
+  std::optional<CastPolicy> llm;
+  CastPolicy pureF16;
 
   CastPolicy under(CastLists lists) const {
     return lists == CastLists::Cuda ? cuda : cpu;
   }
+  /// What the recipe says, if it is not what the lists say.
+  std::optional<CastPolicy> under(CastRecipe recipe) const;
 };
 
 /// "lower", "f32", "f32-set-dtype", ...
@@ -68,6 +84,11 @@ std::optional<CastPolicy> symbolizeCastPolicy(llvm::StringRef name);
 /// "cuda" or "cpu".
 llvm::StringRef stringifyCastLists(CastLists lists);
 std::optional<CastLists> symbolizeCastLists(llvm::StringRef name);
+
+/// "amp", "llm" or "pure-f16".
+llvm::StringRef stringifyCastRecipe(CastRecipe recipe);
+std::optional<CastRecipe> symbolizeCastRecipe(llvm::StringRef name);
+llvm::ArrayRef<llvm::StringRef> getCastRecipeNames();
 
 } // namespace weft
 

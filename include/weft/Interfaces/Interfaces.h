@@ -7,6 +7,7 @@
 #include "mlir/IR/OpDefinition.h"
 
 #include "weft/Interfaces/CastPolicy.h"
+#include "weft/Interfaces/Optimizer.h"
 
 #include "weft/Interfaces/Interfaces.h.inc"
 

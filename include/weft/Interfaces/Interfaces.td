@@ -31,6 +31,28 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
   ];
 }
 
+def WideGradientOpInterface : OpInterface<"WideGradientOpInterface"> {
+  let cppNamespace = "::weft";
+  let description = [{
+    What `weft-autodiff` does with an f16 or bf16 gradient that this op computes
+    and that is to be added in f32. An op that moves elements
+    (`Weft_MovesElements`) needs no answer: it moves the wide ones. Ops whose
+    result is rounded once, as PyTorch's are, have `Weft_RoundsGradient`. Any
+    other op that an adjoint may end with says here how it leaves the rounding
+    out; one that does not is an error.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Builds result `result` in f32 at the builder's insertion point. `unrounded`
+      gives the f32 form of an operand or of the result itself: the value that a
+      rule rounded to it, else a cast.
+    }],
+    "::mlir::Value", "buildWideGradient",
+    (ins "::mlir::OpBuilder &":$builder, "::mlir::OpResult":$result,
+         "::llvm::function_ref<::mlir::Value(::mlir::Value)>":$unrounded)>,
+  ];
+}
+
 def ScalarBodyOpInterface : OpInterface<"ScalarBodyOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{
@@ -95,20 +117,22 @@ def CastPolicyOpInterface : OpInterface<"CastPolicyOpInterface"> {
   ];
 }
 
-def UpdateOpInterface : OpInterface<"UpdateOpInterface"> {
+def RandomOpInterface : OpInterface<"RandomOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{
-    The update of one parameter: operand 0 is the parameter, result 0 its new
-    value, and the last result may be a rounded copy of that value.
+    An op of models that draws random numbers in training and none in
+    evaluation: all that differs between the two. An op that takes an operand
+    `rng` and has no answer does not compile (lib/Weft/RandomOps.cpp).
   }];
   let methods = [
+    InterfaceMethod<"The key of its random numbers; nothing if it draws none.",
+                    "::std::optional<int64_t>", "getRandomKey", (ins)>,
+    InterfaceMethod<"The operand [seed, first global row].",
+                    "::mlir::MutableOperandRange", "getRngMutable", (ins)>,
     InterfaceMethod<[{
-      Replaces the op by one with a rounded copy of the new parameter as its last
-      result, of element type `element`, and returns that result. The op must not
-      have such a result.
-    }],
-    "::mlir::Value", "addWorkingCopy",
-    (ins "::mlir::OpBuilder &":$builder, "::mlir::Type":$element)>,
+      Makes the op what it is in evaluation: without random numbers. An op that
+      is nothing then is erased, and its users use its operand.
+    }], "void", "makeDeterministic", (ins)>,
   ];
 }
 
@@ -126,6 +150,53 @@ def KernelOpInterface : OpInterface<"KernelOpInterface"> {
     InterfaceMethod<"Arguments whose buffer result `index` may take.",
                     "::llvm::ArrayRef<int64_t>", "getInPlaceInputs", (ins "unsigned":$index)>,
   ];
+}
+
+def OptimizerOpInterface : OpInterface<"OptimizerOpInterface"> {
+  let cppNamespace = "::weft";
+  let description = [{
+    The update of one parameter. Operands in order: the parameter, its states,
+    the gradient, its coefficient, skip, step, and the hyper-parameters. Results:
+    the new value of the parameter and of each state, in the order of the
+    operands, and possibly the working copy: the new parameter rounded.
+
+    Carried by the op's definition (`Weft_OptimizerOp`). What an optimizer is
+    called, keeps and reads is asked here; the interpreter and the lowering
+    alone know its formula.
+  }];
+  let methods = [
+    StaticInterfaceMethod<"Names, and what is decided before there is an op.",
+                          "const ::weft::OptimizerInfo &", "getOptimizer", (ins)>,
+    InterfaceMethod<"The old parameter.", "::mlir::Value", "getParam", (ins)>,
+    InterfaceMethod<"The old states.", "::mlir::OperandRange", "getStates", (ins),
+                    /*methodBody=*/"", /*defaultImplementation=*/[{
+      return $_op->getOperands().slice(1, $_op.getOptimizer().states.size());
+    }]>,
+    InterfaceMethod<"The gradient.", "::mlir::Value", "getGrad", (ins)>,
+    InterfaceMethod<"Multiplies the gradient first.", "::mlir::Value", "getCoef", (ins)>,
+    InterfaceMethod<"Whether every result is the old value.",
+                    "::mlir::Value", "getSkip", (ins)>,
+    InterfaceMethod<"The number of this update, from 1.", "::mlir::Value", "getStep", (ins)>,
+    InterfaceMethod<"The hyper-parameters, `lr` first.", "::mlir::OperandRange",
+                    "getNumbers", (ins), /*methodBody=*/"",
+                    /*defaultImplementation=*/[{
+      return $_op->getOperands().take_back($_op.getOptimizer().numbers.size());
+    }]>,
+    InterfaceMethod<"Multiplies the learning rate.", "::llvm::APFloat", "getLrScale", (ins)>,
+    InterfaceMethod<"Multiplies the weight decay.", "::llvm::APFloat",
+                    "getDecayScale", (ins)>,
+    InterfaceMethod<"The working copy, or null.", "::mlir::Value", "getWorking", (ins)>,
+    InterfaceMethod<[{
+      Replaces the op by one with a working copy of element type `element` and
+      returns it. The op must not have one.
+    }],
+    "::mlir::Value", "addWorkingCopy",
+    (ins "::mlir::OpBuilder &":$builder, "::mlir::Type":$element), /*methodBody=*/"",
+    /*defaultImplementation=*/[{
+      return ::weft::detail::addWorkingCopy($_op, builder, element);
+    }]>,
+  ];
+  let verify = "return ::weft::detail::verifyOptimizer($_op);";
 }
 
 #endif // WEFT_INTERFACES_TD

@@ -26,6 +26,9 @@ Status checkSupported(const FlagValues &flags);
 /// "dynamic" or a number.
 std::string lossScaleMode(const FlagValues &flags);
 
+/// The dynamic loss scale that is asked for, as words of parseScaler.
+std::vector<std::string> scalerWords(const FlagValues &flags);
+
 /// The processor that `--target` names; a usage error for unknown text.
 Expected<CpuTarget> cpuTargetOf(const FlagValues &flags);
 

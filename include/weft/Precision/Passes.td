@@ -80,27 +80,15 @@ def LossScalePass : Pass<"weft-loss-scale", "::mlir::ModuleOp"> {
 
     `mode` is a number (the scale never changes) or `dynamic`: then
     `@loss_scale.state` holds [tracker, last overflow, hysteresis left], and the
-    attribute `weft.scaler` of `@loss_scale` the numbers for
-    `weft.scaler_update`. What is not given depends on the policy:
-
-    | policy | init | growth | backoff | interval | hysteresis | minimum |
-    |---|---|---|---|---|---|---|
-    | torch | 65536 | 2 | 0.5 | 2000 | 1 | 0 |
-    | deepspeed | 65536 | 2 | 0.5 | 1000 | 2 | 1 |
-    | mmcv | 2^32 | 2 | 0.5 | 1000 | 1 | 1 |
-    | deepspeed_fused | 65536 | 2 | 0.5 | 1000 | 1 | 1 |
-    | colossalai | 65536 | 2 | 0.5 | 1000 | 2 | 0 |
-
-    `consecutive` is DeepSpeed's consecutive_hysteresis (policy deepspeed).
+    attribute `weft.scaler` of `@loss_scale`, a `#weft.scaler`, is that of
+    `weft.scaler_update`. `scaler` gives a policy and numbers of it, as in
+    `scaler=deepspeed,init=1024,interval=500`; what is not given is the policy's.
 
     Precondition: `weft-autodiff`; the loss and its seed are f32. Guarantees:
     only the backward part of `micro` changes, and only by the scale.
 
-    Errors, at the module: a scale that is not finite and positive, growth not
-    above 1, backoff outside (0, 1), interval or hysteresis below 1, a negative
-    minimum or one above init (each as an f32), hysteresis above 1 or
-    `consecutive` with a policy that has none, numbers of a dynamic scale with a
-    static one.
+    Errors, at the module: a scale that is not finite and positive, a `scaler`
+    that is no `#weft.scaler`, or one with a static scale.
 
     Before:
     ```mlir
@@ -108,7 +96,7 @@ def LossScalePass : Pass<"weft-loss-scale", "::mlir::ModuleOp"> {
     ```
     After (test/Precision/loss-scale.mlir):
     ```mlir
-    weft.state @loss_scale : tensor<f32> {kind = #weft.state_kind<scaler>, weft.scaler = {...}}
+    weft.state @loss_scale : tensor<f32> {kind = #weft.state_kind<scaler>, weft.scaler = #weft.scaler<torch>}
     %s = weft.read @loss_scale : tensor<f32>
     %0 = weft.mul %loss_seed, %s : tensor<f32>, tensor<f32>
     %1 = weft.mul %0, %x : tensor<f32>, tensor<4xf32>
@@ -117,14 +105,7 @@ def LossScalePass : Pass<"weft-loss-scale", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"mode", "mode", "std::string", "\"dynamic\"", "dynamic, or a fixed scale">,
-    Option<"policy", "policy", "std::string", "\"torch\"", "torch, deepspeed, deepspeed_fused, mmcv or colossalai">,
-    Option<"init", "init", "double", "65536.0", "First scale; default: the policy's">,
-    Option<"growth", "growth", "double", "2.0", "Factor of growth">,
-    Option<"backoff", "backoff", "double", "0.5", "Factor after an overflow">,
-    Option<"interval", "interval", "int64_t", "2000", "Clean steps before growth; default: the policy's">,
-    Option<"hysteresis", "hysteresis", "int64_t", "1", "Overflows before the scale shrinks; default: the policy's">,
-    Option<"minimum", "minimum", "double", "0.0", "Least scale; default: the policy's">,
-    Option<"consecutive", "consecutive", "bool", "false", "A clean step refills hysteresis">,
+    ListOption<"scaler", "scaler", "std::string", "Policy of a dynamic scale, then numbers: deepspeed,init=1024,interval=500; default: torch">,
   ];
   let dependentDialects = ["::weft::WeftDialect"];
 }

@@ -67,12 +67,14 @@ def ExpandOptimizerPass : Pass<"weft-expand-optimizer", "::mlir::ModuleOp"> {
     3. `weft.step_increment`, then one update op per parameter, all predicated:
        with `found_inf` nothing changes, not even the step.
 
-    The hyper-parameters are inputs (f64): `lr`, `beta1`, `beta2`, `eps`,
-    The hyper-parameters are inputs (f64): `lr`, `beta1`, `beta2`, `eps`,
-    `weight_decay`, `momentum`, `max_norm`; numbers of a group are constants.
-    Where adamw and another optimizer are used together, adamw's decay is the
-    input `adamw_weight_decay`, since their defaults differ. Weight decay applies
+    The hyper-parameters of all optimizers are inputs (f64), after them
+    `max_norm`; numbers of a group are constants. Where adamw and another
+    optimizer are used together, adamw's decay is the input
+    `adamw_weight_decay`, since their defaults differ. Weight decay applies
     where the parameter says so (default: two or more dimensions).
+
+    What an optimizer is called, which states it keeps and which numbers it
+    reads is asked through `OptimizerOpInterface`.
 
     With a loss scale (`weft-loss-scale`) the gradients carry the scale that
     `@loss_scale` has at entry, and all that follows reads this value:

@@ -3,12 +3,13 @@
 #ifndef WEFT_WEFT_LOSSES_H
 #define WEFT_WEFT_LOSSES_H
 
+#include "weft/Formats/Names.h"
 #include "weft/Weft/Weft.h"
 
 namespace weft {
 
 /// Name of the output that is trained.
-constexpr llvm::StringLiteral kLossName = "loss";
+constexpr llvm::StringLiteral kLossName = names::kLoss;
 /// On a result of a model: its weight in the loss, a finite f64.
 constexpr llvm::StringLiteral kLossWeightAttr = "weft.loss";
 

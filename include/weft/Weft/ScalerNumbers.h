@@ -1,20 +1,30 @@
 //===- ScalerNumbers.h - The numbers of a loss scale ------------*- C++ -*-===//
+//
+// What #weft.scaler holds. Names, defaults and rules are here and nowhere else.
+// Included by Weft.h.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WEFT_WEFT_SCALERNUMBERS_H
 #define WEFT_WEFT_SCALERNUMBERS_H
 
-#include "weft/Weft/Weft.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/StringRef.h"
 
 #include <optional>
 #include <string>
+#include <variant>
 
 namespace weft {
+
+enum class ScalerPolicy : uint32_t;
 
 /// The numbers of a dynamic loss scale. Policies and defaults are those of
 /// torch.amp.GradScaler, DeepSpeed's DynamicLossScaler and FP16_Optimizer,
 /// mmcv's LossScaler and ColossalAI's DynamicGradScaler.
 struct ScalerNumbers {
-  ScalerPolicy policy = ScalerPolicy::Torch;
+  ScalerPolicy policy = {}; // torch
   double init = 65536.0;
   double growth = 2.0;
   double backoff = 0.5;
@@ -24,14 +34,41 @@ struct ScalerNumbers {
   bool consecutive = false; // deepspeed: a clean step refills hysteresis
 
   static ScalerNumbers getDefaults(ScalerPolicy policy);
+  bool operator==(const ScalerNumbers &other) const;
 };
+
+llvm::hash_code hash_value(const ScalerNumbers &numbers);
+
+/// One of the numbers.
+struct ScalerField {
+  llvm::StringLiteral name;
+  std::variant<double ScalerNumbers::*, int64_t ScalerNumbers::*,
+               bool ScalerNumbers::*>
+      member;
+};
+
+/// All of them but the policy, in the order of the struct.
+llvm::ArrayRef<ScalerField> getScalerFields();
+
+/// The field of that name, or null.
+const ScalerField *findScalerField(llvm::StringRef name);
 
 /// A number that is no part of a loss scale.
 struct ScalerProblem {
   std::string name; // of the field above
   std::string rule; // "to be above 1"
   std::string value;
+
+  /// "expects NAME RULE, but got VALUE".
+  std::string spell() const {
+    return "expects " + name + " " + rule + ", but got " + value;
+  }
 };
+
+/// Sets the numbers that a text as `deepspeed`, `init=4`, `interval=7` gives:
+/// a policy, then numbers of it. No words leave the defaults of torch.
+std::optional<ScalerProblem> parseScaler(llvm::ArrayRef<std::string> words,
+                                         ScalerNumbers &numbers);
 
 /// The first rule that the numbers break. A scale is an f32 and is multiplied
 /// in f32: what counts is a number's value there.
@@ -42,6 +79,9 @@ std::optional<ScalerProblem> findProblem(const ScalerNumbers &numbers);
 std::optional<float> toLossScale(double number);
 inline constexpr const char *kScaleRule =
     "to be above 0 and finite in f32, as its inverse";
+
+/// "torch", "deepspeed", ...
+llvm::ArrayRef<llvm::StringRef> getScalerPolicyNames();
 
 } // namespace weft
 

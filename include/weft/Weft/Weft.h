@@ -19,6 +19,8 @@
 #include "weft/Weft/WeftDialect.h.inc"
 #include "weft/Weft/WeftEnums.h.inc"
 
+#include "weft/Weft/ScalerNumbers.h"
+
 #define GET_ATTRDEF_CLASSES
 #include "weft/Weft/WeftAttrs.h.inc"
 
@@ -43,9 +45,31 @@ template <typename ConcreteType>
 class HasCastRules
     : public mlir::OpTrait::TraitBase<ConcreteType, HasCastRules> {};
 
+/// Of ops each element of whose result is one of the first operand, or zero.
+template <typename ConcreteType>
+class MovesElements
+    : public mlir::OpTrait::TraitBase<ConcreteType, MovesElements> {};
+
+/// The answer to WideGradientOpInterface of ops that round.
+template <typename ConcreteType>
+class RoundsGradient
+    : public mlir::OpTrait::TraitBase<ConcreteType, RoundsGradient> {
+public:
+  mlir::Value
+  buildWideGradient(mlir::OpBuilder &, mlir::OpResult result,
+                    llvm::function_ref<mlir::Value(mlir::Value)> unrounded) {
+    return unrounded(result);
+  }
+};
+
 /// Of ops whose result names elements of the first operand in another shape.
 template <typename ConcreteType>
 class ViewTrait : public mlir::OpTrait::TraitBase<ConcreteType, ViewTrait> {};
+
+/// Of ops whose result is the operand's elements in the same order.
+template <typename ConcreteType>
+class SameElements
+    : public mlir::OpTrait::TraitBase<ConcreteType, SameElements> {};
 } // namespace weft
 
 #define GET_OP_CLASSES
@@ -65,8 +89,19 @@ inline llvm::ArrayRef<int64_t> getShape(mlir::Value tensor) {
 /// Whether the op (or null) is a view of its first operand.
 bool isViewOp(mlir::Operation *op);
 
+/// Whether the op (or null) is another name for its operand: the same elements
+/// in the same order.
+bool renames(mlir::Operation *op);
+
+/// Whether the op (or null) only moves elements of its first operand.
+bool movesElements(mlir::Operation *op);
+
 /// The value that `value` is a view of, through any number of view ops.
 mlir::Value skipViews(mlir::Value value);
+
+/// "a, b or c", for messages; `quote` stands around each.
+std::string spellChoices(llvm::ArrayRef<llvm::StringRef> names,
+                         llvm::StringRef quote = "");
 
 /// Module path of the op ("h.3.attn"), or "".
 llvm::StringRef getScope(mlir::Operation *op);

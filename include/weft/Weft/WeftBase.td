@@ -37,7 +37,8 @@ def Weft_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kExtentAttr = "weft.extent";
     static constexpr ::llvm::StringLiteral kGrainAttr = "weft.grain";
     static constexpr ::llvm::StringLiteral kInPlaceAttr = "weft.inplace";
-    /// Attribute of @loss_scale: the numbers of its weft.scaler_update.
+    /// Attribute of @loss_scale, a #weft.scaler: that of its
+    /// weft.scaler_update.
     static constexpr ::llvm::StringLiteral kScalerAttr = "weft.scaler";
     void registerAttributes();
   }];
@@ -120,7 +121,6 @@ def Weft_ScalerPolicy : Weft_Enum<"ScalerPolicy", "rule of a dynamic loss scale"
     I32EnumAttrCase<"Mmcv", 2, "mmcv">,
     I32EnumAttrCase<"DeepSpeedFused", 3, "deepspeed_fused">,
     I32EnumAttrCase<"ColossalAI", 4, "colossalai">]>;
-def Weft_ScalerPolicyAttr : Weft_EnumAttr<Weft_ScalerPolicy, "scaler_policy">;
 
 //===----------------------------------------------------------------------===//
 // Attributes
@@ -151,6 +151,31 @@ def Weft_InitAttr : AttrDef<Weft_Dialect, "Init"> {
   let genVerifyDecl = 1;
 }
 
+def Weft_ScalerAttr : AttrDef<Weft_Dialect, "Scaler"> {
+  let mnemonic = "scaler";
+  let summary = "A dynamic loss scale";
+  let description = [{
+    The policy and the numbers that differ from its defaults: `#weft.scaler<torch>`,
+    `#weft.scaler<deepspeed, init = 1024.0, interval = 500, consecutive = true>`.
+
+    | policy | init | growth | backoff | interval | hysteresis | minimum |
+    |---|---|---|---|---|---|---|
+    | torch | 65536 | 2 | 0.5 | 2000 | 1 | 0 |
+    | deepspeed | 65536 | 2 | 0.5 | 1000 | 2 | 1 |
+    | mmcv | 2^32 | 2 | 0.5 | 1000 | 1 | 1 |
+    | deepspeed_fused | 65536 | 2 | 0.5 | 1000 | 1 | 1 |
+    | colossalai | 65536 | 2 | 0.5 | 1000 | 2 | 0 |
+
+    `consecutive` is DeepSpeed's consecutive_hysteresis (policy deepspeed). The
+    first scale, `init`, is what the `init` program writes. Verified: growth
+    above 1, backoff in (0, 1), interval and hysteresis of at least 1, init not
+    below the minimum (each as an f32), and no number that the policy lacks.
+  }];
+  let parameters = (ins "::weft::ScalerNumbers":$numbers);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Op base classes
 //===----------------------------------------------------------------------===//
@@ -165,11 +190,15 @@ def Weft_StaticTensors : NativeOpTrait<"StaticTensors"> {
 //===----------------------------------------------------------------------===//
 
 /// What autocast does with one variant of an op under PyTorch's CUDA and CPU
-/// lists; see include/weft/Interfaces/CastPolicy.h for the words.
+/// lists, and where the recipes differ (`llm`; only losses are f32 in pure-f16);
+/// see include/weft/Interfaces/CastPolicy.h for the words.
 class Weft_CastRule<string cuda, string cpu, string torch = "", string operands = "Equal",
-                    int firstFactor = 0, string variant = "", string instead = ""> {
+                    int firstFactor = 0, string variant = "", string instead = "",
+                    string llm = "", bit isLoss = 0> {
   string text = "{\"" # variant # "\", ::weft::CastPolicy::" # cuda # ", ::weft::CastPolicy::" # cpu
-      # ", ::weft::CastOperands::" # operands # ", " # firstFactor # ", \"" # torch # "\", \"" # instead # "\"}";
+      # ", ::weft::CastOperands::" # operands # ", " # firstFactor # ", \"" # torch # "\", \"" # instead
+      # "\", " # !if(!empty(llm), "std::nullopt", "::weft::CastPolicy::" # llm)
+      # ", ::weft::CastPolicy::" # !if(isLoss, "F32", "Follow") # "}";
 }
 
 class Weft_HasCastRules<string rules> : NativeOpTrait<"HasCastRules", /*traits=*/[],
@@ -183,13 +212,28 @@ class Weft_CastVariants<list<Weft_CastRule> rules> : TraitList<[
     Weft_HasCastRules<!interleave(!foreach(rule, rules, rule.text), ", ")>,
     CastPolicyOpInterface]>;
 class Weft_Casts<string cuda, string cpu, string torch = "", string operands = "Equal",
-                 int firstFactor = 0>
-    : Weft_CastVariants<[Weft_CastRule<cuda, cpu, torch, operands, firstFactor>]>;
+                 int firstFactor = 0, string llm = "", bit isLoss = 0>
+    : Weft_CastVariants<[Weft_CastRule<cuda, cpu, torch, operands, firstFactor,
+                                       /*variant=*/"", /*instead=*/"", llm, isLoss>]>;
 
-/// The result names elements of the first operand: no element is computed.
-def Weft_View : NativeOpTrait<"ViewTrait"> {
+class Weft_NativeTrait<string name> : NativeOpTrait<name> {
   let cppNamespace = "::weft";
 }
+
+/// Each element of the result is one of the first operand's, or zero.
+def Weft_MovesElements : Weft_NativeTrait<"MovesElements">;
+
+/// The result names elements of the first operand: no element is computed.
+def Weft_View : TraitList<[Weft_MovesElements, Weft_NativeTrait<"ViewTrait">]>;
+
+/// The result is the operand's elements in the same order: another name for it,
+/// maybe with another shape.
+def Weft_SameElements : TraitList<[Weft_View, Weft_NativeTrait<"SameElements">]>;
+
+/// A low-precision gradient that the op computes is rounded once, and then cast
+/// where it is added in f32.
+def Weft_RoundsGradient
+    : TraitList<[Weft_NativeTrait<"RoundsGradient">, WideGradientOpInterface]>;
 
 /// Result types follow from operands and attributes: the op defines inferTypes,
 /// which is called once the operands are known to be static tensors.
@@ -211,6 +255,10 @@ def Weft_InferTypes : TraitList<[
                           results);
       }
     }]>]>;
+
+/// Draws random numbers in training; the operand `rng` gives the seed.
+def Weft_Random : DeclareOpInterfaceMethods<
+    RandomOpInterface, ["getRandomKey", "makeDeterministic"]>;
 
 class Weft_Op<string mnemonic, list<Trait> traits = []>
     : Op<Weft_Dialect, mnemonic, !listconcat([Weft_StaticTensors], traits)>;

@@ -10,7 +10,8 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 /// One operand, one result of the same type.
 class Weft_UnaryOp<string mnemonic, string formula, string cuda = "Follow", string cpu = "Follow",
                    string torch = mnemonic>
-    : Weft_Op<mnemonic, [Pure, AllTypesMatch<["operand", "result"]>, Weft_Casts<cuda, cpu, torch>]> {
+    : Weft_Op<mnemonic, [Pure, AllTypesMatch<["operand", "result"]>, Weft_RoundsGradient,
+                         Weft_Casts<cuda, cpu, torch>]> {
   let summary = "Elementwise " # formula;
   let description = "`result = " # formula # "`, element by element, in the operand's type.\n\n"
       # "Example: `%y = weft." # mnemonic # " %x : tensor<8x4xf32>`.";
@@ -49,10 +50,10 @@ class Weft_BinaryBase<string mnemonic, list<Trait> traits = []>
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
 }
 class Weft_BinaryOp<string mnemonic, string formula, list<Trait> traits = [],
-                    string torch = mnemonic, string cuda = "Follow">
+                    string torch = mnemonic, string cuda = "Follow", string llm = "Narrow">
     : Weft_BinaryBase<mnemonic, !listconcat(traits,
-        [DeclareOpInterfaceMethods<InferTypeOpInterface>,
-         Weft_Casts<cuda, "Follow", torch, "Promoted">])> {
+        [DeclareOpInterfaceMethods<InferTypeOpInterface>, Weft_RoundsGradient,
+         Weft_Casts<cuda, "Follow", torch, "Promoted", /*firstFactor=*/0, llm>])> {
   let summary = "Elementwise " # formula;
   let description = "`result = " # formula # "`. Shapes broadcast as in NumPy: aligned at the last\n"
       # "dimension, sizes equal or 1.\n\n"
@@ -68,7 +69,7 @@ def Weft_MulOp : Weft_BinaryOp<"mul", "lhs * rhs", [Commutative]> { let hasFolde
 def Weft_DivOp : Weft_BinaryOp<"div", "lhs / rhs"> { let hasFolder = 1; }
 def Weft_MaxOp : Weft_BinaryOp<"max", "max(lhs, rhs), NaN if either is", [], "maximum">;
 def Weft_MinOp : Weft_BinaryOp<"min", "min(lhs, rhs), NaN if either is", [], "minimum">;
-def Weft_PowOp : Weft_BinaryOp<"pow", "lhs ^ rhs", [], "pow", "F32">;
+def Weft_PowOp : Weft_BinaryOp<"pow", "lhs ^ rhs", [], "pow", "F32", /*llm=*/"">;
 
 def Weft_CompareOp : Weft_BinaryBase<"compare", [
     DeclareOpInterfaceMethods<InferTypeOpInterface>,
@@ -107,8 +108,8 @@ def Weft_NotOp : Weft_Op<"not", [Pure, AllTypesMatch<["operand", "result"]>,
 }
 
 def Weft_SelectOp : Weft_Op<"select", [
-    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>,
-    Weft_Casts<"Follow", "Follow", "where", "Promoted">]> {
+    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>, Weft_RoundsGradient,
+    Weft_Casts<"Follow", "Follow", "where", "Promoted", /*firstFactor=*/0, /*llm=*/"Narrow">]> {
   let summary = "Elementwise choice";
   let description = [{
     `result = condition ? on_true : on_false`; shapes broadcast as in NumPy.
@@ -124,7 +125,7 @@ def Weft_SelectOp : Weft_Op<"select", [
   let hasVerifier = 1;
 }
 
-def Weft_CastOp : Weft_Op<"cast", [Pure, SameOperandsAndResultShape,
+def Weft_CastOp : Weft_Op<"cast", [Pure, SameOperandsAndResultShape, Weft_RoundsGradient,
                                     Weft_Casts<"Follow", "Follow", "to">]> {
   let summary = "Elementwise conversion";
   let description = [{

@@ -9,7 +9,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Weft_MatmulOp : Weft_Op<"matmul", [
     Pure, SameOperandsElementType, DeclareOpInterfaceMethods<CostOpInterface>,
-    Weft_InferTypes,
+    DeclareOpInterfaceMethods<WideGradientOpInterface>, Weft_InferTypes,
     Weft_Casts<"Lower", "Lower", "matmul mm bmm linear addmm baddbmm">]> {
   let summary = "Matrix product";
   let description = [{
@@ -43,7 +43,7 @@ def Weft_MatmulOp : Weft_Op<"matmul", [
 
 def Weft_EmbeddingOp : Weft_Op<"embedding", [
     Pure, Weft_InferTypes,
-    Weft_Casts<"Follow", "Follow", "embedding">]> {
+    Weft_Casts<"Follow", "Follow", "embedding", "Equal", /*firstFactor=*/0, /*llm=*/"Lower">]> {
   let summary = "Rows of a table";
   let description = [{
     `result[i..., :] = table[ids[i...], :]`. An id outside [0, rows) is an error
@@ -56,7 +56,8 @@ def Weft_EmbeddingOp : Weft_Op<"embedding", [
   let assemblyFormat = "$table `,` $ids attr-dict `:` type($table) `,` type($ids)";
 }
 
-def Weft_EmbeddingGradOp : Weft_Op<"embedding_grad", [Pure]> {
+def Weft_EmbeddingGradOp : Weft_Op<"embedding_grad", [
+    Pure, DeclareOpInterfaceMethods<WideGradientOpInterface>]> {
   let summary = "Adjoint of embedding: scatter-add of rows";
   let description = [{
     `result[v, :] = sum of grad[i..., :] with ids[i...] == v`, added in row order
@@ -72,7 +73,7 @@ def Weft_EmbeddingGradOp : Weft_Op<"embedding_grad", [Pure]> {
 }
 
 def Weft_AttentionOp : Weft_Op<"attention", [
-    Pure, DeclareOpInterfaceMethods<CostOpInterface>,
+    Pure, DeclareOpInterfaceMethods<CostOpInterface>, Weft_Random,
     Weft_InferTypes,
     Weft_Casts<"Lower", "Lower", "scaled_dot_product_attention">]> {
   let summary = "Scaled dot-product attention";
@@ -105,7 +106,7 @@ def Weft_AttentionOp : Weft_Op<"attention", [
 
 def Weft_AttentionGradOp : Weft_Op<"attention_grad", [
     Pure, DeclareOpInterfaceMethods<CostOpInterface>,
-    Weft_InferTypes]> {
+    Weft_RoundsGradient, Weft_InferTypes]> {
   let summary = "Adjoint of attention";
   let description = [{
     Gradients of query, key and value from the gradient of `out`; probabilities
@@ -135,8 +136,8 @@ def Weft_AttentionGradOp : Weft_Op<"attention_grad", [
 }
 
 def Weft_RopeOp : Weft_Op<"rope", [
-    Pure, AllTypesMatch<["operand", "result"]>,
-    Weft_Casts<"Follow", "Follow", "", "Promoted", /*firstFactor=*/1>]> {
+    Pure, AllTypesMatch<["operand", "result"]>, Weft_RoundsGradient,
+    Weft_Casts<"Follow", "Follow", "", "Promoted", /*firstFactor=*/1, /*llm=*/"Narrow">]> {
   let summary = "Rotary position embedding";
   let description = [{
     operand [B,T,H,D]; cos, sin [T, D/2]. The halves (a, b) of the last dimension
@@ -178,7 +179,8 @@ def Weft_LogSoftmaxOp : Weft_SoftmaxBase<"log_softmax", "x - ln sum e^x">;
 
 def Weft_LayerNormOp : Weft_Op<"layer_norm", [
     Pure, Weft_InferTypes,
-    Weft_Casts<"F32", "Follow", "layer_norm native_layer_norm", "Equal", /*firstFactor=*/1>]> {
+    Weft_Casts<"F32", "Follow", "layer_norm native_layer_norm", "Equal", /*firstFactor=*/1,
+               /*llm=*/"Follow">]> {
   let summary = "Layer normalisation";
   let description = [{
     Over the last dimension: `result = (x - mean) rstd weight + bias` with the
@@ -198,7 +200,7 @@ def Weft_LayerNormOp : Weft_Op<"layer_norm", [
 
 def Weft_RmsNormOp : Weft_Op<"rms_norm", [
     Pure, Weft_InferTypes,
-    Weft_Casts<"F32", "Follow", "rms_norm", "Equal", /*firstFactor=*/1>]> {
+    Weft_Casts<"F32", "Follow", "rms_norm", "Equal", /*firstFactor=*/1, /*llm=*/"Follow">]> {
   let summary = "Root-mean-square normalisation";
   let description = [{
     Over the last dimension: `result = x rstd weight`, `rstd = 1 / sqrt(mean(x^2) + eps)`.
@@ -213,7 +215,8 @@ def Weft_RmsNormOp : Weft_Op<"rms_norm", [
 }
 
 def Weft_DropoutOp : Weft_Op<"dropout", [
-    Pure, AllTypesMatch<["operand", "result"]>, Weft_Casts<"Follow", "Follow", "dropout">]> {
+    Pure, AllTypesMatch<["operand", "result"]>, Weft_RoundsGradient, Weft_Random,
+    Weft_Casts<"Follow", "Follow", "dropout">]> {
   let summary = "Dropout";
   let description = [{
     Keeps an element with probability 1 - p and multiplies it by 1 / (1 - p).
@@ -233,7 +236,8 @@ def Weft_DropoutOp : Weft_Op<"dropout", [
 
 def Weft_CrossEntropyOp : Weft_Op<"cross_entropy", [
     Pure, Weft_InferTypes,
-    Weft_Casts<"F32", "F32", "cross_entropy_loss nll_loss nll_loss2d", "Statistics">]> {
+    Weft_Casts<"F32", "F32", "cross_entropy_loss nll_loss nll_loss2d", "Statistics",
+               /*firstFactor=*/0, /*llm=*/"Follow", /*isLoss=*/1>]> {
   let summary = "Softmax cross-entropy with class indices";
   let description = [{
     logits [..., V], targets [...]. Per row `-w[t] (logit[t] - lse)`; rows with
@@ -261,7 +265,8 @@ def Weft_CrossEntropyOp : Weft_Op<"cross_entropy", [
   let hasVerifier = 1;
 }
 
-def Weft_CrossEntropyGradOp : Weft_Op<"cross_entropy_grad", [Pure, AllTypesMatch<["logits", "result"]>]> {
+def Weft_CrossEntropyGradOp : Weft_Op<"cross_entropy_grad", [
+    Pure, AllTypesMatch<["logits", "result"]>, Weft_RoundsGradient]> {
   let summary = "Adjoint of cross_entropy";
   let description = [{
     Gradient of the logits from the gradient of the loss (a scalar). The result
@@ -292,7 +297,8 @@ class Weft_PairLoss<string mnemonic, string formula, string torch, string cuda =
                     string instead = "">
     : Weft_Op<mnemonic, [Pure, AllTypesMatch<["input", "target"]>,
                          Weft_InferTypes,
-                         Weft_CastVariants<[Weft_CastRule<cuda, "F32", torch, "Promoted", 0, "", instead>]>]> {
+                         Weft_CastVariants<[Weft_CastRule<cuda, "F32", torch, "Promoted", 0, "", instead,
+                                                           /*llm=*/"", /*isLoss=*/1>]>]> {
   let summary = formula;
   let description = "Mean (or with `reduction = sum` the sum) of " # formula # " over all elements.\n\n"
       # "Example: `%l = weft." # mnemonic # " %x, %y : tensor<8x4xf32>`.";

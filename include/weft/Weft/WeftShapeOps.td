@@ -7,7 +7,7 @@ include "weft/Weft/WeftBase.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Weft_ReduceOp : Weft_Op<"reduce", [
-    Pure, Weft_InferTypes,
+    Pure, DeclareOpInterfaceMethods<WideGradientOpInterface>, Weft_InferTypes,
     // In the order of the enum.
     Weft_CastVariants<[
       Weft_CastRule<"F32SetDtype", "Follow", "sum", "Equal", 0, "sum">,
@@ -57,7 +57,8 @@ def Weft_BroadcastOp : Weft_Op<"broadcast", [Pure, Weft_View, SameOperandsAndRes
   let hasFolder = 1;
 }
 
-def Weft_ReshapeOp : Weft_Op<"reshape", [Pure, Weft_View, SameOperandsAndResultElementType,
+def Weft_ReshapeOp : Weft_Op<"reshape", [
+    Pure, Weft_SameElements, SameOperandsAndResultElementType,
     Weft_Casts<"Follow", "Follow", "reshape view">]> {
   let summary = "Same elements in row-major order under another shape";
   let description = [{
@@ -103,7 +104,7 @@ def Weft_SliceOp : Weft_Op<"slice", [
 }
 
 def Weft_PadOp : Weft_Op<"pad", [
-    Pure, Weft_InferTypes,
+    Pure, Weft_MovesElements, Weft_InferTypes,
     Weft_Casts<"Follow", "Follow", "constant_pad_nd">]> {
   let summary = "Surrounds with zeros";
   let description = [{
@@ -120,7 +121,7 @@ def Weft_PadOp : Weft_Op<"pad", [
 
 def Weft_ConcatOp : Weft_Op<"concat", [
     Pure, SameOperandsElementType, Weft_InferTypes,
-    Weft_Casts<"Follow", "Promote", "cat stack", "Promoted">]> {
+    Weft_Casts<"Follow", "Promote", "cat stack", "Promoted", /*firstFactor=*/0, /*llm=*/"Narrow">]> {
   let summary = "Joins tensors along a dimension";
   let description = [{
     Example: `%z = weft.concat %x, %y {dim = 1} : tensor<8x2xf32>, tensor<8x3xf32>`.

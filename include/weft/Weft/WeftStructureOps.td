@@ -183,7 +183,7 @@ def Weft_ConstantOp : Weft_Op<"constant", [
 }
 
 def Weft_FenceOp : Weft_Op<"fence", [
-    Pure, Weft_View, AllTypesMatch<["operand", "result"]>, Weft_Casts<"Follow", "Follow">]> {
+    Pure, Weft_SameElements, AllTypesMatch<["operand", "result"]>, Weft_Casts<"Follow", "Follow">]> {
   let summary = "Identity that is never folded";
   let description = [{
     Recomputed values read through a fence, so that they do not merge with the

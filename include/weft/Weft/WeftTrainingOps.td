@@ -54,8 +54,8 @@ def Weft_AccumulateOp : Weft_Op<"accumulate", [Pure, AllTypesMatch<["old", "valu
 def Weft_ScalerUpdateOp : Weft_Op<"scaler_update", [Pure]> {
   let summary = "New loss scale after a step";
   let description = [{
-    `state` = [tracker, last overflow, hysteresis left], whose meaning depends on
-    the policy:
+    The numbers are those of `#weft.scaler`. `state` = [tracker, last overflow,
+    hysteresis left], whose meaning depends on the policy:
 
     - `torch` (GradScaler): found_inf multiplies the scale by `backoff`, not
       below `minimum`, and clears the tracker; else the tracker counts, and when
@@ -77,19 +77,14 @@ def Weft_ScalerUpdateOp : Weft_Op<"scaler_update", [Pure]> {
     minimum already or the new one would be 0. Runs after the update has used
     the old scale.
 
-    Example: `%scale1, %state1, %end = weft.scaler_update %scale, %state, %bad {policy = #weft.scaler_policy<torch>, growth = 2.0 : f64, backoff = 0.5 : f64, interval = 2000}`.
+    Example: `%scale1, %state1, %end = weft.scaler_update %scale, %state, %bad by #weft.scaler<torch, interval = 500>`.
     Created by: `weft-expand-optimizer`.
   }];
   let arguments = (ins Weft_ScalarF32:$scale, Weft_ScalerState:$state,
-                       Weft_ScalarI1:$found_inf, Weft_ScalerPolicyAttr:$policy,
-                       F64Attr:$growth, F64Attr:$backoff, I64Attr:$interval,
-                       DefaultValuedAttr<I64Attr, "1">:$hysteresis,
-                       DefaultValuedAttr<F64Attr, "0.0">:$minimum,
-                       DefaultValuedAttr<BoolAttr, "false">:$consecutive);
+                       Weft_ScalarI1:$found_inf, Weft_ScalerAttr:$scaler);
   let results = (outs Weft_ScalarF32:$new_scale, Weft_ScalerState:$new_state,
                       Weft_ScalarI1:$exhausted);
-  let assemblyFormat = "$scale `,` $state `,` $found_inf attr-dict";
-  let hasVerifier = 1;
+  let assemblyFormat = "$scale `,` $state `,` $found_inf `by` qualified($scaler) attr-dict";
 }
 
 def Weft_TotalNormOp : Weft_Op<"total_norm", [Pure, AttrSizedOperandSegments]> {
@@ -150,33 +145,46 @@ def Weft_StepIncrementOp : Weft_Op<"step_increment", [Pure]> {
   let assemblyFormat = "$step `,` $skip attr-dict";
 }
 
+/// The names of the values of a dag as C++ text: "exp_avg", "exp_avg_sq".
+class Weft_NamesOf<dag values> {
+  string text = !interleave(
+      !foreach(i, !range(!size(values)), "\"" # !getdagname(values, i) # "\""), ", ");
+}
+
 /// The gradient is multiplied by `coef` first. `step` counts this update (from
 /// 1). If `skip` is true every result is the old value. `lr_scale` multiplies
 /// the learning rate; weight decay is the operand times `decay_scale`.
 /// Parameter and gradient may be f16 or bf16; arithmetic and moments are f32.
 /// The last result, if there is one, is the new parameter rounded to its type:
-/// the working copy.
-class Weft_OptimizerOp<string mnemonic, dag state, dag numbers, dag newState>
-    : Weft_Op<mnemonic, [Pure, DeclareOpInterfaceMethods<UpdateOpInterface>]> {
+/// the working copy. `decay` is PyTorch's default weight decay.
+class Weft_OptimizerOp<string mnemonic, dag state, dag numbers, dag newState,
+                       string decay, bit decoupled = 0, dag flags = (ins)>
+    : Weft_Op<mnemonic, [Pure, OptimizerOpInterface]> {
+  dag allNumbers = !con((ins Weft_ScalarF64:$lr, Weft_ScalarF64:$weight_decay), numbers);
   let arguments = !con((ins Weft_FloatTensor:$param), state,
       (ins Weft_FloatTensor:$grad, Weft_ScalarF32:$coef, Weft_ScalarI1:$skip,
-           Weft_ScalarI64:$step, Weft_ScalarF64:$lr, Weft_ScalarF64:$weight_decay),
-      numbers,
+           Weft_ScalarI64:$step),
+      allNumbers,
       (ins DefaultValuedAttr<F64Attr, "1.0">:$lr_scale,
-           DefaultValuedAttr<F64Attr, "1.0">:$decay_scale));
+           DefaultValuedAttr<F64Attr, "1.0">:$decay_scale), flags);
   let results = !con((outs Weft_FloatTensor:$new_param), newState,
                      (outs Optional<Weft_FloatTensor>:$working));
   let assemblyFormat = "`(` operands `)` attr-dict `:` functional-type(operands, results)";
+  let extraClassDeclaration = "static const ::weft::OptimizerInfo &getOptimizer() {\n"
+      # "  static const ::weft::OptimizerInfo info = {\"" # mnemonic # "\", {"
+      # Weft_NamesOf<state>.text # "}, {" # Weft_NamesOf<allNumbers>.text # "}, {"
+      # Weft_NamesOf<flags>.text # "}, " # decay # ", " # !if(decoupled, "true", "false") # "};\n"
+      # "  return info;\n}\n";
 }
 
-class Weft_AdamLike<string mnemonic> : Weft_OptimizerOp<mnemonic,
-    (ins Weft_FloatTensor:$exp_avg, Weft_FloatTensor:$exp_avg_sq),
-    (ins Weft_ScalarF64:$beta1, Weft_ScalarF64:$beta2, Weft_ScalarF64:$eps),
-    (outs Weft_FloatTensor:$new_exp_avg, Weft_FloatTensor:$new_exp_avg_sq)> {
-  let hasVerifier = 1;
-}
+class Weft_AdamLike<string mnemonic, string decay, bit decoupled>
+    : Weft_OptimizerOp<mnemonic,
+        (ins Weft_FloatTensor:$exp_avg, Weft_FloatTensor:$exp_avg_sq),
+        (ins Weft_ScalarF64:$beta1, Weft_ScalarF64:$beta2, Weft_ScalarF64:$eps),
+        (outs Weft_FloatTensor:$new_exp_avg, Weft_FloatTensor:$new_exp_avg_sq),
+        decay, decoupled>;
 
-def Weft_AdamWOp : Weft_AdamLike<"adamw"> {
+def Weft_AdamWOp : Weft_AdamLike<"adamw", /*decay=*/"0.01", /*decoupled=*/1> {
   let summary = "AdamW update with decoupled weight decay";
   let description = [{
     PyTorch's AdamW: `p *= 1 - lr wd; m += (1-b1)(g - m); v = b2 v + (1-b2) g^2;`
@@ -192,7 +200,7 @@ def Weft_AdamWOp : Weft_AdamLike<"adamw"> {
     ```
   }];
 }
-def Weft_AdamOp : Weft_AdamLike<"adam"> {
+def Weft_AdamOp : Weft_AdamLike<"adam", /*decay=*/"0.0", /*decoupled=*/0> {
   let summary = "Adam update with L2 weight decay";
   let description = [{
     PyTorch's Adam: `g += wd p`, then as `weft.adamw` without decoupled decay.
@@ -208,7 +216,8 @@ def Weft_AdamOp : Weft_AdamLike<"adam"> {
 }
 def Weft_SgdOp : Weft_OptimizerOp<"sgd",
     (ins Weft_FloatTensor:$momentum_buffer), (ins Weft_ScalarF64:$momentum),
-    (outs Weft_FloatTensor:$new_momentum_buffer)> {
+    (outs Weft_FloatTensor:$new_momentum_buffer), /*decay=*/"0.0", /*decoupled=*/0,
+    /*flags=*/(ins UnitAttr:$nesterov)> {
   let summary = "SGD update with momentum";
   let description = [{
     PyTorch's SGD (dampening 0): `g += wd p; b = step == 1 ? g : mu b + g;`
@@ -223,13 +232,6 @@ def Weft_SgdOp : Weft_OptimizerOp<"sgd",
            tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<4xf32>, tensor<4xf32>)
     ```
   }];
-  let arguments = !con((ins Weft_FloatTensor:$param, Weft_FloatTensor:$momentum_buffer,
-      Weft_FloatTensor:$grad, Weft_ScalarF32:$coef, Weft_ScalarI1:$skip,
-      Weft_ScalarI64:$step, Weft_ScalarF64:$lr, Weft_ScalarF64:$weight_decay,
-      Weft_ScalarF64:$momentum),
-      (ins DefaultValuedAttr<F64Attr, "1.0">:$lr_scale,
-           DefaultValuedAttr<F64Attr, "1.0">:$decay_scale, UnitAttr:$nesterov));
-  let hasVerifier = 1;
 }
 
 #endif // WEFT_TRAINING_OPS_TD

@@ -117,7 +117,7 @@ static const Routine *findRoutine(Operation *op) {
 
 /// The value behind reshapes that nothing else reads.
 static Value skipOwnReshapes(Value value) {
-  while (value.getDefiningOp<ReshapeOp>() && value.hasOneUse())
+  while (renames(value.getDefiningOp()) && value.hasOneUse())
     value = value.getDefiningOp()->getOperand(0);
   return value;
 }
@@ -137,7 +137,7 @@ static AccumulateOp findAccumulation(Operation *op) {
     Operation *user = *op->user_begin();
     if (auto accumulate = dyn_cast<AccumulateOp>(user))
       return accumulate;
-    if (!isa<ReshapeOp>(user))
+    if (!renames(user))
       break;
     op = user;
   }

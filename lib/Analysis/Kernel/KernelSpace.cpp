@@ -63,7 +63,7 @@ bool KernelSpace::add(Operation *op) {
     return addReduce(reduce);
   if (isViewOp(op) && !isMember(op->getOperand(0)))
     return addView(op);
-  if (isa<ReshapeOp, FenceOp>(op))
+  if (renames(op))
     return addAlias(op);
   return isa<ScalarBodyOpInterface>(op) && addElementwise(op);
 }

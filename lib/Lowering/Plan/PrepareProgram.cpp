@@ -3,6 +3,7 @@
 #include "PrepareProgram.h"
 
 #include "weft/Analysis/Implementations.h"
+#include "weft/Formats/Names.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -11,7 +12,7 @@ using namespace mlir;
 namespace weft {
 
 Value skipReshapes(Value value) {
-  while (isa_and_nonnull<ReshapeOp, FenceOp>(value.getDefiningOp()))
+  while (renames(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
   return value;
 }
@@ -45,8 +46,9 @@ SmallVector<unsigned> getReusableOperands(Operation *op, unsigned index,
       .Case([&](CrossEntropyGradOp) { return SmallVector<unsigned>{1}; })
       .Case<DropoutOp, StepIncrementOp>(
           [&](Operation *) { return SmallVector<unsigned>{0}; })
-      .Case<AdamWOp, AdamOp>([&](Operation *) { return getOwn(3); })
-      .Case([&](SgdOp) { return getOwn(2); })
+      .Case([&](OptimizerOpInterface optimizer) {
+        return getOwn(1 + optimizer.getOptimizer().states.size());
+      })
       .Case([&](ScalerUpdateOp) { return getOwn(2); })
       .Default([](Operation *) { return SmallVector<unsigned>(); });
 }
@@ -108,7 +110,7 @@ static void orderProgram(Block &body) {
 //===----------------------------------------------------------------------===//
 
 static void collectPositions(ProgramOp program, ProgramFacts &facts) {
-  BlockArgument seed = program.findInput("loss_seed");
+  BlockArgument seed = program.findInput(names::kLossSeed);
   Block &body = program.getBody().front();
   facts.backwardStart = body.getOperations().size();
   int64_t position = 0;

@@ -105,9 +105,7 @@ private:
   void lowerClipCoefficient(ClipCoefficientOp op);
   void lowerStepIncrement(StepIncrementOp op);
   void lowerScalerUpdate(ScalerUpdateOp op);
-  template <typename OpT>
-  void lowerOptimizer(OpT op, plan::UpdateRule rule, unsigned numStates,
-                      bool nesterov);
+  llvm::LogicalResult lowerOptimizer(OptimizerOpInterface op);
   llvm::LogicalResult lowerTrainingOp(mlir::Operation *op);
 
   /// Appends a command for the current op, with its scope and arithmetic.

@@ -42,11 +42,12 @@ void ProgramLowering::lowerStepIncrement(StepIncrementOp op) {
                               getDestination(cast<OpResult>(op.getResult())));
 }
 
-static plan::ScalerPolicyAttr getPolicy(ScalerUpdateOp op) {
-  auto get = [&](plan::ScalerPolicy policy) {
-    return plan::ScalerPolicyAttr::get(op.getContext(), policy);
+static plan::ScalerPolicyAttr getPolicy(MLIRContext *context,
+                                        ScalerPolicy policy) {
+  auto get = [&](plan::ScalerPolicy p) {
+    return plan::ScalerPolicyAttr::get(context, p);
   };
-  switch (op.getPolicy()) {
+  switch (policy) {
   case ScalerPolicy::Torch:
     return get(plan::ScalerPolicy::Torch);
   case ScalerPolicy::DeepSpeed:
@@ -67,21 +68,27 @@ void ProgramLowering::lowerScalerUpdate(ScalerUpdateOp op) {
     from.push_back(getDense(operand));
   for (OpResult result : op->getResults())
     to.push_back(getDestination(result));
-  emit<plan::ScalerUpdateOp>(
-      from[0], from[1], from[2], to[0], to[1], to[2], getPolicy(op),
-      op.getGrowthAttr(), op.getBackoffAttr(), op.getIntervalAttr(),
-      op.getHysteresisAttr(), op.getMinimumAttr(),
-      op.getConsecutive() ? builder.getUnitAttr() : UnitAttr());
+  const ScalerNumbers &numbers = op.getScaler().getNumbers();
+  emit<plan::ScalerUpdateOp>(from[0], from[1], from[2], to[0], to[1], to[2],
+                             getPolicy(op.getContext(), numbers.policy),
+                             builder.getF64FloatAttr(numbers.growth),
+                             builder.getF64FloatAttr(numbers.backoff),
+                             builder.getI64IntegerAttr(numbers.interval),
+                             builder.getI64IntegerAttr(numbers.hysteresis),
+                             builder.getF64FloatAttr(numbers.minimum),
+                             numbers.consecutive ? builder.getUnitAttr()
+                                                 : UnitAttr());
 }
 
-/// The command updates its first `numStates` buffers in place. A result that
-/// does not lie in the bytes of its operand starts as a copy of it. A result
-/// beyond the states is the working copy.
-template <typename OpT>
-void ProgramLowering::lowerOptimizer(OpT op, plan::UpdateRule rule,
-                                     unsigned numStates, bool nesterov) {
-  SmallVector<Value> states, reads;
-  for (unsigned i = 0; i != numStates; ++i) {
+/// The command updates parameter and states in place. A result that does not
+/// lie in the bytes of its operand starts as a copy of it.
+LogicalResult ProgramLowering::lowerOptimizer(OptimizerOpInterface op) {
+  const OptimizerInfo &info = op.getOptimizer();
+  std::optional<plan::UpdateRule> rule = plan::symbolizeUpdateRule(info.name);
+  if (!rule)
+    return op->emitOpError("has no command that runs it");
+  SmallVector<Value> states, numbers;
+  for (unsigned i = 0; i != info.states.size() + 1; ++i) {
     Value old = getDense(op->getOperand(i));
     Value target = getDestination(op->getResult(i));
     if (target != old) {
@@ -90,17 +97,20 @@ void ProgramLowering::lowerOptimizer(OpT op, plan::UpdateRule rule,
     }
     states.push_back(target);
   }
-  for (Value operand : op->getOperands().drop_front(numStates))
-    reads.push_back(getDense(operand));
-  Value working = op->getNumResults() > numStates
-                      ? getDestination(op->getResult(numStates))
+  Value grad = getDense(op.getGrad()), coefficient = getDense(op.getCoef());
+  Value skip = getDense(op.getSkip()), step = getDense(op.getStep());
+  for (Value number : op.getNumbers())
+    numbers.push_back(getDense(number));
+  Value working = op.getWorking()
+                      ? getDestination(cast<OpResult>(op.getWorking()))
                       : Value();
-  // Behind the states: gradient, coefficient, skip, step, the numbers.
   emit<plan::OptimizerOp>(
-      states[0], ArrayRef(states).drop_front(), reads[0], reads[1], reads[2],
-      reads[3], ArrayRef(reads).drop_front(4), working,
-      plan::UpdateRuleAttr::get(op.getContext(), rule), op.getLrScaleAttr(),
-      op.getDecayScaleAttr(), nesterov ? builder.getUnitAttr() : UnitAttr());
+      states[0], ArrayRef(states).drop_front(), grad, coefficient, skip, step,
+      numbers, working, plan::UpdateRuleAttr::get(op.getContext(), *rule),
+      builder.getF64FloatAttr(op.getLrScale().convertToDouble()),
+      builder.getF64FloatAttr(op.getDecayScale().convertToDouble()),
+      op->getAttrOfType<UnitAttr>("nesterov"));
+  return success();
 }
 
 LogicalResult ProgramLowering::lowerTrainingOp(Operation *op) {
@@ -112,16 +122,7 @@ LogicalResult ProgramLowering::lowerTrainingOp(Operation *op) {
       .Case(
           [&](ClipCoefficientOp o) { return lowerClipCoefficient(o), done(); })
       .Case([&](StepIncrementOp o) { return lowerStepIncrement(o), done(); })
-      .Case([&](AdamWOp o) {
-        return lowerOptimizer(o, plan::UpdateRule::AdamW, 3, false), done();
-      })
-      .Case([&](AdamOp o) {
-        return lowerOptimizer(o, plan::UpdateRule::Adam, 3, false), done();
-      })
-      .Case([&](SgdOp o) {
-        return lowerOptimizer(o, plan::UpdateRule::Sgd, 2, o.getNesterov()),
-               done();
-      })
+      .Case([&](OptimizerOpInterface o) { return lowerOptimizer(o); })
       .Default([](Operation *o) {
         return o->emitOpError("has no command that runs it");
       });

@@ -72,6 +72,6 @@ weft.program @apply(%g: tensor<4xbf16> {weft.input = "g"}, %h: tensor<4xf32> {we
   %norm = weft.total_norm %n skip %bad scale %s {p = 2.0 : f64}
   %c = weft.clip_coefficient %norm, %lr scale %s
   %p1, %m1, %w = weft.sgd(%p, %m, %g, %c, %bad, %step, %lr, %lr, %lr) : (tensor<4xf32>, tensor<4xf32>, tensor<4xbf16>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xbf16>)
-  %s1, %st1, %end = weft.scaler_update %s, %st, %bad {policy = #weft.scaler_policy<deepspeed>, growth = 2.0 : f64, backoff = 0.5 : f64, interval = 1000, hysteresis = 2, minimum = 1.0 : f64}
+  %s1, %st1, %end = weft.scaler_update %s, %st, %bad by #weft.scaler<deepspeed>
   weft.return %end : tensor<i1> writes @p = %p1 : tensor<4xf32>, @m = %m1 : tensor<4xf32>, @p.bf16 = %w : tensor<4xbf16>, @loss_scale = %s1 : tensor<f32>, @loss_scale.state = %st1 : tensor<3xi64>
 }

@@ -14,6 +14,8 @@ DIALECTS = {"Weft", "Dist", "Plan", "Interfaces", "Support"}
 # Headers of Runtime with constants and formulas alone, for both sides.
 SHARED = {"weft/Runtime/Abi.h", "weft/Runtime/Library.h", "weft/Runtime/Philox.h",
           "weft/Runtime/Records.h", "weft/Runtime/Tables.h"}
+# Names that compiler and runtime share: constants alone, for everyone.
+EVERYWHERE = {"weft/Formats/Names.h"}
 STD_ONLY = {"Formats", "Runtime", "kernels"}
 
 ALLOWED = {
@@ -62,6 +64,8 @@ def folder_of(path):
 
 
 def target_of(header):
+    if header in EVERYWHERE:
+        return None
     if header in SHARED:
         return "shared"
     if header.startswith("weft/"):

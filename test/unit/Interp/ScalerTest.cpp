@@ -32,8 +32,8 @@ public:
         "%c: tensor<3xi64> {weft.input = \"c\"}, "
         "%b: tensor<i1> {weft.input = \"b\"}) "
         "attributes {kind = #weft.kind<apply>} {\n"
-        "  %r:3 = weft.scaler_update %s, %c, %b {" +
-            attributes + "}\n  weft.return\n}",
+        "  %r:3 = weft.scaler_update %s, %c, %b by #weft.scaler<" +
+            attributes + ">\n  weft.return\n}",
         &context);
     interpreter.emplace(*module, mode);
     module->walk([&](ScalerUpdateOp update) { op = update; });
@@ -71,21 +71,24 @@ private:
   ScalerUpdateOp op;
 };
 
+/// Without minimum and hysteresis of the policy, unless they are given.
 std::string policy(const std::string &name, const std::string &numbers) {
-  return "policy = #weft.scaler_policy<" + name + ">, " + numbers;
+  std::string text = name + ", " + numbers;
+  for (const char *number : {"minimum = 0.0", "hysteresis = 1"})
+    if (numbers.find(std::string(number).substr(0, 7)) == std::string::npos)
+      text += std::string(", ") + number;
+  return text;
 }
 
 using Scales = std::vector<double>;
 using Trackers = std::vector<int64_t>;
 
 const std::vector<int> kOverflows = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 0};
-const char *const kTwice =
-    "growth = 2.0 : f64, backoff = 0.5 : f64, interval = 3";
-const char *const kDefaults =
-    "growth = 2.0 : f64, backoff = 0.5 : f64, interval = 2000";
+const char *const kTwice = "growth = 2.0, backoff = 0.5, interval = 3";
+const char *const kDefaults = "growth = 2.0, backoff = 0.5, interval = 2000";
 
 TEST(Scaler, GrowsAfterTheIntervalAndShrinksAtOnce) {
-  Scaler scaler(policy("torch", "growth = 2.0 : f64, backoff = 0.25 : f64, "
+  Scaler scaler(policy("torch", "growth = 2.0, backoff = 0.25, "
                                 "interval = 2"),
                 4, {0, 0, 0});
   EXPECT_EQ(scaler.trace({0, 0, 1}), (Scales{4, 8, 2}));
@@ -108,18 +111,17 @@ TEST(Scaler, FollowsTorch) {
 }
 
 TEST(Scaler, FollowsMmcv) {
-  Scaler scaler(policy("mmcv", std::string(kTwice) + ", minimum = 1.0 : f64"),
-                16, {0, -1, 1});
+  Scaler scaler(policy("mmcv", std::string(kTwice) + ", minimum = 1.0"), 16,
+                {0, -1, 1});
   EXPECT_EQ(scaler.trace(kOverflows),
             (Scales{16, 16, 32, 16, 16, 16, 8, 4, 4, 4, 8}));
   EXPECT_EQ(scaler.state, (Trackers{11, 7, 1}));
 }
 
 TEST(Scaler, FollowsDeepSpeedWithHysteresis) {
-  Scaler scaler(
-      policy("deepspeed",
-             std::string(kTwice) + ", hysteresis = 2, minimum = 1.0 : f64"),
-      16, {0, -1, 2});
+  Scaler scaler(policy("deepspeed",
+                       std::string(kTwice) + ", hysteresis = 2, minimum = 1.0"),
+                16, {0, -1, 2});
   EXPECT_EQ(scaler.trace(kOverflows),
             (Scales{16, 16, 32, 32, 32, 32, 16, 8, 8, 8, 16}));
   // Growth has refilled the hysteresis.
@@ -128,8 +130,8 @@ TEST(Scaler, FollowsDeepSpeedWithHysteresis) {
 
 TEST(Scaler, FollowsDeepSpeedWithConsecutiveHysteresis) {
   Scaler scaler(policy("deepspeed", std::string(kTwice) +
-                                        ", hysteresis = 2, minimum = 1.0 : "
-                                        "f64, consecutive = true"),
+                                        ", hysteresis = 2, minimum = 1.0, "
+                                        "consecutive = true"),
                 16, {0, -1, 2});
   EXPECT_EQ(scaler.trace(kOverflows),
             (Scales{16, 16, 32, 32, 32, 32, 32, 16, 16, 16, 32}));
@@ -138,8 +140,8 @@ TEST(Scaler, FollowsDeepSpeedWithConsecutiveHysteresis) {
 
 TEST(Scaler, FollowsFusedDeepSpeed) {
   Scaler scaler(
-      policy("deepspeed_fused", std::string(kTwice) + ", minimum = 1.0 : f64"),
-      16, {0, -1, 1});
+      policy("deepspeed_fused", std::string(kTwice) + ", minimum = 1.0"), 16,
+      {0, -1, 1});
   EXPECT_EQ(scaler.trace(kOverflows),
             (Scales{16, 16, 16, 8, 8, 8, 4, 2, 2, 2, 2}));
   EXPECT_EQ(scaler.state, (Trackers{11, 7, 1}));
@@ -147,10 +149,9 @@ TEST(Scaler, FollowsFusedDeepSpeed) {
 }
 
 TEST(Scaler, FollowsColossalAI) {
-  Scaler scaler(
-      policy("colossalai",
-             std::string(kTwice) + ", hysteresis = 2, minimum = 1.0 : f64"),
-      16, {0, 0, 2});
+  Scaler scaler(policy("colossalai",
+                       std::string(kTwice) + ", hysteresis = 2, minimum = 1.0"),
+                16, {0, 0, 2});
   EXPECT_EQ(scaler.trace(kOverflows),
             (Scales{16, 16, 32, 32, 32, 32, 16, 8, 8, 8, 16}));
   EXPECT_EQ(scaler.state, (Trackers{0, 0, 2}));
@@ -176,22 +177,21 @@ TEST(Scaler, HasTorchsDefaults) {
 /// Also in f64 mode: the scale is an f32 number.
 TEST(Scaler, StaysFinite) {
   for (ComputeMode mode : {ComputeMode::F32, ComputeMode::F64}) {
-    Scaler scaler(policy("torch", "growth = 16.0 : f64, backoff = 0.5 : f64, "
+    Scaler scaler(policy("torch", "growth = 16.0, backoff = 0.5, "
                                   "interval = 1"),
                   1e38f, {0, 0, 0}, mode);
     EXPECT_EQ(scaler.trace({0, 0}), (Scales{1e38f, 1e38f}));
     EXPECT_EQ(scaler.trackers, (Trackers{0, 0}));
   }
-  Scaler scaler(policy("torch", "growth = 2.0 : f64, backoff = 0.5 : f64, "
+  Scaler scaler(policy("torch", "growth = 2.0, backoff = 0.5, "
                                 "interval = 1"),
                 128, {0, 0, 0});
   EXPECT_EQ(scaler.trace({0, 0, 0, 1}).back(), 512);
 }
 
 TEST(Scaler, IsExhaustedAtTheMinimum) {
-  Scaler scaler(
-      policy("deepspeed", std::string(kTwice) + ", minimum = 1.0 : f64"), 4,
-      {0, -1, 1});
+  Scaler scaler(policy("deepspeed", std::string(kTwice) + ", minimum = 1.0"), 4,
+                {0, -1, 1});
   EXPECT_EQ(scaler.trace({1, 1}), (Scales{2, 1}));
   EXPECT_FALSE(scaler.exhausted);
   scaler.step(true);
@@ -200,7 +200,7 @@ TEST(Scaler, IsExhaustedAtTheMinimum) {
 
   // The others, where they have a minimum.
   for (const char *name : {"mmcv", "torch"}) {
-    Scaler other(policy(name, std::string(kTwice) + ", minimum = 1.5 : f64"), 4,
+    Scaler other(policy(name, std::string(kTwice) + ", minimum = 1.5"), 4,
                  {0, -1, 1});
     EXPECT_EQ(other.trace({1, 1}), (Scales{2, 1.5}));
     EXPECT_FALSE(other.exhausted);

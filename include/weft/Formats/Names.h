@@ -1,0 +1,59 @@
+//===- Names.h - Names of programs, ports and states ------------*- C++ -*-===//
+//
+// What the compiler calls the programs of an executable and what goes in and
+// out of them, and the runtime looks for. Keys of metrics and manifests and
+// flags may be spelt alike and are names of their own.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_FORMATS_NAMES_H
+#define WEFT_FORMATS_NAMES_H
+
+namespace weft::names {
+
+// Programs.
+inline constexpr char kModel[] = "model"; // before weft-derive-programs
+inline constexpr char kInit[] = "init";
+inline constexpr char kMicro[] = "micro";
+inline constexpr char kApply[] = "apply";
+inline constexpr char kEval[] = "eval";
+inline constexpr char kLogits[] = "logits"; // its output as well
+inline constexpr char kRefresh[] = "refresh";
+
+// Inputs of init, and of models that drop: the seed and the first row.
+inline constexpr char kSeed[] = "seed";
+inline constexpr char kRng[] = "rng";
+
+// Inputs of language models.
+inline constexpr char kTokens[] = "tokens";
+inline constexpr char kTargets[] = "targets";
+inline constexpr char kPosition[] = "position"; // of logits
+
+// Inputs of micro.
+inline constexpr char kLossSeed[] = "loss_seed";
+inline constexpr char kAccumulate[] = "accumulate";
+
+// Inputs of apply. Those of an optimizer are operands of its op, too.
+inline constexpr char kLr[] = "lr";
+inline constexpr char kWeightDecay[] = "weight_decay";
+inline constexpr char kAdamWWeightDecay[] = "adamw_weight_decay";
+inline constexpr char kBeta1[] = "beta1";
+inline constexpr char kBeta2[] = "beta2";
+inline constexpr char kEps[] = "eps";
+inline constexpr char kMomentum[] = "momentum";
+inline constexpr char kMaxNorm[] = "max_norm";
+
+// Outputs.
+inline constexpr char kLoss[] = "loss"; // of micro and eval
+inline constexpr char kGradNorm[] = "grad_norm";
+inline constexpr char kFoundInf[] = "found_inf";
+inline constexpr char kFoundInfOf[] = "found_inf."; // and the instance
+inline constexpr char kScaleExhausted[] = "scale_exhausted";
+
+// States of the loss scale; the first is an output of apply as well.
+inline constexpr char kLossScale[] = "loss_scale";
+inline constexpr char kLossScaleState[] = "loss_scale.state";
+
+} // namespace weft::names
+
+#endif // WEFT_FORMATS_NAMES_H

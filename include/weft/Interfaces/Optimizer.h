@@ -1,0 +1,46 @@
+//===- Optimizer.h - What is known of an optimizer --------------*- C++ -*-===//
+
+#ifndef WEFT_INTERFACES_OPTIMIZER_H
+#define WEFT_INTERFACES_OPTIMIZER_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Operation.h"
+
+namespace weft {
+
+/// What the definition of an optimizer's op says before there is an op. Names
+/// are those of the op's operands.
+struct OptimizerInfo {
+  llvm::StringRef name; // "adamw": of the flag and of the op
+  /// Of the states of a parameter, in the order of the operands.
+  llvm::SmallVector<llvm::StringRef> states;
+  /// Of the hyper-parameters: inputs of the program `apply`, `lr` and
+  /// `weight_decay` first.
+  llvm::SmallVector<llvm::StringRef> numbers;
+  /// Of the unit attributes that a user may set.
+  llvm::SmallVector<llvm::StringRef> flags;
+  /// PyTorch's weight decay where the user gives none.
+  double defaultDecay;
+  /// Whether decay shrinks the parameter itself, not by way of the gradient.
+  bool isDecoupled;
+
+  bool hasFlag(llvm::StringRef flag) const {
+    return llvm::is_contained(flags, flag);
+  }
+  /// Whether a group of parameters may set what has that name: a flag, or a
+  /// number other than the learning rate, which has a factor of its own.
+  bool takes(llvm::StringRef key) const {
+    return hasFlag(key) ||
+           llvm::is_contained(llvm::ArrayRef(numbers).drop_front(), key);
+  }
+};
+
+namespace detail {
+llvm::LogicalResult verifyOptimizer(mlir::Operation *op);
+mlir::Value addWorkingCopy(mlir::Operation *op, mlir::OpBuilder &builder,
+                           mlir::Type element);
+} // namespace detail
+
+} // namespace weft
+
+#endif // WEFT_INTERFACES_OPTIMIZER_H

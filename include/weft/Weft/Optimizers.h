@@ -1,0 +1,37 @@
+//===- Optimizers.h - The optimizers that there are -------------*- C++ -*-===//
+
+#ifndef WEFT_WEFT_OPTIMIZERS_H
+#define WEFT_WEFT_OPTIMIZERS_H
+
+#include "weft/Interfaces/Optimizer.h"
+
+#include <string>
+
+namespace weft {
+
+inline constexpr llvm::StringLiteral kDefaultOptimizer = "adamw";
+
+/// The optimizers, the default one first: every op of the dialect with
+/// OptimizerOpInterface. There is no other list of them.
+llvm::ArrayRef<const OptimizerInfo *> getOptimizers();
+
+/// The optimizer of that name, or null.
+const OptimizerInfo *findOptimizer(llvm::StringRef name);
+
+/// Their names in that order.
+llvm::ArrayRef<llvm::StringRef> getOptimizerNames();
+
+/// "adamw, adam or sgd", for messages; `quote` stands around each name.
+std::string spellOptimizers(llvm::StringRef quote = "");
+
+/// The hyper-parameters of all optimizers, each once: `lr`, those that only the
+/// default has, `weight_decay`, those of others.
+llvm::ArrayRef<llvm::StringRef> getOptimizerNumbers();
+
+/// What a group of parameters may set beside the learning rate: the numbers of
+/// all optimizers, then their flags.
+llvm::ArrayRef<llvm::StringRef> getOptimizerKeys();
+
+} // namespace weft
+
+#endif // WEFT_WEFT_OPTIMIZERS_H

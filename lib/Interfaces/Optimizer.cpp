@@ -1,0 +1,48 @@
+//===- Optimizer.cpp - What holds for the op of every optimizer -----------===//
+
+#include "weft/Interfaces/Interfaces.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+
+using namespace mlir;
+using namespace weft;
+
+static RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+LogicalResult weft::detail::verifyOptimizer(Operation *op) {
+  auto update = cast<OptimizerOpInterface>(op);
+  auto param = typeOf(update.getParam());
+  SmallVector<Value> tensors(update.getStates());
+  tensors.push_back(update.getGrad());
+  for (Value tensor : tensors)
+    if (typeOf(tensor).getShape() != param.getShape())
+      return op->emitOpError("expects state and gradient of the shape of ")
+             << param << ", but got " << tensor.getType();
+  for (unsigned i = 0; i <= update.getStates().size(); ++i)
+    if (op->getResult(i).getType() != op->getOperand(i).getType())
+      return op->emitOpError("expects result ")
+             << i << " of type " << op->getOperand(i).getType() << ", but got "
+             << op->getResult(i).getType();
+  Value working = update.getWorking();
+  if (working && typeOf(working).getShape() != param.getShape())
+    return op->emitOpError("expects a working copy of the shape of ")
+           << param << ", but got " << working.getType();
+  return success();
+}
+
+Value weft::detail::addWorkingCopy(Operation *op, OpBuilder &builder,
+                                   Type element) {
+  auto param = typeOf(cast<OptimizerOpInterface>(op).getParam());
+  SmallVector<Type> types(op->getResultTypes());
+  types.push_back(param.clone(element));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(op);
+  OperationState state(op->getLoc(), op->getName().getStringRef(),
+                       op->getOperands(), types, op->getAttrs());
+  Operation *updated = builder.create(state);
+  op->replaceAllUsesWith(updated->getResults().drop_back());
+  op->erase();
+  return updated->getResults().back();
+}

@@ -1,0 +1,78 @@
+//===- Optimizers.cpp - The optimizers that there are ---------------------===//
+
+#include "weft/Weft/Optimizers.h"
+
+#include "weft/Weft/Weft.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace weft;
+
+using InfoList = SmallVector<const OptimizerInfo *>;
+using NameSet = llvm::SmallSetVector<StringRef, 8>;
+
+template <typename OpT> static void addOptimizer(InfoList &list) {
+  if constexpr (OpT::template hasTrait<OptimizerOpInterface::Trait>())
+    list.push_back(&OpT::getOptimizer());
+}
+
+template <typename... OpTs> static InfoList collectOptimizers() {
+  InfoList list;
+  (addOptimizer<OpTs>(list), ...);
+  auto first = llvm::find_if(list, [](const OptimizerInfo *info) {
+    return info->name == kDefaultOptimizer;
+  });
+  std::rotate(list.begin(), first, first + 1);
+  return list;
+}
+
+ArrayRef<const OptimizerInfo *> weft::getOptimizers() {
+  static const InfoList list = collectOptimizers<
+#define GET_OP_LIST
+#include "weft/Weft/WeftOps.cpp.inc"
+      >();
+  return list;
+}
+
+const OptimizerInfo *weft::findOptimizer(StringRef name) {
+  for (const OptimizerInfo *info : getOptimizers())
+    if (info->name == name)
+      return info;
+  return nullptr;
+}
+
+ArrayRef<StringRef> weft::getOptimizerNames() {
+  static const auto names = llvm::map_to_vector(
+      getOptimizers(), [](const OptimizerInfo *info) { return info->name; });
+  return names;
+}
+
+std::string weft::spellOptimizers(StringRef quote) {
+  return spellChoices(getOptimizerNames(), quote);
+}
+
+ArrayRef<StringRef> weft::getOptimizerNumbers() {
+  static const NameSet names = [] {
+    NameSet set;
+    for (const OptimizerInfo *info : getOptimizers()) {
+      ArrayRef<StringRef> all = info->numbers;
+      set.insert(all[0]);
+      set.insert_range(all.drop_front(2));
+      set.insert(all[1]);
+    }
+    return set;
+  }();
+  return names.getArrayRef();
+}
+
+ArrayRef<StringRef> weft::getOptimizerKeys() {
+  static const NameSet names = [] {
+    NameSet set;
+    set.insert_range(getOptimizerNumbers().drop_front());
+    for (const OptimizerInfo *info : getOptimizers())
+      set.insert_range(info->flags);
+    return set;
+  }();
+  return names.getArrayRef();
+}

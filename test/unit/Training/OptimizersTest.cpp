@@ -1,0 +1,114 @@
+//===- OptimizersTest.cpp - What holds for every optimizer ----------------===//
+//
+// The optimizers are the ops with OptimizerOpInterface: a new one is tested
+// here without a line of its own.
+//
+//===----------------------------------------------------------------------===//
+
+#include "weft/Weft/Optimizers.h"
+#include "weft/Analysis/Implementations.h"
+#include "weft/Formats/Names.h"
+#include "weft/Interp/Interp.h"
+#include "weft/Training/Passes.h"
+
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "gtest/gtest.h"
+
+#include <set>
+
+using namespace weft;
+
+namespace {
+
+class Optimizers : public testing::Test {
+protected:
+  Optimizers() { context.loadDialect<WeftDialect>(); }
+
+  /// The update of a parameter by that optimizer; the module keeps it alive.
+  OptimizerOpInterface expand(const OptimizerInfo &optimizer) {
+    module = mlir::parseSourceString<mlir::ModuleOp>(
+        "weft.param @w : tensor<4x2xf32>\n"
+        "weft.state @w.grad : tensor<4x2xf32> "
+        "{kind = #weft.state_kind<gradient>, param = @w}",
+        &context);
+    mlir::PassManager passes(&context);
+    ExpandOptimizerPassOptions options;
+    options.optimizer = optimizer.name.str();
+    passes.addPass(createExpandOptimizerPass(options));
+    EXPECT_TRUE(succeeded(passes.run(*module)));
+    OptimizerOpInterface found;
+    module->walk([&](OptimizerOpInterface op) { found = op; });
+    return found;
+  }
+
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
+TEST_F(Optimizers, TheDefaultComesFirst) {
+  ASSERT_GE(getOptimizers().size(), 3u);
+  EXPECT_EQ(getOptimizers().front()->name, kDefaultOptimizer);
+  EXPECT_EQ(spellOptimizers(), "adamw, adam or sgd");
+}
+
+/// What a run gives to apply are the numbers of the optimizers.
+TEST_F(Optimizers, ARunKnowsEachNumber) {
+  std::set<std::string> run = {names::kLr,    names::kWeightDecay,
+                               names::kBeta1, names::kBeta2,
+                               names::kEps,   names::kMomentum};
+  std::set<std::string> numbers;
+  for (llvm::StringRef number : getOptimizerNumbers())
+    numbers.insert(number.str());
+  EXPECT_EQ(numbers, run);
+  EXPECT_EQ(std::string(names::kAdamWWeightDecay),
+            (kDefaultOptimizer + "_" + names::kWeightDecay).str());
+}
+
+TEST_F(Optimizers, OperandsHaveTheNamesOfStatesAndInputs) {
+  for (const OptimizerInfo *optimizer : getOptimizers()) {
+    SCOPED_TRACE(optimizer->name.str());
+    OptimizerOpInterface update = expand(*optimizer);
+    ASSERT_TRUE(update);
+    EXPECT_EQ(&update.getOptimizer(), optimizer);
+    ASSERT_EQ(update.getStates().size(), optimizer->states.size());
+    for (auto [name, state] : llvm::zip(optimizer->states, update.getStates()))
+      EXPECT_EQ(state.getDefiningOp<ReadOp>().getSource(), "w." + name.str());
+    EXPECT_EQ(update.getParam().getDefiningOp<ReadOp>().getSource(), "w");
+    EXPECT_EQ(update.getGrad().getDefiningOp<ReadOp>().getSource(), "w.grad");
+    EXPECT_TRUE(update.getCoef().getDefiningOp<ClipCoefficientOp>());
+    EXPECT_TRUE(update.getSkip().getDefiningOp<NormAndCheckOp>());
+    EXPECT_TRUE(update.getStep().getDefiningOp<StepIncrementOp>());
+    EXPECT_EQ(optimizer->numbers.front(), names::kLr);
+    auto program = update->getParentOfType<ProgramOp>();
+    ASSERT_EQ(update.getNumbers().size(), optimizer->numbers.size());
+    for (auto [name, number] :
+         llvm::zip(optimizer->numbers, update.getNumbers()))
+      EXPECT_EQ(number, program.findInput(name)) << name.str();
+  }
+}
+
+TEST_F(Optimizers, EachRunsInTheInterpreterAndInAProgram) {
+  for (const OptimizerInfo *optimizer : getOptimizers()) {
+    SCOPED_TRACE(optimizer->name.str());
+    OptimizerOpInterface update = expand(*optimizer);
+    EXPECT_TRUE(isInterpretable(update->getName().getStringRef()));
+    EXPECT_TRUE(succeeded(chooseImplementation(update)));
+  }
+}
+
+TEST_F(Optimizers, EachTakesAWorkingCopy) {
+  for (const OptimizerInfo *optimizer : getOptimizers()) {
+    SCOPED_TRACE(optimizer->name.str());
+    OptimizerOpInterface update = expand(*optimizer);
+    EXPECT_FALSE(update.getWorking());
+    mlir::OpBuilder builder(&context);
+    mlir::Value copy = update.addWorkingCopy(builder, builder.getF16Type());
+    auto updated = copy.getDefiningOp<OptimizerOpInterface>();
+    EXPECT_EQ(updated.getWorking(), copy);
+    EXPECT_TRUE(succeeded(mlir::verify(updated)));
+  }
+}
+
+} // namespace
