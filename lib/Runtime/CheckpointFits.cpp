@@ -4,8 +4,8 @@
 #include "weft/Formats/Text.h"
 #include "weft/Runtime/Checkpoint.h"
 #include "weft/Runtime/CheckpointReader.h"
+#include "weft/Runtime/CheckpointScaler.h"
 #include "weft/Runtime/DTypes.h"
-#include "weft/Runtime/Scaler.h"
 
 #include <set>
 

@@ -155,9 +155,9 @@ static bool isStepOf(const std::string &saveDir, const std::string &step) {
 /// The checkpoint of a path, for a run that saves where it lies or into an
 /// empty directory.
 static Expected<std::optional<ResumePoint>>
-resumePath(const RunOptions &options, const ResumeTarget &target) {
+resumePath(const ResumeOptions &options, const ResumeTarget &target) {
   auto point = openPath(options.resumePath, target);
-  if (!point || !options.trains() || options.saveDir.empty() ||
+  if (!point || target.weightsOnly || options.saveDir.empty() ||
       isStepOf(options.saveDir, (*point)->directory))
     return point;
   if (Status empty = checkEmpty(options.saveDir); !empty)
@@ -166,10 +166,8 @@ resumePath(const RunOptions &options, const ResumeTarget &target) {
 }
 
 Expected<std::optional<ResumePoint>>
-weft::chooseCheckpoint(const RunOptions &options, const Metadata &metadata,
-                       const WeftExecutable &executable,
+weft::chooseCheckpoint(const ResumeOptions &options, const ResumeTarget &target,
                        std::vector<std::string> &warnings) {
-  ResumeTarget target = {metadata, executable, !options.trains()};
   if (options.resume == ResumeKind::Path)
     return resumePath(options, target);
   if (options.resume == ResumeKind::Must)
@@ -178,7 +176,7 @@ weft::chooseCheckpoint(const RunOptions &options, const Metadata &metadata,
     return std::optional<ResumePoint>();
   if (options.resume == ResumeKind::Auto)
     return findUndamaged(options.saveDir, {}, target, warnings);
-  if (!options.trains())
+  if (target.weightsOnly)
     return std::optional<ResumePoint>();
   if (Status empty = checkEmpty(options.saveDir); !empty)
     return empty.takeError();
@@ -186,15 +184,13 @@ weft::chooseCheckpoint(const RunOptions &options, const Metadata &metadata,
 }
 
 Expected<ResumePoint> weft::passOver(const ResumePoint &point, Error damage,
-                                     const RunOptions &options,
-                                     const Metadata &metadata,
-                                     const WeftExecutable &executable,
+                                     const ResumeOptions &options,
+                                     const ResumeTarget &target,
                                      std::vector<std::string> &warnings) {
   if (options.resume != ResumeKind::Auto || !damage.isDamage())
     return damage;
-  auto older =
-      findUndamaged(options.saveDir, {point.manifest.step, damage.where()},
-                    {metadata, executable, point.weightsOnly}, warnings);
+  auto older = findUndamaged(
+      options.saveDir, {point.manifest.step, damage.where()}, target, warnings);
   warnings.insert(warnings.begin(), passedOver(damage.where()));
   if (!older)
     return older.takeError();

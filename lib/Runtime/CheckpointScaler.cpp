@@ -1,7 +1,8 @@
 //===- CheckpointScaler.cpp - The loss scale of a checkpoint --------------===//
 
+#include "weft/Runtime/CheckpointScaler.h"
+
 #include "weft/Runtime/Checkpoint.h"
-#include "weft/Runtime/Scaler.h"
 
 #include <algorithm>
 #include <cstring>

@@ -166,13 +166,13 @@ Status InitialWeights::match(const WeftExecutable &executable,
 }
 
 Expected<InitialWeights>
-InitialWeights::open(const RunOptions &options, const Metadata &metadata,
-                     const WeftExecutable &executable,
+InitialWeights::open(const std::string &initFrom, bool trains,
+                     const Metadata &metadata, const WeftExecutable &executable,
                      const std::string &executablePath) {
   InitialWeights weights;
-  weights.trains = options.trains();
-  std::string path = options.initFrom == "none" ? "" : options.initFrom;
-  if (options.initFrom.empty()) {
+  weights.trains = trains;
+  std::string path = initFrom == "none" ? "" : initFrom;
+  if (initFrom.empty()) {
     auto recorded = findRecorded(metadata, executablePath);
     if (!recorded)
       return recorded.takeError();

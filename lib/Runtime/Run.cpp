@@ -5,6 +5,7 @@
 #include "weft/Formats/Names.h"
 #include "weft/Formats/OutputFile.h"
 #include "weft/Formats/StandardStreams.h"
+#include "weft/Runtime/CheckpointScaler.h"
 #include "weft/Runtime/Evaluate.h"
 #include "weft/Runtime/Generate.h"
 #include "weft/Runtime/Ports.h"
@@ -129,10 +130,14 @@ Status Run::takeState() {
                           : Status::success();
 }
 
+ResumeTarget Run::resumeTarget() const {
+  return {metadata, executable, /*weightsOnly=*/!options.trains()};
+}
+
 /// Where training starts and where the weights come from.
 Status Run::chooseState() {
   std::vector<std::string> warnings;
-  auto point = chooseCheckpoint(options, metadata, executable, warnings);
+  auto point = chooseCheckpoint(options, resumeTarget(), warnings);
   for (const std::string &text : warnings)
     warn(text);
   if (!point)
@@ -146,8 +151,8 @@ Status Run::chooseState() {
   if (options.trains())
     if (Status s = checkRowCount(state, options, metadata); !s)
       return s;
-  auto opened =
-      InitialWeights::open(options, metadata, executable, executablePath);
+  auto opened = InitialWeights::open(options.initFrom, options.trains(),
+                                     metadata, executable, executablePath);
   if (!opened)
     return opened.takeError();
   weights = std::move(*opened);
@@ -206,8 +211,8 @@ Status Run::readCheckpoint() {
     if (read)
       return read;
     std::vector<std::string> warnings;
-    auto older = passOver(*resume, read.takeError(), options, metadata,
-                          executable, warnings);
+    auto older =
+        passOver(*resume, read.takeError(), options, resumeTarget(), warnings);
     for (const std::string &text : warnings)
       warn(text);
     if (!older)

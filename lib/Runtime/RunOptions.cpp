@@ -56,6 +56,7 @@ static void readData(const FlagValues &flags, RunOptions &out) {
   out.shuffleGiven = flags.isSet("shuffle");
   if (flags.hasValue("steps"))
     out.steps = flags.getInt("steps");
+  out.readsTraining = out.trains() || (out.evalOnly && out.valData.empty());
   out.stopAfter = flags.getInt("stop-after");
   out.accum = flags.getInt("accum");
 }
@@ -240,7 +241,7 @@ static Status checkTraining(const Metadata &metadata, const RunOptions &out) {
   if (!out.trains() && !alone)
     return usageError("--steps expects at least 1, but got 0")
         .hint("--steps 0 is for --generate PROMPT");
-  if (out.readsTraining() && out.data.empty())
+  if (out.readsTraining && out.data.empty())
     return usageError("expects --data FILE");
   // Rows are numbered from the start of training in 64 bits.
   const double rows = double(out.steps.value_or(0)) * double(out.accum) *

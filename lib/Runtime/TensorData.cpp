@@ -265,7 +265,7 @@ makeSource(std::shared_ptr<RowFile> file, int64_t begin, int64_t end,
 }
 
 /// --data, with the tail of it when that is the validation data.
-static Status openTraining(const RunOptions &options, const Metadata &metadata,
+static Status openTraining(const DataOptions &options, const Metadata &metadata,
                            const std::vector<WeftPort> &ports, DataSet &set) {
   auto file = RowFile::open(options.data, metadata, ports);
   if (!file)
@@ -285,11 +285,11 @@ static Status openTraining(const RunOptions &options, const Metadata &metadata,
   return Status::success();
 }
 
-Expected<DataSet> weft::openTensorData(const RunOptions &options,
+Expected<DataSet> weft::openTensorData(const DataOptions &options,
                                        const Metadata &metadata,
                                        const std::vector<WeftPort> &ports) {
   DataSet set;
-  if (options.readsTraining())
+  if (options.readsTraining)
     if (Status s = openTraining(options, metadata, ports, set); !s)
       return s.takeError();
   if (options.valData.empty())
@@ -304,7 +304,7 @@ Expected<DataSet> weft::openTensorData(const RunOptions &options,
   return set;
 }
 
-Expected<DataSet> weft::openData(const RunOptions &options,
+Expected<DataSet> weft::openData(const DataOptions &options,
                                  const Metadata &metadata,
                                  const std::vector<WeftPort> &ports) {
   if (metadata.isLanguageModel())

@@ -57,7 +57,7 @@ private:
 } // namespace
 
 /// A model with a tokenizer does not mean bytes by its tokens.
-static Status checkTokenizer(const TokenFile &file, const RunOptions &options,
+static Status checkTokenizer(const TokenFile &file, const DataOptions &options,
                              const Metadata &metadata) {
   if (metadata.tokenizerFiles.empty() || options.byteTokenizer ||
       file.description() != "text")
@@ -71,7 +71,7 @@ static Status checkTokenizer(const TokenFile &file, const RunOptions &options,
 }
 
 static Expected<std::shared_ptr<TokenFile>> openFile(const std::string &path,
-                                                     const RunOptions &options,
+                                                     const DataOptions &options,
                                                      const Metadata &metadata) {
   auto file = TokenFile::open(path, options.format);
   if (!file)
@@ -101,7 +101,7 @@ makeSource(std::shared_ptr<TokenFile> file, int64_t begin, int64_t end,
   return source;
 }
 
-static Status openValidation(const RunOptions &options,
+static Status openValidation(const DataOptions &options,
                              const Metadata &metadata, DataSet &set) {
   if (options.valData.empty())
     return Status::success();
@@ -117,7 +117,7 @@ static Status openValidation(const RunOptions &options,
 }
 
 /// Bytes are 256 tokens: of a larger vocabulary the rest is never seen.
-static void warnOfBytes(const TokenFile &file, const RunOptions &options,
+static void warnOfBytes(const TokenFile &file, const DataOptions &options,
                         const Metadata &metadata, DataSet &set) {
   if (file.description() != "text" || options.byteTokenizer ||
       metadata.vocab < 4 * 256)
@@ -130,7 +130,7 @@ static void warnOfBytes(const TokenFile &file, const RunOptions &options,
 }
 
 /// --data, with the tail of it when that is the validation data.
-static Status openTraining(const RunOptions &options, const Metadata &metadata,
+static Status openTraining(const DataOptions &options, const Metadata &metadata,
                            DataSet &set) {
   auto file = openFile(options.data, options, metadata);
   if (!file)
@@ -152,10 +152,10 @@ static Status openTraining(const RunOptions &options, const Metadata &metadata,
   return Status::success();
 }
 
-Expected<DataSet> weft::openTokenData(const RunOptions &options,
+Expected<DataSet> weft::openTokenData(const DataOptions &options,
                                       const Metadata &metadata) {
   DataSet set;
-  if (options.readsTraining())
+  if (options.readsTraining)
     if (Status s = openTraining(options, metadata, set); !s)
       return s.takeError();
   if (Status s = openValidation(options, metadata, set); !s)

@@ -16,7 +16,7 @@
 #include "weft/Runtime/Context.h"
 #include "weft/Runtime/Fault.h"
 #include "weft/Runtime/Metadata.h"
-#include "weft/Runtime/RunFlags.h"
+#include "weft/Runtime/ResumeOptions.h"
 
 #include <optional>
 
@@ -62,16 +62,14 @@ Status checkLossScale(const Manifest &manifest, const std::string &directory,
 /// from the beginning. Warnings about damaged checkpoints that were passed over
 /// go to `warnings`.
 Expected<std::optional<ResumePoint>>
-chooseCheckpoint(const RunOptions &options, const Metadata &metadata,
-                 const WeftExecutable &executable,
+chooseCheckpoint(const ResumeOptions &options, const ResumeTarget &target,
                  std::vector<std::string> &warnings);
 
 /// What is used in place of `point`, whose tensors turned out damaged: an older
 /// checkpoint where `options` pass over damaged ones, else `damage`.
 Expected<ResumePoint> passOver(const ResumePoint &point, Error damage,
-                               const RunOptions &options,
-                               const Metadata &metadata,
-                               const WeftExecutable &executable,
+                               const ResumeOptions &options,
+                               const ResumeTarget &target,
                                std::vector<std::string> &warnings);
 
 /// Moves damaged step directories that are newer than `step` out of the way of

@@ -12,8 +12,8 @@
 
 #include "weft/Formats/Error.h"
 #include "weft/Runtime/Abi.h"
+#include "weft/Runtime/DataOptions.h"
 #include "weft/Runtime/Metadata.h"
-#include "weft/Runtime/RunFlags.h"
 
 #include <memory>
 #include <string>
@@ -46,13 +46,13 @@ struct DataSet {
 
 /// Opens and checks the data of a run for the model inputs `ports` (those of
 /// the micro program that the runtime does not fill itself).
-Expected<DataSet> openData(const RunOptions &options, const Metadata &metadata,
+Expected<DataSet> openData(const DataOptions &options, const Metadata &metadata,
                            const std::vector<WeftPort> &ports);
 
 /// The two kinds of source; `openData` chooses.
-Expected<DataSet> openTokenData(const RunOptions &options,
+Expected<DataSet> openTokenData(const DataOptions &options,
                                 const Metadata &metadata);
-Expected<DataSet> openTensorData(const RunOptions &options,
+Expected<DataSet> openTensorData(const DataOptions &options,
                                  const Metadata &metadata,
                                  const std::vector<WeftPort> &ports);
 

@@ -12,7 +12,6 @@
 #include "weft/Formats/Safetensors.h"
 #include "weft/Runtime/Context.h"
 #include "weft/Runtime/Metadata.h"
-#include "weft/Runtime/RunFlags.h"
 
 #include <optional>
 
@@ -24,9 +23,11 @@ std::string locateWeights(const std::string &path,
 
 class InitialWeights {
 public:
-  /// Chooses the source and checks all but its values; `executablePath` is
-  /// where recorded relative paths start.
-  static Expected<InitialWeights> open(const RunOptions &options,
+  /// Chooses the source and checks all but its values. `initFrom` is a file, ""
+  /// for what the program records, or "none" for the init program;
+  /// `executablePath` is where recorded relative paths start. A program that
+  /// `trains` has more to initialize than weights.
+  static Expected<InitialWeights> open(const std::string &initFrom, bool trains,
                                        const Metadata &metadata,
                                        const WeftExecutable &executable,
                                        const std::string &executablePath);

@@ -15,6 +15,7 @@
 #include "weft/Runtime/MachineMemory.h"
 #include "weft/Runtime/Metrics.h"
 #include "weft/Runtime/NanHunt.h"
+#include "weft/Runtime/RunFlags.h"
 #include "weft/Runtime/Signals.h"
 
 #include <memory>
@@ -36,6 +37,7 @@ private:
   Status checkFiles() const;
   Status openInputs();
   Status lockSaves();
+  ResumeTarget resumeTarget() const;
   Status chooseState();
   Status identifyData();
   void warnOfChanges() const;

@@ -9,11 +9,12 @@
 #define WEFT_RUNTIME_RUNFLAGS_H
 
 #include "weft/Formats/Flags.h"
-#include "weft/Formats/TokenFile.h"
+#include "weft/Runtime/DataOptions.h"
 #include "weft/Runtime/KeptFlags.h"
 #include "weft/Runtime/LearningRate.h"
 #include "weft/Runtime/Metadata.h"
 #include "weft/Runtime/Progress.h"
+#include "weft/Runtime/ResumeOptions.h"
 
 #include <optional>
 #include <string>
@@ -24,16 +25,9 @@ namespace weft {
 /// The table of all run flags, in the order of the help text.
 std::vector<FlagSpec> runFlagSpecs();
 
-enum class ResumeKind { Auto, Never, Must, Path };
-
 /// Everything a run can be told.
-struct RunOptions {
-  std::string data, valData;
-  double valFraction = 0.0;
-  TokenFormat format = TokenFormat::Auto;
-  bool byteTokenizer = false;
+struct RunOptions : DataOptions, ResumeOptions {
   bool shuffle = false;
-
   std::optional<int64_t> steps;
   int64_t stopAfter = 0; // 0: run to the end
   int64_t accum = 1;
@@ -51,11 +45,8 @@ struct RunOptions {
 
   int64_t logEvery = 1, evalEvery = 0, evalSteps = 0;
   bool evalOnly = false;
-  std::string saveDir;
   int64_t saveEvery = 0, keep = 0;
   bool keepBest = false;
-  ResumeKind resume = ResumeKind::Never;
-  std::string resumePath;
   std::string metrics, trace, dumpGrads;
   ProgressKind progress = ProgressKind::Line;
 
@@ -73,10 +64,6 @@ struct RunOptions {
   std::vector<std::string> given;
 
   bool trains() const { return steps && *steps > 0 && !evalOnly; }
-  /// Whether the rows of --data are needed, not those of --val-data alone.
-  bool readsTraining() const {
-    return trains() || (evalOnly && valData.empty());
-  }
 };
 
 /// Parses the command line of an executable; the defaults recorded in

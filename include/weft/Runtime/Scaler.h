@@ -1,15 +1,13 @@
-//===- Scaler.h - Loss scale of a program, of a checkpoint ------*- C++ -*-===//
+//===- Scaler.h - The loss scale of a program -------------------*- C++ -*-===//
 //
 // A program's tables say how it scales its loss: which states there are, what
-// `init` writes to them and the rule of the update. A checkpoint holds the
-// states, and the name of the policy in its model.json.
+// `init` writes to them and the rule of the update.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_RUNTIME_SCALER_H
 #define WEFT_RUNTIME_SCALER_H
 
-#include "weft/Formats/Json.h"
 #include "weft/Runtime/Context.h"
 
 #include <optional>
@@ -44,18 +42,6 @@ struct LossScaler {
   bool isDynamic() const { return policy > ScalePolicy::Fixed; }
   static LossScaler of(const WeftExecutable &executable);
 };
-
-/// The checkpoint in `directory`, whose model.json is `model`, was saved under
-/// the program's policy.
-Status checkScalePolicy(const Json &model, const std::string &directory,
-                        const LossScaler &program);
-
-/// Brings a loaded loss scale in line with the program's numbers: a fixed scale
-/// is the program's, a dynamic one is not below its minimum, and the hysteresis
-/// left is one that the program counts down from. What became of the scale, if
-/// that is not what was loaded.
-std::optional<std::string> adaptLossScale(const WeftContext &context,
-                                          const LossScaler &program);
 
 } // namespace weft
 

@@ -13,6 +13,7 @@
 #include "weft/Runtime/Metrics.h"
 #include "weft/Runtime/NanHunt.h"
 #include "weft/Runtime/Progress.h"
+#include "weft/Runtime/RunFlags.h"
 #include "weft/Runtime/Scaler.h"
 #include "weft/Runtime/Signals.h"
 #include "weft/Runtime/Windows.h"

@@ -53,11 +53,12 @@ protected:
   Expected<InitialWeights> open(const std::string &family,
                                 const std::string &file) {
     metadata.family = family;
-    options.initFrom = path(file);
-    return InitialWeights::open(options, metadata, model, "/bin/x");
+    initFrom = path(file);
+    return InitialWeights::open(initFrom, /*trains=*/false, metadata, model,
+                                "/bin/x");
   }
   Metadata metadata;
-  RunOptions options;
+  std::string initFrom;
 };
 
 TEST_F(InitialWeightsTest, prefixesSourcesAndConversions) {
@@ -155,7 +156,8 @@ TEST_F(InitialWeightsTest, recordedDigestsAreCheckedWhileTheWeightsAreRead) {
   auto context = WeftContext::create(program, {}, message);
   ASSERT_TRUE(context) << message;
   auto load = [&] {
-    auto weights = InitialWeights::open(options, metadata, program, "/bin/x");
+    auto weights = InitialWeights::open(initFrom, /*trains=*/false, metadata,
+                                        program, "/bin/x");
     if (!weights)
       return weights.error().where();
     Status status = weights->load(*context, 0);

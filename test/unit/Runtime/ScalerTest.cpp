@@ -4,6 +4,7 @@
 
 #include "weft/Formats/Digest.h"
 #include "weft/Runtime/Checkpoint.h"
+#include "weft/Runtime/CheckpointScaler.h"
 #include "weft/Runtime/Scaler.h"
 
 #include <cstring>
@@ -26,7 +27,7 @@ struct ScaledProgram {
   WeftTensor tensors[3];
   WeftExecutable executable;
   Metadata metadata;
-  RunOptions options;
+  ResumeOptions options;
 
   explicit ScaledProgram(ScalePolicy policy, double scale = 16.0,
                          int64_t hysteresis = 1, double minimum = 0.0)
@@ -70,7 +71,6 @@ struct ScaledProgram {
                   0};
     metadata.fingerprint = "one";
     metadata.optimizers = {"sgd"};
-    options.steps = 2;
     options.resume = ResumeKind::Path;
   }
 
@@ -122,8 +122,10 @@ protected:
                                                      const std::string &step) {
     std::vector<std::string> warnings;
     program.options.resumePath = step;
-    return chooseCheckpoint(program.options, program.metadata,
-                            program.executable, warnings);
+    return chooseCheckpoint(
+        program.options,
+        {program.metadata, program.executable, /*weightsOnly=*/false},
+        warnings);
   }
   /// The error without the place, and the hint; or "ok".
   static std::string errorOf(ScalePolicy policy, const std::string &step) {
