@@ -3,9 +3,9 @@
 #ifndef WEFT_KERNELS_CPU_ARGUMENTS_H
 #define WEFT_KERNELS_CPU_ARGUMENTS_H
 
-#include "weft/Runtime/Context.h"
-#include "weft/Runtime/Library.h"
-#include "weft/Runtime/RecordTypes.h"
+#include "weft/Runtime/Execute/Context.h"
+#include "weft/Runtime/Execute/Library.h"
+#include "weft/Runtime/Execute/RecordTypes.h"
 
 #include <string>
 

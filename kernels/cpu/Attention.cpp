@@ -8,7 +8,7 @@
 
 #include "FloatRuns.h"
 #include "isa/AttentionScratch.h"
-#include "weft/Runtime/Philox.h"
+#include "weft/Runtime/Execute/Philox.h"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #define WEFT_KERNELS_CPU_DISPATCH_H
 
 #include "isa/Loops.h"
-#include "weft/Runtime/Context.h"
+#include "weft/Runtime/Execute/Context.h"
 
 namespace weft {
 

@@ -3,7 +3,7 @@
 #include "Arguments.h"
 #include "FloatRuns.h"
 
-#include "weft/Runtime/Elements.h"
+#include "weft/Runtime/Execute/Elements.h"
 
 #include <algorithm>
 #include <cstring>

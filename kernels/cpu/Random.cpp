@@ -1,7 +1,7 @@
 //===- Random.cpp - Initial values and dropout ----------------------------===//
 
 #include "FloatRuns.h"
-#include "weft/Runtime/Philox.h"
+#include "weft/Runtime/Execute/Philox.h"
 
 #include <algorithm>
 

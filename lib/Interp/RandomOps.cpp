@@ -2,7 +2,7 @@
 
 #include "OpTable.h"
 
-#include "weft/Runtime/Philox.h"
+#include "weft/Runtime/Execute/Philox.h"
 
 namespace weft {
 

@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "weft/Formats/Half.h"
-#include "weft/Runtime/Context.h"
-#include "weft/Runtime/Library.h"
+#include "weft/Runtime/Execute/Context.h"
+#include "weft/Runtime/Execute/Library.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 #include "weft/Formats/Flags.h"
 #include "weft/Formats/StandardStreams.h"
 #include "weft/Formats/Temporaries.h"
-#include "weft/Runtime/Progress.h"
+#include "weft/Runtime/Reports/Progress.h"
 
 #include <cstdio>
 

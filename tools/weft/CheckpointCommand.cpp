@@ -4,7 +4,7 @@
 
 #include "weft/Formats/Flags.h"
 #include "weft/Formats/StandardStreams.h"
-#include "weft/Runtime/CheckpointTools.h"
+#include "weft/Runtime/Checkpoints/CheckpointTools.h"
 
 #include <cstdio>
 

@@ -10,7 +10,7 @@
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Phases.h"
 #include "weft/Precision/CastTable.h"
-#include "weft/Runtime/RunFlags.h"
+#include "weft/Runtime/Run/RunFlags.h"
 
 #include <cstdio>
 

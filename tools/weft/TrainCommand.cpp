@@ -11,8 +11,8 @@
 #include "weft/Pipeline/Compiler.h"
 #include "weft/Pipeline/Link.h"
 #include "weft/Pipeline/Phases.h"
-#include "weft/Runtime/RunFlags.h"
-#include "weft/Runtime/ThreadTeam.h"
+#include "weft/Runtime/Execute/ThreadTeam.h"
+#include "weft/Runtime/Run/RunFlags.h"
 
 #include "llvm/TargetParser/Host.h"
 

@@ -91,7 +91,7 @@ def SelectKernelsPass : Pass<"weft-select-kernels", "::mlir::ModuleOp"> {
   let summary = "Choose the routine that runs each remaining op";
   let description = [{
     What: sets `weft.impl` on every op of the programs: a routine of
-    include/weft/Runtime/Library.h, `generated` for a call of a kernel, `view`
+    include/weft/Runtime/Execute/Library.h, `generated` for a call of a kernel, `view`
     for an op that only names elements in another shape, `folded` for a
     `weft.accumulate` that the product before it performs itself (that op
     carries `weft.folded`). A routine is found by the op and its element types;

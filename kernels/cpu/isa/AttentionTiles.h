@@ -13,7 +13,7 @@
 #include "Loops.h"
 #include "LowFloats.h"
 #include "TileGemm.h"
-#include "weft/Runtime/Philox.h"
+#include "weft/Runtime/Execute/Philox.h"
 
 namespace weft {
 namespace WEFT_ISA {

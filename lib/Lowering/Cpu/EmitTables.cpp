@@ -3,7 +3,7 @@
 #include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Lowering/Cpu/CpuCommands.h"
 #include "weft/Plan/Plan.h"
-#include "weft/Runtime/Tables.h"
+#include "weft/Runtime/Execute/Tables.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringMap.h"

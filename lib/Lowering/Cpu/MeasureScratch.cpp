@@ -3,7 +3,7 @@
 #include "weft/Lowering/Cpu/Passes.h"
 
 #include "weft/Lowering/Cpu/CpuCommands.h"
-#include "weft/Runtime/Library.h"
+#include "weft/Runtime/Execute/Library.h"
 
 #include "llvm/Support/MathExtras.h"
 

@@ -2,7 +2,7 @@
 
 #include "CpuModels.h"
 
-#include "weft/Runtime/Philox.h"
+#include "weft/Runtime/Execute/Philox.h"
 
 using namespace mlir;
 

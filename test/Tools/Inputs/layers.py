@@ -12,11 +12,10 @@ import sys
 MLIR = {"mlir", "llvm"}
 DIALECTS = {"Weft", "Dist", "Plan", "Interfaces", "Support"}
 # Headers of Runtime with constants and formulas alone, for both sides.
-SHARED = {"weft/Runtime/Abi.h", "weft/Runtime/Library.h", "weft/Runtime/Philox.h",
-          "weft/Runtime/Records.h", "weft/Runtime/Tables.h"}
+SHARED = {"weft/Runtime/Execute/" + name
+          for name in ("Abi.h", "Library.h", "Philox.h", "Records.h", "Tables.h")}
 # Names that compiler and runtime share: constants alone, for everyone.
 EVERYWHERE = {"weft/Formats/Names.h"}
-STD_ONLY = {"Formats", "Runtime", "kernels"}
 
 ALLOWED = {
     "Support": MLIR | {"Formats"},
@@ -42,11 +41,18 @@ ALLOWED = {
         "Analysis", "Formats", "Frontend", "Precision", "Autodiff", "Training",
         "Sharding", "Kernels", "Schedule", "Memory", "Lowering/Plan",
         "Lowering/Cpu", "Lowering/Cuda"},
-    "Runtime": {"Formats"},
-    "kernels": {"Runtime"},
+    # What an executable links, without MLIR and LLVM.
+    "Runtime/Execute": {"Formats"},
+    "Runtime/Data": {"Formats", "Runtime/Execute"},
+    "Runtime/Checkpoints": {"Formats", "Runtime/Execute"},
+    "Runtime/Reports": {"Formats", "Runtime/Execute"},
+    "Runtime/Run": {"Formats", "Runtime/Execute", "Runtime/Data",
+                    "Runtime/Checkpoints", "Runtime/Reports"},
+    "kernels": {"Runtime/Execute"},
     "tools": MLIR | {"Pipeline", "Formats", "Frontend", "Autodiff", "Interp",
-                     "Runtime", "Weft", "Plan", "Memory", "Precision",
-                     "Support"},
+                     "Runtime/Execute", "Runtime/Checkpoints",
+                     "Runtime/Reports", "Runtime/Run", "Weft", "Plan",
+                     "Memory", "Precision", "Support"},
 }
 # One file pair of Autodiff checks rules by running them.
 EXTRA = {"include/weft/Autodiff/FiniteDifference.h": {"Interp"},
@@ -56,7 +62,7 @@ INCLUDE = re.compile(r'^\s*#?\s*include\s+[<"]([^>"]+)[>"]', re.M)
 
 
 def folder_of(path):
-    match = re.match(r"(?:include/weft|lib)/(Lowering/[^/]+|[^/]+)/", path)
+    match = re.match(r"(?:include/weft|lib)/((?:Lowering|Runtime)/[^/]+|[^/]+)/", path)
     if match:
         return match[1]
     top = path.split("/")[0]
@@ -81,7 +87,7 @@ def check_file(root, path, folder):
         target = target_of(header)
         if target in (None, folder) or target in ALLOWED[folder]:
             continue
-        if target == "shared" and "Runtime" in (ALLOWED[folder] | {folder}):
+        if target == "shared" and "Runtime/Execute" in (ALLOWED[folder] | {folder}):
             continue
         if target in EXTRA.get(path, ()):
             continue

@@ -1,7 +1,7 @@
 //===- AttentionTest.cpp - Attention against a naive reference ------------===//
 
 #include "Harness.h"
-#include "weft/Runtime/Philox.h"
+#include "weft/Runtime/Execute/Philox.h"
 
 using namespace weft;
 

@@ -1,6 +1,6 @@
 //===- ExecutorTest.cpp - Context and command tables ----------------------===//
 
-#include "weft/Runtime/Executor.h"
+#include "weft/Runtime/Execute/Executor.h"
 #include "Harness.h"
 
 #include <sys/mman.h>

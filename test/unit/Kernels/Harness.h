@@ -4,8 +4,8 @@
 #define WEFT_TEST_UNIT_KERNELS_HARNESS_H
 
 #include "weft/Formats/Half.h"
-#include "weft/Runtime/Context.h"
-#include "weft/Runtime/Library.h"
+#include "weft/Runtime/Execute/Context.h"
+#include "weft/Runtime/Execute/Library.h"
 
 #include <cmath>
 #include <cstring>

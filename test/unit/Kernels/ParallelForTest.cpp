@@ -1,6 +1,6 @@
 //===- ParallelForTest.cpp - Every element once, on grain borders ---------===//
 
-#include "weft/Runtime/ParallelFor.h"
+#include "weft/Runtime/Execute/ParallelFor.h"
 
 #include <atomic>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 //===- PhiloxTest.cpp - Random numbers ------------------------------------===//
 
-#include "weft/Runtime/Philox.h"
+#include "weft/Runtime/Execute/Philox.h"
 #include "IsaLoops.h"
 
 using namespace weft;

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "weft/Runtime/ThreadTeam.h"
+#include "weft/Runtime/Execute/ThreadTeam.h"
 #include "GemmPlan.h"
 #include "Harness.h"
 

@@ -2,7 +2,7 @@
 
 #include "weft/Lowering/Cpu/CpuCommands.h"
 #include "weft/Lowering/Cpu/Passes.h"
-#include "weft/Runtime/Philox.h"
+#include "weft/Runtime/Execute/Philox.h"
 
 #include "mlir/Parser/Parser.h"
 #include <gtest/gtest.h>

@@ -1,14 +1,14 @@
 //===- AlgorithmTest.cpp - Schedules, row order, sampling, parsing --------===//
 
-#include "weft/Runtime/Checkpoint.h"
-#include "weft/Runtime/CpuFeatures.h"
-#include "weft/Runtime/Fault.h"
-#include "weft/Runtime/Generate.h"
-#include "weft/Runtime/LearningRate.h"
-#include "weft/Runtime/Metadata.h"
-#include "weft/Runtime/Progress.h"
-#include "weft/Runtime/RunFlags.h"
-#include "weft/Runtime/Windows.h"
+#include "weft/Runtime/Checkpoints/Checkpoint.h"
+#include "weft/Runtime/Data/Windows.h"
+#include "weft/Runtime/Execute/CpuFeatures.h"
+#include "weft/Runtime/Execute/Fault.h"
+#include "weft/Runtime/Execute/Metadata.h"
+#include "weft/Runtime/Reports/Progress.h"
+#include "weft/Runtime/Run/Generate.h"
+#include "weft/Runtime/Run/LearningRate.h"
+#include "weft/Runtime/Run/RunFlags.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include "weft/Formats/Digest.h"
 #include "weft/Formats/Half.h"
 #include "weft/Formats/Manifest.h"
-#include "weft/Runtime/CheckpointTools.h"
+#include "weft/Runtime/Checkpoints/CheckpointTools.h"
 
 #include <cmath>
 

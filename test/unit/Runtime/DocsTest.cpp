@@ -6,7 +6,7 @@
 
 #include "TestPaths.h"
 
-#include "weft/Runtime/RunFlags.h"
+#include "weft/Runtime/Run/RunFlags.h"
 
 #include <gtest/gtest.h>
 

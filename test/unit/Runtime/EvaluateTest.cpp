@@ -2,7 +2,7 @@
 
 #include "ToyTool.h"
 
-#include "weft/Runtime/CheckpointTools.h"
+#include "weft/Runtime/Checkpoints/CheckpointTools.h"
 
 #include <cmath>
 

@@ -3,7 +3,7 @@
 #include "ToyTool.h"
 
 #include "weft/Formats/Half.h"
-#include "weft/Runtime/InitialWeights.h"
+#include "weft/Runtime/Checkpoints/InitialWeights.h"
 
 #include <cmath>
 #include <cstring>

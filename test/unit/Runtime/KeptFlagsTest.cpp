@@ -3,7 +3,7 @@
 #include "ToyTool.h"
 
 #include "weft/Formats/Manifest.h"
-#include "weft/Runtime/RunFlags.h"
+#include "weft/Runtime/Run/RunFlags.h"
 
 #include <set>
 

@@ -1,8 +1,8 @@
 //===- MachineMemoryTest.cpp - Memory that is held and that may be --------===//
 
-#include "weft/Runtime/MachineMemory.h"
+#include "weft/Runtime/Execute/MachineMemory.h"
 #include "ToyTool.h"
-#include "weft/Runtime/Run.h"
+#include "weft/Runtime/Run/Run.h"
 
 #include <sys/mman.h>
 

@@ -1,7 +1,7 @@
 //===- NanHuntTest.cpp - Which op made the first non-finite value ---------===//
 
-#include "weft/Runtime/NanHunt.h"
-#include "weft/Runtime/Executor.h"
+#include "weft/Runtime/Reports/NanHunt.h"
+#include "weft/Runtime/Execute/Executor.h"
 
 #include <gtest/gtest.h>
 #include <limits>

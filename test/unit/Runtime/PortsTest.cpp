@@ -8,8 +8,8 @@
 #include "ToyTool.h"
 
 #include "weft/Formats/Half.h"
-#include "weft/Runtime/Entry.h"
-#include "weft/Runtime/Ports.h"
+#include "weft/Runtime/Execute/Ports.h"
+#include "weft/Runtime/Run/Entry.h"
 
 using namespace weft;
 

@@ -4,7 +4,7 @@
 
 #include "weft/Formats/Digest.h"
 #include "weft/Formats/Manifest.h"
-#include "weft/Runtime/Checkpoint.h"
+#include "weft/Runtime/Checkpoints/Checkpoint.h"
 
 #include <random>
 #include <sys/mount.h>

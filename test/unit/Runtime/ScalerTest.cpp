@@ -3,9 +3,9 @@
 #include "ToyTool.h"
 
 #include "weft/Formats/Digest.h"
-#include "weft/Runtime/Checkpoint.h"
-#include "weft/Runtime/CheckpointScaler.h"
-#include "weft/Runtime/Scaler.h"
+#include "weft/Runtime/Checkpoints/Checkpoint.h"
+#include "weft/Runtime/Checkpoints/CheckpointScaler.h"
+#include "weft/Runtime/Execute/Scaler.h"
 
 #include <cstring>
 

@@ -2,8 +2,8 @@
 
 #include "ToyTool.h"
 
-#include "weft/Runtime/Entry.h"
-#include "weft/Runtime/ThreadTeam.h"
+#include "weft/Runtime/Execute/ThreadTeam.h"
+#include "weft/Runtime/Run/Entry.h"
 
 using namespace weft;
 

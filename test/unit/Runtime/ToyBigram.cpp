@@ -8,7 +8,7 @@
 
 #include "ToyKernels.h"
 
-#include "weft/Runtime/Entry.h"
+#include "weft/Runtime/Run/Entry.h"
 
 namespace {
 

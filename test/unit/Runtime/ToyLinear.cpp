@@ -7,7 +7,7 @@
 
 #include "ToyKernels.h"
 
-#include "weft/Runtime/Entry.h"
+#include "weft/Runtime/Run/Entry.h"
 
 namespace {
 

@@ -4,8 +4,8 @@
 #define WEFT_LOWERING_CPU_CPUCOMMANDS_H
 
 #include "weft/Plan/Plan.h"
-#include "weft/Runtime/Abi.h"
-#include "weft/Runtime/Records.h"
+#include "weft/Runtime/Execute/Abi.h"
+#include "weft/Runtime/Execute/Records.h"
 
 namespace weft {
 

@@ -1,0 +1,69 @@
+//===- CheckpointReader.h - Tensors of a checkpoint -------------*- C++ -*-===//
+//
+// Opens a step directory and puts the pieces of a tensor together, however many
+// ranks wrote them. Bytes are checked against the digests of their blocks as
+// they are read, each block once when tensors are read in the order of a file.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_CHECKPOINTS_CHECKPOINTREADER_H
+#define WEFT_RUNTIME_CHECKPOINTS_CHECKPOINTREADER_H
+
+#include "weft/Formats/Manifest.h"
+
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace weft {
+
+/// A tensor and where its elements go, in logical order.
+struct TensorTarget {
+  const ManifestTensor *tensor;
+  char *out;
+};
+
+class CheckpointReader {
+public:
+  /// Reads the manifest alone.
+  static Expected<CheckpointReader> open(const std::string &stepDirectory);
+  CheckpointReader(std::string directory, Manifest manifest)
+      : directory(std::move(directory)), info(std::move(manifest)) {}
+
+  const Manifest &manifest() const { return info; }
+  const std::string &path() const { return directory; }
+  /// Copies elements [begin, begin + count) of a tensor to `out`.
+  Status read(const ManifestTensor &tensor, int64_t begin, int64_t count,
+              void *out);
+  /// The same of a floating-point tensor, as f32.
+  Status readFloats(const ManifestTensor &tensor, int64_t begin, int64_t count,
+                    float *out);
+  /// Whole tensors, in the order of their bytes.
+  Status readAll(const std::vector<TensorTarget> &targets);
+
+private:
+  /// Elements [begin, end) of a piece that lies in a file, and where they go
+  /// in the range that was asked for.
+  struct Part {
+    const SafetensorsFile *file;
+    const TensorInfo *info;
+    int64_t begin, count;
+    int64_t at;
+  };
+  Expected<const SafetensorsFile *> file(const std::string &name);
+  Expected<std::vector<Part>> partsOf(const ManifestTensor &tensor,
+                                      int64_t begin, int64_t count);
+
+  std::string directory;
+  Manifest info;
+  std::map<std::string, std::unique_ptr<SafetensorsFile>> files;
+};
+
+/// What the model of a checkpoint is called; its fingerprint if model.json does
+/// not tell.
+std::string savedModelName(const std::string &stepDirectory,
+                           const Manifest &manifest);
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_CHECKPOINTS_CHECKPOINTREADER_H

@@ -1,0 +1,59 @@
+//===- InitialWeights.h - Where the first weights come from -----*- C++ -*-===//
+//
+// Weights of a file (--init-from, or recorded by the compiler with a digest),
+// or the init program with the seed. Names, types and shapes are checked when
+// they are opened; values and digests while they are read, once.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_CHECKPOINTS_INITIALWEIGHTS_H
+#define WEFT_RUNTIME_CHECKPOINTS_INITIALWEIGHTS_H
+
+#include "weft/Formats/Safetensors.h"
+#include "weft/Runtime/Execute/Context.h"
+#include "weft/Runtime/Execute/Metadata.h"
+
+#include <optional>
+
+namespace weft {
+
+/// A recorded path as found here: beside the executable, or from here.
+std::string locateWeights(const std::string &path,
+                          const std::string &executablePath);
+
+class InitialWeights {
+public:
+  /// Chooses the source and checks all but its values. `initFrom` is a file, ""
+  /// for what the program records, or "none" for the init program;
+  /// `executablePath` is where recorded relative paths start. A program that
+  /// `trains` has more to initialize than weights.
+  static Expected<InitialWeights> open(const std::string &initFrom, bool trains,
+                                       const Metadata &metadata,
+                                       const WeftExecutable &executable,
+                                       const std::string &executablePath);
+
+  /// Fills the weights of `context` and, for training, all other state; checks
+  /// the weights' values on the way.
+  Status load(WeftContext &context, int64_t seed);
+  /// Checks the values alone.
+  Status verify();
+
+  /// "weights of gpt2/model.safetensors" or "random weights, seed 1".
+  std::string describe(int64_t seed) const;
+  bool fromFile() const { return model.has_value(); }
+
+private:
+  Status match(const WeftExecutable &executable, const Metadata &metadata);
+  Status matchOne(const WeftTensor &tensor);
+  template <typename Place> Status readAll(const Place &place);
+
+  bool trains = false;
+  std::optional<SafetensorsModel> model;
+  std::vector<InitialFile> recorded; // the digests of the files of `model`
+  /// The file tensor of every weight, in the order of their bytes.
+  std::vector<std::pair<const WeftTensor *, SafetensorsModel::Entry>> pairs;
+};
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_CHECKPOINTS_INITIALWEIGHTS_H

@@ -1,0 +1,128 @@
+//===- Abi.h - What a compiled program hands to the runtime -----*- C++ -*-===//
+//
+// The one interface between generated code and the runtime: constant tables in
+// read-only data. The compiler (Lowering/Cpu) emits them packed (Tables.h), the
+// runtime unpacks them into the structs that the executor runs, and
+// `weft inspect` reads the metadata from the ELF section `.weft.meta`.
+//
+// Plain C layout, no MLIR, no LLVM. Every address is an offset into one arena,
+// which the runtime allocates once with `WeftExecutable::arenaBytes`.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_EXECUTE_ABI_H
+#define WEFT_RUNTIME_EXECUTE_ABI_H
+
+#include "weft/Runtime/Execute/Records.h"
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEFT_ABI_VERSION 4
+
+/// Element types. The numbers are part of the ABI.
+enum WeftDType {
+  WEFT_F32 = 0,
+  WEFT_F64 = 1,
+  WEFT_F16 = 2,
+  WEFT_BF16 = 3,
+  WEFT_I1 = 4, // one byte per element, 0 or 1
+  WEFT_I32 = 5,
+  WEFT_I64 = 6
+};
+
+/// A generated kernel. `buffers` are resolved addresses in operand order
+/// (inputs, then outputs); the kernel computes the part [begin, end) of its
+/// range. Parts write disjoint bytes and an element's bits do not depend on
+/// how the range is cut.
+typedef void (*WeftKernelFn)(void *const *buffers, int64_t begin, int64_t end);
+
+struct WeftContext;
+struct WeftCommand;
+
+/// A library routine: hand-written (kernels/) or a wrapped library call. It
+/// gets its threads only through the context's parallel-for.
+typedef void (*WeftLibraryFn)(struct WeftContext *context,
+                              const struct WeftCommand *command,
+                              void *const *buffers);
+
+/// One command of a straight-line program. Exactly one of `kernel` and
+/// `library` is set.
+struct WeftCommand {
+  const char *name;  // kernel symbol or library routine, for traces
+  const char *scope; // module path of the op it came from ("h.3.attn") or ""
+  WeftKernelFn kernel;
+  WeftLibraryFn library;
+  const int64_t *offsets; // arena byte offsets, `numBuffers` of them
+  const void *record;     // of `kind` (Records.h), 8-byte aligned; else null
+  int64_t recordBytes;
+  int32_t kind; // WeftCommandKind
+  int32_t numBuffers;
+  int64_t extent; // kernel: iteration range is [0, extent)
+  int64_t grain;  // kernel: cuts are multiples of this
+};
+
+/// A named input or output of a program: bytes at a fixed arena offset.
+struct WeftPort {
+  const char *name; // "tokens", "targets", "lr", "loss", ...
+  int32_t dtype;    // WeftDType
+  int32_t rank;
+  const int64_t *dims;
+  int64_t offset;
+  int64_t bytes;
+};
+
+/// The runtime finds programs by their symbols; there may be several of a kind.
+struct WeftProgram {
+  const char *symbol; // unique: "micro", "apply", ...
+  const char *kind;   // "init", "micro", "apply", "eval", "logits", "refresh"
+  const struct WeftCommand *commands;
+  const struct WeftPort *inputs;
+  const struct WeftPort *outputs;
+  int32_t numCommands;
+  int32_t numInputs;
+  int32_t numOutputs;
+};
+
+enum WeftTensorKind {
+  WEFT_PARAM = 0,     // model weight
+  WEFT_GRADIENT = 1,  // accumulated gradient of a weight; not checkpointed
+  WEFT_OPTIMIZER = 2, // moment, step counter, ...
+  WEFT_SCALER = 3,    // loss-scale state
+  WEFT_WORKING = 4    // low-precision copy of a weight; not checkpointed
+};
+
+/// Persistent state: lives at a fixed offset over all programs.
+struct WeftTensor {
+  const char *name;   // "transformer.h.0.attn.c_attn.weight", "w.exp_avg", ...
+  const char *param;  // for gradients and moments: the weight; else ""
+  const char *source; // weight's name in the initial safetensors, or ""
+  int32_t kind;       // WeftTensorKind
+  int32_t dtype;      // WeftDType
+  int32_t rank;
+  int32_t trainable; // weights only: 1 or 0
+  const int64_t *dims;
+  int64_t offset;
+  int64_t bytes;
+};
+
+/// Everything about one compiled program, unpacked.
+struct WeftExecutable {
+  int32_t abiVersion;
+  int32_t numPrograms;
+  int32_t numTensors;
+  const struct WeftProgram *programs;
+  const struct WeftTensor *tensors;
+  int64_t arenaBytes;   // exact size; 64-byte aligned base
+  const char *metadata; // JSON text, described in docs/executable.md
+  int64_t metadataBytes;
+};
+
+#ifdef __cplusplus
+} // extern "C"
+#endif
+
+#endif // WEFT_RUNTIME_EXECUTE_ABI_H

@@ -1,0 +1,172 @@
+//===- Context.h - Everything one running program owns ----------*- C++ -*-===//
+//
+// The arena, the threads, the state of library routines and the error of one
+// executable. Every call takes a context; there are no globals, so several
+// contexts may live in one process (one per virtual rank).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_EXECUTE_CONTEXT_H
+#define WEFT_RUNTIME_EXECUTE_CONTEXT_H
+
+#include "weft/Runtime/Execute/Abi.h"
+#include "weft/Runtime/Execute/ParallelFor.h"
+#include "weft/Runtime/Execute/ThreadTeam.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace weft {
+
+/// Instruction sets the hand-written kernels are compiled for.
+enum class CpuIsa { Baseline = 0, Avx2 = 1, Avx512 = 2 };
+
+/// The best one this machine can run.
+CpuIsa detectCpuIsa();
+/// "x86-64-v2", "x86-64-v3", "x86-64-v4".
+const char *cpuIsaName(CpuIsa isa);
+
+/// Zeroed bytes of an exact size, aligned to a page, and to 2 MiB (and in huge
+/// pages where the system gives them) from that size on.
+class Arena {
+public:
+  Arena() = default;
+  ~Arena();
+  Arena(const Arena &) = delete;
+  Arena &operator=(const Arena &) = delete;
+  /// False if the system has no memory for it.
+  bool allocate(int64_t bytes);
+  char *data() const { return base; }
+  int64_t size() const { return bytes; }
+
+private:
+  char *base = nullptr;
+  int64_t bytes = 0;
+};
+
+/// What a trace hook is told about one finished command.
+struct TraceEvent {
+  const WeftProgram *program;
+  const WeftCommand *command;
+  int64_t startNs; // steady clock
+  int64_t durationNs;
+};
+
+struct ContextOptions {
+  /// 0: the processors this process may use.
+  int threads = 0;
+  /// Kernels of at most this instruction set.
+  CpuIsa isa = CpuIsa::Avx512;
+  /// All memory starts as bytes of 0xFF: NaN in every float type.
+  bool poisoned = false;
+};
+
+/// The program of that symbol, or null.
+const WeftProgram *findProgram(const WeftExecutable &executable,
+                               const char *symbol);
+
+} // namespace weft
+
+struct WeftContext {
+  /// A context without executable, for library routines on their own.
+  explicit WeftContext(const weft::ContextOptions &options = {});
+  /// A context that can run `executable`, which must outlive it; null and a
+  /// message if the tables are wrong or the arena does not fit into memory.
+  static std::unique_ptr<WeftContext>
+  create(const WeftExecutable &executable, const weft::ContextOptions &options,
+         std::string &error);
+  ~WeftContext();
+  WeftContext(const WeftContext &) = delete;
+  WeftContext &operator=(const WeftContext &) = delete;
+
+  //===- Programs, ports, tensors -----------------------------------------===//
+
+  const WeftExecutable *executable() const { return exe; }
+  const WeftProgram *findProgram(const char *symbol) const;
+  static const WeftPort *findInput(const WeftProgram &program,
+                                   const char *name);
+  static const WeftPort *findOutput(const WeftProgram &program,
+                                    const char *name);
+  const WeftTensor *findTensor(const char *name) const;
+  /// Address of an arena offset.
+  void *at(int64_t offset) const { return arena.data() + offset; }
+  void *data(const WeftPort &port) const { return at(port.offset); }
+  void *data(const WeftTensor &tensor) const { return at(tensor.offset); }
+  int64_t arenaBytes() const { return arena.size(); }
+
+  //===- Threads ----------------------------------------------------------===//
+
+  /// Members of the team that the thread which made this context has formed:
+  /// every region has as many.
+  int threads() const { return team.members; }
+  /// Why that is less than the options ask for, or "".
+  const std::string &threadShortage() const { return team.shortage; }
+  /// Gives the calling thread such a team too, if it has none: false, with an
+  /// error, where it gets fewer threads.
+  bool ensureTeam();
+  weft::CpuIsa isa() const { return kernelIsa; }
+  void parallelFor(int64_t extent, int64_t grain, weft::RangeBody body,
+                   weft::Schedule schedule = weft::Schedule::Static) {
+    weft::parallelFor(team.members, extent, grain, body, schedule);
+  }
+
+  //===- Errors -----------------------------------------------------------===//
+
+  /// Reports that a command cannot be run. The first report is kept; the
+  /// executor stops after the command. Only outside parallel regions. `code` is
+  /// an exit code of the program: 3 input, 70 internal.
+  void fail(int code, std::string message);
+  bool failed() const { return errorCode != 0; }
+  int error() const { return errorCode; }
+  const std::string &message() const { return errorMessage; }
+  void clearError();
+
+  //===- Library state and scratch ----------------------------------------===//
+
+  /// Page-aligned memory of one worker (0 to threads - 1), kept and grown
+  /// between calls; contents are undefined. Not from inside a parallel region:
+  /// reserve first, then read the address with `scratch`.
+  bool reserveScratch(int workers, int64_t bytesEach);
+  char *scratch(int worker) const { return scratchMemory[worker]->data(); }
+  /// Bytes of all scratch memory and of library state, as allocated so far.
+  int64_t scratchBytes() const;
+
+  /// Gives every page of the arena and of scratch its memory, and keeps what
+  /// it holds.
+  void touchMemory();
+
+  /// State a library keeps between calls (compiled primitives), by an address
+  /// that identifies its type.
+  std::shared_ptr<void> &state(const void *key) { return states[key]; }
+
+  //===- Hooks ------------------------------------------------------------===//
+
+  /// Called after every command when set.
+  std::function<void(const weft::TraceEvent &)> traceHook;
+  /// Called after every command when set, with its resolved buffers; false
+  /// stops the program (the hook reports through `fail`). For hunting NaNs.
+  std::function<bool(const WeftProgram &, const WeftCommand &, void *const *)>
+      checkHook;
+
+  /// Resolved buffer addresses of a program's commands, one after the other.
+  const std::vector<void *> &resolve(const WeftProgram &program);
+
+private:
+  const WeftExecutable *exe = nullptr;
+  weft::Arena arena;
+  weft::ThreadTeam team;
+  weft::CpuIsa kernelIsa = weft::CpuIsa::Baseline;
+  bool poisoned = false;
+  int errorCode = 0;
+  std::string errorMessage;
+  std::vector<std::unique_ptr<weft::Arena>> scratchMemory;
+  std::map<const void *, std::shared_ptr<void>> states;
+  std::unordered_map<const WeftProgram *, std::vector<void *>> resolved;
+  std::unordered_map<std::string, const WeftTensor *> tensorsByName;
+};
+
+#endif // WEFT_RUNTIME_EXECUTE_CONTEXT_H

@@ -1,0 +1,25 @@
+//===- Executor.h - Runs the command table of a program ---------*- C++ -*-===//
+
+#ifndef WEFT_RUNTIME_EXECUTE_EXECUTOR_H
+#define WEFT_RUNTIME_EXECUTE_EXECUTOR_H
+
+#include "weft/Runtime/Execute/Context.h"
+
+namespace weft {
+
+/// Runs the commands of `program` in order. Stops at the first command that
+/// reports an error, which is left in the context, and returns false.
+bool runProgram(WeftContext &context, const WeftProgram &program);
+
+/// The same by symbol; a program the executable lacks is an error (70).
+bool runProgram(WeftContext &context, const char *symbol);
+
+/// Does ahead what the first run of the programs would have to do besides: the
+/// arena and scratch get their pages, products their plans. Changes no number,
+/// and leaves errors to the run itself.
+void warmUp(WeftContext &context,
+            std::initializer_list<const WeftProgram *> programs);
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_EXECUTE_EXECUTOR_H

@@ -1,0 +1,79 @@
+//===- Fault.h - Faults on purpose, for tests -------------------*- C++ -*-===//
+//
+// WEFT_FAULT makes a run fail at a chosen point, so that tests can watch the
+// answer. Faults are separated by ';':
+//   storage:enospc@save=L     saves of this run in the list L find no room
+//   crash@save=L              SIGKILL after the files of such a save, before
+//                             they are committed
+//   crash@step=L              SIGKILL after the update of such a step
+//   num:inf@step=L[,param=R]  an infinity in the gradient of the first
+//   num:nan@step=L[,param=R]  parameter (whose name matches R) before the
+//                             update of such a step
+//   arena:poison              all memory of the program starts as bytes of
+//                             0xFF instead of 0
+// A list is made of numbers and ranges: 3 or 1,4-6,9.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_EXECUTE_FAULT_H
+#define WEFT_RUNTIME_EXECUTE_FAULT_H
+
+#include "weft/Formats/Error.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weft {
+
+struct Fault {
+  enum class Kind { NoRoom, CrashInSave, CrashAfterStep, BadGradient, Poison };
+  Kind kind = Kind::NoRoom;
+  /// Ranges of saves or steps, from 1, ends included.
+  std::vector<std::pair<int64_t, int64_t>> ranges;
+  float value = 0.0f;  // BadGradient
+  std::string pattern; // BadGradient: regular expression, "" for any name
+
+  bool happensAt(int64_t number) const;
+  /// Whether the pattern is found in `name`. Takes time linear in the name:
+  /// patterns have no back-references and no counts.
+  bool matches(const std::string &name) const;
+};
+
+class Faults {
+public:
+  /// Parses the value of WEFT_FAULT; anything unknown is a usage error.
+  static Expected<Faults> parse(const std::string &text);
+  /// Of this process's environment.
+  static Expected<Faults> fromEnvironment();
+
+  /// The first fault of that kind at that save or step, or null.
+  const Fault *find(Fault::Kind kind, int64_t at) const;
+  /// Whether there is a fault of that kind, wherever it happens.
+  bool has(Fault::Kind kind) const;
+  /// Dies of SIGKILL if such a fault is wanted.
+  void crashIf(Fault::Kind kind, int64_t at) const;
+  bool empty() const { return list.empty(); }
+  const std::vector<Fault> &all() const { return list; }
+
+private:
+  std::vector<Fault> list;
+};
+
+/// While it lives, files of this process cannot grow beyond `bytes` (a full
+/// disk as the kernel reports it: every write path runs for real).
+class FileSizeLimit {
+public:
+  explicit FileSizeLimit(int64_t bytes);
+  ~FileSizeLimit();
+  FileSizeLimit(const FileSizeLimit &) = delete;
+  FileSizeLimit &operator=(const FileSizeLimit &) = delete;
+
+private:
+  uint64_t before;
+};
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_EXECUTE_FAULT_H

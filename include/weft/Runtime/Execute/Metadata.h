@@ -1,0 +1,67 @@
+//===- Metadata.h - The description inside an executable --------*- C++ -*-===//
+//
+// The JSON text of WeftExecutable::metadata, parsed. docs/executable.md
+// describes every field.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_EXECUTE_METADATA_H
+#define WEFT_RUNTIME_EXECUTE_METADATA_H
+
+#include "weft/Formats/RunRecord.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft {
+
+struct InitialFile {
+  std::string path;
+  std::string digest;
+};
+
+/// Integers that an input may hold: 0 to limit - 1, and perhaps one more.
+struct InputLimit {
+  int64_t limit = 0;
+  std::optional<int64_t> ignore;
+};
+
+struct Metadata {
+  std::string version;
+  std::string name;
+  std::string family;
+  std::string fingerprint;
+  std::string target;
+  std::string precision, recipe; // "" if the executable does not tell
+  std::vector<std::string> cpuFeatures;
+  int64_t vocab = 0; // 0: not a language model
+  int64_t seq = 0;
+  int64_t batch = 0;
+  bool accumulation = false;
+  bool canClip = false;
+  std::string clipNorm; // "2", "inf", or "" when the program cannot clip
+  std::vector<std::string> optimizers;
+  std::map<std::string, std::string> defaults;
+  /// Compile flags that numbers depend on, as they were given or by default.
+  Settings options;
+  std::map<std::string, InputLimit> inputLimits;
+  std::vector<InitialFile> initialWeights;
+  std::vector<std::string> ignoredWeights; // suffixes of tensor names
+  std::vector<std::string> tokenizerFiles;
+  std::string config;
+  Json debugNan; // null unless compiled with --debug-nan; see NanHunt.h
+
+  bool isLanguageModel() const { return vocab > 0 && seq > 0; }
+  bool usesOptimizer(const std::string &kind) const;
+};
+
+/// A text that breaks docs/executable.md is an internal error (exit 70).
+Expected<Metadata> parseMetadata(std::string_view text);
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_EXECUTE_METADATA_H

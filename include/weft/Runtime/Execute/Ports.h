@@ -1,0 +1,44 @@
+//===- Ports.h - Scalars in and out of a program ----------------*- C++ -*-===//
+//
+// Programs take scalars (lr, loss_seed, accumulate) and give scalars (loss,
+// found_inf) through ports of any element type; the runtime thinks in doubles
+// and 64-bit integers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_EXECUTE_PORTS_H
+#define WEFT_RUNTIME_EXECUTE_PORTS_H
+
+#include "weft/Formats/Error.h"
+#include "weft/Runtime/Execute/Context.h"
+
+#include <vector>
+
+namespace weft {
+
+/// The number of that type (WeftDType) at an address of any alignment.
+double loadNumber(const void *address, int32_t dtype);
+
+/// Element `index` of a port as a number.
+double readNumber(const WeftContext &context, const WeftPort &port,
+                  int64_t index = 0);
+/// Writes a number, converted to the type of the port.
+void writeNumber(const WeftContext &context, const WeftPort &port, double value,
+                 int64_t index = 0);
+void writeInteger(const WeftContext &context, const WeftPort &port,
+                  int64_t value, int64_t index = 0);
+
+/// Writes the input of that name if the program has it.
+void setInput(const WeftContext &context, const WeftProgram &program,
+              const char *name, double value);
+
+/// Inputs that come from the data: all that the runtime does not fill itself
+/// (loss_seed, accumulate, rng).
+std::vector<WeftPort> dataInputs(const WeftProgram &program);
+
+/// Runs a program; a failure of a command becomes an Error.
+Status runChecked(WeftContext &context, const WeftProgram &program);
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_EXECUTE_PORTS_H

@@ -1,0 +1,77 @@
+//===- RecordTypes.h - Records by the kind of their command -----*- C++ -*-===//
+
+#ifndef WEFT_RUNTIME_EXECUTE_RECORDTYPES_H
+#define WEFT_RUNTIME_EXECUTE_RECORDTYPES_H
+
+#include "weft/Runtime/Execute/Abi.h"
+
+namespace weft {
+
+/// The record of a kind.
+template <WeftCommandKind Kind> struct RecordType;
+#define WEFT_RECORD_TYPE(number, KIND, name, Record)                           \
+  template <> struct RecordType<WEFT_##KIND> {                                 \
+    using Type = Record;                                                       \
+  };
+WEFT_COMMAND_KINDS(WEFT_RECORD_TYPE)
+#undef WEFT_RECORD_TYPE
+template <WeftCommandKind Kind>
+using RecordOf = typename RecordType<Kind>::Type;
+
+/// Bytes of an entry of the list behind a record; 0 for one without a list.
+template <typename Record> constexpr int64_t kEntryBytes = 0;
+template <>
+inline constexpr int64_t kEntryBytes<WeftCopyRecord> = sizeof(WeftCopyDim);
+template <> inline constexpr int64_t kEntryBytes<WeftConstantRecord> = 8;
+template <>
+inline constexpr int64_t kEntryBytes<WeftNormAndCheckRecord> =
+    sizeof(WeftNormPart);
+
+/// The list behind a record.
+template <typename Entry, typename Record>
+const Entry *entriesOf(const Record &record) {
+  static_assert(sizeof(Entry) == kEntryBytes<Record>, "another list");
+  return reinterpret_cast<const Entry *>(&record + 1);
+}
+
+/// Whether `bytes`, which hold all of the record itself, are those of the
+/// record and its list.
+template <typename Record> bool holdsList(const Record &record, int64_t bytes) {
+  const int64_t rest = bytes - static_cast<int64_t>(sizeof(Record));
+  if constexpr (kEntryBytes<Record> == 0)
+    return rest == 0;
+  else // a product could overflow
+    return record.count >= 0 && rest % kEntryBytes<Record> == 0 &&
+           rest / kEntryBytes<Record> == record.count;
+}
+
+/// The record of a command, or null if the command is of another kind or the
+/// record of another size.
+template <WeftCommandKind Kind>
+const RecordOf<Kind> *findRecord(const WeftCommand &command) {
+  using Record = RecordOf<Kind>;
+  if (command.kind != Kind || !command.record ||
+      command.recordBytes < static_cast<int64_t>(sizeof(Record)))
+    return nullptr;
+  const auto *record = static_cast<const Record *>(command.record);
+  return holdsList(*record, command.recordBytes) ? record : nullptr;
+}
+
+/// "gemm", "copy", ..., "kernel"; "unknown" for a number that is no kind.
+inline const char *kindName(int64_t kind) {
+  switch (kind) {
+  case WEFT_KERNEL:
+    return "kernel";
+#define WEFT_KIND_NAME(number, KIND, name, Record)                             \
+  case number:                                                                 \
+    return #name;
+    WEFT_COMMAND_KINDS(WEFT_KIND_NAME)
+#undef WEFT_KIND_NAME
+  default:
+    return "unknown";
+  }
+}
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_EXECUTE_RECORDTYPES_H

@@ -1,0 +1,214 @@
+//===- Records.h - What a command of each kind is told ----------*- C++ -*-===//
+//
+// One struct per kind of command: sizes and strides in elements, types as
+// WeftDType, flags as 0 or 1. The compiler fills them (the models of Lowering),
+// writes their bytes into the tables, and the routine of the kind reads the
+// same struct. Library.h says what the fields mean and which buffers go with
+// them. A target adds routines, not records.
+//
+// Every field has eight bytes, so a record has no padding and lies in the
+// tables as it is. A record that describes a list ends with `count` and is
+// followed by that many entries of the type named beside it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_EXECUTE_RECORDS_H
+#define WEFT_RUNTIME_EXECUTE_RECORDS_H
+
+#include <stdint.h>
+
+/// Every kind of command but a kernel once: Y(X, number, KIND, name, Record).
+/// The numbers are part of the ABI.
+#define WEFT_COMMAND_KINDS_FOR(Y, X)                                           \
+  Y(X, 1, GEMM, gemm, WeftGemmRecord)                                          \
+  Y(X, 2, ATTENTION, attention, WeftAttentionRecord)                           \
+  Y(X, 3, ATTENTION_GRAD, attention_grad, WeftAttentionGradRecord)             \
+  Y(X, 4, CROSS_ENTROPY, cross_entropy, WeftCrossEntropyRecord)                \
+  Y(X, 5, CROSS_ENTROPY_GRAD, cross_entropy_grad, WeftCrossEntropyRecord)      \
+  Y(X, 6, EMBEDDING, embedding, WeftEmbeddingRecord)                           \
+  Y(X, 7, EMBEDDING_GRAD, embedding_grad, WeftEmbeddingGradRecord)             \
+  Y(X, 8, COPY, copy, WeftCopyRecord)                                          \
+  Y(X, 9, FILL, fill, WeftFillRecord)                                          \
+  Y(X, 10, CONSTANT, constant, WeftConstantRecord)                             \
+  Y(X, 11, ACCUMULATE, accumulate, WeftAccumulateRecord)                       \
+  Y(X, 12, RANDOM_NORMAL, random_normal, WeftRandomRecord)                     \
+  Y(X, 13, RANDOM_UNIFORM, random_uniform, WeftRandomRecord)                   \
+  Y(X, 14, DROPOUT, dropout, WeftDropoutRecord)                                \
+  Y(X, 15, NORM_AND_CHECK, norm_and_check, WeftNormAndCheckRecord)             \
+  Y(X, 16, TOTAL_NORM, total_norm, WeftTotalNormRecord)                        \
+  Y(X, 17, CLIP_COEFFICIENT, clip_coefficient, WeftClipRecord)                 \
+  Y(X, 18, STEP_INCREMENT, step_increment, WeftStepRecord)                     \
+  Y(X, 19, SCALER_UPDATE, scaler_update, WeftScalerUpdateRecord)               \
+  Y(X, 20, ADAMW, adamw, WeftAdamRecord)                                       \
+  Y(X, 21, ADAM, adam, WeftAdamRecord)                                         \
+  Y(X, 22, SGD, sgd, WeftSgdRecord)
+
+/// The same as X(number, KIND, name, Record).
+#define WEFT_COMMAND_KINDS(X) WEFT_COMMAND_KINDS_FOR(WEFT_KIND_ALONE, X)
+#define WEFT_KIND_ALONE(X, number, KIND, name, Record)                         \
+  X(number, KIND, name, Record)
+
+/// What a command is. WEFT_KERNEL has no record.
+enum WeftCommandKind {
+  WEFT_KERNEL = 0,
+#define WEFT_NUMBER_KIND(number, KIND, name, Record) WEFT_##KIND = number,
+  WEFT_COMMAND_KINDS(WEFT_NUMBER_KIND)
+#undef WEFT_NUMBER_KIND
+};
+
+/// What a command does to its destination beside writing it.
+enum WeftAccumulate {
+  WEFT_OVERWRITE = 0,   // the old content is never read
+  WEFT_ADD = 1,         // adds to it
+  WEFT_ADD_IF_FLAG = 2, // the last buffer, an f32 scalar, is not 0: adds
+};
+
+struct WeftGemmRecord {
+  int64_t batch, m, n, k;
+  int64_t transA, transB;
+  int64_t lda, ldb, ldc;
+  int64_t batchStrideA, batchStrideB, batchStrideC;
+  int64_t accumulate; // WeftAccumulate
+  int64_t hasBias;
+  int64_t dtype; // of A, B and bias
+  int64_t dtypeC;
+};
+
+/// Distances between batches, rows (positions) and heads.
+struct WeftHeadStrides {
+  int64_t batch, row, head;
+};
+
+struct WeftAttentionRecord {
+  int64_t batch, queries, keys; // B, T, S
+  int64_t heads, keyHeads, headSize;
+  int64_t causal, opId;
+  int64_t dtype; // of all buffers but lse and rng
+  double scale, dropout;
+  struct WeftHeadStrides q, k, v, out;
+};
+
+struct WeftAttentionGradRecord {
+  struct WeftAttentionRecord forward;
+  struct WeftHeadStrides dout, dq, dk, dv;
+};
+
+struct WeftCrossEntropyRecord {
+  int64_t rows, classes;
+  int64_t ignoreIndex;
+  int64_t isSum; // else the mean
+  int64_t hasWeights;
+  int64_t dtypeTargets;
+  int64_t dtype; // of logits and their gradient
+  double labelSmoothing;
+};
+
+struct WeftEmbeddingRecord {
+  int64_t count, rows, columns; // of ids; of the table
+  int64_t dtypeIds;
+  int64_t dtype; // of table and out
+};
+
+struct WeftEmbeddingGradRecord {
+  int64_t count, rows, columns; // of ids; of the table
+  int64_t dtypeIds;
+  int64_t accumulate; // WeftAccumulate
+  int64_t dtypeOut;   // of the gradient that is read
+  int64_t dtypeTable; // of the gradient that is written
+};
+
+/// A dimension of a copy; a stride `from` of 0 repeats elements.
+struct WeftCopyDim {
+  int64_t size, from, to;
+};
+
+/// Followed by `count` WeftCopyDim, outermost first.
+struct WeftCopyRecord {
+  int64_t elementBytes; // 1, 2, 4 or 8
+  int64_t count;        // at most 8
+};
+
+struct WeftFillRecord {
+  int64_t dtype, elements;
+  double value; // for f16 and bf16 rounded to f32 first
+};
+
+/// Followed by `count` values: double for float types, else int64_t.
+struct WeftConstantRecord {
+  int64_t dtype, count;
+};
+
+struct WeftAccumulateRecord {
+  int64_t elements;
+  int64_t dtype; // of old, value and out
+};
+
+struct WeftRandomRecord {
+  int64_t elements;
+  int64_t nameHash;     // philoxNameHash of the parameter's name
+  int64_t firstElement; // 0 unless a piece is made
+  double first, second; // mean and deviation; low and high
+};
+
+struct WeftDropoutRecord {
+  int64_t rows, rowSize, opId;
+  int64_t dtype; // of x and out
+  double probability;
+};
+
+/// One gradient of a norm.
+struct WeftNormPart {
+  int64_t elements, dtype;
+};
+
+/// Followed by `count` WeftNormPart.
+struct WeftNormAndCheckRecord {
+  double p; // above 0, or infinity
+  int64_t count;
+};
+
+struct WeftTotalNormRecord {
+  double p;
+  int64_t norms;
+  int64_t hasScale;
+};
+
+struct WeftClipRecord {
+  int64_t hasScale;
+};
+
+struct WeftStepRecord {
+  int64_t by; // what a step counts: 1
+};
+
+/// How a loss scale changes: the policies of Library.h.
+enum WeftScalerPolicy {
+  WEFT_SCALER_TORCH = 0,
+  WEFT_SCALER_DEEPSPEED = 1,
+  WEFT_SCALER_MMCV = 2,
+  WEFT_SCALER_DEEPSPEED_FUSED = 3,
+  WEFT_SCALER_COLOSSALAI = 4,
+};
+
+struct WeftScalerUpdateRecord {
+  int64_t policy; // WeftScalerPolicy
+  int64_t interval, hysteresis, consecutive;
+  double growth, backoff, minimum;
+};
+
+struct WeftAdamRecord {
+  int64_t elements;
+  int64_t dtypeParam, dtypeGrad;
+  int64_t dtypeWorking; // of the working copy; -1: there is none
+  double lrScale, decayScale;
+};
+
+struct WeftSgdRecord {
+  int64_t elements;
+  int64_t nesterov;
+  int64_t dtypeParam, dtypeGrad;
+  int64_t dtypeWorking; // of the working copy; -1: there is none
+  double lrScale, decayScale;
+};
+
+#endif // WEFT_RUNTIME_EXECUTE_RECORDS_H

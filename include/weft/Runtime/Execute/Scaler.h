@@ -1,0 +1,48 @@
+//===- Scaler.h - The loss scale of a program -------------------*- C++ -*-===//
+//
+// A program's tables say how it scales its loss: which states there are, what
+// `init` writes to them and the rule of the update.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_EXECUTE_SCALER_H
+#define WEFT_RUNTIME_EXECUTE_SCALER_H
+
+#include "weft/Runtime/Execute/Context.h"
+
+#include <optional>
+#include <string>
+
+namespace weft {
+
+/// None: the loss is not scaled. Fixed: the scale never changes.
+/// The others are a WeftScalerPolicy, from Torch on.
+enum class ScalePolicy {
+  None,
+  Fixed,
+  Torch,
+  DeepSpeed = Torch + WEFT_SCALER_DEEPSPEED,
+  Mmcv = Torch + WEFT_SCALER_MMCV,
+  DeepSpeedFused = Torch + WEFT_SCALER_DEEPSPEED_FUSED,
+  ColossalAI = Torch + WEFT_SCALER_COLOSSALAI
+};
+
+/// "none", "fixed" or what --scaler says: as in model.json.
+const char *policyName(ScalePolicy policy);
+
+struct LossScaler {
+  ScalePolicy policy = ScalePolicy::None;
+  const WeftTensor *scale = nullptr; // f32; null without a loss scale
+  const WeftTensor *state = nullptr; // i64[3] of Library.h; only if dynamic
+  std::optional<float> first;        // what `init` writes
+  int64_t interval = 0, hysteresis = 0;
+  bool consecutive = false;
+  double growth = 0.0, backoff = 0.0, minimum = 0.0;
+
+  bool isDynamic() const { return policy > ScalePolicy::Fixed; }
+  static LossScaler of(const WeftExecutable &executable);
+};
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_EXECUTE_SCALER_H

@@ -1,0 +1,98 @@
+//===- NanHunt.h - Which op made the first non-finite value -----*- C++ -*-===//
+//
+// For programs compiled with --debug-nan, whose metadata says what each command
+// writes and where it comes from (docs/executable.md).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_REPORTS_NANHUNT_H
+#define WEFT_RUNTIME_REPORTS_NANHUNT_H
+
+#include "weft/Formats/Json.h"
+#include "weft/Runtime/Execute/Context.h"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// Looks at what every command wrote, as long as it lives. The command that is
+/// named read finite values only, as far as its buffers begin in none: an
+/// infinity that a constant, an input or a weight holds is passed on, not made.
+/// If there is no such command, the first place with such a value is named, and
+/// for a weight or its copy what wrote it there.
+class NanHunt {
+public:
+  /// `table` is the metadata's `debug_nan`; wrong text is an internal error.
+  static Expected<std::unique_ptr<NanHunt>> create(WeftContext &context,
+                                                   const Json &table);
+  ~NanHunt();
+
+  /// Forgets what the last step made.
+  void begin();
+  /// A value that is not finite came from outside the program; `text` says
+  /// which and is the sentence, unless an op made one before.
+  void blame(const std::string &text);
+  /// The sentence about the first non-finite value since begin(), or "". A
+  /// command that made one in a step that ended well (`good`) does so on
+  /// purpose, as masks do: it is passed over from then on.
+  std::string finish(bool good);
+
+private:
+  explicit NanHunt(WeftContext &context) : context(context) {}
+
+  /// A floating-point buffer that a command writes.
+  struct Written {
+    int64_t buffer; // position among the command's buffers
+    int32_t dtype;
+    std::string name; // state or output, or ""
+    std::vector<int64_t> dims;
+    /// The same elements in the same order with as few dimensions as possible,
+    /// at least one.
+    std::vector<int64_t> runs, strides;
+  };
+  struct Command {
+    std::string place, ops;
+    bool holdsInfinity = false; // in a constant
+    std::vector<Written> writes;
+  };
+
+  static Expected<Command> readCommand(const JsonCursor &json,
+                                       const WeftCommand &command);
+  Status read(const JsonCursor &json, const WeftProgram &program);
+  static int64_t find(const Written &written, const char *data, double &value);
+  bool check(const WeftProgram &program, const WeftCommand &command,
+             void *const *buffers);
+  /// Whether a buffer that the command only reads holds a non-finite value, or
+  /// the command makes its values of constants.
+  bool isFed(const WeftCommand &command, const Command &entry) const;
+  void mark(int64_t begin, int64_t end, bool finite);
+  static int64_t extent(const Written &written);
+  void lookAt(const std::string &what, int32_t dtype, int64_t offset,
+              int64_t bytes);
+  void lookAtWeights();
+  void lookAtInputs(const WeftProgram &program);
+  void note(const WeftProgram &program, const WeftCommand &command, bool fed,
+            const Written &written, const std::string &text);
+  std::string describe(const WeftProgram &program, const WeftCommand &command,
+                       const Command &entry, const Written &written,
+                       int64_t element, double value) const;
+
+  WeftContext &context;
+  std::map<std::string, std::vector<Command>> programs;
+  std::set<const WeftCommand *> onPurpose;
+  std::vector<const WeftCommand *> makers; // of this step
+  /// Arena bytes that hold a non-finite value: ends by begins, disjoint.
+  std::map<int64_t, int64_t> tainted;
+  /// What made a weight or a copy of one non-finite.
+  std::map<std::string, std::string> writers;
+  std::string first; // made by a command from finite values
+  std::string any;   // wherever it came from
+};
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_REPORTS_NANHUNT_H

@@ -1,0 +1,53 @@
+//===- KeptFlags.h - The flags that a resumed run goes on with --*- C++ -*-===//
+//
+// A checkpoint records the flags of its run. A resumed run takes those that its
+// command line leaves open, and says by name what has changed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_RUN_KEPTFLAGS_H
+#define WEFT_RUNTIME_RUN_KEPTFLAGS_H
+
+#include "weft/Formats/Flags.h"
+#include "weft/Formats/RunRecord.h"
+#include "weft/Runtime/Execute/Metadata.h"
+
+namespace weft {
+
+/// A run flag that checkpoints record.
+struct KeptFlag {
+  const char *name;
+  bool named;     // numbers depend on it: a warning names a change
+  bool isFile;    // recorded with its absolute path
+  bool evaluates; // also taken by --eval-only
+};
+
+/// All others belong to one start of the program, to the machine, or to the
+/// state in the checkpoint (seed, shuffling).
+std::vector<KeptFlag> keptFlags();
+
+/// What a command line takes from the checkpoint that it resumes from.
+struct KeptSettings {
+  std::optional<RunRecord> record;
+  std::vector<std::string> args; // "--lr=0.001"
+};
+
+/// Reads the manifest that `given` resumes from; none without --resume, and for
+/// --resume=auto without a checkpoint. The flags of another model mean nothing
+/// here: a checkpoint error, whose details chooseCheckpoint() gives.
+Expected<KeptSettings> findKeptSettings(const FlagValues &given,
+                                        const FlagTable &table,
+                                        const Metadata &metadata);
+
+/// The record of a run with the flags `values`, some of them from `kept`.
+RunRecord recordOf(const FlagValues &values, const FlagTable &table,
+                   const KeptSettings &kept, const Metadata &metadata);
+
+/// What differs between the run of a checkpoint and this one, by flag: "--lr
+/// was 0.001 in the checkpoint, now 0.002".
+std::vector<std::string> changedSettings(const RunRecord &was,
+                                         const RunRecord &now);
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_RUN_KEPTFLAGS_H

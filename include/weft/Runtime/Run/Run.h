@@ -1,0 +1,96 @@
+//===- Run.h - One run of an executable -------------------------*- C++ -*-===//
+//
+// Everything between the command line and the exit code. Inputs are checked
+// completely (machine, data, checkpoint, weights, memory) before anything is
+// written.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_RUN_RUN_H
+#define WEFT_RUNTIME_RUN_RUN_H
+
+#include "weft/Runtime/Checkpoints/Checkpoint.h"
+#include "weft/Runtime/Checkpoints/InitialWeights.h"
+#include "weft/Runtime/Data/DataSource.h"
+#include "weft/Runtime/Execute/MachineMemory.h"
+#include "weft/Runtime/Reports/Metrics.h"
+#include "weft/Runtime/Reports/NanHunt.h"
+#include "weft/Runtime/Run/RunFlags.h"
+#include "weft/Runtime/Run/Signals.h"
+
+#include <memory>
+#include <optional>
+
+namespace weft {
+
+class Run {
+public:
+  Run(const WeftExecutable &executable, const Metadata &metadata,
+      const RunOptions &options, const Faults &faults,
+      std::string executablePath)
+      : executable(executable), metadata(metadata), options(options),
+        faults(faults), executablePath(std::move(executablePath)) {}
+
+  Expected<ExitCode> execute();
+
+private:
+  Status checkFiles() const;
+  Status openInputs();
+  Status lockSaves();
+  ResumeTarget resumeTarget() const;
+  Status chooseState();
+  Status identifyData();
+  void warnOfChanges() const;
+  Status allocate();
+  Status checkThreads() const;
+  Status startHunt();
+  Status takeState();
+  Status readCheckpoint();
+  Status loadState();
+  Expected<ExitCode> train();
+  Expected<MetricsStart> metricsStart() const;
+  bool wroteMetrics() const;
+  Expected<MetricsLog> openMetrics() const;
+  void warnOfRandomWeights(const char *what) const;
+  Status evaluateAlone();
+  Status sample();
+
+  /// The lines that --dry-run prints and a run begins with.
+  std::string describe() const;
+  std::string describeTypes() const;
+  std::string describeScaler() const;
+  std::string describeData() const;
+  std::string describeTraining() const;
+  /// The first line of the metrics.
+  std::string metricsHeader() const;
+
+  const WeftExecutable &executable;
+  const Metadata &metadata;
+  const RunOptions &options;
+  const Faults &faults;
+  std::string executablePath;
+
+  SaveLock lock;
+  DataSet data;
+  RunRecord record;
+  std::optional<ResumePoint> resume;
+  std::optional<InitialWeights> weights;
+  TrainState state;
+  std::unique_ptr<WeftContext> context;
+  std::unique_ptr<NanHunt> hunt; // only with --debug-nan
+};
+
+/// Exit 4 if a program that needs so many bytes does not fit.
+Status checkMemory(int64_t bytes, const MemoryRoom &room);
+
+/// Parameters of the model, counted in elements.
+int64_t countParameters(const WeftExecutable &executable);
+
+/// The seed and the order of rows go on as the checkpoint says; flags that say
+/// something else are a usage error.
+Expected<TrainState> resumedState(const Manifest &manifest,
+                                  const RunOptions &options);
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_RUN_RUN_H

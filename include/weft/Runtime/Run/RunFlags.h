@@ -1,0 +1,81 @@
+//===- RunFlags.h - The flags of a run --------------------------*- C++ -*-===//
+//
+// One table serves the executables, `weft train` (which splits run flags from
+// compile flags) and the documentation. RunOptions is the parsed form.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_RUN_RUNFLAGS_H
+#define WEFT_RUNTIME_RUN_RUNFLAGS_H
+
+#include "weft/Formats/Flags.h"
+#include "weft/Runtime/Checkpoints/ResumeOptions.h"
+#include "weft/Runtime/Data/DataOptions.h"
+#include "weft/Runtime/Execute/Metadata.h"
+#include "weft/Runtime/Reports/Progress.h"
+#include "weft/Runtime/Run/KeptFlags.h"
+#include "weft/Runtime/Run/LearningRate.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// The table of all run flags, in the order of the help text.
+std::vector<FlagSpec> runFlagSpecs();
+
+/// Everything a run can be told.
+struct RunOptions : DataOptions, ResumeOptions {
+  bool shuffle = false;
+  std::optional<int64_t> steps;
+  int64_t stopAfter = 0; // 0: run to the end
+  int64_t accum = 1;
+
+  RateSchedule schedule;
+  double weightDecay = 0.0;
+  double adamwWeightDecay = 0.0; // of adamw beside other optimizers
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
+  double momentum = 0.0, clip = 0.0;
+
+  int64_t seed = 0;
+  bool seedGiven = false, shuffleGiven = false;
+  std::string initFrom; // "": as compiled; "none": the init program
+  int64_t threads = 0;  // 0: as many as the process may use
+
+  int64_t logEvery = 1, evalEvery = 0, evalSteps = 0;
+  bool evalOnly = false;
+  int64_t saveEvery = 0, keep = 0;
+  bool keepBest = false;
+  std::string metrics, trace, dumpGrads;
+  ProgressKind progress = ProgressKind::Line;
+
+  std::optional<std::string> generate;
+  int64_t maxNewTokens = 100, topK = 0, sampleEvery = 0;
+  double temperature = 1.0;
+
+  bool dryRun = false, help = false, version = false;
+  /// Taken from the checkpoint that the run continues, as "--lr=0.001".
+  std::vector<std::string> kept;
+  RunRecord record; // for the next checkpoints, without the data
+  /// The files that flags name, by use.
+  std::vector<FileUse> filesRead, filesWritten;
+  /// Hyper-parameters that were given on the command line, by flag name.
+  std::vector<std::string> given;
+
+  bool trains() const { return steps && *steps > 0 && !evalOnly; }
+};
+
+/// Parses the command line of an executable; the defaults recorded in
+/// `metadata` replace those of the table. Rules that tie flags together and to
+/// the program (accumulation, clipping) are checked here: exit 2.
+Expected<RunOptions> parseRunOptions(const std::vector<std::string> &args,
+                                     const Metadata &metadata,
+                                     const std::string &program);
+
+/// The help text of an executable.
+std::string runHelp(const Metadata &metadata, const std::string &program);
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_RUN_RUNFLAGS_H

@@ -1,0 +1,44 @@
+//===- Signals.h - Stop after the step when a signal asks for it *- C++ -*-===//
+//
+// The first SIGINT, SIGTERM, SIGHUP or SIGUSR1 asks the loop to finish its
+// step, save and leave with 75. A second SIGINT or SIGTERM ends the process at
+// once with 128 + signal, and so does the first signal when nothing can be
+// saved. A SIGHUP that was ignored when the program started (nohup) stays
+// ignored. While a run lasts, a file-size limit is an error of the write
+// instead of a deadly signal, and so is a closed pipe.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_RUN_SIGNALS_H
+#define WEFT_RUNTIME_RUN_SIGNALS_H
+
+#include <csignal>
+#include <vector>
+
+namespace weft {
+
+/// Handlers are installed while the scope lives; one scope at a time.
+class SignalScope {
+public:
+  /// `canSave`: a first signal is answered by saving and stopping.
+  explicit SignalScope(bool canSave);
+  ~SignalScope();
+  SignalScope(const SignalScope &) = delete;
+  SignalScope &operator=(const SignalScope &) = delete;
+
+  /// The signal that asked to stop, or 0.
+  int stopSignal() const;
+
+private:
+  struct Saved {
+    int number;
+    struct sigaction action;
+  };
+  void install(int number, void (*handler)(int));
+
+  std::vector<Saved> saved;
+};
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_RUN_SIGNALS_H

@@ -1,0 +1,148 @@
+//===- CheckpointExport.cpp - weft ckpt export ----------------------------===//
+
+#include "weft/Formats/Durable.h"
+#include "weft/Formats/Half.h"
+#include "weft/Formats/InputFile.h"
+#include "weft/Formats/Json.h"
+#include "weft/Formats/OutputPaths.h"
+#include "weft/Runtime/Checkpoints/Checkpoint.h"
+#include "weft/Runtime/Checkpoints/CheckpointReader.h"
+#include "weft/Runtime/Checkpoints/CheckpointTools.h"
+#include "weft/Runtime/Execute/DTypes.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <sys/stat.h>
+
+using namespace weft;
+
+namespace {
+
+/// A weight and the name it is exported under.
+struct Weight {
+  std::string name;
+  const ManifestTensor *tensor;
+};
+
+} // namespace
+
+/// The weights in the order of their exported names.
+static std::vector<Weight> weightsOf(const Manifest &manifest,
+                                     const Json &model) {
+  std::vector<Weight> weights;
+  const Json *sources = model.find("sources");
+  for (const ManifestTensor &tensor : manifest.tensors) {
+    if (tensor.kind != "param")
+      continue;
+    const Json *source = sources ? sources->find(tensor.name) : nullptr;
+    weights.push_back(
+        {source && source->isString() ? source->asString() : tensor.name,
+         &tensor});
+  }
+  std::sort(weights.begin(), weights.end(),
+            [](const Weight &a, const Weight &b) { return a.name < b.name; });
+  return weights;
+}
+
+static Status writePiece(SafetensorsWriter &writer, const float *values,
+                         int64_t count, TensorType type) {
+  if (type == TensorType::F32)
+    return writer.write(values, count * 4);
+  std::vector<uint16_t> halves;
+  halves.reserve(size_t(count));
+  for (int64_t i = 0; i < count; ++i)
+    halves.push_back(type == TensorType::F16 ? floatToHalf(values[i])
+                                             : floatToBf16(values[i]));
+  return writer.write(halves.data(), count * 2);
+}
+
+static Status writeWeight(SafetensorsWriter &writer, CheckpointReader &reader,
+                          const Weight &weight, TensorType type) {
+  constexpr int64_t most = int64_t(1) << 20;
+  const int64_t elements = countElements(weight.tensor->shape).value_or(0);
+  std::vector<float> values(size_t(std::min(most, elements)));
+  int64_t lost = 0;
+  for (int64_t at = 0; at < elements; at += most) {
+    const int64_t part = std::min(most, elements - at);
+    if (Status s = reader.readFloats(*weight.tensor, at, part, values.data());
+        !s)
+      return s;
+    lost += countOverflows(values.data(), part, type);
+    if (Status s = writePiece(writer, values.data(), part, type); !s)
+      return s;
+  }
+  if (lost == 0)
+    return Status::success();
+  return overflowError(weight.name, type, lost, elements)
+      .at(reader.path())
+      .hint(type == TensorType::F16 ? "export with --dtype bf16 or f32"
+                                    : "export with --dtype f32");
+}
+
+static Status writeWeights(CheckpointReader &reader, const Json &model,
+                           const std::string &path, TensorType type) {
+  std::vector<Weight> weights = weightsOf(reader.manifest(), model);
+  std::vector<TensorSpec> specs;
+  for (const Weight &weight : weights)
+    specs.push_back({weight.name, type, weight.tensor->shape});
+  // transformers refuses a file without this entry.
+  auto writer = SafetensorsWriter::create(path, specs, {{"format", "pt"}});
+  if (!writer)
+    return writer.takeError();
+  for (const Weight &weight : weights)
+    if (Status s = writeWeight(*writer, reader, weight, type); !s)
+      return s;
+  return writer->finish(IfTaken::Fail);
+}
+
+/// A configuration that is there already is this one, as in the folder that the
+/// model came from.
+static Status checkConfig(const std::string &path, const std::string &text) {
+  struct stat info;
+  if (stat(path.c_str(), &info) != 0)
+    return Status::success();
+  auto existing = readFile(path);
+  if (!existing)
+    return existing.takeError().withCode(ExitCode::Storage);
+  if (*existing == text)
+    return Status::success();
+  return storageError("expects a folder without another configuration, but the "
+                      "file exists")
+      .at(path)
+      .hint("remove it, or choose another folder");
+}
+
+Status weft::exportCheckpoint(const std::string &folder, const std::string &out,
+                              TensorType type) {
+  auto step = holdStep(folder);
+  if (!step)
+    return step.takeError();
+  auto reader = CheckpointReader::open(step->path);
+  if (!reader)
+    return reader.takeError();
+  auto model = readModelFile(reader->manifest(), step->path);
+  if (!model)
+    return model.takeError();
+  if (Status s = makeDirectories(out); !s)
+    return s;
+  std::string path = out + "/model.safetensors";
+  if (Status s = checkOutputPaths({{"weft ckpt export", path}}, {}); !s)
+    return s;
+  struct stat info;
+  if (stat(path.c_str(), &info) == 0)
+    return storageError("expects a folder without weights, but the file exists")
+        .at(path)
+        .hint("remove it, or choose another folder");
+  if (errno != ENOENT)
+    return systemError(ExitCode::Storage, "cannot read", errno).at(path);
+  const Json *config = model->find("config");
+  bool hasConfig = config && config->isString() && !config->asString().empty();
+  const std::string configPath = out + "/config.json";
+  if (hasConfig)
+    if (Status s = checkConfig(configPath, config->asString()); !s)
+      return s;
+  if (Status s = writeWeights(*reader, *model, path, type); !s)
+    return s;
+  return hasConfig ? writeFile(configPath, config->asString())
+                   : Status::success();
+}

@@ -1,0 +1,245 @@
+//===- CheckpointLoad.cpp - Choosing and loading a checkpoint -------------===//
+
+#include "weft/Runtime/Checkpoints/Checkpoint.h"
+#include "weft/Runtime/Checkpoints/CheckpointReader.h"
+
+#include <filesystem>
+
+using namespace weft;
+
+/// Reads what is small of a step directory.
+static Expected<ResumePoint> openStep(HeldStep held,
+                                      const ResumeTarget &target) {
+  const std::string &directory = held.path;
+  auto manifest = Manifest::read(directory);
+  if (!manifest)
+    return manifest.takeError();
+  if (Status s = checkTensors(*manifest, directory, target); !s)
+    return s.takeError();
+  if (!target.weightsOnly)
+    if (Status s = checkLossScale(*manifest, directory, target); !s)
+      return s.takeError();
+  return ResumePoint{directory, std::move(*manifest), std::move(held.guard),
+                     target.weightsOnly};
+}
+
+/// Why a listed step cannot be used.
+static std::optional<Error> problemOf(const StepEntry &entry) {
+  if (entry.problem)
+    return entry.problem;
+  auto manifest = Manifest::read(entry.path);
+  if (!manifest)
+    return manifest.takeError();
+  Status files = manifest->verifyFiles(entry.path);
+  if (files)
+    return std::nullopt;
+  return files.takeError();
+}
+
+/// The same of what openStep() reads.
+static std::optional<Error> smallProblemOf(const StepEntry &entry,
+                                           const ResumeTarget &target) {
+  if (entry.problem)
+    return entry.problem;
+  auto manifest = Manifest::read(entry.path);
+  if (!manifest)
+    return manifest.takeError();
+  if (target.weightsOnly)
+    return std::nullopt;
+  auto model = readModelFile(*manifest, entry.path);
+  if (model)
+    return std::nullopt;
+  return model.takeError();
+}
+
+static std::string passedOver(const std::string &damage) {
+  return "passing over a damaged checkpoint: " + damage;
+}
+
+namespace {
+/// What is known of damaged steps before the others are looked at.
+struct KnownDamage {
+  int64_t from = INT64_MAX; // this step and later ones
+  std::string newest;
+};
+} // namespace
+
+/// The newest step before `known` that shows no damage before its tensors are
+/// read; damaged ones are passed over with a warning. One that cannot be read
+/// ends the search: it may be whole. Nothing if a step was retired meanwhile,
+/// so that there is a newer one now.
+static Expected<std::optional<ResumePoint>>
+newestUndamaged(const std::vector<StepEntry> &steps, const KnownDamage &known,
+                const ResumeTarget &target,
+                std::vector<std::string> &warnings) {
+  warnings.clear();
+  std::string newest = known.newest;
+  for (auto entry = steps.rbegin(); entry != steps.rend(); ++entry) {
+    if (entry->step >= known.from)
+      continue;
+    StepGuard guard = StepGuard::ofReader(entry->path);
+    if (!guard.isThere())
+      return std::optional<ResumePoint>();
+    auto problem = smallProblemOf(*entry, target);
+    if (problem && !problem->isDamage())
+      return std::move(*problem);
+    if (problem) {
+      if (newest.empty())
+        newest = problem->where();
+      warnings.push_back(passedOver(problem->where()));
+      continue;
+    }
+    auto point = openStep({entry->path, std::move(guard)}, target);
+    if (!point)
+      return point.takeError();
+    return std::optional<ResumePoint>(std::move(*point));
+  }
+  return checkpointError("expects a usable checkpoint, but all " +
+                         std::to_string(steps.size()) +
+                         " are damaged: " + newest)
+      .hint("start again in another --save-dir");
+}
+
+/// As above, from a directory into which another run may save.
+static Expected<std::optional<ResumePoint>>
+findUndamaged(const std::string &saveDir, const KnownDamage &known,
+              const ResumeTarget &target, std::vector<std::string> &warnings) {
+  for (;;) {
+    auto steps = listSteps(saveDir);
+    if (!steps)
+      return steps.takeError();
+    if (steps->empty())
+      return std::optional<ResumePoint>();
+    auto point = newestUndamaged(*steps, known, target, warnings);
+    if (!point || *point)
+      return point;
+  }
+}
+
+/// PATH is a step directory, or a save directory that stands for its newest.
+static Expected<std::optional<ResumePoint>>
+openPath(const std::string &path, const ResumeTarget &target) {
+  auto held = holdStep(path);
+  if (!held)
+    return held.takeError();
+  auto point = openStep(std::move(*held), target);
+  if (!point)
+    return point.takeError();
+  return std::optional<ResumePoint>(std::move(*point));
+}
+
+/// A run that begins, or goes on elsewhere, must not count, mix with or retire
+/// what another one saved.
+static Status checkEmpty(const std::string &saveDir) {
+  auto steps = findSteps(saveDir);
+  if (!steps)
+    return steps.takeError().withCode(ExitCode::Storage);
+  if (steps->empty())
+    return Status::success();
+  return checkpointError("expects an empty save directory, but it has " +
+                         std::to_string(steps->size()) + " checkpoint" +
+                         (steps->size() == 1 ? "" : "s") +
+                         ", the newest of "
+                         "step " +
+                         std::to_string(steps->back().step))
+      .at(saveDir)
+      .hint("continue with --resume=auto, or choose another --save-dir");
+}
+
+static bool isStepOf(const std::string &saveDir, const std::string &step) {
+  std::error_code error;
+  auto parent = saveDirectoryOf(step);
+  return parent && std::filesystem::equivalent(*parent, saveDir, error);
+}
+
+/// The checkpoint of a path, for a run that saves where it lies or into an
+/// empty directory.
+static Expected<std::optional<ResumePoint>>
+resumePath(const ResumeOptions &options, const ResumeTarget &target) {
+  auto point = openPath(options.resumePath, target);
+  if (!point || target.weightsOnly || options.saveDir.empty() ||
+      isStepOf(options.saveDir, (*point)->directory))
+    return point;
+  if (Status empty = checkEmpty(options.saveDir); !empty)
+    return empty.takeError();
+  return point;
+}
+
+Expected<std::optional<ResumePoint>>
+weft::chooseCheckpoint(const ResumeOptions &options, const ResumeTarget &target,
+                       std::vector<std::string> &warnings) {
+  if (options.resume == ResumeKind::Path)
+    return resumePath(options, target);
+  if (options.resume == ResumeKind::Must)
+    return openPath(options.saveDir, target);
+  if (options.saveDir.empty())
+    return std::optional<ResumePoint>();
+  if (options.resume == ResumeKind::Auto)
+    return findUndamaged(options.saveDir, {}, target, warnings);
+  if (target.weightsOnly)
+    return std::optional<ResumePoint>();
+  if (Status empty = checkEmpty(options.saveDir); !empty)
+    return empty.takeError();
+  return std::optional<ResumePoint>();
+}
+
+Expected<ResumePoint> weft::passOver(const ResumePoint &point, Error damage,
+                                     const ResumeOptions &options,
+                                     const ResumeTarget &target,
+                                     std::vector<std::string> &warnings) {
+  if (options.resume != ResumeKind::Auto || !damage.isDamage())
+    return damage;
+  auto older = findUndamaged(
+      options.saveDir, {point.manifest.step, damage.where()}, target, warnings);
+  warnings.insert(warnings.begin(), passedOver(damage.where()));
+  if (!older)
+    return older.takeError();
+  if (!*older)
+    return damage;
+  return std::move(**older);
+}
+
+Status weft::makeRoomAfter(const std::string &saveDir, int64_t step) {
+  auto steps = listSteps(saveDir);
+  if (!steps)
+    return steps.takeError();
+  for (const StepEntry &entry : *steps) {
+    if (entry.step <= step)
+      continue;
+    auto problem = problemOf(entry);
+    if (problem && !problem->isDamage())
+      return std::move(*problem);
+    if (!problem)
+      return checkpointError("expects no checkpoint after step " +
+                             std::to_string(step) +
+                             ", from which this run continues")
+          .at(entry.path)
+          .hint(
+              "choose another --save-dir, or move the later checkpoints away");
+    auto aside = setAside(entry);
+    if (!aside)
+      return aside.takeError();
+    warn("moved a damaged checkpoint to " + *aside);
+  }
+  return Status::success();
+}
+
+Status weft::loadCheckpoint(WeftContext &context, ResumePoint &point) {
+  CheckpointReader reader(point.directory, point.manifest);
+  const WeftExecutable &executable = *context.executable();
+  std::vector<TensorTarget> targets;
+  for (int32_t i = 0; i < executable.numTensors; ++i) {
+    const WeftTensor &tensor = executable.tensors[i];
+    if (isSaved(tensor) && (!point.weightsOnly || tensor.kind == WEFT_PARAM))
+      targets.push_back({reader.manifest().findTensor(tensor.name),
+                         static_cast<char *>(context.data(tensor))});
+  }
+  if (Status s = reader.readAll(targets); !s)
+    return s;
+  point.guard.release();
+  return Status::success();
+}
+
+TrainState weft::stateOf(const Manifest &manifest) {
+  return {manifest.step, manifest.seed, manifest.cursor, manifest.valLoss};
+}

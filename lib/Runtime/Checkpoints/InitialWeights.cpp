@@ -1,0 +1,323 @@
+//===- InitialWeights.cpp - Where the first weights come from -------------===//
+
+#include "weft/Runtime/Checkpoints/InitialWeights.h"
+
+#include "weft/Formats/Half.h"
+#include "weft/Formats/Names.h"
+#include "weft/Formats/Text.h"
+#include "weft/Runtime/Execute/DTypes.h"
+#include "weft/Runtime/Execute/Ports.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <set>
+#include <sys/stat.h>
+#include <tuple>
+
+using namespace weft;
+
+static bool fileExists(const std::string &path) {
+  struct stat info;
+  return stat(path.c_str(), &info) == 0;
+}
+
+std::string weft::locateWeights(const std::string &path,
+                                const std::string &executablePath) {
+  if (!path.empty() && path[0] == '/')
+    return path;
+  size_t slash = executablePath.rfind('/');
+  if (slash != std::string::npos) {
+    std::string beside = executablePath.substr(0, slash + 1) + path;
+    if (fileExists(beside))
+      return beside;
+  }
+  return path;
+}
+
+static const char *const kOtherWeights =
+    "give the weights with --init-from FILE, draw new ones with --init-from "
+    "none, or compile again";
+
+/// Where the recorded weights begin, and all of them are there; empty without
+/// any.
+static Expected<std::string> findRecorded(const Metadata &metadata,
+                                          const std::string &executablePath) {
+  std::string first;
+  for (const InitialFile &file : metadata.initialWeights) {
+    std::string path = locateWeights(file.path, executablePath);
+    if (!fileExists(path))
+      return inputError("cannot find the weights that the program was compiled "
+                        "with, " +
+                        inQuotes(file.path))
+          .hint((file.path[0] == '/'
+                     ? ""
+                     : "looked in the program's folder and in the current "
+                       "one; ") +
+                std::string(kOtherWeights));
+    if (first.empty())
+      first = path;
+  }
+  return first;
+}
+
+static Status compareDigest(const InitialFile &file, const std::string &path,
+                            const FileDigest &digest) {
+  if (digest.xxh3 == file.digest)
+    return Status::success();
+  return inputError("the weights changed since the program was compiled: "
+                    "expects digest " +
+                    file.digest + ", but got " + digest.xxh3)
+      .at(path)
+      .hint(kOtherWeights);
+}
+
+/// What is wrong with recorded weights that do not fit: most likely they are
+/// not those that were recorded.
+static Error explain(Error error, const Metadata &metadata,
+                     const std::string &executablePath) {
+  for (const InitialFile &file : metadata.initialWeights) {
+    std::string path = locateWeights(file.path, executablePath);
+    auto digest = digestFile(path);
+    if (!digest)
+      return digest.takeError();
+    if (Status s = compareDigest(file, path, *digest); !s)
+      return s.takeError();
+  }
+  return error;
+}
+
+/// Tensors of a file that are no weights: attention masks, rotary tables, and
+/// the copy of a tied output projection.
+static bool isRedundant(const std::string &name, const Metadata &metadata) {
+  for (const std::string &suffix : metadata.ignoredWeights)
+    if (endsWith(name, suffix))
+      return true;
+  if (metadata.family == "gpt2")
+    return endsWith(name, ".attn.bias") ||
+           endsWith(name, ".attn.masked_bias") || name == "lm_head.weight";
+  if (metadata.family == "llama")
+    return endsWith(name, ".rotary_emb.inv_freq") || name == "lm_head.weight";
+  return false;
+}
+
+/// Spellings under which a weight may stand in a file, best first.
+static std::vector<std::string> spellings(const WeftTensor &tensor) {
+  const std::string prefix = "transformer.";
+  std::vector<std::string> names;
+  if (tensor.source && *tensor.source)
+    names.push_back(tensor.source);
+  names.push_back(tensor.name);
+  for (size_t i = 0, n = names.size(); i < n; ++i)
+    names.push_back(names[i].compare(0, prefix.size(), prefix) == 0
+                        ? names[i].substr(prefix.size())
+                        : prefix + names[i]);
+  return names;
+}
+
+static bool isFloat(TensorType type) {
+  return type == TensorType::F32 || type == TensorType::F16 ||
+         type == TensorType::BF16 || type == TensorType::F64;
+}
+
+Status InitialWeights::matchOne(const WeftTensor &tensor) {
+  const SafetensorsModel::Entry *entry = nullptr;
+  for (const std::string &name : spellings(tensor))
+    if ((entry = model->find(name)))
+      break;
+  if (!entry)
+    return inputError("expects a tensor " + inQuotes(spellings(tensor)[0]) +
+                      ", but the file has none")
+        .at(model->path());
+  const TensorInfo &info = *entry->info;
+  if (!isFloat(info.type))
+    return inputError("tensor " + inQuotes(info.name) +
+                      " expects type F32, F16, BF16 or F64, but got " +
+                      tensorTypeName(info.type))
+        .at(entry->file->path());
+  if (info.shape != shapeOf(tensor))
+    return inputError("tensor " + inQuotes(info.name) + " expects shape " +
+                      shapeText(shapeOf(tensor)) + ", but got " +
+                      shapeText(info.shape))
+        .at(entry->file->path());
+  pairs.push_back({&tensor, *entry});
+  return Status::success();
+}
+
+Status InitialWeights::match(const WeftExecutable &executable,
+                             const Metadata &metadata) {
+  for (int32_t i = 0; i < executable.numTensors; ++i)
+    if (executable.tensors[i].kind == WEFT_PARAM)
+      if (Status s = matchOne(executable.tensors[i]); !s)
+        return s;
+  std::sort(pairs.begin(), pairs.end(), [](const auto &a, const auto &b) {
+    return std::tie(a.second.file->path(), a.second.info->begin) <
+           std::tie(b.second.file->path(), b.second.info->begin);
+  });
+  std::set<const TensorInfo *> used;
+  for (const auto &pair : pairs)
+    used.insert(pair.second.info);
+  for (const auto &[name, entry] : model->tensors())
+    if (!used.count(entry.info) && !isRedundant(name, metadata))
+      return inputError("the model has no parameter for tensor " +
+                        inQuotes(name))
+          .at(entry.file->path());
+  return Status::success();
+}
+
+Expected<InitialWeights>
+InitialWeights::open(const std::string &initFrom, bool trains,
+                     const Metadata &metadata, const WeftExecutable &executable,
+                     const std::string &executablePath) {
+  InitialWeights weights;
+  weights.trains = trains;
+  std::string path = initFrom == "none" ? "" : initFrom;
+  if (initFrom.empty()) {
+    auto recorded = findRecorded(metadata, executablePath);
+    if (!recorded)
+      return recorded.takeError();
+    path = *recorded;
+    weights.recorded = metadata.initialWeights;
+  }
+  if (path.empty()) {
+    if (findProgram(executable, names::kInit))
+      return weights;
+    return inputError("the program cannot draw initial weights")
+        .hint("give them with --init-from FILE");
+  }
+  auto model = SafetensorsModel::open(path);
+  Status status = model ? Status::success() : model.takeError();
+  if (status) {
+    weights.model.emplace(std::move(*model));
+    status = weights.match(executable, metadata);
+  }
+  if (status)
+    return weights;
+  if (weights.recorded.empty())
+    return status.takeError();
+  return explain(status.takeError(), metadata, executablePath);
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+/// Elements as f32, through which all go; counts those that are finite in f64
+/// alone.
+static Status readWide(const SafetensorsModel::Entry &entry, int64_t begin,
+                       int64_t count, float *values, int64_t &lost) {
+  if (entry.info->type != TensorType::F64)
+    return entry.file->readFloats(*entry.info, begin, count, values);
+  std::vector<double> wide(static_cast<size_t>(count));
+  if (Status s =
+          entry.file->read(*entry.info, begin * 8, count * 8, wide.data());
+      !s)
+    return s;
+  for (int64_t i = 0; i < count; ++i) {
+    values[i] = static_cast<float>(wide[i]);
+    lost += std::isfinite(wide[i]) && !std::isfinite(values[i]);
+  }
+  return Status::success();
+}
+
+static void store(float value, int32_t dtype, char *out) {
+  if (dtype == WEFT_F32) {
+    std::memcpy(out, &value, 4);
+  } else if (dtype == WEFT_F64) {
+    double wide = value;
+    std::memcpy(out, &wide, 8);
+  } else {
+    uint16_t bits = dtype == WEFT_F16 ? floatToHalf(value) : floatToBf16(value);
+    std::memcpy(out, &bits, 2);
+  }
+}
+
+/// The values stay finite in a weight that is kept in a narrower type.
+static Status checkFinite(const SafetensorsModel::Entry &entry, TensorType type,
+                          int64_t lost, int64_t overflows) {
+  const std::string &name = entry.info->name;
+  const std::string &path = entry.file->path();
+  if (lost > 0)
+    return overflowError(name, TensorType::F32, lost, entry.info->elements())
+        .at(path);
+  if (overflows > 0)
+    return overflowError(name, type, overflows, entry.info->elements())
+        .at(path)
+        .hint("--master-weights=on keeps the weights in f32");
+  return Status::success();
+}
+
+static Status readThrough(const SafetensorsModel::Entry &entry) {
+  constexpr int64_t most = int64_t(1) << 20;
+  const int64_t bytes = entry.info->bytes();
+  std::vector<char> piece(size_t(std::min(most, bytes)));
+  for (int64_t at = 0; at < bytes; at += most)
+    if (Status s = entry.file->read(*entry.info, at, std::min(most, bytes - at),
+                                    piece.data());
+        !s)
+      return s;
+  return Status::success();
+}
+
+/// Reads a weight to `out`, converting where the types differ; with null it is
+/// only checked.
+static Status readWeight(const WeftTensor &tensor,
+                         const SafetensorsModel::Entry &entry, char *out) {
+  const TensorType type = tensorTypeOf(tensor.dtype);
+  if (entry.info->type == type)
+    return out ? entry.file->read(*entry.info, out) : readThrough(entry);
+  constexpr int64_t most = int64_t(1) << 16;
+  const int64_t elements = elementsOf(tensor);
+  const int64_t width = dtypeBytes(tensor.dtype);
+  std::vector<float> values(size_t(std::min(most, elements)));
+  int64_t lost = 0, overflows = 0;
+  for (int64_t at = 0; at < elements; at += most) {
+    const int64_t part = std::min(most, elements - at);
+    if (Status s = readWide(entry, at, part, values.data(), lost); !s)
+      return s;
+    overflows += countOverflows(values.data(), part, type);
+    for (int64_t i = 0; out && i < part; ++i)
+      store(values[i], tensor.dtype, out + (at + i) * width);
+  }
+  return checkFinite(entry, type, lost, overflows);
+}
+
+/// All weights, to where `place` says; then the files have the recorded bytes.
+template <typename Place> Status InitialWeights::readAll(const Place &place) {
+  for (const auto &[tensor, entry] : pairs)
+    if (Status s = readWeight(*tensor, entry, place(*tensor)); !s)
+      return s;
+  for (size_t i = 0; i < recorded.size(); ++i) {
+    auto digest = model->digest(i);
+    if (!digest)
+      return digest.takeError();
+    if (Status s = compareDigest(recorded[i], model->paths()[i], *digest); !s)
+      return s;
+  }
+  return Status::success();
+}
+
+Status InitialWeights::verify() {
+  return readAll([](const WeftTensor &) { return nullptr; });
+}
+
+/// `init` sets more than the weights, which a file may give: all that training
+/// reads before it writes it. Sampling with a file's weights reads nothing
+/// else.
+Status InitialWeights::load(WeftContext &context, int64_t seed) {
+  const WeftProgram *program = context.findProgram(names::kInit);
+  if (program && (trains || !model)) {
+    if (const WeftPort *port = WeftContext::findInput(*program, names::kSeed))
+      writeInteger(context, *port, seed);
+    if (Status s = runChecked(context, *program); !s)
+      return s;
+  }
+  return readAll([&](const WeftTensor &tensor) {
+    return static_cast<char *>(context.data(tensor));
+  });
+}
+
+std::string InitialWeights::describe(int64_t seed) const {
+  return model ? "weights of " + model->path()
+               : "random weights, seed " + std::to_string(seed);
+}

@@ -1,0 +1,315 @@
+//===- TensorData.cpp - Rows of named tensors -----------------------------===//
+
+#include "weft/Formats/Digest.h"
+#include "weft/Formats/Safetensors.h"
+#include "weft/Formats/Text.h"
+#include "weft/Runtime/Data/DataSource.h"
+#include "weft/Runtime/Execute/DTypes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <optional>
+
+using namespace weft;
+
+namespace {
+
+/// A tensor of the file, for one input.
+struct Column {
+  const TensorInfo *info;
+  int32_t dtype;
+  int64_t rowBytes;
+  std::optional<InputLimit> limit;
+};
+
+/// A file whose tensors have one row per example.
+class RowFile {
+public:
+  static Expected<std::shared_ptr<RowFile>>
+  open(const std::string &path, const Metadata &metadata,
+       const std::vector<WeftPort> &ports);
+
+  int64_t rows() const { return columns.front().info->shape[0]; }
+  const std::string &path() const { return file.path(); }
+  Status read(const char *port, int64_t row, char *out);
+  void willNeed(const std::vector<int64_t> &rows);
+  /// Of the whole file, which is the open one whatever its path leads to now.
+  Expected<FileDigest> digest();
+
+private:
+  explicit RowFile(SafetensorsFile file) : file(std::move(file)) {}
+  Status add(const WeftPort &port, const Metadata &metadata);
+  Status checkRow(const Column &column, int64_t row, const char *values) const;
+  Status checkAll(const Column &column);
+
+  SafetensorsFile file;
+  std::vector<Column> columns;
+  std::vector<ByteWindow> windows; // of the columns
+};
+
+/// Rows [begin, end) of such a file.
+class TensorSource : public DataSource {
+public:
+  TensorSource(std::shared_ptr<RowFile> file, int64_t begin, int64_t end)
+      : file(std::move(file)), begin(begin), end(end) {}
+
+  int64_t rows() const override { return end - begin; }
+
+  std::string describe() const override {
+    return file->path() + " (safetensors): " + std::to_string(rows()) + " rows";
+  }
+
+  Expected<DataIdentity> identity() const override {
+    auto digest = file->digest();
+    if (!digest)
+      return digest.takeError();
+    return DataIdentity{"safetensors", file->rows(), std::move(digest->xxh3)};
+  }
+
+  Status fill(const WeftPort &port, int64_t row, char *out) const override {
+    return file->read(port.name, begin + row, out);
+  }
+
+  void willNeed(const std::vector<int64_t> &wanted) const override {
+    std::vector<int64_t> rows;
+    for (int64_t row : wanted)
+      rows.push_back(begin + row);
+    file->willNeed(rows);
+  }
+
+private:
+  std::shared_ptr<RowFile> file;
+  int64_t begin;
+  int64_t end;
+};
+
+} // namespace
+
+/// The tensor of `port` has its type and, after the rows, its shape.
+static Status checkTensor(const SafetensorsFile &file, const WeftPort &port) {
+  const TensorInfo *info = file.find(port.name);
+  if (!info)
+    return inputError("expects a tensor " + inQuotes(port.name) +
+                      " for the input of that name, but the file has none")
+        .at(file.path());
+  if (info->type != tensorTypeOf(port.dtype))
+    return inputError("tensor " + inQuotes(port.name) + " expects type " +
+                      dtypeName(port.dtype) + ", but got " +
+                      tensorTypeName(info->type))
+        .at(file.path());
+  std::vector<int64_t> want = shapeOf(port), got = info->shape;
+  bool same = got.size() == want.size() &&
+              std::equal(want.begin() + 1, want.end(), got.begin() + 1);
+  if (same)
+    return Status::success();
+  std::string rule = "[rows";
+  for (size_t i = 1; i < want.size(); ++i)
+    rule += ", " + std::to_string(want[i]);
+  return inputError("tensor " + inQuotes(port.name) + " expects shape " + rule +
+                    "], but got " + shapeText(got))
+      .at(file.path());
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+static bool isAllowed(int64_t value, const InputLimit &allowed) {
+  return (value >= 0 && value < allowed.limit) ||
+         (allowed.ignore && value == *allowed.ignore);
+}
+
+template <typename T>
+static std::optional<int64_t> findWrong(const char *values, int64_t bytes,
+                                        const InputLimit &allowed) {
+  for (int64_t at = 0; at < bytes; at += int64_t(sizeof(T))) {
+    T value;
+    std::memcpy(&value, values + at, sizeof value);
+    if (!isAllowed(int64_t(value), allowed))
+      return int64_t(value);
+  }
+  return std::nullopt;
+}
+
+Status RowFile::checkRow(const Column &column, int64_t row,
+                         const char *values) const {
+  if (!column.limit)
+    return Status::success();
+  const InputLimit &allowed = *column.limit;
+  auto wrong = column.dtype == WEFT_I32
+                   ? findWrong<int32_t>(values, column.rowBytes, allowed)
+                   : findWrong<int64_t>(values, column.rowBytes, allowed);
+  if (!wrong)
+    return Status::success();
+  std::string rule = "values from 0 to " + std::to_string(allowed.limit - 1);
+  if (allowed.ignore)
+    rule += ", or " + std::to_string(*allowed.ignore);
+  return inputError("tensor " + inQuotes(column.info->name) + " expects " +
+                    rule + ", but got " + std::to_string(*wrong) + " in row " +
+                    std::to_string(row))
+      .at(path());
+}
+
+Status RowFile::checkAll(const Column &column) {
+  if (!column.limit || column.rowBytes == 0)
+    return Status::success();
+  ByteWindow window;
+  for (int64_t row = 0; row < column.info->shape[0]; ++row) {
+    auto values = window.view(file.bytes(),
+                              file.offset(*column.info) + row * column.rowBytes,
+                              column.rowBytes);
+    if (!values)
+      return values.takeError();
+    if (Status s =
+            checkRow(column, row, reinterpret_cast<const char *>(*values));
+        !s)
+      return s;
+  }
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Files and rows
+//===----------------------------------------------------------------------===//
+
+Status RowFile::add(const WeftPort &port, const Metadata &metadata) {
+  if (port.rank == 0)
+    return Error(ExitCode::Internal,
+                 "input " + inQuotes(port.name) + " has no dimension of rows");
+  if (Status s = checkTensor(file, port); !s)
+    return s;
+  Column column = {file.find(port.name), port.dtype, port.bytes / port.dims[0],
+                   std::nullopt};
+  auto limit = metadata.inputLimits.find(port.name);
+  if (limit != metadata.inputLimits.end() &&
+      (port.dtype == WEFT_I32 || port.dtype == WEFT_I64))
+    column.limit = limit->second;
+  if (Status s = checkAll(column); !s)
+    return s;
+  columns.push_back(std::move(column));
+  windows.emplace_back();
+  const int64_t got = columns.back().info->shape[0];
+  if (got == rows())
+    return Status::success();
+  return inputError("expects as many rows in " + inQuotes(port.name) +
+                    " as in " + inQuotes(columns.front().info->name) + ", " +
+                    std::to_string(rows()) + ", but got " + std::to_string(got))
+      .at(path());
+}
+
+Expected<std::shared_ptr<RowFile>>
+RowFile::open(const std::string &path, const Metadata &metadata,
+              const std::vector<WeftPort> &ports) {
+  auto opened = SafetensorsFile::open(path);
+  if (!opened)
+    return opened.takeError();
+  std::shared_ptr<RowFile> file(new RowFile(std::move(*opened)));
+  for (const WeftPort &port : ports)
+    if (Status s = file->add(port, metadata); !s)
+      return s.takeError();
+  return file;
+}
+
+Status RowFile::read(const char *port, int64_t row, char *out) {
+  size_t i = 0;
+  while (columns[i].info->name != port)
+    ++i;
+  const Column &column = columns[i];
+  auto values = windows[i].view(
+      file.bytes(), file.offset(*column.info) + row * column.rowBytes,
+      column.rowBytes);
+  if (!values)
+    return values.takeError();
+  if (column.rowBytes)
+    std::memcpy(out, *values, size_t(column.rowBytes));
+  return checkRow(column, row, out);
+}
+
+Expected<FileDigest> RowFile::digest() {
+  ByteSource &source = file.bytes();
+  constexpr int64_t part = int64_t(1) << 20;
+  std::vector<char> piece(size_t(std::min(part, source.size())));
+  BlockDigest digest;
+  for (int64_t at = 0; at < source.size(); at += part) {
+    const int64_t bytes = std::min(part, source.size() - at);
+    if (Status s = source.read(at, bytes, piece.data()); !s)
+      return s.takeError();
+    digest.update(piece.data(), bytes);
+  }
+  return digest.finish();
+}
+
+void RowFile::willNeed(const std::vector<int64_t> &wanted) {
+  for (const Column &column : columns) {
+    ByteRanges ranges;
+    const int64_t begin = file.offset(*column.info);
+    for (int64_t row : wanted)
+      ranges.push_back(
+          {begin + row * column.rowBytes, begin + (row + 1) * column.rowBytes});
+    askFor(file.bytes(), std::move(ranges));
+  }
+}
+
+static Expected<std::unique_ptr<DataSource>>
+makeSource(std::shared_ptr<RowFile> file, int64_t begin, int64_t end,
+           const Metadata &metadata, const char *what) {
+  if (end - begin < metadata.batch)
+    return inputError(std::string("expects at least one batch of ") + what +
+                      ", " + std::to_string(metadata.batch) +
+                      " rows, but got " + std::to_string(end - begin))
+        .at(file->path());
+  std::unique_ptr<DataSource> source =
+      std::make_unique<TensorSource>(std::move(file), begin, end);
+  return source;
+}
+
+/// --data, with the tail of it when that is the validation data.
+static Status openTraining(const DataOptions &options, const Metadata &metadata,
+                           const std::vector<WeftPort> &ports, DataSet &set) {
+  auto file = RowFile::open(options.data, metadata, ports);
+  if (!file)
+    return file.takeError();
+  int64_t rows = (*file)->rows();
+  int64_t tail = int64_t(std::floor(double(rows) * options.valFraction));
+  auto train = makeSource(*file, 0, rows - tail, metadata, "training data");
+  if (!train)
+    return train.takeError();
+  set.train = std::move(*train);
+  if (options.valFraction == 0)
+    return Status::success();
+  auto val = makeSource(*file, rows - tail, rows, metadata, "validation data");
+  if (!val)
+    return val.takeError();
+  set.val = std::move(*val);
+  return Status::success();
+}
+
+Expected<DataSet> weft::openTensorData(const DataOptions &options,
+                                       const Metadata &metadata,
+                                       const std::vector<WeftPort> &ports) {
+  DataSet set;
+  if (options.readsTraining)
+    if (Status s = openTraining(options, metadata, ports, set); !s)
+      return s.takeError();
+  if (options.valData.empty())
+    return set;
+  auto file = RowFile::open(options.valData, metadata, ports);
+  if (!file)
+    return file.takeError();
+  auto val = makeSource(*file, 0, (*file)->rows(), metadata, "validation data");
+  if (!val)
+    return val.takeError();
+  set.val = std::move(*val);
+  return set;
+}
+
+Expected<DataSet> weft::openData(const DataOptions &options,
+                                 const Metadata &metadata,
+                                 const std::vector<WeftPort> &ports) {
+  if (metadata.isLanguageModel())
+    return openTokenData(options, metadata);
+  if (ports.empty())
+    return Error(ExitCode::Internal, "the program has no data inputs");
+  return openTensorData(options, metadata, ports);
+}

@@ -1,0 +1,164 @@
+//===- TokenData.cpp - Windows of a token file ----------------------------===//
+
+#include "weft/Formats/Names.h"
+#include "weft/Formats/TokenFile.h"
+#include "weft/Runtime/Data/DataSource.h"
+#include "weft/Runtime/Data/Windows.h"
+
+#include <cmath>
+#include <cstring>
+
+using namespace weft;
+
+namespace {
+
+/// Windows of the tokens [begin, end) of a file.
+class TokenSource : public DataSource {
+public:
+  TokenSource(std::shared_ptr<TokenFile> file, int64_t begin, int64_t end,
+              int64_t seq)
+      : file(std::move(file)), begin(begin), end(end), seq(seq) {}
+
+  int64_t rows() const override { return numWindows(end - begin, seq); }
+
+  std::string describe() const override {
+    return file->path() + " (" + file->description() +
+           "): " + std::to_string(end - begin) + " tokens, " +
+           std::to_string(rows()) + " rows of " + std::to_string(seq);
+  }
+
+  Expected<DataIdentity> identity() const override {
+    auto digest = file->digest();
+    if (!digest)
+      return digest.takeError();
+    return DataIdentity{file->description(), file->size(), std::move(*digest)};
+  }
+
+  Status fill(const WeftPort &port, int64_t row, char *out) const override {
+    int64_t shift = std::strcmp(port.name, names::kTargets) == 0 ? 1 : 0;
+    return file->read(begin + row * seq + shift, seq,
+                      reinterpret_cast<int32_t *>(out));
+  }
+
+  void willNeed(const std::vector<int64_t> &wanted) const override {
+    ByteRanges ranges;
+    for (int64_t row : wanted)
+      ranges.push_back({begin + row * seq, begin + (row + 1) * seq + 1});
+    file->willNeed(std::move(ranges));
+  }
+
+private:
+  std::shared_ptr<TokenFile> file;
+  int64_t begin;
+  int64_t end;
+  int64_t seq;
+};
+
+} // namespace
+
+/// A model with a tokenizer does not mean bytes by its tokens.
+static Status checkTokenizer(const TokenFile &file, const DataOptions &options,
+                             const Metadata &metadata) {
+  if (metadata.tokenizerFiles.empty() || options.byteTokenizer ||
+      file.description() != "text")
+    return Status::success();
+  return inputError("expects tokens of the model's tokenizer (" +
+                    metadata.tokenizerFiles.front() + "), but got text")
+      .at(file.path())
+      .hint(
+          "tokenize it into a .bin file (llm.c format, or --data-format=u16), "
+          "or read bytes as tokens with --tokenizer=bytes");
+}
+
+static Expected<std::shared_ptr<TokenFile>> openFile(const std::string &path,
+                                                     const DataOptions &options,
+                                                     const Metadata &metadata) {
+  auto file = TokenFile::open(path, options.format);
+  if (!file)
+    return file.takeError();
+  if (Status s = checkTokenizer(*file, options, metadata); !s)
+    return s.takeError();
+  if (Status s = file->check(metadata.vocab); !s)
+    return s.takeError();
+  return std::make_shared<TokenFile>(std::move(*file));
+}
+
+/// A source over [begin, end) that fills at least one batch.
+static Expected<std::unique_ptr<DataSource>>
+makeSource(std::shared_ptr<TokenFile> file, int64_t begin, int64_t end,
+           const Metadata &metadata, const char *what) {
+  int64_t need = metadata.batch * metadata.seq + 1;
+  if (end - begin < need)
+    return inputError(std::string("expects at least one batch of ") + what +
+                      ", " + std::to_string(metadata.batch) + " x " +
+                      std::to_string(metadata.seq) +
+                      " + 1 = " + std::to_string(need) + " tokens, but got " +
+                      std::to_string(end - begin))
+        .at(file->path())
+        .hint("use more text, or compile with a smaller --batch or --seq");
+  std::unique_ptr<DataSource> source =
+      std::make_unique<TokenSource>(std::move(file), begin, end, metadata.seq);
+  return source;
+}
+
+static Status openValidation(const DataOptions &options,
+                             const Metadata &metadata, DataSet &set) {
+  if (options.valData.empty())
+    return Status::success();
+  auto file = openFile(options.valData, options, metadata);
+  if (!file)
+    return file.takeError();
+  int64_t size = (*file)->size();
+  auto source = makeSource(*file, 0, size, metadata, "validation data");
+  if (!source)
+    return source.takeError();
+  set.val = std::move(*source);
+  return Status::success();
+}
+
+/// Bytes are 256 tokens: of a larger vocabulary the rest is never seen.
+static void warnOfBytes(const TokenFile &file, const DataOptions &options,
+                        const Metadata &metadata, DataSet &set) {
+  if (file.description() != "text" || options.byteTokenizer ||
+      metadata.vocab < 4 * 256)
+    return;
+  set.warnings.push_back(
+      file.path() + ": bytes are read as tokens, so at most 256 of the " +
+      std::to_string(metadata.vocab) +
+      " tokens of the model are used; tokenize the text into a .bin file, or "
+      "say --tokenizer=bytes if bytes are meant");
+}
+
+/// --data, with the tail of it when that is the validation data.
+static Status openTraining(const DataOptions &options, const Metadata &metadata,
+                           DataSet &set) {
+  auto file = openFile(options.data, options, metadata);
+  if (!file)
+    return file.takeError();
+  warnOfBytes(**file, options, metadata, set);
+  int64_t size = (*file)->size();
+  int64_t tail = int64_t(std::floor(double(size) * options.valFraction));
+  auto train = makeSource(*file, 0, size - tail, metadata, "training data");
+  if (!train)
+    return train.takeError();
+  set.train = std::move(*train);
+  if (options.valFraction == 0)
+    return Status::success();
+  auto val = makeSource(*file, size - tail, size, metadata,
+                        "validation data (the tail of the file)");
+  if (!val)
+    return val.takeError();
+  set.val = std::move(*val);
+  return Status::success();
+}
+
+Expected<DataSet> weft::openTokenData(const DataOptions &options,
+                                      const Metadata &metadata) {
+  DataSet set;
+  if (options.readsTraining)
+    if (Status s = openTraining(options, metadata, set); !s)
+      return s.takeError();
+  if (Status s = openValidation(options, metadata, set); !s)
+    return s.takeError();
+  return set;
+}

@@ -1,0 +1,161 @@
+//===- CpuFeatures.cpp - Does this machine have a feature -----------------===//
+
+#include "weft/Runtime/Execute/CpuFeatures.h"
+
+#include <cstdint>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+using namespace weft;
+
+#if defined(__x86_64__)
+
+namespace {
+
+/// State of wide registers that the operating system must save (XCR0).
+constexpr uint64_t kAvxState = 0x6;
+constexpr uint64_t kAvx512State = 0xe6;
+
+struct FeatureBit {
+  const char *name = nullptr;
+  int bit = 0;
+  uint64_t state = 0;
+};
+
+enum Register { Eax, Ebx, Ecx, Edx };
+
+/// A word that CPUID reports, and the features that are bits of it: the list
+/// ends where a name is missing.
+struct FeatureWord {
+  uint32_t leaf, subleaf;
+  Register reg;
+  FeatureBit features[16];
+};
+
+constexpr FeatureWord kFeatureWords[] = {
+    {1,
+     0,
+     Edx,
+     {{"cx8", 8},
+      {"cmov", 15},
+      {"mmx", 23},
+      {"fxsr", 24},
+      {"sse", 25},
+      {"sse2", 26}}},
+    {1,
+     0,
+     Ecx,
+     {{"sse3", 0},
+      {"pclmul", 1},
+      {"ssse3", 9},
+      {"fma", 12, kAvxState},
+      {"cx16", 13},
+      {"sse4.1", 19},
+      {"sse4.2", 20},
+      {"movbe", 22},
+      {"crc32", 20},
+      {"popcnt", 23},
+      {"aes", 25},
+      {"xsave", 26},
+      {"avx", 28, kAvxState},
+      {"f16c", 29, kAvxState},
+      {"rdrnd", 30}}},
+    {7,
+     0,
+     Ebx,
+     {{"fsgsbase", 0},
+      {"bmi", 3},
+      {"avx2", 5, kAvxState},
+      {"bmi2", 8},
+      {"invpcid", 10},
+      {"avx512f", 16, kAvx512State},
+      {"avx512dq", 17, kAvx512State},
+      {"rdseed", 18},
+      {"adx", 19},
+      {"avx512ifma", 21, kAvx512State},
+      {"clflushopt", 23},
+      {"clwb", 24},
+      {"avx512cd", 28, kAvx512State},
+      {"sha", 29},
+      {"avx512bw", 30, kAvx512State},
+      {"avx512vl", 31, kAvx512State}}},
+    {7,
+     0,
+     Ecx,
+     {{"avx512vbmi", 1, kAvx512State},
+      {"pku", 3},
+      {"avx512vbmi2", 6, kAvx512State},
+      {"shstk", 7},
+      {"gfni", 8},
+      {"vaes", 9, kAvxState},
+      {"vpclmulqdq", 10, kAvxState},
+      {"avx512vnni", 11, kAvx512State},
+      {"avx512bitalg", 12, kAvx512State},
+      {"avx512vpopcntdq", 14, kAvx512State},
+      {"rdpid", 22},
+      {"movdiri", 27},
+      {"movdir64b", 28}}},
+    {7,
+     0,
+     Edx,
+     {{"avx512vp2intersect", 8, kAvx512State},
+      {"serialize", 14},
+      {"amx-bf16", 22},
+      {"avx512fp16", 23, kAvx512State},
+      {"amx-tile", 24},
+      {"amx-int8", 25}}},
+    {7, 1, Eax, {{"avxvnni", 4, kAvxState}, {"avx512bf16", 5, kAvx512State}}},
+    {0xd, 1, Eax, {{"xsaveopt", 0}, {"xsavec", 1}, {"xsaves", 3}}},
+    {0x80000001,
+     0,
+     Ecx,
+     {{"sahf", 0}, {"lzcnt", 5}, {"sse4a", 6}, {"prfchw", 8}, {"mwaitx", 29}}},
+    {0x80000001, 0, Edx, {{"64bit", 29}}},
+    {0x80000008, 0, Ebx, {{"clzero", 0}, {"rdpru", 4}, {"wbnoinvd", 9}}},
+};
+
+} // namespace
+
+/// The register states that the operating system saves; 0 without XSAVE.
+static uint64_t enabledStates() {
+  uint32_t a = 0, b = 0, c = 0, d = 0;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & (1u << 27)))
+    return 0;
+  uint32_t low = 0, high = 0;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (uint64_t(high) << 32) | low;
+}
+
+static bool hasFeature(const FeatureWord &word, const FeatureBit &feature) {
+  uint32_t regs[4] = {0, 0, 0, 0};
+  if (!__get_cpuid_count(word.leaf, word.subleaf, &regs[Eax], &regs[Ebx],
+                         &regs[Ecx], &regs[Edx]))
+    return false;
+  return ((regs[word.reg] >> feature.bit) & 1) &&
+         (enabledStates() & feature.state) == feature.state;
+}
+
+static bool machineHas(const std::string &name) {
+  for (const FeatureWord &word : kFeatureWords)
+    for (const FeatureBit &feature : word.features)
+      if (feature.name && name == feature.name)
+        return hasFeature(word, feature);
+  return false;
+}
+
+#else
+
+static bool machineHas(const std::string &) { return true; }
+
+#endif
+
+std::vector<std::string>
+weft::missingCpuFeatures(const std::vector<std::string> &wanted) {
+  std::vector<std::string> missing;
+  for (const std::string &name : wanted)
+    if (!machineHas(name))
+      missing.push_back(name);
+  return missing;
+}

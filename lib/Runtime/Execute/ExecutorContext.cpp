@@ -1,0 +1,279 @@
+//===- ExecutorContext.cpp - Everything one running program owns ----------===//
+
+#include "weft/Runtime/Execute/Context.h"
+
+#include "weft/Formats/Text.h"
+
+#include <algorithm>
+#include <cstring>
+#include <sys/mman.h>
+
+using namespace weft;
+
+//===----------------------------------------------------------------------===//
+// Arena
+//===----------------------------------------------------------------------===//
+
+Arena::~Arena() {
+  if (base)
+    munmap(base, bytes);
+}
+
+/// Maps more than needed, then gives back what lies before the first aligned
+/// address and after the end.
+bool Arena::allocate(int64_t size) {
+  constexpr int64_t page = 4096, huge = int64_t(2) << 20;
+  int64_t alignment = size >= huge ? huge : page;
+  int64_t rounded = (std::max<int64_t>(size, 1) + page - 1) / page * page;
+  int64_t mapped = rounded + (alignment - page);
+  void *address = mmap(nullptr, mapped, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (address == MAP_FAILED)
+    return false;
+  char *start = static_cast<char *>(address);
+  int64_t misaligned = reinterpret_cast<uintptr_t>(start) % alignment;
+  int64_t head = misaligned ? alignment - misaligned : 0;
+  if (head > 0)
+    munmap(start, head);
+  if (int64_t tail = mapped - head - rounded; tail > 0)
+    munmap(start + head + rounded, tail);
+  base = start + head;
+  bytes = size;
+  if (alignment == huge)
+    madvise(base, rounded, MADV_HUGEPAGE);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Instruction set
+//===----------------------------------------------------------------------===//
+
+CpuIsa weft::detectCpuIsa() {
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd"))
+    return CpuIsa::Avx512;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+      __builtin_cpu_supports("bmi2"))
+    return CpuIsa::Avx2;
+  return CpuIsa::Baseline;
+}
+
+const char *weft::cpuIsaName(CpuIsa isa) {
+  static const char *const names[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4"};
+  return names[static_cast<int>(isa)];
+}
+
+//===----------------------------------------------------------------------===//
+// Construction
+//===----------------------------------------------------------------------===//
+
+WeftContext::WeftContext(const ContextOptions &options)
+    : team(
+          formTeam(options.threads > 0 ? options.threads : availableThreads())),
+      kernelIsa(std::min(options.isa, detectCpuIsa())),
+      poisoned(options.poisoned) {}
+
+WeftContext::~WeftContext() = default;
+
+namespace {
+
+/// Whether `bytes` from `offset` on lie in an arena of `size` bytes.
+bool fits(int64_t offset, int64_t bytes, int64_t size) {
+  return offset >= 0 && bytes >= 0 && offset <= size && bytes <= size - offset;
+}
+
+std::string checkPorts(const WeftProgram &program, const WeftPort *ports,
+                       int32_t count, int64_t arenaBytes) {
+  for (int32_t i = 0; i < count; ++i)
+    if (!fits(ports[i].offset, ports[i].bytes, arenaBytes))
+      return std::string("expects port '") + ports[i].name + "' of program '" +
+             program.symbol + "' inside the arena, but got offset " +
+             std::to_string(ports[i].offset);
+  return "";
+}
+
+std::string checkProgram(const WeftProgram &program, int64_t arenaBytes) {
+  for (int32_t i = 0; i < program.numCommands; ++i) {
+    const WeftCommand &command = program.commands[i];
+    if (!command.kernel == !command.library)
+      return std::string("expects either a kernel or a library routine for '") +
+             command.name + "', but got " +
+             (command.kernel ? "both" : "neither");
+    for (int32_t b = 0; b < command.numBuffers; ++b)
+      if (!fits(command.offsets[b], 0, arenaBytes))
+        return std::string("expects buffer ") + std::to_string(b) + " of '" +
+               command.name + "' inside the arena, but got offset " +
+               std::to_string(command.offsets[b]);
+  }
+  std::string message =
+      checkPorts(program, program.inputs, program.numInputs, arenaBytes);
+  return message.empty() ? checkPorts(program, program.outputs,
+                                      program.numOutputs, arenaBytes)
+                         : message;
+}
+
+std::string checkExecutable(const WeftExecutable &executable) {
+  if (executable.abiVersion != WEFT_ABI_VERSION)
+    return "expects ABI version " + std::to_string(WEFT_ABI_VERSION) +
+           ", but got " + std::to_string(executable.abiVersion);
+  for (int32_t i = 0; i < executable.numTensors; ++i) {
+    const WeftTensor &tensor = executable.tensors[i];
+    if (!fits(tensor.offset, tensor.bytes, executable.arenaBytes))
+      return std::string("expects tensor '") + tensor.name +
+             "' inside the arena, but got offset " +
+             std::to_string(tensor.offset);
+  }
+  std::string message;
+  for (int32_t i = 0; i < executable.numPrograms && message.empty(); ++i)
+    message = checkProgram(executable.programs[i], executable.arenaBytes);
+  return message;
+}
+
+} // namespace
+
+std::unique_ptr<WeftContext>
+WeftContext::create(const WeftExecutable &executable,
+                    const ContextOptions &options, std::string &error) {
+  error = checkExecutable(executable);
+  if (!error.empty())
+    return nullptr;
+  auto context = std::make_unique<WeftContext>(options);
+  if (!context->arena.allocate(executable.arenaBytes)) {
+    error =
+        "cannot allocate " + exactBytes(executable.arenaBytes) + " of memory";
+    return nullptr;
+  }
+  if (options.poisoned)
+    std::memset(context->arena.data(), 0xFF, executable.arenaBytes);
+  context->exe = &executable;
+  for (int32_t i = 0; i < executable.numTensors; ++i)
+    context->tensorsByName.emplace(executable.tensors[i].name,
+                                   &executable.tensors[i]);
+  return context;
+}
+
+//===----------------------------------------------------------------------===//
+// Lookups
+//===----------------------------------------------------------------------===//
+
+const WeftProgram *weft::findProgram(const WeftExecutable &executable,
+                                     const char *symbol) {
+  for (int32_t i = 0; i < executable.numPrograms; ++i)
+    if (std::strcmp(executable.programs[i].symbol, symbol) == 0)
+      return &executable.programs[i];
+  return nullptr;
+}
+
+const WeftProgram *WeftContext::findProgram(const char *symbol) const {
+  return exe ? weft::findProgram(*exe, symbol) : nullptr;
+}
+
+static const WeftPort *findPort(const WeftPort *ports, int32_t count,
+                                const char *name) {
+  for (int32_t i = 0; i < count; ++i)
+    if (std::strcmp(ports[i].name, name) == 0)
+      return &ports[i];
+  return nullptr;
+}
+
+const WeftPort *WeftContext::findInput(const WeftProgram &program,
+                                       const char *name) {
+  return findPort(program.inputs, program.numInputs, name);
+}
+
+const WeftPort *WeftContext::findOutput(const WeftProgram &program,
+                                        const char *name) {
+  return findPort(program.outputs, program.numOutputs, name);
+}
+
+const WeftTensor *WeftContext::findTensor(const char *name) const {
+  auto found = tensorsByName.find(name);
+  return found == tensorsByName.end() ? nullptr : found->second;
+}
+
+const std::vector<void *> &WeftContext::resolve(const WeftProgram &program) {
+  auto [entry, isNew] = resolved.try_emplace(&program);
+  if (!isNew)
+    return entry->second;
+  for (int32_t i = 0; i < program.numCommands; ++i)
+    for (int32_t b = 0; b < program.commands[i].numBuffers; ++b)
+      entry->second.push_back(at(program.commands[i].offsets[b]));
+  return entry->second;
+}
+
+//===----------------------------------------------------------------------===//
+// Threads
+//===----------------------------------------------------------------------===//
+
+bool WeftContext::ensureTeam() {
+  if (weft::ensureTeam(team.members))
+    return true;
+  fail(9, "expects " + std::to_string(team.members) +
+              " threads, as when the context was made, but the thread that "
+              "runs the program gets fewer");
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Errors and scratch
+//===----------------------------------------------------------------------===//
+
+void WeftContext::fail(int code, std::string message) {
+  if (errorCode != 0)
+    return;
+  errorCode = code;
+  errorMessage = std::move(message);
+}
+
+void WeftContext::clearError() {
+  errorCode = 0;
+  errorMessage.clear();
+}
+
+bool WeftContext::reserveScratch(int workers, int64_t bytesEach) {
+  if (static_cast<size_t>(workers) > scratchMemory.size())
+    scratchMemory.resize(workers);
+  for (int worker = 0; worker < workers; ++worker) {
+    std::unique_ptr<Arena> &memory = scratchMemory[worker];
+    if (memory && memory->size() >= bytesEach)
+      continue;
+    // Both together would exceed what the compiler says of scratch.
+    memory.reset();
+    auto grown = std::make_unique<Arena>();
+    if (!grown->allocate(bytesEach)) {
+      fail(4,
+           "cannot allocate " + exactBytes(bytesEach) + " of scratch memory");
+      return false;
+    }
+    if (poisoned)
+      std::memset(grown->data(), 0xFF, grown->size());
+    memory = std::move(grown);
+  }
+  return true;
+}
+
+int64_t WeftContext::scratchBytes() const {
+  int64_t total = 0;
+  for (const std::unique_ptr<Arena> &memory : scratchMemory)
+    total += memory ? memory->size() : 0;
+  return total;
+}
+
+static void touch(WeftContext &context, char *memory, int64_t bytes) {
+  constexpr int64_t page = 4096;
+  context.parallelFor((bytes + page - 1) / page, 512, [&](RangePart part) {
+    for (int64_t i = part.begin; i < part.end; ++i) {
+      volatile char *first = memory + i * page;
+      *first = *first;
+    }
+  });
+}
+
+void WeftContext::touchMemory() {
+  touch(*this, arena.data(), arena.size());
+  for (const std::unique_ptr<Arena> &memory : scratchMemory)
+    if (memory)
+      touch(*this, memory->data(), memory->size());
+}

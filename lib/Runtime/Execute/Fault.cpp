@@ -1,0 +1,185 @@
+//===- Fault.cpp - Faults on purpose, for tests ---------------------------===//
+
+#include "weft/Runtime/Execute/Fault.h"
+
+#include "weft/Formats/Text.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <limits>
+#include <regex.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+using namespace weft;
+
+namespace {
+/// What stands before the '=' of a fault.
+struct FaultName {
+  const char *text;
+  Fault::Kind kind;
+  float value;
+};
+
+/// A POSIX extended regular expression.
+class Pattern {
+public:
+  explicit Pattern(const std::string &text)
+      : valid(regcomp(&regex, text.c_str(), REG_EXTENDED | REG_NOSUB) == 0) {}
+  ~Pattern() {
+    if (valid)
+      regfree(&regex);
+  }
+  Pattern(const Pattern &) = delete;
+  Pattern &operator=(const Pattern &) = delete;
+  bool ok() const { return valid; }
+  bool find(const std::string &name) const {
+    return valid && regexec(&regex, name.c_str(), 0, nullptr, 0) == 0;
+  }
+
+private:
+  regex_t regex;
+  bool valid;
+};
+} // namespace
+
+static const FaultName kNames[] = {
+    {"storage:enospc@save", Fault::Kind::NoRoom, 0.0f},
+    {"crash@save", Fault::Kind::CrashInSave, 0.0f},
+    {"crash@step", Fault::Kind::CrashAfterStep, 0.0f},
+    {"num:inf@step", Fault::Kind::BadGradient,
+     std::numeric_limits<float>::infinity()},
+    {"num:nan@step", Fault::Kind::BadGradient,
+     std::numeric_limits<float>::quiet_NaN()},
+    {"arena:poison", Fault::Kind::Poison, 0.0f},
+};
+
+/// A number from 1 to 10^18 - 1 that takes up the whole text, or 0.
+static int64_t parseNumber(const std::string &text) {
+  bool digits = !text.empty() && text.size() <= 18 && text[0] != '0' &&
+                text.find_first_not_of("0123456789") == std::string::npos;
+  return digits ? std::strtoll(text.c_str(), nullptr, 10) : 0;
+}
+
+/// Appends N or N-M to the ranges.
+static bool parseRange(const std::string &text, Fault &fault) {
+  size_t dash = text.find('-');
+  int64_t first = parseNumber(text.substr(0, dash));
+  int64_t last =
+      dash == std::string::npos ? first : parseNumber(text.substr(dash + 1));
+  if (first < 1 || last < first)
+    return false;
+  fault.ranges.push_back({first, last});
+  return true;
+}
+
+/// Back-references and counts make matching slow without bound.
+static bool parsePattern(const std::string &text, Fault &fault) {
+  bool slow = text.find('{') != std::string::npos || text.size() > 200;
+  for (size_t i = 0; i + 1 < text.size(); ++i)
+    slow |= text[i] == '\\' && text[i + 1] >= '1' && text[i + 1] <= '9';
+  if (text.empty() || slow || !Pattern(text).ok())
+    return false;
+  fault.pattern = text;
+  return true;
+}
+
+/// What follows the '=': a list, and for gradients a pattern.
+static bool parseWhere(const std::string &text, Fault &fault) {
+  const std::string key = ",param=";
+  size_t end = text.find(key);
+  if (end != std::string::npos &&
+      (fault.kind != Fault::Kind::BadGradient ||
+       !parsePattern(text.substr(end + key.size()), fault)))
+    return false;
+  std::string list = text.substr(0, end);
+  for (size_t begin = 0; begin <= list.size();) {
+    size_t comma = std::min(list.find(',', begin), list.size());
+    if (!parseRange(list.substr(begin, comma - begin), fault))
+      return false;
+    begin = comma + 1;
+  }
+  return true;
+}
+
+static Expected<Fault> parseOne(const std::string &text) {
+  size_t equals = text.find('=');
+  Fault fault;
+  for (const FaultName &name : kNames) {
+    if (text.compare(0, equals, name.text) != 0)
+      continue;
+    fault.kind = name.kind;
+    fault.value = name.value;
+    bool hasPlace = equals != std::string::npos;
+    bool isValid = fault.kind == Fault::Kind::Poison
+                       ? !hasPlace
+                       : hasPlace && parseWhere(text.substr(equals + 1), fault);
+    if (isValid)
+      return fault;
+  }
+  return usageError("WEFT_FAULT expects a fault such as crash@step=3 or "
+                    "num:inf@step=2,5-7,param=REGEX, but got " +
+                    inQuotes(text));
+}
+
+bool Fault::happensAt(int64_t number) const {
+  for (auto [first, last] : ranges)
+    if (number >= first && number <= last)
+      return true;
+  return false;
+}
+
+bool Fault::matches(const std::string &name) const {
+  return pattern.empty() || Pattern(pattern).find(name);
+}
+
+Expected<Faults> Faults::parse(const std::string &text) {
+  Faults faults;
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = std::min(text.find(';', begin), text.size());
+    auto fault = parseOne(text.substr(begin, end - begin));
+    if (!fault)
+      return fault.takeError();
+    faults.list.push_back(*fault);
+    begin = end + 1;
+  }
+  return faults;
+}
+
+Expected<Faults> Faults::fromEnvironment() {
+  const char *text = std::getenv("WEFT_FAULT");
+  return parse(text ? text : "");
+}
+
+const Fault *Faults::find(Fault::Kind kind, int64_t at) const {
+  for (const Fault &fault : list)
+    if (fault.kind == kind && fault.happensAt(at))
+      return &fault;
+  return nullptr;
+}
+
+bool Faults::has(Fault::Kind kind) const {
+  return std::any_of(list.begin(), list.end(),
+                     [&](const Fault &fault) { return fault.kind == kind; });
+}
+
+void Faults::crashIf(Fault::Kind kind, int64_t at) const {
+  if (find(kind, at))
+    kill(getpid(), SIGKILL);
+}
+
+FileSizeLimit::FileSizeLimit(int64_t bytes) {
+  rlimit limit;
+  getrlimit(RLIMIT_FSIZE, &limit);
+  before = limit.rlim_cur;
+  limit.rlim_cur = std::min<rlim_t>(rlim_t(bytes), limit.rlim_max);
+  setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+FileSizeLimit::~FileSizeLimit() {
+  rlimit limit;
+  getrlimit(RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = before;
+  setrlimit(RLIMIT_FSIZE, &limit);
+}

@@ -1,0 +1,215 @@
+//===- Metadata.cpp - The description inside an executable ----------------===//
+
+#include "weft/Runtime/Execute/Metadata.h"
+
+#include "weft/Formats/Json.h"
+
+#include <algorithm>
+
+using namespace weft;
+
+bool Metadata::usesOptimizer(const std::string &kind) const {
+  return std::find(optimizers.begin(), optimizers.end(), kind) !=
+         optimizers.end();
+}
+
+static Status readString(const JsonCursor &root, const char *name,
+                         std::string &out) {
+  auto text = root.getString(name);
+  if (!text)
+    return text.takeError();
+  out = *text;
+  return Status::success();
+}
+
+/// An absent list is an empty one.
+static Status readStrings(const JsonCursor &root, const char *name,
+                          std::vector<std::string> &out) {
+  auto list = root.find(name);
+  if (!list)
+    return Status::success();
+  auto size = list->arraySize();
+  if (!size)
+    return size.takeError();
+  for (size_t i = 0; i < *size; ++i) {
+    auto text = list->element(i).asString();
+    if (!text)
+      return text.takeError();
+    out.push_back(*text);
+  }
+  return Status::success();
+}
+
+static Status readOptionalInt(const JsonCursor &root, const char *name,
+                              int64_t &out) {
+  auto value = root.find(name);
+  if (!value)
+    return Status::success();
+  auto number = value->asInt(1);
+  if (!number)
+    return number.takeError();
+  out = *number;
+  return Status::success();
+}
+
+/// A number or a string becomes the text that the flag table parses.
+static Expected<std::string> flagText(const JsonCursor &value) {
+  if (value.value().isNumber() || value.value().isBool())
+    return value.value().compact();
+  return value.asString();
+}
+
+/// An object of flags, if it is there.
+static Status readFlags(const JsonCursor &root, const char *name,
+                        Settings &out) {
+  auto flags = root.find(name);
+  if (!flags)
+    return Status::success();
+  auto size = flags->objectSize();
+  if (!size)
+    return size.takeError();
+  for (size_t i = 0; i < *size; ++i) {
+    auto text = flagText(flags->member(i));
+    if (!text)
+      return text.takeError();
+    out.push_back({flags->value().asObject()[i].name, *text});
+  }
+  return Status::success();
+}
+
+static Status readDefaults(const JsonCursor &root, Metadata &out) {
+  Settings defaults;
+  if (Status s = readFlags(root, "defaults", defaults); !s)
+    return s;
+  out.defaults.insert(defaults.begin(), defaults.end());
+  return readFlags(root, "options", out.options);
+}
+
+static Status readClip(const JsonCursor &root, Metadata &out) {
+  auto clip = root.get("clip_norm");
+  if (!clip)
+    return clip.takeError();
+  if (clip->value().isNull())
+    return Status::success();
+  auto text = flagText(*clip);
+  if (!text)
+    return text.takeError();
+  out.canClip = true;
+  out.clipNorm = *text;
+  return Status::success();
+}
+
+static Status readInputs(const JsonCursor &root, Metadata &out) {
+  auto inputs = root.find("inputs");
+  if (!inputs)
+    return Status::success();
+  auto size = inputs->arraySize();
+  if (!size)
+    return size.takeError();
+  for (size_t i = 0; i < *size; ++i) {
+    auto name = inputs->element(i).getString("name");
+    if (!name)
+      return name.takeError();
+    auto limit = inputs->element(i).getInt("limit", 1);
+    if (!limit)
+      return limit.takeError();
+    out.inputLimits[*name].limit = *limit;
+    if (!inputs->element(i).find("ignore"))
+      continue;
+    auto ignore = inputs->element(i).getInt("ignore");
+    if (!ignore)
+      return ignore.takeError();
+    out.inputLimits[*name].ignore = *ignore;
+  }
+  return Status::success();
+}
+
+static Status readInitialWeights(const JsonCursor &root, Metadata &out) {
+  auto weights = root.find("initial_weights");
+  if (!weights || weights->value().isNull())
+    return Status::success();
+  auto files = weights->get("files");
+  if (!files)
+    return files.takeError();
+  auto size = files->arraySize();
+  if (!size)
+    return size.takeError();
+  for (size_t i = 0; i < *size; ++i) {
+    InitialFile file;
+    if (Status s = readString(files->element(i), "path", file.path); !s)
+      return s;
+    if (Status s = readString(files->element(i), "digest", file.digest); !s)
+      return s;
+    if (file.digest.compare(0, 5, "xxh3:") == 0)
+      file.digest.erase(0, 5);
+    out.initialWeights.push_back(file);
+  }
+  return Status::success();
+}
+
+static Status readScalars(const JsonCursor &root, Metadata &out) {
+  for (auto field :
+       {std::pair<const char *, std::string *>{"weft", &out.version},
+        {"name", &out.name},
+        {"family", &out.family},
+        {"fingerprint", &out.fingerprint},
+        {"target", &out.target}})
+    if (Status s = readString(root, field.first, *field.second); !s)
+      return s;
+  if (Status s = readOptionalInt(root, "vocab", out.vocab); !s)
+    return s;
+  if (Status s = readOptionalInt(root, "seq", out.seq); !s)
+    return s;
+  auto batch = root.getInt("batch", 1);
+  if (!batch)
+    return batch.takeError();
+  out.batch = *batch;
+  auto accumulation = root.getBool("accumulation");
+  if (!accumulation)
+    return accumulation.takeError();
+  out.accumulation = *accumulation;
+  return Status::success();
+}
+
+static Status readFields(const JsonCursor &root, Metadata &out) {
+  auto format = root.getInt("format", 1, 1);
+  if (!format)
+    return format.takeError();
+  if (Status s = readScalars(root, out); !s)
+    return s;
+  if (Status s = readStrings(root, "cpu_features", out.cpuFeatures); !s)
+    return s;
+  if (Status s = readStrings(root, "optimizers", out.optimizers); !s)
+    return s;
+  if (Status s = readStrings(root, "ignored_weights", out.ignoredWeights); !s)
+    return s;
+  if (Status s = readStrings(root, "tokenizer_files", out.tokenizerFiles); !s)
+    return s;
+  if (Status s = readClip(root, out); !s)
+    return s;
+  if (Status s = readDefaults(root, out); !s)
+    return s;
+  if (Status s = readInputs(root, out); !s)
+    return s;
+  if (auto table = root.find("debug_nan"))
+    out.debugNan = table->value();
+  for (auto field :
+       {std::pair<const char *, std::string *>{"config", &out.config},
+        {"precision", &out.precision},
+        {"recipe", &out.recipe}})
+    if (root.find(field.first))
+      if (Status s = readString(root, field.first, *field.second); !s)
+        return s;
+  return readInitialWeights(root, out);
+}
+
+Expected<Metadata> weft::parseMetadata(std::string_view text) {
+  auto document = parseJson(text, "<metadata>");
+  if (!document)
+    return document.takeError().withCode(ExitCode::Internal);
+  Metadata metadata;
+  JsonCursor root(*document, "<metadata>", ExitCode::Internal);
+  if (Status s = readFields(root, metadata); !s)
+    return s.takeError();
+  return metadata;
+}

@@ -1,0 +1,77 @@
+//===- Ports.cpp - Scalars in and out of a program ------------------------===//
+
+#include "weft/Runtime/Execute/Ports.h"
+
+#include "weft/Formats/Names.h"
+#include "weft/Runtime/Execute/DTypes.h"
+#include "weft/Runtime/Execute/Elements.h"
+#include "weft/Runtime/Execute/Executor.h"
+
+#include <cstring>
+
+using namespace weft;
+
+double weft::loadNumber(const void *address, int32_t dtype) {
+  double number = 0.0;
+  withElement(dtype, [&](auto element) {
+    typename decltype(element)::Bits bits;
+    std::memcpy(&bits, address, sizeof bits);
+    number = element.number(bits);
+  });
+  return number;
+}
+
+double weft::readNumber(const WeftContext &context, const WeftPort &port,
+                        int64_t index) {
+  return loadNumber(static_cast<const char *>(context.data(port)) +
+                        index * dtypeBytes(port.dtype),
+                    port.dtype);
+}
+
+template <typename Number>
+static void store(const WeftContext &context, const WeftPort &port,
+                  Number value, int64_t index) {
+  withElement(port.dtype, [&](auto element) {
+    auto bits = element.make(value);
+    auto at = index * static_cast<int64_t>(sizeof bits);
+    std::memcpy(static_cast<char *>(context.data(port)) + at, &bits,
+                sizeof bits);
+  });
+}
+
+void weft::writeNumber(const WeftContext &context, const WeftPort &port,
+                       double value, int64_t index) {
+  store(context, port, value, index);
+}
+
+void weft::writeInteger(const WeftContext &context, const WeftPort &port,
+                        int64_t value, int64_t index) {
+  store(context, port, value, index);
+}
+
+void weft::setInput(const WeftContext &context, const WeftProgram &program,
+                    const char *name, double value) {
+  if (const WeftPort *port = WeftContext::findInput(program, name))
+    writeNumber(context, *port, value);
+}
+
+std::vector<WeftPort> weft::dataInputs(const WeftProgram &program) {
+  std::vector<WeftPort> ports;
+  for (int32_t i = 0; i < program.numInputs; ++i) {
+    std::string name = program.inputs[i].name;
+    if (name != names::kLossSeed && name != names::kAccumulate &&
+        name != names::kRng)
+      ports.push_back(program.inputs[i]);
+  }
+  return ports;
+}
+
+Status weft::runChecked(WeftContext &context, const WeftProgram &program) {
+  if (runProgram(context, program))
+    return Status::success();
+  Error error(ExitCode(context.error()), std::string("program ") +
+                                             program.symbol + ": " +
+                                             context.message());
+  context.clearError();
+  return error;
+}

@@ -1,0 +1,352 @@
+//===- NanHunt.cpp - Which op made the first non-finite value -------------===//
+
+#include "weft/Runtime/Reports/NanHunt.h"
+
+#include "weft/Formats/Names.h"
+#include "weft/Runtime/Execute/DTypes.h"
+#include "weft/Runtime/Execute/Ports.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+using namespace weft;
+
+//===----------------------------------------------------------------------===//
+// Reading the table
+//===----------------------------------------------------------------------===//
+
+static Error wrongTable(const WeftProgram &program) {
+  return Error(ExitCode::Internal,
+               std::string("the metadata's debug_nan does not describe the "
+                           "commands of program ") +
+                   program.symbol);
+}
+
+/// Joins dimensions that lie densely in each other.
+static void joinDims(const std::vector<int64_t> &dims,
+                     const std::vector<int64_t> &strides,
+                     std::vector<int64_t> &runs, std::vector<int64_t> &steps) {
+  runs = {1};
+  steps = {1};
+  for (size_t d = dims.size(); d-- > 0;) {
+    if (runs.front() == 1) {
+      runs.front() = dims[d];
+      steps.front() = strides[d];
+    } else if (strides[d] == runs.front() * steps.front()) {
+      runs.front() *= dims[d];
+    } else if (dims[d] != 1) {
+      runs.insert(runs.begin(), dims[d]);
+      steps.insert(steps.begin(), strides[d]);
+    }
+  }
+}
+
+/// The WeftDType of a floating-point type by MLIR's name, or -1.
+static int32_t floatType(const std::string &name) {
+  return name == "f32"    ? WEFT_F32
+         : name == "f64"  ? WEFT_F64
+         : name == "f16"  ? WEFT_F16
+         : name == "bf16" ? WEFT_BF16
+                          : -1;
+}
+
+/// [buffer, type, name, dims, strides]
+Expected<NanHunt::Command> NanHunt::readCommand(const JsonCursor &json,
+                                                const WeftCommand &command) {
+  Command entry;
+  auto place = json.getString("at"), ops = json.getString("ops");
+  auto writes = json.get("writes");
+  auto infinite = json.getBool("infinite");
+  if (!place || !ops || !writes || !infinite)
+    return (!place    ? place.takeError()
+            : !ops    ? ops.takeError()
+            : !writes ? writes.takeError()
+                      : infinite.takeError());
+  entry.place = *place;
+  entry.ops = *ops;
+  entry.holdsInfinity = *infinite;
+  auto size = writes->arraySize();
+  if (!size)
+    return size.takeError();
+  for (size_t i = 0; i < *size; ++i) {
+    JsonCursor row = writes->element(i);
+    auto fields = row.arraySize();
+    if (!fields)
+      return fields.takeError();
+    if (*fields != 5)
+      return row.error("expects five fields");
+    auto buffer = row.element(0).asInt(0, command.numBuffers - 1);
+    auto type = row.element(1).asString();
+    int32_t dtype = type ? floatType(*type) : -1;
+    auto name = row.element(2).asString();
+    auto dims = row.element(3).asIntArray(0);
+    auto strides = row.element(4).asIntArray();
+    if (!buffer || dtype < 0 || !name || !dims || !strides ||
+        dims->size() != strides->size())
+      return row.error("expects [buffer, type, name, dims, strides]");
+    Written written = {*buffer, dtype, *name, *dims, {}, {}};
+    joinDims(*dims, *strides, written.runs, written.strides);
+    entry.writes.push_back(std::move(written));
+  }
+  return entry;
+}
+
+Status NanHunt::read(const JsonCursor &json, const WeftProgram &program) {
+  auto list = json.get(program.symbol);
+  if (!list)
+    return list.takeError();
+  auto size = list->arraySize();
+  if (!size)
+    return size.takeError();
+  if (*size != size_t(program.numCommands))
+    return wrongTable(program);
+  std::vector<Command> &commands = programs[program.symbol];
+  for (size_t i = 0; i < *size; ++i) {
+    auto entry = readCommand(list->element(i), program.commands[i]);
+    if (!entry)
+      return entry.takeError();
+    commands.push_back(std::move(*entry));
+  }
+  return Status::success();
+}
+
+Expected<std::unique_ptr<NanHunt>> NanHunt::create(WeftContext &context,
+                                                   const Json &table) {
+  std::unique_ptr<NanHunt> hunt(new NanHunt(context));
+  JsonCursor json(table, "<metadata>", ExitCode::Internal);
+  for (int32_t i = 0; i < context.executable()->numPrograms; ++i)
+    if (Status s = hunt->read(json, context.executable()->programs[i]); !s)
+      return s.takeError();
+  NanHunt *self = hunt.get();
+  context.checkHook = [self](const WeftProgram &program,
+                             const WeftCommand &command, void *const *buffers) {
+    return self->check(program, command, buffers);
+  };
+  return hunt;
+}
+
+NanHunt::~NanHunt() { context.checkHook = nullptr; }
+
+//===----------------------------------------------------------------------===//
+// Looking
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Starts of the rows of a strided buffer, in order.
+class Rows {
+public:
+  Rows(const std::vector<int64_t> &dims, const std::vector<int64_t> &strides)
+      : dims(dims), strides(strides), index(dims.size(), 0) {
+    for (size_t d = 0; d + 1 < dims.size(); ++d)
+      count *= dims[d];
+  }
+  int64_t size() const { return count; }
+  int64_t offset() const { return at; }
+  void next() {
+    for (size_t d = dims.size() - 1; d-- > 0;) {
+      at += strides[d];
+      if (++index[d] < dims[d])
+        return;
+      at -= strides[d] * dims[d];
+      index[d] = 0;
+    }
+  }
+
+private:
+  const std::vector<int64_t> &dims, &strides;
+  std::vector<int64_t> index;
+  int64_t count = 1, at = 0;
+};
+} // namespace
+
+static const char *nameOf(double value) {
+  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
+/// The first element that is not finite, in row-major order, and its value; or
+/// -1.
+int64_t NanHunt::find(const Written &written, const char *data, double &value) {
+  int64_t bytes = dtypeBytes(written.dtype), length = written.runs.back();
+  Rows rows(written.runs, written.strides);
+  for (int64_t row = 0; row < rows.size(); ++row, rows.next())
+    for (int64_t i = 0; i < length; ++i) {
+      int64_t at = rows.offset() + i * written.strides.back();
+      value = loadNumber(data + at * bytes, written.dtype);
+      if (!std::isfinite(value))
+        return row * length + i;
+    }
+  return -1;
+}
+
+/// Programs that write weights and their copies.
+static bool isUpdate(const WeftProgram &program) {
+  std::string kind = program.kind;
+  return kind == names::kApply || kind == names::kRefresh;
+}
+
+//===----------------------------------------------------------------------===//
+// Where values that are not finite lie
+//===----------------------------------------------------------------------===//
+
+bool NanHunt::isFed(const WeftCommand &command, const Command &entry) const {
+  if (entry.holdsInfinity)
+    return true;
+  bool reads = false;
+  for (int32_t i = 0; i < command.numBuffers; ++i) {
+    bool isWritten = std::any_of(
+        entry.writes.begin(), entry.writes.end(),
+        [&](const Written &written) { return written.buffer == i; });
+    if (isWritten)
+      continue;
+    reads = true;
+    auto after = tainted.upper_bound(command.offsets[i]);
+    if (after != tainted.begin() &&
+        std::prev(after)->second > command.offsets[i])
+      return true;
+  }
+  return !reads;
+}
+
+/// Notes what the bytes [begin, end) hold now.
+void NanHunt::mark(int64_t begin, int64_t end, bool finite) {
+  auto at = tainted.lower_bound(begin);
+  if (at != tainted.begin() && std::prev(at)->second > begin)
+    --at;
+  while (at != tainted.end() && at->first < end) {
+    auto [from, to] = *at;
+    at = tainted.erase(at);
+    if (from < begin)
+      tainted[from] = begin;
+    if (to > end)
+      tainted[end] = to;
+  }
+  if (!finite)
+    tainted[begin] = end;
+}
+
+/// Bytes from the first to the last element of a buffer.
+int64_t NanHunt::extent(const Written &written) {
+  int64_t last = 0;
+  for (size_t d = 0; d < written.runs.size(); ++d)
+    last += (written.runs[d] - 1) * std::max<int64_t>(written.strides[d], 0);
+  return (last + 1) * dtypeBytes(written.dtype);
+}
+
+/// Looks at a dense tensor from outside the programs; what it is called is the
+/// sentence if nothing else is.
+void NanHunt::lookAt(const std::string &what, int32_t dtype, int64_t offset,
+                     int64_t bytes) {
+  if (dtype != WEFT_F32 && dtype != WEFT_F64 && dtype != WEFT_F16 &&
+      dtype != WEFT_BF16)
+    return;
+  int64_t count = bytes / dtypeBytes(dtype);
+  Written whole = {0, dtype, "", {count}, {count}, {1}};
+  double value = 0.0;
+  const char *data = static_cast<const char *>(context.at(offset));
+  int64_t element = count > 0 ? find(whole, data, value) : -1;
+  if (element < 0)
+    return;
+  mark(offset, offset + bytes, /*finite=*/false);
+  auto writer = writers.find(what);
+  if (any.empty())
+    any = writer != writers.end()
+              ? writer->second
+              : what + " came in with " + nameOf(value) + " in element " +
+                    std::to_string(element);
+}
+
+void NanHunt::lookAtWeights() {
+  const WeftExecutable &executable = *context.executable();
+  for (int32_t i = 0; i < executable.numTensors; ++i) {
+    const WeftTensor &tensor = executable.tensors[i];
+    if (tensor.kind == WEFT_PARAM || tensor.kind == WEFT_WORKING)
+      lookAt("weight " + inQuotes(tensor.name), tensor.dtype, tensor.offset,
+             tensor.bytes);
+  }
+}
+
+void NanHunt::lookAtInputs(const WeftProgram &program) {
+  for (int32_t i = 0; i < program.numInputs; ++i) {
+    const WeftPort &port = program.inputs[i];
+    lookAt("input " + inQuotes(port.name), port.dtype, port.offset, port.bytes);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Commands
+//===----------------------------------------------------------------------===//
+
+bool NanHunt::check(const WeftProgram &program, const WeftCommand &command,
+                    void *const *buffers) {
+  // Limits of an update may be infinite.
+  if (&command == program.commands && !isUpdate(program))
+    lookAtInputs(program);
+  const Command &entry = programs[program.symbol][&command - program.commands];
+  const bool fed = isFed(command, entry);
+  bool found = false;
+  for (const Written &written : entry.writes) {
+    double value = 0.0;
+    int64_t element = find(
+        written, static_cast<const char *>(buffers[written.buffer]), value);
+    int64_t begin = command.offsets[written.buffer];
+    mark(begin, begin + extent(written), element < 0);
+    if (element < 0 || found || onPurpose.count(&command))
+      continue;
+    found = true;
+    note(program, command, fed, written,
+         describe(program, command, entry, written, element, value));
+  }
+  return true;
+}
+
+void NanHunt::note(const WeftProgram &program, const WeftCommand &command,
+                   bool fed, const Written &written, const std::string &text) {
+  if (!fed && isUpdate(program) && !written.name.empty())
+    writers["weight " + inQuotes(written.name)] = text;
+  if (any.empty())
+    any = text;
+  if (!fed && first.empty())
+    first = text;
+  makers.push_back(&command);
+}
+
+/// `gemm in h.3.attn (model.mlir:12) of program micro made inf:
+/// element 17 of F16[8, 4] 'w.grad'`
+std::string NanHunt::describe(const WeftProgram &program,
+                              const WeftCommand &command, const Command &entry,
+                              const Written &written, int64_t element,
+                              double value) const {
+  std::string text = command.name;
+  if (!entry.ops.empty())
+    text += " (" + entry.ops + ")";
+  if (command.scope && *command.scope)
+    text += std::string(" in ") + command.scope;
+  if (!entry.place.empty())
+    text += " at " + entry.place;
+  text += std::string(", program ") + program.symbol + ", made the first ";
+  text += nameOf(value);
+  text += ": element " + std::to_string(element) + " of " +
+          dtypeName(written.dtype) + shapeText(written.dims);
+  return written.name.empty() ? text : text + " " + inQuotes(written.name);
+}
+
+void NanHunt::begin() {
+  first.clear();
+  any.clear();
+  tainted.clear();
+  makers.clear();
+  lookAtWeights();
+}
+
+void NanHunt::blame(const std::string &text) {
+  if (first.empty())
+    first = text;
+}
+
+std::string NanHunt::finish(bool good) {
+  if (!good)
+    return first.empty() ? any : first;
+  onPurpose.insert(makers.begin(), makers.end());
+  return "";
+}

@@ -1,0 +1,194 @@
+//===- Progress.cpp - What a run tells its user ---------------------------===//
+
+#include "weft/Runtime/Reports/Progress.h"
+
+#include "weft/Formats/Json.h"
+#include "weft/Formats/StandardStreams.h"
+#include "weft/Formats/Text.h"
+
+#include <cmath>
+#include <cstdio>
+
+using namespace weft;
+
+template <typename... Args>
+static std::string format(const char *pattern, Args... args) {
+  char text[256];
+  int size = std::snprintf(text, sizeof text, pattern, args...);
+  return std::string(text, size < 0 ? 0 : std::min<size_t>(size, 255));
+}
+
+/// A number as `pattern` says; NaN without a sign, which tells nothing.
+static std::string number(const char *pattern, double value) {
+  return std::isnan(value) ? "nan" : format(pattern, value);
+}
+
+/// `value` cut to thousandths: times need no more.
+static double thousandths(double value) {
+  return std::round(value * 1000.0) / 1000.0;
+}
+
+/// Adds an object of numbers or flags, if there are any.
+template <typename List>
+static void setNamed(Json &object, const char *key, const List &list) {
+  if (list.empty())
+    return;
+  Json values = Json::object();
+  for (const auto &[name, value] : list)
+    values.set(name, value);
+  object.set(key, std::move(values));
+}
+
+std::string weft::stepJson(const StepReport &report) {
+  Json object = Json::object();
+  object.set("step", report.step);
+  object.set("loss", report.loss);
+  setNamed(object, "losses", report.losses);
+  object.set("lr", report.lr);
+  object.set("grad_norm", report.hasGradNorm ? Json(report.gradNorm) : Json());
+  object.set("loss_scale", report.lossScale);
+  object.set("skipped", report.skipped);
+  setNamed(object, "found_inf", report.foundInf);
+  object.set("tokens_per_s", thousandths(report.tokensPerSecond));
+  object.set("step_ms", thousandths(report.stepMs));
+  object.set("compute_ms", thousandths(report.computeMs));
+  object.set("data_ms", thousandths(report.dataMs));
+  object.set("mem_bytes", report.memoryBytes);
+  object.set("scratch_bytes", report.scratchBytes);
+  return object.compact();
+}
+
+std::string weft::evalJson(const EvalReport &report) {
+  Json object = Json::object();
+  object.set("step", report.step);
+  object.set("val_loss", report.loss);
+  if (report.perplexity)
+    object.set("perplexity", *report.perplexity);
+  setNamed(object, "val_losses", report.losses);
+  return object.compact();
+}
+
+std::string weft::sampleJson(int64_t step, const std::string &text) {
+  Json object = Json::object();
+  object.set("step", step);
+  object.set("sample", text);
+  return object.compact();
+}
+
+Progress::Progress(ProgressKind kind, int64_t firstStep, int64_t lastStep,
+                   int64_t logEvery, std::string unit)
+    : kind(kind), firstStep(firstStep), lastStep(lastStep), logEvery(logEvery),
+      unit(std::move(unit)) {}
+
+void Progress::step(const StepReport &report) {
+  // The first step warms caches up, so it leaves the mean with the second one.
+  bool warm = report.step > firstStep + 1;
+  meanMs = warm ? meanMs + 0.1 * (report.stepMs - meanMs) : report.stepMs;
+  if (kind == ProgressKind::None)
+    return;
+  if (kind == ProgressKind::Bar)
+    return bar(report);
+  bool wanted = report.step == firstStep || report.step == lastStep ||
+                report.step % logEvery == 0;
+  if (!wanted)
+    return;
+  if (kind == ProgressKind::Json)
+    std::printf("%s\n", stepJson(report).c_str());
+  else
+    line(report);
+  flushOutput();
+}
+
+std::string Progress::eta(const StepReport &report) const {
+  int64_t seconds =
+      int64_t(meanMs * double(lastStep - report.step) / 1000.0 + 0.5);
+  if (seconds < 60)
+    return format("%ds", int(seconds));
+  if (seconds < 3600)
+    return format("%dm%02ds", int(seconds / 60), int(seconds % 60));
+  return format("%dh%02dm", int(seconds / 3600), int(seconds / 60 % 60));
+}
+
+/// " (mlm 2.1035, nsp 0.6931)", or nothing.
+static std::string terms(const NamedNumbers &losses) {
+  std::string text;
+  for (const auto &[name, value] : losses)
+    text += (text.empty() ? " (" : ", ") + name + " " + number("%.4f", value);
+  return text.empty() ? text : text + ")";
+}
+
+static std::string skippedText(const StepReport &r) {
+  std::string groups;
+  for (const auto &[name, bad] : r.foundInf)
+    if (bad)
+      groups += (groups.empty() ? " " : ", ") + name;
+  return r.skipped ? "  skipped" + groups : "";
+}
+
+std::vector<ProgressField> Progress::fields(const StepReport &r) const {
+  std::vector<ProgressField> all = {
+      {format("%lld/%lld", (long long)r.step, (long long)lastStep), 0},
+      {"  loss " + number("%.4f", r.loss), 0},
+      {terms(r.losses), 10},
+      {format("  lr %.3g", r.lr), 5}};
+  if (r.hasGradNorm)
+    all.push_back({"  norm " + number("%.3g", r.gradNorm), 6});
+  if (r.hasScaler) {
+    all.push_back({format("  scale %g", r.lossScale), 8});
+    all.push_back({skippedText(r), 4});
+    if (r.skips > 0)
+      all.push_back({format("  skips %lld", (long long)r.skips), 7});
+  }
+  all.push_back({format("  %.0f %s/s", r.tokensPerSecond, unit.c_str()), 3});
+  all.push_back({format("  %.1f ms", r.stepMs), 9});
+  all.push_back(
+      {format(" (compute %.1f, data %.1f)", r.computeMs, r.dataMs), 11});
+  all.push_back({"  " + humanBytes(r.memoryBytes), 12});
+  all.push_back({"  eta " + eta(r), 1});
+  return all;
+}
+
+void Progress::line(const StepReport &report) {
+  std::string text = "step ";
+  for (const ProgressField &field : fields(report))
+    text += field.text;
+  std::printf("%s\n", text.c_str());
+}
+
+/// A line of JSON, which is there for a program.
+static void print(const std::string &json) {
+  std::printf("%s\n", json.c_str());
+  flushOutput();
+}
+
+void Progress::eval(const EvalReport &report) {
+  if (kind == ProgressKind::Json)
+    return print(evalJson(report));
+  std::string text = format("step %lld  val_loss ", (long long)report.step) +
+                     number("%.4f", report.loss) + terms(report.losses);
+  if (report.perplexity)
+    text += "  perplexity " + number("%.4g", *report.perplexity);
+  note(text);
+}
+
+void Progress::sample(int64_t step, const std::string &text) {
+  if (kind == ProgressKind::Json)
+    return print(sampleJson(step, text));
+  note(format("step %lld  sample\n", (long long)step) + forTerminal(text));
+}
+
+void Progress::note(const std::string &text) {
+  if (kind == ProgressKind::None || kind == ProgressKind::Json)
+    return;
+  finish();
+  std::printf("%s\n", text.c_str());
+  flushOutput();
+}
+
+void Progress::finish() {
+  if (!barOpen)
+    return;
+  std::printf("\n");
+  flushOutput();
+  barOpen = false;
+}

@@ -1,0 +1,281 @@
+//===- KeptFlags.cpp - The flags that a resumed run goes on with ----------===//
+
+#include "weft/Runtime/Run/KeptFlags.h"
+
+#include "weft/Formats/Durable.h"
+#include "weft/Formats/Manifest.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+using namespace weft;
+namespace fs = std::filesystem;
+
+std::vector<KeptFlag> weft::keptFlags() {
+  // Named, a file, taken by --eval-only. A data file is compared by what it
+  // holds, so its path, format and tokenizer have no warning of their own.
+  return {
+      {"data", false, true, true},
+      {"val-data", false, true, true},
+      {"val-fraction", true, false, true},
+      {"data-format", false, false, true},
+      {"tokenizer", false, false, true},
+      {"steps", true, false, false},
+      {"accum", true, false, false},
+      {"lr", true, false, false},
+      {"lr-schedule", true, false, false},
+      {"lr-decay-steps", true, false, false},
+      {"warmup", true, false, false},
+      {"min-lr", true, false, false},
+      {"weight-decay", true, false, false},
+      {"beta1", true, false, false},
+      {"beta2", true, false, false},
+      {"eps", true, false, false},
+      {"momentum", true, false, false},
+      {"clip", true, false, false},
+      {"save-every", false, false, false},
+      {"keep", false, false, false},
+      {"keep-best", false, false, false},
+      {"log-every", false, false, false},
+      {"eval-every", false, false, false},
+      {"eval-steps", true, false, false},
+      {"metrics", false, true, false},
+      {"generate", false, false, false},
+      {"max-new-tokens", false, false, false},
+      {"temperature", false, false, false},
+      {"top-k", false, false, false},
+      {"sample-every", false, false, false},
+  };
+}
+
+static std::string textOf(const Settings &settings, const std::string &name) {
+  const std::string *text = findSetting(settings, name);
+  return text ? *text : "";
+}
+
+/// One spelling per value, so that "1e-3" and "0.001" are the same.
+static std::string settingText(const FlagValues &values, const FlagSpec &spec) {
+  if (spec.kind == FlagKind::Switch)
+    return values.getSwitch(spec.name) ? "on" : "off";
+  if (!values.hasValue(spec.name))
+    return "";
+  if (spec.kind == FlagKind::Int)
+    return std::to_string(values.getInt(spec.name));
+  double number =
+      spec.kind == FlagKind::Double ? values.getDouble(spec.name) : INFINITY;
+  if (!std::isfinite(number))
+    return values.getText(spec.name);
+  std::string text = Json(number).compact();
+  size_t end = text.size() - std::min<size_t>(text.size(), 2);
+  return text.compare(end, 2, ".0") == 0 ? text.substr(0, end) : text;
+}
+
+//===----------------------------------------------------------------------===//
+// Paths
+//===----------------------------------------------------------------------===//
+
+static std::string absolutePath(const std::string &path) {
+  std::error_code error;
+  fs::path absolute = fs::absolute(path, error);
+  return error ? path : absolute.string();
+}
+
+/// Where a recorded file is now: at its absolute path, wherever the run is
+/// resumed from; where that is gone, as it was given, from here.
+static std::string locateFile(const std::string &given,
+                              const std::string &absolute, bool isWritten) {
+  if (absolutePath(given) == absolute)
+    return given;
+  std::error_code error;
+  fs::path place(absolute);
+  return fs::exists(isWritten ? place.parent_path() : place, error) ? absolute
+                                                                    : given;
+}
+
+static bool isWritten(const std::string &flag) { return flag == "metrics"; }
+
+//===----------------------------------------------------------------------===//
+// From the checkpoint
+//===----------------------------------------------------------------------===//
+
+namespace {
+enum class RunMode { Train, Evaluate, Sample };
+} // namespace
+
+static RunMode modeOf(const FlagValues &given) {
+  if (given.getSwitch("eval-only"))
+    return RunMode::Evaluate;
+  if (given.isSet("generate") && given.getInt("steps") == 0)
+    return RunMode::Sample;
+  return RunMode::Train;
+}
+
+static bool isTaken(const KeptFlag &flag, RunMode mode) {
+  if (mode == RunMode::Sample)
+    return std::string_view(flag.name) == "tokenizer";
+  return mode == RunMode::Train || flag.evaluates;
+}
+
+/// The two ways to name validation data exclude each other.
+static bool isReplaced(const std::string &flag, const FlagValues &given) {
+  return (flag == "val-data" && given.isSet("val-fraction")) ||
+         (flag == "val-fraction" && given.isSet("val-data"));
+}
+
+/// The step directory that a command line resumes from, if there is one.
+static Expected<std::optional<Manifest>> findManifest(const FlagValues &given) {
+  const std::string &resume = given.getString("resume");
+  if (resume == "never" || resume.empty())
+    return std::optional<Manifest>();
+  const std::string &saveDir = given.getString("save-dir");
+  if ((resume == "auto" || resume == "must") && saveDir.empty())
+    return std::optional<Manifest>(); // an error of the flags
+  if (resume == "auto") {
+    auto steps = listSteps(saveDir);
+    if (!steps)
+      return steps.takeError().withCode(ExitCode::Storage);
+    for (auto entry = steps->rbegin(); entry != steps->rend(); ++entry)
+      if (auto manifest = Manifest::read(entry->path); manifest)
+        return std::optional<Manifest>(std::move(*manifest));
+    return std::optional<Manifest>();
+  }
+  auto held = holdStep(resume == "must" ? saveDir : resume);
+  if (!held)
+    return held.takeError();
+  auto manifest = Manifest::read(held->path);
+  if (!manifest)
+    return manifest.takeError();
+  return std::optional<Manifest>(std::move(*manifest));
+}
+
+/// A run that goes on saves where its checkpoint lies.
+static void keepSaveDir(const FlagValues &given,
+                        std::vector<std::string> &args) {
+  const std::string &resume = given.getString("resume");
+  if (given.isSet("save-dir") || resume == "auto" || resume == "must")
+    return;
+  auto held = holdStep(resume);
+  if (!held)
+    return;
+  if (auto parent = saveDirectoryOf(held->path))
+    args.push_back("--save-dir=" + *parent);
+}
+
+Expected<KeptSettings> weft::findKeptSettings(const FlagValues &given,
+                                              const FlagTable &table,
+                                              const Metadata &metadata) {
+  KeptSettings kept;
+  auto manifest = findManifest(given);
+  if (!manifest)
+    return manifest.takeError();
+  if (!*manifest || !(*manifest)->run)
+    return kept;
+  if ((*manifest)->fingerprint != metadata.fingerprint)
+    return checkpointError("expects a checkpoint of model " +
+                           inQuotes(metadata.name) +
+                           ", but got one of another model")
+        .at(given.getString(given.isSet("save-dir") ? "save-dir" : "resume"));
+  kept.record = std::move((*manifest)->run);
+  auto defaults = table.parse(std::vector<std::string>());
+  if (!defaults)
+    return defaults.takeError();
+  const RunMode mode = modeOf(given);
+  for (const KeptFlag &flag : keptFlags()) {
+    const std::string *text = findSetting(kept.record->flags, flag.name);
+    const FlagSpec &spec = *table.find(flag.name);
+    if (!text || given.isSet(flag.name) || !isTaken(flag, mode) ||
+        isReplaced(flag.name, given) || *text == settingText(*defaults, spec))
+      continue;
+    std::string value = *text;
+    if (const std::string *file = findSetting(kept.record->files, flag.name))
+      value = locateFile(value, *file, isWritten(flag.name));
+    kept.args.push_back("--" + std::string(flag.name) + "=" + value);
+  }
+  if (mode == RunMode::Train)
+    keepSaveDir(given, kept.args);
+  return kept;
+}
+
+//===----------------------------------------------------------------------===//
+// Into the checkpoint
+//===----------------------------------------------------------------------===//
+
+static Settings programSettings(const Metadata &metadata) {
+  Settings settings = {{"batch", std::to_string(metadata.batch)}};
+  if (metadata.seq > 0)
+    settings.push_back({"seq", std::to_string(metadata.seq)});
+  settings.insert(settings.end(), metadata.options.begin(),
+                  metadata.options.end());
+  return settings;
+}
+
+RunRecord weft::recordOf(const FlagValues &values, const FlagTable &table,
+                         const KeptSettings &kept, const Metadata &metadata) {
+  RunRecord record;
+  record.program = programSettings(metadata);
+  for (const KeptFlag &flag : keptFlags()) {
+    const std::string name = flag.name;
+    if (!values.isSet(name) && !values.hasValue(name))
+      continue;
+    std::string text = settingText(values, *table.find(name));
+    std::string file = flag.isFile ? absolutePath(text) : "";
+    // A file that was kept stays under the name it was given by.
+    if (flag.isFile && kept.record)
+      if (textOf(kept.record->files, name) == file)
+        text = textOf(kept.record->flags, name);
+    record.flags.push_back({name, text});
+    if (flag.isFile)
+      record.files.push_back({name, file});
+  }
+  return record;
+}
+
+//===----------------------------------------------------------------------===//
+// What has changed
+//===----------------------------------------------------------------------===//
+
+static std::string change(const std::string &flag, const std::string &was,
+                          const std::string &now) {
+  return "--" + flag + " was " + (was.empty() ? "not set" : was) +
+         " in the checkpoint, now " + (now.empty() ? "not set" : now);
+}
+
+/// "corpus.txt (text, 2760 tokens, digest 1f2e3d4c)"
+static std::string describe(const RunRecord &record, const std::string &flag,
+                            const std::optional<DataIdentity> &data) {
+  if (!data)
+    return "";
+  return textOf(record.flags, flag) + " (" + data->kind + ", " +
+         std::to_string(data->length) +
+         (data->kind == "safetensors" ? " rows" : " tokens") + ", digest " +
+         data->xxh3.substr(0, 8) + ")";
+}
+
+std::vector<std::string> weft::changedSettings(const RunRecord &was,
+                                               const RunRecord &now) {
+  std::vector<std::string> changes;
+  auto compare = [&](const std::string &flag, const std::string &a,
+                     const std::string &b) {
+    if (a != b)
+      changes.push_back(change(flag, a, b));
+  };
+  if (!(was.data == now.data))
+    changes.push_back(change("data", describe(was, "data", was.data),
+                             describe(now, "data", now.data)));
+  if (!(was.valData == now.valData))
+    changes.push_back(change("val-data", describe(was, "val-data", was.valData),
+                             describe(now, "val-data", now.valData)));
+  for (const KeptFlag &flag : keptFlags())
+    if (flag.named)
+      compare(flag.name, textOf(was.flags, flag.name),
+              textOf(now.flags, flag.name));
+  Settings program = now.program;
+  for (const auto &entry : was.program)
+    if (!findSetting(program, entry.first))
+      program.push_back(entry);
+  for (const auto &entry : program)
+    compare(entry.first, textOf(was.program, entry.first),
+            textOf(now.program, entry.first));
+  return changes;
+}

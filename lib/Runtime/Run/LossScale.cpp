@@ -1,0 +1,144 @@
+//===- LossScale.cpp - Skipped steps and the loss scale of a run ----------===//
+
+#include "weft/Formats/Names.h"
+#include "weft/Runtime/Execute/Ports.h"
+#include "weft/Runtime/Run/Trainer.h"
+
+#include <cmath>
+
+using namespace weft;
+
+/// As many skips in a row are no search for the right scale any more.
+static constexpr int64_t kManySkips = 20;
+
+static const char *const kFindOp =
+    "compile with --debug-nan to name the op that makes the first value that "
+    "is not finite";
+static const char *const kStayFinite =
+    "a smaller --lr, a --warmup or --clip 1 keeps a run finite";
+
+bool Trainer::hasScaler() const {
+  return WeftContext::findOutput(apply, names::kLossScale);
+}
+
+void Trainer::reportFirstBad(int64_t step, bool good) {
+  culprit = hunt ? hunt->finish(good) : "";
+  if (culprit.empty())
+    return;
+  progress.finish();
+  warn("step " + std::to_string(step) + ": " + culprit, "");
+}
+
+std::string Trainer::adviceAgainstBad() const {
+  if (!hunt)
+    return (hasScaler() ? "" : std::string(kStayFinite) + "; ") + kFindOp;
+  return (culprit.empty() ? "" : culprit + "; ") + kStayFinite;
+}
+
+/// Flags of the groups, if there are several, and the scale of this step.
+void Trainer::readScaler(StepReport &report) {
+  const std::string prefix = names::kFoundInfOf;
+  report.hasScaler = true;
+  report.lossScale =
+      readNumber(context, *WeftContext::findOutput(apply, names::kLossScale));
+  for (int32_t i = 0; i < apply.numOutputs; ++i) {
+    std::string name = apply.outputs[i].name;
+    if (name.compare(0, prefix.size(), prefix) == 0)
+      report.foundInf.push_back({name.substr(prefix.size()),
+                                 readNumber(context, apply.outputs[i]) != 0});
+  }
+}
+
+/// " of optimizer 'first'", or nothing if all are meant.
+static std::string ofOptimizers(const std::vector<std::string> &names,
+                                size_t all) {
+  if (names.empty() || names.size() == all)
+    return "";
+  std::string text = names.size() == 1 ? " of optimizer " : " of optimizers ";
+  for (const std::string &name : names)
+    text += (name == names.front() ? "" : ", ") + inQuotes(name);
+  return text;
+}
+
+/// The instances that were skipped in so many steps up to this one.
+std::vector<std::string> Trainer::skippedFor(int64_t steps) const {
+  std::vector<std::string> names;
+  for (const auto &[name, count] : groupSkipsInARow)
+    if (count >= steps)
+      names.push_back(name);
+  return names;
+}
+
+void Trainer::warnOfSkips(int64_t step) {
+  warnedOfSkips = true;
+  progress.finish();
+  warn("step " + std::to_string(step) + ": " + std::to_string(kManySkips) +
+           " steps in a row were skipped, as gradients" +
+           ofOptimizers(skippedFor(kManySkips), groupSkipsInARow.size()) +
+           " are not finite",
+       hunt ? adviceAgainstBad() : kFindOp);
+}
+
+/// A skip is fine as long as the scale can answer to it.
+Status Trainer::countSkip(StepReport &report, bool skipped) {
+  report.skipped = skipped;
+  skips += skipped;
+  skipsInARow = skipped ? skipsInARow + 1 : 0;
+  for (const auto &[name, bad] : report.foundInf)
+    groupSkipsInARow[name] = bad ? groupSkipsInARow[name] + 1 : 0;
+  applied +=
+      !(skipped && skippedFor(/*steps=*/1).size() == groupSkipsInARow.size());
+  report.skips = skips;
+  const WeftPort *end = WeftContext::findOutput(apply, names::kScaleExhausted);
+  if (end && readNumber(context, *end) != 0)
+    return scaleExhausted(report);
+  if (skipsInARow == kManySkips && !warnedOfSkips)
+    warnOfSkips(report.step);
+  return Status::success();
+}
+
+/// A dynamic scale may be on its way down at the end of a short run; a fixed
+/// one that never fits will not.
+Status Trainer::checkApplied() const {
+  const int64_t steps = now.step + 1 - firstStep;
+  if (scaler.policy != ScalePolicy::Fixed || steps == 0 || applied > 0)
+    return Status::success();
+  double scale = loadNumber(context.data(*scaler.scale), scaler.scale->dtype);
+  return Error(ExitCode::Numerics,
+               "expects steps with finite gradients, but " +
+                   (steps == 1 ? "the only step"
+                               : "all " + std::to_string(steps) + " steps") +
+                   " of this run had some that are not at the fixed loss "
+                   "scale " +
+                   numberText(scale) + "; nothing was updated")
+      .hint(
+          "compile with a smaller --loss-scale, or with --loss-scale=dynamic");
+}
+
+Status Trainer::scaleExhausted(const StepReport &report) const {
+  return Error(ExitCode::Numerics,
+               "step " + std::to_string(report.step) +
+                   ": expects finite gradients, but some" +
+                   ofOptimizers(skippedFor(/*steps=*/1),
+                                groupSkipsInARow.size()) +
+                   " are not at loss scale " + numberText(report.lossScale) +
+                   ", which cannot shrink any more; nothing was updated")
+      .hint(adviceAgainstBad());
+}
+
+/// The update cannot divide by such a scale; the routine knows neither step nor
+/// flag.
+Error Trainer::explainApply(int64_t step, Error error) const {
+  if (!scaler.scale || error.code() != ExitCode::Numerics)
+    return error;
+  double scale = loadNumber(context.data(*scaler.scale), scaler.scale->dtype);
+  if (std::isfinite(static_cast<float>(1.0 / scale)))
+    return error;
+  return Error(ExitCode::Numerics,
+               "step " + std::to_string(step) +
+                   ": expects a loss scale with a finite inverse in f32, but "
+                   "got " +
+                   numberText(scale) + "; nothing was updated")
+      .hint("compile with --scaler-min to keep the scale from shrinking so "
+            "far");
+}

@@ -1,0 +1,107 @@
+//===- ProgramChecks.cpp - Is this a program that can be trained ----------===//
+
+#include "weft/Formats/Names.h"
+#include "weft/Formats/Text.h"
+#include "weft/Runtime/Execute/DTypes.h"
+#include "weft/Runtime/Execute/Ports.h"
+#include "weft/Runtime/Run/Trainer.h"
+
+#include <algorithm>
+
+using namespace weft;
+
+static Status missing(const char *what) {
+  return Error(ExitCode::Internal,
+               std::string("the executable has no ") + what);
+}
+
+/// Data inputs hold a batch of rows; those of a language model are tokens.
+static Status checkInputs(const WeftProgram &program,
+                          const Metadata &metadata) {
+  for (const WeftPort &port : dataInputs(program)) {
+    std::string name = port.name;
+    bool batch = port.rank > 0 && port.dims[0] == metadata.batch;
+    bool tokens = (name == names::kTokens || name == names::kTargets) &&
+                  port.rank == 2 && port.dtype == WEFT_I32 &&
+                  port.dims[1] == metadata.seq;
+    if (!batch || (metadata.isLanguageModel() && !tokens))
+      return Error(ExitCode::Internal,
+                   std::string("program '") + program.symbol +
+                       "' expects inputs of a batch of rows, but got " +
+                       inQuotes(name) + " of shape " +
+                       shapeText(shapeOf(port)));
+  }
+  return Status::success();
+}
+
+Status weft::checkEvaluable(const WeftExecutable &executable,
+                            const Metadata &metadata) {
+  const WeftProgram *eval = findProgram(executable, names::kEval);
+  if (!eval || !WeftContext::findOutput(*eval, names::kLoss))
+    return missing("output 'loss' of program 'eval'");
+  return checkInputs(*eval, metadata);
+}
+
+Status weft::checkTrainable(const WeftExecutable &executable,
+                            const Metadata &metadata, const DataSet &data) {
+  const WeftProgram *micro = findProgram(executable, names::kMicro);
+  const WeftProgram *apply = findProgram(executable, names::kApply);
+  if (!micro)
+    return missing("program 'micro'");
+  if (!apply)
+    return missing("program 'apply'");
+  if (!WeftContext::findOutput(*micro, names::kLoss))
+    return missing("output 'loss' of program 'micro'");
+  if (!WeftContext::findOutput(*apply, names::kFoundInf))
+    return missing("output 'found_inf' of program 'apply'");
+  if (Status s = checkInputs(*micro, metadata); !s)
+    return s;
+  return data.val ? checkEvaluable(executable, metadata) : Status::success();
+}
+
+/// Whether some optimizer of the program reads the hyper-parameter `flag`.
+static bool hasMeaning(const std::string &flag, const Metadata &metadata) {
+  if (flag == "momentum")
+    return metadata.usesOptimizer("sgd");
+  if (flag == "beta1" || flag == "beta2" || flag == "eps")
+    return metadata.usesOptimizer("adam") || metadata.usesOptimizer("adamw");
+  return true;
+}
+
+Status weft::checkHyperParameters(const WeftExecutable &executable,
+                                  const Metadata &metadata,
+                                  const RunOptions &options) {
+  const WeftProgram *apply = findProgram(executable, names::kApply);
+  for (std::string flag : options.given) {
+    std::string port = flag;
+    for (char &c : port)
+      c = c == '-' ? '_' : c;
+    if (hasMeaning(flag, metadata) && apply &&
+        WeftContext::findInput(*apply, port.c_str()))
+      continue;
+    std::string kinds;
+    for (const std::string &kind : metadata.optimizers)
+      kinds += (kinds.empty() ? "" : ", ") + kind;
+    return usageError("--" + flag +
+                      " has no meaning for the optimizer of this "
+                      "program, " +
+                      kinds);
+  }
+  return Status::success();
+}
+
+Status weft::checkRowCount(const TrainState &state, const RunOptions &options,
+                           const Metadata &metadata) {
+  const int64_t steps = std::max<int64_t>(*options.steps - state.step, 0);
+  int64_t rows = 0;
+  if (!__builtin_mul_overflow(steps, options.accum, &rows) &&
+      !__builtin_mul_overflow(rows, metadata.batch, &rows) &&
+      !__builtin_add_overflow(rows, state.cursor.rows, &rows) &&
+      rows <= mostRows)
+    return Status::success();
+  return usageError(
+      "--steps expects a training of at most " + std::to_string(mostRows) +
+      " rows, but " + std::to_string(steps) + " steps of " +
+      std::to_string(options.accum) + " x " + std::to_string(metadata.batch) +
+      " rows after " + std::to_string(state.cursor.rows) + " are more");
+}

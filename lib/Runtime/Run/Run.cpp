@@ -1,0 +1,406 @@
+//===- Run.cpp - One run of an executable ---------------------------------===//
+
+#include "weft/Runtime/Run/Run.h"
+
+#include "weft/Formats/Names.h"
+#include "weft/Formats/OutputFile.h"
+#include "weft/Formats/StandardStreams.h"
+#include "weft/Runtime/Checkpoints/CheckpointScaler.h"
+#include "weft/Runtime/Execute/Ports.h"
+#include "weft/Runtime/Execute/Scaler.h"
+#include "weft/Runtime/Reports/Trace.h"
+#include "weft/Runtime/Run/Evaluate.h"
+#include "weft/Runtime/Run/Generate.h"
+#include "weft/Runtime/Run/Trainer.h"
+
+#include <cmath>
+#include <cstdio>
+
+using namespace weft;
+
+/// A file that is begun and dropped leaves nothing; the reader of a pipe would
+/// take that for the end.
+static Status checkWritable(const std::string &path) {
+  if (path.empty() || isWrittenInPlace(path))
+    return Status::success();
+  auto trial = OutputFile::create(path);
+  return trial ? Status::success() : Status(trial.takeError());
+}
+
+/// Nothing that the run writes is a file that it reads.
+Status Run::checkFiles() const {
+  std::vector<FileUse> inputs = {{"the program", executablePath}};
+  auto add = [&](const FileUse &use) {
+    inputs.push_back(use);
+    for (const std::string &file : SafetensorsModel::filesOf(use.path))
+      inputs.push_back({use.role, file});
+  };
+  for (const FileUse &use : options.filesRead)
+    add(use);
+  if (options.initFrom.empty())
+    for (const InitialFile &file : metadata.initialWeights)
+      add({"the initial weights", locateWeights(file.path, executablePath)});
+  return checkOutputPaths(options.filesWritten, inputs);
+}
+
+Status Run::openInputs() {
+  if (!options.trains() && !options.evalOnly)
+    return Status::success();
+  const WeftProgram *reader =
+      findProgram(executable, options.trains() ? names::kMicro : names::kEval);
+  auto opened =
+      openData(options, metadata,
+               reader ? dataInputs(*reader) : std::vector<WeftPort>());
+  if (!opened)
+    return opened.takeError();
+  data = std::move(*opened);
+  for (const std::string &text : data.warnings)
+    warn(text);
+  return options.trains() ? checkTrainable(executable, metadata, data)
+                          : checkEvaluable(executable, metadata);
+}
+
+/// Before anything in the save directory is read: what it holds stays so.
+Status Run::lockSaves() {
+  if (options.saveDir.empty() || !options.trains() || options.dryRun)
+    return Status::success();
+  auto taken = SaveLock::take(options.saveDir);
+  if (!taken)
+    return taken.takeError();
+  lock = std::move(*taken);
+  if (lock.holds())
+    return cleanTemporaries(options.saveDir);
+  warn(options.saveDir + ": the file system has no locks: see that no other "
+                         "run saves here");
+  return Status::success();
+}
+
+Expected<TrainState> weft::resumedState(const Manifest &manifest,
+                                        const RunOptions &options) {
+  TrainState state = stateOf(manifest);
+  if (!options.trains()) {
+    // Weights alone are taken: the seed is that of the samples.
+    state.seed = options.seedGiven ? options.seed : state.seed;
+    return state;
+  }
+  if (options.seedGiven && options.seed != state.seed)
+    return usageError("--seed expects " + std::to_string(state.seed) +
+                      ", the seed of the checkpoint, but got " +
+                      std::to_string(options.seed));
+  if (options.shuffleGiven && options.shuffle != state.cursor.shuffle)
+    return usageError(std::string("--shuffle expects ") +
+                      (state.cursor.shuffle ? "on" : "off") +
+                      ", as in the checkpoint");
+  return state;
+}
+
+/// What the data is, for the checkpoints of this run and to compare with that
+/// of the one it continues. All of it is read, so only when it matters.
+Status Run::identifyData() {
+  record = options.record;
+  if (!options.trains() || (options.saveDir.empty() && !resume))
+    return Status::success();
+  auto training = data.train->identity();
+  if (!training)
+    return training.takeError();
+  record.data = std::move(*training);
+  if (options.valData.empty())
+    return Status::success();
+  auto validation = data.val->identity();
+  if (!validation)
+    return validation.takeError();
+  record.valData = std::move(*validation);
+  return Status::success();
+}
+
+void Run::warnOfChanges() const {
+  if (!resume || resume->weightsOnly || !resume->manifest.run)
+    return;
+  for (const std::string &text : changedSettings(*resume->manifest.run, record))
+    warn(text);
+}
+
+/// Training goes on where the chosen checkpoint stands.
+Status Run::takeState() {
+  auto resumed = resumedState(resume->manifest, options);
+  if (!resumed)
+    return resumed.takeError();
+  state = *resumed;
+  return options.trains() ? checkRowCount(state, options, metadata)
+                          : Status::success();
+}
+
+ResumeTarget Run::resumeTarget() const {
+  return {metadata, executable, /*weightsOnly=*/!options.trains()};
+}
+
+/// Where training starts and where the weights come from.
+Status Run::chooseState() {
+  std::vector<std::string> warnings;
+  auto point = chooseCheckpoint(options, resumeTarget(), warnings);
+  for (const std::string &text : warnings)
+    warn(text);
+  if (!point)
+    return point.takeError();
+  resume = std::move(*point);
+  if (resume)
+    return takeState();
+  state.seed = options.seed;
+  state.cursor.shuffle = options.shuffle;
+  state.cursor.shuffleSeed = options.seed;
+  if (options.trains())
+    if (Status s = checkRowCount(state, options, metadata); !s)
+      return s;
+  auto opened = InitialWeights::open(options.initFrom, options.trains(),
+                                     metadata, executable, executablePath);
+  if (!opened)
+    return opened.takeError();
+  weights = std::move(*opened);
+  return Status::success();
+}
+
+Status weft::checkMemory(int64_t bytes, const MemoryRoom &room) {
+  if (bytes <= room.bytes)
+    return Status::success();
+  return Error(ExitCode::DoesNotFit, "the program needs " + humanBytes(bytes) +
+                                         ", but " + room.limit + " " +
+                                         humanBytes(room.bytes))
+      .hint("compile with a smaller --batch or --seq");
+}
+
+Status Run::allocate() {
+  if (Status s = checkMemory(executable.arenaBytes, memoryRoom()); !s)
+    return s;
+  if (int64_t free = availableMemory(); executable.arenaBytes > free)
+    warn("the program needs " + humanBytes(executable.arenaBytes) +
+         ", but other programs leave " + humanBytes(free));
+  ContextOptions contextOptions;
+  contextOptions.threads = int(std::min<int64_t>(options.threads, 1024));
+  contextOptions.poisoned = faults.has(Fault::Kind::Poison);
+  std::string message;
+  context = WeftContext::create(executable, contextOptions, message);
+  if (!context)
+    return Error(ExitCode::DoesNotFit, message)
+        .hint("compile with a smaller --batch or --seq");
+  return checkThreads();
+}
+
+/// Fewer threads than asked for are an error, fewer than there could be a
+/// warning.
+Status Run::checkThreads() const {
+  if (context->threadShortage().empty())
+    return Status::success();
+  std::string most = std::to_string(context->threads());
+  if (options.threads > 0)
+    return Error(ExitCode::Device, "--threads expects at most " + most +
+                                       " here, but got " +
+                                       std::to_string(options.threads) + ": " +
+                                       context->threadShortage());
+  warn("uses " + most + " of " + std::to_string(availableThreads()) +
+       " processors: " + context->threadShortage());
+  return Status::success();
+}
+
+/// Reads the chosen checkpoint, or an older one if it turns out damaged and the
+/// run may pass it over. A dry run verifies and keeps nothing.
+Status Run::readCheckpoint() {
+  for (;;) {
+    Status read = options.dryRun
+                      ? resume->manifest.verifyFiles(resume->directory)
+                      : loadCheckpoint(*context, *resume);
+    if (read)
+      return read;
+    std::vector<std::string> warnings;
+    auto older =
+        passOver(*resume, read.takeError(), options, resumeTarget(), warnings);
+    for (const std::string &text : warnings)
+      warn(text);
+    if (!older)
+      return older.takeError();
+    resume = std::move(*older);
+    if (Status s = takeState(); !s)
+      return s;
+  }
+}
+
+/// Before a byte of the run's outputs is written.
+Status Run::loadState() {
+  Status read = resume           ? readCheckpoint()
+                : options.dryRun ? weights->verify()
+                                 : weights->load(*context, state.seed);
+  if (!read || options.dryRun)
+    return read;
+  if (resume && !resume->weightsOnly)
+    if (auto change = adaptLossScale(*context, LossScaler::of(executable)))
+      warn(*change);
+  // What follows from parameters is in no file.
+  if (const WeftProgram *refresh = context->findProgram(names::kRefresh))
+    return runChecked(*context, *refresh);
+  return Status::success();
+}
+
+/// Before copies of weights are made, while the state is loaded.
+Status Run::startHunt() {
+  if (metadata.debugNan.isNull() || options.dryRun || !options.trains())
+    return Status::success();
+  auto started = NanHunt::create(*context, metadata.debugNan);
+  if (!started)
+    return started.takeError();
+  hunt = std::move(*started);
+  return Status::success();
+}
+
+Expected<MetricsStart> Run::metricsStart() const {
+  if (options.metrics.empty())
+    return MetricsStart();
+  // An evaluation alone adds its line to what is there.
+  std::optional<int64_t> keptStep;
+  if (options.evalOnly)
+    keptStep = keepAllSteps;
+  else if (resume)
+    keptStep = state.step;
+  return startMetrics(options.metrics, metricsHeader(), keptStep);
+}
+
+/// Whether the run that is continued has written the same metrics file.
+bool Run::wroteMetrics() const {
+  if (!resume || !resume->manifest.run || options.evalOnly ||
+      isWrittenInPlace(options.metrics))
+    return false;
+  const std::string *was = findSetting(resume->manifest.run->files, "metrics");
+  const std::string *now = findSetting(record.files, "metrics");
+  return was && now && *was == *now;
+}
+
+Expected<MetricsLog> Run::openMetrics() const {
+  if (options.metrics.empty())
+    return MetricsLog();
+  auto old = FileLock::take(options.metrics);
+  if (!old)
+    return old.takeError();
+  auto start = metricsStart();
+  if (!start)
+    return start.takeError();
+  for (const std::string &text : start->warnings)
+    warn(text);
+  if (start->isEmpty && wroteMetrics())
+    warn(options.metrics + ": begins anew: the metrics up to step " +
+         std::to_string(state.step) + " of the checkpoint are gone");
+  return MetricsLog::open(options.metrics, *start, *old);
+}
+
+Expected<ExitCode> Run::train() {
+  SignalScope signals(/*canSave=*/!options.saveDir.empty());
+  std::optional<CheckpointWriter> writer;
+  if (!options.saveDir.empty()) {
+    writer.emplace(
+        *context, metadata, record,
+        SavePolicy{options.saveDir, options.keep, options.keepBest, &lock},
+        faults);
+    if (Status s = makeRoomAfter(options.saveDir, state.step); !s)
+      return s.takeError();
+    if (Status s = writer->prepare(state.step + 1); !s)
+      return s.takeError();
+  }
+  for (const std::string &path : {options.trace, options.dumpGrads})
+    if (Status s = checkWritable(path); !s)
+      return s.takeError();
+  auto metrics = openMetrics();
+  if (!metrics)
+    return metrics.takeError();
+  std::optional<Trace> trace;
+  if (!options.trace.empty())
+    trace.emplace(*context);
+  Trainer trainer(*context, metadata, options, data, faults, state,
+                  std::move(hunt));
+  auto code = trainer.run(*metrics, writer ? &*writer : nullptr, signals);
+  if (!code)
+    return code;
+  if (trace) {
+    if (Status s = trace->write(options.trace, metadata.name); !s)
+      return s.takeError();
+    if (trace->dropped() > 0)
+      warn("the trace is full: the last " + std::to_string(trace->dropped()) +
+           " commands are not in it");
+  }
+  return code;
+}
+
+void Run::warnOfRandomWeights(const char *what) const {
+  if (!options.trains() && !resume && !weights->fromFile())
+    warn(std::string(what) +
+         " random weights; --resume or --init-from gives others");
+}
+
+Status Run::evaluateAlone() {
+  warnOfRandomWeights("evaluating");
+  auto metrics = openMetrics();
+  if (!metrics)
+    return metrics.takeError();
+  auto report =
+      evaluate(*context, metadata, *data.val,
+               countBatches(*data.val, metadata.batch, options.evalSteps));
+  if (!report)
+    return report.takeError();
+  report->step = state.step;
+  Progress(options.progress, state.step, state.step, 1, "").eval(*report);
+  if (Status s = metrics->line(evalJson(*report)); !s)
+    return s;
+  if (std::isfinite(report->loss))
+    return Status::success();
+  return Error(ExitCode::Numerics, "the validation loss is not a number");
+}
+
+Status Run::sample() {
+  warnOfRandomWeights("sampling from");
+  auto text = generateText(*context, metadata, options, state.seed);
+  if (!text)
+    return text.takeError();
+  std::string whole = *options.generate + *text + "\n";
+  whole = forTerminal(whole);
+  std::fwrite(whole.data(), 1, whole.size(), stdout);
+  return Status::success();
+}
+
+Expected<ExitCode> Run::execute() {
+  if (Status s = checkFiles(); !s)
+    return s.takeError();
+  if (Status s = openInputs(); !s)
+    return s.takeError();
+  if (Status s = lockSaves(); !s)
+    return s.takeError();
+  if (Status s = chooseState(); !s)
+    return s.takeError();
+  if (Status s = identifyData(); !s)
+    return s.takeError();
+  if (Status s = allocate(); !s)
+    return s.takeError();
+  if (Status s = startHunt(); !s)
+    return s.takeError();
+  if (Status s = loadState(); !s)
+    return s.takeError();
+  warnOfChanges();
+  // Again when the file is opened: here, before anything is written.
+  if (auto start = metricsStart(); !start)
+    return start.takeError();
+  bool talks = options.progress == ProgressKind::Line ||
+               options.progress == ProgressKind::Bar;
+  if (options.dryRun || (talks && (options.trains() || options.evalOnly)))
+    printEscaped(describe());
+  if (options.dryRun)
+    return ExitCode::Ok;
+  ExitCode code = ExitCode::Ok;
+  if (options.trains()) {
+    auto trained = train();
+    if (!trained)
+      return trained.takeError();
+    code = *trained;
+  }
+  if (options.evalOnly)
+    if (Status s = evaluateAlone(); !s)
+      return s.takeError();
+  if (options.generate && code == ExitCode::Ok)
+    if (Status s = sample(); !s)
+      return s.takeError();
+  return code;
+}

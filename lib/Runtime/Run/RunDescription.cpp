@@ -1,0 +1,199 @@
+//===- RunDescription.cpp - What a run is about to do ---------------------===//
+
+#include "weft/Formats/Json.h"
+#include "weft/Formats/Text.h"
+#include "weft/Runtime/Execute/DTypes.h"
+#include "weft/Runtime/Execute/Scaler.h"
+#include "weft/Runtime/Run/Evaluate.h"
+#include "weft/Runtime/Run/Run.h"
+
+#include <set>
+
+using namespace weft;
+
+int64_t weft::countParameters(const WeftExecutable &executable) {
+  int64_t count = 0;
+  for (int32_t i = 0; i < executable.numTensors; ++i)
+    if (executable.tensors[i].kind == WEFT_PARAM)
+      count += elementsOf(executable.tensors[i]);
+  return count;
+}
+
+/// 1234567 as "1,234,567".
+static std::string grouped(int64_t number) {
+  std::string text = std::to_string(number);
+  for (int64_t at = int64_t(text.size()) - 3; at > 0; at -= 3)
+    text.insert(size_t(at), ",");
+  return text;
+}
+
+static const char *scheduleName(RateScheduleKind kind) {
+  static const char *const names[] = {"constant", "linear", "cosine", "wsd"};
+  return names[int(kind)];
+}
+
+/// The types of all tensors of a kind: "F32", "F16, F32"; empty if none.
+static std::string dtypesOf(const WeftExecutable &executable, int32_t kind) {
+  std::set<std::string> names;
+  for (int32_t i = 0; i < executable.numTensors; ++i)
+    if (executable.tensors[i].kind == kind)
+      names.insert(dtypeName(executable.tensors[i].dtype));
+  std::string text;
+  for (const std::string &name : names)
+    text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+std::string Run::describeTypes() const {
+  std::string text = "types     ";
+  if (!metadata.precision.empty())
+    text += "precision " + metadata.precision + ", ";
+  if (!metadata.recipe.empty())
+    text += "recipe " + metadata.recipe + ", ";
+  text += "weights " + dtypesOf(executable, WEFT_PARAM);
+  std::string copies = dtypesOf(executable, WEFT_WORKING);
+  return text + (copies.empty() ? "" : ", copies " + copies) + "\n";
+}
+
+std::string Run::describeScaler() const {
+  LossScaler scaler = LossScaler::of(executable);
+  if (scaler.policy == ScalePolicy::None)
+    return "";
+  std::string text = "scale     ";
+  if (!scaler.isDynamic())
+    return text + "fixed" +
+           (scaler.first ? " at " + numberText(*scaler.first) : "") + "\n";
+  text += std::string("dynamic (") + policyName(scaler.policy) + ")";
+  if (scaler.first && !resume)
+    text += " from " + numberText(*scaler.first);
+  text += ", times " + numberText(scaler.growth) + " after " +
+          std::to_string(scaler.interval) + " clean steps, times " +
+          numberText(scaler.backoff) + " after a skip";
+  if (scaler.hysteresis > 1)
+    text += ", hysteresis " + std::to_string(scaler.hysteresis) +
+            (scaler.consecutive ? " (consecutive)" : "");
+  if (scaler.minimum > 0)
+    text += ", at least " + numberText(scaler.minimum);
+  return text + "\n";
+}
+
+/// Of the metrics header: null without a loss scale.
+static Json scalerJson(const LossScaler &scaler) {
+  if (scaler.policy == ScalePolicy::None)
+    return Json();
+  Json object = Json::object();
+  object.set("policy", policyName(scaler.policy));
+  object.set("init", scaler.first ? Json(double(*scaler.first)) : Json());
+  if (!scaler.isDynamic())
+    return object;
+  object.set("growth", scaler.growth);
+  object.set("backoff", scaler.backoff);
+  object.set("interval", scaler.interval);
+  object.set("hysteresis", scaler.hysteresis);
+  object.set("consecutive", scaler.consecutive);
+  object.set("minimum", scaler.minimum);
+  return object;
+}
+
+std::string Run::describeData() const {
+  std::string text;
+  if (data.train)
+    text += "data      " + data.train->describe() + "\n";
+  if (data.val)
+    text += "val data  " + data.val->describe() + "\n";
+  if (options.evalOnly)
+    text += "evaluate  " +
+            std::to_string(
+                countBatches(*data.val, metadata.batch, options.evalSteps)) +
+            " batches of " + std::to_string(metadata.batch) + " rows\n";
+  return text;
+}
+
+std::string Run::describeTraining() const {
+  const RateSchedule &rate = options.schedule;
+  int64_t rows = metadata.batch * options.accum;
+  std::string text;
+  text += "step      " + std::to_string(options.accum) + " x " +
+          std::to_string(metadata.batch) + " rows";
+  if (metadata.isLanguageModel())
+    text += ", " + grouped(rows * metadata.seq) + " tokens";
+  text += state.step < *options.steps
+              ? "; steps " + std::to_string(state.step + 1) + " to " +
+                    std::to_string(*options.steps) + "\n"
+              : "; no steps left\n";
+  text += describeScaler();
+  text += std::string("lr        ") + scheduleName(rate.kind) + ", " +
+          Json(rate.lr).compact() + " after " + std::to_string(rate.warmup) +
+          " warmup steps\n";
+  if (!options.saveDir.empty())
+    text += "saves     " + options.saveDir + ", " +
+            humanBytes(checkpointBytes(executable)) + " each\n";
+  return text;
+}
+
+std::string Run::describe() const {
+  std::string text = "model     " + metadata.name + ", " +
+                     grouped(countParameters(executable)) + " parameters\n";
+  text += describeTypes();
+  text += "memory    " + humanBytes(executable.arenaBytes) + ", " +
+          std::to_string(context->threads()) + " threads\n";
+  text +=
+      "start     " +
+      (resume ? "step " + std::to_string(state.step) + ", " + resume->directory
+              : weights->describe(state.seed)) +
+      "\n";
+  if (!options.kept.empty()) {
+    text += "kept     ";
+    for (const std::string &flag : options.kept)
+      text += " " + printable(flag, 200);
+    text += "\n";
+  }
+  text += describeData();
+  return options.trains() ? text + describeTraining() : text;
+}
+
+std::string Run::metricsHeader() const {
+  const RateSchedule &rate = options.schedule;
+  Json head = Json::object();
+  head.set("weft", metadata.version);
+  head.set("model", metadata.name);
+  head.set("fingerprint", metadata.fingerprint);
+  head.set("target", metadata.target);
+  if (!metadata.precision.empty())
+    head.set("precision", metadata.precision);
+  if (!metadata.recipe.empty())
+    head.set("recipe", metadata.recipe);
+  head.set("weights", dtypesOf(executable, WEFT_PARAM));
+  if (std::string copies = dtypesOf(executable, WEFT_WORKING); !copies.empty())
+    head.set("copies", copies);
+  head.set("scaler", scalerJson(LossScaler::of(executable)));
+  head.set("parameters", countParameters(executable));
+  head.set("arena_bytes", executable.arenaBytes);
+  head.set("threads", context->threads());
+  head.set("data", options.data);
+  if (data.train)
+    head.set("rows", data.train->rows());
+  head.set("batch", metadata.batch);
+  if (metadata.isLanguageModel())
+    head.set("seq", metadata.seq);
+  head.set("accum", options.accum);
+  if (options.steps)
+    head.set("steps", *options.steps);
+  head.set("seed", state.seed);
+  head.set("shuffle", state.cursor.shuffle);
+  head.set("optimizers", Json::arrayOf(metadata.optimizers));
+  head.set("lr_schedule", scheduleName(rate.kind));
+  head.set("lr", rate.lr);
+  head.set("min_lr", rate.minLr);
+  head.set("warmup", rate.warmup);
+  head.set("lr_decay_steps", rate.decaySteps);
+  head.set("weight_decay", options.weightDecay);
+  if (metadata.usesOptimizer("adamw") && metadata.optimizers.size() > 1)
+    head.set("adamw_weight_decay", options.adamwWeightDecay);
+  head.set("beta1", options.beta1);
+  head.set("beta2", options.beta2);
+  head.set("eps", options.eps);
+  head.set("momentum", options.momentum);
+  head.set("clip", options.clip);
+  return head.compact();
+}

@@ -1,0 +1,170 @@
+//===- RunFlags.cpp - The table of run flags ------------------------------===//
+
+#include "weft/Runtime/Run/RunFlags.h"
+
+using namespace weft;
+
+static const double kInf = std::numeric_limits<double>::infinity();
+
+static FlagSpec text(const char *name, const char *valueName, const char *help,
+                     FlagFile file = FlagFile::None) {
+  FlagSpec spec = {name, FlagKind::String, RunFlag, "", valueName, help};
+  spec.file = file;
+  return spec;
+}
+
+/// Steps and what is counted like them: sums of a few never overflow, and a
+/// double holds each exactly. Products with the batch are checked on their own.
+static constexpr double kMostCount = 1e15;
+
+static FlagSpec integer(const char *name, const char *defaultText,
+                        const char *help, double least,
+                        double most = kMostCount) {
+  FlagSpec spec = {name, FlagKind::Int, RunFlag, defaultText, "N", help};
+  spec.least = least;
+  spec.most = most;
+  return spec;
+}
+
+static FlagSpec number(const char *name, const char *defaultText,
+                       const char *help, double least, double most) {
+  FlagSpec spec = {name, FlagKind::Double, RunFlag, defaultText, "X", help};
+  spec.least = least;
+  spec.most = most;
+  return spec;
+}
+
+static FlagSpec choice(const char *name, const char *defaultText,
+                       const char *choices, const char *help) {
+  return {name, FlagKind::Enum, RunFlag, defaultText, "", help, choices};
+}
+
+static FlagSpec toggle(const char *name, const char *help) {
+  return {name, FlagKind::Switch, RunFlag, "", "", help};
+}
+
+static std::vector<FlagSpec> dataFlags() {
+  return {
+      text("data", "FILE", "training data: text, .bin tokens, or safetensors",
+           FlagFile::Read),
+      text("val-data", "FILE", "validation data", FlagFile::Read),
+      number("val-fraction", "0", "tail of the data kept for validation", 0,
+             0.999),
+      choice("data-format", "auto", "auto|text|u16|u32",
+             "what the token file holds; auto knows text and llm.c .bin"),
+      choice("tokenizer", "auto", "auto|bytes",
+             "bytes: read text as bytes even if the model has a tokenizer"),
+      toggle("shuffle", "permute the rows of each epoch by the seed"),
+      integer("steps", "", "optimizer steps in total, resumed ones included",
+              0),
+      integer("stop-after", "0",
+              "end this run, with a checkpoint, after N steps of its own", 0),
+      integer("accum", "1", "micro-steps per optimizer step", 1),
+  };
+}
+
+static std::vector<FlagSpec> optimizerFlags() {
+  return {
+      number("lr", "0.001", "learning rate after the warmup", 0, 1e30),
+      choice("lr-schedule", "constant", "constant|linear|cosine|wsd",
+             "course of the learning rate"),
+      integer("lr-decay-steps", "",
+              "step at which --min-lr is reached; "
+              "default: --steps",
+              1),
+      integer("warmup", "0", "steps of linear warmup", 0),
+      number("min-lr", "0", "learning rate at the end of the schedule", 0,
+             1e30),
+      number("weight-decay", "",
+             "weight decay of every optimizer; default: 0.01 for adamw, 0 for "
+             "adam and sgd",
+             0, 1e30),
+      number("beta1", "0.9", "decay of the first moment (adam, adamw)", 0,
+             0.9999999999),
+      number("beta2", "0.999", "decay of the second moment (adam, adamw)", 0,
+             0.9999999999),
+      number("eps", "1e-08", "added to the denominator (adam, adamw)", 0, 1e30),
+      number("momentum", "0", "momentum (sgd)", 0, 1e30),
+      number("clip", "0", "limit of the global gradient norm; 0: none", 0,
+             kInf),
+  };
+}
+
+static std::vector<FlagSpec> stateFlags() {
+  return {
+      integer("seed", "0",
+              "seed of initial weights, dropout, shuffling and "
+              "sampling",
+              0, kInf),
+      text("init-from", "FILE|none",
+           "initial weights; none: draw them from the seed", FlagFile::Read),
+      text("save-dir", "DIR|none",
+           "where checkpoints go; default: with --resume PATH beside the "
+           "checkpoint, else nowhere"),
+      integer("save-every", "0", "steps between checkpoints; 0: only the last",
+              0),
+      integer("keep", "0", "checkpoints to keep; 0: all", 0),
+      toggle(
+          "keep-best",
+          "keep the checkpoint with the lowest validation loss too, and save "
+          "it as soon as it is found"),
+      FlagSpec{"resume", FlagKind::String, RunFlag, "never",
+               "auto|never|must|PATH",
+               "continue from the newest checkpoint, or from PATH"},
+  };
+}
+
+static std::vector<FlagSpec> outputFlags() {
+  return {
+      integer("log-every", "1", "steps between progress lines", 1),
+      integer("eval-every", "0", "steps between evaluations; 0: only the last",
+              0),
+      integer("eval-steps", "20",
+              "batches of an evaluation; 0: all, the default of --eval-only",
+              0),
+      toggle("eval-only",
+             "print the validation loss and, of a language model, the "
+             "perplexity; do not train"),
+      text("metrics", "FILE", "one JSON object per step", FlagFile::Written),
+      choice("progress", "auto", "auto|bar|line|json|none",
+             "what to print; auto: a bar on a terminal, else lines"),
+      text("trace", "FILE", "Chrome trace of the commands that ran",
+           FlagFile::Written),
+      text("dump-grads", "FILE", "gradients of the first step, as safetensors",
+           FlagFile::Written),
+  };
+}
+
+static std::vector<FlagSpec> machineFlags() {
+  return {
+      integer("threads", "0", "threads; 0: all that the process may use", 0,
+              1024),
+      integer("loopback", "1", "ranks as threads of one process; only 1 yet",
+              1),
+      number("timeout", "0", "seconds until a silent rank is given up; not yet",
+             0, 1e9),
+      toggle("dry-run", "check everything, print the plan, write nothing"),
+  };
+}
+
+static std::vector<FlagSpec> sampleFlags() {
+  return {
+      text("generate", "PROMPT", "print a sample that continues PROMPT"),
+      integer("max-new-tokens", "100", "tokens of the sample", 1, 1e9),
+      number("temperature", "1", "0: always the most probable token", 0, 1e6),
+      integer("top-k", "0", "sample among the K most probable; 0: all", 0),
+      integer("sample-every", "0",
+              "steps between samples during training; 0: only after it", 0),
+      toggle("version", "print the version"),
+      toggle("help", "print this text"),
+  };
+}
+
+std::vector<FlagSpec> weft::runFlagSpecs() {
+  std::vector<FlagSpec> specs;
+  for (auto part : {dataFlags, optimizerFlags, stateFlags, outputFlags,
+                    machineFlags, sampleFlags})
+    for (const FlagSpec &spec : part())
+      specs.push_back(spec);
+  return specs;
+}

@@ -1,0 +1,323 @@
+//===- RunOptions.cpp - The parsed command line of a run ------------------===//
+
+#include "weft/Runtime/Run/RunFlags.h"
+
+#include "weft/Formats/Text.h"
+
+#include <unistd.h>
+
+using namespace weft;
+
+/// The run flags with the defaults that the compiler recorded. The texts belong
+/// to `metadata`.
+static std::vector<FlagSpec> specsFor(const Metadata &metadata) {
+  std::vector<FlagSpec> specs = runFlagSpecs();
+  for (FlagSpec &spec : specs) {
+    auto found = metadata.defaults.find(spec.name);
+    if (found != metadata.defaults.end())
+      spec.defaultText = found->second.c_str();
+  }
+  return specs;
+}
+
+std::string weft::runHelp(const Metadata &metadata,
+                          const std::string &program) {
+  return "usage: " + program + " --data FILE --steps N [flags]\n" +
+         metadata.name + ", compiled by weft " + metadata.version + "\n\n" +
+         FlagTable(specsFor(metadata)).help(RunFlag);
+}
+
+static RateScheduleKind scheduleKind(const std::string &text) {
+  if (text == "linear")
+    return RateScheduleKind::Linear;
+  if (text == "cosine")
+    return RateScheduleKind::Cosine;
+  return text == "wsd" ? RateScheduleKind::Wsd : RateScheduleKind::Constant;
+}
+
+static ProgressKind progressKind(const std::string &text) {
+  if (text == "auto")
+    return isatty(STDOUT_FILENO) ? ProgressKind::Bar : ProgressKind::Line;
+  if (text == "bar")
+    return ProgressKind::Bar;
+  if (text == "json")
+    return ProgressKind::Json;
+  return text == "line" ? ProgressKind::Line : ProgressKind::None;
+}
+
+static void readData(const FlagValues &flags, RunOptions &out) {
+  out.data = flags.getString("data");
+  out.valData = flags.getString("val-data");
+  out.valFraction = flags.getDouble("val-fraction");
+  // The flag table admits the names of formats only.
+  out.format = *parseTokenFormat(flags.getString("data-format"));
+  out.byteTokenizer = flags.getString("tokenizer") == "bytes";
+  out.shuffle = flags.getSwitch("shuffle");
+  out.shuffleGiven = flags.isSet("shuffle");
+  if (flags.hasValue("steps"))
+    out.steps = flags.getInt("steps");
+  out.readsTraining = out.trains() || (out.evalOnly && out.valData.empty());
+  out.stopAfter = flags.getInt("stop-after");
+  out.accum = flags.getInt("accum");
+}
+
+static void readOptimizer(const FlagValues &flags, const Metadata &metadata,
+                          RunOptions &out) {
+  out.schedule.kind = scheduleKind(flags.getString("lr-schedule"));
+  out.schedule.lr = flags.getDouble("lr");
+  out.schedule.minLr = flags.getDouble("min-lr");
+  out.schedule.warmup = flags.getInt("warmup");
+  out.schedule.decaySteps =
+      flags.getInt("lr-decay-steps", out.steps.value_or(0));
+  bool onlyAdamW =
+      metadata.optimizers.size() == 1 && metadata.usesOptimizer("adamw");
+  out.weightDecay = flags.getDouble("weight-decay", onlyAdamW ? 0.01 : 0.0);
+  out.adamwWeightDecay = flags.getDouble("weight-decay", 0.01);
+  out.beta1 = flags.getDouble("beta1");
+  out.beta2 = flags.getDouble("beta2");
+  out.eps = flags.getDouble("eps");
+  out.momentum = flags.getDouble("momentum");
+  out.clip = flags.getDouble("clip");
+}
+
+static void readState(const FlagValues &flags, RunOptions &out) {
+  out.seed = flags.getInt("seed");
+  out.seedGiven = flags.isSet("seed");
+  out.initFrom = flags.getString("init-from");
+  out.threads = flags.getInt("threads");
+  out.saveDir = flags.getString("save-dir");
+  if (out.saveDir == "none")
+    out.saveDir.clear();
+  out.saveEvery = flags.getInt("save-every");
+  out.keep = flags.getInt("keep");
+  out.keepBest = flags.getSwitch("keep-best");
+  const std::string &resume = flags.getString("resume");
+  out.resume = resume == "never"  ? ResumeKind::Never
+               : resume == "auto" ? ResumeKind::Auto
+               : resume == "must" ? ResumeKind::Must
+                                  : ResumeKind::Path;
+  if (out.resume == ResumeKind::Path)
+    out.resumePath = resume;
+}
+
+static void readOutput(const FlagValues &flags, RunOptions &out) {
+  out.logEvery = flags.getInt("log-every");
+  out.evalEvery = flags.getInt("eval-every");
+  out.evalOnly = flags.getSwitch("eval-only");
+  out.evalSteps = out.evalOnly && !flags.isSet("eval-steps")
+                      ? 0
+                      : flags.getInt("eval-steps");
+  out.metrics = flags.getString("metrics");
+  out.trace = flags.getString("trace");
+  out.dumpGrads = flags.getString("dump-grads");
+  out.progress = progressKind(flags.getString("progress"));
+  if (flags.isSet("generate"))
+    out.generate = flags.getString("generate");
+  out.maxNewTokens = flags.getInt("max-new-tokens");
+  out.temperature = flags.getDouble("temperature");
+  out.topK = flags.getInt("top-k");
+  out.sampleEvery = flags.getInt("sample-every");
+  out.dryRun = flags.getSwitch("dry-run");
+  out.help = flags.getSwitch("help");
+  out.version = flags.getSwitch("version");
+  out.filesRead = flags.files(FlagFile::Read);
+  out.filesWritten = flags.files(FlagFile::Written);
+}
+
+/// Flags that were given and would do nothing without another one. One that the
+/// checkpoint kept may have lost its effect to a flag that was given.
+static Status checkEffects(const FlagValues &flags, const RunOptions &out,
+                           bool keptKnown) {
+  bool validates = !keptKnown || !out.valData.empty() || out.valFraction > 0;
+  bool saves = !keptKnown || !out.saveDir.empty();
+  bool decays = !keptKnown || out.schedule.kind != RateScheduleKind::Constant;
+  bool samples = out.generate.has_value();
+  bool mayBegin =
+      out.resume == ResumeKind::Never || out.resume == ResumeKind::Auto;
+  // A run that only samples or evaluates saves nothing.
+  bool writes = out.trains() || !(samples || out.evalOnly);
+  bool reads = out.resume != ResumeKind::Never;
+  const char *training = "a run that trains (--steps above 0)";
+  struct {
+    const char *flag;
+    bool works;
+    const char *needs;
+  } const rules[] = {
+      {"eval-only", validates, "--val-data or --val-fraction"},
+      {"eval-every", validates, "--val-data or --val-fraction"},
+      {"keep-best", validates, "--val-data or --val-fraction"},
+      {"eval-steps", validates, "--val-data or --val-fraction"},
+      {"save-every", saves, "--save-dir"},
+      {"keep", saves, "--save-dir"},
+      {"keep-best", saves, "--save-dir"},
+      {"stop-after", saves, "--save-dir"},
+      {"steps", !out.evalOnly, "a run that trains, not --eval-only"},
+      {"eval-every", writes, training},
+      {"metrics", writes || out.evalOnly,
+       "a run that trains (--steps above 0) or evaluates"},
+      {"trace", writes, training},
+      {"dump-grads", writes, training},
+      {"save-dir", writes || reads, training},
+      {"save-every", writes, training},
+      {"keep", writes, training},
+      {"keep-best", writes, training},
+      {"sample-every", samples, "--generate"},
+      {"sample-every", writes, training},
+      {"stop-after", writes, training},
+      {"init-from", mayBegin, "a run that does not resume"},
+      {"min-lr", decays, "an --lr-schedule that is not constant"},
+      {"lr-decay-steps", decays, "an --lr-schedule that is not constant"},
+      {"max-new-tokens", samples, "--generate"},
+      {"temperature", samples, "--generate"},
+      {"top-k", samples, "--generate"},
+  };
+  auto wrong = [](const char *flag, const char *needs) {
+    return usageError(std::string("--") + flag + " expects " + needs);
+  };
+  for (const auto &rule : rules)
+    if (flags.isSet(rule.flag) && !rule.works)
+      return wrong(rule.flag, rule.needs);
+  for (const char *flag : {"lr", "lr-schedule", "lr-decay-steps", "warmup",
+                           "min-lr", "weight-decay", "beta1", "beta2", "eps",
+                           "momentum", "clip", "accum", "shuffle", "log-every"})
+    if (flags.isSet(flag) && !writes)
+      return wrong(flag, training);
+  for (const char *flag : {"data", "val-data", "val-fraction", "data-format"})
+    if (flags.isSet(flag) && !writes && !out.evalOnly)
+      return wrong(flag, "a run that trains (--steps above 0) or evaluates");
+  return Status::success();
+}
+
+/// Rules between flags, independent of the program.
+static Status checkTogether(const FlagValues &flags, const RunOptions &out,
+                            bool keptKnown) {
+  if (flags.getInt("loopback") > 1)
+    return usageError("does not support --loopback above 1 yet")
+        .hint("this program runs on one rank; leave the flag out");
+  if (flags.isSet("timeout"))
+    return usageError("does not support --timeout yet")
+        .hint("this program runs on one rank and waits for nobody");
+  if (!out.valData.empty() && out.valFraction > 0)
+    return usageError("expects --val-data or --val-fraction, but got both");
+  if (Status s = checkEffects(flags, out, keptKnown); !s)
+    return s;
+  if (out.saveDir.empty() &&
+      (out.resume == ResumeKind::Auto || out.resume == ResumeKind::Must))
+    return usageError("--resume=" + flags.getString("resume") +
+                      " expects --save-dir");
+  if (out.resume == ResumeKind::Path && out.resumePath.empty())
+    return usageError("--resume expects auto, never, must or a path, but got "
+                      "an empty text");
+  return Status::success();
+}
+
+/// Rules between flags and the program.
+static Status checkProgram(const FlagValues &flags, const Metadata &metadata,
+                           const RunOptions &out) {
+  for (const char *name : {"data-format", "tokenizer", "generate"})
+    if (flags.isSet(name) && !metadata.isLanguageModel())
+      return usageError(std::string("--") + name +
+                        " expects a language model, but got " +
+                        inQuotes(metadata.name));
+  if (out.accum > 1 && !metadata.accumulation)
+    return usageError("--accum expects 1, but got " +
+                      std::to_string(out.accum) +
+                      ": the program was compiled without accumulation")
+        .hint("compile with --accumulation=on");
+  if (out.clip > 0 && !metadata.canClip)
+    return usageError("--clip expects a program that can clip, but this one "
+                      "was compiled without a norm")
+        .hint("compile with --clip-norm=2");
+  return Status::success();
+}
+
+/// What a run that trains needs.
+static Status checkTraining(const Metadata &metadata, const RunOptions &out) {
+  bool alone = out.generate || out.evalOnly;
+  if (!out.steps && !alone)
+    return usageError("expects --steps N, the number of optimizer steps")
+        .hint("--generate PROMPT alone prints a sample, --eval-only the "
+              "validation loss");
+  if (!out.trains() && !alone)
+    return usageError("--steps expects at least 1, but got 0")
+        .hint("--steps 0 is for --generate PROMPT");
+  if (out.readsTraining && out.data.empty())
+    return usageError("expects --data FILE");
+  // Rows are numbered from the start of training in 64 bits.
+  const double rows = double(out.steps.value_or(0)) * double(out.accum) *
+                      double(metadata.batch);
+  if (rows > 0x1p62)
+    return usageError(
+        "--steps expects at most 2^62 rows of data with --accum=" +
+        std::to_string(out.accum) + " and batch " +
+        std::to_string(metadata.batch) + ", but got " +
+        std::to_string(*out.steps) + " steps");
+  if (out.trains() && out.schedule.kind != RateScheduleKind::Constant &&
+      out.schedule.warmup >= out.schedule.decaySteps)
+    return usageError("--warmup expects less than the " +
+                      std::to_string(out.schedule.decaySteps) +
+                      " steps of the schedule, but got " +
+                      std::to_string(out.schedule.warmup));
+  return Status::success();
+}
+
+/// `given` is the command line alone; `flags` also has what a checkpoint kept,
+/// if that is known.
+static Status readOptions(const FlagValues &given, const FlagValues &flags,
+                          bool keptKnown, const Metadata &metadata,
+                          RunOptions &out) {
+  readData(flags, out);
+  readOptimizer(flags, metadata, out);
+  readState(flags, out);
+  for (const char *name :
+       {"lr", "weight-decay", "beta1", "beta2", "eps", "momentum"})
+    if (given.isSet(name))
+      out.given.push_back(name);
+  return checkTogether(given, out, keptKnown);
+}
+
+Expected<RunOptions> weft::parseRunOptions(const std::vector<std::string> &args,
+                                           const Metadata &metadata,
+                                           const std::string &program) {
+  FlagParseOptions parse;
+  parse.groups = RunFlag;
+  parse.maxPositionals = 0;
+  parse.program = program;
+  FlagTable table(specsFor(metadata));
+  auto given = table.parse(args, parse);
+  if (!given)
+    return given.takeError();
+  RunOptions out;
+  readOutput(*given, out);
+  if (out.help || out.version)
+    return out;
+  auto kept = findKeptSettings(*given, table, metadata);
+  if (!kept) {
+    // What is wrong with the flags alone comes first. Flags that need nothing
+    // of the checkpoint go on to who chooses it, behind the lock.
+    if (Status s =
+            readOptions(*given, *given, /*keptKnown=*/false, metadata, out);
+        !s)
+      return s.takeError();
+    if (checkProgram(*given, metadata, out) && checkTraining(metadata, out))
+      return out;
+    return kept.takeError();
+  }
+  std::vector<std::string> all = kept->args;
+  all.insert(all.end(), args.begin(), args.end());
+  auto flags = table.parse(all, parse);
+  if (!flags)
+    return flags.takeError();
+  out = RunOptions();
+  readOutput(*flags, out);
+  if (Status s = readOptions(*given, *flags, /*keptKnown=*/true, metadata, out);
+      !s)
+    return s.takeError();
+  if (Status s = checkProgram(*flags, metadata, out); !s)
+    return s.takeError();
+  if (Status s = checkTraining(metadata, out); !s)
+    return s.takeError();
+  out.record = recordOf(*flags, table, *kept, metadata);
+  out.kept = std::move(kept->args);
+  return out;
+}

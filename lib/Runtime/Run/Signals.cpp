@@ -1,0 +1,68 @@
+//===- Signals.cpp - Stop after the step when a signal asks for it --------===//
+
+#include "weft/Runtime/Run/Signals.h"
+
+#include "weft/Formats/Temporaries.h"
+
+#include <unistd.h>
+
+using namespace weft;
+
+// The one global state of the runtime: a signal handler gets no context.
+static volatile sig_atomic_t stopRequested = 0;
+static volatile sig_atomic_t mayStopLater = 0;
+static volatile sig_atomic_t endRequested = 0;
+
+/// A closed terminal sends SIGHUP twice (the shell does, and the kernel), and a
+/// scheduler may repeat its SIGUSR1: neither must cut the save short.
+static bool mayEndASave(int number) {
+  return number == SIGINT || number == SIGTERM;
+}
+
+[[noreturn]] static void endNow(int number) {
+  removeTemporaries();
+  _exit(128 + number);
+}
+
+static void onSignal(int number) {
+  if (!mayStopLater || (endRequested && mayEndASave(number)))
+    endNow(number);
+  if (mayEndASave(number))
+    endRequested = number;
+  if (!stopRequested)
+    stopRequested = number;
+}
+
+void SignalScope::install(int number, void (*handler)(int)) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_RESTART;
+  saved.push_back({number, {}});
+  sigaction(number, &action, &saved.back().action);
+}
+
+/// As nohup leaves SIGHUP for the program that it starts.
+static bool isIgnored(int number) {
+  struct sigaction now;
+  return sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+SignalScope::SignalScope(bool canSave) {
+  stopRequested = 0;
+  endRequested = 0;
+  mayStopLater = canSave;
+  for (int number : {SIGINT, SIGTERM, SIGUSR1})
+    install(number, onSignal);
+  if (!isIgnored(SIGHUP))
+    install(SIGHUP, onSignal);
+  for (int number : {SIGXFSZ, SIGPIPE})
+    install(number, SIG_IGN);
+}
+
+SignalScope::~SignalScope() {
+  for (const Saved &old : saved)
+    sigaction(old.number, &old.action, nullptr);
+}
+
+int SignalScope::stopSignal() const { return stopRequested; }
