@@ -38,7 +38,9 @@ Access GemmOp::getAccess(unsigned index) {
 }
 
 bool GemmOp::isFlat() {
-  return getType(getRhs()).getRank() == 2 && !getTransposeLhs();
+  return getType(getRhs()).getRank() == 2 && !getTransposeLhs() &&
+         StoredMatrix::get(Layout::get(getType(getLhs())), true) &&
+         StoredMatrix::get(Layout::get(getType(getTarget())), true);
 }
 
 std::optional<StoredMatrix> GemmOp::getMatrix(Value factor) {

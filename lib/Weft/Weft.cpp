@@ -192,7 +192,7 @@ FailureOr<SmallVector<int64_t>> weft::broadcastShapes(ArrayRef<int64_t> lhs,
   return shape;
 }
 
-bool weft::isViewOp(Operation *op) { return op && op->hasTrait<ViewTrait>(); }
+bool weft::isViewOp(Operation *op) { return isa_and_nonnull<ViewOpInterface>(op); }
 
 bool weft::renames(Operation *op) { return op && op->hasTrait<SameElements>(); }
 

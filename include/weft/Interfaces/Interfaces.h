@@ -5,8 +5,10 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/SymbolTable.h"
 
 #include "weft/Interfaces/CastPolicy.h"
+#include "weft/Interfaces/Layout.h"
 #include "weft/Interfaces/Optimizer.h"
 
 #include "weft/Interfaces/Interfaces.h.inc"

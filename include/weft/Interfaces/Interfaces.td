@@ -199,4 +199,40 @@ def OptimizerOpInterface : OpInterface<"OptimizerOpInterface"> {
   let verify = "return ::weft::detail::verifyOptimizer($_op);";
 }
 
+def ViewOpInterface : OpInterface<"ViewOpInterface"> {
+  let cppNamespace = "::weft";
+  let description = [{
+    An op whose result is its first operand under other sizes and strides: it
+    computes nothing and shares the operand's bytes.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Layout of the result for an operand that lies as `source`, or nothing if
+      the operand has to be copied first.
+    }], "std::optional<::weft::Layout>", "apply", (ins "const ::weft::Layout &":$source)>,
+  ];
+}
+
+def DestinationOpInterface : OpInterface<"DestinationOpInterface"> {
+  let cppNamespace = "::weft";
+  let description = [{
+    Where an op that runs as a command can write its results. An op that says
+    nothing of the kind has no command.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Operands whose bytes result `index` may take over when they die here;
+      `symbols` are those of the module.
+    }], "::llvm::SmallVector<unsigned>", "getReusableOperands",
+    (ins "unsigned":$index, "const ::mlir::SymbolTable &":$symbols), /*methodBody=*/"",
+    /*defaultImplementation=*/"return {};">,
+    InterfaceMethod<"Whether it can write result `index` with this layout.",
+                    "bool", "canWrite", (ins "unsigned":$index, "const ::weft::Layout &":$layout),
+                    /*methodBody=*/"", /*defaultImplementation=*/"return layout.isDense();">,
+    InterfaceMethod<"Whether it can add its result to what the destination holds.",
+                    "bool", "canAccumulate", (ins), /*methodBody=*/"",
+                    /*defaultImplementation=*/"return false;">,
+  ];
+}
+
 #endif // WEFT_INTERFACES_TD

@@ -19,7 +19,12 @@
 
 #include <optional>
 
-#include "weft/Plan/Layout.h"
+#include "weft/Interfaces/Layout.h"
+
+namespace weft::plan {
+using weft::Layout;
+using weft::StoredMatrix;
+} // namespace weft::plan
 
 #include "weft/Plan/PlanDialect.h.inc"
 #include "weft/Plan/PlanEnums.h.inc"

@@ -62,10 +62,6 @@ public:
   }
 };
 
-/// Of ops whose result names elements of the first operand in another shape.
-template <typename ConcreteType>
-class ViewTrait : public mlir::OpTrait::TraitBase<ConcreteType, ViewTrait> {};
-
 /// Of ops whose result is the operand's elements in the same order.
 template <typename ConcreteType>
 class SameElements

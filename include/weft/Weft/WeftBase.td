@@ -224,7 +224,12 @@ class Weft_NativeTrait<string name> : NativeOpTrait<name> {
 def Weft_MovesElements : Weft_NativeTrait<"MovesElements">;
 
 /// The result names elements of the first operand: no element is computed.
-def Weft_View : TraitList<[Weft_MovesElements, Weft_NativeTrait<"ViewTrait">]>;
+def Weft_View : TraitList<[Weft_MovesElements, DeclareOpInterfaceMethods<ViewOpInterface>]>;
+
+/// The op runs as a command; `answers` are the questions of
+/// DestinationOpInterface to which it has an answer of its own.
+class Weft_Writes<list<string> answers = []>
+    : DeclareOpInterfaceMethods<DestinationOpInterface, answers>;
 
 /// The result is the operand's elements in the same order: another name for it,
 /// maybe with another shape.

@@ -104,7 +104,7 @@ def Weft_SliceOp : Weft_Op<"slice", [
 }
 
 def Weft_PadOp : Weft_Op<"pad", [
-    Pure, Weft_MovesElements, Weft_InferTypes,
+    Pure, Weft_Writes<>, Weft_MovesElements, Weft_InferTypes,
     Weft_Casts<"Follow", "Follow", "constant_pad_nd">]> {
   let summary = "Surrounds with zeros";
   let description = [{
@@ -120,7 +120,7 @@ def Weft_PadOp : Weft_Op<"pad", [
 }
 
 def Weft_ConcatOp : Weft_Op<"concat", [
-    Pure, SameOperandsElementType, Weft_InferTypes,
+    Pure, Weft_Writes<>, SameOperandsElementType, Weft_InferTypes,
     Weft_Casts<"Follow", "Promote", "cat stack", "Promoted", /*firstFactor=*/0, /*llm=*/"Narrow">]> {
   let summary = "Joins tensors along a dimension";
   let description = [{

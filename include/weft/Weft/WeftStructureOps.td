@@ -265,7 +265,7 @@ def Weft_YieldOp : Weft_Op<"yield", [
 }
 
 def Weft_CallOp : Weft_Op<"call", [
-    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    Pure, Weft_Writes<["getReusableOperands"]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Runs an outlined kernel";
   let description = [{
     Example: `%y = weft.call @k_1f(%x) : (tensor<4xf32>) -> tensor<4xf32>`.

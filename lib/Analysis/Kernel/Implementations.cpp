@@ -34,8 +34,6 @@ struct Routine {
   llvm::StringLiteral op, kind;
   unsigned floats = F32;
   int numValues = kAllValues;
-  /// It can add to what its destination holds.
-  bool accumulates = false;
   /// Operands that are f32 in any case, as bits.
   unsigned wideOperands = 0;
 };
@@ -46,14 +44,13 @@ constexpr unsigned kAdamMoments = 1 << 1 | 1 << 2, kSgdMoments = 1 << 1;
 
 /// The routines of an op stand in the order of preference.
 static const Routine kRoutines[] = {
-    {"weft.matmul", "gemm", UpToF32, kAllValues, /*accumulates=*/true},
+    {"weft.matmul", "gemm", UpToF32},
     {"weft.attention", "attention", UpToF32},
     {"weft.attention_grad", "attention_grad", UpToF32},
     {"weft.cross_entropy", "cross_entropy", UpToF32},
     {"weft.cross_entropy_grad", "cross_entropy_grad", UpToF32},
     {"weft.embedding", "embedding", UpToF32},
-    {"weft.embedding_grad", "embedding_grad", UpToF32, kAllValues,
-     /*accumulates=*/true},
+    {"weft.embedding_grad", "embedding_grad", UpToF32},
     {"weft.dropout", "dropout", UpToF32},
     {"weft.concat", "copy", AnyFloat},
     {"weft.pad", "copy", AnyFloat}, // and a fill with zeros
@@ -66,9 +63,9 @@ static const Routine kRoutines[] = {
     {"weft.step_increment", "step_increment", NoFloat, 0},
     {"weft.scaler_update", "scaler_update", NoFloat, 0},
     {"weft.accumulate", "accumulate", UpToF32},
-    {"weft.adamw", "optimizer", UpToF32, 4, false, kAdamMoments},
-    {"weft.adam", "optimizer", UpToF32, 4, false, kAdamMoments},
-    {"weft.sgd", "optimizer", UpToF32, 3, false, kSgdMoments},
+    {"weft.adamw", "optimizer", UpToF32, 4, kAdamMoments},
+    {"weft.adam", "optimizer", UpToF32, 4, kAdamMoments},
+    {"weft.sgd", "optimizer", UpToF32, 3, kSgdMoments},
 };
 
 static llvm::SmallVector<const Routine *> getRoutines(Operation *op) {
@@ -125,8 +122,9 @@ static Value skipOwnReshapes(Value value) {
 Operation *findFoldableProducer(AccumulateOp op) {
   Value value = skipOwnReshapes(op.getValue());
   Operation *producer = value.getDefiningOp();
-  const Routine *routine = producer ? findRoutine(producer) : nullptr;
-  bool folds = routine && routine->accumulates && value.hasOneUse() &&
+  auto destination = dyn_cast_or_null<DestinationOpInterface>(producer);
+  bool folds = destination && destination.canAccumulate() &&
+               findRoutine(producer) && value.hasOneUse() &&
                op.getOld().hasOneUse();
   return folds ? producer : nullptr;
 }

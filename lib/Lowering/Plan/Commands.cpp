@@ -54,14 +54,21 @@ void ProgramLowering::lowerKernelCall(weft::CallOp op) {
 // Accumulation
 //===----------------------------------------------------------------------===//
 
-/// The bytes of the old contents, or of a copy of them.
-ValueBuffer ProgramLowering::getFoldedDestination(AccumulateOp op) {
+/// The bytes of the result with the old contents in them, if the accumulation
+/// `reads` those.
+ValueBuffer ProgramLowering::getFoldedDestination(AccumulateOp op, bool reads) {
   OpResult result = getResult(op);
-  if (facts.stateValues.contains(result)) {
-    getDestination(result);
-    return buffers[result];
+  auto place = facts.placement.find(result);
+  ValueBuffer old = getBuffer(op.getOld());
+  if (place != facts.placement.end()) {
+    Value target = getDestination(result);
+    if (!reads || (plan::getRoot(target) == old.root &&
+                   isSamePlace(place->second.layout, old.layout)))
+      return buffers[result];
+    copyTo(getView(old), target);
+  } else {
+    buffers[result] = materialize(op.getOld(), old);
   }
-  buffers[result] = materialize(op.getOld(), getBuffer(op.getOld()));
   reportCopy("old contents that an accumulation may not overwrite");
   return buffers[result];
 }
@@ -74,10 +81,11 @@ void ProgramLowering::lowerFolded(AccumulateOp op) {
     accumulation.adds = !known.getSplatValue<APFloat>().isZero();
   else
     accumulation.flag = getDense(op.getAccumulate());
-  ValueBuffer target = getFoldedDestination(op);
+  bool reads = accumulation.adds || accumulation.flag;
+  ValueBuffer target = getFoldedDestination(op, reads);
   Operation *producer = current = findFoldableProducer(op);
-  auto type = cast<RankedTensorType>(producer->getResult(0).getType());
-  ValueBuffer buffer = {target.root, plan::Layout::getDense(type.getShape())};
+  ValueBuffer buffer = {
+      target.root, *target.layout.reshape(getShape(producer->getResult(0)))};
   if (auto matmul = dyn_cast<MatmulOp>(producer))
     lowerMatmul(matmul, buffer, accumulation);
   else
@@ -177,7 +185,8 @@ LogicalResult ProgramLowering::lowerCommand(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](weft::CallOp o) { return lowerKernelCall(o), done(); })
       .Case([&](MatmulOp o) {
-        return lowerMatmul(o, getStridedDestination(getResult(o)), {}), done();
+        getDestination(getResult(o));
+        return lowerMatmul(o, buffers[getResult(o)], {}), done();
       })
       .Case([&](AttentionOp o) { return lowerAttention(o), done(); })
       .Case([&](AttentionGradOp o) { return lowerAttentionGrad(o), done(); })

@@ -10,21 +10,16 @@ namespace weft {
 // Products
 //===----------------------------------------------------------------------===//
 
-bool isFlatProduct(MatmulOp op) {
-  return getShape(op.getRhs()).size() == 2 && !op.getTransposeLhs();
-}
-
 /// The factor, or a dense copy of it if its strides do not allow a product.
-Value ProgramLowering::getFactor(Value value, bool flat) {
-  if (!plan::StoredMatrix::get(getBuffer(value).layout, flat))
+Value ProgramLowering::getFactor(Value value) {
+  if (!StoredMatrix::get(getBuffer(value).layout, /*flat=*/false))
     getDense(value);
   return getView(getBuffer(value));
 }
 
 void ProgramLowering::lowerMatmul(MatmulOp op, ValueBuffer target,
                                   Accumulation accumulation) {
-  Value lhs = getFactor(op.getLhs(), isFlatProduct(op));
-  Value rhs = getFactor(op.getRhs(), /*flat=*/false);
+  Value lhs = getFactor(op.getLhs()), rhs = getFactor(op.getRhs());
   Value bias = op.getBias() ? getDense(op.getBias()) : Value();
   auto unit = [&](bool set) {
     return set ? builder.getUnitAttr() : UnitAttr();
@@ -53,13 +48,12 @@ void ProgramLowering::lowerAttention(AttentionOp op) {
   ValueBuffer key = getAttentionOperand(op.getKey());
   ValueBuffer value = getAttentionOperand(op.getValue());
   Value lse = getDestination(cast<OpResult>(op.getLse()));
-  ValueBuffer out = getStridedDestination(cast<OpResult>(op.getOut()));
+  Value out = getDestination(cast<OpResult>(op.getOut()));
   Value rng =
       op.getDropout().convertToDouble() > 0 ? getDense(op.getRng()) : Value();
-  emit<plan::AttentionOp>(getView(query), getView(key), getView(value),
-                          getView(out), lse, rng, op.getScaleAttr(),
-                          op.getCausalAttr(), op.getDropoutAttr(),
-                          op.getOpIdAttr());
+  emit<plan::AttentionOp>(getView(query), getView(key), getView(value), out,
+                          lse, rng, op.getScaleAttr(), op.getCausalAttr(),
+                          op.getDropoutAttr(), op.getOpIdAttr());
 }
 
 void ProgramLowering::lowerAttentionGrad(AttentionGradOp op) {
@@ -69,16 +63,15 @@ void ProgramLowering::lowerAttentionGrad(AttentionGradOp op) {
   ValueBuffer out = getAttentionOperand(op.getOut());
   ValueBuffer grad = getAttentionOperand(op.getGrad());
   Value lse = getDense(op.getLse());
-  SmallVector<ValueBuffer> targets;
+  SmallVector<Value> targets;
   for (OpResult result : op->getResults())
-    targets.push_back(getStridedDestination(result));
+    targets.push_back(getDestination(result));
   Value rng =
       op.getDropout().convertToDouble() > 0 ? getDense(op.getRng()) : Value();
   emit<plan::AttentionGradOp>(
       getView(grad), getView(query), getView(key), getView(value), getView(out),
-      lse, getView(targets[0]), getView(targets[1]), getView(targets[2]), rng,
-      op.getScaleAttr(), op.getCausalAttr(), op.getDropoutAttr(),
-      op.getOpIdAttr());
+      lse, targets[0], targets[1], targets[2], rng, op.getScaleAttr(),
+      op.getCausalAttr(), op.getDropoutAttr(), op.getOpIdAttr());
 }
 
 } // namespace weft

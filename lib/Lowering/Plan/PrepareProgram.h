@@ -3,9 +3,8 @@
 #ifndef WEFT_LIB_LOWERING_PLAN_PREPAREPROGRAM_H
 #define WEFT_LIB_LOWERING_PLAN_PREPAREPROGRAM_H
 
-#include "weft/Weft/Weft.h"
+#include "Placement.h"
 
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace weft {
@@ -13,14 +12,11 @@ namespace weft {
 /// Facts about one program that the lowering of an op needs about later ops.
 struct ProgramFacts {
   /// Place of every op of the body; the terminator is the last.
-  llvm::DenseMap<mlir::Operation *, int64_t> positions;
+  Positions positions;
   /// Last reader of a value or of any view of it, by the value without views.
   llvm::DenseMap<mlir::Value, int64_t> lastUses;
-  /// Values that are computed in the bytes of a state.
-  llvm::DenseMap<mlir::Value, mlir::StringAttr> stateValues;
-  /// Pieces of a concatenation that are computed in its bytes: the op and the
-  /// index of the piece.
-  llvm::DenseMap<mlir::Value, std::pair<ConcatOp, unsigned>> pieces;
+  /// Where results are computed.
+  Placement placement;
   /// Products and embedding gradients that an accumulation carries out.
   llvm::DenseSet<mlir::Operation *> folded;
   /// First op of the backward part, or the number of ops if there is none.
@@ -29,15 +25,6 @@ struct ProgramFacts {
   /// Last reader of `value` or of anything that shares its bytes.
   int64_t getLastUse(mlir::Value value) const;
 };
-
-/// The value that `value` holds under another shape: as skipViews, but only
-/// through ops that keep all elements in order.
-mlir::Value skipReshapes(mlir::Value value);
-
-/// Operands of `op` whose bytes result `index` may take over.
-llvm::SmallVector<unsigned>
-getReusableOperands(mlir::Operation *op, unsigned index,
-                    const mlir::SymbolTable &symbols);
 
 /// Moves reads to the start and every accumulation next to its gradient, then
 /// collects the facts.

@@ -51,6 +51,9 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
   if (isViewOp(op) || isa<ReadOp, weft::ConstantOp>(op) ||
       facts.folded.contains(op))
     return success();
+  if (!isa<DestinationOpInterface, weft::ReturnOp>(op))
+    return op->emitOpError("expects to say where it can write "
+                           "(DestinationOpInterface), but does not");
   Operation *before = body->empty() ? nullptr : &body->back();
   LogicalResult result = isa<weft::ReturnOp>(op)
                              ? lowerReturn(cast<weft::ReturnOp>(op))

@@ -28,9 +28,6 @@ struct Accumulation {
   mlir::Value flag;  // unless this scalar is 0
 };
 
-/// Whether the rows of all batches of the product are those of one matrix.
-bool isFlatProduct(MatmulOp op);
-
 /// Lowers one `weft.program`. Every value gets a root and a layout; views share
 /// the root of what they view; commands are appended in program order.
 class ProgramLowering {
@@ -52,12 +49,12 @@ private:
 
   // ValueBuffers.cpp: where values live.
   ValueBuffer getBuffer(mlir::Value value);
+  ValueBuffer getBuffer(const Place &place);
   /// The value in a dense buffer; copies it if it lies with other strides.
   mlir::Value getDense(mlir::Value value);
-  /// Dense buffer for a result, which all its bytes are written to.
+  /// Buffer for a result, which all its bytes are written to: dense, or as its
+  /// op says that it can write.
   mlir::Value getDestination(mlir::OpResult result);
-  /// As getDestination, for a routine that takes strides.
-  ValueBuffer getStridedDestination(mlir::OpResult result);
   mlir::Value allocate(mlir::Type tensorType);
   mlir::Value getView(mlir::Value root, const plan::Layout &layout);
   mlir::Value getView(const ValueBuffer &buffer) {
@@ -65,20 +62,19 @@ private:
   }
   mlir::Value getState(mlir::StringAttr name);
   std::optional<ValueBuffer> findReusable(mlir::OpResult result);
-  std::optional<ValueBuffer> getPiece(mlir::OpResult result);
   ValueBuffer materialize(mlir::Value value, ValueBuffer buffer);
   ValueBuffer lowerConstant(ConstantOp op);
   void writeConstant(ConstantOp op, mlir::Value target);
 
   // ShapeOps.cpp: views, and shape ops that write.
-  ValueBuffer lowerView(mlir::Operation *op);
+  ValueBuffer lowerView(ViewOpInterface op);
   void lowerConcat(ConcatOp op);
   void lowerPad(PadOp op);
   void copyTo(mlir::Value from, mlir::Value to);
   void reportCopy(llvm::StringRef why);
 
   // MatrixCommands.cpp: products and attention.
-  mlir::Value getFactor(mlir::Value value, bool flat);
+  mlir::Value getFactor(mlir::Value value);
   void lowerMatmul(MatmulOp op, ValueBuffer target, Accumulation accumulation);
   void lowerAttention(AttentionOp op);
   void lowerAttentionGrad(AttentionGradOp op);
@@ -89,7 +85,7 @@ private:
   void lowerKernelCall(CallOp op);
   void lowerAccumulate(AccumulateOp op);
   void lowerFolded(AccumulateOp op);
-  ValueBuffer getFoldedDestination(AccumulateOp op);
+  ValueBuffer getFoldedDestination(AccumulateOp op, bool reads);
   void lowerEmbedding(EmbeddingOp op);
   void lowerEmbeddingGrad(EmbeddingGradOp op, mlir::Value target,
                           Accumulation accumulation);

@@ -72,7 +72,7 @@ ValueBuffer ProgramLowering::getBuffer(Value value) {
   else if (auto constant = dyn_cast<ConstantOp>(op))
     buffer = lowerConstant(constant);
   else
-    buffer = lowerView(op);
+    buffer = lowerView(cast<ViewOpInterface>(op));
   buffers[value] = buffer;
   return buffer;
 }
@@ -104,7 +104,8 @@ Value ProgramLowering::getDense(Value value) {
 std::optional<ValueBuffer> ProgramLowering::findReusable(OpResult result) {
   auto type = cast<RankedTensorType>(result.getType());
   SmallVector<unsigned> reusable =
-      getReusableOperands(current, result.getResultNumber(), symbols);
+      cast<DestinationOpInterface>(current).getReusableOperands(
+          result.getResultNumber(), symbols);
   for (unsigned index : reusable) {
     Value operand = current->getOperand(index);
     ValueBuffer buffer = getBuffer(operand);
@@ -131,53 +132,25 @@ std::optional<ValueBuffer> ProgramLowering::findReusable(OpResult result) {
   return std::nullopt;
 }
 
-/// Whether a product can be written with these strides.
-static bool canWriteProduct(MatmulOp op, const plan::Layout &layout) {
-  std::optional<plan::StoredMatrix> matrix =
-      plan::StoredMatrix::get(layout, isFlatProduct(op));
-  return matrix && !matrix->transposed;
-}
-
-/// Place of a result in the concatenation it is a piece of.
-std::optional<ValueBuffer> ProgramLowering::getPiece(OpResult result) {
-  auto found = facts.pieces.find(result);
-  if (found == facts.pieces.end())
-    return std::nullopt;
-  auto [concat, index] = found->second;
-  plan::Layout layout = plan::Layout::getDense(getShape(concat.getResult()));
-  int64_t dim = concat.getDim();
-  for (unsigned i = 0; i != index; ++i)
-    layout.offset += layout.strides[dim] * getShape(concat.getInputs()[i])[dim];
-  layout.sizes[dim] = getShape(concat.getInputs()[index])[dim];
-  std::optional<plan::Layout> piece = layout.reshape(getShape(result));
-  if (!piece || (!piece->strides.empty() && piece->strides.back() != 1))
-    return std::nullopt;
-  auto matmul = dyn_cast<MatmulOp>(result.getOwner());
-  if (matmul && !canWriteProduct(matmul, *piece))
-    return std::nullopt;
-  auto [whole, isNew] = buffers.try_emplace(concat.getResult());
+/// The buffer of a place; that of a concatenation begins with its first piece.
+ValueBuffer ProgramLowering::getBuffer(const Place &place) {
+  if (place.state)
+    return {getState(place.state), place.layout};
+  auto [whole, isNew] = buffers.try_emplace(place.whole);
   if (isNew)
-    whole->second = {allocate(concat.getType()),
-                     plan::Layout::getDense(getShape(concat.getResult()))};
+    whole->second = {allocate(place.whole.getType()),
+                     Layout::getDense(getShape(place.whole))};
   pinned.insert(whole->second.root);
-  return ValueBuffer{whole->second.root, *piece};
-}
-
-ValueBuffer ProgramLowering::getStridedDestination(OpResult result) {
-  if (std::optional<ValueBuffer> piece = getPiece(result)) {
-    ++counts->inPlace;
-    return buffers[result] = *piece;
-  }
-  getDestination(result);
-  return buffers[result];
+  return {whole->second.root, place.layout};
 }
 
 Value ProgramLowering::getDestination(OpResult result) {
   auto type = cast<RankedTensorType>(result.getType());
   plan::Layout layout = plan::Layout::getDense(type.getShape());
   ValueBuffer buffer;
-  if (StringAttr state = facts.stateValues.lookup(result)) {
-    buffer = {getState(state), layout};
+  auto place = facts.placement.find(result);
+  if (place != facts.placement.end()) {
+    buffer = getBuffer(place->second);
     ++counts->inPlace;
   } else if (std::optional<ValueBuffer> reused = findReusable(result)) {
     buffer = *reused;

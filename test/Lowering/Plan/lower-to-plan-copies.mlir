@@ -155,17 +155,17 @@ weft.program @reads_old(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f3
 
 // -----
 
-// Rows of all matrices are one product, which cannot leave gaps between
-// matrices: such pieces are copied to their place.
+// Rows of all matrices are one product where nothing lies between matrices; a
+// piece of a concatenation is written matrix by matrix.
 // CHECK-LABEL: plan.program "eval" @pieces
 weft.program @pieces(%x: tensor<2x3x8xf32> {weft.input = "x"}, %y: tensor<2x5x8xf32> {weft.input = "y"}, %w: tensor<8x4xf32> {weft.input = "w"}) -> (tensor<2x8x4xf32> {weft.output = "z"}) attributes {kind = #weft.kind<eval>} {
-  // CHECK: plan.gemm {{.*}} -> %[[A:[0-9]+]] {{.*}} -> memref<2x3x4xf32>
-  // CHECK: plan.gemm {{.*}} -> %[[B:[0-9]+]] {{.*}} -> memref<2x5x4xf32>
+  // CHECK: %[[Z:.*]] = plan.alloc temporary : memref<2x8x4xf32>
+  // CHECK: plan.gemm {{.*}} : memref<2x3x8xf32> * memref<8x4xf32> -> memref<2x3x4xf32, strided<[32, 4, 1]>>
+  // CHECK: plan.gemm {{.*}} : memref<2x5x8xf32> * memref<8x4xf32> -> memref<2x5x4xf32, strided<[32, 4, 1], offset: 12>>
+  // CHECK-NOT: plan.copy
+  // CHECK: plan.output "z" %[[Z]]
   %a = weft.matmul %x, %w : tensor<2x3x8xf32>, tensor<8x4xf32>
   %b = weft.matmul %y, %w : tensor<2x5x8xf32>, tensor<8x4xf32>
-  // CHECK: plan.copy %[[A]] to %{{.*}} : memref<2x3x4xf32> to memref<2x3x4xf32, strided<[32, 4, 1]>>
-  // CHECK: plan.copy %[[B]] to %{{.*}} : memref<2x5x4xf32> to memref<2x5x4xf32, strided<[32, 4, 1], offset: 12>>
-  // expected-remark @+1 {{needs a copy: piece of a concatenation}}
   %c = weft.concat %a, %b {dim = 1} : tensor<2x3x4xf32>, tensor<2x5x4xf32>
   weft.return %c : tensor<2x8x4xf32>
 }
@@ -235,4 +235,23 @@ weft.program @init(%seed: tensor<i64> {weft.input = "seed"}) -> () attributes {k
 // CHECK-LABEL: module @empty
 // CHECK-NEXT: }
 module @empty {
+}
+
+// -----
+
+// Old contents from elsewhere are copied to the place of the sum first.
+weft.state @g : tensor<4x4xf32> {kind = #weft.state_kind<gradient>}
+weft.state @h : tensor<4x4xf32> {kind = #weft.state_kind<gradient>}
+// CHECK-LABEL: plan.program "micro" @moved
+weft.program @moved(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f32> {weft.input = "accumulate"}) attributes {kind = #weft.kind<micro>} {
+  // CHECK: %[[H:.*]] = plan.use @h
+  // CHECK: %[[G:.*]] = plan.use @g
+  // CHECK: plan.copy %[[H]] to %[[G]]
+  // CHECK: plan.gemm {{.*}} -> %[[G]] accumulate(
+  // CHECK-NOT: plan.copy
+  %old = weft.read @h : tensor<4x4xf32>
+  %g = weft.matmul %x, %x : tensor<4x4xf32>, tensor<4x4xf32>
+  // expected-remark @+1 {{needs a copy: old contents that an accumulation may not overwrite}}
+  %sum = weft.accumulate %old, %g, %flag : tensor<4x4xf32>
+  weft.return writes @g = %sum : tensor<4x4xf32>
 }

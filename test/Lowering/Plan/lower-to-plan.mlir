@@ -104,3 +104,83 @@ weft.program @apply(%lr: tensor<f64> {weft.input = "lr"}, %max: tensor<f64> {wef
   // CHECK: plan.output "grad_norm" %[[NORM]]
   weft.return %norm, %bad : tensor<f64>, tensor<i1> writes @p = %p1 : tensor<4x4xf32>, @p.exp_avg = %m1 : tensor<4x4xf32>, @p.exp_avg_sq = %v1 : tensor<4x4xf32>, @step = %s1 : tensor<i64>
 }
+
+// -----
+
+// Two gradients in segments of one flat state: each product adds in its own
+// segment, nothing is copied.
+weft.param @b : tensor<40xf32>
+weft.state @b.grad : tensor<40xf32> {kind = #weft.state_kind<gradient>, param = @b}
+// CHECK-LABEL: plan.program "micro" @bucket
+weft.program @bucket(%x: tensor<8x4xf32> {weft.input = "x"}, %g: tensor<8x5xf32> {weft.input = "g"}, %h: tensor<8x4xf32> {weft.input = "h"}, %flag: tensor<f32> {weft.input = "accumulate"}) attributes {kind = #weft.kind<micro>} {
+  // CHECK: %[[G:.*]] = plan.use @b.grad : memref<40xf32>
+  // CHECK-NOT: plan.copy
+  // CHECK: %[[A:.*]] = plan.view %[[G]] : memref<40xf32> to memref<4x5xf32>
+  // CHECK: plan.gemm %{{.*}} transposed * %{{.*}} -> %[[A]] accumulate(
+  // CHECK: %[[B:.*]] = plan.view %[[G]] : memref<40xf32> to memref<5x4xf32, strided<[4, 1], offset: 20>>
+  // CHECK: plan.gemm %{{.*}} transposed * %{{.*}} -> %[[B]] accumulate(
+  // CHECK-NOT: plan.copy
+  // CHECK-NOT: plan.alloc
+  %old = weft.read @b.grad : tensor<40xf32>
+  %o0 = weft.slice %old offsets [0] sizes [20] strides [1] : tensor<40xf32>
+  %o0m = weft.reshape %o0 : tensor<20xf32> to tensor<4x5xf32>
+  %o1 = weft.slice %old offsets [20] sizes [20] strides [1] : tensor<40xf32>
+  %o1m = weft.reshape %o1 : tensor<20xf32> to tensor<5x4xf32>
+  %w0 = weft.matmul %x, %g {transpose_lhs} : tensor<8x4xf32>, tensor<8x5xf32>
+  %w1 = weft.matmul %g, %h {transpose_lhs} : tensor<8x5xf32>, tensor<8x4xf32>
+  %a0 = weft.accumulate %o0m, %w0, %flag : tensor<4x5xf32>
+  %a1 = weft.accumulate %o1m, %w1, %flag : tensor<5x4xf32>
+  %f0 = weft.reshape %a0 : tensor<4x5xf32> to tensor<20xf32>
+  %f1 = weft.reshape %a1 : tensor<5x4xf32> to tensor<20xf32>
+  %p = weft.concat %f0, %f1 {dim = 0} : tensor<20xf32>, tensor<20xf32>
+  weft.return writes @b.grad = %p : tensor<40xf32>
+}
+
+// -----
+
+// Kernels and an embedding's gradient write their pieces of a pack.
+weft.kernel @k_exp(%a: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {weft.extent = 32 : i64, weft.grain = 16 : i64} {
+  %y = weft.exp %a : tensor<8x4xf32>
+  weft.yield %y : tensor<8x4xf32>
+}
+// CHECK-LABEL: plan.program "eval" @pack
+weft.program @pack(%x: tensor<8x4xf32> {weft.input = "x"}, %i: tensor<8xi32> {weft.input = "ids"}) -> (tensor<72xf32> {weft.output = "p"}) attributes {kind = #weft.kind<eval>} {
+  // CHECK: %[[P:.*]] = plan.alloc temporary : memref<72xf32>
+  // CHECK: %[[A:.*]] = plan.view %[[P]] : memref<72xf32> to memref<8x4xf32>
+  // CHECK: plan.launch @k_exp ins({{.*}}) outs(%[[A]] : memref<8x4xf32>)
+  // CHECK: %[[B:.*]] = plan.view %[[P]] : memref<72xf32> to memref<10x4xf32, strided<[4, 1], offset: 32>>
+  // CHECK: plan.embedding_grad {{.*}} -> %[[B]] :
+  // CHECK-NOT: plan.copy
+  // CHECK: plan.output "p" %[[P]]
+  %a = weft.call @k_exp(%x) : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %b = weft.embedding_grad %x, %i : tensor<8x4xf32>, tensor<8xi32> to tensor<10x4xf32>
+  %fa = weft.reshape %a : tensor<8x4xf32> to tensor<32xf32>
+  %fb = weft.reshape %b : tensor<10x4xf32> to tensor<40xf32>
+  %p = weft.concat %fa, %fb {dim = 0} : tensor<32xf32>, tensor<40xf32>
+  weft.return %p : tensor<72xf32>
+}
+
+// -----
+
+// A segment that is still read when another is written: only its own hazards
+// count.
+weft.state @s : tensor<8xf32> {kind = #weft.state_kind<optimizer>}
+// CHECK-LABEL: plan.program "apply" @segments
+weft.program @segments(%x: tensor<2x2xf32> {weft.input = "x"}) -> (tensor<2x2xf32> {weft.output = "y"}) attributes {kind = #weft.kind<apply>} {
+  // CHECK: %[[S:.*]] = plan.use @s
+  // CHECK: %[[FIRST:.*]] = plan.view %[[S]] : memref<8xf32> to memref<2x2xf32>
+  // CHECK: plan.gemm %{{.*}} * %{{.*}} -> %[[FIRST]] {
+  // CHECK: %[[OLD:.*]] = plan.view %[[S]] : memref<8xf32> to memref<2x2xf32, strided<[2, 1], offset: 4>>
+  // CHECK: plan.gemm %[[OLD]] * %{{.*}} -> %[[Y:[0-9]+]] {
+  // CHECK: plan.copy %{{.*}} to %{{.*}} : memref<4xf32> to memref<4xf32, strided<[1], offset: 4>>
+  %old = weft.read @s : tensor<8xf32>
+  %h = weft.slice %old offsets [4] sizes [4] strides [1] : tensor<8xf32>
+  %hm = weft.reshape %h : tensor<4xf32> to tensor<2x2xf32>
+  %a = weft.matmul %x, %x : tensor<2x2xf32>, tensor<2x2xf32>
+  // Reads the second segment, so it may not be computed there.
+  %y = weft.matmul %hm, %x : tensor<2x2xf32>, tensor<2x2xf32>
+  %fa = weft.reshape %a : tensor<2x2xf32> to tensor<4xf32>
+  %fy = weft.reshape %y : tensor<2x2xf32> to tensor<4xf32>
+  %p = weft.concat %fa, %fy {dim = 0} : tensor<4xf32>, tensor<4xf32>
+  weft.return %y : tensor<2x2xf32> writes @s = %p : tensor<8xf32>
+}

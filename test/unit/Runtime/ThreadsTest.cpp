@@ -18,7 +18,8 @@ protected:
     return train(args);
   }
   int64_t threadsOfRun() const {
-    const Json *threads = lines("m.jsonl").front().find("threads");
+    const Json line = lines("m.jsonl").front();
+    const Json *threads = line.find("threads");
     return threads ? threads->asInt() : -1;
   }
   void expectRun(const ToolResult &run, int64_t threads) {

@@ -1,13 +1,13 @@
 //===- Layout.h - Where the elements of a buffer lie ------------*- C++ -*-===//
 
-#ifndef WEFT_PLAN_LAYOUT_H
-#define WEFT_PLAN_LAYOUT_H
+#ifndef WEFT_INTERFACES_LAYOUT_H
+#define WEFT_INTERFACES_LAYOUT_H
 
 #include "mlir/IR/BuiltinTypes.h"
 
 #include <optional>
 
-namespace weft::plan {
+namespace weft {
 
 /// Strides and offset of a buffer, in elements from the start of its root.
 struct Layout {
@@ -42,6 +42,6 @@ struct StoredMatrix {
   static std::optional<StoredMatrix> get(const Layout &layout, bool flat);
 };
 
-} // namespace weft::plan
+} // namespace weft
 
-#endif // WEFT_PLAN_LAYOUT_H
+#endif // WEFT_INTERFACES_LAYOUT_H

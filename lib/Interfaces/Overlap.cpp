@@ -1,13 +1,13 @@
 //===- Overlap.cpp - Which elements two layouts share ---------------------===//
 
-#include "weft/Plan/Plan.h"
+#include "weft/Interfaces/Layout.h"
 
 #include <algorithm>
 
 using namespace mlir;
 using namespace llvm;
 
-namespace weft::plan {
+namespace weft {
 
 namespace {
 /// Elements [begin, end).
@@ -124,4 +124,4 @@ bool Layout::isInjective() const {
   return true;
 }
 
-} // namespace weft::plan
+} // namespace weft

@@ -1,11 +1,11 @@
-//===- Matrices.cpp - Buffers as stored matrices --------------------------===//
+//===- StoredMatrix.cpp - Buffers as stored matrices ----------------------===//
 
-#include "weft/Plan/Plan.h"
+#include "weft/Interfaces/Layout.h"
 
 using namespace mlir;
 using namespace llvm;
 
-namespace weft::plan {
+namespace weft {
 
 /// Layout with all but the last `keep` dimensions merged to one.
 static std::optional<Layout> mergeLeading(const Layout &layout, size_t keep) {
@@ -55,4 +55,4 @@ std::optional<StoredMatrix> StoredMatrix::get(const Layout &layout, bool flat) {
   return steps ? std::nullopt : matrix;
 }
 
-} // namespace weft::plan
+} // namespace weft

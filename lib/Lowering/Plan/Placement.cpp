@@ -1,0 +1,206 @@
+//===- Placement.cpp - Which values lie in whose bytes --------------------===//
+
+#include "Placement.h"
+
+#include "weft/Analysis/Implementations.h"
+
+using namespace mlir;
+
+namespace weft {
+
+Operation *getPerformer(AccumulateOp op) {
+  return isFolded(op) ? findFoldableProducer(op) : op.getOperation();
+}
+
+bool isSamePlace(const Layout &a, const Layout &b) {
+  std::optional<Layout> other = b.reshape(a.sizes);
+  if (!other || a.offset != other->offset)
+    return false;
+  for (auto [size, stride, wanted] :
+       llvm::zip(a.sizes, a.strides, other->strides))
+    if (size != 1 && stride != wanted)
+      return false;
+  return true;
+}
+
+namespace {
+class Placer {
+public:
+  Placer(const SymbolTable &symbols, const Positions &positions)
+      : symbols(symbols), positions(positions) {}
+  Placement run(ProgramOp program);
+
+private:
+  /// A read of what a state held when the program began.
+  struct Read {
+    OpOperand *operand;
+    Layout layout;
+  };
+
+  void collectReads(ProgramOp program);
+  bool place(Value value, Place wanted);
+  bool placeConcat(ConcatOp op, const Place &wanted);
+  bool isFree(OpResult result, Operation *writer, const Place &wanted) const;
+  bool mayTakeOver(OpResult result, const Read &read,
+                   const Place &wanted) const;
+
+  const SymbolTable &symbols;
+  const Positions &positions;
+  llvm::DenseMap<StringAttr, SmallVector<Read>> reads;
+  Placement places;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Reads of old contents
+//===----------------------------------------------------------------------===//
+
+/// The state behind a chain of views and the layout of the value in it; a view
+/// that cannot share bytes reads all of its operand.
+static std::pair<StringAttr, Layout> findRead(Value value) {
+  SmallVector<ViewOpInterface> views;
+  while (auto view = value.getDefiningOp<ViewOpInterface>()) {
+    views.push_back(view);
+    value = view->getOperand(0);
+  }
+  auto read = value.getDefiningOp<ReadOp>();
+  if (!read)
+    return {};
+  Layout layout = Layout::getDense(getShape(value));
+  for (ViewOpInterface view : llvm::reverse(views)) {
+    std::optional<Layout> shared = view.apply(layout);
+    if (!shared)
+      break;
+    layout = *shared;
+  }
+  return {read.getSourceAttr().getAttr(), layout};
+}
+
+void Placer::collectReads(ProgramOp program) {
+  for (Operation &op : program.getBody().front())
+    if (!isViewOp(&op))
+      for (OpOperand &operand : op.getOpOperands())
+        if (auto [state, layout] = findRead(operand.get()); state)
+          reads[state].push_back({&operand, layout});
+}
+
+/// Whether the op that makes `result` may write it over what it reads there.
+bool Placer::mayTakeOver(OpResult result, const Read &read,
+                         const Place &wanted) const {
+  auto destination = dyn_cast<DestinationOpInterface>(result.getOwner());
+  return destination && read.operand->getOwner() == result.getOwner() &&
+         llvm::is_contained(
+             destination.getReusableOperands(result.getResultNumber(), symbols),
+             read.operand->getOperandNumber()) &&
+         isSamePlace(wanted.layout, read.layout);
+}
+
+/// Whether no read of what the state held there comes at or after `writer`, but
+/// for one that the op itself may overwrite.
+bool Placer::isFree(OpResult result, Operation *writer,
+                    const Place &wanted) const {
+  auto found = reads.find(wanted.state);
+  if (!wanted.state || found == reads.end())
+    return true;
+  int64_t position = positions.lookup(writer);
+  return llvm::all_of(found->second, [&](const Read &read) {
+    return positions.lookup(read.operand->getOwner()) < position ||
+           !read.layout.overlaps(wanted.layout) ||
+           mayTakeOver(result, read, wanted);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+/// Whether the op that computes the result can write it with that layout.
+static bool canWrite(OpResult result, const Layout &layout) {
+  if (auto accumulate = dyn_cast<AccumulateOp>(result.getOwner()))
+    result = getPerformer(accumulate)->getResult(0);
+  auto destination = dyn_cast<DestinationOpInterface>(result.getOwner());
+  std::optional<Layout> shaped = layout.reshape(getShape(result));
+  return destination && shaped &&
+         destination.canWrite(result.getResultNumber(), *shaped);
+}
+
+/// The accumulations through which the same bytes go, the first one first.
+static SmallVector<OpResult> getChain(OpResult result) {
+  SmallVector<OpResult> chain = {result};
+  while (auto accumulate = dyn_cast<AccumulateOp>(chain.back().getOwner())) {
+    auto before = accumulate.getOld().getDefiningOp<AccumulateOp>();
+    if (!before || !accumulate.getOld().hasOneUse())
+      break;
+    chain.push_back(cast<OpResult>(before.getResult()));
+  }
+  std::reverse(chain.begin(), chain.end());
+  return chain;
+}
+
+bool Placer::place(Value value, Place wanted) {
+  while (renames(value.getDefiningOp())) {
+    value = value.getDefiningOp()->getOperand(0);
+    std::optional<Layout> layout = wanted.layout.reshape(getShape(value));
+    if (!layout)
+      return false;
+    wanted.layout = *layout;
+  }
+  auto result = dyn_cast<OpResult>(value);
+  if (!result || places.count(result) ||
+      !isa<DestinationOpInterface>(result.getOwner()))
+    return false;
+  if (auto concat = dyn_cast<ConcatOp>(result.getOwner()))
+    return placeConcat(concat, wanted);
+  SmallVector<OpResult> chain = getChain(result);
+  for (OpResult link : chain) {
+    auto accumulate = dyn_cast<AccumulateOp>(link.getOwner());
+    Operation *writer = accumulate ? getPerformer(accumulate) : link.getOwner();
+    if (places.count(link) || !canWrite(link, wanted.layout) ||
+        !isFree(link, writer, wanted))
+      return false;
+  }
+  for (OpResult link : chain)
+    places[link] = wanted;
+  return true;
+}
+
+/// Each piece is computed in its part of the whole if it can be, and copied
+/// there at the concatenation otherwise.
+bool Placer::placeConcat(ConcatOp op, const Place &wanted) {
+  auto result = cast<OpResult>(op.getResult());
+  if (wanted.state && !isFree(result, op, wanted))
+    return false;
+  if (wanted.whole != result)
+    places[result] = wanted;
+  Place piece = wanted;
+  int64_t dim = op.getDim();
+  for (Value input : op.getInputs()) {
+    piece.layout.sizes[dim] = getShape(input)[dim];
+    place(input, piece);
+    piece.layout.offset += piece.layout.sizes[dim] * piece.layout.strides[dim];
+  }
+  return true;
+}
+
+Placement Placer::run(ProgramOp program) {
+  collectReads(program);
+  ReturnOp terminator = program.getTerminator();
+  for (auto [value, target] :
+       llvm::zip(terminator.getValues(), terminator.getTargets()))
+    place(value, {cast<FlatSymbolRefAttr>(target).getAttr(), Value(),
+                  Layout::getDense(getShape(value))});
+  // The outer one of nested concatenations comes later in the program.
+  SmallVector<ConcatOp> concats(program.getBody().front().getOps<ConcatOp>());
+  for (ConcatOp concat : llvm::reverse(concats))
+    if (!places.count(concat.getResult()))
+      placeConcat(concat, {StringAttr(), concat.getResult(),
+                           Layout::getDense(getShape(concat.getResult()))});
+  return std::move(places);
+}
+
+Placement computePlacement(ProgramOp program, const SymbolTable &symbols,
+                           const Positions &positions) {
+  return Placer(symbols, positions).run(program);
+}
+
+} // namespace weft
