@@ -5,7 +5,7 @@
     scripts/new-pass.py Kernels merge-casts "Merge equal casts"
 
 makes lib/FOLDER/MergeCasts.cpp, test/FOLDER/merge-casts.mlir and
-test/FOLDER/merge-casts-errors.mlir, and adds `def MergeCasts` to
+test/FOLDER/merge-casts-errors.mlir, and adds `def MergeCastsPass` to
 include/weft/FOLDER/Passes.td and the source to lib/FOLDER/CMakeLists.txt. The
 folder has a Passes.td already. What is left to write: the body, the
 description in Passes.td (replace each <...>), the tests, the phase table
@@ -23,10 +23,8 @@ SOURCE = """\
 
 #include "weft/Weft/Weft.h"
 
-#define DEBUG_TYPE "weft-{name}"
-
 namespace weft {{
-#define GEN_PASS_DEF_{upper}
+#define GEN_PASS_DEF_{upper}PASS
 #include "weft/{folder}/Passes.h.inc"
 }} // namespace weft
 
@@ -34,7 +32,7 @@ using namespace mlir;
 using namespace weft;
 
 namespace {{
-struct {camel} : weft::impl::{camel}Base<{camel}> {{
+struct {camel}Pass : weft::impl::{camel}PassBase<{camel}Pass> {{
   void runOnOperation() override {{
     for (ProgramOp program : getOperation().getOps<ProgramOp>())
       (void)program;
@@ -44,7 +42,7 @@ struct {camel} : weft::impl::{camel}Base<{camel}> {{
 """
 
 PASS = """\
-def {camel} : Pass<"weft-{name}", "::mlir::ModuleOp"> {{
+def {camel}Pass : Pass<"weft-{name}", "::mlir::ModuleOp"> {{
   let summary = "{summary}";
   let description = [{{
     <What it does.>

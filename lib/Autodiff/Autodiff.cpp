@@ -4,10 +4,8 @@
 
 #include "weft/Autodiff/Passes.h"
 
-#define DEBUG_TYPE "weft-autodiff"
-
 namespace weft {
-#define GEN_PASS_DEF_AUTODIFF
+#define GEN_PASS_DEF_AUTODIFFPASS
 #include "weft/Autodiff/Passes.h.inc"
 } // namespace weft
 
@@ -16,8 +14,8 @@ using namespace weft;
 
 namespace {
 
-struct Autodiff : weft::impl::AutodiffBase<Autodiff> {
-  using AutodiffBase::AutodiffBase;
+struct AutodiffPass : weft::impl::AutodiffPassBase<AutodiffPass> {
+  using AutodiffPassBase::AutodiffPassBase;
 
   LogicalResult checkOptions(ModuleOp module) {
     if (gradDtype != "f32" && gradDtype != "torch")

@@ -158,10 +158,10 @@ FailureOr<OwningOpRef<ModuleOp>>
 differentiate(ModuleOp forward, const GradientCheckOptions &options) {
   OwningOpRef<ModuleOp> module = forward.clone();
   PassManager passes(module->getContext());
-  AutodiffOptions autodiffOptions;
+  AutodiffPassOptions autodiffOptions;
   autodiffOptions.breakRule = options.breakRule;
   autodiffOptions.gradDtype = options.gradDtype;
-  passes.addPass(createAutodiff(autodiffOptions));
+  passes.addPass(createAutodiffPass(autodiffOptions));
   if (failed(passes.run(*module)))
     return failure();
   return module;

@@ -8,10 +8,8 @@
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
-#define DEBUG_TYPE "weft-derive-programs"
-
 namespace weft {
-#define GEN_PASS_DEF_DERIVEPROGRAMS
+#define GEN_PASS_DEF_DERIVEPROGRAMSPASS
 #include "weft/Autodiff/Passes.h.inc"
 } // namespace weft
 
@@ -189,7 +187,8 @@ ProgramOp fork(ProgramOp model, OpBuilder &builder, StringRef name,
   return program;
 }
 
-struct DerivePrograms : weft::impl::DeriveProgramsBase<DerivePrograms> {
+struct DeriveProgramsPass
+    : weft::impl::DeriveProgramsPassBase<DeriveProgramsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     FailureOr<ProgramOp> model = findModel(module);

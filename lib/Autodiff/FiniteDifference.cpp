@@ -30,7 +30,7 @@ deriveMicro(ModuleOp module, const GradientCheckOptions &options) {
   if (options.convertsToF64)
     convertToF64(*copy);
   PassManager passes(module.getContext());
-  passes.addPass(createDerivePrograms());
+  passes.addPass(createDeriveProgramsPass());
   if (failed(passes.run(*copy)))
     return failure();
   for (ProgramOp program :

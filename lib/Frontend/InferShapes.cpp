@@ -8,7 +8,7 @@
 #include "llvm/Support/CheckedArithmetic.h"
 
 namespace weft {
-#define GEN_PASS_DEF_INFERSHAPES
+#define GEN_PASS_DEF_INFERSHAPESPASS
 #include "weft/Frontend/Passes.h.inc"
 } // namespace weft
 
@@ -57,7 +57,7 @@ static LogicalResult checkProgram(ProgramOp program) {
 }
 
 namespace {
-struct InferShapes : weft::impl::InferShapesBase<InferShapes> {
+struct InferShapesPass : weft::impl::InferShapesPassBase<InferShapesPass> {
   void runOnOperation() override {
     for (Operation &op : *getOperation().getBody()) {
       LogicalResult result =

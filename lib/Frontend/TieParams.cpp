@@ -7,7 +7,7 @@
 #include "llvm/ADT/SmallPtrSet.h"
 
 namespace weft {
-#define GEN_PASS_DEF_TIEPARAMS
+#define GEN_PASS_DEF_TIEPARAMSPASS
 #include "weft/Frontend/Passes.h.inc"
 } // namespace weft
 
@@ -67,7 +67,7 @@ static LogicalResult checkTie(ParamOp param, ParamOp target) {
 }
 
 namespace {
-struct TieParams : weft::impl::TieParamsBase<TieParams> {
+struct TieParamsPass : weft::impl::TieParamsPassBase<TieParamsPass> {
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     SmallVector<std::pair<ParamOp, ParamOp>> ties;

@@ -8,11 +8,13 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
-using namespace mlir;
-
 namespace weft {
 #define GEN_PASS_DEF_CONVERTKERNELSTOLINALGPASS
 #include "weft/Kernels/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
 
 LinalgWriter::LinalgWriter(KernelOp kernel, const KernelLayout &layout,
                            bool fast)
@@ -220,8 +222,8 @@ void LinalgWriter::writeColumns() {
 
 namespace {
 
-struct ConvertKernelsToLinalg
-    : impl::ConvertKernelsToLinalgPassBase<ConvertKernelsToLinalg> {
+struct ConvertKernelsToLinalgPass
+    : weft::impl::ConvertKernelsToLinalgPassBase<ConvertKernelsToLinalgPass> {
   using ConvertKernelsToLinalgPassBase::ConvertKernelsToLinalgPassBase;
 
   void getDependentDialects(DialectRegistry &registry) const override {
@@ -243,4 +245,3 @@ struct ConvertKernelsToLinalg
 };
 
 } // namespace
-} // namespace weft

@@ -5,11 +5,13 @@
 #include "weft/Kernels/Passes.h"
 #include "weft/Weft/Precision.h"
 
-using namespace mlir;
-
 namespace weft {
 #define GEN_PASS_DEF_DECOMPOSEPASS
 #include "weft/Kernels/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
 
 /// accumulate == 0 ? value : old + value
 static Value expandAccumulate(AccumulateOp op, OpBuilder &b) {
@@ -40,7 +42,7 @@ static FailureOr<llvm::SmallVector<Value>> expand(Operation *op,
   return values;
 }
 
-LogicalResult decomposeProgram(ProgramOp program) {
+LogicalResult weft::decomposeProgram(ProgramOp program) {
   if (failed(checkAutocastIsDone(program)))
     return failure();
   llvm::SmallVector<Operation *> work;
@@ -67,7 +69,7 @@ LogicalResult decomposeProgram(ProgramOp program) {
 }
 
 namespace {
-struct Decompose : impl::DecomposePassBase<Decompose> {
+struct DecomposePass : weft::impl::DecomposePassBase<DecomposePass> {
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<WeftDialect>();
   }
@@ -78,5 +80,3 @@ struct Decompose : impl::DecomposePassBase<Decompose> {
   }
 };
 } // namespace
-
-} // namespace weft

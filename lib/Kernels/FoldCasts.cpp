@@ -3,11 +3,13 @@
 #include "weft/Kernels/Passes.h"
 #include "weft/Weft/Precision.h"
 
-using namespace mlir;
-
 namespace weft {
 #define GEN_PASS_DEF_FOLDCASTSPASS
 #include "weft/Kernels/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
 
 static Type getElement(Value value) { return getElementTypeOrSelf(value); }
 
@@ -43,7 +45,7 @@ static void takeRounding(Operation *op, Type element) {
 
 namespace {
 
-struct FoldCasts : impl::FoldCastsPassBase<FoldCasts> {
+struct FoldCastsPass : weft::impl::FoldCastsPassBase<FoldCastsPass> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       Block &block = program.getBody().front();
@@ -95,4 +97,3 @@ struct FoldCasts : impl::FoldCastsPassBase<FoldCasts> {
 };
 
 } // namespace
-} // namespace weft

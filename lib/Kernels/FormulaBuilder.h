@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_KERNELS_FORMULABUILDER_H
-#define WEFT_KERNELS_FORMULABUILDER_H
+#ifndef WEFT_LIB_KERNELS_FORMULABUILDER_H
+#define WEFT_LIB_KERNELS_FORMULABUILDER_H
 
 #include "weft/Weft/Weft.h"
 
@@ -93,4 +93,4 @@ private:
 
 } // namespace weft
 
-#endif // WEFT_KERNELS_FORMULABUILDER_H
+#endif // WEFT_LIB_KERNELS_FORMULABUILDER_H

@@ -4,11 +4,13 @@
 #include "weft/Analysis/CommandNames.h"
 #include "weft/Kernels/Passes.h"
 
-using namespace mlir;
-
 namespace weft {
 #define GEN_PASS_DEF_FUSEPASS
 #include "weft/Kernels/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
 
 namespace {
 
@@ -37,7 +39,7 @@ static void describeKernels(ModuleOp module) {
   }
 }
 
-struct Fuse : impl::FusePassBase<Fuse> {
+struct FusePass : weft::impl::FusePassBase<FusePass> {
   using FusePassBase::FusePassBase;
 
   void getDependentDialects(DialectRegistry &registry) const override {
@@ -76,4 +78,3 @@ struct Fuse : impl::FusePassBase<Fuse> {
 };
 
 } // namespace
-} // namespace weft

@@ -1,7 +1,7 @@
 //===- Fusion.h - The steps of weft-fuse ------------------------*- C++ -*-===//
 
-#ifndef WEFT_KERNELS_FUSION_H
-#define WEFT_KERNELS_FUSION_H
+#ifndef WEFT_LIB_KERNELS_FUSION_H
+#define WEFT_LIB_KERNELS_FUSION_H
 
 #include "weft/Analysis/KernelSpace.h"
 
@@ -108,4 +108,4 @@ llvm::LogicalResult outlineCluster(Cluster &cluster, KernelPool &pool);
 
 } // namespace weft
 
-#endif // WEFT_KERNELS_FUSION_H
+#endif // WEFT_LIB_KERNELS_FUSION_H

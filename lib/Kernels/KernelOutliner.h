@@ -1,7 +1,7 @@
 //===- KernelOutliner.h - From ops to a kernel and its call -----*- C++ -*-===//
 
-#ifndef WEFT_KERNELS_KERNELOUTLINER_H
-#define WEFT_KERNELS_KERNELOUTLINER_H
+#ifndef WEFT_LIB_KERNELS_KERNELOUTLINER_H
+#define WEFT_LIB_KERNELS_KERNELOUTLINER_H
 
 #include "Fusion.h"
 
@@ -39,4 +39,4 @@ private:
 
 } // namespace weft
 
-#endif // WEFT_KERNELS_KERNELOUTLINER_H
+#endif // WEFT_LIB_KERNELS_KERNELOUTLINER_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_KERNELS_LINALGWRITER_H
-#define WEFT_KERNELS_LINALGWRITER_H
+#ifndef WEFT_LIB_KERNELS_LINALGWRITER_H
+#define WEFT_LIB_KERNELS_LINALGWRITER_H
 
 #include "weft/Analysis/KernelLayout.h"
 
@@ -110,4 +110,4 @@ bool isRenamingOp(mlir::Operation *op);
 
 } // namespace weft
 
-#endif // WEFT_KERNELS_LINALGWRITER_H
+#endif // WEFT_LIB_KERNELS_LINALGWRITER_H

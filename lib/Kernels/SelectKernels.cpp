@@ -4,15 +4,18 @@
 
 #include "weft/Analysis/Implementations.h"
 
-using namespace mlir;
-
 namespace weft {
 #define GEN_PASS_DEF_SELECTKERNELSPASS
 #include "weft/Kernels/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
 
 namespace {
 
-struct SelectKernels : impl::SelectKernelsPassBase<SelectKernels> {
+struct SelectKernelsPass
+    : weft::impl::SelectKernelsPassBase<SelectKernelsPass> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>())
       for (Operation &op : program.getBody().front().without_terminator())
@@ -35,4 +38,3 @@ struct SelectKernels : impl::SelectKernelsPassBase<SelectKernels> {
 };
 
 } // namespace
-} // namespace weft

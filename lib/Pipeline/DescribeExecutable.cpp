@@ -21,13 +21,13 @@
 
 #include <set>
 
-using namespace mlir;
-using namespace weft;
-
 namespace weft {
 #define GEN_PASS_DEF_DESCRIBEEXECUTABLEPASS
 #include "weft/Pipeline/Passes.h.inc"
 } // namespace weft
+
+using namespace mlir;
+using namespace weft;
 
 //===----------------------------------------------------------------------===//
 // The model
@@ -335,7 +335,7 @@ static Json memoryOf(ModuleOp module) {
 
 namespace {
 struct DescribeExecutablePass
-    : public weft::impl::DescribeExecutablePassBase<DescribeExecutablePass> {
+    : weft::impl::DescribeExecutablePassBase<DescribeExecutablePass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     Expected<FlagValues> flags = optionsOf(module);

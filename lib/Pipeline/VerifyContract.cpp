@@ -13,13 +13,13 @@
 
 #include <set>
 
-using namespace mlir;
-using namespace weft;
-
 namespace weft {
 #define GEN_PASS_DEF_VERIFYCONTRACTPASS
 #include "weft/Pipeline/Passes.h.inc"
 } // namespace weft
+
+using namespace mlir;
+using namespace weft;
 
 //===----------------------------------------------------------------------===//
 // One check per promise
@@ -222,7 +222,7 @@ LogicalResult weft::verifyContract(ModuleOp module, StringRef phase) {
 
 namespace {
 struct VerifyContractPass
-    : public weft::impl::VerifyContractPassBase<VerifyContractPass> {
+    : weft::impl::VerifyContractPassBase<VerifyContractPass> {
   using VerifyContractPassBase::VerifyContractPassBase;
 
   void runOnOperation() override {

@@ -6,17 +6,16 @@
 #include "OpCaster.h"
 #include "weft/Support/TomlFile.h"
 
-#define DEBUG_TYPE "weft-autocast"
-
-using namespace mlir;
-
 namespace weft {
-
 #define GEN_PASS_DEF_AUTOCASTPASS
 #include "weft/Precision/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
 
 namespace {
-struct AutocastPass : impl::AutocastPassBase<AutocastPass> {
+struct AutocastPass : weft::impl::AutocastPassBase<AutocastPass> {
   using AutocastPassBase::AutocastPassBase;
 
   void runOnOperation() override {
@@ -119,5 +118,3 @@ struct AutocastPass : impl::AutocastPassBase<AutocastPass> {
   }
 };
 } // namespace
-
-} // namespace weft

@@ -8,14 +8,13 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"
 
-#define DEBUG_TYPE "weft-loss-scale"
-
-using namespace mlir;
-
 namespace weft {
-
 #define GEN_PASS_DEF_LOSSSCALEPASS
 #include "weft/Precision/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
 
 static ProgramOp findProgram(ModuleOp module, ProgramKind kind) {
   for (auto program : module.getOps<ProgramOp>())
@@ -25,7 +24,7 @@ static ProgramOp findProgram(ModuleOp module, ProgramKind kind) {
 }
 
 namespace {
-struct LossScalePass : impl::LossScalePassBase<LossScalePass> {
+struct LossScalePass : weft::impl::LossScalePassBase<LossScalePass> {
   using LossScalePassBase::LossScalePassBase;
 
   void runOnOperation() override {
@@ -159,5 +158,3 @@ struct LossScalePass : impl::LossScalePassBase<LossScalePass> {
   BlockArgument seed;
 };
 } // namespace
-
-} // namespace weft

@@ -7,8 +7,6 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
 
-#define DEBUG_TYPE "weft-working-copies"
-
 namespace weft {
 #define GEN_PASS_DEF_WORKINGCOPIESPASS
 #include "weft/Precision/Passes.h.inc"

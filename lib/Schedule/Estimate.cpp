@@ -8,14 +8,13 @@
 
 #include "llvm/ADT/StringSwitch.h"
 
-#define DEBUG_TYPE "weft-estimate"
-
-using namespace mlir;
-
 namespace weft {
-
 #define GEN_PASS_DEF_ESTIMATEPASS
 #include "weft/Schedule/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
 
 /// Reads the speeds, or emits an error at the line of the file.
 static FailureOr<CostTable> readCostTable(MLIRContext *context,
@@ -61,7 +60,7 @@ static DictionaryAttr describe(const CostTable &costs, Builder &builder) {
 }
 
 namespace {
-struct EstimatePass : impl::EstimatePassBase<EstimatePass> {
+struct EstimatePass : weft::impl::EstimatePassBase<EstimatePass> {
   using EstimatePassBase::EstimatePassBase;
 
   void runOnOperation() override {
@@ -80,5 +79,3 @@ struct EstimatePass : impl::EstimatePassBase<EstimatePass> {
   }
 };
 } // namespace
-
-} // namespace weft

@@ -10,14 +10,13 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/Regex.h"
 
-#define DEBUG_TYPE "weft-apply-groups"
-
-using namespace mlir;
-
 namespace weft {
-
 #define GEN_PASS_DEF_APPLYGROUPSPASS
 #include "weft/Training/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
 
 /// Hyper-parameters as the dictionary that weft-expand-optimizer reads.
 static DictionaryAttr getNumbers(const ParameterGroup &group,
@@ -53,7 +52,7 @@ static void applyGroup(const ParameterGroup &group, ParamOp param) {
 }
 
 namespace {
-struct ApplyGroupsPass : impl::ApplyGroupsPassBase<ApplyGroupsPass> {
+struct ApplyGroupsPass : weft::impl::ApplyGroupsPassBase<ApplyGroupsPass> {
   using ApplyGroupsPassBase::ApplyGroupsPassBase;
 
   void runOnOperation() override {
@@ -95,5 +94,3 @@ struct ApplyGroupsPass : impl::ApplyGroupsPassBase<ApplyGroupsPass> {
   llvm::DenseSet<Operation *> claimed;
 };
 } // namespace
-
-} // namespace weft

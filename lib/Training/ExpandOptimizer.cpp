@@ -10,18 +10,17 @@
 
 #include <limits>
 
-#define DEBUG_TYPE "weft-expand-optimizer"
-
-using namespace mlir;
-
 namespace weft {
-
 #define GEN_PASS_DEF_EXPANDOPTIMIZERPASS
 #include "weft/Training/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
 
 namespace {
 struct ExpandOptimizerPass
-    : impl::ExpandOptimizerPassBase<ExpandOptimizerPass> {
+    : weft::impl::ExpandOptimizerPassBase<ExpandOptimizerPass> {
   using ExpandOptimizerPassBase::ExpandOptimizerPassBase;
 
   void runOnOperation() override {
@@ -96,5 +95,3 @@ struct ExpandOptimizerPass
   }
 };
 } // namespace
-
-} // namespace weft

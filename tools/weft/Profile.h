@@ -1,7 +1,7 @@
 //===- Profile.h - Measured times against what was compiled -----*- C++ -*-===//
 
-#ifndef WEFT_TOOLS_PROFILE_H
-#define WEFT_TOOLS_PROFILE_H
+#ifndef WEFT_TOOLS_WEFT_PROFILE_H
+#define WEFT_TOOLS_WEFT_PROFILE_H
 
 #include "weft/Formats/Json.h"
 
@@ -20,4 +20,4 @@ void printProfile(const Json &profile);
 
 } // namespace weft
 
-#endif // WEFT_TOOLS_PROFILE_H
+#endif // WEFT_TOOLS_WEFT_PROFILE_H

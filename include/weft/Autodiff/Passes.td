@@ -5,7 +5,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def DerivePrograms : Pass<"weft-derive-programs", "::mlir::ModuleOp"> {
+def DeriveProgramsPass : Pass<"weft-derive-programs", "::mlir::ModuleOp"> {
   let summary = "Derive the init, micro and eval programs from the model";
   let description = [{
     Replaces the program of kind `model` by three programs:
@@ -55,7 +55,7 @@ def DerivePrograms : Pass<"weft-derive-programs", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
-def Autodiff : Pass<"weft-autodiff", "::mlir::ModuleOp"> {
+def AutodiffPass : Pass<"weft-autodiff", "::mlir::ModuleOp"> {
   let summary = "Extend the micro program by the gradients of its parameters";
   let description = [{
     Reverse-mode differentiation of the loss of the program of kind `micro`.

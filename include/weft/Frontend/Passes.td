@@ -5,7 +5,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def TieParams : Pass<"weft-tie-params", "::mlir::ModuleOp"> {
+def TieParamsPass : Pass<"weft-tie-params", "::mlir::ModuleOp"> {
   let summary = "Make tied parameters one parameter";
   let description = [{
     Replaces every use of a parameter with `tie = @other` by the parameter at the
@@ -33,7 +33,7 @@ def TieParams : Pass<"weft-tie-params", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"numTied", "tied", "Parameters replaced">];
 }
 
-def InferShapes : Pass<"weft-infer-shapes", "::mlir::ModuleOp"> {
+def InferShapesPass : Pass<"weft-infer-shapes", "::mlir::ModuleOp"> {
   let summary = "Check that every shape is static";
   let description = [{
     Checks that all values, parameters and states have static shapes and at

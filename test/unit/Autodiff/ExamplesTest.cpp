@@ -27,7 +27,7 @@ protected:
                             frontend, context);
     ASSERT_TRUE(succeeded(module));
     mlir::PassManager passes(&context);
-    passes.addPass(createTieParams());
+    passes.addPass(createTieParamsPass());
     ASSERT_TRUE(succeeded(passes.run(**module)));
     GradientCheckOptions options;
     options.elements = 1;

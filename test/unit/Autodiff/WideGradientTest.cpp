@@ -55,9 +55,9 @@ protected:
     auto module = mlir::parseSourceString<mlir::ModuleOp>(
         kModule, mlir::ParserConfig(&context), "model.mlir");
     mlir::PassManager passes(&context);
-    AutodiffOptions options;
+    AutodiffPassOptions options;
     options.gradDtype = gradDtype;
-    passes.addPass(createAutodiff(options));
+    passes.addPass(createAutodiffPass(options));
     bool passed = module && succeeded(passes.run(*module));
     EXPECT_EQ(passed, text.empty());
     return text;
