@@ -114,6 +114,18 @@ static Json optimizerKinds(ModuleOp module) {
   return kinds;
 }
 
+/// The inputs of apply that some of these optimizers read.
+static Json hyperParameters(const Json &kinds) {
+  Json numbers = Json::array();
+  for (StringRef number : getOptimizerNumbers())
+    if (llvm::any_of(kinds.asArray(), [&](const Json &kind) {
+          return llvm::is_contained(findOptimizer(kind.asString())->numbers,
+                                    number);
+        }))
+      numbers.push(number.str());
+  return numbers;
+}
+
 /// Flags that the numbers of a training run depend on, besides batch and seq,
 /// which the model may decide, and the optimizers and the loss scale, which a
 /// checkpoint knows by itself. Of a file, what it held.
@@ -157,6 +169,7 @@ static void describeTraining(ModuleOp module, const FlagValues &flags,
     if (decay != 0)
       defaults.set("weight-decay", decay);
   }
+  meta.set("hyper_parameters", hyperParameters(kinds));
   meta.set("optimizers", std::move(kinds));
   meta.set("defaults", std::move(defaults));
   meta.set("options", numericOptions(module, flags));

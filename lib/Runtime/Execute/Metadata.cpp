@@ -8,9 +8,9 @@
 
 using namespace weft;
 
-bool Metadata::usesOptimizer(const std::string &kind) const {
-  return std::find(optimizers.begin(), optimizers.end(), kind) !=
-         optimizers.end();
+bool Metadata::hasHyperParameter(const std::string &name) const {
+  return std::find(hyperParameters.begin(), hyperParameters.end(), name) !=
+         hyperParameters.end();
 }
 
 static Status readString(const JsonCursor &root, const char *name,
@@ -180,6 +180,8 @@ static Status readFields(const JsonCursor &root, Metadata &out) {
   if (Status s = readStrings(root, "cpu_features", out.cpuFeatures); !s)
     return s;
   if (Status s = readStrings(root, "optimizers", out.optimizers); !s)
+    return s;
+  if (Status s = readStrings(root, "hyper_parameters", out.hyperParameters); !s)
     return s;
   if (Status s = readStrings(root, "ignored_weights", out.ignoredWeights); !s)
     return s;

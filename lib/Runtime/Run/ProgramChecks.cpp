@@ -59,15 +59,6 @@ Status weft::checkTrainable(const WeftExecutable &executable,
   return data.val ? checkEvaluable(executable, metadata) : Status::success();
 }
 
-/// Whether some optimizer of the program reads the hyper-parameter `flag`.
-static bool hasMeaning(const std::string &flag, const Metadata &metadata) {
-  if (flag == "momentum")
-    return metadata.usesOptimizer("sgd");
-  if (flag == "beta1" || flag == "beta2" || flag == "eps")
-    return metadata.usesOptimizer("adam") || metadata.usesOptimizer("adamw");
-  return true;
-}
-
 Status weft::checkHyperParameters(const WeftExecutable &executable,
                                   const Metadata &metadata,
                                   const RunOptions &options) {
@@ -76,7 +67,7 @@ Status weft::checkHyperParameters(const WeftExecutable &executable,
     std::string port = flag;
     for (char &c : port)
       c = c == '-' ? '_' : c;
-    if (hasMeaning(flag, metadata) && apply &&
+    if (metadata.hasHyperParameter(port) && apply &&
         WeftContext::findInput(*apply, port.c_str()))
       continue;
     std::string kinds;

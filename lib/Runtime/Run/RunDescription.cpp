@@ -1,6 +1,7 @@
 //===- RunDescription.cpp - What a run is about to do ---------------------===//
 
 #include "weft/Formats/Json.h"
+#include "weft/Formats/Names.h"
 #include "weft/Formats/Text.h"
 #include "weft/Runtime/Execute/DTypes.h"
 #include "weft/Runtime/Execute/Scaler.h"
@@ -188,7 +189,8 @@ std::string Run::metricsHeader() const {
   head.set("warmup", rate.warmup);
   head.set("lr_decay_steps", rate.decaySteps);
   head.set("weight_decay", options.weightDecay);
-  if (metadata.usesOptimizer("adamw") && metadata.optimizers.size() > 1)
+  const WeftProgram *apply = findProgram(executable, names::kApply);
+  if (apply && WeftContext::findInput(*apply, names::kAdamWWeightDecay))
     head.set("adamw_weight_decay", options.adamwWeightDecay);
   head.set("beta1", options.beta1);
   head.set("beta2", options.beta2);

@@ -61,17 +61,14 @@ static void readData(const FlagValues &flags, RunOptions &out) {
   out.accum = flags.getInt("accum");
 }
 
-static void readOptimizer(const FlagValues &flags, const Metadata &metadata,
-                          RunOptions &out) {
+static void readOptimizer(const FlagValues &flags, RunOptions &out) {
   out.schedule.kind = scheduleKind(flags.getString("lr-schedule"));
   out.schedule.lr = flags.getDouble("lr");
   out.schedule.minLr = flags.getDouble("min-lr");
   out.schedule.warmup = flags.getInt("warmup");
   out.schedule.decaySteps =
       flags.getInt("lr-decay-steps", out.steps.value_or(0));
-  bool onlyAdamW =
-      metadata.optimizers.size() == 1 && metadata.usesOptimizer("adamw");
-  out.weightDecay = flags.getDouble("weight-decay", onlyAdamW ? 0.01 : 0.0);
+  out.weightDecay = flags.getDouble("weight-decay", 0.0);
   out.adamwWeightDecay = flags.getDouble("weight-decay", 0.01);
   out.beta1 = flags.getDouble("beta1");
   out.beta2 = flags.getDouble("beta2");
@@ -267,7 +264,7 @@ static Status readOptions(const FlagValues &given, const FlagValues &flags,
                           bool keptKnown, const Metadata &metadata,
                           RunOptions &out) {
   readData(flags, out);
-  readOptimizer(flags, metadata, out);
+  readOptimizer(flags, out);
   readState(flags, out);
   for (const char *name :
        {"lr", "weight-decay", "beta1", "beta2", "eps", "momentum"})

@@ -165,7 +165,8 @@ TEST(Metadata, readsEveryField) {
     "inputs": [{"name": "label", "limit": 10, "ignore": -100},
                {"name": "id", "limit": 4}], "ignored_weights": [".mask"],
     "initial_weights": {"files": [{"path": "a/b", "digest": "xxh3:c"}]},
-    "tokenizer_files": ["tokenizer.json"], "config": "{}", "new": 1)"));
+    "tokenizer_files": ["tokenizer.json"], "config": "{}", "new": 1,
+    "hyper_parameters": ["lr", "momentum"])"));
   ASSERT_TRUE(data.ok()) << data.error().where();
   EXPECT_TRUE(data->isLanguageModel());
   EXPECT_TRUE(data->canClip);
@@ -179,6 +180,8 @@ TEST(Metadata, readsEveryField) {
   EXPECT_EQ(data->initialWeights[0].digest, "c");
   EXPECT_EQ(data->ignoredWeights, std::vector<std::string>{".mask"});
   EXPECT_EQ(data->tokenizerFiles, std::vector<std::string>{"tokenizer.json"});
+  EXPECT_TRUE(data->hasHyperParameter("momentum"));
+  EXPECT_FALSE(data->hasHyperParameter("beta1"));
 }
 
 TEST(Metadata, faultsAreInternalErrors) {
@@ -206,10 +209,10 @@ TEST(RunFlags, tableIsSoundAndDefaultsArePyTorchs) {
   EXPECT_EQ(options->beta1, 0.9);
   EXPECT_EQ(options->beta2, 0.999);
   EXPECT_EQ(options->eps, 1e-8);
-  data->optimizers = {"adamw"};
+  data->defaults["weight-decay"] = "0.01"; // of adamw alone
   options = parseRunOptions({"--data=x", "--steps=5"}, *data, "p");
   EXPECT_EQ(options->weightDecay, 0.01);
-  data->optimizers = {"adamw", "sgd"};
+  data->defaults.erase("weight-decay"); // of several
   options = parseRunOptions({"--data=x", "--steps=5"}, *data, "p");
   EXPECT_EQ(options->weightDecay, 0.0); // of sgd
   EXPECT_EQ(options->adamwWeightDecay, 0.01);

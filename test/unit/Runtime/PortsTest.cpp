@@ -84,6 +84,7 @@ const char metadata[] = R"({
   "format": 1, "weft": "0.1.0", "name": "probe", "family": "mlir",
   "fingerprint": "probe", "target": "cpu", "vocab": 100, "seq": 3, "batch": 2,
   "accumulation": true, "clip_norm": 2, "optimizers": ["adamw", "sgd"],
+  "hyper_parameters": ["lr", "beta1", "beta2", "eps", "weight_decay", "momentum"],
   "tokenizer_files": ["tokenizer.json"]})";
 const WeftExecutable probe = {
     WEFT_ABI_VERSION, 3,   0,        programs,

@@ -93,7 +93,8 @@ const char metadata[] = R"({
   "format": 1, "weft": "0.1.0", "name": "toy-linear", "family": "mlir",
   "fingerprint": "linear-3", "target": "cpu",
   "batch": 4, "accumulation": false, "clip_norm": null,
-  "optimizers": ["sgd"], "inputs": [{"name": "class", "limit": 10, "ignore": -1}],
+  "optimizers": ["sgd"], "hyper_parameters": ["lr", "weight_decay", "momentum"],
+  "inputs": [{"name": "class", "limit": 10, "ignore": -1}],
   "initial_weights": {"files": [{"path": "toy-linear.safetensors",
                                  "digest": "f0fd87de711233fb0ad2138220e39cf6"}]}})";
 

@@ -45,6 +45,7 @@ struct Metadata {
   bool canClip = false;
   std::string clipNorm; // "2", "inf", or "" when the program cannot clip
   std::vector<std::string> optimizers;
+  std::vector<std::string> hyperParameters; // that they read
   std::map<std::string, std::string> defaults;
   /// Compile flags that numbers depend on, as they were given or by default.
   Settings options;
@@ -56,7 +57,8 @@ struct Metadata {
   Json debugNan; // null unless compiled with --debug-nan; see NanHunt.h
 
   bool isLanguageModel() const { return vocab > 0 && seq > 0; }
-  bool usesOptimizer(const std::string &kind) const;
+  /// Whether some optimizer of the program reads that input of `apply`.
+  bool hasHyperParameter(const std::string &name) const;
 };
 
 /// A text that breaks docs/executable.md is an internal error (exit 70).
