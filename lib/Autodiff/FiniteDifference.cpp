@@ -44,11 +44,11 @@ deriveMicro(ModuleOp module, const GradientCheckOptions &options) {
 LogicalResult drawValues(GradientProblem &problem,
                          const GradientCheckOptions &options) {
   ModuleOp module = *problem.forward;
+  Interpreter interpreter(module);
   problem.inputs =
-      makeInputs(findProgram(module, ProgramKind::Micro), options.seed);
+      makeInputs(*findProgram(interpreter, ProgramKind::Micro), options.seed);
   for (const auto &[name, value] : options.inputs)
     problem.inputs[name] = value;
-  Interpreter interpreter(module);
   if (failed(interpreter.initialize(options.seed)))
     return failure();
   std::mt19937_64 random(options.seed);

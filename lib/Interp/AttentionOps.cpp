@@ -88,8 +88,9 @@ forEachRow(const AttentionShape &shape,
         visit(b, head, t);
 }
 
+template <typename OpT>
 static llvm::LogicalResult evaluateAttention(OpCall &call) {
-  auto op = call.as<AttentionOp>();
+  auto op = call.as<OpT>();
   if (failed(checkRng(op)))
     return llvm::failure();
   const Tensor &q = call.operand(0), &k = call.operand(1), &v = call.operand(2);
@@ -125,8 +126,9 @@ static llvm::LogicalResult evaluateAttention(OpCall &call) {
 /// With p the probabilities, m the dropout factors, d p m = dout . v and
 /// delta = sum_s p (d p) = dout . out:
 ///   d score = p (m (dout . v) - delta), d q = scale d score k, ...
+template <typename OpT>
 static llvm::LogicalResult evaluateAttentionGrad(OpCall &call) {
-  auto op = call.as<AttentionGradOp>();
+  auto op = call.as<OpT>();
   if (failed(checkRng(op)))
     return llvm::failure();
   const Tensor &dout = call.operand(0), &q = call.operand(1);
@@ -157,8 +159,10 @@ static llvm::LogicalResult evaluateAttentionGrad(OpCall &call) {
 }
 
 void addAttentionOps(OpTable &table) {
-  table["weft.attention"] = evaluateAttention;
-  table["weft.attention_grad"] = evaluateAttentionGrad;
+  table["weft.attention"] = evaluateAttention<AttentionOp>;
+  table["weft.attention_grad"] = evaluateAttentionGrad<AttentionGradOp>;
+  table["plan.attention"] = evaluateAttention<plan::AttentionOp>;
+  table["plan.attention_grad"] = evaluateAttentionGrad<plan::AttentionGradOp>;
 }
 
 } // namespace weft

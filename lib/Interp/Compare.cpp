@@ -59,78 +59,83 @@ TensorDifference compareTensors(const Tensor &a, const Tensor &b,
 //===----------------------------------------------------------------------===//
 
 namespace {
-using ProgramPair = std::pair<ProgramOp, ProgramOp>;
+using ProgramPair = std::pair<ProgramInfo, ProgramInfo>;
 
 /// Both modules side by side.
 class Comparer {
 public:
   Comparer(mlir::ModuleOp a, mlir::ModuleOp b, const CompareOptions &options)
-      : a(a, options.mode), b(b, options.mode), options(options) {}
+      : a(makeRunner(a, options.mode)), b(makeRunner(b, options.mode)),
+        options(options) {}
 
   llvm::FailureOr<Comparison> run();
 
 private:
-  llvm::SmallVector<ProgramPair> pairPrograms();
+  std::vector<ProgramPair> pairPrograms();
   llvm::LogicalResult setInitialStates();
   llvm::LogicalResult setGivenStates();
   llvm::LogicalResult perturbParameters();
-  llvm::LogicalResult runPair(ProgramPair pair, int64_t step);
-  TensorMap inputsOf(ProgramOp program, const TensorMap &shared, int64_t step);
+  llvm::LogicalResult runPair(const ProgramPair &pair, int64_t step);
+  TensorMap inputsOf(const ProgramInfo &program, const TensorMap &shared,
+                     int64_t step);
   void compareMaps(llvm::StringRef program, llvm::StringRef prefix,
                    const TensorMap &first, const TensorMap &second);
 
-  Interpreter a, b;
+  std::unique_ptr<ModuleRunner> a, b;
   const CompareOptions &options;
   Comparison result;
 };
 } // namespace
 
 /// Programs of one name, in running order.
-llvm::SmallVector<ProgramPair> Comparer::pairPrograms() {
-  llvm::SmallVector<ProgramPair> pairs;
-  for (ProgramOp first : programsInOrder(a.getModule())) {
-    auto second = llvm::dyn_cast_or_null<ProgramOp>(
-        mlir::SymbolTable::lookupSymbolIn(b.getModule(), first.getSymName()));
-    if (second) {
-      pairs.emplace_back(first, second);
+std::vector<ProgramPair> Comparer::pairPrograms() {
+  std::vector<ProgramPair> pairs;
+  std::vector<ProgramInfo> others = programsInOrder(*b);
+  for (const ProgramInfo &first : programsInOrder(*a)) {
+    auto second = llvm::find_if(
+        others, [&](const ProgramInfo &o) { return o.name == first.name; });
+    if (second != others.end()) {
+      pairs.emplace_back(first, *second);
       continue;
     }
     size_t before = pairs.size();
-    if (first.getKind() == ProgramKind::Model)
+    if (first.kind == ProgramKind::Model)
       for (ProgramKind kind : {ProgramKind::Micro, ProgramKind::Eval})
-        if (ProgramOp derived = findProgram(b.getModule(), kind))
-          pairs.emplace_back(first, derived);
+        if (std::optional<ProgramInfo> derived = findProgram(*b, kind))
+          pairs.emplace_back(first, *derived);
     if (pairs.size() == before)
-      result.notes.push_back("program '@" + first.getSymName().str() +
+      result.notes.push_back("program '@" + first.name +
                              "' is only in the first module");
   }
-  for (ProgramOp second : programsInOrder(b.getModule()))
-    if (llvm::none_of(pairs, [&](ProgramPair p) { return p.second == second; }))
-      result.notes.push_back("program '@" + second.getSymName().str() +
+  for (const ProgramInfo &second : others)
+    if (llvm::none_of(pairs, [&](const ProgramPair &p) {
+          return p.second.op == second.op;
+        }))
+      result.notes.push_back("program '@" + second.name +
                              "' is only in the second module");
   return pairs;
 }
 
 llvm::LogicalResult Comparer::setInitialStates() {
-  return llvm::success(succeeded(a.initialize(options.seed)) &&
-                       succeeded(b.initialize(options.seed)));
+  return llvm::success(succeeded(a->initialize(options.seed)) &&
+                       succeeded(b->initialize(options.seed)));
 }
 
 llvm::LogicalResult Comparer::setGivenStates() {
-  for (Interpreter *interpreter : {&a, &b})
+  for (ModuleRunner *runner : {a.get(), b.get()})
     for (const auto &[name, value] : options.states)
-      if (failed(interpreter->setState(name, value)))
+      if (failed(runner->setState(name, value)))
         return llvm::failure();
   return llvm::success();
 }
 
 /// The given inputs first, then those of the other module, then made ones.
-TensorMap Comparer::inputsOf(ProgramOp program, const TensorMap &shared,
-                             int64_t step) {
+TensorMap Comparer::inputsOf(const ProgramInfo &program,
+                             const TensorMap &shared, int64_t step) {
   TensorMap inputs = makeInputs(program, options.seed + step);
   for (const TensorMap *source : {&shared, &options.inputs})
     for (const auto &[name, value] : *source)
-      if (program.findInput(name))
+      if (program.hasInput(name))
         inputs[name] = value;
   for (auto &[name, value] : inputs)
     if (auto fill = options.fills.find(name); fill != options.fills.end())
@@ -152,16 +157,16 @@ void Comparer::compareMaps(llvm::StringRef program, llvm::StringRef prefix,
   }
 }
 
-llvm::LogicalResult Comparer::runPair(ProgramPair pair, int64_t step) {
-  auto [first, second] = pair;
+llvm::LogicalResult Comparer::runPair(const ProgramPair &pair, int64_t step) {
+  const auto &[first, second] = pair;
   TensorMap inputs = inputsOf(first, {}, step);
-  llvm::FailureOr<TensorMap> before = a.run(first.getSymName(), inputs);
+  llvm::FailureOr<TensorMap> before = a->run(first.name, inputs);
   llvm::FailureOr<TensorMap> after =
-      b.run(second.getSymName(), inputsOf(second, inputs, step));
+      b->run(second.name, inputsOf(second, inputs, step));
   if (failed(before) || failed(after))
     return llvm::failure();
-  compareMaps(second.getSymName(), "", *before, *after);
-  compareMaps(second.getSymName(), "@", a.getStates(), b.getStates());
+  compareMaps(second.name, "", *before, *after);
+  compareMaps(second.name, "@", a->getStates(), b->getStates());
   return llvm::success();
 }
 
@@ -169,15 +174,14 @@ llvm::LogicalResult Comparer::runPair(ProgramPair pair, int64_t step) {
 /// ones of initial values hide nothing.
 llvm::LogicalResult Comparer::perturbParameters() {
   constexpr double std = 0.1;
-  for (ParamOp param : a.getModule().getOps<ParamOp>()) {
-    llvm::StringRef name = param.getSymName();
-    const Tensor *before = a.findState(name);
-    if (!before || !b.findState(name) || param.getTie())
+  for (const std::string &name : a->getParameters()) {
+    const Tensor *before = a->findState(name);
+    if (!before || !b->findState(name))
       continue;
     Tensor value = *before;
     for (int64_t i = 0; i < value.size(); ++i)
       value.at(i) += drawNormal(options.seed + 1, name, i, 0, std);
-    if (failed(a.setState(name, value)) || failed(b.setState(name, value)))
+    if (failed(a->setState(name, value)) || failed(b->setState(name, value)))
       return llvm::failure();
   }
   return llvm::success();
@@ -186,19 +190,19 @@ llvm::LogicalResult Comparer::perturbParameters() {
 llvm::FailureOr<Comparison> Comparer::run() {
   if (failed(setInitialStates()))
     return llvm::failure();
-  llvm::SmallVector<ProgramPair> pairs = pairPrograms();
-  auto isInit = [](ProgramPair pair) {
-    return pair.second.getKind() == ProgramKind::Init;
+  std::vector<ProgramPair> pairs = pairPrograms();
+  auto isInit = [](const ProgramPair &pair) {
+    return pair.second.kind == ProgramKind::Init;
   };
-  for (ProgramPair pair : pairs)
+  for (const ProgramPair &pair : pairs)
     if (isInit(pair) && failed(runPair(pair, 0)))
       return llvm::failure();
   if (failed(options.states.empty() ? perturbParameters() : setGivenStates()))
     return llvm::failure();
-  if (failed(refreshStates(a)) || failed(refreshStates(b)))
+  if (failed(refreshStates(*a)) || failed(refreshStates(*b)))
     return llvm::failure();
   for (int64_t step = 0; step < options.steps; ++step)
-    for (ProgramPair pair : pairs)
+    for (const ProgramPair &pair : pairs)
       if (!isInit(pair) && failed(runPair(pair, step)))
         return llvm::failure();
   return std::move(result);

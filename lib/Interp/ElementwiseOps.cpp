@@ -34,7 +34,9 @@ static double geluErf(double x) {
   return 0.5 * x * (1 + std::erf(x * M_SQRT1_2));
 }
 
-static double geluTanh(double x) {
+double relu(double x) { return x < 0 ? 0 : x; }
+
+double geluTanh(double x) {
   double inner = std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x);
   return 0.5 * x * (1 + std::tanh(inner));
 }
@@ -209,7 +211,7 @@ static void addUnaryOps(OpTable &table) {
   table["weft.sin"] = unary([](double x) { return std::sin(x); });
   table["weft.cos"] = unary([](double x) { return std::cos(x); });
   table["weft.sigmoid"] = unary(sigmoid);
-  table["weft.relu"] = unary([](double x) { return x < 0 ? 0 : x; });
+  table["weft.relu"] = unary(relu);
   table["weft.silu"] = unary([](double x) { return x * sigmoid(x); });
   table["weft.softplus"] = unary(softplus);
   table["weft.gelu"] = evaluateGelu;

@@ -6,8 +6,6 @@
 #include "weft/Formats/Names.h"
 #include "weft/Weft/Optimizers.h"
 
-#include "llvm/ADT/SetVector.h"
-
 namespace weft {
 
 /// The inputs that passes add to programs.
@@ -30,57 +28,30 @@ static std::optional<double> findKnownInput(llvm::StringRef name) {
   return std::nullopt;
 }
 
-llvm::LogicalResult refreshStates(Interpreter &interpreter) {
-  ProgramOp refresh =
-      findProgram(interpreter.getModule(), ProgramKind::Refresh);
-  if (!refresh)
-    return llvm::success();
-  return llvm::success(succeeded(interpreter.run(refresh.getSymName(), {})));
-}
-
-/// Number of rows that an integer input selects from: of the table or logits
-/// that it reaches through ops that move elements, or 2.
-static int64_t countChoices(mlir::BlockArgument argument) {
-  llvm::SetVector<mlir::Value> reached;
-  reached.insert(argument);
-  for (size_t i = 0; i < reached.size(); ++i)
-    for (mlir::Operation *user : reached[i].getUsers()) {
-      if (auto embedding = llvm::dyn_cast<EmbeddingOp>(user))
-        return embedding.getTable().getType().getDimSize(0);
-      if (auto loss = llvm::dyn_cast<CrossEntropyOp>(user))
-        return loss.getLogits().getType().getShape().back();
-      if (movesElements(user) || llvm::isa<CastOp>(user))
-        reached.insert(user->getResult(0));
-    }
-  return 2;
-}
-
-static Tensor makeInput(ProgramOp program, mlir::BlockArgument argument,
-                        int64_t seed) {
-  llvm::StringRef name = program.getInputName(argument.getArgNumber());
-  Tensor value(llvm::cast<mlir::RankedTensorType>(argument.getType()));
+static Tensor makeInput(const ProgramInfo::Input &input, int64_t seed) {
+  llvm::StringRef name = input.name;
+  Tensor value(input.type);
   if (!value.isFloat() && (name == names::kSeed || name == names::kRng)) {
     if (value.size() > 0)
       value.intAt(0) = seed;
     return value;
   }
   std::optional<double> known = findKnownInput(name);
-  int64_t choices = value.isFloat() ? 0 : countChoices(argument);
   for (int64_t i = 0; i < value.size(); ++i)
     if (known && value.isFloat())
       value.at(i) = *known;
     else if (value.isFloat())
       value.at(i) = drawNormal(seed, name, i, 0, 1);
     else
-      value.intAt(i) = int64_t(drawUniform(seed, name, i, 0, 1) * choices);
+      value.intAt(i) =
+          int64_t(drawUniform(seed, name, i, 0, 1) * input.choices);
   return value;
 }
 
-TensorMap makeInputs(ProgramOp program, int64_t seed) {
+TensorMap makeInputs(const ProgramInfo &program, int64_t seed) {
   TensorMap inputs;
-  for (mlir::BlockArgument argument : program.getBody().getArguments())
-    inputs.emplace(program.getInputName(argument.getArgNumber()).str(),
-                   makeInput(program, argument, seed));
+  for (const ProgramInfo::Input &input : program.inputs)
+    inputs.emplace(input.name, makeInput(input, seed));
   return inputs;
 }
 
@@ -91,23 +62,33 @@ void fillTensor(Tensor &tensor, double value) {
     element = static_cast<int64_t>(value);
 }
 
-llvm::SmallVector<ProgramOp> programsInOrder(mlir::ModuleOp module) {
-  llvm::SmallVector<ProgramOp> programs;
+std::vector<ProgramInfo> programsInOrder(const ModuleRunner &runner) {
+  std::vector<ProgramInfo> programs, sorted;
+  programs = runner.getPrograms();
   for (ProgramKind kind :
        {ProgramKind::Init, ProgramKind::Refresh, ProgramKind::Model,
         ProgramKind::Micro, ProgramKind::Apply, ProgramKind::Eval,
         ProgramKind::Logits})
-    for (ProgramOp program : module.getOps<ProgramOp>())
-      if (program.getKind() == kind)
-        programs.push_back(program);
-  return programs;
+    for (const ProgramInfo &program : programs)
+      if (program.kind == kind)
+        sorted.push_back(program);
+  return sorted;
 }
 
-ProgramOp findProgram(mlir::ModuleOp module, ProgramKind kind) {
-  for (ProgramOp program : module.getOps<ProgramOp>())
-    if (program.getKind() == kind)
-      return program;
-  return {};
+std::optional<ProgramInfo> findProgram(const ModuleRunner &runner,
+                                       ProgramKind kind) {
+  for (ProgramInfo &program : runner.getPrograms())
+    if (program.kind == kind)
+      return std::move(program);
+  return std::nullopt;
+}
+
+llvm::LogicalResult refreshStates(ModuleRunner &runner) {
+  std::optional<ProgramInfo> refresh =
+      findProgram(runner, ProgramKind::Refresh);
+  if (!refresh)
+    return llvm::success();
+  return llvm::success(succeeded(runner.run(refresh->name, {})));
 }
 
 } // namespace weft

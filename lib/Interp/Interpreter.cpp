@@ -1,6 +1,7 @@
 //===- Interpreter.cpp - Runs programs op by op ---------------------------===//
 
 #include "OpTable.h"
+#include "Programs.h"
 
 #include "llvm/ADT/DenseMap.h"
 
@@ -9,36 +10,9 @@ namespace weft {
 using mlir::RankedTensorType;
 
 Interpreter::Interpreter(mlir::ModuleOp module, ComputeMode mode)
-    : module(module), mode(mode) {
+    : ModuleRunner(module, mode) {
   for (StateOp state : module.getOps<StateOp>())
     states.emplace(state.getSymName().str(), Tensor(state.getTensorType()));
-}
-
-//===----------------------------------------------------------------------===//
-// Types
-//===----------------------------------------------------------------------===//
-
-static bool isSameClass(ElementKind a, ElementKind b) {
-  bool isBool = a == ElementKind::I1;
-  return isFloat(a) == isFloat(b) && isBool == (b == ElementKind::I1);
-}
-
-llvm::FailureOr<Tensor> Interpreter::adopt(Tensor value, RankedTensorType type,
-                                           mlir::Location loc,
-                                           llvm::StringRef what) const {
-  std::optional<ElementKind> kind = elementKindOf(type.getElementType());
-  if (!kind || llvm::ArrayRef<int64_t>(value.shape()) != type.getShape() ||
-      !isSameClass(*kind, value.kind()))
-    return mlir::emitError(loc) << what << " expects the type " << type
-                                << ", but got " << value.typeText();
-  for (int64_t element : value.intValues())
-    if (wrapTo(*kind, element) != element)
-      return mlir::emitError(loc) << what << " expects values of the type "
-                                  << type << ", but got " << element;
-  value = value.renamed(*kind);
-  if (mode == ComputeMode::F32)
-    value.roundElements();
-  return value;
 }
 
 //===----------------------------------------------------------------------===//
@@ -132,17 +106,11 @@ llvm::LogicalResult Interpreter::initialize(int64_t seed) {
 
 llvm::FailureOr<llvm::SmallVector<Tensor>>
 Interpreter::evaluate(mlir::Operation *op, OperandRefs operands) {
-  auto found = getOpTable().find(op->getName().getStringRef());
-  if (found == getOpTable().end())
-    return op->emitOpError() << "is not supported by the interpreter";
   OpCall call{op, operands, *this, {}};
   for (mlir::Type type : op->getResultTypes())
     call.results.emplace_back(llvm::cast<RankedTensorType>(type));
-  if (failed(found->second(call)))
+  if (failed(weft::evaluate(call)))
     return llvm::failure();
-  for (Tensor &result : call.results)
-    if (mode == ComputeMode::F32 || !result.isFloat())
-      result.roundElements();
   return std::move(call.results);
 }
 
@@ -244,34 +212,19 @@ Interpreter::evaluateBlock(mlir::Block &block, OperandRefs arguments,
 // Programs
 //===----------------------------------------------------------------------===//
 
-static llvm::LogicalResult checkNames(ProgramOp program,
-                                      const TensorMap &inputs) {
-  for (const auto &[name, value] : inputs)
-    if (!program.findInput(name))
-      return program.emitError() << "program '@" << program.getSymName()
-                                 << "' has no input '" << name << "'";
-  return llvm::success();
+std::vector<ProgramInfo> Interpreter::getPrograms() const {
+  std::vector<ProgramInfo> programs;
+  for (ProgramOp program : mlir::ModuleOp(module).getOps<ProgramOp>())
+    programs.push_back(describeProgram(program));
+  return programs;
 }
 
-llvm::FailureOr<std::vector<Tensor>>
-Interpreter::bindInputs(ProgramOp program, const TensorMap &inputs) const {
-  if (failed(checkNames(program, inputs)))
-    return llvm::failure();
-  std::vector<Tensor> arguments;
-  for (mlir::BlockArgument argument : program.getBody().getArguments()) {
-    std::string name = program.getInputName(argument.getArgNumber()).str();
-    auto found = inputs.find(name);
-    if (found == inputs.end())
-      return program.emitError() << "program '@" << program.getSymName()
-                                 << "' expects the input '" << name << "'";
-    llvm::FailureOr<Tensor> value =
-        adopt(found->second, llvm::cast<RankedTensorType>(argument.getType()),
-              program.getLoc(), "input '" + name + "'");
-    if (failed(value))
-      return llvm::failure();
-    arguments.push_back(std::move(*value));
-  }
-  return arguments;
+std::vector<std::string> Interpreter::getParameters() const {
+  std::vector<std::string> names;
+  for (ParamOp param : mlir::ModuleOp(module).getOps<ParamOp>())
+    if (!param.getTie())
+      names.push_back(param.getSymName().str());
+  return names;
 }
 
 llvm::FailureOr<TensorMap> Interpreter::run(llvm::StringRef programName,
@@ -280,7 +233,8 @@ llvm::FailureOr<TensorMap> Interpreter::run(llvm::StringRef programName,
       mlir::SymbolTable::lookupSymbolIn(module, programName));
   if (!program)
     return module.emitError() << "there is no program '@" << programName << "'";
-  llvm::FailureOr<std::vector<Tensor>> arguments = bindInputs(program, inputs);
+  llvm::FailureOr<std::vector<Tensor>> arguments =
+      bindInputs(describeProgram(program), inputs);
   if (failed(arguments))
     return llvm::failure();
   llvm::SmallVector<const Tensor *> refs;

@@ -10,6 +10,13 @@ namespace weft {
 // Cross-entropy: logits [N,V], targets [N]
 //===----------------------------------------------------------------------===//
 
+static bool isMean(LossReduction reduction) {
+  return reduction == LossReduction::Mean;
+}
+static bool isMean(plan::Reduction reduction) {
+  return reduction == plan::Reduction::Mean;
+}
+
 /// What the op and its adjoint share. With w the class weights (1 without) and
 /// e the label smoothing, a counted row with target y loses
 ///   -(1-e) w[y] logp[y] - (e/V) sum_c w[c] logp[c].
@@ -28,7 +35,7 @@ struct CrossEntropy {
       : logits(logits), targets(targets), weights(weights),
         ignored(static_cast<int64_t>(op.getIgnoreIndex())),
         smoothing(op.getLabelSmoothing().convertToDouble()),
-        mean(op.getReduction() == LossReduction::Mean),
+        mean(isMean(op.getReduction())),
         classes(logits.dim(logits.rank() - 1)) {}
 
   double weight(int64_t c) const { return weights ? weights->at(c) : 1; }
@@ -65,8 +72,9 @@ struct CrossEntropy {
   }
 };
 
+template <typename OpT>
 static llvm::LogicalResult evaluateCrossEntropy(OpCall &call) {
-  auto op = call.as<CrossEntropyOp>();
+  auto op = call.as<OpT>();
   CrossEntropy ce(op, call.operand(0), call.operand(1),
                   op.getWeight() ? &call.operand(2) : nullptr);
   if (failed(ce.checkTargets(call)))
@@ -86,8 +94,9 @@ static llvm::LogicalResult evaluateCrossEntropy(OpCall &call) {
   return llvm::success();
 }
 
+template <typename OpT>
 static llvm::LogicalResult evaluateCrossEntropyGrad(OpCall &call) {
-  auto op = call.as<CrossEntropyGradOp>();
+  auto op = call.as<OpT>();
   CrossEntropy ce(op, call.operand(1), call.operand(2),
                   op.getWeight() ? &call.operand(5) : nullptr);
   if (failed(ce.checkTargets(call)))
@@ -135,14 +144,18 @@ static llvm::LogicalResult evaluatePairLoss(OpCall &call) {
   double sum = 0;
   for (int64_t i = 0; i < x.size(); ++i)
     sum += Loss(x.at(i), target.at(i));
-  bool mean = call.as<OpT>().getReduction() == LossReduction::Mean;
+  bool mean = isMean(call.as<OpT>().getReduction());
   call.result().at(0) = mean ? sum / x.size() : sum;
   return llvm::success();
 }
 
 void addLossOps(OpTable &table) {
-  table["weft.cross_entropy"] = evaluateCrossEntropy;
-  table["weft.cross_entropy_grad"] = evaluateCrossEntropyGrad;
+  table["weft.cross_entropy"] = evaluateCrossEntropy<CrossEntropyOp>;
+  table["weft.cross_entropy_grad"] =
+      evaluateCrossEntropyGrad<CrossEntropyGradOp>;
+  table["plan.cross_entropy"] = evaluateCrossEntropy<plan::CrossEntropyOp>;
+  table["plan.cross_entropy_grad"] =
+      evaluateCrossEntropyGrad<plan::CrossEntropyGradOp>;
   table["weft.mse"] = evaluatePairLoss<MseOp, squaredError>;
   table["weft.bce"] = evaluatePairLoss<BceOp, binaryCrossEntropy>;
   table["weft.bce_with_logits"] =

@@ -32,24 +32,35 @@ struct MatrixView {
   }
 };
 
-static llvm::LogicalResult evaluateMatmul(OpCall &call) {
-  auto op = call.as<MatmulOp>();
-  MatrixView lhs{call.operand(0), op.getTransposeLhs()};
-  MatrixView rhs{call.operand(1), op.getTransposeRhs()};
+void fillRows(Tensor &tensor, const Tensor &bias) {
+  std::vector<double> &values = tensor.floatValues();
+  for (auto row = values.begin(); row != values.end(); row += bias.size())
+    llvm::copy(bias.floatValues(), row);
+}
+
+void addProducts(const Tensor &left, bool transposeLhs, const Tensor &right,
+                 bool transposeRhs, Tensor &sum) {
+  MatrixView lhs{left, transposeLhs}, rhs{right, transposeRhs};
   int64_t rows = lhs.rows(), depth = lhs.columns(), columns = rhs.columns();
-  int64_t batches = call.result().size() / std::max<int64_t>(rows * columns, 1);
+  int64_t batches = sum.size() / std::max<int64_t>(rows * columns, 1);
   // Row by row, so that the inner loop runs along a row of the result.
   for (int64_t batch = 0; batch < batches; ++batch)
     for (int64_t row = 0; row < rows; ++row) {
-      double *out = &call.result().at((batch * rows + row) * columns);
-      if (op.getBias())
-        std::copy_n(call.operand(2).floatValues().data(), columns, out);
+      double *out = &sum.at((batch * rows + row) * columns);
       for (int64_t k = 0; k < depth; ++k) {
         double factor = lhs.at(batch, row, k);
         for (int64_t column = 0; column < columns; ++column)
           out[column] += factor * rhs.at(batch, k, column);
       }
     }
+}
+
+static llvm::LogicalResult evaluateMatmul(OpCall &call) {
+  auto op = call.as<MatmulOp>();
+  if (op.getBias())
+    fillRows(call.result(), call.operand(2));
+  addProducts(call.operand(0), op.getTransposeLhs(), call.operand(1),
+              op.getTransposeRhs(), call.result());
   return llvm::success();
 }
 
@@ -89,10 +100,23 @@ static llvm::LogicalResult evaluateEmbeddingGrad(OpCall &call) {
   return llvm::success();
 }
 
+/// Operands: grad, ids, what the target held if it may be read, and the flag.
+static llvm::LogicalResult evaluateEmbeddingGradCommand(OpCall &call) {
+  auto op = call.as<plan::EmbeddingGradOp>();
+  if (failed(evaluateEmbeddingGrad(call)))
+    return llvm::failure();
+  if (op.getAdds() || (op.getFlag() && call.operand(3).at(0) != 0))
+    for (int64_t i = 0; i < call.result().size(); ++i)
+      call.result().at(i) += call.operand(2).at(i);
+  return llvm::success();
+}
+
 void addMatmulOps(OpTable &table) {
   table["weft.matmul"] = evaluateMatmul;
   table["weft.embedding"] = evaluateEmbedding;
   table["weft.embedding_grad"] = evaluateEmbeddingGrad;
+  table["plan.embedding"] = evaluateEmbedding;
+  table["plan.embedding_grad"] = evaluateEmbeddingGradCommand;
 }
 
 } // namespace weft

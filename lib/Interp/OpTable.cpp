@@ -16,12 +16,25 @@ static OpTable buildOpTable() {
   addRandomOps(table);
   addTrainingOps(table);
   addScalerOps(table);
+  addPlanCommands(table);
   return table;
 }
 
 const OpTable &getOpTable() {
   static const OpTable table = buildOpTable();
   return table;
+}
+
+llvm::LogicalResult evaluate(OpCall &call) {
+  auto found = getOpTable().find(call.op->getName().getStringRef());
+  if (found == getOpTable().end())
+    return call.fail() << "is not supported by the interpreter";
+  if (failed(found->second(call)))
+    return llvm::failure();
+  for (Tensor &result : call.results)
+    if (call.interpreter.getMode() == ComputeMode::F32 || !result.isFloat())
+      result.roundElements();
+  return llvm::success();
 }
 
 Tensor OpCall::castOperand(std::optional<mlir::Type> dtype) const {

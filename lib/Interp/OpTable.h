@@ -2,7 +2,9 @@
 //
 // One function for each op, found by the op's name. A function reads its
 // operands and fills its results, which are zeros of their declared types at
-// entry; the caller rounds them.
+// entry; the caller rounds them. A command of a plan has what it reads as
+// operands and what it writes as results, each in its order: those of the weft
+// op, whose function runs both.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +12,7 @@
 #define WEFT_LIB_INTERP_OPTABLE_H
 
 #include "weft/Interp/Interp.h"
+#include "weft/Plan/Plan.h"
 #include "weft/Weft/Weft.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -44,9 +47,32 @@ void addLossOps(OpTable &table);
 void addRandomOps(OpTable &table);
 void addTrainingOps(OpTable &table);
 void addScalerOps(OpTable &table);
+/// Commands that no weft op says alone.
+void addPlanCommands(OpTable &table);
 
 /// All ops; built once.
 const OpTable &getOpTable();
+
+/// Runs the function of the op and rounds its results as the mode asks.
+llvm::LogicalResult evaluate(OpCall &call);
+
+/// The error of an op that reads a parameter without a value.
+mlir::InFlightDiagnostic reportNoValue(mlir::Operation *op,
+                                       llvm::StringRef state);
+
+/// Runs the kernel of that name on the operands.
+llvm::LogicalResult evaluateKernel(OpCall &call,
+                                   mlir::FlatSymbolRefAttr kernel);
+
+/// Adds the products of matrices, transposed first or not, to `sum`.
+void addProducts(const Tensor &lhs, bool transposeLhs, const Tensor &rhs,
+                 bool transposeRhs, Tensor &sum);
+
+/// Writes a row of `bias` over every row.
+void fillRows(Tensor &tensor, const Tensor &bias);
+
+double relu(double x);
+double geluTanh(double x);
 
 /// The draws of init programs: number `element` of the parameter `key`.
 double drawNormal(int64_t seed, llvm::StringRef key, int64_t element,

@@ -4,13 +4,18 @@
 
 namespace weft {
 
+mlir::InFlightDiagnostic reportNoValue(mlir::Operation *op,
+                                       llvm::StringRef state) {
+  return op->emitOpError() << "reads '@" << state
+                           << "', which has no value; run an init program or "
+                              "give its initial state";
+}
+
 static llvm::LogicalResult evaluateRead(OpCall &call) {
   llvm::StringRef name = call.as<ReadOp>().getSource();
   const Tensor *state = call.interpreter.findState(name);
   if (!state)
-    return call.fail() << "reads '@" << name
-                       << "', which has no value; run an init program or give "
-                          "its initial state";
+    return reportNoValue(call.op, name);
   if (!state->hasType(
           llvm::cast<mlir::RankedTensorType>(call.op->getResult(0).getType())))
     return call.fail() << "expects '@" << name << "' to have the type "
@@ -20,10 +25,11 @@ static llvm::LogicalResult evaluateRead(OpCall &call) {
   return llvm::success();
 }
 
-static llvm::LogicalResult evaluateConstant(OpCall &call) {
-  // The op's verifier admits nothing else.
-  auto values =
-      llvm::cast<mlir::DenseElementsAttr>(call.as<ConstantOp>().getValue());
+static llvm::LogicalResult writeElements(OpCall &call,
+                                         mlir::ElementsAttr elements) {
+  auto values = llvm::dyn_cast<mlir::DenseElementsAttr>(elements);
+  if (!values)
+    return call.fail() << "expects dense values, but got " << elements;
   Tensor &result = call.result();
   int64_t i = 0;
   if (result.isFloat()) {
@@ -41,12 +47,18 @@ static llvm::LogicalResult evaluateConstant(OpCall &call) {
   return llvm::success();
 }
 
-static llvm::LogicalResult evaluateCall(OpCall &call) {
-  if (llvm::isa<KernelOp>(call.op->getParentOp()))
-    return call.fail() << "expects to be in a program, but is in a kernel";
-  // The verifier of weft.call has seen that the kernel is there.
-  auto kernel = mlir::SymbolTable::lookupNearestSymbolFrom<KernelOp>(
-      call.op, call.as<CallOp>().getKernelAttr());
+template <typename OpT>
+static llvm::LogicalResult evaluateConstant(OpCall &call) {
+  return writeElements(
+      call, llvm::cast<mlir::ElementsAttr>(call.as<OpT>().getValueAttr()));
+}
+
+llvm::LogicalResult evaluateKernel(OpCall &call, mlir::FlatSymbolRefAttr name) {
+  auto kernel =
+      llvm::dyn_cast_or_null<KernelOp>(mlir::SymbolTable::lookupSymbolIn(
+          call.interpreter.getModule(), name.getAttr()));
+  if (!kernel)
+    return call.fail() << "expects a weft.kernel, but got " << name;
   llvm::FailureOr<llvm::SmallVector<Tensor>> results =
       call.interpreter.evaluateBlock(kernel.getBody().front(), call.operands,
                                      /*observed=*/false);
@@ -56,6 +68,12 @@ static llvm::LogicalResult evaluateCall(OpCall &call) {
   return llvm::success();
 }
 
+static llvm::LogicalResult evaluateCall(OpCall &call) {
+  if (llvm::isa<KernelOp>(call.op->getParentOp()))
+    return call.fail() << "expects to be in a program, but is in a kernel";
+  return evaluateKernel(call, call.as<CallOp>().getKernelAttr());
+}
+
 static llvm::LogicalResult copyOperand(OpCall &call) {
   call.result() = call.operand(0);
   return llvm::success();
@@ -63,9 +81,11 @@ static llvm::LogicalResult copyOperand(OpCall &call) {
 
 void addStructureOps(OpTable &table) {
   table["weft.read"] = evaluateRead;
-  table["weft.constant"] = evaluateConstant;
+  table["weft.constant"] = evaluateConstant<ConstantOp>;
+  table["plan.constant"] = evaluateConstant<plan::ConstantOp>;
   table["weft.call"] = evaluateCall;
   table["weft.fence"] = copyOperand;
+  table["plan.copy"] = copyOperand;
 }
 
 } // namespace weft

@@ -19,8 +19,9 @@ static llvm::LogicalResult evaluateAccumulate(OpCall &call) {
   return llvm::success();
 }
 
+template <typename OpT>
 static llvm::LogicalResult evaluateNormAndCheck(OpCall &call) {
-  double p = call.as<NormAndCheckOp>().getP().convertToDouble();
+  double p = call.as<OpT>().getP().convertToDouble();
   double norm = 0;
   bool allFinite = true;
   for (const Tensor *grad : call.operands)
@@ -37,6 +38,7 @@ static llvm::LogicalResult evaluateNormAndCheck(OpCall &call) {
   return llvm::success();
 }
 
+template <typename OpT>
 static llvm::LogicalResult evaluateClipCoefficient(OpCall &call) {
   double norm = call.operand(0).at(0), maxNorm = call.operand(1).at(0);
   // A norm that is not finite is left to the check that skips the update.
@@ -46,15 +48,16 @@ static llvm::LogicalResult evaluateClipCoefficient(OpCall &call) {
   auto round = [&](double x) {
     return rounds ? roundTo(ElementKind::F32, x) : x;
   };
-  if (call.as<ClipCoefficientOp>().getScale())
+  if (call.as<OpT>().getScale())
     clip = round(clip) * round(1 / call.operand(2).at(0));
   call.result().at(0) = clip;
   return llvm::success();
 }
 
 /// Operands: norms, skips, and the scale if there is one.
+template <typename OpT>
 static llvm::LogicalResult evaluateTotalNorm(OpCall &call) {
-  auto op = call.as<TotalNormOp>();
+  auto op = call.as<OpT>();
   double p = op.getP().convertToDouble(), total = 0;
   unsigned count = op.getNorms().size();
   auto skips = [&](unsigned i) { return call.operand(count + i).intAt(0); };
@@ -87,10 +90,27 @@ static llvm::LogicalResult evaluateStepIncrement(OpCall &call) {
 // Optimizers
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// What the attributes of an update say.
+struct UpdateNumbers {
+  bool isDecoupled, nesterov, hasWorking;
+  double lrScale, decayScale;
+};
+} // namespace
+
+template <typename OpT> static UpdateNumbers getNumbers(OpT op) {
+  bool nesterov = false;
+  if constexpr (!std::is_same_v<OpT, OptimizerOpInterface>)
+    nesterov = op.getNesterov();
+  return {/*isDecoupled=*/false, nesterov, op.getWorking() != mlir::Value(),
+          op.getLrScale().convertToDouble(),
+          op.getDecayScale().convertToDouble()};
+}
+
 /// The working copy, if there is one. It is rounded from the new parameter as
 /// that is stored.
-static void copyWorking(OpCall &call) {
-  if (!call.as<OptimizerOpInterface>().getWorking())
+static void copyWorking(OpCall &call, const UpdateNumbers &numbers) {
+  if (!numbers.hasWorking)
     return;
   Tensor &param = call.result(0);
   if (call.interpreter.getMode() == ComputeMode::F32)
@@ -100,14 +120,13 @@ static void copyWorking(OpCall &call) {
 
 /// Operands: param, exp_avg, exp_avg_sq, grad, coef, skip, step, lr,
 /// weight_decay, beta1, beta2, eps.
-static llvm::LogicalResult evaluateAdam(OpCall &call) {
-  auto op = call.as<OptimizerOpInterface>();
-  const bool isDecoupled = op.getOptimizer().isDecoupled;
+static void updateAdam(OpCall &call, const UpdateNumbers &update) {
+  const bool isDecoupled = update.isDecoupled;
   auto number = [&](unsigned i) { return call.operand(i).value(0); };
   bool skip = number(5);
   double coef = number(4), step = number(6), eps = number(11);
-  double lr = number(7) * op.getLrScale().convertToDouble();
-  double decay = number(8) * op.getDecayScale().convertToDouble();
+  double lr = number(7) * update.lrScale;
+  double decay = number(8) * update.decayScale;
   double beta1 = number(9), beta2 = number(10);
   double correction1 = 1 - std::pow(beta1, step);
   double correction2 = 1 - std::pow(beta2, step);
@@ -125,42 +144,66 @@ static llvm::LogicalResult evaluateAdam(OpCall &call) {
     call.result(1).at(i) = m;
     call.result(2).at(i) = v;
   }
-  copyWorking(call);
-  return llvm::success();
+  copyWorking(call, update);
 }
 
 /// Operands: param, momentum_buffer, grad, coef, skip, step, lr, weight_decay,
 /// momentum.
-static llvm::LogicalResult evaluateSgd(OpCall &call) {
-  auto op = call.as<SgdOp>();
+static void updateSgd(OpCall &call, const UpdateNumbers &update) {
   auto number = [&](unsigned i) { return call.operand(i).value(0); };
   bool skip = number(4), isFirst = number(5) == 1;
   double coef = number(3), momentum = number(8);
-  double lr = number(6) * op.getLrScale().convertToDouble();
-  double decay = number(7) * op.getDecayScale().convertToDouble();
+  double lr = number(6) * update.lrScale;
+  double decay = number(7) * update.decayScale;
   for (int64_t i = 0; i < call.operand(0).size(); ++i) {
     double p = call.operand(0).at(i), buffer = call.operand(1).at(i);
     if (!skip) {
       double g = call.operand(2).at(i) * coef + decay * p;
       buffer = isFirst ? g : momentum * buffer + g;
-      p -= lr * (op.getNesterov() ? g + momentum * buffer : buffer);
+      p -= lr * (update.nesterov ? g + momentum * buffer : buffer);
     }
     call.result(0).at(i) = p;
     call.result(1).at(i) = buffer;
   }
-  copyWorking(call);
-  return llvm::success();
+  copyWorking(call, update);
+}
+
+static llvm::LogicalResult evaluateAdam(OpCall &call) {
+  auto op = call.as<OptimizerOpInterface>();
+  UpdateNumbers numbers = getNumbers(op);
+  numbers.isDecoupled = op.getOptimizer().isDecoupled;
+  return updateAdam(call, numbers), llvm::success();
+}
+
+static llvm::LogicalResult evaluateSgd(OpCall &call) {
+  return updateSgd(call, getNumbers(call.as<SgdOp>())), llvm::success();
+}
+
+static llvm::LogicalResult evaluateOptimizerCommand(OpCall &call) {
+  auto op = call.as<plan::OptimizerOp>();
+  UpdateNumbers numbers = getNumbers(op);
+  if (op.getRule() == plan::UpdateRule::Sgd)
+    return updateSgd(call, numbers), llvm::success();
+  numbers.isDecoupled = op.getRule() == plan::UpdateRule::AdamW;
+  return updateAdam(call, numbers), llvm::success();
 }
 
 void addTrainingOps(OpTable &table) {
   table["weft.accumulate"] = evaluateAccumulate;
-  table["weft.norm_and_check"] = evaluateNormAndCheck;
-  table["weft.total_norm"] = evaluateTotalNorm;
-  table["weft.clip_coefficient"] = evaluateClipCoefficient;
+  table["weft.norm_and_check"] = evaluateNormAndCheck<NormAndCheckOp>;
+  table["weft.total_norm"] = evaluateTotalNorm<TotalNormOp>;
+  table["weft.clip_coefficient"] = evaluateClipCoefficient<ClipCoefficientOp>;
   table["weft.step_increment"] = evaluateStepIncrement;
   table["weft.adamw"] = evaluateAdam;
   table["weft.adam"] = evaluateAdam;
   table["weft.sgd"] = evaluateSgd;
+  table["plan.accumulate"] = evaluateAccumulate;
+  table["plan.norm_and_check"] = evaluateNormAndCheck<plan::NormAndCheckOp>;
+  table["plan.total_norm"] = evaluateTotalNorm<plan::TotalNormOp>;
+  table["plan.clip_coefficient"] =
+      evaluateClipCoefficient<plan::ClipCoefficientOp>;
+  table["plan.step_increment"] = evaluateStepIncrement;
+  table["plan.optimizer"] = evaluateOptimizerCommand;
 }
 
 } // namespace weft

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Checks that every graph pass keeps what a model computes.
+"""Checks that every pass keeps what a model computes, up to its finished plan.
 
 usage: passes-preserve.py [--since=PHASE] MODEL [compile flags]
 
-Compiles MODEL with a dump of every phase up to select-kernels, then runs each
-dump and the next, and the first and the last, through `weft-interp --compare`
-(two steps, f64). With --since the dumps before PHASE are left out: a model with
+Compiles MODEL with a dump of every phase up to verify-plan, then runs each dump
+and the next, and the first and the last, through `weft-interp --compare` (two
+steps, f64). With --since the dumps before PHASE are left out: a model with
 dropout has no random numbers before derive-programs. Dumps that are the same text are not run again. Where a phase
 may round, its bound is in BOUNDS; elsewhere the bound is EXACT. Prints one line
 for each comparison; exit 1 if one fails.
@@ -16,11 +16,14 @@ import subprocess
 import sys
 import tempfile
 
-LAST = "select-kernels"
+LAST = "verify-plan"
 # Reordered sums differ in the last bits of a double.
 EXACT = "1e-12"
+# Commands do the arithmetic of the ops that they come from, in its order.
+PLAN_PHASES = ["lower-to-plan", "estimate", "split-async", "schedule", "assign-streams",
+               "plan-memory", "verify-plan"]
 # fuse writes formulas out: their constants (eps, sqrt(2/pi), ...) become f32.
-BOUNDS = {"fuse": "2e-7"}
+BOUNDS = {"fuse": "2e-7"} | dict.fromkeys(PLAN_PHASES, "0")
 # Adam divides by |gradient| + eps: with eps = 1e-8 a gradient of that size would
 # turn differences in the last bits into differences of the learning rate.
 ADAM_EPS = "1e-3"

@@ -7,6 +7,7 @@
 #include "weft/Interp/Compare.h"
 #include "weft/Interp/Inputs.h"
 #include "weft/Interp/TensorFile.h"
+#include "weft/Plan/Plan.h"
 #include "weft/Support/ToolMain.h"
 #include "weft/Weft/Weft.h"
 
@@ -142,7 +143,7 @@ static Status readSettings(const FlagValues &flags, Settings &settings) {
 //===----------------------------------------------------------------------===//
 
 /// Made inputs, then those of the file, then --set.
-static TensorMap inputsOf(ProgramOp program, const Settings &settings,
+static TensorMap inputsOf(const ProgramInfo &program, const Settings &settings,
                           int64_t step) {
   TensorMap inputs = makeInputs(program, settings.inputSeed + step);
   for (auto &[name, value] : inputs) {
@@ -163,13 +164,13 @@ static void printTensor(llvm::StringRef name, const Tensor &tensor) {
 
 /// Runs one program, prints what it returns and writes, and adds its outputs to
 /// `outputs` under their names after `prefix`.
-static llvm::LogicalResult runProgram(Interpreter &interpreter,
-                                      ProgramOp program,
+static llvm::LogicalResult runProgram(ModuleRunner &runner,
+                                      const ProgramInfo &program,
                                       const Settings &settings, int64_t step,
                                       llvm::StringRef prefix,
                                       TensorMap &outputs) {
   llvm::FailureOr<TensorMap> results =
-      interpreter.run(program.getSymName(), inputsOf(program, settings, step));
+      runner.run(program.name, inputsOf(program, settings, step));
   if (failed(results))
     return llvm::failure();
   for (const auto &[name, value] : *results) {
@@ -178,74 +179,70 @@ static llvm::LogicalResult runProgram(Interpreter &interpreter,
     outputs[(prefix + name).str()] = value;
   }
   if (settings.prints && settings.steps == 0)
-    for (auto target : program.getTerminator()
-                           .getTargets()
-                           .getAsRange<mlir::FlatSymbolRefAttr>())
-      printTensor(("@" + target.getValue()).str(),
-                  *interpreter.findState(target.getValue()));
+    for (const std::string &name : program.written)
+      printTensor("@" + name, *runner.findState(name));
   return llvm::success();
 }
 
 /// The init program, or the refresh program if a state was given, then rounds
 /// of micro and apply.
-static llvm::LogicalResult runSteps(Interpreter &interpreter,
-                                    const Settings &settings,
-                                    TensorMap &outputs) {
-  mlir::ModuleOp module = interpreter.getModule();
-  ProgramOp micro = findProgram(module, ProgramKind::Micro);
-  ProgramOp apply = findProgram(module, ProgramKind::Apply);
+static llvm::LogicalResult
+runSteps(ModuleRunner &runner, const Settings &settings, TensorMap &outputs) {
+  std::optional<ProgramInfo> micro = findProgram(runner, ProgramKind::Micro);
+  std::optional<ProgramInfo> apply = findProgram(runner, ProgramKind::Apply);
   if (!micro || !apply)
-    return module.emitError() << "--steps expects a micro and an apply program";
-  if (ProgramOp init = findProgram(module, ProgramKind::Init);
+    return runner.getModule().emitError()
+           << "--steps expects a micro and an apply program";
+  if (std::optional<ProgramInfo> init = findProgram(runner, ProgramKind::Init);
       init && settings.states.empty()) {
-    TensorMap inputs = makeInputs(init, settings.stateSeed);
-    if (failed(interpreter.run(init.getSymName(), inputs)))
+    TensorMap inputs = makeInputs(*init, settings.stateSeed);
+    if (failed(runner.run(init->name, inputs)))
       return llvm::failure();
-  } else if (failed(refreshStates(interpreter))) {
+  } else if (failed(refreshStates(runner))) {
     return llvm::failure();
   }
   for (int64_t step = 0; step < settings.steps; ++step)
-    for (ProgramOp program : {micro, apply})
-      if (failed(runProgram(interpreter, program, settings, step, "", outputs)))
+    for (const ProgramInfo &program : {*micro, *apply})
+      if (failed(runProgram(runner, program, settings, step, "", outputs)))
         return llvm::failure();
   return llvm::success();
 }
 
 /// The program that was named, or all of them in the order of the file.
-static llvm::LogicalResult runPrograms(Interpreter &interpreter,
+static llvm::LogicalResult runPrograms(ModuleRunner &runner,
                                        const Settings &settings,
                                        TensorMap &outputs) {
-  auto programs = llvm::to_vector(interpreter.getModule().getOps<ProgramOp>());
+  std::vector<ProgramInfo> programs = runner.getPrograms();
   bool isAll = settings.program.empty() && programs.size() > 1, found = false;
-  for (ProgramOp program : programs) {
-    llvm::StringRef name = program.getSymName();
+  for (const ProgramInfo &program : programs) {
+    llvm::StringRef name = program.name;
     if (!settings.program.empty() && name != settings.program)
       continue;
     found = true;
     if (settings.prints && settings.program.empty())
       printEscaped(("program @" + name + "\n").str());
     std::string prefix = isAll ? (name + "/").str() : "";
-    if (failed(runProgram(interpreter, program, settings, 0, prefix, outputs)))
+    if (failed(runProgram(runner, program, settings, 0, prefix, outputs)))
       return llvm::failure();
   }
   if (!found && settings.program.empty())
-    return interpreter.getModule().emitError() << "expects a program";
+    return runner.getModule().emitError() << "expects a program";
   if (!found)
-    return interpreter.getModule().emitError()
+    return runner.getModule().emitError()
            << "expects a program '@" << settings.program << "'";
   return llvm::success();
 }
 
 static int runModule(mlir::ModuleOp module, const Settings &settings) {
-  Interpreter interpreter(module, settings.mode);
-  if (failed(interpreter.initialize(settings.stateSeed)))
+  std::unique_ptr<ModuleRunner> runner = makeRunner(module, settings.mode);
+  if (failed(runner->initialize(settings.stateSeed)))
     return int(ExitCode::Input);
   for (const auto &[name, value] : settings.states)
-    if (failed(interpreter.setState(name, value)))
+    if (failed(runner->setState(name, value)))
       return int(ExitCode::Input);
   TensorMap outputs;
-  if (failed(settings.steps ? runSteps(interpreter, settings, outputs)
-                            : runPrograms(interpreter, settings, outputs)))
+  if (failed(settings.steps ? runSteps(*runner, settings, outputs)
+                            : runPrograms(*runner, settings, outputs)))
     return int(ExitCode::Input);
   if (!settings.outputsPath.empty())
     if (Status status =
@@ -253,8 +250,8 @@ static int runModule(mlir::ModuleOp module, const Settings &settings) {
         !status)
       return status.error().report();
   if (!settings.statePath.empty())
-    if (Status status = saveTensors(settings.statePath, interpreter.getStates(),
-                                    settings.mode);
+    if (Status status =
+            saveTensors(settings.statePath, runner->getStates(), settings.mode);
         !status)
       return status.error().report();
   return int(ExitCode::Ok);
@@ -296,7 +293,7 @@ static int run(int argc, char **argv) {
     return status.error().report();
 
   mlir::DialectRegistry registry;
-  registry.insert<WeftDialect>();
+  registry.insert<WeftDialect, plan::PlanDialect>();
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;

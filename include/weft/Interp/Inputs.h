@@ -13,19 +13,20 @@ namespace weft {
 ///    rng [seed, 0], seed, and PyTorch's optimizer defaults (max_norm 1)
 ///  - integers are row numbers of the table or logits that they index
 ///  - floating-point inputs are standard normal numbers
-TensorMap makeInputs(ProgramOp program, int64_t seed);
+TensorMap makeInputs(const ProgramInfo &program, int64_t seed);
 
 /// Sets every element (truncated for integers).
 void fillTensor(Tensor &tensor, double value);
 
 /// Runs the program of kind `refresh`, if there is one: what follows from
 /// parameters, after they were set.
-llvm::LogicalResult refreshStates(Interpreter &interpreter);
+llvm::LogicalResult refreshStates(ModuleRunner &runner);
 
 /// The programs of a module: init, refresh, model, micro, apply, eval, logits.
-llvm::SmallVector<ProgramOp> programsInOrder(mlir::ModuleOp module);
-/// The first program of the kind, or null.
-ProgramOp findProgram(mlir::ModuleOp module, ProgramKind kind);
+std::vector<ProgramInfo> programsInOrder(const ModuleRunner &runner);
+/// The first program of the kind.
+std::optional<ProgramInfo> findProgram(const ModuleRunner &runner,
+                                       ProgramKind kind);
 
 } // namespace weft
 

@@ -2,7 +2,8 @@
 //
 // Runs the programs of a module one op after the other, each by the plainest
 // loop that says what the op means. It is slow on purpose: it is what passes
-// and generated code are compared with.
+// and generated code are compared with. Programs over values and plans have an
+// interpreter each behind one interface.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,11 +16,13 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 
 namespace weft {
 
 class ProgramOp;
+enum class ProgramKind : uint32_t;
 
 enum class ComputeMode {
   /// Everything in double, whatever the module says: f32, f16 and bf16 tensors
@@ -32,7 +35,74 @@ enum class ComputeMode {
 
 using TensorMap = std::map<std::string, Tensor>;
 
-class Interpreter {
+/// What a program of either kind takes and changes.
+struct ProgramInfo {
+  struct Input {
+    std::string name;
+    mlir::RankedTensorType type;
+    /// Of an integer input: the rows that it selects from.
+    int64_t choices = 2;
+  };
+
+  mlir::Operation *op = nullptr;
+  std::string name;
+  /// Nothing for a kind that weft programs do not have.
+  std::optional<ProgramKind> kind;
+  std::vector<Input> inputs;
+  /// Parameters and states.
+  std::vector<std::string> written;
+
+  bool hasInput(llvm::StringRef input) const;
+};
+
+/// Runs the programs of a module and holds their state.
+class ModuleRunner {
+public:
+  virtual ~ModuleRunner() = default;
+
+  ComputeMode getMode() const { return mode; }
+  mlir::ModuleOp getModule() const { return module; }
+
+  /// In the order of the file.
+  virtual std::vector<ProgramInfo> getPrograms() const = 0;
+  /// Names of the parameters that are tensors of their own.
+  virtual std::vector<std::string> getParameters() const = 0;
+  /// Gives parameters their initial values for that seed.
+  virtual llvm::LogicalResult initialize(int64_t seed) = 0;
+  /// Sets the parameter or state `name` (without '@'). Shape and kind (floating
+  /// point, integer, boolean) must match.
+  virtual llvm::LogicalResult setState(llvm::StringRef name, Tensor value) = 0;
+  /// Null if there is none of that name or it has no value yet.
+  virtual const Tensor *findState(llvm::StringRef name) const = 0;
+  /// Runs a program: one tensor for each of its inputs, no others. Returns its
+  /// outputs by name; on failure no state is written.
+  virtual llvm::FailureOr<TensorMap> run(llvm::StringRef program,
+                                         const TensorMap &inputs) = 0;
+
+  /// Every parameter and state that has a value, by name.
+  const TensorMap &getStates() const { return states; }
+
+protected:
+  ModuleRunner(mlir::ModuleOp module, ComputeMode mode)
+      : module(module), mode(mode) {}
+
+  /// Brings `value` to the type that the module declares.
+  llvm::FailureOr<Tensor> adopt(Tensor value, mlir::RankedTensorType type,
+                                mlir::Location loc, llvm::StringRef what) const;
+  /// The inputs of a program in its order.
+  llvm::FailureOr<std::vector<Tensor>>
+  bindInputs(const ProgramInfo &program, const TensorMap &inputs) const;
+
+  mlir::ModuleOp module;
+  ComputeMode mode;
+  TensorMap states;
+};
+
+/// What runs the module: its programs over values, or its plan.
+std::unique_ptr<ModuleRunner> makeRunner(mlir::ModuleOp module,
+                                         ComputeMode mode);
+
+class Interpreter : public ModuleRunner {
 public:
   /// States start at zero; parameters have no value until initialize(),
   /// setState() or a program writes them. The module must outlive this object
@@ -40,27 +110,20 @@ public:
   explicit Interpreter(mlir::ModuleOp module,
                        ComputeMode mode = ComputeMode::F64);
 
-  ComputeMode getMode() const { return mode; }
-  mlir::ModuleOp getModule() const { return module; }
+  std::vector<ProgramInfo> getPrograms() const override;
+  std::vector<std::string> getParameters() const override;
 
   /// Gives every parameter with an `init` attribute its initial values: the
   /// draws of the init program for that seed.
-  llvm::LogicalResult initialize(int64_t seed);
+  llvm::LogicalResult initialize(int64_t seed) override;
 
-  /// Sets the parameter or state `name` (without '@'). Shape and kind (floating
-  /// point, integer, boolean) must match; a tied parameter sets the tensor that
-  /// it shares.
-  llvm::LogicalResult setState(llvm::StringRef name, Tensor value);
-  /// Null if there is none of that name or it has no value yet.
-  const Tensor *findState(llvm::StringRef name) const;
-  /// Every parameter and state that has a value, by name.
-  const TensorMap &getStates() const { return states; }
+  /// A tied parameter sets the tensor that it shares.
+  llvm::LogicalResult setState(llvm::StringRef name, Tensor value) override;
+  const Tensor *findState(llvm::StringRef name) const override;
 
-  /// Runs a program: one tensor for each of its `weft.input` names, no others.
-  /// Returns its outputs by name and applies its writes at the end; on failure
-  /// nothing is written.
+  /// Applies the writes of the program at its end.
   llvm::FailureOr<TensorMap> run(llvm::StringRef program,
-                                 const TensorMap &inputs);
+                                 const TensorMap &inputs) override;
 
   /// Evaluates one op on given operands.
   llvm::FailureOr<llvm::SmallVector<Tensor>>
@@ -85,18 +148,9 @@ private:
                                   bool observed);
   llvm::FailureOr<llvm::SmallVector<Tensor>> evaluate(mlir::Operation *op,
                                                       OperandRefs operands);
-  llvm::FailureOr<std::vector<Tensor>>
-  bindInputs(ProgramOp program, const TensorMap &inputs) const;
   /// Splits what the terminator returned, and applies the writes.
   llvm::FailureOr<TensorMap> finish(ProgramOp program,
                                     llvm::SmallVector<Tensor> returned);
-  /// Brings `value` to the type that the module declares.
-  llvm::FailureOr<Tensor> adopt(Tensor value, mlir::RankedTensorType type,
-                                mlir::Location loc, llvm::StringRef what) const;
-
-  mlir::ModuleOp module;
-  ComputeMode mode;
-  TensorMap states;
   Observer observer;
 };
 

@@ -36,7 +36,7 @@ ALLOWED = {
     "Lowering/Plan": MLIR | DIALECTS | {"Analysis", "shared"},
     "Lowering/Cpu": MLIR | DIALECTS | {"Analysis", "shared"},
     "Lowering/Cuda": MLIR | DIALECTS | {"Analysis", "shared"},
-    "Interp": MLIR | {"Weft", "Formats", "shared"},
+    "Interp": MLIR | {"Weft", "Plan", "Formats", "shared"},
     "Pipeline": MLIR | DIALECTS | {
         "Analysis", "Formats", "Frontend", "Precision", "Autodiff", "Training",
         "Sharding", "Kernels", "Schedule", "Memory", "Lowering/Plan",

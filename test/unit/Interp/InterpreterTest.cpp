@@ -1,6 +1,7 @@
 //===- InterpreterTest.cpp - Programs and single ops ----------------------===//
 
 #include "weft/Interp/Interp.h"
+#include "weft/Plan/Plan.h"
 #include "weft/Weft/Weft.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -35,8 +36,9 @@ class InterpreterTest : public testing::Test {
 protected:
   InterpreterTest() {
     mlir::DialectRegistry registry;
-    registry.insert<WeftDialect>();
+    registry.insert<WeftDialect, plan::PlanDialect>();
     context.appendDialectRegistry(registry);
+    context.loadAllAvailableDialects();
     module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
     // Keeps the last message instead of printing it.
     context.getDiagEngine().registerHandler(
@@ -126,6 +128,8 @@ TEST_F(InterpreterTest, ShowsEachOpToTheObserver) {
 TEST_F(InterpreterTest, KnowsEveryOpThatComputes) {
   for (mlir::RegisteredOperationName name : context.getRegisteredOperations()) {
     llvm::StringRef op = name.getStringRef();
+    if (name.hasInterface<plan::CommandOpInterface>())
+      EXPECT_TRUE(isInterpretable(op)) << op.str();
     if (name.getDialectNamespace() != "weft" || op == "weft.param" ||
         op == "weft.state" || op == "weft.program" || op == "weft.kernel" ||
         op == "weft.return" || op == "weft.yield")

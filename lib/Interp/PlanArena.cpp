@@ -1,0 +1,142 @@
+//===- PlanArena.cpp - The memory of one run of a plan --------------------===//
+
+#include "PlanArena.h"
+
+#include "weft/Formats/Half.h"
+
+#include <cstring>
+
+namespace weft {
+
+static constexpr uint8_t kPoison = 0xFF;
+
+PlanArena::PlanArena(ComputeMode mode, std::optional<int64_t> bytes)
+    : mode(mode), bytes(bytes), arena(bytes.value_or(0) * getScale(), kPoison) {
+}
+
+llvm::LogicalResult PlanArena::place(mlir::Operation *op, const void *name,
+                                     mlir::MemRefType type,
+                                     mlir::IntegerAttr offset) {
+  int64_t size = plan::getBufferBytes(type);
+  if (!bytes) {
+    blocks.push_back(
+        std::make_unique<std::vector<uint8_t>>(size * getScale(), kPoison));
+    places[name] = blocks.back()->data();
+    return llvm::success();
+  }
+  if (!offset)
+    return op->emitOpError(
+        "expects an offset (weft-plan-memory), but got none");
+  int64_t begin = offset.getInt(), alignment = plan::getElementBytes(type);
+  if (begin % alignment != 0)
+    return op->emitOpError("expects an offset that is a multiple of ")
+           << alignment << ", but got " << begin;
+  if (begin < 0 || begin > *bytes - size)
+    return op->emitOpError("expects bytes inside [0, ")
+           << *bytes << "), but got " << size << " at " << begin;
+  places[name] = arena.data() + begin * getScale();
+  return llvm::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+template <typename T> static T read(const uint8_t *bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof(T));
+  return value;
+}
+
+template <typename T> static void write(uint8_t *bytes, T value) {
+  std::memcpy(bytes, &value, sizeof(T));
+}
+
+static double readFloat(ElementKind kind, const uint8_t *bytes) {
+  switch (kind) {
+  case ElementKind::F32:
+    return read<float>(bytes);
+  case ElementKind::F16:
+    return halfToFloat(read<uint16_t>(bytes));
+  case ElementKind::BF16:
+    return bf16ToFloat(read<uint16_t>(bytes));
+  default:
+    return read<double>(bytes);
+  }
+}
+
+static void writeFloat(ElementKind kind, uint8_t *bytes, double value) {
+  switch (kind) {
+  case ElementKind::F32:
+    return write(bytes, static_cast<float>(value));
+  case ElementKind::F16:
+    return write(bytes, floatToHalf(static_cast<float>(value)));
+  case ElementKind::BF16:
+    return write(bytes, floatToBf16(static_cast<float>(value)));
+  default:
+    return write(bytes, value);
+  }
+}
+
+static int64_t readInt(ElementKind kind, const uint8_t *bytes) {
+  if (kind == ElementKind::I64)
+    return read<int64_t>(bytes);
+  return kind == ElementKind::I32 ? read<int32_t>(bytes) : *bytes;
+}
+
+static void writeInt(ElementKind kind, uint8_t *bytes, int64_t value) {
+  if (kind == ElementKind::I64)
+    return write(bytes, value);
+  if (kind == ElementKind::I32)
+    return write(bytes, static_cast<int32_t>(value));
+  *bytes = static_cast<uint8_t>(value);
+}
+
+/// Calls visit(element of the tensor, its distance from the root in elements).
+static void forEachElement(const plan::Layout &layout,
+                           llvm::function_ref<void(int64_t, int64_t)> visit) {
+  int64_t position = 0;
+  forEachIndex(layout.sizes, [&](llvm::ArrayRef<int64_t> index) {
+    int64_t distance = layout.offset;
+    for (auto [i, stride] : llvm::zip(index, layout.strides))
+      distance += i * stride;
+    visit(position++, distance);
+  });
+}
+
+Tensor PlanArena::load(const void *name, mlir::MemRefType type) const {
+  ElementKind kind = *elementKindOf(type.getElementType());
+  bool isWide = mode == ComputeMode::F64;
+  ElementKind stored = isWide && isFloat(kind) ? ElementKind::F64 : kind;
+  Tensor tensor(type.getShape().vec(), kind);
+  const uint8_t *root = places.lookup(name);
+  int64_t step = plan::getElementBytes(type) * getScale();
+  forEachElement(plan::Layout::get(type), [&](int64_t i, int64_t distance) {
+    const uint8_t *element = root + distance * step;
+    if (tensor.isFloat())
+      tensor.at(i) = readFloat(stored, element);
+    else
+      tensor.intAt(i) = readInt(stored, element);
+  });
+  return tensor;
+}
+
+void PlanArena::store(const void *name, mlir::MemRefType type,
+                      const Tensor &tensor) {
+  bool isWide = mode == ComputeMode::F64;
+  ElementKind stored =
+      isWide && tensor.isFloat() ? ElementKind::F64 : tensor.kind();
+  uint8_t *root = places.lookup(name);
+  int64_t step = plan::getElementBytes(type) * getScale();
+  forEachElement(plan::Layout::get(type), [&](int64_t i, int64_t distance) {
+    uint8_t *element = root + distance * step;
+    // What the element does not fill belongs to it as well.
+    std::memset(element, kPoison, step);
+    if (tensor.isFloat())
+      writeFloat(stored, element, tensor.at(i));
+    else
+      writeInt(stored, element, tensor.intAt(i));
+  });
+}
+
+} // namespace weft

@@ -1,0 +1,261 @@
+//===- PlanInterpreter.cpp - Runs plans command by command ----------------===//
+
+#include "PlanInterpreter.h"
+
+#include "OpTable.h"
+#include "Programs.h"
+#include "weft/Interp/Inputs.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace weft {
+
+using mlir::MemRefType;
+
+static mlir::RankedTensorType getTensorType(MemRefType type) {
+  return mlir::RankedTensorType::get(type.getShape(), type.getElementType());
+}
+
+PlanInterpreter::PlanInterpreter(mlir::ModuleOp module, ComputeMode mode)
+    : ModuleRunner(module, mode), kernels(module, mode) {
+  for (auto state : module.getOps<plan::StateOp>())
+    if (state.getKind() != plan::StateKind::Param)
+      states.emplace(state.getSymName().str(),
+                     Tensor(getTensorType(state.getBufferType())));
+}
+
+std::vector<ProgramInfo> PlanInterpreter::getPrograms() const {
+  std::vector<ProgramInfo> programs;
+  for (auto program : mlir::ModuleOp(module).getOps<plan::ProgramOp>())
+    programs.push_back(describeProgram(program));
+  return programs;
+}
+
+//===----------------------------------------------------------------------===//
+// State
+//===----------------------------------------------------------------------===//
+
+std::vector<std::string> PlanInterpreter::getParameters() const {
+  std::vector<std::string> names;
+  for (auto state : mlir::ModuleOp(module).getOps<plan::StateOp>())
+    if (state.getKind() == plan::StateKind::Param)
+      names.push_back(state.getSymName().str());
+  return names;
+}
+
+llvm::LogicalResult PlanInterpreter::initialize(int64_t seed) {
+  std::optional<ProgramInfo> init = findProgram(*this, ProgramKind::Init);
+  if (!init)
+    return llvm::success();
+  TensorMap before = states;
+  if (failed(run(init->name, makeInputs(*init, seed))))
+    return llvm::failure();
+  for (auto &[name, value] : before)
+    states[name] = std::move(value);
+  return llvm::success();
+}
+
+llvm::LogicalResult PlanInterpreter::setState(llvm::StringRef name,
+                                              Tensor value) {
+  auto state = llvm::dyn_cast_or_null<plan::StateOp>(
+      mlir::SymbolTable::lookupSymbolIn(module, name));
+  if (!state)
+    return module.emitError()
+           << "expects a parameter or state, but there is no '@" << name << "'";
+  llvm::FailureOr<Tensor> adopted =
+      adopt(std::move(value), getTensorType(state.getBufferType()),
+            state.getLoc(), ("'@" + name + "'").str());
+  if (failed(adopted))
+    return llvm::failure();
+  states[name.str()] = std::move(*adopted);
+  return llvm::success();
+}
+
+const Tensor *PlanInterpreter::findState(llvm::StringRef name) const {
+  auto found = states.find(name.str());
+  return found == states.end() ? nullptr : &found->second;
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+/// One run of a program on fresh memory.
+class PlanInterpreter::Run {
+public:
+  Run(PlanInterpreter &owner, plan::ProgramOp program,
+      std::optional<int64_t> bytes)
+      : owner(owner), program(program), arena(owner.mode, bytes) {}
+
+  llvm::LogicalResult start(const ProgramInfo &info,
+                            llvm::ArrayRef<Tensor> inputs);
+  llvm::LogicalResult execute();
+  /// The outputs; the states are those at the end.
+  TensorMap finish();
+
+private:
+  llvm::LogicalResult placeStates();
+  llvm::LogicalResult placeRoot(mlir::Operation *op);
+  mlir::Operation *findStateOf(mlir::Value root);
+  const void *getName(mlir::Value root);
+  llvm::LogicalResult runCommand(plan::CommandOpInterface command);
+  llvm::FailureOr<Tensor> load(mlir::Operation *op, mlir::Value buffer);
+  void store(mlir::Value buffer, const Tensor &tensor);
+
+  PlanInterpreter &owner;
+  plan::ProgramOp program;
+  PlanArena arena;
+  /// Parameters that have no value yet.
+  llvm::DenseSet<mlir::Operation *> unset;
+};
+
+llvm::LogicalResult PlanInterpreter::Run::placeStates() {
+  for (auto state : owner.module.getOps<plan::StateOp>()) {
+    MemRefType type = state.getBufferType();
+    if (failed(arena.place(state, state.getOperation(), type,
+                           state.getOffsetAttr())))
+      return llvm::failure();
+    if (const Tensor *value = owner.findState(state.getSymName()))
+      arena.store(state.getOperation(), type, *value);
+    else
+      unset.insert(state);
+  }
+  return llvm::success();
+}
+
+/// The state whose buffer a root is, or null.
+mlir::Operation *PlanInterpreter::Run::findStateOf(mlir::Value root) {
+  auto use = root.getDefiningOp<plan::UseOp>();
+  return use ? mlir::SymbolTable::lookupSymbolIn(owner.module, use.getState())
+             : nullptr;
+}
+
+/// What stands for a root in the arena. Without offsets the block of a use is
+/// that of its state.
+const void *PlanInterpreter::Run::getName(mlir::Value root) {
+  mlir::Operation *state = arena.hasOffsets() ? nullptr : findStateOf(root);
+  return state ? state : root.getAsOpaquePointer();
+}
+
+llvm::LogicalResult PlanInterpreter::Run::placeRoot(mlir::Operation *op) {
+  bool isRoot = llvm::isa<plan::InputOp, plan::AllocOp>(op) ||
+                (llvm::isa<plan::UseOp>(op) && arena.hasOffsets());
+  if (!isRoot)
+    return llvm::success();
+  mlir::Value root = op->getResult(0);
+  return arena.place(op, root.getAsOpaquePointer(),
+                     llvm::cast<MemRefType>(root.getType()),
+                     op->getAttrOfType<mlir::IntegerAttr>("offset"));
+}
+
+llvm::LogicalResult PlanInterpreter::Run::start(const ProgramInfo &info,
+                                                llvm::ArrayRef<Tensor> inputs) {
+  if (failed(placeStates()))
+    return llvm::failure();
+  for (mlir::Operation &op : program.getBody().front())
+    if (failed(placeRoot(&op)))
+      return llvm::failure();
+  auto buffers = program.getBody().front().getOps<plan::InputOp>();
+  for (auto [input, value] : llvm::zip(buffers, inputs))
+    store(input.getBuffer(), value);
+  return llvm::success();
+}
+
+llvm::FailureOr<Tensor> PlanInterpreter::Run::load(mlir::Operation *op,
+                                                   mlir::Value buffer) {
+  mlir::Value root = plan::getRoot(buffer);
+  if (mlir::Operation *state = findStateOf(root); unset.contains(state))
+    return reportNoValue(op, llvm::cast<plan::StateOp>(state).getSymName());
+  return arena.load(getName(root), llvm::cast<MemRefType>(buffer.getType()));
+}
+
+void PlanInterpreter::Run::store(mlir::Value buffer, const Tensor &tensor) {
+  mlir::Value root = plan::getRoot(buffer);
+  unset.erase(findStateOf(root));
+  arena.store(getName(root), llvm::cast<MemRefType>(buffer.getType()), tensor);
+}
+
+llvm::LogicalResult
+PlanInterpreter::Run::runCommand(plan::CommandOpInterface command) {
+  llvm::SmallVector<Tensor> read;
+  llvm::SmallVector<mlir::Value> written;
+  for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
+    if (command.isWritten(index))
+      written.push_back(buffer);
+    if (!command.isRead(index))
+      continue;
+    llvm::FailureOr<Tensor> value = load(command, buffer);
+    if (failed(value))
+      return llvm::failure();
+    read.push_back(std::move(*value));
+  }
+  auto operands = llvm::map_to_vector(
+      read, [](const Tensor &t) -> const Tensor * { return &t; });
+  OpCall call{command, operands, owner.kernels, {}};
+  for (mlir::Value buffer : written)
+    call.results.emplace_back(weft::getTensorType(buffer));
+  if (failed(evaluate(call)))
+    return llvm::failure();
+  for (auto [buffer, result] : llvm::zip(written, call.results))
+    store(buffer, result);
+  return llvm::success();
+}
+
+llvm::LogicalResult PlanInterpreter::Run::execute() {
+  for (mlir::Operation &op : program.getBody().front())
+    if (auto command = llvm::dyn_cast<plan::CommandOpInterface>(op))
+      if (failed(runCommand(command)))
+        return llvm::failure();
+  return llvm::success();
+}
+
+TensorMap PlanInterpreter::Run::finish() {
+  TensorMap outputs;
+  for (auto output : program.getBody().front().getOps<plan::OutputOp>())
+    outputs.emplace(
+        output.getName().str(),
+        arena.load(getName(plan::getRoot(output.getBuffer())),
+                   llvm::cast<MemRefType>(output.getBuffer().getType())));
+  // All of them: a program could write over a state that it does not use.
+  for (auto state : owner.module.getOps<plan::StateOp>())
+    if (!unset.contains(state))
+      owner.states[state.getSymName().str()] =
+          arena.load(state.getOperation(), state.getBufferType());
+  return outputs;
+}
+
+/// The size of the arena, or nothing before weft-plan-memory.
+static llvm::FailureOr<std::optional<int64_t>>
+readArenaBytes(mlir::ModuleOp module) {
+  constexpr llvm::StringLiteral name = plan::PlanDialect::kArenaBytesAttr;
+  mlir::Attribute attribute = module->getAttr(name);
+  if (!attribute)
+    return std::optional<int64_t>();
+  auto bytes = llvm::dyn_cast<mlir::IntegerAttr>(attribute);
+  constexpr int64_t most = int64_t(1) << 44;
+  if (bytes && bytes.getValue().getSignificantBits() <= 64 &&
+      bytes.getInt() >= 0 && bytes.getInt() <= most)
+    return std::optional<int64_t>(bytes.getInt());
+  return module.emitError()
+         << "expects " << name << " of 0 to 2^44, but got " << attribute;
+}
+
+llvm::FailureOr<TensorMap> PlanInterpreter::run(llvm::StringRef programName,
+                                                const TensorMap &inputs) {
+  auto program = llvm::dyn_cast_or_null<plan::ProgramOp>(
+      mlir::SymbolTable::lookupSymbolIn(module, programName));
+  if (!program)
+    return module.emitError() << "there is no program '@" << programName << "'";
+  ProgramInfo info = describeProgram(program);
+  llvm::FailureOr<std::vector<Tensor>> values = bindInputs(info, inputs);
+  auto bytes = readArenaBytes(module);
+  if (failed(values) || failed(bytes))
+    return llvm::failure();
+  Run run(*this, program, *bytes);
+  if (failed(run.start(info, *values)) || failed(run.execute()))
+    return llvm::failure();
+  return run.finish();
+}
+
+} // namespace weft
