@@ -69,7 +69,21 @@ static void coalesce(const Layout &layout, SmallVectorImpl<int64_t> &sizes,
   }
 }
 
+static int64_t getCount(ArrayRef<int64_t> sizes) {
+  int64_t count = 1;
+  for (int64_t size : sizes)
+    count *= size;
+  return count;
+}
+
 std::optional<Layout> Layout::reshape(ArrayRef<int64_t> newSizes) const {
+  if (getCount(sizes) != getCount(newSizes))
+    return std::nullopt;
+  if (getCount(sizes) == 0) {
+    Layout empty = getDense(newSizes);
+    empty.offset = offset;
+    return empty;
+  }
   SmallVector<int64_t> runs, runStrides;
   coalesce(*this, runs, runStrides);
   Layout result = getDense(newSizes);

@@ -7,7 +7,6 @@
 #include "weft/Interp/Inputs.h"
 
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 namespace weft {
 
@@ -88,8 +87,7 @@ public:
       std::optional<int64_t> bytes)
       : owner(owner), program(program), arena(owner.mode, bytes) {}
 
-  llvm::LogicalResult start(const ProgramInfo &info,
-                            llvm::ArrayRef<Tensor> inputs);
+  llvm::LogicalResult start(llvm::ArrayRef<Tensor> inputs);
   llvm::LogicalResult execute();
   /// The outputs; the states are those at the end.
   TensorMap finish();
@@ -149,8 +147,7 @@ llvm::LogicalResult PlanInterpreter::Run::placeRoot(mlir::Operation *op) {
                      op->getAttrOfType<mlir::IntegerAttr>("offset"));
 }
 
-llvm::LogicalResult PlanInterpreter::Run::start(const ProgramInfo &info,
-                                                llvm::ArrayRef<Tensor> inputs) {
+llvm::LogicalResult PlanInterpreter::Run::start(llvm::ArrayRef<Tensor> inputs) {
   if (failed(placeStates()))
     return llvm::failure();
   for (mlir::Operation &op : program.getBody().front())
@@ -247,13 +244,13 @@ llvm::FailureOr<TensorMap> PlanInterpreter::run(llvm::StringRef programName,
       mlir::SymbolTable::lookupSymbolIn(module, programName));
   if (!program)
     return module.emitError() << "there is no program '@" << programName << "'";
-  ProgramInfo info = describeProgram(program);
-  llvm::FailureOr<std::vector<Tensor>> values = bindInputs(info, inputs);
+  llvm::FailureOr<std::vector<Tensor>> values =
+      bindInputs(describeProgram(program), inputs);
   auto bytes = readArenaBytes(module);
   if (failed(values) || failed(bytes))
     return llvm::failure();
   Run run(*this, program, *bytes);
-  if (failed(run.start(info, *values)) || failed(run.execute()))
+  if (failed(run.start(*values)) || failed(run.execute()))
     return llvm::failure();
   return run.finish();
 }

@@ -32,6 +32,16 @@ LogicalResult verifyDenseOperands(Operation *op) {
   return success();
 }
 
+LogicalResult verifySingleOperands(Operation *op, ArrayRef<unsigned> groups) {
+  auto sizes = op->getAttrOfType<DenseI32ArrayAttr>(
+      OpTrait::AttrSizedOperandSegments<void>::getOperandSegmentSizeAttr());
+  for (unsigned group : groups)
+    if (sizes[group] != 1)
+      return op->emitOpError("expects one operand in group ")
+             << group << ", but got " << sizes[group];
+  return success();
+}
+
 /// Whether operand `other` may be the buffer that operand `index` writes.
 static bool isInPlace(CommandOpInterface command, unsigned index,
                       unsigned other) {
@@ -122,8 +132,8 @@ static LogicalResult verifyPorts(LaunchOp op, OperandRange buffers,
            << " has, but got " << buffers.size();
   for (auto [buffer, type] : zip(buffers, types)) {
     auto memref = cast<MemRefType>(buffer.getType());
-    auto shaped = cast<ShapedType>(type);
-    if (memref.getShape() != shaped.getShape() ||
+    auto shaped = dyn_cast<RankedTensorType>(type);
+    if (!shaped || memref.getShape() != shaped.getShape() ||
         memref.getElementType() != shaped.getElementType())
       return op.emitOpError("expects a buffer for ")
              << type << " of @" << op.getKernel() << ", but got " << memref;
@@ -184,6 +194,8 @@ Access ConstantOp::getAccess(unsigned) { return Access::Write; }
 
 LogicalResult ConstantOp::verify() {
   auto target = cast<MemRefType>(getTarget().getType());
+  if (!isa<DenseElementsAttr>(getValue()))
+    return emitOpError("expects a value dense<...>, but got ") << getValue();
   ShapedType value = getValue().getShapedType();
   if (value.getShape() == target.getShape() &&
       value.getElementType() == target.getElementType())

@@ -11,6 +11,13 @@ using namespace llvm;
 
 namespace weft::plan {
 
+static LogicalResult verifyDense(Operation *op, StringRef name, Value buffer) {
+  if (Layout::get(getType(buffer)).isDense())
+    return success();
+  return op->emitOpError("expects a dense ")
+         << name << ", but got " << buffer.getType();
+}
+
 /// `adds` and `flag` say the same thing twice.
 template <typename OpT> static LogicalResult verifyAccumulate(OpT op) {
   if (!op.getAdds() || !op.getFlag())
@@ -66,13 +73,13 @@ static LogicalResult verifyEpilogue(GemmOp op, int64_t columns) {
   Type element = getType(op.getLhs()).getElementType();
   if (Value bias = op.getBias()) {
     if (failed(verifyShape(op, "bias", bias, columns)) ||
-        failed(verifyElement(op, "bias", bias, element)))
+        failed(verifyElement(op, "bias", bias, element)) ||
+        failed(verifyDense(op, "bias", bias)))
       return failure();
-    if (!Layout::get(getType(bias)).isDense())
-      return op.emitOpError("expects a dense bias, but got ") << bias.getType();
   }
   if (Value sum = op.getColumnSum())
-    if (failed(verifyShape(op, "column_sum", sum, columns)))
+    if (failed(verifyShape(op, "column_sum", sum, columns)) ||
+        failed(verifyDense(op, "column_sum", sum)))
       return failure();
   if (isGradient(op.getEpilogue()) && !op.getAux())
     return op.emitOpError("expects aux for the epilogue ")
@@ -81,8 +88,10 @@ static LogicalResult verifyEpilogue(GemmOp op, int64_t columns) {
     return success();
   if (op.getEpilogue() == Epilogue::None)
     return op.emitOpError("expects an epilogue that has an aux, but got none");
-  return verifyShape(op, "aux", op.getAux(),
-                     getType(op.getTarget()).getShape());
+  if (failed(verifyShape(op, "aux", op.getAux(),
+                         getType(op.getTarget()).getShape())))
+    return failure();
+  return verifyDense(op, "aux", op.getAux());
 }
 
 LogicalResult GemmOp::verify() {
@@ -144,9 +153,8 @@ template <typename OpT> static LogicalResult verifyAttention(OpT op) {
   if (failed(verifyShape(op, "lse", op.getLse(), {q[0], q[2], q[1]})) ||
       failed(verifyWidth(op)))
     return failure();
-  if (!Layout::get(getType(op.getLse())).isDense())
-    return op.emitOpError("expects a dense lse, but got ")
-           << op.getLse().getType();
+  if (failed(verifyDense(op, "lse", op.getLse())))
+    return failure();
   if (op.getCausal() && key.getDimSize(1) < query.getDimSize(1))
     return op.emitOpError("expects at least as many keys as queries when "
                           "causal, but got ")
@@ -160,9 +168,11 @@ template <typename OpT> static LogicalResult verifyAttention(OpT op) {
   if ((dropout > 0) != (op.getRng() != Value()))
     return op.emitOpError(
         "expects rng where dropout is above 0 and only there");
-  if (op.getRng())
-    return verifyShape(op, "rng", op.getRng(), 2);
-  return success();
+  if (!op.getRng())
+    return success();
+  if (failed(verifyShape(op, "rng", op.getRng(), 2)))
+    return failure();
+  return verifyDense(op, "rng", op.getRng());
 }
 
 Access AttentionOp::getAccess(unsigned index) {

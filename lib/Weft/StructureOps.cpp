@@ -155,9 +155,12 @@ std::optional<int64_t> KernelOp::getGrain() {
 }
 
 ArrayRef<int64_t> KernelOp::getInPlaceInputs(unsigned index) {
+  // A launch may ask before the kernel is verified.
   auto lists = (*this)->getAttrOfType<ArrayAttr>(WeftDialect::kInPlaceAttr);
-  return lists ? cast<DenseI64ArrayAttr>(lists[index]).asArrayRef()
-               : ArrayRef<int64_t>();
+  if (!lists || index >= lists.size())
+    return {};
+  auto list = dyn_cast<DenseI64ArrayAttr>(lists[index]);
+  return list ? list.asArrayRef() : ArrayRef<int64_t>();
 }
 
 LogicalResult KernelOp::verify() {

@@ -793,3 +793,61 @@ plan.program "eval" @eval {
   // expected-error @+1 {{expects dense buffers, but got 'memref<2xf32, strided<[2]>>'}}
   plan.accumulate %u + %u if(%s : memref<f32>) -> %z : memref<2xf32, strided<[2]>> + memref<2xf32, strided<[2]>> -> memref<2xf32>
 }
+
+// -----
+
+// Buffers without a stride of their own in what runs the command.
+plan.program "eval" @eval {
+  %q = plan.alloc temporary : memref<2x8x4x8xf32>
+  %k = plan.alloc temporary : memref<2x8x2x8xf32>
+  %v = plan.alloc temporary : memref<2x8x2x8xf32>
+  %o = plan.alloc temporary : memref<2x8x4x8xf32>
+  %l = plan.alloc temporary : memref<2x4x8xf32>
+  %r = plan.alloc temporary : memref<4xi64>
+  %s = plan.view %r : memref<4xi64> to memref<2xi64, strided<[3]>>
+  // expected-error @+1 {{expects a dense rng, but got 'memref<2xi64, strided<[3]>>'}}
+  plan.attention %q, %k, %v -> %o, %l rng(%s : memref<2xi64, strided<[3]>>) {scale = 1.0 : f64, dropout = 0.5 : f64} : memref<2x8x4x8xf32>, memref<2x8x2x8xf32>, memref<2x8x2x8xf32> -> memref<2x8x4x8xf32>, memref<2x4x8xf32>
+}
+
+// -----
+
+// Groups of operands by their sizes, where the written form has one each.
+plan.program "apply" @apply {
+  %n = plan.alloc temporary : memref<f64>
+  %s = plan.alloc temporary : memref<i1>
+  // expected-error @+1 {{expects one operand in group 2, but got 0}}
+  "plan.total_norm"(%n, %s) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>, p = 2.0 : f64}> : (memref<f64>, memref<i1>) -> ()
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x4xf32>
+  %w = plan.alloc temporary : memref<4x2xf32>
+  %y = plan.alloc temporary : memref<8x2xf32>
+  %c = plan.alloc temporary : memref<4xf32>
+  %s = plan.view %c : memref<4xf32> to memref<2xf32, strided<[2]>>
+  // expected-error @+1 {{expects a dense column_sum, but got 'memref<2xf32, strided<[2]>>'}}
+  plan.gemm %x * %w -> %y column_sum(%s : memref<2xf32, strided<[2]>>) : memref<8x4xf32> * memref<4x2xf32> -> memref<8x2xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x4xf32>
+  %w = plan.alloc temporary : memref<4x2xf32>
+  %y = plan.alloc temporary : memref<8x2xf32>
+  %c = plan.alloc temporary : memref<8x4xf32>
+  %s = plan.view %c : memref<8x4xf32> to memref<8x2xf32, strided<[4, 1]>>
+  // expected-error @+1 {{expects a dense aux, but got 'memref<8x2xf32, strided<[4, 1]>>'}}
+  plan.gemm %x * %w -> %y epilogue gelu aux(%s : memref<8x2xf32, strided<[4, 1]>>) : memref<8x4xf32> * memref<4x2xf32> -> memref<8x2xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<2x2xf32>
+  %y = plan.alloc temporary : memref<2x2xf32>
+  // expected-error @+1 {{expects one operand in group 0, but got 2}}
+  "plan.gemm"(%x, %x, %y) <{operandSegmentSizes = array<i32: 2, 0, 1, 0, 0, 0, 0>}> : (memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>) -> ()
+}

@@ -186,3 +186,35 @@ plan.program "eval" @eval {
   // expected-error @+1 {{expects sizes and strides within 2^44 bytes, but got}}
   %y = plan.view %x : memref<8xf32> to memref<3xf32, strided<[9223372036854775807]>>
 }
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<4xf32>
+  // expected-error @+1 {{expects a value dense<...>, but got dense_resource<blob> : tensor<4xf32>}}
+  plan.constant %x = dense_resource<blob> : tensor<4xf32> : memref<4xf32>
+}
+
+// -----
+
+// A launch is checked before a kernel that stands behind it.
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<4xf32>
+  // expected-error @+1 {{expects a buffer for 'f32' of @k_1, but got 'memref<4xf32>'}}
+  plan.launch @k_1 ins(%x : memref<4xf32>) {extent = 4 : i64, grain = 1 : i64}
+}
+"weft.kernel"() <{function_type = (f32) -> (), sym_name = "k_1"}> ({
+^bb0(%a: f32):
+  "weft.yield"() : () -> ()
+}) : () -> ()
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<4xf32>
+  // expected-error @+1 {{expects output 0 not to be the buffer of input 0, which @k_1 still reads}}
+  plan.launch @k_1 ins(%x : memref<4xf32>) outs(%x : memref<4xf32>) {extent = 4 : i64, grain = 1 : i64}
+}
+weft.kernel @k_1(%a: tensor<4xf32>) -> tensor<4xf32> attributes {weft.inplace = []} {
+  weft.yield %a : tensor<4xf32>
+}

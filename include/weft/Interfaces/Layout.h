@@ -21,9 +21,10 @@ struct Layout {
   bool isDense() const;
   mlir::MemRefType getType(mlir::Type element) const;
   /// Layout of the same elements under `newSizes`, or nothing if that needs a
-  /// copy.
+  /// copy or if they are not as many.
   std::optional<Layout> reshape(llvm::ArrayRef<int64_t> newSizes) const;
-  /// Whether no two indices are one element.
+  /// Whether it is certain that no two indices are one element: each dimension
+  /// steps over all that the shorter steps reach.
   bool isInjective() const;
   /// Whether an element belongs to both. Layouts of more than 2^20 separate
   /// runs that are no slices of the same rows count as overlapping.

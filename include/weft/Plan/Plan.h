@@ -42,6 +42,20 @@ llvm::LogicalResult verifyCommand(CommandOpInterface command);
 
 llvm::LogicalResult verifyDenseOperands(mlir::Operation *op);
 
+/// Each of those operand groups has one operand.
+llvm::LogicalResult verifySingleOperands(mlir::Operation *op,
+                                         llvm::ArrayRef<unsigned> groups);
+
+template <unsigned... groups> struct SingleOperands {
+  template <typename ConcreteType>
+  class Impl : public mlir::OpTrait::TraitBase<ConcreteType, Impl> {
+  public:
+    static llvm::LogicalResult verifyTrait(mlir::Operation *op) {
+      return verifySingleOperands(op, {groups...});
+    }
+  };
+};
+
 /// All operands lie densely in row-major order.
 template <typename ConcreteType>
 class DenseOperands

@@ -13,11 +13,18 @@ def Plan_Dense : NativeOpTrait<"DenseOperands"> {
   let cppNamespace = "::weft::plan";
 }
 
+/// These groups of `operandSegmentSizes` have one operand each: text that names
+/// the sizes may say otherwise, and accessors would read the next group.
+class Plan_Single<string groups> : ParamNativeOpTrait<"SingleOperands", groups> {
+  let cppNamespace = "::weft::plan";
+}
+
 /// `scope` is the module path of the op it came from, `flops` its arithmetic,
 /// `est_us` the estimate of its time.
 class Plan_Command<string mnemonic, dag operandsAndNumbers, list<Trait> traits = []>
-    : Plan_Op<mnemonic, !listconcat([HasParent<"ProgramOp">,
-        DeclareOpInterfaceMethods<CommandOpInterface>], traits)> {
+    // The interface is verified last: it asks for single operands.
+    : Plan_Op<mnemonic, !listconcat([HasParent<"ProgramOp">], traits,
+        [DeclareOpInterfaceMethods<CommandOpInterface>])> {
   let arguments = !con(operandsAndNumbers, (ins OptionalAttr<StrAttr>:$scope,
       OptionalAttr<I64Attr>:$flops, OptionalAttr<F64Attr>:$est_us));
 }

@@ -11,13 +11,13 @@ def Plan_GemmOp : Plan_Command<"gemm",
          Optional<Plan_F32Buffer>:$column_sum, Optional<Plan_ScalarF32>:$flag,
          UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs, UnitAttr:$adds,
          DefaultValuedAttr<Plan_EpilogueAttr, "::weft::plan::Epilogue::None">:$epilogue),
-    [AttrSizedOperandSegments]> {
+    [AttrSizedOperandSegments, Plan_Single<"0, 1, 2">]> {
   let summary = "Matrix product";
   let description = [{
     `target = op(lhs) x op(rhs) (+ bias)` over the last two dimensions, which
     `transposed` swaps; leading dimensions are batches, equal on both sides, or
     one side has rank 2 and is shared. One of the last two strides of every
-    matrix is 1 and the batches have one stride (`readMatrix`). Sums are f32;
+    matrix is 1 and the batches have one stride (`GemmOp::getMatrix`). Sums are f32;
     bias, old contents and epilogue come before the one rounding to the target's
     type, which is that of the factors or f32.
 

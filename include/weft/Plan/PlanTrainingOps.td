@@ -26,7 +26,8 @@ def Plan_NormAndCheckOp : Plan_Command<"norm_and_check",
 
 def Plan_TotalNormOp : Plan_Command<"total_norm",
     (ins Variadic<Plan_ScalarF64>:$norms, Variadic<Plan_ScalarI1>:$skips, Plan_ScalarF64:$target,
-         Optional<Plan_ScalarF32>:$scale, F64Attr:$p), [AttrSizedOperandSegments, Plan_Dense]> {
+         Optional<Plan_ScalarF32>:$scale, F64Attr:$p),
+    [AttrSizedOperandSegments, Plan_Single<"2">, Plan_Dense]> {
   let summary = "Norm over all groups that are not skipped";
   let description = [{
     `target = (sum n^p)^(1/p) / scale` over the norms whose `skips` is false (all
@@ -106,7 +107,7 @@ def Plan_OptimizerOp : Plan_Command<"optimizer",
          Variadic<Plan_ScalarF64>:$hyper, Optional<Plan_FloatBuffer>:$working,
          Plan_UpdateRuleAttr:$rule, DefaultValuedAttr<F64Attr, "1.0">:$lr_scale,
          DefaultValuedAttr<F64Attr, "1.0">:$decay_scale, UnitAttr:$nesterov),
-    [AttrSizedOperandSegments, Plan_Dense]> {
+    [AttrSizedOperandSegments, Plan_Single<"0, 2, 3, 4, 5">, Plan_Dense]> {
   let summary = "Updates a parameter in place";
   let description = [{
     Updates `param` and `moments` by `grad` times `coefficient`; nothing but

@@ -184,3 +184,34 @@ weft.program @segments(%x: tensor<2x2xf32> {weft.input = "x"}) -> (tensor<2x2xf3
   %p = weft.concat %fa, %fy {dim = 0} : tensor<4xf32>, tensor<4xf32>
   weft.return %y : tensor<2x2xf32> writes @s = %p : tensor<8xf32>
 }
+
+// -----
+
+// A kernel that takes all of a state may not be computed in a part of it.
+weft.state @half : tensor<8xf32> {kind = #weft.state_kind<optimizer>}
+weft.kernel @k_half(%a: tensor<8xf32>) -> tensor<4xf32> attributes {weft.extent = 4 : i64, weft.grain = 4 : i64, weft.inplace = [array<i64: 0>]} {
+  %s = weft.slice %a offsets [0] sizes [4] strides [1] : tensor<8xf32>
+  %y = weft.exp %s : tensor<4xf32>
+  weft.yield %y : tensor<4xf32>
+}
+// CHECK-LABEL: plan.program "apply" @whole_read
+weft.program @whole_read(%x: tensor<4xf32> {weft.input = "x"}) attributes {kind = #weft.kind<apply>} {
+  // CHECK: %[[S:.*]] = plan.use @half
+  // CHECK: %[[Y:.*]] = plan.alloc temporary : memref<4xf32>
+  // CHECK: plan.launch @k_half ins(%[[S]] : memref<8xf32>) outs(%[[Y]] : memref<4xf32>)
+  // CHECK: plan.copy %[[Y]] to
+  %s = weft.read @half : tensor<8xf32>
+  %y = weft.call @k_half(%s) : (tensor<8xf32>) -> tensor<4xf32>
+  %c = weft.concat %y, %x {dim = 0} : tensor<4xf32>, tensor<4xf32>
+  weft.return writes @half = %c : tensor<8xf32>
+}
+
+// -----
+
+// Nothing to multiply, and nothing that crashes.
+// CHECK-LABEL: plan.program "eval" @empty
+weft.program @empty(%x: tensor<0x4xf32> {weft.input = "x"}, %w: tensor<4x2xf32> {weft.input = "w"}) -> (tensor<0x2xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  // CHECK: plan.gemm {{.*}} : memref<0x4xf32> * memref<4x2xf32> -> memref<0x2xf32>
+  %y = weft.matmul %x, %w : tensor<0x4xf32>, tensor<4x2xf32>
+  weft.return %y : tensor<0x2xf32>
+}

@@ -6,7 +6,7 @@ usage: campaign.py [--seeds FIRST:LAST] [--jobs N] [--precision f32|bf16|f16]
 
 Each seed grows a model (growth.py). It is compiled with a dump of every phase;
 the model and the graph after select-kernels must be equal in the interpreter
-(f64); the program runs a step, and its loss and all its gradients must be those
+(f64), the graph and its finished plan exactly; the program runs a step, and its loss and all its gradients must be those
 of the interpreter. A model that fails is made smaller and printed with its
 seed. `--seeds 0:3000` is the long form; seeds are independent, so that it can
 go on at any of them. Exit 1 if a model failed.
@@ -100,9 +100,11 @@ class Check:
         first = dumps["derive-programs" if self.drops else "import"]
         self.last, self.unfused = dumps["select-kernels"], dumps["partition"]
         self.compare_modules(first, self.last)
+        # A command does the arithmetic of its op.
+        self.compare_modules(self.last, dumps["verify-plan"], "0")
 
-    def compare_modules(self, before, after):
-        call("passes", "weft-interp", "--compare", before, after, "--tolerance=" + PASS_BOUND,
+    def compare_modules(self, before, after, bound=PASS_BOUND):
+        call("passes", "weft-interp", "--compare", before, after, "--tolerance=" + bound,
              "--inputs=" + self.path("rows.safetensors"),
              "--state=" + self.path("start.safetensors"))
 

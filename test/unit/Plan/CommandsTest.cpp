@@ -79,6 +79,16 @@ TEST(OverlapTest, TellsColumnsOfManyRowsApart) {
   EXPECT_TRUE(left.overlaps(odd));
 }
 
+TEST(ReshapeTest, KeepsAllElementsAndEmptyOnes) {
+  EXPECT_FALSE((Layout{{8}, {1}, 0}.reshape({4})));
+  EXPECT_FALSE((Layout{{4}, {1}, 0}.reshape({8})));
+  EXPECT_FALSE((Layout{{0, 4}, {4, 1}, 0}.reshape({4})));
+  std::optional<Layout> empty = Layout{{0, 2, 4}, {8, 4, 1}, 3}.reshape({0, 8});
+  ASSERT_TRUE(empty);
+  EXPECT_EQ(empty->offset, 3);
+  EXPECT_EQ(empty->sizes, (llvm::SmallVector<int64_t>{0, 8}));
+}
+
 TEST(StoredMatrixTest, ReadsRowsAndColumns) {
   auto rows = StoredMatrix::get({{2, 3, 4}, {12, 4, 1}, 0}, /*flat=*/false);
   ASSERT_TRUE(rows);

@@ -1,0 +1,258 @@
+"""Breaks the commands of plans one at a time.
+
+Every mutant is refused by weft-opt --weft-verify-plan with an error at a place, or accepted; what is
+accepted runs in the plan interpreter beside the plan that it came from, and is equal, differs (a legal
+plan of another program; where it makes NaN it may read bytes that no command wrote, which is for the
+verifiers to find) or stops with an error at a place. None may crash.
+
+Mutants of a command: an operand dropped, another buffer for an operand, a view moved by one element,
+an attribute changed, the command left out. --cases N tries N of each model, drawn from the seed; without
+it all of them, which takes about an hour.
+
+Usage: plan-mutations.py --work DIR --source DIR [--seed N] [--cases N] [--precision f32|bf16]
+                         [--models LIST] [--only MODEL:LINE:MUTANT] [--list]
+"""
+import argparse
+import collections
+import concurrent.futures
+import pathlib
+import random
+import re
+import subprocess
+import sys
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--work", type=pathlib.Path, required=True)
+parser.add_argument("--source", type=pathlib.Path, required=True)
+parser.add_argument("--seed", type=int, default=1)
+parser.add_argument("--cases", type=int, help="of each model; default all")
+parser.add_argument("--precision", choices=["f32", "bf16"], default="f32")
+parser.add_argument("--models", default="mlp,gpt2-mini,llama-mini")
+parser.add_argument("--only", help="one mutant again, as a failure names it")
+parser.add_argument("--list", action="store_true", help="print what became of every mutant")
+parser.add_argument("--jobs", type=int, default=2)
+args = parser.parse_args()
+
+SMALL = ["--batch", "1", "--seq", "4"]
+MODELS = {"mlp": ("mlp.mlir", []), "gpt2-mini": ("gpt2-mini", SMALL),
+          "llama-mini": ("llama-mini", SMALL)}
+COMMAND = re.compile(r'^ *"plan\.(\w+)"\(([^)]*)\) (?:<\{(.*)\}> )?: \((.*)\) -> \(\)$')
+BUFFER = re.compile(r'^ *(%\w+) = "plan\.\w+"\(([^)]*)\).* -> (memref<.*>)$')
+# What a command is told about itself and does not compute with.
+NOTES = {"est_us", "flops", "scope"}
+GOOD = {"refused", "equal", "differs", "makes NaN", "stops"}
+PLACE = re.compile(r"^\S+\.mlir:\d+:\d+: error: ", re.M)
+
+
+def call(*command):
+    result = subprocess.run([str(part) for part in command], capture_output=True, text=True,
+                            errors="replace", timeout=300)
+    return result.returncode, result.stdout + result.stderr
+
+
+def split(text):
+    """At the commas outside of all brackets."""
+    parts, depth, quoted = [""], 0, False
+    for i, c in enumerate(text):
+        quoted ^= c == '"' and text[i - 1] != "\\"
+        if not quoted:
+            depth += (c in "([{<") - (c in ")]}" or (c == ">" and text[i - 1] != "-"))
+        if c == "," and depth == 0 and not quoted:
+            parts.append("")
+        else:
+            parts[-1] += c
+    return [part.strip() for part in parts if part.strip()]
+
+
+class Command:
+    """One command in the generic form, with the buffers of its program before it."""
+
+    def __init__(self, line, number, buffers):
+        name, operands, attributes, types = COMMAND.match(line).groups()
+        self.line, self.number, self.name, self.buffers = line, number, name, buffers
+        self.operands, self.types = split(operands), split(types)
+        self.attributes = dict((part.split(" = ", 1) + [None])[:2] for part in split(attributes or ""))
+
+    def text(self, operands=None, types=None, attributes=None, before=""):
+        attributes = self.attributes if attributes is None else attributes
+        written = ", ".join(name if value is None else f"{name} = {value}"
+                            for name, value in attributes.items())
+        operands = self.operands if operands is None else operands
+        types = self.types if types is None else types
+        return (f'{before}"plan.{self.name}"({", ".join(operands)})'
+                + (f" <{{{written}}}>" if written else "") + f' : ({", ".join(types)}) -> ()')
+
+    def mutants(self, generator):
+        """Pairs of a name and the text for the command's line."""
+        yield "removed", ""
+        for i in range(len(self.operands)):
+            yield f"dropped-{i}", self.drop(i)
+            other = self.find_other(i, generator)
+            if other:
+                yield f"swapped-{i}", self.swap(i, *other)
+            yield f"moved-{i}", self.move(i)
+        for name in self.attributes:
+            if name not in NOTES and name != "operandSegmentSizes":
+                yield f"changed-{name}", self.change(name, generator)
+
+    def drop(self, i):
+        """Together with its place in the segments, so that the others keep theirs."""
+        attributes = dict(self.attributes)
+        segments = attributes.get("operandSegmentSizes")
+        if segments:
+            sizes = [int(n) for n in re.findall(r"\d+(?=[,>])", segments)]
+            group = next(g for g in range(len(sizes)) if sum(sizes[:g + 1]) > i)
+            sizes[group] -= 1
+            attributes["operandSegmentSizes"] = f"array<i32: {', '.join(map(str, sizes))}>"
+        return self.text(self.operands[:i] + self.operands[i + 1:],
+                         self.types[:i] + self.types[i + 1:], attributes)
+
+    def find_other(self, i, generator):
+        others = sorted((value, kind) for value, (kind, _) in self.buffers.items()
+                        if kind != self.types[i])
+        return generator.choice(others) if others else None
+
+    def swap(self, i, value, kind):
+        return self.text(self.operands[:i] + [value] + self.operands[i + 1:],
+                         self.types[:i] + [kind] + self.types[i + 1:])
+
+    def move(self, i):
+        """Another view of the same root, one element later."""
+        kind, source = self.buffers[self.operands[i]]
+        root = source or self.operands[i]
+        shape = re.match(r"memref<((?:\d+x)*)(\w+)", kind)
+        if "strided" in kind:
+            offset = int((re.search(r"offset: (\d+)", kind) or [0, "0"])[1])
+            strides = re.search(r"strided<(\[[^]]*\])", kind)[1]
+        else:
+            sizes, stride, strides = [int(n) for n in shape[1].split("x")[:-1]], 1, []
+            for size in reversed(sizes):
+                strides.insert(0, stride)
+                stride *= size
+            offset = 0
+        moved = f"memref<{shape[1]}{shape[2]}, strided<{strides}, offset: {offset + 1}>>"
+        view = f'%moved = "plan.view"({root}) : ({self.buffers[root][0]}) -> {moved}\n'
+        return self.text(self.operands[:i] + ["%moved"] + self.operands[i + 1:],
+                         self.types[:i] + [moved] + self.types[i + 1:], before=view)
+
+    def change(self, name, generator):
+        attributes, value = dict(self.attributes), self.attributes[name]
+        if value is None or value in ("true", "false"):
+            del attributes[name]
+        elif value.endswith(": f64"):
+            attributes[name] = generator.choice(["0.0", "2.0", "-1.0", "0x7FF8000000000000"]) + " : f64"
+        elif re.fullmatch(r"-?\d+ : i64", value):
+            number = int(value.split()[0])
+            attributes[name] = f"{generator.choice([number + 1, -number - 1, 2 ** 62])} : i64"
+        elif value.startswith("#plan<"):
+            kind = re.match(r"#plan<(\w+)", value)[1]
+            others = {"epilogue": ["relu", "gelu", "relu_grad", "gelu_grad"], "reduction": ["sum"],
+                      "update_rule": ["adam", "sgd"], "scaler_policy": ["mmcv", "deepspeed"]}[kind]
+            attributes[name] = f"#plan<{kind} {generator.choice(others)}>"
+        elif value.startswith("@"):
+            attributes[name] = generator.choice([k for k in Command.kernels if k != value])
+        elif value.startswith("dense"):
+            attributes[name] = re.sub(r"^dense<[^>]*>", "dense<7>" if ": tensor" in value
+                                      and re.search(r"i(1|32|64)>$", value) else "dense<7.0>", value)
+        else:
+            attributes[name] = '"other"'
+        return self.text(attributes=attributes)
+
+
+def read_commands(lines):
+    commands, buffers = [], {}
+    for number, line in enumerate(lines):
+        if '"plan.program"' in line:
+            buffers = {}
+        buffer = BUFFER.match(line)
+        if buffer:
+            buffers[buffer[1]] = (buffer[3], buffer[2])
+        elif COMMAND.match(line) and not re.match(r" *\"plan.(state|output)\"", line):
+            commands.append(Command(line, number, dict(buffers)))
+    return commands
+
+
+class Plan:
+    """The plan of a model in the generic form."""
+
+    def __init__(self, model):
+        self.model, (source, flags) = model, MODELS[model]
+        self.folder = args.work / f"{model}-{args.precision}"
+        self.folder.mkdir(parents=True)
+        self.path = self.folder / "plan.mlir"
+        pretty = self.folder / "pretty.mlir"
+        for command in (["weft", "compile", args.source / "examples" / source, *flags, "--precision",
+                         args.precision, "--to", "verify-plan", "-o", pretty],
+                        ["weft-opt", pretty, "--mlir-print-op-generic", "-o", self.path]):
+            code, said = call(*command)
+            if code != 0:
+                sys.exit(f"expects exit 0 of {command}, but got {code}:\n{said}")
+        self.lines = self.path.read_text().split("\n")
+
+    def mutants(self):
+        Command.kernels = sorted(set(re.findall(r"kernel = (@\w+)", "\n".join(self.lines))))
+        # A mutant is the same whichever others are tried.
+        return [(self, command, name, text)
+                for command in read_commands(self.lines)
+                for name, text in command.mutants(random.Random(f"{args.seed} {command.number}"))]
+
+
+def examine(task):
+    """What became of a mutant; what is not in GOOD is a failure."""
+    plan, command, name, text = task
+    lines = list(plan.lines)
+    lines[command.number] = text
+    path = plan.folder / f"{command.number}-{name}.mlir"
+    path.write_text("\n".join(lines))
+    try:
+        code, said = call("weft-opt", path, "--weft-verify-plan", "-o", "/dev/null")
+        if code == 1 and PLACE.search(said):
+            return "refused", said
+        if code != 0:
+            return f"weft-opt ends with {code}", said
+        code, said = call("weft-interp", "--compare", plan.path, path, "--mode=f32")
+    except subprocess.TimeoutExpired:
+        return "no end", ""
+    finally:
+        if not args.only:
+            path.unlink()
+    if code == 3 and PLACE.search(said):
+        return "stops", said
+    # What no command wrote is NaN, but so is 0 / 0, as without step_increment.
+    if code == 1 and "max abs inf" in said:
+        return "makes NaN", said
+    if code in (0, 1):
+        return ("equal", "differs")[code], said
+    return f"weft-interp ends with {code}", said
+
+
+def main():
+    tasks = []
+    for model in args.models.split(","):
+        found = Plan(model).mutants()
+        if args.cases:
+            found = random.Random(args.seed).sample(found, args.cases)
+        tasks += found
+    if args.only:
+        tasks = [task for task in tasks
+                 if f"{task[0].model}:{task[1].number + 1}:{task[2]}" == args.only]
+    fates, failed = collections.Counter(), 0
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for (plan, command, name, text), (fate, said) in zip(tasks, pool.map(examine, tasks)):
+            place = f"{plan.model}:{command.number + 1}:{name}"
+            kind = name.split("-")[0]
+            fates[kind, fate] += 1
+            is_good = fate in GOOD
+            if args.list or args.only or not is_good:
+                print(f"{place} plan.{command.name}: {fate}", flush=True)
+            if not is_good or args.only:
+                failed += not is_good
+                print(f"{command.line}\n{text}\n{said[-3000:]}", flush=True)
+    for kind in sorted({kind for kind, _ in fates}):
+        print(f"{kind}: " + ", ".join(f"{n} {fate}" for (k, fate), n in sorted(fates.items())
+                                      if k == kind))
+    print(f"{len(tasks)} mutants, {failed} ended badly")
+    sys.exit(1 if failed or not tasks else 0)
+
+
+main()
