@@ -2,7 +2,10 @@
 """Writes the seed inputs of the fuzz targets: make-seeds.py OUT."""
 import json
 import os
+import re
+import shutil
 import struct
+import subprocess
 import sys
 
 out = sys.argv[1]
@@ -86,3 +89,39 @@ for folder in ("examples", "test/Weft", "test/Frontend", "test/Autodiff/rules"):
         for i, part in enumerate(parts):
             if len(part) <= 4096:
                 seed("fuzz-mlir", f"{name}-{i}", part)
+
+
+
+def cut_plan(text):
+    """Each program of a plan with the states and kernels that it uses."""
+    parts = re.findall(r"^  (?:plan\.state.*|(?:plan\.program|weft\.kernel)(?:.|\n)*?\n  })\n", text, re.M)
+    for program in parts:
+        if "plan.program" not in program:
+            continue
+        used = set(re.findall(r"plan\.(?:use|launch) (@[-\w.]+)", program))
+        yield "".join(part for part in parts if part == program or used.intersection(
+            re.findall(r"(?:plan\.state \w+|weft\.kernel(?: private)?) (@[-\w.]+)", part)))
+
+
+# Plans: every lit test of the dialect and, where `weft` is in PATH, the example
+# that is small enough, without notes.
+if shutil.which("weft"):
+    plan = subprocess.run(["weft", "compile", os.path.join(top, "examples", "mlp.mlir"),
+                           "--to=assign-streams", "-o", "/dev/stdout"],
+                          check=True, capture_output=True, text=True).stdout
+    notes = r"(?:flops|est_us|scope) = [^,}]*"
+    plan = re.sub(rf", {notes}|(?<=\{{){notes}(?:, )?", "", plan)
+    for i, part in enumerate(cut_plan(plan)):
+        seed("fuzz-plan", f"mlp-{i}", part.encode())
+for folder in ("test/Plan", "test/Memory", "test/Interp", "test/Lowering/Plan"):
+    base = os.path.join(top, folder)
+    for name in sorted(os.listdir(base)):
+        if not name.endswith(".mlir"):
+            continue
+        with open(os.path.join(base, name), "rb") as f:
+            text = f.read()
+        parts = [part for piece in text.split(b"// -----\n") for part in piece.split(b"//--- ")]
+        for i, part in enumerate(parts):
+            part = part.split(b".mlir\n", 1)[-1] if b"//--- " in text else part
+            if b"plan." in part and len(part) <= 8192:
+                seed("fuzz-plan", f"{name}-{i}", part)

@@ -14,7 +14,7 @@ for target in "$build"/fuzz/fuzz-*; do
   corpus=$build/fuzz/corpus/$name
   mkdir -p "$corpus" "$build/fuzz/seeds/$name"
   echo "== $name, $seconds s"
-  "$target" -max_total_time="$seconds" -max_len=4096 -rss_limit_mb=2048 -timeout=10 \
+  "$target" -max_total_time="$seconds" -max_len=8192 -rss_limit_mb=2048 -timeout=10 \
     -print_final_stats=1 -verbosity=0 -artifact_prefix="$build/fuzz/findings/$name-" \
     "$corpus" "$build/fuzz/seeds/$name" 2>&1 | tail -15
 done
