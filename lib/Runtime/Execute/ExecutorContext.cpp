@@ -73,7 +73,7 @@ WeftContext::WeftContext(const ContextOptions &options)
     : team(
           formTeam(options.threads > 0 ? options.threads : availableThreads())),
       kernelIsa(std::min(options.isa, detectCpuIsa())),
-      poisoned(options.poisoned) {}
+      slowBf16(options.slowBf16), poisoned(options.poisoned) {}
 
 WeftContext::~WeftContext() = default;
 

@@ -290,6 +290,37 @@ TEST(Gemm, LowEdgesOfTheRange) {
   }
 }
 
+/// Whether /proc/cpuinfo names a feature of the processor.
+bool hasCpuFlag(const std::string &flag) {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string word; info >> word;)
+    if (word == flag)
+      return true;
+  return false;
+}
+
+// The dot products of bf16 take subnormals as zero: so a result tells which
+// instructions made it.
+TEST(Gemm, Bf16InstructionsAreUsedWhereTheyAreFast) {
+  bool fast = !hasCpuFlag("GenuineIntel") || hasCpuFlag("amx_bf16");
+  auto usesDotProducts = [](bool slow) {
+    ContextOptions options;
+    options.threads = 1;
+    options.slowBf16 = slow;
+    WeftContext context(options);
+    Elements x({0x1p-130f}, WEFT_BF16), y({0x1p100f}, WEFT_BF16);
+    Elements z({1.0f}, WEFT_BF16);
+    Gemm g;
+    g.type = g.typeC = WEFT_BF16;
+    callOk(context, weft_cpu_gemm, {x.data(), y.data(), z.data()}, g.record());
+    EXPECT_TRUE(z.values()[0] == 0.0f || z.values()[0] == 0x1p-30f);
+    return z.values()[0] == 0.0f;
+  };
+  bool any = hasCpuFlag("avx512_bf16");
+  EXPECT_EQ(usesDotProducts(true), any);
+  EXPECT_EQ(usesDotProducts(false), any && fast);
+}
+
 TEST(Gemm, FlagOfZeroDoesNotReadTheDestination) {
   Gemm g = shaped(9, 9, 9, 0, 0);
   g.accumulate = 2, g.flag = 0.0f; // run() fills C with NaN

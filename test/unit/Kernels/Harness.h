@@ -107,6 +107,7 @@ struct TestContext : WeftContext {
     ContextOptions options;
     options.threads = threads;
     options.isa = isa;
+    options.slowBf16 = true; // whatever the processor is good at
     return options;
   }
 };

@@ -61,6 +61,9 @@ struct ContextOptions {
   int threads = 0;
   /// Kernels of at most this instruction set.
   CpuIsa isa = CpuIsa::Avx512;
+  /// Products of bf16 use the processor's instructions for them even where f32
+  /// ones are faster.
+  bool slowBf16 = false;
   /// All memory starts as bytes of 0xFF: NaN in every float type.
   bool poisoned = false;
 };
@@ -109,6 +112,7 @@ struct WeftContext {
   /// error, where it gets fewer threads.
   bool ensureTeam();
   weft::CpuIsa isa() const { return kernelIsa; }
+  bool allowsSlowBf16() const { return slowBf16; }
   void parallelFor(int64_t extent, int64_t grain, weft::RangeBody body,
                    weft::Schedule schedule = weft::Schedule::Static) {
     weft::parallelFor(team.members, extent, grain, body, schedule);
@@ -160,6 +164,7 @@ private:
   weft::Arena arena;
   weft::ThreadTeam team;
   weft::CpuIsa kernelIsa = weft::CpuIsa::Baseline;
+  bool slowBf16 = false;
   bool poisoned = false;
   int errorCode = 0;
   std::string errorMessage;
