@@ -46,21 +46,6 @@ static Status checkOnlyValues(const FlagValues &flags) {
   return Status::success();
 }
 
-/// Paths become options of passes; MLIR's text of these knows no escapes.
-static Status checkPaths(const FlagValues &flags) {
-  for (std::string flag : {"groups", "autocast-lists", "cost-table"}) {
-    const std::string &path = flags.getText(flag);
-    bool bothQuotes = path.find('\'') != std::string::npos &&
-                      path.find('"') != std::string::npos;
-    if (bothQuotes || path.find_first_of("{}") != std::string::npos)
-      return usageError("--" + flag +
-                        " expects a path without braces and with "
-                        "at most one kind of quotes, but got " +
-                        path);
-  }
-  return Status::success();
-}
-
 //===----------------------------------------------------------------------===//
 // Precision
 //===----------------------------------------------------------------------===//
@@ -174,8 +159,6 @@ static Status checkNesterov(const FlagValues &flags) {
 
 Status weft::checkSupported(const FlagValues &flags) {
   if (Status status = checkOnlyValues(flags); !status)
-    return status;
-  if (Status status = checkPaths(flags); !status)
     return status;
   if (flags.getSwitch("debug-nan") && flags.getText("explain") == "fusion")
     return usageError("--explain=fusion has nothing to say with --debug-nan, "

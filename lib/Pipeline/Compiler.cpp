@@ -19,7 +19,6 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Pass/PassRegistry.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <filesystem>
@@ -170,31 +169,34 @@ static LogicalResult verifyLevel(ModuleOp module, Level level) {
   return success();
 }
 
+/// Runs the passes of a phase and verifies the module at the end of a level.
+Status Compiler::runPasses(int index, PassManager &manager) {
+  const Phase &phase = phases()[index];
+  // At the end of each level, not after every pass: see isLevelEnd.
+  manager.enableVerifier(false);
+  if (failed(applyPassManagerCLOptions(manager)))
+    return Error(ExitCode::Usage, "does not accept these --mlir flags");
+  applyDefaultTimingPassManagerCLOptions(manager);
+  if (values.isSet("reproducer")) {
+    context->disableMultithreading();
+    manager.enableCrashReproducerGeneration(values.getString("reproducer"),
+                                            /*genLocalReproducer=*/true);
+  }
+  if (failed(manager.run(*owned)))
+    return sink->takeError("phase " + std::string(phase.name));
+  if (isLevelEnd(index) && failed(verifyLevel(*owned, phase.level)))
+    return sink->takeError("verifying phase " + std::string(phase.name));
+  return Status::success();
+}
+
 Status Compiler::runPhase(int index) {
   const Phase &phase = phases()[index];
-  std::string text = phase.pipeline(values);
-  if (!text.empty()) {
-    PassManager manager(context.get());
-    // At the end of each level, not after every pass: see isLevelEnd.
-    manager.enableVerifier(false);
-    if (failed(applyPassManagerCLOptions(manager)))
-      return Error(ExitCode::Usage, "does not accept these --mlir flags");
-    applyDefaultTimingPassManagerCLOptions(manager);
-    if (values.isSet("reproducer")) {
-      context->disableMultithreading();
-      manager.enableCrashReproducerGeneration(values.getString("reproducer"),
-                                              /*genLocalReproducer=*/true);
-    }
-    std::string problem;
-    llvm::raw_string_ostream stream(problem);
-    if (failed(parsePassPipeline(text, manager, stream)))
-      return Error(ExitCode::Internal, "phase " + std::string(phase.name) +
-                                           " has no passes: " + problem);
-    if (failed(manager.run(*owned)))
-      return sink->takeError("phase " + std::string(phase.name));
-    if (isLevelEnd(index) && failed(verifyLevel(*owned, phase.level)))
-      return sink->takeError("verifying phase " + std::string(phase.name));
-  }
+  PassManager manager(context.get(), ModuleOp::getOperationName());
+  if (phase.addPasses)
+    phase.addPasses(values, manager);
+  if (!manager.empty())
+    if (Status status = runPasses(index, manager); !status)
+      return status;
   if (failed(verifyContract(*owned, phase.name)))
     return sink->takeError("the contract of phase " + std::string(phase.name));
   if (phase.name == llvm::StringRef("plan-memory"))

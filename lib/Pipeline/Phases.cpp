@@ -2,118 +2,146 @@
 
 #include "weft/Pipeline/Phases.h"
 
+#include "weft/Autodiff/Passes.h"
+#include "weft/Frontend/Passes.h"
+#include "weft/Kernels/Passes.h"
 #include "weft/Lowering/Cpu/Cpu.h"
+#include "weft/Lowering/Cpu/Passes.h"
+#include "weft/Lowering/Plan/Passes.h"
+#include "weft/Memory/Passes.h"
 #include "weft/Pipeline/CompileFlags.h"
+#include "weft/Pipeline/Passes.h"
+#include "weft/Precision/Passes.h"
+#include "weft/Schedule/Passes.h"
+#include "weft/Training/Passes.h"
+#include "weft/Weft/Weft.h"
 
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 
+using namespace mlir;
 using namespace weft;
 
 //===----------------------------------------------------------------------===//
-// Passes of each phase
+// Passes of each phase: options that no flag sets keep the default of the .td
 //===----------------------------------------------------------------------===//
 
-static std::string identity(const FlagValues &) { return ""; }
-/// A path as the value of a pass option: quoted, it may hold blanks and commas.
-static std::string quotedPath(const FlagValues &flags, const char *flag) {
-  const std::string &path = flags.getText(flag);
-  char quote = path.find('\'') == std::string::npos ? '\'' : '"';
-  return quote + path + quote;
+static void tieParams(const FlagValues &, OpPassManager &passes) {
+  passes.addPass(createTieParamsPass());
 }
-static std::string tieParams(const FlagValues &) { return "weft-tie-params"; }
-static std::string inferShapes(const FlagValues &flags) {
-  std::string text = "weft-infer-shapes";
-  if (flags.isSet("groups"))
-    text += ",weft-apply-groups{groups=" + quotedPath(flags, "groups") + "}";
-  return text;
+
+static void inferShapes(const FlagValues &flags, OpPassManager &passes) {
+  passes.addPass(createInferShapesPass());
+  if (!flags.isSet("groups"))
+    return;
+  ApplyGroupsPassOptions options;
+  options.groups = flags.getText("groups");
+  passes.addPass(createApplyGroupsPass(options));
 }
+
 /// Runs in f32 as well: it resolves autocast regions and dtypes.
-static std::string autocast(const FlagValues &flags) {
-  const std::string &precision = flags.getText("precision");
-  if (precision == "f32")
-    return "weft-autocast";
-  std::string text =
-      "weft-autocast{dtype=" + precision + " recipe=" + flags.getText("recipe");
-  if (flags.isSet("autocast-lists"))
-    text += " overrides=" + quotedPath(flags, "autocast-lists");
-  if (flags.getText("explain") == "precision")
-    text += " table=true";
-  return text + "}";
+static void autocast(const FlagValues &flags, OpPassManager &passes) {
+  AutocastPassOptions options;
+  if (flags.getText("precision") != "f32") {
+    options.dtype = flags.getText("precision");
+    options.recipe = flags.getText("recipe");
+    options.overrides = flags.getText("autocast-lists");
+    options.table = flags.getText("explain") == "precision";
+  }
+  passes.addPass(createAutocastPass(options));
 }
-static std::string derivePrograms(const FlagValues &) {
-  return "weft-derive-programs";
+
+static void derivePrograms(const FlagValues &, OpPassManager &passes) {
+  passes.addPass(createDeriveProgramsPass());
 }
-static std::string autodiff(const FlagValues &flags) {
-  std::string text = "weft-autodiff", options;
-  if (flags.getText("grad-dtype") == "torch")
-    options += " grad-dtype=torch";
-  if (flags.getText("accumulation") == "off")
-    options += " accumulation=off";
-  if (!options.empty())
-    text += "{" + options.substr(1) + "}";
-  return text + ",weft.program(canonicalize{region-simplify=disabled},cse)";
+
+static void autodiff(const FlagValues &flags, OpPassManager &passes) {
+  AutodiffPassOptions options;
+  options.gradDtype = flags.getText("grad-dtype");
+  options.accumulation = flags.getText("accumulation");
+  passes.addPass(createAutodiffPass(options));
+  OpPassManager &programs = passes.nest<ProgramOp>();
+  // Top down, as the pass does by itself, unlike a configuration by itself.
+  programs.addPass(createCanonicalizerPass(
+      GreedyRewriteConfig()
+          .setUseTopDownTraversal()
+          .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled)));
+  programs.addPass(createCSEPass());
 }
-static std::string lossScale(const FlagValues &flags) {
-  std::string mode = lossScaleMode(flags);
-  if (mode == "none")
-    return "";
-  std::string text = "weft-loss-scale{mode=" + mode;
+
+static void lossScale(const FlagValues &flags, OpPassManager &passes) {
+  LossScalePassOptions options;
+  options.mode = lossScaleMode(flags);
+  if (options.mode == "none")
+    return;
   std::vector<std::string> words = scalerWords(flags);
   if (flags.isSet("scaler") || words.size() > 1)
-    text += " scaler=" + llvm::join(words, ",");
-  return text + "}";
+    options.scaler.assign(words.begin(), words.end());
+  passes.addPass(createLossScalePass(options));
 }
-static std::string expandOptimizer(const FlagValues &flags) {
-  std::string text =
-      "weft-expand-optimizer{optimizer=" + flags.getText("optimizer") +
-      " clip-norm=" + flags.getText("clip-norm");
-  if (flags.getSwitch("nesterov"))
-    text += " nesterov=true";
-  return text + "}";
+
+static void expandOptimizer(const FlagValues &flags, OpPassManager &passes) {
+  ExpandOptimizerPassOptions options;
+  options.optimizer = flags.getText("optimizer");
+  options.clipNorm = flags.getText("clip-norm");
+  options.nesterov = flags.getSwitch("nesterov");
+  passes.addPass(createExpandOptimizerPass(options));
 }
+
 /// Runs in f32 as well: a region of the model may ask for a low type.
-static std::string workingCopies(const FlagValues &flags) {
-  std::string text = "weft-working-copies", options;
-  if (flags.getText("working-copies") == "off")
-    options += " persistent=false";
-  if (flags.getText("master-weights") == "off")
-    options += " master=false";
-  return options.empty() ? text : text + "{" + options.substr(1) + "}";
+static void workingCopies(const FlagValues &flags, OpPassManager &passes) {
+  WorkingCopiesPassOptions options;
+  options.persistent = flags.getText("working-copies") == "on";
+  options.master = flags.getText("master-weights") == "on";
+  passes.addPass(createWorkingCopiesPass(options));
 }
-/// The option of a pass that `--explain=what` turns on; nothing otherwise.
-static std::string explain(const FlagValues &flags, llvm::StringRef what) {
-  return flags.getText("explain") == what ? "{explain=true}" : "";
-}
-static std::string fuse(const FlagValues &flags) {
+
+static void fuse(const FlagValues &flags, OpPassManager &passes) {
+  FusePassOptions options;
   // A kernel of its own for each op: the first bad value then names the op.
-  if (flags.getSwitch("debug-nan"))
-    return "weft-fold-casts,weft-fuse{apart=true}";
-  return "weft-fold-casts,weft-fuse" + explain(flags, "fusion");
+  options.apart = flags.getSwitch("debug-nan");
+  options.explain = flags.getText("explain") == "fusion";
+  passes.addPass(createFoldCastsPass());
+  passes.addPass(createFusePass(options));
 }
-static std::string selectKernels(const FlagValues &) {
-  return "weft-select-kernels";
+
+static void selectKernels(const FlagValues &, OpPassManager &passes) {
+  passes.addPass(createSelectKernelsPass());
 }
-static std::string lowerToPlan(const FlagValues &) {
-  return "weft-lower-to-plan";
+
+static void lowerToPlan(const FlagValues &, OpPassManager &passes) {
+  passes.addPass(createLowerToPlanPass());
 }
-static std::string estimate(const FlagValues &flags) {
-  if (flags.isSet("cost-table"))
-    return "weft-estimate{cost-table=" + quotedPath(flags, "cost-table") + "}";
-  return "weft-estimate";
+
+static void estimate(const FlagValues &flags, OpPassManager &passes) {
+  EstimatePassOptions options;
+  options.costTable = flags.getText("cost-table");
+  passes.addPass(createEstimatePass(options));
 }
-static std::string planMemory(const FlagValues &flags) {
-  std::string threads;
+
+static void planMemory(const FlagValues &flags, OpPassManager &passes) {
+  MeasureScratchPassOptions options;
   if (flags.isSet("threads-max"))
-    threads = "{threads=" + flags.getText("threads-max") + "}";
-  return "weft-measure-scratch" + threads + ",weft-plan-memory";
+    options.threads = flags.getInt("threads-max");
+  passes.addPass(createMeasureScratchPass(options));
+  passes.addPass(createPlanMemoryPass());
 }
-static std::string verifyPlan(const FlagValues &) { return "weft-verify-plan"; }
-static std::string lowerToCpu(const FlagValues &flags) {
+
+static void verifyPlan(const FlagValues &, OpPassManager &passes) {
+  passes.addPass(createVerifyPlanPass());
+}
+
+static void lowerToCpu(const FlagValues &flags, OpPassManager &passes) {
+  passes.addPass(createDescribeExecutablePass());
+  ConvertKernelsToLinalgPassOptions kernels;
+  kernels.fast = flags.getText("numerics") == "fast";
+  passes.addPass(createConvertKernelsToLinalgPass(kernels));
+  LowerToCpuPassOptions options;
   Expected<CpuTarget> target = cpuTargetOf(flags);
-  std::string text = "weft-describe-executable,weft-convert-kernels-to-linalg";
-  text += flags.getText("numerics") == "fast" ? "{fast=true}" : "";
-  text += ",weft-lower-to-cpu";
-  return target && !target->hasFma() ? text + "{fma=false}" : text;
+  options.fma = !target || target->hasFma();
+  passes.addPass(createLowerToCpuPass(options));
 }
 
 //===----------------------------------------------------------------------===//
@@ -123,9 +151,9 @@ static std::string lowerToCpu(const FlagValues &flags) {
 llvm::ArrayRef<Phase> weft::phases() {
   static const Phase table[] = {
       {"import", "the model as weft ops; every op has a location", Level::Graph,
-       identity},
+       nullptr},
       {"verify", "exactly one model program with a scalar loss", Level::Graph,
-       identity},
+       nullptr},
       {"tie-params", "no parameter is tied: uses read the one it was tied to",
        Level::Graph, tieParams},
       {"infer-shapes", "every shape is static; parameter groups are applied",
@@ -136,7 +164,7 @@ llvm::ArrayRef<Phase> weft::phases() {
       {"derive-programs", "micro, eval, init (and logits) replace the model",
        Level::Graph, derivePrograms},
       {"mark-recompute", "what the backward pass computes again is marked",
-       Level::Graph, identity},
+       Level::Graph, nullptr},
       {"autodiff",
        "micro adds the gradient of each trainable parameter to its "
        "gradient state",
@@ -150,11 +178,11 @@ llvm::ArrayRef<Phase> weft::phases() {
       {"working-copies", "low-precision copies of weights (f32: none)",
        Level::Graph, workingCopies},
       {"shard", "layouts of parameters and state (one rank: whole)",
-       Level::Dist, identity},
+       Level::Dist, nullptr},
       {"bucket", "tensors that travel together (one rank: none)", Level::Dist,
-       identity},
+       nullptr},
       {"partition", "collectives are explicit (one rank: none)", Level::Dist,
-       identity},
+       nullptr},
       {"fuse", "elementwise, reduction and shape chains are outlined kernels",
        Level::Dist, fuse},
       {"select-kernels", "every op names its implementation", Level::Dist,
@@ -164,11 +192,11 @@ llvm::ArrayRef<Phase> weft::phases() {
       {"estimate", "every command has an estimated time", Level::Plan,
        estimate},
       {"split-async", "collectives are start and wait (one rank: none)",
-       Level::Plan, identity},
+       Level::Plan, nullptr},
       {"schedule", "order of collectives and copies (one rank: as is)",
-       Level::Plan, identity},
+       Level::Plan, nullptr},
       {"assign-streams", "stream of each command (cpu: one)", Level::Plan,
-       identity},
+       nullptr},
       {"plan-memory", "every buffer has its offset in one arena", Level::Plan,
        planMemory},
       {"verify-plan", "buffers that live at once share no byte", Level::Plan,
@@ -176,7 +204,7 @@ llvm::ArrayRef<Phase> weft::phases() {
       {"lower-to-cpu", "kernels are LLVM functions over a range", Level::Llvm,
        lowerToCpu},
       {"emit", "an object file linked with the runtime", Level::Output,
-       identity},
+       nullptr},
   };
   return table;
 }
@@ -189,17 +217,45 @@ int weft::findPhase(llvm::StringRef name) {
   return -1;
 }
 
-std::string weft::pipelineText(const FlagValues &flags, int from, int to) {
-  std::string passes;
-  for (int i = from + 1; i <= to; ++i) {
-    std::string text = phases()[i].pipeline(flags);
-    if (text.empty())
-      continue;
-    if (!passes.empty())
-      passes += ",";
-    passes += text;
-  }
-  return "builtin.module(" + passes + ")";
+//===----------------------------------------------------------------------===//
+// The passes as text
+//===----------------------------------------------------------------------===//
+
+static std::string printPipeline(const OpPassManager &passes) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  // Without a pass, the pretty form does not parse.
+  passes.printAsTextualPipeline(stream, /*pretty=*/!passes.empty());
+  return llvm::StringRef(text).rtrim().str();
+}
+
+/// MLIR's text of options knows no escapes, so that a path with blanks behind a
+/// quote, or with a single brace, would be read as something else.
+static Status checkReadsBack(const std::string &text, const FlagValues &flags) {
+  std::string problem;
+  llvm::raw_string_ostream stream(problem);
+  FailureOr<OpPassManager> parsed = parsePassPipeline(text, stream);
+  if (succeeded(parsed) && printPipeline(*parsed) == text)
+    return Status::success();
+  std::vector<std::string> paths;
+  for (const FileUse &file : flags.files(FlagFile::Read))
+    paths.push_back(file.path);
+  return usageError("expects paths that the text of a pipeline can hold, but "
+                    "got " +
+                    llvm::join(paths, " and "))
+      .hint("it holds paths without quotes and braces");
+}
+
+Expected<std::string> weft::pipelineText(const FlagValues &flags, int from,
+                                         int to) {
+  OpPassManager passes(ModuleOp::getOperationName());
+  for (int i = from + 1; i <= to; ++i)
+    if (phases()[i].addPasses)
+      phases()[i].addPasses(flags, passes);
+  std::string text = printPipeline(passes);
+  if (Status status = checkReadsBack(text, flags); !status)
+    return status.takeError();
+  return text;
 }
 
 std::string weft::phasesMarkdown() {

@@ -83,6 +83,21 @@ static Status emitResult(Compiler &compiler, const std::string &model) {
   return linkExecutable(*object, output);
 }
 
+/// `--print-pipeline`: the passes up to `last`, one per line.
+static Expected<ExitCode> printPipeline(const FlagValues &flags, int last) {
+  if (Status status = checkSupported(flags); !status)
+    return status.takeError();
+  int first = flags.isSet("from") ? findPhase(flags.getString("from")) : 0;
+  if (first < 0)
+    return usageError("expects the name of a phase after --from, but got '" +
+                      flags.getString("from") + "'");
+  Expected<std::string> text = pipelineText(flags, first, last);
+  if (!text)
+    return text.takeError();
+  std::printf("%s\n", text->c_str());
+  return ExitCode::Ok;
+}
+
 Expected<ExitCode> weft::compileCommand(const Arguments &args) {
   FlagTable table = compilerFlagTable();
   table.add({{"help", FlagKind::Switch, DriverFlag, "", "", "show this text"}});
@@ -96,20 +111,12 @@ Expected<ExitCode> weft::compileCommand(const Arguments &args) {
   Expected<int> last = lastPhase(*flags);
   if (!last)
     return last.takeError();
-  if (flags->getSwitch("print-pipeline")) {
-    if (Status status = checkSupported(*flags); !status)
-      return status.takeError();
-    int first = flags->isSet("from") ? findPhase(flags->getString("from")) : 0;
-    if (first < 0)
-      return usageError("expects the name of a phase after --from, but got '" +
-                        flags->getString("from") + "'");
-    std::printf("%s\n", pipelineText(*flags, first, *last).c_str());
-    return ExitCode::Ok;
-  }
-  if (flags->positionals().empty())
-    return usageError("expects a MODEL").hint("weft compile --help");
   if (Status status = applyMlirFlags(flags->passThrough()); !status)
     return status.takeError();
+  if (flags->getSwitch("print-pipeline"))
+    return printPipeline(*flags, *last);
+  if (flags->positionals().empty())
+    return usageError("expects a MODEL").hint("weft compile --help");
   const std::string model = flags->positionals().front();
   if (Status status = checkCompileFiles(*flags, model, *last); !status)
     return status.takeError();

@@ -11,6 +11,10 @@
 
 #include <memory>
 
+namespace mlir {
+class PassManager;
+} // namespace mlir
+
 namespace weft {
 
 /// Takes one model through the phase table. Every failure is one Error with
@@ -42,6 +46,7 @@ private:
   Status importModel(const std::string &model);
   Status loadDump(const std::string &path);
   Status runPhase(int index);
+  Status runPasses(int index, mlir::PassManager &manager);
   Status checkMemoryLimit();
   Status dump(int index);
 

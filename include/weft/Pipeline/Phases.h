@@ -15,6 +15,10 @@
 
 #include <string>
 
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
 namespace weft {
 
 /// What the module consists of after a phase, for `--emit`.
@@ -24,9 +28,9 @@ struct Phase {
   const char *name;     // "autodiff"
   const char *contract; // what holds after it, one line
   Level level;
-  /// Passes in MLIR's textual form; empty for an identity, and for import and
-  /// emit, which are not passes.
-  std::string (*pipeline)(const FlagValues &flags);
+  /// Adds the passes, with the options that the flags ask for; null for an
+  /// identity, and for import and emit, which are not passes.
+  void (*addPasses)(const FlagValues &flags, mlir::OpPassManager &passes);
 };
 
 /// All phases in order, import first and emit last.
@@ -35,8 +39,10 @@ llvm::ArrayRef<Phase> phases();
 /// Position of a phase, or -1.
 int findPhase(llvm::StringRef name);
 
-/// The phases in (from, to] as one textual pipeline that weft-opt accepts.
-std::string pipelineText(const FlagValues &flags, int from, int to);
+/// The phases in (from, to] as one textual pipeline that weft-opt accepts, a
+/// pass per line; a usage error if a path in it has no such text. Passes must
+/// be registered.
+Expected<std::string> pipelineText(const FlagValues &flags, int from, int to);
 
 /// Markdown table of the phases.
 std::string phasesMarkdown();

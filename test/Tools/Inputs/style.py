@@ -102,7 +102,7 @@ def check_passes(root):
                 yield f"{path}: expects a file {source} for {flag}"
             elif source not in UNMENDED:
                 yield from check_pass_source(source, expected, read(root, source))
-            if "--" + flag not in tests and flag not in phases:
+            if "--" + flag not in tests and f"create{name}(" not in phases:
                 yield f"{path}: expects a test with --{flag}"
 
 
