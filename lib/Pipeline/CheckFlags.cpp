@@ -172,9 +172,5 @@ Status weft::checkSupported(const FlagValues &flags) {
   const std::string &emit = flags.getText("emit");
   if (emit == "ptx" || emit == "timeline")
     return usageError("does not support --emit=" + emit + " yet");
-  if (flags.getText("target").rfind("cuda", 0) == 0)
-    return usageError("does not support --target=" + flags.getText("target") +
-                      " yet")
-        .hint("use --target=cpu");
   return Status::success();
 }

@@ -2,6 +2,7 @@
 
 #include "weft/Pipeline/CompileFlags.h"
 
+#include "weft/Pipeline/Compiler.h"
 #include "weft/Weft/Optimizers.h"
 #include "weft/Weft/Weft.h"
 
@@ -192,4 +193,15 @@ Expected<std::vector<std::string>> weft::loadOptions(mlir::ModuleOp module) {
     args.push_back("--" + option.getName().str() + "=" + text.str());
   }
   return args;
+}
+
+Expected<FlagValues> weft::optionsOf(mlir::ModuleOp module) {
+  std::vector<std::string> args;
+  if (module->hasAttr(kOptionsAttr)) {
+    Expected<std::vector<std::string>> stored = loadOptions(module);
+    if (!stored)
+      return stored.takeError();
+    args = std::move(*stored);
+  }
+  return compilerFlagTable().parse(args);
 }

@@ -6,13 +6,13 @@
 
 #include "weft/Formats/OutputFile.h"
 #include "weft/Frontend/Frontend.h"
-#include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Memory/MemoryReport.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Fingerprint.h"
 #include "weft/Pipeline/InitAll.h"
 #include "weft/Pipeline/Passes.h"
 #include "weft/Pipeline/Phases.h"
+#include "weft/Pipeline/Target.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Weft/Weft.h"
 
@@ -45,6 +45,8 @@ Compiler::~Compiler() = default;
 
 ModuleOp Compiler::module() { return *owned; }
 
+const Target &Compiler::target() const { return table->target(); }
+
 Error Compiler::takeError(const std::string &what) {
   return sink->takeError(what);
 }
@@ -67,8 +69,10 @@ Status Compiler::load(const std::string &model, FlagValues flags) {
 Status Compiler::importModel(const std::string &model) {
   if (Status status = checkSupported(values); !status)
     return status;
-  if (Expected<CpuTarget> target = cpuTargetOf(values); !target)
-    return target.takeError();
+  Expected<PhaseTable> found = PhaseTable::get(values);
+  if (!found)
+    return found.takeError();
+  table = std::move(*found);
   FrontendOptions options;
   if (values.isSet("batch"))
     options.batch = values.getInt("batch");
@@ -87,10 +91,10 @@ Status Compiler::importModel(const std::string &model) {
 
 /// A dump of another phase has other ops at its top.
 static Status checkLevel(ModuleOp module, const Phase &phase,
-                         const std::string &path) {
-  const char *wanted = phase.level < Level::Plan    ? "weft.program"
-                       : phase.level == Level::Plan ? "plan.program"
-                                                    : "llvm.func";
+                         const Target &target, const std::string &path) {
+  StringRef wanted = phase.level < Level::Plan    ? "weft.program"
+                     : phase.level == Level::Plan ? "plan.program"
+                                                  : target.getKernelOp();
   std::string other;
   for (Operation &op : module.getBody()->getOperations()) {
     StringRef name = op.getName().getStringRef();
@@ -102,14 +106,13 @@ static Status checkLevel(ModuleOp module, const Phase &phase,
   if (other.empty())
     return Status::success();
   return inputError(std::string("expects a dump written after ") + phase.name +
-                    ", with " + wanted + ", but got one with " + other)
+                    ", with " + wanted.str() + ", but got one with " + other)
       .at(path);
 }
 
 Status Compiler::loadDump(const std::string &path) {
-  const std::string &phase = values.getString("from");
-  int index = findPhase(phase);
-  if (index < 0)
+  const std::string phase = values.getString("from");
+  if (!isPhaseName(phase))
     return usageError("expects the name of a phase after --from, but got '" +
                       phase + "'")
         .hint("weft compile --help lists the phases");
@@ -123,8 +126,6 @@ Status Compiler::loadDump(const std::string &path) {
   if (failed(parsed))
     return sink->takeError("parsing");
   owned = std::move(*parsed);
-  if (Status status = checkLevel(*owned, phases()[index], path); !status)
-    return status;
   Expected<std::vector<std::string>> options = loadOptions(*owned);
   if (!options)
     return options.takeError().at(path);
@@ -135,8 +136,16 @@ Status Compiler::loadDump(const std::string &path) {
   if (!merged)
     return merged.takeError().withCode(ExitCode::Input).at(path);
   values = std::move(*merged);
-  done = index;
-  return Status::success();
+  Expected<PhaseTable> found = PhaseTable::get(values);
+  if (!found)
+    return found.takeError().withCode(ExitCode::Input).at(path);
+  table = std::move(*found);
+  done = table->find(phase);
+  if (done < 0)
+    return inputError("expects a dump for a target with the phase " + phase +
+                      ", but got one for " + values.getText("target"))
+        .at(path);
+  return checkLevel(*owned, phases()[done], target(), path);
 }
 
 //===----------------------------------------------------------------------===//
@@ -153,9 +162,9 @@ Status Compiler::run(int to) {
 /// Whether the next phase works on another level of IR. The module is verified
 /// there and wherever it is written out, which keeps the time of compilation
 /// with many layers near that with few.
-static bool isLevelEnd(int index) {
-  return index + 1 >= static_cast<int>(phases().size()) ||
-         phases()[index].level != phases()[index + 1].level;
+static bool isLevelEnd(const PhaseTable &phases, int index) {
+  return index + 1 >= phases.size() ||
+         phases[index].level != phases[index + 1].level;
 }
 
 /// The lowering to a target turns kernels into functions and leaves the plan,
@@ -184,7 +193,7 @@ Status Compiler::runPasses(int index, PassManager &manager) {
   }
   if (failed(manager.run(*owned)))
     return sink->takeError("phase " + std::string(phase.name));
-  if (isLevelEnd(index) && failed(verifyLevel(*owned, phase.level)))
+  if (isLevelEnd(phases(), index) && failed(verifyLevel(*owned, phase.level)))
     return sink->takeError("verifying phase " + std::string(phase.name));
   return Status::success();
 }
@@ -192,12 +201,11 @@ Status Compiler::runPasses(int index, PassManager &manager) {
 Status Compiler::runPhase(int index) {
   const Phase &phase = phases()[index];
   PassManager manager(context.get(), ModuleOp::getOperationName());
-  if (phase.addPasses)
-    phase.addPasses(values, manager);
+  phases().addPasses(index, values, manager);
   if (!manager.empty())
     if (Status status = runPasses(index, manager); !status)
       return status;
-  if (failed(verifyContract(*owned, phase.name)))
+  if (failed(verifyContract(*owned, phase)))
     return sink->takeError("the contract of phase " + std::string(phase.name));
   if (phase.name == llvm::StringRef("plan-memory"))
     if (Status status = checkMemoryLimit(); !status)
@@ -235,7 +243,7 @@ Status Compiler::dump(int index) {
   if (error)
     return storageError("cannot make the folder: " + error.message())
         .at(folder.string());
-  return writeFile((folder / dumpFileName(index)).string(), text());
+  return writeFile((folder / phases().dumpFileName(index)).string(), text());
 }
 
 std::string Compiler::text() {

@@ -7,10 +7,9 @@
 #include "weft/Analysis/Cost.h"
 #include "weft/Formats/Json.h"
 #include "weft/Formats/Names.h"
-#include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Memory/MemoryReport.h"
 #include "weft/Pipeline/CompileFlags.h"
-#include "weft/Pipeline/Compiler.h"
+#include "weft/Pipeline/Target.h"
 #include "weft/Pipeline/Version.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Support/TomlFile.h"
@@ -356,7 +355,7 @@ struct DescribeExecutablePass
       module.emitError(flags.error().message());
       return signalPassFailure();
     }
-    Expected<CpuTarget> target = cpuTargetOf(*flags);
+    Expected<std::shared_ptr<const Target>> target = findTarget(*flags);
     if (!target) {
       module.emitError(target.error().message());
       return signalPassFailure();
@@ -366,7 +365,7 @@ struct DescribeExecutablePass
     meta.set("weft", kVersion);
     describeModel(module, meta);
     meta.set("target", flags->getText("target"));
-    meta.set("cpu_features", Json::arrayOf(target->getRequiredFeatures()));
+    (*target)->describe(meta);
     describeTraining(module, *flags, meta);
     describeInputs(module, meta);
     meta.set("memory", memoryOf(module));
@@ -378,18 +377,6 @@ struct DescribeExecutablePass
       meta.set("debug_nan", debugTable(module));
     module->setAttr("weft.metadata",
                     StringAttr::get(&getContext(), meta.compact()));
-  }
-
-  /// The compile flags that the module carries; all defaults if it has none.
-  static Expected<FlagValues> optionsOf(ModuleOp module) {
-    std::vector<std::string> args;
-    if (module->hasAttr("weft.options")) {
-      Expected<std::vector<std::string>> stored = loadOptions(module);
-      if (!stored)
-        return stored.takeError();
-      args = std::move(*stored);
-    }
-    return compilerFlagTable().parse(args);
   }
 };
 } // namespace

@@ -2,13 +2,15 @@
 
 #include "weft/Pipeline/InitAll.h"
 
+#include "CpuTarget.h"
+
 #include "weft/Autodiff/Passes.h"
 #include "weft/Frontend/Passes.h"
 #include "weft/Kernels/Passes.h"
-#include "weft/Lowering/Cpu/Passes.h"
 #include "weft/Lowering/Plan/Passes.h"
 #include "weft/Memory/Passes.h"
 #include "weft/Pipeline/Passes.h"
+#include "weft/Pipeline/Target.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Precision/Passes.h"
 #include "weft/Schedule/Passes.h"
@@ -24,7 +26,8 @@ void weft::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<WeftDialect, plan::PlanDialect>();
   registerAutodiffModels(registry);
   registerKernelsModels(registry);
-  registerLoweringCpuModels(registry);
+  for (const TargetKind &kind : targetKinds())
+    kind.registerDialects(registry);
 }
 
 void weft::registerAllPasses() {
@@ -32,11 +35,14 @@ void weft::registerAllPasses() {
   registerAutodiffPasses();
   registerFrontendPasses();
   registerKernelsPasses();
-  registerLoweringCpuPasses();
   registerLoweringPlanPasses();
   registerMemoryPasses();
   registerPrecisionPasses();
   registerSchedulePasses();
   registerWeftPipelinePasses();
   registerTrainingPasses();
+  for (const TargetKind &kind : targetKinds())
+    kind.registerPasses();
 }
+
+std::vector<TargetKind> weft::builtinTargets() { return {cpuTargetKind()}; }

@@ -4,7 +4,9 @@
 
 #include "weft/Formats/Digest.h"
 #include "weft/Formats/OutputFile.h"
+#include "weft/Pipeline/Target.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
@@ -17,11 +19,16 @@
 using namespace weft;
 namespace fs = std::filesystem;
 
-/// In link order: each may use the ones behind it.
-static const char *const kLibraries[] = {
-    "libWeftRuntimeMain.a", "libWeftRuntime.a", "libWeftCpuKernels.a",
-    "libWeftRuntimeCore.a", "libWeftFormats.a",
-};
+static constexpr const char *kRuntimeMain = "libWeftRuntimeMain.a";
+
+// A target's kernels stand between what runs them and what they use.
+std::vector<std::string> weft::runtimeArchives(const Target &target) {
+  std::vector<std::string> archives = {kRuntimeMain, "libWeftRuntime.a"};
+  llvm::append_range(archives, target.getLibraries().archives);
+  archives.push_back("libWeftRuntimeCore.a");
+  archives.push_back("libWeftFormats.a");
+  return archives;
+}
 
 static Expected<std::string> runningTool() {
   std::error_code error;
@@ -38,27 +45,27 @@ Expected<std::string> weft::runtimeFolder() {
     return tool.takeError();
   fs::path prefix = fs::path(*tool).parent_path().parent_path();
   for (const char *name : {"lib", "lib/weft"})
-    if (fs::exists(prefix / name / kLibraries[0]))
+    if (fs::exists(prefix / name / kRuntimeMain))
       return (prefix / name).string();
   return Error(ExitCode::Internal,
-               std::string("cannot find ") + kLibraries[0] + " beside the tool")
+               std::string("cannot find ") + kRuntimeMain + " beside the tool")
       .at((prefix / "lib").string());
 }
 
-Expected<std::vector<std::string>> weft::toolchainFiles() {
+Expected<std::vector<std::string>> weft::toolchainFiles(const Target &target) {
   Expected<std::string> tool = runningTool(), folder = runtimeFolder();
   if (!tool)
     return tool.takeError();
   if (!folder)
     return folder.takeError();
   std::vector<std::string> files = {*tool};
-  for (const char *library : kLibraries)
-    files.push_back((fs::path(*folder) / library).string());
+  for (const std::string &archive : runtimeArchives(target))
+    files.push_back((fs::path(*folder) / archive).string());
   return files;
 }
 
-Expected<std::string> weft::toolchainDigest() {
-  Expected<std::vector<std::string>> files = toolchainFiles();
+Expected<std::string> weft::toolchainDigest(const Target &target) {
+  Expected<std::vector<std::string>> files = toolchainFiles(target);
   if (!files)
     return files.takeError();
   Digest digest;
@@ -117,9 +124,9 @@ static int waitForGroup(const llvm::sys::ProcessInfo &child,
   return ended.ReturnCode;
 }
 
-/// Runs the linker; on failure its own messages follow the error.
+/// Runs the linker; on failure its own messages follow the error, and `hint`.
 static Status runLinker(const std::vector<std::string> &command,
-                        const std::string &folder) {
+                        const std::string &folder, const std::string &hint) {
   const std::string log = folder + "/log";
   const std::vector<std::string> environment = linkerEnvironment(folder);
   llvm::SmallVector<llvm::StringRef> args(command.begin(), command.end());
@@ -146,10 +153,11 @@ static Status runLinker(const std::vector<std::string> &command,
       problem += ": " + said.substr(0, 4000).str();
   return Error(ExitCode::Internal, "linking failed: " + problem)
       .at(command[0])
-      .hint("is libdnnl-dev installed?");
+      .hint(hint);
 }
 
-static std::vector<std::string> linkerCommand(const std::string &linker,
+static std::vector<std::string> linkerCommand(const Target &target,
+                                              const std::string &linker,
                                               const std::string &folder,
                                               const fs::path &object,
                                               const fs::path &program) {
@@ -157,15 +165,16 @@ static std::vector<std::string> linkerCommand(const std::string &linker,
   // here, and no build id is made, so the bytes depend on the inputs alone.
   std::vector<std::string> command = {linker, "-o", program.string(),
                                       object.string()};
-  for (const char *library : kLibraries)
-    command.push_back((fs::path(folder) / library).string());
+  for (const std::string &archive : runtimeArchives(target))
+    command.push_back((fs::path(folder) / archive).string());
 #ifdef WEFT_SANITIZER
   // The libraries of a sanitized build call the sanitizer's runtime.
   command.push_back("-fsanitize=" WEFT_SANITIZER);
 #endif
+  llvm::append_range(command, target.getLibraries().flags);
   for (const char *flag :
-       {"-ldnnl", "-l:libgomp.so.1", "-lpthread", "-ldl", "-lm",
-        "-Wl,--build-id=none", "-Wl,--gc-sections", "-Wl,-z,noexecstack"})
+       {"-l:libgomp.so.1", "-lpthread", "-ldl", "-lm", "-Wl,--build-id=none",
+        "-Wl,--gc-sections", "-Wl,-z,noexecstack"})
     command.push_back(flag);
   if (auto lld = llvm::sys::findProgramByName("ld.lld-22"))
     if (fs::path(linker).filename().string().rfind("clang", 0) == 0)
@@ -173,15 +182,17 @@ static std::vector<std::string> linkerCommand(const std::string &linker,
   return command;
 }
 
-Status weft::linkExecutable(const std::vector<char> &object,
+Status weft::linkExecutable(const Target &target,
+                            const std::vector<char> &object,
                             const std::string &output) {
-  Expected<std::string> program = linkProgram(object);
+  Expected<std::string> program = linkProgram(target, object);
   if (!program)
     return program.takeError();
   return writeFile(output, *program, FileMode::Executable);
 }
 
-Expected<std::string> weft::linkProgram(const std::vector<char> &object) {
+Expected<std::string> weft::linkProgram(const Target &target,
+                                        const std::vector<char> &object) {
   Expected<std::string> linker = findLinker(), folder = runtimeFolder();
   if (!linker)
     return linker.takeError();
@@ -196,9 +207,9 @@ Expected<std::string> weft::linkProgram(const std::vector<char> &object) {
                                 std::string_view(object.data(), object.size()));
       !status)
     return status.takeError();
-  if (Status status =
-          runLinker(linkerCommand(*linker, *folder, objectFile, program),
-                    temporary->path());
+  if (Status status = runLinker(
+          linkerCommand(target, *linker, *folder, objectFile, program),
+          temporary->path(), target.getLibraries().hint);
       !status)
     return status.takeError();
   auto buffer = llvm::MemoryBuffer::getFile(program.string());

@@ -4,6 +4,7 @@
 
 #include "weft/Analysis/Implementations.h"
 #include "weft/Analysis/KernelLayout.h"
+#include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Phases.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Weft/Losses.h"
@@ -190,9 +191,10 @@ static LogicalResult checkOffsets(ModuleOp module) {
   return success();
 }
 
-static LogicalResult checkKernels(ModuleOp module) {
+/// The phases of a target leave no kernel that its code does not know.
+static LogicalResult checkKernels(ModuleOp module, const Phase &phase) {
   for (auto kernel : module.getOps<KernelOp>())
-    return kernel.emitOpError("expects no weft kernel after lower-to-cpu");
+    return kernel.emitOpError("expects no weft kernel after ") << phase.name;
   return success();
 }
 
@@ -210,14 +212,15 @@ static const Contract kContracts[] = {
     {"autodiff", checkGradients},  {"expand-optimizer", checkApply},
     {"fuse", checkFusion},         {"select-kernels", checkImplementations},
     {"lower-to-plan", checkPlan},  {"estimate", checkEstimates},
-    {"plan-memory", checkOffsets}, {"lower-to-cpu", checkKernels},
+    {"plan-memory", checkOffsets},
 };
 
-LogicalResult weft::verifyContract(ModuleOp module, StringRef phase) {
+LogicalResult weft::verifyContract(ModuleOp module, const Phase &phase) {
   for (const Contract &contract : kContracts)
-    if (phase == contract.phase && failed(contract.check(module)))
+    if (StringRef(phase.name) == contract.phase &&
+        failed(contract.check(module)))
       return failure();
-  return success();
+  return phase.level == Level::Llvm ? checkKernels(module, phase) : success();
 }
 
 namespace {
@@ -227,13 +230,23 @@ struct VerifyContractPass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (findPhase(phase) < 0) {
-      module.emitError("expects the name of a phase, but got '")
-          << phase << "'";
-      return signalPassFailure();
-    }
-    if (failed(verifyContract(module, phase)))
+    if (failed(verify(module)))
       signalPassFailure();
+  }
+
+  /// The target among the options of the module says which phases there are.
+  LogicalResult verify(ModuleOp module) {
+    Expected<FlagValues> flags = optionsOf(module);
+    if (!flags)
+      return module.emitError(flags.error().message());
+    Expected<PhaseTable> phases = PhaseTable::get(*flags);
+    if (!phases)
+      return module.emitError(phases.error().message());
+    int index = phases->find(phase);
+    if (index < 0)
+      return module.emitError("expects the name of a phase, but got '")
+             << phase << "'";
+    return verifyContract(module, (*phases)[index]);
   }
 };
 } // namespace

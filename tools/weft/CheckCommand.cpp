@@ -7,7 +7,6 @@
 #include "weft/Formats/StandardStreams.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Compiler.h"
-#include "weft/Pipeline/Phases.h"
 
 #include <cstdio>
 
@@ -69,7 +68,7 @@ Expected<ExitCode> weft::checkCommand(const Arguments &args) {
   Compiler compiler;
   if (Status status = compiler.load(model, *import); !status)
     return status.takeError();
-  if (Status status = compiler.run(findPhase("autocast")); !status)
+  if (Status status = compiler.run(compiler.phases().find("autocast")); !status)
     return status.takeError();
 
   GradientCheckOptions check;

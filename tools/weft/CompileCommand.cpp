@@ -9,6 +9,7 @@
 #include "weft/Pipeline/Compiler.h"
 #include "weft/Pipeline/Link.h"
 #include "weft/Pipeline/Phases.h"
+#include "weft/Pipeline/Target.h"
 
 #include "llvm/Support/BuryPointer.h"
 
@@ -21,36 +22,33 @@ static void printHelp(const FlagTable &table) {
               "MODEL: an .mlir file in the weft dialect, a config.json, or its "
               "folder\n\n%s\n%s\nphases:\n",
               table.help(CompileFlag).c_str(), table.help(DriverFlag).c_str());
-  for (const Phase &phase : phases())
-    std::printf("  %-16s %s\n", phase.name, phase.contract);
+  PhaseTable phases(targetKinds().front());
+  for (int i = 0; i < phases.size(); ++i)
+    std::printf("  %-16s %s\n", phases[i].name, phases[i].contract);
 }
 
 /// The last phase that `--emit` or `--to` asks for.
-static Expected<int> lastPhase(const FlagValues &flags) {
+static Expected<int> lastPhase(const FlagValues &flags,
+                               const PhaseTable &phases) {
   if (flags.isSet("to") && flags.isSet("emit"))
     return usageError("expects --to or --emit, but got both");
   if (flags.isSet("to")) {
-    int index = findPhase(flags.getString("to"));
+    int index = phases.find(flags.getString("to"));
     if (index < 0)
       return usageError("expects the name of a phase after --to, but got '" +
                         flags.getString("to") + "'")
           .hint("weft compile --help lists the phases");
-    if (flags.isSet("from") && index < findPhase(flags.getString("from")))
+    if (flags.isSet("from") && index < phases.find(flags.getString("from")))
       return usageError("expects --to to name a phase after that of --from, " +
                         flags.getString("from") + ", but got " +
                         flags.getString("to"));
     return index;
   }
   const std::string &emit = flags.getText("emit");
-  Level last = emit == "graph"  ? Level::Graph
-               : emit == "dist" ? Level::Dist
-               : emit == "plan" ? Level::Plan
-                                : Level::Llvm;
-  int index = 0;
-  for (size_t i = 0; i < phases().size(); ++i)
-    if (phases()[i].level <= last)
-      index = static_cast<int>(i);
-  return index;
+  return phases.findLast(emit == "graph"  ? Level::Graph
+                         : emit == "dist" ? Level::Dist
+                         : emit == "plan" ? Level::Plan
+                                          : Level::Llvm);
 }
 
 static Status writeText(const FlagValues &flags, const std::string &text) {
@@ -80,22 +78,70 @@ static Status emitResult(Compiler &compiler, const std::string &model) {
   if (emit == "obj")
     return writeFile(flags.isSet("output") ? output : output + ".o",
                      std::string_view(object->data(), object->size()));
-  return linkExecutable(*object, output);
+  return linkExecutable(compiler.target(), *object, output);
 }
 
-/// `--print-pipeline`: the passes up to `last`, one per line.
-static Expected<ExitCode> printPipeline(const FlagValues &flags, int last) {
+/// `--print-pipeline`: the passes up to what is asked for, one per line.
+static Status printPipeline(const FlagValues &flags) {
   if (Status status = checkSupported(flags); !status)
-    return status.takeError();
-  int first = flags.isSet("from") ? findPhase(flags.getString("from")) : 0;
+    return status;
+  Expected<PhaseTable> phases = PhaseTable::get(flags);
+  if (!phases)
+    return phases.takeError();
+  Expected<int> last = lastPhase(flags, *phases);
+  if (!last)
+    return last.takeError();
+  int first = flags.isSet("from") ? phases->find(flags.getString("from")) : 0;
   if (first < 0)
     return usageError("expects the name of a phase after --from, but got '" +
                       flags.getString("from") + "'");
-  Expected<std::string> text = pipelineText(flags, first, last);
+  Expected<std::string> text = pipelineText(*phases, flags, first, *last);
   if (!text)
     return text.takeError();
   std::printf("%s\n", text->c_str());
-  return ExitCode::Ok;
+  return Status::success();
+}
+
+/// The last phase, after a look at the files that are written on the way there.
+static Expected<int> planPhases(const FlagValues &flags,
+                                const std::string &model,
+                                const PhaseTable &phases) {
+  Expected<int> last = lastPhase(flags, phases);
+  if (!last)
+    return last;
+  if (Status status = checkCompileFiles(flags, model, phases, *last); !status)
+    return status.takeError();
+  return last;
+}
+
+/// Before the model is read, unless it is a dump, which names its target
+/// itself.
+static Expected<int> planPhases(const FlagValues &flags,
+                                const std::string &model) {
+  if (flags.isSet("from"))
+    return -1;
+  Expected<PhaseTable> phases = PhaseTable::get(flags);
+  if (!phases)
+    return phases.takeError();
+  return planPhases(flags, model, *phases);
+}
+
+static Status compileModel(Compiler &compiler, const FlagValues &flags,
+                           const std::string &model) {
+  Expected<int> last = planPhases(flags, model);
+  if (!last)
+    return last.takeError();
+  if (Status status = compiler.load(model, flags); !status)
+    return status;
+  if (flags.isSet("from"))
+    last = planPhases(compiler.flags(), model, compiler.phases());
+  if (!last)
+    return last.takeError();
+  if (Status status = checkRecordedWeights(compiler, model, *last); !status)
+    return status;
+  if (Status status = compiler.run(*last); !status)
+    return status;
+  return emitResult(compiler, model);
 }
 
 Expected<ExitCode> weft::compileCommand(const Arguments &args) {
@@ -108,29 +154,23 @@ Expected<ExitCode> weft::compileCommand(const Arguments &args) {
     printHelp(table);
     return ExitCode::Ok;
   }
-  Expected<int> last = lastPhase(*flags);
-  if (!last)
-    return last.takeError();
+  bool printsPasses = flags->getSwitch("print-pipeline");
+  if (flags->positionals().empty() && !printsPasses)
+    return usageError("expects a MODEL").hint("weft compile --help");
   if (Status status = applyMlirFlags(flags->passThrough()); !status)
     return status.takeError();
-  if (flags->getSwitch("print-pipeline"))
-    return printPipeline(*flags, *last);
-  if (flags->positionals().empty())
-    return usageError("expects a MODEL").hint("weft compile --help");
-  const std::string model = flags->positionals().front();
-  if (Status status = checkCompileFiles(*flags, model, *last); !status)
-    return status.takeError();
+  if (printsPasses) {
+    if (Status status = printPipeline(*flags); !status)
+      return status.takeError();
+    return ExitCode::Ok;
+  }
   // The process ends with this command: its IR is not taken apart first.
   auto owned = std::make_unique<Compiler>();
   Compiler &compiler = *owned;
   llvm::BuryPointer(std::move(owned));
-  if (Status status = compiler.load(model, *flags); !status)
-    return status.takeError();
-  if (Status status = checkRecordedWeights(compiler, model, *last); !status)
-    return status.takeError();
-  if (Status status = compiler.run(*last); !status)
-    return status.takeError();
-  if (Status status = emitResult(compiler, model); !status)
+  if (Status status =
+          compileModel(compiler, *flags, flags->positionals().front());
+      !status)
     return status.takeError();
   return ExitCode::Ok;
 }

@@ -4,7 +4,7 @@
 
 #include "weft/Frontend/Frontend.h"
 #include "weft/Pipeline/Link.h"
-#include "weft/Pipeline/Phases.h"
+#include "weft/Pipeline/Target.h"
 
 #include <filesystem>
 
@@ -24,7 +24,8 @@ std::string weft::executableName(const FlagValues &flags,
 
 /// Every file that is written, by the flag behind it.
 static std::vector<FileUse> outputFiles(const FlagValues &flags,
-                                        const std::string &model, int last) {
+                                        const std::string &model,
+                                        const PhaseTable &phases, int last) {
   std::vector<FileUse> outputs = flags.files(FlagFile::Written);
   const std::string &emit = flags.getText("emit");
   bool isText = flags.isSet("to") || (emit != "obj" && emit != "exe");
@@ -33,16 +34,20 @@ static std::vector<FileUse> outputFiles(const FlagValues &flags,
                                           (emit == "obj" ? ".o" : "")});
   if (!flags.isSet("dump-dir"))
     return outputs;
-  int first = flags.isSet("from") ? findPhase(flags.getString("from")) + 1 : 0;
+  int first =
+      flags.isSet("from") ? phases.find(flags.getString("from")) + 1 : 0;
   for (int i = first; i <= last; ++i)
-    outputs.push_back(
-        {"--dump-dir", flags.getString("dump-dir") + "/" + dumpFileName(i)});
+    outputs.push_back({"--dump-dir", flags.getString("dump-dir") + "/" +
+                                         phases.dumpFileName(i)});
   return outputs;
 }
 
 Expected<std::vector<FileUse>> weft::compileInputs(const FlagValues &flags,
                                                    const std::string &model) {
-  Expected<std::vector<std::string>> toolchain = toolchainFiles();
+  Expected<std::shared_ptr<const Target>> target = findTarget(flags);
+  if (!target)
+    return target.takeError();
+  Expected<std::vector<std::string>> toolchain = toolchainFiles(**target);
   if (!toolchain)
     return toolchain.takeError();
   std::vector<FileUse> inputs = flags.files(FlagFile::Read);
@@ -54,11 +59,12 @@ Expected<std::vector<FileUse>> weft::compileInputs(const FlagValues &flags,
 }
 
 Status weft::checkCompileFiles(const FlagValues &flags,
-                               const std::string &model, int last) {
+                               const std::string &model,
+                               const PhaseTable &phases, int last) {
   Expected<std::vector<FileUse>> inputs = compileInputs(flags, model);
   if (!inputs)
     return inputs.takeError();
-  return checkOutputPaths(outputFiles(flags, model, last), *inputs);
+  return checkOutputPaths(outputFiles(flags, model, phases, last), *inputs);
 }
 
 Status weft::checkRecordedWeights(Compiler &compiler, const std::string &model,
@@ -70,5 +76,6 @@ Status weft::checkRecordedWeights(Compiler &compiler, const std::string &model,
     if (auto entry = llvm::dyn_cast<mlir::DictionaryAttr>(file))
       if (auto path = entry.getAs<mlir::StringAttr>("path"))
         inputs.push_back({"the initial weights", path.str()});
-  return checkOutputPaths(outputFiles(compiler.flags(), model, last), inputs);
+  return checkOutputPaths(
+      outputFiles(compiler.flags(), model, compiler.phases(), last), inputs);
 }

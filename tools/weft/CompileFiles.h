@@ -18,7 +18,7 @@ Expected<std::vector<FileUse>> compileInputs(const FlagValues &flags,
 /// Nothing that is written up to the phase `last` is one of these, or written
 /// twice.
 Status checkCompileFiles(const FlagValues &flags, const std::string &model,
-                         int last);
+                         const PhaseTable &phases, int last);
 /// The same for the weights that a dump records, which its program will read.
 Status checkRecordedWeights(Compiler &compiler, const std::string &model,
                             int last);

@@ -10,7 +10,7 @@
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Compiler.h"
 #include "weft/Pipeline/Link.h"
-#include "weft/Pipeline/Phases.h"
+#include "weft/Pipeline/Target.h"
 #include "weft/Runtime/Execute/ThreadTeam.h"
 #include "weft/Runtime/Run/RunFlags.h"
 
@@ -45,7 +45,10 @@ static Status addModel(Digest &digest, const std::string &model) {
 static Expected<std::string> cacheKey(const FlagValues &flags,
                                       const std::string &model) {
   Digest digest;
-  Expected<std::string> toolchain = toolchainDigest();
+  Expected<std::shared_ptr<const Target>> target = findTarget(flags);
+  if (!target)
+    return target.takeError();
+  Expected<std::string> toolchain = toolchainDigest(**target);
   if (!toolchain)
     return toolchain.takeError();
   digest.update(*toolchain + "\n");
@@ -70,13 +73,13 @@ static Expected<std::string> compile(const FlagValues &flags,
   Compiler compiler;
   if (Status status = compiler.load(model, flags); !status)
     return status.takeError();
-  if (Status status = compiler.run(static_cast<int>(phases().size()) - 2);
+  if (Status status = compiler.run(compiler.phases().findLast(Level::Llvm));
       !status)
     return status.takeError();
   Expected<std::vector<char>> object = compiler.objectCode();
   if (!object)
     return object.takeError();
-  return linkProgram(*object);
+  return linkProgram(compiler.target(), *object);
 }
 
 namespace {

@@ -11,8 +11,6 @@ class ModuleOp;
 
 namespace weft {
 
-struct CpuTarget;
-
 /// What decides the structure of the program: `--batch`, `--optimizer`, ...
 const std::vector<FlagSpec> &compileFlags();
 
@@ -29,15 +27,15 @@ std::string lossScaleMode(const FlagValues &flags);
 /// The dynamic loss scale that is asked for, as words of parseScaler.
 std::vector<std::string> scalerWords(const FlagValues &flags);
 
-/// The processor that `--target` names; a usage error for unknown text.
-Expected<CpuTarget> cpuTargetOf(const FlagValues &flags);
-
 /// Writes the compile flags that were given to the module, as the dictionary
 /// attribute `weft.options`: every dump carries its own options.
 void storeOptions(mlir::ModuleOp module, const FlagValues &flags);
 
 /// The options that a dump carries, as `--name=value` arguments.
 Expected<std::vector<std::string>> loadOptions(mlir::ModuleOp module);
+
+/// The same as values; all defaults for a module without options.
+Expected<FlagValues> optionsOf(mlir::ModuleOp module);
 
 } // namespace weft
 

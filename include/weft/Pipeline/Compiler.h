@@ -4,12 +4,14 @@
 #define WEFT_PIPELINE_COMPILER_H
 
 #include "weft/Formats/Flags.h"
+#include "weft/Pipeline/Phases.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 
 #include <memory>
+#include <optional>
 
 namespace mlir {
 class PassManager;
@@ -31,7 +33,7 @@ public:
 
   /// The module as text that parses back. Resources and constants are whole.
   std::string text();
-  /// LLVM IR and object code; precondition: lower-to-cpu has run.
+  /// LLVM IR and object code; precondition: all phases up to emit have run.
   Expected<std::string> llvmIr();
   Expected<std::vector<char>> objectCode();
 
@@ -40,6 +42,9 @@ public:
   Error takeError(const std::string &what);
   /// Flags, with those of a dump.
   const FlagValues &flags() const { return values; }
+  /// What they are compiled for: after load().
+  const Target &target() const;
+  const PhaseTable &phases() const { return *table; }
 
 private:
   class DiagnosticSink;
@@ -54,6 +59,7 @@ private:
   std::unique_ptr<DiagnosticSink> sink;
   mlir::OwningOpRef<mlir::ModuleOp> owned;
   FlagValues values;
+  std::optional<PhaseTable> table;
   int done = -1; // index of the last phase that ran
 };
 

@@ -1,11 +1,13 @@
 //===- InitAll.h - Registration of everything -------------------*- C++ -*-===//
 //
-// The one place where dialects, op models and passes are registered.
+// The one place where dialects, op models, passes and targets are registered.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_PIPELINE_INITALL_H
 #define WEFT_PIPELINE_INITALL_H
+
+#include <vector>
 
 namespace mlir {
 class DialectRegistry;
@@ -13,11 +15,16 @@ class DialectRegistry;
 
 namespace weft {
 
+struct TargetKind;
+
 /// Inserts every dialect a weft module may contain, with the op models.
 void registerAllDialects(mlir::DialectRegistry &registry);
 
 /// Registers every pass for textual pipelines (weft-opt, reproducers).
 void registerAllPasses();
+
+/// The kinds of targets that targetKinds() starts with, the default one first.
+std::vector<TargetKind> builtinTargets();
 
 } // namespace weft
 

@@ -10,24 +10,31 @@
 
 namespace weft {
 
-/// Links an object with the runtime and returns the bytes of the program. The
-/// runtime's libraries are found beside the running tool (../lib), the linker
-/// driver is $WEFT_CXX, else clang++-22, c++, g++ or clang++ on the PATH. Equal
-/// inputs give equal bytes.
-Expected<std::string> linkProgram(const std::vector<char> &object);
+class Target;
+
+/// Links an object with the runtime and the libraries of its target and returns
+/// the bytes of the program. The runtime's libraries are found beside the
+/// running tool (../lib), the linker driver is $WEFT_CXX, else clang++-22, c++,
+/// g++ or clang++ on the PATH. Equal inputs give equal bytes.
+Expected<std::string> linkProgram(const Target &target,
+                                  const std::vector<char> &object);
 
 /// The same into an executable at `output`, which appears whole or not at all.
-Status linkExecutable(const std::vector<char> &object,
+Status linkExecutable(const Target &target, const std::vector<char> &object,
                       const std::string &output);
 
 /// The folder of the runtime's libraries.
 Expected<std::string> runtimeFolder();
 
-/// Digest over this tool and the runtime libraries: part of cache keys.
-Expected<std::string> toolchainDigest();
+/// Names of the archives that an executable links, in link order: each may use
+/// the ones behind it.
+std::vector<std::string> runtimeArchives(const Target &target);
 
-/// The running tool and the archives that it links.
-Expected<std::vector<std::string>> toolchainFiles();
+/// Digest over the running tool and these archives: part of cache keys.
+Expected<std::string> toolchainDigest(const Target &target);
+
+/// The running tool and the archives that it links for this target.
+Expected<std::vector<std::string>> toolchainFiles(const Target &target);
 
 } // namespace weft
 

@@ -11,12 +11,13 @@ class ModuleOp;
 
 namespace weft {
 
+struct Phase;
+
 #define GEN_PASS_DECL
 #include "weft/Pipeline/Passes.h.inc"
 
 /// Checks what `phase` promises; errors go to the op that breaks it.
-llvm::LogicalResult verifyContract(mlir::ModuleOp module,
-                                   llvm::StringRef phase);
+llvm::LogicalResult verifyContract(mlir::ModuleOp module, const Phase &phase);
 
 #define GEN_PASS_REGISTRATION
 #include "weft/Pipeline/Passes.h.inc"

@@ -10,9 +10,9 @@
 
 #include "weft/Formats/Flags.h"
 
-#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <memory>
 #include <string>
 
 namespace mlir {
@@ -21,6 +21,9 @@ class OpPassManager;
 
 namespace weft {
 
+class Target;
+struct TargetKind;
+
 /// What the module consists of after a phase, for `--emit`.
 enum class Level { Graph, Dist, Plan, Llvm, Output };
 
@@ -28,27 +31,55 @@ struct Phase {
   const char *name;     // "autodiff"
   const char *contract; // what holds after it, one line
   Level level;
-  /// Adds the passes, with the options that the flags ask for; null for an
-  /// identity, and for import and emit, which are not passes.
-  void (*addPasses)(const FlagValues &flags, mlir::OpPassManager &passes);
 };
 
-/// All phases in order, import first and emit last.
-llvm::ArrayRef<Phase> phases();
+/// The phases of a compilation for one target in order, import first and emit
+/// last: those that all targets share, and its own.
+class PhaseTable {
+public:
+  /// For the target that --target names; a usage error if it names none.
+  static Expected<PhaseTable> get(const FlagValues &flags);
+  /// Without passes: names, contracts and levels of a kind.
+  explicit PhaseTable(const TargetKind &kind);
 
-/// Position of a phase, or -1.
-int findPhase(llvm::StringRef name);
+  int size() const { return static_cast<int>(entries.size()); }
+  const Phase &operator[](int index) const { return entries[index].phase; }
+  /// Position of a phase, or -1.
+  int find(llvm::StringRef name) const;
+  /// Position of the last phase whose level is at most this.
+  int findLast(Level level) const;
+  /// "05-autodiff.mlir": the file of a phase in --dump-dir.
+  std::string dumpFileName(int index) const;
 
-/// The phases in (from, to] as one textual pipeline that weft-opt accepts, a
-/// pass per line; a usage error if a path in it has no such text. Passes must
-/// be registered.
-Expected<std::string> pipelineText(const FlagValues &flags, int from, int to);
+  /// Adds the passes of a phase, with the options that the flags ask for; none
+  /// for an identity, and for import and emit, which are not passes.
+  void addPasses(int index, const FlagValues &flags,
+                 mlir::OpPassManager &passes) const;
+  /// The phases in (from, to] in MLIR's text of pipelines, a pass per line.
+  std::string printPasses(const FlagValues &flags, int from, int to) const;
 
-/// Markdown table of the phases.
+  const Target &target() const { return *targetObject; }
+
+private:
+  struct Entry {
+    Phase phase;
+    /// The passes that all targets share; null if there are none.
+    void (*addShared)(const FlagValues &flags, mlir::OpPassManager &passes);
+  };
+  std::vector<Entry> entries;
+  std::shared_ptr<const Target> targetObject;
+};
+
+/// Whether a phase of some target has this name.
+bool isPhaseName(llvm::StringRef name);
+
+/// What printPasses prints, for weft-opt: a usage error if a path in it has no
+/// such text. Passes must be registered.
+Expected<std::string> pipelineText(const PhaseTable &phases,
+                                   const FlagValues &flags, int from, int to);
+
+/// Markdown table of the phases of the default target.
 std::string phasesMarkdown();
-
-/// "05-autodiff.mlir": the file of a phase in --dump-dir.
-std::string dumpFileName(int index);
 
 } // namespace weft
 

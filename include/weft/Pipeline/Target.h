@@ -1,0 +1,97 @@
+//===- Target.h - What a kind of machine answers for ------------*- C++ -*-===//
+//
+// The driver compiles for a machine without knowing which ones there are: what
+// depends on it is asked of the object that --target names.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_PIPELINE_TARGET_H
+#define WEFT_PIPELINE_TARGET_H
+
+#include "weft/Formats/Flags.h"
+#include "weft/Formats/Json.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/ArrayRef.h"
+
+#include <memory>
+
+namespace mlir {
+class DialectRegistry;
+class OpPassManager;
+} // namespace mlir
+
+namespace weft {
+
+struct Phase;
+
+/// What the executables of a target link beside the runtime.
+struct TargetLibraries {
+  /// Archives in the folder of the runtime, such as "libWeftCpuKernels.a".
+  std::vector<std::string> archives;
+  /// Libraries of the system, as flags of the linker: "-ldnnl".
+  std::vector<std::string> flags;
+  /// What to look at when linking fails.
+  std::string hint;
+};
+
+/// One machine, or one level of a kind of machines, that code is made for.
+class Target {
+public:
+  virtual ~Target() = default;
+
+  /// Adds the passes of a phase of its kind. Of a phase that all targets share,
+  /// adds what has to run before the passes of that phase; most need nothing.
+  virtual void addPasses(llvm::StringRef phase, const FlagValues &flags,
+                         mlir::OpPassManager &passes) const = 0;
+  /// The op that a kernel is behind the phases of its kind: what tells a dump
+  /// written there from a plan.
+  virtual llvm::StringRef getKernelOp() const = 0;
+
+  /// The code of a module behind all phases. Fails with an error on an op of
+  /// the module. Equal modules give equal bytes.
+  virtual llvm::FailureOr<std::string>
+  emitLlvmIr(mlir::ModuleOp module) const = 0;
+  /// A relocatable object that defines `weft_tables` (Tables.h).
+  virtual llvm::FailureOr<std::vector<char>>
+  emitObject(mlir::ModuleOp module) const = 0;
+
+  virtual TargetLibraries getLibraries() const = 0;
+  /// Adds to the metadata of an executable (docs/executable.md) what it has to
+  /// know of the machine, such as features that it checks when it starts.
+  virtual void describe(Json &metadata) const = 0;
+};
+
+/// What is known of all targets of a kind before a level is chosen.
+struct TargetKind {
+  /// The word before the colon of --target: "cpu".
+  llvm::StringRef name;
+  /// All values of --target that name this kind, for messages.
+  std::vector<llvm::StringRef> spellings;
+  /// Its phases. One with the name of a shared phase takes that one's place,
+  /// the others stand behind verify-plan.
+  llvm::ArrayRef<Phase> phases;
+  /// The target that `text`, a value of --target with this word, names; a usage
+  /// error if it names none.
+  Expected<std::unique_ptr<Target>> (*parse)(llvm::StringRef text);
+  /// Dialects, models of commands, translations: what its passes and code need.
+  void (*registerDialects)(mlir::DialectRegistry &registry);
+  void (*registerPasses)();
+};
+
+/// Makes --target accept a kind with a new name. Call it before anything asks
+/// for dialects, passes or targets; not safe in several threads.
+void registerTarget(TargetKind kind);
+
+/// Every kind, the default one first.
+llvm::ArrayRef<TargetKind> targetKinds();
+
+/// The kind of a value of --target; a usage error if no kind has its word.
+Expected<const TargetKind *> findTargetKind(llvm::StringRef text);
+
+/// The target that --target names; a usage error for a value that names none.
+Expected<std::shared_ptr<const Target>> findTarget(const FlagValues &flags);
+
+} // namespace weft
+
+#endif // WEFT_PIPELINE_TARGET_H

@@ -1,0 +1,204 @@
+//===- SharedPhases.cpp - Phases of every target --------------------------===//
+
+#include "SharedPhases.h"
+
+#include "weft/Autodiff/Passes.h"
+#include "weft/Frontend/Passes.h"
+#include "weft/Kernels/Passes.h"
+#include "weft/Lowering/Plan/Passes.h"
+#include "weft/Memory/Passes.h"
+#include "weft/Pipeline/CompileFlags.h"
+#include "weft/Precision/Passes.h"
+#include "weft/Schedule/Passes.h"
+#include "weft/Training/Passes.h"
+#include "weft/Weft/Weft.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace weft;
+
+//===----------------------------------------------------------------------===//
+// Passes of each phase: options that no flag sets keep the default of the .td
+//===----------------------------------------------------------------------===//
+
+static void tieParams(const FlagValues &, OpPassManager &passes) {
+  passes.addPass(createTieParamsPass());
+}
+
+static void inferShapes(const FlagValues &flags, OpPassManager &passes) {
+  passes.addPass(createInferShapesPass());
+  if (!flags.isSet("groups"))
+    return;
+  ApplyGroupsPassOptions options;
+  options.groups = flags.getText("groups");
+  passes.addPass(createApplyGroupsPass(options));
+}
+
+/// Runs in f32 as well: it resolves autocast regions and dtypes.
+static void autocast(const FlagValues &flags, OpPassManager &passes) {
+  AutocastPassOptions options;
+  if (flags.getText("precision") != "f32") {
+    options.dtype = flags.getText("precision");
+    options.recipe = flags.getText("recipe");
+    options.overrides = flags.getText("autocast-lists");
+    options.table = flags.getText("explain") == "precision";
+  }
+  passes.addPass(createAutocastPass(options));
+}
+
+static void derivePrograms(const FlagValues &, OpPassManager &passes) {
+  passes.addPass(createDeriveProgramsPass());
+}
+
+static void autodiff(const FlagValues &flags, OpPassManager &passes) {
+  AutodiffPassOptions options;
+  options.gradDtype = flags.getText("grad-dtype");
+  options.accumulation = flags.getText("accumulation");
+  passes.addPass(createAutodiffPass(options));
+  OpPassManager &programs = passes.nest<ProgramOp>();
+  // Top down, as the pass does by itself, unlike a configuration by itself.
+  programs.addPass(createCanonicalizerPass(
+      GreedyRewriteConfig()
+          .setUseTopDownTraversal()
+          .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled)));
+  programs.addPass(createCSEPass());
+}
+
+static void lossScale(const FlagValues &flags, OpPassManager &passes) {
+  LossScalePassOptions options;
+  options.mode = lossScaleMode(flags);
+  if (options.mode == "none")
+    return;
+  std::vector<std::string> words = scalerWords(flags);
+  if (flags.isSet("scaler") || words.size() > 1)
+    options.scaler.assign(words.begin(), words.end());
+  passes.addPass(createLossScalePass(options));
+}
+
+static void expandOptimizer(const FlagValues &flags, OpPassManager &passes) {
+  ExpandOptimizerPassOptions options;
+  options.optimizer = flags.getText("optimizer");
+  options.clipNorm = flags.getText("clip-norm");
+  options.nesterov = flags.getSwitch("nesterov");
+  passes.addPass(createExpandOptimizerPass(options));
+}
+
+/// Runs in f32 as well: a region of the model may ask for a low type.
+static void workingCopies(const FlagValues &flags, OpPassManager &passes) {
+  WorkingCopiesPassOptions options;
+  options.persistent = flags.getText("working-copies") == "on";
+  options.master = flags.getText("master-weights") == "on";
+  passes.addPass(createWorkingCopiesPass(options));
+}
+
+static void fuse(const FlagValues &flags, OpPassManager &passes) {
+  FusePassOptions options;
+  // A kernel of its own for each op: the first bad value then names the op.
+  options.apart = flags.getSwitch("debug-nan");
+  options.explain = flags.getText("explain") == "fusion";
+  passes.addPass(createFoldCastsPass());
+  passes.addPass(createFusePass(options));
+}
+
+static void selectKernels(const FlagValues &, OpPassManager &passes) {
+  passes.addPass(createSelectKernelsPass());
+}
+
+static void lowerToPlan(const FlagValues &, OpPassManager &passes) {
+  passes.addPass(createLowerToPlanPass());
+}
+
+static void estimate(const FlagValues &flags, OpPassManager &passes) {
+  EstimatePassOptions options;
+  options.costTable = flags.getText("cost-table");
+  passes.addPass(createEstimatePass(options));
+}
+
+static void planMemory(const FlagValues &, OpPassManager &passes) {
+  passes.addPass(createPlanMemoryPass());
+}
+
+static void verifyPlan(const FlagValues &, OpPassManager &passes) {
+  passes.addPass(createVerifyPlanPass());
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+ArrayRef<SharedPhase> weft::sharedPhases() {
+  static const SharedPhase table[] = {
+      {{"import", "the model as weft ops; every op has a location",
+        Level::Graph},
+       nullptr},
+      {{"verify", "exactly one model program with a scalar loss", Level::Graph},
+       nullptr},
+      {{"tie-params", "no parameter is tied: uses read the one it was tied to",
+        Level::Graph},
+       tieParams},
+      {{"infer-shapes", "every shape is static; parameter groups are applied",
+        Level::Graph},
+       inferShapes},
+      {{"autocast",
+        "casts as the precision asks (f32: none); no autocast region is left",
+        Level::Graph},
+       autocast},
+      {{"derive-programs", "micro, eval, init (and logits) replace the model",
+        Level::Graph},
+       derivePrograms},
+      {{"mark-recompute", "what the backward pass computes again is marked",
+        Level::Graph},
+       nullptr},
+      {{"autodiff",
+        "micro adds the gradient of each trainable parameter to its "
+        "gradient state",
+        Level::Graph},
+       autodiff},
+      {{"loss-scale", "the loss gradient carries the scale, if there is one",
+        Level::Graph},
+       lossScale},
+      {{"expand-optimizer",
+        "apply checks, clips and updates; optimizer state "
+        "exists",
+        Level::Graph},
+       expandOptimizer},
+      {{"working-copies", "low-precision copies of weights (f32: none)",
+        Level::Graph},
+       workingCopies},
+      {{"shard", "layouts of parameters and state (one rank: whole)",
+        Level::Dist},
+       nullptr},
+      {{"bucket", "tensors that travel together (one rank: none)", Level::Dist},
+       nullptr},
+      {{"partition", "collectives are explicit (one rank: none)", Level::Dist},
+       nullptr},
+      {{"fuse", "elementwise, reduction and shape chains are outlined kernels",
+        Level::Dist},
+       fuse},
+      {{"select-kernels", "every op names its implementation", Level::Dist},
+       selectKernels},
+      {{"lower-to-plan", "programs are straight lines of commands on buffers",
+        Level::Plan},
+       lowerToPlan},
+      {{"estimate", "every command has an estimated time", Level::Plan},
+       estimate},
+      {{"split-async", "collectives are start and wait (one rank: none)",
+        Level::Plan},
+       nullptr},
+      {{"schedule", "order of collectives and copies (one rank: as is)",
+        Level::Plan},
+       nullptr},
+      {{"assign-streams", "stream of each command (one queue: one)",
+        Level::Plan},
+       nullptr},
+      {{"plan-memory", "every buffer has its offset in one arena", Level::Plan},
+       planMemory},
+      {{"verify-plan", "buffers that live at once share no byte", Level::Plan},
+       verifyPlan},
+      {{"emit", "an object file linked with the runtime", Level::Output},
+       nullptr},
+  };
+  return table;
+}

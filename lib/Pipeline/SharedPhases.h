@@ -1,0 +1,24 @@
+//===- SharedPhases.h - Phases of every target ------------------*- C++ -*-===//
+
+#ifndef WEFT_LIB_PIPELINE_SHAREDPHASES_H
+#define WEFT_LIB_PIPELINE_SHAREDPHASES_H
+
+#include "weft/Pipeline/Phases.h"
+
+#include "llvm/ADT/ArrayRef.h"
+
+namespace weft {
+
+struct SharedPhase {
+  Phase phase;
+  /// Adds the passes; null for an identity, and for import and emit.
+  void (*addPasses)(const FlagValues &flags, mlir::OpPassManager &passes);
+};
+
+/// In order: import first, emit last, and before it verify-plan, behind which
+/// the phases of a target stand.
+llvm::ArrayRef<SharedPhase> sharedPhases();
+
+} // namespace weft
+
+#endif // WEFT_LIB_PIPELINE_SHAREDPHASES_H
