@@ -142,6 +142,11 @@ const std::vector<FlagSpec> &weft::compileFlags() {
   return flags;
 }
 
+llvm::ArrayRef<const char *> weft::flagsOfImport() {
+  static const char *const flags[] = {"batch", "seq", "ignore-field"};
+  return flags;
+}
+
 const std::vector<FlagSpec> &weft::driverFlags() {
   static const std::vector<FlagSpec> flags = {
       {"output", FlagKind::String, DriverFlag, "", "FILE",

@@ -85,8 +85,7 @@ Status Compiler::importModel(const std::string &model) {
   owned = std::move(*loaded);
   storeOptions(*owned, values);
   storeFingerprint(*owned);
-  done = 0;
-  return dump(0);
+  return finishPhase(0);
 }
 
 /// A dump of another phase has other ops at its top.
@@ -126,6 +125,19 @@ Status Compiler::loadDump(const std::string &path) {
   if (failed(parsed))
     return sink->takeError("parsing");
   owned = std::move(*parsed);
+  if (Status status = takeDumpOptions(path); !status)
+    return status;
+  done = table->find(phase);
+  if (done < 0)
+    return inputError("expects a dump for a target with the phase " + phase +
+                      ", but got one for " + values.getText("target"))
+        .at(path);
+  keepSnapshot();
+  return checkLevel(*owned, phases()[done], target(), path);
+}
+
+/// The compile flags are those in the dump, the driver's those given.
+Status Compiler::takeDumpOptions(const std::string &path) {
   Expected<std::vector<std::string>> options = loadOptions(*owned);
   if (!options)
     return options.takeError().at(path);
@@ -140,12 +152,7 @@ Status Compiler::loadDump(const std::string &path) {
   if (!found)
     return found.takeError().withCode(ExitCode::Input).at(path);
   table = std::move(*found);
-  done = table->find(phase);
-  if (done < 0)
-    return inputError("expects a dump for a target with the phase " + phase +
-                      ", but got one for " + values.getText("target"))
-        .at(path);
-  return checkLevel(*owned, phases()[done], target(), path);
+  return Status::success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -210,7 +217,12 @@ Status Compiler::runPhase(int index) {
   if (phase.name == llvm::StringRef("plan-memory"))
     if (Status status = checkMemoryLimit(); !status)
       return status;
+  return finishPhase(index);
+}
+
+Status Compiler::finishPhase(int index) {
   done = index;
+  keepSnapshot();
   return dump(index);
 }
 

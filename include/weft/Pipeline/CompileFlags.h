@@ -5,6 +5,8 @@
 
 #include "weft/Formats/Flags.h"
 
+#include "llvm/ADT/ArrayRef.h"
+
 namespace mlir {
 class ModuleOp;
 } // namespace mlir
@@ -16,6 +18,9 @@ const std::vector<FlagSpec> &compileFlags();
 
 /// What only steers the driver: `--emit`, `--dump-dir`, `--from`, ...
 const std::vector<FlagSpec> &driverFlags();
+
+/// The compile flags that import reads: no pass has them as options.
+llvm::ArrayRef<const char *> flagsOfImport();
 
 /// Refuses values whose feature is not built yet, naming the flag.
 Status checkSupported(const FlagValues &flags);

@@ -31,9 +31,19 @@ public:
   /// Runs the phases behind the current one up to `to`, with dumps.
   Status run(int to);
 
+  /// From now on keeps a copy of the module after each phase that goBack takes:
+  /// working-copies, partition and lower-to-plan. Without it there is none.
+  void keepSnapshots() { keepsSnapshots = true; }
+  /// Makes the module that of `phase` again, after a run or a failed one, with
+  /// other flags for the phases behind it; run() goes on there. It works as
+  /// often as it is called, with snapshots up to `phase`. Without a snapshot,
+  /// or with flags that import or a phase up to there would have seen: an
+  /// error, and nothing has changed.
+  Status goBack(llvm::StringRef phase, FlagValues flags);
+
   /// The module as text that parses back. Resources and constants are whole.
   std::string text();
-  /// LLVM IR and object code; precondition: all phases up to emit have run.
+  /// LLVM IR and object code; precondition: the phases before emit ran.
   Expected<std::string> llvmIr();
   Expected<std::vector<char>> objectCode();
 
@@ -50,9 +60,12 @@ private:
   class DiagnosticSink;
   Status importModel(const std::string &model);
   Status loadDump(const std::string &path);
+  Status takeDumpOptions(const std::string &path);
   Status runPhase(int index);
   Status runPasses(int index, mlir::PassManager &manager);
   Status checkMemoryLimit();
+  Status finishPhase(int index);
+  void keepSnapshot();
   Status dump(int index);
 
   std::unique_ptr<mlir::MLIRContext> context;
@@ -61,9 +74,16 @@ private:
   FlagValues values;
   std::optional<PhaseTable> table;
   int done = -1; // index of the last phase that ran
+
+  struct Snapshot {
+    int phase;
+    mlir::OwningOpRef<mlir::ModuleOp> module;
+  };
+  bool keepsSnapshots = false;
+  std::vector<Snapshot> snapshots; // of phases that ran with `values`, in order
 };
 
-/// The textual pipelines and flags table used by Compiler::load.
+/// The flags that Compiler::load takes: compile and driver flags.
 FlagTable compilerFlagTable();
 
 } // namespace weft

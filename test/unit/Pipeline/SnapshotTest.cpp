@@ -1,0 +1,171 @@
+//===- SnapshotTest.cpp - Going back equals starting again ----------------===//
+
+#include "Driver.h"
+
+#include <fstream>
+#include <sstream>
+
+namespace weft {
+namespace {
+
+/// What a compilation has made so far: the module, and its code at the end.
+struct Result {
+  std::string text;
+  std::vector<char> object;
+};
+
+Result finish(Compiler &compiler) {
+  Result result;
+  EXPECT_EQ(errorOf(compiler.run(compiler.phases().find("verify-plan"))), "");
+  result.text = compiler.text();
+  EXPECT_EQ(errorOf(compiler.run(compiler.phases().find("lower-to-cpu"))), "");
+  Expected<std::vector<char>> object = compiler.objectCode();
+  EXPECT_TRUE(object);
+  if (object)
+    result.object = std::move(*object);
+  return result;
+}
+
+Result compileFresh(const FlagValues &flags) {
+  Compiler compiler;
+  EXPECT_EQ(compileTo(compiler, kModel, flags, "import"), "");
+  return finish(compiler);
+}
+
+void expectEqual(const Result &one, const Result &other) {
+  EXPECT_EQ(one.text, other.text);
+  EXPECT_TRUE(one.object == other.object);
+}
+
+/// Flags of every run, and some more.
+FlagValues withFlags(std::vector<std::string> args) {
+  args.push_back("--precision=bf16");
+  return parseFlags(args);
+}
+
+std::string writeCostTable() {
+  std::string path = testing::TempDir() + "/snapshot-costs.toml";
+  std::ofstream(path) << "gflops = 7.0\n";
+  return path;
+}
+
+//===----------------------------------------------------------------------===//
+// What works
+//===----------------------------------------------------------------------===//
+
+TEST(Snapshot, GoingBackEqualsAFreshCompile) {
+  const std::pair<const char *, std::string> changes[] = {
+      {"lower-to-plan", "--threads-max=5"},
+      {"lower-to-plan", "--cost-table=" + writeCostTable()},
+      {"lower-to-plan", "--numerics=fast"},
+      {"lower-to-plan", "--target=cpu:x86-64-v2"},
+      {"partition", "--debug-nan"},
+      {"working-copies", "--debug-nan"},
+  };
+  Result plain = compileFresh(withFlags({}));
+  for (const auto &[phase, flag] : changes) {
+    SCOPED_TRACE(phase + (" " + flag));
+    Compiler compiler;
+    compiler.keepSnapshots();
+    ASSERT_EQ(compileTo(compiler, kModel, withFlags({}), "verify-plan"), "");
+    EXPECT_EQ(compiler.text(), plain.text);
+    ASSERT_EQ(errorOf(compiler.goBack(phase, withFlags({flag}))), "");
+    Result changed = finish(compiler);
+    EXPECT_NE(changed.text, plain.text);
+    expectEqual(changed, compileFresh(withFlags({flag})));
+    // And back to where it came from.
+    ASSERT_EQ(errorOf(compiler.goBack(phase, withFlags({}))), "");
+    expectEqual(finish(compiler), plain);
+  }
+}
+
+TEST(Snapshot, AFailedPhaseIsNoObstacle) {
+  Compiler compiler;
+  compiler.keepSnapshots();
+  FlagValues small = withFlags({"--memory-limit=4K"});
+  EXPECT_NE(compileTo(compiler, kModel, small, "verify-plan").find("needs "),
+            std::string::npos);
+  FlagValues large = withFlags({"--memory-limit=1G", "--threads-max=3"});
+  ASSERT_EQ(errorOf(compiler.goBack("lower-to-plan", large)), "");
+  expectEqual(finish(compiler), compileFresh(large));
+}
+
+TEST(Snapshot, ADumpIsASnapshotOfItsPhase) {
+  std::string path = testing::TempDir() + "/snapshot-partition.mlir";
+  Compiler first;
+  ASSERT_EQ(compileTo(first, kModel, withFlags({}), "partition"), "");
+  std::ofstream(path) << first.text();
+  Compiler compiler;
+  compiler.keepSnapshots();
+  FlagValues from = parseFlags({"--from=partition"});
+  ASSERT_EQ(compileTo(compiler, path, from, "verify-plan"), "");
+  FlagValues flags = withFlags({"--threads-max=5"});
+  ASSERT_EQ(errorOf(compiler.goBack("partition", flags)), "");
+  EXPECT_EQ(finish(compiler).text, compileFresh(flags).text);
+}
+
+TEST(Snapshot, DumpsHaveTheNewOptions) {
+  std::string folder = testing::TempDir() + "/snapshot-dumps";
+  std::string dumps = "--dump-dir=" + folder;
+  Compiler compiler;
+  compiler.keepSnapshots();
+  ASSERT_EQ(compileTo(compiler, kModel, withFlags({dumps}), "fuse"), "");
+  FlagValues flags = withFlags({dumps, "--threads-max=5"});
+  ASSERT_EQ(errorOf(compiler.goBack("partition", flags)), "");
+  int index = compiler.phases().find("partition");
+  std::ifstream file(folder + "/" + compiler.phases().dumpFileName(index));
+  std::stringstream text;
+  text << file.rdbuf();
+  EXPECT_NE(text.str().find("\"threads-max\" = \"5\""), std::string::npos);
+}
+
+//===----------------------------------------------------------------------===//
+// What does not
+//===----------------------------------------------------------------------===//
+
+TEST(Snapshot, NoneIsKeptUnlessAskedFor) {
+  Compiler compiler;
+  ASSERT_EQ(compileTo(compiler, kModel, withFlags({}), "verify-plan"), "");
+  EXPECT_EQ(errorOf(compiler.goBack("partition", withFlags({}))),
+            "expects a phase with a snapshot to go back to, but got "
+            "'partition'");
+}
+
+TEST(Snapshot, OnlyOfPhasesThatRan) {
+  Compiler compiler;
+  compiler.keepSnapshots();
+  ASSERT_EQ(compileTo(compiler, kModel, withFlags({}), "lower-to-plan"), "");
+  for (const char *phase : {"autodiff", "verify-plan", "nowhere"})
+    EXPECT_NE(errorOf(compiler.goBack(phase, withFlags({}))), "");
+  // What ran with other flags is no snapshot any more.
+  FlagValues flags = withFlags({"--debug-nan"});
+  ASSERT_EQ(errorOf(compiler.goBack("working-copies", flags)), "");
+  EXPECT_NE(errorOf(compiler.goBack("lower-to-plan", flags)), "");
+  EXPECT_EQ(errorOf(compiler.run(compiler.phases().find("lower-to-plan"))), "");
+  EXPECT_EQ(errorOf(compiler.goBack("lower-to-plan", flags)), "");
+}
+
+TEST(Snapshot, WhatIsDecidedStays) {
+  Compiler compiler;
+  compiler.keepSnapshots();
+  ASSERT_EQ(compileTo(compiler, kModel, withFlags({}), "verify-plan"), "");
+  std::string text = compiler.text();
+  auto goBack = [&](std::vector<std::string> args) {
+    return errorOf(compiler.goBack("partition", withFlags(std::move(args))));
+  };
+  EXPECT_EQ(
+      goBack({"--batch=4"}),
+      "expects changes that phase import does not see, but got --batch=4");
+  EXPECT_EQ(goBack({"--threads-max=3", "--optimizer=sgd"}),
+            "expects changes that phase expand-optimizer does not see, but got "
+            "--optimizer=sgd --threads-max=3");
+  EXPECT_EQ(goBack({"--loss-scale=8"}),
+            "expects changes that phase loss-scale does not see, but got "
+            "--loss-scale=8");
+  EXPECT_EQ(goBack({"--zero=3"}), "does not support --zero=3 yet");
+  EXPECT_EQ(goBack({"--target=tpu"}).find("expects the target "), 0u);
+  EXPECT_EQ(compiler.text(), text);
+}
+
+} // namespace
+} // namespace weft
