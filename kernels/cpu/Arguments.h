@@ -6,6 +6,7 @@
 #include "weft/Runtime/Execute/Context.h"
 #include "weft/Runtime/Execute/Library.h"
 #include "weft/Runtime/Execute/RecordTypes.h"
+#include "weft/Runtime/Execute/Workspaces.h"
 
 #include <string>
 
@@ -28,14 +29,15 @@ inline void failCommand(WeftContext &context, const WeftCommand &command,
   context.fail(code, text + ": " + message);
 }
 
-/// Whether the command has at least that many buffers.
+/// Whether the command has at least that many buffers before its workspace.
 inline bool checkBuffers(WeftContext &context, const WeftCommand &command,
                          int64_t wanted) {
-  if (command.numBuffers >= wanted)
+  int64_t count = command.numBuffers - (command.workspaceBytes > 0);
+  if (count >= wanted)
     return true;
   failCommand(context, command, kInternalError,
               "expects " + std::to_string(wanted) + " buffers, but got " +
-                  std::to_string(command.numBuffers));
+                  std::to_string(count));
   return false;
 }
 
@@ -98,10 +100,16 @@ inline bool checkProbability(WeftContext &context, const WeftCommand &command,
   return false;
 }
 
-/// Raises what the first `workers` workers need beside the arena to `each`.
-inline void raiseScratch(int64_t *bytes, int64_t workers, int64_t each) {
-  for (int64_t worker = 0; worker < workers; ++worker)
-    bytes[worker] = bytes[worker] < each ? each : bytes[worker];
+/// The workspace of a command, its last buffer; reports one of fewer bytes than
+/// `wanted` and gives null.
+inline char *workspaceOf(WeftContext &context, const WeftCommand &command,
+                         void *const *buffers, int64_t wanted) {
+  if (command.workspaceBytes >= wanted && command.numBuffers > 0)
+    return static_cast<char *>(buffers[command.numBuffers - 1]);
+  failCommand(context, command, kInternalError,
+              "expects a workspace of at least " + std::to_string(wanted) +
+                  " bytes, but got " + std::to_string(command.workspaceBytes));
+  return nullptr;
 }
 
 template <typename T> T *as(void *buffer) { return static_cast<T *>(buffer); }

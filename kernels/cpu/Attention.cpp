@@ -80,25 +80,28 @@ bool checkShape(WeftContext &context, const WeftCommand &command,
          checkProbability(context, command, "dropout", a.dropout);
 }
 
-/// What one worker needs. The widest vectors pad the most, so this holds for
-/// every instruction set.
-int64_t scratchBytes(int64_t keys, int64_t width, bool gradient) {
-  int64_t row = (width + kMostLanes - 1) / kMostLanes * kMostLanes;
-  int64_t floats = gradient ? layBackward(nullptr, keys, width, row).floats
-                            : layForward(nullptr, width).floats;
-  return floats * static_cast<int64_t>(sizeof(float));
+static_assert(kQueryTile == kAttentionTile && kKeyTile == kAttentionTile &&
+                  kKeepRow == kAttentionNumbers &&
+                  kMostLanes == kAttentionLanes,
+              "workspaces are laid out for other tiles");
+
+/// The pieces of the workers, each of `work.bytes`, or null.
+char *workersOf(WeftContext &context, const WeftCommand &command,
+                void *const *buffers, const AttentionWork &work) {
+  int64_t workers = std::min<int64_t>(context.threads(), work.units);
+  return workspaceOf(context, command, buffers, workers * work.bytes);
 }
 
-void runForward(WeftContext &context, const Attention &a,
-                void *const *buffers) {
+void runForward(WeftContext &context, const WeftCommand &command,
+                const Attention &a, void *const *buffers) {
   const Loops &loops = loopsOf(context);
-  int64_t tiles = (a.queries + kQueryTile - 1) / kQueryTile;
-  int64_t units = a.batch * a.heads * tiles;
-  int workers = static_cast<int>(std::min<int64_t>(context.threads(), units));
-  if (!context.reserveScratch(workers, scratchBytes(a.keys, a.headSize, false)))
+  int64_t tiles = countPieces(a.queries, kQueryTile);
+  AttentionWork work(a, /*gradient=*/false);
+  char *pieces = workersOf(context, command, buffers, work);
+  if (!pieces)
     return;
   context.parallelFor(
-      units, 1,
+      work.units, 1,
       [&](RangePart part) {
         int64_t tile = part.begin % tiles;
         int64_t index = part.begin / tiles % a.heads;
@@ -110,7 +113,7 @@ void runForward(WeftContext &context, const Attention &a,
             as<float>(buffers[4]) + (batch * a.heads + index) * a.queries};
         loops.attentionForward(
             head, output, tile * kQueryTile,
-            reinterpret_cast<float *>(context.scratch(part.worker)));
+            reinterpret_cast<float *>(pieces + part.worker * work.bytes));
       },
       Schedule::Dynamic);
 }
@@ -141,19 +144,21 @@ void runKeyHead(const Loops &loops, const Attention &a,
       scratch);
 }
 
-void runBackward(WeftContext &context, const Attention &a,
-                 const WeftAttentionGradRecord &record, void *const *buffers) {
+void runBackward(WeftContext &context, const WeftCommand &command,
+                 const Attention &a, const WeftAttentionGradRecord &record,
+                 void *const *buffers) {
   const Loops &loops = loopsOf(context);
-  int64_t units = a.batch * a.keyHeads;
-  int workers = static_cast<int>(std::min<int64_t>(context.threads(), units));
-  if (!context.reserveScratch(workers, scratchBytes(a.keys, a.headSize, true)))
+  AttentionWork work(a, /*gradient=*/true);
+  char *pieces = workersOf(context, command, buffers, work);
+  if (!pieces)
     return;
   context.parallelFor(
-      units, 1,
+      work.units, 1,
       [&](RangePart part) {
-        runKeyHead(loops, a, record, buffers, part.begin / a.keyHeads,
-                   part.begin % a.keyHeads,
-                   reinterpret_cast<float *>(context.scratch(part.worker)));
+        runKeyHead(
+            loops, a, record, buffers, part.begin / a.keyHeads,
+            part.begin % a.keyHeads,
+            reinterpret_cast<float *>(pieces + part.worker * work.bytes));
       },
       Schedule::Dynamic);
 }
@@ -185,7 +190,7 @@ extern "C" void weft_cpu_attention(WeftContext *context,
     return;
   Attention attention(*record);
   if (prepare(*context, *command, buffers, 5, attention))
-    runForward(*context, attention, buffers);
+    runForward(*context, *command, attention, buffers);
 }
 
 extern "C" void weft_cpu_attention_grad(WeftContext *context,
@@ -196,16 +201,5 @@ extern "C" void weft_cpu_attention_grad(WeftContext *context,
     return;
   Attention attention(record->forward);
   if (prepare(*context, *command, buffers, 9, attention))
-    runBackward(*context, attention, *record, buffers);
-}
-
-extern "C" void
-weft_cpu_attention_scratch_bytes(const WeftAttentionRecord *record,
-                                 bool gradient, int64_t *bytes,
-                                 int32_t threads) {
-  int64_t tiles = (record->queries - 1) / kQueryTile + 1;
-  int64_t units =
-      record->batch * (gradient ? record->keyHeads : record->heads * tiles);
-  raiseScratch(bytes, std::min<int64_t>(threads, units),
-               scratchBytes(record->keys, record->headSize, gradient));
+    runBackward(*context, *command, attention, *record, buffers);
 }

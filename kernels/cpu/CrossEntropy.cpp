@@ -83,11 +83,6 @@ bool checkTargets(WeftContext &context, const WeftCommand &command,
   return true;
 }
 
-/// The losses of all rows.
-int64_t scratchBytes(const WeftCrossEntropyRecord &record) {
-  return record.rows * static_cast<int64_t>(sizeof(double));
-}
-
 /// Writes the losses of all rows and their lse.
 void runRows(WeftContext &context, const Loss &loss, double *losses,
              float *lse) {
@@ -117,10 +112,12 @@ extern "C" void weft_cpu_cross_entropy(WeftContext *context,
     return;
   Loss loss = readLoss(*record, buffers[0], buffers[1],
                        record->hasWeights ? buffers[5] : nullptr);
-  if (!checkTargets(*context, *command, loss) ||
-      !context->reserveScratch(1, scratchBytes(*record)))
+  if (!checkTargets(*context, *command, loss))
     return;
-  double *losses = reinterpret_cast<double *>(context->scratch(0));
+  double *losses = reinterpret_cast<double *>(workspaceOf(
+      *context, *command, buffers, crossEntropyWorkspaceBytes(*record)));
+  if (!losses)
+    return;
   runRows(*context, loss, losses, as<float>(buffers[3]));
   double total = 0.0, denominator = 0.0;
   for (int64_t n = 0; n < record->rows; ++n)
@@ -159,10 +156,4 @@ extern "C" void weft_cpu_cross_entropy_grad(WeftContext *context,
         std::memset(row, 0, classes * floatBytes(dlogits.dtype));
     }
   });
-}
-
-extern "C" void
-weft_cpu_cross_entropy_scratch_bytes(const WeftCrossEntropyRecord *record,
-                                     int64_t *bytes, int32_t /*threads*/) {
-  raiseScratch(bytes, 1, scratchBytes(*record));
 }

@@ -53,10 +53,7 @@ constexpr int64_t kColumnGrain = 64;
 /// Positions by id, those of one id in order.
 class Groups {
 public:
-  static int64_t bytesFor(int64_t count, int64_t rows) {
-    return (count + rows + 1) * static_cast<int64_t>(sizeof(int64_t));
-  }
-  /// A counting sort; `memory` has room for bytesFor(count, rows).
+  /// A counting sort; `memory` has room for (count + rows + 1) numbers.
   Groups(const Indices &ids, int64_t count, int64_t rows, void *memory)
       : rows(rows), ends(static_cast<int64_t *>(memory)),
         order(ends + rows + 1) {
@@ -121,16 +118,15 @@ void clear(WeftContext &context, FloatBuffer table, int64_t count) {
 
 /// Threads take columns, so that every sum runs over the ids in order.
 void scatter(WeftContext &context, const WeftEmbeddingGradRecord &record,
-             const Indices &ids, FloatBuffer dout, FloatBuffer dtable) {
+             const Indices &ids, FloatBuffer dout, FloatBuffer dtable,
+             char *workspace) {
   const Loops &loops = loopsOf(context);
   int64_t count = record.count, rows = record.rows, width = record.columns;
   if (!dtable.isWide())
     return context.parallelFor(width, kColumnGrain, [&](RangePart part) {
       addInOrder(loops, ids, count, width, dout, dtable, part);
     });
-  if (!context.reserveScratch(1, Groups::bytesFor(count, rows)))
-    return;
-  Groups groups(ids, count, rows, context.scratch(0));
+  Groups groups(ids, count, rows, workspace);
   context.parallelFor(width, kColumnGrain, [&](RangePart part) {
     addInGroups(loops, groups, width, dout, as<float>(dtable.data), part);
   });
@@ -175,15 +171,13 @@ extern "C" void weft_cpu_embedding_grad(WeftContext *context,
     return;
   FloatBuffer dout = {buffers[0], record->dtypeOut};
   FloatBuffer dtable = {buffers[2], record->dtypeTable};
+  int64_t wanted = embeddingGradWorkspaceBytes(*record);
+  char *workspace = nullptr;
+  if (wanted > 0 &&
+      !(workspace = workspaceOf(*context, *command, buffers, wanted)))
+    return;
   bool hasFlag = record->accumulate == WEFT_ADD_IF_FLAG;
   if (!addsToDestination(record->accumulate, hasFlag ? buffers[3] : nullptr))
     clear(*context, dtable, record->rows * record->columns);
-  scatter(*context, *record, ids, dout, dtable);
-}
-
-extern "C" void
-weft_cpu_embedding_grad_scratch_bytes(const WeftEmbeddingGradRecord *record,
-                                      int64_t *bytes, int32_t /*threads*/) {
-  if (record->dtypeTable == WEFT_F32)
-    raiseScratch(bytes, 1, Groups::bytesFor(record->count, record->rows));
+  scatter(*context, *record, ids, dout, dtable, workspace);
 }

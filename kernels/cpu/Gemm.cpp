@@ -15,7 +15,7 @@ GemmState::GemmState(int threads) : engine(dnnl::engine::kind::cpu, 0) {
 }
 
 void execute(const Product &product, const GemmOperands &operands,
-             GemmState &state, int worker, char *scratch) {
+             GemmState &state, int worker, char *room) {
   const dnnl::engine &engine = state.engine;
   auto at = [&](const memory::desc &desc, char *base, int64_t offset) {
     int64_t bytes = desc.data_type() == memory::data_type::f32 ? 4 : 2;
@@ -25,15 +25,13 @@ void execute(const Product &product, const GemmOperands &operands,
       {DNNL_ARG_SRC, at(product.a, operands.a, product.offsetA)},
       {DNNL_ARG_WEIGHTS, at(product.b, operands.b, product.offsetB)},
       {DNNL_ARG_DST, at(product.c, operands.c, product.offsetC)},
-      {DNNL_ARG_SCRATCHPAD, memory(product.scratch, engine, scratch)}};
+      {DNNL_ARG_SCRATCHPAD, memory(product.scratch, engine, room)}};
   if (!product.bias.is_zero())
     arguments.emplace(DNNL_ARG_BIAS,
                       at(product.bias, operands.bias, product.offsetBias));
   product.primitive.execute(state.streams[worker], arguments);
   state.streams[worker].wait();
 }
-
-namespace {
 
 GemmState &stateOf(WeftContext &context) {
   static const char key = 0;
@@ -43,16 +41,16 @@ GemmState &stateOf(WeftContext &context) {
   return *static_cast<GemmState *>(slot.get());
 }
 
+namespace {
+
 void runPlan(WeftContext &context, GemmState &state, const GemmPlan &plan,
-             const GemmOperands &operands) {
-  if (!context.reserveScratch(plan.countWorkers(context.threads()),
-                              plan.workerBytes()))
-    return;
-  if (plan.isWidened)
-    return runWidened(context, state, plan.widened, operands);
+             const GemmOperands &operands, char *workspace) {
+  int64_t bytes = plan.workerBytes();
+  if (plan.packed)
+    return runPacked(context, state, *plan.packed, operands, workspace, bytes);
   for (const std::vector<Product> &stage : plan.stages) {
     if (!plan.blocked) {
-      execute(stage[0], operands, state, 0, context.scratch(0));
+      execute(stage[0], operands, state, 0, workspace);
       continue;
     }
     context.parallelFor(
@@ -61,62 +59,10 @@ void runPlan(WeftContext &context, GemmState &state, const GemmPlan &plan,
           LibraryThreads scope(1);
           for (int64_t i = part.begin; i < part.end; ++i)
             execute(stage[i], operands, state, part.worker,
-                    context.scratch(part.worker));
+                    workspace + part.worker * bytes);
         },
         Schedule::Dynamic);
   }
-}
-
-std::string say(const char *rule, int64_t value) {
-  return std::string("expects ") + rule + ", but got " + std::to_string(value);
-}
-
-std::string findWrongType(const WeftGemmRecord &s) {
-  if (!isFloatType(s.dtype))
-    return say("A and B of dtype f32 (0), f16 (2) or bf16 (3)", s.dtype);
-  if (s.dtypeC != WEFT_F32 && s.dtypeC != s.dtype)
-    return say("C of dtype f32 (0) or that of A", s.dtypeC);
-  return "";
-}
-
-/// Far above what a machine holds, and below where oneDNN's own arithmetic
-/// overflows.
-constexpr int64_t kMostElements = int64_t(1) << 34;
-constexpr int64_t kMostStride = int64_t(1) << 32;
-
-bool isTooLarge(const WeftGemmRecord &s) {
-  if (std::max({s.batch, s.m, s.n, s.k}) > kMostRows)
-    return true;
-  return std::max({s.m * s.k, s.k * s.n, s.m * s.n}) > kMostElements;
-}
-
-/// A rule the record breaks, or "".
-std::string findWrongArgument(const WeftGemmRecord &s) {
-  if (std::min({s.batch, s.m, s.n, s.k}) < 1)
-    return say("batch, M, N and K of at least 1",
-               std::min({s.batch, s.m, s.n, s.k}));
-  if (isTooLarge(s))
-    return say("batch, M, N and K of at most 2^30 and matrices of at most 2^34 "
-               "elements",
-               std::max({s.batch, s.m, s.n, s.k}));
-  if (int64_t most = std::max({s.lda, s.ldb, s.ldc}); most > kMostStride)
-    return say("rows at most 2^32 elements apart", most);
-  if (s.lda < (s.transA ? s.m : s.k))
-    return say("lda of at least the length of a row of A", s.lda);
-  if (s.ldb < (s.transB ? s.k : s.n))
-    return say("ldb of at least the length of a row of B", s.ldb);
-  if (s.ldc < s.n)
-    return say("ldc of at least N", s.ldc);
-  if (s.batch > 1 && s.batchStrideC < (s.m - 1) * s.ldc + s.n)
-    return say("a batch stride of C that keeps results apart", s.batchStrideC);
-  if (s.batchStrideA < 0 || s.batchStrideB < 0)
-    return say("batch strides of at least 0",
-               std::min(s.batchStrideA, s.batchStrideB));
-  if (s.batch > 1 && s.batchStrideA == 0 && s.batchStrideB == 0)
-    return "expects A or B to differ within a batch, but got strides 0";
-  if (s.accumulate < 0 || s.accumulate > 2)
-    return say("accumulate of 0, 1 or 2", s.accumulate);
-  return findWrongType(s);
 }
 
 /// Whether the processor multiplies bf16 faster than f32. Intel's dot products
@@ -135,14 +81,14 @@ bool mayUseBf16(const WeftContext &context) {
 /// How a product with right arguments runs in this context; made at the first
 /// call, which takes some milliseconds.
 const GemmPlan &planOf(WeftContext &context, GemmState &state,
-                       const WeftGemmRecord &shape) {
-  GemmKey key;
-  std::memcpy(key.data(), &shape, sizeof shape);
+                       const WeftGemmRecord &shape, int64_t workspaceBytes) {
+  GemmKey key = {{}, workspaceBytes};
+  std::memcpy(key.first.data(), &shape, sizeof shape);
   auto found = state.plans.find(key);
   if (found == state.plans.end())
     found = state.plans
                 .emplace(key, makePlan(shape, state.engine, context.threads(),
-                                       mayUseBf16(context)))
+                                       mayUseBf16(context), workspaceBytes))
                 .first;
   return found->second;
 }
@@ -158,7 +104,7 @@ extern "C" void weft_cpu_gemm(WeftContext *context, const WeftCommand *command,
   if (!record || !checkBuffers(*context, *command, 3))
     return;
   WeftGemmRecord shape = *record;
-  std::string wrong = findWrongArgument(shape);
+  std::string wrong = findWrongProduct(shape);
   if (!wrong.empty())
     return failCommand(*context, *command, kInternalError, wrong);
   int64_t needed =
@@ -173,9 +119,16 @@ extern "C" void weft_cpu_gemm(WeftContext *context, const WeftCommand *command,
     return;
   try {
     GemmState &state = stateOf(*context);
-    runPlan(*context, state, planOf(*context, state, shape),
+    const GemmPlan &plan =
+        planOf(*context, state, shape, command->workspaceBytes);
+    char *workspace = workspaceOf(*context, *command, buffers,
+                                  plan.countBytes(context->threads()));
+    if (!workspace)
+      return;
+    runPlan(*context, state, plan,
             {as<char>(buffers[0]), as<char>(buffers[1]), as<char>(buffers[2]),
-             shape.hasBias ? as<char>(buffers[3]) : nullptr});
+             shape.hasBias ? as<char>(buffers[3]) : nullptr},
+            workspace);
   } catch (const dnnl::error &error) {
     failCommand(*context, *command, kInternalError,
                 std::string("oneDNN reports ") + error.what());
@@ -186,7 +139,7 @@ extern "C" void weft_cpu_gemm(WeftContext *context, const WeftCommand *command,
 extern "C" void weft_cpu_gemm_prepare(WeftContext *context,
                                       const WeftCommand *command) {
   const auto *record = findRecord<WEFT_GEMM>(*command);
-  if (!record || !findWrongArgument(*record).empty() ||
+  if (!record || !findWrongProduct(*record).empty() ||
       !findWrongOneDnn(*dnnl_version()).empty() || !context->ensureTeam())
     return;
   WeftGemmRecord shape = *record;
@@ -197,32 +150,8 @@ extern "C" void weft_cpu_gemm_prepare(WeftContext *context,
       if (accumulate != adds && accumulate != WEFT_ADD_IF_FLAG)
         continue;
       shape.accumulate = adds;
-      const GemmPlan &plan = planOf(*context, state, shape);
-      context->reserveScratch(plan.countWorkers(context->threads()),
-                              plan.workerBytes());
+      planOf(*context, state, shape, command->workspaceBytes);
     }
   } catch (const dnnl::error &) {
-  }
-}
-
-/// The program may run on another machine than this: for bf16, the larger of
-/// what it takes with and without the instructions for it.
-extern "C" bool weft_cpu_gemm_scratch_bytes(const WeftGemmRecord *record,
-                                            int64_t *bytes, int32_t threads) {
-  WeftGemmRecord shape = *record;
-  if (!findWrongArgument(shape).empty() || threads < 1)
-    return false;
-  shape.accumulate = shape.accumulate != 0;
-  try {
-    dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-    for (bool mayUseBf16 : {true, false}) {
-      if (!mayUseBf16 && shape.dtype != WEFT_BF16)
-        continue;
-      GemmPlan plan = makePlan(shape, engine, threads, mayUseBf16);
-      raiseScratch(bytes, plan.countWorkers(threads), plan.workerBytes());
-    }
-    return true;
-  } catch (const dnnl::error &) {
-    return false;
   }
 }

@@ -52,19 +52,6 @@ constexpr int64_t kLongestTransposedK = 1536;
 /// Rows or columns of a block that one thread computes.
 constexpr int64_t kBlock = 192;
 
-/// A shared left or right matrix, or rows of all batches that lie behind each
-/// other, make one larger product instead of many.
-void mergeBatch(WeftGemmRecord &s) {
-  bool rowsFollow = !s.transA && s.batchStrideA == s.m * s.lda &&
-                    s.batchStrideC == s.m * s.ldc && s.batchStrideB == 0;
-  if (s.batch > 1 && rowsFollow && s.m <= kMostRows / s.batch) {
-    s.m *= s.batch;
-    s.batch = 1;
-  }
-  if (s.batch == 1)
-    s.batchStrideA = s.batchStrideB = s.batchStrideC = 0;
-}
-
 /// Whether rows of B lie a multiple of 4 KiB apart, so that a column of B keeps
 /// falling into the same cache sets. brgemm reads an f32 B in place and loses a
 /// quarter of its speed then; blocks of columns go to kernels that pack B. It
@@ -190,48 +177,77 @@ Product makeProduct(const WeftGemmRecord &shape, const dnnl::engine &engine) {
   return product;
 }
 
-GemmPlan makePlan(WeftGemmRecord s, const dnnl::engine &engine, int threads,
-                  bool mayUseBf16) {
-  mergeBatch(s);
+/// Stages of a product on `threads` threads; `blocked`: of blocks, on one
+/// thread each.
+static GemmPlan makeStages(const WeftGemmRecord &s, const dnnl::engine &engine,
+                           int threads, bool blocked) {
   GemmPlan plan;
-  {
-    LibraryThreads scope(threads);
-    bool isFast = (s.dtype != WEFT_BF16 || mayUseBf16) && s.dtype != WEFT_F16 &&
-                  usesBrgemm(s, engine);
-    plan.isWidened = s.dtype != WEFT_F32 && !isFast;
-    plan.blocked = !isFast || aliasesInCache(s) ||
-                   (s.dtypeC != WEFT_F32 && (s.transA || s.transB) &&
-                    s.k > kLongestTransposedK);
-  }
-  if (plan.isWidened) {
-    plan.widened = makeWidenedPlan(s, engine);
-    return plan;
-  }
-  LibraryThreads scope(plan.blocked ? 1 : threads);
-  int64_t longest = longestStage(s, plan.blocked);
+  plan.blocked = blocked;
+  LibraryThreads scope(blocked ? 1 : threads);
+  int64_t longest = longestStage(s, blocked);
   for (int64_t begin = 0; begin < s.k; begin += longest) {
     WeftGemmRecord piece = s;
     piece.k = std::min(longest, s.k - begin);
     piece.accumulate = s.accumulate || begin > 0;
     piece.hasBias = s.hasBias && begin == 0;
-    plan.stages.push_back(makeStage(piece, engine, plan.blocked));
+    plan.stages.push_back(makeStage(piece, engine, blocked));
     for (Product &product : plan.stages.back()) {
       product.offsetA += begin * (s.transA ? s.lda : 1);
       product.offsetB += begin * (s.transB ? 1 : s.ldb);
-      plan.scratchBytes =
-          std::max<int64_t>(plan.scratchBytes, product.scratch.get_size());
+      plan.productBytes =
+          std::max<int64_t>(plan.productBytes, product.scratch.get_size());
     }
   }
   return plan;
 }
 
+static GemmPlan makePackedPlan(const WeftGemmRecord &s,
+                               const dnnl::engine &engine,
+                               const PackedBlocks &blocks) {
+  GemmPlan plan;
+  plan.packed.emplace(s, engine, blocks);
+  return plan;
+}
+
+/// Whether only blocks of one thread each give bits that depend on no thread
+/// count, or run fast.
+static bool mustBlock(const WeftGemmRecord &s, bool usesBrgemm) {
+  return !usesBrgemm || aliasesInCache(s) ||
+         (s.dtypeC != WEFT_F32 && (s.transA || s.transB) &&
+          s.k > kLongestTransposedK);
+}
+
+GemmPlan makePlan(WeftGemmRecord s, const dnnl::engine &engine, int threads,
+                  bool mayUseBf16, int64_t workspaceBytes) {
+  mergeBatch(s);
+  bool isBrgemm = false;
+  if (s.dtype == WEFT_F32 || (s.dtype == WEFT_BF16 && mayUseBf16)) {
+    LibraryThreads scope(threads);
+    isBrgemm = usesBrgemm(s, engine);
+  }
+  auto fits = [&](const GemmPlan &plan) {
+    return plan.countBytes(threads) <= workspaceBytes;
+  };
+  if (s.dtype == WEFT_F32 || isBrgemm) {
+    bool blocked = mustBlock(s, isBrgemm);
+    GemmPlan plan = makeStages(s, engine, threads, blocked);
+    if (!fits(plan) && !blocked)
+      plan = makeStages(s, engine, threads, /*blocked=*/true);
+    if (fits(plan))
+      return plan;
+  }
+  GemmPlan plan = makePackedPlan(s, engine, lowBlocks(s));
+  return fits(plan) ? std::move(plan)
+                    : makePackedPlan(s, engine, smallBlocks(s));
+}
+
 int GemmPlan::countWorkers(int threads) const {
-  int64_t units = isWidened ? widened.countUnits() : blocked ? threads : 1;
+  int64_t units = packed ? packed->countUnits() : blocked ? threads : 1;
   return static_cast<int>(std::min<int64_t>(threads, units));
 }
 
 int64_t GemmPlan::workerBytes() const {
-  return std::max<int64_t>(isWidened ? widened.bytes() : scratchBytes, 64);
+  return roundUp(packed ? packed->bytes() : productBytes, kWorkspaceAlignment);
 }
 
 } // namespace weft

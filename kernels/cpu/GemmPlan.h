@@ -12,15 +12,16 @@
 #include <array>
 #include <dnnl.hpp>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace weft {
 
-/// Of batch, m, n and k, also when the rows of a batch are taken together.
-constexpr int64_t kMostRows = int64_t(1) << 30;
-/// A record by its fields, in their order.
-using GemmKey = std::array<int64_t, sizeof(WeftGemmRecord) / sizeof(int64_t)>;
-static_assert(sizeof(WeftGemmRecord) == sizeof(GemmKey), "integers alone");
+/// A record by its fields, in their order, and the bytes of its workspace.
+using GemmFields =
+    std::array<int64_t, sizeof(WeftGemmRecord) / sizeof(int64_t)>;
+static_assert(sizeof(WeftGemmRecord) == sizeof(GemmFields), "integers alone");
+using GemmKey = std::pair<GemmFields, int64_t>;
 
 /// Why this oneDNN cannot be used, or "": how products are cut into bits that
 /// do not depend on threads is known for one version.
@@ -33,44 +34,49 @@ struct Product {
   int64_t offsetA = 0, offsetB = 0, offsetC = 0, offsetBias = 0;
 };
 
-/// A product by blocks of the result that are widened to f32. One thread
-/// computes a block, one range of K after the other.
-struct WidenedPlan {
+/// A product by blocks of the result, from pieces that are packed as f32. One
+/// thread computes a block, one range of K after the other.
+struct PackedPlan {
   WeftGemmRecord shape;
-  int64_t rows, columns, depth; // of a block
-  int64_t lda, ldb, ldc;        // of the widened pieces
-  int64_t floatsA, floatsB, floatsC;
+  PackedBlocks blocks;
   /// By rows, columns and depth of a block, and whether it adds.
   std::map<std::array<int64_t, 4>, Product> products;
-  int64_t productBytes = 0; // scratch of the largest product
+  int64_t productBytes = 0; // that the largest product works in
 
-  int64_t countUnits() const;
-  /// Scratch of one worker.
-  int64_t bytes() const;
+  PackedPlan(const WeftGemmRecord &shape, const dnnl::engine &engine,
+             const PackedBlocks &blocks);
+  int64_t countUnits() const { return blocks.countUnits(shape); }
+  /// What one worker works in.
+  int64_t bytes() const { return blocks.pieceBytes() + productBytes; }
+
+private:
+  void addProduct(int64_t rows, int64_t columns, int64_t depth, int64_t adds,
+                  const dnnl::engine &engine);
 };
 
-/// How a product runs: `widened`, or stages one after the other, each a list
-/// of products that are independent of each other.
+/// How a product runs: `packed`, or stages one after the other, each a list of
+/// products that are independent of each other.
 struct GemmPlan {
   std::vector<std::vector<Product>> stages;
   bool blocked = false; // products of a stage run on one thread each
-  int64_t scratchBytes = 0;
-  bool isWidened = false;
-  WidenedPlan widened;
+  int64_t productBytes = 0;
+  std::optional<PackedPlan> packed;
 
-  /// Workers of `threads` that need scratch, and how much each of them.
+  /// Workers of `threads` that need memory, how much each of them, and all.
   int countWorkers(int threads) const;
   int64_t workerBytes() const;
+  int64_t countBytes(int threads) const {
+    return countWorkers(threads) * workerBytes();
+  }
 };
 
 /// A product that oneDNN computes as a whole.
 Product makeProduct(const WeftGemmRecord &shape, const dnnl::engine &engine);
 
-/// `mayUseBf16`: whether bf16 may be multiplied without widening it.
+/// The fastest way that needs no more than `workspaceBytes`, or the one that
+/// needs least. `mayUseBf16`: whether bf16 may be multiplied as it is.
 GemmPlan makePlan(WeftGemmRecord shape, const dnnl::engine &engine, int threads,
-                  bool mayUseBf16);
-WidenedPlan makeWidenedPlan(const WeftGemmRecord &shape,
-                            const dnnl::engine &engine);
+                  bool mayUseBf16, int64_t workspaceBytes);
 
 struct GemmOperands {
   char *a, *b, *c, *bias;
@@ -84,11 +90,16 @@ struct GemmState {
   std::map<GemmKey, GemmPlan> plans;
 };
 
+/// That of a context, made at the first call.
+GemmState &stateOf(WeftContext &context);
+
 /// Runs one product on operands that begin at the product's offsets.
 void execute(const Product &product, const GemmOperands &operands,
-             GemmState &state, int worker, char *scratch);
-void runWidened(WeftContext &context, GemmState &state, const WidenedPlan &plan,
-                const GemmOperands &operands);
+             GemmState &state, int worker, char *room);
+/// `workers`: their pieces of the workspace, `workerBytes` apart.
+void runPacked(WeftContext &context, GemmState &state, const PackedPlan &plan,
+               const GemmOperands &operands, char *workers,
+               int64_t workerBytes);
 
 } // namespace weft
 

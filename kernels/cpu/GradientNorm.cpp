@@ -7,8 +7,8 @@
 namespace weft {
 namespace {
 
-/// Elements of a block: the unit of work and of summation.
-constexpr int64_t kBlock = 16384;
+constexpr int64_t kBlock = kNormBlock;
+static_assert(sizeof(NormBlock) == kNormBlockBytes, "a sum of another size");
 
 /// Where the blocks of one gradient begin in the list of all blocks.
 struct Segment {
@@ -16,37 +16,18 @@ struct Segment {
   int64_t count, firstBlock;
 };
 
-/// `buffers` may be null, for sizes alone.
 std::vector<Segment> listSegments(const WeftNormAndCheckRecord &record,
                                   void *const *buffers) {
   const auto *parts = entriesOf<WeftNormPart>(record);
   std::vector<Segment> segments;
   int64_t blocks = 0;
   for (int64_t i = 0; i < record.count; ++i) {
-    segments.push_back({{buffers ? buffers[i] : nullptr, parts[i].dtype},
-                        parts[i].elements,
-                        blocks});
+    segments.push_back(
+        {{buffers[i], parts[i].dtype}, parts[i].elements, blocks});
     blocks += (parts[i].elements + kBlock - 1) / kBlock;
   }
   segments.push_back({{nullptr, WEFT_F32}, 0, blocks});
   return segments;
-}
-
-bool hasLow(const std::vector<Segment> &segments) {
-  for (const Segment &segment : segments)
-    if (!segment.data.isWide())
-      return true;
-  return false;
-}
-
-int64_t bytesOfResults(int64_t blocks) {
-  return (blocks + 1) * static_cast<int64_t>(sizeof(NormBlock));
-}
-
-/// Of each worker: room for a widened block behind the results of the first.
-int64_t scratchBytes(const std::vector<Segment> &segments) {
-  return bytesOfResults(segments.back().firstBlock) +
-         hasLow(segments) * kBlock * static_cast<int64_t>(sizeof(float));
 }
 
 /// Sums of the blocks [begin, end) of the list. `room` is for one block.
@@ -124,28 +105,21 @@ extern "C" void weft_cpu_norm_and_check(WeftContext *context,
   const Loops &loops = loopsOf(*context);
   std::vector<Segment> segments = listSegments(*record, buffers);
   int64_t blocks = segments.back().firstBlock;
-  bool widens = hasLow(segments);
-  int64_t resultBytes = bytesOfResults(blocks);
-  if (!context->reserveScratch(widens ? context->threads() : 1,
-                               scratchBytes(segments)))
+  NormWork work(*record);
+  char *workspace =
+      workspaceOf(*context, *command, buffers,
+                  work.resultBytes + context->threads() * work.blockBytes);
+  if (!workspace)
     return;
-  NormBlock *results = reinterpret_cast<NormBlock *>(context->scratch(0));
+  NormBlock *results = reinterpret_cast<NormBlock *>(workspace);
   context->parallelFor(blocks, 1, [&](RangePart part) {
-    float *room = widens ? reinterpret_cast<float *>(
-                               context->scratch(part.worker) + resultBytes)
-                         : nullptr;
-    sumBlocks(loops, segments, record->p, part.begin, part.end, room, results);
+    char *room = workspace + work.resultBytes + part.worker * work.blockBytes;
+    sumBlocks(loops, segments, record->p, part.begin, part.end,
+              reinterpret_cast<float *>(room), results);
   });
   NormBlock total = combine(results, blocks, record->p);
   *as<double>(buffers[record->count]) = takeRoot(total.partial, record->p);
   *as<uint8_t>(buffers[record->count + 1]) = total.nonFinite;
-}
-
-extern "C" void
-weft_cpu_norm_and_check_scratch_bytes(const WeftNormAndCheckRecord *record,
-                                      int64_t *bytes, int32_t threads) {
-  std::vector<Segment> segments = listSegments(*record, nullptr);
-  raiseScratch(bytes, hasLow(segments) ? threads : 1, scratchBytes(segments));
 }
 
 // torch.nn.utils.clip_grad_norm_: clip_coef = max_norm / (total_norm + 1e-6),

@@ -129,7 +129,7 @@ static MemRefType getLargestBuffer(plan::CommandOpInterface command,
                                    bool written) {
   MemRefType largest;
   for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
-    if (command.isWritten(index) != written)
+    if (command.isWritten(index) != written || plan::isWorkspace(buffer))
       continue;
     auto type = cast<MemRefType>(buffer.getType());
     if (!largest || type.getNumElements() > largest.getNumElements())

@@ -13,6 +13,8 @@ namespace weft {
 int64_t getTrafficBytes(plan::CommandOpInterface command) {
   int64_t bytes = 0;
   for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
+    if (plan::isWorkspace(buffer))
+      continue;
     int64_t size = plan::getBufferBytes(cast<MemRefType>(buffer.getType()));
     bool isUpdate = command.getAccess(index) == plan::Access::Update;
     bytes += isUpdate ? 2 * size : size;

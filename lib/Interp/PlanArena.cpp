@@ -121,6 +121,11 @@ Tensor PlanArena::load(const void *name, mlir::MemRefType type) const {
   return tensor;
 }
 
+void PlanArena::poison(const void *name, mlir::MemRefType type) {
+  std::memset(places.lookup(name), kPoison,
+              plan::getBufferBytes(type) * getScale());
+}
+
 void PlanArena::store(const void *name, mlir::MemRefType type,
                       const Tensor &tensor) {
   bool isWide = mode == ComputeMode::F64;

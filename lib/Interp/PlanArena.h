@@ -27,6 +27,8 @@ public:
 
   /// The elements of a type with a layout in the root `name`, row by row.
   Tensor load(const void *name, mlir::MemRefType type) const;
+  /// Makes all bytes of a root what they were before anything was written.
+  void poison(const void *name, mlir::MemRefType type);
   void store(const void *name, mlir::MemRefType type, const Tensor &tensor);
 
 private:

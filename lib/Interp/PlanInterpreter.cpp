@@ -178,6 +178,10 @@ PlanInterpreter::Run::runCommand(plan::CommandOpInterface command) {
   llvm::SmallVector<Tensor> read;
   llvm::SmallVector<mlir::Value> written;
   for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
+    if (plan::isWorkspace(buffer)) {
+      arena.poison(getName(buffer), llvm::cast<MemRefType>(buffer.getType()));
+      continue;
+    }
     if (command.isWritten(index))
       written.push_back(buffer);
     if (!command.isRead(index))

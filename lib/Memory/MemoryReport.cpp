@@ -100,7 +100,8 @@ static MemoryReport::Buffer describeBuffer(const BufferLifetime &buffer,
 static void addPeak(plan::ProgramOp program, const Liveness &liveness,
                     CommandNames &names, MemoryReport &report) {
   report.lowerBound = liveness.peakBytes;
-  report.activations = report.temporaries = report.inputs = 0;
+  report.activations = report.temporaries = report.workspaces = report.inputs =
+      0;
   report.activationElements = 0;
   report.largest.clear();
   report.peak = {program.getSymName().str(), "", "", "", ""};
@@ -119,6 +120,7 @@ static void addPeak(plan::ProgramOp program, const Liveness &liveness,
     MemoryReport::Buffer described = describeBuffer(buffer, liveness, names);
     (described.role == "input"        ? report.inputs
      : described.role == "activation" ? report.activations
+     : described.role == "workspace"  ? report.workspaces
                                       : report.temporaries) += buffer.bytes;
     if (described.role == "activation")
       report.activationElements +=
@@ -140,15 +142,13 @@ MemoryReport computeMemoryReport(ModuleOp module) {
   report.persistentBytes =
       getModuleNumber(module, plan::PlanDialect::kPersistentBytesAttr);
   report.transientBytes = report.arenaBytes - report.persistentBytes;
-  report.libraryScratch =
-      getModuleNumber(module, plan::PlanDialect::kScratchBytesAttr);
-  report.scratchThreads =
-      getModuleNumber(module, plan::PlanDialect::kScratchThreadsAttr);
+  report.maxThreads =
+      getModuleNumber(module, plan::PlanDialect::kMaxThreadsAttr);
   addStates(module, report);
   report.formula = computeStateFormula(module);
   CommandNames names(module);
   for (auto program : module.getOps<plan::ProgramOp>()) {
-    Liveness liveness = computeLiveness(program, kBufferAlignment);
+    Liveness liveness = computeLiveness(program, getBufferAlignment(module));
     int64_t end = getTransientEnd(liveness);
     report.programs.push_back(
         {program.getSymName().str(),
@@ -188,13 +188,12 @@ llvm::json::Object MemoryReport::toJson() const {
       {"working_copies", workingCopies},
       {"activations", activations},
       {"temporaries", temporaries},
+      {"workspaces", workspaces},
       {"inputs", inputs},
-      {"library_scratch", libraryScratch},
-      {"library_scratch_threads", scratchThreads},
+      {"max_threads", maxThreads},
       {"persistent_bytes", persistentBytes},
       {"transient_bytes", transientBytes},
       {"arena_bytes", arenaBytes},
-      {"total_bytes", arenaBytes + libraryScratch},
       {"lower_bound", lowerBound},
       {"peak", llvm::json::Object{{"program", peak.program},
                                   {"routine", peak.routine},
@@ -247,18 +246,17 @@ std::string MemoryReport::toText() const {
     line("working copies", workingCopies);
   line("activations (forward to backward)", activations);
   line("temporaries", temporaries);
+  line(maxThreads > 0
+           ? "workspaces of " + std::to_string(maxThreads) + " threads"
+           : "workspaces",
+       workspaces);
   line("inputs", inputs);
-  line("alignment and gaps", arenaBytes - parameters - gradients -
-                                 optimizerState - scalerState - workingCopies -
-                                 activations - temporaries - inputs);
+  line("alignment and gaps",
+       arenaBytes - parameters - gradients - optimizerState - scalerState -
+           workingCopies - activations - temporaries - workspaces - inputs);
   line("arena", arenaBytes);
   line("  shared by the programs", transientBytes);
   line("  no packing is below", lowerBound);
-  line(scratchThreads > 0 ? "scratch of " + std::to_string(scratchThreads) +
-                                " threads, at most"
-                          : "library scratch, at most",
-       libraryScratch);
-  line("total peak", arenaBytes + libraryScratch);
   if (formula)
     printFormula(*formula, os);
   os << "peak at " << peak.name << " in " << peak.program;

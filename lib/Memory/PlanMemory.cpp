@@ -25,19 +25,26 @@ namespace weft {
 /// The address space of a process.
 static constexpr int64_t kMostBytes = int64_t(1) << 47;
 
+int64_t getBufferAlignment(ModuleOp module) {
+  auto alignment =
+      module->getAttrOfType<IntegerAttr>(plan::PlanDialect::kAlignmentAttr);
+  return alignment && alignment.getInt() > 0 ? alignment.getInt() : 64;
+}
+
 using StateOffsets = llvm::DenseMap<StringAttr, int64_t>;
 
 /// Whether the bytes of all buffers of a program together can be counted:
 /// packing them then overflows nowhere. One buffer has at most 2^44 bytes.
-static bool isCountable(const Liveness &liveness) {
+static bool isCountable(const Liveness &liveness, int64_t alignment) {
   int64_t sum = 0;
   return llvm::none_of(liveness.buffers, [&](const BufferLifetime &buffer) {
-    return llvm::AddOverflow(sum, buffer.bytes + kBufferAlignment, sum);
+    return llvm::AddOverflow(sum, buffer.bytes + alignment, sum);
   });
 }
 
 /// Places states by kind, in the order of the module; returns the end.
-static FailureOr<int64_t> placeStates(ModuleOp module, StateOffsets &offsets) {
+static FailureOr<int64_t> placeStates(ModuleOp module, StateOffsets &offsets,
+                                      int64_t alignment) {
   Builder builder(module.getContext());
   int64_t end = 0;
   for (auto kind : {plan::StateKind::Param, plan::StateKind::Gradient,
@@ -48,8 +55,8 @@ static FailureOr<int64_t> placeStates(ModuleOp module, StateOffsets &offsets) {
         continue;
       state.setOffsetAttr(builder.getI64IntegerAttr(end));
       offsets[state.getSymNameAttr()] = end;
-      end += llvm::alignTo(plan::getBufferBytes(state.getBufferType()),
-                           kBufferAlignment);
+      end +=
+          llvm::alignTo(plan::getBufferBytes(state.getBufferType()), alignment);
       if (end > kMostBytes)
         return FailureOr<int64_t>(
             state.emitOpError("expects states of at most 2^47 bytes together, "
@@ -64,8 +71,13 @@ struct PlanMemoryPass : impl::PlanMemoryPassBase<PlanMemoryPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (!llvm::isPowerOf2_64(alignment)) {
+      module.emitError("expects an alignment that is a power of two, but got ")
+          << alignment;
+      return signalPassFailure();
+    }
     StateOffsets offsets;
-    FailureOr<int64_t> states = placeStates(module, offsets);
+    FailureOr<int64_t> states = placeStates(module, offsets, alignment);
     if (failed(states))
       return signalPassFailure();
     int64_t persistent = *states;
@@ -74,9 +86,9 @@ struct PlanMemoryPass : impl::PlanMemoryPassBase<PlanMemoryPass> {
       for (auto use : program.getBody().front().getOps<plan::UseOp>())
         plan::setRootOffset(use.getBuffer(),
                             offsets.lookup(use.getStateAttr().getAttr()));
-      Liveness liveness = computeLiveness(program, kBufferAlignment);
+      Liveness liveness = computeLiveness(program, alignment);
       transient =
-          std::max(transient, isCountable(liveness)
+          std::max(transient, isCountable(liveness, alignment)
                                   ? placeBuffers(liveness, persistent)
                                   : std::numeric_limits<int64_t>::max());
       lowerBound = std::max(lowerBound, liveness.peakBytes);
@@ -89,6 +101,8 @@ struct PlanMemoryPass : impl::PlanMemoryPassBase<PlanMemoryPass> {
       return signalPassFailure();
     }
     Builder builder(&getContext());
+    module->setAttr(plan::PlanDialect::kAlignmentAttr,
+                    builder.getI64IntegerAttr(alignment));
     module->setAttr(plan::PlanDialect::kPersistentBytesAttr,
                     builder.getI64IntegerAttr(persistent));
     module->setAttr(plan::PlanDialect::kArenaBytesAttr,
@@ -112,14 +126,13 @@ struct PlanMemoryPass : impl::PlanMemoryPassBase<PlanMemoryPass> {
       items.push_back({buffer.bytes, buffer.begin, buffer.end});
       roots.push_back(buffer.root);
     }
-    Packing packing = packItems(items, kBufferAlignment);
+    Packing packing = packItems(items, alignment);
     int64_t size = packing.bytes;
     for (auto [root, offset] : llvm::zip(roots, packing.offsets))
       plan::setRootOffset(root, start + offset);
     // A buffer without use still lies inside the arena.
     for (const BufferLifetime &buffer : liveness.buffers)
-      size = std::max<int64_t>(size,
-                               llvm::alignTo(buffer.bytes, kBufferAlignment));
+      size = std::max<int64_t>(size, llvm::alignTo(buffer.bytes, alignment));
     return size;
   }
 };

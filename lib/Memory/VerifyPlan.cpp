@@ -21,15 +21,16 @@ namespace weft {
 
 /// Checks the offset of a root against the part of the arena it belongs to.
 static LogicalResult verifyPlace(Operation *op, MemRefType type,
-                                 IntegerAttr offset, ByteRange part) {
+                                 IntegerAttr offset, ByteRange part,
+                                 int64_t alignment) {
   if (!offset)
     return op->emitOpError(
         "expects an offset (weft-plan-memory), but got none");
   ByteRange bytes = {offset.getInt(),
                      offset.getInt() + plan::getBufferBytes(type)};
-  if (bytes.begin % kBufferAlignment != 0)
+  if (bytes.begin % alignment != 0)
     return op->emitOpError("expects an offset that is a multiple of ")
-           << kBufferAlignment << ", but got " << bytes.begin;
+           << alignment << ", but got " << bytes.begin;
   if (bytes.begin < part.begin || bytes.end > part.end)
     return op->emitOpError("expects bytes inside [")
            << part.begin << ", " << part.end << "), but got [" << bytes.begin
@@ -38,11 +39,12 @@ static LogicalResult verifyPlace(Operation *op, MemRefType type,
 }
 
 /// Persistent tensors never share bytes.
-static LogicalResult verifyStates(ModuleOp module, ByteRange part) {
+static LogicalResult verifyStates(ModuleOp module, ByteRange part,
+                                  int64_t alignment) {
   SmallVector<plan::StateOp> states(module.getOps<plan::StateOp>());
   for (plan::StateOp state : states)
     if (failed(verifyPlace(state, state.getBufferType(), state.getOffsetAttr(),
-                           part)))
+                           part, alignment)))
       return failure();
   llvm::sort(states, [](plan::StateOp a, plan::StateOp b) {
     return *a.getOffset() < *b.getOffset();
@@ -66,8 +68,9 @@ namespace {
 /// One program on the map.
 class ProgramVerifier {
 public:
-  ProgramVerifier(ByteRange transient, const SymbolTable &states)
-      : transient(transient), states(states) {}
+  ProgramVerifier(ByteRange transient, const SymbolTable &states,
+                  int64_t alignment)
+      : transient(transient), states(states), alignment(alignment) {}
 
   LogicalResult run(plan::ProgramOp program) {
     for (Operation &op : program.getBody().front())
@@ -84,7 +87,7 @@ private:
     if (isa<plan::InputOp, plan::AllocOp>(op)) {
       auto type = cast<MemRefType>(op->getResult(0).getType());
       if (failed(verifyPlace(op, type, op->getAttrOfType<IntegerAttr>("offset"),
-                             transient)))
+                             transient, alignment)))
         return failure();
     }
     if (auto use = dyn_cast<plan::UseOp>(op))
@@ -143,6 +146,7 @@ private:
 
   ByteRange transient;
   const SymbolTable &states;
+  int64_t alignment;
   ArenaMap arena;
 };
 
@@ -160,12 +164,13 @@ struct VerifyPlanPass : impl::VerifyPlanPassBase<VerifyPlanPass> {
                          "(weft-plan-memory), but got none");
       return signalPassFailure();
     }
-    if (failed(verifyStates(module, {0, persistent.getInt()})))
+    int64_t alignment = getBufferAlignment(module);
+    if (failed(verifyStates(module, {0, persistent.getInt()}, alignment)))
       return signalPassFailure();
     ByteRange transient = {persistent.getInt(), arena.getInt()};
     SymbolTable symbols(module);
     for (auto program : module.getOps<plan::ProgramOp>())
-      if (failed(ProgramVerifier(transient, symbols).run(program)))
+      if (failed(ProgramVerifier(transient, symbols, alignment).run(program)))
         return signalPassFailure();
     markAllAnalysesPreserved();
   }

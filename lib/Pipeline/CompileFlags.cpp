@@ -119,7 +119,9 @@ static const FlagSpec kMemoryFlags[] = {
     {"cost-table", FlagKind::String, CompileFlag, "", "FILE",
      "speeds of the machine for estimates"},
     {"threads-max", FlagKind::Int, CompileFlag, "", "N",
-     "threads that library scratch is planned for", "", 1, 1024},
+     "most threads that the program runs on (default: this machine's "
+     "processors; 16 for a level)",
+     "", 1, 1024},
     {"explain", FlagKind::Enum, CompileFlag, "", "",
      "name the rule behind each decision", "precision|schedule|fusion"},
     {"debug-nan", FlagKind::Switch, CompileFlag, "", "",

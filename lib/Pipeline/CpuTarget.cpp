@@ -10,6 +10,9 @@
 
 #include "mlir/Pass/PassManager.h"
 
+#include <algorithm>
+#include <unistd.h>
+
 using namespace mlir;
 using namespace weft;
 
@@ -23,14 +26,20 @@ static const Phase kPhases[] = {
 namespace {
 class Cpu final : public Target {
 public:
-  explicit Cpu(CpuTarget processor) : processor(std::move(processor)) {}
+  Cpu(CpuTarget processor, int64_t threads)
+      : processor(std::move(processor)), threads(threads) {}
 
   void addPasses(StringRef phase, const FlagValues &flags,
                  OpPassManager &passes) const override {
     if (phase == "plan-memory")
-      measureScratch(flags, passes);
+      addWorkspaces(flags, passes);
     else if (phase == kLowerToCpu)
       lowerKernels(flags, passes);
+  }
+  int64_t getAlignment() const override { return kWorkspaceAlignment; }
+  std::string getIdentity() const override {
+    return processor.cpu + " " + processor.features + " " +
+           std::to_string(threads);
   }
   StringRef getKernelOp() const override { return "llvm.func"; }
 
@@ -50,18 +59,19 @@ public:
   }
 
 private:
-  void measureScratch(const FlagValues &flags, OpPassManager &passes) const;
+  void addWorkspaces(const FlagValues &flags, OpPassManager &passes) const;
   void lowerKernels(const FlagValues &flags, OpPassManager &passes) const;
 
   CpuTarget processor;
+  int64_t threads; // that programs run on, unless a flag says it
 };
 } // namespace
 
-void Cpu::measureScratch(const FlagValues &flags, OpPassManager &passes) const {
-  MeasureScratchPassOptions options;
-  if (flags.isSet("threads-max"))
-    options.threads = flags.getInt("threads-max");
-  passes.addPass(createMeasureScratchPass(options));
+void Cpu::addWorkspaces(const FlagValues &flags, OpPassManager &passes) const {
+  AddWorkspacesPassOptions options;
+  options.threads =
+      flags.isSet("threads-max") ? flags.getInt("threads-max") : threads;
+  passes.addPass(createAddWorkspacesPass(options));
 }
 
 void Cpu::lowerKernels(const FlagValues &flags, OpPassManager &passes) const {
@@ -74,12 +84,20 @@ void Cpu::lowerKernels(const FlagValues &flags, OpPassManager &passes) const {
   passes.addPass(createLowerToCpuPass(options));
 }
 
+/// Processors of this machine, also those that this process may not use.
+static int64_t countProcessors() {
+  return std::clamp<int64_t>(::sysconf(_SC_NPROCESSORS_ONLN), 1, 1024);
+}
+
 static Expected<std::unique_ptr<Target>> parseCpu(StringRef text) {
   std::string problem;
   FailureOr<CpuTarget> processor = CpuTarget::parse(text, problem);
   if (failed(processor))
     return usageError(problem);
-  return std::unique_ptr<Target>(std::make_unique<Cpu>(std::move(*processor)));
+  bool isThisMachine = text == "cpu";
+  return std::unique_ptr<Target>(std::make_unique<Cpu>(
+      std::move(*processor),
+      isThisMachine ? countProcessors() : kDefaultMaxThreads));
 }
 
 TargetKind weft::cpuTargetKind() {

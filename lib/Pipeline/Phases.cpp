@@ -83,7 +83,7 @@ void PhaseTable::addPasses(int index, const FlagValues &flags,
   const Entry &entry = entries[index];
   targetObject->addPasses(entry.phase.name, flags, passes);
   if (entry.addShared)
-    entry.addShared(flags, passes);
+    entry.addShared(flags, *targetObject, passes);
 }
 
 static std::string printPipeline(const OpPassManager &passes) {

@@ -8,6 +8,7 @@
 #include "weft/Lowering/Plan/Passes.h"
 #include "weft/Memory/Passes.h"
 #include "weft/Pipeline/CompileFlags.h"
+#include "weft/Pipeline/Target.h"
 #include "weft/Precision/Passes.h"
 #include "weft/Schedule/Passes.h"
 #include "weft/Training/Passes.h"
@@ -23,11 +24,13 @@ using namespace weft;
 // Passes of each phase: options that no flag sets keep the default of the .td
 //===----------------------------------------------------------------------===//
 
-static void tieParams(const FlagValues &, OpPassManager &passes) {
+static void tieParams(const FlagValues &, const Target &,
+                      OpPassManager &passes) {
   passes.addPass(createTieParamsPass());
 }
 
-static void inferShapes(const FlagValues &flags, OpPassManager &passes) {
+static void inferShapes(const FlagValues &flags, const Target &,
+                        OpPassManager &passes) {
   passes.addPass(createInferShapesPass());
   if (!flags.isSet("groups"))
     return;
@@ -37,7 +40,8 @@ static void inferShapes(const FlagValues &flags, OpPassManager &passes) {
 }
 
 /// Runs in f32 as well: it resolves autocast regions and dtypes.
-static void autocast(const FlagValues &flags, OpPassManager &passes) {
+static void autocast(const FlagValues &flags, const Target &,
+                     OpPassManager &passes) {
   AutocastPassOptions options;
   if (flags.getText("precision") != "f32") {
     options.dtype = flags.getText("precision");
@@ -48,11 +52,13 @@ static void autocast(const FlagValues &flags, OpPassManager &passes) {
   passes.addPass(createAutocastPass(options));
 }
 
-static void derivePrograms(const FlagValues &, OpPassManager &passes) {
+static void derivePrograms(const FlagValues &, const Target &,
+                           OpPassManager &passes) {
   passes.addPass(createDeriveProgramsPass());
 }
 
-static void autodiff(const FlagValues &flags, OpPassManager &passes) {
+static void autodiff(const FlagValues &flags, const Target &,
+                     OpPassManager &passes) {
   AutodiffPassOptions options;
   options.gradDtype = flags.getText("grad-dtype");
   options.accumulation = flags.getText("accumulation");
@@ -66,7 +72,8 @@ static void autodiff(const FlagValues &flags, OpPassManager &passes) {
   programs.addPass(createCSEPass());
 }
 
-static void lossScale(const FlagValues &flags, OpPassManager &passes) {
+static void lossScale(const FlagValues &flags, const Target &,
+                      OpPassManager &passes) {
   LossScalePassOptions options;
   options.mode = lossScaleMode(flags);
   if (options.mode == "none")
@@ -77,7 +84,8 @@ static void lossScale(const FlagValues &flags, OpPassManager &passes) {
   passes.addPass(createLossScalePass(options));
 }
 
-static void expandOptimizer(const FlagValues &flags, OpPassManager &passes) {
+static void expandOptimizer(const FlagValues &flags, const Target &,
+                            OpPassManager &passes) {
   ExpandOptimizerPassOptions options;
   options.optimizer = flags.getText("optimizer");
   options.clipNorm = flags.getText("clip-norm");
@@ -86,14 +94,16 @@ static void expandOptimizer(const FlagValues &flags, OpPassManager &passes) {
 }
 
 /// Runs in f32 as well: a region of the model may ask for a low type.
-static void workingCopies(const FlagValues &flags, OpPassManager &passes) {
+static void workingCopies(const FlagValues &flags, const Target &,
+                          OpPassManager &passes) {
   WorkingCopiesPassOptions options;
   options.persistent = flags.getText("working-copies") == "on";
   options.master = flags.getText("master-weights") == "on";
   passes.addPass(createWorkingCopiesPass(options));
 }
 
-static void fuse(const FlagValues &flags, OpPassManager &passes) {
+static void fuse(const FlagValues &flags, const Target &,
+                 OpPassManager &passes) {
   FusePassOptions options;
   // A kernel of its own for each op: the first bad value then names the op.
   options.apart = flags.getSwitch("debug-nan");
@@ -102,25 +112,32 @@ static void fuse(const FlagValues &flags, OpPassManager &passes) {
   passes.addPass(createFusePass(options));
 }
 
-static void selectKernels(const FlagValues &, OpPassManager &passes) {
+static void selectKernels(const FlagValues &, const Target &,
+                          OpPassManager &passes) {
   passes.addPass(createSelectKernelsPass());
 }
 
-static void lowerToPlan(const FlagValues &, OpPassManager &passes) {
+static void lowerToPlan(const FlagValues &, const Target &,
+                        OpPassManager &passes) {
   passes.addPass(createLowerToPlanPass());
 }
 
-static void estimate(const FlagValues &flags, OpPassManager &passes) {
+static void estimate(const FlagValues &flags, const Target &,
+                     OpPassManager &passes) {
   EstimatePassOptions options;
   options.costTable = flags.getText("cost-table");
   passes.addPass(createEstimatePass(options));
 }
 
-static void planMemory(const FlagValues &, OpPassManager &passes) {
-  passes.addPass(createPlanMemoryPass());
+static void planMemory(const FlagValues &, const Target &target,
+                       OpPassManager &passes) {
+  PlanMemoryPassOptions options;
+  options.alignment = target.getAlignment();
+  passes.addPass(createPlanMemoryPass(options));
 }
 
-static void verifyPlan(const FlagValues &, OpPassManager &passes) {
+static void verifyPlan(const FlagValues &, const Target &,
+                       OpPassManager &passes) {
   passes.addPass(createVerifyPlanPass());
 }
 

@@ -12,7 +12,8 @@ namespace weft {
 struct SharedPhase {
   Phase phase;
   /// Adds the passes; null for an identity, and for import and emit.
-  void (*addPasses)(const FlagValues &flags, mlir::OpPassManager &passes);
+  void (*addPasses)(const FlagValues &flags, const Target &target,
+                    mlir::OpPassManager &passes);
 };
 
 /// In order: import first, emit last, and before it verify-plan, behind which

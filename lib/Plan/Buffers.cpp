@@ -17,6 +17,10 @@ int64_t getBufferBytes(MemRefType type) {
   return type.getNumElements() * getElementBytes(type);
 }
 
+bool isWorkspace(Value buffer) {
+  return cast<MemRefType>(buffer.getType()).getElementType().isInteger(8);
+}
+
 Value getRoot(Value buffer) {
   if (auto view = buffer.getDefiningOp<ViewOp>())
     return view.getSource();

@@ -32,7 +32,9 @@ template <typename OpT> static LogicalResult verifyLoss(OpT op) {
 }
 
 Access CrossEntropyOp::getAccess(unsigned index) {
-  return index >= 2 && index <= 4 ? Access::Write : Access::Read;
+  return (index >= 2 && index <= 4) || isWorkspace(getOperand(index))
+             ? Access::Write
+             : Access::Read;
 }
 
 LogicalResult CrossEntropyOp::verify() { return verifyLoss(*this); }

@@ -40,8 +40,9 @@ Access GemmOp::getAccess(unsigned index) {
                      index == getColumnSumMutable()[0].getOperandNumber();
   bool isAux = !getAuxMutable().empty() &&
                index == getAuxMutable()[0].getOperandNumber();
-  return isColumnSum || (isAux && !isGradient(getEpilogue())) ? Access::Write
-                                                              : Access::Read;
+  bool isWritten = isColumnSum || (isAux && !isGradient(getEpilogue())) ||
+                   isWorkspace(getOperand(index));
+  return isWritten ? Access::Write : Access::Read;
 }
 
 bool GemmOp::isFlat() {
@@ -176,13 +177,17 @@ template <typename OpT> static LogicalResult verifyAttention(OpT op) {
 }
 
 Access AttentionOp::getAccess(unsigned index) {
-  return index == 3 || index == 4 ? Access::Write : Access::Read;
+  return index == 3 || index == 4 || isWorkspace(getOperand(index))
+             ? Access::Write
+             : Access::Read;
 }
 
 LogicalResult AttentionOp::verify() { return verifyAttention(*this); }
 
 Access AttentionGradOp::getAccess(unsigned index) {
-  return index >= 6 && index <= 8 ? Access::Write : Access::Read;
+  return (index >= 6 && index <= 8) || isWorkspace(getOperand(index))
+             ? Access::Write
+             : Access::Read;
 }
 
 LogicalResult AttentionGradOp::verify() {
@@ -221,9 +226,9 @@ LogicalResult EmbeddingOp::verify() {
 }
 
 Access EmbeddingGradOp::getAccess(unsigned index) {
-  if (index != 2)
-    return Access::Read;
-  return accumulates() ? Access::Update : Access::Write;
+  if (index == 2)
+    return accumulates() ? Access::Update : Access::Write;
+  return isWorkspace(getOperand(index)) ? Access::Write : Access::Read;
 }
 
 LogicalResult EmbeddingGradOp::verify() {

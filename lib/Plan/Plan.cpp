@@ -63,7 +63,13 @@ LogicalResult InputOp::verify() {
 }
 
 LogicalResult AllocOp::verify() {
-  return verifyRoot(*this, cast<MemRefType>(getBuffer().getType()));
+  auto type = cast<MemRefType>(getBuffer().getType());
+  bool isWorkspace = getRole() == Role::Workspace;
+  if (type.getElementType().isInteger(8) != isWorkspace)
+    return emitOpError("expects ")
+           << (isWorkspace ? "i8 for a workspace" : "a workspace for i8")
+           << ", but got " << stringifyRole(getRole()) << " : " << type;
+  return verifyRoot(*this, type);
 }
 
 LogicalResult OutputOp::verify() {

@@ -3,7 +3,7 @@
 // Persistent tensors by kind, then one part that both programs share; two
 // temporaries that never live at once get the same bytes.
 
-// CHECK: module attributes {plan.arena_bytes = 8640 : i64, plan.persistent_bytes = 4544 : i64}
+// CHECK: module attributes {plan.alignment = 64 : i64, plan.arena_bytes = 8640 : i64, plan.persistent_bytes = 4544 : i64}
 
 // CHECK: plan.state optimizer @w.m : memref<16xf32> {offset = 4480 : i64}
 plan.state optimizer @w.m : memref<16xf32>

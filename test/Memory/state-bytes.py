@@ -71,7 +71,7 @@ def main():
     expect("differences", named, differences(states, elements))
     expect("the state", formula["state_bytes"], 16 * count + sum(named.values()))
     expect("the state", formula["state_bytes"], sum(report.get(k, 0) for k in LINES))
-    rest = {name: report[name] for name in ("activations", "temporaries", "inputs")}
+    rest = {name: report[name] for name in ("activations", "temporaries", "workspaces", "inputs")}
     gaps = report["arena_bytes"] - formula["state_bytes"] - sum(rest.values())
     said = re.search(r"alignment and gaps +(.+)\n", report["text"])
     expect("alignment and gaps", in_words(gaps), said.group(1))

@@ -849,5 +849,30 @@ plan.program "eval" @eval {
   %x = plan.alloc temporary : memref<2x2xf32>
   %y = plan.alloc temporary : memref<2x2xf32>
   // expected-error @+1 {{expects one operand in group 0, but got 2}}
-  "plan.gemm"(%x, %x, %y) <{operandSegmentSizes = array<i32: 2, 0, 1, 0, 0, 0, 0>}> : (memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>) -> ()
+  "plan.gemm"(%x, %x, %y) <{operandSegmentSizes = array<i32: 2, 0, 1, 0, 0, 0, 0, 0>}> : (memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>) -> ()
+}
+
+// -----
+
+plan.program "eval" @eval {
+  // expected-error @+1 {{expects i8 for a workspace, but got workspace : 'memref<2x2xf32>'}}
+  %x = plan.alloc workspace : memref<2x2xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  // expected-error @+1 {{expects a workspace for i8, but got temporary : 'memref<64xi8>'}}
+  %x = plan.alloc temporary : memref<64xi8>
+}
+
+// -----
+
+// A workspace is for one command at a time, and not what it reads.
+plan.program "eval" @eval {
+  %ids = plan.input "ids" : memref<2xi32>
+  %y = plan.alloc temporary : memref<2x2xf32>
+  %ws = plan.alloc workspace : memref<64xi8>
+  // expected-error @+1 {{operand #1 must be memref of 32-bit float or 16-bit float or bfloat16 type values, but got 'memref<64xi8>'}}
+  "plan.gemm"(%y, %ws, %y) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0>}> : (memref<2x2xf32>, memref<64xi8>, memref<2x2xf32>) -> ()
 }

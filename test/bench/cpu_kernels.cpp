@@ -10,12 +10,14 @@
 #include "weft/Formats/Half.h"
 #include "weft/Runtime/Execute/Context.h"
 #include "weft/Runtime/Execute/Library.h"
+#include "weft/Runtime/Execute/Workspaces.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <string>
 #include <time.h>
@@ -76,6 +78,14 @@ struct Bench {
     command.kind = kind;
     command.record = &record;
     command.recordBytes = sizeof record;
+    command.workspaceBytes = workspaceBytes(kind, &record, context.threads());
+    std::vector<char> workspace(command.workspaceBytes + kWorkspaceAlignment);
+    if (command.workspaceBytes > 0) {
+      void *aligned = workspace.data();
+      size_t room = workspace.size();
+      buffers.push_back(std::align(kWorkspaceAlignment, command.workspaceBytes,
+                                   aligned, room));
+    }
     command.numBuffers = static_cast<int32_t>(buffers.size());
     std::vector<double> seconds;
     double total = 0.0;

@@ -14,7 +14,6 @@
 #include "weft/Runtime/Execute/ThreadTeam.h"
 #include "weft/Runtime/Run/RunFlags.h"
 
-#include "llvm/TargetParser/Host.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -52,7 +51,7 @@ static Expected<std::string> cacheKey(const FlagValues &flags,
   if (!toolchain)
     return toolchain.takeError();
   digest.update(*toolchain + "\n");
-  digest.update(llvm::sys::getHostCPUName().str() + "\n");
+  digest.update((*target)->getIdentity() + "\n");
   digest.update(model + "\n");
   for (const std::string &flag : flags.canonical(CompileFlag))
     if (flag.rfind("--explain=", 0) != 0)

@@ -25,10 +25,9 @@ struct MemoryReport {
   int64_t activations = 0;
   int64_t activationElements = 0;
   int64_t temporaries = 0;
+  int64_t workspaces = 0;
   int64_t inputs = 0;
-  /// What library calls allocate outside the arena, at most.
-  int64_t libraryScratch = 0;
-  int64_t scratchThreads = 0; // it was measured for; 0: not measured
+  int64_t maxThreads = 0; // that workspaces are made for; 0: none yet
 
   int64_t persistentBytes = 0;
   int64_t transientBytes = 0;

@@ -3,12 +3,14 @@
 #ifndef WEFT_MEMORY_PASSES_H
 #define WEFT_MEMORY_PASSES_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 
 namespace weft {
 
-/// Every root buffer starts at a multiple of this.
-constexpr int64_t kBufferAlignment = 64;
+/// What the offset of every root buffer is a multiple of (`plan.alignment`), in
+/// bytes: a power of two.
+int64_t getBufferAlignment(mlir::ModuleOp module);
 
 #define GEN_PASS_DECL
 #include "weft/Memory/Passes.h.inc"

@@ -14,8 +14,8 @@ def PlanMemoryPass : Pass<"weft-plan-memory", "::mlir::ModuleOp"> {
     are never live at once, and nothing transient outlives its program.
 
     Sets `offset` on `plan.state`, `plan.use`, `plan.input` and `plan.alloc`, and the module
-    attributes `plan.persistent_bytes` and `plan.arena_bytes`. The result is
-    deterministic.
+    attributes `plan.alignment`, `plan.persistent_bytes` and `plan.arena_bytes`. The
+    result is deterministic.
 
     Before:
     ```mlir
@@ -35,6 +35,8 @@ def PlanMemoryPass : Pass<"weft-plan-memory", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"report", "report", "bool", "false", "Print where the bytes go">,
+    Option<"alignment", "alignment", "int64_t", "64",
+           "Bytes that offsets are multiples of, a power of two; the target's">,
   ];
   let statistics = [
     Statistic<"numPersistentBytes", "persistent-bytes", "Parameters, gradients and state">,
@@ -49,7 +51,7 @@ def VerifyPlanPass : Pass<"weft-verify-plan", "::mlir::ModuleOp"> {
     Runs every program on a map of the arena that remembers which buffer wrote
     each byte, independently of the lifetimes that `weft-plan-memory` computed:
 
-    - offsets are present, aligned to 64 bytes and inside their part of the arena,
+    - offsets are present, multiples of `plan.alignment` and inside their part of the arena,
     - every element that a command reads was written before, by that buffer,
       and no other buffer has taken its bytes since,
     - no buffer that a command writes shares a byte with another one it uses.

@@ -64,7 +64,8 @@ private:
   struct Entry {
     Phase phase;
     /// The passes that all targets share; null if there are none.
-    void (*addShared)(const FlagValues &flags, mlir::OpPassManager &passes);
+    void (*addShared)(const FlagValues &flags, const Target &target,
+                      mlir::OpPassManager &passes);
   };
   std::vector<Entry> entries;
   std::shared_ptr<const Target> targetObject;

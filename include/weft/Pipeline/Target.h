@@ -44,6 +44,12 @@ public:
   /// adds what has to run before the passes of that phase; most need nothing.
   virtual void addPasses(llvm::StringRef phase, const FlagValues &flags,
                          mlir::OpPassManager &passes) const = 0;
+  /// What offsets in the arena are multiples of, in bytes: a power of two.
+  virtual int64_t getAlignment() const = 0;
+  /// What decides the bytes of its code beside flags and model: where --target
+  /// means this machine, what is known of the machine.
+  virtual std::string getIdentity() const = 0;
+
   /// The op that a kernel is behind the phases of its kind: what tells a dump
   /// written there from a plan.
   virtual llvm::StringRef getKernelOp() const = 0;

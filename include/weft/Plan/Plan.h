@@ -81,6 +81,10 @@ int64_t getElementBytes(mlir::MemRefType type);
 /// Bytes of a dense buffer of that shape.
 int64_t getBufferBytes(mlir::MemRefType type);
 
+/// Whether a buffer is memory that one command works in: its bytes mean
+/// nothing.
+bool isWorkspace(mlir::Value buffer);
+
 /// The root of a buffer: itself unless it is a view.
 mlir::Value getRoot(mlir::Value buffer);
 

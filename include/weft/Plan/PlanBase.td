@@ -23,9 +23,10 @@ def Plan_Dialect : Dialect {
     /// Module attributes set by plan-memory: sizes in bytes.
     static constexpr ::llvm::StringLiteral kArenaBytesAttr = "plan.arena_bytes";
     static constexpr ::llvm::StringLiteral kPersistentBytesAttr = "plan.persistent_bytes";
-    /// Bytes that library calls allocate outside the arena.
-    static constexpr ::llvm::StringLiteral kScratchBytesAttr = "plan.library_scratch_bytes";
-    static constexpr ::llvm::StringLiteral kScratchThreadsAttr = "plan.library_scratch_threads";
+    /// What every root buffer's offset is a multiple of, in bytes.
+    static constexpr ::llvm::StringLiteral kAlignmentAttr = "plan.alignment";
+    /// Threads that the program runs on at most: workspaces are made for them.
+    static constexpr ::llvm::StringLiteral kMaxThreadsAttr = "plan.max_threads";
     void registerAttributes();
   }];
 }
@@ -35,6 +36,9 @@ def Plan_Dialect : Dialect {
 //===----------------------------------------------------------------------===//
 
 def Plan_Buffer : MemRefOf<[F32, F16, BF16, F64, I1, I32, I64]>;
+/// Bytes without meaning.
+def Plan_Workspace : MemRefRankOf<[I8], [1]>;
+def Plan_Transient : MemRefOf<[F32, F16, BF16, F64, I1, I8, I32, I64]>;
 def Plan_FloatBuffer : MemRefOf<[F32, F16, BF16]>;
 def Plan_F32Buffer : MemRefOf<[F32]>;
 def Plan_IndexBuffer : MemRefOf<[I32, I64]>;
@@ -69,7 +73,8 @@ def Plan_StateKindAttr : Plan_EnumAttr<Plan_StateKind, "state_kind">;
 
 def Plan_Role : Plan_Enum<"Role", "why a transient buffer exists", [
     I32EnumAttrCase<"Activation", 0, "activation">,
-    I32EnumAttrCase<"Temporary", 1, "temporary">]>;
+    I32EnumAttrCase<"Temporary", 1, "temporary">,
+    I32EnumAttrCase<"Workspace", 2, "workspace">]>;
 def Plan_RoleAttr : Plan_EnumAttr<Plan_Role, "role">;
 
 def Plan_Access : Plan_Enum<"Access", "what a command does with a buffer", [

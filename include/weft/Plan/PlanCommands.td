@@ -34,6 +34,14 @@ class Plan_InPlaceCommand<string mnemonic, dag operandsAndNumbers, list<Trait> t
     : Plan_Command<mnemonic, operandsAndNumbers, !listconcat(traits, [
         DeclareOpInterfaceMethods<CommandOpInterface, ["getInPlaceOperands"]>])>;
 
+/// A command whose library routine may need memory to work in: an operand
+/// `workspace` behind all others, which a target adds.
+class Plan_WorkspaceCommand<string mnemonic, dag operands, dag numbers, list<Trait> traits = []>
+    : Plan_Command<mnemonic, !con(operands, (ins Optional<Plan_Workspace>:$workspace), numbers),
+        !listconcat([AttrSizedOperandSegments, WorkspaceOpInterface], traits)> {
+  string workspaceClause = "(`workspace` `(` $workspace^ `:` type($workspace) `)`)? ";
+}
+
 /// `name(%x : type)`; `optional` where the operand may be left out.
 class Plan_Clause<string name> {
   string required = "`" # name # "` `(` $" # name # " `:` type($" # name # ") `)` ";

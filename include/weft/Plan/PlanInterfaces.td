@@ -19,7 +19,8 @@ def CommandOpInterface : OpInterface<"CommandOpInterface"> {
   let methods = [
     InterfaceMethod<[{
       What the command does with operand `index`. `Write` covers every byte of the
-      buffer and reads none of the old ones; `Update` may read and write.
+      buffer and reads none of the old ones, or leaves nothing in it that means
+      anything: a workspace; `Update` may read and write.
     }], "::weft::plan::Access", "getAccess", (ins "unsigned":$index)>,
     InterfaceMethod<[{
       Operands that may be the very buffer which operand `index` writes.
@@ -53,6 +54,21 @@ def CommandOpInterface : OpInterface<"CommandOpInterface"> {
     return ::weft::plan::verifyCommand(::llvm::cast<::weft::plan::CommandOpInterface>($_op));
   }];
   let verifyWithRegions = 0;
+}
+
+def WorkspaceOpInterface : OpInterface<"WorkspaceOpInterface"> {
+  let cppNamespace = "::weft::plan";
+  let description = [{
+    A command that may have a workspace: memory that its routine works in, of
+    bytes that mean nothing before and after. The target says how many it needs
+    (`weft-add-workspaces`). Memory planning and verification see a buffer that the
+    command writes.
+  }];
+  let methods = [
+    InterfaceMethod<"The workspace, or null.", "::mlir::Value", "getWorkspace", (ins)>,
+    InterfaceMethod<"The operand, to set it.", "::mlir::MutableOperandRange",
+                    "getWorkspaceMutable", (ins)>,
+  ];
 }
 
 #endif // PLAN_INTERFACES_TD

@@ -5,14 +5,14 @@
 
 include "weft/Plan/PlanCommands.td"
 
-def Plan_CrossEntropyOp : Plan_Command<"cross_entropy",
+def Plan_CrossEntropyOp : Plan_WorkspaceCommand<"cross_entropy",
     (ins Plan_FloatBuffer:$logits, Plan_IndexBuffer:$targets, Plan_ScalarF32:$loss,
          Plan_F32Buffer:$lse, Plan_ScalarF32:$denominator,
-         Optional<Plan_F32Buffer>:$weight,
-         DefaultValuedAttr<I64Attr, "-100">:$ignore_index,
+         Optional<Plan_F32Buffer>:$weight),
+    (ins DefaultValuedAttr<I64Attr, "-100">:$ignore_index,
          DefaultValuedAttr<F64Attr, "0.0">:$label_smoothing,
          DefaultValuedAttr<Plan_ReductionAttr, "::weft::plan::Reduction::Mean">:$reduction),
-    [Plan_Dense]> {
+    [Plan_Single<"0, 1, 2, 3, 4">, Plan_Dense]> {
   let summary = "Softmax cross-entropy with class indices";
   let description = [{
     logits [..., V], targets [...]: `loss`, the `lse` of every row and the
@@ -26,7 +26,7 @@ def Plan_CrossEntropyOp : Plan_Command<"cross_entropy",
   }];
   let assemblyFormat = "$logits `,` $targets " # Plan_Clause<"weight">.optional # "`->` "
       # Plan_Clause<"loss">.required # Plan_Clause<"lse">.required
-      # Plan_Clause<"denominator">.required
+      # Plan_Clause<"denominator">.required # workspaceClause
       # "(`reduction` `` $reduction^)? attr-dict `:` type($logits) `,` type($targets)";
   let hasVerifier = 1;
 }

@@ -5,13 +5,13 @@
 
 include "weft/Plan/PlanCommands.td"
 
-def Plan_GemmOp : Plan_Command<"gemm",
+def Plan_GemmOp : Plan_WorkspaceCommand<"gemm",
     (ins Plan_FloatBuffer:$lhs, Plan_FloatBuffer:$rhs, Plan_FloatBuffer:$target,
          Optional<Plan_FloatBuffer>:$bias, Optional<Plan_FloatBuffer>:$aux,
-         Optional<Plan_F32Buffer>:$column_sum, Optional<Plan_ScalarF32>:$flag,
-         UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs, UnitAttr:$adds,
+         Optional<Plan_F32Buffer>:$column_sum, Optional<Plan_ScalarF32>:$flag),
+    (ins UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs, UnitAttr:$adds,
          DefaultValuedAttr<Plan_EpilogueAttr, "::weft::plan::Epilogue::None">:$epilogue),
-    [AttrSizedOperandSegments, Plan_Single<"0, 1, 2">]> {
+    [Plan_Single<"0, 1, 2">]> {
   let summary = "Matrix product";
   let description = [{
     `target = op(lhs) x op(rhs) (+ bias)` over the last two dimensions, which
@@ -41,7 +41,7 @@ def Plan_GemmOp : Plan_Command<"gemm",
     `->` $target `` custom<Accumulate>($adds, $flag, type($flag))
   }] # Plan_Clause<"bias">.optional # [{
     (`epilogue` `` $epilogue^)?
-  }] # Plan_Clause<"aux">.optional # Plan_Clause<"column_sum">.optional # [{
+  }] # Plan_Clause<"aux">.optional # Plan_Clause<"column_sum">.optional # workspaceClause # [{
     attr-dict `:` type($lhs) `*` type($rhs) `->` type($target)
   }];
   let hasVerifier = 1;
@@ -56,17 +56,16 @@ def Plan_GemmOp : Plan_Command<"gemm",
   }];
 }
 
-class Plan_Attention<string mnemonic, dag buffers>
-    : Plan_Command<mnemonic, !con(buffers,
-        (ins Optional<Plan_Integers>:$rng, F64Attr:$scale, UnitAttr:$causal,
-             DefaultValuedAttr<F64Attr, "0.0">:$dropout,
-             DefaultValuedAttr<I64Attr, "0">:$op_id))> {
+class Plan_Attention<string mnemonic, dag buffers, string single>
+    : Plan_WorkspaceCommand<mnemonic, !con(buffers, (ins Optional<Plan_Integers>:$rng)),
+        (ins F64Attr:$scale, UnitAttr:$causal, DefaultValuedAttr<F64Attr, "0.0">:$dropout,
+             DefaultValuedAttr<I64Attr, "0">:$op_id), [Plan_Single<single>]> {
   let hasVerifier = 1;
 }
 
 def Plan_AttentionOp : Plan_Attention<"attention",
     (ins Plan_FloatBuffer:$query, Plan_FloatBuffer:$key, Plan_FloatBuffer:$value,
-         Plan_FloatBuffer:$out, Plan_F32Buffer:$lse)> {
+         Plan_FloatBuffer:$out, Plan_F32Buffer:$lse), "0, 1, 2, 3, 4"> {
   let summary = "Scaled dot-product attention";
   let description = [{
     `out = dropout(softmax(scale q k^T + mask)) v` over buffers [B,T,H,D] and, for
@@ -82,7 +81,7 @@ def Plan_AttentionOp : Plan_Attention<"attention",
   }];
   let assemblyFormat = [{
     $query `,` $key `,` $value `->` $out `,` $lse
-  }] # Plan_Clause<"rng">.optional # [{
+  }] # Plan_Clause<"rng">.optional # workspaceClause # [{
     attr-dict `:` type($query) `,` type($key) `,` type($value) `->` type($out) `,` type($lse)
   }];
 }
@@ -91,7 +90,7 @@ def Plan_AttentionGradOp : Plan_Attention<"attention_grad",
     (ins Plan_FloatBuffer:$grad, Plan_FloatBuffer:$query, Plan_FloatBuffer:$key,
          Plan_FloatBuffer:$value, Plan_FloatBuffer:$out, Plan_F32Buffer:$lse,
          Plan_FloatBuffer:$grad_query, Plan_FloatBuffer:$grad_key,
-         Plan_FloatBuffer:$grad_value)> {
+         Plan_FloatBuffer:$grad_value), "0, 1, 2, 3, 4, 5, 6, 7, 8"> {
   let summary = "Adjoint of attention";
   let description = [{
     Gradients of query, key and value from that of `out`; `out` and `lse` are
@@ -105,7 +104,7 @@ def Plan_AttentionGradOp : Plan_Attention<"attention_grad",
   }];
   let assemblyFormat = [{
     $grad `,` $query `,` $key `,` $value `,` $out `,` $lse `->` $grad_query `,` $grad_key `,` $grad_value
-  }] # Plan_Clause<"rng">.optional # [{
+  }] # Plan_Clause<"rng">.optional # workspaceClause # [{
     attr-dict `:` type($grad) `,` type($query) `,` type($key) `,` type($value) `,` type($out) `,` type($lse)
     `->` type($grad_query) `,` type($grad_key) `,` type($grad_value)
   }];
@@ -130,9 +129,10 @@ def Plan_EmbeddingOp : Plan_Command<"embedding",
   let hasVerifier = 1;
 }
 
-def Plan_EmbeddingGradOp : Plan_Command<"embedding_grad",
+def Plan_EmbeddingGradOp : Plan_WorkspaceCommand<"embedding_grad",
     (ins Plan_FloatBuffer:$grad, Plan_IndexBuffer:$ids, Plan_FloatBuffer:$target,
-         Optional<Plan_ScalarF32>:$flag, UnitAttr:$adds), [Plan_Dense]> {
+         Optional<Plan_ScalarF32>:$flag), (ins UnitAttr:$adds),
+    [Plan_Single<"0, 1, 2">, Plan_Dense]> {
   let summary = "Adjoint of embedding";
   let description = [{
     `target[ids[i...], :]` is the sum of `grad[i..., :]` in the order of i; rows
@@ -147,6 +147,7 @@ def Plan_EmbeddingGradOp : Plan_Command<"embedding_grad",
   }];
   let assemblyFormat = [{
     $grad `[` $ids `]` `->` $target `` custom<Accumulate>($adds, $flag, type($flag))
+  }] # workspaceClause # [{
     attr-dict `:` type($grad) `[` type($ids) `]` `->` type($target)
   }];
   let hasVerifier = 1;

@@ -116,12 +116,13 @@ def Plan_AllocOp : Plan_Op<"alloc", [HasParent<"ProgramOp">]> {
   let summary = "A transient buffer";
   let description = [{
     Alive from its first write to its last read. `activation`: written in the
-    forward part and read in the backward part; `temporary`: everything else.
+    forward part and read in the backward part; `workspace`: bytes that one
+    command works in; `temporary`: everything else.
 
     Example: `%a = plan.alloc activation {offset = 4096 : i64} : memref<8x128xf32>`.
   }];
   let arguments = (ins Plan_RoleAttr:$role, OptionalAttr<I64Attr>:$offset);
-  let results = (outs Plan_Buffer:$buffer);
+  let results = (outs Plan_Transient:$buffer);
   let assemblyFormat = "`` $role attr-dict `:` type($buffer)";
   let hasVerifier = 1;
 }

@@ -5,9 +5,9 @@
 
 include "weft/Plan/PlanCommands.td"
 
-def Plan_NormAndCheckOp : Plan_Command<"norm_and_check",
-    (ins Variadic<Plan_FloatBuffer>:$grads, Plan_ScalarF64:$norm, Plan_ScalarI1:$found_inf,
-         F64Attr:$p), [Plan_Dense]> {
+def Plan_NormAndCheckOp : Plan_WorkspaceCommand<"norm_and_check",
+    (ins Variadic<Plan_FloatBuffer>:$grads, Plan_ScalarF64:$norm, Plan_ScalarI1:$found_inf),
+    (ins F64Attr:$p), [Plan_Single<"1, 2">, Plan_Dense]> {
   let summary = "Gradient norm and check for non-finite values";
   let description = [{
     `norm = (sum |g|^p)^(1/p)` over all elements (the largest for p = inf);
@@ -20,7 +20,7 @@ def Plan_NormAndCheckOp : Plan_Command<"norm_and_check",
     Created by: `weft-lower-to-plan`.
   }];
   let assemblyFormat = "($grads^)? `->` " # Plan_Clause<"norm">.required
-      # Plan_Clause<"found_inf">.required # "attr-dict (`:` type($grads)^)?";
+      # Plan_Clause<"found_inf">.required # workspaceClause # "attr-dict (`:` type($grads)^)?";
   let hasVerifier = 1;
 }
 

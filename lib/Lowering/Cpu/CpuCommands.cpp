@@ -2,6 +2,8 @@
 
 #include "CpuModels.h"
 
+#include "weft/Runtime/Execute/Workspaces.h"
+
 using namespace mlir;
 
 #include "weft/Lowering/Cpu/CpuCommands.cpp.inc"
@@ -45,6 +47,10 @@ FailureOr<CpuCommand> CpuCommand::get(plan::CommandOpInterface command) {
   if (failed(model.makeRecord(made.record)))
     return failure();
   return made;
+}
+
+int64_t CpuCommand::getWorkspaceBytes(int64_t threads) const {
+  return workspaceBytes(kind, record.data(), threads);
 }
 
 void registerCpuCommandModels(DialectRegistry &registry) {

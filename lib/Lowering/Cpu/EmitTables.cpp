@@ -4,6 +4,7 @@
 #include "weft/Lowering/Cpu/CpuCommands.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Runtime/Execute/Tables.h"
+#include "weft/Runtime/Execute/Workspaces.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringMap.h"
@@ -72,6 +73,8 @@ private:
 
   /// A launch's range; 0 and 0 for other commands.
   LogicalResult callee(plan::CommandOpInterface op, WeftPackedCommand &packed);
+  LogicalResult workspace(plan::CommandOpInterface op, const CpuCommand &made,
+                          WeftPackedCommand &packed);
   LogicalResult command(plan::CommandOpInterface op);
   LogicalResult port(Operation *op, StringRef name, Value buffer);
   LogicalResult program(plan::ProgramOp op);
@@ -96,6 +99,7 @@ private:
   void emitExecutable(int64_t arenaBytes);
 
   ModuleOp source;
+  int64_t maxThreads = 0;
   llvm::Module &output;
   llvm::LLVMContext &context;
   llvm::PointerType *pointer;
@@ -158,7 +162,22 @@ LogicalResult TableEmitter::callee(plan::CommandOpInterface op,
   packed.kind = made->kind;
   packed.record = record(made->getBytes());
   packed.recordBytes = made->getBytes().size();
-  return success();
+  return workspace(op, *made, packed);
+}
+
+LogicalResult TableEmitter::workspace(plan::CommandOpInterface op,
+                                      const CpuCommand &made,
+                                      WeftPackedCommand &packed) {
+  int64_t wanted = made.getWorkspaceBytes(maxThreads);
+  auto user = dyn_cast<plan::WorkspaceOpInterface>(op.getOperation());
+  if (Value buffer = user ? user.getWorkspace() : Value())
+    packed.workspaceBytes =
+        plan::getBufferBytes(cast<MemRefType>(buffer.getType()));
+  if (packed.workspaceBytes >= wanted)
+    return success();
+  return op->emitOpError("expects a workspace of at least ")
+         << wanted << " bytes for " << maxThreads
+         << " threads (weft-add-workspaces), but got " << packed.workspaceBytes;
 }
 
 LogicalResult TableEmitter::command(plan::CommandOpInterface op) {
@@ -297,6 +316,7 @@ void TableEmitter::emitExecutable(int64_t arenaBytes) {
       int32(WEFT_ABI_VERSION),
       int32(programs.size()),
       int32(tensors.size()),
+      int32(maxThreads),
       bytes(programs, "weft.programs"),
       bytes(commands, "weft.commands"),
       bytes(ports, "weft.ports"),
@@ -313,7 +333,25 @@ void TableEmitter::emitExecutable(int64_t arenaBytes) {
       ->setLinkage(llvm::GlobalValue::ExternalLinkage);
 }
 
+/// Of plan.max_threads.
+static FailureOr<int64_t> readMaxThreads(ModuleOp module) {
+  constexpr llvm::StringLiteral name = plan::PlanDialect::kMaxThreadsAttr;
+  Attribute attribute = module->getAttr(name);
+  if (!attribute)
+    return kDefaultMaxThreads;
+  auto threads = dyn_cast<IntegerAttr>(attribute);
+  if (threads && threads.getType().isInteger(64) && threads.getInt() >= 1 &&
+      threads.getInt() <= 1024)
+    return threads.getInt();
+  return module.emitOpError("expects ")
+         << name << " of 1 to 1024, but got " << attribute;
+}
+
 LogicalResult TableEmitter::emit() {
+  FailureOr<int64_t> threads = readMaxThreads(source);
+  if (failed(threads))
+    return failure();
+  maxThreads = *threads;
   for (auto op : source.getOps<plan::ProgramOp>())
     if (failed(program(op)))
       return failure();

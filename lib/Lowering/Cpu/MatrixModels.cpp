@@ -2,6 +2,8 @@
 
 #include "CpuModels.h"
 
+#include "weft/Runtime/Execute/Products.h"
+
 using namespace mlir;
 
 namespace weft {
@@ -41,6 +43,8 @@ struct GemmModel : CpuModel<GemmModel, plan::GemmOp, WEFT_GEMM> {
     record.hasBias = op.getBias() != Value();
     record.dtype = getDType(op.getLhs());
     record.dtypeC = getDType(op.getTarget());
+    if (std::string wrong = findWrongProduct(record); !wrong.empty())
+      return op.emitOpError(wrong);
     return record;
   }
 };

@@ -115,6 +115,7 @@ void ProgramLowering::lowerEmbeddingGrad(EmbeddingGradOp op, Value target,
                                          Accumulation accumulation) {
   Value grad = getDense(op.getGrad()), ids = getDense(op.getIds());
   emit<plan::EmbeddingGradOp>(grad, ids, target, accumulation.flag,
+                              /*workspace=*/Value(),
                               getUnit(builder, accumulation.adds));
 }
 
@@ -132,7 +133,7 @@ void ProgramLowering::lowerCrossEntropy(CrossEntropyOp op) {
   Value denominator = getDestination(getResult(op, 2));
   Value weight = op.getWeight() ? getDense(op.getWeight()) : Value();
   emit<plan::CrossEntropyOp>(logits, targets, loss, lse, denominator, weight,
-                             op.getIgnoreIndexAttr(),
+                             /*workspace=*/Value(), op.getIgnoreIndexAttr(),
                              op.getLabelSmoothingAttr(),
                              getReduction(op.getContext(), op.getReduction()));
 }

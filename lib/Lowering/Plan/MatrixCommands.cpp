@@ -26,8 +26,8 @@ void ProgramLowering::lowerMatmul(MatmulOp op, ValueBuffer target,
   };
   emit<plan::GemmOp>(
       lhs, rhs, getView(target), bias, /*aux=*/Value(), /*columnSum=*/Value(),
-      accumulation.flag, unit(op.getTransposeLhs()), unit(op.getTransposeRhs()),
-      unit(accumulation.adds),
+      accumulation.flag, /*workspace=*/Value(), unit(op.getTransposeLhs()),
+      unit(op.getTransposeRhs()), unit(accumulation.adds),
       plan::EpilogueAttr::get(op.getContext(), plan::Epilogue::None));
 }
 
@@ -52,8 +52,9 @@ void ProgramLowering::lowerAttention(AttentionOp op) {
   Value rng =
       op.getDropout().convertToDouble() > 0 ? getDense(op.getRng()) : Value();
   emit<plan::AttentionOp>(getView(query), getView(key), getView(value), out,
-                          lse, rng, op.getScaleAttr(), op.getCausalAttr(),
-                          op.getDropoutAttr(), op.getOpIdAttr());
+                          lse, rng, /*workspace=*/Value(), op.getScaleAttr(),
+                          op.getCausalAttr(), op.getDropoutAttr(),
+                          op.getOpIdAttr());
 }
 
 void ProgramLowering::lowerAttentionGrad(AttentionGradOp op) {
@@ -70,8 +71,9 @@ void ProgramLowering::lowerAttentionGrad(AttentionGradOp op) {
       op.getDropout().convertToDouble() > 0 ? getDense(op.getRng()) : Value();
   emit<plan::AttentionGradOp>(
       getView(grad), getView(query), getView(key), getView(value), getView(out),
-      lse, targets[0], targets[1], targets[2], rng, op.getScaleAttr(),
-      op.getCausalAttr(), op.getDropoutAttr(), op.getOpIdAttr());
+      lse, targets[0], targets[1], targets[2], rng, /*workspace=*/Value(),
+      op.getScaleAttr(), op.getCausalAttr(), op.getDropoutAttr(),
+      op.getOpIdAttr());
 }
 
 } // namespace weft

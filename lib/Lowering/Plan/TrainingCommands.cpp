@@ -14,7 +14,8 @@ void ProgramLowering::lowerNormAndCheck(NormAndCheckOp op) {
     grads.push_back(getDense(grad));
   Value norm = getDestination(cast<OpResult>(op.getNorm()));
   Value found = getDestination(cast<OpResult>(op.getFoundInf()));
-  emit<plan::NormAndCheckOp>(grads, norm, found, op.getPAttr());
+  emit<plan::NormAndCheckOp>(grads, norm, found, /*workspace=*/Value(),
+                             op.getPAttr());
 }
 
 void ProgramLowering::lowerTotalNorm(TotalNormOp op) {

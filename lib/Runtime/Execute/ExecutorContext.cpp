@@ -69,11 +69,22 @@ const char *weft::cpuIsaName(CpuIsa isa) {
 // Construction
 //===----------------------------------------------------------------------===//
 
+/// As many threads as the options ask for, but no more than the program has
+/// workspaces for.
+static ThreadTeam formTeam(const ContextOptions &options) {
+  int wanted = options.threads > 0 ? options.threads : availableThreads();
+  if (options.maxThreads <= 0 || wanted <= options.maxThreads)
+    return weft::formTeam(wanted);
+  ThreadTeam team = weft::formTeam(options.maxThreads);
+  if (team.shortage.empty())
+    team.shortage = "the program is compiled for at most " +
+                    std::to_string(options.maxThreads) + " (--threads-max)";
+  return team;
+}
+
 WeftContext::WeftContext(const ContextOptions &options)
-    : team(
-          formTeam(options.threads > 0 ? options.threads : availableThreads())),
-      kernelIsa(std::min(options.isa, detectCpuIsa())),
-      slowBf16(options.slowBf16), poisoned(options.poisoned) {}
+    : team(formTeam(options)), kernelIsa(std::min(options.isa, detectCpuIsa())),
+      slowBf16(options.slowBf16) {}
 
 WeftContext::~WeftContext() = default;
 
@@ -139,7 +150,9 @@ WeftContext::create(const WeftExecutable &executable,
   error = checkExecutable(executable);
   if (!error.empty())
     return nullptr;
-  auto context = std::make_unique<WeftContext>(options);
+  ContextOptions limited = options;
+  limited.maxThreads = executable.maxThreads;
+  auto context = std::make_unique<WeftContext>(limited);
   if (!context->arena.allocate(executable.arenaBytes)) {
     error =
         "cannot allocate " + exactBytes(executable.arenaBytes) + " of memory";
@@ -217,7 +230,7 @@ bool WeftContext::ensureTeam() {
 }
 
 //===----------------------------------------------------------------------===//
-// Errors and scratch
+// Errors and memory
 //===----------------------------------------------------------------------===//
 
 void WeftContext::fail(int code, std::string message) {
@@ -232,48 +245,12 @@ void WeftContext::clearError() {
   errorMessage.clear();
 }
 
-bool WeftContext::reserveScratch(int workers, int64_t bytesEach) {
-  if (static_cast<size_t>(workers) > scratchMemory.size())
-    scratchMemory.resize(workers);
-  for (int worker = 0; worker < workers; ++worker) {
-    std::unique_ptr<Arena> &memory = scratchMemory[worker];
-    if (memory && memory->size() >= bytesEach)
-      continue;
-    // Both together would exceed what the compiler says of scratch.
-    memory.reset();
-    auto grown = std::make_unique<Arena>();
-    if (!grown->allocate(bytesEach)) {
-      fail(4,
-           "cannot allocate " + exactBytes(bytesEach) + " of scratch memory");
-      return false;
-    }
-    if (poisoned)
-      std::memset(grown->data(), 0xFF, grown->size());
-    memory = std::move(grown);
-  }
-  return true;
-}
-
-int64_t WeftContext::scratchBytes() const {
-  int64_t total = 0;
-  for (const std::unique_ptr<Arena> &memory : scratchMemory)
-    total += memory ? memory->size() : 0;
-  return total;
-}
-
-static void touch(WeftContext &context, char *memory, int64_t bytes) {
+void WeftContext::touchMemory() {
   constexpr int64_t page = 4096;
-  context.parallelFor((bytes + page - 1) / page, 512, [&](RangePart part) {
+  parallelFor((arena.size() + page - 1) / page, 512, [&](RangePart part) {
     for (int64_t i = part.begin; i < part.end; ++i) {
-      volatile char *first = memory + i * page;
+      volatile char *first = arena.data() + i * page;
       *first = *first;
     }
   });
-}
-
-void WeftContext::touchMemory() {
-  touch(*this, arena.data(), arena.size());
-  for (const std::unique_ptr<Arena> &memory : scratchMemory)
-    if (memory)
-      touch(*this, memory->data(), memory->size());
 }

@@ -85,6 +85,7 @@ UnpackedTables::UnpackedTables(const WeftTables &packed) {
     tensors.push_back(unpacker.unpack(packed.tensors[i]));
   unpacked.numPrograms = packed.numPrograms;
   unpacked.numTensors = packed.numTensors;
+  unpacked.maxThreads = packed.maxThreads;
   unpacked.programs = programs.data();
   unpacked.tensors = tensors.data();
   unpacked.arenaBytes = packed.arenaBytes;

@@ -54,7 +54,6 @@ std::string weft::stepJson(const StepReport &report) {
   object.set("compute_ms", thousandths(report.computeMs));
   object.set("data_ms", thousandths(report.dataMs));
   object.set("mem_bytes", report.memoryBytes);
-  object.set("scratch_bytes", report.scratchBytes);
   return object.compact();
 }
 

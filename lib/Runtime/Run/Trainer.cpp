@@ -125,7 +125,6 @@ Status Trainer::trainStep(StepReport &report) {
   int64_t units = metadata.isLanguageModel() ? rows * metadata.seq : rows;
   report.tokensPerSecond = double(units) / (report.stepMs / 1000.0);
   report.memoryBytes = peakMemory();
-  report.scratchBytes = context.scratchBytes();
   return Status::success();
 }
 

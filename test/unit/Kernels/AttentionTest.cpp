@@ -261,21 +261,6 @@ TEST(Attention, NanReachesTheOutput) {
   }
 }
 
-TEST(Attention, ScratchBytesCoverWhatIsUsed) {
-  Case c;
-  c.t = c.s = 300;
-  TestContext context(2);
-  WeftAttentionRecord record = makeRecord(c);
-  run(c, 2, CpuIsa::Avx512);
-  int64_t forward[2] = {}, backward[2] = {};
-  weft_cpu_attention_scratch_bytes(&record, false, forward, 2);
-  weft_cpu_attention_scratch_bytes(&record, true, backward, 2);
-  for (int worker : {0, 1}) {
-    EXPECT_GT(forward[worker], 0);
-    EXPECT_GT(backward[worker], forward[worker]);
-  }
-}
-
 TEST(Attention, Errors) {
   float x[64] = {};
   Case c;

@@ -1,6 +1,7 @@
 //===- ExecutorTest.cpp - Context and command tables ----------------------===//
 
 #include "weft/Runtime/Execute/Executor.h"
+#include "GemmPlan.h"
 #include "Harness.h"
 
 #include <sys/mman.h>
@@ -212,20 +213,18 @@ TEST(Arena, SizesAndAlignment) {
   }
 }
 
-TEST(Context, Scratch) {
-  TestContext context(2);
-  ASSERT_TRUE(context.reserveScratch(2, 100));
-  char *first = context.scratch(0);
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(first) % 64, 0u);
-  ASSERT_TRUE(context.reserveScratch(1, 50));
-  EXPECT_EQ(context.scratch(0), first);
-  EXPECT_EQ(context.scratchBytes(), 2 * 100);
-  ASSERT_TRUE(context.reserveScratch(1, 5000));
-  EXPECT_EQ(context.scratchBytes(), 5000 + 100);
-  EXPECT_FALSE(context.reserveScratch(1, int64_t(1) << 60));
-  EXPECT_EQ(context.error(), 4);
-  EXPECT_EQ(context.message(), "cannot allocate 1152921504606846976 bytes "
-                               "(1048576.00 TiB) of scratch memory");
+TEST(Context, HasNoMoreThreadsThanTheProgramIsCompiledFor) {
+  ContextOptions options;
+  options.threads = 3;
+  options.maxThreads = 2;
+  WeftContext fewer(options);
+  EXPECT_EQ(fewer.threads(), 2);
+  EXPECT_EQ(fewer.threadShortage(),
+            "the program is compiled for at most 2 (--threads-max)");
+  options.maxThreads = 3;
+  WeftContext enough(options);
+  EXPECT_EQ(enough.threads(), 3);
+  EXPECT_EQ(enough.threadShortage(), "");
 }
 
 TEST(Context, IsaIsAtMostWhatTheMachineHas) {
@@ -253,7 +252,7 @@ struct ProductFixture : Fixture {
   WeftGemmRecord record = {
       1, 96,       96,      96, 0, 0, 96, 96, 96, 0, 0, 0, WEFT_ADD_IF_FLAG,
       0, WEFT_F32, WEFT_F32};
-  int64_t offsets[4] = {0, 40960, 81920, 122880};
+  int64_t offsets[5] = {0, 40960, 81920, 122880, 131072};
 
   ProductFixture() {
     commands[0] = {};
@@ -261,12 +260,13 @@ struct ProductFixture : Fixture {
     commands[0].scope = "";
     commands[0].library = weft_cpu_gemm;
     commands[0].offsets = offsets;
-    commands[0].numBuffers = 4;
+    commands[0].numBuffers = 5;
+    commands[0].workspaceBytes = gemmWorkspaceBytes(record, 16);
     commands[0].kind = WEFT_GEMM;
     commands[0].record = &record;
     commands[0].recordBytes = sizeof record;
     program.numCommands = 1;
-    executable.arenaBytes = 200000;
+    executable.arenaBytes = offsets[4] + commands[0].workspaceBytes;
   }
 };
 } // namespace
@@ -275,18 +275,17 @@ TEST(WarmUp, LeavesNothingForTheFirstRun) {
   ProductFixture fixture;
   auto context = fixture.make();
   *static_cast<float *>(context->at(8000)) = 3.0f;
-  ASSERT_LT(residentBytes(*context), 200000);
-  ASSERT_EQ(context->scratchBytes(), 0);
+  ASSERT_LT(residentBytes(*context), context->arenaBytes());
+  ASSERT_EQ(stateOf(*context).plans.size(), 0u);
   warmUp(*context, {&fixture.program});
-  EXPECT_GE(residentBytes(*context), 200000);
+  EXPECT_GE(residentBytes(*context), context->arenaBytes());
   EXPECT_EQ(*static_cast<float *>(context->at(8000)), 3.0f);
-  const int64_t scratch = context->scratchBytes();
-  EXPECT_GT(scratch, 0);
+  EXPECT_EQ(stateOf(*context).plans.size(), 2u);
   for (float adds : {0.0f, 1.0f}) {
     *static_cast<float *>(context->at(122880)) = adds;
     ASSERT_TRUE(runProgram(*context, fixture.program)) << context->message();
   }
-  EXPECT_EQ(context->scratchBytes(), scratch);
+  EXPECT_EQ(stateOf(*context).plans.size(), 2u);
 }
 
 TEST(WarmUp, LeavesErrorsToTheRun) {

@@ -6,6 +6,8 @@
 #include "weft/Formats/Half.h"
 #include "weft/Runtime/Execute/Context.h"
 #include "weft/Runtime/Execute/Library.h"
+#include "weft/Runtime/Execute/RecordTypes.h"
+#include "weft/Runtime/Execute/Workspaces.h"
 
 #include <cmath>
 #include <cstring>
@@ -155,14 +157,52 @@ inline WeftCommandKind kindOf(WeftLibraryFn routine) {
   return WEFT_KERNEL;
 }
 
-/// Runs a routine as a command of `kind`; leaves errors in the context.
-inline void callAs(WeftCommandKind kind, WeftContext &context,
-                   WeftLibraryFn routine,
+/// Whether a record is one of the kind.
+inline bool holdsRecord(WeftCommandKind kind, const RecordBytes &record) {
+  WeftCommand command = {};
+  command.kind = kind;
+  command.record = record.data();
+  command.recordBytes = record.size();
+  switch (kind) {
+#define WEFT_TEST_RECORD(number, KIND, name, Record)                           \
+  case WEFT_##KIND:                                                            \
+    return findRecord<WEFT_##KIND>(command) != nullptr;
+    WEFT_COMMAND_KINDS(WEFT_TEST_RECORD)
+#undef WEFT_TEST_RECORD
+  default:
+    return false;
+  }
+}
+
+/// Words between guards, which a routine may fill and must not leave.
+class GuardedWorkspace {
+public:
+  explicit GuardedWorkspace(int64_t bytes)
+      : words(bytes / 8 + 2 * kGuard + 1, kWord) {}
+  void *data() { return words.data() + kGuard; }
+  void expectIntact(int64_t bytes) const {
+    for (size_t i = 0; i < kGuard; ++i)
+      EXPECT_EQ(words[i], kWord);
+    for (size_t i = kGuard + (bytes + 7) / 8; i < words.size(); ++i)
+      EXPECT_EQ(words[i], kWord);
+  }
+
+private:
+  static constexpr size_t kGuard = 64;
+  static constexpr uint64_t kWord = ~uint64_t(0); // NaN in every type
+  std::vector<uint64_t> words;
+};
+
+/// Runs a routine as a command of `kind` with a workspace of `bytes`.
+inline void callIn(GuardedWorkspace &workspace, int64_t bytes,
+                   WeftContext &context, WeftLibraryFn routine,
                    const std::vector<const void *> &buffers,
-                   const RecordBytes &record) {
+                   const RecordBytes &record, WeftCommandKind kind) {
   std::vector<void *> addresses;
   for (const void *buffer : buffers)
     addresses.push_back(const_cast<void *>(buffer));
+  if (bytes > 0)
+    addresses.push_back(workspace.data());
   WeftCommand command = {};
   command.name = "routine";
   command.scope = "h.3";
@@ -170,8 +210,29 @@ inline void callAs(WeftCommandKind kind, WeftContext &context,
   command.kind = kind;
   command.record = record.data();
   command.recordBytes = record.size();
-  command.numBuffers = static_cast<int32_t>(buffers.size());
+  command.numBuffers = static_cast<int32_t>(addresses.size());
+  command.workspaceBytes = bytes;
   routine(&context, &command, addresses.data());
+  workspace.expectIntact(bytes);
+}
+inline void callIn(GuardedWorkspace &workspace, int64_t bytes,
+                   WeftContext &context, WeftLibraryFn routine,
+                   const std::vector<const void *> &buffers,
+                   const RecordBytes &record) {
+  callIn(workspace, bytes, context, routine, buffers, record, kindOf(routine));
+}
+
+/// The same with the workspace that a program for as many threads gives it;
+/// leaves errors in the context.
+inline void callAs(WeftCommandKind kind, WeftContext &context,
+                   WeftLibraryFn routine,
+                   const std::vector<const void *> &buffers,
+                   const RecordBytes &record) {
+  int64_t bytes = 0;
+  if (holdsRecord(kind, record))
+    bytes = workspaceBytes(kind, record.data(), context.threads());
+  GuardedWorkspace workspace(bytes);
+  callIn(workspace, bytes, context, routine, buffers, record, kind);
 }
 
 /// Runs a routine that must succeed.

@@ -136,6 +136,38 @@ TEST(EmitObject, RefusesWhatTheCpuCannotRun) {
   }
 }
 
+TEST(EmitObject, RefusesCommandsWithoutTheirWorkspace) {
+  const std::string output = "\n    plan.output";
+  std::string plan = makePlan(kOffset, kRange);
+  for (auto [alloc, clause, got] :
+       {std::tuple("", "", "got 0"),
+        std::tuple("%ws = plan.alloc workspace {offset = 64 : i64} : "
+                   "memref<64xi8>",
+                   " workspace(%ws : memref<64xi8>)", "got 64")}) {
+    std::string gemm = std::string(alloc) + R"(
+    %u = plan.alloc temporary {offset = 64 : i64} : memref<1x1xf32>
+    %l = plan.view %w : memref<8xf32> to memref<8x1xf32>
+    %r = plan.view %a : memref<8xf32> to memref<8x1xf32>
+    plan.gemm %l * %u -> %r)" +
+                       clause +
+                       " : memref<8x1xf32> * memref<1x1xf32> -> "
+                       "memref<8x1xf32>";
+    Emitted made = emit(replace(plan, output, gemm + output));
+    EXPECT_FALSE(made.succeeded);
+    EXPECT_NE(made.message.find("for 16 threads (weft-add-workspaces), but " +
+                                std::string(got)),
+              std::string::npos)
+        << made.message;
+  }
+  Emitted none = emit(replace(plan, "plan.arena_bytes = 128 : i64,",
+                              "plan.arena_bytes = 128 : i64, "
+                              "plan.max_threads = 0 : i64,"));
+  EXPECT_NE(none.message.find("expects plan.max_threads of 1 to 1024, but got "
+                              "0"),
+            std::string::npos)
+      << none.message;
+}
+
 TEST(EmitObject, RefusesBuffersWithoutPlace) {
   EXPECT_NE(emit(makePlan("", kRange)).message.find("run weft-plan-memory"),
             std::string::npos);

@@ -15,7 +15,7 @@ using namespace weft;
 namespace {
 
 constexpr const char *kModule = R"(
-module attributes {plan.library_scratch_bytes = 4096 : i64} {
+module attributes {plan.max_threads = 3 : i64} {
   plan.state param @w : memref<256xf32>
   plan.state gradient @w.grad : memref<256xf32> {param = @w}
   plan.state optimizer @w.m : memref<512xf32> {param = @w}
@@ -28,7 +28,8 @@ module attributes {plan.library_scratch_bytes = 4096 : i64} {
     %t = plan.view %a : memref<256xf32> to memref<16x16xf32>
     %r = plan.view %x : memref<16xf32> to memref<1x16xf32>
     %s = plan.view %b : memref<128xf32> to memref<1x16xf32>
-    plan.gemm %r * %t -> %s {scope = "h.1"} : memref<1x16xf32> * memref<16x16xf32> -> memref<1x16xf32> loc("/models/net.mlir":9:5)
+    %ws = plan.alloc workspace : memref<640xi8>
+    plan.gemm %r * %t -> %s workspace(%ws : memref<640xi8>) {scope = "h.1"} : memref<1x16xf32> * memref<16x16xf32> -> memref<1x16xf32> loc("/models/net.mlir":9:5)
     plan.output "b" %b : memref<128xf32>
   }
   plan.program "eval" @eval {
@@ -60,10 +61,11 @@ TEST_F(MemoryReportTest, AddsUpToTheArena) {
   EXPECT_EQ(report.activations, 1024);
   EXPECT_EQ(report.temporaries, 512);
   EXPECT_EQ(report.inputs, 64);
-  EXPECT_EQ(report.libraryScratch, 4096);
+  EXPECT_EQ(report.workspaces, 640);
+  EXPECT_EQ(report.maxThreads, 3);
   EXPECT_EQ(report.persistentBytes, 4096);
-  EXPECT_EQ(report.lowerBound, 1600);
-  EXPECT_EQ(report.arenaBytes, 4096 + 1600);
+  EXPECT_EQ(report.lowerBound, 1600 + 640);
+  EXPECT_EQ(report.arenaBytes, 4096 + 1600 + 640);
 }
 
 TEST_F(MemoryReportTest, NamesThePeakAndTheLargest) {

@@ -64,6 +64,8 @@ public:
       passes.addPass(std::make_unique<LowerToToyPass>());
     }
   }
+  int64_t getAlignment() const override { return 128; }
+  std::string getIdentity() const override { return "toy"; }
   StringRef getKernelOp() const override { return "toy.kernel"; }
   FailureOr<std::string> emitLlvmIr(ModuleOp) const override {
     return "; for " + level;

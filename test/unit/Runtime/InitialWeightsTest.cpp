@@ -20,7 +20,7 @@ const WeftTensor tensors[] = {
     {"low", "", "", WEFT_PARAM, WEFT_BF16, 1, 1, dims, 128, 4},
     {"wide", "", "", WEFT_PARAM, WEFT_F64, 1, 1, dims, 192, 16},
     {"head.m", "head", "", WEFT_OPTIMIZER, WEFT_F32, 1, 0, dims, 256, 8}};
-const WeftExecutable model = {WEFT_ABI_VERSION, 0,   5,  nullptr,
+const WeftExecutable model = {WEFT_ABI_VERSION, 0,   5,  0, nullptr,
                               tensors,          320, "", 0};
 
 class InitialWeightsTest : public ToyTest {
@@ -139,7 +139,7 @@ TEST_F(InitialWeightsTest, recordedDigestsAreCheckedWhileTheWeightsAreRead) {
       {"a", "", "", WEFT_PARAM, WEFT_F32, 1, 1, many, 0, bytes},
       {"b", "", "", WEFT_PARAM, WEFT_F32, 1, 1, many, bytes, bytes},
       {"c", "", "", WEFT_PARAM, WEFT_BF16, 1, 1, many, 2 * bytes, half}};
-  const WeftExecutable program = {WEFT_ABI_VERSION, 0,  3, nullptr, large,
+  const WeftExecutable program = {WEFT_ABI_VERSION, 0,  3, 0, nullptr, large,
                                   2 * bytes + half, "", 0};
   std::vector<float> values(static_cast<size_t>(many[0]));
   for (size_t i = 0; i < values.size(); ++i)

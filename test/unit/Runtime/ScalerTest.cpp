@@ -39,8 +39,18 @@ struct ScaledProgram {
                                         0.5,
                                         minimum} {
     auto nothing = [](WeftContext *, const WeftCommand *, void *const *) {};
-    init = {"start",   "", nullptr, nothing, scaleBuffers, &first, sizeof first,
-            WEFT_FILL, 1,  0,       0};
+    init = {"start",
+            "",
+            nullptr,
+            nothing,
+            scaleBuffers,
+            &first,
+            sizeof first,
+            WEFT_FILL,
+            1,
+            0,
+            0,
+            0};
     apply = {"update",
              "",
              nullptr,
@@ -50,6 +60,7 @@ struct ScaledProgram {
              sizeof rule,
              WEFT_SCALER_UPDATE,
              6,
+             0,
              0,
              0};
     bool scales = policy != ScalePolicy::None;
@@ -64,6 +75,7 @@ struct ScaledProgram {
     executable = {WEFT_ABI_VERSION,
                   2,
                   1 + scales + dynamic,
+                  0,
                   programs,
                   tensors,
                   kEnd,

@@ -14,7 +14,7 @@
 inline WeftCommand toyCommand(const char *name, WeftLibraryFn function,
                               const int64_t *offsets, int32_t count) {
   return {name, "toy",       nullptr, function, offsets, nullptr,
-          0,    WEFT_KERNEL, count,   0,        1};
+          0,    WEFT_KERNEL, count,   0,        1,       0};
 }
 
 #endif // WEFT_TEST_UNIT_RUNTIME_TOYKERNELS_H

@@ -55,7 +55,7 @@ const WeftPackedCommand kCommands[] = {
       c.name = {Gemm}, c.scope = {H0}, c.kernel = {-1}, c.library = {0};
       c.offsets = {2}, c.numBuffers = 1, c.kind = WEFT_FILL;
       c.record = {sizeof(WeftClipRecord)},
-      c.recordBytes = sizeof(WeftFillRecord);
+      c.recordBytes = sizeof(WeftFillRecord), c.workspaceBytes = 640;
     })};
 
 const WeftPackedPort kPorts[] = {
@@ -77,6 +77,7 @@ const WeftPackedTensor kTensor = make<WeftPackedTensor>([](auto &t) {
 const WeftTables kTables = {WEFT_ABI_VERSION,
                             1,
                             1,
+                            4,
                             &kProgram,
                             kCommands,
                             kPorts,
@@ -93,6 +94,7 @@ const WeftTables kTables = {WEFT_ABI_VERSION,
 TEST(Unpack, Commands) {
   UnpackedTables tables(kTables);
   const WeftExecutable &made = tables.executable();
+  EXPECT_EQ(made.maxThreads, 4);
   ASSERT_EQ(made.numPrograms, 1);
   const WeftProgram &program = made.programs[0];
   EXPECT_STREQ(program.symbol, "w");
@@ -109,6 +111,8 @@ TEST(Unpack, Commands) {
   EXPECT_EQ(first.record, nullptr);
   EXPECT_EQ(first.extent, 8);
   EXPECT_EQ(first.grain, 4);
+  EXPECT_EQ(first.workspaceBytes, 0);
+  EXPECT_EQ(second.workspaceBytes, 640);
   EXPECT_STREQ(second.scope, "h.0");
   EXPECT_EQ(second.kernel, nullptr);
   EXPECT_EQ(second.library, &routine);

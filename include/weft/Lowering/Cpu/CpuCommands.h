@@ -32,6 +32,10 @@ struct CpuCommand {
     return reinterpret_cast<const Record *>(record.data());
   }
 
+  /// What its routine works in, in a program for at most `threads` threads; 0:
+  /// nothing.
+  int64_t getWorkspaceBytes(int64_t threads) const;
+
   /// Fails with an error on the command if the CPU has nothing that runs it.
   static llvm::FailureOr<CpuCommand> get(plan::CommandOpInterface command);
 };

@@ -3,6 +3,8 @@
 #ifndef WEFT_LOWERING_CPU_PASSES_H
 #define WEFT_LOWERING_CPU_PASSES_H
 
+#include "weft/Runtime/Execute/Workspaces.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

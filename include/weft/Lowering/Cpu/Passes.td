@@ -53,24 +53,32 @@ def LowerToCpuPass : Pass<"weft-lower-to-cpu", "::mlir::ModuleOp"> {
            "Use fused multiply-add (the target has it)">];
 }
 
-def MeasureScratchPass : Pass<"weft-measure-scratch", "::mlir::ModuleOp"> {
-  let summary = "Ask library routines for the memory they use beside the arena";
+def AddWorkspacesPass : Pass<"weft-add-workspaces", "::mlir::ModuleOp"> {
+  let summary = "Give commands the memory that their routines work in";
   let description = [{
-    Sets the module attribute `plan.library_scratch_bytes` to the most bytes that
-    library routines keep outside the arena when the module runs with `threads`
-    threads: what oneDNN reserves for matrix products, the tiles of attention,
-    sums of a loss and of a norm. Every thread keeps the largest of what the calls
-    want from it, in whole pages. `plan.library_scratch_threads` holds `threads`.
+    Adds a `plan.alloc workspace` to each command whose routine on the CPU needs
+    memory beside its operands: matrix products (what oneDNN copies, or pieces that
+    are packed as f32), tiles of attention, sums of a loss and of a norm, the order
+    of an embedding's ids. Its size follows from shapes, types and `threads`, the most
+    that the program will run on, and not from the machine that compiles. A routine
+    that would need more on some processor takes a way that needs less.
 
-    Precondition: `weft-lower-to-plan`. Changes nothing else.
+    Precondition: `weft-lower-to-plan`. Sets `plan.max_threads`. A command that has a
+    workspace keeps it.
 
+    Before:
+    ```mlir
+    plan.gemm %x * %w -> %y : memref<8x4xf32> * memref<4x2xf32> -> memref<8x2xf32>
+    ```
     After:
     ```mlir
-    module attributes {plan.library_scratch_bytes = 65536 : i64, plan.library_scratch_threads = 2 : i64}
+    %0 = plan.alloc workspace : memref<163840xi8>
+    plan.gemm %x * %w -> %y workspace(%0 : memref<163840xi8>) : memref<8x4xf32> * memref<4x2xf32> -> memref<8x2xf32>
     ```
   }];
   let options = [
-    Option<"threads", "threads", "int32_t", "2", "Threads that run the program">,
+    Option<"threads", "threads", "int64_t", "::weft::kDefaultMaxThreads",
+           "Most threads that the program runs on">,
   ];
 }
 

@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-#define WEFT_ABI_VERSION 4
+#define WEFT_ABI_VERSION 5
 
 /// Element types. The numbers are part of the ABI.
 enum WeftDType {
@@ -63,6 +63,9 @@ struct WeftCommand {
   int32_t numBuffers;
   int64_t extent; // kernel: iteration range is [0, extent)
   int64_t grain;  // kernel: cuts are multiples of this
+  /// Of the last buffer, whose contents mean nothing before and after the
+  /// command (Workspaces.h); 0: there is none.
+  int64_t workspaceBytes;
 };
 
 /// A named input or output of a program: bytes at a fixed arena offset.
@@ -114,6 +117,7 @@ struct WeftExecutable {
   int32_t abiVersion;
   int32_t numPrograms;
   int32_t numTensors;
+  int32_t maxThreads; // that workspaces are made for
   const struct WeftProgram *programs;
   const struct WeftTensor *tensors;
   int64_t arenaBytes;   // exact size; 64-byte aligned base

@@ -59,6 +59,8 @@ struct TraceEvent {
 struct ContextOptions {
   /// 0: the processors this process may use.
   int threads = 0;
+  /// The most that the program is compiled for; 0: any number.
+  int maxThreads = 0;
   /// Kernels of at most this instruction set.
   CpuIsa isa = CpuIsa::Avx512;
   /// Products of bf16 use the processor's instructions for them even where f32
@@ -129,23 +131,14 @@ struct WeftContext {
   const std::string &message() const { return errorMessage; }
   void clearError();
 
-  //===- Library state and scratch ----------------------------------------===//
-
-  /// Page-aligned memory of one worker (0 to threads - 1), kept and grown
-  /// between calls; contents are undefined. Not from inside a parallel region:
-  /// reserve first, then read the address with `scratch`.
-  bool reserveScratch(int workers, int64_t bytesEach);
-  char *scratch(int worker) const { return scratchMemory[worker]->data(); }
-  /// Bytes of all scratch memory and of library state, as allocated so far.
-  int64_t scratchBytes() const;
-
-  /// Gives every page of the arena and of scratch its memory, and keeps what
-  /// it holds.
-  void touchMemory();
+  //===- Library state ----------------------------------------------------===//
 
   /// State a library keeps between calls (compiled primitives), by an address
   /// that identifies its type.
   std::shared_ptr<void> &state(const void *key) { return states[key]; }
+
+  /// Gives every page of the arena its memory, and keeps what it holds.
+  void touchMemory();
 
   //===- Hooks ------------------------------------------------------------===//
 
@@ -165,10 +158,8 @@ private:
   weft::ThreadTeam team;
   weft::CpuIsa kernelIsa = weft::CpuIsa::Baseline;
   bool slowBf16 = false;
-  bool poisoned = false;
   int errorCode = 0;
   std::string errorMessage;
-  std::vector<std::unique_ptr<weft::Arena>> scratchMemory;
   std::map<const void *, std::shared_ptr<void>> states;
   std::unordered_map<const WeftProgram *, std::vector<void *>> resolved;
   std::unordered_map<std::string, const WeftTensor *> tensorsByName;

@@ -15,8 +15,8 @@ bool runProgram(WeftContext &context, const WeftProgram &program);
 bool runProgram(WeftContext &context, const char *symbol);
 
 /// Does ahead what the first run of the programs would have to do besides: the
-/// arena and scratch get their pages, products their plans. Changes no number,
-/// and leaves errors to the run itself.
+/// arena gets its pages, products their plans. Changes no number, and leaves
+/// errors to the run itself.
 void warmUp(WeftContext &context,
             std::initializer_list<const WeftProgram *> programs);
 

@@ -20,6 +20,8 @@
 //  - Outputs do not overlap inputs unless "in place" is written.
 //  - accumulate is a WeftAccumulate; for WEFT_ADD_IF_FLAG the flag, an f32
 //    scalar, is the last buffer: 0 overwrites, anything else adds.
+//  - A routine of Workspaces.h has a workspace behind all other buffers, whose
+//    contents mean nothing before and after; one that is too small is an error.
 //  - rng is i64[2] = {seed, global number of the first row} (Philox.h).
 //  - Same bits for every thread count (docs/kernels-cpu.md names exceptions).
 //  - Wrong records and data (an index out of range) do not crash: the routine
@@ -31,8 +33,6 @@
 #define WEFT_RUNTIME_EXECUTE_LIBRARY_H
 
 #include "weft/Runtime/Execute/Abi.h"
-
-#include <stdbool.h>
 
 /// Every routine once: X(symbol).
 #define WEFT_LIBRARY_ROUTINES(X) WEFT_COMMAND_KINDS_FOR(WEFT_ROUTINE_OF_KIND, X)
@@ -63,18 +63,11 @@ WeftLibraryFn weftFindLibraryRoutine(const char *name);
 //   for every b.
 //   A, B and bias have one dtype (f32, low); C has it too or, for low ones, is
 //   f32. Bias and old C are added to the f32 sum before the rounding.
+//   Runs in the fastest way that needs no more than its workspace.
 //   buffers: A, B, C [, bias [n] if hasBias] [, the flag of accumulate]
 
-// Scratch: memory of the context's workers outside the arena, shared by all
-// routines. The functions ..._scratch_bytes raise bytes[w], for every worker w
-// of `threads`, to what a call with this record reserves at most.
-
-/// False: the record is wrong. Takes some milliseconds.
-bool weft_cpu_gemm_scratch_bytes(const struct WeftGemmRecord *record,
-                                 int64_t *bytes, int32_t threads);
-
-/// Does ahead of a call what only its first run has to do: the plans are made
-/// and scratch is reserved. Reports nothing about the record; the call does.
+/// Does ahead of a call what only its first run has to do: the plans are made.
+/// Reports nothing about the record; the call does.
 /// A program has it where it has weft_cpu_gemm.
 void weft_cpu_gemm_prepare(struct WeftContext *context,
                            const struct WeftCommand *command);
@@ -101,11 +94,6 @@ void weft_cpu_gemm_prepare(struct WeftContext *context,
 //   Heads that share a key head are summed in head order.
 //   buffers: dout, q, k, v, out, lse, dq, dk, dv [, rng if dropout > 0]
 
-/// `gradient`: of the gradient, whose `forward` is the record.
-void weft_cpu_attention_scratch_bytes(const struct WeftAttentionRecord *record,
-                                      bool gradient, int64_t *bytes,
-                                      int32_t threads);
-
 //===----------------------------------------------------------------------===//
 // Cross-entropy over the last dimension (PyTorch's definition)
 //===----------------------------------------------------------------------===//
@@ -127,11 +115,6 @@ void weft_cpu_attention_scratch_bytes(const struct WeftAttentionRecord *record,
 //   buffers: dloss f32, logits, targets, lse, denom, dlogits [rows,V]
 //            [, class weights if hasWeights]
 
-/// Of the loss; the gradient takes none.
-void weft_cpu_cross_entropy_scratch_bytes(
-    const struct WeftCrossEntropyRecord *record, int64_t *bytes,
-    int32_t threads);
-
 //===----------------------------------------------------------------------===//
 // Tables, copies, fills
 //===----------------------------------------------------------------------===//
@@ -146,10 +129,6 @@ void weft_cpu_cross_entropy_scratch_bytes(
 //   dout, is rounded after every addition, as PyTorch does.
 //   buffers: dout [count,columns], ids [count], dtable [rows,columns]
 //            [, the flag of accumulate]
-
-void weft_cpu_embedding_grad_scratch_bytes(
-    const struct WeftEmbeddingGradRecord *record, int64_t *bytes,
-    int32_t threads);
 
 // weft_cpu_copy: dst[i...] = src[i...]; a source stride of 0 broadcasts
 //   Strides may be negative. Without dimensions one element is copied.
@@ -192,10 +171,6 @@ void weft_cpu_embedding_grad_scratch_bytes(
 //   f64 sums over fixed blocks of each gradient, added in order. p is 1, 2, 3,
 //   any positive number, or infinity; gradients are f32 or low.
 //   buffers: `count` gradients, norm f64, bad i1
-
-void weft_cpu_norm_and_check_scratch_bytes(
-    const struct WeftNormAndCheckRecord *record, int64_t *bytes,
-    int32_t threads);
 
 // weft_cpu_total_norm: out = (sum of norm[i]^p)^(1/p) over the norms whose skip
 //   is 0 (p = inf: the largest), over all of them if none is; / scale

@@ -33,7 +33,8 @@
   X(Small, kind)                                                               \
   X(Small, numBuffers)                                                         \
   X(Word, extent)                                                              \
-  X(Word, grain)
+  X(Word, grain)                                                               \
+  X(Word, workspaceBytes)
 
 #define WEFT_PORT_FIELDS(X)                                                    \
   X(Text, name)                                                                \
@@ -104,6 +105,7 @@ struct WeftTables {
   int32_t abiVersion;
   int32_t numPrograms;
   int32_t numTensors;
+  int32_t maxThreads;
   const struct WeftPackedProgram *programs;
   const struct WeftPackedCommand *commands;
   const struct WeftPackedPort *ports;

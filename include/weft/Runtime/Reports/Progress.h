@@ -38,7 +38,6 @@ struct StepReport {
   double computeMs = 0.0;
   double dataMs = 0.0;
   int64_t memoryBytes = 0;
-  int64_t scratchBytes = 0;
 };
 
 /// The numbers of an evaluation.

@@ -1,0 +1,79 @@
+//===- Products.h - Which products the CPU computes -------------*- C++ -*-===//
+//
+// What compiler and routine have to say alike of a WeftGemmRecord.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_EXECUTE_PRODUCTS_H
+#define WEFT_RUNTIME_EXECUTE_PRODUCTS_H
+
+#include "weft/Runtime/Execute/Abi.h"
+
+#include <algorithm>
+#include <string>
+
+namespace weft {
+
+/// Limits of a product, far above what a machine holds and below where oneDNN's
+/// own arithmetic overflows: of batch, m, n and k, also when the rows of a
+/// batch are taken together; of elements of a matrix; of elements from row to
+/// row.
+constexpr int64_t kMostRows = int64_t(1) << 30;
+constexpr int64_t kMostElements = int64_t(1) << 34;
+constexpr int64_t kMostStride = int64_t(1) << 32;
+
+/// A rule that the record breaks, as an error says it, or "".
+inline std::string findWrongProduct(const WeftGemmRecord &s) {
+  auto say = [](const char *rule, int64_t value) {
+    return std::string("expects ") + rule + ", but got " +
+           std::to_string(value);
+  };
+  int64_t least = std::min({s.batch, s.m, s.n, s.k});
+  int64_t most = std::max({s.batch, s.m, s.n, s.k});
+  if (least < 1)
+    return say("batch, M, N and K of at least 1", least);
+  if (most > kMostRows ||
+      std::max({s.m * s.k, s.k * s.n, s.m * s.n}) > kMostElements)
+    return say("batch, M, N and K of at most 2^30 and matrices of at most 2^34 "
+               "elements",
+               most);
+  if (int64_t stride = std::max({s.lda, s.ldb, s.ldc}); stride > kMostStride)
+    return say("rows at most 2^32 elements apart", stride);
+  if (s.lda < (s.transA ? s.m : s.k))
+    return say("lda of at least the length of a row of A", s.lda);
+  if (s.ldb < (s.transB ? s.k : s.n))
+    return say("ldb of at least the length of a row of B", s.ldb);
+  if (s.ldc < s.n)
+    return say("ldc of at least N", s.ldc);
+  if (s.batch > 1 && s.batchStrideC < (s.m - 1) * s.ldc + s.n)
+    return say("a batch stride of C that keeps results apart", s.batchStrideC);
+  if (s.batchStrideA < 0 || s.batchStrideB < 0)
+    return say("batch strides of at least 0",
+               std::min(s.batchStrideA, s.batchStrideB));
+  if (s.batch > 1 && s.batchStrideA == 0 && s.batchStrideB == 0)
+    return "expects A or B to differ within a batch, but got strides 0";
+  if (s.accumulate < 0 || s.accumulate > 2)
+    return say("accumulate of 0, 1 or 2", s.accumulate);
+  if (s.dtype != WEFT_F32 && s.dtype != WEFT_F16 && s.dtype != WEFT_BF16)
+    return say("A and B of dtype f32 (0), f16 (2) or bf16 (3)", s.dtype);
+  if (s.dtypeC != WEFT_F32 && s.dtypeC != s.dtype)
+    return say("C of dtype f32 (0) or that of A", s.dtypeC);
+  return "";
+}
+
+/// A shared left or right matrix, or rows of all batches that lie behind each
+/// other, make one larger product instead of many.
+inline void mergeBatch(WeftGemmRecord &s) {
+  bool rowsFollow = !s.transA && s.batchStrideA == s.m * s.lda &&
+                    s.batchStrideC == s.m * s.ldc && s.batchStrideB == 0;
+  if (s.batch > 1 && rowsFollow && s.m <= kMostRows / s.batch) {
+    s.m *= s.batch;
+    s.batch = 1;
+  }
+  if (s.batch == 1)
+    s.batchStrideA = s.batchStrideB = s.batchStrideC = 0;
+}
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_EXECUTE_PRODUCTS_H
