@@ -181,8 +181,10 @@ FailureOr<StateOp> Differentiator::declareState(ParamOp param, Type element) {
   OpBuilder stateBuilder(module.getContext());
   stateBuilder.setInsertionPointAfter(lastDeclaration);
   auto state = StateOp::create(
-      stateBuilder, param.getLoc(), name, param.getTensorType().clone(element),
-      StateKind::Gradient, FlatSymbolRefAttr::get(param.getSymNameAttr()));
+      stateBuilder, param.getLoc(), stateBuilder.getStringAttr(name),
+      TypeAttr::get(param.getTensorType().clone(element)),
+      StateKindAttr::get(stateBuilder.getContext(), StateKind::Gradient),
+      FlatSymbolRefAttr::get(param.getSymNameAttr()));
   lastDeclaration = state;
   return state;
 }

@@ -148,6 +148,10 @@ static LogicalResult checkParameters(ModuleOp module) {
     return state.emitOpError("expects no state in a model, which has "
                              "parameters and programs alone");
   for (ParamOp param : module.getOps<ParamOp>())
+    if (param.getSegments())
+      return param.emitOpError("expects no segments in a model, whose "
+                               "parameters later phases make flat");
+  for (ParamOp param : module.getOps<ParamOp>())
     if (Type type = param.getTensorType().getElementType(); !type.isF32())
       return param.emitOpError("does not support parameters of type ")
              << type << " yet; declare it f32 and cast it where it is read";

@@ -20,6 +20,29 @@ using namespace llvm;
 
 namespace weft::plan {
 
+//===----------------------------------------------------------------------===//
+// SegmentAttr
+//===----------------------------------------------------------------------===//
+
+Attribute SegmentAttr::parse(AsmParser &parser, Type) {
+  return parseSegmentAttr<SegmentAttr>(parser);
+}
+
+void SegmentAttr::print(AsmPrinter &printer) const {
+  printSegment(printer, getSegment());
+}
+
+LogicalResult
+SegmentAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                    FlatSymbolRefAttr, ArrayRef<int64_t> shape, int64_t begin,
+                    int64_t end, StringAttr) {
+  return verifySegment(emitError, shape, begin, end);
+}
+
+//===----------------------------------------------------------------------===//
+// Dialect
+//===----------------------------------------------------------------------===//
+
 void PlanDialect::registerAttributes() {
   addAttributes<
 #define GET_ATTRDEF_LIST
@@ -56,7 +79,22 @@ static LogicalResult verifyRoot(Operation *op, MemRefType type) {
   return success();
 }
 
-LogicalResult StateOp::verify() { return verifyRoot(*this, getBufferType()); }
+LogicalResult StateOp::verify() {
+  if (failed(verifyRoot(*this, getBufferType())))
+    return failure();
+  if (getSegments() && getKind() == StateKind::Scaler)
+    return emitOpError("expects no segments in a state of kind scaler");
+  if (getSegments() && getSource())
+    return emitOpError("expects no source on a state with segments, but got ")
+           << getSourceAttr();
+  return success();
+}
+
+bool StateOp::holdsParameters() { return getKind() == StateKind::Param; }
+StringAttr StateOp::getSlotName() { return getSlotAttr(); }
+SmallVector<Segment> StateOp::getSegmentList() {
+  return toSegments<SegmentAttr>(getSegmentsAttr());
+}
 
 LogicalResult InputOp::verify() {
   return verifyRoot(*this, cast<MemRefType>(getBuffer().getType()));

@@ -1,4 +1,4 @@
-//===- StructureOps.cpp - Parameters, state, programs ---------------------===//
+//===- StructureOps.cpp - Programs and kernels ----------------------------===//
 
 #include "Parsing.h"
 
@@ -10,32 +10,8 @@ using namespace mlir;
 using namespace weft;
 
 //===----------------------------------------------------------------------===//
-// param, state, constant
+// constant
 //===----------------------------------------------------------------------===//
-
-LogicalResult ParamOp::verify() {
-  if (failed(verifyStatic(*this, getType())))
-    return failure();
-  if (!isa<FloatType>(getTensorType().getElementType()))
-    return emitOpError("expects a floating-point element type, but got ")
-           << getType();
-  if (llvm::is_contained(getTensorType().getShape(), 0))
-    return emitOpError("expects at least one element, but got ") << getType();
-  if (getTie() && getInit())
-    return emitOpError("expects no init on a tied parameter, but got ")
-           << getInitAttr();
-  return success();
-}
-
-LogicalResult StateOp::verify() { return verifyStatic(*this, getType()); }
-
-LogicalResult StateOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (!getParamAttr() ||
-      symbols.lookupNearestSymbolFrom<ParamOp>(*this, getParamAttr()))
-    return success();
-  return emitOpError("expects param to name a weft.param, but got ")
-         << getParamAttr();
-}
 
 LogicalResult ConstantOp::verify() {
   if (!isa<DenseElementsAttr>(getValue()))

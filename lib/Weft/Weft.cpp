@@ -109,6 +109,24 @@ LogicalResult InitAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 //===----------------------------------------------------------------------===//
+// SegmentAttr
+//===----------------------------------------------------------------------===//
+
+Attribute SegmentAttr::parse(AsmParser &parser, Type) {
+  return parseSegmentAttr<SegmentAttr>(parser);
+}
+
+void SegmentAttr::print(AsmPrinter &printer) const {
+  printSegment(printer, getSegment());
+}
+
+LogicalResult SegmentAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  FlatSymbolRefAttr, ArrayRef<int64_t> shape,
+                                  int64_t begin, int64_t end, StringAttr) {
+  return verifySegment(emitError, shape, begin, end);
+}
+
+//===----------------------------------------------------------------------===//
 // Helpers
 //===----------------------------------------------------------------------===//
 
@@ -192,7 +210,9 @@ FailureOr<SmallVector<int64_t>> weft::broadcastShapes(ArrayRef<int64_t> lhs,
   return shape;
 }
 
-bool weft::isViewOp(Operation *op) { return isa_and_nonnull<ViewOpInterface>(op); }
+bool weft::isViewOp(Operation *op) {
+  return isa_and_nonnull<ViewOpInterface>(op);
+}
 
 bool weft::renames(Operation *op) { return op && op->hasTrait<SameElements>(); }
 

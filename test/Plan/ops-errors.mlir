@@ -5,6 +5,36 @@ plan.state param @w : memref<4xf32, strided<[2]>>
 
 // -----
 
+// expected-error @+1 {{expects 4 elements for the sizes [4] of a segment, but got those from 0 to 3}}
+plan.state param @flat : memref<8xf32> {segments = [#plan.segment<@w [4] at 0 to 3>]}
+
+// -----
+
+// expected-error @+1 {{expects segments inside the 8 elements of all slices, but got one that ends at 9}}
+plan.state param @flat : memref<8xf32> {segments = [#plan.segment<@w [4] at 5 to 9>]}
+
+// -----
+
+// expected-error @+1 {{expects static sizes, but got 'memref<?xf32>'}}
+plan.state param @flat : memref<?xf32> {segments = [#plan.segment<@w [4] at 5 to 9>]}
+
+// -----
+
+// expected-error @+1 {{expects a slot, which names what a state with segments holds of each parameter, but got none}}
+plan.state working @flat.f16 : memref<8xf16> {segments = [#plan.segment<@w [4] at 4 to 8>]}
+
+// -----
+
+// expected-error @+1 {{expects no segments in a state of kind scaler}}
+plan.state scaler @s : memref<8xf32> {slot = "scale", segments = [#plan.segment<@w [4] at 4 to 8>]}
+
+// -----
+
+// expected-error @+1 {{expects no source on a state with segments, but got "v"}}
+plan.state param @flat : memref<8xf32> {source = "v", segments = [#plan.segment<@w [4] at 4 to 8>]}
+
+// -----
+
 // expected-error @+1 {{expects static sizes, but got 'memref<?xf32>'}}
 plan.state param @w : memref<?xf32>
 

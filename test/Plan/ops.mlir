@@ -7,6 +7,10 @@
 plan.state param @fc1.weight : memref<4x2xf32> {trainable = false, source = "w"}
 // CHECK: plan.state optimizer @fc1.weight.exp_avg : memref<4x2xf32> {offset = 64 : i64, param = @fc1.weight}
 plan.state optimizer @fc1.weight.exp_avg : memref<4x2xf32> {param = @fc1.weight, offset = 64 : i64}
+// CHECK: plan.state param @flat : memref<40xf32> {segments = [#plan.segment<@a [4, 5] at 0 to 20>, #plan.segment<@b [8] at 32 to 40 source "c">], slices = 2 : i64}
+plan.state param @flat : memref<40xf32> {slices = 2, segments = [#plan.segment<@a [4, 5] at 0 to 20>, #plan.segment<@b [8] at 32 to 40 source "c">]}
+// CHECK: plan.state gradient @flat.grad : memref<40xf32> {segments = [#plan.segment<@a [4, 5] at 0 to 20>], slot = "grad"}
+plan.state gradient @flat.grad : memref<40xf32> {slot = "grad", segments = [#plan.segment<@a [4, 5] at 0 to 20>]}
 
 weft.kernel @k_1(%a: tensor<8x4xf32>) -> tensor<8x4xf32> {
   %y = weft.relu %a : tensor<8x4xf32>

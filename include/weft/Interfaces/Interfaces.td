@@ -235,4 +235,29 @@ def DestinationOpInterface : OpInterface<"DestinationOpInterface"> {
   ];
 }
 
+def SegmentedOpInterface : OpInterface<"SegmentedOpInterface"> {
+  let cppNamespace = "::weft";
+  let description = [{
+    Declares a persistent tensor, which may be flat: a list of segments, each a
+    parameter or what is kept of one (Segments.h). One without segments is what
+    its symbol says.
+  }];
+  let methods = [
+    InterfaceMethod<"Whether segments are parameters themselves.", "bool", "holdsParameters">,
+    InterfaceMethod<"What the state holds of each segment's parameter (\"exp_avg\"), or null.",
+                    "::mlir::StringAttr", "getSlotName">,
+    InterfaceMethod<"The segments in order.", "::llvm::SmallVector<::weft::Segment>",
+                    "getSegmentList">,
+    InterfaceMethod<"Whether there are segments.", "bool", "isSegmented", (ins), "",
+                    "return static_cast<bool>($_op.getSegmentsAttr());">,
+    InterfaceMethod<"Number of equal slices of which the state is one.", "int64_t",
+                    "getSliceCount", (ins), "", "return $_op.getSlices();">,
+    InterfaceMethod<"Type of the state.", "::mlir::ShapedType", "getShapedType", (ins), "",
+                    "return ::llvm::cast<::mlir::ShapedType>($_op.getType());">,
+  ];
+  let verify = [{
+    return ::weft::verifySegments(::llvm::cast<::weft::SegmentedOpInterface>($_op));
+  }];
+}
+
 #endif // WEFT_INTERFACES_TD

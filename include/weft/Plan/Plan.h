@@ -19,7 +19,7 @@
 
 #include <optional>
 
-#include "weft/Interfaces/Layout.h"
+#include "weft/Interfaces/Interfaces.h"
 
 namespace weft::plan {
 using weft::Layout;

@@ -6,6 +6,7 @@
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
+include "weft/Interfaces/Segments.td"
 
 def Plan_Dialect : Dialect {
   let name = "plan";
@@ -108,6 +109,9 @@ def Plan_ScalerPolicy : Plan_Enum<"ScalerPolicy", "how a loss scale moves", [
     I32EnumAttrCase<"DeepSpeedFused", 3, "deepspeed_fused">,
     I32EnumAttrCase<"ColossalAI", 4, "colossalai">]>;
 def Plan_ScalerPolicyAttr : Plan_EnumAttr<Plan_ScalerPolicy, "scaler_policy">;
+
+def Plan_SegmentAttr : Weft_SegmentAttrOf<Plan_Dialect>;
+def Plan_Segments : TypedArrayAttrBase<Plan_SegmentAttr, "a list of segments">;
 
 class Plan_Op<string mnemonic, list<Trait> traits = []>
     : Op<Plan_Dialect, mnemonic, traits>;

@@ -3,6 +3,7 @@
 #ifndef PLAN_OPS_TD
 #define PLAN_OPS_TD
 
+include "weft/Interfaces/Interfaces.td"
 include "weft/Plan/PlanCommands.td"
 include "weft/Plan/PlanLossOps.td"
 include "weft/Plan/PlanMatrixOps.td"
@@ -15,17 +16,23 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 // Structure
 //===----------------------------------------------------------------------===//
 
-def Plan_StateOp : Plan_Op<"state", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+def Plan_StateOp : Plan_Op<"state", [
+    Symbol, HasParent<"::mlir::ModuleOp">,
+    DeclareOpInterfaceMethods<SegmentedOpInterface>]> {
   let summary = "A persistent tensor";
   let description = [{
     Lives at one place over all programs. `param` names the weight a gradient or
     moment belongs to, `source` the weight's name in the file of initial weights
-    where it differs from the symbol.
+    where it differs from the symbol. A flat state lists what lies in it:
+    `segments`, the `slot` of a state other than a parameter, and the number of
+    `slices` of which each rank holds one, as `weft.param` and `weft.state` do.
 
     Example:
     ```mlir
     plan.state param @fc1.weight : memref<4x2xf32> {trainable = true}
     plan.state optimizer @fc1.weight.exp_avg : memref<4x2xf32> {param = @fc1.weight, offset = 64 : i64}
+    plan.state param @fc2 : memref<20xf32> {segments = [#plan.segment<@fc2.weight [4, 2] at 0 to 8>,
+                                                        #plan.segment<@fc2.bias [4] at 16 to 20>]}
     ```
     Created by: `weft-lower-to-plan`. Consumed by: `weft-lower-to-cpu`.
   }];
@@ -34,6 +41,9 @@ def Plan_StateOp : Plan_Op<"state", [Symbol, HasParent<"::mlir::ModuleOp">]> {
                        DefaultValuedAttr<BoolAttr, "true">:$trainable,
                        OptionalAttr<FlatSymbolRefAttr>:$param,
                        OptionalAttr<StrAttr>:$source,
+                       OptionalAttr<StrAttr>:$slot,
+                       OptionalAttr<Plan_Segments>:$segments,
+                       DefaultValuedAttr<I64Attr, "1">:$slices,
                        OptionalAttr<I64Attr>:$offset);
   let assemblyFormat = "`` $kind $sym_name `:` $type attr-dict";
   let hasVerifier = 1;

@@ -7,6 +7,7 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
 include "weft/Interfaces/Interfaces.td"
+include "weft/Interfaces/Segments.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 
 def Weft_Dialect : Dialect {
@@ -175,6 +176,9 @@ def Weft_ScalerAttr : AttrDef<Weft_Dialect, "Scaler"> {
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
+
+def Weft_SegmentAttr : Weft_SegmentAttrOf<Weft_Dialect>;
+def Weft_Segments : TypedArrayAttrBase<Weft_SegmentAttr, "a list of segments">;
 
 //===----------------------------------------------------------------------===//
 // Op base classes

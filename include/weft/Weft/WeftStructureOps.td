@@ -12,7 +12,10 @@ include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 
-def Weft_ParamOp : Weft_Op<"param", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+def Weft_ParamOp : Weft_Op<"param", [
+    Symbol, HasParent<"::mlir::ModuleOp">,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+    DeclareOpInterfaceMethods<SegmentedOpInterface>]> {
   let summary = "A model parameter";
   let description = [{
     Declares a persistent tensor that training may change. `init` gives its
@@ -22,11 +25,20 @@ def Weft_ParamOp : Weft_Op<"param", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     its module path and `source` its name in the file of initial weights where
     that differs from the symbol.
 
+    A flat parameter has one dimension and `segments`: several parameters of the
+    model one after the other, which are then declared nowhere else. Elements
+    between them are zero and stay so. With `slices` it is one of as many equal
+    parts, of which each rank holds one; segments count the elements of all.
+    Checkpoints, weight files and messages know the segments alone.
+
     Example:
     ```mlir
     weft.param @fc1.weight : tensor<128x64xf32> {init = #weft.init<normal, 0.0, 0.02>}
+    weft.param @fc2 : tensor<56xf32> {segments = [#weft.segment<@fc2.weight [8, 5] at 0 to 40>,
+                                                  #weft.segment<@fc2.bias [8] at 48 to 56>]}
     ```
-    Created by: frontends, model text. Consumed by: `weft-lower-to-plan`.
+    Created by: frontends, model text; flat ones by what flattens states after
+    `weft-working-copies`. Consumed by: `weft-lower-to-plan`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        TypeAttrOf<Weft_Tensor>:$type,
@@ -35,7 +47,17 @@ def Weft_ParamOp : Weft_Op<"param", [Symbol, HasParent<"::mlir::ModuleOp">]> {
                        OptionalAttr<BoolAttr>:$decay,
                        OptionalAttr<FlatSymbolRefAttr>:$tie,
                        OptionalAttr<StrAttr>:$scope,
-                       OptionalAttr<StrAttr>:$source);
+                       OptionalAttr<StrAttr>:$source,
+                       OptionalAttr<Weft_Segments>:$segments,
+                       DefaultValuedAttr<I64Attr, "1">:$slices);
+  let builders = [OpBuilder<(ins
+      "::mlir::StringAttr":$name, "::mlir::TypeAttr":$type, "::weft::InitAttr":$init,
+      "::mlir::BoolAttr":$trainable, "::mlir::BoolAttr":$decay,
+      "::mlir::FlatSymbolRefAttr":$tie, "::mlir::StringAttr":$scope,
+      "::mlir::StringAttr":$source), [{
+    build($_builder, $_state, name, type, init, trainable, decay, tie, scope, source,
+          /*segments=*/nullptr, $_builder.getI64IntegerAttr(1));
+  }]>];
   let assemblyFormat = "$sym_name `:` $type attr-dict";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -49,7 +71,8 @@ def Weft_ParamOp : Weft_Op<"param", [Symbol, HasParent<"::mlir::ModuleOp">]> {
 
 def Weft_StateOp : Weft_Op<"state", [
     Symbol, HasParent<"::mlir::ModuleOp">,
-    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+    DeclareOpInterfaceMethods<SegmentedOpInterface>]> {
   let summary = "Persistent state other than a parameter";
   let description = [{
     A tensor that lives from step to step: an accumulated gradient, an
@@ -59,9 +82,15 @@ def Weft_StateOp : Weft_Op<"state", [
     memory that starts as zeros. `param` names the parameter it belongs to. Checkpoints
     hold `optimizer` and `scaler` states.
 
+    A flat state has `segments` and maybe `slices` as a `weft.param` has them.
+    Its `slot` says what it holds of each parameter: a segment `@w` of the slot
+    `exp_avg` is the tensor `w.exp_avg` of checkpoints.
+
     Example:
     ```mlir
     weft.state @fc1.weight.exp_avg : tensor<128x64xf32> {kind = #weft.state_kind<optimizer>, param = @fc1.weight}
+    weft.state @flat.exp_avg : tensor<2048xf32> {kind = #weft.state_kind<optimizer>, slot = "exp_avg", slices = 4,
+        segments = [#weft.segment<@fc1.weight [128, 64] at 0 to 8192>]}
     ```
     Created by: `weft-autodiff`, `weft-loss-scale`, `weft-expand-optimizer`,
     `weft-working-copies`. Consumed by: `weft-lower-to-plan`.
@@ -69,7 +98,16 @@ def Weft_StateOp : Weft_Op<"state", [
   let arguments = (ins SymbolNameAttr:$sym_name,
                        TypeAttrOf<Weft_Tensor>:$type,
                        Weft_StateKindAttr:$kind,
-                       OptionalAttr<FlatSymbolRefAttr>:$param);
+                       OptionalAttr<FlatSymbolRefAttr>:$param,
+                       OptionalAttr<StrAttr>:$slot,
+                       OptionalAttr<Weft_Segments>:$segments,
+                       DefaultValuedAttr<I64Attr, "1">:$slices);
+  let builders = [OpBuilder<(ins
+      "::mlir::StringAttr":$name, "::mlir::TypeAttr":$type,
+      "::weft::StateKindAttr":$kind, "::mlir::FlatSymbolRefAttr":$param), [{
+    build($_builder, $_state, name, type, kind, param, /*slot=*/nullptr,
+          /*segments=*/nullptr, $_builder.getI64IntegerAttr(1));
+  }]>];
   let assemblyFormat = "$sym_name `:` $type attr-dict";
   let hasVerifier = 1;
   let extraClassDeclaration = [{

@@ -17,6 +17,20 @@ static MemRefType getBufferType(RankedTensorType type) {
   return MemRefType::get(type.getShape(), type.getElementType());
 }
 
+/// The same segments in words of the plan.
+static ArrayAttr lowerSegments(ArrayAttr list) {
+  if (!list)
+    return {};
+  MLIRContext *context = list.getContext();
+  return ArrayAttr::get(
+      context, llvm::map_to_vector(list, [&](Attribute attr) -> Attribute {
+        Segment segment = cast<SegmentAttr>(attr).getSegment();
+        return plan::SegmentAttr::get(context, segment.param, segment.shape,
+                                      segment.begin, segment.end,
+                                      segment.source);
+      }));
+}
+
 static LogicalResult lowerParam(ParamOp param, OpBuilder &builder) {
   if (param.getTieAttr())
     return param.emitOpError("expects tied parameters to be one by now "
@@ -28,7 +42,9 @@ static LogicalResult lowerParam(ParamOp param, OpBuilder &builder) {
       param.getSymNameAttr(),
       TypeAttr::get(getBufferType(param.getTensorType())),
       builder.getBoolAttr(param.getTrainable()), FlatSymbolRefAttr(),
-      param.getSourceAttr(), IntegerAttr());
+      param.getSourceAttr(), /*slot=*/StringAttr(),
+      lowerSegments(param.getSegmentsAttr()), param.getSlicesAttr(),
+      /*offset=*/IntegerAttr());
   return success();
 }
 
@@ -53,7 +69,9 @@ static void lowerState(StateOp state, OpBuilder &builder) {
                         state.getSymNameAttr(),
                         TypeAttr::get(getBufferType(state.getTensorType())),
                         builder.getBoolAttr(true), state.getParamAttr(),
-                        StringAttr(), IntegerAttr());
+                        /*source=*/StringAttr(), state.getSlotAttr(),
+                        lowerSegments(state.getSegmentsAttr()),
+                        state.getSlicesAttr(), /*offset=*/IntegerAttr());
 }
 
 namespace {

@@ -215,3 +215,24 @@ weft.program @empty(%x: tensor<0x4xf32> {weft.input = "x"}, %w: tensor<4x2xf32> 
   %y = weft.matmul %x, %w : tensor<0x4xf32>, tensor<4x2xf32>
   weft.return %y : tensor<0x2xf32>
 }
+
+// -----
+
+// Flat states keep their segments; a parameter in a segment is a view, and a
+// gradient is added where it lies.
+
+// CHECK: plan.state param @flat : memref<40xf32> {segments = [#plan.segment<@w [4, 5] at 0 to 20 source "v">, #plan.segment<@u [4, 2] at 24 to 32>]}
+weft.param @flat : tensor<40xf32> {segments = [#weft.segment<@w [4, 5] at 0 to 20 source "v">, #weft.segment<@u [4, 2] at 24 to 32>]}
+// CHECK: plan.state gradient @shard.grad : memref<20xf32> {param = @flat, segments = [#plan.segment<@w [4, 5] at 0 to 20>], slices = 2 : i64, slot = "grad"}
+weft.state @shard.grad : tensor<20xf32> {kind = #weft.state_kind<gradient>, param = @flat, slot = "grad", slices = 2, segments = [#weft.segment<@w [4, 5] at 0 to 20>]}
+// CHECK-LABEL: plan.program "eval" @flat_eval
+weft.program @flat_eval(%x: tensor<8x4xf32> {weft.input = "x"}) -> (tensor<8x2xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  // CHECK: %[[F:.*]] = plan.use @flat : memref<40xf32>
+  %f = weft.read @flat : tensor<40xf32>
+  %s = weft.slice %f offsets [24] sizes [8] strides [1] : tensor<40xf32>
+  // CHECK: %[[V:.*]] = plan.view %[[F]] : memref<40xf32> to memref<4x2xf32, strided<[2, 1], offset: 24>>
+  %u = weft.reshape %s : tensor<8xf32> to tensor<4x2xf32>
+  // CHECK: plan.gemm %{{.*}} * %[[V]]
+  %y = weft.matmul %x, %u : tensor<8x4xf32>, tensor<4x2xf32>
+  weft.return %y : tensor<8x2xf32>
+}

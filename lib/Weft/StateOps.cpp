@@ -1,0 +1,96 @@
+//===- StateOps.cpp - Parameters and other persistent state ---------------===//
+
+#include "Parsing.h"
+
+using namespace mlir;
+using namespace weft;
+
+//===----------------------------------------------------------------------===//
+// param
+//===----------------------------------------------------------------------===//
+
+LogicalResult ParamOp::verify() {
+  if (failed(verifyStatic(*this, getType())))
+    return failure();
+  if (!isa<FloatType>(getTensorType().getElementType()))
+    return emitOpError("expects a floating-point element type, but got ")
+           << getType();
+  if (llvm::is_contained(getTensorType().getShape(), 0))
+    return emitOpError("expects at least one element, but got ") << getType();
+  if (getTie() && getInit())
+    return emitOpError("expects no init on a tied parameter, but got ")
+           << getInitAttr();
+  if (!getSegments())
+    return success();
+  for (Attribute other : {Attribute(getInitAttr()), Attribute(getTieAttr()),
+                          Attribute(getSourceAttr())})
+    if (other)
+      return emitOpError("expects no init, tie or source on a parameter with "
+                         "segments, but got ")
+             << other;
+  return success();
+}
+
+/// What lies in a segment is a parameter without a declaration of its own.
+LogicalResult ParamOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  for (const Segment &segment : getSegmentList()) {
+    Operation *other = symbols.lookupNearestSymbolFrom(*this, segment.param);
+    if (!other)
+      continue;
+    InFlightDiagnostic diag =
+        emitOpError("expects segments that are declared nowhere else, but got ")
+        << segment.param;
+    diag.attachNote(other->getLoc()) << "declared here";
+    return diag;
+  }
+  return success();
+}
+
+bool ParamOp::holdsParameters() { return true; }
+StringAttr ParamOp::getSlotName() { return {}; }
+SmallVector<Segment> ParamOp::getSegmentList() {
+  return toSegments<SegmentAttr>(getSegmentsAttr());
+}
+
+//===----------------------------------------------------------------------===//
+// state
+//===----------------------------------------------------------------------===//
+
+LogicalResult StateOp::verify() {
+  if (failed(verifyStatic(*this, getType())))
+    return failure();
+  if (getSegments() && getKind() == StateKind::Scaler)
+    return emitOpError("expects no segments in a state of kind scaler");
+  return success();
+}
+
+/// A parameter that is declared beside a segment of it has its shape.
+static LogicalResult verifyDeclared(StateOp state, const Segment &segment,
+                                    SymbolTableCollection &symbols) {
+  auto param = symbols.lookupNearestSymbolFrom<ParamOp>(state, segment.param);
+  if (!param || param.getTensorType().getShape() == ArrayRef(segment.shape))
+    return success();
+  InFlightDiagnostic diag = state.emitOpError("expects sizes [")
+                            << param.getTensorType().getShape()
+                            << "] for the segment of " << segment.param
+                            << ", but got [" << segment.shape << "]";
+  diag.attachNote(param.getLoc()) << "declared here";
+  return diag;
+}
+
+bool StateOp::holdsParameters() { return false; }
+StringAttr StateOp::getSlotName() { return getSlotAttr(); }
+SmallVector<Segment> StateOp::getSegmentList() {
+  return toSegments<SegmentAttr>(getSegmentsAttr());
+}
+
+LogicalResult StateOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  for (const Segment &segment : getSegmentList())
+    if (failed(verifyDeclared(*this, segment, symbols)))
+      return failure();
+  if (!getParamAttr() ||
+      symbols.lookupNearestSymbolFrom<ParamOp>(*this, getParamAttr()))
+    return success();
+  return emitOpError("expects param to name a weft.param, but got ")
+         << getParamAttr();
+}
