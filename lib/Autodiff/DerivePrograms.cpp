@@ -48,10 +48,11 @@ LogicalResult checkNames(ModuleOp module, ProgramOp model) {
       return other->emitOpError("expects another name, but got @")
              << name << ", which weft-derive-programs defines";
   }
-  for (StringRef name : {names::kLossSeed, names::kAccumulate, names::kRng})
+  for (StringRef name :
+       {names::kLossSeed, names::kAccumulate, names::kRng, names::kRank})
     if (model.findInput(name))
       return model.emitOpError("expects other input names, but got '")
-             << name << "', which weft-derive-programs adds";
+             << name << "', which the runtime fills";
   return success();
 }
 

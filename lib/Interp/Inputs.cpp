@@ -36,6 +36,8 @@ static Tensor makeInput(const ProgramInfo::Input &input, int64_t seed) {
       value.intAt(0) = seed;
     return value;
   }
+  if (!value.isFloat() && name == names::kRank)
+    return value; // the only one
   std::optional<double> known = findKnownInput(name);
   for (int64_t i = 0; i < value.size(); ++i)
     if (known && value.isFloat())

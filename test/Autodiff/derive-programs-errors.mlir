@@ -88,7 +88,7 @@ weft.program @model() -> (tensor<f32> {weft.output = "loss"}) attributes {kind =
 // -----
 
 weft.param @w : tensor<f32> {init = #weft.init<ones>}
-// expected-error@below {{expects other input names, but got 'rng', which weft-derive-programs adds}}
+// expected-error@below {{expects other input names, but got 'rng', which the runtime fills}}
 weft.program @model(%r: tensor<f32> {weft.input = "rng"}) -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<model>} {
   %w = weft.read @w : tensor<f32>
   weft.return %w : tensor<f32>

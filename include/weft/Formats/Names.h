@@ -24,6 +24,9 @@ inline constexpr char kRefresh[] = "refresh";
 inline constexpr char kSeed[] = "seed";
 inline constexpr char kRng[] = "rng";
 
+// Input of any program: the number of the rank that runs it, i64.
+inline constexpr char kRank[] = "rank";
+
 // Inputs of language models.
 inline constexpr char kTokens[] = "tokens";
 inline constexpr char kTargets[] = "targets";

@@ -84,7 +84,8 @@ static ThreadTeam formTeam(const ContextOptions &options) {
 
 WeftContext::WeftContext(const ContextOptions &options)
     : team(formTeam(options)), kernelIsa(std::min(options.isa, detectCpuIsa())),
-      slowBf16(options.slowBf16) {}
+      slowBf16(options.slowBf16), thisRank(options.rank),
+      numRanks(options.ranks) {}
 
 WeftContext::~WeftContext() = default;
 

@@ -60,13 +60,15 @@ std::vector<WeftPort> weft::dataInputs(const WeftProgram &program) {
   for (int32_t i = 0; i < program.numInputs; ++i) {
     std::string name = program.inputs[i].name;
     if (name != names::kLossSeed && name != names::kAccumulate &&
-        name != names::kRng)
+        name != names::kRng && name != names::kRank)
       ports.push_back(program.inputs[i]);
   }
   return ports;
 }
 
 Status weft::runChecked(WeftContext &context, const WeftProgram &program) {
+  if (const WeftPort *rank = WeftContext::findInput(program, names::kRank))
+    writeInteger(context, *rank, context.rank());
   if (runProgram(context, program))
     return Status::success();
   Error error(ExitCode(context.error()), std::string("program ") +

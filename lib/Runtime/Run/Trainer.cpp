@@ -40,6 +40,12 @@ Trainer::Trainer(WeftContext &context, const Metadata &metadata,
     lastStep = std::min(lastStep, state.step + options.stopAfter);
 }
 
+/// The first row of the next micro-step for this rank: each takes a batch of
+/// the rows that all ranks read together.
+int64_t Trainer::firstRow() const {
+  return now.cursor.rows + context.rank() * metadata.batch;
+}
+
 /// The data rows of the batch that begins with training row `first`.
 std::vector<int64_t> Trainer::batchAt(int64_t first) const {
   std::vector<int64_t> batch;
@@ -50,13 +56,13 @@ std::vector<int64_t> Trainer::batchAt(int64_t first) const {
 
 Status Trainer::microStep(int64_t k, StepReport &report) {
   auto start = Clock::now();
-  int64_t row = now.cursor.rows;
+  const int64_t row = firstRow(), all = context.ranks() * metadata.batch;
   if (Status s = fillRows(context, microPorts, *data.train, order, row); !s) {
     dataLost = true;
     return s;
   }
   // The disk works while the program runs.
-  data.train->willNeed(batchAt(row + metadata.batch));
+  data.train->willNeed(batchAt(row + all));
   setInput(context, micro, names::kLossSeed, 1.0 / double(options.accum));
   setInput(context, micro, names::kAccumulate, k == 0 ? 0.0 : 1.0);
   if (const WeftPort *rng = WeftContext::findInput(micro, names::kRng)) {
@@ -69,7 +75,7 @@ Status Trainer::microStep(int64_t k, StepReport &report) {
     return s;
   report.computeMs += msSince(start);
   addLosses(context, micro, report.loss, report.losses);
-  now.cursor.rows += metadata.batch;
+  now.cursor.rows += all;
   return Status::success();
 }
 

@@ -251,4 +251,34 @@ TEST(Ports, numbersOfEveryType) {
   EXPECT_EQ(readNumber(*context, bit), 1.0);
 }
 
+// A program that asks for its rank is told before every run.
+TEST(Ports, ProgramsLearnTheirRank) {
+  auto nothing = [](WeftContext *, const WeftCommand *, void *const *) {};
+  WeftCommand command = {};
+  command.name = "nothing";
+  command.library = nothing;
+  const WeftPort input = {"rank", WEFT_I64, 0, nullptr, 8, 8};
+  const WeftProgram program = {"eval",  "eval", &command, &input,
+                               nullptr, 1,      1,        0};
+  WeftExecutable executable = {};
+  executable.abiVersion = WEFT_ABI_VERSION;
+  executable.numPrograms = 1;
+  executable.programs = &program;
+  executable.arenaBytes = 64;
+  for (int rank : {0, 2}) {
+    ContextOptions options;
+    options.rank = rank;
+    options.ranks = 3;
+    options.poisoned = true;
+    std::string error;
+    auto context = WeftContext::create(executable, options, error);
+    ASSERT_TRUE(context) << error;
+    EXPECT_EQ(context->rank(), rank);
+    EXPECT_EQ(context->ranks(), 3);
+    ASSERT_TRUE(runChecked(*context, program).ok());
+    EXPECT_EQ(*static_cast<int64_t *>(context->at(8)), rank);
+  }
+  EXPECT_TRUE(dataInputs(program).empty());
+}
+
 } // namespace

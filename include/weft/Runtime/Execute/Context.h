@@ -68,6 +68,8 @@ struct ContextOptions {
   bool slowBf16 = false;
   /// All memory starts as bytes of 0xFF: NaN in every float type.
   bool poisoned = false;
+  /// Which of how many ranks of the run this is.
+  int rank = 0, ranks = 1;
 };
 
 /// The program of that symbol, or null.
@@ -102,6 +104,12 @@ struct WeftContext {
   void *data(const WeftPort &port) const { return at(port.offset); }
   void *data(const WeftTensor &tensor) const { return at(tensor.offset); }
   int64_t arenaBytes() const { return arena.size(); }
+
+  //===- Ranks ------------------------------------------------------------===//
+
+  /// Number of this rank, from 0, and of all ranks of the run.
+  int rank() const { return thisRank; }
+  int ranks() const { return numRanks; }
 
   //===- Threads ----------------------------------------------------------===//
 
@@ -158,6 +166,7 @@ private:
   weft::ThreadTeam team;
   weft::CpuIsa kernelIsa = weft::CpuIsa::Baseline;
   bool slowBf16 = false;
+  int thisRank = 0, numRanks = 1;
   int errorCode = 0;
   std::string errorMessage;
   std::map<const void *, std::shared_ptr<void>> states;

@@ -33,10 +33,11 @@ void setInput(const WeftContext &context, const WeftProgram &program,
               const char *name, double value);
 
 /// Inputs that come from the data: all that the runtime does not fill itself
-/// (loss_seed, accumulate, rng).
+/// (loss_seed, accumulate, rng, rank).
 std::vector<WeftPort> dataInputs(const WeftProgram &program);
 
-/// Runs a program; a failure of a command becomes an Error.
+/// Runs a program, which learns its rank if it asks for it; a failure of a
+/// command becomes an Error.
 Status runChecked(WeftContext &context, const WeftProgram &program);
 
 } // namespace weft

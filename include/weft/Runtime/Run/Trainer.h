@@ -38,6 +38,7 @@ private:
                           const SignalScope &signals);
   Status trainStep(StepReport &report);
   Status microStep(int64_t k, StepReport &report);
+  int64_t firstRow() const;
   std::vector<int64_t> batchAt(int64_t first) const;
   Status update(StepReport &report);
   void injectFaults();
