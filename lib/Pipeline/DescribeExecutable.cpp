@@ -245,11 +245,19 @@ static void describeInputs(ModuleOp module, Json &meta) {
 // Tables for weft inspect
 //===----------------------------------------------------------------------===//
 
-static Json shapeOf(MemRefType type) {
-  Json shape = Json::array();
-  for (int64_t dim : type.getShape())
-    shape.push(dim);
-  return shape;
+static Json describeParameter(plan::StateOp state, StringRef name,
+                              ArrayRef<int64_t> shape, StringAttr source) {
+  Json sizes = Json::array();
+  for (int64_t dim : shape)
+    sizes.push(dim);
+  Json entry = Json::object();
+  entry.set("name", name.str());
+  entry.set("shape", std::move(sizes));
+  entry.set("dtype", elementName(state.getBufferType().getElementType()));
+  entry.set("trainable", state.getTrainable());
+  if (source)
+    entry.set("source", source.str());
+  return entry;
 }
 
 static Json parameterTable(ModuleOp module) {
@@ -257,14 +265,13 @@ static Json parameterTable(ModuleOp module) {
   for (auto state : module.getOps<plan::StateOp>()) {
     if (state.getKind() != plan::StateKind::Param)
       continue;
-    Json entry = Json::object();
-    entry.set("name", state.getSymName().str());
-    entry.set("shape", shapeOf(state.getBufferType()));
-    entry.set("dtype", elementName(state.getBufferType().getElementType()));
-    entry.set("trainable", state.getTrainable());
-    if (state.getSource())
-      entry.set("source", state.getSource()->str());
-    table.push(std::move(entry));
+    for (const Segment &segment : state.getSegmentList())
+      table.push(describeParameter(state, segment.param.getValue(),
+                                   segment.shape, segment.source));
+    if (!state.isSegmented())
+      table.push(describeParameter(state, state.getSymName(),
+                                   state.getBufferType().getShape(),
+                                   state.getSourceAttr()));
   }
   return table;
 }

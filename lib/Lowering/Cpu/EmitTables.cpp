@@ -78,6 +78,8 @@ private:
   LogicalResult command(plan::CommandOpInterface op);
   LogicalResult port(Operation *op, StringRef name, Value buffer);
   LogicalResult program(plan::ProgramOp op);
+  LogicalResult name(plan::StateOp op, StringRef tensor);
+  LogicalResult segment(plan::StateOp op, const Segment &segment);
   LogicalResult tensor(plan::StateOp op);
 
   Constant *int32(int64_t value) {
@@ -107,6 +109,8 @@ private:
   std::vector<WeftPackedCommand> commands;
   std::vector<WeftPackedPort> ports;
   std::vector<WeftPackedTensor> tensors;
+  std::vector<WeftPackedSegment> segments;
+  llvm::StringMap<plan::StateOp> named; // by the names of checkpoints
   ListPool<char> texts;
   ListPool<int64_t> lists;
   ListPool<char> records;
@@ -250,10 +254,41 @@ static_assert(int(plan::StateKind::Param) == WEFT_PARAM &&
                   plan::getMaxEnumValForStateKind() == WEFT_WORKING,
               "a state's kind is written as its number");
 
+/// Checkpoints know a tensor by its name alone.
+LogicalResult TableEmitter::name(plan::StateOp op, StringRef tensor) {
+  auto [known, isNew] = named.try_emplace(tensor, op);
+  if (isNew)
+    return success();
+  InFlightDiagnostic error =
+      op.emitOpError("expects each tensor in one place, but got a second @")
+      << tensor;
+  error.attachNote(known->second.getLoc()) << "the first is here";
+  return error;
+}
+
+LogicalResult TableEmitter::segment(plan::StateOp op, const Segment &segment) {
+  if (failed(name(op, getTensorName(op, segment))))
+    return failure();
+  WeftPackedSegment &packed = segments.emplace_back();
+  packed.param = text(segment.param.getValue());
+  packed.source = text(segment.source ? segment.source.getValue() : "");
+  packed.rank = segment.shape.size();
+  packed.dims = list(segment.shape);
+  packed.begin = segment.begin;
+  packed.end = segment.end;
+  return success();
+}
+
 LogicalResult TableEmitter::tensor(plan::StateOp op) {
   if (!op.getOffset())
     return op.emitOpError(
         "expects an arena offset; run weft-plan-memory first");
+  SmallVector<Segment> inside = op.getSegmentList();
+  for (const Segment &each : inside)
+    if (failed(segment(op, each)))
+      return failure();
+  if (inside.empty() && failed(name(op, op.getSymName())))
+    return failure();
   MemRefType type = op.getBufferType();
   WeftPackedTensor &packed = tensors.emplace_back();
   packed.name = text(op.getSymName());
@@ -266,6 +301,9 @@ LogicalResult TableEmitter::tensor(plan::StateOp op) {
   packed.dims = list(type.getShape());
   packed.offset = *op.getOffset();
   packed.bytes = plan::getBufferBytes(type);
+  packed.slot = text(op.getSlot().value_or(StringRef()));
+  packed.numSegments = inside.size();
+  packed.slices = op.getSlices();
   return success();
 }
 
@@ -321,6 +359,7 @@ void TableEmitter::emitExecutable(int64_t arenaBytes) {
       bytes(commands, "weft.commands"),
       bytes(ports, "weft.ports"),
       bytes(tensors, "weft.tensors"),
+      bytes(segments, "weft.segments"),
       bytes(texts.getBytes(), "weft.texts"),
       bytes(lists.getBytes(), "weft.lists"),
       bytes(records.getBytes(), "weft.records"),

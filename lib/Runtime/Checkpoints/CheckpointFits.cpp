@@ -17,43 +17,40 @@ static Error mismatch(const std::string &directory, const std::string &text) {
       "export` and --init-from");
 }
 
-static Status checkTensor(const WeftTensor &tensor, const Manifest &manifest,
+static Status checkTensor(const NamedTensor &tensor, const Manifest &manifest,
                           const std::string &directory) {
   const ManifestTensor *saved = manifest.findTensor(tensor.name);
   if (!saved)
     return mismatch(directory, "expects tensor " + inQuotes(tensor.name) +
                                    ", but the checkpoint has none");
-  if (saved->type != tensorTypeOf(tensor.dtype))
+  if (saved->type != tensorTypeOf(tensor.dtype()))
     return mismatch(directory, "tensor " + inQuotes(tensor.name) +
-                                   " expects type " + dtypeName(tensor.dtype) +
-                                   ", but got " + tensorTypeName(saved->type))
+                                   " expects type " +
+                                   dtypeName(tensor.dtype()) + ", but got " +
+                                   tensorTypeName(saved->type))
         .hint("--precision and --master-weights decide the types of weights: "
               "compile as the run that saved it was, or take its weights with "
               "`weft ckpt export` and --init-from");
-  if (saved->shape != shapeOf(tensor))
+  if (saved->shape != tensor.shape)
     return mismatch(directory, "tensor " + inQuotes(tensor.name) +
-                                   " expects shape " +
-                                   shapeText(shapeOf(tensor)) + ", but got " +
-                                   shapeText(saved->shape));
+                                   " expects shape " + shapeText(tensor.shape) +
+                                   ", but got " + shapeText(saved->shape));
   return Status::success();
 }
 
 /// How the parameters of another model differ, by the first name that does.
 static std::string firstDifference(const Manifest &manifest,
                                    const ResumeTarget &target) {
-  const WeftExecutable &executable = target.executable;
   std::set<std::string> known;
-  for (int32_t i = 0; i < executable.numTensors; ++i) {
-    const WeftTensor &tensor = executable.tensors[i];
-    if (tensor.kind != WEFT_PARAM)
-      continue;
+  for (const NamedTensor &tensor :
+       namedTensors(target.executable, WEFT_PARAM)) {
     known.insert(tensor.name);
     const ManifestTensor *saved = manifest.findTensor(tensor.name);
     if (!saved)
       return "it has no tensor " + inQuotes(tensor.name);
-    if (saved->shape != shapeOf(tensor))
+    if (saved->shape != tensor.shape)
       return "its tensor " + inQuotes(tensor.name) + " has shape " +
-             shapeText(saved->shape) + ", not " + shapeText(shapeOf(tensor));
+             shapeText(saved->shape) + ", not " + shapeText(tensor.shape);
   }
   for (const ManifestTensor &tensor : manifest.tensors)
     if (tensor.kind == "param" && !known.count(tensor.name))
@@ -91,7 +88,6 @@ Status weft::checkTensors(const Manifest &manifest,
                           const std::string &directory,
                           const ResumeTarget &target) {
   const Metadata &metadata = target.metadata;
-  const WeftExecutable &executable = target.executable;
   if (manifest.fingerprint != metadata.fingerprint)
     return mismatch(directory, "expects a checkpoint of model " +
                                    inQuotes(metadata.name) +
@@ -102,11 +98,10 @@ Status weft::checkTensors(const Manifest &manifest,
     if (Status s = checkOptimizers(manifest, directory, metadata); !s)
       return s;
   std::set<std::string> known;
-  for (int32_t i = 0; i < executable.numTensors; ++i) {
-    const WeftTensor &tensor = executable.tensors[i];
+  for (const NamedTensor &tensor : namedTensors(target.executable)) {
     known.insert(tensor.name);
-    if (isSaved(tensor) && tensor.kind != WEFT_SCALER &&
-        (tensor.kind == WEFT_PARAM || !target.weightsOnly))
+    if (isSaved(*tensor.home) && tensor.kind() != WEFT_SCALER &&
+        (tensor.kind() == WEFT_PARAM || !target.weightsOnly))
       if (Status s = checkTensor(tensor, manifest, directory); !s)
         return s;
   }
@@ -127,7 +122,9 @@ static Status checkScaler(const Json &model, const Manifest &manifest,
     return s;
   for (const WeftTensor *tensor : {program.scale, program.state})
     if (tensor)
-      if (Status s = checkTensor(*tensor, manifest, directory); !s)
+      if (Status s =
+              checkTensor(namedTensors(*tensor).front(), manifest, directory);
+          !s)
         return s;
   return Status::success();
 }

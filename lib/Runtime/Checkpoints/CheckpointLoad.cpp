@@ -3,6 +3,7 @@
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Checkpoints/CheckpointReader.h"
 
+#include <cstring>
 #include <filesystem>
 
 using namespace weft;
@@ -224,16 +225,26 @@ Status weft::makeRoomAfter(const std::string &saveDir, int64_t step) {
   return Status::success();
 }
 
+void weft::clearGaps(WeftContext &context) {
+  const WeftExecutable &executable = *context.executable();
+  for (int32_t i = 0; i < executable.numTensors; ++i)
+    if (isSaved(executable.tensors[i]))
+      for (auto [begin, end] : gapsOf(executable.tensors[i], context.rank()))
+        std::memset(context.at(begin), 0, size_t(end - begin));
+}
+
 Status weft::loadCheckpoint(WeftContext &context, ResumePoint &point) {
   CheckpointReader reader(point.directory, point.manifest);
-  const WeftExecutable &executable = *context.executable();
   std::vector<TensorTarget> targets;
-  for (int32_t i = 0; i < executable.numTensors; ++i) {
-    const WeftTensor &tensor = executable.tensors[i];
-    if (isSaved(tensor) && (!point.weightsOnly || tensor.kind == WEFT_PARAM))
-      targets.push_back({reader.manifest().findTensor(tensor.name),
-                         static_cast<char *>(context.data(tensor))});
+  for (const NamedTensor &tensor : savedTensors(*context.executable())) {
+    if (point.weightsOnly && tensor.kind() != WEFT_PARAM)
+      continue;
+    const HeldRange held = heldBy(tensor, context.rank());
+    targets.push_back({reader.manifest().findTensor(tensor.name), held.begin,
+                       held.elements(),
+                       static_cast<char *>(context.at(held.offset))});
   }
+  clearGaps(context);
   if (Status s = reader.readAll(targets); !s)
     return s;
   point.guard.release();

@@ -7,7 +7,6 @@
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 
 #include <algorithm>
-#include <tuple>
 
 using namespace weft;
 
@@ -86,24 +85,29 @@ Status CheckpointReader::readAll(const std::vector<TensorTarget> &targets) {
   struct Read {
     const SafetensorsFile *file;
     const TensorInfo *info;
+    int64_t begin, bytes; // inside the tensor of the file
     char *out;
+
+    int64_t place() const { return info->begin + begin; }
   };
   std::vector<Read> reads;
   for (const TensorTarget &target : targets) {
-    const int64_t elements = countElements(target.tensor->shape).value_or(0);
-    auto parts = partsOf(*target.tensor, 0, elements);
+    auto parts = partsOf(*target.tensor, target.begin, target.count);
     if (!parts)
       return parts.takeError();
     const int64_t size = tensorTypeBits(target.tensor->type) / 8;
     for (const Part &part : *parts)
-      reads.push_back({part.file, part.info, target.out + part.at * size});
+      reads.push_back({part.file, part.info, part.begin * size,
+                       part.count * size, target.out + part.at * size});
   }
   std::sort(reads.begin(), reads.end(), [](const Read &a, const Read &b) {
-    return std::tie(a.file->path(), a.info->begin) <
-           std::tie(b.file->path(), b.info->begin);
+    const int order = a.file->path().compare(b.file->path());
+    return order != 0 ? order < 0 : a.place() < b.place();
   });
   for (const Read &read : reads)
-    if (Status s = read.file->read(*read.info, read.out); !s)
+    if (Status s =
+            read.file->read(*read.info, read.begin, read.bytes, read.out);
+        !s)
       return asDamage(s.takeError());
   return Status::success();
 }

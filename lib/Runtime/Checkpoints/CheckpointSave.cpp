@@ -19,11 +19,18 @@ static const char *kindName(int32_t kind) {
                                   : "scaler";
 }
 
+std::vector<NamedTensor> weft::savedTensors(const WeftExecutable &executable) {
+  std::vector<NamedTensor> saved;
+  for (NamedTensor &tensor : namedTensors(executable))
+    if (isSaved(*tensor.home))
+      saved.push_back(std::move(tensor));
+  return saved;
+}
+
 int64_t weft::checkpointBytes(const WeftExecutable &executable) {
   int64_t bytes = 0;
-  for (int32_t i = 0; i < executable.numTensors; ++i)
-    if (isSaved(executable.tensors[i]))
-      bytes += executable.tensors[i].bytes;
+  for (const NamedTensor &tensor : savedTensors(executable))
+    bytes += tensor.elements * dtypeBytes(tensor.dtype());
   return bytes;
 }
 
@@ -32,11 +39,9 @@ int64_t weft::checkpointBytes(const WeftExecutable &executable) {
 static std::string modelText(const WeftExecutable &executable,
                              const Metadata &metadata) {
   Json sources = Json::object();
-  for (int32_t i = 0; i < executable.numTensors; ++i) {
-    const WeftTensor &tensor = executable.tensors[i];
-    if (tensor.kind == WEFT_PARAM && tensor.source && *tensor.source)
-      sources.set(tensor.name, tensor.source);
-  }
+  for (const NamedTensor &weight : namedTensors(executable, WEFT_PARAM))
+    if (!weight.source.empty())
+      sources.set(weight.name, weight.source);
   Json model = Json::object();
   model.set("name", metadata.name);
   model.set("family", metadata.family);
@@ -78,23 +83,27 @@ Status CheckpointWriter::prepare(int64_t nextStep) const {
                    uint64_t(disk.f_bavail) * disk.f_frsize, policy.saveDir);
 }
 
-/// Describes every saved tensor as one piece of the rank file.
-static std::vector<TensorSpec> describe(const WeftExecutable &executable,
-                                        Manifest &manifest) {
+/// Describes what the rank holds of every saved tensor as one piece of its
+/// file.
+static std::vector<TensorSpec> describe(const std::vector<NamedTensor> &saved,
+                                        int64_t rank, Manifest &manifest) {
   std::vector<TensorSpec> specs;
-  for (int32_t i = 0; i < executable.numTensors; ++i) {
-    const WeftTensor &tensor = executable.tensors[i];
-    if (!isSaved(tensor))
+  for (const NamedTensor &tensor : saved) {
+    const HeldRange held = heldBy(tensor, rank);
+    if (held.elements() == 0)
       continue;
-    int64_t elements = elementsOf(tensor);
-    std::string key = pieceKey(tensor.name, 0, elements, elements);
+    const bool isWhole = held.elements() == tensor.elements;
+    std::string key =
+        pieceKey(tensor.name, held.begin, held.end, tensor.elements);
     ManifestTensor entry;
     entry.name = tensor.name;
-    entry.kind = kindName(tensor.kind);
-    entry.type = tensorTypeOf(tensor.dtype);
-    entry.shape = shapeOf(tensor);
-    entry.pieces.push_back({rankFile, key, 0, elements});
-    specs.push_back({key, entry.type, entry.shape});
+    entry.kind = kindName(tensor.kind());
+    entry.type = tensorTypeOf(tensor.dtype());
+    entry.shape = tensor.shape;
+    entry.pieces.push_back({rankFile, key, held.begin, held.end});
+    specs.push_back(
+        {key, entry.type,
+         isWhole ? entry.shape : std::vector<int64_t>{held.elements()}});
     manifest.tensors.push_back(std::move(entry));
   }
   return specs;
@@ -102,15 +111,17 @@ static std::vector<TensorSpec> describe(const WeftExecutable &executable,
 
 Expected<FileDigest> CheckpointWriter::writeTensors(const std::string &path,
                                                     Manifest &manifest) const {
-  const WeftExecutable &executable = *context.executable();
-  auto writer = SafetensorsWriter::create(path, describe(executable, manifest));
+  const std::vector<NamedTensor> saved = savedTensors(*context.executable());
+  auto writer = SafetensorsWriter::create(
+      path, describe(saved, context.rank(), manifest));
   if (!writer)
     return writer.takeError();
-  for (int32_t i = 0; i < executable.numTensors; ++i) {
-    const WeftTensor &tensor = executable.tensors[i];
-    if (isSaved(tensor))
-      if (Status s = writer->write(context.data(tensor), tensor.bytes); !s)
-        return s.takeError();
+  for (const NamedTensor &tensor : saved) {
+    const HeldRange held = heldBy(tensor, context.rank());
+    if (Status s = writer->write(context.at(held.offset),
+                                 held.elements() * dtypeBytes(tensor.dtype()));
+        !s)
+      return s.takeError();
   }
   if (Status s = writer->finish(); !s)
     return s.takeError();

@@ -5,6 +5,7 @@
 #include "weft/Formats/Half.h"
 #include "weft/Formats/Names.h"
 #include "weft/Formats/Text.h"
+#include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Execute/DTypes.h"
 #include "weft/Runtime/Execute/Ports.h"
 
@@ -102,10 +103,10 @@ static bool isRedundant(const std::string &name, const Metadata &metadata) {
 }
 
 /// Spellings under which a weight may stand in a file, best first.
-static std::vector<std::string> spellings(const WeftTensor &tensor) {
+static std::vector<std::string> spellings(const NamedTensor &tensor) {
   const std::string prefix = "transformer.";
   std::vector<std::string> names;
-  if (tensor.source && *tensor.source)
+  if (!tensor.source.empty())
     names.push_back(tensor.source);
   names.push_back(tensor.name);
   for (size_t i = 0, n = names.size(); i < n; ++i)
@@ -120,7 +121,7 @@ static bool isFloat(TensorType type) {
          type == TensorType::BF16 || type == TensorType::F64;
 }
 
-Status InitialWeights::matchOne(const WeftTensor &tensor) {
+Status InitialWeights::matchOne(NamedTensor tensor) {
   const SafetensorsModel::Entry *entry = nullptr;
   for (const std::string &name : spellings(tensor))
     if ((entry = model->find(name)))
@@ -135,21 +136,20 @@ Status InitialWeights::matchOne(const WeftTensor &tensor) {
                       " expects type F32, F16, BF16 or F64, but got " +
                       tensorTypeName(info.type))
         .at(entry->file->path());
-  if (info.shape != shapeOf(tensor))
+  if (info.shape != tensor.shape)
     return inputError("tensor " + inQuotes(info.name) + " expects shape " +
-                      shapeText(shapeOf(tensor)) + ", but got " +
+                      shapeText(tensor.shape) + ", but got " +
                       shapeText(info.shape))
         .at(entry->file->path());
-  pairs.push_back({&tensor, *entry});
+  pairs.push_back({std::move(tensor), *entry});
   return Status::success();
 }
 
 Status InitialWeights::match(const WeftExecutable &executable,
                              const Metadata &metadata) {
-  for (int32_t i = 0; i < executable.numTensors; ++i)
-    if (executable.tensors[i].kind == WEFT_PARAM)
-      if (Status s = matchOne(executable.tensors[i]); !s)
-        return s;
+  for (NamedTensor &weight : namedTensors(executable, WEFT_PARAM))
+    if (Status s = matchOne(std::move(weight)); !s)
+      return s;
   std::sort(pairs.begin(), pairs.end(), [](const auto &a, const auto &b) {
     return std::tie(a.second.file->path(), a.second.info->begin) <
            std::tie(b.second.file->path(), b.second.info->begin);
@@ -259,34 +259,53 @@ static Status readThrough(const SafetensorsModel::Entry &entry) {
   return Status::success();
 }
 
-/// Reads a weight to `out`, converting where the types differ; with null it is
-/// only checked.
-static Status readWeight(const WeftTensor &tensor,
-                         const SafetensorsModel::Entry &entry, char *out) {
-  const TensorType type = tensorTypeOf(tensor.dtype);
+/// Stores `values`, elements from `at` on, as far as `held` has them; `out` is
+/// the place of its first.
+static void storeHeld(const std::vector<float> &values, int64_t at,
+                      int64_t count, const HeldRange &held, int32_t dtype,
+                      char *out) {
+  const int64_t width = dtypeBytes(dtype);
+  const int64_t from = std::max(at, held.begin);
+  const int64_t to = std::min(at + count, held.end);
+  for (int64_t i = from; i < to; ++i)
+    store(values[size_t(i - at)], dtype, out + (i - held.begin) * width);
+}
+
+/// Reads a weight and stores at `out` what is `held` of it, converting where
+/// the types differ; with null it is only checked. Of a weight of another type
+/// all elements are checked.
+static Status readWeight(const NamedTensor &tensor,
+                         const SafetensorsModel::Entry &entry,
+                         const HeldRange &held, char *out) {
+  const TensorType type = tensorTypeOf(tensor.dtype());
+  const int64_t width = dtypeBytes(tensor.dtype());
   if (entry.info->type == type)
-    return out ? entry.file->read(*entry.info, out) : readThrough(entry);
+    return out ? entry.file->read(*entry.info, held.begin * width,
+                                  held.elements() * width, out)
+               : readThrough(entry);
   constexpr int64_t most = int64_t(1) << 16;
-  const int64_t elements = elementsOf(tensor);
-  const int64_t width = dtypeBytes(tensor.dtype);
-  std::vector<float> values(size_t(std::min(most, elements)));
+  std::vector<float> values(size_t(std::min(most, tensor.elements)));
   int64_t lost = 0, overflows = 0;
-  for (int64_t at = 0; at < elements; at += most) {
-    const int64_t part = std::min(most, elements - at);
+  for (int64_t at = 0; at < tensor.elements; at += most) {
+    const int64_t part = std::min(most, tensor.elements - at);
     if (Status s = readWide(entry, at, part, values.data(), lost); !s)
       return s;
     overflows += countOverflows(values.data(), part, type);
-    for (int64_t i = 0; out && i < part; ++i)
-      store(values[i], tensor.dtype, out + (at + i) * width);
+    if (out)
+      storeHeld(values, at, part, held, tensor.dtype(), out);
   }
   return checkFinite(entry, type, lost, overflows);
 }
 
-/// All weights, to where `place` says; then the files have the recorded bytes.
-template <typename Place> Status InitialWeights::readAll(const Place &place) {
-  for (const auto &[tensor, entry] : pairs)
-    if (Status s = readWeight(*tensor, entry, place(*tensor)); !s)
+/// After the weights, the files have the recorded bytes.
+Status InitialWeights::readAll(const WeftContext *context) {
+  for (const auto &[tensor, entry] : pairs) {
+    const HeldRange held = heldBy(tensor, context ? context->rank() : 0);
+    char *out =
+        context ? static_cast<char *>(context->at(held.offset)) : nullptr;
+    if (Status s = readWeight(tensor, entry, held, out); !s)
       return s;
+  }
   for (size_t i = 0; i < recorded.size(); ++i) {
     auto digest = model->digest(i);
     if (!digest)
@@ -297,9 +316,7 @@ template <typename Place> Status InitialWeights::readAll(const Place &place) {
   return Status::success();
 }
 
-Status InitialWeights::verify() {
-  return readAll([](const WeftTensor &) { return nullptr; });
-}
+Status InitialWeights::verify() { return readAll(nullptr); }
 
 /// `init` sets more than the weights, which a file may give: all that training
 /// reads before it writes it. Sampling with a file's weights reads nothing
@@ -312,9 +329,9 @@ Status InitialWeights::load(WeftContext &context, int64_t seed) {
     if (Status s = runChecked(context, *program); !s)
       return s;
   }
-  return readAll([&](const WeftTensor &tensor) {
-    return static_cast<char *>(context.data(tensor));
-  });
+  if (model)
+    clearGaps(context);
+  return readAll(&context);
 }
 
 std::string InitialWeights::describe(int64_t seed) const {

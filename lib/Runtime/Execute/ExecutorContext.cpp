@@ -3,6 +3,7 @@
 #include "weft/Runtime/Execute/Context.h"
 
 #include "weft/Formats/Text.h"
+#include "weft/Runtime/Execute/Segments.h"
 
 #include <algorithm>
 #include <cstring>
@@ -126,7 +127,7 @@ std::string checkProgram(const WeftProgram &program, int64_t arenaBytes) {
                          : message;
 }
 
-std::string checkExecutable(const WeftExecutable &executable) {
+std::string checkExecutable(const WeftExecutable &executable, int ranks) {
   if (executable.abiVersion != WEFT_ABI_VERSION)
     return "expects ABI version " + std::to_string(WEFT_ABI_VERSION) +
            ", but got " + std::to_string(executable.abiVersion);
@@ -137,7 +138,7 @@ std::string checkExecutable(const WeftExecutable &executable) {
              "' inside the arena, but got offset " +
              std::to_string(tensor.offset);
   }
-  std::string message;
+  std::string message = checkSegments(executable, ranks);
   for (int32_t i = 0; i < executable.numPrograms && message.empty(); ++i)
     message = checkProgram(executable.programs[i], executable.arenaBytes);
   return message;
@@ -148,7 +149,7 @@ std::string checkExecutable(const WeftExecutable &executable) {
 std::unique_ptr<WeftContext>
 WeftContext::create(const WeftExecutable &executable,
                     const ContextOptions &options, std::string &error) {
-  error = checkExecutable(executable);
+  error = checkExecutable(executable, options.ranks);
   if (!error.empty())
     return nullptr;
   ContextOptions limited = options;

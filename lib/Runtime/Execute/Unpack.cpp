@@ -33,6 +33,11 @@ public:
     WEFT_TENSOR_FIELDS(WEFT_UNPACK_FIELD)
     return made;
   }
+  WeftSegment unpack(const WeftPackedSegment &packed) const {
+    WeftSegment made = {};
+    WEFT_SEGMENT_FIELDS(WEFT_UNPACK_FIELD)
+    return made;
+  }
 #undef WEFT_UNPACK_FIELD
 
 private:
@@ -81,8 +86,17 @@ UnpackedTables::UnpackedTables(const WeftTables &packed) {
     program.outputs = ends.data() + program.numInputs;
     programs.push_back(program);
   }
-  for (int32_t i = 0; i < packed.numTensors; ++i)
-    tensors.push_back(unpacker.unpack(packed.tensors[i]));
+  const WeftPackedSegment *nextSegment = packed.segments;
+  for (int32_t i = 0; i < packed.numTensors; ++i) {
+    WeftTensor &tensor =
+        tensors.emplace_back(unpacker.unpack(packed.tensors[i]));
+    if (tensor.numSegments <= 0)
+      continue;
+    std::vector<WeftSegment> &list = segments.emplace_back();
+    for (int32_t k = 0; k < tensor.numSegments; ++k)
+      list.push_back(unpacker.unpack(*nextSegment++));
+    tensor.segments = list.data();
+  }
   unpacked.numPrograms = packed.numPrograms;
   unpacked.numTensors = packed.numTensors;
   unpacked.maxThreads = packed.maxThreads;

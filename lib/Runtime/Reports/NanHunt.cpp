@@ -5,6 +5,7 @@
 #include "weft/Formats/Names.h"
 #include "weft/Runtime/Execute/DTypes.h"
 #include "weft/Runtime/Execute/Ports.h"
+#include "weft/Runtime/Execute/Segments.h"
 
 #include <algorithm>
 #include <cmath>
@@ -257,12 +258,12 @@ void NanHunt::lookAt(const std::string &what, int32_t dtype, int64_t offset,
 }
 
 void NanHunt::lookAtWeights() {
-  const WeftExecutable &executable = *context.executable();
-  for (int32_t i = 0; i < executable.numTensors; ++i) {
-    const WeftTensor &tensor = executable.tensors[i];
-    if (tensor.kind == WEFT_PARAM || tensor.kind == WEFT_WORKING)
-      lookAt("weight " + inQuotes(tensor.name), tensor.dtype, tensor.offset,
-             tensor.bytes);
+  for (const NamedTensor &tensor : namedTensors(*context.executable())) {
+    if (tensor.kind() != WEFT_PARAM && tensor.kind() != WEFT_WORKING)
+      continue;
+    const HeldRange held = heldBy(tensor, context.rank());
+    lookAt("weight " + inQuotes(tensor.name), tensor.dtype(), held.offset,
+           held.elements() * dtypeBytes(tensor.dtype()));
   }
 }
 
@@ -294,16 +295,35 @@ bool NanHunt::check(const WeftProgram &program, const WeftCommand &command,
     if (element < 0 || found || onPurpose.count(&command))
       continue;
     found = true;
-    note(program, command, fed, written,
-         describe(program, command, entry, written, element, value));
+    const Element place = locate(written, begin, element);
+    note(program, command, fed, place,
+         describe(program, command, entry, written.dtype, place, value));
   }
   return true;
 }
 
+NanHunt::Element NanHunt::locate(const Written &written, int64_t begin,
+                                 int64_t index) const {
+  int64_t at = 0, left = index;
+  for (size_t d = written.runs.size(); d-- > 0;) {
+    at += left % written.runs[d] * written.strides[d];
+    left /= written.runs[d];
+  }
+  const int64_t bytes = dtypeBytes(written.dtype), place = begin + at * bytes;
+  for (const NamedTensor &tensor : namedTensors(*context.executable())) {
+    const HeldRange held = heldBy(tensor, context.rank());
+    const int64_t element = (place - held.offset) / bytes;
+    if (tensor.home->numSegments > 0 && place >= held.offset &&
+        element < held.elements())
+      return {tensor.name, tensor.shape, held.begin + element};
+  }
+  return {written.name, written.dims, index};
+}
+
 void NanHunt::note(const WeftProgram &program, const WeftCommand &command,
-                   bool fed, const Written &written, const std::string &text) {
-  if (!fed && isUpdate(program) && !written.name.empty())
-    writers["weight " + inQuotes(written.name)] = text;
+                   bool fed, const Element &element, const std::string &text) {
+  if (!fed && isUpdate(program) && !element.name.empty())
+    writers["weight " + inQuotes(element.name)] = text;
   if (any.empty())
     any = text;
   if (!fed && first.empty())
@@ -315,7 +335,7 @@ void NanHunt::note(const WeftProgram &program, const WeftCommand &command,
 /// element 17 of F16[8, 4] 'w.grad'`
 std::string NanHunt::describe(const WeftProgram &program,
                               const WeftCommand &command, const Command &entry,
-                              const Written &written, int64_t element,
+                              int32_t dtype, const Element &element,
                               double value) const {
   std::string text = command.name;
   if (!entry.ops.empty())
@@ -326,9 +346,9 @@ std::string NanHunt::describe(const WeftProgram &program,
     text += " at " + entry.place;
   text += std::string(", program ") + program.symbol + ", made the first ";
   text += nameOf(value);
-  text += ": element " + std::to_string(element) + " of " +
-          dtypeName(written.dtype) + shapeText(written.dims);
-  return written.name.empty() ? text : text + " " + inQuotes(written.name);
+  text += ": element " + std::to_string(element.index) + " of " +
+          dtypeName(dtype) + shapeText(element.dims);
+  return element.name.empty() ? text : text + " " + inQuotes(element.name);
 }
 
 void NanHunt::begin() {

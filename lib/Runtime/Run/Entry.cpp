@@ -4,6 +4,7 @@
 
 #include "weft/Formats/StandardStreams.h"
 #include "weft/Runtime/Execute/CpuFeatures.h"
+#include "weft/Runtime/Execute/Segments.h"
 #include "weft/Runtime/Execute/ThreadTeam.h"
 #include "weft/Runtime/Run/Generate.h"
 #include "weft/Runtime/Run/Run.h"
@@ -94,6 +95,9 @@ static Expected<ExitCode> runProgram(const WeftExecutable &executable,
     return Error(ExitCode::Internal,
                  "expects ABI version " + std::to_string(WEFT_ABI_VERSION) +
                      ", but got " + std::to_string(executable.abiVersion));
+  if (std::string wrong = checkSegments(executable, /*ranks=*/1);
+      !wrong.empty())
+    return Error(ExitCode::Internal, std::move(wrong));
   auto metadata = parseMetadata(
       std::string_view(executable.metadata, size_t(executable.metadataBytes)));
   if (!metadata)

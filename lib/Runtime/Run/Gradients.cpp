@@ -6,50 +6,52 @@
 #include "weft/Runtime/Run/Trainer.h"
 
 #include <cmath>
+#include <optional>
 
 using namespace weft;
 
-static std::vector<const WeftTensor *>
-gradientsOf(const WeftExecutable &executable) {
-  std::vector<const WeftTensor *> gradients;
-  for (int32_t i = 0; i < executable.numTensors; ++i)
-    if (executable.tensors[i].kind == WEFT_GRADIENT)
-      gradients.push_back(&executable.tensors[i]);
-  return gradients;
+static std::vector<NamedTensor> gradientsOf(const WeftExecutable &executable) {
+  return namedTensors(executable, WEFT_GRADIENT);
 }
 
 Status Trainer::dumpGradients() const {
   std::vector<TensorSpec> specs;
   auto gradients = gradientsOf(*context.executable());
-  for (const WeftTensor *gradient : gradients)
+  for (const NamedTensor &gradient : gradients)
     specs.push_back(
-        {gradient->param, tensorTypeOf(gradient->dtype), shapeOf(*gradient)});
+        {gradient.param, tensorTypeOf(gradient.dtype()), gradient.shape});
   auto writer = SafetensorsWriter::create(options.dumpGrads, specs);
   if (!writer)
     return writer.takeError();
-  for (const WeftTensor *gradient : gradients)
-    if (Status s = writer->write(context.data(*gradient), gradient->bytes); !s)
+  for (const NamedTensor &gradient : gradients) {
+    const HeldRange held = heldBy(gradient, context.rank());
+    if (Status s =
+            writer->write(context.at(held.offset),
+                          held.elements() * dtypeBytes(gradient.dtype()));
+        !s)
       return s;
+  }
   return writer->finish();
 }
 
-/// The first element that is not finite, or -1.
-static int64_t firstBad(const WeftContext &context, const WeftTensor &tensor) {
-  const char *data = static_cast<const char *>(context.data(tensor));
-  int64_t size = dtypeBytes(tensor.dtype);
-  for (int64_t i = 0, n = elementsOf(tensor); i < n; ++i)
-    if (!std::isfinite(loadNumber(data + i * size, tensor.dtype)))
-      return i;
+/// The first element of those held here that is not finite, or -1.
+static int64_t firstBad(const WeftContext &context, const NamedTensor &tensor) {
+  const HeldRange held = heldBy(tensor, context.rank());
+  const char *data = static_cast<const char *>(context.at(held.offset));
+  const int64_t size = dtypeBytes(tensor.dtype());
+  for (int64_t i = 0; i < held.elements(); ++i)
+    if (!std::isfinite(loadNumber(data + i * size, tensor.dtype())))
+      return held.begin + i;
   return -1;
 }
 
 Status Trainer::nonFinite(int64_t step) const {
   std::string what = "some gradient is not";
-  for (const WeftTensor *gradient : gradientsOf(*context.executable())) {
-    int64_t element = firstBad(context, *gradient);
+  for (const NamedTensor &gradient : gradientsOf(*context.executable())) {
+    int64_t element = firstBad(context, gradient);
     if (element < 0)
       continue;
-    what = "that of " + inQuotes(gradient->param) + " is not (element " +
+    what = "that of " + inQuotes(gradient.param) + " is not (element " +
            std::to_string(element) + ")";
     break;
   }
@@ -60,20 +62,23 @@ Status Trainer::nonFinite(int64_t step) const {
 }
 
 /// Writes the value to the first element.
-static void breakGradient(WeftContext &context, const WeftTensor &gradient,
+static void breakGradient(WeftContext &context, const NamedTensor &gradient,
                           float value) {
-  WeftPort port = {gradient.name, gradient.dtype,  gradient.rank,
-                   gradient.dims, gradient.offset, gradient.bytes};
-  writeNumber(context, port, value);
+  const HeldRange held = heldBy(gradient, context.rank());
+  WeftPort first = {};
+  first.dtype = gradient.dtype();
+  first.offset = held.offset;
+  if (held.elements() > 0)
+    writeNumber(context, first, value);
 }
 
 /// The gradient that a fault breaks: of the first parameter whose name matches.
-static const WeftTensor *victimOf(const Fault &fault,
-                                  const WeftExecutable &executable) {
-  for (const WeftTensor *gradient : gradientsOf(executable))
-    if (fault.matches(gradient->param))
-      return gradient;
-  return nullptr;
+static std::optional<NamedTensor> victimOf(const Fault &fault,
+                                           const WeftExecutable &executable) {
+  for (NamedTensor &gradient : gradientsOf(executable))
+    if (fault.matches(gradient.param))
+      return std::move(gradient);
+  return std::nullopt;
 }
 
 Status weft::checkFaults(const WeftExecutable &executable,
@@ -91,7 +96,8 @@ void Trainer::injectFaults() {
     if (fault.kind != Fault::Kind::BadGradient ||
         !fault.happensAt(now.step + 1))
       continue;
-    const WeftTensor *victim = victimOf(fault, *context.executable());
+    const std::optional<NamedTensor> victim =
+        victimOf(fault, *context.executable());
     breakGradient(context, *victim, fault.value);
     if (hunt)
       hunt->blame("the gradient of " + inQuotes(victim->param) +

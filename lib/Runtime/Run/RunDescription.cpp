@@ -5,6 +5,7 @@
 #include "weft/Formats/Text.h"
 #include "weft/Runtime/Execute/DTypes.h"
 #include "weft/Runtime/Execute/Scaler.h"
+#include "weft/Runtime/Execute/Segments.h"
 #include "weft/Runtime/Run/Evaluate.h"
 #include "weft/Runtime/Run/Run.h"
 
@@ -14,9 +15,8 @@ using namespace weft;
 
 int64_t weft::countParameters(const WeftExecutable &executable) {
   int64_t count = 0;
-  for (int32_t i = 0; i < executable.numTensors; ++i)
-    if (executable.tensors[i].kind == WEFT_PARAM)
-      count += elementsOf(executable.tensors[i]);
+  for (const NamedTensor &weight : namedTensors(executable, WEFT_PARAM))
+    count += weight.elements;
   return count;
 }
 

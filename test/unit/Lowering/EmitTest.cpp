@@ -184,6 +184,19 @@ TEST(EmitObject, RefusesStatesAndModulesWithoutPlace) {
             std::string::npos);
 }
 
+// Two states hold the parameter w, one of them in a segment.
+TEST(EmitObject, RefusesTwoTensorsOfOneName) {
+  std::string flat = R"(
+  plan.state param @flat : memref<16xf32> {offset = 64 : i64, segments = [
+    #plan.segment<@v [4] at 0 to 4>, #plan.segment<@w [8] at 8 to 16>]}
+  llvm)";
+  std::string plan = replace(makePlan(kOffset, kRange), "\n  llvm", flat);
+  EXPECT_NE(emit(plan).message.find(
+                "expects each tensor in one place, but got a second @w"),
+            std::string::npos);
+  EXPECT_TRUE(emit(replace(plan, "@w [8]", "@u [8]")).succeeded);
+}
+
 TEST(EmitObject, RefusesKernelsThatAreNotLowered) {
   Emitted result = emit(R"(llvm.func @k_1(%x: f32) -> f32 {
     %y = math.exp %x : f32

@@ -14,12 +14,16 @@ using namespace weft;
 namespace {
 
 const int64_t dims[] = {2};
-const WeftTensor tensors[] = {
-    {"transformer.wte.weight", "", "", WEFT_PARAM, WEFT_F32, 1, 1, dims, 0, 8},
-    {"head", "", "lm.head", WEFT_PARAM, WEFT_F32, 1, 1, dims, 64, 8},
-    {"low", "", "", WEFT_PARAM, WEFT_BF16, 1, 1, dims, 128, 4},
-    {"wide", "", "", WEFT_PARAM, WEFT_F64, 1, 1, dims, 192, 16},
-    {"head.m", "head", "", WEFT_OPTIMIZER, WEFT_F32, 1, 0, dims, 256, 8}};
+const WeftTensor tensors[] = {{"transformer.wte.weight", "", "", WEFT_PARAM,
+                               WEFT_F32, 1, 1, dims, 0, 8, "", nullptr, 0, 1},
+                              {"head", "", "lm.head", WEFT_PARAM, WEFT_F32, 1,
+                               1, dims, 64, 8, "", nullptr, 0, 1},
+                              {"low", "", "", WEFT_PARAM, WEFT_BF16, 1, 1, dims,
+                               128, 4, "", nullptr, 0, 1},
+                              {"wide", "", "", WEFT_PARAM, WEFT_F64, 1, 1, dims,
+                               192, 16, "", nullptr, 0, 1},
+                              {"head.m", "head", "", WEFT_OPTIMIZER, WEFT_F32,
+                               1, 0, dims, 256, 8, "", nullptr, 0, 1}};
 const WeftExecutable model = {WEFT_ABI_VERSION, 0,   5,  0, nullptr,
                               tensors,          320, "", 0};
 
@@ -92,6 +96,39 @@ TEST_F(InitialWeightsTest, prefixesSourcesAndConversions) {
   EXPECT_TRUE(open("mlir", "w").ok());
 }
 
+/// Weights of a file go to the segments of a flat tensor, and zeros between
+/// them; a rank takes the elements of its slice.
+TEST_F(InitialWeightsTest, segmentsOfAFlatTensor) {
+  save("w", {{"first", TensorType::F16, half(1, 2)},
+             {"transformer.second", TensorType::F32, f32(3, 4)}});
+  const int64_t flatDims[] = {3};
+  const WeftSegment segments[] = {{"a", "first", 1, dims, 0, 2},
+                                  {"second", "", 1, dims, 3, 5}};
+  const WeftTensor flat = {"flat",   "", "", WEFT_PARAM, WEFT_F32, 1, 1,
+                           flatDims, 0,  12, "",         segments, 2, 2};
+  WeftExecutable program = model;
+  program.numTensors = 1;
+  program.tensors = &flat;
+  for (int rank : {0, 1}) {
+    auto weights = InitialWeights::open(path("w"), /*trains=*/false, metadata,
+                                        program, "/bin/x");
+    ASSERT_TRUE(weights.ok()) << weights.error().where();
+    ContextOptions options;
+    options.rank = rank;
+    options.ranks = 2;
+    options.poisoned = true;
+    std::string error;
+    auto context = WeftContext::create(program, options, error);
+    ASSERT_TRUE(context) << error;
+    ASSERT_TRUE(weights->verify().ok());
+    ASSERT_TRUE(weights->load(*context, 0).ok());
+    const float *values = static_cast<float *>(context->at(0));
+    const std::vector<float> got(values, values + 3);
+    EXPECT_EQ(got, rank == 0 ? (std::vector<float>{1, 2, 0})
+                             : (std::vector<float>{3, 4, 0}));
+  }
+}
+
 TEST_F(InitialWeightsTest, valuesThatTheWeightCannotHold) {
   save("w", {{"wte.weight", TensorType::F32, f32(1, 3.4e38f)},
              {"head", TensorType::F32, f32(1, 2)},
@@ -135,10 +172,12 @@ TEST_F(InitialWeightsTest, doublesThatAreNoFloats) {
 TEST_F(InitialWeightsTest, recordedDigestsAreCheckedWhileTheWeightsAreRead) {
   const int64_t many[] = {6'000'000};
   const int64_t bytes = many[0] * 4, half = many[0] * 2;
-  const WeftTensor large[] = {
-      {"a", "", "", WEFT_PARAM, WEFT_F32, 1, 1, many, 0, bytes},
-      {"b", "", "", WEFT_PARAM, WEFT_F32, 1, 1, many, bytes, bytes},
-      {"c", "", "", WEFT_PARAM, WEFT_BF16, 1, 1, many, 2 * bytes, half}};
+  const WeftTensor large[] = {{"a", "", "", WEFT_PARAM, WEFT_F32, 1, 1, many, 0,
+                               bytes, "", nullptr, 0, 1},
+                              {"b", "", "", WEFT_PARAM, WEFT_F32, 1, 1, many,
+                               bytes, bytes, "", nullptr, 0, 1},
+                              {"c", "", "", WEFT_PARAM, WEFT_BF16, 1, 1, many,
+                               2 * bytes, half, "", nullptr, 0, 1}};
   const WeftExecutable program = {WEFT_ABI_VERSION, 0,  3, 0, nullptr, large,
                                   2 * bytes + half, "", 0};
   std::vector<float> values(static_cast<size_t>(many[0]));

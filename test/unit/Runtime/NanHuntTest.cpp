@@ -85,6 +85,29 @@ TEST_F(HuntTest, eachStepBeginsAnew) {
   EXPECT_EQ(run(1.0f, 1.0f, false).substr(0, 8), "routine,");
 }
 
+// The second element that k_1 writes is the third of a flat gradient.
+TEST(Hunt, namesTheSegmentOfAFlatState) {
+  const int64_t dims[] = {4}, sizes[] = {2, 1};
+  const WeftSegment segments[] = {{"a", "", 0, nullptr, 0, 1},
+                                  {"b", "", 2, sizes, 1, 3}};
+  const WeftTensor flat = {"y",  "", "", WEFT_GRADIENT, WEFT_F32, 1, 0,
+                           dims, 64, 16, "grad",        segments, 2, 1};
+  WeftExecutable executable = kExecutable;
+  executable.numTensors = 1;
+  executable.tensors = &flat;
+  std::string error;
+  auto context = WeftContext::create(executable, {}, error);
+  ASSERT_TRUE(context) << error;
+  auto hunt = NanHunt::create(*context, *parseJson(kTable, "table"));
+  ASSERT_TRUE(hunt.ok()) << hunt.error().str();
+  static_cast<float *>(context->at(0))[1] = kInf;
+  (*hunt)->begin();
+  EXPECT_TRUE(runProgram(*context, kProgram));
+  EXPECT_EQ((*hunt)->finish(false),
+            "k_1 (log) in h.0 at m.mlir:3, program micro, made the first inf: "
+            "element 1 of F32[2, 1] 'b.grad'");
+}
+
 TEST(Hunt, refusesATableOfOtherCommands) {
   std::string error;
   auto context = WeftContext::create(kExecutable, {}, error);

@@ -67,11 +67,12 @@ struct ScaledProgram {
     bool dynamic = policy > ScalePolicy::Fixed;
     programs[0] = {"init", "init", &init, nullptr, nullptr, scales, 0, 0};
     programs[1] = {"apply", "apply", &apply, nullptr, nullptr, dynamic, 0, 0};
-    tensors[0] = {"w", "", "", WEFT_PARAM, WEFT_F32, 0, 1, nullptr, kWeight, 4};
+    tensors[0] = {"w",     "",      "", WEFT_PARAM, WEFT_F32, 0, 1,
+                  nullptr, kWeight, 4,  "",         nullptr,  0, 1};
     tensors[1] = {"loss_scale", "",     "", WEFT_SCALER, WEFT_F32, 0, 0,
-                  nullptr,      kScale, 4};
+                  nullptr,      kScale, 4,  "",          nullptr,  0, 1};
     tensors[2] = {"loss_scale.state", "",     "", WEFT_SCALER, WEFT_I64, 1, 0,
-                  stateDims,          kState, 24};
+                  stateDims,          kState, 24, "",          nullptr,  0, 1};
     executable = {WEFT_ABI_VERSION,
                   2,
                   1 + scales + dynamic,

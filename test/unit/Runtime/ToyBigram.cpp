@@ -144,14 +144,15 @@ const WeftProgram programs[] = {
 
 const WeftTensor tensors[] = {
     {"table", "", "bigram.table", WEFT_PARAM, WEFT_F32, 2, 1, tableDims, kTable,
-     N * 4},
+     N * 4, "", nullptr, 0, 1},
     {"table.grad", "table", "", WEFT_GRADIENT, WEFT_F32, 2, 0, tableDims, kGrad,
-     N * 4},
+     N * 4, "", nullptr, 0, 1},
     {"table.exp_avg", "table", "", WEFT_OPTIMIZER, WEFT_F32, 2, 0, tableDims,
-     kM, N * 4},
+     kM, N * 4, "", nullptr, 0, 1},
     {"table.exp_avg_sq", "table", "", WEFT_OPTIMIZER, WEFT_F32, 2, 0, tableDims,
-     kV2, N * 4},
-    {"step", "", "", WEFT_OPTIMIZER, WEFT_I64, 0, 0, nullptr, kStep, 8}};
+     kV2, N * 4, "", nullptr, 0, 1},
+    {"step", "", "", WEFT_OPTIMIZER, WEFT_I64, 0, 0, nullptr, kStep, 8, "",
+     nullptr, 0, 1}};
 
 const char metadata[] = R"({
   "format": 1, "weft": "0.1.0", "name": "toy-bigram", "family": "mlir",

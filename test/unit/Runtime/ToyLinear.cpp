@@ -79,15 +79,18 @@ const WeftProgram programs[] = {
     {"apply", "apply", &commands[1], applyPorts, badPort, 1, 3, 1}};
 
 const WeftTensor tensors[] = {
-    {"w", "", "", WEFT_PARAM, WEFT_F32, 1, 1, wDims, kW, D * 4},
-    {"bias", "", "", WEFT_PARAM, WEFT_F32, 0, 1, nullptr, kBias, 4},
-    {"w.grad", "w", "", WEFT_GRADIENT, WEFT_F32, 1, 0, wDims, kGradW, D * 4},
-    {"bias.grad", "bias", "", WEFT_GRADIENT, WEFT_F32, 0, 0, nullptr, kGradB,
-     4},
+    {"w", "", "", WEFT_PARAM, WEFT_F32, 1, 1, wDims, kW, D * 4, "", nullptr, 0,
+     1},
+    {"bias", "", "", WEFT_PARAM, WEFT_F32, 0, 1, nullptr, kBias, 4, "", nullptr,
+     0, 1},
+    {"w.grad", "w", "", WEFT_GRADIENT, WEFT_F32, 1, 0, wDims, kGradW, D * 4, "",
+     nullptr, 0, 1},
+    {"bias.grad", "bias", "", WEFT_GRADIENT, WEFT_F32, 0, 0, nullptr, kGradB, 4,
+     "", nullptr, 0, 1},
     {"w.momentum_buffer", "w", "", WEFT_OPTIMIZER, WEFT_F32, 1, 0, wDims,
-     kMomentumW, D * 4},
+     kMomentumW, D * 4, "", nullptr, 0, 1},
     {"bias.momentum_buffer", "bias", "", WEFT_OPTIMIZER, WEFT_F32, 0, 0,
-     nullptr, kMomentumB, 4}};
+     nullptr, kMomentumB, 4, "", nullptr, 0, 1}};
 
 const char metadata[] = R"({
   "format": 1, "weft": "0.1.0", "name": "toy-linear", "family": "mlir",

@@ -74,14 +74,31 @@ const WeftPackedTensor kTensor = make<WeftPackedTensor>([](auto &t) {
   t.offset = 192, t.bytes = 6;
 });
 
+// a flat one of k_1 [2, 3] and the scalar x, one of two slices
+const WeftPackedTensor kFlat = make<WeftPackedTensor>([](auto &t) {
+  t.name = {Y}, t.param = {None}, t.source = {None}, t.kind = WEFT_OPTIMIZER;
+  t.rank = 1, t.dims = {5}, t.offset = 200, t.bytes = 16;
+  t.slot = {Eval}, t.numSegments = 2, t.slices = 2;
+});
+const WeftPackedTensor kTensors[] = {kTensor, kFlat, kFlat};
+
+const WeftPackedSegment kFirst = make<WeftPackedSegment>([](auto &s) {
+  s.param = {K1}, s.source = {None}, s.rank = 2, s.dims = {4};
+  s.begin = 1, s.end = 7;
+});
+const WeftPackedSegment kSecond = make<WeftPackedSegment>(
+    [](auto &s) { s.param = {X}, s.source = {W}, s.begin = 7, s.end = 8; });
+const WeftPackedSegment kSegments[] = {kFirst, kSecond, kSecond, kFirst};
+
 const WeftTables kTables = {WEFT_ABI_VERSION,
                             1,
-                            1,
+                            3,
                             4,
                             &kProgram,
                             kCommands,
                             kPorts,
-                            &kTensor,
+                            kTensors,
+                            kSegments,
                             kTexts,
                             kLists,
                             reinterpret_cast<const char *>(&kRecords),
@@ -138,7 +155,7 @@ TEST(Unpack, PortsAndTensors) {
   EXPECT_STREQ(output.name, "y");
   EXPECT_EQ(output.dtype, WEFT_I64);
   EXPECT_EQ(output.offset, 128);
-  ASSERT_EQ(made.numTensors, 1);
+  ASSERT_EQ(made.numTensors, 3);
   const WeftTensor &tensor = made.tensors[0];
   EXPECT_STREQ(tensor.name, "w");
   EXPECT_STREQ(tensor.param, "");
@@ -150,8 +167,35 @@ TEST(Unpack, PortsAndTensors) {
   EXPECT_EQ(tensor.dims[0], 3);
   EXPECT_EQ(tensor.offset, 192);
   EXPECT_EQ(tensor.bytes, 6);
+  EXPECT_EQ(tensor.numSegments, 0);
+  EXPECT_EQ(tensor.segments, nullptr);
   EXPECT_EQ(made.arenaBytes, 256);
   EXPECT_EQ(made.metadataBytes, 2);
+}
+
+// The segments of all tensors follow each other.
+TEST(Unpack, Segments) {
+  UnpackedTables tables(kTables);
+  const WeftTensor &flat = tables.executable().tensors[1];
+  EXPECT_STREQ(flat.slot, "eval");
+  EXPECT_EQ(flat.slices, 2);
+  ASSERT_EQ(flat.numSegments, 2);
+  const WeftSegment &first = flat.segments[0], &second = flat.segments[1];
+  EXPECT_STREQ(first.param, "k_1");
+  EXPECT_STREQ(first.source, "");
+  ASSERT_EQ(first.rank, 2);
+  EXPECT_EQ(first.dims[0], 2);
+  EXPECT_EQ(first.dims[1], 3);
+  EXPECT_EQ(first.begin, 1);
+  EXPECT_EQ(first.end, 7);
+  EXPECT_STREQ(second.param, "x");
+  EXPECT_STREQ(second.source, "w");
+  EXPECT_EQ(second.rank, 0);
+  EXPECT_EQ(second.begin, 7);
+  const WeftTensor &other = tables.executable().tensors[2];
+  ASSERT_EQ(other.numSegments, 2);
+  EXPECT_STREQ(other.segments[0].param, "x");
+  EXPECT_STREQ(other.segments[1].param, "k_1");
 }
 
 TEST(Unpack, AnotherVersionIsNotRead) {

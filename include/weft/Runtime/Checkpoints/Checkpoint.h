@@ -17,6 +17,7 @@
 #include "weft/Runtime/Execute/Context.h"
 #include "weft/Runtime/Execute/Fault.h"
 #include "weft/Runtime/Execute/Metadata.h"
+#include "weft/Runtime/Execute/Segments.h"
 
 #include <optional>
 
@@ -91,7 +92,13 @@ inline bool isSaved(const WeftTensor &tensor) {
   return tensor.kind != WEFT_GRADIENT && tensor.kind != WEFT_WORKING;
 }
 
-/// Bytes of the tensors of one checkpoint.
+/// The tensors of a checkpoint under their own names, in the order of the
+/// table.
+std::vector<NamedTensor> savedTensors(const WeftExecutable &executable);
+/// Makes what lies between the segments of saved tensors zero.
+void clearGaps(WeftContext &context);
+
+/// Bytes of the tensors of one checkpoint, of all ranks.
 int64_t checkpointBytes(const WeftExecutable &executable);
 
 /// A storage error if a checkpoint of `bytes` has no room.

@@ -17,9 +17,11 @@
 
 namespace weft {
 
-/// A tensor and where its elements go, in logical order.
+/// Elements [begin, begin + count) of a tensor and where they go, in logical
+/// order.
 struct TensorTarget {
   const ManifestTensor *tensor;
+  int64_t begin, count;
   char *out;
 };
 
@@ -38,7 +40,7 @@ public:
   /// The same of a floating-point tensor, as f32.
   Status readFloats(const ManifestTensor &tensor, int64_t begin, int64_t count,
                     float *out);
-  /// Whole tensors, in the order of their bytes.
+  /// Many ranges, in the order of their bytes.
   Status readAll(const std::vector<TensorTarget> &targets);
 
 private:

@@ -12,6 +12,7 @@
 #include "weft/Formats/Safetensors.h"
 #include "weft/Runtime/Execute/Context.h"
 #include "weft/Runtime/Execute/Metadata.h"
+#include "weft/Runtime/Execute/Segments.h"
 
 #include <optional>
 
@@ -44,14 +45,16 @@ public:
 
 private:
   Status match(const WeftExecutable &executable, const Metadata &metadata);
-  Status matchOne(const WeftTensor &tensor);
-  template <typename Place> Status readAll(const Place &place);
+  Status matchOne(NamedTensor tensor);
+  /// Reads all weights, those that `context` holds into it; with null they are
+  /// only checked.
+  Status readAll(const WeftContext *context);
 
   bool trains = false;
   std::optional<SafetensorsModel> model;
   std::vector<InitialFile> recorded; // the digests of the files of `model`
   /// The file tensor of every weight, in the order of their bytes.
-  std::vector<std::pair<const WeftTensor *, SafetensorsModel::Entry>> pairs;
+  std::vector<std::pair<NamedTensor, SafetensorsModel::Entry>> pairs;
 };
 
 } // namespace weft

@@ -98,7 +98,21 @@ enum WeftTensorKind {
   WEFT_WORKING = 4    // low-precision copy of a weight; not checkpointed
 };
 
-/// Persistent state: lives at a fixed offset over all programs.
+/// A parameter, or what is kept of one, inside a flat tensor: elements
+/// [begin, end) in row-major order. Positions count those of all slices.
+struct WeftSegment {
+  const char *param; // the weight's name
+  const char
+      *source; // weights only: its name in the initial safetensors, or ""
+  int32_t rank;
+  const int64_t *dims;
+  int64_t begin;
+  int64_t end;
+};
+
+/// Persistent state: lives at a fixed offset over all programs. A flat one has
+/// one dimension and segments, in order; elements between them are zero and
+/// mean nothing. Of `slices` equal parts rank r holds number r mod slices.
 struct WeftTensor {
   const char *name;   // "transformer.h.0.attn.c_attn.weight", "w.exp_avg", ...
   const char *param;  // for gradients and moments: the weight; else ""
@@ -110,6 +124,11 @@ struct WeftTensor {
   const int64_t *dims;
   int64_t offset;
   int64_t bytes;
+  const char *slot; // with segments: what it holds of a weight ("exp_avg"), or
+                    // "" if that is the weight itself
+  const struct WeftSegment *segments;
+  int32_t numSegments; // 0: the tensor is what its name says
+  int32_t slices;      // with segments: at least 1
 };
 
 /// Everything about one compiled program, unpacked.

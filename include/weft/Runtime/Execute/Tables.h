@@ -54,7 +54,18 @@
   X(Small, trainable)                                                          \
   X(List, dims)                                                                \
   X(Word, offset)                                                              \
-  X(Word, bytes)
+  X(Word, bytes)                                                               \
+  X(Text, slot)                                                                \
+  X(Small, numSegments)                                                        \
+  X(Small, slices)
+
+#define WEFT_SEGMENT_FIELDS(X)                                                 \
+  X(Text, param)                                                               \
+  X(Text, source)                                                              \
+  X(Small, rank)                                                               \
+  X(List, dims)                                                                \
+  X(Word, begin)                                                               \
+  X(Word, end)
 
 #ifdef __cplusplus
 extern "C" {
@@ -96,11 +107,15 @@ struct WeftPackedPort {
 struct WeftPackedTensor {
   WEFT_TENSOR_FIELDS(WEFT_PACKED_FIELD)
 };
+struct WeftPackedSegment {
+  WEFT_SEGMENT_FIELDS(WEFT_PACKED_FIELD)
+};
 #undef WEFT_PACKED_FIELD
 
 /// Everything about one compiled program; the symbol is `weft_tables`. The
 /// commands of all programs follow each other, and so do their ports: a
-/// program's inputs, then its outputs.
+/// program's inputs, then its outputs. The segments of all tensors follow each
+/// other as well.
 struct WeftTables {
   int32_t abiVersion;
   int32_t numPrograms;
@@ -110,6 +125,7 @@ struct WeftTables {
   const struct WeftPackedCommand *commands;
   const struct WeftPackedPort *ports;
   const struct WeftPackedTensor *tensors;
+  const struct WeftPackedSegment *segments;
   const char *texts;
   const int64_t *lists;
   const char *records; // 8-byte aligned, as is every offset into them

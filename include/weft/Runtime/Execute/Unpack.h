@@ -25,6 +25,7 @@ private:
   WeftExecutable unpacked = {};
   std::vector<WeftProgram> programs;
   std::vector<WeftTensor> tensors;
+  std::vector<std::vector<WeftSegment>> segments; // of each tensor with some
   std::vector<std::vector<WeftCommand>> commands; // of each program
   std::vector<std::vector<WeftPort>> ports;       // inputs and outputs of each
 };

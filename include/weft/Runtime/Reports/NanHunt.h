@@ -54,6 +54,12 @@ private:
     /// at least one.
     std::vector<int64_t> runs, strides;
   };
+  /// An element, by the tensor that people know it of.
+  struct Element {
+    std::string name;
+    std::vector<int64_t> dims;
+    int64_t index;
+  };
   struct Command {
     std::string place, ops;
     bool holdsInfinity = false; // in a constant
@@ -75,11 +81,14 @@ private:
               int64_t bytes);
   void lookAtWeights();
   void lookAtInputs(const WeftProgram &program);
+  /// Element `index` of a buffer that begins at an arena offset: of a segment
+  /// if it lies in one.
+  Element locate(const Written &written, int64_t begin, int64_t index) const;
   void note(const WeftProgram &program, const WeftCommand &command, bool fed,
-            const Written &written, const std::string &text);
+            const Element &element, const std::string &text);
   std::string describe(const WeftProgram &program, const WeftCommand &command,
-                       const Command &entry, const Written &written,
-                       int64_t element, double value) const;
+                       const Command &entry, int32_t dtype,
+                       const Element &element, double value) const;
 
   WeftContext &context;
   std::map<std::string, std::vector<Command>> programs;
