@@ -4,6 +4,7 @@
 
 #include "OpTable.h"
 #include "weft/Interp/Inputs.h"
+#include "weft/Interp/NamedStates.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/Format.h"
@@ -124,7 +125,7 @@ llvm::LogicalResult Comparer::setInitialStates() {
 llvm::LogicalResult Comparer::setGivenStates() {
   for (ModuleRunner *runner : {a.get(), b.get()})
     for (const auto &[name, value] : options.states)
-      if (failed(runner->setState(name, value)))
+      if (failed(setNamedState(*runner, name, value)))
         return llvm::failure();
   return llvm::success();
 }
@@ -166,7 +167,7 @@ llvm::LogicalResult Comparer::runPair(const ProgramPair &pair, int64_t step) {
   if (failed(before) || failed(after))
     return llvm::failure();
   compareMaps(second.name, "", *before, *after);
-  compareMaps(second.name, "@", a->getStates(), b->getStates());
+  compareMaps(second.name, "@", getNamedStates(*a), getNamedStates(*b));
   return llvm::success();
 }
 
@@ -174,14 +175,14 @@ llvm::LogicalResult Comparer::runPair(const ProgramPair &pair, int64_t step) {
 /// ones of initial values hide nothing.
 llvm::LogicalResult Comparer::perturbParameters() {
   constexpr double std = 0.1;
-  for (const std::string &name : a->getParameters()) {
-    const Tensor *before = a->findState(name);
-    if (!before || !b->findState(name))
+  for (const std::string &name : getNamedParameters(*a)) {
+    std::optional<Tensor> value = findNamedState(*a, name);
+    if (!value || !findNamedState(*b, name))
       continue;
-    Tensor value = *before;
-    for (int64_t i = 0; i < value.size(); ++i)
-      value.at(i) += drawNormal(options.seed + 1, name, i, 0, std);
-    if (failed(a->setState(name, value)) || failed(b->setState(name, value)))
+    for (int64_t i = 0; i < value->size(); ++i)
+      value->at(i) += drawNormal(options.seed + 1, name, i, 0, std);
+    if (failed(setNamedState(*a, name, *value)) ||
+        failed(setNamedState(*b, name, *value)))
       return llvm::failure();
   }
   return llvm::success();

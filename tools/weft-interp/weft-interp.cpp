@@ -6,6 +6,7 @@
 #include "weft/Frontend/Frontend.h"
 #include "weft/Interp/Compare.h"
 #include "weft/Interp/Inputs.h"
+#include "weft/Interp/NamedStates.h"
 #include "weft/Interp/TensorFile.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Support/ToolMain.h"
@@ -238,7 +239,7 @@ static int runModule(mlir::ModuleOp module, const Settings &settings) {
   if (failed(runner->initialize(settings.stateSeed)))
     return int(ExitCode::Input);
   for (const auto &[name, value] : settings.states)
-    if (failed(runner->setState(name, value)))
+    if (failed(setNamedState(*runner, name, value)))
       return int(ExitCode::Input);
   TensorMap outputs;
   if (failed(settings.steps ? runSteps(*runner, settings, outputs)
@@ -250,8 +251,8 @@ static int runModule(mlir::ModuleOp module, const Settings &settings) {
         !status)
       return status.error().report();
   if (!settings.statePath.empty())
-    if (Status status =
-            saveTensors(settings.statePath, runner->getStates(), settings.mode);
+    if (Status status = saveTensors(settings.statePath, getNamedStates(*runner),
+                                    settings.mode);
         !status)
       return status.error().report();
   return int(ExitCode::Ok);
