@@ -135,10 +135,20 @@ CastOp copyBroadcast(BroadcastOp broadcast, OpBuilder &builder) {
   return copy;
 }
 
+/// Whether the elements of the result lie one after the other, as a parameter
+/// does in a flat state: it is read where it lies, as a buffer of its own.
+static bool isDensePart(SliceOp slice) {
+  std::optional<Layout> layout =
+      slice.apply(Layout::getDense(getShape(slice.getOperand())));
+  return layout && layout->isDense();
+}
+
 /// Views of outside values that a kernel reads through instead of a copy.
 static bool isInlined(Operation *view) {
-  if (isSplatConstant(view) || isa<BroadcastOp, SliceOp>(view))
+  if (isSplatConstant(view) || isa<BroadcastOp>(view))
     return true;
+  if (auto slice = dyn_cast<SliceOp>(view))
+    return !isDensePart(slice);
   auto transpose = dyn_cast<TransposeOp>(view);
   // Without the last dimension in place, reads would not be contiguous.
   return transpose && !transpose.getPermutation().empty() &&

@@ -36,14 +36,27 @@ weft.program @bias(%seed: tensor<f32> {weft.input = "seed"}, %old: tensor<4xf32>
 
 // An op that reads a view and a view of that view.
 // CHECK-LABEL: weft.program @twice
-// CHECK-NEXT: weft.call @{{k_[0-9a-f]*}}(%{{.*}}) : (tensor<2x4xf32>) -> tensor<3x4xf32>
+// CHECK-NEXT: weft.call @{{k_[0-9a-f]*}}(%{{.*}}) : (tensor<2x4xf32>) -> tensor<3x2x3xf32>
 // CHECK-NEXT: weft.return
 weft.program @twice(%x: tensor<2x4xf32> {weft.input = "x"})
-    -> (tensor<3x4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+    -> (tensor<3x2x3xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  %s = weft.slice %x offsets [0, 1] sizes [2, 3] strides [1, 1] : tensor<2x4xf32>
+  %b = weft.broadcast %s : tensor<2x3xf32> to tensor<3x2x3xf32>
+  %y = weft.mul %s, %b : tensor<2x3xf32>, tensor<3x2x3xf32>
+  weft.return %y : tensor<3x2x3xf32>
+}
+
+// A slice whose elements lie one after the other is a buffer of its own: what
+// else the operand holds does not concern the kernel.
+// CHECK-LABEL: weft.program @dense
+// CHECK-NEXT: %[[S:.*]] = weft.slice
+// CHECK-NEXT: weft.call @{{k_[0-9a-f]*}}(%[[S]]) : (tensor<1x4xf32>) -> tensor<1x4xf32>
+// CHECK-NEXT: weft.return
+weft.program @dense(%x: tensor<2x4xf32> {weft.input = "x"})
+    -> (tensor<1x4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
   %s = weft.slice %x offsets [1, 0] sizes [1, 4] strides [1, 1] : tensor<2x4xf32>
-  %b = weft.broadcast %s : tensor<1x4xf32> to tensor<3x4xf32>
-  %y = weft.mul %s, %b : tensor<1x4xf32>, tensor<3x4xf32>
-  weft.return %y : tensor<3x4xf32>
+  %y = weft.mul %s, %s : tensor<1x4xf32>, tensor<1x4xf32>
+  weft.return %y : tensor<1x4xf32>
 }
 
 // A fence around a value that no kernel computes, or one that is repeated.

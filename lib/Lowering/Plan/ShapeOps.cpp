@@ -27,7 +27,8 @@ void ProgramLowering::reportCopy(StringRef why) {
     current->emitRemark("needs a copy: ") << why;
 }
 
-/// Pieces that were not written in place are copied to their place.
+/// Pieces that were not written in place are copied to their place; constants,
+/// such as the zeros between parameters, are written there.
 void ProgramLowering::lowerConcat(ConcatOp op) {
   auto [whole, isNew] = buffers.try_emplace(op.getResult());
   if (isNew) {
@@ -42,6 +43,11 @@ void ProgramLowering::lowerConcat(ConcatOp op) {
     place.sizes[dim] = getShape(input)[dim];
     place.offset += offset * place.strides[dim];
     offset += place.sizes[dim];
+    auto constant = input.getDefiningOp<weft::ConstantOp>();
+    if (constant && place.isDense()) {
+      writeConstant(constant, getView(target.root, place));
+      continue;
+    }
     ValueBuffer piece = getBuffer(input);
     if (piece.root == target.root && isSamePlace(piece.layout, place))
       continue;

@@ -236,3 +236,21 @@ weft.program @flat_eval(%x: tensor<8x4xf32> {weft.input = "x"}) -> (tensor<8x2xf
   %y = weft.matmul %x, %u : tensor<8x4xf32>, tensor<4x2xf32>
   weft.return %y : tensor<8x2xf32>
 }
+
+// -----
+
+// Pieces of a flat state that are constants are written where they belong.
+
+weft.state @flat.exp_avg : tensor<12xf32> {kind = #weft.state_kind<optimizer>}
+// CHECK-LABEL: plan.program "init" @gaps
+weft.program @gaps(%seed: tensor<i64> {weft.input = "seed"}) attributes {kind = #weft.kind<init>} {
+  // CHECK-NOT: plan.copy
+  // CHECK: plan.random_uniform seed(%{{.*}} : memref<i64>) -> %[[A:.*]] {{{.*}}} : memref<4xf32>
+  %a = weft.random_uniform %seed {key = "a", low = 0.0 : f64, high = 1.0 : f64} : tensor<4xf32>
+  %gap = weft.constant dense<0.0> : tensor<8xf32>
+  %flat = weft.concat %a, %gap {dim = 0} : tensor<4xf32>, tensor<8xf32>
+  // CHECK: %[[V:.*]] = plan.view %{{.*}} : memref<12xf32> to memref<8xf32, strided<[1], offset: 4>>
+  // CHECK-NEXT: plan.constant %[[V]] = dense<0.000000e+00> : tensor<8xf32> : memref<8xf32, strided<[1], offset: 4>>
+  // CHECK-NOT: plan.copy
+  weft.return writes @flat.exp_avg = %flat : tensor<12xf32>
+}
