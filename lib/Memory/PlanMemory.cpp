@@ -13,19 +13,18 @@
 
 #include <limits>
 
-#define DEBUG_TYPE "weft-plan-memory"
-
-using namespace mlir;
-
 namespace weft {
-
 #define GEN_PASS_DEF_PLANMEMORYPASS
 #include "weft/Memory/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
 
 /// The address space of a process.
 static constexpr int64_t kMostBytes = int64_t(1) << 47;
 
-int64_t getBufferAlignment(ModuleOp module) {
+int64_t weft::getBufferAlignment(ModuleOp module) {
   auto alignment =
       module->getAttrOfType<IntegerAttr>(plan::PlanDialect::kAlignmentAttr);
   return alignment && alignment.getInt() > 0 ? alignment.getInt() : 64;
@@ -66,7 +65,7 @@ static FailureOr<int64_t> placeStates(ModuleOp module, StateOffsets &offsets,
 }
 
 namespace {
-struct PlanMemoryPass : impl::PlanMemoryPassBase<PlanMemoryPass> {
+struct PlanMemoryPass : weft::impl::PlanMemoryPassBase<PlanMemoryPass> {
   using PlanMemoryPassBase::PlanMemoryPassBase;
 
   void runOnOperation() override {
@@ -137,5 +136,3 @@ struct PlanMemoryPass : impl::PlanMemoryPassBase<PlanMemoryPass> {
   }
 };
 } // namespace
-
-} // namespace weft

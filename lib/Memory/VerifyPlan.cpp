@@ -10,14 +10,13 @@
 #include "ArenaMap.h"
 #include "weft/Plan/Plan.h"
 
-#define DEBUG_TYPE "weft-verify-plan"
-
-using namespace mlir;
-
 namespace weft {
-
 #define GEN_PASS_DEF_VERIFYPLANPASS
 #include "weft/Memory/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
 
 /// Checks the offset of a root against the part of the arena it belongs to.
 static LogicalResult verifyPlace(Operation *op, MemRefType type,
@@ -150,7 +149,7 @@ private:
   ArenaMap arena;
 };
 
-struct VerifyPlanPass : impl::VerifyPlanPassBase<VerifyPlanPass> {
+struct VerifyPlanPass : weft::impl::VerifyPlanPassBase<VerifyPlanPass> {
   using VerifyPlanPassBase::VerifyPlanPassBase;
 
   void runOnOperation() override {
@@ -176,5 +175,3 @@ struct VerifyPlanPass : impl::VerifyPlanPassBase<VerifyPlanPass> {
   }
 };
 } // namespace
-
-} // namespace weft

@@ -17,11 +17,13 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
-using namespace mlir;
-
 namespace weft {
 #define GEN_PASS_DEF_EXPANDMATHPASS
 #include "weft/Lowering/Cpu/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
 
 namespace {
 
@@ -350,7 +352,7 @@ static Value expand(Operation *op, bool useFma) {
       .Default([](Operation *) { return Value(); });
 }
 
-struct ExpandMath : impl::ExpandMathPassBase<ExpandMath> {
+struct ExpandMathPass : weft::impl::ExpandMathPassBase<ExpandMathPass> {
   using ExpandMathPassBase::ExpandMathPassBase;
 
   void getDependentDialects(DialectRegistry &registry) const override {
@@ -376,4 +378,3 @@ struct ExpandMath : impl::ExpandMathPassBase<ExpandMath> {
 };
 
 } // namespace
-} // namespace weft

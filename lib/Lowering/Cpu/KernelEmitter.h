@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_LOWERING_CPU_KERNELEMITTER_H
-#define WEFT_LOWERING_CPU_KERNELEMITTER_H
+#ifndef WEFT_LIB_LOWERING_CPU_KERNELEMITTER_H
+#define WEFT_LIB_LOWERING_CPU_KERNELEMITTER_H
 
 #include "LinalgKernel.h"
 
@@ -134,4 +134,4 @@ private:
 
 } // namespace weft
 
-#endif // WEFT_LOWERING_CPU_KERNELEMITTER_H
+#endif // WEFT_LIB_LOWERING_CPU_KERNELEMITTER_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_LOWERING_CPU_LINALGKERNEL_H
-#define WEFT_LOWERING_CPU_LINALGKERNEL_H
+#ifndef WEFT_LIB_LOWERING_CPU_LINALGKERNEL_H
+#define WEFT_LIB_LOWERING_CPU_LINALGKERNEL_H
 
 #include "weft/Analysis/KernelLayout.h"
 
@@ -92,4 +92,4 @@ private:
 
 } // namespace weft
 
-#endif // WEFT_LOWERING_CPU_LINALGKERNEL_H
+#endif // WEFT_LIB_LOWERING_CPU_LINALGKERNEL_H

@@ -8,15 +8,17 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
-using namespace mlir;
-
 namespace weft {
 #define GEN_PASS_DEF_LOWERKERNELSPASS
 #include "weft/Lowering/Cpu/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
 
 namespace {
 
-struct LowerKernels : impl::LowerKernelsPassBase<LowerKernels> {
+struct LowerKernelsPass : weft::impl::LowerKernelsPassBase<LowerKernelsPass> {
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<arith::ArithDialect, math::MathDialect, scf::SCFDialect,
                     vector::VectorDialect, LLVM::LLVMDialect>();
@@ -35,4 +37,3 @@ struct LowerKernels : impl::LowerKernelsPassBase<LowerKernels> {
 };
 
 } // namespace
-} // namespace weft

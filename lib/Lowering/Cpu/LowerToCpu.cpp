@@ -26,13 +26,15 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/DialectConversion.h"
 
-using namespace mlir;
-
 namespace weft {
 #define GEN_PASS_DEF_LOWERTOCPUPASS
 #include "weft/Lowering/Cpu/Passes.h.inc"
+} // namespace weft
 
-void registerLoweringCpuModels(DialectRegistry &registry) {
+using namespace mlir;
+using namespace weft;
+
+void weft::registerLoweringCpuModels(DialectRegistry &registry) {
   registry.insert<arith::ArithDialect, func::FuncDialect, linalg::LinalgDialect,
                   math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
                   vector::VectorDialect, LLVM::LLVMDialect>();
@@ -43,7 +45,7 @@ void registerLoweringCpuModels(DialectRegistry &registry) {
 
 namespace {
 
-struct LowerToCpu : impl::LowerToCpuPassBase<LowerToCpu> {
+struct LowerToCpuPass : weft::impl::LowerToCpuPassBase<LowerToCpuPass> {
   using LowerToCpuPassBase::LowerToCpuPassBase;
 
   void getDependentDialects(DialectRegistry &registry) const override {
@@ -93,4 +95,3 @@ struct LowerToCpu : impl::LowerToCpuPassBase<LowerToCpu> {
 };
 
 } // namespace
-} // namespace weft

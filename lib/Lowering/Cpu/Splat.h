@@ -1,7 +1,7 @@
 //===- Splat.h - Constants of scalar and vector types -----------*- C++ -*-===//
 
-#ifndef WEFT_LOWERING_CPU_SPLAT_H
-#define WEFT_LOWERING_CPU_SPLAT_H
+#ifndef WEFT_LIB_LOWERING_CPU_SPLAT_H
+#define WEFT_LIB_LOWERING_CPU_SPLAT_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -23,4 +23,4 @@ inline mlir::Value createSplat(mlir::OpBuilder &b, mlir::Location loc,
 
 } // namespace weft
 
-#endif // WEFT_LOWERING_CPU_SPLAT_H
+#endif // WEFT_LIB_LOWERING_CPU_SPLAT_H

@@ -4,14 +4,13 @@
 
 #include "ProgramLowering.h"
 
-#define DEBUG_TYPE "weft-lower-to-plan"
-
-using namespace mlir;
-
 namespace weft {
-
 #define GEN_PASS_DEF_LOWERTOPLANPASS
 #include "weft/Lowering/Plan/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
 
 static MemRefType getBufferType(RankedTensorType type) {
   return MemRefType::get(type.getShape(), type.getElementType());
@@ -75,7 +74,7 @@ static void lowerState(StateOp state, OpBuilder &builder) {
 }
 
 namespace {
-struct LowerToPlanPass : impl::LowerToPlanPassBase<LowerToPlanPass> {
+struct LowerToPlanPass : weft::impl::LowerToPlanPassBase<LowerToPlanPass> {
   using LowerToPlanPassBase::LowerToPlanPassBase;
 
   void runOnOperation() override {
@@ -120,5 +119,3 @@ struct LowerToPlanPass : impl::LowerToPlanPassBase<LowerToPlanPass> {
   }
 };
 } // namespace
-
-} // namespace weft
