@@ -86,10 +86,12 @@ const GemmPlan &planOf(WeftContext &context, GemmState &state,
   std::memcpy(key.first.data(), &shape, sizeof shape);
   auto found = state.plans.find(key);
   if (found == state.plans.end())
-    found = state.plans
-                .emplace(key, makePlan(shape, state.engine, context.threads(),
-                                       mayUseBf16(context), workspaceBytes))
-                .first;
+    found =
+        state.plans
+            .emplace(key, makePlan(shape, state.engine,
+                                   {context.threads(), context.mostThreads(),
+                                    mayUseBf16(context), workspaceBytes}))
+            .first;
   return found->second;
 }
 

@@ -217,24 +217,28 @@ static bool mustBlock(const WeftGemmRecord &s, bool usesBrgemm) {
           s.k > kLongestTransposedK);
 }
 
-GemmPlan makePlan(WeftGemmRecord s, const dnnl::engine &engine, int threads,
-                  bool mayUseBf16, int64_t workspaceBytes) {
+GemmPlan makePlan(WeftGemmRecord s, const dnnl::engine &engine,
+                  const GemmLimits &limits) {
   mergeBatch(s);
   bool isBrgemm = false;
-  if (s.dtype == WEFT_F32 || (s.dtype == WEFT_BF16 && mayUseBf16)) {
-    LibraryThreads scope(threads);
+  if (s.dtype == WEFT_F32 || (s.dtype == WEFT_BF16 && limits.mayUseBf16)) {
+    LibraryThreads scope(limits.mostThreads);
     isBrgemm = usesBrgemm(s, engine);
   }
   auto fits = [&](const GemmPlan &plan) {
-    return plan.countBytes(threads) <= workspaceBytes;
+    return plan.countBytes(limits.mostThreads) <= limits.bytes;
   };
   if (s.dtype == WEFT_F32 || isBrgemm) {
     bool blocked = mustBlock(s, isBrgemm);
-    GemmPlan plan = makeStages(s, engine, threads, blocked);
-    if (!fits(plan) && !blocked)
-      plan = makeStages(s, engine, threads, /*blocked=*/true);
+    GemmPlan plan = makeStages(s, engine, limits.mostThreads, blocked);
+    if (!blocked && !fits(plan)) {
+      blocked = true;
+      plan = makeStages(s, engine, limits.mostThreads, blocked);
+    }
     if (fits(plan))
-      return plan;
+      return blocked || limits.threads == limits.mostThreads
+                 ? std::move(plan)
+                 : makeStages(s, engine, limits.threads, blocked);
   }
   GemmPlan plan = makePackedPlan(s, engine, lowBlocks(s));
   return fits(plan) ? std::move(plan)

@@ -73,10 +73,19 @@ struct GemmPlan {
 /// A product that oneDNN computes as a whole.
 Product makeProduct(const WeftGemmRecord &shape, const dnnl::engine &engine);
 
-/// The fastest way that needs no more than `workspaceBytes`, or the one that
-/// needs least. `mayUseBf16`: whether bf16 may be multiplied as it is.
-GemmPlan makePlan(WeftGemmRecord shape, const dnnl::engine &engine, int threads,
-                  bool mayUseBf16, int64_t workspaceBytes);
+/// What decides how a product runs, beside its record. The way follows from the
+/// most threads that its program may have, so that a run's threads change no
+/// bits.
+struct GemmLimits {
+  int threads, mostThreads;
+  bool mayUseBf16; // may bf16 be multiplied as it is?
+  int64_t bytes;   // of the workspace
+};
+
+/// The fastest way that needs no more than there is, or the one that needs
+/// least.
+GemmPlan makePlan(WeftGemmRecord shape, const dnnl::engine &engine,
+                  const GemmLimits &limits);
 
 struct GemmOperands {
   char *a, *b, *c, *bias;

@@ -175,13 +175,19 @@ void PlanInterpreter::Run::store(mlir::Value buffer, const Tensor &tensor) {
 
 llvm::LogicalResult
 PlanInterpreter::Run::runCommand(plan::CommandOpInterface command) {
+  // A routine may leave anything in its workspace, before its operands are read
+  // and after its results are written.
+  auto poisonWorkspaces = [&] {
+    for (mlir::Value buffer : command->getOperands())
+      if (plan::isWorkspace(buffer))
+        arena.poison(getName(buffer), llvm::cast<MemRefType>(buffer.getType()));
+  };
+  poisonWorkspaces();
   llvm::SmallVector<Tensor> read;
   llvm::SmallVector<mlir::Value> written;
   for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
-    if (plan::isWorkspace(buffer)) {
-      arena.poison(getName(buffer), llvm::cast<MemRefType>(buffer.getType()));
+    if (plan::isWorkspace(buffer))
       continue;
-    }
     if (command.isWritten(index))
       written.push_back(buffer);
     if (!command.isRead(index))
@@ -200,6 +206,7 @@ PlanInterpreter::Run::runCommand(plan::CommandOpInterface command) {
     return llvm::failure();
   for (auto [buffer, result] : llvm::zip(written, call.results))
     store(buffer, result);
+  poisonWorkspaces();
   return llvm::success();
 }
 

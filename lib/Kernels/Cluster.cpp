@@ -136,8 +136,12 @@ CastOp copyBroadcast(BroadcastOp broadcast, OpBuilder &builder) {
 }
 
 /// Whether the elements of the result lie one after the other, as a parameter
-/// does in a flat state: it is read where it lies, as a buffer of its own.
+/// does in a flat state: it is read where it lies, as a buffer of its own. A
+/// view may lie anywhere.
 static bool isDensePart(SliceOp slice) {
+  if (Operation *source = slice.getOperand().getDefiningOp();
+      source && isViewOp(source))
+    return false;
   std::optional<Layout> layout =
       slice.apply(Layout::getDense(getShape(slice.getOperand())));
   return layout && layout->isDense();

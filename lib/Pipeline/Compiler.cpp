@@ -56,6 +56,7 @@ Error Compiler::takeError(const std::string &what) {
 //===----------------------------------------------------------------------===//
 
 Status Compiler::load(const std::string &model, FlagValues flags) {
+  snapshots.clear();
   values = std::move(flags);
   if (values.isSet("from")) {
     if (Status status = loadDump(model); !status)

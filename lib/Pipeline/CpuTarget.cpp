@@ -11,7 +11,7 @@
 #include "mlir/Pass/PassManager.h"
 
 #include <algorithm>
-#include <unistd.h>
+#include <sched.h>
 
 using namespace mlir;
 using namespace weft;
@@ -84,9 +84,13 @@ void Cpu::lowerKernels(const FlagValues &flags, OpPassManager &passes) const {
   passes.addPass(createLowerToCpuPass(options));
 }
 
-/// Processors of this machine, also those that this process may not use.
+/// Processors of this machine that this process may use, at most 64: each costs
+/// memory for workspaces.
 static int64_t countProcessors() {
-  return std::clamp<int64_t>(::sysconf(_SC_NPROCESSORS_ONLN), 1, 1024);
+  cpu_set_t set;
+  if (::sched_getaffinity(0, sizeof set, &set) != 0)
+    return kDefaultMaxThreads;
+  return std::clamp<int64_t>(CPU_COUNT(&set), 1, 64);
 }
 
 static Expected<std::unique_ptr<Target>> parseCpu(StringRef text) {

@@ -107,6 +107,8 @@ LogicalResult AllocOp::verify() {
     return emitOpError("expects ")
            << (isWorkspace ? "i8 for a workspace" : "a workspace for i8")
            << ", but got " << stringifyRole(getRole()) << " : " << type;
+  if (isWorkspace && type.getNumElements() == 0)
+    return emitOpError("expects a workspace of at least 1 byte, but got none");
   return verifyRoot(*this, type);
 }
 

@@ -876,3 +876,10 @@ plan.program "eval" @eval {
   // expected-error @+1 {{operand #1 must be memref of 32-bit float or 16-bit float or bfloat16 type values, but got 'memref<64xi8>'}}
   "plan.gemm"(%y, %ws, %y) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0>}> : (memref<2x2xf32>, memref<64xi8>, memref<2x2xf32>) -> ()
 }
+
+// -----
+
+plan.program "eval" @eval {
+  // expected-error @+1 {{expects a workspace of at least 1 byte, but got none}}
+  %x = plan.alloc workspace : memref<0xi8>
+}

@@ -43,9 +43,9 @@ struct AddWorkspacesPass
   using AddWorkspacesPassBase::AddWorkspacesPassBase;
 
   void runOnOperation() override {
-    if (threads < 1) {
-      getOperation().emitError("expects at least 1 thread, but got ")
-          << threads;
+    if (threads < 1 || threads > kMostThreads) {
+      getOperation().emitError("expects 1 to ")
+          << kMostThreads << " threads, but got " << threads;
       return signalPassFailure();
     }
     SmallVector<plan::CommandOpInterface> commands;

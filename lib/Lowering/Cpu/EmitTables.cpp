@@ -380,7 +380,7 @@ static FailureOr<int64_t> readMaxThreads(ModuleOp module) {
     return kDefaultMaxThreads;
   auto threads = dyn_cast<IntegerAttr>(attribute);
   if (threads && threads.getType().isInteger(64) && threads.getInt() >= 1 &&
-      threads.getInt() <= 1024)
+      threads.getInt() <= kMostThreads)
     return threads.getInt();
   return module.emitOpError("expects ")
          << name << " of 1 to 1024, but got " << attribute;

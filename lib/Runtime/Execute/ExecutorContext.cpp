@@ -84,7 +84,9 @@ static ThreadTeam formTeam(const ContextOptions &options) {
 }
 
 WeftContext::WeftContext(const ContextOptions &options)
-    : team(formTeam(options)), kernelIsa(std::min(options.isa, detectCpuIsa())),
+    : team(formTeam(options)),
+      mostMembers(std::max(team.members, options.maxThreads)),
+      kernelIsa(std::min(options.isa, detectCpuIsa())),
       slowBf16(options.slowBf16), thisRank(options.rank),
       numRanks(options.ranks) {}
 
@@ -107,6 +109,15 @@ std::string checkPorts(const WeftProgram &program, const WeftPort *ports,
   return "";
 }
 
+/// Whether the last buffer has the bytes of the command's workspace, if there
+/// is one.
+bool holdsWorkspace(const WeftCommand &command, int64_t arenaBytes) {
+  if (command.workspaceBytes == 0)
+    return true;
+  return command.numBuffers > 0 && fits(command.offsets[command.numBuffers - 1],
+                                        command.workspaceBytes, arenaBytes);
+}
+
 std::string checkProgram(const WeftProgram &program, int64_t arenaBytes) {
   for (int32_t i = 0; i < program.numCommands; ++i) {
     const WeftCommand &command = program.commands[i];
@@ -119,6 +130,10 @@ std::string checkProgram(const WeftProgram &program, int64_t arenaBytes) {
         return std::string("expects buffer ") + std::to_string(b) + " of '" +
                command.name + "' inside the arena, but got offset " +
                std::to_string(command.offsets[b]);
+    if (!holdsWorkspace(command, arenaBytes))
+      return std::string("expects the workspace of '") + command.name +
+             "' inside the arena, but got " +
+             std::to_string(command.workspaceBytes) + " bytes";
   }
   std::string message =
       checkPorts(program, program.inputs, program.numInputs, arenaBytes);

@@ -194,7 +194,8 @@ bool NanHunt::isFed(const WeftCommand &command, const Command &entry) const {
   if (entry.holdsInfinity)
     return true;
   bool reads = false;
-  for (int32_t i = 0; i < command.numBuffers; ++i) {
+  const int32_t operands = command.numBuffers - (command.workspaceBytes > 0);
+  for (int32_t i = 0; i < operands; ++i) {
     bool isWritten = std::any_of(
         entry.writes.begin(), entry.writes.end(),
         [&](const Written &written) { return written.buffer == i; });
@@ -285,6 +286,11 @@ bool NanHunt::check(const WeftProgram &program, const WeftCommand &command,
     lookAtInputs(program);
   const Command &entry = programs[program.symbol][&command - program.commands];
   const bool fed = isFed(command, entry);
+  // What it leaves in its workspace means nothing.
+  if (command.workspaceBytes > 0) {
+    const int64_t begin = command.offsets[command.numBuffers - 1];
+    mark(begin, begin + command.workspaceBytes, /*finite=*/true);
+  }
   bool found = false;
   for (const Written &written : entry.writes) {
     double value = 0.0;

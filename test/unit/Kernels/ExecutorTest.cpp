@@ -188,6 +188,11 @@ TEST(Executor, WrongTables) {
             "offset 0");
   EXPECT_EQ(errorAfter([](Fixture &f) { f.first[1] = -4; }),
             "expects buffer 1 of 'k' inside the arena, but got offset -4");
+  for (int64_t bytes : {int64_t(1) << 20, int64_t(-8)})
+    EXPECT_EQ(
+        errorAfter([&](Fixture &f) { f.commands[0].workspaceBytes = bytes; }),
+        "expects the workspace of '" + std::string(Fixture().commands[0].name) +
+            "' inside the arena, but got " + std::to_string(bytes) + " bytes");
   EXPECT_EQ(errorAfter([](Fixture &f) { f.commands[1].kernel = nullptr; }),
             "expects either a kernel or a library routine for 'k', but got "
             "neither");

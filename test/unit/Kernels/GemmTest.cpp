@@ -353,6 +353,38 @@ TEST(Gemm, SmallWorkspacesTakeAnotherWay) {
   }
 }
 
+// The way follows from the threads that the program may have, not from those
+// that it runs on: also where the workspace is too short for the fastest one.
+TEST(Gemm, FewerThreadsThanTheProgramMayHaveChangeNoBits) {
+  constexpr int most = 8;
+  for (int64_t type : {WEFT_F32, WEFT_BF16, WEFT_F16})
+    for (Gemm g : {shaped(300, 200, 700, 1, 0), shaped(128, 384, 256, 0, 1)}) {
+      g.type = g.typeC = type;
+      WeftGemmRecord record = g.record();
+      Operands numbers(g);
+      Elements a(numbers.a, type), b(numbers.b, type);
+      int64_t whole = gemmWorkspaceBytes(record, most);
+      int64_t least = packedBytes(record, smallBlocks(record), most);
+      for (int64_t bytes : {whole, (whole + least) / 2, least}) {
+        Floats first;
+        for (int threads : {1, 2, 3}) {
+          ContextOptions options =
+              TestContext::options(threads, CpuIsa::Avx512);
+          options.maxThreads = most;
+          WeftContext context(options);
+          Elements c(Floats(g.m * g.n, NAN), type);
+          GuardedWorkspace workspace(bytes);
+          callIn(workspace, bytes, context, weft_cpu_gemm,
+                 {a.data(), b.data(), c.data()}, record);
+          ASSERT_FALSE(context.failed()) << context.message();
+          if (threads == 1)
+            first = c.values();
+          EXPECT_TRUE(sameBits(first, c.values())) << describe(g) << bytes;
+        }
+      }
+    }
+}
+
 TEST(Gemm, TooSmallAWorkspaceIsAnError) {
   Gemm g = shaped(300, 200, 700, 1, 0);
   g.type = g.typeC = WEFT_F16;

@@ -87,9 +87,9 @@ void expectFits(const WeftGemmRecord &record, int threads, bool mayUseBf16) {
   static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   int64_t bytes = gemmWorkspaceBytes(record, threads);
   for (int64_t room : {INT64_MAX, int64_t(0)})
-    EXPECT_LE(
-        makePlan(record, engine, threads, mayUseBf16, room).countBytes(threads),
-        bytes)
+    EXPECT_LE(makePlan(record, engine, {threads, threads, mayUseBf16, room})
+                  .countBytes(threads),
+              bytes)
         << describe(record) << "threads " << threads;
 }
 

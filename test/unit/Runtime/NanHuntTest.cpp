@@ -85,6 +85,46 @@ TEST_F(HuntTest, eachStepBeginsAnew) {
   EXPECT_EQ(run(1.0f, 1.0f, false).substr(0, 8), "routine,");
 }
 
+// The routine works in bytes that hold what k_1 made on purpose: it read none
+// of it, so its own number comes before that of k_2.
+TEST(Hunt, aWorkspaceIsNoInput) {
+  const char *const table =
+      R"({"micro": [{"at": "", "ops": "", "infinite": false,
+                     "writes": [[1, "f32", "y", [2], [2]]]},
+                    {"at": "", "ops": "", "infinite": false,
+                     "writes": [[0, "f64", "", [], []]]},
+                    {"at": "", "ops": "", "infinite": false,
+                     "writes": [[1, "f32", "z", [2], [2]]]}]})";
+  const int64_t routine[] = {128, 0, 64}, last[] = {0, 192};
+  WeftCommand commands[] = {kCommands[0], kCommands[1], kCommands[0]};
+  commands[1].offsets = routine;
+  commands[1].numBuffers = 3;
+  commands[1].workspaceBytes = 64;
+  commands[2].name = "k_2";
+  commands[2].offsets = last;
+  WeftProgram program = kProgram;
+  program.commands = commands;
+  program.numCommands = 3;
+  WeftExecutable executable = kExecutable;
+  executable.programs = &program;
+  std::string error;
+  auto context = WeftContext::create(executable, {}, error);
+  ASSERT_TRUE(context) << error;
+  auto hunt = NanHunt::create(*context, *parseJson(table, "table"));
+  ASSERT_TRUE(hunt.ok()) << hunt.error().str();
+  WeftProgram beginning = program;
+  beginning.numCommands = 1;
+  auto run = [&](const WeftProgram &part, bool good) {
+    static_cast<float *>(context->at(0))[1] = kInf;
+    (*hunt)->begin();
+    EXPECT_TRUE(runProgram(*context, part));
+    return (*hunt)->finish(good);
+  };
+  run(beginning, /*good=*/true);
+  EXPECT_EQ(run(program, /*good=*/false),
+            "routine, program micro, made the first nan: element 0 of F64[]");
+}
+
 // The second element that k_1 writes is the third of a flat gradient.
 TEST(Hunt, namesTheSegmentOfAFlatState) {
   const int64_t dims[] = {4}, sizes[] = {2, 1};

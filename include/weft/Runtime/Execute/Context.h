@@ -116,7 +116,10 @@ struct WeftContext {
   /// Members of the team that the thread which made this context has formed:
   /// every region has as many.
   int threads() const { return team.members; }
-  /// Why that is less than the options ask for, or "".
+  /// Members that the team could have at most in this program: what decides how
+  /// routines divide their workspaces.
+  int mostThreads() const { return mostMembers; }
+  /// Why threads() is less than the options ask for, or "".
   const std::string &threadShortage() const { return team.shortage; }
   /// Gives the calling thread such a team too, if it has none: false, with an
   /// error, where it gets fewer threads.
@@ -164,6 +167,7 @@ private:
   const WeftExecutable *exe = nullptr;
   weft::Arena arena;
   weft::ThreadTeam team;
+  int mostMembers = 1;
   weft::CpuIsa kernelIsa = weft::CpuIsa::Baseline;
   bool slowBf16 = false;
   int thisRank = 0, numRanks = 1;

@@ -20,6 +20,8 @@ namespace weft {
 
 /// Threads that a program runs on at most, unless the compiler is told.
 constexpr int64_t kDefaultMaxThreads = 16;
+/// The most that it can be told.
+constexpr int64_t kMostThreads = 1024;
 /// What a workspace, and each worker's part of it, is aligned to.
 constexpr int64_t kWorkspaceAlignment = 64;
 
