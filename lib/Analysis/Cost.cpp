@@ -4,6 +4,8 @@
 
 #include "weft/Plan/Plan.h"
 
+#include "llvm/Support/raw_ostream.h"
+
 #include <algorithm>
 
 using namespace mlir;
@@ -27,11 +29,33 @@ double getFlops(plan::CommandOpInterface command) {
   return flops ? static_cast<double>(flops.getInt()) : 0;
 }
 
+Rates CostTable::getRates(StringRef kind, Type element) const {
+  std::string type;
+  if (element)
+    llvm::raw_string_ostream(type) << element;
+  std::string both = kind.str() + "." + type;
+  Rates rates;
+  // The special parts come last and win.
+  for (StringRef name : {StringRef(), StringRef(type), kind, StringRef(both)}) {
+    auto part = parts.find(name);
+    if (part == parts.end())
+      continue;
+    const Part &given = part->second;
+    rates.gflops = given.gflops.value_or(rates.gflops);
+    rates.gigabytesPerSecond =
+        given.gigabytesPerSecond.value_or(rates.gigabytesPerSecond);
+    rates.overheadUs = given.overheadUs.value_or(rates.overheadUs);
+  }
+  return rates;
+}
+
 double estimateMicroseconds(plan::CommandOpInterface command,
                             const CostTable &table) {
-  double arithmetic = getFlops(command) / (table.gflops * 1e3);
-  double traffic = getTrafficBytes(command) / (table.gigabytesPerSecond * 1e3);
-  return table.overheadUs + std::max(arithmetic, traffic);
+  Rates rates =
+      table.getRates(command.getCommandKind(), command.getElementType());
+  double arithmetic = getFlops(command) / (rates.gflops * 1e3);
+  double traffic = getTrafficBytes(command) / (rates.gigabytesPerSecond * 1e3);
+  return rates.overheadUs + std::max(arithmetic, traffic);
 }
 
 } // namespace weft

@@ -21,7 +21,25 @@ StringRef CommandOpInterface::getCommandName() {
     return launch.getKernel();
   if (auto optimizer = dyn_cast<OptimizerOp>(getOperation()))
     return stringifyUpdateRule(optimizer.getRule());
+  return getCommandKind();
+}
+
+StringRef CommandOpInterface::getCommandKind() {
   return getOperation()->getName().stripDialect();
+}
+
+Type getLargestElementType(CommandOpInterface command) {
+  MemRefType read, written;
+  for (auto [index, buffer] : enumerate(command->getOperands())) {
+    if (isWorkspace(buffer))
+      continue;
+    auto type = cast<MemRefType>(buffer.getType());
+    MemRefType &largest = command.isRead(index) ? read : written;
+    if (!largest || type.getNumElements() > largest.getNumElements())
+      largest = type;
+  }
+  MemRefType largest = read ? read : written;
+  return largest ? largest.getElementType() : Type();
 }
 
 LogicalResult verifyDenseOperands(Operation *op) {

@@ -45,6 +45,9 @@ Access GemmOp::getAccess(unsigned index) {
   return isWritten ? Access::Write : Access::Read;
 }
 
+/// That of the factors: what is added to may be larger and of another type.
+Type GemmOp::getElementType() { return getType(getLhs()).getElementType(); }
+
 bool GemmOp::isFlat() {
   return getType(getRhs()).getRank() == 2 && !getTransposeLhs() &&
          StoredMatrix::get(Layout::get(getType(getLhs())), true) &&

@@ -4,6 +4,12 @@
 // RUN: not weft-opt --weft-estimate=cost-table=%t/key.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=KEY
 // RUN: not weft-opt --weft-estimate=cost-table=%t/value.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=VALUE
 // RUN: not weft-opt --weft-estimate=cost-table=%t/type.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=TYPE
+// RUN: not weft-opt --weft-estimate=cost-table=%t/infinite.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=INFINITE
+// RUN: not weft-opt --weft-estimate=cost-table=%t/kind.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=KIND
+// RUN: not weft-opt --weft-estimate=cost-table=%t/both.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=BOTH
+// RUN: not weft-opt --weft-estimate=cost-table=%t/element.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=ELEMENT
+// RUN: not weft-opt --weft-estimate=cost-table=%t/table.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=TABLE
+// RUN: not weft-opt --weft-estimate=cost-table=%t/command.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=COMMAND
 
 //--- plan.mlir
 plan.program "eval" @eval {
@@ -18,7 +24,7 @@ gflops =
 # the second line
 
 tflops = 1
-# KEY: key.toml:3:{{.*}}expects gflops, gigabytes_per_second or overhead_us, but got `tflops`
+# KEY: key.toml:3:{{.*}}expects gflops, gigabytes_per_second, overhead_us, an element type or a kind of command, but got `tflops`
 
 //--- value.toml
 gflops = 0
@@ -26,4 +32,36 @@ gflops = 0
 
 //--- type.toml
 overhead_us = "1"
-# TYPE: type.toml:1:{{.*}}expects `overhead_us` to be a number above 0, but got another type
+# TYPE: type.toml:1:{{.*}}expects `overhead_us` to be a number above 0, but got "1"
+
+//--- infinite.toml
+[f16]
+gflops = inf
+# INFINITE: infinite.toml:2:{{.*}}expects `gflops` to be a number above 0, but got inf
+
+//--- kind.toml
+[gemm]
+gflops = 100
+f8 = { gflops = 200 }
+# KIND: kind.toml:3:{{.*}}expects gflops, gigabytes_per_second, overhead_us or an element type, but got `f8`
+
+//--- both.toml
+gflops = 100
+
+[gemm.bf16]
+f32 = { gflops = 200 }
+# BOTH: both.toml:4:{{.*}}expects gflops, gigabytes_per_second or overhead_us, but got `f32`
+
+//--- element.toml
+[bf16.gemm]
+gflops = 100
+# ELEMENT: element.toml:1:{{.*}}expects gflops, gigabytes_per_second or overhead_us, but got `gemm`
+
+//--- table.toml
+gemm = 100
+# TABLE: table.toml:1:{{.*}}expects `gemm` to be a table of rates, but got a number
+
+//--- command.toml
+[output]
+gflops = 100
+# COMMAND: command.toml:1:{{.*}}expects gflops, gigabytes_per_second, overhead_us, an element type or a kind of command, but got `output`

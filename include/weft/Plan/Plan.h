@@ -40,6 +40,10 @@ class CommandOpInterface;
 /// operands, but for a buffer that it may overwrite as a whole.
 llvm::LogicalResult verifyCommand(CommandOpInterface command);
 
+/// Element type of the buffer with the most elements among those that the
+/// command reads, the first of equals; if it reads none, among those it writes.
+mlir::Type getLargestElementType(CommandOpInterface command);
+
 llvm::LogicalResult verifyDenseOperands(mlir::Operation *op);
 
 /// Each of those operand groups has one operand.

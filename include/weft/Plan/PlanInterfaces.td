@@ -26,6 +26,14 @@ def CommandOpInterface : OpInterface<"CommandOpInterface"> {
       Operands that may be the very buffer which operand `index` writes.
     }], "::llvm::SmallVector<unsigned>", "getInPlaceOperands", (ins "unsigned":$index),
     /*methodBody=*/"", /*defaultImplementation=*/"return {};">,
+    InterfaceMethod<[{
+      Element type of what the command works on, whose rates it runs at: that of
+      the largest buffer that it reads, or writes if it reads none.
+    }], "::mlir::Type", "getElementType", (ins), /*methodBody=*/"",
+    /*defaultImplementation=*/[{
+      return ::weft::plan::getLargestElementType(
+          ::llvm::cast<::weft::plan::CommandOpInterface>($_op.getOperation()));
+    }]>,
     InterfaceMethod<"Module path of the op this command came from, or null.",
                     "::mlir::StringAttr", "getScopeAttr", (ins)>,
     InterfaceMethod<"Floating-point operations of one run, or null: not counted.",
@@ -42,6 +50,8 @@ def CommandOpInterface : OpInterface<"CommandOpInterface"> {
     /// What the command is: the op's name without the dialect ("gemm"), the rule
     /// of an optimizer, or the symbol of a kernel.
     ::llvm::StringRef getCommandName();
+    /// The op's name without the dialect: "gemm", "launch", "optimizer".
+    ::llvm::StringRef getCommandKind();
     /// Whether it reads or writes what operand `index` held before.
     bool isRead(unsigned index) {
       return getAccess(index) != ::weft::plan::Access::Write;

@@ -11,7 +11,8 @@ def Plan_GemmOp : Plan_WorkspaceCommand<"gemm",
          Optional<Plan_F32Buffer>:$column_sum, Optional<Plan_ScalarF32>:$flag),
     (ins UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs, UnitAttr:$adds,
          DefaultValuedAttr<Plan_EpilogueAttr, "::weft::plan::Epilogue::None">:$epilogue),
-    [Plan_Single<"0, 1, 2">]> {
+    [Plan_Single<"0, 1, 2">,
+     DeclareOpInterfaceMethods<CommandOpInterface, ["getElementType"]>]> {
   let summary = "Matrix product";
   let description = [{
     `target = op(lhs) x op(rhs) (+ bias)` over the last two dimensions, which

@@ -10,9 +10,11 @@ def EstimatePass : Pass<"weft-estimate", "::mlir::ModuleOp"> {
   let description = [{
     Sets `est_us` on every command of every plan program: a fixed overhead plus
     the longer of arithmetic (`flops`) and memory traffic (bytes read and
-    written). The speeds come from a TOML file with the keys `gflops`,
-    `gigabytes_per_second` and `overhead_us`, never from measuring, so that every
-    rank gets the same program.
+    written). The rates `gflops`, `gigabytes_per_second` and `overhead_us` come
+    from a TOML file, never from measuring, so that every rank gets the same
+    program. The tables of the file give rates of an element type (`[bf16]`), of a
+    kind of command (`[gemm]`) and of both (`[gemm.bf16]`); a kind's win over a
+    type's, and what no table gives is that of the top level.
 
     Before:
     ```mlir
@@ -20,9 +22,10 @@ def EstimatePass : Pass<"weft-estimate", "::mlir::ModuleOp"> {
     ```
     After: the copy has `est_us = 1.18...`.
 
-    It does not move anything. Kernels carry no `flops`: their estimate is their
+    It does not move anything. The estimate of a command without `flops` is its
     traffic.
   }];
+  let dependentDialects = ["::weft::plan::PlanDialect"];
   let options = [
     Option<"costTable", "cost-table", "std::string", "\"\"", "TOML file with the machine's speeds">,
   ];

@@ -93,7 +93,8 @@ TEST_F(LivenessTest, TakesTheLongerOfArithmeticAndTraffic) {
     plan.constant %a = dense<0.0> : tensor<1000xf32> {flops = 9000} : memref<1000xf32>
     plan.gemm %x * %y -> %z accumulate : memref<25x10xf32> * memref<10x25xf32> -> memref<25x25xf32>
   )");
-  CostTable costs{/*gflops=*/1, /*gigabytesPerSecond=*/1, /*overheadUs=*/2};
+  CostTable costs;
+  costs.parts[""] = {/*gflops=*/1, /*gigabytesPerSecond=*/1, /*overheadUs=*/2};
   std::vector<double> times;
   for (Operation &op : program.getBody().front())
     if (auto command = dyn_cast<plan::CommandOpInterface>(op))

@@ -1,0 +1,130 @@
+//===- CostTableFile.cpp - Rates of a machine from a file -----------------===//
+
+#include "CostTableFile.h"
+
+#include "weft/Plan/Plan.h"
+#include "weft/Support/TomlFile.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace weft {
+
+namespace {
+
+/// Reads the tables of one file, each within the other.
+class CostTableReader {
+public:
+  CostTableReader(MLIRContext *context, StringRef path)
+      : context(context), path(path) {}
+
+  /// The rates of `kind` on `element`, "" for all, and the tables inside.
+  LogicalResult read(const toml::table &table, StringRef kind,
+                     StringRef element);
+
+  CostTable costs;
+
+private:
+  LogicalResult readRate(StringRef name, const toml::node &value,
+                         std::optional<double> &rate);
+  LogicalResult refuse(StringRef name, const toml::node &value, StringRef kind,
+                       StringRef element);
+  bool isKind(StringRef name) const;
+  InFlightDiagnostic emitErrorAt(const toml::node &node) const {
+    return emitError(locateToml(context, path, node.source()));
+  }
+
+  MLIRContext *context;
+  StringRef path;
+};
+
+} // namespace
+
+static bool isElementType(StringRef name) {
+  return llvm::StringSwitch<bool>(name)
+      .Cases({"f64", "f32", "f16", "bf16", "i64", "i32", "i1"}, true)
+      .Default(false);
+}
+
+static std::optional<double> *findRate(CostTable::Part &part, StringRef name) {
+  return llvm::StringSwitch<std::optional<double> *>(name)
+      .Case("gflops", &part.gflops)
+      .Case("gigabytes_per_second", &part.gigabytesPerSecond)
+      .Case("overhead_us", &part.overheadUs)
+      .Default(nullptr);
+}
+
+bool CostTableReader::isKind(StringRef name) const {
+  std::string full =
+      (plan::PlanDialect::getDialectNamespace() + "." + name).str();
+  std::optional<RegisteredOperationName> op =
+      RegisteredOperationName::lookup(full, context);
+  return op && op->hasInterface<plan::CommandOpInterface>();
+}
+
+LogicalResult CostTableReader::readRate(StringRef name, const toml::node &value,
+                                        std::optional<double> &rate) {
+  std::optional<double> number;
+  if (!value.is_boolean())
+    number = value.value<double>();
+  if (!number)
+    return emitErrorAt(value)
+           << "expects `" << name << "` to be a number above 0, but got "
+           << describeToml(value);
+  if (!(*number > 0 && std::isfinite(*number)))
+    return emitErrorAt(value)
+           << "expects `" << name << "` to be a number above 0, but got "
+           << std::to_string(*number);
+  rate = number;
+  return success();
+}
+
+LogicalResult CostTableReader::refuse(StringRef name, const toml::node &value,
+                                      StringRef kind, StringRef element) {
+  StringRef last = !element.empty() ? " or overhead_us"
+                   : !kind.empty()
+                       ? ", overhead_us or an element type"
+                       : ", overhead_us, an element type or a kind of command";
+  return emitErrorAt(value) << "expects gflops, gigabytes_per_second" << last
+                            << ", but got `" << name << "`";
+}
+
+LogicalResult CostTableReader::read(const toml::table &table, StringRef kind,
+                                    StringRef element) {
+  bool isNested = !kind.empty() && !element.empty();
+  std::string part = (kind + (isNested ? "." : "") + element).str();
+  for (auto &&[key, value] : table) {
+    StringRef name(key.str());
+    if (std::optional<double> *rate = findRate(costs.parts[part], name)) {
+      if (failed(readRate(name, value, *rate)))
+        return failure();
+      continue;
+    }
+    bool isElement = element.empty() && isElementType(name);
+    if (!isElement && !(kind.empty() && element.empty() && isKind(name)))
+      return refuse(name, value, kind, element);
+    if (!value.is_table())
+      return emitErrorAt(value)
+             << "expects `" << name << "` to be a table of rates, but got "
+             << describeToml(value);
+    if (failed(read(*value.as_table(), isElement ? kind : name,
+                    isElement ? name : element)))
+      return failure();
+  }
+  return success();
+}
+
+FailureOr<CostTable> readCostTable(MLIRContext *context, StringRef path) {
+  FailureOr<TomlFile> file = readTomlFile(context, path, "cost table");
+  if (failed(file))
+    return failure();
+  CostTableReader reader(context, path);
+  if (failed(reader.read(file->table, /*kind=*/"", /*element=*/"")))
+    return failure();
+  return std::move(reader.costs);
+}
+
+} // namespace weft
