@@ -28,6 +28,11 @@ StringRef CommandOpInterface::getCommandKind() {
   return getOperation()->getName().stripDialect();
 }
 
+int64_t CommandOpInterface::getStreamNumber() {
+  IntegerAttr stream = getStreamAttr();
+  return stream ? stream.getInt() : 0;
+}
+
 Type getLargestElementType(CommandOpInterface command) {
   MemRefType read, written;
   for (auto [index, buffer] : enumerate(command->getOperands())) {
@@ -93,6 +98,9 @@ static LogicalResult verifyWrite(CommandOpInterface command, unsigned index) {
 }
 
 LogicalResult verifyCommand(CommandOpInterface command) {
+  if (command.getStreamNumber() < 0)
+    return command->emitOpError("expects a stream of at least 0, but got ")
+           << command.getStreamNumber();
   for (unsigned i = 0, e = command->getNumOperands(); i != e; ++i)
     if (command.isWritten(i) && failed(verifyWrite(command, i)))
       return failure();

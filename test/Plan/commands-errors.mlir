@@ -882,4 +882,12 @@ plan.program "eval" @eval {
 plan.program "eval" @eval {
   // expected-error @+1 {{expects a workspace of at least 1 byte, but got none}}
   %x = plan.alloc workspace : memref<0xi8>
+
+// -----
+
+plan.program "eval" @p {
+  %x = plan.input "x" : memref<4xf32>
+  %y = plan.alloc temporary : memref<4xf32>
+  // expected-error @+1 {{'plan.copy' op expects a stream of at least 0, but got -1}}
+  plan.copy %x to %y {stream = -1} : memref<4xf32> to memref<4xf32>
 }

@@ -37,6 +37,8 @@ plan.program "eval" @eval {
   plan.constant %y = dense<1.0> : tensor<8x2xf32> : memref<8x2xf32>
   // CHECK: plan.gemm %[[X]] * %[[W]] -> %[[Y]] {est_us = 1.000000e+00 : f64, flops = 128 : i64} : memref<8x4xf32> * memref<4x2xf32> -> memref<8x2xf32>
   plan.gemm %x * %w -> %y {flops = 128 : i64, est_us = 1.0 : f64} : memref<8x4xf32> * memref<4x2xf32> -> memref<8x2xf32>
+  // CHECK: plan.copy %[[V]] to %[[Y]] {stream = 2 : i64} : memref<8x2xf32, strided<[4, 1], offset: 2>> to memref<8x2xf32>
+  plan.copy %v to %y {stream = 2} : memref<8x2xf32, strided<[4, 1], offset: 2>> to memref<8x2xf32>
   // CHECK: plan.output "y" %[[Y]] : memref<8x2xf32>
   plan.output "y" %y : memref<8x2xf32>
 }

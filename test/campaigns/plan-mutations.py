@@ -39,7 +39,7 @@ MODELS = {"mlp": ("mlp.mlir", []), "gpt2-mini": ("gpt2-mini", SMALL),
 COMMAND = re.compile(r'^ *"plan\.(\w+)"\(([^)]*)\) (?:<\{(.*)\}> )?: \((.*)\) -> \(\)$')
 BUFFER = re.compile(r'^ *(%\w+) = "plan\.\w+"\(([^)]*)\).* -> (memref<.*>)$')
 # What a command is told about itself and does not compute with.
-NOTES = {"est_us", "flops", "scope"}
+NOTES = {"est_us", "flops", "scope", "stream"}
 GOOD = {"refused", "equal", "differs", "makes NaN", "stops"}
 PLACE = re.compile(r"^\S+\.mlir:\d+:\d+: error: ", re.M)
 

@@ -20,13 +20,14 @@ class Plan_Single<string groups> : ParamNativeOpTrait<"SingleOperands", groups> 
 }
 
 /// `scope` is the module path of the op it came from, `flops` its arithmetic,
-/// `est_us` the estimate of its time.
+/// `est_us` the estimate of its time, `stream` the queue that it runs in.
 class Plan_Command<string mnemonic, dag operandsAndNumbers, list<Trait> traits = []>
     // The interface is verified last: it asks for single operands.
     : Plan_Op<mnemonic, !listconcat([HasParent<"ProgramOp">], traits,
         [DeclareOpInterfaceMethods<CommandOpInterface>])> {
   let arguments = !con(operandsAndNumbers, (ins OptionalAttr<StrAttr>:$scope,
-      OptionalAttr<I64Attr>:$flops, OptionalAttr<F64Attr>:$est_us));
+      OptionalAttr<I64Attr>:$flops, OptionalAttr<F64Attr>:$est_us,
+      OptionalAttr<I64Attr>:$stream));
 }
 
 /// A command that may write over some of what it reads.

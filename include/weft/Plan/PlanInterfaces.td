@@ -14,7 +14,8 @@ def CommandOpInterface : OpInterface<"CommandOpInterface"> {
     command.
 
     Verified for every command: what it writes shares no byte with its other
-    operands, unless the two are one buffer and `getInPlaceOperands` allows it.
+    operands, unless the two are one buffer and `getInPlaceOperands` allows it;
+    a stream is at least 0.
   }];
   let methods = [
     InterfaceMethod<[{
@@ -40,9 +41,14 @@ def CommandOpInterface : OpInterface<"CommandOpInterface"> {
                     "::mlir::IntegerAttr", "getFlopsAttr", (ins)>,
     InterfaceMethod<"Estimated time of one run in microseconds, or null.",
                     "::mlir::FloatAttr", "getEstUsAttr", (ins)>,
+    InterfaceMethod<[{
+      Number of the queue that the command runs in, or null: that is 0. Commands
+      of one stream run in their order.
+    }], "::mlir::IntegerAttr", "getStreamAttr", (ins)>,
     InterfaceMethod<"", "void", "setScopeAttr", (ins "::mlir::StringAttr":$scope)>,
     InterfaceMethod<"", "void", "setFlopsAttr", (ins "::mlir::IntegerAttr":$flops)>,
     InterfaceMethod<"", "void", "setEstUsAttr", (ins "::mlir::FloatAttr":$time)>,
+    InterfaceMethod<"", "void", "setStreamAttr", (ins "::mlir::IntegerAttr":$stream)>,
   ];
   let extraClassDeclaration = [{
     /// The scope, or "".
@@ -52,6 +58,8 @@ def CommandOpInterface : OpInterface<"CommandOpInterface"> {
     ::llvm::StringRef getCommandName();
     /// The op's name without the dialect: "gemm", "launch", "optimizer".
     ::llvm::StringRef getCommandKind();
+    /// The stream, 0 if none is given.
+    int64_t getStreamNumber();
     /// Whether it reads or writes what operand `index` held before.
     bool isRead(unsigned index) {
       return getAccess(index) != ::weft::plan::Access::Write;

@@ -149,6 +149,10 @@ int64_t TableEmitter::function(StringRef name, bool isKernel) {
 
 LogicalResult TableEmitter::callee(plan::CommandOpInterface op,
                                    WeftPackedCommand &packed) {
+  if (op.getStreamNumber() != 0)
+    return op->emitOpError(
+               "expects stream 0, the only one of the CPU, but got ")
+           << op.getStreamNumber();
   packed.kernel = {-1};
   packed.library = {-1};
   packed.record = record("");

@@ -47,7 +47,7 @@ void ProgramLowering::lowerKernelCall(weft::CallOp op) {
       builder, op.getLoc(), op.getKernelAttr(), inputs, outputs,
       builder.getI64IntegerAttr(kernel.getExtent().value_or(0)),
       builder.getI64IntegerAttr(kernel.getGrain().value_or(0)), getScopeAttr(),
-      getCount(builder, getKernelFlops(kernel)), FloatAttr());
+      getCount(builder, getKernelFlops(kernel)), FloatAttr(), IntegerAttr());
 }
 
 //===----------------------------------------------------------------------===//

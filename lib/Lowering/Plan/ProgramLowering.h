@@ -107,7 +107,8 @@ private:
   /// Appends a command for the current op, with its scope and arithmetic.
   template <typename OpT, typename... Args> OpT emit(Args &&...args) {
     return OpT::create(builder, current->getLoc(), std::forward<Args>(args)...,
-                       getScopeAttr(), getFlopsAttr(), mlir::FloatAttr());
+                       getScopeAttr(), getFlopsAttr(), mlir::FloatAttr(),
+                       mlir::IntegerAttr());
   }
   mlir::IntegerAttr getFlopsAttr();
   mlir::StringAttr getScopeAttr();

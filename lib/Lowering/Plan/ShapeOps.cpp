@@ -18,7 +18,7 @@ ValueBuffer ProgramLowering::lowerView(ViewOpInterface op) {
 
 void ProgramLowering::copyTo(Value from, Value to) {
   plan::CopyOp::create(builder, current->getLoc(), from, to, getScopeAttr(),
-                       IntegerAttr(), FloatAttr());
+                       IntegerAttr(), FloatAttr(), IntegerAttr());
 }
 
 void ProgramLowering::reportCopy(StringRef why) {
@@ -64,7 +64,7 @@ void ProgramLowering::lowerPad(PadOp op) {
   Attribute zero = builder.getZeroAttr(type.getElementType());
   plan::ConstantOp::create(builder, op.getLoc(), target,
                            SplatElementsAttr::get(type, zero), getScopeAttr(),
-                           IntegerAttr(), FloatAttr());
+                           IntegerAttr(), FloatAttr(), IntegerAttr());
   plan::Layout place = buffers[result].layout;
   for (size_t i = 0, e = place.sizes.size(); i != e; ++i) {
     place.sizes[i] = getShape(op.getOperand())[i];

@@ -50,7 +50,7 @@ Value ProgramLowering::getState(StringAttr name) {
 void ProgramLowering::writeConstant(ConstantOp op, Value target) {
   plan::ConstantOp::create(builder, op.getLoc(), target,
                            cast<ElementsAttr>(op.getValue()), getScopeAttr(),
-                           IntegerAttr(), FloatAttr());
+                           IntegerAttr(), FloatAttr(), IntegerAttr());
 }
 
 ValueBuffer ProgramLowering::lowerConstant(ConstantOp op) {

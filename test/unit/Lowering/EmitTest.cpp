@@ -168,6 +168,22 @@ TEST(EmitObject, RefusesCommandsWithoutTheirWorkspace) {
       << none.message;
 }
 
+TEST(EmitObject, RefusesStreamsThatTheCpuHasNot) {
+  for (const char *command :
+       {"plan.launch @k_1 ins(%w : memref<8xf32>) outs(%a : memref<8xf32>) "
+        "{extent = 8 : i64, grain = 8 : i64, stream = 1 : i64}",
+        "plan.copy %w to %a {stream = 1 : i64} : memref<8xf32> to "
+        "memref<8xf32>"}) {
+    const std::string output = "\n    plan.output";
+    std::string plan = replace(makePlan(kOffset, kRange), output,
+                               "\n    " + std::string(command) + output);
+    EXPECT_NE(emit(plan).message.find(
+                  "expects stream 0, the only one of the CPU, but got 1"),
+              std::string::npos);
+    EXPECT_TRUE(emit(replace(plan, "stream = 1", "stream = 0")).succeeded);
+  }
+}
+
 TEST(EmitObject, RefusesBuffersWithoutPlace) {
   EXPECT_NE(emit(makePlan("", kRange)).message.find("run weft-plan-memory"),
             std::string::npos);
