@@ -167,11 +167,28 @@ LogicalResult ViewOp::verify() {
          << "]";
 }
 
+/// Declarations stand above `first`, the first command so far, or null.
+static LogicalResult verifyPlace(Operation &op, Operation *first) {
+  if (!first || !isa<UseOp, InputOp, AllocOp, ViewOp>(op))
+    return success();
+  InFlightDiagnostic error =
+      op.emitOpError("expects all declarations above the first command, but "
+                     "got one below ")
+      << first->getName();
+  error.attachNote(first->getLoc()) << "the first command is here";
+  return error;
+}
+
 LogicalResult ProgramOp::verify() {
+  Operation *firstCommand = nullptr;
   llvm::DenseSet<StringRef> inputs, outputs, states;
   for (Operation &op : getBody().front()) {
     if (op.getDialect() != (*this)->getDialect())
       return op.emitOpError("expects to be outside of a plan program");
+    if (failed(verifyPlace(op, firstCommand)))
+      return failure();
+    if (!firstCommand && isa<CommandOpInterface>(op))
+      firstCommand = &op;
     if (auto input = dyn_cast<InputOp>(op))
       if (!inputs.insert(input.getName()).second)
         return op.emitOpError("expects a name of its own, but got \"")

@@ -24,8 +24,8 @@ module attributes {plan.max_threads = 2 : i64} {
     %w = plan.use @w : memref<1024xf32>
     %a = plan.alloc activation : memref<1024xf32>
     %b = plan.alloc temporary : memref<256xf32>
-    plan.copy %w to %a {scope = "h.0"} : memref<1024xf32> to memref<1024xf32>
     %part = plan.view %a : memref<1024xf32> to memref<256xf32>
+    plan.copy %w to %a {scope = "h.0"} : memref<1024xf32> to memref<1024xf32>
     plan.copy %part to %b {scope = "h.1"} : memref<256xf32> to memref<256xf32>
     plan.output "b" %b : memref<256xf32>
   }

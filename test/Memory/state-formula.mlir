@@ -39,11 +39,11 @@ module {
     %b = plan.alloc activation : memref<1000xf32>
     %t = plan.alloc temporary : memref<10xf32>
     %c = plan.alloc temporary : memref<10xbf16>
+    %0 = plan.view %b : memref<1000xf32> to memref<10xf32>
+    %1 = plan.view %a : memref<2000xbf16> to memref<10xbf16>
     plan.constant %a = dense<1.0> : tensor<2000xbf16> : memref<2000xbf16>
     plan.constant %b = dense<1.0> : tensor<1000xf32> : memref<1000xf32>
-    %0 = plan.view %b : memref<1000xf32> to memref<10xf32>
     plan.copy %0 to %t : memref<10xf32> to memref<10xf32>
-    %1 = plan.view %a : memref<2000xbf16> to memref<10xbf16>
     plan.copy %1 to %c : memref<10xbf16> to memref<10xbf16>
   }
 }

@@ -248,3 +248,52 @@ plan.program "eval" @eval {
 weft.kernel @k_1(%a: tensor<4xf32>) -> tensor<4xf32> attributes {weft.inplace = []} {
   weft.yield %a : tensor<4xf32>
 }
+
+// -----
+
+plan.state param @w : memref<4xf32>
+plan.program "eval" @late_use {
+  %x = plan.input "x" : memref<4xf32>
+  %y = plan.alloc temporary : memref<4xf32>
+  // expected-note @+1 {{the first command is here}}
+  plan.copy %x to %y : memref<4xf32> to memref<4xf32>
+  plan.copy %x to %y : memref<4xf32> to memref<4xf32>
+  // expected-error @+1 {{'plan.use' op expects all declarations above the first command, but got one below plan.copy}}
+  %w = plan.use @w : memref<4xf32>
+}
+
+// -----
+
+plan.program "eval" @late_input {
+  %x = plan.input "x" : memref<4xf32>
+  %y = plan.alloc temporary : memref<4xf32>
+  // expected-note @+1 {{the first command is here}}
+  plan.copy %x to %y : memref<4xf32> to memref<4xf32>
+  plan.copy %x to %y : memref<4xf32> to memref<4xf32>
+  // expected-error @+1 {{'plan.input' op expects all declarations above the first command, but got one below plan.copy}}
+  %i = plan.input "i" : memref<4xf32>
+}
+
+// -----
+
+plan.program "eval" @late_alloc {
+  %x = plan.input "x" : memref<4xf32>
+  %y = plan.alloc temporary : memref<4xf32>
+  // expected-note @+1 {{the first command is here}}
+  plan.copy %x to %y : memref<4xf32> to memref<4xf32>
+  plan.copy %x to %y : memref<4xf32> to memref<4xf32>
+  // expected-error @+1 {{'plan.alloc' op expects all declarations above the first command, but got one below plan.copy}}
+  %z = plan.alloc temporary : memref<4xf32>
+}
+
+// -----
+
+plan.program "eval" @late_view {
+  %x = plan.input "x" : memref<4xf32>
+  %y = plan.alloc temporary : memref<4xf32>
+  // expected-note @+1 {{the first command is here}}
+  plan.copy %x to %y : memref<4xf32> to memref<4xf32>
+  plan.copy %x to %y : memref<4xf32> to memref<4xf32>
+  // expected-error @+1 {{'plan.view' op expects all declarations above the first command, but got one below plan.copy}}
+  %v = plan.view %x : memref<4xf32> to memref<2xf32>
+}

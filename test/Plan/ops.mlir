@@ -25,12 +25,12 @@ plan.program "eval" @eval {
   %w = plan.use @fc1.weight : memref<4x2xf32>
   // CHECK: %[[A:.*]] = plan.alloc activation {offset = 4096 : i64} : memref<8x4xf32>
   %a = plan.alloc activation {offset = 4096 : i64} : memref<8x4xf32>
-  // CHECK: plan.launch @k_1 ins(%[[X]] : memref<8x4xf32>) outs(%[[A]] : memref<8x4xf32>) {extent = 8 : i64, grain = 1 : i64, scope = "h.0"}
-  plan.launch @k_1 ins(%x : memref<8x4xf32>) outs(%a : memref<8x4xf32>) {extent = 8 : i64, grain = 1 : i64, scope = "h.0"}
   // CHECK: %[[V:.*]] = plan.view %[[A]] : memref<8x4xf32> to memref<8x2xf32, strided<[4, 1], offset: 2>>
   %v = plan.view %a : memref<8x4xf32> to memref<8x2xf32, strided<[4, 1], offset: 2>>
   // CHECK: %[[Y:.*]] = plan.alloc temporary : memref<8x2xf32>
   %y = plan.alloc temporary : memref<8x2xf32>
+  // CHECK: plan.launch @k_1 ins(%[[X]] : memref<8x4xf32>) outs(%[[A]] : memref<8x4xf32>) {extent = 8 : i64, grain = 1 : i64, scope = "h.0"}
+  plan.launch @k_1 ins(%x : memref<8x4xf32>) outs(%a : memref<8x4xf32>) {extent = 8 : i64, grain = 1 : i64, scope = "h.0"}
   // CHECK: plan.copy %[[V]] to %[[Y]] : memref<8x2xf32, strided<[4, 1], offset: 2>> to memref<8x2xf32>
   plan.copy %v to %y : memref<8x2xf32, strided<[4, 1], offset: 2>> to memref<8x2xf32>
   // CHECK: plan.constant %[[Y]] = dense<1.000000e+00> : tensor<8x2xf32> : memref<8x2xf32>
@@ -53,14 +53,6 @@ plan.program "micro" @matrices {
   %y = plan.alloc temporary : memref<8x2xf32>
   %a = plan.alloc temporary : memref<8x2xf32>
   %f = plan.input "accumulate" : memref<f32>
-  // CHECK: plan.gemm %{{.*}} * %{{.*}} transposed -> %{{.*}} accumulate(%{{.*}} : memref<f32>) bias(%{{.*}} : memref<2xf32>) : memref<8x4xf32> * memref<2x4xf32> -> memref<8x2xf32>
-  plan.gemm %x * %w transposed -> %y accumulate(%f : memref<f32>) bias(%b : memref<2xf32>) : memref<8x4xf32> * memref<2x4xf32> -> memref<8x2xf32>
-  // CHECK: plan.gemm %{{.*}} transposed * %{{.*}} -> %{{.*}} accumulate : memref<8x2xf32> * memref<8x4xf32> -> memref<2x4xf32>
-  plan.gemm %y transposed * %x -> %w accumulate : memref<8x2xf32> * memref<8x4xf32> -> memref<2x4xf32>
-  // CHECK: plan.gemm {{.*}} epilogue gelu aux(%{{.*}} : memref<8x2xf32>) :
-  plan.gemm %x * %w transposed -> %y epilogue gelu aux(%a : memref<8x2xf32>) : memref<8x4xf32> * memref<2x4xf32> -> memref<8x2xf32>
-  // CHECK: plan.gemm {{.*}} epilogue relu_grad aux(%{{.*}} : memref<8x2xf32>) column_sum(%{{.*}} : memref<2xf32>) :
-  plan.gemm %x * %w transposed -> %y epilogue relu_grad aux(%a : memref<8x2xf32>) column_sum(%c : memref<2xf32>) : memref<8x4xf32> * memref<2x4xf32> -> memref<8x2xf32>
   %q = plan.alloc temporary : memref<2x16x4x8xf16>
   %k = plan.alloc temporary : memref<2x16x2x8xf16>
   %v = plan.alloc temporary : memref<2x16x2x8xf16>
@@ -70,12 +62,20 @@ plan.program "micro" @matrices {
   %dk = plan.alloc temporary : memref<2x16x2x8xf16>
   %dv = plan.alloc temporary : memref<2x16x2x8xf16>
   %rng = plan.input "rng" : memref<2xi64>
+  %t = plan.alloc temporary : memref<10x4xf32>
+  %i = plan.input "ids" : memref<8xi32>
+  // CHECK: plan.gemm %{{.*}} * %{{.*}} transposed -> %{{.*}} accumulate(%{{.*}} : memref<f32>) bias(%{{.*}} : memref<2xf32>) : memref<8x4xf32> * memref<2x4xf32> -> memref<8x2xf32>
+  plan.gemm %x * %w transposed -> %y accumulate(%f : memref<f32>) bias(%b : memref<2xf32>) : memref<8x4xf32> * memref<2x4xf32> -> memref<8x2xf32>
+  // CHECK: plan.gemm %{{.*}} transposed * %{{.*}} -> %{{.*}} accumulate : memref<8x2xf32> * memref<8x4xf32> -> memref<2x4xf32>
+  plan.gemm %y transposed * %x -> %w accumulate : memref<8x2xf32> * memref<8x4xf32> -> memref<2x4xf32>
+  // CHECK: plan.gemm {{.*}} epilogue gelu aux(%{{.*}} : memref<8x2xf32>) :
+  plan.gemm %x * %w transposed -> %y epilogue gelu aux(%a : memref<8x2xf32>) : memref<8x4xf32> * memref<2x4xf32> -> memref<8x2xf32>
+  // CHECK: plan.gemm {{.*}} epilogue relu_grad aux(%{{.*}} : memref<8x2xf32>) column_sum(%{{.*}} : memref<2xf32>) :
+  plan.gemm %x * %w transposed -> %y epilogue relu_grad aux(%a : memref<8x2xf32>) column_sum(%c : memref<2xf32>) : memref<8x4xf32> * memref<2x4xf32> -> memref<8x2xf32>
   // CHECK: plan.attention %{{.*}}, %{{.*}}, %{{.*}} -> %{{.*}}, %{{.*}} rng(%{{.*}} : memref<2xi64>) {causal, dropout = 1.000000e-01 : f64, op_id = 3 : i64, scale = 1.250000e-01 : f64} : memref<2x16x4x8xf16>, memref<2x16x2x8xf16>, memref<2x16x2x8xf16> -> memref<2x16x4x8xf16>, memref<2x4x16xf32>
   plan.attention %q, %k, %v -> %o, %l rng(%rng : memref<2xi64>) {causal, dropout = 0.1 : f64, op_id = 3, scale = 0.125 : f64} : memref<2x16x4x8xf16>, memref<2x16x2x8xf16>, memref<2x16x2x8xf16> -> memref<2x16x4x8xf16>, memref<2x4x16xf32>
   // CHECK: plan.attention_grad %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} -> %{{.*}}, %{{.*}}, %{{.*}} {scale = 1.250000e-01 : f64} : memref<2x16x4x8xf16>, memref<2x16x4x8xf16>, memref<2x16x2x8xf16>, memref<2x16x2x8xf16>, memref<2x16x4x8xf16>, memref<2x4x16xf32> -> memref<2x16x4x8xf16>, memref<2x16x2x8xf16>, memref<2x16x2x8xf16>
   plan.attention_grad %o, %q, %k, %v, %o, %l -> %dq, %dk, %dv {scale = 0.125 : f64} : memref<2x16x4x8xf16>, memref<2x16x4x8xf16>, memref<2x16x2x8xf16>, memref<2x16x2x8xf16>, memref<2x16x4x8xf16>, memref<2x4x16xf32> -> memref<2x16x4x8xf16>, memref<2x16x2x8xf16>, memref<2x16x2x8xf16>
-  %t = plan.alloc temporary : memref<10x4xf32>
-  %i = plan.input "ids" : memref<8xi32>
   // CHECK: plan.embedding %{{.*}}[%{{.*}}] -> %{{.*}} : memref<10x4xf32>[memref<8xi32>] -> memref<8x4xf32>
   plan.embedding %t[%i] -> %x : memref<10x4xf32>[memref<8xi32>] -> memref<8x4xf32>
   // CHECK: plan.embedding_grad %{{.*}}[%{{.*}}] -> %{{.*}} accumulate(%{{.*}} : memref<f32>) : memref<8x4xf32>[memref<8xi32>] -> memref<10x4xf32>
@@ -91,16 +91,16 @@ plan.program "micro" @losses {
   %loss = plan.alloc temporary : memref<f32>
   %lse = plan.alloc temporary : memref<8xf32>
   %d = plan.alloc temporary : memref<f32>
+  %rng = plan.input "rng" : memref<2xi64>
+  %s = plan.input "key" : memref<i64>
   // CHECK: plan.cross_entropy %{{.*}}, %{{.*}} weight(%{{.*}} : memref<10xf32>) -> loss(%{{.*}} : memref<f32>) lse(%{{.*}} : memref<8xf32>) denominator(%{{.*}} : memref<f32>) reduction sum {ignore_index = 3 : i64} : memref<8x10xf32>, memref<8xi32>
   plan.cross_entropy %x, %i weight(%w : memref<10xf32>) -> loss(%loss : memref<f32>) lse(%lse : memref<8xf32>) denominator(%d : memref<f32>) reduction sum {ignore_index = 3} : memref<8x10xf32>, memref<8xi32>
   // CHECK: plan.cross_entropy_grad grad(%{{.*}} : memref<f32>) %[[X:.*]], %{{.*}} lse(%{{.*}} : memref<8xf32>) denominator(%{{.*}} : memref<f32>) -> %[[X]] : memref<8x10xf32>, memref<8xi32> -> memref<8x10xf32>
   plan.cross_entropy_grad grad(%g : memref<f32>) %x, %i lse(%lse : memref<8xf32>) denominator(%d : memref<f32>) -> %x : memref<8x10xf32>, memref<8xi32> -> memref<8x10xf32>
   // CHECK: plan.accumulate %{{.*}} + %{{.*}} if(%{{.*}} : memref<f32>) -> %{{.*}} : memref<8xf32> + memref<8xf32> -> memref<8xf32>
   plan.accumulate %lse + %lse if(%g : memref<f32>) -> %lse : memref<8xf32> + memref<8xf32> -> memref<8xf32>
-  %rng = plan.input "rng" : memref<2xi64>
   // CHECK: plan.dropout %{{.*}} rng(%{{.*}} : memref<2xi64>) -> %{{.*}} {op_id = 3 : i64, p = 1.000000e-01 : f64} : memref<8xf32> -> memref<8xf32>
   plan.dropout %lse rng(%rng : memref<2xi64>) -> %lse {op_id = 3, p = 0.1 : f64} : memref<8xf32> -> memref<8xf32>
-  %s = plan.input "key" : memref<i64>
   // CHECK: plan.random_normal seed(%{{.*}} : memref<i64>) -> %{{.*}} {key = "w", mean = 0.000000e+00 : f64, std = 1.000000e+00 : f64} : memref<10xf32>
   plan.random_normal seed(%s : memref<i64>) -> %w {key = "w", mean = 0.0 : f64, std = 1.0 : f64} : memref<10xf32>
   // CHECK: plan.random_uniform seed(%{{.*}} : memref<i64>) -> %{{.*}} {first_element = 40 : i64, high = 1.000000e+00 : f64, key = "w", low = 0.000000e+00 : f64} : memref<10xf32>

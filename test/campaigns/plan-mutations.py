@@ -65,11 +65,13 @@ def split(text):
 
 
 class Command:
-    """One command in the generic form, with the buffers of its program before it."""
+    """One command in the generic form, with the buffers of its program; `first` is the line
+    of the program's first command."""
 
-    def __init__(self, line, number, buffers):
+    def __init__(self, line, number, first, buffers):
         name, operands, attributes, types = COMMAND.match(line).groups()
         self.line, self.number, self.name, self.buffers = line, number, name, buffers
+        self.first = first
         self.operands, self.types = split(operands), split(types)
         self.attributes = dict((part.split(" = ", 1) + [None])[:2] for part in split(attributes or ""))
 
@@ -83,7 +85,7 @@ class Command:
                 + (f" <{{{written}}}>" if written else "") + f' : ({", ".join(types)}) -> ()')
 
     def mutants(self, generator):
-        """Pairs of a name and the text for the command's line."""
+        """Pairs of a name and the text for the command's line, a new declaration before it."""
         yield "removed", ""
         for i in range(len(self.operands)):
             yield f"dropped-{i}", self.drop(i)
@@ -160,15 +162,16 @@ class Command:
 
 
 def read_commands(lines):
-    commands, buffers = [], {}
+    commands, buffers, first = [], {}, None
     for number, line in enumerate(lines):
         if '"plan.program"' in line:
-            buffers = {}
+            buffers, first = {}, None
         buffer = BUFFER.match(line)
         if buffer:
             buffers[buffer[1]] = (buffer[3], buffer[2])
         elif COMMAND.match(line) and not re.match(r" *\"plan.(state|output)\"", line):
-            commands.append(Command(line, number, dict(buffers)))
+            first = first or number
+            commands.append(Command(line, number, first, buffers))
     return commands
 
 
@@ -201,7 +204,9 @@ def examine(task):
     """What became of a mutant; what is not in GOOD is a failure."""
     plan, command, name, text = task
     lines = list(plan.lines)
-    lines[command.number] = text
+    declaration, _, lines[command.number] = text.rpartition("\n")
+    if declaration:  # above all commands
+        lines[command.first] = f"{declaration}\n{lines[command.first]}"
     path = plan.folder / f"{command.number}-{name}.mlir"
     path.write_text("\n".join(lines))
     try:

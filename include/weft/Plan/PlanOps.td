@@ -59,8 +59,10 @@ def Plan_ProgramOp : Plan_Op<"program", [
     NoRegionArguments, SingleBlock]> {
   let summary = "A straight-line program";
   let description = [{
-    Buffers and commands in the order of execution. `kind` is that of the
-    `weft.program` it came from. Inputs are written before the program starts,
+    Declarations (`plan.use`, `plan.input`, `plan.alloc`, `plan.view`), then
+    commands in the order of execution: no declaration stands below the first
+    command, so that a command can be moved without its buffers. `kind` is that of
+    the `weft.program` it came from. Inputs are written before the program starts,
     outputs are read after its last command.
 
     Example:

@@ -13,9 +13,15 @@ namespace weft {
 using namespace mlir;
 using namespace weft;
 
-/// Gives the command a workspace of its own, if it needs one and has none.
+/// The later one of two declarations of a program; `a` may be null.
+static Operation *getLater(Operation *a, Operation *b) {
+  return !a || a->isBeforeInBlock(b) ? b : a;
+}
+
+/// Gives the command a workspace of its own, declared behind `last`, if it
+/// needs one and has none.
 static LogicalResult addWorkspace(plan::CommandOpInterface command,
-                                  int64_t threads) {
+                                  Operation *last, int64_t threads) {
   FailureOr<CpuCommand> made = CpuCommand::get(command);
   if (failed(made))
     return failure();
@@ -29,11 +35,35 @@ static LogicalResult addWorkspace(plan::CommandOpInterface command,
            << " needs, but has none";
   if (user.getWorkspace())
     return success();
-  OpBuilder builder(command);
+  OpBuilder builder(command->getContext());
+  if (last)
+    builder.setInsertionPointAfter(last);
+  else
+    builder.setInsertionPointToStart(command->getBlock());
   auto type = MemRefType::get(bytes, builder.getI8Type());
   auto alloc = plan::AllocOp::create(builder, command.getLoc(), type,
                                      plan::Role::Workspace, IntegerAttr());
   user.getWorkspaceMutable().assign(alloc.getBuffer());
+  return success();
+}
+
+/// A workspace stands behind what its command and those before it name.
+static LogicalResult addWorkspaces(plan::ProgramOp program, int64_t threads) {
+  Operation *last = nullptr;
+  for (auto command :
+       program.getBody().front().getOps<plan::CommandOpInterface>()) {
+    auto advance = [&] {
+      for (Value buffer : command->getOperands())
+        if (Operation *declaration = buffer.getDefiningOp();
+            declaration->getBlock() == command->getBlock())
+          last = getLater(last, declaration);
+    };
+    advance();
+    if (!isa<plan::LaunchOp>(command) &&
+        failed(addWorkspace(command, last, threads)))
+      return failure();
+    advance();
+  }
   return success();
 }
 
@@ -48,13 +78,8 @@ struct AddWorkspacesPass
           << kMostThreads << " threads, but got " << threads;
       return signalPassFailure();
     }
-    SmallVector<plan::CommandOpInterface> commands;
-    getOperation()->walk([&](plan::CommandOpInterface command) {
-      if (!isa<plan::LaunchOp>(command))
-        commands.push_back(command);
-    });
-    for (plan::CommandOpInterface command : commands)
-      if (failed(addWorkspace(command, threads)))
+    for (auto program : getOperation().getOps<plan::ProgramOp>())
+      if (failed(addWorkspaces(program, threads)))
         return signalPassFailure();
     getOperation()->setAttr(plan::PlanDialect::kMaxThreadsAttr,
                             Builder(&getContext()).getI64IntegerAttr(threads));

@@ -37,8 +37,8 @@ LogicalResult ProgramLowering::run(LoweringCounts &theCounts) {
 void ProgramLowering::declareInputs() {
   for (BlockArgument argument : source.getBody().getArguments()) {
     auto type = cast<RankedTensorType>(argument.getType());
-    Value buffer = plan::InputOp::create(
-        builder, argument.getLoc(),
+    Value buffer = declare<plan::InputOp>(
+        argument.getLoc(),
         MemRefType::get(type.getShape(), type.getElementType()),
         builder.getStringAttr(source.getInputName(argument.getArgNumber())),
         IntegerAttr());

@@ -29,7 +29,8 @@ struct Accumulation {
 };
 
 /// Lowers one `weft.program`. Every value gets a root and a layout; views share
-/// the root of what they view; commands are appended in program order.
+/// the root of what they view; commands are appended in program order, with the
+/// declarations above them: states, inputs, then what the commands need.
 class ProgramLowering {
 public:
   ProgramLowering(ProgramOp source, const mlir::SymbolTable &symbols,
@@ -104,6 +105,17 @@ private:
   llvm::LogicalResult lowerOptimizer(OptimizerOpInterface op);
   llvm::LogicalResult lowerTrainingOp(mlir::Operation *op);
 
+  /// Creates a declaration below the others, above the commands.
+  template <typename OpT, typename... Args>
+  OpT declare(mlir::Location location, Args &&...args) {
+    mlir::OpBuilder::InsertionGuard guard(builder);
+    setInsertionPointBehind(lastDeclaration);
+    auto op = OpT::create(builder, location, std::forward<Args>(args)...);
+    lastDeclaration = op;
+    return op;
+  }
+  /// Behind `op`; null: at the start of the program.
+  void setInsertionPointBehind(mlir::Operation *op);
   /// Appends a command for the current op, with its scope and arithmetic.
   template <typename OpT, typename... Args> OpT emit(Args &&...args) {
     return OpT::create(builder, current->getLoc(), std::forward<Args>(args)...,
@@ -124,7 +136,7 @@ private:
   mlir::Operation *current = nullptr;
   llvm::DenseMap<mlir::Value, ValueBuffer> buffers;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> states;
-  mlir::Operation *lastStateUse = nullptr;
+  mlir::Operation *lastStateUse = nullptr, *lastDeclaration = nullptr;
   llvm::DenseMap<std::pair<mlir::Value, mlir::Type>, mlir::Value> views;
   /// Roots that pieces of a concatenation share: never taken over.
   llvm::DenseSet<mlir::Value> pinned;

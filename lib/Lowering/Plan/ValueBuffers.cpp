@@ -11,10 +11,16 @@ static MemRefType getBufferType(Type tensorType) {
   return MemRefType::get(type.getShape(), type.getElementType());
 }
 
+void ProgramLowering::setInsertionPointBehind(Operation *op) {
+  if (op)
+    builder.setInsertionPointAfter(op);
+  else
+    builder.setInsertionPointToStart(body);
+}
+
 Value ProgramLowering::allocate(Type tensorType) {
-  return plan::AllocOp::create(builder, current->getLoc(),
-                               getBufferType(tensorType), plan::Role::Temporary,
-                               IntegerAttr());
+  return declare<plan::AllocOp>(current->getLoc(), getBufferType(tensorType),
+                                plan::Role::Temporary, IntegerAttr());
 }
 
 Value ProgramLowering::getView(Value root, const plan::Layout &layout) {
@@ -26,7 +32,7 @@ Value ProgramLowering::getView(Value root, const plan::Layout &layout) {
   MemRefType type = layout.getType(rootType.getElementType());
   Value &view = views[{root, type}];
   if (!view)
-    view = plan::ViewOp::create(builder, current->getLoc(), type, root);
+    view = declare<plan::ViewOp>(current->getLoc(), type, root);
   return view;
 }
 
@@ -37,12 +43,11 @@ Value ProgramLowering::getState(StringAttr name) {
   Operation *declaration = symbols.lookup(name);
   auto type = declaration->getAttrOfType<TypeAttr>("type").getValue();
   OpBuilder::InsertionGuard guard(builder);
-  if (lastStateUse)
-    builder.setInsertionPointAfter(lastStateUse);
-  else
-    builder.setInsertionPointToStart(body);
+  setInsertionPointBehind(lastStateUse);
   use = plan::UseOp::create(builder, source.getLoc(), getBufferType(type),
                             FlatSymbolRefAttr::get(name), IntegerAttr());
+  if (lastDeclaration == lastStateUse)
+    lastDeclaration = use.getDefiningOp();
   lastStateUse = use.getDefiningOp();
   return use;
 }

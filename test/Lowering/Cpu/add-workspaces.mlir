@@ -1,7 +1,7 @@
 // RUN: weft-opt --weft-add-workspaces=threads=2 --split-input-file --verify-diagnostics %s | FileCheck %s
 
-// Tiles of attention for both threads; a copy needs nothing. What has a
-// workspace keeps it.
+// Tiles of attention for both threads, behind the other buffers of the command;
+// a copy needs nothing. What has a workspace keeps it.
 
 // CHECK: module attributes {plan.max_threads = 2 : i64}
 module {
@@ -10,8 +10,9 @@ module {
     %out = plan.alloc temporary : memref<2x8x2x2xf32>
     %lse = plan.alloc temporary : memref<2x2x8xf32>
     %own = plan.alloc workspace : memref<131072xi8>
-    // CHECK: plan.alloc workspace : memref<131072xi8>
+    // CHECK: plan.alloc temporary : memref<2x2x8xf32>
     // CHECK-NEXT: %[[WS:.*]] = plan.alloc workspace : memref<[[#BYTES:]]xi8>
+    // CHECK-NEXT: plan.alloc workspace : memref<131072xi8>
     // CHECK-NEXT: plan.attention {{.*}} workspace(%[[WS]] : memref<[[#BYTES]]xi8>)
     plan.attention %q, %q, %q -> %out, %lse {causal, scale = 0.5 : f64} : memref<2x8x2x2xf32>, memref<2x8x2x2xf32>, memref<2x8x2x2xf32> -> memref<2x8x2x2xf32>, memref<2x2x8xf32>
     // CHECK-NEXT: plan.attention %{{.*}} workspace(%{{.*}} : memref<131072xi8>)

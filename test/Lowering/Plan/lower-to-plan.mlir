@@ -9,9 +9,9 @@ weft.program @linear(%x: tensor<2x3x4xf32> {weft.input = "x"}) -> (tensor<6x6xf3
   // CHECK-DAG: %[[W:.*]] = plan.use @w : memref<4x6xf32>
   %w = weft.read @w : tensor<4x6xf32>
   // CHECK: %[[Y:.*]] = plan.alloc temporary : memref<2x3x6xf32>
+  // CHECK: %[[V:.*]] = plan.view %[[Y]] : memref<2x3x6xf32> to memref<6x6xf32>
   // CHECK: plan.gemm %[[X]] * %[[W]] -> %[[Y]] {flops = 288 : i64, scope = "h.0"} : memref<2x3x4xf32> * memref<4x6xf32> -> memref<2x3x6xf32>
   %y = weft.matmul %x, %w {weft.scope = "h.0"} : tensor<2x3x4xf32>, tensor<4x6xf32>
-  // CHECK: %[[V:.*]] = plan.view %[[Y]] : memref<2x3x6xf32> to memref<6x6xf32>
   %z = weft.reshape %y : tensor<2x3x6xf32> to tensor<6x6xf32>
   // CHECK: plan.output "y" %[[V]]
   weft.return %z : tensor<6x6xf32>
@@ -24,6 +24,8 @@ weft.program @linear(%x: tensor<2x3x4xf32> {weft.input = "x"}) -> (tensor<6x6xf3
 // CHECK-LABEL: plan.program "micro" @attention
 weft.program @attention(%qkv: tensor<2x8x12xf32> {weft.input = "qkv"}, %g: tensor<2x8x4xf32> {weft.input = "g"}) -> (tensor<2x8x12xf32> {weft.output = "dqkv"}) attributes {kind = #weft.kind<micro>} {
   // CHECK-NOT: plan.copy
+  // CHECK: %[[D:.*]] = plan.alloc temporary : memref<2x8x12xf32>
+  // CHECK: %[[DQ:.*]] = plan.view %[[D]] : memref<2x8x12xf32> to memref<2x8x2x2xf32, strided<[96, 12, 2, 1]>>
   // CHECK: plan.attention %
   // CHECK-SAME: : memref<2x8x2x2xf32, strided<[96, 12, 2, 1]>>
   // CHECK-SAME: memref<2x8x2x2xf32, strided<[96, 12, 2, 1], offset: 4>>
@@ -37,8 +39,6 @@ weft.program @attention(%qkv: tensor<2x8x12xf32> {weft.input = "qkv"}, %g: tenso
   %v = weft.reshape %v0 : tensor<2x8x4xf32> to tensor<2x8x2x2xf32>
   %out, %lse = weft.attention %q, %k, %v {causal, scale = 0.5 : f64} : tensor<2x8x2x2xf32>, tensor<2x8x2x2xf32>, tensor<2x8x2x2xf32>
   %dout = weft.reshape %g : tensor<2x8x4xf32> to tensor<2x8x2x2xf32>
-  // CHECK: %[[D:.*]] = plan.alloc temporary : memref<2x8x12xf32>
-  // CHECK: %[[DQ:.*]] = plan.view %[[D]] : memref<2x8x12xf32> to memref<2x8x2x2xf32, strided<[96, 12, 2, 1]>>
   // CHECK: plan.attention_grad {{.*}} -> %[[DQ]]
   %dq, %dk, %dv = weft.attention_grad %dout, %q, %k, %v, %out, %lse {causal, scale = 0.5 : f64} : tensor<2x8x2x2xf32>, tensor<2x8x2x2xf32>, tensor<2x2x8xf32>
   %dq0 = weft.reshape %dq : tensor<2x8x2x2xf32> to tensor<2x8x4xf32>
@@ -116,8 +116,8 @@ weft.program @bucket(%x: tensor<8x4xf32> {weft.input = "x"}, %g: tensor<8x5xf32>
   // CHECK: %[[G:.*]] = plan.use @b.grad : memref<40xf32>
   // CHECK-NOT: plan.copy
   // CHECK: %[[A:.*]] = plan.view %[[G]] : memref<40xf32> to memref<4x5xf32>
-  // CHECK: plan.gemm %{{.*}} transposed * %{{.*}} -> %[[A]] accumulate(
   // CHECK: %[[B:.*]] = plan.view %[[G]] : memref<40xf32> to memref<5x4xf32, strided<[4, 1], offset: 20>>
+  // CHECK: plan.gemm %{{.*}} transposed * %{{.*}} -> %[[A]] accumulate(
   // CHECK: plan.gemm %{{.*}} transposed * %{{.*}} -> %[[B]] accumulate(
   // CHECK-NOT: plan.copy
   // CHECK-NOT: plan.alloc
@@ -147,8 +147,8 @@ weft.kernel @k_exp(%a: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {weft.exte
 weft.program @pack(%x: tensor<8x4xf32> {weft.input = "x"}, %i: tensor<8xi32> {weft.input = "ids"}) -> (tensor<72xf32> {weft.output = "p"}) attributes {kind = #weft.kind<eval>} {
   // CHECK: %[[P:.*]] = plan.alloc temporary : memref<72xf32>
   // CHECK: %[[A:.*]] = plan.view %[[P]] : memref<72xf32> to memref<8x4xf32>
-  // CHECK: plan.launch @k_exp ins({{.*}}) outs(%[[A]] : memref<8x4xf32>)
   // CHECK: %[[B:.*]] = plan.view %[[P]] : memref<72xf32> to memref<10x4xf32, strided<[4, 1], offset: 32>>
+  // CHECK: plan.launch @k_exp ins({{.*}}) outs(%[[A]] : memref<8x4xf32>)
   // CHECK: plan.embedding_grad {{.*}} -> %[[B]] :
   // CHECK-NOT: plan.copy
   // CHECK: plan.output "p" %[[P]]
@@ -169,8 +169,8 @@ weft.state @s : tensor<8xf32> {kind = #weft.state_kind<optimizer>}
 weft.program @segments(%x: tensor<2x2xf32> {weft.input = "x"}) -> (tensor<2x2xf32> {weft.output = "y"}) attributes {kind = #weft.kind<apply>} {
   // CHECK: %[[S:.*]] = plan.use @s
   // CHECK: %[[FIRST:.*]] = plan.view %[[S]] : memref<8xf32> to memref<2x2xf32>
-  // CHECK: plan.gemm %{{.*}} * %{{.*}} -> %[[FIRST]] {
   // CHECK: %[[OLD:.*]] = plan.view %[[S]] : memref<8xf32> to memref<2x2xf32, strided<[2, 1], offset: 4>>
+  // CHECK: plan.gemm %{{.*}} * %{{.*}} -> %[[FIRST]] {
   // CHECK: plan.gemm %[[OLD]] * %{{.*}} -> %[[Y:[0-9]+]] {
   // CHECK: plan.copy %{{.*}} to %{{.*}} : memref<4xf32> to memref<4xf32, strided<[1], offset: 4>>
   %old = weft.read @s : tensor<8xf32>
@@ -245,11 +245,11 @@ weft.state @flat.exp_avg : tensor<12xf32> {kind = #weft.state_kind<optimizer>}
 // CHECK-LABEL: plan.program "init" @gaps
 weft.program @gaps(%seed: tensor<i64> {weft.input = "seed"}) attributes {kind = #weft.kind<init>} {
   // CHECK-NOT: plan.copy
+  // CHECK: %[[V:.*]] = plan.view %{{.*}} : memref<12xf32> to memref<8xf32, strided<[1], offset: 4>>
   // CHECK: plan.random_uniform seed(%{{.*}} : memref<i64>) -> %[[A:.*]] {{{.*}}} : memref<4xf32>
   %a = weft.random_uniform %seed {key = "a", low = 0.0 : f64, high = 1.0 : f64} : tensor<4xf32>
   %gap = weft.constant dense<0.0> : tensor<8xf32>
   %flat = weft.concat %a, %gap {dim = 0} : tensor<4xf32>, tensor<8xf32>
-  // CHECK: %[[V:.*]] = plan.view %{{.*}} : memref<12xf32> to memref<8xf32, strided<[1], offset: 4>>
   // CHECK-NEXT: plan.constant %[[V]] = dense<0.000000e+00> : tensor<8xf32> : memref<8xf32, strided<[1], offset: 4>>
   // CHECK-NOT: plan.copy
   weft.return writes @flat.exp_avg = %flat : tensor<12xf32>

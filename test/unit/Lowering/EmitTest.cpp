@@ -112,7 +112,7 @@ TEST(EmitObject, EqualRecordsLieOnce) {
 }
 
 TEST(EmitObject, RefusesWhatTheCpuCannotRun) {
-  const std::string output = "\n    plan.output";
+  const std::string launch = "\n    plan.launch";
   std::string types = " : memref<8x1xf32> * memref<1x1xf32> -> memref<8x1xf32>";
   for (auto [clause, wrong] :
        {std::pair("epilogue gelu", "an epilogue"),
@@ -126,7 +126,7 @@ TEST(EmitObject, RefusesWhatTheCpuCannotRun) {
                        std::string(clause) + types;
     gemm = replace(replace(gemm, "OFFSET", kOffset), "OFFSET", kOffset);
     Emitted made =
-        emit(replace(makePlan(kOffset, kRange), output, gemm + output));
+        emit(replace(makePlan(kOffset, kRange), launch, gemm + launch));
     EXPECT_FALSE(made.succeeded);
     EXPECT_NE(made.message.find("expects a product with a bias alone on the "
                                 "CPU, but got " +
@@ -137,7 +137,7 @@ TEST(EmitObject, RefusesWhatTheCpuCannotRun) {
 }
 
 TEST(EmitObject, RefusesCommandsWithoutTheirWorkspace) {
-  const std::string output = "\n    plan.output";
+  const std::string launch = "\n    plan.launch";
   std::string plan = makePlan(kOffset, kRange);
   for (auto [alloc, clause, got] :
        {std::tuple("", "", "got 0"),
@@ -152,7 +152,7 @@ TEST(EmitObject, RefusesCommandsWithoutTheirWorkspace) {
                        clause +
                        " : memref<8x1xf32> * memref<1x1xf32> -> "
                        "memref<8x1xf32>";
-    Emitted made = emit(replace(plan, output, gemm + output));
+    Emitted made = emit(replace(plan, launch, gemm + launch));
     EXPECT_FALSE(made.succeeded);
     EXPECT_NE(made.message.find("for 16 threads (weft-add-workspaces), but " +
                                 std::string(got)),

@@ -24,11 +24,11 @@ module attributes {plan.max_threads = 3 : i64} {
     %x = plan.input "x" : memref<16xf32>
     %a = plan.alloc activation : memref<256xf32> loc("/models/net.mlir":7:3)
     %b = plan.alloc temporary : memref<128xf32>
-    plan.copy %w to %a {scope = "h.0"} : memref<256xf32> to memref<256xf32>
     %t = plan.view %a : memref<256xf32> to memref<16x16xf32>
     %r = plan.view %x : memref<16xf32> to memref<1x16xf32>
     %s = plan.view %b : memref<128xf32> to memref<1x16xf32>
     %ws = plan.alloc workspace : memref<640xi8>
+    plan.copy %w to %a {scope = "h.0"} : memref<256xf32> to memref<256xf32>
     plan.gemm %r * %t -> %s workspace(%ws : memref<640xi8>) {scope = "h.1"} : memref<1x16xf32> * memref<16x16xf32> -> memref<1x16xf32> loc("/models/net.mlir":9:5)
     plan.output "b" %b : memref<128xf32>
   }

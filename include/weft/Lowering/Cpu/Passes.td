@@ -56,12 +56,13 @@ def LowerToCpuPass : Pass<"weft-lower-to-cpu", "::mlir::ModuleOp"> {
 def AddWorkspacesPass : Pass<"weft-add-workspaces", "::mlir::ModuleOp"> {
   let summary = "Give commands the memory that their routines work in";
   let description = [{
-    Adds a `plan.alloc workspace` to each command whose routine on the CPU needs
+    Declares a `plan.alloc workspace` for each command whose routine on the CPU needs
     memory beside its operands: matrix products (what oneDNN copies, or pieces that
     are packed as f32), tiles of attention, sums of a loss and of a norm, the order
     of an embedding's ids. Its size follows from shapes, types and `threads`, the most
     that the program will run on, and not from the machine that compiles. A routine
-    that would need more on some processor takes a way that needs less.
+    that would need more on some processor takes a way that needs less. It stands
+    behind the declarations that the command and those before it name.
 
     Precondition: `weft-lower-to-plan`. Sets `plan.max_threads`. A command that has a
     workspace keeps it.

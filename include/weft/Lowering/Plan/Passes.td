@@ -9,7 +9,9 @@ def LowerToPlanPass : Pass<"weft-lower-to-plan", "::mlir::ModuleOp"> {
   let summary = "Turn programs over values into programs over buffers";
   let description = [{
     Every `weft.param` and `weft.state` becomes a `plan.state`, every
-    `weft.program` a `plan.program` with one command per op, in program order.
+    `weft.program` a `plan.program` with one command per op, in program order,
+    below the declarations: states, inputs, then allocations and views in the order
+    in which the commands need them.
 
     - Reshapes, slices, transposes and broadcasts become views. A consumer that
       cannot read the strides gets a copy, which is counted and, with `explain`,
@@ -38,8 +40,8 @@ def LowerToPlanPass : Pass<"weft-lower-to-plan", "::mlir::ModuleOp"> {
     After:
     ```mlir
     plan.program "eval" @eval {
-      %x = plan.input "x" : memref<8x4xf32>
       %w = plan.use @w : memref<4x2xf32>
+      %x = plan.input "x" : memref<8x4xf32>
       %y = plan.alloc temporary : memref<8x2xf32>
       plan.gemm %x * %w -> %y : memref<8x4xf32> * memref<4x2xf32> -> memref<8x2xf32>
       plan.output "y" %y : memref<8x2xf32>
