@@ -882,6 +882,7 @@ plan.program "eval" @eval {
 plan.program "eval" @eval {
   // expected-error @+1 {{expects a workspace of at least 1 byte, but got none}}
   %x = plan.alloc workspace : memref<0xi8>
+}
 
 // -----
 

@@ -75,7 +75,7 @@ struct AddWorkspacesPass
   void runOnOperation() override {
     if (threads < 1 || threads > kMostThreads) {
       getOperation().emitError("expects 1 to ")
-          << kMostThreads << " threads, but got " << threads;
+          << kMostThreads << " threads, but got " << threads.getValue();
       return signalPassFailure();
     }
     for (auto program : getOperation().getOps<plan::ProgramOp>())
