@@ -25,11 +25,18 @@ const OpTable &getOpTable() {
   return table;
 }
 
-llvm::LogicalResult evaluate(OpCall &call) {
+static llvm::LogicalResult runFunction(OpCall &call) {
   auto found = getOpTable().find(call.op->getName().getStringRef());
-  if (found == getOpTable().end())
-    return call.fail() << "is not supported by the interpreter";
-  if (failed(found->second(call)))
+  if (found != getOpTable().end())
+    return found->second(call);
+  if (auto interpreted = llvm::dyn_cast<InterpretedOpInterface>(call.op))
+    return interpreted.interpret(call);
+  return call.fail() << "expects a function of the interpreter "
+                        "(InterpretedOpInterface), but there is none";
+}
+
+llvm::LogicalResult evaluate(OpCall &call) {
+  if (failed(runFunction(call)))
     return llvm::failure();
   for (Tensor &result : call.results)
     if (call.interpreter.getMode() == ComputeMode::F32 || !result.isFloat())

@@ -1,38 +1,19 @@
 //===- OpTable.h - What each op computes ------------------------*- C++ -*-===//
 //
-// One function for each op, found by the op's name. A function reads its
-// operands and fills its results, which are zeros of their declared types at
-// entry; the caller rounds them. A command of a plan has what it reads as
-// operands and what it writes as results, each in its order: those of the weft
-// op, whose function runs both.
+// One function for each op of weft and plan, found by the op's name.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_LIB_INTERP_OPTABLE_H
 #define WEFT_LIB_INTERP_OPTABLE_H
 
-#include "weft/Interp/Interp.h"
+#include "weft/Interp/OpCall.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Weft/Weft.h"
 
 #include "llvm/ADT/StringMap.h"
 
 namespace weft {
-
-/// One evaluation of one op.
-struct OpCall {
-  mlir::Operation *op;
-  llvm::ArrayRef<const Tensor *> operands;
-  Interpreter &interpreter;
-  llvm::SmallVector<Tensor> results;
-
-  const Tensor &operand(unsigned index) const { return *operands[index]; }
-  Tensor &result(unsigned index = 0) { return results[index]; }
-  /// Operand 0 cast to `dtype` where the op has one: rounded in f32 mode.
-  Tensor castOperand(std::optional<mlir::Type> dtype) const;
-  template <typename OpT> OpT as() const { return llvm::cast<OpT>(op); }
-  mlir::InFlightDiagnostic fail() const { return op->emitOpError(); }
-};
 
 using OpFunction = std::function<llvm::LogicalResult(OpCall &)>;
 using OpTable = llvm::StringMap<OpFunction>;

@@ -183,7 +183,8 @@ LogicalResult ProgramOp::verify() {
   Operation *firstCommand = nullptr;
   llvm::DenseSet<StringRef> inputs, outputs, states;
   for (Operation &op : getBody().front()) {
-    if (op.getDialect() != (*this)->getDialect())
+    if (op.getDialect() != (*this)->getDialect() &&
+        !isa<CommandOpInterface>(op))
       return op.emitOpError("expects to be outside of a plan program");
     if (failed(verifyPlace(op, firstCommand)))
       return failure();

@@ -81,7 +81,7 @@ weft.program @nested_call() -> (tensor<2xf32> {weft.output = "r"}) attributes {k
   weft.return %r : tensor<2xf32>
 }
 
-// FOREIGN: 'builtin.unrealized_conversion_cast' op is not supported by the interpreter
+// FOREIGN: 'builtin.unrealized_conversion_cast' op expects a function of the interpreter (InterpretedOpInterface), but there is none
 weft.program @foreign() -> (tensor<2xf32> {weft.output = "r"}) attributes {kind = #weft.kind<eval>} {
   %x = weft.constant dense<0.0> : tensor<2xf32>
   %r = builtin.unrealized_conversion_cast %x : tensor<2xf32> to tensor<2xf32>

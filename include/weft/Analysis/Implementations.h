@@ -26,6 +26,9 @@ inline constexpr llvm::StringLiteral kFoldedAttr = "weft.folded";
 /// nothing for its element types.
 llvm::FailureOr<llvm::StringRef> chooseImplementation(mlir::Operation *op);
 
+/// The error of an op that nothing runs.
+llvm::LogicalResult reportNoCommand(mlir::Operation *op);
+
 /// Fails with an error on the op unless its `weft.impl` can run it and
 /// `weft.folded` stands where an accumulation is folded, and only there.
 llvm::LogicalResult verifyImplementation(mlir::Operation *op);

@@ -12,6 +12,10 @@
 #include "weft/Interfaces/Optimizer.h"
 #include "weft/Interfaces/Segments.h"
 
+namespace weft {
+struct OpCall;
+} // namespace weft
+
 #include "weft/Interfaces/Interfaces.h.inc"
 
 #endif // WEFT_INTERFACES_INTERFACES_H

@@ -235,6 +235,45 @@ def DestinationOpInterface : OpInterface<"DestinationOpInterface"> {
   ];
 }
 
+def CommandSourceOpInterface : OpInterface<"CommandSourceOpInterface"> {
+  let cppNamespace = "::weft";
+  let description = [{
+    An op of a program that says itself which command of a plan runs it. Ops of
+    weft do not: their commands are in lib/Lowering/Plan. It also has to say
+    where it can write (DestinationOpInterface).
+  }];
+  let methods = [
+    InterfaceMethod<"The kind of the command, for `weft.impl`.",
+                    "::llvm::StringRef", "getCommandKind", (ins)>,
+    InterfaceMethod<"Whether its operands and results may be of that floating-point type.",
+                    "bool", "takesElement", (ins "::mlir::Type":$element), /*methodBody=*/"",
+                    /*defaultImplementation=*/"return element.isF32();">,
+    InterfaceMethod<"Whether the command reads operand `index` with this layout.",
+                    "bool", "canRead", (ins "unsigned":$index, "const ::weft::Layout &":$layout),
+                    /*methodBody=*/"", /*defaultImplementation=*/"return layout.isDense();">,
+    InterfaceMethod<[{
+      Builds the command at the builder's insertion point: `operands` and
+      `results` are the buffers of the op's. Scope and arithmetic are added to it.
+    }], "::mlir::Operation *", "buildCommand",
+    (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$operands,
+         "::mlir::ValueRange":$results)>,
+  ];
+}
+
+def InterpretedOpInterface : OpInterface<"InterpretedOpInterface"> {
+  let cppNamespace = "::weft";
+  let description = [{
+    An op or a command that says itself what it computes. Those of weft and plan
+    do not: their functions are in lib/Interp.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Fills the results of the call (weft/Interp/OpCall.h), or fails with an
+      error on the op.
+    }], "::llvm::LogicalResult", "interpret", (ins "::weft::OpCall &":$call)>,
+  ];
+}
+
 def SegmentedOpInterface : OpInterface<"SegmentedOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{

@@ -20,15 +20,20 @@ class Plan_Single<string groups> : ParamNativeOpTrait<"SingleOperands", groups> 
 }
 
 /// `scope` is the module path of the op it came from, `flops` its arithmetic,
-/// `est_us` the estimate of its time, `stream` the queue that it runs in.
-class Plan_Command<string mnemonic, dag operandsAndNumbers, list<Trait> traits = []>
+/// `est_us` the estimate of its time, `stream` the queue that it runs in. Any
+/// dialect may have commands.
+class Plan_CommandOf<Dialect dialect, string mnemonic, dag operandsAndNumbers,
+                     list<Trait> traits = []>
     // The interface is verified last: it asks for single operands.
-    : Plan_Op<mnemonic, !listconcat([HasParent<"ProgramOp">], traits,
-        [DeclareOpInterfaceMethods<CommandOpInterface>])> {
+    : Op<dialect, mnemonic, !listconcat(traits, [DeclareOpInterfaceMethods<CommandOpInterface>])> {
   let arguments = !con(operandsAndNumbers, (ins OptionalAttr<StrAttr>:$scope,
       OptionalAttr<I64Attr>:$flops, OptionalAttr<F64Attr>:$est_us,
       OptionalAttr<I64Attr>:$stream));
 }
+
+class Plan_Command<string mnemonic, dag operandsAndNumbers, list<Trait> traits = []>
+    : Plan_CommandOf<Plan_Dialect, mnemonic, operandsAndNumbers,
+                     !listconcat([HasParent<"ProgramOp">], traits)>;
 
 /// A command that may write over some of what it reads.
 class Plan_InPlaceCommand<string mnemonic, dag operandsAndNumbers, list<Trait> traits = []>

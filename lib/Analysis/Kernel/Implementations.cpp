@@ -42,7 +42,8 @@ struct Routine {
 
 constexpr unsigned kAdamMoments = 1 << 1 | 1 << 2, kSgdMoments = 1 << 1;
 
-/// The routines of an op stand in the order of preference.
+/// The routines of an op stand in the order of preference. Ops of other
+/// dialects bring their command (CommandSourceOpInterface).
 static const Routine kRoutines[] = {
     {"weft.matmul", "gemm", UpToF32},
     {"weft.attention", "attention", UpToF32},
@@ -98,6 +99,17 @@ static Type findUnsupported(const Routine &routine, Operation *op) {
     if (floats & ~(isWide ? F32 : routine.floats))
       return getElementTypeOrSelf(type);
   }
+  return Type();
+}
+
+/// The same for an op that brings its command.
+static Type findUnsupported(CommandSourceOpInterface op) {
+  SmallVector<Type> types(op->getOperandTypes());
+  types.append(op->result_type_begin(), op->result_type_end());
+  for (Type type : types)
+    if (auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
+        element && !op.takesElement(element))
+      return element;
   return Type();
 }
 
@@ -166,7 +178,15 @@ static llvm::SmallVector<StringRef> getImplementations(Operation *op) {
   for (const Routine *routine : getRoutines(op))
     if (!findUnsupported(*routine, op))
       all.push_back(routine->kind);
+  if (auto source = dyn_cast<CommandSourceOpInterface>(op))
+    if (!findUnsupported(source))
+      all.push_back(source.getCommandKind());
   return all;
+}
+
+LogicalResult reportNoCommand(Operation *op) {
+  return op->emitOpError("expects a command that runs it, but there is none; "
+                         "run weft-fuse before weft-select-kernels");
 }
 
 FailureOr<StringRef> chooseImplementation(Operation *op) {
@@ -174,11 +194,12 @@ FailureOr<StringRef> chooseImplementation(Operation *op) {
   if (!all.empty())
     return all.front();
   llvm::SmallVector<const Routine *> routines = getRoutines(op);
-  if (routines.empty())
-    return op->emitOpError("has no implementation for the CPU; run weft-fuse "
-                           "before weft-select-kernels");
+  auto source = dyn_cast<CommandSourceOpInterface>(op);
+  if (routines.empty() && !source)
+    return reportNoCommand(op);
   return op->emitOpError("does not support ")
-         << findUnsupported(*routines.front(), op)
+         << (source ? findUnsupported(source)
+                    : findUnsupported(*routines.front(), op))
          << " on the CPU yet; cast to f32 before it";
 }
 

@@ -32,18 +32,25 @@ static StringRef getKindName(WeftCommandKind kind) {
     WEFT_COMMAND_KINDS(WEFT_NAME_KIND)
 #undef WEFT_NAME_KIND
   case WEFT_KERNEL:
+  case WEFT_EXTENSION:
     break;
   }
-  llvm_unreachable("a kernel has no routine");
+  llvm_unreachable("a kind without a routine of its own");
 }
 
 FailureOr<CpuCommand> CpuCommand::get(plan::CommandOpInterface command) {
   auto model = dyn_cast<CpuCommandOpInterface>(command.getOperation());
   if (!model)
-    return command->emitOpError("has no routine that runs it on the CPU");
+    return command->emitOpError("expects a routine that runs it on the CPU "
+                                "(CpuCommandOpInterface), but there is none");
   CpuCommand made;
   made.kind = model.getKind();
-  made.routine = ("weft_cpu_" + getKindName(made.kind)).str();
+  made.routine = model.getRoutine().str();
+  if (made.routine.empty() && made.kind == WEFT_EXTENSION)
+    return command->emitOpError("expects its model for the CPU to name a "
+                                "routine (getRoutine), but got none");
+  if (made.routine.empty())
+    made.routine = ("weft_cpu_" + getKindName(made.kind)).str();
   if (failed(model.makeRecord(made.record)))
     return failure();
   return made;

@@ -178,6 +178,30 @@ void ProgramLowering::lowerUniform(RandomUniformOp op) {
 }
 
 //===----------------------------------------------------------------------===//
+// Other dialects
+//===----------------------------------------------------------------------===//
+
+LogicalResult ProgramLowering::lowerSource(CommandSourceOpInterface op) {
+  for (auto [index, operand] : llvm::enumerate(op->getOperands()))
+    if (!op.canRead(index, getBuffer(operand).layout))
+      getDense(operand);
+  SmallVector<Value> operands, results;
+  for (Value operand : op->getOperands())
+    operands.push_back(getView(getBuffer(operand)));
+  for (OpResult result : op->getResults())
+    results.push_back(getDestination(result));
+  Operation *made = op.buildCommand(builder, operands, results);
+  auto command = dyn_cast<plan::CommandOpInterface>(made);
+  if (!command)
+    return op->emitOpError("expects its command to be one of a plan "
+                           "(CommandOpInterface), but got ")
+           << made->getName();
+  command.setScopeAttr(getScopeAttr());
+  command.setFlopsAttr(getFlopsAttr());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // All of them
 //===----------------------------------------------------------------------===//
 

@@ -92,6 +92,8 @@ private:
                           Accumulation accumulation);
   void lowerCrossEntropy(CrossEntropyOp op);
   void lowerCrossEntropyGrad(CrossEntropyGradOp op);
+  /// The command that an op of another dialect makes of itself.
+  llvm::LogicalResult lowerSource(CommandSourceOpInterface op);
   llvm::LogicalResult lowerDropout(DropoutOp op);
   void lowerNormal(RandomNormalOp op);
   void lowerUniform(RandomUniformOp op);

@@ -2,6 +2,8 @@
 
 #include "ProgramLowering.h"
 
+#include "weft/Analysis/Implementations.h"
+
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -87,7 +89,7 @@ LogicalResult ProgramLowering::lowerOptimizer(OptimizerOpInterface op) {
   const OptimizerInfo &info = op.getOptimizer();
   std::optional<plan::UpdateRule> rule = plan::symbolizeUpdateRule(info.name);
   if (!rule)
-    return op->emitOpError("has no command that runs it");
+    return reportNoCommand(op);
   SmallVector<Value> states, numbers;
   for (unsigned i = 0; i != info.states.size() + 1; ++i) {
     Value old = getDense(op->getOperand(i));
@@ -124,9 +126,8 @@ LogicalResult ProgramLowering::lowerTrainingOp(Operation *op) {
           [&](ClipCoefficientOp o) { return lowerClipCoefficient(o), done(); })
       .Case([&](StepIncrementOp o) { return lowerStepIncrement(o), done(); })
       .Case([&](OptimizerOpInterface o) { return lowerOptimizer(o); })
-      .Default([](Operation *o) {
-        return o->emitOpError("has no command that runs it");
-      });
+      .Case([&](CommandSourceOpInterface o) { return lowerSource(o); })
+      .Default([](Operation *o) { return reportNoCommand(o); });
 }
 
 } // namespace weft

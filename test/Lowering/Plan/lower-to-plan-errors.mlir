@@ -23,7 +23,7 @@ weft.program @eval(%x: tensor<4x4xf32> {weft.input = "x"}) -> (tensor<4x4xf32> {
 // -----
 
 weft.program @eval(%x: tensor<4xf32> {weft.input = "x"}) -> (tensor<4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
-  // expected-error @+1 {{has no implementation for the CPU; run weft-fuse before weft-select-kernels}}
+  // expected-error @+1 {{expects a command that runs it, but there is none; run weft-fuse before weft-select-kernels}}
   %y = weft.exp %x {weft.impl = "generated"} : tensor<4xf32>
   weft.return %y : tensor<4xf32>
 }

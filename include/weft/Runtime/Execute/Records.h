@@ -48,8 +48,10 @@
 #define WEFT_KIND_ALONE(X, number, KIND, name, Record)                         \
   X(number, KIND, name, Record)
 
-/// What a command is. WEFT_KERNEL has no record.
+/// What a command is. WEFT_KERNEL has no record, that of WEFT_EXTENSION is
+/// known to its routine alone.
 enum WeftCommandKind {
+  WEFT_EXTENSION = -1,
   WEFT_KERNEL = 0,
 #define WEFT_NUMBER_KIND(number, KIND, name, Record) WEFT_##KIND = number,
   WEFT_COMMAND_KINDS(WEFT_NUMBER_KIND)

@@ -1,0 +1,287 @@
+//===- ExtensionTest.cpp - What an op of another dialect needs ------------===//
+//
+// A view and an op with a command of its own run through the whole compiler,
+// which has never heard of them. Each piece that is left out is an error at the
+// op's line.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TestDialect.h"
+
+#include "weft/Autodiff/FiniteDifference.h"
+#include "weft/Interp/Compare.h"
+#include "weft/Lowering/Cpu/Cpu.h"
+#include "weft/Pipeline/InitAll.h"
+
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace weft;
+using namespace weft::test;
+
+namespace {
+
+/// Lines 5 and 6 are the view and the op.
+constexpr const char *kModel = R"(
+weft.param @w : tensor<7x3xf32> {init = #weft.init<normal, 0.0, 1.0>}
+weft.program @model(%x: tensor<4x3xf32> {weft.input = "x"}) -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<model>} {
+  %w = weft.read @w : tensor<7x3xf32>
+  %e = test.stride %w {step = 2, weft.scope = "rows"} : tensor<7x3xf32> to tensor<4x3xf32>
+  %y = test.scale_add %e, %x {scale = 0.5 : f64, weft.scope = "sum"} : tensor<4x3xf32>
+  %t = weft.tanh %y : tensor<4x3xf32>
+  %loss = weft.reduce mean %t dims [0, 1] : tensor<4x3xf32>
+  weft.return %loss : tensor<f32>
+})";
+
+constexpr const char *kGraph =
+    "weft-derive-programs,weft-autodiff,weft-verify-contract{phase=autodiff}";
+constexpr const char *kKernels =
+    "weft-fuse,weft-verify-contract{phase=fuse},weft-select-kernels,"
+    "weft-verify-contract{phase=select-kernels}";
+constexpr const char *kPlan =
+    "weft-lower-to-plan,weft-verify-contract{phase=lower-to-plan},"
+    "weft-estimate";
+constexpr const char *kMemory =
+    "weft-add-workspaces,weft-plan-memory,weft-verify-plan";
+constexpr const char *kCode =
+    "weft-describe-executable,weft-convert-kernels-to-linalg,weft-lower-to-cpu";
+
+std::string replace(std::string text, StringRef from, StringRef to) {
+  size_t at = text.find(from.str());
+  EXPECT_NE(at, std::string::npos) << from.str();
+  return text.replace(at, from.size(), to.str());
+}
+
+class ExtensionTest : public ::testing::Test {
+protected:
+  static void SetUpTestSuite() { registerAllPasses(); }
+
+  /// Parses the model where the ops have those pieces.
+  void parse(const std::string &text, const Pieces &pieces = {}) {
+    DialectRegistry registry;
+    registerAllDialects(registry);
+    registerTestDialect(registry, pieces);
+    context = std::make_unique<MLIRContext>(registry,
+                                            MLIRContext::Threading::DISABLED);
+    handler = std::make_unique<ScopedDiagnosticHandler>(
+        context.get(),
+        [this](Diagnostic &diagnostic) { return keep(diagnostic), success(); });
+    module = parseSourceString<ModuleOp>(text, context.get(), "model.mlir");
+    ASSERT_TRUE(module) << errors;
+  }
+
+  /// The first error as "line: message".
+  void keep(Diagnostic &diagnostic) {
+    if (!errors.empty())
+      return;
+    auto at = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>();
+    errors =
+        (at ? std::to_string(at.getLine()) : "?") + ": " + diagnostic.str();
+  }
+
+  bool run(StringRef passes) {
+    PassManager manager(context.get());
+    EXPECT_TRUE(succeeded(parsePassPipeline(passes, manager)));
+    return succeeded(manager.run(*module));
+  }
+
+  /// Expects the last of the pipelines to fail, those before it not.
+  void expectError(ArrayRef<StringRef> pipelines, StringRef error) {
+    for (StringRef passes : pipelines.drop_back())
+      ASSERT_TRUE(run(passes)) << errors;
+    EXPECT_FALSE(run(pipelines.back()));
+    EXPECT_EQ(errors, error.str());
+  }
+
+  std::unique_ptr<MLIRContext> context;
+  std::unique_ptr<ScopedDiagnosticHandler> handler;
+  OwningOpRef<ModuleOp> module;
+  std::string errors;
+};
+
+//===----------------------------------------------------------------------===//
+// With all pieces
+//===----------------------------------------------------------------------===//
+
+TEST_F(ExtensionTest, GradientsAreThoseOfDifferences) {
+  parse(kModel);
+  FailureOr<GradientCheck> check = checkGradients(*module);
+  ASSERT_TRUE(succeeded(check)) << errors;
+  EXPECT_TRUE(check->isEqual()) << gradientTable(*check);
+  ASSERT_EQ(check->parameters.size(), 1u);
+  EXPECT_GT(check->parameters[0].norm, 0);
+}
+
+TEST_F(ExtensionTest, ThePlanComputesWhatTheGraphComputes) {
+  parse(kModel);
+  ASSERT_TRUE(run(kGraph)) << errors;
+  OwningOpRef<ModuleOp> graph = module->clone();
+  for (StringRef passes : {kKernels, kPlan, kMemory}) {
+    ASSERT_TRUE(run(passes)) << errors;
+    CompareOptions options;
+    options.mode = ComputeMode::F32;
+    options.tolerance = 0;
+    FailureOr<Comparison> comparison = compareModules(*graph, *module, options);
+    ASSERT_TRUE(succeeded(comparison)) << errors;
+    EXPECT_TRUE(comparison->isEqual()) << comparisonTable(*comparison);
+  }
+}
+
+/// The command reads the rows where they lie, in the bytes of the parameter.
+TEST_F(ExtensionTest, TheViewIsNoCopy) {
+  parse(kModel);
+  for (StringRef passes : {kGraph, kKernels, kPlan})
+    ASSERT_TRUE(run(passes)) << errors;
+  auto program = module->lookupSymbol<plan::ProgramOp>("eval");
+  ASSERT_TRUE(program);
+  EXPECT_TRUE(program.getBody().front().getOps<plan::CopyOp>().empty());
+  auto commands = program.getBody().front().getOps<RunScaleAddOp>();
+  ASSERT_FALSE(commands.empty());
+  RunScaleAddOp command = *commands.begin();
+  EXPECT_TRUE(plan::getRoot(command.getA()).getDefiningOp<plan::UseOp>());
+  Layout layout = Layout::get(cast<MemRefType>(command.getA().getType()));
+  EXPECT_EQ(layout.strides[0], 6);
+  EXPECT_EQ(command.getScope(), "sum");
+  EXPECT_TRUE(command.getEstUs());
+}
+
+TEST_F(ExtensionTest, TheObjectNamesTheRoutine) {
+  parse(kModel);
+  for (StringRef passes : {kGraph, kKernels, kPlan, kMemory, kCode})
+    ASSERT_TRUE(run(passes)) << errors;
+  std::string problem;
+  FailureOr<CpuTarget> target = CpuTarget::parse("cpu:x86-64-v3", problem);
+  ASSERT_TRUE(succeeded(target)) << problem;
+  FailureOr<std::vector<char>> object = emitObject(*module, *target);
+  ASSERT_TRUE(succeeded(object)) << errors;
+  std::string bytes(object->begin(), object->end());
+  EXPECT_NE(bytes.find("test_cpu_scale_add"), std::string::npos);
+  EXPECT_NE(bytes.find("weft_tables"), std::string::npos);
+}
+
+std::string print(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream);
+  return text;
+}
+
+TEST_F(ExtensionTest, ThePlanIsText) {
+  parse(kModel);
+  for (StringRef passes : {kGraph, kKernels, kPlan, kMemory})
+    ASSERT_TRUE(run(passes)) << errors;
+  std::string text = print(*module);
+  EXPECT_NE(text.find("test.run_scale_add"), std::string::npos);
+  auto again = parseSourceString<ModuleOp>(text, context.get());
+  ASSERT_TRUE(again) << errors;
+  EXPECT_EQ(print(*again), text);
+}
+
+/// The policy of test.scale_add is f32, that of test.stride to follow.
+TEST_F(ExtensionTest, MixedPrecisionAsksForThePolicy) {
+  parse(kModel);
+  for (StringRef passes :
+       {StringRef("weft-autocast{dtype=bf16}"), StringRef(kGraph),
+        StringRef(kKernels), StringRef(kPlan)})
+    ASSERT_TRUE(run(passes)) << errors;
+}
+
+TEST_F(ExtensionTest, ElementTypesAreAskedFor) {
+  parse(replace(kModel, "%t = weft.tanh %y", R"(
+  %h = weft.cast %x : tensor<4x3xf32> to tensor<4x3xbf16>
+  %z = test.scale_add %h, %h {scale = 0.5 : f64} : tensor<4x3xbf16>
+  %c = weft.cast %z : tensor<4x3xbf16> to tensor<4x3xf32>
+  %d = weft.add %c, %y : tensor<4x3xf32>, tensor<4x3xf32>
+  %t = weft.tanh %d)"));
+  expectError({kGraph, kKernels},
+              "9: 'test.scale_add' op does not support 'bf16' on the CPU yet; "
+              "cast to f32 before it");
+}
+
+//===----------------------------------------------------------------------===//
+// With one left out
+//===----------------------------------------------------------------------===//
+
+TEST_F(ExtensionTest, WithoutViewInterface) {
+  parse(replace(kModel, "test.stride", "test.bare_stride"));
+  expectError({"weft-derive-programs", kKernels},
+              "5: 'test.bare_stride' op expects a command that runs it, but "
+              "there is none; run weft-fuse before weft-select-kernels");
+}
+
+TEST_F(ExtensionTest, WithoutDestinationInterface) {
+  parse(replace(kModel, "test.scale_add", "test.bare_scale_add"));
+  expectError({"weft-derive-programs", kKernels, kPlan},
+              "6: 'test.bare_scale_add' op expects to say where it can write "
+              "(DestinationOpInterface), but does not");
+}
+
+TEST_F(ExtensionTest, WithoutCastPolicy) {
+  parse(replace(kModel, "test.scale_add", "test.bare_scale_add"));
+  expectError({"weft-autocast{dtype=bf16}"},
+              "6: 'test.bare_scale_add' op expects an op with a cast policy in "
+              "a model, but this one has none");
+}
+
+TEST_F(ExtensionTest, WithoutCommand) {
+  Pieces pieces;
+  pieces.sources = false;
+  parse(kModel, pieces);
+  expectError({kGraph, kKernels},
+              "6: 'test.scale_add' op expects a command that runs it, but "
+              "there is none; run weft-fuse before weft-select-kernels");
+}
+
+TEST_F(ExtensionTest, WithACommandThatIsNone) {
+  Pieces pieces;
+  pieces.makesNoCommand = true;
+  parse(kModel, pieces);
+  expectError({kGraph, kKernels, kPlan},
+              "6: 'test.scale_add' op expects its command to be one of a plan "
+              "(CommandOpInterface), but got plan.output");
+}
+
+TEST_F(ExtensionTest, WithoutRules) {
+  Pieces pieces;
+  pieces.rules = false;
+  parse(kModel, pieces);
+  expectError({kGraph}, "6: 'test.scale_add' op expects an op with an adjoint, "
+                        "but got a gradient for an op without one");
+}
+
+TEST_F(ExtensionTest, WithoutFunctions) {
+  Pieces pieces;
+  pieces.functions = false;
+  parse(kModel, pieces);
+  ASSERT_TRUE(run(kGraph)) << errors;
+  OwningOpRef<ModuleOp> graph = module->clone();
+  EXPECT_TRUE(failed(compareModules(*graph, *module, {})));
+  EXPECT_EQ(errors, "5: 'test.stride' op expects a function of the interpreter "
+                    "(InterpretedOpInterface), but there is none");
+}
+
+TEST_F(ExtensionTest, WithoutRoutine) {
+  Pieces pieces;
+  pieces.routines = false;
+  parse(kModel, pieces);
+  expectError(
+      {kGraph, kKernels, kPlan, kMemory},
+      "6: 'test.run_scale_add' op expects a routine that runs it on the "
+      "CPU (CpuCommandOpInterface), but there is none");
+}
+
+TEST_F(ExtensionTest, WithARoutineWithoutAName) {
+  Pieces pieces;
+  pieces.hidesRoutine = true;
+  parse(kModel, pieces);
+  expectError(
+      {kGraph, kKernels, kPlan, kMemory},
+      "6: 'test.run_scale_add' op expects its model for the CPU to name "
+      "a routine (getRoutine), but got none");
+}
+
+} // namespace

@@ -1,0 +1,30 @@
+//===- TestDialect.h - Ops that weft has never heard of ---------*- C++ -*-===//
+
+#ifndef WEFT_TEST_UNIT_EXTENSION_TESTDIALECT_H
+#define WEFT_TEST_UNIT_EXTENSION_TESTDIALECT_H
+
+#include "weft/Plan/Plan.h"
+#include "weft/Weft/Weft.h"
+
+#include "TestDialect.h.inc"
+
+#define GET_OP_CLASSES
+#include "TestOps.h.inc"
+
+namespace weft::test {
+
+/// What the ops of the dialect have beside their definitions.
+struct Pieces {
+  bool rules = true, functions = true, sources = true, routines = true;
+  /// Whether test.scale_add becomes an op that is no command.
+  bool makesNoCommand = false;
+  /// Whether the model for the CPU says no name of a routine.
+  bool hidesRoutine = false;
+};
+
+/// Inserts the dialect with those pieces.
+void registerTestDialect(mlir::DialectRegistry &registry, const Pieces &pieces);
+
+} // namespace weft::test
+
+#endif // WEFT_TEST_UNIT_EXTENSION_TESTDIALECT_H

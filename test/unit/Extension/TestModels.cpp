@@ -1,0 +1,190 @@
+//===- TestModels.cpp - Rules, functions, commands and routines -----------===//
+
+#include "TestDialect.h"
+
+#include "weft/Interp/OpCall.h"
+#include "weft/Lowering/Cpu/CpuCommands.h"
+
+#include "llvm/ADT/bit.h"
+
+using namespace mlir;
+
+namespace weft::test {
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Rules
+//===----------------------------------------------------------------------===//
+
+/// Zeros between the rows of the gradient, and after the last one.
+struct StrideRule
+    : DifferentiableOpInterface::ExternalModel<StrideRule, StrideOp> {
+  LogicalResult buildAdjoint(Operation *op, OpBuilder &builder,
+                             ArrayRef<Value> grads, ArrayRef<bool>,
+                             MutableArrayRef<Value> operandGrads) const {
+    auto stride = cast<StrideOp>(op);
+    auto shape = getShape(stride.getOperand());
+    SmallVector<int64_t> low(shape.size()), high(low), interior(low);
+    int64_t step = static_cast<int64_t>(stride.getStep());
+    interior[0] = step - 1;
+    high[0] = shape[0] - 1 - (getShape(stride.getResult())[0] - 1) * step;
+    operandGrads[0] =
+        PadOp::create(builder, op->getLoc(), grads[0], low, high, interior);
+    return success();
+  }
+};
+
+struct ScaleAddRule
+    : DifferentiableOpInterface::ExternalModel<ScaleAddRule, ScaleAddOp> {
+  LogicalResult buildAdjoint(Operation *op, OpBuilder &builder,
+                             ArrayRef<Value> grads, ArrayRef<bool> needed,
+                             MutableArrayRef<Value> operandGrads) const {
+    Type element = getElementTypeOrSelf(grads[0].getType());
+    if (needed[0]) {
+      auto type = RankedTensorType::get({}, element);
+      double scale = cast<ScaleAddOp>(op).getScale().convertToDouble();
+      Value factor = ConstantOp::create(
+          builder, op->getLoc(), type,
+          DenseElementsAttr::get(type, builder.getFloatAttr(element, scale)));
+      operandGrads[0] = MulOp::create(builder, op->getLoc(), grads[0], factor);
+    }
+    if (needed[1])
+      operandGrads[1] = grads[0];
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+struct StrideFunction
+    : InterpretedOpInterface::ExternalModel<StrideFunction, StrideOp> {
+  LogicalResult interpret(Operation *op, OpCall &call) const {
+    int64_t rows = call.result().dim(0);
+    int64_t columns = call.result().size() / rows;
+    int64_t step = static_cast<int64_t>(cast<StrideOp>(op).getStep());
+    for (int64_t i = 0; i != rows * columns; ++i)
+      call.result().at(i) =
+          call.operand(0).at(i / columns * step * columns + i % columns);
+    return success();
+  }
+};
+
+/// Of the op and of its command.
+template <typename OpT>
+struct ScaleAddFunction
+    : InterpretedOpInterface::ExternalModel<ScaleAddFunction<OpT>, OpT> {
+  LogicalResult interpret(Operation *op, OpCall &call) const {
+    double scale = cast<OpT>(op).getScale().convertToDouble();
+    for (int64_t i = 0; i != call.result().size(); ++i)
+      call.result().at(i) =
+          scale * call.operand(0).at(i) + call.operand(1).at(i);
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Commands
+//===----------------------------------------------------------------------===//
+
+template <typename OpT>
+struct ScaleAddSource
+    : CommandSourceOpInterface::ExternalModel<ScaleAddSource<OpT>, OpT> {
+  StringRef getCommandKind(Operation *) const { return "run_scale_add"; }
+  bool takesElement(Operation *, Type element) const { return element.isF32(); }
+  /// Rows at any distance.
+  bool canRead(Operation *, unsigned, const Layout &layout) const {
+    return layout.strides.back() == 1;
+  }
+  Operation *buildCommand(Operation *op, OpBuilder &builder,
+                          ValueRange operands, ValueRange results) const {
+    return RunScaleAddOp::create(
+        builder, op->getLoc(), ValueRange{operands[0], operands[1], results[0]},
+        cast<OpT>(op).getScaleAttr());
+  }
+};
+
+struct NoCommand
+    : CommandSourceOpInterface::ExternalModel<NoCommand, ScaleAddOp> {
+  StringRef getCommandKind(Operation *) const { return "run_scale_add"; }
+  bool takesElement(Operation *, Type) const { return true; }
+  bool canRead(Operation *, unsigned, const Layout &) const { return true; }
+  Operation *buildCommand(Operation *op, OpBuilder &builder, ValueRange,
+                          ValueRange results) const {
+    return plan::OutputOp::create(builder, op->getLoc(), "y", results[0]);
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Routines
+//===----------------------------------------------------------------------===//
+
+/// The record: rows, columns, distances between rows of a and b, the factor.
+template <bool isNamed>
+struct ScaleAddRoutine
+    : CpuCommandOpInterface::ExternalModel<ScaleAddRoutine<isNamed>,
+                                           RunScaleAddOp> {
+  WeftCommandKind getKind(Operation *) const { return WEFT_EXTENSION; }
+  StringRef getRoutine(Operation *) const {
+    return isNamed ? "test_cpu_scale_add" : "";
+  }
+  LogicalResult makeRecord(Operation *op, RecordWords &record) const {
+    auto command = cast<RunScaleAddOp>(op);
+    auto layout = [](Value buffer) {
+      return Layout::get(cast<MemRefType>(buffer.getType()));
+    };
+    Layout a = layout(command.getA()), b = layout(command.getB());
+    double scale = command.getScale().convertToDouble();
+    record.append({a.sizes[0], a.sizes[1], a.strides[0], b.strides[0],
+                   llvm::bit_cast<int64_t>(scale)});
+    return success();
+  }
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// All of them
+//===----------------------------------------------------------------------===//
+
+static void attach(MLIRContext *context, const Pieces &pieces) {
+  if (pieces.rules) {
+    StrideOp::attachInterface<StrideRule>(*context);
+    ScaleAddOp::attachInterface<ScaleAddRule>(*context);
+  }
+  if (pieces.functions) {
+    StrideOp::attachInterface<StrideFunction>(*context);
+    ScaleAddOp::attachInterface<ScaleAddFunction<ScaleAddOp>>(*context);
+    RunScaleAddOp::attachInterface<ScaleAddFunction<RunScaleAddOp>>(*context);
+  }
+  if (pieces.makesNoCommand)
+    ScaleAddOp::attachInterface<NoCommand>(*context);
+  else if (pieces.sources)
+    ScaleAddOp::attachInterface<ScaleAddSource<ScaleAddOp>>(*context);
+  if (pieces.sources)
+    BareScaleAddOp::attachInterface<ScaleAddSource<BareScaleAddOp>>(*context);
+  if (pieces.hidesRoutine)
+    RunScaleAddOp::attachInterface<ScaleAddRoutine<false>>(*context);
+  else if (pieces.routines)
+    RunScaleAddOp::attachInterface<ScaleAddRoutine<true>>(*context);
+}
+
+namespace {
+struct AttachModels : DialectExtension<AttachModels, TestDialect> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AttachModels)
+  explicit AttachModels(const Pieces &pieces) : pieces(pieces) {}
+  void apply(MLIRContext *context, TestDialect *) const final {
+    attach(context, pieces);
+  }
+  Pieces pieces;
+};
+} // namespace
+
+void registerTestDialect(DialectRegistry &registry, const Pieces &pieces) {
+  registry.insert<TestDialect>();
+  registry.addExtension(TypeID::get<AttachModels>(),
+                        std::make_unique<AttachModels>(pieces));
+}
+
+} // namespace weft::test
