@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Check.h"
+#include "ModuleRun.h"
 
-#include "weft/Frontend/Frontend.h"
 #include "weft/Kernels/Passes.h"
 #include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Lowering/Cpu/Passes.h"
@@ -16,82 +15,46 @@
 #include "weft/Plan/Plan.h"
 #include "weft/Weft/Weft.h"
 
-#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
-
-#include <memory>
 
 using namespace mlir;
 
-/// As in FuzzMlir.cpp.
-extern "C" const char *__asan_default_options() {
-  return "allow_user_poisoning=0";
-}
-
-/// A context keeps every type and attribute it has seen, so it is replaced now
-/// and then.
-static MLIRContext &freshContext() {
-  constexpr int kRunsPerContext = 200;
-  static std::unique_ptr<MLIRContext> context;
-  static int runs = 0;
-  if (!context || ++runs % kRunsPerContext == 0) {
-    DialectRegistry registry;
-    registry.insert<weft::WeftDialect, weft::plan::PlanDialect>();
-    weft::registerKernelsModels(registry);
-    weft::registerLoweringCpuModels(registry);
-    context = std::make_unique<MLIRContext>(registry,
-                                            MLIRContext::Threading::DISABLED);
-  }
-  return *context;
-}
-
-static std::string print(ModuleOp module) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  module->print(stream);
-  return text;
+static void registerDialects(DialectRegistry &registry) {
+  registry.insert<weft::WeftDialect, weft::plan::PlanDialect>();
+  weft::registerKernelsModels(registry);
+  weft::registerLoweringCpuModels(registry);
 }
 
 /// Whether the passes succeed; a failure has an error.
-static bool run(ModuleOp module, const bool &failed,
-                std::initializer_list<std::unique_ptr<Pass> (*)()> passes) {
+static bool runPasses(ModuleOp module, const ModuleRun &run,
+                      std::initializer_list<std::unique_ptr<Pass> (*)()> all) {
   PassManager manager(module.getContext());
-  for (auto *create : passes)
+  for (auto *create : all)
     manager.addPass(create());
   bool good = succeeded(manager.run(module));
-  FUZZ_CHECK(good != failed);
+  FUZZ_CHECK(good != run.hasFailed());
   return good;
 }
 
-static void emit(ModuleOp module, const bool &failed) {
+static void emit(ModuleOp module, const ModuleRun &run) {
   std::string message;
   auto target = weft::CpuTarget::parse("cpu:x86-64-v3", message);
   FUZZ_CHECK(succeeded(target));
   auto object = weft::emitObject(module, *target);
-  FUZZ_CHECK(succeeded(object) != failed);
+  FUZZ_CHECK(succeeded(object) != run.hasFailed());
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  MLIRContext &context = freshContext();
-  bool failed = false;
-  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-    failed |= diagnostic.getSeverity() == DiagnosticSeverity::Error;
-    FUZZ_CHECK(!diagnostic.str().empty());
-  });
-  llvm::StringRef text(reinterpret_cast<const char *>(data), size);
-  auto module = weft::parseText(text, "fuzz.mlir", context);
-  FUZZ_CHECK(succeeded(module) != failed);
-  if (mlir::failed(module))
+  ModuleRun run(freshContext(registerDialects, /*most=*/200));
+  OwningOpRef<ModuleOp> module = run.parse(data, size);
+  if (!module)
     return 0;
-  std::string printed = print(**module);
-  auto again = weft::parseText(printed, "again.mlir", context);
-  FUZZ_CHECK(succeeded(again));
-  FUZZ_CHECK(print(**again) == printed);
   // A plan that reads what it has not written has no offsets that are right.
-  if (run(**module, failed, {weft::createPlanMemoryPass}) &&
-      run(**module, failed, {weft::createVerifyPlanPass}) &&
-      run(**module, failed,
+  if (runPasses(*module, run, {weft::createPlanMemoryPass}) &&
+      runPasses(*module, run, {weft::createVerifyPlanPass}) &&
+      runPasses(
+          *module, run,
           {weft::createConvertKernelsToLinalgPass, weft::createLowerToCpuPass}))
-    emit(**module, failed);
+    emit(*module, run);
   return 0;
 }
