@@ -182,6 +182,9 @@ void ProgramLowering::lowerUniform(RandomUniformOp op) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult ProgramLowering::lowerSource(CommandSourceOpInterface op) {
+  if (cast<DestinationOpInterface>(op.getOperation()).canAccumulate())
+    return op->emitOpError("does not support canAccumulate with a command of "
+                           "another dialect yet; leave the answer out");
   for (auto [index, operand] : llvm::enumerate(op->getOperands()))
     if (!op.canRead(index, getBuffer(operand).layout))
       getDense(operand);

@@ -149,6 +149,34 @@ TEST_F(ExtensionTest, TheViewIsNoCopy) {
   EXPECT_TRUE(command.getEstUs());
 }
 
+/// Results are written over an operand that dies, and in their part of a
+/// concatenation.
+TEST_F(ExtensionTest, ResultsLieWhereTheyAreWanted) {
+  parse(R"(
+weft.program @eval(%x: tensor<4x3xf32> {weft.input = "x"}) -> (tensor<4x3xf32> {weft.output = "y"}, tensor<8x3xf32> {weft.output = "p"}) attributes {kind = #weft.kind<eval>} {
+  %a = test.scale_add %x, %x {scale = 0.5 : f64} : tensor<4x3xf32>
+  %y = test.scale_add %x, %a {scale = 2.0 : f64} : tensor<4x3xf32>
+  %b = test.scale_add %x, %x {scale = 3.0 : f64} : tensor<4x3xf32>
+  %c = test.scale_add %x, %x {scale = 4.0 : f64} : tensor<4x3xf32>
+  %p = weft.concat %b, %c {dim = 0} : tensor<4x3xf32>, tensor<4x3xf32>
+  weft.return %y, %p : tensor<4x3xf32>, tensor<8x3xf32>
+})");
+  OwningOpRef<ModuleOp> graph = module->clone();
+  for (StringRef passes : {StringRef("weft-select-kernels"), StringRef(kPlan)})
+    ASSERT_TRUE(run(passes)) << errors;
+  auto program = module->lookupSymbol<plan::ProgramOp>("eval");
+  Block &body = program.getBody().front();
+  EXPECT_TRUE(body.getOps<plan::CopyOp>().empty());
+  SmallVector<RunScaleAddOp> commands(body.getOps<RunScaleAddOp>());
+  ASSERT_EQ(commands.size(), 4u);
+  EXPECT_EQ(commands[1].getTarget(), commands[1].getB());
+  EXPECT_EQ(plan::getRoot(commands[2].getTarget()),
+            plan::getRoot(commands[3].getTarget()));
+  FailureOr<Comparison> comparison = compareModules(*graph, *module, {});
+  ASSERT_TRUE(succeeded(comparison)) << errors;
+  EXPECT_TRUE(comparison->isEqual()) << comparisonTable(*comparison);
+}
+
 TEST_F(ExtensionTest, TheObjectNamesTheRoutine) {
   parse(kModel);
   for (StringRef passes : {kGraph, kKernels, kPlan, kMemory, kCode})
@@ -243,6 +271,13 @@ TEST_F(ExtensionTest, WithACommandThatIsNone) {
   expectError({kGraph, kKernels, kPlan},
               "6: 'test.scale_add' op expects its command to be one of a plan "
               "(CommandOpInterface), but got plan.output");
+}
+
+TEST_F(ExtensionTest, WithACommandThatCouldAdd) {
+  parse(replace(kModel, "test.scale_add", "test.adding_scale_add"));
+  expectError({"weft-derive-programs", kKernels, kPlan},
+              "6: 'test.adding_scale_add' op does not support canAccumulate "
+              "with a command of another dialect yet; leave the answer out");
 }
 
 TEST_F(ExtensionTest, WithoutRules) {

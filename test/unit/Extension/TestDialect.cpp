@@ -30,6 +30,8 @@ SmallVector<unsigned> ScaleAddOp::getReusableOperands(unsigned,
   return {1};
 }
 
+bool AddingScaleAddOp::canAccumulate() { return true; }
+
 plan::Access RunScaleAddOp::getAccess(unsigned index) {
   return index == 2 ? plan::Access::Write : plan::Access::Read;
 }

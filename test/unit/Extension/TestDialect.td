@@ -39,6 +39,7 @@ class Test_ScaleAdd<string mnemonic, list<Trait> traits>
 def Test_ScaleAddOp : Test_ScaleAdd<"scale_add", [
     Weft_Writes<["getReusableOperands"]>, Weft_Casts<"F32", "F32">]>;
 def Test_BareScaleAddOp : Test_ScaleAdd<"bare_scale_add", []>;
+def Test_AddingScaleAddOp : Test_ScaleAdd<"adding_scale_add", [Weft_Writes<["canAccumulate"]>]>;
 
 def Test_RunScaleAddOp : Plan_CommandOf<Test_Dialect, "run_scale_add",
     (ins Plan_F32Buffer:$a, Plan_F32Buffer:$b, Plan_F32Buffer:$target, F64Attr:$scale),

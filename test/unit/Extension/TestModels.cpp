@@ -162,8 +162,12 @@ static void attach(MLIRContext *context, const Pieces &pieces) {
     ScaleAddOp::attachInterface<NoCommand>(*context);
   else if (pieces.sources)
     ScaleAddOp::attachInterface<ScaleAddSource<ScaleAddOp>>(*context);
-  if (pieces.sources)
-    BareScaleAddOp::attachInterface<ScaleAddSource<BareScaleAddOp>>(*context);
+  if (pieces.sources) {
+    using Bare = BareScaleAddOp;
+    using Adding = AddingScaleAddOp;
+    Bare::attachInterface<ScaleAddSource<Bare>>(*context);
+    Adding::attachInterface<ScaleAddSource<Adding>>(*context);
+  }
   if (pieces.hidesRoutine)
     RunScaleAddOp::attachInterface<ScaleAddRoutine<false>>(*context);
   else if (pieces.routines)
