@@ -74,13 +74,15 @@ TEST_F(MemoryReportTest, NamesThePeakAndTheLargest) {
   EXPECT_EQ(report.peak.scope, "h.1");
   // Never a folder: executables do not depend on where a model lies.
   EXPECT_EQ(report.peak.location, "net.mlir:9");
-  ASSERT_EQ(report.largest.size(), 3u);
+  ASSERT_EQ(report.largest.size(), 4u);
   EXPECT_EQ(report.largest[0].bytes, 1024);
   EXPECT_EQ(report.largest[0].role, "activation");
   EXPECT_EQ(report.largest[0].scope, "h.0");
   EXPECT_EQ(report.largest[0].location, "net.mlir:7");
   EXPECT_EQ(report.largest[0].writer, "copy");
   EXPECT_EQ(report.largest[0].writerName, "copy 256 f32");
+  EXPECT_EQ(report.largest[1].role, "workspace");
+  EXPECT_EQ(report.largest[1].bytes, 640);
   ASSERT_EQ(report.programs.size(), 2u);
   EXPECT_EQ(report.programs[1].name, "eval");
   EXPECT_EQ(report.programs[1].transientBytes, 128);
@@ -88,15 +90,16 @@ TEST_F(MemoryReportTest, NamesThePeakAndTheLargest) {
 
 TEST_F(MemoryReportTest, RendersTextAndJson) {
   std::string text = report.toText();
-  EXPECT_NE(text.find("total peak"), std::string::npos);
-  EXPECT_NE(text.find("9.56 KiB"), std::string::npos) << text;
+  EXPECT_NE(text.find("workspaces of 3 threads"), std::string::npos);
+  EXPECT_NE(text.find("6.19 KiB"), std::string::npos) << text; // the arena
   EXPECT_NE(text.find("peak at gemm 1x16 by 16 f32 in micro, h.1 (net.mlir:9)"),
             std::string::npos)
       << text;
   llvm::json::Object json = report.toJson();
-  EXPECT_EQ(json.getInteger("total_bytes"), 4096 + 1600 + 4096);
+  EXPECT_EQ(json.getInteger("workspaces"), 640);
+  EXPECT_EQ(json.getInteger("max_threads"), 3);
   EXPECT_EQ(json.getInteger("activations"), 1024);
-  EXPECT_EQ(json.getArray("largest")->size(), 3u);
+  EXPECT_EQ(json.getArray("largest")->size(), 4u);
   EXPECT_EQ(json.getObject("peak")->getString("program"), "micro");
 }
 

@@ -148,7 +148,7 @@ TEST(Target, ItsPassesPrintAndParse) {
   EXPECT_EQ(*text, "builtin.module(\n"
                    "  toy-assign-streams,\n"
                    "  toy-assign-streams,\n"
-                   "  weft-plan-memory{report=false},\n"
+                   "  weft-plan-memory{alignment=128 report=false},\n"
                    "  weft-verify-plan,\n"
                    "  weft-describe-executable,\n"
                    "  toy-lower\n"
