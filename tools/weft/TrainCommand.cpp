@@ -14,7 +14,6 @@
 #include "weft/Runtime/Execute/ThreadTeam.h"
 #include "weft/Runtime/Run/RunFlags.h"
 
-
 #include <cstdio>
 #include <filesystem>
 #include <unistd.h>
