@@ -26,20 +26,36 @@ static Value expandAccumulate(AccumulateOp op, OpBuilder &b) {
   return SelectOp::create(b, loc, type, first, op.getValue(), sum);
 }
 
+/// The formula of an op that is one and that no routine runs, else nothing.
 static FailureOr<llvm::SmallVector<Value>> expand(Operation *op,
                                                   OpBuilder &builder) {
-  llvm::SmallVector<Value> values;
+  if (!getImplementation(op).empty())
+    return llvm::SmallVector<Value>();
   if (auto composite = dyn_cast<CompositeOpInterface>(op))
     return composite.decompose(builder);
-  if (auto accumulate = dyn_cast<AccumulateOp>(op)) {
-    if (!findFoldableProducer(accumulate))
-      values.push_back(expandAccumulate(accumulate, builder));
-  } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
-    if (isTrivialReduce(reduce))
-      values.push_back(ReshapeOp::create(
-          builder, op->getLoc(), reduce.getType(), reduce.getOperand()));
+  if (auto accumulate = dyn_cast<AccumulateOp>(op))
+    return llvm::SmallVector<Value>{expandAccumulate(accumulate, builder)};
+  return llvm::SmallVector<Value>();
+}
+
+void weft::renameTrivialReduces(ProgramOp program) {
+  for (Operation &op : llvm::make_early_inc_range(program.getBody().front())) {
+    if (!isTrivialReduce(&op))
+      continue;
+    OpBuilder builder(&op);
+    auto reduce = cast<ReduceOp>(op);
+    auto renamed = ReshapeOp::create(builder, op.getLoc(), reduce.getType(),
+                                     reduce.getOperand());
+    copyScope(&op, renamed);
+    op.replaceAllUsesWith(renamed);
+    op.erase();
   }
-  return values;
+}
+
+void weft::eraseDeadOps(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
 }
 
 LogicalResult weft::decomposeProgram(ProgramOp program) {
@@ -65,6 +81,7 @@ LogicalResult weft::decomposeProgram(ProgramOp program) {
     op->replaceAllUsesWith(*values);
     op->erase();
   }
+  renameTrivialReduces(program);
   return success();
 }
 

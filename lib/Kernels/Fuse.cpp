@@ -14,12 +14,6 @@ using namespace weft;
 
 namespace {
 
-static void eraseDeadOps(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
-}
-
 /// One remark per kernel: what it computes and how often it runs.
 static void describeKernels(ModuleOp module) {
   llvm::MapVector<StringRef, unsigned> calls;

@@ -13,8 +13,14 @@
 
 namespace weft {
 
-/// Replaces composite ops by their formulas.
+/// Replaces composite ops that no routine runs by their formulas.
 llvm::LogicalResult decomposeProgram(ProgramOp program);
+
+/// Makes reductions over dimensions of size 1 the reshapes that they are.
+void renameTrivialReduces(ProgramOp program);
+
+/// Erases ops without effect whose results nothing reads.
+void eraseDeadOps(mlir::Block &block);
 
 struct FusionLimits {
   unsigned maxOps = 64;

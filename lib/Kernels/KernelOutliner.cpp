@@ -97,12 +97,6 @@ KernelOp KernelOutliner::build(llvm::ArrayRef<Value> inputs) {
   return kernel;
 }
 
-static void eraseDeadOps(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
-}
-
 static void setFacts(KernelOp kernel, const KernelLayout &layout) {
   Builder builder(kernel.getContext());
   kernel->setAttr(WeftDialect::kExtentAttr,

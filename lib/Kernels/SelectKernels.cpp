@@ -1,8 +1,10 @@
-//===- SelectKernels.cpp - Choose the routine that runs each op -----------===//
+//===- SelectKernels.cpp - What a target's library runs -------------------===//
 
-#include "weft/Kernels/Passes.h"
+#include "Fusion.h"
+#include "Selection.h"
 
 #include "weft/Analysis/Implementations.h"
+#include "weft/Kernels/Passes.h"
 
 namespace weft {
 #define GEN_PASS_DEF_SELECTKERNELSPASS
@@ -12,29 +14,149 @@ namespace weft {
 using namespace mlir;
 using namespace weft;
 
+//===----------------------------------------------------------------------===//
+// Reasons
+//===----------------------------------------------------------------------===//
+
+void ChoiceLog::add(Operation *op, const Twine &what) {
+  std::string text = (op->getName().stripDialect() + " " + what).str();
+  auto [entry, isNew] = choices.try_emplace(text, Choice{op->getLoc(), 0});
+  ++entry->second.count;
+}
+
+void ChoiceLog::report() const {
+  for (auto &[text, choice] : choices) {
+    InFlightDiagnostic remark = emitRemark(choice.first) << text;
+    if (choice.count > 1)
+      remark << "; " << choice.count << " times, here first";
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Single ops
+//===----------------------------------------------------------------------===//
+
 namespace {
 
 struct SelectKernelsPass
     : weft::impl::SelectKernelsPassBase<SelectKernelsPass> {
+  using SelectKernelsPassBase::SelectKernelsPassBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<WeftDialect>();
+  }
+
   void runOnOperation() override {
+    Dialect *dialect = getContext().getLoadedDialect<WeftDialect>();
+    chosen = KernelLibraries::of(*dialect).find(library);
+    if (!chosen) {
+      getOperation().emitError(
+          "expects the name of a kernel library, but got '")
+          << library << "'";
+      return signalPassFailure();
+    }
+    if (failed(findParts()))
+      return signalPassFailure();
     for (auto program : getOperation().getOps<ProgramOp>())
-      for (Operation &op : program.getBody().front().without_terminator())
-        if (!isa<ReadOp>(op) && failed(select(&op)))
-          return signalPassFailure();
+      if (failed(selectInProgram(program)))
+        return signalPassFailure();
+    if (explain)
+      log.report();
+  }
+
+  /// What products may do: what the option says, else what the library has.
+  LogicalResult findParts() {
+    mergeable = {};
+    log = {};
+    for (ProductPart part : kProductParts)
+      if (parts.empty() && chosen->hasPart(part))
+        mergeable.insert(part);
+    for (const std::string &name : parts) {
+      std::optional<ProductPart> part = parseProductPart(name);
+      if (!part)
+        return getOperation().emitError("expects a part of a product, such as "
+                                        "bias, but got '")
+               << name << "'";
+      mergeable.insert(*part);
+    }
+    return success();
+  }
+
+  LogicalResult selectInProgram(ProgramOp program) {
+    eraseDeadOps(program.getBody().front());
+    renameTrivialReduces(program);
+    for (Operation &op : program.getBody().front().without_terminator()) {
+      op.removeAttr(WeftDialect::kImplAttr);
+      op.removeAttr(kFoldedAttr);
+      if (!needsNoChoice(&op) && failed(select(&op)))
+        return failure();
+    }
+    return success();
+  }
+
+  void claim(Operation *op, StringRef kind) {
+    op->setAttr(WeftDialect::kImplAttr, StringAttr::get(&getContext(), kind));
+    ++numClaimed;
   }
 
   LogicalResult select(Operation *op) {
-    FailureOr<StringRef> impl = chooseImplementation(op);
-    if (failed(impl))
-      return failure();
-    op->setAttr(WeftDialect::kImplAttr, StringAttr::get(&getContext(), *impl));
-    if (*impl != kFoldedImpl)
+    if (auto accumulate = dyn_cast<AccumulateOp>(op))
+      if (Operation *producer = findFoldableProducer(accumulate)) {
+        claim(op, kFoldedImpl);
+        producer->setAttr(kFoldedAttr, UnitAttr::get(&getContext()));
+        ++numFolded;
+        log.add(op, "is performed by the " + getCommandKind(producer) +
+                        " before it");
+        return success();
+      }
+    LibraryAnswer answer = ask(op);
+    if (answer.runs()) {
+      claim(op, getCommandKind(op));
+      log.add(op,
+              "runs as " + getCommandKind(op) + " of " + chosen->getTitle());
       return success();
-    findFoldableProducer(cast<AccumulateOp>(op))
-        ->setAttr(kFoldedAttr, UnitAttr::get(&getContext()));
-    ++numFolded;
-    return success();
+    }
+    return generate(op, answer);
   }
+
+  /// What the library says; an op of another dialect knows its command.
+  LibraryAnswer ask(Operation *op) const {
+    auto source = dyn_cast<CommandSourceOpInterface>(op);
+    if (!source)
+      return chosen->find(op);
+    SmallVector<Type> types(op->getOperandTypes());
+    types.append(op->result_type_begin(), op->result_type_end());
+    for (Type type : types)
+      if (auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
+          element && !source.takesElement(element))
+        return {true, element};
+    return {true, Type()};
+  }
+
+  /// Leaves the op to kernels, if they can compute it.
+  LogicalResult generate(Operation *op, const LibraryAnswer &answer) {
+    if (canGenerate(op)) {
+      if (isa<CompositeOpInterface>(op))
+        log.add(op, "is generated: " + getReason(answer));
+      return success();
+    }
+    if (!answer.isKnown)
+      return reportNoCommand(op);
+    return op->emitOpError("does not support ")
+           << answer.unsupported << " on " << chosen->getTitle()
+           << " yet; cast to f32 before it";
+  }
+
+  std::string getReason(const LibraryAnswer &answer) const {
+    std::string reason = (chosen->getTitle() + " has no routine for it").str();
+    if (answer.unsupported)
+      llvm::raw_string_ostream(reason) << " in " << answer.unsupported;
+    return reason;
+  }
+
+  const KernelLibrary *chosen = nullptr;
+  ProductParts mergeable;
+  ChoiceLog log;
 };
 
 } // namespace

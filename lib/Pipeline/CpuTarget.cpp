@@ -36,6 +36,7 @@ public:
     else if (phase == kLowerToCpu)
       lowerKernels(flags, passes);
   }
+  StringRef getKernelLibrary() const override { return "cpu"; }
   int64_t getAlignment() const override { return kWorkspaceAlignment; }
   std::string getIdentity() const override {
     return processor.cpu + " " + processor.features + " " +

@@ -102,19 +102,22 @@ static void workingCopies(const FlagValues &flags, const Target &,
   passes.addPass(createWorkingCopiesPass(options));
 }
 
+static void selectKernels(const FlagValues &flags, const Target &target,
+                          OpPassManager &passes) {
+  passes.addPass(createFoldCastsPass());
+  SelectKernelsPassOptions options;
+  options.library = target.getKernelLibrary().str();
+  options.explain = flags.getText("explain") == "fusion";
+  passes.addPass(createSelectKernelsPass(options));
+}
+
 static void fuse(const FlagValues &flags, const Target &,
                  OpPassManager &passes) {
   FusePassOptions options;
   // A kernel of its own for each op: the first bad value then names the op.
   options.apart = flags.getSwitch("debug-nan");
   options.explain = flags.getText("explain") == "fusion";
-  passes.addPass(createFoldCastsPass());
   passes.addPass(createFusePass(options));
-}
-
-static void selectKernels(const FlagValues &, const Target &,
-                          OpPassManager &passes) {
-  passes.addPass(createSelectKernelsPass());
 }
 
 static void lowerToPlan(const FlagValues &, const Target &,
@@ -191,11 +194,11 @@ ArrayRef<SharedPhase> weft::sharedPhases() {
        nullptr},
       {{"partition", "collectives are explicit (one rank: none)", Level::Dist},
        nullptr},
-      {{"fuse", "elementwise, reduction and shape chains are outlined kernels",
+      {{"select-kernels", "what the target's library runs is claimed for it",
         Level::Dist},
-       fuse},
-      {{"select-kernels", "every op names its implementation", Level::Dist},
        selectKernels},
+      {{"fuse", "all else is outlined kernels, views and copies", Level::Dist},
+       fuse},
       {{"lower-to-plan", "programs are straight lines of commands on buffers",
         Level::Plan},
        lowerToPlan},

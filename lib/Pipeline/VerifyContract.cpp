@@ -126,19 +126,19 @@ static LogicalResult checkRange(KernelOp kernel) {
 
 static LogicalResult checkFusion(ModuleOp module) {
   for (auto program : module.getOps<ProgramOp>())
-    for (Operation &op : program.getBody().front())
-      if (isa<ReduceOp, ScalarBodyOpInterface, CompositeOpInterface>(op))
-        return op.emitOpError("expects a kernel around it after fuse");
+    for (Operation &op : program.getBody().front().without_terminator())
+      if (failed(verifyImplementation(&op)))
+        return failure();
   for (auto kernel : module.getOps<KernelOp>())
     if (failed(checkRange(kernel)))
       return failure();
   return success();
 }
 
-static LogicalResult checkImplementations(ModuleOp module) {
+static LogicalResult checkChoices(ModuleOp module) {
   for (auto program : module.getOps<ProgramOp>())
     for (Operation &op : program.getBody().front().without_terminator())
-      if (failed(verifyImplementation(&op)))
+      if (failed(verifyChoice(&op)))
         return failure();
   return success();
 }
@@ -210,7 +210,7 @@ static const Contract kContracts[] = {
     {"verify", checkModel},        {"tie-params", checkNoTies},
     {"autocast", checkCasts},      {"derive-programs", checkPrograms},
     {"autodiff", checkGradients},  {"expand-optimizer", checkApply},
-    {"fuse", checkFusion},         {"select-kernels", checkImplementations},
+    {"select-kernels", checkChoices}, {"fuse", checkFusion},
     {"lower-to-plan", checkPlan},  {"estimate", checkEstimates},
     {"plan-memory", checkOffsets},
 };

@@ -1,16 +1,6 @@
 // RUN: weft-opt %s --weft-select-kernels --split-input-file --verify-diagnostics
 // Ops that nothing on the CPU can run.
 
-// Without fusion an elementwise op has no command.
-weft.program @unfused(%x: tensor<16xf32> {weft.input = "x"})
-    -> (tensor<16xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
-  // expected-error @+1 {{expects a command that runs it, but there is none; run weft-fuse before weft-select-kernels}}
-  %y = weft.exp %x : tensor<16xf32>
-  weft.return %y : tensor<16xf32>
-}
-
-// -----
-
 weft.program @wide_matmul(%x: tensor<16x16xf64> {weft.input = "x"})
     -> (tensor<16x16xf64> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
   // expected-error @+1 {{does not support 'f64' on the CPU yet; cast to f32 before it}}

@@ -25,14 +25,14 @@
 // RUN: not weft-opt %t/no-first.mlir --weft-verify-contract=phase=expand-optimizer 2>&1 | FileCheck %s --check-prefix=NO-FIRST
 // NO-FIRST: no-first.mlir:3:{{.*}}error: 'weft.state' op expects a state that init writes
 // RUN: not weft-opt %t/no-routine.mlir --weft-verify-contract=phase=fuse 2>&1 | FileCheck %s --check-prefix=NOT-FUSED
-// NOT-FUSED: error: 'weft.exp' op expects a kernel around it after fuse
+// NOT-FUSED: error: 'weft.exp' op expects a kernel around it; run weft-fuse first
 // RUN: not weft-opt %t/composite.mlir --weft-verify-contract=phase=fuse 2>&1 | FileCheck %s --check-prefix=COMPOSITE
-// COMPOSITE: error: 'weft.softmax' op expects a kernel around it after fuse
+// COMPOSITE: error: 'weft.softmax' op expects a kernel around it; run weft-fuse first
 // RUN: not weft-opt %t/reduce.mlir --weft-verify-contract=phase=fuse 2>&1 | FileCheck %s --check-prefix=REDUCE
-// REDUCE: error: 'weft.reduce' op expects a kernel around it after fuse
+// REDUCE: error: 'weft.reduce' op expects a kernel around it; run weft-fuse first
 // RUN: not weft-opt %t/kernel-left.mlir --weft-verify-contract=phase=fuse 2>&1 | FileCheck %s --check-prefix=NO-RANGE
 // NO-RANGE: error: 'weft.kernel' op expects weft.extent and weft.grain after fuse
-// RUN: not weft-opt %t/no-routine.mlir --weft-verify-contract=phase=select-kernels 2>&1 | FileCheck %s --check-prefix=NO-ROUTINE
+// RUN: not weft-opt %t/no-choice.mlir --weft-verify-contract=phase=select-kernels 2>&1 | FileCheck %s --check-prefix=NO-ROUTINE
 // NO-ROUTINE: error: {{.*}}expects weft.impl, the choice of weft-select-kernels, but got none
 // RUN: not weft-opt %t/program-left.mlir --weft-verify-contract=phase=lower-to-plan 2>&1 | FileCheck %s --check-prefix=PROGRAM-LEFT
 // PROGRAM-LEFT: error: {{.*}}expects no weft program after lower-to-plan
@@ -158,6 +158,14 @@ weft.program @a() attributes {kind = #weft.kind<micro>} {
   %w = weft.read @w : tensor<4xf32>
   %e = weft.exp %w : tensor<4xf32>
   weft.return
+}
+}
+
+//--- no-choice.mlir
+module {
+weft.program @a(%x: tensor<4x4xf32> {weft.input = "x"}) -> (tensor<4x4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  %y = weft.matmul %x, %x : tensor<4x4xf32>, tensor<4x4xf32>
+  weft.return %y : tensor<4x4xf32>
 }
 }
 

@@ -4,7 +4,7 @@
 usage: interp_parity.py --weft build/bin/weft --interp build/bin/weft-interp
            --work DIR --phase PHASE CASE
 
-The graph after PHASE (expand-optimizer to select-kernels) is run by
+The graph after PHASE (expand-optimizer to fuse) is run by
 weft-interp, step by step, in place of an executable: the same comparison as
 parity.py one level higher.
 """
@@ -81,7 +81,7 @@ def main():
     parser.add_argument("--weft", default="weft")
     parser.add_argument("--interp", default="weft-interp")
     parser.add_argument("--work", required=True)
-    parser.add_argument("--phase", default="select-kernels")
+    parser.add_argument("--phase", default="fuse")
     args = parser.parse_args()
     parity.clear(args.work)
     model, _, _ = parity.prepare(args.case, args.work)

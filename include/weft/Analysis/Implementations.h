@@ -1,8 +1,8 @@
-//===- Implementations.h - What can run an op -------------------*- C++ -*-===//
+//===- Implementations.h - What runs an op ----------------------*- C++ -*-===//
 //
-// The one table of what runs an op of a program: which library routine, for
-// which element types. weft-select-kernels writes its choice as `weft.impl`;
-// weft-lower-to-plan carries out what stands there.
+// The kind of command that runs an op of a program. weft-select-kernels claims
+// ops for the library of a target by writing the kind as `weft.impl`; all else
+// is generated, moved or named. weft-lower-to-plan carries that out.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,24 +13,33 @@
 
 namespace weft {
 
-/// Values of `weft.impl` that are no routine: an op that only names elements,
-/// a call of a kernel, an accumulation that the op before it performs.
-inline constexpr llvm::StringLiteral kViewImpl = "view";
-inline constexpr llvm::StringLiteral kGeneratedImpl = "generated";
+/// The value of `weft.impl` that is no kind of command: an accumulation that
+/// the op before it performs.
 inline constexpr llvm::StringLiteral kFoldedImpl = "folded";
 
 /// Unit attribute of an op that performs the accumulation of its result.
 inline constexpr llvm::StringLiteral kFoldedAttr = "weft.folded";
 
-/// Chooses what runs the op. Fails with an error on the op if nothing can, or
-/// nothing for its element types.
-llvm::FailureOr<llvm::StringRef> chooseImplementation(mlir::Operation *op);
+/// The kind of the command that can run the op as a whole ("gemm"), or "".
+llvm::StringRef getCommandKind(mlir::Operation *op);
+
+/// Whether the op can become part of a generated kernel, directly or as its
+/// formula.
+bool canGenerate(mlir::Operation *op);
+
+/// Whether the op needs no choice: it names elements, moves them or is a call
+/// of a kernel.
+bool needsNoChoice(mlir::Operation *op);
 
 /// The error of an op that nothing runs.
 llvm::LogicalResult reportNoCommand(mlir::Operation *op);
 
-/// Fails with an error on the op unless its `weft.impl` can run it and
-/// `weft.folded` stands where an accumulation is folded, and only there.
+/// Fails with an error on the op unless its `weft.impl` can run it, or, if it
+/// has none, a kernel can; and unless `weft.folded` stands where an
+/// accumulation is folded, and only there.
+llvm::LogicalResult verifyChoice(mlir::Operation *op);
+
+/// The same behind weft-fuse: no op is left for a kernel.
 llvm::LogicalResult verifyImplementation(mlir::Operation *op);
 
 /// The `weft.impl` of an op, or "".
@@ -39,8 +48,8 @@ llvm::StringRef getImplementation(mlir::Operation *op);
 /// Whether the op before it performs this accumulation.
 bool isFolded(AccumulateOp op);
 
-/// The op that computes the value and can perform the accumulation itself, or
-/// null. Nothing else reads the value or what it is added to.
+/// The claimed op that computes the value and can perform the accumulation
+/// itself, or null. Nothing else reads the value or what it is added to.
 mlir::Operation *findFoldableProducer(AccumulateOp op);
 
 } // namespace weft

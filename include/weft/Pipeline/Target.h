@@ -44,6 +44,8 @@ public:
   /// adds what has to run before the passes of that phase; most need nothing.
   virtual void addPasses(llvm::StringRef phase, const FlagValues &flags,
                          mlir::OpPassManager &passes) const = 0;
+  /// The library that may claim ops (weft/Analysis/KernelLibrary.h).
+  virtual llvm::StringRef getKernelLibrary() const = 0;
   /// What offsets in the arena are multiples of, in bytes: a power of two.
   virtual int64_t getAlignment() const = 0;
   /// What decides the bytes of its code beside flags and model: where --target

@@ -43,6 +43,9 @@ struct CpuModel : CpuCommandOpInterface::ExternalModel<Model, OpT> {
   }
 };
 
+/// What select-kernels may choose for the CPU.
+void registerCpuLibrary(mlir::DialectRegistry &registry);
+
 void attachMatrixModels(mlir::MLIRContext *context);
 void attachTrainingModels(mlir::MLIRContext *context);
 void attachValueModels(mlir::MLIRContext *context);

@@ -1,5 +1,7 @@
 //===- LowerToCpu.cpp - Lower kernels to the LLVM dialect -----------------===//
 
+#include "CpuModels.h"
+
 #include "weft/Lowering/Cpu/CpuCommands.h"
 #include "weft/Lowering/Cpu/Passes.h"
 #include "weft/Weft/Weft.h"
@@ -41,6 +43,7 @@ void weft::registerLoweringCpuModels(DialectRegistry &registry) {
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   registerCpuCommandModels(registry);
+  registerCpuLibrary(registry);
 }
 
 namespace {

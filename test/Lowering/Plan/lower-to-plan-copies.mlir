@@ -82,26 +82,6 @@ weft.program @swap() -> (tensor<4xf32> {weft.output = "old"}) attributes {kind =
 
 // -----
 
-// The old gradient is an output: the sum may not be computed in its bytes.
-weft.param @w : tensor<4x4xf32>
-weft.state @w.grad : tensor<4x4xf32> {kind = #weft.state_kind<gradient>, param = @w}
-// CHECK-LABEL: plan.program "micro" @kept
-weft.program @kept(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f32> {weft.input = "accumulate"}) -> (tensor<4x4xf32> {weft.output = "old"}) attributes {kind = #weft.kind<micro>} {
-  // CHECK: %[[G:.*]] = plan.use @w.grad
-  // CHECK: plan.gemm {{.*}} -> %[[P:[0-9]+]] 
-  // CHECK: plan.accumulate %[[G]] + %[[P]] if(%{{.*}} : memref<f32>) -> %[[P]] :
-  // CHECK: plan.copy %[[G]] to %[[OLD:.*]] :
-  // CHECK: plan.copy %[[P]] to %[[G]]
-  %old = weft.read @w.grad : tensor<4x4xf32>
-  %g = weft.matmul %x, %x : tensor<4x4xf32>, tensor<4x4xf32>
-  %sum = weft.accumulate %old, %g, %flag : tensor<4x4xf32>
-  // expected-remark @+2 {{needs a copy: output of a state}}
-  // expected-remark @+1 {{needs a copy: write of a state}}
-  weft.return %old : tensor<4x4xf32> writes @w.grad = %sum : tensor<4x4xf32>
-}
-
-// -----
-
 // The sum is no new state: the product is added to a copy.
 weft.state @g : tensor<4x4xf32> {kind = #weft.state_kind<gradient>}
 // CHECK-LABEL: plan.program "micro" @not_written
@@ -134,22 +114,6 @@ weft.program @read_twice(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f
   // expected-remark @+1 {{needs a copy: old contents that an accumulation may not overwrite}}
   %sum = weft.accumulate %old, %g, %flag : tensor<4x4xf32>
   // expected-remark @+1 {{needs a copy: write of a state}}
-  weft.return writes @g = %sum : tensor<4x4xf32>
-}
-
-// -----
-
-// The product reads the old gradient: it may not be computed over it.
-weft.state @g : tensor<4x4xf32> {kind = #weft.state_kind<gradient>}
-// CHECK-LABEL: plan.program "micro" @reads_old
-weft.program @reads_old(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f32> {weft.input = "accumulate"}) -> () attributes {kind = #weft.kind<micro>} {
-  // CHECK: %[[G:.*]] = plan.use @g
-  // CHECK: %[[P:.*]] = plan.alloc
-  // CHECK: plan.gemm %[[G]] * %{{.*}} -> %[[P]] 
-  // CHECK: plan.accumulate %[[G]] + %[[P]] if(%{{.*}} : memref<f32>) -> %[[G]] :
-  %old = weft.read @g : tensor<4x4xf32>
-  %g = weft.matmul %old, %x : tensor<4x4xf32>, tensor<4x4xf32>
-  %sum = weft.accumulate %old, %g, %flag : tensor<4x4xf32>
   weft.return writes @g = %sum : tensor<4x4xf32>
 }
 

@@ -23,8 +23,8 @@ weft.program @eval(%x: tensor<4x4xf32> {weft.input = "x"}) -> (tensor<4x4xf32> {
 // -----
 
 weft.program @eval(%x: tensor<4xf32> {weft.input = "x"}) -> (tensor<4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
-  // expected-error @+1 {{expects a command that runs it, but there is none; run weft-fuse before weft-select-kernels}}
-  %y = weft.exp %x {weft.impl = "generated"} : tensor<4xf32>
+  // expected-error @+1 {{expects a kernel around it; run weft-fuse first}}
+  %y = weft.exp %x : tensor<4xf32>
   weft.return %y : tensor<4xf32>
 }
 
@@ -53,11 +53,20 @@ weft.program @micro(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f32> {
 
 // -----
 
+// No routine runs it.
+weft.program @eval(%x: tensor<4xf32> {weft.input = "x"}) -> (tensor<4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  // expected-error @+1 {{expects no weft.impl where no routine runs the op, but got "exp"}}
+  %y = weft.exp %x {weft.impl = "exp"} : tensor<4xf32>
+  weft.return %y : tensor<4xf32>
+}
+
+// -----
+
 // Nothing can perform this accumulation.
 weft.state @g : tensor<4x4xf32> {kind = #weft.state_kind<gradient>}
 weft.program @micro(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f32> {weft.input = "accumulate"}) -> () attributes {kind = #weft.kind<micro>} {
   %old = weft.read @g : tensor<4x4xf32>
-  // expected-error @+1 {{expects weft.impl to be accumulate, but got "folded"}}
+  // expected-error @+1 {{expects a product before it that can add its result, for weft.impl = "folded"}}
   %sum = weft.accumulate %old, %x, %flag {weft.impl = "folded"} : tensor<4x4xf32>
   weft.return writes @g = %sum : tensor<4x4xf32>
 }

@@ -5,7 +5,7 @@ usage: campaign.py [--seeds FIRST:LAST] [--jobs N] [--precision f32|bf16|f16]
                    [--work DIR] [--no-reduce]
 
 Each seed grows a model (growth.py). It is compiled with a dump of every phase;
-the model and the graph after select-kernels must be equal in the interpreter
+the model and the graph after fuse must be equal in the interpreter
 (f64), the graph and its finished plan exactly; the program runs a step, and its loss and all its gradients must be those
 of the interpreter. A model that fails is made smaller and printed with its
 seed. `--seeds 0:3000` is the long form; seeds are independent, so that it can
@@ -98,7 +98,7 @@ class Check:
                  for name in os.listdir(self.path("dumps"))}
         # A model has no random numbers before derive-programs.
         first = dumps["derive-programs" if self.drops else "import"]
-        self.last, self.unfused = dumps["select-kernels"], dumps["partition"]
+        self.last, self.unfused = dumps["fuse"], dumps["partition"]
         self.compare_modules(first, self.last)
         # A command does the arithmetic of its op.
         self.compare_modules(self.last, dumps["verify-plan"], "0")
@@ -112,9 +112,8 @@ class Check:
         """Other kernels, since they may hold few ops or buffers."""
         ops, buffers = [(2, 24), (5, 4), (9, 6), (64, 3)][self.graph.seed // 5 % 4]
         call("narrow", "weft-opt", self.unfused, "-o", self.path("narrow.mlir"),
-             "--pass-pipeline=builtin.module(weft-fold-casts,weft-fuse{"
-             f"max-ops={ops} max-buffers={buffers}}},weft-verify-contract{{phase=fuse}},"
-             "weft-select-kernels)")
+             "--pass-pipeline=builtin.module(weft-fold-casts,weft-select-kernels,weft-fuse{"
+             f"max-ops={ops} max-buffers={buffers}}},weft-verify-contract{{phase=fuse}})")
         self.compare_modules(self.unfused, self.path("narrow.mlir"))
 
     def interpret(self, mode):

@@ -64,6 +64,7 @@ public:
       passes.addPass(std::make_unique<LowerToToyPass>());
     }
   }
+  StringRef getKernelLibrary() const override { return "cpu"; }
   int64_t getAlignment() const override { return 128; }
   std::string getIdentity() const override { return "toy"; }
   StringRef getKernelOp() const override { return "toy.kernel"; }

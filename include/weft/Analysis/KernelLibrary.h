@@ -1,0 +1,107 @@
+//===- KernelLibrary.h - What a target runs by routines ---------*- C++ -*-===//
+//
+// A target has a library of routines beside the code that is generated for it.
+// weft-select-kernels asks the library of one target which ops it takes, and
+// what a product of it does besides; all else is decomposed and generated.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_ANALYSIS_KERNELLIBRARY_H
+#define WEFT_ANALYSIS_KERNELLIBRARY_H
+
+#include "weft/Weft/Weft.h"
+
+#include "mlir/IR/DialectInterface.h"
+
+#include <climits>
+#include <memory>
+
+namespace weft {
+
+//===----------------------------------------------------------------------===//
+// Libraries
+//===----------------------------------------------------------------------===//
+
+/// What a product of a library may do with its sum before it writes it.
+enum class ProductPart { Bias, Relu, Gelu, ReluGrad, GeluGrad, ColumnSum };
+
+inline constexpr ProductPart kProductParts[] = {
+    ProductPart::Bias,     ProductPart::Relu,     ProductPart::Gelu,
+    ProductPart::ReluGrad, ProductPart::GeluGrad, ProductPart::ColumnSum};
+
+/// "bias", "relu", "gelu", "relu_grad", "gelu_grad", "column_sum".
+llvm::StringRef stringifyProductPart(ProductPart part);
+std::optional<ProductPart> parseProductPart(llvm::StringRef name);
+
+/// What a library says of an op.
+struct LibraryAnswer {
+  bool isKnown = false;   // it has a routine for ops of this name
+  mlir::Type unsupported; // the first element type that one does not take
+
+  bool runs() const { return isKnown && !unsupported; }
+};
+
+class KernelLibrary {
+public:
+  virtual ~KernelLibrary() = default;
+
+  /// As options name it, and as messages do: "cpu", "the CPU".
+  virtual llvm::StringRef getName() const = 0;
+  virtual llvm::StringRef getTitle() const = 0;
+
+  virtual LibraryAnswer find(mlir::Operation *op) const = 0;
+  virtual bool hasPart(ProductPart part) const = 0;
+};
+
+/// The libraries of a context: an interface of the weft dialect, which
+/// extensions of targets fill while it is loaded.
+class KernelLibraries : public mlir::DialectInterface::Base<KernelLibraries> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KernelLibraries)
+  explicit KernelLibraries(mlir::Dialect *dialect) : Base(dialect) {}
+
+  static KernelLibraries &of(mlir::Dialect &dialect);
+  void add(std::unique_ptr<KernelLibrary> library) {
+    libraries.push_back(std::move(library));
+  }
+  /// The library of that name, or the first if it is empty; null if there is
+  /// none.
+  const KernelLibrary *find(llvm::StringRef name) const;
+
+private:
+  std::vector<std::unique_ptr<KernelLibrary>> libraries;
+};
+
+//===----------------------------------------------------------------------===//
+// Libraries that are tables
+//===----------------------------------------------------------------------===//
+
+/// Floating-point types, as a set.
+enum Floats : unsigned {
+  NoFloat = 0,
+  F32 = 1,
+  F64 = 2,
+  F16 = 4,
+  BF16 = 8,
+  UpToF32 = F32 | F16 | BF16,
+};
+
+/// Which values must have those types: all operands and results, all operands,
+/// or that many operands from the first (the others have the one type the op
+/// allows).
+inline constexpr int kAllValues = -1, kAllOperands = INT_MAX;
+
+struct LibraryRoutine {
+  llvm::StringLiteral op;
+  unsigned floats = F32;
+  int numValues = kAllValues;
+  /// Operands that are f32 in any case, as bits.
+  unsigned wideOperands = 0;
+};
+
+LibraryAnswer findRoutine(llvm::ArrayRef<LibraryRoutine> routines,
+                          mlir::Operation *op);
+
+} // namespace weft
+
+#endif // WEFT_ANALYSIS_KERNELLIBRARY_H

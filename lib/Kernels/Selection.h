@@ -1,0 +1,41 @@
+//===- Selection.h - The steps of weft-select-kernels -----------*- C++ -*-===//
+
+#ifndef WEFT_LIB_KERNELS_SELECTION_H
+#define WEFT_LIB_KERNELS_SELECTION_H
+
+#include "weft/Analysis/KernelLibrary.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallSet.h"
+
+#include <map>
+
+namespace weft {
+
+/// Why ops are claimed or left to kernels, each sentence once.
+class ChoiceLog {
+public:
+  /// Counts a sentence about `op`, which begins with its name.
+  void add(mlir::Operation *op, const llvm::Twine &what);
+  /// Emits a remark for each sentence, where it was true first.
+  void report() const;
+
+private:
+  struct Choice {
+    mlir::Location first;
+    unsigned count;
+  };
+  llvm::MapVector<std::string, Choice, std::map<std::string, unsigned>> choices;
+};
+
+/// What the products of a library may do besides.
+using ProductParts = llvm::SmallSet<ProductPart, 8>;
+
+/// Merges each product with what it can do itself: into a `weft.gemm`, or, if
+/// that is a bias alone, into a `weft.matmul`.
+void mergeProducts(ProgramOp program, const ProductParts &parts,
+                   ChoiceLog &log);
+
+} // namespace weft
+
+#endif // WEFT_LIB_KERNELS_SELECTION_H
