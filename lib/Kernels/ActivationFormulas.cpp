@@ -60,33 +60,36 @@ struct GeluModel : CompositeOpInterface::ExternalModel<GeluModel, GeluOp> {
   }
 };
 
+/// With the halves of a head as a dimension of its own, one kernel writes both
+/// where they belong: a P + b Q with P = (cos, sin) and Q = (-sin, cos). All of
+/// it has the shape of the result, so that it fits one loop nest. The bits are
+/// those of a cos - b sin and b cos + a sin.
 struct RopeModel : CompositeOpInterface::ExternalModel<RopeModel, RopeOp> {
   Values decompose(Operation *op, OpBuilder &builder) const {
     auto rope = cast<RopeOp>(op);
-    Location loc = op->getLoc();
-    FormulaBuilder f(builder, loc);
-    auto type = cast<RankedTensorType>(rope.getOperand().getType());
-    llvm::SmallVector<int64_t> shape(type.getShape());
-    shape[3] /= 2;
-    auto half = [&](int64_t offset) -> Value {
-      int64_t offsets[] = {0, 0, 0, offset}, strides[] = {1, 1, 1, 1};
-      return f.widen(SliceOp::create(builder, loc, type.clone(shape),
-                                     rope.getOperand(), offsets, shape,
-                                     strides));
+    FormulaBuilder f(builder, op->getLoc());
+    llvm::SmallVector<int64_t> shape(getShape(rope.getOperand()));
+    shape.back() /= 2;
+    shape.insert(shape.end() - 1, 2);
+    Value x = f.reshape(rope.getOperand(), shape);
+    auto half = [&](int64_t index) {
+      llvm::SmallVector<int64_t> offsets(5, 0), sizes(shape), strides(5, 1);
+      offsets[3] = index;
+      sizes[3] = 1;
+      Value part =
+          SliceOp::create(builder, op->getLoc(), x, offsets, sizes, strides);
+      return f.widen(f.broadcast(part, shape));
     };
-    auto table = [&](Value value) -> Value { // [T, D/2] -> [T, 1, D/2]
-      auto flat = cast<RankedTensorType>(value.getType());
-      auto wide = flat.clone({flat.getDimSize(0), 1, flat.getDimSize(1)});
-      return f.widen(ReshapeOp::create(builder, loc, wide, value));
+    auto table = [&](Value value) { // [T, D/2]
+      Value rows = f.reshape(value, {shape[1], 1, 1, shape[4]});
+      return f.widen(f.broadcast(rows, shape));
     };
-    Value a = half(0), b = half(shape[3]);
     Value cos = table(rope.getCos()), sin = table(rope.getSin());
-    Type element = type.getElementType();
-    Value first = f.cast(f.sub(f.mul(a, cos), f.mul(b, sin)), element);
-    Value second = f.cast(f.add(f.mul(b, cos), f.mul(a, sin)), element);
-    Value joined = ConcatOp::create(builder, loc, type,
-                                    ValueRange{first, second}, /*dim=*/3);
-    return llvm::SmallVector<Value>{joined};
+    Value isFirst = f.mask({true, false}, {2, 1});
+    Value p = f.select(isFirst, cos, sin);
+    Value q = f.select(isFirst, f.unary<NegOp>(sin), cos);
+    Value y = f.add(f.mul(half(0), p), f.mul(half(1), q));
+    return llvm::SmallVector<Value>{f.finish(y, rope.getType())};
   }
 };
 

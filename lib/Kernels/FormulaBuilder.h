@@ -27,6 +27,37 @@ public:
     return Op::create(b, loc, x.getType(), x);
   }
 
+  mlir::Value select(mlir::Value condition, mlir::Value x, mlir::Value y) {
+    return SelectOp::create(b, loc, x.getType(), condition, x, y);
+  }
+
+  mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape) {
+    auto type = mlir::cast<mlir::RankedTensorType>(x.getType());
+    return ReshapeOp::create(b, loc, type.clone(shape), x);
+  }
+
+  mlir::Value broadcast(mlir::Value x, llvm::ArrayRef<int64_t> shape) {
+    auto type = mlir::cast<mlir::RankedTensorType>(x.getType());
+    return BroadcastOp::create(b, loc, type.clone(shape), x);
+  }
+
+  /// A constant of several values at the start of the block, where all formulas
+  /// share it: it takes memory and a command.
+  mlir::Value mask(llvm::ArrayRef<bool> values, llvm::ArrayRef<int64_t> shape) {
+    auto type = mlir::RankedTensorType::get(shape, b.getI1Type());
+    mlir::ElementsAttr value = mlir::DenseElementsAttr::get(type, values);
+    mlir::Block *block = b.getInsertionBlock();
+    for (mlir::Operation &op : *block) {
+      auto constant = llvm::dyn_cast<ConstantOp>(op);
+      if (!constant)
+        break;
+      if (constant.getValue() == value)
+        return constant;
+    }
+    mlir::OpBuilder start = mlir::OpBuilder::atBlockBegin(block);
+    return ConstantOp::create(start, loc, type, value);
+  }
+
   /// A scalar constant of the element type of `like`.
   mlir::Value constant(double value, mlir::Value like) {
     mlir::Type element = mlir::getElementTypeOrSelf(like.getType());

@@ -66,11 +66,19 @@ weft.program @factors(%x: tensor<3x4xf16> {weft.input = "x"}, %w: tensor<4xf32> 
   weft.return %y, %mean, %rstd : tensor<3x4xf16>, tensor<3xf32>, tensor<3xf32>
 }
 
+// Each op has the shape of the result, with the halves of a head apart: one
+// kernel writes it, and nothing joins halves.
 // CHECK-LABEL: weft.program @rope
 // CHECK-SAME: %[[X:.*]]: tensor<1x3x2x4xf16> {weft.input = "x"}, %[[C:.*]]: tensor<3x2xf32>
-// CHECK-COUNT-2: weft.cast %{{.*}} : tensor<1x3x2x2xf16> to tensor<1x3x2x2xf32>
-// CHECK-COUNT-2: weft.cast %{{.*}} : tensor<1x3x2x2xf32> to tensor<1x3x2x2xf16>
-// CHECK: weft.concat
+// CHECK: %[[HALVES:.*]] = weft.reshape %[[X]] : tensor<1x3x2x4xf16> to tensor<1x3x2x2x2xf16>
+// CHECK-COUNT-2: weft.select %{{.*}} : tensor<2x1xi1>, tensor<1x3x2x2x2xf32>, tensor<1x3x2x2x2xf32>
+// CHECK-DAG: weft.slice %[[HALVES]] offsets [0, 0, 0, 0, 0]
+// CHECK-DAG: weft.slice %[[HALVES]] offsets [0, 0, 0, 1, 0]
+// CHECK-NOT: weft.concat
+// CHECK: %[[SUM:.*]] = weft.add %{{.*}} : tensor<1x3x2x2x2xf32>
+// CHECK-NEXT: %[[LOW:.*]] = weft.cast %[[SUM]] : tensor<1x3x2x2x2xf32> to tensor<1x3x2x2x2xf16>
+// CHECK-NEXT: weft.reshape %[[LOW]] : tensor<1x3x2x2x2xf16> to tensor<1x3x2x4xf16>
+// CHECK-NEXT: weft.return
 weft.program @rope(%x: tensor<1x3x2x4xf16> {weft.input = "x"}, %c: tensor<3x2xf32> {weft.input = "c"})
     -> (tensor<1x3x2x4xf16> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
   %y = weft.rope %x, %c, %c : tensor<1x3x2x4xf16>, tensor<3x2xf32>
