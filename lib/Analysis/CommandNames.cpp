@@ -34,7 +34,7 @@ static std::string getSuffix(ArrayRef<int64_t> shape, StringRef inner,
 /// Ops that a kernel computes, rather than names of values or constants.
 static bool isNamed(Operation &op) {
   return !isa<weft::ConstantOp, ReshapeOp, BroadcastOp, FenceOp, SliceOp,
-              TransposeOp, CastOp, YieldOp>(op);
+              TransposeOp, MaterializeOp, CastOp, YieldOp>(op);
 }
 
 /// "sum" says more than "reduce".
@@ -75,13 +75,7 @@ static std::string joinOps(Block &body) {
       if (std::string name = getOpName(op); !llvm::is_contained(names, name))
         names.push_back(name);
   if (names.empty())
-    return llvm::any_of(body.getOps<CastOp>(),
-                        [](CastOp op) {
-                          return getElementTypeOrSelf(op.getOperand()) !=
-                                 getElementTypeOrSelf(op.getResult());
-                        })
-               ? "cast"
-               : "copy";
+    return body.getOps<CastOp>().empty() ? "copy" : "cast";
   std::string text = llvm::join(ArrayRef(names).take_front(kMostOps), "+");
   if (names.size() > kMostOps)
     text += "+(" + std::to_string(names.size() - kMostOps) + " more)";

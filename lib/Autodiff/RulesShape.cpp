@@ -54,6 +54,12 @@ LogicalResult broadcastRule(BroadcastOp, Adjoint &a) {
   return success();
 }
 
+/// The copy is of the forward value.
+LogicalResult materializeRule(MaterializeOp, Adjoint &a) {
+  a.set(0, a.grad());
+  return success();
+}
+
 LogicalResult reshapeRule(ReshapeOp op, Adjoint &a) {
   a.set(0, a.reshape(a.grad(), shapeOf(op.getOperand())));
   return success();
@@ -109,6 +115,7 @@ LogicalResult concatRule(ConcatOp op, Adjoint &a) {
 void attachShapeRules(MLIRContext *context) {
   attachRule<ReduceOp, reduceRule>(context);
   attachRule<BroadcastOp, broadcastRule>(context);
+  attachRule<MaterializeOp, materializeRule>(context);
   attachRule<ReshapeOp, reshapeRule>(context);
   attachRule<TransposeOp, transposeRule>(context);
   attachRule<SliceOp, sliceRule>(context);

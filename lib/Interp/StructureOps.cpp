@@ -85,6 +85,7 @@ void addStructureOps(OpTable &table) {
   table["plan.constant"] = evaluateConstant<plan::ConstantOp>;
   table["weft.call"] = evaluateCall;
   table["weft.fence"] = copyOperand;
+  table["weft.materialize"] = copyOperand;
   table["plan.copy"] = copyOperand;
 }
 

@@ -58,14 +58,14 @@ bool readsThroughBroadcast(Operation *user) {
 }
 
 /// A broadcast outside of all kernels is never written. Who needs its elements
-/// gets a copy, a cast to the same type, which the next step gives a kernel.
+/// gets a copy, which the next step gives a kernel.
 void ClusterBuilder::materialize(BroadcastOp broadcast) {
   if (owner.lookup(broadcast) ||
       llvm::all_of(broadcast->getUsers(), readsThroughBroadcast))
     return;
   OpBuilder builder(broadcast->getContext());
   builder.setInsertionPointAfter(broadcast);
-  CastOp copy = copyBroadcast(broadcast, builder);
+  MaterializeOp copy = copyBroadcast(broadcast, builder);
   order[copy] = order.lookup(broadcast) + 1;
   broadcast.getResult().replaceUsesWithIf(copy, [](OpOperand &use) {
     return !readsThroughBroadcast(use.getOwner());
@@ -128,9 +128,8 @@ Cluster *ClusterBuilder::findSibling(Operation *op) {
 // Joining
 //===----------------------------------------------------------------------===//
 
-CastOp copyBroadcast(BroadcastOp broadcast, OpBuilder &builder) {
-  auto copy = CastOp::create(builder, broadcast.getLoc(),
-                             broadcast.getResult().getType(), broadcast);
+MaterializeOp copyBroadcast(BroadcastOp broadcast, OpBuilder &builder) {
+  auto copy = MaterializeOp::create(builder, broadcast.getLoc(), broadcast);
   copyScope(broadcast, copy);
   return copy;
 }

@@ -92,8 +92,8 @@ private:
 /// view, the end of the program) needs the elements in memory.
 bool readsThroughBroadcast(mlir::Operation *user);
 
-/// A copy of the elements, as a cast to the same type, that a kernel can write.
-CastOp copyBroadcast(BroadcastOp broadcast, mlir::OpBuilder &builder);
+/// A copy of the elements, which a kernel can write.
+MaterializeOp copyBroadcast(BroadcastOp broadcast, mlir::OpBuilder &builder);
 
 /// The kernels of a module while they are made.
 struct KernelPool {

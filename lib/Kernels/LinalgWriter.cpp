@@ -203,9 +203,10 @@ Value LinalgWriter::evaluate(Operation *op, Nest &nest, ValueRange arguments) {
   if (isRenamingOp(op))
     return scalarOf(op->getOpOperand(0), nest, arguments);
   Values scalars;
+  bool isExact = isa<CastOp>(op) || movesElements(op);
   for (OpOperand &operand : op->getOpOperands()) {
     Value value = scalarOf(operand, nest, arguments);
-    if (isHalf(value) && (fast || !isa<CastOp>(op)))
+    if (isHalf(value) && (fast || !isExact))
       value = castFloat(value, b.getF32Type());
     scalars.push_back(value);
   }

@@ -128,7 +128,7 @@ void ClusterOutliner::copyBroadcasts() {
       continue;
     OpBuilder builder(op->getContext());
     builder.setInsertionPointAfter(op);
-    CastOp copy = copyBroadcast(broadcast, builder);
+    MaterializeOp copy = copyBroadcast(broadcast, builder);
     broadcast.getResult().replaceUsesWithIf(copy, [&](OpOperand &use) {
       return use.getOwner() != copy && isReadFromMemory(use.getOwner());
     });

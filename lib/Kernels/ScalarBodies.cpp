@@ -290,6 +290,7 @@ void registerScalarBodies(DialectRegistry &registry) {
     CompareOp::attachInterface<CompareModel>(*context);
     CastOp::attachInterface<CastModel>(*context);
     BroadcastOp::attachInterface<IdentityModel<BroadcastOp>>(*context);
+    MaterializeOp::attachInterface<IdentityModel<MaterializeOp>>(*context);
   });
 }
 

@@ -2,6 +2,11 @@
 // RUN: weft-opt --weft-fuse %s -o %t.mlir
 // RUN: weft-interp --compare %s %t.mlir --tolerance=0 | FileCheck %s --check-prefix=EQUAL
 
+// Canonical forms keep what is written.
+// RUN: weft-opt --weft-fuse --canonicalize %s -o %t.canonical.mlir
+// RUN: FileCheck %s --input-file=%t.canonical.mlir
+// RUN: weft-interp --compare %s %t.canonical.mlir --tolerance=0 | FileCheck %s --check-prefix=EQUAL
+
 // A kernel reads through a broadcast, not through a reshape of one: somebody
 // writes its elements then. No broadcast and no fence is left to the program.
 // EQUAL: channels: 0 of {{[1-9]}} tensors differ
@@ -76,6 +81,6 @@ weft.program @fences(%x: tensor<2x3xf32> {weft.input = "x"}, %w: tensor<3x3xf32>
 
 // CHECK: weft.kernel @[[GAIN]]
 // CHECK: weft.broadcast
-// CHECK-NEXT: weft.cast
+// CHECK-NEXT: weft.materialize
 // CHECK-NEXT: weft.reshape
 // CHECK-NEXT: weft.mul

@@ -34,6 +34,14 @@ weft.program @p(%x: tensor<4xf32> {weft.input = "x"}) attributes {kind = #weft.k
 // -----
 
 weft.program @p(%x: tensor<8x4xf32> {weft.input = "x"}) attributes {kind = #weft.kind<model>} {
+  // expected-error @below {{failed to verify that all of {operand, result} have same type}}
+  %z = "weft.materialize"(%x) : (tensor<8x4xf32>) -> tensor<4x8xf32>
+  weft.return
+}
+
+// -----
+
+weft.program @p(%x: tensor<8x4xf32> {weft.input = "x"}) attributes {kind = #weft.kind<model>} {
   // expected-error @below {{expects as many elements as 'tensor<8x4xf32>', but got 'tensor<31xf32>'}}
   %z = weft.reshape %x : tensor<8x4xf32> to tensor<31xf32>
   weft.return

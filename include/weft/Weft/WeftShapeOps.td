@@ -57,6 +57,25 @@ def Weft_BroadcastOp : Weft_Op<"broadcast", [Pure, Weft_View, SameOperandsAndRes
   let hasFolder = 1;
 }
 
+def Weft_MaterializeOp : Weft_Op<"materialize", [
+    Pure, Weft_MovesElements, AllTypesMatch<["operand", "result"]>,
+    Weft_Casts<"Follow", "Follow">]> {
+  let summary = "The operand's elements in memory of their own";
+  let description = [{
+    `result = operand`, element by element. A view such as `weft.broadcast` only
+    names elements that lie elsewhere; here a kernel writes them, one after the
+    other. Never folded.
+
+    Example: `%y = weft.materialize %x : tensor<8x4xf32>`.
+
+    Created by: `weft-fuse`, for who cannot read through a broadcast. Consumed
+    by: `weft-convert-kernels-to-linalg`.
+  }];
+  let arguments = (ins Weft_Tensor:$operand);
+  let results = (outs Weft_Tensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand)";
+}
+
 def Weft_ReshapeOp : Weft_Op<"reshape", [
     Pure, Weft_SameElements, SameOperandsAndResultElementType,
     Weft_Casts<"Follow", "Follow", "reshape view">]> {

@@ -216,7 +216,8 @@ class Ops(Choice):
 
     def fence(self):
         a = self.pick()
-        return self.op("weft.fence {0} : {t0}", [a], self.nodes[a].shape, self.nodes[a].bounds)
+        name = "materialize" if a % 2 else "fence"
+        return self.op(f"weft.{name} {{0}} : {{t0}}", [a], self.nodes[a].shape, self.nodes[a].bounds)
 
     def reduce(self, a=None, dims=None, kind=None):
         a = self.pick(lambda node: len(node.shape) > 0) if a is None else a
