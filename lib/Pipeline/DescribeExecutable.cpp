@@ -125,6 +125,24 @@ static Json hyperParameters(const Json &kinds) {
   return numbers;
 }
 
+/// The default weight decay of each optimizer: that of the run's flag, or of an
+/// input beside it.
+static void describeDecays(const Json &kinds, Json &meta) {
+  SmallVector<const OptimizerInfo *> used;
+  for (const Json &kind : kinds.asArray())
+    used.push_back(findOptimizer(kind.asString()));
+  Json defaults = Json::object(), decays = Json::object();
+  for (const OptimizerInfo *optimizer : used) {
+    std::string input = getDecayInput(*optimizer, used);
+    if (input != names::kWeightDecay)
+      decays.set(input, optimizer->defaultDecay);
+    else if (optimizer->defaultDecay != 0)
+      defaults.set("weight-decay", optimizer->defaultDecay);
+  }
+  meta.set("defaults", std::move(defaults));
+  meta.set("decays", std::move(decays));
+}
+
 /// Flags that the numbers of a training run depend on, besides batch and seq,
 /// which the model may decide, and the optimizers and the loss scale, which a
 /// checkpoint knows by itself. Of a file, what it held.
@@ -161,16 +179,9 @@ static void describeTraining(ModuleOp module, const FlagValues &flags,
   else
     meta.set("clip_norm", int64_t(norm[0] - '0'));
   Json kinds = optimizerKinds(module);
-  // Several optimizers have no single default.
-  Json defaults = Json::object();
-  if (kinds.asArray().size() == 1) {
-    double decay = findOptimizer(kinds.asArray()[0].asString())->defaultDecay;
-    if (decay != 0)
-      defaults.set("weight-decay", decay);
-  }
   meta.set("hyper_parameters", hyperParameters(kinds));
-  meta.set("optimizers", std::move(kinds));
-  meta.set("defaults", std::move(defaults));
+  meta.set("optimizers", kinds);
+  describeDecays(kinds, meta);
   meta.set("options", numericOptions(module, flags));
 }
 

@@ -37,7 +37,7 @@ private:
   void declareStates();
   void declareState(StringRef symbol, Location loc, Type type, ParamOp param);
   void writeFirstValues();
-  StringAttr getOwnDecay(const OptimizerInfo &optimizer);
+  StringAttr getDecayInput(const OptimizerInfo &optimizer);
   SmallVector<StringRef> getInputs();
   SmallVector<std::pair<std::string, Type>> getOutputs();
   ProgramOp createProgram();
@@ -143,24 +143,19 @@ void ApplyBuilder::declareStates() {
     }
 }
 
-/// Optimizers with a default decay, where others have another one, have an
-/// input for it of their own.
-StringAttr ApplyBuilder::getOwnDecay(const OptimizerInfo &optimizer) {
-  bool isAlone = llvm::all_of(updates, [&](const Update &update) {
-    return update.optimizer->defaultDecay == optimizer.defaultDecay;
-  });
-  if (isAlone || optimizer.defaultDecay == 0)
-    return {};
-  return builder.getStringAttr(optimizer.name + "_" + names::kWeightDecay);
+StringAttr ApplyBuilder::getDecayInput(const OptimizerInfo &optimizer) {
+  auto used = llvm::map_to_vector(
+      updates, [](const Update &update) { return update.optimizer; });
+  return builder.getStringAttr(weft::getDecayInput(optimizer, used));
 }
 
 SmallVector<StringRef> ApplyBuilder::getInputs() {
   SmallVector<StringRef> list(getOptimizerNumbers());
   list.push_back(names::kMaxNorm);
   for (const Update &update : updates)
-    if (StringAttr own = getOwnDecay(*update.optimizer);
-        own && !llvm::is_contained(list, own.getValue()))
-      list.push_back(own);
+    if (StringAttr decay = getDecayInput(*update.optimizer);
+        !llvm::is_contained(list, decay.getValue()))
+      list.push_back(decay);
   return list;
 }
 
@@ -260,8 +255,7 @@ void ApplyBuilder::buildStep(StringRef name) {
 Value ApplyBuilder::getNumber(Update update, StringRef name) {
   Attribute own = update.getNumber(name);
   if (!own && name == names::kWeightDecay)
-    if (StringAttr input = getOwnDecay(*update.optimizer))
-      return inputs[input];
+    return inputs[getDecayInput(*update.optimizer)];
   if (!own)
     return inputs[name];
   Value &constant = constants[own];

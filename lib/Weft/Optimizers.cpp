@@ -66,6 +66,17 @@ ArrayRef<StringRef> weft::getOptimizerNumbers() {
   return names.getArrayRef();
 }
 
+std::string weft::getDecayInput(const OptimizerInfo &optimizer,
+                                ArrayRef<const OptimizerInfo *> used) {
+  StringRef name = optimizer.numbers[1];
+  bool isShared = llvm::all_of(used, [&](const OptimizerInfo *other) {
+    return other->defaultDecay == optimizer.defaultDecay;
+  });
+  if (isShared || optimizer.defaultDecay == 0)
+    return name.str();
+  return (optimizer.name + "_" + name).str();
+}
+
 ArrayRef<StringRef> weft::getOptimizerKeys() {
   static const NameSet names = [] {
     NameSet set;

@@ -39,7 +39,6 @@ inline constexpr char kAccumulate[] = "accumulate";
 // Inputs of apply. Those of an optimizer are operands of its op, too.
 inline constexpr char kLr[] = "lr";
 inline constexpr char kWeightDecay[] = "weight_decay";
-inline constexpr char kAdamWWeightDecay[] = "adamw_weight_decay";
 inline constexpr char kBeta1[] = "beta1";
 inline constexpr char kBeta2[] = "beta2";
 inline constexpr char kEps[] = "eps";

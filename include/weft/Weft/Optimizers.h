@@ -28,6 +28,12 @@ std::string spellOptimizers(llvm::StringRef quote = "");
 /// default has, `weight_decay`, those of others.
 llvm::ArrayRef<llvm::StringRef> getOptimizerNumbers();
 
+/// The input of `apply` with the weight decay of `optimizer`, one of `used`:
+/// `weight_decay`, or one of its own where it has a default decay and others
+/// have another one.
+std::string getDecayInput(const OptimizerInfo &optimizer,
+                          llvm::ArrayRef<const OptimizerInfo *> used);
+
 /// What a group of parameters may set beside the learning rate: the numbers of
 /// all optimizers, then their flags.
 llvm::ArrayRef<llvm::StringRef> getOptimizerKeys();

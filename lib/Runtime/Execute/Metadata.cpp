@@ -85,6 +85,22 @@ static Status readDefaults(const JsonCursor &root, Metadata &out) {
   return readFlags(root, "options", out.options);
 }
 
+static Status readDecays(const JsonCursor &root, Metadata &out) {
+  auto decays = root.find("decays");
+  if (!decays)
+    return Status::success();
+  auto size = decays->objectSize();
+  if (!size)
+    return size.takeError();
+  for (size_t i = 0; i < *size; ++i) {
+    auto number = decays->member(i).asDouble();
+    if (!number)
+      return number.takeError();
+    out.decays[decays->value().asObject()[i].name] = *number;
+  }
+  return Status::success();
+}
+
 static Status readClip(const JsonCursor &root, Metadata &out) {
   auto clip = root.get("clip_norm");
   if (!clip)
@@ -190,6 +206,8 @@ static Status readFields(const JsonCursor &root, Metadata &out) {
   if (Status s = readClip(root, out); !s)
     return s;
   if (Status s = readDefaults(root, out); !s)
+    return s;
+  if (Status s = readDecays(root, out); !s)
     return s;
   if (Status s = readInputs(root, out); !s)
     return s;

@@ -189,9 +189,8 @@ std::string Run::metricsHeader() const {
   head.set("warmup", rate.warmup);
   head.set("lr_decay_steps", rate.decaySteps);
   head.set("weight_decay", options.weightDecay);
-  const WeftProgram *apply = findProgram(executable, names::kApply);
-  if (apply && WeftContext::findInput(*apply, names::kAdamWWeightDecay))
-    head.set("adamw_weight_decay", options.adamwWeightDecay);
+  for (const auto &[input, decay] : options.ownDecays)
+    head.set(input, decay);
   head.set("beta1", options.beta1);
   head.set("beta2", options.beta2);
   head.set("eps", options.eps);

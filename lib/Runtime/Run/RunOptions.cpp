@@ -61,7 +61,8 @@ static void readData(const FlagValues &flags, RunOptions &out) {
   out.accum = flags.getInt("accum");
 }
 
-static void readOptimizer(const FlagValues &flags, RunOptions &out) {
+static void readOptimizer(const FlagValues &flags, const Metadata &metadata,
+                          RunOptions &out) {
   out.schedule.kind = scheduleKind(flags.getString("lr-schedule"));
   out.schedule.lr = flags.getDouble("lr");
   out.schedule.minLr = flags.getDouble("min-lr");
@@ -69,7 +70,8 @@ static void readOptimizer(const FlagValues &flags, RunOptions &out) {
   out.schedule.decaySteps =
       flags.getInt("lr-decay-steps", out.steps.value_or(0));
   out.weightDecay = flags.getDouble("weight-decay", 0.0);
-  out.adamwWeightDecay = flags.getDouble("weight-decay", 0.01);
+  for (const auto &[input, decay] : metadata.decays)
+    out.ownDecays[input] = flags.getDouble("weight-decay", decay);
   out.beta1 = flags.getDouble("beta1");
   out.beta2 = flags.getDouble("beta2");
   out.eps = flags.getDouble("eps");
@@ -264,7 +266,7 @@ static Status readOptions(const FlagValues &given, const FlagValues &flags,
                           bool keptKnown, const Metadata &metadata,
                           RunOptions &out) {
   readData(flags, out);
-  readOptimizer(flags, out);
+  readOptimizer(flags, metadata, out);
   readState(flags, out);
   for (const char *name :
        {"lr", "weight-decay", "beta1", "beta2", "eps", "momentum"})

@@ -87,7 +87,8 @@ Status Trainer::update(StepReport &report) {
   setInput(context, apply, names::kBeta2, options.beta2);
   setInput(context, apply, names::kEps, options.eps);
   setInput(context, apply, names::kWeightDecay, options.weightDecay);
-  setInput(context, apply, names::kAdamWWeightDecay, options.adamwWeightDecay);
+  for (const auto &[input, decay] : options.ownDecays)
+    setInput(context, apply, input.c_str(), decay);
   setInput(context, apply, names::kMomentum, options.momentum);
   setInput(context, apply, names::kMaxNorm, options.clip);
   if (Status s = runChecked(context, apply); !s)

@@ -162,6 +162,7 @@ static std::string metadataWith(const std::string &more) {
 TEST(Metadata, readsEveryField) {
   auto data = parseMetadata(metadataWith(R"(, "vocab": 256, "seq": 4,
     "cpu_features": ["avx2"], "defaults": {"lr": 0.5, "eps": "1e-6"},
+    "decays": {"x_weight_decay": 0.125},
     "inputs": [{"name": "label", "limit": 10, "ignore": -100},
                {"name": "id", "limit": 4}], "ignored_weights": [".mask"],
     "initial_weights": {"files": [{"path": "a/b", "digest": "xxh3:c"}]},
@@ -173,6 +174,7 @@ TEST(Metadata, readsEveryField) {
   EXPECT_EQ(data->clipNorm, "inf");
   EXPECT_EQ(data->defaults.at("lr"), "0.5");
   EXPECT_EQ(data->defaults.at("eps"), "1e-6");
+  EXPECT_EQ(data->decays.at("x_weight_decay"), 0.125);
   EXPECT_EQ(data->inputLimits.at("label").limit, 10);
   EXPECT_EQ(data->inputLimits.at("label").ignore, -100);
   EXPECT_FALSE(data->inputLimits.at("id").ignore);
@@ -190,7 +192,8 @@ TEST(Metadata, faultsAreInternalErrors) {
         metadataWith(", \"inputs\": [{\"name\": \"x\"}]"),
         metadataWith(", \"inputs\": [{\"name\": \"x\", \"limit\": 2, "
                      "\"ignore\": \"y\"}]"),
-        metadataWith(", \"defaults\": {\"lr\": []}")}) {
+        metadataWith(", \"defaults\": {\"lr\": []}"),
+        metadataWith(", \"decays\": {\"x_weight_decay\": \"0\"}")}) {
     auto data = parseMetadata(text);
     ASSERT_FALSE(data.ok()) << text;
     EXPECT_EQ(data.error().code(), ExitCode::Internal) << text;
@@ -213,13 +216,14 @@ TEST(RunFlags, tableIsSoundAndDefaultsArePyTorchs) {
   options = parseRunOptions({"--data=x", "--steps=5"}, *data, "p");
   EXPECT_EQ(options->weightDecay, 0.01);
   data->defaults.erase("weight-decay"); // of several
+  data->decays["other_weight_decay"] = 0.25;
   options = parseRunOptions({"--data=x", "--steps=5"}, *data, "p");
   EXPECT_EQ(options->weightDecay, 0.0); // of sgd
-  EXPECT_EQ(options->adamwWeightDecay, 0.01);
+  EXPECT_EQ(options->ownDecays.at("other_weight_decay"), 0.25);
   options = parseRunOptions({"--data=x", "--steps=5", "--weight-decay=0.5"},
                             *data, "p");
   EXPECT_EQ(options->weightDecay, 0.5);
-  EXPECT_EQ(options->adamwWeightDecay, 0.5);
+  EXPECT_EQ(options->ownDecays.at("other_weight_decay"), 0.5);
   data->tokenizerFiles = {"tokenizer.json"};
   EXPECT_TRUE(parseRunOptions({"--data=x", "--steps=5", "--tokenizer=bytes"},
                               *data, "p")

@@ -70,8 +70,18 @@ TEST_F(Optimizers, ARunKnowsEachNumber) {
   for (llvm::StringRef number : getOptimizerNumbers())
     numbers.insert(number.str());
   EXPECT_EQ(numbers, run);
-  EXPECT_EQ(std::string(names::kAdamWWeightDecay),
-            (kDefaultOptimizer + "_" + names::kWeightDecay).str());
+}
+
+/// One default is that of the flag; of several, those above 0 have an input.
+TEST_F(Optimizers, DecaysOfTheirOwn) {
+  const OptimizerInfo *adamw = findOptimizer("adamw"),
+                      *adam = findOptimizer("adam"),
+                      *sgd = findOptimizer("sgd");
+  for (const OptimizerInfo *one : {adamw, adam, sgd})
+    EXPECT_EQ(getDecayInput(*one, {one}), names::kWeightDecay);
+  EXPECT_EQ(getDecayInput(*adam, {adam, sgd}), names::kWeightDecay);
+  EXPECT_EQ(getDecayInput(*adamw, {adamw, adam, sgd}), "adamw_weight_decay");
+  EXPECT_EQ(getDecayInput(*sgd, {adamw, sgd}), names::kWeightDecay);
 }
 
 TEST_F(Optimizers, OperandsHaveTheNamesOfStatesAndInputs) {

@@ -47,6 +47,8 @@ struct Metadata {
   std::vector<std::string> optimizers;
   std::vector<std::string> hyperParameters; // that they read
   std::map<std::string, std::string> defaults;
+  /// Inputs of `apply` beside `weight_decay`, with their defaults.
+  std::map<std::string, double> decays;
   /// Compile flags that numbers depend on, as they were given or by default.
   Settings options;
   std::map<std::string, InputLimit> inputLimits;

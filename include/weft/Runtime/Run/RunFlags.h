@@ -17,6 +17,7 @@
 #include "weft/Runtime/Run/LearningRate.h"
 
 #include <optional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,8 @@ struct RunOptions : DataOptions, ResumeOptions {
 
   RateSchedule schedule;
   double weightDecay = 0.0;
-  double adamwWeightDecay = 0.0; // of adamw beside other optimizers
+  /// Of optimizers with a default of their own, by input of `apply`.
+  std::map<std::string, double> ownDecays;
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
   double momentum = 0.0, clip = 0.0;
 
