@@ -45,9 +45,7 @@ LinalgWriter::View LinalgWriter::viewOf(Value base, const SpaceAccess &access) {
     strides.push_back(access.strides[d]);
   }
   auto type = cast<MemRefType>(base.getType());
-  llvm::SmallVector<int64_t, 4> dense = getDenseStrides(sizes);
-  bool plain = access.offset == 0 && llvm::ArrayRef<int64_t>(strides) ==
-                                         llvm::ArrayRef<int64_t>(dense);
+  bool plain = access.offset == 0 && strides == Layout::getDense(sizes).strides;
   view.memref = base;
   if (!plain || type.getShape() != llvm::ArrayRef<int64_t>(sizes))
     view.memref = reinterpret(base, access.offset, sizes, strides, plain);

@@ -75,16 +75,15 @@ public:
                 llvm::SmallVectorImpl<bool> &outer);
 
 private:
-  /// A value from outside under another shape.
+  /// Elements of a value from outside.
   struct View {
     mlir::Value base;
-    int64_t offset = 0;
-    llvm::SmallVector<int64_t, 4> strides;
+    Layout layout;
   };
   /// Dimensions of the space that each dimension of a tensor runs over.
   using DimLists = llvm::SmallVector<llvm::SmallVector<unsigned, 2>, 4>;
 
-  bool addView(mlir::Operation *op);
+  bool addView(ViewOpInterface op);
   bool addAlias(mlir::Operation *op);
   bool addElementwise(mlir::Operation *op);
   bool addReduce(ReduceOp op);
@@ -99,9 +98,7 @@ private:
               DimLists &lists);
   void split(unsigned dim, int64_t inner);
   bool useOperand(mlir::OpOperand &operand, const DimLists &lists);
-  SpaceAccess makeAccess(llvm::ArrayRef<int64_t> shape,
-                         llvm::ArrayRef<int64_t> strides, int64_t offset,
-                         const DimLists &lists) const;
+  SpaceAccess makeAccess(const Layout &layout, const DimLists &lists) const;
   View getView(mlir::Value value) const;
   llvm::SmallVector<bool> getSupport(mlir::Value member) const;
   template <typename Fn> void forEachAccess(Fn fn);
@@ -116,9 +113,6 @@ private:
   llvm::DenseMap<mlir::Value, View> views;
   llvm::MapVector<mlir::OpOperand *, ExternalUse> uses;
 };
-
-/// Row-major strides of a dense tensor.
-llvm::SmallVector<int64_t, 4> getDenseStrides(llvm::ArrayRef<int64_t> shape);
 
 /// Whether the op reduces over dimensions of size 1 only: another name.
 bool isTrivialReduce(mlir::Operation *op);

@@ -7,16 +7,6 @@ using namespace llvm;
 
 namespace weft {
 
-SmallVector<int64_t, 4> getDenseStrides(ArrayRef<int64_t> shape) {
-  SmallVector<int64_t, 4> strides(shape.size());
-  int64_t stride = 1;
-  for (size_t i = shape.size(); i-- > 0;) {
-    strides[i] = stride;
-    stride *= shape[i];
-  }
-  return strides;
-}
-
 bool isTrivialReduce(Operation *op) {
   auto reduce = dyn_cast<ReduceOp>(op);
   return reduce && all_of(reduce.getDims(), [&](int64_t dim) {
@@ -61,8 +51,9 @@ bool KernelSpace::add(Operation *op) {
   }
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return addReduce(reduce);
-  if (isViewOp(op) && !isMember(op->getOperand(0)))
-    return addView(op);
+  if (auto view = dyn_cast<ViewOpInterface>(op);
+      view && !isMember(op->getOperand(0)))
+    return addView(view);
   if (renames(op))
     return addAlias(op);
   return isa<ScalarBodyOpInterface>(op) && addElementwise(op);
@@ -76,50 +67,20 @@ KernelSpace::View KernelSpace::getView(Value value) const {
   auto it = views.find(value);
   if (it != views.end())
     return it->second;
-  return {value, 0, getDenseStrides(getShape(value))};
+  return {value, Layout::getDense(getShape(value))};
 }
 
-/// Strides of `strides` (of shape `from`) under the shape `to`; dense only.
-static bool reshapeStrides(ArrayRef<int64_t> from, ArrayRef<int64_t> to,
-                           SmallVectorImpl<int64_t> &strides) {
-  SmallVector<int64_t, 4> dense = getDenseStrides(from);
-  for (auto [size, stride, expected] : zip(from, strides, dense))
-    if (size != 1 && stride != expected)
-      return false;
-  SmallVector<int64_t, 4> result = getDenseStrides(to);
-  strides.assign(result.begin(), result.end());
-  return true;
-}
-
-bool KernelSpace::addView(Operation *op) {
+bool KernelSpace::addView(ViewOpInterface op) {
   Value operand = op->getOperand(0), result = op->getResult(0);
   if (constants.contains(operand)) {
     constants.insert(result);
     return true;
   }
   View view = getView(operand);
-  if (isa<ReshapeOp>(op)) {
-    if (!reshapeStrides(getShape(operand), getShape(result), view.strides))
-      return false;
-  } else if (auto slice = dyn_cast<SliceOp>(op)) {
-    for (auto [i, stride] : enumerate(view.strides)) {
-      view.offset += slice.getOffsets()[i] * stride;
-      stride *= slice.getStrides()[i];
-    }
-  } else if (auto transpose = dyn_cast<TransposeOp>(op)) {
-    SmallVector<int64_t, 4> strides;
-    for (int64_t from : transpose.getPermutation())
-      strides.push_back(view.strides[from]);
-    view.strides = strides;
-  } else if (isa<BroadcastOp>(op)) {
-    ArrayRef<int64_t> from = getShape(operand), to = getShape(result);
-    SmallVector<int64_t, 4> strides(to.size(), 0);
-    for (size_t i = 0; i < from.size(); ++i)
-      if (from[i] != 1)
-        strides[to.size() - from.size() + i] = view.strides[i];
-    view.strides = strides;
-  }
-  views[result] = view;
+  std::optional<Layout> layout = op.apply(view.layout);
+  if (!layout)
+    return false;
+  views[result] = {view.base, *std::move(layout)};
   return true;
 }
 
@@ -144,8 +105,7 @@ bool KernelSpace::useOperand(OpOperand &operand, const DimLists &lists) {
   if (constants.contains(value))
     return true;
   View view = getView(value);
-  SpaceAccess access =
-      makeAccess(getShape(value), view.strides, view.offset, lists);
+  SpaceAccess access = makeAccess(view.layout, lists);
   if (isMember(value))
     return access == getAccess(value);
   uses[&operand] = {view.base, access};
@@ -164,7 +124,7 @@ bool KernelSpace::addElementwise(Operation *op) {
       return false;
     after |= afterReduction.contains(operand.get());
   }
-  SpaceAccess access = makeAccess(shape, getDenseStrides(shape), 0, lists);
+  SpaceAccess access = makeAccess(Layout::getDense(shape), lists);
   members[result] = access;
   if (!after)
     return true;

@@ -172,17 +172,16 @@ bool KernelSpace::grow(Operation *op, ArrayRef<int64_t> shape,
   return true;
 }
 
-SpaceAccess KernelSpace::makeAccess(ArrayRef<int64_t> shape,
-                                    ArrayRef<int64_t> strides, int64_t offset,
+SpaceAccess KernelSpace::makeAccess(const Layout &layout,
                                     const DimLists &lists) const {
   SpaceAccess access;
-  access.offset = offset;
+  access.offset = layout.offset;
   access.strides.assign(sizes.size(), 0);
-  size_t shift = lists.size() - shape.size();
-  for (size_t j = 0; j < shape.size(); ++j) {
-    if (shape[j] == 1)
+  size_t shift = lists.size() - layout.sizes.size();
+  for (size_t j = 0; j < layout.sizes.size(); ++j) {
+    if (layout.sizes[j] == 1)
       continue;
-    int64_t stride = strides[j];
+    int64_t stride = layout.strides[j];
     for (unsigned dim : reverse(lists[shift + j])) {
       access.strides[dim] = stride;
       stride *= sizes[dim];
