@@ -1,6 +1,7 @@
 //===- Optimizer.cpp - What holds for the op of every optimizer -----------===//
 
 #include "weft/Interfaces/Interfaces.h"
+#include "weft/Interfaces/NumberRules.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -25,6 +26,12 @@ LogicalResult weft::detail::verifyOptimizer(Operation *op) {
       return op->emitOpError("expects result ")
              << i << " of type " << op->getOperand(i).getType() << ", but got "
              << op->getResult(i).getType();
+  auto emit = [&] { return op->emitOpError(); };
+  if (failed(verifyFinite(emit, "lr_scale",
+                          update.getLrScale().convertToDouble())) ||
+      failed(verifyFinite(emit, "decay_scale",
+                          update.getDecayScale().convertToDouble())))
+    return failure();
   Value working = update.getWorking();
   if (working && typeOf(working).getShape() != param.getShape())
     return op->emitOpError("expects a working copy of the shape of ")

@@ -2,6 +2,8 @@
 
 #include "Commands.h"
 
+#include "weft/Interfaces/NumberRules.h"
+
 using namespace mlir;
 using namespace llvm;
 
@@ -85,12 +87,22 @@ template <typename OpT> static LogicalResult verifyFirst(OpT op) {
 Access RandomNormalOp::getAccess(unsigned index) {
   return index == 1 ? Access::Write : Access::Read;
 }
-LogicalResult RandomNormalOp::verify() { return verifyFirst(*this); }
+LogicalResult RandomNormalOp::verify() {
+  if (failed(verifyFirst(*this)))
+    return failure();
+  return verifyNormal([&] { return emitOpError(); },
+                      getMean().convertToDouble(), getStd().convertToDouble());
+}
 
 Access RandomUniformOp::getAccess(unsigned index) {
   return index == 1 ? Access::Write : Access::Read;
 }
-LogicalResult RandomUniformOp::verify() { return verifyFirst(*this); }
+LogicalResult RandomUniformOp::verify() {
+  if (failed(verifyFirst(*this)))
+    return failure();
+  return verifyUniform([&] { return emitOpError(); },
+                       getLow().convertToDouble(), getHigh().convertToDouble());
+}
 
 Access DropoutOp::getAccess(unsigned index) {
   return index == 2 ? Access::Write : Access::Read;

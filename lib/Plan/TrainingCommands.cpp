@@ -2,7 +2,7 @@
 
 #include "Commands.h"
 
-#include <cmath>
+#include "weft/Interfaces/NumberRules.h"
 
 using namespace mlir;
 using namespace llvm;
@@ -62,15 +62,16 @@ LogicalResult ScalerUpdateOp::verify() {
   for (Value state : {getState(), getNewState()})
     if (failed(verifyShape(*this, "state", state, 3)))
       return failure();
-  auto atLeastOne = [&](StringRef name, uint64_t value) -> LogicalResult {
-    if (static_cast<int64_t>(value) >= 1)
-      return success();
-    return emitOpError("expects ")
-           << name << " of at least 1, but got " << static_cast<int64_t>(value);
-  };
-  if (failed(atLeastOne("interval", getInterval())))
-    return failure();
-  return atLeastOne("hysteresis", getHysteresis());
+  ScalerRates rates = {stringifyScalerPolicy(getPolicy()),
+                       getGrowth().convertToDouble(),
+                       getBackoff().convertToDouble(),
+                       static_cast<int64_t>(getInterval()),
+                       static_cast<int64_t>(getHysteresis()),
+                       getMinimum().convertToDouble(),
+                       getConsecutive()};
+  if (std::optional<ScalerProblem> problem = findProblem(rates))
+    return emitOpError(problem->spell());
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -96,6 +97,11 @@ LogicalResult OptimizerOp::verify() {
   if (getNesterov() && !isSgd)
     return emitOpError("expects nesterov with sgd only, but got ")
            << stringifyUpdateRule(getRule());
+  auto emit = [&] { return emitOpError(); };
+  if (failed(verifyFinite(emit, "lr_scale", getLrScale().convertToDouble())) ||
+      failed(
+          verifyFinite(emit, "decay_scale", getDecayScale().convertToDouble())))
+    return failure();
   ArrayRef<int64_t> shape = getType(getParam()).getShape();
   for (Value moment : getMoments())
     if (failed(verifyShape(*this, "moments", moment, shape)))

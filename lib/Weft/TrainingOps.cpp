@@ -5,6 +5,16 @@
 using namespace mlir;
 using namespace weft;
 
+LogicalResult RandomNormalOp::verify() {
+  return verifyNormal([&] { return emitOpError(); },
+                      getMean().convertToDouble(), getStd().convertToDouble());
+}
+
+LogicalResult RandomUniformOp::verify() {
+  return verifyUniform([&] { return emitOpError(); },
+                       getLow().convertToDouble(), getHigh().convertToDouble());
+}
+
 LogicalResult NormAndCheckOp::verify() {
   double p = getP().convertToDouble();
   if (p == 1.0 || p == 2.0 || p == 3.0 || (std::isinf(p) && p > 0))

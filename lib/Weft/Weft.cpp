@@ -99,12 +99,10 @@ LogicalResult InitAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError()
            << "expects finite numbers in an initialisation, but got " << first
            << " and " << second;
-  if (kind == InitKind::Normal && second < 0)
-    return emitError() << "expects a standard deviation of at least 0, but got "
-                       << second;
-  if (kind == InitKind::Uniform && first > second)
-    return emitError() << "expects low <= high, but got " << first << " and "
-                       << second;
+  if (kind == InitKind::Normal)
+    return verifyNormal(emitError, first, second);
+  if (kind == InitKind::Uniform)
+    return verifyUniform(emitError, first, second);
   return success();
 }
 

@@ -682,7 +682,7 @@ plan.program "eval" @eval {
   %s = plan.alloc temporary : memref<f32>
   %t = plan.alloc temporary : memref<3xi64>
   %e = plan.alloc temporary : memref<i1>
-  // expected-error @+1 {{expects interval of at least 1, but got 0}}
+  // expected-error @+1 {{expects interval to be at least 1, but got 0}}
   plan.scaler_update torch scale(%s : memref<f32>) state(%t : memref<3xi64>) found_inf(%bad : memref<i1>) -> new_scale(%s : memref<f32>) new_state(%t : memref<3xi64>) exhausted(%e : memref<i1>) {growth = 2.0 : f64, backoff = 0.5 : f64, interval = 0}
 }
 
@@ -693,7 +693,7 @@ plan.program "eval" @eval {
   %s = plan.alloc temporary : memref<f32>
   %t = plan.alloc temporary : memref<3xi64>
   %e = plan.alloc temporary : memref<i1>
-  // expected-error @+1 {{expects hysteresis of at least 1, but got -2}}
+  // expected-error @+1 {{expects hysteresis to be at least 1, but got -2}}
   plan.scaler_update torch scale(%s : memref<f32>) state(%t : memref<3xi64>) found_inf(%bad : memref<i1>) -> new_scale(%s : memref<f32>) new_state(%t : memref<3xi64>) exhausted(%e : memref<i1>) {growth = 2.0 : f64, backoff = 0.5 : f64, interval = 1, hysteresis = -2}
 }
 
@@ -891,4 +891,152 @@ plan.program "eval" @p {
   %y = plan.alloc temporary : memref<4xf32>
   // expected-error @+1 {{'plan.copy' op expects a stream of at least 0, but got -1}}
   plan.copy %x to %y {stream = -1} : memref<4xf32> to memref<4xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %bad = plan.alloc temporary : memref<i1>
+  %s = plan.alloc temporary : memref<f32>
+  %t = plan.alloc temporary : memref<3xi64>
+  %e = plan.alloc temporary : memref<i1>
+  // expected-error @+1 {{expects growth to be finite in f32 and above 1, but got 1}}
+  plan.scaler_update torch scale(%s : memref<f32>) state(%t : memref<3xi64>) found_inf(%bad : memref<i1>) -> new_scale(%s : memref<f32>) new_state(%t : memref<3xi64>) exhausted(%e : memref<i1>) {growth = 1.0 : f64, backoff = 0.5 : f64, interval = 5}
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %bad = plan.alloc temporary : memref<i1>
+  %s = plan.alloc temporary : memref<f32>
+  %t = plan.alloc temporary : memref<3xi64>
+  %e = plan.alloc temporary : memref<i1>
+  // expected-error @+1 {{expects growth to be finite in f32 and above 1, but got nan}}
+  plan.scaler_update mmcv scale(%s : memref<f32>) state(%t : memref<3xi64>) found_inf(%bad : memref<i1>) -> new_scale(%s : memref<f32>) new_state(%t : memref<3xi64>) exhausted(%e : memref<i1>) {growth = 0x7FF8000000000000 : f64, backoff = 0.5 : f64, interval = 5}
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %bad = plan.alloc temporary : memref<i1>
+  %s = plan.alloc temporary : memref<f32>
+  %t = plan.alloc temporary : memref<3xi64>
+  %e = plan.alloc temporary : memref<i1>
+  // expected-error @+1 {{expects backoff to lie in (0, 1) in f32, but got 1}}
+  plan.scaler_update torch scale(%s : memref<f32>) state(%t : memref<3xi64>) found_inf(%bad : memref<i1>) -> new_scale(%s : memref<f32>) new_state(%t : memref<3xi64>) exhausted(%e : memref<i1>) {growth = 2.0 : f64, backoff = 1.0 : f64, interval = 5}
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %bad = plan.alloc temporary : memref<i1>
+  %s = plan.alloc temporary : memref<f32>
+  %t = plan.alloc temporary : memref<3xi64>
+  %e = plan.alloc temporary : memref<i1>
+  // expected-error @+1 {{expects hysteresis to be 1 with this policy, but got 2}}
+  plan.scaler_update torch scale(%s : memref<f32>) state(%t : memref<3xi64>) found_inf(%bad : memref<i1>) -> new_scale(%s : memref<f32>) new_state(%t : memref<3xi64>) exhausted(%e : memref<i1>) {growth = 2.0 : f64, backoff = 0.5 : f64, interval = 5, hysteresis = 2}
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %bad = plan.alloc temporary : memref<i1>
+  %s = plan.alloc temporary : memref<f32>
+  %t = plan.alloc temporary : memref<3xi64>
+  %e = plan.alloc temporary : memref<i1>
+  // expected-error @+1 {{expects consecutive to be false with this policy, but got true}}
+  plan.scaler_update torch scale(%s : memref<f32>) state(%t : memref<3xi64>) found_inf(%bad : memref<i1>) -> new_scale(%s : memref<f32>) new_state(%t : memref<3xi64>) exhausted(%e : memref<i1>) {growth = 2.0 : f64, backoff = 0.5 : f64, interval = 5, consecutive}
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %bad = plan.alloc temporary : memref<i1>
+  %s = plan.alloc temporary : memref<f32>
+  %t = plan.alloc temporary : memref<3xi64>
+  %e = plan.alloc temporary : memref<i1>
+  // expected-error @+1 {{expects minimum to be 0, or above 0 and finite in f32, as its inverse, but got -1}}
+  plan.scaler_update deepspeed scale(%s : memref<f32>) state(%t : memref<3xi64>) found_inf(%bad : memref<i1>) -> new_scale(%s : memref<f32>) new_state(%t : memref<3xi64>) exhausted(%e : memref<i1>) {growth = 2.0 : f64, backoff = 0.5 : f64, interval = 5, minimum = -1.0 : f64}
+}
+
+// -----
+
+plan.program "init" @init {
+  %seed = plan.input "seed" : memref<i64>
+  %x = plan.alloc temporary : memref<8xf32>
+  // expected-error @+1 {{expects a standard deviation of at least 0, but got -1}}
+  plan.random_normal seed(%seed : memref<i64>) -> %x {key = "w", mean = 0.0 : f64, std = -1.0 : f64} : memref<8xf32>
+}
+
+// -----
+
+plan.program "init" @init {
+  %seed = plan.input "seed" : memref<i64>
+  %x = plan.alloc temporary : memref<8xf32>
+  // expected-error @+1 {{expects a finite mean, but got INF}}
+  plan.random_normal seed(%seed : memref<i64>) -> %x {key = "w", mean = 0x7FF0000000000000 : f64, std = 1.0 : f64} : memref<8xf32>
+}
+
+// -----
+
+plan.program "init" @init {
+  %seed = plan.input "seed" : memref<i64>
+  %x = plan.alloc temporary : memref<8xf32>
+  // expected-error @+1 {{expects a finite standard deviation, but got nan}}
+  plan.random_normal seed(%seed : memref<i64>) -> %x {key = "w", mean = 0.0 : f64, std = 0x7FF8000000000000 : f64} : memref<8xf32>
+}
+
+// -----
+
+plan.program "init" @init {
+  %seed = plan.input "seed" : memref<i64>
+  %x = plan.alloc temporary : memref<8xf32>
+  // expected-error @+1 {{expects low <= high, but got 1.0}}
+  plan.random_uniform seed(%seed : memref<i64>) -> %x {key = "w", low = 1.0 : f64, high = 0.0 : f64} : memref<8xf32>
+}
+
+// -----
+
+plan.program "init" @init {
+  %seed = plan.input "seed" : memref<i64>
+  %x = plan.alloc temporary : memref<8xf32>
+  // expected-error @+1 {{expects a finite low, but got nan}}
+  plan.random_uniform seed(%seed : memref<i64>) -> %x {key = "w", low = 0x7FF8000000000000 : f64, high = 0.0 : f64} : memref<8xf32>
+}
+
+// -----
+
+plan.program "init" @init {
+  %seed = plan.input "seed" : memref<i64>
+  %x = plan.alloc temporary : memref<8xf32>
+  // expected-error @+1 {{expects a finite high, but got INF}}
+  plan.random_uniform seed(%seed : memref<i64>) -> %x {key = "w", low = 0.0 : f64, high = 0x7FF0000000000000 : f64} : memref<8xf32>
+}
+
+// -----
+
+plan.program "apply" @apply {
+  %w = plan.alloc temporary : memref<4xf32>
+  %b = plan.alloc temporary : memref<4xf32>
+  %g = plan.alloc temporary : memref<4xf32>
+  %c = plan.alloc temporary : memref<f32>
+  %bad = plan.alloc temporary : memref<i1>
+  %t = plan.alloc temporary : memref<i64>
+  %lr = plan.alloc temporary : memref<f64>
+  // expected-error @+1 {{expects a finite lr_scale, but got nan}}
+  plan.optimizer sgd %w moments(%b : memref<4xf32>) grad(%g : memref<4xf32>) coefficient(%c : memref<f32>) skip(%bad : memref<i1>) step(%t : memref<i64>) hyper(%lr, %lr, %lr : memref<f64>, memref<f64>, memref<f64>) {lr_scale = 0x7FF8000000000000 : f64} : memref<4xf32>
+}
+
+// -----
+
+plan.program "apply" @apply {
+  %w = plan.alloc temporary : memref<4xf32>
+  %b = plan.alloc temporary : memref<4xf32>
+  %g = plan.alloc temporary : memref<4xf32>
+  %c = plan.alloc temporary : memref<f32>
+  %bad = plan.alloc temporary : memref<i1>
+  %t = plan.alloc temporary : memref<i64>
+  %lr = plan.alloc temporary : memref<f64>
+  // expected-error @+1 {{expects a finite decay_scale, but got INF}}
+  plan.optimizer sgd %w moments(%b : memref<4xf32>) grad(%g : memref<4xf32>) coefficient(%c : memref<f32>) skip(%bad : memref<i1>) step(%t : memref<i64>) hyper(%lr, %lr, %lr : memref<f64>, memref<f64>, memref<f64>) {decay_scale = 0x7FF0000000000000 : f64} : memref<4xf32>
 }

@@ -199,3 +199,19 @@ module attributes {weft.vocab = 8 : i64, weft.seq = 4 : i64} {
   "weft.program"() ({
   }) {sym_name = "p", kind = #weft.kind<model>} : () -> ()
 }
+
+// -----
+
+weft.program @init(%seed: tensor<i64> {weft.input = "seed"}) attributes {kind = #weft.kind<init>} {
+  // expected-error @below {{expects a standard deviation of at least 0, but got -1}}
+  %w = weft.random_normal %seed {key = "w", mean = 0.0 : f64, std = -1.0 : f64} : tensor<4xf32>
+  weft.return
+}
+
+// -----
+
+weft.program @init(%seed: tensor<i64> {weft.input = "seed"}) attributes {kind = #weft.kind<init>} {
+  // expected-error @below {{expects low <= high, but got 1.0}}
+  %w = weft.random_uniform %seed {key = "w", low = 1.0 : f64, high = 0.0 : f64} : tensor<4xf32>
+  weft.return
+}

@@ -142,3 +142,11 @@ weft.program @p(%x: tensor<4xf32> {weft.input = "x"}, %i: tensor<1xi32> {weft.in
   %l, %s, %d = weft.cross_entropy %x, %i : tensor<4xf32>, tensor<1xi32>
   weft.return
 }
+
+// -----
+
+weft.program @p(%p: tensor<4xf32> {weft.input = "p"}, %m: tensor<4xf32> {weft.input = "m"}, %g: tensor<4xf32> {weft.input = "g"}, %c: tensor<f32> {weft.input = "c"}, %s: tensor<i1> {weft.input = "s"}, %t: tensor<i64> {weft.input = "t"}, %d: tensor<f64> {weft.input = "d"}) attributes {kind = #weft.kind<model>} {
+  // expected-error @below {{expects a finite lr_scale, but got nan}}
+  %n, %q = weft.sgd (%p, %m, %g, %c, %s, %t, %d, %d, %d) {lr_scale = 0x7FF8000000000000 : f64} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<4xf32>, tensor<4xf32>)
+  weft.return
+}

@@ -1,12 +1,15 @@
 //===- ScalerNumbers.h - The numbers of a loss scale ------------*- C++ -*-===//
 //
-// What #weft.scaler holds. Names, defaults and rules are here and nowhere else.
+// What #weft.scaler holds. Names and defaults are here and nowhere else; so are
+// the rules, but for those that updates in a plan share (NumberRules.h).
 // Included by Weft.h.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_WEFT_SCALERNUMBERS_H
 #define WEFT_WEFT_SCALERNUMBERS_H
+
+#include "weft/Interfaces/NumberRules.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/Hashing.h"
@@ -53,32 +56,13 @@ llvm::ArrayRef<ScalerField> getScalerFields();
 /// The field of that name, or null.
 const ScalerField *findScalerField(llvm::StringRef name);
 
-/// A number that is no part of a loss scale.
-struct ScalerProblem {
-  std::string name; // of the field above
-  std::string rule; // "to be above 1"
-  std::string value;
-
-  /// "expects NAME RULE, but got VALUE".
-  std::string spell() const {
-    return "expects " + name + " " + rule + ", but got " + value;
-  }
-};
-
 /// Sets the numbers that a text as `deepspeed`, `init=4`, `interval=7` gives:
 /// a policy, then numbers of it. No words leave the defaults of torch.
 std::optional<ScalerProblem> parseScaler(llvm::ArrayRef<std::string> words,
                                          ScalerNumbers &numbers);
 
-/// The first rule that the numbers break. A scale is an f32 and is multiplied
-/// in f32: what counts is a number's value there.
+/// The first rule that the numbers break, those of their updates first.
 std::optional<ScalerProblem> findProblem(const ScalerNumbers &numbers);
-
-/// The f32 that a loss scale is stored as; none unless it is above 0, finite
-/// and has a finite inverse. `kScaleRule` says so.
-std::optional<float> toLossScale(double number);
-inline constexpr const char *kScaleRule =
-    "to be above 0 and finite in f32, as its inverse";
 
 /// "torch", "deepspeed", ...
 llvm::ArrayRef<llvm::StringRef> getScalerPolicyNames();

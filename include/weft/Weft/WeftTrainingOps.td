@@ -29,6 +29,7 @@ class Weft_RandomOp<string mnemonic, string formula, dag params, string example>
   let arguments = !con((ins Weft_ScalarI64:$seed, StrAttr:$key), params);
   let results = (outs Weft_FloatTensor:$result);
   let assemblyFormat = "$seed attr-dict `:` type($result)";
+  let hasVerifier = 1;
 }
 def Weft_RandomNormalOp : Weft_RandomOp<"random_normal",
     "Normal random numbers", (ins F64Attr:$mean, F64Attr:$std),

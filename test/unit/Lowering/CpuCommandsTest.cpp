@@ -262,9 +262,9 @@ TEST_F(CpuCommandsTest, NormAndScaler) {
     %b = plan.alloc temporary : memref<i1>
     %e = plan.alloc temporary : memref<i1>)",
                           R"(
-    plan.scaler_update colossalai scale(%s : memref<f32>) state(%t : memref<3xi64>) found_inf(%b : memref<i1>) -> new_scale(%s : memref<f32>) new_state(%t : memref<3xi64>) exhausted(%e : memref<i1>) {growth = 2.0 : f64, backoff = 0.5 : f64, interval = 7, hysteresis = 2, minimum = 1.0 : f64, consecutive})");
+    plan.scaler_update deepspeed scale(%s : memref<f32>) state(%t : memref<3xi64>) found_inf(%b : memref<i1>) -> new_scale(%s : memref<f32>) new_state(%t : memref<3xi64>) exhausted(%e : memref<i1>) {growth = 2.0 : f64, backoff = 0.5 : f64, interval = 7, hysteresis = 2, minimum = 1.0 : f64, consecutive})");
   const WeftScalerUpdateRecord &record = *scaler.as<WeftScalerUpdateRecord>();
-  EXPECT_EQ(record.policy, WEFT_SCALER_COLOSSALAI);
+  EXPECT_EQ(record.policy, WEFT_SCALER_DEEPSPEED);
   EXPECT_EQ(record.interval, 7);
   EXPECT_EQ(record.hysteresis, 2);
   EXPECT_EQ(record.consecutive, 1);
