@@ -71,6 +71,8 @@ static bool fitsMemory(MemRefType type) {
 static LogicalResult verifyRoot(Operation *op, MemRefType type) {
   if (!type.hasStaticShape())
     return op->emitOpError("expects static sizes, but got ") << type;
+  if (is_contained(type.getShape(), 0))
+    return op->emitOpError("expects sizes of at least 1, but got ") << type;
   if (!type.getLayout().isIdentity())
     return op->emitOpError("expects a dense buffer, but got ") << type;
   if (!fitsMemory(type))
@@ -107,8 +109,6 @@ LogicalResult AllocOp::verify() {
     return emitOpError("expects ")
            << (isWorkspace ? "i8 for a workspace" : "a workspace for i8")
            << ", but got " << stringifyRole(getRole()) << " : " << type;
-  if (isWorkspace && type.getNumElements() == 0)
-    return emitOpError("expects a workspace of at least 1 byte, but got none");
   return verifyRoot(*this, type);
 }
 
@@ -154,13 +154,14 @@ LogicalResult ViewOp::verify() {
   for (auto [size, stride] : zip(view.getShape(), strides)) {
     int64_t way, &end = stride < 0 ? first : last;
     fits = fits && !llvm::MulOverflow(size - 1, stride, way) &&
+  if (is_contained(view.getShape(), 0))
+    return emitOpError("expects sizes of at least 1, but got ") << view;
            !llvm::AddOverflow(end, way, end);
   }
   if (!fits)
     return emitOpError("expects sizes and strides within 2^44 bytes, but got ")
            << view;
-  if (view.getNumElements() == 0 ||
-      (first >= 0 && last < source.getNumElements()))
+  if (first >= 0 && last < source.getNumElements())
     return success();
   return emitOpError("expects elements inside [0, ")
          << source.getNumElements() << "), but got [" << first << ", " << last

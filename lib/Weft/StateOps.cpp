@@ -15,8 +15,6 @@ LogicalResult ParamOp::verify() {
   if (!isa<FloatType>(getTensorType().getElementType()))
     return emitOpError("expects a floating-point element type, but got ")
            << getType();
-  if (llvm::is_contained(getTensorType().getShape(), 0))
-    return emitOpError("expects at least one element, but got ") << getType();
   if (getTie() && getInit())
     return emitOpError("expects no init on a tied parameter, but got ")
            << getInitAttr();

@@ -157,8 +157,8 @@ StringRef weft::findBrokenTensorRule(Type type) {
     return "a static shape";
   if (tensor.getEncoding())
     return "a tensor without encoding";
-  if (llvm::any_of(tensor.getShape(), [](int64_t dim) { return dim < 0; }))
-    return "sizes of at least 0";
+  if (llvm::any_of(tensor.getShape(), [](int64_t dim) { return dim < 1; }))
+    return "sizes of at least 1";
   if (tensor.getElementType().isIntOrFloat() && !fitsMemory(tensor))
     return "a tensor of at most 2^44 bytes";
   return {};

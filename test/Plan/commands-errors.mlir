@@ -880,7 +880,7 @@ plan.program "eval" @eval {
 // -----
 
 plan.program "eval" @eval {
-  // expected-error @+1 {{expects a workspace of at least 1 byte, but got none}}
+  // expected-error @+1 {{expects sizes of at least 1, but got 'memref<0xi8>'}}
   %x = plan.alloc workspace : memref<0xi8>
 }
 

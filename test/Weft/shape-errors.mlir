@@ -18,7 +18,7 @@ weft.program @p(%x: tensor<8x4xf32> {weft.input = "x"}) attributes {kind = #weft
 // -----
 
 weft.program @p(%x: tensor<8x0xf32> {weft.input = "x"}) attributes {kind = #weft.kind<model>} {
-  // expected-error @below {{expects at least one element along dim 1, but got 'tensor<8x0xf32>'}}
+  // expected-error @below {{expects sizes of at least 1, but got 'tensor<8x0xf32>'}}
   %z = weft.reduce mean %x dims [1] : tensor<8x0xf32>
   weft.return
 }
@@ -49,9 +49,9 @@ weft.program @p(%x: tensor<8x4xf32> {weft.input = "x"}) attributes {kind = #weft
 
 // -----
 
-weft.program @p(%x: tensor<0xf32> {weft.input = "x"}) attributes {kind = #weft.kind<model>} {
+weft.program @p(%x: tensor<4xf32> {weft.input = "x"}) attributes {kind = #weft.kind<model>} {
   // expected-error @below {{expects a tensor of at most 2^44 bytes, but got 'tensor<4294967296x4294967296xf32>'}}
-  %z = weft.reshape %x : tensor<0xf32> to tensor<4294967296x4294967296xf32>
+  %z = weft.reshape %x : tensor<4xf32> to tensor<4294967296x4294967296xf32>
   weft.return
 }
 

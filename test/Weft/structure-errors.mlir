@@ -6,7 +6,7 @@ weft.param @w : tensor<4xi32>
 
 // -----
 
-// expected-error @below {{expects at least one element, but got 'tensor<4x0xf32>'}}
+// expected-error @below {{expects sizes of at least 1, but got 'tensor<4x0xf32>'}}
 weft.param @w : tensor<4x0xf32>
 
 // -----

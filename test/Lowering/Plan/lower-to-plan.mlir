@@ -208,16 +208,6 @@ weft.program @whole_read(%x: tensor<4xf32> {weft.input = "x"}) attributes {kind 
 
 // -----
 
-// Nothing to multiply, and nothing that crashes.
-// CHECK-LABEL: plan.program "eval" @empty
-weft.program @empty(%x: tensor<0x4xf32> {weft.input = "x"}, %w: tensor<4x2xf32> {weft.input = "w"}) -> (tensor<0x2xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
-  // CHECK: plan.gemm {{.*}} : memref<0x4xf32> * memref<4x2xf32> -> memref<0x2xf32>
-  %y = weft.matmul %x, %w : tensor<0x4xf32>, tensor<4x2xf32>
-  weft.return %y : tensor<0x2xf32>
-}
-
-// -----
-
 // Flat states keep their segments; a parameter in a segment is a view, and a
 // gradient is added where it lies.
 
