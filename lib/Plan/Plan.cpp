@@ -94,8 +94,13 @@ LogicalResult StateOp::verify() {
 
 bool StateOp::holdsParameters() { return getKind() == StateKind::Param; }
 StringAttr StateOp::getSlotName() { return getSlotAttr(); }
+FlatSymbolRefAttr StateOp::getOwner() { return getParamAttr(); }
 SmallVector<Segment> StateOp::getSegmentList() {
   return toSegments<SegmentAttr>(getSegmentsAttr());
+}
+
+LogicalResult StateOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifySegmentUses(*this, symbols);
 }
 
 LogicalResult InputOp::verify() {
@@ -149,13 +154,13 @@ LogicalResult ViewOp::verify() {
       is_contained(strides, ShapedType::kDynamic) ||
       offset == ShapedType::kDynamic)
     return emitOpError("expects a static strided layout, but got ") << view;
+  if (is_contained(view.getShape(), 0))
+    return emitOpError("expects sizes of at least 1, but got ") << view;
   int64_t first = offset, last = offset;
   bool fits = fitsMemory(view) && fitsMemory(source);
   for (auto [size, stride] : zip(view.getShape(), strides)) {
     int64_t way, &end = stride < 0 ? first : last;
     fits = fits && !llvm::MulOverflow(size - 1, stride, way) &&
-  if (is_contained(view.getShape(), 0))
-    return emitOpError("expects sizes of at least 1, but got ") << view;
            !llvm::AddOverflow(end, way, end);
   }
   if (!fits)

@@ -41,11 +41,12 @@ LogicalResult ParamOp::verifySymbolUses(SymbolTableCollection &symbols) {
     diag.attachNote(other->getLoc()) << "declared here";
     return diag;
   }
-  return success();
+  return verifySegmentUses(*this, symbols);
 }
 
 bool ParamOp::holdsParameters() { return true; }
 StringAttr ParamOp::getSlotName() { return {}; }
+FlatSymbolRefAttr ParamOp::getOwner() { return {}; }
 SmallVector<Segment> ParamOp::getSegmentList() {
   return toSegments<SegmentAttr>(getSegmentsAttr());
 }
@@ -62,33 +63,14 @@ LogicalResult StateOp::verify() {
   return success();
 }
 
-/// A parameter that is declared beside a segment of it has its shape.
-static LogicalResult verifyDeclared(StateOp state, const Segment &segment,
-                                    SymbolTableCollection &symbols) {
-  auto param = symbols.lookupNearestSymbolFrom<ParamOp>(state, segment.param);
-  if (!param || param.getTensorType().getShape() == ArrayRef(segment.shape))
-    return success();
-  InFlightDiagnostic diag = state.emitOpError("expects sizes [")
-                            << param.getTensorType().getShape()
-                            << "] for the segment of " << segment.param
-                            << ", but got [" << segment.shape << "]";
-  diag.attachNote(param.getLoc()) << "declared here";
-  return diag;
-}
-
 bool StateOp::holdsParameters() { return false; }
 StringAttr StateOp::getSlotName() { return getSlotAttr(); }
 SmallVector<Segment> StateOp::getSegmentList() {
   return toSegments<SegmentAttr>(getSegmentsAttr());
 }
 
+FlatSymbolRefAttr StateOp::getOwner() { return getParamAttr(); }
+
 LogicalResult StateOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  for (const Segment &segment : getSegmentList())
-    if (failed(verifyDeclared(*this, segment, symbols)))
-      return failure();
-  if (!getParamAttr() ||
-      symbols.lookupNearestSymbolFrom<ParamOp>(*this, getParamAttr()))
-    return success();
-  return emitOpError("expects param to name a weft.param, but got ")
-         << getParamAttr();
+  return verifySegmentUses(*this, symbols);
 }

@@ -117,3 +117,80 @@ weft.param @flat : tensor<?xf32> {segments = [#weft.segment<@w [4] at 0 to 4>]}
 
 // expected-error @+1 {{expects a tensor of at most 2^44 bytes, but got 'tensor<9223372036854775807xf32>'}}
 weft.param @flat : tensor<9223372036854775807xf32> {slices = 2, segments = [#weft.segment<@w [4] at 0 to 4>]}
+
+// -----
+
+// expected-note @+1 {{declared here}}
+weft.param @flat : tensor<8xf32> {segments = [#weft.segment<@w [4] at 0 to 4>, #weft.segment<@v [4] at 4 to 8>]}
+// expected-error @+1 {{expects the segment @w [4] at 0 to 4 as in @flat, but got @v [4] at 0 to 4}}
+weft.state @flat.grad : tensor<8xf32> {kind = #weft.state_kind<gradient>, param = @flat, slot = "grad", segments = [#weft.segment<@v [4] at 0 to 4>, #weft.segment<@w [4] at 4 to 8>]}
+
+// -----
+
+// expected-note @+1 {{declared here}}
+weft.param @flat : tensor<8xf32> {segments = [#weft.segment<@w [4] at 0 to 4>]}
+// expected-error @+1 {{expects the segment @w [4] at 0 to 4 as in @flat, but got @w [4] at 1 to 5}}
+weft.state @flat.bf16 : tensor<8xbf16> {kind = #weft.state_kind<working>, param = @flat, slot = "bf16", segments = [#weft.segment<@w [4] at 1 to 5>]}
+
+// -----
+
+// expected-note @+1 {{declared here}}
+weft.param @flat : tensor<8xf32> {segments = [#weft.segment<@w [4] at 0 to 4>, #weft.segment<@v [4] at 4 to 8>]}
+// expected-error @+1 {{expects the 2 segments of @flat, but got 1}}
+weft.state @flat.exp_avg : tensor<8xf32> {kind = #weft.state_kind<optimizer>, param = @flat, slot = "exp_avg", segments = [#weft.segment<@w [4] at 0 to 4>]}
+
+// -----
+
+// expected-note @+1 {{declared here}}
+weft.param @flat : tensor<8xf32> {segments = [#weft.segment<@w [4] at 0 to 4>]}
+// expected-error @+1 {{expects the segments of @flat, but got none}}
+weft.state @flat.grad : tensor<8xf32> {kind = #weft.state_kind<gradient>, param = @flat}
+
+// -----
+
+weft.param @w : tensor<4xf32>
+weft.param @v : tensor<4xf32>
+// expected-error @+1 {{expects one segment, that of @w, but got 2, the first of @w}}
+weft.state @m : tensor<8xf32> {kind = #weft.state_kind<optimizer>, param = @w, slot = "exp_avg", segments = [#weft.segment<@w [4] at 0 to 4>, #weft.segment<@v [4] at 4 to 8>]}
+
+// -----
+
+weft.param @w : tensor<4xf32>
+// expected-note @+1 {{the first is here}}
+weft.state @a : tensor<8xf32> {kind = #weft.state_kind<optimizer>, slot = "exp_avg", segments = [#weft.segment<@w [4] at 0 to 4>]}
+// expected-error @+1 {{expects each tensor in one place, but got a second @w.exp_avg}}
+weft.state @b : tensor<8xf32> {kind = #weft.state_kind<optimizer>, slot = "exp_avg", segments = [#weft.segment<@w [4] at 4 to 8>]}
+
+// -----
+
+weft.param @w : tensor<4xf32>
+// expected-note @+1 {{the first is here}}
+weft.state @a : tensor<8xf32> {kind = #weft.state_kind<optimizer>, slot = "exp_avg", segments = [#weft.segment<@w [4] at 0 to 4>]}
+// expected-error @+1 {{expects each tensor in one place, but got a second @w.exp_avg}}
+weft.state @w.exp_avg : tensor<4xf32> {kind = #weft.state_kind<optimizer>, param = @w}
+
+// -----
+
+// expected-note @+1 {{the first is here}}
+weft.param @a : tensor<8xf32> {segments = [#weft.segment<@w [4] at 0 to 4>]}
+// expected-error @+1 {{expects each tensor in one place, but got a second @w}}
+weft.param @b : tensor<8xf32> {segments = [#weft.segment<@w [4] at 4 to 8>]}
+
+// -----
+
+weft.state @step : tensor<i64> {kind = #weft.state_kind<optimizer>}
+// expected-error @+1 {{expects segments of parameters, but got @w}}
+weft.state @m : tensor<8xf32> {kind = #weft.state_kind<optimizer>, slot = "exp_avg", segments = [#weft.segment<@w [4] at 0 to 4>]}
+
+// -----
+
+weft.state @step : tensor<i64> {kind = #weft.state_kind<optimizer>}
+// expected-error @+1 {{expects segments of parameters, but got @step}}
+weft.state @m : tensor<8xf32> {kind = #weft.state_kind<optimizer>, slot = "exp_avg", segments = [#weft.segment<@step [] at 0 to 1>]}
+
+// -----
+
+// expected-note @+1 {{declared here}}
+weft.param @flat : tensor<8xf32> {segments = [#weft.segment<@w [2, 2] at 0 to 4>]}
+// expected-error @+1 {{expects sizes [2, 2] for the segment of @w, but got [4]}}
+weft.state @m : tensor<8xf32> {kind = #weft.state_kind<optimizer>, slot = "exp_avg", segments = [#weft.segment<@w [4] at 4 to 8>]}

@@ -5,8 +5,8 @@
 // Gaps before, between and behind segments; a scalar; another name in weight files.
 // CHECK: weft.param @flat : tensor<64xf32> {segments = [#weft.segment<@fc.weight [4, 5] at 4 to 24>, #weft.segment<@fc.bias [4] at 32 to 36 source "layers.0.bias">, #weft.segment<@scale [] at 36 to 37>]}
 weft.param @flat : tensor<64xf32> {segments = [#weft.segment<@fc.weight [4, 5] at 4 to 24>, #weft.segment<@fc.bias [4] at 32 to 36 source "layers.0.bias">, #weft.segment<@scale [] at 36 to 37>]}
-// CHECK: weft.state @flat.grad : tensor<64xf32> {kind = #weft.state_kind<gradient>, param = @flat, segments = [#weft.segment<@fc.weight [4, 5] at 4 to 24>], slot = "grad"}
-weft.state @flat.grad : tensor<64xf32> {kind = #weft.state_kind<gradient>, param = @flat, slot = "grad", segments = [#weft.segment<@fc.weight [4, 5] at 4 to 24>], slices = 1}
+// CHECK: weft.state @flat.grad : tensor<64xf32> {kind = #weft.state_kind<gradient>, param = @flat, segments = [#weft.segment<@fc.weight [4, 5] at 4 to 24>, #weft.segment<@fc.bias [4] at 32 to 36>, #weft.segment<@scale [] at 36 to 37>], slot = "grad"}
+weft.state @flat.grad : tensor<64xf32> {kind = #weft.state_kind<gradient>, param = @flat, slot = "grad", segments = [#weft.segment<@fc.weight [4, 5] at 4 to 24>, #weft.segment<@fc.bias [4] at 32 to 36>, #weft.segment<@scale [] at 36 to 37>], slices = 1}
 
 // A slice of 8 elements of 32: segments count those of all slices, and one may
 // lie in several. A parameter may be declared where only its moments are flat.

@@ -62,7 +62,7 @@ weft.state @s : tensor<?xf32> {kind = #weft.state_kind<optimizer>}
 
 // -----
 
-// expected-error @below {{expects param to name a weft.param, but got @w}}
+// expected-error @below {{expects param to name a parameter, but got @w}}
 weft.state @s : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @w}
 
 // -----

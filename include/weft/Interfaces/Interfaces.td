@@ -285,6 +285,8 @@ def SegmentedOpInterface : OpInterface<"SegmentedOpInterface"> {
     InterfaceMethod<"Whether segments are parameters themselves.", "bool", "holdsParameters">,
     InterfaceMethod<"What the state holds of each segment's parameter (\"exp_avg\"), or null.",
                     "::mlir::StringAttr", "getSlotName">,
+    InterfaceMethod<"The parameter that the whole state belongs to, or null.",
+                    "::mlir::FlatSymbolRefAttr", "getOwner">,
     InterfaceMethod<"The segments in order.", "::llvm::SmallVector<::weft::Segment>",
                     "getSegmentList">,
     InterfaceMethod<"Whether there are segments.", "bool", "isSegmented", (ins), "",

@@ -16,6 +16,10 @@
 
 #include <string>
 
+namespace mlir {
+class SymbolTableCollection;
+} // namespace mlir
+
 namespace weft {
 
 class SegmentedOpInterface;
@@ -63,6 +67,12 @@ llvm::SmallVector<Segment> toSegments(mlir::ArrayAttr list) {
 
 /// The segments of a state lie in order inside of it.
 llvm::LogicalResult verifySegments(SegmentedOpInterface op);
+
+/// A state that belongs to a parameter has its segments; segments are those of
+/// parameters of the module, with their sizes; and no two tensors have one
+/// name.
+llvm::LogicalResult verifySegmentUses(SegmentedOpInterface state,
+                                      mlir::SymbolTableCollection &symbols);
 
 /// What the segment is called by checkpoints and messages: its parameter, or
 /// PARAMETER.SLOT in a state that holds something else of it.

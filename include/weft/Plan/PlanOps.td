@@ -18,6 +18,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Plan_StateOp : Plan_Op<"state", [
     Symbol, HasParent<"::mlir::ModuleOp">,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>,
     DeclareOpInterfaceMethods<SegmentedOpInterface>]> {
   let summary = "A persistent tensor";
   let description = [{

@@ -84,12 +84,13 @@ def Weft_StateOp : Weft_Op<"state", [
 
     A flat state has `segments` and maybe `slices` as a `weft.param` has them.
     Its `slot` says what it holds of each parameter: a segment `@w` of the slot
-    `exp_avg` is the tensor `w.exp_avg` of checkpoints.
+    `exp_avg` is the tensor `w.exp_avg` of checkpoints. If it belongs to a flat
+    parameter, it has the same segments.
 
     Example:
     ```mlir
     weft.state @fc1.weight.exp_avg : tensor<128x64xf32> {kind = #weft.state_kind<optimizer>, param = @fc1.weight}
-    weft.state @flat.exp_avg : tensor<2048xf32> {kind = #weft.state_kind<optimizer>, slot = "exp_avg", slices = 4,
+    weft.state @flat.exp_avg_sq : tensor<2048xf32> {kind = #weft.state_kind<optimizer>, slot = "exp_avg_sq", slices = 4,
         segments = [#weft.segment<@fc1.weight [128, 64] at 0 to 8192>]}
     ```
     Created by: `weft-autodiff`, `weft-loss-scale`, `weft-expand-optimizer`,

@@ -78,8 +78,7 @@ private:
   LogicalResult command(plan::CommandOpInterface op);
   LogicalResult port(Operation *op, StringRef name, Value buffer);
   LogicalResult program(plan::ProgramOp op);
-  LogicalResult name(plan::StateOp op, StringRef tensor);
-  LogicalResult segment(plan::StateOp op, const Segment &segment);
+  void segment(const Segment &segment);
   LogicalResult tensor(plan::StateOp op);
 
   Constant *int32(int64_t value) {
@@ -110,7 +109,6 @@ private:
   std::vector<WeftPackedPort> ports;
   std::vector<WeftPackedTensor> tensors;
   std::vector<WeftPackedSegment> segments;
-  llvm::StringMap<plan::StateOp> named; // by the names of checkpoints
   ListPool<char> texts;
   ListPool<int64_t> lists;
   ListPool<char> records;
@@ -258,21 +256,7 @@ static_assert(int(plan::StateKind::Param) == WEFT_PARAM &&
                   plan::getMaxEnumValForStateKind() == WEFT_WORKING,
               "a state's kind is written as its number");
 
-/// Checkpoints know a tensor by its name alone.
-LogicalResult TableEmitter::name(plan::StateOp op, StringRef tensor) {
-  auto [known, isNew] = named.try_emplace(tensor, op);
-  if (isNew)
-    return success();
-  InFlightDiagnostic error =
-      op.emitOpError("expects each tensor in one place, but got a second @")
-      << tensor;
-  error.attachNote(known->second.getLoc()) << "the first is here";
-  return error;
-}
-
-LogicalResult TableEmitter::segment(plan::StateOp op, const Segment &segment) {
-  if (failed(name(op, getTensorName(op, segment))))
-    return failure();
+void TableEmitter::segment(const Segment &segment) {
   WeftPackedSegment &packed = segments.emplace_back();
   packed.param = text(segment.param.getValue());
   packed.source = text(segment.source ? segment.source.getValue() : "");
@@ -280,7 +264,6 @@ LogicalResult TableEmitter::segment(plan::StateOp op, const Segment &segment) {
   packed.dims = list(segment.shape);
   packed.begin = segment.begin;
   packed.end = segment.end;
-  return success();
 }
 
 LogicalResult TableEmitter::tensor(plan::StateOp op) {
@@ -289,10 +272,7 @@ LogicalResult TableEmitter::tensor(plan::StateOp op) {
         "expects an arena offset; run weft-plan-memory first");
   SmallVector<Segment> inside = op.getSegmentList();
   for (const Segment &each : inside)
-    if (failed(segment(op, each)))
-      return failure();
-  if (inside.empty() && failed(name(op, op.getSymName())))
-    return failure();
+    segment(each);
   MemRefType type = op.getBufferType();
   WeftPackedTensor &packed = tensors.emplace_back();
   packed.name = text(op.getSymName());

@@ -213,8 +213,8 @@ weft.program @whole_read(%x: tensor<4xf32> {weft.input = "x"}) attributes {kind 
 
 // CHECK: plan.state param @flat : memref<40xf32> {segments = [#plan.segment<@w [4, 5] at 0 to 20 source "v">, #plan.segment<@u [4, 2] at 24 to 32>]}
 weft.param @flat : tensor<40xf32> {segments = [#weft.segment<@w [4, 5] at 0 to 20 source "v">, #weft.segment<@u [4, 2] at 24 to 32>]}
-// CHECK: plan.state gradient @shard.grad : memref<20xf32> {param = @flat, segments = [#plan.segment<@w [4, 5] at 0 to 20>], slices = 2 : i64, slot = "grad"}
-weft.state @shard.grad : tensor<20xf32> {kind = #weft.state_kind<gradient>, param = @flat, slot = "grad", slices = 2, segments = [#weft.segment<@w [4, 5] at 0 to 20>]}
+// CHECK: plan.state gradient @shard.grad : memref<20xf32> {param = @flat, segments = [#plan.segment<@w [4, 5] at 0 to 20>, #plan.segment<@u [4, 2] at 24 to 32>], slices = 2 : i64, slot = "grad"}
+weft.state @shard.grad : tensor<20xf32> {kind = #weft.state_kind<gradient>, param = @flat, slot = "grad", slices = 2, segments = [#weft.segment<@w [4, 5] at 0 to 20>, #weft.segment<@u [4, 2] at 24 to 32>]}
 // CHECK-LABEL: plan.program "eval" @flat_eval
 weft.program @flat_eval(%x: tensor<8x4xf32> {weft.input = "x"}) -> (tensor<8x2xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
   // CHECK: %[[F:.*]] = plan.use @flat : memref<40xf32>
