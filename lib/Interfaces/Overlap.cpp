@@ -2,7 +2,11 @@
 
 #include "weft/Interfaces/Layout.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <algorithm>
+#include <limits>
+#include <numeric>
 
 using namespace mlir;
 using namespace llvm;
@@ -109,19 +113,74 @@ bool Layout::overlaps(const Layout &other) const {
   return !mine || !others || runsOverlap(*mine, *others);
 }
 
+//===----------------------------------------------------------------------===//
+// Repeated elements
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Dim {
+  int64_t stride, size;
+};
+} // namespace
+
+/// Two indices of one element differ in dimension `i` by a number of steps that
+/// the others can take back. There is none if a step leads further than all
+/// shorter ones together, or if less than `size` steps are no multiple of the
+/// others' common divisor.
+static bool isApart(ArrayRef<Dim> dims, size_t i) {
+  int64_t reach = 0, divisor = 0;
+  for (size_t k = 0; k != dims.size(); ++k) {
+    if (k == i)
+      continue;
+    if (dims[k].stride >= dims[i].stride)
+      reach = std::numeric_limits<int64_t>::max();
+    else if (llvm::AddOverflow(reach, (dims[k].size - 1) * dims[k].stride,
+                               reach))
+      reach = std::numeric_limits<int64_t>::max();
+    divisor = std::gcd(divisor, dims[k].stride);
+  }
+  if (dims[i].stride > reach)
+    return true;
+  return divisor != 0 &&
+         divisor / std::gcd(divisor, dims[i].stride) >= dims[i].size;
+}
+
+/// The dimensions without which the question is the same are left out.
+static SmallVector<Dim> dropApart(SmallVector<Dim> dims) {
+  for (size_t i = 0; i != dims.size();) {
+    if (!isApart(dims, i)) {
+      ++i;
+      continue;
+    }
+    dims.erase(dims.begin() + i);
+    i = 0;
+  }
+  return dims;
+}
+
 bool Layout::isInjective() const {
-  SmallVector<std::pair<int64_t, int64_t>> dims; // stride, size
+  if (isEmpty(*this))
+    return true;
+  SmallVector<Dim> dims;
   for (auto [size, stride] : zip(sizes, strides))
     if (size != 1)
       dims.push_back({std::abs(stride), size});
-  llvm::sort(dims);
-  int64_t span = 1;
-  for (auto [stride, size] : dims) {
-    if (stride < span)
-      return isEmpty(*this);
-    span += (size - 1) * stride;
+  if (any_of(dims, [](Dim dim) { return dim.stride == 0; }))
+    return false;
+  // Of two dimensions that are left each can take the other's steps back.
+  dims = dropApart(std::move(dims));
+  if (dims.size() <= 2)
+    return dims.empty();
+  Layout core;
+  for (Dim dim : dims) {
+    core.sizes.push_back(dim.size);
+    core.strides.push_back(dim.stride);
   }
-  return true;
+  auto runs = listRuns(core);
+  return runs && std::adjacent_find(runs->begin(), runs->end(),
+                                    [](const Range &a, const Range &b) {
+                                      return a.overlaps(b);
+                                    }) == runs->end();
 }
 
 } // namespace weft

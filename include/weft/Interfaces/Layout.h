@@ -23,8 +23,10 @@ struct Layout {
   /// Layout of the same elements under `newSizes`, or nothing if that needs a
   /// copy or if they are not as many.
   std::optional<Layout> reshape(llvm::ArrayRef<int64_t> newSizes) const;
-  /// Whether it is certain that no two indices are one element: each dimension
-  /// steps over all that the shorter steps reach.
+  /// Whether no two indices are one element. Of three or more dimensions whose
+  /// steps interleave, so that none can be told from the others by its length
+  /// or its divisor, elements are listed; layouts of more than 2^20 separate
+  /// runs in those dimensions count as repeating some.
   bool isInjective() const;
   /// Whether an element belongs to both. Layouts of more than 2^20 separate
   /// runs that are no slices of the same rows count as overlapping.

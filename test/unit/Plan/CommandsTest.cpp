@@ -50,23 +50,47 @@ TEST(OverlapTest, AgreesWithAListOfElements) {
   EXPECT_GT(apart, 2000);
 }
 
-/// Never takes repeated elements for distinct ones; the other way round it may
-/// err, as for strides that interleave.
+/// Of few elements and any number of dimensions the answer is exact, also where
+/// strides interleave.
 TEST(OverlapTest, KnowsRepeatedElements) {
   std::mt19937 random(8);
-  int distinct = 0;
+  int distinct = 0, repeated = 0;
   for (int i = 0; i != 20000; ++i) {
     Layout layout = makeLayout(random);
+    for (int more = random() % 3; more > 0; --more) {
+      layout.sizes.push_back(1 + random() % 4);
+      layout.strides.push_back(static_cast<int64_t>(random() % 60) - 20);
+    }
     std::multiset<int64_t> elements = listElements(layout);
     std::set<int64_t> once(elements.begin(), elements.end());
-    if (!layout.isInjective())
-      continue;
-    ++distinct;
-    EXPECT_EQ(once.size(), elements.size());
+    EXPECT_EQ(layout.isInjective(), once.size() == elements.size());
+    (layout.isInjective() ? distinct : repeated)++;
   }
   EXPECT_GT(distinct, 5000);
+  EXPECT_GT(repeated, 2000);
   EXPECT_TRUE((Layout{{2, 3, 4}, {12, 4, 1}, 0}.isInjective()));
   EXPECT_FALSE((Layout{{2, 3}, {0, 1}, 0}.isInjective()));
+}
+
+/// Steps of 3 and of 2 lead to the same element after 2 and 3 of them, however
+/// long the dimensions are.
+TEST(OverlapTest, KnowsRepeatedElementsOfLongDimensions) {
+  const int64_t many = int64_t(1) << 30;
+  EXPECT_TRUE((Layout{{2, many}, {3, 2}, 0}.isInjective()));
+  EXPECT_FALSE((Layout{{3, many}, {3, 2}, 0}.isInjective()));
+  EXPECT_TRUE((Layout{{many, 2}, {-4, 2}, 0}.isInjective()));
+  EXPECT_FALSE((Layout{{many, 3}, {-4, 2}, 0}.isInjective()));
+}
+
+/// Three dimensions that no length and no divisor tells apart are listed, up to
+/// 2^20 elements; beyond it they count as repeating some.
+TEST(OverlapTest, ListsInterleavedDimensions) {
+  const int64_t few = 1 << 18, many = few + 1, far = 8 * many;
+  EXPECT_TRUE((Layout{{few, 2, 2}, {7, 8, 9}, 0}.isInjective()));
+  EXPECT_FALSE((Layout{{few / 2, 3, 2}, {7, 8, 9}, 0}.isInjective()));
+  EXPECT_FALSE((Layout{{many, 2, 2}, {7, 8, 9}, 0}.isInjective()));
+  // A dimension that leads further than all others is not listed.
+  EXPECT_TRUE((Layout{{many, few, 2, 2}, {far, 7, 8, 9}, 0}.isInjective()));
 }
 
 /// Slices of the columns of a matrix with more rows than runs are listed.
