@@ -52,7 +52,7 @@ std::string describeWrongRecord(const WeftCommand &command) {
     return "expects a command of kind " + numbered(Kind) + ", but got " +
            numbered(command.kind);
   const int64_t bytes = command.record ? command.recordBytes : 0;
-  std::string wanted = std::to_string(sizeof(Record)) + " bytes";
+  std::string wanted = std::to_string(kRecordBytes<Record>) + " bytes";
   if constexpr (kEntryBytes<Record> != 0) {
     if (bytes >= static_cast<int64_t>(sizeof(Record)))
       wanted +=

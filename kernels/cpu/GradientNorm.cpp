@@ -149,10 +149,9 @@ extern "C" void weft_cpu_clip_coefficient(WeftContext *context,
 extern "C" void weft_cpu_step_increment(WeftContext *context,
                                         const WeftCommand *command,
                                         void *const *buffers) {
-  const auto *record = recordOf<WEFT_STEP_INCREMENT>(*context, *command);
-  if (!record || !checkBuffers(*context, *command, 3))
+  if (!recordOf<WEFT_STEP_INCREMENT>(*context, *command) ||
+      !checkBuffers(*context, *command, 3))
     return;
   int64_t step = scalar<int64_t>(buffers[0]);
-  *as<int64_t>(buffers[2]) =
-      scalar<uint8_t>(buffers[1]) ? step : step + record->by;
+  *as<int64_t>(buffers[2]) = scalar<uint8_t>(buffers[1]) ? step : step + 1;
 }

@@ -22,11 +22,12 @@ inline int64_t getCount(mlir::Value buffer) {
 
 /// Appends a record or an entry of its list.
 template <typename T> void append(RecordWords &words, const T &value) {
-  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % 8 == 0,
+  constexpr size_t bytes = std::is_empty_v<T> ? 0 : sizeof(T);
+  static_assert(std::is_trivially_copyable_v<T> && bytes % 8 == 0,
                 "a record has no padding");
   size_t end = words.size();
-  words.resize(end + sizeof(T) / 8);
-  std::memcpy(words.data() + end, &value, sizeof(T));
+  words.resize(end + bytes / 8);
+  std::memcpy(words.data() + end, &value, bytes);
 }
 
 /// The model of `OpT` whose record `Model::get` makes.

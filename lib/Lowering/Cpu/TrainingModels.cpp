@@ -58,7 +58,7 @@ struct ClipModel
 struct StepModel
     : CpuModel<StepModel, plan::StepIncrementOp, WEFT_STEP_INCREMENT> {
   static FailureOr<WeftStepRecord> get(plan::StepIncrementOp) {
-    return WeftStepRecord{/*by=*/1};
+    return WeftStepRecord{};
   }
 };
 

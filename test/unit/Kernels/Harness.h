@@ -118,7 +118,7 @@ struct TestContext : WeftContext {
 class RecordBytes {
 public:
   template <typename Record> RecordBytes(const Record &record) {
-    append(&record, sizeof record);
+    append(&record, kRecordBytes<Record>);
   }
   template <typename Record, typename Entry>
   RecordBytes(const Record &record, const std::vector<Entry> &list)

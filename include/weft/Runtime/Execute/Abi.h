@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-#define WEFT_ABI_VERSION 5
+#define WEFT_ABI_VERSION 6
 
 /// Element types. The numbers are part of the ABI.
 enum WeftDType {

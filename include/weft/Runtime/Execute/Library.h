@@ -186,7 +186,7 @@ void weft_cpu_gemm_prepare(struct WeftContext *context,
 //   finite and the norm is, the routine fails with code 6.
 //   buffers: norm f64, max_norm f64, coef f32 [, scale f32 if hasScale]
 //
-// weft_cpu_step_increment: out = bad ? step : step + by (may be in place)
+// weft_cpu_step_increment: out = bad ? step : step + 1 (may be in place)
 //   buffers: step i64, bad i1, out i64
 //
 // weft_cpu_scaler_update: the loss scale after a step (may be in place)

@@ -5,6 +5,8 @@
 
 #include "weft/Runtime/Execute/Abi.h"
 
+#include <type_traits>
+
 namespace weft {
 
 /// The record of a kind.
@@ -17,6 +19,11 @@ WEFT_COMMAND_KINDS(WEFT_RECORD_TYPE)
 #undef WEFT_RECORD_TYPE
 template <WeftCommandKind Kind>
 using RecordOf = typename RecordType<Kind>::Type;
+
+/// Bytes of a record without its list; of one without fields none.
+template <typename Record>
+inline constexpr int64_t kRecordBytes =
+    std::is_empty_v<Record> ? 0 : sizeof(Record);
 
 /// Bytes of an entry of the list behind a record; 0 for one without a list.
 template <typename Record> constexpr int64_t kEntryBytes = 0;
@@ -37,7 +44,7 @@ const Entry *entriesOf(const Record &record) {
 /// Whether `bytes`, which hold all of the record itself, are those of the
 /// record and its list.
 template <typename Record> bool holdsList(const Record &record, int64_t bytes) {
-  const int64_t rest = bytes - static_cast<int64_t>(sizeof(Record));
+  const int64_t rest = bytes - kRecordBytes<Record>;
   if constexpr (kEntryBytes<Record> == 0)
     return rest == 0;
   else // a product could overflow
@@ -50,8 +57,12 @@ template <typename Record> bool holdsList(const Record &record, int64_t bytes) {
 template <WeftCommandKind Kind>
 const RecordOf<Kind> *findRecord(const WeftCommand &command) {
   using Record = RecordOf<Kind>;
-  if (command.kind != Kind || !command.record ||
-      command.recordBytes < static_cast<int64_t>(sizeof(Record)))
+  static constexpr Record none = {};
+  if (command.kind != Kind)
+    return nullptr;
+  if constexpr (std::is_empty_v<Record>)
+    return command.recordBytes == 0 ? &none : nullptr;
+  if (!command.record || command.recordBytes < kRecordBytes<Record>)
     return nullptr;
   const auto *record = static_cast<const Record *>(command.record);
   return holdsList(*record, command.recordBytes) ? record : nullptr;

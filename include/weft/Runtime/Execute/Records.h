@@ -179,9 +179,7 @@ struct WeftClipRecord {
   int64_t hasScale;
 };
 
-struct WeftStepRecord {
-  int64_t by; // what a step counts: 1
-};
+struct WeftStepRecord {}; // without fields: no bytes
 
 /// How a loss scale changes: the policies of Library.h.
 enum WeftScalerPolicy {
