@@ -96,12 +96,12 @@ static Json intList(ArrayRef<int64_t> values) {
   return Json::arrayOf(std::vector<int64_t>(values.begin(), values.end()));
 }
 
-/// [buffer, dtype, name, dims, strides] of every such buffer.
+/// [buffer, dtype, name, dims, strides] of every buffer but the workspace.
 static Json writesOf(plan::CommandOpInterface command) {
   Json writes = Json::array();
   for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
     auto type = cast<MemRefType>(buffer.getType());
-    if (!isa<FloatType>(type.getElementType()) || !command.isWritten(index))
+    if (plan::isWorkspace(buffer) || !command.isWritten(index))
       continue;
     plan::Layout layout = plan::Layout::get(type);
     Json row = Json::array();

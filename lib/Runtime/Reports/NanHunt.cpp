@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 using namespace weft;
 
@@ -43,13 +42,21 @@ static void joinDims(const std::vector<int64_t> &dims,
   }
 }
 
-/// The WeftDType of a floating-point type by MLIR's name, or -1.
-static int32_t floatType(const std::string &name) {
-  return name == "f32"    ? WEFT_F32
-         : name == "f64"  ? WEFT_F64
-         : name == "f16"  ? WEFT_F16
-         : name == "bf16" ? WEFT_BF16
-                          : -1;
+/// The WeftDType of a type by MLIR's name, or -1.
+static int32_t typeOf(const std::string &name) {
+  static const std::pair<const char *, int32_t> types[] = {
+      {"f32", WEFT_F32},   {"f64", WEFT_F64}, {"f16", WEFT_F16},
+      {"bf16", WEFT_BF16}, {"i1", WEFT_I1},   {"i32", WEFT_I32},
+      {"i64", WEFT_I64}};
+  for (auto [known, type] : types)
+    if (name == known)
+      return type;
+  return -1;
+}
+
+static bool isFloat(int32_t dtype) {
+  return dtype == WEFT_F32 || dtype == WEFT_F64 || dtype == WEFT_F16 ||
+         dtype == WEFT_BF16;
 }
 
 /// [buffer, type, name, dims, strides]
@@ -79,7 +86,7 @@ Expected<NanHunt::Command> NanHunt::readCommand(const JsonCursor &json,
       return row.error("expects five fields");
     auto buffer = row.element(0).asInt(0, command.numBuffers - 1);
     auto type = row.element(1).asString();
-    int32_t dtype = type ? floatType(*type) : -1;
+    int32_t dtype = type ? typeOf(*type) : -1;
     auto name = row.element(2).asString();
     auto dims = row.element(3).asIntArray(0);
     auto strides = row.element(4).asIntArray();
@@ -168,6 +175,8 @@ static const char *nameOf(double value) {
 /// The first element that is not finite, in row-major order, and its value; or
 /// -1.
 int64_t NanHunt::find(const Written &written, const char *data, double &value) {
+  if (!isFloat(written.dtype))
+    return -1;
   int64_t bytes = dtypeBytes(written.dtype), length = written.runs.back();
   Rows rows(written.runs, written.strides);
   for (int64_t row = 0; row < rows.size(); ++row, rows.next())
@@ -202,45 +211,35 @@ bool NanHunt::isFed(const WeftCommand &command, const Command &entry) const {
     if (isWritten)
       continue;
     reads = true;
-    auto after = tainted.upper_bound(command.offsets[i]);
-    if (after != tainted.begin() &&
-        std::prev(after)->second > command.offsets[i])
+    if (tainted.holds(command.offsets[i]))
       return true;
   }
   return !reads;
 }
 
-/// Notes what the bytes [begin, end) hold now.
-void NanHunt::mark(int64_t begin, int64_t end, bool finite) {
-  auto at = tainted.lower_bound(begin);
-  if (at != tainted.begin() && std::prev(at)->second > begin)
-    --at;
-  while (at != tainted.end() && at->first < end) {
-    auto [from, to] = *at;
-    at = tainted.erase(at);
-    if (from < begin)
-      tainted[from] = begin;
-    if (to > end)
-      tainted[end] = to;
-  }
-  if (!finite)
-    tainted[begin] = end;
-}
-
-/// Bytes from the first to the last element of a buffer.
-int64_t NanHunt::extent(const Written &written) {
-  int64_t last = 0;
-  for (size_t d = 0; d < written.runs.size(); ++d)
-    last += (written.runs[d] - 1) * std::max<int64_t>(written.strides[d], 0);
-  return (last + 1) * dtypeBytes(written.dtype);
+/// Notes what the elements of a buffer hold now, and says nothing of what lies
+/// between them.
+void NanHunt::mark(const Written &written, int64_t begin, bool finite) {
+  if (finite && tainted.empty())
+    return;
+  const int64_t bytes = dtypeBytes(written.dtype);
+  const int64_t step = written.strides.back() * bytes;
+  int64_t pieces = 1, length = written.runs.back() * bytes;
+  if (step != bytes)
+    pieces = written.runs.back(), length = bytes;
+  Rows rows(written.runs, written.strides);
+  for (int64_t row = 0; row < rows.size(); ++row, rows.next())
+    for (int64_t i = 0; i < pieces; ++i) {
+      const int64_t from = begin + rows.offset() * bytes + i * step;
+      tainted.mark(from, from + length, finite);
+    }
 }
 
 /// Looks at a dense tensor from outside the programs; what it is called is the
 /// sentence if nothing else is.
 void NanHunt::lookAt(const std::string &what, int32_t dtype, int64_t offset,
                      int64_t bytes) {
-  if (dtype != WEFT_F32 && dtype != WEFT_F64 && dtype != WEFT_F16 &&
-      dtype != WEFT_BF16)
+  if (!isFloat(dtype))
     return;
   int64_t count = bytes / dtypeBytes(dtype);
   Written whole = {0, dtype, "", {count}, {count}, {1}};
@@ -249,7 +248,7 @@ void NanHunt::lookAt(const std::string &what, int32_t dtype, int64_t offset,
   int64_t element = count > 0 ? find(whole, data, value) : -1;
   if (element < 0)
     return;
-  mark(offset, offset + bytes, /*finite=*/false);
+  tainted.mark(offset, offset + bytes, /*finite=*/false);
   auto writer = writers.find(what);
   if (any.empty())
     any = writer != writers.end()
@@ -271,6 +270,10 @@ void NanHunt::lookAtWeights() {
 void NanHunt::lookAtInputs(const WeftProgram &program) {
   for (int32_t i = 0; i < program.numInputs; ++i) {
     const WeftPort &port = program.inputs[i];
+    tainted.mark(port.offset, port.offset + port.bytes, /*finite=*/true);
+    // Limits of an update may be infinite.
+    if (isUpdate(program))
+      continue;
     lookAt("input " + inQuotes(port.name), port.dtype, port.offset, port.bytes);
   }
 }
@@ -281,15 +284,14 @@ void NanHunt::lookAtInputs(const WeftProgram &program) {
 
 bool NanHunt::check(const WeftProgram &program, const WeftCommand &command,
                     void *const *buffers) {
-  // Limits of an update may be infinite.
-  if (&command == program.commands && !isUpdate(program))
+  if (&command == program.commands)
     lookAtInputs(program);
   const Command &entry = programs[program.symbol][&command - program.commands];
   const bool fed = isFed(command, entry);
   // What it leaves in its workspace means nothing.
   if (command.workspaceBytes > 0) {
     const int64_t begin = command.offsets[command.numBuffers - 1];
-    mark(begin, begin + command.workspaceBytes, /*finite=*/true);
+    tainted.mark(begin, begin + command.workspaceBytes, /*finite=*/true);
   }
   bool found = false;
   for (const Written &written : entry.writes) {
@@ -297,7 +299,7 @@ bool NanHunt::check(const WeftProgram &program, const WeftCommand &command,
     int64_t element = find(
         written, static_cast<const char *>(buffers[written.buffer]), value);
     int64_t begin = command.offsets[written.buffer];
-    mark(begin, begin + extent(written), element < 0);
+    mark(written, begin, element < 0);
     if (element < 0 || found || onPurpose.count(&command))
       continue;
     found = true;

@@ -3,6 +3,7 @@
 #include "weft/Runtime/Reports/NanHunt.h"
 #include "weft/Runtime/Execute/Executor.h"
 
+#include <deque>
 #include <gtest/gtest.h>
 #include <limits>
 
@@ -148,6 +149,121 @@ TEST(Hunt, namesTheSegmentOfAFlatState) {
             "element 1 of F32[2, 1] 'b.grad'");
 }
 
+//===----------------------------------------------------------------------===//
+// What was written over
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Elements 0 and 2 of the last buffer.
+template <bool isFinite>
+void writeTwo(WeftContext *, const WeftCommand *command, void *const *buffers) {
+  float *out = static_cast<float *>(buffers[command->numBuffers - 1]);
+  out[0] = out[2] = isFinite ? 0.0f : kInf;
+}
+
+/// Reads the buffers at all offsets but the last, and writes that one as
+/// `written`, the end of an entry of the table, says.
+struct Made {
+  const char *name;
+  bool isFinite;
+  std::vector<int64_t> offsets;
+  const char *written;
+};
+
+/// Programs of such commands, run one after the other.
+class MadeRun {
+public:
+  void add(const char *program, const std::vector<Made> &list,
+           const WeftPort *input = nullptr) {
+    auto &made = commands.emplace_back();
+    table += std::string(table.empty() ? "{" : ", ") + "\"" + program + "\": [";
+    for (const Made &each : list) {
+      const int32_t count = int32_t(each.offsets.size());
+      offsets.push_back(each.offsets);
+      WeftLibraryFn routine = each.isFinite ? writeTwo<true> : writeTwo<false>;
+      made.push_back({each.name, "", nullptr, routine, offsets.back().data(),
+                      nullptr, 0, WEFT_KERNEL, count, 0, 0, 0});
+      table += std::string(made.size() > 1 ? ", " : "") +
+               R"({"at": "", "ops": "", "infinite": false, "writes": [[)" +
+               std::to_string(count - 1) + ", " + each.written + "]]}";
+    }
+    table += "]";
+    programs.push_back({program, program, made.data(), input, nullptr,
+                        int32_t(made.size()), input != nullptr, 0});
+  }
+
+  /// The name of the command that a bad step blames, after a good one of the
+  /// first command alone, which makes its infinity on purpose.
+  std::string blamed() {
+    WeftExecutable executable = kExecutable;
+    executable.numPrograms = int32_t(programs.size());
+    executable.programs = programs.data();
+    std::string error;
+    auto context = WeftContext::create(executable, {}, error);
+    EXPECT_TRUE(context) << error;
+    auto hunt = NanHunt::create(*context, *parseJson(table + "}", "table"));
+    EXPECT_TRUE(hunt.ok()) << hunt.error().str();
+    WeftProgram mask = programs[0];
+    mask.numCommands = 1;
+    (*hunt)->begin();
+    EXPECT_TRUE(runProgram(*context, mask));
+    EXPECT_EQ((*hunt)->finish(/*good=*/true), "");
+    (*hunt)->begin();
+    for (const WeftProgram &program : programs)
+      EXPECT_TRUE(runProgram(*context, program));
+    std::string text = (*hunt)->finish(/*good=*/false);
+    return text.substr(0, text.find(','));
+  }
+
+private:
+  std::deque<std::vector<WeftCommand>> commands;
+  std::deque<std::vector<int64_t>> offsets;
+  std::vector<WeftProgram> programs;
+  std::string table;
+};
+
+const char *const kDense = R"("f32", "y", [4], [1])";
+const Made kMask = {"mask", false, {0, 64}, kDense};
+/// Reads finite values, and comes last.
+const Made kLast = {"last", false, {0, 192}, kDense};
+
+} // namespace
+
+TEST(Taint, inputsAreWrittenByTheHost) {
+  const WeftPort port = {"lr", WEFT_F64, 0, nullptr, 64, 8};
+  MadeRun run;
+  run.add("micro", {kMask});
+  run.add("apply", {{"update", false, {64, 128}, kDense}, kLast}, &port);
+  EXPECT_EQ(run.blamed(), "update");
+}
+
+TEST(Taint, integersAreFinite) {
+  MadeRun run;
+  run.add("micro", {kMask,
+                    {"ids", true, {0, 64}, R"("i64", "", [2], [1])"},
+                    {"gather", false, {64, 128}, kDense},
+                    kLast});
+  EXPECT_EQ(run.blamed(), "gather");
+}
+
+TEST(Taint, whatLiesBetweenColumnsStaysFinite) {
+  MadeRun run;
+  run.add("micro", {{"mask", false, {0, 64}, R"("f32", "y", [2], [2])"},
+                    {"reader", false, {68, 128}, kDense},
+                    kLast});
+  EXPECT_EQ(run.blamed(), "reader");
+}
+
+TEST(Taint, whatLiesBetweenColumnsStaysTainted) {
+  MadeRun run;
+  run.add("micro", {kMask,
+                    {"part", true, {0, 68}, R"("f32", "y", [2], [2])"},
+                    {"reader", false, {72, 128}, kDense},
+                    kLast});
+  EXPECT_EQ(run.blamed(), "last");
+}
+
 TEST(Hunt, refusesATableOfOtherCommands) {
   std::string error;
   auto context = WeftContext::create(kExecutable, {}, error);
@@ -162,7 +278,7 @@ TEST(Hunt, refusesATableOfOtherCommands) {
                         "writes": []}]})",
         "expects [buffer, type, name, dims, strides]"},
        {R"({"micro": [{"at": "", "ops": "", "infinite": false,
-                       "writes": [[1, "i32", "", [], []]]},
+                       "writes": [[1, "i8", "", [], []]]},
                        {"at": "", "ops": "", "infinite": false,
                         "writes": []}]})",
         "expects [buffer, type, name, dims, strides]"},

@@ -10,6 +10,7 @@
 
 #include "weft/Formats/Json.h"
 #include "weft/Runtime/Execute/Context.h"
+#include "weft/Runtime/Reports/TaintedBytes.h"
 
 #include <map>
 #include <optional>
@@ -44,7 +45,7 @@ public:
 private:
   explicit NanHunt(WeftContext &context) : context(context) {}
 
-  /// A floating-point buffer that a command writes.
+  /// A buffer that a command writes. Integers are finite.
   struct Written {
     int64_t buffer; // position among the command's buffers
     int32_t dtype;
@@ -75,8 +76,7 @@ private:
   /// Whether a buffer that the command only reads holds a non-finite value, or
   /// the command makes its values of constants.
   bool isFed(const WeftCommand &command, const Command &entry) const;
-  void mark(int64_t begin, int64_t end, bool finite);
-  static int64_t extent(const Written &written);
+  void mark(const Written &written, int64_t begin, bool finite);
   void lookAt(const std::string &what, int32_t dtype, int64_t offset,
               int64_t bytes);
   void lookAtWeights();
@@ -94,8 +94,7 @@ private:
   std::map<std::string, std::vector<Command>> programs;
   std::set<const WeftCommand *> onPurpose;
   std::vector<const WeftCommand *> makers; // of this step
-  /// Arena bytes that hold a non-finite value: ends by begins, disjoint.
-  std::map<int64_t, int64_t> tainted;
+  TaintedBytes tainted;
   /// What made a weight or a copy of one non-finite.
   std::map<std::string, std::string> writers;
   std::string first; // made by a command from finite values
