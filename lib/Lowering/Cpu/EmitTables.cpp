@@ -1,5 +1,7 @@
 //===- EmitTables.cpp - Plan programs as constant tables ------------------===//
 
+#include "ProgramKinds.h"
+
 #include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Lowering/Cpu/CpuCommands.h"
 #include "weft/Plan/Plan.h"
@@ -395,6 +397,8 @@ LogicalResult TableEmitter::emit() {
 } // namespace
 
 LogicalResult emitTables(ModuleOp module, llvm::Module &output) {
+  if (failed(verifyProgramKinds(module)))
+    return failure();
   return TableEmitter(module, output).emit();
 }
 

@@ -50,10 +50,10 @@ bool runProgram(WeftContext &context, const WeftProgram &program) {
   return true;
 }
 
-bool runProgram(WeftContext &context, const char *symbol) {
-  if (const WeftProgram *program = context.findProgram(symbol))
+bool runProgram(WeftContext &context, const char *name) {
+  if (const WeftProgram *program = context.findProgram(name))
     return runProgram(context, *program);
-  context.fail(70, std::string("expects a program '") + symbol +
+  context.fail(70, std::string("expects a program '") + name +
                        "' in the executable, but got none");
   return false;
 }

@@ -189,15 +189,21 @@ WeftContext::create(const WeftExecutable &executable,
 //===----------------------------------------------------------------------===//
 
 const WeftProgram *weft::findProgram(const WeftExecutable &executable,
-                                     const char *symbol) {
-  for (int32_t i = 0; i < executable.numPrograms; ++i)
-    if (std::strcmp(executable.programs[i].symbol, symbol) == 0)
-      return &executable.programs[i];
-  return nullptr;
+                                     const char *name) {
+  const WeftProgram *found = nullptr;
+  int32_t count = 0;
+  for (int32_t i = 0; i < executable.numPrograms; ++i) {
+    const WeftProgram &program = executable.programs[i];
+    if (std::strcmp(program.symbol, name) == 0)
+      return &program;
+    if (std::strcmp(program.kind, name) == 0)
+      found = &program, ++count;
+  }
+  return count == 1 ? found : nullptr;
 }
 
-const WeftProgram *WeftContext::findProgram(const char *symbol) const {
-  return exe ? weft::findProgram(*exe, symbol) : nullptr;
+const WeftProgram *WeftContext::findProgram(const char *name) const {
+  return exe ? weft::findProgram(*exe, name) : nullptr;
 }
 
 static const WeftPort *findPort(const WeftPort *ports, int32_t count,

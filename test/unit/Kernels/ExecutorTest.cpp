@@ -120,6 +120,21 @@ TEST(Executor, FindsProgramsBySymbol) {
   EXPECT_EQ(*static_cast<float *>(context->at(8192)), 0.0f);
 }
 
+TEST(Executor, FindsTheOnlyProgramOfAKind) {
+  Fixture fixture;
+  WeftProgram programs[] = {fixture.program, fixture.program};
+  programs[0].symbol = "first";
+  programs[1].symbol = "second";
+  fixture.executable.programs = programs;
+  fixture.executable.numPrograms = 1;
+  EXPECT_EQ(findProgram(fixture.executable, "eval"), &programs[0]);
+  EXPECT_EQ(findProgram(fixture.executable, "micro"), nullptr);
+  fixture.executable.numPrograms = 2;
+  EXPECT_EQ(findProgram(fixture.executable, "eval"), nullptr);
+  programs[1].symbol = "eval";
+  EXPECT_EQ(findProgram(fixture.executable, "eval"), &programs[1]);
+}
+
 TEST(Executor, StopsAtTheFirstError) {
   Fixture fixture;
   fixture.commands[0].kernel = nullptr;

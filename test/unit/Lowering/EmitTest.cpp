@@ -213,6 +213,24 @@ TEST(EmitObject, RefusesTwoTensorsOfOneName) {
   EXPECT_TRUE(emit(replace(plan, "@w [8]", "@u [8]")).succeeded);
 }
 
+// The run time asks for the program of a kind.
+TEST(EmitObject, RefusesProgramsThatItCouldConfuse) {
+  std::string plan = makePlan(kOffset, kRange);
+  EXPECT_TRUE(emit(replace(plan, "@eval", "@test")).succeeded);
+  EXPECT_NE(emit(replace(plan, "\"eval\" @eval", "\"eval\" @apply"))
+                .message.find("expects a program of kind \"apply\" under the "
+                              "name @apply, but got \"eval\""),
+            std::string::npos);
+  std::string two = replace(plan, "  plan.program",
+                            "  plan.program \"eval\" @a {\n  }\n  "
+                            "plan.program");
+  EXPECT_TRUE(emit(two).succeeded);
+  EXPECT_NE(emit(replace(two, "@eval", "@b"))
+                .message.find("expects one program of kind \"eval\", or one of "
+                              "them called @eval, but got @a and @b"),
+            std::string::npos);
+}
+
 TEST(EmitObject, RefusesKernelsThatAreNotLowered) {
   Emitted result = emit(R"(llvm.func @k_1(%x: f32) -> f32 {
     %y = math.exp %x : f32

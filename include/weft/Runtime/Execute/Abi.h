@@ -78,7 +78,8 @@ struct WeftPort {
   int64_t bytes;
 };
 
-/// The runtime finds programs by their symbols; there may be several of a kind.
+/// The runtime asks for a program by its symbol, or by its kind if there is one
+/// of that kind alone.
 struct WeftProgram {
   const char *symbol; // unique: "micro", "apply", ...
   const char *kind;   // "init", "micro", "apply", "eval", "logits", "refresh"

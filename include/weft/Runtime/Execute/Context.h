@@ -72,9 +72,12 @@ struct ContextOptions {
   int rank = 0, ranks = 1;
 };
 
-/// The program of that symbol, or null.
+/// Ranks of a run: a process is one, and there is one process.
+constexpr int kRunRanks = 1;
+
+/// The program of that symbol, or else the only one of that kind, or null.
 const WeftProgram *findProgram(const WeftExecutable &executable,
-                               const char *symbol);
+                               const char *name);
 
 } // namespace weft
 
@@ -93,7 +96,7 @@ struct WeftContext {
   //===- Programs, ports, tensors -----------------------------------------===//
 
   const WeftExecutable *executable() const { return exe; }
-  const WeftProgram *findProgram(const char *symbol) const;
+  const WeftProgram *findProgram(const char *name) const;
   static const WeftPort *findInput(const WeftProgram &program,
                                    const char *name);
   static const WeftPort *findOutput(const WeftProgram &program,

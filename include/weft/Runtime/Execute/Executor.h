@@ -11,8 +11,9 @@ namespace weft {
 /// reports an error, which is left in the context, and returns false.
 bool runProgram(WeftContext &context, const WeftProgram &program);
 
-/// The same by symbol; a program the executable lacks is an error (70).
-bool runProgram(WeftContext &context, const char *symbol);
+/// The same by symbol or kind (findProgram); a program the executable lacks is
+/// an error (70).
+bool runProgram(WeftContext &context, const char *name);
 
 /// Does ahead what the first run of the programs would have to do besides: the
 /// arena gets its pages, products their plans. Changes no number, and leaves
