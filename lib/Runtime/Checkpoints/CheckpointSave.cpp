@@ -68,7 +68,19 @@ void CheckpointWriter::retire() const {
     warn(s.error().where());
 }
 
+/// A step is the files of all ranks, and the manifest lists them.
+static Status checkAlone(const WeftContext &context) {
+  if (context.ranks() == 1)
+    return Status::success();
+  return Error(ExitCode::Internal,
+               "does not support saving from " +
+                   std::to_string(context.ranks()) +
+                   " ranks yet; train with one, or without --save-dir");
+}
+
 Status CheckpointWriter::prepare(int64_t nextStep) const {
+  if (Status s = checkAlone(context); !s)
+    return s;
   // A step that is begun and dropped leaves nothing.
   auto trial = StepWriter::begin(policy.saveDir, nextStep);
   if (!trial)
@@ -129,6 +141,8 @@ Expected<FileDigest> CheckpointWriter::writeTensors(const std::string &path,
 }
 
 Expected<std::string> CheckpointWriter::writeStep(const TrainState &state) {
+  if (Status s = checkAlone(context); !s)
+    return s.takeError();
   auto writer = StepWriter::begin(policy.saveDir, state.step);
   if (!writer)
     return writer.takeError();
@@ -139,6 +153,7 @@ Expected<std::string> CheckpointWriter::writeStep(const TrainState &state) {
   manifest.cursor = state.cursor;
   manifest.run = record;
   manifest.valLoss = state.valLoss;
+  manifest.worldSize = context.ranks();
   auto digest = writeTensors(writer->directory() + "/" + rankFile, manifest);
   if (!digest)
     return digest.takeError();

@@ -95,8 +95,7 @@ static Expected<ExitCode> runProgram(const WeftExecutable &executable,
     return Error(ExitCode::Internal,
                  "expects ABI version " + std::to_string(WEFT_ABI_VERSION) +
                      ", but got " + std::to_string(executable.abiVersion));
-  if (std::string wrong = checkSegments(executable, /*ranks=*/1);
-      !wrong.empty())
+  if (std::string wrong = checkSegments(executable, kRunRanks); !wrong.empty())
     return Error(ExitCode::Internal, std::move(wrong));
   auto metadata = parseMetadata(
       std::string_view(executable.metadata, size_t(executable.metadataBytes)));

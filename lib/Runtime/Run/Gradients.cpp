@@ -14,13 +14,31 @@ static std::vector<NamedTensor> gradientsOf(const WeftExecutable &executable) {
   return namedTensors(executable, WEFT_GRADIENT);
 }
 
-Status Trainer::dumpGradients() const {
+/// A file holds whole tensors, and what another rank holds is not here.
+static Status checkWhole(const WeftContext &context,
+                         const NamedTensor &gradient) {
+  const HeldRange held = heldBy(gradient, context.rank());
+  if (held.elements() == gradient.elements)
+    return Status::success();
+  return Error(ExitCode::Internal,
+               "expects whole gradients to write, but rank " +
+                   std::to_string(context.rank()) + " holds " +
+                   std::to_string(held.elements()) + " of the " +
+                   std::to_string(gradient.elements) + " elements of that of " +
+                   inQuotes(gradient.param));
+}
+
+Status weft::writeGradients(const WeftContext &context,
+                            const std::string &path) {
   std::vector<TensorSpec> specs;
   auto gradients = gradientsOf(*context.executable());
-  for (const NamedTensor &gradient : gradients)
+  for (const NamedTensor &gradient : gradients) {
+    if (Status s = checkWhole(context, gradient); !s)
+      return s;
     specs.push_back(
         {gradient.param, tensorTypeOf(gradient.dtype()), gradient.shape});
-  auto writer = SafetensorsWriter::create(options.dumpGrads, specs);
+  }
+  auto writer = SafetensorsWriter::create(path, specs);
   if (!writer)
     return writer.takeError();
   for (const NamedTensor &gradient : gradients) {

@@ -82,11 +82,12 @@ Status weft::checkHyperParameters(const WeftExecutable &executable,
 }
 
 Status weft::checkRowCount(const TrainState &state, const RunOptions &options,
-                           const Metadata &metadata) {
+                           const Metadata &metadata, int ranks) {
   const int64_t steps = std::max<int64_t>(*options.steps - state.step, 0);
   int64_t rows = 0;
   if (!__builtin_mul_overflow(steps, options.accum, &rows) &&
       !__builtin_mul_overflow(rows, metadata.batch, &rows) &&
+      !__builtin_mul_overflow(rows, int64_t(ranks), &rows) &&
       !__builtin_add_overflow(rows, state.cursor.rows, &rows) &&
       rows <= mostRows)
     return Status::success();
@@ -94,5 +95,6 @@ Status weft::checkRowCount(const TrainState &state, const RunOptions &options,
       "--steps expects a training of at most " + std::to_string(mostRows) +
       " rows, but " + std::to_string(steps) + " steps of " +
       std::to_string(options.accum) + " x " + std::to_string(metadata.batch) +
+      (ranks > 1 ? " x " + std::to_string(ranks) : std::string()) +
       " rows after " + std::to_string(state.cursor.rows) + " are more");
 }

@@ -126,7 +126,7 @@ Status Run::takeState() {
   if (!resumed)
     return resumed.takeError();
   state = *resumed;
-  return options.trains() ? checkRowCount(state, options, metadata)
+  return options.trains() ? checkRowCount(state, options, metadata, kRunRanks)
                           : Status::success();
 }
 
@@ -149,7 +149,7 @@ Status Run::chooseState() {
   state.cursor.shuffle = options.shuffle;
   state.cursor.shuffleSeed = options.seed;
   if (options.trains())
-    if (Status s = checkRowCount(state, options, metadata); !s)
+    if (Status s = checkRowCount(state, options, metadata, kRunRanks); !s)
       return s;
   auto opened = InitialWeights::open(options.initFrom, options.trains(),
                                      metadata, executable, executablePath);

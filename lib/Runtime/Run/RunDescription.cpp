@@ -112,10 +112,13 @@ std::string Run::describeData() const {
 
 std::string Run::describeTraining() const {
   const RateSchedule &rate = options.schedule;
-  int64_t rows = metadata.batch * options.accum;
+  const int64_t ranks = context->ranks();
+  int64_t rows = metadata.batch * options.accum * ranks;
   std::string text;
   text += "step      " + std::to_string(options.accum) + " x " +
           std::to_string(metadata.batch) + " rows";
+  if (ranks > 1)
+    text += " x " + std::to_string(ranks) + " ranks";
   if (metadata.isLanguageModel())
     text += ", " + grouped(rows * metadata.seq) + " tokens";
   text += state.step < *options.steps
@@ -171,6 +174,7 @@ std::string Run::metricsHeader() const {
   head.set("parameters", countParameters(executable));
   head.set("arena_bytes", executable.arenaBytes);
   head.set("threads", context->threads());
+  head.set("ranks", context->ranks());
   head.set("data", options.data);
   if (data.train)
     head.set("rows", data.train->rows());

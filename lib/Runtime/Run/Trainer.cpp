@@ -63,7 +63,8 @@ Status Trainer::microStep(int64_t k, StepReport &report) {
   }
   // The disk works while the program runs.
   data.train->willNeed(batchAt(row + all));
-  setInput(context, micro, names::kLossSeed, 1.0 / double(options.accum));
+  setInput(context, micro, names::kLossSeed,
+           1.0 / double(options.accum * context.ranks()));
   setInput(context, micro, names::kAccumulate, k == 0 ? 0.0 : 1.0);
   if (const WeftPort *rng = WeftContext::findInput(micro, names::kRng)) {
     writeInteger(context, *rng, now.seed, 0);
@@ -121,7 +122,7 @@ Status Trainer::trainStep(StepReport &report) {
     }
   takeMeans(options.accum, report.loss, report.losses);
   if (report.step == firstStep && !options.dumpGrads.empty())
-    if (Status s = dumpGradients(); !s)
+    if (Status s = writeGradients(context, options.dumpGrads); !s)
       return s;
   injectFaults();
   if (Status s = update(report); !s)

@@ -5,6 +5,7 @@
 
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Run/Entry.h"
+#include "weft/Runtime/Run/Trainer.h"
 
 #include <cstring>
 
@@ -189,6 +190,71 @@ TEST(Segments, ProgramsRefuseWrongTables) {
                 "expects a number of ranks that the slices of tensor 'shard' "
                 "divide, but got 1 ranks for 2 slices"),
             std::string::npos);
+}
+
+//===----------------------------------------------------------------------===//
+// What one rank cannot do for the others
+//===----------------------------------------------------------------------===//
+
+class RanksTest : public ToyTest {
+protected:
+  std::unique_ptr<WeftContext> contextOf(int rank, int ranks) {
+    ContextOptions options;
+    options.rank = rank;
+    options.ranks = ranks;
+    std::string error;
+    auto context = WeftContext::create(tables.executable, options, error);
+    EXPECT_TRUE(context) << error;
+    return context;
+  }
+  Tables tables;
+};
+
+TEST_F(RanksTest, GradientsAreWrittenWhole) {
+  tables.tensors[2].kind = WEFT_GRADIENT;
+  Status part = writeGradients(*contextOf(1, 2), path("grads"));
+  ASSERT_FALSE(part.ok());
+  EXPECT_EQ(part.error().code(), ExitCode::Internal);
+  EXPECT_EQ(part.error().where(),
+            "expects whole gradients to write, but rank 1 holds 0 of the 6 "
+            "elements of that of 'a'");
+  EXPECT_FALSE(exists("grads"));
+  tables.tensors[2].slices = 1;
+  tables.segments.pop_back();
+  for (WeftTensor &tensor : tables.tensors)
+    tensor.numSegments = std::min(tensor.numSegments, 1);
+  EXPECT_TRUE(writeGradients(*contextOf(1, 2), path("grads")).ok());
+  EXPECT_TRUE(exists("grads"));
+}
+
+TEST_F(RanksTest, AStepIsOfAllRanks) {
+  const Metadata metadata;
+  const Faults faults;
+  auto context = contextOf(0, 2);
+  CheckpointWriter writer(*context, metadata, RunRecord(), {path("saves")},
+                          faults);
+  const std::string message = "does not support saving from 2 ranks yet; train "
+                              "with one, or without --save-dir";
+  Status prepared = writer.prepare(1);
+  ASSERT_FALSE(prepared.ok());
+  EXPECT_EQ(prepared.error().where(), message);
+  auto saved = writer.save(TrainState());
+  ASSERT_FALSE(saved.ok());
+  EXPECT_EQ(saved.error().where(), message);
+  EXPECT_FALSE(exists("saves"));
+}
+
+TEST_F(RanksTest, RowsAreCountedForAll) {
+  Metadata metadata;
+  metadata.batch = 4;
+  RunOptions options;
+  options.accum = 2;
+  options.steps = mostRows / 16;
+  EXPECT_TRUE(checkRowCount(TrainState(), options, metadata, 2).ok());
+  Status four = checkRowCount(TrainState(), options, metadata, 4);
+  ASSERT_FALSE(four.ok());
+  EXPECT_NE(four.error().where().find("2 x 4 x 4 rows"), std::string::npos)
+      << four.error().where();
 }
 
 //===----------------------------------------------------------------------===//

@@ -56,7 +56,6 @@ private:
   std::string adviceAgainstBad() const;
   Error explainApply(int64_t step, Error error) const;
 
-  Status dumpGradients() const;
   Status finishStep(StepReport &report, MetricsLog &metrics,
                     const SignalScope &signals);
   Status evaluate(MetricsLog &metrics);
@@ -107,7 +106,11 @@ Status checkHyperParameters(const WeftExecutable &executable,
 /// Training from `state` to the last step reads no more rows than can be
 /// counted: else exit 2.
 Status checkRowCount(const TrainState &state, const RunOptions &options,
-                     const Metadata &metadata);
+                     const Metadata &metadata, int ranks);
+
+/// Writes the gradients under the names of their parameters. They are whole on
+/// the rank that writes them: else an error.
+Status writeGradients(const WeftContext &context, const std::string &path);
 
 /// Every gradient that `faults` break exists: else exit 2.
 Status checkFaults(const WeftExecutable &executable, const Faults &faults);
