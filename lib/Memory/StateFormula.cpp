@@ -35,11 +35,12 @@ bool isLow(MemRefType type) {
 
 } // namespace
 
-static void addState(plan::StateOp state, ParameterBytes &of) {
-  int64_t bytes = plan::getBufferBytes(state.getBufferType());
+static void addTensor(plan::StateOp state, int64_t elements,
+                      ParameterBytes &of) {
+  int64_t bytes = elements * plan::getElementBytes(state.getBufferType());
   switch (state.getKind()) {
   case plan::StateKind::Param:
-    of.elements = state.getBufferType().getNumElements();
+    of.elements = elements;
     of.trainable = state.getTrainable();
     of.own += bytes;
     return;
@@ -95,30 +96,63 @@ static bool isMixedProgram(ModuleOp module) {
   return precision && precision.getValue() != "f32";
 }
 
-std::optional<StateFormula> computeStateFormula(ModuleOp module) {
+namespace {
+/// The persistent bytes of a module by what they are for.
+struct StateBytes {
   llvm::MapVector<StringAttr, ParameterBytes> parameters;
-  StateFormula formula;
-  int64_t others = 0;
-  bool isMixed = isMixedProgram(module);
-  for (auto state : module.getOps<plan::StateOp>()) {
-    StringAttr owner = state.getParamAttr() ? state.getParamAttr().getAttr()
-                                            : state.getSymNameAttr();
-    formula.stateBytes += plan::getBufferBytes(state.getBufferType());
-    bool ofParameter =
-        state.getParamAttr() || state.getKind() == plan::StateKind::Param;
-    if (!ofParameter) {
-      others += plan::getBufferBytes(state.getBufferType());
-      continue;
-    }
-    isMixed |= isLow(state.getBufferType());
-    addState(state, parameters[owner]);
+  int64_t all = 0, gaps = 0, elsewhere = 0, others = 0;
+  bool isLow = false;
+
+  void add(plan::StateOp state);
+  /// A flat state: its parameters, what lies between them, and less what the
+  /// other slices of it are.
+  void addFlat(plan::StateOp state, int64_t bytes);
+};
+} // namespace
+
+void StateBytes::addFlat(plan::StateOp state, int64_t bytes) {
+  int64_t whole = bytes * static_cast<int64_t>(state.getSlices());
+  elsewhere += whole - bytes;
+  for (const Segment &segment : state.getSegmentList()) {
+    int64_t elements = segment.end - segment.begin;
+    addTensor(state, elements, parameters[segment.param.getAttr()]);
+    whole -= elements * plan::getElementBytes(state.getBufferType());
   }
-  if (!isMixed)
+  gaps += whole;
+}
+
+void StateBytes::add(plan::StateOp state) {
+  int64_t bytes = plan::getBufferBytes(state.getBufferType());
+  all += bytes;
+  bool isParam = state.getKind() == plan::StateKind::Param;
+  if (!isParam && !state.getParamAttr() && !state.getSegments()) {
+    others += bytes;
+    return;
+  }
+  isLow |= ::weft::isLow(state.getBufferType());
+  if (state.getSegments())
+    return addFlat(state, bytes);
+  StringAttr owner =
+      isParam ? state.getSymNameAttr() : state.getParamAttr().getAttr();
+  addTensor(state, state.getBufferType().getNumElements(), parameters[owner]);
+}
+
+std::optional<StateFormula> computeStateFormula(ModuleOp module) {
+  StateBytes states;
+  for (auto state : module.getOps<plan::StateOp>())
+    states.add(state);
+  if (!states.isLow && !isMixedProgram(module))
     return std::nullopt;
-  for (auto &[name, bytes] : parameters)
+  StateFormula formula;
+  formula.stateBytes = states.all;
+  for (auto &[name, bytes] : states.parameters)
     compare(bytes, formula);
-  if (others)
-    formula.differences.push_back({"step counters and loss scale", others});
+  for (auto [what, bytes] :
+       {std::pair("between the parameters of flat states", states.gaps),
+        {"slices that other ranks hold", -states.elsewhere},
+        {"step counters and loss scale", states.others}})
+    if (bytes)
+      formula.differences.push_back({what, bytes});
   formula.formulaBytes = kFormulaBytes * formula.parameters;
   return formula;
 }

@@ -63,3 +63,25 @@ module attributes {weft.options = {precision = "bf16"}} {
   plan.state optimizer @w.exp_avg : memref<100xf32> {param = @w}
   plan.state optimizer @w.exp_avg_sq : memref<100xf32> {param = @w}
 }
+
+// -----
+
+// Flat states count by their parameters, @a of 1000 and @b of 100 elements. The
+// four lists of 1152 elements have 52 between them; of the two moments this
+// rank holds the half.
+// CHECK: state of mixed precision, P = 1100 trained parameters:
+// CHECK-NEXT: 16P: 4P f32, 2P copies, 2P gradients, 8P 17.19 KiB
+// CHECK-NEXT: between the parameters of flat states 832 B
+// CHECK-NEXT: slices that other ranks hold - 4.50 KiB
+// CHECK-NEXT: step counters and loss scale 8 B
+// CHECK-NEXT: persistent state 13.51 KiB
+#a = #plan.segment<@a [10, 100] at 0 to 1000>
+#b = #plan.segment<@b [100] at 1024 to 1124>
+module {
+  plan.state param @flat : memref<1152xf32> {segments = [#a, #b]}
+  plan.state working @flat.bf16 : memref<1152xbf16> {param = @flat, slot = "bf16", segments = [#a, #b]}
+  plan.state gradient @flat.grad : memref<1152xbf16> {param = @flat, slot = "grad", segments = [#a, #b]}
+  plan.state optimizer @flat.exp_avg : memref<576xf32> {param = @flat, slot = "exp_avg", slices = 2, segments = [#a, #b]}
+  plan.state optimizer @moments : memref<576xf32> {slot = "exp_avg_sq", slices = 2, segments = [#a, #b]}
+  plan.state optimizer @step : memref<i64>
+}
