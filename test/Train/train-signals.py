@@ -15,6 +15,8 @@ command = [*sys.argv[2:], "--steps=1000000", "--progress=json"]
 
 def start(name, ignored=()):
     def ignore():
+        # What runs the tests may ignore SIGHUP itself.
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
         for number in ignored:
             signal.signal(number, signal.SIG_IGN)
 

@@ -8,6 +8,15 @@ namespace {
 
 class SignalTest : public ToyTest {
 protected:
+  /// Whatever runs the tests may ignore SIGHUP, and its children with it.
+  void SetUp() override {
+    ToyTest::SetUp();
+    before = signal(SIGHUP, SIG_DFL);
+  }
+  void TearDown() override {
+    signal(SIGHUP, before);
+    ToyTest::TearDown();
+  }
   /// A run that lasts until it is stopped, saving to "a".
   Args endless(const Args &more = {}) const {
     std::filesystem::remove(path("m"));
@@ -26,6 +35,9 @@ protected:
     usleep(20000);
     return child;
   }
+
+private:
+  sighandler_t before = SIG_DFL;
 };
 
 TEST_F(SignalTest, firstSignalSavesAndStops) {
@@ -68,9 +80,8 @@ TEST_F(SignalTest, repeatedHangUpsDoNotCutTheSaveShort) {
 }
 
 TEST_F(SignalTest, hangUpThatWasIgnoredStaysIgnored) {
-  auto before = signal(SIGHUP, SIG_IGN); // as nohup
+  signal(SIGHUP, SIG_IGN); // as nohup
   pid_t child = start(TOY_BIGRAM, endless());
-  signal(SIGHUP, before);
   waitForStart(child);
   kill(child, SIGHUP);
   usleep(50000);
