@@ -89,10 +89,14 @@ protected:
     return succeeded(manager.run(*module));
   }
 
+  bool runAll(ArrayRef<StringRef> pipelines) {
+    return llvm::all_of(pipelines,
+                        [&](StringRef passes) { return run(passes); });
+  }
+
   /// Expects the last of the pipelines to fail, those before it not.
   void expectError(ArrayRef<StringRef> pipelines, StringRef error) {
-    for (StringRef passes : pipelines.drop_back())
-      ASSERT_TRUE(run(passes)) << errors;
+    ASSERT_TRUE(runAll(pipelines.drop_back())) << errors;
     EXPECT_FALSE(run(pipelines.back()));
     EXPECT_EQ(errors, error.str());
   }
@@ -134,8 +138,7 @@ TEST_F(ExtensionTest, ThePlanComputesWhatTheGraphComputes) {
 /// The command reads the rows where they lie, in the bytes of the parameter.
 TEST_F(ExtensionTest, TheViewIsNoCopy) {
   parse(kModel);
-  for (StringRef passes : {kGraph, kKernels, kPlan})
-    ASSERT_TRUE(run(passes)) << errors;
+  ASSERT_TRUE(runAll({kGraph, kKernels, kPlan})) << errors;
   auto program = module->lookupSymbol<plan::ProgramOp>("eval");
   ASSERT_TRUE(program);
   EXPECT_TRUE(program.getBody().front().getOps<plan::CopyOp>().empty());
@@ -162,8 +165,8 @@ weft.program @eval(%x: tensor<4x3xf32> {weft.input = "x"}) -> (tensor<4x3xf32> {
   weft.return %y, %p : tensor<4x3xf32>, tensor<8x3xf32>
 })");
   OwningOpRef<ModuleOp> graph = module->clone();
-  for (StringRef passes : {StringRef("weft-select-kernels"), StringRef(kPlan)})
-    ASSERT_TRUE(run(passes)) << errors;
+  ASSERT_TRUE(runAll({StringRef("weft-select-kernels"), StringRef(kPlan)}))
+      << errors;
   auto program = module->lookupSymbol<plan::ProgramOp>("eval");
   Block &body = program.getBody().front();
   EXPECT_TRUE(body.getOps<plan::CopyOp>().empty());
@@ -179,8 +182,7 @@ weft.program @eval(%x: tensor<4x3xf32> {weft.input = "x"}) -> (tensor<4x3xf32> {
 
 TEST_F(ExtensionTest, TheObjectNamesTheRoutine) {
   parse(kModel);
-  for (StringRef passes : {kGraph, kKernels, kPlan, kMemory, kCode})
-    ASSERT_TRUE(run(passes)) << errors;
+  ASSERT_TRUE(runAll({kGraph, kKernels, kPlan, kMemory, kCode})) << errors;
   std::string problem;
   FailureOr<CpuTarget> target = CpuTarget::parse("cpu:x86-64-v3", problem);
   ASSERT_TRUE(succeeded(target)) << problem;
@@ -200,8 +202,7 @@ std::string print(ModuleOp module) {
 
 TEST_F(ExtensionTest, ThePlanIsText) {
   parse(kModel);
-  for (StringRef passes : {kGraph, kKernels, kPlan, kMemory})
-    ASSERT_TRUE(run(passes)) << errors;
+  ASSERT_TRUE(runAll({kGraph, kKernels, kPlan, kMemory})) << errors;
   std::string text = print(*module);
   EXPECT_NE(text.find("test.run_scale_add"), std::string::npos);
   auto again = parseSourceString<ModuleOp>(text, context.get());
@@ -212,10 +213,9 @@ TEST_F(ExtensionTest, ThePlanIsText) {
 /// The policy of test.scale_add is f32, that of test.stride to follow.
 TEST_F(ExtensionTest, MixedPrecisionAsksForThePolicy) {
   parse(kModel);
-  for (StringRef passes :
-       {StringRef("weft-autocast{dtype=bf16}"), StringRef(kGraph),
-        StringRef(kKernels), StringRef(kPlan)})
-    ASSERT_TRUE(run(passes)) << errors;
+  ASSERT_TRUE(runAll({StringRef("weft-autocast{dtype=bf16}"), StringRef(kGraph),
+                      StringRef(kKernels), StringRef(kPlan)}))
+      << errors;
 }
 
 TEST_F(ExtensionTest, ElementTypesAreAskedFor) {

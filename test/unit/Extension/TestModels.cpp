@@ -58,16 +58,21 @@ struct ScaleAddRule
 // Functions
 //===----------------------------------------------------------------------===//
 
+template <typename Function> LogicalResult fill(OpCall &call, Function value) {
+  for (int64_t i = 0; i != call.result().size(); ++i)
+    call.result().at(i) = value(i);
+  return success();
+}
+
 struct StrideFunction
     : InterpretedOpInterface::ExternalModel<StrideFunction, StrideOp> {
   LogicalResult interpret(Operation *op, OpCall &call) const {
     int64_t rows = call.result().dim(0);
     int64_t columns = call.result().size() / rows;
     int64_t step = static_cast<int64_t>(cast<StrideOp>(op).getStep());
-    for (int64_t i = 0; i != rows * columns; ++i)
-      call.result().at(i) =
-          call.operand(0).at(i / columns * step * columns + i % columns);
-    return success();
+    return fill(call, [&](int64_t i) {
+      return call.operand(0).at(i / columns * step * columns + i % columns);
+    });
   }
 };
 
@@ -77,10 +82,9 @@ struct ScaleAddFunction
     : InterpretedOpInterface::ExternalModel<ScaleAddFunction<OpT>, OpT> {
   LogicalResult interpret(Operation *op, OpCall &call) const {
     double scale = cast<OpT>(op).getScale().convertToDouble();
-    for (int64_t i = 0; i != call.result().size(); ++i)
-      call.result().at(i) =
-          scale * call.operand(0).at(i) + call.operand(1).at(i);
-    return success();
+    return fill(call, [&](int64_t i) {
+      return scale * call.operand(0).at(i) + call.operand(1).at(i);
+    });
   }
 };
 
