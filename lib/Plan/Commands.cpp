@@ -107,6 +107,25 @@ LogicalResult verifyCommand(CommandOpInterface command) {
   return success();
 }
 
+LogicalResult verifyWorkspace(WorkspaceOpInterface op) {
+  Value workspace = op.getWorkspace();
+  if (!workspace)
+    return success();
+  if (!isWorkspace(workspace))
+    return op->emitOpError("expects a workspace of i8, but got ")
+           << workspace.getType();
+  unsigned last = op->getNumOperands() - 1;
+  if (op->getOperand(last) != workspace)
+    return op->emitOpError("expects its workspace behind all other operands, "
+                           "but got ")
+           << op->getOperand(last).getType() << " there";
+  Access access = cast<CommandOpInterface>(op.getOperation()).getAccess(last);
+  if (access == Access::Write)
+    return success();
+  return op->emitOpError("expects to write its workspace, but got ")
+         << stringifyAccess(access);
+}
+
 LogicalResult verifyShape(Operation *op, StringRef name, Value buffer,
                           ArrayRef<int64_t> shape) {
   auto type = cast<MemRefType>(buffer.getType());

@@ -35,10 +35,14 @@ using weft::StoredMatrix;
 namespace weft::plan {
 
 class CommandOpInterface;
+class WorkspaceOpInterface;
 
 /// What a command writes has distinct elements and shares none with its other
 /// operands, but for a buffer that it may overwrite as a whole.
 llvm::LogicalResult verifyCommand(CommandOpInterface command);
+
+/// A workspace is the last operand of its command, of i8, and written.
+llvm::LogicalResult verifyWorkspace(WorkspaceOpInterface op);
 
 /// Element type of the buffer with the most elements among those that the
 /// command reads, the first of equals; if it reads none, among those it writes.

@@ -81,12 +81,19 @@ def WorkspaceOpInterface : OpInterface<"WorkspaceOpInterface"> {
     bytes that mean nothing before and after. The target says how many it needs
     (`weft-add-workspaces`). Memory planning and verification see a buffer that the
     command writes.
+
+    Verified: the workspace is the last operand, where routines look for it, of
+    i8, and the command writes it.
   }];
   let methods = [
     InterfaceMethod<"The workspace, or null.", "::mlir::Value", "getWorkspace", (ins)>,
     InterfaceMethod<"The operand, to set it.", "::mlir::MutableOperandRange",
                     "getWorkspaceMutable", (ins)>,
   ];
+  let verify = [{
+    return ::weft::plan::verifyWorkspace(::llvm::cast<::weft::plan::WorkspaceOpInterface>($_op));
+  }];
+  let verifyWithRegions = 0;
 }
 
 #endif // PLAN_INTERFACES_TD

@@ -25,13 +25,15 @@ static LogicalResult addWorkspace(plan::CommandOpInterface command,
   FailureOr<CpuCommand> made = CpuCommand::get(command);
   if (failed(made))
     return failure();
-  int64_t bytes = made->getWorkspaceBytes(threads);
-  if (bytes == 0)
+  FailureOr<int64_t> bytes = made->getWorkspaceBytes(threads);
+  if (failed(bytes))
+    return failure();
+  if (*bytes == 0)
     return success();
   auto user = dyn_cast<plan::WorkspaceOpInterface>(command.getOperation());
   if (!user)
     return command->emitOpError("expects an operand for a workspace of ")
-           << bytes << " bytes, which " << made->routine
+           << *bytes << " bytes, which " << made->routine
            << " needs, but has none";
   if (user.getWorkspace())
     return success();
@@ -40,7 +42,7 @@ static LogicalResult addWorkspace(plan::CommandOpInterface command,
     builder.setInsertionPointAfter(last);
   else
     builder.setInsertionPointToStart(command->getBlock());
-  auto type = MemRefType::get(bytes, builder.getI8Type());
+  auto type = MemRefType::get(*bytes, builder.getI8Type());
   auto alloc = plan::AllocOp::create(builder, command.getLoc(), type,
                                      plan::Role::Workspace, IntegerAttr());
   user.getWorkspaceMutable().assign(alloc.getBuffer());

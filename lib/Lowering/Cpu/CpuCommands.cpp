@@ -2,8 +2,6 @@
 
 #include "CpuModels.h"
 
-#include "weft/Runtime/Execute/Workspaces.h"
-
 using namespace mlir;
 
 #include "weft/Lowering/Cpu/CpuCommands.cpp.inc"
@@ -44,6 +42,7 @@ FailureOr<CpuCommand> CpuCommand::get(plan::CommandOpInterface command) {
     return command->emitOpError("expects a routine that runs it on the CPU "
                                 "(CpuCommandOpInterface), but there is none");
   CpuCommand made;
+  made.model = model;
   made.kind = model.getKind();
   made.routine = model.getRoutine().str();
   if (made.routine.empty() && made.kind == WEFT_EXTENSION)
@@ -56,8 +55,13 @@ FailureOr<CpuCommand> CpuCommand::get(plan::CommandOpInterface command) {
   return made;
 }
 
-int64_t CpuCommand::getWorkspaceBytes(int64_t threads) const {
-  return workspaceBytes(kind, record.data(), threads);
+FailureOr<int64_t> CpuCommand::getWorkspaceBytes(int64_t threads) {
+  int64_t bytes = model.getWorkspaceBytes(record, threads);
+  if (bytes < 0)
+    return model->emitOpError("expects its model for the CPU to ask for a "
+                              "workspace of at least 0 bytes, but got ")
+           << bytes;
+  return bytes;
 }
 
 void registerCpuCommandModels(DialectRegistry &registry) {

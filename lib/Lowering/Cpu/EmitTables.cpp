@@ -75,7 +75,7 @@ private:
 
   /// A launch's range; 0 and 0 for other commands.
   LogicalResult callee(plan::CommandOpInterface op, WeftPackedCommand &packed);
-  LogicalResult workspace(plan::CommandOpInterface op, const CpuCommand &made,
+  LogicalResult workspace(plan::CommandOpInterface op, CpuCommand &made,
                           WeftPackedCommand &packed);
   LogicalResult command(plan::CommandOpInterface op);
   LogicalResult port(Operation *op, StringRef name, Value buffer);
@@ -174,17 +174,19 @@ LogicalResult TableEmitter::callee(plan::CommandOpInterface op,
 }
 
 LogicalResult TableEmitter::workspace(plan::CommandOpInterface op,
-                                      const CpuCommand &made,
+                                      CpuCommand &made,
                                       WeftPackedCommand &packed) {
-  int64_t wanted = made.getWorkspaceBytes(maxThreads);
+  FailureOr<int64_t> wanted = made.getWorkspaceBytes(maxThreads);
+  if (failed(wanted))
+    return failure();
   auto user = dyn_cast<plan::WorkspaceOpInterface>(op.getOperation());
   if (Value buffer = user ? user.getWorkspace() : Value())
     packed.workspaceBytes =
         plan::getBufferBytes(cast<MemRefType>(buffer.getType()));
-  if (packed.workspaceBytes >= wanted)
+  if (packed.workspaceBytes >= *wanted)
     return success();
   return op->emitOpError("expects a workspace of at least ")
-         << wanted << " bytes for " << maxThreads
+         << *wanted << " bytes for " << maxThreads
          << " threads (weft-add-workspaces), but got " << packed.workspaceBytes;
 }
 

@@ -6,18 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TestDialect.h"
+#include "Extension.h"
 
 #include "weft/Autodiff/FiniteDifference.h"
-#include "weft/Interp/Compare.h"
-#include "weft/Lowering/Cpu/Cpu.h"
-#include "weft/Pipeline/InitAll.h"
-
-#include "mlir/Parser/Parser.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Pass/PassRegistry.h"
-
-#include <gtest/gtest.h>
 
 using namespace mlir;
 using namespace weft;
@@ -25,87 +16,11 @@ using namespace weft::test;
 
 namespace {
 
-/// Lines 5 and 6 are the view and the op.
-constexpr const char *kModel = R"(
-weft.param @w : tensor<7x3xf32> {init = #weft.init<normal, 0.0, 1.0>}
-weft.program @model(%x: tensor<4x3xf32> {weft.input = "x"}) -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<model>} {
-  %w = weft.read @w : tensor<7x3xf32>
-  %e = test.stride %w {step = 2, weft.scope = "rows"} : tensor<7x3xf32> to tensor<4x3xf32>
-  %y = test.scale_add %e, %x {scale = 0.5 : f64, weft.scope = "sum"} : tensor<4x3xf32>
-  %t = weft.tanh %y : tensor<4x3xf32>
-  %loss = weft.reduce mean %t dims [0, 1] : tensor<4x3xf32>
-  weft.return %loss : tensor<f32>
-})";
-
-constexpr const char *kGraph =
-    "weft-derive-programs,weft-autodiff,weft-verify-contract{phase=autodiff}";
-constexpr const char *kKernels =
-    "weft-select-kernels,weft-verify-contract{phase=select-kernels},"
-    "weft-fuse,weft-verify-contract{phase=fuse}";
-constexpr const char *kPlan =
-    "weft-lower-to-plan,weft-verify-contract{phase=lower-to-plan},"
-    "weft-estimate";
-constexpr const char *kMemory =
-    "weft-add-workspaces,weft-plan-memory,weft-verify-plan";
-constexpr const char *kCode =
-    "weft-describe-executable,weft-convert-kernels-to-linalg,weft-lower-to-cpu";
-
 std::string replace(std::string text, StringRef from, StringRef to) {
   size_t at = text.find(from.str());
   EXPECT_NE(at, std::string::npos) << from.str();
   return text.replace(at, from.size(), to.str());
 }
-
-class ExtensionTest : public ::testing::Test {
-protected:
-  static void SetUpTestSuite() { registerAllPasses(); }
-
-  /// Parses the model where the ops have those pieces.
-  void parse(const std::string &text, const Pieces &pieces = {}) {
-    DialectRegistry registry;
-    registerAllDialects(registry);
-    registerTestDialect(registry, pieces);
-    context = std::make_unique<MLIRContext>(registry,
-                                            MLIRContext::Threading::DISABLED);
-    handler = std::make_unique<ScopedDiagnosticHandler>(
-        context.get(),
-        [this](Diagnostic &diagnostic) { return keep(diagnostic), success(); });
-    module = parseSourceString<ModuleOp>(text, context.get(), "model.mlir");
-    ASSERT_TRUE(module) << errors;
-  }
-
-  /// The first error as "line: message".
-  void keep(Diagnostic &diagnostic) {
-    if (!errors.empty())
-      return;
-    auto at = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>();
-    errors =
-        (at ? std::to_string(at.getLine()) : "?") + ": " + diagnostic.str();
-  }
-
-  bool run(StringRef passes) {
-    PassManager manager(context.get());
-    EXPECT_TRUE(succeeded(parsePassPipeline(passes, manager)));
-    return succeeded(manager.run(*module));
-  }
-
-  bool runAll(ArrayRef<StringRef> pipelines) {
-    return llvm::all_of(pipelines,
-                        [&](StringRef passes) { return run(passes); });
-  }
-
-  /// Expects the last of the pipelines to fail, those before it not.
-  void expectError(ArrayRef<StringRef> pipelines, StringRef error) {
-    ASSERT_TRUE(runAll(pipelines.drop_back())) << errors;
-    EXPECT_FALSE(run(pipelines.back()));
-    EXPECT_EQ(errors, error.str());
-  }
-
-  std::unique_ptr<MLIRContext> context;
-  std::unique_ptr<ScopedDiagnosticHandler> handler;
-  OwningOpRef<ModuleOp> module;
-  std::string errors;
-};
 
 //===----------------------------------------------------------------------===//
 // With all pieces
@@ -213,9 +128,10 @@ TEST_F(ExtensionTest, ThePlanIsText) {
 /// The policy of test.scale_add is f32, that of test.stride to follow.
 TEST_F(ExtensionTest, MixedPrecisionAsksForThePolicy) {
   parse(kModel);
-  ASSERT_TRUE(runAll({StringRef("weft-autocast{dtype=bf16}"), StringRef(kGraph),
-                      StringRef(kKernels), StringRef(kPlan)}))
-      << errors;
+  for (StringRef passes :
+       {StringRef("weft-autocast{dtype=bf16}"), StringRef(kGraph),
+        StringRef(kKernels), StringRef(kPlan)})
+    ASSERT_TRUE(run(passes)) << errors;
 }
 
 TEST_F(ExtensionTest, ElementTypesAreAskedFor) {

@@ -20,6 +20,8 @@ struct Pieces {
   bool makesNoCommand = false;
   /// Whether the model for the CPU says no name of a routine.
   bool hidesRoutine = false;
+  /// What that model says of a workspace, if it does.
+  enum { Nothing, HundredPerRow, LessThanNothing } workspace = Nothing;
 };
 
 /// Inserts the dialect with those pieces.

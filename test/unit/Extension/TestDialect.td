@@ -42,14 +42,26 @@ def Test_BareScaleAddOp : Test_ScaleAdd<"bare_scale_add", []>;
 def Test_AddingScaleAddOp : Test_ScaleAdd<"adding_scale_add", [Weft_Writes<["canAccumulate"]>]>;
 
 def Test_RunScaleAddOp : Plan_CommandOf<Test_Dialect, "run_scale_add",
-    (ins Plan_F32Buffer:$a, Plan_F32Buffer:$b, Plan_F32Buffer:$target, F64Attr:$scale),
-    [HasParent<"::weft::plan::ProgramOp">, SameOperandsShape,
+    (ins Plan_F32Buffer:$a, Plan_F32Buffer:$b, Plan_F32Buffer:$target,
+         Optional<Plan_Workspace>:$workspace, F64Attr:$scale),
+    [HasParent<"::weft::plan::ProgramOp">, AllShapesMatch<["a", "b", "target"]>,
+     WorkspaceOpInterface,
      DeclareOpInterfaceMethods<CommandOpInterface, ["getInPlaceOperands"]>]> {
-  let assemblyFormat = "$a `,` $b `->` $target attr-dict `:` type($a) `,` type($b) `->` type($target)";
+  let assemblyFormat = "$a `,` $b `->` $target (`workspace` `(` $workspace^ `:` type($workspace) `)`)? "
+                       "attr-dict `:` type($a) `,` type($b) `->` type($target)";
   let builders = [OpBuilder<(ins "::mlir::ValueRange":$buffers, "::mlir::FloatAttr":$scale), [{
     $_state.addOperands(buffers);
     $_state.getOrAddProperties<Properties>().scale = scale;
   }]>];
 }
+
+/// It needs a workspace and has no operand for one.
+def Test_RunBareOp : Plan_CommandOf<Test_Dialect, "run_bare", (ins Plan_F32Buffer:$target),
+                                    [HasParent<"::weft::plan::ProgramOp">]>;
+
+/// A workspace of any type that stands first and may be read.
+def Test_RunOddOp : Plan_CommandOf<Test_Dialect, "run_odd",
+    (ins Plan_Transient:$workspace, Optional<Plan_F32Buffer>:$target),
+    [HasParent<"::weft::plan::ProgramOp">, WorkspaceOpInterface]>;
 
 #endif // WEFT_TEST_UNIT_EXTENSION_TEST_DIALECT_TD

@@ -125,14 +125,11 @@ struct NoCommand
 //===----------------------------------------------------------------------===//
 
 /// The record: rows, columns, distances between rows of a and b, the factor.
-template <bool isNamed>
-struct ScaleAddRoutine
-    : CpuCommandOpInterface::ExternalModel<ScaleAddRoutine<isNamed>,
-                                           RunScaleAddOp> {
+template <typename Model>
+struct ScaleAddModel
+    : CpuCommandOpInterface::ExternalModel<Model, RunScaleAddOp> {
   WeftCommandKind getKind(Operation *) const { return WEFT_EXTENSION; }
-  StringRef getRoutine(Operation *) const {
-    return isNamed ? "test_cpu_scale_add" : "";
-  }
+  StringRef getRoutine(Operation *) const { return "test_cpu_scale_add"; }
   LogicalResult makeRecord(Operation *op, RecordWords &record) const {
     auto command = cast<RunScaleAddOp>(op);
     auto layout = [](Value buffer) {
@@ -146,11 +143,50 @@ struct ScaleAddRoutine
   }
 };
 
+struct ScaleAddRoutine : ScaleAddModel<ScaleAddRoutine> {};
+
+struct NamelessRoutine : ScaleAddModel<NamelessRoutine> {
+  StringRef getRoutine(Operation *) const { return ""; }
+};
+
+/// So many bytes for each row and thread.
+template <int64_t bytes>
+struct WorkingRoutine : ScaleAddModel<WorkingRoutine<bytes>> {
+  int64_t getWorkspaceBytes(Operation *, ArrayRef<int64_t> record,
+                            int64_t threads) const {
+    return bytes * record[0] * threads;
+  }
+};
+
+struct BareRoutine
+    : CpuCommandOpInterface::ExternalModel<BareRoutine, RunBareOp> {
+  WeftCommandKind getKind(Operation *) const { return WEFT_EXTENSION; }
+  StringRef getRoutine(Operation *) const { return "test_cpu_bare"; }
+  LogicalResult makeRecord(Operation *, RecordWords &) const {
+    return success();
+  }
+  int64_t getWorkspaceBytes(Operation *, ArrayRef<int64_t>, int64_t) const {
+    return 24;
+  }
+};
+
 } // namespace
 
 //===----------------------------------------------------------------------===//
 // All of them
 //===----------------------------------------------------------------------===//
+
+static void attachRoutine(MLIRContext *context, const Pieces &pieces) {
+  RunBareOp::attachInterface<BareRoutine>(*context);
+  if (pieces.hidesRoutine)
+    RunScaleAddOp::attachInterface<NamelessRoutine>(*context);
+  else if (pieces.workspace == Pieces::HundredPerRow)
+    RunScaleAddOp::attachInterface<WorkingRoutine<100>>(*context);
+  else if (pieces.workspace == Pieces::LessThanNothing)
+    RunScaleAddOp::attachInterface<WorkingRoutine<-1>>(*context);
+  else
+    RunScaleAddOp::attachInterface<ScaleAddRoutine>(*context);
+}
 
 static void attach(MLIRContext *context, const Pieces &pieces) {
   if (pieces.rules) {
@@ -172,10 +208,8 @@ static void attach(MLIRContext *context, const Pieces &pieces) {
     Bare::attachInterface<ScaleAddSource<Bare>>(*context);
     Adding::attachInterface<ScaleAddSource<Adding>>(*context);
   }
-  if (pieces.hidesRoutine)
-    RunScaleAddOp::attachInterface<ScaleAddRoutine<false>>(*context);
-  else if (pieces.routines)
-    RunScaleAddOp::attachInterface<ScaleAddRoutine<true>>(*context);
+  if (pieces.routines)
+    attachRoutine(context, pieces);
 }
 
 namespace {

@@ -5,7 +5,7 @@
 
 #include "weft/Plan/Plan.h"
 #include "weft/Runtime/Execute/Abi.h"
-#include "weft/Runtime/Execute/Records.h"
+#include "weft/Runtime/Execute/Workspaces.h"
 
 namespace weft {
 
@@ -20,6 +20,7 @@ namespace weft {
 
 /// What the tables say of a command that is no kernel.
 struct CpuCommand {
+  CpuCommandOpInterface model;
   WeftCommandKind kind;
   std::string routine;
   RecordWords record;
@@ -33,8 +34,8 @@ struct CpuCommand {
   }
 
   /// What its routine works in, in a program for at most `threads` threads; 0:
-  /// nothing.
-  int64_t getWorkspaceBytes(int64_t threads) const;
+  /// nothing. Fails with an error on the command if its model says less.
+  llvm::FailureOr<int64_t> getWorkspaceBytes(int64_t threads);
 
   /// Fails with an error on the command if the CPU has nothing that runs it.
   static llvm::FailureOr<CpuCommand> get(plan::CommandOpInterface command);

@@ -23,6 +23,17 @@ def CpuCommandOpInterface : OpInterface<"CpuCommandOpInterface"> {
       Appends the record of the kind (Records.h). Fails with an error on the op
       if the routine cannot run it.
     }], "::llvm::LogicalResult", "makeRecord", (ins "::weft::RecordWords &":$record)>,
+    InterfaceMethod<[{
+      Bytes that the routine works in beside its operands, in a program for at
+      most `threads` threads; `record` is what makeRecord made. Of the kinds in
+      Workspaces.h the bytes stand there; a command of WEFT_EXTENSION that says
+      nothing needs none. One that needs some is a WorkspaceOpInterface.
+    }], "int64_t", "getWorkspaceBytes",
+    (ins "::llvm::ArrayRef<int64_t>":$record, "int64_t":$threads), /*methodBody=*/"",
+    /*defaultImplementation=*/[{
+      auto command = ::llvm::cast<::weft::CpuCommandOpInterface>($_op.getOperation());
+      return ::weft::workspaceBytes(command.getKind(), record.data(), threads);
+    }]>,
   ];
 }
 

@@ -20,8 +20,9 @@
 //  - Outputs do not overlap inputs unless "in place" is written.
 //  - accumulate is a WeftAccumulate; for WEFT_ADD_IF_FLAG the flag, an f32
 //    scalar, is the last buffer: 0 overwrites, anything else adds.
-//  - A routine of Workspaces.h has a workspace behind all other buffers, whose
-//    contents mean nothing before and after; one that is too small is an error.
+//  - A routine of Workspaces.h, or of another dialect whose model asks for one,
+//    has a workspace behind all other buffers, whose contents mean nothing
+//    before and after; one that is too small is an error.
 //  - rng is i64[2] = {seed, global number of the first row} (Philox.h).
 //  - Same bits for every thread count (docs/kernels-cpu.md names exceptions).
 //  - Wrong records and data (an index out of range) do not crash: the routine
