@@ -111,8 +111,7 @@ LogicalResult sigmoidRule(SigmoidOp op, Adjoint &a) {
 /// 0 where x <= 0, else g: the gradient at a NaN is g, as PyTorch's, so that
 /// the check for non-finite gradients sees what made it.
 LogicalResult reluRule(ReluOp op, Adjoint &a) {
-  Value x = op.getOperand(), zero = a.constant(0, x);
-  a.set(0, a.select(a.compare(Predicate::LE, x, zero), zero, a.grad()));
+  a.set(0, a.make<ReluGradOp>(a.grad(), op.getOperand()));
   return success();
 }
 
@@ -131,36 +130,10 @@ LogicalResult softplusRule(SoftplusOp op, Adjoint &a) {
   return success();
 }
 
-/// Phi(x) + x phi(x), the normal distribution and its density.
-Value geluSlope(Value x, Adjoint &a) {
-  Value half = a.constant(0.5, x);
-  Value erf = a.make<ErfOp>(a.scale(x, M_SQRT1_2));
-  Value distribution = a.add(a.mul(erf, half), half);
-  Value exponent = a.mul(a.mul(x, x), a.constant(-0.5, x));
-  Value density = a.scale(a.make<ExpOp>(exponent), 1 / std::sqrt(2 * M_PI));
-  return a.add(distribution, a.mul(x, density));
-}
-
-/// With u = c (x + b x^3) and t = tanh(u):
-/// 1/2 (1 + t) + 1/2 x (1 - t^2) c (1 + 3 b x^2).
-/// Above |x| = 100 1 - t^2 is 0, and x^2 must not become infinite beside it.
-Value geluTanhSlope(Value x, Adjoint &a) {
-  constexpr double b = 0.044715;
-  const double c = std::sqrt(2 / M_PI);
-  Value one = a.constant(1, x), half = a.constant(0.5, x);
-  Value square = a.make<MinOp>(a.mul(x, x), a.constant(1e4, x));
-  Value u = a.mul(x, a.add(a.scale(square, c * b), a.constant(c, x)));
-  Value t = a.make<TanhOp>(u);
-  Value uSlope = a.add(a.scale(square, 3 * b * c), a.constant(c, x));
-  Value tSlope = a.mul(a.sub(one, a.mul(t, t)), uSlope);
-  return a.mul(half, a.add(a.add(t, one), a.mul(x, tSlope)));
-}
-
+/// g (Phi(x) + x phi(x)), or the slope of the tanh form.
 LogicalResult geluRule(GeluOp op, Adjoint &a) {
   Value x = a.wide(op.getOperand());
-  Value slope = op.getApproximate() == GeluKind::Tanh ? geluTanhSlope(x, a)
-                                                      : geluSlope(x, a);
-  a.set(0, a.mul(a.wideGrad(), slope));
+  a.set(0, a.make<GeluGradOp>(a.wideGrad(), x, op.getApproximate()));
   return success();
 }
 

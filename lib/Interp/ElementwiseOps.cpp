@@ -34,16 +34,54 @@ static double geluErf(double x) {
   return 0.5 * x * (1 + std::erf(x * M_SQRT1_2));
 }
 
+/// Phi(x) + x phi(x), the normal distribution and its density.
+static double geluErfSlope(double x) {
+  double density = std::exp(-0.5 * x * x) / std::sqrt(2 * M_PI);
+  return 0.5 * (1 + std::erf(x * M_SQRT1_2)) + x * density;
+}
+
 double relu(double x) { return x < 0 ? 0 : x; }
+
+/// A NaN passes the gradient on.
+double reluGrad(double grad, double x) { return x <= 0 ? 0 : grad; }
 
 double geluTanh(double x) {
   double inner = std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x);
   return 0.5 * x * (1 + std::tanh(inner));
 }
 
+/// With u = sqrt(2/pi) (x + 0.044715 x^3):
+///   (1 + tanh u) / 2 + x (1 - tanh^2 u) u' / 2.
+static double geluTanhSlope(double x) {
+  double factor = std::sqrt(2 / M_PI);
+  double t = std::tanh(factor * (x + 0.044715 * x * x * x));
+  double slope = factor * (1 + 3 * 0.044715 * x * x);
+  return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope;
+}
+
+double geluTanhGrad(double grad, double x) { return grad * geluTanhSlope(x); }
+
+static double geluErfGrad(double grad, double x) {
+  return grad * geluErfSlope(x);
+}
+
 static llvm::LogicalResult evaluateGelu(OpCall &call) {
   bool approximate = call.as<GeluOp>().getApproximate() == GeluKind::Tanh;
   return unary(approximate ? geluTanh : geluErf)(call);
+}
+
+template <double (*Function)(double, double)>
+static llvm::LogicalResult evaluateGradient(OpCall &call) {
+  for (int64_t i = 0; i < call.result().size(); ++i)
+    call.result().at(i) =
+        Function(call.operand(0).at(i), call.operand(1).at(i));
+  return llvm::success();
+}
+
+static llvm::LogicalResult evaluateGeluGrad(OpCall &call) {
+  bool approximate = call.as<GeluGradOp>().getApproximate() == GeluKind::Tanh;
+  return approximate ? evaluateGradient<geluTanhGrad>(call)
+                     : evaluateGradient<geluErfGrad>(call);
 }
 
 static llvm::LogicalResult evaluateNot(OpCall &call) {
@@ -215,6 +253,8 @@ static void addUnaryOps(OpTable &table) {
   table["weft.silu"] = unary([](double x) { return x * sigmoid(x); });
   table["weft.softplus"] = unary(softplus);
   table["weft.gelu"] = evaluateGelu;
+  table["weft.relu_grad"] = evaluateGradient<reluGrad>;
+  table["weft.gelu_grad"] = evaluateGeluGrad;
   table["weft.not"] = evaluateNot;
 }
 

@@ -52,8 +52,11 @@ void addProducts(const Tensor &lhs, bool transposeLhs, const Tensor &rhs,
 /// Writes a row of `bias` over every row.
 void fillRows(Tensor &tensor, const Tensor &bias);
 
+/// Activations, and gradients of their operand at `x`.
 double relu(double x);
+double reluGrad(double grad, double x);
 double geluTanh(double x);
+double geluTanhGrad(double grad, double x);
 
 /// The draws of init programs: number `element` of the parameter `key`.
 double drawNormal(int64_t seed, llvm::StringRef key, int64_t element,

@@ -162,6 +162,7 @@ void registerKernelsModels(DialectRegistry &registry) {
   registerScalarBodies(registry);
   registerNormFormulas(registry);
   registerActivationFormulas(registry);
+  registerGradientFormulas(registry);
 }
 
 } // namespace weft

@@ -22,6 +22,7 @@ public:
   mlir::Value mul(mlir::Value x, mlir::Value y) { return make<MulOp>(x, y); }
   mlir::Value div(mlir::Value x, mlir::Value y) { return make<DivOp>(x, y); }
   mlir::Value max(mlir::Value x, mlir::Value y) { return make<MaxOp>(x, y); }
+  mlir::Value min(mlir::Value x, mlir::Value y) { return make<MinOp>(x, y); }
 
   template <typename Op> mlir::Value unary(mlir::Value x) {
     return Op::create(b, loc, x.getType(), x);

@@ -38,6 +38,20 @@ weft.program @any_sign() -> (tensor<7xf32> {weft.output = "neg"}, tensor<7xf32> 
   weft.return %neg, %abs, %sign, %exp, %tanh, %erf, %sin, %cos, %sigmoid, %relu, %silu, %softplus, %gelu, %gelu_tanh : tensor<7xf32>, tensor<7xf32>, tensor<7xf32>, tensor<7xf32>, tensor<7xf32>, tensor<7xf32>, tensor<7xf32>, tensor<7xf32>, tensor<7xf32>, tensor<7xf32>, tensor<7xf32>, tensor<7xf32>, tensor<7xf32>, tensor<7xf32>
 }
 
+// CHECK-LABEL: program @activation_grads{{$}}
+// CHECK-NEXT: gelu = [-0.0376110859, 0.166630941, 0.152313323, 0.5, 2.60248537, -1.12746919, 0.252986412] : 7xf32
+// CHECK-NEXT: gelu_tanh = [-0.0379515762, 0.165928168, 0.152322952, 0.5, 2.60210971, -1.12771079, 0.252896042] : 7xf32
+// CHECK-NEXT: relu = [0, 0, 0, 0, 3, -1, 0.25] : 7xf32
+weft.program @activation_grads() -> (tensor<7xf32> {weft.output = "relu"}, tensor<7xf32> {weft.output = "gelu"}, tensor<7xf32> {weft.output = "gelu_tanh"})
+    attributes {kind = #weft.kind<eval>} {
+  %x = weft.constant dense<[-2.5, -1.0, -0.25, 0.0, 0.5, 1.5, 3.0]> : tensor<7xf32>
+  %g = weft.constant dense<[1.0, -2.0, 0.5, 1.0, 3.0, -1.0, 0.25]> : tensor<7xf32>
+  %relu = weft.relu_grad %g, %x : tensor<7xf32>
+  %gelu = weft.gelu_grad %g, %x : tensor<7xf32>
+  %gelu_tanh = weft.gelu_grad %g, %x {approximate = #weft.gelu_kind<tanh>} : tensor<7xf32>
+  weft.return %relu, %gelu, %gelu_tanh : tensor<7xf32>, tensor<7xf32>, tensor<7xf32>
+}
+
 // CHECK-LABEL: program @positive{{$}}
 // CHECK-NEXT: log = {{\[\[}}-2.07944154, -0.693147181], [0, 1.83258146]] : 2x2xf32
 // CHECK-NEXT: log1p = {{\[\[}}0.117783036, 0.405465108], [0.693147181, 1.98100147]] : 2x2xf32

@@ -42,6 +42,12 @@ def any_sign(x):
             "gelu": F.gelu(x), "gelu_tanh": F.gelu(x, approximate="tanh")}
 
 
+def activation_grads(x, g):
+    x.requires_grad_()
+    results = {"relu": F.relu(x), "gelu": F.gelu(x), "gelu_tanh": F.gelu(x, approximate="tanh")}
+    return {name: torch.autograd.grad(y, x, g)[0] for name, y in results.items()}
+
+
 def positive(x):
     names = "log log1p sqrt rsqrt reciprocal".split()
     return {name: getattr(torch, name)(x) for name in names}
@@ -256,7 +262,8 @@ def attention_dropout(q, k, v, grad, rng):
 
 
 REFERENCE = {
-    "any_sign": any_sign, "positive": positive, "far_out": far_out,
+    "any_sign": any_sign, "activation_grads": activation_grads,
+    "positive": positive, "far_out": far_out,
     "same_shape": arithmetic, "row": arithmetic, "outer": arithmetic,
     "scalar_right": arithmetic, "new_dims": arithmetic, "ints": arithmetic,
     "positive_pow": lambda x, y: {"pow": x ** y},

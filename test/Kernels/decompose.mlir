@@ -84,3 +84,78 @@ weft.program @rope(%x: tensor<1x3x2x4xf16> {weft.input = "x"}, %c: tensor<3x2xf3
   %y = weft.rope %x, %c, %c : tensor<1x3x2x4xf16>, tensor<3x2xf32>
   weft.return %y : tensor<1x3x2x4xf16>
 }
+
+// The adjoint of relu is 0 where x <= 0, else the gradient, in their own type.
+// CHECK-LABEL: weft.program @relu_grad
+// CHECK-SAME: %[[G:.*]]: tensor<8xf16> {weft.input = "g"}, %[[X:.*]]: tensor<8xf16>
+// CHECK-NEXT: %[[ZERO:.*]] = weft.constant {{.*}}dense<0.000000e+00> : tensor<f16>
+// CHECK-NEXT: %[[OFF:.*]] = weft.compare le %[[X]], %[[ZERO]] {weft.scope = "h.0"}
+// CHECK-NEXT: weft.select %[[OFF]], %[[ZERO]], %[[G]]
+// CHECK-NEXT: weft.return
+weft.program @relu_grad(%g: tensor<8xf16> {weft.input = "g"}, %x: tensor<8xf16> {weft.input = "x"})
+    -> (tensor<8xf16> {weft.output = "y"}) attributes {kind = #weft.kind<micro>} {
+  %y = weft.relu_grad %g, %x {weft.scope = "h.0"} : tensor<8xf16>
+  weft.return %y : tensor<8xf16>
+}
+
+// That of gelu: g (Phi(x) + x phi(x)). Constants stand at the head.
+// CHECK-LABEL: weft.program @gelu_grad
+// CHECK-SAME: %[[G:.*]]: tensor<8xf32> {weft.input = "g"}, %[[X:.*]]: tensor<8xf32>
+// CHECK-NEXT: %[[HALF:.*]] = weft.constant dense<5.000000e-01> : tensor<f32>
+// CHECK-NEXT: %[[ROOT:.*]] = weft.constant dense<0.707106769> : tensor<f32>
+// CHECK-NEXT: %[[MINUS:.*]] = weft.constant dense<-5.000000e-01> : tensor<f32>
+// CHECK-NEXT: %[[C:.*]] = weft.constant dense<0.398942292> : tensor<f32>
+// CHECK-NEXT: %[[N:.*]] = weft.neg %[[G]]
+// CHECK-NEXT: %[[V0:.*]] = weft.mul %[[X]], %[[ROOT]]
+// CHECK-NEXT: %[[V1:.*]] = weft.erf %[[V0]]
+// CHECK-NEXT: %[[V2:.*]] = weft.mul %[[V1]], %[[HALF]]
+// CHECK-NEXT: %[[V3:.*]] = weft.add %[[V2]], %[[HALF]]
+// CHECK-NEXT: %[[V4:.*]] = weft.mul %[[X]], %[[X]]
+// CHECK-NEXT: %[[V5:.*]] = weft.mul %[[V4]], %[[MINUS]]
+// CHECK-NEXT: %[[V6:.*]] = weft.exp %[[V5]]
+// CHECK-NEXT: %[[V7:.*]] = weft.mul %[[V6]], %[[C]]
+// CHECK-NEXT: %[[V8:.*]] = weft.mul %[[X]], %[[V7]]
+// CHECK-NEXT: %[[V9:.*]] = weft.add %[[V3]], %[[V8]]
+// CHECK-NEXT: weft.mul %[[N]], %[[V9]] {weft.scope = "h.0"}
+// CHECK-NEXT: weft.return
+weft.program @gelu_grad(%g: tensor<8xf32> {weft.input = "g"}, %x: tensor<8xf32> {weft.input = "x"})
+    -> (tensor<8xf32> {weft.output = "y"}) attributes {kind = #weft.kind<micro>} {
+  %n = weft.neg %g : tensor<8xf32>
+  %y = weft.gelu_grad %n, %x {weft.scope = "h.0"} : tensor<8xf32>
+  weft.return %y : tensor<8xf32>
+}
+
+// With the tanh form, u = c (x + b x^3), t = tanh(u):
+// g/2 (1 + t + x (1 - t^2) c (1 + 3 b x^2)), with x^2 at most 1e4.
+// CHECK-LABEL: weft.program @gelu_tanh_grad
+// CHECK-SAME: %[[G:.*]]: tensor<8xf32> {weft.input = "g"}, %[[X:.*]]: tensor<8xf32>
+// CHECK-NEXT: %[[ONE:.*]] = weft.constant dense<1.000000e+00> : tensor<f32>
+// CHECK-NEXT: %[[C:.*]] = weft.constant dense<0.797884583> : tensor<f32>
+// CHECK-NEXT: %[[MOST:.*]] = weft.constant dense<1.000000e+04> : tensor<f32>
+// CHECK-NEXT: %[[CB:.*]] = weft.constant dense<0.0356774069> : tensor<f32>
+// CHECK-NEXT: %[[CB3:.*]] = weft.constant dense<0.107032225> : tensor<f32>
+// CHECK-NEXT: %[[HALF:.*]] = weft.constant dense<5.000000e-01> : tensor<f32>
+// CHECK-NEXT: %[[N:.*]] = weft.neg %[[G]]
+// CHECK-NEXT: %[[V0:.*]] = weft.mul %[[X]], %[[X]]
+// CHECK-NEXT: %[[V1:.*]] = weft.min %[[V0]], %[[MOST]]
+// CHECK-NEXT: %[[V2:.*]] = weft.mul %[[V1]], %[[CB]]
+// CHECK-NEXT: %[[V3:.*]] = weft.add %[[V2]], %[[C]]
+// CHECK-NEXT: %[[V4:.*]] = weft.mul %[[X]], %[[V3]]
+// CHECK-NEXT: %[[T:.*]] = weft.tanh %[[V4]]
+// CHECK-NEXT: %[[V5:.*]] = weft.mul %[[V1]], %[[CB3]]
+// CHECK-NEXT: %[[V6:.*]] = weft.add %[[V5]], %[[C]]
+// CHECK-NEXT: %[[V7:.*]] = weft.mul %[[T]], %[[T]]
+// CHECK-NEXT: %[[V8:.*]] = weft.sub %[[ONE]], %[[V7]]
+// CHECK-NEXT: %[[V9:.*]] = weft.mul %[[V8]], %[[V6]]
+// CHECK-NEXT: %[[V10:.*]] = weft.add %[[T]], %[[ONE]]
+// CHECK-NEXT: %[[V11:.*]] = weft.mul %[[X]], %[[V9]]
+// CHECK-NEXT: %[[V12:.*]] = weft.add %[[V10]], %[[V11]]
+// CHECK-NEXT: %[[V13:.*]] = weft.mul %[[V12]], %[[HALF]]
+// CHECK-NEXT: weft.mul %[[N]], %[[V13]]
+// CHECK-NEXT: weft.return
+weft.program @gelu_tanh_grad(%g: tensor<8xf32> {weft.input = "g"}, %x: tensor<8xf32> {weft.input = "x"})
+    -> (tensor<8xf32> {weft.output = "y"}) attributes {kind = #weft.kind<micro>} {
+  %n = weft.neg %g : tensor<8xf32>
+  %y = weft.gelu_grad %n, %x {approximate = #weft.gelu_kind<tanh>} : tensor<8xf32>
+  weft.return %y : tensor<8xf32>
+}

@@ -178,3 +178,19 @@ weft.program @p(%x: tensor<4xf32> {weft.input = "x"}) attributes {kind = #weft.k
   %z = "weft.frobnicate"(%x) : (tensor<4xf32>) -> tensor<4xf32>
   weft.return
 }
+
+// -----
+
+weft.program @p(%x: tensor<4xi32> {weft.input = "x"}) attributes {kind = #weft.kind<model>} {
+  // expected-error @below {{must be ranked tensor of 32-bit float or 16-bit float or bfloat16 type or 64-bit float values, but got 'tensor<4xi32>'}}
+  %z = weft.relu_grad %x, %x : tensor<4xi32>
+  weft.return
+}
+
+// -----
+
+weft.program @p(%x: tensor<4xf16> {weft.input = "x"}, %y: tensor<4xf32> {weft.input = "y"}) attributes {kind = #weft.kind<model>} {
+  // expected-error @below {{failed to verify that all of {grad, operand, result} have same type}}
+  %z = "weft.gelu_grad"(%x, %y) : (tensor<4xf16>, tensor<4xf32>) -> tensor<4xf16>
+  weft.return
+}

@@ -29,6 +29,12 @@ module @all {
     %s = weft.select %m, %mm, %r : tensor<4x4xi1>, tensor<4x4xf32>, tensor<1x4xf32>
     // CHECK: weft.gelu %{{.*}} {approximate = #weft.gelu_kind<tanh>} : tensor<4x4xf32>
     %g = weft.gelu %s {approximate = #weft.gelu_kind<tanh>} : tensor<4x4xf32>
+    // CHECK: weft.gelu_grad %{{.*}}, %{{.*}} : tensor<4x4xf32>
+    %gg = weft.gelu_grad %g, %s : tensor<4x4xf32>
+    // CHECK: weft.gelu_grad %{{.*}}, %{{.*}} {approximate = #weft.gelu_kind<tanh>} : tensor<4x4xf32>
+    %gt = weft.gelu_grad %g, %s {approximate = #weft.gelu_kind<tanh>} : tensor<4x4xf32>
+    // CHECK: weft.relu_grad %{{.*}}, %{{.*}} : tensor<4x4xf32>
+    %rg = weft.relu_grad %g, %s : tensor<4x4xf32>
     // CHECK: weft.layer_norm %{{.*}}, %{{.*}}, %{{.*}} {eps = 1.000000e-05 : f64} : tensor<4x4xf32>, tensor<4xf32>
     %n, %mean, %rstd = weft.layer_norm %g, %v, %v {eps = 1.0e-5 : f64} : tensor<4x4xf32>, tensor<4xf32>
     // CHECK: weft.dropout %{{.*}} rng %{{.*}} : tensor<2xi64> {op_id = 3 : i64, p = 1.000000e-01 : f64} : tensor<4x4xf32>

@@ -24,6 +24,7 @@ void registerKernelsModels(mlir::DialectRegistry &registry);
 void registerScalarBodies(mlir::DialectRegistry &registry);
 void registerNormFormulas(mlir::DialectRegistry &registry);
 void registerActivationFormulas(mlir::DialectRegistry &registry);
+void registerGradientFormulas(mlir::DialectRegistry &registry);
 
 } // namespace weft
 

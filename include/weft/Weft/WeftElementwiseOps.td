@@ -44,6 +44,27 @@ def Weft_GeluOp : Weft_UnaryOp<"gelu",
                        DefaultValuedAttr<Weft_GeluKindAttr, "::weft::GeluKind::None">:$approximate);
 }
 
+/// The gradient of an activation's operand from that of its result.
+class Weft_ActivationGradOp<string activation, string formula>
+    : Weft_Op<activation # "_grad", [Pure, AllTypesMatch<["grad", "operand", "result"]>,
+                                     Weft_RoundsGradient]> {
+  let summary = "Adjoint of " # activation;
+  let description = formula # "\n\nCreated by: `weft-autodiff`. It has no adjoint.\n\n"
+      # "Example: `%d = weft." # activation # "_grad %g, %x : tensor<8x4xf32>`.";
+  let arguments = (ins Weft_FloatTensor:$grad, Weft_FloatTensor:$operand);
+  let results = (outs Weft_FloatTensor:$result);
+  let assemblyFormat = "$grad `,` $operand attr-dict `:` type($grad)";
+}
+def Weft_ReluGradOp : Weft_ActivationGradOp<"relu",
+    "`result = operand <= 0 ? 0 : grad`: the gradient at a NaN is `grad`, as in PyTorch.">;
+def Weft_GeluGradOp : Weft_ActivationGradOp<"gelu",
+    "`result = grad (Phi(x) + x phi(x))` at the operand x, with the normal distribution and its\n"
+    # "density; with `approximate = tanh` `grad / 2 (1 + t + x (1 - t^2) u')` where\n"
+    # "`u = sqrt(2/pi) (x + 0.044715 x^3)` and `t = tanh(u)`."> {
+  let arguments = (ins Weft_FloatTensor:$grad, Weft_FloatTensor:$operand,
+                       DefaultValuedAttr<Weft_GeluKindAttr, "::weft::GeluKind::None">:$approximate);
+}
+
 /// Two operands of one element type, shapes broadcast as in NumPy.
 class Weft_BinaryBase<string mnemonic, list<Trait> traits = []>
     : Weft_Op<mnemonic, !listconcat(traits, [Pure, SameOperandsElementType])> {

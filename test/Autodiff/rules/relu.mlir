@@ -10,9 +10,7 @@ weft.program @micro(%g: tensor<3x4xf32> {weft.input = "loss_seed"}, %flag: tenso
   // CHECK: %[[X:.*]] = weft.read @x
   %x = weft.read @x : tensor<3x4xf32>
   %y = weft.relu %x : tensor<3x4xf32>
-  // CHECK: %[[C0:.*]] = weft.constant dense<0.000000e+00> : tensor<f32>
-  // CHECK-NEXT: %[[V0:.*]] = weft.compare le %[[X]], %[[C0]]
-  // CHECK-NEXT: %[[V1:.*]] = weft.select %[[V0]], %[[C0]], %[[G]]
-  // CHECK: weft.accumulate %{{.*}}, %[[V1]],
+  // CHECK: %[[D:.*]] = weft.relu_grad %[[G]], %[[X]] : tensor<3x4xf32>
+  // CHECK: weft.accumulate %{{.*}}, %[[D]],
   weft.return %y : tensor<3x4xf32>
 }
