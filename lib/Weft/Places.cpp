@@ -63,7 +63,7 @@ bool MatmulOp::canWrite(unsigned, const Layout &layout) {
   return matrix && !matrix->transposed;
 }
 
-bool MatmulOp::canAccumulate() { return true; }
+bool MatmulOp::canAccumulate(unsigned) { return true; }
 
 /// Heads lie element by element; lse is dense.
 static bool canWriteHeads(const Layout &layout) {
@@ -78,7 +78,7 @@ bool AttentionGradOp::canWrite(unsigned, const Layout &layout) {
   return canWriteHeads(layout);
 }
 
-bool EmbeddingGradOp::canAccumulate() { return true; }
+bool EmbeddingGradOp::canAccumulate(unsigned) { return true; }
 
 SmallVector<unsigned>
 CrossEntropyGradOp::getReusableOperands(unsigned, const SymbolTable &) {

@@ -229,8 +229,8 @@ def DestinationOpInterface : OpInterface<"DestinationOpInterface"> {
     InterfaceMethod<"Whether it can write result `index` with this layout.",
                     "bool", "canWrite", (ins "unsigned":$index, "const ::weft::Layout &":$layout),
                     /*methodBody=*/"", /*defaultImplementation=*/"return layout.isDense();">,
-    InterfaceMethod<"Whether it can add its result to what the destination holds.",
-                    "bool", "canAccumulate", (ins), /*methodBody=*/"",
+    InterfaceMethod<"Whether it can add result `index` to what the destination holds.",
+                    "bool", "canAccumulate", (ins "unsigned":$index), /*methodBody=*/"",
                     /*defaultImplementation=*/"return false;">,
   ];
 }

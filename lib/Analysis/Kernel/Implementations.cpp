@@ -66,9 +66,10 @@ Operation *findFoldableProducer(AccumulateOp op) {
   Value value = skipOwnReshapes(op.getValue());
   auto destination =
       dyn_cast_or_null<DestinationOpInterface>(value.getDefiningOp());
-  bool folds = destination && !getImplementation(destination).empty() &&
-               destination.canAccumulate() && value.hasOneUse() &&
-               op.getOld().hasOneUse();
+  bool folds =
+      destination && !getImplementation(destination).empty() &&
+      destination.canAccumulate(cast<OpResult>(value).getResultNumber()) &&
+      value.hasOneUse() && op.getOld().hasOneUse();
   return folds ? destination.getOperation() : nullptr;
 }
 

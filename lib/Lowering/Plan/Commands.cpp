@@ -182,7 +182,10 @@ void ProgramLowering::lowerUniform(RandomUniformOp op) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult ProgramLowering::lowerSource(CommandSourceOpInterface op) {
-  if (cast<DestinationOpInterface>(op.getOperation()).canAccumulate())
+  auto destination = cast<DestinationOpInterface>(op.getOperation());
+  if (llvm::any_of(op->getResults(), [&](OpResult result) {
+        return destination.canAccumulate(result.getResultNumber());
+      }))
     return op->emitOpError("does not support canAccumulate with a command of "
                            "another dialect yet; leave the answer out");
   for (auto [index, operand] : llvm::enumerate(op->getOperands()))

@@ -30,7 +30,7 @@ SmallVector<unsigned> ScaleAddOp::getReusableOperands(unsigned,
   return {1};
 }
 
-bool AddingScaleAddOp::canAccumulate() { return true; }
+bool AddingScaleAddOp::canAccumulate(unsigned) { return true; }
 
 plan::Access RunScaleAddOp::getAccess(unsigned index) {
   return index >= 2 ? plan::Access::Write : plan::Access::Read;
