@@ -32,14 +32,16 @@ struct MatrixView {
   }
 };
 
-void fillRows(Tensor &tensor, const Tensor &bias) {
+/// Writes a row of `bias` over every row.
+static void fillRows(Tensor &tensor, const Tensor &bias) {
   std::vector<double> &values = tensor.floatValues();
   for (auto row = values.begin(); row != values.end(); row += bias.size())
     llvm::copy(bias.floatValues(), row);
 }
 
-void addProducts(const Tensor &left, bool transposeLhs, const Tensor &right,
-                 bool transposeRhs, Tensor &sum) {
+/// Adds the products of matrices, transposed first or not, to `sum`.
+static void addProducts(const Tensor &left, bool transposeLhs,
+                        const Tensor &right, bool transposeRhs, Tensor &sum) {
   MatrixView lhs{left, transposeLhs}, rhs{right, transposeRhs};
   int64_t rows = lhs.rows(), depth = lhs.columns(), columns = rhs.columns();
   int64_t batches = sum.size() / std::max<int64_t>(rows * columns, 1);
@@ -61,6 +63,111 @@ static llvm::LogicalResult evaluateMatmul(OpCall &call) {
     fillRows(call.result(), call.operand(2));
   addProducts(call.operand(0), op.getTransposeLhs(), call.operand(1),
               op.getTransposeRhs(), call.result());
+  return llvm::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Matrix product with what stands around it
+//===----------------------------------------------------------------------===//
+
+static double applyEpilogue(plan::Epilogue epilogue, double sum, double aux) {
+  switch (epilogue) {
+  case plan::Epilogue::None:
+    return sum;
+  case plan::Epilogue::Relu:
+    return relu(sum);
+  case plan::Epilogue::ReluGrad:
+    return reluGrad(sum, aux);
+  case plan::Epilogue::Gelu:
+    return geluTanh(sum);
+  case plan::Epilogue::GeluGrad:
+    return geluTanhGrad(sum, aux);
+  }
+  llvm_unreachable("an epilogue without a formula");
+}
+
+namespace {
+/// The tensors of a product by name; null where it has none.
+struct ProductTensors {
+  const Tensor *lhs, *rhs, *old = nullptr, *bias = nullptr, *aux = nullptr,
+                           *flag = nullptr;
+  Tensor *target, *sum = nullptr, *columnSum = nullptr;
+
+  ProductTensors(GemmOp op, OpCall &call);
+  /// What the command reads, and what it writes, each in its order.
+  ProductTensors(plan::GemmOp op, OpCall &call);
+};
+} // namespace
+
+ProductTensors::ProductTensors(GemmOp op, OpCall &call) {
+  unsigned nextOperand = 0, nextResult = 0;
+  auto read = [&](bool has) {
+    return has ? &call.operand(nextOperand++) : nullptr;
+  };
+  auto write = [&](bool has) {
+    return has ? &call.result(nextResult++) : nullptr;
+  };
+  lhs = read(true);
+  rhs = read(true);
+  bias = read(op.getBias() != nullptr);
+  aux = read(op.getAux() != nullptr);
+  target = write(true);
+  sum = write(op.getSum() != nullptr);
+  columnSum = write(op.getColumnSum() != nullptr);
+}
+
+ProductTensors::ProductTensors(plan::GemmOp op, OpCall &call) {
+  auto command = call.as<plan::CommandOpInterface>();
+  unsigned nextOperand = 0, nextResult = 0;
+  auto read = [&](mlir::MutableOperandRange range) -> const Tensor * {
+    bool has = !range.empty() && command.isRead(range[0].getOperandNumber());
+    return has ? &call.operand(nextOperand++) : nullptr;
+  };
+  auto write = [&](mlir::MutableOperandRange range) -> Tensor * {
+    bool has = !range.empty() && command.isWritten(range[0].getOperandNumber());
+    return has ? &call.result(nextResult++) : nullptr;
+  };
+  lhs = &call.operand(nextOperand++);
+  rhs = &call.operand(nextOperand++);
+  if (op.accumulates())
+    old = &call.operand(nextOperand++);
+  bias = read(op.getBiasMutable());
+  aux = read(op.getAuxMutable());
+  flag = read(op.getFlagMutable());
+  target = &call.result(nextResult++);
+  sum = write(op.getAuxMutable());
+  columnSum = write(op.getColumnSumMutable());
+}
+
+/// The sums of the rows of what the target holds: of rounded elements.
+static void sumRows(OpCall &call, Tensor &target, Tensor &sums) {
+  if (call.interpreter.getMode() == ComputeMode::F32)
+    target.roundElements();
+  for (int64_t i = 0; i < target.size(); ++i)
+    sums.at(i % sums.size()) += target.at(i);
+}
+
+/// Of the op or of the command: the enums have the same words.
+template <typename OpT> static llvm::LogicalResult evaluateGemm(OpCall &call) {
+  auto op = call.as<OpT>();
+  plan::Epilogue epilogue =
+      *plan::symbolizeEpilogue(stringifyEpilogue(op.getEpilogue()));
+  ProductTensors tensors(op, call);
+  Tensor &target = *tensors.target;
+  if (tensors.bias)
+    fillRows(target, *tensors.bias);
+  addProducts(*tensors.lhs, op.getTransposeLhs(), *tensors.rhs,
+              op.getTransposeRhs(), target);
+  bool adds = tensors.old && (!tensors.flag || tensors.flag->at(0) != 0);
+  for (int64_t i = 0; i < target.size(); ++i) {
+    double sum = target.at(i) + (adds ? tensors.old->at(i) : 0);
+    if (tensors.sum)
+      tensors.sum->at(i) = sum;
+    target.at(i) =
+        applyEpilogue(epilogue, sum, tensors.aux ? tensors.aux->at(i) : 0);
+  }
+  if (tensors.columnSum)
+    sumRows(call, target, *tensors.columnSum);
   return llvm::success();
 }
 
@@ -113,8 +220,10 @@ static llvm::LogicalResult evaluateEmbeddingGradCommand(OpCall &call) {
 
 void addMatmulOps(OpTable &table) {
   table["weft.matmul"] = evaluateMatmul;
+  table["weft.gemm"] = evaluateGemm<GemmOp>;
   table["weft.embedding"] = evaluateEmbedding;
   table["weft.embedding_grad"] = evaluateEmbeddingGrad;
+  table["plan.gemm"] = evaluateGemm<plan::GemmOp>;
   table["plan.embedding"] = evaluateEmbedding;
   table["plan.embedding_grad"] = evaluateEmbeddingGradCommand;
 }

@@ -45,13 +45,6 @@ mlir::InFlightDiagnostic reportNoValue(mlir::Operation *op,
 llvm::LogicalResult evaluateKernel(OpCall &call,
                                    mlir::FlatSymbolRefAttr kernel);
 
-/// Adds the products of matrices, transposed first or not, to `sum`.
-void addProducts(const Tensor &lhs, bool transposeLhs, const Tensor &rhs,
-                 bool transposeRhs, Tensor &sum);
-
-/// Writes a row of `bias` over every row.
-void fillRows(Tensor &tensor, const Tensor &bias);
-
 /// Activations, and gradients of their operand at `x`.
 double relu(double x);
 double reluGrad(double grad, double x);

@@ -2,72 +2,8 @@
 
 #include "Parsing.h"
 
-#include "weft/Interfaces/ProductShape.h"
-
 using namespace mlir;
 using namespace weft;
-
-//===----------------------------------------------------------------------===//
-// matmul
-//===----------------------------------------------------------------------===//
-
-static std::optional<ProductShape> productShape(RankedTensorType lhs,
-                                                RankedTensorType rhs,
-                                                bool transposeLhs,
-                                                bool transposeRhs) {
-  return ProductShape::get(lhs.getShape(), rhs.getShape(), transposeLhs,
-                           transposeRhs);
-}
-
-LogicalResult MatmulOp::inferTypes(std::optional<Location> loc, Adaptor adaptor,
-                                   SmallVectorImpl<Type> &results) {
-  RankedTensorType lhs = tensorType(adaptor.getLhs());
-  bool transposeLhs = hasUnit(adaptor.getTransposeLhs(),
-                              adaptor.getAttributes(), "transpose_lhs");
-  bool transposeRhs = hasUnit(adaptor.getTransposeRhs(),
-                              adaptor.getAttributes(), "transpose_rhs");
-  std::optional<ProductShape> shape = productShape(
-      lhs, tensorType(adaptor.getRhs()), transposeLhs, transposeRhs);
-  if (!shape)
-    return emitOptionalError(loc,
-                             "expects operands of rank 2 or more, but got ",
-                             lhs, " and ", adaptor.getRhs().getType());
-  if (!shape->isValid())
-    return emitOptionalError(
-        loc, "expects matching inner and batch dimensions, but got ", lhs,
-        transposeLhs ? " transposed" : "", " and ", adaptor.getRhs().getType(),
-        transposeRhs ? " transposed" : "");
-  results.push_back(RankedTensorType::get(
-      shape->getResult(), typeOr(adaptor.getOutAttr(), adaptor.getAttributes(),
-                                 "out", lhs.getElementType())));
-  return success();
-}
-
-LogicalResult MatmulOp::verify() {
-  Type element = tensorType(getLhs()).getElementType();
-  if (getOut() && *getOut() != element &&
-      !(getOut()->isF32() && isLowPrecision(element)))
-    return emitOpError("expects out to be the operands' type or f32 for f16 "
-                       "and bf16, but got ")
-           << *getOut() << " for " << element;
-  if (!getBias())
-    return success();
-  auto bias =
-      RankedTensorType::get(tensorType(getResult()).getShape().back(), element);
-  if (getBias().getType() != bias)
-    return emitOpError("expects a bias of type ")
-           << bias << ", but got " << getBias().getType();
-  return success();
-}
-
-double MatmulOp::getFlops() {
-  ProductShape shape = *productShape(tensorType(getLhs()), tensorType(getRhs()),
-                                     getTransposeLhs(), getTransposeRhs());
-  double flops = 2.0 * shape.m * shape.n * shape.k;
-  for (int64_t dim : shape.batch)
-    flops *= static_cast<double>(dim);
-  return flops;
-}
 
 //===----------------------------------------------------------------------===//
 // embedding

@@ -58,12 +58,26 @@ weft::CallOp::getReusableOperands(unsigned index, const SymbolTable &symbols) {
 }
 
 /// Rows at one distance, one after the other.
-bool MatmulOp::canWrite(unsigned, const Layout &layout) {
+static bool canWriteRows(const Layout &layout) {
   std::optional<StoredMatrix> matrix = StoredMatrix::get(layout, false);
   return matrix && !matrix->transposed;
 }
 
+bool MatmulOp::canWrite(unsigned, const Layout &layout) {
+  return canWriteRows(layout);
+}
+
 bool MatmulOp::canAccumulate(unsigned) { return true; }
+
+/// What stands beside the result is dense.
+bool GemmOp::canWrite(unsigned index, const Layout &layout) {
+  return index == 0 ? canWriteRows(layout) : layout.isDense();
+}
+
+/// Activations and sums of rows are those of the product alone.
+bool GemmOp::canAccumulate(unsigned index) {
+  return index == 0 && getEpilogue() == Epilogue::None && !getColumnSum();
+}
 
 /// Heads lie element by element; lse is dense.
 static bool canWriteHeads(const Layout &layout) {

@@ -112,6 +112,14 @@ def Weft_GeluKind : Weft_Enum<"GeluKind", "form of gelu", [
     I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Tanh", 1, "tanh">]>;
 def Weft_GeluKindAttr : Weft_EnumAttr<Weft_GeluKind, "gelu_kind">;
 
+def Weft_Epilogue : Weft_Enum<"Epilogue", "what a product does with its sum", [
+    I32EnumAttrCase<"None", 0, "none">,
+    I32EnumAttrCase<"Relu", 1, "relu">,
+    I32EnumAttrCase<"ReluGrad", 2, "relu_grad">,
+    I32EnumAttrCase<"Gelu", 3, "gelu">,
+    I32EnumAttrCase<"GeluGrad", 4, "gelu_grad">]>;
+def Weft_EpilogueAttr : Weft_InlineEnumAttr<Weft_Epilogue, "epilogue">;
+
 def Weft_LossReduction : Weft_Enum<"LossReduction", "reduction of a loss", [
     I32EnumAttrCase<"Mean", 0, "mean">, I32EnumAttrCase<"Sum", 1, "sum">]>;
 def Weft_LossReductionAttr : Weft_EnumAttr<Weft_LossReduction, "loss_reduction">;

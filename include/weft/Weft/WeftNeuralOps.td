@@ -41,6 +41,53 @@ def Weft_MatmulOp : Weft_Op<"matmul", [
   }];
 }
 
+def Weft_GemmOp : Weft_Op<"gemm", [
+    Pure, AttrSizedOperandSegments, AttrSizedResultSegments,
+    Weft_Writes<["canWrite", "canAccumulate"]>, DeclareOpInterfaceMethods<CostOpInterface>]> {
+  let summary = "Matrix product with what stands around it";
+  let description = [{
+    A `weft.matmul` and the ops behind it that a library performs with it: the
+    semantics are those of `plan.gemm`, which runs it. `result` is the epilogue
+    of the sum `op(lhs) x op(rhs) (+ bias)`; sums are f32 (f64 for f64), and
+    everything is rounded once, to the type of the result.
+
+    - `epilogue relu`, `epilogue gelu` (with tanh): `sum`, if it is there, is the
+      sum before the activation, in the type of the result or f32.
+    - `epilogue relu_grad`, `epilogue gelu_grad`: the sum times the derivative of
+      the activation at `aux`, the sum of the product that had it.
+    - `column_sum` [N] is the sum of the rows of the result over all batches, f32
+      (f64 for f64): a bias gradient.
+
+    Created by: `weft-select-kernels`, where a target's library runs a product
+    with what stands around it.
+
+    Example:
+    ```mlir
+    %y, %sum = weft.gemm %x * %w transposed bias(%b : tensor<3xf32>) epilogue gelu
+        : tensor<8x16x4xf32> * tensor<3x4xf32> -> tensor<8x16x3xf32> sum(tensor<8x16x3xf32>)
+    ```
+    Example:
+    ```mlir
+    %dx, %db = weft.gemm %dy * %w epilogue relu_grad aux(%s : tensor<8x4xf32>)
+        : tensor<8x3xf32> * tensor<3x4xf32> -> tensor<8x4xf32> column_sum(tensor<4xf32>)
+    ```
+  }];
+  let arguments = (ins Weft_FloatTensor:$lhs, Weft_FloatTensor:$rhs,
+                       Optional<Weft_FloatTensor>:$bias, Optional<Weft_FloatTensor>:$aux,
+                       UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs,
+                       OptionalAttr<TypeAttr>:$out,
+                       DefaultValuedAttr<Weft_EpilogueAttr, "::weft::Epilogue::None">:$epilogue);
+  let results = (outs Weft_FloatTensor:$result, Optional<Weft_FloatTensor>:$sum,
+                      Optional<Weft_FloatTensor>:$column_sum);
+  let hasVerifier = 1;
+  let assemblyFormat = [{
+    $lhs (`transposed` $transpose_lhs^)? `*` $rhs (`transposed` $transpose_rhs^)?
+    (`bias` `(` $bias^ `:` type($bias) `)`)? (`epilogue` `` $epilogue^)?
+    (`aux` `(` $aux^ `:` type($aux) `)`)? attr-dict `:` type($lhs) `*` type($rhs)
+    `->` type($result) (`sum` `(` type($sum)^ `)`)? (`column_sum` `(` type($column_sum)^ `)`)?
+  }];
+}
+
 def Weft_EmbeddingOp : Weft_Op<"embedding", [
     Pure, Weft_Writes<>, Weft_InferTypes,
     Weft_Casts<"Follow", "Follow", "embedding", "Equal", /*firstFactor=*/0, /*llm=*/"Lower">]> {

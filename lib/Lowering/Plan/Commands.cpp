@@ -86,11 +86,10 @@ void ProgramLowering::lowerFolded(AccumulateOp op) {
   Operation *producer = current = findFoldableProducer(op);
   ValueBuffer buffer = {
       target.root, *target.layout.reshape(getShape(producer->getResult(0)))};
-  if (auto matmul = dyn_cast<MatmulOp>(producer))
-    lowerMatmul(matmul, buffer, accumulation);
+  if (auto gradient = dyn_cast<EmbeddingGradOp>(producer))
+    lowerEmbeddingGrad(gradient, getView(buffer), accumulation);
   else
-    lowerEmbeddingGrad(cast<EmbeddingGradOp>(producer), getView(buffer),
-                       accumulation);
+    lowerProduct(producer, buffer, accumulation);
   ++counts->folded;
 }
 
@@ -215,9 +214,9 @@ LogicalResult ProgramLowering::lowerCommand(Operation *op) {
   auto done = [](auto...) { return success(); };
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](weft::CallOp o) { return lowerKernelCall(o), done(); })
-      .Case([&](MatmulOp o) {
+      .Case<MatmulOp, GemmOp>([&](Operation *o) {
         getDestination(getResult(o));
-        return lowerMatmul(o, buffers[getResult(o)], {}), done();
+        return lowerProduct(o, buffers[getResult(o)], {}), done();
       })
       .Case([&](AttentionOp o) { return lowerAttention(o), done(); })
       .Case([&](AttentionGradOp o) { return lowerAttentionGrad(o), done(); })

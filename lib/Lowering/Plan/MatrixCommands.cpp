@@ -17,18 +17,39 @@ Value ProgramLowering::getFactor(Value value) {
   return getView(getBuffer(value));
 }
 
-void ProgramLowering::lowerMatmul(MatmulOp op, ValueBuffer target,
-                                  Accumulation accumulation) {
+/// `aux` and `columnSum` as the command has them.
+template <typename OpT>
+void ProgramLowering::emitProduct(OpT op, ValueBuffer target,
+                                  Accumulation accumulation,
+                                  plan::Epilogue epilogue, Value aux,
+                                  Value columnSum) {
   Value lhs = getFactor(op.getLhs()), rhs = getFactor(op.getRhs());
   Value bias = op.getBias() ? getDense(op.getBias()) : Value();
   auto unit = [&](bool set) {
     return set ? builder.getUnitAttr() : UnitAttr();
   };
-  emit<plan::GemmOp>(
-      lhs, rhs, getView(target), bias, /*aux=*/Value(), /*columnSum=*/Value(),
-      accumulation.flag, /*workspace=*/Value(), unit(op.getTransposeLhs()),
-      unit(op.getTransposeRhs()), unit(accumulation.adds),
-      plan::EpilogueAttr::get(op.getContext(), plan::Epilogue::None));
+  emit<plan::GemmOp>(lhs, rhs, getView(target), bias, aux, columnSum,
+                     accumulation.flag, /*workspace=*/Value(),
+                     unit(op.getTransposeLhs()), unit(op.getTransposeRhs()),
+                     unit(accumulation.adds),
+                     plan::EpilogueAttr::get(op.getContext(), epilogue));
+}
+
+void ProgramLowering::lowerProduct(Operation *op, ValueBuffer target,
+                                   Accumulation accumulation) {
+  if (auto matmul = dyn_cast<MatmulOp>(op))
+    return emitProduct(matmul, target, accumulation, plan::Epilogue::None,
+                       /*aux=*/Value(), /*columnSum=*/Value());
+  auto gemm = cast<GemmOp>(op);
+  auto write = [&](Value result) {
+    return result ? getDestination(cast<OpResult>(result)) : Value();
+  };
+  // The command's aux is the sum beside an activation.
+  Value aux = gemm.getAux() ? getDense(gemm.getAux()) : write(gemm.getSum());
+  // The enums have the same words.
+  emitProduct(gemm, target, accumulation,
+              *plan::symbolizeEpilogue(stringifyEpilogue(gemm.getEpilogue())),
+              aux, write(gemm.getColumnSum()));
 }
 
 //===----------------------------------------------------------------------===//

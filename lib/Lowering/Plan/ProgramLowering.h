@@ -76,7 +76,13 @@ private:
 
   // MatrixCommands.cpp: products and attention.
   mlir::Value getFactor(mlir::Value value);
-  void lowerMatmul(MatmulOp op, ValueBuffer target, Accumulation accumulation);
+  template <typename OpT>
+  void emitProduct(OpT op, ValueBuffer target, Accumulation accumulation,
+                   plan::Epilogue epilogue, mlir::Value aux,
+                   mlir::Value columnSum);
+  /// A matmul or a gemm.
+  void lowerProduct(mlir::Operation *op, ValueBuffer target,
+                    Accumulation accumulation);
   void lowerAttention(AttentionOp op);
   void lowerAttentionGrad(AttentionGradOp op);
   ValueBuffer getAttentionOperand(mlir::Value value);

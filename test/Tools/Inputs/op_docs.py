@@ -34,6 +34,7 @@ OPERANDS = {
     "weft.clip_coefficient": lambda t: [F64, F64, F32],
     "weft.cross_entropy_grad": lambda t: [t[0], t[1], t[2], t[3], t[0]],
     "weft.gelu_grad": lambda t: [t[0], t[0]],
+    "weft.gemm": lambda t: [t[1], t[2], t[0]],
     "weft.layer_norm": lambda t: [t[0], t[1], t[1]],
     "weft.matmul": lambda t: [t[1], t[2], t[0]],
     "weft.mse": lambda t: [t[0], t[0]],
