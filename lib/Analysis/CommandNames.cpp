@@ -158,6 +158,9 @@ std::string CommandNames::getName(plan::CommandOpInterface command) {
   Type from = read && isa<FloatType>(read.getElementType())
                   ? read.getElementType()
                   : to;
+  // The sum that an epilogue reads may be wider than the factors.
+  if (isa<plan::GemmOp>(command.getOperation()))
+    from = command.getElementType();
   return name.str() +
          getSuffix(shape.getShape(), getInnerSize(command), from, to);
 }
