@@ -85,6 +85,7 @@ struct SelectKernelsPass
   LogicalResult selectInProgram(ProgramOp program) {
     eraseDeadOps(program.getBody().front());
     renameTrivialReduces(program);
+    mergeProducts(program, mergeable, log);
     for (Operation &op : program.getBody().front().without_terminator()) {
       op.removeAttr(WeftDialect::kImplAttr);
       op.removeAttr(kFoldedAttr);

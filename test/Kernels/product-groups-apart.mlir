@@ -1,0 +1,66 @@
+// RUN: weft-opt %s --weft-select-kernels='explain=true parts=bias,relu,gelu,relu_grad,gelu_grad,column_sum' --split-input-file --verify-diagnostics | FileCheck %s
+// What stays beside a product although the library could do it, and why.
+
+// The activation of PyTorch's autocast sees the rounded sum.
+// CHECK-LABEL: weft.program @rounded
+// CHECK: weft.matmul
+// CHECK: weft.relu
+weft.program @rounded(%x: tensor<4x4xbf16> {weft.input = "x"}) -> (tensor<4x4xbf16> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  // expected-remark @+1 {{matmul runs as gemm of the CPU}}
+  %p = weft.matmul %x, %x : tensor<4x4xbf16>, tensor<4x4xbf16>
+  // expected-remark @+1 {{relu is not part of the product before it: that is rounded to bf16}}
+  %y = weft.relu %p : tensor<4x4xbf16>
+  weft.return %y : tensor<4x4xbf16>
+}
+
+// -----
+
+// Somebody reads the product without the bias: two ops.
+// CHECK-LABEL: weft.program @read
+// CHECK: weft.matmul %arg0, %arg0 {
+// CHECK: weft.add
+weft.program @read(%x: tensor<4x4xf32> {weft.input = "x"}, %b: tensor<4xf32> {weft.input = "b"})
+    -> (tensor<4x4xf32> {weft.output = "y"}, tensor<4x4xf32> {weft.output = "p"}) attributes {kind = #weft.kind<eval>} {
+  // expected-remark @+1 {{matmul runs as gemm of the CPU}}
+  %p = weft.matmul %x, %x : tensor<4x4xf32>, tensor<4x4xf32>
+  %y = weft.add %p, %b : tensor<4x4xf32>, tensor<4xf32>
+  weft.return %y, %p : tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+// -----
+
+// The adjoint would be part of the product, but so would another reader.
+// CHECK-LABEL: weft.program @shared
+// CHECK: weft.gemm {{.*}} sum(
+// CHECK: weft.matmul
+// CHECK: weft.relu_grad
+weft.program @shared(%x: tensor<4x4xf32> {weft.input = "x"})
+    -> (tensor<4x4xf32> {weft.output = "y"}, tensor<4x4xf32> {weft.output = "z"}) attributes {kind = #weft.kind<eval>} {
+  // expected-remark @+1 {{gemm runs as gemm of the CPU}}
+  %p = weft.matmul %x, %x : tensor<4x4xf32>, tensor<4x4xf32>
+  %e = weft.exp %p : tensor<4x4xf32>
+  // expected-remark @+1 {{relu is part of the product before it}}
+  %y = weft.relu %p : tensor<4x4xf32>
+  // expected-remark @+1 {{matmul runs as gemm of the CPU}}
+  %q = weft.matmul %x, %y : tensor<4x4xf32>, tensor<4x4xf32>
+  %n = weft.exp %q : tensor<4x4xf32>
+  // expected-remark @+1 {{relu_grad is generated: the CPU has no routine for it}}
+  %z = weft.relu_grad %q, %e : tensor<4x4xf32>
+  %s = weft.add %z, %n : tensor<4x4xf32>, tensor<4x4xf32>
+  weft.return %y, %s : tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+// -----
+
+// gelu with erf is no part of a product.
+// CHECK-LABEL: weft.program @kinds
+weft.program @kinds(%x: tensor<4x4xf32> {weft.input = "x"}) -> (tensor<4x4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  // expected-remark @+1 {{matmul runs as gemm of the CPU}}
+  %p = weft.matmul %x, %x : tensor<4x4xf32>, tensor<4x4xf32>
+  // expected-remark @+1 {{gelu is generated: the CPU has no routine for it}}
+  %g = weft.gelu %p : tensor<4x4xf32>
+  // expected-remark @+1 {{softmax is generated: the CPU has no routine for it; 2 times, here first}}
+  %y = weft.softmax %g {dim = 1} : tensor<4x4xf32>
+  %z = weft.softmax %y {dim = 1} : tensor<4x4xf32>
+  weft.return %z : tensor<4x4xf32>
+}
