@@ -96,7 +96,8 @@ static Json intList(ArrayRef<int64_t> values) {
   return Json::arrayOf(std::vector<int64_t>(values.begin(), values.end()));
 }
 
-/// [buffer, dtype, name, dims, strides] of every buffer but the workspace.
+/// [buffer, dtype, name, dims, strides, whether it is read as well] of every
+/// buffer but the workspace.
 static Json writesOf(plan::CommandOpInterface command) {
   Json writes = Json::array();
   for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
@@ -110,6 +111,7 @@ static Json writesOf(plan::CommandOpInterface command) {
     row.push(nameOf(buffer));
     row.push(intList(layout.sizes));
     row.push(intList(layout.strides));
+    row.push(command.isRead(index));
     writes.push(std::move(row));
   }
   return writes;

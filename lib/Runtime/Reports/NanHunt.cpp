@@ -59,7 +59,7 @@ static bool isFloat(int32_t dtype) {
          dtype == WEFT_BF16;
 }
 
-/// [buffer, type, name, dims, strides]
+/// [buffer, type, name, dims, strides, whether it is read as well]
 Expected<NanHunt::Command> NanHunt::readCommand(const JsonCursor &json,
                                                 const WeftCommand &command) {
   Command entry;
@@ -82,18 +82,19 @@ Expected<NanHunt::Command> NanHunt::readCommand(const JsonCursor &json,
     auto fields = row.arraySize();
     if (!fields)
       return fields.takeError();
-    if (*fields != 5)
-      return row.error("expects five fields");
+    if (*fields != 6)
+      return row.error("expects six fields");
     auto buffer = row.element(0).asInt(0, command.numBuffers - 1);
     auto type = row.element(1).asString();
     int32_t dtype = type ? typeOf(*type) : -1;
     auto name = row.element(2).asString();
     auto dims = row.element(3).asIntArray(0);
     auto strides = row.element(4).asIntArray();
-    if (!buffer || dtype < 0 || !name || !dims || !strides ||
+    auto isRead = row.element(5).asBool();
+    if (!buffer || dtype < 0 || !name || !dims || !strides || !isRead ||
         dims->size() != strides->size())
-      return row.error("expects [buffer, type, name, dims, strides]");
-    Written written = {*buffer, dtype, *name, *dims, {}, {}};
+      return row.error("expects [buffer, type, name, dims, strides, read]");
+    Written written = {*buffer, dtype, *name, *dims, {}, {}, *isRead};
     joinDims(*dims, *strides, written.runs, written.strides);
     entry.writes.push_back(std::move(written));
   }
@@ -205,10 +206,11 @@ bool NanHunt::isFed(const WeftCommand &command, const Command &entry) const {
   bool reads = false;
   const int32_t operands = command.numBuffers - (command.workspaceBytes > 0);
   for (int32_t i = 0; i < operands; ++i) {
-    bool isWritten = std::any_of(
-        entry.writes.begin(), entry.writes.end(),
-        [&](const Written &written) { return written.buffer == i; });
-    if (isWritten)
+    bool isOnlyWritten = std::any_of(
+        entry.writes.begin(), entry.writes.end(), [&](const Written &written) {
+          return written.buffer == i && !written.isRead;
+        });
+    if (isOnlyWritten)
       continue;
     reads = true;
     if (tainted.holds(command.offsets[i]))
@@ -242,7 +244,7 @@ void NanHunt::lookAt(const std::string &what, int32_t dtype, int64_t offset,
   if (!isFloat(dtype))
     return;
   int64_t count = bytes / dtypeBytes(dtype);
-  Written whole = {0, dtype, "", {count}, {count}, {1}};
+  Written whole = {0, dtype, "", {count}, {count}, {1}, false};
   double value = 0.0;
   const char *data = static_cast<const char *>(context.at(offset));
   int64_t element = count > 0 ? find(whole, data, value) : -1;

@@ -40,9 +40,9 @@ const WeftExecutable kExecutable = {WEFT_ABI_VERSION, 1,   0,    0, &kProgram,
 
 const char *const kTable =
     R"({"micro": [{"at": "m.mlir:3", "ops": "log", "infinite": false,
-                   "writes": [[1, "f32", "y", [2], [2]]]},
+                   "writes": [[1, "f32", "y", [2], [2], false]]},
                   {"at": "", "ops": "", "infinite": false,
-                   "writes": [[0, "f64", "", [], []]]}]})";
+                   "writes": [[0, "f64", "", [], [], false]]}]})";
 
 struct HuntTest : testing::Test {
   void SetUp() override {
@@ -91,11 +91,11 @@ TEST_F(HuntTest, eachStepBeginsAnew) {
 TEST(Hunt, aWorkspaceIsNoInput) {
   const char *const table =
       R"({"micro": [{"at": "", "ops": "", "infinite": false,
-                     "writes": [[1, "f32", "y", [2], [2]]]},
+                     "writes": [[1, "f32", "y", [2], [2], false]]},
                     {"at": "", "ops": "", "infinite": false,
-                     "writes": [[0, "f64", "", [], []]]},
+                     "writes": [[0, "f64", "", [], [], false]]},
                     {"at": "", "ops": "", "infinite": false,
-                     "writes": [[1, "f32", "z", [2], [2]]]}]})";
+                     "writes": [[1, "f32", "z", [2], [2], false]]}]})";
   const int64_t routine[] = {128, 0, 64}, last[] = {0, 192};
   WeftCommand commands[] = {kCommands[0], kCommands[1], kCommands[0]};
   commands[1].offsets = routine;
@@ -223,7 +223,7 @@ private:
   std::string table;
 };
 
-const char *const kDense = R"("f32", "y", [4], [1])";
+const char *const kDense = R"("f32", "y", [4], [1], false)";
 const Made kMask = {"mask", false, {0, 64}, kDense};
 /// Reads finite values, and comes last.
 const Made kLast = {"last", false, {0, 192}, kDense};
@@ -241,15 +241,25 @@ TEST(Taint, inputsAreWrittenByTheHost) {
 TEST(Taint, integersAreFinite) {
   MadeRun run;
   run.add("micro", {kMask,
-                    {"ids", true, {0, 64}, R"("i64", "", [2], [1])"},
+                    {"ids", true, {0, 64}, R"("i64", "", [2], [1], false)"},
                     {"gather", false, {64, 128}, kDense},
                     kLast});
   EXPECT_EQ(run.blamed(), "gather");
 }
 
+// An update passes on what was in its buffer before.
+TEST(Taint, whatIsUpdatedIsRead) {
+  for (const char *updated : {"true", "false"}) {
+    const std::string row = R"("f32", "y", [4], [1], )" + std::string(updated);
+    MadeRun run;
+    run.add("micro", {kMask, {"update", false, {0, 64}, row.c_str()}, kLast});
+    EXPECT_EQ(run.blamed(), updated[0] == 't' ? "last" : "update");
+  }
+}
+
 TEST(Taint, whatLiesBetweenColumnsStaysFinite) {
   MadeRun run;
-  run.add("micro", {{"mask", false, {0, 64}, R"("f32", "y", [2], [2])"},
+  run.add("micro", {{"mask", false, {0, 64}, R"("f32", "y", [2], [2], false)"},
                     {"reader", false, {68, 128}, kDense},
                     kLast});
   EXPECT_EQ(run.blamed(), "reader");
@@ -258,7 +268,7 @@ TEST(Taint, whatLiesBetweenColumnsStaysFinite) {
 TEST(Taint, whatLiesBetweenColumnsStaysTainted) {
   MadeRun run;
   run.add("micro", {kMask,
-                    {"part", true, {0, 68}, R"("f32", "y", [2], [2])"},
+                    {"part", true, {0, 68}, R"("f32", "y", [2], [2], false)"},
                     {"reader", false, {72, 128}, kDense},
                     kLast});
   EXPECT_EQ(run.blamed(), "last");
@@ -273,19 +283,19 @@ TEST(Hunt, refusesATableOfOtherCommands) {
            R"({"micro": []})", "the metadata's debug_nan does not describe the "
                                "commands of program micro"},
        {R"({"micro": [{"at": "", "ops": "", "infinite": false,
-                       "writes": [[2, "f32", "", [], []]]},
+                       "writes": [[2, "f32", "", [], [], false]]},
                        {"at": "", "ops": "", "infinite": false,
                         "writes": []}]})",
-        "expects [buffer, type, name, dims, strides]"},
+        "expects [buffer, type, name, dims, strides, read]"},
        {R"({"micro": [{"at": "", "ops": "", "infinite": false,
-                       "writes": [[1, "i8", "", [], []]]},
+                       "writes": [[1, "i8", "", [], [], false]]},
                        {"at": "", "ops": "", "infinite": false,
                         "writes": []}]})",
-        "expects [buffer, type, name, dims, strides]"},
+        "expects [buffer, type, name, dims, strides, read]"},
        {R"({"micro": [{"at": "", "ops": "", "infinite": false, "writes": [[1]]},
                        {"at": "", "ops": "", "infinite": false,
                         "writes": []}]})",
-        "expects five fields"}}) {
+        "expects six fields"}}) {
     auto hunt = NanHunt::create(*context, *parseJson(table, "table"));
     ASSERT_FALSE(hunt.ok());
     EXPECT_EQ(hunt.error().code(), ExitCode::Internal);

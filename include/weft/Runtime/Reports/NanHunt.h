@@ -54,6 +54,7 @@ private:
     /// The same elements in the same order with as few dimensions as possible,
     /// at least one.
     std::vector<int64_t> runs, strides;
+    bool isRead; // what it held before
   };
   /// An element, by the tensor that people know it of.
   struct Element {
@@ -73,8 +74,8 @@ private:
   static int64_t find(const Written &written, const char *data, double &value);
   bool check(const WeftProgram &program, const WeftCommand &command,
              void *const *buffers);
-  /// Whether a buffer that the command only reads holds a non-finite value, or
-  /// the command makes its values of constants.
+  /// Whether a buffer that the command reads, and may write as well, holds a
+  /// non-finite value, or the command makes its values of constants.
   bool isFed(const WeftCommand &command, const Command &entry) const;
   void mark(const Written &written, int64_t begin, bool finite);
   void lookAt(const std::string &what, int32_t dtype, int64_t offset,
