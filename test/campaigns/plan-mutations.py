@@ -1,29 +1,33 @@
 """Breaks the commands of plans one at a time.
 
-Every mutant is refused by weft-opt --weft-verify-plan with an error at a place, or accepted; what is
-accepted runs in the plan interpreter beside the plan that it came from, and is equal, differs (a legal
-plan of another program; where it makes NaN it may read bytes that no command wrote, which is for the
-verifiers to find) or stops with an error at a place. None may crash.
+Every mutant is refused by the parser or weft-verify-plan with an error at a place, or accepted; the
+program of an accepted one runs in the plan interpreter from where the plan that it came from stood, and
+is equal to it, differs (a legal plan of another program; where it makes NaN it may read bytes that no
+command wrote, which is for the verifiers to find) or stops with an error at a place. None may crash.
 
 Mutants of a command: an operand dropped, another buffer for an operand, a view moved by one element,
 an attribute changed, the command left out. --cases N tries N of each model, drawn from the seed; without
-it all of them, which takes about an hour.
+it all of them, in about ten minutes for each precision.
 
-Usage: plan-mutations.py --work DIR --source DIR [--seed N] [--cases N] [--precision f32|bf16]
-                         [--models LIST] [--only MODEL:LINE:MUTANT] [--list]
+Usage: plan-mutations.py --work DIR --source DIR --tool PLAN-MUTANTS [--seed N] [--cases N]
+                         [--precision f32|bf16] [--models LIST] [--only MODEL:LINE:MUTANT] [--list]
 """
 import argparse
 import collections
 import concurrent.futures
+import contextlib
 import pathlib
 import random
 import re
 import subprocess
+import signal
 import sys
+import threading
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--work", type=pathlib.Path, required=True)
 parser.add_argument("--source", type=pathlib.Path, required=True)
+parser.add_argument("--tool", type=pathlib.Path, required=True, help="test/bin/plan-mutants")
 parser.add_argument("--seed", type=int, default=1)
 parser.add_argument("--cases", type=int, help="of each model; default all")
 parser.add_argument("--precision", choices=["f32", "bf16"], default="f32")
@@ -36,11 +40,12 @@ args = parser.parse_args()
 SMALL = ["--batch", "1", "--seq", "4"]
 MODELS = {"mlp": ("mlp.mlir", []), "gpt2-mini": ("gpt2-mini", SMALL),
           "llama-mini": ("llama-mini", SMALL)}
+PROGRAM = re.compile(r'"plan\.program".*sym_name = "(\w+)"')
 COMMAND = re.compile(r'^ *"plan\.(\w+)"\(([^)]*)\) (?:<\{(.*)\}> )?: \((.*)\) -> \(\)$')
 BUFFER = re.compile(r'^ *(%\w+) = "plan\.\w+"\(([^)]*)\).* -> (memref<.*>)$')
 # What a command is told about itself and does not compute with.
 NOTES = {"est_us", "flops", "scope", "stream"}
-GOOD = {"refused", "equal", "differs", "makes NaN", "stops"}
+GOOD = {"refused", "equal", "differs", "makes-NaN", "stops"}
 PLACE = re.compile(r"^\S+\.mlir:\d+:\d+: error: ", re.M)
 
 
@@ -68,10 +73,10 @@ class Command:
     """One command in the generic form, with the buffers of its program; `first` is the line
     of the program's first command."""
 
-    def __init__(self, line, number, first, buffers):
+    def __init__(self, line, number, program, first, buffers):
         name, operands, attributes, types = COMMAND.match(line).groups()
         self.line, self.number, self.name, self.buffers = line, number, name, buffers
-        self.first = first
+        self.program, self.first = program, first
         self.operands, self.types = split(operands), split(types)
         self.attributes = dict((part.split(" = ", 1) + [None])[:2] for part in split(attributes or ""))
 
@@ -162,16 +167,16 @@ class Command:
 
 
 def read_commands(lines):
-    commands, buffers, first = [], {}, None
+    commands, buffers, first, program = [], {}, None, None
     for number, line in enumerate(lines):
         if '"plan.program"' in line:
-            buffers, first = {}, None
+            buffers, first, program = {}, None, PROGRAM.search(line)[1]
         buffer = BUFFER.match(line)
         if buffer:
             buffers[buffer[1]] = (buffer[3], buffer[2])
         elif COMMAND.match(line) and not re.match(r" *\"plan.(state|output)\"", line):
             first = first or number
-            commands.append(Command(line, number, first, buffers))
+            commands.append(Command(line, number, program, first, buffers))
     return commands
 
 
@@ -200,6 +205,46 @@ class Plan:
                 for name, text in command.mutants(random.Random(f"{args.seed} {command.number}"))]
 
 
+class Tool:
+    """A process that knows the results of one plan."""
+
+    def __init__(self, plan):
+        self.plan = plan
+        self.process = subprocess.Popen([args.tool, plan.path], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE)
+
+    def ask(self, program, path):
+        """What becomes of that program in the file, and what is said about it; the fate is
+        an exit status where the process ends."""
+        try:
+            self.process.stdin.write(f"{program} {path}\n".encode())
+            self.process.stdin.flush()
+            answer = self.process.stdout.readline().split()
+        except BrokenPipeError:
+            answer = []
+        if not answer:
+            return self.process.wait(), ""
+        return answer[0].decode(), self.process.stdout.read(int(answer[1])).decode(errors="replace")
+
+    def close(self):
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
+        self.process.wait()
+
+
+local = threading.local()
+
+
+def ask(plan, program, path):
+    """Each thread has a tool, a new one for another plan or after a crash."""
+    tool = getattr(local, "tool", None)
+    if not tool or tool.plan is not plan or tool.process.poll() is not None:
+        if tool:
+            tool.close()
+        tool = local.tool = Tool(plan)
+    return tool.ask(program, path)
+
+
 def examine(task):
     """What became of a mutant; what is not in GOOD is a failure."""
     plan, command, name, text = task
@@ -209,26 +254,16 @@ def examine(task):
         lines[command.first] = f"{declaration}\n{lines[command.first]}"
     path = plan.folder / f"{command.number}-{name}.mlir"
     path.write_text("\n".join(lines))
-    try:
-        code, said = call("weft-opt", path, "--weft-verify-plan", "-o", "/dev/null")
-        if code == 1 and PLACE.search(said):
-            return "refused", said
-        if code != 0:
-            return f"weft-opt ends with {code}", said
-        code, said = call("weft-interp", "--compare", plan.path, path, "--mode=f32")
-    except subprocess.TimeoutExpired:
-        return "no end", ""
-    finally:
-        if not args.only:
-            path.unlink()
-    if code == 3 and PLACE.search(said):
-        return "stops", said
-    # What no command wrote is NaN, but so is 0 / 0, as without step_increment.
-    if code == 1 and "max abs inf" in said:
-        return "makes NaN", said
-    if code in (0, 1):
-        return ("equal", "differs")[code], said
-    return f"weft-interp ends with {code}", said
+    fate, said = ask(plan, command.program, path)
+    if not args.only:
+        path.unlink()
+    if fate == -signal.SIGALRM:
+        return "no end", said
+    if isinstance(fate, int):
+        return f"ends the tool with {fate}", said
+    if fate in ("refused", "stops") and not PLACE.search(said):
+        return f"{fate} without a place", said
+    return fate, said
 
 
 def main():
