@@ -44,22 +44,6 @@ std::string findWrongOneDnn(const dnnl_version_t &found) {
 
 namespace {
 
-/// Longest K of one product: pieces of B that stay in the last-level cache.
-constexpr int64_t kLongestK = 4096;
-/// Longest K of one product with a transposed operand, below oneDNN's limit of
-/// 2048.
-constexpr int64_t kLongestTransposedK = 1536;
-/// Rows or columns of a block that one thread computes.
-constexpr int64_t kBlock = 192;
-
-/// Whether rows of B lie a multiple of 4 KiB apart, so that a column of B keeps
-/// falling into the same cache sets. brgemm reads an f32 B in place and loses a
-/// quarter of its speed then; blocks of columns go to kernels that pack B. It
-/// always packs a bf16 B.
-bool aliasesInCache(const WeftGemmRecord &s) {
-  return s.dtype == WEFT_F32 && !s.transB && s.ldb % 1024 == 0 && s.n > kBlock;
-}
-
 memory::data_type dataType(int64_t dtype) {
   return dtype == WEFT_BF16 ? memory::data_type::bf16 : memory::data_type::f32;
 }
@@ -101,12 +85,11 @@ dnnl::matmul::primitive_desc describe(const WeftGemmRecord &s,
   return {dnnl::matmul::desc(a, b, bias, c), attributes, engine};
 }
 
-/// The blocks of one result, by rows or columns, whichever are more (columns
-/// where B aliases).
+/// The blocks of one result, by rows or columns.
 std::vector<Product> makeBlocks(const WeftGemmRecord &s,
                                 const dnnl::engine &engine) {
   std::vector<Product> blocks;
-  bool byRows = s.m >= s.n && !aliasesInCache(s);
+  bool byRows = isCutByRows(s);
   int64_t extent = byRows ? s.m : s.n;
   for (int64_t b = 0; b < s.batch; ++b)
     for (int64_t begin = 0; begin < extent; begin += kBlock) {
@@ -212,9 +195,7 @@ static GemmPlan makePackedPlan(const WeftGemmRecord &s,
 /// Whether only blocks of one thread each give bits that depend on no thread
 /// count, or run fast.
 static bool mustBlock(const WeftGemmRecord &s, bool usesBrgemm) {
-  return !usesBrgemm || aliasesInCache(s) ||
-         (s.dtypeC != WEFT_F32 && (s.transA || s.transB) &&
-          s.k > kLongestTransposedK);
+  return !usesBrgemm || aliasesInCache(s) || isLongLowProduct(s);
 }
 
 GemmPlan makePlan(WeftGemmRecord s, const dnnl::engine &engine,

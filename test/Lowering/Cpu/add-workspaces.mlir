@@ -30,7 +30,7 @@ module {
     %x = plan.input "x" : memref<8x4xf32>
     %w = plan.input "w" : memref<4x2xf32>
     %y = plan.alloc temporary : memref<8x2xf32>
-    // CHECK: plan.alloc workspace : memref<20480xi8>
+    // CHECK: plan.alloc workspace : memref<2560xi8>
     plan.gemm %x * %w -> %y : memref<8x4xf32> * memref<4x2xf32> -> memref<8x2xf32>
   }
 }

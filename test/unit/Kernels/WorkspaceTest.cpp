@@ -62,7 +62,9 @@ WeftGemmRecord drawRecord(std::mt19937 &random) {
     const int64_t usual[] = {16,   32,   64,   96,   128,  192,
                              256,  384,  512,  768,  1024, 1536,
                              2048, 2304, 3072, 4096, 5000, 50257};
-    return below(3) == 0 ? 1 + below(300) : usual[below(std::size(usual))];
+    const int64_t most[] = {300, 300, 1200, 6000};
+    return below(2) == 0 ? 1 + below(most[below(std::size(most))])
+                         : usual[below(std::size(usual))];
   };
   const int64_t types[] = {WEFT_F32, WEFT_F32, WEFT_BF16, WEFT_F16};
   int64_t way = below(3); // neither, A, B
@@ -105,6 +107,18 @@ TEST(Workspace, HoldsTheFastestWayOfEveryProduct) {
         for (int threads : {1, 2, 3, 8, 16})
           for (bool mayUseBf16 : {true, false})
             expectFits(recordOf(shape, type, typeC), threads, mayUseBf16);
+}
+
+// Sums of 256 rows by up to 1024 columns, where A is transposed and K is cut.
+TEST(Workspace, HoldsTheSumsOfManyColumns) {
+  for (int64_t n : {64, 65, 960, 1000, 1023, 1100})
+    for (int64_t type : {WEFT_F32, WEFT_BF16})
+      for (int threads : {1, 2, 3, 8}) {
+        WeftGemmRecord record =
+            recordOf({1, 512, n, 1536, 1, 0}, type, WEFT_F32);
+        record.accumulate = WEFT_ADD;
+        expectFits(record, threads, /*mayUseBf16=*/true);
+      }
 }
 
 TEST(Workspace, HoldsTheFastestWayOfRandomProducts) {

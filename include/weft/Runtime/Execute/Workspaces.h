@@ -3,14 +3,16 @@
 // A routine that needs memory beside its operands gets a workspace: bytes of
 // the arena that hold nothing before and after its command. The compiler
 // allocates them and the routine divides them; how many there are is said here
-// alone, in bytes, from the record of a command and the most threads that the
-// program runs on. Plain arithmetic, the same on every machine.
+// alone (of routines of other dialects in their models), in bytes, from the
+// record of a command and the most threads that the program runs on. Plain
+// arithmetic, the same on every machine.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_RUNTIME_EXECUTE_WORKSPACES_H
 #define WEFT_RUNTIME_EXECUTE_WORKSPACES_H
 
+#include "weft/Runtime/Execute/OneDnnBlocks.h"
 #include "weft/Runtime/Execute/Products.h"
 #include "weft/Runtime/Execute/RecordTypes.h"
 
@@ -24,13 +26,6 @@ constexpr int64_t kDefaultMaxThreads = 16;
 constexpr int64_t kMostThreads = 1024;
 /// What a workspace, and each worker's part of it, is aligned to.
 constexpr int64_t kWorkspaceAlignment = 64;
-
-inline int64_t roundUp(int64_t value, int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
-inline int64_t countPieces(int64_t size, int64_t piece) {
-  return size / piece + (size % piece != 0);
-}
 
 //===----------------------------------------------------------------------===//
 // Products
@@ -73,35 +68,86 @@ inline PackedBlocks smallBlocks(const WeftGemmRecord &s) {
   return PackedBlocks(s, 32, 64);
 }
 
-/// What oneDNN works in for one block of packed pieces, at most.
-constexpr int64_t kPackedProductBytes = 4 << 10;
+/// What oneDNN works in for one block of packed pieces, at most. Its kernels
+/// that need memory take dense matrices alone, and the rows of a piece lie
+/// apart: only one row is dense.
+inline int64_t packedProductBytes(const WeftGemmRecord &s,
+                                  const PackedBlocks &blocks) {
+  return blocks.rows == 1 || s.m % blocks.rows == 1 ? 4 << 10 : 0;
+}
 
 inline int64_t packedBytes(const WeftGemmRecord &s, const PackedBlocks &blocks,
                            int64_t threads) {
   return std::min(threads, blocks.countUnits(s)) *
-         (blocks.pieceBytes() + kPackedProductBytes);
+         (blocks.pieceBytes() + packedProductBytes(s, blocks));
 }
 
-/// What oneDNN takes for a product as a whole on `threads` threads, on the
-/// processors that are known: it copies pieces of A and B that are transposed,
-/// and low ones always.
+/// Longest K of one product: pieces of B that stay in the last-level cache.
+constexpr int64_t kLongestK = 4096;
+/// Longest K of one product with a transposed operand, below oneDNN's limit of
+/// 2048 (GemmPlan.cpp).
+constexpr int64_t kLongestTransposedK = 1536;
+
+/// The product of a stage that needs most, where a long K runs as stages, each
+/// of which adds to the one before. A low result is rounded once.
+inline WeftGemmRecord longestStage(WeftGemmRecord s) {
+  int64_t longest = s.transA || s.transB ? kLongestTransposedK : kLongestK;
+  if (s.dtypeC == WEFT_F32 && s.k > longest)
+    s.k = longest, s.accumulate = WEFT_ADD;
+  return s;
+}
+
+/// What oneDNN's kernels for tiles (AMX) take on one thread: not measured.
+inline int64_t tileThreadBytes(const WeftGemmRecord &s) {
+  int64_t copies = s.k * (s.transA ? 768 : s.k > 2048 ? 448 : 192);
+  return (5 << 10) + copies;
+}
+
+/// Rows or columns of a block that one thread computes.
+constexpr int64_t kBlock = 192;
+
+/// Whether a product is rounded once and so long that it runs in blocks.
+inline bool isLongLowProduct(const WeftGemmRecord &s) {
+  return s.dtypeC != WEFT_F32 && (s.transA || s.transB) &&
+         s.k > kLongestTransposedK;
+}
+
+/// Whether rows of B lie a multiple of 4 KiB apart, so that a column of B keeps
+/// falling into the same cache sets. brgemm reads an f32 B in place and loses a
+/// quarter of its speed then; blocks of columns go to kernels that pack B. It
+/// always packs a bf16 B.
+inline bool aliasesInCache(const WeftGemmRecord &s) {
+  return s.dtype == WEFT_F32 && !s.transB && s.ldb % 1024 == 0 && s.n > kBlock;
+}
+
+/// Whether blocks are of rows: of what there are more, or of columns where B
+/// aliases.
+inline bool isCutByRows(const WeftGemmRecord &s) {
+  return s.m >= s.n && !aliasesInCache(s);
+}
+
+/// What one thread works in where a product runs in blocks: copies, or the sums
+/// of a block.
+inline int64_t blockBytes(const WeftGemmRecord &s) {
+  OneDnnBlock block = kLargestOneDnnBlock;
+  (isCutByRows(s) ? block.rows : block.columns) = kBlock;
+  int64_t bytes = OneDnnProduct(s).threadBytes(block);
+  if (!isLongLowProduct(s))
+    return bytes;
+  auto [least, most] = std::minmax(s.m, s.n);
+  return std::max(bytes, 1024 + least * std::min(most, kBlock) * 4);
+}
+
+/// What oneDNN takes for a product that it may compute as a whole, on the
+/// processors that are known. Its kernels for older ones need nothing.
 inline int64_t wholeProductBytes(const WeftGemmRecord &s, int64_t threads) {
-  constexpr int64_t fixed = 5 << 10;
-  bool transposed = s.transA || s.transB;
+  WeftGemmRecord stage = longestStage(s);
+  int64_t bytes = blockBytes(stage);
   if (s.dtype != WEFT_F32) {
-    // Long sums of a low result run as blocks, others in pieces (GemmPlan.cpp).
-    bool isCut = transposed && s.dtypeC == WEFT_F32;
-    bool isBlocked = transposed && !isCut && s.k > 1536;
-    int64_t depth = std::min<int64_t>(s.k, isCut ? 1536 : 4096);
-    int64_t copies = depth * (s.transA ? 768 : depth > 2048 ? 448 : 192);
-    if (isBlocked)
-      copies = std::max(copies, std::min(s.m, s.n) * 768);
-    return threads * (fixed + copies);
+    stage.k = std::min(stage.k, kLongestK);
+    bytes = std::max(bytes, tileThreadBytes(stage));
   }
-  int64_t rows = roundUp(s.m, 16), depth = s.k <= 512 ? s.k : 1024;
-  int64_t copies = 64 + (s.transA ? std::min<int64_t>(rows, 272) : 0);
-  int64_t tails = std::min({rows * 256, (s.k + 110) * 128, int64_t(64) << 10});
-  return threads * (fixed + tails + depth * copies * 4);
+  return std::max(threads * bytes, oneDnnBytes(stage, threads));
 }
 
 inline int64_t gemmWorkspaceBytes(WeftGemmRecord s, int64_t threads) {
