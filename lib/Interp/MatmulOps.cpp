@@ -32,11 +32,11 @@ struct MatrixView {
   }
 };
 
-/// Writes a row of `bias` over every row.
-static void fillRows(Tensor &tensor, const Tensor &bias) {
-  std::vector<double> &values = tensor.floatValues();
-  for (auto row = values.begin(); row != values.end(); row += bias.size())
-    llvm::copy(bias.floatValues(), row);
+/// Adds `bias` to every row: to the whole sums, as an op behind the product
+/// would.
+static void addToRows(Tensor &tensor, const Tensor &bias) {
+  for (int64_t i = 0; i < tensor.size(); ++i)
+    tensor.at(i) += bias.at(i % bias.size());
 }
 
 /// Adds the products of matrices, transposed first or not, to `sum`.
@@ -59,10 +59,10 @@ static void addProducts(const Tensor &left, bool transposeLhs,
 
 static llvm::LogicalResult evaluateMatmul(OpCall &call) {
   auto op = call.as<MatmulOp>();
-  if (op.getBias())
-    fillRows(call.result(), call.operand(2));
   addProducts(call.operand(0), op.getTransposeLhs(), call.operand(1),
               op.getTransposeRhs(), call.result());
+  if (op.getBias())
+    addToRows(call.result(), call.operand(2));
   return llvm::success();
 }
 
@@ -154,10 +154,10 @@ template <typename OpT> static llvm::LogicalResult evaluateGemm(OpCall &call) {
       *plan::symbolizeEpilogue(stringifyEpilogue(op.getEpilogue()));
   ProductTensors tensors(op, call);
   Tensor &target = *tensors.target;
-  if (tensors.bias)
-    fillRows(target, *tensors.bias);
   addProducts(*tensors.lhs, op.getTransposeLhs(), *tensors.rhs,
               op.getTransposeRhs(), target);
+  if (tensors.bias)
+    addToRows(target, *tensors.bias);
   bool adds = tensors.old && (!tensors.flag || tensors.flag->at(0) != 0);
   for (int64_t i = 0; i < target.size(); ++i) {
     double sum = target.at(i) + (adds ? tensors.old->at(i) : 0);
