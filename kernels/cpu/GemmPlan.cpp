@@ -127,13 +127,6 @@ bool usesBrgemm(const WeftGemmRecord &s, const dnnl::engine &engine) {
   }
 }
 
-/// Longest K of a stage. A low result is rounded once, so it has one stage.
-int64_t longestStage(const WeftGemmRecord &s, bool blocked) {
-  if (s.dtypeC != WEFT_F32)
-    return s.k;
-  return (s.transA || s.transB) && !blocked ? kLongestTransposedK : kLongestK;
-}
-
 } // namespace
 
 /// oneDNN crashes where it gets no memory for the code that it generates: ask
@@ -167,7 +160,7 @@ static GemmPlan makeStages(const WeftGemmRecord &s, const dnnl::engine &engine,
   GemmPlan plan;
   plan.blocked = blocked;
   LibraryThreads scope(blocked ? 1 : threads);
-  int64_t longest = longestStage(s, blocked);
+  int64_t longest = longestStageK(s, blocked);
   for (int64_t begin = 0; begin < s.k; begin += longest) {
     WeftGemmRecord piece = s;
     piece.k = std::min(longest, s.k - begin);

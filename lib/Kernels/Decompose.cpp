@@ -62,8 +62,11 @@ LogicalResult weft::decomposeProgram(ProgramOp program) {
   if (failed(checkAutocastIsDone(program)))
     return failure();
   llvm::SmallVector<Operation *> work;
-  for (Operation &op : program.getBody().front().without_terminator())
+  for (Operation &op : program.getBody().front().without_terminator()) {
+    if (failed(verifyClaim(&op)))
+      return failure();
     work.push_back(&op);
+  }
   while (!work.empty()) {
     Operation *op = work.pop_back_val();
     OpBuilder builder(op);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Selection.h"
+#include "weft/Weft/Precision.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -18,13 +19,14 @@ namespace {
 /// A product and the ops that one command computes with it.
 class ProductGroup {
 public:
-  ProductGroup(MatmulOp root, const ProductParts &parts, ChoiceLog &log)
-      : root(root), parts(parts), log(log), end(root.getResult()), place(root),
-        bias(root.getBias()) {}
+  ProductGroup(MatmulOp root, const KernelLibrary &library, ChoiceLog &log)
+      : root(root), library(library), log(log), end(root.getResult()),
+        place(root), bias(root.getBias()) {}
 
   void grow();
   /// Puts one op in the place of all.
   void merge();
+  MergeCounts getCounts() const { return {unsigned(members.size()), missed}; }
 
 private:
   bool addBias();
@@ -33,17 +35,20 @@ private:
   bool addColumnSum();
 
   bool mayJoin(ProductPart part, Operation *op);
+  void keepOut(Operation *op, const Twine &reason);
+  SmallVector<Operation *> getReaders() const;
   void join(Operation *op, Value operand = Value());
   Operation *getPlace(Value operand) const;
   Operation *build(OpBuilder &builder, Location loc);
 
   MatmulOp root;
-  const ProductParts &parts;
+  const KernelLibrary &library;
   ChoiceLog &log;
   /// The last value of the group, and where the op can stand.
   Value end;
   Operation *place;
   SmallVector<Operation *> members;
+  unsigned missed = 0;
 
   Value bias, aux, sum, columnSum;
   Epilogue epilogue = Epilogue::None;
@@ -65,18 +70,33 @@ Operation *ProductGroup::getPlace(Value operand) const {
   return definer && place->isBeforeInBlock(definer) ? definer : place;
 }
 
+/// What reads the end of the group, in the order of the program.
+SmallVector<Operation *> ProductGroup::getReaders() const {
+  SmallVector<Operation *> readers(end.user_begin(), end.user_end());
+  llvm::sort(readers, [](Operation *a, Operation *b) {
+    return a != b && a->isBeforeInBlock(b);
+  });
+  return readers;
+}
+
+void ProductGroup::keepOut(Operation *op, const Twine &reason) {
+  log.add(op, "is not part of the product before it: " + reason);
+  ++missed;
+}
+
 /// Whether `op`, which reads the end of the group, can be part of it; else says
 /// why not.
 bool ProductGroup::mayJoin(ProductPart part, Operation *op) {
-  std::string reason;
-  llvm::raw_string_ostream text(reason);
-  if (!getElement(end).isF32())
-    text << "that is rounded to " << getElement(end);
-  else if (!parts.contains(part))
-    text << "the library's products have no " << stringifyProductPart(part);
-  if (!reason.empty())
-    log.add(op, "is not part of the product before it: " + reason);
-  return reason.empty();
+  if (!library.hasPart(part))
+    keepOut(op, "products of " + library.getTitle() + " have no " +
+                    stringifyProductPart(part));
+  else if (isLowPrecision(getElement(end)))
+    keepOut(op, "it is rounded before");
+  else if (!library.mayMerge(part, root))
+    keepOut(op, "another order of sums would give other bits");
+  else
+    return true;
+  return false;
 }
 
 /// Parts with an operand have the only use of the end before them: nothing
@@ -88,20 +108,35 @@ void ProductGroup::join(Operation *op, Value operand) {
   end = op->getResult(0);
 }
 
-bool ProductGroup::addBias() {
-  if (bias || !end.hasOneUse())
-    return false;
-  auto add = dyn_cast<AddOp>(*end.user_begin());
-  if (!add || add.getResult().getType() != end.getType())
-    return false;
+/// The vector that `add` adds to every row of `end`, or null.
+static Value findBias(AddOp add, Value end, Type element) {
   Value other = add.getLhs() == end ? add.getRhs() : add.getLhs();
-  if (getShape(other).size() != 1 || getColumns(other) != getColumns(end) ||
-      getElement(other) != getElement(root.getLhs()) ||
-      !mayJoin(ProductPart::Bias, add))
+  bool isRow = add.getResult().getType() == end.getType() &&
+               getShape(other).size() == 1 &&
+               getColumns(other) == getColumns(end) &&
+               getElement(other) == element;
+  return isRow ? other : Value();
+}
+
+bool ProductGroup::addBias() {
+  if (bias)
     return false;
-  join(add, other);
-  bias = other;
-  return true;
+  for (Operation *reader : getReaders()) {
+    auto add = dyn_cast<AddOp>(reader);
+    Value row = add ? findBias(add, end, getElement(root.getLhs())) : Value();
+    if (!row)
+      continue;
+    if (!end.hasOneUse()) {
+      keepOut(add, "another op reads the product");
+      return false;
+    }
+    if (!mayJoin(ProductPart::Bias, add))
+      return false;
+    join(add, row);
+    bias = row;
+    return true;
+  }
+  return false;
 }
 
 /// The part that an activation is, if a product can have it.
@@ -116,7 +151,7 @@ findActivation(Operation *op) {
 }
 
 bool ProductGroup::addActivation() {
-  for (Operation *user : end.getUsers()) {
+  for (Operation *user : getReaders()) {
     auto activation = findActivation(user);
     if (!activation || !mayJoin(activation->first, user))
       continue;
@@ -146,17 +181,25 @@ findGradient(Operation *op, Value grad, Value &operand) {
 }
 
 bool ProductGroup::addGradient() {
-  if (bias || !end.hasOneUse())
+  if (bias)
     return false;
-  Operation *user = *end.user_begin();
-  Value operand;
-  auto gradient = findGradient(user, end, operand);
-  if (!gradient || !mayJoin(gradient->first, user))
-    return false;
-  join(user, operand);
-  aux = operand;
-  epilogue = gradient->second;
-  return true;
+  for (Operation *user : getReaders()) {
+    Value operand;
+    auto gradient = findGradient(user, end, operand);
+    if (!gradient)
+      continue;
+    if (!end.hasOneUse()) {
+      keepOut(user, "another op reads the product");
+      return false;
+    }
+    if (!mayJoin(gradient->first, user))
+      return false;
+    join(user, operand);
+    aux = operand;
+    epilogue = gradient->second;
+    return true;
+  }
+  return false;
 }
 
 /// Whether the op adds up the rows of `value`.
@@ -168,9 +211,18 @@ static bool sumsRows(Operation *op, Value value) {
                      llvm::seq<int64_t>(0, getShape(value).size() - 1));
 }
 
+/// A product that adds to what is there sums no rows: those of the product
+/// alone are wanted.
 bool ProductGroup::addColumnSum() {
-  for (Operation *user : end.getUsers()) {
-    if (!sumsRows(user, end) || !mayJoin(ProductPart::ColumnSum, user))
+  bool isAdded = llvm::any_of(getReaders(), llvm::IsaPred<AccumulateOp>);
+  for (Operation *user : getReaders()) {
+    if (!sumsRows(user, end))
+      continue;
+    if (isAdded) {
+      keepOut(user, "the product is added to something");
+      continue;
+    }
+    if (!mayJoin(ProductPart::ColumnSum, user))
       continue;
     log.add(user, "is part of the product before it");
     members.push_back(user);
@@ -223,12 +275,16 @@ void ProductGroup::merge() {
   root.erase();
 }
 
-void weft::mergeProducts(ProgramOp program, const ProductParts &parts,
-                         ChoiceLog &log) {
+MergeCounts weft::mergeProducts(ProgramOp program, const KernelLibrary &library,
+                                ChoiceLog &log) {
+  MergeCounts counts;
   SmallVector<MatmulOp> products(program.getBody().front().getOps<MatmulOp>());
   for (MatmulOp product : products) {
-    ProductGroup group(product, parts, log);
+    ProductGroup group(product, library, log);
     group.grow();
+    counts.merged += group.getCounts().merged;
+    counts.missed += group.getCounts().missed;
     group.merge();
   }
+  return counts;
 }

@@ -55,8 +55,7 @@ struct SelectKernelsPass
           << library << "'";
       return signalPassFailure();
     }
-    if (failed(findParts()))
-      return signalPassFailure();
+    log = {};
     for (auto program : getOperation().getOps<ProgramOp>())
       if (failed(selectInProgram(program)))
         return signalPassFailure();
@@ -64,28 +63,12 @@ struct SelectKernelsPass
       log.report();
   }
 
-  /// What products may do: what the option says, else what the library has.
-  LogicalResult findParts() {
-    mergeable = {};
-    log = {};
-    for (ProductPart part : kProductParts)
-      if (parts.empty() && chosen->hasPart(part))
-        mergeable.insert(part);
-    for (const std::string &name : parts) {
-      std::optional<ProductPart> part = parseProductPart(name);
-      if (!part)
-        return getOperation().emitError("expects a part of a product, such as "
-                                        "bias, but got '")
-               << name << "'";
-      mergeable.insert(*part);
-    }
-    return success();
-  }
-
   LogicalResult selectInProgram(ProgramOp program) {
     eraseDeadOps(program.getBody().front());
     renameTrivialReduces(program);
-    mergeProducts(program, mergeable, log);
+    MergeCounts counts = mergeProducts(program, *chosen, log);
+    numMerged += counts.merged;
+    numMissed += counts.missed;
     for (Operation &op : program.getBody().front().without_terminator()) {
       op.removeAttr(WeftDialect::kImplAttr);
       op.removeAttr(kFoldedAttr);
@@ -111,6 +94,8 @@ struct SelectKernelsPass
         return success();
       }
     LibraryAnswer answer = ask(op);
+    if (auto gemm = dyn_cast<GemmOp>(op); gemm && failed(checkParts(gemm)))
+      return failure();
     if (answer.runs()) {
       claim(op, getCommandKind(op));
       log.add(op,
@@ -118,6 +103,16 @@ struct SelectKernelsPass
       return success();
     }
     return generate(op, answer);
+  }
+
+  /// A product that another library merged.
+  LogicalResult checkParts(GemmOp op) const {
+    for (ProductPart part : getProductParts(op))
+      if (!chosen->hasPart(part))
+        return op.emitOpError("expects what a product of ")
+               << chosen->getTitle() << " does itself, but got "
+               << stringifyProductPart(part);
+    return success();
   }
 
   /// What the library says; an op of another dialect knows its command.
@@ -156,7 +151,6 @@ struct SelectKernelsPass
   }
 
   const KernelLibrary *chosen = nullptr;
-  ProductParts mergeable;
   ChoiceLog log;
 };
 

@@ -6,7 +6,6 @@
 #include "weft/Analysis/KernelLibrary.h"
 
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/SmallSet.h"
 
 #include <map>
 
@@ -28,13 +27,15 @@ private:
   llvm::MapVector<std::string, Choice, std::map<std::string, unsigned>> choices;
 };
 
-/// What the products of a library may do besides.
-using ProductParts = llvm::SmallSet<ProductPart, 8>;
+/// Parts that joined products, and those that something kept out.
+struct MergeCounts {
+  unsigned merged = 0, missed = 0;
+};
 
-/// Merges each product with what it can do itself: into a `weft.gemm`, or, if
-/// that is a bias alone, into a `weft.matmul`.
-void mergeProducts(ProgramOp program, const ProductParts &parts,
-                   ChoiceLog &log);
+/// Merges each product with what those of the library do themselves: into a
+/// `weft.gemm`, or, if that is a bias alone, into a `weft.matmul`.
+MergeCounts mergeProducts(ProgramOp program, const KernelLibrary &library,
+                          ChoiceLog &log);
 
 } // namespace weft
 

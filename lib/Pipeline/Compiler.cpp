@@ -134,7 +134,25 @@ Status Compiler::loadDump(const std::string &path) {
                       ", but got one for " + values.getText("target"))
         .at(path);
   keepSnapshot();
-  return checkLevel(*owned, phases()[done], target(), path);
+  if (Status status = checkLevel(*owned, phases()[done], target(), path);
+      !status)
+    return status;
+  return checkDump(done);
+}
+
+/// What a phase has promised is asked of a dump again: somebody may have edited
+/// it. The phase that proves a plan and changes nothing runs once more.
+Status Compiler::checkDump(int index) {
+  const Phase &phase = phases()[index];
+  if (phase.name == llvm::StringRef("verify-plan")) {
+    PassManager manager(context.get(), ModuleOp::getOperationName());
+    phases().addPasses(index, values, manager);
+    if (Status status = runPasses(index, manager); !status)
+      return status;
+  }
+  if (failed(verifyContract(*owned, phase)))
+    return sink->takeError("the contract of phase " + std::string(phase.name));
+  return Status::success();
 }
 
 /// The compile flags are those in the dump, the driver's those given.

@@ -6,6 +6,7 @@
 
 #include "weft/Autodiff/Passes.h"
 #include "weft/Frontend/Passes.h"
+#include "weft/Interp/Interp.h"
 #include "weft/Kernels/Passes.h"
 #include "weft/Lowering/Plan/Passes.h"
 #include "weft/Memory/Passes.h"
@@ -28,6 +29,7 @@ void weft::registerAllDialects(mlir::DialectRegistry &registry) {
   registerKernelsModels(registry);
   for (const TargetKind &kind : targetKinds())
     kind.registerDialects(registry);
+  registerInterpreterLibrary(registry);
 }
 
 void weft::registerAllPasses() {

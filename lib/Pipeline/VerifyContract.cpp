@@ -207,11 +207,11 @@ struct Contract {
 
 /// Each check holds from its phase on, until the level changes.
 static const Contract kContracts[] = {
-    {"verify", checkModel},        {"tie-params", checkNoTies},
-    {"autocast", checkCasts},      {"derive-programs", checkPrograms},
-    {"autodiff", checkGradients},  {"expand-optimizer", checkApply},
+    {"verify", checkModel},           {"tie-params", checkNoTies},
+    {"autocast", checkCasts},         {"derive-programs", checkPrograms},
+    {"autodiff", checkGradients},     {"expand-optimizer", checkApply},
     {"select-kernels", checkChoices}, {"fuse", checkFusion},
-    {"lower-to-plan", checkPlan},  {"estimate", checkEstimates},
+    {"lower-to-plan", checkPlan},     {"estimate", checkEstimates},
     {"plan-memory", checkOffsets},
 };
 

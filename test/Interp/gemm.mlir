@@ -1,7 +1,7 @@
 // RUN: split-file %s %t
 // RUN: weft-interp --compare %t/gemm.mlir %t/ops.mlir --tolerance=1e-14 | FileCheck %s
 // RUN: weft-interp --compare %t/gemm.mlir %t/ops.mlir --mode=f32 --tolerance=1e-6 | FileCheck %s
-// RUN: weft-opt %t/gemm.mlir --weft-select-kernels --weft-lower-to-plan -o %t/plan.mlir
+// RUN: weft-opt %t/gemm.mlir --weft-select-kernels=library=interpreter --weft-lower-to-plan -o %t/plan.mlir
 // RUN: weft-interp --compare %t/gemm.mlir %t/plan.mlir --tolerance=0 | FileCheck %s
 // RUN: weft-interp --compare %t/gemm.mlir %t/plan.mlir --mode=f32 --tolerance=0 | FileCheck %s
 

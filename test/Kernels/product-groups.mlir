@@ -1,11 +1,11 @@
-// RUN: weft-opt %s --weft-select-kernels='parts=bias,relu,gelu,relu_grad,gelu_grad,column_sum' | FileCheck %s --check-prefixes=CHECK,ALL
+// RUN: weft-opt %s --weft-select-kernels=library=interpreter | FileCheck %s --check-prefixes=CHECK,ALL
 // RUN: weft-opt %s --weft-select-kernels | FileCheck %s --check-prefixes=CHECK,CPU
 // A product is merged with what it can do itself, and what each library cannot
 // do stays an op.
 
 // The graph, the merged graph and its plan compute the same; the CPU says what it
 // cannot run.
-// RUN: weft-opt %s --weft-select-kernels='parts=bias,relu,gelu,relu_grad,gelu_grad,column_sum' -o %t.merged.mlir
+// RUN: weft-opt %s --weft-select-kernels=library=interpreter -o %t.merged.mlir
 // RUN: weft-interp --compare %s %t.merged.mlir --tolerance=1e-12 | FileCheck %s --check-prefix=SAME
 // RUN: weft-opt %t.merged.mlir --weft-fuse --weft-lower-to-plan --weft-plan-memory --weft-verify-plan -o %t.plan.mlir
 // RUN: FileCheck %s --check-prefix=PLAN --input-file=%t.plan.mlir

@@ -47,3 +47,12 @@ weft.program @wide_norm(%g: tensor<f64> {weft.input = "g"})
   %norm, %bad = weft.norm_and_check %g {p = 2.0 : f64} : tensor<f64>
   weft.return %norm : tensor<f64>
 }
+
+// -----
+
+// A product that the library of another target merged.
+weft.program @merged(%x: tensor<4x4xf32> {weft.input = "x"}) -> (tensor<4x4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  // expected-error @+1 {{'weft.gemm' op expects what a product of the CPU does itself, but got relu}}
+  %y = weft.gemm %x * %x epilogue relu : tensor<4x4xf32> * tensor<4x4xf32> -> tensor<4x4xf32>
+  weft.return %y : tensor<4x4xf32>
+}

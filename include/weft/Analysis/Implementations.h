@@ -34,6 +34,10 @@ bool needsNoChoice(mlir::Operation *op);
 /// The error of an op that nothing runs.
 llvm::LogicalResult reportNoCommand(mlir::Operation *op);
 
+/// Fails with an error on the op if it has a `weft.impl` that cannot run it, or
+/// `weft.folded` where no accumulation is folded.
+llvm::LogicalResult verifyClaim(mlir::Operation *op);
+
 /// Fails with an error on the op unless its `weft.impl` can run it, or, if it
 /// has none, a kernel can; and unless `weft.folded` stands where an
 /// accumulation is folded, and only there.

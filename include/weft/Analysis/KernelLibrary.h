@@ -25,13 +25,11 @@ namespace weft {
 /// What a product of a library may do with its sum before it writes it.
 enum class ProductPart { Bias, Relu, Gelu, ReluGrad, GeluGrad, ColumnSum };
 
-inline constexpr ProductPart kProductParts[] = {
-    ProductPart::Bias,     ProductPart::Relu,     ProductPart::Gelu,
-    ProductPart::ReluGrad, ProductPart::GeluGrad, ProductPart::ColumnSum};
-
 /// "bias", "relu", "gelu", "relu_grad", "gelu_grad", "column_sum".
 llvm::StringRef stringifyProductPart(ProductPart part);
-std::optional<ProductPart> parseProductPart(llvm::StringRef name);
+
+/// The parts of a weft.gemm.
+llvm::SmallVector<ProductPart> getProductParts(GemmOp op);
 
 /// What a library says of an op.
 struct LibraryAnswer {
@@ -45,12 +43,17 @@ class KernelLibrary {
 public:
   virtual ~KernelLibrary() = default;
 
-  /// As options name it, and as messages do: "cpu", "the CPU".
+  /// As options name it, and as messages do.
   virtual llvm::StringRef getName() const = 0;
   virtual llvm::StringRef getTitle() const = 0;
 
   virtual LibraryAnswer find(mlir::Operation *op) const = 0;
   virtual bool hasPart(ProductPart part) const = 0;
+  /// Whether `product` gives the same result with that part as without it and
+  /// with an op behind it.
+  virtual bool mayMerge(ProductPart part, MatmulOp product) const {
+    return hasPart(part);
+  }
 };
 
 /// The libraries of a context: an interface of the weft dialect, which

@@ -235,6 +235,18 @@ def DestinationOpInterface : OpInterface<"DestinationOpInterface"> {
   ];
 }
 
+def CommandKindOpInterface : OpInterface<"CommandKindOpInterface"> {
+  let cppNamespace = "::weft";
+  let description = [{
+    An op that one command of a plan can run as a whole, if the library of a
+    target has it. Carried by the op's definition (`Weft_RunsAs`).
+  }];
+  let methods = [
+    StaticInterfaceMethod<"The kind of the command, for `weft.impl`: \"gemm\".",
+                          "::llvm::StringRef", "getCommandKind", (ins)>,
+  ];
+}
+
 def CommandSourceOpInterface : OpInterface<"CommandSourceOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{

@@ -157,6 +157,10 @@ private:
 /// Whether the interpreter knows the op.
 bool isInterpretable(llvm::StringRef opName);
 
+/// Makes the library "interpreter" known (weft/Analysis/KernelLibrary.h), which
+/// has all that plans can say.
+void registerInterpreterLibrary(mlir::DialectRegistry &registry);
+
 } // namespace weft
 
 #endif // WEFT_INTERP_INTERP_H

@@ -60,6 +60,7 @@ private:
   class DiagnosticSink;
   Status importModel(const std::string &model);
   Status loadDump(const std::string &path);
+  Status checkDump(int index);
   Status takeDumpOptions(const std::string &path);
   Status runPhase(int index);
   Status runPasses(int index, mlir::PassManager &manager);

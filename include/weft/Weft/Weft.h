@@ -44,6 +44,9 @@ public:
 template <typename ConcreteType>
 class HasCastRules
     : public mlir::OpTrait::TraitBase<ConcreteType, HasCastRules> {};
+template <typename ConcreteType>
+class HasCommandKind
+    : public mlir::OpTrait::TraitBase<ConcreteType, HasCommandKind> {};
 
 /// Of ops each element of whose result is one of the first operand, or zero.
 template <typename ConcreteType>

@@ -31,7 +31,7 @@ def Weft_Dialect : Dialect {
     /// Argument and result attributes naming a program's ports.
     static constexpr ::llvm::StringLiteral kInputAttr = "weft.input";
     static constexpr ::llvm::StringLiteral kOutputAttr = "weft.output";
-    /// What runs an op: a kind of command, chosen by select-kernels.
+    /// The kind of the command that runs an op which select-kernels claimed.
     static constexpr ::llvm::StringLiteral kImplAttr = "weft.impl";
     /// Range of a kernel's loop, what cuts of it are multiples of, and per
     /// result the arguments whose buffer it may take.
@@ -242,6 +242,14 @@ def Weft_View : TraitList<[Weft_MovesElements, DeclareOpInterfaceMethods<ViewOpI
 /// DestinationOpInterface to which it has an answer of its own.
 class Weft_Writes<list<string> answers = []>
     : DeclareOpInterfaceMethods<DestinationOpInterface, answers>;
+
+class Weft_HasCommandKind<string kind> : NativeOpTrait<"HasCommandKind", /*traits=*/[],
+    /*extraOpDeclaration=*/"static ::llvm::StringRef getCommandKind() { return \"" # kind # "\"; }\n"> {
+  let cppNamespace = "::weft";
+}
+
+/// One command of that kind can run the op.
+class Weft_RunsAs<string kind> : TraitList<[Weft_HasCommandKind<kind>, CommandKindOpInterface]>;
 
 /// The result is the operand's elements in the same order: another name for it,
 /// maybe with another shape.

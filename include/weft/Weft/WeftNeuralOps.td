@@ -8,7 +8,7 @@ include "weft/Interfaces/Interfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Weft_MatmulOp : Weft_Op<"matmul", [
-    Pure, Weft_Writes<["canWrite", "canAccumulate"]>, SameOperandsElementType, DeclareOpInterfaceMethods<CostOpInterface>,
+    Pure, Weft_RunsAs<"gemm">, Weft_Writes<["canWrite", "canAccumulate"]>, SameOperandsElementType, DeclareOpInterfaceMethods<CostOpInterface>,
     DeclareOpInterfaceMethods<WideGradientOpInterface>, Weft_InferTypes,
     Weft_Casts<"Lower", "Lower", "matmul mm bmm linear addmm baddbmm">]> {
   let summary = "Matrix product";
@@ -42,7 +42,7 @@ def Weft_MatmulOp : Weft_Op<"matmul", [
 }
 
 def Weft_GemmOp : Weft_Op<"gemm", [
-    Pure, AttrSizedOperandSegments, AttrSizedResultSegments,
+    Pure, Weft_RunsAs<"gemm">, AttrSizedOperandSegments, AttrSizedResultSegments,
     Weft_Writes<["canWrite", "canAccumulate"]>, DeclareOpInterfaceMethods<CostOpInterface>]> {
   let summary = "Matrix product with what stands around it";
   let description = [{
@@ -89,7 +89,7 @@ def Weft_GemmOp : Weft_Op<"gemm", [
 }
 
 def Weft_EmbeddingOp : Weft_Op<"embedding", [
-    Pure, Weft_Writes<>, Weft_InferTypes,
+    Pure, Weft_RunsAs<"embedding">, Weft_Writes<>, Weft_InferTypes,
     Weft_Casts<"Follow", "Follow", "embedding", "Equal", /*firstFactor=*/0, /*llm=*/"Lower">]> {
   let summary = "Rows of a table";
   let description = [{
@@ -104,7 +104,7 @@ def Weft_EmbeddingOp : Weft_Op<"embedding", [
 }
 
 def Weft_EmbeddingGradOp : Weft_Op<"embedding_grad", [
-    Pure, Weft_Writes<["canAccumulate"]>, DeclareOpInterfaceMethods<WideGradientOpInterface>]> {
+    Pure, Weft_RunsAs<"embedding_grad">, Weft_Writes<["canAccumulate"]>, DeclareOpInterfaceMethods<WideGradientOpInterface>]> {
   let summary = "Adjoint of embedding: scatter-add of rows";
   let description = [{
     `result[v, :] = sum of grad[i..., :] with ids[i...] == v`, added in row order
@@ -120,7 +120,7 @@ def Weft_EmbeddingGradOp : Weft_Op<"embedding_grad", [
 }
 
 def Weft_AttentionOp : Weft_Op<"attention", [
-    Pure, Weft_Writes<["canWrite"]>, DeclareOpInterfaceMethods<CostOpInterface>, Weft_Random,
+    Pure, Weft_RunsAs<"attention">, Weft_Writes<["canWrite"]>, DeclareOpInterfaceMethods<CostOpInterface>, Weft_Random,
     Weft_InferTypes,
     Weft_Casts<"Lower", "Lower", "scaled_dot_product_attention">]> {
   let summary = "Scaled dot-product attention";
@@ -152,7 +152,7 @@ def Weft_AttentionOp : Weft_Op<"attention", [
 }
 
 def Weft_AttentionGradOp : Weft_Op<"attention_grad", [
-    Pure, Weft_Writes<["canWrite"]>, DeclareOpInterfaceMethods<CostOpInterface>,
+    Pure, Weft_RunsAs<"attention_grad">, Weft_Writes<["canWrite"]>, DeclareOpInterfaceMethods<CostOpInterface>,
     Weft_RoundsGradient, Weft_InferTypes]> {
   let summary = "Adjoint of attention";
   let description = [{
@@ -262,7 +262,7 @@ def Weft_RmsNormOp : Weft_Op<"rms_norm", [
 }
 
 def Weft_DropoutOp : Weft_Op<"dropout", [
-    Pure, Weft_Writes<["getReusableOperands"]>, AllTypesMatch<["operand", "result"]>, Weft_RoundsGradient, Weft_Random,
+    Pure, Weft_RunsAs<"dropout">, Weft_Writes<["getReusableOperands"]>, AllTypesMatch<["operand", "result"]>, Weft_RoundsGradient, Weft_Random,
     Weft_Casts<"Follow", "Follow", "dropout">]> {
   let summary = "Dropout";
   let description = [{
@@ -282,7 +282,7 @@ def Weft_DropoutOp : Weft_Op<"dropout", [
 }
 
 def Weft_CrossEntropyOp : Weft_Op<"cross_entropy", [
-    Pure, Weft_Writes<>, Weft_InferTypes,
+    Pure, Weft_RunsAs<"cross_entropy">, Weft_Writes<>, Weft_InferTypes,
     Weft_Casts<"F32", "F32", "cross_entropy_loss nll_loss nll_loss2d", "Statistics",
                /*firstFactor=*/0, /*llm=*/"Follow", /*isLoss=*/1>]> {
   let summary = "Softmax cross-entropy with class indices";
@@ -313,7 +313,7 @@ def Weft_CrossEntropyOp : Weft_Op<"cross_entropy", [
 }
 
 def Weft_CrossEntropyGradOp : Weft_Op<"cross_entropy_grad", [
-    Pure, Weft_Writes<["getReusableOperands"]>, AllTypesMatch<["logits", "result"]>, Weft_RoundsGradient]> {
+    Pure, Weft_RunsAs<"cross_entropy_grad">, Weft_Writes<["getReusableOperands"]>, AllTypesMatch<["logits", "result"]>, Weft_RoundsGradient]> {
   let summary = "Adjoint of cross_entropy";
   let description = [{
     Gradient of the logits from the gradient of the loss (a scalar). The result

@@ -2,8 +2,6 @@
 
 #include "weft/Analysis/Implementations.h"
 
-#include "llvm/ADT/StringSwitch.h"
-
 using namespace mlir;
 
 namespace weft {
@@ -12,29 +10,12 @@ namespace weft {
 // Kinds
 //===----------------------------------------------------------------------===//
 
-/// Ops whose command has their name.
-static constexpr StringLiteral kNamedAlike[] = {
-    "accumulate",     "attention",
-    "attention_grad", "clip_coefficient",
-    "cross_entropy",  "cross_entropy_grad",
-    "dropout",        "embedding",
-    "embedding_grad", "gemm",
-    "norm_and_check", "random_normal",
-    "random_uniform", "scaler_update",
-    "step_increment", "total_norm",
-};
-
 StringRef getCommandKind(Operation *op) {
   if (auto source = dyn_cast<CommandSourceOpInterface>(op))
     return source.getCommandKind();
-  if (isa<OptimizerOpInterface>(op))
-    return "optimizer";
-  if (isa<MatmulOp>(op))
-    return "gemm";
-  StringRef name = op->getName().stripDialect();
-  bool isNamedAlike = isa<WeftDialect>(op->getDialect()) &&
-                      llvm::is_contained(kNamedAlike, name);
-  return isNamedAlike ? name : StringRef();
+  if (auto kind = dyn_cast<CommandKindOpInterface>(op))
+    return kind.getCommandKind();
+  return StringRef();
 }
 
 bool canGenerate(Operation *op) {
@@ -118,10 +99,10 @@ static LogicalResult verifyFolded(Operation *op) {
 }
 
 /// An op that has a `weft.impl`.
-static LogicalResult verifyClaim(Operation *op) {
+static LogicalResult verifyKind(Operation *op) {
   StringRef impl = getImplementation(op), kind = getCommandKind(op);
   bool isFoldedImpl = isa<AccumulateOp>(op) && impl == kFoldedImpl;
-  if (impl == kind || isFoldedImpl)
+  if ((impl == kind && !kind.empty()) || isFoldedImpl)
     return verifyFolded(op);
   if (kind.empty())
     return op->emitOpError("expects no weft.impl where no routine runs the "
@@ -131,9 +112,19 @@ static LogicalResult verifyClaim(Operation *op) {
          << kind << ", but got \"" << impl << "\"";
 }
 
+LogicalResult verifyClaim(Operation *op) {
+  if (op->hasAttr(WeftDialect::kImplAttr))
+    return verifyKind(op);
+  if (op->hasAttr(kFoldedAttr))
+    return op->emitOpError("expects no weft.folded without weft.impl");
+  return success();
+}
+
 LogicalResult verifyChoice(Operation *op) {
+  if (failed(verifyClaim(op)))
+    return failure();
   if (!getImplementation(op).empty())
-    return verifyClaim(op);
+    return success();
   if (needsNoChoice(op) || canGenerate(op))
     return success();
   if (getCommandKind(op).empty())

@@ -10,25 +10,49 @@ namespace weft {
 // Libraries
 //===----------------------------------------------------------------------===//
 
-static constexpr std::pair<ProductPart, StringLiteral> kParts[] = {
-    {ProductPart::Bias, "bias"},
-    {ProductPart::Relu, "relu"},
-    {ProductPart::Gelu, "gelu"},
-    {ProductPart::ReluGrad, "relu_grad"},
-    {ProductPart::GeluGrad, "gelu_grad"},
-    {ProductPart::ColumnSum, "column_sum"},
-};
-
 StringRef stringifyProductPart(ProductPart part) {
-  return llvm::find_if(kParts, [&](auto &entry) { return entry.first == part; })
-      ->second;
+  switch (part) {
+  case ProductPart::Bias:
+    return "bias";
+  case ProductPart::Relu:
+    return "relu";
+  case ProductPart::Gelu:
+    return "gelu";
+  case ProductPart::ReluGrad:
+    return "relu_grad";
+  case ProductPart::GeluGrad:
+    return "gelu_grad";
+  case ProductPart::ColumnSum:
+    return "column_sum";
+  }
+  llvm_unreachable("a part of a product without a name");
 }
 
-std::optional<ProductPart> parseProductPart(StringRef name) {
-  for (auto &[part, spelling] : kParts)
-    if (spelling == name)
-      return part;
-  return std::nullopt;
+static std::optional<ProductPart> getPart(Epilogue epilogue) {
+  switch (epilogue) {
+  case Epilogue::None:
+    return std::nullopt;
+  case Epilogue::Relu:
+    return ProductPart::Relu;
+  case Epilogue::Gelu:
+    return ProductPart::Gelu;
+  case Epilogue::ReluGrad:
+    return ProductPart::ReluGrad;
+  case Epilogue::GeluGrad:
+    return ProductPart::GeluGrad;
+  }
+  llvm_unreachable("an epilogue that is no part of a product");
+}
+
+SmallVector<ProductPart> getProductParts(GemmOp op) {
+  SmallVector<ProductPart> parts;
+  if (op.getBias())
+    parts.push_back(ProductPart::Bias);
+  if (std::optional<ProductPart> part = getPart(op.getEpilogue()))
+    parts.push_back(*part);
+  if (op.getColumnSum())
+    parts.push_back(ProductPart::ColumnSum);
+  return parts;
 }
 
 KernelLibraries &KernelLibraries::of(Dialect &dialect) {

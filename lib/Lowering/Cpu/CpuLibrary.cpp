@@ -8,6 +8,7 @@
 #include "CpuModels.h"
 
 #include "weft/Analysis/KernelLibrary.h"
+#include "weft/Runtime/Execute/Workspaces.h"
 
 using namespace mlir;
 using namespace weft;
@@ -36,6 +37,12 @@ static const LibraryRoutine kRoutines[] = {
     {"weft.sgd", UpToF32, 3, kSgdMoments},
 };
 
+/// Length of the sums of a product.
+static int64_t getDepth(MatmulOp product) {
+  ArrayRef<int64_t> shape = getShape(product.getLhs());
+  return shape[shape.size() - (product.getTransposeLhs() ? 2 : 1)];
+}
+
 namespace {
 class CpuLibrary final : public KernelLibrary {
   StringRef getName() const override { return "cpu"; }
@@ -45,6 +52,11 @@ class CpuLibrary final : public KernelLibrary {
   }
   bool hasPart(ProductPart part) const override {
     return part == ProductPart::Bias;
+  }
+  /// A long product runs in stages and adds its bias in the first one; an op
+  /// behind it adds to the whole sum.
+  bool mayMerge(ProductPart part, MatmulOp product) const override {
+    return hasPart(part) && getDepth(product) <= kLongestTransposedK;
   }
 };
 } // namespace

@@ -36,11 +36,11 @@ ALLOWED = {
     "Lowering/Plan": MLIR | DIALECTS | {"Analysis", "shared"},
     "Lowering/Cpu": MLIR | DIALECTS | {"Analysis", "shared"},
     "Lowering/Cuda": MLIR | DIALECTS | {"Analysis", "shared"},
-    "Interp": MLIR | {"Weft", "Plan", "Formats", "shared"},
+    "Interp": MLIR | {"Weft", "Plan", "Analysis", "Formats", "shared"},
     "Pipeline": MLIR | DIALECTS | {
         "Analysis", "Formats", "Frontend", "Precision", "Autodiff", "Training",
         "Sharding", "Kernels", "Schedule", "Memory", "Lowering/Plan",
-        "Lowering/Cpu", "Lowering/Cuda"},
+        "Lowering/Cpu", "Lowering/Cuda", "Interp"},
     # What an executable links, without MLIR and LLVM.
     "Runtime/Execute": {"Formats"},
     "Runtime/Data": {"Formats", "Runtime/Execute"},

@@ -112,8 +112,8 @@ class Check:
         """Other kernels, since they may hold few ops or buffers, or products
         that do all they can."""
         ops, buffers = [(2, 24), (5, 4), (9, 6), (64, 3)][self.graph.seed // 5 % 4]
-        parts = ["", "{parts=bias,relu,gelu,relu_grad,gelu_grad,column_sum}"]
-        select = "weft-select-kernels" + parts[self.graph.seed // 20 % 2]
+        libraries = ["", "{library=interpreter}"]
+        select = "weft-select-kernels" + libraries[self.graph.seed // 20 % 2]
         call("narrow", "weft-opt", self.unfused, "-o", self.path("narrow.mlir"),
              "--pass-pipeline=builtin.module(weft-fold-casts," + select + ",weft-fuse{"
              f"max-ops={ops} max-buffers={buffers}}},weft-verify-contract{{phase=fuse}})")

@@ -88,11 +88,19 @@ constexpr int64_t kLongestK = 4096;
 /// 2048 (GemmPlan.cpp).
 constexpr int64_t kLongestTransposedK = 1536;
 
+/// Longest K of a stage; `blocked`: of a product in blocks. A low result is
+/// rounded once, so it has one stage.
+inline int64_t longestStageK(const WeftGemmRecord &s, bool blocked) {
+  if (s.dtypeC != WEFT_F32)
+    return s.k;
+  return (s.transA || s.transB) && !blocked ? kLongestTransposedK : kLongestK;
+}
+
 /// The product of a stage that needs most, where a long K runs as stages, each
-/// of which adds to the one before. A low result is rounded once.
+/// of which adds to the one before.
 inline WeftGemmRecord longestStage(WeftGemmRecord s) {
-  int64_t longest = s.transA || s.transB ? kLongestTransposedK : kLongestK;
-  if (s.dtypeC == WEFT_F32 && s.k > longest)
+  int64_t longest = longestStageK(s, /*blocked=*/false);
+  if (s.k > longest)
     s.k = longest, s.accumulate = WEFT_ADD;
   return s;
 }

@@ -1,0 +1,31 @@
+//===- InterpreterLibrary.cpp - What the interpreter of plans runs --------===//
+//
+// As a library the interpreter has a routine for every kind of command, in any
+// type, and products with all their parts: --weft-select-kernels=library=
+// interpreter shows what a target could claim, and compares it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "weft/Analysis/Implementations.h"
+#include "weft/Analysis/KernelLibrary.h"
+#include "weft/Interp/Interp.h"
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+class InterpreterLibrary final : public KernelLibrary {
+  StringRef getName() const override { return "interpreter"; }
+  StringRef getTitle() const override { return "the interpreter"; }
+  LibraryAnswer find(Operation *op) const override {
+    return {!getCommandKind(op).empty(), Type()};
+  }
+  bool hasPart(ProductPart) const override { return true; }
+};
+} // namespace
+
+void weft::registerInterpreterLibrary(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *, WeftDialect *dialect) {
+    KernelLibraries::of(*dialect).add(std::make_unique<InterpreterLibrary>());
+  });
+}
