@@ -1,4 +1,4 @@
-//===- DebugTable.cpp - What each command writes, for --debug-nan ---------===//
+//===- DebugTable.cpp - What each command does, for --debug-nan -----------===//
 
 #include "DebugTable.h"
 
@@ -96,25 +96,41 @@ static Json intList(ArrayRef<int64_t> values) {
   return Json::arrayOf(std::vector<int64_t>(values.begin(), values.end()));
 }
 
-/// [buffer, dtype, name, dims, strides, whether it is read as well] of every
-/// buffer but the workspace.
+static void pushLayout(Json &row, Value buffer) {
+  plan::Layout layout = plan::Layout::get(cast<MemRefType>(buffer.getType()));
+  row.push(intList(layout.sizes));
+  row.push(intList(layout.strides));
+}
+
+/// [buffer, dtype, name, dims, strides] of every buffer but the workspace.
 static Json writesOf(plan::CommandOpInterface command) {
   Json writes = Json::array();
   for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
-    auto type = cast<MemRefType>(buffer.getType());
     if (plan::isWorkspace(buffer) || !command.isWritten(index))
       continue;
-    plan::Layout layout = plan::Layout::get(type);
     Json row = Json::array();
     row.push(int64_t(index));
-    row.push(elementName(type.getElementType()));
+    row.push(elementName(getElementTypeOrSelf(buffer.getType())));
     row.push(nameOf(buffer));
-    row.push(intList(layout.sizes));
-    row.push(intList(layout.strides));
-    row.push(command.isRead(index));
+    pushLayout(row, buffer);
     writes.push(std::move(row));
   }
   return writes;
+}
+
+/// [buffer, dtype, dims, strides]
+static Json readsOf(plan::CommandOpInterface command) {
+  Json reads = Json::array();
+  for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
+    if (!command.isRead(index))
+      continue;
+    Json row = Json::array();
+    row.push(int64_t(index));
+    row.push(elementName(getElementTypeOrSelf(buffer.getType())));
+    pushLayout(row, buffer);
+    reads.push(std::move(row));
+  }
+  return reads;
 }
 
 Json weft::debugTable(ModuleOp module) {
@@ -128,6 +144,7 @@ Json weft::debugTable(ModuleOp module) {
         row.set("at", placeOf(op.getLoc()));
         row.set("ops", opsOf(command, symbols));
         row.set("infinite", holdsInfinity(command, symbols));
+        row.set("reads", readsOf(command));
         row.set("writes", writesOf(command));
         commands.push(std::move(row));
       }

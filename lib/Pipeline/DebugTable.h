@@ -1,4 +1,4 @@
-//===- DebugTable.h - What each command writes, for --debug-nan -*- C++ -*-===//
+//===- DebugTable.h - What each command does, for --debug-nan ---*- C++ -*-===//
 
 #ifndef WEFT_LIB_PIPELINE_DEBUGTABLE_H
 #define WEFT_LIB_PIPELINE_DEBUGTABLE_H
@@ -10,7 +10,7 @@
 namespace weft {
 
 /// The metadata's `debug_nan` (docs/executable.md): for every command its
-/// place, the ops of a fused kernel and the floating-point buffers it writes.
+/// place, the ops of a fused kernel and the buffers it reads and writes.
 Json debugTable(mlir::ModuleOp module);
 
 /// "f32", as MLIR spells it.

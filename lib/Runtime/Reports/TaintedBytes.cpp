@@ -22,7 +22,8 @@ void TaintedBytes::mark(int64_t begin, int64_t end, bool finite) {
     ends[begin] = end;
 }
 
-bool TaintedBytes::holds(int64_t offset) const {
-  auto after = ends.upper_bound(offset);
-  return after != ends.begin() && std::prev(after)->second > offset;
+bool TaintedBytes::holds(int64_t begin, int64_t end) const {
+  auto after = ends.lower_bound(end);
+  return begin < end && after != ends.begin() &&
+         std::prev(after)->second > begin;
 }

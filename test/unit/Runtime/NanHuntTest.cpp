@@ -40,9 +40,10 @@ const WeftExecutable kExecutable = {WEFT_ABI_VERSION, 1,   0,    0, &kProgram,
 
 const char *const kTable =
     R"({"micro": [{"at": "m.mlir:3", "ops": "log", "infinite": false,
-                   "writes": [[1, "f32", "y", [2], [2], false]]},
-                  {"at": "", "ops": "", "infinite": false,
-                   "writes": [[0, "f64", "", [], [], false]]}]})";
+                   "reads": [[0, "f32", [2], [1]]],
+                   "writes": [[1, "f32", "y", [2], [2]]]},
+                  {"at": "", "ops": "", "infinite": false, "reads": [],
+                   "writes": [[0, "f64", "", [], []]]}]})";
 
 struct HuntTest : testing::Test {
   void SetUp() override {
@@ -91,11 +92,14 @@ TEST_F(HuntTest, eachStepBeginsAnew) {
 TEST(Hunt, aWorkspaceIsNoInput) {
   const char *const table =
       R"({"micro": [{"at": "", "ops": "", "infinite": false,
-                     "writes": [[1, "f32", "y", [2], [2], false]]},
+                     "reads": [[0, "f32", [2], [1]]],
+                     "writes": [[1, "f32", "y", [2], [2]]]},
                     {"at": "", "ops": "", "infinite": false,
-                     "writes": [[0, "f64", "", [], [], false]]},
+                     "reads": [[1, "f32", [2], [1]]],
+                     "writes": [[0, "f64", "", [], []]]},
                     {"at": "", "ops": "", "infinite": false,
-                     "writes": [[1, "f32", "z", [2], [2], false]]}]})";
+                     "reads": [[0, "f32", [2], [1]]],
+                     "writes": [[1, "f32", "z", [2], [2]]]}]})";
   const int64_t routine[] = {128, 0, 64}, last[] = {0, 192};
   WeftCommand commands[] = {kCommands[0], kCommands[1], kCommands[0]};
   commands[1].offsets = routine;
@@ -149,8 +153,29 @@ TEST(Hunt, namesTheSegmentOfAFlatState) {
             "element 1 of F32[2, 1] 'b.grad'");
 }
 
+// The second of two weights in one buffer that is read as a whole.
+TEST(Hunt, namesTheWeightOfAFlatState) {
+  const int64_t dims[] = {2};
+  const WeftSegment segments[] = {{"a", "", 0, nullptr, 0, 1},
+                                  {"b", "", 0, nullptr, 1, 2}};
+  const WeftTensor flat = {"x",  "", "", WEFT_PARAM, WEFT_F32, 1, 1,
+                           dims, 0,  8,  "",         segments, 2, 1};
+  WeftExecutable executable = kExecutable;
+  executable.numTensors = 1;
+  executable.tensors = &flat;
+  std::string error;
+  auto context = WeftContext::create(executable, {}, error);
+  ASSERT_TRUE(context) << error;
+  auto hunt = NanHunt::create(*context, *parseJson(kTable, "table"));
+  ASSERT_TRUE(hunt.ok()) << hunt.error().str();
+  static_cast<float *>(context->at(0))[1] = kInf;
+  (*hunt)->begin();
+  EXPECT_TRUE(runProgram(*context, kProgram));
+  EXPECT_EQ((*hunt)->finish(false), "weight 'b' came in with inf in element 0");
+}
+
 //===----------------------------------------------------------------------===//
-// What was written over
+// What was written over, and what is read
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -162,14 +187,30 @@ void writeTwo(WeftContext *, const WeftCommand *command, void *const *buffers) {
   out[0] = out[2] = isFinite ? 0.0f : kInf;
 }
 
-/// Reads the buffers at all offsets but the last, and writes that one as
-/// `written`, the end of an entry of the table, says.
+/// Reads the buffers at all offsets but the last, as `read` says, and writes
+/// that one as `written` does, ends of entries of the table.
 struct Made {
   const char *name;
   bool isFinite;
   std::vector<int64_t> offsets;
   const char *written;
+  const char *read = R"("f32", [4], [1])";
+  bool updates = false; // reads the last one, too
 };
+
+std::string rowText(size_t buffer, const char *end) {
+  return "[" + std::to_string(buffer) + ", " + end + "]";
+}
+
+/// Its entry of the table.
+std::string tableEntry(const Made &made) {
+  std::string reads;
+  const size_t last = made.offsets.size() - 1;
+  for (size_t i = 0; i < last + made.updates; ++i)
+    reads += (i > 0 ? ", " : "") + rowText(i, made.read);
+  return R"({"at": "", "ops": "", "infinite": false, "reads": [)" + reads +
+         R"(], "writes": [)" + rowText(last, made.written) + "]}";
+}
 
 /// Programs of such commands, run one after the other.
 class MadeRun {
@@ -184,9 +225,7 @@ public:
       WeftLibraryFn routine = each.isFinite ? writeTwo<true> : writeTwo<false>;
       made.push_back({each.name, "", nullptr, routine, offsets.back().data(),
                       nullptr, 0, WEFT_KERNEL, count, 0, 0, 0});
-      table += std::string(made.size() > 1 ? ", " : "") +
-               R"({"at": "", "ops": "", "infinite": false, "writes": [[)" +
-               std::to_string(count - 1) + ", " + each.written + "]]}";
+      table += (made.size() > 1 ? ", " : "") + tableEntry(each);
     }
     table += "]";
     programs.push_back({program, program, made.data(), input, nullptr,
@@ -223,7 +262,8 @@ private:
   std::string table;
 };
 
-const char *const kDense = R"("f32", "y", [4], [1], false)";
+const char *const kDense = R"("f32", "y", [4], [1])";
+const char *const kColumn = R"("f32", "y", [2], [2])";
 const Made kMask = {"mask", false, {0, 64}, kDense};
 /// Reads finite values, and comes last.
 const Made kLast = {"last", false, {0, 192}, kDense};
@@ -234,14 +274,16 @@ TEST(Taint, inputsAreWrittenByTheHost) {
   const WeftPort port = {"lr", WEFT_F64, 0, nullptr, 64, 8};
   MadeRun run;
   run.add("micro", {kMask});
-  run.add("apply", {{"update", false, {64, 128}, kDense}, kLast}, &port);
+  run.add("apply",
+          {{"update", false, {64, 128}, kDense, R"("f64", [], [])"}, kLast},
+          &port);
   EXPECT_EQ(run.blamed(), "update");
 }
 
 TEST(Taint, integersAreFinite) {
   MadeRun run;
   run.add("micro", {kMask,
-                    {"ids", true, {0, 64}, R"("i64", "", [2], [1], false)"},
+                    {"ids", true, {0, 64}, R"("i64", "", [2], [1])"},
                     {"gather", false, {64, 128}, kDense},
                     kLast});
   EXPECT_EQ(run.blamed(), "gather");
@@ -249,18 +291,46 @@ TEST(Taint, integersAreFinite) {
 
 // An update passes on what was in its buffer before.
 TEST(Taint, whatIsUpdatedIsRead) {
-  for (const char *updated : {"true", "false"}) {
-    const std::string row = R"("f32", "y", [4], [1], )" + std::string(updated);
+  for (bool updates : {false, true}) {
+    Made update = {"update", false, {0, 64}, kDense};
+    update.updates = updates;
     MadeRun run;
-    run.add("micro", {kMask, {"update", false, {0, 64}, row.c_str()}, kLast});
-    EXPECT_EQ(run.blamed(), updated[0] == 't' ? "last" : "update");
+    run.add("micro", {kMask, update, kLast});
+    EXPECT_EQ(run.blamed(), updates ? "last" : "update");
+  }
+}
+
+// The mask lies in the bytes [64, 80).
+TEST(Taint, allElementsAreRead) {
+  for (auto [offset, blamed] : {std::pair<int64_t, const char *>{48, "reader"},
+                                {52, "last"},
+                                {76, "last"},
+                                {80, "reader"}}) {
+    MadeRun run;
+    run.add("micro", {kMask, {"reader", false, {offset, 128}, kDense}, kLast});
+    EXPECT_EQ(run.blamed(), blamed) << offset;
+  }
+}
+
+// Rows of two elements around the mask, through it, and none.
+TEST(Taint, rowsAreRead) {
+  for (auto [rows, blamed] : {std::pair<const char *, const char *>{
+                                  R"("f32", [2, 2], [8, 1])", "reader"},
+                              {R"("f32", [2, 2], [4, 1])", "last"},
+                              {R"("f32", [2, 3], [6, 1])", "last"},
+                              {R"("f32", [0, 8], [8, 1])", "reader"},
+                              {R"("f32", [8, 0], [1, 1])", "reader"}}) {
+    MadeRun run;
+    run.add("micro",
+            {kMask, {"reader", false, {56, 128}, kDense, rows}, kLast});
+    EXPECT_EQ(run.blamed(), blamed) << rows;
   }
 }
 
 TEST(Taint, whatLiesBetweenColumnsStaysFinite) {
   MadeRun run;
-  run.add("micro", {{"mask", false, {0, 64}, R"("f32", "y", [2], [2], false)"},
-                    {"reader", false, {68, 128}, kDense},
+  run.add("micro", {{"mask", false, {0, 64}, kColumn},
+                    {"reader", false, {68, 128}, kDense, R"("f32", [2], [2])"},
                     kLast});
   EXPECT_EQ(run.blamed(), "reader");
 }
@@ -268,7 +338,7 @@ TEST(Taint, whatLiesBetweenColumnsStaysFinite) {
 TEST(Taint, whatLiesBetweenColumnsStaysTainted) {
   MadeRun run;
   run.add("micro", {kMask,
-                    {"part", true, {0, 68}, R"("f32", "y", [2], [2], false)"},
+                    {"part", true, {0, 68}, kColumn},
                     {"reader", false, {72, 128}, kDense},
                     kLast});
   EXPECT_EQ(run.blamed(), "last");
@@ -277,29 +347,29 @@ TEST(Taint, whatLiesBetweenColumnsStaysTainted) {
 TEST(Hunt, refusesATableOfOtherCommands) {
   std::string error;
   auto context = WeftContext::create(kExecutable, {}, error);
-  for (
-      auto [table, message] :
-      {std::pair<const char *, const char *>{
-           R"({"micro": []})", "the metadata's debug_nan does not describe the "
-                               "commands of program micro"},
-       {R"({"micro": [{"at": "", "ops": "", "infinite": false,
-                       "writes": [[2, "f32", "", [], [], false]]},
-                       {"at": "", "ops": "", "infinite": false,
-                        "writes": []}]})",
-        "expects [buffer, type, name, dims, strides, read]"},
-       {R"({"micro": [{"at": "", "ops": "", "infinite": false,
-                       "writes": [[1, "i8", "", [], [], false]]},
-                       {"at": "", "ops": "", "infinite": false,
-                        "writes": []}]})",
-        "expects [buffer, type, name, dims, strides, read]"},
-       {R"({"micro": [{"at": "", "ops": "", "infinite": false, "writes": [[1]]},
-                       {"at": "", "ops": "", "infinite": false,
-                        "writes": []}]})",
-        "expects six fields"}}) {
+  auto expectError = [&](const std::string &table, const char *message) {
     auto hunt = NanHunt::create(*context, *parseJson(table, "table"));
-    ASSERT_FALSE(hunt.ok());
+    ASSERT_FALSE(hunt.ok()) << table;
     EXPECT_EQ(hunt.error().code(), ExitCode::Internal);
     EXPECT_NE(hunt.error().str().find(message), std::string::npos)
         << hunt.error().str();
-  }
+  };
+  expectError(R"({"micro": []})", "the metadata's debug_nan does not describe "
+                                  "the commands of program micro");
+  auto expectRowError = [&](const char *lists, const char *message) {
+    expectError(R"({"micro": [{"at": "", "ops": "", "infinite": false, )" +
+                    std::string(lists) + R"(}, {}]})",
+                message);
+  };
+  const char *const writes = "expects [buffer, type, name, dims, strides]";
+  expectRowError(R"("reads": [], "writes": [[2, "f32", "", [], []]])", writes);
+  expectRowError(R"("reads": [], "writes": [[1, "i8", "", [], []]])", writes);
+  expectRowError(R"("reads": [], "writes": [[1, "f32", 1, [], []]])", writes);
+  expectRowError(R"("reads": [], "writes": [[1]])", "expects five fields");
+  const char *const reads = "expects [buffer, type, dims, strides]";
+  expectRowError(R"("reads": [[2, "f32", [], []]])", reads);
+  expectRowError(R"("reads": [[1, "i8", [], []]])", reads);
+  expectRowError(R"("reads": [[1, "f32", [-1], [1]]])", reads);
+  expectRowError(R"("reads": [[1, "f32", [2], []]])", reads);
+  expectRowError(R"("reads": [[1, "f32", "", [], []]])", "expects four fields");
 }

@@ -1,7 +1,7 @@
 //===- NanHunt.h - Which op made the first non-finite value -----*- C++ -*-===//
 //
 // For programs compiled with --debug-nan, whose metadata says what each command
-// writes and where it comes from (docs/executable.md).
+// reads and writes and where it comes from (docs/executable.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +10,7 @@
 
 #include "weft/Formats/Json.h"
 #include "weft/Runtime/Execute/Context.h"
+#include "weft/Runtime/Reports/DebugCommands.h"
 #include "weft/Runtime/Reports/TaintedBytes.h"
 
 #include <map>
@@ -21,8 +22,8 @@
 namespace weft {
 
 /// Looks at what every command wrote, as long as it lives. The command that is
-/// named read finite values only, as far as its buffers begin in none: an
-/// infinity that a constant, an input or a weight holds is passed on, not made.
+/// named read finite values only: an infinity that a constant, an input or a
+/// weight holds is passed on, not made.
 /// If there is no such command, the first place with such a value is named, and
 /// for a weight or its copy what wrote it there.
 class NanHunt {
@@ -45,54 +46,38 @@ public:
 private:
   explicit NanHunt(WeftContext &context) : context(context) {}
 
-  /// A buffer that a command writes. Integers are finite.
-  struct Written {
-    int64_t buffer; // position among the command's buffers
-    int32_t dtype;
-    std::string name; // state or output, or ""
-    std::vector<int64_t> dims;
-    /// The same elements in the same order with as few dimensions as possible,
-    /// at least one.
-    std::vector<int64_t> runs, strides;
-    bool isRead; // what it held before
-  };
   /// An element, by the tensor that people know it of.
   struct Element {
     std::string name;
     std::vector<int64_t> dims;
     int64_t index;
   };
-  struct Command {
-    std::string place, ops;
-    bool holdsInfinity = false; // in a constant
-    std::vector<Written> writes;
-  };
 
-  static Expected<Command> readCommand(const JsonCursor &json,
-                                       const WeftCommand &command);
-  Status read(const JsonCursor &json, const WeftProgram &program);
-  static int64_t find(const Written &written, const char *data, double &value);
   bool check(const WeftProgram &program, const WeftCommand &command,
              void *const *buffers);
   /// Whether a buffer that the command reads, and may write as well, holds a
   /// non-finite value, or the command makes its values of constants.
-  bool isFed(const WeftCommand &command, const Command &entry) const;
-  void mark(const Written &written, int64_t begin, bool finite);
+  bool isFed(const WeftCommand &command, const DebugCommand &entry) const;
+  /// Whether one of these elements, the first at that arena offset, belongs to
+  /// what was seen to hold a non-finite value.
+  bool isTainted(const Elements &elements, int64_t offset) const;
+  void mark(const Elements &elements, int64_t offset, bool finite);
   void lookAt(const std::string &what, int32_t dtype, int64_t offset,
               int64_t bytes);
   void lookAtWeights();
   void lookAtInputs(const WeftProgram &program);
   /// Element `index` of a buffer that begins at an arena offset: of a segment
   /// if it lies in one.
-  Element locate(const Written &written, int64_t begin, int64_t index) const;
+  Element locate(const WrittenBuffer &written, int64_t begin,
+                 int64_t index) const;
   void note(const WeftProgram &program, const WeftCommand &command, bool fed,
             const Element &element, const std::string &text);
   std::string describe(const WeftProgram &program, const WeftCommand &command,
-                       const Command &entry, int32_t dtype,
+                       const DebugCommand &entry, int32_t dtype,
                        const Element &element, double value) const;
 
   WeftContext &context;
-  std::map<std::string, std::vector<Command>> programs;
+  std::map<std::string, std::vector<DebugCommand>> programs;
   std::set<const WeftCommand *> onPurpose;
   std::vector<const WeftCommand *> makers; // of this step
   TaintedBytes tainted;

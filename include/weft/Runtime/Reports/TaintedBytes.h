@@ -13,7 +13,8 @@ class TaintedBytes {
 public:
   /// Notes what the bytes [begin, end) hold now.
   void mark(int64_t begin, int64_t end, bool finite);
-  bool holds(int64_t offset) const;
+  /// Whether one of the bytes [begin, end) does.
+  bool holds(int64_t begin, int64_t end) const;
   void clear() { ends.clear(); }
   bool empty() const { return ends.empty(); }
 
