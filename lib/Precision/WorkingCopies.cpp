@@ -60,6 +60,8 @@ private:
   bool persistent, master;
   llvm::MapVector<Operation *, ParameterUses> parameters;
   ProgramOp init, apply, refresh;
+  /// Writes of copies by program, which the terminators get at once.
+  llvm::MapVector<Operation *, SmallVector<std::pair<StringRef, Value>>> writes;
 };
 
 } // namespace
@@ -136,7 +138,7 @@ void CopyBuilder::writeRounded(ProgramOp program, const LowUse &use,
   if (std::optional<StringRef> scope = param.getScope())
     rounded->setDiscardableAttr(WeftDialect::kScopeAttr,
                                 builder.getStringAttr(*scope));
-  terminator.addWrite(copy, rounded);
+  writes[program].push_back({copy, rounded});
 }
 
 /// The program that runs after parameters were loaded, or null with an error.
@@ -177,8 +179,8 @@ LogicalResult CopyBuilder::writeCopy(const LowUse &use, StateOp copy) {
     if (update.getWorking())
       writeRounded(apply, use, copy.getSymName(), updated);
     else
-      apply.getTerminator().addWrite(
-          copy.getSymName(), update.addWorkingCopy(builder, use.element));
+      writes[apply].push_back(
+          {copy.getSymName(), update.addWorkingCopy(builder, use.element)});
   }
 
   ProgramOp program = getRefresh();
@@ -255,6 +257,8 @@ LogicalResult CopyBuilder::run() {
       if (read->use_empty())
         read.erase();
   }
+  for (auto &[program, copies] : writes)
+    cast<ProgramOp>(program).getTerminator().addWrites(copies);
   return success();
 }
 

@@ -7,6 +7,7 @@
 #include "weft/Weft/Optimizers.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -63,6 +64,7 @@ private:
 
   ModuleOp module;
   ArrayRef<Update> updates;
+  llvm::SmallSetVector<const OptimizerInfo *, 4> optimizers; // of the updates
   ScalerStates scaler;
   double p;
   bool nesterov;
@@ -144,9 +146,11 @@ void ApplyBuilder::declareStates() {
 }
 
 StringAttr ApplyBuilder::getDecayInput(const OptimizerInfo &optimizer) {
-  auto used = llvm::map_to_vector(
-      updates, [](const Update &update) { return update.optimizer; });
-  return builder.getStringAttr(weft::getDecayInput(optimizer, used));
+  if (optimizers.empty())
+    for (const Update &update : updates)
+      optimizers.insert(update.optimizer);
+  return builder.getStringAttr(
+      weft::getDecayInput(optimizer, optimizers.getArrayRef()));
 }
 
 SmallVector<StringRef> ApplyBuilder::getInputs() {

@@ -302,10 +302,12 @@ void ReturnOp::addWrites(ArrayRef<std::pair<StringRef, Value>> writes) {
 
 /// Position of `target` among the writes, or -1.
 static int findTarget(ReturnOp op, StringRef target) {
-  for (auto [index, attr] : llvm::enumerate(op.getTargets()))
-    if (cast<FlatSymbolRefAttr>(attr).getValue() == target)
-      return static_cast<int>(index);
-  return -1;
+  // Equal attributes are one object, which is faster than to compare names.
+  Attribute wanted = FlatSymbolRefAttr::get(op.getContext(), target);
+  ArrayRef<Attribute> targets = op.getTargets().getValue();
+  const Attribute *found = llvm::find(targets, wanted);
+  return found == targets.end() ? -1
+                                : static_cast<int>(found - targets.begin());
 }
 
 Value ReturnOp::findWrite(StringRef target) {

@@ -107,8 +107,11 @@ static Fate compareMaps(const TensorMap &wanted, const TensorMap &got,
   Fate fate = Fate::Equal;
   for (const auto &[name, value] : wanted) {
     auto found = got.find(name);
-    if (found == got.end())
+    if (found == got.end()) {
+      os << "differs: no " << name << '\n';
+      fate = std::max(fate, Fate::Differs);
       continue;
+    }
     TensorDifference difference =
         compareTensors(value, found->second, CompareOptions().tolerance);
     if (difference.isEqual)
