@@ -1,6 +1,7 @@
 //===- EmitTables.cpp - Plan programs as constant tables ------------------===//
 
 #include "ProgramKinds.h"
+#include "TablePools.h"
 
 #include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Lowering/Cpu/CpuCommands.h"
@@ -9,14 +10,11 @@
 #include "weft/Runtime/Execute/Workspaces.h"
 
 #include "llvm/ADT/SmallString.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DerivedTypes.h"
 #include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/Module.h"
 
-#include <string>
-#include <tuple>
 #include <vector>
 
 using namespace mlir;
@@ -24,35 +22,6 @@ using namespace mlir;
 namespace weft {
 
 namespace {
-
-/// All lists of one kind in one array of bytes; equal lists once. Bytes, since
-/// they are written out at once: anything else costs time for each element.
-template <typename T> class ListPool {
-public:
-  /// Where the list starts, in elements; 0 for an empty one.
-  int64_t get(llvm::ArrayRef<T> list) {
-    if (list.empty())
-      return 0;
-    StringRef key(reinterpret_cast<const char *>(list.data()),
-                  list.size() * sizeof(T));
-    auto [known, isNew] = lists.try_emplace(key, bytes.size() / sizeof(T));
-    if (isNew)
-      bytes.append(key.begin(), key.end());
-    return known->second;
-  }
-
-  StringRef getBytes() const { return bytes; }
-
-private:
-  std::string bytes;
-  llvm::StringMap<int64_t> lists;
-};
-
-/// Functions that commands call, each once.
-struct FunctionPool {
-  llvm::SmallVector<llvm::Constant *> functions;
-  llvm::StringMap<int64_t> indices;
-};
 
 /// Writes WeftTables of Tables.h.
 class TableEmitter {
