@@ -5,9 +5,7 @@
 #include "weft/Formats/Names.h"
 #include "weft/Formats/OutputFile.h"
 #include "weft/Formats/StandardStreams.h"
-#include "weft/Runtime/Checkpoints/CheckpointScaler.h"
 #include "weft/Runtime/Execute/Ports.h"
-#include "weft/Runtime/Execute/Scaler.h"
 #include "weft/Runtime/Reports/Trace.h"
 #include "weft/Runtime/Run/Evaluate.h"
 #include "weft/Runtime/Run/Generate.h"
@@ -75,25 +73,6 @@ Status Run::lockSaves() {
   return Status::success();
 }
 
-Expected<TrainState> weft::resumedState(const Manifest &manifest,
-                                        const RunOptions &options) {
-  TrainState state = stateOf(manifest);
-  if (!options.trains()) {
-    // Weights alone are taken: the seed is that of the samples.
-    state.seed = options.seedGiven ? options.seed : state.seed;
-    return state;
-  }
-  if (options.seedGiven && options.seed != state.seed)
-    return usageError("--seed expects " + std::to_string(state.seed) +
-                      ", the seed of the checkpoint, but got " +
-                      std::to_string(options.seed));
-  if (options.shuffleGiven && options.shuffle != state.cursor.shuffle)
-    return usageError(std::string("--shuffle expects ") +
-                      (state.cursor.shuffle ? "on" : "off") +
-                      ", as in the checkpoint");
-  return state;
-}
-
 /// What the data is, for the checkpoints of this run and to compare with that
 /// of the one it continues. All of it is read, so only when it matters.
 Status Run::identifyData() {
@@ -110,52 +89,6 @@ Status Run::identifyData() {
   if (!validation)
     return validation.takeError();
   record.valData = std::move(*validation);
-  return Status::success();
-}
-
-void Run::warnOfChanges() const {
-  if (!resume || resume->weightsOnly || !resume->manifest.run)
-    return;
-  for (const std::string &text : changedSettings(*resume->manifest.run, record))
-    warn(text);
-}
-
-/// Training goes on where the chosen checkpoint stands.
-Status Run::takeState() {
-  auto resumed = resumedState(resume->manifest, options);
-  if (!resumed)
-    return resumed.takeError();
-  state = *resumed;
-  return options.trains() ? checkRowCount(state, options, metadata, kRunRanks)
-                          : Status::success();
-}
-
-ResumeTarget Run::resumeTarget() const {
-  return {metadata, executable, /*weightsOnly=*/!options.trains()};
-}
-
-/// Where training starts and where the weights come from.
-Status Run::chooseState() {
-  std::vector<std::string> warnings;
-  auto point = chooseCheckpoint(options, resumeTarget(), warnings);
-  for (const std::string &text : warnings)
-    warn(text);
-  if (!point)
-    return point.takeError();
-  resume = std::move(*point);
-  if (resume)
-    return takeState();
-  state.seed = options.seed;
-  state.cursor.shuffle = options.shuffle;
-  state.cursor.shuffleSeed = options.seed;
-  if (options.trains())
-    if (Status s = checkRowCount(state, options, metadata, kRunRanks); !s)
-      return s;
-  auto opened = InitialWeights::open(options.initFrom, options.trains(),
-                                     metadata, executable, executablePath);
-  if (!opened)
-    return opened.takeError();
-  weights = std::move(*opened);
   return Status::success();
 }
 
@@ -198,44 +131,6 @@ Status Run::checkThreads() const {
                                        context->threadShortage());
   warn("uses " + most + " of " + std::to_string(availableThreads()) +
        " processors: " + context->threadShortage());
-  return Status::success();
-}
-
-/// Reads the chosen checkpoint, or an older one if it turns out damaged and the
-/// run may pass it over. A dry run verifies and keeps nothing.
-Status Run::readCheckpoint() {
-  for (;;) {
-    Status read = options.dryRun
-                      ? resume->manifest.verifyFiles(resume->directory)
-                      : loadCheckpoint(*context, *resume);
-    if (read)
-      return read;
-    std::vector<std::string> warnings;
-    auto older =
-        passOver(*resume, read.takeError(), options, resumeTarget(), warnings);
-    for (const std::string &text : warnings)
-      warn(text);
-    if (!older)
-      return older.takeError();
-    resume = std::move(*older);
-    if (Status s = takeState(); !s)
-      return s;
-  }
-}
-
-/// Before a byte of the run's outputs is written.
-Status Run::loadState() {
-  Status read = resume           ? readCheckpoint()
-                : options.dryRun ? weights->verify()
-                                 : weights->load(*context, state.seed);
-  if (!read || options.dryRun)
-    return read;
-  if (resume && !resume->weightsOnly)
-    if (auto change = adaptLossScale(*context, LossScaler::of(executable)))
-      warn(*change);
-  // What follows from parameters is in no file.
-  if (const WeftProgram *refresh = context->findProgram(names::kRefresh))
-    return runChecked(*context, *refresh);
   return Status::success();
 }
 
