@@ -19,9 +19,8 @@ static const std::pair<const char *, double> knownInputs[] = {
 /// The value of an input that a pass adds; the decay of one optimizer among
 /// others, "adamw_weight_decay", is that of all.
 static std::optional<double> findKnownInput(llvm::StringRef name) {
-  auto [optimizer, number] = name.split('_');
-  if (findOptimizer(optimizer))
-    name = number;
+  if (isDecayInput(name))
+    name = names::kWeightDecay;
   for (const auto &[known, value] : knownInputs)
     if (name == known)
       return value;

@@ -2,6 +2,7 @@
 
 #include "weft/Weft/Optimizers.h"
 
+#include "weft/Formats/Names.h"
 #include "weft/Weft/Weft.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -56,25 +57,37 @@ ArrayRef<StringRef> weft::getOptimizerNumbers() {
   static const NameSet names = [] {
     NameSet set;
     for (const OptimizerInfo *info : getOptimizers()) {
-      ArrayRef<StringRef> all = info->numbers;
-      set.insert(all[0]);
-      set.insert_range(all.drop_front(2));
-      set.insert(all[1]);
+      set.insert_range(
+          llvm::make_filter_range(info->numbers, [](StringRef number) {
+            return number != names::kWeightDecay;
+          }));
+      set.insert(names::kWeightDecay);
     }
     return set;
   }();
   return names.getArrayRef();
 }
 
+/// "adamw_weight_decay"
+static std::string getOwnDecayInput(const OptimizerInfo &optimizer) {
+  return (optimizer.name + "_" + names::kWeightDecay).str();
+}
+
 std::string weft::getDecayInput(const OptimizerInfo &optimizer,
                                 ArrayRef<const OptimizerInfo *> used) {
-  StringRef name = optimizer.numbers[1];
   bool isShared = llvm::all_of(used, [&](const OptimizerInfo *other) {
     return other->defaultDecay == optimizer.defaultDecay;
   });
   if (isShared || optimizer.defaultDecay == 0)
-    return name.str();
-  return (optimizer.name + "_" + name).str();
+    return names::kWeightDecay;
+  return getOwnDecayInput(optimizer);
+}
+
+bool weft::isDecayInput(StringRef name) {
+  return name == names::kWeightDecay ||
+         llvm::any_of(getOptimizers(), [&](const OptimizerInfo *info) {
+           return name == getOwnDecayInput(*info);
+         });
 }
 
 ArrayRef<StringRef> weft::getOptimizerKeys() {

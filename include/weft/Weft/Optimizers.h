@@ -34,6 +34,9 @@ llvm::ArrayRef<llvm::StringRef> getOptimizerNumbers();
 std::string getDecayInput(const OptimizerInfo &optimizer,
                           llvm::ArrayRef<const OptimizerInfo *> used);
 
+/// Whether getDecayInput calls an input so.
+bool isDecayInput(llvm::StringRef name);
+
 /// What a group of parameters may set beside the learning rate: the numbers of
 /// all optimizers, then their flags.
 llvm::ArrayRef<llvm::StringRef> getOptimizerKeys();

@@ -63,6 +63,7 @@ TEST_F(Optimizers, TheDefaultComesFirst) {
 
 /// What a run gives to apply are the numbers of the optimizers.
 TEST_F(Optimizers, ARunKnowsEachNumber) {
+  EXPECT_EQ(getOptimizerNumbers().front(), names::kLr);
   std::set<std::string> run = {names::kLr,    names::kWeightDecay,
                                names::kBeta1, names::kBeta2,
                                names::kEps,   names::kMomentum};
@@ -82,6 +83,10 @@ TEST_F(Optimizers, DecaysOfTheirOwn) {
   EXPECT_EQ(getDecayInput(*adam, {adam, sgd}), names::kWeightDecay);
   EXPECT_EQ(getDecayInput(*adamw, {adamw, adam, sgd}), "adamw_weight_decay");
   EXPECT_EQ(getDecayInput(*sgd, {adamw, sgd}), names::kWeightDecay);
+  for (llvm::StringRef decay : {"weight_decay", "adamw_weight_decay"})
+    EXPECT_TRUE(isDecayInput(decay)) << decay.str();
+  for (llvm::StringRef other : {"lr", "adamw", "adamw_lr", "x_weight_decay"})
+    EXPECT_FALSE(isDecayInput(other)) << other.str();
 }
 
 TEST_F(Optimizers, OperandsHaveTheNamesOfStatesAndInputs) {
@@ -99,6 +104,7 @@ TEST_F(Optimizers, OperandsHaveTheNamesOfStatesAndInputs) {
     EXPECT_TRUE(update.getSkip().getDefiningOp<NormAndCheckOp>());
     EXPECT_TRUE(update.getStep().getDefiningOp<StepIncrementOp>());
     EXPECT_EQ(optimizer->numbers.front(), names::kLr);
+    EXPECT_TRUE(llvm::is_contained(optimizer->numbers, names::kWeightDecay));
     auto program = update->getParentOfType<ProgramOp>();
     ASSERT_EQ(update.getNumbers().size(), optimizer->numbers.size());
     for (auto [name, number] :
