@@ -32,9 +32,11 @@ private:
   void emitOuterNest(const KernelNest &nest);
   void emitFor(mlir::Value from, mlir::Value to, int64_t step,
                llvm::function_ref<void(mlir::Value)> body);
+  /// `unroll`: how often LLVM shall unroll it; 0 is its own choice.
   Values emitLoop(mlir::Value from, mlir::Value to, int64_t step,
                   const Values &args,
-                  llvm::function_ref<Values(mlir::Value, Values)> body);
+                  llvm::function_ref<Values(mlir::Value, Values)> body,
+                  int32_t unroll = 0);
   void emitLanes(mlir::Value from, mlir::Value to, bool aligned,
                  llvm::function_ref<void(mlir::Value)> body);
   void emitValues(const KernelNest &nest, ValueDepth depth);

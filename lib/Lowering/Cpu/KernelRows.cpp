@@ -175,9 +175,14 @@ KernelEmitter::Values KernelEmitter::emitRowChunk(const KernelNest &nest,
 KernelEmitter::Values KernelEmitter::emitRowLanes(const KernelNest &nest,
                                                   Value from, Value to,
                                                   const Values &sums) {
-  return emitLoop(from, to, kLanes, sums, [&](Value index, Values args) {
-    return emitRowChunk(nest, index, std::move(args));
-  });
+  // As many chunks as partial sums: whole rows of them would be code that is
+  // long to make and no faster.
+  return emitLoop(
+      from, to, kLanes, sums,
+      [&](Value index, Values args) {
+        return emitRowChunk(nest, index, std::move(args));
+      },
+      sums.empty() ? 0 : kPartials);
 }
 
 /// The lanes that are left after the whole chunks.

@@ -55,11 +55,28 @@ void KernelEmitter::emitFor(Value from, Value to, int64_t step,
   body(loop.getInductionVar());
 }
 
+/// What tells LLVM to unroll a loop `count` times, and no further.
+static Attribute unrollBy(OpBuilder &b, int32_t count) {
+  auto unroll = LLVM::LoopUnrollAttr::get(
+      b.getContext(), /*disable=*/{}, b.getI32IntegerAttr(count),
+      /*runtimeDisable=*/{}, /*full=*/{}, /*followupUnrolled=*/{},
+      /*followupRemainder=*/{}, /*followupAll=*/{});
+  return LLVM::LoopAnnotationAttr::get(
+      b.getContext(), /*disableNonforced=*/{}, /*vectorize=*/{},
+      /*interleave=*/{}, unroll, /*unrollAndJam=*/{}, /*licm=*/{},
+      /*distribute=*/{}, /*pipeline=*/{}, /*peeled=*/{}, /*unswitch=*/{},
+      /*mustProgress=*/{}, /*isVectorized=*/{}, /*startLoc=*/{}, /*endLoc=*/{},
+      /*parallelAccesses=*/{});
+}
+
 /// A loop that hands `args` on from step to step; returns the last ones.
 KernelEmitter::Values
 KernelEmitter::emitLoop(Value from, Value to, int64_t step, const Values &args,
-                        llvm::function_ref<Values(Value, Values)> body) {
+                        llvm::function_ref<Values(Value, Values)> body,
+                        int32_t unroll) {
   auto loop = scf::ForOp::create(b, loc, from, to, constant(step), args);
+  if (unroll != 0)
+    loop->setAttr("llvm.loop_annotation", unrollBy(b, unroll));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Values next(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());

@@ -93,7 +93,21 @@ struct LowerToCpuPass : weft::impl::LowerToCpuPassBase<LowerToCpuPass> {
     cf::populateControlFlowToLLVMConversionPatterns(types, patterns);
     LLVMConversionTarget target(*context);
     target.addLegalOp<LLVM::LLVMFuncOp>();
-    return applyFullConversion(function, target, std::move(patterns));
+    if (failed(applyFullConversion(function, target, std::move(patterns))))
+      return failure();
+    annotateLoops(function);
+    return success();
+  }
+
+  /// The attribute of a loop comes down as one of another name on its branches;
+  /// LLVM looks at the one back to the top.
+  void annotateLoops(LLVM::LLVMFuncOp function) {
+    function.walk([](LLVM::BrOp branch) {
+      auto annotation = dyn_cast_or_null<LLVM::LoopAnnotationAttr>(
+          branch->removeDiscardableAttr("llvm.loop_annotation"));
+      if (annotation)
+        branch.setLoopAnnotationAttr(annotation);
+    });
   }
 };
 

@@ -1,0 +1,20 @@
+// RUN: weft-opt %s --weft-convert-kernels-to-linalg --weft-lower-to-cpu | FileCheck %s
+// The loop that adds up a row is unrolled by its partial sums and no further; LLVM
+// decides about others.
+
+// CHECK: #[[UNROLL:.*]] = #llvm.loop_unroll<count = 4 : i32>
+// CHECK: #[[LOOP:.*]] = #llvm.loop_annotation<unroll = #[[UNROLL]]>
+
+// CHECK-LABEL: llvm.func @k_sum
+// CHECK: llvm.br {{.*}} {loop_annotation = #[[LOOP]]}
+weft.kernel @k_sum(%x: tensor<64x384xf32>) -> tensor<64xf32> attributes {weft.extent = 64 : i64, weft.grain = 1 : i64} {
+  %s = weft.reduce sum %x dims [1] : tensor<64x384xf32>
+  weft.yield %s : tensor<64xf32>
+}
+
+// CHECK-LABEL: llvm.func @k_exp
+// CHECK-NOT: loop_annotation
+weft.kernel @k_exp(%x: tensor<64x384xf32>) -> tensor<64x384xf32> attributes {weft.extent = 24576 : i64, weft.grain = 16 : i64} {
+  %y = weft.exp %x : tensor<64x384xf32>
+  weft.yield %y : tensor<64x384xf32>
+}
