@@ -38,10 +38,14 @@ void KernelEmitter::forEachTileChunk(
     const KernelNest &nest,
     llvm::function_ref<void(unsigned, const NestTotal &, Value)> body) {
   llvm::SmallVector<NestTotal> totals = totalsOf(nest);
-  emitFor(constant(0), constant(kernel.getTile()), kLanes, [&](Value index) {
-    for (auto [i, total] : llvm::enumerate(totals))
-      body(i, total, index);
-  });
+  // Once in a block of rows: written out it would be long, and no faster.
+  emitFor(
+      constant(0), constant(kernel.getTile()), kLanes,
+      [&](Value index) {
+        for (auto [i, total] : llvm::enumerate(totals))
+          body(i, total, index);
+      },
+      /*unroll=*/1);
 }
 
 /// Adds the sums of a block of rows to the totals and starts the next block.

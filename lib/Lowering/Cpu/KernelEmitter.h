@@ -30,9 +30,9 @@ private:
   // Schedules (KernelSchedules.cpp).
   void emitFlat();
   void emitOuterNest(const KernelNest &nest);
+  /// `unroll`: how often LLVM shall unroll the loop; 0 is its own choice.
   void emitFor(mlir::Value from, mlir::Value to, int64_t step,
-               llvm::function_ref<void(mlir::Value)> body);
-  /// `unroll`: how often LLVM shall unroll it; 0 is its own choice.
+               llvm::function_ref<void(mlir::Value)> body, int32_t unroll = 0);
   Values emitLoop(mlir::Value from, mlir::Value to, int64_t step,
                   const Values &args,
                   llvm::function_ref<Values(mlir::Value, Values)> body,

@@ -47,14 +47,6 @@ LLVM::LLVMFuncOp KernelEmitter::emit() {
 // Loops
 //===----------------------------------------------------------------------===//
 
-void KernelEmitter::emitFor(Value from, Value to, int64_t step,
-                            llvm::function_ref<void(Value)> body) {
-  auto loop = scf::ForOp::create(b, loc, from, to, constant(step));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  body(loop.getInductionVar());
-}
-
 /// What tells LLVM to unroll a loop `count` times, and no further.
 static Attribute unrollBy(OpBuilder &b, int32_t count) {
   auto unroll = LLVM::LoopUnrollAttr::get(
@@ -67,6 +59,17 @@ static Attribute unrollBy(OpBuilder &b, int32_t count) {
       /*distribute=*/{}, /*pipeline=*/{}, /*peeled=*/{}, /*unswitch=*/{},
       /*mustProgress=*/{}, /*isVectorized=*/{}, /*startLoc=*/{}, /*endLoc=*/{},
       /*parallelAccesses=*/{});
+}
+
+void KernelEmitter::emitFor(Value from, Value to, int64_t step,
+                            llvm::function_ref<void(Value)> body,
+                            int32_t unroll) {
+  auto loop = scf::ForOp::create(b, loc, from, to, constant(step));
+  if (unroll != 0)
+    loop->setAttr("llvm.loop_annotation", unrollBy(b, unroll));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  body(loop.getInductionVar());
 }
 
 /// A loop that hands `args` on from step to step; returns the last ones.

@@ -1,15 +1,24 @@
 // RUN: weft-opt %s --weft-convert-kernels-to-linalg --weft-lower-to-cpu | FileCheck %s
-// The loop that adds up a row is unrolled by its partial sums and no further; LLVM
-// decides about others.
+// The loop that adds up a row is unrolled by its partial sums and no further, those
+// that begin and end a tile of columns are not; LLVM decides about others.
 
-// CHECK: #[[UNROLL:.*]] = #llvm.loop_unroll<count = 4 : i32>
-// CHECK: #[[LOOP:.*]] = #llvm.loop_annotation<unroll = #[[UNROLL]]>
+// CHECK-DAG: #[[UNROLL:.*]] = #llvm.loop_unroll<count = 4 : i32>
+// CHECK-DAG: #[[LOOP:.*]] = #llvm.loop_annotation<unroll = #[[UNROLL]]>
+// CHECK-DAG: #[[ROLLED:.*]] = #llvm.loop_unroll<count = 1 : i32>
+// CHECK-DAG: #[[TILE:.*]] = #llvm.loop_annotation<unroll = #[[ROLLED]]>
 
 // CHECK-LABEL: llvm.func @k_sum
 // CHECK: llvm.br {{.*}} {loop_annotation = #[[LOOP]]}
 weft.kernel @k_sum(%x: tensor<64x384xf32>) -> tensor<64xf32> attributes {weft.extent = 64 : i64, weft.grain = 1 : i64} {
   %s = weft.reduce sum %x dims [1] : tensor<64x384xf32>
   weft.yield %s : tensor<64xf32>
+}
+
+// CHECK-LABEL: llvm.func @k_columns
+// CHECK: llvm.br {{.*}} {loop_annotation = #[[TILE]]}
+weft.kernel @k_columns(%x: tensor<64x384xf32>) -> tensor<384xf32> attributes {weft.extent = 3 : i64, weft.grain = 1 : i64} {
+  %s = weft.reduce sum %x dims [0] : tensor<64x384xf32>
+  weft.yield %s : tensor<384xf32>
 }
 
 // CHECK-LABEL: llvm.func @k_exp
