@@ -3,6 +3,7 @@
 #include "weft/Analysis/CommandNames.h"
 
 #include "weft/Plan/Plan.h"
+#include "weft/Support/TypeText.h"
 #include "weft/Weft/Weft.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -21,9 +22,9 @@ static std::string getSuffix(ArrayRef<int64_t> shape, StringRef inner,
   llvm::raw_string_ostream os(text);
   os << ' ';
   llvm::interleave(shape, os, "x");
-  os << inner << (shape.empty() ? "" : " ") << from;
+  os << inner << (shape.empty() ? "" : " ") << getTypeText(from);
   if (from != to)
-    os << "->" << to;
+    os << "->" << getTypeText(to);
   return text;
 }
 
@@ -143,8 +144,12 @@ static std::string getInnerSize(plan::CommandOpInterface command) {
 }
 
 std::string CommandNames::getName(plan::CommandOpInterface command) {
-  if (KernelOp kernel = getKernel(command))
-    return getKernelName(kernel);
+  if (KernelOp kernel = getKernel(command)) {
+    std::string &known = kernelNames[kernel];
+    if (known.empty())
+      known = getKernelName(kernel);
+    return known;
+  }
   StringRef name = command.getCommandName();
   MemRefType written = getLargestBuffer(command, /*written=*/true);
   MemRefType read = getLargestBuffer(command, /*written=*/false);

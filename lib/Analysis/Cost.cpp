@@ -3,6 +3,7 @@
 #include "weft/Analysis/Cost.h"
 
 #include "weft/Plan/Plan.h"
+#include "weft/Support/TypeText.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -30,9 +31,7 @@ double getFlops(plan::CommandOpInterface command) {
 }
 
 Rates CostTable::getRates(StringRef kind, Type element) const {
-  std::string type;
-  if (element)
-    llvm::raw_string_ostream(type) << element;
+  std::string type = element ? getTypeText(element) : "";
   std::string both = kind.str() + "." + type;
   Rates rates;
   // The special parts come last and win.

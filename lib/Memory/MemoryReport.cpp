@@ -7,6 +7,7 @@
 #include "weft/Formats/Text.h"
 #include "weft/Memory/Passes.h"
 #include "weft/Plan/Plan.h"
+#include "weft/Support/TypeText.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/Path.h"
@@ -34,12 +35,6 @@ static std::string getLocationText(Location location) {
         << file.getLine();
     return WalkResult::interrupt();
   });
-  return text;
-}
-
-static std::string getTypeText(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include "DebugTable.h"
 
 #include "weft/Plan/Plan.h"
+#include "weft/Support/TypeText.h"
 #include "weft/Weft/Weft.h"
 
 #include "llvm/Support/Path.h"
@@ -86,12 +87,6 @@ static std::string nameOf(Value buffer) {
   return "";
 }
 
-std::string weft::elementName(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
-
 static Json intList(ArrayRef<int64_t> values) {
   return Json::arrayOf(std::vector<int64_t>(values.begin(), values.end()));
 }
@@ -110,7 +105,7 @@ static Json writesOf(plan::CommandOpInterface command) {
       continue;
     Json row = Json::array();
     row.push(int64_t(index));
-    row.push(elementName(getElementTypeOrSelf(buffer.getType())));
+    row.push(getTypeText(getElementTypeOrSelf(buffer.getType())));
     row.push(nameOf(buffer));
     pushLayout(row, buffer);
     writes.push(std::move(row));
@@ -126,7 +121,7 @@ static Json readsOf(plan::CommandOpInterface command) {
       continue;
     Json row = Json::array();
     row.push(int64_t(index));
-    row.push(elementName(getElementTypeOrSelf(buffer.getType())));
+    row.push(getTypeText(getElementTypeOrSelf(buffer.getType())));
     pushLayout(row, buffer);
     reads.push(std::move(row));
   }

@@ -13,9 +13,6 @@ namespace weft {
 /// place, the ops of a fused kernel and the buffers it reads and writes.
 Json debugTable(mlir::ModuleOp module);
 
-/// "f32", as MLIR spells it.
-std::string elementName(mlir::Type type);
-
 } // namespace weft
 
 #endif // WEFT_LIB_PIPELINE_DEBUGTABLE_H

@@ -13,6 +13,7 @@
 #include "weft/Pipeline/Version.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Support/TomlFile.h"
+#include "weft/Support/TypeText.h"
 #include "weft/Weft/Optimizers.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -264,7 +265,7 @@ static Json describeParameter(plan::StateOp state, StringRef name,
   Json entry = Json::object();
   entry.set("name", name.str());
   entry.set("shape", std::move(sizes));
-  entry.set("dtype", elementName(state.getBufferType().getElementType()));
+  entry.set("dtype", getTypeText(state.getBufferType().getElementType()));
   entry.set("trainable", state.getTrainable());
   if (source)
     entry.set("source", source.str());

@@ -4,6 +4,8 @@
 
 #include "OperandTypes.h"
 
+#include "weft/Support/TypeText.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 
@@ -32,7 +34,7 @@ void CastSummary::add(Operation *op, StringRef name, StringRef why) {
   Row row;
   for (Value operand : op->getOperands())
     if (isFloat(operand) && row.type.empty())
-      llvm::raw_string_ostream(row.type) << elementOf(operand);
+      row.type = getTypeText(elementOf(operand));
   auto [block, layer] = splitScope(getScope(op));
   row.block = block;
   row.op = name.str();

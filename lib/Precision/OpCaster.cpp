@@ -5,6 +5,8 @@
 #include "CastSummary.h"
 #include "OperandTypes.h"
 
+#include "weft/Support/TypeText.h"
+
 using namespace mlir;
 using namespace weft;
 
@@ -25,12 +27,6 @@ void OpCaster::remark(Operation *op, const Twine &text) {
   if (StringRef scope = getScope(op); !scope.empty())
     remark << " of " << scope;
   remark << " " << text;
-}
-
-static std::string spell(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
 }
 
 Value OpCaster::castParameter(ReadOp read, Type element) {
@@ -55,7 +51,7 @@ void OpCaster::castOperand(OpOperand &operand, Type element, const Twine &why) {
   Operation *op = operand.getOwner();
   std::string what =
       ("casts operand " + Twine(operand.getOperandNumber()) + " from " +
-       spell(elementOf(value)) + " to " + spell(element))
+       getTypeText(elementOf(value)) + " to " + getTypeText(element))
           .str();
   auto read = value.getDefiningOp<ReadOp>();
   if (read && isLowPrecision(element) && elementOf(value).isF32()) {
@@ -85,7 +81,7 @@ void OpCaster::explainOp(CastPolicyOpInterface op, StringRef why) {
   if (summary)
     summary->add(op, castTableName(op->getName(), op.getCastRule()), why);
   if (!isTouched)
-    remark(op, "runs in " + spell(first) + ": " + why);
+    remark(op, "runs in " + getTypeText(first) + ": " + why);
 }
 
 //===----------------------------------------------------------------------===//
@@ -249,7 +245,7 @@ LogicalResult OpCaster::joinOperands(CastPolicyOpInterface op,
 
 LogicalResult OpCaster::castExplicit(CastPolicyOpInterface op) {
   Type dtype = op.getExplicitDtype();
-  std::string why = "the caller asks for " + spell(dtype);
+  std::string why = "the caller asks for " + getTypeText(dtype);
   castOperand(op->getOpOperand(0), dtype, why);
   op->removeAttr("dtype");
   explainOp(op, why);
@@ -268,7 +264,7 @@ void OpCaster::roundResults(Operation *op) {
     copyScope(op, made);
     ++numCasts;
     result.replaceAllUsesExcept(made, made);
-    remark(op, "rounds its result to " + spell(roundTo));
+    remark(op, "rounds its result to " + getTypeText(roundTo));
   }
 }
 

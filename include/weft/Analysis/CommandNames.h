@@ -46,6 +46,7 @@ private:
   KernelOp getKernel(plan::CommandOpInterface command);
 
   mlir::SymbolTable symbols;
+  llvm::DenseMap<mlir::Operation *, std::string> kernelNames;
 };
 
 } // namespace weft

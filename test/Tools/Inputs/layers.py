@@ -32,7 +32,7 @@ ALLOWED = {
     "Sharding": MLIR | {"Weft", "Dist"},
     "Kernels": MLIR | {"Weft", "Analysis"},
     "Schedule": MLIR | {"Plan", "Analysis", "Support"},
-    "Memory": MLIR | {"Plan", "Analysis", "Formats"},
+    "Memory": MLIR | {"Plan", "Analysis", "Formats", "Support"},
     "Lowering/Plan": MLIR | DIALECTS | {"Analysis", "shared"},
     "Lowering/Cpu": MLIR | DIALECTS | {"Analysis", "shared"},
     "Lowering/Cuda": MLIR | DIALECTS | {"Analysis", "shared"},
