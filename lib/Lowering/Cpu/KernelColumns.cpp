@@ -10,6 +10,8 @@ namespace weft {
 
 /// Rows that a column kernel adds up before it adds them to the total.
 static constexpr int64_t kRowBlock = 16;
+/// Chunks of a tile that are added at once; their sums stay in registers.
+static constexpr int32_t kTileUnroll = 4;
 
 void KernelEmitter::emitColumns() {
   int64_t columns = kernel.getLaneSize(), tile = kernel.getTile();
@@ -20,7 +22,8 @@ void KernelEmitter::emitColumns() {
     Value number = arith::RemUIOp::create(b, loc, part, tiles);
     Value first = arith::MulIOp::create(b, loc, number, constant(tile));
     Value last = arith::AddIOp::create(b, loc, first, constant(tile));
-    last = arith::MinSIOp::create(b, loc, last, constant(columns));
+    if (columns % tile != 0)
+      last = arith::MinSIOp::create(b, loc, last, constant(columns));
     for (const KernelNest &nest : kernel.getNests()) {
       if (nest.level == NestLevel::Outer)
         emitOuterNest(nest);
@@ -39,13 +42,10 @@ void KernelEmitter::forEachTileChunk(
     llvm::function_ref<void(unsigned, const NestTotal &, Value)> body) {
   llvm::SmallVector<NestTotal> totals = totalsOf(nest);
   // Once in a block of rows: written out it would be long, and no faster.
-  emitFor(
-      constant(0), constant(kernel.getTile()), kLanes,
-      [&](Value index) {
-        for (auto [i, total] : llvm::enumerate(totals))
-          body(i, total, index);
-      },
-      /*unroll=*/1);
+  emitFor(constant(0), constant(kernel.getTile()), kLanes, [&](Value index) {
+    for (auto [i, total] : llvm::enumerate(totals))
+      body(i, total, index);
+  });
 }
 
 /// Adds the sums of a block of rows to the totals and starts the next block.
@@ -108,18 +108,21 @@ void KernelEmitter::emitColumnRow(const KernelNest &nest, Value row,
   decode(row, DimRole::Inner);
   emitValues(nest, ValueDepth::Inner);
   bool aligned = kernel.getLaneSize() % kLanes == 0;
-  emitLanes(first, last, aligned, [&](Value column) {
-    emitValues(nest, ValueDepth::Lane);
-    Value index = arith::SubIOp::create(b, loc, column, first);
-    llvm::SmallVector<NestTotal> totals = totalsOf(nest);
-    for (auto [total, buffer] : llvm::zip(totals, sums)) {
-      Type type = getSumType(total);
-      Value to = offset(buffer, type, index);
-      storeLanes(combine(total, loadLanes(to, type), getSummand(nest, total)),
-                 to);
-    }
-    emitStores(nest);
-  });
+  emitLanes(
+      first, last, aligned,
+      [&](Value column) {
+        emitValues(nest, ValueDepth::Lane);
+        Value index = arith::SubIOp::create(b, loc, column, first);
+        llvm::SmallVector<NestTotal> totals = totalsOf(nest);
+        for (auto [total, buffer] : llvm::zip(totals, sums)) {
+          Type type = getSumType(total);
+          Value to = offset(buffer, type, index);
+          storeLanes(
+              combine(total, loadLanes(to, type), getSummand(nest, total)), to);
+        }
+        emitStores(nest);
+      },
+      kTileUnroll);
 }
 
 /// What is computed from the totals of the columns.

@@ -30,15 +30,16 @@ private:
   // Schedules (KernelSchedules.cpp).
   void emitFlat();
   void emitOuterNest(const KernelNest &nest);
-  /// `unroll`: how often LLVM shall unroll the loop; 0 is its own choice.
+  /// `unroll`: how often LLVM unrolls the loop.
   void emitFor(mlir::Value from, mlir::Value to, int64_t step,
-               llvm::function_ref<void(mlir::Value)> body, int32_t unroll = 0);
+               llvm::function_ref<void(mlir::Value)> body, int32_t unroll = 1);
   Values emitLoop(mlir::Value from, mlir::Value to, int64_t step,
                   const Values &args,
                   llvm::function_ref<Values(mlir::Value, Values)> body,
-                  int32_t unroll = 0);
+                  int32_t unroll = 1);
   void emitLanes(mlir::Value from, mlir::Value to, bool aligned,
-                 llvm::function_ref<void(mlir::Value)> body);
+                 llvm::function_ref<void(mlir::Value)> body,
+                 int32_t unroll = 1);
   void emitValues(const KernelNest &nest, ValueDepth depth);
   void emitStores(const KernelNest &nest);
   void decode(mlir::Value linear, DimRole role);

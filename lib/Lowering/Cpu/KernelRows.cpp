@@ -182,7 +182,7 @@ KernelEmitter::Values KernelEmitter::emitRowLanes(const KernelNest &nest,
       [&](Value index, Values args) {
         return emitRowChunk(nest, index, std::move(args));
       },
-      sums.empty() ? 0 : kPartials);
+      sums.empty() ? 1 : kPartials);
 }
 
 /// The lanes that are left after the whole chunks.

@@ -65,7 +65,7 @@ void KernelEmitter::emitFor(Value from, Value to, int64_t step,
                             llvm::function_ref<void(Value)> body,
                             int32_t unroll) {
   auto loop = scf::ForOp::create(b, loc, from, to, constant(step));
-  if (unroll != 0)
+  if (unroll != 1)
     loop->setAttr("llvm.loop_annotation", unrollBy(b, unroll));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
@@ -78,7 +78,7 @@ KernelEmitter::emitLoop(Value from, Value to, int64_t step, const Values &args,
                         llvm::function_ref<Values(Value, Values)> body,
                         int32_t unroll) {
   auto loop = scf::ForOp::create(b, loc, from, to, constant(step), args);
-  if (unroll != 0)
+  if (unroll != 1)
     loop->setAttr("llvm.loop_annotation", unrollBy(b, unroll));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
@@ -92,7 +92,8 @@ KernelEmitter::emitLoop(Value from, Value to, int64_t step, const Values &args,
 /// Runs `body` for whole chunks of [from, to), then under a mask for the rest
 /// unless `aligned` promises that there is none.
 void KernelEmitter::emitLanes(Value from, Value to, bool aligned,
-                              llvm::function_ref<void(Value)> body) {
+                              llvm::function_ref<void(Value)> body,
+                              int32_t unroll) {
   unsigned lane = indices.size() - 1;
   auto chunk = [&](Value index) {
     enter(ValueDepth::Lane);
@@ -105,7 +106,7 @@ void KernelEmitter::emitLanes(Value from, Value to, bool aligned,
   if (!aligned)
     whole = arith::AndIOp::create(b, loc, size, constant(-kLanes));
   Value middle = arith::AddIOp::create(b, loc, from, whole);
-  emitFor(from, middle, kLanes, chunk);
+  emitFor(from, middle, kLanes, chunk, unroll);
   if (aligned)
     return;
   Value rest =
