@@ -61,14 +61,26 @@ static void appendEscape(std::string &out, unsigned char c) {
   }
 }
 
+/// ASCII that a string holds as it is.
+static bool isPlain(unsigned char c) {
+  return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
 void appendJsonString(std::string &out, std::string_view text) {
   out += '"';
   for (size_t i = 0; i < text.size();) {
+    size_t plain = i;
+    while (plain < text.size() && isPlain(text[plain]))
+      ++plain;
+    out.append(text, i, plain - i);
+    i = plain;
+    if (i == text.size())
+      break;
     unsigned char c = static_cast<unsigned char>(text[i]);
     size_t length = utf8Length(text.substr(i));
     if (length == 0)
       out += "\xef\xbf\xbd";
-    else if (c < 0x20 || c == '"' || c == '\\' || c == 0x7f)
+    else if (c < 0x80)
       appendEscape(out, c);
     else
       out.append(text, i, length);

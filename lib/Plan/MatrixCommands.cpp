@@ -33,15 +33,17 @@ static bool isGradient(Epilogue epilogue) {
   return epilogue == Epilogue::ReluGrad || epilogue == Epilogue::GeluGrad;
 }
 
+/// Asked of every operand by every pass over a plan: the groups of operands are
+/// found once, by their numbers.
 Access GemmOp::getAccess(unsigned index) {
-  if (index == getTargetMutable().getOperandNumber())
+  auto isOf = [&](unsigned group) {
+    auto [first, count] = getODSOperandIndexAndLength(group);
+    return index >= first && index < first + count;
+  };
+  if (isOf(odsIndex_target))
     return accumulates() ? Access::Update : Access::Write;
-  bool isColumnSum = !getColumnSumMutable().empty() &&
-                     index == getColumnSumMutable()[0].getOperandNumber();
-  bool isAux = !getAuxMutable().empty() &&
-               index == getAuxMutable()[0].getOperandNumber();
-  bool isWritten = isColumnSum || (isAux && !isGradient(getEpilogue())) ||
-                   isWorkspace(getOperand(index));
+  bool isWritten = isOf(odsIndex_column_sum) || isOf(odsIndex_workspace) ||
+                   (isOf(odsIndex_aux) && !isGradient(getEpilogue()));
   return isWritten ? Access::Write : Access::Read;
 }
 

@@ -33,7 +33,7 @@ def counts(weft, folder):
     """Kernels, and commands of each plan program."""
     with open(compile_model(weft, folder, "plan")) as file:
         text = file.read()
-    commands = [len(re.findall(r"^ +plan\.(?:call|launch|copy|constant)\b", part, re.M))
+    commands = [len(re.findall(r"^ +plan\.(?!output\b)", part, re.M))
                 for part in text.split("plan.program ")[1:]]
     return len(re.findall(r"^ +weft\.kernel ", text, re.M)), commands
 
