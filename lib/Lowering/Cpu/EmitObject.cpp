@@ -4,6 +4,9 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -165,6 +168,50 @@ static llvm::FunctionPassManager kernelPipeline() {
   return passes;
 }
 
+/// The only lane of a mask, if that is known.
+static std::optional<unsigned> findOnlyLane(llvm::Value *value) {
+  auto *mask = dyn_cast<llvm::Constant>(value);
+  auto *type = dyn_cast<llvm::FixedVectorType>(value->getType());
+  std::optional<unsigned> only;
+  for (unsigned lane = 0; mask && type && lane != type->getNumElements();
+       ++lane) {
+    llvm::Constant *flag = mask->getAggregateElement(lane);
+    bool isSet = flag && flag->isOneValue();
+    if (!flag || (isSet && only) || (!isSet && !flag->isNullValue()))
+      return std::nullopt;
+    if (isSet)
+      only = lane;
+  }
+  return only;
+}
+
+/// Stores one lane as a scalar.
+static void storeLane(llvm::IntrinsicInst &store, unsigned lane) {
+  llvm::IRBuilder<> builder(&store);
+  llvm::Value *element =
+      builder.CreateExtractElement(store.getArgOperand(0), lane);
+  llvm::Type *type = element->getType();
+  llvm::Value *pointer =
+      builder.CreateConstGEP1_64(type, store.getArgOperand(1), lane);
+  uint64_t offset = lane * (type->getPrimitiveSizeInBits().getFixedValue() / 8);
+  builder.CreateAlignedStore(
+      element, pointer,
+      llvm::commonAlignment(store.getParamAlign(1).valueOrOne(), offset));
+  store.eraseFromParent();
+}
+
+/// Of a masked store of one lane behind a truncation, as that to bf16, LLVM 22
+/// makes a store of the wide element (AVX-512): over what lies behind it.
+static void storeLonelyLanes(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &op :
+         llvm::make_early_inc_range(llvm::instructions(function)))
+      if (auto *store = dyn_cast<llvm::IntrinsicInst>(&op);
+          store && store->getIntrinsicID() == llvm::Intrinsic::masked_store)
+        if (auto lane = findOnlyLane(store->getArgOperand(2)))
+          storeLane(*store, *lane);
+}
+
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -178,6 +225,7 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.crossRegisterProxies(loops, functions, callGraph, modules);
   llvm::createModuleToFunctionPassAdaptor(kernelPipeline())
       .run(module, modules);
+  storeLonelyLanes(module);
 }
 
 /// Hands `write` the optimised kernels and the tables. The tables are constants

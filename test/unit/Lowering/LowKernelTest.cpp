@@ -29,14 +29,14 @@ template <typename T> std::string bytesOf(const std::vector<T> &values) {
           values.size() * sizeof(T)};
 }
 
-/// Compiles a program whose only op but the terminator is `op` and runs it.
-std::string runOp(const std::string &op, const std::string &arguments,
-                  const std::string &result, const char *level,
-                  const std::vector<std::string> &inputs) {
+/// Compiles a program of these ops, the last of which is %z, and runs it.
+std::string runOps(const std::string &ops, const std::string &arguments,
+                   const std::string &result, const char *level,
+                   const std::vector<std::string> &inputs) {
   std::string text = "weft.program @eval(" + arguments + ") -> (" + result +
                      " {weft.output = \"z\"}) attributes {kind = "
-                     "#weft.kind<eval>} {\n%z = " +
-                     op + "\nweft.return %z : " + result + "\n}\n";
+                     "#weft.kind<eval>} {\n" +
+                     ops + "\nweft.return %z : " + result + "\n}\n";
   CompiledKernels compiled(text, level);
   if (!compiled.ok())
     return "";
@@ -65,9 +65,9 @@ TEST(LowKernels, RoundLikeHalf) {
         want.push_back(type.round(bitsToFloat(bits)));
       std::string low = "tensor<" + size + "x" + type.name + ">";
       std::string wide = "tensor<" + size + "xf32>";
-      EXPECT_EQ(runOp("weft.cast %x : " + wide + " to " + low,
-                      "%x: " + wide + " {weft.input = \"x\"}", low, level,
-                      {bytesOf(patterns)}) == bytesOf(want),
+      EXPECT_EQ(runOps("%z = weft.cast %x : " + wide + " to " + low,
+                       "%x: " + wide + " {weft.input = \"x\"}", low, level,
+                       {bytesOf(patterns)}) == bytesOf(want),
                 true)
           << type.name << " on " << level;
     }
@@ -83,10 +83,10 @@ TEST(LowKernels, WidenLikeHalf) {
       for (uint16_t bits : patterns)
         want.push_back(type.widen(bits));
       std::string low = std::string("tensor<65536x") + type.name + ">";
-      EXPECT_EQ(runOp("weft.cast %x : " + low + " to tensor<65536xf32>",
-                      "%x: " + low + " {weft.input = \"x\"}",
-                      "tensor<65536xf32>", level,
-                      {bytesOf(patterns)}) == bytesOf(want),
+      EXPECT_EQ(runOps("%z = weft.cast %x : " + low + " to tensor<65536xf32>",
+                       "%x: " + low + " {weft.input = \"x\"}",
+                       "tensor<65536xf32>", level,
+                       {bytesOf(patterns)}) == bytesOf(want),
                 true)
           << type.name << " on " << level;
     }
@@ -102,10 +102,10 @@ TEST(LowKernels, ComputeInF32) {
     for (const char *level : kLevels) {
       std::string low = std::string("tensor<65536x") + type.name + ">";
       std::string got =
-          runOp("weft.mul %x, %y : " + low + ", " + low,
-                "%x: " + low + " {weft.input = \"x\"}, %y: " + low +
-                    " {weft.input = \"y\"}",
-                low, level, {bytesOf(x), bytesOf(y)});
+          runOps("%z = weft.mul %x, %y : " + low + ", " + low,
+                 "%x: " + low + " {weft.input = \"x\"}, %y: " + low +
+                     " {weft.input = \"y\"}",
+                 low, level, {bytesOf(x), bytesOf(y)});
       ASSERT_EQ(got.size(), 2 * x.size());
       for (size_t i = 0; i < x.size(); ++i) {
         uint16_t bits;
@@ -119,4 +119,36 @@ TEST(LowKernels, ComputeInF32) {
               << type.name << " " << x[i] << " * " << y[i] << " on " << level;
       }
     }
+}
+
+// A chunk of one lane ends a row, or the sums of columns: nothing is written
+// behind it. Behind a row is the next one, which a kernel that works in place
+// has yet to read, and behind all the next buffer: runOps() looks there.
+TEST(LowKernels, WriteNothingBehindARow) {
+  for (const LowType &type : kLowTypes)
+    for (const char *level : kLevels)
+      for (int columns : {1, 15, 17, 18, 33}) {
+        const std::string width = std::to_string(columns) + "x";
+        std::string x = "tensor<32x" + width + "f32>", y = "tensor<32x1xf32>";
+        std::string low = "tensor<32x" + width + type.name + ">";
+        std::string sums = "tensor<" + width + "f32>";
+        std::string lowSums = "tensor<" + width + type.name + ">";
+        const std::string argument = "%x: " + x + " {weft.input = \"x\"}";
+        std::vector<float> ones(32 * columns, 1.0f);
+        std::vector<uint16_t> rows(ones.size(), type.round(1.0f + columns));
+        std::vector<uint16_t> totals(columns, type.round(32.0f));
+        EXPECT_TRUE(
+            columns == 1 ||
+            runOps("%s = weft.reduce sum %x dims [1] {keep_dims} : " + x +
+                       "\n%y = weft.add %x, %s : " + x + ", " + y +
+                       "\n%z = weft.cast %y : " + x + " to " + low,
+                   argument, low, level, {bytesOf(ones)}) == bytesOf(rows))
+            << columns << " columns of " << type.name << " on " << level;
+        EXPECT_TRUE(runOps("%s = weft.reduce sum %x dims [0] : " + x +
+                               "\n%z = weft.cast %s : " + sums + " to " +
+                               lowSums,
+                           argument, lowSums, level,
+                           {bytesOf(ones)}) == bytesOf(totals))
+            << columns << " sums of " << type.name << " on " << level;
+      }
 }
