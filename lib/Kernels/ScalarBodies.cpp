@@ -213,21 +213,32 @@ struct CastModel : ScalarBodyOpInterface::ExternalModel<CastModel, CastOp> {
                                          s[0], constantLike(b, loc, s[0], 0.0))
                        .getResult()
                  : arith::FPToSIOp::create(b, loc, type, s[0]).getResult();
-    if (isa<FloatType>(to))
-      return from.isInteger(1)
-                 ? arith::UIToFPOp::create(b, loc, type, s[0]).getResult()
-                 : arith::SIToFPOp::create(b, loc, type, s[0]).getResult();
-    return castInt(b, loc, s[0], type);
+    return isa<FloatType>(to) ? castToFloat(b, loc, s[0], type)
+                              : castInt(b, loc, s[0], type);
+  }
+
+  static Type getF32Like(OpBuilder &b, Type type) {
+    auto vector = dyn_cast<VectorType>(type);
+    return vector ? Type(vector.cloneWith(std::nullopt, b.getF32Type()))
+                  : b.getF32Type();
+  }
+
+  /// To 16-bit floats over f32: not every target converts to them.
+  static Value castToFloat(OpBuilder &b, Location loc, Value value, Type type) {
+    bool isLow = getElementTypeOrSelf(type).getIntOrFloatBitWidth() == 16;
+    Type wide = isLow ? getF32Like(b, type) : type;
+    Value number =
+        elementOf(value).isInteger(1)
+            ? arith::UIToFPOp::create(b, loc, wide, value).getResult()
+            : arith::SIToFPOp::create(b, loc, wide, value).getResult();
+    return isLow ? castFloat(b, loc, number, type) : number;
   }
 
   static Value castFloat(OpBuilder &b, Location loc, Value value, Type type) {
     unsigned from = elementOf(value).getIntOrFloatBitWidth();
     unsigned to = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
     if (from == to) { // f16 and bf16: over f32
-      Type wide = b.getF32Type();
-      if (auto vector = dyn_cast<VectorType>(type))
-        wide = vector.cloneWith(std::nullopt, wide);
-      value = arith::ExtFOp::create(b, loc, wide, value);
+      value = arith::ExtFOp::create(b, loc, getF32Like(b, type), value);
       return arith::TruncFOp::create(b, loc, type, value);
     }
     if (from < to)

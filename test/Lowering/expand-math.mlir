@@ -47,4 +47,33 @@ llvm.func @lanes(%x: vector<2xf64>) -> vector<2xf64> {
   %y = math.erf %x : vector<2xf64>
   llvm.return %y : vector<2xf64>
 }
+
+// Conversions of bf16 are integer operations: LLVM sees none.
+// CHECK-LABEL: llvm.func @brain
+// CHECK-NOT: arith.extf {{.*}} bf16
+// CHECK: %[[WORD:.*]] = arith.bitcast %arg0 : vector<16xbf16> to vector<16xi16>
+// CHECK: %[[LOW:.*]] = arith.extui %[[WORD]] : vector<16xi16> to vector<16xi32>
+// CHECK: %[[BITS:.*]] = arith.shli %[[LOW]], %{{.*}} : vector<16xi32>
+// CHECK: %[[X:.*]] = arith.bitcast %[[BITS]] : vector<16xi32> to vector<16xf32>
+// CHECK: arith.negf %[[X]]
+// CHECK-NOT: arith.truncf
+// CHECK: llvm.return
+llvm.func @brain(%x: vector<16xbf16>) -> vector<16xbf16> {
+  %a = arith.extf %x : vector<16xbf16> to vector<16xf32>
+  %b = arith.negf %a : vector<16xf32>
+  %c = arith.truncf %b : vector<16xf32> to vector<16xbf16>
+  llvm.return %c : vector<16xbf16>
+}
+
+// To f64 through f32; f16 has instructions of its own.
+// CHECK-LABEL: llvm.func @double
+// CHECK: arith.extf %{{.*}} : f32 to f64
+// CHECK: arith.extf %arg1 : f16 to f32
+llvm.func @double(%x: bf16, %y: f16) -> f64 {
+  %a = arith.extf %x : bf16 to f64
+  %b = arith.extf %y : f16 to f32
+  %c = arith.extf %b : f32 to f64
+  %d = arith.addf %a, %c : f64
+  llvm.return %d : f64
+}
 // CHECK: llvm.func @erf(f64) -> f64

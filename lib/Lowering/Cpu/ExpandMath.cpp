@@ -328,9 +328,29 @@ static Value expandTruncation(arith::TruncFOp op) {
   return arith::BitcastOp::create(b, op.getLoc(), type, word);
 }
 
+/// Widens bf16 in integers. Behind an extension LLVM negates and chooses bf16
+/// values, which it then rounds by calls that libgcc lacks (x86-64-v2).
+static Value expandExtension(arith::ExtFOp op) {
+  Value x = op.getIn();
+  if (!getElementTypeOrSelf(x.getType()).isBF16())
+    return nullptr;
+  OpBuilder b(op);
+  Expression e(b, op.getLoc(), op.getType(), /*useFma=*/false);
+  Value word =
+      arith::BitcastOp::create(b, op.getLoc(), e.with(b.getI16Type()), x);
+  Value low =
+      arith::ExtUIOp::create(b, op.getLoc(), e.with(b.getI32Type()), word);
+  Value wide = e.fromBits(e.integerOp<arith::ShLIOp>(low, e.integer(16)));
+  if (wide.getType() == op.getType())
+    return wide;
+  return arith::ExtFOp::create(b, op.getLoc(), op.getType(), wide);
+}
+
 static Value expand(Operation *op, bool useFma) {
   if (auto truncation = dyn_cast<arith::TruncFOp>(op))
     return expandTruncation(truncation);
+  if (auto extension = dyn_cast<arith::ExtFOp>(op))
+    return expandExtension(extension);
   Type type = op->getResult(0).getType();
   if (auto erf = dyn_cast<math::ErfOp>(op);
       erf && getElementTypeOrSelf(type).isF64())
@@ -364,7 +384,7 @@ struct ExpandMathPass : weft::impl::ExpandMathPassBase<ExpandMathPass> {
     llvm::SmallVector<Operation *> work;
     getOperation()->walk([&](Operation *op) {
       if (isa_and_nonnull<math::MathDialect>(op->getDialect()) ||
-          isa<arith::TruncFOp>(op))
+          isa<arith::TruncFOp, arith::ExtFOp>(op))
         work.push_back(op);
     });
     for (Operation *op : work) {

@@ -207,10 +207,16 @@ void KernelEmitter::store(const NestOperand &operand, Value value) {
 // Values
 //===----------------------------------------------------------------------===//
 
+/// 16-bit floats are repeated as bits, like those of memory.
 Value KernelEmitter::toLanes(Value value) {
-  if (isa<VectorType>(value.getType()))
+  Type element = value.getType();
+  if (isa<VectorType>(element))
     return value;
-  return vector::BroadcastOp::create(b, loc, lanesOf(value.getType()), value);
+  bool isLow = element.isF16() || element.isBF16();
+  Value bits = isLow ? toMemory(value) : value;
+  Value lanes =
+      vector::BroadcastOp::create(b, loc, lanesOf(bits.getType()), bits);
+  return isLow ? fromMemory(lanes, element) : lanes;
 }
 
 Value KernelEmitter::getConstant(Operation *op, bool lanes) {

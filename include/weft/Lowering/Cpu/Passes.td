@@ -26,9 +26,11 @@ def ExpandMathPass : Pass<"weft-expand-math"> {
   let description = [{
     What: replaces math.exp, log, log1p, tanh, erf, sin, cos and powf on f32
     scalars and vectors by arithmetic; the error bounds are in docs/codegen.md.
+    Conversions from and to bf16 become integer operations.
 
     Precondition: none. Guarantees: none of these is left for f32; f64 ones stay
-    and become calls of libm, erf here, the others in LLVM.
+    and become calls of libm, erf here, the others in LLVM. No arithmetic or
+    comparison of bf16 values is left for LLVM to find.
 
     Example: test/Lowering/expand-math.mlir.
   }];
