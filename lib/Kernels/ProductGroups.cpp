@@ -34,9 +34,16 @@ private:
   bool addGradient();
   bool addColumnSum();
 
+  /// Whether the op could be a part if `value` were the end.
+  bool couldJoin(Operation *op, Value value);
+  /// Says of ops that read the end only behind another op what is in between.
+  void reportBehind();
+
+  /// The reason that there is no such part.
+  std::string lacks(StringRef part) const;
+  std::string refuseBias(Value row, Operation *between);
   bool mayJoin(ProductPart part, Operation *op);
   void keepOut(Operation *op, const Twine &reason);
-  SmallVector<Operation *> getReaders() const;
   void join(Operation *op, Value operand = Value());
   Operation *getPlace(Value operand) const;
   Operation *build(OpBuilder &builder, Location loc);
@@ -70,9 +77,9 @@ Operation *ProductGroup::getPlace(Value operand) const {
   return definer && place->isBeforeInBlock(definer) ? definer : place;
 }
 
-/// What reads the end of the group, in the order of the program.
-SmallVector<Operation *> ProductGroup::getReaders() const {
-  SmallVector<Operation *> readers(end.user_begin(), end.user_end());
+/// What reads the value, in the order of the program.
+static SmallVector<Operation *> getReaders(Value value) {
+  SmallVector<Operation *> readers(value.user_begin(), value.user_end());
   llvm::sort(readers, [](Operation *a, Operation *b) {
     return a != b && a->isBeforeInBlock(b);
   });
@@ -84,12 +91,15 @@ void ProductGroup::keepOut(Operation *op, const Twine &reason) {
   ++missed;
 }
 
+std::string ProductGroup::lacks(StringRef part) const {
+  return ("products of " + library.getTitle() + " have no " + part).str();
+}
+
 /// Whether `op`, which reads the end of the group, can be part of it; else says
 /// why not.
 bool ProductGroup::mayJoin(ProductPart part, Operation *op) {
   if (!library.hasPart(part))
-    keepOut(op, "products of " + library.getTitle() + " have no " +
-                    stringifyProductPart(part));
+    keepOut(op, lacks(stringifyProductPart(part)));
   else if (isLowPrecision(getElement(end)))
     keepOut(op, "it is rounded before");
   else if (!library.mayMerge(part, root))
@@ -108,27 +118,73 @@ void ProductGroup::join(Operation *op, Value operand) {
   end = op->getResult(0);
 }
 
-/// The vector that `add` adds to every row of `end`, or null.
-static Value findBias(AddOp add, Value end, Type element) {
+/// Whether the op (or null) only names or repeats elements of its operand.
+static bool isRepeat(Operation *op) {
+  return renames(op) || isa_and_nonnull<BroadcastOp, MaterializeOp>(op);
+}
+
+static bool isOneRow(Value value) {
+  return !getShape(value).empty() &&
+         cast<ShapedType>(value.getType()).getNumElements() ==
+             getColumns(value);
+}
+
+/// The values of every row of `value`: a vector if there is one. `between` is
+/// the last of the ops that repeat it.
+static Value findRow(Value value, Operation *&between) {
+  const int64_t columns = getColumns(value);
+  while (getShape(value).size() != 1) {
+    Operation *definer = value.getDefiningOp();
+    if (!isRepeat(definer) || getShape(definer->getOperand(0)).empty() ||
+        getColumns(definer->getOperand(0)) != columns)
+      break;
+    between = between ? between : definer;
+    value = definer->getOperand(0);
+  }
+  return isOneRow(value) ? value : Value();
+}
+
+/// What `add` adds to every row of `end`, or null.
+static Value findBias(AddOp add, Value end, Operation *&between) {
   Value other = add.getLhs() == end ? add.getRhs() : add.getLhs();
-  bool isRow = add.getResult().getType() == end.getType() &&
-               getShape(other).size() == 1 &&
-               getColumns(other) == getColumns(end) &&
-               getElement(other) == element;
-  return isRow ? other : Value();
+  if (add.getResult().getType() != end.getType() || getShape(other).empty() ||
+      getColumns(other) != getColumns(end))
+    return Value();
+  Value row = findRow(other, between);
+  // One row beside one row is a sum of two tensors.
+  bool isVector = row && getShape(row).size() == 1;
+  return isVector || !isOneRow(end) ? row : Value();
+}
+
+/// Why a product cannot add the row that it could add otherwise, or "".
+std::string ProductGroup::refuseBias(Value row, Operation *between) {
+  std::string reason;
+  llvm::raw_string_ostream text(reason);
+  Type element = getElement(root.getLhs());
+  if (bias)
+    text << "the product has a bias already";
+  else if (between)
+    text << "its bias is behind a " << between->getName().stripDialect();
+  else if (getShape(row).size() != 1)
+    text << "its bias has " << getShape(row).size() << " dimensions";
+  else if (getElement(row) != element)
+    text << "its bias is " << getElement(row) << ", but the product reads "
+         << element;
+  else if (!end.hasOneUse())
+    text << "another op reads the product";
+  return reason;
 }
 
 bool ProductGroup::addBias() {
-  if (bias)
-    return false;
-  for (Operation *reader : getReaders()) {
+  for (Operation *reader : getReaders(end)) {
     auto add = dyn_cast<AddOp>(reader);
-    Value row = add ? findBias(add, end, getElement(root.getLhs())) : Value();
+    Operation *between = nullptr;
+    Value row = add ? findBias(add, end, between) : Value();
     if (!row)
       continue;
-    if (!end.hasOneUse()) {
-      keepOut(add, "another op reads the product");
-      return false;
+    if (std::string reason = refuseBias(row, between); !reason.empty()) {
+      keepOut(add, reason);
+      continue;
     }
     if (!mayJoin(ProductPart::Bias, add))
       return false;
@@ -150,8 +206,15 @@ findActivation(Operation *op) {
   return std::nullopt;
 }
 
+static bool isGeluWithErf(Operation *op) {
+  auto gelu = dyn_cast<GeluOp>(op);
+  return gelu && gelu.getApproximate() == GeluKind::None;
+}
+
 bool ProductGroup::addActivation() {
-  for (Operation *user : getReaders()) {
+  for (Operation *user : getReaders(end)) {
+    if (isGeluWithErf(user))
+      keepOut(user, lacks("gelu with erf"));
     auto activation = findActivation(user);
     if (!activation || !mayJoin(activation->first, user))
       continue;
@@ -165,7 +228,7 @@ bool ProductGroup::addActivation() {
 }
 
 /// The part that the adjoint of an activation is, and what it reads beside the
-/// gradient.
+/// gradient: that alone for one that no product has.
 static std::optional<std::pair<ProductPart, Epilogue>>
 findGradient(Operation *op, Value grad, Value &operand) {
   if (auto relu = dyn_cast<ReluGradOp>(op); relu && relu.getGrad() == grad) {
@@ -183,9 +246,11 @@ findGradient(Operation *op, Value grad, Value &operand) {
 bool ProductGroup::addGradient() {
   if (bias)
     return false;
-  for (Operation *user : getReaders()) {
+  for (Operation *user : getReaders(end)) {
     Value operand;
     auto gradient = findGradient(user, end, operand);
+    if (!gradient && operand)
+      keepOut(user, lacks("gelu_grad with erf"));
     if (!gradient)
       continue;
     if (!end.hasOneUse()) {
@@ -214,8 +279,8 @@ static bool sumsRows(Operation *op, Value value) {
 /// A product that adds to what is there sums no rows: those of the product
 /// alone are wanted.
 bool ProductGroup::addColumnSum() {
-  bool isAdded = llvm::any_of(getReaders(), llvm::IsaPred<AccumulateOp>);
-  for (Operation *user : getReaders()) {
+  bool isAdded = llvm::any_of(getReaders(end), llvm::IsaPred<AccumulateOp>);
+  for (Operation *user : getReaders(end)) {
     if (!sumsRows(user, end))
       continue;
     if (isAdded) {
@@ -232,11 +297,45 @@ bool ProductGroup::addColumnSum() {
   return false;
 }
 
+bool ProductGroup::couldJoin(Operation *op, Value value) {
+  Operation *between = nullptr;
+  Value operand;
+  std::optional<ProductPart> part;
+  if (auto add = dyn_cast<AddOp>(op); add && !bias)
+    part = findBias(add, value, between) ? ProductPart::Bias : part;
+  else if (auto activation = findActivation(op))
+    part = activation->first;
+  else if (auto gradient = findGradient(op, value, operand))
+    part = gradient->first;
+  else if (sumsRows(op, value))
+    part = ProductPart::ColumnSum;
+  return part && library.mayMerge(*part, root);
+}
+
+void ProductGroup::reportBehind() {
+  SmallVector<std::pair<Operation *, StringRef>> repeats;
+  auto addRepeat = [&](Operation *op, StringRef name) {
+    if (isRepeat(op))
+      repeats.push_back({op, name});
+  };
+  for (Operation *reader : getReaders(end))
+    addRepeat(reader, reader->getName().stripDialect());
+  for (size_t i = 0; i != repeats.size(); ++i) {
+    auto [repeat, name] = repeats[i];
+    for (Operation *reader : getReaders(repeat->getResult(0))) {
+      addRepeat(reader, name);
+      if (couldJoin(reader, repeat->getResult(0)))
+        keepOut(reader, "a " + name + " is in between");
+    }
+  }
+}
+
 void ProductGroup::grow() {
   addBias();
   if (!addActivation())
     addGradient();
   addColumnSum();
+  reportBehind();
 }
 
 //===----------------------------------------------------------------------===//
