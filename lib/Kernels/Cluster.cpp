@@ -10,16 +10,25 @@ namespace weft {
 static constexpr int64_t kLargeSpace = 8192;
 static constexpr int64_t kMinRows = 16;
 static constexpr int64_t kMinColumns = 128;
-/// How far back an op looks for a kernel that reads the same values.
+/// How far back an op looks for a kernel that reads the same values, in ops
+/// that do work.
 static constexpr unsigned kSiblingDistance = 64;
 /// Leaves a number for the copy of each op: see materialize.
 static constexpr unsigned kOrderStep = 2;
 
+/// Whether the op takes time: it is no name of what is there.
+static bool doesWork(Operation *op) {
+  return !isViewOp(op) && !isa<ConstantOp, ReadOp>(op);
+}
+
 ClusterBuilder::ClusterBuilder(Block &block, FusionLimits limits)
     : block(block), limits(limits) {
-  unsigned index = 0;
-  for (Operation &op : block)
+  unsigned index = 0, work = 0;
+  for (Operation &op : block) {
     order[&op] = kOrderStep * index++;
+    workBefore[&op] = work;
+    work += doesWork(&op);
+  }
 }
 
 Cluster *ClusterBuilder::clusterOf(Value value) const {
@@ -67,6 +76,7 @@ void ClusterBuilder::materialize(BroadcastOp broadcast) {
   builder.setInsertionPointAfter(broadcast);
   MaterializeOp copy = copyBroadcast(broadcast, builder);
   order[copy] = order.lookup(broadcast) + 1;
+  workBefore[copy] = workBefore.lookup(broadcast);
   broadcast.getResult().replaceUsesWithIf(copy, [](OpOperand &use) {
     return !readsThroughBroadcast(use.getOwner());
   });
@@ -116,8 +126,8 @@ Cluster *ClusterBuilder::findSibling(Operation *op) {
     Cluster *cluster = readers.lookup(operand);
     if (!cluster || !cluster->open || clusterOf(operand) == cluster)
       continue;
-    bool near = order.lookup(op) - order.lookup(cluster->ops.back()) <
-                kOrderStep * kSiblingDistance;
+    bool near = workBefore.lookup(op) - workBefore.lookup(cluster->ops.back()) <
+                kSiblingDistance;
     if (near && type.getNumElements() == cluster->space.getNumPoints())
       return cluster;
   }

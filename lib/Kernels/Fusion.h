@@ -83,7 +83,7 @@ private:
   unsigned numMissed = 0;
   std::vector<std::unique_ptr<Cluster>> clusters;
   llvm::DenseMap<mlir::Operation *, Cluster *> owner;
-  llvm::DenseMap<mlir::Operation *, unsigned> order;
+  llvm::DenseMap<mlir::Operation *, unsigned> order, workBefore;
   llvm::DenseMap<mlir::Value, Cluster *> readers; // last cluster to read it
 };
 
