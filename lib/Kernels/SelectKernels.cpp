@@ -97,6 +97,8 @@ struct SelectKernelsPass
     if (auto gemm = dyn_cast<GemmOp>(op); gemm && failed(checkParts(gemm)))
       return failure();
     if (answer.runs()) {
+      if (getCommandKind(op).empty())
+        return reportNoCommand(op);
       claim(op, getCommandKind(op));
       log.add(op,
               "runs as " + getCommandKind(op) + " of " + chosen->getTitle());
@@ -137,7 +139,9 @@ struct SelectKernelsPass
       return success();
     }
     if (!answer.isKnown)
-      return reportNoCommand(op);
+      return getCommandKind(op).empty()
+                 ? reportNoCommand(op)
+                 : reportNoRoutine(op, chosen->getTitle());
     return op->emitOpError("does not support ")
            << answer.unsupported << " on " << chosen->getTitle()
            << " yet; cast to f32 before it";

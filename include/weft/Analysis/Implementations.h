@@ -31,8 +31,11 @@ bool canGenerate(mlir::Operation *op);
 /// of a kernel.
 bool needsNoChoice(mlir::Operation *op);
 
-/// The error of an op that nothing runs.
+/// The errors of an op that nothing runs: its definition says no command, the
+/// library of that title has no routine for the command, or the plan has none.
 llvm::LogicalResult reportNoCommand(mlir::Operation *op);
+llvm::LogicalResult reportNoRoutine(mlir::Operation *op, llvm::StringRef title);
+llvm::LogicalResult reportNoLowering(mlir::Operation *op);
 
 /// Fails with an error on the op if it has a `weft.impl` that cannot run it, or
 /// `weft.folded` where no accumulation is folded.

@@ -75,7 +75,23 @@ bool isFolded(AccumulateOp op) { return getImplementation(op) == kFoldedImpl; }
 //===----------------------------------------------------------------------===//
 
 LogicalResult reportNoCommand(Operation *op) {
-  return op->emitOpError("expects a command that runs it, but there is none");
+  if (isa<DestinationOpInterface>(op))
+    return op->emitOpError("expects a command that runs it (Weft_RunsAs, or "
+                           "CommandSourceOpInterface in another dialect), but "
+                           "there is none");
+  return op->emitOpError("expects a view, a formula or a command that runs it, "
+                         "but got none");
+}
+
+LogicalResult reportNoRoutine(Operation *op, StringRef title) {
+  return op->emitOpError("expects a routine of ")
+         << title << " for its command " << getCommandKind(op)
+         << " (KernelLibrary), but there is none";
+}
+
+LogicalResult reportNoLowering(Operation *op) {
+  return op->emitOpError("expects a lowering to its command ")
+         << getCommandKind(op) << " (weft-lower-to-plan), but there is none";
 }
 
 static LogicalResult verifyFolded(Operation *op) {

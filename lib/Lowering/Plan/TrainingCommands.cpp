@@ -89,7 +89,7 @@ LogicalResult ProgramLowering::lowerOptimizer(OptimizerOpInterface op) {
   const OptimizerInfo &info = op.getOptimizer();
   std::optional<plan::UpdateRule> rule = plan::symbolizeUpdateRule(info.name);
   if (!rule)
-    return reportNoCommand(op);
+    return reportNoLowering(op);
   SmallVector<Value> states, numbers;
   for (unsigned i = 0; i != info.states.size() + 1; ++i) {
     Value old = getDense(op->getOperand(i));
@@ -127,7 +127,7 @@ LogicalResult ProgramLowering::lowerTrainingOp(Operation *op) {
       .Case([&](StepIncrementOp o) { return lowerStepIncrement(o), done(); })
       .Case([&](OptimizerOpInterface o) { return lowerOptimizer(o); })
       .Case([&](CommandSourceOpInterface o) { return lowerSource(o); })
-      .Default([](Operation *o) { return reportNoCommand(o); });
+      .Default([](Operation *o) { return reportNoLowering(o); });
 }
 
 } // namespace weft

@@ -128,10 +128,8 @@ TEST_F(ExtensionTest, ThePlanIsText) {
 /// The policy of test.scale_add is f32, that of test.stride to follow.
 TEST_F(ExtensionTest, MixedPrecisionAsksForThePolicy) {
   parse(kModel);
-  for (StringRef passes :
-       {StringRef("weft-autocast{dtype=bf16}"), StringRef(kGraph),
-        StringRef(kKernels), StringRef(kPlan)})
-    ASSERT_TRUE(run(passes)) << errors;
+  ASSERT_TRUE(runAll({"weft-autocast{dtype=bf16}", kGraph, kKernels, kPlan}))
+      << errors;
 }
 
 TEST_F(ExtensionTest, ElementTypesAreAskedFor) {
@@ -153,8 +151,8 @@ TEST_F(ExtensionTest, ElementTypesAreAskedFor) {
 TEST_F(ExtensionTest, WithoutViewInterface) {
   parse(replace(kModel, "test.stride", "test.bare_stride"));
   expectError({"weft-derive-programs", kKernels},
-              "5: 'test.bare_stride' op expects a command that runs it, but "
-              "there is none");
+              "5: 'test.bare_stride' op expects a view, a formula or a command "
+              "that runs it, but got none");
 }
 
 TEST_F(ExtensionTest, WithoutDestinationInterface) {
@@ -176,8 +174,36 @@ TEST_F(ExtensionTest, WithoutCommand) {
   pieces.sources = false;
   parse(kModel, pieces);
   expectError({kGraph, kKernels},
-              "6: 'test.scale_add' op expects a command that runs it, but "
-              "there is none");
+              "6: 'test.scale_add' op expects a command that runs it "
+              "(Weft_RunsAs, or CommandSourceOpInterface in another dialect), "
+              "but there is none");
+}
+
+/// A routine of the library runs no op that names no command.
+TEST_F(ExtensionTest, WithARoutineWithoutCommand) {
+  Pieces pieces;
+  pieces.sources = false;
+  parse(kModel, pieces);
+  expectError({kGraph, "weft-select-kernels{library=test}"},
+              "6: 'test.scale_add' op expects a command that runs it "
+              "(Weft_RunsAs, or CommandSourceOpInterface in another dialect), "
+              "but there is none");
+}
+
+TEST_F(ExtensionTest, WithoutARoutineOfTheLibrary) {
+  parse(replace(kModel, "test.scale_add", "test.kind_scale_add"));
+  expectError(
+      {"weft-derive-programs", kKernels},
+      "6: 'test.kind_scale_add' op expects a routine of the CPU for its "
+      "command scale_add (KernelLibrary), but there is none");
+}
+
+TEST_F(ExtensionTest, WithoutLowering) {
+  parse(replace(kModel, "test.scale_add", "test.kind_scale_add"));
+  expectError({"weft-derive-programs",
+               "weft-select-kernels{library=test},weft-fuse", kPlan},
+              "6: 'test.kind_scale_add' op expects a lowering to its command "
+              "scale_add (weft-lower-to-plan), but there is none");
 }
 
 TEST_F(ExtensionTest, WithACommandThatIsNone) {

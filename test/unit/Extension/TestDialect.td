@@ -39,6 +39,8 @@ class Test_ScaleAdd<string mnemonic, list<Trait> traits>
 def Test_ScaleAddOp : Test_ScaleAdd<"scale_add", [
     Weft_Writes<["getReusableOperands"]>, Weft_Casts<"F32", "F32">]>;
 def Test_BareScaleAddOp : Test_ScaleAdd<"bare_scale_add", []>;
+/// It runs as an op of weft does.
+def Test_KindScaleAddOp : Test_ScaleAdd<"kind_scale_add", [Weft_RunsAs<"scale_add">, Weft_Writes<>]>;
 def Test_AddingScaleAddOp : Test_ScaleAdd<"adding_scale_add", [Weft_Writes<["canAccumulate"]>]>;
 
 def Test_RunScaleAddOp : Plan_CommandOf<Test_Dialect, "run_scale_add",

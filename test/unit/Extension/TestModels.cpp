@@ -2,6 +2,7 @@
 
 #include "TestDialect.h"
 
+#include "weft/Analysis/KernelLibrary.h"
 #include "weft/Interp/OpCall.h"
 #include "weft/Lowering/Cpu/CpuCommands.h"
 
@@ -170,6 +171,20 @@ struct BareRoutine
   }
 };
 
+//===----------------------------------------------------------------------===//
+// A library
+//===----------------------------------------------------------------------===//
+
+/// Has a routine for each op with a command, and for one that may lack it.
+struct TestLibrary final : KernelLibrary {
+  StringRef getName() const override { return "test"; }
+  StringRef getTitle() const override { return "the test"; }
+  LibraryAnswer find(Operation *op) const override {
+    return {isa<ScaleAddOp, CommandKindOpInterface>(op), Type()};
+  }
+  bool hasPart(ProductPart) const override { return false; }
+};
+
 } // namespace
 
 //===----------------------------------------------------------------------===//
@@ -227,6 +242,9 @@ void registerTestDialect(DialectRegistry &registry, const Pieces &pieces) {
   registry.insert<TestDialect>();
   registry.addExtension(TypeID::get<AttachModels>(),
                         std::make_unique<AttachModels>(pieces));
+  registry.addExtension(+[](MLIRContext *, WeftDialect *dialect) {
+    KernelLibraries::of(*dialect).add(std::make_unique<TestLibrary>());
+  });
 }
 
 } // namespace weft::test
