@@ -92,6 +92,20 @@ bool NanHunt::isFed(const WeftCommand &command,
          std::any_of(entry.reads.begin(), entry.reads.end(), isTaintedRead);
 }
 
+/// The sentence about a moment that the command reads and that was not finite
+/// when the step began, or "".
+std::string NanHunt::findMoment(const WeftCommand &command,
+                                const DebugCommand &entry) const {
+  for (const Moment &moment : moments)
+    for (const ReadBuffer &read : entry.reads) {
+      auto [lowest, highest] = read.elements.span();
+      const int64_t offset = command.offsets[read.buffer];
+      if (moment.begin < offset + highest && offset + lowest < moment.end)
+        return moment.text;
+    }
+  return "";
+}
+
 /// Notes what the elements of a buffer hold now, and says nothing of what lies
 /// between them.
 void NanHunt::mark(const Elements &elements, int64_t offset, bool finite) {
@@ -103,35 +117,43 @@ void NanHunt::mark(const Elements &elements, int64_t offset, bool finite) {
   });
 }
 
-/// Looks at a dense tensor from outside the programs; what it is called is the
-/// sentence if nothing else is.
-void NanHunt::lookAt(const std::string &what, int32_t dtype, int64_t offset,
-                     int64_t bytes) {
+/// Looks at a dense tensor from outside the programs: " came in with nan in
+/// element 3", or "".
+std::string NanHunt::lookAt(int32_t dtype, int64_t offset, int64_t bytes) {
   if (!isFloat(dtype))
-    return;
+    return "";
   int64_t count = bytes / dtypeBytes(dtype);
   Elements whole(dtype, {count}, {1});
   double value = 0.0;
   const char *data = static_cast<const char *>(context.at(offset));
   int64_t element = count > 0 ? find(whole, data, value) : -1;
   if (element < 0)
-    return;
+    return "";
   tainted.mark(offset, offset + bytes, /*finite=*/false);
-  auto writer = writers.find(what);
-  if (any.empty())
-    any = writer != writers.end()
-              ? writer->second
-              : what + " came in with " + nameOf(value) + " in element " +
-                    std::to_string(element);
+  return std::string(" came in with ") + nameOf(value) + " in element " +
+         std::to_string(element);
 }
 
-void NanHunt::lookAtWeights() {
+/// All but gradients, which the step makes. A moment is no reason by itself: a
+/// mean of squares may be infinite and harm nothing.
+void NanHunt::lookAtStates() {
   for (const NamedTensor &tensor : namedTensors(*context.executable())) {
-    if (tensor.kind() != WEFT_PARAM && tensor.kind() != WEFT_WORKING)
+    if (tensor.kind() == WEFT_GRADIENT)
       continue;
     const HeldRange held = heldBy(tensor, context.rank());
-    lookAt("weight " + inQuotes(tensor.name), tensor.dtype(), held.offset,
-           held.elements() * dtypeBytes(tensor.dtype()));
+    const int64_t bytes = held.elements() * dtypeBytes(tensor.dtype());
+    std::string text = lookAt(tensor.dtype(), held.offset, bytes);
+    if (text.empty())
+      continue;
+    const bool isWeight =
+        tensor.kind() == WEFT_PARAM || tensor.kind() == WEFT_WORKING;
+    text = (isWeight ? "weight " : "state ") + inQuotes(tensor.name) + text;
+    if (auto writer = writers.find(tensor.name); writer != writers.end())
+      text = writer->second;
+    if (tensor.kind() == WEFT_OPTIMIZER)
+      moments.push_back({held.offset, held.offset + bytes, text});
+    else if (any.empty())
+      any = text;
   }
 }
 
@@ -142,7 +164,9 @@ void NanHunt::lookAtInputs(const WeftProgram &program) {
     // Limits of an update may be infinite.
     if (isUpdate(program))
       continue;
-    lookAt("input " + inQuotes(port.name), port.dtype, port.offset, port.bytes);
+    std::string text = lookAt(port.dtype, port.offset, port.bytes);
+    if (!text.empty() && any.empty())
+      any = "input " + inQuotes(port.name) + text;
   }
 }
 
@@ -157,6 +181,7 @@ bool NanHunt::check(const WeftProgram &program, const WeftCommand &command,
   const DebugCommand &entry =
       programs[program.symbol][&command - program.commands];
   const bool fed = isFed(command, entry);
+  const std::string moment = findMoment(command, entry);
   // What it leaves in its workspace means nothing.
   if (command.workspaceBytes > 0) {
     const int64_t begin = command.offsets[command.numBuffers - 1];
@@ -169,10 +194,14 @@ bool NanHunt::check(const WeftProgram &program, const WeftCommand &command,
     int64_t element = find(written.elements, data, value);
     int64_t begin = command.offsets[written.buffer];
     mark(written.elements, begin, element < 0);
-    if (element < 0 || found || onPurpose.count(&command))
+    if (element < 0)
+      continue;
+    const Element place = locate(written, begin, element);
+    if (fed && isUpdate(program) && !moment.empty())
+      writers[place.name] = moment;
+    if (found || onPurpose.count(&command))
       continue;
     found = true;
-    const Element place = locate(written, begin, element);
     note(program, command, fed, place,
          describe(program, command, entry, written.elements.dtype(), place,
                   value));
@@ -197,7 +226,7 @@ NanHunt::Element NanHunt::locate(const WrittenBuffer &written, int64_t begin,
 void NanHunt::note(const WeftProgram &program, const WeftCommand &command,
                    bool fed, const Element &element, const std::string &text) {
   if (!fed && isUpdate(program) && !element.name.empty())
-    writers["weight " + inQuotes(element.name)] = text;
+    writers[element.name] = text;
   if (any.empty())
     any = text;
   if (!fed && first.empty())
@@ -230,7 +259,8 @@ void NanHunt::begin() {
   any.clear();
   tainted.clear();
   makers.clear();
-  lookAtWeights();
+  moments.clear();
+  lookAtStates();
 }
 
 void NanHunt::blame(const std::string &text) {
@@ -239,6 +269,8 @@ void NanHunt::blame(const std::string &text) {
 }
 
 std::string NanHunt::finish(bool good) {
+  if (any.empty() && !moments.empty())
+    any = moments.front().text;
   if (!good)
     return first.empty() ? any : first;
   onPurpose.insert(makers.begin(), makers.end());

@@ -162,6 +162,51 @@ TEST_F(HuntTest, namesTheWeightOfAFlatState) {
             "weight 'b' came in with inf in element 0");
 }
 
+// An update that reads a moment from a checkpoint makes a weight of it, in a
+// step that ends well; the next one does not.
+TEST_F(HuntTest, namesTheMomentThatAWeightIsMadeOf) {
+  const int64_t dims[] = {2}, one[] = {1};
+  const WeftTensor tensors[] = {
+      {"y.exp_avg", "y", "", WEFT_OPTIMIZER, WEFT_F32, 1, 1, dims, 0, 8, "",
+       nullptr, 0, 1},
+      {"y", "", "", WEFT_PARAM, WEFT_F32, 1, 1, one, 64, 4, "", nullptr, 0, 1}};
+  WeftProgram apply = kProgram;
+  apply.kind = "apply";
+  apply.numCommands = 1;
+  WeftExecutable started = kExecutable;
+  started.programs = &apply;
+  started.numTensors = 2;
+  started.tensors = tensors;
+  start(started, R"({"micro": [
+      {"at": "", "ops": "", "infinite": false, "reads": [[0, "f32", [2], [1]]],
+       "writes": [[1, "f32", "y", [2], [2]]]}]})");
+  const char *const sentence =
+      "state 'y.exp_avg' came in with inf in element 0";
+  input()[0] = kInf;
+  EXPECT_EQ(step(nullptr, /*good=*/false), sentence);
+  EXPECT_EQ(step(&apply, /*good=*/true), "");
+  input()[0] = 0.0f;
+  EXPECT_EQ(step(nullptr, /*good=*/false), sentence);
+}
+
+// An infinite moment may be harmless: what else came in is the reason.
+TEST_F(HuntTest, namesAWeightBeforeAMoment) {
+  const int64_t dims[] = {1};
+  const WeftTensor tensors[] = {
+      {"m", "w", "", WEFT_OPTIMIZER, WEFT_F32, 1, 1, dims, 0, 4, "", nullptr, 0,
+       1},
+      {"s", "", "", WEFT_SCALER, WEFT_F32, 1, 1, dims, 4, 4, "", nullptr, 0, 1},
+      {"w", "", "", WEFT_PARAM, WEFT_F32, 1, 1, dims, 8, 4, "", nullptr, 0, 1}};
+  startWith(tensors, 3);
+  for (int i = 0; i < 3; ++i)
+    input()[i] = kInf;
+  EXPECT_EQ(step(nullptr, /*good=*/false),
+            "state 's' came in with inf in element 0");
+  input()[1] = 1.0f;
+  EXPECT_EQ(step(nullptr, /*good=*/false),
+            "weight 'w' came in with inf in element 0");
+}
+
 TEST(Hunt, refusesATableOfOtherCommands) {
   std::string error;
   auto context = WeftContext::create(kExecutable, {}, error);

@@ -25,7 +25,8 @@ namespace weft {
 /// named read finite values only: an infinity that a constant, an input or a
 /// weight holds is passed on, not made.
 /// If there is no such command, the first place with such a value is named, and
-/// for a weight or its copy what wrote it there.
+/// for a weight or its copy what wrote it there: a moment that came in so, if
+/// the update read one.
 class NanHunt {
 public:
   /// `table` is the metadata's `debug_nan`; wrong text is an internal error.
@@ -46,6 +47,11 @@ public:
 private:
   explicit NanHunt(WeftContext &context) : context(context) {}
 
+  /// A moment that is not finite, in the bytes [begin, end) of the arena.
+  struct Moment {
+    int64_t begin, end;
+    std::string text;
+  };
   /// An element, by the tensor that people know it of.
   struct Element {
     std::string name;
@@ -61,10 +67,11 @@ private:
   /// Whether one of these elements, the first at that arena offset, belongs to
   /// what was seen to hold a non-finite value.
   bool isTainted(const Elements &elements, int64_t offset) const;
+  std::string findMoment(const WeftCommand &command,
+                         const DebugCommand &entry) const;
   void mark(const Elements &elements, int64_t offset, bool finite);
-  void lookAt(const std::string &what, int32_t dtype, int64_t offset,
-              int64_t bytes);
-  void lookAtWeights();
+  std::string lookAt(int32_t dtype, int64_t offset, int64_t bytes);
+  void lookAtStates();
   void lookAtInputs(const WeftProgram &program);
   /// Element `index` of a buffer that begins at an arena offset: of a segment
   /// if it lies in one.
@@ -81,10 +88,11 @@ private:
   std::set<const WeftCommand *> onPurpose;
   std::vector<const WeftCommand *> makers; // of this step
   TaintedBytes tainted;
-  /// What made a weight or a copy of one non-finite.
+  /// What made a state non-finite, by its name.
   std::map<std::string, std::string> writers;
-  std::string first; // made by a command from finite values
-  std::string any;   // wherever it came from
+  std::vector<Moment> moments; // of this step
+  std::string first;           // made by a command from finite values
+  std::string any;             // wherever it came from
 };
 
 } // namespace weft
