@@ -8,19 +8,18 @@
 
 namespace weft {
 
-/// The inputs that passes add to programs.
+/// The inputs that passes add to programs; the weight decay is the default
+/// optimizer's.
 static const std::pair<const char *, double> knownInputs[] = {
-    {names::kLossSeed, 1},      {names::kAccumulate, 0},
-    {names::kLr, 1e-3},         {names::kBeta1, 0.9},
-    {names::kBeta2, 0.999},     {names::kEps, 1e-8},
-    {names::kMomentum, 0.9},    {names::kMaxNorm, 1},
-    {names::kWeightDecay, 0.01}};
+    {names::kLossSeed, 1},   {names::kAccumulate, 0}, {names::kLr, 1e-3},
+    {names::kBeta1, 0.9},    {names::kBeta2, 0.999},  {names::kEps, 1e-8},
+    {names::kMomentum, 0.9}, {names::kMaxNorm, 1}};
 
 /// The value of an input that a pass adds; the decay of one optimizer among
 /// others, "adamw_weight_decay", is that of all.
 static std::optional<double> findKnownInput(llvm::StringRef name) {
   if (isDecayInput(name))
-    name = names::kWeightDecay;
+    return getOptimizers().front()->defaultDecay;
   for (const auto &[known, value] : knownInputs)
     if (name == known)
       return value;

@@ -6,6 +6,7 @@
 #include "weft/Weft/Weft.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/Format.h"
 
 using namespace mlir;
 using namespace weft;
@@ -51,6 +52,25 @@ ArrayRef<StringRef> weft::getOptimizerNames() {
 
 std::string weft::spellOptimizers(StringRef quote) {
   return spellChoices(getOptimizerNames(), quote);
+}
+
+std::string weft::spellDefaultDecays() {
+  SmallVector<std::pair<double, std::string>> groups;
+  for (const OptimizerInfo *info : getOptimizers()) {
+    auto group = llvm::find_if(groups, [&](const auto &known) {
+      return known.first == info->defaultDecay;
+    });
+    if (group == groups.end())
+      groups.push_back({info->defaultDecay, info->name.str()});
+    else
+      group->second += " and " + info->name.str();
+  }
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  for (const auto &[decay, names] : groups)
+    stream << (text.empty() ? "" : ", ") << llvm::format("%g", decay) << " for "
+           << names;
+  return text;
 }
 
 ArrayRef<StringRef> weft::getOptimizerNumbers() {

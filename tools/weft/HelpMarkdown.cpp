@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Commands.h"
+#include "RunFlagHelp.h"
 
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Phases.h"
 #include "weft/Precision/CastTable.h"
-#include "weft/Runtime/Run/RunFlags.h"
 
 #include <cstdio>
 
@@ -20,7 +20,7 @@ using namespace weft;
 static Expected<std::string> flagsMarkdown() {
   FlagTable table(compileFlags());
   table.add(driverFlags());
-  table.add(runFlagSpecs());
+  table.add(describedRunFlags());
   if (Status status = table.checkTable(); !status)
     return status.takeError();
   return table.markdown();

@@ -4,6 +4,7 @@
 #include "CompileFiles.h"
 #include "MlirFlags.h"
 #include "ProgramCache.h"
+#include "RunFlagHelp.h"
 
 #include "weft/Formats/Digest.h"
 #include "weft/Frontend/Frontend.h"
@@ -12,7 +13,6 @@
 #include "weft/Pipeline/Link.h"
 #include "weft/Pipeline/Target.h"
 #include "weft/Runtime/Execute/ThreadTeam.h"
-#include "weft/Runtime/Run/RunFlags.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -147,7 +147,7 @@ static Error runProgram(const Program &program,
 
 Expected<ExitCode> weft::trainCommand(const Arguments &args) {
   FlagTable table(compileFlags());
-  table.add(runFlagSpecs());
+  table.add(describedRunFlags());
   Expected<FlagValues> flags = parseModelFlags(table, "weft train", args);
   if (!flags)
     return flags.takeError();

@@ -24,6 +24,9 @@ llvm::ArrayRef<llvm::StringRef> getOptimizerNames();
 /// "adamw, adam or sgd", for messages; `quote` stands around each name.
 std::string spellOptimizers(llvm::StringRef quote = "");
 
+/// "0.01 for adamw, 0 for adam and sgd": the weight decays of PyTorch.
+std::string spellDefaultDecays();
+
 /// The hyper-parameters of all optimizers, each once: `lr`, those that only the
 /// default has, `weight_decay`, those of others.
 llvm::ArrayRef<llvm::StringRef> getOptimizerNumbers();

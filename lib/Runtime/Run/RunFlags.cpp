@@ -76,9 +76,8 @@ static std::vector<FlagSpec> optimizerFlags() {
       number("min-lr", "0", "learning rate at the end of the schedule", 0,
              1e30),
       number("weight-decay", "",
-             "weight decay of every optimizer; default: 0.01 for adamw, 0 for "
-             "adam and sgd",
-             0, 1e30),
+             "weight decay of every optimizer; default: each has its own", 0,
+             1e30),
       number("beta1", "0.9", "decay of the first moment (adam, adamw)", 0,
              0.9999999999),
       number("beta2", "0.999", "decay of the second moment (adam, adamw)", 0,

@@ -9,7 +9,7 @@
 #include "weft/Analysis/Implementations.h"
 #include "weft/Analysis/KernelLibrary.h"
 #include "weft/Formats/Names.h"
-#include "weft/Interp/Interp.h"
+#include "weft/Interp/Inputs.h"
 #include "weft/Lowering/Cpu/Passes.h"
 #include "weft/Training/Passes.h"
 
@@ -58,6 +58,7 @@ protected:
 TEST_F(Optimizers, TheDefaultComesFirst) {
   ASSERT_GE(getOptimizers().size(), 3u);
   EXPECT_EQ(getOptimizers().front()->name, kDefaultOptimizer);
+  EXPECT_EQ(spellDefaultDecays(), "0.01 for adamw, 0 for adam and sgd");
   EXPECT_EQ(spellOptimizers(), "adamw, adam or sgd");
 }
 
@@ -120,6 +121,20 @@ TEST_F(Optimizers, EachRunsInTheInterpreterAndInAProgram) {
     EXPECT_TRUE(isInterpretable(update->getName().getStringRef()));
     EXPECT_EQ(getCommandKind(update), "optimizer");
     EXPECT_TRUE(KernelLibraries::of(*weft).find("")->find(update).runs());
+  }
+}
+
+/// Inputs that are made up decay as the default optimizer does.
+TEST_F(Optimizers, TheInterpreterKnowsTheDefaultDecay) {
+  for (const OptimizerInfo *optimizer : getOptimizers()) {
+    SCOPED_TRACE(optimizer->name.str());
+    expand(*optimizer);
+    Interpreter interpreter(*module);
+    auto apply = findProgram(interpreter, ProgramKind::Apply);
+    ASSERT_TRUE(apply);
+    TensorMap inputs = makeInputs(*apply, /*seed=*/0);
+    EXPECT_EQ(inputs.at(names::kWeightDecay).floatValues().front(),
+              getOptimizers().front()->defaultDecay);
   }
 }
 
