@@ -8,6 +8,7 @@
 #include "weft/Memory/Passes.h"
 
 #include "ArenaMap.h"
+#include "StateOrder.h"
 #include "weft/Plan/Plan.h"
 
 namespace weft {
@@ -171,6 +172,8 @@ struct VerifyPlanPass : weft::impl::VerifyPlanPassBase<VerifyPlanPass> {
     for (auto program : module.getOps<plan::ProgramOp>())
       if (failed(ProgramVerifier(transient, symbols, alignment).run(program)))
         return signalPassFailure();
+    if (failed(verifyStateOrder(module)))
+      return signalPassFailure();
     markAllAnalysesPreserved();
   }
 };

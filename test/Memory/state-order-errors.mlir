@@ -1,0 +1,322 @@
+// RUN: weft-opt --weft-verify-plan --split-input-file --verify-diagnostics %s
+
+// States that a program reads before any command of a run has written them.
+
+// A parameter without its first value.
+module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 128 : i64} {
+  // expected-note @+1 {{the state is declared here}}
+  plan.state param @w : memref<4xf32> {offset = 0 : i64}
+  plan.program "init" @init {
+  }
+  plan.program "eval" @eval {
+    %w = plan.use @w {offset = 0 : i64} : memref<4xf32>
+    %y = plan.alloc temporary {offset = 64 : i64} : memref<4xf32>
+    // expected-error @+1 {{expects every element of @w that it reads to be written before, in @eval or init, but got no write}}
+    plan.copy %w to %y : memref<4xf32> to memref<4xf32>
+    plan.output "y" %y : memref<4xf32>
+  }
+}
+
+// -----
+
+// The same without an init program: states come from elsewhere.
+module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 128 : i64} {
+  plan.state param @w : memref<4xf32> {offset = 0 : i64}
+  plan.program "eval" @eval {
+    %w = plan.use @w {offset = 0 : i64} : memref<4xf32>
+    %y = plan.alloc temporary {offset = 64 : i64} : memref<4xf32>
+    plan.copy %w to %y : memref<4xf32> to memref<4xf32>
+    plan.output "y" %y : memref<4xf32>
+  }
+}
+
+// -----
+
+// The last element is missing.
+module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 128 : i64} {
+  // expected-note @+1 {{the state is declared here}}
+  plan.state param @w : memref<4xf32> {offset = 0 : i64}
+  plan.program "init" @init {
+    %w = plan.use @w {offset = 0 : i64} : memref<4xf32>
+    %v = plan.view %w : memref<4xf32> to memref<3xf32>
+    plan.constant %v = dense<1.0> : tensor<3xf32> : memref<3xf32>
+  }
+  plan.program "eval" @eval {
+    %w = plan.use @w {offset = 0 : i64} : memref<4xf32>
+    // expected-error @+1 {{expects every element of @w that it reads to be written before, in @eval or init, but got a part of them}}
+    plan.output "w" %w : memref<4xf32>
+  }
+}
+
+// -----
+
+// init itself reads what it writes afterwards.
+module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 128 : i64} {
+  // expected-note @+1 {{the state is declared here}}
+  plan.state param @w : memref<4xf32> {offset = 0 : i64}
+  plan.state optimizer @m : memref<4xf32> {offset = 64 : i64, param = @w}
+  plan.program "init" @init {
+    %w = plan.use @w {offset = 0 : i64} : memref<4xf32>
+    %m = plan.use @m {offset = 64 : i64} : memref<4xf32>
+    // expected-error @+1 {{expects every element of @w that it reads to be written before, in @init, but got no write}}
+    plan.copy %w to %m : memref<4xf32> to memref<4xf32>
+    plan.constant %w = dense<1.0> : tensor<4xf32> : memref<4xf32>
+  }
+}
+
+// -----
+
+// A gradient that no micro-step writes. The optimizer of apply reads it.
+module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 256 : i64} {
+  // expected-note @+1 {{the state is declared here}}
+  plan.state gradient @g : memref<4xf32> {offset = 64 : i64}
+  plan.program "init" @init {
+  }
+  plan.program "micro" @micro {
+  }
+  plan.program "apply" @apply {
+    %g = plan.use @g {offset = 64 : i64} : memref<4xf32>
+    %n = plan.alloc temporary {offset = 128 : i64} : memref<f64>
+    %b = plan.alloc temporary {offset = 192 : i64} : memref<i1>
+    // expected-error @+1 {{expects every element of @g that it reads to be written before, in @apply or init or micro, but got no write}}
+    plan.norm_and_check %g -> norm(%n : memref<f64>) found_inf(%b : memref<i1>) {p = 2.0 : f64} : memref<4xf32>
+    plan.output "grad_norm" %n : memref<f64>
+    plan.output "found_inf" %b : memref<i1>
+  }
+}
+
+// -----
+
+// What has a flag may start the gradient anew. What adds always has nothing to add to.
+module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 320 : i64} {
+  // expected-note @+1 {{the state is declared here}}
+  plan.state gradient @g : memref<2x2xf32> {offset = 0 : i64}
+  plan.state gradient @h : memref<2x2xf32> {offset = 64 : i64}
+  plan.program "init" @init {
+  }
+  plan.program "micro" @micro {
+    %g = plan.use @g {offset = 0 : i64} : memref<2x2xf32>
+    %h = plan.use @h {offset = 64 : i64} : memref<2x2xf32>
+    %x = plan.input "x" {offset = 128 : i64} : memref<2x2xf32>
+    %y = plan.input "y" {offset = 192 : i64} : memref<2x2xf32>
+    %flag = plan.input "accumulate" {offset = 256 : i64} : memref<f32>
+    plan.gemm %x * %y -> %h accumulate(%flag : memref<f32>) : memref<2x2xf32> * memref<2x2xf32> -> memref<2x2xf32>
+    plan.gemm %x * %y -> %h accumulate : memref<2x2xf32> * memref<2x2xf32> -> memref<2x2xf32>
+    // expected-error @+1 {{expects values of this step, but got some that depend on what @g held before @micro has written it}}
+    plan.gemm %x * %y -> %g accumulate : memref<2x2xf32> * memref<2x2xf32> -> memref<2x2xf32>
+  }
+}
+
+// -----
+
+// The same of a table.
+module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 192 : i64} {
+  // expected-note @+1 {{the state is declared here}}
+  plan.state gradient @g : memref<2x2xf32> {offset = 0 : i64}
+  plan.program "init" @init {
+  }
+  plan.program "micro" @micro {
+    %g = plan.use @g {offset = 0 : i64} : memref<2x2xf32>
+    %x = plan.input "x" {offset = 64 : i64} : memref<2x2xf32>
+    %ids = plan.input "ids" {offset = 128 : i64} : memref<2xi32>
+    // expected-error @+1 {{expects values of this step, but got some that depend on what @g held before @micro has written it}}
+    plan.embedding_grad %x[%ids] -> %g accumulate : memref<2x2xf32>[memref<2xi32>] -> memref<2x2xf32>
+  }
+}
+
+// -----
+
+// A gradient of the step before is no operand.
+module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 192 : i64} {
+  // expected-note @+1 {{the state is declared here}}
+  plan.state gradient @g : memref<2x2xf32> {offset = 0 : i64}
+  plan.program "init" @init {
+  }
+  plan.program "micro" @micro {
+    %g = plan.use @g {offset = 0 : i64} : memref<2x2xf32>
+    %x = plan.input "x" {offset = 64 : i64} : memref<2x2xf32>
+    %y = plan.alloc temporary {offset = 128 : i64} : memref<2x2xf32>
+    plan.gemm %x * %g -> %y : memref<2x2xf32> * memref<2x2xf32> -> memref<2x2xf32>
+    // expected-error @+1 {{expects values of this step, but got some that depend on what @g held before @micro has written it}}
+    plan.copy %y to %g : memref<2x2xf32> to memref<2x2xf32>
+  }
+}
+
+// -----
+
+// Nor an output.
+module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 192 : i64} {
+  // expected-note @+1 {{the state is declared here}}
+  plan.state gradient @g : memref<2x2xf32> {offset = 0 : i64}
+  plan.program "init" @init {
+  }
+  plan.program "micro" @micro {
+    %g = plan.use @g {offset = 0 : i64} : memref<2x2xf32>
+    %x = plan.input "x" {offset = 64 : i64} : memref<2x2xf32>
+    %y = plan.alloc temporary {offset = 128 : i64} : memref<2x2xf32>
+    plan.gemm %x * %g -> %y : memref<2x2xf32> * memref<2x2xf32> -> memref<2x2xf32>
+    // expected-error @+1 {{expects values of this step, but got some that depend on what @g held before @micro has written it}}
+    plan.output "y" %y : memref<2x2xf32>
+  }
+}
+
+// -----
+
+// A flag of another meaning says nothing about the first micro-step.
+module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 192 : i64} {
+  // expected-note @+1 {{the state is declared here}}
+  plan.state gradient @g : memref<4xf32> {offset = 0 : i64}
+  plan.program "init" @init {
+  }
+  plan.program "micro" @micro {
+    %g = plan.use @g {offset = 0 : i64} : memref<4xf32>
+    %x = plan.input "x" {offset = 64 : i64} : memref<4xf32>
+    %seed = plan.input "loss_seed" {offset = 128 : i64} : memref<f32>
+    // expected-error @+1 {{expects values of this step, but got some that depend on what @g held before @micro has written it}}
+    plan.accumulate %g + %x if(%seed : memref<f32>) -> %g : memref<4xf32> + memref<4xf32> -> memref<4xf32>
+  }
+}
+
+// -----
+
+// The sum may be there before a flag chooses, in a kernel of its own.
+module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 384 : i64} {
+  plan.state gradient @g : memref<4xf32> {offset = 0 : i64}
+  weft.kernel @k_add(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+    %y = weft.add %a, %b : tensor<4xf32>, tensor<4xf32>
+    weft.yield %y : tensor<4xf32>
+  }
+  weft.kernel @k_first(%f: tensor<f32>) -> tensor<i1> {
+    %zero = weft.constant dense<0.0> : tensor<f32>
+    %y = weft.compare eq %f, %zero : tensor<f32>, tensor<f32>
+    weft.yield %y : tensor<i1>
+  }
+  weft.kernel @k_select(%c: tensor<i1>, %a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+    %y = weft.select %c, %a, %b : tensor<i1>, tensor<4xf32>, tensor<4xf32>
+    weft.yield %y : tensor<4xf32>
+  }
+  plan.program "init" @init {
+  }
+  plan.program "micro" @micro {
+    %g = plan.use @g {offset = 0 : i64} : memref<4xf32>
+    %x = plan.input "x" {offset = 64 : i64} : memref<4xf32>
+    %flag = plan.input "accumulate" {offset = 128 : i64} : memref<f32>
+    %sum = plan.alloc temporary {offset = 192 : i64} : memref<4xf32>
+    %first = plan.alloc temporary {offset = 256 : i64} : memref<i1>
+    plan.launch @k_add ins(%g, %x : memref<4xf32>, memref<4xf32>) outs(%sum : memref<4xf32>) {extent = 4 : i64, grain = 1 : i64}
+    plan.launch @k_first ins(%flag : memref<f32>) outs(%first : memref<i1>) {extent = 1 : i64, grain = 1 : i64}
+    plan.launch @k_select ins(%first, %x, %sum : memref<i1>, memref<4xf32>, memref<4xf32>) outs(%g : memref<4xf32>) {extent = 4 : i64, grain = 1 : i64}
+  }
+}
+
+// -----
+
+// What a kernel computes beside it may depend on other operands alone.
+module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 256 : i64} {
+  // expected-note @+1 {{the state is declared here}}
+  plan.state gradient @g : memref<4xf32> {offset = 0 : i64}
+  weft.kernel @k_two(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+    %y = weft.add %a, %b : tensor<4xf32>, tensor<4xf32>
+    %z = weft.neg %b : tensor<4xf32>
+    weft.yield %y, %z : tensor<4xf32>, tensor<4xf32>
+  }
+  plan.program "init" @init {
+  }
+  plan.program "micro" @micro {
+    %g = plan.use @g {offset = 0 : i64} : memref<4xf32>
+    %x = plan.input "x" {offset = 64 : i64} : memref<4xf32>
+    %y = plan.alloc temporary {offset = 128 : i64} : memref<4xf32>
+    %z = plan.alloc temporary {offset = 192 : i64} : memref<4xf32>
+    plan.launch @k_two ins(%g, %x : memref<4xf32>, memref<4xf32>) outs(%y, %z : memref<4xf32>, memref<4xf32>) {extent = 4 : i64, grain = 1 : i64}
+    plan.output "z" %z : memref<4xf32>
+    // expected-error @+1 {{expects values of this step, but got some that depend on what @g held before @micro has written it}}
+    plan.output "y" %y : memref<4xf32>
+  }
+}
+
+// -----
+
+// A checkpoint has parameters but no copies of them: what init writes is lost.
+module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 192 : i64} {
+  plan.state param @w : memref<4xf32> {offset = 0 : i64}
+  // expected-note @+1 {{the state is declared here}}
+  plan.state working @w.bf16 : memref<4xbf16> {offset = 64 : i64, param = @w}
+  plan.program "init" @init {
+    %w = plan.use @w {offset = 0 : i64} : memref<4xf32>
+    %c = plan.use @w.bf16 {offset = 64 : i64} : memref<4xbf16>
+    plan.constant %w = dense<1.0> : tensor<4xf32> : memref<4xf32>
+    plan.constant %c = dense<1.0> : tensor<4xbf16> : memref<4xbf16>
+  }
+  plan.program "eval" @eval {
+    %c = plan.use @w.bf16 {offset = 64 : i64} : memref<4xbf16>
+    %y = plan.alloc temporary {offset = 128 : i64} : memref<4xbf16>
+    // expected-error @+1 {{expects every element of @w.bf16 that it reads to be written before, in @eval or refresh, but got no write}}
+    plan.copy %c to %y : memref<4xbf16> to memref<4xbf16>
+    plan.output "y" %y : memref<4xbf16>
+  }
+}
+
+// -----
+
+// The same with refresh: nothing to say.
+module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 192 : i64} {
+  plan.state param @w : memref<4xf32> {offset = 0 : i64}
+  plan.state working @w.bf16 : memref<4xbf16> {offset = 64 : i64, param = @w}
+  plan.program "init" @init {
+    %w = plan.use @w {offset = 0 : i64} : memref<4xf32>
+    %c = plan.use @w.bf16 {offset = 64 : i64} : memref<4xbf16>
+    plan.constant %w = dense<1.0> : tensor<4xf32> : memref<4xf32>
+    plan.constant %c = dense<1.0> : tensor<4xbf16> : memref<4xbf16>
+  }
+  plan.program "eval" @eval {
+    %c = plan.use @w.bf16 {offset = 64 : i64} : memref<4xbf16>
+    %y = plan.alloc temporary {offset = 128 : i64} : memref<4xbf16>
+    plan.copy %c to %y : memref<4xbf16> to memref<4xbf16>
+    plan.output "y" %y : memref<4xbf16>
+  }
+  plan.program "refresh" @refresh {
+    %c = plan.use @w.bf16 {offset = 64 : i64} : memref<4xbf16>
+    plan.constant %c = dense<1.0> : tensor<4xbf16> : memref<4xbf16>
+  }
+}
+
+// -----
+
+// A parameter moves on and its copy does not.
+module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 128 : i64} {
+  plan.state param @w : memref<4xf32> {offset = 0 : i64}
+  plan.state working @w.bf16 : memref<4xbf16> {offset = 64 : i64, param = @w}
+  plan.program "apply" @apply {
+    %w = plan.use @w {offset = 0 : i64} : memref<4xf32>
+    %c = plan.use @w.bf16 {offset = 64 : i64} : memref<4xbf16>
+    %part = plan.view %w : memref<4xf32> to memref<2xf32>
+    %rest = plan.view %w : memref<4xf32> to memref<2xf32, strided<[1], offset: 2>>
+    %copy = plan.view %c : memref<4xbf16> to memref<2xbf16>
+    plan.constant %part = dense<1.0> : tensor<2xf32> : memref<2xf32>
+    plan.constant %copy = dense<1.0> : tensor<2xbf16> : memref<2xbf16>
+    // expected-error @+1 {{expects @w.bf16, the copy of @w, to be written in @apply as well, but got no write}}
+    plan.constant %rest = dense<1.0> : tensor<2xf32> : memref<2xf32, strided<[1], offset: 2>>
+  }
+}
+
+// -----
+
+// The first update would have the number 0.
+module attributes {plan.persistent_bytes = 256 : i64, plan.arena_bytes = 576 : i64} {
+  plan.state param @w : memref<4xf32> {offset = 0 : i64}
+  plan.state gradient @g : memref<4xf32> {offset = 64 : i64}
+  plan.state optimizer @m : memref<4xf32> {offset = 128 : i64, param = @w}
+  plan.state optimizer @step : memref<i64> {offset = 192 : i64}
+  plan.program "apply" @apply {
+    %w = plan.use @w {offset = 0 : i64} : memref<4xf32>
+    %g = plan.use @g {offset = 64 : i64} : memref<4xf32>
+    %m = plan.use @m {offset = 128 : i64} : memref<4xf32>
+    %t = plan.use @step {offset = 192 : i64} : memref<i64>
+    %c = plan.input "c" {offset = 256 : i64} : memref<f32>
+    %bad = plan.input "bad" {offset = 320 : i64} : memref<i1>
+    %lr = plan.input "lr" {offset = 384 : i64} : memref<f64>
+    // expected-error @+1 {{expects a step that @apply has counted before, but got @step as it was}}
+    plan.optimizer sgd %w moments(%m : memref<4xf32>) grad(%g : memref<4xf32>) coefficient(%c : memref<f32>) skip(%bad : memref<i1>) step(%t : memref<i64>) hyper(%lr, %lr, %lr : memref<f64>, memref<f64>, memref<f64>) : memref<4xf32>
+    plan.step_increment %t skip(%bad : memref<i1>) -> %t : memref<i64> -> memref<i64>
+  }
+}
