@@ -1,13 +1,18 @@
 //===- PlanMutants.cpp - Runs plans that differ in one program ------------===//
 //
 // plan-mutants PLAN.mlir runs the plan once in the interpreter and then answers
-// lines of standard input, "PROGRAM FILE": it parses and verifies the plan in
-// FILE, runs PROGRAM, the only one that differs, from where the first plan
-// stood, and compares outputs and states. The answer is a line "FATE BYTES" and
-// as many bytes of errors and differences. Who asks sees a crash, or a signal
-// after some minutes, as the end of this process.
+// lines of standard input, "PROGRAM FILE PROVE": it parses and verifies the
+// plan in FILE, runs PROGRAM, the only one that differs, in the interpreter
+// from where the first plan stood, and compares outputs and states with those
+// of the first plan. If PROVE is 1 it compiles the plan as well: the compiled
+// program must leave behind what the interpreter says, whatever its memory
+// held. The answer is a line "FATE BYTES" and as many bytes of errors and
+// differences. Who asks sees a crash, or a signal after some minutes, as the
+// end of this process.
 //
 //===----------------------------------------------------------------------===//
+
+#include "CompiledPlan.h"
 
 #include "weft/Interp/Compare.h"
 #include "weft/Interp/Inputs.h"
@@ -16,6 +21,7 @@
 
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Support/Timing.h"
 
 #include "llvm/Support/SourceMgr.h"
 
@@ -31,6 +37,8 @@ using namespace weft;
 namespace {
 
 enum class Fate { Equal, Differs, MakesNaN, Refused, Stops };
+/// What the compiled program says of what the interpreter did.
+enum class Proof { NotAsked, Proved, Uncompiled, Unproved };
 
 constexpr unsigned kMostSeconds = 300;
 
@@ -39,9 +47,15 @@ const char *nameOf(Fate fate) {
   return names[static_cast<int>(fate)];
 }
 
+const char *nameOf(Proof proof) {
+  const char *names[] = {"", "-proved", "-uncompiled", "-unproved"};
+  return names[static_cast<int>(proof)];
+}
+
 /// One program of the first plan.
 struct Step {
-  TensorMap inputs, before, outputs, after;
+  TensorMap inputs, before;
+  ProgramResult result;
 };
 
 class Reference {
@@ -66,8 +80,7 @@ LogicalResult Reference::runStep(ModuleRunner &runner,
   FailureOr<TensorMap> outputs = runner.run(program.name, step.inputs);
   if (failed(outputs))
     return failure();
-  step.outputs = std::move(*outputs);
-  step.after = runner.getStates();
+  step.result = {std::move(*outputs), runner.getStates()};
   return success();
 }
 
@@ -123,35 +136,162 @@ static Fate compareMaps(const TensorMap &wanted, const TensorMap &got,
   return fate;
 }
 
-static Fate runProgram(ModuleOp module, const std::string &program,
-                       const Step &step, raw_ostream &os) {
-  std::unique_ptr<ModuleRunner> runner = makeRunner(module, ComputeMode::F32);
+/// Nothing where it stops with an error.
+static std::optional<ProgramResult> interpret(ModuleOp module,
+                                              const std::string &program,
+                                              const Step &step,
+                                              ComputeMode mode) {
+  std::unique_ptr<ModuleRunner> runner = makeRunner(module, mode);
   for (const auto &[name, value] : step.before)
     if (failed(runner->setState(name, value)))
-      return Fate::Stops;
+      return std::nullopt;
   FailureOr<TensorMap> outputs = runner->run(program, step.inputs);
   if (failed(outputs))
-    return Fate::Stops;
-  return std::max(compareMaps(step.outputs, *outputs, os),
-                  compareMaps(step.after, runner->getStates(), os));
+    return std::nullopt;
+  return ProgramResult{std::move(*outputs), runner->getStates()};
 }
 
-static Fate examine(MLIRContext &context, const Reference &reference,
-                    const std::string &program, const std::string &file,
+//===----------------------------------------------------------------------===//
+// The compiled mutant
+//===----------------------------------------------------------------------===//
+
+/// Those of test/campaigns/random-graphs.
+constexpr double kRunBound = 1e-4, kNoise = 30;
+
+static double largestOf(const Tensor &tensor) {
+  double largest = 0;
+  for (int64_t i = 0; i < tensor.size(); ++i)
+    if (double value = std::fabs(tensor.value(i)); std::isfinite(value))
+      largest = std::max(largest, value);
+  return largest;
+}
+
+static double distance(const Tensor &a, const Tensor &b) {
+  return compareTensors(a, b, /*tolerance=*/0).maxAbs;
+}
+
+/// The largest change of an element, by tensor; what was not there was zero.
+static std::map<std::string, double> findChanges(const TensorMap &before,
+                                                 const TensorMap &after) {
+  std::map<std::string, double> changes;
+  for (const auto &[name, value] : after) {
+    auto old = before.find(name);
+    changes[name] =
+        old == before.end() ? largestOf(value) : distance(old->second, value);
+  }
+  return changes;
+}
+
+/// Prints the tensors that are not what the interpreter says. `other` is what
+/// it says with other roundings, `before` what they were: a small update of a
+/// large parameter is as close as any other number.
+static bool isClose(const TensorMap &before, const TensorMap &wanted,
+                    const TensorMap &other, const TensorMap &got,
                     raw_ostream &os) {
+  std::map<std::string, double> changes = findChanges(before, wanted);
+  double largest = 0;
+  for (const auto &[name, change] : changes)
+    if (std::isfinite(change))
+      largest = std::max(largest, change);
+  bool isClose = true;
+  for (const auto &[name, value] : wanted) {
+    double change = std::isfinite(changes[name]) ? changes[name] : 0;
+    double scale = std::max({change, 1e-3, 1e-2 * largest});
+    double bound = value.isFloat() ? kRunBound * scale : 0;
+    double noise = kNoise * distance(value, other.at(name));
+    double error = distance(value, got.at(name));
+    if (error <= bound + noise)
+      continue;
+    os << "error: the compiled program has another " << name << ": off by "
+       << error << ", allowed " << bound << " + " << noise << '\n';
+    isClose = false;
+  }
+  return isClose;
+}
+
+static bool isSame(const TensorMap &a, const TensorMap &b, raw_ostream &os) {
+  bool isSame = true;
+  for (const auto &[name, value] : a)
+    if (distance(value, b.at(name)) != 0) {
+      os << "error: " << name << " depends on what no command wrote\n";
+      isSame = false;
+    }
+  return isSame;
+}
+
+static bool isProved(const CompiledPlan &plan, ModuleOp module,
+                     const std::string &program, const Step &step,
+                     const std::optional<ProgramResult> &wanted,
+                     raw_ostream &os) {
+  std::string problem;
+  auto run = [&](bool isPoisoned) {
+    return plan.run(program, step.inputs, step.before, isPoisoned, problem);
+  };
+  std::optional<ProgramResult> got = run(true), again = run(false);
+  if (!wanted || !got || !again) {
+    os << problem << '\n';
+    return !wanted && !got && !again;
+  }
+  std::optional<ProgramResult> other =
+      interpret(module, program, step, ComputeMode::F64);
+  return isSame(got->outputs, again->outputs, os) &&
+         isSame(got->states, again->states, os) &&
+         isClose({}, wanted->outputs, other->outputs, got->outputs, os) &&
+         isClose(step.before, wanted->states, other->states, got->states, os);
+}
+
+//===----------------------------------------------------------------------===//
+// Answers
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A line of standard input.
+struct Question {
+  std::string program, file;
+  bool prove = false;
+};
+} // namespace
+
+static std::string answer(ModuleOp module, const Step &step,
+                          const Question &question, raw_ostream &os) {
+  std::optional<ProgramResult> result =
+      interpret(module, question.program, step, ComputeMode::F32);
+  Fate fate = Fate::Stops;
+  if (result)
+    fate = std::max(compareMaps(step.result.outputs, result->outputs, os),
+                    compareMaps(step.result.states, result->states, os));
+  Proof proof = Proof::NotAsked;
+  if (question.prove) {
+    std::string problem;
+    auto plan = CompiledPlan::compile(question.file, problem);
+    os << problem;
+    proof = Proof::Uncompiled;
+    if (plan)
+      proof = isProved(*plan, module, question.program, step, result, os)
+                  ? Proof::Proved
+                  : Proof::Unproved;
+  }
+  return std::string(nameOf(fate)) + nameOf(proof);
+}
+
+static std::string examine(MLIRContext &context, const Reference &reference,
+                           const Question &question, raw_ostream &os) {
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler handler(sources, &context, os);
-  auto module = parseSourceFile<ModuleOp>(file, sources, &context);
+  auto module = parseSourceFile<ModuleOp>(question.file, sources, &context);
   if (!module)
-    return Fate::Refused;
+    return nameOf(Fate::Refused);
   PassManager manager(&context);
   manager.addPass(createVerifyPlanPass());
   if (failed(manager.run(*module)))
-    return Fate::Refused;
-  return runProgram(*module, program, reference[program], os);
+    return nameOf(Fate::Refused);
+  return answer(*module, reference[question.program], question, os);
 }
 
 int main(int argc, char **argv) {
+  // Compiler reads them.
+  registerPassManagerCLOptions();
+  registerDefaultTimingManagerCLOptions();
   DialectRegistry registry;
   registerAllDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
@@ -160,14 +300,13 @@ int main(int argc, char **argv) {
   Reference reference;
   if (!plan || failed(reference.run(*plan)))
     return 1;
-  for (std::string program, file; std::cin >> program >> file;) {
+  for (Question q; std::cin >> q.program >> q.file >> q.prove;) {
     std::string said;
     llvm::raw_string_ostream os(said);
     ::alarm(kMostSeconds);
-    Fate fate = examine(context, reference, program, file, os);
+    std::string fate = examine(context, reference, q, os);
     ::alarm(0);
-    std::cout << nameOf(fate) << ' ' << said.size() << '\n'
-              << said << std::flush;
+    std::cout << fate << ' ' << said.size() << '\n' << said << std::flush;
   }
   return 0;
 }

@@ -1,21 +1,26 @@
 """Breaks the commands of plans one at a time.
 
-Every mutant is refused by the parser or weft-verify-plan with an error at a place, or accepted; the
-program of an accepted one runs in the plan interpreter from where the plan that it came from stood, and
-is equal to it, differs (a legal plan of another program; where it makes NaN it may read bytes that no
-command wrote, which is for the verifiers to find) or stops with an error at a place. None may crash.
+Every mutant is refused by the parser or weft-verify-plan with an error at a place, or accepted: then it
+is a legal plan, of the same program or of another one. The program of an accepted one runs in the plan
+interpreter from where the plan that it came from stood (equal, differs, makes-NaN, or stops with an error
+at a place), and this is proved: the compiled program of the mutant leaves the same outputs and states
+behind, as close as test/campaigns/random-graphs asks for, and the same bits whatever its memory held
+before, or stops too; or the compiler refuses the mutant with an error at a place (uncompiled). None may
+crash. What makes NaN or stops is always proved; --prove N proves N others of each model, drawn from
+the seed; without it all of them.
 
 Mutants of a command: an operand dropped, another buffer for an operand, a view moved by one element,
 an attribute changed, the command left out. --cases N tries N of each model, drawn from the seed; without
-it all of them, in about ten minutes for each precision.
+it all of them, in half an hour to an hour for each precision.
 
-Usage: plan-mutations.py --work DIR --source DIR --tool PLAN-MUTANTS [--seed N] [--cases N]
+Usage: plan-mutations.py --work DIR --source DIR --tool PLAN-MUTANTS [--seed N] [--cases N] [--prove N]
                          [--precision f32|bf16] [--models LIST] [--only MODEL:LINE:MUTANT] [--list]
 """
 import argparse
 import collections
 import concurrent.futures
 import contextlib
+import functools
 import pathlib
 import random
 import re
@@ -30,6 +35,7 @@ parser.add_argument("--source", type=pathlib.Path, required=True)
 parser.add_argument("--tool", type=pathlib.Path, required=True, help="test/bin/plan-mutants")
 parser.add_argument("--seed", type=int, default=1)
 parser.add_argument("--cases", type=int, help="of each model; default all")
+parser.add_argument("--prove", type=int, help="of each model; default all that are accepted")
 parser.add_argument("--precision", choices=["f32", "bf16"], default="f32")
 parser.add_argument("--models", default="mlp,gpt2-mini,llama-mini")
 parser.add_argument("--only", help="one mutant again, as a failure names it")
@@ -45,8 +51,10 @@ COMMAND = re.compile(r'^ *"plan\.(\w+)"\(([^)]*)\) (?:<\{(.*)\}> )?: \((.*)\) ->
 BUFFER = re.compile(r'^ *(%\w+) = "plan\.\w+"\(([^)]*)\).* -> (memref<.*>)$')
 # What a command is told about itself and does not compute with.
 NOTES = {"est_us", "flops", "scope", "stream"}
-GOOD = {"refused", "equal", "differs", "makes-NaN", "stops"}
-PLACE = re.compile(r"^\S+\.mlir:\d+:\d+: error: ", re.M)
+ACCEPTED = {"equal", "differs", "makes-NaN", "stops"}
+GOOD = {"refused", "equal", "differs"} | {f"{fate}-{proof}" for fate in ACCEPTED
+                                          for proof in ("proved", "uncompiled")}
+PLACE = re.compile(r"^\S+\.mlir:\d+:\d+: error: |^weft: error: \S+\.mlir:\d+: ", re.M)
 
 
 def call(*command):
@@ -213,11 +221,11 @@ class Tool:
         self.process = subprocess.Popen([args.tool, plan.path], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE)
 
-    def ask(self, program, path):
+    def ask(self, program, path, prove):
         """What becomes of that program in the file, and what is said about it; the fate is
         an exit status where the process ends."""
         try:
-            self.process.stdin.write(f"{program} {path}\n".encode())
+            self.process.stdin.write(f"{program} {path} {int(prove)}\n".encode())
             self.process.stdin.flush()
             answer = self.process.stdout.readline().split()
         except BrokenPipeError:
@@ -235,17 +243,17 @@ class Tool:
 local = threading.local()
 
 
-def ask(plan, program, path):
+def ask(plan, program, path, prove):
     """Each thread has a tool, a new one for another plan or after a crash."""
     tool = getattr(local, "tool", None)
     if not tool or tool.plan is not plan or tool.process.poll() is not None:
         if tool:
             tool.close()
         tool = local.tool = Tool(plan)
-    return tool.ask(program, path)
+    return tool.ask(program, path, prove)
 
 
-def examine(task):
+def examine(task, prove=False):
     """What became of a mutant; what is not in GOOD is a failure."""
     plan, command, name, text = task
     lines = list(plan.lines)
@@ -254,44 +262,79 @@ def examine(task):
         lines[command.first] = f"{declaration}\n{lines[command.first]}"
     path = plan.folder / f"{command.number}-{name}.mlir"
     path.write_text("\n".join(lines))
-    fate, said = ask(plan, command.program, path)
+    fate, said = ask(plan, command.program, path, prove)
     if not args.only:
         path.unlink()
     if fate == -signal.SIGALRM:
         return "no end", said
     if isinstance(fate, int):
         return f"ends the tool with {fate}", said
-    if fate in ("refused", "stops") and not PLACE.search(said):
+    if (fate.startswith(("refused", "stops")) or fate.endswith("uncompiled")) and not PLACE.search(said):
         return f"{fate} without a place", said
     return fate, said
 
 
-def main():
-    tasks = []
-    for model in args.models.split(","):
-        found = Plan(model).mutants()
-        if args.cases:
-            found = random.Random(args.seed).sample(found, args.cases)
-        tasks += found
-    if args.only:
-        tasks = [task for task in tasks
-                 if f"{task[0].model}:{task[1].number + 1}:{task[2]}" == args.only]
-    fates, failed = collections.Counter(), 0
-    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        for (plan, command, name, text), (fate, said) in zip(tasks, pool.map(examine, tasks)):
-            place = f"{plan.model}:{command.number + 1}:{name}"
-            kind = name.split("-")[0]
-            fates[kind, fate] += 1
-            is_good = fate in GOOD
-            if args.list or args.only or not is_good:
-                print(f"{place} plan.{command.name}: {fate}", flush=True)
-            if not is_good or args.only:
-                failed += not is_good
-                print(f"{command.line}\n{text}\n{said[-3000:]}", flush=True)
-    for kind in sorted({kind for kind, _ in fates}):
-        print(f"{kind}: " + ", ".join(f"{n} {fate}" for (k, fate), n in sorted(fates.items())
+def name_of(task):
+    plan, command, name, _ = task
+    return f"{plan.model}:{command.number + 1}:{name}"
+
+
+def find_tasks(model):
+    tasks = Plan(model).mutants()
+    if args.cases:
+        tasks = random.Random(args.seed).sample(tasks, args.cases)
+    return [task for task in tasks if args.only in (None, name_of(task))]
+
+
+def draw(tasks, fates):
+    """The accepted mutants to prove."""
+    accepted = [task for task in tasks if fates[name_of(task)][0] in ACCEPTED]
+    if args.prove is None:
+        return accepted
+    chosen = [task for task in accepted if fates[name_of(task)][0] in ("makes-NaN", "stops")]
+    others = [task for task in accepted if task not in chosen]
+    return chosen + random.Random(args.seed).sample(others, min(args.prove, len(others)))
+
+
+def try_model(model, pool):
+    """Its mutants, what became of each, and how many were to be proved."""
+    tasks = find_tasks(model)
+    fates = dict(zip(map(name_of, tasks), pool.map(examine, tasks)))
+    drawn = draw(tasks, fates)
+    fates.update(zip(map(name_of, drawn), pool.map(functools.partial(examine, prove=True), drawn)))
+    return tasks, fates, len(drawn)
+
+
+def report(tasks, fates):
+    """The number of failures."""
+    counts, failed = collections.Counter(), 0
+    for task in tasks:
+        _, command, name, text = task
+        fate, said = fates[name_of(task)]
+        kind = name.split("-")[0]
+        counts[kind, fate] += 1
+        is_good = fate in GOOD
+        failed += not is_good
+        if args.list or args.only or not is_good:
+            print(f"{name_of(task)} plan.{command.name}: {fate}")
+        if not is_good or args.only:
+            print(f"{command.line}\n{text}\n{said[-3000:]}")
+    for kind in sorted({kind for kind, _ in counts}):
+        print(f"{kind}: " + ", ".join(f"{n} {fate}" for (k, fate), n in sorted(counts.items())
                                       if k == kind))
-    print(f"{len(tasks)} mutants, {failed} ended badly")
+    return failed
+
+
+def main():
+    tasks, fates, drawn = [], {}, 0
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for model in args.models.split(","):
+            found, became, proved = try_model(model, pool)
+            tasks += found
+            fates.update(became)
+            drawn += proved
+    failed = report(tasks, fates)
+    print(f"{len(tasks)} mutants, {drawn} of the accepted ones drawn for a proof, {failed} ended badly")
     sys.exit(1 if failed or not tasks else 0)
 
 

@@ -56,6 +56,17 @@ def VerifyPlanPass : Pass<"weft-verify-plan", "::mlir::ModuleOp"> {
       and no other buffer has taken its bytes since,
     - no buffer that a command writes shares a byte with another one it uses.
 
+    Then runs the programs one after the other on the states, element by element:
+
+    - a run that begins with `init`, and one that begins with a checkpoint and
+      `refresh`, reads nothing that neither those nor earlier commands wrote. A
+      module without an `init` program gets its states from elsewhere,
+    - what a gradient held before a step reaches no state and no output of `micro`:
+      only what the input `accumulate` decides may depend on it,
+    - a program that writes a parameter writes the same elements of its working
+      copy,
+    - a program counts a step, as a state, before an optimizer gets it.
+
     Precondition: `weft-plan-memory`. Changes nothing.
   }];
 }
