@@ -11,7 +11,8 @@ using namespace mlir;
 
 namespace weft {
 
-OldGradients::OldGradients(plan::ProgramOp program) {
+OldGradients::OldGradients(plan::ProgramOp program, SymbolTable &symbols)
+    : symbols(symbols) {
   for (auto input : program.getBody().front().getOps<plan::InputOp>())
     if (input.getName() == names::kAccumulate)
       flags.insert(input.getBuffer());
@@ -22,11 +23,10 @@ OldGradients::OldGradients(plan::ProgramOp program) {
 //===----------------------------------------------------------------------===//
 
 /// The kernel of a launch, or null where its body says nothing any more.
-static FunctionOpInterface findKernel(plan::LaunchOp launch) {
-  // A program is a symbol table of its own.
+static FunctionOpInterface findKernel(plan::LaunchOp launch,
+                                      SymbolTable &symbols) {
   auto kernel =
-      dyn_cast_or_null<FunctionOpInterface>(SymbolTable::lookupSymbolIn(
-          launch->getParentOfType<ModuleOp>(), launch.getKernelAttr()));
+      dyn_cast_or_null<FunctionOpInterface>(symbols.lookup(launch.getKernel()));
   bool isReadable = kernel && !kernel.isExternal() &&
                     isa<KernelOpInterface>(kernel.getOperation());
   return isReadable ? kernel : FunctionOpInterface();
@@ -55,9 +55,9 @@ static SmallVector<unsigned> getArguments(FunctionOpInterface kernel,
 
 /// The operands that written operand `index` is computed from.
 static SmallVector<unsigned> getSources(plan::CommandOpInterface command,
-                                        unsigned index) {
+                                        unsigned index, SymbolTable &symbols) {
   if (auto launch = dyn_cast<plan::LaunchOp>(*command))
-    if (FunctionOpInterface kernel = findKernel(launch))
+    if (FunctionOpInterface kernel = findKernel(launch, symbols))
       return getArguments(kernel, index - launch.getInputs().size());
   SmallVector<unsigned> sources;
   for (unsigned i = 0; i != command->getNumOperands(); ++i)
@@ -124,7 +124,7 @@ StringRef OldGradients::add(plan::CommandOpInterface command,
   for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
     if (!command.isWritten(index))
       continue;
-    SmallVector<unsigned> sources = getSources(command, index);
+    SmallVector<unsigned> sources = getSources(command, index, symbols);
     bool makesFlag =
         !sources.empty() && llvm::all_of(sources, [&](unsigned source) {
           return isFlag(command->getOperand(source));

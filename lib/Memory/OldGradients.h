@@ -5,6 +5,7 @@
 
 #include "weft/Plan/Plan.h"
 
+#include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -15,7 +16,8 @@ namespace weft {
 /// and a command that it is given may leave old gradients unread.
 class OldGradients {
 public:
-  explicit OldGradients(plan::ProgramOp program);
+  /// `symbols` is the table of the module.
+  OldGradients(plan::ProgramOp program, mlir::SymbolTable &symbols);
 
   using Predicate = llvm::function_ref<bool(mlir::Value)>;
 
@@ -38,6 +40,7 @@ private:
                            llvm::ArrayRef<unsigned> sources,
                            Predicate unwritten) const;
 
+  mlir::SymbolTable &symbols;
   /// Roots that tell the first micro-step from the others.
   llvm::DenseSet<mlir::Value> flags;
   /// Roots that depend on old contents, and of which state.

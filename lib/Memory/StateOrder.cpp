@@ -41,6 +41,8 @@ private:
   void collect(plan::ProgramOp program);
   /// Kinds of programs that have run before one of `kind`.
   SmallVector<StringRef> getEarlier(StringRef kind, Start start) const;
+  /// Whether gradients start anew in the current program.
+  bool startsGradients() { return current.getKind() == names::kMicro; }
   bool isOldGradient(Value buffer);
   LogicalResult reportOld(Operation *op, StringRef state);
   LogicalResult verifyCommand(plan::CommandOpInterface command,
@@ -119,7 +121,7 @@ LogicalResult StateOrder::verifyRead(Operation *op, Value buffer) {
 /// not been written.
 bool StateOrder::isOldGradient(Value buffer) {
   plan::UseOp use = getUse(buffer);
-  if (!use || current.getKind() != names::kMicro)
+  if (!use || !startsGradients())
     return false;
   auto state = symbols.lookup<plan::StateOp>(use.getState());
   return state.getKind() == plan::StateKind::Gradient &&
@@ -142,9 +144,11 @@ LogicalResult StateOrder::verifyCommand(plan::CommandOpInterface command,
     if (command.isRead(index) && !isOldGradient(buffer) &&
         failed(verifyRead(command, buffer)))
       return failure();
-  StringRef kept = old.add(command, [&](Value b) { return isOldGradient(b); });
-  if (!kept.empty())
-    return reportOld(command, kept);
+  if (startsGradients()) {
+    auto isOld = [&](Value buffer) { return isOldGradient(buffer); };
+    if (StringRef kept = old.add(command, isOld); !kept.empty())
+      return reportOld(command, kept);
+  }
   addWrites(command, known);
   return success();
 }
@@ -174,7 +178,7 @@ LogicalResult StateOrder::verify(plan::ProgramOp program, Start start) {
       if (isSaved(symbols.lookup<plan::StateOp>(use.getState())))
         known[use.getState()].add(getType(use.getBuffer()),
                                   getType(use.getBuffer()).getNumElements());
-  OldGradients old(program);
+  OldGradients old(program, symbols);
   for (auto command :
        program.getBody().front().getOps<plan::CommandOpInterface>())
     if (failed(verifyCommand(command, old)))
