@@ -309,7 +309,7 @@ bool ProductGroup::couldJoin(Operation *op, Value value) {
     part = gradient->first;
   else if (sumsRows(op, value))
     part = ProductPart::ColumnSum;
-  return part && library.mayMerge(*part, root);
+  return part && library.hasPart(*part) && library.mayMerge(*part, root);
 }
 
 void ProductGroup::reportBehind() {

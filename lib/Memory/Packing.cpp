@@ -14,22 +14,23 @@ using namespace llvm;
 namespace weft {
 
 namespace {
-/// An item at its offset.
+/// An item at its offset. Every item is compared with all placed ones, so what
+/// that needs lies side by side.
 struct Placed {
+  PackItem item;
   int64_t offset;
   int64_t end;
-  size_t item;
 };
 } // namespace
 
 /// Start of the smallest gap between the placed items that interfere with
 /// `item`, or the end of the last of them.
-static int64_t findGap(ArrayRef<PackItem> items, ArrayRef<Placed> placed,
-                       const PackItem &item, int64_t bytes) {
+static int64_t findGap(ArrayRef<Placed> placed, const PackItem &item,
+                       int64_t bytes) {
   int64_t best = -1, bestSize = std::numeric_limits<int64_t>::max();
   int64_t free = 0;
   for (const Placed &other : placed) {
-    if (!item.interferes(items[other.item]))
+    if (!item.interferes(other.item))
       continue;
     int64_t size = other.offset - free;
     if (size >= bytes && size < bestSize) {
@@ -51,12 +52,12 @@ static Packing packInOrder(ArrayRef<PackItem> items, ArrayRef<size_t> order,
     int64_t bytes = alignTo(items[index].bytes, alignment);
     if (bytes == 0)
       continue;
-    int64_t offset = findGap(items, placed, items[index], bytes);
+    int64_t offset = findGap(placed, items[index], bytes);
     auto place =
         upper_bound(placed, offset, [](int64_t value, const Placed &p) {
           return value < p.offset;
         });
-    placed.insert(place, {offset, offset + bytes, index});
+    placed.insert(place, {items[index], offset, offset + bytes});
     packing.offsets[index] = offset;
     packing.bytes = std::max(packing.bytes, offset + bytes);
   }

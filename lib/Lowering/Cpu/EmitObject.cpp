@@ -176,8 +176,11 @@ static std::optional<unsigned> findOnlyLane(llvm::Value *value) {
   for (unsigned lane = 0; mask && type && lane != type->getNumElements();
        ++lane) {
     llvm::Constant *flag = mask->getAggregateElement(lane);
+    // A lane that is undefined need not be stored.
     bool isSet = flag && flag->isOneValue();
-    if (!flag || (isSet && only) || (!isSet && !flag->isNullValue()))
+    bool isClear =
+        flag && (flag->isNullValue() || llvm::isa<llvm::UndefValue>(flag));
+    if ((isSet && only) || (!isSet && !isClear))
       return std::nullopt;
     if (isSet)
       only = lane;
