@@ -11,7 +11,7 @@
 #ifndef WEFT_LIB_LOWERING_CPU_KERNELEMITTER_H
 #define WEFT_LIB_LOWERING_CPU_KERNELEMITTER_H
 
-#include "LinalgKernel.h"
+#include "weft/Lowering/Kernel/LinalgKernel.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 

@@ -34,8 +34,9 @@ ALLOWED = {
     "Schedule": MLIR | {"Plan", "Analysis", "Support"},
     "Memory": MLIR | {"Plan", "Analysis", "Formats", "Support"},
     "Lowering/Plan": MLIR | DIALECTS | {"Analysis", "shared"},
-    "Lowering/Cpu": MLIR | DIALECTS | {"Analysis", "shared"},
-    "Lowering/Cuda": MLIR | DIALECTS | {"Analysis", "shared"},
+    "Lowering/Kernel": MLIR | DIALECTS | {"Analysis"},
+    "Lowering/Cpu": MLIR | DIALECTS | {"Analysis", "Lowering/Kernel", "shared"},
+    "Lowering/Cuda": MLIR | DIALECTS | {"Analysis", "Lowering/Kernel", "shared"},
     "Interp": MLIR | {"Weft", "Plan", "Analysis", "Formats", "shared"},
     "Pipeline": MLIR | DIALECTS | {
         "Analysis", "Formats", "Frontend", "Precision", "Autodiff", "Training",

@@ -1,6 +1,6 @@
 //===- LinalgKernel.cpp - The loop nests of a kernel ----------------------===//
 
-#include "LinalgKernel.h"
+#include "weft/Lowering/Kernel/LinalgKernel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -1,13 +1,14 @@
 //===- LinalgKernel.h - The loop nests of a kernel --------------*- C++ -*-===//
 //
-// What `weft-convert-kernels-to-linalg` wrote, as the vectoriser needs it: each
-// `linalg.generic` with the loops it runs over, where its operands lie, how
-// often each value of its body changes, and which results are running totals.
+// What `weft-convert-kernels-to-linalg` wrote, as the code of any target needs
+// it: each `linalg.generic` with the loops it runs over, where its operands
+// lie, how often each value of its body changes, and which results are running
+// totals.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_LIB_LOWERING_CPU_LINALGKERNEL_H
-#define WEFT_LIB_LOWERING_CPU_LINALGKERNEL_H
+#ifndef WEFT_LOWERING_KERNEL_LINALGKERNEL_H
+#define WEFT_LOWERING_KERNEL_LINALGKERNEL_H
 
 #include "weft/Analysis/KernelLayout.h"
 
@@ -92,4 +93,4 @@ private:
 
 } // namespace weft
 
-#endif // WEFT_LIB_LOWERING_CPU_LINALGKERNEL_H
+#endif // WEFT_LOWERING_KERNEL_LINALGKERNEL_H
