@@ -1,6 +1,7 @@
 //===- KernelSchedules.cpp - Loop nests of generated kernels --------------===//
 
 #include "KernelEmitter.h"
+#include "weft/Lowering/Kernel/LoopHints.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -47,26 +48,12 @@ LLVM::LLVMFuncOp KernelEmitter::emit() {
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// What tells LLVM to unroll a loop `count` times, and no further.
-static Attribute unrollBy(OpBuilder &b, int32_t count) {
-  auto unroll = LLVM::LoopUnrollAttr::get(
-      b.getContext(), /*disable=*/{}, b.getI32IntegerAttr(count),
-      /*runtimeDisable=*/{}, /*full=*/{}, /*followupUnrolled=*/{},
-      /*followupRemainder=*/{}, /*followupAll=*/{});
-  return LLVM::LoopAnnotationAttr::get(
-      b.getContext(), /*disableNonforced=*/{}, /*vectorize=*/{},
-      /*interleave=*/{}, unroll, /*unrollAndJam=*/{}, /*licm=*/{},
-      /*distribute=*/{}, /*pipeline=*/{}, /*peeled=*/{}, /*unswitch=*/{},
-      /*mustProgress=*/{}, /*isVectorized=*/{}, /*startLoc=*/{}, /*endLoc=*/{},
-      /*parallelAccesses=*/{});
-}
-
 void KernelEmitter::emitFor(Value from, Value to, int64_t step,
                             llvm::function_ref<void(Value)> body,
                             int32_t unroll) {
   auto loop = scf::ForOp::create(b, loc, from, to, constant(step));
   if (unroll != 1)
-    loop->setAttr("llvm.loop_annotation", unrollBy(b, unroll));
+    unrollBy(loop, unroll);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   body(loop.getInductionVar());
@@ -79,7 +66,7 @@ KernelEmitter::emitLoop(Value from, Value to, int64_t step, const Values &args,
                         int32_t unroll) {
   auto loop = scf::ForOp::create(b, loc, from, to, constant(step), args);
   if (unroll != 1)
-    loop->setAttr("llvm.loop_annotation", unrollBy(b, unroll));
+    unrollBy(loop, unroll);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Values next(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());

@@ -4,6 +4,7 @@
 
 #include "weft/Lowering/Cpu/CpuCommands.h"
 #include "weft/Lowering/Cpu/Passes.h"
+#include "weft/Lowering/Kernel/LoopHints.h"
 #include "weft/Weft/Weft.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -95,19 +96,8 @@ struct LowerToCpuPass : weft::impl::LowerToCpuPassBase<LowerToCpuPass> {
     target.addLegalOp<LLVM::LLVMFuncOp>();
     if (failed(applyFullConversion(function, target, std::move(patterns))))
       return failure();
-    annotateLoops(function);
+    moveLoopHints(function);
     return success();
-  }
-
-  /// The attribute of a loop comes down as one of another name on its branches;
-  /// LLVM looks at the one back to the top.
-  void annotateLoops(LLVM::LLVMFuncOp function) {
-    function.walk([](LLVM::BrOp branch) {
-      auto annotation = dyn_cast_or_null<LLVM::LoopAnnotationAttr>(
-          branch->removeDiscardableAttr("llvm.loop_annotation"));
-      if (annotation)
-        branch.setLoopAnnotationAttr(annotation);
-    });
   }
 };
 
