@@ -1,6 +1,7 @@
 # lit configuration: test/**/*.mlir and test/**/*.test, tools from the build tree.
 
 import os
+import shutil
 import sys
 
 import lit.formats
@@ -32,6 +33,29 @@ config.substitutions.append(("%examples", os.path.join(config.weft_source, "exam
 if lit_config.params.get("verify_roundtrip"):
     config.substitutions.append((r"\bweft-opt\b", "weft-opt --verify-roundtrip"))
 
+# ptxas and libdevice, where the compiler looks for them.
+def find_cuda_toolkit():
+    if "WEFT_CUDA_HOME" in os.environ:
+        folders = [os.environ["WEFT_CUDA_HOME"]]
+    else:
+        ptxas = shutil.which("ptxas")
+        folders = [os.environ.get("CUDA_HOME"),
+                   ptxas and os.path.dirname(os.path.dirname(os.path.realpath(ptxas))),
+                   "/usr/local/cuda"]
+    for folder in filter(None, folders):
+        if all(os.path.exists(os.path.join(folder, name))
+               for name in ("bin/ptxas", "nvvm/libdevice/libdevice.10.bc")):
+            return folder
+    return None
+
+
+for name in ("WEFT_CUDA_HOME", "CUDA_HOME"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+cuda_toolkit = find_cuda_toolkit()
+if cuda_toolkit:
+    config.available_features.add("cuda-toolkit")
+    config.substitutions.append(("%ptxas", os.path.join(cuda_toolkit, "bin/ptxas")))
 if config.cuda_device:
     config.available_features.add("cuda-device")
 if config.full:

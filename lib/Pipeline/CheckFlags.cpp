@@ -170,7 +170,7 @@ Status weft::checkSupported(const FlagValues &flags) {
   if (Status status = checkNesterov(flags); !status)
     return status;
   const std::string &emit = flags.getText("emit");
-  if (emit == "ptx" || emit == "timeline")
+  if (emit == "timeline")
     return usageError("does not support --emit=" + emit + " yet");
   return Status::success();
 }

@@ -20,7 +20,8 @@ static constexpr double kMost = std::numeric_limits<double>::infinity();
 /// The machine and the shape of the model.
 static const FlagSpec kModelFlags[] = {
     {"target", FlagKind::String, CompileFlag, "cpu", "TARGET",
-     "cpu (this machine), cpu:LEVEL (x86-64-v2, -v3, -v4) or cuda:sm_90"},
+     "cpu (this machine), cpu:LEVEL (x86-64-v2, -v3, -v4), cuda:sm_80, "
+     "cuda:sm_90 or cuda:sm_100"},
     {"batch", FlagKind::Int, CompileFlag, "", "N",
      "rows of a micro-step on each rank", "", 1, kMost},
     {"seq", FlagKind::Int, CompileFlag, "", "N",

@@ -14,6 +14,13 @@ Expected<std::string> Compiler::llvmIr() {
   return std::move(*ir);
 }
 
+Expected<std::string> Compiler::ptx() {
+  FailureOr<std::string> ptx = target().emitPtx(*owned);
+  if (failed(ptx))
+    return sink->takeError("emit");
+  return std::move(*ptx);
+}
+
 Expected<std::vector<char>> Compiler::objectCode() {
   FailureOr<std::vector<char>> object = target().emitObject(*owned);
   if (failed(object))

@@ -3,6 +3,7 @@
 #include "weft/Pipeline/InitAll.h"
 
 #include "CpuTarget.h"
+#include "CudaTarget.h"
 
 #include "weft/Autodiff/Passes.h"
 #include "weft/Frontend/Passes.h"
@@ -47,4 +48,6 @@ void weft::registerAllPasses() {
     kind.registerPasses();
 }
 
-std::vector<TargetKind> weft::builtinTargets() { return {cpuTargetKind()}; }
+std::vector<TargetKind> weft::builtinTargets() {
+  return {cpuTargetKind(), cudaTargetKind()};
+}

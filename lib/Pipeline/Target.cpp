@@ -8,8 +8,17 @@
 using namespace mlir;
 using namespace weft;
 
-/// Words that the documentation names and that nothing answers for yet.
-static constexpr llvm::StringLiteral kAnnounced[] = {"cuda"};
+Status Target::checkEmit(StringRef emit, StringRef target) const {
+  if (emit != "ptx")
+    return Status::success();
+  return usageError("--emit=ptx expects a target with PTX, but got " +
+                    target.str())
+      .hint("such as --target=cuda:sm_90");
+}
+
+FailureOr<std::string> Target::emitPtx(ModuleOp module) const {
+  return module.emitError("has no PTX for its target");
+}
 
 static std::vector<TargetKind> &registry() {
   static std::vector<TargetKind> kinds = builtinTargets();
@@ -30,9 +39,6 @@ Expected<const TargetKind *> weft::findTargetKind(StringRef text) {
       return &kind;
     llvm::append_range(spellings, kind.spellings);
   }
-  if (llvm::is_contained(kAnnounced, word))
-    return usageError("does not support --target=" + text.str() + " yet")
-        .hint("use --target=" + targetKinds().front().name.str());
   return usageError("expects the target " + spellChoices(spellings) +
                     ", but got " + text.str());
 }

@@ -211,9 +211,22 @@ static LogicalResult verifyInPlace(LaunchOp op, KernelOpInterface kernel) {
   return success();
 }
 
+/// The kernel of that name: in the module, or among those of a device in a
+/// module of their own.
+static Operation *findKernel(Operation *module, FlatSymbolRefAttr name,
+                             SymbolTableCollection &symbols) {
+  if (Operation *symbol = symbols.lookupSymbolIn(module, name))
+    return symbol;
+  for (Operation &op : module->getRegion(0).front())
+    if (op.hasTrait<OpTrait::SymbolTable>())
+      if (Operation *symbol = symbols.lookupSymbolIn(&op, name))
+        return symbol;
+  return nullptr;
+}
+
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   Operation *module = (*this)->getParentOp()->getParentOp();
-  Operation *symbol = symbols.lookupSymbolIn(module, getKernelAttr());
+  Operation *symbol = findKernel(module, getKernelAttr(), symbols);
   auto function = dyn_cast_or_null<FunctionOpInterface>(symbol);
   if (!function)
     return emitOpError("expects a kernel of the module, but got @")

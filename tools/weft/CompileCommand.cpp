@@ -65,11 +65,12 @@ static Status emitResult(Compiler &compiler, const std::string &model) {
   const std::string &emit = flags.getText("emit");
   if (flags.isSet("to") || emit == "graph" || emit == "dist" || emit == "plan")
     return writeText(flags, compiler.text());
-  if (emit == "llvm") {
-    Expected<std::string> ir = compiler.llvmIr();
-    if (!ir)
-      return ir.takeError();
-    return writeText(flags, *ir);
+  if (emit == "llvm" || emit == "ptx") {
+    Expected<std::string> code =
+        emit == "llvm" ? compiler.llvmIr() : compiler.ptx();
+    if (!code)
+      return code.takeError();
+    return writeText(flags, *code);
   }
   Expected<std::vector<char>> object = compiler.objectCode();
   if (!object)
@@ -109,6 +110,11 @@ static Expected<int> planPhases(const FlagValues &flags,
   Expected<int> last = lastPhase(flags, phases);
   if (!last)
     return last;
+  if (!flags.isSet("to"))
+    if (Status status = phases.target().checkEmit(flags.getText("emit"),
+                                                  flags.getText("target"));
+        !status)
+      return status.takeError();
   if (Status status = checkCompileFiles(flags, model, phases, *last); !status)
     return status.takeError();
   return last;

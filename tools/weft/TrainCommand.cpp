@@ -46,6 +46,9 @@ static Expected<std::string> cacheKey(const FlagValues &flags,
   Expected<std::shared_ptr<const Target>> target = findTarget(flags);
   if (!target)
     return target.takeError();
+  if (Status status = (*target)->checkEmit("exe", flags.getText("target"));
+      !status)
+    return status.takeError();
   Expected<std::string> toolchain = toolchainDigest(**target);
   if (!toolchain)
     return toolchain.takeError();

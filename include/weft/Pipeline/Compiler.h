@@ -43,8 +43,9 @@ public:
 
   /// The module as text that parses back. Resources and constants are whole.
   std::string text();
-  /// LLVM IR and object code; precondition: the phases before emit ran.
+  /// LLVM IR, PTX and object code; precondition: the phases before emit ran.
   Expected<std::string> llvmIr();
+  Expected<std::string> ptx();
   Expected<std::vector<char>> objectCode();
 
   mlir::ModuleOp module();

@@ -56,10 +56,16 @@ public:
   /// written there from a plan.
   virtual llvm::StringRef getKernelOp() const = 0;
 
+  /// A usage error if it cannot make what --emit asks for; `target` is the
+  /// value of --target.
+  virtual Status checkEmit(llvm::StringRef emit, llvm::StringRef target) const;
+
   /// The code of a module behind all phases. Fails with an error on an op of
   /// the module. Equal modules give equal bytes.
   virtual llvm::FailureOr<std::string>
   emitLlvmIr(mlir::ModuleOp module) const = 0;
+  /// The kernels in PTX, where checkEmit takes "ptx".
+  virtual llvm::FailureOr<std::string> emitPtx(mlir::ModuleOp module) const;
   /// A relocatable object that defines `weft_tables` (Tables.h).
   virtual llvm::FailureOr<std::vector<char>>
   emitObject(mlir::ModuleOp module) const = 0;

@@ -237,9 +237,11 @@ TEST(Target, UnknownOnesAreErrors) {
             "cpu:x86-64-v4, but got cpu:z80");
   EXPECT_EQ(messageOf("--target=tpu"),
             "expects the target cpu, cpu:x86-64-v2, cpu:x86-64-v3, "
-            "cpu:x86-64-v4, toy or toy:fast, but got tpu");
-  EXPECT_EQ(messageOf("--target=cuda:sm_90"),
-            "does not support --target=cuda:sm_90 yet");
+            "cpu:x86-64-v4, cuda:sm_80, cuda:sm_90, cuda:sm_100, toy or "
+            "toy:fast, but got tpu");
+  EXPECT_EQ(messageOf("--target=cuda:sm_75"),
+            "expects the target cuda:sm_80, cuda:sm_90 or cuda:sm_100, but got "
+            "cuda:sm_75");
 }
 
 } // namespace

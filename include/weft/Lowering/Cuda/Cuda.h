@@ -1,0 +1,49 @@
+//===- Cuda.h - PTX and machine code for CUDA devices -----------*- C++ -*-===//
+//
+// The last steps of compilation for a device: what `weft-lower-to-cuda` left as
+// the NVVM dialect becomes PTX, and that a cubin.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_LOWERING_CUDA_CUDA_H
+#define WEFT_LOWERING_CUDA_CUDA_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// The device that code is generated for.
+struct CudaTarget {
+  std::string chip; // "sm_90"
+
+  /// "cuda:sm_80", "cuda:sm_90", "cuda:sm_100". Fails with a message in `error`
+  /// for anything else.
+  static llvm::FailureOr<CudaTarget> parse(llvm::StringRef text,
+                                           std::string &error);
+};
+
+/// PTX of all kernels of a module that `weft-lower-to-cuda` has lowered.
+/// Kernels that call elementary functions need libdevice of a CUDA toolkit.
+llvm::FailureOr<std::string> emitPtx(mlir::ModuleOp module,
+                                     const CudaTarget &target);
+
+/// LLVM IR that the PTX is made of.
+llvm::FailureOr<std::string> emitDeviceIr(mlir::ModuleOp module,
+                                          const CudaTarget &target);
+
+/// Machine code for one kind of device; needs ptxas of a CUDA toolkit.
+llvm::FailureOr<std::vector<char>> emitCubin(mlir::ModuleOp module,
+                                             const CudaTarget &target);
+
+/// The folder of the CUDA toolkit that holds `file`: WEFT_CUDA_HOME if it is
+/// set, else CUDA_HOME, that of the first ptxas on PATH, /usr/local/cuda. Fails
+/// with an error at the module that says where it has looked.
+llvm::FailureOr<std::string> findInToolkit(mlir::ModuleOp module,
+                                           llvm::StringRef file);
+
+} // namespace weft
+
+#endif // WEFT_LOWERING_CUDA_CUDA_H

@@ -1,0 +1,31 @@
+//===- Passes.h - From kernels to code for CUDA devices ---------*- C++ -*-===//
+
+#ifndef WEFT_LOWERING_CUDA_PASSES_H
+#define WEFT_LOWERING_CUDA_PASSES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir {
+class DialectRegistry;
+} // namespace mlir
+
+namespace weft {
+
+/// What offsets in the arena of a device are multiples of, in bytes.
+inline constexpr int64_t kDeviceAlignment = 256;
+/// Name of the module that holds all kernels.
+inline constexpr llvm::StringLiteral kKernelModule = "kernels";
+
+#define GEN_PASS_DECL
+#include "weft/Lowering/Cuda/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "weft/Lowering/Cuda/Passes.h.inc"
+
+/// Registers the dialects, conversions and translations of the lowering.
+void registerLoweringCudaModels(mlir::DialectRegistry &registry);
+
+} // namespace weft
+
+#endif // WEFT_LOWERING_CUDA_PASSES_H

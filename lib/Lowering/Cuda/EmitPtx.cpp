@@ -1,0 +1,199 @@
+//===- EmitPtx.cpp - Kernels as PTX ---------------------------------------===//
+
+#include "weft/Lowering/Cuda/Cuda.h"
+#include "weft/Lowering/Cuda/Passes.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IRReader/IRReader.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/IPO/Internalize.h"
+
+#include <mutex>
+
+using namespace mlir;
+
+namespace weft {
+
+//===----------------------------------------------------------------------===//
+// Target
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A kind of device, and the version of PTX that knows it.
+struct Chip {
+  llvm::StringLiteral name, ptx;
+};
+} // namespace
+
+static constexpr Chip kChips[] = {
+    {"sm_80", "+ptx80"}, {"sm_90", "+ptx80"}, {"sm_100", "+ptx86"}};
+
+FailureOr<CudaTarget> CudaTarget::parse(StringRef text, std::string &error) {
+  StringRef name = text;
+  if (name.consume_front("cuda:"))
+    for (const Chip &chip : kChips)
+      if (name == chip.name)
+        return CudaTarget{name.str()};
+  error = "expects the target cuda:sm_80, cuda:sm_90 or cuda:sm_100, but got " +
+          text.str();
+  return failure();
+}
+
+static void initializeTarget() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+}
+
+static std::unique_ptr<llvm::TargetMachine>
+createMachine(ModuleOp module, const CudaTarget &target) {
+  initializeTarget();
+  llvm::Triple triple("nvptx64-nvidia-cuda");
+  std::string error;
+  const llvm::Target *llvmTarget =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!llvmTarget) {
+    module.emitError("has no code generator: ") << error;
+    return nullptr;
+  }
+  const Chip *chip = llvm::find_if(
+      kChips, [&](const Chip &known) { return known.name == target.chip; });
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  return std::unique_ptr<llvm::TargetMachine>(llvmTarget->createTargetMachine(
+      triple, target.chip, chip->ptx, options, std::nullopt, std::nullopt,
+      llvm::CodeGenOptLevel::Aggressive));
+}
+
+//===----------------------------------------------------------------------===//
+// LLVM IR
+//===----------------------------------------------------------------------===//
+
+static bool callsLibdevice(const llvm::Module &code) {
+  return llvm::any_of(code, [](const llvm::Function &function) {
+    return function.isDeclaration() && function.getName().starts_with("__nv_");
+  });
+}
+
+/// Adds the functions of libdevice that the kernels call.
+static LogicalResult linkLibdevice(ModuleOp module, llvm::Module &code) {
+  FailureOr<std::string> path =
+      findInToolkit(module, "nvvm/libdevice/libdevice.10.bc");
+  if (failed(path))
+    return failure();
+  llvm::SMDiagnostic problem;
+  std::unique_ptr<llvm::Module> library =
+      llvm::parseIRFile(*path, problem, code.getContext());
+  if (!library)
+    return module.emitError("cannot read ")
+           << *path << ": " << problem.getMessage();
+  library->setTargetTriple(code.getTargetTriple());
+  library->setDataLayout(code.getDataLayout());
+  if (llvm::Linker::linkModules(code, std::move(library),
+                                llvm::Linker::LinkOnlyNeeded))
+    return module.emitError("cannot link ") << *path;
+  llvm::internalizeModule(code, [](const llvm::GlobalValue &value) {
+    auto *function = dyn_cast<llvm::Function>(&value);
+    return function &&
+           function->getCallingConv() == llvm::CallingConv::PTX_Kernel;
+  });
+  return success();
+}
+
+/// The kernels as an LLVM module; nothing of the source module's name or place
+/// gets in.
+static std::unique_ptr<llvm::Module>
+translateKernels(ModuleOp module, llvm::LLVMContext &context,
+                 llvm::TargetMachine &machine) {
+  auto kernels = module.lookupSymbol<gpu::GPUModuleOp>(kKernelModule);
+  std::unique_ptr<llvm::Module> output;
+  if (kernels)
+    output = translateModuleToLLVMIR(kernels, context, "weft");
+  if (!output) {
+    module.emitError("expects kernels in the NVVM dialect; run "
+                     "weft-lower-to-cuda first");
+    return nullptr;
+  }
+  output->setSourceFileName("weft");
+  output->setDataLayout(machine.createDataLayout());
+  output->setTargetTriple(machine.getTargetTriple());
+  if (callsLibdevice(*output) && failed(linkLibdevice(module, *output)))
+    return nullptr;
+  return output;
+}
+
+/// The standard pipeline. No fast-math flag is set anywhere, so nothing is
+/// reassociated or contracted.
+static void optimize(llvm::Module &code, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager callGraph;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(callGraph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, callGraph, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
+      .run(code, modules);
+}
+
+static LogicalResult translate(
+    ModuleOp module, const CudaTarget &target,
+    llvm::function_ref<LogicalResult(llvm::Module &, llvm::TargetMachine &)>
+        write) {
+  std::unique_ptr<llvm::TargetMachine> machine = createMachine(module, target);
+  if (!machine)
+    return failure();
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code =
+      translateKernels(module, context, *machine);
+  if (!code)
+    return failure();
+  optimize(*code, *machine);
+  return write(*code, *machine);
+}
+
+FailureOr<std::string> emitDeviceIr(ModuleOp module, const CudaTarget &target) {
+  std::string text;
+  auto write = [&](llvm::Module &code, llvm::TargetMachine &) {
+    llvm::raw_string_ostream stream(text);
+    code.print(stream, nullptr);
+    return success();
+  };
+  if (failed(translate(module, target, write)))
+    return failure();
+  return text;
+}
+
+FailureOr<std::string> emitPtx(ModuleOp module, const CudaTarget &target) {
+  llvm::SmallString<0> text;
+  auto write = [&](llvm::Module &code,
+                   llvm::TargetMachine &machine) -> LogicalResult {
+    llvm::raw_svector_ostream stream(text);
+    llvm::legacy::PassManager passes;
+    if (machine.addPassesToEmitFile(passes, stream, nullptr,
+                                    llvm::CodeGenFileType::AssemblyFile))
+      return module.emitError("has no assembly for its target");
+    passes.run(code);
+    return success();
+  };
+  if (failed(translate(module, target, write)))
+    return failure();
+  return text.str().str();
+}
+
+} // namespace weft

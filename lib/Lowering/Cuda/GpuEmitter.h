@@ -1,0 +1,140 @@
+//===- GpuEmitter.h - One kernel for the threads of a device ----*- C++ -*-===//
+//
+// Writes the linalg form of a kernel as a `gpu.func` over arith, math, scf,
+// memref and LLVM accesses. Grid, block and every order of additions depend on
+// the shape alone: how wide an access is, and where a buffer lies, changes no
+// bit.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_LIB_LOWERING_CUDA_GPUEMITTER_H
+#define WEFT_LIB_LOWERING_CUDA_GPUEMITTER_H
+
+#include "weft/Lowering/Kernel/LinalgKernel.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace weft {
+
+class GpuEmitter {
+public:
+  /// `alignments`: for each argument, what its address is a multiple of.
+  GpuEmitter(mlir::func::FuncOp source, const LinalgKernel &kernel,
+             llvm::ArrayRef<int64_t> alignments);
+
+  /// Builds the function at the insertion point of `builder`.
+  mlir::gpu::GPUFuncOp emit(mlir::OpBuilder &builder);
+
+private:
+  using Values = llvm::SmallVector<mlir::Value>;
+
+  // The launch (GpuSchedules.cpp).
+  bool isElementwise() const;
+  void setLaunch(int64_t blocks, int64_t columns, int64_t rows = 1);
+  void emitBody();
+  void emitElements();
+  void emitElementChunk(mlir::Value chunk);
+  void emitOuterNest(const KernelNest &nest, mlir::Value writer,
+                     llvm::function_ref<void()> sync);
+
+  // Loops (GpuLoops.cpp).
+  mlir::Value threadId(mlir::gpu::Dimension dimension);
+  mlir::Value blockId();
+  Values emitIf(mlir::Value condition, const Values &otherwise,
+                llvm::function_ref<Values()> body);
+  Values emitLoop(mlir::Value from, mlir::Value to, const Values &args,
+                  llvm::function_ref<Values(mlir::Value, Values)> body,
+                  int64_t step = 1, bool unroll = false);
+  Values emitSteps(const KernelNest &nest, int64_t count, int64_t threads,
+                   mlir::Value thread, int64_t partials,
+                   llvm::function_ref<Values(mlir::Value, Values)> body);
+  Values emitBlocks(const KernelNest &nest, int64_t steps, int64_t partials,
+                    llvm::function_ref<Values(mlir::Value, Values)> body);
+
+  // Rows (GpuRows.cpp).
+  int64_t getRowChunks() const;
+  void emitRows();
+  void emitRow(mlir::Value row, mlir::Value thread, int64_t threads);
+  void emitRowPass(const KernelNest &nest, mlir::Value thread, int64_t threads);
+  void addRowTemporaries(int64_t threads);
+
+  // Columns (GpuColumns.cpp).
+  void emitColumns();
+  void emitColumnPass(const KernelNest &nest, mlir::Value row, int64_t rows,
+                      mlir::Value column, mlir::Value exists);
+  mlir::Value addColumn(const NestTotal &total, mlir::Value sum,
+                        mlir::Value row, mlir::Value column, int64_t rows);
+
+  // Sums (GpuSums.cpp).
+  llvm::SmallVector<NestTotal> totalsOf(const KernelNest &nest) const;
+  mlir::Type getSumType(const NestTotal &total) const;
+  mlir::Type getWideType(const NestTotal &total);
+  mlir::Value identity(const NestTotal &total, mlir::Type type);
+  Values identities(const KernelNest &nest, int64_t partials);
+  mlir::Value combine(const NestTotal &total, mlir::Value x, mlir::Value y);
+  mlir::Value combineAll(const NestTotal &total, Values values);
+  mlir::Value widen(const NestTotal &total, mlir::Value value);
+  mlir::Value narrow(const NestTotal &total, mlir::Value value);
+  Values addBlock(const KernelNest &nest, const Values &wide,
+                  llvm::ArrayRef<mlir::Value> partials);
+  mlir::Value addWarp(const NestTotal &total, mlir::Value value);
+  mlir::Value addWarps(const NestTotal &total, mlir::Value value,
+                       mlir::Value thread, int64_t warps);
+  void setTotals(const KernelNest &nest, llvm::ArrayRef<mlir::Value> sums);
+  mlir::Value sharedBuffer(llvm::ArrayRef<int64_t> shape, mlir::Type element);
+
+  // Elements (GpuElements.cpp).
+  void chooseIndexType();
+  mlir::Value constant(int64_t value);
+  mlir::Value add(mlir::Value x, mlir::Value y);
+  mlir::Value multiply(mlir::Value x, int64_t factor);
+  mlir::Value divide(mlir::Value x, int64_t divisor);
+  mlir::Value remainder(mlir::Value x, int64_t divisor);
+  mlir::Value isLess(mlir::Value x, mlir::Value y);
+  mlir::Value asIndex(mlir::Value value);
+  void decode(mlir::Value linear, llvm::ArrayRef<DimRole> roles);
+  void emitValues(const KernelNest &nest, bool outer);
+  Values emitPiece(const KernelNest &nest, Values sums);
+  Values emitChunk(const KernelNest &nest, int64_t count, Values sums);
+  Values emitSingly(const KernelNest &nest, Values sums);
+  mlir::Value getValue(const KernelNest &nest, mlir::Value value, int64_t lane);
+  void evaluate(const KernelNest &nest, mlir::Operation *op);
+  Values load(const NestOperand &operand);
+  void store(const NestOperand &operand, const Values &elements);
+  void storeNest(const KernelNest &nest);
+
+  // Memory (GpuMemory.cpp).
+  bool isPerLane(const NestOperand &operand) const;
+  int64_t getWidth(const NestOperand &operand) const;
+  bool hasWideAccess(const KernelNest &nest) const;
+  mlir::Value address(const NestOperand &operand, int64_t lane);
+  Values loadVector(mlir::Value pointer, mlir::Type element, int64_t width);
+  void storeVector(mlir::Value pointer, llvm::ArrayRef<mlir::Value> elements);
+  mlir::Value fromMemory(mlir::Value value, mlir::Type element);
+  mlir::Value toMemory(mlir::Value value);
+
+  mlir::func::FuncOp source;
+  const LinalgKernel &kernel;
+  llvm::ArrayRef<int64_t> alignments;
+  mlir::OpBuilder b;
+  mlir::Location loc;
+  mlir::gpu::GPUFuncOp function;
+  mlir::Type indexType; // of all index arithmetic: i32 where that is enough
+  int64_t chunk = 1;    // elements of the last dimension that a thread takes
+
+  /// Where the thread is: the index of each dimension, the element of a chunk
+  /// that comes first, and the place of that one in temporaries of the row.
+  llvm::SmallVector<mlir::Value> indices;
+  int64_t lanes = 1; // elements computed at once
+  mlir::Value slot;
+  /// Values of bodies: those of the outer loops, and one per lane of the rest.
+  llvm::DenseMap<mlir::Value, mlir::Value> outerValues;
+  llvm::DenseMap<mlir::Value, Values> laneValues;
+  /// Temporaries: one number, or one of each element that the thread takes.
+  llvm::DenseMap<mlir::Value, mlir::Value> numbers, rowBuffers;
+  llvm::DenseMap<mlir::Type, mlir::Value> columnBuffers;
+};
+
+} // namespace weft
+
+#endif // WEFT_LIB_LOWERING_CUDA_GPUEMITTER_H

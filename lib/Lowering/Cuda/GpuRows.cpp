@@ -1,0 +1,119 @@
+//===- GpuRows.cpp - Kernels that work row by row -------------------------===//
+//
+// A short row is the work of a warp, a long one of a block. Thread t takes the
+// chunks t, t + threads, ... of its row in every pass, so that what one pass
+// leaves for the next stays with the thread.
+//
+//===----------------------------------------------------------------------===//
+
+#include "GpuEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+
+namespace weft {
+
+static constexpr int64_t kWarp = 32, kRowsPerBlock = 8;
+/// Elements of a chunk, whatever their types: sums depend on it.
+static constexpr int64_t kRowChunk = 4;
+
+/// Threads of a row of that many elements.
+static int64_t threadsOfRow(int64_t elements) {
+  if (elements <= 1024)
+    return kWarp;
+  return elements <= 16384 ? 256 : 512;
+}
+
+/// Chunks of a row; none reaches from one step of the inner loops to the next.
+int64_t GpuEmitter::getRowChunks() const {
+  return kernel.getCount(DimRole::Inner) *
+         llvm::divideCeil(kernel.getLaneSize(), chunk);
+}
+
+void GpuEmitter::emitRows() {
+  chunk = kRowChunk;
+  int64_t rows = kernel.getCount(DimRole::Outer);
+  int64_t threads =
+      threadsOfRow(kernel.getCount(DimRole::Inner) * kernel.getLaneSize());
+  if (threads != kWarp) {
+    setLaunch(rows, threads);
+    return emitRow(blockId(), threadId(gpu::Dimension::x), threads);
+  }
+  setLaunch(llvm::divideCeil(rows, kRowsPerBlock), kWarp, kRowsPerBlock);
+  Value row =
+      add(multiply(blockId(), kRowsPerBlock), threadId(gpu::Dimension::y));
+  Value thread = threadId(gpu::Dimension::x);
+  if (rows % kRowsPerBlock == 0)
+    return emitRow(row, thread, threads);
+  emitIf(isLess(row, constant(rows)), {}, [&]() -> Values {
+    emitRow(row, thread, threads);
+    return {};
+  });
+}
+
+/// What a pass leaves for a later one: the elements that the thread takes.
+void GpuEmitter::addRowTemporaries(int64_t threads) {
+  int64_t count = llvm::divideCeil(getRowChunks(), threads) * chunk;
+  for (const KernelNest &nest : kernel.getNests())
+    for (auto [total, output] : llvm::zip(nest.totals, nest.outputs)) {
+      if (isa<BlockArgument>(output.base) || total.combiner ||
+          kernel.getDepth(output.access) != ValueDepth::Lane)
+        continue;
+      Type element = cast<MemRefType>(output.base.getType()).getElementType();
+      rowBuffers[output.base] =
+          memref::AllocaOp::create(b, loc, MemRefType::get({count}, element));
+    }
+}
+
+void GpuEmitter::emitRow(Value row, Value thread, int64_t threads) {
+  addRowTemporaries(threads);
+  decode(row, {DimRole::Outer});
+  Value writer = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, thread,
+                                       constant(0));
+  auto sync = [&] {
+    if (threads == kWarp)
+      NVVM::SyncWarpOp::create(
+          b, loc, arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(-1)));
+    else
+      gpu::BarrierOp::create(b, loc);
+  };
+  for (const KernelNest &nest : kernel.getNests()) {
+    if (nest.level == NestLevel::Outer)
+      emitOuterNest(nest, writer, sync);
+    else
+      emitRowPass(nest, thread, threads);
+  }
+}
+
+/// One pass over the elements of a row.
+void GpuEmitter::emitRowPass(const KernelNest &nest, Value thread,
+                             int64_t threads) {
+  emitValues(nest, /*outer=*/true);
+  auto addChunk = [&](Value step, Values sums) {
+    slot = multiply(step, chunk);
+    Value item = add(multiply(step, threads), thread);
+    if (kernel.getCount(DimRole::Inner) != 1) {
+      int64_t perLane = llvm::divideCeil(kernel.getLaneSize(), chunk);
+      decode(divide(item, perLane), {DimRole::Inner});
+      item = remainder(item, perLane);
+    } else {
+      decode(constant(0), {DimRole::Inner});
+    }
+    indices.back() = multiply(item, chunk);
+    return emitPiece(nest, std::move(sums));
+  };
+  Values sums =
+      emitSteps(nest, getRowChunks(), threads, thread, chunk, addChunk);
+  slot = nullptr;
+  for (auto [total, sum] : llvm::zip(totalsOf(nest), sums)) {
+    sum = addWarp(total, sum);
+    if (threads != kWarp)
+      sum = addWarps(total, sum, thread, threads / kWarp);
+  }
+  setTotals(nest, sums);
+}
+
+} // namespace weft

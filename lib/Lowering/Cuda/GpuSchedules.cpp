@@ -1,0 +1,139 @@
+//===- GpuSchedules.cpp - Grid, block and what each thread computes -------===//
+
+#include "GpuEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+
+namespace weft {
+
+/// Threads of a block where each works for itself.
+static constexpr int64_t kThreads = 256;
+/// Bytes of the widest elements that a thread takes, and the most elements.
+static constexpr int64_t kChunkBytes = 16, kMostElements = 8;
+
+GpuEmitter::GpuEmitter(func::FuncOp source, const LinalgKernel &kernel,
+                       llvm::ArrayRef<int64_t> alignments)
+    : source(source), kernel(kernel), alignments(alignments),
+      b(source.getContext()), loc(source.getLoc()) {}
+
+gpu::GPUFuncOp GpuEmitter::emit(OpBuilder &builder) {
+  auto pointer = LLVM::LLVMPointerType::get(
+      b.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Global));
+  llvm::SmallVector<Type> types(source.getNumArguments(), pointer);
+  function = gpu::GPUFuncOp::create(builder, loc, source.getSymName(),
+                                    builder.getFunctionType(types, {}));
+  function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  b.setInsertionPointToStart(&function.getBody().front());
+  indices.resize(kernel.getSizes().size());
+  chooseIndexType();
+  emitBody();
+  gpu::ReturnOp::create(b, loc);
+  return function;
+}
+
+void GpuEmitter::emitBody() {
+  if (kernel.getSchedule() == KernelSchedule::Columns)
+    return emitColumns();
+  return isElementwise() ? emitElements() : emitRows();
+}
+
+/// The launch that the code is written for.
+void GpuEmitter::setLaunch(int64_t blocks, int64_t columns, int64_t rows) {
+  auto sizes = [&](int64_t x, int64_t y) {
+    return b.getDenseI32ArrayAttr(
+        {static_cast<int32_t>(x), static_cast<int32_t>(y), 1});
+  };
+  function.setKnownBlockSizeAttr(sizes(columns, rows));
+  function.setKnownGridSizeAttr(sizes(std::max<int64_t>(blocks, 1), 1));
+}
+
+/// Whether no element needs another. An output that has an element for a row
+/// may lie where all elements of the row read: it is written by one thread when
+/// the others are done.
+bool GpuEmitter::isElementwise() const {
+  return llvm::none_of(kernel.getNests(), [&](const KernelNest &nest) {
+    bool writesRows = llvm::any_of(nest.outputs, [](const NestOperand &output) {
+      return isa<BlockArgument>(output.base);
+    });
+    return (nest.level == NestLevel::Outer && writesRows) ||
+           !totalsOf(nest).empty();
+  });
+}
+
+/// A nest over the outer loops: its temporaries are single numbers. One thread
+/// writes the outputs, when all have read what may lie there.
+void GpuEmitter::emitOuterNest(const KernelNest &nest, Value writer,
+                               llvm::function_ref<void()> sync) {
+  emitValues(nest, /*outer=*/true);
+  llvm::SmallVector<std::pair<NestOperand, Value>> stores;
+  for (auto [i, output] : llvm::enumerate(nest.outputs)) {
+    Value value = getValue(nest, nest.getResult(i), 0);
+    if (isa<BlockArgument>(output.base))
+      stores.push_back({output, value});
+    else
+      numbers[output.base] = value;
+  }
+  if (stores.empty())
+    return;
+  sync();
+  emitIf(writer, {}, [&]() -> Values {
+    for (auto &[output, value] : stores)
+      store(output, {value});
+    return {};
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+/// Elements that a thread takes: 16 bytes of the widest type.
+static int64_t chooseChunk(func::FuncOp source, int64_t size) {
+  int64_t bytes = kChunkBytes / kMostElements;
+  for (Type type : source.getArgumentTypes())
+    bytes = std::max<int64_t>(
+        bytes, cast<MemRefType>(type).getElementTypeBitWidth() / 8);
+  int64_t chunk = kChunkBytes / bytes;
+  while (chunk / 2 >= size && chunk > 1)
+    chunk /= 2;
+  return chunk;
+}
+
+/// Each thread takes a chunk of the last dimension.
+void GpuEmitter::emitElements() {
+  chunk = chooseChunk(source, kernel.getLaneSize());
+  int64_t chunks = kernel.getCount(DimRole::Outer) *
+                   kernel.getCount(DimRole::Inner) *
+                   llvm::divideCeil(kernel.getLaneSize(), chunk);
+  setLaunch(llvm::divideCeil(chunks, kThreads), kThreads);
+  Value number =
+      add(multiply(blockId(), kThreads), threadId(gpu::Dimension::x));
+  if (chunks % kThreads == 0 && chunks != 0)
+    return emitElementChunk(number);
+  emitIf(isLess(number, constant(chunks)), {}, [&]() -> Values {
+    emitElementChunk(number);
+    return {};
+  });
+}
+
+void GpuEmitter::emitElementChunk(Value number) {
+  int64_t perLane = llvm::divideCeil(kernel.getLaneSize(), chunk);
+  decode(divide(number, perLane), {DimRole::Inner, DimRole::Outer});
+  bool isFlat = kernel.getSizes().size() == 1;
+  indices.back() =
+      multiply(isFlat ? number : remainder(number, perLane), chunk);
+  for (const KernelNest &nest : kernel.getNests()) {
+    if (nest.level == NestLevel::Outer) {
+      emitOuterNest(nest, /*writer=*/nullptr, [] {});
+      continue;
+    }
+    emitValues(nest, /*outer=*/true);
+    emitPiece(nest, {});
+  }
+}
+
+} // namespace weft

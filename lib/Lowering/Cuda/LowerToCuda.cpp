@@ -1,0 +1,132 @@
+//===- LowerToCuda.cpp - Lower kernels to the NVVM dialect ----------------===//
+
+#include "CudaLibrary.h"
+
+#include "weft/Lowering/Cuda/Passes.h"
+#include "weft/Lowering/Kernel/LoopHints.h"
+#include "weft/Weft/Weft.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/GPUCommon/GPUCommonPass.h"
+#include "mlir/Conversion/GPUToNVVM/GPUToNVVM.h"
+#include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace weft {
+#define GEN_PASS_DEF_LOWERTOCUDAPASS
+#include "weft/Lowering/Cuda/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
+
+void weft::registerLoweringCudaModels(DialectRegistry &registry) {
+  registry.insert<arith::ArithDialect, func::FuncDialect, gpu::GPUDialect,
+                  linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
+                  memref::MemRefDialect, NVVM::NVVMDialect, scf::SCFDialect,
+                  vector::VectorDialect>();
+  registerBuiltinDialectTranslation(registry);
+  registerGPUDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
+  registerCudaLibrary(registry);
+}
+
+namespace {
+
+/// An op of math that is one instruction of the device, rounded as IEEE 754
+/// says. All others are functions of libdevice.
+template <typename From, typename To>
+struct InstructionPattern : OpRewritePattern<From> {
+  using OpRewritePattern<From>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(From op,
+                                PatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<To>(op, op.getType(), op.getOperand());
+    return success();
+  }
+};
+
+struct LowerToCudaPass : weft::impl::LowerToCudaPassBase<LowerToCudaPass> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry
+        .insert<arith::ArithDialect, cf::ControlFlowDialect, gpu::GPUDialect,
+                LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
+                NVVM::NVVMDialect, scf::SCFDialect, vector::VectorDialect>();
+  }
+
+  void runOnOperation() override {
+    for (auto kernel : getOperation().getOps<KernelOp>()) {
+      kernel.emitOpError("expects weft-convert-kernels-to-linalg before "
+                         "weft-lower-to-cuda");
+      return signalPassFailure();
+    }
+    OpPassManager pipeline(ModuleOp::getOperationName());
+    pipeline.addPass(createLowerKernelsToGpuPass());
+    if (failed(runPipeline(pipeline, getOperation())))
+      return signalPassFailure();
+    for (auto kernels : getOperation().getOps<gpu::GPUModuleOp>()) {
+      if (failed(prepare(kernels)) || failed(convert(kernels)))
+        return signalPassFailure();
+      moveLoopHints(kernels);
+    }
+  }
+
+  /// Exchanges of f64 become two, loops and branches blocks.
+  LogicalResult prepare(gpu::GPUModuleOp kernels) {
+    MLIRContext *context = &getContext();
+    RewritePatternSet small(context);
+    populateGpuShufflePatterns(small);
+    small.add<InstructionPattern<math::SqrtOp, LLVM::SqrtOp>,
+              InstructionPattern<math::AbsFOp, LLVM::FAbsOp>>(context);
+    if (failed(applyPatternsGreedily(kernels, std::move(small))))
+      return failure();
+    RewritePatternSet loops(context);
+    populateSCFToControlFlowConversionPatterns(loops);
+    ConversionTarget flat(*context);
+    flat.addIllegalDialect<scf::SCFDialect>();
+    flat.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    return applyPartialConversion(kernels, flat, std::move(loops));
+  }
+
+  LogicalResult convert(gpu::GPUModuleOp kernels) {
+    MLIRContext *context = &getContext();
+    LLVMTypeConverter types(context);
+    configureGpuToNVVMTypeConverter(types);
+    RewritePatternSet patterns(context);
+    populateGpuToNVVMConversionPatterns(types, patterns, /*benefit=*/10);
+    arith::populateArithToLLVMConversionPatterns(types, patterns);
+    cf::populateControlFlowToLLVMConversionPatterns(types, patterns);
+    populateFinalizeMemRefToLLVMConversionPatterns(types, patterns);
+    populateVectorToLLVMConversionPatterns(types, patterns);
+    LLVMConversionTarget target(*context);
+    configureGpuToNVVMConversionLegality(target);
+    target.addLegalOp<LLVM::SqrtOp, LLVM::FAbsOp>();
+    return applyPartialConversion(kernels, target, std::move(patterns));
+  }
+};
+
+} // namespace

@@ -1,0 +1,130 @@
+// RUN: weft-opt %s --weft-convert-kernels-to-linalg --weft-lower-kernels-to-gpu | FileCheck %s
+// A kernel becomes a function of one thread of a grid that its shape fixes.
+
+// CHECK: gpu.module @kernels
+
+// 16 bytes of the widest type for each thread; 10 chunks do not fill a block.
+// CHECK-LABEL: gpu.func @k_flat(%arg0: !llvm.ptr<1>, %arg1: !llvm.ptr<1>) kernel
+// CHECK-SAME: known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 1, 1, 1>
+// CHECK: arith.cmpi slt, %{{.*}}, %c10_i32
+// CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// CHECK-COUNT-4: math.exp %{{.*}} : f32
+// CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<1>
+// CHECK-NOT: llvm.store
+// CHECK: gpu.return
+weft.kernel @k_flat(%x: tensor<8x5xf32>) -> tensor<8x5xf32> {
+  %y = weft.exp %x : tensor<8x5xf32>
+  weft.yield %y : tensor<8x5xf32>
+}
+
+// What is left over is one element at a time.
+// CHECK-LABEL: gpu.func @k_odd
+// CHECK: scf.if
+// CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// CHECK: else
+// CHECK-COUNT-4: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> f32
+// CHECK: gpu.return
+weft.kernel @k_odd(%x: tensor<1001xf32>) -> tensor<1001xf32> {
+  %y = weft.neg %x : tensor<1001xf32>
+  weft.yield %y : tensor<1001xf32>
+}
+
+// Eight elements of a 16-bit type; booleans are bytes.
+// CHECK-LABEL: gpu.func @k_low
+// CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<8xbf16>
+// CHECK: arith.extf %{{.*}} : bf16 to f32
+// CHECK: llvm.store %{{.*}} {alignment = 8 : i64} : vector<8xi8>, !llvm.ptr<1>
+// CHECK: gpu.return
+weft.kernel @k_low(%x: tensor<4096xbf16>, %y: tensor<4096xbf16>) -> tensor<4096xi1> {
+  %z = weft.compare lt %x, %y : tensor<4096xbf16>, tensor<4096xbf16>
+  weft.yield %z : tensor<4096xi1>
+}
+
+// Each row has the same bias: it is read with the row.
+// CHECK-LABEL: gpu.func @k_bias
+// CHECK-DAG: arith.divui %{{.*}}, %c16_i32
+// CHECK-DAG: arith.remui %{{.*}}, %c16_i32
+// CHECK-COUNT-2: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// CHECK: gpu.return
+weft.kernel @k_bias(%x: tensor<32x64xf32>, %b: tensor<64xf32>) -> tensor<32x64xf32> {
+  %y = weft.add %x, %b : tensor<32x64xf32>, tensor<64xf32>
+  weft.yield %y : tensor<32x64xf32>
+}
+
+// A short row: a warp, whose threads exchange their sums. One writes the result.
+// CHECK-LABEL: gpu.func @k_rows
+// CHECK-SAME: known_block_size = array<i32: 32, 8, 1>, known_grid_size = array<i32: 2, 1, 1>
+// CHECK: %[[ROW:.*]] = arith.addi
+// CHECK: scf.if
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}) -> (f32, f32, f32, f32)
+// CHECK: llvm.loop_annotation
+// CHECK-COUNT-5: gpu.shuffle xor
+// CHECK-NOT: gpu.shuffle
+// CHECK: nvvm.bar.warp.sync
+// CHECK: scf.if
+// CHECK: llvm.store
+// CHECK: gpu.return
+weft.kernel @k_rows(%x: tensor<9x256xf32>) -> tensor<9xf32> {
+  %y = weft.reduce sum %x dims [1] : tensor<9x256xf32>
+  weft.yield %y : tensor<9xf32>
+}
+
+// A long row: a block, whose warps meet in its memory.
+// CHECK-LABEL: gpu.func @k_long_rows
+// CHECK-SAME: workgroup(%[[SHARED:.*]] : memref<8xf32, #gpu.address_space<workgroup>>)
+// CHECK-SAME: known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 4, 1, 1>
+// CHECK-COUNT-5: gpu.shuffle xor
+// CHECK: memref.store %{{.*}}, %[[SHARED]]
+// CHECK: gpu.barrier
+// CHECK-COUNT-8: memref.load %[[SHARED]]
+// CHECK: gpu.return
+weft.kernel @k_long_rows(%x: tensor<4x4096xf32>) -> tensor<4xf32> {
+  %y = weft.reduce max %x dims [1] : tensor<4x4096xf32>
+  weft.yield %y : tensor<4xf32>
+}
+
+// Sums of more than 16 steps add up in f64.
+// CHECK-LABEL: gpu.func @k_longest_rows
+// CHECK-SAME: workgroup(%{{.*}} : memref<16xf64,
+// CHECK: scf.for {{.*}} -> (f64)
+// CHECK: scf.for {{.*}} -> (f32, f32, f32, f32)
+// CHECK: arith.extf %{{.*}} : f32 to f64
+// CHECK: gpu.shuffle xor %{{.*}} : f64
+// CHECK: arith.truncf %{{.*}} : f64 to f32
+// CHECK: gpu.return
+weft.kernel @k_longest_rows(%x: tensor<1x100000xf32>) -> tensor<1xf32> {
+  %y = weft.reduce sum %x dims [1] : tensor<1x100000xf32>
+  weft.yield %y : tensor<1xf32>
+}
+
+// What is costly and needed by a later pass stays with the thread: one exp.
+// CHECK-LABEL: gpu.func @k_softmax
+// CHECK: memref.alloca() : memref<4xf32>
+// CHECK: math.exp
+// CHECK: memref.store
+// CHECK: memref.load
+// CHECK: gpu.return
+weft.kernel @k_softmax(%x: tensor<8x64xf32>) -> tensor<8x64xf32> {
+  %m = weft.reduce max %x dims [1] {keep_dims} : tensor<8x64xf32>
+  %d = weft.sub %x, %m : tensor<8x64xf32>, tensor<8x1xf32>
+  %e = weft.exp %d : tensor<8x64xf32>
+  %s = weft.reduce sum %e dims [1] {keep_dims} : tensor<8x64xf32>
+  %y = weft.div %e, %s : tensor<8x64xf32>, tensor<8x1xf32>
+  weft.yield %y : tensor<8x64xf32>
+}
+
+// A sum over rows: 32 columns of a block, each with eight threads.
+// CHECK-LABEL: gpu.func @k_columns
+// CHECK-SAME: workgroup(%[[TILE:.*]] : memref<8x32xf32, #gpu.address_space<workgroup>>)
+// CHECK-SAME: known_block_size = array<i32: 32, 8, 1>, known_grid_size = array<i32: 2, 1, 1>
+// CHECK: scf.if {{.*}} -> (f32)
+// CHECK: memref.store %{{.*}}, %[[TILE]]
+// CHECK: gpu.barrier
+// CHECK-COUNT-8: memref.load %[[TILE]]
+// CHECK: scf.if
+// CHECK: llvm.store
+// CHECK: gpu.return
+weft.kernel @k_columns(%x: tensor<64x40xf32>) -> tensor<40xf32> {
+  %y = weft.reduce sum %x dims [0] : tensor<64x40xf32>
+  weft.yield %y : tensor<40xf32>
+}
