@@ -51,11 +51,12 @@ FailureOr<std::string> findInToolkit(ModuleOp module, StringRef file) {
 namespace {
 /// A file for another program, removed at the end.
 struct ScratchFile {
-  explicit ScratchFile(StringRef ending)
-      : failed(bool(llvm::sys::fs::createTemporaryFile("weft", ending, path))),
-        remover(path) {}
-  bool failed;
+  explicit ScratchFile(StringRef ending) {
+    failed = bool(llvm::sys::fs::createTemporaryFile("weft", ending, path));
+    remover.setFile(path);
+  }
   llvm::SmallString<128> path;
+  bool failed;
   llvm::FileRemover remover;
 };
 } // namespace

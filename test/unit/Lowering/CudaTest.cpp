@@ -1,0 +1,140 @@
+//===- CudaTest.cpp - PTX and machine code for CUDA devices ---------------===//
+
+#include "weft/Lowering/Cuda/Cuda.h"
+#include "weft/Lowering/Cuda/Passes.h"
+#include "weft/Weft/Weft.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+
+#include "gtest/gtest.h"
+
+#include <filesystem>
+#include <fstream>
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+const char *const kKernels = R"(
+gpu.module @kernels {
+  llvm.func @k_1(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {gpu.kernel, nvvm.kernel} {
+    %0 = llvm.load %x : !llvm.ptr<1> -> f32
+    llvm.store %0, %y : f32, !llvm.ptr<1>
+    llvm.return
+  }
+}
+)";
+
+/// A module and the messages about it.
+struct Input {
+  explicit Input(const char *text) {
+    DialectRegistry registry;
+    registry.insert<WeftDialect>();
+    registerLoweringCudaModels(registry);
+    context = std::make_unique<MLIRContext>(registry,
+                                            MLIRContext::Threading::DISABLED);
+    context->printOpOnDiagnostic(false);
+    handler = std::make_unique<ScopedDiagnosticHandler>(
+        context.get(), [this](Diagnostic &diagnostic) {
+          message += diagnostic.str();
+          for (Diagnostic &note : diagnostic.getNotes())
+            message += "; " + note.str();
+          return success();
+        });
+    module = parseSourceString<ModuleOp>(text, context.get());
+  }
+
+  std::unique_ptr<MLIRContext> context;
+  std::unique_ptr<ScopedDiagnosticHandler> handler;
+  OwningOpRef<ModuleOp> module;
+  std::string message;
+};
+
+CudaTarget parse(const char *text) {
+  std::string error;
+  return *CudaTarget::parse(text, error);
+}
+
+/// A folder in place of the toolkit, as long as it lives.
+struct FakeToolkit {
+  FakeToolkit() : folder(testing::TempDir() + "/weft-cuda-test") {
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder + "/bin");
+    if (const char *value = std::getenv("WEFT_CUDA_HOME"))
+      before = value;
+    setenv("WEFT_CUDA_HOME", folder.c_str(), 1);
+  }
+  ~FakeToolkit() {
+    if (before)
+      setenv("WEFT_CUDA_HOME", before->c_str(), 1);
+    else
+      unsetenv("WEFT_CUDA_HOME");
+    std::filesystem::remove_all(folder);
+  }
+  std::string folder;
+  std::optional<std::string> before;
+};
+
+TEST(Cuda, NamesOfTargets) {
+  for (const char *chip : {"sm_80", "sm_90", "sm_100"})
+    EXPECT_EQ(parse((std::string("cuda:") + chip).c_str()).chip, chip);
+  std::string error;
+  EXPECT_TRUE(failed(CudaTarget::parse("cuda:sm_70", error)));
+  EXPECT_EQ(error, "expects the target cuda:sm_80, cuda:sm_90 or cuda:sm_100, "
+                   "but got cuda:sm_70");
+}
+
+TEST(Cuda, EqualModulesGiveEqualPtx) {
+  Input a(kKernels), b(kKernels);
+  FailureOr<std::string> first = emitPtx(*a.module, parse("cuda:sm_90")),
+                         second = emitPtx(*b.module, parse("cuda:sm_90"));
+  ASSERT_TRUE(succeeded(first) && succeeded(second)) << a.message;
+  EXPECT_EQ(*first, *second);
+  EXPECT_NE(first->find(".entry k_1("), std::string::npos);
+}
+
+TEST(Cuda, KernelsHaveToBeLowered) {
+  Input input("module {}");
+  EXPECT_TRUE(failed(emitPtx(*input.module, parse("cuda:sm_90"))));
+  EXPECT_EQ(input.message, "expects kernels in the NVVM dialect; run "
+                           "weft-lower-to-cuda first");
+}
+
+TEST(Cuda, MachineCodeOfEachTarget) {
+  Input input(kKernels);
+  if (failed(findInToolkit(*input.module, "bin/ptxas")))
+    GTEST_SKIP() << "no CUDA toolkit: " << input.message;
+  for (const char *target : {"cuda:sm_80", "cuda:sm_90", "cuda:sm_100"}) {
+    FailureOr<std::vector<char>> code = emitCubin(*input.module, parse(target));
+    ASSERT_TRUE(succeeded(code)) << input.message;
+    EXPECT_EQ(std::string(code->data(), 4), "\x7f"
+                                            "ELF");
+    EXPECT_EQ(*code, *emitCubin(*input.module, parse(target)));
+  }
+}
+
+TEST(Cuda, WithoutPtxasAnErrorSaysWhereItLooked) {
+  FakeToolkit toolkit;
+  Input input(kKernels);
+  EXPECT_TRUE(failed(emitCubin(*input.module, parse("cuda:sm_90"))));
+  EXPECT_EQ(input.message,
+            "expects bin/ptxas of a CUDA toolkit, but found none in " +
+                toolkit.folder +
+                "; install the CUDA toolkit, or set WEFT_CUDA_HOME to its "
+                "folder");
+}
+
+TEST(Cuda, WhatPtxasSaysFollowsTheError) {
+  FakeToolkit toolkit;
+  std::string ptxas = toolkit.folder + "/bin/ptxas";
+  std::ofstream(ptxas) << "#!/bin/sh\necho too old >&2\nexit 3\n";
+  std::filesystem::permissions(ptxas, std::filesystem::perms::owner_all);
+  Input input(kKernels);
+  EXPECT_TRUE(failed(emitCubin(*input.module, parse("cuda:sm_90"))));
+  EXPECT_EQ(input.message, "ptxas failed: exit code 3: too old");
+}
+
+} // namespace
+} // namespace weft
