@@ -33,6 +33,8 @@ namespace {
 
 struct LowerKernelsToGpuPass
     : weft::impl::LowerKernelsToGpuPassBase<LowerKernelsToGpuPass> {
+  using LowerKernelsToGpuPassBase::LowerKernelsToGpuPassBase;
+
   void getDependentDialects(DialectRegistry &registry) const override {
     registry
         .insert<arith::ArithDialect, gpu::GPUDialect, LLVM::LLVMDialect,
@@ -54,7 +56,7 @@ struct LowerKernelsToGpuPass
         return signalPassFailure();
       llvm::SmallVector<int64_t> aligned =
           alignments.lookup(function.getName());
-      aligned.resize(function.getNumArguments(), kDeviceAlignment);
+      aligned.resize(function.getNumArguments(), alignment);
       GpuEmitter(function, *kernel, aligned).emit(builder);
       function.erase();
     }
@@ -65,8 +67,8 @@ struct LowerKernelsToGpuPass
     module.walk([&](plan::LaunchOp launch) {
       auto &known = alignments[launch.getKernel()];
       known.resize(launch->getNumOperands(), kDeviceAlignment);
-      for (auto [alignment, buffer] : llvm::zip(known, launch->getOperands()))
-        alignment = std::min(alignment, getAlignment(buffer));
+      for (auto [least, buffer] : llvm::zip(known, launch->getOperands()))
+        least = std::min(least, getAlignment(buffer));
     });
   }
 

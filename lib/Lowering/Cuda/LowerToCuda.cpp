@@ -71,6 +71,8 @@ struct InstructionPattern : OpRewritePattern<From> {
 };
 
 struct LowerToCudaPass : weft::impl::LowerToCudaPassBase<LowerToCudaPass> {
+  using LowerToCudaPassBase::LowerToCudaPassBase;
+
   void getDependentDialects(DialectRegistry &registry) const override {
     registry
         .insert<arith::ArithDialect, cf::ControlFlowDialect, gpu::GPUDialect,
@@ -85,7 +87,9 @@ struct LowerToCudaPass : weft::impl::LowerToCudaPassBase<LowerToCudaPass> {
       return signalPassFailure();
     }
     OpPassManager pipeline(ModuleOp::getOperationName());
-    pipeline.addPass(createLowerKernelsToGpuPass());
+    LowerKernelsToGpuPassOptions options;
+    options.alignment = alignment;
+    pipeline.addPass(createLowerKernelsToGpuPass(options));
     if (failed(runPipeline(pipeline, getOperation())))
       return signalPassFailure();
     for (auto kernels : getOperation().getOps<gpu::GPUModuleOp>()) {

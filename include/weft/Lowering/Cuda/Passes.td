@@ -22,6 +22,10 @@ def LowerKernelsToGpuPass : Pass<"weft-lower-kernels-to-gpu", "::mlir::ModuleOp"
 
     Example: test/Lowering/Cuda/lower-kernels-to-gpu.mlir.
   }];
+  let options = [
+    Option<"alignment", "alignment", "int64_t", "::weft::kDeviceAlignment",
+           "What buffers are multiples of, in bytes, where no launch names them">,
+  ];
 }
 
 def LowerToCudaPass : Pass<"weft-lower-to-cuda", "::mlir::ModuleOp"> {
@@ -37,6 +41,10 @@ def LowerToCudaPass : Pass<"weft-lower-to-cuda", "::mlir::ModuleOp"> {
 
     Example: test/Lowering/Cuda/lower-to-cuda.mlir. Does not write PTX.
   }];
+  let options = [
+    Option<"alignment", "alignment", "int64_t", "::weft::kDeviceAlignment",
+           "What buffers are multiples of, in bytes, where no launch names them">,
+  ];
 }
 
 #endif // WEFT_LOWERING_CUDA_PASSES_TD

@@ -1,0 +1,251 @@
+// device.h: kernels for a device, run here. A block is a fiber for each thread;
+// they take turns at barriers and exchanges, in alternating order. What a
+// kernel writes is compared with what the CPU's kernel of the same name writes.
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <ucontext.h>
+#include <vector>
+
+struct Argument {
+  std::string type;
+  long count;
+};
+
+struct Kernel {
+  const char *name;
+  void (*cpu)(void **buffers, long begin, long end);
+  void (*wide)(void **), (*narrow)(void **);
+  std::vector<Argument> arguments;
+  size_t inputs;
+  long extent;
+  int columns, rows, blocks;
+};
+
+//===----------------------------------------------------------------------===//
+// A block
+//===----------------------------------------------------------------------===//
+
+constexpr int kThreads = 1024, kWarp = 32, kStack = 1 << 16;
+
+static ucontext_t scheduler, fibers[kThreads];
+static std::vector<char> stacks[kThreads];
+static bool isDone[kThreads];
+static int current, columns, block;
+
+/// Threads that meet: the last one to come opens the gate for all.
+struct Gate {
+  int members = 0, waiting = 0;
+  long round = 0;
+  void pass() {
+    long mine = round;
+    if (++waiting == members) {
+      waiting = 0;
+      ++round;
+    }
+    while (round == mine)
+      swapcontext(&fibers[current], &scheduler);
+  }
+};
+static Gate warps[kThreads / kWarp], all;
+static unsigned exchanged[2][kThreads];
+
+extern "C" {
+int device_read_ptx_sreg_tid_x() { return current % columns; }
+int device_read_ptx_sreg_tid_y() { return current / columns; }
+int device_read_ptx_sreg_ctaid_x() { return block; }
+void device_barrier_cta_sync_aligned_all(int) { all.pass(); }
+void device_bar_warp_sync(int) { warps[current / kWarp].pass(); }
+unsigned device_shfl_sync_bfly_i32(int, unsigned value, int bit, int) {
+  Gate &warp = warps[current / kWarp];
+  unsigned *slots = exchanged[warp.round & 1];
+  slots[current] = value;
+  warp.pass();
+  return slots[current ^ bit];
+}
+float device_shfl_sync_bfly_f32(int mask, float value, int bit, int clamp) {
+  unsigned bits;
+  std::memcpy(&bits, &value, 4);
+  bits = device_shfl_sync_bfly_i32(mask, bits, bit, clamp);
+  std::memcpy(&value, &bits, 4);
+  return value;
+}
+/// f32 to bf16, to nearest even, which not every libgcc has; the result is in
+/// the low half of the register.
+float __truncsfbf2(float value) {
+  unsigned bits;
+  std::memcpy(&bits, &value, 4);
+  bits = std::isnan(value) ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  std::memcpy(&value, &bits, 4);
+  return value;
+}
+}
+
+static void (*running)(void **);
+static void **buffersOfRunning;
+
+static void runThread() {
+  running(buffersOfRunning);
+  isDone[current] = true;
+  --all.members;
+  --warps[current / kWarp].members;
+  swapcontext(&fibers[current], &scheduler);
+}
+
+static void runBlock(int threads) {
+  all = {threads};
+  for (int i = 0; i < threads / kWarp; ++i)
+    warps[i] = {kWarp};
+  for (int i = 0; i < threads; ++i) {
+    isDone[i] = false;
+    stacks[i].resize(kStack);
+    getcontext(&fibers[i]);
+    fibers[i].uc_stack.ss_sp = stacks[i].data();
+    fibers[i].uc_stack.ss_size = kStack;
+    makecontext(&fibers[i], runThread, 0);
+  }
+  for (int turn = 0; all.members != 0; ++turn) {
+    if (turn == 100000) {
+      std::printf("threads of a block wait for each other\n");
+      std::exit(1);
+    }
+    for (int i = 0; i < threads; ++i) {
+      current = turn % 2 ? threads - 1 - i : i;
+      if (!isDone[current])
+        swapcontext(&scheduler, &fibers[current]);
+    }
+  }
+}
+
+static void runGrid(const Kernel &kernel, void (*function)(void **),
+                    std::vector<void *> buffers) {
+  running = function;
+  buffersOfRunning = buffers.data();
+  columns = kernel.columns;
+  for (block = 0; block < kernel.blocks; ++block)
+    runBlock(kernel.columns * kernel.rows);
+}
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+static long bytesOf(const std::string &type) {
+  if (type == "f64" || type == "i64")
+    return 8;
+  if (type == "f32" || type == "i32")
+    return 4;
+  return type == "i1" ? 1 : 2;
+}
+
+static double getElement(const std::string &type, const void *from, long i) {
+  if (type == "f32")
+    return static_cast<const float *>(from)[i];
+  if (type == "f64")
+    return static_cast<const double *>(from)[i];
+  if (type == "f16")
+    return static_cast<const _Float16 *>(from)[i];
+  if (type == "i1")
+    return static_cast<const char *>(from)[i];
+  unsigned bits = static_cast<const unsigned short *>(from)[i] << 16;
+  float value;
+  std::memcpy(&value, &bits, 4);
+  return value;
+}
+
+static void setElement(const std::string &type, void *to, long i,
+                       double value) {
+  if (type == "f32")
+    static_cast<float *>(to)[i] = value;
+  else if (type == "f64")
+    static_cast<double *>(to)[i] = value;
+  else if (type == "f16")
+    static_cast<_Float16 *>(to)[i] = value;
+  else if (type == "i1")
+    static_cast<char *>(to)[i] = value > 0;
+  else {
+    float single = value;
+    unsigned bits;
+    std::memcpy(&bits, &single, 4);
+    static_cast<unsigned short *>(to)[i] = bits >> 16;
+  }
+}
+
+constexpr long kFence = 64; // bytes behind a buffer that nobody may write
+
+/// Buffers with the same inputs every time, `skew` elements behind a multiple
+/// of 256 bytes.
+static std::vector<void *> makeBuffers(const Kernel &kernel, int skew) {
+  std::srand(1);
+  std::vector<void *> buffers;
+  for (const Argument &argument : kernel.arguments) {
+    long bytes = (argument.count + skew) * bytesOf(argument.type) + kFence;
+    char *memory =
+        static_cast<char *>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+    std::memset(memory, 0x5a, bytes);
+    memory += skew * bytesOf(argument.type);
+    if (buffers.size() < kernel.inputs)
+      for (long i = 0; i < argument.count; ++i)
+        setElement(argument.type, memory, i,
+                   std::rand() / double(RAND_MAX) * 4 - 2);
+    buffers.push_back(memory);
+  }
+  return buffers;
+}
+
+/// Largest difference that two orders of additions and a rounding may make.
+static double toleranceOf(const std::string &type) {
+  return type == "f32"    ? 2e-6
+         : type == "f64"  ? 1e-14
+         : type == "f16"  ? 1.1e-3
+         : type == "bf16" ? 8e-3
+                          : 0;
+}
+
+static bool isClose(const Argument &argument, void *x, void *y) {
+  double scale = 0, error = 0;
+  for (long i = 0; i < argument.count; ++i) {
+    double a = getElement(argument.type, x, i);
+    double b = getElement(argument.type, y, i);
+    if (std::isnan(a) != std::isnan(b))
+      return false;
+    if (std::isnan(a) || a == b)
+      continue;
+    scale = std::fmax(scale, std::fabs(a));
+    error = std::fmax(error, std::fabs(a - b));
+  }
+  return error <= scale * toleranceOf(argument.type);
+}
+
+static int checkKernel(const Kernel &kernel) {
+  std::vector<void *> cpu = makeBuffers(kernel, 0),
+                      wide = makeBuffers(kernel, 0),
+                      narrow = makeBuffers(kernel, 1);
+  kernel.cpu(cpu.data(), 0, kernel.extent);
+  runGrid(kernel, kernel.wide, wide);
+  runGrid(kernel, kernel.narrow, narrow);
+  int wrong = 0;
+  auto expect = [&](bool holds, const char *what, size_t i) {
+    if (!holds)
+      std::printf("%s: argument %zu %s\n", kernel.name, i, what);
+    wrong += !holds;
+  };
+  for (size_t i = 0; i < cpu.size(); ++i) {
+    const Argument &argument = kernel.arguments[i];
+    long bytes = argument.count * bytesOf(argument.type);
+    expect(isClose(argument, cpu[i], wide[i]), "is not the CPU's", i);
+    expect(!std::memcmp(wide[i], narrow[i], bytes),
+           "has other bits at another place", i);
+    for (void *buffer : {wide[i], narrow[i]})
+      expect(!std::memcmp(static_cast<char *>(buffer) + bytes,
+                          static_cast<char *>(cpu[i]) + bytes, kFence),
+             "is too long", i);
+    if (i < kernel.inputs)
+      expect(!std::memcmp(cpu[i], wide[i], bytes), "has changed", i);
+  }
+  std::printf("%s: %s\n", kernel.name, wrong ? "wrong" : "equal");
+  return wrong;
+}
