@@ -30,6 +30,10 @@ namespace weft {
 static constexpr int numSlots = 64;
 static std::atomic<char *> slots[numSlots];
 static std::atomic<pid_t> helperGroup{0};
+// While a helper starts, its group is not known: a signal that comes then is
+// kept. 0: none starts; kStarting; or the number of that signal.
+static constexpr int kStarting = -1;
+static std::atomic<int> start{0};
 
 static int enroll(const std::string &path) {
   char *copy = ::strdup(path.c_str());
@@ -77,11 +81,25 @@ void removeTemporaries() {
         removeFlatFolder(path);
 }
 
-void setHelperGroup(pid_t group) { helperGroup = group; }
+/// Whether the signal is kept until a helper has started.
+static bool keepSignal(int number) {
+  int expected = kStarting;
+  return start.compare_exchange_strong(expected, number) || expected != 0;
+}
 
 static void onSignal(int number) {
+  if (keepSignal(number))
+    return;
   removeTemporaries();
   ::_exit(128 + number);
+}
+
+void startHelper() { start = kStarting; }
+
+void setHelperGroup(pid_t group) {
+  helperGroup = group;
+  if (int number = start.exchange(0); number > 0)
+    onSignal(number);
 }
 
 void removeTemporariesOnSignals() {

@@ -5,16 +5,14 @@
 #include "weft/Formats/Digest.h"
 #include "weft/Formats/OutputFile.h"
 #include "weft/Pipeline/Target.h"
+#include "weft/Support/HelperProgram.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
 
-#include <cstring>
 #include <filesystem>
-#include <sys/prctl.h>
-#include <unistd.h>
 
 using namespace weft;
 namespace fs = std::filesystem;
@@ -93,69 +91,6 @@ static Expected<std::string> findLinker() {
       .hint("install g++ or clang, or set WEFT_CXX");
 }
 
-/// A folder for the linker, whose own temporaries go there as well.
-static Expected<Temporary> makeTemporaryFolder() {
-  std::error_code error;
-  fs::path base = fs::temp_directory_path(error);
-  if (error)
-    return storageError("found no folder for temporary files: " +
-                        error.message())
-        .hint("set TMPDIR to a folder that exists");
-  return Temporary::folder((base / "weft-link").string());
-}
-
-/// The environment with TMPDIR, under which compilers make their temporaries.
-static std::vector<std::string> linkerEnvironment(const std::string &folder) {
-  std::vector<std::string> result = {"TMPDIR=" + folder};
-  for (char **entry = environ; *entry; ++entry)
-    if (std::strncmp(*entry, "TMPDIR=", 7) != 0)
-      result.push_back(*entry);
-  return result;
-}
-
-/// Waits for a child in a process group of its own; a signal that ends us ends
-/// the group first.
-static int waitForGroup(const llvm::sys::ProcessInfo &child,
-                        std::string &problem) {
-  setHelperGroup(child.Pid);
-  llvm::sys::ProcessInfo ended =
-      llvm::sys::Wait(child, /*SecondsToWait=*/std::nullopt, &problem);
-  setHelperGroup(0);
-  return ended.ReturnCode;
-}
-
-/// Runs the linker; on failure its own messages follow the error, and `hint`.
-static Status runLinker(const std::vector<std::string> &command,
-                        const std::string &folder, const std::string &hint) {
-  const std::string log = folder + "/log";
-  const std::vector<std::string> environment = linkerEnvironment(folder);
-  llvm::SmallVector<llvm::StringRef> args(command.begin(), command.end());
-  llvm::SmallVector<llvm::StringRef> variables(environment.begin(),
-                                               environment.end());
-  std::optional<llvm::StringRef> redirects[] = {
-      llvm::StringRef(""), llvm::StringRef(log), llvm::StringRef(log)};
-  // What the compiler driver starts becomes our child when the driver is gone,
-  // so that nothing works in the folder when it is removed.
-  prctl(PR_SET_CHILD_SUBREAPER, 1);
-  removeTemporariesOnSignals();
-  std::string problem;
-  bool failed = false;
-  llvm::sys::ProcessInfo child = llvm::sys::ExecuteNoWait(
-      command[0], args, llvm::ArrayRef(variables), redirects, 0, &problem,
-      &failed, nullptr, /*DetachProcess=*/true);
-  int status = failed ? -1 : waitForGroup(child, problem);
-  if (status == 0)
-    return Status::success();
-  if (problem.empty())
-    problem = "exit code " + std::to_string(status);
-  if (auto text = llvm::MemoryBuffer::getFile(log))
-    if (llvm::StringRef said = (*text)->getBuffer().trim(); !said.empty())
-      problem += ": " + said.substr(0, 4000).str();
-  return Error(ExitCode::Internal, "linking failed: " + problem)
-      .at(command[0])
-      .hint(hint);
-}
-
 static std::vector<std::string> linkerCommand(const Target &target,
                                               const std::string &linker,
                                               const std::string &folder,
@@ -198,7 +133,7 @@ Expected<std::string> weft::linkProgram(const Target &target,
     return linker.takeError();
   if (!folder)
     return folder.takeError();
-  Expected<Temporary> temporary = makeTemporaryFolder();
+  Expected<Temporary> temporary = makeHelperFolder("weft-link");
   if (!temporary)
     return temporary.takeError();
   fs::path objectFile = fs::path(temporary->path()) / "program.o";
@@ -207,11 +142,11 @@ Expected<std::string> weft::linkProgram(const Target &target,
                                 std::string_view(object.data(), object.size()));
       !status)
     return status.takeError();
-  if (Status status = runLinker(
+  if (Status status = runHelper(
           linkerCommand(target, *linker, *folder, objectFile, program),
-          temporary->path(), target.getLibraries().hint);
+          temporary->path(), "linking");
       !status)
-    return status.takeError();
+    return status.takeError().hint(target.getLibraries().hint);
   auto buffer = llvm::MemoryBuffer::getFile(program.string());
   if (!buffer)
     return storageError("cannot read the linked program: " +

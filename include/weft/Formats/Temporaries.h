@@ -57,6 +57,10 @@ void removeTemporaries();
 /// are gone. What was ignored at the start (nohup) stays ignored.
 void removeTemporariesOnSignals();
 
+/// A helper that works in a temporary is about to start: signals wait until
+/// setHelperGroup says what to end, or nobody would end it.
+void startHelper();
+
 /// The process group that a signal ends first; 0 for none.
 void setHelperGroup(pid_t group);
 

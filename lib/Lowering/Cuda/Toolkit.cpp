@@ -2,14 +2,15 @@
 
 #include "weft/Lowering/Cuda/Cuda.h"
 
+#include "weft/Formats/OutputFile.h"
+#include "weft/Support/HelperProgram.h"
+
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
@@ -48,36 +49,28 @@ FailureOr<std::string> findInToolkit(ModuleOp module, StringRef file) {
   return error;
 }
 
-namespace {
-/// A file for another program, removed at the end.
-struct ScratchFile {
-  explicit ScratchFile(StringRef ending) {
-    failed = bool(llvm::sys::fs::createTemporaryFile("weft", ending, path));
-    remover.setFile(path);
-  }
-  llvm::SmallString<128> path;
-  bool failed;
-  llvm::FileRemover remover;
-};
-} // namespace
-
-/// Runs ptxas; its messages follow the error.
-static LogicalResult runPtxas(ModuleOp module, StringRef ptxas, StringRef chip,
-                              StringRef input, StringRef output,
-                              StringRef log) {
-  std::string arch = ("-arch=" + chip).str();
-  std::optional<StringRef> redirects[] = {StringRef(""), log, log};
-  std::string problem;
-  int status = llvm::sys::ExecuteAndWait(
-      ptxas, {ptxas, arch, "-O3", "-o", output, input}, std::nullopt, redirects,
-      /*SecondsToWait=*/0, /*MemoryLimit=*/0, &problem);
-  if (status == 0)
-    return success();
-  if (problem.empty())
-    problem = "exit code " + std::to_string(status);
-  if (auto text = llvm::MemoryBuffer::getFile(log))
-    problem += ": " + (*text)->getBuffer().trim().substr(0, 4000).str();
-  return module.emitError("ptxas failed: ") << problem;
+/// Writes the text for ptxas, runs it in a folder and reads what it has made.
+static Expected<std::vector<char>>
+assemble(const std::string &ptxas, StringRef chip, const std::string &ptx) {
+  Expected<Temporary> folder = makeHelperFolder("weft-ptxas");
+  if (!folder)
+    return folder.takeError();
+  std::string input = folder->path() + "/kernels.ptx";
+  std::string output = folder->path() + "/kernels.cubin";
+  if (Status status = writeFile(input, ptx); !status)
+    return status.takeError();
+  if (Status status = runHelper(
+          {ptxas, ("-arch=" + chip).str(), "-O3", "-o", output, input},
+          folder->path(), "ptxas");
+      !status)
+    return status.takeError();
+  auto code = llvm::MemoryBuffer::getFile(output, /*IsText=*/false,
+                                          /*RequiresNullTerminator=*/false);
+  if (!code)
+    return storageError("cannot read what ptxas has written: " +
+                        code.getError().message());
+  StringRef bytes = (*code)->getBuffer();
+  return std::vector<char>(bytes.begin(), bytes.end());
 }
 
 FailureOr<std::vector<char>> emitCubin(ModuleOp module,
@@ -88,23 +81,10 @@ FailureOr<std::vector<char>> emitCubin(ModuleOp module,
   FailureOr<std::string> ptx = emitPtx(module, target);
   if (failed(ptx))
     return failure();
-  ScratchFile input("ptx"), output("cubin"), log("log");
-  std::error_code error;
-  llvm::raw_fd_ostream stream(input.path, error);
-  if (input.failed || output.failed || log.failed || error)
-    return module.emitError("found no folder for temporary files");
-  stream << *ptx;
-  stream.close();
-  if (failed(runPtxas(module, *ptxas, target.chip, input.path, output.path,
-                      log.path)))
-    return failure();
-  auto code = llvm::MemoryBuffer::getFile(output.path, /*IsText=*/false,
-                                          /*RequiresNullTerminator=*/false);
+  Expected<std::vector<char>> code = assemble(*ptxas, target.chip, *ptx);
   if (!code)
-    return module.emitError("cannot read what ptxas has written: ")
-           << code.getError().message();
-  StringRef bytes = (*code)->getBuffer();
-  return std::vector<char>(bytes.begin(), bytes.end());
+    return module.emitError(code.error().message());
+  return std::move(*code);
 }
 
 } // namespace weft

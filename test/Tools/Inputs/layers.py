@@ -36,7 +36,7 @@ ALLOWED = {
     "Lowering/Plan": MLIR | DIALECTS | {"Analysis", "shared"},
     "Lowering/Kernel": MLIR | DIALECTS | {"Analysis"},
     "Lowering/Cpu": MLIR | DIALECTS | {"Analysis", "Lowering/Kernel", "shared"},
-    "Lowering/Cuda": MLIR | DIALECTS | {"Analysis", "Lowering/Kernel", "shared"},
+    "Lowering/Cuda": MLIR | DIALECTS | {"Analysis", "Lowering/Kernel", "Formats", "shared"},
     "Interp": MLIR | {"Weft", "Plan", "Analysis", "Formats", "shared"},
     "Pipeline": MLIR | DIALECTS | {
         "Analysis", "Formats", "Frontend", "Precision", "Autodiff", "Training",

@@ -72,13 +72,17 @@ TEST(Temporaries, TwoWritersOfOneFileDoNotMeet) {
 }
 
 /// A process that ends by `number` while it has a file, a folder and a helper.
-static int endedBy(int number, const TempDir &dir) {
+/// With a pipe, the signal comes while the helper starts; a byte in it says
+/// that it was kept.
+static int endedBy(int number, const TempDir &dir, int kept = -1) {
   pid_t child = ::fork();
   if (child == 0) {
     removeTemporariesOnSignals();
     auto file = Temporary::file(dir.file("a"));
     auto folder = Temporary::folder(dir.file("b"));
     writeFile(folder->path() + "/x", "x").ok();
+    if (kept >= 0)
+      startHelper();
     pid_t helper = ::fork();
     if (helper == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -86,9 +90,11 @@ static int endedBy(int number, const TempDir &dir) {
       for (;;)
         ::pause();
     }
-    setHelperGroup(helper);
     while (::getpgid(helper) != helper)
       ::usleep(1000);
+    if (kept >= 0 && ::raise(number) == 0)
+      (void)!::write(kept, "k", 1);
+    setHelperGroup(helper);
     ::raise(number);
     ::_exit(99);
   }
@@ -106,6 +112,20 @@ TEST(Temporaries, SignalsLeaveNothing) {
     ::signal(number, before);
     EXPECT_EQ(countIn(dir.path()), 0u);
   }
+}
+
+TEST(Temporaries, SignalsWaitForAHelperThatStarts) {
+  TempDir dir;
+  int kept[2];
+  ASSERT_EQ(::pipe(kept), 0);
+  auto before = ::signal(SIGTERM, SIG_DFL);
+  EXPECT_EQ(endedBy(SIGTERM, dir, kept[1]), 128 + SIGTERM);
+  ::signal(SIGTERM, before);
+  ::close(kept[1]);
+  char byte = 0;
+  EXPECT_EQ(::read(kept[0], &byte, 1), 1);
+  ::close(kept[0]);
+  EXPECT_EQ(countIn(dir.path()), 0u);
 }
 
 TEST(Temporaries, IgnoredSignalsStayIgnored) {

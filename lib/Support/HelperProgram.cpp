@@ -1,0 +1,80 @@
+//===- HelperProgram.cpp - Programs that work for us ----------------------===//
+
+#include "weft/Support/HelperProgram.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Program.h"
+
+#include <cstring>
+#include <filesystem>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+namespace fs = std::filesystem;
+
+namespace weft {
+
+Expected<Temporary> makeHelperFolder(const std::string &stem) {
+  std::error_code error;
+  fs::path base = fs::temp_directory_path(error);
+  if (error)
+    return storageError("found no folder for temporary files: " +
+                        error.message())
+        .hint("set TMPDIR to a folder that exists");
+  return Temporary::folder((base / stem).string());
+}
+
+/// The environment with TMPDIR, under which compilers make their temporaries.
+static std::vector<std::string> makeEnvironment(const std::string &folder) {
+  std::vector<std::string> result = {"TMPDIR=" + folder};
+  for (char **entry = environ; *entry; ++entry)
+    if (std::strncmp(*entry, "TMPDIR=", 7) != 0)
+      result.push_back(*entry);
+  return result;
+}
+
+/// Starts the program in a group of its own, which signals end from now on, and
+/// waits for it. Returns its exit code, or fills `problem`.
+static int runInGroup(llvm::ArrayRef<llvm::StringRef> args,
+                      llvm::ArrayRef<llvm::StringRef> environment,
+                      llvm::StringRef log, std::string &problem) {
+  std::optional<llvm::StringRef> redirects[] = {"", log, log};
+  bool failed = false;
+  startHelper();
+  llvm::sys::ProcessInfo child = llvm::sys::ExecuteNoWait(
+      args[0], args, environment, redirects, /*MemoryLimit=*/0, &problem,
+      &failed, /*AffinityMask=*/nullptr, /*DetachProcess=*/true);
+  setHelperGroup(failed ? 0 : child.Pid);
+  if (failed)
+    return -1;
+  llvm::sys::ProcessInfo ended =
+      llvm::sys::Wait(child, /*SecondsToWait=*/std::nullopt, &problem);
+  setHelperGroup(0);
+  return ended.ReturnCode;
+}
+
+Status runHelper(const std::vector<std::string> &command,
+                 const std::string &folder, const std::string &work) {
+  const std::string log = folder + "/log";
+  const std::vector<std::string> environment = makeEnvironment(folder);
+  llvm::SmallVector<llvm::StringRef> args(command.begin(), command.end());
+  llvm::SmallVector<llvm::StringRef> variables(environment.begin(),
+                                               environment.end());
+  // What the helper starts becomes our child when it is gone, so that nothing
+  // works in the folder when that is removed.
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  removeTemporariesOnSignals();
+  std::string problem;
+  int status = runInGroup(args, variables, log, problem);
+  if (status == 0)
+    return Status::success();
+  if (problem.empty())
+    problem = "exit code " + std::to_string(status);
+  if (auto text = llvm::MemoryBuffer::getFile(log))
+    if (llvm::StringRef said = (*text)->getBuffer().trim(); !said.empty())
+      problem += ": " + said.substr(0, 4000).str();
+  return Error(ExitCode::Internal, work + " failed: " + problem).at(command[0]);
+}
+
+} // namespace weft
