@@ -95,16 +95,23 @@ bool ElementSet::covers(const ByteRange &run) const {
 }
 
 void ElementSet::add(MemRefType buffer, int64_t rootElements) {
+  // Most writes are of a whole root.
+  isWhole |= buffer.getLayout().isIdentity() &&
+             buffer.getNumElements() == rootElements;
+  if (isWhole)
+    return;
   plan::Layout layout = plan::Layout::get(buffer);
   if (layout.offset == 0 && layout.isDense() &&
       buffer.getNumElements() == rootElements)
     isWhole = true;
-  if (!isWhole)
+  else
     forEachRows(layout, [&](ElementRows rows) { added.push_back(rows); });
 }
 
 void ElementSet::add(const ElementSet &other) {
   isWhole |= other.isWhole;
+  if (isWhole || other.isEmpty())
+    return;
   runs.insert(runs.end(), other.runs.begin(), other.runs.end());
   added.insert(added.end(), other.added.begin(), other.added.end());
   // Runs of two sets are neither sorted nor disjoint.

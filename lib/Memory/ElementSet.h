@@ -41,6 +41,7 @@ public:
   /// Adds those of a buffer over the root, which has `rootElements`.
   void add(mlir::MemRefType buffer, int64_t rootElements);
   void add(const ElementSet &other);
+  void addAll() { isWhole = true; }
   bool isEmpty() const { return !isWhole && runs.empty() && added.empty(); }
   /// Whether every element of a buffer over the root is among them.
   bool covers(mlir::MemRefType buffer);

@@ -2,20 +2,70 @@
 
 #include "OldGradients.h"
 
+#include "StateTable.h"
 #include "weft/Formats/Names.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
 namespace weft {
 
-OldGradients::OldGradients(plan::ProgramOp program, SymbolTable &symbols)
-    : symbols(symbols) {
-  for (auto input : program.getBody().front().getOps<plan::InputOp>())
+namespace {
+class OldGradients {
+public:
+  OldGradients(plan::ProgramOp program, const SymbolTable &symbols);
+
+  LogicalResult verify();
+
+private:
+  /// What a command makes of one operand.
+  struct Effect {
+    Value buffer;
+    /// The state whose old contents are in it, or null.
+    plan::UseOp kept;
+    bool isFlag;
+  };
+
+  bool isFlag(Value buffer) const {
+    return buffer && flags.contains(plan::getRoot(buffer));
+  }
+  bool isUnwritten(Value buffer);
+  plan::UseOp lookup(Value buffer);
+  bool concerns(plan::CommandOpInterface command);
+  bool leavesUnread(plan::CommandOpInterface command, unsigned index,
+                    ArrayRef<unsigned> sources) const;
+  plan::UseOp findKept(plan::CommandOpInterface command,
+                       ArrayRef<unsigned> sources);
+  Effect getEffect(plan::CommandOpInterface command, unsigned index);
+  void add(const Effect &effect);
+  LogicalResult verifyCommand(plan::CommandOpInterface command);
+  void addWrites(plan::CommandOpInterface command);
+  LogicalResult report(Operation *op, plan::UseOp kept) const;
+
+  plan::ProgramOp program;
+  const SymbolTable &symbols;
+  /// Gradients by their buffer, and what of them has been written.
+  llvm::DenseMap<Value, ElementSet> gradients;
+  /// Roots that tell the first micro-step from the others.
+  llvm::DenseSet<Value> flags;
+  /// Roots that depend on old contents, and of which state.
+  llvm::DenseMap<Value, plan::UseOp> old;
+};
+} // namespace
+
+OldGradients::OldGradients(plan::ProgramOp program, const SymbolTable &symbols)
+    : program(program), symbols(symbols) {
+  Block &body = program.getBody().front();
+  for (auto input : body.getOps<plan::InputOp>())
     if (input.getName() == names::kAccumulate)
       flags.insert(input.getBuffer());
+  for (auto use : body.getOps<plan::UseOp>())
+    if (symbols.lookup<plan::StateOp>(use.getStateAttr().getAttr()).getKind() ==
+        plan::StateKind::Gradient)
+      gradients[use.getBuffer()];
 }
 
 //===----------------------------------------------------------------------===//
@@ -24,9 +74,9 @@ OldGradients::OldGradients(plan::ProgramOp program, SymbolTable &symbols)
 
 /// The kernel of a launch, or null where its body says nothing any more.
 static FunctionOpInterface findKernel(plan::LaunchOp launch,
-                                      SymbolTable &symbols) {
-  auto kernel =
-      dyn_cast_or_null<FunctionOpInterface>(symbols.lookup(launch.getKernel()));
+                                      const SymbolTable &symbols) {
+  auto kernel = dyn_cast_or_null<FunctionOpInterface>(
+      symbols.lookup(launch.getKernelAttr().getAttr()));
   bool isReadable = kernel && !kernel.isExternal() &&
                     isa<KernelOpInterface>(kernel.getOperation());
   return isReadable ? kernel : FunctionOpInterface();
@@ -55,7 +105,8 @@ static SmallVector<unsigned> getArguments(FunctionOpInterface kernel,
 
 /// The operands that written operand `index` is computed from.
 static SmallVector<unsigned> getSources(plan::CommandOpInterface command,
-                                        unsigned index, SymbolTable &symbols) {
+                                        unsigned index,
+                                        const SymbolTable &symbols) {
   if (auto launch = dyn_cast<plan::LaunchOp>(*command))
     if (FunctionOpInterface kernel = findKernel(launch, symbols))
       return getArguments(kernel, index - launch.getInputs().size());
@@ -69,6 +120,19 @@ static SmallVector<unsigned> getSources(plan::CommandOpInterface command,
 //===----------------------------------------------------------------------===//
 // OldGradients
 //===----------------------------------------------------------------------===//
+
+/// Whether a buffer is a gradient that no command has written.
+bool OldGradients::isUnwritten(Value buffer) {
+  auto gradient = gradients.find(plan::getRoot(buffer));
+  return gradient != gradients.end() &&
+         !gradient->second.covers(cast<MemRefType>(buffer.getType()));
+}
+
+/// The state whose old contents a buffer may hold, or null.
+plan::UseOp OldGradients::lookup(Value buffer) {
+  return isUnwritten(buffer) ? getUse(buffer)
+                             : old.lookup(plan::getRoot(buffer));
+}
 
 /// Whether the flag may tell the command not to use operand `index`. What a
 /// kernel selects by a flag is in its body: any source beside it may be meant.
@@ -89,20 +153,14 @@ bool OldGradients::leavesUnread(plan::CommandOpInterface command,
          });
 }
 
-/// The state whose old contents are in what these operands make, or "".
-StringRef OldGradients::findKept(plan::CommandOpInterface command,
-                                 ArrayRef<unsigned> sources,
-                                 Predicate unwritten) const {
-  for (unsigned source : sources) {
-    Value buffer = command->getOperand(source);
-    if (leavesUnread(command, source, sources))
-      continue;
-    if (unwritten(buffer))
-      return plan::getRoot(buffer).getDefiningOp<plan::UseOp>().getState();
-    if (StringRef state = lookup(buffer); !state.empty())
-      return state;
-  }
-  return "";
+/// The state whose old contents are in what these operands make, or null.
+plan::UseOp OldGradients::findKept(plan::CommandOpInterface command,
+                                   ArrayRef<unsigned> sources) {
+  for (unsigned source : sources)
+    if (!leavesUnread(command, source, sources))
+      if (plan::UseOp kept = lookup(command->getOperand(source)))
+        return kept;
+  return {};
 }
 
 /// Whether a buffer is all of its root.
@@ -112,40 +170,95 @@ static bool isWhole(Value buffer) {
   return type.getNumElements() == root.getNumElements();
 }
 
-StringRef OldGradients::add(plan::CommandOpInterface command,
-                            Predicate unwritten) {
-  struct Effect {
-    Value buffer;
-    StringRef kept;
-    bool isFlag;
-  };
-  // All reads come before the writes.
-  SmallVector<Effect> effects;
+OldGradients::Effect OldGradients::getEffect(plan::CommandOpInterface command,
+                                             unsigned index) {
+  SmallVector<unsigned> sources = getSources(command, index, symbols);
+  bool makesFlag =
+      !sources.empty() && llvm::all_of(sources, [&](unsigned source) {
+        return isFlag(command->getOperand(source));
+      });
+  return {command->getOperand(index), findKept(command, sources), makesFlag};
+}
+
+void OldGradients::add(const Effect &effect) {
+  Value root = plan::getRoot(effect.buffer);
+  if (effect.kept)
+    old[root] = effect.kept;
+  else if (isWhole(effect.buffer))
+    old.erase(root);
+  if (effect.isFlag)
+    flags.insert(root);
+  else
+    flags.erase(root);
+}
+
+/// Whether a command has anything to do with flags or old gradients. Most have
+/// not, and need no look at their kernels.
+bool OldGradients::concerns(plan::CommandOpInterface command) {
   for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
-    if (!command.isWritten(index))
-      continue;
-    SmallVector<unsigned> sources = getSources(command, index, symbols);
-    bool makesFlag =
-        !sources.empty() && llvm::all_of(sources, [&](unsigned source) {
-          return isFlag(command->getOperand(source));
-        });
-    effects.push_back(
-        {buffer, findKept(command, sources, unwritten), makesFlag});
+    Value root = plan::getRoot(buffer);
+    if (flags.contains(root) || old.contains(root) ||
+        (gradients.contains(root) && command.isRead(index) &&
+         isUnwritten(buffer)))
+      return true;
   }
-  for (const Effect &effect : effects) {
-    Value root = plan::getRoot(effect.buffer);
-    if (!effect.kept.empty() && root.getDefiningOp<plan::UseOp>())
-      return effect.kept;
-    if (!effect.kept.empty())
-      old[root] = effect.kept;
-    else if (isWhole(effect.buffer))
-      old.erase(root);
-    if (effect.isFlag)
-      flags.insert(root);
-    else
-      flags.erase(root);
+  return false;
+}
+
+void OldGradients::addWrites(plan::CommandOpInterface command) {
+  for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
+    Value root = plan::getRoot(buffer);
+    auto gradient = gradients.find(root);
+    if (gradient != gradients.end() && command.isWritten(index))
+      gradient->second.add(cast<MemRefType>(buffer.getType()),
+                           cast<MemRefType>(root.getType()).getNumElements());
   }
-  return "";
+}
+
+LogicalResult OldGradients::verifyCommand(plan::CommandOpInterface command) {
+  if (concerns(command)) {
+    // All reads come before the writes.
+    SmallVector<Effect> effects;
+    for (unsigned i = 0; i != command->getNumOperands(); ++i)
+      if (command.isWritten(i))
+        effects.push_back(getEffect(command, i));
+    for (const Effect &effect : effects) {
+      if (effect.kept && getUse(effect.buffer))
+        return report(command, effect.kept);
+      add(effect);
+    }
+  }
+  addWrites(command);
+  return success();
+}
+
+LogicalResult OldGradients::report(Operation *op, plan::UseOp kept) const {
+  InFlightDiagnostic error =
+      op->emitOpError("expects values of this step, but got some that depend "
+                      "on what @")
+      << kept.getState() << " held before @"
+      << plan::ProgramOp(program).getSymName() << " has written it";
+  error.attachNote(symbols.lookup(kept.getStateAttr().getAttr())->getLoc())
+      << "the state is declared here";
+  return error;
+}
+
+LogicalResult OldGradients::verify() {
+  Block &body = program.getBody().front();
+  for (auto command : body.getOps<plan::CommandOpInterface>())
+    if (failed(verifyCommand(command)))
+      return failure();
+  for (auto output : body.getOps<plan::OutputOp>())
+    if (plan::UseOp kept = lookup(output.getBuffer()))
+      return report(output, kept);
+  return success();
+}
+
+LogicalResult verifyOldGradients(plan::ProgramOp program,
+                                 const SymbolTable &symbols) {
+  if (program.getKind() != names::kMicro)
+    return success();
+  return OldGradients(program, symbols).verify();
 }
 
 } // namespace weft

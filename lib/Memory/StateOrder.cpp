@@ -4,90 +4,61 @@
 // and again, with evaluations and samples between them. A run that goes on from
 // a checkpoint has what that holds, and what refresh makes of it, in place of
 // what init writes. Gradients start anew in each step: what they held before
-// may reach no state and no output of micro.
+// may reach no state and no output of micro (OldGradients).
 //
 //===----------------------------------------------------------------------===//
 
 #include "StateOrder.h"
 
-#include "ElementSet.h"
 #include "OldGradients.h"
+#include "StateTable.h"
 #include "weft/Formats/Names.h"
 
-#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 
 namespace weft {
 
 namespace {
-/// What has been written of each state, by its name.
-using Writes = llvm::DenseMap<StringRef, ElementSet>;
-
 /// What a run begins with.
 enum class Start { Init, Checkpoint };
 
 class StateOrder {
 public:
-  explicit StateOrder(ModuleOp module) : symbols(module) {
-    for (auto program : module.getOps<plan::ProgramOp>())
-      collect(program);
-  }
+  explicit StateOrder(const StateTable &states);
 
-  bool hasInit() const { return written.count(names::kInit); }
-  LogicalResult verify(plan::ProgramOp program, Start start);
+  LogicalResult verify(const ProgramAccesses &program, Start start) const;
 
 private:
-  void collect(plan::ProgramOp program);
-  /// Kinds of programs that have run before one of `kind`.
-  SmallVector<StringRef> getEarlier(StringRef kind, Start start) const;
-  /// Whether gradients start anew in the current program.
-  bool startsGradients() { return current.getKind() == names::kMicro; }
-  bool isOldGradient(Value buffer);
-  LogicalResult reportOld(Operation *op, StringRef state);
-  LogicalResult verifyCommand(plan::CommandOpInterface command,
-                              OldGradients &old);
-  LogicalResult verifyOutput(plan::OutputOp output, const OldGradients &old);
-  LogicalResult verifyRead(Operation *op, Value buffer);
-  InFlightDiagnostic reportUnwritten(Operation *op, plan::UseOp use);
+  /// What has been written when a program begins.
+  StateElements getKnown(StringRef kind, Start start) const;
+  InFlightDiagnostic reportUnwritten(const StateAccess &access, StringRef kind,
+                                     Start start, bool isPart) const;
 
-  SymbolTable symbols;
-  /// By the kind of program.
-  llvm::StringMap<Writes> written;
-
-  // The program that is verified.
-  plan::ProgramOp current;
-  SmallVector<StringRef> earlier;
-  Writes known;
+  const StateTable &states;
+  /// In the order of the programs.
+  std::vector<StateElements> written;
 };
 } // namespace
 
-/// The state that a buffer is a part of, or null.
-static plan::UseOp getUse(Value buffer) {
-  return plan::getRoot(buffer).getDefiningOp<plan::UseOp>();
+static StringRef getKind(const ProgramAccesses &program) {
+  return plan::ProgramOp(program.op).getKind();
 }
 
-static MemRefType getType(Value buffer) {
-  return cast<MemRefType>(buffer.getType());
+static void addWrites(ArrayRef<StateAccess> accesses, StateElements &elements) {
+  for (const StateAccess &access : accesses)
+    if (access.isWritten)
+      elements[access.state].add(access.type, access.rootType.getNumElements());
 }
 
-/// Notes what a command writes of states.
-static void addWrites(plan::CommandOpInterface command, Writes &writes) {
-  for (auto [index, buffer] : llvm::enumerate(command->getOperands()))
-    if (plan::UseOp use = getUse(buffer); use && command.isWritten(index))
-      writes[use.getState()].add(getType(buffer),
-                                 getType(use.getBuffer()).getNumElements());
+StateOrder::StateOrder(const StateTable &states) : states(states) {
+  for (const ProgramAccesses &program : states.getPrograms())
+    addWrites(program.accesses, written.emplace_back(states.size()));
 }
 
-void StateOrder::collect(plan::ProgramOp program) {
-  Writes &writes = written[program.getKind()];
-  for (auto command :
-       program.getBody().front().getOps<plan::CommandOpInterface>())
-    addWrites(command, writes);
-}
-
-SmallVector<StringRef> StateOrder::getEarlier(StringRef kind,
-                                              Start start) const {
+/// Kinds of programs that have run before one of `kind`.
+static SmallVector<StringRef> getEarlier(StringRef kind, Start start) {
   if (kind == names::kInit || (kind == names::kRefresh && start != Start::Init))
     return {};
   SmallVector<StringRef> kinds = {start == Start::Init ? names::kInit
@@ -97,156 +68,176 @@ SmallVector<StringRef> StateOrder::getEarlier(StringRef kind,
   return kinds;
 }
 
-InFlightDiagnostic StateOrder::reportUnwritten(Operation *op, plan::UseOp use) {
-  auto error = op->emitOpError("expects every element of @")
-               << use.getState() << " that it reads to be written before, in @"
-               << current.getSymName();
-  for (StringRef kind : earlier)
-    error << " or " << kind;
-  bool isPart = !known[use.getState()].isEmpty();
-  error << ", but got " << (isPart ? "a part of them" : "no write");
-  error.attachNote(symbols.lookup(use.getState())->getLoc())
-      << "the state is declared here";
-  return error;
-}
-
-LogicalResult StateOrder::verifyRead(Operation *op, Value buffer) {
-  plan::UseOp use = getUse(buffer);
-  if (!use || known[use.getState()].covers(getType(buffer)))
-    return success();
-  return reportUnwritten(op, use);
-}
-
-/// Whether the buffer is a gradient that starts anew in this program and has
-/// not been written.
-bool StateOrder::isOldGradient(Value buffer) {
-  plan::UseOp use = getUse(buffer);
-  if (!use || !startsGradients())
-    return false;
-  auto state = symbols.lookup<plan::StateOp>(use.getState());
-  return state.getKind() == plan::StateKind::Gradient &&
-         !known[use.getState()].covers(getType(buffer));
-}
-
-LogicalResult StateOrder::reportOld(Operation *op, StringRef state) {
-  InFlightDiagnostic error =
-      op->emitOpError("expects values of this step, but got some that depend "
-                      "on what @")
-      << state << " held before @" << current.getSymName() << " has written it";
-  error.attachNote(symbols.lookup(state)->getLoc())
-      << "the state is declared here";
-  return error;
-}
-
-LogicalResult StateOrder::verifyCommand(plan::CommandOpInterface command,
-                                        OldGradients &old) {
-  for (auto [index, buffer] : llvm::enumerate(command->getOperands()))
-    if (command.isRead(index) && !isOldGradient(buffer) &&
-        failed(verifyRead(command, buffer)))
-      return failure();
-  if (startsGradients()) {
-    auto isOld = [&](Value buffer) { return isOldGradient(buffer); };
-    if (StringRef kept = old.add(command, isOld); !kept.empty())
-      return reportOld(command, kept);
-  }
-  addWrites(command, known);
-  return success();
-}
-
-LogicalResult StateOrder::verifyOutput(plan::OutputOp output,
-                                       const OldGradients &old) {
-  if (StringRef state = old.lookup(output.getBuffer()); !state.empty())
-    return reportOld(output, state);
-  return verifyRead(output, output.getBuffer());
-}
-
 /// Whether a checkpoint holds the state.
 static bool isSaved(plan::StateOp state) {
   return state.getKind() != plan::StateKind::Gradient &&
          state.getKind() != plan::StateKind::Working;
 }
 
-LogicalResult StateOrder::verify(plan::ProgramOp program, Start start) {
-  current = program;
-  earlier = getEarlier(program.getKind(), start);
-  known.clear();
-  for (StringRef kind : earlier)
-    for (const auto &[state, elements] : written.lookup(kind))
-      known[state].add(elements);
+StateElements StateOrder::getKnown(StringRef kind, Start start) const {
+  StateElements known(states.size());
+  SmallVector<StringRef> earlier = getEarlier(kind, start);
+  for (auto [program, elements] : llvm::zip(states.getPrograms(), written))
+    if (llvm::is_contained(earlier, getKind(program)))
+      for (auto [state, more] : llvm::zip(known, elements))
+        state.add(more);
+  for (unsigned i = 0; start == Start::Checkpoint && i != known.size(); ++i)
+    if (isSaved(states.getState(i)))
+      known[i].addAll();
+  return known;
+}
+
+static InFlightDiagnostic noteState(InFlightDiagnostic error,
+                                    plan::StateOp state) {
+  error.attachNote(state.getLoc()) << "the state is declared here";
+  return error;
+}
+
+InFlightDiagnostic StateOrder::reportUnwritten(const StateAccess &access,
+                                               StringRef kind, Start start,
+                                               bool isPart) const {
+  plan::StateOp state = states.getState(access.state);
+  auto error = access.op->emitOpError("expects every element of @")
+               << state.getSymName() << " that it reads to be written before, "
+               << "in ";
+  for (StringRef earlier : getEarlier(kind, start))
+    error << earlier << " or ";
+  error << kind << ", but got " << (isPart ? "a part of them" : "no write");
   if (start == Start::Checkpoint)
-    for (auto use : program.getBody().front().getOps<plan::UseOp>())
-      if (isSaved(symbols.lookup<plan::StateOp>(use.getState())))
-        known[use.getState()].add(getType(use.getBuffer()),
-                                  getType(use.getBuffer()).getNumElements());
-  OldGradients old(program, symbols);
-  for (auto command :
-       program.getBody().front().getOps<plan::CommandOpInterface>())
-    if (failed(verifyCommand(command, old)))
-      return failure();
-  for (auto output : program.getBody().front().getOps<plan::OutputOp>())
-    if (failed(verifyOutput(output, old)))
-      return failure();
-  return success();
+    error << ", in a run that goes on from a checkpoint";
+  return noteState(std::move(error), state);
 }
 
-/// By parameter.
-static llvm::DenseMap<StringRef, plan::StateOp> findCopies(ModuleOp module) {
-  llvm::DenseMap<StringRef, plan::StateOp> copies;
-  for (auto state : module.getOps<plan::StateOp>())
-    if (state.getKind() == plan::StateKind::Working && state.getParam())
-      copies[*state.getParam()] = state;
-  return copies;
-}
-
-static LogicalResult verifyCopies(plan::ProgramOp program) {
-  auto copies = findCopies(program->getParentOfType<ModuleOp>());
-  auto commands = program.getBody().front().getOps<plan::CommandOpInterface>();
-  Writes written;
-  for (auto command : commands)
-    addWrites(command, written);
-  for (auto command : commands)
-    for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
-      plan::UseOp use = getUse(buffer);
-      if (!use || !command.isWritten(index) || !copies.count(use.getState()))
-        continue;
-      plan::StateOp copy = copies[use.getState()];
-      if (!written[copy.getSymName()].covers(getType(buffer)))
-        return command->emitOpError("expects @")
-               << copy.getSymName() << ", the copy of @" << use.getState()
-               << ", to be written in @" << program.getSymName()
-               << " as well, but got no write";
+LogicalResult StateOrder::verify(const ProgramAccesses &program,
+                                 Start start) const {
+  StringRef kind = getKind(program);
+  StateElements known = getKnown(kind, start);
+  auto isOld = [&](const StateAccess &access) {
+    return kind == names::kMicro &&
+           states.getState(access.state).getKind() == plan::StateKind::Gradient;
+  };
+  return program.forEachCommand([&](ArrayRef<StateAccess> command) {
+    for (const StateAccess &access : command) {
+      ElementSet &elements = known[access.state];
+      if (access.isRead && !isOld(access) && !elements.covers(access.type))
+        return LogicalResult(
+            reportUnwritten(access, kind, start, !elements.isEmpty()));
     }
-  return success();
+    addWrites(command, known);
+    return success();
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Working copies
+//===----------------------------------------------------------------------===//
+
+using Copies = std::vector<SmallVector<unsigned, 1>>;
+
+static LogicalResult reportStale(const StateAccess &access, plan::StateOp state,
+                                 plan::StateOp copy, bool isPart) {
+  auto program = access.op->getParentOfType<plan::ProgramOp>();
+  return access.op->emitOpError("expects those elements of @")
+         << copy.getSymName() << ", the copy of @" << state.getSymName()
+         << ", to be written here or after it in @" << program.getSymName()
+         << ", but got " << (isPart ? "a part of them" : "no write");
+}
+
+/// What commands that do not read the parameter write of copies, wherever they
+/// stand: it is not made of an old value.
+static StateElements findUnordered(const ProgramAccesses &program,
+                                   size_t numStates, const Copies &copies) {
+  StateElements unordered(numStates);
+  (void)program.forEachCommand([&](ArrayRef<StateAccess> command) {
+    SmallVector<unsigned> ordered;
+    for (const StateAccess &access : command)
+      if (access.isRead)
+        llvm::append_range(ordered, copies[access.state]);
+    for (const StateAccess &access : command)
+      if (!llvm::is_contained(ordered, access.state))
+        addWrites(access, unordered);
+    return success();
+  });
+  return unordered;
+}
+
+/// From the last command to the first: `fresh` is what that command and later
+/// ones have written.
+static LogicalResult verifyCopies(const ProgramAccesses &program,
+                                  const StateTable &states,
+                                  const Copies &copies) {
+  if (copies.empty())
+    return success();
+  StateElements fresh = findUnordered(program, states.size(), copies);
+  return program.forEachCommandBackward([&](ArrayRef<StateAccess> command) {
+    addWrites(command, fresh);
+    for (const StateAccess &access : command)
+      for (unsigned copy : copies[access.state])
+        if (access.isWritten && !fresh[copy].covers(access.type))
+          return reportStale(access, states.getState(access.state),
+                             states.getState(copy), !fresh[copy].isEmpty());
+    return success();
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+/// Notes that the buffers of a command are no longer what was counted.
+static void forgetWrites(plan::CommandOpInterface command,
+                         llvm::DenseSet<Value> &counted) {
+  for (auto [index, buffer] : llvm::enumerate(command->getOperands()))
+    if (counted.contains(plan::getRoot(buffer)) && command.isWritten(index))
+      counted.erase(plan::getRoot(buffer));
 }
 
 static LogicalResult verifySteps(plan::ProgramOp program) {
-  Writes counted;
-  for (auto command :
-       program.getBody().front().getOps<plan::CommandOpInterface>()) {
-    if (auto optimizer = dyn_cast<plan::OptimizerOp>(*command)) {
+  llvm::DenseSet<Value> counted;
+  for (Operation &op : program.getBody().front()) {
+    if (auto optimizer = dyn_cast<plan::OptimizerOp>(op)) {
       plan::UseOp use = getUse(optimizer.getStep());
-      if (use && !counted[use.getState()].covers(getType(optimizer.getStep())))
+      if (use && !counted.contains(use.getBuffer()))
         return optimizer.emitOpError("expects a step that @")
                << program.getSymName() << " has counted before, but got @"
                << use.getState() << " as it was";
     }
-    addWrites(command, counted);
+    if (auto increment = dyn_cast<plan::StepIncrementOp>(op))
+      counted.insert(plan::getRoot(increment.getTarget()));
+    else if (!counted.empty() && isa<plan::CommandOpInterface>(op))
+      forgetWrites(cast<plan::CommandOpInterface>(op), counted);
   }
   return success();
 }
 
-LogicalResult verifyStateOrder(ModuleOp module) {
-  StateOrder order(module);
-  for (auto program : module.getOps<plan::ProgramOp>()) {
-    if (failed(verifySteps(program)) || failed(verifyCopies(program)))
+//===----------------------------------------------------------------------===//
+// All of it
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyOrder(const StateTable &states) {
+  StateOrder order(states);
+  bool hasInit = states.hasProgram(names::kInit);
+  bool trains = hasInit || states.hasProgram(names::kMicro) ||
+                states.hasProgram(names::kApply);
+  for (const ProgramAccesses &program : states.getPrograms()) {
+    if (hasInit && failed(order.verify(program, Start::Init)))
       return failure();
-    if (order.hasInit() && failed(order.verify(program, Start::Init)))
-      return failure();
-    if (order.hasInit() && program.getKind() != names::kInit &&
+    if (trains && getKind(program) != names::kInit &&
         failed(order.verify(program, Start::Checkpoint)))
       return failure();
   }
   return success();
+}
+
+LogicalResult verifyStateOrder(ModuleOp module, const SymbolTable &symbols) {
+  StateTable states(module);
+  Copies copies = states.findCopies();
+  for (const ProgramAccesses &program : states.getPrograms())
+    if (failed(verifySteps(program.op)) ||
+        failed(verifyCopies(program, states, copies)) ||
+        failed(verifyOldGradients(program.op, symbols)))
+      return failure();
+  return verifyOrder(states);
 }
 
 } // namespace weft

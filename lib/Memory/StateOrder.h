@@ -5,17 +5,29 @@
 
 #include "weft/Plan/Plan.h"
 
+#include "mlir/IR/SymbolTable.h"
+
 namespace weft {
 
 /// Checks what programs do with the states of a module:
-///  - an optimizer has a step that its program has counted: a step is the
-///    number of an update and begins at 1, the state at 0
-///  - a program that writes a parameter also writes those elements of its
-///    working copy
+///  - an optimizer has a step that `plan.step_increment` has counted in its
+///    program: a step is the number of an update and begins at 1, the state at
+///    0
+///  - a program that writes a parameter also writes those elements of all its
+///    working copies. A command that reads the parameter for it stands after
+///    the write, or is the same. The copies are those whose `param` it is, or
+///    whose segments are all of its segments
+///  - what gradients held before `micro` reaches none of its states and outputs
+///    but through a command that has the input `accumulate`, or what is made of
+///    it alone. This asks what depends on what: a kernel that gets both is
+///    trusted to leave old gradients unread in the first micro-step
 ///  - a run reads no element of a state that no command before has written,
-///    whether it begins with `init` or with a checkpoint; a module without an
-///    init program gets its states from elsewhere
-llvm::LogicalResult verifyStateOrder(mlir::ModuleOp module);
+///    whether it begins with `init` or with a checkpoint. Without an `init`
+///    program there are runs from checkpoints only, and without one that trains
+///    states come from elsewhere
+/// `symbols` is the table of the module.
+llvm::LogicalResult verifyStateOrder(mlir::ModuleOp module,
+                                     const mlir::SymbolTable &symbols);
 
 } // namespace weft
 

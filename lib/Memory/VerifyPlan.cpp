@@ -172,7 +172,7 @@ struct VerifyPlanPass : weft::impl::VerifyPlanPassBase<VerifyPlanPass> {
     for (auto program : module.getOps<plan::ProgramOp>())
       if (failed(ProgramVerifier(transient, symbols, alignment).run(program)))
         return signalPassFailure();
-    if (failed(verifyStateOrder(module)))
+    if (failed(verifyStateOrder(module, symbols)))
       return signalPassFailure();
     markAllAnalysesPreserved();
   }

@@ -11,7 +11,7 @@ module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 128 : i6
   plan.program "eval" @eval {
     %w = plan.use @w {offset = 0 : i64} : memref<4xf32>
     %y = plan.alloc temporary {offset = 64 : i64} : memref<4xf32>
-    // expected-error @+1 {{expects every element of @w that it reads to be written before, in @eval or init, but got no write}}
+    // expected-error @+1 {{expects every element of @w that it reads to be written before, in init or eval, but got no write}}
     plan.copy %w to %y : memref<4xf32> to memref<4xf32>
     plan.output "y" %y : memref<4xf32>
   }
@@ -19,7 +19,7 @@ module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 128 : i6
 
 // -----
 
-// The same without an init program: states come from elsewhere.
+// The same without a program that trains or begins: states come from elsewhere.
 module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 128 : i64} {
   plan.state param @w : memref<4xf32> {offset = 0 : i64}
   plan.program "eval" @eval {
@@ -43,7 +43,7 @@ module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 128 : i6
   }
   plan.program "eval" @eval {
     %w = plan.use @w {offset = 0 : i64} : memref<4xf32>
-    // expected-error @+1 {{expects every element of @w that it reads to be written before, in @eval or init, but got a part of them}}
+    // expected-error @+1 {{expects every element of @w that it reads to be written before, in init or eval, but got a part of them}}
     plan.output "w" %w : memref<4xf32>
   }
 }
@@ -58,7 +58,7 @@ module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 128 : i
   plan.program "init" @init {
     %w = plan.use @w {offset = 0 : i64} : memref<4xf32>
     %m = plan.use @m {offset = 64 : i64} : memref<4xf32>
-    // expected-error @+1 {{expects every element of @w that it reads to be written before, in @init, but got no write}}
+    // expected-error @+1 {{expects every element of @w that it reads to be written before, in init, but got no write}}
     plan.copy %w to %m : memref<4xf32> to memref<4xf32>
     plan.constant %w = dense<1.0> : tensor<4xf32> : memref<4xf32>
   }
@@ -78,7 +78,7 @@ module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 256 : i
     %g = plan.use @g {offset = 64 : i64} : memref<4xf32>
     %n = plan.alloc temporary {offset = 128 : i64} : memref<f64>
     %b = plan.alloc temporary {offset = 192 : i64} : memref<i1>
-    // expected-error @+1 {{expects every element of @g that it reads to be written before, in @apply or init or micro, but got no write}}
+    // expected-error @+1 {{expects every element of @g that it reads to be written before, in init or micro or apply, but got no write}}
     plan.norm_and_check %g -> norm(%n : memref<f64>) found_inf(%b : memref<i1>) {p = 2.0 : f64} : memref<4xf32>
     plan.output "grad_norm" %n : memref<f64>
     plan.output "found_inf" %b : memref<i1>
@@ -250,7 +250,7 @@ module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 192 : i
   plan.program "eval" @eval {
     %c = plan.use @w.bf16 {offset = 64 : i64} : memref<4xbf16>
     %y = plan.alloc temporary {offset = 128 : i64} : memref<4xbf16>
-    // expected-error @+1 {{expects every element of @w.bf16 that it reads to be written before, in @eval or refresh, but got no write}}
+    // expected-error @+1 {{expects every element of @w.bf16 that it reads to be written before, in refresh or eval, but got no write, in a run that goes on from a checkpoint}}
     plan.copy %c to %y : memref<4xbf16> to memref<4xbf16>
     plan.output "y" %y : memref<4xbf16>
   }
@@ -293,9 +293,9 @@ module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 128 : i
     %rest = plan.view %w : memref<4xf32> to memref<2xf32, strided<[1], offset: 2>>
     %copy = plan.view %c : memref<4xbf16> to memref<2xbf16>
     plan.constant %part = dense<1.0> : tensor<2xf32> : memref<2xf32>
-    plan.constant %copy = dense<1.0> : tensor<2xbf16> : memref<2xbf16>
-    // expected-error @+1 {{expects @w.bf16, the copy of @w, to be written in @apply as well, but got no write}}
+    // expected-error @+1 {{expects those elements of @w.bf16, the copy of @w, to be written here or after it in @apply, but got a part of them}}
     plan.constant %rest = dense<1.0> : tensor<2xf32> : memref<2xf32, strided<[1], offset: 2>>
+    plan.constant %copy = dense<1.0> : tensor<2xbf16> : memref<2xbf16>
   }
 }
 
@@ -318,5 +318,168 @@ module attributes {plan.persistent_bytes = 256 : i64, plan.arena_bytes = 576 : i
     // expected-error @+1 {{expects a step that @apply has counted before, but got @step as it was}}
     plan.optimizer sgd %w moments(%m : memref<4xf32>) grad(%g : memref<4xf32>) coefficient(%c : memref<f32>) skip(%bad : memref<i1>) step(%t : memref<i64>) hyper(%lr, %lr, %lr : memref<f64>, memref<f64>, memref<f64>) : memref<4xf32>
     plan.step_increment %t skip(%bad : memref<i1>) -> %t : memref<i64> -> memref<i64>
+  }
+}
+
+// -----
+
+// A counter that has been set is not one that counts.
+module attributes {plan.persistent_bytes = 256 : i64, plan.arena_bytes = 576 : i64} {
+  plan.state param @w : memref<4xf32> {offset = 0 : i64}
+  plan.state gradient @g : memref<4xf32> {offset = 64 : i64}
+  plan.state optimizer @m : memref<4xf32> {offset = 128 : i64, param = @w}
+  plan.state optimizer @step : memref<i64> {offset = 192 : i64}
+  plan.program "apply" @apply {
+    %w = plan.use @w {offset = 0 : i64} : memref<4xf32>
+    %g = plan.use @g {offset = 64 : i64} : memref<4xf32>
+    %m = plan.use @m {offset = 128 : i64} : memref<4xf32>
+    %t = plan.use @step {offset = 192 : i64} : memref<i64>
+    %c = plan.input "c" {offset = 256 : i64} : memref<f32>
+    %bad = plan.input "bad" {offset = 320 : i64} : memref<i1>
+    %lr = plan.input "lr" {offset = 384 : i64} : memref<f64>
+    plan.step_increment %t skip(%bad : memref<i1>) -> %t : memref<i64> -> memref<i64>
+    plan.constant %t = dense<0> : tensor<i64> : memref<i64>
+    // expected-error @+1 {{expects a step that @apply has counted before, but got @step as it was}}
+    plan.optimizer sgd %w moments(%m : memref<4xf32>) grad(%g : memref<4xf32>) coefficient(%c : memref<f32>) skip(%bad : memref<i1>) step(%t : memref<i64>) hyper(%lr, %lr, %lr : memref<f64>, memref<f64>, memref<f64>) : memref<4xf32>
+  }
+}
+
+// -----
+
+// An update that counts, and writes the copy itself: nothing to say.
+module attributes {plan.persistent_bytes = 320 : i64, plan.arena_bytes = 576 : i64} {
+  plan.state param @w : memref<4xf32> {offset = 0 : i64}
+  plan.state gradient @g : memref<4xf32> {offset = 64 : i64}
+  plan.state optimizer @m : memref<4xf32> {offset = 128 : i64, param = @w}
+  plan.state optimizer @step : memref<i64> {offset = 192 : i64}
+  plan.state working @w.bf16 : memref<4xbf16> {offset = 256 : i64, param = @w}
+  plan.program "micro" @micro {
+    %g = plan.use @g {offset = 64 : i64} : memref<4xf32>
+    plan.constant %g = dense<1.0> : tensor<4xf32> : memref<4xf32>
+  }
+  plan.program "apply" @apply {
+    %w = plan.use @w {offset = 0 : i64} : memref<4xf32>
+    %g = plan.use @g {offset = 64 : i64} : memref<4xf32>
+    %m = plan.use @m {offset = 128 : i64} : memref<4xf32>
+    %t = plan.use @step {offset = 192 : i64} : memref<i64>
+    %copy = plan.use @w.bf16 {offset = 256 : i64} : memref<4xbf16>
+    %c = plan.input "c" {offset = 320 : i64} : memref<f32>
+    %bad = plan.input "bad" {offset = 384 : i64} : memref<i1>
+    %lr = plan.input "lr" {offset = 448 : i64} : memref<f64>
+    plan.step_increment %t skip(%bad : memref<i1>) -> %t : memref<i64> -> memref<i64>
+    plan.optimizer sgd %w moments(%m : memref<4xf32>) grad(%g : memref<4xf32>) coefficient(%c : memref<f32>) skip(%bad : memref<i1>) step(%t : memref<i64>) hyper(%lr, %lr, %lr : memref<f64>, memref<f64>, memref<f64>) -> working(%copy : memref<4xbf16>) : memref<4xf32>
+  }
+}
+
+// -----
+
+// Each copy follows its parameter, not one of them.
+module attributes {plan.persistent_bytes = 192 : i64, plan.arena_bytes = 192 : i64} {
+  plan.state param @w : memref<4xf32> {offset = 0 : i64}
+  plan.state working @w.bf16 : memref<4xbf16> {offset = 64 : i64, param = @w}
+  plan.state working @w.f16 : memref<4xf16> {offset = 128 : i64, param = @w}
+  plan.program "apply" @apply {
+    %w = plan.use @w {offset = 0 : i64} : memref<4xf32>
+    %c = plan.use @w.f16 {offset = 128 : i64} : memref<4xf16>
+    // expected-error @+1 {{expects those elements of @w.bf16, the copy of @w, to be written here or after it in @apply, but got no write}}
+    plan.constant %w = dense<1.0> : tensor<4xf32> : memref<4xf32>
+    plan.constant %c = dense<1.0> : tensor<4xf16> : memref<4xf16>
+  }
+}
+
+// -----
+
+// A copy of the old parameter.
+module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 128 : i64} {
+  plan.state param @w : memref<4xf32> {offset = 0 : i64}
+  plan.state working @w.bf16 : memref<4xbf16> {offset = 64 : i64, param = @w}
+  weft.kernel @k_round(%a: tensor<4xf32>) -> tensor<4xbf16> {
+    %y = weft.cast %a : tensor<4xf32> to tensor<4xbf16>
+    weft.yield %y : tensor<4xbf16>
+  }
+  plan.program "apply" @apply {
+    %w = plan.use @w {offset = 0 : i64} : memref<4xf32>
+    %c = plan.use @w.bf16 {offset = 64 : i64} : memref<4xbf16>
+    plan.launch @k_round ins(%w : memref<4xf32>) outs(%c : memref<4xbf16>) {extent = 4 : i64, grain = 1 : i64}
+    // expected-error @+1 {{expects those elements of @w.bf16, the copy of @w, to be written here or after it in @apply, but got no write}}
+    plan.constant %w = dense<1.0> : tensor<4xf32> : memref<4xf32>
+  }
+}
+
+// -----
+
+// What is not made of the parameter may come before it.
+module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 128 : i64} {
+  plan.state param @w : memref<4xf32> {offset = 0 : i64}
+  plan.state working @w.bf16 : memref<4xbf16> {offset = 64 : i64, param = @w}
+  plan.program "init" @init {
+    %w = plan.use @w {offset = 0 : i64} : memref<4xf32>
+    %c = plan.use @w.bf16 {offset = 64 : i64} : memref<4xbf16>
+    plan.constant %c = dense<1.0> : tensor<4xbf16> : memref<4xbf16>
+    plan.constant %w = dense<1.0> : tensor<4xf32> : memref<4xf32>
+  }
+}
+
+// -----
+
+// A flat copy belongs to the state with its segments.
+module attributes {plan.persistent_bytes = 192 : i64, plan.arena_bytes = 192 : i64} {
+  plan.state param @other : memref<4xf32> {offset = 0 : i64, segments = [#plan.segment<@v [4] at 0 to 4>]}
+  plan.state param @flat : memref<4xf32> {offset = 64 : i64, segments = [#plan.segment<@w [4] at 0 to 4>]}
+  plan.state working @flat.bf16 : memref<4xbf16> {offset = 128 : i64, slot = "bf16", segments = [#plan.segment<@w [4] at 0 to 4>]}
+  plan.program "apply" @apply {
+    %o = plan.use @other {offset = 0 : i64} : memref<4xf32>
+    %w = plan.use @flat {offset = 64 : i64} : memref<4xf32>
+    plan.constant %o = dense<1.0> : tensor<4xf32> : memref<4xf32>
+    // expected-error @+1 {{expects those elements of @flat.bf16, the copy of @flat, to be written here or after it in @apply, but got no write}}
+    plan.constant %w = dense<1.0> : tensor<4xf32> : memref<4xf32>
+  }
+}
+
+// -----
+
+// A module that trains and has no init program goes on from checkpoints.
+module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 192 : i64} {
+  plan.state param @w : memref<4xf32> {offset = 0 : i64}
+  // expected-note @+1 {{the state is declared here}}
+  plan.state working @w.bf16 : memref<4xbf16> {offset = 64 : i64, param = @w}
+  plan.program "micro" @micro {
+    %w = plan.use @w {offset = 0 : i64} : memref<4xf32>
+    %c = plan.use @w.bf16 {offset = 64 : i64} : memref<4xbf16>
+    %y = plan.alloc temporary {offset = 128 : i64} : memref<4xbf16>
+    plan.output "w" %w : memref<4xf32>
+    // expected-error @+1 {{expects every element of @w.bf16 that it reads to be written before, in refresh or micro, but got no write, in a run that goes on from a checkpoint}}
+    plan.copy %c to %y : memref<4xbf16> to memref<4xbf16>
+    plan.output "y" %y : memref<4xbf16>
+  }
+}
+
+// -----
+
+// Nor does it know the gradients of the step before.
+module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 64 : i64} {
+  // expected-note @+1 {{the state is declared here}}
+  plan.state gradient @g : memref<4xf32> {offset = 0 : i64}
+  plan.program "micro" @micro {
+    %g = plan.use @g {offset = 0 : i64} : memref<4xf32>
+    // expected-error @+1 {{expects values of this step, but got some that depend on what @g held before @micro has written it}}
+    plan.output "g" %g : memref<4xf32>
+  }
+}
+
+// -----
+
+// What init has written of a gradient is gone in the second step.
+module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 64 : i64} {
+  // expected-note @+1 {{the state is declared here}}
+  plan.state gradient @g : memref<4xf32> {offset = 0 : i64}
+  plan.program "init" @init {
+    %g = plan.use @g {offset = 0 : i64} : memref<4xf32>
+    plan.constant %g = dense<1.0> : tensor<4xf32> : memref<4xf32>
+  }
+  plan.program "micro" @micro {
+    %g = plan.use @g {offset = 0 : i64} : memref<4xf32>
+    // expected-error @+1 {{expects values of this step, but got some that depend on what @g held before @micro has written it}}
+    plan.output "g" %g : memref<4xf32>
   }
 }
