@@ -4,6 +4,7 @@
 
 #include "weft/Analysis/Implementations.h"
 #include "weft/Analysis/KernelLayout.h"
+#include "weft/Formats/Names.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Phases.h"
 #include "weft/Plan/Plan.h"
@@ -191,6 +192,62 @@ static LogicalResult checkOffsets(ModuleOp module) {
   return success();
 }
 
+/// The programs that a run may take for the one of that kind: one called by it
+/// goes before others.
+static SmallVector<plan::ProgramOp> findPrograms(ModuleOp module,
+                                                 StringRef kind) {
+  SmallVector<plan::ProgramOp> programs;
+  for (auto program : module.getOps<plan::ProgramOp>()) {
+    if (program.getKind() != kind)
+      continue;
+    if (program.getSymName() == kind)
+      return {program};
+    programs.push_back(program);
+  }
+  return programs;
+}
+
+static LogicalResult checkOutput(plan::ProgramOp program, StringRef name,
+                                 Type elementType) {
+  auto expected = MemRefType::get({}, elementType);
+  for (auto output : program.getBody().front().getOps<plan::OutputOp>()) {
+    if (output.getName() != name)
+      continue;
+    if (output.getBuffer().getType() == expected)
+      return success();
+    return output.emitOpError("expects a buffer of type ")
+           << expected << ", but got " << output.getBuffer().getType();
+  }
+  return program.emitOpError("expects an output \"")
+         << name << "\", but got none";
+}
+
+/// The runtime finds the programs of a training, and what it asks them for.
+static LogicalResult checkExecutable(ModuleOp module) {
+  Builder builder(module.getContext());
+  struct Program {
+    const char *kind, *output;
+    Type type;
+  };
+  for (const Program &expected :
+       {Program{names::kInit, nullptr, {}},
+        Program{names::kMicro, names::kLoss, builder.getF32Type()},
+        Program{names::kEval, names::kLoss, builder.getF32Type()},
+        Program{names::kApply, names::kFoundInf, builder.getI1Type()}}) {
+    SmallVector<plan::ProgramOp> programs = findPrograms(module, expected.kind);
+    if (programs.empty())
+      return module.emitError("expects a plan.program of kind ")
+             << expected.kind << ", but got none";
+    // The target refuses what could be meant by either.
+    if (programs.size() != 1)
+      return success();
+    if (expected.output &&
+        failed(checkOutput(programs.front(), expected.output, expected.type)))
+      return failure();
+  }
+  return success();
+}
+
 /// The phases of a target leave no kernel that its code does not know.
 static LogicalResult checkKernels(ModuleOp module, const Phase &phase) {
   for (auto kernel : module.getOps<KernelOp>())
@@ -212,7 +269,7 @@ static const Contract kContracts[] = {
     {"autodiff", checkGradients},     {"expand-optimizer", checkApply},
     {"select-kernels", checkChoices}, {"fuse", checkFusion},
     {"lower-to-plan", checkPlan},     {"estimate", checkEstimates},
-    {"plan-memory", checkOffsets},
+    {"plan-memory", checkOffsets},    {"verify-plan", checkExecutable},
 };
 
 LogicalResult weft::verifyContract(ModuleOp module, const Phase &phase) {

@@ -50,6 +50,14 @@
 // NEGATIVE-ARENA: error: expects plan.arena_bytes of at least 0, but got -64
 // RUN: not weft-opt %t/range.mlir --weft-verify-contract=phase=fuse 2>&1 | FileCheck %s --check-prefix=RANGE
 // RANGE: range.mlir:2:{{.*}}error: 'weft.kernel' op expects weft.extent to be 64, the range of its loops, but got 65
+// RUN: not weft-opt %t/no-programs.mlir --weft-verify-contract=phase=verify-plan 2>&1 | FileCheck %s --check-prefix=NO-PROGRAM
+// NO-PROGRAM: no-programs.mlir:1:{{.*}}error: expects a plan.program of kind micro, but got none
+// RUN: not weft-opt %t/plan-loss.mlir --weft-verify-contract=phase=verify-plan 2>&1 | FileCheck %s --check-prefix=PLAN-LOSS
+// PLAN-LOSS: plan-loss.mlir:4:{{.*}}error: 'plan.program' op expects an output "loss", but got none
+// RUN: not weft-opt %t/plan-loss-type.mlir --weft-verify-contract=phase=verify-plan 2>&1 | FileCheck %s --check-prefix=PLAN-TYPE
+// PLAN-TYPE: plan-loss-type.mlir:6:{{.*}}error: 'plan.output' op expects a buffer of type 'memref<f32>', but got 'memref<f64>'
+// RUN: not weft-opt %t/plan-found-inf.mlir --weft-verify-contract=phase=verify-plan 2>&1 | FileCheck %s --check-prefix=FOUND-INF
+// FOUND-INF: plan-found-inf.mlir:14:{{.*}}error: 'plan.program' op expects an output "found_inf", but got none
 // RUN: not weft-opt %t/kernel-left.mlir --weft-verify-contract=phase=lower-to-cpu 2>&1 | FileCheck %s --check-prefix=KERNEL-LEFT
 // KERNEL-LEFT: error: {{.*}}expects no weft kernel after lower-to-cpu
 // RUN: not weft-opt %t/phase.mlir --weft-verify-contract=phase=nowhere 2>&1 | FileCheck %s --check-prefix=PHASE
@@ -251,6 +259,50 @@ weft.program @a() attributes {kind = #weft.kind<micro>} {
 module {
 weft.kernel @k_1(%x: tensor<4xf32>) -> tensor<4xf32> {
   weft.yield %x : tensor<4xf32>
+}
+}
+
+//--- no-programs.mlir
+module {
+plan.program "init" @init {
+}
+}
+
+//--- plan-loss.mlir
+module {
+plan.program "init" @init {
+}
+plan.program "micro" @micro {
+  %y = plan.input "y" : memref<f32>
+  plan.output "y" %y : memref<f32>
+}
+}
+
+//--- plan-loss-type.mlir
+module {
+plan.program "init" @init {
+}
+plan.program "micro" @micro {
+  %y = plan.input "y" : memref<f64>
+  plan.output "loss" %y : memref<f64>
+}
+}
+
+//--- plan-found-inf.mlir
+module {
+plan.program "init" @init {
+}
+plan.program "micro" @micro {
+  %y = plan.input "y" : memref<f32>
+  plan.output "loss" %y : memref<f32>
+}
+plan.program "eval" @other {
+}
+plan.program "eval" @eval {
+  %y = plan.input "y" : memref<f32>
+  plan.output "loss" %y : memref<f32>
+}
+plan.program "apply" @apply {
 }
 }
 
