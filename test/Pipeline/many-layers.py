@@ -67,8 +67,9 @@ def check_times(args):
     # Linear work doubles from one step to the next, quadratic work grows fourfold.
     low, high = seconds[96] - seconds[48], seconds[192] - seconds[96]
     assert high < 3 * low, f"expects each layer to cost the same, but got {text}"
-    # 1.3 is the aim; the rest is for the noise of a busy machine.
-    assert seconds[48] < 1.45 * seconds[12], f"expects 48 layers to cost 1.3 times 12, but got {text}"
+    # The less the code of the shared kernels costs, the larger is the ratio of the rest: 1.4 and
+    # some room for the noise of a busy machine.
+    assert seconds[48] < 1.6 * seconds[12], f"expects 48 layers to cost 1.4 times 12, but got {text}"
     print("times:", text)
 
 
