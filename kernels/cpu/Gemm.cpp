@@ -107,6 +107,10 @@ extern "C" void weft_cpu_gemm(WeftContext *context, const WeftCommand *command,
     return;
   WeftGemmRecord shape = *record;
   std::string wrong = findWrongProduct(shape);
+  if (wrong.empty() && (shape.epilogue || shape.hasAux || shape.hasColumnSum))
+    wrong =
+        "expects a product with a bias alone on the CPU, but got epilogue " +
+        std::to_string(shape.epilogue);
   if (!wrong.empty())
     return failCommand(*context, *command, kInternalError, wrong);
   int64_t needed =

@@ -123,7 +123,7 @@ struct Bench {
         time(WEFT_GEMM, weft_cpu_gemm, {a.data(), b.data(), c.data()},
              WeftGemmRecord{1, m, n, k, transA, transB, transA ? m : k,
                             transB ? k : n, n, 0, 0, 0, WEFT_OVERWRITE, 0, type,
-                            typeC});
+                            typeC, WEFT_EPILOGUE_NONE, 0, 0});
     report("gemm " + std::to_string(m) + "x" + std::to_string(n) + "x" +
                std::to_string(k) + (transA ? " A^T" : "") +
                (transB ? " B^T" : "") + (wide ? " to f32" : ""),

@@ -123,6 +123,7 @@ LogicalResult TableEmitter::callee(plan::CommandOpInterface op,
                "expects stream 0, the only one of the CPU, but got ")
            << op.getStreamNumber();
   packed.kernel = {-1};
+  packed.deviceKernel = {-1};
   packed.library = {-1};
   packed.record = record("");
   if (auto launch = dyn_cast<plan::LaunchOp>(op.getOperation())) {
@@ -321,10 +322,14 @@ void TableEmitter::emitExecutable(int64_t arenaBytes) {
       bytes(lists.getBytes(), "weft.lists"),
       bytes(records.getBytes(), "weft.records"),
       functionArray(kernels, "weft.kernels"),
+      llvm::ConstantPointerNull::get(pointer), // device kernels
       functionArray(libraries, "weft.libraries"),
       int64(arenaBytes),
       metadata(described),
-      int64(described.size())};
+      int64(described.size()),
+      llvm::ConstantPointerNull::get(pointer), // images
+      int64(0),
+      int64(0)};
   global(llvm::ConstantStruct::getAnon(context, fields), "weft_tables")
       ->setLinkage(llvm::GlobalValue::ExternalLinkage);
 }

@@ -16,6 +16,12 @@ template <typename OpT> static int64_t getAccumulate(OpT op) {
 
 namespace {
 
+static_assert(int(plan::Epilogue::Relu) == WEFT_EPILOGUE_RELU &&
+                  int(plan::Epilogue::ReluGrad) == WEFT_EPILOGUE_RELU_GRAD &&
+                  int(plan::Epilogue::Gelu) == WEFT_EPILOGUE_GELU &&
+                  int(plan::Epilogue::GeluGrad) == WEFT_EPILOGUE_GELU_GRAD,
+              "an epilogue is written as its number");
+
 struct GemmModel : CpuModel<GemmModel, plan::GemmOp, WEFT_GEMM> {
   static FailureOr<WeftGemmRecord> get(plan::GemmOp op) {
     if (op.getEpilogue() != plan::Epilogue::None || op.getColumnSum())
@@ -43,6 +49,9 @@ struct GemmModel : CpuModel<GemmModel, plan::GemmOp, WEFT_GEMM> {
     record.hasBias = op.getBias() != Value();
     record.dtype = getDType(op.getLhs());
     record.dtypeC = getDType(op.getTarget());
+    record.epilogue = static_cast<int64_t>(op.getEpilogue());
+    record.hasAux = op.getAux() != Value();
+    record.hasColumnSum = op.getColumnSum() != Value();
     if (std::string wrong = findWrongProduct(record); !wrong.empty())
       return op.emitOpError(wrong);
     return record;

@@ -121,10 +121,11 @@ bool holdsWorkspace(const WeftCommand &command, int64_t arenaBytes) {
 std::string checkProgram(const WeftProgram &program, int64_t arenaBytes) {
   for (int32_t i = 0; i < program.numCommands; ++i) {
     const WeftCommand &command = program.commands[i];
-    if (!command.kernel == !command.library)
+    const int runners =
+        !!command.kernel + !!command.deviceKernel + !!command.library;
+    if (runners != 1)
       return std::string("expects either a kernel or a library routine for '") +
-             command.name + "', but got " +
-             (command.kernel ? "both" : "neither");
+             command.name + "', but got " + (runners ? "both" : "neither");
     for (int32_t b = 0; b < command.numBuffers; ++b)
       if (!fits(command.offsets[b], 0, arenaBytes))
         return std::string("expects buffer ") + std::to_string(b) + " of '" +

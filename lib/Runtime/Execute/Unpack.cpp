@@ -10,7 +10,9 @@ namespace {
 /// field.
 class Unpacker {
 public:
-  explicit Unpacker(const WeftTables &tables) : tables(tables) {}
+  Unpacker(const WeftTables &tables,
+           const std::vector<WeftDeviceKernel> &deviceKernels)
+      : tables(tables), deviceKernels(deviceKernels) {}
 
 #define WEFT_UNPACK_FIELD(How, field) unpackField(packed.field, made.field);
   WeftProgram unpack(const WeftPackedProgram &packed) const {
@@ -38,6 +40,11 @@ public:
     WEFT_SEGMENT_FIELDS(WEFT_UNPACK_FIELD)
     return made;
   }
+  WeftDeviceKernel unpack(const WeftPackedKernelLaunch &packed) const {
+    WeftDeviceKernel made = {};
+    WEFT_DEVICE_KERNEL_FIELDS(WEFT_UNPACK_FIELD)
+    return made;
+  }
 #undef WEFT_UNPACK_FIELD
 
 private:
@@ -57,11 +64,16 @@ private:
   void unpackField(WeftPackedKernel kernel, WeftKernelFn &field) const {
     field = kernel.index < 0 ? nullptr : tables.kernels[kernel.index];
   }
+  void unpackField(WeftPackedDeviceKernel kernel,
+                   const WeftDeviceKernel *&field) const {
+    field = kernel.index < 0 ? nullptr : &deviceKernels[kernel.index];
+  }
   void unpackField(WeftPackedLibrary routine, WeftLibraryFn &field) const {
     field = routine.index < 0 ? nullptr : tables.libraries[routine.index];
   }
 
   const WeftTables &tables;
+  const std::vector<WeftDeviceKernel> &deviceKernels;
 };
 
 } // namespace
@@ -70,7 +82,9 @@ UnpackedTables::UnpackedTables(const WeftTables &packed) {
   unpacked.abiVersion = packed.abiVersion;
   if (packed.abiVersion != WEFT_ABI_VERSION)
     return;
-  const Unpacker unpacker(packed);
+  const Unpacker unpacker(packed, deviceKernels);
+  for (int64_t i = 0; i < packed.numDeviceKernels; ++i)
+    deviceKernels.push_back(unpacker.unpack(packed.deviceKernels[i]));
   const WeftPackedCommand *nextCommand = packed.commands;
   const WeftPackedPort *nextPort = packed.ports;
   for (int32_t i = 0; i < packed.numPrograms; ++i) {
@@ -105,4 +119,6 @@ UnpackedTables::UnpackedTables(const WeftTables &packed) {
   unpacked.arenaBytes = packed.arenaBytes;
   unpacked.metadata = packed.metadata;
   unpacked.metadataBytes = packed.metadataBytes;
+  unpacked.images = packed.images;
+  unpacked.numImages = static_cast<int32_t>(packed.numImages);
 }

@@ -269,9 +269,25 @@ static int64_t residentBytes(const WeftContext &context) {
 namespace {
 /// C = A B of 96 x 96, with C overwritten or added to as the flag says.
 struct ProductFixture : Fixture {
-  WeftGemmRecord record = {
-      1, 96,       96,      96, 0, 0, 96, 96, 96, 0, 0, 0, WEFT_ADD_IF_FLAG,
-      0, WEFT_F32, WEFT_F32};
+  WeftGemmRecord record = {1,
+                           96,
+                           96,
+                           96,
+                           0,
+                           0,
+                           96,
+                           96,
+                           96,
+                           0,
+                           0,
+                           0,
+                           WEFT_ADD_IF_FLAG,
+                           0,
+                           WEFT_F32,
+                           WEFT_F32,
+                           WEFT_EPILOGUE_NONE,
+                           0,
+                           0};
   int64_t offsets[5] = {0, 40960, 81920, 122880, 131072};
 
   ProductFixture() {

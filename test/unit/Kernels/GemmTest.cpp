@@ -41,7 +41,10 @@ struct Gemm {
             accumulate,
             bias,
             type,
-            typeC};
+            typeC,
+            WEFT_EPILOGUE_NONE,
+            /*hasAux=*/0,
+            /*hasColumnSum=*/0};
   }
 };
 
@@ -438,6 +441,11 @@ TEST(Gemm, Errors) {
          &Record::dtype, WEFT_F64);
   expect("expects C of dtype f32 (0) or that of A, but got 3", &Record::dtypeC,
          WEFT_BF16);
+  expect("expects an epilogue of 0 to 4, but got 5", &Record::epilogue, 5);
+  expect("expects a product with a bias alone on the CPU, but got epilogue 1",
+         &Record::epilogue, WEFT_EPILOGUE_RELU);
+  expect("expects a product with a bias alone on the CPU, but got epilogue 0",
+         &Record::hasColumnSum, 1);
 }
 
 /// Private memory that may be written, of this process now.

@@ -30,6 +30,7 @@ struct {
 } const kRecords = {{1}, {WEFT_F64, 7, 0.25}};
 const WeftKernelFn kKernels[] = {kernel};
 const WeftLibraryFn kLibraries[] = {routine};
+const WeftImage kImage = {"sm_90", "code", 4};
 
 /// A struct with the fields that `fill` sets.
 template <typename Packed, typename Fill> Packed make(Fill fill) {
@@ -39,7 +40,7 @@ template <typename Packed, typename Fill> Packed make(Fill fill) {
 }
 
 const WeftPackedProgram kProgram = make<WeftPackedProgram>([](auto &p) {
-  p.symbol = {W}, p.kind = {Eval}, p.numCommands = 2, p.numInputs = 1,
+  p.symbol = {W}, p.kind = {Eval}, p.numCommands = 3, p.numInputs = 1,
   p.numOutputs = 1;
 });
 
@@ -47,15 +48,28 @@ const WeftPackedCommand kCommands[] = {
     // a kernel on buffers 64, 128
     make<WeftPackedCommand>([](auto &c) {
       c.name = {K1}, c.scope = {None}, c.kernel = {0}, c.library = {-1};
+      c.deviceKernel = {-1};
       c.offsets = {0}, c.numBuffers = 2, c.record = {-1};
       c.extent = 8, c.grain = 4;
     }),
     // a library call on buffer 0
     make<WeftPackedCommand>([](auto &c) {
       c.name = {Gemm}, c.scope = {H0}, c.kernel = {-1}, c.library = {0};
+      c.deviceKernel = {-1};
       c.offsets = {2}, c.numBuffers = 1, c.kind = WEFT_FILL;
       c.record = {sizeof(WeftClipRecord)},
       c.recordBytes = sizeof(WeftFillRecord), c.workspaceBytes = 640;
+    }),
+    // the second kernel of a device
+    make<WeftPackedCommand>([](auto &c) {
+      c.name = {K1}, c.scope = {None}, c.kernel = {-1}, c.library = {-1};
+      c.deviceKernel = {1}, c.record = {-1};
+    })};
+
+const WeftPackedKernelLaunch kDeviceKernels[] = {
+    make<WeftPackedKernelLaunch>([](auto &k) { k.name = {X}; }),
+    make<WeftPackedKernelLaunch>([](auto &k) {
+      k.name = {K1}, k.blocks = 5, k.threadsX = 32, k.threadsY = 8;
     })};
 
 const WeftPackedPort kPorts[] = {
@@ -103,9 +117,13 @@ const WeftTables kTables = {WEFT_ABI_VERSION,
                             kLists,
                             reinterpret_cast<const char *>(&kRecords),
                             kKernels,
+                            kDeviceKernels,
                             kLibraries,
                             256,
                             "{}",
+                            2,
+                            &kImage,
+                            1,
                             2};
 
 TEST(Unpack, Commands) {
@@ -116,7 +134,7 @@ TEST(Unpack, Commands) {
   const WeftProgram &program = made.programs[0];
   EXPECT_STREQ(program.symbol, "w");
   EXPECT_STREQ(program.kind, "eval");
-  ASSERT_EQ(program.numCommands, 2);
+  ASSERT_EQ(program.numCommands, 3);
   const WeftCommand &first = program.commands[0], &second = program.commands[1];
   EXPECT_STREQ(first.name, "k_1");
   EXPECT_STREQ(first.scope, "");
@@ -139,6 +157,22 @@ TEST(Unpack, Commands) {
   ASSERT_NE(record, nullptr);
   EXPECT_EQ(record->elements, 7);
   EXPECT_EQ(record->value, 0.25);
+}
+
+TEST(Unpack, KernelsOfADevice) {
+  UnpackedTables tables(kTables);
+  const WeftExecutable &made = tables.executable();
+  const WeftCommand &command = made.programs[0].commands[2];
+  EXPECT_EQ(command.kernel, nullptr);
+  EXPECT_EQ(command.library, nullptr);
+  ASSERT_NE(command.deviceKernel, nullptr);
+  EXPECT_STREQ(command.deviceKernel->name, "k_1");
+  EXPECT_EQ(command.deviceKernel->blocks, 5);
+  EXPECT_EQ(command.deviceKernel->threadsX, 32);
+  EXPECT_EQ(command.deviceKernel->threadsY, 8);
+  EXPECT_EQ(made.programs[0].commands[0].deviceKernel, nullptr);
+  ASSERT_EQ(made.numImages, 1);
+  EXPECT_EQ(made.images, &kImage);
 }
 
 TEST(Unpack, PortsAndTensors) {

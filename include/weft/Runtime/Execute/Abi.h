@@ -1,9 +1,9 @@
 //===- Abi.h - What a compiled program hands to the runtime -----*- C++ -*-===//
 //
 // The one interface between generated code and the runtime: constant tables in
-// read-only data. The compiler (Lowering/Cpu) emits them packed (Tables.h), the
-// runtime unpacks them into the structs that the executor runs, and
-// `weft inspect` reads the metadata from the ELF section `.weft.meta`.
+// read-only data. The compiler (Lowering/Table) emits them packed (Tables.h),
+// the runtime unpacks them into the structs that the executor runs, and `weft
+// inspect` reads the metadata from the ELF section `.weft.meta`.
 //
 // Plain C layout, no MLIR, no LLVM. Every address is an offset into one arena,
 // which the runtime allocates once with `WeftExecutable::arenaBytes`.
@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-#define WEFT_ABI_VERSION 6
+#define WEFT_ABI_VERSION 7
 
 /// Element types. The numbers are part of the ABI.
 enum WeftDType {
@@ -49,12 +49,28 @@ typedef void (*WeftLibraryFn)(struct WeftContext *context,
                               const struct WeftCommand *command,
                               void *const *buffers);
 
-/// One command of a straight-line program. Exactly one of `kernel` and
-/// `library` is set.
+/// A kernel of the images of a program for a device, and the launch that it is
+/// written for. Its parameters are the addresses of the command's buffers.
+struct WeftDeviceKernel {
+  const char *name;
+  int32_t blocks;             // of the grid, which has one dimension
+  int32_t threadsX, threadsY; // of a block
+};
+
+/// Machine code for one kind of device: a cubin.
+struct WeftImage {
+  const char *chip; // "sm_90"
+  const void *data;
+  int64_t bytes;
+};
+
+/// One command of a straight-line program. Exactly one of `kernel`,
+/// `deviceKernel` and `library` is set.
 struct WeftCommand {
   const char *name;  // kernel symbol or library routine, for traces
   const char *scope; // module path of the op it came from ("h.3.attn") or ""
   WeftKernelFn kernel;
+  const struct WeftDeviceKernel *deviceKernel;
   WeftLibraryFn library;
   const int64_t *offsets; // arena byte offsets, `numBuffers` of them
   const void *record;     // of `kind` (Records.h), 8-byte aligned; else null
@@ -143,6 +159,8 @@ struct WeftExecutable {
   int64_t arenaBytes;   // exact size; 64-byte aligned base
   const char *metadata; // JSON text, described in docs/executable.md
   int64_t metadataBytes;
+  const struct WeftImage *images; // programs for a device have some
+  int32_t numImages;
 };
 
 #ifdef __cplusplus

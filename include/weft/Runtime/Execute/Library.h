@@ -65,7 +65,9 @@ WeftLibraryFn weftFindLibraryRoutine(const char *name);
 //   A, B and bias have one dtype (f32, low); C has it too or, for low ones, is
 //   f32. Bias and old C are added to the f32 sum before the rounding.
 //   Runs in the fastest way that needs no more than its workspace.
-//   buffers: A, B, C [, bias [n] if hasBias] [, the flag of accumulate]
+//   The CPU has no epilogue: that field, hasAux and hasColumnSum are 0.
+//   buffers: A, B, C [, bias [n] if hasBias] [, aux] [, column sum]
+//            [, the flag of accumulate]
 
 /// Does ahead of a call what only its first run has to do: the plans are made.
 /// Reports nothing about the record; the call does.

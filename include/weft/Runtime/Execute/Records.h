@@ -65,6 +65,15 @@ enum WeftAccumulate {
   WEFT_ADD_IF_FLAG = 2, // the last buffer, an f32 scalar, is not 0: adds
 };
 
+/// What a product does with its sum: of `plan.gemm`.
+enum WeftEpilogue {
+  WEFT_EPILOGUE_NONE = 0,
+  WEFT_EPILOGUE_RELU = 1,
+  WEFT_EPILOGUE_RELU_GRAD = 2,
+  WEFT_EPILOGUE_GELU = 3,
+  WEFT_EPILOGUE_GELU_GRAD = 4,
+};
+
 struct WeftGemmRecord {
   int64_t batch, m, n, k;
   int64_t transA, transB;
@@ -74,6 +83,8 @@ struct WeftGemmRecord {
   int64_t hasBias;
   int64_t dtype; // of A, B and bias
   int64_t dtypeC;
+  int64_t epilogue; // WeftEpilogue
+  int64_t hasAux, hasColumnSum;
 };
 
 /// Distances between batches, rows (positions) and heads.

@@ -26,6 +26,7 @@
   X(Text, name)                                                                \
   X(Text, scope)                                                               \
   X(Kernel, kernel)                                                            \
+  X(DeviceKernel, deviceKernel)                                                \
   X(Library, library)                                                          \
   X(List, offsets)                                                             \
   X(Record, record)                                                            \
@@ -67,6 +68,12 @@
   X(Word, begin)                                                               \
   X(Word, end)
 
+#define WEFT_DEVICE_KERNEL_FIELDS(X)                                           \
+  X(Text, name)                                                                \
+  X(Small, blocks)                                                             \
+  X(Small, threadsX)                                                           \
+  X(Small, threadsY)
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -89,6 +96,10 @@ typedef struct {
 typedef struct {
   int64_t index;
 } WeftPackedKernel;
+/// An index into `deviceKernels`, or -1.
+typedef struct {
+  int64_t index;
+} WeftPackedDeviceKernel;
 /// An index into `libraries`, or -1.
 typedef struct {
   int64_t index;
@@ -100,6 +111,9 @@ struct WeftPackedProgram {
 };
 struct WeftPackedCommand {
   WEFT_COMMAND_FIELDS(WEFT_PACKED_FIELD)
+};
+struct WeftPackedKernelLaunch {
+  WEFT_DEVICE_KERNEL_FIELDS(WEFT_PACKED_FIELD)
 };
 struct WeftPackedPort {
   WEFT_PORT_FIELDS(WEFT_PACKED_FIELD)
@@ -130,10 +144,14 @@ struct WeftTables {
   const int64_t *lists;
   const char *records; // 8-byte aligned, as is every offset into them
   const WeftKernelFn *kernels;
+  const struct WeftPackedKernelLaunch *deviceKernels;
   const WeftLibraryFn *libraries;
   int64_t arenaBytes;
   const char *metadata;
   int64_t metadataBytes;
+  const struct WeftImage *images;
+  int64_t numImages;
+  int64_t numDeviceKernels;
 };
 
 #ifdef __cplusplus

@@ -24,6 +24,7 @@ public:
 private:
   WeftExecutable unpacked = {};
   std::vector<WeftProgram> programs;
+  std::vector<WeftDeviceKernel> deviceKernels;
   std::vector<WeftTensor> tensors;
   std::vector<std::vector<WeftSegment>> segments; // of each tensor with some
   std::vector<std::vector<WeftCommand>> commands; // of each program
