@@ -24,8 +24,8 @@ const WeftTensor tensors[] = {{"transformer.wte.weight", "", "", WEFT_PARAM,
                                192, 16, "", nullptr, 0, 1},
                               {"head.m", "head", "", WEFT_OPTIMIZER, WEFT_F32,
                                1, 0, dims, 256, 8, "", nullptr, 0, 1}};
-const WeftExecutable model = {WEFT_ABI_VERSION, 0,   5,  0, nullptr,
-                              tensors,          320, "", 0};
+const WeftExecutable model = {
+    WEFT_ABI_VERSION, 0, 5, 0, nullptr, tensors, 320, "", 0, nullptr, 0};
 
 class InitialWeightsTest : public ToyTest {
 protected:
@@ -178,8 +178,9 @@ TEST_F(InitialWeightsTest, recordedDigestsAreCheckedWhileTheWeightsAreRead) {
                                bytes, bytes, "", nullptr, 0, 1},
                               {"c", "", "", WEFT_PARAM, WEFT_BF16, 1, 1, many,
                                2 * bytes, half, "", nullptr, 0, 1}};
-  const WeftExecutable program = {WEFT_ABI_VERSION, 0,  3, 0, nullptr, large,
-                                  2 * bytes + half, "", 0};
+  const WeftExecutable program = {
+      WEFT_ABI_VERSION, 0,  3, 0,       nullptr, large,
+      2 * bytes + half, "", 0, nullptr, 0};
   std::vector<float> values(static_cast<size_t>(many[0]));
   for (size_t i = 0; i < values.size(); ++i)
     values[i] = float(i % 4093) - 7.0f;

@@ -27,15 +27,15 @@ void writeSecond(WeftContext *, const WeftCommand *, void *const *buffers) {
 
 const int64_t kOffsets[] = {0, 64, 128};
 
-const WeftCommand kCommands[] = {{"k_1", "h.0", nullptr, writeFirst, kOffsets,
-                                  nullptr, 0, WEFT_KERNEL, 2, 0, 0, 0},
-                                 {"routine", "", nullptr, writeSecond,
-                                  kOffsets + 2, nullptr, 0, WEFT_KERNEL, 1, 0,
-                                  0, 0}};
+const WeftCommand kCommands[] = {
+    {"k_1", "h.0", nullptr, nullptr, writeFirst, kOffsets, nullptr, 0,
+     WEFT_KERNEL, 2, 0, 0, 0},
+    {"routine", "", nullptr, nullptr, writeSecond, kOffsets + 2, nullptr, 0,
+     WEFT_KERNEL, 1, 0, 0, 0}};
 const WeftProgram kProgram = {"micro", "micro", kCommands, nullptr,
                               nullptr, 2,       0,         0};
-const WeftExecutable kExecutable = {WEFT_ABI_VERSION, 1,   0,    0, &kProgram,
-                                    nullptr,          256, "{}", 2};
+const WeftExecutable kExecutable = {
+    WEFT_ABI_VERSION, 1, 0, 0, &kProgram, nullptr, 256, "{}", 2, nullptr, 0};
 
 const char *const kTable =
     R"({"micro": [{"at": "m.mlir:3", "ops": "log", "infinite": false,

@@ -58,10 +58,11 @@ void probeApply(WeftContext *, const WeftCommand *, void *const *b) {
 const int64_t rowDims[] = {B, T}, pair[] = {2};
 const int64_t microBuffers[] = {0, 64, 128, 132, 192, 256};
 const int64_t applyBuffers[] = {320, 384};
-const WeftCommand commands[] = {{"micro", "", nullptr, probeMicro, microBuffers,
-                                 nullptr, 0, WEFT_KERNEL, 6, 0, 1, 0},
-                                {"apply", "", nullptr, probeApply, applyBuffers,
-                                 nullptr, 0, WEFT_KERNEL, 2, 0, 1, 0}};
+const WeftCommand commands[] = {
+    {"micro", "", nullptr, nullptr, probeMicro, microBuffers, nullptr, 0,
+     WEFT_KERNEL, 6, 0, 1, 0},
+    {"apply", "", nullptr, nullptr, probeApply, applyBuffers, nullptr, 0,
+     WEFT_KERNEL, 2, 0, 1, 0}};
 const WeftPort microPorts[] = {{"tokens", WEFT_I32, 2, rowDims, 0, B * T * 4},
                                {"targets", WEFT_I32, 2, rowDims, 64, B * T * 4},
                                {"loss_seed", WEFT_F32, 0, nullptr, 128, 4},
@@ -86,9 +87,9 @@ const char metadata[] = R"({
   "accumulation": true, "clip_norm": 2, "optimizers": ["adamw", "sgd"],
   "hyper_parameters": ["lr", "beta1", "beta2", "eps", "weight_decay", "momentum"],
   "tokenizer_files": ["tokenizer.json"]})";
-const WeftExecutable probe = {WEFT_ABI_VERSION,   3,       0,   0,
-                              programs,           nullptr, 448, metadata,
-                              sizeof metadata - 1};
+const WeftExecutable probe = {
+    WEFT_ABI_VERSION,    3,       0, 0, programs, nullptr, 448, metadata,
+    sizeof metadata - 1, nullptr, 0};
 
 class PortsTest : public ToyTest {
 protected:

@@ -39,29 +39,13 @@ struct ScaledProgram {
                                         0.5,
                                         minimum} {
     auto nothing = [](WeftContext *, const WeftCommand *, void *const *) {};
-    init = {"start",
-            "",
-            nullptr,
-            nothing,
-            scaleBuffers,
-            &first,
-            sizeof first,
-            WEFT_FILL,
-            1,
-            0,
-            0,
+    init = {"start", "",           nullptr,   nullptr, nothing, scaleBuffers,
+            &first,  sizeof first, WEFT_FILL, 1,       0,       0,
             0};
-    apply = {"update",
-             "",
-             nullptr,
-             nothing,
-             updateBuffers,
-             &rule,
-             sizeof rule,
-             WEFT_SCALER_UPDATE,
-             6,
-             0,
-             0,
+    apply = {"update", "",          nullptr,
+             nullptr,  nothing,     updateBuffers,
+             &rule,    sizeof rule, WEFT_SCALER_UPDATE,
+             6,        0,           0,
              0};
     bool scales = policy != ScalePolicy::None;
     bool dynamic = policy > ScalePolicy::Fixed;
@@ -81,6 +65,8 @@ struct ScaledProgram {
                   tensors,
                   kEnd,
                   "",
+                  0,
+                  nullptr,
                   0};
     metadata.fingerprint = "one";
     metadata.optimizers = {"sgd"};

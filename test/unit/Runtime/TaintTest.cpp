@@ -16,8 +16,8 @@ using namespace weft;
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
-const WeftExecutable kEmpty = {WEFT_ABI_VERSION, 0,   0,    0, nullptr,
-                               nullptr,          256, "{}", 2};
+const WeftExecutable kEmpty = {
+    WEFT_ABI_VERSION, 0, 0, 0, nullptr, nullptr, 256, "{}", 2, nullptr, 0};
 
 /// Elements 0 and 2 of the last buffer.
 template <bool isFinite>
@@ -62,8 +62,9 @@ public:
       const int32_t count = int32_t(each.offsets.size());
       offsets.push_back(each.offsets);
       WeftLibraryFn routine = each.isFinite ? writeTwo<true> : writeTwo<false>;
-      made.push_back({each.name, "", nullptr, routine, offsets.back().data(),
-                      nullptr, 0, WEFT_KERNEL, count, 0, 0, 0});
+      made.push_back({each.name, "", nullptr, nullptr, routine,
+                      offsets.back().data(), nullptr, 0, WEFT_KERNEL, count, 0,
+                      0, 0});
       table += (made.size() > 1 ? ", " : "") + tableEntry(each);
     }
     table += "]";

@@ -164,9 +164,9 @@ const char metadata[] = R"({
   "options": {"precision": "f32"},
   "config": "{\"model_type\": \"toy\"}\n"})";
 
-const WeftExecutable executable = {WEFT_ABI_VERSION,   5,       5,    0,
-                                   programs,           tensors, kEnd, metadata,
-                                   sizeof metadata - 1};
+const WeftExecutable executable = {
+    WEFT_ABI_VERSION,    5,       5, 0, programs, tensors, kEnd, metadata,
+    sizeof metadata - 1, nullptr, 0};
 
 } // namespace
 

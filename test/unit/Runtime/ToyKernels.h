@@ -13,8 +13,10 @@
 /// A library command over some arena offsets.
 inline WeftCommand toyCommand(const char *name, WeftLibraryFn function,
                               const int64_t *offsets, int32_t count) {
-  return {name, "toy",       nullptr, function, offsets, nullptr,
-          0,    WEFT_KERNEL, count,   0,        1,       0};
+  WeftCommand command = {};
+  command.name = name, command.scope = "toy", command.library = function;
+  command.offsets = offsets, command.numBuffers = count, command.grain = 1;
+  return command;
 }
 
 #endif // WEFT_TEST_UNIT_RUNTIME_TOYKERNELS_H

@@ -101,9 +101,9 @@ const char metadata[] = R"({
   "initial_weights": {"files": [{"path": "toy-linear.safetensors",
                                  "digest": "f0fd87de711233fb0ad2138220e39cf6"}]}})";
 
-const WeftExecutable executable = {WEFT_ABI_VERSION,   2,       6,    0,
-                                   programs,           tensors, kEnd, metadata,
-                                   sizeof metadata - 1};
+const WeftExecutable executable = {
+    WEFT_ABI_VERSION,    2,       6, 0, programs, tensors, kEnd, metadata,
+    sizeof metadata - 1, nullptr, 0};
 
 } // namespace
 
