@@ -5,10 +5,12 @@
 #include "weft/Kernels/Passes.h"
 #include "weft/Lowering/Cuda/Cuda.h"
 #include "weft/Lowering/Cuda/Passes.h"
+#include "weft/Pipeline/Link.h"
 #include "weft/Pipeline/Passes.h"
 #include "weft/Pipeline/Phases.h"
 
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
 using namespace weft;
@@ -40,13 +42,8 @@ public:
   std::string getIdentity() const override { return device.chip; }
   StringRef getKernelOp() const override { return "gpu.module"; }
 
-  Status checkEmit(StringRef emit, StringRef target) const override {
-    if (emit != "obj" && emit != "exe")
-      return Status::success();
-    return usageError("does not support --emit=" + emit.str() +
-                      " for --target=" + target.str() +
-                      " yet: the runtime for CUDA is not built")
-        .hint("--emit=ptx writes the kernels");
+  Status checkEmit(StringRef, StringRef) const override {
+    return Status::success();
   }
   FailureOr<std::string> emitLlvmIr(ModuleOp module) const override {
     return emitDeviceIr(module, device);
@@ -54,17 +51,48 @@ public:
   FailureOr<std::string> emitPtx(ModuleOp module) const override {
     return weft::emitPtx(module, device);
   }
-  FailureOr<std::vector<char>> emitObject(ModuleOp module) const override {
-    return module.emitError("has no runtime for CUDA");
-  }
+  FailureOr<std::vector<char>> emitObject(ModuleOp module) const override;
 
-  TargetLibraries getLibraries() const override { return {}; }
-  void describe(Json &) const override {}
+  TargetLibraries getLibraries() const override {
+    return {{"libWeftCudaKernels.a"},
+            {},
+            "is weft built where CMake found a CUDA toolkit?"};
+  }
+  void describe(Json &metadata) const override {
+    metadata.set("cuda_chip", Json(device.chip));
+  }
 
 private:
   CudaTarget device;
 };
 } // namespace
+
+/// The kernels that are written by hand, as the build has compiled them.
+static FailureOr<DeviceImage> readHandWritten(ModuleOp module,
+                                              const CudaTarget &device) {
+  Expected<std::string> folder = runtimeFolder();
+  if (!folder)
+    return module.emitError(folder.error().message());
+  std::string path = *folder + "/cuda/kernels-" + device.chip + ".cubin";
+  auto code = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                          /*RequiresNullTerminator=*/false);
+  if (!code)
+    return module.emitError("cannot read ")
+           << path << ": " << code.getError().message()
+           << "; is weft built where CMake found a CUDA toolkit, with "
+           << device.chip << " in WEFT_CUDA_CHIPS?";
+  StringRef bytes = (*code)->getBuffer();
+  return DeviceImage{device.chip, {bytes.begin(), bytes.end()}};
+}
+
+FailureOr<std::vector<char>> Cuda::emitObject(ModuleOp module) const {
+  if (failed(findInToolkit(module, "bin/ptxas")))
+    return failure();
+  FailureOr<DeviceImage> handWritten = readHandWritten(module, device);
+  if (failed(handWritten))
+    return failure();
+  return emitCudaObject(module, device, {*handWritten});
+}
 
 static Expected<std::unique_ptr<Target>> parseCuda(StringRef text) {
   std::string problem;

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CpuModels.h"
+#include "CpuLibrary.h"
 
 #include "weft/Lowering/Kernel/StandardRoutines.h"
 #include "weft/Runtime/Execute/Workspaces.h"

@@ -1,18 +1,15 @@
 //===- EmitObject.cpp - Machine code for the CPU --------------------------===//
 
 #include "weft/Lowering/Cpu/Cpu.h"
+#include "weft/Lowering/Kernel/LlvmCode.h"
+#include "weft/Lowering/Table/Tables.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/CodeGen.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
@@ -24,8 +21,6 @@
 #include "llvm/Transforms/Scalar/LoopUnrollPass.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
-#include <mutex>
-
 using namespace mlir;
 
 namespace weft {
@@ -33,14 +28,6 @@ namespace weft {
 //===----------------------------------------------------------------------===//
 // Target
 //===----------------------------------------------------------------------===//
-
-static void initializeTarget() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-  });
-}
 
 static std::string getHostFeatures() {
   llvm::SubtargetFeatures features;
@@ -88,24 +75,6 @@ std::vector<std::string> CpuTarget::getRequiredFeatures() const {
     if (hasFeature(*this, name))
       required.push_back(name.str());
   return required;
-}
-
-static std::unique_ptr<llvm::TargetMachine>
-createMachine(ModuleOp module, const CpuTarget &target) {
-  initializeTarget();
-  llvm::Triple triple("x86_64-unknown-linux-gnu");
-  std::string error;
-  const llvm::Target *llvmTarget =
-      llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!llvmTarget) {
-    module.emitError("has no code generator: ") << error;
-    return nullptr;
-  }
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(llvmTarget->createTargetMachine(
-      triple, target.cpu, target.features, options, llvm::Reloc::PIC_,
-      std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
 //===----------------------------------------------------------------------===//
@@ -216,18 +185,9 @@ static void storeLonelyLanes(llvm::Module &module) {
 }
 
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager callGraph;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(callGraph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, callGraph, modules);
+  LlvmAnalyses analyses(machine);
   llvm::createModuleToFunctionPassAdaptor(kernelPipeline())
-      .run(module, modules);
+      .run(module, analyses.modules);
   storeLonelyLanes(module);
 }
 
@@ -238,7 +198,8 @@ static LogicalResult translate(
     ModuleOp module, const CpuTarget &target,
     llvm::function_ref<LogicalResult(llvm::Module &, llvm::TargetMachine &)>
         write) {
-  std::unique_ptr<llvm::TargetMachine> machine = createMachine(module, target);
+  std::unique_ptr<llvm::TargetMachine> machine =
+      createHostMachine(module, target.cpu, target.features);
   if (!machine)
     return failure();
   llvm::LLVMContext context;
@@ -247,7 +208,7 @@ static LogicalResult translate(
   if (!output)
     return failure();
   optimize(*output, *machine);
-  if (failed(emitTables(module, *output)))
+  if (failed(emitTables(module, *output, getCpuRoutines())))
     return failure();
   return write(*output, *machine);
 }
@@ -255,8 +216,7 @@ static LogicalResult translate(
 FailureOr<std::string> emitLlvmIr(ModuleOp module, const CpuTarget &target) {
   std::string text;
   auto write = [&](llvm::Module &output, llvm::TargetMachine &) {
-    llvm::raw_string_ostream stream(text);
-    output.print(stream, nullptr);
+    text = printCode(output);
     return success();
   };
   if (failed(translate(module, target, write)))
@@ -264,26 +224,17 @@ FailureOr<std::string> emitLlvmIr(ModuleOp module, const CpuTarget &target) {
   return text;
 }
 
-//===----------------------------------------------------------------------===//
-// Object code
-//===----------------------------------------------------------------------===//
-
 FailureOr<std::vector<char>> emitObject(ModuleOp module,
                                         const CpuTarget &target) {
-  llvm::SmallVector<char, 0> bytes;
-  auto write = [&](llvm::Module &output,
-                   llvm::TargetMachine &machine) -> LogicalResult {
-    llvm::raw_svector_ostream stream(bytes);
-    llvm::legacy::PassManager passes;
-    if (machine.addPassesToEmitFile(passes, stream, nullptr,
-                                    llvm::CodeGenFileType::ObjectFile))
-      return module.emitError("has no object format for its target");
-    passes.run(output);
-    return success();
+  FailureOr<std::vector<char>> object = failure();
+  auto write = [&](llvm::Module &output, llvm::TargetMachine &machine) {
+    object =
+        writeCode(module, output, machine, llvm::CodeGenFileType::ObjectFile);
+    return LogicalResult(object);
   };
   if (failed(translate(module, target, write)))
     return failure();
-  return std::vector<char>(bytes.begin(), bytes.end());
+  return object;
 }
 
 } // namespace weft

@@ -1,10 +1,10 @@
 //===- LowerToCpu.cpp - Lower kernels to the LLVM dialect -----------------===//
 
-#include "CpuModels.h"
+#include "CpuLibrary.h"
 
-#include "weft/Lowering/Cpu/CpuCommands.h"
 #include "weft/Lowering/Cpu/Passes.h"
 #include "weft/Lowering/Kernel/LoopHints.h"
+#include "weft/Lowering/Table/Routines.h"
 #include "weft/Weft/Weft.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -43,7 +43,7 @@ void weft::registerLoweringCpuModels(DialectRegistry &registry) {
                   vector::VectorDialect, LLVM::LLVMDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
-  registerCpuCommandModels(registry);
+  registerRoutineModels(registry);
   registerCpuLibrary(registry);
 }
 

@@ -2,15 +2,14 @@
 
 #include "weft/Lowering/Cuda/Cuda.h"
 #include "weft/Lowering/Cuda/Passes.h"
+#include "weft/Lowering/Kernel/LlvmCode.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -45,6 +44,12 @@ FailureOr<CudaTarget> CudaTarget::parse(StringRef text, std::string &error) {
   error = "expects the target cuda:sm_80, cuda:sm_90 or cuda:sm_100, but got " +
           text.str();
   return failure();
+}
+
+int64_t CudaTarget::getNumber() const {
+  int64_t number = 0;
+  StringRef(chip).drop_front(StringRef("sm_").size()).getAsInteger(10, number);
+  return number;
 }
 
 static void initializeTarget() {
@@ -137,18 +142,9 @@ translateKernels(ModuleOp module, llvm::LLVMContext &context,
 /// The standard pipeline. No fast-math flag is set anywhere, so nothing is
 /// reassociated or contracted.
 static void optimize(llvm::Module &code, llvm::TargetMachine &machine) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager callGraph;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(callGraph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
-      .run(code, modules);
+  LlvmAnalyses analyses(machine);
+  analyses.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
+      .run(code, analyses.modules);
 }
 
 static LogicalResult translate(
@@ -170,8 +166,7 @@ static LogicalResult translate(
 FailureOr<std::string> emitDeviceIr(ModuleOp module, const CudaTarget &target) {
   std::string text;
   auto write = [&](llvm::Module &code, llvm::TargetMachine &) {
-    llvm::raw_string_ostream stream(text);
-    code.print(stream, nullptr);
+    text = printCode(code);
     return success();
   };
   if (failed(translate(module, target, write)))
@@ -180,20 +175,14 @@ FailureOr<std::string> emitDeviceIr(ModuleOp module, const CudaTarget &target) {
 }
 
 FailureOr<std::string> emitPtx(ModuleOp module, const CudaTarget &target) {
-  llvm::SmallString<0> text;
-  auto write = [&](llvm::Module &code,
-                   llvm::TargetMachine &machine) -> LogicalResult {
-    llvm::raw_svector_ostream stream(text);
-    llvm::legacy::PassManager passes;
-    if (machine.addPassesToEmitFile(passes, stream, nullptr,
-                                    llvm::CodeGenFileType::AssemblyFile))
-      return module.emitError("has no assembly for its target");
-    passes.run(code);
-    return success();
+  FailureOr<std::vector<char>> ptx = failure();
+  auto write = [&](llvm::Module &code, llvm::TargetMachine &machine) {
+    ptx = writeCode(module, code, machine, llvm::CodeGenFileType::AssemblyFile);
+    return LogicalResult(ptx);
   };
   if (failed(translate(module, target, write)))
     return failure();
-  return text.str().str();
+  return std::string(ptx->begin(), ptx->end());
 }
 
 } // namespace weft

@@ -14,6 +14,7 @@ DIALECTS = {"Weft", "Dist", "Plan", "Interfaces", "Support"}
 # Headers of Runtime with constants and formulas alone, for both sides.
 SHARED = {"weft/Runtime/Execute/" + name
           for name in ("Abi.h", "Library.h", "Philox.h", "Products.h", "Records.h", "Tables.h", "Workspaces.h")}
+SHARED |= {"weft/Runtime/Devices/CudaProducts.h", "weft/Runtime/Devices/CudaWorkspaces.h"}
 # Names that compiler and runtime share: constants alone, for everyone.
 EVERYWHERE = {"weft/Formats/Names.h"}
 
@@ -35,8 +36,10 @@ ALLOWED = {
     "Memory": MLIR | {"Plan", "Analysis", "Formats", "Support"},
     "Lowering/Plan": MLIR | DIALECTS | {"Analysis", "shared"},
     "Lowering/Kernel": MLIR | DIALECTS | {"Analysis"},
-    "Lowering/Cpu": MLIR | DIALECTS | {"Analysis", "Lowering/Kernel", "shared"},
-    "Lowering/Cuda": MLIR | DIALECTS | {"Analysis", "Lowering/Kernel", "Formats", "shared"},
+    "Lowering/Table": MLIR | DIALECTS | {"shared"},
+    "Lowering/Cpu": MLIR | DIALECTS | {"Analysis", "Lowering/Kernel", "Lowering/Table", "shared"},
+    "Lowering/Cuda": MLIR | DIALECTS | {
+        "Analysis", "Lowering/Kernel", "Lowering/Table", "Formats", "shared"},
     "Interp": MLIR | {"Weft", "Plan", "Analysis", "Formats", "shared"},
     "Pipeline": MLIR | DIALECTS | {
         "Analysis", "Formats", "Frontend", "Precision", "Autodiff", "Training",
@@ -44,6 +47,7 @@ ALLOWED = {
         "Lowering/Cpu", "Lowering/Cuda", "Interp"},
     # What an executable links, without MLIR and LLVM.
     "Runtime/Execute": {"Formats"},
+    "Runtime/Devices": {"Formats", "Runtime/Execute"},
     "Runtime/Data": {"Formats", "Runtime/Execute"},
     "Runtime/Checkpoints": {"Formats", "Runtime/Execute"},
     "Runtime/Reports": {"Formats", "Runtime/Execute"},

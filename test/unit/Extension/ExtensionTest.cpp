@@ -248,7 +248,7 @@ TEST_F(ExtensionTest, WithoutRoutine) {
   expectError(
       {kGraph, kKernels, kPlan, kMemory},
       "6: 'test.run_scale_add' op expects a routine that runs it on the "
-      "CPU (CpuCommandOpInterface), but there is none");
+      "CPU (RoutineOpInterface), but there is none");
 }
 
 TEST_F(ExtensionTest, WithARoutineWithoutAName) {

@@ -4,7 +4,7 @@
 
 #include "weft/Analysis/KernelLibrary.h"
 #include "weft/Interp/OpCall.h"
-#include "weft/Lowering/Cpu/CpuCommands.h"
+#include "weft/Lowering/Table/Routines.h"
 
 #include "llvm/ADT/bit.h"
 
@@ -127,8 +127,7 @@ struct NoCommand
 
 /// The record: rows, columns, distances between rows of a and b, the factor.
 template <typename Model>
-struct ScaleAddModel
-    : CpuCommandOpInterface::ExternalModel<Model, RunScaleAddOp> {
+struct ScaleAddModel : RoutineOpInterface::ExternalModel<Model, RunScaleAddOp> {
   WeftCommandKind getKind(Operation *) const { return WEFT_EXTENSION; }
   StringRef getRoutine(Operation *) const { return "test_cpu_scale_add"; }
   LogicalResult makeRecord(Operation *op, RecordWords &record) const {
@@ -159,8 +158,7 @@ struct WorkingRoutine : ScaleAddModel<WorkingRoutine<bytes>> {
   }
 };
 
-struct BareRoutine
-    : CpuCommandOpInterface::ExternalModel<BareRoutine, RunBareOp> {
+struct BareRoutine : RoutineOpInterface::ExternalModel<BareRoutine, RunBareOp> {
   WeftCommandKind getKind(Operation *) const { return WEFT_EXTENSION; }
   StringRef getRoutine(Operation *) const { return "test_cpu_bare"; }
   LogicalResult makeRecord(Operation *, RecordWords &) const {

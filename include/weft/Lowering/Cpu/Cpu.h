@@ -13,11 +13,12 @@
 #include <string>
 #include <vector>
 
-namespace llvm {
-class Module;
-} // namespace llvm
-
 namespace weft {
+
+class TableTarget;
+
+/// The CPU as the tables know it.
+const TableTarget &getCpuRoutines();
 
 /// The processor that code is generated for.
 struct CpuTarget {
@@ -40,9 +41,6 @@ llvm::FailureOr<std::string> emitLlvmIr(mlir::ModuleOp module,
 /// The object file; equal modules and targets give equal bytes.
 llvm::FailureOr<std::vector<char>> emitObject(mlir::ModuleOp module,
                                               const CpuTarget &target);
-
-/// Adds the tables of the plan programs to `output`.
-llvm::LogicalResult emitTables(mlir::ModuleOp module, llvm::Module &output);
 
 } // namespace weft
 

@@ -8,7 +8,7 @@
 #ifndef WEFT_LOWERING_CUDA_CUDA_H
 #define WEFT_LOWERING_CUDA_CUDA_H
 
-#include "mlir/IR/BuiltinOps.h"
+#include "weft/Lowering/Table/Tables.h"
 
 #include <string>
 #include <vector>
@@ -18,6 +18,9 @@ namespace weft {
 /// The device that code is generated for.
 struct CudaTarget {
   std::string chip; // "sm_90"
+
+  /// 90 for "sm_90".
+  int64_t getNumber() const;
 
   /// "cuda:sm_80", "cuda:sm_90", "cuda:sm_100". Fails with a message in `error`
   /// for anything else.
@@ -37,6 +40,12 @@ llvm::FailureOr<std::string> emitDeviceIr(mlir::ModuleOp module,
 /// Machine code for one kind of device; needs ptxas of a CUDA toolkit.
 llvm::FailureOr<std::vector<char>> emitCubin(mlir::ModuleOp module,
                                              const CudaTarget &target);
+
+/// An object with the tables of the programs, machine code of the kernels and
+/// `images` beside it. Equal modules give equal bytes.
+llvm::FailureOr<std::vector<char>>
+emitCudaObject(mlir::ModuleOp module, const CudaTarget &target,
+               llvm::ArrayRef<DeviceImage> images);
 
 /// The folder of the CUDA toolkit that holds `file`: WEFT_CUDA_HOME if it is
 /// set, else CUDA_HOME, that of the first ptxas on PATH, /usr/local/cuda. Fails

@@ -17,6 +17,11 @@ inline constexpr int64_t kDeviceAlignment = 256;
 /// Name of the module that holds all kernels.
 inline constexpr llvm::StringLiteral kKernelModule = "kernels";
 
+/// The launch that a lowered kernel is written for: arrays of three sizes on
+/// its `llvm.func`, threads of a block and blocks of the grid.
+inline constexpr llvm::StringLiteral kBlockSize = "gpu.known_block_size",
+                                     kGridSize = "gpu.known_grid_size";
+
 #define GEN_PASS_DECL
 #include "weft/Lowering/Cuda/Passes.h.inc"
 

@@ -47,4 +47,20 @@ def LowerToCudaPass : Pass<"weft-lower-to-cuda", "::mlir::ModuleOp"> {
   ];
 }
 
+def AddDeviceWorkspacesPass : Pass<"weft-add-device-workspaces", "::mlir::ModuleOp"> {
+  let summary = "Give commands the device memory that their routines work in";
+  let description = [{
+    What: as `weft-add-workspaces`, for a CUDA device: products get what cuBLASLt may
+    use at most, attention and embedding gradients what their kernels need.
+
+    Precondition: `weft-lower-to-plan`. Sets `plan.max_threads` to 1: the size does
+    not depend on threads of the host.
+
+    Example: test/Lowering/Cuda/add-device-workspaces.mlir.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", "\"sm_90\"", "The device">,
+  ];
+}
+
 #endif // WEFT_LOWERING_CUDA_PASSES_TD

@@ -1,6 +1,6 @@
-//===- ValueModels.cpp - Losses, copies, constants on the CPU -------------===//
+//===- ValueModels.cpp - Records of losses, copies, constants -------------===//
 
-#include "CpuModels.h"
+#include "RoutineModels.h"
 
 #include "weft/Runtime/Execute/Philox.h"
 
@@ -27,23 +27,23 @@ template <typename OpT> static WeftCrossEntropyRecord getLoss(OpT op) {
 
 namespace {
 
-struct CrossEntropyModel
-    : CpuModel<CrossEntropyModel, plan::CrossEntropyOp, WEFT_CROSS_ENTROPY> {
+struct CrossEntropyModel : RoutineModel<CrossEntropyModel, plan::CrossEntropyOp,
+                                        WEFT_CROSS_ENTROPY> {
   static FailureOr<WeftCrossEntropyRecord> get(plan::CrossEntropyOp op) {
     return getLoss(op);
   }
 };
 
 struct CrossEntropyGradModel
-    : CpuModel<CrossEntropyGradModel, plan::CrossEntropyGradOp,
-               WEFT_CROSS_ENTROPY_GRAD> {
+    : RoutineModel<CrossEntropyGradModel, plan::CrossEntropyGradOp,
+                   WEFT_CROSS_ENTROPY_GRAD> {
   static FailureOr<WeftCrossEntropyRecord> get(plan::CrossEntropyGradOp op) {
     return getLoss(op);
   }
 };
 
 struct AccumulateModel
-    : CpuModel<AccumulateModel, plan::AccumulateOp, WEFT_ACCUMULATE> {
+    : RoutineModel<AccumulateModel, plan::AccumulateOp, WEFT_ACCUMULATE> {
   static FailureOr<WeftAccumulateRecord> get(plan::AccumulateOp op) {
     return WeftAccumulateRecord{getCount(op.getTarget()),
                                 getDType(op.getTarget())};
@@ -72,20 +72,21 @@ static WeftRandomRecord getRandom(OpT op, APFloat first, APFloat second) {
 namespace {
 
 struct NormalModel
-    : CpuModel<NormalModel, plan::RandomNormalOp, WEFT_RANDOM_NORMAL> {
+    : RoutineModel<NormalModel, plan::RandomNormalOp, WEFT_RANDOM_NORMAL> {
   static FailureOr<WeftRandomRecord> get(plan::RandomNormalOp op) {
     return getRandom(op, op.getMean(), op.getStd());
   }
 };
 
 struct UniformModel
-    : CpuModel<UniformModel, plan::RandomUniformOp, WEFT_RANDOM_UNIFORM> {
+    : RoutineModel<UniformModel, plan::RandomUniformOp, WEFT_RANDOM_UNIFORM> {
   static FailureOr<WeftRandomRecord> get(plan::RandomUniformOp op) {
     return getRandom(op, op.getLow(), op.getHigh());
   }
 };
 
-struct DropoutModel : CpuModel<DropoutModel, plan::DropoutOp, WEFT_DROPOUT> {
+struct DropoutModel
+    : RoutineModel<DropoutModel, plan::DropoutOp, WEFT_DROPOUT> {
   static FailureOr<WeftDropoutRecord> get(plan::DropoutOp op) {
     MemRefType type = getBufferType(op.getSource());
     int64_t rows = type.getRank() == 0 ? 1 : type.getDimSize(0);
@@ -116,8 +117,7 @@ static double getSplat(ElementsAttr value) {
 
 namespace {
 
-struct CopyModel
-    : CpuCommandOpInterface::ExternalModel<CopyModel, plan::CopyOp> {
+struct CopyModel : RoutineOpInterface::ExternalModel<CopyModel, plan::CopyOp> {
   WeftCommandKind getKind(Operation *) const { return WEFT_COPY; }
   LogicalResult makeRecord(Operation *op, RecordWords &words) const {
     auto copy = cast<plan::CopyOp>(op);
@@ -133,7 +133,7 @@ struct CopyModel
 
 /// One value for all elements is a fill.
 struct ConstantModel
-    : CpuCommandOpInterface::ExternalModel<ConstantModel, plan::ConstantOp> {
+    : RoutineOpInterface::ExternalModel<ConstantModel, plan::ConstantOp> {
   WeftCommandKind getKind(Operation *op) const {
     return cast<plan::ConstantOp>(op).getValue().isSplat() ? WEFT_FILL
                                                            : WEFT_CONSTANT;

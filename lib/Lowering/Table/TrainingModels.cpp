@@ -1,6 +1,6 @@
-//===- TrainingModels.cpp - The end of a step on the CPU ------------------===//
+//===- TrainingModels.cpp - Records of the end of a step ------------------===//
 
-#include "CpuModels.h"
+#include "RoutineModels.h"
 
 using namespace mlir;
 
@@ -25,8 +25,8 @@ static int64_t getPolicy(plan::ScalerPolicy policy) {
 namespace {
 
 struct NormAndCheckModel
-    : CpuCommandOpInterface::ExternalModel<NormAndCheckModel,
-                                           plan::NormAndCheckOp> {
+    : RoutineOpInterface::ExternalModel<NormAndCheckModel,
+                                        plan::NormAndCheckOp> {
   WeftCommandKind getKind(Operation *) const { return WEFT_NORM_AND_CHECK; }
   LogicalResult makeRecord(Operation *op, RecordWords &words) const {
     auto norm = cast<plan::NormAndCheckOp>(op);
@@ -40,7 +40,7 @@ struct NormAndCheckModel
 };
 
 struct TotalNormModel
-    : CpuModel<TotalNormModel, plan::TotalNormOp, WEFT_TOTAL_NORM> {
+    : RoutineModel<TotalNormModel, plan::TotalNormOp, WEFT_TOTAL_NORM> {
   static FailureOr<WeftTotalNormRecord> get(plan::TotalNormOp op) {
     return WeftTotalNormRecord{op.getP().convertToDouble(),
                                static_cast<int64_t>(op.getNorms().size()),
@@ -49,21 +49,21 @@ struct TotalNormModel
 };
 
 struct ClipModel
-    : CpuModel<ClipModel, plan::ClipCoefficientOp, WEFT_CLIP_COEFFICIENT> {
+    : RoutineModel<ClipModel, plan::ClipCoefficientOp, WEFT_CLIP_COEFFICIENT> {
   static FailureOr<WeftClipRecord> get(plan::ClipCoefficientOp op) {
     return WeftClipRecord{op.getScale() != Value()};
   }
 };
 
 struct StepModel
-    : CpuModel<StepModel, plan::StepIncrementOp, WEFT_STEP_INCREMENT> {
+    : RoutineModel<StepModel, plan::StepIncrementOp, WEFT_STEP_INCREMENT> {
   static FailureOr<WeftStepRecord> get(plan::StepIncrementOp) {
     return WeftStepRecord{};
   }
 };
 
 struct ScalerModel
-    : CpuModel<ScalerModel, plan::ScalerUpdateOp, WEFT_SCALER_UPDATE> {
+    : RoutineModel<ScalerModel, plan::ScalerUpdateOp, WEFT_SCALER_UPDATE> {
   static FailureOr<WeftScalerUpdateRecord> get(plan::ScalerUpdateOp op) {
     WeftScalerUpdateRecord record = {};
     record.policy = getPolicy(op.getPolicy());
@@ -79,7 +79,7 @@ struct ScalerModel
 
 /// The rule decides between the kinds.
 struct OptimizerModel
-    : CpuCommandOpInterface::ExternalModel<OptimizerModel, plan::OptimizerOp> {
+    : RoutineOpInterface::ExternalModel<OptimizerModel, plan::OptimizerOp> {
   WeftCommandKind getKind(Operation *op) const {
     switch (cast<plan::OptimizerOp>(op).getRule()) {
     case plan::UpdateRule::AdamW:

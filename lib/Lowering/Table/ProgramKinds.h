@@ -1,7 +1,7 @@
 //===- ProgramKinds.h - Programs that a run asks for ------------*- C++ -*-===//
 
-#ifndef WEFT_LIB_LOWERING_CPU_PROGRAMKINDS_H
-#define WEFT_LIB_LOWERING_CPU_PROGRAMKINDS_H
+#ifndef WEFT_LIB_LOWERING_TABLE_PROGRAMKINDS_H
+#define WEFT_LIB_LOWERING_TABLE_PROGRAMKINDS_H
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -15,4 +15,4 @@ llvm::LogicalResult verifyProgramKinds(mlir::ModuleOp module);
 
 } // namespace weft
 
-#endif // WEFT_LIB_LOWERING_CPU_PROGRAMKINDS_H
+#endif // WEFT_LIB_LOWERING_TABLE_PROGRAMKINDS_H

@@ -1,7 +1,7 @@
 //===- TablePools.h - What tables refer to, each once -----------*- C++ -*-===//
 
-#ifndef WEFT_LIB_LOWERING_CPU_TABLEPOOLS_H
-#define WEFT_LIB_LOWERING_CPU_TABLEPOOLS_H
+#ifndef WEFT_LIB_LOWERING_TABLE_TABLEPOOLS_H
+#define WEFT_LIB_LOWERING_TABLE_TABLEPOOLS_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -43,4 +43,4 @@ struct FunctionPool {
 
 } // namespace weft
 
-#endif // WEFT_LIB_LOWERING_CPU_TABLEPOOLS_H
+#endif // WEFT_LIB_LOWERING_TABLE_TABLEPOOLS_H

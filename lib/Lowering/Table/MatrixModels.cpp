@@ -1,6 +1,6 @@
-//===- MatrixModels.cpp - Products, attention, tables on the CPU ----------===//
+//===- MatrixModels.cpp - Records of products, attention, tables ----------===//
 
-#include "CpuModels.h"
+#include "RoutineModels.h"
 
 #include "weft/Runtime/Execute/Products.h"
 
@@ -22,13 +22,8 @@ static_assert(int(plan::Epilogue::Relu) == WEFT_EPILOGUE_RELU &&
                   int(plan::Epilogue::GeluGrad) == WEFT_EPILOGUE_GELU_GRAD,
               "an epilogue is written as its number");
 
-struct GemmModel : CpuModel<GemmModel, plan::GemmOp, WEFT_GEMM> {
+struct GemmModel : RoutineModel<GemmModel, plan::GemmOp, WEFT_GEMM> {
   static FailureOr<WeftGemmRecord> get(plan::GemmOp op) {
-    if (op.getEpilogue() != plan::Epilogue::None || op.getColumnSum())
-      return op.emitOpError(
-                 "expects a product with a bias alone on the CPU, but "
-                 "got ")
-             << (op.getColumnSum() ? "a column_sum" : "an epilogue");
     plan::StoredMatrix a = *op.getMatrix(op.getLhs());
     plan::StoredMatrix b = *op.getMatrix(op.getRhs());
     plan::StoredMatrix c = *op.getMatrix(op.getTarget());
@@ -90,14 +85,15 @@ template <typename OpT> static WeftAttentionRecord getAttention(OpT op) {
 namespace {
 
 struct AttentionModel
-    : CpuModel<AttentionModel, plan::AttentionOp, WEFT_ATTENTION> {
+    : RoutineModel<AttentionModel, plan::AttentionOp, WEFT_ATTENTION> {
   static FailureOr<WeftAttentionRecord> get(plan::AttentionOp op) {
     return getAttention(op);
   }
 };
 
 struct AttentionGradModel
-    : CpuModel<AttentionGradModel, plan::AttentionGradOp, WEFT_ATTENTION_GRAD> {
+    : RoutineModel<AttentionGradModel, plan::AttentionGradOp,
+                   WEFT_ATTENTION_GRAD> {
   static FailureOr<WeftAttentionGradRecord> get(plan::AttentionGradOp op) {
     WeftAttentionGradRecord record = {};
     record.forward = getAttention(op);
@@ -110,7 +106,7 @@ struct AttentionGradModel
 };
 
 struct EmbeddingModel
-    : CpuModel<EmbeddingModel, plan::EmbeddingOp, WEFT_EMBEDDING> {
+    : RoutineModel<EmbeddingModel, plan::EmbeddingOp, WEFT_EMBEDDING> {
   static FailureOr<WeftEmbeddingRecord> get(plan::EmbeddingOp op) {
     MemRefType table = getBufferType(op.getTable());
     return WeftEmbeddingRecord{getCount(op.getIds()), table.getDimSize(0),
@@ -120,7 +116,8 @@ struct EmbeddingModel
 };
 
 struct EmbeddingGradModel
-    : CpuModel<EmbeddingGradModel, plan::EmbeddingGradOp, WEFT_EMBEDDING_GRAD> {
+    : RoutineModel<EmbeddingGradModel, plan::EmbeddingGradOp,
+                   WEFT_EMBEDDING_GRAD> {
   static FailureOr<WeftEmbeddingGradRecord> get(plan::EmbeddingGradOp op) {
     MemRefType table = getBufferType(op.getTarget());
     WeftEmbeddingGradRecord record = {};

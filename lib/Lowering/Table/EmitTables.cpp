@@ -1,19 +1,14 @@
 //===- EmitTables.cpp - Plan programs as constant tables ------------------===//
 
 #include "ProgramKinds.h"
+#include "TableGlobals.h"
 #include "TablePools.h"
 
-#include "weft/Lowering/Cpu/Cpu.h"
-#include "weft/Lowering/Cpu/CpuCommands.h"
-#include "weft/Plan/Plan.h"
+#include "weft/Lowering/Table/Tables.h"
 #include "weft/Runtime/Execute/Tables.h"
 #include "weft/Runtime/Execute/Workspaces.h"
 
 #include "llvm/ADT/SmallString.h"
-#include "llvm/IR/Constants.h"
-#include "llvm/IR/DerivedTypes.h"
-#include "llvm/IR/GlobalVariable.h"
-#include "llvm/IR/Module.h"
 
 #include <vector>
 
@@ -26,15 +21,13 @@ namespace {
 /// Writes WeftTables of Tables.h.
 class TableEmitter {
 public:
-  TableEmitter(ModuleOp source, llvm::Module &output)
-      : source(source), output(output), context(output.getContext()),
-        pointer(llvm::PointerType::get(context, 0)) {}
+  TableEmitter(ModuleOp source, llvm::Module &output, const TableTarget &target,
+               llvm::ArrayRef<DeviceImage> images)
+      : source(source), target(target), images(images), globals(output) {}
 
   LogicalResult emit();
 
 private:
-  using Constant = llvm::Constant;
-
   WeftPackedText text(StringRef value);
   WeftPackedList list(llvm::ArrayRef<int64_t> values) {
     return {lists.get(values)};
@@ -42,9 +35,10 @@ private:
   WeftPackedRecord record(StringRef bytes);
   int64_t function(StringRef name, bool isKernel);
 
-  /// A launch's range; 0 and 0 for other commands.
+  LogicalResult kernel(plan::LaunchOp op, WeftPackedCommand &packed);
+  int64_t deviceKernel(StringRef name, const DeviceLaunch &launch);
   LogicalResult callee(plan::CommandOpInterface op, WeftPackedCommand &packed);
-  LogicalResult workspace(plan::CommandOpInterface op, CpuCommand &made,
+  LogicalResult workspace(plan::CommandOpInterface op, RoutineCall &made,
                           WeftPackedCommand &packed);
   LogicalResult command(plan::CommandOpInterface op);
   LogicalResult port(Operation *op, StringRef name, Value buffer);
@@ -52,29 +46,13 @@ private:
   void segment(const Segment &segment);
   LogicalResult tensor(plan::StateOp op);
 
-  Constant *int32(int64_t value) {
-    return llvm::ConstantInt::getSigned(llvm::Type::getInt32Ty(context), value);
-  }
-  Constant *int64(int64_t value) {
-    return llvm::ConstantInt::getSigned(llvm::Type::getInt64Ty(context), value);
-  }
-  Constant *bytes(StringRef content, StringRef name);
-  template <typename T>
-  Constant *bytes(const std::vector<T> &list, StringRef name) {
-    return bytes(StringRef(reinterpret_cast<const char *>(list.data()),
-                           list.size() * sizeof(T)),
-                 name);
-  }
-  Constant *functionArray(const FunctionPool &pool, StringRef name);
-  Constant *metadata(StringRef json);
-  llvm::GlobalVariable *global(Constant *value, StringRef name);
   void emitExecutable(int64_t arenaBytes);
 
   ModuleOp source;
+  const TableTarget &target;
+  llvm::ArrayRef<DeviceImage> images;
   int64_t maxThreads = 0;
-  llvm::Module &output;
-  llvm::LLVMContext &context;
-  llvm::PointerType *pointer;
+  TableGlobals globals;
   std::vector<WeftPackedProgram> programs;
   std::vector<WeftPackedCommand> commands;
   std::vector<WeftPackedPort> ports;
@@ -84,6 +62,8 @@ private:
   ListPool<int64_t> lists;
   ListPool<char> records;
   FunctionPool kernels, libraries;
+  std::vector<WeftPackedKernelLaunch> deviceKernels;
+  llvm::StringMap<int64_t> deviceKernelIndices;
 };
 
 //===----------------------------------------------------------------------===//
@@ -104,36 +84,49 @@ int64_t TableEmitter::function(StringRef name, bool isKernel) {
   FunctionPool &pool = isKernel ? kernels : libraries;
   auto [known, isNew] =
       pool.indices.try_emplace(name, int64_t(pool.functions.size()));
-  if (isNew) {
-    llvm::Type *second = pointer;
-    if (isKernel)
-      second = llvm::Type::getInt64Ty(context);
-    auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
-                                         {pointer, second, second}, false);
-    pool.functions.push_back(
-        cast<Constant>(output.getOrInsertFunction(name, type).getCallee()));
+  if (isNew)
+    pool.functions.push_back(globals.function(name, isKernel));
+  return known->second;
+}
+
+/// The kernel of a launch: of a device, or a function over a range.
+LogicalResult TableEmitter::kernel(plan::LaunchOp op,
+                                   WeftPackedCommand &packed) {
+  packed.kind = WEFT_KERNEL;
+  FailureOr<std::optional<DeviceLaunch>> launch = target.getLaunch(op);
+  if (failed(launch))
+    return failure();
+  if (*launch) {
+    packed.deviceKernel = {deviceKernel(op.getKernel(), **launch)};
+    return success();
   }
+  packed.kernel = {function(op.getKernel(), /*isKernel=*/true)};
+  packed.extent = op.getExtent();
+  packed.grain = op.getGrain();
+  return success();
+}
+
+int64_t TableEmitter::deviceKernel(StringRef name, const DeviceLaunch &launch) {
+  auto [known, isNew] =
+      deviceKernelIndices.try_emplace(name, int64_t(deviceKernels.size()));
+  if (isNew)
+    deviceKernels.push_back(
+        {text(name), launch.blocks, launch.threadsX, launch.threadsY});
   return known->second;
 }
 
 LogicalResult TableEmitter::callee(plan::CommandOpInterface op,
                                    WeftPackedCommand &packed) {
   if (op.getStreamNumber() != 0)
-    return op->emitOpError(
-               "expects stream 0, the only one of the CPU, but got ")
-           << op.getStreamNumber();
+    return op->emitOpError("expects stream 0, the only one of ")
+           << target.getTitle() << ", but got " << op.getStreamNumber();
   packed.kernel = {-1};
   packed.deviceKernel = {-1};
   packed.library = {-1};
   packed.record = record("");
-  if (auto launch = dyn_cast<plan::LaunchOp>(op.getOperation())) {
-    packed.kernel = {function(launch.getKernel(), /*isKernel=*/true)};
-    packed.kind = WEFT_KERNEL;
-    packed.extent = launch.getExtent();
-    packed.grain = launch.getGrain();
-    return success();
-  }
-  FailureOr<CpuCommand> made = CpuCommand::get(op);
+  if (auto launch = dyn_cast<plan::LaunchOp>(op.getOperation()))
+    return kernel(launch, packed);
+  FailureOr<RoutineCall> made = RoutineCall::get(op, target);
   if (failed(made))
     return failure();
   packed.library = {function(made->routine, /*isKernel=*/false)};
@@ -144,9 +137,9 @@ LogicalResult TableEmitter::callee(plan::CommandOpInterface op,
 }
 
 LogicalResult TableEmitter::workspace(plan::CommandOpInterface op,
-                                      CpuCommand &made,
+                                      RoutineCall &made,
                                       WeftPackedCommand &packed) {
-  FailureOr<int64_t> wanted = made.getWorkspaceBytes(maxThreads);
+  FailureOr<int64_t> wanted = made.getWorkspaceBytes(target, maxThreads);
   if (failed(wanted))
     return failure();
   auto user = dyn_cast<plan::WorkspaceOpInterface>(op.getOperation());
@@ -266,72 +259,36 @@ LogicalResult TableEmitter::tensor(plan::StateOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Globals
+// The executable
 //===----------------------------------------------------------------------===//
-
-llvm::GlobalVariable *TableEmitter::global(Constant *value, StringRef name) {
-  return new llvm::GlobalVariable(output, value->getType(), /*isConstant=*/true,
-                                  llvm::GlobalValue::InternalLinkage, value,
-                                  name);
-}
-
-llvm::Constant *TableEmitter::bytes(StringRef content, StringRef name) {
-  if (content.empty())
-    return llvm::ConstantPointerNull::get(pointer);
-  llvm::GlobalVariable *made =
-      global(llvm::ConstantDataArray::getString(context, content,
-                                                /*AddNull=*/false),
-             name);
-  made->setAlignment(llvm::Align(8));
-  return made;
-}
-
-llvm::Constant *TableEmitter::functionArray(const FunctionPool &pool,
-                                            StringRef name) {
-  if (pool.functions.empty())
-    return llvm::ConstantPointerNull::get(pointer);
-  auto *type = llvm::ArrayType::get(pointer, pool.functions.size());
-  return global(llvm::ConstantArray::get(type, pool.functions), name);
-}
-
-llvm::Constant *TableEmitter::metadata(StringRef json) {
-  llvm::GlobalVariable *meta =
-      global(llvm::ConstantDataArray::getString(context, json,
-                                                /*AddNull=*/false),
-             "weft.metadata");
-  meta->setSection(".weft.meta");
-  meta->setAlignment(llvm::Align(1));
-  return meta;
-}
 
 /// WeftTables
 void TableEmitter::emitExecutable(int64_t arenaBytes) {
   auto json = source->getAttrOfType<StringAttr>("weft.metadata");
   StringRef described = json ? json.getValue() : StringRef("{}");
-  llvm::SmallVector<Constant *> fields = {
-      int32(WEFT_ABI_VERSION),
-      int32(programs.size()),
-      int32(tensors.size()),
-      int32(maxThreads),
-      bytes(programs, "weft.programs"),
-      bytes(commands, "weft.commands"),
-      bytes(ports, "weft.ports"),
-      bytes(tensors, "weft.tensors"),
-      bytes(segments, "weft.segments"),
-      bytes(texts.getBytes(), "weft.texts"),
-      bytes(lists.getBytes(), "weft.lists"),
-      bytes(records.getBytes(), "weft.records"),
-      functionArray(kernels, "weft.kernels"),
-      llvm::ConstantPointerNull::get(pointer), // device kernels
-      functionArray(libraries, "weft.libraries"),
-      int64(arenaBytes),
-      metadata(described),
-      int64(described.size()),
-      llvm::ConstantPointerNull::get(pointer), // images
-      int64(0),
-      int64(0)};
-  global(llvm::ConstantStruct::getAnon(context, fields), "weft_tables")
-      ->setLinkage(llvm::GlobalValue::ExternalLinkage);
+  llvm::SmallVector<llvm::Constant *> fields = {
+      globals.int32(WEFT_ABI_VERSION),
+      globals.int32(programs.size()),
+      globals.int32(tensors.size()),
+      globals.int32(maxThreads),
+      globals.bytes(programs, "weft.programs"),
+      globals.bytes(commands, "weft.commands"),
+      globals.bytes(ports, "weft.ports"),
+      globals.bytes(tensors, "weft.tensors"),
+      globals.bytes(segments, "weft.segments"),
+      globals.bytes(texts.getBytes(), "weft.texts"),
+      globals.bytes(lists.getBytes(), "weft.lists"),
+      globals.bytes(records.getBytes(), "weft.records"),
+      globals.functionArray(kernels, "weft.kernels"),
+      globals.bytes(deviceKernels, "weft.device_kernels"),
+      globals.functionArray(libraries, "weft.libraries"),
+      globals.int64(arenaBytes),
+      globals.metadata(described),
+      globals.int64(described.size()),
+      globals.images(images),
+      globals.int64(images.size()),
+      globals.int64(deviceKernels.size())};
+  globals.structure(fields, "weft_tables");
 }
 
 /// Of plan.max_threads.
@@ -372,10 +329,12 @@ LogicalResult TableEmitter::emit() {
 
 } // namespace
 
-LogicalResult emitTables(ModuleOp module, llvm::Module &output) {
+LogicalResult emitTables(ModuleOp module, llvm::Module &output,
+                         const TableTarget &target,
+                         llvm::ArrayRef<DeviceImage> images) {
   if (failed(verifyProgramKinds(module)))
     return failure();
-  return TableEmitter(module, output).emit();
+  return TableEmitter(module, output, target, images).emit();
 }
 
 } // namespace weft

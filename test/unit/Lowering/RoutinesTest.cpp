@@ -1,6 +1,7 @@
-//===- CpuCommandsTest.cpp - Records of commands on the CPU ---------------===//
+//===- RoutinesTest.cpp - Records of commands on the CPU ------------------===//
 
-#include "weft/Lowering/Cpu/CpuCommands.h"
+#include "weft/Lowering/Table/Routines.h"
+#include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Lowering/Cpu/Passes.h"
 #include "weft/Runtime/Execute/Philox.h"
 
@@ -12,9 +13,9 @@ using namespace weft;
 
 namespace {
 
-class CpuCommandsTest : public ::testing::Test {
+class RoutinesTest : public ::testing::Test {
 protected:
-  CpuCommandsTest() {
+  RoutinesTest() {
     DialectRegistry registry;
     registerLoweringCpuModels(registry);
     registry.insert<plan::PlanDialect>();
@@ -22,17 +23,18 @@ protected:
   }
 
   /// The command of a program with these buffers.
-  CpuCommand get(StringRef buffers, StringRef command) {
+  RoutineCall get(StringRef buffers, StringRef command) {
     std::string text =
         ("plan.program \"eval\" @p {\n" + buffers + "\n" + command + "\n}")
             .str();
     module = parseSourceString<ModuleOp>(text, &context);
-    FailureOr<CpuCommand> made = failure();
+    FailureOr<RoutineCall> made = failure();
     if (module)
-      module->walk(
-          [&](plan::CommandOpInterface op) { made = CpuCommand::get(op); });
+      module->walk([&](plan::CommandOpInterface op) {
+        made = RoutineCall::get(op, getCpuRoutines());
+      });
     EXPECT_TRUE(succeeded(made)) << text;
-    return succeeded(made) ? *made : CpuCommand();
+    return succeeded(made) ? *made : RoutineCall();
   }
 
   MLIRContext context;
@@ -47,8 +49,8 @@ constexpr const char *kFactors = R"(
   %f = plan.alloc temporary : memref<f32>)";
 
 /// The rows of all batches are those of one product.
-TEST_F(CpuCommandsTest, FlatProduct) {
-  CpuCommand made = get(kFactors, R"(
+TEST_F(RoutinesTest, FlatProduct) {
+  RoutineCall made = get(kFactors, R"(
     plan.gemm %x * %w transposed -> %y accumulate(%f : memref<f32>) bias(%b : memref<6xf32>) : memref<2x3x4xf32> * memref<6x4xf32> -> memref<2x3x6xf32>)");
   ASSERT_EQ(made.kind, WEFT_GEMM);
   EXPECT_EQ(made.routine, "weft_cpu_gemm");
@@ -70,13 +72,13 @@ TEST_F(CpuCommandsTest, FlatProduct) {
 }
 
 /// Batches of slices: the distances are those of the whole buffers.
-TEST_F(CpuCommandsTest, BatchOfSlices) {
-  CpuCommand made = get(R"(
+TEST_F(RoutinesTest, BatchOfSlices) {
+  RoutineCall made = get(R"(
     %a = plan.alloc temporary : memref<2x3x8xbf16>
     %x = plan.view %a : memref<2x3x8xbf16> to memref<2x3x4xbf16, strided<[24, 8, 1], offset: 4>>
     %w = plan.alloc temporary : memref<2x4x5xbf16>
     %y = plan.alloc temporary : memref<2x3x5xf32>)",
-                        R"(
+                         R"(
     plan.gemm %x * %w -> %y accumulate : memref<2x3x4xbf16, strided<[24, 8, 1], offset: 4>> * memref<2x4x5xbf16> -> memref<2x3x5xf32>)");
   const WeftGemmRecord &gemm = *made.as<WeftGemmRecord>();
   EXPECT_EQ(gemm.batch, 2);
@@ -92,12 +94,12 @@ TEST_F(CpuCommandsTest, BatchOfSlices) {
 }
 
 /// A view that swaps rows and columns is the other transposition.
-TEST_F(CpuCommandsTest, TransposedView) {
-  CpuCommand made = get(R"(
+TEST_F(RoutinesTest, TransposedView) {
+  RoutineCall made = get(R"(
     %x = plan.alloc temporary : memref<4x6xf32>
     %t = plan.view %x : memref<4x6xf32> to memref<6x4xf32, strided<[1, 6]>>
     %y = plan.alloc temporary : memref<4x4xf32>)",
-                        R"(
+                         R"(
     plan.gemm %x * %t -> %y : memref<4x6xf32> * memref<6x4xf32, strided<[1, 6]>> -> memref<4x4xf32>)");
   const WeftGemmRecord &gemm = *made.as<WeftGemmRecord>();
   EXPECT_EQ(gemm.transB, 1);
@@ -105,20 +107,21 @@ TEST_F(CpuCommandsTest, TransposedView) {
   EXPECT_EQ(gemm.accumulate, WEFT_OVERWRITE);
 }
 
-TEST_F(CpuCommandsTest, AttentionOfSlices) {
+TEST_F(RoutinesTest, AttentionOfSlices) {
   std::string slice = "memref<2x8x2x2xf16, strided<[96, 12, 2, 1]";
-  CpuCommand made = get(R"(
+  RoutineCall made =
+      get(R"(
     %a = plan.alloc temporary : memref<2x8x12xf16>
     %q = plan.view %a : memref<2x8x12xf16> to memref<2x8x2x2xf16, strided<[96, 12, 2, 1]>>
     %k = plan.view %a : memref<2x8x12xf16> to memref<2x8x2x2xf16, strided<[96, 12, 2, 1], offset: 4>>
     %v = plan.view %a : memref<2x8x12xf16> to memref<2x8x2x2xf16, strided<[96, 12, 2, 1], offset: 8>>
     %o = plan.alloc temporary : memref<2x8x2x2xf16>
     %l = plan.alloc temporary : memref<2x2x8xf32>)",
-                        "plan.attention %q, %k, %v -> %o, %l {causal, scale = "
-                        "0.5 : f64, op_id = 3} : " +
-                            slice + ">>, " + slice + ", offset: 4>>, " + slice +
-                            ", offset: 8>> -> memref<2x8x2x2xf16>, "
-                            "memref<2x2x8xf32>");
+          "plan.attention %q, %k, %v -> %o, %l {causal, scale = "
+          "0.5 : f64, op_id = 3} : " +
+              slice + ">>, " + slice + ", offset: 4>>, " + slice +
+              ", offset: 8>> -> memref<2x8x2x2xf16>, "
+              "memref<2x2x8xf32>");
   ASSERT_EQ(made.kind, WEFT_ATTENTION);
   const WeftAttentionRecord &record = *made.as<WeftAttentionRecord>();
   EXPECT_EQ(record.batch, 2);
@@ -137,13 +140,13 @@ TEST_F(CpuCommandsTest, AttentionOfSlices) {
   EXPECT_EQ(record.out.row, 4);
 }
 
-TEST_F(CpuCommandsTest, TablesAndLosses) {
-  CpuCommand rows = get(R"(
+TEST_F(RoutinesTest, TablesAndLosses) {
+  RoutineCall rows = get(R"(
     %t = plan.alloc temporary : memref<16x4xf16>
     %i = plan.alloc temporary : memref<2x8xi64>
     %g = plan.alloc temporary : memref<2x8x4xf16>
     %d = plan.alloc temporary : memref<16x4xf32>)",
-                        R"(
+                         R"(
     plan.embedding_grad %g[%i] -> %d accumulate : memref<2x8x4xf16>[memref<2x8xi64>] -> memref<16x4xf32>)");
   const WeftEmbeddingGradRecord &grad = *rows.as<WeftEmbeddingGradRecord>();
   EXPECT_EQ(grad.count, 16);
@@ -153,13 +156,13 @@ TEST_F(CpuCommandsTest, TablesAndLosses) {
   EXPECT_EQ(grad.accumulate, WEFT_ADD);
   EXPECT_EQ(grad.dtypeOut, WEFT_F16);
   EXPECT_EQ(grad.dtypeTable, WEFT_F32);
-  CpuCommand loss = get(R"(
+  RoutineCall loss = get(R"(
     %x = plan.alloc temporary : memref<4x8xf32>
     %i = plan.alloc temporary : memref<4xi32>
     %s = plan.alloc temporary : memref<f32>
     %l = plan.alloc temporary : memref<4xf32>
     %d = plan.alloc temporary : memref<f32>)",
-                        R"(
+                         R"(
     plan.cross_entropy %x, %i -> loss(%s : memref<f32>) lse(%l : memref<4xf32>) denominator(%d : memref<f32>) reduction sum {label_smoothing = 0.1 : f64, ignore_index = 3} : memref<4x8xf32>, memref<4xi32>)");
   const WeftCrossEntropyRecord &record = *loss.as<WeftCrossEntropyRecord>();
   EXPECT_EQ(record.rows, 4);
@@ -172,48 +175,49 @@ TEST_F(CpuCommandsTest, TablesAndLosses) {
 }
 
 /// One value is a fill; others lie behind the record.
-TEST_F(CpuCommandsTest, Constants) {
-  CpuCommand fill = get("%a = plan.alloc temporary : memref<2x3xf32>",
-                        "plan.constant %a = dense<0.5> : tensor<2x3xf32> : "
-                        "memref<2x3xf32>");
+TEST_F(RoutinesTest, Constants) {
+  RoutineCall fill = get("%a = plan.alloc temporary : memref<2x3xf32>",
+                         "plan.constant %a = dense<0.5> : tensor<2x3xf32> : "
+                         "memref<2x3xf32>");
   ASSERT_EQ(fill.kind, WEFT_FILL);
   EXPECT_EQ(fill.as<WeftFillRecord>()->elements, 6);
   EXPECT_EQ(fill.as<WeftFillRecord>()->value, 0.5);
-  CpuCommand list = get("%b = plan.alloc temporary : memref<3xi1>",
-                        "plan.constant %b = dense<[true, false, true]> : "
-                        "tensor<3xi1> : memref<3xi1>");
+  RoutineCall list = get("%b = plan.alloc temporary : memref<3xi1>",
+                         "plan.constant %b = dense<[true, false, true]> : "
+                         "tensor<3xi1> : memref<3xi1>");
   ASSERT_EQ(list.kind, WEFT_CONSTANT);
   EXPECT_EQ(ArrayRef<int64_t>(list.record),
             ArrayRef<int64_t>({WEFT_I1, 3, 1, 0, 1}));
 }
 
-TEST_F(CpuCommandsTest, StridedCopy) {
-  CpuCommand made = get(R"(
+TEST_F(RoutinesTest, StridedCopy) {
+  RoutineCall made =
+      get(R"(
     %a = plan.alloc temporary : memref<2x3xf32>
     %v = plan.view %a : memref<2x3xf32> to memref<3x2xf32, strided<[1, 3]>>
     %c = plan.alloc temporary : memref<3x2xf32>)",
-                        "plan.copy %v to %c : memref<3x2xf32, strided<[1, 3]>> "
-                        "to memref<3x2xf32>");
+          "plan.copy %v to %c : memref<3x2xf32, strided<[1, 3]>> "
+          "to memref<3x2xf32>");
   ASSERT_EQ(made.kind, WEFT_COPY);
   EXPECT_EQ(ArrayRef<int64_t>(made.record),
             ArrayRef<int64_t>({4, 2, 3, 1, 2, 2, 3, 1}));
 }
 
-TEST_F(CpuCommandsTest, RandomNumbersAndDropout) {
-  CpuCommand random = get(R"(
+TEST_F(RoutinesTest, RandomNumbersAndDropout) {
+  RoutineCall random = get(R"(
     %s = plan.alloc temporary : memref<i64>
     %w = plan.alloc temporary : memref<4xf32>)",
-                          R"(
+                           R"(
     plan.random_normal seed(%s : memref<i64>) -> %w {key = "w", mean = 0.0 : f64, std = 0.02 : f64, first_element = 8} : memref<4xf32>)");
   const WeftRandomRecord &record = *random.as<WeftRandomRecord>();
   EXPECT_EQ(record.elements, 4);
   EXPECT_EQ(record.nameHash, static_cast<int64_t>(philoxNameHash("w", 1)));
   EXPECT_EQ(record.firstElement, 8);
   EXPECT_EQ(record.second, 0.02);
-  CpuCommand dropout = get(R"(
+  RoutineCall dropout = get(R"(
     %x = plan.alloc temporary : memref<2x3x4xf32>
     %r = plan.alloc temporary : memref<2xi64>)",
-                           R"(
+                            R"(
     plan.dropout %x rng(%r : memref<2xi64>) -> %x {op_id = 5, p = 0.25 : f64} : memref<2x3x4xf32> -> memref<2x3x4xf32>)");
   EXPECT_EQ(dropout.as<WeftDropoutRecord>()->rows, 2);
   EXPECT_EQ(dropout.as<WeftDropoutRecord>()->rowSize, 12);
@@ -231,8 +235,8 @@ constexpr const char *kUpdate = R"(
   %t = plan.alloc temporary : memref<i64>
   %h = plan.alloc temporary : memref<f64>)";
 
-TEST_F(CpuCommandsTest, Optimizer) {
-  CpuCommand made = get(kUpdate, R"(
+TEST_F(RoutinesTest, Optimizer) {
+  RoutineCall made = get(kUpdate, R"(
     plan.optimizer sgd %w moments(%m : memref<4xf32>) grad(%g : memref<4xbf16>) coefficient(%c : memref<f32>) skip(%b : memref<i1>) step(%t : memref<i64>) hyper(%h, %h, %h : memref<f64>, memref<f64>, memref<f64>) -> working(%o : memref<4xf16>) {nesterov, lr_scale = 0.5 : f64, decay_scale = 0.0 : f64} : memref<4xf32>)");
   ASSERT_EQ(made.kind, WEFT_SGD);
   const WeftSgdRecord &record = *made.as<WeftSgdRecord>();
@@ -245,23 +249,23 @@ TEST_F(CpuCommandsTest, Optimizer) {
   EXPECT_EQ(record.decayScale, 0.0);
 }
 
-TEST_F(CpuCommandsTest, NormAndScaler) {
-  CpuCommand norm = get(R"(
+TEST_F(RoutinesTest, NormAndScaler) {
+  RoutineCall norm = get(R"(
     %g = plan.alloc temporary : memref<4xbf16>
     %h = plan.alloc temporary : memref<2x3xf32>
     %n = plan.alloc temporary : memref<f64>
     %b = plan.alloc temporary : memref<i1>)",
-                        R"(
+                         R"(
     plan.norm_and_check %g, %h -> norm(%n : memref<f64>) found_inf(%b : memref<i1>) {p = 2.0 : f64} : memref<4xbf16>, memref<2x3xf32>)");
   EXPECT_EQ(norm.as<WeftNormAndCheckRecord>()->p, 2.0);
   EXPECT_EQ(ArrayRef<int64_t>(norm.record).drop_front(),
             ArrayRef<int64_t>({2, 4, WEFT_BF16, 6, WEFT_F32}));
-  CpuCommand scaler = get(R"(
+  RoutineCall scaler = get(R"(
     %s = plan.alloc temporary : memref<f32>
     %t = plan.alloc temporary : memref<3xi64>
     %b = plan.alloc temporary : memref<i1>
     %e = plan.alloc temporary : memref<i1>)",
-                          R"(
+                           R"(
     plan.scaler_update deepspeed scale(%s : memref<f32>) state(%t : memref<3xi64>) found_inf(%b : memref<i1>) -> new_scale(%s : memref<f32>) new_state(%t : memref<3xi64>) exhausted(%e : memref<i1>) {growth = 2.0 : f64, backoff = 0.5 : f64, interval = 7, hysteresis = 2, minimum = 1.0 : f64, consecutive})");
   const WeftScalerUpdateRecord &record = *scaler.as<WeftScalerUpdateRecord>();
   EXPECT_EQ(record.policy, WEFT_SCALER_DEEPSPEED);

@@ -1,9 +1,9 @@
-//===- CpuModels.h - What models of commands share --------------*- C++ -*-===//
+//===- RoutineModels.h - What models of commands share ----------*- C++ -*-===//
 
-#ifndef WEFT_LIB_LOWERING_CPU_CPUMODELS_H
-#define WEFT_LIB_LOWERING_CPU_CPUMODELS_H
+#ifndef WEFT_LIB_LOWERING_TABLE_ROUTINEMODELS_H
+#define WEFT_LIB_LOWERING_TABLE_ROUTINEMODELS_H
 
-#include "weft/Lowering/Cpu/CpuCommands.h"
+#include "weft/Lowering/Table/Routines.h"
 
 #include <cstring>
 #include <type_traits>
@@ -32,7 +32,7 @@ template <typename T> void append(RecordWords &words, const T &value) {
 
 /// The model of `OpT` whose record `Model::get` makes.
 template <typename Model, typename OpT, WeftCommandKind Kind>
-struct CpuModel : CpuCommandOpInterface::ExternalModel<Model, OpT> {
+struct RoutineModel : RoutineOpInterface::ExternalModel<Model, OpT> {
   WeftCommandKind getKind(mlir::Operation *) const { return Kind; }
   llvm::LogicalResult makeRecord(mlir::Operation *op,
                                  RecordWords &words) const {
@@ -44,13 +44,10 @@ struct CpuModel : CpuCommandOpInterface::ExternalModel<Model, OpT> {
   }
 };
 
-/// What select-kernels may choose for the CPU.
-void registerCpuLibrary(mlir::DialectRegistry &registry);
-
 void attachMatrixModels(mlir::MLIRContext *context);
 void attachTrainingModels(mlir::MLIRContext *context);
 void attachValueModels(mlir::MLIRContext *context);
 
 } // namespace weft
 
-#endif // WEFT_LIB_LOWERING_CPU_CPUMODELS_H
+#endif // WEFT_LIB_LOWERING_TABLE_ROUTINEMODELS_H

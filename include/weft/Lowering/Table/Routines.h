@@ -1,0 +1,87 @@
+//===- Routines.h - How a target runs a command -----------------*- C++ -*-===//
+
+#ifndef WEFT_LOWERING_TABLE_ROUTINES_H
+#define WEFT_LOWERING_TABLE_ROUTINES_H
+
+#include "weft/Plan/Plan.h"
+#include "weft/Runtime/Execute/Abi.h"
+
+namespace weft {
+
+/// A record and, behind it, its list.
+using RecordWords = llvm::SmallVector<int64_t, 32>;
+
+} // namespace weft
+
+#include "weft/Lowering/Table/Routines.h.inc"
+
+namespace weft {
+
+class TableTarget;
+
+/// What the tables say of a command that is no kernel.
+struct RoutineCall {
+  RoutineOpInterface model;
+  WeftCommandKind kind;
+  std::string routine;
+  RecordWords record;
+
+  llvm::StringRef getBytes() const {
+    return {reinterpret_cast<const char *>(record.data()),
+            record.size() * sizeof(int64_t)};
+  }
+  template <typename Record> const Record *as() const {
+    return reinterpret_cast<const Record *>(record.data());
+  }
+
+  /// What its routine works in, in a program for at most `threads` threads; 0:
+  /// nothing. Fails with an error on the command if its model says less.
+  llvm::FailureOr<int64_t> getWorkspaceBytes(const TableTarget &target,
+                                             int64_t threads);
+
+  /// Fails with an error on the command if the target has nothing that runs it.
+  static llvm::FailureOr<RoutineCall> get(plan::CommandOpInterface command,
+                                          const TableTarget &target);
+};
+
+/// A kernel of a device and the launch that it is written for.
+struct DeviceLaunch {
+  int64_t blocks, threadsX, threadsY;
+};
+
+/// What the tables of programs ask of the target that they are for.
+class TableTarget {
+public:
+  virtual ~TableTarget() = default;
+
+  /// As messages say it: "the CPU".
+  virtual llvm::StringRef getTitle() const = 0;
+  /// What the symbols of its routines begin with: "weft_cpu_".
+  virtual llvm::StringRef getPrefix() const = 0;
+  /// What the routine of a kind works in, in a program for at most `threads`
+  /// threads: bytes, 0 for nothing.
+  virtual int64_t getWorkspaceBytes(WeftCommandKind kind, const void *record,
+                                    int64_t threads) const = 0;
+  /// Fails with an error on a command that its routine does not run.
+  virtual llvm::LogicalResult check(plan::CommandOpInterface command,
+                                    const RoutineCall &call) const = 0;
+  /// The launch of a kernel of a device. Nothing: kernels are functions of the
+  /// program. Fails with an error on a launch of no kernel.
+  virtual llvm::FailureOr<std::optional<DeviceLaunch>>
+  getLaunch(plan::LaunchOp launch) const = 0;
+};
+
+/// Gives each command the memory that its routine works in, and the module the
+/// number of threads that this is for (`plan.max_threads`).
+llvm::LogicalResult addWorkspaces(mlir::ModuleOp module,
+                                  const TableTarget &target, int64_t threads);
+
+/// The number of an element type in the tables (WeftDType).
+int32_t getDType(mlir::Type element);
+
+/// Attaches the models of the commands.
+void registerRoutineModels(mlir::DialectRegistry &registry);
+
+} // namespace weft
+
+#endif // WEFT_LOWERING_TABLE_ROUTINES_H

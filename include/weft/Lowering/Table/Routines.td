@@ -1,0 +1,41 @@
+//===- Routines.td - Commands that routines run ------------*- tablegen -*-===//
+
+#ifndef WEFT_LOWERING_TABLE_ROUTINES_TD
+#define WEFT_LOWERING_TABLE_ROUTINES_TD
+
+include "mlir/IR/OpBase.td"
+
+def RoutineOpInterface : OpInterface<"RoutineOpInterface"> {
+  let cppNamespace = "::weft";
+  let description = [{
+    A command that a library routine of a target runs. Attached to commands as
+    external models; one record serves every target.
+  }];
+  let methods = [
+    InterfaceMethod<"The kind of the command in the tables.",
+                    "::WeftCommandKind", "getKind", (ins)>,
+    InterfaceMethod<[{
+      The symbol of the routine, or "": the prefix of the target and the name of
+      the kind. A command of WEFT_EXTENSION has one.
+    }], "::llvm::StringRef", "getRoutine", (ins), /*methodBody=*/"",
+    /*defaultImplementation=*/[{
+      return {};
+    }]>,
+    InterfaceMethod<[{
+      Appends the record of the kind (Records.h). Fails with an error on the op
+      if no routine can run it.
+    }], "::llvm::LogicalResult", "makeRecord", (ins "::weft::RecordWords &":$record)>,
+    InterfaceMethod<[{
+      Bytes that the routine of a command of WEFT_EXTENSION works in beside its
+      operands, in a program for at most `threads` threads; `record` is what
+      makeRecord made. For all other kinds the target says it. A command that
+      needs some is a WorkspaceOpInterface.
+    }], "int64_t", "getWorkspaceBytes",
+    (ins "::llvm::ArrayRef<int64_t>":$record, "int64_t":$threads), /*methodBody=*/"",
+    /*defaultImplementation=*/[{
+      return 0;
+    }]>,
+  ];
+}
+
+#endif // WEFT_LOWERING_TABLE_ROUTINES_TD

@@ -1,0 +1,42 @@
+//===- CpuRoutines.cpp - What the CPU runs by routines --------------------===//
+
+#include "weft/Lowering/Cpu/Cpu.h"
+#include "weft/Lowering/Table/Routines.h"
+#include "weft/Runtime/Execute/Workspaces.h"
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+class CpuRoutines final : public TableTarget {
+public:
+  StringRef getTitle() const override { return "the CPU"; }
+  StringRef getPrefix() const override { return "weft_cpu_"; }
+
+  int64_t getWorkspaceBytes(WeftCommandKind kind, const void *record,
+                            int64_t threads) const override {
+    return workspaceBytes(kind, record, threads);
+  }
+
+  LogicalResult check(plan::CommandOpInterface command,
+                      const RoutineCall &call) const override {
+    auto product = dyn_cast<plan::GemmOp>(command.getOperation());
+    if (!product || (product.getEpilogue() == plan::Epilogue::None &&
+                     !product.getColumnSum()))
+      return success();
+    return command->emitOpError("expects a product with a bias alone on the "
+                                "CPU, but got ")
+           << (product.getColumnSum() ? "a column_sum" : "an epilogue");
+  }
+
+  FailureOr<std::optional<DeviceLaunch>>
+  getLaunch(plan::LaunchOp launch) const override {
+    return std::optional<DeviceLaunch>();
+  }
+};
+} // namespace
+
+const TableTarget &weft::getCpuRoutines() {
+  static const CpuRoutines routines;
+  return routines;
+}

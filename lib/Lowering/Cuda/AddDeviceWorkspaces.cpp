@@ -1,0 +1,33 @@
+//===- AddDeviceWorkspaces.cpp - What routines of a device work in --------===//
+
+#include "CudaRoutines.h"
+
+#include "weft/Lowering/Cuda/Passes.h"
+
+namespace weft {
+#define GEN_PASS_DEF_ADDDEVICEWORKSPACESPASS
+#include "weft/Lowering/Cuda/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+struct AddDeviceWorkspacesPass
+    : weft::impl::AddDeviceWorkspacesPassBase<AddDeviceWorkspacesPass> {
+  using AddDeviceWorkspacesPassBase::AddDeviceWorkspacesPassBase;
+
+  void runOnOperation() override {
+    std::string problem;
+    FailureOr<CudaTarget> device = CudaTarget::parse("cuda:" + chip, problem);
+    if (failed(device)) {
+      getOperation().emitError(problem);
+      return signalPassFailure();
+    }
+    if (failed(addWorkspaces(getOperation(),
+                             CudaRoutines(getOperation(), *device),
+                             /*threads=*/1)))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,74 @@
+//===- CudaRoutines.cpp - What CUDA devices run by routines ---------------===//
+
+#include "CudaRoutines.h"
+
+#include "weft/Lowering/Cuda/Passes.h"
+#include "weft/Runtime/Devices/CudaProducts.h"
+#include "weft/Runtime/Devices/CudaWorkspaces.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace weft;
+
+/// An array of sizes on a function: grid or block.
+static ArrayRef<int32_t> getSizes(Operation *function, StringRef name) {
+  auto sizes = function->getAttrOfType<DenseI32ArrayAttr>(name);
+  return sizes ? sizes.asArrayRef() : ArrayRef<int32_t>();
+}
+
+CudaRoutines::CudaRoutines(ModuleOp module, CudaTarget device)
+    : device(std::move(device)) {
+  auto lowered = module.lookupSymbol<gpu::GPUModuleOp>(kKernelModule);
+  if (!lowered)
+    return;
+  for (auto kernel : lowered.getOps<LLVM::LLVMFuncOp>()) {
+    ArrayRef<int32_t> grid = getSizes(kernel, kGridSize);
+    ArrayRef<int32_t> block = getSizes(kernel, kBlockSize);
+    if (grid.size() == 3 && block.size() == 3)
+      kernels[kernel.getSymName()] = {grid[0], block[0], block[1]};
+  }
+}
+
+int64_t CudaRoutines::getWorkspaceBytes(WeftCommandKind kind,
+                                        const void *record,
+                                        int64_t threads) const {
+  if (kind == WEFT_GEMM)
+    return cudaGemmWorkspaceBytes(*static_cast<const WeftGemmRecord *>(record),
+                                  device.getNumber());
+  return cudaWorkspaceBytes(kind, record);
+}
+
+LogicalResult CudaRoutines::check(plan::CommandOpInterface command,
+                                  const RoutineCall &call) const {
+  switch (call.kind) {
+  case WEFT_GEMM: {
+    std::string wrong = findWrongCudaProduct(*call.as<WeftGemmRecord>());
+    return wrong.empty() ? success() : command->emitOpError(wrong);
+  }
+  case WEFT_ATTENTION:
+  case WEFT_ATTENTION_GRAD:
+  case WEFT_EMBEDDING:
+  case WEFT_EMBEDDING_GRAD:
+  case WEFT_COPY:
+  case WEFT_FILL:
+  case WEFT_CONSTANT:
+  case WEFT_EXTENSION:
+    return success();
+  default:
+    return command->emitOpError("expects a command that CUDA devices have a "
+                                "routine for, but there is none: it is "
+                                "generated from a formula (weft-fuse)");
+  }
+}
+
+FailureOr<std::optional<DeviceLaunch>>
+CudaRoutines::getLaunch(plan::LaunchOp launch) const {
+  auto known = kernels.find(launch.getKernel());
+  if (known == kernels.end())
+    return launch.emitOpError("expects a kernel that weft-lower-to-cuda has "
+                              "lowered, but @")
+           << launch.getKernel() << " is none";
+  return std::optional<DeviceLaunch>(known->second);
+}

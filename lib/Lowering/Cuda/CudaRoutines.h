@@ -1,0 +1,35 @@
+//===- CudaRoutines.h - What CUDA devices run by routines -------*- C++ -*-===//
+
+#ifndef WEFT_LIB_LOWERING_CUDA_CUDAROUTINES_H
+#define WEFT_LIB_LOWERING_CUDA_CUDAROUTINES_H
+
+#include "weft/Lowering/Cuda/Cuda.h"
+#include "weft/Lowering/Table/Routines.h"
+
+#include "llvm/ADT/StringMap.h"
+
+namespace weft {
+
+/// A CUDA device as the tables know it; the kernels are those of a module that
+/// `weft-lower-to-cuda` has lowered, or none.
+class CudaRoutines final : public TableTarget {
+public:
+  CudaRoutines(mlir::ModuleOp module, CudaTarget device);
+
+  llvm::StringRef getTitle() const override { return "CUDA devices"; }
+  llvm::StringRef getPrefix() const override { return "weft_cuda_"; }
+  int64_t getWorkspaceBytes(WeftCommandKind kind, const void *record,
+                            int64_t threads) const override;
+  llvm::LogicalResult check(plan::CommandOpInterface command,
+                            const RoutineCall &call) const override;
+  llvm::FailureOr<std::optional<DeviceLaunch>>
+  getLaunch(plan::LaunchOp launch) const override;
+
+private:
+  CudaTarget device;
+  llvm::StringMap<DeviceLaunch> kernels;
+};
+
+} // namespace weft
+
+#endif // WEFT_LIB_LOWERING_CUDA_CUDAROUTINES_H

@@ -1,0 +1,40 @@
+//===- EmitCudaObject.cpp - Tables and device code in an object -----------===//
+
+#include "CudaRoutines.h"
+
+#include "weft/Lowering/Kernel/LlvmCode.h"
+#include "weft/Lowering/Table/Tables.h"
+
+#include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace mlir;
+
+namespace weft {
+
+/// The host runs no code of the program, only that of the runtime.
+static constexpr llvm::StringLiteral kHostProcessor = "x86-64-v2";
+
+FailureOr<std::vector<char>>
+emitCudaObject(ModuleOp module, const CudaTarget &target,
+               llvm::ArrayRef<DeviceImage> images) {
+  FailureOr<std::vector<char>> kernels = emitCubin(module, target);
+  if (failed(kernels))
+    return failure();
+  llvm::SmallVector<DeviceImage> all = {{target.chip, std::move(*kernels)}};
+  llvm::append_range(all, images);
+  std::unique_ptr<llvm::TargetMachine> machine =
+      createHostMachine(module, kHostProcessor, /*features=*/"");
+  if (!machine)
+    return failure();
+  llvm::LLVMContext context;
+  llvm::Module output("weft", context);
+  output.setDataLayout(machine->createDataLayout());
+  output.setTargetTriple(machine->getTargetTriple());
+  output.setPICLevel(llvm::PICLevel::BigPIC);
+  if (failed(emitTables(module, output, CudaRoutines(module, target), all)))
+    return failure();
+  return writeCode(module, output, *machine, llvm::CodeGenFileType::ObjectFile);
+}
+
+} // namespace weft

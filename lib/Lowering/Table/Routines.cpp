@@ -1,0 +1,81 @@
+//===- Routines.cpp - How a target runs a command -------------------------===//
+
+#include "RoutineModels.h"
+
+using namespace mlir;
+
+#include "weft/Lowering/Table/Routines.cpp.inc"
+
+namespace weft {
+
+int32_t getDType(Type element) {
+  if (element.isF32())
+    return WEFT_F32;
+  if (element.isF64())
+    return WEFT_F64;
+  if (element.isF16())
+    return WEFT_F16;
+  if (element.isBF16())
+    return WEFT_BF16;
+  if (element.isInteger(1))
+    return WEFT_I1;
+  return element.isInteger(32) ? WEFT_I32 : WEFT_I64;
+}
+
+static StringRef getKindName(WeftCommandKind kind) {
+  switch (kind) {
+#define WEFT_NAME_KIND(number, KIND, name, Record)                             \
+  case WEFT_##KIND:                                                            \
+    return #name;
+    WEFT_COMMAND_KINDS(WEFT_NAME_KIND)
+#undef WEFT_NAME_KIND
+  case WEFT_KERNEL:
+  case WEFT_EXTENSION:
+    break;
+  }
+  llvm_unreachable("a kind without a routine of its own");
+}
+
+FailureOr<RoutineCall> RoutineCall::get(plan::CommandOpInterface command,
+                                        const TableTarget &target) {
+  auto model = dyn_cast<RoutineOpInterface>(command.getOperation());
+  if (!model)
+    return command->emitOpError("expects a routine that runs it on ")
+           << target.getTitle() << " (RoutineOpInterface), but there is none";
+  RoutineCall made;
+  made.model = model;
+  made.kind = model.getKind();
+  made.routine = model.getRoutine().str();
+  if (made.routine.empty() && made.kind == WEFT_EXTENSION)
+    return command->emitOpError("expects its model for ")
+           << target.getTitle()
+           << " to name a routine (getRoutine), but got none";
+  if (made.routine.empty())
+    made.routine = (target.getPrefix() + getKindName(made.kind)).str();
+  if (failed(model.makeRecord(made.record)) ||
+      failed(target.check(command, made)))
+    return failure();
+  return made;
+}
+
+FailureOr<int64_t> RoutineCall::getWorkspaceBytes(const TableTarget &target,
+                                                  int64_t threads) {
+  int64_t bytes = kind == WEFT_EXTENSION
+                      ? model.getWorkspaceBytes(record, threads)
+                      : target.getWorkspaceBytes(kind, record.data(), threads);
+  if (bytes < 0)
+    return model->emitOpError("expects its model for ")
+           << target.getTitle()
+           << " to ask for a workspace of at least 0 bytes, but got " << bytes;
+  return bytes;
+}
+
+void registerRoutineModels(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, plan::PlanDialect *) {
+    attachMatrixModels(context);
+    attachTrainingModels(context);
+    attachValueModels(context);
+  });
+}
+
+} // namespace weft
