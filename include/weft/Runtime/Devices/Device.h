@@ -1,0 +1,83 @@
+//===- Device.h - Where a program's memory is and its commands run -*- C++ -*-//
+//
+// A context has one device: the host, whose memory the runtime sees, or an
+// accelerator with memory of its own. All that the runtime does with the bytes
+// of tensors goes through the functions here and those of ArenaBytes.h, so that
+// it knows no kind of device by name. Which kind a program has is decided when
+// it is linked: the library of its target defines openDevice() and the two
+// functions beside it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_DEVICES_DEVICE_H
+#define WEFT_RUNTIME_DEVICES_DEVICE_H
+
+#include "weft/Formats/Error.h"
+#include "weft/Runtime/Execute/Context.h"
+
+#include <initializer_list>
+
+namespace weft {
+
+class Device {
+public:
+  virtual ~Device();
+
+  /// "8 threads", "NVIDIA H200 (sm_90)".
+  virtual std::string describe() const = 0;
+  /// The most memory that it has held at once for this program.
+  virtual int64_t peakBytes() const = 0;
+
+  //===- Memory -----------------------------------------------------------===//
+
+  /// The arena, if code of the host may read and write it in place, else null.
+  virtual char *hostView() const = 0;
+  /// Each waits for what the device was given to do before, and returns when
+  /// the bytes have arrived.
+  virtual Status copyIn(int64_t offset, const void *data, int64_t bytes) = 0;
+  virtual Status copyOut(void *data, int64_t offset, int64_t bytes) = 0;
+  virtual Status zero(int64_t offset, int64_t bytes) = 0;
+
+  /// Memory of the host with the bytes of a port: an input is written there
+  /// before every run of its program, an output read there after it.
+  virtual char *inputBytes(const WeftPort &port) = 0;
+  virtual const char *outputBytes(const WeftPort &port) = 0;
+
+  //===- Programs ---------------------------------------------------------===//
+
+  /// Runs the commands in order and waits for the last. Stops at the first
+  /// error, which is left in the context, and returns false.
+  virtual bool run(WeftContext &context, const WeftProgram &program) = 0;
+  /// Does ahead what only the first run of the programs has to do. Changes no
+  /// number, and leaves errors to the run itself.
+  virtual void warmUp(WeftContext &context,
+                      std::initializer_list<const WeftProgram *> programs) = 0;
+  /// Waits for everything that it was given to do.
+  virtual Status synchronize() = 0;
+};
+
+/// What a run asks of the device it is on.
+struct DeviceOptions : ContextOptions {
+  /// Steps may be recorded once and launched as a whole.
+  bool graphs = true;
+  /// Nothing will run and no byte of memory is needed: a machine without the
+  /// device will do.
+  bool onlyDescribes = false;
+};
+
+//===- Of the library of the program's target
+//------------------------------===//
+
+/// A context for `executable`, which must outlive it, on a device of this
+/// machine. Exit 4 if the program does not fit, 9 if the device will not do.
+Expected<std::unique_ptr<WeftContext>>
+openDevice(const WeftExecutable &executable, const DeviceOptions &options);
+
+/// The first and the last thing that a process does: what the libraries of the
+/// target need of it. The first may start the program again.
+void enterProcess(char **argv);
+void leaveProcess();
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_DEVICES_DEVICE_H

@@ -1,0 +1,39 @@
+//===- Launch.h - Work for a CUDA device, from its routines -----*- C++ -*-===//
+//
+// What a routine of kernels/cuda asks of the device that runs its command. It
+// gives work to the stream of the command and returns; the device may be
+// recording the stream at that time, so a routine never waits, allocates or
+// reads device memory while it runs a command. What it needs for good, it makes
+// in its first run, which is not recorded, and keeps in WeftContext::state().
+// Every failure is left in the context (exit code 9) and names the call; after
+// one the functions here do nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_DEVICES_LAUNCH_H
+#define WEFT_RUNTIME_DEVICES_LAUNCH_H
+
+#include "weft/Runtime/Execute/Context.h"
+
+namespace weft {
+
+struct LaunchShape {
+  unsigned grid[3] = {1, 1, 1};
+  unsigned block[3] = {1, 1, 1};
+  unsigned sharedBytes = 0; // beside what the kernel declares
+};
+
+/// Launches the kernel `name` of the program's images; `arguments` are pointers
+/// to the arguments, as cuLaunchKernel takes them.
+void launchKernel(WeftContext &context, const WeftCommand &command,
+                  const char *name, const LaunchShape &shape, void **arguments);
+/// The stream (CUstream) of the running command.
+void *deviceStream(WeftContext &context);
+void copyOnDevice(WeftContext &context, const WeftCommand &command, void *to,
+                  const void *from, int64_t bytes);
+void fillOnDevice(WeftContext &context, const WeftCommand &command, void *to,
+                  unsigned char byte, int64_t bytes);
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_DEVICES_LAUNCH_H
