@@ -52,7 +52,9 @@ public:
   }
 
   TargetLibraries getLibraries() const override {
-    return {{"libWeftCpuKernels.a"}, {"-ldnnl"}, "is libdnnl-dev installed?"};
+    return {{"libWeftCpuKernels.a", "libWeftHostDevice.a"},
+            {"-ldnnl", "-l:libgomp.so.1"},
+            "is libdnnl-dev installed?"};
   }
   void describe(Json &metadata) const override {
     metadata.set("cpu_features",

@@ -107,9 +107,8 @@ static std::vector<std::string> linkerCommand(const Target &target,
   command.push_back("-fsanitize=" WEFT_SANITIZER);
 #endif
   llvm::append_range(command, target.getLibraries().flags);
-  for (const char *flag :
-       {"-l:libgomp.so.1", "-lpthread", "-ldl", "-lm", "-Wl,--build-id=none",
-        "-Wl,--gc-sections", "-Wl,-z,noexecstack"})
+  for (const char *flag : {"-lpthread", "-ldl", "-lm", "-Wl,--build-id=none",
+                           "-Wl,--gc-sections", "-Wl,-z,noexecstack"})
     command.push_back(flag);
   if (auto lld = llvm::sys::findProgramByName("ld.lld-22"))
     if (fs::path(linker).filename().string().rfind("clang", 0) == 0)

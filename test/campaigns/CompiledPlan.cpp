@@ -3,10 +3,10 @@
 #include "CompiledPlan.h"
 
 #include "weft/Pipeline/Compiler.h"
+#include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/DTypes.h"
 #include "weft/Runtime/Execute/Executor.h"
 #include "weft/Runtime/Execute/Library.h"
-#include "weft/Runtime/Execute/Ports.h"
 
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"

@@ -3,8 +3,8 @@
 #include "weft/Formats/Durable.h"
 #include "weft/Runtime/Checkpoints/CheckpointReader.h"
 #include "weft/Runtime/Checkpoints/CheckpointTools.h"
+#include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/DTypes.h"
-#include "weft/Runtime/Execute/Ports.h"
 
 #include <algorithm>
 #include <cmath>

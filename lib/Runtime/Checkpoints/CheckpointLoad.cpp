@@ -2,8 +2,8 @@
 
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Checkpoints/CheckpointReader.h"
+#include "weft/Runtime/Devices/Device.h"
 
-#include <cstring>
 #include <filesystem>
 
 using namespace weft;
@@ -225,12 +225,14 @@ Status weft::makeRoomAfter(const std::string &saveDir, int64_t step) {
   return Status::success();
 }
 
-void weft::clearGaps(WeftContext &context) {
+Status weft::clearGaps(WeftContext &context) {
   const WeftExecutable &executable = *context.executable();
   for (int32_t i = 0; i < executable.numTensors; ++i)
     if (isSaved(executable.tensors[i]))
       for (auto [begin, end] : gapsOf(executable.tensors[i], context.rank()))
-        std::memset(context.at(begin), 0, size_t(end - begin));
+        if (Status s = context.device().zero(begin, end - begin); !s)
+          return s;
+  return Status::success();
 }
 
 Status weft::loadCheckpoint(WeftContext &context, ResumePoint &point) {
@@ -241,11 +243,11 @@ Status weft::loadCheckpoint(WeftContext &context, ResumePoint &point) {
       continue;
     const HeldRange held = heldBy(tensor, context.rank());
     targets.push_back({reader.manifest().findTensor(tensor.name), held.begin,
-                       held.elements(),
-                       static_cast<char *>(context.at(held.offset))});
+                       held.elements(), held.offset});
   }
-  clearGaps(context);
-  if (Status s = reader.readAll(targets); !s)
+  if (Status s = clearGaps(context); !s)
+    return s;
+  if (Status s = reader.readAll(context, targets); !s)
     return s;
   point.guard.release();
   return Status::success();

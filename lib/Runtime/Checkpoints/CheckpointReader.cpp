@@ -5,6 +5,7 @@
 #include "weft/Formats/Json.h"
 #include "weft/Formats/Text.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
+#include "weft/Runtime/Devices/ArenaBytes.h"
 
 #include <algorithm>
 
@@ -81,12 +82,13 @@ Status CheckpointReader::readFloats(const ManifestTensor &tensor, int64_t begin,
   return Status::success();
 }
 
-Status CheckpointReader::readAll(const std::vector<TensorTarget> &targets) {
+Status CheckpointReader::readAll(const WeftContext &context,
+                                 const std::vector<TensorTarget> &targets) {
   struct Read {
     const SafetensorsFile *file;
     const TensorInfo *info;
     int64_t begin, bytes; // inside the tensor of the file
-    char *out;
+    int64_t offset;       // in the arena
 
     int64_t place() const { return info->begin + begin; }
   };
@@ -98,17 +100,20 @@ Status CheckpointReader::readAll(const std::vector<TensorTarget> &targets) {
     const int64_t size = tensorTypeBits(target.tensor->type) / 8;
     for (const Part &part : *parts)
       reads.push_back({part.file, part.info, part.begin * size,
-                       part.count * size, target.out + part.at * size});
+                       part.count * size, target.offset + part.at * size});
   }
   std::sort(reads.begin(), reads.end(), [](const Read &a, const Read &b) {
     const int order = a.file->path().compare(b.file->path());
     return order != 0 ? order < 0 : a.place() < b.place();
   });
-  for (const Read &read : reads)
-    if (Status s =
-            read.file->read(*read.info, read.begin, read.bytes, read.out);
-        !s)
-      return asDamage(s.takeError());
+  for (const Read &read : reads) {
+    auto fill = [&](char *out, int64_t at, int64_t bytes) -> Status {
+      Status s = read.file->read(*read.info, read.begin + at, bytes, out);
+      return s ? Status::success() : Status(asDamage(s.takeError()));
+    };
+    if (Status s = writeArena(context, read.offset, read.bytes, fill); !s)
+      return s;
+  }
   return Status::success();
 }
 

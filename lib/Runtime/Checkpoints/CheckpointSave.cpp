@@ -2,6 +2,7 @@
 
 #include "weft/Formats/Json.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
+#include "weft/Runtime/Devices/ArenaBytes.h"
 #include "weft/Runtime/Execute/DTypes.h"
 #include "weft/Runtime/Execute/Scaler.h"
 
@@ -130,8 +131,11 @@ Expected<FileDigest> CheckpointWriter::writeTensors(const std::string &path,
     return writer.takeError();
   for (const NamedTensor &tensor : saved) {
     const HeldRange held = heldBy(tensor, context.rank());
-    if (Status s = writer->write(context.at(held.offset),
-                                 held.elements() * dtypeBytes(tensor.dtype()));
+    const int64_t bytes = held.elements() * dtypeBytes(tensor.dtype());
+    if (Status s = readArena(context, held.offset, bytes,
+                             [&](const char *data, int64_t part) {
+                               return writer->write(data, part);
+                             });
         !s)
       return s.takeError();
   }

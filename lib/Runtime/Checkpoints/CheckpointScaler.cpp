@@ -3,9 +3,9 @@
 #include "weft/Runtime/Checkpoints/CheckpointScaler.h"
 
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
+#include "weft/Runtime/Devices/Device.h"
 
 #include <algorithm>
-#include <cstring>
 
 using namespace weft;
 
@@ -41,36 +41,48 @@ Status weft::checkScalePolicy(const Json &model, const std::string &directory,
             "--init-from");
 }
 
-static void limitHysteresis(const WeftContext &context,
-                            const LossScaler &program) {
-  char *left = static_cast<char *>(context.data(*program.state)) + 2 * 8;
-  int64_t value;
-  std::memcpy(&value, left, sizeof value);
+static Status limitHysteresis(const WeftContext &context,
+                              const LossScaler &program) {
+  const int64_t left = program.state->offset + 2 * 8;
+  int64_t value = 0;
+  if (Status s = context.device().copyOut(&value, left, sizeof value); !s)
+    return s;
   const int64_t least = program.policy == ScalePolicy::ColossalAI ? 0 : 1;
   value = std::clamp<int64_t>(value, least, program.hysteresis);
-  std::memcpy(left, &value, sizeof value);
+  return context.device().copyIn(left, &value, sizeof value);
 }
 
-std::optional<std::string> weft::adaptLossScale(const WeftContext &context,
-                                                const LossScaler &program) {
-  if (!program.scale)
-    return std::nullopt;
-  float *scale = static_cast<float *>(context.data(*program.scale));
-  const float saved = *scale;
+/// What the scale is to be, if not what was saved, and why.
+static std::optional<std::pair<float, std::string>>
+adaptedScale(float saved, const LossScaler &program) {
+  const std::string was = "; that of the checkpoint was " + numberText(saved);
   if (!program.isDynamic()) {
-    *scale = program.first.value_or(saved);
-    if (*scale == saved)
+    const float fixed = program.first.value_or(saved);
+    if (fixed == saved)
       return std::nullopt;
-    return "the loss scale is " + numberText(*scale) +
-           ", as compiled; that of the checkpoint was " + numberText(saved);
+    return std::pair(fixed, "the loss scale is " + numberText(fixed) +
+                                ", as compiled" + was);
   }
-  if (program.policy != ScalePolicy::Torch)
-    limitHysteresis(context, program);
   const float minimum = static_cast<float>(program.minimum);
   if (saved >= minimum)
     return std::nullopt;
-  *scale = minimum;
-  return "the loss scale is " + numberText(minimum) +
-         ", the least of this program; that of the checkpoint was " +
-         numberText(saved);
+  return std::pair(minimum, "the loss scale is " + numberText(minimum) +
+                                ", the least of this program" + was);
+}
+
+Expected<std::optional<std::string>>
+weft::adaptLossScale(const WeftContext &context, const LossScaler &program) {
+  if (!program.scale)
+    return std::optional<std::string>();
+  Device &device = context.device();
+  float saved = 0.0f;
+  Status status = device.copyOut(&saved, program.scale->offset, sizeof saved);
+  if (status && program.isDynamic() && program.policy != ScalePolicy::Torch)
+    status = limitHysteresis(context, program);
+  auto adapted = adaptedScale(saved, program);
+  if (status && adapted)
+    status = device.copyIn(program.scale->offset, &adapted->first, 4);
+  if (!status)
+    return status.takeError();
+  return adapted ? std::optional(adapted->second) : std::nullopt;
 }

@@ -6,8 +6,9 @@
 #include "weft/Formats/Names.h"
 #include "weft/Formats/Text.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
+#include "weft/Runtime/Devices/ArenaBytes.h"
+#include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/DTypes.h"
-#include "weft/Runtime/Execute/Ports.h"
 
 #include <algorithm>
 #include <cmath>
@@ -259,30 +260,46 @@ static Status readThrough(const SafetensorsModel::Entry &entry) {
   return Status::success();
 }
 
-/// Stores `values`, elements from `at` on, as far as `held` has them; `out` is
-/// the place of its first.
-static void storeHeld(const std::vector<float> &values, int64_t at,
-                      int64_t count, const HeldRange &held, int32_t dtype,
-                      char *out) {
-  const int64_t width = dtypeBytes(dtype);
+/// Stores `values`, elements from `at` on, as far as the rank holds them.
+static Status storeHeld(const WeftContext &context, const NamedTensor &tensor,
+                        const std::vector<float> &values, int64_t at,
+                        int64_t count) {
+  const HeldRange held = heldBy(tensor, context.rank());
+  const int64_t width = dtypeBytes(tensor.dtype());
   const int64_t from = std::max(at, held.begin);
   const int64_t to = std::min(at + count, held.end);
-  for (int64_t i = from; i < to; ++i)
-    store(values[size_t(i - at)], dtype, out + (i - held.begin) * width);
+  if (from >= to)
+    return Status::success();
+  return writeArena(
+      context, held.offset + (from - held.begin) * width, (to - from) * width,
+      [&](char *out, int64_t begin, int64_t bytes) {
+        const float *next = &values[size_t(from - at + begin / width)];
+        for (int64_t done = 0; done < bytes; done += width)
+          store(*next++, tensor.dtype(), out + done);
+        return Status::success();
+      });
 }
 
-/// Reads a weight and stores at `out` what is `held` of it, converting where
-/// the types differ; with null it is only checked. Of a weight of another type
-/// all elements are checked.
-static Status readWeight(const NamedTensor &tensor,
-                         const SafetensorsModel::Entry &entry,
-                         const HeldRange &held, char *out) {
-  const TensorType type = tensorTypeOf(tensor.dtype());
+/// Reads into the arena what the rank holds of a weight of the same type.
+static Status readHeld(const WeftContext &context, const NamedTensor &tensor,
+                       const SafetensorsModel::Entry &entry) {
+  const HeldRange held = heldBy(tensor, context.rank());
   const int64_t width = dtypeBytes(tensor.dtype());
+  return writeArena(context, held.offset, held.elements() * width,
+                    [&](char *out, int64_t at, int64_t bytes) {
+                      return entry.file->read(
+                          *entry.info, held.begin * width + at, bytes, out);
+                    });
+}
+
+/// Reads a weight and stores what the context holds of it, converting where the
+/// types differ; without context it is only checked. Of a weight of another
+/// type all elements are checked.
+static Status readWeight(const WeftContext *context, const NamedTensor &tensor,
+                         const SafetensorsModel::Entry &entry) {
+  const TensorType type = tensorTypeOf(tensor.dtype());
   if (entry.info->type == type)
-    return out ? entry.file->read(*entry.info, held.begin * width,
-                                  held.elements() * width, out)
-               : readThrough(entry);
+    return context ? readHeld(*context, tensor, entry) : readThrough(entry);
   constexpr int64_t most = int64_t(1) << 16;
   std::vector<float> values(size_t(std::min(most, tensor.elements)));
   int64_t lost = 0, overflows = 0;
@@ -291,21 +308,19 @@ static Status readWeight(const NamedTensor &tensor,
     if (Status s = readWide(entry, at, part, values.data(), lost); !s)
       return s;
     overflows += countOverflows(values.data(), part, type);
-    if (out)
-      storeHeld(values, at, part, held, tensor.dtype(), out);
+    if (!context)
+      continue;
+    if (Status s = storeHeld(*context, tensor, values, at, part); !s)
+      return s;
   }
   return checkFinite(entry, type, lost, overflows);
 }
 
 /// After the weights, the files have the recorded bytes.
 Status InitialWeights::readAll(const WeftContext *context) {
-  for (const auto &[tensor, entry] : pairs) {
-    const HeldRange held = heldBy(tensor, context ? context->rank() : 0);
-    char *out =
-        context ? static_cast<char *>(context->at(held.offset)) : nullptr;
-    if (Status s = readWeight(tensor, entry, held, out); !s)
+  for (const auto &[tensor, entry] : pairs)
+    if (Status s = readWeight(context, tensor, entry); !s)
       return s;
-  }
   for (size_t i = 0; i < recorded.size(); ++i) {
     auto digest = model->digest(i);
     if (!digest)
@@ -330,7 +345,8 @@ Status InitialWeights::load(WeftContext &context, int64_t seed) {
       return s;
   }
   if (model)
-    clearGaps(context);
+    if (Status s = clearGaps(context); !s)
+      return s;
   return readAll(&context);
 }
 

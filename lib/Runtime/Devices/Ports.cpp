@@ -1,11 +1,11 @@
 //===- Ports.cpp - Scalars in and out of a program ------------------------===//
 
-#include "weft/Runtime/Execute/Ports.h"
+#include "weft/Runtime/Devices/Ports.h"
 
 #include "weft/Formats/Names.h"
+#include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Execute/DTypes.h"
 #include "weft/Runtime/Execute/Elements.h"
-#include "weft/Runtime/Execute/Executor.h"
 
 #include <cstring>
 
@@ -21,32 +21,38 @@ double weft::loadNumber(const void *address, int32_t dtype) {
   return number;
 }
 
+template <typename Number>
+static void store(void *address, int32_t dtype, Number value) {
+  withElement(dtype, [&](auto element) {
+    auto bits = element.make(value);
+    std::memcpy(address, &bits, sizeof bits);
+  });
+}
+
+void weft::storeNumber(void *address, int32_t dtype, double value) {
+  store(address, dtype, value);
+}
+
 double weft::readNumber(const WeftContext &context, const WeftPort &port,
                         int64_t index) {
-  return loadNumber(static_cast<const char *>(context.data(port)) +
+  return loadNumber(context.device().outputBytes(port) +
                         index * dtypeBytes(port.dtype),
                     port.dtype);
 }
 
-template <typename Number>
-static void store(const WeftContext &context, const WeftPort &port,
-                  Number value, int64_t index) {
-  withElement(port.dtype, [&](auto element) {
-    auto bits = element.make(value);
-    auto at = index * static_cast<int64_t>(sizeof bits);
-    std::memcpy(static_cast<char *>(context.data(port)) + at, &bits,
-                sizeof bits);
-  });
+static char *placeOf(const WeftContext &context, const WeftPort &port,
+                     int64_t index) {
+  return context.device().inputBytes(port) + index * dtypeBytes(port.dtype);
 }
 
 void weft::writeNumber(const WeftContext &context, const WeftPort &port,
                        double value, int64_t index) {
-  store(context, port, value, index);
+  store(placeOf(context, port, index), port.dtype, value);
 }
 
 void weft::writeInteger(const WeftContext &context, const WeftPort &port,
                         int64_t value, int64_t index) {
-  store(context, port, value, index);
+  store(placeOf(context, port, index), port.dtype, value);
 }
 
 void weft::setInput(const WeftContext &context, const WeftProgram &program,
@@ -69,7 +75,7 @@ std::vector<WeftPort> weft::dataInputs(const WeftProgram &program) {
 Status weft::runChecked(WeftContext &context, const WeftProgram &program) {
   if (const WeftPort *rank = WeftContext::findInput(program, names::kRank))
     writeInteger(context, *rank, context.rank());
-  if (runProgram(context, program))
+  if (context.device().run(context, program))
     return Status::success();
   Error error(ExitCode(context.error()), std::string("program ") +
                                              program.symbol + ": " +

@@ -7,43 +7,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <sys/mman.h>
 
 using namespace weft;
-
-//===----------------------------------------------------------------------===//
-// Arena
-//===----------------------------------------------------------------------===//
-
-Arena::~Arena() {
-  if (base)
-    munmap(base, bytes);
-}
-
-/// Maps more than needed, then gives back what lies before the first aligned
-/// address and after the end.
-bool Arena::allocate(int64_t size) {
-  constexpr int64_t page = 4096, huge = int64_t(2) << 20;
-  int64_t alignment = size >= huge ? huge : page;
-  int64_t rounded = (std::max<int64_t>(size, 1) + page - 1) / page * page;
-  int64_t mapped = rounded + (alignment - page);
-  void *address = mmap(nullptr, mapped, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (address == MAP_FAILED)
-    return false;
-  char *start = static_cast<char *>(address);
-  int64_t misaligned = reinterpret_cast<uintptr_t>(start) % alignment;
-  int64_t head = misaligned ? alignment - misaligned : 0;
-  if (head > 0)
-    munmap(start, head);
-  if (int64_t tail = mapped - head - rounded; tail > 0)
-    munmap(start + head + rounded, tail);
-  base = start + head;
-  bytes = size;
-  if (alignment == huge)
-    madvise(base, rounded, MADV_HUGEPAGE);
-  return true;
-}
 
 //===----------------------------------------------------------------------===//
 // Instruction set
@@ -67,25 +32,12 @@ const char *weft::cpuIsaName(CpuIsa isa) {
 }
 
 //===----------------------------------------------------------------------===//
-// Construction
+// Tables
 //===----------------------------------------------------------------------===//
 
-/// As many threads as the options ask for, but no more than the program has
-/// workspaces for.
-static ThreadTeam formTeam(const ContextOptions &options) {
-  int wanted = options.threads > 0 ? options.threads : availableThreads();
-  if (options.maxThreads <= 0 || wanted <= options.maxThreads)
-    return weft::formTeam(wanted);
-  ThreadTeam team = weft::formTeam(options.maxThreads);
-  if (team.shortage.empty())
-    team.shortage = "the program is compiled for at most " +
-                    std::to_string(options.maxThreads) + " (--threads-max)";
-  return team;
-}
-
-WeftContext::WeftContext(const ContextOptions &options)
-    : team(formTeam(options)),
-      mostMembers(std::max(team.members, options.maxThreads)),
+WeftContext::WeftContext(const ContextOptions &options, ThreadTeam team)
+    : team(std::move(team)),
+      mostMembers(std::max(this->team.members, options.maxThreads)),
       kernelIsa(std::min(options.isa, detectCpuIsa())),
       slowBf16(options.slowBf16), thisRank(options.rank),
       numRanks(options.ranks) {}
@@ -143,7 +95,9 @@ std::string checkProgram(const WeftProgram &program, int64_t arenaBytes) {
                          : message;
 }
 
-std::string checkExecutable(const WeftExecutable &executable, int ranks) {
+} // namespace
+
+std::string weft::checkTables(const WeftExecutable &executable, int ranks) {
   if (executable.abiVersion != WEFT_ABI_VERSION)
     return "expects ABI version " + std::to_string(WEFT_ABI_VERSION) +
            ", but got " + std::to_string(executable.abiVersion);
@@ -160,29 +114,13 @@ std::string checkExecutable(const WeftExecutable &executable, int ranks) {
   return message;
 }
 
-} // namespace
-
-std::unique_ptr<WeftContext>
-WeftContext::create(const WeftExecutable &executable,
-                    const ContextOptions &options, std::string &error) {
-  error = checkExecutable(executable, options.ranks);
-  if (!error.empty())
-    return nullptr;
-  ContextOptions limited = options;
-  limited.maxThreads = executable.maxThreads;
-  auto context = std::make_unique<WeftContext>(limited);
-  if (!context->arena.allocate(executable.arenaBytes)) {
-    error =
-        "cannot allocate " + exactBytes(executable.arenaBytes) + " of memory";
-    return nullptr;
-  }
-  if (options.poisoned)
-    std::memset(context->arena.data(), 0xFF, executable.arenaBytes);
-  context->exe = &executable;
+void WeftContext::attach(const WeftExecutable &executable,
+                         std::shared_ptr<Device> device, void *base) {
+  exe = &executable;
+  owner = std::move(device);
+  arena = static_cast<char *>(base);
   for (int32_t i = 0; i < executable.numTensors; ++i)
-    context->tensorsByName.emplace(executable.tensors[i].name,
-                                   &executable.tensors[i]);
-  return context;
+    tensorsByName.emplace(executable.tensors[i].name, &executable.tensors[i]);
 }
 
 //===----------------------------------------------------------------------===//
@@ -241,20 +179,7 @@ const std::vector<void *> &WeftContext::resolve(const WeftProgram &program) {
 }
 
 //===----------------------------------------------------------------------===//
-// Threads
-//===----------------------------------------------------------------------===//
-
-bool WeftContext::ensureTeam() {
-  if (weft::ensureTeam(team.members))
-    return true;
-  fail(9, "expects " + std::to_string(team.members) +
-              " threads, as when the context was made, but the thread that "
-              "runs the program gets fewer");
-  return false;
-}
-
-//===----------------------------------------------------------------------===//
-// Errors and memory
+// Errors
 //===----------------------------------------------------------------------===//
 
 void WeftContext::fail(int code, std::string message) {
@@ -267,14 +192,4 @@ void WeftContext::fail(int code, std::string message) {
 void WeftContext::clearError() {
   errorCode = 0;
   errorMessage.clear();
-}
-
-void WeftContext::touchMemory() {
-  constexpr int64_t page = 4096;
-  parallelFor((arena.size() + page - 1) / page, 512, [&](RangePart part) {
-    for (int64_t i = part.begin; i < part.end; ++i) {
-      volatile char *first = arena.data() + i * page;
-      *first = *first;
-    }
-  });
 }

@@ -2,6 +2,8 @@
 
 #include "weft/Runtime/Execute/MachineMemory.h"
 
+#include "weft/Formats/Text.h"
+
 #include <algorithm>
 #include <fstream>
 #include <optional>
@@ -140,4 +142,13 @@ MemoryRoom weft::memoryRoom(const std::string &root) {
   lowerToLimit(room, RLIMIT_DATA, root,
                "VmData:", "the limit on data (ulimit -d) leaves");
   return room;
+}
+
+Status weft::checkMemory(int64_t bytes, const MemoryRoom &room) {
+  if (bytes <= room.bytes)
+    return Status::success();
+  return Error(ExitCode::DoesNotFit, "the program needs " + humanBytes(bytes) +
+                                         ", but " + room.limit + " " +
+                                         humanBytes(room.bytes))
+      .hint("compile with a smaller --batch or --seq");
 }

@@ -3,8 +3,9 @@
 #include "weft/Runtime/Reports/NanHunt.h"
 
 #include "weft/Formats/Names.h"
+#include "weft/Runtime/Devices/ArenaBytes.h"
+#include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/DTypes.h"
-#include "weft/Runtime/Execute/Ports.h"
 #include "weft/Runtime/Execute/Segments.h"
 
 #include <algorithm>
@@ -30,8 +31,11 @@ Expected<std::unique_ptr<NanHunt>> NanHunt::create(WeftContext &context,
   }
   NanHunt *self = hunt.get();
   context.checkHook = [self](const WeftProgram &program,
-                             const WeftCommand &command, void *const *buffers) {
-    return self->check(program, command, buffers);
+                             const WeftCommand &command, void *const *) {
+    Status looked = self->check(program, command);
+    if (!looked)
+      self->context.fail(looked.error().exitStatus(), looked.error().message());
+    return looked.ok();
   };
   return hunt;
 }
@@ -47,10 +51,16 @@ static const char *nameOf(double value) {
 }
 
 /// The first element that is not finite, in row-major order, and its value; or
-/// -1.
-static int64_t find(const Elements &elements, const char *data, double &value) {
+/// -1. The first element of all lies at an arena offset.
+Expected<int64_t> NanHunt::find(const Elements &elements, int64_t offset,
+                                double &value) const {
   if (!isFloat(elements.dtype()))
     return -1;
+  auto [lowest, highest] = elements.span();
+  auto view = ArenaView::of(context, offset + lowest, highest - lowest);
+  if (!view)
+    return view.takeError();
+  const char *data = view->data() - lowest;
   const int64_t bytes = dtypeBytes(elements.dtype());
   int64_t passed = 0;
   bool found = elements.anyRange([&](int64_t begin, int64_t end) {
@@ -119,30 +129,35 @@ void NanHunt::mark(const Elements &elements, int64_t offset, bool finite) {
 
 /// Looks at a dense tensor from outside the programs: " came in with nan in
 /// element 3", or "".
-std::string NanHunt::lookAt(int32_t dtype, int64_t offset, int64_t bytes) {
+Expected<std::string> NanHunt::lookAt(int32_t dtype, int64_t offset,
+                                      int64_t bytes) {
   if (!isFloat(dtype))
-    return "";
+    return std::string();
   int64_t count = bytes / dtypeBytes(dtype);
   Elements whole(dtype, {count}, {1});
   double value = 0.0;
-  const char *data = static_cast<const char *>(context.at(offset));
-  int64_t element = count > 0 ? find(whole, data, value) : -1;
-  if (element < 0)
-    return "";
+  auto element = count > 0 ? find(whole, offset, value) : int64_t(-1);
+  if (!element)
+    return element.takeError();
+  if (*element < 0)
+    return std::string();
   tainted.mark(offset, offset + bytes, /*finite=*/false);
   return std::string(" came in with ") + nameOf(value) + " in element " +
-         std::to_string(element);
+         std::to_string(*element);
 }
 
 /// All but gradients, which the step makes. A moment is no reason by itself: a
 /// mean of squares may be infinite and harm nothing.
-void NanHunt::lookAtStates() {
+Status NanHunt::lookAtStates() {
   for (const NamedTensor &tensor : namedTensors(*context.executable())) {
     if (tensor.kind() == WEFT_GRADIENT)
       continue;
     const HeldRange held = heldBy(tensor, context.rank());
     const int64_t bytes = held.elements() * dtypeBytes(tensor.dtype());
-    std::string text = lookAt(tensor.dtype(), held.offset, bytes);
+    auto looked = lookAt(tensor.dtype(), held.offset, bytes);
+    if (!looked)
+      return looked.takeError();
+    std::string text = *looked;
     if (text.empty())
       continue;
     const bool isWeight =
@@ -155,29 +170,33 @@ void NanHunt::lookAtStates() {
     else if (any.empty())
       any = text;
   }
+  return Status::success();
 }
 
-void NanHunt::lookAtInputs(const WeftProgram &program) {
+Status NanHunt::lookAtInputs(const WeftProgram &program) {
   for (int32_t i = 0; i < program.numInputs; ++i) {
     const WeftPort &port = program.inputs[i];
     tainted.mark(port.offset, port.offset + port.bytes, /*finite=*/true);
     // Limits of an update may be infinite.
     if (isUpdate(program))
       continue;
-    std::string text = lookAt(port.dtype, port.offset, port.bytes);
-    if (!text.empty() && any.empty())
-      any = "input " + inQuotes(port.name) + text;
+    auto text = lookAt(port.dtype, port.offset, port.bytes);
+    if (!text)
+      return text.takeError();
+    if (!text->empty() && any.empty())
+      any = "input " + inQuotes(port.name) + *text;
   }
+  return Status::success();
 }
 
 //===----------------------------------------------------------------------===//
 // Commands
 //===----------------------------------------------------------------------===//
 
-bool NanHunt::check(const WeftProgram &program, const WeftCommand &command,
-                    void *const *buffers) {
+Status NanHunt::check(const WeftProgram &program, const WeftCommand &command) {
   if (&command == program.commands)
-    lookAtInputs(program);
+    if (Status s = lookAtInputs(program); !s)
+      return s;
   const DebugCommand &entry =
       programs[program.symbol][&command - program.commands];
   const bool fed = isFed(command, entry);
@@ -190,13 +209,14 @@ bool NanHunt::check(const WeftProgram &program, const WeftCommand &command,
   bool found = false;
   for (const WrittenBuffer &written : entry.writes) {
     double value = 0.0;
-    const auto *data = static_cast<const char *>(buffers[written.buffer]);
-    int64_t element = find(written.elements, data, value);
     int64_t begin = command.offsets[written.buffer];
-    mark(written.elements, begin, element < 0);
-    if (element < 0)
+    auto element = find(written.elements, begin, value);
+    if (!element)
+      return element.takeError();
+    mark(written.elements, begin, *element < 0);
+    if (*element < 0)
       continue;
-    const Element place = locate(written, begin, element);
+    const Element place = locate(written, begin, *element);
     if (fed && isUpdate(program) && !moment.empty())
       writers[place.name] = moment;
     if (found || onPurpose.count(&command))
@@ -206,7 +226,7 @@ bool NanHunt::check(const WeftProgram &program, const WeftCommand &command,
          describe(program, command, entry, written.elements.dtype(), place,
                   value));
   }
-  return true;
+  return Status::success();
 }
 
 NanHunt::Element NanHunt::locate(const WrittenBuffer &written, int64_t begin,
@@ -254,13 +274,13 @@ std::string NanHunt::describe(const WeftProgram &program,
   return element.name.empty() ? text : text + " " + inQuotes(element.name);
 }
 
-void NanHunt::begin() {
+Status NanHunt::begin() {
   first.clear();
   any.clear();
   tainted.clear();
   makers.clear();
   moments.clear();
-  lookAtStates();
+  return lookAtStates();
 }
 
 void NanHunt::blame(const std::string &text) {

@@ -3,18 +3,16 @@
 #include "weft/Runtime/Run/Entry.h"
 
 #include "weft/Formats/StandardStreams.h"
+#include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Execute/CpuFeatures.h"
 #include "weft/Runtime/Execute/Segments.h"
-#include "weft/Runtime/Execute/ThreadTeam.h"
 #include "weft/Runtime/Run/Generate.h"
 #include "weft/Runtime/Run/Run.h"
 #include "weft/Runtime/Run/Trainer.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <new>
-#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace weft;
@@ -25,53 +23,6 @@ static std::string ownPath(const char *fallback) {
   ssize_t size = readlink("/proc/self/exe", path, sizeof path);
   return size > 0 && size < ssize_t(sizeof path) ? std::string(path, size)
                                                  : fallback;
-}
-
-/// Whether the path still leads to the program that is running.
-static bool isRunning(const std::string &path) {
-  struct stat here, running;
-  return stat(path.c_str(), &here) == 0 &&
-         stat("/proc/self/exe", &running) == 0 &&
-         here.st_dev == running.st_dev && here.st_ino == running.st_ino;
-}
-
-/// libgomp's threads spin for milliseconds at every barrier, which collapses
-/// as soon as another process wants a core. It reads its settings when it is
-/// loaded, so the program starts itself again with a short spin, unless the
-/// user has chosen. Where that fails it runs as it is: slower, not wrong.
-static void limitSpinning(char **argv) {
-  if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY"))
-    return;
-  if (setenv("GOMP_SPINCOUNT", "1000", /*replace=*/0) != 0)
-    return;
-  // By its path, which names the process; a program that was deleted or
-  // replaced meanwhile is still there for itself.
-  std::string program = ownPath("");
-  unbindThread();
-  if (isRunning(program))
-    execv(program.c_str(), argv);
-  execv("/proc/self/exe", argv);
-}
-
-static bool isLeaving = false;
-
-/// libgomp ends the process with status 1 when it cannot make a thread or get
-/// memory in the middle of a run; it has said why on standard error.
-static void explainExit() {
-  if (isLeaving)
-    return;
-  std::fflush(stdout);
-  _exit(Error(ExitCode::Device,
-              "a library ended the program; standard error says why")
-            .hint("run with fewer --threads, or raise the limits on threads "
-                  "and memory")
-            .report());
-}
-
-/// The exit status, once nothing but weft itself ends the program.
-static int leave(int status) {
-  isLeaving = true;
-  return status;
 }
 
 static Status checkMachine(const Metadata &metadata) {
@@ -140,14 +91,13 @@ static int runGuarded(const WeftExecutable &executable,
   }
 }
 
-void weft::watchExits() { std::atexit(explainExit); }
-
 int weft::weftMain(const WeftExecutable &executable, int argc, char **argv) {
   reserveStandardStreams();
-  limitSpinning(argv);
-  watchExits();
+  enterProcess(argv);
   std::string program = argc > 0 ? argv[0] : "weft";
   std::vector<std::string> args(argv + (argc > 0), argv + argc);
-  return leave(finishOutput(runGuarded(executable, args, program),
-                            ReaderGone::Reported));
+  int status =
+      finishOutput(runGuarded(executable, args, program), ReaderGone::Reported);
+  leaveProcess();
+  return status;
 }

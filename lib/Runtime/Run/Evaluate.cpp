@@ -3,7 +3,8 @@
 #include "weft/Runtime/Run/Evaluate.h"
 
 #include "weft/Formats/Names.h"
-#include "weft/Runtime/Execute/Ports.h"
+#include "weft/Runtime/Devices/Device.h"
+#include "weft/Runtime/Devices/Ports.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +21,7 @@ Status weft::fillRows(const WeftContext &context,
     const int64_t count = port.dims[0], bytes = port.bytes / count;
     for (int64_t i = int64_t(batch.size()); i < count; ++i)
       batch.push_back(rows.dataRow(firstRow + i));
-    char *out = static_cast<char *>(context.data(port));
+    char *out = context.device().inputBytes(port);
     for (int64_t i = 0; i < count; ++i)
       if (Status s = source.fill(port, batch[size_t(i)], out + i * bytes); !s)
         return s;

@@ -3,8 +3,9 @@
 #include "weft/Runtime/Run/Generate.h"
 
 #include "weft/Formats/Names.h"
+#include "weft/Runtime/Devices/Device.h"
+#include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/Philox.h"
-#include "weft/Runtime/Execute/Ports.h"
 
 #include <algorithm>
 #include <cmath>
@@ -94,8 +95,9 @@ public:
     writeInteger(context, position, used - 1);
     if (Status s = runChecked(context, program); !s)
       return s.takeError();
-    int64_t token = sampleToken(static_cast<float *>(context.data(logits)),
-                                choices, options, index);
+    const char *made = context.device().outputBytes(logits);
+    int64_t token = sampleToken(reinterpret_cast<const float *>(made), choices,
+                                options, index);
     if (token < 0)
       return Error(ExitCode::Numerics, "the logits are not numbers");
     return token;

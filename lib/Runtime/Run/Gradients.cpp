@@ -1,8 +1,10 @@
 //===- Gradients.cpp - Looking into gradients: dump, find, break ----------===//
 
 #include "weft/Formats/Text.h"
+#include "weft/Runtime/Devices/ArenaBytes.h"
+#include "weft/Runtime/Devices/Device.h"
+#include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/DTypes.h"
-#include "weft/Runtime/Execute/Ports.h"
 #include "weft/Runtime/Run/Trainer.h"
 
 #include <cmath>
@@ -43,9 +45,11 @@ Status weft::writeGradients(const WeftContext &context,
     return writer.takeError();
   for (const NamedTensor &gradient : gradients) {
     const HeldRange held = heldBy(gradient, context.rank());
-    if (Status s =
-            writer->write(context.at(held.offset),
-                          held.elements() * dtypeBytes(gradient.dtype()));
+    const int64_t bytes = held.elements() * dtypeBytes(gradient.dtype());
+    if (Status s = readArena(context, held.offset, bytes,
+                             [&](const char *data, int64_t part) {
+                               return writer->write(data, part);
+                             });
         !s)
       return s;
   }
@@ -53,24 +57,34 @@ Status weft::writeGradients(const WeftContext &context,
 }
 
 /// The first element of those held here that is not finite, or -1.
-static int64_t firstBad(const WeftContext &context, const NamedTensor &tensor) {
+static Expected<int64_t> firstBad(const WeftContext &context,
+                                  const NamedTensor &tensor) {
   const HeldRange held = heldBy(tensor, context.rank());
-  const char *data = static_cast<const char *>(context.at(held.offset));
   const int64_t size = dtypeBytes(tensor.dtype());
-  for (int64_t i = 0; i < held.elements(); ++i)
-    if (!std::isfinite(loadNumber(data + i * size, tensor.dtype())))
-      return held.begin + i;
-  return -1;
+  int64_t passed = 0, found = -1;
+  Status read = readArena(
+      context, held.offset, held.elements() * size,
+      [&](const char *data, int64_t bytes) {
+        for (int64_t at = 0; at < bytes && found < 0; at += size, ++passed)
+          if (!std::isfinite(loadNumber(data + at, tensor.dtype())))
+            found = held.begin + passed;
+        return Status::success();
+      });
+  if (!read)
+    return read.takeError();
+  return found;
 }
 
 Status Trainer::nonFinite(int64_t step) const {
   std::string what = "some gradient is not";
   for (const NamedTensor &gradient : gradientsOf(*context.executable())) {
-    int64_t element = firstBad(context, gradient);
-    if (element < 0)
+    auto element = firstBad(context, gradient);
+    if (!element)
+      return element.takeError();
+    if (*element < 0)
       continue;
     what = "that of " + inQuotes(gradient.param) + " is not (element " +
-           std::to_string(element) + ")";
+           std::to_string(*element) + ")";
     break;
   }
   return Error(ExitCode::Numerics, "step " + std::to_string(step) +
@@ -80,14 +94,15 @@ Status Trainer::nonFinite(int64_t step) const {
 }
 
 /// Writes the value to the first element.
-static void breakGradient(WeftContext &context, const NamedTensor &gradient,
-                          float value) {
+static Status breakGradient(WeftContext &context, const NamedTensor &gradient,
+                            float value) {
   const HeldRange held = heldBy(gradient, context.rank());
-  WeftPort first = {};
-  first.dtype = gradient.dtype();
-  first.offset = held.offset;
-  if (held.elements() > 0)
-    writeNumber(context, first, value);
+  if (held.elements() == 0)
+    return Status::success();
+  char bytes[8] = {};
+  storeNumber(bytes, gradient.dtype(), value);
+  return context.device().copyIn(held.offset, bytes,
+                                 dtypeBytes(gradient.dtype()));
 }
 
 /// The gradient that a fault breaks: of the first parameter whose name matches.
@@ -109,17 +124,19 @@ Status weft::checkFaults(const WeftExecutable &executable,
   return Status::success();
 }
 
-void Trainer::injectFaults() {
+Status Trainer::injectFaults() {
   for (const Fault &fault : faults.all()) {
     if (fault.kind != Fault::Kind::BadGradient ||
         !fault.happensAt(now.step + 1))
       continue;
     const std::optional<NamedTensor> victim =
         victimOf(fault, *context.executable());
-    breakGradient(context, *victim, fault.value);
+    if (Status s = breakGradient(context, *victim, fault.value); !s)
+      return s;
     if (hunt)
       hunt->blame("the gradient of " + inQuotes(victim->param) +
                   " came in with " + (std::isnan(fault.value) ? "nan" : "inf") +
                   " in element 0, which WEFT_FAULT put there");
   }
+  return Status::success();
 }

@@ -1,7 +1,8 @@
 //===- LossScale.cpp - Skipped steps and the loss scale of a run ----------===//
 
 #include "weft/Formats/Names.h"
-#include "weft/Runtime/Execute/Ports.h"
+#include "weft/Runtime/Devices/ArenaBytes.h"
+#include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Run/Trainer.h"
 
 #include <cmath>
@@ -103,14 +104,17 @@ Status Trainer::checkApplied() const {
   const int64_t steps = now.step + 1 - firstStep;
   if (scaler.policy != ScalePolicy::Fixed || steps == 0 || applied > 0)
     return Status::success();
-  double scale = loadNumber(context.data(*scaler.scale), scaler.scale->dtype);
+  auto scale =
+      loadArenaNumber(context, scaler.scale->offset, scaler.scale->dtype);
+  if (!scale)
+    return scale.takeError();
   return Error(ExitCode::Numerics,
                "expects steps with finite gradients, but " +
                    (steps == 1 ? "the only step"
                                : "all " + std::to_string(steps) + " steps") +
                    " of this run had some that are not at the fixed loss "
                    "scale " +
-                   numberText(scale) + "; nothing was updated")
+                   numberText(*scale) + "; nothing was updated")
       .hint(
           "compile with a smaller --loss-scale, or with --loss-scale=dynamic");
 }
@@ -131,14 +135,15 @@ Status Trainer::scaleExhausted(const StepReport &report) const {
 Error Trainer::explainApply(int64_t step, Error error) const {
   if (!scaler.scale || error.code() != ExitCode::Numerics)
     return error;
-  double scale = loadNumber(context.data(*scaler.scale), scaler.scale->dtype);
-  if (std::isfinite(static_cast<float>(1.0 / scale)))
+  auto scale =
+      loadArenaNumber(context, scaler.scale->offset, scaler.scale->dtype);
+  if (!scale || std::isfinite(static_cast<float>(1.0 / *scale)))
     return error;
   return Error(ExitCode::Numerics,
                "step " + std::to_string(step) +
                    ": expects a loss scale with a finite inverse in f32, but "
                    "got " +
-                   numberText(scale) + "; nothing was updated")
+                   numberText(*scale) + "; nothing was updated")
       .hint("compile with --scaler-min to keep the scale from shrinking so "
             "far");
 }

@@ -2,8 +2,8 @@
 
 #include "weft/Formats/Names.h"
 #include "weft/Formats/Text.h"
+#include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/DTypes.h"
-#include "weft/Runtime/Execute/Ports.h"
 #include "weft/Runtime/Run/Trainer.h"
 
 #include <algorithm>

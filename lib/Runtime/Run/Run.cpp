@@ -5,7 +5,8 @@
 #include "weft/Formats/Names.h"
 #include "weft/Formats/OutputFile.h"
 #include "weft/Formats/StandardStreams.h"
-#include "weft/Runtime/Execute/Ports.h"
+#include "weft/Runtime/Devices/Device.h"
+#include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Reports/Trace.h"
 #include "weft/Runtime/Run/Evaluate.h"
 #include "weft/Runtime/Run/Generate.h"
@@ -92,45 +93,15 @@ Status Run::identifyData() {
   return Status::success();
 }
 
-Status weft::checkMemory(int64_t bytes, const MemoryRoom &room) {
-  if (bytes <= room.bytes)
-    return Status::success();
-  return Error(ExitCode::DoesNotFit, "the program needs " + humanBytes(bytes) +
-                                         ", but " + room.limit + " " +
-                                         humanBytes(room.bytes))
-      .hint("compile with a smaller --batch or --seq");
-}
-
 Status Run::allocate() {
-  if (Status s = checkMemory(executable.arenaBytes, memoryRoom()); !s)
-    return s;
-  if (int64_t free = availableMemory(); executable.arenaBytes > free)
-    warn("the program needs " + humanBytes(executable.arenaBytes) +
-         ", but other programs leave " + humanBytes(free));
-  ContextOptions contextOptions;
-  contextOptions.threads = int(std::min<int64_t>(options.threads, 1024));
-  contextOptions.poisoned = faults.has(Fault::Kind::Poison);
-  std::string message;
-  context = WeftContext::create(executable, contextOptions, message);
-  if (!context)
-    return Error(ExitCode::DoesNotFit, message)
-        .hint("compile with a smaller --batch or --seq");
-  return checkThreads();
-}
-
-/// Fewer threads than asked for are an error, fewer than there could be a
-/// warning.
-Status Run::checkThreads() const {
-  if (context->threadShortage().empty())
-    return Status::success();
-  std::string most = std::to_string(context->threads());
-  if (options.threads > 0)
-    return Error(ExitCode::Device, "--threads expects at most " + most +
-                                       " here, but got " +
-                                       std::to_string(options.threads) + ": " +
-                                       context->threadShortage());
-  warn("uses " + most + " of " + std::to_string(availableThreads()) +
-       " processors: " + context->threadShortage());
+  DeviceOptions wanted;
+  wanted.threads = int(std::min<int64_t>(options.threads, 1024));
+  wanted.poisoned = faults.has(Fault::Kind::Poison);
+  wanted.onlyDescribes = options.dryRun;
+  auto opened = openDevice(executable, wanted);
+  if (!opened)
+    return opened.takeError();
+  context = std::move(*opened);
   return Status::success();
 }
 

@@ -3,6 +3,7 @@
 #include "weft/Formats/Json.h"
 #include "weft/Formats/Names.h"
 #include "weft/Formats/Text.h"
+#include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Execute/DTypes.h"
 #include "weft/Runtime/Execute/Scaler.h"
 #include "weft/Runtime/Execute/Segments.h"
@@ -140,7 +141,7 @@ std::string Run::describe() const {
                      grouped(countParameters(executable)) + " parameters\n";
   text += describeTypes();
   text += "memory    " + humanBytes(executable.arenaBytes) + ", " +
-          std::to_string(context->threads()) + " threads\n";
+          context->device().describe() + "\n";
   text +=
       "start     " +
       (resume ? "step " + std::to_string(state.step) + ", " + resume->directory

@@ -4,7 +4,7 @@
 
 #include "weft/Formats/Names.h"
 #include "weft/Runtime/Checkpoints/CheckpointScaler.h"
-#include "weft/Runtime/Execute/Ports.h"
+#include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/Scaler.h"
 #include "weft/Runtime/Run/Trainer.h"
 
@@ -104,9 +104,13 @@ Status Run::loadState() {
                                  : weights->load(*context, state.seed);
   if (!read || options.dryRun)
     return read;
-  if (resume && !resume->weightsOnly)
-    if (auto change = adaptLossScale(*context, LossScaler::of(executable)))
-      warn(*change);
+  if (resume && !resume->weightsOnly) {
+    auto change = adaptLossScale(*context, LossScaler::of(executable));
+    if (!change)
+      return change.takeError();
+    if (*change)
+      warn(**change);
+  }
   // What follows from parameters is in no file.
   if (const WeftProgram *refresh = context->findProgram(names::kRefresh))
     return runChecked(*context, *refresh);

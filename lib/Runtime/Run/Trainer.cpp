@@ -3,9 +3,8 @@
 #include "weft/Runtime/Run/Trainer.h"
 
 #include "weft/Formats/Names.h"
-#include "weft/Runtime/Execute/Executor.h"
-#include "weft/Runtime/Execute/MachineMemory.h"
-#include "weft/Runtime/Execute/Ports.h"
+#include "weft/Runtime/Devices/Device.h"
+#include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Run/Evaluate.h"
 #include "weft/Runtime/Run/Generate.h"
 
@@ -114,7 +113,8 @@ Status Trainer::trainStep(StepReport &report) {
   const TrainState before = now;
   now.valLoss.reset();
   if (hunt)
-    hunt->begin();
+    if (Status s = hunt->begin(); !s)
+      return s;
   for (int64_t k = 0; k < options.accum; ++k)
     if (Status s = microStep(k, report); !s) {
       now = before;
@@ -124,7 +124,8 @@ Status Trainer::trainStep(StepReport &report) {
   if (report.step == firstStep && !options.dumpGrads.empty())
     if (Status s = writeGradients(context, options.dumpGrads); !s)
       return s;
-  injectFaults();
+  if (Status s = injectFaults(); !s)
+    return s;
   if (Status s = update(report); !s)
     return s;
   now.step = report.step;
@@ -132,13 +133,14 @@ Status Trainer::trainStep(StepReport &report) {
   int64_t rows = now.cursor.rows - before.cursor.rows;
   int64_t units = metadata.isLanguageModel() ? rows * metadata.seq : rows;
   report.tokensPerSecond = double(units) / (report.stepMs / 1000.0);
-  report.memoryBytes = peakMemory();
+  report.memoryBytes = context.device().peakBytes();
   return Status::success();
 }
 
 Status Trainer::evaluate(MetricsLog &metrics) {
   if (hunt)
-    hunt->begin();
+    if (Status s = hunt->begin(); !s)
+      return s;
   auto report = weft::evaluate(
       context, metadata, *data.val,
       countBatches(*data.val, metadata.batch, options.evalSteps));
@@ -245,7 +247,7 @@ Expected<ExitCode> Trainer::run(MetricsLog &metrics, CheckpointWriter *writer,
     best = *known;
   }
   if (now.step < lastStep)
-    warmUp(context, {&micro, &apply});
+    context.device().warmUp(context, {&micro, &apply});
   auto code = loop(metrics, writer, signals);
   progress.finish();
   return code;

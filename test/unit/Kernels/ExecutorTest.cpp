@@ -3,6 +3,7 @@
 #include "weft/Runtime/Execute/Executor.h"
 #include "GemmPlan.h"
 #include "Harness.h"
+#include "weft/Runtime/Devices/HostDevice.h"
 
 #include <sys/mman.h>
 
@@ -80,13 +81,13 @@ TEST(Executor, RunsCommandsInOrder) {
   const WeftProgram *program = context->findProgram("eval");
   ASSERT_NE(program, nullptr);
   float *x = static_cast<float *>(
-      context->data(*WeftContext::findInput(*program, "x")));
+      context->at(WeftContext::findInput(*program, "x")->offset));
   for (int i = 0; i < 1000; ++i)
     x[i] = static_cast<float>(i);
   for (int run = 0; run < 2; ++run)
     ASSERT_TRUE(runProgram(*context, "eval"));
   float *z = static_cast<float *>(
-      context->data(*WeftContext::findOutput(*program, "z")));
+      context->at(WeftContext::findOutput(*program, "z")->offset));
   for (int i = 0; i < 1000; ++i)
     EXPECT_EQ(z[i], 4.0f * i);
 }
@@ -99,7 +100,7 @@ TEST(Executor, Lookups) {
   EXPECT_EQ(context->findProgram("micro"), nullptr);
   EXPECT_EQ(WeftContext::findInput(fixture.program, "z"), nullptr);
   EXPECT_EQ(WeftContext::findOutput(fixture.program, "x"), nullptr);
-  EXPECT_EQ(context->data(fixture.tensor), context->at(4096));
+  EXPECT_EQ(context->device().hostView(), context->at(0));
   EXPECT_EQ(context->arenaBytes(), 8192 + 4000);
 }
 
@@ -218,6 +219,16 @@ TEST(Executor, WrongTables) {
                 [](Fixture &f) { f.executable.arenaBytes = int64_t(1) << 60; }),
             "cannot allocate 1152921504606846976 bytes (1048576.00 TiB) of "
             "memory");
+}
+
+TEST(Executor, RefusesKernelsOfAnotherDevice) {
+  static const WeftDeviceKernel kernel = {"k0", 1, 32, 1};
+  EXPECT_EQ(errorAfter([](Fixture &f) {
+              f.commands[1].kernel = nullptr;
+              f.commands[1].deviceKernel = &kernel;
+            }),
+            "expects kernels of the CPU, but got the kernel 'k' of another "
+            "device");
 }
 
 TEST(Arena, SizesAndAlignment) {

@@ -198,10 +198,10 @@ TEST(Target, ItsArchivesStandBeforeWhatTheyUse) {
   EXPECT_EQ(runtimeArchives(**toy),
             (Names{"libWeftRuntimeMain.a", "libWeftRuntime.a", "libToy.a",
                    "libWeftRuntimeCore.a", "libWeftFormats.a"}));
-  EXPECT_EQ(
-      runtimeArchives(**cpu),
-      (Names{"libWeftRuntimeMain.a", "libWeftRuntime.a", "libWeftCpuKernels.a",
-             "libWeftRuntimeCore.a", "libWeftFormats.a"}));
+  EXPECT_EQ(runtimeArchives(**cpu),
+            (Names{"libWeftRuntimeMain.a", "libWeftRuntime.a",
+                   "libWeftCpuKernels.a", "libWeftHostDevice.a",
+                   "libWeftRuntimeCore.a", "libWeftFormats.a"}));
 }
 
 TEST(Target, ADumpNamesItsTarget) {

@@ -72,7 +72,7 @@ struct HuntTest : testing::Test {
   }
   /// A step of that program, or of nothing.
   std::string step(const WeftProgram *program, bool good) {
-    hunt->begin();
+    EXPECT_TRUE(hunt->begin());
     EXPECT_TRUE(!program || runProgram(*context, *program));
     return hunt->finish(good);
   }

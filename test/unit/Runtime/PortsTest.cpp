@@ -8,7 +8,7 @@
 #include "ToyTool.h"
 
 #include "weft/Formats/Half.h"
-#include "weft/Runtime/Execute/Ports.h"
+#include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Run/Entry.h"
 
 using namespace weft;

@@ -212,7 +212,9 @@ std::string adapted(const ScaledProgram &program, float scale,
   auto context = program.start();
   std::memcpy(context->at(kScale), &scale, 4);
   std::memcpy(context->at(kState), state.data(), 24);
-  auto note = adaptLossScale(*context, LossScaler::of(program.executable));
+  auto adapted = adaptLossScale(*context, LossScaler::of(program.executable));
+  EXPECT_TRUE(adapted);
+  auto note = *adapted;
   std::string text = note.value_or("") + "|";
   std::memcpy(&scale, context->at(kScale), 4);
   std::memcpy(state.data(), context->at(kState), 24);

@@ -85,10 +85,10 @@ public:
     EXPECT_TRUE(hunt.ok()) << hunt.error().str();
     WeftProgram mask = programs[0];
     mask.numCommands = 1;
-    (*hunt)->begin();
+    EXPECT_TRUE((*hunt)->begin());
     EXPECT_TRUE(runProgram(*context, mask));
     EXPECT_EQ((*hunt)->finish(/*good=*/true), "");
-    (*hunt)->begin();
+    EXPECT_TRUE((*hunt)->begin());
     for (const WeftProgram &program : programs)
       EXPECT_TRUE(runProgram(*context, program));
     std::string text = (*hunt)->finish(/*good=*/false);

@@ -96,7 +96,7 @@ inline bool isSaved(const WeftTensor &tensor) {
 /// table.
 std::vector<NamedTensor> savedTensors(const WeftExecutable &executable);
 /// Makes what lies between the segments of saved tensors zero.
-void clearGaps(WeftContext &context);
+Status clearGaps(WeftContext &context);
 
 /// Bytes of the tensors of one checkpoint, of all ranks.
 int64_t checkpointBytes(const WeftExecutable &executable);

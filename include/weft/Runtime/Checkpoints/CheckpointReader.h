@@ -10,6 +10,7 @@
 #define WEFT_RUNTIME_CHECKPOINTS_CHECKPOINTREADER_H
 
 #include "weft/Formats/Manifest.h"
+#include "weft/Runtime/Execute/Context.h"
 
 #include <map>
 #include <memory>
@@ -17,12 +18,12 @@
 
 namespace weft {
 
-/// Elements [begin, begin + count) of a tensor and where they go, in logical
-/// order.
+/// Elements [begin, begin + count) of a tensor, in logical order, and where
+/// they go in the arena.
 struct TensorTarget {
   const ManifestTensor *tensor;
   int64_t begin, count;
-  char *out;
+  int64_t offset;
 };
 
 class CheckpointReader {
@@ -41,7 +42,8 @@ public:
   Status readFloats(const ManifestTensor &tensor, int64_t begin, int64_t count,
                     float *out);
   /// Many ranges, in the order of their bytes.
-  Status readAll(const std::vector<TensorTarget> &targets);
+  Status readAll(const WeftContext &context,
+                 const std::vector<TensorTarget> &targets);
 
 private:
   /// Elements [begin, end) of a piece that lies in a file, and where they go

@@ -22,8 +22,8 @@ Status checkScalePolicy(const Json &model, const std::string &directory,
 /// is the program's, a dynamic one is not below its minimum, and the hysteresis
 /// left is one that the program counts down from. What became of the scale, if
 /// that is not what was loaded.
-std::optional<std::string> adaptLossScale(const WeftContext &context,
-                                          const LossScaler &program);
+Expected<std::optional<std::string>> adaptLossScale(const WeftContext &context,
+                                                    const LossScaler &program);
 
 } // namespace weft
 

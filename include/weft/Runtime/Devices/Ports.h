@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_RUNTIME_EXECUTE_PORTS_H
-#define WEFT_RUNTIME_EXECUTE_PORTS_H
+#ifndef WEFT_RUNTIME_DEVICES_PORTS_H
+#define WEFT_RUNTIME_DEVICES_PORTS_H
 
 #include "weft/Formats/Error.h"
 #include "weft/Runtime/Execute/Context.h"
@@ -19,10 +19,13 @@ namespace weft {
 /// The number of that type (WeftDType) at an address of any alignment.
 double loadNumber(const void *address, int32_t dtype);
 
-/// Element `index` of a port as a number.
+/// Writes it there, converted to the type.
+void storeNumber(void *address, int32_t dtype, double value);
+
+/// Element `index` of an output as a number.
 double readNumber(const WeftContext &context, const WeftPort &port,
                   int64_t index = 0);
-/// Writes a number, converted to the type of the port.
+/// Writes a number to an input, converted to the type of the port.
 void writeNumber(const WeftContext &context, const WeftPort &port, double value,
                  int64_t index = 0);
 void writeInteger(const WeftContext &context, const WeftPort &port,
@@ -42,4 +45,4 @@ Status runChecked(WeftContext &context, const WeftProgram &program);
 
 } // namespace weft
 
-#endif // WEFT_RUNTIME_EXECUTE_PORTS_H
+#endif // WEFT_RUNTIME_DEVICES_PORTS_H

@@ -1,6 +1,6 @@
 //===- Context.h - Everything one running program owns ----------*- C++ -*-===//
 //
-// The arena, the threads, the state of library routines and the error of one
+// The device, the threads, the state of library routines and the error of one
 // executable. Every call takes a context; there are no globals, so several
 // contexts may live in one process (one per virtual rank).
 //
@@ -30,23 +30,7 @@ CpuIsa detectCpuIsa();
 /// "x86-64-v2", "x86-64-v3", "x86-64-v4".
 const char *cpuIsaName(CpuIsa isa);
 
-/// Zeroed bytes of an exact size, aligned to a page, and to 2 MiB (and in huge
-/// pages where the system gives them) from that size on.
-class Arena {
-public:
-  Arena() = default;
-  ~Arena();
-  Arena(const Arena &) = delete;
-  Arena &operator=(const Arena &) = delete;
-  /// False if the system has no memory for it.
-  bool allocate(int64_t bytes);
-  char *data() const { return base; }
-  int64_t size() const { return bytes; }
-
-private:
-  char *base = nullptr;
-  int64_t bytes = 0;
-};
+class Device;
 
 /// What a trace hook is told about one finished command.
 struct TraceEvent {
@@ -79,13 +63,20 @@ constexpr int kRunRanks = 1;
 const WeftProgram *findProgram(const WeftExecutable &executable,
                                const char *name);
 
+/// What is wrong with the tables of a program that `ranks` ranks run, or "".
+std::string checkTables(const WeftExecutable &executable, int ranks);
+
 } // namespace weft
 
 struct WeftContext {
-  /// A context without executable, for library routines on their own.
+  /// A context without executable and device, for library routines on their
+  /// own: the calling thread forms its team.
   explicit WeftContext(const weft::ContextOptions &options = {});
-  /// A context that can run `executable`, which must outlive it; null and a
-  /// message if the tables are wrong or the arena does not fit into memory.
+  /// The same with a team that is formed, or of the calling thread alone.
+  WeftContext(const weft::ContextOptions &options, weft::ThreadTeam team);
+  /// A context that can run `executable`, which must outlive it, on the host;
+  /// null and a message if the tables are wrong or the arena does not fit into
+  /// memory.
   static std::unique_ptr<WeftContext>
   create(const WeftExecutable &executable, const weft::ContextOptions &options,
          std::string &error);
@@ -102,11 +93,19 @@ struct WeftContext {
   static const WeftPort *findOutput(const WeftProgram &program,
                                     const char *name);
   const WeftTensor *findTensor(const char *name) const;
-  /// Address of an arena offset.
-  void *at(int64_t offset) const { return arena.data() + offset; }
-  void *data(const WeftPort &port) const { return at(port.offset); }
-  void *data(const WeftTensor &tensor) const { return at(tensor.offset); }
-  int64_t arenaBytes() const { return arena.size(); }
+
+  //===- Device -----------------------------------------------------------===//
+
+  /// Gives it an executable and the device that runs it, whose arena begins at
+  /// the address `arena` of the device.
+  void attach(const WeftExecutable &executable,
+              std::shared_ptr<weft::Device> device, void *arena);
+  /// Where its memory is (Runtime/Devices/Device.h).
+  weft::Device &device() const { return *owner; }
+  /// Address of an arena offset, for commands: memory of the device, which the
+  /// host may be unable to touch.
+  void *at(int64_t offset) const { return arena + offset; }
+  int64_t arenaBytes() const { return exe ? exe->arenaBytes : 0; }
 
   //===- Ranks ------------------------------------------------------------===//
 
@@ -151,7 +150,8 @@ struct WeftContext {
   /// that identifies its type.
   std::shared_ptr<void> &state(const void *key) { return states[key]; }
 
-  /// Gives every page of the arena its memory, and keeps what it holds.
+  /// Gives every page of an arena on the host its memory, and keeps what it
+  /// holds.
   void touchMemory();
 
   //===- Hooks ------------------------------------------------------------===//
@@ -168,7 +168,9 @@ struct WeftContext {
 
 private:
   const WeftExecutable *exe = nullptr;
-  weft::Arena arena;
+  // Before the state of libraries, which may lie in its memory.
+  std::shared_ptr<weft::Device> owner;
+  char *arena = nullptr;
   weft::ThreadTeam team;
   int mostMembers = 1;
   weft::CpuIsa kernelIsa = weft::CpuIsa::Baseline;

@@ -3,6 +3,8 @@
 #ifndef WEFT_RUNTIME_EXECUTE_MACHINEMEMORY_H
 #define WEFT_RUNTIME_EXECUTE_MACHINEMEMORY_H
 
+#include "weft/Formats/Error.h"
+
 #include <cstdint>
 #include <string>
 
@@ -25,6 +27,9 @@ struct MemoryRoom {
 /// system kills the process, so they are looked at before. `root` stands before
 /// the paths of files, for tests.
 MemoryRoom memoryRoom(const std::string &root = "");
+
+/// Exit 4 if a program that needs so many bytes does not fit.
+Status checkMemory(int64_t bytes, const MemoryRoom &room);
 
 /// What other programs leave of the machine's memory and swap; INT64_MAX where
 /// the system does not say.

@@ -35,7 +35,7 @@ public:
   ~NanHunt();
 
   /// Forgets what the last step made.
-  void begin();
+  Status begin();
   /// A value that is not finite came from outside the program; `text` says
   /// which and is the sentence, unless an op made one before.
   void blame(const std::string &text);
@@ -59,8 +59,9 @@ private:
     int64_t index;
   };
 
-  bool check(const WeftProgram &program, const WeftCommand &command,
-             void *const *buffers);
+  Status check(const WeftProgram &program, const WeftCommand &command);
+  Expected<int64_t> find(const Elements &elements, int64_t offset,
+                         double &value) const;
   /// Whether a buffer that the command reads, and may write as well, holds a
   /// non-finite value, or the command makes its values of constants.
   bool isFed(const WeftCommand &command, const DebugCommand &entry) const;
@@ -70,9 +71,9 @@ private:
   std::string findMoment(const WeftCommand &command,
                          const DebugCommand &entry) const;
   void mark(const Elements &elements, int64_t offset, bool finite);
-  std::string lookAt(int32_t dtype, int64_t offset, int64_t bytes);
-  void lookAtStates();
-  void lookAtInputs(const WeftProgram &program);
+  Expected<std::string> lookAt(int32_t dtype, int64_t offset, int64_t bytes);
+  Status lookAtStates();
+  Status lookAtInputs(const WeftProgram &program);
   /// Element `index` of a buffer that begins at an arena offset: of a segment
   /// if it lies in one.
   Element locate(const WrittenBuffer &written, int64_t begin,

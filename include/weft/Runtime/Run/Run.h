@@ -12,7 +12,6 @@
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Checkpoints/InitialWeights.h"
 #include "weft/Runtime/Data/DataSource.h"
-#include "weft/Runtime/Execute/MachineMemory.h"
 #include "weft/Runtime/Reports/Metrics.h"
 #include "weft/Runtime/Reports/NanHunt.h"
 #include "weft/Runtime/Run/RunFlags.h"
@@ -42,7 +41,6 @@ private:
   Status identifyData();
   void warnOfChanges() const;
   Status allocate();
-  Status checkThreads() const;
   Status startHunt();
   Status takeState();
   Status readCheckpoint();
@@ -79,9 +77,6 @@ private:
   std::unique_ptr<WeftContext> context;
   std::unique_ptr<NanHunt> hunt; // only with --debug-nan
 };
-
-/// Exit 4 if a program that needs so many bytes does not fit.
-Status checkMemory(int64_t bytes, const MemoryRoom &room);
 
 /// Parameters of the model, counted in elements.
 int64_t countParameters(const WeftExecutable &executable);

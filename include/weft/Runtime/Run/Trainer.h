@@ -41,7 +41,7 @@ private:
   int64_t firstRow() const;
   std::vector<int64_t> batchAt(int64_t first) const;
   Status update(StepReport &report);
-  void injectFaults();
+  Status injectFaults();
   Status nonFinite(int64_t step) const;
 
   // LossScale.cpp: what happens to steps whose gradients are not finite.

@@ -1,0 +1,5 @@
+//===- Device.cpp - Where a program's memory is ---------------------------===//
+
+#include "weft/Runtime/Devices/Device.h"
+
+weft::Device::~Device() = default;

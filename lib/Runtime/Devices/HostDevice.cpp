@@ -1,0 +1,127 @@
+//===- HostDevice.cpp - The CPU as a device -------------------------------===//
+
+#include "weft/Runtime/Devices/HostDevice.h"
+
+#include "weft/Runtime/Execute/Executor.h"
+#include "weft/Runtime/Execute/MachineMemory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <sys/mman.h>
+
+using namespace weft;
+
+//===----------------------------------------------------------------------===//
+// Arena
+//===----------------------------------------------------------------------===//
+
+Arena::~Arena() {
+  if (base)
+    munmap(base, bytes);
+}
+
+/// Maps more than needed, then gives back what lies before the first aligned
+/// address and after the end.
+bool Arena::allocate(int64_t size) {
+  constexpr int64_t page = 4096, huge = int64_t(2) << 20;
+  int64_t alignment = size >= huge ? huge : page;
+  int64_t rounded = (std::max<int64_t>(size, 1) + page - 1) / page * page;
+  int64_t mapped = rounded + (alignment - page);
+  void *address = mmap(nullptr, mapped, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (address == MAP_FAILED)
+    return false;
+  char *start = static_cast<char *>(address);
+  int64_t misaligned = reinterpret_cast<uintptr_t>(start) % alignment;
+  int64_t head = misaligned ? alignment - misaligned : 0;
+  if (head > 0)
+    munmap(start, head);
+  if (int64_t tail = mapped - head - rounded; tail > 0)
+    munmap(start + head + rounded, tail);
+  base = start + head;
+  bytes = size;
+  if (alignment == huge)
+    madvise(base, rounded, MADV_HUGEPAGE);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory and programs
+//===----------------------------------------------------------------------===//
+
+std::string HostDevice::describe() const {
+  return std::to_string(threads) + " threads";
+}
+
+int64_t HostDevice::peakBytes() const { return peakMemory(); }
+
+Status HostDevice::copyIn(int64_t offset, const void *data, int64_t bytes) {
+  std::memcpy(arena.data() + offset, data, size_t(bytes));
+  return Status::success();
+}
+
+Status HostDevice::copyOut(void *data, int64_t offset, int64_t bytes) {
+  std::memcpy(data, arena.data() + offset, size_t(bytes));
+  return Status::success();
+}
+
+Status HostDevice::zero(int64_t offset, int64_t bytes) {
+  std::memset(arena.data() + offset, 0, size_t(bytes));
+  return Status::success();
+}
+
+char *HostDevice::inputBytes(const WeftPort &port) {
+  return arena.data() + port.offset;
+}
+
+const char *HostDevice::outputBytes(const WeftPort &port) {
+  return arena.data() + port.offset;
+}
+
+bool HostDevice::run(WeftContext &context, const WeftProgram &program) {
+  return runProgram(context, program);
+}
+
+void HostDevice::warmUp(WeftContext &context,
+                        std::initializer_list<const WeftProgram *> programs) {
+  weft::warmUp(context, programs);
+}
+
+//===----------------------------------------------------------------------===//
+// Contexts
+//===----------------------------------------------------------------------===//
+
+/// A program for another kind of device is linked with another library.
+static std::string checkHostKernels(const WeftExecutable &executable) {
+  for (int32_t p = 0; p < executable.numPrograms; ++p)
+    for (int32_t i = 0; i < executable.programs[p].numCommands; ++i)
+      if (const WeftCommand &command = executable.programs[p].commands[i];
+          command.deviceKernel)
+        return std::string("expects kernels of the CPU, but got the kernel '") +
+               command.name + "' of another device";
+  return "";
+}
+
+std::unique_ptr<WeftContext>
+WeftContext::create(const WeftExecutable &executable,
+                    const ContextOptions &options, std::string &error) {
+  error = checkTables(executable, options.ranks);
+  if (error.empty())
+    error = checkHostKernels(executable);
+  if (!error.empty())
+    return nullptr;
+  ContextOptions limited = options;
+  limited.maxThreads = executable.maxThreads;
+  auto context = std::make_unique<WeftContext>(limited);
+  auto device = std::make_shared<HostDevice>(context->threads());
+  if (!device->arena.allocate(executable.arenaBytes)) {
+    error =
+        "cannot allocate " + exactBytes(executable.arenaBytes) + " of memory";
+    return nullptr;
+  }
+  char *base = device->arena.data();
+  if (options.poisoned)
+    std::memset(base, 0xFF, size_t(executable.arenaBytes));
+  context->attach(executable, std::move(device), base);
+  return context;
+}
