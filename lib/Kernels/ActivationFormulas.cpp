@@ -163,6 +163,9 @@ void registerKernelsModels(DialectRegistry &registry) {
   registerNormFormulas(registry);
   registerActivationFormulas(registry);
   registerGradientFormulas(registry);
+  registerOptimizerFormulas(registry);
+  registerGradientNormFormulas(registry);
+  registerScalerFormulas(registry);
 }
 
 } // namespace weft

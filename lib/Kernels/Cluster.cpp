@@ -41,6 +41,10 @@ static bool isAlias(Operation *op) {
   return renames(op) || isa<BroadcastOp>(op);
 }
 
+static bool isNumber(Operation *op) {
+  return !isa<ReduceOp>(op) && getShape(op->getResult(0)).empty();
+}
+
 static bool isCompute(Operation *op) {
   return isa<ReduceOp>(op) || (isa<ScalarBodyOpInterface>(op) && !isAlias(op));
 }
@@ -119,16 +123,24 @@ llvm::SmallVector<Cluster *> ClusterBuilder::findProducers(Operation *op) {
   return found;
 }
 
-/// An open cluster nearby that reads a large operand of `op` anyway.
+/// Whether few ops stand between the cluster and `op`.
+bool ClusterBuilder::isNear(Operation *op, const Cluster &cluster) const {
+  return workBefore.lookup(op) - workBefore.lookup(cluster.ops.back()) <
+         kSiblingDistance;
+}
+
+/// An open cluster nearby that reads a large operand of `op` anyway, or that
+/// computes another number if `op` computes one.
 Cluster *ClusterBuilder::findSibling(Operation *op) {
+  if (isNumber(op) && numbers && numbers->open && isNear(op, *numbers))
+    return numbers;
   for (Value operand : op->getOperands()) {
     auto type = cast<RankedTensorType>(operand.getType());
     Cluster *cluster = readers.lookup(operand);
     if (!cluster || !cluster->open || clusterOf(operand) == cluster)
       continue;
-    bool near = workBefore.lookup(op) - workBefore.lookup(cluster->ops.back()) <
-                kSiblingDistance;
-    if (near && type.getNumElements() == cluster->space.getNumPoints())
+    if (isNear(op, *cluster) &&
+        type.getNumElements() == cluster->space.getNumPoints())
       return cluster;
   }
   return nullptr;
@@ -361,6 +373,8 @@ bool ClusterBuilder::joinAll(Operation *op,
 
 void ClusterBuilder::commit(Operation *op, Cluster &cluster) {
   owner[op] = &cluster;
+  if (isNumber(op))
+    numbers = &cluster;
   for (Value operand : op->getOperands())
     if (clusterOf(operand) != &cluster)
       readers[operand] = &cluster;

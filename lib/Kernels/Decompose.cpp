@@ -13,19 +13,6 @@ namespace weft {
 using namespace mlir;
 using namespace weft;
 
-/// accumulate == 0 ? value : old + value
-static Value expandAccumulate(AccumulateOp op, OpBuilder &b) {
-  Location loc = op.getLoc();
-  auto type = cast<RankedTensorType>(op.getType());
-  auto scalar = cast<RankedTensorType>(op.getAccumulate().getType());
-  Value zero = ConstantOp::create(
-      b, loc, scalar, DenseElementsAttr::get(scalar, b.getF32FloatAttr(0.0)));
-  Value first = CompareOp::create(b, loc, scalar.clone(b.getI1Type()),
-                                  Predicate::EQ, op.getAccumulate(), zero);
-  Value sum = AddOp::create(b, loc, type, op.getOld(), op.getValue());
-  return SelectOp::create(b, loc, type, first, op.getValue(), sum);
-}
-
 /// The formula of an op that is one and that no routine runs, else nothing.
 static FailureOr<llvm::SmallVector<Value>> expand(Operation *op,
                                                   OpBuilder &builder) {
@@ -33,8 +20,6 @@ static FailureOr<llvm::SmallVector<Value>> expand(Operation *op,
     return llvm::SmallVector<Value>();
   if (auto composite = dyn_cast<CompositeOpInterface>(op))
     return composite.decompose(builder);
-  if (auto accumulate = dyn_cast<AccumulateOp>(op))
-    return llvm::SmallVector<Value>{expandAccumulate(accumulate, builder)};
   return llvm::SmallVector<Value>();
 }
 
@@ -48,6 +33,31 @@ void weft::renameTrivialReduces(ProgramOp program) {
                                      reduce.getOperand());
     copyScope(&op, renamed);
     op.replaceAllUsesWith(renamed);
+    op.erase();
+  }
+}
+
+/// Computes a number once that several formulas need: what an update reads is
+/// the same for all parameters of a group.
+static void shareNumbers(Block &block) {
+  auto isNumber = [](Value value) { return getShape(value).empty(); };
+  std::map<std::vector<const void *>, Value> known;
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (!isa<ScalarBodyOpInterface>(op) || !isNumber(op.getResult(0)))
+      continue;
+    std::vector<const void *> key = {
+        op.getName().getAsOpaquePointer(),
+        op.getPropertiesAsAttribute().getAsOpaquePointer(),
+        op.getResult(0).getType().getAsOpaquePointer()};
+    for (Value operand : op.getOperands()) {
+      auto constant = operand.getDefiningOp<ConstantOp>();
+      key.push_back(constant ? constant.getValue().getAsOpaquePointer()
+                             : operand.getAsOpaquePointer());
+    }
+    auto [entry, isNew] = known.try_emplace(std::move(key), op.getResult(0));
+    if (isNew)
+      continue;
+    op.getResult(0).replaceAllUsesWith(entry->second);
     op.erase();
   }
 }
@@ -85,6 +95,7 @@ LogicalResult weft::decomposeProgram(ProgramOp program) {
     op->erase();
   }
   renameTrivialReduces(program);
+  shareNumbers(program.getBody().front());
   return success();
 }
 

@@ -10,6 +10,8 @@
 
 #include "weft/Weft/Weft.h"
 
+#include <limits>
+
 namespace weft {
 
 class FormulaBuilder {
@@ -23,6 +25,29 @@ public:
   mlir::Value div(mlir::Value x, mlir::Value y) { return make<DivOp>(x, y); }
   mlir::Value max(mlir::Value x, mlir::Value y) { return make<MaxOp>(x, y); }
   mlir::Value min(mlir::Value x, mlir::Value y) { return make<MinOp>(x, y); }
+
+  mlir::Value power(mlir::Value x, mlir::Value y) { return make<PowOp>(x, y); }
+
+  mlir::Value logicalAnd(mlir::Value x, mlir::Value y) {
+    return make<AndOp>(x, y);
+  }
+  mlir::Value logicalOr(mlir::Value x, mlir::Value y) {
+    return make<OrOp>(x, y);
+  }
+
+  mlir::Value compare(Predicate predicate, mlir::Value x, mlir::Value y) {
+    auto left = mlir::cast<mlir::RankedTensorType>(x.getType());
+    auto right = mlir::cast<mlir::RankedTensorType>(y.getType());
+    auto shape = *broadcastShapes(left.getShape(), right.getShape());
+    auto type = mlir::RankedTensorType::get(shape, b.getI1Type());
+    return CompareOp::create(b, loc, type, predicate, x, y);
+  }
+
+  /// Whether x is neither infinite nor NaN.
+  mlir::Value isFinite(mlir::Value x) {
+    mlir::Value bound = constant(std::numeric_limits<double>::infinity(), x);
+    return compare(Predicate::LT, unary<AbsOp>(x), bound);
+  }
 
   template <typename Op> mlir::Value unary(mlir::Value x) {
     return Op::create(b, loc, x.getType(), x);
@@ -62,11 +87,12 @@ public:
   /// A scalar constant of the element type of `like`.
   mlir::Value constant(double value, mlir::Value like) {
     mlir::Type element = mlir::getElementTypeOrSelf(like.getType());
-    auto type = mlir::RankedTensorType::get({}, element);
-    auto attr = mlir::DenseElementsAttr::get(
-        type, mlir::cast<mlir::TypedAttr>(
-                  mlir::Attribute(b.getFloatAttr(element, value))));
-    return ConstantOp::create(b, loc, type, attr);
+    return constant(b.getFloatAttr(element, value));
+  }
+
+  /// An i64 scalar.
+  mlir::Value integer(int64_t value) {
+    return constant(b.getI64IntegerAttr(value));
   }
 
   /// Reduction that keeps the reduced dimensions with size 1.
@@ -112,6 +138,12 @@ public:
   }
 
 private:
+  mlir::Value constant(mlir::TypedAttr value) {
+    auto type = mlir::RankedTensorType::get({}, value.getType());
+    auto attr = mlir::DenseElementsAttr::get(type, mlir::Attribute(value));
+    return ConstantOp::create(b, loc, type, attr);
+  }
+
   template <typename Op> mlir::Value make(mlir::Value x, mlir::Value y) {
     auto left = mlir::cast<mlir::RankedTensorType>(x.getType());
     auto right = mlir::cast<mlir::RankedTensorType>(y.getType());

@@ -64,6 +64,7 @@ private:
   llvm::LogicalResult place(mlir::Operation *op);
   void materialize(BroadcastOp broadcast);
   llvm::SmallVector<Cluster *> findProducers(mlir::Operation *op);
+  bool isNear(mlir::Operation *op, const Cluster &cluster) const;
   Cluster *findSibling(mlir::Operation *op);
   bool joinAll(mlir::Operation *op, llvm::ArrayRef<Cluster *> candidates);
   bool join(mlir::Operation *op, Cluster &cluster);
@@ -85,6 +86,7 @@ private:
   llvm::DenseMap<mlir::Operation *, Cluster *> owner;
   llvm::DenseMap<mlir::Operation *, unsigned> order, workBefore;
   llvm::DenseMap<mlir::Value, Cluster *> readers; // last cluster to read it
+  Cluster *numbers = nullptr; // last cluster to compute a single number
 };
 
 /// Whether the op is computed in a kernel, which reads an outside broadcast

@@ -1,4 +1,5 @@
 // RUN: weft-interp %s | FileCheck %s
+// RUN: weft-opt %s --weft-decompose -o %t.mlir && weft-interp %t.mlir | FileCheck %s
 
 // Gradient norms of every order, the finite check and the clip coefficient.
 // Values: test/Interp/reference.py (PyTorch in float64).

@@ -1,4 +1,5 @@
 // RUN: weft-interp %s | FileCheck %s
+// RUN: weft-opt %s --weft-decompose -o %t.mlir && weft-interp %t.mlir | FileCheck %s
 
 // Optimizer updates against torch.optim.
 // Values: test/Interp/reference.py (PyTorch in float64).

@@ -81,3 +81,29 @@ weft.program @renamed(%x: tensor<4x4xf32> {weft.input = "x"}, %f: tensor<f32> {w
   %acc = weft.accumulate %old, %r, %f : tensor<16xf32>
   weft.return writes @g = %acc : tensor<16xf32>
 }
+
+// -----
+
+// The moments of a routine are f32 whatever the parameter is: others are
+// generated.
+// CHECK-LABEL: weft.program @half_moments
+// CHECK-NOT: weft.sgd
+// CHECK: weft.call @
+weft.program @half_moments(%p: tensor<4xbf16> {weft.input = "p"}, %coef: tensor<f32> {weft.input = "coef"},
+    %skip: tensor<i1> {weft.input = "skip"}, %step: tensor<i64> {weft.input = "step"}, %lr: tensor<f64> {weft.input = "lr"})
+    -> (tensor<4xbf16> {weft.output = "y"}) attributes {kind = #weft.kind<apply>} {
+  %y, %b = weft.sgd(%p, %p, %p, %coef, %skip, %step, %lr, %lr, %lr) : (tensor<4xbf16>, tensor<4xbf16>, tensor<4xbf16>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<4xbf16>, tensor<4xbf16>)
+  weft.return %y : tensor<4xbf16>
+}
+
+// -----
+
+// Scalars count too.
+// CHECK-LABEL: weft.program @wide_norm
+// CHECK-NOT: weft.norm_and_check
+// CHECK: weft.call @
+weft.program @wide_norm(%g: tensor<f64> {weft.input = "g"})
+    -> (tensor<f64> {weft.output = "y"}) attributes {kind = #weft.kind<apply>} {
+  %norm, %bad = weft.norm_and_check %g {p = 2.0 : f64} : tensor<f64>
+  weft.return %norm : tensor<f64>
+}

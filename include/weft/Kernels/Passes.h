@@ -25,6 +25,9 @@ void registerScalarBodies(mlir::DialectRegistry &registry);
 void registerNormFormulas(mlir::DialectRegistry &registry);
 void registerActivationFormulas(mlir::DialectRegistry &registry);
 void registerGradientFormulas(mlir::DialectRegistry &registry);
+void registerOptimizerFormulas(mlir::DialectRegistry &registry);
+void registerGradientNormFormulas(mlir::DialectRegistry &registry);
+void registerScalerFormulas(mlir::DialectRegistry &registry);
 
 } // namespace weft
 

@@ -19,8 +19,7 @@ StringRef getCommandKind(Operation *op) {
 }
 
 bool canGenerate(Operation *op) {
-  return isa<ReduceOp, AccumulateOp, ScalarBodyOpInterface,
-             CompositeOpInterface>(op);
+  return isa<ReduceOp, ScalarBodyOpInterface, CompositeOpInterface>(op);
 }
 
 bool needsNoChoice(Operation *op) {

@@ -7,10 +7,14 @@
 
 namespace weft {
 
-/// Products, attention, losses, lookups, random numbers and updates. An
-/// accumulation that no product performs is generated: it can then be one
-/// kernel with what makes its operands.
+/// Products, attention, losses, lookups and random numbers. An accumulation
+/// that no product performs is generated: it can then be one kernel with what
+/// makes its operands.
 llvm::ArrayRef<LibraryRoutine> getStandardRoutines();
+
+/// Norms of gradients, updates and the loss scale, for a runtime that has
+/// routines for them: they have formulas (lib/Kernels) as well.
+llvm::ArrayRef<LibraryRoutine> getTrainingRoutines();
 
 } // namespace weft
 
