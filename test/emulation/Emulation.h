@@ -1,0 +1,93 @@
+//===- Emulation.h - What kernels call on the emulated device ---*- C -*-===//
+//
+// Kernels that run here instead of on a device are code of this machine: the
+// twins that `weft compile --emit=twins` writes, and hand-written kernels
+// compiled with CudaHost.h. They reach the emulated device by these functions;
+// what they violate ends the process with exit code 99 and a message.
+//
+// Every call that threads make together has a `site`, a number of its place in
+// the program: threads that meet have to come from one place.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_TEST_EMULATION_EMULATION_H
+#define WEFT_TEST_EMULATION_EMULATION_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Where a thread is, by dimension.
+struct WeftEmuPlace {
+  uint32_t thread[3], block[3], threads[3], blocks[3];
+  uint32_t lane; // in its warp
+};
+
+/// The running thread's place. Valid until the thread waits: ask again then.
+const struct WeftEmuPlace *weft_emu_place(void);
+
+/// All threads of the block meet, or `threads` of them where that is not 0, at
+/// one of 16 barriers.
+void weft_emu_barrier(uint32_t id, uint32_t threads, int32_t site);
+/// The same for all threads; gives how many came with a `value` other than 0.
+uint32_t weft_emu_barrier_count(uint32_t value, int32_t site);
+/// The threads of a warp that `mask` names meet.
+void weft_emu_warp_barrier(uint32_t mask, int32_t site);
+
+enum WeftEmuShuffle { WeftEmuXor, WeftEmuUp, WeftEmuDown, WeftEmuIndex };
+/// PTX's shfl.sync of 32 bits: `clamp` is its operand c.
+uint32_t weft_emu_shuffle(int32_t kind, uint32_t mask, uint32_t value,
+                          uint32_t lane, uint32_t clamp, int32_t site);
+/// A bit for each lane of `mask` whose `value` is not 0.
+uint32_t weft_emu_ballot(uint32_t mask, uint32_t value, int32_t site);
+
+/// What the lanes of a warp compute together: `work` runs once, when all of
+/// `mask` are here, with each lane's `record` (null for others), which may be
+/// on the lane's stack. Other instructions of a warp are made of it.
+typedef void (*WeftEmuWarpWork)(void **records, uint32_t mask);
+void weft_emu_together(uint32_t mask, void *record, WeftEmuWarpWork work,
+                       int32_t site);
+
+/// The dynamic shared memory of the block.
+void *weft_emu_shared(void);
+
+/// A checked kernel says each access to memory before it makes it.
+void weft_emu_load(const void *place, uint64_t bytes);
+void weft_emu_store(const void *place, uint64_t bytes);
+
+/// A kernel of this machine in place of one of a cubin.
+struct WeftTwin {
+  const char *name;
+  /// Runs one thread; `arguments` points to each argument's value.
+  void (*run)(void **arguments);
+  int32_t numArguments;
+  const int32_t *argumentBytes;
+  /// The block that it is compiled for; 0 where any will do.
+  uint32_t threads[3];
+  /// The grid that it is compiled for; 0 where any will do.
+  uint32_t blocks[3];
+  /// Static shared memory: a part of the table's.
+  int32_t sharedBytes;
+};
+
+/// What a library of twins exports as `weft_twins`.
+struct WeftTwins {
+  int32_t version; // WEFT_TWINS_VERSION
+  int32_t isChecked;
+  const char *chip;   // "sm_90"; "" for any
+  const char *digest; // of the cubin: XXH3-128 in hexadecimal digits
+  const char *cubin;  // where that is empty: paths of cubins, with colons
+  int32_t numKernels;
+  const struct WeftTwin *kernels;
+  /// Static shared memory of all kernels.
+  char *sharedBegin, *sharedEnd;
+};
+#define WEFT_TWINS_VERSION 1
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // WEFT_TEST_EMULATION_EMULATION_H

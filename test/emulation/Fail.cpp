@@ -1,0 +1,28 @@
+//===- Fail.cpp - Errors of the emulated device ---------------------------===//
+
+#include "Fail.h"
+
+#include <cstdio>
+#include <unistd.h>
+
+namespace weft::emulation {
+
+// Never destroyed: a program may fail in the middle of its end.
+static std::string &kernelName() {
+  static auto *name = new std::string;
+  return *name;
+}
+
+void setKernelName(std::string name) { kernelName() = std::move(name); }
+
+void fail(const std::string &message) {
+  std::fflush(nullptr);
+  const std::string &kernel = kernelName();
+  std::fprintf(stderr, "emulation: error: %s%s%s%s\n",
+               kernel.empty() ? "" : "kernel ", kernel.c_str(),
+               kernel.empty() ? "" : ": ", message.c_str());
+  std::fflush(nullptr);
+  _exit(kFailureExit);
+}
+
+} // namespace weft::emulation

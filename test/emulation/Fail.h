@@ -1,0 +1,21 @@
+//===- Fail.h - Errors of the emulated device -------------------*- C++ -*-===//
+
+#ifndef WEFT_TEST_EMULATION_FAIL_H
+#define WEFT_TEST_EMULATION_FAIL_H
+
+#include <string>
+
+namespace weft::emulation {
+
+constexpr int kFailureExit = 99;
+
+/// The kernel that runs now, for messages; empty between kernels.
+void setKernelName(std::string name);
+
+/// Prints `emulation: error: kernel NAME: MESSAGE` and ends the process with
+/// exit code 99: a program has done what a device need not survive.
+[[noreturn]] void fail(const std::string &message);
+
+} // namespace weft::emulation
+
+#endif // WEFT_TEST_EMULATION_FAIL_H

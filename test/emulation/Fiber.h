@@ -1,0 +1,37 @@
+//===- Fiber.h - Stacks that take turns on one thread -----------*- C++ -*-===//
+
+#ifndef WEFT_TEST_EMULATION_FIBER_H
+#define WEFT_TEST_EMULATION_FIBER_H
+
+#include <cstddef>
+
+namespace weft::emulation {
+
+constexpr size_t kFiberStackBytes = size_t(256) << 10;
+
+/// A stack with a place in a program. It never ends: its entry, which is the
+/// same for all, must not return.
+class Fiber {
+public:
+  Fiber() = default; // that of the caller
+  Fiber(char *stack, void (*entry)());
+
+  /// Leaves the running fiber `from` and goes on where this one was left.
+  void resume(Fiber &from);
+
+  char *getBottom() const { return bottom; }
+
+private:
+  void *place = nullptr;
+  char *bottom = nullptr; // of the stack, for sanitizers
+};
+
+/// Memory for `count` stacks, each with a page below it that nobody may touch.
+char *mapStacks(size_t count);
+inline char *stackAt(char *stacks, size_t i) {
+  return stacks + i * kFiberStackBytes;
+}
+
+} // namespace weft::emulation
+
+#endif // WEFT_TEST_EMULATION_FIBER_H
