@@ -7,11 +7,8 @@
 #include <cstdint>
 #include <sys/mman.h>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WEFT_EMULATION_ASAN 1
+#ifdef WEFT_EMULATION_ASAN
 #include <sanitizer/common_interface_defs.h>
-#endif
 #endif
 
 #ifndef __x86_64__
@@ -20,9 +17,8 @@
 
 namespace weft::emulation {
 
-// Saves what a callee has to keep, and the place of the stack in *from. The way
-// back is a jump: a return would be predicted to go where this call came from.
-extern "C" void weft_emu_switch(void **from, void *to);
+// Threads mostly wait at the same call: where this one would have returned to
+// is where the next one goes on, as the processor predicts.
 asm(R"(
   .text
   .p2align 4
@@ -44,8 +40,7 @@ weft_emu_switch:
   popq %r12
   popq %rbx
   popq %rbp
-  popq %rcx
-  jmpq *%rcx
+  ret
   .size weft_emu_switch, .-weft_emu_switch
 )");
 
@@ -53,11 +48,11 @@ static void (*entryOfNew)();
 
 #ifdef WEFT_EMULATION_ASAN
 // The sanitizer wants to know each stack; that of the caller it tells itself.
-static const Fiber *left;
+static bool fromOuter;
 static const void *outerBottom;
 static size_t outerBytes;
 
-static void arrive(void *kept, bool fromOuter) {
+static void arrive(void *kept) {
   const void *bottom;
   size_t bytes;
   __sanitizer_finish_switch_fiber(kept, &bottom, &bytes);
@@ -66,38 +61,37 @@ static void arrive(void *kept, bool fromOuter) {
     outerBytes = bytes;
   }
 }
+
+void Fiber::resume(Fiber &from) {
+  void *kept = nullptr;
+  fromOuter = !from.bottom;
+  __sanitizer_start_switch_fiber(&kept, bottom ? bottom : outerBottom,
+                                 bottom ? kFiberStackBytes : outerBytes);
+  weft_emu_switch(&from.place, place);
+  arrive(kept);
+}
 #endif
 
 void startFiber() {
 #ifdef WEFT_EMULATION_ASAN
-  arrive(nullptr, !left->getBottom());
+  arrive(nullptr);
 #endif
   entryOfNew();
   fail("a fiber has ended");
 }
 
-Fiber::Fiber(char *stack, void (*entry)()) : bottom(stack) {
+Fiber::Fiber(char *stack, void (*entry)()) {
+#ifdef WEFT_EMULATION_ASAN
+  bottom = stack;
+#endif
   entryOfNew = entry;
   // Stacks begin at different lines of the cache.
   uintptr_t top = reinterpret_cast<uintptr_t>(stack) + kFiberStackBytes;
-  top -= top / kFiberStackBytes % 32 * 64;
+  top -= top / kFiberStackBytes % 16 * 256;
   void **words = reinterpret_cast<void **>(top) - 2;
   words[0] = reinterpret_cast<void *>(&startFiber);
   words[1] = nullptr; // where startFiber would return to
   place = words - 6;
-}
-
-void Fiber::resume(Fiber &from) {
-#ifdef WEFT_EMULATION_ASAN
-  void *kept = nullptr;
-  left = &from;
-  __sanitizer_start_switch_fiber(&kept, bottom ? bottom : outerBottom,
-                                 bottom ? kFiberStackBytes : outerBytes);
-#endif
-  weft_emu_switch(&from.place, place);
-#ifdef WEFT_EMULATION_ASAN
-  arrive(kept, !left->getBottom());
-#endif
 }
 
 char *mapStacks(size_t count) {

@@ -5,6 +5,15 @@
 
 #include <cstddef>
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WEFT_EMULATION_ASAN 1
+#endif
+#endif
+
+/// Saves what a callee has to keep and its stack in *from, and takes up `to`.
+extern "C" void weft_emu_switch(void **from, void *to);
+
 namespace weft::emulation {
 
 constexpr size_t kFiberStackBytes = size_t(256) << 10;
@@ -17,13 +26,20 @@ public:
   Fiber(char *stack, void (*entry)());
 
   /// Leaves the running fiber `from` and goes on where this one was left.
-  void resume(Fiber &from);
-
-  char *getBottom() const { return bottom; }
+  void resume(Fiber &from)
+#ifdef WEFT_EMULATION_ASAN
+      ;
+#else
+  {
+    weft_emu_switch(&from.place, place);
+  }
+#endif
 
 private:
   void *place = nullptr;
-  char *bottom = nullptr; // of the stack, for sanitizers
+#ifdef WEFT_EMULATION_ASAN
+  char *bottom = nullptr;
+#endif
 };
 
 /// Memory for `count` stacks, each with a page below it that nobody may touch.

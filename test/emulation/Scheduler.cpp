@@ -6,11 +6,7 @@
 
 namespace weft::emulation {
 
-Scheduler &Scheduler::get() {
-  // Never destroyed: its stacks may be in use when the process ends.
-  static auto *scheduler = new Scheduler;
-  return *scheduler;
-}
+Scheduler *const Scheduler::instance = new Scheduler;
 
 //===----------------------------------------------------------------------===//
 // Blocks
@@ -111,28 +107,12 @@ void Scheduler::startThread(Thread &thread) {
 // Turns
 //===----------------------------------------------------------------------===//
 
-Thread *Scheduler::pickNext() {
-  if (ready.isEmpty()) {
-    if (live != 0)
-      fail("block " + std::to_string(blockNumber) +
-           ": threads wait for each other: " + describeThreads());
-    return startBlock();
-  }
-  uint32_t number = pick == Pick::First  ? ready.takeFirst()
-                    : pick == Pick::Last ? ready.takeLast()
-                                         : ready.takeAny(*order);
-  return &threads[number];
-}
-
-void Scheduler::yield() {
-  Thread *self = running;
-  Thread *next = pickNext();
-  if (next == self)
-    return;
-  if (!next->stack)
-    next->stack = takeStack();
-  running = next;
-  next->stack->resume(*self->stack);
+/// No thread of the block may run.
+Thread *Scheduler::goOn() {
+  if (live != 0)
+    fail("block " + std::to_string(blockNumber) +
+         ": threads wait for each other: " + describeThreads());
+  return startBlock();
 }
 
 /// Runs threads one after the other, as long as the next one is new.

@@ -48,7 +48,7 @@ private:
 /// The grid that runs: one at a time, so there is one of it.
 class Scheduler {
 public:
-  static Scheduler &get();
+  static Scheduler &get() { return *instance; }
 
   void run(const Grid &grid, const std::function<void()> &body, Order &order);
 
@@ -60,7 +60,15 @@ public:
   const Grid &grid() const { return *ran; }
 
   /// Another thread runs, until this one is released and chosen.
-  void yield();
+  void yield() {
+    Thread *self = running, *next = pickNext();
+    if (next == self)
+      return;
+    if (!next->stack)
+      next->stack = takeStack();
+    running = next;
+    next->stack->resume(*self->stack);
+  }
   /// A thread may go on.
   void release(Thread &thread) {
     thread.wait = Wait::None;
@@ -71,12 +79,22 @@ public:
   void (*blockStart)() = nullptr;
 
 private:
+  // Never destroyed: its stacks may be in use when the process ends.
+  static Scheduler *const instance;
+
   enum class Pick { First, Last, Any };
 
   [[noreturn]] static void enterStack();
   [[noreturn]] void work();
   void leaveEnded(Fiber &self);
-  Thread *pickNext();
+  Thread *pickNext() {
+    if (ready.isEmpty())
+      return goOn();
+    return &threads[pick == Pick::First  ? ready.takeFirst()
+                    : pick == Pick::Last ? ready.takeLast()
+                                         : ready.takeAny(*order)];
+  }
+  Thread *goOn();
   Thread *startBlock();
   void startThreads();
   void startThread(Thread &thread);
