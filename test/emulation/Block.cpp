@@ -36,7 +36,7 @@ struct Warp {
 struct Block {
   Barrier barriers[16];
   Warp warps[kMaxThreads / kWarp];
-  uint32_t epoch = 0;
+  uint32_t firstEpoch = 0, epoch = 0;
 };
 
 /// The dynamic shared memory, aligned as a device may ask for.
@@ -47,7 +47,6 @@ struct alignas(1024) SharedMemory {
 
 static Block block;
 static SharedMemory sharedBytes;
-static void (*blockStartCall)();
 
 static void startBlock() {
   const Grid &grid = Scheduler::get().grid();
@@ -55,15 +54,11 @@ static void startBlock() {
     barrier = {};
   for (uint32_t i = 0; i * kWarp < Scheduler::get().numThreads(); ++i)
     block.warps[i].numMeetings = block.warps[i].epoch = 0;
-  block.epoch = 0;
+  block.firstEpoch = ++block.epoch;
   std::memset(sharedBytes.bytes, kPoison, grid.sharedBytes);
   if (grid.sharedBegin)
     std::memset(grid.sharedBegin, kPoison, grid.sharedEnd - grid.sharedBegin);
-  if (blockStartCall)
-    blockStartCall();
 }
-
-void onBlockStart(void (*call)()) { blockStartCall = call; }
 
 void runGrid(const Grid &grid, const std::function<void()> &thread,
              Order &order) {
@@ -82,8 +77,8 @@ static Thread &self() {
 Moment currentMoment() {
   Thread &thread = self();
   uint32_t warp = thread.number / kWarp;
-  return {Scheduler::get().block(), thread.number, warp, block.epoch,
-          block.warps[warp].epoch};
+  return {Scheduler::get().block(), thread.number, warp,
+          block.firstEpoch,         block.epoch,   block.warps[warp].epoch};
 }
 
 bool isOnStack(const void *place) {
@@ -93,6 +88,10 @@ bool isOnStack(const void *place) {
 Bytes dynamicShared() {
   return {sharedBytes.bytes,
           sharedBytes.bytes + Scheduler::get().grid().sharedBytes};
+}
+
+Bytes sharedRoom() {
+  return {sharedBytes.bytes, sharedBytes.bytes + kMaxSharedBytes};
 }
 
 Bytes staticShared() {

@@ -70,9 +70,10 @@ inline void *sharedMemory() { return weft_emu_shared(); }
 // For the checks of memory
 //===----------------------------------------------------------------------===//
 
-/// Who runs, and how often threads have met: of the block, of the warp.
+/// Who runs, and how often threads have met: of the block since the process has
+/// begun, of the warp since the block has met. `firstEpoch`: when it began.
 struct Moment {
-  uint32_t block, thread, warp, blockEpoch, warpEpoch;
+  uint32_t block, thread, warp, firstEpoch, blockEpoch, warpEpoch;
 };
 /// False outside of a grid.
 bool isInGrid();
@@ -86,8 +87,8 @@ struct Bytes {
 /// Of the running grid.
 Bytes dynamicShared();
 Bytes staticShared();
-/// Called when a block begins.
-void onBlockStart(void (*call)());
+/// All that a grid may ask for.
+Bytes sharedRoom();
 
 } // namespace weft::emulation
 

@@ -1,0 +1,168 @@
+//===- Memory.cpp - Memory of the emulated device -------------------------===//
+
+#include "Memory.h"
+
+#include "Fail.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <sys/mman.h>
+
+namespace weft::emulation {
+
+constexpr size_t kPage = 4096, kAlignment = 256;
+
+static size_t roundUp(size_t bytes, size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+static size_t chosenCapacity() {
+  const char *text = std::getenv("WEFT_EMULATION_MEMORY");
+  if (!text)
+    return size_t(1) << 30;
+  char *end;
+  size_t bytes = std::strtoull(text, &end, 10);
+  if (*end || end == text)
+    fail("expects WEFT_EMULATION_MEMORY to be a number of bytes, but got " +
+         std::string(text));
+  return bytes;
+}
+
+DeviceMemory &DeviceMemory::get() {
+  // Never destroyed: a program may end while work is under way.
+  static auto *memory = new DeviceMemory(chosenCapacity());
+  return *memory;
+}
+
+static void *map(size_t bytes, int protection) {
+  void *memory = mmap(nullptr, bytes, protection,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED)
+    fail("this machine has no " + std::to_string(bytes) + " bytes left");
+  return memory;
+}
+
+//===----------------------------------------------------------------------===//
+// Allocations
+//===----------------------------------------------------------------------===//
+
+char *DeviceMemory::allocate(size_t bytes) {
+  size_t rounded = roundUp(bytes, kAlignment);
+  if (bytes == 0 || rounded < bytes || rounded > capacity - taken)
+    return nullptr;
+  taken += rounded;
+  Allocation allocation;
+  size_t pages = roundUp(rounded, kPage);
+  allocation.mappedBytes = pages + 2 * kPage;
+  allocation.mapped =
+      static_cast<char *>(map(allocation.mappedBytes, PROT_NONE));
+  // The end is where the page behind begins, as far as alignment lets it.
+  allocation.begin = allocation.mapped + kPage + pages - rounded;
+  allocation.end = allocation.begin + bytes;
+  allocation.written = static_cast<unsigned char *>(
+      map(roundUp(bytes, kPage), PROT_READ | PROT_WRITE));
+  allocation.stored = static_cast<uint64_t *>(
+      map(roundUp(bytes * sizeof(uint64_t), kPage), PROT_READ | PROT_WRITE));
+  mprotect(allocation.mapped + kPage, pages, PROT_READ | PROT_WRITE);
+  std::memset(allocation.mapped + kPage, kPoison, pages);
+  auto place = allocations.emplace(allocation.mapped + allocation.mappedBytes,
+                                   allocation);
+  protect(place.first->second);
+  return allocation.begin;
+}
+
+bool DeviceMemory::free(const void *place) {
+  auto *allocation = const_cast<Allocation *>(find(place));
+  if (!allocation || allocation->isFreed || allocation->begin != place)
+    return false;
+  taken -= roundUp(allocation->bytes(), kAlignment);
+  allocation->isFreed = true;
+  protect(*allocation);
+  // The address stays taken, so that a late access is seen; the memory is not.
+  madvise(allocation->mapped, allocation->mappedBytes, MADV_DONTNEED);
+  munmap(allocation->written, roundUp(allocation->bytes(), kPage));
+  munmap(allocation->stored,
+         roundUp(allocation->bytes() * sizeof(uint64_t), kPage));
+  return true;
+}
+
+void DeviceMemory::protect(const Allocation &allocation) {
+  bool isUsable = isOpen && !allocation.isFreed;
+  mprotect(allocation.mapped + kPage, allocation.mappedBytes - 2 * kPage,
+           isUsable ? PROT_READ | PROT_WRITE : PROT_NONE);
+}
+
+void DeviceMemory::setOpen(bool open) {
+  if (open == isOpen)
+    return;
+  isOpen = open;
+  for (auto &entry : allocations)
+    if (!entry.second.isFreed)
+      protect(entry.second);
+}
+
+const Allocation *DeviceMemory::find(const void *place) {
+  if (last && last->isNear(place))
+    return last;
+  auto found = allocations.upper_bound(static_cast<const char *>(place));
+  if (found == allocations.end() || !found->second.isNear(place))
+    return nullptr;
+  return last = &found->second;
+}
+
+//===----------------------------------------------------------------------===//
+// Ranges
+//===----------------------------------------------------------------------===//
+
+std::string describePlace(const void *place) {
+  const Allocation *allocation = DeviceMemory::get().find(place);
+  char address[32];
+  std::snprintf(address, sizeof(address), "%p", place);
+  if (!allocation)
+    return std::string("the address ") + address +
+           ", which is no memory of "
+           "the device";
+  long offset = static_cast<const char *>(place) - allocation->begin;
+  return "byte " + std::to_string(offset) + " of an allocation of " +
+         std::to_string(allocation->bytes()) + " bytes" +
+         (allocation->isFreed ? ", which is freed" : "");
+}
+
+void DeviceMemory::expectRange(const void *place, size_t bytes,
+                               const std::string &who) {
+  const Allocation *allocation = find(place);
+  if (!allocation || allocation->isFreed || !allocation->has(place) ||
+      bytes > size_t(allocation->end - static_cast<const char *>(place)))
+    fail(who + " touches " + std::to_string(bytes) + " bytes at " +
+         describePlace(place));
+}
+
+void DeviceMemory::expectWritten(const void *place, size_t bytes,
+                                 const std::string &who) {
+  expectRange(place, bytes, who);
+  const Allocation *allocation = find(place);
+  size_t offset = static_cast<const char *>(place) - allocation->begin;
+  const void *hole = std::memchr(allocation->written + offset, 0, bytes);
+  if (hole)
+    fail(who + " reads what nobody has written: " +
+         describePlace(
+             allocation->begin +
+             (static_cast<const unsigned char *>(hole) - allocation->written)));
+}
+
+void DeviceMemory::markWritten(const void *place, size_t bytes) {
+  if (const Allocation *allocation = find(place))
+    std::memset(allocation->written +
+                    (static_cast<const char *>(place) - allocation->begin),
+                1, bytes);
+}
+
+void DeviceMemory::copyMarks(const void *to, const void *from, size_t bytes) {
+  const Allocation *source = find(from), *target = find(to);
+  std::memmove(
+      target->written + (static_cast<const char *>(to) - target->begin),
+      source->written + (static_cast<const char *>(from) - source->begin),
+      bytes);
+}
+
+} // namespace weft::emulation

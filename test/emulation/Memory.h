@@ -1,0 +1,92 @@
+//===- Memory.h - Memory of the emulated device, checked --------*- C++ -*-===//
+//
+// Memory of the device is memory of this machine: between allocations lie pages
+// that nobody may touch, and addresses are never used twice. A new allocation
+// is full of poison. Of every byte it is known whether something has written it
+// and which block did so last; of every byte of shared memory, who has used it
+// since threads have met. Kernels that tell their accesses (Emulation.h) are
+// checked against that.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_TEST_EMULATION_MEMORY_H
+#define WEFT_TEST_EMULATION_MEMORY_H
+
+#include "Block.h"
+
+#include <map>
+#include <string>
+
+namespace weft::emulation {
+
+/// A part of the device's memory.
+struct Allocation {
+  char *begin, *end;
+  char *mapped; // with the pages around it
+  size_t mappedBytes;
+  bool isFreed = false;
+  unsigned char *written; // for each byte: 1 if something has written it
+  uint64_t *stored;       // for each byte: launch << 32 | block
+  bool has(const void *place) const { return place >= begin && place < end; }
+  size_t bytes() const { return end - begin; }
+  /// With the pages around it.
+  bool isNear(const void *place) const {
+    return place >= mapped && place < mapped + mappedBytes;
+  }
+};
+
+class DeviceMemory {
+public:
+  explicit DeviceMemory(size_t capacity) : capacity(capacity) {}
+  /// The memory of this process: WEFT_EMULATION_MEMORY bytes, 1 GiB if it is
+  /// not set.
+  static DeviceMemory &get();
+
+  /// Null if there is not that much left.
+  char *allocate(size_t bytes);
+  /// False if no allocation begins there.
+  bool free(const void *place);
+  size_t total() const { return capacity; }
+  size_t used() const { return taken; }
+
+  /// The allocation that an address lies in or near to, freed ones as well.
+  const Allocation *find(const void *place);
+
+  /// What the host does with a part of the memory: fails unless all of it is
+  /// one allocation, and for a read unless something has written it.
+  void expectRange(const void *place, size_t bytes, const std::string &who);
+  void expectWritten(const void *place, size_t bytes, const std::string &who);
+  void markWritten(const void *place, size_t bytes);
+  /// As far as they are written, they are written there too.
+  void copyMarks(const void *to, const void *from, size_t bytes);
+
+  /// Nobody but kernels and copies may touch the memory: it is closed while
+  /// none runs.
+  void setOpen(bool open);
+
+private:
+  void protect(const Allocation &allocation);
+
+  size_t capacity, taken = 0;
+  bool isOpen = true;
+  std::map<const char *, Allocation>
+      allocations; // by the end of what is mapped
+  const Allocation *last = nullptr;
+};
+
+/// Tells the checks that a launch begins: blocks of one launch are compared.
+void beginLaunch();
+
+/// Whether an address lies in a loaded program, which a kernel may only read.
+bool isConstant(const void *place, bool isStore);
+
+/// What an address is, for messages: "byte 12 of 64 bytes on the device".
+std::string describePlace(const void *place);
+
+/// From here on an access to memory that is not there ends the process with a
+/// message, as a failed check does.
+void reportFaults();
+
+} // namespace weft::emulation
+
+#endif // WEFT_TEST_EMULATION_MEMORY_H

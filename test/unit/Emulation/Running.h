@@ -1,0 +1,45 @@
+//===- Running.h - Kernels of unit tests ------------------------*- C++ -*-===//
+
+#ifndef WEFT_TEST_UNIT_EMULATION_RUNNING_H
+#define WEFT_TEST_UNIT_EMULATION_RUNNING_H
+
+#include "Block.h"
+#include "Fail.h"
+
+#include "gtest/gtest.h"
+
+namespace weft::emulation {
+
+constexpr uint64_t kSeeds = 20;
+
+inline void run(const Grid &grid, const std::function<void()> &thread,
+                uint64_t seed = 0) {
+  Order order(seed);
+  runGrid(grid, thread, order);
+}
+
+inline Grid blockOf(unsigned x, unsigned y = 1) {
+  Grid grid;
+  grid.threads[0] = x;
+  grid.threads[1] = y;
+  return grid;
+}
+
+/// Ends the way a program does that has run a broken kernel.
+#define EXPECT_ERROR(statement, message)                                       \
+  EXPECT_EXIT(statement, testing::ExitedWithCode(kFailureExit),                \
+              "emulation: error: " message)
+
+/// Accesses as checked kernels make them.
+template <typename T> T load(const T *place) {
+  weft_emu_load(place, sizeof(T));
+  return *place;
+}
+template <typename T> void store(T *place, T value) {
+  weft_emu_store(place, sizeof(T));
+  *place = value;
+}
+
+} // namespace weft::emulation
+
+#endif // WEFT_TEST_UNIT_EMULATION_RUNNING_H
