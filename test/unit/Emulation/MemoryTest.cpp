@@ -105,7 +105,7 @@ TEST(DeviceMemory, FaultsAreReported) {
 int deepen(int depth) {
   volatile char room[1024];
   room[0] = char(depth);
-  room[1] = depth > 1000 ? 0 : char(deepen(depth + 1));
+  room[1] = depth > 100000 ? 0 : char(deepen(depth + 1));
   return room[0] + room[1];
 }
 
