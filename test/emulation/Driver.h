@@ -1,0 +1,179 @@
+//===- Driver.h - A CUDA driver without a device ----------------*- C++ -*-===//
+//
+// libcuda.so.1 of the emulated device: the entry points that the run time for
+// CUDA calls, with the rules of the real ones. Its environment:
+//   WEFT_EMULATION_CHIP    the device: sm_80, sm_90 (the default), sm_100
+//   WEFT_EMULATION_MEMORY  its memory in bytes
+//   WEFT_EMULATION_SEED    the order of streams, blocks and threads; 0 is plain
+//   WEFT_EMULATION_FAIL    calls that fail, with commas: ENTRY:N:ERROR, the Nth
+//                          call of an entry, counted from 1; a name or a number
+//   WEFT_TWINS             libraries of twins, with colons
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_TEST_EMULATION_DRIVER_H
+#define WEFT_TEST_EMULATION_DRIVER_H
+
+#include "Block.h"
+#include "Queue.h"
+
+#include <cuda.h>
+
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+namespace weft::emulation {
+
+//===----------------------------------------------------------------------===//
+// Entries
+//===----------------------------------------------------------------------===//
+
+/// What has to be there before a call.
+enum class Needs { Nothing, Init, Context };
+
+std::recursive_mutex &driverMutex();
+/// The error that a call of `entry` has to give at once, or CUDA_SUCCESS.
+CUresult enter(const char *entry, Needs needs);
+/// Says on standard error why a call fails.
+CUresult refuse(CUresult error, const std::string &message);
+
+#define WEFT_ENTER(entry, needs)                                               \
+  std::lock_guard<std::recursive_mutex> lock(driverMutex());                   \
+  if (CUresult error = enter(entry, needs))                                    \
+  return error
+
+/// The chip's number: 90.
+int chipNumber();
+uint64_t chosenSeed();
+
+/// Handles that a program has got and not given back.
+template <typename T> class Handles {
+public:
+  T *make() {
+    T *made = new T;
+    alive.insert(made);
+    return made;
+  }
+  bool has(const void *handle) const {
+    return alive.count(static_cast<T *>(const_cast<void *>(handle)));
+  }
+  void remove(T *handle) {
+    alive.erase(handle);
+    delete handle;
+  }
+  const std::set<T *> &all() const { return alive; }
+
+private:
+  std::set<T *> alive;
+};
+
+//===----------------------------------------------------------------------===//
+// Streams
+//===----------------------------------------------------------------------===//
+
+/// Makes the work of one run: called when it is enqueued, its result when it is
+/// done.
+using Prepare = std::function<std::function<void()>()>;
+
+/// A node of a graph.
+struct GraphNode {
+  Prepare prepare;
+  std::vector<size_t> after;
+};
+
+struct Graph {
+  std::vector<GraphNode> nodes;
+};
+
+struct Stream;
+
+/// A stream, and those that have joined it, become a graph.
+struct Capture {
+  Graph graph;
+  Stream *origin;
+  bool isInvalid = false, isClosed = false;
+};
+
+struct Stream {
+  unsigned flags = 0;
+  std::vector<OperationRef> last; // what its next operation waits for
+  std::shared_ptr<Capture> capture;
+  std::vector<size_t> lastNodes; // the same in the captured graph
+};
+
+struct Event {
+  unsigned flags = 0;
+  OperationRef operation;       // null: never recorded
+  std::shared_ptr<double> time; // in milliseconds, of `operation`
+  std::shared_ptr<Capture> capture;
+  std::vector<size_t> nodes;
+};
+
+struct GraphExec {
+  Graph graph;
+  OperationRef last; // of its last launch
+};
+
+/// The stream of a handle; null if it is none.
+Stream *findStream(CUstream handle);
+Handles<Stream> &streams();
+Queue &queue();
+
+/// Adds work to a stream, or to the graph that it is captured into.
+CUresult enqueue(Stream &stream, Prepare prepare);
+/// Adds work that is the same each time.
+CUresult enqueueWork(Stream &stream, std::function<void()> run);
+/// Adds work to a stream that does not capture.
+OperationRef addOperation(Stream &stream, std::function<void()> run);
+/// Does all that a stream waits for; refused in a capture.
+CUresult finishStream(Stream &stream);
+/// Whether something captures, which `entry` would break: makes that invalid.
+CUresult refuseInCapture(const char *entry);
+
+/// Opens the device's memory while work is done.
+void runOnDevice(const std::function<void()> &work);
+/// Whether work is done: nothing may call the driver then.
+bool isOnDevice();
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+struct Function {
+  const WeftTwins *library;
+  const WeftTwin *twin;
+  int maxDynamicShared = 48 << 10;
+};
+
+struct Module {
+  const WeftTwins *library;
+  std::vector<std::unique_ptr<Function>> functions;
+};
+
+/// Launches a kernel, if it may be launched so.
+CUresult launch(Stream &stream, const Function &function, Grid grid,
+                void **arguments);
+
+/// The twins of a cubin; null if WEFT_TWINS has none.
+const WeftTwins *findTwins(const void *cubin, size_t bytes);
+
+} // namespace weft::emulation
+
+//===----------------------------------------------------------------------===//
+// For other libraries that work on the emulated device
+//===----------------------------------------------------------------------===//
+
+extern "C" {
+/// Calls work(data) where the stream gets there; in a capture, each time the
+/// graph is launched. `destroy` is called when it cannot run any more.
+CUresult weft_emulation_enqueue(CUstream stream, void (*work)(void *),
+                                void *data, void (*destroy)(void *));
+/// Inside of such work: what it reads or writes of the device's memory, checked
+/// and noted as for a kernel.
+void weft_emulation_use(const void *place, size_t bytes, int isWrite,
+                        const char *who);
+}
+
+#endif // WEFT_TEST_EMULATION_DRIVER_H

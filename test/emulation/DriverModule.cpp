@@ -1,0 +1,276 @@
+//===- DriverModule.cpp - Modules of the emulated driver ------------------===//
+
+#include "Driver.h"
+#include "Fail.h"
+#include "weft/Formats/Digest.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <elf.h>
+#include <fstream>
+#include <iterator>
+
+namespace weft::emulation {
+
+//===----------------------------------------------------------------------===//
+// Cubins
+//===----------------------------------------------------------------------===//
+
+constexpr uint16_t kCudaMachine = 190;
+
+static bool isCubin(const Elf64_Ehdr &header) {
+  return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+         header.e_ident[EI_CLASS] == ELFCLASS64 &&
+         header.e_machine == kCudaMachine;
+}
+
+/// Where the file ends: a program gives its begin alone.
+static size_t sizeOf(const Elf64_Ehdr &header) {
+  auto *bytes = reinterpret_cast<const char *>(&header);
+  size_t end = std::max({size_t(header.e_ehsize),
+                         header.e_shoff + header.e_shnum * sizeof(Elf64_Shdr),
+                         header.e_phoff + header.e_phnum * sizeof(Elf64_Phdr)});
+  for (int i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr section;
+    std::memcpy(&section, bytes + header.e_shoff + i * sizeof(section),
+                sizeof(section));
+    if (section.sh_type != SHT_NOBITS)
+      end = std::max(end, size_t(section.sh_offset + section.sh_size));
+  }
+  return end;
+}
+
+/// The number of the chip that a cubin is for: from version 8 of its format on
+/// in the second byte of the flags, before in the first one.
+static int chipOf(const Elf64_Ehdr &header) {
+  bool isNew = header.e_ident[EI_ABIVERSION] >= 8;
+  return header.e_flags >> (isNew ? 8 : 0) & 0xff;
+}
+
+/// Code runs on chips of the same major number, if they are not older.
+static bool runsHere(int chip) {
+  int here = chipNumber();
+  return chip / 10 == here / 10 && chip <= here;
+}
+
+//===----------------------------------------------------------------------===//
+// Twins
+//===----------------------------------------------------------------------===//
+
+/// Kernels of libraries that are loaded from now on find weft_emu_ here, though
+/// the program has opened this library for itself alone.
+static void shareSymbols() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void *>(&weft_emu_place), &info))
+    dlopen(info.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
+}
+
+static const WeftTwins *openTwins(const std::string &path) {
+  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    fail(std::string("cannot open twins: ") + dlerror());
+  auto *twins = static_cast<const WeftTwins *>(dlsym(library, "weft_twins"));
+  if (!twins)
+    fail("expects weft_twins in " + path);
+  if (twins->version != WEFT_TWINS_VERSION)
+    fail("expects twins of version " + std::to_string(WEFT_TWINS_VERSION) +
+         ", but got " + std::to_string(twins->version) + " in " + path);
+  return twins;
+}
+
+static std::vector<std::string> splitPaths(const char *text) {
+  std::vector<std::string> paths;
+  std::string left = text ? text : "";
+  while (!left.empty()) {
+    size_t colon = left.find(':');
+    if (colon != 0)
+      paths.push_back(left.substr(0, colon));
+    left = colon == std::string::npos ? "" : left.substr(colon + 1);
+  }
+  return paths;
+}
+
+static std::vector<const WeftTwins *> openAllTwins() {
+  shareSymbols();
+  std::vector<const WeftTwins *> all;
+  for (const std::string &path : splitPaths(std::getenv("WEFT_TWINS")))
+    all.push_back(openTwins(path));
+  return all;
+}
+
+static std::string digestOfFile(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  return digest128(bytes);
+}
+
+static bool isTwinOf(const WeftTwins &twins, const std::string &digest) {
+  if (*twins.digest)
+    return twins.digest == digest;
+  std::vector<std::string> cubins = splitPaths(twins.cubin);
+  return std::any_of(
+      cubins.begin(), cubins.end(),
+      [&](const std::string &path) { return digestOfFile(path) == digest; });
+}
+
+const WeftTwins *findTwins(const void *cubin, size_t bytes) {
+  static auto *all = new std::vector<const WeftTwins *>(openAllTwins());
+  std::string digest = digest128(cubin, bytes);
+  for (const WeftTwins *twins : *all)
+    if (isTwinOf(*twins, digest))
+      return twins;
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Modules
+//===----------------------------------------------------------------------===//
+
+static Handles<Module> &modules() {
+  static auto *all = new Handles<Module>;
+  return *all;
+}
+
+static Function *findFunction(CUfunction handle) {
+  for (Module *module : modules().all())
+    for (const auto &function : module->functions)
+      if (function.get() == reinterpret_cast<Function *>(handle))
+        return function.get();
+  return nullptr;
+}
+
+} // namespace weft::emulation
+
+using namespace weft::emulation;
+
+CUresult cuModuleLoadData(CUmodule *handle, const void *image) {
+  WEFT_ENTER("cuModuleLoadData", Needs::Context);
+  if (!handle || !image)
+    return CUDA_ERROR_INVALID_VALUE;
+  Elf64_Ehdr header;
+  std::memcpy(&header, image, sizeof(header));
+  if (!isCubin(header))
+    return refuse(CUDA_ERROR_INVALID_IMAGE, "expects a cubin");
+  if (!runsHere(chipOf(header)))
+    return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU,
+                  "expects a cubin for sm_" + std::to_string(chipNumber()) +
+                      ", but got one for sm_" + std::to_string(chipOf(header)));
+  size_t bytes = sizeOf(*static_cast<const Elf64_Ehdr *>(image));
+  const WeftTwins *library = findTwins(image, bytes);
+  if (!library)
+    return refuse(CUDA_ERROR_INVALID_IMAGE,
+                  "WEFT_TWINS has no twins of the cubin with the digest " +
+                      weft::digest128(image, bytes) + " (" +
+                      std::to_string(bytes) + " bytes)");
+  Module *module = modules().make();
+  module->library = library;
+  *handle = reinterpret_cast<CUmodule>(module);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleUnload(CUmodule handle) {
+  WEFT_ENTER("cuModuleUnload", Needs::Context);
+  if (CUresult error = refuseInCapture("cuModuleUnload"))
+    return error;
+  if (!modules().has(handle))
+    return CUDA_ERROR_INVALID_HANDLE;
+  runOnDevice([] { queue().finishAll(); });
+  modules().remove(reinterpret_cast<Module *>(handle));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetFunction(CUfunction *handle, CUmodule moduleHandle,
+                             const char *name) {
+  WEFT_ENTER("cuModuleGetFunction", Needs::Context);
+  if (!modules().has(moduleHandle))
+    return CUDA_ERROR_INVALID_HANDLE;
+  auto *module = reinterpret_cast<Module *>(moduleHandle);
+  for (int i = 0; i < module->library->numKernels; ++i) {
+    const WeftTwin &twin = module->library->kernels[i];
+    if (std::strcmp(twin.name, name) != 0)
+      continue;
+    module->functions.push_back(std::make_unique<Function>());
+    module->functions.back()->library = module->library;
+    module->functions.back()->twin = &twin;
+    *handle = reinterpret_cast<CUfunction>(module->functions.back().get());
+    return CUDA_SUCCESS;
+  }
+  return refuse(CUDA_ERROR_NOT_FOUND, std::string("no kernel ") + name);
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+/// The largest block: what it is compiled for, if that is known.
+static int maxThreadsOf(const WeftTwin &twin) {
+  int threads = 1;
+  for (unsigned size : twin.threads)
+    threads *= size ? size : 1;
+  return twin.threads[0] ? threads : 1024;
+}
+
+CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute,
+                            CUfunction handle) {
+  WEFT_ENTER("cuFuncGetAttribute", Needs::Context);
+  Function *function = findFunction(handle);
+  if (!function)
+    return CUDA_ERROR_INVALID_HANDLE;
+  switch (attribute) {
+  case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+    *value = maxThreadsOf(*function->twin);
+    return CUDA_SUCCESS;
+  case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+    *value = function->twin->sharedBytes;
+    return CUDA_SUCCESS;
+  case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+    *value = function->maxDynamicShared;
+    return CUDA_SUCCESS;
+  case CU_FUNC_ATTRIBUTE_NUM_REGS:
+    *value = 32;
+    return CUDA_SUCCESS;
+  case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+  case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+    *value = 0;
+    return CUDA_SUCCESS;
+  case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+    *value = chipNumber();
+    return CUDA_SUCCESS;
+  default:
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute,
+                            int value) {
+  WEFT_ENTER("cuFuncSetAttribute", Needs::Context);
+  Function *function = findFunction(handle);
+  if (!function)
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)
+    return CUDA_SUCCESS;
+  int most = (chipNumber() == 80 ? 163 : 227) << 10;
+  if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ||
+      value < 0 || value > most - function->twin->sharedBytes)
+    return CUDA_ERROR_INVALID_VALUE;
+  function->maxDynamicShared = value;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLaunchKernel(CUfunction handle, unsigned gridX, unsigned gridY,
+                        unsigned gridZ, unsigned blockX, unsigned blockY,
+                        unsigned blockZ, unsigned sharedBytes,
+                        CUstream streamHandle, void **arguments, void **extra) {
+  WEFT_ENTER("cuLaunchKernel", Needs::Context);
+  Stream *stream = findStream(streamHandle);
+  Function *function = findFunction(handle);
+  if (!stream || !function)
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (extra)
+    return refuse(CUDA_ERROR_NOT_SUPPORTED, "arguments in a buffer");
+  return launch(*stream, *function,
+                {{gridX, gridY, gridZ}, {blockX, blockY, blockZ}, sharedBytes},
+                arguments);
+}

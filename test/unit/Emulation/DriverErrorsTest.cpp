@@ -1,0 +1,250 @@
+//===- DriverErrorsTest.cpp - What the emulated driver refuses ------------===//
+
+#include "Driven.h"
+#include "Driver.h"
+
+namespace weft::emulation {
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Calls that fail
+//===----------------------------------------------------------------------===//
+
+TEST(DriverErrors, CallsInTheWrongState) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        CUdeviceptr place;
+        EXPECT_EQ(cuMemAlloc(&place, 1), CUDA_ERROR_NOT_INITIALIZED);
+        EXPECT_OK(cuInit(0));
+        EXPECT_EQ(cuMemAlloc(&place, 1), CUDA_ERROR_INVALID_CONTEXT);
+        _exit(testing::Test::HasFailure());
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST(DriverErrors, Modules) {
+  Program program;
+  CUmodule module;
+  std::vector<char> cubin = makeCubin();
+  cubin.back() = 1;
+  EXPECT_EQ(cuModuleLoadData(&module, cubin.data()), CUDA_ERROR_INVALID_IMAGE);
+  EXPECT_EQ(cuModuleLoadData(&module, makeCubin(80).data()),
+            CUDA_ERROR_NO_BINARY_FOR_GPU);
+  EXPECT_EQ(cuModuleLoadData(&module, makeCubin(100).data()),
+            CUDA_ERROR_NO_BINARY_FOR_GPU);
+  std::string text = ".version 8.0 and sixty bytes more, as PTX would have it.";
+  text.resize(100);
+  EXPECT_EQ(cuModuleLoadData(&module, text.data()), CUDA_ERROR_INVALID_IMAGE);
+  CUfunction function;
+  EXPECT_EQ(cuModuleGetFunction(&function, program.module, "other"),
+            CUDA_ERROR_NOT_FOUND);
+}
+
+TEST(DriverErrors, Handles) {
+  Program program;
+  auto none = reinterpret_cast<CUstream>(&program);
+  EXPECT_EQ(cuStreamSynchronize(none), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(cuStreamDestroy(none), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(cuEventRecord(nullptr, program.stream), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(cuModuleUnload(nullptr), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(cuGraphLaunch(nullptr, program.stream), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(cuMemFree(program.x + 1), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemFreeHost(&program), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST(DriverErrors, Launches) {
+  Program program;
+  float value = 1;
+  void *arguments[] = {&program.y, &program.x, &value};
+  auto launch = [&](unsigned grid, unsigned block, unsigned shared,
+                    void **given) {
+    return cuLaunchKernel(program.add, grid, 1, 1, block, 1, 1, shared,
+                          program.stream, given, nullptr);
+  };
+  EXPECT_EQ(launch(2, 64, 0, arguments), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(launch(1, 32, 0, arguments), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(launch(2, 32, 0, nullptr), CUDA_ERROR_INVALID_VALUE);
+  arguments[2] = nullptr;
+  EXPECT_EQ(launch(2, 32, 0, arguments), CUDA_ERROR_INVALID_VALUE);
+  arguments[2] = &value;
+  EXPECT_EQ(launch(2, 32, 48 << 10 | 1, arguments), CUDA_ERROR_INVALID_VALUE);
+  auto attribute = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+  EXPECT_EQ(cuFuncSetAttribute(program.add, attribute, 228 << 10),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_OK(cuFuncSetAttribute(program.add, attribute, 227 << 10));
+  EXPECT_OK(cuMemsetD8Async(program.x, 0, 256, program.stream));
+  EXPECT_OK(launch(2, 32, 227 << 10, arguments));
+  void *one[] = {&program.x};
+  EXPECT_EQ(cuLaunchKernel(program.race, 1, 65536, 1, 1, 1, 1, 0,
+                           program.stream, one, nullptr),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuLaunchKernel(program.race, 1, 1, 1, 64, 32, 1, 0, program.stream,
+                           one, nullptr),
+            CUDA_ERROR_INVALID_VALUE);
+  int sharedBytes;
+  EXPECT_OK(cuFuncGetAttribute(
+      &sharedBytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, program.race));
+  EXPECT_EQ(sharedBytes, 16);
+}
+
+TEST(DriverErrors, Copies) {
+  Program program;
+  EXPECT_EQ(cuMemcpyHtoDAsync(program.x + 1, program.host, 256, program.stream),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemcpyDtoHAsync(program.host, program.x, 257, program.stream),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(
+      cuMemcpyDtoDAsync(program.x, program.x + 128, 128 + 1, program.stream),
+      CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemcpyDtoDAsync(program.x, program.x + 64, 128, program.stream),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemsetD8Async(program.x, 0, 257, program.stream),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EMULATION_ERROR(
+      cuMemcpyHtoDAsync(program.x, program.host + 32, 256, program.stream),
+      "a copy goes beyond the end of pinned memory of 256");
+}
+
+TEST(DriverErrors, Memory) {
+  Program program;
+  CUdeviceptr place;
+  EXPECT_EQ(cuMemAlloc(&place, size_t(1) << 30), CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(cuMemAlloc(&place, 0), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST(DriverErrors, WorkOfTheHostMayNotCall) {
+  Program program;
+  static CUresult result;
+  EXPECT_OK(cuLaunchHostFunc(
+      program.stream,
+      [](void *stream) {
+        result = cuStreamSynchronize(static_cast<CUstream>(stream));
+      },
+      program.stream));
+  EXPECT_OK(cuStreamSynchronize(program.stream));
+  EXPECT_EQ(result, CUDA_ERROR_NOT_PERMITTED);
+}
+
+TEST(DriverErrors, CallsThatFailAsAsked) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        setenv(
+            "WEFT_EMULATION_FAIL",
+            "cuMemAlloc:4:CUDA_ERROR_OUT_OF_MEMORY,cuStreamSynchronize:1:719",
+            1);
+        Program program;
+        CUdeviceptr place;
+        EXPECT_OK(cuMemAlloc(&place, 1));
+        EXPECT_EQ(cuMemAlloc(&place, 1), CUDA_ERROR_OUT_OF_MEMORY);
+        EXPECT_OK(cuMemAlloc(&place, 1));
+        EXPECT_EQ(cuStreamSynchronize(program.stream),
+                  CUDA_ERROR_LAUNCH_FAILED);
+        EXPECT_OK(cuStreamSynchronize(program.stream));
+        _exit(testing::Test::HasFailure());
+      },
+      testing::ExitedWithCode(0),
+      "note: CUDA_ERROR_OUT_OF_MEMORY: "
+      "cuMemAlloc_v2 fails as asked");
+  EXPECT_EMULATION_ERROR(
+      (setenv("WEFT_EMULATION_FAIL", "cuInit:1", 1), cuInit(0)),
+      "expects WEFT_EMULATION_FAIL to be ENTRY:N:ERROR");
+  EXPECT_EMULATION_ERROR(
+      (setenv("WEFT_EMULATION_FAIL", "cuInit:1:BAD", 1), cuInit(0)),
+      "expects WEFT_EMULATION_FAIL to end with an error");
+}
+
+//===----------------------------------------------------------------------===//
+// What ends the process
+//===----------------------------------------------------------------------===//
+
+TEST(DriverErrors, Settings) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EMULATION_ERROR((setenv("WEFT_EMULATION_CHIP", "sm_75", 1), cuInit(0)),
+                         "expects WEFT_EMULATION_CHIP to be sm_80, sm_90 or "
+                         "sm_100, but got sm_75");
+  EXPECT_EMULATION_ERROR(
+      (setenv("WEFT_EMULATION_MEMORY", "1G", 1), cuInit(0)),
+      "expects WEFT_EMULATION_MEMORY to be a number of bytes, but got 1G");
+}
+
+TEST(DriverErrors, MemoryOfTheHostThatChanges) {
+  Program program;
+  auto upload = [&] {
+    program.fillHost(1);
+    EXPECT_OK(cuMemcpyHtoDAsync(program.x, program.host, 256, program.stream));
+    program.host[63] = 2;
+    cuStreamSynchronize(program.stream);
+  };
+  EXPECT_EMULATION_ERROR(upload(), "a copy to the device reads memory of the "
+                                   "host that has changed");
+}
+
+TEST(DriverErrors, MemoryOfTheHostBehindACopy) {
+  // A copy back and forth in one stream is no mistake.
+  Program program;
+  EXPECT_OK(cuMemsetD8Async(program.x, 0, 256, program.stream));
+  EXPECT_OK(cuMemcpyDtoHAsync(program.host, program.x, 256, program.stream));
+  EXPECT_OK(cuMemcpyHtoDAsync(program.y, program.host, 256, program.stream));
+  EXPECT_OK(cuMemcpyDtoHAsync(program.host, program.y, 256, program.stream));
+  EXPECT_OK(cuStreamSynchronize(program.stream));
+  EXPECT_EQ(program.host[63], 0);
+}
+
+TEST(DriverErrors, KernelsThatAreWrong) {
+  Program program;
+  void *one[] = {&program.x};
+  EXPECT_EMULATION_ERROR(
+      {
+        cuLaunchKernel(program.race, 2, 1, 1, 1, 1, 1, 0, program.stream, one,
+                       nullptr);
+        cuStreamSynchronize(program.stream);
+      },
+      "kernel race: blocks 0 and 1 store to one place: byte 0 of an "
+      "allocation of 256 bytes");
+  EXPECT_EMULATION_ERROR(
+      {
+        program.launchAdd(program.y, program.x, 1);
+        cuStreamSynchronize(program.stream);
+      },
+      "kernel add: thread 0 of block 0 reads what nobody has written");
+  EXPECT_EMULATION_ERROR(
+      {
+        cuMemsetD8Async(program.x, 0, 256, program.stream);
+        program.launchAdd(program.y, program.x + 4, 1);
+        cuStreamSynchronize(program.stream);
+      },
+      "kernel add: thread 31 of block 1 touches 4 bytes at byte 256");
+}
+
+TEST(DriverErrors, TheHostMayNotTouchTheDevice) {
+  Program program;
+  EXPECT_OK(cuMemsetD8Async(program.x, 0, 256, program.stream));
+  EXPECT_OK(cuStreamSynchronize(program.stream));
+  EXPECT_EMULATION_ERROR(*reinterpret_cast<volatile float *>(program.x) = 1,
+                         "the host touches byte 0 of an allocation of 256");
+}
+
+TEST(DriverErrors, WorkOfTheHostOnTheDevice) {
+  Program program;
+  auto enqueue = [&](void (*work)(void *)) {
+    EXPECT_OK(weft_emulation_enqueue(
+        program.stream, work, reinterpret_cast<void *>(program.x), nullptr));
+    cuStreamSynchronize(program.stream);
+  };
+  EXPECT_EMULATION_ERROR(
+      enqueue([](void *x) { weft_emulation_use(x, 4, 0, "a product"); }),
+      "a product reads what nobody has written: byte 0");
+  EXPECT_EMULATION_ERROR(
+      enqueue([](void *x) { weft_emulation_use(x, 260, 1, "a product"); }),
+      "a product touches 260 bytes at byte 0");
+  enqueue([](void *x) {
+    weft_emulation_use(x, 256, 1, "a product");
+    std::memset(x, 0, 256);
+    weft_emulation_use(x, 256, 0, "a product");
+  });
+}
+
+} // namespace
+} // namespace weft::emulation
