@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FloatRuns.h"
+#include "RecordChecks.h"
 #include "isa/AttentionScratch.h"
 #include "weft/Runtime/Execute/Philox.h"
 
@@ -58,27 +59,6 @@ struct Attention : WeftAttentionRecord {
     return head;
   }
 };
-
-bool checkShape(WeftContext &context, const WeftCommand &command,
-                const Attention &a) {
-  constexpr int64_t most = int64_t(1) << 30; // key numbers are 32 bit
-  auto inRange = [&](const char *name, int64_t value) {
-    return checkRange(context, command, name, value, 1, most);
-  };
-  if (!inRange("batch", a.batch) || !inRange("queries", a.queries) ||
-      !inRange("keys", a.keys) || !inRange("heads", a.heads) ||
-      !inRange("keyHeads", a.keyHeads) || !inRange("headSize", a.headSize))
-    return false;
-  if (a.heads % a.keyHeads != 0) {
-    failCommand(context, command, kInternalError,
-                "expects keyHeads that divides heads " +
-                    std::to_string(a.heads) + ", but got " +
-                    std::to_string(a.keyHeads));
-    return false;
-  }
-  return checkFloatType(context, command, "q, k, v and out", a.dtype) &&
-         checkProbability(context, command, "dropout", a.dropout);
-}
 
 static_assert(kQueryTile == kAttentionTile && kKeyTile == kAttentionTile &&
                   kKeepRow == kAttentionNumbers &&
@@ -167,7 +147,7 @@ void runBackward(WeftContext &context, const WeftCommand &command,
 bool prepare(WeftContext &context, const WeftCommand &command,
              void *const *buffers, int64_t numBuffers, Attention &attention) {
   if (!checkBuffers(context, command, numBuffers) ||
-      !checkShape(context, command, attention))
+      !checkAttention(context, command, attention))
     return false;
   if (attention.dropout > 0.0) {
     if (!checkBuffers(context, command, numBuffers + 1))

@@ -1,6 +1,7 @@
 //===- Embedding.cpp - Gather and scatter-add of table rows ---------------===//
 
 #include "FloatRuns.h"
+#include "RecordChecks.h"
 
 #include <algorithm>
 #include <cstring>
@@ -19,32 +20,6 @@ bool checkIds(WeftContext &context, const WeftCommand &command,
     return false;
   }
   return true;
-}
-
-/// Of either record.
-template <typename Record>
-bool checkSizes(WeftContext &context, const WeftCommand &command,
-                const Record &record) {
-  return checkRange(context, command, "count", record.count, 1) &&
-         checkRange(context, command, "rows", record.rows, 1) &&
-         checkRange(context, command, "columns", record.columns, 1) &&
-         checkIndexType(context, command, record.dtypeIds);
-}
-
-bool checkGradient(WeftContext &context, const WeftCommand &command,
-                   const WeftEmbeddingGradRecord &record) {
-  if (!checkSizes(context, command, record) ||
-      !checkRange(context, command, "accumulate", record.accumulate, 0, 2) ||
-      !checkFloatType(context, command, "dout", record.dtypeOut))
-    return false;
-  if (record.dtypeTable != WEFT_F32 && record.dtypeTable != record.dtypeOut) {
-    failCommand(context, command, kInternalError,
-                "expects dtable of dtype f32 (0) or that of dout, but got " +
-                    std::to_string(record.dtypeTable));
-    return false;
-  }
-  return checkBuffers(context, command,
-                      3 + (record.accumulate == WEFT_ADD_IF_FLAG));
 }
 
 /// Columns a part of the scatter-add takes: whole cache lines.
@@ -141,9 +116,7 @@ extern "C" void weft_cpu_embedding(WeftContext *context,
                                    const WeftCommand *command,
                                    void *const *buffers) {
   const auto *record = recordOf<WEFT_EMBEDDING>(*context, *command);
-  if (!record || !checkBuffers(*context, *command, 3) ||
-      !checkSizes(*context, *command, *record) ||
-      !checkFloatType(*context, *command, "table", record->dtype))
+  if (!record || !checkEmbedding(*context, *command, *record))
     return;
   int64_t count = record->count, width = record->columns;
   Indices ids(buffers[1], record->dtypeIds);
@@ -163,8 +136,7 @@ extern "C" void weft_cpu_embedding_grad(WeftContext *context,
                                         const WeftCommand *command,
                                         void *const *buffers) {
   const auto *record = recordOf<WEFT_EMBEDDING_GRAD>(*context, *command);
-  if (!record || !checkBuffers(*context, *command, 3) ||
-      !checkGradient(*context, *command, *record))
+  if (!record || !checkEmbeddingGrad(*context, *command, *record))
     return;
   Indices ids(buffers[1], record->dtypeIds);
   if (!checkIds(*context, *command, ids, record->count, record->rows))

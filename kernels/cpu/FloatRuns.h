@@ -13,26 +13,6 @@ namespace weft {
 /// Elements that are widened at once: they stay in the first-level cache.
 constexpr int64_t kRunLength = 1024;
 
-/// Bytes of an element of f32, f16 or bf16.
-inline int64_t floatBytes(int64_t dtype) { return dtype == WEFT_F32 ? 4 : 2; }
-
-/// Whether `dtype` is f32, f16 or bf16.
-inline bool isFloatType(int64_t dtype) {
-  return dtype == WEFT_F32 || dtype == WEFT_F16 || dtype == WEFT_BF16;
-}
-
-/// Whether the argument called `name` is a dtype of floats.
-inline bool checkFloatType(WeftContext &context, const WeftCommand &command,
-                           const char *name, int64_t dtype) {
-  if (isFloatType(dtype))
-    return true;
-  failCommand(context, command, kInternalError,
-              std::string("expects ") + name +
-                  " of dtype f32 (0), f16 (2) or bf16 (3), but got " +
-                  std::to_string(dtype));
-  return false;
-}
-
 /// A buffer of f32, f16 or bf16.
 struct FloatBuffer {
   void *data;

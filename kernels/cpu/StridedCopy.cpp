@@ -1,40 +1,12 @@
 //===- StridedCopy.cpp - weft_cpu_copy ------------------------------------===//
 
-#include "Arguments.h"
+#include "CopyLoops.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace weft {
 namespace {
-
-constexpr int kMaxRank = 8;
-
-/// A copy as loops, outermost first; always at least one.
-struct CopyLoops {
-  WeftCopyDim dims[kMaxRank];
-  int rank = 0;
-};
-
-/// Drops dimensions of one element and joins those that lie behind each other
-/// on both sides.
-CopyLoops readLoops(const WeftCopyRecord &record) {
-  CopyLoops loops;
-  for (int64_t i = 0; i < record.count; ++i) {
-    WeftCopyDim dim = entriesOf<WeftCopyDim>(record)[i];
-    if (dim.size == 1)
-      continue;
-    WeftCopyDim *outer = loops.rank ? &loops.dims[loops.rank - 1] : nullptr;
-    if (outer && outer->from == dim.size * dim.from &&
-        outer->to == dim.size * dim.to)
-      *outer = {outer->size * dim.size, dim.from, dim.to};
-    else
-      loops.dims[loops.rank++] = dim;
-  }
-  if (loops.rank == 0)
-    loops.dims[loops.rank++] = {1, 1, 1};
-  return loops;
-}
 
 /// The innermost loop over part of a row.
 template <typename T>
@@ -94,13 +66,8 @@ using namespace weft;
 extern "C" void weft_cpu_copy(WeftContext *context, const WeftCommand *command,
                               void *const *buffers) {
   const auto *record = recordOf<WEFT_COPY>(*context, *command);
-  if (!record || !checkBuffers(*context, *command, 2) ||
-      !checkRange(*context, *command, "rank", record->count, 0, kMaxRank))
+  if (!record || !checkCopy(*context, *command, *record))
     return;
-  for (int64_t i = 0; i < record->count; ++i)
-    if (!checkRange(*context, *command, "dimension",
-                    entriesOf<WeftCopyDim>(*record)[i].size, 1))
-      return;
   CopyLoops loops = readLoops(*record);
   switch (record->elementBytes) {
   case 1:
@@ -112,8 +79,6 @@ extern "C" void weft_cpu_copy(WeftContext *context, const WeftCommand *command,
   case 8:
     return runCopy<uint64_t>(*context, loops, buffers);
   default:
-    failCommand(*context, *command, kInternalError,
-                "expects 1, 2, 4 or 8 bytes per element, but got " +
-                    std::to_string(record->elementBytes));
+    failElementBytes(*context, *command, *record);
   }
 }

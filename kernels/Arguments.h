@@ -1,7 +1,7 @@
 //===- Arguments.h - Reading and checking a command's arguments -*- C++ -*-===//
 
-#ifndef WEFT_KERNELS_CPU_ARGUMENTS_H
-#define WEFT_KERNELS_CPU_ARGUMENTS_H
+#ifndef WEFT_KERNELS_ARGUMENTS_H
+#define WEFT_KERNELS_ARGUMENTS_H
 
 #include "weft/Runtime/Execute/Context.h"
 #include "weft/Runtime/Execute/Library.h"
@@ -149,6 +149,26 @@ inline bool checkIndexType(WeftContext &context, const WeftCommand &command,
   return false;
 }
 
+/// Bytes of an element of f32, f16 or bf16.
+inline int64_t floatBytes(int64_t dtype) { return dtype == WEFT_F32 ? 4 : 2; }
+
+/// Whether `dtype` is f32, f16 or bf16.
+inline bool isFloatType(int64_t dtype) {
+  return dtype == WEFT_F32 || dtype == WEFT_F16 || dtype == WEFT_BF16;
+}
+
+/// Whether the argument called `name` is a dtype of floats.
+inline bool checkFloatType(WeftContext &context, const WeftCommand &command,
+                           const char *name, int64_t dtype) {
+  if (isFloatType(dtype))
+    return true;
+  failCommand(context, command, kInternalError,
+              std::string("expects ") + name +
+                  " of dtype f32 (0), f16 (2) or bf16 (3), but got " +
+                  std::to_string(dtype));
+  return false;
+}
+
 } // namespace weft
 
-#endif // WEFT_KERNELS_CPU_ARGUMENTS_H
+#endif // WEFT_KERNELS_ARGUMENTS_H
