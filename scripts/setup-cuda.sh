@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Gets what programs for CUDA devices are compiled and run with (ptxas, nvcc,
+# libdevice, headers, cuBLASLt) from NVIDIA's wheels of Python packages into one
+# folder, and prints the line that makes weft use it.
+#
+#   scripts/setup-cuda.sh [--no-cublas] [FOLDER]
+#
+# FOLDER is ~/.cache/weft/cuda unless named. It is there whole or not at all, and
+# nothing is downloaded where it is already what it would be. --no-cublas leaves
+# out cuBLASLt (400 MB), with which programs are run and weft itself is built.
+# PYTHON names the interpreter whose pip is used.
+set -euo pipefail
+
+packages=(
+  nvidia-cuda-nvcc==13.0.88     # nvcc, ptxas, nvlink, fatbinary
+  nvidia-nvvm==13.0.88          # libdevice, cicc
+  nvidia-cuda-crt==13.0.88      # headers of nvcc
+  nvidia-cuda-runtime==13.0.96  # cuda.h, cuda_runtime.h
+  nvidia-cuda-cccl==13.0.85     # headers of cuda_fp16.h
+)
+cublas=nvidia-cublas==13.1.0.3  # libcublasLt.so.13, cublasLt.h
+
+fail() {
+  echo "setup-cuda.sh: error: $*" >&2
+  exit 1
+}
+
+target=${XDG_CACHE_HOME:-$HOME/.cache}/weft/cuda
+for argument in "$@"; do
+  case $argument in
+  --no-cublas) cublas= ;;
+  -*) fail "expects [--no-cublas] [FOLDER], but got $argument" ;;
+  *) target=$argument ;;
+  esac
+done
+[ -z "$cublas" ] || packages+=("$cublas")
+python=${PYTHON:-python3}
+mkdir -p "$(dirname "$target")"
+target=$(cd "$(dirname "$target")" && pwd)/$(basename "$target")
+wanted=$(printf '%s\n' "${packages[@]}")
+stamp=weft-packages.txt
+
+# One at a time; what an interrupted one has left is removed.
+exec 9>"$target.lock"
+flock 9
+rm -rf "$target.partial" "$target.old"
+trap 'rm -rf "$target.partial" "$target.old"' EXIT
+
+if [ -e "$target" ] && [ ! -e "$target/$stamp" ]; then
+  [ -d "$target" ] && [ -z "$(ls -A "$target")" ] ||
+    fail "expects no other files in $target, but found some: name another folder"
+  rmdir "$target"
+fi
+
+if [ ! -e "$target" ] || grep -qvxFf "$target/$stamp" <<<"$wanted"; then
+  "$python" -m pip --version >/dev/null 2>&1 ||
+    fail "needs pip: install python3-pip, or name a Python that has it in PYTHON"
+  mkdir -p "$target.partial/wheels"
+  for package in "${packages[@]}"; do
+    echo "downloading $package" >&2
+    "$python" -m pip download --disable-pip-version-check --quiet --no-deps \
+      --only-binary=:all: --dest "$target.partial/wheels" "$package" >&2 ||
+      fail "cannot download $package"
+  done
+  for wheel in "$target.partial/wheels"/*.whl; do
+    "$python" -m zipfile -e "$wheel" "$target.partial/files"
+  done
+  home=$target.partial/files/nvidia/cu13
+  ln -s lib "$home/lib64"
+  find "$home" -path '*/bin/*' -type f -exec chmod +x {} +
+  for file in bin/ptxas nvvm/libdevice/libdevice.10.bc include/cuda.h ${cublas:+lib/libcublasLt.so.13}; do
+    [ -e "$home/$file" ] || fail "expects $file in the packages, but found none"
+  done
+  printf '%s\n' "$wanted" >"$home/$stamp"
+  [ ! -e "$target" ] || mv "$target" "$target.old"
+  mv "$home" "$target"
+fi
+echo "export WEFT_CUDA_HOME=$(printf '%q' "$target")"
