@@ -13,8 +13,8 @@ MLIR = {"mlir", "llvm"}
 DIALECTS = {"Weft", "Dist", "Plan", "Interfaces", "Support"}
 # Headers of Runtime with constants and formulas alone, for both sides.
 SHARED = {"weft/Runtime/Execute/" + name
-          for name in ("Abi.h", "Library.h", "Philox.h", "Products.h", "Records.h", "Tables.h", "Workspaces.h")}
-SHARED |= {"weft/Runtime/Devices/CudaProducts.h", "weft/Runtime/Devices/CudaWorkspaces.h"}
+          for name in ("Abi.h", "CudaProducts.h", "Library.h", "Philox.h", "Products.h", "Records.h", "Tables.h", "Workspaces.h")}
+SHARED |= {"weft/Runtime/Devices/CudaWorkspaces.h"}
 # Names that compiler and runtime share: constants alone, for everyone.
 EVERYWHERE = {"weft/Formats/Names.h"}
 
@@ -53,14 +53,15 @@ ALLOWED = {
     "Runtime/Reports": {"Formats", "Runtime/Execute", "Runtime/Devices"},
     "Runtime/Run": {"Formats", "Runtime/Execute", "Runtime/Devices",
                     "Runtime/Data", "Runtime/Checkpoints", "Runtime/Reports"},
-    "kernels": {"Runtime/Execute"},
+    "kernels": {"Formats", "Runtime/Execute"},
     "tools": MLIR | {"Pipeline", "Formats", "Frontend", "Autodiff", "Interp",
                      "Runtime/Execute", "Runtime/Checkpoints",
                      "Runtime/Reports", "Runtime/Run", "Weft", "Plan",
                      "Memory", "Precision", "Support"},
 }
-# Routines of a device are told of it by one header.
-DEVICE_KERNELS = {"cuda": {"weft/Runtime/Devices/Launch.h"}}
+# Routines of a device are told of it by one header, and open its libraries.
+DEVICE_KERNELS = {"cuda": {"weft/Runtime/Devices/Launch.h",
+                           "weft/Runtime/Devices/OpenLibrary.h"}}
 # One file pair of Autodiff checks rules by running them.
 EXTRA = {"include/weft/Autodiff/FiniteDifference.h": {"Interp"},
          "lib/Autodiff/FiniteDifference.cpp": {"Interp"}}

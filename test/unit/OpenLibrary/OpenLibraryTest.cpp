@@ -1,0 +1,120 @@
+//===- OpenLibraryTest.cpp - Where libraries are looked for ---------------===//
+
+#include "weft/Runtime/Devices/OpenLibrary.h"
+
+#include "../Formats/TestSupport.h"
+
+#include <cstdlib>
+#include <sys/stat.h>
+
+using namespace weft;
+
+namespace {
+
+/// An environment variable for the length of a test.
+class Variable {
+public:
+  Variable(const char *name, const std::string &value) : name(name) {
+    if (const char *old = std::getenv(name))
+      before = old, wasSet = true;
+    ::setenv(name, value.c_str(), 1);
+  }
+  ~Variable() { wasSet ? ::setenv(name, before.c_str(), 1) : ::unsetenv(name); }
+
+private:
+  const char *name;
+  std::string before;
+  bool wasSet = false;
+};
+
+bool contains(const std::vector<std::string> &places, const std::string &one) {
+  for (const std::string &place : places)
+    if (place == one)
+      return true;
+  return false;
+}
+
+} // namespace
+
+TEST(OpenLibrary, FindsWhatTheLoaderFinds) {
+  Expected<OpenLibrary> library = OpenLibrary::open("libm.so.6", {});
+  ASSERT_TRUE(library.ok());
+  EXPECT_TRUE(endsWith(library->path(), "/libm.so.6")) << library->path();
+  Expected<void *> floor = library->find("floor");
+  ASSERT_TRUE(floor.ok());
+  EXPECT_EQ(reinterpret_cast<double (*)(double)>(*floor)(3.5), 3.0);
+}
+
+TEST(OpenLibrary, NamesAMissingEntryPoint) {
+  Expected<OpenLibrary> library = OpenLibrary::open("libm.so.6", {});
+  ASSERT_TRUE(library.ok());
+  Expected<void *> none = library->find("weft_none");
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().code(), ExitCode::Device);
+  EXPECT_EQ(none.error().message(), "expects the entry point weft_none in " +
+                                        library->path() +
+                                        ", but there is none");
+}
+
+TEST(OpenLibrary, LooksIntoEveryPlace) {
+  Expected<OpenLibrary> libm = OpenLibrary::open("libm.so.6", {});
+  ASSERT_TRUE(libm.ok());
+  TempDir folder;
+  std::filesystem::create_directories(folder.file("a/python3.9/lib"));
+  std::filesystem::copy_file(libm->path(),
+                             folder.file("a/python3.9/lib/libweft-m.so"));
+  Expected<OpenLibrary> library = OpenLibrary::open(
+      "libweft-m.so", {folder.file("none"), folder.file("a/python3*/*")});
+  ASSERT_TRUE(library.ok()) << library.error().message();
+  EXPECT_EQ(library->path(), folder.file("a/python3.9/lib/libweft-m.so"));
+}
+
+TEST(OpenLibrary, NamesEveryPlaceWhereThereIsNone) {
+  TempDir folder;
+  folder.write("libweft-none.so", "no library");
+  Expected<OpenLibrary> library =
+      OpenLibrary::open("libweft-none.so", {"/none", folder.path()});
+  ASSERT_FALSE(library.ok());
+  EXPECT_EQ(library.error().code(), ExitCode::Device);
+  const std::string &text = library.error().message();
+  EXPECT_EQ(text.find("expects the library libweft-none.so, but found none by "
+                      "the loader ("),
+            0u)
+      << text;
+  // What is wrong with a file that is there stands beside its place.
+  EXPECT_NE(text.find(", in /none, in " + folder.path() + " ("),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("file too short"), std::string::npos) << text;
+}
+
+TEST(CudaLibraryPlaces, ComeFromTheEnvironment) {
+  TempDir folder;
+  std::filesystem::create_directories(folder.file("bin"));
+  folder.write("bin/python3", "#!/bin/sh\n");
+  ::chmod(folder.file("bin/python3").c_str(), 0755);
+  Variable path("PATH", "/none:" + folder.file("bin"));
+  Variable chosen("WEFT_CUDA_HOME", "/chosen");
+  Variable cuda("CUDA_HOME", "/c*da");
+  Variable home("HOME", "/home/someone");
+  Variable environment("VIRTUAL_ENV", "/environment");
+  std::vector<std::string> places = cudaLibraryPlaces();
+  ASSERT_GE(places.size(), 4u);
+  EXPECT_EQ(places[0], "/chosen/lib64");
+  EXPECT_EQ(places[1], "/chosen/lib");
+  EXPECT_EQ(places[2], "/c\\*da/lib64");
+  const std::string wheels = "/lib/python3*/*-packages/nvidia/*/lib";
+  for (const std::string &python :
+       {std::string("/environment"), folder.path(),
+        std::string("/home/someone/.local"), std::string("/usr")})
+    EXPECT_TRUE(contains(places, python + wheels)) << python;
+}
+
+TEST(CudaLibraryPlaces, StandOnce) {
+  Variable chosen("WEFT_CUDA_HOME", "/usr/local/cuda");
+  Variable cuda("CUDA_HOME", "/usr/local/cuda");
+  int count = 0;
+  for (const std::string &place : cudaLibraryPlaces())
+    count += place == "/usr/local/cuda/lib64";
+  EXPECT_EQ(count, 1);
+}
