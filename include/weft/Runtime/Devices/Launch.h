@@ -15,6 +15,8 @@
 
 #include "weft/Runtime/Execute/Context.h"
 
+#include <optional>
+
 namespace weft {
 
 struct LaunchShape {
@@ -33,6 +35,11 @@ void copyOnDevice(WeftContext &context, const WeftCommand &command, void *to,
                   const void *from, int64_t bytes);
 void fillOnDevice(WeftContext &context, const WeftCommand &command, void *to,
                   unsigned char byte, int64_t bytes);
+/// What the f32 scalar at `address`, in the memory of the device, holds in this
+/// run of the program: an input, which the host has written and no command
+/// changes. Nothing where it is no such input. A recording holds for the value
+/// that it was made with: another value needs one of its own.
+std::optional<float> deviceFlag(WeftContext &context, const void *address);
 
 } // namespace weft
 

@@ -1,0 +1,65 @@
+//===- BlasLt.cpp - cuBLASLt, opened by name ------------------------------===//
+
+#include "BlasLt.h"
+
+#include "weft/Runtime/Devices/OpenLibrary.h"
+
+using namespace weft;
+
+static constexpr const char *kLibrary = "libcublasLt.so.13";
+
+static Status findEntries(const OpenLibrary &library, BlasLtEntries &entries) {
+#define WEFT_FIND_ENTRY(name)                                                  \
+  if (Expected<void *> found = library.find("cublasLt" #name); found.ok())     \
+    entries.name = reinterpret_cast<decltype(entries.name)>(*found);           \
+  else                                                                         \
+    return found.takeError();
+  WEFT_BLASLT_CALLS(WEFT_FIND_ENTRY)
+  WEFT_BLASLT_QUESTIONS(WEFT_FIND_ENTRY)
+#undef WEFT_FIND_ENTRY
+  return Status::success();
+}
+
+static std::string versionText(size_t version) {
+  return std::to_string(version / 10000) + "." +
+         std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
+}
+
+Expected<std::unique_ptr<BlasLt>> BlasLt::open() {
+  Expected<OpenLibrary> library =
+      OpenLibrary::open(kLibrary, cudaLibraryPlaces());
+  if (!library)
+    return library.takeError();
+  std::unique_ptr<BlasLt> opened(new BlasLt);
+  if (Status status = findEntries(*library, opened->table); !status)
+    return status.takeError();
+  const size_t version = opened->table.GetVersion();
+  opened->description =
+      "cuBLASLt " + versionText(version) + " (" + library->path() + ")";
+  if (version / 10000 != CUBLAS_VER_MAJOR)
+    return Error(ExitCode::Device,
+                 "expects cuBLASLt " + std::to_string(CUBLAS_VER_MAJOR) +
+                     ", which the program was built for, but got " +
+                     opened->description);
+  BlasLtCalls calls(*opened);
+  calls.Create(&opened->lightHandle);
+  if (!calls.ok())
+    return calls.take().takeError();
+  return opened;
+}
+
+/// Nothing depends any more on what a failure here would say.
+BlasLt::~BlasLt() {
+  if (lightHandle)
+    table.Destroy(lightHandle);
+}
+
+Status BlasLt::check(const char *entry, cublasStatus_t status) const {
+  if (status == CUBLAS_STATUS_SUCCESS)
+    return Status::success();
+  return Error(ExitCode::Device, std::string("expects ") + entry +
+                                     " to succeed, but got " +
+                                     table.GetStatusName(status) + " (" +
+                                     std::to_string(status) + ")");
+}

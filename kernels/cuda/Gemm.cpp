@@ -1,0 +1,257 @@
+//===- Gemm.cpp - weft_cuda_gemm ------------------------------------------===//
+
+#include "GemmPlan.h"
+
+#include "Arguments.h"
+#include "weft/Runtime/Devices/Launch.h"
+#include "weft/Runtime/Execute/CudaProducts.h"
+
+#include <cstring>
+#include <map>
+
+using namespace weft;
+using namespace weft::cuda;
+
+namespace {
+
+/// The fields of a record in order, and those of its operands' alignments and
+/// of the bytes of its workspace.
+using GemmFields = std::array<int64_t, sizeof(WeftGemmRecord) / 8>;
+using GemmKey = std::tuple<GemmFields, GemmAlignments, int64_t>;
+
+/// What products keep from call to call. The library is closed last.
+struct GemmState {
+  std::unique_ptr<BlasLt> library;
+  std::map<GemmKey, GemmPlan> plans;
+};
+
+/// What workspaces are aligned to for cuBLASLt.
+constexpr int64_t kLtAlignment = 256;
+
+/// The part of a command's workspace that is aligned.
+struct GemmWorkspace {
+  char *data = nullptr;
+  int64_t bytes = 0;
+
+  GemmWorkspace(const WeftCommand &command, void *const *buffers) {
+    if (command.workspaceBytes == 0)
+      return;
+    char *begin = as<char>(buffers[command.numBuffers - 1]);
+    const auto place = reinterpret_cast<intptr_t>(begin);
+    take(begin, command.workspaceBytes, -place & (kLtAlignment - 1));
+  }
+  /// Leaves out bytes at the front.
+  void take(char *begin, int64_t all, int64_t front) {
+    data = begin + std::min(front, all);
+    bytes = std::max<int64_t>(all - front, 0);
+  }
+};
+
+/// One command on its way to cuBLASLt.
+class Gemm {
+public:
+  Gemm(WeftContext &context, const WeftCommand &command, void *const *buffers)
+      : context(context), command(command), buffers(buffers),
+        workspace(command, buffers) {}
+
+  /// Reads record and buffers; false, with an error, where they are wrong.
+  bool read();
+  void prepare();
+  void run();
+
+private:
+  bool readFlag(const void *flag);
+  GemmState *state();
+  const GemmPlan *plan(GemmState &state);
+  void multiply();
+  void finishEmpty();
+  void clear();
+  void multiplyZeros();
+  bool succeeds(Status status) {
+    if (!status)
+      failCommand(context, command, status.error().exitStatus(),
+                  status.error().message());
+    return status.ok();
+  }
+
+  WeftContext &context;
+  const WeftCommand &command;
+  void *const *buffers;
+  GemmWorkspace workspace;
+  WeftGemmRecord s = {};
+  GemmOperands operands = {};
+  const void *flag = nullptr;
+  bool adds = false;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What the command says
+//===----------------------------------------------------------------------===//
+
+bool Gemm::read() {
+  const auto *record = recordOf<WEFT_GEMM>(context, command);
+  if (!record)
+    return false;
+  s = *record;
+  if (std::string wrong = findWrongCudaProduct(s); !wrong.empty()) {
+    failCommand(context, command, kInternalError, wrong);
+    return false;
+  }
+  const bool hasFlag = s.accumulate == WEFT_ADD_IF_FLAG;
+  if (!checkBuffers(context, command,
+                    3 + (s.hasBias != 0) + (s.hasAux != 0) +
+                        (s.hasColumnSum != 0) + hasFlag))
+    return false;
+  void *const *next = buffers + 3;
+  operands = {buffers[0], buffers[1], buffers[2], nullptr, nullptr, nullptr};
+  operands.bias = s.hasBias ? *next++ : nullptr;
+  operands.aux = s.hasAux ? *next++ : nullptr;
+  operands.columnSum = s.hasColumnSum ? *next++ : nullptr;
+  flag = hasFlag ? *next : nullptr;
+  adds = s.accumulate == WEFT_ADD;
+  s.accumulate = WEFT_OVERWRITE; // the rest is the same for both
+  mergeBatch(s);
+  return true;
+}
+
+/// Whether the product adds is a constant of the call, so the host has to know
+/// the flag.
+bool Gemm::readFlag(const void *flag) {
+  std::optional<float> value = deviceFlag(context, flag);
+  if (!value) {
+    failCommand(context, command, kInternalError,
+                "expects the flag of accumulate to be an input of the program, "
+                "but got one that the host does not know");
+    return false;
+  }
+  adds = *value != 0.0f;
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// What the context keeps for products, with the library open.
+GemmState *Gemm::state() {
+  static const char key = 0;
+  std::shared_ptr<void> &slot = context.state(&key);
+  if (!slot)
+    slot = std::make_shared<GemmState>();
+  auto *state = static_cast<GemmState *>(slot.get());
+  if (state->library)
+    return state;
+  Expected<std::unique_ptr<BlasLt>> opened = BlasLt::open();
+  if (!opened) {
+    succeeds(opened.takeError());
+    return nullptr;
+  }
+  state->library = std::move(*opened);
+  return state;
+}
+
+const GemmPlan *Gemm::plan(GemmState &state) {
+  GemmKey key = {{}, alignmentsOf(operands), workspace.bytes};
+  std::memcpy(std::get<0>(key).data(), &s, sizeof s);
+  auto found = state.plans.find(key);
+  if (found != state.plans.end())
+    return &found->second;
+  Expected<GemmPlan> made =
+      makePlan(*state.library, s, operands, workspace.bytes);
+  if (made)
+    return &state.plans.emplace(key, std::move(*made)).first->second;
+  succeeds(made.takeError());
+  return nullptr;
+}
+
+void Gemm::multiply() {
+  GemmState *kept = state();
+  const GemmPlan *planned = kept ? plan(*kept) : nullptr;
+  if (planned)
+    succeeds(enqueue(*kept->library, *planned, operands, adds, workspace.data,
+                     deviceStream(context)));
+}
+
+void Gemm::prepare() {
+  GemmState *kept = isEmptyProduct(s) ? nullptr : state();
+  if (kept)
+    plan(*kept);
+}
+
+void Gemm::run() {
+  if (flag && !readFlag(flag))
+    return;
+  isEmptyProduct(s) ? finishEmpty() : multiply();
+}
+
+//===----------------------------------------------------------------------===//
+// Nothing to multiply
+//===----------------------------------------------------------------------===//
+
+/// Sets C to zero.
+void Gemm::clear() {
+  const int64_t bytes = s.dtypeC == WEFT_F32 ? 4 : 2;
+  const bool isDense =
+      s.ldc == s.n && (s.batch == 1 || s.batchStrideC == s.m * s.n);
+  const int64_t rows = isDense ? 1 : s.batch * s.m;
+  const int64_t width = isDense ? s.batch * s.m * s.n : s.n;
+  for (int64_t row = 0; row < rows; ++row) {
+    int64_t at = row / s.m * s.batchStrideC + row % s.m * s.ldc;
+    fillOnDevice(context, command, as<char>(operands.c) + at * bytes, 0,
+                 width * bytes);
+  }
+}
+
+/// K = 0 with something around the product: a product of zeros in the
+/// workspace, of K = 1.
+void Gemm::multiplyZeros() {
+  const int64_t bytes = s.dtype == WEFT_F32 ? 4 : 2;
+  const int64_t zeros = roundUp(std::max(s.m, s.n) * bytes, kLtAlignment);
+  if (zeros > workspace.bytes)
+    return failCommand(context, command, static_cast<int>(ExitCode::DoesNotFit),
+                       "expects a workspace of at least " +
+                           std::to_string(zeros) + " bytes, but got " +
+                           std::to_string(workspace.bytes));
+  fillOnDevice(context, command, workspace.data, 0, zeros);
+  operands.a = operands.b = workspace.data;
+  workspace.take(workspace.data, workspace.bytes, zeros);
+  s.k = 1;
+  s.transA = 1, s.lda = s.m;
+  s.transB = 0, s.ldb = s.n;
+  s.batchStrideA = s.batchStrideB = 0;
+  multiply();
+}
+
+void Gemm::finishEmpty() {
+  const bool hasResult = s.batch > 0 && s.m > 0 && s.n > 0;
+  if (!hasResult) {
+    if (s.hasColumnSum)
+      fillOnDevice(context, command, operands.columnSum, 0, s.n * 4);
+    return;
+  }
+  if (s.hasBias || s.epilogue != WEFT_EPILOGUE_NONE)
+    return multiplyZeros();
+  if (!adds)
+    clear();
+}
+
+//===----------------------------------------------------------------------===//
+// Entry points
+//===----------------------------------------------------------------------===//
+
+extern "C" void weft_cuda_gemm(WeftContext *context, const WeftCommand *command,
+                               void *const *buffers) {
+  Gemm gemm(*context, *command, buffers);
+  if (gemm.read())
+    gemm.run();
+}
+
+extern "C" void weft_cuda_gemm_prepare(WeftContext *context,
+                                       const WeftCommand *command,
+                                       void *const *buffers) {
+  Gemm gemm(*context, *command, buffers);
+  if (gemm.read())
+    gemm.prepare();
+}

@@ -1,0 +1,268 @@
+//===- GemmPlan.cpp - How a matrix product runs through cuBLASLt ----------===//
+//
+// Sums are f32 and bits repeat: the compute type is 32F, which takes no TF32,
+// and where an algorithm cuts K, its parts meet as f32 in the workspace
+// (COMPUTE_TYPE), never in C.
+//
+//===----------------------------------------------------------------------===//
+
+#include "GemmPlan.h"
+
+#include "weft/Formats/Text.h"
+#include "weft/Runtime/Execute/Abi.h"
+
+#include <algorithm>
+#include <vector>
+
+using namespace weft;
+using namespace weft::cuda;
+
+static int64_t alignmentOf(const void *address) {
+  const uint64_t bits = reinterpret_cast<uintptr_t>(address) | 256;
+  return static_cast<int64_t>(bits & -bits);
+}
+
+GemmAlignments weft::cuda::alignmentsOf(const GemmOperands &operands) {
+  return {alignmentOf(operands.a), alignmentOf(operands.b),
+          alignmentOf(operands.c),
+          alignmentOf(operands.bias ? operands.bias : operands.columnSum),
+          alignmentOf(operands.aux)};
+}
+
+static cudaDataType_t dataType(int64_t dtype) {
+  return dtype == WEFT_F16    ? CUDA_R_16F
+         : dtype == WEFT_BF16 ? CUDA_R_16BF
+                              : CUDA_R_32F;
+}
+
+namespace {
+
+/// Makes the descriptors of one plan.
+class Planner {
+public:
+  Planner(const BlasLt &library, const WeftGemmRecord &record)
+      : library(library), s(record), calls(library) {}
+
+  Expected<GemmPlan> plan(const GemmOperands &operands, uint64_t most);
+
+private:
+  MatmulDescription describeOperation();
+  MatrixLayout describe(int64_t dtype, int64_t rows, int64_t columns,
+                        int64_t leading, int64_t batchStride);
+  MatmulPreference prefer(const GemmOperands &operands, uint64_t most);
+  /// The best algorithm that works in at most that many bytes.
+  std::optional<cublasLtMatmulHeuristicResult_t>
+  choose(const GemmPlan &plan, const GemmOperands &operands, uint64_t most);
+  bool repeatsBits(const cublasLtMatmulAlgo_t &algorithm);
+  Error describeMissing(const GemmPlan &plan, const GemmOperands &operands,
+                        uint64_t most);
+
+  template <typename T>
+  void set(cublasLtMatmulDesc_t description,
+           cublasLtMatmulDescAttributes_t attribute, const T &value) {
+    calls.MatmulDescSetAttribute(description, attribute, &value, sizeof value);
+  }
+  template <typename T>
+  void set(cublasLtMatrixLayout_t layout,
+           cublasLtMatrixLayoutAttribute_t attribute, const T &value) {
+    calls.MatrixLayoutSetAttribute(layout, attribute, &value, sizeof value);
+  }
+  template <typename T>
+  void set(cublasLtMatmulPreference_t preference,
+           cublasLtMatmulPreferenceAttributes_t attribute, const T &value) {
+    calls.MatmulPreferenceSetAttribute(preference, attribute, &value,
+                                       sizeof value);
+  }
+
+  const BlasLt &library;
+  const WeftGemmRecord &s;
+  BlasLtCalls calls;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Descriptors
+//===----------------------------------------------------------------------===//
+
+/// Of a record that findWrongEpilogue() finds right.
+static uint32_t epilogueOf(const WeftGemmRecord &s) {
+  uint32_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  if (s.epilogue == WEFT_EPILOGUE_GELU_GRAD)
+    return s.hasColumnSum ? CUBLASLT_EPILOGUE_DGELU_BGRAD
+                          : CUBLASLT_EPILOGUE_DGELU;
+  if (s.epilogue == WEFT_EPILOGUE_RELU)
+    epilogue = CUBLASLT_EPILOGUE_RELU;
+  if (s.epilogue == WEFT_EPILOGUE_GELU)
+    epilogue = s.hasAux ? CUBLASLT_EPILOGUE_GELU_AUX : CUBLASLT_EPILOGUE_GELU;
+  if (!s.hasBias)
+    return epilogue;
+  return epilogue == CUBLASLT_EPILOGUE_DEFAULT
+             ? static_cast<uint32_t>(CUBLASLT_EPILOGUE_BIAS)
+             : epilogue | CUBLASLT_EPILOGUE_BIAS;
+}
+
+MatmulDescription Planner::describeOperation() {
+  cublasLtMatmulDesc_t made = nullptr;
+  calls.MatmulDescCreate(&made, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+  MatmulDescription owned(made, library.entries().MatmulDescDestroy);
+  const int32_t first = s.transB ? CUBLAS_OP_T : CUBLAS_OP_N;
+  const int32_t second = s.transA ? CUBLAS_OP_T : CUBLAS_OP_N;
+  set(made, CUBLASLT_MATMUL_DESC_TRANSA, first);
+  set(made, CUBLASLT_MATMUL_DESC_TRANSB, second);
+  set(made, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogueOf(s));
+  if (s.hasAux) {
+    set(made, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, s.n);
+    set(made, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE,
+        s.batch > 1 ? s.m * s.n : int64_t(0));
+  }
+  return owned;
+}
+
+MatrixLayout Planner::describe(int64_t dtype, int64_t rows, int64_t columns,
+                               int64_t leading, int64_t batchStride) {
+  cublasLtMatrixLayout_t made = nullptr;
+  calls.MatrixLayoutCreate(&made, dataType(dtype), static_cast<uint64_t>(rows),
+                           static_cast<uint64_t>(columns), leading);
+  MatrixLayout owned(made, library.entries().MatrixLayoutDestroy);
+  if (s.batch > 1) {
+    set(made, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
+        static_cast<int32_t>(s.batch));
+    set(made, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, batchStride);
+  }
+  return owned;
+}
+
+/// The addresses that are part of an operation, whose alignment counts when it
+/// is planned.
+static void setAddresses(BlasLtCalls &calls, cublasLtMatmulDesc_t operation,
+                         const GemmOperands &operands) {
+  const void *bias = operands.bias ? operands.bias : operands.columnSum;
+  if (bias)
+    calls.MatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+                                 &bias, sizeof bias);
+  if (operands.aux)
+    calls.MatmulDescSetAttribute(operation,
+                                 CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER,
+                                 &operands.aux, sizeof operands.aux);
+}
+
+//===----------------------------------------------------------------------===//
+// Algorithms
+//===----------------------------------------------------------------------===//
+
+/// Algorithms that the library is asked for: the first that will do is taken.
+constexpr int kOffered = 8;
+
+MatmulPreference Planner::prefer(const GemmOperands &operands, uint64_t most) {
+  cublasLtMatmulPreference_t made = nullptr;
+  calls.MatmulPreferenceCreate(&made);
+  MatmulPreference owned(made, library.entries().MatmulPreferenceDestroy);
+  const uint32_t schemes = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE; // or none
+  set(made, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, most);
+  set(made, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, schemes);
+  const GemmAlignments alignments = alignmentsOf(operands);
+  auto align = [&](cublasLtMatmulPreferenceAttributes_t attribute,
+                   int operand) {
+    set(made, attribute, static_cast<uint32_t>(alignments[operand]));
+  };
+  align(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, 1);
+  align(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, 0);
+  align(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, 2);
+  align(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, 2);
+  return owned;
+}
+
+bool Planner::repeatsBits(const cublasLtMatmulAlgo_t &algorithm) {
+  uint32_t scheme = 0;
+  size_t written = 0;
+  calls.MatmulAlgoConfigGetAttribute(
+      &algorithm, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME,
+      static_cast<void *>(&scheme), sizeof scheme, &written);
+  return scheme == CUBLASLT_REDUCTION_SCHEME_NONE ||
+         scheme == CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+}
+
+std::optional<cublasLtMatmulHeuristicResult_t>
+Planner::choose(const GemmPlan &plan, const GemmOperands &operands,
+                uint64_t most) {
+  MatmulPreference preference = prefer(operands, most);
+  cublasLtMatmulHeuristicResult_t offered[kOffered] = {};
+  int count = 0;
+  calls.MatmulAlgoGetHeuristic(library.handle(), plan.operation.get(),
+                               plan.first.get(), plan.second.get(),
+                               plan.target.get(), plan.target.get(),
+                               preference.get(), kOffered, &*offered, &count);
+  if (calls.last() == CUBLAS_STATUS_NOT_SUPPORTED)
+    calls.forgive(), count = 0;
+  for (int i = 0; i < count && calls.ok(); ++i)
+    if (offered[i].state == CUBLAS_STATUS_SUCCESS &&
+        offered[i].workspaceSize <= most && repeatsBits(offered[i].algo))
+      return offered[i];
+  return std::nullopt;
+}
+
+static std::string describeProduct(const WeftGemmRecord &s) {
+  return "a product of " + std::to_string(s.batch) + " x " +
+         std::to_string(s.m) + " x " + std::to_string(s.n) + " x " +
+         std::to_string(s.k) + " (batch, M, N, K)";
+}
+
+Error Planner::describeMissing(const GemmPlan &plan,
+                               const GemmOperands &operands, uint64_t most) {
+  auto larger = choose(plan, operands, uint64_t(1) << 40);
+  if (!calls.ok())
+    return calls.take().takeError();
+  const std::string product = describeProduct(s);
+  if (larger)
+    return Error(ExitCode::DoesNotFit, "expects an algorithm of cuBLASLt for " +
+                                           product + " that works in " +
+                                           exactBytes(most) +
+                                           ", but got one that takes " +
+                                           exactBytes(larger->workspaceSize));
+  return Error(ExitCode::Device, "expects an algorithm of " +
+                                     library.describe() + " for " + product +
+                                     ", but got none for epilogue " +
+                                     std::to_string(s.epilogue));
+}
+
+Expected<GemmPlan> Planner::plan(const GemmOperands &operands, uint64_t most) {
+  GemmPlan plan;
+  plan.operation = describeOperation();
+  setAddresses(calls, plan.operation.get(), operands);
+  plan.first = s.transB ? describe(s.dtype, s.k, s.n, s.ldb, s.batchStrideB)
+                        : describe(s.dtype, s.n, s.k, s.ldb, s.batchStrideB);
+  plan.second = s.transA ? describe(s.dtype, s.m, s.k, s.lda, s.batchStrideA)
+                         : describe(s.dtype, s.k, s.m, s.lda, s.batchStrideA);
+  plan.target = describe(s.dtypeC, s.n, s.m, s.ldc, s.batchStrideC);
+  auto chosen = choose(plan, operands, most);
+  if (!calls.ok())
+    return calls.take().takeError();
+  if (!chosen)
+    return describeMissing(plan, operands, most);
+  plan.algorithm = chosen->algo;
+  plan.workspaceBytes = chosen->workspaceSize;
+  return plan;
+}
+
+Expected<GemmPlan> weft::cuda::makePlan(const BlasLt &library,
+                                        const WeftGemmRecord &record,
+                                        const GemmOperands &operands,
+                                        int64_t workspaceBytes) {
+  return Planner(library, record)
+      .plan(operands, static_cast<uint64_t>(workspaceBytes));
+}
+
+Status weft::cuda::enqueue(const BlasLt &library, const GemmPlan &plan,
+                           const GemmOperands &operands, bool adds,
+                           void *workspace, void *stream) {
+  const float one = 1.0f, beta = adds ? 1.0f : 0.0f;
+  BlasLtCalls calls(library);
+  setAddresses(calls, plan.operation.get(), operands);
+  calls.Matmul(library.handle(), plan.operation.get(), &one, operands.b,
+               plan.first.get(), operands.a, plan.second.get(), &beta,
+               operands.c, plan.target.get(), operands.c, plan.target.get(),
+               &plan.algorithm, plan.workspaceBytes ? workspace : nullptr,
+               plan.workspaceBytes, static_cast<cudaStream_t>(stream));
+  return calls.take();
+}

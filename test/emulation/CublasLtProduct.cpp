@@ -1,0 +1,216 @@
+//===- CublasLtProduct.cpp - Products of the emulated cuBLASLt ------------===//
+
+#include "CublasLtObjects.h"
+
+#include "weft/Formats/Half.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <dlfcn.h>
+#include <vector>
+
+namespace weft::emulation {
+
+//===----------------------------------------------------------------------===//
+// Streams and memory of the emulated driver
+//===----------------------------------------------------------------------===//
+
+using EnqueueFn = int (*)(void *stream, void (*work)(void *), void *data,
+                          void (*destroy)(void *));
+using UseFn = void (*)(const void *place, size_t bytes, int isWrite,
+                       const char *who);
+
+/// A function of the driver, where a program has opened one of ours.
+template <typename Fn> static Fn findInDriver(const char *name) {
+  void *driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  return reinterpret_cast<Fn>(driver ? ::dlsym(driver, name) : nullptr);
+}
+
+bool enqueue(void *stream, std::function<void()> work) {
+  using Work = std::function<void()>;
+  auto driver = findInDriver<EnqueueFn>("weft_emulation_enqueue");
+  if (!driver)
+    return work(), true;
+  auto run = [](void *data) { (*static_cast<Work *>(data))(); };
+  auto destroy = [](void *data) { delete static_cast<Work *>(data); };
+  return driver(stream, run, new Work(std::move(work)), destroy) == 0;
+}
+
+/// Tells the driver's checks of memory what a product touches.
+static void use(const void *data, int64_t bytes, bool isWrite) {
+  auto driver = findInDriver<UseFn>("weft_emulation_use");
+  if (driver)
+    driver(data, static_cast<size_t>(bytes), isWrite, "cublasLtMatmul");
+}
+
+static int64_t bytesOf(uint32_t type) { return type == CUDA_R_32F ? 4 : 2; }
+
+/// All elements of a matrix, but not what lies between its lines.
+static void use(const void *data, const Layout &layout, int64_t matrix,
+                bool isWrite) {
+  const bool byColumns = layout.order == CUBLASLT_ORDER_COL;
+  const auto width =
+      static_cast<int64_t>(byColumns ? layout.rows : layout.columns);
+  const auto lines =
+      static_cast<int64_t>(byColumns ? layout.columns : layout.rows);
+  const int64_t bytes = bytesOf(layout.type);
+  for (int64_t line = 0; line < lines; ++line)
+    use(static_cast<const char *>(data) +
+            (matrix * layout.stride + line * layout.ld) * bytes,
+        width * bytes, isWrite);
+}
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+static float load(const void *data, uint32_t type, int64_t at) {
+  if (type == CUDA_R_32F)
+    return static_cast<const float *>(data)[at];
+  uint16_t bits = static_cast<const uint16_t *>(data)[at];
+  return type == CUDA_R_16F ? halfToFloat(bits) : bf16ToFloat(bits);
+}
+
+static void store(void *data, uint32_t type, int64_t at, float value) {
+  if (type == CUDA_R_32F)
+    static_cast<float *>(data)[at] = value;
+  else
+    static_cast<uint16_t *>(data)[at] =
+        type == CUDA_R_16F ? floatToHalf(value) : floatToBf16(value);
+}
+
+/// A factor as it stands in the product, row-major.
+static std::vector<float> read(const void *data, const Layout &layout,
+                               int32_t transpose, int64_t matrix) {
+  const bool swapped = transpose != CUBLAS_OP_N;
+  const auto rows =
+      static_cast<int64_t>(swapped ? layout.columns : layout.rows);
+  const auto columns =
+      static_cast<int64_t>(swapped ? layout.rows : layout.columns);
+  use(data, layout, matrix, /*isWrite=*/false);
+  std::vector<float> values(rows * columns);
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j)
+      values[i * columns + j] =
+          load(data, layout.type,
+               swapped ? layout.at(matrix, j, i) : layout.at(matrix, i, j));
+  return values;
+}
+
+//===----------------------------------------------------------------------===//
+// Epilogues
+//===----------------------------------------------------------------------===//
+
+constexpr float kRoot = 0.7978845608f, kCube = 0.044715f; // sqrt(2 / pi)
+
+static float gelu(float x) {
+  return 0.5f * x * (1.0f + std::tanh(kRoot * (x + kCube * x * x * x)));
+}
+
+static float geluGrad(float x) {
+  const float t = std::tanh(kRoot * (x + kCube * x * x * x));
+  return 0.5f * (1.0f + t) +
+         0.5f * x * (1.0f - t * t) * kRoot * (1.0f + 3.0f * kCube * x * x);
+}
+
+/// The element of D at a place whose sum, with the old content, is `x`.
+static float finish(const Product &p, float x, int64_t matrix, int64_t i,
+                    int64_t j) {
+  const Operation &o = p.operation;
+  const uint32_t auxType =
+      o.auxType < 0 ? p.d.type : static_cast<uint32_t>(o.auxType);
+  const int64_t place = matrix * o.auxStride + i + j * o.auxLd;
+  if (o.epilogue == CUBLASLT_EPILOGUE_DGELU ||
+      o.epilogue == CUBLASLT_EPILOGUE_DGELU_BGRAD)
+    return x * geluGrad(load(o.aux, auxType, place));
+  if (o.epilogue & CUBLASLT_EPILOGUE_BIAS)
+    x += load(o.bias, p.d.type, matrix * o.biasStride + i);
+  if (o.epilogue & 128)
+    store(o.aux, auxType, place, x);
+  if (o.epilogue & CUBLASLT_EPILOGUE_RELU)
+    return x > 0.0f ? x : x * 0.0f; // NaN stays
+  return o.epilogue & CUBLASLT_EPILOGUE_GELU ? gelu(x) : x;
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// Sums over one part of K, as rows of the product.
+static std::vector<float> sumPart(const Product &p, const std::vector<float> &a,
+                                  const std::vector<float> &b, int32_t part) {
+  const auto rows = static_cast<int64_t>(p.d.rows);
+  const auto columns = static_cast<int64_t>(p.d.columns);
+  const int64_t depth = p.depth(), parts = p.algorithm.parts;
+  std::vector<float> sums(rows * columns, 0.0f);
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t k = depth * part / parts; k < depth * (part + 1) / parts; ++k)
+      for (int64_t j = 0; j < columns; ++j)
+        sums[i * columns + j] += a[i * depth + k] * b[k * columns + j];
+  return sums;
+}
+
+/// Sums of all parts; where there are some they meet in the workspace.
+static std::vector<float> sumAll(const Product &p, int64_t matrix) {
+  const std::vector<float> a = read(p.dataA, p.a, p.operation.transA, matrix);
+  const std::vector<float> b = read(p.dataB, p.b, p.operation.transB, matrix);
+  std::vector<float> sums = sumPart(p, a, b, 0);
+  for (int32_t part = 1; part < p.algorithm.parts; ++part) {
+    auto *room = static_cast<float *>(p.workspace);
+    std::copy(sums.begin(), sums.end(), room);
+    sums = sumPart(p, a, b, part);
+    for (size_t i = 0; i < sums.size(); ++i)
+      sums[i] += room[i];
+  }
+  return sums;
+}
+
+/// What a matrix touches beside its factors.
+static void useRest(const Product &p, int64_t matrix) {
+  const Operation &o = p.operation;
+  const bool isGradient =
+      (o.epilogue & CUBLASLT_EPILOGUE_DGELU) == CUBLASLT_EPILOGUE_DGELU;
+  const bool hasSums = o.epilogue == CUBLASLT_EPILOGUE_DGELU_BGRAD;
+  const int64_t bytes = bytesOf(p.d.type);
+  if (p.beta != 0.0f)
+    use(p.dataC, p.c, matrix, /*isWrite=*/false);
+  use(p.dataD, p.d, matrix, /*isWrite=*/true);
+  if ((o.epilogue & CUBLASLT_EPILOGUE_BIAS) || hasSums)
+    use(static_cast<char *>(o.bias) + matrix * o.biasStride * bytes,
+        static_cast<int64_t>(p.d.rows) * bytes, hasSums);
+  Layout aux = p.d;
+  aux.ld = o.auxLd, aux.stride = o.auxStride;
+  if (o.epilogue & 128)
+    use(o.aux, aux, matrix, !isGradient);
+}
+
+void multiply(const Product &p) {
+  const auto rows = static_cast<int64_t>(p.d.rows);
+  const auto columns = static_cast<int64_t>(p.d.columns);
+  // Whoever keeps something in the workspace loses it.
+  if (p.algorithm.workspaceBytes) {
+    use(p.workspace, static_cast<int64_t>(p.algorithm.workspaceBytes), true);
+    std::memset(p.workspace, 0xFF, p.algorithm.workspaceBytes);
+  }
+  for (int64_t matrix = 0; matrix < p.d.batch; ++matrix) {
+    const std::vector<float> sums = sumAll(p, matrix);
+    useRest(p, matrix);
+    for (int64_t i = 0; i < rows; ++i) {
+      float rowSum = 0.0f;
+      for (int64_t j = 0; j < columns; ++j) {
+        float x = p.alpha * sums[i * columns + j];
+        if (p.beta != 0.0f)
+          x += p.beta * load(p.dataC, p.c.type, p.c.at(matrix, i, j));
+        x = finish(p, x, matrix, i, j);
+        store(p.dataD, p.d.type, p.d.at(matrix, i, j), x);
+        rowSum += x;
+      }
+      if (p.operation.epilogue == CUBLASLT_EPILOGUE_DGELU_BGRAD)
+        store(p.operation.bias, p.d.type, matrix * p.operation.biasStride + i,
+              rowSum);
+    }
+  }
+}
+
+} // namespace weft::emulation

@@ -1,0 +1,445 @@
+//===- ProductTest.cpp - Products through the emulated cuBLASLt -----------===//
+
+#include "ProductHarness.h"
+
+#include "weft/Formats/Text.h"
+
+using namespace weft;
+
+namespace {
+
+void setBatch(Product &p, int64_t batch) {
+  p.s.batch = batch;
+  p.s.batchStrideA = p.sizeA();
+  p.s.batchStrideB = p.sizeB();
+  p.s.batchStrideC = p.sizeC();
+}
+
+void expectFailure(int code, const std::string &message, const Product &p) {
+  TestContext context(1);
+  runProduct(context, p);
+  EXPECT_EQ(context.error(), code);
+  EXPECT_EQ(context.message(), "routine in h.3: " + message);
+}
+
+} // namespace
+
+TEST(CudaProduct, SizesAndTransposes) {
+  TestContext context(1);
+  for (int64_t trans = 0; trans < 4; ++trans)
+    for (int64_t m : {1, 7, 33})
+      for (int64_t n : {1, 8, 65})
+        for (int64_t k : {1, 31, 200})
+          checkProduct(context, productOf(m, n, k, trans & 1, trans >> 1));
+}
+
+TEST(CudaProduct, Types) {
+  TestContext context(1);
+  for (int64_t dtype : {WEFT_F16, WEFT_BF16})
+    for (int64_t dtypeC : {dtype, int64_t(WEFT_F32)})
+      for (int64_t k : {5, 130}) {
+        Product p = productOf(9, 24, k, 0, 1, dtype);
+        p.s.dtypeC = dtypeC;
+        checkProduct(context, p);
+      }
+}
+
+TEST(CudaProduct, RowsLieApart) {
+  TestContext context(1);
+  for (int64_t trans = 0; trans < 4; ++trans) {
+    Product p = productOf(6, 11, 17, trans & 1, trans >> 1);
+    p.s.lda += 3, p.s.ldb += 1, p.s.ldc += 5;
+    checkProduct(context, p);
+  }
+}
+
+TEST(CudaProduct, Batches) {
+  TestContext context(1);
+  for (int64_t trans = 0; trans < 4; ++trans)
+    for (bool shareA : {false, true})
+      for (bool shareB : {false, true}) {
+        if (shareA && shareB)
+          continue;
+        Product p = productOf(5, 16, 9, trans & 1, trans >> 1);
+        setBatch(p, 3);
+        if (shareA)
+          p.s.batchStrideA = 0;
+        if (shareB)
+          p.s.batchStrideB = 0;
+        checkProduct(context, p);
+      }
+}
+
+TEST(CudaProduct, AddsAlwaysAndByFlag) {
+  TestContext context(1);
+  Product p = productOf(4, 10, 12);
+  for (int64_t accumulate : {WEFT_OVERWRITE, WEFT_ADD, WEFT_ADD_IF_FLAG})
+    for (float flag : {0.0f, 1.0f, -2.0f}) {
+      p.s.accumulate = accumulate;
+      p.flag = flag;
+      checkProduct(context, p); // NaN where the old content must not be read
+    }
+}
+
+TEST(CudaProduct, AFlagHasToBeKnown) {
+  TestContext context(1);
+  Floats ones(1, 1.0f);
+  Product p = productOf(1, 1, 1);
+  p.s.accumulate = WEFT_ADD_IF_FLAG;
+  GuardedWorkspace workspace(4096);
+  const float *data = ones.data();
+  callIn(workspace, 4096, context, weft_cuda_gemm, {data, data, data, data},
+         p.s, WEFT_GEMM);
+  EXPECT_EQ(context.error(), 70);
+  EXPECT_EQ(context.message(),
+            "routine in h.3: expects the flag of accumulate to be an input of "
+            "the program, but got one that the host does not know");
+}
+
+TEST(CudaProduct, Epilogues) {
+  TestContext context(1);
+  for (int64_t dtype : {WEFT_F32, WEFT_F16, WEFT_BF16})
+    for (int64_t batch : {1, 3})
+      for (int64_t bias : {0, 1})
+        for (int64_t aux : {0, 1})
+          for (int64_t epilogue = 0; epilogue <= 4; ++epilogue)
+            for (int64_t accumulate : {WEFT_OVERWRITE, WEFT_ADD}) {
+              Product p = productOf(6, 16, 20, 0, 1, dtype);
+              setBatch(p, batch);
+              p.s.hasBias = bias, p.s.hasAux = aux, p.s.epilogue = epilogue;
+              p.s.accumulate = accumulate;
+              if (supportsEpilogue(p.s))
+                checkProduct(context, p);
+            }
+}
+
+TEST(CudaProduct, ColumnSum) {
+  TestContext context(1);
+  Product p = productOf(6, 16, 20);
+  p.s.epilogue = WEFT_EPILOGUE_GELU_GRAD;
+  p.s.hasAux = p.s.hasColumnSum = 1;
+  checkProduct(context, p);
+  setBatch(p, 3);
+  p.s.batchStrideB = 0; // the rows of one matrix
+  checkProduct(context, p);
+}
+
+TEST(CudaProduct, AnyAlignment) {
+  TestContext context(1);
+  for (int64_t dtype : {WEFT_F32, WEFT_BF16})
+    for (int64_t shift : {1, 2, 4, 8})
+      for (int64_t k : {10, 100}) {
+        Product p = productOf(5, 8, k, 1, 0, dtype);
+        p.shift = shift;
+        p.s.hasBias = 1;
+        checkProduct(context, p);
+      }
+}
+
+/// A plan is kept by everything that it depends on: the second run of any
+/// product must not get that of another one.
+TEST(CudaProduct, PlansAreKept) {
+  TestContext context(1);
+  for (int round = 0; round < 2; ++round)
+    for (int64_t shift : {0, 1})
+      for (int64_t n : {8, 16}) {
+        Product p = productOf(5, n, 100);
+        p.shift = shift;
+        checkProduct(context, p);
+      }
+}
+
+TEST(CudaProduct, RepeatsBits) {
+  TestContext one(1), other(1);
+  Product p = productOf(13, 24, 300, 1, 1, WEFT_BF16);
+  EXPECT_EQ(runProduct(one, p).c, runProduct(other, p).c);
+}
+
+TEST(CudaProduct, NothingToMultiply) {
+  TestContext context(1);
+  for (int64_t accumulate : {WEFT_OVERWRITE, WEFT_ADD})
+    for (int64_t bias : {0, 1})
+      for (int64_t pad : {0, 3})
+        for (int64_t epilogue : {WEFT_EPILOGUE_NONE, WEFT_EPILOGUE_GELU}) {
+          Product p = productOf(3, 8, 0);
+          p.s.lda = 1;
+          p.s.ldc += pad;
+          setBatch(p, 2);
+          p.s.accumulate = accumulate;
+          p.s.hasBias = bias;
+          p.s.epilogue = epilogue;
+          checkProduct(context, p);
+        }
+  for (auto [m, n] : {std::pair<int64_t, int64_t>{0, 4}, {4, 0}}) {
+    Product p = productOf(m, n, 5);
+    p.s.ldb = p.s.ldc = 4;
+    checkProduct(context, p);
+  }
+}
+
+TEST(CudaProduct, SumsOverNoRowsAreZero) {
+  TestContext context(1);
+  Product p = productOf(0, 8, 5);
+  p.s.epilogue = WEFT_EPILOGUE_GELU_GRAD;
+  p.s.hasAux = p.s.hasColumnSum = 1;
+  EXPECT_EQ(runProduct(context, p).columnSum, Doubles(8, 0.0));
+  EXPECT_FALSE(context.failed()) << context.message();
+}
+
+TEST(CudaProduct, ZerosNeedAWorkspace) {
+  Product p = productOf(3, 100, 0);
+  p.s.lda = 1;
+  p.s.hasBias = 1;
+  p.workspaceBytes = 256;
+  TestContext context(1);
+  runProduct(context, p);
+  EXPECT_EQ(context.error(), 4);
+  EXPECT_EQ(context.message().find("routine in h.3: expects a workspace of at "
+                                   "least 512 bytes, but got "),
+            0u)
+      << context.message();
+}
+
+//===----------------------------------------------------------------------===//
+// Workspaces
+//===----------------------------------------------------------------------===//
+
+TEST(CudaProduct, AnAlgorithmHasToFit) {
+  Product p = productOf(4, 8, 100);
+  p.workspaceBytes = -1;
+  TestContext context(1);
+  checkProduct(context, p); // one that needs none
+
+  Variable needed("WEFT_EMULATION_WORKSPACE", "8192");
+  p.workspaceBytes = -1;
+  expectFailure(4,
+                "expects an algorithm of cuBLASLt for a product of 1 x 4 x 8 x "
+                "100 (batch, M, N, K) that works in 0 bytes, but got one that "
+                "takes 8192 bytes (8.00 KiB)",
+                p);
+  p.workspaceBytes = 8192 + 256;
+  checkProduct(context, p);
+}
+
+TEST(CudaProduct, AWorkspaceIsWhatTheChipIsAdvised) {
+  const WeftGemmRecord s = productOf(4, 8, 100).s;
+  EXPECT_EQ(cudaGemmWorkspaceBytes(s, 80), 8 << 20);
+  EXPECT_EQ(cudaGemmWorkspaceBytes(s, 90), 32 << 20);
+  EXPECT_EQ(cudaGemmWorkspaceBytes(s, 100), 32 << 20);
+}
+
+//===----------------------------------------------------------------------===//
+// Wrong records
+//===----------------------------------------------------------------------===//
+
+TEST(CudaProduct, WrongRecords) {
+  auto expect = [](const char *message, auto change) {
+    Product p = productOf(4, 8, 5);
+    change(p.s);
+    expectFailure(70, message, p);
+  };
+  expect("expects lda of at least the length of a row of A, but got 4",
+         [](WeftGemmRecord &s) { s.lda = 4; });
+  expect("expects an epilogue of 0 to 4, but got 5",
+         [](WeftGemmRecord &s) { s.epilogue = 5; });
+  expect("expects no aux of relu, of which cuBLASLt keeps bits, but got 1",
+         [](WeftGemmRecord &s) { s.epilogue = 1, s.hasAux = 1; });
+  expect("expects no aux of relu, of which cuBLASLt keeps bits, but got 2",
+         [](WeftGemmRecord &s) { s.epilogue = 2, s.hasAux = 1; });
+  expect("expects an epilogue that has an aux, but got 0",
+         [](WeftGemmRecord &s) { s.hasAux = 1; });
+  expect("expects an aux for a gradient, but got 0",
+         [](WeftGemmRecord &s) { s.epilogue = 4; });
+  expect("expects a gradient without bias, but got 1",
+         [](WeftGemmRecord &s) { s.epilogue = 4, s.hasAux = s.hasBias = 1; });
+  expect("expects rows of aux of a multiple of 8 elements, but got 7",
+         [](WeftGemmRecord &s) { s.n = 7, s.epilogue = 3, s.hasAux = 1; });
+  expect("expects a bias of the type of C, but got 3",
+         [](WeftGemmRecord &s) { s.dtype = WEFT_BF16, s.hasBias = 1; });
+  expect("expects a column sum beside gelu_grad (4) alone, but got 0",
+         [](WeftGemmRecord &s) { s.hasColumnSum = 1; });
+  expect("expects a column sum of the type of C, f32 (0), but got 3",
+         [](WeftGemmRecord &s) {
+           s.dtype = s.dtypeC = WEFT_BF16;
+           s.epilogue = 4, s.hasAux = s.hasColumnSum = 1;
+         });
+  expect("expects a column sum of one matrix, but got 2",
+         [](WeftGemmRecord &s) {
+           s.batch = 2;
+           s.batchStrideA = 20, s.batchStrideB = 40, s.batchStrideC = 32;
+           s.epilogue = 4, s.hasAux = s.hasColumnSum = 1;
+         });
+}
+
+TEST(CudaProduct, MissingBuffers) {
+  TestContext context(1);
+  Product p = productOf(1, 1, 1);
+  p.s.hasBias = 1;
+  Floats ones(1, 1.0f);
+  GuardedWorkspace workspace(4096);
+  const float *data = ones.data();
+  callIn(workspace, 4096, context, weft_cuda_gemm, {data, data, data}, p.s,
+         WEFT_GEMM);
+  EXPECT_EQ(context.error(), 70);
+  EXPECT_EQ(context.message(), "routine in h.3: expects 4 buffers, but got 3");
+}
+
+//===----------------------------------------------------------------------===//
+// The library
+//===----------------------------------------------------------------------===//
+
+TEST(CudaProduct, DescriptorsAreDestroyed) {
+  const int64_t before = countLtObjects();
+  {
+    TestContext context(1);
+    checkProduct(context, productOf(4, 8, 100));
+    EXPECT_EQ(countLtObjects(), before + 5); // the handle, four of the plan
+  }
+  EXPECT_EQ(countLtObjects(), before);
+}
+
+TEST(CudaProduct, PreparedProductsAskForNothing) {
+  for (const char *entry :
+       {"cublasLtMatmulAlgoGetHeuristic", "cublasLtCreate"}) {
+    Variable fault("WEFT_EMULATION_FAIL", std::string(entry) + ":2:14");
+    TestContext context(1);
+    runProduct(context, productOf(4, 8, 100), /*prepares=*/true);
+    EXPECT_FALSE(context.failed()) << context.message();
+  }
+}
+
+TEST(CudaProduct, PreparingReportsWhatDoesNotFit) {
+  Variable needed("WEFT_EMULATION_WORKSPACE", "1048576");
+  TestContext context(1);
+  Product p = productOf(4, 8, 100);
+  Floats data(1000, 1.0f);
+  GuardedWorkspace workspace(4096);
+  callIn(workspace, 4096, context, weft_cuda_gemm_prepare,
+         {data.data(), data.data(), data.data()}, p.s, WEFT_GEMM);
+  EXPECT_EQ(context.error(), 4) << context.message();
+}
+
+/// Every call of every entry point but those that destroy.
+TEST(CudaProduct, EveryCallMayFail) {
+  const char *entries[] = {"Create",
+                           "Matmul",
+                           "MatmulAlgoConfigGetAttribute",
+                           "MatmulAlgoGetHeuristic",
+                           "MatmulDescCreate",
+                           "MatmulDescSetAttribute",
+                           "MatmulPreferenceCreate",
+                           "MatmulPreferenceSetAttribute",
+                           "MatrixLayoutCreate",
+                           "MatrixLayoutSetAttribute"};
+  Product p = productOf(4, 8, 100);
+  setBatch(p, 2);
+  p.s.hasBias = 1;
+  const int64_t before = countLtObjects();
+  for (const char *entry : entries) {
+    const std::string name = std::string("cublasLt") + entry;
+    int calls = 0;
+    for (bool failed = true; failed && calls < 100; calls += failed) {
+      Variable fault("WEFT_EMULATION_FAIL",
+                     name + ":" + std::to_string(calls + 1) + ":14");
+      TestContext context(1);
+      runProduct(context, p);
+      failed = context.failed();
+      if (failed) {
+        EXPECT_EQ(context.error(), 9);
+        EXPECT_EQ(context.message(),
+                  "routine in h.3: expects " + name +
+                      " to succeed, but got CUBLAS_STATUS_INTERNAL_ERROR (14)");
+      }
+    }
+    EXPECT_GT(calls, 0) << name;
+    EXPECT_EQ(countLtObjects(), before) << name;
+  }
+}
+
+/// A failure of the end changes nothing.
+TEST(CudaProduct, DestroyingMayFail) {
+  for (const char *entry : {"Destroy", "MatmulDescDestroy",
+                            "MatmulPreferenceDestroy", "MatrixLayoutDestroy"}) {
+    const int64_t before = countLtObjects();
+    Variable fault("WEFT_EMULATION_FAIL",
+                   std::string("cublasLt") + entry + ":1:14");
+    {
+      TestContext context(1);
+      checkProduct(context, productOf(4, 8, 100));
+    }
+    EXPECT_EQ(countLtObjects(), before + 1) << entry;
+  }
+}
+
+TEST(CudaProduct, AnAlgorithmMayBeMissing) {
+  Variable needed("WEFT_EMULATION_WORKSPACE", "2000000000000");
+  TestContext context(1);
+  runProduct(context, productOf(4, 8, 100));
+  EXPECT_EQ(context.error(), 9);
+  const std::string &text = context.message();
+  EXPECT_EQ(text.find("routine in h.3: expects an algorithm of cuBLASLt 13."),
+            0u)
+      << text;
+  EXPECT_TRUE(endsWith(text, " for a product of 1 x 4 x 8 x 100 (batch, M, N, "
+                             "K), but got none for epilogue 0"))
+      << text;
+}
+
+//===----------------------------------------------------------------------===//
+// Campaign
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class Draw {
+public:
+  explicit Draw(unsigned seed) : random(seed) {}
+  int64_t below(int64_t end) { return random() % end; }
+  bool chance(int64_t percent) { return below(100) < percent; }
+
+  int64_t size() {
+    const int64_t sizes[] = {1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 40, 64, 65};
+    return sizes[below(std::size(sizes))];
+  }
+
+  Product product() {
+    const int64_t types[] = {WEFT_F32, WEFT_F16, WEFT_BF16};
+    Product p = productOf(size(), size(), chance(30) ? 150 : size(), below(2),
+                          below(2), types[below(3)]);
+    if (chance(40))
+      p.s.dtypeC = WEFT_F32;
+    for (int64_t *stride : {&p.s.lda, &p.s.ldb, &p.s.ldc})
+      *stride += chance(30) ? below(9) : 0;
+    setBatch(p, chance(40) ? 1 + below(4) : 1);
+    if (chance(30))
+      (chance(50) ? p.s.batchStrideA : p.s.batchStrideB) = 0;
+    p.s.accumulate = below(3);
+    p.flag = static_cast<float>(below(2));
+    p.shift = chance(40) ? below(9) : 0;
+    p.seed = static_cast<unsigned>(below(1 << 20));
+    addEpilogue(p.s);
+    return p;
+  }
+
+private:
+  /// One that cuBLASLt has.
+  void addEpilogue(WeftGemmRecord &s) {
+    const WeftGemmRecord plain = s;
+    do {
+      s = plain;
+      s.hasBias = below(2), s.hasAux = below(2), s.epilogue = below(5);
+      s.hasColumnSum = below(2);
+    } while (!supportsEpilogue(s));
+  }
+  std::mt19937 random;
+};
+
+} // namespace
+
+TEST(CudaProduct, Campaign) {
+  const char *text = std::getenv("WEFT_CAMPAIGN_SEEDS");
+  const unsigned seeds = text ? std::atoi(text) : 300;
+  TestContext context(1);
+  for (unsigned seed = 0; seed < seeds && !HasFailure(); ++seed)
+    checkProduct(context, Draw(seed).product());
+}
