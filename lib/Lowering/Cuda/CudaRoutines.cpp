@@ -3,7 +3,7 @@
 #include "CudaRoutines.h"
 
 #include "weft/Lowering/Cuda/Passes.h"
-#include "weft/Runtime/Devices/CudaProducts.h"
+#include "weft/Runtime/Execute/CudaProducts.h"
 #include "weft/Runtime/Devices/CudaWorkspaces.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
