@@ -3,7 +3,10 @@
 #include "Fusion.h"
 #include "weft/Analysis/Implementations.h"
 #include "weft/Kernels/Passes.h"
+#include "weft/Weft/Optimizers.h"
 #include "weft/Weft/Precision.h"
+
+#include "llvm/ADT/SetVector.h"
 
 namespace weft {
 #define GEN_PASS_DEF_DECOMPOSEPASS
@@ -35,6 +38,20 @@ void weft::renameTrivialReduces(ProgramOp program) {
     op.replaceAllUsesWith(renamed);
     op.erase();
   }
+}
+
+/// Notes on the module which optimizer the formula came from.
+static void noteOptimizer(Operation *op) {
+  auto update = dyn_cast<OptimizerOpInterface>(op);
+  if (!update)
+    return;
+  auto module = op->getParentOfType<ModuleOp>();
+  llvm::SetVector<Attribute> names;
+  if (auto known = module->getAttrOfType<ArrayAttr>(kOptimizersAttr))
+    names.insert(known.begin(), known.end());
+  names.insert(StringAttr::get(op->getContext(), update.getOptimizer().name));
+  module->setAttr(kOptimizersAttr,
+                  ArrayAttr::get(op->getContext(), names.getArrayRef()));
 }
 
 /// Computes a number once that several formulas need: what an update reads is
@@ -91,6 +108,7 @@ LogicalResult weft::decomposeProgram(ProgramOp program) {
       copyScope(op, made);
       work.push_back(made);
     }
+    noteOptimizer(op);
     op->replaceAllUsesWith(*values);
     op->erase();
   }

@@ -59,6 +59,8 @@ public:
 
   mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape) {
     auto type = mlir::cast<mlir::RankedTensorType>(x.getType());
+    if (type.getShape() == shape)
+      return x;
     return ReshapeOp::create(b, loc, type.clone(shape), x);
   }
 

@@ -51,6 +51,9 @@ private:
     int64_t one = 1;
     return reshape(SliceOp::create(builder, loc, state, index, one, one), {});
   }
+  /// A field that stays. The new state lies where the old one does only if a
+  /// kernel writes all of it.
+  Value keep(Value field) { return MaterializeOp::create(builder, loc, field); }
   Value next(Value count) { return add(count, integer(1)); }
   Value isClean() { return unary<NotOp>(bad); }
   Value isMultiple(Value count, int64_t of) {
@@ -109,8 +112,8 @@ NewScaler ScalerBuilder::updateTorch() {
   Value isDue = compare(Predicate::GE, count, integer(rule.interval));
   NewScaler result = change(bad, logicalAnd(isClean(), isDue));
   result.tracker = select(logicalOr(bad, isDue), zero, count);
-  result.lastOverflow = lastOverflow;
-  result.hysteresis = hysteresis;
+  result.lastOverflow = keep(lastOverflow);
+  result.hysteresis = keep(hysteresis);
   return result;
 }
 
@@ -123,7 +126,7 @@ NewScaler ScalerBuilder::updateColossalAI() {
   Value isLast = compare(Predicate::EQ, left, zero);
   NewScaler result = change(logicalAnd(bad, isLast), grows);
   result.tracker = select(logicalOr(bad, isDue), zero, count);
-  result.lastOverflow = lastOverflow;
+  result.lastOverflow = keep(lastOverflow);
   result.hysteresis =
       select(bad, left, select(grows, integer(rule.hysteresis), hysteresis));
   return result;
@@ -137,7 +140,7 @@ NewScaler ScalerBuilder::updateFused() {
   NewScaler result = change(bad, logicalAnd(isClean(), isDue));
   result.tracker = next(tracker);
   result.lastOverflow = select(bad, tracker, lastOverflow);
-  result.hysteresis = hysteresis;
+  result.hysteresis = keep(hysteresis);
   return result;
 }
 

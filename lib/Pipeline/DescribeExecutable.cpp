@@ -102,15 +102,20 @@ static void describeModel(ModuleOp module, Json &meta) {
 // Training
 //===----------------------------------------------------------------------===//
 
-/// Optimizers of the apply program, each once, in the order of their rules.
+/// Optimizers of the apply program, each once: those of commands and those
+/// that are kernels.
 static Json optimizerKinds(ModuleOp module) {
-  std::set<plan::UpdateRule> used;
+  std::set<StringRef> used;
   for (auto program : module.getOps<plan::ProgramOp>())
     for (auto op : program.getBody().front().getOps<plan::OptimizerOp>())
-      used.insert(op.getRule());
+      used.insert(stringifyUpdateRule(op.getRule()));
+  if (auto generated = module->getAttrOfType<ArrayAttr>(kOptimizersAttr))
+    for (auto name : generated.getAsRange<StringAttr>())
+      used.insert(name.getValue());
   Json kinds = Json::array();
-  for (plan::UpdateRule rule : used)
-    kinds.push(stringifyUpdateRule(rule).str());
+  for (StringRef name : getOptimizerNames())
+    if (used.count(name))
+      kinds.push(name.str());
   return kinds;
 }
 

@@ -103,6 +103,15 @@ static const char *isOptimizer(Attribute attr) {
   return text && findOptimizer(text.getValue()) ? nullptr : rule.c_str();
 }
 
+static const char *isOptimizers(Attribute attr) {
+  static const std::string rule = "an array of " + spellOptimizers("\"");
+  bool known = isTexts(attr) == nullptr &&
+               llvm::all_of(cast<ArrayAttr>(attr), [](Attribute name) {
+                 return isOptimizer(name) == nullptr;
+               });
+  return known ? nullptr : rule.c_str();
+}
+
 /// Hyper-parameters of a group.
 static const char *isNumbers(Attribute attr) {
   static const std::string rule =
@@ -142,6 +151,7 @@ static Rule getRule(StringRef name) {
       .Cases({"lr_scale", "decay_scale"}, isFinite)
       .Case("folded", isUnit)
       .Case("optimizer", isOptimizer)
+      .Case("optimizers", isOptimizers)
       .Case("numbers", isNumbers)
       .Case("scaler", isScaler)
       .Default(nullptr);
@@ -151,7 +161,8 @@ static Rule getRule(StringRef name) {
 static bool belongsToModule(StringRef name) {
   return llvm::is_contained({"batch", "seq", "vocab", "family", "fingerprint",
                              "config", "config_text", "options", "option_files",
-                             "metadata", "weights", "tokenizer_files"},
+                             "metadata", "weights", "tokenizer_files",
+                             "optimizers"},
                             name);
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Generated code for the ops of a training step has the bits of the routines.
 
-usage: generated-updates.py --work DIR --source DIR [--seeds A:B] [--keep]
+usage: generated-updates.py --work DIR --source DIR [--seeds A:B] [--steps N] [--model FILE]
 
 A program is compiled twice: as it is, and with the choice of a routine taken off
 the ops in OPS, so that their formulas are generated. Both train, with overflows

@@ -131,6 +131,12 @@ module attributes {weft.tokenizer_files = [3]} {
 
 // -----
 
+// expected-error @below {{expects "weft.optimizers" to be an array of "adamw", "adam" or "sgd", but got ["lion"]}}
+module attributes {weft.optimizers = ["lion"]} {
+}
+
+// -----
+
 // expected-error @below {{expects "weft.weights" to be an array of dictionaries with path and xxh3 as text, but got [{path = "w"}]}}
 module attributes {weft.weights = [{path = "w"}]} {
 }

@@ -11,6 +11,10 @@ namespace weft {
 
 inline constexpr llvm::StringLiteral kDefaultOptimizer = "adamw";
 
+/// Attribute of a module: names of optimizers whose updates are formulas, which
+/// no command tells any more.
+inline constexpr llvm::StringLiteral kOptimizersAttr = "weft.optimizers";
+
 /// The optimizers, the default one first: every op of the dialect with
 /// OptimizerOpInterface. There is no other list of them.
 llvm::ArrayRef<const OptimizerInfo *> getOptimizers();
