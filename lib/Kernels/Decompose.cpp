@@ -60,7 +60,9 @@ static void shareNumbers(Block &block) {
   auto isNumber = [](Value value) { return getShape(value).empty(); };
   std::map<std::vector<const void *>, Value> known;
   for (Operation &op : llvm::make_early_inc_range(block)) {
-    if (!isa<ScalarBodyOpInterface>(op) || !isNumber(op.getResult(0)))
+    // A comparison costs less than the memory between two kernels.
+    if (!isa<ScalarBodyOpInterface>(op) || isa<CompareOp>(op) ||
+        !isNumber(op.getResult(0)))
       continue;
     std::vector<const void *> key = {
         op.getName().getAsOpaquePointer(),

@@ -1,4 +1,4 @@
-//===- Device.h - Where memory is and commands run ---------------*- C++ -*-===//
+//===- Device.h - Where memory is and commands run --------------*- C++ -*-===//
 //
 // A context has one device: the host, whose memory the runtime sees, or an
 // accelerator with memory of its own. All that the runtime does with the bytes
