@@ -111,7 +111,6 @@ bool Gemm::read() {
   operands.columnSum = s.hasColumnSum ? *next++ : nullptr;
   flag = hasFlag ? *next : nullptr;
   adds = s.accumulate == WEFT_ADD;
-  s.accumulate = WEFT_OVERWRITE; // the rest is the same for both
   mergeBatch(s);
   return true;
 }

@@ -6,7 +6,8 @@
 //
 // WEFT_EMULATION_FAIL=ENTRY:N:STATUS, with commas between several, lets the Nth
 // call of an entry point fail (the emulated driver reads it too);
-// WEFT_EMULATION_WORKSPACE=BYTES is what every algorithm needs at least.
+// WEFT_EMULATION_WORKSPACE=BYTES is what every algorithm needs at least,
+// WEFT_EMULATION_BLASLT=NUMBER the version.
 //
 //===----------------------------------------------------------------------===//
 
@@ -207,7 +208,10 @@ WEFT_EXPORT int64_t weft_emulation_blaslt_objects(void) {
   return static_cast<int64_t>(objects().size());
 }
 
-WEFT_EXPORT size_t cublasLtGetVersion(void) { return CUBLAS_VERSION; }
+WEFT_EXPORT size_t cublasLtGetVersion(void) {
+  const char *text = std::getenv("WEFT_EMULATION_BLASLT");
+  return text ? std::strtoull(text, nullptr, 10) : CUBLAS_VERSION;
+}
 
 WEFT_EXPORT const char *cublasLtGetStatusName(cublasStatus_t status) {
   switch (static_cast<int>(status)) {

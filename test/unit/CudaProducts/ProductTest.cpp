@@ -141,12 +141,30 @@ TEST(CudaProduct, AnyAlignment) {
 TEST(CudaProduct, PlansAreKept) {
   TestContext context(1);
   for (int round = 0; round < 2; ++round)
-    for (int64_t shift : {0, 1})
-      for (int64_t n : {8, 16}) {
-        Product p = productOf(5, n, 100);
-        p.shift = shift;
-        checkProduct(context, p);
-      }
+    for (int64_t bytes : {4096, -1})
+      for (int64_t shift : {0, 1})
+        for (int64_t n : {8, 16}) {
+          Product p = productOf(5, n, 100);
+          p.shift = shift;
+          p.workspaceBytes = bytes;
+          checkProduct(context, p);
+        }
+}
+
+TEST(CudaProduct, APlanServesOtherAddresses) {
+  TestContext context(1);
+  Product p = productOf(1, 64, 1);
+  p.s.hasBias = 1;
+  alignas(256) float bias[128], b[64] = {}, c[64];
+  for (int i = 0; i < 128; ++i)
+    bias[i] = static_cast<float>(i);
+  for (int64_t begin : {0, 64}) {
+    GuardedWorkspace workspace(0);
+    callIn(workspace, 0, context, weft_cuda_gemm, {b, b, c, bias + begin}, p.s,
+           WEFT_GEMM);
+    ASSERT_FALSE(context.failed()) << context.message();
+    EXPECT_EQ(c[3], static_cast<float>(begin + 3));
+  }
 }
 
 TEST(CudaProduct, RepeatsBits) {
@@ -175,6 +193,16 @@ TEST(CudaProduct, NothingToMultiply) {
     p.s.ldb = p.s.ldc = 4;
     checkProduct(context, p);
   }
+}
+
+/// The zeros are not what the algorithm works in.
+TEST(CudaProduct, ZerosLieBesideTheWorkspace) {
+  Variable needed("WEFT_EMULATION_WORKSPACE", "64");
+  TestContext context(1);
+  Product p = productOf(3, 8, 0);
+  p.s.lda = 1;
+  p.s.hasBias = 1;
+  checkProduct(context, p);
 }
 
 TEST(CudaProduct, SumsOverNoRowsAreZero) {
@@ -369,6 +397,18 @@ TEST(CudaProduct, DestroyingMayFail) {
     }
     EXPECT_EQ(countLtObjects(), before + 1) << entry;
   }
+}
+
+TEST(CudaProduct, AnotherLibraryIsRefused) {
+  Variable version("WEFT_EMULATION_BLASLT", "140203");
+  TestContext context(1);
+  runProduct(context, productOf(4, 8, 100));
+  EXPECT_EQ(context.error(), 9);
+  EXPECT_EQ(context.message().find(
+                "routine in h.3: expects cuBLASLt 13, which the program was "
+                "built for, but got cuBLASLt 14.2.3 ("),
+            0u)
+      << context.message();
 }
 
 TEST(CudaProduct, AnAlgorithmMayBeMissing) {
