@@ -54,7 +54,7 @@ public:
   FailureOr<std::vector<char>> emitObject(ModuleOp module) const override;
 
   TargetLibraries getLibraries() const override {
-    return {{"libWeftCudaKernels.a"},
+    return {{"libWeftCudaKernels.a", "libWeftCudaDevice.a"},
             {},
             "is weft built where CMake found a CUDA toolkit?"};
   }

@@ -1,0 +1,112 @@
+//===- CudaDevice.h - A CUDA device of this machine -------------*- C++ -*-===//
+//
+// Commands of a program are given to one stream in their order. A run of a
+// program that repeats an earlier one is recorded as a graph and launched as a
+// whole from then on; the commands of both are the same, and so are the bits.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_DEVICES_CUDADEVICE_H
+#define WEFT_RUNTIME_DEVICES_CUDADEVICE_H
+
+#include "weft/Runtime/Devices/CudaImages.h"
+#include "weft/Runtime/Devices/CudaPorts.h"
+#include "weft/Runtime/Devices/CudaTransfers.h"
+#include "weft/Runtime/Devices/Device.h"
+
+#include <optional>
+
+namespace weft {
+
+struct LaunchShape;
+
+/// An input that routines asked for while commands were given to the device,
+/// and what it held: a recording holds for the same values alone.
+struct CudaFlag {
+  int64_t offset;
+  float value;
+};
+
+class CudaDevice final : public Device {
+public:
+  /// The first device that the driver shows, with the images of the program and
+  /// memory for it. Exit 9 if it will not do, 4 if the program does not fit.
+  static Expected<std::shared_ptr<CudaDevice>>
+  open(const CudaDriver &driver, const WeftExecutable &executable,
+       const DeviceOptions &options);
+
+  ~CudaDevice() override;
+
+  std::string describe() const override;
+  int64_t peakBytes() const override { return allBytes; }
+  char *hostView() const override { return nullptr; }
+  Status copyIn(int64_t offset, const void *data, int64_t bytes) override;
+  Status copyOut(void *data, int64_t offset, int64_t bytes) override;
+  Status zero(int64_t offset, int64_t bytes) override;
+  char *inputBytes(const WeftPort &port) override;
+  const char *outputBytes(const WeftPort &port) override;
+  bool run(WeftContext &context, const WeftProgram &program) override;
+  void warmUp(WeftContext &,
+              std::initializer_list<const WeftProgram *>) override {}
+  Status synchronize() override;
+
+  void *arenaAddress() const { return reinterpret_cast<void *>(arena.get()); }
+
+  //===- For the routines of commands (Launch.h) --------------------------===//
+
+  CUstream stream() const { return compute.get(); }
+  Status launch(const char *name, const LaunchShape &shape, void **arguments);
+  Status copy(void *to, const void *from, int64_t bytes);
+  Status fill(void *to, unsigned char byte, int64_t bytes);
+  std::optional<float> flagAt(const void *address);
+
+private:
+  /// A run of a program with certain flags: a graph from its second time on.
+  struct Recording {
+    std::vector<CudaFlag> flags;
+    CudaGraphExec graph;
+  };
+
+  CudaDevice(const CudaDriver &driver, const WeftExecutable &executable,
+             const DeviceOptions &options)
+      : cuda(driver), executable(executable), options(options) {}
+  Status choose();
+  Status enter();
+  Status checkMemory() const;
+  Status allocate();
+  Status findKernels();
+
+  // CudaRun.cpp
+  Status launchCommand(WeftContext &context, const WeftCommand &command,
+                       void *const *buffers);
+  Status launchAll(WeftContext &context, const WeftProgram &program);
+  Status launchWatched(WeftContext &context, const WeftProgram &program);
+  Status report(WeftContext &context, const WeftProgram &program,
+                const std::vector<CudaEvent> &events, int64_t startNs);
+  Status launchProgram(WeftContext &context, const WeftProgram &program);
+  Status record(WeftContext &context, const WeftProgram &program,
+                Recording &recording);
+  Recording *findRecording(const WeftProgram &program);
+  Status runProgram(WeftContext &context, const WeftProgram &program);
+
+  CudaCalls cuda;
+  const WeftExecutable &executable;
+  DeviceOptions options;
+  CudaChip chip;
+  CUdevice device = 0;
+  int64_t allBytes = 0;
+  // In the order in which they are made; given back in the other one.
+  CudaPrimaryContext context;
+  CudaMemory arena;
+  CudaStream compute;
+  std::optional<CudaTransfers> transfers;
+  std::optional<CudaPorts> ports;
+  std::optional<CudaImages> images;
+  std::unordered_map<const WeftDeviceKernel *, CUfunction> kernels;
+  std::unordered_map<const WeftProgram *, std::vector<Recording>> recordings;
+  std::vector<CudaFlag> flags; // asked for in this run
+};
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_DEVICES_CUDADEVICE_H

@@ -1,0 +1,141 @@
+//===- CudaDriver.h - The entry points of the CUDA driver -------*- C++ -*-===//
+//
+// A table of functions, which the driver fills when it is opened by name, and a
+// test with its own. Needs cuda.h of the toolkit, and no library of it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_DEVICES_CUDADRIVER_H
+#define WEFT_RUNTIME_DEVICES_CUDADRIVER_H
+
+#include "weft/Formats/Error.h"
+
+#include <cuda.h>
+#include <utility>
+
+/// Every entry point once, by the name under which the driver has it.
+#define WEFT_CUDA_DRIVER_CALLS(X)                                              \
+  X(cuInit)                                                                    \
+  X(cuDriverGetVersion)                                                        \
+  X(cuDeviceGetCount)                                                          \
+  X(cuDeviceGet)                                                               \
+  X(cuDeviceGetName)                                                           \
+  X(cuDeviceGetAttribute)                                                      \
+  X(cuDevicePrimaryCtxRetain)                                                  \
+  X(cuDevicePrimaryCtxRelease_v2)                                              \
+  X(cuCtxSetCurrent)                                                           \
+  X(cuMemGetInfo_v2)                                                           \
+  X(cuMemAlloc_v2)                                                             \
+  X(cuMemFree_v2)                                                              \
+  X(cuMemAllocHost_v2)                                                         \
+  X(cuMemFreeHost)                                                             \
+  X(cuMemcpyHtoDAsync_v2)                                                      \
+  X(cuMemcpyDtoHAsync_v2)                                                      \
+  X(cuMemcpyDtoDAsync_v2)                                                      \
+  X(cuMemsetD8Async)                                                           \
+  X(cuStreamCreate)                                                            \
+  X(cuStreamDestroy_v2)                                                        \
+  X(cuStreamSynchronize)                                                       \
+  X(cuStreamWaitEvent)                                                         \
+  X(cuEventCreate)                                                             \
+  X(cuEventDestroy_v2)                                                         \
+  X(cuEventRecord)                                                             \
+  X(cuEventSynchronize)                                                        \
+  X(cuEventElapsedTime)                                                        \
+  X(cuModuleLoadData)                                                          \
+  X(cuModuleUnload)                                                            \
+  X(cuModuleGetFunction)                                                       \
+  X(cuFuncSetAttribute)                                                        \
+  X(cuLaunchKernel)                                                            \
+  X(cuStreamBeginCapture_v2)                                                   \
+  X(cuStreamEndCapture)                                                        \
+  X(cuGraphInstantiateWithFlags)                                               \
+  X(cuGraphLaunch)                                                             \
+  X(cuGraphExecDestroy)                                                        \
+  X(cuGraphDestroy)                                                            \
+  X(cuGetErrorName)                                                            \
+  X(cuGetErrorString)
+
+namespace weft {
+
+struct CudaDriver {
+#define WEFT_DRIVER_ENTRY(name) decltype(&::name) name = nullptr;
+  WEFT_CUDA_DRIVER_CALLS(WEFT_DRIVER_ENTRY)
+#undef WEFT_DRIVER_ENTRY
+
+  /// libcuda.so.1 of this machine. Exit 9 with the places where it is not, or
+  /// with the entry point that it lacks.
+  static Expected<CudaDriver> open();
+};
+
+/// The same entry points; a failure is an error that names the call: exit 4
+/// where memory is lacking, else 9.
+class CudaCalls {
+public:
+  explicit CudaCalls(const CudaDriver &driver) : table(driver) {}
+  const CudaDriver &driver() const { return table; }
+
+#define WEFT_CHECKED_CALL(name)                                                \
+  template <typename... Arguments> Status name(Arguments... arguments) const { \
+    return check(#name, table.name(arguments...));                             \
+  }
+  WEFT_CUDA_DRIVER_CALLS(WEFT_CHECKED_CALL)
+#undef WEFT_CHECKED_CALL
+
+  /// The error of a call that gave that result.
+  Error failure(const char *call, CUresult result) const;
+
+private:
+  Status check(const char *call, CUresult result) const {
+    if (result == CUDA_SUCCESS)
+      return Status::success();
+    return failure(call, result);
+  }
+
+  CudaDriver table;
+};
+
+/// Something that the driver has made, and the entry point that gives it back.
+template <typename Handle, auto Release> class CudaOwned {
+public:
+  CudaOwned() = default;
+  CudaOwned(const CudaDriver &driver, Handle handle)
+      : handle(handle), release(driver.*Release) {}
+  CudaOwned(CudaOwned &&other) noexcept { *this = std::move(other); }
+  CudaOwned &operator=(CudaOwned &&other) noexcept {
+    std::swap(handle, other.handle);
+    std::swap(release, other.release);
+    return *this;
+  }
+  ~CudaOwned() {
+    if (release)
+      release(handle);
+  }
+  explicit operator bool() const { return release; }
+  Handle get() const { return handle; }
+
+private:
+  Handle handle = {};
+  CUresult (*release)(Handle) = nullptr;
+};
+
+using CudaPrimaryContext =
+    CudaOwned<CUdevice, &CudaDriver::cuDevicePrimaryCtxRelease_v2>;
+using CudaMemory = CudaOwned<CUdeviceptr, &CudaDriver::cuMemFree_v2>;
+using CudaHostMemory = CudaOwned<void *, &CudaDriver::cuMemFreeHost>;
+using CudaStream = CudaOwned<CUstream, &CudaDriver::cuStreamDestroy_v2>;
+using CudaEvent = CudaOwned<CUevent, &CudaDriver::cuEventDestroy_v2>;
+using CudaModule = CudaOwned<CUmodule, &CudaDriver::cuModuleUnload>;
+using CudaGraph = CudaOwned<CUgraph, &CudaDriver::cuGraphDestroy>;
+using CudaGraphExec = CudaOwned<CUgraphExec, &CudaDriver::cuGraphExecDestroy>;
+
+Expected<CudaMemory> makeDeviceMemory(const CudaCalls &cuda, int64_t bytes);
+/// Memory of the host that the device reads and writes by itself.
+Expected<CudaHostMemory> makeHostMemory(const CudaCalls &cuda, int64_t bytes);
+Expected<CudaStream> makeStream(const CudaCalls &cuda);
+/// One that is timed may be told from another by their distance.
+Expected<CudaEvent> makeEvent(const CudaCalls &cuda, bool timed = false);
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_DEVICES_CUDADRIVER_H

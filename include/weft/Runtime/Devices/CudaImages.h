@@ -1,0 +1,57 @@
+//===- CudaImages.h - The machine code of a program -------------*- C++ -*-===//
+
+#ifndef WEFT_RUNTIME_DEVICES_CUDAIMAGES_H
+#define WEFT_RUNTIME_DEVICES_CUDAIMAGES_H
+
+#include "weft/Runtime/Devices/CudaDriver.h"
+#include "weft/Runtime/Execute/Abi.h"
+
+#include <unordered_map>
+#include <vector>
+
+namespace weft {
+
+/// What a device is, for messages and for choosing code.
+struct CudaChip {
+  std::string device; // "NVIDIA H200"
+  int major = 0, minor = 0;
+
+  /// "sm_90".
+  std::string name() const {
+    return "sm_" + std::to_string(major) + std::to_string(minor);
+  }
+};
+
+/// The chip of the images that the device runs: its own or, if there is none,
+/// the newest of its generation before it. Exit 9 that names the flag to
+/// compile with if there is none of either.
+Expected<std::string> chooseChip(const WeftExecutable &executable,
+                                 const CudaChip &chip);
+
+/// The images of one chip, loaded into the current context.
+class CudaImages {
+public:
+  static Expected<CudaImages> load(const CudaCalls &cuda,
+                                   const WeftExecutable &executable,
+                                   const std::string &chip);
+
+  /// Exit 9 if no image has a kernel of that name, or none that can be launched
+  /// with so many bytes of shared memory beside its own.
+  Expected<CUfunction> find(const std::string &name, unsigned sharedBytes = 0);
+
+private:
+  struct Kernel {
+    CUfunction function = nullptr;
+    unsigned sharedBytes = 0; // that it may be launched with
+  };
+  explicit CudaImages(const CudaCalls &cuda) : cuda(cuda) {}
+  Expected<CUfunction> lookUp(const std::string &name) const;
+
+  CudaCalls cuda;
+  std::vector<CudaModule> modules;
+  std::unordered_map<std::string, Kernel> kernels;
+};
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_DEVICES_CUDAIMAGES_H

@@ -1,0 +1,192 @@
+//===- CudaDevice.cpp - A CUDA device of this machine ---------------------===//
+
+#include "weft/Runtime/Devices/CudaDevice.h"
+
+using namespace weft;
+
+/// What the driver of the toolkit's version says of itself: CUDA 13.0.
+static constexpr int kLeastVersion = 13000;
+
+//===----------------------------------------------------------------------===//
+// Opening
+//===----------------------------------------------------------------------===//
+
+static std::string versionText(int version) {
+  return std::to_string(version / 1000) + "." +
+         std::to_string(version % 1000 / 10);
+}
+
+static Status checkDriver(const CudaCalls &cuda) {
+  if (Status s = cuda.cuInit(0u); !s)
+    return s;
+  int version = 0;
+  if (Status s = cuda.cuDriverGetVersion(&version); !s)
+    return s;
+  if (version >= kLeastVersion)
+    return Status::success();
+  return Error(ExitCode::Device, "expects an NVIDIA driver for CUDA " +
+                                     versionText(kLeastVersion) +
+                                     ", but got one for CUDA " +
+                                     versionText(version))
+      .hint("install driver 580 or later");
+}
+
+/// The first device, and what it is.
+Status CudaDevice::choose() {
+  int count = 0;
+  if (Status s = cuda.cuDeviceGetCount(&count); !s)
+    return s;
+  if (count < 1)
+    return Error(ExitCode::Device, "expects a CUDA device, but got none")
+        .hint("CUDA_VISIBLE_DEVICES chooses among those of the machine");
+  if (Status s = cuda.cuDeviceGet(&device, 0); !s)
+    return s;
+  char name[256] = {};
+  if (Status s = cuda.cuDeviceGetName(name, int(sizeof name - 1), device); !s)
+    return s;
+  chip.device = name;
+  if (Status s = cuda.cuDeviceGetAttribute(
+          &chip.major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+      !s)
+    return s;
+  return cuda.cuDeviceGetAttribute(
+      &chip.minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+}
+
+Status CudaDevice::enter() {
+  CUcontext current = nullptr;
+  if (Status s = cuda.cuDevicePrimaryCtxRetain(&current, device); !s)
+    return s;
+  context = CudaPrimaryContext(cuda.driver(), device);
+  return cuda.cuCtxSetCurrent(current);
+}
+
+/// Before any byte of data is read.
+Status CudaDevice::checkMemory() const {
+  size_t free = 0, total = 0;
+  if (Status s = cuda.cuMemGetInfo_v2(&free, &total); !s)
+    return s;
+  if (uint64_t(allBytes) <= free)
+    return Status::success();
+  return Error(ExitCode::DoesNotFit,
+               "the program needs " + humanBytes(allBytes) + ", but " +
+                   chip.device + " has " + humanBytes(int64_t(free)) +
+                   " free of " + humanBytes(int64_t(total)))
+      .hint("compile with a smaller --batch or --seq");
+}
+
+Status CudaDevice::allocate() {
+  auto stream = makeStream(cuda);
+  if (!stream)
+    return stream.takeError();
+  compute = std::move(*stream);
+  auto memory = makeDeviceMemory(cuda, executable.arenaBytes);
+  if (!memory)
+    return memory.takeError();
+  arena = std::move(*memory);
+  const unsigned char first = options.poisoned ? 0xFF : 0;
+  if (Status s = fill(arenaAddress(), first, executable.arenaBytes); !s)
+    return s;
+  auto pieces = CudaTransfers::make(cuda);
+  if (!pieces)
+    return pieces.takeError();
+  transfers.emplace(std::move(*pieces));
+  auto blocks = CudaPorts::make(cuda, executable);
+  if (!blocks)
+    return blocks.takeError();
+  ports.emplace(std::move(*blocks));
+  return Status::success();
+}
+
+/// Those of the commands; a routine finds its own.
+Status CudaDevice::findKernels() {
+  for (int32_t p = 0; p < executable.numPrograms; ++p) {
+    const WeftProgram &program = executable.programs[p];
+    for (int32_t i = 0; i < program.numCommands; ++i) {
+      const WeftCommand &command = program.commands[i];
+      if (command.kernel)
+        return Error(ExitCode::Internal,
+                     "expects kernels of a device, but got the kernel " +
+                         inQuotes(command.name) + " of the CPU");
+      if (!command.deviceKernel || kernels.count(command.deviceKernel))
+        continue;
+      auto function = images->find(command.deviceKernel->name);
+      if (!function)
+        return function.takeError();
+      kernels[command.deviceKernel] = *function;
+    }
+  }
+  return Status::success();
+}
+
+Expected<std::shared_ptr<CudaDevice>>
+CudaDevice::open(const CudaDriver &driver, const WeftExecutable &executable,
+                 const DeviceOptions &options) {
+  std::shared_ptr<CudaDevice> made(new CudaDevice(driver, executable, options));
+  made->allBytes = executable.arenaBytes + CudaPorts::deviceBytes(executable);
+  if (Status s = checkDriver(made->cuda); !s)
+    return s.takeError();
+  if (Status s = made->choose(); !s)
+    return s.takeError();
+  auto code = chooseChip(executable, made->chip);
+  if (!code)
+    return code.takeError();
+  if (Status s = made->enter(); !s)
+    return s.takeError();
+  if (Status s = made->checkMemory(); !s)
+    return s.takeError();
+  auto images = CudaImages::load(made->cuda, executable, *code);
+  if (!images)
+    return images.takeError();
+  made->images.emplace(std::move(*images));
+  if (Status s = made->findKernels(); !s)
+    return s.takeError();
+  if (Status s = made->allocate(); !s)
+    return s.takeError();
+  return made;
+}
+
+/// Nothing is given back that the device still works with.
+CudaDevice::~CudaDevice() {
+  if (ports)
+    (void)synchronize();
+}
+
+std::string CudaDevice::describe() const {
+  return chip.device + " (" + chip.name() + ")";
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Status CudaDevice::copyIn(int64_t offset, const void *data, int64_t bytes) {
+  return transfers->copyIn(compute.get(), arena.get() + CUdeviceptr(offset),
+                           data, bytes);
+}
+
+Status CudaDevice::copyOut(void *data, int64_t offset, int64_t bytes) {
+  return transfers->copyOut(compute.get(), data,
+                            arena.get() + CUdeviceptr(offset), bytes);
+}
+
+Status CudaDevice::zero(int64_t offset, int64_t bytes) {
+  char *begin = static_cast<char *>(arenaAddress()) + offset;
+  if (Status s = fill(begin, 0, bytes); !s)
+    return s;
+  return cuda.cuStreamSynchronize(compute.get());
+}
+
+char *CudaDevice::inputBytes(const WeftPort &port) {
+  return ports->input(port);
+}
+
+const char *CudaDevice::outputBytes(const WeftPort &port) {
+  return ports->output(port);
+}
+
+Status CudaDevice::synchronize() {
+  if (Status s = cuda.cuStreamSynchronize(compute.get()); !s)
+    return s;
+  return ports->synchronize();
+}

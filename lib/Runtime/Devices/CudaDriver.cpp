@@ -1,0 +1,79 @@
+//===- CudaDriver.cpp - The entry points of the CUDA driver ---------------===//
+
+#include "weft/Runtime/Devices/CudaDriver.h"
+
+#include "weft/Runtime/Devices/OpenLibrary.h"
+
+#include <algorithm>
+
+using namespace weft;
+
+/// Where the driver lies on machines whose loader does not know it: containers,
+/// and Linux beside Windows.
+static const char *const kDriverPlaces[] = {"/usr/local/nvidia/lib64",
+                                            "/usr/lib/wsl/lib"};
+
+Expected<CudaDriver> CudaDriver::open() {
+  auto library = OpenLibrary::open(
+      "libcuda.so.1", {std::begin(kDriverPlaces), std::end(kDriverPlaces)});
+  if (!library)
+    return library.takeError().hint(
+        "install the NVIDIA driver (580 or later), or name the folder of "
+        "libcuda.so.1 in LD_LIBRARY_PATH");
+  CudaDriver driver;
+#define WEFT_FIND_ENTRY(name)                                                  \
+  if (auto entry = library->find(#name); entry)                                \
+    driver.name = reinterpret_cast<decltype(driver.name)>(*entry);             \
+  else                                                                         \
+    return entry.takeError();
+  WEFT_CUDA_DRIVER_CALLS(WEFT_FIND_ENTRY)
+#undef WEFT_FIND_ENTRY
+  return driver;
+}
+
+Error CudaCalls::failure(const char *call, CUresult result) const {
+  const char *name = nullptr, *text = nullptr;
+  if (table.cuGetErrorName(result, &name) != CUDA_SUCCESS || !name)
+    name = "an error without name";
+  if (table.cuGetErrorString(result, &text) != CUDA_SUCCESS || !text)
+    text = "no more is known";
+  const bool isFull = result == CUDA_ERROR_OUT_OF_MEMORY;
+  return Error(isFull ? ExitCode::DoesNotFit : ExitCode::Device,
+               std::string("expects ") + call + " to succeed, but got " + name +
+                   " (" + std::to_string(int(result)) + ", " + text + ")");
+}
+
+Expected<CudaMemory> weft::makeDeviceMemory(const CudaCalls &cuda,
+                                            int64_t bytes) {
+  CUdeviceptr memory = 0;
+  if (Status s =
+          cuda.cuMemAlloc_v2(&memory, size_t(std::max<int64_t>(bytes, 1)));
+      !s)
+    return s.takeError();
+  return CudaMemory(cuda.driver(), memory);
+}
+
+Expected<CudaHostMemory> weft::makeHostMemory(const CudaCalls &cuda,
+                                              int64_t bytes) {
+  void *memory = nullptr;
+  if (Status s =
+          cuda.cuMemAllocHost_v2(&memory, size_t(std::max<int64_t>(bytes, 1)));
+      !s)
+    return s.takeError();
+  return CudaHostMemory(cuda.driver(), memory);
+}
+
+Expected<CudaStream> weft::makeStream(const CudaCalls &cuda) {
+  CUstream stream = nullptr;
+  if (Status s = cuda.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING); !s)
+    return s.takeError();
+  return CudaStream(cuda.driver(), stream);
+}
+
+Expected<CudaEvent> weft::makeEvent(const CudaCalls &cuda, bool timed) {
+  CUevent event = nullptr;
+  const unsigned flags = timed ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING;
+  if (Status s = cuda.cuEventCreate(&event, flags); !s)
+    return s.takeError();
+  return CudaEvent(cuda.driver(), event);
+}

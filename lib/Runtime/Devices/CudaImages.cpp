@@ -1,0 +1,95 @@
+//===- CudaImages.cpp - The machine code of a program ---------------------===//
+
+#include "weft/Runtime/Devices/CudaImages.h"
+
+#include <cstdlib>
+#include <set>
+
+using namespace weft;
+
+/// Bytes of shared memory that every launch may ask for.
+static constexpr unsigned kPlainSharedBytes = 48 * 1024;
+
+/// 90 of "sm_90"; 0 for a name of another form.
+static int numberOf(const std::string &chip) {
+  return chip.rfind("sm_", 0) == 0 ? std::atoi(chip.c_str() + 3) : 0;
+}
+
+/// Machine code runs on later chips of its generation.
+static bool runsOn(int code, const CudaChip &chip) {
+  return code / 10 == chip.major && code % 10 <= chip.minor;
+}
+
+Expected<std::string> weft::chooseChip(const WeftExecutable &executable,
+                                       const CudaChip &chip) {
+  std::string best, all;
+  std::set<std::string> seen;
+  for (int32_t i = 0; i < executable.numImages; ++i) {
+    const std::string name = executable.images[i].chip;
+    if (!seen.insert(name).second)
+      continue;
+    all += (all.empty() ? "" : ", ") + name;
+    if (runsOn(numberOf(name), chip) && numberOf(name) > numberOf(best))
+      best = name;
+  }
+  if (!best.empty())
+    return best;
+  return Error(ExitCode::Device,
+               "expects a device of " + (all.empty() ? "no kind" : all) +
+                   ", but got " + chip.device + " (" + chip.name() + ")")
+      .hint("compile with --target=cuda:" + chip.name() +
+            ", or choose another device with CUDA_VISIBLE_DEVICES");
+}
+
+Expected<CudaImages> CudaImages::load(const CudaCalls &cuda,
+                                      const WeftExecutable &executable,
+                                      const std::string &chip) {
+  CudaImages images(cuda);
+  for (int32_t i = 0; i < executable.numImages; ++i) {
+    if (executable.images[i].chip != chip)
+      continue;
+    CUmodule module = nullptr;
+    if (Status s = cuda.cuModuleLoadData(&module, executable.images[i].data);
+        !s)
+      return s.takeError();
+    images.modules.emplace_back(cuda.driver(), module);
+  }
+  return images;
+}
+
+Expected<CUfunction> CudaImages::lookUp(const std::string &name) const {
+  for (const CudaModule &module : modules) {
+    CUfunction function = nullptr;
+    // Not through the calls: that one image lacks a kernel is no failure.
+    CUresult found = cuda.driver().cuModuleGetFunction(&function, module.get(),
+                                                       name.c_str());
+    if (found == CUDA_SUCCESS)
+      return function;
+    if (found != CUDA_ERROR_NOT_FOUND)
+      return cuda.failure("cuModuleGetFunction", found);
+  }
+  return Error(ExitCode::Device, "expects the kernel " + inQuotes(name) +
+                                     " in the images of the program, but "
+                                     "cuModuleGetFunction finds none");
+}
+
+Expected<CUfunction> CudaImages::find(const std::string &name,
+                                      unsigned sharedBytes) {
+  auto [entry, isNew] = kernels.try_emplace(name);
+  Kernel &kernel = entry->second;
+  if (!kernel.function) {
+    auto function = lookUp(name);
+    if (!function)
+      return function.takeError();
+    kernel = {*function, kPlainSharedBytes};
+  }
+  if (sharedBytes <= kernel.sharedBytes)
+    return kernel.function;
+  if (Status s = cuda.cuFuncSetAttribute(
+          kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+          int(sharedBytes));
+      !s)
+    return s.takeError();
+  kernel.sharedBytes = sharedBytes;
+  return kernel.function;
+}

@@ -1,0 +1,55 @@
+//===- CudaLaunch.cpp - Work for a CUDA device, from its routines ---------===//
+
+#include "weft/Runtime/Devices/CudaDevice.h"
+#include "weft/Runtime/Devices/Launch.h"
+
+using namespace weft;
+
+static CudaDevice &deviceOf(WeftContext &context) {
+  return static_cast<CudaDevice &>(context.device());
+}
+
+/// Does work for a command, unless something went wrong before, and leaves a
+/// failure in the context, with the command that it is of.
+template <typename Work>
+static void doFor(WeftContext &context, const WeftCommand &command, Work work) {
+  if (context.failed())
+    return;
+  Status done = work(deviceOf(context));
+  if (done)
+    return;
+  std::string place = command.name;
+  if (command.scope && *command.scope)
+    place += std::string(" in ") + command.scope;
+  context.fail(done.error().exitStatus(),
+               place + ": " + done.error().message());
+}
+
+void weft::launchKernel(WeftContext &context, const WeftCommand &command,
+                        const char *name, const LaunchShape &shape,
+                        void **arguments) {
+  doFor(context, command, [&](CudaDevice &device) {
+    return device.launch(name, shape, arguments);
+  });
+}
+
+void *weft::deviceStream(WeftContext &context) {
+  return deviceOf(context).stream();
+}
+
+void weft::copyOnDevice(WeftContext &context, const WeftCommand &command,
+                        void *to, const void *from, int64_t bytes) {
+  doFor(context, command,
+        [&](CudaDevice &device) { return device.copy(to, from, bytes); });
+}
+
+void weft::fillOnDevice(WeftContext &context, const WeftCommand &command,
+                        void *to, unsigned char byte, int64_t bytes) {
+  doFor(context, command,
+        [&](CudaDevice &device) { return device.fill(to, byte, bytes); });
+}
+
+std::optional<float> weft::deviceFlag(WeftContext &context,
+                                      const void *address) {
+  return deviceOf(context).flagAt(address);
+}

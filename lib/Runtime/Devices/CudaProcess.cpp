@@ -1,0 +1,71 @@
+//===- CudaProcess.cpp - What a program for CUDA devices starts with ------===//
+
+#include "weft/Runtime/Devices/CudaDevice.h"
+
+using namespace weft;
+
+namespace {
+/// Stands for the device of a run that only says what it would do.
+class AbsentDevice final : public Device {
+public:
+  explicit AbsentDevice(const WeftExecutable &executable)
+      : executable(executable) {}
+
+  std::string describe() const override {
+    const bool hasImage = executable.numImages > 0;
+    return std::string("a CUDA device") +
+           (hasImage ? std::string(" (") + executable.images[0].chip + ")"
+                     : "");
+  }
+  int64_t peakBytes() const override { return 0; }
+  char *hostView() const override { return nullptr; }
+  Status copyIn(int64_t, const void *, int64_t) override { return absent(); }
+  Status copyOut(void *, int64_t, int64_t) override { return absent(); }
+  Status zero(int64_t, int64_t) override { return absent(); }
+  char *inputBytes(const WeftPort &) override { return nullptr; }
+  const char *outputBytes(const WeftPort &) override { return nullptr; }
+  bool run(WeftContext &context, const WeftProgram &) override {
+    Error error = absent();
+    context.fail(error.exitStatus(), error.message());
+    return false;
+  }
+  void warmUp(WeftContext &,
+              std::initializer_list<const WeftProgram *>) override {}
+  Status synchronize() override { return Status::success(); }
+
+private:
+  static Error absent() {
+    return Error(ExitCode::Internal,
+                 "expects no work for a device that was not opened");
+  }
+
+  const WeftExecutable &executable;
+};
+} // namespace
+
+Expected<std::unique_ptr<WeftContext>>
+weft::openDevice(const WeftExecutable &executable,
+                 const DeviceOptions &options) {
+  if (std::string wrong = checkTables(executable, options.ranks);
+      !wrong.empty())
+    return Error(ExitCode::Internal, std::move(wrong));
+  auto context = std::make_unique<WeftContext>(options, ThreadTeam());
+  if (options.onlyDescribes) {
+    context->attach(executable, std::make_shared<AbsentDevice>(executable),
+                    nullptr);
+    return context;
+  }
+  auto driver = CudaDriver::open();
+  if (!driver)
+    return driver.takeError();
+  auto device = CudaDevice::open(*driver, executable, options);
+  if (!device)
+    return device.takeError();
+  void *arena = (*device)->arenaAddress();
+  context->attach(executable, std::move(*device), arena);
+  return context;
+}
+
+// The driver asks nothing of the process.
+void weft::enterProcess(char **) {}
+void weft::leaveProcess() {}

@@ -1,0 +1,414 @@
+//===- CudaDeviceTest.cpp - The runtime of CUDA devices -------------------===//
+
+#include "weft/Runtime/Devices/CudaDevice.h"
+#include "FakeDriver.h"
+#include "weft/Runtime/Devices/ArenaBytes.h"
+#include "weft/Runtime/Devices/Launch.h"
+#include "weft/Runtime/Devices/Ports.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <set>
+
+using namespace weft;
+
+namespace {
+
+/// z = 2 x, or z += 2 x if the flag is not 0; launched by a routine.
+void addIfFlag(WeftContext *context, const WeftCommand *command,
+               void *const *buffers) {
+  std::optional<float> flag = deviceFlag(*context, buffers[2]);
+  if (!flag)
+    return context->fail(70, "expects a flag that the host writes");
+  if (*flag == 0)
+    fillOnDevice(*context, *command, buffers[1], 0, 16);
+  LaunchShape shape;
+  shape.sharedBytes = 64 * 1024;
+  void *arguments[] = {const_cast<void **>(&buffers[0]),
+                       const_cast<void **>(&buffers[1])};
+  launchKernel(*context, *command, "add", shape, arguments);
+  copyOnDevice(*context, *command, static_cast<char *>(buffers[1]) + 16,
+               buffers[1], 16);
+}
+
+void doubleKernel(void *const *values) {
+  const auto *x = static_cast<const float *>(values[0]);
+  auto *y = static_cast<float *>(values[1]);
+  for (int i = 0; i < 4; ++i)
+    y[i] = 2.0f * x[i];
+}
+
+void addKernel(void *const *values) {
+  const auto *y = static_cast<const float *>(values[0]);
+  auto *z = static_cast<float *>(values[1]);
+  for (int i = 0; i < 4; ++i)
+    z[i] += y[i];
+}
+
+/// A program of two commands, with a large tensor beside it.
+class CudaDeviceTest : public testing::Test {
+protected:
+  static constexpr int64_t kX = 0, kFlag = 256, kY = 512, kZ = 1024, kW = 2048,
+                           kBytes = int64_t(20) << 20;
+
+  CudaDeviceTest() {
+    fake.kernels = {{"double", {2, doubleKernel}}, {"add", {2, addKernel}}};
+    commands[0].name = "double";
+    commands[0].scope = "h.0";
+    commands[0].deviceKernel = &kernel;
+    commands[0].offsets = first;
+    commands[0].numBuffers = 2;
+    commands[1].name = "add_if";
+    commands[1].scope = "";
+    commands[1].library = addIfFlag;
+    commands[1].offsets = second;
+    commands[1].numBuffers = 3;
+    program = {"micro", "micro", commands, inputs, &output, 2, 2, 1};
+    executable.abiVersion = WEFT_ABI_VERSION;
+    executable.numPrograms = 1;
+    executable.programs = &program;
+    executable.arenaBytes = kW + kBytes;
+    executable.images = images;
+    executable.numImages = 3;
+  }
+
+  Status open() {
+    auto opened = CudaDevice::open(fake.table(), executable, options);
+    if (!opened)
+      return opened.takeError();
+    context = std::make_unique<WeftContext>(options, ThreadTeam());
+    void *arena = (*opened)->arenaAddress();
+    context->attach(executable, std::move(*opened), arena);
+    return Status::success();
+  }
+  std::string openError() {
+    Status status = open();
+    context.reset();
+    EXPECT_EQ(fake.leaks(), "");
+    return status
+               ? ""
+               : std::to_string(status.error().exitStatus()) + ": " +
+                     status.error().message() + "|" + status.error().hintText();
+  }
+
+  /// Runs the program and compares with what it had to make.
+  Status run(float value, float flag) {
+    for (int i = 0; i < 4; ++i)
+      writeNumber(*context, inputs[0], value + float(i), i);
+    writeNumber(*context, inputs[1], flag);
+    if (Status s = runChecked(*context, program); !s)
+      return s;
+    for (int i = 0; i < 4; ++i) {
+      expected[i] = (flag == 0 ? 0 : expected[i]) + 2 * (value + float(i));
+      EXPECT_EQ(readNumber(*context, output, i), expected[i]);
+    }
+    return Status::success();
+  }
+
+  /// Everything that a run does with a device, until something fails.
+  Status everything() {
+    if (Status s = open(); !s)
+      return s;
+    Device &device = context->device();
+    std::vector<char> bytes(kBytes, 'x');
+    if (Status s = device.copyIn(kW, bytes.data(), kBytes); !s)
+      return s;
+    if (Status s = device.copyOut(bytes.data(), kW, kBytes); !s)
+      return s;
+    if (Status s = device.zero(kW, 64); !s)
+      return s;
+    for (float value : {1.0f, 2.0f, 3.0f})
+      if (Status s = run(value, 0.0f); !s)
+        return s;
+    context->traceHook = [](const TraceEvent &) {};
+    context->checkHook = [](const WeftProgram &, const WeftCommand &,
+                            void *const *) { return true; };
+    if (Status s = run(4.0f, 0.0f); !s)
+      return s;
+    return device.synchronize();
+  }
+
+  FakeDriver fake;
+  DeviceOptions options;
+  int64_t dims[1] = {4};
+  int64_t first[2] = {kX, kY}, second[3] = {kY, kZ, kFlag};
+  WeftDeviceKernel kernel = {"double", 1, 32, 4};
+  WeftCommand commands[2] = {};
+  WeftPort inputs[2] = {{"x", WEFT_F32, 1, dims, kX, 16},
+                        {"accumulate", WEFT_F32, 0, nullptr, kFlag, 4}};
+  WeftPort output = {"loss", WEFT_F32, 1, dims, kZ, 16};
+  WeftImage images[3] = {
+      {"sm_80", "a", 1}, {"sm_90", "b", 1}, {"sm_90", "c", 1}};
+  WeftProgram program = {};
+  WeftExecutable executable = {};
+  std::unique_ptr<WeftContext> context;
+  float expected[4] = {};
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+TEST_F(CudaDeviceTest, RunsTheSameWithAndWithoutGraphs) {
+  for (bool graphs : {true, false}) {
+    fake.calls.clear();
+    options.graphs = graphs;
+    ASSERT_TRUE(open());
+    EXPECT_EQ(context->device().describe(), "Fake GPU (sm_90)");
+    EXPECT_EQ(fake.count("cuModuleLoadData"), 2);
+    for (float flag : {0, 1, 1, 0, 1, 0, 0})
+      ASSERT_TRUE(run(flag + 0.25f, flag));
+    // A recording for each value of the flag, made in its second run.
+    EXPECT_EQ(fake.count("cuGraphInstantiateWithFlags"), graphs ? 2 : 0);
+    EXPECT_EQ(fake.count("cuGraphLaunch"), graphs ? 5 : 0);
+    EXPECT_EQ(fake.count("cuFuncSetAttribute"), 1);
+    context.reset();
+    EXPECT_EQ(fake.leaks(), "");
+  }
+}
+
+TEST_F(CudaDeviceTest, BringsBytesInAndOut) {
+  ASSERT_TRUE(open());
+  Device &device = context->device();
+  EXPECT_EQ(device.hostView(), nullptr);
+  EXPECT_GE(device.peakBytes(), executable.arenaBytes);
+  for (int64_t bytes : {int64_t(0), int64_t(1), CudaTransfers::kPieceBytes,
+                        CudaTransfers::kPieceBytes * 2 + 5}) {
+    std::vector<char> in(size_t(bytes) + 1, 'a'), out(size_t(bytes) + 1, 'b');
+    for (size_t i = 0; i < size_t(bytes); ++i)
+      in[i] = char(i * 7 % 251);
+    ASSERT_TRUE(device.copyIn(kW + 3, in.data(), bytes));
+    ASSERT_TRUE(device.copyOut(out.data(), kW + 3, bytes));
+    EXPECT_EQ(out.back(), 'b');
+    out.back() = 'a';
+    EXPECT_EQ(in, out) << bytes;
+  }
+  ASSERT_TRUE(device.zero(kW + 4, 2));
+  char four[4];
+  ASSERT_TRUE(device.copyOut(four, kW + 3, 4));
+  EXPECT_EQ(std::string(four, 4), std::string("\0\0\0\x15", 4));
+}
+
+// Files go through pieces of memory of the host.
+TEST_F(CudaDeviceTest, ReadsAndWritesTheArenaInPieces) {
+  ASSERT_TRUE(open());
+  int64_t sum = 0, pieces = 0;
+  ASSERT_TRUE(writeArena(*context, kW, kBytes,
+                         [](char *out, int64_t at, int64_t bytes) {
+                           for (int64_t i = 0; i < bytes; ++i)
+                             out[i] = char((at + i) % 127);
+                           return Status::success();
+                         }));
+  ASSERT_TRUE(
+      readArena(*context, kW, kBytes, [&](const char *data, int64_t bytes) {
+        for (int64_t i = 0; i < bytes; ++i)
+          sum += data[i] != char((sum + i) % 127) ? kBytes : 0;
+        pieces += 1;
+        return Status::success();
+      }));
+  EXPECT_EQ(pieces, 2);
+  auto view = ArenaView::of(*context, kW + 1, 2);
+  ASSERT_TRUE(view);
+  EXPECT_EQ(std::string(view->data(), 2), "\x01\x02");
+}
+
+TEST_F(CudaDeviceTest, MemoryStartsAsZeroOrPoisoned) {
+  for (bool poisoned : {false, true}) {
+    options.poisoned = poisoned;
+    ASSERT_TRUE(open());
+    unsigned char byte = 7;
+    ASSERT_TRUE(context->device().copyOut(&byte, kW, 1));
+    EXPECT_EQ(byte, poisoned ? 0xFF : 0);
+  }
+}
+
+TEST_F(CudaDeviceTest, WatchesCommandByCommand) {
+  ASSERT_TRUE(open());
+  std::vector<int64_t> traced;
+  int64_t start = 0;
+  context->traceHook = [&](const TraceEvent &event) {
+    EXPECT_EQ(event.durationNs, 500000);
+    if (event.command != commands)
+      EXPECT_EQ(event.startNs, start + 500000);
+    start = event.startNs;
+    traced.push_back(event.command - commands);
+  };
+  for (int i = 0; i < 3; ++i)
+    ASSERT_TRUE(run(1, 0));
+  EXPECT_EQ(traced, (std::vector<int64_t>{0, 1, 0, 1, 0, 1}));
+  EXPECT_EQ(fake.count("cuGraphLaunch"), 0);
+  context->traceHook = nullptr;
+  context->checkHook = [&](const WeftProgram &, const WeftCommand &command,
+                           void *const *buffers) {
+    EXPECT_EQ(buffers[0], context->at(command.offsets[0]));
+    context->fail(6, "looked");
+    return false;
+  };
+  Status status = run(1, 0);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().exitStatus(), 6);
+  EXPECT_EQ(status.error().message(), "program micro: looked");
+}
+
+TEST_F(CudaDeviceTest, ARoutineThatFailsEndsTheProgram) {
+  commands[1].offsets = first; // its flag is no input
+  commands[1].numBuffers = 2;
+  int64_t wrong[3] = {kY, kZ, kY};
+  commands[1].offsets = wrong;
+  commands[1].numBuffers = 3;
+  ASSERT_TRUE(open());
+  Status status = run(1, 0);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().exitStatus(), 70);
+  EXPECT_EQ(status.error().message(),
+            "program micro: expects a flag that the host writes");
+  EXPECT_FALSE(context->failed());
+}
+
+//===----------------------------------------------------------------------===//
+// Failures
+//===----------------------------------------------------------------------===//
+
+/// Entry points that give something back: a failure is nobody's any more.
+static bool givesBack(const std::string &call) {
+  for (const char *word : {"Destroy", "Free", "Unload", "Release"})
+    if (call.find(word) != std::string::npos)
+      return true;
+  return false;
+}
+
+TEST_F(CudaDeviceTest, EveryCallThatFailsIsNamedAndNothingLeaks) {
+  ASSERT_TRUE(everything());
+  const size_t end = fake.calls.size();
+  context.reset();
+  ASSERT_EQ(fake.leaks(), "");
+  const std::vector<std::string> calls = fake.calls;
+  std::set<std::string> seen(calls.begin(), calls.end());
+#define WEFT_EXPECT_SEEN(name)                                                 \
+  if (std::string(#name).rfind("cuGetError", 0) != 0)                          \
+    EXPECT_TRUE(seen.count(#name)) << #name;
+  WEFT_CUDA_DRIVER_CALLS(WEFT_EXPECT_SEEN)
+#undef WEFT_EXPECT_SEEN
+  for (CUresult failure :
+       {CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_OUT_OF_MEMORY})
+    for (size_t i = 0; i < calls.size(); ++i) {
+      SCOPED_TRACE(std::to_string(i) + " " + calls[i]);
+      fake.calls.clear();
+      fake.failAt = int(i);
+      fake.failure = failure;
+      Status status = everything();
+      context.reset();
+      EXPECT_EQ(fake.leaks(), "");
+      if (i >= end || givesBack(calls[i]))
+        continue;
+      ASSERT_FALSE(status);
+      const bool isFull = failure == CUDA_ERROR_OUT_OF_MEMORY;
+      EXPECT_EQ(status.error().exitStatus(), isFull ? 4 : 9);
+      EXPECT_NE(status.error().message().find(
+                    "expects " + calls[i] + " to succeed, but got " +
+                    (isFull ? "CUDA_ERROR_OUT_OF_MEMORY (2, "
+                            : "CUDA_ERROR_ILLEGAL_ADDRESS (700, ") +
+                    "a failure on purpose)"),
+                std::string::npos)
+          << status.error().message();
+    }
+}
+
+TEST_F(CudaDeviceTest, AFailedLaunchNamesItsCommand) {
+  ASSERT_TRUE(open());
+  ASSERT_TRUE(run(1, 0));
+  size_t launches = 0;
+  for (size_t i = 0; i < fake.calls.size() && launches < 2; ++i)
+    if (fake.calls[i] == "cuLaunchKernel" && launches++ == 0)
+      fake.failAt = int(i);
+  context.reset();
+  fake.calls.clear();
+  ASSERT_TRUE(open());
+  Status status = run(1, 0);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().message(),
+            "program micro: double in h.0: expects cuLaunchKernel to succeed, "
+            "but got CUDA_ERROR_ILLEGAL_ADDRESS (700, a failure on purpose)");
+}
+
+TEST_F(CudaDeviceTest, RefusesMachinesThatWillNotDo) {
+  fake.version = 12040;
+  EXPECT_EQ(openError(), "9: expects an NVIDIA driver for CUDA 13.0, but got "
+                         "one for CUDA 12.4|install driver 580 or later");
+  fake.version = 13010;
+  fake.devices = 0;
+  EXPECT_EQ(openError(),
+            "9: expects a CUDA device, but got none|CUDA_VISIBLE_DEVICES "
+            "chooses among those of the machine");
+  fake.devices = 2;
+  fake.major = 10;
+  EXPECT_EQ(openError(),
+            "9: expects a device of sm_80, sm_90, but got Fake GPU (sm_100)|"
+            "compile with --target=cuda:sm_100, or choose another device with "
+            "CUDA_VISIBLE_DEVICES");
+  fake.major = 9;
+  fake.freeBytes = size_t(19) << 20;
+  EXPECT_EQ(openError(), "4: the program needs 20.00 MiB, but Fake GPU has "
+                         "19.00 MiB free of 2.00 GiB|compile with a smaller "
+                         "--batch or --seq");
+  EXPECT_EQ(fake.count("cuMemAlloc_v2"), 0);
+}
+
+TEST_F(CudaDeviceTest, RefusesProgramsWithoutCodeForTheDevice) {
+  kernel.name = "missing";
+  EXPECT_EQ(openError(), "9: expects the kernel 'missing' in the images of the "
+                         "program, but cuModuleGetFunction finds none|");
+  commands[0].deviceKernel = nullptr;
+  commands[0].kernel = [](void *const *, int64_t, int64_t) {};
+  EXPECT_EQ(openError(), "70: expects kernels of a device, but got the kernel "
+                         "'double' of the CPU|");
+}
+
+TEST_F(CudaDeviceTest, ChoosesTheNewestCodeThatTheDeviceRuns) {
+  images[2].chip = "sm_86";
+  const auto choice = [&](int major, int minor) {
+    auto chosen = chooseChip(executable, {"GPU", major, minor});
+    return chosen ? *chosen : "none";
+  };
+  EXPECT_EQ(choice(8, 0), "sm_80");
+  EXPECT_EQ(choice(8, 6), "sm_86");
+  EXPECT_EQ(choice(8, 9), "sm_86");
+  EXPECT_EQ(choice(9, 0), "sm_90");
+  EXPECT_EQ(choice(7, 5), "none");
+  EXPECT_EQ(choice(10, 0), "none");
+  executable.numImages = 0;
+  EXPECT_EQ(choice(9, 0), "none");
+}
+
+//===----------------------------------------------------------------------===//
+// Without a device
+//===----------------------------------------------------------------------===//
+
+TEST_F(CudaDeviceTest, ADryRunNeedsNoDevice) {
+  options.onlyDescribes = true;
+  auto opened = openDevice(executable, options);
+  ASSERT_TRUE(opened);
+  EXPECT_EQ((*opened)->device().describe(), "a CUDA device (sm_80)");
+  EXPECT_TRUE(fake.calls.empty());
+  Status status = runChecked(**opened, program);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().exitStatus(), 70);
+  executable.abiVersion = 1;
+  auto wrong = openDevice(executable, options);
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().exitStatus(), 70);
+}
+
+TEST_F(CudaDeviceTest, SaysWhereItHasLookedForTheDriver) {
+  auto driver = CudaDriver::open();
+  if (driver)
+    GTEST_SKIP() << "this machine has a driver";
+  EXPECT_EQ(driver.error().exitStatus(), 9);
+  for (const char *part :
+       {"libcuda.so.1", "/usr/local/nvidia/lib64", "/usr/lib/wsl/lib"})
+    EXPECT_NE(driver.error().message().find(part), std::string::npos)
+        << driver.error().message();
+}

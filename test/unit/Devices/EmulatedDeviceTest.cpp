@@ -1,0 +1,176 @@
+//===- EmulatedDeviceTest.cpp - The runtime on the emulated driver --------===//
+//
+// The driver of test/emulation keeps the rules of the real one: nothing is done
+// before somebody waits, streams run in any order that events allow, and memory
+// that is used too early or too late ends the process.
+//
+//===----------------------------------------------------------------------===//
+
+#include "weft/Runtime/Devices/CudaDevice.h"
+#include "weft/Runtime/Devices/Launch.h"
+#include "weft/Runtime/Devices/Ports.h"
+
+#include "../Emulation/Driven.h"
+
+#include <numeric>
+
+using namespace weft;
+
+namespace {
+constexpr int64_t kX = 0, kFlag = 256, kSum = 512, kMade = 1024, kCount = 64,
+                  kWeights = 4096, kWeightBytes = int64_t(17) << 20;
+
+void launchAdd(WeftContext &context, const WeftCommand &command, void *to,
+               void *from, float value) {
+  LaunchShape shape;
+  shape.grid[0] = 2;
+  shape.block[0] = 32;
+  void *arguments[] = {&to, &from, &value};
+  launchKernel(context, command, "add", shape, arguments);
+}
+
+/// made = x + 2; sum = 0 or, if the flag is not 0, itself; sum = sum + 1.
+void routine(WeftContext *context, const WeftCommand *command,
+             void *const *buffers) {
+  launchAdd(*context, *command, buffers[3], buffers[0], 2.0f);
+  if (deviceFlag(*context, buffers[1]).value_or(-1.0f) == 0.0f)
+    fillOnDevice(*context, *command, buffers[2], 0, kCount * 4);
+  launchAdd(*context, *command, buffers[2], buffers[2], 1.0f);
+}
+
+/// A program on a device of its own.
+class Emulated {
+public:
+  explicit Emulated(bool graphs) {
+    setenv("WEFT_TWINS", TEST_TWINS, 1);
+    std::ofstream(TEST_CUBIN, std::ios::binary)
+        .write(cubin.data(), std::streamsize(cubin.size()));
+    image.data = cubin.data();
+    image.bytes = int64_t(cubin.size());
+    command.name = "routine";
+    command.scope = "";
+    command.library = routine;
+    command.offsets = offsets;
+    command.numBuffers = 4;
+    program = {"micro", "micro", &command, inputs, outputs, 1, 2, 2};
+    executable.abiVersion = WEFT_ABI_VERSION;
+    executable.numPrograms = 1;
+    executable.programs = &program;
+    executable.arenaBytes = kWeights + kWeightBytes;
+    executable.images = &image;
+    executable.numImages = 1;
+    options.graphs = graphs;
+    auto opened = openDevice(executable, options);
+    EXPECT_TRUE(opened) << opened.error().str();
+    if (opened)
+      context = std::move(*opened);
+  }
+
+  /// Runs the program and checks what it made.
+  void run(float x, float flag) {
+    for (int64_t i = 0; i < kCount; ++i)
+      writeNumber(*context, inputs[0], x + float(i), i);
+    writeNumber(*context, inputs[1], flag);
+    Status status = runChecked(*context, program);
+    ASSERT_TRUE(status) << status.error().str();
+    runs = flag == 0 ? 1 : runs + 1;
+    for (int64_t i = 0; i < kCount; ++i) {
+      ASSERT_EQ(readNumber(*context, outputs[0], i), runs);
+      ASSERT_EQ(readNumber(*context, outputs[1], i), x + float(i) + 2);
+    }
+  }
+
+  void copyBothWays() {
+    std::vector<char> in(kWeightBytes), out(kWeightBytes);
+    std::iota(in.begin(), in.end(), char(3));
+    Device &device = context->device();
+    ASSERT_TRUE(device.copyIn(kWeights, in.data(), kWeightBytes));
+    ASSERT_TRUE(device.copyOut(out.data(), kWeights, kWeightBytes));
+    EXPECT_EQ(in, out);
+    ASSERT_TRUE(device.zero(kWeights, 8));
+    ASSERT_TRUE(device.copyOut(out.data(), kWeights, 16));
+    EXPECT_EQ(std::string(out.data(), 8), std::string(8, '\0'));
+    EXPECT_EQ(out[8], in[8]);
+  }
+
+  std::unique_ptr<WeftContext> context;
+
+private:
+  std::vector<char> cubin = emulation::makeCubin();
+  int64_t dims[1] = {kCount};
+  int64_t offsets[4] = {kX, kFlag, kSum, kMade};
+  WeftCommand command = {};
+  WeftPort inputs[2] = {{"x", WEFT_F32, 1, dims, kX, kCount * 4},
+                        {"accumulate", WEFT_F32, 0, nullptr, kFlag, 4}};
+  WeftPort outputs[2] = {{"sum", WEFT_F32, 1, dims, kSum, kCount * 4},
+                         {"made", WEFT_F32, 1, dims, kMade, kCount * 4}};
+  WeftImage image = {"sm_90", nullptr, 0};
+  WeftProgram program = {};
+  WeftExecutable executable = {};
+  DeviceOptions options;
+  float runs = 0;
+};
+
+void runAll() {
+  for (bool graphs : {true, false}) {
+    Emulated emulated(graphs);
+    ASSERT_TRUE(emulated.context);
+    EXPECT_EQ(emulated.context->device().describe(), "emulated sm_90 (sm_90)");
+    emulated.copyBothWays();
+    for (float flag : {0, 1, 1, 0, 1, 0})
+      emulated.run(flag * 10 + 1, flag);
+    int traced = 0;
+    emulated.context->traceHook = [&](const TraceEvent &) { ++traced; };
+    emulated.run(5, 0);
+    EXPECT_EQ(traced, 1);
+    EXPECT_TRUE(emulated.context->device().synchronize());
+  }
+}
+
+/// In a process of its own, which reads the environment once.
+void expectRun(const char *variable, const char *value) {
+  SCOPED_TRACE(value);
+  EXPECT_EXIT(
+      {
+        setenv(variable, value, 1);
+        runAll();
+        std::exit(testing::Test::HasFailure());
+      },
+      testing::ExitedWithCode(0), "");
+}
+} // namespace
+
+TEST(EmulatedDeviceDeathTest, RunsTheSameInEveryOrder) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (const char *seed : {"0", "1", "2", "3", "4", "5"})
+    expectRun("WEFT_EMULATION_SEED", seed);
+}
+
+/// What opening says on a machine with that setting.
+static void openAndExit(const char *variable, const char *value) {
+  setenv(variable, value, 1);
+  setenv("WEFT_TWINS", TEST_TWINS, 1);
+  WeftImage image = {"sm_90", nullptr, 0};
+  WeftExecutable executable = {};
+  executable.abiVersion = WEFT_ABI_VERSION;
+  executable.arenaBytes = int64_t(100) << 20;
+  executable.images = &image;
+  executable.numImages = 1;
+  auto opened = openDevice(executable, {});
+  std::exit(opened ? 0 : opened.error().report());
+}
+
+TEST(EmulatedDeviceDeathTest, RefusesAnotherChipAndTooLittleMemory) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(openAndExit("WEFT_EMULATION_CHIP", "sm_80"),
+              testing::ExitedWithCode(9),
+              "expects a device of sm_90, but got emulated sm_80 \\(sm_80\\)\n"
+              "hint: compile with --target=cuda:sm_80");
+  EXPECT_EXIT(openAndExit("WEFT_EMULATION_MEMORY", "50000000"),
+              testing::ExitedWithCode(4),
+              "the program needs 100.00 MiB, but emulated sm_90 has 47.68 MiB "
+              "free of 47.68 MiB");
+  EXPECT_EXIT(openAndExit("WEFT_EMULATION_FAIL", "cuInit:1:100"),
+              testing::ExitedWithCode(9),
+              "expects cuInit to succeed, but got CUDA_ERROR_NO_DEVICE \\(100");
+}

@@ -1,0 +1,58 @@
+//===- FakeDriver.h - A CUDA driver in a table of functions -----*- C++ -*-===//
+//
+// Stands for the driver in unit tests: memory of the device is memory of the
+// host, kernels are functions by name, work of a stream is done at once or
+// becomes a graph. It counts what it was asked for, fails where it is told to,
+// and knows what was not given back.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_TEST_UNIT_DEVICES_FAKEDRIVER_H
+#define WEFT_TEST_UNIT_DEVICES_FAKEDRIVER_H
+
+#include "weft/Runtime/Devices/CudaDriver.h"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+struct FakeKernel {
+  int arguments;
+  std::function<void(void *const *)> body; // gets the values of pointers
+};
+
+/// One at a time: entry points have no context of their own.
+struct FakeDriver {
+  FakeDriver();
+  ~FakeDriver();
+  FakeDriver(const FakeDriver &) = delete;
+  FakeDriver &operator=(const FakeDriver &) = delete;
+
+  CudaDriver table() const;
+  /// How often that entry point was called.
+  int count(const std::string &call) const;
+  /// What was made and not given back, by the entry point that made it.
+  std::string leaks() const;
+
+  // The machine.
+  int version = 13000, devices = 1, major = 9, minor = 0;
+  size_t freeBytes = size_t(1) << 30, totalBytes = size_t(2) << 30;
+  std::map<std::string, FakeKernel> kernels;
+
+  // What to fail at: the number of a call, from 0.
+  int failAt = -1;
+  CUresult failure = CUDA_ERROR_ILLEGAL_ADDRESS;
+
+  // What happened.
+  std::vector<std::string> calls;
+  std::map<std::string, int> alive;
+  bool capturing = false;
+  std::vector<std::function<void()>> captured;
+};
+
+} // namespace weft
+
+#endif // WEFT_TEST_UNIT_DEVICES_FAKEDRIVER_H
