@@ -97,6 +97,7 @@ Status Run::allocate() {
   DeviceOptions wanted;
   wanted.threads = int(std::min<int64_t>(options.threads, 1024));
   wanted.poisoned = faults.has(Fault::Kind::Poison);
+  wanted.graphs = options.graphs;
   wanted.onlyDescribes = options.dryRun;
   auto opened = openDevice(executable, wanted);
   if (!opened)
@@ -231,6 +232,9 @@ Status Run::sample() {
 Expected<ExitCode> Run::execute() {
   if (Status s = checkFiles(); !s)
     return s.takeError();
+  // Before data is read, which takes long.
+  if (Status s = allocate(); !s)
+    return s.takeError();
   if (Status s = openInputs(); !s)
     return s.takeError();
   if (Status s = lockSaves(); !s)
@@ -238,8 +242,6 @@ Expected<ExitCode> Run::execute() {
   if (Status s = chooseState(); !s)
     return s.takeError();
   if (Status s = identifyData(); !s)
-    return s.takeError();
-  if (Status s = allocate(); !s)
     return s.takeError();
   if (Status s = startHunt(); !s)
     return s.takeError();

@@ -175,6 +175,8 @@ std::string Run::metricsHeader() const {
   head.set("parameters", countParameters(executable));
   head.set("arena_bytes", executable.arenaBytes);
   head.set("threads", context->threads());
+  if (!context->device().hostView())
+    head.set("device", context->device().describe());
   head.set("ranks", context->ranks());
   head.set("data", options.data);
   if (data.train)

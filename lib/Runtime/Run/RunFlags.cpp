@@ -141,6 +141,8 @@ static std::vector<FlagSpec> machineFlags() {
               1),
       number("timeout", "0", "seconds until a silent rank is given up; not yet",
              0, 1e9),
+      toggle("no-graph",
+             "give a CUDA device each command by itself, not whole programs"),
       toggle("dry-run", "check everything, print the plan, write nothing"),
   };
 }

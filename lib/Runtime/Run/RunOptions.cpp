@@ -116,6 +116,7 @@ static void readOutput(const FlagValues &flags, RunOptions &out) {
   out.temperature = flags.getDouble("temperature");
   out.topK = flags.getInt("top-k");
   out.sampleEvery = flags.getInt("sample-every");
+  out.graphs = !flags.getSwitch("no-graph");
   out.dryRun = flags.getSwitch("dry-run");
   out.help = flags.getSwitch("help");
   out.version = flags.getSwitch("version");
@@ -210,6 +211,17 @@ static Status checkTogether(const FlagValues &flags, const RunOptions &out,
   return Status::success();
 }
 
+/// Flags that say how a device is used are for programs of that device.
+static Status checkDevice(const FlagValues &flags, const Metadata &metadata) {
+  const bool isCuda = metadata.target.rfind("cuda", 0) == 0;
+  const char *wrong = isCuda ? "threads" : "no-graph";
+  if (!flags.isSet(wrong))
+    return Status::success();
+  return usageError(std::string("--") + wrong + " expects a program for " +
+                    (isCuda ? "the CPU" : "CUDA devices") +
+                    ", but got one for --target=" + metadata.target);
+}
+
 /// Rules between flags and the program.
 static Status checkProgram(const FlagValues &flags, const Metadata &metadata,
                            const RunOptions &out) {
@@ -218,6 +230,8 @@ static Status checkProgram(const FlagValues &flags, const Metadata &metadata,
       return usageError(std::string("--") + name +
                         " expects a language model, but got " +
                         inQuotes(metadata.name));
+  if (Status s = checkDevice(flags, metadata); !s)
+    return s;
   if (out.accum > 1 && !metadata.accumulation)
     return usageError("--accum expects 1, but got " +
                       std::to_string(out.accum) +

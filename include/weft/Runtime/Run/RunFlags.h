@@ -56,6 +56,7 @@ struct RunOptions : DataOptions, ResumeOptions {
   int64_t maxNewTokens = 100, topK = 0, sampleEvery = 0;
   double temperature = 1.0;
 
+  bool graphs = true;
   bool dryRun = false, help = false, version = false;
   /// Taken from the checkpoint that the run continues, as "--lr=0.001".
   std::vector<std::string> kept;
