@@ -1,0 +1,38 @@
+//===- CudaLibrary.h - Hand-written routines of CUDA devices ----*- C++ -*-===//
+//
+// The contract of Library.h holds for a device as well: records, buffers (all
+// device addresses) and meaning are those of the CPU's routine of the same
+// kind. A routine checks its record and launches work into the command's stream
+// (Launch.h). docs/kernels-cuda.md says what differs: an id out of range makes
+// a row of NaN instead of an error.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_EXECUTE_CUDALIBRARY_H
+#define WEFT_RUNTIME_EXECUTE_CUDALIBRARY_H
+
+#include "weft/Runtime/Execute/Abi.h"
+
+/// Every routine of kernels/cuda once: X(symbol).
+#define WEFT_CUDA_ROUTINES(X)                                                  \
+  X(weft_cuda_constant)                                                        \
+  X(weft_cuda_copy)                                                            \
+  X(weft_cuda_embedding)                                                       \
+  X(weft_cuda_embedding_grad)                                                  \
+  X(weft_cuda_fill)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEFT_DECLARE_ROUTINE(symbol)                                           \
+  void symbol(struct WeftContext *context, const struct WeftCommand *command,  \
+              void *const *buffers);
+WEFT_CUDA_ROUTINES(WEFT_DECLARE_ROUTINE)
+#undef WEFT_DECLARE_ROUTINE
+
+#ifdef __cplusplus
+} // extern "C"
+#endif
+
+#endif // WEFT_RUNTIME_EXECUTE_CUDALIBRARY_H

@@ -1,0 +1,47 @@
+//===- CudaWorkspaces.h - Memory that routines of CUDA work in --*- C++ -*-===//
+//
+// As Workspaces.h says of the CPU, in bytes from the record of a command; the
+// workspace is device memory.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_EXECUTE_CUDAWORKSPACES_H
+#define WEFT_RUNTIME_EXECUTE_CUDAWORKSPACES_H
+
+#include "weft/Runtime/Execute/RecordTypes.h"
+
+namespace weft {
+
+/// Elements of a head at most: the compiler says so before.
+constexpr int64_t kMostHeadSize = 256;
+
+/// The sums over dout * out of all rows.
+inline int64_t
+cudaAttentionGradWorkspaceBytes(const WeftAttentionGradRecord &s) {
+  const WeftAttentionRecord &f = s.forward;
+  return f.batch * f.heads * f.queries * 4;
+}
+
+/// Positions sorted by id, twice, and where each row's begin.
+inline int64_t
+cudaEmbeddingGradWorkspaceBytes(const WeftEmbeddingGradRecord &s) {
+  return s.count * 16 + (s.rows + 1) * 4;
+}
+
+/// Bytes of the workspace of a command with that record; 0: it has none.
+inline int64_t cudaWorkspaceBytes(WeftCommandKind kind, const void *record) {
+  switch (kind) {
+  case WEFT_ATTENTION_GRAD:
+    return cudaAttentionGradWorkspaceBytes(
+        *static_cast<const WeftAttentionGradRecord *>(record));
+  case WEFT_EMBEDDING_GRAD:
+    return cudaEmbeddingGradWorkspaceBytes(
+        *static_cast<const WeftEmbeddingGradRecord *>(record));
+  default:
+    return 0;
+  }
+}
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_EXECUTE_CUDAWORKSPACES_H

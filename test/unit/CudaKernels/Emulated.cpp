@@ -1,0 +1,54 @@
+//===- Emulated.cpp - Launch.h on an emulated device ----------------------===//
+
+#include "Emulated.h"
+
+#include "Block.h"
+#include "weft/Runtime/Devices/Launch.h"
+
+using namespace weft;
+
+extern "C" const WeftTwin __start_weft_twin_list[], __stop_weft_twin_list[];
+
+static std::vector<std::string> launches;
+static emulation::Order order(7);
+
+std::vector<std::string> weft::takeLaunches() {
+  return std::exchange(launches, {});
+}
+
+static const WeftTwin *findTwin(const std::string &name) {
+  for (const WeftTwin *twin = __start_weft_twin_list;
+       twin != __stop_weft_twin_list; ++twin)
+    if (name == twin->name)
+      return twin;
+  return nullptr;
+}
+
+void weft::launchKernel(WeftContext &context, const WeftCommand &command,
+                        const char *name, const LaunchShape &shape,
+                        void **arguments) {
+  launches.push_back(name);
+  const WeftTwin *twin = findTwin(name);
+  ASSERT_TRUE(twin) << name;
+  emulation::Grid grid;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(shape.block[i], twin->threads[i]) << name;
+    grid.blocks[i] = shape.grid[i];
+    grid.threads[i] = shape.block[i];
+  }
+  grid.sharedBytes = shape.sharedBytes;
+  ASSERT_LE(grid.sharedBytes, emulation::kMaxSharedBytes) << name;
+  emulation::runGrid(grid, [&] { twin->run(arguments); }, order);
+}
+
+void weft::copyOnDevice(WeftContext &context, const WeftCommand &command,
+                        void *to, const void *from, int64_t bytes) {
+  launches.push_back("copy");
+  std::memcpy(to, from, bytes);
+}
+
+void weft::fillOnDevice(WeftContext &context, const WeftCommand &command,
+                        void *to, unsigned char byte, int64_t bytes) {
+  launches.push_back("fill");
+  std::memset(to, byte, bytes);
+}
