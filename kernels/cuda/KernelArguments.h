@@ -109,6 +109,69 @@ struct EmbeddingGradArguments {
   int64_t accumulate; // WeftAccumulate
 };
 
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+/// Threads of a block of all kernels of attention but the next.
+constexpr int kAttentionThreads = 128;
+/// Threads of a block that sums rows of dout * out: warps, each with a row.
+constexpr int kDeltaThreads = 256;
+
+/// Rows of one head of a tensor.
+struct HeadsArgument {
+  void *data;
+  WeftHeadStrides strides;
+};
+
+/// Of all kernels of attention; those forward leave the gradients empty.
+struct AttentionArguments {
+  HeadsArgument q, k, v, out;
+  HeadsArgument dout, dq, dk, dv;
+  float *lse, *delta; // [B, H, T]
+  const int64_t *rng; // null without dropout
+  int64_t opId;
+  int64_t rows; // B * H * T
+  int32_t batch, queries, keys, heads, group, headSize;
+  int32_t tiles; // of a head
+  int32_t causal;
+  int32_t vectors; // whether all rows can be moved 16 bytes at a time
+  float scale, keepScale;
+  uint32_t dropThreshold;
+};
+
+/// Tiles of the kernels for heads of up to D elements: a block owns kRows rows
+/// of one side, and walks the other side kColumns rows at a time. Each row of
+/// shared memory has 16 bytes more, so that a column lies in all banks.
+template <int D> struct WideForward {
+  static constexpr int kRows = 64, kColumns = D == 256 ? 32 : 64;
+  static constexpr int kSharedBytes =
+      4 * ((kRows + kColumns) * (D + 4) + kRows * (kColumns + 4));
+};
+template <int D> struct WideBackward {
+  static constexpr int kRows = D == 256 ? 32 : 64;
+  static constexpr int kColumns = D == 64 ? 64 : 32;
+  static constexpr int kStatistics = 64; // numbers of lse, and of delta
+  static constexpr int kSharedBytes =
+      4 * (2 * (kRows + kColumns) * (D + 4) + kRows * (kColumns + 4) +
+           2 * kStatistics);
+};
+
+/// The same for f16 and bf16: each of four warps has kRowTiles times 16 rows.
+template <int D> struct LowForward {
+  static constexpr int kRowTiles = D == 256 ? 1 : 2;
+  static constexpr int kRows = 64 * kRowTiles, kColumns = D == 64 ? 64 : 32;
+  static constexpr int kSharedBytes = 2 * (kRows + 2 * kColumns) * (D + 8);
+};
+/// Tiles of the other side are there twice: while one is used the next arrives.
+/// Of dk and dv a block has kKeyColumns columns: of very wide heads a part.
+template <int D> struct LowBackward {
+  static constexpr int kRows = 64, kColumns = D == 64 ? 64 : 32;
+  static constexpr int kKeyColumns = D == 256 ? 128 : D;
+  static constexpr int kSharedBytes =
+      2 * (2 * kRows + 4 * kColumns) * (D + 8) + 4 * 4 * kColumns;
+};
+
 } // namespace weft::cuda
 
 #endif // WEFT_KERNELS_CUDA_KERNELARGUMENTS_H

@@ -15,6 +15,8 @@
 
 /// Every routine of kernels/cuda once: X(symbol).
 #define WEFT_CUDA_ROUTINES(X)                                                  \
+  X(weft_cuda_attention)                                                       \
+  X(weft_cuda_attention_grad)                                                  \
   X(weft_cuda_constant)                                                        \
   X(weft_cuda_copy)                                                            \
   X(weft_cuda_embedding)                                                       \

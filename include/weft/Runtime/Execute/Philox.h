@@ -23,7 +23,12 @@
 
 // Always inlined, so that a copy compiled for a wide instruction set cannot be
 // picked by the linker for code that runs everywhere.
+#ifdef __CUDACC__
+#define WEFT_PHILOX_INLINE                                                     \
+  static inline __host__ __device__ __attribute__((always_inline))
+#else
 #define WEFT_PHILOX_INLINE static inline __attribute__((always_inline))
+#endif
 
 namespace weft {
 

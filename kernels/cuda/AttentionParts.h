@@ -1,0 +1,152 @@
+//===- AttentionParts.h - What all kernels of attention share ---*- C++ -*-===//
+
+#ifndef WEFT_KERNELS_CUDA_ATTENTIONPARTS_H
+#define WEFT_KERNELS_CUDA_ATTENTIONPARTS_H
+
+#include "Device.h"
+#include "KernelArguments.h"
+#include "weft/Runtime/Execute/Philox.h"
+
+namespace weft::cuda {
+
+/// Which tile of which head a block owns. Blocks of one head follow each other;
+/// those of late queries, which see most keys, come first.
+struct BlockPlace {
+  int batch, head, tile;
+
+  WEFT_MEMBER BlockPlace(const AttentionArguments &a, unsigned block, int heads,
+                         bool lastTileFirst) {
+    unsigned tiles = static_cast<unsigned>(a.tiles);
+    unsigned rest = block / tiles;
+    tile = static_cast<int>(block - rest * tiles);
+    if (lastTileFirst)
+      tile = a.tiles - 1 - tile;
+    batch = static_cast<int>(rest / static_cast<unsigned>(heads));
+    head = static_cast<int>(rest % static_cast<unsigned>(heads));
+  }
+};
+
+template <typename Type>
+WEFT_DEVICE typename Type::Bits *rowsOf(const HeadsArgument &tensor, int batch,
+                                        int head) {
+  return static_cast<typename Type::Bits *>(tensor.data) +
+         batch * tensor.strides.batch + head * tensor.strides.head;
+}
+
+/// Number of the first row of a head in lse and delta.
+WEFT_DEVICE int64_t firstRow(const AttentionArguments &a, int batch, int head) {
+  return (static_cast<int64_t>(batch) * a.heads + head) * a.queries;
+}
+
+/// Which keys the queries of a head see, and how a dropout treats them.
+struct HeadRules {
+  int queries, keys, reach; // query i sees keys up to i + reach
+  float keepScale;
+  uint32_t threshold;
+  bool drops;
+  PhiloxKey key;
+  uint64_t row, firstElement;
+
+  WEFT_MEMBER HeadRules(const AttentionArguments &a, int batch, int head)
+      : queries(a.queries), keys(a.keys),
+        reach(a.causal ? a.keys - a.queries : a.keys), keepScale(a.keepScale),
+        threshold(a.dropThreshold), drops(a.rng != nullptr), key{0, 0}, row(0),
+        firstElement(0) {
+    if (!drops)
+      return;
+    key = philoxKey(static_cast<uint64_t>(a.rng[0]),
+                    static_cast<uint64_t>(a.opId));
+    row = static_cast<uint64_t>(a.rng[1]) + static_cast<uint64_t>(batch);
+    moveTo(head);
+  }
+  /// To another head of the same batch row.
+  WEFT_MEMBER void moveTo(int head) {
+    firstElement = static_cast<uint64_t>(head) *
+                   static_cast<uint64_t>(queries) * static_cast<uint64_t>(keys);
+  }
+
+  WEFT_MEMBER bool sees(int query, int key) const {
+    return key < keys && key - query <= reach;
+  }
+  /// Whether any of `rows` queries from `query` on must not see one of the keys
+  /// before `keyEnd`.
+  WEFT_MEMBER bool needsMask(int query, int keyEnd) const {
+    return keyEnd > keys || keyEnd - 1 - query > reach;
+  }
+  /// Keys that the queries before `queryEnd` see.
+  WEFT_MEMBER int keyEnd(int queryEnd) const {
+    return queryEnd >= keys - reach ? keys : larger(0, queryEnd + reach);
+  }
+  /// The first query that sees a key.
+  WEFT_MEMBER int firstQuery(int key) const { return larger(0, key - reach); }
+
+  WEFT_MEMBER uint64_t element(int query, int key) const {
+    return firstElement + static_cast<uint64_t>(query) * keys + key;
+  }
+  WEFT_MEMBER bool keeps(int query, int key) const {
+    uint64_t at = element(query, key);
+    PhiloxBlock block = philoxBlock(this->key, row, at / 4);
+    // Registers have no index.
+    uint32_t first = at & 1 ? block.lane[1] : block.lane[0];
+    uint32_t second = at & 1 ? block.lane[3] : block.lane[2];
+    return philoxKeeps(at & 2 ? second : first, threshold);
+  }
+  /// Whether the numbers of four keys from a multiple of four on are one block.
+  WEFT_MEMBER bool hasWholeBlocks() const { return keys % 4 == 0; }
+  /// A bit for each of four keys that says whether it is kept.
+  WEFT_MEMBER uint32_t keepBits(int query, int key) const {
+    PhiloxBlock block = philoxBlock(this->key, row, element(query, key) / 4);
+    uint32_t bits = 0;
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      bits |= philoxKeeps(block.lane[i], threshold) ? 1u << i : 0u;
+    return bits;
+  }
+};
+
+/// Which scores of a thread are kept: a bit for row i and column 16 j, counted
+/// from a query and a key, or with the sides the other way around.
+template <int kOwn, int kWalk, bool kRowsAreKeys>
+WEFT_DEVICE uint32_t keepMask(const HeadRules &rules, int row, int column) {
+  static_assert(kOwn * kWalk <= 32, "more scores than bits");
+  uint32_t bits = 0;
+#pragma unroll 1
+  for (int i = 0; i < kOwn * kWalk; ++i) {
+    int own = row + i / kWalk, walk = column + 16 * (i % kWalk);
+    bool keeps = kRowsAreKeys ? rules.keeps(walk, own) : rules.keeps(own, walk);
+    bits |= keeps ? 1u << i : 0u;
+  }
+  return bits;
+}
+
+/// e^(score - lse) is 0 for every score of a query that saw no key, and of one
+/// that does not exist.
+WEFT_DEVICE float lseOrInfinity(const float *lse, int query, int queries) {
+  float value = query < queries ? lse[query] : infinity();
+  return value == -infinity() ? infinity() : value;
+}
+
+/// delta = the sum of dout * out over a row. A warp for each row.
+template <typename Type> WEFT_DEVICE void sumRows(const AttentionArguments &a) {
+  int64_t warps = globalSize() / kWarp;
+  for (int64_t row = globalIndex() / kWarp; row < a.rows; row += warps) {
+    int query = static_cast<int>(row % a.queries);
+    int64_t head = row / a.queries;
+    int batch = static_cast<int>(head / a.heads);
+    head = head % a.heads;
+    const auto *out = rowsOf<Type>(a.out, batch, static_cast<int>(head)) +
+                      query * a.out.strides.row;
+    const auto *dout = rowsOf<Type>(a.dout, batch, static_cast<int>(head)) +
+                       query * a.dout.strides.row;
+    float sum = 0.0f;
+    for (int d = laneIndex(); d < a.headSize; d += kWarp)
+      sum = fusedMultiplyAdd(Type::widen(dout[d]), Type::widen(out[d]), sum);
+    sum = sumOfLanes<kWarp>(sum);
+    if (laneIndex() == 0)
+      a.delta[row] = sum;
+  }
+}
+
+} // namespace weft::cuda
+
+#endif // WEFT_KERNELS_CUDA_ATTENTIONPARTS_H

@@ -1,0 +1,166 @@
+//===- WideTiles.h - Products of tiles of f32 in a block --------*- C++ -*-===//
+//
+// 128 threads in 8 by 16: a thread has rows y kOwn + [0, kOwn) of a tile's
+// result, kOwn = rows / 8. Of a tile of scores it has the columns x + 16 j, so
+// that 16 threads read 16 rows of the other factor without bank conflicts; of a
+// tile as wide as a head the columns 4 x + 64 c + [0, 4).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_KERNELS_CUDA_WIDETILES_H
+#define WEFT_KERNELS_CUDA_WIDETILES_H
+
+#include "Device.h"
+#include "KernelArguments.h"
+
+namespace weft::cuda {
+
+struct alignas(16) Float4 {
+  float x[4];
+};
+WEFT_DEVICE Float4 loadFloat4(const float *from) {
+  return *reinterpret_cast<const Float4 *>(from);
+}
+WEFT_DEVICE void storeFloat4(float *to, const Float4 &value) {
+  *reinterpret_cast<Float4 *>(to) = value;
+}
+
+/// A thread's place in the block.
+WEFT_DEVICE int tileX() { return static_cast<int>(threadIndex()) % 16; }
+WEFT_DEVICE int tileY() { return static_cast<int>(threadIndex()) / 16; }
+
+/// Rows of a head from global to shared memory; what is outside of the head
+/// becomes 0.
+template <int D, int kRows>
+WEFT_DEVICE void loadRows(float *to, const float *from, int64_t stride,
+                          int rows, const AttentionArguments &a) {
+  for (int i = static_cast<int>(threadIndex()); i < kRows * (D / 4);
+       i += kAttentionThreads) {
+    int row = i / (D / 4), column = i % (D / 4) * 4;
+    Float4 value = {{0.0f, 0.0f, 0.0f, 0.0f}};
+    const float *place = from + row * stride + column;
+    if (row < rows && a.vectors) {
+      if (column < a.headSize)
+        value = loadFloat4(place);
+    } else if (row < rows) {
+#pragma unroll
+      for (int k = 0; k < 4; ++k)
+        if (column + k < a.headSize)
+          value.x[k] = place[k];
+    }
+    storeFloat4(to + row * (D + 4) + column, value);
+  }
+}
+
+/// scores = a b^T for tiles of rows of D.
+template <int D, int kOwn, int kColumns>
+WEFT_DEVICE void multiplyRows(const float *a, const float *b,
+                              float (&scores)[kOwn][kColumns / 16]) {
+  a += tileY() * kOwn * (D + 4);
+  b += tileX() * (D + 4);
+#pragma unroll
+  for (int i = 0; i < kOwn; ++i)
+#pragma unroll
+    for (int j = 0; j < kColumns / 16; ++j)
+      scores[i][j] = 0.0f;
+#pragma unroll 2
+  for (int d = 0; d < D; d += 4) {
+    Float4 left[kOwn];
+#pragma unroll
+    for (int i = 0; i < kOwn; ++i)
+      left[i] = loadFloat4(a + i * (D + 4) + d);
+#pragma unroll
+    for (int j = 0; j < kColumns / 16; ++j) {
+      Float4 right = loadFloat4(b + j * 16 * (D + 4) + d);
+#pragma unroll
+      for (int k = 0; k < 4; ++k)
+#pragma unroll
+        for (int i = 0; i < kOwn; ++i)
+          scores[i][j] =
+              fusedMultiplyAdd(left[i].x[k], right.x[k], scores[i][j]);
+    }
+  }
+}
+
+/// Puts a thread's part of a tile of scores into shared memory.
+template <int kOwn, int kColumns>
+WEFT_DEVICE void storeScores(float *to,
+                             const float (&scores)[kOwn][kColumns / 16]) {
+#pragma unroll
+  for (int i = 0; i < kOwn; ++i)
+#pragma unroll
+    for (int j = 0; j < kColumns / 16; ++j)
+      to[(tileY() * kOwn + i) * (kColumns + 4) + tileX() + 16 * j] =
+          scores[i][j];
+}
+
+/// sums += p b for a tile of scores and one of rows of D.
+template <int D, int kOwn, int kColumns>
+WEFT_DEVICE void addProducts(const float *p, const float *b,
+                             float (&sums)[kOwn][D / 16]) {
+  p += tileY() * kOwn * (kColumns + 4);
+  b += 4 * tileX();
+#pragma unroll 1
+  for (int j = 0; j < kColumns; j += 4) {
+    Float4 left[kOwn];
+#pragma unroll
+    for (int i = 0; i < kOwn; ++i)
+      left[i] = loadFloat4(p + i * (kColumns + 4) + j);
+#pragma unroll
+    for (int k = 0; k < 4; ++k)
+#pragma unroll
+      for (int c = 0; c < D / 64; ++c) {
+        Float4 right = loadFloat4(b + (j + k) * (D + 4) + 64 * c);
+#pragma unroll
+        for (int i = 0; i < kOwn; ++i)
+#pragma unroll
+          for (int n = 0; n < 4; ++n)
+            sums[i][4 * c + n] =
+                fusedMultiplyAdd(left[i].x[k], right.x[n], sums[i][4 * c + n]);
+      }
+  }
+}
+
+template <int kOwn, int kSums>
+WEFT_DEVICE void clearSums(float (&sums)[kOwn][kSums]) {
+#pragma unroll
+  for (int i = 0; i < kOwn; ++i)
+#pragma unroll
+    for (int n = 0; n < kSums; ++n)
+      sums[i][n] = 0.0f;
+}
+
+/// Writes the thread's rows, each times its factor; `rows` of the tile exist.
+template <int D, int kOwn>
+WEFT_DEVICE void
+storeRows(float *to, int64_t stride, int rows, const AttentionArguments &a,
+          const float (&sums)[kOwn][D / 16], const float (&factors)[kOwn]) {
+#pragma unroll
+  for (int i = 0; i < kOwn; ++i) {
+    int row = tileY() * kOwn + i;
+    if (row >= rows)
+      continue;
+#pragma unroll
+    for (int c = 0; c < D / 64; ++c) {
+      int column = 64 * c + 4 * tileX();
+      float *place = to + row * stride + column;
+      Float4 value;
+#pragma unroll
+      for (int n = 0; n < 4; ++n)
+        value.x[n] = sums[i][4 * c + n] * factors[i];
+      if (a.vectors) {
+        if (column < a.headSize)
+          storeFloat4(place, value);
+      } else {
+#pragma unroll
+        for (int n = 0; n < 4; ++n)
+          if (column + n < a.headSize)
+            place[n] = value.x[n];
+      }
+    }
+  }
+}
+
+} // namespace weft::cuda
+
+#endif // WEFT_KERNELS_CUDA_WIDETILES_H

@@ -1,0 +1,223 @@
+//===- AttentionReference.cpp - Attention in f64, one by one --------------===//
+
+#include "AttentionReference.h"
+
+using namespace weft;
+
+namespace {
+
+constexpr int64_t kOpId = 17;
+const Ints kRng = {99, 1000};
+
+/// Place of a head's row in dense [B, T, H, D].
+int64_t denseRow(const AttentionCase &c, int64_t rows, int64_t heads, int64_t b,
+                 int64_t i, int64_t h) {
+  return ((b * rows + i) * heads + h) * c.d;
+}
+
+double dot(const float *a, const float *b, int64_t count) {
+  double sum = 0.0;
+  for (int64_t d = 0; d < count; ++d)
+    sum += static_cast<double>(a[d]) * b[d];
+  return sum;
+}
+
+/// One query of one head.
+struct QueryRow {
+  const AttentionCase &c;
+  const AttentionInputs &in;
+  int64_t b, i, h;
+  Doubles p, keep;
+  double lse = -INFINITY;
+
+  int64_t query() const { return denseRow(c, c.t, c.h, b, i, h); }
+  int64_t key(int64_t j) const {
+    return denseRow(c, c.s, c.hkv, b, j, h / (c.h / c.hkv));
+  }
+
+  QueryRow(const AttentionCase &c, const AttentionInputs &in, int64_t b,
+           int64_t i, int64_t h)
+      : c(c), in(in), b(b), i(i), h(h) {
+    int64_t count = c.causal ? std::min(c.s, i + 1 + c.s - c.t) : c.s;
+    double most = -INFINITY, sum = 0.0;
+    for (int64_t j = 0; j < count; ++j) {
+      p.push_back(dot(&in.q[query()], &in.k[key(j)], c.d) * c.scale());
+      most = std::max(most, p.back());
+    }
+    for (double &x : p)
+      sum += x = std::exp(x - most);
+    for (double &x : p)
+      x /= sum;
+    if (count > 0)
+      lse = most + std::log(sum);
+    findKeep();
+  }
+
+  void findKeep() {
+    PhiloxKey philox = philoxKey(static_cast<uint64_t>(kRng[0]), kOpId);
+    for (size_t j = 0; j < p.size(); ++j) {
+      uint64_t element = static_cast<uint64_t>((h * c.t + i) * c.s) + j;
+      bool keeps = philoxKeeps(philoxNumber(philox, kRng[1] + b, element),
+                               philoxDropThreshold(c.dropout));
+      keep.push_back(keeps && c.dropout < 1.0 ? 1.0 / (1.0 - c.dropout) : 0.0);
+    }
+  }
+
+  void addTo(AttentionResult &r) const {
+    r.lse[(b * c.h + h) * c.t + i] = lse;
+    double delta = 0.0;
+    for (size_t j = 0; j < p.size(); ++j) {
+      delta += p[j] * keep[j] * dot(&in.dout[query()], &in.v[key(j)], c.d);
+      for (int64_t d = 0; d < c.d; ++d) {
+        r.out[query() + d] += p[j] * keep[j] * in.v[key(j) + d];
+        r.dv[key(j) + d] += p[j] * keep[j] * in.dout[query() + d];
+      }
+    }
+    for (size_t j = 0; j < p.size(); ++j) {
+      double dp = keep[j] * dot(&in.dout[query()], &in.v[key(j)], c.d);
+      double ds = p[j] * (dp - delta) * c.scale();
+      for (int64_t d = 0; d < c.d; ++d) {
+        r.dq[query() + d] += ds * in.k[key(j) + d];
+        r.dk[key(j) + d] += ds * in.q[query() + d];
+      }
+    }
+  }
+};
+
+/// A tensor as the routine sees it: strided elements of the case's type.
+class Strided {
+public:
+  Strided(const AttentionCase &c, int64_t rows, int64_t heads)
+      : c(c), rows(rows), heads(heads), strides(c.strides(rows, heads)),
+        bytes(c.dtype == WEFT_F32 ? 4 : 2),
+        memory(c.b * strides.batch * bytes, c.shift * bytes) {}
+
+  void *data() { return memory.data(); }
+
+  void write(const Floats &dense) {
+    forEach([&](int64_t at, int64_t place) {
+      if (c.dtype == WEFT_F32)
+        std::memcpy(memory.data() + at * 4, &dense[place], 4);
+      else {
+        uint16_t low = toLow(dense[place], c.dtype);
+        std::memcpy(memory.data() + at * 2, &low, 2);
+      }
+    });
+  }
+
+  /// The elements; all between them must be untouched.
+  Doubles read() {
+    Doubles dense(c.b * rows * heads * c.d);
+    std::vector<uint8_t> all = memory.take();
+    forEach([&](int64_t at, int64_t place) {
+      float wide;
+      uint16_t low;
+      std::memcpy(&wide, &all[at * bytes], bytes);
+      std::memcpy(&low, &all[at * bytes], 2);
+      dense[place] = c.dtype == WEFT_F32 ? wide : fromLow(low, c.dtype);
+      std::fill_n(&all[at * bytes], bytes, 0xff);
+    });
+    EXPECT_EQ(all, std::vector<uint8_t>(all.size(), 0xff));
+    return dense;
+  }
+
+private:
+  template <typename Body> void forEach(Body body) {
+    for (int64_t b = 0; b < c.b; ++b)
+      for (int64_t i = 0; i < rows; ++i)
+        for (int64_t h = 0; h < heads; ++h)
+          for (int64_t d = 0; d < c.d; ++d)
+            body(b * strides.batch + i * strides.row + h * strides.head + d,
+                 denseRow(c, rows, heads, b, i, h) + d);
+  }
+
+  const AttentionCase &c;
+  int64_t rows, heads;
+  WeftHeadStrides strides;
+  int64_t bytes;
+  Guarded<uint8_t> memory;
+};
+
+} // namespace
+
+WeftAttentionRecord AttentionCase::record() const {
+  return {b,
+          t,
+          s,
+          h,
+          hkv,
+          d,
+          causal,
+          kOpId,
+          dtype,
+          scale(),
+          dropout,
+          queryStrides(),
+          keyStrides(),
+          keyStrides(),
+          queryStrides()};
+}
+
+WeftAttentionGradRecord AttentionCase::gradRecord() const {
+  return {record(), queryStrides(), queryStrides(), keyStrides(), keyStrides()};
+}
+
+AttentionInputs::AttentionInputs(const AttentionCase &c)
+    : q(randomFloats(c.b * c.t * c.h * c.d, 1)),
+      k(randomFloats(c.b * c.s * c.hkv * c.d, 2)),
+      v(randomFloats(c.b * c.s * c.hkv * c.d, 3)),
+      dout(randomFloats(c.b * c.t * c.h * c.d, 4)) {
+  for (Floats *some : {&q, &k})
+    for (float &x : *some)
+      x *= c.range;
+  for (Floats *some : {&q, &k, &v, &dout})
+    *some = rounded(*some, c.dtype);
+}
+
+AttentionResult weft::attentionInF64(const AttentionCase &c,
+                                     const AttentionInputs &in) {
+  AttentionResult r;
+  r.out.resize(in.q.size());
+  r.dq.resize(in.q.size());
+  r.dk.resize(in.k.size());
+  r.dv.resize(in.k.size());
+  r.lse.resize(c.b * c.h * c.t);
+  for (int64_t b = 0; b < c.b; ++b)
+    for (int64_t i = 0; i < c.t; ++i)
+      for (int64_t h = 0; h < c.h; ++h)
+        QueryRow(c, in, b, i, h).addTo(r);
+  return r;
+}
+
+AttentionResult weft::attentionOfCuda(const AttentionCase &c,
+                                      const AttentionInputs &in) {
+  Strided q(c, c.t, c.h), k(c, c.s, c.hkv), v(c, c.s, c.hkv);
+  Strided dout(c, c.t, c.h), out(c, c.t, c.h);
+  Strided dq(c, c.t, c.h), dk(c, c.s, c.hkv), dv(c, c.s, c.hkv);
+  q.write(in.q), k.write(in.k), v.write(in.v), dout.write(in.dout);
+  Guarded<float> lse(c.b * c.h * c.t);
+  std::vector<const void *> forward = {q.data(), k.data(), v.data(), out.data(),
+                                       lse.data()};
+  std::vector<const void *> backward = {dout.data(), q.data(),   k.data(),
+                                        v.data(),    out.data(), lse.data(),
+                                        dq.data(),   dk.data(),  dv.data()};
+  if (c.dropout > 0.0)
+    forward.push_back(kRng.data()), backward.push_back(kRng.data());
+  callCudaOk(WEFT_ATTENTION, weft_cuda_attention, forward, c.record());
+  callCudaOk(WEFT_ATTENTION_GRAD, weft_cuda_attention_grad, backward,
+             c.gradRecord());
+  Floats statistics = lse.take();
+  return {out.read(), Doubles(statistics.begin(), statistics.end()), dq.read(),
+          dk.read(), dv.read()};
+}
+
+double weft::relativeError(const Doubles &got, const Doubles &want) {
+  EXPECT_EQ(got.size(), want.size());
+  double error = 0.0, norm = 0.0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    double difference = got[i] == want[i] ? 0.0 : got[i] - want[i];
+    error += difference * difference;
+    norm += std::isinf(want[i]) ? 0.0 : want[i] * want[i];
+  }
+  return norm == 0.0 ? std::sqrt(error) : std::sqrt(error / norm);
+}

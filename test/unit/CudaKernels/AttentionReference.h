@@ -1,0 +1,58 @@
+//===- AttentionReference.h - Attention in f64, one by one ------*- C++ -*-===//
+
+#ifndef WEFT_TEST_UNIT_CUDAKERNELS_ATTENTIONREFERENCE_H
+#define WEFT_TEST_UNIT_CUDAKERNELS_ATTENTIONREFERENCE_H
+
+#include "Emulated.h"
+#include "weft/Runtime/Execute/Philox.h"
+
+namespace weft {
+
+/// A call of attention. Tensors are [B, T, H, D] with `gap` elements behind
+/// each head and `rowGap` more behind each row, or [B, H, T, D].
+struct AttentionCase {
+  int64_t b = 2, t = 5, s = 5, h = 2, hkv = 2, d = 8, causal = 1;
+  double dropout = 0.0;
+  int64_t dtype = WEFT_F32;
+  int64_t gap = 0, rowGap = 0, headsFirst = 0;
+  size_t shift = 0;
+  float range = 1.0f; // of q and k
+
+  double scale() const { return 1.0 / std::sqrt(d); }
+  WeftHeadStrides strides(int64_t rows, int64_t heads) const {
+    int64_t width = d + gap;
+    if (headsFirst)
+      return {heads * rows * width, width, rows * width};
+    int64_t row = heads * width + rowGap;
+    return {rows * row, row, width};
+  }
+  WeftHeadStrides queryStrides() const { return strides(t, h); }
+  WeftHeadStrides keyStrides() const { return strides(s, hkv); }
+  WeftAttentionRecord record() const;
+  WeftAttentionGradRecord gradRecord() const;
+};
+
+/// Numbers as dense [B, T, H, D].
+struct AttentionInputs {
+  Floats q, k, v, dout;
+  explicit AttentionInputs(const AttentionCase &c);
+};
+
+struct AttentionResult {
+  Doubles out, lse, dq, dk, dv;
+};
+
+AttentionResult attentionInF64(const AttentionCase &c,
+                               const AttentionInputs &inputs);
+
+/// What the routines of CUDA give; everything that is none of their elements
+/// must be as it was.
+AttentionResult attentionOfCuda(const AttentionCase &c,
+                                const AttentionInputs &inputs);
+
+/// |got - want| / |want| in the L2 norm; NaN if anything is.
+double relativeError(const Doubles &got, const Doubles &want);
+
+} // namespace weft
+
+#endif // WEFT_TEST_UNIT_CUDAKERNELS_ATTENTIONREFERENCE_H

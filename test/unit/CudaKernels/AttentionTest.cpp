@@ -1,0 +1,180 @@
+//===- AttentionTest.cpp - Attention of CUDA against f64 ------------------===//
+
+#include "AttentionReference.h"
+
+using namespace weft;
+
+namespace {
+
+using Case = AttentionCase;
+
+double bound(int64_t dtype) {
+  return dtype == WEFT_F32 ? 1e-5 : dtype == WEFT_F16 ? 3e-3 : 2e-2;
+}
+
+/// `slack`: how much further off gradients may be.
+void check(const Case &c, double slack = 1.0) {
+  SCOPED_TRACE(testing::Message()
+               << "b " << c.b << " t " << c.t << " s " << c.s << " h " << c.h
+               << " hkv " << c.hkv << " d " << c.d << " causal " << c.causal
+               << " dropout " << c.dropout << " dtype " << c.dtype << " gap "
+               << c.gap << " shift " << c.shift);
+  AttentionInputs inputs(c);
+  AttentionResult want = attentionInF64(c, inputs);
+  AttentionResult got = attentionOfCuda(c, inputs);
+  EXPECT_LT(relativeError(got.out, want.out), bound(c.dtype));
+  EXPECT_LT(relativeError(got.lse, want.lse), 1e-5);
+  EXPECT_LT(relativeError(got.dq, want.dq), slack * bound(c.dtype));
+  EXPECT_LT(relativeError(got.dk, want.dk), slack * bound(c.dtype));
+  EXPECT_LT(relativeError(got.dv, want.dv), slack * bound(c.dtype));
+}
+
+class CudaAttention : public testing::TestWithParam<int64_t> {
+protected:
+  Case make() {
+    Case c;
+    c.dtype = GetParam();
+    return c;
+  }
+};
+
+} // namespace
+
+TEST_P(CudaAttention, Lengths) {
+  for (int64_t t : {1, 2, 63, 64, 65, 131})
+    for (int64_t causal : {0, 1}) {
+      Case c = make();
+      c.b = 1, c.t = c.s = t, c.d = 64, c.causal = causal, c.range = 2.0f;
+      check(c);
+    }
+}
+
+TEST_P(CudaAttention, HeadSizes) {
+  for (int64_t d : {1, 7, 8, 20, 64, 65, 96, 128, 129, 200, 256}) {
+    Case c = make();
+    c.b = 1, c.h = c.hkv = 1, c.t = c.s = 70, c.d = d;
+    check(c);
+  }
+}
+
+TEST_P(CudaAttention, LengthsThatDiffer) {
+  for (int64_t causal : {0, 1})
+    for (auto [t, s] : {std::pair(30, 100), {100, 30}, {1, 130}, {130, 1}}) {
+      Case c = make();
+      c.b = 1, c.h = c.hkv = 1, c.t = t, c.s = s, c.causal = causal;
+      check(c);
+    }
+}
+
+TEST_P(CudaAttention, GroupedHeads) {
+  for (int64_t hkv : {1, 2, 3, 6})
+    for (int64_t d : {16, 128}) {
+      Case c = make();
+      c.t = c.s = 40, c.h = 6, c.hkv = hkv, c.d = d;
+      check(c);
+    }
+}
+
+TEST_P(CudaAttention, StridesAndAddresses) {
+  for (int64_t headsFirst : {0, 1})
+    for (int64_t d : {8, 13})
+      for (auto [gap, rowGap] : {std::pair(0, 0), {3, 5}, {8, 16}})
+        for (size_t shift : {0, 1, 8}) {
+          Case c = make();
+          c.t = 20, c.s = 33, c.d = d, c.gap = gap, c.rowGap = rowGap;
+          c.headsFirst = headsFirst, c.shift = shift;
+          check(c);
+        }
+}
+
+TEST_P(CudaAttention, Dropout) {
+  for (int64_t s : {33, 64, 100, 132})
+    for (int64_t causal : {0, 1})
+      for (int64_t d : {8, 72}) {
+        Case c = make();
+        c.t = 70, c.s = s, c.d = d, c.dropout = 0.3, c.causal = causal;
+        c.h = 4, c.hkv = 2, c.b = 1;
+        check(c);
+      }
+}
+
+TEST_P(CudaAttention, DropoutOfEverything) {
+  Case c = make();
+  c.dropout = 1.0;
+  AttentionResult r = attentionOfCuda(c, AttentionInputs(c));
+  for (const Doubles &some : {r.out, r.dq, r.dk, r.dv})
+    EXPECT_EQ(some, Doubles(some.size(), 0.0));
+}
+
+// Fewer keys than queries: the first queries see none.
+TEST_P(CudaAttention, RowsWithoutKeys) {
+  Case c = make();
+  c.b = 1, c.h = c.hkv = 1, c.t = 80, c.s = 10;
+  AttentionResult r = attentionOfCuda(c, AttentionInputs(c));
+  for (int64_t i = 0; i < 70; ++i) {
+    EXPECT_EQ(r.lse[i], -INFINITY);
+    EXPECT_EQ(r.out[i * c.d], 0.0);
+    EXPECT_EQ(r.dq[i * c.d], 0.0);
+  }
+  EXPECT_TRUE(std::isfinite(r.lse[70]));
+}
+
+TEST_P(CudaAttention, LargeScores) {
+  Case c = make();
+  c.t = c.s = 40, c.range = 30.0f, c.causal = 0;
+  check(c, /*slack=*/10.0); // lse is about 500 and has 24 bits
+}
+
+// What is not finite reaches every result that depends on it, and no other.
+TEST_P(CudaAttention, NotFinite) {
+  for (float bad : {NAN, INFINITY})
+    for (int which : {0, 1, 2, 3}) {
+      Case c = make();
+      c.b = 1, c.t = c.s = 70;
+      AttentionInputs inputs(c);
+      Floats *tensors[] = {&inputs.q, &inputs.k, &inputs.v, &inputs.dout};
+      constexpr int64_t row = 40;
+      (*tensors[which])[row * c.h * c.d] = bad; // head 0
+      AttentionResult r = attentionOfCuda(c, inputs);
+      auto isFinite = [&](const Doubles &values, int64_t i, int64_t h) {
+        return std::isfinite(values[(i * c.h + h) * c.d]);
+      };
+      EXPECT_EQ(isFinite(r.out, row, 0), which == 3) << which << bad;
+      EXPECT_FALSE(isFinite(r.dq, row, 0)) << which << bad;
+      EXPECT_FALSE(isFinite(r.dk, row, 0)) << which << bad;
+      for (const Doubles &some : {r.out, r.dq, r.dk, r.dv})
+        for (int64_t i = 0; i < c.t; ++i)
+          EXPECT_TRUE(isFinite(some, i, 1));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, CudaAttention,
+                         testing::Values(WEFT_F32),
+                         [](const auto &info) {
+                           return std::string(info.param == WEFT_F32 ? "f32"
+                                              : info.param == WEFT_F16
+                                                  ? "f16"
+                                                  : "bf16");
+                         });
+
+TEST(CudaAttentionErrors, Records) {
+  Case c;
+  std::vector<const void *> five(5), nine(9), ten(10);
+  WeftAttentionRecord record = c.record();
+  record.headSize = 257;
+  expectCudaError(WEFT_ATTENTION,
+                  "expects headSize of at least 1 and at most 256, but got 257",
+                  weft_cuda_attention, five, record);
+  record = c.record(), record.keyHeads = 3;
+  expectCudaError(WEFT_ATTENTION,
+                  "expects keyHeads that divides heads 2, but got 3",
+                  weft_cuda_attention, five, record);
+  c.dropout = 0.5;
+  expectCudaError(WEFT_ATTENTION, "expects 6 buffers, but got 5",
+                  weft_cuda_attention, five, c.record());
+  expectCudaError(WEFT_ATTENTION_GRAD, "expects 10 buffers, but got 9",
+                  weft_cuda_attention_grad, nine, c.gradRecord());
+  expectCudaError(WEFT_ATTENTION_GRAD,
+                  "expects a workspace of at least 80 bytes, but got 0",
+                  weft_cuda_attention_grad, ten, c.gradRecord());
+}
