@@ -149,7 +149,7 @@ TEST_P(CudaAttention, NotFinite) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, CudaAttention,
-                         testing::Values(WEFT_F32),
+                         testing::Values(WEFT_F32, WEFT_F16, WEFT_BF16),
                          [](const auto &info) {
                            return std::string(info.param == WEFT_F32 ? "f32"
                                               : info.param == WEFT_F16
