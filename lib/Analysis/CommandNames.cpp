@@ -34,8 +34,8 @@ static std::string getSuffix(ArrayRef<int64_t> shape, StringRef inner,
 
 /// Ops that a kernel computes, rather than names of values or constants.
 static bool isNamed(Operation &op) {
-  return !isa<weft::ConstantOp, ReshapeOp, BroadcastOp, FenceOp, SliceOp,
-              TransposeOp, MaterializeOp, CastOp, YieldOp>(op);
+  return !isa<weft::ConstantOp, IotaOp, ReshapeOp, BroadcastOp, FenceOp,
+              SliceOp, TransposeOp, MaterializeOp, CastOp, YieldOp>(op);
 }
 
 /// "sum" says more than "reduce".

@@ -96,7 +96,27 @@ static llvm::LogicalResult evaluateDropout(OpCall &call) {
   return llvm::success();
 }
 
+//===----------------------------------------------------------------------===//
+// Single numbers
+//===----------------------------------------------------------------------===//
+
+static llvm::LogicalResult evaluatePhilox(OpCall &call) {
+  bool isNormal = call.as<PhiloxOp>().getKind() == PhiloxKind::Normal;
+  int64_t position = 0;
+  forEachIndex(call.result().shape(), [&](llvm::ArrayRef<int64_t> index) {
+    uint64_t numbers[4]; // seed, stream, row, element
+    for (auto [operand, number] : llvm::zip(call.operands, numbers))
+      number = operand->intAt(broadcastOffset(operand->shape(), index));
+    PhiloxKey key = philoxKey(numbers[0], numbers[1]);
+    call.result().at(position++) =
+        isNormal ? philoxNormal(key, numbers[2], numbers[3])
+                 : philoxUnit(philoxNumber(key, numbers[2], numbers[3]));
+  });
+  return llvm::success();
+}
+
 void addRandomOps(OpTable &table) {
+  table["weft.philox"] = evaluatePhilox;
   table["weft.random_normal"] = evaluateRandomNormal<RandomNormalOp>;
   table["weft.random_uniform"] = evaluateRandomUniform<RandomUniformOp>;
   table["weft.dropout"] = evaluateDropout<DropoutOp>;

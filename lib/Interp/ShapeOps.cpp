@@ -148,7 +148,20 @@ static llvm::LogicalResult evaluateConcat(OpCall &call) {
   return llvm::success();
 }
 
+static llvm::LogicalResult evaluateIota(OpCall &call) {
+  llvm::ArrayRef<int64_t> dims = call.as<IotaOp>().getDims();
+  int64_t position = 0;
+  forEachIndex(call.result().shape(), [&](llvm::ArrayRef<int64_t> index) {
+    int64_t number = 0;
+    for (int64_t dim : dims)
+      number = number * call.result().dim(dim) + index[dim];
+    call.result().intAt(position++) = number;
+  });
+  return llvm::success();
+}
+
 void addShapeOps(OpTable &table) {
+  table["weft.iota"] = evaluateIota;
   table["weft.reduce"] = evaluateReduce;
   table["weft.broadcast"] = evaluateBroadcast;
   table["weft.reshape"] = evaluateReshape;

@@ -166,6 +166,7 @@ void registerKernelsModels(DialectRegistry &registry) {
   registerOptimizerFormulas(registry);
   registerGradientNormFormulas(registry);
   registerScalerFormulas(registry);
+  registerPhiloxBody(registry);
 }
 
 } // namespace weft

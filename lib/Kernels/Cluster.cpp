@@ -18,7 +18,7 @@ static constexpr unsigned kOrderStep = 2;
 
 /// Whether the op takes time: it is no name of what is there.
 static bool doesWork(Operation *op) {
-  return !isViewOp(op) && !isa<ConstantOp, ReadOp>(op);
+  return !isViewOp(op) && !isa<ConstantOp, IotaOp, ReadOp>(op);
 }
 
 ClusterBuilder::ClusterBuilder(Block &block, FusionLimits limits)
@@ -38,7 +38,7 @@ Cluster *ClusterBuilder::clusterOf(Value value) const {
 
 /// Ops that are not worth a kernel but may stand inside one.
 static bool isAlias(Operation *op) {
-  return renames(op) || isa<BroadcastOp>(op);
+  return renames(op) || isa<BroadcastOp, IotaOp>(op);
 }
 
 static bool isNumber(Operation *op) {
@@ -55,8 +55,8 @@ LogicalResult ClusterBuilder::run() {
       if (failed(place(&op)))
         return failure();
     }
-    if (auto broadcast = dyn_cast<BroadcastOp>(op))
-      materialize(broadcast);
+    if (isa<BroadcastOp, IotaOp>(op))
+      materialize(&op);
     for (Value operand : op.getOperands()) {
       Cluster *producer = clusterOf(operand);
       if (producer && producer != owner.lookup(&op))
@@ -70,9 +70,9 @@ bool readsThroughBroadcast(Operation *user) {
   return isCompute(user) || isa<BroadcastOp>(user);
 }
 
-/// A broadcast outside of all kernels is never written. Who needs its elements
-/// gets a copy, which the next step gives a kernel.
-void ClusterBuilder::materialize(BroadcastOp broadcast) {
+/// A broadcast (or an iota) outside of all kernels is never written. Who needs
+/// its elements gets a copy, which the next step gives a kernel.
+void ClusterBuilder::materialize(Operation *broadcast) {
   if (owner.lookup(broadcast) ||
       llvm::all_of(broadcast->getUsers(), readsThroughBroadcast))
     return;
@@ -81,7 +81,7 @@ void ClusterBuilder::materialize(BroadcastOp broadcast) {
   MaterializeOp copy = copyBroadcast(broadcast, builder);
   order[copy] = order.lookup(broadcast) + 1;
   workBefore[copy] = workBefore.lookup(broadcast);
-  broadcast.getResult().replaceUsesWithIf(copy, [](OpOperand &use) {
+  broadcast->getResult(0).replaceUsesWithIf(copy, [](OpOperand &use) {
     return !readsThroughBroadcast(use.getOwner());
   });
 }
@@ -150,8 +150,9 @@ Cluster *ClusterBuilder::findSibling(Operation *op) {
 // Joining
 //===----------------------------------------------------------------------===//
 
-MaterializeOp copyBroadcast(BroadcastOp broadcast, OpBuilder &builder) {
-  auto copy = MaterializeOp::create(builder, broadcast.getLoc(), broadcast);
+MaterializeOp copyBroadcast(Operation *broadcast, OpBuilder &builder) {
+  auto copy = MaterializeOp::create(builder, broadcast->getLoc(),
+                                    broadcast->getResult(0));
   copyScope(broadcast, copy);
   return copy;
 }
@@ -170,7 +171,7 @@ static bool isDensePart(SliceOp slice) {
 
 /// Views of outside values that a kernel reads through instead of a copy.
 static bool isInlined(Operation *view) {
-  if (isSplatConstant(view) || isa<BroadcastOp>(view))
+  if (isSplatConstant(view) || isa<BroadcastOp, IotaOp>(view))
     return true;
   if (auto slice = dyn_cast<SliceOp>(view))
     return !isDensePart(slice);
@@ -209,7 +210,8 @@ bool ClusterBuilder::append(Operation *op, Cluster &cluster,
 static unsigned countBuffers(const KernelSpace &space) {
   llvm::DenseSet<Value> bases;
   for (auto &[operand, use] : space.getUses())
-    bases.insert(use.base);
+    if (!use.base.getDefiningOp<IotaOp>())
+      bases.insert(use.base);
   return bases.size();
 }
 

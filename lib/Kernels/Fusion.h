@@ -62,7 +62,7 @@ public:
 
 private:
   llvm::LogicalResult place(mlir::Operation *op);
-  void materialize(BroadcastOp broadcast);
+  void materialize(mlir::Operation *broadcast);
   llvm::SmallVector<Cluster *> findProducers(mlir::Operation *op);
   bool isNear(mlir::Operation *op, const Cluster &cluster) const;
   Cluster *findSibling(mlir::Operation *op);
@@ -95,7 +95,8 @@ private:
 bool readsThroughBroadcast(mlir::Operation *user);
 
 /// A copy of the elements, which a kernel can write.
-MaterializeOp copyBroadcast(BroadcastOp broadcast, mlir::OpBuilder &builder);
+MaterializeOp copyBroadcast(mlir::Operation *broadcast,
+                            mlir::OpBuilder &builder);
 
 /// The kernels of a module while they are made.
 struct KernelPool {

@@ -18,6 +18,11 @@ static bool isHalf(Value value) {
   return elementOf(value).isF16() || elementOf(value).isBF16();
 }
 
+/// Whether the operand is the number of an element, in no memory.
+static bool isNumber(const ExternalUse &use) {
+  return use.base.getDefiningOp<IotaOp>() != nullptr;
+}
+
 bool isRenamingOp(Operation *op) { return renames(op) || isTrivialReduce(op); }
 
 //===----------------------------------------------------------------------===//
@@ -105,10 +110,11 @@ void LinalgWriter::findInputs(Nest &nest) {
       addInput(nest, kept.lookup(value));
   };
   auto operand = [&](OpOperand &use) {
-    if (const ExternalUse *external = space.getUse(use))
-      addInput(nest, viewOf(bufferOf(external->base), external->access));
-    else
+    const ExternalUse *external = space.getUse(use);
+    if (!external)
       member(use.get());
+    else if (!isNumber(*external))
+      addInput(nest, viewOf(bufferOf(external->base), external->access));
   };
   for (Operation *op : nest.ops) {
     if (totals.contains(op->getResult(0))) {
@@ -157,6 +163,34 @@ void LinalgWriter::addMissingDims(Nest &nest) {
 // Bodies
 //===----------------------------------------------------------------------===//
 
+/// The place of an access, from the indices of the loops.
+Value LinalgWriter::numberOf(const ExternalUse &use, Nest &nest) {
+  for (const auto &[known, number] : nest.numbers)
+    if (known.access == use.access &&
+        known.base.getType() == use.base.getType())
+      return number;
+  Type element = elementOf(use.base);
+  auto constant = [&](int64_t value) {
+    return arith::ConstantOp::create(b, loc, b.getIntegerAttr(element, value));
+  };
+  Value sum;
+  for (auto [loop, d] : llvm::enumerate(nest.dims)) {
+    if (!use.access.dependsOn(d))
+      continue;
+    Value term = arith::IndexCastUIOp::create(
+        b, loc, element, linalg::IndexOp::create(b, loc, loop));
+    if (int64_t stride = use.access.strides[d]; stride != 1)
+      term = arith::MulIOp::create(b, loc, term, constant(stride));
+    sum = sum ? arith::AddIOp::create(b, loc, sum, term).getResult() : term;
+  }
+  if (!sum || use.access.offset != 0) {
+    Value offset = constant(use.access.offset);
+    sum = sum ? arith::AddIOp::create(b, loc, sum, offset).getResult() : offset;
+  }
+  nest.numbers.push_back({use, sum});
+  return sum;
+}
+
 Value LinalgWriter::scalarOf(Value member, Nest &nest, ValueRange arguments) {
   if (Value value = nest.scalars.lookup(member))
     return value;
@@ -166,8 +200,9 @@ Value LinalgWriter::scalarOf(Value member, Nest &nest, ValueRange arguments) {
 Value LinalgWriter::scalarOf(OpOperand &operand, Nest &nest,
                              ValueRange arguments) {
   if (const ExternalUse *use = space.getUse(operand))
-    return argumentOf(viewOf(bufferOf(use->base), use->access), nest,
-                      arguments);
+    return isNumber(*use) ? numberOf(*use, nest)
+                          : argumentOf(viewOf(bufferOf(use->base), use->access),
+                                       nest, arguments);
   Operation *op = operand.get().getDefiningOp();
   while (op && isViewOp(op) && !space.isMember(op->getResult(0)))
     op = op->getOperand(0).getDefiningOp();

@@ -45,6 +45,7 @@ private:
     llvm::SmallVector<Target> targets;
     // Found while it is built.
     llvm::SmallVector<View> inputs;
+    llvm::SmallVector<std::pair<ExternalUse, mlir::Value>> numbers;
     llvm::DenseMap<mlir::Value, mlir::Value> scalars;
   };
 
@@ -78,6 +79,7 @@ private:
                        mlir::ValueRange arguments);
   mlir::Value scalarOf(mlir::Value member, Nest &nest,
                        mlir::ValueRange arguments);
+  mlir::Value numberOf(const ExternalUse &use, Nest &nest);
   mlir::Value argumentOf(const View &view, const Nest &nest,
                          mlir::ValueRange arguments);
   mlir::Value evaluate(mlir::Operation *op, Nest &nest,

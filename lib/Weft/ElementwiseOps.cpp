@@ -70,6 +70,14 @@ LogicalResult PowOp::verify() {
   return verifyArithmetic(*this);
 }
 
+LogicalResult PhiloxOp::inferReturnTypes(MLIRContext *context,
+                                         std::optional<Location> loc,
+                                         ValueRange operands, DictionaryAttr,
+                                         OpaqueProperties, RegionRange,
+                                         SmallVectorImpl<Type> &results) {
+  return inferBroadcast(loc, operands, Float32Type::get(context), results);
+}
+
 LogicalResult CompareOp::inferReturnTypes(MLIRContext *context,
                                           std::optional<Location> loc,
                                           ValueRange operands, DictionaryAttr,

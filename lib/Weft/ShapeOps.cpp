@@ -97,6 +97,26 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor) {
 }
 
 //===----------------------------------------------------------------------===//
+// iota
+//===----------------------------------------------------------------------===//
+
+LogicalResult IotaOp::verify() {
+  RankedTensorType type = getType();
+  if (!areDims(getDims(), type.getRank()))
+    return emitOpError("expects increasing dims of ")
+           << type << ", but got [" << getDims() << "]";
+  SmallVector<int64_t> shape;
+  for (int64_t dim : getDims())
+    shape.push_back(type.getDimSize(dim));
+  constexpr uint64_t kMost = uint64_t(1) << 31;
+  if (type.getElementType().isInteger(32) &&
+      countElements(type.clone(shape)) > kMost)
+    return emitOpError("expects i64 for more than ")
+           << kMost << " numbers, but got " << type;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // transpose
 //===----------------------------------------------------------------------===//
 

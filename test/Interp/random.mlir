@@ -40,3 +40,34 @@ weft.program @attention_dropout() -> (tensor<2x2x2x2xf32> {weft.output = "out"},
       : tensor<2x2x2x2xf32>, tensor<2x2x2x2xf32>, tensor<2x2x2xf32>
   weft.return %out, %dq, %dk, %dv : tensor<2x2x2x2xf32>, tensor<2x2x2x2xf32>, tensor<2x2x2x2xf32>, tensor<2x2x2x2xf32>
 }
+
+// Values of single numbers: an implementation of Philox4x32-10 in Python.
+// CHECK-LABEL: program @philox{{$}}
+// CHECK-NEXT: n = [-0.760080{{[0-9]*}}, 2.13636{{[0-9]*}}, -0.601495{{[0-9]*}}, 0.880986{{[0-9]*}}, -1.55085{{[0-9]*}}] : 5xf32
+// CHECK-NEXT: u = {{\[\[}}0.447556317, 0.712461174, 0.905979455], [0.356018305, 0.92269659, 0.464385092]] : 2x3xf32
+weft.program @philox() -> (tensor<2x3xf32> {weft.output = "u"}, tensor<5xf32> {weft.output = "n"})
+    attributes {kind = #weft.kind<eval>} {
+  %seed = weft.constant dense<42> : tensor<i64>
+  %stream = weft.constant dense<5> : tensor<i64>
+  %row = weft.constant dense<[[7], [1099511627776]]> : tensor<2x1xi64>
+  %element = weft.constant dense<[3, 4, 5]> : tensor<3xi64>
+  %u = weft.philox uniform %seed, %stream, %row, %element : tensor<i64>, tensor<i64>, tensor<2x1xi64>, tensor<3xi64>
+  %s = weft.constant dense<-3> : tensor<i64>
+  %t = weft.constant dense<9> : tensor<i64>
+  %r = weft.constant dense<1> : tensor<i64>
+  %e = weft.iota [0] : tensor<5xi64>
+  %n = weft.philox normal %s, %t, %r, %e : tensor<i64>, tensor<i64>, tensor<i64>, tensor<5xi64>
+  weft.return %u, %n : tensor<2x3xf32>, tensor<5xf32>
+}
+
+// CHECK-LABEL: program @iota{{$}}
+// CHECK-NEXT: all = {{\[\[}}{{\[}}0, 1], [2, 3], [4, 5]], {{\[\[}}6, 7], [8, 9], [10, 11]]] : 2x3x2xi64
+// CHECK-NEXT: none = [0, 0] : 2xi32
+// CHECK-NEXT: outer = {{\[\[}}{{\[}}0, 1], [0, 1], [0, 1]], {{\[\[}}2, 3], [2, 3], [2, 3]]] : 2x3x2xi32
+weft.program @iota() -> (tensor<2x3x2xi64> {weft.output = "all"}, tensor<2x3x2xi32> {weft.output = "outer"}, tensor<2xi32> {weft.output = "none"})
+    attributes {kind = #weft.kind<eval>} {
+  %a = weft.iota [0, 1, 2] : tensor<2x3x2xi64>
+  %b = weft.iota [0, 2] : tensor<2x3x2xi32>
+  %c = weft.iota [] : tensor<2xi32>
+  weft.return %a, %b, %c : tensor<2x3x2xi64>, tensor<2x3x2xi32>, tensor<2xi32>
+}

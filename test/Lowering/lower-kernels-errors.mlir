@@ -65,10 +65,23 @@ func.func @k_total(%x: memref<8x2xf32>, %y: memref<8xf32>) attributes {weft.sche
 
 // -----
 
-func.func @k_index(%x: memref<8xi64>) attributes {weft.schedule = "flat", weft.loops = ["lane"], weft.sizes = array<i64: 8>} {
+func.func @k_vector(%x: memref<8xi64>) attributes {weft.schedule = "flat", weft.loops = ["lane"], weft.sizes = array<i64: 8>} {
   linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%x : memref<8xi64>) {
   ^bb0(%old: i64):
     // expected-error @+1 {{does not belong in the body of a kernel; expects elementwise ops}}
+    %v = vector.broadcast %old : i64 to vector<4xi64>
+    %j = vector.extract %v[0] : i64 from vector<4xi64>
+    linalg.yield %j : i64
+  }
+  return
+}
+
+// -----
+
+func.func @k_index(%x: memref<8xi64>) attributes {weft.schedule = "flat", weft.loops = ["lane"], weft.sizes = array<i64: 8>} {
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%x : memref<8xi64>) {
+  ^bb0(%old: i64):
+    // expected-error @+1 {{expects arith.index_castui as its user, but got arith.index_cast}}
     %i = linalg.index 0 : index
     %j = arith.index_cast %i : index to i64
     linalg.yield %j : i64

@@ -194,3 +194,11 @@ weft.program @p(%x: tensor<4xf16> {weft.input = "x"}, %y: tensor<4xf32> {weft.in
   %z = "weft.gelu_grad"(%x, %y) : (tensor<4xf16>, tensor<4xf32>) -> tensor<4xf16>
   weft.return
 }
+
+// -----
+
+weft.program @p(%s: tensor<i64> {weft.input = "s"}, %r: tensor<8x1xi64> {weft.input = "r"}, %e: tensor<7x4xi64> {weft.input = "e"}) attributes {kind = #weft.kind<model>} {
+  // expected-error @below {{expects shapes that broadcast, but got 'tensor<i64>' and 'tensor<7x4xi64>'}}
+  %z = weft.philox uniform %s, %s, %r, %e : tensor<i64>, tensor<i64>, tensor<8x1xi64>, tensor<7x4xi64>
+  weft.return
+}

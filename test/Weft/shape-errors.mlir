@@ -231,3 +231,19 @@ weft.program @p(%x: tensor<4xf32> {weft.input = "x"}) attributes {kind = #weft.k
   %z = "weft.slice"(%x) {offsets = array<i64>, sizes = array<i64: 4>, strides = array<i64: 1>} : (tensor<4xf32>) -> tensor<4xf32>
   weft.return
 }
+
+// -----
+
+weft.program @p() attributes {kind = #weft.kind<model>} {
+  // expected-error @below {{expects increasing dims of 'tensor<8x4xi32>', but got [1, 0]}}
+  %z = weft.iota [1, 0] : tensor<8x4xi32>
+  weft.return
+}
+
+// -----
+
+weft.program @p() attributes {kind = #weft.kind<model>} {
+  // expected-error @below {{expects i64 for more than 2147483648 numbers, but got 'tensor<65536x32769xi32>'}}
+  %z = weft.iota [0, 1] : tensor<65536x32769xi32>
+  weft.return
+}

@@ -29,7 +29,8 @@ struct SpaceAccess {
   bool dependsOn(unsigned dim) const { return strides[dim] != 0; }
 };
 
-/// An operand that is read from a value outside of the kernel.
+/// An operand that is read from a value outside of the kernel, or the number of
+/// an element: then the base is a `weft.iota`, and the place is the number.
 struct ExternalUse {
   mlir::Value base;
   SpaceAccess access;
@@ -84,6 +85,7 @@ private:
   using DimLists = llvm::SmallVector<llvm::SmallVector<unsigned, 2>, 4>;
 
   bool addView(ViewOpInterface op);
+  bool addIota(IotaOp op);
   bool addAlias(mlir::Operation *op);
   bool addElementwise(mlir::Operation *op);
   bool addReduce(ReduceOp op);

@@ -28,6 +28,7 @@ void registerGradientFormulas(mlir::DialectRegistry &registry);
 void registerOptimizerFormulas(mlir::DialectRegistry &registry);
 void registerGradientNormFormulas(mlir::DialectRegistry &registry);
 void registerScalerFormulas(mlir::DialectRegistry &registry);
+void registerPhiloxBody(mlir::DialectRegistry &registry);
 
 } // namespace weft
 

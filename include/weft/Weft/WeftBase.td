@@ -124,6 +124,10 @@ def Weft_LossReduction : Weft_Enum<"LossReduction", "reduction of a loss", [
     I32EnumAttrCase<"Mean", 0, "mean">, I32EnumAttrCase<"Sum", 1, "sum">]>;
 def Weft_LossReductionAttr : Weft_EnumAttr<Weft_LossReduction, "loss_reduction">;
 
+def Weft_PhiloxKind : Weft_Enum<"PhiloxKind", "what is made of random bits", [
+    I32EnumAttrCase<"Uniform", 0, "uniform">, I32EnumAttrCase<"Normal", 1, "normal">]>;
+def Weft_PhiloxKindAttr : Weft_InlineEnumAttr<Weft_PhiloxKind, "philox_kind">;
+
 def Weft_ScalerPolicy : Weft_Enum<"ScalerPolicy", "rule of a dynamic loss scale", [
     I32EnumAttrCase<"Torch", 0, "torch">,
     I32EnumAttrCase<"DeepSpeed", 1, "deepspeed">,

@@ -221,6 +221,22 @@ def Weft_ConstantOp : Weft_Op<"constant", [
   let hasVerifier = 1;
 }
 
+def Weft_IotaOp : Weft_Op<"iota", [Pure]> {
+  let summary = "Numbers of elements";
+  let description = [{
+    The number of each element among those of the dimensions `dims`, the last one
+    fastest: with `[1]` its index along dimension 1, with all dimensions its place in
+    memory. Kernels read it through, like a constant: it has no buffer.
+
+    Example: `%i = weft.iota [1] : tensor<8x4xi32>`.
+    Created by: `weft-decompose`.
+  }];
+  let arguments = (ins DenseI64ArrayAttr:$dims);
+  let results = (outs Weft_IntTensor:$result);
+  let assemblyFormat = "$dims attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
 def Weft_FenceOp : Weft_Op<"fence", [
     Pure, Weft_SameElements, AllTypesMatch<["operand", "result"]>, Weft_Casts<"Follow", "Follow">]> {
   let summary = "Identity that is never folded";

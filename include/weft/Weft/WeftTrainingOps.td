@@ -38,6 +38,28 @@ def Weft_RandomUniformOp : Weft_RandomOp<"random_uniform",
     "Uniform random numbers in [low, high)", (ins F64Attr:$low, F64Attr:$high),
     "{key = \"fc1.weight\", low = -0.125 : f64, high = 0.125 : f64}">;
 
+def Weft_PhiloxOp : Weft_Op<"philox", [
+    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "Random numbers, element by element";
+  let description = [{
+    The Philox4x32-10 number of (row, element) under the key (seed, stream), an f32:
+    `uniform` is a multiple of 2^-24 in [0, 1), `normal` a standard normal number (Box
+    and Muller). Shapes broadcast as in NumPy. `Runtime/Execute/Philox.h` says which bits:
+    they are the same wherever the op runs.
+
+    Example: `%u = weft.philox uniform %seed, %stream, %row, %element : tensor<i64>, tensor<i64>, tensor<8x1xi64>, tensor<4xi64>`.
+    Created by: `weft-decompose`.
+  }];
+  let arguments = (ins Weft_PhiloxKindAttr:$kind, RankedTensorOf<[I64]>:$seed,
+                       RankedTensorOf<[I64]>:$stream, RankedTensorOf<[I64]>:$row,
+                       RankedTensorOf<[I64]>:$element);
+  let results = (outs RankedTensorOf<[F32]>:$result);
+  let assemblyFormat = [{
+    `` $kind $seed `,` $stream `,` $row `,` $element attr-dict
+    `:` type($seed) `,` type($stream) `,` type($row) `,` type($element)
+  }];
+}
+
 def Weft_AccumulateOp : Weft_Op<"accumulate", [Pure, Weft_RunsAs<"accumulate">, Weft_Writes<["getReusableOperands"]>, AllTypesMatch<["old", "value", "result"]>]> {
   let summary = "Adds to an accumulator, or starts it again";
   let description = [{

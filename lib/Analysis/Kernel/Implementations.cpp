@@ -23,7 +23,8 @@ bool canGenerate(Operation *op) {
 }
 
 bool needsNoChoice(Operation *op) {
-  return isViewOp(op) || isa<ReadOp, ConstantOp, ConcatOp, PadOp, CallOp>(op);
+  return isViewOp(op) ||
+         isa<ReadOp, ConstantOp, IotaOp, ConcatOp, PadOp, CallOp>(op);
 }
 
 StringRef getImplementation(Operation *op) {

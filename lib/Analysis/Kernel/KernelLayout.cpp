@@ -24,7 +24,7 @@ static bool isReduction(Operation *op) {
 /// Whether computing the op again costs more than keeping its result.
 static bool isHeavyOp(Operation *op) {
   return isa<ExpOp, LogOp, Log1pOp, SqrtOp, RsqrtOp, ReciprocalOp, TanhOp,
-             ErfOp, SinOp, CosOp, PowOp, DivOp>(op);
+             ErfOp, SinOp, CosOp, PowOp, DivOp, PhiloxOp>(op);
 }
 
 //===----------------------------------------------------------------------===//

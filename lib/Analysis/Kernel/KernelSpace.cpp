@@ -49,6 +49,8 @@ bool KernelSpace::add(Operation *op) {
     constants.insert(op->getResult(0));
     return true;
   }
+  if (auto iota = dyn_cast<IotaOp>(op))
+    return addIota(iota);
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return addReduce(reduce);
   if (auto view = dyn_cast<ViewOpInterface>(op);
@@ -81,6 +83,20 @@ bool KernelSpace::addView(ViewOpInterface op) {
   if (!layout)
     return false;
   views[result] = {view.base, *std::move(layout)};
+  return true;
+}
+
+/// The numbers of elements, as places in a memory that holds them.
+bool KernelSpace::addIota(IotaOp op) {
+  ArrayRef<int64_t> shape = getShape(op);
+  Layout layout = Layout::getDense(shape);
+  int64_t stride = 1;
+  layout.strides.assign(shape.size(), 0);
+  for (int64_t dim : reverse(op.getDims())) {
+    layout.strides[dim] = stride;
+    stride *= shape[dim];
+  }
+  views[op] = {op, layout};
   return true;
 }
 

@@ -42,16 +42,20 @@ Value KernelEmitter::splat(Type type, double value) {
   return createSplat(b, loc, type, value);
 }
 
+/// 0, 1, 2 and so on.
+Value KernelEmitter::laneNumbers(Type element) {
+  llvm::SmallVector<Attribute> numbers;
+  for (int64_t lane = 0; lane < kLanes; ++lane)
+    numbers.push_back(b.getIntegerAttr(element, lane));
+  auto type = cast<ShapedType>(lanesOf(element));
+  return arith::ConstantOp::create(b, loc,
+                                   DenseElementsAttr::get(type, numbers));
+}
+
 /// Lanes 0 .. left-1.
 Value KernelEmitter::tailMask(Value left) {
   Type type = lanesOf(b.getI64Type());
-  llvm::SmallVector<int64_t> numbers;
-  for (int64_t lane = 0; lane < kLanes; ++lane)
-    numbers.push_back(lane);
-  Value lanes = arith::ConstantOp::create(
-      b, loc,
-      DenseElementsAttr::get(cast<ShapedType>(type),
-                             llvm::ArrayRef<int64_t>(numbers)));
+  Value lanes = laneNumbers(b.getI64Type());
   Value limit = vector::BroadcastOp::create(b, loc, type, left);
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, lanes, limit);
 }
@@ -242,9 +246,27 @@ Value KernelEmitter::getScalar(const KernelNest &nest, Value value,
   return lanes ? toLanes(result) : result;
 }
 
+/// The index of a dimension, or those of its lanes.
+Value KernelEmitter::numberOf(unsigned dim, Type element) {
+  Value index = indices[dim];
+  if (element.isInteger(32))
+    index = arith::TruncIOp::create(b, loc, element, index);
+  if (kernel.getRole(dim) != DimRole::Lane)
+    return index;
+  return arith::AddIOp::create(b, loc, toLanes(index), laneNumbers(element));
+}
+
 /// Computes the results of an op at its own depth: the same op on scalars or on
 /// vectors.
 void KernelEmitter::evaluate(const KernelNest &nest, Operation *op) {
+  if (isa<linalg::IndexOp>(op))
+    return;
+  if (std::optional<unsigned> dim = nest.getIndexDim(op)) {
+    Value number = op->getResult(0);
+    known[static_cast<int>(nest.depths.lookup(number))][number] =
+        numberOf(*dim, number.getType());
+    return;
+  }
   ValueDepth depth = nest.depths.lookup(op->getResult(0));
   bool lanes = depth == ValueDepth::Lane;
   IRMapping mapping;

@@ -97,6 +97,8 @@ private:
   mlir::Value getScalar(const KernelNest &nest, mlir::Value value, bool lanes);
   mlir::Value getConstant(mlir::Operation *op, bool lanes);
   mlir::Value toLanes(mlir::Value value);
+  mlir::Value numberOf(unsigned dim, mlir::Type element);
+  mlir::Value laneNumbers(mlir::Type element);
   void evaluate(const KernelNest &nest, mlir::Operation *op);
   mlir::Value load(const NestOperand &operand);
   void store(const NestOperand &operand, mlir::Value value);

@@ -113,13 +113,32 @@ Value GpuEmitter::getValue(const KernelNest &nest, Value value, int64_t lane) {
   llvm_unreachable("covered switch");
 }
 
+/// The index of a dimension, for a lane of a chunk.
+Value GpuEmitter::numberOf(unsigned dim, Type element, int64_t lane) {
+  Value index = indices[dim];
+  if (kernel.getRole(dim) == DimRole::Lane)
+    index = add(index, constant(lane));
+  if (index.getType() == element)
+    return index;
+  if (element.isInteger(32))
+    return arith::TruncIOp::create(b, loc, element, index);
+  return arith::ExtUIOp::create(b, loc, element, index);
+}
+
 /// Clones the op for each lane, or once if it is the same for all.
 void GpuEmitter::evaluate(const KernelNest &nest, Operation *op) {
+  if (isa<linalg::IndexOp>(op))
+    return;
   Value result = op->getResult(0);
   ValueDepth depth = nest.depths.lookup(result);
+  std::optional<unsigned> dim = nest.getIndexDim(op);
   int64_t copies = depth == ValueDepth::Lane ? lanes : 1;
   Values elements;
   for (int64_t lane = 0; lane < copies; ++lane) {
+    if (dim) {
+      elements.push_back(numberOf(*dim, result.getType(), lane));
+      continue;
+    }
     IRMapping mapping;
     for (Value operand : op->getOperands())
       mapping.map(operand, getValue(nest, operand, lane));

@@ -32,6 +32,7 @@ private:
   bool isElementwise() const;
   void setLaunch(int64_t blocks, int64_t columns, int64_t rows = 1);
   void emitBody();
+  int64_t chooseChunk() const;
   void emitElements();
   void emitElementChunk(mlir::Value chunk);
   void emitOuterNest(const KernelNest &nest, mlir::Value writer,
@@ -98,6 +99,7 @@ private:
   Values emitChunk(const KernelNest &nest, int64_t count, Values sums);
   Values emitSingly(const KernelNest &nest, Values sums);
   mlir::Value getValue(const KernelNest &nest, mlir::Value value, int64_t lane);
+  mlir::Value numberOf(unsigned dim, mlir::Type element, int64_t lane);
   void evaluate(const KernelNest &nest, mlir::Operation *op);
   Values load(const NestOperand &operand);
   void store(const NestOperand &operand, const Values &elements);

@@ -91,12 +91,18 @@ void GpuEmitter::emitOuterNest(const KernelNest &nest, Value writer,
 // Elements
 //===----------------------------------------------------------------------===//
 
-/// Elements that a thread takes: 16 bytes of the widest type.
-static int64_t chooseChunk(func::FuncOp source, int64_t size) {
-  int64_t bytes = kChunkBytes / kMostElements;
-  for (Type type : source.getArgumentTypes())
-    bytes = std::max<int64_t>(
-        bytes, cast<MemRefType>(type).getElementTypeBitWidth() / 8);
+/// Elements that a thread takes: 16 bytes of the widest type of which it takes
+/// one for each.
+int64_t GpuEmitter::chooseChunk() const {
+  int64_t bytes = kChunkBytes / kMostElements, size = kernel.getLaneSize();
+  for (const KernelNest &nest : kernel.getNests())
+    for (const auto *operands : {&nest.inputs, &nest.outputs})
+      for (const NestOperand &operand : *operands)
+        if (isPerLane(operand))
+          bytes =
+              std::max<int64_t>(bytes, cast<MemRefType>(operand.base.getType())
+                                               .getElementTypeBitWidth() /
+                                           8);
   int64_t chunk = kChunkBytes / bytes;
   while (chunk / 2 >= size && chunk > 1)
     chunk /= 2;
@@ -105,7 +111,7 @@ static int64_t chooseChunk(func::FuncOp source, int64_t size) {
 
 /// Each thread takes a chunk of the last dimension.
 void GpuEmitter::emitElements() {
-  chunk = chooseChunk(source, kernel.getLaneSize());
+  chunk = chooseChunk();
   int64_t chunks = kernel.getCount(DimRole::Outer) *
                    kernel.getCount(DimRole::Inner) *
                    llvm::divideCeil(kernel.getLaneSize(), chunk);

@@ -23,6 +23,18 @@ int64_t LinalgKernel::getCount(DimRole role) const {
   return count;
 }
 
+ValueDepth LinalgKernel::getDepth(unsigned dim) const {
+  switch (roles[dim]) {
+  case DimRole::Outer:
+    return ValueDepth::Outer;
+  case DimRole::Inner:
+    return ValueDepth::Inner;
+  case DimRole::Lane:
+    return ValueDepth::Lane;
+  }
+  llvm_unreachable("covered switch");
+}
+
 LogicalResult LinalgKernel::readLoops(func::FuncOp function) {
   auto name = function->getAttrOfType<StringAttr>("weft.schedule");
   auto list = function->getAttrOfType<DenseI64ArrayAttr>("weft.sizes");
@@ -56,9 +68,8 @@ LogicalResult LinalgKernel::readLoops(func::FuncOp function) {
 }
 
 /// Which loops of the kernel the nest runs over.
-LogicalResult
-LinalgKernel::findLevel(KernelNest &nest,
-                        llvm::SmallVectorImpl<unsigned> &dims) const {
+LogicalResult LinalgKernel::findLevel(KernelNest &nest) const {
+  llvm::SmallVector<unsigned> &dims = nest.dims;
   unsigned loops = nest.op.getNumLoops();
   auto take = [&](NestLevel level, bool inner, bool lane) {
     dims.clear();
@@ -150,6 +161,8 @@ void LinalgKernel::findDepths(KernelNest &nest) const {
     nest.depths[nest.getBody().getArgument(i)] = getDepth(input.access);
   for (Operation &op : nest.getBody().without_terminator()) {
     ValueDepth depth = ValueDepth::Outer;
+    if (auto index = dyn_cast<linalg::IndexOp>(op))
+      depth = getDepth(nest.dims[index.getDim()]);
     for (Value operand : op.getOperands())
       depth = std::max(depth, nest.depths.lookup(operand));
     for (Value result : op.getResults())
@@ -161,17 +174,37 @@ void LinalgKernel::findDepths(KernelNest &nest) const {
 // Functions
 //===----------------------------------------------------------------------===//
 
+std::optional<unsigned> KernelNest::getIndexDim(Operation *inner) const {
+  auto cast = dyn_cast<arith::IndexCastUIOp>(inner);
+  auto index = cast ? cast.getIn().getDefiningOp<linalg::IndexOp>() : nullptr;
+  if (!index)
+    return std::nullopt;
+  return dims[index.getDim()];
+}
+
+LogicalResult LinalgKernel::checkBody(const KernelNest &nest) const {
+  for (Operation &op : nest.getBody().without_terminator()) {
+    if (isa<linalg::IndexOp>(op)) {
+      for (Operation *user : op.getUsers())
+        if (!isa<arith::IndexCastUIOp>(user))
+          return op.emitOpError("expects arith.index_castui as its user, but "
+                                "got ")
+                 << user->getName();
+      continue;
+    }
+    if (!isa<arith::ConstantOp>(op) &&
+        !OpTrait::hasElementwiseMappableTraits(&op))
+      return op.emitOpError("does not belong in the body of a kernel; "
+                            "expects elementwise ops");
+  }
+  return success();
+}
+
 LogicalResult LinalgKernel::readNest(linalg::GenericOp op) {
   KernelNest nest;
   nest.op = op;
-  llvm::SmallVector<unsigned> dims;
-  if (failed(findLevel(nest, dims)))
+  if (failed(findLevel(nest)) || failed(checkBody(nest)))
     return failure();
-  for (Operation &inner : nest.getBody().without_terminator())
-    if (!isa<arith::ConstantOp>(inner) &&
-        !OpTrait::hasElementwiseMappableTraits(&inner))
-      return inner.emitOpError("does not belong in the body of a kernel; "
-                               "expects elementwise ops");
   nest.inputs.resize(op.getNumDpsInputs());
   nest.outputs.resize(op.getNumDpsInits());
   nest.totals.resize(op.getNumDpsInits());
@@ -179,7 +212,7 @@ LogicalResult LinalgKernel::readNest(linalg::GenericOp op) {
     bool input = i < nest.inputs.size();
     NestOperand &to =
         input ? nest.inputs[i] : nest.outputs[i - nest.inputs.size()];
-    if (failed(readOperand(op, operand, dims, to)))
+    if (failed(readOperand(op, operand, nest.dims, to)))
       return failure();
   }
   for (unsigned i = 0; i < nest.outputs.size(); ++i)

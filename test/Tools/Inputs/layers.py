@@ -31,7 +31,7 @@ ALLOWED = {
     "Autodiff": MLIR | {"Weft"},
     "Training": MLIR | {"Weft", "Support"},
     "Sharding": MLIR | {"Weft", "Dist"},
-    "Kernels": MLIR | {"Weft", "Analysis"},
+    "Kernels": MLIR | {"Weft", "Analysis", "shared"},
     "Schedule": MLIR | {"Plan", "Analysis", "Support"},
     "Memory": MLIR | {"Plan", "Analysis", "Formats", "Support"},
     "Lowering/Plan": MLIR | DIALECTS | {"Analysis", "shared"},

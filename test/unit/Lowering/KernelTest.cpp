@@ -95,6 +95,24 @@ const Program kPrograms[] = {
      "%c = weft.reshape %b : tensor<2xNxf32> to tensor<2x@xf32>\n"
      "%z = weft.add %c, %v : tensor<2x@xf32>, tensor<$xf32>",
      "2x@xf32"},
+    {"%z = weft.iota [0, 1] : tensor<@xi32>", "@xi32"},
+    {"%a = weft.transpose %t [1, 0, 2] : tensor<2x@xf32>\n"
+     "%b = weft.iota [0] : tensor<Rx2xCxi32>\n"
+     "%c = weft.iota [0, 1] : tensor<2xCxi64>\n"
+     "%d = weft.cast %b : tensor<Rx2xCxi32> to tensor<Rx2xCxf32>\n"
+     "%e = weft.cast %c : tensor<2xCxi64> to tensor<2xCxf32>\n"
+     "%f = weft.mul %a, %d : tensor<Rx2xCxf32>, tensor<Rx2xCxf32>\n"
+     "%z = weft.add %f, %e : tensor<Rx2xCxf32>, tensor<2xCxf32>",
+     "Rx2xCxf32"},
+    {"%a = weft.iota [0] : tensor<&xi64>\n"
+     "%b = weft.iota [1] : tensor<1xCxi64>\n"
+     "%c = weft.constant dense<[7, -9]> : tensor<2xi64>\n"
+     "%d = weft.slice %c offsets [0] sizes [1] strides [1] : tensor<2xi64>\n"
+     "%e = weft.philox uniform %d, %d, %a, %b : tensor<1xi64>, tensor<1xi64>, "
+     "tensor<&xi64>, tensor<1xCxi64>\n"
+     "%f = weft.mul %x, %e : tensor<@xf32>, tensor<@xf32>\n"
+     "%z = weft.reduce sum %f dims [0] : tensor<@xf32>",
+     "$xf32"},
 };
 
 std::string substitute(std::string text, int64_t rows, int64_t columns) {

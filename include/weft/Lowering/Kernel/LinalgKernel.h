@@ -38,6 +38,7 @@ struct NestTotal {
 
 struct KernelNest {
   mlir::linalg::GenericOp op;
+  llvm::SmallVector<unsigned> dims; // of the space, for each loop
   NestLevel level = NestLevel::Full;
   llvm::SmallVector<NestOperand> inputs, outputs;
   llvm::SmallVector<NestTotal> totals; // one per output
@@ -47,6 +48,8 @@ struct KernelNest {
   mlir::Value getResult(unsigned output) const {
     return getBody().getTerminator()->getOperand(output);
   }
+  /// The dimension whose index the op converts, if that is what it does.
+  std::optional<unsigned> getIndexDim(mlir::Operation *inner) const;
   bool isCombiner(mlir::Operation *inner) const {
     return llvm::any_of(totals, [&](const NestTotal &total) {
       return total.combiner == inner;
@@ -66,6 +69,8 @@ public:
   ValueDepth getDepth(const SpaceAccess &access) const {
     return weft::getDepth(roles, access);
   }
+  /// How often the index of a dimension changes.
+  ValueDepth getDepth(unsigned dim) const;
   int64_t getCount(DimRole role) const;
   int64_t getLaneSize() const { return sizes.empty() ? 1 : sizes.back(); }
   int64_t getTile() const { return tile; }
@@ -73,12 +78,12 @@ public:
 private:
   mlir::LogicalResult readLoops(mlir::func::FuncOp function);
   mlir::LogicalResult readNest(mlir::linalg::GenericOp op);
-  mlir::LogicalResult findLevel(KernelNest &nest,
-                                llvm::SmallVectorImpl<unsigned> &dims) const;
+  mlir::LogicalResult findLevel(KernelNest &nest) const;
   mlir::LogicalResult readOperand(mlir::linalg::GenericOp op,
                                   mlir::OpOperand &operand,
                                   llvm::ArrayRef<unsigned> dims,
                                   NestOperand &result) const;
+  mlir::LogicalResult checkBody(const KernelNest &nest) const;
   mlir::LogicalResult readTotal(KernelNest &nest, unsigned output) const;
   void contract(SpaceAccess &access) const;
   void findDepths(KernelNest &nest) const;
