@@ -167,6 +167,7 @@ void registerKernelsModels(DialectRegistry &registry) {
   registerGradientNormFormulas(registry);
   registerScalerFormulas(registry);
   registerPhiloxBody(registry);
+  registerRandomFormulas(registry);
 }
 
 } // namespace weft

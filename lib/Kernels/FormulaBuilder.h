@@ -54,7 +54,11 @@ public:
   }
 
   mlir::Value select(mlir::Value condition, mlir::Value x, mlir::Value y) {
-    return SelectOp::create(b, loc, x.getType(), condition, x, y);
+    return SelectOp::create(b, loc, condition, x, y);
+  }
+
+  mlir::Value compare(Predicate predicate, mlir::Value x, mlir::Value y) {
+    return CompareOp::create(b, loc, predicate, x, y);
   }
 
   mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape) {
@@ -95,6 +99,21 @@ public:
   /// An i64 scalar.
   mlir::Value integer(int64_t value) {
     return constant(b.getI64IntegerAttr(value));
+  }
+
+  /// A scalar constant.
+  mlir::Value integer(int64_t value, mlir::Type element) {
+    auto type = mlir::RankedTensorType::get({}, element);
+    mlir::TypedAttr number = b.getIntegerAttr(element, value);
+    return ConstantOp::create(b, loc, type,
+                              mlir::DenseElementsAttr::get(type, number));
+  }
+
+  /// The numbers of the elements of `shape` among those of `dims`.
+  mlir::Value iota(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> shape,
+                   mlir::Type element) {
+    return IotaOp::create(b, loc, mlir::RankedTensorType::get(shape, element),
+                          dims);
   }
 
   /// Reduction that keeps the reduced dimensions with size 1.

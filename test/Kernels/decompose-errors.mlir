@@ -15,3 +15,12 @@ weft.program @p(%x: tensor<4xf32> {weft.input = "x"}) attributes {kind = #weft.k
   }
   weft.return
 }
+
+// -----
+
+weft.program @no_rng(%x: tensor<4xf32> {weft.input = "x"})
+    -> (tensor<4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  // expected-error @+1 {{expects an rng operand where p is not 0; run weft-derive-programs}}
+  %y = weft.dropout %x {p = 0.5 : f64, op_id = 1} : tensor<4xf32>
+  weft.return %y : tensor<4xf32>
+}

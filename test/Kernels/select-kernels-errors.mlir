@@ -10,25 +10,6 @@ weft.program @wide_matmul(%x: tensor<16x16xf64> {weft.input = "x"})
 
 // -----
 
-// A result counts too: nothing else of this op is f64.
-weft.program @wide_random(%seed: tensor<i64> {weft.input = "seed"})
-    -> (tensor<8xf64> {weft.output = "y"}) attributes {kind = #weft.kind<init>} {
-  // expected-error @+1 {{does not support 'f64' on the CPU yet; cast to f32 before it}}
-  %y = weft.random_normal %seed {key = "w", mean = 0.0 : f64, std = 1.0 : f64} : tensor<8xf64>
-  weft.return %y : tensor<8xf64>
-}
-
-// -----
-
-weft.program @half_random(%seed: tensor<i64> {weft.input = "seed"})
-    -> (tensor<8xf16> {weft.output = "y"}) attributes {kind = #weft.kind<init>} {
-  // expected-error @+1 {{'weft.random_uniform' op does not support 'f16' on the CPU yet; cast to f32 before it}}
-  %y = weft.random_uniform %seed {key = "w", low = 0.0 : f64, high = 1.0 : f64} : tensor<8xf16>
-  weft.return %y : tensor<8xf16>
-}
-
-// -----
-
 // A product that the library of another target merged.
 weft.program @merged(%x: tensor<4x4xf32> {weft.input = "x"}) -> (tensor<4x4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
   // expected-error @+1 {{'weft.gemm' op expects what a product of the CPU does itself, but got relu}}

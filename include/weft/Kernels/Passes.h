@@ -29,6 +29,7 @@ void registerOptimizerFormulas(mlir::DialectRegistry &registry);
 void registerGradientNormFormulas(mlir::DialectRegistry &registry);
 void registerScalerFormulas(mlir::DialectRegistry &registry);
 void registerPhiloxBody(mlir::DialectRegistry &registry);
+void registerRandomFormulas(mlir::DialectRegistry &registry);
 
 } // namespace weft
 

@@ -12,6 +12,9 @@ class CudaLibrary final : public KernelLibrary {
   StringRef getName() const override { return "cuda"; }
   StringRef getTitle() const override { return "CUDA"; }
   LibraryAnswer find(Operation *op) const override {
+    // Random numbers are generated.
+    if (isa<DropoutOp, RandomNormalOp, RandomUniformOp>(op))
+      return {};
     return findRoutine(getStandardRoutines(), op);
   }
   bool hasPart(ProductPart part) const override {

@@ -113,6 +113,17 @@ const Program kPrograms[] = {
      "%f = weft.mul %x, %e : tensor<@xf32>, tensor<@xf32>\n"
      "%z = weft.reduce sum %f dims [0] : tensor<@xf32>",
      "$xf32"},
+    {"%a = weft.constant dense<[7, -9]> : tensor<2xi64>\n"
+     "%z = weft.dropout %t rng %a : tensor<2xi64> {p = 0.3 : f64, op_id = 4}"
+     " : tensor<2x@xf32>",
+     "2x@xf32"},
+    {"%a = weft.constant dense<5> : tensor<i64>\n"
+     "%z = weft.random_normal %a {key = \"w\", mean = 1.0 : f64, std = 2.0 : "
+     "f64} : tensor<@xf32>"},
+    {"%a = weft.constant dense<5> : tensor<i64>\n"
+     "%z = weft.random_uniform %a {key = \"w\", low = -1.0 : f64, high = 2.0 : "
+     "f64} : tensor<2x@xf16>",
+     "2x@xf16"},
 };
 
 std::string substitute(std::string text, int64_t rows, int64_t columns) {

@@ -3,7 +3,8 @@
 Each kernel is compiled for the CPU and twice for a device: for aligned buffers,
 with wide accesses, and for any buffers. The device code is that which PTX is made
 of, with its instructions for threads as functions of device.h. The results have
-to agree with the CPU's, and those of the device to the bit.
+to agree with the CPU's, and those of the device to the bit. Of programs in FILE it
+runs the kernels that weft-fuse makes of them.
 """
 import math
 import os
@@ -110,8 +111,22 @@ def write_main(path, kernels):
         f.write("\n".join(lines) + "\n")
 
 
+def kernels_of_programs(source, folder):
+    """A file with the kernels of the programs in `source`."""
+    path = os.path.join(folder, "kernels.mlir")
+    run("weft-opt", source, "--weft-fuse", "-o", path)
+    with open(path) as f:
+        text = re.sub(r"^  weft\.program .*?^  }\n", "", f.read(), flags=re.M | re.S)
+    with open(path, "w") as f:
+        f.write(text)
+    return path
+
+
 def main(source, folder):
     os.makedirs(folder, exist_ok=True)
+    with open(source) as f:
+        if "weft.program" in f.read():
+            source = kernels_of_programs(source, folder)
     objects = [device_object(source, folder, "wide", 256),
                device_object(source, folder, "narrow", 1), cpu_object(source, folder)]
     path = os.path.join(folder, "main")

@@ -1,0 +1,174 @@
+//===- RandomFormulas.cpp - Dropout and initial values --------------------===//
+//
+// Streams of random numbers are read from one table in memory: kernels of equal
+// layers stay equal, since none holds a number of its own.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FormulaBuilder.h"
+#include "weft/Analysis/Implementations.h"
+#include "weft/Kernels/Passes.h"
+#include "weft/Runtime/Execute/Philox.h"
+
+using namespace mlir;
+
+namespace weft {
+
+using Values = llvm::FailureOr<llvm::SmallVector<Value>>;
+
+//===----------------------------------------------------------------------===//
+// Streams
+//===----------------------------------------------------------------------===//
+
+/// The stream of an op that draws; nothing for any other.
+static std::optional<int64_t> getStream(Operation *op) {
+  auto hash = [](llvm::StringRef key) {
+    return static_cast<int64_t>(philoxNameHash(key.data(), key.size()));
+  };
+  if (auto dropout = dyn_cast<DropoutOp>(op))
+    return static_cast<int64_t>(dropout.getOpId());
+  if (auto normal = dyn_cast<RandomNormalOp>(op))
+    return hash(normal.getKey());
+  if (auto uniform = dyn_cast<RandomUniformOp>(op))
+    return hash(uniform.getKey());
+  return std::nullopt;
+}
+
+/// The streams of all ops that are not decomposed yet.
+static llvm::SmallVector<int64_t> getStreams(Block &block) {
+  llvm::SmallVector<int64_t> streams;
+  for (Operation &op : block)
+    if (std::optional<int64_t> stream = getStream(&op);
+        stream && getImplementation(&op).empty() &&
+        !llvm::is_contained(streams, *stream))
+      streams.push_back(*stream);
+  return streams;
+}
+
+/// The constant at the head of the block that has the stream. The first op
+/// that asks makes it for all others.
+static ConstantOp getTable(Operation *op, int64_t stream) {
+  Block *block = op->getBlock();
+  for (Operation &first : *block) {
+    auto table = dyn_cast<ConstantOp>(first);
+    if (!table)
+      break;
+    if (table.getType().getRank() == 1 &&
+        table.getType().getElementType().isInteger(64) &&
+        llvm::is_contained(table.getValue().getValues<int64_t>(), stream))
+      return table;
+  }
+  llvm::SmallVector<int64_t> streams = getStreams(*block);
+  OpBuilder builder = OpBuilder::atBlockBegin(block);
+  auto type = RankedTensorType::get({static_cast<int64_t>(streams.size())},
+                                    builder.getI64Type());
+  return ConstantOp::create(
+      builder, op->getLoc(), type,
+      DenseElementsAttr::get(type, llvm::ArrayRef<int64_t>(streams)));
+}
+
+/// Element `index` of a list, as a scalar.
+static Value element(OpBuilder &b, Location loc, Value list, int64_t index) {
+  Value one =
+      SliceOp::create(b, loc, list, llvm::ArrayRef<int64_t>{index},
+                      llvm::ArrayRef<int64_t>{1}, llvm::ArrayRef<int64_t>{1});
+  return FormulaBuilder(b, loc).reshape(one, {});
+}
+
+static Value streamOf(Operation *op, OpBuilder &b) {
+  int64_t stream = *getStream(op);
+  ConstantOp table = getTable(op, stream);
+  auto values = table.getValue().getValues<int64_t>();
+  int64_t index = llvm::find(values, stream) - values.begin();
+  return element(b, op->getLoc(), table, index);
+}
+
+//===----------------------------------------------------------------------===//
+// Formulas
+//===----------------------------------------------------------------------===//
+
+/// A row is an index of dimension 0; its elements are numbered through. All of
+/// it has the shape of the result, so that it fits any kernel of that shape.
+static Value drawForRows(DropoutOp op, OpBuilder &b, FormulaBuilder &f) {
+  Location loc = op.getLoc();
+  llvm::ArrayRef<int64_t> shape = getShape(op);
+  llvm::SmallVector<int64_t> outer, inner;
+  for (size_t d = 0; d < shape.size(); ++d)
+    (d == 0 ? outer : inner).push_back(d);
+  Type i64 = b.getI64Type();
+  Value row = f.add(element(b, loc, op.getRng(), 1), f.iota(outer, shape, i64));
+  return PhiloxOp::create(b, loc, PhiloxKind::Uniform,
+                          element(b, loc, op.getRng(), 0), streamOf(op, b), row,
+                          f.iota(inner, shape, i64));
+}
+
+namespace {
+
+struct DropoutModel
+    : CompositeOpInterface::ExternalModel<DropoutModel, DropoutOp> {
+  Values decompose(Operation *op, OpBuilder &builder) const {
+    auto dropout = cast<DropoutOp>(op);
+    FormulaBuilder f(builder, op->getLoc());
+    double p = dropout.getP().convertToDouble();
+    if (p == 0.0)
+      return llvm::SmallVector<Value>{dropout.getOperand()};
+    if (!dropout.getRng())
+      return op->emitOpError("expects an rng operand where p is not 0; run "
+                             "weft-derive-programs");
+    Value drawn = drawForRows(dropout, builder, f);
+    Value least = f.constant(philoxDropThreshold(p) * 0x1p-24, drawn);
+    Value keeps = f.compare(Predicate::GE, drawn, least);
+    Value x = f.widen(dropout.getOperand());
+    Value scaled = f.mul(x, f.constant(philoxKeepScale(p), x));
+    Value y = f.select(keeps, scaled, f.constant(0.0, x));
+    return llvm::SmallVector<Value>{f.finish(y, dropout.getType())};
+  }
+};
+
+/// offset + factor * number, in f32 and rounded to the type of the result.
+template <typename OpT>
+Values drawInitial(OpT op, OpBuilder &b, PhiloxKind kind, double offset,
+                   double factor) {
+  FormulaBuilder f(b, op.getLoc());
+  Type i64 = b.getI64Type();
+  llvm::ArrayRef<int64_t> shape = getShape(op);
+  auto dims = llvm::to_vector(llvm::seq<int64_t>(0, shape.size()));
+  Value drawn =
+      PhiloxOp::create(b, op.getLoc(), kind, op.getSeed(), streamOf(op, b),
+                       /*row=*/f.integer(0, i64), f.iota(dims, shape, i64));
+  Value y =
+      f.add(f.constant(offset, drawn), f.mul(f.constant(factor, drawn), drawn));
+  return llvm::SmallVector<Value>{f.finish(y, op.getType())};
+}
+
+struct RandomNormalModel
+    : CompositeOpInterface::ExternalModel<RandomNormalModel, RandomNormalOp> {
+  Values decompose(Operation *op, OpBuilder &builder) const {
+    auto normal = cast<RandomNormalOp>(op);
+    return drawInitial(normal, builder, PhiloxKind::Normal,
+                       normal.getMean().convertToDouble(),
+                       normal.getStd().convertToDouble());
+  }
+};
+
+struct RandomUniformModel
+    : CompositeOpInterface::ExternalModel<RandomUniformModel, RandomUniformOp> {
+  Values decompose(Operation *op, OpBuilder &builder) const {
+    auto uniform = cast<RandomUniformOp>(op);
+    double low = uniform.getLow().convertToDouble();
+    return drawInitial(uniform, builder, PhiloxKind::Uniform, low,
+                       uniform.getHigh().convertToDouble() - low);
+  }
+};
+
+} // namespace
+
+void registerRandomFormulas(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, WeftDialect *) {
+    DropoutOp::attachInterface<DropoutModel>(*context);
+    RandomNormalOp::attachInterface<RandomNormalModel>(*context);
+    RandomUniformOp::attachInterface<RandomUniformModel>(*context);
+  });
+}
+
+} // namespace weft
