@@ -168,6 +168,7 @@ void registerKernelsModels(DialectRegistry &registry) {
   registerScalerFormulas(registry);
   registerPhiloxBody(registry);
   registerRandomFormulas(registry);
+  registerLossFormulas(registry);
 }
 
 } // namespace weft

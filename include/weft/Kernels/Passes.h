@@ -30,6 +30,7 @@ void registerGradientNormFormulas(mlir::DialectRegistry &registry);
 void registerScalerFormulas(mlir::DialectRegistry &registry);
 void registerPhiloxBody(mlir::DialectRegistry &registry);
 void registerRandomFormulas(mlir::DialectRegistry &registry);
+void registerLossFormulas(mlir::DialectRegistry &registry);
 
 } // namespace weft
 

@@ -294,6 +294,9 @@ def Weft_CrossEntropyOp : Weft_Op<"cross_entropy", [
     widened to f32, the type of all results. Results: loss (scalar),
     `lse` (shape of targets) and `denom` (scalar), kept for the backward pass.
 
+    Any other target that is no class ends the program on the CPU; in a generated
+    kernel, which cannot, the loss is NaN, and so is that row of the gradient.
+
     Example:
     ```mlir
     %loss, %lse, %denom = weft.cross_entropy %logits, %targets {ignore_index = -100}

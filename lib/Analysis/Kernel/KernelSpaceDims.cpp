@@ -110,6 +110,15 @@ static bool areDistinct(ArrayRef<SmallVector<unsigned, 2>> lists,
 /// the result needs two rows of the space.
 bool KernelSpace::locateByMembers(Operation *op, ArrayRef<int64_t> shape,
                                   DimLists &lists) {
+  // Rows of values from outside alone can stand beside the reductions.
+  bool isOutside = llvm::none_of(
+      op->getOperands(), [&](Value operand) { return isMember(operand); });
+  if (reductions && isOutside && ShapedType::getNumElements(shape) != 1) {
+    SmallVector<bool> kept;
+    for (bool isReduced : reduced)
+      kept.push_back(!isReduced);
+    return assign(shape, kept, lists);
+  }
   DimLists own;
   size_t before;
   do { // until no operand splits a dimension any more

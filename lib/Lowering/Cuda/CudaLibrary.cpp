@@ -12,8 +12,9 @@ class CudaLibrary final : public KernelLibrary {
   StringRef getName() const override { return "cuda"; }
   StringRef getTitle() const override { return "CUDA"; }
   LibraryAnswer find(Operation *op) const override {
-    // Random numbers are generated.
-    if (isa<DropoutOp, RandomNormalOp, RandomUniformOp>(op))
+    // Random numbers and losses are generated.
+    if (isa<CrossEntropyOp, CrossEntropyGradOp, DropoutOp, RandomNormalOp,
+            RandomUniformOp>(op))
       return {};
     return findRoutine(getStandardRoutines(), op);
   }

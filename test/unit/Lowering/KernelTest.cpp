@@ -124,6 +124,28 @@ const Program kPrograms[] = {
      "%z = weft.random_uniform %a {key = \"w\", low = -1.0 : f64, high = 2.0 : "
      "f64} : tensor<2x@xf16>",
      "2x@xf16"},
+    {"%a = weft.slice %i offsets [0, 0] sizes [R, 1] strides [1, 1]"
+     " : tensor<@xi32>\n"
+     "%b = weft.reshape %a : tensor<&xi32> to tensor<Rxi32>\n"
+     "%c = weft.abs %v : tensor<$xf32>\n"
+     "%z, %d, %e = weft.cross_entropy %x, %b weight %c : tensor<$xf32>"
+     " {ignore_index = 3, label_smoothing = 0.1 : f64}"
+     " : tensor<@xf32>, tensor<Rxi32>",
+     "f32"},
+    {"%a = weft.slice %i offsets [0, 0] sizes [R, 1] strides [1, 1]"
+     " : tensor<@xi32>\n"
+     "%b = weft.reshape %a : tensor<&xi32> to tensor<Rxi32>\n"
+     "%c = weft.reduce max %x dims [1] : tensor<@xf32>\n"
+     "%z = weft.cross_entropy_grad %s, %x, %b, %c, %s weight %v : tensor<$xf32>"
+     " {ignore_index = 3, label_smoothing = 0.1 : f64}"
+     " : tensor<f32>, tensor<@xf32>, tensor<Rxi32>, tensor<Rxf32>"},
+    {"%a = weft.slice %i offsets [0, 0] sizes [R, 1] strides [1, 1]"
+     " : tensor<@xi32>\n"
+     "%b = weft.reshape %a : tensor<&xi32> to tensor<Rxi32>\n"
+     "%c = weft.cast %b : tensor<Rxi32> to tensor<Rxi64>\n"
+     "%d = weft.reduce max %x dims [1] : tensor<@xf32>\n"
+     "%z = weft.cross_entropy_grad %s, %x, %c, %d, %s"
+     " : tensor<f32>, tensor<@xf32>, tensor<Rxi64>, tensor<Rxf32>"},
 };
 
 std::string substitute(std::string text, int64_t rows, int64_t columns) {
