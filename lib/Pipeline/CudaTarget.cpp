@@ -29,6 +29,11 @@ public:
 
   void addPasses(StringRef phase, const FlagValues &flags,
                  OpPassManager &passes) const override {
+    if (phase == "plan-memory") {
+      AddDeviceWorkspacesPassOptions options;
+      options.chip = device.chip;
+      passes.addPass(createAddDeviceWorkspacesPass(options));
+    }
     if (phase != kLowerToCuda)
       return;
     passes.addPass(createDescribeExecutablePass());

@@ -24,7 +24,7 @@ class CpuLibrary final : public KernelLibrary {
   StringRef getTitle() const override { return "the CPU"; }
   LibraryAnswer find(Operation *op) const override {
     LibraryAnswer answer = findRoutine(getStandardRoutines(), op);
-    return answer.isKnown ? answer : findRoutine(getTrainingRoutines(), op);
+    return answer.isKnown ? answer : findRoutine(getFormulaRoutines(), op);
   }
   bool hasPart(ProductPart part) const override {
     return part == ProductPart::Bias;

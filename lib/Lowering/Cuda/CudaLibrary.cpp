@@ -12,14 +12,15 @@ class CudaLibrary final : public KernelLibrary {
   StringRef getName() const override { return "cuda"; }
   StringRef getTitle() const override { return "CUDA"; }
   LibraryAnswer find(Operation *op) const override {
-    // Random numbers and losses are generated.
-    if (isa<CrossEntropyOp, CrossEntropyGradOp, DropoutOp, RandomNormalOp,
-            RandomUniformOp>(op))
-      return {};
     return findRoutine(getStandardRoutines(), op);
   }
   bool hasPart(ProductPart part) const override {
     return part == ProductPart::Bias;
+  }
+  /// cuBLASLt takes a bias of the type of the result.
+  bool mayMerge(ProductPart part, MatmulOp product) const override {
+    return hasPart(part) && getElementTypeOrSelf(product.getLhs().getType()) ==
+                                getElementTypeOrSelf(product.getType());
   }
 };
 } // namespace

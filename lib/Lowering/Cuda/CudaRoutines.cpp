@@ -4,7 +4,7 @@
 
 #include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Runtime/Execute/CudaProducts.h"
-#include "weft/Runtime/Devices/CudaWorkspaces.h"
+#include "weft/Runtime/Execute/CudaWorkspaces.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

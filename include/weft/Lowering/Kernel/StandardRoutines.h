@@ -7,14 +7,13 @@
 
 namespace weft {
 
-/// Products, attention, losses, lookups and random numbers. An accumulation
-/// that no product performs is generated: it can then be one kernel with what
-/// makes its operands.
+/// Products, attention, lookups. An accumulation that no product performs is
+/// generated: it can then be one kernel with what makes its operands.
 llvm::ArrayRef<LibraryRoutine> getStandardRoutines();
 
-/// Norms of gradients, updates and the loss scale, for a runtime that has
-/// routines for them: they have formulas (lib/Kernels) as well.
-llvm::ArrayRef<LibraryRoutine> getTrainingRoutines();
+/// Losses, random numbers, norms of gradients, updates and the loss scale, for
+/// a runtime that has routines for what has formulas (lib/Kernels) as well.
+llvm::ArrayRef<LibraryRoutine> getFormulaRoutines();
 
 } // namespace weft
 
