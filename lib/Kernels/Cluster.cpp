@@ -45,6 +45,14 @@ static bool isNumber(Operation *op) {
   return !isa<ReduceOp>(op) && getShape(op->getResult(0)).empty();
 }
 
+/// Whether all that the cluster computes are single numbers.
+static bool hasNumbersOnly(const Cluster &cluster) {
+  return llvm::all_of(cluster.ops, [](Operation *op) {
+    return llvm::all_of(getShape(op->getResult(0)),
+                        [](int64_t size) { return size == 1; });
+  });
+}
+
 static bool isCompute(Operation *op) {
   return isa<ReduceOp>(op) || (isa<ScalarBodyOpInterface>(op) && !isAlias(op));
 }
@@ -129,10 +137,11 @@ bool ClusterBuilder::isNear(Operation *op, const Cluster &cluster) const {
          kSiblingDistance;
 }
 
-/// An open cluster nearby that reads a large operand of `op` anyway, or that
-/// computes another number if `op` computes one.
+/// An open cluster nearby that reads a large operand of `op` anyway, or, if
+/// `op` computes a number, that computes others.
 Cluster *ClusterBuilder::findSibling(Operation *op) {
-  if (isNumber(op) && numbers && numbers->open && isNear(op, *numbers))
+  if (isNumber(op) && numbers && numbers->open && isNear(op, *numbers) &&
+      hasNumbersOnly(*numbers))
     return numbers;
   for (Value operand : op->getOperands()) {
     auto type = cast<RankedTensorType>(operand.getType());

@@ -54,15 +54,14 @@ static void noteOptimizer(Operation *op) {
                   ArrayAttr::get(op->getContext(), names.getArrayRef()));
 }
 
-/// Computes a number once that several formulas need: what an update reads is
-/// the same for all parameters of a group.
-static void shareNumbers(Block &block) {
-  auto isNumber = [](Value value) { return getShape(value).empty(); };
+/// Computes a number once that several updates need: it is the same for all
+/// parameters of a group. `updates` are the ops of their formulas.
+static void shareNumbers(Block &block,
+                         const llvm::DenseSet<Operation *> &updates) {
   std::map<std::vector<const void *>, Value> known;
   for (Operation &op : llvm::make_early_inc_range(block)) {
-    // A comparison costs less than the memory between two kernels.
-    if (!isa<ScalarBodyOpInterface>(op) || isa<CompareOp>(op) ||
-        !isNumber(op.getResult(0)))
+    if (!updates.contains(&op) || !isa<ScalarBodyOpInterface>(op) ||
+        !getShape(op.getResult(0)).empty())
       continue;
     std::vector<const void *> key = {
         op.getName().getAsOpaquePointer(),
@@ -87,35 +86,49 @@ void weft::eraseDeadOps(Block &block) {
       op.erase();
 }
 
+namespace {
+/// Writes out the ops of a program, and what their formulas are made of.
+struct Decomposer {
+  llvm::SmallVector<Operation *> work;
+  llvm::DenseSet<Operation *> updates; // ops of the formulas of updates
+
+  LogicalResult replace(Operation *op);
+};
+} // namespace
+
+LogicalResult Decomposer::replace(Operation *op) {
+  OpBuilder builder(op);
+  Operation *before = op->getPrevNode();
+  FailureOr<llvm::SmallVector<Value>> values = expand(op, builder);
+  if (failed(values) || values->empty())
+    return failure(failed(values));
+  Operation *made = before ? before->getNextNode() : &op->getBlock()->front();
+  for (; made != op; made = made->getNextNode()) {
+    copyScope(op, made);
+    work.push_back(made);
+    if (isa<OptimizerOpInterface>(op))
+      updates.insert(made);
+  }
+  noteOptimizer(op);
+  op->replaceAllUsesWith(*values);
+  op->erase();
+  return success();
+}
+
 LogicalResult weft::decomposeProgram(ProgramOp program) {
   if (failed(checkAutocastIsDone(program)))
     return failure();
-  llvm::SmallVector<Operation *> work;
+  Decomposer decomposer;
   for (Operation &op : program.getBody().front().without_terminator()) {
     if (failed(verifyClaim(&op)))
       return failure();
-    work.push_back(&op);
+    decomposer.work.push_back(&op);
   }
-  while (!work.empty()) {
-    Operation *op = work.pop_back_val();
-    OpBuilder builder(op);
-    Operation *before = op->getPrevNode();
-    FailureOr<llvm::SmallVector<Value>> values = expand(op, builder);
-    if (failed(values))
+  while (!decomposer.work.empty())
+    if (failed(decomposer.replace(decomposer.work.pop_back_val())))
       return failure();
-    if (values->empty())
-      continue;
-    Operation *made = before ? before->getNextNode() : &op->getBlock()->front();
-    for (; made != op; made = made->getNextNode()) {
-      copyScope(op, made);
-      work.push_back(made);
-    }
-    noteOptimizer(op);
-    op->replaceAllUsesWith(*values);
-    op->erase();
-  }
   renameTrivialReduces(program);
-  shareNumbers(program.getBody().front());
+  shareNumbers(program.getBody().front(), decomposer.updates);
   return success();
 }
 

@@ -350,25 +350,26 @@ weft.program @total(%a: tensor<f64> {weft.input = "a"}, %b: tensor<f64> {weft.in
 // CHECK: %[[V18:.*]] = weft.cast %[[V17]] : tensor<f64> to tensor<f32>
 // CHECK: %[[V19:.*]] = weft.constant dense<0.000000e+00> : tensor<f32>
 // CHECK: %[[V20:.*]] = weft.compare eq %[[V18]], %[[V19]] : tensor<f32>, tensor<f32>
-// CHECK: %[[V21:.*]] = weft.constant dense<2.000000e+00> : tensor<f64>
-// CHECK: %[[V22:.*]] = weft.mul %[[V13]], %[[V21]] : tensor<f64>, tensor<f64>
-// CHECK: %[[V23:.*]] = weft.cast %[[V22]] : tensor<f64> to tensor<f32>
-// CHECK: %[[V24:.*]] = weft.constant dense<0x7F800000> : tensor<f32>
-// CHECK: %[[V25:.*]] = weft.abs %[[V23]] : tensor<f32>
-// CHECK: %[[V26:.*]] = weft.compare lt %[[V25]], %[[V24]] : tensor<f32>, tensor<f32>
-// CHECK: %[[V27:.*]] = weft.select %[[V26]], %[[V23]], %[[SCALE]] : tensor<i1>, tensor<f32>, tensor<f32>
-// CHECK: %[[V28:.*]] = weft.select %[[V12]], %[[V27]], %[[SCALE]] : tensor<i1>, tensor<f32>, tensor<f32>
-// CHECK: %[[V29:.*]] = weft.select %[[BAD]], %[[V18]], %[[V28]] : tensor<i1>, tensor<f32>, tensor<f32>
-// CHECK: %[[V30:.*]] = weft.and %[[BAD]], %[[V20]] : tensor<i1>, tensor<i1>
-// CHECK: %[[V31:.*]] = weft.or %[[BAD]], %[[V10]] : tensor<i1>, tensor<i1>
-// CHECK: %[[V32:.*]] = weft.select %[[V31]], %[[V8]], %[[V7]] : tensor<i1>, tensor<i64>, tensor<i64>
-// CHECK: %[[V33:.*]] = weft.materialize %[[V3]] : tensor<i64>
-// CHECK: %[[V34:.*]] = weft.materialize %[[V5]] : tensor<i64>
-// CHECK: %[[V35:.*]] = weft.reshape %[[V32]] : tensor<i64> to tensor<1xi64>
+// CHECK: %[[V21:.*]] = weft.cast %[[SCALE]] : tensor<f32> to tensor<f64>
+// CHECK: %[[V22:.*]] = weft.constant dense<2.000000e+00> : tensor<f64>
+// CHECK: %[[V23:.*]] = weft.mul %[[V21]], %[[V22]] : tensor<f64>, tensor<f64>
+// CHECK: %[[V24:.*]] = weft.cast %[[V23]] : tensor<f64> to tensor<f32>
+// CHECK: %[[V25:.*]] = weft.constant dense<0x7F800000> : tensor<f32>
+// CHECK: %[[V26:.*]] = weft.abs %[[V24]] : tensor<f32>
+// CHECK: %[[V27:.*]] = weft.compare lt %[[V26]], %[[V25]] : tensor<f32>, tensor<f32>
+// CHECK: %[[V28:.*]] = weft.select %[[V27]], %[[V24]], %[[SCALE]] : tensor<i1>, tensor<f32>, tensor<f32>
+// CHECK: %[[V29:.*]] = weft.select %[[V12]], %[[V28]], %[[SCALE]] : tensor<i1>, tensor<f32>, tensor<f32>
+// CHECK: %[[V30:.*]] = weft.select %[[BAD]], %[[V18]], %[[V29]] : tensor<i1>, tensor<f32>, tensor<f32>
+// CHECK: %[[V31:.*]] = weft.and %[[BAD]], %[[V20]] : tensor<i1>, tensor<i1>
+// CHECK: %[[V32:.*]] = weft.or %[[BAD]], %[[V10]] : tensor<i1>, tensor<i1>
+// CHECK: %[[V33:.*]] = weft.select %[[V32]], %[[V8]], %[[V7]] : tensor<i1>, tensor<i64>, tensor<i64>
+// CHECK: %[[V34:.*]] = weft.materialize %[[V3]] : tensor<i64>
+// CHECK: %[[V35:.*]] = weft.materialize %[[V5]] : tensor<i64>
 // CHECK: %[[V36:.*]] = weft.reshape %[[V33]] : tensor<i64> to tensor<1xi64>
 // CHECK: %[[V37:.*]] = weft.reshape %[[V34]] : tensor<i64> to tensor<1xi64>
-// CHECK: %[[V38:.*]] = weft.concat %[[V35]], %[[V36]], %[[V37]] {dim = 0 : i64} : tensor<1xi64>, tensor<1xi64>, tensor<1xi64>
-// CHECK: weft.return %[[V29]], %[[V38]], %[[V30]] : tensor<f32>, tensor<3xi64>, tensor<i1>
+// CHECK: %[[V38:.*]] = weft.reshape %[[V35]] : tensor<i64> to tensor<1xi64>
+// CHECK: %[[V39:.*]] = weft.concat %[[V36]], %[[V37]], %[[V38]] {dim = 0 : i64} : tensor<1xi64>, tensor<1xi64>, tensor<1xi64>
+// CHECK: weft.return %[[V30]], %[[V39]], %[[V31]] : tensor<f32>, tensor<3xi64>, tensor<i1>
 weft.program @torch(%scale: tensor<f32> {weft.input = "scale"}, %state: tensor<3xi64> {weft.input = "state"}, %bad: tensor<i1> {weft.input = "bad"})
     -> (tensor<f32> {weft.output = "s"}, tensor<3xi64> {weft.output = "n"}, tensor<i1> {weft.output = "e"}) attributes {kind = #weft.kind<apply>} {
   %s, %n, %e = weft.scaler_update %scale, %state, %bad by #weft.scaler<torch, interval = 500>
@@ -409,29 +410,31 @@ weft.program @torch(%scale: tensor<f32> {weft.input = "scale"}, %state: tensor<3
 // CHECK: %[[V26:.*]] = weft.compare le %[[V18]], %[[V19]] : tensor<f64>, tensor<f64>
 // CHECK: %[[V27:.*]] = weft.select %[[V26]], %[[SCALE]], %[[V23]] : tensor<i1>, tensor<f32>, tensor<f32>
 // CHECK: %[[V28:.*]] = weft.or %[[V26]], %[[V25]] : tensor<i1>, tensor<i1>
-// CHECK: %[[V29:.*]] = weft.constant dense<2.000000e+00> : tensor<f64>
-// CHECK: %[[V30:.*]] = weft.mul %[[V18]], %[[V29]] : tensor<f64>, tensor<f64>
-// CHECK: %[[V31:.*]] = weft.cast %[[V30]] : tensor<f64> to tensor<f32>
-// CHECK: %[[V32:.*]] = weft.constant dense<0x7F800000> : tensor<f32>
-// CHECK: %[[V33:.*]] = weft.abs %[[V31]] : tensor<f32>
-// CHECK: %[[V34:.*]] = weft.compare lt %[[V33]], %[[V32]] : tensor<f32>, tensor<f32>
-// CHECK: %[[V35:.*]] = weft.select %[[V34]], %[[V31]], %[[SCALE]] : tensor<i1>, tensor<f32>, tensor<f32>
-// CHECK: %[[V36:.*]] = weft.select %[[V13]], %[[V35]], %[[SCALE]] : tensor<i1>, tensor<f32>, tensor<f32>
-// CHECK: %[[V37:.*]] = weft.select %[[V17]], %[[V27]], %[[V36]] : tensor<i1>, tensor<f32>, tensor<f32>
-// CHECK: %[[V38:.*]] = weft.and %[[V17]], %[[V28]] : tensor<i1>, tensor<i1>
-// CHECK: %[[V39:.*]] = weft.constant dense<1> : tensor<i64>
-// CHECK: %[[V40:.*]] = weft.sub %[[V5]], %[[V39]] : tensor<i64>, tensor<i64>
-// CHECK: %[[V41:.*]] = weft.select %[[V15]], %[[V40]], %[[V5]] : tensor<i1>, tensor<i64>, tensor<i64>
-// CHECK: %[[V42:.*]] = weft.constant dense<1> : tensor<i64>
-// CHECK: %[[V43:.*]] = weft.add %[[V1]], %[[V42]] : tensor<i64>, tensor<i64>
-// CHECK: %[[V44:.*]] = weft.select %[[BAD]], %[[V1]], %[[V3]] : tensor<i1>, tensor<i64>, tensor<i64>
-// CHECK: %[[V45:.*]] = weft.select %[[V12]], %[[V6]], %[[V5]] : tensor<i1>, tensor<i64>, tensor<i64>
-// CHECK: %[[V46:.*]] = weft.select %[[BAD]], %[[V41]], %[[V45]] : tensor<i1>, tensor<i64>, tensor<i64>
-// CHECK: %[[V47:.*]] = weft.reshape %[[V43]] : tensor<i64> to tensor<1xi64>
-// CHECK: %[[V48:.*]] = weft.reshape %[[V44]] : tensor<i64> to tensor<1xi64>
-// CHECK: %[[V49:.*]] = weft.reshape %[[V46]] : tensor<i64> to tensor<1xi64>
-// CHECK: %[[V50:.*]] = weft.concat %[[V47]], %[[V48]], %[[V49]] {dim = 0 : i64} : tensor<1xi64>, tensor<1xi64>, tensor<1xi64>
-// CHECK: weft.return %[[V37]], %[[V50]], %[[V38]] : tensor<f32>, tensor<3xi64>, tensor<i1>
+// CHECK: %[[V29:.*]] = weft.cast %[[SCALE]] : tensor<f32> to tensor<f64>
+// CHECK: %[[V30:.*]] = weft.constant dense<2.000000e+00> : tensor<f64>
+// CHECK: %[[V31:.*]] = weft.mul %[[V29]], %[[V30]] : tensor<f64>, tensor<f64>
+// CHECK: %[[V32:.*]] = weft.cast %[[V31]] : tensor<f64> to tensor<f32>
+// CHECK: %[[V33:.*]] = weft.constant dense<0x7F800000> : tensor<f32>
+// CHECK: %[[V34:.*]] = weft.abs %[[V32]] : tensor<f32>
+// CHECK: %[[V35:.*]] = weft.compare lt %[[V34]], %[[V33]] : tensor<f32>, tensor<f32>
+// CHECK: %[[V36:.*]] = weft.select %[[V35]], %[[V32]], %[[SCALE]] : tensor<i1>, tensor<f32>, tensor<f32>
+// CHECK: %[[V37:.*]] = weft.select %[[V13]], %[[V36]], %[[SCALE]] : tensor<i1>, tensor<f32>, tensor<f32>
+// CHECK: %[[V38:.*]] = weft.select %[[V17]], %[[V27]], %[[V37]] : tensor<i1>, tensor<f32>, tensor<f32>
+// CHECK: %[[V39:.*]] = weft.and %[[V17]], %[[V28]] : tensor<i1>, tensor<i1>
+// CHECK: %[[V40:.*]] = weft.constant dense<1> : tensor<i64>
+// CHECK: %[[V41:.*]] = weft.sub %[[V5]], %[[V40]] : tensor<i64>, tensor<i64>
+// CHECK: %[[V42:.*]] = weft.select %[[V15]], %[[V41]], %[[V5]] : tensor<i1>, tensor<i64>, tensor<i64>
+// CHECK: %[[V43:.*]] = weft.not %[[BAD]] : tensor<i1>
+// CHECK: %[[V44:.*]] = weft.constant dense<1> : tensor<i64>
+// CHECK: %[[V45:.*]] = weft.add %[[V1]], %[[V44]] : tensor<i64>, tensor<i64>
+// CHECK: %[[V46:.*]] = weft.select %[[BAD]], %[[V1]], %[[V3]] : tensor<i1>, tensor<i64>, tensor<i64>
+// CHECK: %[[V47:.*]] = weft.select %[[V43]], %[[V6]], %[[V5]] : tensor<i1>, tensor<i64>, tensor<i64>
+// CHECK: %[[V48:.*]] = weft.select %[[BAD]], %[[V42]], %[[V47]] : tensor<i1>, tensor<i64>, tensor<i64>
+// CHECK: %[[V49:.*]] = weft.reshape %[[V45]] : tensor<i64> to tensor<1xi64>
+// CHECK: %[[V50:.*]] = weft.reshape %[[V46]] : tensor<i64> to tensor<1xi64>
+// CHECK: %[[V51:.*]] = weft.reshape %[[V48]] : tensor<i64> to tensor<1xi64>
+// CHECK: %[[V52:.*]] = weft.concat %[[V49]], %[[V50]], %[[V51]] {dim = 0 : i64} : tensor<1xi64>, tensor<1xi64>, tensor<1xi64>
+// CHECK: weft.return %[[V38]], %[[V52]], %[[V39]] : tensor<f32>, tensor<3xi64>, tensor<i1>
 weft.program @deepspeed(%scale: tensor<f32> {weft.input = "scale"}, %state: tensor<3xi64> {weft.input = "state"}, %bad: tensor<i1> {weft.input = "bad"})
     -> (tensor<f32> {weft.output = "s"}, tensor<3xi64> {weft.output = "n"}, tensor<i1> {weft.output = "e"}) attributes {kind = #weft.kind<apply>} {
   %s, %n, %e = weft.scaler_update %scale, %state, %bad by #weft.scaler<deepspeed, interval = 500, consecutive = true>

@@ -49,7 +49,7 @@ CASES = [
 GROUPS = """[[group]]
 match = "bias$"
 lr_scale = 2.0
-beta1 = 0.8
+weight_decay = 0.25
 name = "biases"
 """
 
@@ -149,8 +149,9 @@ def compare(folder, flags, data, fault, steps):
 def random_case(seed):
     dice = random.Random(seed)
     optimizer = dice.choice(["adamw", "adam", "sgd"])
+    precision = dice.choice(["f32", "f16", "bf16"])
     compile_flags = ["--optimizer", optimizer, "--clip-norm", dice.choice(["1", "2", "3", "inf"]),
-                     "--precision", dice.choice(["f32", "f16", "bf16"])]
+                     "--precision", precision]
     if optimizer == "sgd" and dice.random() < 0.5:
         compile_flags.append("--nesterov")
     if dice.random() < 0.6:
@@ -165,13 +166,14 @@ def random_case(seed):
         fault = ""
     if dice.random() < 0.5:
         compile_flags += ["--groups", "GROUPS"]
-    if dice.random() < 0.3:
+    if precision == "bf16" and dice.random() < 0.3:
         compile_flags += ["--master-weights", "off"]
-    flags = ["--weight-decay", f"{dice.choice([0, dice.random()]):.3f}", "--beta1", f"{dice.random():.3f}",
-             "--beta2", f"{dice.choice([0.999, dice.random()]):.4f}", "--accum", str(dice.randrange(1, 4)),
-             "--eps", str(dice.choice([1e-8, 1e-4]))]
+    flags = ["--weight-decay", f"{dice.choice([0, dice.random()]):.3f}", "--accum", str(dice.randrange(1, 4))]
     if optimizer == "sgd":
         flags += ["--momentum", f"{dice.choice([0, dice.random()]):.3f}"]
+    else:
+        flags += ["--beta1", f"{dice.random():.3f}", "--beta2", f"{dice.choice([0.999, dice.random()]):.4f}",
+                  "--eps", str(dice.choice([1e-8, 1e-4]))]
     if dice.random() < 0.4:
         flags += ["--clip", f"{dice.random():.3f}"]
     return f"seed {seed}", compile_flags, flags, fault

@@ -72,8 +72,8 @@ def DecomposePass : Pass<"weft-decompose", "::mlir::ModuleOp"> {
   let description = [{
     What: replaces every op with a `CompositeOpInterface` (softmax, layer_norm,
     gelu, losses, accumulations, updates, ...) by its formula, unless
-    `weft-select-kernels` claimed it. Formulas of single numbers that are equal
-    become one. The first step of `weft-fuse`.
+    `weft-select-kernels` claimed it. Single numbers that several updates need
+    are computed once. The first step of `weft-fuse`.
 
     Precondition: autodiff has run (adjoints are written for the composites).
     Guarantees: no composite op without `weft.impl` is left in a program.
@@ -83,8 +83,8 @@ def DecomposePass : Pass<"weft-decompose", "::mlir::ModuleOp"> {
     // becomes
     %s = weft.div %one, (1 + exp(-x)) ; %y = weft.mul %x, %s
     ```
-    Does not simplify, and does not merge formulas over more than one element: a
-    value recomputed in the backward pass stays recomputed.
+    Does not simplify or merge other formulas: a value recomputed in the backward
+    pass stays recomputed.
   }];
 }
 

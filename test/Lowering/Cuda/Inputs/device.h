@@ -81,6 +81,28 @@ float device_fma_rm_f(float a, float b, float c) {
   bool isAbove = near > static_cast<double>(a) * b + c;
   return isAbove ? std::nextafter(near, -INFINITY) : near;
 }
+/// What libdevice's pow is made of.
+float device_fabs_f32(float x) { return std::fabs(x); }
+double device_fabs_f64(double x) { return std::fabs(x); }
+double device_add_rn_d(double x, double y) { return x + y; }
+double device_mul_rn_d(double x, double y) { return x * y; }
+double device_rcp_approx_ftz_d(double x) { return 1 / x; }
+unsigned device_d2i_lo(double x) {
+  unsigned halves[2];
+  std::memcpy(halves, &x, 8);
+  return halves[0];
+}
+unsigned device_d2i_hi(double x) {
+  unsigned halves[2];
+  std::memcpy(halves, &x, 8);
+  return halves[1];
+}
+double device_lohi_i2d(unsigned low, unsigned high) {
+  unsigned halves[2] = {low, high};
+  double x;
+  std::memcpy(&x, halves, 8);
+  return x;
+}
 /// f32 to bf16, to nearest even, which not every libgcc has; the result is in
 /// the low half of the register.
 float __truncsfbf2(float value) {
@@ -160,6 +182,7 @@ static double getElement(const std::string &type, const void *from, long i) {
     return static_cast<const char *>(from)[i];
   if (type == "i32")
     return static_cast<const int *>(from)[i];
+}
   if (type == "i64")
     return static_cast<const long *>(from)[i];
   unsigned bits = static_cast<const unsigned short *>(from)[i] << 16;
@@ -182,6 +205,9 @@ static void setElement(const std::string &type, void *to, long i,
     static_cast<int *>(to)[i] = value * 500;
   else if (type == "i64")
     static_cast<long *>(to)[i] = value * 500;
+}
+  else if (type == "i64")
+    static_cast<long *>(to)[i] = 2 + std::lround(value);
   else {
     float single = value;
     unsigned bits;
