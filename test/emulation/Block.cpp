@@ -300,3 +300,11 @@ void weft_emu_together(uint32_t mask, void *record, WeftEmuWarpWork work,
 }
 
 void *weft_emu_shared(void) { return sharedBytes.bytes; }
+
+uint16_t weft_emu_to_bf16(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  if (value != value)
+    return 0x7fff;
+  return uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}

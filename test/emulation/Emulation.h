@@ -53,6 +53,9 @@ void weft_emu_together(uint32_t mask, void *record, WeftEmuWarpWork work,
 /// The dynamic shared memory of the block.
 void *weft_emu_shared(void);
 
+/// The bits of a bf16: to nearest even, any NaN as a device makes it.
+uint16_t weft_emu_to_bf16(float value);
+
 /// A checked kernel says each access to memory before it makes it.
 void weft_emu_load(const void *place, uint64_t bytes);
 void weft_emu_store(const void *place, uint64_t bytes);

@@ -3,6 +3,7 @@
 #include "Fiber.h"
 #include "Running.h"
 
+#include <cmath>
 #include <cstring>
 #include <ctime>
 #include <numeric>
@@ -297,6 +298,21 @@ TEST(BlockErrors, GridsThatNoDeviceRuns) {
   EXPECT_ERROR(weft_emu_place(), "no kernel runs");
   EXPECT_ERROR(run(blockOf(1), [] { namedBarrier(16, 1); }),
                "expects a barrier 0 to 15, but got 16");
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+TEST(Numbers, Bf16) {
+  EXPECT_EQ(weft_emu_to_bf16(1.0f), 0x3f80);
+  EXPECT_EQ(weft_emu_to_bf16(-0.0f), 0x8000);
+  EXPECT_EQ(weft_emu_to_bf16(1 + 0x1p-8f), 0x3f80); // ties go to even
+  EXPECT_EQ(weft_emu_to_bf16(1 + 0x3p-8f), 0x3f82);
+  EXPECT_EQ(weft_emu_to_bf16(1 + 0x1p-8f + 0x1p-20f), 0x3f81);
+  EXPECT_EQ(weft_emu_to_bf16(0x1.ffffp127f), 0x7f80);
+  EXPECT_EQ(weft_emu_to_bf16(0x1p-133f), 1);
+  EXPECT_EQ(weft_emu_to_bf16(-std::nanf("")), 0x7fff);
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,13 +1,14 @@
-// device.h: kernels for a device, run here. A block is a fiber for each thread;
-// they take turns at barriers and exchanges, in alternating order. What a
-// kernel writes is compared with what the CPU's kernel of the same name writes.
+// device.h: kernels for a device, run here as blocks of the emulated device, in the
+// plain order of threads and in another one. What a kernel writes is compared with
+// what the CPU's kernel of the same name writes.
+
+#include "Block.h"
 
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
-#include <ucontext.h>
 #include <vector>
 
 struct Argument {
@@ -26,50 +27,28 @@ struct Kernel {
 };
 
 //===----------------------------------------------------------------------===//
-// A block
+// Instructions of a device
 //===----------------------------------------------------------------------===//
 
-constexpr int kThreads = 1024, kWarp = 32, kStack = 1 << 16;
-
-static ucontext_t scheduler, fibers[kThreads];
-static std::vector<char> stacks[kThreads];
-static bool isDone[kThreads];
-static int current, columns, block;
-
-/// Threads that meet: the last one to come opens the gate for all.
-struct Gate {
-  int members = 0, waiting = 0;
-  long round = 0;
-  void pass() {
-    long mine = round;
-    if (++waiting == members) {
-      waiting = 0;
-      ++round;
-    }
-    while (round == mine)
-      swapcontext(&fibers[current], &scheduler);
-  }
-};
-static Gate warps[kThreads / kWarp], all;
-static unsigned exchanged[2][kThreads];
+/// Where a kernel calls a function of this file.
+#define SITE int(reinterpret_cast<uintptr_t>(__builtin_return_address(0)))
 
 extern "C" {
-int device_read_ptx_sreg_tid_x() { return current % columns; }
-int device_read_ptx_sreg_tid_y() { return current / columns; }
-int device_read_ptx_sreg_ctaid_x() { return block; }
-void device_barrier_cta_sync_aligned_all(int) { all.pass(); }
-void device_bar_warp_sync(int) { warps[current / kWarp].pass(); }
-unsigned device_shfl_sync_bfly_i32(int, unsigned value, int bit, int) {
-  Gate &warp = warps[current / kWarp];
-  unsigned *slots = exchanged[warp.round & 1];
-  slots[current] = value;
-  warp.pass();
-  return slots[current ^ bit];
+int device_read_ptx_sreg_tid_x() { return weft_emu_place()->thread[0]; }
+int device_read_ptx_sreg_tid_y() { return weft_emu_place()->thread[1]; }
+int device_read_ptx_sreg_ctaid_x() { return weft_emu_place()->block[0]; }
+void device_barrier_cta_sync_aligned_all(int id) {
+  weft_emu_barrier(id, 0, SITE);
+}
+void device_bar_warp_sync(int mask) { weft_emu_warp_barrier(mask, SITE); }
+unsigned device_shfl_sync_bfly_i32(int mask, unsigned value, int bit,
+                                   int clamp) {
+  return weft_emu_shuffle(WeftEmuXor, mask, value, bit, clamp, SITE);
 }
 float device_shfl_sync_bfly_f32(int mask, float value, int bit, int clamp) {
   unsigned bits;
   std::memcpy(&bits, &value, 4);
-  bits = device_shfl_sync_bfly_i32(mask, bits, bit, clamp);
+  bits = weft_emu_shuffle(WeftEmuXor, mask, bits, bit, clamp, SITE);
   std::memcpy(&value, &bits, 4);
   return value;
 }
@@ -103,60 +82,24 @@ double device_lohi_i2d(unsigned low, unsigned high) {
   std::memcpy(&x, halves, 8);
   return x;
 }
-/// f32 to bf16, to nearest even, which not every libgcc has; the result is in
-/// the low half of the register.
+/// f32 to bf16, which not every libgcc has; the result is in the low half of the
+/// register.
 float __truncsfbf2(float value) {
-  unsigned bits;
-  std::memcpy(&bits, &value, 4);
-  bits = std::isnan(value) ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  unsigned bits = weft_emu_to_bf16(value);
   std::memcpy(&value, &bits, 4);
   return value;
 }
 }
 
-static void (*running)(void **);
-static void **buffersOfRunning;
-
-static void runThread() {
-  running(buffersOfRunning);
-  isDone[current] = true;
-  --all.members;
-  --warps[current / kWarp].members;
-  swapcontext(&fibers[current], &scheduler);
-}
-
-static void runBlock(int threads) {
-  all = {threads};
-  for (int i = 0; i < threads / kWarp; ++i)
-    warps[i] = {kWarp};
-  for (int i = 0; i < threads; ++i) {
-    isDone[i] = false;
-    stacks[i].resize(kStack);
-    getcontext(&fibers[i]);
-    fibers[i].uc_stack.ss_sp = stacks[i].data();
-    fibers[i].uc_stack.ss_size = kStack;
-    makecontext(&fibers[i], runThread, 0);
-  }
-  for (int turn = 0; all.members != 0; ++turn) {
-    if (turn == 100000) {
-      std::printf("threads of a block wait for each other\n");
-      std::exit(1);
-    }
-    for (int i = 0; i < threads; ++i) {
-      current = turn % 2 ? threads - 1 - i : i;
-      if (!isDone[current])
-        swapcontext(&scheduler, &fibers[current]);
-    }
-  }
-}
-
 static void runGrid(const Kernel &kernel, void (*function)(void **),
-                    std::vector<void *> buffers) {
-  running = function;
-  buffersOfRunning = buffers.data();
-  columns = kernel.columns;
-  for (block = 0; block < kernel.blocks; ++block)
-    runBlock(kernel.columns * kernel.rows);
+                    std::vector<void *> buffers, int seed = 0) {
+  weft::emulation::Grid grid;
+  grid.blocks[0] = kernel.blocks;
+  grid.threads[0] = kernel.columns;
+  grid.threads[1] = kernel.rows;
+  weft::emulation::Order order(seed);
+  weft::emulation::runGrid(
+      grid, [&] { function(buffers.data()); }, order);
 }
 
 //===----------------------------------------------------------------------===//
@@ -267,9 +210,11 @@ static int checkKernel(const Kernel &kernel) {
   bool isExact = std::strstr(kernel.name, "exact");
   std::vector<void *> cpu = makeBuffers(kernel, 0),
                       wide = makeBuffers(kernel, 0),
+                      mixed = makeBuffers(kernel, 0),
                       narrow = makeBuffers(kernel, 1);
   kernel.cpu(cpu.data(), 0, kernel.extent);
   runGrid(kernel, kernel.wide, wide);
+  runGrid(kernel, kernel.wide, mixed, /*seed=*/1);
   runGrid(kernel, kernel.narrow, narrow);
   int wrong = 0;
   auto expect = [&](bool holds, const char *what, size_t i) {
@@ -283,6 +228,8 @@ static int checkKernel(const Kernel &kernel) {
     expect(isExact ? !std::memcmp(cpu[i], wide[i], bytes)
                    : isClose(argument, cpu[i], wide[i]),
            "is not the CPU's", i);
+    expect(!std::memcmp(wide[i], mixed[i], bytes),
+           "has other bits in another order of threads", i);
     expect(!std::memcmp(wide[i], narrow[i], bytes),
            "has other bits at another place", i);
     for (void *buffer : {wide[i], narrow[i]})

@@ -2,9 +2,9 @@
 
 Each kernel is compiled for the CPU and twice for a device: for aligned buffers,
 with wide accesses, and for any buffers. The device code is that which PTX is made
-of, with its instructions for threads as functions of device.h. The results have
-to agree with the CPU's, and those of the device to the bit. Of programs in FILE it
-runs the kernels that weft-fuse makes of them.
+of, with its instructions for threads as functions of device.h, and runs on the
+emulated device. The results have to agree with the CPU's, and those of the device
+to the bit. Of programs in FILE it runs the kernels that weft-fuse makes of them.
 """
 import math
 import os
@@ -13,6 +13,8 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+EMULATION = os.path.join(HERE, "../../../emulation")
+BLOCKS = [os.path.join(EMULATION, name + ".cpp") for name in ("Block", "Fail", "Fiber", "Scheduler")]
 
 
 def run(*command):
@@ -131,7 +133,7 @@ def main(source, folder):
                device_object(source, folder, "narrow", 1), cpu_object(source, folder)]
     path = os.path.join(folder, "main")
     write_main(path + ".cpp", find_kernels(source, folder))
-    run("clang++", "-std=c++17", "-O1", "-I", HERE, path + ".cpp", *objects, "-lm", "-o", path)
+    run("clang++", "-std=c++17", "-O1", "-I", HERE, "-I", EMULATION, path + ".cpp", *BLOCKS, *objects, "-lm", "-o", path)
     return subprocess.run([path]).returncode
 
 
