@@ -22,6 +22,11 @@ static const Phase kPhases[] = {
      Level::Llvm},
 };
 
+/// The file with the kernels that are written by hand, as the build makes it.
+static std::string getHandWritten(const CudaTarget &device) {
+  return "cuda/kernels-" + device.chip + ".cubin";
+}
+
 namespace {
 class Cuda final : public Target {
 public:
@@ -61,7 +66,8 @@ public:
   TargetLibraries getLibraries() const override {
     return {{"libWeftCudaKernels.a", "libWeftCudaDevice.a"},
             {},
-            "is weft built where CMake found a CUDA toolkit?"};
+            "is weft built where CMake found a CUDA toolkit?",
+            {getHandWritten(device)}};
   }
   void describe(Json &metadata) const override {
     metadata.set("cuda_chip", Json(device.chip));
@@ -72,13 +78,12 @@ private:
 };
 } // namespace
 
-/// The kernels that are written by hand, as the build has compiled them.
 static FailureOr<DeviceImage> readHandWritten(ModuleOp module,
                                               const CudaTarget &device) {
   Expected<std::string> folder = runtimeFolder();
   if (!folder)
     return module.emitError(folder.error().message());
-  std::string path = *folder + "/cuda/kernels-" + device.chip + ".cubin";
+  std::string path = *folder + "/" + getHandWritten(device);
   auto code = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                           /*RequiresNullTerminator=*/false);
   if (!code)

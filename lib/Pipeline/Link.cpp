@@ -57,8 +57,10 @@ Expected<std::vector<std::string>> weft::toolchainFiles(const Target &target) {
   if (!folder)
     return folder.takeError();
   std::vector<std::string> files = {*tool};
-  for (const std::string &archive : runtimeArchives(target))
-    files.push_back((fs::path(*folder) / archive).string());
+  std::vector<std::string> names = runtimeArchives(target);
+  llvm::append_range(names, target.getLibraries().parts);
+  for (const std::string &name : names)
+    files.push_back((fs::path(*folder) / name).string());
   return files;
 }
 

@@ -33,6 +33,9 @@ struct TargetLibraries {
   std::vector<std::string> flags;
   /// What to look at when linking fails.
   std::string hint;
+  /// Other files of that folder which go into a program, such as kernels of a
+  /// device.
+  std::vector<std::string> parts;
 };
 
 /// One machine, or one level of a kind of machines, that code is made for.
