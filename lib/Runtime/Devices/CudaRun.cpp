@@ -42,15 +42,19 @@ Status CudaDevice::fill(void *to, unsigned char byte, int64_t bytes) {
                               compute.get());
 }
 
+/// Inputs of other programs may lie at the same place.
 std::optional<float> CudaDevice::flagAt(const void *address) {
   const int64_t offset = int64_t(addressOf(address) - arena.get());
-  const char *place = ports->findInput(offset);
-  if (!place)
-    return std::nullopt;
-  CudaFlag flag = {offset, 0.0f};
-  std::memcpy(&flag.value, place, sizeof flag.value);
-  flags.push_back(flag);
-  return flag.value;
+  for (int32_t i = 0; i < current->numInputs; ++i) {
+    const WeftPort &port = current->inputs[i];
+    if (port.offset != offset || port.dtype != WEFT_F32)
+      continue;
+    CudaFlag flag = {offset, 0.0f};
+    std::memcpy(&flag.value, ports->findInput(offset), sizeof flag.value);
+    flags.push_back(flag);
+    return flag.value;
+  }
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -206,6 +210,7 @@ Status CudaDevice::record(WeftContext &context, const WeftProgram &program,
 /// The first run makes what routines keep; a second one like it is recorded.
 Status CudaDevice::launchProgram(WeftContext &context,
                                  const WeftProgram &program) {
+  current = &program;
   flags.clear();
   if (context.traceHook || context.checkHook)
     return launchWatched(context, program);

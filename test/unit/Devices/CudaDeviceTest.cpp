@@ -254,11 +254,16 @@ TEST_F(CudaDeviceTest, WatchesCommandByCommand) {
 }
 
 TEST_F(CudaDeviceTest, ARoutineThatFailsEndsTheProgram) {
-  commands[1].offsets = first; // its flag is no input
-  commands[1].numBuffers = 2;
+  // Its flag is an input of another program.
   int64_t wrong[3] = {kY, kZ, kY};
   commands[1].offsets = wrong;
-  commands[1].numBuffers = 3;
+  WeftProgram programs[2] = {program, program};
+  WeftPort other = {"flag", WEFT_F32, 0, nullptr, kY, 4};
+  programs[1].symbol = "other";
+  programs[1].inputs = &other;
+  programs[1].numInputs = 1;
+  executable.programs = programs;
+  executable.numPrograms = 2;
   ASSERT_TRUE(open());
   Status status = run(1, 0);
   ASSERT_FALSE(status);
@@ -271,6 +276,13 @@ TEST_F(CudaDeviceTest, ARoutineThatFailsEndsTheProgram) {
 //===----------------------------------------------------------------------===//
 // Failures
 //===----------------------------------------------------------------------===//
+
+/// Those that may find no memory left.
+static bool takesMemory(const std::string &call) {
+  return call.find("Alloc") != std::string::npos ||
+         call.find("Launch") != std::string::npos ||
+         call.find("Instantiate") != std::string::npos;
+}
 
 /// Entry points that give something back: a failure is nobody's any more.
 static bool givesBack(const std::string &call) {
@@ -295,6 +307,8 @@ TEST_F(CudaDeviceTest, EveryCallThatFailsIsNamedAndNothingLeaks) {
   for (CUresult failure :
        {CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_OUT_OF_MEMORY})
     for (size_t i = 0; i < calls.size(); ++i) {
+      if (failure == CUDA_ERROR_OUT_OF_MEMORY && !takesMemory(calls[i]))
+        continue;
       SCOPED_TRACE(std::to_string(i) + " " + calls[i]);
       fake.calls.clear();
       fake.failAt = int(i);

@@ -104,7 +104,8 @@ private:
   std::optional<CudaImages> images;
   std::unordered_map<const WeftDeviceKernel *, CUfunction> kernels;
   std::unordered_map<const WeftProgram *, std::vector<Recording>> recordings;
-  std::vector<CudaFlag> flags; // asked for in this run
+  const WeftProgram *current = nullptr; // in this run
+  std::vector<CudaFlag> flags;          // that it was asked for
 };
 
 } // namespace weft
