@@ -36,18 +36,20 @@ TileKernels kernelsOf(const std::string &suffix, int64_t keyParts) {
        Backward::kSharedBytes}};
 }
 
-template <int D> TileKernels kernelsFor(int64_t dtype) {
-  std::string suffix = typeName(dtype) + "_" + std::to_string(D);
-  if (dtype == WEFT_F32)
+template <int D> TileKernels kernelsFor(const WeftAttentionRecord &record) {
+  std::string suffix = typeName(record.dtype) + "_" + std::to_string(D);
+  if (record.dropout > 0.0)
+    suffix += "_dropout";
+  if (record.dtype == WEFT_F32)
     return kernelsOf<WideForward<D>, WideBackward<D>>(suffix, 1);
   return kernelsOf<LowForward<D>, LowBackward<D>>(
       suffix, D / LowBackward<D>::kKeyColumns);
 }
 
 TileKernels findKernels(const WeftAttentionRecord &record) {
-  return record.headSize <= 64    ? kernelsFor<64>(record.dtype)
-         : record.headSize <= 128 ? kernelsFor<128>(record.dtype)
-                                  : kernelsFor<256>(record.dtype);
+  return record.headSize <= 64    ? kernelsFor<64>(record)
+         : record.headSize <= 128 ? kernelsFor<128>(record)
+                                  : kernelsFor<256>(record);
 }
 
 //===----------------------------------------------------------------------===//

@@ -28,7 +28,8 @@ WEFT_DEVICE void beginHead(Low *to, const HeadsArgument &tensor, int batch,
 /// Which elements of a lane's fragment are kept: four bits. Rows are queries
 /// from `query` on, columns keys. One lane computes the numbers of a whole
 /// block, for itself and its neighbour.
-WEFT_DEVICE uint32_t keptByQueries(const HeadRules &rules, int query, int key) {
+template <typename Rules>
+WEFT_DEVICE uint32_t keptByQueries(const Rules &rules, int query, int key) {
   int row = query + fragmentRow(), column = key + fragmentColumn();
   if (!rules.hasWholeBlocks()) {
     uint32_t bits = 0;
@@ -46,7 +47,8 @@ WEFT_DEVICE uint32_t keptByQueries(const HeadRules &rules, int query, int key) {
 }
 
 /// The same where rows are keys and columns queries.
-WEFT_DEVICE uint32_t keptByKeys(const HeadRules &rules, int key, int query) {
+template <typename Rules>
+WEFT_DEVICE uint32_t keptByKeys(const Rules &rules, int key, int query) {
   int row = fragmentRow(), column = fragmentColumn();
   uint32_t bits = 0;
   if (!rules.hasWholeBlocks()) {
@@ -64,6 +66,20 @@ WEFT_DEVICE uint32_t keptByKeys(const HeadRules &rules, int key, int query) {
     int from = (row / 4 + e / 2 * 2) * 8 + column + e % 2;
     bits |= (shuffleFrom(own, from) >> (row % 4) & 1) << e;
   }
+  return bits;
+}
+
+/// Of fragments side by side, four bits each. One after the other: numbers
+/// take many registers.
+template <int kFragments, bool kRowsAreKeys, typename Rules>
+WEFT_DEVICE uint32_t keptOfRow(const Rules &rules, int row, int column) {
+  static_assert(kFragments <= 8, "more fragments than bits");
+  uint32_t bits = 0;
+#pragma unroll 1
+  for (int n = 0; n < kFragments; ++n)
+    bits |= (kRowsAreKeys ? keptByKeys(rules, row, column + 8 * n)
+                          : keptByQueries(rules, row, column + 8 * n))
+            << (4 * n);
   return bits;
 }
 
@@ -89,7 +105,8 @@ template <typename Type, int D> struct LowSoftmax {
 
   /// From products to what values are multiplied with; `query` is the warp's
   /// first.
-  WEFT_MEMBER void add(Scores &scores, float scale, const HeadRules &rules,
+  template <typename Rules>
+  WEFT_MEMBER void add(Scores &scores, float scale, const Rules &rules,
                        int query, int key) {
     if (rules.needsMask(query, key + 8 * kFragments))
       mask(scores, rules, query, key, scale);
@@ -98,13 +115,14 @@ template <typename Type, int D> struct LowSoftmax {
 #pragma unroll
       for (int half = 0; half < 2; ++half)
         addRow(scores[m], m, half, scale);
-    if (rules.drops)
+    if constexpr (Rules::drops)
       drop(scores, rules, query, key);
   }
 
   /// What is masked has to be -inf after the scale.
-  WEFT_MEMBER static void mask(Scores &scores, const HeadRules &rules,
-                               int query, int key, float scale) {
+  template <typename Rules>
+  WEFT_MEMBER static void mask(Scores &scores, const Rules &rules, int query,
+                               int key, float scale) {
     float hidden = scale < 0.0f ? infinity() : -infinity();
 #pragma unroll
     for (int m = 0; m < kRowTiles; ++m)
@@ -148,17 +166,18 @@ template <typename Type, int D> struct LowSoftmax {
         out[m][n][e] = out[m][n][e] * shrink;
   }
 
-  WEFT_MEMBER static void drop(Scores &scores, const HeadRules &rules,
-                               int query, int key) {
+  template <typename Rules>
+  WEFT_MEMBER static void drop(Scores &scores, const Rules &rules, int query,
+                               int key) {
 #pragma unroll
-    for (int m = 0; m < kRowTiles; ++m)
+    for (int m = 0; m < kRowTiles; ++m) {
+      uint32_t kept = keptOfRow<kFragments, false>(rules, query + 16 * m, key);
 #pragma unroll
-      for (int n = 0; n < kFragments; ++n) {
-        uint32_t bits = keptByQueries(rules, query + 16 * m, key + 8 * n);
+      for (int n = 0; n < kFragments; ++n)
 #pragma unroll
         for (int e = 0; e < 4; ++e)
-          scores[m][n][e] = bits >> e & 1 ? scores[m][n][e] : 0.0f;
-      }
+          scores[m][n][e] = kept >> (4 * n + e) & 1 ? scores[m][n][e] : 0.0f;
+    }
   }
 
   /// Adds up the sums; `lse` is that of the warp's first row.
@@ -179,14 +198,14 @@ template <typename Type, int D> struct LowSoftmax {
 };
 
 /// K arrives during the softmax and product before, V during the scores.
-template <typename Type, int D>
+template <typename Type, int D, bool kDrops>
 WEFT_DEVICE void lowForward(const AttentionArguments &a) {
   using Tiles = LowForward<D>;
   using Softmax = LowSoftmax<Type, D>;
   constexpr int kRows = Tiles::kRows, kColumns = Tiles::kColumns;
   constexpr int kRowTiles = Tiles::kRowTiles;
   BlockPlace place(a, blockIndex(), a.heads, /*lastTileFirst=*/a.causal);
-  HeadRules rules(a, place.batch, place.head);
+  HeadRules<kDrops> rules(a, place.batch, place.head);
   int begin = place.tile * kRows, group = place.head / a.group;
   int warpRow = warpIndex() * 16 * kRowTiles;
   Low *qTile = reinterpret_cast<Low *>(sharedMemory());
@@ -306,8 +325,9 @@ template <typename Type, int D, bool kByKeys> struct LowGradient {
   }
 
   /// One tile of the other side; `row` is the warp's first.
-  WEFT_MEMBER void addTile(int stage, const HeadRules &rules, float scale,
-                           int row, int column) {
+  template <typename Rules>
+  WEFT_MEMBER void addTile(int stage, const Rules &rules, float scale, int row,
+                           int column) {
     const Low *tile = walk(stage), *other = tile + kColumns * (D + 8);
     float scores[1][kFragments][4], products[1][kFragments][4];
     multiplyRows<Type, D>(own, tile, scores);
@@ -315,24 +335,24 @@ template <typename Type, int D, bool kByKeys> struct LowGradient {
     const float *numbers = statistics + stage * 2 * kColumns;
     bool masks = kByKeys ? rules.needsMask(column, row + 16)
                          : rules.needsMask(row, column + kColumns);
+    uint32_t kept = ~0u;
+    if constexpr (Rules::drops)
+      kept = keptOfRow<kFragments, kByKeys>(rules, row, column);
 #pragma unroll
     for (int n = 0; n < kFragments; ++n)
-      findGradients(numbers, rules, scale, masks, row, column, n, scores[0][n],
-                    products[0][n]);
+      findGradients(numbers, rules, scale, masks, row, column, n,
+                    kept >> (4 * n), scores[0][n], products[0][n]);
     if constexpr (kByKeys)
       addProducts<Type, D>(scores, other + begin, second);
     addProducts<Type, D>(products, tile + begin, first);
   }
 
   /// From S to P without its dropped elements, from dout V^T to dS.
-  WEFT_MEMBER void findGradients(const float *numbers, const HeadRules &rules,
+  template <typename Rules>
+  WEFT_MEMBER void findGradients(const float *numbers, const Rules &rules,
                                  float scale, bool masks, int row, int column,
-                                 int n, float (&scores)[4],
+                                 int n, uint32_t kept, float (&scores)[4],
                                  float (&products)[4]) {
-    uint32_t kept = 15;
-    if (rules.drops)
-      kept = kByKeys ? keptByKeys(rules, row, column + 8 * n)
-                     : keptByQueries(rules, row, column + 8 * n);
 #pragma unroll
     for (int e = 0; e < 4; ++e) {
       int at = 8 * n + fragmentColumn() + e % 2;
@@ -360,12 +380,12 @@ template <typename Type, int D, bool kByKeys> struct LowGradient {
   }
 };
 
-template <typename Type, int D>
+template <typename Type, int D, bool kDrops>
 WEFT_DEVICE void lowQueryGradients(const AttentionArguments &a) {
   using Gradient = LowGradient<Type, D, /*kByKeys=*/false>;
   constexpr int kColumns = Gradient::kColumns;
   BlockPlace place(a, blockIndex(), a.heads, /*lastTileFirst=*/a.causal);
-  HeadRules rules(a, place.batch, place.head);
+  HeadRules<kDrops> rules(a, place.batch, place.head);
   int row = place.tile * Gradient::kRows, group = place.head / a.group;
   int warpRow = row + 16 * warpIndex();
   Gradient gradient(0);
@@ -395,7 +415,8 @@ WEFT_DEVICE void lowQueryGradients(const AttentionArguments &a) {
 struct QueryWalk {
   int firstHead, firstTile, tilesOfHead, count;
 
-  WEFT_MEMBER QueryWalk(const AttentionArguments &a, const HeadRules &rules,
+  template <typename Rules>
+  WEFT_MEMBER QueryWalk(const AttentionArguments &a, const Rules &rules,
                         int group, int key, int columns)
       : firstHead(group * a.group), firstTile(rules.firstQuery(key) / columns),
         tilesOfHead((a.queries - 1) / columns + 1 - firstTile), count(0) {
@@ -406,7 +427,7 @@ struct QueryWalk {
   WEFT_MEMBER int tile(int i) const { return firstTile + i % tilesOfHead; }
 };
 
-template <typename Type, int D>
+template <typename Type, int D, bool kDrops>
 WEFT_DEVICE void lowKeyGradients(const AttentionArguments &a) {
   using Gradient = LowGradient<Type, D, /*kByKeys=*/true>;
   constexpr int kColumns = Gradient::kColumns,
@@ -414,7 +435,7 @@ WEFT_DEVICE void lowKeyGradients(const AttentionArguments &a) {
   BlockPlace place(a, blockIndex() / kParts, a.heads / a.group,
                    /*lastTileFirst=*/false);
   int row = place.tile * Gradient::kRows, warpRow = row + 16 * warpIndex();
-  HeadRules rules(a, place.batch, place.head * a.group);
+  HeadRules<kDrops> rules(a, place.batch, place.head * a.group);
   QueryWalk walk(a, rules, place.head, row, kColumns);
   Gradient gradient(static_cast<int>(blockIndex() % kParts) * 8 *
                     Gradient::kSums);
@@ -452,18 +473,18 @@ WEFT_DEVICE void lowKeyGradients(const AttentionArguments &a) {
 } // namespace weft::cuda
 
 /// All kernels of a type for heads of up to D elements.
-#define WEFT_LOW_ATTENTION(name, Type, D)                                      \
-  WEFT_KERNEL(weft_attention_##name##_##D, AttentionArguments,                 \
-              kAttentionThreads, 1) {                                          \
-    lowForward<Type, D>(a);                                                    \
+#define WEFT_LOW_ATTENTION(name, Type, D, kDrops)                              \
+  WEFT_KERNEL(weft_attention_##name, AttentionArguments, kAttentionThreads,    \
+              1) {                                                             \
+    lowForward<Type, D, kDrops>(a);                                            \
   }                                                                            \
-  WEFT_KERNEL(weft_attention_dq_##name##_##D, AttentionArguments,              \
-              kAttentionThreads, 1) {                                          \
-    lowQueryGradients<Type, D>(a);                                             \
+  WEFT_KERNEL(weft_attention_dq_##name, AttentionArguments, kAttentionThreads, \
+              1) {                                                             \
+    lowQueryGradients<Type, D, kDrops>(a);                                     \
   }                                                                            \
-  WEFT_KERNEL(weft_attention_dk_##name##_##D, AttentionArguments,              \
-              kAttentionThreads, 1) {                                          \
-    lowKeyGradients<Type, D>(a);                                               \
+  WEFT_KERNEL(weft_attention_dk_##name, AttentionArguments, kAttentionThreads, \
+              1) {                                                             \
+    lowKeyGradients<Type, D, kDrops>(a);                                       \
   }
 
 #endif // WEFT_KERNELS_CUDA_ATTENTIONLOW_H

@@ -38,21 +38,21 @@ WEFT_DEVICE int64_t firstRow(const AttentionArguments &a, int batch, int head) {
   return (static_cast<int64_t>(batch) * a.heads + head) * a.queries;
 }
 
-/// Which keys the queries of a head see, and how a dropout treats them.
-struct HeadRules {
+/// Which keys the queries of a head see, and which a dropout keeps. Kernels
+/// without dropout are kernels of their own: its numbers take registers.
+template <bool kDrops> struct HeadRules {
+  static constexpr bool drops = kDrops;
   int queries, keys, reach; // query i sees keys up to i + reach
   float keepScale;
   uint32_t threshold;
-  bool drops;
   PhiloxKey key;
   uint64_t row, firstElement;
 
   WEFT_MEMBER HeadRules(const AttentionArguments &a, int batch, int head)
       : queries(a.queries), keys(a.keys),
         reach(a.causal ? a.keys - a.queries : a.keys), keepScale(a.keepScale),
-        threshold(a.dropThreshold), drops(a.rng != nullptr), key{0, 0}, row(0),
-        firstElement(0) {
-    if (!drops)
+        threshold(a.dropThreshold), key{0, 0}, row(0), firstElement(0) {
+    if constexpr (!kDrops)
       return;
     key = philoxKey(static_cast<uint64_t>(a.rng[0]),
                     static_cast<uint64_t>(a.opId));
@@ -106,8 +106,8 @@ struct HeadRules {
 
 /// Which scores of a thread are kept: a bit for row i and column 16 j, counted
 /// from a query and a key, or with the sides the other way around.
-template <int kOwn, int kWalk, bool kRowsAreKeys>
-WEFT_DEVICE uint32_t keepMask(const HeadRules &rules, int row, int column) {
+template <int kOwn, int kWalk, bool kRowsAreKeys, typename Rules>
+WEFT_DEVICE uint32_t keepMask(const Rules &rules, int row, int column) {
   static_assert(kOwn * kWalk <= 32, "more scores than bits");
   uint32_t bits = 0;
 #pragma unroll 1

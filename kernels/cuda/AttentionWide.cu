@@ -57,8 +57,9 @@ template <int D> struct WideSoftmax {
 
   /// From products to what values are multiplied with; `query` and `key` are
   /// those of the thread's first score.
+  template <typename Rules>
   WEFT_MEMBER void add(float (&scores)[kOwn][kColumns / 16], float scale,
-                       const HeadRules &rules, int query, int key) {
+                       const Rules &rules, int query, int key) {
 #pragma unroll
     for (int i = 0; i < kOwn; ++i) {
       float best = most[i];
@@ -84,7 +85,7 @@ template <int D> struct WideSoftmax {
         scores[i][j] = p;
       }
     }
-    if (!rules.drops)
+    if constexpr (!Rules::drops)
       return;
     uint32_t kept = keepMask<kOwn, kColumns / 16, false>(rules, query, key);
 #pragma unroll
@@ -108,12 +109,13 @@ template <int D> struct WideSoftmax {
   }
 };
 
-template <int D> WEFT_DEVICE void wideForward(const AttentionArguments &a) {
+template <int D, bool kDrops>
+WEFT_DEVICE void wideForward(const AttentionArguments &a) {
   using Tiles = WideForward<D>;
   constexpr int kRows = Tiles::kRows, kColumns = Tiles::kColumns;
   constexpr int kOwn = kRows / 8;
   BlockPlace place(a, blockIndex(), a.heads, /*lastTileFirst=*/a.causal);
-  HeadRules rules(a, place.batch, place.head);
+  HeadRules<kDrops> rules(a, place.batch, place.head);
   int begin = place.tile * kRows, rows = smaller(kRows, a.queries - begin);
   int group = place.head / a.group;
   float *qTile = reinterpret_cast<float *>(sharedMemory());
@@ -181,7 +183,8 @@ template <int D, bool kByKeys> struct WideGradient {
   }
 
   /// One tile of the other side; rows and columns are counted from these.
-  WEFT_MEMBER void addTile(const HeadRules &rules, float scale, int row,
+  template <typename Rules>
+  WEFT_MEMBER void addTile(const Rules &rules, float scale, int row,
                            int column) {
     float scores[kOwn][kWalk], products[kOwn][kWalk];
     multiplyRows<D, kOwn, kColumns>(own, walk, scores);
@@ -201,11 +204,12 @@ template <int D, bool kByKeys> struct WideGradient {
   }
 
   /// From S to P without its dropped elements, from dout V^T to dS.
-  WEFT_MEMBER void findGradients(const HeadRules &rules, float scale, int row,
+  template <typename Rules>
+  WEFT_MEMBER void findGradients(const Rules &rules, float scale, int row,
                                  int column, float (&scores)[kOwn][kWalk],
                                  float (&products)[kOwn][kWalk]) {
     uint32_t kept = ~0u;
-    if (rules.drops)
+    if constexpr (Rules::drops)
       kept = keepMask<kOwn, kWalk, kByKeys>(rules, row, column);
 #pragma unroll
     for (int i = 0; i < kOwn; ++i)
@@ -224,12 +228,12 @@ template <int D, bool kByKeys> struct WideGradient {
   }
 };
 
-template <int D>
+template <int D, bool kDrops>
 WEFT_DEVICE void wideQueryGradients(const AttentionArguments &a) {
   using Gradient = WideGradient<D, /*kByKeys=*/false>;
   constexpr int kRows = Gradient::kRows, kColumns = Gradient::kColumns;
   BlockPlace place(a, blockIndex(), a.heads, /*lastTileFirst=*/a.causal);
-  HeadRules rules(a, place.batch, place.head);
+  HeadRules<kDrops> rules(a, place.batch, place.head);
   int begin = place.tile * kRows, group = place.head / a.group;
   Gradient gradient;
   loadHead<D, kRows>(gradient.own, a.q, place.batch, place.head, begin,
@@ -250,7 +254,7 @@ WEFT_DEVICE void wideQueryGradients(const AttentionArguments &a) {
                           gradient.first, a.scale);
 }
 
-template <int D>
+template <int D, bool kDrops>
 WEFT_DEVICE void wideKeyGradients(const AttentionArguments &a) {
   using Gradient = WideGradient<D, /*kByKeys=*/true>;
   constexpr int kRows = Gradient::kRows, kColumns = Gradient::kColumns;
@@ -264,7 +268,7 @@ WEFT_DEVICE void wideKeyGradients(const AttentionArguments &a) {
                      a.keys, a);
   for (int head = place.head * a.group; head < (place.head + 1) * a.group;
        ++head) {
-    HeadRules rules(a, place.batch, head);
+    HeadRules<kDrops> rules(a, place.batch, head);
     int query = rules.firstQuery(begin) / kColumns * kColumns;
     for (; query < a.queries; query += kColumns) {
       loadHead<D, kColumns>(gradient.walk, a.q, place.batch, head, query,
@@ -286,22 +290,25 @@ WEFT_DEVICE void wideKeyGradients(const AttentionArguments &a) {
 
 using namespace weft::cuda;
 
-#define WEFT_WIDE_ATTENTION(D)                                                 \
-  WEFT_KERNEL(weft_attention_f32_##D, AttentionArguments, kAttentionThreads,   \
+#define WEFT_WIDE_ATTENTION(name, D, kDrops)                                   \
+  WEFT_KERNEL(weft_attention_##name, AttentionArguments, kAttentionThreads,    \
               1) {                                                             \
-    wideForward<D>(a);                                                         \
+    wideForward<D, kDrops>(a);                                                 \
   }                                                                            \
-  WEFT_KERNEL(weft_attention_dq_f32_##D, AttentionArguments,                   \
-              kAttentionThreads, 1) {                                          \
-    wideQueryGradients<D>(a);                                                  \
+  WEFT_KERNEL(weft_attention_dq_##name, AttentionArguments, kAttentionThreads, \
+              1) {                                                             \
+    wideQueryGradients<D, kDrops>(a);                                          \
   }                                                                            \
-  WEFT_KERNEL(weft_attention_dk_f32_##D, AttentionArguments,                   \
-              kAttentionThreads, 1) {                                          \
-    wideKeyGradients<D>(a);                                                    \
+  WEFT_KERNEL(weft_attention_dk_##name, AttentionArguments, kAttentionThreads, \
+              1) {                                                             \
+    wideKeyGradients<D, kDrops>(a);                                            \
   }
-WEFT_WIDE_ATTENTION(64)
-WEFT_WIDE_ATTENTION(128)
-WEFT_WIDE_ATTENTION(256)
+WEFT_WIDE_ATTENTION(f32_64, 64, false)
+WEFT_WIDE_ATTENTION(f32_128, 128, false)
+WEFT_WIDE_ATTENTION(f32_256, 256, false)
+WEFT_WIDE_ATTENTION(f32_64_dropout, 64, true)
+WEFT_WIDE_ATTENTION(f32_128_dropout, 128, true)
+WEFT_WIDE_ATTENTION(f32_256_dropout, 256, true)
 
 #define WEFT_ATTENTION_DELTA(name, Type)                                       \
   WEFT_KERNEL(weft_attention_delta_##name, AttentionArguments, kDeltaThreads,  \

@@ -107,20 +107,33 @@ WEFT_DEVICE uint32_t sharedAddress(const void *place) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(place));
 }
 
+/// An element of two bytes in shared memory. Its address is found once: what
+/// is added to it is part of an instruction.
+struct SharedPlace {
+  uint32_t address;
+  WEFT_MEMBER explicit SharedPlace(const uint16_t *place)
+      : address(sharedAddress(place)) {}
+  WEFT_MEMBER SharedPlace operator+(int elements) const {
+    SharedPlace result = *this;
+    result.address += 2 * elements;
+    return result;
+  }
+};
+
 /// Four matrices of 8x8 elements of two bytes; lane i says where row i % 8 of
-/// matrix i / 8 lies, in shared memory at a multiple of 16 bytes.
-WEFT_DEVICE void loadMatrices(uint32_t (&to)[4], const void *row) {
+/// matrix i / 8 lies, at a multiple of 16 bytes.
+WEFT_DEVICE void loadMatrices(uint32_t (&to)[4], SharedPlace row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(sharedAddress(row))
+               : "r"(row.address)
                : "memory");
 }
 /// The same, each matrix transposed.
-WEFT_DEVICE void loadTransposed(uint32_t (&to)[4], const void *row) {
+WEFT_DEVICE void loadTransposed(uint32_t (&to)[4], SharedPlace row) {
   asm volatile(
       "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
       : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-      : "r"(sharedAddress(row))
+      : "r"(row.address)
       : "memory");
 }
 

@@ -150,9 +150,17 @@ WEFT_DEVICE void multiplyBf16(float (&c)[4], const uint32_t (&a)[4],
   weft_emu_together(0xffffffffu, &factors, multiplyTogether<bf16ToFloat>, site);
 }
 
+struct SharedPlace {
+  const uint16_t *place;
+  explicit SharedPlace(const uint16_t *place) : place(place) {}
+  SharedPlace operator+(int elements) const {
+    return SharedPlace(place + elements);
+  }
+};
+
 /// What a lane brings to loadMatrices.
 struct MatrixRow {
-  const void *row;
+  const uint16_t *row;
   uint32_t *to;
 };
 
@@ -163,22 +171,22 @@ template <bool transposed> inline void loadTogether(void **records, uint32_t) {
       for (int i = 0; i < 2; ++i) {
         int row = transposed ? lane % 4 * 2 + i : lane / 4;
         int column = transposed ? lane / 4 : lane % 4 * 2 + i;
-        const auto *from = static_cast<const uint16_t *>(
-            static_cast<MatrixRow *>(records[matrix * 8 + row])->row);
+        const uint16_t *from =
+            static_cast<MatrixRow *>(records[matrix * 8 + row])->row;
         word |= static_cast<uint32_t>(from[column]) << (16 * i);
       }
       static_cast<MatrixRow *>(records[lane])->to[matrix] = word;
     }
 }
 
-WEFT_DEVICE void loadMatrices(uint32_t (&to)[4], const void *row, WEFT_SITE) {
-  expectAligned(row);
-  MatrixRow record = {row, to};
+WEFT_DEVICE void loadMatrices(uint32_t (&to)[4], SharedPlace row, WEFT_SITE) {
+  expectAligned(row.place);
+  MatrixRow record = {row.place, to};
   weft_emu_together(0xffffffffu, &record, loadTogether<false>, site);
 }
-WEFT_DEVICE void loadTransposed(uint32_t (&to)[4], const void *row, WEFT_SITE) {
-  expectAligned(row);
-  MatrixRow record = {row, to};
+WEFT_DEVICE void loadTransposed(uint32_t (&to)[4], SharedPlace row, WEFT_SITE) {
+  expectAligned(row.place);
+  MatrixRow record = {row.place, to};
   weft_emu_together(0xffffffffu, &record, loadTogether<true>, site);
 }
 

@@ -43,28 +43,29 @@ WEFT_DEVICE void beginRows(Low *to, const Low *from, int64_t stride, int rows,
   }
 }
 
-/// A left factor of 16 rows and 16 columns.
-template <int D> WEFT_DEVICE void loadLeft(uint32_t (&to)[4], const Low *from) {
+/// Where a lane reads a left factor of 16 rows and 16 columns.
+template <int D> WEFT_DEVICE SharedPlace leftPlace(const Low *tile) {
   int lane = laneIndex();
-  loadMatrices(to, from + lane % 16 * (D + 8) + lane / 16 * 8);
+  return SharedPlace(tile + lane % 16 * (D + 8) + lane / 16 * 8);
 }
 
 /// Left factors of all of a warp's rows, for a tile that stays.
 template <int D, int kRowTiles> struct LeftFactors {
   uint32_t words[D / 16][kRowTiles][4];
-  WEFT_MEMBER void load(const Low *from) {
+  WEFT_MEMBER void load(const Low *tile) {
+    SharedPlace from = leftPlace<D>(tile);
 #pragma unroll
     for (int k = 0; k < D / 16; ++k)
 #pragma unroll
       for (int m = 0; m < kRowTiles; ++m)
-        loadLeft<D>(words[k][m], from + m * 16 * (D + 8) + 16 * k);
+        loadMatrices(words[k][m], from + (m * 16 * (D + 8) + 16 * k));
   }
 };
 
 /// What loads them anew for each product.
 template <int D, int kRowTiles> struct LeftRows {
-  const Low *from;
-  WEFT_MEMBER void load(const Low *rows) { from = rows; }
+  SharedPlace from{nullptr};
+  WEFT_MEMBER void load(const Low *tile) { from = leftPlace<D>(tile); }
 };
 
 template <int D, int kRowTiles>
@@ -81,7 +82,7 @@ WEFT_DEVICE void takeLeft(const LeftRows<D, kRowTiles> &factors, int k,
                           uint32_t (&to)[kRowTiles][4]) {
 #pragma unroll
   for (int m = 0; m < kRowTiles; ++m)
-    loadLeft<D>(to[m], factors.from + m * 16 * (D + 8) + 16 * k);
+    loadMatrices(to[m], factors.from + (m * 16 * (D + 8) + 16 * k));
 }
 
 template <int kRowTiles, int kFragments>
@@ -100,16 +101,18 @@ template <typename Type, int D, int kRowTiles, int kFragments, typename Left>
 WEFT_DEVICE void multiplyRows(const Left &a, const Low *b,
                               float (&scores)[kRowTiles][kFragments][4]) {
   clearFragments(scores);
+  // More of wide heads at a time would take more registers than there are.
+  constexpr int kStep = D == 64 || kRowTiles == 2 ? D / 16 : 2;
   int lane = laneIndex();
-  b += (lane / 16 * 8 + lane % 8) * (D + 8) + lane / 8 % 2 * 8;
-#pragma unroll
+  SharedPlace from(b + (lane / 16 * 8 + lane % 8) * (D + 8) + lane / 8 % 2 * 8);
+#pragma unroll kStep
   for (int k = 0; k < D / 16; ++k) {
     uint32_t left[kRowTiles][4];
     takeLeft(a, k, left);
 #pragma unroll
     for (int n = 0; n < kFragments; n += 2) {
       uint32_t right[4];
-      loadMatrices(right, b + 8 * n * (D + 8) + 16 * k);
+      loadMatrices(right, from + (8 * n * (D + 8) + 16 * k));
 #pragma unroll
       for (int m = 0; m < kRowTiles; ++m) {
         Type::multiply(scores[m][n], left[m], right[0], right[1]);
@@ -124,7 +127,7 @@ template <typename Type, int D, int kRowTiles, int kFragments, int kSums>
 WEFT_DEVICE void addProducts(const float (&p)[kRowTiles][kFragments][4],
                              const Low *b, float (&sums)[kRowTiles][kSums][4]) {
   int lane = laneIndex();
-  b += lane % 16 * (D + 8) + lane / 16 * 8;
+  SharedPlace from(b + lane % 16 * (D + 8) + lane / 16 * 8);
 #pragma unroll
   for (int j = 0; j < kFragments; j += 2) {
     uint32_t left[kRowTiles][4];
@@ -138,7 +141,7 @@ WEFT_DEVICE void addProducts(const float (&p)[kRowTiles][kFragments][4],
 #pragma unroll
     for (int n = 0; n < kSums; n += 2) {
       uint32_t right[4];
-      loadTransposed(right, b + 8 * j * (D + 8) + 8 * n);
+      loadTransposed(right, from + (8 * j * (D + 8) + 8 * n));
 #pragma unroll
       for (int m = 0; m < kRowTiles; ++m) {
         Type::multiply(sums[m][n], left[m], right[0], right[1]);
