@@ -61,6 +61,10 @@ public:
   FailureOr<std::string> emitPtx(ModuleOp module) const override {
     return weft::emitPtx(module, device);
   }
+  FailureOr<std::vector<char>> emitTwins(ModuleOp module,
+                                         bool isChecked) const override {
+    return weft::emitTwins(module, device, isChecked);
+  }
   FailureOr<std::vector<char>> emitObject(ModuleOp module) const override;
 
   TargetLibraries getLibraries() const override {

@@ -93,6 +93,13 @@ static Expected<std::string> findLinker() {
       .hint("install g++ or clang, or set WEFT_CXX");
 }
 
+/// clang links with the lld of its version where there is one.
+static void chooseLld(std::vector<std::string> &command) {
+  if (auto lld = llvm::sys::findProgramByName("ld.lld-22"))
+    if (fs::path(command.front()).filename().string().rfind("clang", 0) == 0)
+      command.push_back("--ld-path=" + *lld);
+}
+
 static std::vector<std::string> linkerCommand(const Target &target,
                                               const std::string &linker,
                                               const std::string &folder,
@@ -112,9 +119,7 @@ static std::vector<std::string> linkerCommand(const Target &target,
   for (const char *flag : {"-lpthread", "-ldl", "-lm", "-Wl,--build-id=none",
                            "-Wl,--gc-sections", "-Wl,-z,noexecstack"})
     command.push_back(flag);
-  if (auto lld = llvm::sys::findProgramByName("ld.lld-22"))
-    if (fs::path(linker).filename().string().rfind("clang", 0) == 0)
-      command.push_back("--ld-path=" + *lld);
+  chooseLld(command);
   return command;
 }
 
@@ -127,13 +132,13 @@ Status weft::linkExecutable(const Target &target,
   return writeFile(output, *program, FileMode::Executable);
 }
 
-Expected<std::string> weft::linkProgram(const Target &target,
-                                        const std::vector<char> &object) {
-  Expected<std::string> linker = findLinker(), folder = runtimeFolder();
-  if (!linker)
-    return linker.takeError();
-  if (!folder)
-    return folder.takeError();
+/// Runs the linker's command, which `makeCommand` gives for the files of the
+/// object and of the result, and returns the bytes of the latter.
+static Expected<std::string>
+linkFile(const std::vector<char> &object, const std::string &hint,
+         llvm::function_ref<std::vector<std::string>(const fs::path &,
+                                                     const fs::path &)>
+             makeCommand) {
   Expected<Temporary> temporary = makeHelperFolder("weft-link");
   if (!temporary)
     return temporary.takeError();
@@ -143,14 +148,49 @@ Expected<std::string> weft::linkProgram(const Target &target,
                                 std::string_view(object.data(), object.size()));
       !status)
     return status.takeError();
-  if (Status status = runHelper(
-          linkerCommand(target, *linker, *folder, objectFile, program),
-          temporary->path(), "linking");
+  if (Status status = runHelper(makeCommand(objectFile, program),
+                                temporary->path(), "linking");
       !status)
-    return status.takeError().hint(target.getLibraries().hint);
+    return status.takeError().hint(hint);
   auto buffer = llvm::MemoryBuffer::getFile(program.string());
   if (!buffer)
     return storageError("cannot read the linked program: " +
                         buffer.getError().message());
   return (*buffer)->getBuffer().str();
+}
+
+Expected<std::string> weft::linkProgram(const Target &target,
+                                        const std::vector<char> &object) {
+  Expected<std::string> linker = findLinker(), folder = runtimeFolder();
+  if (!linker)
+    return linker.takeError();
+  if (!folder)
+    return folder.takeError();
+  return linkFile(object, target.getLibraries().hint,
+                  [&](const fs::path &objectFile, const fs::path &program) {
+                    return linkerCommand(target, *linker, *folder, objectFile,
+                                         program);
+                  });
+}
+
+Status weft::linkShared(const std::vector<char> &object,
+                        const std::string &output) {
+  Expected<std::string> linker = findLinker();
+  if (!linker)
+    return linker.takeError();
+  Expected<std::string> library = linkFile(
+      object, "", [&](const fs::path &objectFile, const fs::path &program) {
+        std::vector<std::string> command = {*linker,
+                                            "-shared",
+                                            "-o",
+                                            program.string(),
+                                            objectFile.string(),
+                                            "-lm",
+                                            "-Wl,--build-id=none"};
+        chooseLld(command);
+        return command;
+      });
+  if (!library)
+    return library.takeError();
+  return writeFile(output, *library, FileMode::Executable);
 }

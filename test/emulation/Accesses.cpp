@@ -199,9 +199,11 @@ void weft_emu_store(const void *place, uint64_t bytes) {
 // Hand-written kernels
 //===----------------------------------------------------------------------===//
 
-// -fsanitize-coverage=trace-loads,trace-stores makes a compiler for this
-// machine tell accesses as well. What such a kernel keeps in memory of the
-// host, as a part of its own emulation, is none of the device's.
+// -fsanitize-coverage=func,trace-loads,trace-stores makes a compiler for this
+// machine tell most accesses as well; those of structs that it copies whole it
+// does not, so a library made so is not `isChecked`. What such a kernel keeps
+// in memory of the host, as a part of its own emulation, is none of the
+// device's.
 #define WEFT_TRACED(bytes)                                                     \
   extern "C" void __sanitizer_cov_load##bytes(const void *place) {             \
     if (isInGrid())                                                            \

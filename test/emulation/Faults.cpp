@@ -58,17 +58,28 @@ static void reportFault(int signal, siginfo_t *info, void *) {
   sigaction(SIGSEGV, &previous, nullptr);
 }
 
+/// A thread without stack needs another one to say so.
+static void addSignalStack() {
+  stack_t stack = {};
+  sigaltstack(nullptr, &stack);
+  if (!(stack.ss_flags & SS_DISABLE))
+    return;
+  constexpr size_t kBytes = 64 << 10;
+  stack = {};
+  stack.ss_sp = new char[kBytes]; // as long as the thread lives
+  stack.ss_size = kBytes;
+  sigaltstack(&stack, nullptr);
+}
+
 void reportFaults() {
+  static thread_local bool hasStack;
+  if (!hasStack)
+    addSignalStack();
+  hasStack = true;
   static bool isDone;
   if (isDone)
     return;
   isDone = true;
-  // A thread without stack needs another one.
-  static char room[64 << 10];
-  stack_t stack = {};
-  stack.ss_sp = room;
-  stack.ss_size = sizeof(room);
-  sigaltstack(&stack, nullptr);
   struct sigaction action = {};
   action.sa_sigaction = reportFault;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;

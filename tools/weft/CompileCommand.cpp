@@ -72,13 +72,16 @@ static Status emitResult(Compiler &compiler, const std::string &model) {
       return code.takeError();
     return writeText(flags, *code);
   }
-  Expected<std::vector<char>> object = compiler.objectCode();
+  Expected<std::vector<char>> object =
+      isTwins(emit) ? compiler.twins(/*isChecked=*/emit == "checked-twins")
+                    : compiler.objectCode();
   if (!object)
     return object.takeError();
-  std::string output = executableName(flags, model);
+  std::string output = outputName(flags, model);
   if (emit == "obj")
-    return writeFile(flags.isSet("output") ? output : output + ".o",
-                     std::string_view(object->data(), object->size()));
+    return writeFile(output, std::string_view(object->data(), object->size()));
+  if (isTwins(emit))
+    return linkShared(*object, output);
   return linkExecutable(compiler.target(), *object, output);
 }
 

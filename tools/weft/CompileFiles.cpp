@@ -11,15 +11,24 @@
 using namespace weft;
 namespace fs = std::filesystem;
 
-std::string weft::executableName(const FlagValues &flags,
-                                 const std::string &model) {
+bool weft::isTwins(llvm::StringRef emit) {
+  return emit == "twins" || emit == "checked-twins";
+}
+
+/// What a file is called behind the model's name.
+static std::string endingOf(llvm::StringRef emit) {
+  return emit == "obj" ? ".o" : isTwins(emit) ? ".so" : "";
+}
+
+std::string weft::outputName(const FlagValues &flags,
+                             const std::string &model) {
   if (flags.isSet("output"))
     return flags.getString("output");
   std::error_code error;
   fs::path path = fs::absolute(model, error).lexically_normal();
   if (path.filename().empty() || path.filename() == "config.json")
     path = path.parent_path();
-  return path.stem().string();
+  return path.stem().string() + endingOf(flags.getText("emit"));
 }
 
 /// Every file that is written, by the flag behind it.
@@ -28,10 +37,10 @@ static std::vector<FileUse> outputFiles(const FlagValues &flags,
                                         const PhaseTable &phases, int last) {
   std::vector<FileUse> outputs = flags.files(FlagFile::Written);
   const std::string &emit = flags.getText("emit");
-  bool isText = flags.isSet("to") || (emit != "obj" && emit != "exe");
+  bool isText =
+      flags.isSet("to") || (emit != "obj" && emit != "exe" && !isTwins(emit));
   if (!isText && !flags.isSet("output"))
-    outputs.push_back({"the program", executableName(flags, model) +
-                                          (emit == "obj" ? ".o" : "")});
+    outputs.push_back({"the program", outputName(flags, model)});
   if (!flags.isSet("dump-dir"))
     return outputs;
   int first =

@@ -8,8 +8,12 @@
 
 namespace weft {
 
-/// `-o FILE`, or the model's name in the current folder.
-std::string executableName(const FlagValues &flags, const std::string &model);
+/// Whether --emit asks for kernels for the emulated device.
+bool isTwins(llvm::StringRef emit);
+
+/// `-o FILE`, or a name after the model's in the current folder, for what is no
+/// text.
+std::string outputName(const FlagValues &flags, const std::string &model);
 
 /// The files of a model, of its compile flags, and of the compiler itself.
 Expected<std::vector<FileUse>> compileInputs(const FlagValues &flags,

@@ -43,9 +43,10 @@ public:
 
   /// The module as text that parses back. Resources and constants are whole.
   std::string text();
-  /// LLVM IR, PTX and object code; precondition: the phases before emit ran.
+  /// LLVM IR, PTX, twins and object code; precondition: the phases before emit ran.
   Expected<std::string> llvmIr();
   Expected<std::string> ptx();
+  Expected<std::vector<char>> twins(bool isChecked);
   Expected<std::vector<char>> objectCode();
 
   mlir::ModuleOp module();

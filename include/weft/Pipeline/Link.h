@@ -23,6 +23,10 @@ Expected<std::string> linkProgram(const Target &target,
 Status linkExecutable(const Target &target, const std::vector<char> &object,
                       const std::string &output);
 
+/// Links an object that needs nothing but libm into a shared library at
+/// `output`; what else it calls is there where it is loaded.
+Status linkShared(const std::vector<char> &object, const std::string &output);
+
 /// The folder of the runtime's libraries.
 Expected<std::string> runtimeFolder();
 

@@ -69,6 +69,10 @@ public:
   emitLlvmIr(mlir::ModuleOp module) const = 0;
   /// The kernels in PTX, where checkEmit takes "ptx".
   virtual llvm::FailureOr<std::string> emitPtx(mlir::ModuleOp module) const;
+  /// An object with the kernels for an emulated device, where checkEmit takes
+  /// "twins"; those of "checked-twins" tell their accesses to memory.
+  virtual llvm::FailureOr<std::vector<char>> emitTwins(mlir::ModuleOp module,
+                                                       bool isChecked) const;
   /// A relocatable object that defines `weft_tables` (Tables.h).
   virtual llvm::FailureOr<std::vector<char>>
   emitObject(mlir::ModuleOp module) const = 0;

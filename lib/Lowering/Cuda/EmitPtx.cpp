@@ -1,6 +1,7 @@
 //===- EmitPtx.cpp - Kernels as PTX ---------------------------------------===//
 
-#include "weft/Lowering/Cuda/Cuda.h"
+#include "DeviceCode.h"
+
 #include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Lowering/Kernel/LlvmCode.h"
 
@@ -119,9 +120,10 @@ static LogicalResult linkLibdevice(ModuleOp module, llvm::Module &code) {
 
 /// The kernels as an LLVM module; nothing of the source module's name or place
 /// gets in.
-static std::unique_ptr<llvm::Module>
-translateKernels(ModuleOp module, llvm::LLVMContext &context,
-                 llvm::TargetMachine &machine) {
+static std::unique_ptr<llvm::Module> importKernels(ModuleOp module,
+                                                   llvm::LLVMContext &context,
+                                                   llvm::TargetMachine &machine,
+                                                   Functions functions) {
   auto kernels = module.lookupSymbol<gpu::GPUModuleOp>(kKernelModule);
   std::unique_ptr<llvm::Module> output;
   if (kernels)
@@ -134,7 +136,8 @@ translateKernels(ModuleOp module, llvm::LLVMContext &context,
   output->setSourceFileName("weft");
   output->setDataLayout(machine.createDataLayout());
   output->setTargetTriple(machine.getTargetTriple());
-  if (callsLibdevice(*output) && failed(linkLibdevice(module, *output)))
+  if (functions == Functions::Linked && callsLibdevice(*output) &&
+      failed(linkLibdevice(module, *output)))
     return nullptr;
   return output;
 }
@@ -147,8 +150,8 @@ static void optimize(llvm::Module &code, llvm::TargetMachine &machine) {
       .run(code, analyses.modules);
 }
 
-static LogicalResult translate(
-    ModuleOp module, const CudaTarget &target,
+LogicalResult translateKernels(
+    ModuleOp module, const CudaTarget &target, Functions functions,
     llvm::function_ref<LogicalResult(llvm::Module &, llvm::TargetMachine &)>
         write) {
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(module, target);
@@ -156,7 +159,7 @@ static LogicalResult translate(
     return failure();
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code =
-      translateKernels(module, context, *machine);
+      importKernels(module, context, *machine, functions);
   if (!code)
     return failure();
   optimize(*code, *machine);
@@ -169,7 +172,7 @@ FailureOr<std::string> emitDeviceIr(ModuleOp module, const CudaTarget &target) {
     text = printCode(code);
     return success();
   };
-  if (failed(translate(module, target, write)))
+  if (failed(translateKernels(module, target, Functions::Linked, write)))
     return failure();
   return text;
 }
@@ -180,7 +183,7 @@ FailureOr<std::string> emitPtx(ModuleOp module, const CudaTarget &target) {
     ptx = writeCode(module, code, machine, llvm::CodeGenFileType::AssemblyFile);
     return LogicalResult(ptx);
   };
-  if (failed(translate(module, target, write)))
+  if (failed(translateKernels(module, target, Functions::Linked, write)))
     return failure();
   return std::string(ptx->begin(), ptx->end());
 }

@@ -1,6 +1,7 @@
 //===- CudaTest.cpp - PTX and machine code for CUDA devices ---------------===//
 
 #include "weft/Lowering/Cuda/Cuda.h"
+#include "weft/Formats/Digest.h"
 #include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Weft/Weft.h"
 
@@ -73,9 +74,18 @@ struct FakeToolkit {
       unsetenv("WEFT_CUDA_HOME");
     std::filesystem::remove_all(folder);
   }
+  /// Makes ptxas a script.
+  void setPtxas(const char *script) const {
+    std::string ptxas = folder + "/bin/ptxas";
+    std::ofstream(ptxas) << "#!/bin/sh\n" << script << "\n";
+    std::filesystem::permissions(ptxas, std::filesystem::perms::owner_all);
+  }
   std::string folder;
   std::optional<std::string> before;
 };
+
+/// Says of machine code that it is the PTX.
+const char *const kCopy = "cp \"$5\" \"$4\"";
 
 TEST(Cuda, NamesOfTargets) {
   for (const char *chip : {"sm_80", "sm_90", "sm_100"})
@@ -128,12 +138,69 @@ TEST(Cuda, WithoutPtxasAnErrorSaysWhereItLooked) {
 
 TEST(Cuda, WhatPtxasSaysFollowsTheError) {
   FakeToolkit toolkit;
-  std::string ptxas = toolkit.folder + "/bin/ptxas";
-  std::ofstream(ptxas) << "#!/bin/sh\necho too old >&2\nexit 3\n";
-  std::filesystem::permissions(ptxas, std::filesystem::perms::owner_all);
+  toolkit.setPtxas("echo too old >&2\nexit 3");
   Input input(kKernels);
   EXPECT_TRUE(failed(emitCubin(*input.module, parse("cuda:sm_90"))));
   EXPECT_EQ(input.message, "ptxas failed: exit code 3: too old");
+}
+
+//===----------------------------------------------------------------------===//
+// Twins
+//===----------------------------------------------------------------------===//
+
+bool contains(const std::vector<char> &object, const std::string &text) {
+  return std::string(object.begin(), object.end()).find(text) !=
+         std::string::npos;
+}
+
+TEST(Cuda, TwinsNameTheirMachineCode) {
+  FakeToolkit toolkit;
+  toolkit.setPtxas(kCopy);
+  Input input(kKernels);
+  CudaTarget target = parse("cuda:sm_90");
+  FailureOr<std::string> ptx = emitPtx(*input.module, target);
+  FailureOr<std::vector<char>> twins =
+      emitTwins(*input.module, target, /*isChecked=*/false);
+  ASSERT_TRUE(succeeded(ptx) && succeeded(twins)) << input.message;
+  for (const std::string &text :
+       {digest128(*ptx), std::string("k_1"), std::string("weft_twins"),
+        std::string("sm_90")})
+    EXPECT_TRUE(contains(*twins, text)) << text;
+  EXPECT_FALSE(contains(*twins, "weft_emu_load"));
+  EXPECT_EQ(*twins, *emitTwins(*input.module, target, /*isChecked=*/false));
+  FailureOr<std::vector<char>> checked =
+      emitTwins(*input.module, target, /*isChecked=*/true);
+  EXPECT_TRUE(contains(*checked, "weft_emu_load"));
+  EXPECT_TRUE(contains(*checked, "weft_emu_store"));
+}
+
+/// The message of a kernel whose twin cannot be.
+std::string twinError(const std::string &body) {
+  FakeToolkit toolkit;
+  toolkit.setPtxas(kCopy);
+  Input input((R"(
+gpu.module @kernels {
+  llvm.func @k_1(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {gpu.kernel, nvvm.kernel} {
+)" + body + R"(
+    llvm.return
+  }
+}
+)")
+                  .c_str());
+  EXPECT_TRUE(failed(
+      emitTwins(*input.module, parse("cuda:sm_90"), /*isChecked=*/true)));
+  return input.message;
+}
+
+TEST(Cuda, TwinsThatCannotBe) {
+  EXPECT_EQ(twinError(R"(
+    %0 = nvvm.read.ptx.sreg.clock : i32
+    llvm.store %0, %y : i32, !llvm.ptr<1>)"),
+            "does not support llvm.nvvm.read.ptx.sreg.clock in twins yet");
+  EXPECT_EQ(twinError(R"(
+    %0 = llvm.mlir.constant(1000 : i64) : i64
+    "llvm.intr.memcpy"(%y, %x, %0) <{isVolatile = false}> : (!llvm.ptr<1>, !llvm.ptr<1>, i64) -> ())"),
+            "does not support copies of memory in checked twins yet");
 }
 
 } // namespace

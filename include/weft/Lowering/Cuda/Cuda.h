@@ -47,6 +47,13 @@ llvm::FailureOr<std::vector<char>>
 emitCudaObject(mlir::ModuleOp module, const CudaTarget &target,
                llvm::ArrayRef<DeviceImage> images);
 
+/// An object for this machine with the kernels as functions that run one thread,
+/// for the emulated device of the tests (test/emulation). Its table `weft_twins`
+/// names the machine code that they stand for: what emitCubin gives. With
+/// `isChecked`, they tell every access to memory.
+llvm::FailureOr<std::vector<char>>
+emitTwins(mlir::ModuleOp module, const CudaTarget &target, bool isChecked);
+
 /// The folder of the CUDA toolkit that holds `file`: WEFT_CUDA_HOME if it is
 /// set, else CUDA_HOME, that of the first ptxas on PATH, /usr/local/cuda. Fails
 /// with an error at the module that says where it has looked.

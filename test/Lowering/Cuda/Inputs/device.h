@@ -82,13 +82,6 @@ double device_lohi_i2d(unsigned low, unsigned high) {
   std::memcpy(&x, halves, 8);
   return x;
 }
-/// f32 to bf16, which not every libgcc has; the result is in the low half of the
-/// register.
-float __truncsfbf2(float value) {
-  unsigned bits = weft_emu_to_bf16(value);
-  std::memcpy(&value, &bits, 4);
-  return value;
-}
 }
 
 static void runGrid(const Kernel &kernel, void (*function)(void **),

@@ -1,0 +1,75 @@
+"""twins.py DRIVER FOLDER MODEL...: twins of every kernel of the models.
+
+Compiles each model for a device in each precision, to machine code and to
+twins, plain and checked ones. The emulated driver has to take the machine code,
+to find a twin for each kernel in it, and to refuse the code once a byte of it has
+changed.
+"""
+import ctypes
+import itertools
+import os
+import re
+import subprocess
+import sys
+
+PRECISIONS = ("f32", "f16", "bf16")
+
+
+def run(*command):
+    subprocess.run(command, check=True)
+
+
+def compile_model(model, folder, precision):
+    """The names of its kernels; cubin, twins and checked twins in the folder."""
+    for emit, name in (("ptx", "k.ptx"), ("twins", "twins.so"),
+                       ("checked-twins", "checked.so")):
+        run("weft", "compile", model, "--target=cuda:sm_90", f"--precision={precision}",
+            f"--emit={emit}", "-o", os.path.join(folder, name))
+    with open(os.path.join(folder, "k.ptx")) as f:
+        names = re.findall(r"\.entry (\w+)\(", f.read())
+    run(os.environ["PTXAS"], "-arch=sm_90", "-O3", "-o",
+        os.path.join(folder, "k.cubin"), os.path.join(folder, "k.ptx"))
+    return names
+
+
+def load(driver, folder, library, names):
+    """Ends with 0 if the driver takes the code with these twins."""
+    os.environ["WEFT_TWINS"] = os.path.join(folder, library)
+    cuda = ctypes.CDLL(driver)
+    with open(os.path.join(folder, "k.cubin"), "rb") as f:
+        code = f.read()
+    context, module, function = (ctypes.c_void_p() for _ in range(3))
+    assert cuda.cuInit(0) == 0
+    assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+    assert cuda.cuCtxSetCurrent(context) == 0
+    changed = code[:-1] + bytes([code[-1] ^ 1])
+    assert cuda.cuModuleLoadData(ctypes.byref(module), changed) == 200
+    assert cuda.cuModuleLoadData(ctypes.byref(module), code) == 0
+    for name in names:
+        assert cuda.cuModuleGetFunction(ctypes.byref(function), module, name.encode()) == 0
+    assert cuda.cuModuleGetFunction(ctypes.byref(function), module, b"other") == 500
+
+
+def load_apart(driver, folder, library, names):
+    """In a process of its own, since the driver opens twins once."""
+    child = os.fork()
+    if child == 0:
+        load(driver, folder, library, names)
+        os._exit(0)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def main(driver, folder, models):
+    for model, precision in itertools.product(models, PRECISIONS):
+        name = os.path.basename(model).split(".")[0]
+        place = os.path.join(folder, f"{name}-{precision}")
+        os.makedirs(place, exist_ok=True)
+        names = compile_model(model, place, precision)
+        for library in ("twins.so", "checked.so"):
+            taken = load_apart(driver, place, library, names)
+            print(f"{name} {precision} {library}: "
+                  + ("all" if taken and names else "some missing"))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], sys.argv[3:])
