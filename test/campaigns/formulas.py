@@ -81,7 +81,7 @@ class Model:
     %w = weft.read @w : tensor<{w}xf32>
     %s = weft.read @scale : tensor<{self.width}xf32>
 {constant}    %a = weft.mul %x, %s : tensor<{x}xf32>, tensor<{self.width}xf32>
-    %d = weft.dropout %a {{p = {self.drop!r} : f64, op_id = 0}} : tensor<{x}xf32>
+    %d = weft.dropout %a {{p = {self.drop:.12f} : f64, op_id = 0}} : tensor<{x}xf32>
     %m = weft.matmul %d, %w {{transpose_rhs}} : tensor<{x}xf32>, tensor<{w}xf32>
     %y = weft.dropout %m {{p = 0.2 : f64, op_id = 3}} : tensor<{y}xf32>
     %l, %lse, %n = weft.cross_entropy %y, %t{weight} {{ignore_index = {self.ignored}, label_smoothing = {self.smoothing!r} : f64,
