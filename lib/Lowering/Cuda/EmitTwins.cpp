@@ -4,18 +4,13 @@
 
 #include "weft/Formats/Digest.h"
 #include "weft/Lowering/Cuda/Passes.h"
+#include "weft/Lowering/Kernel/LlvmCode.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InstIterator.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/MC/TargetRegistry.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
-
-#include <mutex>
 
 using namespace mlir;
 
@@ -25,32 +20,6 @@ namespace weft {
 static constexpr int kTwinsVersion = 1;
 static constexpr unsigned kSharedSpace = 3;
 static constexpr llvm::StringLiteral kSharedSection = "weft_shared";
-
-//===----------------------------------------------------------------------===//
-// Target
-//===----------------------------------------------------------------------===//
-
-/// Code for every machine with AVX2, so that equal modules give equal bytes.
-static std::unique_ptr<llvm::TargetMachine> createHostMachine(ModuleOp module) {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-  });
-  llvm::Triple triple("x86_64-unknown-linux-gnu");
-  std::string error;
-  const llvm::Target *target =
-      llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target) {
-    module.emitError("has no code generator: ") << error;
-    return nullptr;
-  }
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, "x86-64-v3", "", options, llvm::Reloc::PIC_, std::nullopt,
-      llvm::CodeGenOptLevel::Default));
-}
 
 //===----------------------------------------------------------------------===//
 // Table
@@ -211,27 +180,17 @@ void TableWriter::write(StringRef chip, StringRef digest, bool isChecked) {
 // Object code
 //===----------------------------------------------------------------------===//
 
-static LogicalResult emitObject(ModuleOp module, llvm::Module &code,
-                                llvm::TargetMachine &machine,
-                                llvm::SmallVectorImpl<char> &object) {
-  llvm::raw_svector_ostream stream(object);
-  llvm::legacy::PassManager passes;
-  if (machine.addPassesToEmitFile(passes, stream, nullptr,
-                                  llvm::CodeGenFileType::ObjectFile))
-    return module.emitError("has no object code for its target");
-  passes.run(code);
-  return success();
-}
-
 FailureOr<std::vector<char>>
 emitTwins(ModuleOp module, const CudaTarget &target, bool isChecked) {
   FailureOr<std::vector<char>> cubin = emitCubin(module, target);
   if (failed(cubin))
     return failure();
-  std::unique_ptr<llvm::TargetMachine> host = createHostMachine(module);
+  // For every machine with AVX2, so that equal modules give equal bytes.
+  std::unique_ptr<llvm::TargetMachine> host =
+      createHostMachine(module, "x86-64-v3", "");
   if (!host)
     return failure();
-  llvm::SmallString<0> object;
+  FailureOr<std::vector<char>> object = failure();
   auto write = [&](llvm::Module &code, llvm::TargetMachine &) -> LogicalResult {
     std::string error;
     code.setTargetTriple(host->getTargetTriple());
@@ -240,11 +199,12 @@ emitTwins(ModuleOp module, const CudaTarget &target, bool isChecked) {
       return module.emitError(error);
     TableWriter(module, code)
         .write(target.chip, digest128(cubin->data(), cubin->size()), isChecked);
-    return emitObject(module, code, *host, object);
+    object = writeCode(module, code, *host, llvm::CodeGenFileType::ObjectFile);
+    return LogicalResult(object);
   };
   if (failed(translateKernels(module, target, Functions::Called, write)))
     return failure();
-  return std::vector<char>(object.begin(), object.end());
+  return object;
 }
 
 } // namespace weft
