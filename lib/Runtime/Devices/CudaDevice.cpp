@@ -136,8 +136,10 @@ CudaDevice::open(const CudaDriver &driver, const WeftExecutable &executable,
   if (Status s = made->checkMemory(); !s)
     return s.takeError();
   auto images = CudaImages::load(made->cuda, executable, *code);
+  // Some code of an older chip runs on that chip alone.
   if (!images)
-    return images.takeError();
+    return images.takeError().hint("compile with --target=cuda:" +
+                                   made->chip.name());
   made->images.emplace(std::move(*images));
   if (Status s = made->findKernels(); !s)
     return s.takeError();
