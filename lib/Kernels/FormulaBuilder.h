@@ -35,14 +35,6 @@ public:
     return make<OrOp>(x, y);
   }
 
-  mlir::Value compare(Predicate predicate, mlir::Value x, mlir::Value y) {
-    auto left = mlir::cast<mlir::RankedTensorType>(x.getType());
-    auto right = mlir::cast<mlir::RankedTensorType>(y.getType());
-    auto shape = *broadcastShapes(left.getShape(), right.getShape());
-    auto type = mlir::RankedTensorType::get(shape, b.getI1Type());
-    return CompareOp::create(b, loc, type, predicate, x, y);
-  }
-
   /// Whether x is neither infinite nor NaN.
   mlir::Value isFinite(mlir::Value x) {
     mlir::Value bound = constant(std::numeric_limits<double>::infinity(), x);

@@ -32,10 +32,10 @@ struct TargetLibraries {
   /// Libraries of the system, as flags of the linker: "-ldnnl".
   std::vector<std::string> flags;
   /// What to look at when linking fails.
-  std::string hint;
+  std::string hint = {};
   /// Other files of that folder which go into a program, such as kernels of a
   /// device.
-  std::vector<std::string> parts;
+  std::vector<std::string> parts = {};
 };
 
 /// One machine, or one level of a kind of machines, that code is made for.
