@@ -14,6 +14,7 @@ import glob
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -66,7 +67,7 @@ class Case:
 
     def device(self, seed):
         emulation = os.path.join(self.options.build, "test", "emulation")
-        twins = [self.path("twins.so"), *glob.glob(os.path.join(emulation, "*twins*.so"))]
+        twins = [self.path("twins.so"), os.path.join(emulation, "kernels.so")]
         return dict(os.environ, LD_LIBRARY_PATH=emulation, WEFT_TWINS=":".join(twins),
                     WEFT_EMULATION_SEED=str(seed))
 
@@ -95,7 +96,8 @@ def main():
     parser.add_argument("--compile", action="append", default=[])
     parser.add_argument("--run", action="append", default=[])
     options = parser.parse_args()
-    os.makedirs(options.work, exist_ok=True)
+    shutil.rmtree(options.work, ignore_errors=True)
+    os.makedirs(options.work)
 
     case = Case(options)
     case.compile("-o", case.path("cpu"))
