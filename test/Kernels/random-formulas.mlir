@@ -1,5 +1,6 @@
 // RUN: weft-opt %s --weft-decompose | FileCheck %s
 // RUN: weft-opt %s --weft-select-kernels --weft-fuse | FileCheck %s --check-prefix=TYPES
+// RUN: weft-opt %s --weft-fuse | FileCheck %s --check-prefix=SHARED
 // RUN: weft-opt %s --weft-decompose -o %t.mlir
 // RUN: weft-interp --compare %s %t.mlir --mode=f32 --tolerance=0 | FileCheck %s --check-prefix=SAME
 // Random numbers as formulas over weft.philox: to the bit what the ops say.
@@ -81,4 +82,17 @@ weft.program @types(%s: tensor<i64> {weft.input = "seed"})
   %n = weft.random_normal %s {key = "a", mean = 0.0 : f64, std = 1.0 : f64} : tensor<8xf32>
   %u = weft.random_uniform %s {key = "b", low = 0.0 : f64, high = 1.0 : f64} : tensor<8xf16>
   weft.return %n, %u : tensor<8xf32>, tensor<8xf16>
+}
+
+// Kernels hold no stream of their own: equal layers share them.
+// SHARED-LABEL: weft.program @layers
+// SHARED: weft.call @[[DROP:k_[0-9a-f]+]]
+// SHARED: weft.matmul
+// SHARED: weft.call @[[DROP]]
+weft.program @layers(%x: tensor<8x8xf32> {weft.input = "x"}, %rng: tensor<2xi64> {weft.input = "rng"})
+    -> (tensor<8x8xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  %a = weft.dropout %x rng %rng : tensor<2xi64> {p = 0.25 : f64, op_id = 7} : tensor<8x8xf32>
+  %b = weft.matmul %a, %x : tensor<8x8xf32>, tensor<8x8xf32>
+  %c = weft.dropout %b rng %rng : tensor<2xi64> {p = 0.25 : f64, op_id = 9} : tensor<8x8xf32>
+  weft.return %c : tensor<8x8xf32>
 }
