@@ -1,8 +1,8 @@
 //===- LossFormulas.cpp - Cross-entropy with class indices ----------------===//
 //
-// The logit of a row's target is the sum of its logits where the class is the
-// target: it is found in a pass over the row that is needed anyway, and nothing
-// is gathered.
+// The logit of a row's target is the largest of its logits where the class is
+// the target: it is found in the pass over the row that finds the largest of
+// all, and nothing is gathered.
 //
 //===----------------------------------------------------------------------===//
 
@@ -93,7 +93,9 @@ public:
   llvm::SmallVector<Value> build() {
     Value max = f.reduce(ReduceKind::Max, x, getAxis());
     Value hits = isTarget();
-    Value logit = sumRow(f.select(hits, x, zero()));
+    Value least = f.constant(-std::numeric_limits<double>::infinity(), x);
+    Value logit =
+        f.reduce(ReduceKind::Max, f.select(hits, x, least), getAxis());
     Value weight = op.getWeight() ? targetWeight(hits) : Value();
     Value d = f.sub(x, max);
     Value log = f.unary<LogOp>(sumRow(f.unary<ExpOp>(d)));

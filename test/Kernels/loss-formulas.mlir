@@ -8,15 +8,16 @@
 // SAME: all: 0 of 2 tensors differ
 // SAME: far: 0 of 2 tensors differ
 
-// The target's logit is the sum of its row where the class is the target.
+// The target's logit is the maximum of its row where the class is the target.
 // CHECK-LABEL: weft.program @mean
 // CHECK-SAME: %[[X:.*]]: tensor<20x50xf32> {{.*}}, %[[T:.*]]: tensor<20xi32> {{.*}}, %[[G:.*]]: tensor<f32>
 // CHECK: %[[ROWS:.*]] = weft.reshape %[[T]] : tensor<20xi32> to tensor<20x1xi32>
 // CHECK: %[[MAX:.*]] = weft.reduce max %[[X]] dims [1] {keep_dims}
 // CHECK: %[[CLASS:.*]] = weft.iota [1] : tensor<20x50xi32>
 // CHECK: %[[HIT:.*]] = weft.compare eq %[[CLASS]], %[[ROWS]]
-// CHECK: %[[OWN:.*]] = weft.select %[[HIT]], %[[X]], %{{.*}}
-// CHECK: %[[LOGIT:.*]] = weft.reduce sum %[[OWN]] dims [1] {keep_dims}
+// CHECK: %[[NONE:.*]] = weft.constant dense<0xFF800000> : tensor<f32>
+// CHECK: %[[OWN:.*]] = weft.select %[[HIT]], %[[X]], %[[NONE]]
+// CHECK: %[[LOGIT:.*]] = weft.reduce max %[[OWN]] dims [1] {keep_dims}
 // CHECK: %[[D:.*]] = weft.sub %[[X]], %[[MAX]]
 // CHECK: %[[E:.*]] = weft.exp %[[D]]
 // CHECK: %[[S:.*]] = weft.reduce sum %[[E]] dims [1] {keep_dims}
