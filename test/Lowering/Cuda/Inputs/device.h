@@ -118,7 +118,6 @@ static double getElement(const std::string &type, const void *from, long i) {
     return static_cast<const char *>(from)[i];
   if (type == "i32")
     return static_cast<const int *>(from)[i];
-}
   if (type == "i64")
     return static_cast<const long *>(from)[i];
   unsigned bits = static_cast<const unsigned short *>(from)[i] << 16;
