@@ -1,9 +1,10 @@
 """twins.py DRIVER FOLDER MODEL...: twins of every kernel of the models.
+twins.py DRIVER CUBIN LIBRARY: twins of every kernel of a file.
 
 Compiles each model for a device in each precision, to machine code and to
 twins, plain and checked ones. The emulated driver has to take the machine code,
 to find a twin for each kernel in it, and to refuse the code once a byte of it has
-changed.
+changed. The second form does so with what is there.
 """
 import ctypes
 import itertools
@@ -32,12 +33,10 @@ def compile_model(model, folder, precision):
     return names
 
 
-def load(driver, folder, library, names):
-    """Ends with 0 if the driver takes the code with these twins."""
-    os.environ["WEFT_TWINS"] = os.path.join(folder, library)
+def load(driver, code, library, names):
+    """Fails unless the driver takes the code with these twins."""
+    os.environ["WEFT_TWINS"] = library
     cuda = ctypes.CDLL(driver)
-    with open(os.path.join(folder, "k.cubin"), "rb") as f:
-        code = f.read()
     context, module, function = (ctypes.c_void_p() for _ in range(3))
     assert cuda.cuInit(0) == 0
     assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
@@ -50,13 +49,22 @@ def load(driver, folder, library, names):
     assert cuda.cuModuleGetFunction(ctypes.byref(function), module, b"other") == 500
 
 
-def load_apart(driver, folder, library, names):
+def load_apart(driver, path, library, names):
     """In a process of its own, since the driver opens twins once."""
+    with open(path, "rb") as f:
+        code = f.read()
     child = os.fork()
     if child == 0:
-        load(driver, folder, library, names)
+        load(driver, code, library, names)
         os._exit(0)
     return os.waitpid(child, 0)[1] == 0
+
+
+def check_file(driver, path, library):
+    with open(path, "rb") as f:
+        names = set(re.findall(rb"\.text\.(weft_\w+)", f.read()))
+    taken = load_apart(driver, path, library, [name.decode() for name in names])
+    print("hand-written: " + ("all" if taken and names else "some missing"))
 
 
 def main(driver, folder, models):
@@ -66,10 +74,14 @@ def main(driver, folder, models):
         os.makedirs(place, exist_ok=True)
         names = compile_model(model, place, precision)
         for library in ("twins.so", "checked.so"):
-            taken = load_apart(driver, place, library, names)
+            taken = load_apart(driver, os.path.join(place, "k.cubin"),
+                               os.path.join(place, library), names)
             print(f"{name} {precision} {library}: "
                   + ("all" if taken and names else "some missing"))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], sys.argv[3:])
+    if sys.argv[2].endswith(".cubin"):
+        check_file(*sys.argv[1:])
+    else:
+        main(sys.argv[1], sys.argv[2], sys.argv[3:])
