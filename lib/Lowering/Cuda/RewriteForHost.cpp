@@ -116,10 +116,11 @@ Value *Rewriter::replacementOf(CallInst &call, StringRef intrinsic) {
 /// A function of libm in place of one of libdevice.
 static StringRef libmName(StringRef name) {
   static const StringSet<> known = {
-      "acos",  "acosh", "asin", "asinh", "atan",  "atan2", "atanh", "cbrt",
-      "ceil",  "cos",   "cosh", "erf",   "erfc",  "exp",   "exp2",  "expm1",
-      "floor", "fmod",  "log",  "log10", "log1p", "log2",  "pow",   "rint",
-      "round", "sin",   "sinh", "sqrt",  "tan",   "tanh",  "trunc"};
+      "acos", "acosh", "asin",     "asinh", "atan",  "atan2", "atanh",
+      "cbrt", "ceil",  "copysign", "cos",   "cosh",  "erf",   "erfc",
+      "exp",  "exp2",  "expm1",    "fabs",  "floor", "fma",   "fmod",
+      "log",  "log10", "log1p",    "log2",  "pow",   "rint",  "round",
+      "sin",  "sinh",  "sqrt",     "tan",   "tanh",  "trunc"};
   StringRef function = name.drop_front(StringRef("__nv_").size());
   StringRef base = function;
   bool isKnown =
