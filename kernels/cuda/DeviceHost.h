@@ -194,7 +194,8 @@ WEFT_DEVICE void loadTransposed(uint32_t (&to)[4], SharedPlace row, WEFT_SITE) {
 // Copies to shared memory beside other work: as late as they may be
 //===----------------------------------------------------------------------===//
 
-/// The copies that a thread has begun.
+/// The copies that a thread has begun. Until it waits for them, what they write
+/// is undefined.
 class BegunCopies {
 public:
   static BegunCopies &ofThread() {
@@ -202,6 +203,7 @@ public:
     return all[threadIndex()];
   }
   void begin(void *to, const void *from) {
+    set(to, {~uint64_t(0), ~uint64_t(0)});
     copies.push_back({to, from, groups});
   }
   void endGroup() { ++groups; }
@@ -209,9 +211,9 @@ public:
     size_t done = 0;
     for (; done < copies.size() && copies[done].group < groups - most; ++done)
       if (const void *from = copies[done].from)
-        std::memcpy(copies[done].to, from, 16);
+        set(copies[done].to, *static_cast<const Words *>(from));
       else
-        std::memset(copies[done].to, 0, 16);
+        set(copies[done].to, {0, 0});
     copies.erase(copies.begin(), copies.begin() + done);
   }
 
@@ -221,6 +223,13 @@ private:
     const void *from; // null: zeros
     int group;
   };
+  struct Words {
+    uint64_t low, high;
+  };
+  static void set(void *to, const Words &words) {
+    weft_emu_store(to, sizeof words);
+    *static_cast<Words *>(to) = words;
+  }
   std::vector<Copy> copies;
   int groups = 0;
 };

@@ -96,12 +96,11 @@ public:
 
   void write(const Floats &dense) {
     forEach([&](int64_t at, int64_t place) {
-      if (c.dtype == WEFT_F32)
-        std::memcpy(memory.data() + at * 4, &dense[place], 4);
-      else {
-        uint16_t low = toLow(dense[place], c.dtype);
-        std::memcpy(memory.data() + at * 2, &low, 2);
-      }
+      uint16_t low = toLow(dense[place], c.dtype);
+      const void *element = &dense[place];
+      memory.write(at * bytes,
+                   static_cast<const uint8_t *>(bytes == 4 ? element : &low),
+                   bytes);
     });
   }
 

@@ -41,25 +41,26 @@ protected:
 } // namespace
 
 TEST_P(CudaAttention, Lengths) {
-  for (int64_t t : {1, 2, 63, 64, 65, 131})
+  for (int64_t t : {1, 64, 65, 131})
     for (int64_t causal : {0, 1}) {
       Case c = make();
-      c.b = 1, c.t = c.s = t, c.d = 64, c.causal = causal, c.range = 2.0f;
+      c.b = 1, c.h = c.hkv = 1, c.t = c.s = t, c.d = 64;
+      c.causal = causal, c.range = 2.0f;
       check(c);
     }
 }
 
 TEST_P(CudaAttention, HeadSizes) {
-  for (int64_t d : {1, 7, 8, 20, 64, 65, 96, 128, 129, 200, 256}) {
+  for (int64_t d : {7, 64, 72, 136, 255, 256}) {
     Case c = make();
-    c.b = 1, c.h = c.hkv = 1, c.t = c.s = 70, c.d = d;
+    c.b = 1, c.h = c.hkv = 1, c.t = c.s = 40, c.d = d;
     check(c);
   }
 }
 
 TEST_P(CudaAttention, LengthsThatDiffer) {
   for (int64_t causal : {0, 1})
-    for (auto [t, s] : {std::pair(30, 100), {100, 30}, {1, 130}, {130, 1}}) {
+    for (auto [t, s] : {std::pair(30, 100), {70, 30}, {1, 70}, {70, 1}}) {
       Case c = make();
       c.b = 1, c.h = c.hkv = 1, c.t = t, c.s = s, c.causal = causal;
       check(c);
@@ -67,35 +68,47 @@ TEST_P(CudaAttention, LengthsThatDiffer) {
 }
 
 TEST_P(CudaAttention, GroupedHeads) {
-  for (int64_t hkv : {1, 2, 3, 6})
+  for (int64_t hkv : {1, 2, 4})
     for (int64_t d : {16, 128}) {
       Case c = make();
-      c.t = c.s = 40, c.h = 6, c.hkv = hkv, c.d = d;
+      c.t = c.s = 20, c.h = 4, c.hkv = hkv, c.d = d, c.b = 1 + (d == 16);
       check(c);
     }
 }
 
 TEST_P(CudaAttention, StridesAndAddresses) {
-  for (int64_t headsFirst : {0, 1})
-    for (int64_t d : {8, 13})
-      for (auto [gap, rowGap] : {std::pair(0, 0), {3, 5}, {8, 16}})
-        for (size_t shift : {0, 1, 8}) {
-          Case c = make();
-          c.t = 20, c.s = 33, c.d = d, c.gap = gap, c.rowGap = rowGap;
-          c.headsFirst = headsFirst, c.shift = shift;
-          check(c);
-        }
+  for (int64_t d : {8, 13})
+    for (auto [gap, rowGap] : {std::pair(0, 0), {3, 5}, {8, 16}})
+      for (size_t shift : {0, 1, 8}) {
+        Case c = make();
+        c.b = 1, c.t = 10, c.s = 17, c.d = d, c.gap = gap, c.rowGap = rowGap;
+        c.headsFirst = shift != 1, c.shift = shift;
+        check(c);
+      }
 }
 
 TEST_P(CudaAttention, Dropout) {
-  for (int64_t s : {33, 64, 100, 132})
-    for (int64_t causal : {0, 1})
-      for (int64_t d : {8, 72}) {
-        Case c = make();
-        c.t = 70, c.s = s, c.d = d, c.dropout = 0.3, c.causal = causal;
-        c.h = 4, c.hkv = 2, c.b = 1;
-        check(c);
-      }
+  for (int64_t s : {21, 36})
+    for (int64_t d : {8, 136}) {
+      Case c = make();
+      c.t = 20, c.s = s, c.d = d, c.dropout = 0.3, c.causal = d == 8;
+      c.hkv = 1;
+      check(c);
+    }
+}
+
+// Whichever block and thread runs first.
+TEST_P(CudaAttention, SameBitsInAnyOrder) {
+  Case c = make();
+  c.t = c.s = 70, c.hkv = 1, c.b = 1;
+  AttentionInputs inputs(c);
+  AttentionResult a = attentionOfCuda(c, inputs);
+  AttentionResult b = attentionOfCuda(c, inputs);
+  EXPECT_EQ(a.out, b.out);
+  EXPECT_EQ(a.lse, b.lse);
+  EXPECT_EQ(a.dq, b.dq);
+  EXPECT_EQ(a.dk, b.dk);
+  EXPECT_EQ(a.dv, b.dv);
 }
 
 TEST_P(CudaAttention, DropoutOfEverything) {
@@ -130,10 +143,11 @@ TEST_P(CudaAttention, NotFinite) {
   for (float bad : {NAN, INFINITY})
     for (int which : {0, 1, 2, 3}) {
       Case c = make();
-      c.b = 1, c.t = c.s = 70;
+      c.b = 1, c.t = c.s = 20;
       AttentionInputs inputs(c);
       Floats *tensors[] = {&inputs.q, &inputs.k, &inputs.v, &inputs.dout};
-      constexpr int64_t row = 40;
+      constexpr int64_t row = 12;
+      inputs.q[row * c.h * c.d] = 1.0f; // a score of -inf would be no harm
       (*tensors[which])[row * c.h * c.d] = bad; // head 0
       AttentionResult r = attentionOfCuda(c, inputs);
       auto isFinite = [&](const Doubles &values, int64_t i, int64_t h) {

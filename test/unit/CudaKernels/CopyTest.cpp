@@ -74,7 +74,8 @@ Dims permuted(std::vector<int64_t> sizes, std::vector<size_t> order) {
 
 Names launchesOf(const Dims &dims, int64_t bytes) {
   Extent from(dims, &WeftCopyDim::from), to(dims, &WeftCopyDim::to);
-  Guarded<uint64_t> source(from.size()), destination(to.size());
+  Guarded<uint64_t> source(std::vector<uint64_t>(from.size()), 0);
+  Guarded<uint64_t> destination(to.size());
   takeLaunches();
   WeftCopyRecord record = {bytes, static_cast<int64_t>(dims.size())};
   callCudaOk(WEFT_COPY, weft_cuda_copy, {source.data(), destination.data()},

@@ -124,7 +124,7 @@ TEST(CudaEmbeddingGrad, EveryTypeAndMode) {
   for (auto [dtype, dtypeTable] : kTypes)
     for (int64_t accumulate : {WEFT_OVERWRITE, WEFT_ADD, WEFT_ADD_IF_FLAG})
       for (float flag : {0.0f, 1.0f, -2.0f})
-        for (int64_t columns : {1, 7, 300}) {
+        for (int64_t columns : {7, 300}) {
           Case c;
           c.dtype = dtype, c.dtypeTable = dtypeTable;
           c.accumulate = accumulate, c.flag = flag, c.columns = columns;
@@ -135,8 +135,8 @@ TEST(CudaEmbeddingGrad, EveryTypeAndMode) {
 
 // Runs of one block, several, and more than are merged at once.
 TEST(CudaEmbeddingGrad, Sizes) {
-  for (int64_t count : {1, 2, 1023, 1024, 1025, 5000, 32768, 40000})
-    for (int64_t rows : {1, 3, 1500}) {
+  for (int64_t count : {1, 1024, 1025, 33000})
+    for (int64_t rows : {1, 1500}) {
       Case c;
       c.count = count, c.rows = rows, c.columns = 2, c.dtypeIds = WEFT_I32;
       checkGrad(c);

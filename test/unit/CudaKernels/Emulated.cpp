@@ -2,7 +2,6 @@
 
 #include "Emulated.h"
 
-#include "Block.h"
 #include "weft/Runtime/Devices/Launch.h"
 
 using namespace weft;
@@ -38,6 +37,7 @@ void weft::launchKernel(WeftContext &context, const WeftCommand &command,
   }
   grid.sharedBytes = shape.sharedBytes;
   ASSERT_LE(grid.sharedBytes, emulation::kMaxSharedBytes) << name;
+  emulation::beginLaunch();
   emulation::runGrid(grid, [&] { twin->run(arguments); }, order);
 }
 
@@ -45,10 +45,12 @@ void weft::copyOnDevice(WeftContext &context, const WeftCommand &command,
                         void *to, const void *from, int64_t bytes) {
   launches.push_back("copy");
   std::memcpy(to, from, bytes);
+  emulation::DeviceMemory::get().copyMarks(to, from, bytes);
 }
 
 void weft::fillOnDevice(WeftContext &context, const WeftCommand &command,
                         void *to, unsigned char byte, int64_t bytes) {
   launches.push_back("fill");
   std::memset(to, byte, bytes);
+  emulation::DeviceMemory::get().markWritten(to, bytes);
 }

@@ -1,8 +1,10 @@
 //===- Emulated.h - Routines of CUDA on an emulated device ------*- C++ -*-===//
 //
 // A routine's launches run at once, with the kernels compiled for this machine,
-// each in a random order of blocks and threads. Memory of the device is memory
-// of the test.
+// each in a random order of blocks and threads. What they read and write is
+// checked: in shared memory no two threads without a barrier between them and
+// nothing that was not written, in memory of the device nothing outside of what
+// was allocated and nothing that two blocks of a launch share.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +12,7 @@
 #define WEFT_TEST_UNIT_CUDAKERNELS_EMULATED_H
 
 #include "../Kernels/Harness.h"
+#include "Memory.h"
 #include "weft/Runtime/Execute/CudaLibrary.h"
 #include "weft/Runtime/Execute/CudaWorkspaces.h"
 
@@ -18,36 +21,62 @@ namespace weft {
 /// Names of what was launched since the last call, copies and fills too.
 std::vector<std::string> takeLaunches();
 
-/// Elements between guards, at an address that is `shift` elements from a
-/// multiple of 64 bytes; NaN, or the number -1, before they are written.
+/// Elements in memory of the emulated device, `shift` elements from where it
+/// begins, a multiple of 256 bytes: NaN, or the number -1, before they are
+/// written. What kernels do to it and around it is checked.
 template <typename T> class Guarded {
 public:
   explicit Guarded(size_t count, size_t shift = 0)
-      : count(count), bytes(count * sizeof(T) + 3 * kGuard, kByte) {
-    auto begin = reinterpret_cast<uintptr_t>(bytes.data());
-    at = (begin + 2 * kGuard - 1) / kGuard * kGuard - begin + shift * sizeof(T);
-    EXPECT_LE(shift * sizeof(T), kGuard);
-  }
+      : count(count), shift(shift),
+        memory(emulation::DeviceMemory::get().allocate(
+            std::max<size_t>(1, (shift + count) * sizeof(T)))) {}
   Guarded(const std::vector<T> &values, size_t shift)
       : Guarded(values.size(), shift) {
-    if (!values.empty())
-      std::memcpy(data(), values.data(), values.size() * sizeof(T));
+    write(0, values.data(), values.size());
   }
-  T *data() { return reinterpret_cast<T *>(bytes.data() + at); }
-  /// What was written; nothing may have been written around it.
+  Guarded(const Guarded &) = delete;
+  Guarded &operator=(const Guarded &) = delete;
+  ~Guarded() { emulation::DeviceMemory::get().free(memory); }
+
+  T *data() { return reinterpret_cast<T *>(memory) + shift; }
+  void write(size_t at, const T *values, size_t number) {
+    if (number == 0)
+      return;
+    std::memcpy(data() + at, values, number * sizeof(T));
+    emulation::DeviceMemory::get().markWritten(data() + at, number * sizeof(T));
+  }
+  /// What was written; nothing may have been written before it.
   std::vector<T> take() {
-    for (size_t i = 0; i < bytes.size(); ++i)
-      if (i < at || i >= at + count * sizeof(T))
-        EXPECT_EQ(bytes[i], kByte) << "at " << i;
+    for (size_t i = 0; i < shift * sizeof(T); ++i)
+      EXPECT_EQ(memory[i], '\xff') << "at " << i;
     return {data(), data() + count};
   }
 
 private:
-  static constexpr size_t kGuard = 64;
-  static constexpr unsigned char kByte = 0xff;
-  size_t count, at = 0;
-  std::vector<unsigned char> bytes;
+  size_t count, shift;
+  char *memory;
 };
+
+/// Runs a routine as a command of `kind` whose last buffer is a workspace of
+/// `workspaceBytes`, if that is not 0.
+inline void callWith(WeftContext &context, WeftLibraryFn routine,
+                     const std::vector<const void *> &buffers,
+                     int64_t workspaceBytes, const RecordBytes &record,
+                     WeftCommandKind kind) {
+  std::vector<void *> addresses;
+  for (const void *buffer : buffers)
+    addresses.push_back(const_cast<void *>(buffer));
+  WeftCommand command = {};
+  command.name = "routine";
+  command.scope = "h.3";
+  command.library = routine;
+  command.kind = kind;
+  command.record = record.data();
+  command.recordBytes = record.size();
+  command.numBuffers = static_cast<int32_t>(addresses.size());
+  command.workspaceBytes = workspaceBytes;
+  routine(&context, &command, addresses.data());
+}
 
 /// Runs a routine of CUDA with the workspace that the compiler gives it.
 inline void callCuda(WeftCommandKind kind, WeftContext &context,
@@ -56,8 +85,11 @@ inline void callCuda(WeftCommandKind kind, WeftContext &context,
                      const RecordBytes &record) {
   int64_t bytes =
       holdsRecord(kind, record) ? cudaWorkspaceBytes(kind, record.data()) : 0;
-  GuardedWorkspace workspace(bytes);
-  callIn(workspace, bytes, context, routine, buffers, record, kind);
+  Guarded<char> memory(bytes);
+  std::vector<const void *> all = buffers;
+  if (bytes > 0)
+    all.push_back(memory.data());
+  callWith(context, routine, all, bytes, record, kind);
 }
 
 /// Runs one that must succeed.
@@ -77,10 +109,9 @@ inline void expectCudaError(WeftCommandKind kind, const std::string &message,
                             const RecordBytes &record,
                             WeftCommandKind given = WEFT_KERNEL) {
   TestContext context(1);
-  GuardedWorkspace workspace(0);
   takeLaunches();
-  callIn(workspace, 0, context, routine, buffers, record,
-         given == WEFT_KERNEL ? kind : given);
+  callWith(context, routine, buffers, 0, record,
+           given == WEFT_KERNEL ? kind : given);
   EXPECT_EQ(context.error(), 70);
   EXPECT_EQ(context.message(), "routine in h.3: " + message);
   EXPECT_TRUE(takeLaunches().empty());
