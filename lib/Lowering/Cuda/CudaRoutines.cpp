@@ -48,7 +48,14 @@ LogicalResult CudaRoutines::check(plan::CommandOpInterface command,
     return wrong.empty() ? success() : command->emitOpError(wrong);
   }
   case WEFT_ATTENTION:
-  case WEFT_ATTENTION_GRAD:
+  case WEFT_ATTENTION_GRAD: {
+    // The record of the gradient begins with that of the forward command.
+    int64_t size = call.as<WeftAttentionRecord>()->headSize;
+    if (size <= kMostHeadSize)
+      return success();
+    return command->emitOpError("expects heads of at most ")
+           << kMostHeadSize << " elements on CUDA devices, but got " << size;
+  }
   case WEFT_EMBEDDING:
   case WEFT_EMBEDDING_GRAD:
   case WEFT_COPY:
