@@ -1,6 +1,6 @@
-// device.h: kernels for a device, run here as blocks of the emulated device, in the
-// plain order of threads and in another one. What a kernel writes is compared with
-// what the CPU's kernel of the same name writes.
+// device.h: kernels for a device, run here as blocks of the emulated device, in
+// the plain order of threads and in another one. What a kernel writes is
+// compared with what the CPU's kernel of the same name writes.
 
 #include "Block.h"
 
@@ -91,8 +91,7 @@ static void runGrid(const Kernel &kernel, void (*function)(void **),
   grid.threads[0] = kernel.columns;
   grid.threads[1] = kernel.rows;
   weft::emulation::Order order(seed);
-  weft::emulation::runGrid(
-      grid, [&] { function(buffers.data()); }, order);
+  weft::emulation::runGrid(grid, [&] { function(buffers.data()); }, order);
 }
 
 //===----------------------------------------------------------------------===//
@@ -138,9 +137,6 @@ static void setElement(const std::string &type, void *to, long i,
     static_cast<char *>(to)[i] = value > 0;
   else if (type == "i32")
     static_cast<int *>(to)[i] = value * 500;
-  else if (type == "i64")
-    static_cast<long *>(to)[i] = value * 500;
-}
   else if (type == "i64")
     static_cast<long *>(to)[i] = 2 + std::lround(value);
   else {
