@@ -1,0 +1,177 @@
+//===- AttentionLowForward.h - Outputs of low heads -------------*- C++ -*-===//
+//
+// The forward half of AttentionLow.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_KERNELS_CUDA_ATTENTIONLOWFORWARD_H
+#define WEFT_KERNELS_CUDA_ATTENTIONLOWFORWARD_H
+
+#include "LowMasks.h"
+
+namespace weft::cuda {
+
+/// What a lane keeps of its rows; scores are in units of log2(e).
+template <typename Type, int D> struct LowSoftmax {
+  static constexpr int kRowTiles = LowForward<D>::kRowTiles;
+  static constexpr int kFragments = LowForward<D>::kColumns / 8;
+  using Scores = float[kRowTiles][kFragments][4];
+  float most[kRowTiles][2], sum[kRowTiles][2], out[kRowTiles][D / 8][4];
+
+  WEFT_MEMBER LowSoftmax() {
+    clearFragments(out);
+#pragma unroll
+    for (int m = 0; m < kRowTiles; ++m)
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+        most[m][half] = -infinity(), sum[m][half] = 0.0f;
+  }
+
+  /// From products to what values are multiplied with; `query` is the warp's
+  /// first.
+  template <typename Rules>
+  WEFT_MEMBER void add(Scores &scores, float scale, const Rules &rules,
+                       int query, int key) {
+    if (rules.needsMask(query, key + 8 * kFragments))
+      mask(scores, rules, query, key, scale);
+#pragma unroll
+    for (int m = 0; m < kRowTiles; ++m)
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+        addRow(scores[m], m, half, scale);
+    if constexpr (Rules::drops)
+      drop(scores, rules, query, key);
+  }
+
+  /// What is masked has to be -inf after the scale.
+  template <typename Rules>
+  WEFT_MEMBER static void mask(Scores &scores, const Rules &rules, int query,
+                               int key, float scale) {
+    float hidden = scale < 0.0f ? infinity() : -infinity();
+#pragma unroll
+    for (int m = 0; m < kRowTiles; ++m)
+#pragma unroll
+      for (int n = 0; n < kFragments; ++n)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+          int row = query + 16 * m + fragmentRow() + e / 2 * 8;
+          if (!rules.sees(row, key + 8 * n + fragmentColumn() + e % 2))
+            scores[m][n][e] = hidden;
+        }
+  }
+
+  WEFT_MEMBER void addRow(float (&scores)[kFragments][4], int m, int half,
+                          float scale) {
+    float best = most[m][half];
+#pragma unroll
+    for (int n = 0; n < kFragments; ++n)
+#pragma unroll
+      for (int e = 2 * half; e < 2 * half + 2; ++e) {
+        scores[n][e] = scores[n][e] * scale;
+        best = maximum(best, scores[n][e]);
+      }
+    best = maximumOfLanes<4>(best);
+    float base = best == -infinity() ? 0.0f : best;
+    float shrink = powerOfTwo(most[m][half] - base);
+    most[m][half] = best;
+    float total = sum[m][half] * shrink;
+#pragma unroll
+    for (int n = 0; n < kFragments; ++n)
+#pragma unroll
+      for (int e = 2 * half; e < 2 * half + 2; ++e) {
+        scores[n][e] = powerOfTwo(scores[n][e] - base);
+        total = total + scores[n][e];
+      }
+    sum[m][half] = total;
+#pragma unroll
+    for (int n = 0; n < D / 8; ++n)
+#pragma unroll
+      for (int e = 2 * half; e < 2 * half + 2; ++e)
+        out[m][n][e] = out[m][n][e] * shrink;
+  }
+
+  template <typename Rules>
+  WEFT_MEMBER static void drop(Scores &scores, const Rules &rules, int query,
+                               int key) {
+#pragma unroll
+    for (int m = 0; m < kRowTiles; ++m) {
+      uint32_t kept = keptOfRow<kFragments, false>(rules, query + 16 * m, key);
+#pragma unroll
+      for (int n = 0; n < kFragments; ++n)
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+          scores[m][n][e] = kept >> (4 * n + e) & 1 ? scores[m][n][e] : 0.0f;
+    }
+  }
+
+  /// Adds up the sums; `lse` is that of the warp's first row.
+  WEFT_MEMBER void finish(float *lse, int rows, float keepScale,
+                          float (&factors)[kRowTiles][2]) {
+#pragma unroll
+    for (int m = 0; m < kRowTiles; ++m)
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        float total = sumOfLanes<4>(sum[m][half]);
+        factors[m][half] = total == 0.0f ? 0.0f : keepScale / total;
+        int row = 16 * m + 8 * half + fragmentRow();
+        if (laneIndex() % 4 == 0 && row < rows)
+          lse[row] = total == 0.0f ? -infinity()
+                                   : (most[m][half] + log2f(total)) * kLn2;
+      }
+  }
+};
+
+/// K arrives during the softmax and product before, V during the scores.
+template <typename Type, int D, bool kDrops>
+WEFT_DEVICE void lowForward(const AttentionArguments &a) {
+  using Tiles = LowForward<D>;
+  using Softmax = LowSoftmax<Type, D>;
+  constexpr int kRows = Tiles::kRows, kColumns = Tiles::kColumns;
+  constexpr int kRowTiles = Tiles::kRowTiles;
+  BlockPlace place(a, blockIndex(), a.heads, /*lastTileFirst=*/a.causal);
+  HeadRules<kDrops> rules(a, place.batch, place.head);
+  int begin = place.tile * kRows, group = place.head / a.group;
+  int warpRow = warpIndex() * 16 * kRowTiles;
+  Low *qTile = reinterpret_cast<Low *>(sharedMemory());
+  Low *kTile = qTile + kRows * (D + 8), *vTile = kTile + kColumns * (D + 8);
+  int keyEnd = rules.keyEnd(smaller(begin + kRows, a.queries));
+  beginHead<Type, D, kRows>(qTile, a.q, place.batch, place.head, begin,
+                            a.queries, a);
+  beginHead<Type, D, kColumns>(kTile, a.k, place.batch, group, 0, a.keys, a);
+  endGroup();
+  // Of narrow heads there is room for the queries in registers.
+  std::conditional_t<D == 64, LeftFactors<D, kRowTiles>, LeftRows<D, kRowTiles>>
+      queries;
+  Softmax state;
+  for (int key = 0; key < keyEnd; key += kColumns) {
+    waitForGroups<0>();
+    barrier();
+    if (key == 0)
+      queries.load(qTile + warpRow * (D + 8));
+    beginHead<Type, D, kColumns>(vTile, a.v, place.batch, group, key, a.keys,
+                                 a);
+    endGroup();
+    typename Softmax::Scores scores;
+    multiplyRows<Type, D>(queries, kTile, scores);
+    waitForGroups<0>();
+    barrier();
+    if (key + kColumns < keyEnd)
+      beginHead<Type, D, kColumns>(kTile, a.k, place.batch, group,
+                                   key + kColumns, a.keys, a);
+    endGroup();
+    state.add(scores, a.scale * kLog2E, rules, begin + warpRow, key);
+    addProducts<Type, D>(scores, vTile, state.out);
+  }
+  waitForGroups<0>();
+  float factors[kRowTiles][2];
+  int rows = a.queries - begin - warpRow;
+  state.finish(a.lse + firstRow(a, place.batch, place.head) + begin + warpRow,
+               rows, a.keepScale, factors);
+  storeRows<Type>(rowsOf<Type>(a.out, place.batch, place.head) +
+                      (begin + warpRow) * a.out.strides.row,
+                  a.out.strides.row, rows, 0, a, state.out, factors);
+}
+
+} // namespace weft::cuda
+
+#endif // WEFT_KERNELS_CUDA_ATTENTIONLOWFORWARD_H
