@@ -32,22 +32,28 @@ template <typename Type, int D> struct LowSoftmax {
   template <typename Rules>
   WEFT_MEMBER void add(Scores &scores, float scale, const Rules &rules,
                        int query, int key) {
+#pragma unroll
+    for (int m = 0; m < kRowTiles; ++m)
+#pragma unroll
+      for (int n = 0; n < kFragments; ++n)
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+          scores[m][n][e] = scores[m][n][e] * scale;
+    // Behind the scale, which may be 0.
     if (rules.needsMask(query, key + 8 * kFragments))
-      mask(scores, rules, query, key, scale);
+      mask(scores, rules, query, key);
 #pragma unroll
     for (int m = 0; m < kRowTiles; ++m)
 #pragma unroll
       for (int half = 0; half < 2; ++half)
-        addRow(scores[m], m, half, scale);
+        addRow(scores[m], m, half);
     if constexpr (Rules::drops)
       drop(scores, rules, query, key);
   }
 
-  /// What is masked has to be -inf after the scale.
   template <typename Rules>
   WEFT_MEMBER static void mask(Scores &scores, const Rules &rules, int query,
-                               int key, float scale) {
-    float hidden = scale < 0.0f ? infinity() : -infinity();
+                               int key) {
 #pragma unroll
     for (int m = 0; m < kRowTiles; ++m)
 #pragma unroll
@@ -56,20 +62,17 @@ template <typename Type, int D> struct LowSoftmax {
         for (int e = 0; e < 4; ++e) {
           int row = query + 16 * m + fragmentRow() + e / 2 * 8;
           if (!rules.sees(row, key + 8 * n + fragmentColumn() + e % 2))
-            scores[m][n][e] = hidden;
+            scores[m][n][e] = -infinity();
         }
   }
 
-  WEFT_MEMBER void addRow(float (&scores)[kFragments][4], int m, int half,
-                          float scale) {
+  WEFT_MEMBER void addRow(float (&scores)[kFragments][4], int m, int half) {
     float best = most[m][half];
 #pragma unroll
     for (int n = 0; n < kFragments; ++n)
 #pragma unroll
-      for (int e = 2 * half; e < 2 * half + 2; ++e) {
-        scores[n][e] = scores[n][e] * scale;
+      for (int e = 2 * half; e < 2 * half + 2; ++e)
         best = maximum(best, scores[n][e]);
-      }
     best = maximumOfLanes<4>(best);
     float base = best == -infinity() ? 0.0f : best;
     float shrink = powerOfTwo(most[m][half] - base);

@@ -2,6 +2,10 @@
 
 #include "weft/Runtime/Devices/CudaDevice.h"
 
+// Weak: a program without products links no cuBLASLt.
+extern "C" [[gnu::weak]] void
+weft_cuda_gemm_prepare(WeftContext *, const WeftCommand *, void *const *);
+
 using namespace weft;
 
 namespace {
@@ -43,6 +47,27 @@ private:
 };
 } // namespace
 
+/// Has the library plan every product, so that one that it cannot run in its
+/// workspace, and a library that is missing, are errors before data is read.
+static Status planProducts(WeftContext &context,
+                           const WeftExecutable &executable) {
+  if (!weft_cuda_gemm_prepare)
+    return Status::success();
+  for (int32_t i = 0; i < executable.numPrograms; ++i) {
+    const WeftProgram &program = executable.programs[i];
+    void *const *buffers = context.resolve(program).data();
+    for (int32_t k = 0; k < program.numCommands && !context.failed(); ++k) {
+      const WeftCommand &command = program.commands[k];
+      if (command.kind == WEFT_GEMM)
+        weft_cuda_gemm_prepare(&context, &command, buffers);
+      buffers += command.numBuffers;
+    }
+  }
+  if (context.failed())
+    return Error(ExitCode(context.error()), context.message());
+  return Status::success();
+}
+
 Expected<std::unique_ptr<WeftContext>>
 weft::openDevice(const WeftExecutable &executable,
                  const DeviceOptions &options) {
@@ -63,6 +88,8 @@ weft::openDevice(const WeftExecutable &executable,
     return device.takeError();
   void *arena = (*device)->arenaAddress();
   context->attach(executable, std::move(*device), arena);
+  if (Status planned = planProducts(*context, executable); !planned)
+    return planned.takeError();
   return context;
 }
 
