@@ -9,6 +9,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <elf.h>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -68,7 +69,9 @@ static void shareSymbols() {
 }
 
 static const WeftTwins *openTwins(const std::string &path) {
-  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  // A name without a folder would be looked for in the loader's.
+  std::string place = std::filesystem::absolute(path).string();
+  void *library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
     fail(std::string("cannot open twins: ") + dlerror());
   auto *twins = static_cast<const WeftTwins *>(dlsym(library, "weft_twins"));
@@ -100,8 +103,11 @@ static std::vector<const WeftTwins *> openAllTwins() {
   return all;
 }
 
+/// Empty if there is no such file.
 static std::string digestOfFile(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return "";
   std::string bytes((std::istreambuf_iterator<char>(file)), {});
   return digest128(bytes);
 }

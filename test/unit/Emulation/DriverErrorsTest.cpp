@@ -3,6 +3,8 @@
 #include "Driven.h"
 #include "Driver.h"
 
+#include <unistd.h>
+
 namespace weft::emulation {
 namespace {
 
@@ -39,6 +41,23 @@ TEST(DriverErrors, Modules) {
   CUfunction function;
   EXPECT_EQ(cuModuleGetFunction(&function, program.module, "other"),
             CUDA_ERROR_NOT_FOUND);
+}
+
+TEST(DriverErrors, Twins) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  setenv("WEFT_TWINS", "none.so", 1);
+  EXPECT_EMULATION_ERROR(findTwins("", 0), "cannot open twins: /.*/none.so: ");
+  // One without a folder is in the current one.
+  EXPECT_EXIT(
+      {
+        std::string path = TEST_TWINS;
+        size_t slash = path.rfind('/');
+        setenv("WEFT_TWINS", path.substr(slash + 1).c_str(), 1);
+        bool isFound =
+            chdir(path.substr(0, slash).c_str()) == 0 && !findTwins("", 0);
+        _exit(!isFound);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 TEST(DriverErrors, Handles) {
