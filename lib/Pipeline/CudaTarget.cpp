@@ -70,7 +70,8 @@ public:
   TargetLibraries getLibraries() const override {
     return {{"libWeftCudaKernels.a", "libWeftCudaDevice.a"},
             {},
-            "is weft built where CMake found a CUDA toolkit?",
+            "is weft built where CMake found a CUDA toolkit, with " +
+                device.chip + " in WEFT_CUDA_CHIPS?",
             {getHandWritten(device)}};
   }
   void describe(Json &metadata) const override {

@@ -72,7 +72,7 @@ Expected<std::string> weft::toolchainDigest(const Target &target) {
   for (const std::string &file : *files) {
     Expected<FileDigest> one = digestFile(file);
     if (!one)
-      return one.takeError();
+      return one.takeError().hint(target.getLibraries().hint);
     digest.update(one->xxh3);
   }
   return digest.value128();

@@ -102,7 +102,7 @@ def main():
     case = Case(options)
     case.compile("-o", case.path("cpu"))
     case.compile("--target=cuda:sm_90", "-o", case.path("cuda"))
-    case.compile("--target=cuda:sm_90", "--emit=twins", "-o", case.path("twins.so"))
+    case.compile("--target=cuda:sm_90", "--emit=checked-twins", "-o", case.path("twins.so"))
     expected, _ = case.train("cpu", "on-cpu")
     first, last = map(int, options.seeds.split(":"))
     runs = {f"seed {seed}": case.train("cuda", f"seed-{seed}", environment=case.device(seed))

@@ -2,7 +2,7 @@
 //
 // Kernels that run here instead of on a device are code of this machine: the
 // twins that `weft compile --emit=twins` writes, and hand-written kernels
-// compiled with CudaHost.h. They reach the emulated device by these functions;
+// compiled with DeviceHost.h. They reach the emulated device by these functions;
 // what they violate ends the process with exit code 99 and a message.
 //
 // Every call that threads make together has a `site`, a number of its place in

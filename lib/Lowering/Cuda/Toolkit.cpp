@@ -18,10 +18,10 @@ namespace weft {
 
 /// Folders that may be a toolkit.
 static llvm::SmallVector<std::string> toolkitFolders() {
-  if (const char *chosen = std::getenv("WEFT_CUDA_HOME"))
+  if (const char *chosen = std::getenv("WEFT_CUDA_HOME"); chosen && *chosen)
     return {chosen};
   llvm::SmallVector<std::string> folders;
-  if (const char *home = std::getenv("CUDA_HOME"))
+  if (const char *home = std::getenv("CUDA_HOME"); home && *home)
     folders.push_back(home);
   llvm::SmallString<128> real;
   if (auto ptxas = llvm::sys::findProgramByName("ptxas"))

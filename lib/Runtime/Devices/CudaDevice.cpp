@@ -138,8 +138,9 @@ CudaDevice::open(const CudaDriver &driver, const WeftExecutable &executable,
   auto images = CudaImages::load(made->cuda, executable, *code);
   // Some code of an older chip runs on that chip alone.
   if (!images)
-    return images.takeError().hint("compile with --target=cuda:" +
-                                   made->chip.name());
+    return images.takeError().hint(*code == made->chip.name()
+                                       ? "is the NVIDIA driver 580 or later?"
+                                       : compileHint(made->chip));
   made->images.emplace(std::move(*images));
   if (Status s = made->findKernels(); !s)
     return s.takeError();

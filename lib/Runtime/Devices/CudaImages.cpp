@@ -20,6 +20,16 @@ static bool runsOn(int code, const CudaChip &chip) {
   return code / 10 == chip.major && code % 10 <= chip.minor;
 }
 
+/// The chips that the compiler makes code for.
+static constexpr int kTargets[] = {100, 90, 80};
+
+std::string weft::compileHint(const CudaChip &chip) {
+  for (int target : kTargets)
+    if (runsOn(target, chip))
+      return "compile with --target=cuda:sm_" + std::to_string(target);
+  return "no --target makes code for " + chip.name();
+}
+
 Expected<std::string> weft::chooseChip(const WeftExecutable &executable,
                                        const CudaChip &chip) {
   std::string best, all;
@@ -37,7 +47,7 @@ Expected<std::string> weft::chooseChip(const WeftExecutable &executable,
   return Error(ExitCode::Device,
                "expects a device of " + (all.empty() ? "no kind" : all) +
                    ", but got " + chip.device + " (" + chip.name() + ")")
-      .hint("compile with --target=cuda:" + chip.name() +
+      .hint(compileHint(chip) +
             ", or choose another device with CUDA_VISIBLE_DEVICES");
 }
 

@@ -18,7 +18,9 @@ struct AttentionCase {
   size_t shift = 0;
   float range = 1.0f; // of q and k
 
-  double scale() const { return 1.0 / std::sqrt(d); }
+  double factor = 1.0; // of the usual scale
+
+  double scale() const { return factor / std::sqrt(d); }
   WeftHeadStrides strides(int64_t rows, int64_t heads) const {
     int64_t width = d + gap;
     if (headsFirst)

@@ -132,6 +132,20 @@ TEST_P(CudaAttention, RowsWithoutKeys) {
   EXPECT_TRUE(std::isfinite(r.lse[70]));
 }
 
+// A masked score is no NaN with a scale of 0, and -inf with one below it.
+TEST_P(CudaAttention, AnyScale) {
+  for (double factor : {0.0, -0.5}) {
+    Case c = make();
+    c.b = 1, c.t = c.s = 40, c.d = 64, c.factor = factor;
+    AttentionInputs inputs(c);
+    AttentionResult want = attentionInF64(c, inputs);
+    AttentionResult got = attentionOfCuda(c, inputs);
+    EXPECT_LT(relativeError(got.out, want.out), bound(c.dtype));
+    EXPECT_LT(relativeError(got.lse, want.lse), 1e-5);
+    EXPECT_LT(relativeError(got.dv, want.dv), bound(c.dtype));
+  }
+}
+
 TEST_P(CudaAttention, LargeScores) {
   Case c = make();
   c.t = c.s = 40, c.range = 30.0f, c.causal = 0;

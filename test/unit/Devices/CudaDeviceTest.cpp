@@ -381,6 +381,17 @@ TEST_F(CudaDeviceTest, RefusesProgramsWithoutCodeForTheDevice) {
                          "'double' of the CPU|");
 }
 
+TEST(CudaImages, NamesATargetThatThereIs) {
+  auto hint = [](int major, int minor) {
+    return compileHint({"GPU", major, minor});
+  };
+  EXPECT_EQ(hint(8, 9), "compile with --target=cuda:sm_80");
+  EXPECT_EQ(hint(9, 0), "compile with --target=cuda:sm_90");
+  EXPECT_EQ(hint(10, 3), "compile with --target=cuda:sm_100");
+  EXPECT_EQ(hint(7, 5), "no --target makes code for sm_75");
+  EXPECT_EQ(hint(12, 0), "no --target makes code for sm_120");
+}
+
 TEST_F(CudaDeviceTest, ChoosesTheNewestCodeThatTheDeviceRuns) {
   images[2].chip = "sm_86";
   const auto choice = [&](int major, int minor) {

@@ -195,7 +195,7 @@ static void addStreams(CudaDriver &table) {
   };
   table.cuEventElapsedTime = [](float *out, CUevent, CUevent) {
     *out = 0.5f;
-    return enter("cuEventElapsedTime");
+    return enter("cuEventElapsedTime_v2");
   };
 }
 

@@ -41,7 +41,7 @@
   X(cuEventDestroy_v2)                                                         \
   X(cuEventRecord)                                                             \
   X(cuEventSynchronize)                                                        \
-  X(cuEventElapsedTime)                                                        \
+  X(cuEventElapsedTime_v2)                                                     \
   X(cuModuleLoadData)                                                          \
   X(cuModuleUnload)                                                            \
   X(cuModuleGetFunction)                                                       \

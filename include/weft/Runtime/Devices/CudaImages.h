@@ -22,6 +22,10 @@ struct CudaChip {
   }
 };
 
+/// "compile with --target=cuda:sm_80": the newest chip with a target whose code
+/// runs on `chip`; that there is none, if so.
+std::string compileHint(const CudaChip &chip);
+
 /// The chip of the images that the device runs: its own or, if there is none,
 /// the newest of its generation before it. Exit 9 that names the flag to
 /// compile with if there is none of either.

@@ -3,8 +3,8 @@
 // The inputs of all programs lie one behind the other in a block of the host,
 // so that one copy brings those of a program to a block of the device, from
 // which they go to their places in the arena; outputs take the way back. The
-// copies have streams of their own: the next inputs arrive while the device
-// still computes.
+// copies have streams of their own, with events between them and the commands.
+// A run waits for its outputs, so that nothing overlaps yet.
 //
 //===----------------------------------------------------------------------===//
 

@@ -65,8 +65,7 @@ struct DeviceOptions : ContextOptions {
   bool onlyDescribes = false;
 };
 
-//===- Of the library of the program's target
-//------------------------------===//
+//===- Of the library of the program's target ------------------------------===//
 
 /// A context for `executable`, which must outlive it, on a device of this
 /// machine. Exit 4 if the program does not fit, 9 if the device will not do.
