@@ -2,6 +2,8 @@
 
 #include "weft/Runtime/Devices/CudaDevice.h"
 
+#include <algorithm>
+
 using namespace weft;
 
 /// What the driver of the toolkit's version says of itself: CUDA 13.0.
@@ -91,7 +93,8 @@ Status CudaDevice::allocate() {
   if (!pieces)
     return pieces.takeError();
   transfers.emplace(std::move(*pieces));
-  auto blocks = CudaPorts::make(cuda, executable);
+  auto blocks =
+      CudaPorts::make(cuda, executable, std::max(1, options.runsAhead));
   if (!blocks)
     return blocks.takeError();
   ports.emplace(std::move(*blocks));

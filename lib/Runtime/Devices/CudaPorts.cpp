@@ -3,6 +3,8 @@
 #include "weft/Runtime/Devices/CudaPorts.h"
 
 #include <algorithm>
+#include <cassert>
+#include <cstring>
 
 using namespace weft;
 
@@ -68,74 +70,81 @@ template <typename Made> static Status take(Expected<Made> made, Made &target) {
 }
 
 Status CudaPorts::makeBlocks() {
-  if (Status s = take(makeHostMemory(cuda, inputs.bytes()), hostInputs); !s)
-    return s;
-  if (Status s = take(makeHostMemory(cuda, outputs.bytes()), hostOutputs); !s)
-    return s;
+  hostInputs.resize(size_t(inputs.bytes()));
   if (Status s = take(makeDeviceMemory(cuda, inputs.bytes()), deviceInputs); !s)
     return s;
-  std::fill_n(host(hostInputs, 0), inputs.bytes(), char(0));
-  std::fill_n(host(hostOutputs, 0), outputs.bytes(), char(0));
   return take(makeDeviceMemory(cuda, outputs.bytes()), deviceOutputs);
 }
 
-Status CudaPorts::makeQueues() {
+Status CudaPorts::makeQueues(int runs) {
   for (CudaStream *stream : {&uploads, &reads})
     if (Status s = take(makeStream(cuda), *stream); !s)
       return s;
-  for (CudaEvent *event : {&uploaded, &placed, &gathered, &arrived})
+  slots.resize(size_t(runs) + 1);
+  std::vector<CudaEvent *> events = {&uploaded, &placed, &gathered, &taken};
+  for (Slot &slot : slots)
+    events.push_back(&slot.arrived);
+  for (CudaEvent *event : events)
     if (Status s = take(makeEvent(cuda), *event); !s)
       return s;
   return Status::success();
 }
 
 Expected<CudaPorts> CudaPorts::make(const CudaCalls &cuda,
-                                    const WeftExecutable &executable) {
+                                    const WeftExecutable &executable,
+                                    int runs) {
   CudaPorts ports(cuda, executable);
   if (Status s = ports.makeBlocks(); !s)
     return s.takeError();
-  if (Status s = ports.makeQueues(); !s)
+  if (Status s = ports.makeQueues(runs); !s)
     return s.takeError();
   return ports;
 }
 
 //===----------------------------------------------------------------------===//
-// Use
+// The host's side
 //===----------------------------------------------------------------------===//
 
 char *CudaPorts::input(const WeftPort &port) {
-  if (std::exchange(isUploading, false))
-    lastWait = cuda.cuEventSynchronize(uploaded.get());
-  return host(hostInputs, inputs.find(port.offset)->begin);
+  return hostInputs.data() + inputs.find(port.offset)->begin;
 }
 
 const char *CudaPorts::output(const WeftPort &port) const {
-  return host(hostOutputs, outputs.find(port.offset)->begin);
+  // The slot behind the newest of those that are under way.
+  const int count = int(slots.size());
+  const Slot &slot =
+      slots[size_t((next + 2 * count - numUnderWay - 1) % count)];
+  const int64_t at = outputs.find(port.offset)->begin - slot.outputBegin;
+  assert(at >= 0 && at + port.bytes <= slot.outputBytes &&
+         "expects an output of the run that was finished last");
+  return static_cast<const char *>(slot.outputs.get()) + at;
 }
 
 const char *CudaPorts::findInput(int64_t offset) const {
   const PortBlock::Slot *slot = inputs.find(offset);
-  return slot ? host(hostInputs, slot->begin) : nullptr;
+  return slot ? hostInputs.data() + slot->begin : nullptr;
 }
 
-Status CudaPorts::upload(const WeftProgram &program, CUdeviceptr arena,
-                         CUstream stream) {
-  const auto [begin, end] = inputs.rangeOf(program);
-  if (begin == end)
+/// Makes memory of a slot larger where it has to be.
+static Status reserve(const CudaCalls &cuda, CudaHostMemory &memory,
+                      int64_t &has, int64_t needs) {
+  if (needs <= has)
     return Status::success();
-  if (Status s = std::exchange(lastWait, Status()); !s)
+  has = 0;
+  memory = CudaHostMemory();
+  if (Status s = take(makeHostMemory(cuda, needs), memory); !s)
     return s;
-  // Not before the last inputs have left the device's block.
-  if (Status s = cuda.cuStreamWaitEvent(uploads.get(), placed.get(), 0u); !s)
-    return s;
-  if (Status s = cuda.cuMemcpyHtoDAsync_v2(
-          deviceInputs.get() + CUdeviceptr(begin), host(hostInputs, begin),
-          size_t(end - begin), uploads.get());
-      !s)
-    return s;
-  if (Status s = cuda.cuEventRecord(uploaded.get(), uploads.get()); !s)
-    return s;
-  isUploading = true;
+  has = needs;
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+/// Inputs from the device's block to their places.
+Status CudaPorts::place(const WeftProgram &program, CUdeviceptr arena,
+                        CUstream stream) {
   if (Status s = cuda.cuStreamWaitEvent(stream, uploaded.get(), 0u); !s)
     return s;
   for (int32_t i = 0; i < program.numInputs; ++i) {
@@ -150,9 +159,37 @@ Status CudaPorts::upload(const WeftProgram &program, CUdeviceptr arena,
   return cuda.cuEventRecord(placed.get(), stream);
 }
 
-Status CudaPorts::readBack(const WeftProgram &program, CUdeviceptr arena,
-                           CUstream stream) {
-  const auto [begin, end] = outputs.rangeOf(program);
+Status CudaPorts::upload(const WeftProgram &program, CUdeviceptr arena,
+                         CUstream stream) {
+  assert(numUnderWay + 1 < int(slots.size()) &&
+         "expects the oldest run to be finished first");
+  const auto [begin, end] = inputs.rangeOf(program);
+  if (begin == end)
+    return Status::success();
+  Slot &slot = newest();
+  if (Status s = reserve(cuda, slot.inputs, slot.inputBytes, end - begin); !s)
+    return s;
+  std::memcpy(slot.inputs.get(), hostInputs.data() + begin,
+              size_t(end - begin));
+  // Not before the last inputs have left the device's block.
+  if (Status s = cuda.cuStreamWaitEvent(uploads.get(), placed.get(), 0u); !s)
+    return s;
+  if (Status s = cuda.cuMemcpyHtoDAsync_v2(
+          deviceInputs.get() + CUdeviceptr(begin), slot.inputs.get(),
+          size_t(end - begin), uploads.get());
+      !s)
+    return s;
+  if (Status s = cuda.cuEventRecord(uploaded.get(), uploads.get()); !s)
+    return s;
+  return place(program, arena, stream);
+}
+
+/// Outputs from their places to the device's block, when the last ones have
+/// left it.
+Status CudaPorts::gather(const WeftProgram &program, CUdeviceptr arena,
+                         CUstream stream) {
+  if (Status s = cuda.cuStreamWaitEvent(stream, taken.get(), 0u); !s)
+    return s;
   for (int32_t i = 0; i < program.numOutputs; ++i) {
     const WeftPort &port = program.outputs[i];
     const int64_t to = outputs.find(port.offset)->begin;
@@ -162,24 +199,40 @@ Status CudaPorts::readBack(const WeftProgram &program, CUdeviceptr arena,
         !s)
       return s;
   }
-  if (Status s = cuda.cuEventRecord(gathered.get(), stream); !s)
+  return cuda.cuEventRecord(gathered.get(), stream);
+}
+
+Status CudaPorts::readBack(const WeftProgram &program, CUdeviceptr arena,
+                           CUstream stream) {
+  const auto [begin, end] = outputs.rangeOf(program);
+  Slot &slot = newest();
+  if (Status s = reserve(cuda, slot.outputs, slot.outputBytes, end - begin); !s)
+    return s;
+  slot.outputBegin = begin;
+  if (Status s = gather(program, arena, stream); !s)
     return s;
   if (Status s = cuda.cuStreamWaitEvent(reads.get(), gathered.get(), 0u); !s)
     return s;
   if (begin < end)
     if (Status s = cuda.cuMemcpyDtoHAsync_v2(
-            host(hostOutputs, begin), deviceOutputs.get() + CUdeviceptr(begin),
+            slot.outputs.get(), deviceOutputs.get() + CUdeviceptr(begin),
             size_t(end - begin), reads.get());
         !s)
       return s;
-  isReading = true;
-  return cuda.cuEventRecord(arrived.get(), reads.get());
+  for (CudaEvent *event : {&taken, &slot.arrived})
+    if (Status s = cuda.cuEventRecord(event->get(), reads.get()); !s)
+      return s;
+  next = (next + 1) % int(slots.size());
+  ++numUnderWay;
+  return Status::success();
 }
 
 Status CudaPorts::wait() {
-  return std::exchange(isReading, false)
-             ? cuda.cuEventSynchronize(arrived.get())
-             : Status::success();
+  assert(numUnderWay > 0 && "expects a run that was started");
+  const int count = int(slots.size());
+  const Slot &oldest = slots[size_t((next + count - numUnderWay) % count)];
+  --numUnderWay;
+  return cuda.cuEventSynchronize(oldest.arrived.get());
 }
 
 Status CudaPorts::synchronize() {

@@ -28,11 +28,14 @@ public:
   Status zero(int64_t, int64_t) override { return absent(); }
   char *inputBytes(const WeftPort &) override { return nullptr; }
   const char *outputBytes(const WeftPort &) override { return nullptr; }
-  bool run(WeftContext &context, const WeftProgram &) override {
+  int runsAhead() const override { return 0; }
+  int runsUnderWay() const override { return 0; }
+  bool start(WeftContext &context, const WeftProgram &) override {
     Error error = absent();
     context.fail(error.exitStatus(), error.message());
     return false;
   }
+  bool finish(WeftContext &) override { return false; }
   void warmUp(WeftContext &,
               std::initializer_list<const WeftProgram *>) override {}
   Status synchronize() override { return Status::success(); }

@@ -229,20 +229,32 @@ Status CudaDevice::launchProgram(WeftContext &context,
   return cuda.cuGraphLaunch(recording->graph.get(), compute.get());
 }
 
-Status CudaDevice::runProgram(WeftContext &context,
-                              const WeftProgram &program) {
+Status CudaDevice::startProgram(WeftContext &context,
+                                const WeftProgram &program) {
   if (Status s = ports->upload(program, arena.get(), compute.get()); !s)
     return s;
   if (Status s = launchProgram(context, program); !s)
     return s;
   if (Status s = ports->readBack(program, arena.get(), compute.get()); !s)
     return s;
-  return ports->wait();
+  return options.runsAhead == 0 ? synchronize() : Status::success();
 }
 
-bool CudaDevice::run(WeftContext &context, const WeftProgram &program) {
-  Status status = runProgram(context, program);
-  if (!status)
-    context.fail(status.error().exitStatus(), status.error().message());
-  return status.ok();
+/// After an error nothing is under way, and no copy works with memory of the
+/// host.
+bool CudaDevice::leave(WeftContext &context, Status status) {
+  if (status)
+    return true;
+  context.fail(status.error().exitStatus(), status.error().message());
+  (void)synchronize();
+  ports->drop();
+  return false;
+}
+
+bool CudaDevice::start(WeftContext &context, const WeftProgram &program) {
+  return leave(context, startProgram(context, program));
+}
+
+bool CudaDevice::finish(WeftContext &context) {
+  return leave(context, ports->wait());
 }

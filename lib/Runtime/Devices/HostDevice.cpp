@@ -6,6 +6,7 @@
 #include "weft/Runtime/Execute/MachineMemory.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <sys/mman.h>
 
@@ -78,8 +79,16 @@ const char *HostDevice::outputBytes(const WeftPort &port) {
   return arena.data() + port.offset;
 }
 
-bool HostDevice::run(WeftContext &context, const WeftProgram &program) {
-  return runProgram(context, program);
+bool HostDevice::start(WeftContext &context, const WeftProgram &program) {
+  assert(!isUnderWay && "expects the last run to be finished");
+  isUnderWay = runProgram(context, program);
+  return isUnderWay;
+}
+
+bool HostDevice::finish(WeftContext &) {
+  assert(isUnderWay && "expects a run that was started");
+  isUnderWay = false;
+  return true;
 }
 
 void HostDevice::warmUp(WeftContext &context,

@@ -170,6 +170,67 @@ TEST_F(CudaDeviceTest, RunsTheSameWithAndWithoutGraphs) {
   }
 }
 
+/// Runs that are under way, and what each has to make.
+TEST_F(CudaDeviceTest, RunsAheadOfTheHost) {
+  for (int depth : {0, 1, 3}) {
+    options.runsAhead = depth;
+    ASSERT_TRUE(open());
+    Device &device = context->device();
+    EXPECT_EQ(device.runsAhead(), depth);
+    for (int first = 0; first < 3; ++first) {
+      const int runs = std::max(1, depth);
+      for (int i = 0; i < runs; ++i) {
+        writeNumber(*context, inputs[0], first * 10 + i, 0);
+        writeNumber(*context, inputs[1], 0);
+        ASSERT_TRUE(device.start(*context, program));
+        writeNumber(*context, inputs[0], -1, 0);
+        EXPECT_EQ(device.runsUnderWay(), i + 1);
+      }
+      for (int i = 0; i < runs; ++i) {
+        ASSERT_TRUE(device.finish(*context));
+        EXPECT_EQ(readNumber(*context, output, 0), 2 * (first * 10 + i));
+        EXPECT_EQ(device.runsUnderWay(), runs - 1 - i);
+      }
+    }
+    // What wants results at once finishes what is under way.
+    ASSERT_TRUE(device.start(*context, program));
+    EXPECT_TRUE(run(5, 0));
+    EXPECT_EQ(device.runsUnderWay(), 0);
+    context.reset();
+    EXPECT_EQ(fake.leaks(), "");
+  }
+}
+
+// Whatever call fails while runs are under way.
+TEST_F(CudaDeviceTest, NothingIsUnderWayAfterAnError) {
+  auto startBoth = [&] {
+    writeNumber(*context, inputs[1], 0);
+    return context->device().start(*context, program) &&
+           context->device().start(*context, program);
+  };
+  ASSERT_TRUE(open());
+  const size_t begin = fake.calls.size();
+  ASSERT_TRUE(startBoth() && context->device().finish(*context));
+  const std::vector<std::string> calls(fake.calls.begin() + long(begin),
+                                       fake.calls.end());
+  for (size_t i = 0; i < calls.size(); ++i) {
+    SCOPED_TRACE(std::to_string(i) + " " + calls[i]);
+    if (calls[i].find("Destroy") != std::string::npos)
+      continue; // nobody's any more
+    context.reset();
+    fake.calls.clear();
+    ASSERT_TRUE(open());
+    fake.failAt = int(begin + i);
+    EXPECT_FALSE(startBoth() && context->device().finish(*context));
+    EXPECT_EQ(context->error(), 9);
+    EXPECT_NE(context->message().find(calls[i]), std::string::npos);
+    EXPECT_EQ(context->device().runsUnderWay(), 0);
+    context->clearError();
+    fake.failAt = -1;
+    EXPECT_TRUE(run(2, 0));
+  }
+}
+
 TEST_F(CudaDeviceTest, BringsBytesInAndOut) {
   ASSERT_TRUE(open());
   Device &device = context->device();

@@ -12,6 +12,7 @@
 
 #include "../Emulation/Driven.h"
 
+#include <deque>
 #include <numeric>
 
 using namespace weft;
@@ -41,7 +42,7 @@ void routine(WeftContext *context, const WeftCommand *command,
 /// A program on a device of its own.
 class Emulated {
 public:
-  explicit Emulated(bool graphs) {
+  explicit Emulated(bool graphs, int runsAhead = 2) {
     setenv("WEFT_TWINS", TEST_TWINS, 1);
     std::ofstream(TEST_CUBIN, std::ios::binary)
         .write(cubin.data(), std::streamsize(cubin.size()));
@@ -60,6 +61,7 @@ public:
     executable.images = &image;
     executable.numImages = 1;
     options.graphs = graphs;
+    options.runsAhead = runsAhead;
     auto opened = openDevice(executable, options);
     EXPECT_TRUE(opened) << opened.error().str();
     if (opened)
@@ -68,16 +70,42 @@ public:
 
   /// Runs the program and checks what it made.
   void run(float x, float flag) {
-    for (int64_t i = 0; i < kCount; ++i)
-      writeNumber(*context, inputs[0], x + float(i), i);
-    writeNumber(*context, inputs[1], flag);
+    writeInputs(x, flag);
     Status status = runChecked(*context, program);
     ASSERT_TRUE(status) << status.error().str();
     runs = flag == 0 ? 1 : runs + 1;
-    for (int64_t i = 0; i < kCount; ++i) {
-      ASSERT_EQ(readNumber(*context, outputs[0], i), runs);
-      ASSERT_EQ(readNumber(*context, outputs[1], i), x + float(i) + 2);
+    expectOutputs(x, runs);
+  }
+
+  /// As many runs as the device takes at once; inputs change as soon as one of
+  /// them is started.
+  void runAhead() {
+    Device &device = context->device();
+    struct Run {
+      float x, runs;
+    };
+    std::deque<Run> underWay;
+    auto finish = [&] {
+      ASSERT_TRUE(device.finish(*context)) << context->message();
+      expectOutputs(underWay.front().x, underWay.front().runs);
+      underWay.pop_front();
+    };
+    for (int i = 0; i < 12; ++i) {
+      if (int(underWay.size()) == std::max(1, device.runsAhead()))
+        finish();
+      const float x = float(i) * 3, flag = i % 5 == 0 ? 0.0f : 1.0f;
+      writeInputs(x, flag);
+      ASSERT_TRUE(device.start(*context, program)) << context->message();
+      writeInputs(-1, -1);
+      runs = flag == 0 ? 1 : runs + 1;
+      underWay.push_back({x, runs});
+      ASSERT_EQ(device.runsUnderWay(), int(underWay.size()));
+      if (i == 7)
+        ASSERT_TRUE(device.zero(kWeights, 8));
     }
+    ASSERT_TRUE(device.synchronize());
+    while (!underWay.empty())
+      finish();
   }
 
   void copyBothWays() {
@@ -96,6 +124,18 @@ public:
   std::unique_ptr<WeftContext> context;
 
 private:
+  void writeInputs(float x, float flag) {
+    for (int64_t i = 0; i < kCount; ++i)
+      writeNumber(*context, inputs[0], x + float(i), i);
+    writeNumber(*context, inputs[1], flag);
+  }
+  void expectOutputs(float x, float sum) {
+    for (int64_t i = 0; i < kCount; ++i) {
+      ASSERT_EQ(readNumber(*context, outputs[0], i), sum);
+      ASSERT_EQ(readNumber(*context, outputs[1], i), x + float(i) + 2);
+    }
+  }
+
   std::vector<char> cubin = emulation::makeCubin();
   int64_t dims[1] = {kCount};
   int64_t offsets[4] = {kX, kFlag, kSum, kMade};
@@ -124,6 +164,8 @@ void runAll() {
     emulated.run(5, 0);
     EXPECT_EQ(traced, 1);
     EXPECT_TRUE(emulated.context->device().synchronize());
+    for (int depth : {0, 1, 2, 3, 5})
+      Emulated(graphs, depth).runAhead();
   }
 }
 

@@ -1,7 +1,8 @@
 //===- AwayDevice.cpp - A host whose memory the runtime does not see ------===//
 //
 // Linked into a toy program in place of the host: it computes the same, but
-// everything that the runtime reads or writes is copied, as on an accelerator.
+// everything that the runtime reads or writes is copied, as on an accelerator,
+// and runs may be under way.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <map>
 
 using namespace weft;
@@ -27,19 +29,29 @@ public:
   const char *outputBytes(const WeftPort &port) override {
     return mirrorOf(outputs, port).data();
   }
-  bool run(WeftContext &context, const WeftProgram &program) override {
+  int runsAhead() const override { return 2; }
+  int runsUnderWay() const override { return int(underWay.size()); }
+  bool start(WeftContext &context, const WeftProgram &program) override {
     for (int32_t i = 0; i < program.numInputs; ++i) {
       const WeftPort &port = program.inputs[i];
       std::memcpy(arena.data() + port.offset, inputBytes(port),
                   size_t(port.bytes));
     }
-    if (!HostDevice::run(context, program))
+    if (!HostDevice::start(context, program) || !HostDevice::finish(context)) {
+      underWay.clear();
       return false;
+    }
+    Mirrors &written = underWay.emplace_back();
     for (int32_t i = 0; i < program.numOutputs; ++i) {
       const WeftPort &port = program.outputs[i];
-      std::memcpy(mirrorOf(outputs, port).data(), arena.data() + port.offset,
+      std::memcpy(mirrorOf(written, port).data(), arena.data() + port.offset,
                   size_t(port.bytes));
     }
+    return true;
+  }
+  bool finish(WeftContext &) override {
+    outputs = std::move(underWay.front());
+    underWay.pop_front();
     return true;
   }
 
@@ -51,6 +63,7 @@ private:
   }
 
   Mirrors inputs, outputs;
+  std::deque<Mirrors> underWay; // what they wrote
 };
 } // namespace
 

@@ -45,7 +45,10 @@ public:
   Status zero(int64_t offset, int64_t bytes) override;
   char *inputBytes(const WeftPort &port) override;
   const char *outputBytes(const WeftPort &port) override;
-  bool run(WeftContext &context, const WeftProgram &program) override;
+  int runsAhead() const override { return options.runsAhead; }
+  int runsUnderWay() const override { return ports->underWay(); }
+  bool start(WeftContext &context, const WeftProgram &program) override;
+  bool finish(WeftContext &context) override;
   void warmUp(WeftContext &,
               std::initializer_list<const WeftProgram *>) override {}
   Status synchronize() override;
@@ -87,7 +90,8 @@ private:
   Status record(WeftContext &context, const WeftProgram &program,
                 Recording &recording);
   Recording *findRecording(const WeftProgram &program);
-  Status runProgram(WeftContext &context, const WeftProgram &program);
+  Status startProgram(WeftContext &context, const WeftProgram &program);
+  bool leave(WeftContext &context, Status status);
 
   CudaCalls cuda;
   const WeftExecutable &executable;

@@ -33,21 +33,39 @@ public:
   /// The arena, if code of the host may read and write it in place, else null.
   virtual char *hostView() const = 0;
   /// Each waits for what the device was given to do before, and returns when
-  /// the bytes have arrived.
+  /// the bytes have arrived. Runs that are under way stay so: they are done,
+  /// and finish() still gives what they wrote.
   virtual Status copyIn(int64_t offset, const void *data, int64_t bytes) = 0;
   virtual Status copyOut(void *data, int64_t offset, int64_t bytes) = 0;
   virtual Status zero(int64_t offset, int64_t bytes) = 0;
 
-  /// Memory of the host with the bytes of a port: an input is written there
-  /// before every run of its program, an output read there after it.
+  /// Memory of the host with the bytes of a port. An input is written there
+  /// before every run of its program. An output of the run that was finished
+  /// last is read there, before the next one is finished.
   virtual char *inputBytes(const WeftPort &port) = 0;
   virtual const char *outputBytes(const WeftPort &port) = 0;
 
   //===- Programs ---------------------------------------------------------===//
 
-  /// Runs the commands in order and waits for the last. Stops at the first
-  /// error, which is left in the context, and returns false.
-  virtual bool run(WeftContext &context, const WeftProgram &program) = 0;
+  /// How many runs the device takes ahead of the host: 0 where a run is done
+  /// when start() returns.
+  virtual int runsAhead() const = 0;
+  /// Runs that were started and not finished: at most the larger of runsAhead()
+  /// and 1.
+  virtual int runsUnderWay() const = 0;
+  /// Gives a program to the device and returns: its commands run in order,
+  /// behind those of the runs before. Inputs may be written again for the next
+  /// run at once. If as many runs as it keeps are under way, the oldest must
+  /// have been finished first (an assertion). False after an error, which is
+  /// left in the context; nothing is under way then.
+  virtual bool start(WeftContext &context, const WeftProgram &program) = 0;
+  /// Waits for the oldest run that was started and not finished, and there must
+  /// be one (an assertion): then outputBytes() gives what it wrote, until the
+  /// next finish(). Errors as start().
+  virtual bool finish(WeftContext &context) = 0;
+  /// finish() of all that is under way, then start() and finish(): for what
+  /// wants results at once.
+  bool run(WeftContext &context, const WeftProgram &program);
   /// Does ahead what only the first run of the programs has to do. Changes no
   /// number, and leaves errors to the run itself.
   virtual void warmUp(WeftContext &context,
@@ -60,12 +78,15 @@ public:
 struct DeviceOptions : ContextOptions {
   /// Steps may be recorded once and launched as a whole.
   bool graphs = true;
+  /// Runs that a device which works by itself takes ahead of the host.
+  int runsAhead = 2;
   /// Nothing will run and no byte of memory is needed: a machine without the
   /// device will do.
   bool onlyDescribes = false;
 };
 
-//===- Of the library of the program's target ------------------------------===//
+//===- Of the library of the program's target
+//------------------------------===//
 
 /// A context for `executable`, which must outlive it, on a device of this
 /// machine. Exit 4 if the program does not fit, 9 if the device will not do.

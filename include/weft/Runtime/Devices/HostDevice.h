@@ -38,7 +38,11 @@ public:
   Status zero(int64_t offset, int64_t bytes) override;
   char *inputBytes(const WeftPort &port) override;
   const char *outputBytes(const WeftPort &port) override;
-  bool run(WeftContext &context, const WeftProgram &program) override;
+  /// The host has one arena: what a run wrote stays until the next one.
+  int runsAhead() const override { return 0; }
+  int runsUnderWay() const override { return isUnderWay; }
+  bool start(WeftContext &context, const WeftProgram &program) override;
+  bool finish(WeftContext &context) override;
   void warmUp(WeftContext &context,
               std::initializer_list<const WeftProgram *> programs) override;
   Status synchronize() override { return Status::success(); }
@@ -47,6 +51,7 @@ public:
 
 private:
   int threads;
+  bool isUnderWay = false; // a run that was started is done, not finished
 };
 
 /// From now on a library that ends the process (libgomp does, with status 1)
