@@ -1,0 +1,100 @@
+//===- Agree.cpp - Decisions that all ranks of a run take alike -----------===//
+
+#include "weft/Runtime/Collectives/Agree.h"
+
+#include <algorithm>
+
+using namespace weft;
+
+Agreement::~Agreement() = default;
+
+std::string weft::placeText(const Place &place) {
+  const std::string step = "step " + std::to_string(place.step);
+  switch (place.kind) {
+  case Place::Step:
+    return "after " + step;
+  case Place::Look:
+    return "after the evaluation of " + step;
+  case Place::SaveBegun:
+    return "before " + step + " is written";
+  case Place::SaveWritten:
+    return "after " + step + " is written";
+  case Place::SaveCommitted:
+    return "after " + step + " is saved";
+  }
+  return step;
+}
+
+int weft::severityOf(ExitCode code) {
+  static const ExitCode order[] = {
+      ExitCode::Ok,         ExitCode::Communication, ExitCode::Usage,
+      ExitCode::Numerics,   ExitCode::Input,         ExitCode::Checkpoint,
+      ExitCode::DoesNotFit, ExitCode::Storage,       ExitCode::Device};
+  return int(std::find(std::begin(order), std::end(order), code) -
+             std::begin(order));
+}
+
+/// Ranks that do different things wait for each other's next collective for
+/// ever, or take one for another.
+static void failWhereParted(const std::vector<Vote> &votes,
+                            Decision &decision) {
+  const Place &first = votes.front().place;
+  for (size_t rank = 1; rank < votes.size(); ++rank) {
+    // Who left is nowhere.
+    if (votes[rank].failure == ExitCode::Communication ||
+        votes[rank].place == first)
+      continue;
+    decision.failure = ExitCode::Internal;
+    decision.rank = int(rank);
+    decision.mayStillSave = false;
+    decision.reason = "expects all ranks in one place, but got rank 0 " +
+                      placeText(first) + " and rank " + std::to_string(rank) +
+                      " " + placeText(votes[rank].place);
+    return;
+  }
+}
+
+Decision weft::decide(const std::vector<Vote> &votes) {
+  Decision all;
+  bool isOneState = true;
+  all.mayStillSave = true;
+  for (size_t rank = 0; rank < votes.size(); ++rank) {
+    const Vote &vote = votes[rank];
+    all.stop |= vote.stop;
+    all.save |= vote.save;
+    all.last |= vote.last;
+    all.texts.push_back(vote.text);
+    isOneState &= vote.doneStep == votes.front().doneStep;
+    if (vote.failure == ExitCode::Ok)
+      continue;
+    all.mayStillSave &= vote.mayStillSave;
+    if (severityOf(vote.failure) > severityOf(all.failure)) {
+      all.failure = vote.failure;
+      all.rank = int(rank);
+    }
+  }
+  all.mayStillSave &= all.failed() && isOneState;
+  failWhereParted(votes, all);
+  return all;
+}
+
+Error weft::errorOf(const Decision &decision, const Agreement &agreement,
+                    Status own) {
+  if (!decision.reason.empty())
+    return Error(decision.failure, decision.reason);
+  if (!own && agreement.rank() == decision.rank)
+    return own.takeError();
+  return Error(decision.failure,
+               "rank " + std::to_string(decision.rank) +
+                   (decision.failure == ExitCode::Communication
+                        ? " has left the run"
+                        : " cannot go on"));
+}
+
+Vote weft::voteAt(Place place, const Status &status, std::string text) {
+  Vote vote;
+  vote.place = place;
+  vote.failure = status ? ExitCode::Ok : status.error().code();
+  vote.text = std::move(text);
+  return vote;
+}
