@@ -7,12 +7,22 @@
 #include "weft/Runtime/Execute/Scaler.h"
 
 #include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <sstream>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 
 using namespace weft;
 
 const char *const weft::modelFileName = "model.json";
-static const char *const rankFile = "rank_00000.safetensors";
+
+/// "rank_00000.safetensors".
+static std::string rankFileName(int64_t rank) {
+  char name[40];
+  std::snprintf(name, sizeof name, "rank_%05" PRId64 ".safetensors", rank);
+  return name;
+}
 
 static const char *kindName(int32_t kind) {
   return kind == WEFT_PARAM       ? "param"
@@ -64,111 +74,25 @@ Status weft::checkRoom(int64_t bytes, uint64_t room,
 }
 
 /// What was committed is safe: no reason to end a run.
-void CheckpointWriter::retire() const {
+static void retire(const SavePolicy &policy) {
   if (Status s = retireSteps(policy.saveDir, policy.keep, policy.keepBest); !s)
     warn(s.error().where());
 }
 
-/// A step is the files of all ranks, and the manifest lists them.
-static Status checkAlone(const WeftContext &context) {
-  if (context.ranks() == 1)
-    return Status::success();
-  return Error(ExitCode::Internal,
-               "does not support saving from " +
-                   std::to_string(context.ranks()) +
-                   " ranks yet; train with one, or without --save-dir");
-}
-
-Status CheckpointWriter::prepare(int64_t nextStep) const {
-  if (Status s = checkAlone(context); !s)
-    return s;
+Status weft::prepareSaves(const SavePolicy &policy,
+                          const WeftExecutable &executable, int64_t nextStep) {
   // A step that is begun and dropped leaves nothing.
   auto trial = StepWriter::begin(policy.saveDir, nextStep);
   if (!trial)
     return trial.takeError();
   // A run that was killed between a save and this may have left more.
-  retire();
+  retire(policy);
   struct statvfs disk;
   if (statvfs(policy.saveDir.c_str(), &disk) != 0)
     return systemError(ExitCode::Storage, "cannot ask for free space", errno)
         .at(policy.saveDir);
-  return checkRoom(checkpointBytes(*context.executable()),
+  return checkRoom(checkpointBytes(executable),
                    uint64_t(disk.f_bavail) * disk.f_frsize, policy.saveDir);
-}
-
-/// Describes what the rank holds of every saved tensor as one piece of its
-/// file.
-static std::vector<TensorSpec> describe(const std::vector<NamedTensor> &saved,
-                                        int64_t rank, Manifest &manifest) {
-  std::vector<TensorSpec> specs;
-  for (const NamedTensor &tensor : saved) {
-    const HeldRange held = heldBy(tensor, rank);
-    if (held.elements() == 0)
-      continue;
-    const bool isWhole = held.elements() == tensor.elements;
-    std::string key =
-        pieceKey(tensor.name, held.begin, held.end, tensor.elements);
-    ManifestTensor entry;
-    entry.name = tensor.name;
-    entry.kind = kindName(tensor.kind());
-    entry.type = tensorTypeOf(tensor.dtype());
-    entry.shape = tensor.shape;
-    entry.pieces.push_back({rankFile, key, held.begin, held.end});
-    specs.push_back(
-        {key, entry.type,
-         isWhole ? entry.shape : std::vector<int64_t>{held.elements()}});
-    manifest.tensors.push_back(std::move(entry));
-  }
-  return specs;
-}
-
-Expected<FileDigest> CheckpointWriter::writeTensors(const std::string &path,
-                                                    Manifest &manifest) const {
-  const std::vector<NamedTensor> saved = savedTensors(*context.executable());
-  auto writer = SafetensorsWriter::create(
-      path, describe(saved, context.rank(), manifest));
-  if (!writer)
-    return writer.takeError();
-  for (const NamedTensor &tensor : saved) {
-    const HeldRange held = heldBy(tensor, context.rank());
-    const int64_t bytes = held.elements() * dtypeBytes(tensor.dtype());
-    if (Status s = readArena(context, held.offset, bytes,
-                             [&](const char *data, int64_t part) {
-                               return writer->write(data, part);
-                             });
-        !s)
-      return s.takeError();
-  }
-  if (Status s = writer->finish(); !s)
-    return s.takeError();
-  return writer->digest();
-}
-
-Expected<std::string> CheckpointWriter::writeStep(const TrainState &state) {
-  if (Status s = checkAlone(context); !s)
-    return s.takeError();
-  auto writer = StepWriter::begin(policy.saveDir, state.step);
-  if (!writer)
-    return writer.takeError();
-  Manifest manifest;
-  manifest.fingerprint = metadata.fingerprint;
-  manifest.step = state.step;
-  manifest.seed = state.seed;
-  manifest.cursor = state.cursor;
-  manifest.run = record;
-  manifest.valLoss = state.valLoss;
-  manifest.worldSize = context.ranks();
-  auto digest = writeTensors(writer->directory() + "/" + rankFile, manifest);
-  if (!digest)
-    return digest.takeError();
-  manifest.files.push_back({rankFile, std::move(*digest)});
-  std::string model = modelText(*context.executable(), metadata);
-  if (Status s = writeFile(writer->directory() + "/" + modelFileName, model);
-      !s)
-    return s.takeError();
-  manifest.files.push_back({modelFileName, digestBytes(model)});
-  faults.crashIf(Fault::Kind::CrashInSave, saves);
-  return writer->commit(manifest);
 }
 
 Expected<std::optional<double>> CheckpointWriter::bestLoss() const {
@@ -178,6 +102,95 @@ Expected<std::optional<double>> CheckpointWriter::bestLoss() const {
   const StepEntry *best = findBest(*steps);
   return best ? best->valLoss : std::optional<double>();
 }
+
+//===----------------------------------------------------------------------===//
+// What a rank writes
+//===----------------------------------------------------------------------===//
+
+/// What the file of a rank has of a tensor: none of what an earlier rank holds
+/// as well.
+static HeldRange writtenBy(const NamedTensor &tensor, int64_t rank) {
+  const HeldRange held = heldBy(tensor, rank);
+  return rank < tensor.home->slices ? held : HeldRange{0, 0, held.offset};
+}
+
+/// A tensor of a rank's file: one piece of `tensor`.
+static TensorSpec specOf(const NamedTensor &tensor, const HeldRange &held) {
+  const bool isWhole = held.elements() == tensor.elements;
+  return {pieceKey(tensor.name, held.begin, held.end, tensor.elements),
+          tensorTypeOf(tensor.dtype()),
+          isWhole ? tensor.shape : std::vector<int64_t>{held.elements()}};
+}
+
+/// The tensors of a checkpoint and in whose files their pieces lie.
+static std::vector<ManifestTensor>
+describe(const std::vector<NamedTensor> &saved, int64_t ranks) {
+  std::vector<ManifestTensor> tensors;
+  for (const NamedTensor &tensor : saved) {
+    ManifestTensor &entry = tensors.emplace_back();
+    entry.name = tensor.name;
+    entry.kind = kindName(tensor.kind());
+    entry.type = tensorTypeOf(tensor.dtype());
+    entry.shape = tensor.shape;
+    for (int64_t rank = 0; rank < ranks; ++rank)
+      if (HeldRange held = writtenBy(tensor, rank); held.elements() > 0)
+        entry.pieces.push_back({rankFileName(rank), specOf(tensor, held).name,
+                                held.begin, held.end});
+  }
+  return tensors;
+}
+
+/// "BYTES BLOCK BLOCK...", for the rank that writes the manifest.
+static std::string digestText(const FileDigest &digest) {
+  std::string text = std::to_string(digest.bytes);
+  for (const std::string &block : digest.blocks)
+    text += " " + block;
+  return text;
+}
+
+static FileDigest readDigest(const std::string &text) {
+  std::istringstream in(text);
+  FileDigest digest;
+  in >> digest.bytes;
+  for (std::string block; in >> block;)
+    digest.blocks.push_back(block);
+  digest.xxh3 = digestOfBlocks(digest.blocks);
+  return digest;
+}
+
+/// Each rank, into the directory that rank 0 has made: its file is on the disk
+/// when this returns.
+Expected<std::string>
+CheckpointWriter::write(const std::string &directory) const {
+  std::vector<std::pair<HeldRange, int32_t>> pieces;
+  std::vector<TensorSpec> specs;
+  for (const NamedTensor &tensor : savedTensors(*context.executable()))
+    if (HeldRange held = writtenBy(tensor, context.rank());
+        held.elements() > 0) {
+      pieces.push_back({held, dtypeBytes(tensor.dtype())});
+      specs.push_back(specOf(tensor, held));
+    }
+  const std::string path = directory + "/" + rankFileName(context.rank());
+  auto file = SafetensorsWriter::create(path, specs);
+  if (!file)
+    return file.takeError();
+  for (const auto &[held, size] : pieces)
+    if (Status s = readArena(context, held.offset, held.elements() * size,
+                             [&](const char *data, int64_t part) {
+                               return file->write(data, part);
+                             });
+        !s)
+      return s.takeError();
+  if (Status s = file->finish(); !s)
+    return s.takeError();
+  if (Status s = syncPath(path); !s)
+    return s.takeError();
+  return digestText(file->digest());
+}
+
+//===----------------------------------------------------------------------===//
+// What rank 0 does for all
+//===----------------------------------------------------------------------===//
 
 Status CheckpointWriter::keepLock() {
   if (!policy.lock)
@@ -191,16 +204,105 @@ Status CheckpointWriter::keepLock() {
   return Status::success();
 }
 
-Expected<std::string> CheckpointWriter::save(const TrainState &state) {
+/// The directory that the files go to.
+Expected<std::string> CheckpointWriter::begin(Saving &saving) {
+  if (!isFirst())
+    return std::string();
   if (Status s = keepLock(); !s)
     return s.takeError();
+  auto step = StepWriter::begin(policy.saveDir, saving.state.step);
+  if (!step)
+    return step.takeError();
+  saving.step.emplace(std::move(*step));
+  return saving.step->directory();
+}
+
+/// Puts the files of all ranks into the manifest. What another rank has written
+/// must be there: the directory may be one that only it sees.
+Status CheckpointWriter::listFiles(const std::string &directory,
+                                   const Texts &written,
+                                   Manifest &manifest) const {
+  for (size_t rank = 0; rank < written.size(); ++rank) {
+    const std::string name = rankFileName(int64_t(rank));
+    const std::string path = directory + "/" + name;
+    manifest.files.push_back({name, readDigest(written[rank])});
+    struct stat info;
+    if (rank > 0 && (::lstat(path.c_str(), &info) != 0 ||
+                     info.st_size != manifest.files.back().digest.bytes))
+      return storageError("expects the file that rank " + std::to_string(rank) +
+                          " has written")
+          .at(path)
+          .hint("all ranks save into one directory: choose a --save-dir that "
+                "they share");
+  }
+  return Status::success();
+}
+
+Expected<std::string> CheckpointWriter::commit(Saving &saving,
+                                               const Texts &written) {
+  if (!isFirst())
+    return std::string();
+  const TrainState &state = saving.state;
+  const std::string directory = saving.step->directory();
+  Manifest manifest;
+  manifest.fingerprint = metadata.fingerprint;
+  manifest.step = state.step;
+  manifest.seed = state.seed;
+  manifest.cursor = state.cursor;
+  manifest.run = record;
+  manifest.valLoss = state.valLoss;
+  manifest.worldSize = agreement.ranks();
+  manifest.tensors =
+      describe(savedTensors(*context.executable()), agreement.ranks());
+  if (Status s = listFiles(directory, written, manifest); !s)
+    return s.takeError();
+  std::string model = modelText(*context.executable(), metadata);
+  if (Status s = writeFile(directory + "/" + modelFileName, model); !s)
+    return s.takeError();
+  manifest.files.push_back({modelFileName, digestBytes(model)});
+  faults.crashIf(Fault::Kind::CrashInSave, saves);
+  return saving.step->commit(manifest);
+}
+
+//===----------------------------------------------------------------------===//
+// Phases
+//===----------------------------------------------------------------------===//
+
+/// The next phase begins when all have done this one: what each says of it, or
+/// the error that all end the save with.
+Expected<CheckpointWriter::Texts>
+CheckpointWriter::meet(Place::Kind kind, const Saving &saving,
+                       Expected<std::string> own) {
+  Status status = own ? Status::success() : Status(own.takeError());
+  Vote vote = voteAt({kind, saving.state.step}, status, status ? *own : "");
+  vote.doneStep = saving.state.step;
+  Decision all = agreement.agree(vote);
+  if (all.failed())
+    return errorOf(all, agreement, std::move(status));
+  return std::move(all.texts);
+}
+
+Expected<std::string> CheckpointWriter::saveInPhases(Saving &saving) {
+  auto begun = meet(Place::SaveBegun, saving, begin(saving));
+  if (!begun)
+    return begun.takeError();
+  auto written = meet(Place::SaveWritten, saving, write(begun->front()));
+  if (!written)
+    return written.takeError();
+  auto committed = meet(Place::SaveCommitted, saving, commit(saving, *written));
+  if (!committed)
+    return committed.takeError();
+  return committed->front();
+}
+
+Expected<std::string> CheckpointWriter::save(const TrainState &state) {
   ++saves;
   std::optional<FileSizeLimit> full;
   if (faults.find(Fault::Kind::NoRoom, saves))
     full.emplace(checkpointBytes(*context.executable()) / 2);
-  auto directory = writeStep(state);
-  if (!directory)
-    return directory;
-  retire();
+  Saving saving{state, std::nullopt};
+  auto directory = saveInPhases(saving);
+  if (directory && isFirst())
+    retire(policy);
   return directory;
 }

@@ -116,7 +116,7 @@ Expected<std::string> weft::generateText(WeftContext &context,
                                          const Metadata &metadata,
                                          const RunOptions &options,
                                          int64_t seed,
-                                         const SignalScope *signals) {
+                                         const StopRequest *signals) {
   Generator generator(context, metadata);
   std::string text = *options.generate;
   size_t start = text.size();

@@ -1,11 +1,14 @@
 //===- Gradients.cpp - Looking into gradients: dump, find, break ----------===//
 
+#include "weft/Runtime/Run/Gradients.h"
+
+#include "weft/Formats/Safetensors.h"
 #include "weft/Formats/Text.h"
 #include "weft/Runtime/Devices/ArenaBytes.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/DTypes.h"
-#include "weft/Runtime/Run/Trainer.h"
+#include "weft/Runtime/Execute/Segments.h"
 
 #include <cmath>
 #include <optional>
@@ -75,22 +78,16 @@ static Expected<int64_t> firstBad(const WeftContext &context,
   return found;
 }
 
-Status Trainer::nonFinite(int64_t step) const {
-  std::string what = "some gradient is not";
+Expected<std::string> weft::findBadGradient(const WeftContext &context) {
   for (const NamedTensor &gradient : gradientsOf(*context.executable())) {
     auto element = firstBad(context, gradient);
     if (!element)
       return element.takeError();
-    if (*element < 0)
-      continue;
-    what = "that of " + inQuotes(gradient.param) + " is not (element " +
-           std::to_string(*element) + ")";
-    break;
+    if (*element >= 0)
+      return "that of " + inQuotes(gradient.param) + " is not (element " +
+             std::to_string(*element) + ")";
   }
-  return Error(ExitCode::Numerics, "step " + std::to_string(step) +
-                                       ": expects finite gradients, but " +
-                                       what + "; nothing was updated")
-      .hint(adviceAgainstBad());
+  return std::string("some gradient is not");
 }
 
 /// Writes the value to the first element.
@@ -124,10 +121,10 @@ Status weft::checkFaults(const WeftExecutable &executable,
   return Status::success();
 }
 
-Status Trainer::injectFaults() {
+Status weft::breakGradients(WeftContext &context, const Faults &faults,
+                            int64_t step, NanHunt *hunt) {
   for (const Fault &fault : faults.all()) {
-    if (fault.kind != Fault::Kind::BadGradient ||
-        !fault.happensAt(now.step + 1))
+    if (fault.kind != Fault::Kind::BadGradient || !fault.happensAt(step))
       continue;
     const std::optional<NamedTensor> victim =
         victimOf(fault, *context.executable());

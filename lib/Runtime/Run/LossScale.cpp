@@ -2,7 +2,7 @@
 
 #include "weft/Formats/Names.h"
 #include "weft/Runtime/Devices/ArenaBytes.h"
-#include "weft/Runtime/Devices/Ports.h"
+#include "weft/Runtime/Run/Gradients.h"
 #include "weft/Runtime/Run/Trainer.h"
 
 #include <cmath>
@@ -19,35 +19,31 @@ static const char *const kStayFinite =
     "a smaller --lr, a --warmup or --clip 1 keeps a run finite";
 
 bool Trainer::hasScaler() const {
-  return WeftContext::findOutput(apply, names::kLossScale);
+  return WeftContext::findOutput(runner.applyProgram(), names::kLossScale);
+}
+
+/// Without a loss scale a step that is not finite is the last one.
+Status Trainer::nonFinite(const StepInFlight &step) {
+  auto what = findBadGradient(context);
+  if (!what)
+    return what.takeError();
+  return Error(ExitCode::Numerics, "step " + std::to_string(step.report.step) +
+                                       ": expects finite gradients, but " +
+                                       *what + "; nothing was updated")
+      .hint(adviceAgainstBad());
 }
 
 void Trainer::reportFirstBad(int64_t step, bool good) {
   culprit = hunt ? hunt->finish(good) : "";
   if (culprit.empty())
     return;
-  progress.finish();
-  warn("step " + std::to_string(step) + ": " + culprit, "");
+  journal.warnOf("step " + std::to_string(step) + ": " + culprit, "");
 }
 
 std::string Trainer::adviceAgainstBad() const {
   if (!hunt)
     return (hasScaler() ? "" : std::string(kStayFinite) + "; ") + kFindOp;
   return (culprit.empty() ? "" : culprit + "; ") + kStayFinite;
-}
-
-/// Flags of the groups, if there are several, and the scale of this step.
-void Trainer::readScaler(StepReport &report) {
-  const std::string prefix = names::kFoundInfOf;
-  report.hasScaler = true;
-  report.lossScale =
-      readNumber(context, *WeftContext::findOutput(apply, names::kLossScale));
-  for (int32_t i = 0; i < apply.numOutputs; ++i) {
-    std::string name = apply.outputs[i].name;
-    if (name.compare(0, prefix.size(), prefix) == 0)
-      report.foundInf.push_back({name.substr(prefix.size()),
-                                 readNumber(context, apply.outputs[i]) != 0});
-  }
 }
 
 /// " of optimizer 'first'", or nothing if all are meant.
@@ -72,16 +68,18 @@ std::vector<std::string> Trainer::skippedFor(int64_t steps) const {
 
 void Trainer::warnOfSkips(int64_t step) {
   warnedOfSkips = true;
-  progress.finish();
-  warn("step " + std::to_string(step) + ": " + std::to_string(kManySkips) +
-           " steps in a row were skipped, as gradients" +
-           ofOptimizers(skippedFor(kManySkips), groupSkipsInARow.size()) +
-           " are not finite",
-       hunt ? adviceAgainstBad() : kFindOp);
+  journal.warnOf(
+      "step " + std::to_string(step) + ": " + std::to_string(kManySkips) +
+          " steps in a row were skipped, as gradients" +
+          ofOptimizers(skippedFor(kManySkips), groupSkipsInARow.size()) +
+          " are not finite",
+      hunt ? adviceAgainstBad() : kFindOp);
 }
 
 /// A skip is fine as long as the scale can answer to it.
-Status Trainer::countSkip(StepReport &report, bool skipped) {
+Status Trainer::countSkip(StepInFlight &step) {
+  StepReport &report = step.report;
+  const bool skipped = step.foundInf;
   report.skipped = skipped;
   skips += skipped;
   skipsInARow = skipped ? skipsInARow + 1 : 0;
@@ -90,8 +88,7 @@ Status Trainer::countSkip(StepReport &report, bool skipped) {
   applied +=
       !(skipped && skippedFor(/*steps=*/1).size() == groupSkipsInARow.size());
   report.skips = skips;
-  const WeftPort *end = WeftContext::findOutput(apply, names::kScaleExhausted);
-  if (end && readNumber(context, *end) != 0)
+  if (step.scaleExhausted)
     return scaleExhausted(report);
   if (skipsInARow == kManySkips && !warnedOfSkips)
     warnOfSkips(report.step);

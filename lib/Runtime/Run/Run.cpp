@@ -5,11 +5,7 @@
 #include "weft/Formats/Names.h"
 #include "weft/Formats/OutputFile.h"
 #include "weft/Formats/StandardStreams.h"
-#include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"
-#include "weft/Runtime/Reports/Trace.h"
-#include "weft/Runtime/Run/Evaluate.h"
-#include "weft/Runtime/Run/Generate.h"
 #include "weft/Runtime/Run/Trainer.h"
 
 #include <cmath>
@@ -93,30 +89,6 @@ Status Run::identifyData() {
   return Status::success();
 }
 
-Status Run::allocate() {
-  DeviceOptions wanted;
-  wanted.threads = int(std::min<int64_t>(options.threads, 1024));
-  wanted.poisoned = faults.has(Fault::Kind::Poison);
-  wanted.graphs = options.graphs;
-  wanted.onlyDescribes = options.dryRun;
-  auto opened = openDevice(executable, wanted);
-  if (!opened)
-    return opened.takeError();
-  context = std::move(*opened);
-  return Status::success();
-}
-
-/// Before copies of weights are made, while the state is loaded.
-Status Run::startHunt() {
-  if (metadata.debugNan.isNull() || options.dryRun || !options.trains())
-    return Status::success();
-  auto started = NanHunt::create(*context, metadata.debugNan);
-  if (!started)
-    return started.takeError();
-  hunt = std::move(*started);
-  return Status::success();
-}
-
 Expected<MetricsStart> Run::metricsStart() const {
   if (options.metrics.empty())
     return MetricsStart();
@@ -156,41 +128,32 @@ Expected<MetricsLog> Run::openMetrics() const {
   return MetricsLog::open(options.metrics, *start, *old);
 }
 
+/// Handlers are installed before anything is written, and metrics are begun
+/// when nothing else can be wrong any more.
 Expected<ExitCode> Run::train() {
   SignalScope signals(/*canSave=*/!options.saveDir.empty());
-  std::optional<CheckpointWriter> writer;
-  if (!options.saveDir.empty()) {
-    writer.emplace(
-        *context, metadata, record,
-        SavePolicy{options.saveDir, options.keep, options.keepBest, &lock},
-        faults);
+  const SavePolicy policy = {options.saveDir, options.keep, options.keepBest,
+                             &lock};
+  const bool saves = !options.saveDir.empty();
+  if (saves)
     if (Status s = makeRoomAfter(options.saveDir, state.step); !s)
       return s.takeError();
-    if (Status s = writer->prepare(state.step + 1); !s)
-      return s.takeError();
-  }
+  if (Status s = saves ? prepareSaves(policy, executable, state.step + 1)
+                       : Status::success();
+      !s)
+    return s.takeError();
   for (const std::string &path : {options.trace, options.dumpGrads})
     if (Status s = checkWritable(path); !s)
       return s.takeError();
   auto metrics = openMetrics();
   if (!metrics)
     return metrics.takeError();
-  std::optional<Trace> trace;
-  if (!options.trace.empty())
-    trace.emplace(*context);
-  Trainer trainer(*context, metadata, options, data, faults, state,
-                  std::move(hunt));
-  auto code = trainer.run(*metrics, writer ? &*writer : nullptr, signals);
-  if (!code)
-    return code;
-  if (trace) {
-    if (Status s = trace->write(options.trace, metadata.name); !s)
-      return s.takeError();
-    if (trace->dropped() > 0)
-      warn("the trace is full: the last " + std::to_string(trace->dropped()) +
-           " commands are not in it");
-  }
-  return code;
+  Journal journal(Progress(options.progress, state.step + 1, *options.steps,
+                           options.logEvery,
+                           metadata.isLanguageModel() ? "tok" : "rows"),
+                  std::move(*metrics));
+  return rank.train(state, data, saves ? &policy : nullptr, record, journal,
+                    signals);
 }
 
 void Run::warnOfRandomWeights(const char *what) const {
@@ -204,9 +167,7 @@ Status Run::evaluateAlone() {
   auto metrics = openMetrics();
   if (!metrics)
     return metrics.takeError();
-  auto report =
-      evaluate(*context, metadata, *data.val,
-               countBatches(*data.val, metadata.batch, options.evalSteps));
+  auto report = rank.evaluate(data);
   if (!report)
     return report.takeError();
   report->step = state.step;
@@ -220,7 +181,7 @@ Status Run::evaluateAlone() {
 
 Status Run::sample() {
   warnOfRandomWeights("sampling from");
-  auto text = generateText(*context, metadata, options, state.seed);
+  auto text = rank.sample(state.seed);
   if (!text)
     return text.takeError();
   std::string whole = *options.generate + *text + "\n";
@@ -233,7 +194,7 @@ Expected<ExitCode> Run::execute() {
   if (Status s = checkFiles(); !s)
     return s.takeError();
   // Before data is read, which takes long.
-  if (Status s = allocate(); !s)
+  if (Status s = rank.open(); !s)
     return s.takeError();
   if (Status s = openInputs(); !s)
     return s.takeError();
@@ -243,7 +204,7 @@ Expected<ExitCode> Run::execute() {
     return s.takeError();
   if (Status s = identifyData(); !s)
     return s.takeError();
-  if (Status s = startHunt(); !s)
+  if (Status s = rank.startHunt(); !s)
     return s.takeError();
   if (Status s = loadState(); !s)
     return s.takeError();

@@ -113,7 +113,7 @@ std::string Run::describeData() const {
 
 std::string Run::describeTraining() const {
   const RateSchedule &rate = options.schedule;
-  const int64_t ranks = context->ranks();
+  const int64_t ranks = rank.context().ranks();
   int64_t rows = metadata.batch * options.accum * ranks;
   std::string text;
   text += "step      " + std::to_string(options.accum) + " x " +
@@ -141,7 +141,7 @@ std::string Run::describe() const {
                      grouped(countParameters(executable)) + " parameters\n";
   text += describeTypes();
   text += "memory    " + humanBytes(executable.arenaBytes) + ", " +
-          context->device().describe() + "\n";
+          rank.context().device().describe() + "\n";
   text +=
       "start     " +
       (resume ? "step " + std::to_string(state.step) + ", " + resume->directory
@@ -174,10 +174,10 @@ std::string Run::metricsHeader() const {
   head.set("scaler", scalerJson(LossScaler::of(executable)));
   head.set("parameters", countParameters(executable));
   head.set("arena_bytes", executable.arenaBytes);
-  head.set("threads", context->threads());
-  if (!context->device().hostView())
-    head.set("device", context->device().describe());
-  head.set("ranks", context->ranks());
+  head.set("threads", rank.context().threads());
+  if (!rank.context().device().hostView())
+    head.set("device", rank.context().device().describe());
+  head.set("ranks", rank.context().ranks());
   head.set("data", options.data);
   if (data.train)
     head.set("rows", data.train->rows());

@@ -2,10 +2,6 @@
 
 #include "weft/Runtime/Run/Run.h"
 
-#include "weft/Formats/Names.h"
-#include "weft/Runtime/Checkpoints/CheckpointScaler.h"
-#include "weft/Runtime/Devices/Ports.h"
-#include "weft/Runtime/Execute/Scaler.h"
 #include "weft/Runtime/Run/Trainer.h"
 
 using namespace weft;
@@ -76,12 +72,10 @@ Status Run::chooseState() {
 }
 
 /// Reads the chosen checkpoint, or an older one if it turns out damaged and the
-/// run may pass it over. A dry run verifies and keeps nothing.
+/// run may pass it over.
 Status Run::readCheckpoint() {
   for (;;) {
-    Status read = options.dryRun
-                      ? resume->manifest.verifyFiles(resume->directory)
-                      : loadCheckpoint(*context, *resume);
+    Status read = rank.loadCheckpoint(*resume);
     if (read)
       return read;
     std::vector<std::string> warnings;
@@ -99,20 +93,9 @@ Status Run::readCheckpoint() {
 
 /// Before a byte of the run's outputs is written.
 Status Run::loadState() {
-  Status read = resume           ? readCheckpoint()
-                : options.dryRun ? weights->verify()
-                                 : weights->load(*context, state.seed);
+  Status read =
+      resume ? readCheckpoint() : rank.loadWeights(*weights, state.seed);
   if (!read || options.dryRun)
     return read;
-  if (resume && !resume->weightsOnly) {
-    auto change = adaptLossScale(*context, LossScaler::of(executable));
-    if (!change)
-      return change.takeError();
-    if (*change)
-      warn(**change);
-  }
-  // What follows from parameters is in no file.
-  if (const WeftProgram *refresh = context->findProgram(names::kRefresh))
-    return runChecked(*context, *refresh);
-  return Status::success();
+  return rank.completeState(/*resumed=*/resume && !resume->weightsOnly);
 }

@@ -227,23 +227,6 @@ TEST_F(RanksTest, GradientsAreWrittenWhole) {
   EXPECT_TRUE(exists("grads"));
 }
 
-TEST_F(RanksTest, AStepIsOfAllRanks) {
-  const Metadata metadata;
-  const Faults faults;
-  auto context = contextOf(0, 2);
-  CheckpointWriter writer(*context, metadata, RunRecord(), {path("saves")},
-                          faults);
-  const std::string message = "does not support saving from 2 ranks yet; train "
-                              "with one, or without --save-dir";
-  Status prepared = writer.prepare(1);
-  ASSERT_FALSE(prepared.ok());
-  EXPECT_EQ(prepared.error().where(), message);
-  auto saved = writer.save(TrainState());
-  ASSERT_FALSE(saved.ok());
-  EXPECT_EQ(saved.error().where(), message);
-  EXPECT_FALSE(exists("saves"));
-}
-
 TEST_F(RanksTest, RowsAreCountedForAll) {
   Metadata metadata;
   metadata.batch = 4;

@@ -14,6 +14,7 @@
 #include "weft/Formats/Json.h"
 #include "weft/Formats/Manifest.h"
 #include "weft/Runtime/Checkpoints/ResumeOptions.h"
+#include "weft/Runtime/Collectives/Agree.h"
 #include "weft/Runtime/Execute/Context.h"
 #include "weft/Runtime/Execute/Fault.h"
 #include "weft/Runtime/Execute/Metadata.h"
@@ -111,35 +112,55 @@ struct SavePolicy {
   SaveLock *lock = nullptr; // of saveDir; outlives the writer
 };
 
-/// Writes checkpoints of one run.
+/// Before anything is written: a step can be written into the directory, and a
+/// checkpoint has room. Part of the process.
+Status prepareSaves(const SavePolicy &policy, const WeftExecutable &executable,
+                    int64_t nextStep);
+
+/// The part that each rank has of the checkpoints of a run. A save has phases,
+/// and all ranks agree after each that the next one may begin: rank 0 makes a
+/// directory, each rank writes what it holds into a file of its own, rank 0
+/// commits.
 class CheckpointWriter {
 public:
   CheckpointWriter(const WeftContext &context, const Metadata &metadata,
-                   RunRecord record, SavePolicy policy, const Faults &faults)
+                   RunRecord record, SavePolicy policy, const Faults &faults,
+                   Agreement &agreement)
       : context(context), metadata(metadata), record(std::move(record)),
-        policy(std::move(policy)), faults(faults) {}
+        policy(std::move(policy)), faults(faults), agreement(agreement) {}
 
-  /// Checks that a step can be written into the directory and has room.
-  Status prepare(int64_t nextStep) const;
   /// The lowest validation loss of the steps that are there.
   Expected<std::optional<double>> bestLoss() const;
-  /// Saves and commits; returns the step directory. On an error nothing of
-  /// this save stays and older checkpoints are untouched. Old ones that cannot
-  /// be removed are a warning.
+  /// Saves and commits; returns the step directory. All ranks take part and get
+  /// the same result. On an error nothing of this save stays and older
+  /// checkpoints are untouched. Old ones that cannot be removed are a warning.
   Expected<std::string> save(const TrainState &state);
 
 private:
-  Expected<FileDigest> writeTensors(const std::string &path,
-                                    Manifest &manifest) const;
+  using Texts = std::vector<std::string>;
+  /// A save under way: its directory, on rank 0.
+  struct Saving {
+    const TrainState &state;
+    std::optional<StepWriter> step;
+  };
+
+  bool isFirst() const { return agreement.rank() == 0; }
+  Expected<Texts> meet(Place::Kind kind, const Saving &saving,
+                       Expected<std::string> own);
+  Expected<std::string> begin(Saving &saving);
+  Expected<std::string> write(const std::string &directory) const;
+  Expected<std::string> commit(Saving &saving, const Texts &written);
+  Expected<std::string> saveInPhases(Saving &saving);
+  Status listFiles(const std::string &directory, const Texts &written,
+                   Manifest &manifest) const;
   Status keepLock();
-  void retire() const;
-  Expected<std::string> writeStep(const TrainState &state);
 
   const WeftContext &context;
   const Metadata &metadata;
   RunRecord record;
   const SavePolicy policy;
   const Faults &faults;
+  Agreement &agreement;
   int64_t saves = 0;
 };
 

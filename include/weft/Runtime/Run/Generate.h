@@ -37,7 +37,7 @@ Status checkGenerate(const RunOptions &options, const Metadata &metadata,
 Expected<std::string> generateText(WeftContext &context,
                                    const Metadata &metadata,
                                    const RunOptions &options, int64_t seed,
-                                   const SignalScope *signals = nullptr);
+                                   const StopRequest *signals = nullptr);
 
 } // namespace weft
 

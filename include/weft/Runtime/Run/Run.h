@@ -1,23 +1,19 @@
 //===- Run.h - One run of an executable -------------------------*- C++ -*-===//
 //
-// Everything between the command line and the exit code. Inputs are checked
-// completely (machine, data, checkpoint, weights, memory) before anything is
-// written.
+// Part of the process: everything between the command line and the exit code
+// that there is once however many ranks run in it. Flags, signals, progress,
+// metrics, data files, the choice of a checkpoint and the lock of the save
+// directory are here; devices and steps are those of a RankPart. Inputs are
+// checked completely (machine, data, checkpoint, weights, memory) before
+// anything is written.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_RUNTIME_RUN_RUN_H
 #define WEFT_RUNTIME_RUN_RUN_H
 
-#include "weft/Runtime/Checkpoints/Checkpoint.h"
-#include "weft/Runtime/Checkpoints/InitialWeights.h"
-#include "weft/Runtime/Data/DataSource.h"
-#include "weft/Runtime/Reports/Metrics.h"
-#include "weft/Runtime/Reports/NanHunt.h"
-#include "weft/Runtime/Run/RunFlags.h"
-#include "weft/Runtime/Run/Signals.h"
+#include "weft/Runtime/Run/RankPart.h"
 
-#include <memory>
 #include <optional>
 
 namespace weft {
@@ -27,8 +23,9 @@ public:
   Run(const WeftExecutable &executable, const Metadata &metadata,
       const RunOptions &options, const Faults &faults,
       std::string executablePath)
-      : executable(executable), metadata(metadata), options(options),
-        faults(faults), executablePath(std::move(executablePath)) {}
+      : inputs{executable, metadata, options, faults}, executable(executable),
+        metadata(metadata), options(options),
+        executablePath(std::move(executablePath)), rank(inputs, alone) {}
 
   Expected<ExitCode> execute();
 
@@ -40,8 +37,6 @@ private:
   Status chooseState();
   Status identifyData();
   void warnOfChanges() const;
-  Status allocate();
-  Status startHunt();
   Status takeState();
   Status readCheckpoint();
   Status loadState();
@@ -62,10 +57,10 @@ private:
   /// The first line of the metrics.
   std::string metricsHeader() const;
 
+  const RunInputs inputs;
   const WeftExecutable &executable;
   const Metadata &metadata;
   const RunOptions &options;
-  const Faults &faults;
   std::string executablePath;
 
   SaveLock lock;
@@ -74,8 +69,8 @@ private:
   std::optional<ResumePoint> resume;
   std::optional<InitialWeights> weights;
   TrainState state;
-  std::unique_ptr<WeftContext> context;
-  std::unique_ptr<NanHunt> hunt; // only with --debug-nan
+  OneRank alone;
+  RankPart rank; // the only one
 };
 
 /// Parameters of the model, counted in elements.

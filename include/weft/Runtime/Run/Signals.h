@@ -17,17 +17,24 @@
 
 namespace weft {
 
+/// Whether a rank was asked to stop.
+class StopRequest {
+public:
+  virtual ~StopRequest() = default;
+  /// The signal that asked for it, or 0.
+  virtual int stopSignal() const = 0;
+};
+
 /// Handlers are installed while the scope lives; one scope at a time.
-class SignalScope {
+class SignalScope : public StopRequest {
 public:
   /// `canSave`: a first signal is answered by saving and stopping.
   explicit SignalScope(bool canSave);
-  ~SignalScope();
+  ~SignalScope() override;
   SignalScope(const SignalScope &) = delete;
   SignalScope &operator=(const SignalScope &) = delete;
 
-  /// The signal that asked to stop, or 0.
-  int stopSignal() const;
+  int stopSignal() const override;
 
 private:
   struct Saved {

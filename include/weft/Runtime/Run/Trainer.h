@@ -1,87 +1,91 @@
 //===- Trainer.h - The training loop ----------------------------*- C++ -*-===//
 //
-// A step is K micro-steps and one update. The loop owns the order of things:
-// update, report, evaluate, save, stop.
+// Part of a rank: step, outcome, agree, act. What a rank knows after a step
+// becomes a vote; whether the run goes on, saves, stops or fails is decided
+// about the votes of all ranks.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_RUNTIME_RUN_TRAINER_H
 #define WEFT_RUNTIME_RUN_TRAINER_H
 
-#include "weft/Runtime/Checkpoints/Checkpoint.h"
-#include "weft/Runtime/Data/DataSource.h"
-#include "weft/Runtime/Data/Windows.h"
+#include "weft/Runtime/Collectives/Agree.h"
 #include "weft/Runtime/Execute/Scaler.h"
-#include "weft/Runtime/Reports/Metrics.h"
-#include "weft/Runtime/Reports/NanHunt.h"
-#include "weft/Runtime/Reports/Progress.h"
-#include "weft/Runtime/Run/RunFlags.h"
+#include "weft/Runtime/Run/Gradients.h"
+#include "weft/Runtime/Run/Journal.h"
 #include "weft/Runtime/Run/Signals.h"
+#include "weft/Runtime/Run/StepRunner.h"
 
 namespace weft {
 
+/// What the parts around it lend to the loop of a rank.
+struct TrainerParts {
+  WeftContext &context;
+  const DataSet &data;
+  Agreement &agreement;
+  Journal &journal;
+  const StopRequest &signals;
+  CheckpointWriter *writer = nullptr; // null: nothing is saved
+};
+
 class Trainer {
 public:
-  Trainer(WeftContext &context, const Metadata &metadata,
-          const RunOptions &options, const DataSet &data, const Faults &faults,
-          TrainState state, std::unique_ptr<NanHunt> hunt = nullptr);
+  /// `hunt` is null without --debug-nan.
+  Trainer(const TrainerParts &parts, const RunInputs &inputs, TrainState state,
+          std::unique_ptr<NanHunt> hunt = nullptr);
 
-  /// Trains from `state` to the last step. `metrics` and `writer` may write
-  /// nowhere (writer null). Ok, or StoppedAndSaved after a signal.
-  Expected<ExitCode> run(MetricsLog &metrics, CheckpointWriter *writer,
-                         const SignalScope &signals);
+  /// Trains from `state` to the last step: Ok, or StoppedAndSaved after a
+  /// signal.
+  Expected<ExitCode> run();
 
   const TrainState &state() const { return now; }
 
 private:
-  Expected<ExitCode> loop(MetricsLog &metrics, CheckpointWriter *writer,
-                          const SignalScope &signals);
-  Status trainStep(StepReport &report);
-  Status microStep(int64_t k, StepReport &report);
-  int64_t firstRow() const;
-  std::vector<int64_t> batchAt(int64_t first) const;
-  Status update(StepReport &report);
-  Status injectFaults();
-  Status nonFinite(int64_t step) const;
+  Expected<ExitCode> loop();
+  Status step();
+  Status conclude(StepInFlight &step);
+  Status judge(StepInFlight &step);
+  bool isLookDue() const;
+  Status look();
+  Decision agree(Place::Kind kind, int64_t step, const Status &outcome);
+  Expected<std::optional<ExitCode>> act(const Decision &all, Status outcome);
+  Error fail(const Decision &all, Status outcome);
 
   // LossScale.cpp: what happens to steps whose gradients are not finite.
   bool hasScaler() const;
-  void readScaler(StepReport &report);
   std::vector<std::string> skippedFor(int64_t steps) const;
   void warnOfSkips(int64_t step);
-  Status countSkip(StepReport &report, bool skipped);
+  Status nonFinite(const StepInFlight &step);
+  Status countSkip(StepInFlight &step);
   Status checkApplied() const;
   Status scaleExhausted(const StepReport &report) const;
   void reportFirstBad(int64_t step, bool good);
   std::string adviceAgainstBad() const;
   Error explainApply(int64_t step, Error error) const;
 
-  Status finishStep(StepReport &report, MetricsLog &metrics,
-                    const SignalScope &signals);
-  Status evaluate(MetricsLog &metrics);
-  Status sample(MetricsLog &metrics, const SignalScope &signals);
+  Status evaluate();
+  Status sample();
   bool isBest();
-  Status save(CheckpointWriter &writer);
-  /// The error of a step; the steps before one whose data is gone are saved.
-  Error saveBeforeEnd(Error error, CheckpointWriter *writer);
+  Status save();
 
   WeftContext &context;
   const Metadata &metadata;
   const RunOptions &options;
   const DataSet &data;
   const Faults &faults;
-  const WeftProgram &micro, &apply;
-  std::vector<WeftPort> microPorts;
-  RowOrder order;
+  Agreement &agreement;
+  Journal &journal;
+  const StopRequest &signals;
+  CheckpointWriter *writer;
   TrainState now;
   std::optional<double> best; // validation loss, with --keep-best
-  Progress progress;
-  int64_t lastStep; // of this run
+  int64_t lastStep;           // of this run
   int64_t firstStep;
   int64_t savedStep;             // nothing is new since
   bool dataLost = false;         // rows could not be read
   std::unique_ptr<NanHunt> hunt; // only with --debug-nan
   std::string culprit;           // what it found in the last step
+  StepRunner runner;
   const LossScaler scaler;
   int64_t skips = 0, skipsInARow = 0;
   std::map<std::string, int64_t> groupSkipsInARow; // of several instances
@@ -107,13 +111,6 @@ Status checkHyperParameters(const WeftExecutable &executable,
 /// counted: else exit 2.
 Status checkRowCount(const TrainState &state, const RunOptions &options,
                      const Metadata &metadata, int ranks);
-
-/// Writes the gradients under the names of their parameters. They are whole on
-/// the rank that writes them: else an error.
-Status writeGradients(const WeftContext &context, const std::string &path);
-
-/// Every gradient that `faults` break exists: else exit 2.
-Status checkFaults(const WeftExecutable &executable, const Faults &faults);
 
 } // namespace weft
 

@@ -1,0 +1,29 @@
+//===- Gradients.h - Looking into gradients ---------------------*- C++ -*-===//
+
+#ifndef WEFT_RUNTIME_RUN_GRADIENTS_H
+#define WEFT_RUNTIME_RUN_GRADIENTS_H
+
+#include "weft/Runtime/Execute/Context.h"
+#include "weft/Runtime/Execute/Fault.h"
+#include "weft/Runtime/Reports/NanHunt.h"
+
+namespace weft {
+
+/// Writes the gradients under the names of their parameters. They are whole on
+/// the rank that writes them: else an error.
+Status writeGradients(const WeftContext &context, const std::string &path);
+
+/// "that of 'w' is not (element 3)": the first gradient held here that is not
+/// finite, or that some gradient is not.
+Expected<std::string> findBadGradient(const WeftContext &context);
+
+/// Every gradient that `faults` break exists: else exit 2.
+Status checkFaults(const WeftExecutable &executable, const Faults &faults);
+/// Breaks the gradients that `faults` want broken in `step`, and tells `hunt`,
+/// which may be null.
+Status breakGradients(WeftContext &context, const Faults &faults, int64_t step,
+                      NanHunt *hunt);
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_RUN_GRADIENTS_H

@@ -1,0 +1,115 @@
+//===- RankPart.cpp - The part of a run that each rank has ----------------===//
+
+#include "weft/Runtime/Run/RankPart.h"
+
+#include "weft/Formats/Names.h"
+#include "weft/Runtime/Checkpoints/CheckpointScaler.h"
+#include "weft/Runtime/Devices/Device.h"
+#include "weft/Runtime/Devices/Ports.h"
+#include "weft/Runtime/Execute/Scaler.h"
+#include "weft/Runtime/Reports/Trace.h"
+#include "weft/Runtime/Run/Evaluate.h"
+#include "weft/Runtime/Run/Generate.h"
+#include "weft/Runtime/Run/Trainer.h"
+
+using namespace weft;
+
+//===----------------------------------------------------------------------===//
+// Device and state
+//===----------------------------------------------------------------------===//
+
+Status RankPart::open() {
+  DeviceOptions wanted;
+  wanted.threads = int(std::min<int64_t>(inputs.options.threads, 1024));
+  wanted.poisoned = inputs.faults.has(Fault::Kind::Poison);
+  wanted.graphs = inputs.options.graphs;
+  wanted.onlyDescribes = inputs.options.dryRun;
+  wanted.rank = agreement.rank();
+  wanted.ranks = agreement.ranks();
+  auto device = openDevice(inputs.executable, wanted);
+  if (!device)
+    return device.takeError();
+  opened = std::move(*device);
+  return Status::success();
+}
+
+Status RankPart::startHunt() {
+  if (inputs.metadata.debugNan.isNull() || inputs.options.dryRun ||
+      !inputs.options.trains())
+    return Status::success();
+  auto started = NanHunt::create(*opened, inputs.metadata.debugNan);
+  if (!started)
+    return started.takeError();
+  hunt = std::move(*started);
+  return Status::success();
+}
+
+Status RankPart::loadCheckpoint(ResumePoint &point) {
+  return inputs.options.dryRun ? point.manifest.verifyFiles(point.directory)
+                               : weft::loadCheckpoint(*opened, point);
+}
+
+Status RankPart::loadWeights(InitialWeights &weights, int64_t seed) {
+  return inputs.options.dryRun ? weights.verify() : weights.load(*opened, seed);
+}
+
+Status RankPart::completeState(bool resumed) {
+  if (resumed) {
+    auto change = adaptLossScale(*opened, LossScaler::of(inputs.executable));
+    if (!change)
+      return change.takeError();
+    if (*change && agreement.rank() == 0)
+      warn(**change);
+  }
+  // What follows from parameters is in no file.
+  if (const WeftProgram *refresh = opened->findProgram(names::kRefresh))
+    return runChecked(*opened, *refresh);
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Work
+//===----------------------------------------------------------------------===//
+
+static Status writeTrace(const Trace &trace, const std::string &path,
+                         const std::string &name) {
+  if (Status s = trace.write(path, name); !s)
+    return s;
+  if (trace.dropped() > 0)
+    warn("the trace is full: the last " + std::to_string(trace.dropped()) +
+         " commands are not in it");
+  return Status::success();
+}
+
+Expected<ExitCode> RankPart::train(const TrainState &state, const DataSet &data,
+                                   const SavePolicy *policy,
+                                   const RunRecord &record, Journal &journal,
+                                   const StopRequest &signals) {
+  std::optional<CheckpointWriter> writer;
+  if (policy)
+    writer.emplace(*opened, inputs.metadata, record, *policy, inputs.faults,
+                   agreement);
+  std::optional<Trace> trace;
+  if (!inputs.options.trace.empty())
+    trace.emplace(*opened);
+  Trainer trainer(
+      {*opened, data, agreement, journal, signals, writer ? &*writer : nullptr},
+      inputs, state, std::move(hunt));
+  auto code = trainer.run();
+  if (!code || !trace)
+    return code;
+  if (Status s = writeTrace(*trace, inputs.options.trace, inputs.metadata.name);
+      !s)
+    return s.takeError();
+  return code;
+}
+
+Expected<EvalReport> RankPart::evaluate(const DataSet &data) {
+  return weft::evaluate(
+      *opened, inputs.metadata, *data.val,
+      countBatches(*data.val, inputs.metadata.batch, inputs.options.evalSteps));
+}
+
+Expected<std::string> RankPart::sample(int64_t seed) {
+  return generateText(*opened, inputs.metadata, inputs.options, seed);
+}
