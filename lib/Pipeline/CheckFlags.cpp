@@ -2,6 +2,7 @@
 
 #include "weft/Pipeline/CompileFlags.h"
 
+#include "weft/Pipeline/Target.h"
 #include "weft/Weft/Optimizers.h"
 #include "weft/Weft/Weft.h"
 
@@ -172,5 +173,6 @@ Status weft::checkSupported(const FlagValues &flags) {
   const std::string &emit = flags.getText("emit");
   if (emit == "timeline")
     return usageError("does not support --emit=" + emit + " yet");
-  return Status::success();
+  Expected<std::shared_ptr<const Target>> target = findTarget(flags);
+  return target ? (*target)->checkFlags(flags) : target.takeError();
 }

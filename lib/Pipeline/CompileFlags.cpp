@@ -2,6 +2,8 @@
 
 #include "weft/Pipeline/CompileFlags.h"
 
+#include "CudaModels.h"
+
 #include "weft/Pipeline/Compiler.h"
 #include "weft/Weft/Optimizers.h"
 #include "weft/Weft/Weft.h"
@@ -117,6 +119,9 @@ static const FlagSpec kMemoryFlags[] = {
      "none, blocks or every:N: what the backward pass computes again"},
     {"memory-limit", FlagKind::Bytes, CompileFlag, "", "BYTES",
      "fail (exit 4) if the program needs more; K, M, G are accepted"},
+    {"device", FlagKind::Enum, CompileFlag, "", "",
+     "fail (exit 4) if the program needs more memory than this CUDA device has",
+     choicesOf(cudaModelNames())},
     {"cost-table", FlagKind::String, CompileFlag, "", "FILE",
      "speeds of the machine for estimates"},
     {"threads-max", FlagKind::Int, CompileFlag, "", "N",

@@ -245,17 +245,29 @@ Status Compiler::finishPhase(int index) {
   return dump(index);
 }
 
-/// Compares the packed arena with --memory-limit.
+/// The least of what the flags allow: --memory-limit, or the memory of the
+/// device that they name.
+static std::optional<MemoryBound> getMemoryBound(const FlagValues &flags,
+                                                 const Target &target) {
+  std::optional<MemoryBound> bound = target.getMemory(flags);
+  if (!flags.isSet("memory-limit"))
+    return bound;
+  int64_t limit = flags.getBytes("memory-limit");
+  if (bound && bound->bytes <= limit)
+    return bound;
+  return MemoryBound{limit, "--memory-limit is " + exactBytes(limit)};
+}
+
+/// Compares the packed arena with what the flags allow.
 Status Compiler::checkMemoryLimit() {
-  if (!values.isSet("memory-limit"))
+  std::optional<MemoryBound> bound = getMemoryBound(values, target());
+  if (!bound)
     return Status::success();
   MemoryReport report = computeMemoryReport(*owned);
-  int64_t limit = values.getBytes("memory-limit");
-  if (report.arenaBytes <= limit)
+  if (report.arenaBytes <= bound->bytes)
     return Status::success();
   return Error(ExitCode::DoesNotFit, "needs " + exactBytes(report.arenaBytes) +
-                                         ", but --memory-limit is " +
-                                         exactBytes(limit) + "\n" +
+                                         ", but " + bound->text + "\n" +
                                          report.toText())
       .hint("the smallest limit that works is " +
             std::to_string(report.arenaBytes) +

@@ -43,6 +43,7 @@ public:
            std::to_string(threads);
   }
   StringRef getKernelOp() const override { return "llvm.func"; }
+  Status checkFlags(const FlagValues &flags) const override;
 
   FailureOr<std::string> emitLlvmIr(ModuleOp module) const override {
     return weft::emitLlvmIr(module, processor);
@@ -69,6 +70,15 @@ private:
   int64_t threads; // that programs run on, unless a flag says it
 };
 } // namespace
+
+Status Cpu::checkFlags(const FlagValues &flags) const {
+  if (flags.isSet("device"))
+    return usageError("--device expects a target of CUDA devices, but got "
+                      "--target=" +
+                      flags.getText("target"))
+        .hint("such as --target=cuda:sm_90");
+  return Status::success();
+}
 
 void Cpu::addWorkspaces(const FlagValues &flags, OpPassManager &passes) const {
   AddWorkspacesPassOptions options;

@@ -2,6 +2,9 @@
 
 #include "CudaTarget.h"
 
+#include "CudaModels.h"
+
+#include "weft/Formats/Text.h"
 #include "weft/Kernels/Passes.h"
 #include "weft/Lowering/Cuda/Cuda.h"
 #include "weft/Lowering/Cuda/Passes.h"
@@ -52,6 +55,8 @@ public:
   std::string getIdentity() const override { return device.chip; }
   StringRef getKernelOp() const override { return "gpu.module"; }
 
+  Status checkFlags(const FlagValues &flags) const override;
+  std::optional<MemoryBound> getMemory(const FlagValues &flags) const override;
   Status checkEmit(StringRef, StringRef) const override {
     return Status::success();
   }
@@ -82,6 +87,34 @@ private:
   CudaTarget device;
 };
 } // namespace
+
+Status Cuda::checkFlags(const FlagValues &flags) const {
+  if (flags.isSet("threads-max"))
+    return usageError("--threads-max expects a target of the CPU, but got "
+                      "--target=" +
+                      flags.getText("target"));
+  if (!flags.isSet("device"))
+    return Status::success();
+  const CudaModel *model = findCudaModel(flags.getText("device"));
+  if (model->chip == device.chip)
+    return Status::success();
+  return usageError("--device=" + flags.getText("device") +
+                    " expects --target=cuda:" + model->chip.str() +
+                    ", but got cuda:" + device.chip);
+}
+
+std::optional<MemoryBound> Cuda::getMemory(const FlagValues &flags) const {
+  if (!flags.isSet("device"))
+    return std::nullopt;
+  const CudaModel *model = findCudaModel(flags.getText("device"));
+  return MemoryBound{
+      model->usableBytes(),
+      "--device=" + model->name.str() + " has " +
+          exactBytes(model->usableBytes()) + " for it (" +
+          std::to_string(model->gigabytes) +
+          " GiB, of which 2 % are the driver's and 1 GiB is for context and "
+          "machine code)"};
+}
 
 static FailureOr<DeviceImage> readHandWritten(ModuleOp module,
                                               const CudaTarget &device) {

@@ -15,6 +15,7 @@
 #include "llvm/ADT/ArrayRef.h"
 
 #include <memory>
+#include <optional>
 
 namespace mlir {
 class DialectRegistry;
@@ -38,6 +39,13 @@ struct TargetLibraries {
   std::vector<std::string> parts = {};
 };
 
+/// The most memory that programs for a machine may take.
+struct MemoryBound {
+  int64_t bytes;
+  /// What it is, for messages: "--device=h100 has 77.40 GiB (80 GiB less ...)".
+  std::string text;
+};
+
 /// One machine, or one level of a kind of machines, that code is made for.
 class Target {
 public:
@@ -58,6 +66,16 @@ public:
   /// The op that a kernel is behind the phases of its kind: what tells a dump
   /// written there from a plan.
   virtual llvm::StringRef getKernelOp() const = 0;
+
+  /// A usage error for a flag that means nothing on such a machine, or that
+  /// names another one.
+  virtual Status checkFlags(const FlagValues &flags) const {
+    return Status::success();
+  }
+  /// What the flags tell of its memory; nothing if they do not.
+  virtual std::optional<MemoryBound> getMemory(const FlagValues &flags) const {
+    return std::nullopt;
+  }
 
   /// A usage error if it cannot make what --emit asks for; `target` is the
   /// value of --target.
