@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""What the plans of the CPU and of a CUDA device have in common.
+
+usage: plans.py WORK MODEL [FLAG]...
+       plans.py --compare PLAN PLAN
+
+Programs, their inputs and outputs, and all states (names, kinds, types) are the
+same, and so are the commands of libraries in their order: their kind, types,
+scopes and attributes. What may differ, as docs/codegen.md says: places in memory
+and workspaces; the costs, which know the machine; the copies between host and
+device; and all that CUDA devices generate as kernels where the CPU has routines,
+or in other kernels.
+"""
+import collections
+import os
+import re
+import subprocess
+import sys
+
+# What is a kernel on a CUDA device, and where the results of kernels lie.
+GENERATED = {"adam", "adamw", "clip_coefficient", "cross_entropy", "cross_entropy_grad",
+             "dropout", "norm_and_check", "optimizer", "random_normal", "random_uniform",
+             "scaler_update", "sgd", "step_increment", "total_norm"}
+KERNELS = {"launch", "view", "alloc", "constant", "use"}
+TRANSFERS = {"upload", "readback", "transfer", "event", "record", "wait"}
+# Of attributes: places, and costs.
+APART = re.compile(r"(offset|est_us|plan\.alignment|stream|wait\w*) = [^,}]*,? ?")
+
+
+def write_plans(work, model, *flags):
+    """The paths of both plans."""
+    os.makedirs(work, exist_ok=True)
+    for target in ("cpu", "cuda:sm_90"):
+        path = os.path.join(work, target.split(":")[0] + ".mlir")
+        subprocess.run(["weft", "compile", model, f"--target={target}", "--emit=plan",
+                        "-o", path, *flags], check=True)
+        yield path
+
+
+def normal(line):
+    """A command without names of values, places and workspaces."""
+    line = re.sub(r"%\w+(#\d+)?", "%", line)
+    line = re.sub(r" workspace\([^)]*\)", "", line)
+    return re.sub(r", }| {}", "", APART.sub("", line)).strip()
+
+
+def parts_of(path):
+    """The lines of a plan by what they are, those of commands by program."""
+    with open(path) as plan:
+        lines = plan.read().splitlines()
+    parts, program = collections.defaultdict(list), ""
+    for line in lines:
+        found = re.search(r"(?:= |^\s*)plan\.(\w+)", line)
+        if not found:
+            continue
+        op = found[1]
+        if op == "program":
+            program = line.split('"')[1]
+        if op in ("state", "program", "input", "output"):
+            parts[op].append(f"{program}: {normal(line)}" if op != "state" else normal(line))
+        elif op not in GENERATED | KERNELS | TRANSFERS:
+            parts["commands of libraries"].append(f"{program}: {normal(line)}")
+    return parts
+
+
+def main():
+    paths = (sys.argv[2:] if sys.argv[1] == "--compare" else write_plans(*sys.argv[1:]))
+    cpu, cuda = (parts_of(path) for path in paths)
+    for part in sorted(cpu.keys() | cuda.keys()):
+        for number, (x, y) in enumerate(zip(cpu[part], cuda[part])):
+            if x != y:
+                sys.exit(f"{part} {number} differs:\n{x}\n{y}")
+        if len(cpu[part]) != len(cuda[part]):
+            sys.exit(f"{part}: {len(cpu[part])} and {len(cuda[part])}")
+        print(f"{part}: {len(cpu[part])} equal")
+
+
+if __name__ == "__main__":
+    main()
