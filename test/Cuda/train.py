@@ -57,12 +57,22 @@ class Case:
     def compile(self, *flags):
         call([self.weft, "compile", self.options.model, *self.flags, *flags])
 
+    def compile_all(self):
+        """Programs `cpu` and `cuda`, and the twins of its kernels."""
+        self.compile("-o", self.path("cpu"))
+        self.compile("--target=cuda:sm_90", "-o", self.path("cuda"))
+        self.compile("--target=cuda:sm_90", "--emit=checked-twins", "-o",
+                     self.path("twins.so"))
+
+    def run(self, program, *flags, environment=None):
+        call([self.path(program), "--data", self.options.data, "--steps",
+              str(self.options.steps), "--progress", "none", *flags, *self.options.run],
+             environment)
+
     def train(self, program, name, *flags, environment=None):
         """Losses, and a digest of the last checkpoint."""
-        call([self.path(program), "--data", self.options.data, "--steps",
-              str(self.options.steps), "--progress", "none", "--metrics",
-              self.path(name + ".jsonl"), "--save-dir", self.path(name), *flags,
-              *self.options.run], environment)
+        self.run(program, "--metrics", self.path(name + ".jsonl"), "--save-dir",
+                 self.path(name), *flags, environment=environment)
         return losses_of(self.path(name + ".jsonl")), weights_of(self.path(name))
 
     def device(self, seed):
@@ -86,8 +96,8 @@ def compare(expected, got, bound):
     return worst
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+def parse(arguments, description=None):
+    parser = argparse.ArgumentParser(description=description)
     for name in ("build", "work", "model", "data"):
         parser.add_argument(name)
     parser.add_argument("--precision", default="f32", choices=sorted(BOUND))
@@ -95,14 +105,16 @@ def main():
     parser.add_argument("--seeds", default="0:2")
     parser.add_argument("--compile", action="append", default=[])
     parser.add_argument("--run", action="append", default=[])
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     shutil.rmtree(options.work, ignore_errors=True)
     os.makedirs(options.work)
+    return options
 
+
+def main():
+    options = parse(sys.argv[1:], __doc__)
     case = Case(options)
-    case.compile("-o", case.path("cpu"))
-    case.compile("--target=cuda:sm_90", "-o", case.path("cuda"))
-    case.compile("--target=cuda:sm_90", "--emit=checked-twins", "-o", case.path("twins.so"))
+    case.compile_all()
     expected, _ = case.train("cpu", "on-cpu")
     first, last = map(int, options.seeds.split(":"))
     runs = {f"seed {seed}": case.train("cuda", f"seed-{seed}", environment=case.device(seed))
