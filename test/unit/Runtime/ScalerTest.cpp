@@ -93,9 +93,11 @@ protected:
     std::memcpy(context->at(kState), state.data(), 24);
     std::filesystem::remove_all(path("ck"));
     Faults faults;
-    CheckpointWriter writer(*context, program.metadata, RunRecord(),
-                            SavePolicy{path("ck"), 0, false}, faults);
-    EXPECT_TRUE(writer.prepare(1).ok());
+    const SavePolicy policy = {path("ck"), 0, false};
+    OneRank alone;
+    CheckpointWriter writer(*context, program.metadata, RunRecord(), policy,
+                            faults, alone);
+    EXPECT_TRUE(prepareSaves(policy, program.executable, 1).ok());
     TrainState at;
     at.step = 1;
     auto saved = writer.save(at);
