@@ -3,11 +3,12 @@
 # libdevice, headers, cuBLASLt) from NVIDIA's wheels of Python packages into one
 # folder, and prints the line that makes weft use it.
 #
-#   scripts/setup-cuda.sh [--no-cublas] [FOLDER]
+#   scripts/setup-cuda.sh [--no-cublas] [--cudnn] [FOLDER]
 #
 # FOLDER is ~/.cache/weft/cuda unless named. It is there whole or not at all, and
 # nothing is downloaded where it is already what it would be. --no-cublas leaves
-# out cuBLASLt (400 MB), with which programs are run and weft itself is built.
+# out cuBLASLt (400 MB), with which programs are run and weft itself is built;
+# --cudnn adds cuDNN and what it compiles with, for --attention=cudnn.
 # PYTHON names the interpreter whose pip is used.
 set -euo pipefail
 
@@ -20,6 +21,12 @@ packages=(
 )
 cublas=nvidia-cublas==13.1.0.3  # libcublasLt.so.13, cublasLt.h
 
+cudnn=()
+with_cudnn=(
+  nvidia-cudnn-cu13==9.19.0.56  # libcudnn.so.9 and its parts, cudnn_graph.h
+  nvidia-cuda-nvrtc==13.0.88    # what its engines are compiled with
+)
+
 fail() {
   echo "setup-cuda.sh: error: $*" >&2
   exit 1
@@ -29,11 +36,13 @@ target=${XDG_CACHE_HOME:-$HOME/.cache}/weft/cuda
 for argument in "$@"; do
   case $argument in
   --no-cublas) cublas= ;;
-  -*) fail "expects [--no-cublas] [FOLDER], but got $argument" ;;
+  --cudnn) cudnn=("${with_cudnn[@]}") ;;
+  -*) fail "expects [--no-cublas] [--cudnn] [FOLDER], but got $argument" ;;
   *) target=$argument ;;
   esac
 done
 [ -z "$cublas" ] || packages+=("$cublas")
+packages+=(${cudnn[@]+"${cudnn[@]}"})
 python=${PYTHON:-python3}
 mkdir -p "$(dirname "$target")"
 target=$(cd "$(dirname "$target")" && pwd)/$(basename "$target")
@@ -66,9 +75,13 @@ if [ ! -e "$target" ] || grep -qvxFf "$target/$stamp" <<<"$wanted"; then
     "$python" -m zipfile -e "$wheel" "$target.partial/files"
   done
   home=$target.partial/files/nvidia/cu13
+  # cuDNN's wheel has a folder of its own.
+  [ ! -d "$target.partial/files/nvidia/cudnn" ] ||
+    cp -r "$target.partial/files/nvidia/cudnn/include" "$target.partial/files/nvidia/cudnn/lib" "$home"
   ln -s lib "$home/lib64"
   find "$home" -path '*/bin/*' -type f -exec chmod +x {} +
-  for file in bin/ptxas nvvm/libdevice/libdevice.10.bc include/cuda.h ${cublas:+lib/libcublasLt.so.13}; do
+  for file in bin/ptxas nvvm/libdevice/libdevice.10.bc include/cuda.h ${cublas:+lib/libcublasLt.so.13} \
+    ${cudnn:+lib/libcudnn.so.9 include/cudnn_graph.h}; do
     [ -e "$home/$file" ] || fail "expects $file in the packages, but found none"
   done
   printf '%s\n' "$wanted" >"$home/$stamp"

@@ -11,16 +11,18 @@ done
 echo "$1" >>"$FAKE_PIP_LOG"
 name=${1%%==*}
 [ "$name" != "$FAKE_PIP_FAIL" ] || exit 1
+root=nvidia/cu13
 case $name in
 *-nvcc) files=bin/ptxas ;;
 *-nvvm) files=nvvm/libdevice/libdevice.10.bc ;;
 *-runtime) files=include/cuda.h ;;
 *-cublas) files="lib/libcublasLt.so.13 include/cublasLt.h" ;;
+*-cudnn-*) root=nvidia/cudnn files="lib/libcudnn.so.9 include/cudnn_graph.h" ;;
 *) files=include/$name.h ;;
 esac
-exec "$REAL_PYTHON" - "$dest/$name.whl" $files <<'PY'
+exec "$REAL_PYTHON" - "$dest/$name.whl" $root $files <<'PY'
 import sys, zipfile
 with zipfile.ZipFile(sys.argv[1], "w") as wheel:
-    for name in sys.argv[2:]:
-        wheel.writestr("nvidia/cu13/" + name, "#!/bin/sh\necho " + name + "\n")
+    for name in sys.argv[3:]:
+        wheel.writestr(sys.argv[2] + "/" + name, "#!/bin/sh\necho " + name + "\n")
 PY
