@@ -33,6 +33,11 @@ void weft::launchKernel(WeftContext &context, const WeftCommand &command,
   });
 }
 
+int weft::deviceNumber(WeftContext &context) {
+  const CudaChip &chip = deviceOf(context).chipOf();
+  return chip.major * 10 + chip.minor;
+}
+
 void *weft::deviceStream(WeftContext &context) {
   return deviceOf(context).stream();
 }

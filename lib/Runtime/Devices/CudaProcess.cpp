@@ -2,9 +2,14 @@
 
 #include "weft/Runtime/Devices/CudaDevice.h"
 
-// Weak: a program without products links no cuBLASLt.
-extern "C" [[gnu::weak]] void
-weft_cuda_gemm_prepare(WeftContext *, const WeftCommand *, void *const *);
+// Weak: a program links what has the library of its commands plan them.
+extern "C" {
+[[gnu::weak]] void weft_cuda_gemm_prepare(WeftContext *, const WeftCommand *,
+                                          void *const *);
+[[gnu::weak]] void weft_cuda_attention_cudnn_prepare(WeftContext *,
+                                                     const WeftCommand *,
+                                                     void *const *);
+}
 
 using namespace weft;
 
@@ -50,19 +55,31 @@ private:
 };
 } // namespace
 
-/// Has the library plan every product, so that one that it cannot run in its
-/// workspace, and a library that is missing, are errors before data is read.
-static Status planProducts(WeftContext &context,
+/// What plans commands of a kind; null where nothing does.
+static WeftLibraryFn findPlanner(int32_t kind) {
+  switch (kind) {
+  case WEFT_GEMM:
+    return weft_cuda_gemm_prepare;
+  case WEFT_ATTENTION:
+  case WEFT_ATTENTION_GRAD:
+    return weft_cuda_attention_cudnn_prepare;
+  default:
+    return nullptr;
+  }
+}
+
+/// Has the libraries plan what they compute, so that what they cannot run in
+/// its workspace, and a library that is missing, are errors before data is
+/// read.
+static Status planCommands(WeftContext &context,
                            const WeftExecutable &executable) {
-  if (!weft_cuda_gemm_prepare)
-    return Status::success();
   for (int32_t i = 0; i < executable.numPrograms; ++i) {
     const WeftProgram &program = executable.programs[i];
     void *const *buffers = context.resolve(program).data();
     for (int32_t k = 0; k < program.numCommands && !context.failed(); ++k) {
       const WeftCommand &command = program.commands[k];
-      if (command.kind == WEFT_GEMM)
-        weft_cuda_gemm_prepare(&context, &command, buffers);
+      if (WeftLibraryFn plan = findPlanner(command.kind))
+        plan(&context, &command, buffers);
       buffers += command.numBuffers;
     }
   }
@@ -91,7 +108,7 @@ weft::openDevice(const WeftExecutable &executable,
     return device.takeError();
   void *arena = (*device)->arenaAddress();
   context->attach(executable, std::move(*device), arena);
-  if (Status planned = planProducts(*context, executable); !planned)
+  if (Status planned = planCommands(*context, executable); !planned)
     return planned.takeError();
   return context;
 }

@@ -188,8 +188,9 @@ AttentionResult weft::attentionInF64(const AttentionCase &c,
   return r;
 }
 
-AttentionResult weft::attentionOfCuda(const AttentionCase &c,
-                                      const AttentionInputs &in) {
+AttentionResult weft::attentionOf(const AttentionCase &c,
+                                  const AttentionInputs &in,
+                                  const AttentionCall &call) {
   Strided q(c, c.t, c.h), k(c, c.s, c.hkv), v(c, c.s, c.hkv);
   Strided dout(c, c.t, c.h), out(c, c.t, c.h);
   Strided dq(c, c.t, c.h), dk(c, c.s, c.hkv), dv(c, c.s, c.hkv);
@@ -202,12 +203,24 @@ AttentionResult weft::attentionOfCuda(const AttentionCase &c,
                                         dq.data(),   dk.data(),  dv.data()};
   if (c.dropout > 0.0)
     forward.push_back(kRng.data()), backward.push_back(kRng.data());
-  callCudaOk(WEFT_ATTENTION, weft_cuda_attention, forward, c.record());
-  callCudaOk(WEFT_ATTENTION_GRAD, weft_cuda_attention_grad, backward,
-             c.gradRecord());
+  call(WEFT_ATTENTION, forward, c.record());
+  call(WEFT_ATTENTION_GRAD, backward, c.gradRecord());
   Floats statistics = lse.take();
   return {out.read(), Doubles(statistics.begin(), statistics.end()), dq.read(),
           dk.read(), dv.read()};
+}
+
+AttentionResult weft::attentionOfCuda(const AttentionCase &c,
+                                      const AttentionInputs &in) {
+  return attentionOf(
+      c, in,
+      [](WeftCommandKind kind, const std::vector<const void *> &buffers,
+         const RecordBytes &record) {
+        callCudaOk(kind,
+                   kind == WEFT_ATTENTION ? weft_cuda_attention
+                                          : weft_cuda_attention_grad,
+                   buffers, record);
+      });
 }
 
 double weft::relativeError(const Doubles &got, const Doubles &want) {

@@ -6,6 +6,8 @@
 #include "Emulated.h"
 #include "weft/Runtime/Execute/Philox.h"
 
+#include <functional>
+
 namespace weft {
 
 /// A call of attention. Tensors are [B, T, H, D] with `gap` elements behind
@@ -47,8 +49,16 @@ struct AttentionResult {
 AttentionResult attentionInF64(const AttentionCase &c,
                                const AttentionInputs &inputs);
 
-/// What the routines of CUDA give; everything that is none of their elements
-/// must be as it was.
+/// Runs a command with these buffers.
+using AttentionCall = std::function<void(
+    WeftCommandKind, const std::vector<const void *> &, const RecordBytes &)>;
+
+/// What attention and its gradient give; everything that is none of their
+/// elements must be as it was.
+AttentionResult attentionOf(const AttentionCase &c,
+                            const AttentionInputs &inputs,
+                            const AttentionCall &call);
+/// The same of our own kernels.
 AttentionResult attentionOfCuda(const AttentionCase &c,
                                 const AttentionInputs &inputs);
 

@@ -41,6 +41,13 @@ void weft::launchKernel(WeftContext &context, const WeftCommand &command,
   emulation::runGrid(grid, [&] { twin->run(arguments); }, order);
 }
 
+int weft::deviceNumber(WeftContext &) {
+  const char *chip = std::getenv("WEFT_EMULATION_CHIP");
+  return chip ? std::atoi(chip + 3) : 90;
+}
+
+void *weft::deviceStream(WeftContext &) { return nullptr; }
+
 void weft::copyOnDevice(WeftContext &context, const WeftCommand &command,
                         void *to, const void *from, int64_t bytes) {
   launches.push_back("copy");

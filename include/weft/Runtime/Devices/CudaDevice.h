@@ -58,6 +58,7 @@ public:
   //===- For the routines of commands (Launch.h) --------------------------===//
 
   CUstream stream() const { return compute.get(); }
+  const CudaChip &chipOf() const { return chip; }
   Status launch(const char *name, const LaunchShape &shape, void **arguments);
   Status copy(void *to, const void *from, int64_t bytes);
   Status fill(void *to, unsigned char byte, int64_t bytes);

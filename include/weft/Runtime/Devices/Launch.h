@@ -29,6 +29,8 @@ struct LaunchShape {
 /// to the arguments, as cuLaunchKernel takes them.
 void launchKernel(WeftContext &context, const WeftCommand &command,
                   const char *name, const LaunchShape &shape, void **arguments);
+/// What the device is: 90 for sm_90.
+int deviceNumber(WeftContext &context);
 /// The stream (CUstream) of the running command.
 void *deviceStream(WeftContext &context);
 void copyOnDevice(WeftContext &context, const WeftCommand &command, void *to,

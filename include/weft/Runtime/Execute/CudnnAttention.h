@@ -1,0 +1,125 @@
+//===- CudnnAttention.h - Attention that cuDNN computes ---------*- C++ -*-===//
+//
+// What compiler and runtime agree on where --attention=cudnn has cuDNN compute
+// attention: which records it takes, and what it may work in. The routines have
+// the records and buffers of weft_cuda_attention and weft_cuda_attention_grad.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_EXECUTE_CUDNNATTENTION_H
+#define WEFT_RUNTIME_EXECUTE_CUDNNATTENTION_H
+
+#include "weft/Runtime/Execute/Abi.h"
+#include "weft/Runtime/Execute/RecordTypes.h"
+
+#include <string>
+
+namespace weft {
+
+/// What tensors, rows and heads begin at multiples of: 16 bytes.
+constexpr int64_t kCudnnElements = 8;
+/// Workspaces, and what they consist of, begin at multiples of it.
+constexpr int64_t kCudnnAlignment = 256;
+
+/// Elements of a head at most, forward and backward: 90 for sm_90.
+inline int64_t mostCudnnHeadSize(int64_t chip) {
+  return chip / 10 == 9 ? 256 : 128;
+}
+
+/// What is wrong with attention for cuDNN on a chip; "" if nothing.
+inline std::string findWrongCudnnAttention(const WeftAttentionRecord &s,
+                                           int64_t chip) {
+  const std::string on = " with --attention=cudnn, but got ";
+  const int64_t most = mostCudnnHeadSize(chip);
+  if (s.dtype != WEFT_F16 && s.dtype != WEFT_BF16)
+    return "expects heads of f16 or bf16" + on + "f32";
+  if (s.headSize % kCudnnElements != 0 || s.headSize > most)
+    return "expects heads of a multiple of 8 elements, at most " +
+           std::to_string(most) + " on sm_" + std::to_string(chip) + "," + on +
+           std::to_string(s.headSize);
+  if (s.dropout != 0.0)
+    return "expects no dropout, whose masks cuDNN would draw by other "
+           "numbers," +
+           on + std::to_string(s.dropout);
+  if (s.causal && s.queries != s.keys)
+    return "expects as many keys as queries of causal attention" + on +
+           std::to_string(s.keys) + " and " + std::to_string(s.queries);
+  return "";
+}
+
+/// The same for what lies in memory by these strides.
+inline std::string findWrongCudnnStrides(const WeftHeadStrides &strides) {
+  for (int64_t stride : {strides.batch, strides.row, strides.head})
+    if (stride % kCudnnElements != 0)
+      return "expects strides of multiples of 8 elements with "
+             "--attention=cudnn, but got " +
+             std::to_string(stride);
+  return "";
+}
+
+inline std::string findWrongCudnnForward(const WeftAttentionRecord &s,
+                                         int64_t chip) {
+  std::string wrong = findWrongCudnnAttention(s, chip);
+  for (const WeftHeadStrides *strides : {&s.q, &s.k, &s.v, &s.out})
+    if (wrong.empty())
+      wrong = findWrongCudnnStrides(*strides);
+  return wrong;
+}
+
+inline std::string findWrongCudnnGradient(const WeftAttentionGradRecord &s,
+                                          int64_t chip) {
+  std::string wrong = findWrongCudnnForward(s.forward, chip);
+  for (const WeftHeadStrides *strides : {&s.dout, &s.dq, &s.dk, &s.dv})
+    if (wrong.empty())
+      wrong = findWrongCudnnStrides(*strides);
+  return wrong;
+}
+
+//===----------------------------------------------------------------------===//
+// Workspaces
+//===----------------------------------------------------------------------===//
+
+inline int64_t roundUpCudnn(int64_t value, int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+/// The sums over dout * out of all rows, which our graph keeps in the
+/// workspace.
+inline int64_t cudnnRowSumBytes(const WeftAttentionRecord &s) {
+  return roundUpCudnn(s.batch * s.heads * s.queries * 4, kCudnnAlignment);
+}
+
+/// Engines take 256 bytes or less forward. This and what follows is what plans
+/// of cuDNN 9.19 say (docs/kernels-cuda.md).
+constexpr int64_t kCudnnEngineBytes = 256;
+
+/// Backward, before sm_100: the gradients of the scores in two bytes, tiles of
+/// 64 queries and 128 keys; where heads share keys: gradients of keys and
+/// values for each of them, in two bytes or, on sm_100, in four.
+inline int64_t cudnnGradEngineBytes(const WeftAttentionRecord &s,
+                                    int64_t chip) {
+  int64_t bytes = kCudnnEngineBytes;
+  if (chip < 100)
+    bytes += s.batch * s.heads * roundUpCudnn(s.queries, 64) *
+             roundUpCudnn(s.keys, 128) * 2;
+  if (s.keyHeads != s.heads)
+    bytes += 2 * roundUpCudnn(s.batch * s.heads * s.keys * s.headSize *
+                                  (chip < 100 ? 2 : 4),
+                              kCudnnAlignment);
+  return bytes;
+}
+
+/// Bytes of the workspace of a command of kind WEFT_ATTENTION or
+/// WEFT_ATTENTION_GRAD, with room to begin at a multiple of kCudnnAlignment.
+inline int64_t cudnnWorkspaceBytes(WeftCommandKind kind, const void *record,
+                                   int64_t chip) {
+  const auto &s = *static_cast<const WeftAttentionRecord *>(record);
+  return kCudnnAlignment +
+         (kind == WEFT_ATTENTION_GRAD
+              ? cudnnRowSumBytes(s) + cudnnGradEngineBytes(s, chip)
+              : kCudnnEngineBytes);
+}
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_EXECUTE_CUDNNATTENTION_H

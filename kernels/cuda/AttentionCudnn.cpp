@@ -1,0 +1,275 @@
+//===- AttentionCudnn.cpp - Attention that cuDNN computes -----------------===//
+//
+// weft_cuda_attention_cudnn and weft_cuda_attention_grad_cudnn: the records and
+// buffers of Attention.cpp. Plans are made when the program starts; a run only
+// gives one to the stream.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionGraphs.h"
+
+#include "Arguments.h"
+#include "weft/Runtime/Devices/Launch.h"
+#include "weft/Runtime/Execute/CudnnAttention.h"
+
+#include <cstring>
+#include <limits>
+#include <map>
+
+using namespace weft;
+using namespace weft::cuda;
+
+namespace {
+
+/// The fields of a record, and the bytes of its workspace.
+using AttentionKey = std::pair<std::vector<int64_t>, int64_t>;
+
+/// What attention keeps from call to call. The library is closed last.
+struct AttentionState {
+  std::unique_ptr<Cudnn> library;
+  std::map<AttentionKey, CudnnPlan> plans;
+};
+
+/// The part of a command's workspace that is aligned.
+struct AttentionWorkspace {
+  char *data = nullptr;
+  int64_t bytes = 0;
+
+  AttentionWorkspace(const WeftCommand &command, void *const *buffers) {
+    if (command.workspaceBytes == 0)
+      return;
+    char *begin = as<char>(buffers[command.numBuffers - 1]);
+    take(begin, command.workspaceBytes,
+         -reinterpret_cast<intptr_t>(begin) & (kCudnnAlignment - 1));
+  }
+  /// Leaves out bytes at the front.
+  void take(char *begin, int64_t all, int64_t front) {
+    data = begin + std::min(front, all);
+    bytes = std::max<int64_t>(all - front, 0);
+  }
+};
+
+/// One command on its way to cuDNN.
+template <WeftCommandKind Kind> class CudnnAttention {
+public:
+  CudnnAttention(WeftContext &context, const WeftCommand &command,
+                 void *const *buffers)
+      : context(context), command(command), buffers(buffers),
+        workspace(command, buffers) {}
+
+  /// Reads record and buffers; false, with an error, where they are wrong.
+  bool read();
+  /// The plan, which is made unless there is one; null, with an error, where
+  /// that fails.
+  const CudnnPlan *prepare();
+  void run();
+
+private:
+  static constexpr bool kIsGradient = Kind == WEFT_ATTENTION_GRAD;
+
+  std::string findWrong(int64_t chip) const;
+  bool checkAddresses();
+  AttentionState *state();
+  Expected<CudnnPlan> makePlan(const Cudnn &library);
+  CudnnArguments arguments();
+  void fail(int code, const std::string &message) {
+    failCommand(context, command, code, message);
+  }
+  bool succeeds(Status status) {
+    if (!status)
+      fail(status.error().exitStatus(), status.error().message());
+    return status.ok();
+  }
+
+  WeftContext &context;
+  const WeftCommand &command;
+  void *const *buffers;
+  AttentionWorkspace workspace;
+  const RecordOf<Kind> *record = nullptr;
+  const WeftAttentionRecord *s = nullptr; // of the forward command
+  void *rowSums = nullptr;
+  float numbers[3] = {}; // kScale, kMasked, kOne
+};
+
+//===----------------------------------------------------------------------===//
+// What the command says
+//===----------------------------------------------------------------------===//
+
+template <WeftCommandKind Kind>
+std::string CudnnAttention<Kind>::findWrong(int64_t chip) const {
+  if constexpr (kIsGradient)
+    return findWrongCudnnGradient(*record, chip);
+  else
+    return findWrongCudnnForward(*record, chip);
+}
+
+/// Only what lies in memory, in the order of the buffers.
+template <WeftCommandKind Kind> bool CudnnAttention<Kind>::checkAddresses() {
+  for (int i = 0; i < (kIsGradient ? 9 : 5); ++i) {
+    const auto place = reinterpret_cast<uintptr_t>(buffers[i]);
+    if (place % (2 * kCudnnElements) == 0)
+      continue;
+    fail(kInternalError, "expects buffers at multiples of 16 bytes, but got " +
+                             std::to_string(place % 16) + " more of buffer " +
+                             std::to_string(i));
+    return false;
+  }
+  return true;
+}
+
+template <WeftCommandKind Kind> bool CudnnAttention<Kind>::read() {
+  record = recordOf<Kind>(context, command);
+  if (!record || !checkBuffers(context, command, kIsGradient ? 9 : 5))
+    return false;
+  s = reinterpret_cast<const WeftAttentionRecord *>(record);
+  std::string wrong = findWrong(deviceNumber(context));
+  if (!wrong.empty()) {
+    fail(kInternalError, wrong);
+    return false;
+  }
+  numbers[0] = static_cast<float>(s->scale);
+  numbers[1] = -std::numeric_limits<float>::infinity();
+  numbers[2] = 1.0f;
+  if (kIsGradient) {
+    rowSums = workspace.data;
+    if (cudnnRowSumBytes(*s) > workspace.bytes) {
+      fail(kInternalError, "expects a workspace of at least " +
+                               std::to_string(cudnnRowSumBytes(*s)) +
+                               " bytes, but got " +
+                               std::to_string(workspace.bytes));
+      return false;
+    }
+    workspace.take(workspace.data, workspace.bytes, cudnnRowSumBytes(*s));
+  }
+  return checkAddresses();
+}
+
+//===----------------------------------------------------------------------===//
+// Plans
+//===----------------------------------------------------------------------===//
+
+/// What the context keeps for attention, with the library open.
+template <WeftCommandKind Kind> AttentionState *CudnnAttention<Kind>::state() {
+  std::shared_ptr<void> &slot = context.state(&Cudnn::kOldest);
+  if (!slot)
+    slot = std::make_shared<AttentionState>();
+  auto *state = static_cast<AttentionState *>(slot.get());
+  if (state->library)
+    return state;
+  Expected<std::unique_ptr<Cudnn>> opened = Cudnn::open();
+  if (!opened) {
+    succeeds(opened.takeError());
+    return nullptr;
+  }
+  state->library = std::move(*opened);
+  return state;
+}
+
+template <WeftCommandKind Kind>
+Expected<CudnnPlan> CudnnAttention<Kind>::makePlan(const Cudnn &library) {
+  if constexpr (kIsGradient)
+    return planBackward(library, *record, workspace.bytes,
+                        deviceNumber(context));
+  else
+    return planForward(library, *record, workspace.bytes);
+}
+
+template <WeftCommandKind Kind>
+const CudnnPlan *CudnnAttention<Kind>::prepare() {
+  AttentionState *kept = state();
+  if (!kept)
+    return nullptr;
+  AttentionKey key = {{}, workspace.bytes};
+  key.first.resize(sizeof *record / sizeof(int64_t));
+  std::memcpy(key.first.data(), record, sizeof *record);
+  auto found = kept->plans.find(key);
+  if (found != kept->plans.end())
+    return &found->second;
+  Expected<CudnnPlan> made = makePlan(*kept->library);
+  if (made)
+    return &kept->plans.emplace(key, std::move(*made)).first->second;
+  succeeds(made.takeError());
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+template <WeftCommandKind Kind>
+CudnnArguments CudnnAttention<Kind>::arguments() {
+  CudnnArguments a;
+  auto add = [&](int64_t id, void *address) {
+    a.ids.push_back(id);
+    a.addresses.push_back(address);
+  };
+  int next = 0;
+  auto addBuffers = [&](std::initializer_list<AttentionTensor> ids) {
+    for (int64_t id : ids)
+      add(id, buffers[next++]);
+  };
+  if (kIsGradient) {
+    addBuffers({kGradOut, kQuery, kKey, kValue, kOut, kStatistics, kGradQuery,
+                kGradKey, kGradValue});
+    add(kRowSums, rowSums);
+    add(kOne, &numbers[2]);
+  } else {
+    addBuffers({kQuery, kKey, kValue, kOut, kStatistics});
+  }
+  add(kScale, &numbers[0]);
+  if (s->causal)
+    add(kMasked, &numbers[1]);
+  return a;
+}
+
+template <WeftCommandKind Kind> void CudnnAttention<Kind>::run() {
+  const CudnnPlan *plan = prepare();
+  if (!plan)
+    return;
+  CudnnArguments all = arguments();
+  all.workspace = plan->workspaceBytes ? workspace.data : nullptr;
+  all.stream = deviceStream(context);
+  succeeds(enqueue(*state()->library, *plan, all));
+}
+
+template <WeftCommandKind Kind>
+void runCommand(WeftContext &context, const WeftCommand &command,
+                void *const *buffers) {
+  CudnnAttention<Kind> attention(context, command, buffers);
+  if (attention.read())
+    attention.run();
+}
+
+template <WeftCommandKind Kind>
+void prepareCommand(WeftContext &context, const WeftCommand &command,
+                    void *const *buffers) {
+  CudnnAttention<Kind> attention(context, command, buffers);
+  if (attention.read())
+    attention.prepare();
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Entry points
+//===----------------------------------------------------------------------===//
+
+extern "C" void weft_cuda_attention_cudnn(WeftContext *context,
+                                          const WeftCommand *command,
+                                          void *const *buffers) {
+  runCommand<WEFT_ATTENTION>(*context, *command, buffers);
+}
+
+extern "C" void weft_cuda_attention_grad_cudnn(WeftContext *context,
+                                               const WeftCommand *command,
+                                               void *const *buffers) {
+  runCommand<WEFT_ATTENTION_GRAD>(*context, *command, buffers);
+}
+
+extern "C" void weft_cuda_attention_cudnn_prepare(WeftContext *context,
+                                                  const WeftCommand *command,
+                                                  void *const *buffers) {
+  command->kind == WEFT_ATTENTION
+      ? prepareCommand<WEFT_ATTENTION>(*context, *command, buffers)
+      : prepareCommand<WEFT_ATTENTION_GRAD>(*context, *command, buffers);
+}

@@ -1,0 +1,75 @@
+//===- Cudnn.cpp - cuDNN, opened by name ----------------------------------===//
+
+#include "Cudnn.h"
+
+#include "weft/Runtime/Devices/OpenLibrary.h"
+
+using namespace weft;
+
+static const char kLibrary[] = "libcudnn.so.9";
+static_assert(CUDNN_MAJOR == 9, "the library has the version of its header");
+
+static Status findEntries(const OpenLibrary &library, CudnnEntries &table) {
+#define WEFT_FIND_ENTRY(name)                                                  \
+  if (Expected<void *> found = library.find("cudnn" #name))                    \
+    table.name = reinterpret_cast<decltype(table.name)>(*found);               \
+  else                                                                         \
+    return found.takeError();
+  WEFT_CUDNN_CALLS(WEFT_FIND_ENTRY)
+  WEFT_CUDNN_QUESTIONS(WEFT_FIND_ENTRY)
+#undef WEFT_FIND_ENTRY
+  return Status::success();
+}
+
+static std::string versionText(size_t version) {
+  return std::to_string(version / 10000) + "." +
+         std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
+}
+
+Expected<std::unique_ptr<Cudnn>> Cudnn::open() {
+  Expected<OpenLibrary> library =
+      OpenLibrary::open(kLibrary, cudaLibraryPlaces());
+  if (!library)
+    return library.takeError();
+  CudnnEntries entries;
+  if (Status status = findEntries(*library, entries); !status)
+    return status.takeError();
+  return open(entries, library->path());
+}
+
+Expected<std::unique_ptr<Cudnn>> Cudnn::open(const CudnnEntries &entries,
+                                             const std::string &path) {
+  std::unique_ptr<Cudnn> opened(new Cudnn);
+  opened->table = entries;
+  const size_t version = opened->version();
+  opened->description = "cuDNN " + versionText(version) + " (" + path + ")";
+  if (version / 10000 != CUDNN_MAJOR || version < kOldest)
+    return Error(ExitCode::Device,
+                 "expects cuDNN " + std::to_string(CUDNN_MAJOR) + " from " +
+                     versionText(kOldest) + ", but got " + opened->description);
+  CudnnCalls calls(*opened);
+  calls.Create(&opened->backendHandle);
+  if (!calls.ok())
+    return calls.take().takeError();
+  return opened;
+}
+
+/// Nothing depends any more on what a failure here would say.
+Cudnn::~Cudnn() {
+  if (backendHandle)
+    table.Destroy(backendHandle);
+}
+
+Status Cudnn::check(const char *entry, cudnnStatus_t status) const {
+  if (status == CUDNN_STATUS_SUCCESS)
+    return Status::success();
+  char text[512] = "";
+  table.GetLastErrorString(text, sizeof text - 1);
+  std::string reason = text;
+  return Error(
+      ExitCode::Device,
+      std::string("expects ") + entry + " to succeed, but got " +
+          table.GetErrorString(status) + " (" + std::to_string(status) + ")" +
+          (reason.empty() ? "" : ": " + reason.substr(0, reason.find('\n'))));
+}
