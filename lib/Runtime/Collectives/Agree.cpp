@@ -35,21 +35,23 @@ int weft::severityOf(ExitCode code) {
 }
 
 /// Ranks that do different things wait for each other's next collective for
-/// ever, or take one for another.
+/// ever, or take one for another. One that left is nowhere.
 static void failWhereParted(const std::vector<Vote> &votes,
                             Decision &decision) {
-  const Place &first = votes.front().place;
-  for (size_t rank = 1; rank < votes.size(); ++rank) {
-    // Who left is nowhere.
-    if (votes[rank].failure == ExitCode::Communication ||
-        votes[rank].place == first)
+  size_t first = votes.size();
+  for (size_t rank = 0; rank < votes.size(); ++rank) {
+    if (votes[rank].failure == ExitCode::Communication)
+      continue;
+    first = std::min(first, rank);
+    if (votes[rank].place == votes[first].place)
       continue;
     decision.failure = ExitCode::Internal;
     decision.rank = int(rank);
     decision.mayStillSave = false;
-    decision.reason = "expects all ranks in one place, but got rank 0 " +
-                      placeText(first) + " and rank " + std::to_string(rank) +
-                      " " + placeText(votes[rank].place);
+    decision.reason = "expects all ranks in one place, but got rank " +
+                      std::to_string(first) + " " +
+                      placeText(votes[first].place) + " and rank " +
+                      std::to_string(rank) + " " + placeText(votes[rank].place);
     return;
   }
 }

@@ -88,6 +88,16 @@ TEST(Decide, RanksThatPartedEnd) {
             "rank 2 after step 1 is written");
   all = decide({stepVote(1), stepVote(2)});
   EXPECT_EQ(all.failure, ExitCode::Internal);
+  // Who left is nowhere.
+  Vote gone;
+  gone.failure = ExitCode::Communication;
+  for (const std::vector<Vote> &votes :
+       {std::vector<Vote>{gone, stepVote(2), stepVote(2)},
+        {stepVote(2), gone, stepVote(2)},
+        {stepVote(2), stepVote(2), gone}})
+    EXPECT_EQ(decide(votes).failure, ExitCode::Communication);
+  EXPECT_EQ(decide({gone, stepVote(2), stepVote(1)}).failure,
+            ExitCode::Internal);
 }
 
 /// The decisions of 40 rounds, in which ranks arrive in an order that `seed`
@@ -126,20 +136,24 @@ TEST(ThreadRanks, AllDecideAlikeInWhateverOrderTheyArrive) {
 }
 
 TEST(ThreadRanks, NobodyWaitsForOneThatLeft) {
-  ThreadRanks all(3);
-  std::vector<std::string> ends(3);
-  all.run([&](Agreement &agreement) {
-    if (agreement.rank() == 1)
-      throw std::bad_alloc();
-    for (int64_t step = 1; ends[size_t(agreement.rank())].empty(); ++step)
-      if (Decision heard = agreement.agree(stepVote(step)); heard.failed())
-        ends[size_t(agreement.rank())] =
-            std::to_string(int(heard.failure)) + " " +
-            errorOf(heard, agreement, Status()).where();
-  });
-  EXPECT_EQ(ends[0], "7 rank 1 has left the run");
-  EXPECT_EQ(ends[2], ends[0]);
-  EXPECT_EQ(all.decisions(), 1);
+  for (int gone = 0; gone < 3; ++gone) {
+    ThreadRanks all(3);
+    std::vector<std::string> ends(3);
+    all.run([&](Agreement &agreement) {
+      std::string &end = ends[size_t(agreement.rank())];
+      if (agreement.rank() == gone)
+        throw std::bad_alloc();
+      for (int64_t step = 1; end.empty(); ++step)
+        if (Decision heard = agreement.agree(stepVote(step)); heard.failed())
+          end = std::to_string(int(heard.failure)) + " " +
+                errorOf(heard, agreement, Status()).where();
+    });
+    const std::string left =
+        "7 rank " + std::to_string(gone) + " has left the run";
+    for (int rank = 0; rank < 3; ++rank)
+      EXPECT_EQ(ends[size_t(rank)], rank == gone ? "" : left);
+    EXPECT_EQ(all.decisions(), 1);
+  }
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-//===- RanksTest.cpp - Training loops of several ranks --------------------===//
+//===- RankLoopTest.cpp - Training loops of several ranks -----------------===//
 
 #include "RankToy.h"
 
@@ -6,7 +6,7 @@ using namespace weft;
 
 namespace {
 
-class RanksTest : public RankTest {
+class RankLoopTest : public RankTest {
 protected:
   static Status fine(int, int64_t) { return Status::success(); }
   ToyStop signals[kToyRanks];
@@ -19,7 +19,7 @@ void expectEnds(const std::vector<RankEnd> &ends, int code, int64_t step) {
   }
 }
 
-TEST_F(RanksTest, AllComeToTheLastStep) {
+TEST_F(RankLoopTest, AllComeToTheLastStep) {
   options.saveEvery = 4;
   expectEnds(trainAll(fine, signals), 0, 10);
   EXPECT_EQ(stepsOf("saves"), "4 8 10 ");
@@ -31,7 +31,7 @@ TEST_F(RanksTest, AllComeToTheLastStep) {
 
 // The signal comes to one rank while it reads the rows of step 5; the others
 // are in any step by then that they may be in.
-TEST_F(RanksTest, ASignalToOneStopsAllAtOneStep) {
+TEST_F(RankLoopTest, ASignalToOneStopsAllAtOneStep) {
   for (int seen = 0; seen < kToyRanks; ++seen) {
     std::filesystem::remove_all(path("saves"));
     auto signal = [&](int rank, int64_t step) {
@@ -47,7 +47,7 @@ TEST_F(RanksTest, ASignalToOneStopsAllAtOneStep) {
   }
 }
 
-TEST_F(RanksTest, OneThatFailsEndsAll) {
+TEST_F(RankLoopTest, OneThatFailsEndsAll) {
   auto ends = trainAll(
       [](int rank, int64_t step) {
         return rank == 2 && step == 4 ? Status(inputError("no rows left"))
@@ -65,7 +65,7 @@ TEST_F(RanksTest, OneThatFailsEndsAll) {
 }
 
 // The rows are gone on every rank, as of a file that was cut.
-TEST_F(RanksTest, WholeStepsAreSavedWhenDataIsGone) {
+TEST_F(RankLoopTest, WholeStepsAreSavedWhenDataIsGone) {
   auto ends = trainAll(
       [](int, int64_t step) {
         return step == 4 ? Status(inputError("no rows left"))
@@ -77,7 +77,7 @@ TEST_F(RanksTest, WholeStepsAreSavedWhenDataIsGone) {
   EXPECT_EQ(stepsOf("saves"), "3 ");
 }
 
-TEST_F(RanksTest, TheWorstOfTwoFailuresIsTheCodeOfAll) {
+TEST_F(RankLoopTest, TheWorstOfTwoFailuresIsTheCodeOfAll) {
   auto ends = trainAll(
       [](int rank, int64_t step) -> Status {
         if (step != 4 || rank == 0)
@@ -92,7 +92,7 @@ TEST_F(RanksTest, TheWorstOfTwoFailuresIsTheCodeOfAll) {
   EXPECT_EQ(stepsOf("saves"), "");
 }
 
-TEST_F(RanksTest, AnUnfinishedRankLeavesNobodyWaiting) {
+TEST_F(RankLoopTest, AnUnfinishedRankLeavesNobodyWaiting) {
   for (int gone = 0; gone < kToyRanks; ++gone) {
     auto ends = trainAll(
         [&](int rank, int64_t step) {
@@ -112,7 +112,7 @@ TEST_F(RanksTest, AnUnfinishedRankLeavesNobodyWaiting) {
 }
 
 // Without a loss scale.
-TEST_F(RanksTest, GradientsThatAreNotFiniteEndAll) {
+TEST_F(RankLoopTest, GradientsThatAreNotFiniteEndAll) {
   auto parsed = Faults::parse("num:inf@step=3");
   ASSERT_TRUE(parsed.ok());
   faults = *parsed;
