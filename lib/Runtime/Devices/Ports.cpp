@@ -72,14 +72,34 @@ std::vector<WeftPort> weft::dataInputs(const WeftProgram &program) {
   return ports;
 }
 
-Status weft::runChecked(WeftContext &context, const WeftProgram &program) {
-  if (const WeftPort *rank = WeftContext::findInput(program, names::kRank))
-    writeInteger(context, *rank, context.rank());
-  if (context.device().run(context, program))
+/// A failure of a command becomes an error.
+static Status checkRun(WeftContext &context, const WeftProgram &program,
+                       bool isDone) {
+  if (isDone)
     return Status::success();
   Error error(ExitCode(context.error()), std::string("program ") +
                                              program.symbol + ": " +
                                              context.message());
   context.clearError();
   return error;
+}
+
+/// A program learns its rank if it asks for it.
+static void writeRank(const WeftContext &context, const WeftProgram &program) {
+  if (const WeftPort *rank = WeftContext::findInput(program, names::kRank))
+    writeInteger(context, *rank, context.rank());
+}
+
+Status weft::runChecked(WeftContext &context, const WeftProgram &program) {
+  writeRank(context, program);
+  return checkRun(context, program, context.device().run(context, program));
+}
+
+Status weft::startChecked(WeftContext &context, const WeftProgram &program) {
+  writeRank(context, program);
+  return checkRun(context, program, context.device().start(context, program));
+}
+
+Status weft::finishChecked(WeftContext &context, const WeftProgram &program) {
+  return checkRun(context, program, context.device().finish(context));
 }

@@ -22,8 +22,14 @@ bool Trainer::hasScaler() const {
   return WeftContext::findOutput(runner.applyProgram(), names::kLossScale);
 }
 
-/// Without a loss scale a step that is not finite is the last one.
+/// Without a loss scale a step that is not finite is the last one. Weights are
+/// those that it began with, but gradients may be of the next one.
 Status Trainer::nonFinite(const StepInFlight &step) {
+  if (next) {
+    dropNext();
+    if (Status s = runner.repeatGradients(step); !s)
+      return s;
+  }
   auto what = findBadGradient(context);
   if (!what)
     return what.takeError();

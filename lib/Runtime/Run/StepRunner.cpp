@@ -8,12 +8,13 @@
 #include "weft/Runtime/Run/Evaluate.h"
 #include "weft/Runtime/Run/Gradients.h"
 
+#include <algorithm>
+
 using namespace weft;
 
-using Clock = std::chrono::steady_clock;
-
-static double msSince(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start)
+static double msSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now() - start)
       .count();
 }
 
@@ -31,6 +32,74 @@ void StepRunner::warmUp() {
   context.device().warmUp(context, {&micro, &apply});
 }
 
+bool StepRunner::runsAhead() const {
+  return context.device().runsAhead() > 0 && !context.traceHook &&
+         !context.checkHook;
+}
+
+//===----------------------------------------------------------------------===//
+// Runs of programs
+//===----------------------------------------------------------------------===//
+
+/// After an error nothing is under way, and the results of no run that was can
+/// be read: of those of `step`, or of an earlier one.
+Status StepRunner::lose(Error error, const StepPtr &step) {
+  for (Run &run : underWay) {
+    run.step->runsUnderWay = 0;
+    if (!run.step->failure && run.step != step)
+      run.step->failure = error;
+  }
+  underWay.clear();
+  step->runsUnderWay = 0;
+  return error;
+}
+
+/// Gives a run to the device, which may have to be done with an older one
+/// first.
+Status StepRunner::start(const StepPtr &step, const WeftProgram &program) {
+  const int most = std::max(1, context.device().runsAhead());
+  while (int(underWay.size()) >= most)
+    finishOldest();
+  if (step->failure)
+    return std::move(*step->failure);
+  const auto begin = Clock::now();
+  if (Status s = startChecked(context, program); !s) {
+    step->updateFailed = &program == &apply;
+    return lose(s.takeError(), step);
+  }
+  ++step->runsUnderWay;
+  step->report.computeMs += msSince(begin);
+  underWay.push_back({step, &program});
+  if (!runsAhead())
+    finishOldest();
+  if (step->failure)
+    return std::move(*step->failure);
+  return Status::success();
+}
+
+void StepRunner::finishOldest() {
+  const Run run = std::move(underWay.front());
+  underWay.pop_front();
+  --run.step->runsUnderWay;
+  const auto begin = Clock::now();
+  if (Status s = finishChecked(context, *run.program); !s) {
+    run.step->updateFailed = run.program == &apply;
+    run.step->failure = lose(s.takeError(), run.step).takeError();
+    return;
+  }
+  run.step->report.computeMs += msSince(begin);
+  if (!run.step->isDropped)
+    read(run);
+}
+
+void StepRunner::read(const Run &run) {
+  StepReport &report = run.step->report;
+  if (run.program == &micro)
+    addLosses(context, micro, report.loss, report.losses);
+  else
+    readUpdate(*run.step);
+}
+
 //===----------------------------------------------------------------------===//
 // Micro-steps
 //===----------------------------------------------------------------------===//
@@ -44,12 +113,12 @@ std::vector<int64_t> StepRunner::batchAt(int64_t first) const {
 }
 
 /// Each rank takes a batch of the rows that all ranks read together.
-Status StepRunner::microStep(StepInFlight &step, int64_t k) {
-  auto start = Clock::now();
+Status StepRunner::microStep(const StepPtr &step, int64_t k) {
+  const auto begin = Clock::now();
   const int64_t all = context.ranks() * metadata.batch;
-  const int64_t row = step.endRow + context.rank() * metadata.batch;
+  const int64_t row = step->endRow + context.rank() * metadata.batch;
   if (Status s = fillRows(context, microPorts, *data.train, order, row); !s) {
-    step.dataLost = true;
+    step->dataLost = true;
     return s;
   }
   // The disk works while the program runs.
@@ -61,17 +130,12 @@ Status StepRunner::microStep(StepInFlight &step, int64_t k) {
     writeInteger(context, *rng, seed, 0);
     writeInteger(context, *rng, row, 1);
   }
-  step.report.dataMs += msSince(start);
-  start = Clock::now();
-  if (Status s = runChecked(context, micro); !s)
-    return s;
-  step.report.computeMs += msSince(start);
-  addLosses(context, micro, step.report.loss, step.report.losses);
-  step.endRow += all;
-  return Status::success();
+  step->report.dataMs += msSince(begin);
+  step->endRow += all;
+  return start(step, micro);
 }
 
-Status StepRunner::beginMicroSteps(StepInFlight &step) {
+Status StepRunner::beginMicroSteps(const StepPtr &step) {
   if (hunt)
     if (Status s = hunt->begin(); !s)
       return s;
@@ -81,13 +145,14 @@ Status StepRunner::beginMicroSteps(StepInFlight &step) {
   return Status::success();
 }
 
-StepInFlight StepRunner::begin(int64_t number, int64_t firstRow) {
-  StepInFlight step;
-  step.report.step = number;
-  step.firstRow = step.endRow = firstRow;
-  step.started = Clock::now();
+std::shared_ptr<StepInFlight> StepRunner::begin(int64_t number,
+                                                int64_t firstRow) {
+  auto step = std::make_shared<StepInFlight>();
+  step->report.step = number;
+  step->firstRow = step->endRow = firstRow;
+  step->started = Clock::now();
   if (Status s = beginMicroSteps(step); !s)
-    step.failure = s.takeError();
+    step->failure = s.takeError();
   return step;
 }
 
@@ -114,7 +179,7 @@ void StepRunner::readScaler(StepInFlight &step) {
   step.scaleExhausted = end && readNumber(context, *end) != 0;
 }
 
-Status StepRunner::readUpdate(StepInFlight &step) {
+void StepRunner::readUpdate(StepInFlight &step) {
   if (const WeftPort *norm = WeftContext::findOutput(apply, names::kGradNorm)) {
     step.report.gradNorm = readNumber(context, *norm);
     step.report.hasGradNorm = true;
@@ -123,19 +188,17 @@ Status StepRunner::readUpdate(StepInFlight &step) {
       readNumber(context, *WeftContext::findOutput(apply, names::kFoundInf)) !=
       0;
   readScaler(step);
-  return Status::success();
 }
 
-Status StepRunner::startUpdate(StepInFlight &step) {
-  const int64_t number = step.report.step;
+Status StepRunner::startUpdate(const StepPtr &step) {
+  const int64_t number = step->report.step;
   if (number == firstStep && !options.dumpGrads.empty())
     if (Status s = writeGradients(context, options.dumpGrads); !s)
       return s;
   if (Status s = breakGradients(context, faults, number, hunt); !s)
     return s;
-  auto start = Clock::now();
-  step.report.lr = options.schedule.at(number);
-  setInput(context, apply, names::kLr, step.report.lr);
+  step->report.lr = options.schedule.at(number);
+  setInput(context, apply, names::kLr, step->report.lr);
   setInput(context, apply, names::kBeta1, options.beta1);
   setInput(context, apply, names::kBeta2, options.beta2);
   setInput(context, apply, names::kEps, options.eps);
@@ -144,29 +207,47 @@ Status StepRunner::startUpdate(StepInFlight &step) {
     setInput(context, apply, input.c_str(), decay);
   setInput(context, apply, names::kMomentum, options.momentum);
   setInput(context, apply, names::kMaxNorm, options.clip);
-  if (Status s = runChecked(context, apply); !s) {
-    step.updateFailed = true;
-    return s;
-  }
-  step.report.computeMs += msSince(start);
-  return readUpdate(step);
+  return start(step, apply);
 }
 
-void StepRunner::update(StepInFlight &step) {
-  if (step.failure)
+void StepRunner::update(const std::shared_ptr<StepInFlight> &step) {
+  if (step->failure)
     return;
-  takeMeans(options.accum, step.report.loss, step.report.losses);
   if (Status s = startUpdate(step); !s)
-    step.failure = s.takeError();
+    step->failure = s.takeError();
 }
+
+//===----------------------------------------------------------------------===//
+// The end of a step
+//===----------------------------------------------------------------------===//
 
 void StepRunner::finish(StepInFlight &step) {
+  while (step.runsUnderWay > 0)
+    finishOldest();
   if (step.failure)
     return;
   StepReport &report = step.report;
-  report.stepMs = msSince(step.started);
+  takeMeans(options.accum, report.loss, report.losses);
+  // Of a step that began before the last one ended, what it took beyond that.
+  const auto since = std::max(step.started, lastFinished);
+  report.stepMs = msSince(since);
+  lastFinished = Clock::now();
   const int64_t rows = step.endRow - step.firstRow;
   const int64_t units = metadata.isLanguageModel() ? rows * metadata.seq : rows;
   report.tokensPerSecond = double(units) / (report.stepMs / 1000.0);
   report.memoryBytes = context.device().peakBytes();
+}
+
+void StepRunner::drop(StepInFlight &step) {
+  step.isDropped = true;
+  while (step.runsUnderWay > 0)
+    finishOldest();
+}
+
+Status StepRunner::repeatGradients(const StepInFlight &step) {
+  auto again = begin(step.report.step, step.firstRow);
+  drop(*again);
+  if (again->failure)
+    return std::move(*again->failure);
+  return breakGradients(context, faults, step.report.step, hunt);
 }

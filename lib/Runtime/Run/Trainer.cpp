@@ -9,6 +9,10 @@
 
 using namespace weft;
 
+static bool isDue(int64_t step, int64_t every) {
+  return every > 0 && step % every == 0;
+}
+
 Trainer::Trainer(const TrainerParts &parts, const RunInputs &inputs,
                  TrainState state, std::unique_ptr<NanHunt> hunt)
     : context(parts.context), metadata(inputs.metadata),
@@ -53,25 +57,44 @@ Status Trainer::conclude(StepInFlight &step) {
   return journal.step(step.report);
 }
 
+/// Not over anything between the two steps that looks at the state, or may be
+/// the end.
+bool Trainer::mayBeginAhead(const StepInFlight &step) const {
+  const int64_t number = step.report.step;
+  return runner.runsAhead() && !step.failure && number < lastStep &&
+         !isDue(number, options.saveEvery) && !isLookDue(number) &&
+         signals.stopSignal() == 0;
+}
+
+/// The run does not go on as was expected; no result of the next step is known
+/// to anyone.
+void Trainer::dropNext() {
+  if (next)
+    runner.drop(*next);
+  next.reset();
+}
+
 Status Trainer::step() {
-  StepInFlight step = runner.begin(now.step + 1, now.cursor.rows);
+  auto step = next ? std::exchange(next, nullptr)
+                   : runner.begin(now.step + 1, now.cursor.rows);
   runner.update(step);
-  runner.finish(step);
-  return conclude(step);
+  // The device has work while the host reads what came of this step.
+  if (mayBeginAhead(*step))
+    next = runner.begin(step->report.step + 1, step->endRow);
+  runner.finish(*step);
+  return conclude(*step);
 }
 
 //===----------------------------------------------------------------------===//
 // A look at the model between steps
 //===----------------------------------------------------------------------===//
 
-static bool isDue(int64_t step, int64_t every) {
-  return every > 0 && step % every == 0;
+bool Trainer::isEvalDue(int64_t step) const {
+  return data.val && (isDue(step, options.evalEvery) || step == lastStep);
 }
 
-bool Trainer::isLookDue() const {
-  const bool evaluates =
-      data.val && (isDue(now.step, options.evalEvery) || now.step == lastStep);
-  return evaluates || isDue(now.step, options.sampleEvery);
+bool Trainer::isLookDue(int64_t step) const {
+  return isEvalDue(step) || isDue(step, options.sampleEvery);
 }
 
 Status Trainer::evaluate() {
@@ -101,7 +124,7 @@ Status Trainer::sample() {
 }
 
 Status Trainer::look() {
-  if (data.val && (isDue(now.step, options.evalEvery) || now.step == lastStep))
+  if (isEvalDue(now.step))
     if (Status s = evaluate(); !s)
       return s;
   return isDue(now.step, options.sampleEvery) ? sample() : Status::success();
@@ -158,6 +181,8 @@ Error Trainer::fail(const Decision &all, Status outcome) {
 /// Does what was decided; an exit code if the run ends so.
 Expected<std::optional<ExitCode>> Trainer::act(const Decision &all,
                                                Status outcome) {
+  if (all.failed() || all.save || all.stop || all.last)
+    dropNext();
   if (all.failed())
     return fail(all, std::move(outcome));
   if (writer && (all.save || all.stop || all.last))
@@ -181,7 +206,7 @@ Expected<ExitCode> Trainer::loop() {
     const int64_t number = now.step + 1;
     Status outcome = step();
     Decision all = agree(Place::Step, number, outcome);
-    if (!all.failed() && isLookDue()) {
+    if (!all.failed() && isLookDue(now.step)) {
       outcome = look();
       all = agree(Place::Look, number, outcome);
     }

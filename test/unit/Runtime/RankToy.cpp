@@ -6,57 +6,105 @@
 using namespace weft;
 
 static constexpr int64_t kWeight = 0, kGrad = 64, kMoment = 128, kRow = 192,
-                         kLoss = 256, kBad = 320, kRate = 384, kEnd = 448;
+                         kLoss = 256, kBad = 320, kRate = 384, kAdd = 448,
+                         kPower = 512, kScale = 576, kUp = 640, kEnd = 704;
 static const int64_t kThree[] = {3}, kOne[] = {1};
 
-static void micro(WeftContext *, const WeftCommand *, void *const *b) {
-  const float x = *static_cast<float *>(b[2]);
-  for (int i = 0; i < 3; ++i)
-    static_cast<float *>(b[1])[i] = x * float(i + 1);
-  *static_cast<float *>(b[3]) = x * static_cast<float *>(b[0])[0];
+/// The loss scale of a state that begins with 0.
+static float scaleOf(const void *power) {
+  return std::exp2(2.0f + *static_cast<const float *>(power));
 }
 
-/// Weight, gradient, moment, rate, whether the gradient is bad.
-static void apply(WeftContext *, const WeftCommand *, void *const *b) {
+/// Weight, gradient, row, loss, whether to add, power.
+template <bool isScaled>
+static void micro(WeftContext *, const WeftCommand *, void *const *b) {
+  const float x = *static_cast<float *>(b[2]);
   auto *weight = static_cast<float *>(b[0]), *grad = static_cast<float *>(b[1]);
+  const float old = *static_cast<float *>(b[4]);
+  for (int i = 0; i < 3; ++i)
+    grad[i] = (old != 0.0f ? grad[i] : 0.0f) +
+              x * (weight[i] + float(i + 1)) * (isScaled ? scaleOf(b[5]) : 1);
+  *static_cast<float *>(b[3]) = x * (weight[0] - weight[2]);
+}
+
+/// Weight, gradient, moment, rate, whether the gradient is bad, power, scale,
+/// whether that cannot shrink.
+template <bool isScaled>
+static void apply(WeftContext *context, const WeftCommand *, void *const *b) {
+  auto *weight = static_cast<float *>(b[0]), *grad = static_cast<float *>(b[1]);
+  auto *moment = static_cast<float *>(b[2]),
+       *power = static_cast<float *>(b[5]);
   const bool isBad = !std::isfinite(grad[0]);
   *static_cast<uint8_t *>(b[4]) = isBad;
+  const float scale = isScaled ? scaleOf(power) : 1.0f;
+  *static_cast<float *>(b[6]) = scale;
+  *static_cast<uint8_t *>(b[7]) = isBad && scale <= 0.125f;
+  if (isScaled)
+    *power += isBad ? -1.0f : 0.25f;
   if (isBad)
     return;
   for (int i = 0; i < 3; ++i)
-    weight[i] -= float(*static_cast<double *>(b[3])) * grad[i];
-  *static_cast<float *>(b[2]) += 1.0f;
+    weight[i] -= float(*static_cast<double *>(b[3])) * grad[i] / scale;
+  for (int i = 0; i < 3 / context->ranks(); ++i)
+    moment[i] += grad[i];
 }
 
-const WeftExecutable &weft::rankToy() {
-  static const int64_t microBuffers[] = {kWeight, kGrad, kRow, kLoss},
-                       applyBuffers[] = {kWeight, kGrad, kMoment, kRate, kBad};
-  static const WeftCommand commands[] = {
-      toyCommand("micro", micro, microBuffers, 4),
-      toyCommand("apply", apply, applyBuffers, 5)};
-  static const WeftPort row[] = {{"x", WEFT_F32, 1, kOne, kRow, 4}};
+namespace {
+/// Points into itself.
+struct ToyTables {
+  WeftTensor tensors[4];
+  WeftCommand commands[2];
+  WeftProgram programs[2];
+  WeftExecutable executable;
+  ToyTables(const ToyTables &) = delete;
+  ToyTables(int ranks, bool isScaled);
+};
+} // namespace
+
+ToyTables::ToyTables(int ranks, bool isScaled) {
+  static const int64_t microBuffers[] = {kWeight, kGrad, kRow,
+                                         kLoss,   kAdd,  kPower},
+                       applyBuffers[] = {kWeight, kGrad,  kMoment, kRate,
+                                         kBad,    kPower, kScale,  kUp};
+  static const WeftPort in[] = {{"x", WEFT_F32, 1, kOne, kRow, 4},
+                                {"accumulate", WEFT_F32, 0, nullptr, kAdd, 4}};
   static const WeftPort loss[] = {{"loss", WEFT_F32, 0, nullptr, kLoss, 4}};
   static const WeftPort rate[] = {{"lr", WEFT_F64, 0, nullptr, kRate, 8}};
-  static const WeftPort bad[] = {{"found_inf", WEFT_I1, 0, nullptr, kBad, 1}};
-  static const WeftProgram programs[] = {
-      {"micro", "micro", &commands[0], row, loss, 1, 1, 1},
-      {"apply", "apply", &commands[1], rate, bad, 1, 1, 1}};
+  static const WeftPort out[] = {
+      {"found_inf", WEFT_I1, 0, nullptr, kBad, 1},
+      {"loss_scale", WEFT_F32, 0, nullptr, kScale, 4},
+      {"scale_exhausted", WEFT_I1, 0, nullptr, kUp, 1}};
   static const WeftSegment segment[] = {{"w", "", 1, kThree, 0, 3}};
-  static const WeftTensor tensors[] = {
-      {"w", "", "", WEFT_PARAM, WEFT_F32, 1, 1, kThree, kWeight, 12, "",
-       nullptr, 0, 1},
-      {"w.grad", "w", "", WEFT_GRADIENT, WEFT_F32, 1, 0, kThree, kGrad, 12, "",
-       nullptr, 0, 1},
-      {"moments", "", "", WEFT_OPTIMIZER, WEFT_F32, 1, 1, kOne, kMoment, 4,
-       "exp_avg", segment, 1, kToyRanks}};
-  static const WeftExecutable executable = {
-      WEFT_ABI_VERSION, 2, 3, 0, programs, tensors, kEnd, "", 0, nullptr, 0};
-  return executable;
+  tensors[0] = {"w",    "",      "", WEFT_PARAM, WEFT_F32, 1, 1,
+                kThree, kWeight, 12, "",         nullptr,  0, 1};
+  tensors[1] = {"w.grad", "w", "", WEFT_GRADIENT, WEFT_F32, 1, 0, kThree,
+                kGrad,    12,  "", nullptr,       0,        1};
+  tensors[2] = {"moments", "",         "",        WEFT_OPTIMIZER,
+                WEFT_F32,  1,          1,         ranks == 1 ? kThree : kOne,
+                kMoment,   12 / ranks, "exp_avg", segment,
+                1,         ranks};
+  tensors[3] = {"power", "", "", WEFT_OPTIMIZER, WEFT_F32, 0, 0, nullptr,
+                kPower,  4,  "", nullptr,        0,        1};
+  commands[0] = toyCommand("micro", isScaled ? micro<true> : micro<false>,
+                           microBuffers, 6);
+  commands[1] = toyCommand("apply", isScaled ? apply<true> : apply<false>,
+                           applyBuffers, 8);
+  programs[0] = {"micro", "micro", &commands[0], in, loss, 1, 2, 1};
+  programs[1] = {"apply", "apply", &commands[1],    rate, out,
+                 1,       1,       isScaled ? 3 : 1};
+  executable = {WEFT_ABI_VERSION, 2, 4, 0, programs, tensors, kEnd, "", 0,
+                nullptr,          0};
+}
+
+const WeftExecutable &weft::rankToy(int ranks, bool isScaled) {
+  static const ToyTables three(kToyRanks, false), one(1, false),
+      scaled(1, true);
+  return (ranks == kToyRanks ? three : isScaled ? scaled : one).executable;
 }
 
 Status ToyRows::fill(const WeftPort &, int64_t row, char *out) const {
-  const float one = 1.0f;
-  std::memcpy(out, &one, sizeof one);
+  const float number = 1.0f + float(row / ranks % 7) / 8.0f;
+  std::memcpy(out, &number, sizeof number);
   return fail(row);
 }
 
@@ -73,7 +121,7 @@ std::unique_ptr<WeftContext> RankTest::contextOf(int rank, int ranks) {
   wanted.ranks = ranks;
   wanted.threads = 1;
   std::string error;
-  auto context = WeftContext::create(rankToy(), wanted, error);
+  auto context = WeftContext::create(rankToy(ranks), wanted, error);
   EXPECT_TRUE(context) << error;
   return context;
 }
@@ -85,7 +133,7 @@ RankEnd RankTest::train(Agreement &agreement, const ToyRows::Fail &fail,
   CheckpointWriter writer(*context, metadata, RunRecord(), saves(), faults,
                           agreement);
   DataSet data;
-  data.train = std::make_unique<ToyRows>(fail);
+  data.train = std::make_unique<ToyRows>(kToyRanks, fail);
   Journal journal;
   Trainer trainer({*context, data, agreement, journal, signals,
                    isSaved ? &writer : nullptr},

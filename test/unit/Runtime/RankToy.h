@@ -2,7 +2,9 @@
 //
 // Written by hand: a weight of three elements that every rank holds, and a
 // moment of which each of three ranks holds one. Every rank sees the same rows,
-// so that the weights stay equal without any collective.
+// so that the weights stay equal without any collective. One with a loss scale
+// multiplies gradients by it, halves it when one is not finite, and cannot go
+// below 1/8.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,13 +22,15 @@ namespace weft {
 
 constexpr int kToyRanks = 3;
 
-const WeftExecutable &rankToy();
+/// For 3 ranks or 1.
+const WeftExecutable &rankToy(int ranks = kToyRanks, bool isScaled = false);
 
-/// A row is the number 1; `fail` says what reading a row comes to on a rank.
+/// A row is a number that `ranks` rows in a row share; `fail` says what reading
+/// one comes to.
 class ToyRows : public DataSource {
 public:
   using Fail = std::function<Status(int64_t row)>;
-  explicit ToyRows(Fail fail) : fail(std::move(fail)) {}
+  ToyRows(int ranks, Fail fail) : ranks(ranks), fail(std::move(fail)) {}
   int64_t rows() const override { return 1000; }
   std::string describe() const override { return "ones"; }
   Expected<DataIdentity> identity() const override { return DataIdentity(); }
@@ -34,6 +38,7 @@ public:
   void willNeed(const std::vector<int64_t> &) const override {}
 
 private:
+  int ranks;
   Fail fail;
 };
 

@@ -42,6 +42,10 @@ std::vector<WeftPort> dataInputs(const WeftProgram &program);
 /// Runs a program, which learns its rank if it asks for it; a failure of a
 /// command becomes an Error.
 Status runChecked(WeftContext &context, const WeftProgram &program);
+/// Its two halves, for a device that runs ahead of the host: finishChecked() is
+/// of the oldest run that was started, which was one of `program`.
+Status startChecked(WeftContext &context, const WeftProgram &program);
+Status finishChecked(WeftContext &context, const WeftProgram &program);
 
 } // namespace weft
 

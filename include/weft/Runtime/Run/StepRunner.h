@@ -1,7 +1,9 @@
 //===- StepRunner.h - Runs the programs of training steps -------*- C++ -*-===//
 //
 // Part of a rank: a step is K micro-steps and one update. What comes of it, and
-// whether the run goes on, is not known here.
+// whether the run goes on, is not known here. Where the device runs ahead of
+// the host, the micro-steps of a step are given to it before the results of the
+// step before are read; the update never is.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +18,8 @@
 #include "weft/Runtime/Run/RunInputs.h"
 
 #include <chrono>
+#include <deque>
+#include <memory>
 
 namespace weft {
 
@@ -27,6 +31,9 @@ struct StepInFlight {
   bool foundInf = false;       // of some optimizer instance
   bool scaleExhausted = false; // the loss scale cannot answer to that
 
+  int runsUnderWay = 0;   // whose results nobody has read
+  bool isDropped = false; // nobody will
+
   /// Why it is not whole, and what that says of the state.
   std::optional<Error> failure;
   bool dataLost = false;     // rows could not be read: nothing was updated
@@ -36,27 +43,49 @@ struct StepInFlight {
 };
 
 class StepRunner {
+  using Clock = std::chrono::steady_clock;
+
 public:
   /// `hunt` is null without --debug-nan; it outlives the runner.
   StepRunner(WeftContext &context, const RunInputs &inputs, const DataSet &data,
              const TrainState &state, NanHunt *hunt);
 
-  /// Step `step`, whose rows begin at `firstRow`: micro-steps.
-  StepInFlight begin(int64_t step, int64_t firstRow);
+  /// Whether micro-steps may begin before the results of the step before are
+  /// read: not on a device that waits, and not while commands are watched.
+  bool runsAhead() const;
+  /// Step `step`, whose rows begin at `firstRow`: micro-steps. They change
+  /// gradients alone.
+  std::shared_ptr<StepInFlight> begin(int64_t step, int64_t firstRow);
   /// Its update, once the step before is known to be good.
-  void update(StepInFlight &step);
-  /// Reads its results: it is whole, or says why not.
+  void update(const std::shared_ptr<StepInFlight> &step);
+  /// Waits for its results: it is whole, or says why not.
   void finish(StepInFlight &step);
+  /// Waits for the last of what was given to the device for it, and forgets it.
+  void drop(StepInFlight &step);
+  /// Makes the gradients of a step that was not applied once more: those of a
+  /// later one have taken their place.
+  Status repeatGradients(const StepInFlight &step);
 
   const WeftProgram &applyProgram() const { return apply; }
   /// Does ahead what only the first step has to do.
   void warmUp();
 
 private:
-  Status beginMicroSteps(StepInFlight &step);
-  Status microStep(StepInFlight &step, int64_t k);
-  Status startUpdate(StepInFlight &step);
-  Status readUpdate(StepInFlight &step);
+  using StepPtr = std::shared_ptr<StepInFlight>;
+  /// A run that was given to the device.
+  struct Run {
+    StepPtr step;
+    const WeftProgram *program;
+  };
+
+  Status beginMicroSteps(const StepPtr &step);
+  Status microStep(const StepPtr &step, int64_t k);
+  Status startUpdate(const StepPtr &step);
+  Status start(const StepPtr &step, const WeftProgram &program);
+  void finishOldest();
+  Status lose(Error error, const StepPtr &step);
+  void read(const Run &run);
+  void readUpdate(StepInFlight &step);
   void readScaler(StepInFlight &step);
   std::vector<int64_t> batchAt(int64_t first) const;
 
@@ -70,6 +99,8 @@ private:
   RowOrder order;
   const int64_t seed, firstStep;
   NanHunt *hunt;
+  std::deque<Run> underWay;                                  // the oldest first
+  Clock::time_point lastFinished = Clock::time_point::min(); // of a step
 };
 
 } // namespace weft

@@ -45,7 +45,10 @@ private:
   Status step();
   Status conclude(StepInFlight &step);
   Status judge(StepInFlight &step);
-  bool isLookDue() const;
+  bool mayBeginAhead(const StepInFlight &step) const;
+  void dropNext();
+  bool isEvalDue(int64_t step) const;
+  bool isLookDue(int64_t step) const;
   Status look();
   Decision agree(Place::Kind kind, int64_t step, const Status &outcome);
   Expected<std::optional<ExitCode>> act(const Decision &all, Status outcome);
@@ -86,6 +89,8 @@ private:
   std::unique_ptr<NanHunt> hunt; // only with --debug-nan
   std::string culprit;           // what it found in the last step
   StepRunner runner;
+  /// The step after the one whose results are read, where it has begun.
+  std::shared_ptr<StepInFlight> next;
   const LossScaler scaler;
   int64_t skips = 0, skipsInARow = 0;
   std::map<std::string, int64_t> groupSkipsInARow; // of several instances
