@@ -19,9 +19,10 @@ namespace {
 /// A product and the ops that one command computes with it.
 class ProductGroup {
 public:
-  ProductGroup(MatmulOp root, const KernelLibrary &library, ChoiceLog &log)
-      : root(root), library(library), log(log), end(root.getResult()),
-        place(root), bias(root.getBias()) {}
+  ProductGroup(MatmulOp root, const KernelLibrary &library,
+               MergeOptions options, ChoiceLog &log)
+      : root(root), library(library), options(options), log(log),
+        end(root.getResult()), place(root), bias(root.getBias()) {}
 
   void grow();
   /// Puts one op in the place of all.
@@ -43,6 +44,9 @@ private:
   std::string lacks(StringRef part) const;
   std::string refuseBias(Value row, Operation *between);
   bool mayJoin(ProductPart part, Operation *op);
+  PartialProduct getPartial() const {
+    return {root, bias != Value(), epilogue, !end.hasOneUse()};
+  }
   void keepOut(Operation *op, const Twine &reason);
   void join(Operation *op, Value operand = Value());
   Operation *getPlace(Value operand) const;
@@ -50,6 +54,7 @@ private:
 
   MatmulOp root;
   const KernelLibrary &library;
+  MergeOptions options;
   ChoiceLog &log;
   /// The last value of the group, and where the op can stand.
   Value end;
@@ -100,10 +105,15 @@ std::string ProductGroup::lacks(StringRef part) const {
 bool ProductGroup::mayJoin(ProductPart part, Operation *op) {
   if (!library.hasPart(part))
     keepOut(op, lacks(stringifyProductPart(part)));
-  else if (isLowPrecision(getElement(end)))
+  else if (!options.epilogues && part != ProductPart::Bias)
+    keepOut(op, "epilogues are off");
+  else if (isLowPrecision(getElement(end)) && !options.fast)
     keepOut(op, "it is rounded before");
   else if (!library.mayMerge(part, root))
     keepOut(op, "another order of sums would give other bits");
+  else if (std::string reason = library.findObstacle(part, getPartial());
+           !reason.empty())
+    keepOut(op, reason);
   else
     return true;
   return false;
@@ -375,11 +385,11 @@ void ProductGroup::merge() {
 }
 
 MergeCounts weft::mergeProducts(ProgramOp program, const KernelLibrary &library,
-                                ChoiceLog &log) {
+                                MergeOptions options, ChoiceLog &log) {
   MergeCounts counts;
   SmallVector<MatmulOp> products(program.getBody().front().getOps<MatmulOp>());
   for (MatmulOp product : products) {
-    ProductGroup group(product, library, log);
+    ProductGroup group(product, library, options, log);
     group.grow();
     counts.merged += group.getCounts().merged;
     counts.missed += group.getCounts().missed;

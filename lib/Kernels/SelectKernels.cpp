@@ -66,7 +66,10 @@ struct SelectKernelsPass
   LogicalResult selectInProgram(ProgramOp program) {
     eraseDeadOps(program.getBody().front());
     renameTrivialReduces(program);
-    MergeCounts counts = mergeProducts(program, *chosen, log);
+    const MergeOptions options = {epilogues, fast && chosen->roundsOnce()};
+    if (options.epilogues && options.fast)
+      narrowGeluGradients(program);
+    MergeCounts counts = mergeProducts(program, *chosen, options, log);
     numMerged += counts.merged;
     numMissed += counts.missed;
     for (Operation &op : program.getBody().front().without_terminator()) {

@@ -32,10 +32,20 @@ struct MergeCounts {
   unsigned merged = 0, missed = 0;
 };
 
+/// Which parts may join products, as the options of the pass say.
+struct MergeOptions {
+  bool epilogues = true; // more than a bias
+  bool fast = false;     // what is rounded in between too
+};
+
 /// Merges each product with what those of the library do themselves: into a
 /// `weft.gemm`, or, if that is a bias alone, into a `weft.matmul`.
 MergeCounts mergeProducts(ProgramOp program, const KernelLibrary &library,
-                          ChoiceLog &log);
+                          MergeOptions options, ChoiceLog &log);
+
+/// Lets the adjoint of gelu take low values where its gradient is that of a low
+/// product and its result is rounded: what it gives to others is rounded too.
+void narrowGeluGradients(ProgramOp program);
 
 } // namespace weft
 

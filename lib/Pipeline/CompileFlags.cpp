@@ -50,6 +50,10 @@ static const FlagSpec kPrecisionFlags[] = {
      "overrides of the autocast policies (TOML)"},
     {"numerics", FlagKind::Enum, CompileFlag, "strict", "",
      "strict rounds at op borders, fast inside kernels only", "strict|fast"},
+    {"epilogues", FlagKind::Enum, CompileFlag, "on", "",
+     "let products of CUDA devices compute gelu, its adjoint and bias "
+     "gradients",
+     "on|off"},
     {"loss-scale", FlagKind::String, CompileFlag, "", "MODE",
      "dynamic, none or a fixed number; default: dynamic with "
      "--precision=f16 (512 with the recipe pure-f16), else none"},

@@ -72,11 +72,12 @@ private:
 } // namespace
 
 Status Cpu::checkFlags(const FlagValues &flags) const {
-  if (flags.isSet("device"))
-    return usageError("--device expects a target of CUDA devices, but got "
-                      "--target=" +
-                      flags.getText("target"))
-        .hint("such as --target=cuda:sm_90");
+  for (const char *flag : {"device", "epilogues"})
+    if (flags.isSet(flag))
+      return usageError(std::string("--") + flag +
+                        " expects a target of CUDA devices, but got --target=" +
+                        flags.getText("target"))
+          .hint("such as --target=cuda:sm_90");
   return Status::success();
 }
 

@@ -107,6 +107,8 @@ static void selectKernels(const FlagValues &flags, const Target &target,
   passes.addPass(createFoldCastsPass());
   SelectKernelsPassOptions options;
   options.library = target.getKernelLibrary().str();
+  options.epilogues = flags.getText("epilogues") == "on";
+  options.fast = flags.getText("numerics") == "fast";
   options.explain = flags.getText("explain") == "fusion";
   passes.addPass(createSelectKernelsPass(options));
 }

@@ -15,6 +15,7 @@
 
 #include <climits>
 #include <memory>
+#include <string>
 
 namespace weft {
 
@@ -39,6 +40,15 @@ struct LibraryAnswer {
   bool runs() const { return isKnown && !unsupported; }
 };
 
+/// A product with the parts that it has got so far.
+struct PartialProduct {
+  MatmulOp product;
+  bool hasBias = false;
+  Epilogue epilogue = Epilogue::None;
+  /// The sum is read beside its activation.
+  bool keepsSum = false;
+};
+
 class KernelLibrary {
 public:
   virtual ~KernelLibrary() = default;
@@ -54,6 +64,14 @@ public:
   virtual bool mayMerge(ProductPart part, MatmulOp product) const {
     return hasPart(part);
   }
+  /// Why that part cannot join, for a reader, or "": of a part that it has.
+  virtual std::string findObstacle(ProductPart part,
+                                   const PartialProduct &product) const {
+    return "";
+  }
+  /// Whether its products see low-precision sums before these are rounded: such
+  /// parts may join where rounding at the borders of ops is not asked for.
+  virtual bool roundsOnce() const { return false; }
 };
 
 /// The libraries of a context: an interface of the weft dialect, which
