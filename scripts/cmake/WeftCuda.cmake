@@ -1,5 +1,38 @@
-# Where the CUDA toolkit is, for what is compiled with it: WEFT_NVCC, or that
-# variable is false. Nothing else needs it.
-find_program(WEFT_NVCC nvcc
-  HINTS "$ENV{WEFT_CUDA_HOME}/bin" "$ENV{CUDA_HOME}/bin"
-  PATHS /usr/local/cuda/bin)
+# Where the CUDA toolkit is, for what is compiled with parts of it. Each variable
+# is false where its part is not found, and a message says what is left out:
+#
+#   WEFT_NVCC              the compiler of hand-written kernels
+#   WEFT_CUDA_INCLUDE      folder of cuda.h: the runtime, the emulated driver
+#   WEFT_CUBLASLT_INCLUDE  folder of cublasLt.h: products
+#
+# Libraries of the toolkit are not looked for: a program opens them when it runs.
+set(folders "")
+foreach(home "$ENV{WEFT_CUDA_HOME}" "$ENV{CUDA_HOME}")
+  if(home)
+    list(APPEND folders "${home}")
+  endif()
+endforeach()
+
+find_program(WEFT_NVCC nvcc HINTS ${folders} PATHS /usr/local/cuda PATH_SUFFIXES bin)
+if(WEFT_NVCC)
+  # Through links: that on PATH may lie elsewhere.
+  get_filename_component(nvcc "${WEFT_NVCC}" REALPATH)
+  get_filename_component(bin "${nvcc}" DIRECTORY)
+  get_filename_component(home "${bin}" DIRECTORY)
+  list(APPEND folders "${home}")
+endif()
+find_path(WEFT_CUDA_INCLUDE cuda.h
+  HINTS ${folders} PATHS /usr/local/cuda PATH_SUFFIXES include)
+find_path(WEFT_CUBLASLT_INCLUDE cublasLt.h
+  HINTS ${folders} PATHS /usr/local/cuda PATH_SUFFIXES include)
+
+function(weft_say_missing variable file consequence)
+  if(NOT ${variable})
+    message(STATUS "${file} not found: ${consequence} (set WEFT_CUDA_HOME to the "
+                   "folder of a CUDA toolkit, which scripts/setup-cuda.sh gets)")
+  endif()
+endfunction()
+weft_say_missing(WEFT_NVCC nvcc "no hand-written kernels for CUDA devices")
+weft_say_missing(WEFT_CUDA_INCLUDE cuda.h
+  "no runtime for CUDA devices and no emulated device")
+weft_say_missing(WEFT_CUBLASLT_INCLUDE cublasLt.h "no products for CUDA devices")
