@@ -35,8 +35,9 @@ Expected<std::unique_ptr<BlasLt>> BlasLt::open() {
   if (Status status = findEntries(*library, opened->table); !status)
     return status.takeError();
   const size_t version = opened->table.GetVersion();
+  opened->versionNumber = versionText(version);
   opened->description =
-      "cuBLASLt " + versionText(version) + " (" + library->path() + ")";
+      "cuBLASLt " + opened->versionNumber + " (" + library->path() + ")";
   if (version / 10000 != CUBLAS_VER_MAJOR)
     return Error(ExitCode::Device,
                  "expects cuBLASLt " + std::to_string(CUBLAS_VER_MAJOR) +

@@ -20,6 +20,7 @@
   X(Create)                                                                    \
   X(Destroy)                                                                   \
   X(Matmul)                                                                    \
+  X(MatmulAlgoCheck)                                                           \
   X(MatmulAlgoConfigGetAttribute)                                              \
   X(MatmulAlgoGetHeuristic)                                                    \
   X(MatmulDescCreate)                                                          \
@@ -57,6 +58,10 @@ public:
   cublasLtHandle_t handle() const { return lightHandle; }
   /// "cuBLASLt 13.1.0 (/usr/local/cuda/lib64/libcublasLt.so.13)"
   const std::string &describe() const { return description; }
+  /// "13.1.0"
+  const std::string &version() const { return versionNumber; }
+  /// Whether f32 factors may be rounded to TF32.
+  bool allowsTf32 = false;
   /// An error of exit code 9 that names the entry point, unless it succeeded.
   Status check(const char *entry, cublasStatus_t status) const;
 
@@ -64,7 +69,7 @@ private:
   BlasLt() = default;
   BlasLtEntries table;
   cublasLtHandle_t lightHandle = nullptr;
-  std::string description;
+  std::string description, versionNumber;
 };
 
 /// Calls in a row: those behind one that failed are not made.

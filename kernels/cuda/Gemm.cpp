@@ -1,29 +1,16 @@
 //===- Gemm.cpp - weft_cuda_gemm ------------------------------------------===//
 
-#include "GemmPlan.h"
+#include "GemmState.h"
 
 #include "Arguments.h"
 #include "weft/Runtime/Devices/Launch.h"
+#include "weft/Runtime/Execute/CudaProductRun.h"
 #include "weft/Runtime/Execute/CudaProducts.h"
-
-#include <cstring>
-#include <map>
 
 using namespace weft;
 using namespace weft::cuda;
 
 namespace {
-
-/// The fields of a record in order, and those of its operands' alignments and
-/// of the bytes of its workspace.
-using GemmFields = std::array<int64_t, sizeof(WeftGemmRecord) / 8>;
-using GemmKey = std::tuple<GemmFields, GemmAlignments, int64_t>;
-
-/// What products keep from call to call. The library is closed last.
-struct GemmState {
-  std::unique_ptr<BlasLt> library;
-  std::map<GemmKey, GemmPlan> plans;
-};
 
 /// What workspaces are aligned to for cuBLASLt.
 constexpr int64_t kLtAlignment = 256;
@@ -61,16 +48,16 @@ public:
 
 private:
   bool readFlag(const void *flag);
-  GemmState *state();
   const GemmPlan *plan(GemmState &state);
   void multiply();
   void finishEmpty();
   void clear();
   void multiplyZeros();
+  GemmState *state();
   bool succeeds(Status status) {
     if (!status)
       failCommand(context, command, status.error().exitStatus(),
-                  status.error().message());
+                  status.error().where());
     return status.ok();
   }
 
@@ -133,35 +120,18 @@ bool Gemm::readFlag(const void *flag) {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// What the context keeps for products, with the library open.
 GemmState *Gemm::state() {
-  static const char key = 0;
-  std::shared_ptr<void> &slot = context.state(&key);
-  if (!slot)
-    slot = std::make_shared<GemmState>();
-  auto *state = static_cast<GemmState *>(slot.get());
-  if (state->library)
-    return state;
-  Expected<std::unique_ptr<BlasLt>> opened = BlasLt::open();
-  if (!opened) {
-    succeeds(opened.takeError());
-    return nullptr;
-  }
-  state->library = std::move(*opened);
-  return state;
+  GemmState &state = GemmState::of(context);
+  return succeeds(state.open()) ? &state : nullptr;
 }
 
 const GemmPlan *Gemm::plan(GemmState &state) {
-  GemmKey key = {{}, alignmentsOf(operands), workspace.bytes};
-  std::memcpy(std::get<0>(key).data(), &s, sizeof s);
-  auto found = state.plans.find(key);
-  if (found != state.plans.end())
-    return &found->second;
-  Expected<GemmPlan> made =
-      makePlan(*state.library, s, operands, workspace.bytes);
-  if (made)
-    return &state.plans.emplace(key, std::move(*made)).first->second;
-  succeeds(made.takeError());
+  GemmProduct product = {s, operands, workspace.data, workspace.bytes,
+                         s.accumulate != WEFT_OVERWRITE};
+  auto planned = state.plan(product);
+  if (planned)
+    return *planned;
+  succeeds(planned.takeError());
   return nullptr;
 }
 
@@ -169,7 +139,7 @@ void Gemm::multiply() {
   GemmState *kept = state();
   const GemmPlan *planned = kept ? plan(*kept) : nullptr;
   if (planned)
-    succeeds(enqueue(*kept->library, *planned, operands, adds, workspace.data,
+    succeeds(enqueue(kept->blasLt(), *planned, operands, adds, workspace.data,
                      deviceStream(context)));
 }
 
@@ -234,6 +204,37 @@ void Gemm::finishEmpty() {
     return multiplyZeros();
   if (!adds)
     clear();
+}
+
+//===----------------------------------------------------------------------===//
+// Start of a run
+//===----------------------------------------------------------------------===//
+
+Expected<CudaProductFacts> weft::openCudaProducts(WeftContext &context,
+                                                  const CudaProductRun &run) {
+  GemmState &state = GemmState::of(context);
+  if (Status s = state.open(); !s)
+    return s.takeError();
+  state.allowTf32(run.tf32);
+  state.machine = {run.device, run.multiprocessors, state.blasLt().version(),
+                   run.tf32};
+  CudaProductFacts facts = {state.machine.library, ""};
+  if (run.tuning.empty())
+    return facts;
+  if (Status s = state.takeTuning(run.tuning, state.machine); !s)
+    return s.takeError();
+  facts.tuning = state.tuning->digest();
+  return facts;
+}
+
+Status weft::checkCudaProducts(WeftContext &context) {
+  const GemmState &state = GemmState::of(context);
+  return state.tuning ? state.tuning->checkAllFound() : Status::success();
+}
+
+Expected<int64_t> weft::tuneCudaProducts(WeftContext &context,
+                                         const std::string &path) {
+  return tuneProducts(context, GemmState::of(context), path);
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,8 +1,8 @@
 //===- GemmPlan.cpp - How a matrix product runs through cuBLASLt ----------===//
 //
-// Sums are f32 and bits repeat: the compute type is 32F, which takes no TF32,
-// and where an algorithm cuts K, its parts meet as f32 in the workspace
-// (COMPUTE_TYPE), never in C.
+// Sums are f32 and bits repeat: the compute type is 32F, which takes no TF32
+// unless that is allowed, and where an algorithm cuts K, its parts meet as f32
+// in the workspace (COMPUTE_TYPE), never in C.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,8 +11,7 @@
 #include "weft/Formats/Text.h"
 #include "weft/Runtime/Execute/Abi.h"
 
-#include <algorithm>
-#include <vector>
+#include <cstring>
 
 using namespace weft;
 using namespace weft::cuda;
@@ -29,6 +28,14 @@ GemmAlignments weft::cuda::alignmentsOf(const GemmOperands &operands) {
           alignmentOf(operands.aux)};
 }
 
+GemmKey weft::cuda::keyOf(const WeftGemmRecord &record,
+                          const GemmOperands &operands,
+                          int64_t workspaceBytes) {
+  GemmKey key = {{}, alignmentsOf(operands), workspaceBytes};
+  std::memcpy(std::get<0>(key).data(), &record, sizeof record);
+  return key;
+}
+
 static cudaDataType_t dataType(int64_t dtype) {
   return dtype == WEFT_F16    ? CUDA_R_16F
          : dtype == WEFT_BF16 ? CUDA_R_16BF
@@ -43,16 +50,19 @@ public:
   Planner(const BlasLt &library, const WeftGemmRecord &record)
       : library(library), s(record), calls(library) {}
 
-  Expected<GemmPlan> plan(const GemmOperands &operands, uint64_t most);
+  Expected<GemmPlan> plan(const GemmOperands &operands, uint64_t most,
+                          const cublasLtMatmulAlgo_t *tuned);
+  /// Those that work in at most that many bytes, the best first.
+  Expected<std::vector<GemmAlgorithm>>
+  findAll(const GemmPlan &plan, const GemmOperands &operands, uint64_t most);
 
 private:
   MatmulDescription describeOperation();
   MatrixLayout describe(int64_t dtype, int64_t rows, int64_t columns,
                         int64_t leading, int64_t batchStride);
   MatmulPreference prefer(const GemmOperands &operands, uint64_t most);
-  /// The best algorithm that works in at most that many bytes.
-  std::optional<cublasLtMatmulHeuristicResult_t>
-  choose(const GemmPlan &plan, const GemmOperands &operands, uint64_t most);
+  void describeAll(GemmPlan &plan, const GemmOperands &operands);
+  Status take(GemmPlan &plan, const cublasLtMatmulAlgo_t &tuned, uint64_t most);
   bool repeatsBits(const cublasLtMatmulAlgo_t &algorithm);
   Error describeMissing(const GemmPlan &plan, const GemmOperands &operands,
                         uint64_t most);
@@ -104,7 +114,10 @@ static uint32_t epilogueOf(const WeftGemmRecord &s) {
 
 MatmulDescription Planner::describeOperation() {
   cublasLtMatmulDesc_t made = nullptr;
-  calls.MatmulDescCreate(&made, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+  const bool isTf32 = library.allowsTf32 && s.dtype == WEFT_F32;
+  calls.MatmulDescCreate(
+      &made, isTf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F,
+      CUDA_R_32F);
   MatmulDescription owned(made, library.entries().MatmulDescDestroy);
   const int32_t first = s.transB ? CUBLAS_OP_T : CUBLAS_OP_N;
   const int32_t second = s.transA ? CUBLAS_OP_T : CUBLAS_OP_N;
@@ -152,7 +165,7 @@ static void setAddresses(BlasLtCalls &calls, cublasLtMatmulDesc_t operation,
 //===----------------------------------------------------------------------===//
 
 /// Algorithms that the library is asked for: the first that will do is taken.
-constexpr int kOffered = 8;
+constexpr int kOffered = 16;
 
 MatmulPreference Planner::prefer(const GemmOperands &operands, uint64_t most) {
   cublasLtMatmulPreference_t made = nullptr;
@@ -183,9 +196,9 @@ bool Planner::repeatsBits(const cublasLtMatmulAlgo_t &algorithm) {
          scheme == CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
 }
 
-std::optional<cublasLtMatmulHeuristicResult_t>
-Planner::choose(const GemmPlan &plan, const GemmOperands &operands,
-                uint64_t most) {
+Expected<std::vector<GemmAlgorithm>>
+Planner::findAll(const GemmPlan &plan, const GemmOperands &operands,
+                 uint64_t most) {
   MatmulPreference preference = prefer(operands, most);
   cublasLtMatmulHeuristicResult_t offered[kOffered] = {};
   int count = 0;
@@ -195,39 +208,38 @@ Planner::choose(const GemmPlan &plan, const GemmOperands &operands,
                                preference.get(), kOffered, &*offered, &count);
   if (calls.last() == CUBLAS_STATUS_NOT_SUPPORTED)
     calls.forgive(), count = 0;
+  std::vector<GemmAlgorithm> found;
   for (int i = 0; i < count && calls.ok(); ++i)
     if (offered[i].state == CUBLAS_STATUS_SUCCESS &&
         offered[i].workspaceSize <= most && repeatsBits(offered[i].algo))
-      return offered[i];
-  return std::nullopt;
-}
-
-static std::string describeProduct(const WeftGemmRecord &s) {
-  return "a product of " + std::to_string(s.batch) + " x " +
-         std::to_string(s.m) + " x " + std::to_string(s.n) + " x " +
-         std::to_string(s.k) + " (batch, M, N, K)";
+      found.push_back({offered[i].algo, offered[i].workspaceSize});
+  if (!calls.ok())
+    return calls.take().takeError();
+  return found;
 }
 
 Error Planner::describeMissing(const GemmPlan &plan,
                                const GemmOperands &operands, uint64_t most) {
-  auto larger = choose(plan, operands, uint64_t(1) << 40);
-  if (!calls.ok())
-    return calls.take().takeError();
+  auto larger = findAll(plan, operands, uint64_t(1) << 40);
+  if (!larger)
+    return larger.takeError();
   const std::string product = describeProduct(s);
-  if (larger)
-    return Error(ExitCode::DoesNotFit, "expects an algorithm of cuBLASLt for " +
-                                           product + " that works in " +
-                                           exactBytes(most) +
-                                           ", but got one that takes " +
-                                           exactBytes(larger->workspaceSize));
-  return Error(ExitCode::Device, "expects an algorithm of " +
-                                     library.describe() + " for " + product +
-                                     ", but got none for epilogue " +
-                                     std::to_string(s.epilogue));
+  if (!larger->empty())
+    return Error(ExitCode::DoesNotFit,
+                 "expects an algorithm of cuBLASLt for " + product +
+                     " that works in " + exactBytes(most) +
+                     ", but got one that takes " +
+                     exactBytes(larger->front().workspaceBytes));
+  Error error(ExitCode::Device, "expects an algorithm of " +
+                                    library.describe() + " for " + product +
+                                    ", but got none for epilogue " +
+                                    std::to_string(s.epilogue));
+  if (s.epilogue != WEFT_EPILOGUE_NONE)
+    error.hint("compile with --epilogues=off");
+  return error;
 }
 
-Expected<GemmPlan> Planner::plan(const GemmOperands &operands, uint64_t most) {
-  GemmPlan plan;
+void Planner::describeAll(GemmPlan &plan, const GemmOperands &operands) {
   plan.operation = describeOperation();
   setAddresses(calls, plan.operation.get(), operands);
   plan.first = s.transB ? describe(s.dtype, s.k, s.n, s.ldb, s.batchStrideB)
@@ -235,22 +247,68 @@ Expected<GemmPlan> Planner::plan(const GemmOperands &operands, uint64_t most) {
   plan.second = s.transA ? describe(s.dtype, s.m, s.k, s.lda, s.batchStrideA)
                          : describe(s.dtype, s.k, s.m, s.lda, s.batchStrideA);
   plan.target = describe(s.dtypeC, s.n, s.m, s.ldc, s.batchStrideC);
-  auto chosen = choose(plan, operands, most);
+}
+
+/// Takes an algorithm that was measured, if it still is one.
+Status Planner::take(GemmPlan &plan, const cublasLtMatmulAlgo_t &tuned,
+                     uint64_t most) {
+  auto refuse = [&](const std::string &what) {
+    return Error(ExitCode::Input,
+                 "expects an algorithm of " + library.describe() + " for " +
+                     describeProduct(s) + ", but got one " + what);
+  };
+  cublasLtMatmulHeuristicResult_t result = {};
+  calls.MatmulAlgoCheck(library.handle(), plan.operation.get(),
+                        plan.first.get(), plan.second.get(), plan.target.get(),
+                        plan.target.get(), &tuned, &result);
+  if (!calls.ok())
+    return refuse(std::string("that it refuses with ") +
+                  library.entries().GetStatusName(calls.last()));
+  if (result.workspaceSize > most)
+    return refuse("that works in " + exactBytes(result.workspaceSize));
+  if (!repeatsBits(tuned))
+    return calls.ok() ? refuse("whose parts do not meet as f32") : calls.take();
+  plan.algorithm = tuned;
+  plan.workspaceBytes = result.workspaceSize;
+  return Status::success();
+}
+
+Expected<GemmPlan> Planner::plan(const GemmOperands &operands, uint64_t most,
+                                 const cublasLtMatmulAlgo_t *tuned) {
+  GemmPlan plan;
+  describeAll(plan, operands);
   if (!calls.ok())
     return calls.take().takeError();
-  if (!chosen)
+  if (tuned) {
+    if (Status taken = take(plan, *tuned, most); !taken)
+      return taken.takeError();
+    return plan;
+  }
+  auto found = findAll(plan, operands, most);
+  if (!found)
+    return found.takeError();
+  if (found->empty())
     return describeMissing(plan, operands, most);
-  plan.algorithm = chosen->algo;
-  plan.workspaceBytes = chosen->workspaceSize;
+  plan.algorithm = found->front().algorithm;
+  plan.workspaceBytes = found->front().workspaceBytes;
   return plan;
 }
 
 Expected<GemmPlan> weft::cuda::makePlan(const BlasLt &library,
                                         const WeftGemmRecord &record,
                                         const GemmOperands &operands,
-                                        int64_t workspaceBytes) {
+                                        int64_t workspaceBytes,
+                                        const cublasLtMatmulAlgo_t *tuned) {
   return Planner(library, record)
-      .plan(operands, static_cast<uint64_t>(workspaceBytes));
+      .plan(operands, static_cast<uint64_t>(workspaceBytes), tuned);
+}
+
+Expected<std::vector<GemmAlgorithm>>
+weft::cuda::findAlgorithms(const BlasLt &library, const WeftGemmRecord &record,
+                           const GemmPlan &plan, const GemmOperands &operands,
+                           int64_t workspaceBytes) {
+  return Planner(library, record)
+      .findAll(plan, operands, static_cast<uint64_t>(workspaceBytes));
 }
 
 Status weft::cuda::enqueue(const BlasLt &library, const GemmPlan &plan,

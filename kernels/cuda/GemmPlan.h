@@ -8,6 +8,8 @@
 #include "weft/Runtime/Execute/Records.h"
 
 #include <array>
+#include <tuple>
+#include <vector>
 
 namespace weft::cuda {
 
@@ -24,6 +26,19 @@ struct GemmOperands {
 using GemmAlignments = std::array<int64_t, 5>;
 GemmAlignments alignmentsOf(const GemmOperands &operands);
 
+/// What an algorithm is chosen by: the fields of a record in order, the
+/// alignments of its operands and the bytes of its workspace.
+using GemmFields = std::array<int64_t, sizeof(WeftGemmRecord) / 8>;
+using GemmKey = std::tuple<GemmFields, GemmAlignments, int64_t>;
+GemmKey keyOf(const WeftGemmRecord &record, const GemmOperands &operands,
+              int64_t workspaceBytes);
+/// "a product of 1 x 64 x 512 x 128 (batch, M, N, K)"
+inline std::string describeProduct(const WeftGemmRecord &s) {
+  return "a product of " + std::to_string(s.batch) + " x " +
+         std::to_string(s.m) + " x " + std::to_string(s.n) + " x " +
+         std::to_string(s.k) + " (batch, M, N, K)";
+}
+
 /// A product as cuBLASLt is told: it is column-major, so C^T = B^T A^T, and its
 /// first factor is B.
 struct GemmPlan {
@@ -38,11 +53,24 @@ struct GemmPlan {
 /// after mergeBatch(), for operands of the given alignments in at most
 /// `workspaceBytes`. Exit 4 where that is too little.
 ///
-/// The algorithm is the first of the library's own order; a list of measured
-/// ones would be asked for here, before the library.
+/// The algorithm is `tuned` if it is not null, exit 3 where that will not do;
+/// else the first of the library's own order.
 Expected<GemmPlan> makePlan(const BlasLt &library, const WeftGemmRecord &record,
                             const GemmOperands &operands,
-                            int64_t workspaceBytes);
+                            int64_t workspaceBytes,
+                            const cublasLtMatmulAlgo_t *tuned = nullptr);
+
+/// One algorithm of the library, and the bytes it works in.
+struct GemmAlgorithm {
+  cublasLtMatmulAlgo_t algorithm;
+  size_t workspaceBytes;
+};
+
+/// All that makePlan could choose among, in the library's own order.
+Expected<std::vector<GemmAlgorithm>>
+findAlgorithms(const BlasLt &library, const WeftGemmRecord &record,
+               const GemmPlan &plan, const GemmOperands &operands,
+               int64_t workspaceBytes);
 
 /// Gives the product to the stream; `adds`: to what C holds, which is not read
 /// otherwise.

@@ -50,6 +50,8 @@ static const FlagSpec kPrecisionFlags[] = {
      "overrides of the autocast policies (TOML)"},
     {"numerics", FlagKind::Enum, CompileFlag, "strict", "",
      "strict rounds at op borders, fast inside kernels only", "strict|fast"},
+    {"tf32", FlagKind::Switch, CompileFlag, "", "",
+     "let CUDA devices round the factors of f32 products to TF32"},
     {"epilogues", FlagKind::Enum, CompileFlag, "on", "",
      "let products of CUDA devices compute gelu, its adjoint and bias "
      "gradients",

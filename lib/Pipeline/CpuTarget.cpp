@@ -72,7 +72,7 @@ private:
 } // namespace
 
 Status Cpu::checkFlags(const FlagValues &flags) const {
-  for (const char *flag : {"device", "epilogues"})
+  for (const char *flag : {"device", "epilogues", "tf32"})
     if (flags.isSet(flag))
       return usageError(std::string("--") + flag +
                         " expects a target of CUDA devices, but got --target=" +

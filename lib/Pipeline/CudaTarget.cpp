@@ -93,6 +93,9 @@ Status Cuda::checkFlags(const FlagValues &flags) const {
     return usageError("--threads-max expects a target of the CPU, but got "
                       "--target=" +
                       flags.getText("target"));
+  if (flags.getSwitch("tf32") && flags.getText("precision") != "f32")
+    return usageError("--tf32 expects --precision=f32, but got " +
+                      flags.getText("precision"));
   if (!flags.isSet("device"))
     return Status::success();
   const CudaModel *model = findCudaModel(flags.getText("device"));

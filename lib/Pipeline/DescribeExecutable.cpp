@@ -159,8 +159,9 @@ static Json numericOptions(ModuleOp module, const FlagValues &flags) {
         "master-weights", "working-copies", "nesterov", "clip-norm"})
     if (flags.hasValue(name))
       options.set(name, flags.getText(name));
-  if (flags.isSet("epilogues"))
-    options.set("epilogues", flags.getText("epilogues"));
+  for (const char *name : {"epilogues", "tf32"})
+    if (flags.isSet(name))
+      options.set(name, flags.getText(name));
   for (const FlagSpec &spec : compileFlags()) {
     StringRef name = spec.name;
     bool isKnown = name == "scaler-init" || name == "scaler-min";

@@ -7,7 +7,8 @@
 // WEFT_EMULATION_FAIL=ENTRY:N:STATUS, with commas between several, lets the Nth
 // call of an entry point fail (the emulated driver reads it too);
 // WEFT_EMULATION_WORKSPACE=BYTES is what every algorithm needs at least,
-// WEFT_EMULATION_BLASLT=NUMBER the version.
+// WEFT_EMULATION_BLASLT=NUMBER the version, and WEFT_EMULATION_PRODUCTS=FILE
+// gets a line for each product that is asked for.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -371,6 +373,41 @@ WEFT_EXPORT cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
 }
 
 WEFT_EXPORT cublasStatus_t
+cublasLtMatmulAlgoCheck(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation,
+                        cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                        cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                        const cublasLtMatmulAlgo_t *algorithm,
+                        cublasLtMatmulHeuristicResult_t *result) {
+  WEFT_BEGIN_CALL(cublasLtMatmulAlgoCheck);
+  Product p = {};
+  if (!readProduct(p, handle, operation, a, b, c, d) || !algorithm || !result)
+    return CUBLAS_STATUS_INVALID_VALUE;
+  if (cublasStatus_t status = checkProduct(p))
+    return status;
+  std::memcpy(&p.algorithm, algorithm, sizeof p.algorithm);
+  if (cublasStatus_t status = checkAlgorithm(p))
+    return status;
+  *result = {};
+  result->algo = *algorithm;
+  result->workspaceSize = p.algorithm.workspaceBytes;
+  result->state = CUBLAS_STATUS_SUCCESS;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+/// Adds a line "M N K NUMBER" for a call to the file that
+/// WEFT_EMULATION_PRODUCTS names.
+static void report(const Product &p) {
+  const char *path = std::getenv("WEFT_EMULATION_PRODUCTS");
+  std::FILE *file = path ? std::fopen(path, "a") : nullptr;
+  if (!file)
+    return;
+  std::fprintf(file, "%lld %lld %lld %d\n", static_cast<long long>(p.d.columns),
+               static_cast<long long>(p.d.rows),
+               static_cast<long long>(p.depth()), p.algorithm.number);
+  std::fclose(file);
+}
+
+WEFT_EXPORT cublasStatus_t
 cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation,
                const void *alpha, const void *dataA, cublasLtMatrixLayout_t a,
                const void *dataB, cublasLtMatrixLayout_t b, const void *beta,
@@ -391,6 +428,7 @@ cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation,
     return status;
   if (cublasStatus_t status = checkCall(p, workspaceBytes))
     return status;
+  report(p);
   return enqueue(stream, [p] { multiply(p); }) ? CUBLAS_STATUS_SUCCESS
                                                : CUBLAS_STATUS_EXECUTION_FAILED;
 }

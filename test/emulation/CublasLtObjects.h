@@ -54,7 +54,7 @@ struct Algorithm {
   uint32_t scheme;
   int32_t parts;         // that K is cut into
   uint8_t alignments[4]; // of A, B, C, D: powers of two
-  int32_t reserved;
+  int32_t number;        // kernels that compute the same have several
 };
 static_assert(sizeof(Algorithm) <= sizeof(cublasLtMatmulAlgo_t));
 
@@ -68,6 +68,9 @@ struct Product {
   Algorithm algorithm;
   void *workspace;
 
+  bool isTf32() const {
+    return operation.computeType == CUBLAS_COMPUTE_32F_FAST_TF32;
+  }
   int64_t depth() const {
     return static_cast<int64_t>(operation.transA == CUBLAS_OP_N ? a.columns
                                                                 : a.rows);
@@ -79,6 +82,11 @@ cublasStatus_t checkProduct(const Product &product);
 /// Algorithms for it, the fastest first.
 std::vector<Algorithm> algorithmsFor(const Product &product,
                                      const Preference &wish);
+/// Whether the algorithm is one of the product.
+cublasStatus_t checkAlgorithm(const Product &product);
+/// What it takes on the clock of the emulated driver, beside what it really
+/// takes: one of the algorithms of a product is faster than the others.
+double millisecondsOf(const Algorithm &algorithm);
 /// Whether a call may use its algorithm and addresses.
 cublasStatus_t checkCall(const Product &product, size_t workspaceBytes);
 

@@ -44,6 +44,12 @@ static void use(const void *data, int64_t bytes, bool isWrite) {
     driver(data, static_cast<size_t>(bytes), isWrite, "cublasLtMatmul");
 }
 
+/// Lets time pass on the driver's clock.
+static void spend(double milliseconds) {
+  if (auto driver = findInDriver<void (*)(double)>("weft_emulation_spend"))
+    driver(milliseconds);
+}
+
 static int64_t bytesOf(uint32_t type) { return type == CUDA_R_32F ? 4 : 2; }
 
 /// All elements of a matrix, but not what lies between its lines.
@@ -72,6 +78,16 @@ static float load(const void *data, uint32_t type, int64_t at) {
   return type == CUDA_R_16F ? halfToFloat(bits) : bf16ToFloat(bits);
 }
 
+/// To 10 bits of the mantissa, ties to even.
+static float roundToTf32(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  if ((bits & 0x7f800000) != 0x7f800000)
+    bits = (bits + 0xfff + (bits >> 13 & 1)) & ~uint32_t(0x1fff);
+  std::memcpy(&value, &bits, sizeof bits);
+  return value;
+}
+
 static void store(void *data, uint32_t type, int64_t at, float value) {
   if (type == CUDA_R_32F)
     static_cast<float *>(data)[at] = value;
@@ -82,7 +98,7 @@ static void store(void *data, uint32_t type, int64_t at, float value) {
 
 /// A factor as it stands in the product, row-major.
 static std::vector<float> read(const void *data, const Layout &layout,
-                               int32_t transpose, int64_t matrix) {
+                               int32_t transpose, int64_t matrix, bool isTf32) {
   const bool swapped = transpose != CUBLAS_OP_N;
   const auto rows =
       static_cast<int64_t>(swapped ? layout.columns : layout.rows);
@@ -95,6 +111,8 @@ static std::vector<float> read(const void *data, const Layout &layout,
       values[i * columns + j] =
           load(data, layout.type,
                swapped ? layout.at(matrix, j, i) : layout.at(matrix, i, j));
+  if (isTf32)
+    std::transform(values.begin(), values.end(), values.begin(), roundToTf32);
   return values;
 }
 
@@ -153,8 +171,10 @@ static std::vector<float> sumPart(const Product &p, const std::vector<float> &a,
 
 /// Sums of all parts; where there are some they meet in the workspace.
 static std::vector<float> sumAll(const Product &p, int64_t matrix) {
-  const std::vector<float> a = read(p.dataA, p.a, p.operation.transA, matrix);
-  const std::vector<float> b = read(p.dataB, p.b, p.operation.transB, matrix);
+  const std::vector<float> a =
+      read(p.dataA, p.a, p.operation.transA, matrix, p.isTf32());
+  const std::vector<float> b =
+      read(p.dataB, p.b, p.operation.transB, matrix, p.isTf32());
   std::vector<float> sums = sumPart(p, a, b, 0);
   for (int32_t part = 1; part < p.algorithm.parts; ++part) {
     auto *room = static_cast<float *>(p.workspace);
@@ -193,6 +213,7 @@ void multiply(const Product &p) {
     use(p.workspace, static_cast<int64_t>(p.algorithm.workspaceBytes), true);
     std::memset(p.workspace, 0xFF, p.algorithm.workspaceBytes);
   }
+  spend(millisecondsOf(p.algorithm));
   for (int64_t matrix = 0; matrix < p.d.batch; ++matrix) {
     const std::vector<float> sums = sumAll(p, matrix);
     useRest(p, matrix);

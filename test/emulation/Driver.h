@@ -166,6 +166,8 @@ const WeftTwins *findTwins(const void *cubin, size_t bytes);
 //===----------------------------------------------------------------------===//
 
 extern "C" {
+/// Inside of work: lets time pass on the clock of events.
+void weft_emulation_spend(double milliseconds);
 /// Calls work(data) where the stream gets there; in a capture, each time the
 /// graph is launched. `destroy` is called when it cannot run any more.
 CUresult weft_emulation_enqueue(CUstream stream, void (*work)(void *),

@@ -5,6 +5,7 @@
 #include "Memory.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 
 namespace weft::emulation {
@@ -127,10 +128,13 @@ CUresult refuseInCapture(const char *entry) {
                   : CUDA_SUCCESS;
 }
 
+/// What passed on the clock of events beside the real time.
+static std::atomic<double> spentMilliseconds{0};
+
 static double nowInMilliseconds() {
   std::chrono::duration<double, std::milli> time =
       std::chrono::steady_clock::now().time_since_epoch();
-  return time.count();
+  return time.count() + spentMilliseconds;
 }
 
 } // namespace weft::emulation
@@ -183,6 +187,10 @@ CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void *data) {
   if (!stream || !function)
     return stream ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
   return enqueueWork(*stream, [=] { function(data); });
+}
+
+void weft_emulation_spend(double milliseconds) {
+  spentMilliseconds = spentMilliseconds + milliseconds;
 }
 
 CUresult weft_emulation_enqueue(CUstream handle, void (*work)(void *),

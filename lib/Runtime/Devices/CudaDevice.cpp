@@ -18,10 +18,9 @@ static std::string versionText(int version) {
          std::to_string(version % 1000 / 10);
 }
 
-static Status checkDriver(const CudaCalls &cuda) {
+static Status checkDriver(const CudaCalls &cuda, int &version) {
   if (Status s = cuda.cuInit(0u); !s)
     return s;
-  int version = 0;
   if (Status s = cuda.cuDriverGetVersion(&version); !s)
     return s;
   if (version >= kLeastVersion)
@@ -51,8 +50,12 @@ Status CudaDevice::choose() {
           &chip.major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
       !s)
     return s;
+  if (Status s = cuda.cuDeviceGetAttribute(
+          &chip.minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+      !s)
+    return s;
   return cuda.cuDeviceGetAttribute(
-      &chip.minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+      &multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
 }
 
 Status CudaDevice::enter() {
@@ -127,10 +130,14 @@ CudaDevice::open(const CudaDriver &driver, const WeftExecutable &executable,
                  const DeviceOptions &options) {
   std::shared_ptr<CudaDevice> made(new CudaDevice(driver, executable, options));
   made->allBytes = executable.arenaBytes + CudaPorts::deviceBytes(executable);
-  if (Status s = checkDriver(made->cuda); !s)
+  int driverVersion = 0;
+  if (Status s = checkDriver(made->cuda, driverVersion); !s)
     return s.takeError();
   if (Status s = made->choose(); !s)
     return s.takeError();
+  made->known = {{"gpu", made->chip.device},
+                 {"multiprocessors", std::to_string(made->multiprocessors)},
+                 {"driver", "for CUDA " + versionText(driverVersion)}};
   auto code = chooseChip(executable, made->chip);
   if (!code)
     return code.takeError();

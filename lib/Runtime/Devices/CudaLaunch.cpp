@@ -54,6 +54,18 @@ void weft::fillOnDevice(WeftContext &context, const WeftCommand &command,
         [&](CudaDevice &device) { return device.fill(to, byte, bytes); });
 }
 
+Status weft::copyToDevice(WeftContext &context, void *to, const void *from,
+                          int64_t bytes) {
+  const int64_t offset =
+      static_cast<char *>(to) - static_cast<char *>(context.at(0));
+  return deviceOf(context).copyIn(offset, from, bytes);
+}
+
+Expected<float> weft::timeOnDevice(WeftContext &context,
+                                   const std::function<void()> &work) {
+  return deviceOf(context).time(work);
+}
+
 std::optional<float> weft::deviceFlag(WeftContext &context,
                                       const void *address) {
   return deviceOf(context).flagAt(address);

@@ -2,15 +2,6 @@
 
 #include "weft/Runtime/Devices/CudaDevice.h"
 
-// Weak: a program links what has the library of its commands plan them.
-extern "C" {
-[[gnu::weak]] void weft_cuda_gemm_prepare(WeftContext *, const WeftCommand *,
-                                          void *const *);
-[[gnu::weak]] void weft_cuda_attention_cudnn_prepare(WeftContext *,
-                                                     const WeftCommand *,
-                                                     void *const *);
-}
-
 using namespace weft;
 
 namespace {
@@ -55,39 +46,6 @@ private:
 };
 } // namespace
 
-/// What plans commands of a kind; null where nothing does.
-static WeftLibraryFn findPlanner(int32_t kind) {
-  switch (kind) {
-  case WEFT_GEMM:
-    return weft_cuda_gemm_prepare;
-  case WEFT_ATTENTION:
-  case WEFT_ATTENTION_GRAD:
-    return weft_cuda_attention_cudnn_prepare;
-  default:
-    return nullptr;
-  }
-}
-
-/// Has the libraries plan what they compute, so that what they cannot run in
-/// its workspace, and a library that is missing, are errors before data is
-/// read.
-static Status planCommands(WeftContext &context,
-                           const WeftExecutable &executable) {
-  for (int32_t i = 0; i < executable.numPrograms; ++i) {
-    const WeftProgram &program = executable.programs[i];
-    void *const *buffers = context.resolve(program).data();
-    for (int32_t k = 0; k < program.numCommands && !context.failed(); ++k) {
-      const WeftCommand &command = program.commands[k];
-      if (WeftLibraryFn plan = findPlanner(command.kind))
-        plan(&context, &command, buffers);
-      buffers += command.numBuffers;
-    }
-  }
-  if (context.failed())
-    return Error(ExitCode(context.error()), context.message());
-  return Status::success();
-}
-
 Expected<std::unique_ptr<WeftContext>>
 weft::openDevice(const WeftExecutable &executable,
                  const DeviceOptions &options) {
@@ -106,9 +64,9 @@ weft::openDevice(const WeftExecutable &executable,
   auto device = CudaDevice::open(*driver, executable, options);
   if (!device)
     return device.takeError();
-  void *arena = (*device)->arenaAddress();
-  context->attach(executable, std::move(*device), arena);
-  if (Status planned = planCommands(*context, executable); !planned)
+  CudaDevice &opened = **device;
+  context->attach(executable, std::move(*device), opened.arenaAddress());
+  if (Status planned = opened.planLibraries(*context); !planned)
     return planned.takeError();
   return context;
 }

@@ -2,9 +2,16 @@
 
 #include "weft/Runtime/Devices/Device.h"
 
-weft::Device::~Device() = default;
+using namespace weft;
 
-bool weft::Device::run(WeftContext &context, const WeftProgram &program) {
+Device::~Device() = default;
+
+Expected<int64_t> Device::tune(WeftContext &, const std::string &) {
+  return usageError("--tune expects a program with products on a CUDA device, "
+                    "but got one without");
+}
+
+bool Device::run(WeftContext &context, const WeftProgram &program) {
   while (runsUnderWay() > 0)
     if (!finish(context))
       return false;

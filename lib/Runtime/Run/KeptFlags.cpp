@@ -4,6 +4,7 @@
 
 #include "weft/Formats/Durable.h"
 #include "weft/Formats/Manifest.h"
+#include "weft/Runtime/Run/RunFlags.h"
 
 #include <algorithm>
 #include <cmath>
@@ -34,6 +35,7 @@ std::vector<KeptFlag> weft::keptFlags() {
       {"eps", true, false, false},
       {"momentum", true, false, false},
       {"clip", true, false, false},
+      {"tuning", false, true, true},
       {"save-every", false, false, false},
       {"keep", false, false, false},
       {"keep-best", false, false, false},
@@ -181,11 +183,13 @@ Expected<KeptSettings> weft::findKeptSettings(const FlagValues &given,
   if (!defaults)
     return defaults.takeError();
   const RunMode mode = modeOf(given);
+  const std::vector<std::string_view> others = flagsOfOthers(metadata);
   for (const KeptFlag &flag : keptFlags()) {
     const std::string *text = findSetting(kept.record->flags, flag.name);
     const FlagSpec &spec = *table.find(flag.name);
     if (!text || given.isSet(flag.name) || !isTaken(flag, mode) ||
-        isReplaced(flag.name, given) || *text == settingText(*defaults, spec))
+        isReplaced(flag.name, given) || *text == settingText(*defaults, spec) ||
+        std::count(others.begin(), others.end(), flag.name))
       continue;
     std::string value = *text;
     if (const std::string *file = findSetting(kept.record->files, flag.name))
@@ -235,10 +239,39 @@ RunRecord weft::recordOf(const FlagValues &values, const FlagTable &table,
 // What has changed
 //===----------------------------------------------------------------------===//
 
+/// " was A in the checkpoint, now B"
+static std::string change(const std::string &was, const std::string &now) {
+  return " was " + (was.empty() ? "not set" : was) +
+         " in the checkpoint, now " + (now.empty() ? "not set" : now);
+}
+
 static std::string change(const std::string &flag, const std::string &was,
                           const std::string &now) {
-  return "--" + flag + " was " + (was.empty() ? "not set" : was) +
-         " in the checkpoint, now " + (now.empty() ? "not set" : now);
+  return "--" + flag + change(was, now);
+}
+
+/// The names of both, each once.
+static std::vector<std::string> namesOf(const Settings &was,
+                                        const Settings &now) {
+  std::vector<std::string> names;
+  for (const Settings *settings : {&now, &was})
+    for (const auto &[name, text] : *settings)
+      if (settings == &now || !findSetting(now, name))
+        names.push_back(name);
+  return names;
+}
+
+/// What a setting of a device is called.
+static std::string deviceText(const std::string &name) {
+  if (name == "gpu")
+    return "GPU";
+  if (name == "multiprocessors")
+    return "number of multiprocessors";
+  if (name == "driver")
+    return "NVIDIA driver";
+  if (name == "cublaslt")
+    return "version of cuBLASLt";
+  return name == "tuning" ? "digest of --tuning" : inQuotes(name);
 }
 
 /// "corpus.txt (text, 2760 tokens, digest 1f2e3d4c)"
@@ -270,12 +303,11 @@ std::vector<std::string> weft::changedSettings(const RunRecord &was,
     if (flag.named)
       compare(flag.name, textOf(was.flags, flag.name),
               textOf(now.flags, flag.name));
-  Settings program = now.program;
-  for (const auto &entry : was.program)
-    if (!findSetting(program, entry.first))
-      program.push_back(entry);
-  for (const auto &entry : program)
-    compare(entry.first, textOf(was.program, entry.first),
-            textOf(now.program, entry.first));
+  for (const std::string &name : namesOf(was.program, now.program))
+    compare(name, textOf(was.program, name), textOf(now.program, name));
+  for (const std::string &name : namesOf(was.device, now.device))
+    if (std::string a = textOf(was.device, name), b = textOf(now.device, name);
+        a != b)
+      changes.push_back("the " + deviceText(name) + change(a, b));
   return changes;
 }

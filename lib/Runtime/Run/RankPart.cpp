@@ -24,6 +24,9 @@ Status RankPart::open() {
   wanted.poisoned = inputs.faults.has(Fault::Kind::Poison);
   wanted.graphs = inputs.options.graphs;
   wanted.onlyDescribes = inputs.options.dryRun;
+  wanted.tuning = inputs.options.tuning;
+  const std::string *tf32 = findSetting(inputs.metadata.options, "tf32");
+  wanted.tf32 = tf32 && *tf32 == "on";
   wanted.rank = agreement.rank();
   wanted.ranks = agreement.ranks();
   auto device = openDevice(inputs.executable, wanted);
@@ -31,6 +34,10 @@ Status RankPart::open() {
     return device.takeError();
   opened = std::move(*device);
   return Status::success();
+}
+
+Expected<int64_t> RankPart::tune() {
+  return opened->device().tune(*opened, inputs.options.tune);
 }
 
 Status RankPart::startHunt() {

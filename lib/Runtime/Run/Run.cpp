@@ -74,6 +74,11 @@ Status Run::lockSaves() {
 /// of the one it continues. All of it is read, so only when it matters.
 Status Run::identifyData() {
   record = options.record;
+  // A run that only says what it would do has no device to compare.
+  if (!options.dryRun)
+    record.device = rank.context().device().facts();
+  else if (resume && resume->manifest.run)
+    record.device = resume->manifest.run->device;
   if (!options.trains() || (options.saveDir.empty() && !resume))
     return Status::success();
   auto training = data.train->identity();
@@ -190,12 +195,25 @@ Status Run::sample() {
   return Status::success();
 }
 
+/// Measures, and does nothing else.
+Expected<ExitCode> Run::tune() {
+  auto products = rank.tune();
+  if (!products)
+    return products.takeError();
+  if (options.progress != ProgressKind::None)
+    printEscaped("measured the algorithms of " + std::to_string(*products) +
+                 " products: " + options.tune + "\n");
+  return ExitCode::Ok;
+}
+
 Expected<ExitCode> Run::execute() {
   if (Status s = checkFiles(); !s)
     return s.takeError();
   // Before data is read, which takes long.
   if (Status s = rank.open(); !s)
     return s.takeError();
+  if (!options.tune.empty())
+    return tune();
   if (Status s = openInputs(); !s)
     return s.takeError();
   if (Status s = lockSaves(); !s)

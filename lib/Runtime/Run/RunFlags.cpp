@@ -143,6 +143,14 @@ static std::vector<FlagSpec> machineFlags() {
              0, 1e9),
       toggle("no-graph",
              "give a CUDA device each command by itself, not whole programs"),
+      text("tune", "FILE",
+           "measure the algorithms of all products on a CUDA device, write the "
+           "fastest ones and end",
+           FlagFile::Written),
+      text("tuning", "FILE|none",
+           "take the algorithms of products on a CUDA device from what --tune "
+           "wrote",
+           FlagFile::Read),
       toggle("dry-run", "check everything, print the plan, write nothing"),
   };
 }

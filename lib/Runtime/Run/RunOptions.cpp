@@ -4,6 +4,7 @@
 
 #include "weft/Formats/Text.h"
 
+#include <algorithm>
 #include <unistd.h>
 
 using namespace weft;
@@ -20,11 +21,29 @@ static std::vector<FlagSpec> specsFor(const Metadata &metadata) {
   return specs;
 }
 
+static bool isForCuda(const Metadata &metadata) {
+  return metadata.target.rfind("cuda", 0) == 0;
+}
+
+std::vector<std::string_view> weft::flagsOfOthers(const Metadata &metadata) {
+  if (isForCuda(metadata))
+    return {"threads"};
+  return {"no-graph", "tune", "tuning"};
+}
+
 std::string weft::runHelp(const Metadata &metadata,
                           const std::string &program) {
+  const std::vector<std::string_view> others = flagsOfOthers(metadata);
+  std::vector<FlagSpec> specs = specsFor(metadata);
+  specs.erase(std::remove_if(specs.begin(), specs.end(),
+                             [&](const FlagSpec &spec) {
+                               return std::count(others.begin(), others.end(),
+                                                 spec.name) != 0;
+                             }),
+              specs.end());
   return "usage: " + program + " --data FILE --steps N [flags]\n" +
          metadata.name + ", compiled by weft " + metadata.version + "\n\n" +
-         FlagTable(specsFor(metadata)).help(RunFlag);
+         FlagTable(specs).help(RunFlag);
 }
 
 static RateScheduleKind scheduleKind(const std::string &text) {
@@ -117,6 +136,9 @@ static void readOutput(const FlagValues &flags, RunOptions &out) {
   out.topK = flags.getInt("top-k");
   out.sampleEvery = flags.getInt("sample-every");
   out.graphs = !flags.getSwitch("no-graph");
+  out.tune = flags.getString("tune");
+  if (flags.getString("tuning") != "none")
+    out.tuning = flags.getString("tuning");
   out.dryRun = flags.getSwitch("dry-run");
   out.help = flags.getSwitch("help");
   out.version = flags.getSwitch("version");
@@ -134,8 +156,9 @@ static Status checkEffects(const FlagValues &flags, const RunOptions &out,
   bool samples = out.generate.has_value();
   bool mayBegin =
       out.resume == ResumeKind::Never || out.resume == ResumeKind::Auto;
-  // A run that only samples or evaluates saves nothing.
-  bool writes = out.trains() || !(samples || out.evalOnly);
+  bool measures = !out.tune.empty();
+  // A run that only samples, evaluates or measures saves nothing.
+  bool writes = out.trains() || !(samples || out.evalOnly || measures);
   bool reads = out.resume != ResumeKind::Never;
   const char *training = "a run that trains (--steps above 0)";
   struct {
@@ -143,6 +166,12 @@ static Status checkEffects(const FlagValues &flags, const RunOptions &out,
     bool works;
     const char *needs;
   } const rules[] = {
+      {"tune", !out.dryRun, "a run without --dry-run"},
+      {"tuning", !measures, "a run without --tune"},
+      {"steps", !measures, "a run that trains, not --tune"},
+      {"generate", !measures, "a run without --tune"},
+      {"eval-only", !measures, "a run without --tune"},
+      {"resume", !measures, "a run without --tune"},
       {"eval-only", validates, "--val-data or --val-fraction"},
       {"eval-every", validates, "--val-data or --val-fraction"},
       {"keep-best", validates, "--val-data or --val-fraction"},
@@ -213,13 +242,12 @@ static Status checkTogether(const FlagValues &flags, const RunOptions &out,
 
 /// Flags that say how a device is used are for programs of that device.
 static Status checkDevice(const FlagValues &flags, const Metadata &metadata) {
-  const bool isCuda = metadata.target.rfind("cuda", 0) == 0;
-  const char *wrong = isCuda ? "threads" : "no-graph";
-  if (!flags.isSet(wrong))
-    return Status::success();
-  return usageError(std::string("--") + wrong + " expects a program for " +
-                    (isCuda ? "the CPU" : "CUDA devices") +
-                    ", but got one for --target=" + metadata.target);
+  for (std::string_view wrong : flagsOfOthers(metadata))
+    if (flags.isSet(std::string(wrong)))
+      return usageError("--" + std::string(wrong) + " expects a program for " +
+                        (isForCuda(metadata) ? "the CPU" : "CUDA devices") +
+                        ", but got one for --target=" + metadata.target);
+  return Status::success();
 }
 
 /// Rules between flags and the program.
@@ -246,7 +274,7 @@ static Status checkProgram(const FlagValues &flags, const Metadata &metadata,
 
 /// What a run that trains needs.
 static Status checkTraining(const Metadata &metadata, const RunOptions &out) {
-  bool alone = out.generate || out.evalOnly;
+  bool alone = out.generate || out.evalOnly || !out.tune.empty();
   if (!out.steps && !alone)
     return usageError("expects --steps N, the number of optimizer steps")
         .hint("--generate PROMPT alone prints a sample, --eval-only the "

@@ -137,9 +137,9 @@ TEST(EmulatedBlasLt, RefusesWrongShapes) {
   expect(unknown, [](Call &c) { // factors of two types
     c.set(c.b, CUBLASLT_MATRIX_LAYOUT_TYPE, uint32_t(CUDA_R_16F));
   });
-  expect(unknown, [](Call &c) { // TF32
+  expect(unknown, [](Call &c) { // factors rounded to f16
     c.set(CUBLASLT_MATMUL_DESC_COMPUTE_TYPE,
-          int32_t(CUBLAS_COMPUTE_32F_FAST_TF32));
+          int32_t(CUBLAS_COMPUTE_32F_FAST_16F));
   });
 }
 

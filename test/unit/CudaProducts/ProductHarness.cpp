@@ -21,6 +21,18 @@ std::optional<float> weft::deviceFlag(WeftContext &, const void *address) {
   return found->second;
 }
 
+Status weft::copyToDevice(WeftContext &, void *to, const void *from,
+                          int64_t bytes) {
+  std::memcpy(to, from, static_cast<size_t>(bytes));
+  return Status::success();
+}
+
+Expected<float> weft::timeOnDevice(WeftContext &,
+                                   const std::function<void()> &work) {
+  work();
+  return 0.0f;
+}
+
 void weft::fillOnDevice(WeftContext &, const WeftCommand &, void *to,
                         unsigned char byte, int64_t bytes) {
   std::memset(to, byte, bytes);
@@ -46,6 +58,12 @@ ProductInputs::ProductInputs(const Product &p) {
   c = draw(p.s.batch * p.sizeC(), p.seed + 2, p.s.dtypeC);
   bias = draw(p.s.n, p.seed + 3, p.s.dtype);
   aux = draw(p.s.batch * p.s.m * p.s.n, p.seed + 4, p.s.dtypeC);
+  if (p.allOfB) {
+    a.assign(a.size(), 1.0f);
+    b.assign(b.size(), *p.allOfB);
+  }
+  if (p.allOfAux)
+    aux.assign(aux.size(), *p.allOfAux);
 }
 
 template <typename Body>

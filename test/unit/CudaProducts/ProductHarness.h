@@ -14,6 +14,7 @@
 
 #include <cstdlib>
 #include <map>
+#include <optional>
 
 namespace weft {
 
@@ -44,6 +45,8 @@ struct Product {
   int64_t shift = 0;             // elements off alignment
   int64_t workspaceBytes = 4096; // -1: no such buffer
   unsigned seed = 1;
+  /// What all of B and aux hold, beside ones in A, in place of random numbers.
+  std::optional<float> allOfB, allOfAux;
 
   int64_t sizeA() const { return (s.transA ? s.k : s.m) * s.lda; }
   int64_t sizeB() const { return (s.transB ? s.n : s.k) * s.ldb; }

@@ -4,6 +4,10 @@
 
 #include "weft/Formats/Text.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 using namespace weft;
 
 namespace {
@@ -226,6 +230,47 @@ TEST(CudaProduct, ZerosNeedAWorkspace) {
                                    "least 512 bytes, but got "),
             0u)
       << context.message();
+}
+
+//===----------------------------------------------------------------------===//
+// What does not fit into the type
+//===----------------------------------------------------------------------===//
+
+/// A product of ones and `factor`, K = 64.
+static ProductOutputs runLarge(Product p, float factor) {
+  TestContext context(1);
+  p.allOfB = factor;
+  ProductOutputs out = runProduct(context, p);
+  EXPECT_FALSE(context.failed()) << context.message();
+  return out;
+}
+
+static bool hasFinite(const Doubles &values) {
+  return std::any_of(values.begin(), values.end(),
+                     [](double value) { return std::isfinite(value); });
+}
+
+/// Sums above 65504 become infinite in f16, in what gelu gives and in what its
+/// adjoint reads: there the derivative at -inf is NaN, so that found_inf sees
+/// sums of both signs.
+TEST(CudaProduct, OverflowOfLowProductsIsSeen) {
+  Product p = productOf(4, 8, 64, 0, 0, WEFT_F16);
+  for (float factor : {2000.0f, -2000.0f}) {
+    EXPECT_FALSE(hasFinite(runLarge(p, factor).c));
+    Product gelu = p;
+    gelu.s.epilogue = WEFT_EPILOGUE_GELU;
+    gelu.s.hasAux = 1;
+    ProductOutputs out = runLarge(gelu, factor);
+    EXPECT_FALSE(hasFinite(out.aux));
+    EXPECT_EQ(hasFinite(out.c), factor < 0);
+  }
+  Product gradient = p;
+  gradient.s.epilogue = WEFT_EPILOGUE_GELU_GRAD;
+  gradient.s.hasAux = 1;
+  gradient.allOfAux = -std::numeric_limits<float>::infinity();
+  EXPECT_FALSE(hasFinite(runLarge(gradient, 1.0f).c));
+  gradient.allOfAux = 4.0f;
+  EXPECT_FALSE(hasFinite(runLarge(gradient, 2000.0f).c));
 }
 
 //===----------------------------------------------------------------------===//

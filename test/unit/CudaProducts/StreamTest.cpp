@@ -8,6 +8,7 @@
 #include "weft/Runtime/Devices/Launch.h"
 #include "weft/Runtime/Execute/CudaProducts.h"
 
+#include <cstring>
 #include <cuda.h>
 #include <gtest/gtest.h>
 #include <vector>
@@ -23,6 +24,18 @@ void *weft::deviceStream(WeftContext &) { return testStream; }
 
 std::optional<float> weft::deviceFlag(WeftContext &, const void *) {
   return knownFlag;
+}
+
+Status weft::copyToDevice(WeftContext &, void *to, const void *from,
+                          int64_t bytes) {
+  std::memcpy(to, from, static_cast<size_t>(bytes));
+  return Status::success();
+}
+
+Expected<float> weft::timeOnDevice(WeftContext &,
+                                   const std::function<void()> &work) {
+  work();
+  return 0.0f;
 }
 
 void weft::fillOnDevice(WeftContext &, const WeftCommand &, void *to,

@@ -130,13 +130,44 @@ TEST_F(KeptFlagsTest, aRecordWithABadValueIsAnError) {
               "flag '--lr' expects a number from 0 to 1e+30, but got 'fast'");
 }
 
+/// A device is told apart by all that bits depend on.
+TEST(KeptFlags, anotherDeviceIsNamed) {
+  RunRecord was, now;
+  was.device = {{"gpu", "NVIDIA H100"},
+                {"multiprocessors", "132"},
+                {"driver", "for CUDA 13.0"},
+                {"cublaslt", "13.1.0"}};
+  now = was;
+  EXPECT_EQ(changedSettings(was, now), std::vector<std::string>());
+  now.device[0].second = "NVIDIA H200";
+  now.device[3].second = "13.2.0";
+  now.device.push_back({"tuning", "c0ffee"});
+  EXPECT_EQ(
+      changedSettings(was, now),
+      (std::vector<std::string>{
+          "the GPU was NVIDIA H100 in the checkpoint, now NVIDIA H200",
+          "the version of cuBLASLt was 13.1.0 in the checkpoint, now 13.2.0",
+          "the digest of --tuning was not set in the checkpoint, now c0ffee"}));
+}
+
+/// Written and read again, and absent where there is none.
+TEST(KeptFlags, aRecordKeepsTheDevice) {
+  RunRecord record;
+  EXPECT_EQ(record.json().find("device"), nullptr);
+  record.device = {{"gpu", "NVIDIA H200"}};
+  Json json = record.json();
+  auto read = RunRecord::read(JsonCursor(json, "MANIFEST.json"));
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->device, record.device);
+}
+
 /// What a resumed run does with a flag is decided, and told, for each of them.
 TEST(KeptFlags, everyFlagIsKeptOrNot) {
   const std::set<std::string> notKept = {
       "shuffle", "stop-after", "seed",    "init-from",  "save-dir",
       "resume",  "eval-only",  "trace",   "dump-grads", "progress",
       "threads", "loopback",   "timeout", "no-graph",   "dry-run",
-      "version", "help"};
+      "tune",    "version",    "help"};
   std::set<std::string> kept, all;
   for (const KeptFlag &flag : keptFlags())
     kept.insert(flag.name);

@@ -20,6 +20,9 @@ TEST_F(UsageTest, flagsThatDoNotFitTogether) {
       {{"--steps", "0"}, "--steps expects at least 1, but got 0\n"},
       {{"--steps", "3"}, "expects --data FILE\n"},
       {{"--loopback", "2"}, "does not support --loopback above 1 yet\n"},
+      {{"--tuning", "t.json", "--steps", "3", "--data", "text.txt"},
+       "--tuning expects a program for CUDA devices, but got one for "
+       "--target=cpu\n"},
       {{"--no-graph", "--steps", "3", "--data", "text.txt"},
        "--no-graph expects a program for CUDA devices, but got one for "
        "--target=cpu\n"},

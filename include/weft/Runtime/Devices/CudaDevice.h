@@ -38,6 +38,7 @@ public:
   ~CudaDevice() override;
 
   std::string describe() const override;
+  Settings facts() const override { return known; }
   int64_t peakBytes() const override { return allBytes; }
   char *hostView() const override { return nullptr; }
   Status copyIn(int64_t offset, const void *data, int64_t bytes) override;
@@ -52,6 +53,12 @@ public:
   void warmUp(WeftContext &,
               std::initializer_list<const WeftProgram *>) override {}
   Status synchronize() override;
+  Expected<int64_t> tune(WeftContext &context,
+                         const std::string &path) override;
+
+  /// Tells the libraries of its program how their commands run, and has them
+  /// plan all of them: what is wrong with one is an error before data is read.
+  Status planLibraries(WeftContext &context);
 
   void *arenaAddress() const { return reinterpret_cast<void *>(arena.get()); }
 
@@ -63,6 +70,8 @@ public:
   Status copy(void *to, const void *from, int64_t bytes);
   Status fill(void *to, unsigned char byte, int64_t bytes);
   std::optional<float> flagAt(const void *address);
+  /// Milliseconds of the work that a function gives to the stream.
+  Expected<float> time(const std::function<void()> &work);
 
 private:
   /// A run of a program with certain flags: a graph from its second time on.
@@ -74,6 +83,7 @@ private:
   CudaDevice(const CudaDriver &driver, const WeftExecutable &executable,
              const DeviceOptions &options)
       : cuda(driver), executable(executable), options(options) {}
+  Status openProducts(WeftContext &context);
   Status choose();
   Status enter();
   Status checkMemory() const;
@@ -99,6 +109,8 @@ private:
   DeviceOptions options;
   CudaChip chip;
   CUdevice device = 0;
+  int multiprocessors = 0;
+  Settings known; // for facts()
   int64_t allBytes = 0;
   // In the order in which they are made; given back in the other one.
   CudaPrimaryContext context;

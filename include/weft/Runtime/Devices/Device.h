@@ -12,7 +12,7 @@
 #ifndef WEFT_RUNTIME_DEVICES_DEVICE_H
 #define WEFT_RUNTIME_DEVICES_DEVICE_H
 
-#include "weft/Formats/Error.h"
+#include "weft/Formats/RunRecord.h"
 #include "weft/Runtime/Execute/Context.h"
 
 #include <initializer_list>
@@ -25,6 +25,9 @@ public:
 
   /// "8 threads", "NVIDIA H200 (sm_90)".
   virtual std::string describe() const = 0;
+  /// What the bits of a run depend on beside the program, by name: none on the
+  /// host, for which the program says it.
+  virtual Settings facts() const { return {}; }
   /// The most memory that it has held at once for this program.
   virtual int64_t peakBytes() const = 0;
 
@@ -70,6 +73,11 @@ public:
   /// number, and leaves errors to the run itself.
   virtual void warmUp(WeftContext &context,
                       std::initializer_list<const WeftProgram *> programs) = 0;
+  /// Measures the algorithms of the library products of a program and writes
+  /// the fastest ones to the file `path`, for DeviceOptions::tuning: how many.
+  /// The context has done nothing else, and its tensors are lost. A usage error
+  /// where there is nothing to measure.
+  virtual Expected<int64_t> tune(WeftContext &context, const std::string &path);
   /// Waits for everything that it was given to do.
   virtual Status synchronize() = 0;
 };
@@ -83,6 +91,10 @@ struct DeviceOptions : ContextOptions {
   /// Nothing will run and no byte of memory is needed: a machine without the
   /// device will do.
   bool onlyDescribes = false;
+  /// f32 products may round their factors to TF32.
+  bool tf32 = false;
+  /// A file with measured algorithms of library products, or "".
+  std::string tuning;
 };
 
 //===- Of the library of the program's target

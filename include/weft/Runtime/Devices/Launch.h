@@ -13,6 +13,7 @@
 #ifndef WEFT_RUNTIME_DEVICES_LAUNCH_H
 #define WEFT_RUNTIME_DEVICES_LAUNCH_H
 
+#include "weft/Formats/Error.h"
 #include "weft/Runtime/Execute/Context.h"
 
 #include <optional>
@@ -42,6 +43,14 @@ void fillOnDevice(WeftContext &context, const WeftCommand &command, void *to,
 /// changes. Nothing where it is no such input. A recording holds for the value
 /// that it was made with: another value needs one of its own.
 std::optional<float> deviceFlag(WeftContext &context, const void *address);
+
+/// Copies from the host, and waits for it: not while a command runs.
+Status copyToDevice(WeftContext &context, void *to, const void *from,
+                    int64_t bytes);
+/// Milliseconds that the device takes for what `work` gives to the stream,
+/// which is waited for: not while a command runs.
+Expected<float> timeOnDevice(WeftContext &context,
+                             const std::function<void()> &work);
 
 } // namespace weft
 

@@ -30,6 +30,8 @@ public:
   /// A device with memory for the program: exit 4 or 9 if there is none.
   Status open();
   const WeftContext &context() const { return *opened; }
+  /// Measures the algorithms of the products, and does nothing else: how many.
+  Expected<int64_t> tune();
 
   /// Before copies of weights are made, while the state is loaded.
   Status startHunt();

@@ -47,6 +47,7 @@ private:
   void warnOfRandomWeights(const char *what) const;
   Status evaluateAlone();
   Status sample();
+  Expected<ExitCode> tune();
 
   /// The lines that --dry-run prints and a run begins with.
   std::string describe() const;

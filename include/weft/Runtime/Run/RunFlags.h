@@ -16,8 +16,8 @@
 #include "weft/Runtime/Run/KeptFlags.h"
 #include "weft/Runtime/Run/LearningRate.h"
 
-#include <optional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,6 +57,7 @@ struct RunOptions : DataOptions, ResumeOptions {
   double temperature = 1.0;
 
   bool graphs = true;
+  std::string tune, tuning; // files, written and read, or ""
   bool dryRun = false, help = false, version = false;
   /// Taken from the checkpoint that the run continues, as "--lr=0.001".
   std::vector<std::string> kept;
@@ -66,7 +67,9 @@ struct RunOptions : DataOptions, ResumeOptions {
   /// Hyper-parameters that were given on the command line, by flag name.
   std::vector<std::string> given;
 
-  bool trains() const { return steps && *steps > 0 && !evalOnly; }
+  bool trains() const {
+    return steps && *steps > 0 && !evalOnly && tune.empty();
+  }
 };
 
 /// Parses the command line of an executable; the defaults recorded in
@@ -76,7 +79,10 @@ Expected<RunOptions> parseRunOptions(const std::vector<std::string> &args,
                                      const Metadata &metadata,
                                      const std::string &program);
 
-/// The help text of an executable.
+/// Flags that say how a device is used, which is none of the program's.
+std::vector<std::string_view> flagsOfOthers(const Metadata &metadata);
+
+/// The help text of an executable: of the flags that it takes.
 std::string runHelp(const Metadata &metadata, const std::string &program);
 
 } // namespace weft

@@ -1,0 +1,44 @@
+//===- CudaProductRun.h - Products when a run starts ------------*- C++ -*-===//
+//
+// What the device tells the products of a program, and what they tell of
+// themselves. The functions are those of kernels/cuda: weak where they are
+// called, since a program without products does not link them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_EXECUTE_CUDAPRODUCTRUN_H
+#define WEFT_RUNTIME_EXECUTE_CUDAPRODUCTRUN_H
+
+#include "weft/Formats/Error.h"
+#include "weft/Runtime/Execute/Context.h"
+
+namespace weft {
+
+struct CudaProductRun {
+  std::string device; // "NVIDIA H200"
+  int64_t multiprocessors = 0;
+  bool tf32 = false;  // f32 factors may be rounded to TF32
+  std::string tuning; // a file with algorithms, or ""
+};
+
+/// What the bits of products depend on beside the device.
+struct CudaProductFacts {
+  std::string library; // version of cuBLASLt: "13.1.0"
+  std::string tuning;  // digest of the file, or ""
+};
+
+/// Before the first product: opens the library, and reads the file of tuning.
+Expected<CudaProductFacts> openCudaProducts(WeftContext &context,
+                                            const CudaProductRun &run);
+/// When all products are planned: exit 3 where the file of tuning has some of
+/// another program.
+Status checkCudaProducts(WeftContext &context);
+/// Measures the algorithms of every product that was planned, with random
+/// numbers in its factors, and writes the fastest ones to the file `path`. What
+/// the arena held is lost. The number of products.
+Expected<int64_t> tuneCudaProducts(WeftContext &context,
+                                   const std::string &path);
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_EXECUTE_CUDAPRODUCTRUN_H

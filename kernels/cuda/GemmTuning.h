@@ -1,0 +1,77 @@
+//===- GemmTuning.h - Algorithms that were measured -------------*- C++ -*-===//
+//
+// A file of tuning names an algorithm for each product of one program, on one
+// kind of device, with one version of cuBLASLt: for nothing else do the bytes
+// of an algorithm mean anything.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_KERNELS_CUDA_GEMMTUNING_H
+#define WEFT_KERNELS_CUDA_GEMMTUNING_H
+
+#include "GemmPlan.h"
+
+#include "weft/Formats/Json.h"
+
+#include <map>
+#include <set>
+
+namespace weft::cuda {
+
+/// What measured algorithms hold for.
+struct GemmMachine {
+  std::string device;
+  int64_t multiprocessors = 0;
+  std::string library; // version of cuBLASLt
+  bool tf32 = false;   // f32 factors may be rounded to TF32
+};
+
+/// The fastest algorithm of a product, and the medians of what was measured.
+struct TunedProduct {
+  GemmKey key;
+  cublasLtMatmulAlgo_t algorithm;
+  double microseconds, firstMicroseconds; // of the library's first one
+  int64_t algorithms;                     // that were measured
+};
+
+/// The text of a file of tuning.
+std::string tuningText(const GemmMachine &machine,
+                       const std::vector<TunedProduct> &products);
+
+class GemmTuning {
+public:
+  /// Exit 3, at its line, where the file is not one, or one of another device
+  /// or version of the library.
+  static Expected<GemmTuning> read(const std::string &path,
+                                   const GemmMachine &machine);
+
+  /// The same of a text; the path is for messages.
+  static Expected<GemmTuning> parse(const std::string &text,
+                                    const std::string &path,
+                                    const GemmMachine &machine);
+
+  /// Exit 3 where the file has none for it.
+  Expected<const cublasLtMatmulAlgo_t *> find(const GemmKey &key,
+                                              const WeftGemmRecord &record);
+  /// Exit 3 where the file has a product that was never asked for.
+  Status checkAllFound() const;
+  /// Products that it has.
+  size_t size() const { return entries.size(); }
+  /// Of the file's bytes.
+  const std::string &digest() const { return contentDigest; }
+
+private:
+  Status add(const JsonCursor &product);
+
+  struct Entry {
+    cublasLtMatmulAlgo_t algorithm;
+    int line;
+  };
+  std::string path, contentDigest;
+  std::map<GemmKey, Entry> entries;
+  std::set<GemmKey> found;
+};
+
+} // namespace weft::cuda
+
+#endif // WEFT_KERNELS_CUDA_GEMMTUNING_H

@@ -1,0 +1,108 @@
+//===- CudaProducts.cpp - What libraries compute, planned at the start ----===//
+
+#include "weft/Runtime/Devices/CudaDevice.h"
+#include "weft/Runtime/Execute/CudaProductRun.h"
+
+// Weak: a program links what has the library of its commands plan them.
+namespace weft {
+[[gnu::weak]] Expected<CudaProductFacts>
+openCudaProducts(WeftContext &context, const CudaProductRun &run);
+[[gnu::weak]] Status checkCudaProducts(WeftContext &context);
+[[gnu::weak]] Expected<int64_t> tuneCudaProducts(WeftContext &context,
+                                                 const std::string &path);
+} // namespace weft
+extern "C" {
+[[gnu::weak]] void weft_cuda_gemm_prepare(WeftContext *, const WeftCommand *,
+                                          void *const *);
+[[gnu::weak]] void weft_cuda_attention_cudnn_prepare(WeftContext *,
+                                                     const WeftCommand *,
+                                                     void *const *);
+}
+
+using namespace weft;
+
+/// What plans commands of a kind; null where nothing does.
+static WeftLibraryFn findPlanner(int32_t kind) {
+  switch (kind) {
+  case WEFT_GEMM:
+    return weft_cuda_gemm_prepare;
+  case WEFT_ATTENTION:
+  case WEFT_ATTENTION_GRAD:
+    return weft_cuda_attention_cudnn_prepare;
+  default:
+    return nullptr;
+  }
+}
+
+/// Has the libraries plan what they compute, so that what they cannot run in
+/// its workspace, and a library that is missing, are errors before data is
+/// read.
+static Status planCommands(WeftContext &context,
+                           const WeftExecutable &executable) {
+  for (int32_t i = 0; i < executable.numPrograms; ++i) {
+    const WeftProgram &program = executable.programs[i];
+    void *const *buffers = context.resolve(program).data();
+    for (int32_t k = 0; k < program.numCommands && !context.failed(); ++k) {
+      const WeftCommand &command = program.commands[k];
+      if (WeftLibraryFn plan = findPlanner(command.kind))
+        plan(&context, &command, buffers);
+      buffers += command.numBuffers;
+    }
+  }
+  if (context.failed())
+    return Error(ExitCode(context.error()), context.message());
+  return Status::success();
+}
+
+/// The library of products, with what of it a checkpoint has to know.
+Status CudaDevice::openProducts(WeftContext &context) {
+  auto facts = openCudaProducts(
+      context, {chip.device, multiprocessors, options.tf32, options.tuning});
+  if (!facts)
+    return facts.takeError();
+  known.push_back({"cublaslt", facts->library});
+  if (!facts->tuning.empty())
+    known.push_back({"tuning", facts->tuning});
+  return Status::success();
+}
+
+Status CudaDevice::planLibraries(WeftContext &context) {
+  if (openCudaProducts) {
+    if (Status s = openProducts(context); !s)
+      return s;
+  } else if (!options.tuning.empty()) {
+    return usageError("--tuning expects a program with products, but got one "
+                      "without");
+  }
+  if (Status s = planCommands(context, executable); !s)
+    return s;
+  return openCudaProducts ? checkCudaProducts(context) : Status::success();
+}
+
+Expected<int64_t> CudaDevice::tune(WeftContext &context,
+                                   const std::string &path) {
+  return tuneCudaProducts ? tuneCudaProducts(context, path)
+                          : Device::tune(context, path);
+}
+
+Expected<float> CudaDevice::time(const std::function<void()> &work) {
+  auto begin = makeEvent(cuda, /*timed=*/true);
+  if (!begin)
+    return begin.takeError();
+  auto end = makeEvent(cuda, /*timed=*/true);
+  if (!end)
+    return end.takeError();
+  if (Status s = cuda.cuEventRecord(begin->get(), compute.get()); !s)
+    return s.takeError();
+  work();
+  if (Status s = cuda.cuEventRecord(end->get(), compute.get()); !s)
+    return s.takeError();
+  if (Status s = cuda.cuEventSynchronize(end->get()); !s)
+    return s.takeError();
+  float milliseconds = 0;
+  if (Status s =
+          cuda.cuEventElapsedTime(&milliseconds, begin->get(), end->get());
+      !s)
+    return s.takeError();
+  return milliseconds;
+}
