@@ -3,6 +3,7 @@
 #include "weft/Pipeline/CompileFlags.h"
 
 #include "weft/Pipeline/Target.h"
+#include "weft/Sharding/Units.h"
 #include "weft/Weft/Optimizers.h"
 #include "weft/Weft/Weft.h"
 
@@ -24,7 +25,6 @@ static const OnlyValue kOnlyValues[] = {
     {"mesh", ""},
     {"zero", "0"},
     {"sync", "last"},
-    {"bucket", "scope"},
     {"prefetch", "1"},
     {"reshard", "on"},
     {"reduce-dtype", "f32"},
@@ -158,6 +158,14 @@ static Status checkNesterov(const FlagValues &flags) {
                     ", but got " + chosen);
 }
 
+static Status checkBucket(const FlagValues &flags) {
+  const std::string &rule = flags.getText("bucket");
+  if (!flags.isSet("bucket") || rule == kNoBuckets || parseUnitRule(rule))
+    return Status::success();
+  return usageError("--bucket expects none, " + kUnitRules.str() +
+                    ", but got " + inQuotes(rule));
+}
+
 Status weft::checkSupported(const FlagValues &flags) {
   if (Status status = checkOnlyValues(flags); !status)
     return status;
@@ -169,6 +177,8 @@ Status weft::checkSupported(const FlagValues &flags) {
   if (Status status = checkScaler(flags); !status)
     return status;
   if (Status status = checkNesterov(flags); !status)
+    return status;
+  if (Status status = checkBucket(flags); !status)
     return status;
   const std::string &emit = flags.getText("emit");
   if (emit == "timeline")

@@ -107,8 +107,12 @@ static const FlagSpec kDistributionFlags[] = {
      "ZeRO stage: what is sharded over the ranks", "", 0, 3},
     {"sync", FlagKind::Enum, CompileFlag, "last", "",
      "reduce gradients in each micro-step or in the last", "each|last"},
-    {"bucket", FlagKind::String, CompileFlag, "scope", "RULE",
-     "scope, or bytes:N: what one collective carries"},
+    {"bucket", FlagKind::String, CompileFlag, "", "RULE",
+     "parameters that lie in one flat state: those of a block (scope), "
+     "neighbours (bytes:N), those of a module (params:N), or none; default: "
+     "scope for cuda, none for cpu"},
+    {"shard-align", FlagKind::Int, CompileFlag, "128", "N",
+     "elements that a parameter in a flat state is aligned to", "", 1, 1 << 20},
     {"prefetch", FlagKind::Int, CompileFlag, "1", "K", "gathers issued ahead",
      "", 0, 64},
     {"reshard", FlagKind::Enum, CompileFlag, "on", "",

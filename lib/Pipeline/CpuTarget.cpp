@@ -38,6 +38,7 @@ public:
   }
   StringRef getKernelLibrary() const override { return "cpu"; }
   int64_t getAlignment() const override { return kWorkspaceAlignment; }
+  StringRef getBucketRule() const override { return kNoBuckets; }
   std::string getIdentity() const override {
     return processor.cpu + " " + processor.features + " " +
            std::to_string(threads);

@@ -52,6 +52,8 @@ public:
   }
   StringRef getKernelLibrary() const override { return "cuda"; }
   int64_t getAlignment() const override { return kDeviceAlignment; }
+  /// An update of many small parameters is one launch.
+  StringRef getBucketRule() const override { return "scope"; }
   std::string getIdentity() const override { return device.chip; }
   StringRef getKernelOp() const override { return "gpu.module"; }
 

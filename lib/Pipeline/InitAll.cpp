@@ -16,6 +16,7 @@
 #include "weft/Plan/Plan.h"
 #include "weft/Precision/Passes.h"
 #include "weft/Schedule/Passes.h"
+#include "weft/Sharding/Passes.h"
 #include "weft/Training/Passes.h"
 #include "weft/Weft/Weft.h"
 
@@ -42,6 +43,7 @@ void weft::registerAllPasses() {
   registerMemoryPasses();
   registerPrecisionPasses();
   registerSchedulePasses();
+  registerShardingPasses();
   registerWeftPipelinePasses();
   registerTrainingPasses();
   for (const TargetKind &kind : targetKinds())

@@ -11,6 +11,7 @@
 #include "weft/Pipeline/Target.h"
 #include "weft/Precision/Passes.h"
 #include "weft/Schedule/Passes.h"
+#include "weft/Sharding/Passes.h"
 #include "weft/Training/Passes.h"
 #include "weft/Weft/Weft.h"
 
@@ -100,6 +101,17 @@ static void workingCopies(const FlagValues &flags, const Target &,
   options.persistent = flags.getText("working-copies") == "on";
   options.master = flags.getText("master-weights") == "on";
   passes.addPass(createWorkingCopiesPass(options));
+}
+
+static void bucket(const FlagValues &flags, const Target &target,
+                   OpPassManager &passes) {
+  BucketPassOptions options;
+  options.rule = flags.isSet("bucket") ? flags.getText("bucket")
+                                       : target.getBucketRule().str();
+  if (options.rule == kNoBuckets)
+    return;
+  options.align = flags.getInt("shard-align");
+  passes.addPass(createBucketPass(options));
 }
 
 static void selectKernels(const FlagValues &flags, const Target &target,
@@ -192,8 +204,11 @@ ArrayRef<SharedPhase> weft::sharedPhases() {
       {{"shard", "layouts of parameters and state (one rank: whole)",
         Level::Dist},
        nullptr},
-      {{"bucket", "tensors that travel together (one rank: none)", Level::Dist},
-       nullptr},
+      {{"bucket",
+        "parameters of a unit that are updated alike lie in one flat state "
+        "(--bucket=none: each in its own)",
+        Level::Dist},
+       bucket},
       {{"partition", "collectives are explicit (one rank: none)", Level::Dist},
        nullptr},
       {{"select-kernels", "what the target's library runs is claimed for it",

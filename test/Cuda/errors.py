@@ -35,7 +35,7 @@ FAULTS = [
     ("cuMemcpyHtoDAsync", 3, FAILED, 9),
     ("cuMemcpyDtoHAsync", 1, FAILED, 9),
     ("cuLaunchKernel", 1, FAILED, 9),
-    ("cuLaunchKernel", 40, FAILED, 9),
+    ("cuLaunchKernel", 25, FAILED, 9),
     ("cuEventSynchronize", 2, FAILED, 9),
     ("cuStreamBeginCapture", 1, FAILED, 9),
     ("cuStreamEndCapture", 1, FAILED, 9),

@@ -4,12 +4,12 @@
 usage: plans.py WORK MODEL [FLAG]...
        plans.py --compare PLAN PLAN
 
-Programs, their inputs and outputs, and all states (names, kinds, types) are the
-same, and so are the commands of libraries in their order: their kind, types,
-scopes and attributes. What may differ, as docs/codegen.md says: places in memory
-and workspaces; the costs, which know the machine; the copies between host and
-device; and all that CUDA devices generate as kernels where the CPU has routines,
-or in other kernels.
+With one --bucket for both, programs, their inputs and outputs, and all states
+(names, kinds, types) are the same, and so are the commands of libraries in their
+order: their kind, types, scopes and attributes. What may differ, as
+docs/codegen.md says: places in memory and workspaces; the costs, which know the
+machine; the copies between host and device; and all that CUDA devices generate
+as kernels where the CPU has routines, or in other kernels.
 """
 import collections
 import os
@@ -33,7 +33,7 @@ def write_plans(work, model, *flags):
     for target in ("cpu", "cuda:sm_90"):
         path = os.path.join(work, target.split(":")[0] + ".mlir")
         subprocess.run(["weft", "compile", model, f"--target={target}", "--emit=plan",
-                        "-o", path, *flags], check=True)
+                        "--bucket=scope", "-o", path, *flags], check=True)
         yield path
 
 

@@ -46,6 +46,9 @@ struct MemoryBound {
   std::string text;
 };
 
+/// The value of --bucket that leaves each parameter a state of its own.
+inline constexpr llvm::StringLiteral kNoBuckets = "none";
+
 /// One machine, or one level of a kind of machines, that code is made for.
 class Target {
 public:
@@ -99,6 +102,8 @@ public:
   /// Adds to the metadata of an executable (docs/executable.md) what it has to
   /// know of the machine, such as features that it checks when it starts.
   virtual void describe(Json &metadata) const = 0;
+  /// What --bucket is where it is not given.
+  virtual llvm::StringRef getBucketRule() const = 0;
 };
 
 /// What is known of all targets of a kind before a level is chosen.

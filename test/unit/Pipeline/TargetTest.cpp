@@ -66,6 +66,7 @@ public:
   }
   StringRef getKernelLibrary() const override { return "cpu"; }
   int64_t getAlignment() const override { return 128; }
+  StringRef getBucketRule() const override { return kNoBuckets; }
   std::string getIdentity() const override { return "toy"; }
   StringRef getKernelOp() const override { return "toy.kernel"; }
   FailureOr<std::string> emitLlvmIr(ModuleOp) const override {

@@ -1,0 +1,18 @@
+//===- Passes.h - What ranks share, and in which pieces ---------*- C++ -*-===//
+
+#ifndef WEFT_SHARDING_PASSES_H
+#define WEFT_SHARDING_PASSES_H
+
+#include "mlir/Pass/Pass.h"
+
+namespace weft {
+
+#define GEN_PASS_DECL
+#include "weft/Sharding/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "weft/Sharding/Passes.h.inc"
+
+} // namespace weft
+
+#endif // WEFT_SHARDING_PASSES_H

@@ -1,0 +1,213 @@
+//===- Buckets.cpp - Parameters that lie in one flat state ----------------===//
+
+#include "Buckets.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace weft {
+
+std::optional<StringRef> Member::getSlot(StringRef symbol) const {
+  StringRef name = ParamOp(param).getSymName();
+  if (symbol == name)
+    return StringRef();
+  if (symbol.consume_front(name) && symbol.consume_front(".") &&
+      !symbol.empty())
+    return symbol;
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Members
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyParam(ParamOp param) {
+  if (param.getTieAttr())
+    return param.emitOpError("expects no tied parameter (weft-tie-params), but "
+                             "got tie = @")
+           << *param.getTie();
+  if (param.isSegmented())
+    return param.emitOpError("expects a parameter that lies in no flat state "
+                             "yet, but got one with segments");
+  return success();
+}
+
+/// A state that belongs to a parameter is laid out as the parameter is.
+static LogicalResult verifyState(StateOp state, const Member &member) {
+  ParamOp param = member.param;
+  std::optional<StringRef> slot = member.getSlot(state.getSymName());
+  if (!slot || slot->empty())
+    return state.emitOpError("expects to be called @")
+           << param.getSymName() << ".SLOT as a state of that parameter";
+  ArrayRef<int64_t> shape = param.getTensorType().getShape();
+  if (state.getTensorType().getShape() == shape)
+    return success();
+  return state.emitOpError("expects the shape of @")
+         << param.getSymName() << ", [" << shape << "], but got "
+         << state.getType();
+}
+
+static void collectUpdates(ModuleOp module,
+                           llvm::DenseMap<StringAttr, Operation *> &updates) {
+  for (auto program : module.getOps<ProgramOp>()) {
+    if (program.getKind() != ProgramKind::Apply)
+      continue;
+    ReturnOp end = program.getTerminator();
+    for (auto [target, value] : llvm::zip(end.getTargets(), end.getValues()))
+      updates[cast<FlatSymbolRefAttr>(target).getAttr()] =
+          value.getDefiningOp();
+  }
+}
+
+FailureOr<std::vector<Member>> collectMembers(ModuleOp module) {
+  llvm::DenseMap<StringAttr, Operation *> updates;
+  collectUpdates(module, updates);
+  llvm::DenseMap<StringAttr, unsigned> numbers;
+  std::vector<Member> members;
+  for (auto param : module.getOps<ParamOp>()) {
+    if (failed(verifyParam(param)))
+      return failure();
+    numbers[param.getSymNameAttr()] = members.size();
+    members.push_back({param, {}, updates.lookup(param.getSymNameAttr())});
+  }
+  for (auto state : module.getOps<StateOp>()) {
+    if (state.isSegmented())
+      return state.emitOpError("expects a state that is not flat yet, but got "
+                               "one with segments");
+    if (!state.getParamAttr())
+      continue;
+    Member &member = members[numbers.lookup(state.getParamAttr().getAttr())];
+    if (failed(verifyState(state, member)))
+      return failure();
+    member.states.push_back(state);
+  }
+  return members;
+}
+
+//===----------------------------------------------------------------------===//
+// Buckets
+//===----------------------------------------------------------------------===//
+
+/// What is kept of both is the same, in the same types.
+static bool isStoredAlike(const Member &a, const Member &b) {
+  ParamOp first = a.param, second = b.param;
+  if (first.getTensorType().getElementType() !=
+          second.getTensorType().getElementType() ||
+      first.getTrainable() != second.getTrainable() ||
+      a.states.size() != b.states.size())
+    return false;
+  return llvm::all_of(llvm::zip(a.states, b.states), [&](auto pair) {
+    StateOp mine = std::get<0>(pair), other = std::get<1>(pair);
+    return a.getSlot(mine.getSymName()) == b.getSlot(other.getSymName()) &&
+           mine.getKind() == other.getKind() &&
+           mine.getTensorType().getElementType() ==
+               other.getTensorType().getElementType();
+  });
+}
+
+/// The slot that an operand reads of the member, or nothing.
+static std::optional<StringRef> getReadSlot(Value operand,
+                                            const Member &member) {
+  auto read = operand.getDefiningOp<ReadOp>();
+  return read ? member.getSlot(read.getSource()) : std::nullopt;
+}
+
+/// One op could update both: equal numbers, by value and by attribute.
+static bool isUpdatedAlike(const Member &a, const Member &b) {
+  Operation *first = a.update, *second = b.update;
+  if (!first || !second)
+    return first == second;
+  if (first->getName() != second->getName() ||
+      first->getNumOperands() != second->getNumOperands() ||
+      first->getNumResults() != second->getNumResults())
+    return false;
+  auto getAttributes = [](Operation *op) {
+    NamedAttrList attributes(op->getAttrDictionary());
+    attributes.erase(WeftDialect::kScopeAttr);
+    return attributes.getDictionary(op->getContext());
+  };
+  if (getAttributes(first) != getAttributes(second))
+    return false;
+  return llvm::all_of(
+      llvm::zip(first->getOperands(), second->getOperands()), [&](auto pair) {
+        auto [mine, other] = pair;
+        std::optional<StringRef> slot = getReadSlot(mine, a);
+        return slot ? slot == getReadSlot(other, b) : mine == other;
+      });
+}
+
+static void place(Bucket &bucket, int64_t align) {
+  for (Member &member : bucket.members) {
+    bucket.begins.push_back(llvm::alignTo(bucket.elements, align));
+    bucket.elements =
+        bucket.begins.back() + member.param.getTensorType().getNumElements();
+  }
+  bucket.elements = llvm::alignTo(bucket.elements, align);
+}
+
+/// NAME.flat, NAME.flat.1, ...: neither it nor its states are taken.
+static std::string chooseName(const SymbolTable &symbols, StringRef unit,
+                              const Bucket &bucket, llvm::StringSet<> &chosen) {
+  auto isFree = [&](const Twine &name) {
+    SmallString<64> text;
+    StringRef symbol = name.toStringRef(text);
+    return !symbols.lookup(symbol) && !chosen.contains(symbol);
+  };
+  const Member &first = bucket.members.front();
+  std::string name = (unit + ".flat").str();
+  auto areFree = [&] {
+    return isFree(name) && llvm::all_of(first.states, [&](StateOp state) {
+             return isFree(name + "." + *first.getSlot(state.getSymName()));
+           });
+  };
+  for (unsigned number = 1; !areFree(); ++number)
+    name = (unit + ".flat." + Twine(number)).str();
+  chosen.insert(name);
+  for (StateOp state : first.states)
+    chosen.insert(name + "." + first.getSlot(state.getSymName())->str());
+  return name;
+}
+
+/// The parameters of a unit, those that are alike together.
+static std::vector<Bucket>
+divide(const Unit &unit,
+       const llvm::DenseMap<Operation *, const Member *> &memberOf) {
+  std::vector<Bucket> buckets;
+  for (ParamOp param : unit.params) {
+    const Member &member = *memberOf.lookup(param);
+    auto alike = llvm::find_if(buckets, [&](const Bucket &bucket) {
+      const Member &first = bucket.members.front();
+      return isStoredAlike(first, member) && isUpdatedAlike(first, member);
+    });
+    if (alike == buckets.end())
+      alike = buckets.insert(buckets.end(), Bucket());
+    alike->members.push_back(member);
+  }
+  return buckets;
+}
+
+std::vector<Bucket> formBuckets(ModuleOp module, ArrayRef<Member> members,
+                                UnitRule rule, int64_t align) {
+  SymbolTable symbols(module);
+  llvm::StringSet<> chosen;
+  llvm::DenseMap<Operation *, const Member *> memberOf;
+  SmallVector<ParamOp> params;
+  for (const Member &member : members) {
+    memberOf[member.param] = &member;
+    params.push_back(member.param);
+  }
+  std::vector<Bucket> buckets;
+  for (const Unit &unit : formUnits(params, rule))
+    for (Bucket &bucket : divide(unit, memberOf)) {
+      if (bucket.members.size() < 2)
+        continue;
+      place(bucket, align);
+      bucket.name = chooseName(symbols, unit.name, bucket, chosen);
+      buckets.push_back(std::move(bucket));
+    }
+  return buckets;
+}
+
+} // namespace weft

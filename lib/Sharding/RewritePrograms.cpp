@@ -1,0 +1,388 @@
+//===- RewritePrograms.cpp - Programs over flat states --------------------===//
+//
+// A read of a part becomes a view of the read of the whole, the writes of parts
+// a concatenation with zeros between them. Where all parts are made alike, by
+// an update or a rounding, the whole is made by one op instead.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FlatStates.h"
+
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace weft {
+
+namespace {
+
+/// A part of a flat state, by number.
+struct PartRef {
+  unsigned state = 0, part = 0;
+};
+
+/// An op about a part, and the op that does the same for the whole.
+struct Joined {
+  Operation *op, *whole;
+  PartRef ref;
+};
+
+class Rewriter {
+public:
+  Rewriter(ProgramOp program, ArrayRef<FlatState> states,
+           const llvm::DenseMap<StringAttr, PartRef> &places)
+      : program(program), states(states), places(places),
+        builder(program.getContext()), wholes(states.size()) {}
+
+  void run();
+
+private:
+  const PartRef *findRead(Value value) const;
+  Value readWhole(unsigned state);
+  Value slicePart(Location loc, Value whole, PartRef ref);
+  Value viewPart(Location loc, Value whole, PartRef ref);
+
+  Value joinReads(ArrayRef<Value> parts);
+  Value joinConstants(const FlatState &state, ArrayRef<Value> parts);
+  Value joinOps(unsigned state, ArrayRef<Value> parts);
+  Value join(unsigned state, ArrayRef<Value> parts);
+  Value joinOperand(unsigned state, ArrayRef<Operation *> ops, unsigned index);
+
+  Value flatten(Value value, const FlatPart &part);
+  Value makeGap(Location loc, const FlatState &state, int64_t elements);
+  Value concatenate(unsigned state, ArrayRef<Value> parts);
+
+  void writeWholes();
+  void readParts();
+  void eraseJoined();
+
+  ProgramOp program;
+  ArrayRef<FlatState> states;
+  const llvm::DenseMap<StringAttr, PartRef> &places;
+  OpBuilder builder;
+  /// The read of each flat state, or null.
+  SmallVector<Value> wholes;
+  /// The op that does for the whole what an op does for the first part.
+  llvm::DenseMap<Operation *, Operation *> joined;
+  /// What has an op for the whole in its place, operands before users.
+  SmallVector<Joined> old;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Reads
+//===----------------------------------------------------------------------===//
+
+/// The part that a value is the old contents of, or null.
+const PartRef *Rewriter::findRead(Value value) const {
+  auto read = value ? value.getDefiningOp<ReadOp>() : ReadOp();
+  if (!read)
+    return nullptr;
+  auto found = places.find(read.getSourceAttr().getAttr());
+  return found == places.end() ? nullptr : &found->second;
+}
+
+Value Rewriter::readWhole(unsigned state) {
+  Value &whole = wholes[state];
+  if (whole)
+    return whole;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&program.getBody().front());
+  const FlatState &flat = states[state];
+  return whole = ReadOp::create(builder, flat.parts.front().loc, flat.type,
+                                flat.symbol);
+}
+
+/// The elements of a part, in one dimension.
+Value Rewriter::slicePart(Location loc, Value whole, PartRef ref) {
+  const FlatPart &part = states[ref.state].parts[ref.part];
+  return SliceOp::create(builder, loc, whole, ArrayRef<int64_t>{part.begin},
+                         ArrayRef<int64_t>{part.type.getNumElements()},
+                         ArrayRef<int64_t>{1});
+}
+
+/// The same in the shape of the part; `whole` may have another element type
+/// than the state.
+Value Rewriter::viewPart(Location loc, Value whole, PartRef ref) {
+  const FlatPart &part = states[ref.state].parts[ref.part];
+  Value view = slicePart(loc, whole, ref);
+  if (part.type.getRank() == 1)
+    return view;
+  auto type =
+      RankedTensorType::get(part.type.getShape(), getElementTypeOrSelf(whole));
+  return ReshapeOp::create(builder, loc, type, view);
+}
+
+void Rewriter::readParts() {
+  for (auto read :
+       llvm::make_early_inc_range(program.getBody().front().getOps<ReadOp>())) {
+    const PartRef *ref = findRead(read);
+    if (!ref)
+      continue;
+    if (!read->use_empty()) {
+      builder.setInsertionPoint(read);
+      read.replaceAllUsesWith(
+          viewPart(read.getLoc(), readWhole(ref->state), *ref));
+    }
+    read.erase();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// One op for all parts
+//===----------------------------------------------------------------------===//
+
+/// The read of a state whose parts in order are what the values read.
+Value Rewriter::joinReads(ArrayRef<Value> parts) {
+  const PartRef *first = findRead(parts.front());
+  if (!first || states[first->state].parts.size() != parts.size())
+    return {};
+  for (auto [number, value] : llvm::enumerate(parts)) {
+    const PartRef *ref = findRead(value);
+    if (!ref || ref->state != first->state || ref->part != number)
+      return {};
+  }
+  return readWhole(first->state);
+}
+
+/// The one element of a constant that is the same everywhere, or null.
+static Attribute getSplat(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  auto splat =
+      constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : nullptr;
+  return splat ? splat.getSplatValue<Attribute>() : Attribute();
+}
+
+/// Zeros: gaps have no other value.
+Value Rewriter::joinConstants(const FlatState &state, ArrayRef<Value> parts) {
+  Attribute zero = builder.getZeroAttr(state.type.getElementType());
+  for (Value value : parts)
+    if (getSplat(value) != zero)
+      return {};
+  builder.setInsertionPoint(program.getTerminator());
+  return ConstantOp::create(
+      builder, state.parts.front().loc,
+      cast<ElementsAttr>(DenseElementsAttr::get(state.type, zero)));
+}
+
+/// What acts on each element alone and makes zero of zeros.
+static bool isElementwise(Operation *op) {
+  return isa<CastOp, OptimizerOpInterface>(op);
+}
+
+/// Ops that differ in nothing but what they are about.
+static bool areAlike(ArrayRef<Operation *> ops) {
+  auto getAttributes = [](Operation *op) {
+    NamedAttrList attributes(op->getAttrDictionary());
+    attributes.erase(WeftDialect::kScopeAttr);
+    return attributes.getDictionary(op->getContext());
+  };
+  Operation *first = ops.front();
+  return isElementwise(first) &&
+         llvm::all_of(ops.drop_front(), [&](Operation *op) {
+           return op && op->getName() == first->getName() &&
+                  op->getNumOperands() == first->getNumOperands() &&
+                  op->getNumResults() == first->getNumResults() &&
+                  getAttributes(op) == getAttributes(first);
+         });
+}
+
+/// A number that all ops read, or the whole of what each of them reads.
+Value Rewriter::joinOperand(unsigned state, ArrayRef<Operation *> ops,
+                            unsigned index) {
+  SmallVector<Value> values;
+  for (Operation *op : ops)
+    values.push_back(op->getOperand(index));
+  bool isShared = llvm::all_equal(values);
+  if (isShared &&
+      cast<RankedTensorType>(values.front().getType()).getRank() == 0)
+    return values.front();
+  return isShared ? Value() : join(state, values);
+}
+
+static void setScope(Operation *whole, ArrayRef<Operation *> ops) {
+  auto getScope = [](Operation *op) {
+    auto scope = op->getAttrOfType<StringAttr>(WeftDialect::kScopeAttr);
+    return scope ? scope.getValue() : StringRef();
+  };
+  StringRef common = getScope(ops.front());
+  for (Operation *op : ops)
+    common = getCommonScope(common, getScope(op));
+  whole->removeAttr(WeftDialect::kScopeAttr);
+  if (!common.empty())
+    whole->setAttr(WeftDialect::kScopeAttr,
+                   StringAttr::get(whole->getContext(), common));
+}
+
+/// The first of the ops in the program: all they share stands before it.
+static Operation *getFirst(ArrayRef<Operation *> ops) {
+  return *std::min_element(
+      ops.begin(), ops.end(),
+      [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+}
+
+/// The same result of ops that are alike.
+Value Rewriter::joinOps(unsigned state, ArrayRef<Value> parts) {
+  SmallVector<Operation *> ops;
+  auto front = dyn_cast<OpResult>(parts.front());
+  for (Value value : parts) {
+    auto result = dyn_cast<OpResult>(value);
+    if (!front || !result ||
+        result.getResultNumber() != front.getResultNumber())
+      return {};
+    ops.push_back(result.getOwner());
+  }
+  if (Operation *known = joined.lookup(ops.front()))
+    return known->getResult(front.getResultNumber());
+  if (!areAlike(ops))
+    return {};
+  SmallVector<Value> operands;
+  for (unsigned i = 0; i != ops.front()->getNumOperands(); ++i)
+    if (!operands.emplace_back(joinOperand(state, ops, i)))
+      return {};
+  SmallVector<Type> types;
+  int64_t elements = RankedTensorType(states[state].type).getNumElements();
+  for (Type type : ops.front()->getResultTypes())
+    types.push_back(
+        RankedTensorType::get(ArrayRef(elements), getElementTypeOrSelf(type)));
+  builder.setInsertionPoint(getFirst(ops));
+  OperationState made(ops.front()->getLoc(), ops.front()->getName(), operands,
+                      types, ops.front()->getAttrs());
+  Operation *whole = builder.create(made);
+  setScope(whole, ops);
+  joined[ops.front()] = whole;
+  for (auto [number, op] : llvm::enumerate(ops))
+    old.push_back({op, whole, {state, unsigned(number)}});
+  return whole->getResult(front.getResultNumber());
+}
+
+/// One value that holds those of all parts, or null.
+Value Rewriter::join(unsigned state, ArrayRef<Value> parts) {
+  if (llvm::is_contained(parts, Value()))
+    return {};
+  if (Value whole = joinReads(parts))
+    return whole;
+  if (Value whole = joinConstants(states[state], parts))
+    return whole;
+  return joinOps(state, parts);
+}
+
+/// What else reads a result of a part reads it in the whole.
+void Rewriter::eraseJoined() {
+  for (const Joined &entry : llvm::reverse(old)) {
+    builder.setInsertionPointAfter(entry.whole);
+    for (auto [result, whole] :
+         llvm::zip(entry.op->getResults(), entry.whole->getResults()))
+      if (!result.use_empty())
+        result.replaceAllUsesWith(
+            viewPart(entry.op->getLoc(), whole, entry.ref));
+    entry.op->erase();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Writes
+//===----------------------------------------------------------------------===//
+
+/// The value in one dimension; a constant stays one, so that it is written
+/// where it belongs.
+Value Rewriter::flatten(Value value, const FlatPart &part) {
+  auto type = RankedTensorType::get({part.type.getNumElements()},
+                                    part.type.getElementType());
+  if (type == value.getType())
+    return value;
+  if (auto constant = value.getDefiningOp<ConstantOp>())
+    if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))
+      return ConstantOp::create(builder, constant.getLoc(),
+                                cast<ElementsAttr>(dense.reshape(type)));
+  return ReshapeOp::create(builder, value.getLoc(), type, value);
+}
+
+Value Rewriter::makeGap(Location loc, const FlatState &state,
+                        int64_t elements) {
+  Type element = state.type.getElementType();
+  auto type = RankedTensorType::get({elements}, element);
+  return ConstantOp::create(builder, loc,
+                            cast<ElementsAttr>(DenseElementsAttr::get(
+                                type, builder.getZeroAttr(element))));
+}
+
+/// What the program does not write is what it was.
+Value Rewriter::concatenate(unsigned state, ArrayRef<Value> parts) {
+  const FlatState &flat = states[state];
+  builder.setInsertionPoint(program.getTerminator());
+  SmallVector<Value> pieces;
+  int64_t end = 0;
+  for (auto [number, part] : llvm::enumerate(flat.parts)) {
+    if (end != part.begin)
+      pieces.push_back(makeGap(part.loc, flat, part.begin - end));
+    end = part.begin + part.type.getNumElements();
+    pieces.push_back(parts[number] ? flatten(parts[number], part)
+                                   : slicePart(part.loc, readWhole(state),
+                                               {state, unsigned(number)}));
+  }
+  if (end != flat.type.getNumElements())
+    pieces.push_back(
+        makeGap(flat.parts.back().loc, flat, flat.type.getNumElements() - end));
+  return ConcatOp::create(builder, flat.parts.front().loc, pieces, /*dim=*/0);
+}
+
+/// The write of a flat state stands where that of its first part stood.
+void Rewriter::writeWholes() {
+  ReturnOp terminator = program.getTerminator();
+  llvm::MapVector<unsigned, SmallVector<Value>> parts;
+  SmallVector<std::pair<Attribute, Value>> writes;
+  for (auto [target, value] :
+       llvm::zip(terminator.getTargets(), terminator.getValues())) {
+    auto found = places.find(cast<FlatSymbolRefAttr>(target).getAttr());
+    if (found == places.end()) {
+      writes.push_back({target, value});
+      continue;
+    }
+    auto [state, part] = found->second;
+    SmallVector<Value> &values = parts[state];
+    if (values.empty()) {
+      values.resize(states[state].parts.size());
+      writes.push_back({states[state].symbol, Value()});
+    }
+    values[part] = value;
+  }
+  auto next = parts.begin();
+  SmallVector<Attribute> targets;
+  SmallVector<Value> values;
+  for (auto [target, value] : writes) {
+    if (!value) {
+      auto &[state, list] = *next++;
+      value = join(state, list);
+      if (!value)
+        value = concatenate(state, list);
+    }
+    targets.push_back(target);
+    values.push_back(value);
+  }
+  builder.setInsertionPoint(terminator);
+  ReturnOp::create(builder, terminator.getLoc(), terminator.getOutputs(),
+                   values, builder.getArrayAttr(targets));
+  terminator.erase();
+}
+
+void Rewriter::run() {
+  writeWholes();
+  eraseJoined();
+  readParts();
+  for (Value whole : wholes)
+    if (whole && whole.use_empty())
+      whole.getDefiningOp()->erase();
+}
+
+void rewritePrograms(ModuleOp module, ArrayRef<FlatState> states) {
+  llvm::DenseMap<StringAttr, PartRef> places;
+  for (unsigned i = 0; i != states.size(); ++i)
+    for (auto [number, part] : llvm::enumerate(states[i].parts))
+      places[part.symbol.getAttr()] = {i, unsigned(number)};
+  for (auto program : module.getOps<ProgramOp>())
+    Rewriter(program, states, places).run();
+}
+
+} // namespace weft

@@ -1,0 +1,213 @@
+//===- Units.cpp - Parameters that belong together ------------------------===//
+
+#include "weft/Sharding/Units.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace weft {
+
+static bool isNumber(StringRef word) {
+  return !word.empty() && word.find_first_not_of("0123456789") == word.npos;
+}
+
+std::optional<UnitRule> parseUnitRule(StringRef text) {
+  if (text == "scope")
+    return UnitRule();
+  UnitRule rule;
+  if (text.consume_front("bytes:"))
+    rule.kind = UnitRule::Kind::Bytes;
+  else if (text.consume_front("params:"))
+    rule.kind = UnitRule::Kind::Params;
+  else
+    return std::nullopt;
+  if (!isNumber(text) || text.getAsInteger(10, rule.limit) || rule.limit < 1)
+    return std::nullopt;
+  return rule;
+}
+
+//===----------------------------------------------------------------------===//
+// Modules
+//===----------------------------------------------------------------------===//
+
+/// The module of a parameter: its scope, or its name without the last word.
+static StringRef getModule(ParamOp param) {
+  if (std::optional<StringRef> scope = param.getScope())
+    return *scope;
+  StringRef name = param.getSymName();
+  return name.contains('.') ? name.rsplit('.').first : StringRef();
+}
+
+/// The path to the first number, "h.0" of "h.0.attn", or "" where there is
+/// none.
+static StringRef getBlock(StringRef path) {
+  for (size_t end = 0; end < path.size();) {
+    size_t begin = end == 0 ? 0 : end + 1;
+    end = std::min(path.find('.', begin), path.size());
+    if (isNumber(path.slice(begin, end)))
+      return path.take_front(end);
+  }
+  return {};
+}
+
+/// A name that no other unit has: NAME, NAME.1, ...
+static std::string makeUnique(StringRef name, llvm::StringSet<> &taken) {
+  std::string unique = name.str();
+  for (unsigned number = 1; !taken.insert(unique).second; ++number)
+    unique = (name + "." + Twine(number)).str();
+  return unique;
+}
+
+//===----------------------------------------------------------------------===//
+// Rules
+//===----------------------------------------------------------------------===//
+
+/// What is in no block goes by the blocks between which it stands.
+static std::vector<Unit> formBlocks(ArrayRef<ParamOp> params) {
+  llvm::MapVector<std::pair<StringRef, unsigned>, Unit> units;
+  llvm::StringSet<> taken;
+  unsigned run = 0;
+  bool inBlock = false;
+  for (ParamOp param : params) {
+    StringRef path = getModule(param), block = getBlock(path);
+    if (inBlock && block.empty())
+      ++run;
+    inBlock = !block.empty();
+    Unit &unit = units[{block, inBlock ? 0 : run}];
+    if (unit.params.empty()) {
+      StringRef name = inBlock ? block : path.split('.').first;
+      unit.name = makeUnique(name.empty() ? param.getSymName() : name, taken);
+    }
+    unit.params.push_back(param);
+  }
+  std::vector<Unit> list;
+  for (auto &entry : units)
+    list.push_back(std::move(entry.second));
+  return list;
+}
+
+static int64_t countBytes(RankedTensorType type) {
+  return type.getNumElements() * (type.getElementTypeBitWidth() / 8);
+}
+
+static std::vector<Unit> formRuns(ArrayRef<ParamOp> params, int64_t limit) {
+  std::vector<Unit> units;
+  int64_t free = 0;
+  for (ParamOp param : params) {
+    int64_t bytes = countBytes(param.getTensorType());
+    if (units.empty() || bytes > free) {
+      units.push_back({"unit." + std::to_string(units.size()), {}});
+      free = limit;
+    }
+    units.back().params.push_back(param);
+    free -= std::min(bytes, free);
+  }
+  return units;
+}
+
+namespace {
+/// The modules of a model as a tree.
+struct Module {
+  std::string path;
+  llvm::MapVector<StringRef, std::unique_ptr<Module>> children;
+  /// Numbers of the parameters of its own.
+  SmallVector<unsigned> own;
+};
+
+/// Makes modules units by their size: what inner units have taken does not
+/// count.
+class ModuleUnits {
+public:
+  /// Names may come from anywhere: what is deeper is one module.
+  static constexpr int kDeepest = 64;
+
+  ModuleUnits(ArrayRef<ParamOp> params, int64_t limit)
+      : params(params), limit(limit), unitOf(params.size()) {}
+
+  std::vector<Unit> run() {
+    Module root;
+    for (unsigned i = 0; i != params.size(); ++i)
+      add(root, i);
+    collect(root, /*isRoot=*/true);
+    return list();
+  }
+
+private:
+  void add(Module &root, unsigned number) {
+    Module *module = &root;
+    SmallVector<StringRef> words;
+    getModule(params[number]).split(words, '.', kDeepest, /*KeepEmpty=*/false);
+    for (StringRef word : words) {
+      std::unique_ptr<Module> &child = module->children[word];
+      if (!child) {
+        child = std::make_unique<Module>();
+        child->path =
+            module->path.empty() ? word.str() : module->path + "." + word.str();
+      }
+      module = child.get();
+    }
+    module->own.push_back(number);
+  }
+
+  /// A list of blocks is no module: it has numbers and nothing else.
+  static bool isList(const Module &module) {
+    return module.own.empty() &&
+           llvm::all_of(module.children, [](const auto &child) {
+             return isNumber(child.first);
+           });
+  }
+
+  /// The parameters that no unit has taken.
+  SmallVector<unsigned> collect(Module &module, bool isRoot) {
+    SmallVector<unsigned> left = module.own;
+    for (auto &child : module.children)
+      llvm::append_range(left, collect(*child.second, /*isRoot=*/false));
+    int64_t elements = 0;
+    for (unsigned i : left)
+      elements += ParamOp(params[i]).getTensorType().getNumElements();
+    if (isRoot || isList(module) || elements < limit)
+      return left;
+    for (unsigned i : left)
+      unitOf[i] = module.path;
+    return {};
+  }
+
+  std::vector<Unit> list() {
+    llvm::MapVector<StringRef, Unit> units;
+    llvm::StringSet<> taken;
+    for (const std::string &path : unitOf)
+      taken.insert(path);
+    for (auto [param, path] : llvm::zip(params, unitOf)) {
+      Unit &unit = units[path];
+      if (unit.params.empty())
+        unit.name = path.empty() ? makeUnique("root", taken) : path;
+      unit.params.push_back(param);
+    }
+    std::vector<Unit> list;
+    for (auto &entry : units)
+      list.push_back(std::move(entry.second));
+    return list;
+  }
+
+  ArrayRef<ParamOp> params;
+  int64_t limit;
+  /// The path of each parameter's unit, "" for the root.
+  std::vector<std::string> unitOf;
+};
+} // namespace
+
+std::vector<Unit> formUnits(ArrayRef<ParamOp> params, UnitRule rule) {
+  switch (rule.kind) {
+  case UnitRule::Kind::Scope:
+    return formBlocks(params);
+  case UnitRule::Kind::Bytes:
+    return formRuns(params, rule.limit);
+  case UnitRule::Kind::Params:
+    return ModuleUnits(params, rule.limit).run();
+  }
+  llvm_unreachable("a rule without a case");
+}
+
+} // namespace weft

@@ -1,0 +1,226 @@
+// RUN: weft-opt %s --weft-bucket=align=16 --split-input-file | FileCheck %s
+// RUN: weft-opt %s --weft-bucket=align=1 --split-input-file | FileCheck %s --check-prefix=EXACT
+// RUN: weft-opt %s --weft-bucket --split-input-file | FileCheck %s --check-prefix=DEFAULT
+// Parameters of a unit, and what a step keeps of them, lie in flat states.
+
+// A block with two weights and a bias: one bucket for what decays. The bias is
+// alone in its own, and so is the embedding: they stay as they are.
+
+// CHECK-LABEL: module @block
+// CHECK: weft.param @emb : tensor<8x4xf32> {scope = "emb"}
+// CHECK: weft.param @h.0.flat : tensor<48xf32> {decay = true, scope = "h.0", segments = [#weft.segment<@h.0.fc.weight [5, 4] at 0 to 20 source "old.weight">, #weft.segment<@h.0.out.weight [3, 4] at 32 to 44>]}
+// CHECK-NEXT: weft.param @h.0.fc.bias : tensor<5xf32>
+// CHECK: weft.state @h.0.flat.grad : tensor<48xf32> {kind = #weft.state_kind<gradient>, param = @h.0.flat, segments = [#weft.segment<@h.0.fc.weight [5, 4] at 0 to 20>, #weft.segment<@h.0.out.weight [3, 4] at 32 to 44>], slot = "grad"}
+// CHECK: weft.state @step
+// CHECK: weft.state @h.0.flat.momentum_buffer : tensor<48xf32> {kind = #weft.state_kind<optimizer>, param = @h.0.flat, {{.*}}slot = "momentum_buffer"}
+// CHECK: weft.state @h.0.flat.bf16 : tensor<48xbf16> {kind = #weft.state_kind<working>, param = @h.0.flat, {{.*}}slot = "bf16"}
+// CHECK-NOT: weft.state
+
+// EXACT-LABEL: module @block
+// EXACT: weft.param @h.0.flat : tensor<32xf32> {{.*}}[5, 4] at 0 to 20 source "old.weight">, #weft.segment<@h.0.out.weight [3, 4] at 20 to 32>
+// DEFAULT-LABEL: module @block
+// DEFAULT: weft.param @h.0.flat : tensor<256xf32> {{.*}}[5, 4] at 0 to 20 source "old.weight">, #weft.segment<@h.0.out.weight [3, 4] at 128 to 140>
+module @block {
+  weft.param @emb : tensor<8x4xf32> {scope = "emb"}
+  weft.param @h.0.fc.weight : tensor<5x4xf32> {scope = "h.0.fc", source = "old.weight"}
+  weft.param @h.0.fc.bias : tensor<5xf32> {scope = "h.0.fc"}
+  weft.param @h.0.out.weight : tensor<3x4xf32> {scope = "h.0.out"}
+  weft.state @emb.grad : tensor<8x4xf32> {kind = #weft.state_kind<gradient>, param = @emb}
+  weft.state @h.0.fc.weight.grad : tensor<5x4xf32> {kind = #weft.state_kind<gradient>, param = @h.0.fc.weight}
+  weft.state @h.0.fc.bias.grad : tensor<5xf32> {kind = #weft.state_kind<gradient>, param = @h.0.fc.bias}
+  weft.state @h.0.out.weight.grad : tensor<3x4xf32> {kind = #weft.state_kind<gradient>, param = @h.0.out.weight}
+  weft.state @step : tensor<i64> {kind = #weft.state_kind<optimizer>}
+  weft.state @h.0.fc.weight.momentum_buffer : tensor<5x4xf32> {kind = #weft.state_kind<optimizer>, param = @h.0.fc.weight}
+  weft.state @h.0.out.weight.momentum_buffer : tensor<3x4xf32> {kind = #weft.state_kind<optimizer>, param = @h.0.out.weight}
+  weft.state @h.0.fc.weight.bf16 : tensor<5x4xbf16> {kind = #weft.state_kind<working>, param = @h.0.fc.weight}
+  weft.state @h.0.out.weight.bf16 : tensor<3x4xbf16> {kind = #weft.state_kind<working>, param = @h.0.out.weight}
+
+  // Zeros of all parts are zeros of the whole; a constant that is a part stays
+  // one, so that it is written where it belongs.
+  // CHECK: weft.program @init(%[[SEED:.*]]: tensor<i64>
+  // CHECK: %[[W:.*]] = weft.random_normal %[[SEED]] {key = "h.0.fc.weight"
+  // CHECK: %[[FW:.*]] = weft.reshape %[[W]] : tensor<5x4xf32> to tensor<20xf32>
+  // CHECK: %[[GAP:.*]] = weft.constant dense<0.000000e+00> : tensor<12xf32>
+  // CHECK: %[[ONES:.*]] = weft.constant dense<1.000000e+00> : tensor<12xf32>
+  // CHECK: %[[TAIL:.*]] = weft.constant dense<0.000000e+00> : tensor<4xf32>
+  // CHECK: %[[ALL:.*]] = weft.concat %[[FW]], %[[GAP]], %[[ONES]], %[[TAIL]] {dim = 0 : i64}
+  // CHECK: %[[ZEROS:.*]] = weft.constant dense<0.000000e+00> : tensor<48xf32>
+  // CHECK: weft.return writes @emb = {{.*}}, @h.0.flat = %[[ALL]] : tensor<48xf32>, @h.0.fc.bias = {{.*}}, @step = {{.*}}, @h.0.flat.momentum_buffer = %[[ZEROS]] : tensor<48xf32>, @h.0.flat.bf16 = %{{.*}} : tensor<48xbf16>
+  weft.program @init(%seed: tensor<i64> {weft.input = "seed"}) attributes {kind = #weft.kind<init>} {
+    %e = weft.random_normal %seed {key = "emb", mean = 0.0 : f64, std = 1.0 : f64} : tensor<8x4xf32>
+    %w = weft.random_normal %seed {key = "h.0.fc.weight", mean = 0.0 : f64, std = 1.0 : f64} : tensor<5x4xf32>
+    %b = weft.constant dense<0.0> : tensor<5xf32>
+    %v = weft.constant dense<1.0> : tensor<3x4xf32>
+    %s = weft.constant dense<0> : tensor<i64>
+    %wm = weft.constant dense<0.0> : tensor<5x4xf32>
+    %vm = weft.constant dense<0.0> : tensor<3x4xf32>
+    %wb = weft.cast %w : tensor<5x4xf32> to tensor<5x4xbf16>
+    %vb = weft.cast %v : tensor<3x4xf32> to tensor<3x4xbf16>
+    weft.return writes @emb = %e : tensor<8x4xf32>, @h.0.fc.weight = %w : tensor<5x4xf32>, @h.0.fc.bias = %b : tensor<5xf32>, @h.0.out.weight = %v : tensor<3x4xf32>, @step = %s : tensor<i64>, @h.0.fc.weight.momentum_buffer = %wm : tensor<5x4xf32>, @h.0.out.weight.momentum_buffer = %vm : tensor<3x4xf32>, @h.0.fc.weight.bf16 = %wb : tensor<5x4xbf16>, @h.0.out.weight.bf16 = %vb : tensor<3x4xbf16>
+  }
+
+  // A parameter is a view of the bucket, a gradient is added at its offset.
+  // CHECK: weft.program @micro(
+  // CHECK-DAG: %[[LOW:.*]] = weft.read @h.0.flat.bf16 : tensor<48xbf16>
+  // CHECK-DAG: %[[OLD:.*]] = weft.read @h.0.flat.grad : tensor<48xf32>
+  // CHECK: %[[LW:.*]] = weft.slice %[[LOW]] offsets [0] sizes [20] strides [1]
+  // CHECK: %[[RW:.*]] = weft.reshape %[[LW]] : tensor<20xbf16> to tensor<5x4xbf16>
+  // CHECK: %[[LV:.*]] = weft.slice %[[LOW]] offsets [32] sizes [12] strides [1]
+  // CHECK: weft.reshape %[[LV]] : tensor<12xbf16> to tensor<3x4xbf16>
+  // CHECK: weft.matmul %{{.*}}, %[[RW]]
+  // CHECK: %[[OW:.*]] = weft.slice %[[OLD]] offsets [0] sizes [20] strides [1]
+  // CHECK: %[[RO:.*]] = weft.reshape %[[OW]] : tensor<20xf32> to tensor<5x4xf32>
+  // CHECK: %[[GW:.*]] = weft.accumulate %[[RO]]
+  // CHECK: weft.slice %[[OLD]] offsets [32] sizes [12] strides [1]
+  // CHECK: %[[GV:.*]] = weft.accumulate
+  // CHECK: %[[P0:.*]] = weft.reshape %[[GW]] : tensor<5x4xf32> to tensor<20xf32>
+  // CHECK: %[[P1:.*]] = weft.reshape %[[GV]] : tensor<3x4xf32> to tensor<12xf32>
+  // CHECK: %[[GRAD:.*]] = weft.concat %[[P0]], %{{.*}}, %[[P1]], %{{.*}} {dim = 0 : i64} : tensor<20xf32>, tensor<12xf32>, tensor<12xf32>, tensor<4xf32>
+  // CHECK: weft.return %{{.*}} : tensor<3x5xf32> writes @h.0.flat.grad = %[[GRAD]] : tensor<48xf32>
+  // Without gaps nothing stands between the parts.
+  // EXACT: weft.program @micro(
+  // EXACT: weft.concat %{{.*}}, %{{.*}} {dim = 0 : i64} : tensor<20xf32>, tensor<12xf32>
+  weft.program @micro(%x: tensor<3x4xbf16> {weft.input = "x"}, %g: tensor<5x4xf32> {weft.input = "g"}, %h: tensor<3x4xf32> {weft.input = "h"}, %flag: tensor<f32> {weft.input = "accumulate"})
+      -> (tensor<3x5xf32> {weft.output = "y"}) attributes {kind = #weft.kind<micro>} {
+    %w = weft.read @h.0.fc.weight.bf16 : tensor<5x4xbf16>
+    %v = weft.read @h.0.out.weight.bf16 : tensor<3x4xbf16>
+    %s = weft.add %x, %v : tensor<3x4xbf16>, tensor<3x4xbf16>
+    %y = weft.matmul %s, %w {transpose_rhs} : tensor<3x4xbf16>, tensor<5x4xbf16>
+    %z = weft.cast %y : tensor<3x5xbf16> to tensor<3x5xf32>
+    %ow = weft.read @h.0.fc.weight.grad : tensor<5x4xf32>
+    %gw = weft.accumulate %ow, %g, %flag : tensor<5x4xf32>
+    %ov = weft.read @h.0.out.weight.grad : tensor<3x4xf32>
+    %gv = weft.accumulate %ov, %h, %flag : tensor<3x4xf32>
+    weft.return %z : tensor<3x5xf32> writes @h.0.fc.weight.grad = %gw : tensor<5x4xf32>, @h.0.out.weight.grad = %gv : tensor<3x4xf32>
+  }
+
+  // One update, which also rounds the working copy; the norm reads the parts in
+  // their order.
+  // CHECK: weft.program @apply(
+  // CHECK: %[[NW:.*]] = weft.reshape %{{.*}} : tensor<20xf32> to tensor<5x4xf32>
+  // CHECK: %[[NB:.*]] = weft.read @h.0.fc.bias.grad
+  // CHECK: %[[NV:.*]] = weft.reshape %{{.*}} : tensor<12xf32> to tensor<3x4xf32>
+  // CHECK: weft.norm_and_check %[[NW]], %[[NB]], %[[NV]]
+  // CHECK: %[[P:.*]], %[[M:.*]], %[[R:.*]] = weft.sgd(%[[OP:.*]], %[[OM:.*]], %[[OG:.*]], %{{.*}}) {nesterov, weft.scope = "h.0"} : (tensor<48xf32>, tensor<48xf32>, tensor<48xf32>, tensor<f32>, {{.*}}) -> (tensor<48xf32>, tensor<48xf32>, tensor<48xbf16>)
+  // CHECK-NOT: weft.sgd
+  // CHECK: weft.return {{.*}} writes @h.0.flat = %[[P]] : tensor<48xf32>, @h.0.flat.momentum_buffer = %[[M]] : tensor<48xf32>, @h.0.flat.bf16 = %[[R]] : tensor<48xbf16>
+  weft.program @apply(%lr: tensor<f64> {weft.input = "lr"}, %wd: tensor<f64> {weft.input = "weight_decay"}, %mu: tensor<f64> {weft.input = "momentum"}, %max: tensor<f64> {weft.input = "max_norm"})
+      -> (tensor<f64> {weft.output = "grad_norm"}, tensor<i1> {weft.output = "found_inf"}) attributes {kind = #weft.kind<apply>} {
+    %gw = weft.read @h.0.fc.weight.grad : tensor<5x4xf32>
+    %gb = weft.read @h.0.fc.bias.grad : tensor<5xf32>
+    %gv = weft.read @h.0.out.weight.grad : tensor<3x4xf32>
+    %norm, %bad = weft.norm_and_check %gw, %gb, %gv {p = 2.0 : f64} : tensor<5x4xf32>, tensor<5xf32>, tensor<3x4xf32>
+    %c = weft.clip_coefficient %norm, %max
+    %s = weft.read @step : tensor<i64>
+    %t = weft.step_increment %s, %bad
+    %w = weft.read @h.0.fc.weight : tensor<5x4xf32>
+    %wm = weft.read @h.0.fc.weight.momentum_buffer : tensor<5x4xf32>
+    %w1, %wm1, %wb = weft.sgd(%w, %wm, %gw, %c, %bad, %t, %lr, %wd, %mu) {nesterov, weft.scope = "h.0.fc"} : (tensor<5x4xf32>, tensor<5x4xf32>, tensor<5x4xf32>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<5x4xf32>, tensor<5x4xf32>, tensor<5x4xbf16>)
+    %v = weft.read @h.0.out.weight : tensor<3x4xf32>
+    %vm = weft.read @h.0.out.weight.momentum_buffer : tensor<3x4xf32>
+    %v1, %vm1, %vb = weft.sgd(%v, %vm, %gv, %c, %bad, %t, %lr, %wd, %mu) {nesterov, weft.scope = "h.0.out"} : (tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xbf16>)
+    weft.return %norm, %bad : tensor<f64>, tensor<i1> writes @h.0.fc.weight = %w1 : tensor<5x4xf32>, @h.0.fc.weight.momentum_buffer = %wm1 : tensor<5x4xf32>, @h.0.out.weight = %v1 : tensor<3x4xf32>, @h.0.out.weight.momentum_buffer = %vm1 : tensor<3x4xf32>, @h.0.fc.weight.bf16 = %wb : tensor<5x4xbf16>, @h.0.out.weight.bf16 = %vb : tensor<3x4xbf16>
+  }
+
+  // Copies that are made of parameters which were loaded: one cast.
+  // CHECK: weft.program @refresh()
+  // CHECK: %[[READ:.*]] = weft.read @h.0.flat : tensor<48xf32>
+  // CHECK-NEXT: %[[CAST:.*]] = weft.cast %[[READ]] : tensor<48xf32> to tensor<48xbf16>
+  // CHECK-NEXT: weft.return writes @h.0.flat.bf16 = %[[CAST]]
+  weft.program @refresh() attributes {kind = #weft.kind<refresh>} {
+    %w = weft.read @h.0.fc.weight : tensor<5x4xf32>
+    %wb = weft.cast %w : tensor<5x4xf32> to tensor<5x4xbf16>
+    %v = weft.read @h.0.out.weight : tensor<3x4xf32>
+    %vb = weft.cast %v : tensor<3x4xf32> to tensor<3x4xbf16>
+    weft.return writes @h.0.fc.weight.bf16 = %wb : tensor<5x4xbf16>, @h.0.out.weight.bf16 = %vb : tensor<3x4xbf16>
+  }
+}
+
+// -----
+
+// Units are the blocks, and what stands before, between and behind them.
+// Element types, frozen and trainable parameters, and states with other types
+// are apart.
+
+// CHECK-LABEL: module @units
+// CHECK: weft.param @wte.flat : {{.*}}[#weft.segment<@wte [4] at 0 to 4>, #weft.segment<@wpe [4] at 16 to 20>]}
+// CHECK: weft.param @h.0.flat : {{.*}}[#weft.segment<@h.0.a [4] at 0 to 4>, #weft.segment<@h.0.b [4] at 16 to 20>, #weft.segment<@h.0.c [4] at 32 to 36>]}
+// CHECK: weft.param @h.0.flat.1 : {{.*}}[#weft.segment<@h.0.low [4] at 0 to 4>, #weft.segment<@h.0.low2 [4] at 16 to 20>]}
+// CHECK: weft.param @h.0.flat.2 : {{.*}}[#weft.segment<@h.0.frozen [4] at 0 to 4>, #weft.segment<@h.0.frozen2 [] at 16 to 17>], trainable = false}
+// CHECK-NEXT: weft.param @h.1.a : tensor<4xf32>
+// CHECK-NEXT: weft.param @h.1.b : tensor<4xf32>
+// CHECK-NEXT: weft.param @norm.flat : {{.*}}[#weft.segment<@norm [4] at 0 to 4>, #weft.segment<@head [4] at 16 to 20>]}
+// CHECK: weft.state @h.0.flat.grad : tensor<48xf32>
+module @units {
+  weft.param @wte : tensor<4xf32> {scope = "wte"}
+  weft.param @wpe : tensor<4xf32> {scope = "wpe"}
+  weft.param @h.0.a : tensor<4xf32>
+  weft.param @h.0.low : tensor<4xbf16>
+  weft.param @h.0.b : tensor<4xf32>
+  weft.param @h.0.frozen : tensor<4xf32> {trainable = false}
+  weft.param @h.0.low2 : tensor<4xbf16>
+  weft.param @h.0.frozen2 : tensor<f32> {trainable = false}
+  weft.param @h.1.a : tensor<4xf32> {scope = "h.1"}
+  weft.param @h.1.b : tensor<4xf32> {scope = "h.1.b"}
+  weft.param @norm : tensor<4xf32> {scope = "norm"}
+  weft.param @head : tensor<4xf32> {scope = "head"}
+  weft.param @h.0.c : tensor<4xf32>
+  weft.state @h.0.a.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @h.0.a}
+  weft.state @h.0.b.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @h.0.b}
+  weft.state @h.0.c.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @h.0.c}
+  weft.state @h.1.a.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @h.1.a}
+  weft.state @h.1.b.grad : tensor<4xbf16> {kind = #weft.state_kind<gradient>, param = @h.1.b}
+}
+
+// -----
+
+// Updates with other numbers are apart: a and c are alike, b has a rate of its
+// own. What a program leaves alone stays what it was, and what others read of an
+// update they read in the whole. A name that is taken is not taken again.
+
+// CHECK-LABEL: module @numbers
+// CHECK: weft.param @a.flat.1 : tensor<32xf32> {{.*}}[#weft.segment<@a [4] at 0 to 4>, #weft.segment<@c [4] at 16 to 20>]
+// CHECK-NEXT: weft.param @b : tensor<4xf32>
+// CHECK-NEXT: weft.param @h.0.x : tensor<4xf32>
+// CHECK-NEXT: weft.param @a.flat.grad : tensor<4xf32>
+// CHECK: weft.program @micro
+// CHECK: %[[OLD:.*]] = weft.read @a.flat.1.grad : tensor<32xf32>
+// CHECK: %[[KEPT:.*]] = weft.slice %[[OLD]] offsets [16] sizes [4] strides [1]
+// CHECK: weft.concat %{{.*}}, %{{.*}}, %[[KEPT]], %{{.*}} {dim = 0 : i64}
+// CHECK: weft.program @apply
+// CHECK: %[[NEW:.*]], %{{.*}} = weft.sgd({{.*}} tensor<32xf32>
+// CHECK-NEXT: %[[C:.*]] = weft.slice %[[NEW]] offsets [16] sizes [4] strides [1]
+// CHECK: weft.sgd({{.*}}lr_scale = 2.0
+// CHECK: weft.return %[[C]]
+module @numbers {
+  weft.param @a : tensor<4xf32>
+  weft.param @b : tensor<4xf32>
+  weft.param @c : tensor<4xf32>
+  weft.param @h.0.x : tensor<4xf32>
+  weft.param @a.flat.grad : tensor<4xf32> {trainable = false}
+  weft.state @a.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @a}
+  weft.state @b.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @b}
+  weft.state @c.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @c}
+  weft.state @a.momentum_buffer : tensor<4xf32> {kind = #weft.state_kind<optimizer>, param = @a}
+  weft.state @b.momentum_buffer : tensor<4xf32> {kind = #weft.state_kind<optimizer>, param = @b}
+  weft.state @c.momentum_buffer : tensor<4xf32> {kind = #weft.state_kind<optimizer>, param = @c}
+  weft.program @micro(%x: tensor<4xf32> {weft.input = "x"}) attributes {kind = #weft.kind<micro>} {
+    weft.return writes @a.grad = %x : tensor<4xf32>
+  }
+  weft.program @apply(%k: tensor<f32> {weft.input = "coef"}, %skip: tensor<i1> {weft.input = "skip"}, %t: tensor<i64> {weft.input = "step"}, %n: tensor<f64> {weft.input = "n"})
+      -> (tensor<4xf32> {weft.output = "c"}) attributes {kind = #weft.kind<apply>} {
+    %a = weft.read @a : tensor<4xf32>
+    %am = weft.read @a.momentum_buffer : tensor<4xf32>
+    %ag = weft.read @a.grad : tensor<4xf32>
+    %a1, %am1 = weft.sgd(%a, %am, %ag, %k, %skip, %t, %n, %n, %n) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<4xf32>, tensor<4xf32>)
+    %b = weft.read @b : tensor<4xf32>
+    %bm = weft.read @b.momentum_buffer : tensor<4xf32>
+    %bg = weft.read @b.grad : tensor<4xf32>
+    %b1, %bm1 = weft.sgd(%b, %bm, %bg, %k, %skip, %t, %n, %n, %n) {lr_scale = 2.0 : f64} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<4xf32>, tensor<4xf32>)
+    %c = weft.read @c : tensor<4xf32>
+    %cm = weft.read @c.momentum_buffer : tensor<4xf32>
+    %cg = weft.read @c.grad : tensor<4xf32>
+    %c1, %cm1 = weft.sgd(%c, %cm, %cg, %k, %skip, %t, %n, %n, %n) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<4xf32>, tensor<4xf32>)
+    weft.return %c1 : tensor<4xf32> writes @a = %a1 : tensor<4xf32>, @a.momentum_buffer = %am1 : tensor<4xf32>, @b = %b1 : tensor<4xf32>, @b.momentum_buffer = %bm1 : tensor<4xf32>, @c = %c1 : tensor<4xf32>, @c.momentum_buffer = %cm1 : tensor<4xf32>
+  }
+}
