@@ -1,8 +1,6 @@
 # Attention through cuDNN: its headers come with the toolkit or from
 # scripts/setup-cuda.sh --cudnn, the library is opened by a program that runs.
-include(WeftCudnn)
 if(NOT WEFT_CUDNN_INCLUDE)
-  message(STATUS "cudnn_graph.h not found: no --attention=cudnn (set WEFT_CUDA_HOME)")
   return()
 endif()
 target_sources(WeftCudaKernels PRIVATE AttentionCudnn.cpp AttentionGraphs.cpp Cudnn.cpp CudnnGraph.cpp)

@@ -4,6 +4,8 @@
 #   WEFT_NVCC              the compiler of hand-written kernels
 #   WEFT_CUDA_INCLUDE      folder of cuda.h: the runtime, the emulated driver
 #   WEFT_CUBLASLT_INCLUDE  folder of cublasLt.h: products
+#   WEFT_CUDNN_INCLUDE     folder of cudnn_graph.h, with headers of the CUDA
+#                          runtime beside it: --attention=cudnn
 #
 # Libraries of the toolkit are not looked for: a program opens them when it runs.
 set(folders "")
@@ -25,6 +27,8 @@ find_path(WEFT_CUDA_INCLUDE cuda.h
   HINTS ${folders} PATHS /usr/local/cuda PATH_SUFFIXES include)
 find_path(WEFT_CUBLASLT_INCLUDE cublasLt.h
   HINTS ${folders} PATHS /usr/local/cuda PATH_SUFFIXES include)
+find_path(WEFT_CUDNN_INCLUDE cudnn_graph.h
+  HINTS ${folders} PATHS /usr/local/cuda PATH_SUFFIXES include)
 
 function(weft_say_missing variable file consequence)
   if(NOT ${variable})
@@ -36,3 +40,4 @@ weft_say_missing(WEFT_NVCC nvcc "no hand-written kernels for CUDA devices")
 weft_say_missing(WEFT_CUDA_INCLUDE cuda.h
   "no runtime for CUDA devices and no emulated device")
 weft_say_missing(WEFT_CUBLASLT_INCLUDE cublasLt.h "no products for CUDA devices")
+weft_say_missing(WEFT_CUDNN_INCLUDE cudnn_graph.h "no --attention=cudnn")
