@@ -5,6 +5,7 @@
 #include "weft/Formats/Names.h"
 #include "weft/Formats/OutputFile.h"
 #include "weft/Formats/StandardStreams.h"
+#include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Run/Trainer.h"
 
