@@ -56,8 +56,12 @@ cuda_toolkit = find_cuda_toolkit()
 if cuda_toolkit:
     config.available_features.add("cuda-toolkit")
     config.substitutions.append(("%ptxas", os.path.join(cuda_toolkit, "bin/ptxas")))
+    if os.path.exists(os.path.join(cuda_toolkit, "lib64/libcudnn.so.9")):
+        config.available_features.add("cudnn")
 if os.path.exists(os.path.join(config.weft_build, "test/emulation/libcuda.so.1")):
     config.available_features.add("emulated-device")
+if os.path.exists(os.path.join(config.weft_build, "test/emulation/libcudnn.so.9")):
+    config.available_features.add("emulated-cudnn")
 if config.cuda_device:
     config.available_features.add("cuda-device")
 if config.full:

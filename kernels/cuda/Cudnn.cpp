@@ -27,6 +27,12 @@ static std::string versionText(size_t version) {
          std::to_string(version % 100);
 }
 
+/// cuDNN compiles with NVRTC, which it opens by name: one that lies where only
+/// we look is there then. Where there is none, cuDNN says so when it plans.
+static void openCompiler() {
+  (void)OpenLibrary::open("libnvrtc.so.13", cudaLibraryPlaces());
+}
+
 Expected<std::unique_ptr<Cudnn>> Cudnn::open() {
   Expected<OpenLibrary> library =
       OpenLibrary::open(kLibrary, cudaLibraryPlaces());
@@ -35,6 +41,7 @@ Expected<std::unique_ptr<Cudnn>> Cudnn::open() {
   CudnnEntries entries;
   if (Status status = findEntries(*library, entries); !status)
     return status.takeError();
+  openCompiler();
   return open(entries, library->path());
 }
 

@@ -166,6 +166,35 @@ static Status checkBucket(const FlagValues &flags) {
                     ", but got " + inQuotes(rule));
 }
 
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+#ifdef WEFT_HAS_CUDNN
+static constexpr bool kHasCudnn = true;
+#else
+static constexpr bool kHasCudnn = false;
+#endif
+
+/// The CPU has one implementation; a build without cuDNN's headers has no
+/// routines that open it.
+static Status checkAttention(const FlagValues &flags) {
+  const std::string &attention = flags.getText("attention");
+  if (attention == "auto")
+    return Status::success();
+  const std::string &target = flags.getText("target");
+  if (llvm::StringRef(target).split(':').first != "cuda")
+    return usageError("--attention=" + attention +
+                      " expects --target=cuda:sm_80, cuda:sm_90 or "
+                      "cuda:sm_100, but got " +
+                      target);
+  if (attention == "cudnn" && !kHasCudnn)
+    return usageError("--attention=cudnn expects a weft that was built with "
+                      "the headers of cuDNN, but this one was not")
+        .hint("get them with scripts/setup-cuda.sh --cudnn and build it again");
+  return Status::success();
+}
+
 Status weft::checkSupported(const FlagValues &flags) {
   if (Status status = checkOnlyValues(flags); !status)
     return status;
@@ -179,6 +208,8 @@ Status weft::checkSupported(const FlagValues &flags) {
   if (Status status = checkNesterov(flags); !status)
     return status;
   if (Status status = checkBucket(flags); !status)
+    return status;
+  if (Status status = checkAttention(flags); !status)
     return status;
   const std::string &emit = flags.getText("emit");
   if (emit == "timeline")

@@ -138,6 +138,9 @@ static const FlagSpec kMemoryFlags[] = {
      "most threads that the program runs on (default: this machine's "
      "processors; 16 for a level)",
      "", 1, 1024},
+    {"attention", FlagKind::Enum, CompileFlag, "auto", "",
+     "what computes attention on CUDA devices: own kernels or cuDNN; auto: own",
+     "auto|own|cudnn"},
     {"explain", FlagKind::Enum, CompileFlag, "", "",
      "name the rule behind each decision", "precision|schedule|fusion"},
     {"debug-nan", FlagKind::Switch, CompileFlag, "", "",

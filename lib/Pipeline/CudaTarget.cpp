@@ -40,6 +40,8 @@ public:
     if (phase == "plan-memory") {
       AddDeviceWorkspacesPassOptions options;
       options.chip = device.chip;
+      if (flags.getText("attention") == kCudnn)
+        options.attention = kCudnn.str();
       passes.addPass(createAddDeviceWorkspacesPass(options));
     }
     if (phase != kLowerToCuda)

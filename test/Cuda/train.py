@@ -2,12 +2,12 @@
 """Programs for a CUDA device, trained on the emulated one.
 
 usage: train.py BUILD WORK MODEL DATA [--precision P] [--steps N] [--seeds A:B]
-                [--compile FLAG]... [--run FLAG]...
+                [--compile FLAG]... [--cuda FLAG]... [--run FLAG]...
 
-Compiles the model for the CPU and for cuda:sm_90, trains both, and compares
-their losses: within 1e-4 in f32, 2e-2 in f16 and bf16. Every seed is an order
-of streams, blocks and threads: all of them, and a run without a graph, give the
-same bits in every loss and every weight.
+Compiles the model for the CPU and for cuda:sm_90 (--cuda: flags of it alone),
+trains both, and compares their losses: within 1e-4 in f32, 2e-2 in f16 and
+bf16. Every seed is an order of streams, blocks and threads: all of them, and a
+run without a graph, give the same bits in every loss and every weight.
 """
 import argparse
 import glob
@@ -60,9 +60,9 @@ class Case:
     def compile_all(self):
         """Programs `cpu` and `cuda`, and the twins of its kernels."""
         self.compile("-o", self.path("cpu"))
-        self.compile("--target=cuda:sm_90", "-o", self.path("cuda"))
-        self.compile("--target=cuda:sm_90", "--emit=checked-twins", "-o",
-                     self.path("twins.so"))
+        device = ["--target=cuda:sm_90", *self.options.cuda]
+        self.compile(*device, "-o", self.path("cuda"))
+        self.compile(*device, "--emit=checked-twins", "-o", self.path("twins.so"))
 
     def run(self, program, *flags, environment=None):
         call([self.path(program), "--data", self.options.data, "--steps",
@@ -104,6 +104,7 @@ def parse(arguments, description=None):
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--seeds", default="0:2")
     parser.add_argument("--compile", action="append", default=[])
+    parser.add_argument("--cuda", action="append", default=[])
     parser.add_argument("--run", action="append", default=[])
     options = parser.parse_args(arguments)
     shutil.rmtree(options.work, ignore_errors=True)

@@ -24,6 +24,15 @@ struct AddDeviceWorkspacesPass
       getOperation().emitError(problem);
       return signalPassFailure();
     }
+    if (attention != "own" && attention != kCudnn) {
+      getOperation().emitError("expects attention=own or attention=cudnn, but "
+                               "got ")
+          << attention;
+      return signalPassFailure();
+    }
+    if (attention == kCudnn)
+      getOperation()->setAttr(kAttentionAttr,
+                              StringAttr::get(&getContext(), kCudnn));
     if (failed(addWorkspaces(getOperation(),
                              CudaRoutines(getOperation(), *device),
                              /*threads=*/1)))

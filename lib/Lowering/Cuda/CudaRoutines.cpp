@@ -5,6 +5,7 @@
 #include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Runtime/Execute/CudaProducts.h"
 #include "weft/Runtime/Execute/CudaWorkspaces.h"
+#include "weft/Runtime/Execute/CudnnAttention.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -20,6 +21,8 @@ static ArrayRef<int32_t> getSizes(Operation *function, StringRef name) {
 
 CudaRoutines::CudaRoutines(ModuleOp module, CudaTarget device)
     : device(std::move(device)) {
+  auto attention = module->getAttrOfType<StringAttr>(kAttentionAttr);
+  usesCudnn = attention && attention.getValue() == kCudnn;
   auto lowered = module.lookupSymbol<gpu::GPUModuleOp>(kKernelModule);
   if (!lowered)
     return;
@@ -31,13 +34,44 @@ CudaRoutines::CudaRoutines(ModuleOp module, CudaTarget device)
   }
 }
 
+static bool isAttention(WeftCommandKind kind) {
+  return kind == WEFT_ATTENTION || kind == WEFT_ATTENTION_GRAD;
+}
+
+std::string CudaRoutines::getRoutine(WeftCommandKind kind,
+                                     StringRef name) const {
+  std::string routine = TableTarget::getRoutine(kind, name);
+  return usesCudnn && isAttention(kind) ? routine + "_cudnn" : routine;
+}
+
 int64_t CudaRoutines::getWorkspaceBytes(WeftCommandKind kind,
                                         const void *record,
                                         int64_t threads) const {
   if (kind == WEFT_GEMM)
     return cudaGemmWorkspaceBytes(*static_cast<const WeftGemmRecord *>(record),
                                   device.getNumber());
+  if (usesCudnn && isAttention(kind))
+    return cudnnWorkspaceBytes(kind, record, device.getNumber());
   return cudaWorkspaceBytes(kind, record);
+}
+
+LogicalResult CudaRoutines::checkAttention(plan::CommandOpInterface command,
+                                           const RoutineCall &call) const {
+  // The record of the gradient begins with that of the forward command.
+  const auto &record = *call.as<WeftAttentionRecord>();
+  if (usesCudnn) {
+    std::string wrong =
+        call.kind == WEFT_ATTENTION
+            ? findWrongCudnnForward(record, device.getNumber())
+            : findWrongCudnnGradient(*call.as<WeftAttentionGradRecord>(),
+                                     device.getNumber());
+    return wrong.empty() ? success() : command->emitOpError(wrong);
+  }
+  if (record.headSize <= kMostHeadSize)
+    return success();
+  return command->emitOpError("expects heads of at most ")
+         << kMostHeadSize << " elements on CUDA devices, but got "
+         << record.headSize;
 }
 
 LogicalResult CudaRoutines::check(plan::CommandOpInterface command,
@@ -48,14 +82,8 @@ LogicalResult CudaRoutines::check(plan::CommandOpInterface command,
     return wrong.empty() ? success() : command->emitOpError(wrong);
   }
   case WEFT_ATTENTION:
-  case WEFT_ATTENTION_GRAD: {
-    // The record of the gradient begins with that of the forward command.
-    int64_t size = call.as<WeftAttentionRecord>()->headSize;
-    if (size <= kMostHeadSize)
-      return success();
-    return command->emitOpError("expects heads of at most ")
-           << kMostHeadSize << " elements on CUDA devices, but got " << size;
-  }
+  case WEFT_ATTENTION_GRAD:
+    return checkAttention(command, call);
   case WEFT_EMBEDDING:
   case WEFT_EMBEDDING_GRAD:
   case WEFT_COPY:

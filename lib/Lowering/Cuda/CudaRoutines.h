@@ -18,6 +18,8 @@ public:
 
   llvm::StringRef getTitle() const override { return "CUDA devices"; }
   llvm::StringRef getPrefix() const override { return "weft_cuda_"; }
+  std::string getRoutine(WeftCommandKind kind,
+                         llvm::StringRef name) const override;
   int64_t getWorkspaceBytes(WeftCommandKind kind, const void *record,
                             int64_t threads) const override;
   llvm::LogicalResult check(plan::CommandOpInterface command,
@@ -26,7 +28,11 @@ public:
   getLaunch(plan::LaunchOp launch) const override;
 
 private:
+  llvm::LogicalResult checkAttention(plan::CommandOpInterface command,
+                                     const RoutineCall &call) const;
+
   CudaTarget device;
+  bool usesCudnn; // for attention
   llvm::StringMap<DeviceLaunch> kernels;
 };
 

@@ -51,7 +51,7 @@ FailureOr<RoutineCall> RoutineCall::get(plan::CommandOpInterface command,
            << target.getTitle()
            << " to name a routine (getRoutine), but got none";
   if (made.routine.empty())
-    made.routine = (target.getPrefix() + getKindName(made.kind)).str();
+    made.routine = target.getRoutine(made.kind, getKindName(made.kind));
   if (failed(model.makeRecord(made.record)) ||
       failed(target.check(command, made)))
     return failure();

@@ -17,6 +17,10 @@ inline constexpr int64_t kDeviceAlignment = 256;
 /// Name of the module that holds all kernels.
 inline constexpr llvm::StringLiteral kKernelModule = "kernels";
 
+/// On a module whose attention cuDNN computes, with the value kCudnn.
+inline constexpr llvm::StringLiteral kAttentionAttr = "cuda.attention",
+                                     kCudnn = "cudnn";
+
 /// The launch that a lowered kernel is written for: arrays of three sizes on
 /// its `llvm.func`, threads of a block and blocks of the grid.
 inline constexpr llvm::StringLiteral kBlockSize = "gpu.known_block_size",

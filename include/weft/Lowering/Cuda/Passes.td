@@ -51,15 +51,19 @@ def AddDeviceWorkspacesPass : Pass<"weft-add-device-workspaces", "::mlir::Module
   let summary = "Give commands the device memory that their routines work in";
   let description = [{
     What: as `weft-add-workspaces`, for a CUDA device: products get what cuBLASLt may
-    use at most, attention and embedding gradients what their kernels need.
+    use at most, attention and embedding gradients what their kernels need, and with
+    `attention=cudnn` attention and its gradient what cuDNN may use at most.
 
     Precondition: `weft-lower-to-plan`. Sets `plan.max_threads` to 1: the size does
-    not depend on threads of the host.
+    not depend on threads of the host. With `attention=cudnn` the module has the
+    attribute `cuda.attention`, and attention that cuDNN does not compute is an error.
 
     Example: test/Lowering/Cuda/add-device-workspaces.mlir.
   }];
   let options = [
     Option<"chip", "chip", "std::string", "\"sm_90\"", "The device">,
+    Option<"attention", "attention", "std::string", "\"own\"",
+           "What computes attention: own or cudnn">,
   ];
 }
 

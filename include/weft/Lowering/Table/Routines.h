@@ -69,6 +69,11 @@ public:
   /// program. Fails with an error on a launch of no kernel.
   virtual llvm::FailureOr<std::optional<DeviceLaunch>>
   getLaunch(plan::LaunchOp launch) const = 0;
+  /// The symbol of the routine of a kind, whose name is `name`.
+  virtual std::string getRoutine(WeftCommandKind kind,
+                                 llvm::StringRef name) const {
+    return (getPrefix() + name).str();
+  }
 };
 
 /// Gives each command the memory that its routine works in, and the module the
