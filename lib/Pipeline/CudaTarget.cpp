@@ -51,6 +51,7 @@ public:
     kernels.fast = flags.getText("numerics") == "fast";
     passes.addPass(createConvertKernelsToLinalgPass(kernels));
     passes.addPass(createLowerToCudaPass());
+    passes.addPass(createDescribeLaunchesPass());
   }
   StringRef getKernelLibrary() const override { return "cuda"; }
   int64_t getAlignment() const override { return kDeviceAlignment; }

@@ -34,6 +34,32 @@ def token_header(magic, version, count):
     return struct.pack("<256i", magic, version, count, *[0] * 253)
 
 
+def cubin(name):
+    """Machine code with one kernel, as ptxas lays it out."""
+    code, note = b".text." + name, struct.pack("<BBHII", 4, 0x2f, 8, 1, 40)
+    symbol = struct.pack("<IBBHQQ", 1, 0x12, 0x10, 5, 0, 64)
+    names = b"\0.shstrtab\0.strtab\0.symtab\0.nv.info\0" + code + b"\0"
+    # Name, type, content, link, size of an entry.
+    sections = [(b"", 0, b"", 0, 0), (b".shstrtab", 3, names, 0, 0),
+                (b".strtab", 3, b"\0" + name + b"\0", 0, 0),
+                (b".symtab", 2, bytes(24) + symbol, 2, 24),
+                (b".nv.info", 0x70000000, note, 3, 0), (code, 1, bytes(64), 0, 0)]
+    body = table = b""
+    for text, kind, content, link, entry_bytes in sections:
+        table += struct.pack("<IIQQQQIIQQ", names.index(text + b"\0"), kind, 0, 0,
+                             64 + len(body), len(content), link, 0, 1, entry_bytes)
+        body += content
+    head = b"\x7fELF\2\1\1\x41\x08".ljust(16, b"\0")
+    head += struct.pack("<HHIQQQIHHHHHH", 2, 190, 1, 0, 0, 64 + len(body), 0x6005a04,
+                        64, 56, 0, 64, len(sections), 1)
+    return head + body + table
+
+
+for size in (1, 30):
+    seed("fuzz-cubin", str(size), cubin(b"k" * size))
+padded = cubin(b"k") + bytes(-len(cubin(b"k")) % 16)
+seed("fuzz-cubin", "two", padded + cubin(b"two"))
+
 for i, text in enumerate([
         "null", "[]", "{}", "-1.5e-7", "9223372036854775808", "[1,\n2,true]",
         '{"a":{"b":[1,{"c":null}]},"\\u0061b":"\\ud83d\\ude00\\n"}',

@@ -1,65 +1,18 @@
 //===- InspectCommand.cpp - weft inspect ----------------------------------===//
 
 #include "Commands.h"
+#include "InspectKernels.h"
 #include "Profile.h"
 
 #include "weft/Formats/Digest.h"
 #include "weft/Formats/Flags.h"
 #include "weft/Formats/Json.h"
 
-#include "llvm/Object/ELFObjectFile.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
-
 #include <cstdio>
 #include <map>
 #include <optional>
 
 using namespace weft;
-
-/// The JSON text in the section `.weft.meta` of a compiled program.
-static Expected<std::string> readMetadataText(const std::string &path) {
-  // What is no regular file may have no end.
-  if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path))
-    return inputError("expects a regular file").at(path);
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
-  if (!buffer)
-    return inputError("cannot read it: " + buffer.getError().message())
-        .at(path);
-  auto object = llvm::object::ObjectFile::createELFObjectFile(**buffer);
-  if (!object) {
-    llvm::consumeError(object.takeError());
-    return inputError("expects a program that weft compile made")
-        .at(path)
-        .hint("weft compile MODEL -o FILE makes one");
-  }
-  for (const llvm::object::SectionRef &section : (*object)->sections()) {
-    llvm::Expected<llvm::StringRef> name = section.getName();
-    if (!name) {
-      llvm::consumeError(name.takeError());
-      continue;
-    }
-    if (*name != ".weft.meta")
-      continue;
-    llvm::Expected<llvm::StringRef> contents = section.getContents();
-    if (!contents) {
-      llvm::consumeError(contents.takeError());
-      break;
-    }
-    return contents->rtrim('\0').str();
-  }
-  return inputError("expects a program that weft compile made, but got one "
-                    "without a section .weft.meta")
-      .at(path);
-}
-
-Expected<Json> weft::readMetadata(const std::string &path) {
-  Expected<std::string> text = readMetadataText(path);
-  if (!text)
-    return text.takeError();
-  return parseJson(*text, path);
-}
 
 //===----------------------------------------------------------------------===//
 // Tables
@@ -143,6 +96,9 @@ static void printSchedule(const Json &meta) {
   });
 }
 
+/// Where the command keeps what it reads of the images beside the metadata.
+static const char kKernels[] = "kernels";
+
 static void printKernels(const Json &meta) {
   struct Use {
     int64_t calls = 0;
@@ -163,6 +119,7 @@ static void printKernels(const Json &meta) {
                 static_cast<long long>(use.calls),
                 use.generated ? "generated" : "library", name.first.c_str(),
                 use.scope.c_str(), name.second.c_str());
+  printImages(*meta.find(kKernels));
 }
 
 static void printMemory(const Json &meta) {
@@ -187,7 +144,7 @@ static const View kViews[] = {
     {"memory", {"memory"}, printMemory},
     {"schedule", {"schedule"}, printSchedule},
     {"params", {"config_fields", "parameters"}, printParameters},
-    {"kernels", {"schedule"}, printKernels},
+    {kKernels, {"schedule", kKernels}, printKernels},
 };
 
 static void printHeader(const Json &meta) {
@@ -200,21 +157,93 @@ static void printHeader(const Json &meta) {
   std::printf(", weft %s\n", textOf(meta.find("weft")).c_str());
 }
 
-Expected<ExitCode> weft::inspectCommand(const Arguments &args) {
-  FlagTable table({
+static FlagTable inspectFlags() {
+  return FlagTable({
       {"memory", FlagKind::Switch, DriverFlag, "", "", "where the bytes go"},
       {"schedule", FlagKind::Switch, DriverFlag, "", "",
        "commands in order, with estimated times"},
       {"params", FlagKind::Switch, DriverFlag, "", "",
        "configuration and parameters"},
-      {"kernels", FlagKind::Switch, DriverFlag, "", "",
-       "generated kernels and library routines"},
+      {kKernels, FlagKind::Switch, DriverFlag, "", "",
+       "generated kernels and library routines; of a program for devices, what "
+       "their machine code takes"},
       {"profile", FlagKind::String, DriverFlag, "", "TRACE",
        "measured times per kernel and scope; the program's --trace wrote "
        "TRACE"},
       {"json", FlagKind::Switch, DriverFlag, "", "", "as JSON"},
       {"help", FlagKind::Switch, DriverFlag, "", "", "show this text"},
   });
+}
+
+static void printJson(const Json &meta, const FlagValues &flags, bool all,
+                      const std::optional<Json> &profile) {
+  Json result = Json::object();
+  for (const View &view : kViews)
+    for (const char *field : view.fields)
+      if (const Json *value = meta.find(field);
+          value && flags.getSwitch(view.flag))
+        result.set(field, *value);
+  if (profile)
+    result.set("profile", *profile);
+  std::fputs((all ? meta : result).pretty().c_str(), stdout);
+}
+
+static void printText(const Json &meta, const FlagValues &flags, bool all,
+                      const std::optional<Json> &profile) {
+  printHeader(meta);
+  for (const View &view : kViews)
+    if (flags.getSwitch(view.flag))
+      view.print(meta);
+  if (profile)
+    printProfile(*profile);
+  if (all)
+    printMemory(meta);
+}
+
+/// The metadata, and what the flags ask for beside it.
+static Expected<Json> readMeta(const ProgramFile &file, const std::string &path,
+                               const FlagValues &flags) {
+  Expected<Json> meta = parseJson(file.metadata, path);
+  if (!meta || !flags.getSwitch(kKernels))
+    return meta;
+  if (!meta->isObject())
+    return inputError("expects an object in the section .weft.meta").at(path);
+  Expected<Json> kernels = describeImages(file, *meta);
+  if (!kernels)
+    return Error(kernels.takeError()).at(path);
+  meta->set(kKernels, std::move(*kernels));
+  return meta;
+}
+
+static Expected<ExitCode> inspectProgram(const std::string &path,
+                                         const FlagValues &flags) {
+  Expected<ProgramFile> file = readProgramFile(path);
+  if (!file)
+    return file.takeError();
+  Expected<Json> meta = readMeta(*file, path, flags);
+  if (!meta)
+    return meta.takeError();
+  bool all = true;
+  for (const View &view : kViews)
+    all &= !flags.getSwitch(view.flag);
+  std::optional<Json> profile;
+  if (flags.isSet("profile")) {
+    auto made =
+        makeProfile(*meta, digest128(file->metadata), flags.getText("profile"));
+    if (!made)
+      return made.takeError();
+    profile = std::move(*made);
+    all = false;
+  }
+  if (flags.getSwitch("json"))
+    printJson(*meta, flags, all, profile);
+  else
+    printText(*meta, flags, all, profile);
+  return ExitCode::Ok;
+}
+
+Expected<ExitCode> weft::inspectCommand(const Arguments &args) {
+  FlagTable table = inspectFlags();
   FlagParseOptions options;
   options.program = "weft inspect";
   options.maxPositionals = 1;
@@ -228,43 +257,5 @@ Expected<ExitCode> weft::inspectCommand(const Arguments &args) {
   }
   if (flags->positionals().empty())
     return usageError("expects a PROGRAM").hint("weft inspect --help");
-  const std::string &program = flags->positionals().front();
-  Expected<std::string> text = readMetadataText(program);
-  if (!text)
-    return text.takeError();
-  Expected<Json> meta = parseJson(*text, program);
-  if (!meta)
-    return meta.takeError();
-  bool all = true;
-  for (const View &view : kViews)
-    all &= !flags->getSwitch(view.flag);
-  std::optional<Json> profile;
-  if (flags->isSet("profile")) {
-    auto made = makeProfile(*meta, digest128(*text), flags->getText("profile"));
-    if (!made)
-      return made.takeError();
-    profile = std::move(*made);
-    all = false;
-  }
-  if (flags->getSwitch("json")) {
-    Json result = Json::object();
-    for (const View &view : kViews)
-      for (const char *field : view.fields)
-        if (const Json *value = meta->find(field);
-            value && (all || flags->getSwitch(view.flag)))
-          result.set(field, *value);
-    if (profile)
-      result.set("profile", *profile);
-    std::fputs(all ? meta->pretty().c_str() : result.pretty().c_str(), stdout);
-    return ExitCode::Ok;
-  }
-  printHeader(*meta);
-  for (const View &view : kViews)
-    if (flags->getSwitch(view.flag))
-      view.print(*meta);
-  if (profile)
-    printProfile(*profile);
-  if (all)
-    printMemory(*meta);
-  return ExitCode::Ok;
+  return inspectProgram(flags->positionals().front(), *flags);
 }

@@ -26,4 +26,15 @@ def DescribeExecutablePass : Pass<"weft-describe-executable", "::mlir::ModuleOp"
   }];
 }
 
+def DescribeLaunchesPass : Pass<"weft-describe-launches", "::mlir::ModuleOp"> {
+  let summary = "Add the launches of a device's kernels to the metadata";
+  let description = [{
+    Adds `launches` of docs/executable.md to the attribute `weft.metadata`: the grid
+    and block that each kernel of the `gpu.module` is written for. Preconditions:
+    `weft-describe-executable`, and `weft-lower-to-cuda` behind it.
+
+    Example: test/Pipeline/describe-launches.mlir.
+  }];
+}
+
 #endif // WEFT_PIPELINE_PASSES_TD

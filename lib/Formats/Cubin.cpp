@@ -1,0 +1,362 @@
+//===- Cubin.cpp - What machine code of CUDA devices says of itself -------===//
+
+#include "weft/Formats/Cubin.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <set>
+
+using namespace weft;
+
+//===----------------------------------------------------------------------===//
+// ELF
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+// Of the ELF format, in 64 bits.
+constexpr uint64_t kHeaderBytes = 64, kSectionBytes = 64, kSymbolBytes = 24,
+                   kSegmentBytes = 56;
+constexpr uint16_t kMachineCuda = 190;
+constexpr uint32_t kTypeNull = 0, kTypeSymbols = 2, kTypeText = 3,
+                   kTypeNoBits = 8;
+constexpr unsigned char kFunction = 2;
+/// NVIDIA's mark of a symbol that can be launched.
+constexpr unsigned char kEntry = 0x10;
+
+constexpr uint64_t kImageAlignment = 16;
+
+struct Section {
+  std::string_view name;
+  uint32_t type = 0, link = 0, info = 0;
+  uint64_t bytes = 0, entryBytes = 0;
+  std::string_view content; // empty if the file holds none
+};
+
+Error broken(const std::string &what) {
+  return inputError("expects machine code of a CUDA device, but " + what);
+}
+
+/// Numbers of fixed places; every place is checked before it is read.
+template <typename T> T numberAt(std::string_view bytes, uint64_t place) {
+  T number;
+  std::memcpy(&number, bytes.data() + place, sizeof(T));
+  return number;
+}
+
+bool isInside(std::string_view bytes, uint64_t from, uint64_t count) {
+  return from <= bytes.size() && count <= bytes.size() - from;
+}
+
+/// The text at `place` of a table of texts, nothing if it does not end there.
+std::optional<std::string_view> textAt(std::string_view table, uint64_t place) {
+  if (place >= table.size())
+    return std::nullopt;
+  size_t end = table.find('\0', place);
+  if (end == std::string_view::npos)
+    return std::nullopt;
+  return table.substr(place, end - place);
+}
+
+/// Reads one cubin.
+class Reader {
+public:
+  explicit Reader(std::string_view bytes) : bytes(bytes) {}
+
+  Expected<Cubin> read();
+
+private:
+  Status readHeader();
+  Status readSections();
+  Status readSection(uint64_t place, Section &section);
+  Status nameSections();
+  Status readSymbols();
+  Status readSymbol(const Section &table, std::string_view names,
+                    uint64_t place);
+  Status readNotes(const Section &section);
+  Status readNote(const Section &section, unsigned char kind,
+                  std::string_view value);
+  Status readShared(const Section &section);
+  Status checkKernels() const;
+  CubinKernel *kernelOfCode(uint32_t section);
+  void grow(uint64_t from, uint64_t count) {
+    cubin.bytes = std::max(cubin.bytes, from + count);
+  }
+
+  std::string_view bytes;
+  Cubin cubin;
+  uint64_t sectionPlace = 0, numSections = 0, nameSection = 0;
+  std::vector<uint64_t> namePlaces;
+  std::vector<Section> sections;
+  /// Kernels by their symbol and by the section of their code.
+  std::map<uint32_t, size_t> bySymbol, byCode;
+  std::set<uint32_t> withRegisters;
+};
+
+} // namespace
+
+Status Reader::readHeader() {
+  constexpr std::string_view magic("\x7f"
+                                   "ELF\x02\x01\x01",
+                                   7);
+  if (bytes.size() < kHeaderBytes)
+    return broken("got " + std::to_string(bytes.size()) + " bytes");
+  if (bytes.substr(0, magic.size()) != magic)
+    return broken("got bytes that are no ELF file of 64 bits");
+  if (uint16_t machine = numberAt<uint16_t>(bytes, 18); machine != kMachineCuda)
+    return broken("got an ELF file of machine " + std::to_string(machine));
+  // The number of the chip stands in another byte since version 8.
+  unsigned char version = static_cast<unsigned char>(bytes[8]);
+  uint32_t flags = numberAt<uint32_t>(bytes, 48);
+  cubin.chip =
+      "sm_" + std::to_string((version >= 8 ? flags >> 8 : flags) & 255);
+  uint64_t segments = numberAt<uint64_t>(bytes, 32);
+  uint64_t segmentBytes =
+      uint64_t(numberAt<uint16_t>(bytes, 54)) * numberAt<uint16_t>(bytes, 56);
+  if (!isInside(bytes, segments, segmentBytes) ||
+      (segmentBytes != 0 && numberAt<uint16_t>(bytes, 54) != kSegmentBytes))
+    return broken("its segments lie outside of it");
+  sectionPlace = numberAt<uint64_t>(bytes, 40);
+  numSections = numberAt<uint16_t>(bytes, 60);
+  nameSection = numberAt<uint16_t>(bytes, 62);
+  if (numberAt<uint16_t>(bytes, 58) != kSectionBytes ||
+      nameSection >= numSections ||
+      !isInside(bytes, sectionPlace, numSections * kSectionBytes))
+    return broken("its table of sections lies outside of it");
+  grow(0, kHeaderBytes);
+  if (segmentBytes != 0)
+    grow(segments, segmentBytes);
+  grow(sectionPlace, numSections * kSectionBytes);
+  return Status::success();
+}
+
+Status Reader::readSection(uint64_t place, Section &section) {
+  section.type = numberAt<uint32_t>(bytes, place + 4);
+  uint64_t from = numberAt<uint64_t>(bytes, place + 24);
+  section.bytes = numberAt<uint64_t>(bytes, place + 32);
+  section.link = numberAt<uint32_t>(bytes, place + 40);
+  section.info = numberAt<uint32_t>(bytes, place + 44);
+  section.entryBytes = numberAt<uint64_t>(bytes, place + 56);
+  if (section.type == kTypeNull || section.type == kTypeNoBits)
+    return Status::success();
+  if (!isInside(bytes, from, section.bytes))
+    return broken("section " + std::to_string(sections.size() - 1) +
+                  " lies outside of it");
+  section.content = bytes.substr(from, section.bytes);
+  grow(from, section.bytes);
+  return Status::success();
+}
+
+Status Reader::readSections() {
+  sections.reserve(numSections);
+  for (uint64_t i = 0; i < numSections; ++i) {
+    uint64_t place = sectionPlace + i * kSectionBytes;
+    if (Status s = readSection(place, sections.emplace_back()); !s)
+      return s;
+    namePlaces.push_back(numberAt<uint32_t>(bytes, place));
+  }
+  return nameSections();
+}
+
+Status Reader::nameSections() {
+  const Section &names = sections[nameSection];
+  if (names.type != kTypeText)
+    return broken("its names of sections are no texts");
+  for (size_t i = 0; i < sections.size(); ++i) {
+    if (sections[i].type == kTypeNull)
+      continue;
+    auto name = textAt(names.content, namePlaces[i]);
+    if (!name)
+      return broken("section " + std::to_string(i) + " has no name");
+    sections[i].name = *name;
+  }
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+Status Reader::readSymbol(const Section &table, std::string_view names,
+                          uint64_t place) {
+  std::string_view symbol = table.content.substr(place, kSymbolBytes);
+  bool isKernel = (symbol[4] & 15) == kFunction &&
+                  (static_cast<unsigned char>(symbol[5]) & kEntry) != 0;
+  if (!isKernel)
+    return Status::success();
+  auto name = textAt(names, numberAt<uint32_t>(symbol, 0));
+  uint32_t code = numberAt<uint16_t>(symbol, 6);
+  if (!name || name->empty())
+    return broken("a kernel has no name");
+  std::string quoted = inQuotes(std::string(*name));
+  if (code >= sections.size() ||
+      sections[code].name != ".text." + std::string(*name))
+    return broken("the kernel " + quoted + " has no code");
+  if (numberAt<uint64_t>(symbol, 16) > sections[code].content.size())
+    return broken("the code of the kernel " + quoted + " ends too early");
+  size_t index = cubin.kernels.size();
+  if (!byCode.try_emplace(code, index).second)
+    return broken("the kernel " + quoted + " is there twice");
+  bySymbol[static_cast<uint32_t>(place / kSymbolBytes)] = index;
+  CubinKernel &kernel = cubin.kernels.emplace_back();
+  kernel.name = *name;
+  kernel.codeBytes = numberAt<uint64_t>(symbol, 16);
+  return Status::success();
+}
+
+Status Reader::readSymbols() {
+  const Section *table = nullptr;
+  for (const Section &section : sections)
+    if (section.type == kTypeSymbols) {
+      if (table)
+        return broken("it has two tables of symbols");
+      table = &section;
+    }
+  if (!table || table->entryBytes != kSymbolBytes ||
+      table->content.size() % kSymbolBytes != 0 ||
+      table->link >= sections.size() || sections[table->link].type != kTypeText)
+    return broken("it has no table of symbols");
+  for (uint64_t at = 0; at < table->content.size(); at += kSymbolBytes)
+    if (Status s = readSymbol(*table, sections[table->link].content, at); !s)
+      return s;
+  return Status::success();
+}
+
+CubinKernel *Reader::kernelOfCode(uint32_t section) {
+  auto known = byCode.find(section);
+  return known == byCode.end() ? nullptr : &cubin.kernels[known->second];
+}
+
+//===----------------------------------------------------------------------===//
+// What the assembler noted
+//===----------------------------------------------------------------------===//
+
+namespace {
+// A note is a form, a kind and two bytes; of form 4 these count the bytes of
+// the value behind them.
+constexpr unsigned char kFirstForm = 1, kSizedForm = 4;
+constexpr uint64_t kNoteBytes = 4;
+constexpr unsigned char kMaxThreads = 0x05, kNeededThreads = 0x10,
+                        kFrameBytes = 0x11, kStackBytes = 0x12,
+                        kRegisters = 0x2f;
+} // namespace
+
+Status Reader::readNote(const Section &section, unsigned char kind,
+                        std::string_view value) {
+  bool isOfKernel =
+      kind == kFrameBytes || kind == kStackBytes || kind == kRegisters;
+  bool isThreads = kind == kMaxThreads || kind == kNeededThreads;
+  if (!isOfKernel && !isThreads)
+    return Status::success();
+  if (value.size() != (isOfKernel ? 8 : 12))
+    return broken("a note in " + inQuotes(std::string(section.name)) + " has " +
+                  std::to_string(value.size()) + " bytes");
+  if (isThreads) {
+    if (CubinKernel *kernel = kernelOfCode(section.info))
+      for (int i = 0; i < 3; ++i)
+        kernel->threads[i] = numberAt<uint32_t>(value, i * 4);
+    return Status::success();
+  }
+  // Functions that kernels call have notes as well.
+  auto known = bySymbol.find(numberAt<uint32_t>(value, 0));
+  if (known == bySymbol.end())
+    return Status::success();
+  CubinKernel &kernel = cubin.kernels[known->second];
+  uint32_t number = numberAt<uint32_t>(value, 4);
+  if (kind == kFrameBytes)
+    kernel.localBytes = number;
+  else if (kind == kStackBytes)
+    kernel.stackBytes = number;
+  else
+    kernel.registers = number;
+  if (kind == kRegisters && !withRegisters.insert(known->first).second)
+    return broken("the registers of the kernel " + inQuotes(kernel.name) +
+                  " are there twice");
+  return Status::success();
+}
+
+Status Reader::readNotes(const Section &section) {
+  std::string_view rest = section.content;
+  while (!rest.empty()) {
+    bool isCut = rest.size() < kNoteBytes;
+    unsigned char form = static_cast<unsigned char>(rest[0]);
+    uint64_t count =
+        !isCut && form == kSizedForm ? numberAt<uint16_t>(rest, 2) : 0;
+    if (isCut || form < kFirstForm || form > kSizedForm ||
+        count > rest.size() - kNoteBytes)
+      return broken("the notes in " + inQuotes(std::string(section.name)) +
+                    " cannot be read");
+    if (form == kSizedForm)
+      if (Status s = readNote(section, static_cast<unsigned char>(rest[1]),
+                              rest.substr(kNoteBytes, count));
+          !s)
+        return s;
+    rest.remove_prefix(kNoteBytes + count);
+  }
+  return Status::success();
+}
+
+Status Reader::readShared(const Section &section) {
+  // What the system keeps for itself.
+  if (section.name.rfind(".nv.shared.reserved.", 0) == 0)
+    return Status::success();
+  CubinKernel *kernel = kernelOfCode(section.info);
+  if (!kernel || section.name != ".nv.shared." + kernel->name)
+    return broken("the section " + inQuotes(std::string(section.name)) +
+                  " belongs to no kernel");
+  kernel->sharedBytes = section.bytes;
+  return Status::success();
+}
+
+Status Reader::checkKernels() const {
+  for (const auto &[symbol, index] : bySymbol)
+    if (!withRegisters.count(symbol))
+      return broken("the registers of the kernel " +
+                    inQuotes(cubin.kernels[index].name) + " are not there");
+  return Status::success();
+}
+
+Expected<Cubin> Reader::read() {
+  if (Status s = readHeader(); !s)
+    return s.takeError();
+  if (Status s = readSections(); !s)
+    return s.takeError();
+  if (Status s = readSymbols(); !s)
+    return s.takeError();
+  for (const Section &section : sections) {
+    Status s = Status::success();
+    if (section.name == ".nv.info" || section.name.rfind(".nv.info.", 0) == 0)
+      s = readNotes(section);
+    else if (section.name.rfind(".nv.shared.", 0) == 0)
+      s = readShared(section);
+    if (!s)
+      return s.takeError();
+  }
+  if (Status s = checkKernels(); !s)
+    return s.takeError();
+  return std::move(cubin);
+}
+
+Expected<Cubin> weft::readCubin(std::string_view bytes) {
+  return Reader(bytes).read();
+}
+
+Expected<std::vector<Cubin>> weft::readCubins(std::string_view section) {
+  std::vector<Cubin> cubins;
+  while (!section.empty()) {
+    Expected<Cubin> cubin = readCubin(section);
+    if (!cubin)
+      return cubin.takeError();
+    uint64_t end = (cubin->bytes + kImageAlignment - 1) / kImageAlignment *
+                   kImageAlignment;
+    end = std::min<uint64_t>(end, section.size());
+    if (section.substr(cubin->bytes, end - cubin->bytes)
+            .find_first_not_of('\0') != std::string_view::npos)
+      return broken("bytes stand between two files of it");
+    section.remove_prefix(end);
+    cubins.push_back(std::move(*cubin));
+  }
+  return cubins;
+}
