@@ -30,16 +30,23 @@ static std::string getHandWritten(const CudaTarget &device) {
   return "cuda/kernels-" + device.chip + ".cubin";
 }
 
+static std::vector<std::string> getHandWritten(ArrayRef<CudaTarget> devices) {
+  std::vector<std::string> files;
+  for (const CudaTarget &device : devices)
+    files.push_back(getHandWritten(device));
+  return files;
+}
+
 namespace {
 class Cuda final : public Target {
 public:
-  explicit Cuda(CudaTarget device) : device(std::move(device)) {}
+  explicit Cuda(ArrayRef<CudaTarget> devices) : devices(devices) {}
 
   void addPasses(StringRef phase, const FlagValues &flags,
                  OpPassManager &passes) const override {
     if (phase == "plan-memory") {
       AddDeviceWorkspacesPassOptions options;
-      options.chip = device.chip;
+      options.chips = joinChips(devices);
       if (flags.getText("attention") == kCudnn)
         options.attention = kCudnn.str();
       passes.addPass(createAddDeviceWorkspacesPass(options));
@@ -57,23 +64,32 @@ public:
   int64_t getAlignment() const override { return kDeviceAlignment; }
   /// An update of many small parameters is one launch.
   StringRef getBucketRule() const override { return "scope"; }
-  std::string getIdentity() const override { return device.chip; }
+  std::string getIdentity() const override { return joinChips(devices); }
   StringRef getKernelOp() const override { return "gpu.module"; }
 
   Status checkFlags(const FlagValues &flags) const override;
   std::optional<MemoryBound> getMemory(const FlagValues &flags) const override;
-  Status checkEmit(StringRef, StringRef) const override {
-    return Status::success();
+  /// Code as text, and twins, are those of one machine code.
+  Status checkEmit(StringRef emit, StringRef target) const override {
+    bool isOfOne = emit == "ptx" || emit == "llvm" || emit == "twins" ||
+                   emit == "checked-twins";
+    if (!isOfOne || devices.size() == 1)
+      return Status::success();
+    return usageError("--emit=" + emit.str() +
+                      " expects a target with one chip, but got " +
+                      target.str())
+        .hint("--target=cuda:" + devices.front().chip +
+              " makes the same machine code for this chip");
   }
   FailureOr<std::string> emitLlvmIr(ModuleOp module) const override {
-    return emitDeviceIr(module, device);
+    return emitDeviceIr(module, devices.front());
   }
   FailureOr<std::string> emitPtx(ModuleOp module) const override {
-    return weft::emitPtx(module, device);
+    return weft::emitPtx(module, devices.front());
   }
   FailureOr<std::vector<char>> emitTwins(ModuleOp module,
                                          bool isChecked) const override {
-    return weft::emitTwins(module, device, isChecked);
+    return weft::emitTwins(module, devices.front(), isChecked);
   }
   FailureOr<std::vector<char>> emitObject(ModuleOp module) const override;
 
@@ -81,15 +97,18 @@ public:
     return {{"libWeftCudaKernels.a", "libWeftCudaDevice.a"},
             {},
             "is weft built where CMake found a CUDA toolkit, with " +
-                device.chip + " in WEFT_CUDA_CHIPS?",
-            {getHandWritten(device)}};
+                joinChips(devices) + " in WEFT_CUDA_CHIPS?",
+            getHandWritten(devices)};
   }
   void describe(Json &metadata) const override {
-    metadata.set("cuda_chip", Json(device.chip));
+    Json chips = Json::array();
+    for (const CudaTarget &device : devices)
+      chips.push(device.chip);
+    metadata.set("cuda_chips", std::move(chips));
   }
 
 private:
-  CudaTarget device;
+  SmallVector<CudaTarget> devices;
 };
 } // namespace
 
@@ -104,11 +123,13 @@ Status Cuda::checkFlags(const FlagValues &flags) const {
   if (!flags.isSet("device"))
     return Status::success();
   const CudaModel *model = findCudaModel(flags.getText("device"));
-  if (model->chip == device.chip)
+  if (llvm::any_of(devices, [&](const CudaTarget &device) {
+        return device.chip == model->chip;
+      }))
     return Status::success();
   return usageError("--device=" + flags.getText("device") +
                     " expects --target=cuda:" + model->chip.str() +
-                    ", but got cuda:" + device.chip);
+                    ", but got cuda:" + joinChips(devices));
 }
 
 std::optional<MemoryBound> Cuda::getMemory(const FlagValues &flags) const {
@@ -133,8 +154,9 @@ static FailureOr<DeviceImage> readHandWritten(ModuleOp module,
   auto code = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                           /*RequiresNullTerminator=*/false);
   if (!code)
-    return module.emitError("cannot read ")
-           << path << ": " << code.getError().message()
+    return module.emitError("has no hand-written kernels for ")
+           << device.chip << ": cannot read " << path << ": "
+           << code.getError().message()
            << "; is weft built where CMake found a CUDA toolkit, with "
            << device.chip << " in WEFT_CUDA_CHIPS?";
   StringRef bytes = (*code)->getBuffer();
@@ -144,18 +166,22 @@ static FailureOr<DeviceImage> readHandWritten(ModuleOp module,
 FailureOr<std::vector<char>> Cuda::emitObject(ModuleOp module) const {
   if (failed(findInToolkit(module, "bin/ptxas")))
     return failure();
-  FailureOr<DeviceImage> handWritten = readHandWritten(module, device);
-  if (failed(handWritten))
-    return failure();
-  return emitCudaObject(module, device, {*handWritten});
+  SmallVector<DeviceImage> images;
+  for (const CudaTarget &device : devices) {
+    FailureOr<DeviceImage> handWritten = readHandWritten(module, device);
+    if (failed(handWritten))
+      return failure();
+    images.push_back(std::move(*handWritten));
+  }
+  return emitCudaObject(module, devices, images);
 }
 
 static Expected<std::unique_ptr<Target>> parseCuda(StringRef text) {
   std::string problem;
-  FailureOr<CudaTarget> device = CudaTarget::parse(text, problem);
-  if (failed(device))
+  FailureOr<SmallVector<CudaTarget>> devices = parseCudaTargets(text, problem);
+  if (failed(devices))
     return usageError(problem);
-  return std::unique_ptr<Target>(std::make_unique<Cuda>(std::move(*device)));
+  return std::unique_ptr<Target>(std::make_unique<Cuda>(*devices));
 }
 
 TargetKind weft::cudaTargetKind() {

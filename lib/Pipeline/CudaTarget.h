@@ -7,7 +7,8 @@
 
 namespace weft {
 
-/// "cuda:sm_80", "cuda:sm_90" and "cuda:sm_100".
+/// "cuda:sm_80", "cuda:sm_90", "cuda:sm_100", and several of them:
+/// "cuda:sm_80,sm_90".
 TargetKind cudaTargetKind();
 
 } // namespace weft

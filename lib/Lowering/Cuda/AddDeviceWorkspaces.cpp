@@ -19,8 +19,9 @@ struct AddDeviceWorkspacesPass
 
   void runOnOperation() override {
     std::string problem;
-    FailureOr<CudaTarget> device = CudaTarget::parse("cuda:" + chip, problem);
-    if (failed(device)) {
+    FailureOr<SmallVector<CudaTarget>> devices =
+        parseCudaTargets("cuda:" + chips, problem);
+    if (failed(devices)) {
       getOperation().emitError(problem);
       return signalPassFailure();
     }
@@ -34,7 +35,7 @@ struct AddDeviceWorkspacesPass
       getOperation()->setAttr(kAttentionAttr,
                               StringAttr::get(&getContext(), kCudnn));
     if (failed(addWorkspaces(getOperation(),
-                             CudaRoutines(getOperation(), *device),
+                             CudaRoutines(getOperation(), *devices),
                              /*threads=*/1)))
       signalPassFailure();
   }

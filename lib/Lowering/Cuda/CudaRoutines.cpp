@@ -19,8 +19,8 @@ static ArrayRef<int32_t> getSizes(Operation *function, StringRef name) {
   return sizes ? sizes.asArrayRef() : ArrayRef<int32_t>();
 }
 
-CudaRoutines::CudaRoutines(ModuleOp module, CudaTarget device)
-    : device(std::move(device)) {
+CudaRoutines::CudaRoutines(ModuleOp module, ArrayRef<CudaTarget> devices)
+    : devices(devices) {
   auto attention = module->getAttrOfType<StringAttr>(kAttentionAttr);
   usesCudnn = attention && attention.getValue() == kCudnn;
   auto lowered = module.lookupSymbol<gpu::GPUModuleOp>(kKernelModule);
@@ -44,9 +44,19 @@ std::string CudaRoutines::getRoutine(WeftCommandKind kind,
   return usesCudnn && isAttention(kind) ? routine + "_cudnn" : routine;
 }
 
+/// The largest of all chips: they share a plan.
 int64_t CudaRoutines::getWorkspaceBytes(WeftCommandKind kind,
                                         const void *record,
                                         int64_t threads) const {
+  int64_t most = 0;
+  for (const CudaTarget &device : devices)
+    most = std::max(most, getWorkspaceBytes(kind, record, device));
+  return most;
+}
+
+int64_t CudaRoutines::getWorkspaceBytes(WeftCommandKind kind,
+                                        const void *record,
+                                        const CudaTarget &device) const {
   if (kind == WEFT_GEMM)
     return cudaGemmWorkspaceBytes(*static_cast<const WeftGemmRecord *>(record),
                                   device.getNumber());
@@ -55,18 +65,24 @@ int64_t CudaRoutines::getWorkspaceBytes(WeftCommandKind kind,
   return cudaWorkspaceBytes(kind, record);
 }
 
+static std::string findWrongCudnn(const RoutineCall &call, int32_t chip) {
+  return call.kind == WEFT_ATTENTION
+             ? findWrongCudnnForward(*call.as<WeftAttentionRecord>(), chip)
+             : findWrongCudnnGradient(*call.as<WeftAttentionGradRecord>(),
+                                      chip);
+}
+
 LogicalResult CudaRoutines::checkAttention(plan::CommandOpInterface command,
                                            const RoutineCall &call) const {
+  if (usesCudnn) {
+    for (const CudaTarget &device : devices)
+      if (std::string wrong = findWrongCudnn(call, device.getNumber());
+          !wrong.empty())
+        return command->emitOpError(wrong);
+    return success();
+  }
   // The record of the gradient begins with that of the forward command.
   const auto &record = *call.as<WeftAttentionRecord>();
-  if (usesCudnn) {
-    std::string wrong =
-        call.kind == WEFT_ATTENTION
-            ? findWrongCudnnForward(record, device.getNumber())
-            : findWrongCudnnGradient(*call.as<WeftAttentionGradRecord>(),
-                                     device.getNumber());
-    return wrong.empty() ? success() : command->emitOpError(wrong);
-  }
   if (record.headSize <= kMostHeadSize)
     return success();
   return command->emitOpError("expects heads of at most ")

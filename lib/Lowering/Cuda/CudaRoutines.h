@@ -10,11 +10,11 @@
 
 namespace weft {
 
-/// A CUDA device as the tables know it; the kernels are those of a module that
+/// CUDA devices as the tables know them; the kernels are those of a module that
 /// `weft-lower-to-cuda` has lowered, or none.
 class CudaRoutines final : public TableTarget {
 public:
-  CudaRoutines(mlir::ModuleOp module, CudaTarget device);
+  CudaRoutines(mlir::ModuleOp module, llvm::ArrayRef<CudaTarget> devices);
 
   llvm::StringRef getTitle() const override { return "CUDA devices"; }
   llvm::StringRef getPrefix() const override { return "weft_cuda_"; }
@@ -31,7 +31,10 @@ private:
   llvm::LogicalResult checkAttention(plan::CommandOpInterface command,
                                      const RoutineCall &call) const;
 
-  CudaTarget device;
+  int64_t getWorkspaceBytes(WeftCommandKind kind, const void *record,
+                            const CudaTarget &device) const;
+
+  llvm::SmallVector<CudaTarget> devices;
   bool usesCudnn; // for attention
   llvm::StringMap<DeviceLaunch> kernels;
 };

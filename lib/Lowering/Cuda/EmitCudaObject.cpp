@@ -16,12 +16,15 @@ namespace weft {
 static constexpr llvm::StringLiteral kHostProcessor = "x86-64-v2";
 
 FailureOr<std::vector<char>>
-emitCudaObject(ModuleOp module, const CudaTarget &target,
+emitCudaObject(ModuleOp module, llvm::ArrayRef<CudaTarget> devices,
                llvm::ArrayRef<DeviceImage> images) {
-  FailureOr<std::vector<char>> kernels = emitCubin(module, target);
-  if (failed(kernels))
-    return failure();
-  llvm::SmallVector<DeviceImage> all = {{target.chip, std::move(*kernels)}};
+  llvm::SmallVector<DeviceImage> all;
+  for (const CudaTarget &device : devices) {
+    FailureOr<std::vector<char>> kernels = emitCubin(module, device);
+    if (failed(kernels))
+      return failure();
+    all.push_back({device.chip, std::move(*kernels)});
+  }
   llvm::append_range(all, images);
   std::unique_ptr<llvm::TargetMachine> machine =
       createHostMachine(module, kHostProcessor, /*features=*/"");
@@ -32,7 +35,7 @@ emitCudaObject(ModuleOp module, const CudaTarget &target,
   output.setDataLayout(machine->createDataLayout());
   output.setTargetTriple(machine->getTargetTriple());
   output.setPICLevel(llvm::PICLevel::BigPIC);
-  if (failed(emitTables(module, output, CudaRoutines(module, target), all)))
+  if (failed(emitTables(module, output, CudaRoutines(module, devices), all)))
     return failure();
   return writeCode(module, output, *machine, llvm::CodeGenFileType::ObjectFile);
 }

@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Linker/Linker.h"
@@ -45,6 +46,39 @@ FailureOr<CudaTarget> CudaTarget::parse(StringRef text, std::string &error) {
   error = "expects the target cuda:sm_80, cuda:sm_90 or cuda:sm_100, but got " +
           text.str();
   return failure();
+}
+
+FailureOr<SmallVector<CudaTarget>> parseCudaTargets(StringRef text,
+                                                    std::string &error) {
+  SmallVector<StringRef> names;
+  text.split(names, ',');
+  SmallVector<CudaTarget> devices;
+  for (StringRef name : names) {
+    // The kind stands before the first one.
+    bool isFirst = name.data() == text.data();
+    FailureOr<CudaTarget> device =
+        CudaTarget::parse(isFirst ? name.str() : ("cuda:" + name).str(), error);
+    if (failed(device))
+      return failure();
+    devices.push_back(*device);
+  }
+  llvm::sort(devices, [](const CudaTarget &a, const CudaTarget &b) {
+    return a.getNumber() < b.getNumber();
+  });
+  for (size_t i = 1; i < devices.size(); ++i)
+    if (devices[i].chip == devices[i - 1].chip) {
+      error = "expects each chip once, but got " + devices[i].chip +
+              " twice in " + text.str();
+      return failure();
+    }
+  return devices;
+}
+
+std::string joinChips(ArrayRef<CudaTarget> devices) {
+  return llvm::join(
+      llvm::map_range(devices,
+                      [](const CudaTarget &device) { return device.chip; }),
+      ",");
 }
 
 int64_t CudaTarget::getNumber() const {

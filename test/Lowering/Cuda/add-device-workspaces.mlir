@@ -1,6 +1,7 @@
-// RUN: weft-opt %s --weft-add-device-workspaces="chip=sm_80" | FileCheck %s --check-prefixes=CHECK,SM80
-// RUN: weft-opt %s --weft-add-device-workspaces="chip=sm_90" | FileCheck %s --check-prefixes=CHECK,SM90
-// RUN: not weft-opt %s --weft-add-device-workspaces="chip=sm_70" 2>&1 | FileCheck %s --check-prefix=CHIP
+// RUN: weft-opt %s --weft-add-device-workspaces="chips=sm_80" | FileCheck %s --check-prefixes=CHECK,SM80
+// RUN: weft-opt %s --weft-add-device-workspaces="chips=sm_90" | FileCheck %s --check-prefixes=CHECK,SM90
+// RUN: weft-opt %s --weft-add-device-workspaces="chips=sm_90,sm_80" | FileCheck %s --check-prefixes=CHECK,SM90
+// RUN: not weft-opt %s --weft-add-device-workspaces="chips=sm_70" 2>&1 | FileCheck %s --check-prefix=CHIP
 
 // CHIP: error: expects the target cuda:sm_80, cuda:sm_90 or cuda:sm_100, but got cuda:sm_70
 

@@ -1,6 +1,6 @@
-// RUN: weft-opt %s --weft-add-device-workspaces="chip=sm_90 attention=cudnn" | FileCheck %s --check-prefixes=CHECK,SM90
-// RUN: weft-opt %s --weft-add-device-workspaces="chip=sm_80 attention=cudnn" | FileCheck %s --check-prefixes=CHECK,SM90
-// RUN: weft-opt %s --weft-add-device-workspaces="chip=sm_100 attention=cudnn" | FileCheck %s --check-prefixes=CHECK,SM100
+// RUN: weft-opt %s --weft-add-device-workspaces="chips=sm_90 attention=cudnn" | FileCheck %s --check-prefixes=CHECK,SM90
+// RUN: weft-opt %s --weft-add-device-workspaces="chips=sm_80 attention=cudnn" | FileCheck %s --check-prefixes=CHECK,SM90
+// RUN: weft-opt %s --weft-add-device-workspaces="chips=sm_100 attention=cudnn" | FileCheck %s --check-prefixes=CHECK,SM100
 // RUN: weft-opt %s --weft-add-device-workspaces | FileCheck %s --check-prefix=OWN
 // RUN: not weft-opt %s --weft-add-device-workspaces="attention=flash" 2>&1 | FileCheck %s --check-prefix=NONE
 

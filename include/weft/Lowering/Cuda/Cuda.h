@@ -28,6 +28,14 @@ struct CudaTarget {
                                            std::string &error);
 };
 
+/// One or several, "cuda:sm_90,sm_80": in the order of their numbers, each
+/// once.
+llvm::FailureOr<llvm::SmallVector<CudaTarget>>
+parseCudaTargets(llvm::StringRef text, std::string &error);
+
+/// "sm_80,sm_90".
+std::string joinChips(llvm::ArrayRef<CudaTarget> devices);
+
 /// PTX of all kernels of a module that `weft-lower-to-cuda` has lowered.
 /// Kernels that call elementary functions need libdevice of a CUDA toolkit.
 llvm::FailureOr<std::string> emitPtx(mlir::ModuleOp module,
@@ -41,16 +49,17 @@ llvm::FailureOr<std::string> emitDeviceIr(mlir::ModuleOp module,
 llvm::FailureOr<std::vector<char>> emitCubin(mlir::ModuleOp module,
                                              const CudaTarget &target);
 
-/// An object with the tables of the programs, machine code of the kernels and
-/// `images` beside it. Equal modules give equal bytes.
+/// An object with the tables of the programs, machine code of the kernels for
+/// each device and `images` beside it. The launches are the same on all
+/// devices. Equal modules give equal bytes.
 llvm::FailureOr<std::vector<char>>
-emitCudaObject(mlir::ModuleOp module, const CudaTarget &target,
+emitCudaObject(mlir::ModuleOp module, llvm::ArrayRef<CudaTarget> devices,
                llvm::ArrayRef<DeviceImage> images);
 
-/// An object for this machine with the kernels as functions that run one thread,
-/// for the emulated device of the tests (test/emulation). Its table `weft_twins`
-/// names the machine code that they stand for: what emitCubin gives. With
-/// `isChecked`, they tell every access to memory.
+/// An object for this machine with the kernels as functions that run one
+/// thread, for the emulated device of the tests (test/emulation). Its table
+/// `weft_twins` names the machine code that they stand for: what emitCubin
+/// gives. With `isChecked`, they tell every access to memory.
 llvm::FailureOr<std::vector<char>>
 emitTwins(mlir::ModuleOp module, const CudaTarget &target, bool isChecked);
 

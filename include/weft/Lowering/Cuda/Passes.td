@@ -61,7 +61,8 @@ def AddDeviceWorkspacesPass : Pass<"weft-add-device-workspaces", "::mlir::Module
     Example: test/Lowering/Cuda/add-device-workspaces.mlir.
   }];
   let options = [
-    Option<"chip", "chip", "std::string", "\"sm_90\"", "The device">,
+    Option<"chips", "chips", "std::string", "\"sm_90\"",
+           "The devices, with commas between them: the largest need of all">,
     Option<"attention", "attention", "std::string", "\"own\"",
            "What computes attention: own or cudnn">,
   ];
