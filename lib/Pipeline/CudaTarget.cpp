@@ -51,6 +51,11 @@ public:
         options.attention = kCudnn.str();
       passes.addPass(createAddDeviceWorkspacesPass(options));
     }
+    // A kernel of its own for each op would store what is widened.
+    if (phase == "fuse" && !flags.getSwitch("debug-nan")) {
+      passes.addPass(createDecomposePass());
+      passes.addPass(createSplitSumsPass());
+    }
     if (phase != kLowerToCuda)
       return;
     passes.addPass(createDescribeExecutablePass());

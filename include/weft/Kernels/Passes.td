@@ -94,6 +94,36 @@ def DecomposePass : Pass<"weft-decompose", "::mlir::ModuleOp"> {
   }];
 }
 
+def SplitSumsPass : Pass<"weft-split-sums", "::mlir::ModuleOp"> {
+  let summary = "Reduce many rows of few columns in two stages";
+  let description = [{
+    What: a `weft.reduce` over leading dimensions whose columns are the work of few
+    blocks becomes one over equal chunks of its rows and one over the results of the
+    chunks. f16 and bf16 are widened before and rounded once behind both.
+
+    Precondition: `weft-decompose`. Guarantees: the cuts follow from the shape alone;
+    a chunk has at least 256 rows, or 1024 elements where there are no columns, and a
+    reduction of less than 65536 elements is left alone, as is one whose rows no
+    such number divides. Sums are added in another order; extrema are the same.
+
+    ```mlir
+    %s = weft.reduce sum %x dims [0] : tensor<32768x768xf32>
+    // becomes, for 264 blocks
+    %r = weft.reshape %x : tensor<32768x768xf32> to tensor<16x2048x768xf32>
+    %c = weft.reduce sum %r dims [1] : tensor<16x2048x768xf32>
+    %s = weft.reduce sum %c dims [0] : tensor<16x768xf32>
+    ```
+    Example: test/Kernels/split-sums.mlir. Does not cut rows: few long ones are left.
+  }];
+  let options = [
+    Option<"blocks", "blocks", "int64_t", /*default=*/"264",
+           "Blocks that fill a device">,
+    Option<"tileColumns", "tile-columns", "int64_t", /*default=*/"32",
+           "Columns that a block takes">];
+  let statistics = [
+    Statistic<"numSplit", "split", "Number of reductions in two stages">];
+}
+
 def FusePass : Pass<"weft-fuse", "::mlir::ModuleOp"> {
   let summary = "Outline chains of primitive ops as kernels";
   let description = [{
