@@ -177,9 +177,14 @@ static std::unique_ptr<llvm::Module> importKernels(ModuleOp module,
 }
 
 /// The standard pipeline. No fast-math flag is set anywhere, so nothing is
-/// reassociated or contracted.
+/// reassociated or contracted. An op on f16 or bf16 values that is computed in
+/// f32 and rounded becomes one on these types where that gives the same bits (a
+/// sum, difference or product: f32 has more than twice their digits), and such
+/// ops on neighbouring elements become one on pairs.
 static void optimize(llvm::Module &code, llvm::TargetMachine &machine) {
-  LlvmAnalyses analyses(machine);
+  llvm::PipelineTuningOptions options;
+  options.SLPVectorization = true;
+  LlvmAnalyses analyses(machine, options);
   analyses.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
       .run(code, analyses.modules);
 }

@@ -42,7 +42,9 @@ createHostMachine(ModuleOp module, StringRef processor, StringRef features) {
       llvm::CodeGenOptLevel::Default));
 }
 
-LlvmAnalyses::LlvmAnalyses(llvm::TargetMachine &machine) : builder(&machine) {
+LlvmAnalyses::LlvmAnalyses(llvm::TargetMachine &machine,
+                           llvm::PipelineTuningOptions options)
+    : builder(&machine, options) {
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(callGraph);
   builder.registerFunctionAnalyses(functions);

@@ -28,7 +28,9 @@ createHostMachine(mlir::ModuleOp module, llvm::StringRef processor,
 /// The analyses that passes over a module ask for.
 class LlvmAnalyses {
 public:
-  explicit LlvmAnalyses(llvm::TargetMachine &machine);
+  /// `options`: of the standard pipelines that `builder` makes.
+  explicit LlvmAnalyses(llvm::TargetMachine &machine,
+                        llvm::PipelineTuningOptions options = {});
 
   llvm::PassBuilder builder;
   llvm::LoopAnalysisManager loops;
