@@ -364,10 +364,15 @@ bool ClusterBuilder::joinAll(Operation *op,
       return false;
     merged.add(next);
   }
-  for (Cluster *candidate : candidates)
-    if (candidate->space.hasReduction() != merged.space.hasReduction() &&
-        isNarrow(merged.space))
+  for (Cluster *candidate : candidates) {
+    const KernelSpace &own = candidate->space;
+    // Numbers alone are no part of a loop that begins behind them.
+    bool isBefore = own.getNumPoints() == 1 && candidate->contains(all[0]);
+    if ((isBefore && merged.space.getNumPoints() > 1) ||
+        (own.hasReduction() != merged.space.hasReduction() &&
+         isNarrow(merged.space)))
       return false;
+  }
   if (!tryJoin(op, merged))
     return false;
   *candidates.front() = std::move(merged);

@@ -48,3 +48,19 @@ weft.program @apart(%old: tensor<64x64xf32> {weft.input = "old"}, %new: tensor<6
   %next = weft.step_increment %step, %skip
   weft.return %sum, %next : tensor<64x64xf32>, tensor<i64>
 }
+
+// A number that part of a loop needs keeps no other part away, whichever comes first.
+// CHECK-LABEL: weft.program @one_loop
+// CHECK: weft.call
+// CHECK-NOT: weft.call
+weft.program @one_loop(%x: tensor<64x256xf16> {weft.input = "x"}, %a: tensor<f32> {weft.input = "a"}, %b: tensor<f32> {weft.input = "b"})
+    -> (tensor<64x256xf16> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  %n = weft.mul %a, %b : tensor<f32>, tensor<f32>
+  %c = weft.cast %x : tensor<64x256xf16> to tensor<64x256xf32>
+  %w = weft.broadcast %n : tensor<f32> to tensor<64x256xf32>
+  %d = weft.div %w, %b : tensor<64x256xf32>, tensor<f32>
+  %e = weft.exp %c : tensor<64x256xf32>
+  %m = weft.mul %e, %d : tensor<64x256xf32>, tensor<64x256xf32>
+  %y = weft.cast %m : tensor<64x256xf32> to tensor<64x256xf16>
+  weft.return %y : tensor<64x256xf16>
+}

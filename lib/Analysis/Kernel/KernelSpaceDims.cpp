@@ -142,7 +142,8 @@ bool KernelSpace::locateByMembers(Operation *op, ArrayRef<int64_t> shape,
   return areDistinct(lists, sizes.size());
 }
 
-/// `op` runs over a larger space into which a full operand embeds this one.
+/// `op` runs over a larger space into which a full operand embeds this one. A
+/// single point lies in every space.
 bool KernelSpace::grow(Operation *op, ArrayRef<int64_t> shape,
                        DimLists &lists) {
   if (reductions)
@@ -152,9 +153,11 @@ bool KernelSpace::grow(Operation *op, ArrayRef<int64_t> shape,
     if (isMember(operand) && isFull(operand))
       anchor = operand;
   DimLists own;
-  if (!anchor || !assign(getShape(anchor), getSupport(anchor), own))
+  bool isPoint = sizes.empty();
+  if (!isPoint &&
+      (!anchor || !assign(getShape(anchor), getSupport(anchor), own)))
     return false;
-  size_t shift = shape.size() - getShape(anchor).size();
+  size_t shift = shape.size() - (isPoint ? 0 : getShape(anchor).size());
   SmallVector<int64_t> newSizes, origin; // origin: old dimension or -1
   lists.assign(shape.size(), {});
   for (size_t j = 0; j < shape.size(); ++j) {
