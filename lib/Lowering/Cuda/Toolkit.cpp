@@ -61,14 +61,14 @@ assemble(const std::string &ptxas, StringRef chip, const std::string &ptx) {
     return status.takeError();
   if (Status status = runHelper(
           {ptxas, ("-arch=" + chip).str(), "-O3", "-o", output, input},
-          folder->path(), "ptxas");
+          folder->path(), ptxas);
       !status)
     return status.takeError();
   auto code = llvm::MemoryBuffer::getFile(output, /*IsText=*/false,
                                           /*RequiresNullTerminator=*/false);
   if (!code)
-    return storageError("cannot read what ptxas has written: " +
-                        code.getError().message());
+    return storageError("cannot read what " + ptxas +
+                        " has written: " + code.getError().message());
   StringRef bytes = (*code)->getBuffer();
   return std::vector<char>(bytes.begin(), bytes.end());
 }
