@@ -72,14 +72,15 @@ void updateFused(Scaler &s, bool bad, const WeftScalerUpdateRecord &rule) {
   ++s.tracker;
 }
 
-/// DeepSpeed's DynamicLossScaler; mmcv's LossScaler is hysteresis 1.
+/// DeepSpeed's DynamicLossScaler; mmcv's LossScaler is hysteresis 1. That one
+/// spares no overflow, whatever a loaded state has left.
 void updateModulo(Scaler &s, bool bad, const WeftScalerUpdateRecord &rule) {
   const int64_t hysteresis =
       rule.policy == WEFT_SCALER_MMCV ? 1 : rule.hysteresis;
   if (!bad && rule.consecutive)
     s.hysteresis = hysteresis;
   if (bad) {
-    if (s.hysteresis > 1)
+    if (hysteresis > 1 && s.hysteresis > 1)
       --s.hysteresis;
     else
       shrink(s, rule.backoff, rule.minimum);

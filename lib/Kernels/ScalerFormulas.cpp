@@ -144,15 +144,22 @@ NewScaler ScalerBuilder::updateFused() {
   return result;
 }
 
-/// DeepSpeed's DynamicLossScaler; mmcv's LossScaler is hysteresis 1.
+/// DeepSpeed's DynamicLossScaler; mmcv's LossScaler is hysteresis 1. That one
+/// spares no overflow, whatever a loaded state has left.
 NewScaler ScalerBuilder::updateModulo() {
-  bool isMmcv = rule.policy == ScalerPolicy::Mmcv;
-  Value full = integer(isMmcv ? 1 : rule.hysteresis);
+  const bool isMmcv = rule.policy == ScalerPolicy::Mmcv;
+  const int64_t most = isMmcv ? 1 : rule.hysteresis;
+  Value full = integer(most);
   Value isDue = isMultiple(sub(tracker, lastOverflow), rule.interval);
   Value grows = logicalAnd(isClean(), isDue);
-  Value isSpared = compare(Predicate::GT, hysteresis, integer(1));
-  NewScaler result = change(logicalAnd(bad, unary<NotOp>(isSpared)), grows);
-  Value spent = select(isSpared, sub(hysteresis, integer(1)), hysteresis);
+  Value isSpared, shrinks = bad, spent = hysteresis;
+  if (most > 1) {
+    isSpared = compare(Predicate::GT, hysteresis, integer(1));
+    shrinks = logicalAnd(bad, unary<NotOp>(isSpared));
+  }
+  NewScaler result = change(shrinks, grows);
+  if (most > 1)
+    spent = select(isSpared, sub(hysteresis, integer(1)), hysteresis);
   Value refills = rule.consecutive ? isClean() : grows;
   result.tracker = next(tracker);
   result.lastOverflow = select(bad, tracker, lastOverflow);

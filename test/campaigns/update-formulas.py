@@ -127,8 +127,10 @@ class Program:
         if minimum:
             rule["minimum"] = minimum
         attribute = f"#weft.scaler<{policy}, {', '.join(f'{key} = {value}' for key, value in rule.items())}>"
+        # A loaded state may have more left than the rule gives.
+        left = dice.choice([rule.get("hysteresis", 1), dice.randrange(0, 5)])
         scale = self.scalar(dice.choice([16.0, 65536.0, 1e38, 2e-45]), "f32")[0]
-        state = self.add(f"constant dense<[0, {dice.choice([-1, 0])}, {rule.get('hysteresis', 1)}]> : tensor<3xi64>")
+        state = self.add(f"constant dense<[0, {dice.choice([-1, 0])}, {left}]> : tensor<3xi64>")
         step = self.scalar(0, "i64")[0]
         likely = dice.random()
         for _ in range(dice.randrange(1, 20)):

@@ -64,6 +64,16 @@ TEST(Scaler, MmcvIgnoresHysteresis) {
   EXPECT_EQ(ScalerTest(kMmcv, 1).trace(kOverflows), scales);
 }
 
+// DynamicLossScaler asks for its own hysteresis before what is left.
+TEST(Scaler, HysteresisOneSparesNothing) {
+  for (Policy policy : {kMmcv, kDeepSpeed}) {
+    ScalerTest test(policy, 1);
+    test.state[2] = 3;
+    EXPECT_EQ(test.trace({1, 1, 0}), (Floats{8, 4, 4}));
+    EXPECT_EQ(test.state[2], 3);
+  }
+}
+
 TEST(Scaler, ConsecutiveHysteresisIsRefilledByCleanSteps) {
   ScalerTest test(kDeepSpeed, 2);
   test.consecutive = 1;
