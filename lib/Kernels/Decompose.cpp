@@ -3,6 +3,7 @@
 #include "Fusion.h"
 #include "weft/Analysis/Implementations.h"
 #include "weft/Kernels/Passes.h"
+#include "weft/Weft/IndexInputs.h"
 #include "weft/Weft/Optimizers.h"
 #include "weft/Weft/Precision.h"
 
@@ -52,6 +53,33 @@ static void noteOptimizer(Operation *op) {
   names.insert(StringAttr::get(op->getContext(), update.getOptimizer().name));
   module->setAttr(kOptimizersAttr,
                   ArrayAttr::get(op->getContext(), names.getArrayRef()));
+}
+
+/// Notes on the module which classes an input of a loss may name.
+static void noteClasses(Operation *op) {
+  auto loss = dyn_cast<CrossEntropyOp>(op);
+  if (!loss)
+    return;
+  Value targets = loss.getTargets();
+  while (auto reshape = targets.getDefiningOp<ReshapeOp>())
+    targets = reshape.getOperand();
+  auto argument = dyn_cast<BlockArgument>(targets);
+  if (!argument)
+    return;
+  auto program = op->getParentOfType<ProgramOp>();
+  StringRef name = program.getInputName(argument.getArgNumber());
+  auto module = op->getParentOfType<ModuleOp>();
+  Builder b(op->getContext());
+  Attribute note = b.getDictionaryAttr(
+      {b.getNamedAttr("ignore", b.getI64IntegerAttr(loss.getIgnoreIndex())),
+       b.getNamedAttr("limit",
+                      b.getI64IntegerAttr(getShape(loss.getLogits()).back())),
+       b.getNamedAttr("name", b.getStringAttr(name))});
+  llvm::SetVector<Attribute> notes;
+  if (auto known = module->getAttrOfType<ArrayAttr>(kIndexInputsAttr))
+    notes.insert(known.begin(), known.end());
+  notes.insert(note);
+  module->setAttr(kIndexInputsAttr, b.getArrayAttr(notes.getArrayRef()));
 }
 
 /// Computes a number once that several updates need: it is the same for all
@@ -110,6 +138,7 @@ LogicalResult Decomposer::replace(Operation *op) {
       updates.insert(made);
   }
   noteOptimizer(op);
+  noteClasses(op);
   op->replaceAllUsesWith(*values);
   op->erase();
   return success();

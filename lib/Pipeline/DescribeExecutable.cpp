@@ -14,6 +14,7 @@
 #include "weft/Plan/Plan.h"
 #include "weft/Support/TomlFile.h"
 #include "weft/Support/TypeText.h"
+#include "weft/Weft/IndexInputs.h"
 #include "weft/Weft/Optimizers.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -231,22 +232,40 @@ static plan::InputOp wholeInput(Value buffer) {
   return type.getNumElements() == elements ? input : nullptr;
 }
 
+using IndexRules = llvm::MapVector<StringRef, IndexRule>;
+
+/// The rule of an input, together with what others say of it.
+static void addRule(IndexRules &rules, StringRef name, IndexRule rule) {
+  IndexRule &all = rules.insert({name, rule}).first->second;
+  all.limit = std::min(all.limit, rule.limit);
+  if (all.ignore != rule.ignore)
+    all.ignore.reset();
+}
+
+/// Those of losses that are kernels.
+static void addNotedRules(ModuleOp module, IndexRules &rules) {
+  auto notes = module->getAttrOfType<ArrayAttr>(kIndexInputsAttr);
+  if (!notes)
+    return;
+  for (auto note : notes.getAsRange<DictionaryAttr>())
+    addRule(rules, note.getAs<StringAttr>("name").getValue(),
+            {Value(), note.getAs<IntegerAttr>("limit").getInt(),
+             note.getAs<IntegerAttr>("ignore").getInt()});
+}
+
 /// Values that the runtime refuses in a file of named tensors before it starts.
 /// A language model's tokens are checked by their own reader.
 static void describeInputs(ModuleOp module, Json &meta) {
   if (intAttr(module, "weft.vocab") && intAttr(module, "weft.seq"))
     return;
-  llvm::MapVector<StringRef, IndexRule> rules;
+  IndexRules rules;
   module.walk([&](plan::CommandOpInterface command) {
     std::optional<IndexRule> rule = indexRule(command);
     plan::InputOp input = rule ? wholeInput(rule->indices) : nullptr;
-    if (!input)
-      return;
-    IndexRule &all = rules.insert({input.getName(), *rule}).first->second;
-    all.limit = std::min(all.limit, rule->limit);
-    if (all.ignore != rule->ignore)
-      all.ignore.reset();
+    if (input)
+      addRule(rules, input.getName(), *rule);
   });
+  addNotedRules(module, rules);
   if (rules.empty())
     return;
   Json list = Json::array();

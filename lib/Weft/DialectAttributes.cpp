@@ -71,6 +71,18 @@ static const char *isFiles(Attribute attr) {
   return known ? nullptr
                : "an array of dictionaries with path and xxh3 as text";
 }
+/// Inputs that are classes: kIndexInputsAttr.
+static const char *isIndexInputs(Attribute attr) {
+  bool known = isArrayOf<DictionaryAttr>(attr) &&
+               llvm::all_of(cast<ArrayAttr>(attr).getAsRange<DictionaryAttr>(),
+                            [](DictionaryAttr input) {
+                              return input.getAs<StringAttr>("name") &&
+                                     input.getAs<IntegerAttr>("limit") &&
+                                     input.getAs<IntegerAttr>("ignore");
+                            });
+  return known ? nullptr
+               : "an array of dictionaries with name, limit and ignore";
+}
 static const char *isOptions(Attribute attr) {
   auto options = dyn_cast<DictionaryAttr>(attr);
   bool known = options && llvm::all_of(options, [](NamedAttribute option) {
@@ -146,6 +158,7 @@ static Rule getRule(StringRef name) {
       .Case("inplace", isLists)
       .Cases({"loops", "tokenizer_files"}, isTexts)
       .Case("weights", isFiles)
+      .Case("index_inputs", isIndexInputs)
       .Cases({"options", "option_files"}, isOptions)
       .Case("config", isConfig)
       .Cases({"lr_scale", "decay_scale"}, isFinite)
@@ -162,7 +175,7 @@ static bool belongsToModule(StringRef name) {
   return llvm::is_contained({"batch", "seq", "vocab", "family", "fingerprint",
                              "config", "config_text", "options", "option_files",
                              "metadata", "weights", "tokenizer_files",
-                             "optimizers"},
+                             "optimizers", "index_inputs"},
                             name);
 }
 

@@ -143,6 +143,12 @@ module attributes {weft.weights = [{path = "w"}]} {
 
 // -----
 
+// expected-error @below {{expects "weft.index_inputs" to be an array of dictionaries with name, limit and ignore, but got [{name = "label"}]}}
+module attributes {weft.index_inputs = [{name = "label"}]} {
+}
+
+// -----
+
 // expected-error @below {{expects "weft.options" to be a dictionary of texts, but got {batch = 3 : i64}}}
 module attributes {weft.options = {batch = 3}} {
 }
