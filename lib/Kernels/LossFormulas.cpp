@@ -159,7 +159,7 @@ public:
     if (op.getWeight())
       hard = f.mul(targetWeight(hits), hard);
     hard = ofCounted(hard);
-    Value p = f.unary<ExpOp>(f.sub(x, f.reshape(op.getLse(), rows)));
+    Value p = probability(f.sub(x, f.reshape(op.getLse(), rows)));
     Value y = smoothing == 0.0 ? f.mul(p, hard) : smooth(p, scale, hard);
     y = f.sub(y, f.select(hits, hard, zero()));
     // Not a NaN either, where the row does not count.
@@ -168,6 +168,12 @@ public:
   }
 
 private:
+  /// e^d, 0 where that is next to nothing: processors are slow with products
+  /// of numbers as small as these.
+  Value probability(Value d) {
+    Value isNothing = f.compare(Predicate::LT, d, f.constant(-87.0, d));
+    return f.select(isNothing, zero(), f.unary<ExpOp>(d));
+  }
   Value smooth(Value p, Value scale, Value hard) {
     double share = smoothing / static_cast<double>(shape.back());
     Value soft = f.mul(scale, f.constant(share, x));

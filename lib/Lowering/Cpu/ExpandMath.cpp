@@ -113,8 +113,9 @@ private:
   bool useFma;
 };
 
-/// x = n ln 2 + r with |r| <= ln 2 / 2; e^x = 2^n e^r, scaled in two steps so
-/// that subnormal results round once.
+/// x = n ln 2 + r with |r| <= ln 2 / 2; e^x = 2^n e^r: n is added to the bits.
+/// A result below the normal numbers is rounded once by a sum with the least of
+/// them, both 2^64 times as large: processors are slow with subnormal factors.
 Value Expression::exp(Value x) {
   Value clamped = atLeast(atMost(x, 89.0), -104.5);
   Value n = roundEven(mul(clamped, num(1.44269504088896341)));
@@ -124,14 +125,17 @@ Value Expression::exp(Value x) {
   Value p = poly(r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3,
                      4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
   Value e = add(fma(p, mul(r, r), r), num(1.0));
-  Value exponent = toInt(n);
-  Value half = integerOp<arith::ShRSIOp>(exponent, integer(1));
-  Value rest = integerOp<arith::SubIOp>(exponent, half);
-  auto power = [&](Value k) { // 2^k for a normal result
-    Value biased = integerOp<arith::AddIOp>(k, integer(127));
-    return fromBits(integerOp<arith::ShLIOp>(biased, integer(23)));
-  };
-  return mul(mul(e, power(half)), power(rest));
+  auto exponent = [&](int64_t k) { return integer(k << 23); };
+  Value power = integerOp<arith::ShLIOp>(toInt(n), integer(23));
+  Value word = integerOp<arith::AddIOp>(bits(e), power);
+  Value raised = fromBits(integerOp<arith::AddIOp>(word, exponent(64)));
+  Value low =
+      integerOp<arith::SubIOp>(bits(add(raised, num(0x1p-62))), exponent(65));
+  Value isLow = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, word,
+                                      exponent(1));
+  Value high = integerOp<arith::MinSIOp>(word, exponent(255)); // infinity
+  Value isNan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, e, e);
+  return select(isNan, e, fromBits(select(isLow, low, high)));
 }
 
 /// x = 2^k m with m in [sqrt(1/2), sqrt(2)); ln x = k ln 2 + ln m.
