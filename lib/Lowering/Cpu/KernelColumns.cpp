@@ -109,7 +109,7 @@ void KernelEmitter::emitColumnRow(const KernelNest &nest, Value row,
   emitValues(nest, ValueDepth::Inner);
   bool aligned = kernel.getLaneSize() % kLanes == 0;
   emitLanes(
-      first, last, aligned,
+      nest, first, last, aligned,
       [&](Value column) {
         emitValues(nest, ValueDepth::Lane);
         Value index = arith::SubIOp::create(b, loc, column, first);
@@ -131,7 +131,7 @@ void KernelEmitter::emitColumnEnd(const KernelNest &nest, Value first,
   bool aligned = kernel.getLaneSize() % kLanes == 0;
   emitValues(nest, ValueDepth::Outer);
   enter(ValueDepth::Inner);
-  emitLanes(first, last, aligned, [&](Value column) {
+  emitLanes(nest, first, last, aligned, [&](Value column) {
     tileIndex = arith::SubIOp::create(b, loc, column, first);
     emitValues(nest, ValueDepth::Lane);
     emitStores(nest);

@@ -239,6 +239,8 @@ Value KernelEmitter::getScalar(const KernelNest &nest, Value value,
     return getConstant(constant, lanes);
   auto &values = known[static_cast<int>(nest.depths.lookup(value))];
   Value result = values.lookup(value);
+  if (!result && quads.contains(value))
+    result = values[value] = spreadQuads(value);
   if (!result) {
     result = load(nest.inputs[cast<BlockArgument>(value).getArgNumber()]);
     values[value] = result;
@@ -259,7 +261,7 @@ Value KernelEmitter::numberOf(unsigned dim, Type element) {
 /// Computes the results of an op at its own depth: the same op on scalars or on
 /// vectors.
 void KernelEmitter::evaluate(const KernelNest &nest, Operation *op) {
-  if (isa<linalg::IndexOp>(op))
+  if (isa<linalg::IndexOp>(op) || quads.contains(op->getResult(0)))
     return;
   if (std::optional<unsigned> dim = nest.getIndexDim(op)) {
     Value number = op->getResult(0);
@@ -269,6 +271,10 @@ void KernelEmitter::evaluate(const KernelNest &nest, Operation *op) {
   }
   ValueDepth depth = nest.depths.lookup(op->getResult(0));
   bool lanes = depth == ValueDepth::Lane;
+  if (Value pattern = getLanePattern(nest, op)) {
+    known[static_cast<int>(depth)][op->getResult(0)] = pattern;
+    return;
+  }
   IRMapping mapping;
   for (Value operand : op->getOperands())
     mapping.map(operand, getScalar(nest, operand, lanes));

@@ -37,8 +37,8 @@ private:
                   const Values &args,
                   llvm::function_ref<Values(mlir::Value, Values)> body,
                   int32_t unroll = 1);
-  void emitLanes(mlir::Value from, mlir::Value to, bool aligned,
-                 llvm::function_ref<void(mlir::Value)> body,
+  void emitLanes(const KernelNest &nest, mlir::Value from, mlir::Value to,
+                 bool aligned, llvm::function_ref<void(mlir::Value)> body,
                  int32_t unroll = 1);
   void emitValues(const KernelNest &nest, ValueDepth depth);
   void emitStores(const KernelNest &nest);
@@ -91,6 +91,20 @@ private:
   mlir::Value reduceLanes(const NestTotal &total,
                           llvm::ArrayRef<mlir::Value> partials);
 
+  // Values of four neighbours (KernelQuads.cpp).
+  bool countsLanes(const KernelNest &nest, mlir::Value value);
+  bool countsQuads(const KernelNest &nest, mlir::Operation *op);
+  void findQuads(const KernelNest &nest);
+  bool hasQuads(const KernelNest &nest) const;
+  mlir::Value firstOf(const KernelNest &nest, mlir::Value number);
+  void startQuads(const KernelNest &nest, mlir::Value index);
+  mlir::Value spreadQuads(mlir::Value value);
+  mlir::Value getLanePattern(const KernelNest &nest, mlir::Operation *op);
+  Values emitChunks(const KernelNest &nest, mlir::Value from, mlir::Value to,
+                    const Values &args,
+                    llvm::function_ref<Values(mlir::Value, Values)> body,
+                    int32_t unroll);
+
   // Elements (KernelElements.cpp).
   mlir::Value constant(int64_t value);
   mlir::Value splat(mlir::Type type, double value);
@@ -132,6 +146,11 @@ private:
   mlir::Value tileIndex; // the column, counted from the start of its tile
   /// Values of bodies known at each depth.
   llvm::DenseMap<mlir::Value, mlir::Value> known[3];
+  /// Values that four neighbours share; their lanes, one for each four, of a
+  /// group of chunks; the chunk's place in it.
+  llvm::DenseSet<mlir::Value> quads;
+  llvm::DenseMap<mlir::Value, mlir::Value> quadLanes;
+  int64_t quadChunk = 0;
   /// Temporaries: one number, or a buffer on the stack.
   llvm::DenseMap<mlir::Value, mlir::Value> numbers, stack;
   void enter(ValueDepth depth);

@@ -177,8 +177,8 @@ KernelEmitter::Values KernelEmitter::emitRowLanes(const KernelNest &nest,
                                                   const Values &sums) {
   // As many chunks as partial sums: whole rows of them would be code that is
   // long to make and no faster.
-  return emitLoop(
-      from, to, kLanes, sums,
+  return emitChunks(
+      nest, from, to, sums,
       [&](Value index, Values args) {
         return emitRowChunk(nest, index, std::move(args));
       },
@@ -190,6 +190,7 @@ KernelEmitter::Values KernelEmitter::emitRowTail(const KernelNest &nest,
                                                  Values sums) {
   int64_t size = kernel.getLaneSize(), whole = size / kLanes * kLanes;
   mask = tailMask(constant(size - whole));
+  startQuads(nest, constant(whole));
   sums = emitRowChunk(nest, constant(whole), std::move(sums));
   mask = nullptr;
   return sums;

@@ -29,6 +29,8 @@ LLVM::LLVMFuncOp KernelEmitter::emit() {
     buffers.push_back(LLVM::LoadOp::create(
         b, loc, pointer, offset(entry->getArgument(0), pointer, constant(i))));
   indices.resize(kernel.getSizes().size());
+  for (const KernelNest &nest : kernel.getNests())
+    findQuads(nest);
   switch (kernel.getSchedule()) {
   case KernelSchedule::Flat:
     emitFlat();
@@ -78,7 +80,8 @@ KernelEmitter::emitLoop(Value from, Value to, int64_t step, const Values &args,
 
 /// Runs `body` for whole chunks of [from, to), then under a mask for the rest
 /// unless `aligned` promises that there is none.
-void KernelEmitter::emitLanes(Value from, Value to, bool aligned,
+void KernelEmitter::emitLanes(const KernelNest &nest, Value from, Value to,
+                              bool aligned,
                               llvm::function_ref<void(Value)> body,
                               int32_t unroll) {
   unsigned lane = indices.size() - 1;
@@ -93,7 +96,9 @@ void KernelEmitter::emitLanes(Value from, Value to, bool aligned,
   if (!aligned)
     whole = arith::AndIOp::create(b, loc, size, constant(-kLanes));
   Value middle = arith::AddIOp::create(b, loc, from, whole);
-  emitFor(from, middle, kLanes, chunk, unroll);
+  emitChunks(
+      nest, from, middle, {},
+      [&](Value index, Values) { return chunk(index), Values(); }, unroll);
   if (aligned)
     return;
   Value rest =
@@ -102,6 +107,7 @@ void KernelEmitter::emitLanes(Value from, Value to, bool aligned,
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(tail.thenBlock());
   mask = tailMask(arith::SubIOp::create(b, loc, to, middle));
+  startQuads(nest, middle);
   chunk(middle);
   mask = nullptr;
 }
@@ -171,7 +177,7 @@ void KernelEmitter::emitFlat() {
       continue;
     }
     emitValues(nest, ValueDepth::Outer);
-    emitLanes(begin, end, aligned, [&](Value) {
+    emitLanes(nest, begin, end, aligned, [&](Value) {
       emitValues(nest, ValueDepth::Lane);
       emitStores(nest);
     });

@@ -1,6 +1,7 @@
 //===- LowerToCpu.cpp - Lower kernels to the LLVM dialect -----------------===//
 
 #include "CpuLibrary.h"
+#include "ExpandProducts.h"
 
 #include "weft/Lowering/Cpu/Passes.h"
 #include "weft/Lowering/Kernel/LoopHints.h"
@@ -71,6 +72,7 @@ struct LowerToCpuPass : weft::impl::LowerToCpuPassBase<LowerToCpuPass> {
     pipeline.addPass(createExpandMathPass(options));
     if (failed(runPipeline(pipeline, getOperation())))
       return signalPassFailure();
+    expandProducts(getOperation());
     for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
       if (failed(convert(function)))
         return signalPassFailure();

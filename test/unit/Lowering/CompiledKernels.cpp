@@ -158,6 +158,56 @@ CompiledKernels::run(KernelOp kernel, const std::vector<std::string> &inputs,
   return results;
 }
 
+/// Views of lists, and what a kernel computes.
+std::vector<std::string>
+CompiledKernels::runOp(Operation *op, const std::vector<std::string> &operands,
+                       RunStyle style) {
+  if (auto call = dyn_cast<CallOp>(op))
+    return run(module->lookupSymbol<KernelOp>(call.getKernel()), operands,
+               style);
+  if (isa<ReshapeOp>(op))
+    return operands;
+  if (auto constant = dyn_cast<ConstantOp>(op)) {
+    llvm::ArrayRef<char> raw =
+        cast<DenseElementsAttr>(constant.getValue()).getRawData();
+    return {std::string(raw.data(), raw.size())};
+  }
+  auto slice = dyn_cast<SliceOp>(op);
+  if (slice && cast<RankedTensorType>(slice.getType()).getRank() == 1) {
+    size_t element = bytesOf(slice.getType()) / slice.getSizes()[0];
+    return {operands[0].substr(slice.getOffsets()[0] * element,
+                               bytesOf(slice.getType()))};
+  }
+  std::string joined;
+  for (const std::string &operand : operands)
+    joined += operand;
+  if (!isa<ConcatOp>(op))
+    ADD_FAILURE() << "expects kernels and lists, but got "
+                  << op->getName().getStringRef().str();
+  return {joined};
+}
+
+std::vector<std::string>
+CompiledKernels::runProgram(const std::vector<std::string> &inputs,
+                            RunStyle style) {
+  Block &body = (*module->getOps<ProgramOp>().begin()).getBody().front();
+  llvm::DenseMap<Value, std::string> values;
+  for (auto [argument, input] : llvm::zip_equal(body.getArguments(), inputs))
+    values[argument] = input;
+  std::vector<std::string> operands;
+  for (Operation &op : body) {
+    operands.clear();
+    for (Value operand : op.getOperands())
+      operands.push_back(values.lookup(operand));
+    if (op.hasTrait<OpTrait::IsTerminator>())
+      break;
+    for (auto [result, bytes] :
+         llvm::zip_equal(op.getResults(), runOp(&op, operands, style)))
+      values[result] = bytes;
+  }
+  return operands;
+}
+
 //===----------------------------------------------------------------------===//
 // Bytes
 //===----------------------------------------------------------------------===//

@@ -32,6 +32,10 @@ public:
   /// Runs a kernel on the bytes of its inputs; returns those of its outputs.
   std::vector<std::string>
   run(KernelOp kernel, const std::vector<std::string> &inputs, RunStyle style);
+  /// Runs the program of the text, which has one, on the bytes of its inputs;
+  /// returns those of its outputs.
+  std::vector<std::string> runProgram(const std::vector<std::string> &inputs,
+                                      RunStyle style = {});
   /// What the interpreter computes for the kernel, with doubles.
   std::vector<Tensor> interpret(KernelOp kernel,
                                 const std::vector<Tensor> &inputs);
@@ -39,6 +43,9 @@ public:
 
 private:
   void compile(const std::string &target);
+  std::vector<std::string> runOp(mlir::Operation *op,
+                                 const std::vector<std::string> &operands,
+                                 RunStyle style);
 
   std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
