@@ -38,7 +38,7 @@ passes() {
 }
 
 dialect weft Weft/WeftOps.td | generated "Ops of the weft dialect" >"$out/ops.md"
-dialect plan Plan/PlanOps.td | generated "Ops of the plan dialect" >"$out/plan-ops.md"
+dialect plan Plan/PlanDialect.td | generated "Ops of the plan dialect" >"$out/plan-ops.md"
 passes | generated "Passes" >"$out/passes.md"
 "$build/bin/weft" help-markdown flags | generated "Flags" >"$out/flags.md"
 "$build/bin/weft" help-markdown casts | generated "Cast policies" >"$out/cast-policies.md"

@@ -2,7 +2,7 @@
 
 #include "weft/Analysis/Liveness.h"
 
-#include "weft/Plan/Plan.h"
+#include "weft/Analysis/StreamOrder.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/MathExtras.h"
@@ -39,6 +39,31 @@ static void findPeak(Liveness &liveness, int64_t alignment) {
   }
 }
 
+/// Extends lifetimes of buffers that are used in several streams: until all
+/// later commands of the program that use memory happen after the last use.
+static void awaitStreams(plan::ProgramOp program, Liveness &liveness,
+                         const llvm::DenseMap<Value, size_t> &indices) {
+  StreamOrder order(program->getParentOfType<ModuleOp>());
+  if (order.getNumStreams() == 1)
+    return;
+  SmallVector<StreamMoment> moments;
+  for (Operation *command : liveness.commands)
+    moments.push_back(order.add(cast<plan::CommandOpInterface>(command)));
+  for (auto [position, command] : llvm::enumerate(liveness.commands)) {
+    int64_t end = static_cast<int64_t>(position);
+    for (size_t later = moments.size() - 1; later > position; --later)
+      if (liveness.commands[later]->getNumOperands() != 0 &&
+          !moments[position].isBefore(moments[later])) {
+        end = static_cast<int64_t>(later);
+        break;
+      }
+    for (Value buffer : command->getOperands())
+      if (auto found = indices.find(plan::getRoot(buffer));
+          found != indices.end())
+        touch(liveness.buffers[found->second], end);
+  }
+}
+
 Liveness computeLiveness(plan::ProgramOp program, int64_t alignment) {
   Liveness liveness;
   llvm::DenseMap<Value, size_t> indices;
@@ -55,6 +80,9 @@ Liveness computeLiveness(plan::ProgramOp program, int64_t alignment) {
   };
   SmallVector<Value> outputs;
   for (Operation &op : program.getBody().front()) {
+    if (isa<plan::InputOp, plan::AllocOp>(op) &&
+        plan::isStaged(op.getResult(0)))
+      continue;
     if (auto input = dyn_cast<plan::InputOp>(op)) {
       touch(declare(input.getBuffer()), -1);
     } else if (auto alloc = dyn_cast<plan::AllocOp>(op)) {
@@ -69,6 +97,7 @@ Liveness computeLiveness(plan::ProgramOp program, int64_t alignment) {
   }
   for (Value output : outputs)
     use(output, liveness.commands.size());
+  awaitStreams(program, liveness, indices);
   findPeak(liveness, alignment);
   return liveness;
 }

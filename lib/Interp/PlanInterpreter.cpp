@@ -3,6 +3,7 @@
 #include "PlanInterpreter.h"
 
 #include "OpTable.h"
+#include "PlanStreams.h"
 #include "Programs.h"
 #include "weft/Interp/Inputs.h"
 
@@ -16,8 +17,10 @@ static mlir::RankedTensorType getTensorType(MemRefType type) {
   return mlir::RankedTensorType::get(type.getShape(), type.getElementType());
 }
 
-PlanInterpreter::PlanInterpreter(mlir::ModuleOp module, ComputeMode mode)
-    : ModuleRunner(module, mode), kernels(module, mode) {
+PlanInterpreter::PlanInterpreter(mlir::ModuleOp module, ComputeMode mode,
+                                 uint64_t streamOrder)
+    : ModuleRunner(module, mode), kernels(module, mode),
+      streamOrder(streamOrder) {
   for (auto state : module.getOps<plan::StateOp>())
     if (state.getKind() != plan::StateKind::Param)
       states.emplace(state.getSymName().str(),
@@ -98,6 +101,7 @@ private:
   mlir::Operation *findStateOf(mlir::Value root);
   const void *getName(mlir::Value root);
   llvm::LogicalResult runCommand(plan::CommandOpInterface command);
+  void runTransfer(mlir::Operation *command);
   llvm::FailureOr<Tensor> load(mlir::Operation *op, mlir::Value buffer);
   void store(mlir::Value buffer, const Tensor &tensor);
 
@@ -106,6 +110,9 @@ private:
   PlanArena arena;
   /// Parameters that have no value yet.
   llvm::DenseSet<mlir::Operation *> unset;
+  /// Inputs that commands upload, and outputs that they have read back: what
+  /// the host has of them.
+  llvm::DenseMap<mlir::Value, Tensor> atHost;
 };
 
 llvm::LogicalResult PlanInterpreter::Run::placeStates() {
@@ -137,7 +144,7 @@ const void *PlanInterpreter::Run::getName(mlir::Value root) {
 }
 
 llvm::LogicalResult PlanInterpreter::Run::placeRoot(mlir::Operation *op) {
-  bool isRoot = llvm::isa<plan::InputOp, plan::AllocOp>(op) ||
+  bool isRoot = llvm::isa<plan::InputOp, plan::AllocOp, plan::StagingOp>(op) ||
                 (llvm::isa<plan::UseOp>(op) && arena.hasOffsets());
   if (!isRoot)
     return llvm::success();
@@ -155,7 +162,10 @@ llvm::LogicalResult PlanInterpreter::Run::start(llvm::ArrayRef<Tensor> inputs) {
       return llvm::failure();
   auto buffers = program.getBody().front().getOps<plan::InputOp>();
   for (auto [input, value] : llvm::zip(buffers, inputs))
-    store(input.getBuffer(), value);
+    if (plan::isStaged(input.getBuffer()))
+      atHost[input.getBuffer()] = value;
+    else
+      store(input.getBuffer(), value);
   return llvm::success();
 }
 
@@ -173,8 +183,23 @@ void PlanInterpreter::Run::store(mlir::Value buffer, const Tensor &tensor) {
   arena.store(getName(root), llvm::cast<MemRefType>(buffer.getType()), tensor);
 }
 
+/// A copy from or to the host. Events are in the order of the commands.
+void PlanInterpreter::Run::runTransfer(mlir::Operation *command) {
+  if (auto upload = llvm::dyn_cast<plan::UploadOp>(command))
+    for (mlir::Value buffer : upload.getInputs())
+      store(buffer, atHost.find(buffer)->second);
+  if (auto readback = llvm::dyn_cast<plan::ReadbackOp>(command))
+    for (mlir::Value buffer : readback.getOutputs())
+      atHost[buffer] = arena.load(getName(plan::getRoot(buffer)),
+                                  llvm::cast<MemRefType>(buffer.getType()));
+}
+
 llvm::LogicalResult
 PlanInterpreter::Run::runCommand(plan::CommandOpInterface command) {
+  if (plan::isTransfer(command)) {
+    runTransfer(command);
+    return llvm::success();
+  }
   // A routine may leave anything in its workspace, before its operands are read
   // and after its results are written.
   auto poisonWorkspaces = [&] {
@@ -211,20 +236,23 @@ PlanInterpreter::Run::runCommand(plan::CommandOpInterface command) {
 }
 
 llvm::LogicalResult PlanInterpreter::Run::execute() {
-  for (mlir::Operation &op : program.getBody().front())
-    if (auto command = llvm::dyn_cast<plan::CommandOpInterface>(op))
-      if (failed(runCommand(command)))
-        return llvm::failure();
+  for (auto command : orderCommands(program, owner.streamOrder))
+    if (failed(runCommand(command)))
+      return llvm::failure();
   return llvm::success();
 }
 
 TensorMap PlanInterpreter::Run::finish() {
   TensorMap outputs;
-  for (auto output : program.getBody().front().getOps<plan::OutputOp>())
-    outputs.emplace(
-        output.getName().str(),
-        arena.load(getName(plan::getRoot(output.getBuffer())),
-                   llvm::cast<MemRefType>(output.getBuffer().getType())));
+  for (auto output : program.getBody().front().getOps<plan::OutputOp>()) {
+    mlir::Value buffer = output.getBuffer();
+    auto readBack = atHost.find(buffer);
+    outputs.emplace(output.getName().str(),
+                    readBack != atHost.end()
+                        ? readBack->second
+                        : arena.load(getName(plan::getRoot(buffer)),
+                                     llvm::cast<MemRefType>(buffer.getType())));
+  }
   // All of them: a program could write over a state that it does not use.
   for (auto state : owner.module.getOps<plan::StateOp>())
     if (!unset.contains(state))

@@ -17,8 +17,10 @@ namespace weft {
 
 class PlanInterpreter : public ModuleRunner {
 public:
-  /// States start at zero, parameters without a value.
-  PlanInterpreter(mlir::ModuleOp module, ComputeMode mode);
+  /// States start at zero, parameters without a value. For `streamOrder` see
+  /// makeRunner().
+  PlanInterpreter(mlir::ModuleOp module, ComputeMode mode,
+                  uint64_t streamOrder = 0);
 
   std::vector<ProgramInfo> getPrograms() const override;
   std::vector<std::string> getParameters() const override;
@@ -34,6 +36,7 @@ private:
 
   /// Runs the bodies of kernels.
   Interpreter kernels;
+  uint64_t streamOrder;
 };
 
 } // namespace weft

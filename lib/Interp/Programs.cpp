@@ -3,6 +3,7 @@
 #include "Programs.h"
 
 #include "PlanInterpreter.h"
+#include "weft/Interp/StreamOrders.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -157,9 +158,14 @@ ModuleRunner::bindInputs(const ProgramInfo &program,
 
 std::unique_ptr<ModuleRunner> makeRunner(mlir::ModuleOp module,
                                          ComputeMode mode) {
+  return makeRunner(module, mode, /*streamOrder=*/0);
+}
+
+std::unique_ptr<ModuleRunner>
+makeRunner(mlir::ModuleOp module, ComputeMode mode, uint64_t streamOrder) {
   if (module.getOps<plan::ProgramOp>().empty())
     return std::make_unique<Interpreter>(module, mode);
-  return std::make_unique<PlanInterpreter>(module, mode);
+  return std::make_unique<PlanInterpreter>(module, mode, streamOrder);
 }
 
 } // namespace weft

@@ -6,7 +6,7 @@
 #include "weft/Analysis/Liveness.h"
 #include "weft/Formats/Text.h"
 #include "weft/Memory/Passes.h"
-#include "weft/Plan/Plan.h"
+#include "weft/Plan/Transfers.h"
 #include "weft/Support/TypeText.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -136,7 +136,9 @@ MemoryReport computeMemoryReport(ModuleOp module) {
       getModuleNumber(module, plan::PlanDialect::kArenaBytesAttr);
   report.persistentBytes =
       getModuleNumber(module, plan::PlanDialect::kPersistentBytesAttr);
-  report.transientBytes = report.arenaBytes - report.persistentBytes;
+  report.stagingBytes = getModuleNumber(module, plan::kStagingBytesAttr);
+  report.transientBytes =
+      report.arenaBytes - report.persistentBytes - report.stagingBytes;
   report.maxThreads =
       getModuleNumber(module, plan::PlanDialect::kMaxThreadsAttr);
   addStates(module, report);
@@ -148,7 +150,8 @@ MemoryReport computeMemoryReport(ModuleOp module) {
     report.programs.push_back(
         {program.getSymName().str(),
          static_cast<int64_t>(liveness.commands.size()),
-         std::max<int64_t>(end - report.persistentBytes, 0),
+         std::max<int64_t>(end - report.persistentBytes - report.stagingBytes,
+                           0),
          liveness.peakBytes});
     if (liveness.peakBytes > report.lowerBound)
       addPeak(program, liveness, names, report);
@@ -197,6 +200,8 @@ llvm::json::Object MemoryReport::toJson() const {
                                   {"location", peak.location}}},
       {"largest", std::move(buffers)},
       {"programs", std::move(programList)}};
+  if (stagingBytes != 0)
+    json["staging_bytes"] = stagingBytes;
   if (formula)
     json["state_formula"] = formula->toJson();
   return json;
@@ -246,9 +251,12 @@ std::string MemoryReport::toText() const {
            : "workspaces",
        workspaces);
   line("inputs", inputs);
-  line("alignment and gaps",
-       arenaBytes - parameters - gradients - optimizerState - scalerState -
-           workingCopies - activations - temporaries - workspaces - inputs);
+  if (stagingBytes != 0)
+    line("inputs and results in transit", stagingBytes);
+  line("alignment and gaps", arenaBytes - stagingBytes - parameters -
+                                 gradients - optimizerState - scalerState -
+                                 workingCopies - activations - temporaries -
+                                 workspaces - inputs);
   line("arena", arenaBytes);
   line("  shared by the programs", transientBytes);
   line("  no packing is below", lowerBound);

@@ -4,6 +4,7 @@
 
 #include "StateTable.h"
 #include "weft/Formats/Names.h"
+#include "weft/Plan/Transfers.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/DenseSet.h"
@@ -216,6 +217,8 @@ void OldGradients::addWrites(plan::CommandOpInterface command) {
 }
 
 LogicalResult OldGradients::verifyCommand(plan::CommandOpInterface command) {
+  if (plan::isTransfer(command))
+    return success(); // an input stays what it is
   if (concerns(command)) {
     // All reads come before the writes.
     SmallVector<Effect> effects;

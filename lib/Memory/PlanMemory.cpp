@@ -5,7 +5,7 @@
 #include "weft/Analysis/Liveness.h"
 #include "weft/Memory/MemoryReport.h"
 #include "weft/Memory/Packing.h"
-#include "weft/Plan/Plan.h"
+#include "weft/Plan/Transfers.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/MathExtras.h"
@@ -64,6 +64,26 @@ static FailureOr<int64_t> placeStates(ModuleOp module, StateOffsets &offsets,
   return end;
 }
 
+/// Places staged roots of all programs, inputs or results, from `start`: those
+/// of each program one behind the other. Returns the end of the longest list.
+template <typename RootOp>
+static int64_t placeStaged(ModuleOp module, int64_t start, int64_t alignment) {
+  int64_t end = start;
+  for (auto program : module.getOps<plan::ProgramOp>()) {
+    int64_t next = start;
+    for (auto root : program.getBody().front().getOps<RootOp>()) {
+      if (!plan::isStaged(root.getBuffer()))
+        continue;
+      plan::setRootOffset(root.getBuffer(), next);
+      next += llvm::alignTo(
+          plan::getBufferBytes(cast<MemRefType>(root.getBuffer().getType())),
+          alignment);
+    }
+    end = std::max(end, next);
+  }
+  return end;
+}
+
 namespace {
 struct PlanMemoryPass : weft::impl::PlanMemoryPassBase<PlanMemoryPass> {
   using PlanMemoryPassBase::PlanMemoryPassBase;
@@ -80,6 +100,8 @@ struct PlanMemoryPass : weft::impl::PlanMemoryPassBase<PlanMemoryPass> {
     if (failed(states))
       return signalPassFailure();
     int64_t persistent = *states;
+    int64_t start = placeStaged<plan::InputOp>(module, persistent, alignment);
+    start = placeStaged<plan::StagingOp>(module, start, alignment);
     int64_t transient = 0, lowerBound = 0;
     for (auto program : module.getOps<plan::ProgramOp>()) {
       for (auto use : program.getBody().front().getOps<plan::UseOp>())
@@ -88,14 +110,14 @@ struct PlanMemoryPass : weft::impl::PlanMemoryPassBase<PlanMemoryPass> {
       Liveness liveness = computeLiveness(program, alignment);
       transient =
           std::max(transient, isCountable(liveness, alignment)
-                                  ? placeBuffers(liveness, persistent)
+                                  ? placeBuffers(liveness, start)
                                   : std::numeric_limits<int64_t>::max());
       lowerBound = std::max(lowerBound, liveness.peakBytes);
     }
-    if (transient > kMostBytes - persistent) {
+    if (start > kMostBytes || transient > kMostBytes - start) {
       module.emitError("expects an arena of at most 2^47 bytes, the address "
                        "space of a process, but got ")
-          << persistent << " bytes of state and " << transient
+          << start << " bytes of state and " << transient
           << " bytes of a program";
       return signalPassFailure();
     }
@@ -104,8 +126,11 @@ struct PlanMemoryPass : weft::impl::PlanMemoryPassBase<PlanMemoryPass> {
                     builder.getI64IntegerAttr(alignment));
     module->setAttr(plan::PlanDialect::kPersistentBytesAttr,
                     builder.getI64IntegerAttr(persistent));
+    if (start != persistent)
+      module->setAttr(plan::kStagingBytesAttr,
+                      builder.getI64IntegerAttr(start - persistent));
     module->setAttr(plan::PlanDialect::kArenaBytesAttr,
-                    builder.getI64IntegerAttr(persistent + transient));
+                    builder.getI64IntegerAttr(start + transient));
     if (report)
       llvm::errs() << computeMemoryReport(module).toText();
     numPersistentBytes = persistent;

@@ -9,7 +9,8 @@
 
 #include "ArenaMap.h"
 #include "StateOrder.h"
-#include "weft/Plan/Plan.h"
+#include "StreamConflicts.h"
+#include "weft/Plan/Transfers.h"
 
 namespace weft {
 #define GEN_PASS_DEF_VERIFYPLANPASS
@@ -68,9 +69,10 @@ namespace {
 /// One program on the map.
 class ProgramVerifier {
 public:
-  ProgramVerifier(ByteRange transient, const SymbolTable &states,
-                  int64_t alignment)
-      : transient(transient), states(states), alignment(alignment) {}
+  ProgramVerifier(ByteRange staging, ByteRange transient,
+                  const SymbolTable &states, int64_t alignment)
+      : staging(staging), transient(transient), states(states),
+        alignment(alignment) {}
 
   LogicalResult run(plan::ProgramOp program) {
     for (Operation &op : program.getBody().front())
@@ -84,16 +86,20 @@ public:
 
 private:
   LogicalResult visit(Operation *op) {
-    if (isa<plan::InputOp, plan::AllocOp>(op)) {
-      auto type = cast<MemRefType>(op->getResult(0).getType());
-      if (failed(verifyPlace(op, type, op->getAttrOfType<IntegerAttr>("offset"),
-                             transient, alignment)))
+    if (isa<plan::InputOp, plan::AllocOp, plan::StagingOp>(op)) {
+      Value root = op->getResult(0);
+      if (failed(verifyPlace(op, cast<MemRefType>(root.getType()),
+                             op->getAttrOfType<IntegerAttr>("offset"),
+                             plan::isStaged(root) ? staging : transient,
+                             alignment)))
         return failure();
     }
     if (auto use = dyn_cast<plan::UseOp>(op))
       if (failed(verifyUse(use)))
         return failure();
-    if (isa<plan::InputOp, plan::UseOp>(op))
+    // A staged input is written by a command.
+    if (isa<plan::InputOp, plan::UseOp>(op) &&
+        !plan::isStaged(op->getResult(0)))
       arena.write(op->getResult(0));
     if (auto command = dyn_cast<plan::CommandOpInterface>(op))
       return visitCommand(command);
@@ -144,7 +150,7 @@ private:
     return error;
   }
 
-  ByteRange transient;
+  ByteRange staging, transient;
   const SymbolTable &states;
   int64_t alignment;
   ArenaMap arena;
@@ -167,11 +173,17 @@ struct VerifyPlanPass : weft::impl::VerifyPlanPassBase<VerifyPlanPass> {
     int64_t alignment = getBufferAlignment(module);
     if (failed(verifyStates(module, {0, persistent.getInt()}, alignment)))
       return signalPassFailure();
-    ByteRange transient = {persistent.getInt(), arena.getInt()};
+    auto staged = module->getAttrOfType<IntegerAttr>(plan::kStagingBytesAttr);
+    int64_t start = persistent.getInt() + (staged ? staged.getInt() : 0);
+    ByteRange staging = {persistent.getInt(), start};
+    ByteRange transient = {start, arena.getInt()};
     SymbolTable symbols(module);
     for (auto program : module.getOps<plan::ProgramOp>())
-      if (failed(ProgramVerifier(transient, symbols, alignment).run(program)))
+      if (failed(ProgramVerifier(staging, transient, symbols, alignment)
+                     .run(program)))
         return signalPassFailure();
+    if (failed(verifyStreams(module)))
+      return signalPassFailure();
     if (failed(verifyStateOrder(module, symbols)))
       return signalPassFailure();
     markAllAnalysesPreserved();

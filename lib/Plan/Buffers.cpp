@@ -1,6 +1,6 @@
 //===- Buffers.cpp - Roots and offsets of buffers -------------------------===//
 
-#include "weft/Plan/Plan.h"
+#include "weft/Plan/Transfers.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -30,7 +30,7 @@ Value getRoot(Value buffer) {
 std::optional<int64_t> getRootOffset(Value root) {
   IntegerAttr offset =
       llvm::TypeSwitch<Operation *, IntegerAttr>(root.getDefiningOp())
-          .Case<AllocOp, UseOp, InputOp>(
+          .Case<AllocOp, UseOp, InputOp, StagingOp>(
               [](auto op) { return op.getOffsetAttr(); })
           .Default(IntegerAttr());
   if (!offset)
@@ -49,7 +49,8 @@ std::optional<int64_t> getByteOffset(Value buffer) {
 void setRootOffset(Value root, int64_t offset) {
   IntegerAttr attr = Builder(root.getContext()).getI64IntegerAttr(offset);
   llvm::TypeSwitch<Operation *>(root.getDefiningOp())
-      .Case<AllocOp, UseOp, InputOp>([&](auto op) { op.setOffsetAttr(attr); });
+      .Case<AllocOp, UseOp, InputOp, StagingOp>(
+          [&](auto op) { op.setOffsetAttr(attr); });
 }
 
 } // namespace weft::plan

@@ -1,6 +1,6 @@
 //===- Plan.cpp - The plan dialect and its structure ops ------------------===//
 
-#include "weft/Plan/Plan.h"
+#include "weft/Plan/Transfers.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/DenseSet.h"
@@ -56,6 +56,10 @@ void PlanDialect::initialize() {
 #define GET_OP_LIST
 #include "weft/Plan/PlanOps.cpp.inc"
       >();
+  addOperations<
+#define GET_OP_LIST
+#include "weft/Plan/PlanTransferOps.cpp.inc"
+      >();
 }
 
 /// Whether the bytes of a buffer fit into 2^44, with its dense strides.
@@ -68,7 +72,7 @@ static bool fitsMemory(MemRefType type) {
 }
 
 /// A root buffer is dense from its first byte.
-static LogicalResult verifyRoot(Operation *op, MemRefType type) {
+LogicalResult verifyRoot(Operation *op, MemRefType type) {
   if (!type.hasStaticShape())
     return op->emitOpError("expects static sizes, but got ") << type;
   if (is_contained(type.getShape(), 0))
@@ -175,7 +179,7 @@ LogicalResult ViewOp::verify() {
 
 /// Declarations stand above `first`, the first command so far, or null.
 static LogicalResult verifyPlace(Operation &op, Operation *first) {
-  if (!first || !isa<UseOp, InputOp, AllocOp, ViewOp>(op))
+  if (!first || !isa<UseOp, InputOp, AllocOp, StagingOp, ViewOp>(op))
     return success();
   InFlightDiagnostic error =
       op.emitOpError("expects all declarations above the first command, but "
@@ -209,7 +213,7 @@ LogicalResult ProgramOp::verify() {
         return op.emitOpError("expects one use of a state, but got @")
                << use.getState() << " again";
   }
-  return success();
+  return verifyReadback(*this);
 }
 
 } // namespace weft::plan

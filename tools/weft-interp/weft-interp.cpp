@@ -7,6 +7,7 @@
 #include "weft/Interp/Compare.h"
 #include "weft/Interp/Inputs.h"
 #include "weft/Interp/NamedStates.h"
+#include "weft/Interp/StreamOrders.h"
 #include "weft/Interp/TensorFile.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Support/ToolMain.h"
@@ -41,6 +42,10 @@ static const std::vector<FlagSpec> flagSpecs = {
      kNoLimit, "", FlagFile::Read},
     {"mode", FlagKind::Enum, DriverFlag, "f64", "",
      "compute in double, or round results to their element types", "f64|f32"},
+    {"stream-order", FlagKind::Int, DriverFlag, "0", "SEED",
+     "run commands of a plan with streams in an order that its events allow "
+     "(0: as they stand)",
+     "", 0, 1e15},
     {"outputs", FlagKind::String, DriverFlag, "", "FILE",
      "write outputs as safetensors", "", -kNoLimit, kNoLimit, "",
      FlagFile::Written},
@@ -62,7 +67,7 @@ struct Settings {
   std::vector<std::string> files;
   std::string program, outputsPath, statePath;
   ComputeMode mode = ComputeMode::F64;
-  int64_t steps = 0, inputSeed = 0, stateSeed = 0;
+  int64_t steps = 0, inputSeed = 0, stateSeed = 0, streamOrder = 0;
   double tolerance = 0;
   bool compares = false, prints = true;
   TensorMap inputs, states;
@@ -114,6 +119,7 @@ static Status readSettings(const FlagValues &flags, Settings &settings) {
   settings.mode =
       flags.getString("mode") == "f64" ? ComputeMode::F64 : ComputeMode::F32;
   settings.steps = flags.getInt("steps");
+  settings.streamOrder = flags.getInt("stream-order");
   settings.tolerance = flags.getDouble("tolerance");
   settings.compares = flags.getSwitch("compare");
   settings.prints = flags.getSwitch("print");
@@ -235,7 +241,8 @@ static llvm::LogicalResult runPrograms(ModuleRunner &runner,
 }
 
 static int runModule(mlir::ModuleOp module, const Settings &settings) {
-  std::unique_ptr<ModuleRunner> runner = makeRunner(module, settings.mode);
+  std::unique_ptr<ModuleRunner> runner =
+      makeRunner(module, settings.mode, uint64_t(settings.streamOrder));
   if (failed(runner->initialize(settings.stateSeed)))
     return int(ExitCode::Input);
   for (const auto &[name, value] : settings.states)

@@ -2,6 +2,7 @@
 //
 // Pure analysis of one straight-line plan program. Positions count commands
 // from 0; the runtime writes inputs at -1 and reads outputs after the last.
+// Staged inputs and results are no part of it: nothing else has their bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +19,9 @@ class ProgramOp;
 } // namespace plan
 
 /// A transient root buffer and the positions from its first write to its last
-/// use, both included. A buffer that is never used has `end < begin`.
+/// use, both included, or further, to the last command that another stream may
+/// run before that use has ended. A buffer that is never used has `end <
+/// begin`.
 struct BufferLifetime {
   mlir::Value root;
   int64_t bytes = 0;

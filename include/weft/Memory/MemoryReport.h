@@ -30,6 +30,8 @@ struct MemoryReport {
   int64_t maxThreads = 0; // that workspaces are made for; 0: none yet
 
   int64_t persistentBytes = 0;
+  /// Inputs and results on their way between host and device.
+  int64_t stagingBytes = 0;
   int64_t transientBytes = 0;
   int64_t arenaBytes = 0;
   /// No packing of the transient part is smaller than this.

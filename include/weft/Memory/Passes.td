@@ -13,9 +13,15 @@ def PlanMemoryPass : Pass<"weft-plan-memory", "::mlir::ModuleOp"> {
     all programs share: two buffers of a program get the same bytes only if they
     are never live at once, and nothing transient outlives its program.
 
+    Where the plan has staged inputs and results (`weft-assign-streams`), their part
+    lies between the two: the inputs of each program from its start, then the
+    results of each. A buffer that several streams use is live until a command
+    that happens after all of its uses: two buffers share bytes only if every use
+    of one happens before the first write of the other.
+
     Sets `offset` on `plan.state`, `plan.use`, `plan.input` and `plan.alloc`, and the module
-    attributes `plan.alignment`, `plan.persistent_bytes` and `plan.arena_bytes`. The
-    result is deterministic.
+    attributes `plan.alignment`, `plan.persistent_bytes`, `plan.arena_bytes` and,
+    if there is one, `plan.staging_bytes`. The result is deterministic.
 
     Before:
     ```mlir
@@ -55,6 +61,10 @@ def VerifyPlanPass : Pass<"weft-verify-plan", "::mlir::ModuleOp"> {
     - every element that a command reads was written before, by that buffer,
       and no other buffer has taken its bytes since,
     - no buffer that a command writes shares a byte with another one it uses.
+
+    Where commands have streams: of two commands in different streams that use the
+    same bytes, one of them writing, in one run or in two runs of any programs, one
+    happens before the other, by the order of streams, records and waits.
 
     Then runs the programs one after the other on the states, element by element:
 

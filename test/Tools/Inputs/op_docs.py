@@ -10,7 +10,7 @@ import re
 import sys
 
 DECLARATIONS = {"weft.param", "weft.state", "weft.program", "weft.kernel",
-                "plan.state", "plan.program"}
+                "plan.state", "plan.program", "plan.event"}
 # What single ops stand beside: symbols they name.
 SYMBOLS = {
     "weft.state": "weft.param @fc1.weight : tensor<128x64xf32>\n",
@@ -21,6 +21,8 @@ SYMBOLS = {
     "weft.call": "weft.kernel @k_1f(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
                  "  weft.yield %x : tensor<4xf32>\n}\n",
     "plan.use": "plan.state param @fc1.weight : memref<4x2xf32>\n",
+    "plan.record": "plan.event @uploaded on 1\n",
+    "plan.wait": "plan.event @uploaded on 1\n",
     "plan.launch": "weft.kernel @k_1f(%x: tensor<8x4xf32>, %b: tensor<4xf32>) "
                    "-> tensor<8x4xf32> {\n  weft.yield %x : tensor<8x4xf32>\n}\n",
 }

@@ -1,0 +1,118 @@
+//===- PlanTransferOps.td - Copies to and from the host ----*- tablegen -*-===//
+//
+// A target with more than one stream works beside the host: copies of inputs and
+// outputs are commands, and events order the streams. Few passes know them, so
+// they have a header of their own (Transfers.h).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PLAN_TRANSFEROPS_TD
+#define PLAN_TRANSFEROPS_TD
+
+include "weft/Plan/PlanCommands.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+def Plan_EventOp : Plan_Op<"event", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+  let summary = "A point in a stream that other streams can wait for";
+  let description = [{
+    All programs share the events of a module, and one stream records each:
+    a later record never stands for less than an earlier one.
+
+    Example: `plan.event @uploaded on 1`.
+
+    Created by: `weft-assign-streams`.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$stream);
+  let assemblyFormat = "$sym_name `on` $stream attr-dict";
+  let hasVerifier = 1;
+}
+
+def Plan_RecordOp : Plan_Command<"record", (ins FlatSymbolRefAttr:$event),
+    [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Notes how far a stream has come";
+  let description = [{
+    The event is now that all commands which stand above in the stream, those of
+    earlier runs included, are done. The stream is that of the event.
+
+    Example: `plan.record @uploaded {stream = 1 : i64}`.
+
+    Created by: `weft-assign-streams`.
+  }];
+  let assemblyFormat = "$event attr-dict";
+}
+
+def Plan_WaitOp : Plan_Command<"wait", (ins FlatSymbolRefAttr:$event),
+    [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Lets a stream wait for an event";
+  let description = [{
+    The commands of the stream that stand below, those of later runs included,
+    happen after what the event was recorded for last: above in the program, else
+    in an earlier run of any program. One that was never recorded is not waited
+    for. The host does not wait.
+
+    Example: `plan.wait @uploaded`.
+
+    Created by: `weft-assign-streams`.
+  }];
+  let assemblyFormat = "$event attr-dict";
+}
+
+def Plan_StagingOp : Plan_Op<"staging", [HasParent<"ProgramOp">]> {
+  let summary = "The buffer of a result on its way to the host";
+  let description = [{
+    Lies in the staging part of the arena, with the inputs that commands upload:
+    no transient buffer has a share in it, and programs use it one behind the other.
+
+    Example: `%r = plan.staging {offset = 4096 : i64} : memref<f32>`.
+
+    Created by: `weft-assign-streams`.
+  }];
+  let arguments = (ins OptionalAttr<I64Attr>:$offset);
+  let results = (outs Plan_Buffer:$buffer);
+  let assemblyFormat = "attr-dict `:` type($buffer)";
+  let hasVerifier = 1;
+}
+
+def Plan_UploadOp : Plan_Command<"upload", (ins Variadic<Plan_Buffer>:$inputs)> {
+  let summary = "Brings inputs from the host's block of step inputs";
+  let description = [{
+    Writes inputs with what the host wrote before it started this run. They lie in
+    the staging part of the arena, and nothing has written them before.
+
+    Example:
+    ```mlir
+    plan.program "eval" @eval {
+      %tokens = plan.input "tokens" : memref<8x128xi32>
+      %lr = plan.input "lr" : memref<f32>
+      plan.upload %tokens, %lr {stream = 1 : i64} : memref<8x128xi32>, memref<f32>
+    }
+    ```
+
+    Created by: `weft-assign-streams`.
+  }];
+  let assemblyFormat = "$inputs attr-dict `:` type($inputs)";
+  let hasVerifier = 1;
+}
+
+def Plan_ReadbackOp : Plan_Command<"readback", (ins Variadic<Plan_Buffer>:$outputs)> {
+  let summary = "Brings outputs to the host's block of step results";
+  let description = [{
+    Reads buffers of outputs. A program with one brings all of its outputs back.
+
+    Example:
+    ```mlir
+    plan.program "eval" @eval {
+      %loss = plan.staging : memref<f32>
+      plan.readback %loss {stream = 2 : i64} : memref<f32>
+      plan.output "loss" %loss : memref<f32>
+    }
+    ```
+
+    Created by: `weft-assign-streams`.
+  }];
+  let assemblyFormat = "$outputs attr-dict `:` type($outputs)";
+  let hasVerifier = 1;
+}
+
+#endif // PLAN_TRANSFEROPS_TD

@@ -1,0 +1,124 @@
+//===- StreamConflicts.cpp - Streams never disturb each other -------------===//
+//
+// Programs run one behind the other in any order. What is certain between
+// commands of two runs is certain whatever runs stand between them: a stream
+// runs in order, and an event is recorded by one stream, so that a later record
+// stands for no less than an earlier one. Two runs show all there is.
+//
+//===----------------------------------------------------------------------===//
+
+#include "StreamConflicts.h"
+
+#include "ArenaMap.h"
+#include "weft/Analysis/StreamOrder.h"
+
+using namespace mlir;
+
+namespace weft {
+
+namespace {
+/// A use of a buffer by a command.
+struct Use {
+  plan::CommandOpInterface command;
+  Value root;
+  ByteRange bytes;
+  bool isWrite;
+  StreamMoment moment;
+};
+
+auto commandsOf(plan::ProgramOp program) {
+  return program.getBody().front().getOps<plan::CommandOpInterface>();
+}
+
+/// Two runs, one behind the other.
+class TwoRuns {
+public:
+  explicit TwoRuns(ModuleOp module)
+      : order(module), uses(static_cast<size_t>(order.getNumStreams())) {}
+
+  void addFirst(plan::ProgramOp program) {
+    for (auto command : commandsOf(program))
+      for (Use &use : getUses(command))
+        add(std::move(use));
+  }
+  LogicalResult addSecond(plan::ProgramOp program) {
+    for (auto command : commandsOf(program))
+      for (Use &use : getUses(command)) {
+        if (failed(verify(use)))
+          return failure();
+        add(std::move(use));
+      }
+    return success();
+  }
+
+private:
+  void add(Use use) {
+    uses[static_cast<size_t>(use.moment.stream)].push_back(std::move(use));
+  }
+  SmallVector<Use> getUses(plan::CommandOpInterface command);
+  LogicalResult verify(const Use &use) const;
+
+  StreamOrder order;
+  std::vector<std::vector<Use>> uses; // of each stream, in its order
+};
+} // namespace
+
+SmallVector<Use> TwoRuns::getUses(plan::CommandOpInterface command) {
+  StreamMoment moment = order.add(command);
+  SmallVector<Use> found;
+  for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
+    Value root = plan::getRoot(buffer);
+    found.push_back(
+        {command, root, getRootBytes(root), command.isWritten(index), moment});
+  }
+  return found;
+}
+
+static LogicalResult report(const Use &first, const Use &second) {
+  plan::CommandOpInterface command = second.command, other = first.command;
+  ByteRange bytes = second.bytes, otherBytes = first.bytes;
+  InFlightDiagnostic error =
+      command->emitOpError("expects to ")
+      << (second.isWrite ? "write " : "read ") << bytes << " after "
+      << other->getName() << (first.isWrite ? " has written " : " has read ")
+      << otherBytes << " in stream " << first.moment.stream
+      << ", but got no event that orders them";
+  const bool isSameRun = command->getBlock() == other->getBlock() &&
+                         other->isBeforeInBlock(command);
+  error.attachNote(other->getLoc())
+      << "in " << (isSameRun ? "the same" : "an earlier") << " run of @"
+      << cast<plan::ProgramOp>(other->getParentOp()).getSymName();
+  error.attachNote(second.root.getLoc()) << "the buffer";
+  return error;
+}
+
+/// Against what was given to other streams before.
+LogicalResult TwoRuns::verify(const Use &use) const {
+  for (auto [stream, earlier] : llvm::enumerate(uses)) {
+    if (static_cast<int64_t>(stream) == use.moment.stream)
+      continue;
+    for (const Use &other : llvm::reverse(earlier)) {
+      // What stands before it in its stream has ended as well.
+      if (other.moment.isBefore(use.moment))
+        break;
+      if ((use.isWrite || other.isWrite) && use.bytes.overlaps(other.bytes))
+        return report(other, use);
+    }
+  }
+  return success();
+}
+
+LogicalResult verifyStreams(ModuleOp module) {
+  if (StreamOrder(module).getNumStreams() == 1)
+    return success();
+  for (auto first : module.getOps<plan::ProgramOp>())
+    for (auto second : module.getOps<plan::ProgramOp>()) {
+      TwoRuns runs(module);
+      runs.addFirst(first);
+      if (failed(runs.addSecond(second)))
+        return failure();
+    }
+  return success();
+}
+
+} // namespace weft

@@ -1,0 +1,200 @@
+//===- AssignStreams.cpp - Copies to and from the host as commands --------===//
+
+#include "weft/Schedule/Passes.h"
+
+#include "weft/Plan/Transfers.h"
+
+#include "llvm/ADT/MapVector.h"
+
+namespace weft {
+#define GEN_PASS_DEF_ASSIGNSTREAMSPASS
+#include "weft/Schedule/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+enum Stream : int64_t { Compute = 0, Upload = 1, Readback = 2 };
+
+struct EventName {
+  StringRef symbol;
+  Stream stream;
+};
+} // namespace
+
+/// Inputs are on the device; in the buffers of the program.
+static constexpr EventName kUploaded = {"uploaded", Upload};
+static constexpr EventName kPlaced = {"placed", Compute};
+/// Outputs are in the staging part, or where they stay; at the host.
+static constexpr EventName kGathered = {"gathered", Compute};
+static constexpr EventName kArrived = {"arrived", Readback};
+
+namespace {
+/// One program with commands and no stream.
+class StreamAssigner {
+public:
+  StreamAssigner(plan::ProgramOp program, int64_t stagedBytes);
+  void run() {
+    addInputs();
+    addOutputs();
+  }
+
+private:
+  void addInputs();
+  void addOutputs();
+  Value stage(Value output);
+  bool isSmall(Value output) const {
+    auto type = cast<MemRefType>(output.getType());
+    return plan::getBufferBytes(type) <= stagedBytes;
+  }
+
+  IntegerAttr number(Stream stream) {
+    return stream == Compute ? IntegerAttr()
+                             : builder.getI64IntegerAttr(stream);
+  }
+  void record(EventName event) {
+    plan::RecordOp::create(builder, loc, event.symbol, {}, {}, {},
+                           number(event.stream));
+  }
+  void wait(EventName event, Stream stream) {
+    plan::WaitOp::create(builder, loc, event.symbol, {}, {}, {},
+                         number(stream));
+  }
+  void copy(Value from, Value to) {
+    plan::CopyOp::create(builder, from.getLoc(), from, to, {}, {}, {}, {});
+  }
+
+  plan::ProgramOp program;
+  Block &body;
+  Location loc;
+  int64_t stagedBytes;
+  OpBuilder builder;
+  Operation *last = nullptr; // of the declarations
+};
+} // namespace
+
+StreamAssigner::StreamAssigner(plan::ProgramOp program, int64_t stagedBytes)
+    : program(program), body(program.getBody().front()), loc(program.getLoc()),
+      stagedBytes(stagedBytes), builder(program.getContext()) {
+  for (Operation &op : body)
+    if (isa<plan::UseOp, plan::InputOp, plan::AllocOp, plan::ViewOp>(op))
+      last = &op;
+}
+
+/// The program works on copies of its inputs, so that the next ones may come.
+void StreamAssigner::addInputs() {
+  SmallVector<Value> inputs;
+  SmallVector<std::pair<Value, Value>> copies;
+  for (auto input : llvm::make_early_inc_range(body.getOps<plan::InputOp>())) {
+    Value buffer = input.getBuffer();
+    inputs.push_back(buffer);
+    if (buffer.use_empty())
+      continue;
+    builder.setInsertionPointAfter(input);
+    auto place = plan::AllocOp::create(builder, input.getLoc(),
+                                       cast<MemRefType>(buffer.getType()),
+                                       plan::Role::Temporary, IntegerAttr());
+    buffer.replaceAllUsesWith(place);
+    copies.push_back({buffer, place});
+    if (last == input)
+      last = place;
+  }
+  if (inputs.empty())
+    return;
+  builder.setInsertionPointAfter(last);
+  wait(kPlaced, Upload);
+  plan::UploadOp::create(builder, loc, inputs, {}, {}, {}, number(Upload));
+  record(kUploaded);
+  wait(kUploaded, Compute);
+  for (auto [from, to] : copies)
+    copy(from, to);
+  record(kPlaced);
+}
+
+/// A buffer of the staging part for an output, declared.
+Value StreamAssigner::stage(Value output) {
+  auto type = cast<MemRefType>(output.getType());
+  builder.setInsertionPointAfter(last);
+  auto staged = plan::StagingOp::create(
+      builder, output.getLoc(),
+      MemRefType::get(type.getShape(), type.getElementType()), IntegerAttr());
+  last = staged;
+  return staged;
+}
+
+void StreamAssigner::addOutputs() {
+  auto outputs = llvm::to_vector(body.getOps<plan::OutputOp>());
+  if (outputs.empty())
+    return;
+  llvm::MapVector<Value, Value> sources; // by what is read back
+  llvm::MapVector<Value, Value> copies;
+  bool isInPlace = false;
+  for (plan::OutputOp output : outputs) {
+    Value buffer = output.getBuffer();
+    if (!isSmall(buffer)) {
+      sources[buffer] = buffer;
+      isInPlace = true;
+      continue;
+    }
+    Value &staged = copies[buffer];
+    if (!staged)
+      staged = stage(buffer);
+    output.getBufferMutable().assign(staged);
+    sources[staged] = buffer;
+  }
+  builder.setInsertionPoint(outputs.front());
+  if (!copies.empty())
+    wait(kArrived, Compute);
+  for (auto [from, to] : copies)
+    copy(from, to);
+  record(kGathered);
+  wait(kGathered, Readback);
+  SmallVector<Value> read;
+  for (auto [buffer, source] : sources)
+    read.push_back(buffer);
+  plan::ReadbackOp::create(builder, loc, read, {}, {}, {}, number(Readback));
+  record(kArrived);
+  if (isInPlace)
+    wait(kArrived, Compute);
+}
+
+static LogicalResult verifyUnassigned(ModuleOp module) {
+  for (auto event : module.getOps<plan::EventOp>())
+    return event.emitOpError("expects no event before streams are assigned");
+  WalkResult result = module.walk([](plan::CommandOpInterface command) {
+    if (!command.getStreamAttr() && !plan::isTransfer(command))
+      return WalkResult::advance();
+    command->emitOpError("expects no stream before streams are assigned");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+namespace {
+struct AssignStreamsPass
+    : weft::impl::AssignStreamsPassBase<AssignStreamsPass> {
+  using AssignStreamsPassBase::AssignStreamsPassBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto programs = llvm::to_vector(module.getOps<plan::ProgramOp>());
+    if (failed(verifyUnassigned(module)))
+      return signalPassFailure();
+    if (programs.empty())
+      return;
+    OpBuilder builder(programs.front());
+    for (EventName event : {kUploaded, kPlaced, kGathered, kArrived}) {
+      if (Operation *taken = module.lookupSymbol(event.symbol)) {
+        taken->emitOpError("expects a name other than that of the event @")
+            << event.symbol;
+        return signalPassFailure();
+      }
+      plan::EventOp::create(builder, module.getLoc(), event.symbol,
+                            event.stream);
+    }
+    for (plan::ProgramOp program : programs)
+      StreamAssigner(program, stagedBytes).run();
+  }
+};
+} // namespace
