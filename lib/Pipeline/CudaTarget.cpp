@@ -11,6 +11,7 @@
 #include "weft/Pipeline/Link.h"
 #include "weft/Pipeline/Passes.h"
 #include "weft/Pipeline/Phases.h"
+#include "weft/Schedule/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -44,6 +45,8 @@ public:
 
   void addPasses(StringRef phase, const FlagValues &flags,
                  OpPassManager &passes) const override {
+    if (phase == "assign-streams")
+      passes.addPass(createAssignStreamsPass());
     if (phase == "plan-memory") {
       AddDeviceWorkspacesPassOptions options;
       options.chips = joinChips(devices);

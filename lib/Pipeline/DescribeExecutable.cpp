@@ -11,7 +11,7 @@
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Target.h"
 #include "weft/Pipeline/Version.h"
-#include "weft/Plan/Plan.h"
+#include "weft/Plan/Transfers.h"
 #include "weft/Support/TomlFile.h"
 #include "weft/Support/TypeText.h"
 #include "weft/Weft/IndexInputs.h"
@@ -224,7 +224,7 @@ static std::optional<IndexRule> indexRule(Operation *op) {
 /// The input that a buffer holds as a whole, or null: what a slice leaves out
 /// may be anything.
 static plan::InputOp wholeInput(Value buffer) {
-  auto input = plan::getRoot(buffer).getDefiningOp<plan::InputOp>();
+  plan::InputOp input = plan::getCopiedInput(plan::getRoot(buffer));
   if (!input)
     return nullptr;
   int64_t elements = cast<MemRefType>(buffer.getType()).getNumElements();

@@ -23,7 +23,7 @@ GENERATED = {"adam", "adamw", "clip_coefficient", "cross_entropy", "cross_entrop
              "dropout", "norm_and_check", "optimizer", "random_normal", "random_uniform",
              "scaler_update", "sgd", "step_increment", "total_norm"}
 KERNELS = {"launch", "view", "alloc", "constant", "use"}
-TRANSFERS = {"upload", "readback", "transfer", "event", "record", "wait"}
+TRANSFERS = {"upload", "readback", "staging", "event", "record", "wait"}
 # Of attributes: places, and costs.
 APART = re.compile(r"(offset|est_us|plan\.alignment|stream|wait\w*) = [^,}]*,? ?")
 
@@ -45,11 +45,19 @@ def normal(line):
     return re.sub(r", }| {}", "", APART.sub("", line)).strip()
 
 
+def moves_port(line, ports):
+    """Whether a command copies an input in transit, or to a result in transit."""
+    copy = re.search(r"plan\.copy (%\w+) to (%\w+)", line)
+    return copy and (copy[1] in ports["input"] or copy[2] in ports["staging"])
+
+
 def parts_of(path):
     """The lines of a plan by what they are, those of commands by program."""
     with open(path) as plan:
         lines = plan.read().splitlines()
     parts, program = collections.defaultdict(list), ""
+    ports = collections.defaultdict(set)
+    has_streams = any("plan.event" in line for line in lines)
     for line in lines:
         found = re.search(r"(?:= |^\s*)plan\.(\w+)", line)
         if not found:
@@ -57,6 +65,11 @@ def parts_of(path):
         op = found[1]
         if op == "program":
             program = line.split('"')[1]
+            ports = collections.defaultdict(set)
+        if op in ("input", "staging"):
+            ports[op].add(line.split(" =")[0].strip())
+        if has_streams and moves_port(line, ports):
+            continue
         if op in ("state", "program", "input", "output"):
             parts[op].append(f"{program}: {normal(line)}" if op != "state" else normal(line))
         elif op not in GENERATED | KERNELS | TRANSFERS:

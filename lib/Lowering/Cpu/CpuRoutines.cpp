@@ -2,6 +2,7 @@
 
 #include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Lowering/Table/Routines.h"
+#include "weft/Runtime/Execute/Transfers.h"
 #include "weft/Runtime/Execute/Workspaces.h"
 
 using namespace mlir;
@@ -20,6 +21,9 @@ public:
 
   LogicalResult check(plan::CommandOpInterface command,
                       const RoutineCall &call) const override {
+    if (isTransfer(call.kind))
+      return command->emitOpError("expects a target that works beside the "
+                                  "host, but got the CPU");
     auto product = dyn_cast<plan::GemmOp>(command.getOperation());
     if (!product || (product.getEpilogue() == plan::Epilogue::None &&
                      !product.getColumnSum()))

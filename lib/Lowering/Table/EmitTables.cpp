@@ -5,6 +5,7 @@
 #include "TablePools.h"
 
 #include "weft/Lowering/Table/Tables.h"
+#include "weft/Plan/Transfers.h"
 #include "weft/Runtime/Execute/Tables.h"
 #include "weft/Runtime/Execute/Workspaces.h"
 
@@ -117,9 +118,10 @@ int64_t TableEmitter::deviceKernel(StringRef name, const DeviceLaunch &launch) {
 
 LogicalResult TableEmitter::callee(plan::CommandOpInterface op,
                                    WeftPackedCommand &packed) {
-  if (op.getStreamNumber() != 0)
+  if (op.getStreamNumber() != 0 && !plan::isTransfer(op))
     return op->emitOpError("expects stream 0, the only one of ")
-           << target.getTitle() << ", but got " << op.getStreamNumber();
+           << target.getTitle() << " that computes, but got "
+           << op.getStreamNumber();
   packed.kernel = {-1};
   packed.deviceKernel = {-1};
   packed.library = {-1};
@@ -129,7 +131,8 @@ LogicalResult TableEmitter::callee(plan::CommandOpInterface op,
   FailureOr<RoutineCall> made = RoutineCall::get(op, target);
   if (failed(made))
     return failure();
-  packed.library = {function(made->routine, /*isKernel=*/false)};
+  if (!made->routine.empty())
+    packed.library = {function(made->routine, /*isKernel=*/false)};
   packed.kind = made->kind;
   packed.record = record(made->getBytes());
   packed.recordBytes = made->getBytes().size();

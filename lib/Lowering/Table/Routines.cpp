@@ -1,6 +1,8 @@
 //===- Routines.cpp - How a target runs a command -------------------------===//
 
 #include "RoutineModels.h"
+#include "TransferModels.h"
+#include "weft/Runtime/Execute/Transfers.h"
 
 using namespace mlir;
 
@@ -50,7 +52,7 @@ FailureOr<RoutineCall> RoutineCall::get(plan::CommandOpInterface command,
     return command->emitOpError("expects its model for ")
            << target.getTitle()
            << " to name a routine (getRoutine), but got none";
-  if (made.routine.empty())
+  if (made.routine.empty() && !isTransfer(made.kind))
     made.routine = target.getRoutine(made.kind, getKindName(made.kind));
   if (failed(model.makeRecord(made.record)) ||
       failed(target.check(command, made)))
@@ -74,6 +76,7 @@ void registerRoutineModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, plan::PlanDialect *) {
     attachMatrixModels(context);
     attachTrainingModels(context);
+    attachTransferModels(context);
     attachValueModels(context);
   });
 }

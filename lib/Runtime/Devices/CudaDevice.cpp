@@ -2,6 +2,8 @@
 
 #include "weft/Runtime/Devices/CudaDevice.h"
 
+#include "weft/Runtime/Execute/Transfers.h"
+
 #include <algorithm>
 
 using namespace weft;
@@ -80,11 +82,34 @@ Status CudaDevice::checkMemory() const {
       .hint("compile with a smaller --batch or --seq");
 }
 
+/// As many streams and events as the commands name.
+Status CudaDevice::makeQueues() {
+  int64_t numStreams = 1, numEvents = 0;
+  for (int32_t p = 0; p < executable.numPrograms; ++p) {
+    const WeftProgram &program = executable.programs[p];
+    for (int32_t i = 0; i < program.numCommands; ++i)
+      if (const WeftTransferRecord *record =
+              findTransfer(program.commands[i])) {
+        numStreams = std::max(numStreams, record->stream + 1);
+        numEvents = std::max(numEvents, record->event + 1);
+      }
+  }
+  for (int64_t i = 0; i < numStreams; ++i) {
+    auto stream = makeStream(cuda);
+    if (!stream)
+      return stream.takeError();
+    streams.push_back(std::move(*stream));
+  }
+  for (int64_t i = 0; i < numEvents; ++i) {
+    auto event = makeEvent(cuda);
+    if (!event)
+      return event.takeError();
+    events.push_back(std::move(*event));
+  }
+  return Status::success();
+}
+
 Status CudaDevice::allocate() {
-  auto stream = makeStream(cuda);
-  if (!stream)
-    return stream.takeError();
-  compute = std::move(*stream);
   auto memory = makeDeviceMemory(cuda, executable.arenaBytes);
   if (!memory)
     return memory.takeError();
@@ -92,12 +117,15 @@ Status CudaDevice::allocate() {
   const unsigned char first = options.poisoned ? 0xFF : 0;
   if (Status s = fill(arenaAddress(), first, executable.arenaBytes); !s)
     return s;
+  // Before another stream is given something.
+  if (Status s = cuda.cuStreamSynchronize(stream()); !s)
+    return s;
   auto pieces = CudaTransfers::make(cuda);
   if (!pieces)
     return pieces.takeError();
   transfers.emplace(std::move(*pieces));
-  auto blocks =
-      CudaPorts::make(cuda, executable, std::max(1, options.runsAhead));
+  auto blocks = CudaPorts::make(
+      cuda, executable, std::max(1, options.runsAhead), int(streams.size()));
   if (!blocks)
     return blocks.takeError();
   ports.emplace(std::move(*blocks));
@@ -129,7 +157,7 @@ Expected<std::shared_ptr<CudaDevice>>
 CudaDevice::open(const CudaDriver &driver, const WeftExecutable &executable,
                  const DeviceOptions &options) {
   std::shared_ptr<CudaDevice> made(new CudaDevice(driver, executable, options));
-  made->allBytes = executable.arenaBytes + CudaPorts::deviceBytes(executable);
+  made->allBytes = executable.arenaBytes;
   int driverVersion = 0;
   if (Status s = checkDriver(made->cuda, driverVersion); !s)
     return s.takeError();
@@ -154,6 +182,8 @@ CudaDevice::open(const CudaDriver &driver, const WeftExecutable &executable,
   made->images.emplace(std::move(*images));
   if (Status s = made->findKernels(); !s)
     return s.takeError();
+  if (Status s = made->makeQueues(); !s)
+    return s.takeError();
   if (Status s = made->allocate(); !s)
     return s.takeError();
   return made;
@@ -174,20 +204,20 @@ std::string CudaDevice::describe() const {
 //===----------------------------------------------------------------------===//
 
 Status CudaDevice::copyIn(int64_t offset, const void *data, int64_t bytes) {
-  return transfers->copyIn(compute.get(), arena.get() + CUdeviceptr(offset),
-                           data, bytes);
+  return transfers->copyIn(stream(), arena.get() + CUdeviceptr(offset), data,
+                           bytes);
 }
 
 Status CudaDevice::copyOut(void *data, int64_t offset, int64_t bytes) {
-  return transfers->copyOut(compute.get(), data,
-                            arena.get() + CUdeviceptr(offset), bytes);
+  return transfers->copyOut(stream(), data, arena.get() + CUdeviceptr(offset),
+                            bytes);
 }
 
 Status CudaDevice::zero(int64_t offset, int64_t bytes) {
   char *begin = static_cast<char *>(arenaAddress()) + offset;
   if (Status s = fill(begin, 0, bytes); !s)
     return s;
-  return cuda.cuStreamSynchronize(compute.get());
+  return cuda.cuStreamSynchronize(stream());
 }
 
 char *CudaDevice::inputBytes(const WeftPort &port) {
@@ -199,7 +229,8 @@ const char *CudaDevice::outputBytes(const WeftPort &port) {
 }
 
 Status CudaDevice::synchronize() {
-  if (Status s = cuda.cuStreamSynchronize(compute.get()); !s)
-    return s;
-  return ports->synchronize();
+  for (const CudaStream &each : streams)
+    if (Status s = cuda.cuStreamSynchronize(each.get()); !s)
+      return s;
+  return Status::success();
 }

@@ -2,6 +2,9 @@
 
 #include "weft/Runtime/Devices/CudaPorts.h"
 
+#include "weft/Formats/Text.h"
+#include "weft/Runtime/Execute/Transfers.h"
+
 #include <algorithm>
 #include <cassert>
 #include <cstring>
@@ -12,117 +15,129 @@ using namespace weft;
 // Blocks
 //===----------------------------------------------------------------------===//
 
-const WeftPort *PortBlock::ports(const WeftProgram &program, Side side) {
-  return side == Inputs ? program.inputs : program.outputs;
-}
-
-int32_t PortBlock::count(const WeftProgram &program, Side side) {
-  return side == Inputs ? program.numInputs : program.numOutputs;
-}
-
-PortBlock::PortBlock(const WeftExecutable &executable, Side side) : side(side) {
+PortBlock::PortBlock(const WeftPort *ports, int32_t count) {
+  // What buffers of the arena are multiples of: less is no room for another.
   constexpr int64_t alignment = 256;
-  std::map<int64_t, int64_t> most; // bytes at an offset
-  for (int32_t p = 0; p < executable.numPrograms; ++p)
-    for (int32_t i = 0; i < count(executable.programs[p], side); ++i) {
-      const WeftPort &port = ports(executable.programs[p], side)[i];
-      most[port.offset] = std::max(most[port.offset], port.bytes);
-    }
-  for (int32_t p = 0; p < executable.numPrograms; ++p)
-    for (int32_t i = 0; i < count(executable.programs[p], side); ++i) {
-      const int64_t offset = ports(executable.programs[p], side)[i].offset;
-      if (!slots.try_emplace(offset, Slot{size, most[offset]}).second)
-        continue;
-      size += (most[offset] + alignment - 1) / alignment * alignment;
-    }
-}
-
-const PortBlock::Slot *PortBlock::find(int64_t offset) const {
-  auto found = slots.find(offset);
-  return found == slots.end() ? nullptr : &found->second;
-}
-
-PortBlock::Range PortBlock::rangeOf(const WeftProgram &program) const {
-  Range range = {size, 0};
-  for (int32_t i = 0; i < count(program, side); ++i) {
-    const WeftPort &port = ports(program, side)[i];
-    const Slot &slot = *find(port.offset);
-    range.begin = std::min(range.begin, slot.begin);
-    range.end = std::max(range.end, slot.begin + port.bytes);
+  std::vector<const WeftPort *> order;
+  for (int32_t i = 0; i < count; ++i)
+    order.push_back(&ports[i]);
+  std::sort(order.begin(), order.end(),
+            [](const WeftPort *a, const WeftPort *b) {
+              return a->offset < b->offset;
+            });
+  for (const WeftPort *port : order) {
+    const int64_t end = port->offset + port->bytes;
+    if (list.empty() ||
+        port->offset >= list.back().offset + list.back().bytes + alignment)
+      list.push_back(
+          {port->offset, 0, (size + alignment - 1) / alignment * alignment});
+    Piece &piece = list.back();
+    piece.bytes = std::max(piece.bytes, end - piece.offset);
+    size = piece.begin + piece.bytes;
   }
-  return range.end == 0 ? Range{0, 0} : range;
+}
+
+int64_t PortBlock::find(int64_t offset) const {
+  for (const Piece &piece : list)
+    if (offset >= piece.offset && offset < piece.offset + piece.bytes)
+      return piece.begin + offset - piece.offset;
+  return -1;
 }
 
 //===----------------------------------------------------------------------===//
 // Construction
 //===----------------------------------------------------------------------===//
 
-int64_t CudaPorts::deviceBytes(const WeftExecutable &executable) {
-  return PortBlock(executable, PortBlock::Inputs).bytes() +
-         PortBlock(executable, PortBlock::Outputs).bytes();
-}
-
-template <typename Made> static Status take(Expected<Made> made, Made &target) {
-  if (!made)
-    return made.takeError();
-  target = std::move(*made);
+/// All of the ports are at offsets of one command of that kind, or there are
+/// none of either.
+static Status checkPorts(const WeftProgram &program, const WeftPort *ports,
+                         int32_t count, WeftTransferKind kind) {
+  const WeftCommand *found = nullptr;
+  int commands = 0;
+  for (int32_t i = 0; i < program.numCommands; ++i)
+    if (program.commands[i].kind == kind)
+      found = &program.commands[i], ++commands;
+  if (commands > 1 || (commands == 0 && count > 0))
+    return Error(ExitCode::Internal,
+                 std::string("expects one command ") +
+                     inQuotes(transferName(kind)) + " in the program " +
+                     inQuotes(program.symbol) + ", but got " +
+                     std::to_string(commands));
+  for (int32_t i = 0; i < count; ++i) {
+    const int64_t *end = found->offsets + found->numBuffers;
+    if (std::find(found->offsets, end, ports[i].offset) == end)
+      return Error(ExitCode::Internal,
+                   std::string("expects the command ") +
+                       inQuotes(transferName(kind)) + " of the program " +
+                       inQuotes(program.symbol) + " to have the port " +
+                       inQuotes(ports[i].name) + ", but it has not");
+  }
   return Status::success();
 }
 
-Status CudaPorts::makeBlocks() {
-  hostInputs.resize(size_t(inputs.bytes()));
-  if (Status s = take(makeDeviceMemory(cuda, inputs.bytes()), deviceInputs); !s)
-    return s;
-  return take(makeDeviceMemory(cuda, outputs.bytes()), deviceOutputs);
+Status CudaPorts::addPrograms(const WeftExecutable &executable) {
+  int64_t end = 0;
+  first = executable.arenaBytes;
+  for (int32_t i = 0; i < executable.numPrograms; ++i) {
+    const WeftProgram &program = executable.programs[i];
+    if (Status s =
+            checkPorts(program, program.inputs, program.numInputs, WEFT_UPLOAD);
+        !s)
+      return s;
+    if (Status s = checkPorts(program, program.outputs, program.numOutputs,
+                              WEFT_READBACK);
+        !s)
+      return s;
+    for (int32_t k = 0; k < program.numInputs; ++k) {
+      const WeftPort &port = program.inputs[k];
+      first = std::min(first, port.offset);
+      end = std::max(end, port.offset + port.bytes);
+    }
+  }
+  hostInputs.resize(size_t(std::max<int64_t>(0, end - first)));
+  return Status::success();
 }
 
-Status CudaPorts::makeQueues(int runs) {
-  for (CudaStream *stream : {&uploads, &reads})
-    if (Status s = take(makeStream(cuda), *stream); !s)
-      return s;
+Status CudaPorts::addSlots(int runs, int streams) {
   slots.resize(size_t(runs) + 1);
-  std::vector<CudaEvent *> events = {&uploaded, &placed, &gathered, &taken};
   for (Slot &slot : slots)
-    events.push_back(&slot.arrived);
-  for (CudaEvent *event : events)
-    if (Status s = take(makeEvent(cuda), *event); !s)
-      return s;
+    for (int i = 0; i < streams; ++i) {
+      auto event = makeEvent(cuda);
+      if (!event)
+        return event.takeError();
+      slot.done.push_back(std::move(*event));
+    }
   return Status::success();
 }
 
 Expected<CudaPorts> CudaPorts::make(const CudaCalls &cuda,
-                                    const WeftExecutable &executable,
-                                    int runs) {
-  CudaPorts ports(cuda, executable);
-  if (Status s = ports.makeBlocks(); !s)
+                                    const WeftExecutable &executable, int runs,
+                                    int streams) {
+  CudaPorts ports(cuda);
+  if (Status s = ports.addPrograms(executable); !s)
     return s.takeError();
-  if (Status s = ports.makeQueues(runs); !s)
+  if (Status s = ports.addSlots(runs, streams); !s)
     return s.takeError();
   return ports;
 }
 
 //===----------------------------------------------------------------------===//
-// The host's side
+// Runs
 //===----------------------------------------------------------------------===//
 
-char *CudaPorts::input(const WeftPort &port) {
-  return hostInputs.data() + inputs.find(port.offset)->begin;
+static char *at(const CudaHostMemory &memory, int64_t begin) {
+  return static_cast<char *>(memory.get()) + begin;
 }
 
 const char *CudaPorts::output(const WeftPort &port) const {
-  // The slot behind the newest of those that are under way.
+  // The slot behind the oldest of those that are under way.
   const int count = int(slots.size());
   const Slot &slot =
       slots[size_t((next + 2 * count - numUnderWay - 1) % count)];
-  const int64_t at = outputs.find(port.offset)->begin - slot.outputBegin;
-  assert(at >= 0 && at + port.bytes <= slot.outputBytes &&
-         "expects an output of the run that was finished last");
-  return static_cast<const char *>(slot.outputs.get()) + at;
-}
-
-const char *CudaPorts::findInput(int64_t offset) const {
-  const PortBlock::Slot *slot = inputs.find(offset);
-  return slot ? hostInputs.data() + slot->begin : nullptr;
+  const int64_t begin =
+      slot.blocks ? slot.blocks->outputs.find(port.offset) : -1;
+  assert(begin >= 0 && "expects an output of the run that was finished last");
+  return at(slot.outputs, begin);
 }
 
 /// Makes memory of a slot larger where it has to be.
@@ -132,95 +147,60 @@ static Status reserve(const CudaCalls &cuda, CudaHostMemory &memory,
     return Status::success();
   has = 0;
   memory = CudaHostMemory();
-  if (Status s = take(makeHostMemory(cuda, needs), memory); !s)
-    return s;
+  auto made = makeHostMemory(cuda, needs);
+  if (!made)
+    return made.takeError();
+  memory = std::move(*made);
   has = needs;
   return Status::success();
 }
 
-//===----------------------------------------------------------------------===//
-// Runs
-//===----------------------------------------------------------------------===//
-
-/// Inputs from the device's block to their places.
-Status CudaPorts::place(const WeftProgram &program, CUdeviceptr arena,
-                        CUstream stream) {
-  if (Status s = cuda.cuStreamWaitEvent(stream, uploaded.get(), 0u); !s)
-    return s;
-  for (int32_t i = 0; i < program.numInputs; ++i) {
-    const WeftPort &port = program.inputs[i];
-    const int64_t from = inputs.find(port.offset)->begin;
-    if (Status s = cuda.cuMemcpyDtoDAsync_v2(
-            arena + CUdeviceptr(port.offset),
-            deviceInputs.get() + CUdeviceptr(from), size_t(port.bytes), stream);
-        !s)
-      return s;
-  }
-  return cuda.cuEventRecord(placed.get(), stream);
-}
-
-Status CudaPorts::upload(const WeftProgram &program, CUdeviceptr arena,
-                         CUstream stream) {
+Status CudaPorts::begin(const WeftProgram &program) {
   assert(numUnderWay + 1 < int(slots.size()) &&
          "expects the oldest run to be finished first");
-  const auto [begin, end] = inputs.rangeOf(program);
-  if (begin == end)
-    return Status::success();
   Slot &slot = newest();
-  if (Status s = reserve(cuda, slot.inputs, slot.inputBytes, end - begin); !s)
-    return s;
-  std::memcpy(slot.inputs.get(), hostInputs.data() + begin,
-              size_t(end - begin));
-  // Not before the last inputs have left the device's block.
-  if (Status s = cuda.cuStreamWaitEvent(uploads.get(), placed.get(), 0u); !s)
-    return s;
-  if (Status s = cuda.cuMemcpyHtoDAsync_v2(
-          deviceInputs.get() + CUdeviceptr(begin), slot.inputs.get(),
-          size_t(end - begin), uploads.get());
+  auto [known, isNew] = blocks.try_emplace(&program);
+  if (isNew)
+    known->second = {PortBlock(program.inputs, program.numInputs),
+                     PortBlock(program.outputs, program.numOutputs)};
+  slot.blocks = &known->second;
+  const PortBlock &inputs = slot.blocks->inputs;
+  if (Status s = reserve(cuda, slot.inputs, slot.inputBytes, inputs.bytes());
       !s)
     return s;
-  if (Status s = cuda.cuEventRecord(uploaded.get(), uploads.get()); !s)
-    return s;
-  return place(program, arena, stream);
+  for (const PortBlock::Piece &piece : inputs.pieces())
+    std::memcpy(at(slot.inputs, piece.begin), place(piece.offset),
+                size_t(piece.bytes));
+  return reserve(cuda, slot.outputs, slot.outputBytes,
+                 slot.blocks->outputs.bytes());
 }
 
-/// Outputs from their places to the device's block, when the last ones have
-/// left it.
-Status CudaPorts::gather(const WeftProgram &program, CUdeviceptr arena,
-                         CUstream stream) {
-  if (Status s = cuda.cuStreamWaitEvent(stream, taken.get(), 0u); !s)
-    return s;
-  for (int32_t i = 0; i < program.numOutputs; ++i) {
-    const WeftPort &port = program.outputs[i];
-    const int64_t to = outputs.find(port.offset)->begin;
-    if (Status s = cuda.cuMemcpyDtoDAsync_v2(
-            deviceOutputs.get() + CUdeviceptr(to),
-            arena + CUdeviceptr(port.offset), size_t(port.bytes), stream);
+Status CudaPorts::upload(CUdeviceptr arena, CUstream stream) {
+  const Slot &slot = newest();
+  for (const PortBlock::Piece &piece : slot.blocks->inputs.pieces())
+    if (Status s = cuda.cuMemcpyHtoDAsync_v2(arena + CUdeviceptr(piece.offset),
+                                             at(slot.inputs, piece.begin),
+                                             size_t(piece.bytes), stream);
         !s)
       return s;
-  }
-  return cuda.cuEventRecord(gathered.get(), stream);
+  return Status::success();
 }
 
-Status CudaPorts::readBack(const WeftProgram &program, CUdeviceptr arena,
-                           CUstream stream) {
-  const auto [begin, end] = outputs.rangeOf(program);
-  Slot &slot = newest();
-  if (Status s = reserve(cuda, slot.outputs, slot.outputBytes, end - begin); !s)
-    return s;
-  slot.outputBegin = begin;
-  if (Status s = gather(program, arena, stream); !s)
-    return s;
-  if (Status s = cuda.cuStreamWaitEvent(reads.get(), gathered.get(), 0u); !s)
-    return s;
-  if (begin < end)
-    if (Status s = cuda.cuMemcpyDtoHAsync_v2(
-            slot.outputs.get(), deviceOutputs.get() + CUdeviceptr(begin),
-            size_t(end - begin), reads.get());
+Status CudaPorts::readBack(CUdeviceptr arena, CUstream stream) {
+  const Slot &slot = newest();
+  for (const PortBlock::Piece &piece : slot.blocks->outputs.pieces())
+    if (Status s = cuda.cuMemcpyDtoHAsync_v2(at(slot.outputs, piece.begin),
+                                             arena + CUdeviceptr(piece.offset),
+                                             size_t(piece.bytes), stream);
         !s)
       return s;
-  for (CudaEvent *event : {&taken, &slot.arrived})
-    if (Status s = cuda.cuEventRecord(event->get(), reads.get()); !s)
+  return Status::success();
+}
+
+Status CudaPorts::end(const std::vector<CudaStream> &streams) {
+  const Slot &slot = newest();
+  for (size_t i = 0; i < streams.size(); ++i)
+    if (Status s = cuda.cuEventRecord(slot.done[i].get(), streams[i].get()); !s)
       return s;
   next = (next + 1) % int(slots.size());
   ++numUnderWay;
@@ -232,11 +212,8 @@ Status CudaPorts::wait() {
   const int count = int(slots.size());
   const Slot &oldest = slots[size_t((next + count - numUnderWay) % count)];
   --numUnderWay;
-  return cuda.cuEventSynchronize(oldest.arrived.get());
-}
-
-Status CudaPorts::synchronize() {
-  if (Status s = cuda.cuStreamSynchronize(uploads.get()); !s)
-    return s;
-  return cuda.cuStreamSynchronize(reads.get());
+  for (const CudaEvent &event : oldest.done)
+    if (Status s = cuda.cuEventSynchronize(event.get()); !s)
+      return s;
+  return Status::success();
 }

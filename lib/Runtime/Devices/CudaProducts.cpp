@@ -92,10 +92,10 @@ Expected<float> CudaDevice::time(const std::function<void()> &work) {
   auto end = makeEvent(cuda, /*timed=*/true);
   if (!end)
     return end.takeError();
-  if (Status s = cuda.cuEventRecord(begin->get(), compute.get()); !s)
+  if (Status s = cuda.cuEventRecord(begin->get(), stream()); !s)
     return s.takeError();
   work();
-  if (Status s = cuda.cuEventRecord(end->get(), compute.get()); !s)
+  if (Status s = cuda.cuEventRecord(end->get(), stream()); !s)
     return s.takeError();
   if (Status s = cuda.cuEventSynchronize(end->get()); !s)
     return s.takeError();

@@ -2,9 +2,8 @@
 
 #include "weft/Runtime/Devices/CudaDevice.h"
 #include "weft/Runtime/Devices/Launch.h"
+#include "weft/Runtime/Execute/Transfers.h"
 
-#include <chrono>
-#include <cmath>
 #include <cstring>
 
 using namespace weft;
@@ -24,45 +23,63 @@ Status CudaDevice::launch(const char *name, const LaunchShape &shape,
     return function.takeError();
   const unsigned *grid = shape.grid, *block = shape.block;
   return cuda.cuLaunchKernel(*function, grid[0], grid[1], grid[2], block[0],
-                             block[1], block[2], shape.sharedBytes,
-                             compute.get(), arguments, nullptr);
+                             block[1], block[2], shape.sharedBytes, stream(),
+                             arguments, nullptr);
 }
 
 Status CudaDevice::copy(void *to, const void *from, int64_t bytes) {
   if (bytes == 0)
     return Status::success();
   return cuda.cuMemcpyDtoDAsync_v2(addressOf(to), addressOf(from),
-                                   size_t(bytes), compute.get());
+                                   size_t(bytes), stream());
 }
 
 Status CudaDevice::fill(void *to, unsigned char byte, int64_t bytes) {
   if (bytes == 0)
     return Status::success();
-  return cuda.cuMemsetD8Async(addressOf(to), byte, size_t(bytes),
-                              compute.get());
+  return cuda.cuMemsetD8Async(addressOf(to), byte, size_t(bytes), stream());
 }
 
-/// Inputs of other programs may lie at the same place.
+/// The input of a program at an arena offset, or null. Inputs of other programs
+/// may lie at the same place.
+static const WeftPort *findInput(const WeftProgram &program, int64_t offset) {
+  for (int32_t i = 0; i < program.numInputs; ++i)
+    if (program.inputs[i].offset == offset)
+      return &program.inputs[i];
+  return nullptr;
+}
+
+/// The same for the place that a command copies an input to.
+static const WeftPort *findCopied(const WeftProgram &program, int64_t offset) {
+  for (int32_t i = 0; i < program.numCommands; ++i) {
+    const WeftCommand &command = program.commands[i];
+    if (command.kind != WEFT_COPY || command.numBuffers != 2 ||
+        command.offsets[1] != offset)
+      continue;
+    if (const WeftPort *input = findInput(program, command.offsets[0]))
+      return input;
+  }
+  return nullptr;
+}
+
 std::optional<float> CudaDevice::flagAt(const void *address) {
   const int64_t offset = int64_t(addressOf(address) - arena.get());
-  for (int32_t i = 0; i < current->numInputs; ++i) {
-    const WeftPort &port = current->inputs[i];
-    if (port.offset != offset || port.dtype != WEFT_F32)
-      continue;
-    CudaFlag flag = {offset, 0.0f};
-    std::memcpy(&flag.value, ports->findInput(offset), sizeof flag.value);
-    flags.push_back(flag);
-    return flag.value;
-  }
-  return std::nullopt;
+  const WeftPort *port = findInput(*current, offset);
+  if (!port)
+    port = findCopied(*current, offset);
+  if (!port || port->dtype != WEFT_F32)
+    return std::nullopt;
+  CudaFlag flag = {port->offset, 0.0f};
+  std::memcpy(&flag.value, ports->inputAt(flag.offset), sizeof flag.value);
+  flags.push_back(flag);
+  return flag.value;
 }
 
 //===----------------------------------------------------------------------===//
 // Commands
 //===----------------------------------------------------------------------===//
 
-/// What went wrong, with the command that it went wrong in.
-static Error inCommand(Error error, const WeftCommand &command) {
+Error CudaDevice::inCommand(Error error, const WeftCommand &command) {
   std::string place = command.name;
   if (command.scope && *command.scope)
     place += std::string(" in ") + command.scope;
@@ -70,9 +87,31 @@ static Error inCommand(Error error, const WeftCommand &command) {
       .hint(error.hintText());
 }
 
+/// Copies from or to the host, and events.
+Status CudaDevice::transfer(const WeftCommand &command) {
+  const WeftTransferRecord &record = *findTransfer(command);
+  const CUstream queue = streams[size_t(record.stream)].get();
+  switch (command.kind) {
+  case WEFT_UPLOAD:
+    return ports->upload(arena.get(), queue);
+  case WEFT_READBACK:
+    return ports->readBack(arena.get(), queue);
+  case WEFT_RECORD:
+    return cuda.cuEventRecord(events[size_t(record.event)].get(), queue);
+  default:
+    return cuda.cuStreamWaitEvent(queue, events[size_t(record.event)].get(),
+                                  0u);
+  }
+}
+
 Status CudaDevice::launchCommand(WeftContext &context,
                                  const WeftCommand &command,
                                  void *const *buffers) {
+  if (isTransfer(command.kind)) {
+    Status moved = transfer(command);
+    return moved ? Status::success()
+                 : Status(inCommand(moved.takeError(), command));
+  }
   if (command.library) {
     command.library(&context, &command, buffers);
     if (!context.failed())
@@ -88,16 +127,16 @@ Status CudaDevice::launchCommand(WeftContext &context,
     arguments.push_back(const_cast<void **>(&buffers[i]));
   Status launched = cuda.cuLaunchKernel(
       kernels[command.deviceKernel], unsigned(kernel.blocks), 1u, 1u,
-      unsigned(kernel.threadsX), unsigned(kernel.threadsY), 1u, 0u,
-      compute.get(), arguments.data(), nullptr);
+      unsigned(kernel.threadsX), unsigned(kernel.threadsY), 1u, 0u, stream(),
+      arguments.data(), nullptr);
   return launched ? Status::success()
                   : Status(inCommand(launched.takeError(), command));
 }
 
-Status CudaDevice::launchAll(WeftContext &context, const WeftProgram &program) {
-  void *const *buffers = context.resolve(program).data();
-  for (int32_t i = 0; i < program.numCommands; ++i) {
-    const WeftCommand &command = program.commands[i];
+Status CudaDevice::launchAll(WeftContext &context, const Commands &commands) {
+  void *const *buffers = commands.buffers;
+  for (int32_t i = commands.begin; i < commands.end; ++i) {
+    const WeftCommand &command = commands.program.commands[i];
     if (Status s = launchCommand(context, command, buffers); !s)
       return s;
     buffers += command.numBuffers;
@@ -105,66 +144,11 @@ Status CudaDevice::launchAll(WeftContext &context, const WeftProgram &program) {
   return Status::success();
 }
 
-//===----------------------------------------------------------------------===//
-// Watched runs: one command after the other, for traces and the hunt for NaN
-//===----------------------------------------------------------------------===//
-
-static int64_t nowNs() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
-/// Tells the hook what each command took on the device.
-Status CudaDevice::report(WeftContext &context, const WeftProgram &program,
-                          const std::vector<CudaEvent> &events,
-                          int64_t startNs) {
-  if (Status s = cuda.cuStreamSynchronize(compute.get()); !s)
-    return s;
-  int64_t passed = 0;
-  for (int32_t i = 0; i < program.numCommands; ++i) {
-    float ms = 0.0f;
-    if (Status s = cuda.cuEventElapsedTime(&ms, events[size_t(i)].get(),
-                                           events[size_t(i) + 1].get());
-        !s)
-      return s;
-    const int64_t ns = std::llround(double(ms) * 1e6);
-    context.traceHook({&program, &program.commands[i], startNs + passed, ns});
-    passed += ns;
-  }
-  return Status::success();
-}
-
-Status CudaDevice::launchWatched(WeftContext &context,
-                                 const WeftProgram &program) {
-  std::vector<CudaEvent> events;
-  auto mark = [&]() -> Status {
-    auto event = makeEvent(cuda, /*timed=*/true);
-    if (!event)
-      return event.takeError();
-    events.push_back(std::move(*event));
-    return cuda.cuEventRecord(events.back().get(), compute.get());
-  };
-  const int64_t startNs = nowNs();
-  if (Status s = mark(); !s)
-    return s;
-  void *const *buffers = context.resolve(program).data();
-  for (int32_t i = 0; i < program.numCommands; ++i) {
-    const WeftCommand &command = program.commands[i];
-    if (Status s = launchCommand(context, command, buffers); !s)
-      return s;
-    if (Status s = mark(); !s)
-      return s;
-    if (context.checkHook) {
-      if (Status s = cuda.cuStreamSynchronize(compute.get()); !s)
-        return inCommand(s.takeError(), command);
-      if (!context.checkHook(program, command, buffers))
-        return Error(ExitCode(context.error()), context.message());
-    }
-    buffers += command.numBuffers;
-  }
-  return context.traceHook ? report(context, program, events, startNs)
-                           : Status::success();
+int32_t CudaDevice::Commands::countBuffers() const {
+  int32_t count = 0;
+  for (int32_t i = begin; i < end; ++i)
+    count += program.commands[i].numBuffers;
+  return count;
 }
 
 //===----------------------------------------------------------------------===//
@@ -172,11 +156,12 @@ Status CudaDevice::launchWatched(WeftContext &context,
 //===----------------------------------------------------------------------===//
 
 /// The recording whose flags are what the inputs hold now, or null.
-CudaDevice::Recording *CudaDevice::findRecording(const WeftProgram &program) {
-  for (Recording &recording : recordings[&program]) {
+CudaDevice::Recording *CudaDevice::findRecording(const Commands &commands) {
+  for (Recording &recording :
+       recordings[&commands.program.commands[commands.begin]]) {
     bool isSame = true;
     for (const CudaFlag &flag : recording.flags)
-      isSame = isSame && std::memcmp(ports->findInput(flag.offset), &flag.value,
+      isSame = isSame && std::memcmp(ports->inputAt(flag.offset), &flag.value,
                                      sizeof flag.value) == 0;
     if (isSame)
       return &recording;
@@ -184,15 +169,15 @@ CudaDevice::Recording *CudaDevice::findRecording(const WeftProgram &program) {
   return nullptr;
 }
 
-Status CudaDevice::record(WeftContext &context, const WeftProgram &program,
+Status CudaDevice::record(WeftContext &context, const Commands &commands,
                           Recording &recording) {
   if (Status s = cuda.cuStreamBeginCapture_v2(
-          compute.get(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+          stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
       !s)
     return s;
-  Status launched = launchAll(context, program);
+  Status launched = launchAll(context, commands);
   CUgraph graph = nullptr;
-  Status ended = cuda.cuStreamEndCapture(compute.get(), &graph);
+  Status ended = cuda.cuStreamEndCapture(stream(), &graph);
   CudaGraph owned;
   if (graph)
     owned = CudaGraph(cuda.driver(), graph);
@@ -208,34 +193,64 @@ Status CudaDevice::record(WeftContext &context, const WeftProgram &program,
 }
 
 /// The first run makes what routines keep; a second one like it is recorded.
-Status CudaDevice::launchProgram(WeftContext &context,
-                                 const WeftProgram &program) {
-  current = &program;
+Status CudaDevice::launchRecorded(WeftContext &context,
+                                  const Commands &commands) {
   flags.clear();
-  if (context.traceHook || context.checkHook)
-    return launchWatched(context, program);
   if (!options.graphs)
-    return launchAll(context, program);
-  Recording *recording = findRecording(program);
+    return launchAll(context, commands);
+  Recording *recording = findRecording(commands);
   if (!recording) {
-    if (Status s = launchAll(context, program); !s)
+    if (Status s = launchAll(context, commands); !s)
       return s;
-    recordings[&program].push_back({flags, {}});
+    recordings[&commands.program.commands[commands.begin]].push_back(
+        {flags, {}});
     return Status::success();
   }
   if (!recording->graph)
-    if (Status s = record(context, program, *recording); !s)
+    if (Status s = record(context, commands, *recording); !s)
       return s;
-  return cuda.cuGraphLaunch(recording->graph.get(), compute.get());
+  return cuda.cuGraphLaunch(recording->graph.get(), stream());
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+/// Copies and events go to their streams by themselves, and what stands between
+/// two of them as a whole.
+Status CudaDevice::launchProgram(WeftContext &context,
+                                 const WeftProgram &program) {
+  Commands next = {program, 0, 0, context.resolve(program).data()};
+  auto isWork = [&](int32_t i) {
+    return i < program.numCommands && !isTransfer(program.commands[i].kind);
+  };
+  while (next.begin < program.numCommands) {
+    next.end = next.begin + 1;
+    if (isWork(next.begin)) {
+      while (isWork(next.end))
+        ++next.end;
+      if (Status s = launchRecorded(context, next); !s)
+        return s;
+    } else if (Status s = launchAll(context, next); !s) {
+      return s;
+    }
+    next.buffers += next.countBuffers();
+    next.begin = next.end;
+  }
+  return Status::success();
 }
 
 Status CudaDevice::startProgram(WeftContext &context,
                                 const WeftProgram &program) {
-  if (Status s = ports->upload(program, arena.get(), compute.get()); !s)
+  current = &program;
+  if (Status s = ports->begin(program); !s)
     return s;
-  if (Status s = launchProgram(context, program); !s)
-    return s;
-  if (Status s = ports->readBack(program, arena.get(), compute.get()); !s)
+  Status launched = context.traceHook || context.checkHook
+                        ? launchWatched(context, program)
+                        : launchProgram(context, program);
+  if (!launched)
+    return launched;
+  if (Status s = ports->end(streams); !s)
     return s;
   return options.runsAhead == 0 ? synchronize() : Status::success();
 }

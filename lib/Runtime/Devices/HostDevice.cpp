@@ -4,6 +4,7 @@
 
 #include "weft/Runtime/Execute/Executor.h"
 #include "weft/Runtime/Execute/MachineMemory.h"
+#include "weft/Runtime/Execute/Transfers.h"
 
 #include <algorithm>
 #include <cassert>
@@ -105,7 +106,10 @@ static std::string checkHostKernels(const WeftExecutable &executable) {
   for (int32_t p = 0; p < executable.numPrograms; ++p)
     for (int32_t i = 0; i < executable.programs[p].numCommands; ++i)
       if (const WeftCommand &command = executable.programs[p].commands[i];
-          command.deviceKernel)
+          isTransfer(command.kind))
+        return std::string("expects commands of the CPU, but got '") +
+               command.name + "' of another device";
+      else if (command.deviceKernel)
         return std::string("expects kernels of the CPU, but got the kernel '") +
                command.name + "' of another device";
   return "";

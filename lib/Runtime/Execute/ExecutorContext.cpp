@@ -4,6 +4,7 @@
 
 #include "weft/Formats/Text.h"
 #include "weft/Runtime/Execute/Segments.h"
+#include "weft/Runtime/Execute/Transfers.h"
 
 #include <algorithm>
 #include <cstring>
@@ -75,7 +76,10 @@ std::string checkProgram(const WeftProgram &program, int64_t arenaBytes) {
     const WeftCommand &command = program.commands[i];
     const int runners =
         !!command.kernel + !!command.deviceKernel + !!command.library;
-    if (runners != 1)
+    if (isTransfer(command.kind) && (runners != 0 || !findTransfer(command)))
+      return std::string("expects a record and no routine for '") +
+             command.name + "', but got another";
+    if (runners != 1 && !isTransfer(command.kind))
       return std::string("expects either a kernel or a library routine for '") +
              command.name + "', but got " + (runners ? "both" : "neither");
     for (int32_t b = 0; b < command.numBuffers; ++b)

@@ -2,6 +2,7 @@
 
 #include "weft/Runtime/Devices/CudaDevice.h"
 #include "FakeDriver.h"
+#include "Transfers.h"
 #include "weft/Runtime/Devices/ArenaBytes.h"
 #include "weft/Runtime/Devices/Launch.h"
 #include "weft/Runtime/Devices/Ports.h"
@@ -9,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <optional>
 #include <set>
 
 using namespace weft;
@@ -49,7 +51,9 @@ void addKernel(void *const *values) {
 /// A program of two commands, with a large tensor beside it.
 class CudaDeviceTest : public testing::Test {
 protected:
+  // Inputs and the result in transit have places of their own.
   static constexpr int64_t kX = 0, kFlag = 256, kY = 512, kZ = 1024, kW = 2048,
+                           kStagedX = 1280, kStagedFlag = 1536, kStagedZ = 1792,
                            kBytes = int64_t(20) << 20;
 
   CudaDeviceTest() {
@@ -64,13 +68,22 @@ protected:
     commands[1].library = addIfFlag;
     commands[1].offsets = second;
     commands[1].numBuffers = 3;
-    program = {"micro", "micro", commands, inputs, &output, 2, 2, 1};
+    build();
     executable.abiVersion = WEFT_ABI_VERSION;
     executable.numPrograms = 1;
     executable.programs = &program;
     executable.arenaBytes = kW + kBytes;
     executable.images = images;
     executable.numImages = 3;
+  }
+
+  void build() {
+    list.emplace(std::vector<TransferCommands::Copy>{{kStagedX, kX, 16},
+                                                     {kStagedFlag, kFlag, 4}},
+                 std::vector<WeftCommand>{commands[0], commands[1]},
+                 std::vector<TransferCommands::Copy>{{kZ, kStagedZ, 16}});
+    program = {"micro", "micro", list->data(), inputs, &output, list->size(),
+               2,       1};
   }
 
   Status open() {
@@ -135,11 +148,12 @@ protected:
   int64_t first[2] = {kX, kY}, second[3] = {kY, kZ, kFlag};
   WeftDeviceKernel kernel = {"double", 1, 32, 4};
   WeftCommand commands[2] = {};
-  WeftPort inputs[2] = {{"x", WEFT_F32, 1, dims, kX, 16},
-                        {"accumulate", WEFT_F32, 0, nullptr, kFlag, 4}};
-  WeftPort output = {"loss", WEFT_F32, 1, dims, kZ, 16};
+  WeftPort inputs[2] = {{"x", WEFT_F32, 1, dims, kStagedX, 16},
+                        {"accumulate", WEFT_F32, 0, nullptr, kStagedFlag, 4}};
+  WeftPort output = {"loss", WEFT_F32, 1, dims, kStagedZ, 16};
   WeftImage images[3] = {
       {"sm_80", "a", 1}, {"sm_90", "b", 1}, {"sm_90", "c", 1}};
+  std::optional<TransferCommands> list;
   WeftProgram program = {};
   WeftExecutable executable = {};
   std::unique_ptr<WeftContext> context;
@@ -161,9 +175,10 @@ TEST_F(CudaDeviceTest, RunsTheSameWithAndWithoutGraphs) {
     EXPECT_EQ(fake.count("cuModuleLoadData"), 2);
     for (float flag : {0, 1, 1, 0, 1, 0, 0})
       ASSERT_TRUE(run(flag + 0.25f, flag));
-    // A recording for each value of the flag, made in its second run.
-    EXPECT_EQ(fake.count("cuGraphInstantiateWithFlags"), graphs ? 2 : 0);
-    EXPECT_EQ(fake.count("cuGraphLaunch"), graphs ? 5 : 0);
+    // Copies of inputs, work, copies of outputs; a recording for each value of
+    // the flag in the second, made in its second run.
+    EXPECT_EQ(fake.count("cuGraphInstantiateWithFlags"), graphs ? 4 : 0);
+    EXPECT_EQ(fake.count("cuGraphLaunch"), graphs ? 6 + 5 + 6 : 0);
     EXPECT_EQ(fake.count("cuFuncSetAttribute"), 1);
     context.reset();
     EXPECT_EQ(fake.leaks(), "");
@@ -288,22 +303,30 @@ TEST_F(CudaDeviceTest, MemoryStartsAsZeroOrPoisoned) {
 
 TEST_F(CudaDeviceTest, WatchesCommandByCommand) {
   ASSERT_TRUE(open());
-  std::vector<int64_t> traced;
+  std::vector<std::string> traced;
   int64_t start = 0;
   context->traceHook = [&](const TraceEvent &event) {
     EXPECT_EQ(event.durationNs, 500000);
-    if (event.command != commands)
+    traced.push_back(event.command->name);
+    // Those before it in its stream.
+    if (traced.back() == "double")
+      start = event.startNs;
+    if (traced.back() == "add_if")
       EXPECT_EQ(event.startNs, start + 500000);
-    start = event.startNs;
-    traced.push_back(event.command - commands);
   };
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < 3; ++i) {
+    traced.clear();
     ASSERT_TRUE(run(1, 0));
-  EXPECT_EQ(traced, (std::vector<int64_t>{0, 1, 0, 1, 0, 1}));
+    EXPECT_EQ(traced, (std::vector<std::string>{
+                          "wait", "upload", "record", "wait", "copy", "copy",
+                          "record", "double", "add_if", "wait", "copy",
+                          "record", "wait", "readback", "record"}));
+  }
   EXPECT_EQ(fake.count("cuGraphLaunch"), 0);
   context->traceHook = nullptr;
   context->checkHook = [&](const WeftProgram &, const WeftCommand &command,
                            void *const *buffers) {
+    EXPECT_STREQ(command.name, "copy");
     EXPECT_EQ(buffers[0], context->at(command.offsets[0]));
     context->fail(6, "looked");
     return false;
@@ -318,11 +341,12 @@ TEST_F(CudaDeviceTest, ARoutineThatFailsEndsTheProgram) {
   // Its flag is an input of another program.
   int64_t wrong[3] = {kY, kZ, kY};
   commands[1].offsets = wrong;
-  WeftProgram programs[2] = {program, program};
+  build();
   WeftPort other = {"flag", WEFT_F32, 0, nullptr, kY, 4};
-  programs[1].symbol = "other";
-  programs[1].inputs = &other;
-  programs[1].numInputs = 1;
+  TransferCommands others({{kY, kX, 4}}, {}, {{kZ, kStagedZ, 16}});
+  WeftProgram programs[2] = {
+      program,
+      {"other", "other", others.data(), &other, &output, others.size(), 1, 1}};
   executable.programs = programs;
   executable.numPrograms = 2;
   ASSERT_TRUE(open());
@@ -434,12 +458,25 @@ TEST_F(CudaDeviceTest, RefusesMachinesThatWillNotDo) {
 
 TEST_F(CudaDeviceTest, RefusesProgramsWithoutCodeForTheDevice) {
   kernel.name = "missing";
+  build();
   EXPECT_EQ(openError(), "9: expects the kernel 'missing' in the images of the "
                          "program, but cuModuleGetFunction finds none|");
   commands[0].deviceKernel = nullptr;
   commands[0].kernel = [](void *const *, int64_t, int64_t) {};
+  build();
   EXPECT_EQ(openError(), "70: expects kernels of a device, but got the kernel "
                          "'double' of the CPU|");
+}
+
+TEST_F(CudaDeviceTest, RefusesProgramsThatForgetAPort) {
+  program.numCommands -= 2; // without readback
+  EXPECT_EQ(openError(), "70: expects one command 'readback' in the program "
+                         "'micro', but got 0|");
+  build();
+  inputs[1].offset = kFlag;
+  EXPECT_EQ(openError(),
+            "70: expects the command 'upload' of the program 'micro' to have "
+            "the port 'accumulate', but it has not|");
 }
 
 TEST(CudaImages, NamesATargetThatThereIs) {

@@ -1,8 +1,9 @@
 //===- CudaDevice.h - A CUDA device of this machine -------------*- C++ -*-===//
 //
-// Commands of a program are given to one stream in their order. A run of a
-// program that repeats an earlier one is recorded as a graph and launched as a
-// whole from then on; the commands of both are the same, and so are the bits.
+// Commands of a program are given to their streams in their order. Those that
+// compute, one behind the other, are recorded as a graph when they repeat an
+// earlier run, and launched as a whole from then on; the commands of both are
+// the same, and so are the bits. Copies and events between them stay outside.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,7 +65,8 @@ public:
 
   //===- For the routines of commands (Launch.h) --------------------------===//
 
-  CUstream stream() const { return compute.get(); }
+  /// That of commands that compute.
+  CUstream stream() const { return streams.front().get(); }
   const CudaChip &chipOf() const { return chip; }
   Status launch(const char *name, const LaunchShape &shape, void **arguments);
   Status copy(void *to, const void *from, int64_t bytes);
@@ -74,7 +76,15 @@ public:
   Expected<float> time(const std::function<void()> &work);
 
 private:
-  /// A run of a program with certain flags: a graph from its second time on.
+  /// Commands of one program, one behind the other, and their buffers.
+  struct Commands {
+    const WeftProgram &program;
+    int32_t begin, end;
+    void *const *buffers;
+
+    int32_t countBuffers() const;
+  };
+  /// A run of commands with certain flags: a graph from its second time on.
   struct Recording {
     std::vector<CudaFlag> flags;
     CudaGraphExec graph;
@@ -90,19 +100,26 @@ private:
   Status allocate();
   Status findKernels();
 
+  Status makeQueues();
+
   // CudaRun.cpp
+  /// What went wrong, with the command that it went wrong in.
+  static Error inCommand(Error error, const WeftCommand &command);
+  Status transfer(const WeftCommand &command);
   Status launchCommand(WeftContext &context, const WeftCommand &command,
                        void *const *buffers);
-  Status launchAll(WeftContext &context, const WeftProgram &program);
-  Status launchWatched(WeftContext &context, const WeftProgram &program);
-  Status report(WeftContext &context, const WeftProgram &program,
-                const std::vector<CudaEvent> &events, int64_t startNs);
+  Status launchAll(WeftContext &context, const Commands &commands);
+  Status launchRecorded(WeftContext &context, const Commands &commands);
   Status launchProgram(WeftContext &context, const WeftProgram &program);
-  Status record(WeftContext &context, const WeftProgram &program,
+  Status record(WeftContext &context, const Commands &commands,
                 Recording &recording);
-  Recording *findRecording(const WeftProgram &program);
+  Recording *findRecording(const Commands &commands);
   Status startProgram(WeftContext &context, const WeftProgram &program);
   bool leave(WeftContext &context, Status status);
+
+  // CudaWatch.cpp
+  Status launchWatched(WeftContext &context, const WeftProgram &program);
+  Status runWatched(WeftContext &context, const Commands &command);
 
   CudaCalls cuda;
   const WeftExecutable &executable;
@@ -115,14 +132,16 @@ private:
   // In the order in which they are made; given back in the other one.
   CudaPrimaryContext context;
   CudaMemory arena;
-  CudaStream compute;
+  std::vector<CudaStream> streams; // the first one computes
+  std::vector<CudaEvent> events;
   std::optional<CudaTransfers> transfers;
   std::optional<CudaPorts> ports;
   std::optional<CudaImages> images;
   std::unordered_map<const WeftDeviceKernel *, CUfunction> kernels;
-  std::unordered_map<const WeftProgram *, std::vector<Recording>> recordings;
+  /// By the first of the commands.
+  std::unordered_map<const WeftCommand *, std::vector<Recording>> recordings;
   const WeftProgram *current = nullptr; // in this run
-  std::vector<CudaFlag> flags;          // that it was asked for
+  std::vector<CudaFlag> flags;          // that its commands asked for
 };
 
 } // namespace weft

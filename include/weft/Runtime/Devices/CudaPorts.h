@@ -1,10 +1,9 @@
 //===- CudaPorts.h - Inputs and outputs of programs -------------*- C++ -*-===//
 //
-// The inputs of all programs lie one behind the other in a block of the host,
-// so that one copy brings those of a program to a block of the device, from
-// which they go to their places in the arena; outputs take the way back. The
-// copies have streams of their own, with events between them and the commands:
-// a copy waits for no more than the block that it writes.
+// The host's side of the commands that upload inputs and read outputs back. The
+// device copies by itself only from and to memory that stays in place, so each
+// run that is under way has some: what the host has written for it, and what
+// the run has written for the host.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,95 +13,86 @@
 #include "weft/Runtime/Devices/CudaDriver.h"
 #include "weft/Runtime/Execute/Abi.h"
 
-#include <map>
+#include <unordered_map>
 #include <vector>
 
 namespace weft {
 
-/// Where the ports of the programs, their inputs or outputs, lie in a block.
-/// Those at one place of the arena are one.
+/// The inputs or the outputs of a program in a block of the host. Those that
+/// lie side by side in the arena do so in the block: one copy brings them.
 class PortBlock {
 public:
-  enum Side { Inputs, Outputs };
-  struct Slot {
-    int64_t begin, bytes;
-  };
-  struct Range {
-    int64_t begin, end;
+  /// Bytes of the arena and where they lie in the block.
+  struct Piece {
+    int64_t offset, bytes, begin;
   };
 
-  PortBlock(const WeftExecutable &executable, Side side);
+  PortBlock() = default;
+  PortBlock(const WeftPort *ports, int32_t count);
 
   int64_t bytes() const { return size; }
-  /// The slot of the port at that arena offset, or null.
-  const Slot *find(int64_t offset) const;
-  /// The part of the block that has all of a program's ports.
-  Range rangeOf(const WeftProgram &program) const;
-
-  static const WeftPort *ports(const WeftProgram &program, Side side);
-  static int32_t count(const WeftProgram &program, Side side);
+  const std::vector<Piece> &pieces() const { return list; }
+  /// Where the bytes of the port at that arena offset begin, or -1.
+  int64_t find(int64_t offset) const;
 
 private:
-  Side side;
   int64_t size = 0;
-  std::map<int64_t, Slot> slots;
+  std::vector<Piece> list; // by offset
 };
 
-/// The blocks of the host are a ring: a slot for each run that is under way and
-/// one for the results of the last that was finished.
+/// A ring of slots: one for each run that is under way and one for the results
+/// of the last that was finished.
 class CudaPorts {
 public:
-  /// Device memory that the blocks of a program take.
-  static int64_t deviceBytes(const WeftExecutable &executable);
-  /// For `runs` runs that are under way at once, at least 1.
+  /// For `runs` runs that are under way at once, at least 1, of programs with
+  /// `streams` streams. Exit 70 if a program has inputs that no command
+  /// uploads, or outputs that none reads back.
   static Expected<CudaPorts> make(const CudaCalls &cuda,
-                                  const WeftExecutable &executable, int runs);
+                                  const WeftExecutable &executable, int runs,
+                                  int streams);
 
   /// Where the host writes an input of the next run; the place does not change.
-  char *input(const WeftPort &port);
+  char *input(const WeftPort &port) { return place(port.offset); }
   /// An output of the run that was finished last, which has it.
   const char *output(const WeftPort &port) const;
-  /// The input at that arena offset, or null.
-  const char *findInput(int64_t offset) const;
+  /// What the host has written for the next run at that arena offset.
+  const char *inputAt(int64_t offset) { return place(offset); }
 
-  /// Begins a run: brings its inputs to the arena, for what `stream` is given
-  /// next. The next run has inputs of its own.
-  Status upload(const WeftProgram &program, CUdeviceptr arena, CUstream stream);
-  /// Ends a run: brings back its outputs after what `stream` was given.
-  Status readBack(const WeftProgram &program, CUdeviceptr arena,
-                  CUstream stream);
+  /// Takes the inputs of a run: those of the next one may be written.
+  Status begin(const WeftProgram &program);
+  Status upload(CUdeviceptr arena, CUstream stream);
+  Status readBack(CUdeviceptr arena, CUstream stream);
+  /// All commands of the run have been given to these streams: it is under way.
+  Status end(const std::vector<CudaStream> &streams);
+
   int underWay() const { return numUnderWay; }
-  /// Waits for the outputs of the oldest run that is under way.
+  /// Waits for the oldest run that is under way.
   Status wait();
   /// No run is under way: nobody asks for what they wrote.
   void drop() { numUnderWay = 0; }
-  Status synchronize();
 
 private:
-  /// A run: its inputs and outputs on their way.
+  struct Blocks {
+    PortBlock inputs, outputs;
+  };
   struct Slot {
     CudaHostMemory inputs, outputs;
     int64_t inputBytes = 0, outputBytes = 0; // of memory
-    int64_t outputBegin = 0;                 // in the block of all outputs
-    CudaEvent arrived;                       // outputs are at the host
+    const Blocks *blocks = nullptr;          // of the program
+    std::vector<CudaEvent> done;             // in each stream
   };
 
-  CudaPorts(const CudaCalls &cuda, const WeftExecutable &executable)
-      : cuda(cuda), inputs(executable, PortBlock::Inputs),
-        outputs(executable, PortBlock::Outputs) {}
-  Status makeBlocks();
-  Status makeQueues(int runs);
+  explicit CudaPorts(const CudaCalls &cuda) : cuda(cuda) {}
+  Status addPrograms(const WeftExecutable &executable);
+  Status addSlots(int runs, int streams);
+  char *place(int64_t offset) { return hostInputs.data() + offset - first; }
   Slot &newest() { return slots[size_t(next)]; }
-  Status place(const WeftProgram &program, CUdeviceptr arena, CUstream stream);
-  Status gather(const WeftProgram &program, CUdeviceptr arena, CUstream stream);
 
   CudaCalls cuda;
-  PortBlock inputs, outputs;
-  std::vector<char> hostInputs; // of the next run
-  CudaMemory deviceInputs, deviceOutputs;
-  CudaStream uploads, reads;
-  CudaEvent uploaded, placed; // inputs are in the device's block; in the arena
-  CudaEvent gathered, taken;  // outputs are in the device's block; left it
+  std::unordered_map<const WeftProgram *, Blocks> blocks;
+  /// The inputs of the next run, as they lie in the arena from `first` on.
+  std::vector<char> hostInputs;
+  int64_t first = 0;
   std::vector<Slot> slots;
   int next = 0; // the slot of the next run; the ones before are under way
   int numUnderWay = 0;

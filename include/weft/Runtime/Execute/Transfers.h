@@ -1,0 +1,57 @@
+//===- Transfers.h - What the device itself does ----------------*- C++ -*-===//
+//
+// Commands that no kernel and no routine runs, of programs for devices that
+// work beside the host: their kind and their record, in the tables as those of
+// Records.h are. All other commands are given to stream 0. A stream runs its
+// commands in order, over all runs of programs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_EXECUTE_TRANSFERS_H
+#define WEFT_RUNTIME_EXECUTE_TRANSFERS_H
+
+#include "weft/Runtime/Execute/Abi.h"
+
+/// The numbers are part of the ABI, and lie below those of WeftCommandKind.
+enum WeftTransferKind {
+  /// Copies the inputs of the program that lie at the command's offsets from
+  /// the
+  /// host; WEFT_READBACK the outputs to it.
+  WEFT_UPLOAD = -2,
+  WEFT_READBACK = -3,
+  /// Notes in the event how far the stream has come; WEFT_WAIT lets the stream
+  /// wait for what was noted last, in this or an earlier run of any program.
+  WEFT_RECORD = -4,
+  WEFT_WAIT = -5
+};
+
+struct WeftTransferRecord {
+  int64_t stream; // from 0
+  int64_t event;  // of WEFT_RECORD and WEFT_WAIT, from 0
+};
+
+namespace weft {
+
+inline bool isTransfer(int64_t kind) {
+  return kind <= WEFT_UPLOAD && kind >= WEFT_WAIT;
+}
+
+/// "upload", "readback", "record", "wait"; null for another kind.
+inline const char *transferName(int64_t kind) {
+  static const char *const names[] = {"upload", "readback", "record", "wait"};
+  return isTransfer(kind) ? names[WEFT_UPLOAD - kind] : nullptr;
+}
+
+/// The record of a transfer; null for another command, or a record of another
+/// size or with numbers below 0.
+inline const WeftTransferRecord *findTransfer(const WeftCommand &command) {
+  if (!isTransfer(command.kind) || !command.record ||
+      command.recordBytes != sizeof(WeftTransferRecord))
+    return nullptr;
+  const auto *record = static_cast<const WeftTransferRecord *>(command.record);
+  return record->stream >= 0 && record->event >= 0 ? record : nullptr;
+}
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_EXECUTE_TRANSFERS_H

@@ -1,0 +1,111 @@
+//===- CudaWatch.cpp - Runs one command after the other, watched ----------===//
+//
+// For traces and the hunt for NaN.
+//
+//===----------------------------------------------------------------------===//
+
+#include "weft/Runtime/Devices/CudaDevice.h"
+#include "weft/Runtime/Execute/Transfers.h"
+
+#include <chrono>
+#include <cmath>
+
+using namespace weft;
+
+static int64_t nowNs() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+static size_t streamOf(const WeftCommand &command) {
+  const WeftTransferRecord *transfer = findTransfer(command);
+  return transfer ? size_t(transfer->stream) : 0;
+}
+
+namespace {
+/// Marks in streams: one at the start of each, one behind each command.
+class Marks {
+public:
+  Marks(const CudaCalls &cuda, const std::vector<CudaStream> &streams)
+      : cuda(cuda), streams(streams), last(streams.size()) {}
+
+  Status start() {
+    startNs = nowNs();
+    for (size_t stream = 0; stream < streams.size(); ++stream)
+      if (Status s = add(stream); !s)
+        return s;
+    return Status::success();
+  }
+  /// Behind what the stream was given.
+  Status add(size_t stream) {
+    auto event = makeEvent(cuda, /*timed=*/true);
+    if (!event)
+      return event.takeError();
+    before.push_back(last[stream]);
+    last[stream] = events.size();
+    events.push_back(std::move(*event));
+    return cuda.cuEventRecord(events.back().get(), streams[stream].get());
+  }
+  /// Tells the hook what each command took in its stream. All is done.
+  Status report(WeftContext &context, const WeftProgram &program) const {
+    std::vector<int64_t> passed(streams.size(), 0);
+    for (int32_t i = 0; i < program.numCommands; ++i) {
+      const WeftCommand &command = program.commands[i];
+      const size_t mark = streams.size() + size_t(i);
+      float ms = 0.0f;
+      if (Status s = cuda.cuEventElapsedTime(&ms, events[before[mark]].get(),
+                                             events[mark].get());
+          !s)
+        return s;
+      const int64_t ns = std::llround(double(ms) * 1e6);
+      int64_t &begin = passed[streamOf(command)];
+      context.traceHook({&program, &command, startNs + begin, ns});
+      begin += ns;
+    }
+    return Status::success();
+  }
+
+private:
+  const CudaCalls &cuda;
+  const std::vector<CudaStream> &streams;
+  std::vector<CudaEvent> events;
+  std::vector<size_t> before, last; // marks of the same stream
+  int64_t startNs = 0;
+};
+} // namespace
+
+/// One command, and its buffers for the hook when it is done.
+Status CudaDevice::runWatched(WeftContext &context, const Commands &command) {
+  if (Status s = launchAll(context, command); !s)
+    return s;
+  const WeftCommand &done = command.program.commands[command.begin];
+  if (!context.checkHook || isTransfer(done.kind))
+    return Status::success();
+  if (Status s = cuda.cuStreamSynchronize(stream()); !s)
+    return inCommand(s.takeError(), done);
+  if (context.checkHook(command.program, done, command.buffers))
+    return Status::success();
+  return Error(ExitCode(context.error()), context.message());
+}
+
+Status CudaDevice::launchWatched(WeftContext &context,
+                                 const WeftProgram &program) {
+  Marks marks(cuda, streams);
+  if (Status s = marks.start(); !s)
+    return s;
+  void *const *buffers = context.resolve(program).data();
+  for (int32_t i = 0; i < program.numCommands; ++i) {
+    const WeftCommand &command = program.commands[i];
+    if (Status s = runWatched(context, {program, i, i + 1, buffers}); !s)
+      return s;
+    if (Status s = marks.add(streamOf(command)); !s)
+      return s;
+    buffers += command.numBuffers;
+  }
+  if (!context.traceHook)
+    return Status::success();
+  if (Status s = synchronize(); !s)
+    return s;
+  return marks.report(context, program);
+}
