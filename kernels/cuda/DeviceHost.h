@@ -14,20 +14,24 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <vector>
 
 #define WEFT_DEVICE static inline __attribute__((unused))
 #define WEFT_MEMBER inline
 
+/// What is a part of the emulation: what it touches counts only as far as it
+/// says so (weft_emu_load).
+#define WEFT_UNTOLD __attribute__((noinline, annotate("weft_untold")))
+
 /// The entries lie in a section of their own, from whose ends the table of
-/// twins is made.
+/// twins is made. Arguments are copied to the thread's stack, and the compiler
+/// has to believe that the copy is needed.
 #define WEFT_KERNEL(name, Arguments, numThreads, blocks)                       \
-  static void name##_thread(const Arguments &a);                               \
-  extern "C" void name(void **arguments) {                                     \
-    name##_thread(*static_cast<const Arguments *>(arguments[0]));              \
+  static __attribute__((noinline)) void name##_thread(const Arguments &a);     \
+  extern "C" WEFT_UNTOLD void name(void **arguments) {                         \
+    Arguments copy = *static_cast<const Arguments *>(arguments[0]);            \
+    asm volatile("" ::"r"(&copy) : "memory");                                  \
+    name##_thread(copy);                                                       \
   }                                                                            \
   static const int32_t name##_bytes[] = {sizeof(Arguments)};                   \
   __attribute__((                                                              \
@@ -95,14 +99,6 @@ WEFT_DEVICE uint32_t packBf16(float low, float high) {
 // Matrices of a warp (PTX ISA, "Warp Level Matrix Instructions")
 //===----------------------------------------------------------------------===//
 
-/// Ends the program unless vectors of 16 bytes may lie there.
-WEFT_DEVICE void expectAligned(const void *place) {
-  if (reinterpret_cast<uintptr_t>(place) % 16 == 0)
-    return;
-  std::fprintf(stderr, "expects a multiple of 16, but got %p\n", place);
-  std::abort();
-}
-
 /// What a lane brings to a product.
 struct Factors {
   float *c;
@@ -115,7 +111,7 @@ struct Factors {
 /// (2 t, g) and (2 t + 8, g), each with the one below, and of c (g, 2 t) and
 /// (g + 8, 2 t) with their right neighbours.
 template <float (*widen)(uint16_t)>
-inline void multiplyTogether(void **records, uint32_t) {
+WEFT_UNTOLD inline void multiplyTogether(void **records, uint32_t) {
   float a[16][16], b[16][8];
   auto half = [](uint32_t word, int i) {
     return widen(static_cast<uint16_t>(word >> (16 * i)));
@@ -164,7 +160,8 @@ struct MatrixRow {
   uint32_t *to;
 };
 
-template <bool transposed> inline void loadTogether(void **records, uint32_t) {
+template <bool transposed>
+WEFT_UNTOLD inline void loadTogether(void **records, uint32_t) {
   for (int matrix = 0; matrix < 4; ++matrix)
     for (int lane = 0; lane < 32; ++lane) {
       uint32_t word = 0;
@@ -180,68 +177,26 @@ template <bool transposed> inline void loadTogether(void **records, uint32_t) {
 }
 
 WEFT_DEVICE void loadMatrices(uint32_t (&to)[4], SharedPlace row, WEFT_SITE) {
-  expectAligned(row.place);
+  weft_emu_load(row.place, 16);
   MatrixRow record = {row.place, to};
   weft_emu_together(0xffffffffu, &record, loadTogether<false>, site);
 }
 WEFT_DEVICE void loadTransposed(uint32_t (&to)[4], SharedPlace row, WEFT_SITE) {
-  expectAligned(row.place);
+  weft_emu_load(row.place, 16);
   MatrixRow record = {row.place, to};
   weft_emu_together(0xffffffffu, &record, loadTogether<true>, site);
 }
 
 //===----------------------------------------------------------------------===//
-// Copies to shared memory beside other work: as late as they may be
+// Copies to shared memory beside other work
 //===----------------------------------------------------------------------===//
 
-/// The copies that a thread has begun. Until it waits for them, what they write
-/// is undefined.
-class BegunCopies {
-public:
-  static BegunCopies &ofThread() {
-    static thread_local BegunCopies all[1024];
-    return all[threadIndex()];
-  }
-  void begin(void *to, const void *from) {
-    set(to, {~uint64_t(0), ~uint64_t(0)});
-    copies.push_back({to, from, groups});
-  }
-  void endGroup() { ++groups; }
-  void wait(int most) {
-    size_t done = 0;
-    for (; done < copies.size() && copies[done].group < groups - most; ++done)
-      if (const void *from = copies[done].from)
-        set(copies[done].to, *static_cast<const Words *>(from));
-      else
-        set(copies[done].to, {0, 0});
-    copies.erase(copies.begin(), copies.begin() + done);
-  }
-
-private:
-  struct Copy {
-    void *to;
-    const void *from; // null: zeros
-    int group;
-  };
-  struct Words {
-    uint64_t low, high;
-  };
-  static void set(void *to, const Words &words) {
-    weft_emu_store(to, sizeof words);
-    *static_cast<Words *>(to) = words;
-  }
-  std::vector<Copy> copies;
-  int groups = 0;
-};
-
 WEFT_DEVICE void beginCopy(void *to, const void *from, bool zeros) {
-  expectAligned(to);
-  expectAligned(from);
-  BegunCopies::ofThread().begin(to, zeros ? nullptr : from);
+  weft_emu_begin_copy(to, zeros ? nullptr : from);
 }
-WEFT_DEVICE void endGroup() { BegunCopies::ofThread().endGroup(); }
+WEFT_DEVICE void endGroup() { weft_emu_end_copies(); }
 template <int groups> WEFT_DEVICE void waitForGroups() {
-  BegunCopies::ofThread().wait(groups);
+  weft_emu_wait_for_copies(groups);
 }
 
 } // namespace weft::cuda

@@ -2,35 +2,27 @@
 
 #include "Fail.h"
 #include "Memory.h"
+#include "Scheduler.h"
+#include "SharedAccesses.h"
 
-#include <cstring>
-#include <vector>
+#include <algorithm>
 
 namespace weft::emulation {
 
-static uint32_t launch;
-
-void beginLaunch() { ++launch; }
-
 //===----------------------------------------------------------------------===//
-// Global memory
+// Launches
 //===----------------------------------------------------------------------===//
 
-static void checkBlocks(const Allocation &allocation, size_t offset,
-                        size_t bytes, bool isStore) {
-  uint32_t block = currentMoment().block;
-  uint64_t mine = uint64_t(launch) << 32 | block;
-  for (size_t i = offset; i < offset + bytes; ++i) {
-    uint64_t &stored = allocation.stored[i];
-    if (stored >> 32 == launch && stored != mine)
-      fail(std::string("blocks ") + std::to_string(uint32_t(stored)) + " and " +
-           std::to_string(block) +
-           (isStore ? " store to one place: "
-                    : " store to and read from one place: ") +
-           describePlace(allocation.begin + i));
-    if (isStore)
-      stored = mine;
-  }
+/// Numbers of blocks (Allocation::writers): the first one of this launch has
+/// `firstWriter`, and no block has had one above `lastWriter`.
+static uint32_t firstWriter = kHost + 1, lastWriter = kHost;
+/// Of dynamic and of static shared memory.
+static SharedAccesses shared[2];
+
+void beginLaunch() {
+  firstWriter = lastWriter + 1;
+  for (SharedAccesses &kind : shared)
+    kind.beginLaunch();
 }
 
 static std::string threadText() {
@@ -39,105 +31,111 @@ static std::string threadText() {
          std::to_string(moment.block);
 }
 
+//===----------------------------------------------------------------------===//
+// Global memory
+//===----------------------------------------------------------------------===//
+
+/// Whether a byte of a load or a store is wrong, by who has written it.
+template <bool isStore> static bool isWrong(uint32_t writer, uint32_t mine) {
+  bool isOther = (writer >= firstWriter) & (writer != mine);
+  return isOther | (!isStore & (writer == kNobody));
+}
+
+template <bool isStore, size_t bytes>
+static bool checkBytes(uint32_t *writers, uint32_t mine) {
+  bool wrong = false;
+  for (size_t i = 0; i < bytes; ++i)
+    wrong |= isWrong<isStore>(writers[i], mine);
+  if (isStore && !wrong)
+    for (size_t i = 0; i < bytes; ++i)
+      writers[i] = mine;
+  return wrong;
+}
+
+/// Gives whether something is wrong, and notes a store if not.
+template <bool isStore>
+static bool checkWriters(uint32_t *writers, size_t bytes, uint32_t mine) {
+  switch (bytes) {
+  case 2:
+    return checkBytes<isStore, 2>(writers, mine);
+  case 4:
+    return checkBytes<isStore, 4>(writers, mine);
+  case 8:
+    return checkBytes<isStore, 8>(writers, mine);
+  case 16:
+    return checkBytes<isStore, 16>(writers, mine);
+  }
+  for (size_t i = 0; i < bytes; ++i)
+    if (checkBytes<isStore, 1>(writers + i, mine))
+      return true;
+  return false;
+}
+
+[[noreturn]] static void failAt(const Allocation &allocation, size_t offset,
+                                size_t bytes, bool isStore) {
+  const uint32_t *writers = allocation.writers, block = currentMoment().block;
+  for (size_t i = offset; i < offset + bytes; ++i)
+    if (writers[i] >= firstWriter && writers[i] != firstWriter + block)
+      fail("blocks " + std::to_string(writers[i] - firstWriter) + " and " +
+           std::to_string(block) +
+           (isStore ? " store to one place: "
+                    : " store to and read from one place: ") +
+           describePlace(allocation.begin + i));
+  DeviceMemory::get().expectWritten(allocation.begin + offset, bytes,
+                                    threadText());
+  fail("has lost what it knows of its memory");
+}
+
 static void checkGlobal(const Allocation &allocation, const void *place,
                         size_t bytes, bool isStore) {
-  DeviceMemory &memory = DeviceMemory::get();
   if (allocation.isFreed || !allocation.has(place) ||
       bytes > size_t(allocation.end - static_cast<const char *>(place)))
-    memory.expectRange(place, bytes, threadText());
+    DeviceMemory::get().expectRange(place, bytes, threadText());
   size_t offset = static_cast<const char *>(place) - allocation.begin;
+  uint32_t *writers = allocation.writers + offset;
+  uint32_t mine = firstWriter + Scheduler::get().block();
+  if (mine < firstWriter)
+    fail("has run more blocks than it has numbers for");
+  if (isStore ? checkWriters<true>(writers, bytes, mine)
+              : checkWriters<false>(writers, bytes, mine))
+    failAt(allocation, offset, bytes, isStore);
   if (isStore)
-    std::memset(allocation.written + offset, 1, bytes);
-  else if (std::memchr(allocation.written + offset, 0, bytes))
-    memory.expectWritten(place, bytes, threadText());
-  checkBlocks(allocation, offset, bytes, isStore);
+    lastWriter = std::max(lastWriter, mine);
 }
 
 //===----------------------------------------------------------------------===//
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Who has used a byte of shared memory, and after how many meetings of the
-/// block and of the warp.
-struct SharedByte {
-  uint32_t writeEpoch = 0, writeWarpEpoch = 0;
-  uint32_t readEpoch = 0, readWarpEpoch = 0;
-  uint16_t writer = 0, reader = 0;
-  bool hasMoreReaders = false; // of the reader's warp, in its epoch
-  bool hasOtherWarps = false;  // some reader is not of the reader's warp
-
-  bool isOrdered(uint32_t thread, uint32_t warpEpoch, const Moment &now) const {
-    return thread == now.thread ||
-           (thread / kWarp == now.warp && warpEpoch != now.warpEpoch);
-  }
-  /// The other thread, if nothing orders its write before `now`.
-  const uint16_t *racingWriter(const Moment &now) const {
-    bool races =
-        writeEpoch == now.blockEpoch && !isOrdered(writer, writeWarpEpoch, now);
-    return races ? &writer : nullptr;
-  }
-  const uint16_t *racingReader(const Moment &now) const {
-    if (readEpoch != now.blockEpoch)
-      return nullptr;
-    bool sameEpoch =
-        reader / kWarp == now.warp && readWarpEpoch == now.warpEpoch;
-    bool races = hasOtherWarps || !isOrdered(reader, readWarpEpoch, now) ||
-                 (sameEpoch && hasMoreReaders);
-    return races ? &reader : nullptr;
-  }
-  void addReader(const Moment &now);
-};
-} // namespace
-
-void SharedByte::addReader(const Moment &now) {
-  bool isNew = readEpoch != now.blockEpoch;
-  bool sameWarp = !isNew && reader / kWarp == now.warp;
-  bool sameEpoch = sameWarp && readWarpEpoch == now.warpEpoch;
-  hasMoreReaders = sameEpoch && (hasMoreReaders || reader != now.thread);
-  hasOtherWarps = !isNew && (hasOtherWarps || !sameWarp);
-  readEpoch = now.blockEpoch;
-  readWarpEpoch = now.warpEpoch;
-  reader = uint16_t(now.thread);
-}
-
-static void checkSharedByte(SharedByte &byte, const Moment &now, bool isStore,
+static void checkSharedPart(SharedPart &part, const Moment &now, bool isStore,
                             size_t offset) {
-  const uint16_t *other = byte.racingWriter(now);
-  if (!other && isStore)
-    other = byte.racingReader(now);
-  if (other)
+  if (const uint16_t *other = part.findRace(now, isStore))
     fail("threads " + std::to_string(*other) + " and " +
          std::to_string(now.thread) + " of block " + std::to_string(now.block) +
          " use byte " + std::to_string(offset) +
          " of shared memory, one of them writes, and no barrier is between "
          "them");
-  if (!isStore && byte.writeEpoch < now.firstEpoch)
+  if (isStore)
+    return part.addWriter(now);
+  if (!part.isWritten(now))
     fail(threadText() + " reads what nobody has written: byte " +
          std::to_string(offset) + " of shared memory");
-  if (!isStore)
-    return byte.addReader(now);
-  byte.writeEpoch = now.blockEpoch;
-  byte.writeWarpEpoch = now.warpEpoch;
-  byte.writer = uint16_t(now.thread);
+  part.addReader(now);
 }
 
-/// Of the block's dynamic and static memory.
 static void checkShared(const Bytes &memory, bool isStatic, const void *place,
                         size_t bytes, bool isStore) {
-  static std::vector<SharedByte> kinds[2];
-  std::vector<SharedByte> &used = kinds[isStatic];
   size_t size = memory.end - memory.begin;
   size_t offset = static_cast<const char *>(place) - memory.begin;
   if (bytes > size - offset)
     fail(threadText() + " touches " + std::to_string(bytes) +
          " bytes at byte " + std::to_string(offset) + " of " +
          std::to_string(size) + " bytes of shared memory");
-  if (used.size() < size)
-    used.resize(size);
+  shared[isStatic].reserve(size);
   Moment now = currentMoment();
-  for (size_t i = offset; i < offset + bytes; ++i)
-    checkSharedByte(used[i], now, isStore, i);
+  shared[isStatic].visit(offset, bytes, [&](SharedPart &part, size_t at) {
+    checkSharedPart(part, now, isStore, at);
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -147,39 +145,46 @@ static void checkShared(const Bytes &memory, bool isStatic, const void *place,
 /// A device has vectors of up to 16 bytes, at multiples of their size.
 static void checkAlignment(const void *place, size_t bytes) {
   if (bytes > 16 || (bytes & (bytes - 1)) != 0 ||
-      reinterpret_cast<uintptr_t>(place) % bytes == 0)
+      (reinterpret_cast<uintptr_t>(place) & (bytes - 1)) == 0)
     return;
   fail(threadText() + " touches " + std::to_string(bytes) +
        " bytes at once at " + describePlace(place) +
        ", no multiple of that size");
 }
 
-/// False if it is memory of another kind.
-static bool checkDeviceAccess(const void *place, size_t bytes, bool isStore) {
-  if (isOnStack(place))
-    return true;
-  if (const Allocation *allocation = DeviceMemory::get().find(place)) {
-    checkAlignment(place, bytes);
-    checkGlobal(*allocation, place, bytes, isStore);
-    return true;
-  }
-  for (bool isStatic : {false, true}) {
-    Bytes memory = isStatic ? staticShared() : dynamicShared();
-    if (!memory.has(place))
-      continue;
-    checkAlignment(place, bytes);
-    checkShared(memory, isStatic, place, bytes, isStore);
-    return true;
-  }
-  if (sharedRoom().has(place))
+static void checkDynamic(const void *place, size_t bytes, bool isStore) {
+  Bytes memory = dynamicShared();
+  if (!memory.has(place))
     fail(threadText() + " touches shared memory beyond the " +
-         std::to_string(dynamicShared().end - dynamicShared().begin) +
-         " bytes of the launch");
-  return false;
+         std::to_string(memory.end - memory.begin) + " bytes of the launch");
+  checkShared(memory, /*isStatic=*/false, place, bytes, isStore);
 }
 
 static void checkAccess(const void *place, size_t bytes, bool isStore) {
-  if (!checkDeviceAccess(place, bytes, isStore) && !isConstant(place, isStore))
+  static const Allocation *last; // allocations are never forgotten
+  if (bytes == 0)
+    return;
+  if (sharedRoom().has(place)) {
+    checkAlignment(place, bytes);
+    return checkDynamic(place, bytes, isStore);
+  }
+  if (last && last->has(place)) {
+    checkAlignment(place, bytes);
+    return checkGlobal(*last, place, bytes, isStore);
+  }
+  if (isOnStack(place))
+    return;
+  if (staticShared().has(place)) {
+    checkAlignment(place, bytes);
+    return checkShared(staticShared(), /*isStatic=*/true, place, bytes,
+                       isStore);
+  }
+  if (const Allocation *allocation = DeviceMemory::get().find(place)) {
+    last = allocation;
+    checkAlignment(place, bytes);
+    return checkGlobal(*allocation, place, bytes, isStore);
+  }
+  if (!isConstant(place, isStore))
     fail(threadText() + " touches " + describePlace(place));
 }
 
@@ -194,27 +199,3 @@ void weft_emu_load(const void *place, uint64_t bytes) {
 void weft_emu_store(const void *place, uint64_t bytes) {
   checkAccess(place, bytes, /*isStore=*/true);
 }
-
-//===----------------------------------------------------------------------===//
-// Hand-written kernels
-//===----------------------------------------------------------------------===//
-
-// -fsanitize-coverage=func,trace-loads,trace-stores makes a compiler for this
-// machine tell most accesses as well; those of structs that it copies whole it
-// does not, so a library made so is not `isChecked`. What such a kernel keeps
-// in memory of the host, as a part of its own emulation, is none of the
-// device's.
-#define WEFT_TRACED(bytes)                                                     \
-  extern "C" void __sanitizer_cov_load##bytes(const void *place) {             \
-    if (isInGrid())                                                            \
-      checkDeviceAccess(place, bytes, false);                                  \
-  }                                                                            \
-  extern "C" void __sanitizer_cov_store##bytes(const void *place) {            \
-    if (isInGrid())                                                            \
-      checkDeviceAccess(place, bytes, true);                                   \
-  }
-WEFT_TRACED(1)
-WEFT_TRACED(2)
-WEFT_TRACED(4)
-WEFT_TRACED(8)
-WEFT_TRACED(16)

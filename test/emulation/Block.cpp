@@ -4,8 +4,11 @@
 
 #include "Fail.h"
 #include "Scheduler.h"
+#include "Settings.h"
 
+#include <cstdlib>
 #include <cstring>
+#include <set>
 
 namespace weft::emulation {
 
@@ -268,10 +271,37 @@ static void orderMemory(void **, uint32_t) {
 
 using namespace weft::emulation;
 
+/// WEFT_EMULATION_SKIP=KERNEL:PLACE, a kernel without one of its barriers.
+static std::string skippedBarrier() {
+  const char *text = std::getenv("WEFT_EMULATION_SKIP");
+  std::string name = text ? text : "";
+  size_t colon = name.find(':');
+  if (!name.empty() &&
+      (colon == std::string::npos || colon == 0 ||
+       name.find_first_not_of("0123456789", colon + 1) != std::string::npos))
+    fail("expects WEFT_EMULATION_SKIP to be KERNEL:PLACE, but got '" + name +
+         "'");
+  return name;
+}
+
+/// Whether a barrier does nothing here. Each that is not is recorded once.
+static bool isSkipped(int32_t site) {
+  static const std::string skipped = skippedBarrier();
+  static const bool records = std::getenv("WEFT_EMULATION_RECORD") != nullptr;
+  if (skipped.empty() && !records)
+    return false;
+  std::string name = kernelName() + ":" + std::to_string(site);
+  static auto *seen = new std::set<std::string>;
+  if (records && seen->insert(name).second)
+    record("barrier " + name);
+  return name == skipped;
+}
+
 const WeftEmuPlace *weft_emu_place(void) { return &self().place; }
 
 void weft_emu_barrier(uint32_t id, uint32_t threads, int32_t site) {
-  meetBlock(id, threads, false, site);
+  if (!isSkipped(site))
+    meetBlock(id, threads, false, site);
 }
 
 uint32_t weft_emu_barrier_count(uint32_t value, int32_t site) {
@@ -279,7 +309,8 @@ uint32_t weft_emu_barrier_count(uint32_t value, int32_t site) {
 }
 
 void weft_emu_warp_barrier(uint32_t mask, int32_t site) {
-  meetWarp(mask, nullptr, orderMemory, site);
+  if (!isSkipped(site))
+    meetWarp(mask, nullptr, orderMemory, site);
 }
 
 uint32_t weft_emu_shuffle(int32_t kind, uint32_t mask, uint32_t value,

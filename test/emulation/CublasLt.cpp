@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CublasLtObjects.h"
+#include "Settings.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -36,38 +37,21 @@ namespace {
 
 std::recursive_mutex lock;
 
-/// Calls of each entry point since the variable last changed.
-struct Faults {
-  std::string text;
-  std::map<std::string, int> calls;
-};
-
-/// The status of one ENTRY:N:STATUS, if it is of that call.
-std::optional<cublasStatus_t> readFault(const std::string &fault,
-                                        const std::string &entry, int call) {
-  const size_t first = fault.find(':'), second = fault.find(':', first + 1);
-  if (second == std::string::npos || fault.substr(0, first) != entry ||
-      std::atoi(fault.c_str() + first + 1) != call)
-    return std::nullopt;
-  return static_cast<cublasStatus_t>(std::atoi(fault.c_str() + second + 1));
-}
-
 /// The status that this call has to give, if it has to fail.
 std::optional<cublasStatus_t> injectedFault(const char *entry) {
-  static auto *faults = new Faults;
-  std::lock_guard<std::recursive_mutex> guard(lock);
-  const char *value = std::getenv("WEFT_EMULATION_FAIL");
-  const std::string text = value ? value : "";
-  if (text != faults->text)
-    *faults = {text, {}};
-  const int call = ++faults->calls[entry];
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find(',', begin), text.size());
-    if (auto status = readFault(text.substr(begin, end - begin), entry, call))
-      return status;
-    begin = end + 1;
-  }
-  return std::nullopt;
+  auto findStatus = [](const std::string &name) -> std::optional<int> {
+    for (int status = 1; status < 100; ++status)
+      if (name == cublasLtGetStatusName(static_cast<cublasStatus_t>(status)))
+        return status;
+    return std::nullopt;
+  };
+  static const Entries entries = {
+      "cublasLt", reinterpret_cast<const void *>(&cublasLtGetStatusName),
+      findStatus};
+  std::optional<int> status = faultOf(entries, entry);
+  if (!status)
+    return std::nullopt;
+  return static_cast<cublasStatus_t>(*status);
 }
 
 #define WEFT_BEGIN_CALL(name)                                                  \
@@ -211,8 +195,7 @@ WEFT_EXPORT int64_t weft_emulation_blaslt_objects(void) {
 }
 
 WEFT_EXPORT size_t cublasLtGetVersion(void) {
-  const char *text = std::getenv("WEFT_EMULATION_BLASLT");
-  return text ? std::strtoull(text, nullptr, 10) : CUBLAS_VERSION;
+  return numberSetting("WEFT_EMULATION_BLASLT", CUBLAS_VERSION);
 }
 
 WEFT_EXPORT const char *cublasLtGetStatusName(cublasStatus_t status) {

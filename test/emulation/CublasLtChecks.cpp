@@ -1,6 +1,7 @@
 //===- CublasLtChecks.cpp - What the emulated cuBLASLt allows -------------===//
 
 #include "CublasLtObjects.h"
+#include "Settings.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -134,8 +135,7 @@ static uint64_t digestOf(const Product &p) {
 //===----------------------------------------------------------------------===//
 
 static uint64_t neededWorkspace() {
-  const char *text = std::getenv("WEFT_EMULATION_WORKSPACE");
-  return text ? std::strtoull(text, nullptr, 10) : 0;
+  return numberSetting("WEFT_EMULATION_WORKSPACE", 0);
 }
 
 /// K in two parts that meet in C, the same that meet in the workspace where K

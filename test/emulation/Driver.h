@@ -8,6 +8,8 @@
 //   WEFT_EMULATION_FAIL    calls that fail, with commas: ENTRY:N:ERROR, the Nth
 //                          call of an entry, counted from 1; a name or a number
 //   WEFT_TWINS             libraries of twins, with colons
+//   CUDA_VISIBLE_DEVICES   as for the real one: the device is number 0
+// What is none of these values ends the process.
 //
 //===----------------------------------------------------------------------===//
 

@@ -3,6 +3,7 @@
 #include "Driver.h"
 #include "Fail.h"
 #include "Memory.h"
+#include "Settings.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -94,62 +95,31 @@ int chipNumber() {
        chip);
 }
 
-uint64_t chosenSeed() {
-  const char *text = std::getenv("WEFT_EMULATION_SEED");
-  return text ? std::strtoull(text, nullptr, 10) : 0;
-}
+uint64_t chosenSeed() { return numberSetting("WEFT_EMULATION_SEED", 0); }
 
-namespace {
-/// A call that fails.
-struct Injection {
-  std::string entry;
-  long left; // calls up to it, itself included
-  CUresult error;
-};
-} // namespace
-
-static CUresult parseError(const std::string &text) {
+static std::optional<int> findErrorByName(const std::string &name) {
   for (const ErrorText &known : kErrors)
-    if (text == known.name)
+    if (name == known.name)
       return known.error;
-  char *end;
-  long number = std::strtol(text.c_str(), &end, 10);
-  if (text.empty() || *end)
-    fail("expects WEFT_EMULATION_FAIL to end with an error, but got " + text);
-  return static_cast<CUresult>(number);
-}
-
-static std::vector<Injection> parseInjections() {
-  std::vector<Injection> injections;
-  const char *text = std::getenv("WEFT_EMULATION_FAIL");
-  std::string left = text ? text : "";
-  while (!left.empty()) {
-    size_t comma = left.find(',');
-    std::string one = left.substr(0, comma);
-    left = comma == std::string::npos ? "" : left.substr(comma + 1);
-    if (one.rfind("cublas", 0) == 0)
-      continue; // of the other library
-    size_t first = one.find(':'), second = one.find(':', first + 1);
-    if (second == std::string::npos)
-      fail("expects WEFT_EMULATION_FAIL to be ENTRY:N:ERROR, but got " + one);
-    injections.push_back({one.substr(0, first),
-                          std::atol(one.c_str() + first + 1),
-                          parseError(one.substr(second + 1))});
-  }
-  return injections;
-}
-
-/// An entry is named with or without its version.
-static bool isNamed(const std::string &entry, const std::string &name) {
-  return entry == name || entry + "_v2" == name;
+  return std::nullopt;
 }
 
 static CUresult injectedError(const char *entry) {
-  static std::vector<Injection> injections = parseInjections();
-  for (Injection &injection : injections)
-    if (isNamed(injection.entry, entry) && --injection.left == 0)
-      return refuse(injection.error, std::string(entry) + " fails as asked");
-  return CUDA_SUCCESS;
+  static const Entries entries = {
+      "cu", reinterpret_cast<const void *>(&findErrorByName), findErrorByName};
+  std::optional<int> error = faultOf(entries, entry);
+  if (!error)
+    return CUDA_SUCCESS;
+  return refuse(static_cast<CUresult>(*error),
+                std::string(entry) + " fails as asked");
+}
+
+/// Whether CUDA_VISIBLE_DEVICES leaves the one device there is: a list of
+/// numbers that ends with the first that is no device.
+bool isDeviceVisible() {
+  const char *text = std::getenv("CUDA_VISIBLE_DEVICES");
+  std::string list = text ? text : "0";
+  return list.substr(0, list.find(',')) == "0";
 }
 
 //===----------------------------------------------------------------------===//
@@ -205,7 +175,10 @@ CUresult cuInit(unsigned flags) {
   if (flags)
     return CUDA_ERROR_INVALID_VALUE;
   chipNumber();
+  chosenSeed();
   DeviceMemory::get();
+  if (!isDeviceVisible())
+    return refuse(CUDA_ERROR_NO_DEVICE, "CUDA_VISIBLE_DEVICES shows none");
   isInitialized = true;
   return CUDA_SUCCESS;
 }

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 namespace weft::emulation {
 
@@ -147,6 +148,17 @@ static Function *findFunction(CUfunction handle) {
   return nullptr;
 }
 
+/// Says once of each image that it has no twins.
+static CUresult refuseUnknown(const void *image, size_t bytes) {
+  static auto *known = new std::set<std::string>;
+  std::string digest = digest128(image, bytes);
+  if (!known->insert(digest).second)
+    return CUDA_ERROR_INVALID_IMAGE;
+  return refuse(CUDA_ERROR_INVALID_IMAGE,
+                "WEFT_TWINS has no twins of the cubin with the digest " +
+                    digest + " (" + std::to_string(bytes) + " bytes)");
+}
+
 } // namespace weft::emulation
 
 using namespace weft::emulation;
@@ -166,10 +178,7 @@ CUresult cuModuleLoadData(CUmodule *handle, const void *image) {
   size_t bytes = sizeOf(*static_cast<const Elf64_Ehdr *>(image));
   const WeftTwins *library = findTwins(image, bytes);
   if (!library)
-    return refuse(CUDA_ERROR_INVALID_IMAGE,
-                  "WEFT_TWINS has no twins of the cubin with the digest " +
-                      weft::digest128(image, bytes) + " (" +
-                      std::to_string(bytes) + " bytes)");
+    return refuseUnknown(image, bytes);
   Module *module = modules().make();
   module->library = library;
   *handle = reinterpret_cast<CUmodule>(module);
@@ -203,7 +212,7 @@ CUresult cuModuleGetFunction(CUfunction *handle, CUmodule moduleHandle,
     *handle = reinterpret_cast<CUfunction>(module->functions.back().get());
     return CUDA_SUCCESS;
   }
-  return refuse(CUDA_ERROR_NOT_FOUND, std::string("no kernel ") + name);
+  return CUDA_ERROR_NOT_FOUND; // as one asks all images for a kernel
 }
 
 //===----------------------------------------------------------------------===//

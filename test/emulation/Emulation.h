@@ -2,8 +2,9 @@
 //
 // Kernels that run here instead of on a device are code of this machine: the
 // twins that `weft compile --emit=twins` writes, and hand-written kernels
-// compiled with DeviceHost.h. They reach the emulated device by these functions;
-// what they violate ends the process with exit code 99 and a message.
+// compiled with DeviceHost.h. They reach the emulated device by these
+// functions; what they violate ends the process with exit code 99 and a
+// message.
 //
 // Every call that threads make together has a `site`, a number of its place in
 // the program: threads that meet have to come from one place.
@@ -12,6 +13,8 @@
 
 #ifndef WEFT_TEST_EMULATION_EMULATION_H
 #define WEFT_TEST_EMULATION_EMULATION_H
+
+#include "weft/Lowering/Cuda/Twins.h"
 
 #include <stdint.h>
 
@@ -53,41 +56,21 @@ void weft_emu_together(uint32_t mask, void *record, WeftEmuWarpWork work,
 /// The dynamic shared memory of the block.
 void *weft_emu_shared(void);
 
+/// Copies of 16 bytes to shared memory that a thread begins and waits for
+/// later, as PTX's cp.async.cg: of zeros where `from` is null. They are made as
+/// late as they may be; until then what they write is poison.
+void weft_emu_begin_copy(void *to, const void *from);
+/// What the thread has begun since its last call is one group.
+void weft_emu_end_copies(void);
+/// Waits until at most so many groups of the thread's are not made.
+void weft_emu_wait_for_copies(uint32_t groups);
+
 /// The bits of a bf16: to nearest even, any NaN as a device makes it.
 uint16_t weft_emu_to_bf16(float value);
 
 /// A checked kernel says each access to memory before it makes it.
 void weft_emu_load(const void *place, uint64_t bytes);
 void weft_emu_store(const void *place, uint64_t bytes);
-
-/// A kernel of this machine in place of one of a cubin.
-struct WeftTwin {
-  const char *name;
-  /// Runs one thread; `arguments` points to each argument's value.
-  void (*run)(void **arguments);
-  int32_t numArguments;
-  const int32_t *argumentBytes;
-  /// The block that it is compiled for; 0 where any will do.
-  uint32_t threads[3];
-  /// The grid that it is compiled for; 0 where any will do.
-  uint32_t blocks[3];
-  /// Static shared memory: a part of the table's.
-  int32_t sharedBytes;
-};
-
-/// What a library of twins exports as `weft_twins`.
-struct WeftTwins {
-  int32_t version; // WEFT_TWINS_VERSION
-  int32_t isChecked;
-  const char *chip;   // "sm_90"; "" for any
-  const char *digest; // of the cubin: XXH3-128 in hexadecimal digits
-  const char *cubin;  // where that is empty: paths of cubins, with colons
-  int32_t numKernels;
-  const struct WeftTwin *kernels;
-  /// Static shared memory of all kernels.
-  char *sharedBegin, *sharedEnd;
-};
-#define WEFT_TWINS_VERSION 1
 
 #ifdef __cplusplus
 }

@@ -8,12 +8,13 @@
 namespace weft::emulation {
 
 // Never destroyed: a program may fail in the middle of its end.
-static std::string &kernelName() {
+static std::string &runningKernel() {
   static auto *name = new std::string;
   return *name;
 }
 
-void setKernelName(std::string name) { kernelName() = std::move(name); }
+const std::string &kernelName() { return runningKernel(); }
+void setKernelName(std::string name) { runningKernel() = std::move(name); }
 
 void fail(const std::string &message) {
   std::fflush(nullptr);

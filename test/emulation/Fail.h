@@ -11,6 +11,7 @@ constexpr int kFailureExit = 99;
 
 /// The kernel that runs now, for messages; empty between kernels.
 void setKernelName(std::string name);
+const std::string &kernelName();
 
 /// Prints `emulation: error: kernel NAME: MESSAGE` and ends the process with
 /// exit code 99: a program has done what a device need not survive.

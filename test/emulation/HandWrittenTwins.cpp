@@ -16,7 +16,7 @@ __attribute__((
 extern const WeftTwins weft_twins;
 const WeftTwins weft_twins = {
     WEFT_TWINS_VERSION,
-    /*isChecked=*/0,
+    /*isChecked=*/1,
     /*chip=*/"",
     /*digest=*/"",
     WEFT_CUBINS,

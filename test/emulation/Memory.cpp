@@ -3,8 +3,9 @@
 #include "Memory.h"
 
 #include "Fail.h"
+#include "Settings.h"
 
-#include <cstdlib>
+#include <algorithm>
 #include <cstring>
 #include <sys/mman.h>
 
@@ -16,21 +17,10 @@ static size_t roundUp(size_t bytes, size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-static size_t chosenCapacity() {
-  const char *text = std::getenv("WEFT_EMULATION_MEMORY");
-  if (!text)
-    return size_t(1) << 30;
-  char *end;
-  size_t bytes = std::strtoull(text, &end, 10);
-  if (*end || end == text)
-    fail("expects WEFT_EMULATION_MEMORY to be a number of bytes, but got " +
-         std::string(text));
-  return bytes;
-}
-
 DeviceMemory &DeviceMemory::get() {
   // Never destroyed: a program may end while work is under way.
-  static auto *memory = new DeviceMemory(chosenCapacity());
+  static auto *memory = new DeviceMemory(
+      numberSetting("WEFT_EMULATION_MEMORY", uint64_t(1) << 30));
   return *memory;
 }
 
@@ -46,6 +36,10 @@ static void *map(size_t bytes, int protection) {
 // Allocations
 //===----------------------------------------------------------------------===//
 
+static size_t writersBytes(size_t bytes) {
+  return roundUp(bytes * sizeof(uint32_t), kPage);
+}
+
 char *DeviceMemory::allocate(size_t bytes) {
   size_t rounded = roundUp(bytes, kAlignment);
   if (bytes == 0 || rounded < bytes || rounded > capacity - taken)
@@ -59,10 +53,8 @@ char *DeviceMemory::allocate(size_t bytes) {
   // The end is where the page behind begins, as far as alignment lets it.
   allocation.begin = allocation.mapped + kPage + pages - rounded;
   allocation.end = allocation.begin + bytes;
-  allocation.written = static_cast<unsigned char *>(
-      map(roundUp(bytes, kPage), PROT_READ | PROT_WRITE));
-  allocation.stored = static_cast<uint64_t *>(
-      map(roundUp(bytes * sizeof(uint64_t), kPage), PROT_READ | PROT_WRITE));
+  allocation.writers =
+      static_cast<uint32_t *>(map(writersBytes(bytes), PROT_READ | PROT_WRITE));
   mprotect(allocation.mapped + kPage, pages, PROT_READ | PROT_WRITE);
   std::memset(allocation.mapped + kPage, kPoison, pages);
   auto place = allocations.emplace(allocation.mapped + allocation.mappedBytes,
@@ -80,9 +72,7 @@ bool DeviceMemory::free(const void *place) {
   protect(*allocation);
   // The address stays taken, so that a late access is seen; the memory is not.
   madvise(allocation->mapped, allocation->mappedBytes, MADV_DONTNEED);
-  munmap(allocation->written, roundUp(allocation->bytes(), kPage));
-  munmap(allocation->stored,
-         roundUp(allocation->bytes() * sizeof(uint64_t), kPage));
+  munmap(allocation->writers, writersBytes(allocation->bytes()));
   return true;
 }
 
@@ -142,27 +132,26 @@ void DeviceMemory::expectWritten(const void *place, size_t bytes,
   expectRange(place, bytes, who);
   const Allocation *allocation = find(place);
   size_t offset = static_cast<const char *>(place) - allocation->begin;
-  const void *hole = std::memchr(allocation->written + offset, 0, bytes);
-  if (hole)
+  const uint32_t *begin = allocation->writers + offset, *end = begin + bytes;
+  const uint32_t *hole = std::find(begin, end, kNobody);
+  if (hole != end)
     fail(who + " reads what nobody has written: " +
-         describePlace(
-             allocation->begin +
-             (static_cast<const unsigned char *>(hole) - allocation->written)));
+         describePlace(allocation->begin + (hole - allocation->writers)));
 }
 
 void DeviceMemory::markWritten(const void *place, size_t bytes) {
   if (const Allocation *allocation = find(place))
-    std::memset(allocation->written +
+    std::fill_n(allocation->writers +
                     (static_cast<const char *>(place) - allocation->begin),
-                1, bytes);
+                bytes, kHost);
 }
 
 void DeviceMemory::copyMarks(const void *to, const void *from, size_t bytes) {
   const Allocation *source = find(from), *target = find(to);
   std::memmove(
-      target->written + (static_cast<const char *>(to) - target->begin),
-      source->written + (static_cast<const char *>(from) - source->begin),
-      bytes);
+      target->writers + (static_cast<const char *>(to) - target->begin),
+      source->writers + (static_cast<const char *>(from) - source->begin),
+      bytes * sizeof(uint32_t));
 }
 
 } // namespace weft::emulation

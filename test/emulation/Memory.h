@@ -19,14 +19,17 @@
 
 namespace weft::emulation {
 
+/// Who has written a byte: nobody, what is no kernel, or a block, of which each
+/// of each launch has a number of its own.
+constexpr uint32_t kNobody = 0, kHost = 1;
+
 /// A part of the device's memory.
 struct Allocation {
   char *begin, *end;
   char *mapped; // with the pages around it
   size_t mappedBytes;
   bool isFreed = false;
-  unsigned char *written; // for each byte: 1 if something has written it
-  uint64_t *stored;       // for each byte: launch << 32 | block
+  uint32_t *writers; // of each byte: the last one, kNobody, kHost or a block
   bool has(const void *place) const { return place >= begin && place < end; }
   size_t bytes() const { return end - begin; }
   /// With the pages around it.

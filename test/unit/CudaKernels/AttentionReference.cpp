@@ -196,13 +196,14 @@ AttentionResult weft::attentionOf(const AttentionCase &c,
   Strided dq(c, c.t, c.h), dk(c, c.s, c.hkv), dv(c, c.s, c.hkv);
   q.write(in.q), k.write(in.k), v.write(in.v), dout.write(in.dout);
   Guarded<float> lse(c.b * c.h * c.t);
+  Guarded<int64_t> rng(kRng, 0);
   std::vector<const void *> forward = {q.data(), k.data(), v.data(), out.data(),
                                        lse.data()};
   std::vector<const void *> backward = {dout.data(), q.data(),   k.data(),
                                         v.data(),    out.data(), lse.data(),
                                         dq.data(),   dk.data(),  dv.data()};
   if (c.dropout > 0.0)
-    forward.push_back(kRng.data()), backward.push_back(kRng.data());
+    forward.push_back(rng.data()), backward.push_back(rng.data());
   call(WEFT_ATTENTION, forward, c.record());
   call(WEFT_ATTENTION_GRAD, backward, c.gradRecord());
   Floats statistics = lse.take();

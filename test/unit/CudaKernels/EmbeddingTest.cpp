@@ -40,6 +40,11 @@ struct Ids {
     return c.dtypeIds == WEFT_I64 ? static_cast<const void *>(wide.data())
                                   : narrow.data();
   }
+  /// For memory of the device.
+  std::vector<uint8_t> bytes(const Case &c) const {
+    const auto *begin = static_cast<const uint8_t *>(data(c));
+    return {begin, begin + c.count * (c.dtypeIds == WEFT_I64 ? 8 : 4)};
+  }
 };
 
 void checkGather(const Case &c) {
@@ -48,9 +53,10 @@ void checkGather(const Case &c) {
   WeftEmbeddingRecord record = {c.count, c.rows, c.columns, c.dtypeIds,
                                 c.dtype};
   size_t bytes = c.count * c.columns * bytesOf(c.dtype);
-  Guarded<uint8_t> source(table, c.shift), out(bytes, c.shift);
+  Guarded<uint8_t> source(table, c.shift), out(bytes, c.shift),
+      places(ids.bytes(c), 0);
   callCudaOk(WEFT_EMBEDDING, weft_cuda_embedding,
-             {source.data(), ids.data(c), out.data()}, record);
+             {source.data(), places.data(), out.data()}, record);
   std::vector<uint8_t> want(bytes);
   TestContext context(1);
   callOk(context, weft_cpu_embedding, {table.data(), ids.data(c), want.data()},
@@ -71,12 +77,14 @@ void checkGrad(const Case &c) {
   WeftEmbeddingGradRecord record = {c.count,     c.rows,       c.columns,
                                     c.dtypeIds,  c.accumulate, c.dtype,
                                     c.dtypeTable};
-  Guarded<uint8_t> source(dout, c.shift), table(old, c.shift);
-  std::vector<const void *> buffers = {source.data(), ids.data(c),
+  Guarded<uint8_t> source(dout, c.shift), table(old, c.shift),
+      places(ids.bytes(c), 0);
+  Guarded<float> flag(Floats{c.flag}, 0);
+  std::vector<const void *> buffers = {source.data(), places.data(),
                                        table.data()};
   std::vector<const void *> plain = {dout.data(), ids.data(c), old.data()};
   if (c.accumulate == WEFT_ADD_IF_FLAG)
-    buffers.push_back(&c.flag), plain.push_back(&c.flag);
+    buffers.push_back(flag.data()), plain.push_back(&c.flag);
   callCudaOk(WEFT_EMBEDDING_GRAD, weft_cuda_embedding_grad, buffers, record);
   TestContext context(1);
   callOk(context, weft_cpu_embedding_grad, plain, record);
@@ -107,9 +115,8 @@ TEST(CudaEmbedding, Gathers) {
 
 // The device cannot end the program: such a row is NaN.
 TEST(CudaEmbedding, IdsOutOfRange) {
-  Floats table = {1, 2, 3, 4};
-  Ints ids = {1, 2, -1, 0};
-  Guarded<float> out(8);
+  Guarded<float> table(Floats{1, 2, 3, 4}, 0), out(8);
+  Guarded<int64_t> ids(Ints{1, 2, -1, 0}, 0);
   callCudaOk(WEFT_EMBEDDING, weft_cuda_embedding,
              {table.data(), ids.data(), out.data()},
              WeftEmbeddingRecord{4, 2, 2, WEFT_I64, WEFT_F32});
@@ -145,13 +152,13 @@ TEST(CudaEmbeddingGrad, Sizes) {
 
 // An id out of range is no row's.
 TEST(CudaEmbeddingGrad, IdsOutOfRange) {
-  Floats dout = {1, 2, 4, 8}, table(2, NAN);
-  Ints ids = {1, 2, -1, 1};
+  Guarded<float> dout(Floats{1, 2, 4, 8}, 0), table(2);
+  Guarded<int64_t> ids(Ints{1, 2, -1, 1}, 0);
   callCudaOk(WEFT_EMBEDDING_GRAD, weft_cuda_embedding_grad,
              {dout.data(), ids.data(), table.data()},
              WeftEmbeddingGradRecord{4, 2, 1, WEFT_I64, WEFT_OVERWRITE,
                                      WEFT_F32, WEFT_F32});
-  EXPECT_EQ(table, (Floats{0.0f, 9.0f}));
+  EXPECT_EQ(table.take(), (Floats{0.0f, 9.0f}));
 }
 
 TEST(CudaEmbeddingGrad, Errors) {

@@ -2,6 +2,8 @@
 
 #include "Emulated.h"
 
+#include "Fail.h"
+#include "Settings.h"
 #include "weft/Runtime/Devices/Launch.h"
 
 using namespace weft;
@@ -9,7 +11,8 @@ using namespace weft;
 extern "C" const WeftTwin __start_weft_twin_list[], __stop_weft_twin_list[];
 
 static std::vector<std::string> launches;
-static emulation::Order order(7);
+static emulation::Order order(emulation::numberSetting("WEFT_EMULATION_SEED",
+                                                       7));
 
 std::vector<std::string> weft::takeLaunches() {
   return std::exchange(launches, {});
@@ -37,8 +40,10 @@ void weft::launchKernel(WeftContext &context, const WeftCommand &command,
   }
   grid.sharedBytes = shape.sharedBytes;
   ASSERT_LE(grid.sharedBytes, emulation::kMaxSharedBytes) << name;
+  emulation::setKernelName(name);
   emulation::beginLaunch();
   emulation::runGrid(grid, [&] { twin->run(arguments); }, order);
+  emulation::setKernelName("");
 }
 
 int weft::deviceNumber(WeftContext &) {

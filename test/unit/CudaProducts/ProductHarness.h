@@ -120,6 +120,14 @@ ProductOutputs referenceOf(const Product &p);
 void checkProduct(WeftContext &context, const Product &p);
 std::string describe(const Product &p);
 
+/// So many products, one behind the other.
+inline void setBatch(Product &p, int64_t batch) {
+  p.s.batch = batch;
+  p.s.batchStrideA = p.sizeA();
+  p.s.batchStrideB = p.sizeB();
+  p.s.batchStrideC = p.sizeC();
+}
+
 } // namespace weft
 
 #endif // WEFT_TEST_UNIT_CUDAPRODUCTS_PRODUCTHARNESS_H

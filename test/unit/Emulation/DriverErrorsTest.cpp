@@ -2,7 +2,9 @@
 
 #include "Driven.h"
 #include "Driver.h"
+#include "Fail.h"
 
+#include <tuple>
 #include <unistd.h>
 
 namespace weft::emulation {
@@ -30,7 +32,15 @@ TEST(DriverErrors, Modules) {
   CUmodule module;
   std::vector<char> cubin = makeCubin();
   cubin.back() = 1;
+  testing::internal::CaptureStderr();
   EXPECT_EQ(cuModuleLoadData(&module, cubin.data()), CUDA_ERROR_INVALID_IMAGE);
+  EXPECT_NE(
+      testing::internal::GetCapturedStderr().find("no twins of the cubin"),
+      std::string::npos);
+  // It says so once of each image.
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(cuModuleLoadData(&module, cubin.data()), CUDA_ERROR_INVALID_IMAGE);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   EXPECT_EQ(cuModuleLoadData(&module, makeCubin(80).data()),
             CUDA_ERROR_NO_BINARY_FOR_GPU);
   EXPECT_EQ(cuModuleLoadData(&module, makeCubin(100).data()),
@@ -169,9 +179,45 @@ TEST(DriverErrors, CallsThatFailAsAsked) {
   EXPECT_EMULATION_ERROR(
       (setenv("WEFT_EMULATION_FAIL", "cuInit:1", 1), cuInit(0)),
       "expects WEFT_EMULATION_FAIL to be ENTRY:N:ERROR");
-  EXPECT_EMULATION_ERROR(
-      (setenv("WEFT_EMULATION_FAIL", "cuInit:1:BAD", 1), cuInit(0)),
-      "expects WEFT_EMULATION_FAIL to end with an error");
+}
+
+TEST(DriverErrors, SettingsThatAreMisspelt) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (auto [name, value, message] :
+       std::vector<std::tuple<const char *, const char *, const char *>>{
+           {"FAIL", "cuInit:1:BAD", "to end with an error, but got 'BAD'"},
+           {"FAIL", "cuInit:1:0", "to end with an error, but got '0'"},
+           {"FAIL", "cuInit:x:719", "a call from 1 on, but got 'cuInit:x:719'"},
+           {"FAIL", "cuInit:0:719", "a call from 1 on, but got 'cuInit:0:719'"},
+           {"FAIL", "cuMemAlocHost:1:2",
+            "to name an entry point, but got 'cuMemAlocHost'"},
+           {"FAIL", "Init:1:2", "to name an entry point, but got 'Init'"},
+           {"SEED", "1x", "to be a number, but got '1x'"},
+           {"SEED", "", "to be a number, but got ''"},
+           {"MEMORY", "1G", "to be a number, but got '1G'"}})
+    EXPECT_EXIT(
+        (setenv((std::string("WEFT_EMULATION_") + name).c_str(), value, 1),
+         cuInit(0)),
+        testing::ExitedWithCode(kFailureExit),
+        std::string("emulation: error: expects WEFT_EMULATION_") + name +
+            ".* " + message);
+  // Those of cuBLASLt are checked there.
+  EXPECT_EXIT((setenv("WEFT_EMULATION_FAIL", "cublasLtCreate:1:1", 1),
+               _exit(cuInit(0))),
+              testing::ExitedWithCode(0), "");
+}
+
+TEST(DriverErrors, DevicesThatAreHidden) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (auto [list, error] :
+       std::vector<std::pair<const char *, int>>{{"0", CUDA_SUCCESS},
+                                                 {"0,1", CUDA_SUCCESS},
+                                                 {"", CUDA_ERROR_NO_DEVICE},
+                                                 {"-1", CUDA_ERROR_NO_DEVICE},
+                                                 {"1,0", CUDA_ERROR_NO_DEVICE}})
+    EXPECT_EXIT((setenv("CUDA_VISIBLE_DEVICES", list, 1), _exit(cuInit(0))),
+                testing::ExitedWithCode(error), "")
+        << list;
 }
 
 //===----------------------------------------------------------------------===//
@@ -183,9 +229,6 @@ TEST(DriverErrors, Settings) {
   EXPECT_EMULATION_ERROR((setenv("WEFT_EMULATION_CHIP", "sm_75", 1), cuInit(0)),
                          "expects WEFT_EMULATION_CHIP to be sm_80, sm_90 or "
                          "sm_100, but got sm_75");
-  EXPECT_EMULATION_ERROR(
-      (setenv("WEFT_EMULATION_MEMORY", "1G", 1), cuInit(0)),
-      "expects WEFT_EMULATION_MEMORY to be a number of bytes, but got 1G");
 }
 
 TEST(DriverErrors, MemoryOfTheHostThatChanges) {

@@ -1,30 +1,11 @@
 //===- MemoryTest.cpp - Checks of the device's memory ---------------------===//
 
-#include "Memory.h"
 #include "Running.h"
 
 #include <cstring>
 
 namespace weft::emulation {
 namespace {
-
-float *allocate(size_t count) {
-  return reinterpret_cast<float *>(
-      DeviceMemory::get().allocate(count * sizeof(float)));
-}
-
-float *allocateWritten(size_t count) {
-  float *place = allocate(count);
-  std::memset(static_cast<void *>(place), 0, count * sizeof(float));
-  DeviceMemory::get().markWritten(place, count * sizeof(float));
-  return place;
-}
-
-void launch(const Grid &grid, const std::function<void()> &thread,
-            uint64_t seed = 0) {
-  beginLaunch();
-  run(grid, thread, seed);
-}
 
 /// Blocks of 32 threads.
 Grid gridOf(unsigned blocks) {

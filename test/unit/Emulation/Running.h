@@ -5,8 +5,11 @@
 
 #include "Block.h"
 #include "Fail.h"
+#include "Memory.h"
 
 #include "gtest/gtest.h"
+
+#include <cstring>
 
 namespace weft::emulation {
 
@@ -38,6 +41,24 @@ template <typename T> T load(const T *place) {
 template <typename T> void store(T *place, T value) {
   weft_emu_store(place, sizeof(T));
   *place = value;
+}
+
+inline float *allocate(size_t count) {
+  return reinterpret_cast<float *>(
+      DeviceMemory::get().allocate(count * sizeof(float)));
+}
+
+inline float *allocateWritten(size_t count) {
+  float *place = allocate(count);
+  std::memset(static_cast<void *>(place), 0, count * sizeof(float));
+  DeviceMemory::get().markWritten(place, count * sizeof(float));
+  return place;
+}
+
+inline void launch(const Grid &grid, const std::function<void()> &thread,
+                   uint64_t seed = 0) {
+  beginLaunch();
+  run(grid, thread, seed);
 }
 
 } // namespace weft::emulation

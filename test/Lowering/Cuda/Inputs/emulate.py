@@ -14,7 +14,9 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EMULATION = os.path.join(HERE, "../../../emulation")
-BLOCKS = [os.path.join(EMULATION, name + ".cpp") for name in ("Block", "Fail", "Fiber", "Scheduler")]
+INCLUDE = os.path.join(HERE, "../../../../include")
+BLOCKS = [os.path.join(EMULATION, name + ".cpp")
+          for name in ("Block", "Fail", "Fiber", "Scheduler", "Settings")]
 
 
 def run(*command):
@@ -133,7 +135,7 @@ def main(source, folder):
                device_object(source, folder, "narrow", 1), cpu_object(source, folder)]
     path = os.path.join(folder, "main")
     write_main(path + ".cpp", find_kernels(source, folder))
-    run("clang++", "-std=c++17", "-O1", "-I", HERE, "-I", EMULATION, path + ".cpp", *BLOCKS, *objects, "-lm", "-o", path)
+    run("clang++", "-std=c++17", "-O1", "-I", HERE, "-I", EMULATION, "-I", INCLUDE, path + ".cpp", *BLOCKS, *objects, "-lm", "-o", path)
     return subprocess.run([path]).returncode
 
 
