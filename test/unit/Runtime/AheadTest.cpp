@@ -38,7 +38,7 @@ const Device kDevices[] = {
 /// What a run has come to and left behind.
 struct Trace {
   RankEnd end;
-  std::string lines, steps;
+  std::string lines, steps, state; // weights, moments, scale
   std::map<std::string, std::string> files;
   int startedAhead = 0;
 };
@@ -85,6 +85,9 @@ protected:
     result.end = {code ? int(*code) : code.error().exitStatus(),
                   code ? "" : code.error().str(), trainer.state().step};
     result.startedAhead = device->startedAhead();
+    for (const NamedTensor &tensor : savedTensors(inputs.executable))
+      result.state.append(device->arena.data() + heldBy(tensor, 0).offset,
+                          size_t(tensor.elements * 4));
     collect(result);
     return result;
   }
@@ -113,6 +116,7 @@ protected:
       EXPECT_EQ(other.end.error, waits.end.error);
       EXPECT_EQ(other.end.step, waits.end.step);
       EXPECT_EQ(other.lines, waits.lines);
+      EXPECT_TRUE(other.state == waits.state);
       EXPECT_EQ(other.steps, waits.steps);
       EXPECT_TRUE(other.files == waits.files);
     }
