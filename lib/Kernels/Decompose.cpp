@@ -41,12 +41,15 @@ void weft::renameTrivialReduces(ProgramOp program) {
   }
 }
 
-/// Notes on the module which optimizer the formula came from.
-static void noteOptimizer(Operation *op) {
+/// Notes on the module what the metadata says of a formula: which optimizer it
+/// came from, or how the loss scale changes.
+static void noteUpdate(Operation *op) {
+  auto module = op->getParentOfType<ModuleOp>();
+  if (auto scaler = dyn_cast<ScalerUpdateOp>(op))
+    module->setAttr(WeftDialect::kScalerAttr, scaler.getScaler());
   auto update = dyn_cast<OptimizerOpInterface>(op);
   if (!update)
     return;
-  auto module = op->getParentOfType<ModuleOp>();
   llvm::SetVector<Attribute> names;
   if (auto known = module->getAttrOfType<ArrayAttr>(kOptimizersAttr))
     names.insert(known.begin(), known.end());
@@ -137,7 +140,7 @@ LogicalResult Decomposer::replace(Operation *op) {
     if (isa<OptimizerOpInterface>(op))
       updates.insert(made);
   }
-  noteOptimizer(op);
+  noteUpdate(op);
   noteClasses(op);
   op->replaceAllUsesWith(*values);
   op->erase();

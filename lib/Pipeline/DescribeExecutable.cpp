@@ -3,6 +3,7 @@
 #include "weft/Pipeline/Passes.h"
 
 #include "DebugTable.h"
+#include "DescribeTraining.h"
 #include "weft/Analysis/CommandNames.h"
 #include "weft/Analysis/Cost.h"
 #include "weft/Formats/Json.h"
@@ -16,6 +17,7 @@
 #include "weft/Support/TypeText.h"
 #include "weft/Weft/IndexInputs.h"
 #include "weft/Weft/Optimizers.h"
+#include "weft/Weft/Weft.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/JSON.h"
@@ -97,102 +99,6 @@ static void describeModel(ModuleOp module, Json &meta) {
   if (std::string config = textAttr(module, "weft.config_text");
       !config.empty())
     meta.set("config", config);
-}
-
-//===----------------------------------------------------------------------===//
-// Training
-//===----------------------------------------------------------------------===//
-
-/// Optimizers of the apply program, each once: those of commands and those
-/// that are kernels.
-static Json optimizerKinds(ModuleOp module) {
-  std::set<StringRef> used;
-  for (auto program : module.getOps<plan::ProgramOp>())
-    for (auto op : program.getBody().front().getOps<plan::OptimizerOp>())
-      used.insert(stringifyUpdateRule(op.getRule()));
-  if (auto generated = module->getAttrOfType<ArrayAttr>(kOptimizersAttr))
-    for (auto name : generated.getAsRange<StringAttr>())
-      used.insert(name.getValue());
-  Json kinds = Json::array();
-  for (StringRef name : getOptimizerNames())
-    if (used.count(name))
-      kinds.push(name.str());
-  return kinds;
-}
-
-/// The inputs of apply that some of these optimizers read.
-static Json hyperParameters(const Json &kinds) {
-  Json numbers = Json::array();
-  for (StringRef number : getOptimizerNumbers())
-    if (llvm::any_of(kinds.asArray(), [&](const Json &kind) {
-          return llvm::is_contained(findOptimizer(kind.asString())->numbers,
-                                    number);
-        }))
-      numbers.push(number.str());
-  return numbers;
-}
-
-/// The default weight decay of each optimizer: that of the run's flag, or of an
-/// input beside it.
-static void describeDecays(const Json &kinds, Json &meta) {
-  SmallVector<const OptimizerInfo *> used;
-  for (const Json &kind : kinds.asArray())
-    used.push_back(findOptimizer(kind.asString()));
-  Json defaults = Json::object(), decays = Json::object();
-  for (const OptimizerInfo *optimizer : used) {
-    std::string input = getDecayInput(*optimizer, used);
-    if (input != names::kWeightDecay)
-      decays.set(input, optimizer->defaultDecay);
-    else if (optimizer->defaultDecay != 0)
-      defaults.set("weight-decay", optimizer->defaultDecay);
-  }
-  meta.set("defaults", std::move(defaults));
-  meta.set("decays", std::move(decays));
-}
-
-/// Flags that the numbers of a training run depend on, besides batch and seq,
-/// which the model may decide, and the optimizers and the loss scale, which a
-/// checkpoint knows by itself. Of a file, what it held.
-static Json numericOptions(ModuleOp module, const FlagValues &flags) {
-  Json options = Json::object();
-  for (const char *name :
-       {"target", "precision", "recipe", "grad-dtype", "numerics",
-        "master-weights", "working-copies", "nesterov", "clip-norm"})
-    if (flags.hasValue(name))
-      options.set(name, flags.getText(name));
-  for (const char *name : {"epilogues", "tf32"})
-    if (flags.isSet(name))
-      options.set(name, flags.getText(name));
-  for (const FlagSpec &spec : compileFlags()) {
-    StringRef name = spec.name;
-    bool isKnown = name == "scaler-init" || name == "scaler-min";
-    if (name.starts_with("scaler-") && !isKnown && flags.hasValue(spec.name))
-      options.set(spec.name, flags.getText(spec.name));
-  }
-  if (auto files = module->getAttrOfType<DictionaryAttr>(kOptionFilesAttr))
-    for (NamedAttribute file : files)
-      options.set(file.getName().str(),
-                  "a file with digest " +
-                      cast<StringAttr>(file.getValue()).str().substr(0, 16));
-  return options;
-}
-
-static void describeTraining(ModuleOp module, const FlagValues &flags,
-                             Json &meta) {
-  meta.set("precision", flags.getText("precision"));
-  if (flags.getText("precision") != "f32")
-    meta.set("recipe", flags.getText("recipe"));
-  meta.set("accumulation", flags.getText("accumulation") == "on");
-  const std::string &norm = flags.getText("clip-norm");
-  if (norm == "inf")
-    meta.set("clip_norm", norm);
-  else
-    meta.set("clip_norm", int64_t(norm[0] - '0'));
-  Json kinds = optimizerKinds(module);
-  meta.set("hyper_parameters", hyperParameters(kinds));
-  meta.set("optimizers", kinds);
-  describeDecays(kinds, meta);
-  meta.set("options", numericOptions(module, flags));
 }
 
 //===----------------------------------------------------------------------===//

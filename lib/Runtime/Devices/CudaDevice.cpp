@@ -189,9 +189,10 @@ CudaDevice::open(const CudaDriver &driver, const WeftExecutable &executable,
   return made;
 }
 
-/// Nothing is given back that the device still works with.
+/// Nothing is given back that the device still works with: an error has left
+/// runs under way.
 CudaDevice::~CudaDevice() {
-  if (ports)
+  if (ports && runsUnderWay() > 0)
     (void)synchronize();
 }
 

@@ -3,6 +3,7 @@
 #include "weft/Runtime/Execute/Metadata.h"
 
 #include "weft/Formats/Json.h"
+#include "weft/Runtime/Execute/Scaler.h"
 
 #include <algorithm>
 
@@ -180,6 +181,9 @@ static Status readScalars(const JsonCursor &root, Metadata &out) {
   if (!batch)
     return batch.takeError();
   out.batch = *batch;
+  if (auto rule = root.find("scaler"))
+    if (auto scaler = parseScaler(*rule); !scaler)
+      return scaler.takeError();
   auto accumulation = root.getBool("accumulation");
   if (!accumulation)
     return accumulation.takeError();

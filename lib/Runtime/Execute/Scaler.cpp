@@ -2,6 +2,7 @@
 
 #include "weft/Runtime/Execute/Scaler.h"
 
+#include "weft/Formats/Json.h"
 #include "weft/Formats/Names.h"
 #include "weft/Runtime/Execute/RecordTypes.h"
 
@@ -50,7 +51,7 @@ static std::optional<float> firstValue(const WeftExecutable &executable,
   return value;
 }
 
-/// How `apply` makes the next scale.
+/// How `apply` makes the next scale, if a command does.
 static const WeftScalerUpdateRecord *
 findUpdate(const WeftExecutable &executable) {
   const WeftProgram *apply = findProgram(executable, names::kApply);
@@ -60,6 +61,60 @@ findUpdate(const WeftExecutable &executable) {
   return nullptr;
 }
 
+static std::optional<int64_t> policyNumber(const std::string &name) {
+  for (int64_t i = 0; i <= WEFT_SCALER_COLOSSALAI; ++i)
+    if (name == policyName(ScalePolicy(int(ScalePolicy::Torch) + int(i))))
+      return i;
+  return std::nullopt;
+}
+
+Expected<WeftScalerUpdateRecord> weft::parseScaler(const JsonCursor &rule) {
+  auto name = rule.getString("policy");
+  if (!name)
+    return name.takeError();
+  std::optional<int64_t> policy = policyNumber(*name);
+  if (!policy)
+    return rule.error("expects a policy of --scaler, but got " + *name);
+  WeftScalerUpdateRecord record = {};
+  record.policy = *policy;
+  for (auto [field, member] :
+       {std::pair("interval", &WeftScalerUpdateRecord::interval),
+        std::pair("hysteresis", &WeftScalerUpdateRecord::hysteresis)}) {
+    auto number = rule.getInt(field, 1);
+    if (!number)
+      return number.takeError();
+    record.*member = *number;
+  }
+  auto consecutive = rule.getBool("consecutive");
+  if (!consecutive)
+    return consecutive.takeError();
+  record.consecutive = *consecutive;
+  for (auto [field, member] :
+       {std::pair("growth", &WeftScalerUpdateRecord::growth),
+        std::pair("backoff", &WeftScalerUpdateRecord::backoff),
+        std::pair("minimum", &WeftScalerUpdateRecord::minimum)}) {
+    auto number = rule.getDouble(field);
+    if (!number)
+      return number.takeError();
+    record.*member = *number;
+  }
+  return record;
+}
+
+/// The same from the metadata, which has it if a kernel makes it. parseMetadata
+/// has read it before.
+static std::optional<WeftScalerUpdateRecord>
+findRule(const WeftExecutable &executable) {
+  auto meta = parseJson(
+      {executable.metadata, static_cast<size_t>(executable.metadataBytes)},
+      "metadata");
+  const Json *rule = meta && meta->isObject() ? meta->find("scaler") : nullptr;
+  if (!rule)
+    return std::nullopt;
+  auto record = parseScaler(JsonCursor(*rule, "metadata", ExitCode::Internal));
+  return record ? std::optional(*record) : std::nullopt;
+}
+
 LossScaler LossScaler::of(const WeftExecutable &executable) {
   LossScaler scaler;
   scaler.scale = findState(executable, names::kLossScale);
@@ -67,9 +122,13 @@ LossScaler LossScaler::of(const WeftExecutable &executable) {
     return scaler;
   scaler.policy = ScalePolicy::Fixed;
   scaler.first = firstValue(executable, *scaler.scale);
-  const WeftScalerUpdateRecord *update = findUpdate(executable);
   scaler.state = findState(executable, names::kLossScaleState);
-  if (!update || !scaler.state)
+  if (!scaler.state)
+    return scaler;
+  const WeftScalerUpdateRecord *command = findUpdate(executable);
+  std::optional<WeftScalerUpdateRecord> update =
+      command ? std::optional(*command) : findRule(executable);
+  if (!update)
     return scaler;
   scaler.policy =
       static_cast<ScalePolicy>(int(ScalePolicy::Torch) + int(update->policy));

@@ -40,6 +40,8 @@ Expected<int64_t> RankPart::tune() {
   return opened->device().tune(*opened, inputs.options.tune);
 }
 
+Status RankPart::finish() { return opened->device().synchronize(); }
+
 Status RankPart::startHunt() {
   if (inputs.metadata.debugNan.isNull() || inputs.options.dryRun ||
       !inputs.options.trains())

@@ -250,5 +250,7 @@ Expected<ExitCode> Run::execute() {
   if (options.generate && code == ExitCode::Ok)
     if (Status s = sample(); !s)
       return s.takeError();
+  if (Status s = rank.finish(); !s)
+    return s.takeError();
   return code;
 }

@@ -83,6 +83,14 @@ struct ScaledProgram {
   }
 };
 
+/// Of a program whose kernels update the scale: without the command.
+LossScaler scalerOf(ScaledProgram &program, const std::string &metadata) {
+  program.programs[1].numCommands = 0;
+  program.executable.metadata = metadata.data();
+  program.executable.metadataBytes = int64_t(metadata.size());
+  return LossScaler::of(program.executable);
+}
+
 class ScalerTest : public ToyTest {
 protected:
   /// The step directory of a saved program.
@@ -251,3 +259,33 @@ TEST_F(ScalerTest, aDynamicScaleObeysTheProgramsNumbers) {
 }
 
 } // namespace
+
+TEST(Scaler, OfAKernelIsInTheMetadata) {
+  const std::string rule =
+      R"("scaler": {"policy": "deepspeed", "interval": 7, "hysteresis": 3,
+         "consecutive": true, "growth": 4, "backoff": 0.25, "minimum": 2})";
+  ScaledProgram program(ScalePolicy::Torch);
+  LossScaler scaler = scalerOf(program, "{" + rule + "}");
+  EXPECT_EQ(scaler.policy, ScalePolicy::DeepSpeed);
+  EXPECT_EQ(scaler.interval, 7);
+  EXPECT_EQ(scaler.hysteresis, 3);
+  EXPECT_TRUE(scaler.consecutive);
+  EXPECT_EQ(scaler.growth, 4.0);
+  EXPECT_EQ(scaler.backoff, 0.25);
+  EXPECT_EQ(scaler.minimum, 2.0);
+  EXPECT_EQ(scaler.first, 16.0f);
+  EXPECT_EQ(scalerOf(program, "{}").policy, ScalePolicy::Fixed);
+}
+
+TEST(Scaler, RulesThatAreNone) {
+  auto errorOf = [](const char *text) {
+    auto json = parseJson(text, "metadata");
+    auto parsed = parseScaler(JsonCursor(*json, "metadata"));
+    return parsed ? "ok" : parsed.takeError().message();
+  };
+  EXPECT_EQ(errorOf(R"({"policy": "other"})"),
+            "expects a policy of --scaler, but got other");
+  EXPECT_NE(errorOf(R"({"policy": "torch", "interval": 0})"), "ok");
+  EXPECT_NE(errorOf(R"({"policy": "torch", "interval": 1, "hysteresis": 1})"),
+            "ok");
+}

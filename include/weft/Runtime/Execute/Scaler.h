@@ -8,6 +8,7 @@
 #ifndef WEFT_RUNTIME_EXECUTE_SCALER_H
 #define WEFT_RUNTIME_EXECUTE_SCALER_H
 
+#include "weft/Formats/Json.h"
 #include "weft/Runtime/Execute/Context.h"
 
 #include <optional>
@@ -29,6 +30,9 @@ enum class ScalePolicy {
 
 /// "none", "fixed" or what --scaler says: as in model.json.
 const char *policyName(ScalePolicy policy);
+
+/// How the scale changes, from the `scaler` of a program's metadata.
+Expected<WeftScalerUpdateRecord> parseScaler(const JsonCursor &rule);
 
 struct LossScaler {
   ScalePolicy policy = ScalePolicy::None;

@@ -30,6 +30,8 @@ public:
   /// A device with memory for the program: exit 4 or 9 if there is none.
   Status open();
   const WeftContext &context() const { return *opened; }
+  /// Waits for the device, so that what goes wrong there last is an error, too.
+  Status finish();
   /// Measures the algorithms of the products, and does nothing else: how many.
   Expected<int64_t> tune();
 
