@@ -72,6 +72,7 @@ public:
   int64_t getAlignment() const override { return kDeviceAlignment; }
   /// An update of many small parameters is one launch.
   StringRef getBucketRule() const override { return "scope"; }
+  bool joinsAcrossRoundings() const override { return true; }
   std::string getIdentity() const override { return joinChips(devices); }
   StringRef getKernelOp() const override { return "gpu.module"; }
 

@@ -120,7 +120,8 @@ static void selectKernels(const FlagValues &flags, const Target &target,
   SelectKernelsPassOptions options;
   options.library = target.getKernelLibrary().str();
   options.epilogues = flags.getText("epilogues") == "on";
-  options.fast = flags.getText("numerics") == "fast";
+  options.fast =
+      target.joinsAcrossRoundings() && flags.getText("numerics") == "fast";
   options.explain = flags.getText("explain") == "fusion";
   passes.addPass(createSelectKernelsPass(options));
 }

@@ -23,7 +23,7 @@ def main(build, work, data, model, *flags):
         [program, "--data", data, "--steps", "1", "--progress", "none", "--metrics", metrics],
         env=dict(os.environ, LD_LIBRARY_PATH=emulation,
                  WEFT_TWINS=f"{twins}:{os.path.join(emulation, 'kernels.so')}"))
-    if result.returncode != 6:  # no step was finite
+    if result.returncode != 0:  # a skipped step is no failure
         sys.exit(f"{model}: ended with {result.returncode}")
     with open(metrics) as lines:
         step = [json.loads(line) for line in lines][-1]

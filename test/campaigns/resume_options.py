@@ -101,7 +101,6 @@ OUTCOMES = {
     "trace": nothing("trace.json"),
     "dump-grads": nothing("grads.safetensors"),
     "threads": nothing("1"),
-    "no-graph": Change("on", code=2, error="--no-graph expects a program for CUDA devices, but got one for --target=cpu"),
     "loopback": Change("2", code=2, error="does not support --loopback above 1 yet"),
     "timeout": Change("9", code=2, error="does not support --timeout yet"),
     "dry-run": nothing("on", last=""),

@@ -13,9 +13,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "CudnnObjects.h"
-#include "LibraryFaults.h"
+#include "Settings.h"
 
+#include <cstdlib>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <set>
 
 using namespace weft::emulation;
@@ -27,11 +30,24 @@ namespace {
 std::recursive_mutex lock;
 thread_local std::string lastError;
 
+/// The status that this call has to give, if it has to fail.
+std::optional<int> injectedFault(const char *entry) {
+  auto findStatus = [](const std::string &name) -> std::optional<int> {
+    for (int status = 1; status <= 9999; ++status)
+      if (name == cudnnGetErrorString(static_cast<cudnnStatus_t>(status)))
+        return status;
+    return std::nullopt;
+  };
+  static const Entries entries = {
+      "cudnn", reinterpret_cast<const void *>(&cudnnGetErrorString),
+      findStatus};
+  return faultOf(entries, entry);
+}
+
 #define WEFT_BEGIN_CALL(name)                                                  \
-  static auto *faults_##name = new LibraryFaults;                              \
   std::lock_guard<std::recursive_mutex> guard(lock);                           \
   lastError.clear();                                                           \
-  if (std::optional<int> fault = faults_##name->next(#name))                   \
+  if (std::optional<int> fault = injectedFault(#name))                         \
   return static_cast<cudnnStatus_t>(*fault)
 
 cudnnStatus_t say(const Problem &problem) {

@@ -88,6 +88,14 @@ static int parseError(const Entries &entries, const std::string &text) {
   return int(*number);
 }
 
+/// Whether another library of the device has to know that entry point.
+static bool isOfAnother(const Entries &entries, const std::string &entry) {
+  for (const char *prefix : {"cublasLt", "cudnn", "cu"})
+    if (entry.rfind(prefix, 0) == 0)
+      return entries.prefix != std::string(prefix);
+  return false;
+}
+
 /// Adds the fault, if it is of this library.
 static void addFault(const Entries &entries, const std::string &text,
                      std::vector<Fault> &faults) {
@@ -99,9 +107,7 @@ static void addFault(const Entries &entries, const std::string &text,
       parseNumber(text.substr(first + 1, second - first - 1));
   if (!call || *call == 0)
     failAtFault("have the number of a call from 1 on", text);
-  bool isOfProducts = entry.rfind("cublasLt", 0) == 0;
-  if (isOfProducts != (std::string(entries.prefix) == "cublasLt") &&
-      (isOfProducts || entry.rfind("cu", 0) == 0))
+  if (isOfAnother(entries, entry))
     return;
   if (entry.rfind(entries.prefix, 0) != 0 || !hasEntry(entries, entry))
     failAtFault("name an entry point", entry);

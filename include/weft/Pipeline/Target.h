@@ -104,6 +104,9 @@ public:
   virtual void describe(Json &metadata) const = 0;
   /// What --bucket is where it is not given.
   virtual llvm::StringRef getBucketRule() const = 0;
+  /// Whether select-kernels asks what products may join across a rounding, so
+  /// that it depends on --numerics.
+  virtual bool joinsAcrossRoundings() const { return false; }
 };
 
 /// What is known of all targets of a kind before a level is chosen.

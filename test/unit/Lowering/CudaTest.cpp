@@ -141,7 +141,8 @@ TEST(Cuda, WhatPtxasSaysFollowsTheError) {
   toolkit.setPtxas("echo too old >&2\nexit 3");
   Input input(kKernels);
   EXPECT_TRUE(failed(emitCubin(*input.module, parse("cuda:sm_90"))));
-  EXPECT_EQ(input.message, "ptxas failed: exit code 3: too old");
+  EXPECT_EQ(input.message,
+            toolkit.folder + "/bin/ptxas failed: exit code 3: too old");
 }
 
 //===----------------------------------------------------------------------===//

@@ -178,7 +178,8 @@ TEST(EmitObject, RefusesStreamsThatTheCpuHasNot) {
     std::string plan = replace(makePlan(kOffset, kRange), output,
                                "\n    " + std::string(command) + output);
     EXPECT_NE(emit(plan).message.find(
-                  "expects stream 0, the only one of the CPU, but got 1"),
+                  "expects stream 0, the only one of the CPU that computes, "
+                  "but got 1"),
               std::string::npos);
     EXPECT_TRUE(emit(replace(plan, "stream = 1", "stream = 0")).succeeded);
   }
