@@ -10,6 +10,7 @@
 
 #include "Arguments.h"
 #include "weft/Runtime/Devices/Launch.h"
+#include "weft/Runtime/Execute/CudaProductRun.h"
 #include "weft/Runtime/Execute/CudnnAttention.h"
 
 #include <cstring>
@@ -249,6 +250,12 @@ void prepareCommand(WeftContext &context, const WeftCommand &command,
 }
 
 } // namespace
+
+std::string weft::cudnnVersion(WeftContext &context) {
+  auto *kept =
+      static_cast<AttentionState *>(context.state(&Cudnn::kOldest).get());
+  return kept && kept->library ? kept->library->versionName() : "";
+}
 
 //===----------------------------------------------------------------------===//
 // Entry points

@@ -33,6 +33,8 @@ static void openCompiler() {
   (void)OpenLibrary::open("libnvrtc.so.13", cudaLibraryPlaces());
 }
 
+std::string Cudnn::versionName() const { return versionText(version()); }
+
 Expected<std::unique_ptr<Cudnn>> Cudnn::open() {
   Expected<OpenLibrary> library =
       OpenLibrary::open(kLibrary, cudaLibraryPlaces());
@@ -50,7 +52,7 @@ Expected<std::unique_ptr<Cudnn>> Cudnn::open(const CudnnEntries &entries,
   std::unique_ptr<Cudnn> opened(new Cudnn);
   opened->table = entries;
   const size_t version = opened->version();
-  opened->description = "cuDNN " + versionText(version) + " (" + path + ")";
+  opened->description = "cuDNN " + opened->versionName() + " (" + path + ")";
   if (version / 10000 != CUDNN_MAJOR || version < kOldest)
     return Error(ExitCode::Device,
                  "expects cuDNN " + std::to_string(CUDNN_MAJOR) + " from " +

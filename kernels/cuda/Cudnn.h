@@ -60,6 +60,8 @@ public:
   cudnnHandle_t handle() const { return backendHandle; }
   /// 91900 for 9.19.0.
   size_t version() const { return table.GetVersion(); }
+  /// "9.19.0"
+  std::string versionName() const;
   /// "cuDNN 9.19.0 (/usr/local/cuda/lib64/libcudnn.so.9)"
   const std::string &describe() const { return description; }
   /// An error of exit code 9 that names the entry point, unless it succeeded.

@@ -166,6 +166,16 @@ static Status checkBucket(const FlagValues &flags) {
                     ", but got " + inQuotes(rule));
 }
 
+/// Without buckets there is nothing to align.
+static Status checkAlign(const FlagValues &flags, const Target &target) {
+  const std::string rule = flags.isSet("bucket") ? flags.getText("bucket")
+                                                 : target.getBucketRule().str();
+  if (!flags.isSet("shard-align") || rule != kNoBuckets)
+    return Status::success();
+  return usageError("--shard-align expects a --bucket other than none, but got "
+                    "none");
+}
+
 //===----------------------------------------------------------------------===//
 // Attention
 //===----------------------------------------------------------------------===//
@@ -215,5 +225,9 @@ Status weft::checkSupported(const FlagValues &flags) {
   if (emit == "timeline")
     return usageError("does not support --emit=" + emit + " yet");
   Expected<std::shared_ptr<const Target>> target = findTarget(flags);
-  return target ? (*target)->checkFlags(flags) : target.takeError();
+  if (!target)
+    return target.takeError();
+  if (Status status = checkAlign(flags, **target); !status)
+    return status;
+  return (*target)->checkFlags(flags);
 }

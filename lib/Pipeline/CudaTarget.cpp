@@ -137,7 +137,7 @@ Status Cuda::checkFlags(const FlagValues &flags) const {
       }))
     return Status::success();
   return usageError("--device=" + flags.getText("device") +
-                    " expects --target=cuda:" + model->chip.str() +
+                    " expects a --target with " + model->chip.str() +
                     ", but got cuda:" + joinChips(devices));
 }
 

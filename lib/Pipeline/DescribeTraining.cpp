@@ -3,6 +3,7 @@
 #include "DescribeTraining.h"
 
 #include "weft/Formats/Names.h"
+#include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Support/TomlFile.h"
 #include "weft/Weft/Optimizers.h"
@@ -73,6 +74,8 @@ static Json numericOptions(ModuleOp module, const FlagValues &flags) {
   for (const char *name : {"epilogues", "tf32"})
     if (flags.isSet(name))
       options.set(name, flags.getText(name));
+  if (flags.getText("attention") == kCudnn)
+    options.set("attention", flags.getText("attention"));
   for (const FlagSpec &spec : compileFlags()) {
     StringRef name = spec.name;
     bool isKnown = name == "scaler-init" || name == "scaler-min";

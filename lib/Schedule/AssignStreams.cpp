@@ -5,6 +5,7 @@
 #include "weft/Plan/Transfers.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace weft {
 #define GEN_PASS_DEF_ASSIGNSTREAMSPASS
@@ -127,13 +128,13 @@ void StreamAssigner::addOutputs() {
   auto outputs = llvm::to_vector(body.getOps<plan::OutputOp>());
   if (outputs.empty())
     return;
-  llvm::MapVector<Value, Value> sources; // by what is read back
+  llvm::SetVector<Value> read;
   llvm::MapVector<Value, Value> copies;
   bool isInPlace = false;
   for (plan::OutputOp output : outputs) {
     Value buffer = output.getBuffer();
     if (!isSmall(buffer)) {
-      sources[buffer] = buffer;
+      read.insert(buffer);
       isInPlace = true;
       continue;
     }
@@ -141,7 +142,7 @@ void StreamAssigner::addOutputs() {
     if (!staged)
       staged = stage(buffer);
     output.getBufferMutable().assign(staged);
-    sources[staged] = buffer;
+    read.insert(staged);
   }
   builder.setInsertionPoint(outputs.front());
   if (!copies.empty())
@@ -150,10 +151,8 @@ void StreamAssigner::addOutputs() {
     copy(from, to);
   record(kGathered);
   wait(kGathered, Readback);
-  SmallVector<Value> read;
-  for (auto [buffer, source] : sources)
-    read.push_back(buffer);
-  plan::ReadbackOp::create(builder, loc, read, {}, {}, {}, number(Readback));
+  plan::ReadbackOp::create(builder, loc, read.getArrayRef(), {}, {}, {},
+                           number(Readback));
   record(kArrived);
   if (isInPlace)
     wait(kArrived, Compute);

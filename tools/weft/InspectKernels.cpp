@@ -4,6 +4,7 @@
 
 #include "weft/Formats/Cubin.h"
 
+#include <algorithm>
 #include <cstdio>
 
 using namespace weft;
@@ -13,7 +14,10 @@ static const Json *findLaunch(const Json &metadata, const std::string &name) {
   const Json *launches = metadata.find("launches");
   const Json *launch =
       launches && launches->isObject() ? launches->find(name) : nullptr;
-  bool isLaunch = launch && launch->isArray() && launch->asArray().size() == 3;
+  bool isLaunch =
+      launch && launch->isArray() && launch->asArray().size() == 3 &&
+      std::all_of(launch->asArray().begin(), launch->asArray().end(),
+                  [](const Json &size) { return size.isInt(); });
   return isLaunch ? launch : nullptr;
 }
 

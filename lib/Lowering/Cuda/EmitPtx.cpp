@@ -58,8 +58,12 @@ FailureOr<SmallVector<CudaTarget>> parseCudaTargets(StringRef text,
     bool isFirst = name.data() == text.data();
     FailureOr<CudaTarget> device =
         CudaTarget::parse(isFirst ? name.str() : ("cuda:" + name).str(), error);
-    if (failed(device))
+    if (failed(device)) {
+      if (names.size() > 1)
+        error = "expects the chips sm_80, sm_90 or sm_100, but got '" +
+                name.str() + "' in " + text.str();
       return failure();
+    }
     devices.push_back(*device);
   }
   llvm::sort(devices, [](const CudaTarget &a, const CudaTarget &b) {

@@ -8,6 +8,7 @@ namespace weft {
 [[gnu::weak]] Expected<CudaProductFacts>
 openCudaProducts(WeftContext &context, const CudaProductRun &run);
 [[gnu::weak]] Status checkCudaProducts(WeftContext &context);
+[[gnu::weak]] std::string cudnnVersion(WeftContext &context);
 [[gnu::weak]] Expected<int64_t> tuneCudaProducts(WeftContext &context,
                                                  const std::string &path);
 } // namespace weft
@@ -76,6 +77,9 @@ Status CudaDevice::planLibraries(WeftContext &context) {
   }
   if (Status s = planCommands(context, executable); !s)
     return s;
+  if (std::string cudnn = cudnnVersion ? cudnnVersion(context) : "";
+      !cudnn.empty())
+    known.push_back({"cudnn", cudnn});
   return openCudaProducts ? checkCudaProducts(context) : Status::success();
 }
 

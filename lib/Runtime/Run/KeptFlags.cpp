@@ -271,6 +271,8 @@ static std::string deviceText(const std::string &name) {
     return "NVIDIA driver";
   if (name == "cublaslt")
     return "version of cuBLASLt";
+  if (name == "cudnn")
+    return "version of cuDNN";
   return name == "tuning" ? "digest of --tuning" : inQuotes(name);
 }
 

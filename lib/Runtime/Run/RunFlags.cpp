@@ -142,7 +142,7 @@ static std::vector<FlagSpec> machineFlags() {
       number("timeout", "0", "seconds until a silent rank is given up; not yet",
              0, 1e9),
       toggle("no-graph",
-             "give a CUDA device each command by itself, not whole programs"),
+             "give a CUDA device each command by itself, not as recorded graphs"),
       text("tune", "FILE",
            "measure the algorithms of all products on a CUDA device, write the "
            "fastest ones and end",

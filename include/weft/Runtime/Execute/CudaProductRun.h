@@ -39,6 +39,9 @@ Status checkCudaProducts(WeftContext &context);
 Expected<int64_t> tuneCudaProducts(WeftContext &context,
                                    const std::string &path);
 
+/// Version of the cuDNN that computes attention, "9.19.0"; "" where none does.
+std::string cudnnVersion(WeftContext &context);
+
 } // namespace weft
 
 #endif // WEFT_RUNTIME_EXECUTE_CUDAPRODUCTRUN_H
