@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 namespace fs = std::filesystem;
@@ -51,10 +52,10 @@ static void strike(int slot) {
     std::free(slots[slot].exchange(nullptr));
 }
 
-/// Removes a folder of files. opendir would allocate, which a signal handler
-/// must not.
-static void removeFlatFolder(const char *path) {
-  int fd = ::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+/// Removes the files of a folder. opendir would allocate, which a signal
+/// handler must not.
+static void removeFiles(const char *folder) {
+  int fd = ::open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0)
     return;
   alignas(dirent64) char entries[4096];
@@ -66,7 +67,18 @@ static void removeFlatFolder(const char *path) {
       at += entry->d_reclen;
     }
   ::close(fd);
-  ::rmdir(path);
+}
+
+/// Removes a folder of files. A helper's own helper was killed, but nobody here
+/// can wait for it: the file that it was just making may come late.
+static void removeFlatFolder(const char *path) {
+  const timespec pause = {0, 1000000};
+  for (int tries = 0; tries < 1000; ++tries) {
+    removeFiles(path);
+    if (::rmdir(path) == 0 || errno != ENOTEMPTY)
+      return;
+    ::nanosleep(&pause, nullptr);
+  }
 }
 
 void removeTemporaries() {

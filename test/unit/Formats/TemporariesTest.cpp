@@ -4,6 +4,7 @@
 #include "TestSupport.h"
 #include "weft/Formats/OutputFile.h"
 
+#include <chrono>
 #include <csignal>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -110,6 +111,40 @@ TEST(Temporaries, SignalsLeaveNothing) {
     auto before = ::signal(number, SIG_DFL);
     EXPECT_EQ(endedBy(number, dir), 128 + number);
     ::signal(number, before);
+    EXPECT_EQ(countIn(dir.path()), 0u);
+  }
+}
+
+/// For 50 ms, or until the folder is gone, a file that is not there is made: in
+/// place of a helper's helper, for which nobody can wait.
+[[noreturn]] static void makeLateFiles(const std::string &folder) {
+  const auto end =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+  while (std::chrono::steady_clock::now() < end) {
+    int fd = ::open((folder + "/late").c_str(), O_WRONLY | O_CREAT, 0600);
+    if (fd < 0)
+      break;
+    ::close(fd);
+  }
+  ::_exit(0);
+}
+
+TEST(Temporaries, FilesThatComeLateGoToo) {
+  TempDir dir;
+  for (int tries = 0; tries < 10; ++tries) {
+    pid_t child = ::fork();
+    if (child == 0) {
+      auto folder = Temporary::folder(dir.file("b"));
+      pid_t late = ::fork();
+      if (late == 0)
+        makeLateFiles(folder->path());
+      while (!std::filesystem::exists(folder->path() + "/late"))
+        ::usleep(100);
+      removeTemporaries();
+      ::waitpid(late, nullptr, 0);
+      ::_exit(0);
+    }
+    ::waitpid(child, nullptr, 0);
     EXPECT_EQ(countIn(dir.path()), 0u);
   }
 }
