@@ -191,7 +191,9 @@ TEST_F(RankSavesTest, ARankThatLeavesEndsTheSaveOfAll) {
         for (int other = 0; other < kToyRanks; ++other) {
           const int code = ends[size_t(other)].code;
           const bool isOver = phase == Place::SaveCommitted && isAfter;
-          const bool writes = phase == Place::SaveBegun && isAfter && rank == 0;
+          const bool writes =
+              rank == 0 &&
+              phase == (isAfter ? Place::SaveBegun : Place::SaveWritten);
           if (other != rank)
             EXPECT_TRUE(code == (isOver ? 0 : 7) || (writes && code == 8))
                 << phase << " " << rank << isAfter << ": " << code;
