@@ -20,6 +20,27 @@ if(NOT LLVM_ENABLE_ASSERTIONS)
   set(WEFT_COMPILER_DEFINITIONS "$<$<CONFIG:Debug>:NDEBUG>")
 endif()
 
+# A precompiled header holds the path of its build, so ccache would share no object
+# that is compiled with it between clones. It takes the checksum beside the header
+# in its place: that of the text of all headers, made whenever CMake runs.
+function(weft_checksum_headers)
+  set(includes ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+  list(TRANSFORM includes PREPEND "-I")
+  list(TRANSFORM ARGN PREPEND "#include " OUTPUT_VARIABLE lines)
+  list(JOIN lines "\n" text)
+  file(WRITE "${CMAKE_BINARY_DIR}/weft_pch_headers.h" "${text}\n")
+  execute_process(
+    COMMAND "${CMAKE_CXX_COMPILER}" -std=c++17 ${includes} -E -dD -x c++ weft_pch_headers.h
+    WORKING_DIRECTORY "${CMAKE_BINARY_DIR}" OUTPUT_VARIABLE text ERROR_QUIET RESULT_VARIABLE failed)
+  set(checksum "${CMAKE_BINARY_DIR}/CMakeFiles/weft_pch.dir/cmake_pch.hxx.pch.sum")
+  if(failed)
+    file(REMOVE "${checksum}")
+    return()
+  endif()
+  string(SHA256 sum "${text}")
+  file(WRITE "${checksum}" "${sum}\n")
+endfunction()
+
 # One precompiled header serves every compiler-side target.
 if(NOT TARGET weft_pch)
   if(NOT EXISTS "${CMAKE_BINARY_DIR}/weft_pch.cpp")
@@ -28,11 +49,13 @@ if(NOT TARGET weft_pch)
   add_library(weft_pch OBJECT "${CMAKE_BINARY_DIR}/weft_pch.cpp")
   target_include_directories(weft_pch SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
   target_compile_definitions(weft_pch PUBLIC ${WEFT_COMPILER_DEFINITIONS})
-  target_precompile_headers(weft_pch PRIVATE
+  set(WEFT_PRECOMPILED_HEADERS
     "<mlir/IR/Builders.h>" "<mlir/IR/BuiltinOps.h>" "<mlir/IR/BuiltinTypes.h>"
     "<mlir/IR/OpImplementation.h>" "<mlir/IR/PatternMatch.h>" "<mlir/Pass/Pass.h>"
     "<mlir/Interfaces/FunctionInterfaces.h>" "<mlir/Interfaces/SideEffectInterfaces.h>"
     "<llvm/ADT/TypeSwitch.h>" "<map>" "<string>" "<vector>")
+  target_precompile_headers(weft_pch PRIVATE ${WEFT_PRECOMPILED_HEADERS})
+  weft_checksum_headers(${WEFT_PRECOMPILED_HEADERS})
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     target_compile_options(weft_pch PUBLIC ${WEFT_COMPILER_OPTIONS} -fpch-instantiate-templates "SHELL:-Xclang -fno-pch-timestamp")
   endif()
@@ -41,9 +64,13 @@ endif()
 function(weft_compiler_side name)
   target_compile_definitions(${name} PUBLIC ${WEFT_COMPILER_DEFINITIONS})
   target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
-  target_precompile_headers(${name} REUSE_FROM weft_pch)
-  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-    target_compile_options(${name} PRIVATE -fpch-instantiate-templates "SHELL:-Xclang -fno-pch-timestamp")
+  # CMake would name the header by its absolute path, by which ccache tells clones apart.
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND CMAKE_GENERATOR STREQUAL "Ninja")
+    add_dependencies(${name} weft_pch)
+    target_compile_options(${name} PRIVATE -fpch-instantiate-templates "SHELL:-Xclang -fno-pch-timestamp"
+      -Winvalid-pch "SHELL:-include-pch CMakeFiles/weft_pch.dir/cmake_pch.hxx.pch")
+  else()
+    target_precompile_headers(${name} REUSE_FROM weft_pch)
   endif()
   # The precompiled header is -fPIC; executables would get -fPIE otherwise.
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)

@@ -5,7 +5,7 @@ if(WEFT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # ccache accepts precompiled headers only with these sloppiness settings. Paths
   # below the project count relative to the build, so that clones share a cache.
   set(launcher ${CMAKE_COMMAND} -E env
-      CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_PCH_EXTSUM=1
       CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
       ${WEFT_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
