@@ -36,18 +36,23 @@ import json, sys
 try:
     tests = json.load(open(sys.argv[1]))["tests"]
 except Exception:
-    print(0, 1, 0)
+    print(0, 1, 0, 0)
     sys.exit()
 codes = [test["code"] for test in tests]
 good = sum(code in ("PASS", "XFAIL", "FLAKYPASS") for code in codes)
 skip = [test for test in tests if test["code"] in ("UNSUPPORTED", "SKIPPED")]
 for test in skip:
     print("skipped:", test["name"], "-", test["output"].strip() or "not on this machine", file=sys.stderr)
-print(good, len(codes) - good - len(skip), len(skip))
+wants_cuda = sum("cuda-toolkit" in test["output"] for test in skip)
+print(good, len(codes) - good - len(skip), len(skip), wants_cuda)
 PY
 )
-read -r p f s <<<"$counts"
+read -r p f s wants_cuda <<<"$counts"
 passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 
+if [ "${wants_cuda:-0}" -gt 0 ]; then
+  echo "$wants_cuda of the skipped tests need a CUDA toolkit, and none was found: WEFT_TEST_CUDA=1 scripts/test.sh gets one"
+  echo "(scripts/setup-cuda.sh, from NVIDIA's Python wheels) and runs them, with the unit tests that need its headers"
+fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
