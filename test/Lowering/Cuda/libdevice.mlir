@@ -1,7 +1,7 @@
 // RUN: weft-opt %s --weft-convert-kernels-to-linalg --weft-lower-to-cuda -o %t.mlir
-// RUN: not env WEFT_CUDA_HOME=%t.none weft compile %t.mlir --from=lower-to-cuda --emit=ptx 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: env WEFT_CUDA_HOME=%t.none %python %S/../../Pipeline/expect-exit.py 3 -- weft compile %t.mlir --from=lower-to-cuda --emit=ptx 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: rm -rf %t.bad && mkdir -p %t.bad/nvvm/libdevice && echo no > %t.bad/nvvm/libdevice/libdevice.10.bc
-// RUN: not env WEFT_CUDA_HOME=%t.bad weft compile %t.mlir --from=lower-to-cuda --emit=ptx 2>&1 | FileCheck %s --check-prefix=BAD
+// RUN: env WEFT_CUDA_HOME=%t.bad %python %S/../../Pipeline/expect-exit.py 3 -- weft compile %t.mlir --from=lower-to-cuda --emit=ptx 2>&1 | FileCheck %s --check-prefix=BAD
 // Elementary functions are those of libdevice: without one, an error that says so.
 
 // NONE: weft: error: {{.*}}.mlir:{{[0-9]+}}: expects nvvm/libdevice/libdevice.10.bc of a CUDA toolkit, but found none in {{.*}}.none

@@ -348,8 +348,11 @@ TEST(BlockSpeed, TurnsAreCheap) {
   std::printf("ns per thread: barrier of a warp %.1f, exchange %.1f, barrier "
               "of 256 threads %.1f\n",
               warp, exchange, all);
-  // Ten times what an idle machine takes.
-  EXPECT_LT(std::max({warp, exchange, all}), 150);
+  // A turn takes 10 to 15 ns on an idle machine, and of this process's time at
+  // most 27 were seen on two cores with a load of 9, of which 256 stacks that
+  // leave the caches are the most. A switch that asks the kernel, as
+  // swapcontext does, takes 180.
+  EXPECT_LT(std::max({warp, exchange, all}), 60);
 }
 
 } // namespace
