@@ -3,6 +3,7 @@
 // compared with what the CPU's kernel of the same name writes.
 
 #include "Block.h"
+#include "numbers.h"
 
 #include <cmath>
 #include <cstdio>
@@ -10,11 +11,6 @@
 #include <cstring>
 #include <string>
 #include <vector>
-
-struct Argument {
-  std::string type;
-  long count;
-};
 
 struct Kernel {
   const char *name;
@@ -98,33 +94,6 @@ static void runGrid(const Kernel &kernel, void (*function)(void **),
 // Buffers
 //===----------------------------------------------------------------------===//
 
-static long bytesOf(const std::string &type) {
-  if (type == "f64" || type == "i64")
-    return 8;
-  if (type == "f32" || type == "i32")
-    return 4;
-  return type == "i1" ? 1 : 2;
-}
-
-static double getElement(const std::string &type, const void *from, long i) {
-  if (type == "f32")
-    return static_cast<const float *>(from)[i];
-  if (type == "f64")
-    return static_cast<const double *>(from)[i];
-  if (type == "f16")
-    return static_cast<const _Float16 *>(from)[i];
-  if (type == "i1")
-    return static_cast<const char *>(from)[i];
-  if (type == "i32")
-    return static_cast<const int *>(from)[i];
-  if (type == "i64")
-    return static_cast<const long *>(from)[i];
-  unsigned bits = static_cast<const unsigned short *>(from)[i] << 16;
-  float value;
-  std::memcpy(&value, &bits, 4);
-  return value;
-}
-
 static void setElement(const std::string &type, void *to, long i,
                        double value) {
   if (type == "f32")
@@ -167,30 +136,6 @@ static std::vector<void *> makeBuffers(const Kernel &kernel, int skew) {
     buffers.push_back(memory);
   }
   return buffers;
-}
-
-/// Largest difference that two orders of additions and a rounding may make.
-static double toleranceOf(const std::string &type) {
-  return type == "f32"    ? 2e-6
-         : type == "f64"  ? 1e-14
-         : type == "f16"  ? 1.1e-3
-         : type == "bf16" ? 8e-3
-                          : 0;
-}
-
-static bool isClose(const Argument &argument, void *x, void *y) {
-  double scale = 0, error = 0;
-  for (long i = 0; i < argument.count; ++i) {
-    double a = getElement(argument.type, x, i);
-    double b = getElement(argument.type, y, i);
-    if (std::isnan(a) != std::isnan(b))
-      return false;
-    if (std::isnan(a) || a == b)
-      continue;
-    scale = std::fmax(scale, std::fabs(a));
-    error = std::fmax(error, std::fabs(a - b));
-  }
-  return error <= scale * toleranceOf(argument.type);
 }
 
 /// Kernels with "exact" in their names have the bits of the CPU.
