@@ -3,7 +3,11 @@
 // libcuda.so.1 of the emulated device: the entry points that the run time for
 // CUDA calls, with the rules of the real ones. Its environment:
 //   WEFT_EMULATION_CHIP    the device: sm_80, sm_90 (the default), sm_100
+//   WEFT_EMULATION_NAME    its name
+//   WEFT_EMULATION_PROCESSORS  how many multiprocessors it has
+//   WEFT_EMULATION_SHARED  bytes of shared memory that a block may have
 //   WEFT_EMULATION_MEMORY  its memory in bytes
+//   WEFT_EMULATION_OTHERS  how many of them other processes hold
 //   WEFT_EMULATION_SEED    the order of streams, blocks and threads; 0 is plain
 //   WEFT_EMULATION_FAIL    calls that fail, with commas: ENTRY:N:ERROR, the Nth
 //                          call of an entry, counted from 1; a name or a number
@@ -48,6 +52,8 @@ CUresult refuse(CUresult error, const std::string &message);
 
 /// The chip's number: 90.
 int chipNumber();
+/// Bytes of shared memory that a block may ask for.
+int sharedBytesOfBlock();
 uint64_t chosenSeed();
 
 /// Handles that a program has got and not given back.

@@ -3,7 +3,9 @@
 #include "Block.h"
 #include "Driver.h"
 #include "Memory.h"
+#include "Settings.h"
 
+#include <cstdlib>
 #include <cstring>
 
 using namespace weft::emulation;
@@ -26,7 +28,9 @@ CUresult cuDeviceGetName(char *name, int length, CUdevice device) {
   WEFT_ENTER("cuDeviceGetName", Needs::Init);
   if (device != 0)
     return CUDA_ERROR_INVALID_DEVICE;
-  std::string text = "emulated sm_" + std::to_string(chipNumber());
+  const char *chosen = std::getenv("WEFT_EMULATION_NAME");
+  std::string text =
+      chosen ? chosen : "emulated sm_" + std::to_string(chipNumber());
   if (!name || length <= int(text.size()))
     return CUDA_ERROR_INVALID_VALUE;
   std::memcpy(name, text.c_str(), text.size() + 1);
@@ -41,9 +45,9 @@ CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device) {
   return CUDA_SUCCESS;
 }
 
-/// Shared memory that a block may ask for.
-static int sharedBytesOfBlock() {
-  return (chipNumber() == 80 ? 163 : 227) << 10;
+int weft::emulation::sharedBytesOfBlock() {
+  return int(numberSetting("WEFT_EMULATION_SHARED",
+                           (chipNumber() == 80 ? 163 : 227) << 10));
 }
 
 /// A value, or -1 for an attribute that nothing here asks for.
@@ -54,7 +58,8 @@ static int attributeOf(CUdevice_attribute attribute) {
   case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
     return chipNumber() % 10;
   case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-    return chipNumber() == 80 ? 108 : 132;
+    return int(numberSetting("WEFT_EMULATION_PROCESSORS",
+                             chipNumber() == 80 ? 108 : 132));
   case CU_DEVICE_ATTRIBUTE_WARP_SIZE:
     return kWarp;
   case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:

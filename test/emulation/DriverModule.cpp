@@ -266,9 +266,8 @@ CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute,
     return CUDA_ERROR_INVALID_HANDLE;
   if (attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)
     return CUDA_SUCCESS;
-  int most = (chipNumber() == 80 ? 163 : 227) << 10;
   if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ||
-      value < 0 || value > most - function->twin->sharedBytes)
+      value < 0 || value > sharedBytesOfBlock() - function->twin->sharedBytes)
     return CUDA_ERROR_INVALID_VALUE;
   function->maxDynamicShared = value;
   return CUDA_SUCCESS;

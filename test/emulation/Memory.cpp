@@ -19,8 +19,14 @@ static size_t roundUp(size_t bytes, size_t unit) {
 
 DeviceMemory &DeviceMemory::get() {
   // Never destroyed: a program may end while work is under way.
-  static auto *memory = new DeviceMemory(
-      numberSetting("WEFT_EMULATION_MEMORY", uint64_t(1) << 30));
+  static auto *memory = [] {
+    size_t capacity = numberSetting("WEFT_EMULATION_MEMORY", uint64_t(1) << 30);
+    size_t others = numberSetting("WEFT_EMULATION_OTHERS", 0);
+    if (others > capacity)
+      fail("expects WEFT_EMULATION_OTHERS to be at most " +
+           std::to_string(capacity) + ", but got " + std::to_string(others));
+    return new DeviceMemory(capacity, others);
+  }();
   return *memory;
 }
 

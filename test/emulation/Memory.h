@@ -40,9 +40,11 @@ struct Allocation {
 
 class DeviceMemory {
 public:
-  explicit DeviceMemory(size_t capacity) : capacity(capacity) {}
+  /// Of `capacity` bytes, `others` belong to other processes.
+  explicit DeviceMemory(size_t capacity, size_t others = 0)
+      : capacity(capacity), taken(others) {}
   /// The memory of this process: WEFT_EMULATION_MEMORY bytes, 1 GiB if it is
-  /// not set.
+  /// not set, of which WEFT_EMULATION_OTHERS are taken.
   static DeviceMemory &get();
 
   /// Null if there is not that much left.
@@ -70,7 +72,7 @@ public:
 private:
   void protect(const Allocation &allocation);
 
-  size_t capacity, taken = 0;
+  size_t capacity, taken;
   bool isOpen = true;
   std::map<const char *, Allocation>
       allocations; // by the end of what is mapped

@@ -229,6 +229,33 @@ TEST(DriverErrors, Settings) {
   EXPECT_EMULATION_ERROR((setenv("WEFT_EMULATION_CHIP", "sm_75", 1), cuInit(0)),
                          "expects WEFT_EMULATION_CHIP to be sm_80, sm_90 or "
                          "sm_100, but got sm_75");
+  EXPECT_EMULATION_ERROR(
+      (setenv("WEFT_EMULATION_MEMORY", "1000", 1),
+       setenv("WEFT_EMULATION_OTHERS", "1001", 1), cuInit(0)),
+      "expects WEFT_EMULATION_OTHERS to be at most 1000, but got 1001");
+}
+
+/// With 600000 of 1000000 bytes held by others.
+static void allocateBesideOthers() {
+  setenv("WEFT_EMULATION_MEMORY", "1000000", 1);
+  setenv("WEFT_EMULATION_OTHERS", "600000", 1);
+  Program program;
+  size_t before = 0, free = 0, total = 0;
+  EXPECT_OK(cuMemGetInfo(&before, &total));
+  EXPECT_EQ(total, 1000000u);
+  EXPECT_LE(before, 400000u);
+  CUdeviceptr place;
+  EXPECT_EQ(cuMemAlloc(&place, 400001), CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_OK(cuMemAlloc(&place, 256 * 100));
+  EXPECT_OK(cuMemGetInfo(&free, &total));
+  EXPECT_EQ(free, before - 256 * 100);
+  _exit(testing::Test::HasFailure());
+}
+
+/// What other processes hold is neither free nor to be had.
+TEST(DriverErrors, MemoryOfOthers) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(allocateBesideOthers(), testing::ExitedWithCode(0), "");
 }
 
 TEST(DriverErrors, MemoryOfTheHostThatChanges) {
