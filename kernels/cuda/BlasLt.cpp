@@ -3,10 +3,17 @@
 #include "BlasLt.h"
 
 #include "weft/Runtime/Devices/OpenLibrary.h"
+#include "weft/Runtime/Execute/CudaProductRun.h"
 
 using namespace weft;
 
-static constexpr const char *kLibrary = "libcublasLt.so.13";
+static LibraryName blasLtLibrary() {
+  return {"libcublasLt.so.13", "cuBLAS of CUDA 13", cudaLibraryPlaces()};
+}
+
+std::vector<LibraryName> weft::cudaProductLibraries() {
+  return {blasLtLibrary()};
+}
 
 static Status findEntries(const OpenLibrary &library, BlasLtEntries &entries) {
 #define WEFT_FIND_ENTRY(name)                                                  \
@@ -27,8 +34,7 @@ static std::string versionText(size_t version) {
 }
 
 Expected<std::unique_ptr<BlasLt>> BlasLt::open() {
-  Expected<OpenLibrary> library =
-      OpenLibrary::open(kLibrary, cudaLibraryPlaces());
+  Expected<OpenLibrary> library = OpenLibrary::open(blasLtLibrary());
   if (!library)
     return library.takeError();
   std::unique_ptr<BlasLt> opened(new BlasLt);

@@ -3,10 +3,13 @@
 #include "Cudnn.h"
 
 #include "weft/Runtime/Devices/OpenLibrary.h"
+#include "weft/Runtime/Execute/CudaProductRun.h"
 
 using namespace weft;
 
-static const char kLibrary[] = "libcudnn.so.9";
+static LibraryName cudnnLibrary() {
+  return {"libcudnn.so.9", "cuDNN 9 for CUDA 13", cudaLibraryPlaces()};
+}
 static_assert(CUDNN_MAJOR == 9, "the library has the version of its header");
 
 static Status findEntries(const OpenLibrary &library, CudnnEntries &table) {
@@ -28,22 +31,26 @@ static std::string versionText(size_t version) {
 }
 
 /// cuDNN compiles with NVRTC, which it opens by name: one that lies where only
-/// we look is there then. Where there is none, cuDNN says so when it plans.
-static void openCompiler() {
-  (void)OpenLibrary::open("libnvrtc.so.13", cudaLibraryPlaces());
+/// we look is there if it has been opened.
+static LibraryName compilerLibrary() {
+  return {"libnvrtc.so.13", "NVRTC of CUDA 13", cudaLibraryPlaces()};
+}
+
+std::vector<LibraryName> weft::cudnnLibraries() {
+  return {cudnnLibrary(), compilerLibrary()};
 }
 
 std::string Cudnn::versionName() const { return versionText(version()); }
 
 Expected<std::unique_ptr<Cudnn>> Cudnn::open() {
-  Expected<OpenLibrary> library =
-      OpenLibrary::open(kLibrary, cudaLibraryPlaces());
+  Expected<OpenLibrary> library = OpenLibrary::open(cudnnLibrary());
   if (!library)
     return library.takeError();
   CudnnEntries entries;
   if (Status status = findEntries(*library, entries); !status)
     return status.takeError();
-  openCompiler();
+  if (Status compiler = findLibraries({compilerLibrary()}); !compiler)
+    return compiler.takeError();
   return open(entries, library->path());
 }
 

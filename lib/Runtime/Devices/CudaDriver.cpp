@@ -8,18 +8,18 @@
 
 using namespace weft;
 
-/// Where the driver lies on machines whose loader does not know it: containers,
-/// and Linux beside Windows.
-static const char *const kDriverPlaces[] = {"/usr/local/nvidia/lib64",
-                                            "/usr/lib/wsl/lib"};
+// The places are those of machines whose loader does not know it: containers,
+// and Linux beside Windows.
+LibraryName CudaDriver::library() {
+  return {"libcuda.so.1",
+          "the NVIDIA driver (580 or later)",
+          {"/usr/local/nvidia/lib64", "/usr/lib/wsl/lib"}};
+}
 
 Expected<CudaDriver> CudaDriver::open() {
-  auto library = OpenLibrary::open(
-      "libcuda.so.1", {std::begin(kDriverPlaces), std::end(kDriverPlaces)});
+  auto library = OpenLibrary::open(CudaDriver::library());
   if (!library)
-    return library.takeError().hint(
-        "install the NVIDIA driver (580 or later), or name the folder of "
-        "libcuda.so.1 in LD_LIBRARY_PATH");
+    return library.takeError();
   CudaDriver driver;
 #define WEFT_FIND_ENTRY(name)                                                  \
   if (auto entry = library->find(#name); entry)                                \

@@ -58,6 +58,8 @@ weft::openDevice(const WeftExecutable &executable,
                     nullptr);
     return context;
   }
+  if (Status found = CudaDevice::findLibraries(); !found)
+    return found.takeError();
   auto driver = CudaDriver::open();
   if (!driver)
     return driver.takeError();

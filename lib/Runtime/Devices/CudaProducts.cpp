@@ -1,10 +1,13 @@
 //===- CudaProducts.cpp - What libraries compute, planned at the start ----===//
 
 #include "weft/Runtime/Devices/CudaDevice.h"
+#include "weft/Runtime/Devices/OpenLibrary.h"
 #include "weft/Runtime/Execute/CudaProductRun.h"
 
 // Weak: a program links what has the library of its commands plan them.
 namespace weft {
+[[gnu::weak]] std::vector<LibraryName> cudaProductLibraries();
+[[gnu::weak]] std::vector<LibraryName> cudnnLibraries();
 [[gnu::weak]] Expected<CudaProductFacts>
 openCudaProducts(WeftContext &context, const CudaProductRun &run);
 [[gnu::weak]] Status checkCudaProducts(WeftContext &context);
@@ -53,6 +56,15 @@ static Status planCommands(WeftContext &context,
   if (context.failed())
     return Error(ExitCode(context.error()), context.message());
   return Status::success();
+}
+
+Status CudaDevice::findLibraries() {
+  std::vector<LibraryName> names = {CudaDriver::library()};
+  for (auto *more : {cudaProductLibraries, cudnnLibraries})
+    if (more)
+      for (LibraryName &name : more())
+        names.push_back(std::move(name));
+  return weft::findLibraries(names);
 }
 
 /// The library of products, with what of it a checkpoint has to know.

@@ -2,6 +2,8 @@
 
 #include "weft/Runtime/Devices/OpenLibrary.h"
 
+#include "weft/Formats/Text.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -35,23 +37,102 @@ static std::string lastLoaderError() {
   return text ? text : "no reason";
 }
 
-Expected<OpenLibrary>
-OpenLibrary::open(const std::string &name,
-                  const std::vector<std::string> &places) {
-  if (void *handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL))
-    return OpenLibrary(handle, pathOf(handle, name));
-  std::string looked = "by the loader (" + lastLoaderError() + ")";
-  for (const std::string &place : places) {
-    looked += ", in " + place;
-    for (const std::string &file : findFiles(place, name)) {
-      if (void *handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL))
-        return OpenLibrary(handle, pathOf(handle, file));
-      looked += " (" + lastLoaderError() + ")";
-    }
+/// Whether a file, behind links, lies in a folder of libraries to link with.
+static bool isStub(const std::string &path) {
+  char *real = ::realpath(path.c_str(), nullptr);
+  const std::string file = real ? real : path;
+  std::free(real);
+  return endsWith(file.substr(0, file.rfind('/') + 1), "/stubs/");
+}
+
+namespace {
+/// What has come of looking for a library.
+struct Search {
+  void *handle = nullptr; // null: there is none
+  std::string file;
+  std::string places; // that have none: "by the loader (WHY), in /lib"
+  std::string remedy; // for hints, beside installing it
+
+  /// Opens what the loader makes of a name or a path; says why not behind the
+  /// last place.
+  bool open(const std::string &name);
+};
+} // namespace
+
+bool Search::open(const std::string &name) {
+  handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle) {
+    places += " (" + lastLoaderError() + ")";
+    return false;
   }
-  return Error(ExitCode::Device,
-               "expects the library " + name + ", but found none " + looked)
-      .hint("install it, or name its folder in LD_LIBRARY_PATH");
+  file = pathOf(handle, name);
+  if (!isStub(file))
+    return true;
+  ::dlclose(handle);
+  handle = nullptr;
+  places += " (" + file + " is a stub, which does nothing)";
+  remedy = "; take the folder of " + file + " out of LD_LIBRARY_PATH";
+  return false;
+}
+
+static Search searchFor(const LibraryName &name) {
+  Search search;
+  search.places = "by the loader";
+  if (search.open(name.file))
+    return search;
+  for (const std::string &place : name.places) {
+    search.places += ", in " + place;
+    for (const std::string &file : findFiles(place, name.file))
+      if (search.open(file))
+        return search;
+  }
+  return search;
+}
+
+static Error missing(const LibraryName &name, const Search &search) {
+  return Error(ExitCode::Device, "expects the library " + name.file +
+                                     ", but found none " + search.places)
+      .hint("install " + name.part + ", or name the folder of " + name.file +
+            " in LD_LIBRARY_PATH" + search.remedy);
+}
+
+Expected<OpenLibrary> OpenLibrary::open(const LibraryName &name) {
+  Search search = searchFor(name);
+  if (!search.handle)
+    return missing(name, search);
+  return OpenLibrary(search.handle, std::move(search.file));
+}
+
+/// Adds an entry to a list, once.
+static void addTo(std::string &list, const std::string &entry,
+                  const char *separator) {
+  const std::string bounded = separator + list + separator;
+  if (bounded.find(separator + entry + separator) == std::string::npos)
+    list += (list.empty() ? "" : separator) + entry;
+}
+
+Status weft::findLibraries(const std::vector<LibraryName> &names) {
+  int count = 0;
+  std::string files, parts, places, remedies;
+  Status one;
+  for (const LibraryName &name : names) {
+    const Search search = searchFor(name);
+    if (search.handle)
+      continue;
+    if (++count == 1)
+      one = missing(name, search);
+    addTo(files, name.file, ", ");
+    addTo(parts, name.part, " and ");
+    places += (count == 1 ? "" : "; ") + name.file + " " + search.places;
+    remedies += search.remedy;
+  }
+  if (count < 2)
+    return one;
+  return Error(ExitCode::Device, "expects the libraries " + files +
+                                     ", but found none of: " + places)
+      .hint("install " + parts +
+            ", or name the folders of the libraries in LD_LIBRARY_PATH" +
+            remedies);
 }
 
 Expected<void *> OpenLibrary::find(const char *symbol) const {

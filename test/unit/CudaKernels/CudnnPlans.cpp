@@ -93,7 +93,7 @@ static bool setDevice(int chip) {
 
 static Expected<std::unique_ptr<Cudnn>> openWithoutDevice() {
   Expected<OpenLibrary> library =
-      OpenLibrary::open("libcudnn.so.9", cudaLibraryPlaces());
+      OpenLibrary::open({"libcudnn.so.9", "cuDNN", cudaLibraryPlaces()});
   if (!library)
     return library.takeError();
 #define WEFT_FIND(name)                                                        \

@@ -37,7 +37,7 @@ bool contains(const std::vector<std::string> &places, const std::string &one) {
 } // namespace
 
 TEST(OpenLibrary, FindsWhatTheLoaderFinds) {
-  Expected<OpenLibrary> library = OpenLibrary::open("libm.so.6", {});
+  Expected<OpenLibrary> library = OpenLibrary::open({"libm.so.6", "libc", {}});
   ASSERT_TRUE(library.ok());
   EXPECT_TRUE(endsWith(library->path(), "/libm.so.6")) << library->path();
   Expected<void *> floor = library->find("floor");
@@ -46,7 +46,7 @@ TEST(OpenLibrary, FindsWhatTheLoaderFinds) {
 }
 
 TEST(OpenLibrary, NamesAMissingEntryPoint) {
-  Expected<OpenLibrary> library = OpenLibrary::open("libm.so.6", {});
+  Expected<OpenLibrary> library = OpenLibrary::open({"libm.so.6", "libc", {}});
   ASSERT_TRUE(library.ok());
   Expected<void *> none = library->find("weft_none");
   ASSERT_FALSE(none.ok());
@@ -57,14 +57,16 @@ TEST(OpenLibrary, NamesAMissingEntryPoint) {
 }
 
 TEST(OpenLibrary, LooksIntoEveryPlace) {
-  Expected<OpenLibrary> libm = OpenLibrary::open("libm.so.6", {});
+  Expected<OpenLibrary> libm = OpenLibrary::open({"libm.so.6", "libc", {}});
   ASSERT_TRUE(libm.ok());
   TempDir folder;
   std::filesystem::create_directories(folder.file("a/python3.9/lib"));
   std::filesystem::copy_file(libm->path(),
                              folder.file("a/python3.9/lib/libweft-m.so"));
-  Expected<OpenLibrary> library = OpenLibrary::open(
-      "libweft-m.so", {folder.file("none"), folder.file("a/python3*/*")});
+  Expected<OpenLibrary> library =
+      OpenLibrary::open({"libweft-m.so",
+                         "weft",
+                         {folder.file("none"), folder.file("a/python3*/*")}});
   ASSERT_TRUE(library.ok()) << library.error().message();
   EXPECT_EQ(library->path(), folder.file("a/python3.9/lib/libweft-m.so"));
 }
@@ -73,7 +75,7 @@ TEST(OpenLibrary, NamesEveryPlaceWhereThereIsNone) {
   TempDir folder;
   folder.write("libweft-none.so", "no library");
   Expected<OpenLibrary> library =
-      OpenLibrary::open("libweft-none.so", {"/none", folder.path()});
+      OpenLibrary::open({"libweft-none.so", "weft", {"/none", folder.path()}});
   ASSERT_FALSE(library.ok());
   EXPECT_EQ(library.error().code(), ExitCode::Device);
   const std::string &text = library.error().message();
@@ -86,6 +88,70 @@ TEST(OpenLibrary, NamesEveryPlaceWhereThereIsNone) {
             std::string::npos)
       << text;
   EXPECT_NE(text.find("file too short"), std::string::npos) << text;
+  EXPECT_EQ(library.error().hintText(),
+            "install weft, or name the folder of libweft-none.so in "
+            "LD_LIBRARY_PATH");
+}
+
+TEST(OpenLibrary, TakesNoStub) {
+  Expected<OpenLibrary> libm = OpenLibrary::open({"libm.so.6", "libc", {}});
+  ASSERT_TRUE(libm.ok());
+  TempDir folder;
+  const std::string stubs = folder.file("lib/stubs"),
+                    links = folder.file("links"), name = "libweft-m.so";
+  for (const std::string &place : {stubs, links})
+    std::filesystem::create_directories(place);
+  std::filesystem::copy_file(libm->path(), stubs + "/libm.so");
+  std::filesystem::create_symlink(stubs + "/libm.so", links + "/" + name);
+  Expected<OpenLibrary> none = OpenLibrary::open({name, "weft", {links}});
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().code(), ExitCode::Device);
+  EXPECT_NE(none.error().message().find(", in " + links + " (" + links + "/" +
+                                        name +
+                                        " is a stub, which does nothing)"),
+            std::string::npos)
+      << none.error().message();
+  EXPECT_NE(none.error().hintText().find("; take the folder of " + links + "/" +
+                                         name + " out of LD_LIBRARY_PATH"),
+            std::string::npos)
+      << none.error().hintText();
+  // What lies elsewhere is found behind it; a folder may begin so.
+  std::filesystem::create_directories(folder.file("stubs/real"));
+  std::filesystem::copy_file(libm->path(), folder.file("stubs/real/" + name));
+  Expected<OpenLibrary> found =
+      OpenLibrary::open({name, "weft", {links, folder.file("stubs/real")}});
+  ASSERT_TRUE(found.ok()) << found.error().message();
+  EXPECT_EQ(found->path(), folder.file("stubs/real/" + name));
+}
+
+TEST(FindLibraries, ListsAllThatAreMissing) {
+  EXPECT_TRUE(findLibraries({{"libm.so.6", "libc", {}}}).ok());
+  const LibraryName first = {"libweft-a.so", "weft", {"/first"}},
+                    there = {"libm.so.6", "libc", {}},
+                    second = {"libweft-b.so", "weft", {"/second"}},
+                    third = {"libweft-c.so", "weft 2", {"/third"}};
+  Status one = findLibraries({there, second});
+  ASSERT_FALSE(one.ok());
+  EXPECT_EQ(one.error().message().find("expects the library libweft-b.so, but "
+                                       "found none by the loader ("),
+            0u)
+      << one.error().message();
+  Status all = findLibraries({first, there, second, third});
+  ASSERT_FALSE(all.ok());
+  EXPECT_EQ(all.error().code(), ExitCode::Device);
+  const std::string &text = all.error().message();
+  EXPECT_EQ(text.find("expects the libraries libweft-a.so, libweft-b.so, "
+                      "libweft-c.so, but found none of: libweft-a.so by the "
+                      "loader ("),
+            0u)
+      << text;
+  for (const char *part :
+       {"), in /first; libweft-b.so by the loader (",
+        "), in /second; libweft-c.so by the loader (", "), in /third"})
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  EXPECT_EQ(all.error().hintText(),
+            "install weft and weft 2, or name the folders of the libraries in "
+            "LD_LIBRARY_PATH");
 }
 
 TEST(CudaLibraryPlaces, ComeFromTheEnvironment) {

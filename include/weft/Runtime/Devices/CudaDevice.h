@@ -30,6 +30,9 @@ struct CudaFlag {
 
 class CudaDevice final : public Device {
 public:
+  /// Success if the driver and all libraries that the commands of the program
+  /// call are on this machine; exit 9 with what is missing.
+  static Status findLibraries();
   /// The first device that the driver shows, with the images of the program and
   /// memory for it. Exit 9 if it will not do, 4 if the program does not fit.
   static Expected<std::shared_ptr<CudaDevice>>

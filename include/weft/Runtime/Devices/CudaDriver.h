@@ -58,6 +58,8 @@
 
 namespace weft {
 
+struct LibraryName;
+
 struct CudaDriver {
 #define WEFT_DRIVER_ENTRY(name) decltype(&::name) name = nullptr;
   WEFT_CUDA_DRIVER_CALLS(WEFT_DRIVER_ENTRY)
@@ -66,6 +68,7 @@ struct CudaDriver {
   /// libcuda.so.1 of this machine. Exit 9 with the places where it is not, or
   /// with the entry point that it lacks.
   static Expected<CudaDriver> open();
+  static LibraryName library();
 };
 
 /// The same entry points; a failure is an error that names the call: exit 4

@@ -15,14 +15,22 @@
 
 namespace weft {
 
+/// What a library is called, and where it may be.
+struct LibraryName {
+  std::string file; // "libcuda.so.1"
+  std::string part; // what has it, for hints: "the NVIDIA driver"
+  /// Folders beside those of the loader; `*` stands for any name in them.
+  std::vector<std::string> places;
+};
+
 /// A library that stays open until the program ends.
 class OpenLibrary {
 public:
-  /// The first `name` that the loader finds by itself (LD_LIBRARY_PATH, its
-  /// cache) or that lies in one of `places`, folders in which `*` stands for
-  /// any name. Exit 9, with every place, where there is none.
-  static Expected<OpenLibrary> open(const std::string &name,
-                                    const std::vector<std::string> &places);
+  /// The first one that the loader finds by itself (LD_LIBRARY_PATH, its cache)
+  /// or that lies in one of the places. Those in folders called `stubs`, which
+  /// programs are linked with and which do nothing, are none. Exit 9, with
+  /// every place, where there is none.
+  static Expected<OpenLibrary> open(const LibraryName &name);
   /// The address of an entry point; exit 9 where the library has none.
   Expected<void *> find(const char *symbol) const;
   /// The file it was read from.
@@ -34,6 +42,10 @@ private:
   void *handle;
   std::string file;
 };
+
+/// Success if all of them can be opened; else exit 9 with every one of those
+/// that cannot, and where it was looked for.
+Status findLibraries(const std::vector<LibraryName> &names);
 
 /// Where CUDA's libraries may lie beside the loader's own folders: those of
 /// WEFT_CUDA_HOME, of CUDA_HOME and of /usr/local/cuda, and the nvidia wheels

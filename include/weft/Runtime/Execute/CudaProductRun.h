@@ -12,7 +12,12 @@
 #include "weft/Formats/Error.h"
 #include "weft/Runtime/Execute/Context.h"
 
+#include <string>
+#include <vector>
+
 namespace weft {
+
+struct LibraryName;
 
 struct CudaProductRun {
   std::string device; // "NVIDIA H200"
@@ -26,6 +31,10 @@ struct CudaProductFacts {
   std::string library; // version of cuBLASLt: "13.1.0"
   std::string tuning;  // digest of the file, or ""
 };
+
+/// What products and attention of cuDNN open, to be asked for together.
+std::vector<LibraryName> cudaProductLibraries();
+std::vector<LibraryName> cudnnLibraries();
 
 /// Before the first product: opens the library, and reads the file of tuning.
 Expected<CudaProductFacts> openCudaProducts(WeftContext &context,
