@@ -52,6 +52,8 @@ CUresult refuse(CUresult error, const std::string &message);
 
 /// The chip's number: 90.
 int chipNumber();
+/// The version of CUDA that the driver is of: 13000.
+int driverVersion();
 /// Bytes of shared memory that a block may ask for.
 int sharedBytesOfBlock();
 uint64_t chosenSeed();

@@ -185,7 +185,7 @@ CUresult cuInit(unsigned flags) {
 
 CUresult cuDriverGetVersion(int *version) {
   WEFT_ENTER("cuDriverGetVersion", Needs::Nothing);
-  *version = CUDA_VERSION;
+  *version = driverVersion();
   return CUDA_SUCCESS;
 }
 

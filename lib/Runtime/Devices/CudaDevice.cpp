@@ -8,30 +8,23 @@
 
 using namespace weft;
 
-/// What the driver of the toolkit's version says of itself: CUDA 13.0.
-static constexpr int kLeastVersion = 13000;
-
 //===----------------------------------------------------------------------===//
 // Opening
 //===----------------------------------------------------------------------===//
 
-static std::string versionText(int version) {
-  return std::to_string(version / 1000) + "." +
-         std::to_string(version % 1000 / 10);
+static Error noDevice() {
+  return Error(ExitCode::Device, "expects a CUDA device, but got none")
+      .hint("CUDA_VISIBLE_DEVICES chooses among those of the machine");
 }
 
-static Status checkDriver(const CudaCalls &cuda, int &version) {
-  if (Status s = cuda.cuInit(0u); !s)
-    return s;
-  if (Status s = cuda.cuDriverGetVersion(&version); !s)
-    return s;
-  if (version >= kLeastVersion)
-    return Status::success();
-  return Error(ExitCode::Device, "expects an NVIDIA driver for CUDA " +
-                                     versionText(kLeastVersion) +
-                                     ", but got one for CUDA " +
-                                     versionText(version))
-      .hint("install driver 580 or later");
+/// That there is no device is no failure of the call.
+static Status initialize(const CudaCalls &cuda) {
+  const CUresult result = cuda.driver().cuInit(0u);
+  if (result == CUDA_ERROR_NO_DEVICE)
+    return noDevice();
+  if (result != CUDA_SUCCESS)
+    return cuda.failure("cuInit", result);
+  return Status::success();
 }
 
 /// The first device, and what it is.
@@ -40,8 +33,7 @@ Status CudaDevice::choose() {
   if (Status s = cuda.cuDeviceGetCount(&count); !s)
     return s;
   if (count < 1)
-    return Error(ExitCode::Device, "expects a CUDA device, but got none")
-        .hint("CUDA_VISIBLE_DEVICES chooses among those of the machine");
+    return noDevice();
   if (Status s = cuda.cuDeviceGet(&device, 0); !s)
     return s;
   char name[256] = {};
@@ -158,14 +150,16 @@ CudaDevice::open(const CudaDriver &driver, const WeftExecutable &executable,
                  const DeviceOptions &options) {
   std::shared_ptr<CudaDevice> made(new CudaDevice(driver, executable, options));
   made->allBytes = executable.arenaBytes;
+  if (Status s = initialize(made->cuda); !s)
+    return s.takeError();
   int driverVersion = 0;
-  if (Status s = checkDriver(made->cuda, driverVersion); !s)
+  if (Status s = made->cuda.cuDriverGetVersion(&driverVersion); !s)
     return s.takeError();
   if (Status s = made->choose(); !s)
     return s.takeError();
   made->known = {{"gpu", made->chip.device},
                  {"multiprocessors", std::to_string(made->multiprocessors)},
-                 {"driver", "for CUDA " + versionText(driverVersion)}};
+                 {"driver", "for CUDA " + cudaVersionText(driverVersion)}};
   auto code = chooseChip(executable, made->chip);
   if (!code)
     return code.takeError();

@@ -8,6 +8,32 @@
 
 using namespace weft;
 
+/// What the driver of the toolkit's version says of itself: CUDA 13.0.
+static constexpr int kLeastVersion = 13000;
+
+std::string weft::cudaVersionText(int version) {
+  return std::to_string(version / 1000) + "." +
+         std::to_string(version % 1000 / 10);
+}
+
+/// An older one lacks entry points too: that it is old says more.
+static Status checkVersion(const CudaCalls &cuda) {
+  const CudaDriver &table = cuda.driver();
+  if (!table.cuDriverGetVersion || !table.cuGetErrorName ||
+      !table.cuGetErrorString)
+    return Status::success();
+  int version = 0;
+  if (Status s = cuda.cuDriverGetVersion(&version); !s)
+    return s;
+  if (version >= kLeastVersion)
+    return Status::success();
+  return Error(ExitCode::Device, "expects an NVIDIA driver for CUDA " +
+                                     cudaVersionText(kLeastVersion) +
+                                     ", but got one for CUDA " +
+                                     cudaVersionText(version))
+      .hint("install driver 580 or later");
+}
+
 // The places are those of machines whose loader does not know it: containers,
 // and Linux beside Windows.
 LibraryName CudaDriver::library() {
@@ -21,13 +47,18 @@ Expected<CudaDriver> CudaDriver::open() {
   if (!library)
     return library.takeError();
   CudaDriver driver;
+  Status complete;
 #define WEFT_FIND_ENTRY(name)                                                  \
   if (auto entry = library->find(#name); entry)                                \
     driver.name = reinterpret_cast<decltype(driver.name)>(*entry);             \
-  else                                                                         \
-    return entry.takeError();
+  else if (complete)                                                           \
+    complete = entry.takeError();
   WEFT_CUDA_DRIVER_CALLS(WEFT_FIND_ENTRY)
 #undef WEFT_FIND_ENTRY
+  if (Status s = checkVersion(CudaCalls(driver)); !s)
+    return s.takeError();
+  if (!complete)
+    return complete.takeError();
   return driver;
 }
 

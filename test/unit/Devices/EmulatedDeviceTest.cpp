@@ -268,7 +268,17 @@ TEST(EmulatedDeviceDeathTest, RefusesAnotherChipAndTooLittleMemory) {
               testing::ExitedWithCode(4),
               "the program needs 100.00 MiB, but emulated sm_90 has 47.68 MiB "
               "free of 47.68 MiB");
-  EXPECT_EXIT(openAndExit("WEFT_EMULATION_FAIL", "cuInit:1:100"),
+  EXPECT_EXIT(openAndExit("WEFT_EMULATION_FAIL", "cuInit:1:999"),
               testing::ExitedWithCode(9),
-              "expects cuInit to succeed, but got CUDA_ERROR_NO_DEVICE \\(100");
+              "expects cuInit to succeed, but got CUDA_ERROR_UNKNOWN \\(999");
+}
+
+// The driver itself refuses to start without a device.
+TEST(EmulatedDeviceDeathTest, NamesWhatChoosesDevicesWhereThereIsNone) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (const char *list : {"", "-1", "1,0"})
+    EXPECT_EXIT(openAndExit("CUDA_VISIBLE_DEVICES", list),
+                testing::ExitedWithCode(9),
+                "error: expects a CUDA device, but got none\nhint: "
+                "CUDA_VISIBLE_DEVICES chooses among those of the machine");
 }

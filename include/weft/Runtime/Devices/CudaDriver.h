@@ -11,6 +11,7 @@
 #include "weft/Formats/Error.h"
 
 #include <cuda.h>
+#include <string>
 #include <utility>
 
 /// Every entry point once, by the name under which the driver has it.
@@ -65,11 +66,14 @@ struct CudaDriver {
   WEFT_CUDA_DRIVER_CALLS(WEFT_DRIVER_ENTRY)
 #undef WEFT_DRIVER_ENTRY
 
-  /// libcuda.so.1 of this machine. Exit 9 with the places where it is not, or
-  /// with the entry point that it lacks.
+  /// libcuda.so.1 of this machine. Exit 9 with the places where it is not, with
+  /// its version if it is too old, or with the entry point that it lacks.
   static Expected<CudaDriver> open();
   static LibraryName library();
 };
+
+/// "13.0" of 13000.
+std::string cudaVersionText(int version);
 
 /// The same entry points; a failure is an error that names the call: exit 4
 /// where memory is lacking, else 9.
