@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Every call of driver and cuBLASLt fails once.
 
-usage: errors.py PROGRAM DATA EMULATION TWINS WORK [--all] [--only TEXT]
+usage: errors.py PROGRAM DATA EMULATION TWINS WORK [--calls some|three|all]
+                 [--only TEXT] [--table HEADER] [--run FLAG]...
 
 Runs a program for a CUDA device on the emulated one. A clean run records the
-calls that it makes. Then, in a run for each, the first, middle and last call of
-each entry point fails, with --all every call: the program ends with exit 4 (no
-memory) or 9, with one error that names the call, and each file that it leaves is
-the one that the clean run leaves. What gives something back may fail unnoticed:
-all files are there then.
+calls that it makes. Then, in a run for each, calls of each entry point fail, by
+--calls the first, the middle and the last one (three, the default), one of these
+in turn (some), or every one: the program ends with exit 4 (no memory) or 9, with
+one error that names the call, and each file that it leaves is the one that the
+clean run leaves. What gives something back may fail unnoticed: all files are
+there then. Prints which entry points of the driver's table in HEADER
+(CudaDriver.h) are never called.
 """
 import argparse
 import collections
@@ -45,7 +48,7 @@ class Program:
         ended = subprocess.run(
             [self.options.program, "--data", self.options.data, "--steps", "3",
              "--save-every", "2", "--progress", "none", "--save-dir", "saves",
-             "--metrics", "m.jsonl"],
+             "--metrics", "m.jsonl", *self.options.run],
             capture_output=True, text=True, timeout=600, cwd=folder,
             env=dict(self.environment, **environment))
         files = {}
@@ -63,6 +66,21 @@ def calls_of(path):
     with open(path) as lines:
         return collections.Counter(line.split()[1] for line in lines
                                    if line.startswith("call "))
+
+
+def entries_of(header):
+    """The entry points in the table of the driver."""
+    with open(header) as text:
+        table = re.search(r"#define WEFT_CUDA_DRIVER_CALLS\(X\)(.*?[^\\])\n", text.read(), re.S)
+    return re.findall(r"X\((\w+)\)", table[1])
+
+
+def choose(calls, count, turn):
+    """The numbers of the calls that fail."""
+    if calls == "all":
+        return range(1, count + 1)
+    three = [1, (count + 1) // 2, count]
+    return sorted(set(three)) if calls == "three" else [three[turn % 3]]
 
 
 def expectation(entry):
@@ -103,8 +121,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("program", "data", "emulation", "twins", "work"):
         parser.add_argument(name, type=os.path.abspath)
-    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--calls", default="three", choices=["some", "three", "all"])
     parser.add_argument("--only", default="")
+    parser.add_argument("--table")
+    parser.add_argument("--run", action="append", default=[])
     options = parser.parse_args()
     os.makedirs(options.work, exist_ok=True)
     program = Program(options)
@@ -119,18 +139,21 @@ def main():
         if not is_part(name, same[name], clean):
             sys.exit(f"{name} differs from run to run")
     faults = wrong = 0
-    for entry, count in calls_of(record).items():
+    called = calls_of(record)
+    for turn, (entry, count) in enumerate(called.items()):
         if options.only not in entry:
             continue
         error, code = expectation(entry)
-        chosen = range(1, count + 1) if options.all else {1, (count + 1) // 2, count}
-        for call in sorted(chosen):
+        for call in choose(options.calls, count, turn):
             ended, files = program.run(WEFT_EMULATION_FAIL=f"{entry}:{call}:{error}")
             problems = list(problems_of(ended, files, clean, entry, code))
             faults, wrong = faults + 1, wrong + bool(problems)
             print(f"{entry} {call} of {count}: {'; '.join(problems) or 'as expected'}", flush=True)
+    if options.table:
+        never = sorted(set(entries_of(options.table)) - set(called))
+        print(f"never called: {', '.join(never)}")
     print(f"{faults} faults, {wrong} wrong")
-    return wrong != 0
+    return wrong != 0 or faults == 0
 
 
 if __name__ == "__main__":
