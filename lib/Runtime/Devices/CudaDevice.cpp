@@ -60,6 +60,20 @@ Status CudaDevice::enter() {
   return cuda.cuCtxSetCurrent(current);
 }
 
+Error CudaDevice::tooLittle(const std::string &what, size_t free,
+                            size_t total) const {
+  const bool isTaken = uint64_t(allBytes) <= total;
+  return Error(ExitCode::DoesNotFit,
+               what + "the program needs " + humanBytes(allBytes) + ", but " +
+                   chip.device + " has " + humanBytes(int64_t(free)) +
+                   " free of " + humanBytes(int64_t(total)))
+      .hint((isTaken ? "other processes hold memory of the device (nvidia-smi "
+                       "lists them): end them, choose another device with "
+                       "CUDA_VISIBLE_DEVICES, or "
+                     : "") +
+            std::string("compile with a smaller --batch or --seq"));
+}
+
 /// Before any byte of data is read.
 Status CudaDevice::checkMemory() const {
   size_t free = 0, total = 0;
@@ -67,11 +81,22 @@ Status CudaDevice::checkMemory() const {
     return s;
   if (uint64_t(allBytes) <= free)
     return Status::success();
-  return Error(ExitCode::DoesNotFit,
-               "the program needs " + humanBytes(allBytes) + ", but " +
-                   chip.device + " has " + humanBytes(int64_t(free)) +
-                   " free of " + humanBytes(int64_t(total)))
-      .hint("compile with a smaller --batch or --seq");
+  return tooLittle("", free, total);
+}
+
+/// Another process may have been faster.
+Status CudaDevice::allocateArena() {
+  auto memory = makeDeviceMemory(cuda, executable.arenaBytes);
+  if (memory) {
+    arena = std::move(*memory);
+    return Status::success();
+  }
+  Error error = memory.takeError();
+  size_t free = 0, total = 0;
+  if (error.code() != ExitCode::DoesNotFit ||
+      !cuda.cuMemGetInfo_v2(&free, &total))
+    return error;
+  return tooLittle(error.message() + ": ", free, total);
 }
 
 /// As many streams and events as the commands name.
@@ -102,10 +127,8 @@ Status CudaDevice::makeQueues() {
 }
 
 Status CudaDevice::allocate() {
-  auto memory = makeDeviceMemory(cuda, executable.arenaBytes);
-  if (!memory)
-    return memory.takeError();
-  arena = std::move(*memory);
+  if (Status s = allocateArena(); !s)
+    return s;
   const unsigned char first = options.poisoned ? 0xFF : 0;
   if (Status s = fill(arenaAddress(), first, executable.arenaBytes); !s)
     return s;

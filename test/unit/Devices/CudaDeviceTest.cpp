@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <set>
@@ -445,11 +446,40 @@ TEST_F(CudaDeviceTest, RefusesMachinesThatWillNotDo) {
             "compile with --target=cuda:sm_100, or choose another device with "
             "CUDA_VISIBLE_DEVICES");
   fake.major = 9;
-  fake.freeBytes = size_t(19) << 20;
+  fake.freeBytes = fake.totalBytes = size_t(19) << 20;
   EXPECT_EQ(openError(), "4: the program needs 20.00 MiB, but Fake GPU has "
-                         "19.00 MiB free of 2.00 GiB|compile with a smaller "
+                         "19.00 MiB free of 19.00 MiB|compile with a smaller "
                          "--batch or --seq");
   EXPECT_EQ(fake.count("cuMemAlloc_v2"), 0);
+}
+
+static const char *const kTakenHint =
+    "|other processes hold memory of the device (nvidia-smi lists them): end "
+    "them, choose another device with CUDA_VISIBLE_DEVICES, or compile with a "
+    "smaller --batch or --seq";
+
+TEST_F(CudaDeviceTest, SaysThatOthersHoldTheMemory) {
+  fake.freeBytes = size_t(19) << 20;
+  EXPECT_EQ(openError(), std::string("4: the program needs 20.00 MiB, but Fake "
+                                     "GPU has 19.00 MiB free of 2.00 GiB") +
+                             kTakenHint);
+  EXPECT_EQ(fake.count("cuMemAlloc_v2"), 0);
+}
+
+TEST_F(CudaDeviceTest, SaysThatMemoryWentBetweenCheckAndAllocation) {
+  ASSERT_TRUE(open());
+  context.reset();
+  const auto at = std::find(fake.calls.begin(), fake.calls.end(),
+                            std::string("cuMemAlloc_v2"));
+  fake.failAt = int(at - fake.calls.begin());
+  fake.failure = CUDA_ERROR_OUT_OF_MEMORY;
+  fake.calls.clear();
+  EXPECT_EQ(openError(),
+            std::string("4: expects cuMemAlloc_v2 to succeed, but got "
+                        "CUDA_ERROR_OUT_OF_MEMORY (2, a failure on purpose): "
+                        "the program needs 20.00 MiB, but Fake GPU has 1.00 "
+                        "GiB free of 2.00 GiB") +
+                kTakenHint);
 }
 
 TEST_F(CudaDeviceTest, RefusesProgramsWithoutCodeForTheDevice) {

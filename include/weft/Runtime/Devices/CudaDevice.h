@@ -99,7 +99,10 @@ private:
   Status openProducts(WeftContext &context);
   Status choose();
   Status enter();
+  /// That memory does not suffice, with numbers and what helps.
+  Error tooLittle(const std::string &what, size_t free, size_t total) const;
   Status checkMemory() const;
+  Status allocateArena();
   Status allocate();
   Status findKernels();
 
