@@ -28,6 +28,9 @@ struct TileKernels {
 
 template <typename Forward, typename Backward>
 TileKernels kernelsOf(const std::string &suffix, int64_t keyParts) {
+  static_assert(Forward::kSharedBytes <= kMostSharedBytes &&
+                    Backward::kSharedBytes <= kMostSharedBytes,
+                "a block of some target has less shared memory");
   return {
       {"weft_attention_" + suffix, Forward::kRows, 1, Forward::kSharedBytes},
       {"weft_attention_dq_" + suffix, Backward::kRows, 1,

@@ -140,6 +140,11 @@ struct AttentionArguments {
   uint32_t dropThreshold;
 };
 
+/// Bytes of shared memory that a block may have on every chip that there is a
+/// target for: those of sm_80. Chips that run code for another one may have
+/// less; programs ask the device when they start.
+constexpr int kMostSharedBytes = 163 << 10;
+
 /// Tiles of the kernels for heads of up to D elements: a block owns kRows rows
 /// of one side, and walks the other side kColumns rows at a time. Each row of
 /// shared memory has 16 bytes more, so that a column lies in all banks.

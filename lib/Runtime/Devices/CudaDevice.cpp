@@ -48,6 +48,11 @@ Status CudaDevice::choose() {
           &chip.minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
       !s)
     return s;
+  if (Status s = cuda.cuDeviceGetAttribute(
+          &chip.sharedBytes,
+          CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device);
+      !s)
+    return s;
   return cuda.cuDeviceGetAttribute(
       &multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
 }
@@ -147,7 +152,7 @@ Status CudaDevice::allocate() {
   return Status::success();
 }
 
-/// Those of the commands; a routine finds its own.
+/// Those of the commands; a routine finds its own (rehearse).
 Status CudaDevice::findKernels() {
   for (int32_t p = 0; p < executable.numPrograms; ++p) {
     const WeftProgram &program = executable.programs[p];
@@ -190,7 +195,7 @@ CudaDevice::open(const CudaDriver &driver, const WeftExecutable &executable,
     return s.takeError();
   if (Status s = made->checkMemory(); !s)
     return s.takeError();
-  auto images = CudaImages::load(made->cuda, executable, *code);
+  auto images = CudaImages::load(made->cuda, executable, *code, made->chip);
   // Some code of an older chip runs on that chip alone.
   if (!images)
     return images.takeError().hint(*code == made->chip.name()

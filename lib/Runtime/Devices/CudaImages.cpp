@@ -53,10 +53,11 @@ Expected<std::string> weft::chooseChip(const WeftExecutable &executable,
 
 Expected<CudaImages> CudaImages::load(const CudaCalls &cuda,
                                       const WeftExecutable &executable,
-                                      const std::string &chip) {
-  CudaImages images(cuda);
+                                      const std::string &code,
+                                      const CudaChip &device) {
+  CudaImages images(cuda, device);
   for (int32_t i = 0; i < executable.numImages; ++i) {
-    if (executable.images[i].chip != chip)
+    if (executable.images[i].chip != code)
       continue;
     CUmodule module = nullptr;
     if (Status s = cuda.cuModuleLoadData(&module, executable.images[i].data);
@@ -95,6 +96,12 @@ Expected<CUfunction> CudaImages::find(const std::string &name,
   }
   if (sharedBytes <= kernel.sharedBytes)
     return kernel.function;
+  if (sharedBytes > unsigned(device.sharedBytes))
+    return Error(ExitCode::Device,
+                 "expects at most " + std::to_string(device.sharedBytes) +
+                     " bytes of shared memory for a block on " + device.device +
+                     " (" + device.name() + "), but the kernel " +
+                     inQuotes(name) + " needs " + std::to_string(sharedBytes));
   if (Status s = cuda.cuFuncSetAttribute(
           kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
           int(sharedBytes));

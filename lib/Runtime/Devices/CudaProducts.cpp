@@ -38,11 +38,20 @@ static WeftLibraryFn findPlanner(int32_t kind) {
   }
 }
 
-/// Has the libraries plan what they compute, so that what they cannot run in
-/// its workspace, and a library that is missing, are errors before data is
-/// read.
-static Status planCommands(WeftContext &context,
-                           const WeftExecutable &executable) {
+/// Has a routine find the kernels that it will launch, and give the device
+/// nothing.
+void CudaDevice::rehearse(WeftContext &context, const WeftProgram &program,
+                          const WeftCommand &command, void *const *buffers) {
+  current = &program;
+  rehearses = true;
+  command.library(&context, &command, buffers);
+  rehearses = false;
+}
+
+/// Has libraries plan what they compute, and routines find their kernels: what
+/// they cannot run in its workspace or on this device is an error before data
+/// is read.
+Status CudaDevice::planCommands(WeftContext &context) {
   for (int32_t i = 0; i < executable.numPrograms; ++i) {
     const WeftProgram &program = executable.programs[i];
     void *const *buffers = context.resolve(program).data();
@@ -50,6 +59,8 @@ static Status planCommands(WeftContext &context,
       const WeftCommand &command = program.commands[k];
       if (WeftLibraryFn plan = findPlanner(command.kind))
         plan(&context, &command, buffers);
+      else if (command.library)
+        rehearse(context, program, command, buffers);
       buffers += command.numBuffers;
     }
   }
@@ -87,7 +98,7 @@ Status CudaDevice::planLibraries(WeftContext &context) {
     return usageError("--tuning expects a program with products, but got one "
                       "without");
   }
-  if (Status s = planCommands(context, executable); !s)
+  if (Status s = planCommands(context); !s)
     return s;
   if (std::string cudnn = cudnnVersion ? cudnnVersion(context) : "";
       !cudnn.empty())

@@ -482,6 +482,26 @@ TEST_F(CudaDeviceTest, SaysThatMemoryWentBetweenCheckAndAllocation) {
                 kTakenHint);
 }
 
+// The routine's kernel asks for 64 KiB.
+TEST_F(CudaDeviceTest, ChecksSharedMemoryOfRoutinesBeforeARun) {
+  ASSERT_TRUE(open());
+  auto &device = static_cast<CudaDevice &>(context->device());
+  ASSERT_TRUE(device.planLibraries(*context));
+  EXPECT_EQ(fake.count("cuFuncSetAttribute"), 1);
+  EXPECT_EQ(fake.count("cuLaunchKernel"), 0);
+  EXPECT_EQ(fake.count("cuMemcpyDtoDAsync_v2"), 0);
+  ASSERT_TRUE(run(1, 0));
+  fake.sharedBytes = 65535;
+  ASSERT_TRUE(open());
+  auto &small = static_cast<CudaDevice &>(context->device());
+  Status status = small.planLibraries(*context);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().exitStatus(), 9);
+  EXPECT_EQ(status.error().message(),
+            "add_if: expects at most 65535 bytes of shared memory for a block "
+            "on Fake GPU (sm_90), but the kernel 'add' needs 65536");
+}
+
 TEST_F(CudaDeviceTest, RefusesProgramsWithoutCodeForTheDevice) {
   kernel.name = "missing";
   build();

@@ -91,8 +91,10 @@ static void addMachine(CudaDriver &table) {
   };
   table.cuDeviceGetAttribute = [](int *out, CUdevice_attribute which,
                                   CUdevice) {
-    const bool isMajor = which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR;
-    *out = isMajor ? fake->major : fake->minor;
+    *out = which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? fake->major
+           : which == CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+               ? fake->sharedBytes
+               : fake->minor;
     return enter("cuDeviceGetAttribute");
   };
   table.cuDevicePrimaryCtxRetain = [](CUcontext *out, CUdevice) {

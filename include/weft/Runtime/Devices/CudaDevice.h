@@ -97,6 +97,9 @@ private:
              const DeviceOptions &options)
       : cuda(driver), executable(executable), options(options) {}
   Status openProducts(WeftContext &context);
+  Status planCommands(WeftContext &context);
+  void rehearse(WeftContext &context, const WeftProgram &program,
+                const WeftCommand &command, void *const *buffers);
   Status choose();
   Status enter();
   /// That memory does not suffice, with numbers and what helps.
@@ -146,6 +149,7 @@ private:
   std::unordered_map<const WeftDeviceKernel *, CUfunction> kernels;
   /// By the first of the commands.
   std::unordered_map<const WeftCommand *, std::vector<Recording>> recordings;
+  bool rehearses = false;               // routines launch nothing
   const WeftProgram *current = nullptr; // in this run
   std::vector<CudaFlag> flags;          // that its commands asked for
 };

@@ -15,6 +15,7 @@ namespace weft {
 struct CudaChip {
   std::string device; // "NVIDIA H200"
   int major = 0, minor = 0;
+  int sharedBytes = 0; // of shared memory that a block may have
 
   /// "sm_90".
   std::string name() const {
@@ -37,10 +38,11 @@ class CudaImages {
 public:
   static Expected<CudaImages> load(const CudaCalls &cuda,
                                    const WeftExecutable &executable,
-                                   const std::string &chip);
+                                   const std::string &code,
+                                   const CudaChip &device);
 
-  /// Exit 9 if no image has a kernel of that name, or none that can be launched
-  /// with so many bytes of shared memory beside its own.
+  /// Exit 9 if no image has a kernel of that name, or if a block of the device
+  /// has not as many bytes of shared memory.
   Expected<CUfunction> find(const std::string &name, unsigned sharedBytes = 0);
 
 private:
@@ -48,10 +50,12 @@ private:
     CUfunction function = nullptr;
     unsigned sharedBytes = 0; // that it may be launched with
   };
-  explicit CudaImages(const CudaCalls &cuda) : cuda(cuda) {}
+  CudaImages(const CudaCalls &cuda, const CudaChip &device)
+      : cuda(cuda), device(device) {}
   Expected<CUfunction> lookUp(const std::string &name) const;
 
   CudaCalls cuda;
+  CudaChip device;
   std::vector<CudaModule> modules;
   std::unordered_map<std::string, Kernel> kernels;
 };
