@@ -3,7 +3,7 @@
 
 usage: scaler.py EXE WORK --steps N [--x X,...] [--overflow 0,0,1] [--fault F]
                  [--every K] [--exit CODE] [--show NAME]... [--digits D]
-                 [--expect FILE KEY] [-- FLAGS]
+                 [--expect FILE KEY] [--device] [-- FLAGS]
 
 The data is one row of ones (or the rows X, one number each). --overflow puts an
 infinity into the gradient of the first parameter at the steps with a 1; --fault
@@ -14,7 +14,8 @@ is a value of WEFT_FAULT. What is printed comes from metrics and checkpoints
   scale, tracker: after each step     NAME: all elements after each step
 
 --expect takes the overflows of an object in a JSON file, in the gradients of its
-parameters, and compares what is printed with the object's lists. Needs no numpy.
+parameters, and compares what is printed with the object's lists. --device is for
+programs that have no --threads. Needs no numpy.
 """
 import argparse
 import json
@@ -69,6 +70,7 @@ def parse():
     parser.add_argument("--show", action="append", default=[])
     parser.add_argument("--expect", nargs=2, metavar=("FILE", "KEY"))
     parser.add_argument("--digits", type=int, default=6)
+    parser.add_argument("--device", action="store_true")
     arguments = sys.argv[1:]
     end = arguments.index("--") if "--" in arguments else len(arguments)
     options = parser.parse_args(arguments[:end])
@@ -94,7 +96,8 @@ def run(options, expected):
     command = [os.path.abspath(options.exe), "--data", rows, "--steps",
                str(options.steps), "--save-dir", os.path.join(options.work, "ck"),
                "--save-every", str(options.every), "--keep", "0", "--metrics", metrics,
-               "--progress", "none", "--threads", "1", *options.flags]
+               "--progress", "none", *([] if options.device else ["--threads", "1"]),
+               *options.flags]
     result = subprocess.run(command, env=dict(os.environ, WEFT_FAULT=";".join(faults)),
                             stderr=subprocess.PIPE, text=True)
     print(result.stderr, end="")

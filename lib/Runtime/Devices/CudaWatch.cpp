@@ -75,14 +75,15 @@ private:
 };
 } // namespace
 
-/// One command, and its buffers for the hook when it is done.
+/// One command, and its buffers for the hook when it is done. Of the transfers
+/// the hook sees those that bring the inputs.
 Status CudaDevice::runWatched(WeftContext &context, const Commands &command) {
   if (Status s = launchAll(context, command); !s)
     return s;
   const WeftCommand &done = command.program.commands[command.begin];
-  if (!context.checkHook || isTransfer(done.kind))
+  if (!context.checkHook || (isTransfer(done.kind) && done.kind != WEFT_UPLOAD))
     return Status::success();
-  if (Status s = cuda.cuStreamSynchronize(stream()); !s)
+  if (Status s = cuda.cuStreamSynchronize(streams[streamOf(done)].get()); !s)
     return inCommand(s.takeError(), done);
   if (context.checkHook(command.program, done, command.buffers))
     return Status::success();

@@ -7,6 +7,7 @@
 #include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/DTypes.h"
 #include "weft/Runtime/Execute/Segments.h"
+#include "weft/Runtime/Execute/Transfers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -194,6 +195,9 @@ Status NanHunt::lookAtInputs(const WeftProgram &program) {
 //===----------------------------------------------------------------------===//
 
 Status NanHunt::check(const WeftProgram &program, const WeftCommand &command) {
+  // A device is given the inputs by a command, the host has them before.
+  if (command.kind == WEFT_UPLOAD)
+    return lookAtInputs(program);
   if (&command == program.commands)
     if (Status s = lookAtInputs(program); !s)
       return s;
