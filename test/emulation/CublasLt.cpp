@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CublasLtObjects.h"
+#include "Fail.h"
 #include "Settings.h"
 
 #include <algorithm>
@@ -218,6 +219,9 @@ WEFT_EXPORT const char *cublasLtGetStatusName(cublasStatus_t status) {
 
 WEFT_EXPORT cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle) {
   WEFT_BEGIN_CALL(cublasLtCreate);
+  // The real one would compute other numbers.
+  if (std::getenv("NVIDIA_TF32_OVERRIDE"))
+    fail("expects an environment without NVIDIA_TF32_OVERRIDE");
   if (!handle)
     return CUBLAS_STATUS_INVALID_VALUE;
   *handle = reinterpret_cast<cublasLtHandle_t>(

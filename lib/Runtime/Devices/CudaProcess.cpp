@@ -2,6 +2,8 @@
 
 #include "weft/Runtime/Devices/CudaDevice.h"
 
+#include <cstdlib>
+
 using namespace weft;
 
 namespace {
@@ -46,6 +48,29 @@ private:
 };
 } // namespace
 
+/// Variables by which NVIDIA's libraries compute other numbers than the program
+/// asks for.
+static const char *const kNumbersVariables[] = {
+    // Of all libraries.
+    "NVIDIA_TF32_OVERRIDE",
+    // Of cuBLASLt: other arithmetic, other algorithms.
+    "CUBLAS_EMULATE_SINGLE_PRECISION", "CUBLAS_EMULATE_DOUBLE_PRECISION",
+    "CUBLAS_EMULATION_STRATEGY",
+    "CUBLAS_FIXEDPOINT_EMULATION_MANTISSA_BIT_COUNT",
+    "CUBLASLT_HEURISTICS_LUT_FILE",
+    // Of cuDNN's attention.
+    "CUDNN_RESCALE_THRESHOLD", "CUDNN_USE_EX2_EMULATION"};
+
+/// Takes them out of the environment, before the libraries are opened.
+static void ignoreVariables() {
+  for (const char *name : kNumbersVariables)
+    if (std::getenv(name)) {
+      ::unsetenv(name);
+      warn(std::string(name) +
+           " has no effect: the program decides what it computes");
+    }
+}
+
 Expected<std::unique_ptr<WeftContext>>
 weft::openDevice(const WeftExecutable &executable,
                  const DeviceOptions &options) {
@@ -58,6 +83,7 @@ weft::openDevice(const WeftExecutable &executable,
                     nullptr);
     return context;
   }
+  ignoreVariables();
   if (Status found = CudaDevice::findLibraries(); !found)
     return found.takeError();
   auto driver = CudaDriver::open();
