@@ -1,5 +1,6 @@
 //===- Accesses.cpp - Checks of what kernels read and write ---------------===//
 
+#include "BlockAccesses.h"
 #include "Fail.h"
 #include "Memory.h"
 #include "Scheduler.h"
@@ -18,17 +19,30 @@ namespace weft::emulation {
 static uint32_t firstWriter = kHost + 1, lastWriter = kHost;
 /// Of dynamic and of static shared memory.
 static SharedAccesses shared[2];
+static BlockAccesses global;
 
 void beginLaunch() {
   firstWriter = lastWriter + 1;
   for (SharedAccesses &kind : shared)
     kind.beginLaunch();
+  global.beginLaunch();
 }
 
 static std::string threadText() {
   Moment moment = currentMoment();
   return "thread " + std::to_string(moment.thread) + " of block " +
          std::to_string(moment.block);
+}
+
+/// Threads of one block on one place, which `describe` names.
+template <typename Describe>
+static void checkRace(const AccessedPart &part, const Moment &now, bool isStore,
+                      const Describe &describe) {
+  if (const uint16_t *other = part.findRace(now, isStore))
+    fail("threads " + std::to_string(*other) + " and " +
+         std::to_string(now.thread) + " of block " + std::to_string(now.block) +
+         " use " + describe() +
+         ", one of them writes, and no barrier is between them");
 }
 
 //===----------------------------------------------------------------------===//
@@ -86,6 +100,16 @@ static bool checkWriters(uint32_t *writers, size_t bytes, uint32_t mine) {
   fail("has lost what it knows of its memory");
 }
 
+static void checkThreads(const void *place, size_t bytes, bool isStore) {
+  Moment now = currentMoment();
+  global.visit(static_cast<const char *>(place), bytes, now,
+               [&](AccessedPart &part, const char *at) {
+                 checkRace(part, now, isStore,
+                           [&] { return describePlace(at); });
+                 isStore ? part.addWriter(now) : part.addReader(now);
+               });
+}
+
 static void checkGlobal(const Allocation &allocation, const void *place,
                         size_t bytes, bool isStore) {
   if (allocation.isFreed || !allocation.has(place) ||
@@ -99,6 +123,7 @@ static void checkGlobal(const Allocation &allocation, const void *place,
   if (isStore ? checkWriters<true>(writers, bytes, mine)
               : checkWriters<false>(writers, bytes, mine))
     failAt(allocation, offset, bytes, isStore);
+  checkThreads(place, bytes, isStore);
   if (isStore)
     lastWriter = std::max(lastWriter, mine);
 }
@@ -107,19 +132,16 @@ static void checkGlobal(const Allocation &allocation, const void *place,
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-static void checkSharedPart(SharedPart &part, const Moment &now, bool isStore,
+static void checkSharedPart(AccessedPart &part, const Moment &now, bool isStore,
                             size_t offset) {
-  if (const uint16_t *other = part.findRace(now, isStore))
-    fail("threads " + std::to_string(*other) + " and " +
-         std::to_string(now.thread) + " of block " + std::to_string(now.block) +
-         " use byte " + std::to_string(offset) +
-         " of shared memory, one of them writes, and no barrier is between "
-         "them");
+  auto describe = [&] {
+    return "byte " + std::to_string(offset) + " of shared memory";
+  };
+  checkRace(part, now, isStore, describe);
   if (isStore)
     return part.addWriter(now);
   if (!part.isWritten(now))
-    fail(threadText() + " reads what nobody has written: byte " +
-         std::to_string(offset) + " of shared memory");
+    fail(threadText() + " reads what nobody has written: " + describe());
   part.addReader(now);
 }
 
@@ -133,7 +155,7 @@ static void checkShared(const Bytes &memory, bool isStatic, const void *place,
          std::to_string(size) + " bytes of shared memory");
   shared[isStatic].reserve(size);
   Moment now = currentMoment();
-  shared[isStatic].visit(offset, bytes, [&](SharedPart &part, size_t at) {
+  shared[isStatic].visit(offset, bytes, [&](AccessedPart &part, size_t at) {
     checkSharedPart(part, now, isStore, at);
   });
 }

@@ -183,6 +183,60 @@ TEST(GlobalMemoryErrors, SomeOrderShowsAReadBeforeAStore) {
                "blocks 1 and 0 store to and read from one place");
 }
 
+/// All threads of a block read what the first one then writes.
+void readThenWrite(float *x, bool warpsMeet, bool blockMeets) {
+  load(x);
+  if (warpsMeet)
+    warpBarrier();
+  if (blockMeets)
+    barrier();
+  if (threadIndex(0) == 0)
+    store(x, 1.0f);
+}
+
+TEST(GlobalMemory, ThreadsThatMeet) {
+  float *x = allocateWritten(1);
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    launch(blockOf(64), [&] { readThenWrite(x, false, true); }, seed);
+    launch(blockOf(32), [&] { readThenWrite(x, true, false); }, seed);
+  }
+}
+
+TEST(GlobalMemoryErrors, ThreadsOfABlockOnOnePlace) {
+  float *x = allocateWritten(1);
+  for (unsigned threads : {32, 64})
+    EXPECT_ERROR(launch(blockOf(threads),
+                        [&] { readThenWrite(x, threads == 64, false); }),
+                 "threads [0-9]+ and [0-9]+ of block 0 use byte 0 of an "
+                 "allocation of 4 bytes, one of them writes, and no barrier is "
+                 "between them");
+  EXPECT_ERROR(launch(blockOf(2), [&] { store(x, 1.0f); }),
+               "threads 0 and 1 of block 0 use byte 0");
+}
+
+/// Threads write bytes one by one, and one reads all of them at once.
+TEST(GlobalMemory, BytesAndVectors) {
+  constexpr unsigned kThreads = 1024;
+  auto *x = reinterpret_cast<char *>(allocate(4 * kThreads));
+  auto kernel = [&](unsigned late, unsigned vector) {
+    unsigned i = threadIndex(0);
+    if (i == 0)
+      weft_emu_store(x + 8192, 16);
+    weft_emu_store(x + 2 * i, 2);
+    if (i == 0)
+      weft_emu_load(x + 8192, 16);
+    barrier();
+    if (i == late)
+      weft_emu_store(x + 16 * vector + 3, 1);
+    if (i < kThreads / 8)
+      weft_emu_load(x + 16 * i, 16);
+  };
+  for (uint64_t seed = 0; seed < kSeeds; ++seed)
+    launch(blockOf(kThreads), [&] { kernel(5, 5); }, seed);
+  EXPECT_ERROR(launch(blockOf(kThreads), [&] { kernel(200, 7); }),
+               "threads (7 and 200|200 and 7) of block 0 use byte 115");
+}
+
 //===----------------------------------------------------------------------===//
 // Accesses to shared memory
 //===----------------------------------------------------------------------===//
