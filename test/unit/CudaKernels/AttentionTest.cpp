@@ -2,6 +2,8 @@
 
 #include "AttentionReference.h"
 
+#include <tuple>
+
 using namespace weft;
 
 namespace {
@@ -184,6 +186,25 @@ INSTANTIATE_TEST_SUITE_P(Types, CudaAttention,
                                                   ? "f16"
                                                   : "bf16");
                          });
+
+/// Type, head size, dropout or not: kernels of their own.
+class CudaAttentionKernels
+    : public testing::TestWithParam<std::tuple<int64_t, int64_t, bool>> {};
+
+// So many tiles on both sides that every buffer of a block is used again: no
+// barrier is without effect (test/campaigns/barriers.py).
+TEST_P(CudaAttentionKernels, SeveralTiles) {
+  auto [dtype, d, drops] = GetParam();
+  Case c;
+  c.dtype = dtype, c.d = d, c.dropout = drops ? 0.3 : 0.0, c.causal = 0;
+  c.b = 1, c.h = c.hkv = 1, c.t = c.s = d <= 64 ? 130 : 70;
+  check(c);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, CudaAttentionKernels,
+    testing::Combine(testing::Values(WEFT_F32, WEFT_F16, WEFT_BF16),
+                     testing::Values(8, 72, 136), testing::Bool()));
 
 TEST(CudaAttentionErrors, Records) {
   Case c;

@@ -1,6 +1,8 @@
 //===- CopyTest.cpp - Copies, fills and constants of CUDA -----------------===//
 
 #include "Emulated.h"
+#include "KernelArguments.h"
+#include "weft/Runtime/Devices/Launch.h"
 
 #include <algorithm>
 #include <numeric>
@@ -122,6 +124,39 @@ TEST(CudaCopy, Kernels) {
   EXPECT_EQ(launchesOf(permuted({2, 64, 4, 32}, {0, 2, 1, 3}), 4),
             Names{"weft_copy_16"});
   EXPECT_EQ(launchesOf({{100, 3, 1}}, 8), Names{"weft_copy_8"});
+}
+
+/// A transpose of 70 x 45 units by one block, which takes tile after tile: as
+/// blocks of a grid with fewer blocks than tiles do.
+template <typename Unit> static void checkTilesOfOneBlock() {
+  constexpr int64_t kRows = 70, kColumns = 45;
+  std::vector<Unit> values(kRows * kColumns), want(kRows * kColumns);
+  for (int64_t i = 0; i < kRows * kColumns; ++i) {
+    values[i] = static_cast<Unit>(i * 7);
+    want[i % kRows * kColumns + i / kRows] = values[i];
+  }
+  Guarded<Unit> from(values, 0), to(values.size());
+  cuda::TransposeArguments a = {};
+  a.from = from.data(), a.to = to.data();
+  a.row = {kRows, 1, kColumns}, a.column = {kColumns, kRows, 1};
+  a.rowTiles = 3, a.columnTiles = 2, a.tiles = 6;
+  LaunchShape shape;
+  shape.block[0] = cuda::kMoveThreads;
+  shape.sharedBytes =
+      cuda::kTransposeTile * (cuda::kTransposeTile + 1) * sizeof(Unit);
+  TestContext context(1);
+  WeftCommand command = {};
+  void *arguments[] = {&a};
+  std::string name = "weft_transpose_" + std::to_string(sizeof(Unit));
+  launchKernel(context, command, name.c_str(), shape, arguments);
+  EXPECT_TRUE(sameBits(to.take(), want)) << name;
+}
+
+TEST(CudaCopy, OneBlockTakesManyTiles) {
+  checkTilesOfOneBlock<uint8_t>();
+  checkTilesOfOneBlock<uint16_t>();
+  checkTilesOfOneBlock<uint32_t>();
+  checkTilesOfOneBlock<uint64_t>();
 }
 
 TEST(CudaCopy, Errors) {
