@@ -1,0 +1,113 @@
+"""Programs for a CUDA device that campaigns run on the emulated one."""
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+NUMBERS = ("step", "loss", "val_loss", "grad_norm", "skipped", "loss_scale")  # of a line of metrics
+BROKEN = 99  # how the emulated device ends what a kernel or the program does wrong
+
+
+def need(*command, **options):
+    result = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=600, **options)
+    if result.returncode != 0:
+        raise RuntimeError(f"expects exit 0 of {' '.join(map(str, command))}, but got {result.returncode}:\n"
+                           f"{(result.stdout + result.stderr)[-3000:]}")
+    return result.stdout
+
+
+class Model:
+    """A model with its data, and how it is compiled and trained."""
+
+    def __init__(self, path, data, compile=(), run=()):
+        self.path, self.data, self.compile, self.run = path, data, compile, run
+
+
+def examples(source, work):
+    """Models by name: each kind of generated kernel is in some of them."""
+    digits = work / "digits.safetensors"
+    need(sys.executable, source / "examples/make_mlp_data.py", digits, "--rows", "64")
+    text, models = source / "README.md", source / "examples"
+    config = json.loads((models / "gpt2-mini/config.json").read_text())
+    # Rows of classes are the work of a block, and so are 640 rows of a bias gradient.
+    config.update(n_layer=2, n_embd=32, n_head=2, vocab_size=1100)
+    drops = dict(config, resid_pdrop=0.1, embd_pdrop=0.1, attn_pdrop=0.1)
+    for name, content in (("gpt", config), ("gpt-dropout", drops)):
+        (work / "models" / name).mkdir(parents=True)
+        (work / "models" / name / "config.json").write_text(json.dumps(content))
+    tokens, more = ("--batch=2", "--seq=16"), ("--batch=5", "--seq=128")
+    sample = ("--generate", "a", "--max-new-tokens", "2")
+
+    def language(folder, sizes, *flags):
+        return Model(folder, text, (*sizes, *flags), sample)
+
+    return {
+        "mlp": Model(models / "mlp.mlir", digits),
+        "mlp-f16": Model(models / "mlp.mlir", digits, ("--precision=f16",)),
+        "gpt": language(work / "models/gpt", tokens),
+        "gpt-bf16": language(work / "models/gpt", tokens, "--precision=bf16"),
+        "gpt-f16": language(work / "models/gpt-dropout", tokens, "--precision=f16"),
+        "gpt-long": language(work / "models/gpt", more),
+        "llama-mini": language(models / "llama-mini", tokens),
+    }
+
+
+class Emulated:
+    """A model that is compiled into a folder, with the twins of its kernels."""
+
+    def __init__(self, model, folder, build):
+        self.model, self.folder, self.build = model, folder, build
+        folder.mkdir(parents=True)
+        self.compile("-o", folder / "plan.mlir", "--to=lower-to-cuda")
+        self.make("--emit=checked-twins", "-o", folder / "twins.so")
+
+    def compile(self, *flags):
+        return need(self.build / "bin/weft", "compile", self.model.path, *self.model.compile, "--target=cuda:sm_90", *flags)
+
+    def make(self, *flags, plan=None):
+        """From a lowered plan, which nobody verifies any more."""
+        return need(self.build / "bin/weft", "compile", plan or self.folder / "plan.mlir", "--from=lower-to-cuda", *flags)
+
+    def run(self, program, seed=0, flags=(), timeout=600, **environment):
+        """How a run ends, and what it has made: what it prints, losses, all files of its checkpoints."""
+        made = self.folder / "made"
+        shutil.rmtree(made, ignore_errors=True)
+        made.mkdir()
+        emulation = self.build / "test/emulation"
+        ended = subprocess.run(
+            [program, "--data", self.model.data, "--val-data", self.model.data, "--progress", "none", "--save-dir", "saves",
+             "--metrics", "m.jsonl", *self.model.run, *flags],
+            capture_output=True, text=True, errors="replace", timeout=timeout, cwd=made,
+            env=dict(os.environ, LD_LIBRARY_PATH=str(emulation), WEFT_EMULATION_SEED=str(seed),
+                     WEFT_TWINS=f"{self.folder / 'twins.so'}:{emulation / 'kernels.so'}", **environment))
+        return ended, self.digest(made, ended.stdout) if ended.returncode == 0 else ended.stderr[-300:]
+
+    @staticmethod
+    def digest(made, printed):
+        digest = hashlib.sha256(printed.encode())
+        for line in (made / "m.jsonl").read_text().splitlines():
+            values = json.loads(line)
+            digest.update(repr([values.get(name) for name in NUMBERS]).encode())
+        files = sorted(made.glob("saves/step_*/*.safetensors"))
+        if not files:
+            raise RuntimeError("expects a checkpoint")
+        for path in files:
+            digest.update(path.read_bytes())
+        return digest.hexdigest()
+
+
+def parse_seeds(text):
+    return range(*map(int, text.split(":")))
+
+
+def absolute(text):
+    return pathlib.Path(text).absolute()
+
+
+def empty_folder(path):
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir(parents=True)
+    return path
