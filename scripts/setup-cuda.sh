@@ -18,6 +18,7 @@ packages=(
   nvidia-cuda-crt==13.0.88      # headers of nvcc
   nvidia-cuda-runtime==13.0.96  # cuda.h, cuda_runtime.h
   nvidia-cuda-cccl==13.0.85     # headers of cuda_fp16.h
+  nvidia-nvtx==13.0.85          # nvtx3/nvToolsExt.h
 )
 cublas=nvidia-cublas==13.1.0.3  # libcublasLt.so.13, cublasLt.h
 
@@ -80,7 +81,7 @@ if [ ! -e "$target" ] || grep -qvxFf "$target/$stamp" <<<"$wanted"; then
     cp -r "$target.partial/files/nvidia/cudnn/include" "$target.partial/files/nvidia/cudnn/lib" "$home"
   ln -s lib "$home/lib64"
   find "$home" -path '*/bin/*' -type f -exec chmod +x {} +
-  for file in bin/ptxas nvvm/libdevice/libdevice.10.bc include/cuda.h ${cublas:+lib/libcublasLt.so.13} \
+  for file in bin/ptxas nvvm/libdevice/libdevice.10.bc include/cuda.h include/nvtx3/nvToolsExt.h ${cublas:+lib/libcublasLt.so.13} \
     ${cudnn:+lib/libcudnn.so.9 include/cudnn_graph.h}; do
     [ -e "$home/$file" ] || fail "expects $file in the packages, but found none"
   done

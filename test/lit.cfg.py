@@ -62,6 +62,8 @@ if os.path.exists(os.path.join(config.weft_build, "test/emulation/libcuda.so.1")
     config.available_features.add("emulated-device")
 if os.path.exists(os.path.join(config.weft_build, "test/emulation/libcudnn.so.9")):
     config.available_features.add("emulated-cudnn")
+if os.path.exists(os.path.join(config.weft_build, "test/emulation/nvtx-tool.so")):
+    config.available_features.add("nvtx")
 if config.cuda_device:
     config.available_features.add("cuda-device")
 if config.full:

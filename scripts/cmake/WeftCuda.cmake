@@ -6,6 +6,7 @@
 #   WEFT_CUBLASLT_INCLUDE  folder of cublasLt.h: products
 #   WEFT_CUDNN_INCLUDE     folder of cudnn_graph.h, with headers of the CUDA
 #                          runtime beside it: --attention=cudnn
+#   WEFT_NVTX_INCLUDE      folder of nvtx3/nvToolsExt.h: ranges for a profiler
 #
 # Libraries of the toolkit are not looked for: a program opens them when it runs.
 set(folders "")
@@ -29,6 +30,8 @@ find_path(WEFT_CUBLASLT_INCLUDE cublasLt.h
   HINTS ${folders} PATHS /usr/local/cuda PATH_SUFFIXES include)
 find_path(WEFT_CUDNN_INCLUDE cudnn_graph.h
   HINTS ${folders} PATHS /usr/local/cuda PATH_SUFFIXES include)
+find_path(WEFT_NVTX_INCLUDE nvtx3/nvToolsExt.h
+  HINTS ${folders} PATHS /usr/local/cuda PATH_SUFFIXES include)
 
 function(weft_say_missing variable file consequence)
   if(NOT ${variable})
@@ -41,3 +44,4 @@ weft_say_missing(WEFT_CUDA_INCLUDE cuda.h
   "no runtime for CUDA devices and no emulated device")
 weft_say_missing(WEFT_CUBLASLT_INCLUDE cublasLt.h "no products for CUDA devices")
 weft_say_missing(WEFT_CUDNN_INCLUDE cudnn_graph.h "no --attention=cudnn")
+weft_say_missing(WEFT_NVTX_INCLUDE nvtx3/nvToolsExt.h "no ranges for profilers")

@@ -136,10 +136,12 @@ Status CudaDevice::launchCommand(WeftContext &context,
 }
 
 Status CudaDevice::launchAll(WeftContext &context, const Commands &commands) {
+    ranges.moveTo(command.scope);
   void *const *buffers = commands.buffers;
   for (int32_t i = commands.begin; i < commands.end; ++i) {
     const WeftCommand &command = commands.program.commands[i];
     if (Status s = launchCommand(context, command, buffers); !s)
+  ranges.moveTo(nullptr);
       return s;
     buffers += command.numBuffers;
   }
@@ -269,7 +271,10 @@ bool CudaDevice::leave(WeftContext &context, Status status) {
 }
 
 bool CudaDevice::start(WeftContext &context, const WeftProgram &program) {
-  return leave(context, startProgram(context, program));
+  ranges.enter(program.symbol);
+  Status started = startProgram(context, program);
+  ranges.leave();
+  return leave(context, std::move(started));
 }
 
 bool CudaDevice::finish(WeftContext &context) {

@@ -16,6 +16,7 @@ case $name in
 *-nvcc) files=bin/ptxas ;;
 *-nvvm) files=nvvm/libdevice/libdevice.10.bc ;;
 *-runtime) files=include/cuda.h ;;
+*-nvtx) files=include/nvtx3/nvToolsExt.h ;;
 *-cublas) files="lib/libcublasLt.so.13 include/cublasLt.h" ;;
 *-cudnn-*) root=nvidia/cudnn files="lib/libcudnn.so.9 include/cudnn_graph.h" ;;
 *) files=include/$name.h ;;

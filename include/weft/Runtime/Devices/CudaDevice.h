@@ -12,6 +12,7 @@
 
 #include "weft/Runtime/Devices/CudaImages.h"
 #include "weft/Runtime/Devices/CudaPorts.h"
+#include "weft/Runtime/Devices/CudaRanges.h"
 #include "weft/Runtime/Devices/CudaTransfers.h"
 #include "weft/Runtime/Devices/Device.h"
 
@@ -152,6 +153,7 @@ private:
   bool rehearses = false;               // routines launch nothing
   const WeftProgram *current = nullptr; // in this run
   std::vector<CudaFlag> flags;          // that its commands asked for
+  CudaRanges ranges;                    // for a profiler
 };
 
 } // namespace weft
