@@ -50,7 +50,7 @@ void routine(WeftContext *context, const WeftCommand *command,
 class Emulated {
 public:
   /// For `without` see TransferCommands.
-  explicit Emulated(bool graphs, int runsAhead = 2,
+  explicit Emulated(bool graphs, int runsAhead = 3,
                     const std::string &without = "") {
     setenv("WEFT_TWINS", TEST_TWINS, 1);
     std::ofstream(TEST_CUBIN, std::ios::binary)

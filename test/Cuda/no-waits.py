@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""When the host waits for a CUDA device.
+
+usage: no-waits.py BUILD WORK MODEL DATA
+
+Of runs on the emulated device, with a tool that records where a program is given
+to it: of a step, the update and the next micro-step are given without waiting
+for anything, and whenever the host gives it another run, one that nobody has
+waited for is still under way.
+"""
+import os
+import subprocess
+import sys
+
+build, work, model, data = sys.argv[1:]
+weft = os.path.join(build, "bin", "weft")
+emulation = os.path.join(build, "test", "emulation")
+program, twins, log = (os.path.join(work, name) for name in ("model", "twins.so", "log"))
+STEPS, STREAMS = 8, 3
+
+
+def call(command, **environment):
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=dict(os.environ, **environment))
+
+
+def events_of(accum):
+    """Names of programs that are given to the device, and "wait" for each that is waited for."""
+    if os.path.exists(log):
+        os.remove(log)
+    call([program, "--data", data, "--steps", str(STEPS), "--accum", str(accum), "--progress", "none"],
+         LD_LIBRARY_PATH=emulation, WEFT_TWINS=f"{twins}:{os.path.join(emulation, 'kernels.so')}",
+         WEFT_EMULATION_RECORD=log, NVTX_INJECTION64_PATH=os.path.join(emulation, "nvtx-tool.so"))
+    events, depth, waits = [], 0, 0
+    with open(log) as lines:
+        for line in lines:
+            if line.startswith("push"):
+                events += [line.split()[2]] if depth == 0 else []
+                depth += 1
+            elif line.startswith("pop"):
+                depth -= 1
+            elif line == "call cuEventSynchronize\n":
+                waits += 1
+                events += ["wait"] if waits % STREAMS == 0 else []
+    return events[events.index("micro"):]
+
+
+call([weft, "compile", model, "--target=cuda:sm_90", "-o", program])
+call([weft, "compile", model, "--target=cuda:sm_90", "--emit=twins", "-o", twins])
+for accum in 1, 4:
+    events = events_of(accum)
+    steps = [i for i, event in enumerate(events) if event == "apply"]
+    for i in steps[1:-1]:
+        if events[i + 1] != "micro" and accum == 1:
+            sys.exit(f"expects a micro-step behind update {steps.index(i) + 1}, but got {events[i - 4:i + 5]}")
+    under_way = 0
+    for i, event in enumerate(events):
+        if event != "wait" and 2 * (accum + 1) < i < steps[-1] and under_way < 1:
+            sys.exit(f"expects work under way, but got {events[max(0, i - 6):i + 2]}")
+        under_way += -1 if event == "wait" else 1
+    print(f"--accum={accum}: {len(events)} events, the device always has work")
