@@ -17,20 +17,12 @@ std::vector<LibraryName> weft::cudaProductLibraries() {
 
 static Status findEntries(const OpenLibrary &library, BlasLtEntries &entries) {
 #define WEFT_FIND_ENTRY(name)                                                  \
-  if (Expected<void *> found = library.find("cublasLt" #name); found.ok())     \
-    entries.name = reinterpret_cast<decltype(entries.name)>(*found);           \
-  else                                                                         \
-    return found.takeError();
+  if (Status s = library.find("cublasLt" #name, entries.name); !s)             \
+    return s;
   WEFT_BLASLT_CALLS(WEFT_FIND_ENTRY)
   WEFT_BLASLT_QUESTIONS(WEFT_FIND_ENTRY)
 #undef WEFT_FIND_ENTRY
   return Status::success();
-}
-
-static std::string versionText(size_t version) {
-  return std::to_string(version / 10000) + "." +
-         std::to_string(version / 100 % 100) + "." +
-         std::to_string(version % 100);
 }
 
 Expected<std::unique_ptr<BlasLt>> BlasLt::open() {

@@ -8,7 +8,7 @@
 #ifndef WEFT_KERNELS_CUDA_BLASLT_H
 #define WEFT_KERNELS_CUDA_BLASLT_H
 
-#include "weft/Formats/Error.h"
+#include "LibraryCalls.h"
 
 #include <cublasLt.h>
 #include <memory>
@@ -72,10 +72,10 @@ private:
   std::string description, versionNumber;
 };
 
-/// Calls in a row: those behind one that failed are not made.
-class BlasLtCalls {
+/// Its calls, by their names without the prefix.
+class BlasLtCalls : public LibraryCalls<BlasLt, cublasStatus_t> {
 public:
-  explicit BlasLtCalls(const BlasLt &library) : library(library) {}
+  using LibraryCalls::LibraryCalls;
 
 #define WEFT_BLASLT_CALL(name)                                                 \
   template <typename... Arguments> void name(Arguments... arguments) {         \
@@ -83,27 +83,6 @@ public:
   }
   WEFT_BLASLT_CALLS(WEFT_BLASLT_CALL)
 #undef WEFT_BLASLT_CALL
-
-  bool ok() const { return status.ok(); }
-  /// That of the first call that failed; once.
-  Status take() { return std::move(status); }
-  /// What the last call that was made gave.
-  cublasStatus_t last() const { return lastStatus; }
-  /// Goes on after a failure.
-  void forgive() { status = Status::success(); }
-
-private:
-  template <typename Entry, typename... Arguments>
-  void make(const char *name, Entry entry, Arguments... arguments) {
-    if (!status)
-      return;
-    lastStatus = entry(arguments...);
-    status = library.check(name, lastStatus);
-  }
-
-  const BlasLt &library;
-  Status status;
-  cublasStatus_t lastStatus = CUBLAS_STATUS_SUCCESS;
 };
 
 /// A descriptor of the library's, destroyed by it.

@@ -14,20 +14,12 @@ static_assert(CUDNN_MAJOR == 9, "the library has the version of its header");
 
 static Status findEntries(const OpenLibrary &library, CudnnEntries &table) {
 #define WEFT_FIND_ENTRY(name)                                                  \
-  if (Expected<void *> found = library.find("cudnn" #name))                    \
-    table.name = reinterpret_cast<decltype(table.name)>(*found);               \
-  else                                                                         \
-    return found.takeError();
+  if (Status s = library.find("cudnn" #name, table.name); !s)                  \
+    return s;
   WEFT_CUDNN_CALLS(WEFT_FIND_ENTRY)
   WEFT_CUDNN_QUESTIONS(WEFT_FIND_ENTRY)
 #undef WEFT_FIND_ENTRY
   return Status::success();
-}
-
-static std::string versionText(size_t version) {
-  return std::to_string(version / 10000) + "." +
-         std::to_string(version / 100 % 100) + "." +
-         std::to_string(version % 100);
 }
 
 /// cuDNN compiles with NVRTC, which it opens by name: one that lies where only

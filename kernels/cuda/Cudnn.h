@@ -8,7 +8,7 @@
 #ifndef WEFT_KERNELS_CUDA_CUDNN_H
 #define WEFT_KERNELS_CUDA_CUDNN_H
 
-#include "weft/Formats/Error.h"
+#include "LibraryCalls.h"
 
 #include <cudnn_graph.h>
 #include <memory>
@@ -74,10 +74,10 @@ private:
   std::string description;
 };
 
-/// Calls in a row: those behind one that failed are not made.
-class CudnnCalls {
+/// Its calls, by their names without the prefix.
+class CudnnCalls : public LibraryCalls<Cudnn, cudnnStatus_t> {
 public:
-  explicit CudnnCalls(const Cudnn &library) : library(library) {}
+  using LibraryCalls::LibraryCalls;
 
 #define WEFT_CUDNN_CALL(name)                                                  \
   template <typename... Arguments> void name(Arguments... arguments) {         \
@@ -85,27 +85,6 @@ public:
   }
   WEFT_CUDNN_CALLS(WEFT_CUDNN_CALL)
 #undef WEFT_CUDNN_CALL
-
-  bool ok() const { return status.ok(); }
-  /// That of the first call that failed; once.
-  Status take() { return std::move(status); }
-  /// What the last call that was made gave.
-  cudnnStatus_t last() const { return lastStatus; }
-  /// Goes on after a failure.
-  void forgive() { status = Status::success(); }
-
-private:
-  template <typename Entry, typename... Arguments>
-  void make(const char *name, Entry entry, Arguments... arguments) {
-    if (!status)
-      return;
-    lastStatus = entry(arguments...);
-    status = library.check(name, lastStatus);
-  }
-
-  const Cudnn &library;
-  Status status;
-  cudnnStatus_t lastStatus = CUDNN_STATUS_SUCCESS;
 };
 
 } // namespace weft

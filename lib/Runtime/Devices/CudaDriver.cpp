@@ -49,10 +49,8 @@ Expected<CudaDriver> CudaDriver::open() {
   CudaDriver driver;
   Status complete;
 #define WEFT_FIND_ENTRY(name)                                                  \
-  if (auto entry = library->find(#name); entry)                                \
-    driver.name = reinterpret_cast<decltype(driver.name)>(*entry);             \
-  else if (complete)                                                           \
-    complete = entry.takeError();
+  if (Status s = library->find(#name, driver.name); !s && complete)            \
+    complete = s.takeError();
   WEFT_CUDA_DRIVER_CALLS(WEFT_FIND_ENTRY)
 #undef WEFT_FIND_ENTRY
   if (Status s = checkVersion(CudaCalls(driver)); !s)

@@ -33,6 +33,15 @@ public:
   static Expected<OpenLibrary> open(const LibraryName &name);
   /// The address of an entry point; exit 9 where the library has none.
   Expected<void *> find(const char *symbol) const;
+  /// The same into a pointer to a function of its type.
+  template <typename Entry>
+  Status find(const char *symbol, Entry *&entry) const {
+    auto address = find(symbol);
+    if (!address)
+      return address.takeError();
+    entry = reinterpret_cast<Entry *>(*address);
+    return Status::success();
+  }
   /// The file it was read from.
   const std::string &path() const { return file; }
 

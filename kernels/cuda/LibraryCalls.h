@@ -1,0 +1,50 @@
+//===- LibraryCalls.h - Libraries of NVIDIA, opened by name -----*- C++ -*-===//
+
+#ifndef WEFT_KERNELS_CUDA_LIBRARYCALLS_H
+#define WEFT_KERNELS_CUDA_LIBRARYCALLS_H
+
+#include "weft/Formats/Error.h"
+
+#include <string>
+
+namespace weft {
+
+/// "13.1.0" for 130100.
+inline std::string versionText(size_t version) {
+  return std::to_string(version / 10000) + "." +
+         std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
+}
+
+/// Calls of a library in a row: those behind one that failed are not made.
+template <typename Library, typename Result> class LibraryCalls {
+public:
+  explicit LibraryCalls(const Library &library) : library(library) {}
+
+  bool ok() const { return status.ok(); }
+  /// That of the first call that failed; once.
+  Status take() { return std::move(status); }
+  /// What the last call that was made gave.
+  Result last() const { return lastResult; }
+  /// Goes on after a failure.
+  void forgive() { status = Status::success(); }
+
+protected:
+  template <typename Entry, typename... Arguments>
+  void make(const char *name, Entry entry, Arguments... arguments) {
+    if (!status)
+      return;
+    lastResult = entry(arguments...);
+    status = library.check(name, lastResult);
+  }
+
+  const Library &library;
+
+private:
+  Status status;
+  Result lastResult = Result();
+};
+
+} // namespace weft
+
+#endif // WEFT_KERNELS_CUDA_LIBRARYCALLS_H
