@@ -23,10 +23,7 @@ enum ErrorCode {
 /// Reports `message` with the routine and its place in the model in front.
 inline void failCommand(WeftContext &context, const WeftCommand &command,
                         int code, const std::string &message) {
-  std::string text = command.name ? command.name : "library routine";
-  if (command.scope && command.scope[0])
-    text += std::string(" in ") + command.scope;
-  context.fail(code, text + ": " + message);
+  context.fail(code, placeOf(command) + ": " + message);
 }
 
 /// Whether the command has at least that many buffers before its workspace.

@@ -18,11 +18,8 @@ static void doFor(WeftContext &context, const WeftCommand &command, Work work) {
   Status done = work(deviceOf(context));
   if (done)
     return;
-  std::string place = command.name;
-  if (command.scope && *command.scope)
-    place += std::string(" in ") + command.scope;
   context.fail(done.error().exitStatus(),
-               place + ": " + done.error().message());
+               placeOf(command) + ": " + done.error().message());
 }
 
 void weft::launchKernel(WeftContext &context, const WeftCommand &command,

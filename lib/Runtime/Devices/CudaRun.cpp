@@ -82,10 +82,7 @@ std::optional<float> CudaDevice::flagAt(const void *address) {
 //===----------------------------------------------------------------------===//
 
 Error CudaDevice::inCommand(Error error, const WeftCommand &command) {
-  std::string place = command.name;
-  if (command.scope && *command.scope)
-    place += std::string(" in ") + command.scope;
-  return Error(error.code(), place + ": " + error.message())
+  return Error(error.code(), placeOf(command) + ": " + error.message())
       .hint(error.hintText());
 }
 
@@ -136,15 +133,15 @@ Status CudaDevice::launchCommand(WeftContext &context,
 }
 
 Status CudaDevice::launchAll(WeftContext &context, const Commands &commands) {
-    ranges.moveTo(command.scope);
   void *const *buffers = commands.buffers;
   for (int32_t i = commands.begin; i < commands.end; ++i) {
     const WeftCommand &command = commands.program.commands[i];
+    ranges.moveTo(command.scope);
     if (Status s = launchCommand(context, command, buffers); !s)
-  ranges.moveTo(nullptr);
       return s;
     buffers += command.numBuffers;
   }
+  ranges.moveTo(nullptr);
   return Status::success();
 }
 

@@ -131,6 +131,13 @@ void WeftContext::attach(const WeftExecutable &executable,
 // Lookups
 //===----------------------------------------------------------------------===//
 
+std::string weft::placeOf(const WeftCommand &command) {
+  std::string place = command.name ? command.name : "library routine";
+  if (command.scope && *command.scope)
+    place += std::string(" in ") + command.scope;
+  return place;
+}
+
 const WeftProgram *weft::findProgram(const WeftExecutable &executable,
                                      const char *name) {
   const WeftProgram *found = nullptr;

@@ -59,6 +59,9 @@ struct ContextOptions {
 /// Ranks of a run: a process is one, and there is one process.
 constexpr int kRunRanks = 1;
 
+/// "gemm in h.3.attn", in front of a message about a command.
+std::string placeOf(const WeftCommand &command);
+
 /// The program of that symbol, or else the only one of that kind, or null.
 const WeftProgram *findProgram(const WeftExecutable &executable,
                                const char *name);
