@@ -3,26 +3,15 @@
 #include "InspectKernels.h"
 
 #include "weft/Formats/Cubin.h"
+#include "weft/Formats/Launches.h"
 
-#include <algorithm>
 #include <cstdio>
+#include <set>
 
 using namespace weft;
 
-/// The launch of a generated kernel, [blocks, x, y], or null.
-static const Json *findLaunch(const Json &metadata, const std::string &name) {
-  const Json *launches = metadata.find("launches");
-  const Json *launch =
-      launches && launches->isObject() ? launches->find(name) : nullptr;
-  bool isLaunch =
-      launch && launch->isArray() && launch->asArray().size() == 3 &&
-      std::all_of(launch->asArray().begin(), launch->asArray().end(),
-                  [](const Json &size) { return size.isInt(); });
-  return isLaunch ? launch : nullptr;
-}
-
 static Json describeKernel(const CubinKernel &kernel, const std::string &chip,
-                           const Json *launch) {
+                           const KernelLaunch *launch) {
   Json entry = Json::object();
   entry.set("chip", chip);
   entry.set("name", kernel.name);
@@ -33,12 +22,10 @@ static Json describeKernel(const CubinKernel &kernel, const std::string &chip,
   entry.set("stack_bytes", int64_t(kernel.stackBytes));
   entry.set("code_bytes", int64_t(kernel.codeBytes));
   Json threads = Json::array();
+  entry.set("blocks", launch ? Json(launch->blocks) : Json());
   if (launch)
-    for (int i = 1; i <= 2; ++i)
-      threads.push(launch->asArray()[i]);
-  entry.set("blocks", launch ? launch->asArray()[0] : Json());
-  if (launch)
-    threads.push(int64_t(1));
+    for (int64_t count : {launch->threadsX, launch->threadsY, int64_t(1)})
+      threads.push(count);
   else
     for (uint32_t count : kernel.threads)
       threads.push(int64_t(count));
@@ -47,24 +34,65 @@ static Json describeKernel(const CubinKernel &kernel, const std::string &chip,
   return entry;
 }
 
+namespace {
+/// The machine code of one chip, beside what the metadata says of it.
+class Images {
+public:
+  Images(const ProgramFile::Images &images,
+         const std::map<std::string, KernelLaunch> &launches)
+      : images(images), launches(launches) {}
+
+  Status describe(Json &kernels) const;
+
+private:
+  std::string section() const { return "section .weft." + images.chip + ": "; }
+  Status describe(const Cubin &cubin, Json &kernels,
+                  std::set<std::string> &found) const;
+
+  const ProgramFile::Images &images;
+  const std::map<std::string, KernelLaunch> &launches;
+};
+} // namespace
+
+Status Images::describe(const Cubin &cubin, Json &kernels,
+                        std::set<std::string> &found) const {
+  if (cubin.chip != images.chip)
+    return inputError(section() + "expects machine code of " + images.chip +
+                      ", but got that of " + cubin.chip);
+  for (const CubinKernel &kernel : cubin.kernels) {
+    auto launch = launches.find(kernel.name);
+    const bool isGenerated = launch != launches.end();
+    kernels.push(describeKernel(kernel, cubin.chip,
+                                isGenerated ? &launch->second : nullptr));
+    found.insert(kernel.name);
+  }
+  return Status::success();
+}
+
+Status Images::describe(Json &kernels) const {
+  Expected<std::vector<Cubin>> cubins = readCubins(images.bytes);
+  if (!cubins)
+    return inputError(section() + cubins.error().message());
+  std::set<std::string> found;
+  for (const Cubin &cubin : *cubins)
+    if (Status s = describe(cubin, kernels, found); !s)
+      return s;
+  for (const auto &[name, launch] : launches)
+    if (!found.count(name))
+      return inputError(section() + "expects the kernel " + inQuotes(name) +
+                        ", which the metadata launches, but got none");
+  return Status::success();
+}
+
 Expected<Json> weft::describeImages(const ProgramFile &program,
                                     const Json &metadata) {
+  auto launches = readLaunches(JsonCursor(metadata, "section .weft.meta"));
+  if (!launches)
+    return inputError(launches.error().where());
   Json kernels = Json::array();
-  for (const ProgramFile::Images &images : program.images) {
-    Expected<std::vector<Cubin>> cubins = readCubins(images.bytes);
-    if (!cubins)
-      return inputError("section .weft." + images.chip + ": " +
-                        cubins.error().message());
-    for (const Cubin &cubin : *cubins) {
-      if (cubin.chip != images.chip)
-        return inputError("section .weft." + images.chip +
-                          ": expects machine code of " + images.chip +
-                          ", but got that of " + cubin.chip);
-      for (const CubinKernel &kernel : cubin.kernels)
-        kernels.push(describeKernel(kernel, cubin.chip,
-                                    findLaunch(metadata, kernel.name)));
-    }
-  }
+  for (const ProgramFile::Images &images : program.images)
+    if (Status s = Images(images, *launches).describe(kernels); !s)
+      return s.takeError();
   return kernels;
 }
 

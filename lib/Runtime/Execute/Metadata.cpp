@@ -3,6 +3,7 @@
 #include "weft/Runtime/Execute/Metadata.h"
 
 #include "weft/Formats/Json.h"
+#include "weft/Formats/Launches.h"
 #include "weft/Runtime/Execute/Scaler.h"
 
 #include <algorithm>
@@ -215,6 +216,9 @@ static Status readFields(const JsonCursor &root, Metadata &out) {
     return s;
   if (Status s = readInputs(root, out); !s)
     return s;
+  // Of no use here: the tables say the same.
+  if (auto launches = readLaunches(root); !launches)
+    return launches.takeError();
   if (auto table = root.find("debug_nan"))
     out.debugNan = table->value();
   for (auto field :

@@ -193,7 +193,10 @@ TEST(Metadata, faultsAreInternalErrors) {
         metadataWith(", \"inputs\": [{\"name\": \"x\", \"limit\": 2, "
                      "\"ignore\": \"y\"}]"),
         metadataWith(", \"defaults\": {\"lr\": []}"),
-        metadataWith(", \"decays\": {\"x_weight_decay\": \"0\"}")}) {
+        metadataWith(", \"decays\": {\"x_weight_decay\": \"0\"}"),
+        metadataWith(", \"launches\": []"),
+        metadataWith(", \"launches\": {\"k\": [1, 2]}"),
+        metadataWith(", \"launches\": {\"k\": [1, 2, 0]}")}) {
     auto data = parseMetadata(text);
     ASSERT_FALSE(data.ok()) << text;
     EXPECT_EQ(data.error().code(), ExitCode::Internal) << text;
