@@ -46,19 +46,61 @@ weft.program @everything(%x: tensor<102400xf64> {weft.input = "x"}) -> (tensor<f
 
 // -----
 
-// What stays: few elements, rows that no such number divides, columns enough, rows
-// that are reduced themselves.
+// No number divides the rows: 11 chunks, and the rows behind them.
+// CHECK-LABEL: weft.program @prime(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<32771x768xf32>
+// CHECK-NEXT: %[[M:.*]] = weft.slice %[[X]] offsets [0, 0] sizes [32769, 768] strides [1, 1] {weft.scope = "h.0"}
+// CHECK-NEXT: %[[R:.*]] = weft.reshape %[[M]] {weft.scope = "h.0"} : tensor<32769x768xf32> to tensor<11x2979x768xf32>
+// CHECK-NEXT: %[[C:.*]] = weft.reduce sum %[[R]] dims [1] {weft.scope = "h.0"}
+// CHECK-NEXT: %[[D:.*]] = weft.reduce sum %[[C]] dims [0] {weft.scope = "h.0"} : tensor<11x768xf32>
+// CHECK-NEXT: %[[T:.*]] = weft.slice %[[X]] offsets [32769, 0] sizes [2, 768] strides [1, 1] {weft.scope = "h.0"}
+// CHECK-NEXT: %[[E:.*]] = weft.reduce sum %[[T]] dims [0] {weft.scope = "h.0"} : tensor<2x768xf32>
+// CHECK-NEXT: %[[S:.*]] = weft.add %[[D]], %[[E]] {weft.scope = "h.0"} : tensor<768xf32>
+// CHECK-NEXT: weft.return %[[S]]
+weft.program @prime(%x: tensor<32771x768xf32> {weft.input = "x"}) -> (tensor<768xf32> {weft.output = "s"}) attributes {kind = #weft.kind<eval>} {
+  %s = weft.reduce sum %x dims [0] {weft.scope = "h.0"} : tensor<32771x768xf32>
+  weft.return %s : tensor<768xf32>
+}
+
+// -----
+
+// A mean is divided once, behind all; low types are rounded once, too. Twice a
+// prime would be two chunks.
+// CHECK-LABEL: weft.program @uneven_mean(
+// CHECK: %[[M:.*]] = weft.slice %{{.*}} offsets [0] sizes [65536] strides [1] : tensor<65543xbf16>
+// CHECK: %[[W:.*]] = weft.cast %[[M]] : tensor<65536xbf16> to tensor<65536xf32>
+// CHECK: weft.reshape %[[W]] : tensor<65536xf32> to tensor<64x1024xf32>
+// CHECK: weft.reduce sum {{.*}} : tensor<64x1024xf32>
+// CHECK: weft.slice %{{.*}} offsets [65536] sizes [7] strides [1] : tensor<65543xbf16>
+// CHECK: %[[A:.*]] = weft.add
+// CHECK: %[[N:.*]] = weft.constant dense<6.554300e+04> : tensor<f32>
+// CHECK: %[[Q:.*]] = weft.div %[[A]], %[[N]]
+// CHECK: weft.cast %[[Q]] : tensor<f32> to tensor<bf16>
+// CHECK-LABEL: weft.program @uneven_max(
+// CHECK: weft.reduce max {{.*}} : tensor<11x2978x768xf32>
+// CHECK: weft.reduce max {{.*}} : tensor<4x768xf32>
+// CHECK: weft.max
+weft.program @uneven_mean(%x: tensor<65543xbf16> {weft.input = "x"}) -> (tensor<bf16> {weft.output = "s"}) attributes {kind = #weft.kind<eval>} {
+  %s = weft.reduce mean %x dims [0] : tensor<65543xbf16>
+  weft.return %s : tensor<bf16>
+}
+weft.program @uneven_max(%x: tensor<2x16381x768xf32> {weft.input = "x"}) -> (tensor<768xf32> {weft.output = "s"}) attributes {kind = #weft.kind<eval>} {
+  %s = weft.reduce max %x dims [0, 1] : tensor<2x16381x768xf32>
+  weft.return %s : tensor<768xf32>
+}
+
+// -----
+
+// What stays: few elements, columns enough, rows that are reduced themselves.
 // CHECK-LABEL: weft.program @left_alone(
 // CHECK-NEXT: weft.reduce sum %{{.*}} dims [0] : tensor<65535xf32>
-// CHECK-NEXT: weft.reduce sum %{{.*}} dims [0] : tensor<65537xf32>
 // CHECK-NEXT: weft.reduce sum %{{.*}} dims [0] : tensor<4096x8448xf32>
 // CHECK-NEXT: weft.reduce sum %{{.*}} dims [1] : tensor<4x65536xf32>
 // CHECK-NEXT: weft.return
-weft.program @left_alone(%a: tensor<65535xf32> {weft.input = "a"}, %b: tensor<65537xf32> {weft.input = "b"}, %c: tensor<4096x8448xf32> {weft.input = "c"}, %d: tensor<4x65536xf32> {weft.input = "d"})
-    -> (tensor<f32> {weft.output = "sa"}, tensor<f32> {weft.output = "sb"}, tensor<8448xf32> {weft.output = "sc"}, tensor<4xf32> {weft.output = "sd"}) attributes {kind = #weft.kind<eval>} {
+weft.program @left_alone(%a: tensor<65535xf32> {weft.input = "a"}, %c: tensor<4096x8448xf32> {weft.input = "c"}, %d: tensor<4x65536xf32> {weft.input = "d"})
+    -> (tensor<f32> {weft.output = "sa"}, tensor<8448xf32> {weft.output = "sc"}, tensor<4xf32> {weft.output = "sd"}) attributes {kind = #weft.kind<eval>} {
   %sa = weft.reduce sum %a dims [0] : tensor<65535xf32>
-  %sb = weft.reduce sum %b dims [0] : tensor<65537xf32>
   %sc = weft.reduce sum %c dims [0] : tensor<4096x8448xf32>
   %sd = weft.reduce sum %d dims [1] : tensor<4x65536xf32>
-  weft.return %sa, %sb, %sc, %sd : tensor<f32>, tensor<f32>, tensor<8448xf32>, tensor<4xf32>
+  weft.return %sa, %sc, %sd : tensor<f32>, tensor<8448xf32>, tensor<4xf32>
 }

@@ -99,12 +99,14 @@ def SplitSumsPass : Pass<"weft-split-sums", "::mlir::ModuleOp"> {
   let description = [{
     What: a `weft.reduce` over leading dimensions whose columns are the work of few
     blocks becomes one over equal chunks of its rows and one over the results of the
-    chunks. f16 and bf16 are widened before and rounded once behind both.
+    chunks. f16 and bf16 are widened before and rounded once behind both. Where equal
+    chunks would be less than half as many as could work, since no such number divides
+    the rows, the rows that are left over are reduced by themselves and added.
 
     Precondition: `weft-decompose`. Guarantees: the cuts follow from the shape alone;
     a chunk has at least 256 rows, or 1024 elements where there are no columns, and a
-    reduction of less than 65536 elements is left alone, as is one whose rows no
-    such number divides. Sums are added in another order; extrema are the same.
+    reduction of less than 65536 elements is left alone. Sums are added in another
+    order; extrema are the same.
 
     ```mlir
     %s = weft.reduce sum %x dims [0] : tensor<32768x768xf32>
@@ -112,6 +114,16 @@ def SplitSumsPass : Pass<"weft-split-sums", "::mlir::ModuleOp"> {
     %r = weft.reshape %x : tensor<32768x768xf32> to tensor<16x2048x768xf32>
     %c = weft.reduce sum %r dims [1] : tensor<16x2048x768xf32>
     %s = weft.reduce sum %c dims [0] : tensor<16x768xf32>
+
+    %s = weft.reduce sum %x dims [0] : tensor<32771x768xf32>
+    // 11 chunks of 2979 rows, and two rows behind them
+    %m = weft.slice %x offsets [0, 0] sizes [32769, 768] strides [1, 1] : tensor<32771x768xf32>
+    %r = weft.reshape %m : tensor<32769x768xf32> to tensor<11x2979x768xf32>
+    %c = weft.reduce sum %r dims [1] : tensor<11x2979x768xf32>
+    %d = weft.reduce sum %c dims [0] : tensor<11x768xf32>
+    %t = weft.slice %x offsets [32769, 0] sizes [2, 768] strides [1, 1] : tensor<32771x768xf32>
+    %e = weft.reduce sum %t dims [0] : tensor<2x768xf32>
+    %s = weft.add %d, %e : tensor<768xf32>
     ```
     Example: test/Kernels/split-sums.mlir. Does not cut rows: few long ones are left.
   }];

@@ -11,8 +11,11 @@
 // SPLIT: weft.reduce sum %{{.*}} dims [2] : tensor<4x3x257x45xf32>
 // SPLIT: weft.reduce sum %{{.*}} dims [3] : tensor<3x5x7x1031xf32>
 // SPLIT: weft.reduce max %{{.*}} dims [1] : tensor<9x259x33xf32>
-// INTERP-COUNT-4: {{^(columns|product|everything|largest): 0 of [12] tensors differ}}
-// CHECK-COUNT-8: {{^k_.*: equal$}}
+// SPLIT: weft.reduce sum %{{.*}} dims [1] : tensor<6x263x67xf32>
+// SPLIT: weft.reduce sum %{{.*}} dims [0] : tensor<5x67xf32>
+// SPLIT: weft.reduce sum %{{.*}} dims [1] : tensor<64x1024xf32>
+// INTERP-COUNT-6: {{^(columns|product|everything|largest|uneven|mean): 0 of [12] tensors differ}}
+// CHECK-COUNT-13: {{^k_.*: equal$}}
 // CHECK-NOT: {{.}}
 module attributes {weft.options = {target = "cuda:sm_90"}} {
 weft.program @columns(%x: tensor<1536x67xf32> {weft.input = "x"}) -> (tensor<67xf32> {weft.output = "s"}) attributes {kind = #weft.kind<eval>} {
@@ -32,5 +35,13 @@ weft.program @everything(%x: tensor<3x5x7217xf32> {weft.input = "x"}) -> (tensor
 weft.program @largest(%x: tensor<2331x33xf16> {weft.input = "x"}) -> (tensor<33xf16> {weft.output = "s"}) attributes {kind = #weft.kind<eval>} {
   %s = weft.reduce max %x dims [0] : tensor<2331x33xf16>
   weft.return %s : tensor<33xf16>
+}
+weft.program @uneven(%x: tensor<1583x67xf16> {weft.input = "x"}) -> (tensor<67xf16> {weft.output = "s"}) attributes {kind = #weft.kind<eval>} {
+  %s = weft.reduce sum %x dims [0] : tensor<1583x67xf16>
+  weft.return %s : tensor<67xf16>
+}
+weft.program @mean(%x: tensor<65543xf32> {weft.input = "x"}) -> (tensor<f32> {weft.output = "s"}) attributes {kind = #weft.kind<eval>} {
+  %s = weft.reduce mean %x dims [0] : tensor<65543xf32>
+  weft.return %s : tensor<f32>
 }
 }
