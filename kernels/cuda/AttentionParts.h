@@ -149,4 +149,11 @@ template <typename Type> WEFT_DEVICE void sumRows(const AttentionArguments &a) {
 
 } // namespace weft::cuda
 
+/// Of a type, in the source that has its other kernels.
+#define WEFT_ATTENTION_DELTA(name, Type)                                       \
+  WEFT_KERNEL(weft_attention_delta_##name, AttentionArguments, kDeltaThreads,  \
+              1) {                                                             \
+    sumRows<Type>(a);                                                          \
+  }
+
 #endif // WEFT_KERNELS_CUDA_ATTENTIONPARTS_H

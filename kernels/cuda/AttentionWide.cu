@@ -310,11 +310,4 @@ WEFT_WIDE_ATTENTION(f32_64_dropout, 64, true)
 WEFT_WIDE_ATTENTION(f32_128_dropout, 128, true)
 WEFT_WIDE_ATTENTION(f32_256_dropout, 256, true)
 
-#define WEFT_ATTENTION_DELTA(name, Type)                                       \
-  WEFT_KERNEL(weft_attention_delta_##name, AttentionArguments, kDeltaThreads,  \
-              1) {                                                             \
-    sumRows<Type>(a);                                                          \
-  }
 WEFT_ATTENTION_DELTA(f32, F32)
-WEFT_ATTENTION_DELTA(f16, F16)
-WEFT_ATTENTION_DELTA(bf16, Bf16)

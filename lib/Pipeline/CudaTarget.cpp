@@ -26,18 +26,6 @@ static const Phase kPhases[] = {
      Level::Llvm},
 };
 
-/// The file with the kernels that are written by hand, as the build makes it.
-static std::string getHandWritten(const CudaTarget &device) {
-  return "cuda/kernels-" + device.chip + ".cubin";
-}
-
-static std::vector<std::string> getHandWritten(ArrayRef<CudaTarget> devices) {
-  std::vector<std::string> files;
-  for (const CudaTarget &device : devices)
-    files.push_back(getHandWritten(device));
-  return files;
-}
-
 namespace {
 class Cuda final : public Target {
 public:
@@ -107,7 +95,7 @@ public:
             {},
             "is weft built where CMake found a CUDA toolkit, with " +
                 joinChips(devices) + " in WEFT_CUDA_CHIPS?",
-            getHandWritten(devices)};
+            listHandWrittenFiles(devices)};
   }
   void describe(Json &metadata) const override {
     Json chips = Json::array();
@@ -154,12 +142,13 @@ std::optional<MemoryBound> Cuda::getMemory(const FlagValues &flags) const {
           "machine code)"};
 }
 
-static FailureOr<DeviceImage> readHandWritten(ModuleOp module,
+/// The machine code of one source of kernels/cuda.
+static FailureOr<DeviceImage> readHandWritten(ModuleOp module, StringRef source,
                                               const CudaTarget &device) {
   Expected<std::string> folder = runtimeFolder();
   if (!folder)
     return module.emitError(folder.error().message());
-  std::string path = *folder + "/" + getHandWritten(device);
+  std::string path = *folder + "/" + getHandWrittenFile(source, device);
   auto code = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                           /*RequiresNullTerminator=*/false);
   if (!code)
@@ -175,13 +164,18 @@ static FailureOr<DeviceImage> readHandWritten(ModuleOp module,
 FailureOr<std::vector<char>> Cuda::emitObject(ModuleOp module) const {
   if (failed(findInToolkit(module, "bin/ptxas")))
     return failure();
+  FailureOr<std::vector<std::string>> sources =
+      findHandWritten(module, devices);
+  if (failed(sources))
+    return failure();
   SmallVector<DeviceImage> images;
-  for (const CudaTarget &device : devices) {
-    FailureOr<DeviceImage> handWritten = readHandWritten(module, device);
-    if (failed(handWritten))
-      return failure();
-    images.push_back(std::move(*handWritten));
-  }
+  for (const CudaTarget &device : devices)
+    for (StringRef source : *sources) {
+      FailureOr<DeviceImage> image = readHandWritten(module, source, device);
+      if (failed(image))
+        return failure();
+      images.push_back(std::move(*image));
+    }
   return emitCudaObject(module, devices, images);
 }
 

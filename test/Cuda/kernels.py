@@ -67,7 +67,8 @@ def check(ptxas, folder, model, precision):
     run("weft", "compile", *flags, "--emit=ptx", "-o", ptx)
     listed = json.loads(run("weft", "inspect", program, "--kernels", "--json").stdout)
     listed = {kernel["name"]: kernel for kernel in listed["kernels"]}
-    generated, written = (entries(path) for path in images(program, folder))
+    generated, *written = (entries(path) for path in images(program, folder))
+    written = sum(written, [])
     assert sorted(listed) == sorted(generated + written), (listed, generated, written)
     expected = assembled(ptxas, ptx, folder)
     assert sorted(expected) == sorted(generated), (expected, generated)
@@ -78,6 +79,9 @@ def check(ptxas, folder, model, precision):
             numbers = [kernel[field] for field in ("registers", "shared_bytes", "local_bytes")]
             assert tuple(numbers) == expected[name], (numbers, expected[name])
             assert kernel["blocks"] > 0 and kernel["threads"][0] > 0, kernel
+    # Of attention, the kernels of one type.
+    types = {found[1] for found in (re.match(r"weft_attention_(?:d\w+_)?(b?f\d+)", name) for name in written) if found}
+    assert len(types) <= 1, types
     text = run("weft", "inspect", program, "--kernels").stdout
     assert all(f" {name}\n" in text for name in listed), text
     missing = run(program, "--data", program, "--steps", "1", expected=9,

@@ -159,6 +159,8 @@ struct Function {
 
 struct Module {
   const WeftTwins *library;
+  /// The kernels of the cubin, where the library has twins of several cubins.
+  std::set<std::string> names;
   std::vector<std::unique_ptr<Function>> functions;
 };
 

@@ -2,6 +2,7 @@
 
 #include "Driver.h"
 #include "Fail.h"
+#include "weft/Formats/Cubin.h"
 #include "weft/Formats/Digest.h"
 
 #include <algorithm>
@@ -159,6 +160,18 @@ static CUresult refuseUnknown(const void *image, size_t bytes) {
                     digest + " (" + std::to_string(bytes) + " bytes)");
 }
 
+/// The names of the kernels of a cubin; none where a test has the head of one
+/// alone.
+static std::set<std::string> namesOf(const void *image, size_t bytes) {
+  std::set<std::string> names;
+  auto cubin = readCubin({static_cast<const char *>(image), bytes});
+  if (!cubin)
+    return names;
+  for (const CubinKernel &kernel : cubin->kernels)
+    names.insert(kernel.name);
+  return names;
+}
+
 } // namespace weft::emulation
 
 using namespace weft::emulation;
@@ -181,6 +194,8 @@ CUresult cuModuleLoadData(CUmodule *handle, const void *image) {
     return refuseUnknown(image, bytes);
   Module *module = modules().make();
   module->library = library;
+  if (!*library->digest)
+    module->names = namesOf(image, bytes);
   *handle = reinterpret_cast<CUmodule>(module);
   return CUDA_SUCCESS;
 }
@@ -204,7 +219,8 @@ CUresult cuModuleGetFunction(CUfunction *handle, CUmodule moduleHandle,
   auto *module = reinterpret_cast<Module *>(moduleHandle);
   for (int i = 0; i < module->library->numKernels; ++i) {
     const WeftTwin &twin = module->library->kernels[i];
-    if (std::strcmp(twin.name, name) != 0)
+    if (std::strcmp(twin.name, name) != 0 ||
+        (!module->names.empty() && !module->names.count(name)))
       continue;
     module->functions.push_back(std::make_unique<Function>());
     module->functions.back()->library = module->library;

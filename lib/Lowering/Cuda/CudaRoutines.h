@@ -26,6 +26,8 @@ public:
                             const RoutineCall &call) const override;
   llvm::FailureOr<std::optional<DeviceLaunch>>
   getLaunch(plan::LaunchOp launch) const override;
+  /// Whether attention is cuDNN's.
+  bool hasCudnn() const { return usesCudnn; }
 
 private:
   llvm::LogicalResult checkAttention(plan::CommandOpInterface command,

@@ -49,6 +49,20 @@ llvm::FailureOr<std::string> emitDeviceIr(mlir::ModuleOp module,
 llvm::FailureOr<std::vector<char>> emitCubin(mlir::ModuleOp module,
                                              const CudaTarget &target);
 
+/// The file of machine code that the build makes of a source of kernels/cuda
+/// ("Copy"), in the folder of the runtime.
+std::string getHandWrittenFile(llvm::StringRef source,
+                               const CudaTarget &device);
+/// Those of all sources.
+std::vector<std::string>
+listHandWrittenFiles(llvm::ArrayRef<CudaTarget> devices);
+
+/// The sources of kernels/cuda with the kernels that the routines of the
+/// program's commands launch ("Copy"), in the order of their names. Fails with
+/// an error on a command without a routine.
+llvm::FailureOr<std::vector<std::string>>
+findHandWritten(mlir::ModuleOp module, llvm::ArrayRef<CudaTarget> devices);
+
 /// An object with the tables of the programs, machine code of the kernels for
 /// each device and `images` beside it. The launches are the same on all
 /// devices. Equal modules give equal bytes.

@@ -33,8 +33,8 @@ def compile_model(model, folder, precision):
     return names
 
 
-def load(driver, code, library, names):
-    """Fails unless the driver takes the code with these twins."""
+def load(driver, code, library, names, absent="other"):
+    """Fails unless the driver takes the code with these twins, of all but `absent`."""
     os.environ["WEFT_TWINS"] = library
     cuda = ctypes.CDLL(driver)
     context, module, function = (ctypes.c_void_p() for _ in range(3))
@@ -46,24 +46,26 @@ def load(driver, code, library, names):
     assert cuda.cuModuleLoadData(ctypes.byref(module), code) == 0
     for name in names:
         assert cuda.cuModuleGetFunction(ctypes.byref(function), module, name.encode()) == 0
-    assert cuda.cuModuleGetFunction(ctypes.byref(function), module, b"other") == 500
+    assert cuda.cuModuleGetFunction(ctypes.byref(function), module, absent.encode()) == 500
 
 
-def load_apart(driver, path, library, names):
+def load_apart(driver, path, library, names, absent="other"):
     """In a process of its own, since the driver opens twins once."""
     with open(path, "rb") as f:
         code = f.read()
     child = os.fork()
     if child == 0:
-        load(driver, code, library, names)
+        load(driver, code, library, names, absent)
         os._exit(0)
     return os.waitpid(child, 0)[1] == 0
 
 
 def check_file(driver, path, library):
     with open(path, "rb") as f:
-        names = set(re.findall(rb"\.text\.(weft_\w+)", f.read()))
-    taken = load_apart(driver, path, library, [name.decode() for name in names])
+        names = {name.decode() for name in re.findall(rb"\.text\.(weft_\w+)", f.read())}
+    # Of another file, which the same library has twins of.
+    absent = ({"weft_fill_16", "weft_embedding_sort"} - names).pop()
+    taken = load_apart(driver, path, library, names, absent)
     print("hand-written: " + ("all" if taken and names else "some missing"))
 
 

@@ -1,0 +1,78 @@
+//===- HandWritten.cpp - Hand-written kernels that a program needs --------===//
+
+#include "CudaRoutines.h"
+
+#include "weft/Lowering/Cuda/Cuda.h"
+
+#include <set>
+
+using namespace mlir;
+using namespace weft;
+
+static constexpr llvm::StringLiteral kCopy = "Copy", kEmbedding = "Embedding",
+                                     kAttentionF32 = "AttentionWide",
+                                     kAttentionF16 = "AttentionF16",
+                                     kAttentionBf16 = "AttentionBf16";
+
+std::string weft::getHandWrittenFile(StringRef source,
+                                     const CudaTarget &device) {
+  return ("cuda/" + source + "-" + device.chip + ".cubin").str();
+}
+
+std::vector<std::string>
+weft::listHandWrittenFiles(ArrayRef<CudaTarget> devices) {
+  std::vector<std::string> files;
+  for (const CudaTarget &device : devices)
+    for (StringRef source :
+         {StringRef(kCopy), StringRef(kEmbedding), StringRef(kAttentionF32),
+          StringRef(kAttentionF16), StringRef(kAttentionBf16)})
+      files.push_back(getHandWrittenFile(source, device));
+  return files;
+}
+
+static StringRef getAttention(int64_t dtype) {
+  return dtype == WEFT_F16    ? kAttentionF16
+         : dtype == WEFT_BF16 ? kAttentionBf16
+                              : kAttentionF32;
+}
+
+/// The source with the kernels that the routine of a command launches, or "".
+static StringRef getSource(const RoutineCall &call,
+                           const CudaRoutines &routines) {
+  switch (call.kind) {
+  case WEFT_COPY:
+  case WEFT_FILL:
+  case WEFT_CONSTANT:
+    return kCopy;
+  case WEFT_EMBEDDING:
+  case WEFT_EMBEDDING_GRAD:
+    return kEmbedding;
+  case WEFT_ATTENTION:
+  case WEFT_ATTENTION_GRAD:
+    // The record of the gradient begins with that of the forward command.
+    return routines.hasCudnn()
+               ? StringRef()
+               : getAttention(call.as<WeftAttentionRecord>()->dtype);
+  default: // those of libraries; kernels that are generated are no calls
+    return StringRef();
+  }
+}
+
+FailureOr<std::vector<std::string>>
+weft::findHandWritten(ModuleOp module, ArrayRef<CudaTarget> devices) {
+  CudaRoutines routines(module, devices);
+  std::set<std::string> sources;
+  WalkResult walked = module.walk([&](plan::CommandOpInterface command) {
+    if (isa<plan::LaunchOp>(command.getOperation()))
+      return WalkResult::advance();
+    FailureOr<RoutineCall> call = RoutineCall::get(command, routines);
+    if (failed(call))
+      return WalkResult::interrupt();
+    if (StringRef source = getSource(*call, routines); !source.empty())
+      sources.insert(source.str());
+    return WalkResult::advance();
+  });
+  if (walked.wasInterrupted())
+    return failure();
+  return std::vector<std::string>(sources.begin(), sources.end());
+}
