@@ -14,6 +14,7 @@
 
 #include "CublasLtObjects.h"
 #include "Fail.h"
+#include "LibraryWork.h"
 #include "Settings.h"
 
 #include <algorithm>

@@ -93,10 +93,6 @@ cublasStatus_t checkCall(const Product &product, size_t workspaceBytes);
 /// Computes it: f32 sums in the order of K, part by part.
 void multiply(const Product &product);
 
-/// Gives work to a stream of the emulated driver, in this process or, where
-/// there is none, runs it.
-bool enqueue(void *stream, std::function<void()> work);
-
 } // namespace weft::emulation
 
 #endif // WEFT_TEST_EMULATION_CUBLASLTOBJECTS_H

@@ -1,56 +1,30 @@
 //===- CublasLtProduct.cpp - Products of the emulated cuBLASLt ------------===//
 
 #include "CublasLtObjects.h"
-
-#include "weft/Formats/Half.h"
+#include "LibraryWork.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <dlfcn.h>
 #include <vector>
 
 namespace weft::emulation {
 
 //===----------------------------------------------------------------------===//
-// Streams and memory of the emulated driver
+// Memory
 //===----------------------------------------------------------------------===//
 
-using EnqueueFn = int (*)(void *stream, void (*work)(void *), void *data,
-                          void (*destroy)(void *));
-using UseFn = void (*)(const void *place, size_t bytes, int isWrite,
-                       const char *who);
-
-/// A function of the driver, where a program has opened one of ours.
-template <typename Fn> static Fn findInDriver(const char *name) {
-  void *driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  return reinterpret_cast<Fn>(driver ? ::dlsym(driver, name) : nullptr);
+static Stored storedAs(uint32_t type) {
+  return type == CUDA_R_16F    ? Stored::F16
+         : type == CUDA_R_16BF ? Stored::Bf16
+                               : Stored::F32;
 }
 
-bool enqueue(void *stream, std::function<void()> work) {
-  using Work = std::function<void()>;
-  auto driver = findInDriver<EnqueueFn>("weft_emulation_enqueue");
-  if (!driver)
-    return work(), true;
-  auto run = [](void *data) { (*static_cast<Work *>(data))(); };
-  auto destroy = [](void *data) { delete static_cast<Work *>(data); };
-  return driver(stream, run, new Work(std::move(work)), destroy) == 0;
-}
+static int64_t bytesOf(uint32_t type) { return bytesOf(storedAs(type)); }
 
-/// Tells the driver's checks of memory what a product touches.
 static void use(const void *data, int64_t bytes, bool isWrite) {
-  auto driver = findInDriver<UseFn>("weft_emulation_use");
-  if (driver)
-    driver(data, static_cast<size_t>(bytes), isWrite, "cublasLtMatmul");
+  use(data, bytes, isWrite, "cublasLtMatmul");
 }
-
-/// Lets time pass on the driver's clock.
-static void spend(double milliseconds) {
-  if (auto driver = findInDriver<void (*)(double)>("weft_emulation_spend"))
-    driver(milliseconds);
-}
-
-static int64_t bytesOf(uint32_t type) { return type == CUDA_R_32F ? 4 : 2; }
 
 /// All elements of a matrix, but not what lies between its lines.
 static void use(const void *data, const Layout &layout, int64_t matrix,
@@ -72,10 +46,11 @@ static void use(const void *data, const Layout &layout, int64_t matrix,
 //===----------------------------------------------------------------------===//
 
 static float load(const void *data, uint32_t type, int64_t at) {
-  if (type == CUDA_R_32F)
-    return static_cast<const float *>(data)[at];
-  uint16_t bits = static_cast<const uint16_t *>(data)[at];
-  return type == CUDA_R_16F ? halfToFloat(bits) : bf16ToFloat(bits);
+  return loadElement(data, storedAs(type), at);
+}
+
+static void store(void *data, uint32_t type, int64_t at, float value) {
+  storeElement(data, storedAs(type), at, value);
 }
 
 /// To 10 bits of the mantissa, ties to even.
@@ -86,14 +61,6 @@ static float roundToTf32(float value) {
     bits = (bits + 0xfff + (bits >> 13 & 1)) & ~uint32_t(0x1fff);
   std::memcpy(&value, &bits, sizeof bits);
   return value;
-}
-
-static void store(void *data, uint32_t type, int64_t at, float value) {
-  if (type == CUDA_R_32F)
-    static_cast<float *>(data)[at] = value;
-  else
-    static_cast<uint16_t *>(data)[at] =
-        type == CUDA_R_16F ? floatToHalf(value) : floatToBf16(value);
 }
 
 /// A factor as it stands in the product, row-major.

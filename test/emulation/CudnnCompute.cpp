@@ -6,46 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "CudnnObjects.h"
+#include "LibraryWork.h"
 
 #include "weft/Formats/Half.h"
 
 #include <algorithm>
 #include <cmath>
-#include <dlfcn.h>
 
 namespace weft::emulation {
-
-//===----------------------------------------------------------------------===//
-// Streams and memory of the emulated driver
-//===----------------------------------------------------------------------===//
-
-using EnqueueFn = int (*)(void *stream, void (*work)(void *), void *data,
-                          void (*destroy)(void *));
-using UseFn = void (*)(const void *place, size_t bytes, int isWrite,
-                       const char *who);
-
-/// A function of the driver, where a program has opened one of ours.
-template <typename Fn> static Fn findInDriver(const char *name) {
-  void *driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  return reinterpret_cast<Fn>(driver ? ::dlsym(driver, name) : nullptr);
-}
-
-bool enqueue(void *stream, std::function<void()> work) {
-  using Work = std::function<void()>;
-  auto driver = findInDriver<EnqueueFn>("weft_emulation_enqueue");
-  if (!driver)
-    return work(), true;
-  auto run = [](void *data) { (*static_cast<Work *>(data))(); };
-  auto destroy = [](void *data) { delete static_cast<Work *>(data); };
-  return driver(stream, run, new Work(std::move(work)), destroy) == 0;
-}
-
-/// Tells the driver's checks of memory what a graph touches.
-static void use(const void *data, int64_t bytes, bool isWrite) {
-  static const auto driver = findInDriver<UseFn>("weft_emulation_use");
-  if (driver)
-    driver(data, static_cast<size_t>(bytes), isWrite, "cudnnBackendExecute");
-}
 
 //===----------------------------------------------------------------------===//
 // Tensors
@@ -70,6 +38,12 @@ template <typename Fn> static void forEach(const Sizes &s, Fn fn) {
           fn(b, h, i, j);
 }
 
+static Stored storedAs(cudnnDataType_t type) {
+  return type == CUDNN_DATA_HALF       ? Stored::F16
+         : type == CUDNN_DATA_BFLOAT16 ? Stored::Bf16
+                                       : Stored::F32;
+}
+
 static float rounded(cudnnDataType_t type, float value) {
   if (type == CUDNN_DATA_HALF)
     return halfToFloat(floatToHalf(value));
@@ -87,12 +61,13 @@ static int64_t offset(const TensorView &t, int64_t b, int64_t h, int64_t i,
 /// All elements of a tensor in memory, but not what lies between its rows.
 static void useTensor(const TensorView &t, char *data, bool isWrite) {
   const int inner = t.strides[3] == 1 && t.sizes[3] > 1 ? 3 : 2;
-  const int64_t bytes = t.isLow() ? 2 : 4;
+  const int64_t bytes = bytesOf(storedAs(t.type));
   Sizes rows = t.sizes;
   rows[inner] = 1;
   const int64_t width = t.strides[inner] == 1 ? t.sizes[inner] : 1;
   forEach(rows, [&](int64_t b, int64_t h, int64_t i, int64_t j) {
-    use(data + offset(t, b, h, i, j) * bytes, width * bytes, isWrite);
+    use(data + offset(t, b, h, i, j) * bytes, width * bytes, isWrite,
+        "cudnnBackendExecute");
   });
 }
 
@@ -100,14 +75,8 @@ static std::vector<float> loadTensor(const TensorView &t, char *data) {
   useTensor(t, data, /*isWrite=*/false);
   std::vector<float> values(countOf(t.sizes));
   forEach(t.sizes, [&](int64_t b, int64_t h, int64_t i, int64_t j) {
-    const int64_t place = offset(t, b, h, i, j);
-    float &value = values[at(t.sizes, b, h, i, j)];
-    if (!t.isLow()) {
-      value = reinterpret_cast<float *>(data)[place];
-      return;
-    }
-    const uint16_t bits = reinterpret_cast<uint16_t *>(data)[place];
-    value = t.type == CUDNN_DATA_HALF ? halfToFloat(bits) : bf16ToFloat(bits);
+    values[at(t.sizes, b, h, i, j)] =
+        loadElement(data, storedAs(t.type), offset(t, b, h, i, j));
   });
   return values;
 }
@@ -116,13 +85,8 @@ static void storeTensor(const TensorView &t, char *data,
                         const std::vector<float> &values) {
   useTensor(t, data, /*isWrite=*/true);
   forEach(t.sizes, [&](int64_t b, int64_t h, int64_t i, int64_t j) {
-    const int64_t place = offset(t, b, h, i, j);
-    const float value = values[at(t.sizes, b, h, i, j)];
-    if (!t.isLow())
-      reinterpret_cast<float *>(data)[place] = value;
-    else
-      reinterpret_cast<uint16_t *>(data)[place] =
-          t.type == CUDNN_DATA_HALF ? floatToHalf(value) : floatToBf16(value);
+    storeElement(data, storedAs(t.type), offset(t, b, h, i, j),
+                 values[at(t.sizes, b, h, i, j)]);
   });
 }
 
@@ -232,7 +196,8 @@ static Values run(const OperationView &o,
 void compute(const Descriptor &graph, const Bindings &bindings) {
   // Whoever keeps something in the workspace loses it.
   if (bindings.workspaceBytes) {
-    use(bindings.workspace, bindings.workspaceBytes, /*isWrite=*/true);
+    use(bindings.workspace, bindings.workspaceBytes, /*isWrite=*/true,
+        "cudnnBackendExecute");
     std::memset(bindings.workspace, 0xFF, bindings.workspaceBytes);
   }
   std::map<int64_t, Values> known;

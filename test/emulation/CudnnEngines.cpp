@@ -1,6 +1,7 @@
 //===- CudnnEngines.cpp - Engines of the emulated cuDNN -------------------===//
 
 #include "CudnnObjects.h"
+#include "LibraryWork.h"
 
 #include <cmath>
 

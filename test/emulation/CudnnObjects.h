@@ -133,10 +133,6 @@ Problem start(void *stream, const Descriptor &plan, const Descriptor &pack);
 /// Computes a graph: a plain loop for each operation.
 void compute(const Descriptor &graph, const Bindings &bindings);
 
-/// Gives work to a stream of the emulated driver, in this process or, where
-/// there is none, runs it.
-bool enqueue(void *stream, std::function<void()> work);
-
 } // namespace weft::emulation
 
 #endif // WEFT_TEST_EMULATION_CUDNNOBJECTS_H
