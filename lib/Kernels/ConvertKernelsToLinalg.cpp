@@ -35,10 +35,11 @@ func::FuncOp LinalgWriter::write() {
   add(kernel.getResultTypes());
   function = func::FuncOp::create(b, loc, kernel.getSymName(),
                                   b.getFunctionType(types, {}));
-  setLoops();
+  function->setDiscardableAttrs(kernel->getDiscardableAttrDictionary());
+  layout.getShape().set(function);
   b.setInsertionPointToStart(function.addEntryBlock());
   findSupports();
-  if (layout.getSchedule() == KernelSchedule::Columns)
+  if (layout.getShape().getKind() == KernelKind::Columns)
     writeColumns();
   else
     writeRows();
@@ -46,29 +47,10 @@ func::FuncOp LinalgWriter::write() {
   return function;
 }
 
-/// Records on the function how its loops are meant to run.
-void LinalgWriter::setLoops() {
-  function->setDiscardableAttrs(kernel->getDiscardableAttrDictionary());
-  llvm::StringRef schedule =
-      layout.getSchedule() == KernelSchedule::Flat   ? "flat"
-      : layout.getSchedule() == KernelSchedule::Rows ? "rows"
-                                                     : "columns";
-  llvm::SmallVector<llvm::StringRef> roles;
-  for (unsigned d = 0; d < space.getSizes().size(); ++d)
-    roles.push_back(layout.getRole(d) == DimRole::Outer   ? "outer"
-                    : layout.getRole(d) == DimRole::Inner ? "inner"
-                                                          : "lane");
-  function->setAttr("weft.schedule", b.getStringAttr(schedule));
-  function->setAttr("weft.loops", b.getStrArrayAttr(roles));
-  function->setAttr("weft.sizes", b.getDenseI64ArrayAttr(space.getSizes()));
-  if (layout.getSchedule() == KernelSchedule::Columns)
-    function->setAttr("weft.tile", b.getI64IntegerAttr(layout.getTile()));
-}
-
 LinalgWriter::Dims LinalgWriter::dimsOf(llvm::ArrayRef<DimRole> roles) const {
   Dims dims;
   for (unsigned d = 0; d < space.getSizes().size(); ++d)
-    if (llvm::is_contained(roles, layout.getRole(d)))
+    if (llvm::is_contained(roles, layout.getShape().getRole(d)))
       dims.push_back(d);
   return dims;
 }

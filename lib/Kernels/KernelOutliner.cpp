@@ -80,9 +80,12 @@ KernelOp KernelOutliner::build(llvm::ArrayRef<Value> inputs) {
   }
   for (Value output : outputs)
     resultTypes.push_back(output.getType());
-  auto kernel = KernelOp::create(builder, ops.front()->getLoc(), "k",
-                                 builder.getFunctionType(argTypes, resultTypes),
-                                 /*arg_attrs=*/nullptr, /*res_attrs=*/nullptr);
+  // Its facts are recorded when it is known to be a new one.
+  auto type = TypeAttr::get(builder.getFunctionType(argTypes, resultTypes));
+  auto kernel = KernelOp::create(
+      builder, ops.front()->getLoc(), builder.getStringAttr("k"), type,
+      /*kind=*/nullptr, /*sizes=*/nullptr, /*over=*/nullptr,
+      /*inplace=*/nullptr, /*arg_attrs=*/nullptr, /*res_attrs=*/nullptr);
   Block *body = builder.createBlock(&kernel.getBody(), {}, argTypes, locations);
   IRMapping mapping;
   mapping.map(inputs, body->getArguments());
@@ -97,25 +100,12 @@ KernelOp KernelOutliner::build(llvm::ArrayRef<Value> inputs) {
   return kernel;
 }
 
-static void setFacts(KernelOp kernel, const KernelLayout &layout) {
-  Builder builder(kernel.getContext());
-  kernel->setAttr(WeftDialect::kExtentAttr,
-                  builder.getI64IntegerAttr(layout.getExtent()));
-  kernel->setAttr(WeftDialect::kGrainAttr,
-                  builder.getI64IntegerAttr(layout.getGrain()));
-  llvm::SmallVector<Attribute> inPlace;
-  for (unsigned i = 0; i < kernel.getResultTypes().size(); ++i)
-    inPlace.push_back(
-        builder.getDenseI64ArrayAttr(layout.getInPlaceInputs(kernel, i)));
-  kernel->setAttr(WeftDialect::kInPlaceAttr, builder.getArrayAttr(inPlace));
-}
-
 /// Names the kernel by its content; an equal one that exists takes its place.
 FailureOr<KernelOp> KernelOutliner::unify(KernelOp kernel) {
   eraseDeadOps(kernel.getBody().front());
   std::string text;
   llvm::raw_string_ostream stream(text);
-  kernel->print(stream, OpPrintingFlags().useLocalScope());
+  kernel->print(stream, OpPrintingFlags().useLocalScope().assumeVerified());
   std::string name =
       "k_" + llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true,
                              /*Width=*/16);
@@ -123,10 +113,8 @@ FailureOr<KernelOp> KernelOutliner::unify(KernelOp kernel) {
     kernel.erase();
     return existing;
   }
-  FailureOr<KernelLayout> layout = KernelLayout::get(kernel);
-  if (failed(layout))
+  if (failed(KernelLayout::recordFacts(kernel)))
     return failure();
-  setFacts(kernel, *layout);
   kernel.setSymName(name);
   kernel->remove();
   pool.symbols.insert(kernel);

@@ -57,7 +57,6 @@ private:
   void addTotals(const KernelPhase &phase, Nest &nest);
   void addStores(const KernelPhase &phase, Nest &nest);
   Dims dimsOf(llvm::ArrayRef<DimRole> roles) const;
-  void setLoops();
   void findSupports();
 
   // One nest (LinalgWriter.cpp).

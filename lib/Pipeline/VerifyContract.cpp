@@ -109,29 +109,13 @@ static LogicalResult checkApply(ModuleOp module) {
   return success();
 }
 
-/// The range of a kernel is that of its loops: a larger one would leave the
-/// buffers.
-static LogicalResult checkRange(KernelOp kernel) {
-  auto extent = kernel->getAttrOfType<IntegerAttr>(WeftDialect::kExtentAttr);
-  if (!extent || !kernel->hasAttr(WeftDialect::kGrainAttr))
-    return kernel.emitOpError("expects weft.extent and weft.grain after fuse");
-  FailureOr<KernelLayout> layout = KernelLayout::get(kernel);
-  if (failed(layout))
-    return failure();
-  if (extent.getInt() == layout->getExtent())
-    return success();
-  return kernel.emitOpError("expects weft.extent to be ")
-         << layout->getExtent() << ", the range of its loops, but got "
-         << extent.getInt();
-}
-
 static LogicalResult checkFusion(ModuleOp module) {
   for (auto program : module.getOps<ProgramOp>())
     for (Operation &op : program.getBody().front().without_terminator())
       if (failed(verifyImplementation(&op)))
         return failure();
   for (auto kernel : module.getOps<KernelOp>())
-    if (failed(checkRange(kernel)))
+    if (failed(KernelLayout::get(kernel)))
       return failure();
   return success();
 }

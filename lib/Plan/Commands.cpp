@@ -161,13 +161,6 @@ SmallVector<unsigned> LaunchOp::getInPlaceOperands(unsigned index) {
       seq<unsigned>(0, index < getInputs().size() ? 0 : getInputs().size()));
 }
 
-LogicalResult LaunchOp::verify() {
-  if (getExtent() > 0 && getGrain() > 0)
-    return success();
-  return emitOpError("expects a positive extent and grain, but got ")
-         << getExtent() << " and " << getGrain();
-}
-
 /// Buffers against the types of the kernel's arguments or results.
 static LogicalResult verifyPorts(LaunchOp op, OperandRange buffers,
                                  ArrayRef<Type> types, StringRef what) {
@@ -184,17 +177,6 @@ static LogicalResult verifyPorts(LaunchOp op, OperandRange buffers,
              << type << " of @" << op.getKernel() << ", but got " << memref;
   }
   return success();
-}
-
-static LogicalResult verifyRange(LaunchOp op, KernelOpInterface kernel) {
-  int64_t extent = op.getExtent(), grain = op.getGrain();
-  if (kernel.getExtent().value_or(extent) == extent &&
-      kernel.getGrain().value_or(grain) == grain)
-    return success();
-  return op.emitOpError("expects the extent and grain of @")
-         << op.getKernel() << ", " << kernel.getExtent().value_or(extent)
-         << " and " << kernel.getGrain().value_or(grain) << ", but got "
-         << extent << " and " << grain;
 }
 
 /// Outputs take over only what the kernel lists.
@@ -238,8 +220,7 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (failed(verifyPorts(*this, getInputs(), function.getArgumentTypes(),
                          "inputs")) ||
       failed(verifyPorts(*this, getOutputs(), function.getResultTypes(),
-                         "outputs")) ||
-      failed(verifyRange(*this, kernel)))
+                         "outputs")))
     return failure();
   return verifyInPlace(*this, kernel);
 }

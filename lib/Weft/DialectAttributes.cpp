@@ -56,9 +56,8 @@ template <typename T> static bool isArrayOf(Attribute attr) {
 static const char *isTexts(Attribute attr) {
   return isArrayOf<StringAttr>(attr) ? nullptr : "an array of texts";
 }
-static const char *isLists(Attribute attr) {
-  return isArrayOf<DenseI64ArrayAttr>(attr) ? nullptr
-                                            : "an array of array<i64>";
+static const char *isKernelKind(Attribute attr) {
+  return isa<KernelKindAttr>(attr) ? nullptr : "a #weft.kernel_kind";
 }
 /// Files of initial weights.
 static const char *isFiles(Attribute attr) {
@@ -148,15 +147,16 @@ static const char *isScaler(Attribute attr) {
 /// The rule of an attribute of an op; null for an unknown name.
 static Rule getRule(StringRef name) {
   return llvm::StringSwitch<Rule>(name)
-      .Cases({"scope", "impl", "schedule", "family", "fingerprint",
-              "config_text", "metadata", "optimizer_group"},
+      .Cases({"scope", "impl", "family", "fingerprint", "config_text",
+              "metadata", "optimizer_group"},
              isText)
       .Cases({"batch", "seq", "vocab"}, isSize)
-      .Cases({"extent", "grain", "tile"}, isCount)
+      .Cases({"extent", "grain"}, isCount)
       .Case("saved", isIntegers)
       .Case("sizes", isCounts)
-      .Case("inplace", isLists)
-      .Cases({"loops", "tokenizer_files"}, isTexts)
+      .Case("over", isIntegers)
+      .Case("kernel_kind", isKernelKind)
+      .Case("tokenizer_files", isTexts)
       .Case("weights", isFiles)
       .Case("index_inputs", isIndexInputs)
       .Cases({"options", "option_files"}, isOptions)
@@ -191,25 +191,6 @@ static LogicalResult verifyAttribute(Operation *op, const Twine &place,
   return success();
 }
 
-/// One list for each result, of numbers of arguments.
-static LogicalResult verifyInPlace(KernelOp kernel, NamedAttribute attr) {
-  // Without its type the kernel is an error of its own, which comes later.
-  if (!kernel.getFunctionTypeAttr())
-    return success();
-  auto lists = cast<ArrayAttr>(attr.getValue());
-  auto inputs = static_cast<int64_t>(kernel.getArgumentTypes().size());
-  bool fits = lists.size() == kernel.getResultTypes().size();
-  for (auto list : lists.getAsRange<DenseI64ArrayAttr>())
-    for (int64_t input : list.asArrayRef())
-      fits &= input >= 0 && input < inputs;
-  if (fits)
-    return success();
-  return kernel.emitOpError("expects ")
-         << attr.getName()
-         << " to list arguments of the kernel for each result, but got "
-         << attr.getValue();
-}
-
 static StringRef withoutDialect(NamedAttribute attr) {
   return attr.getName().strref().drop_front(StringRef("weft.").size());
 }
@@ -226,8 +207,7 @@ LogicalResult WeftDialect::verifyOperationAttribute(Operation *op,
   if (attr.getName() == kVocabAttr ||
       (attr.getName() == kSeqAttr && !op->hasAttr(kVocabAttr)))
     return verifyLanguageModel(cast<ModuleOp>(op));
-  auto kernel = dyn_cast<KernelOp>(op);
-  return kernel && name == "inplace" ? verifyInPlace(kernel, attr) : success();
+  return success();
 }
 
 LogicalResult WeftDialect::verifyRegionArgAttribute(Operation *op, unsigned,

@@ -25,8 +25,7 @@ OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 // program, kernel
 //===----------------------------------------------------------------------===//
 
-template <typename OpT>
-static ParseResult parseFunction(OpAsmParser &parser, OperationState &result) {
+ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
   auto buildType = [](Builder &builder, ArrayRef<Type> inputs,
                       ArrayRef<Type> results,
                       function_interface_impl::VariadicFlag, std::string &) {
@@ -34,29 +33,15 @@ static ParseResult parseFunction(OpAsmParser &parser, OperationState &result) {
   };
   return function_interface_impl::parseFunctionOp(
       parser, result, /*allowVariadic=*/false,
-      OpT::getFunctionTypeAttrName(result.name), buildType,
-      OpT::getArgAttrsAttrName(result.name),
-      OpT::getResAttrsAttrName(result.name));
+      getFunctionTypeAttrName(result.name), buildType,
+      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
 }
 
-template <typename OpT>
-static void printFunction(OpAsmPrinter &printer, OpT op) {
+void ProgramOp::print(OpAsmPrinter &printer) {
   function_interface_impl::printFunctionOp(
-      printer, op, /*isVariadic=*/false, op.getFunctionTypeAttrName(),
-      op.getArgAttrsAttrName(), op.getResAttrsAttrName());
+      printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
+      getArgAttrsAttrName(), getResAttrsAttrName());
 }
-
-ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
-  return parseFunction<ProgramOp>(parser, result);
-}
-
-void ProgramOp::print(OpAsmPrinter &printer) { printFunction(printer, *this); }
-
-ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
-  return parseFunction<KernelOp>(parser, result);
-}
-
-void KernelOp::print(OpAsmPrinter &printer) { printFunction(printer, *this); }
 
 /// Whether values of programs may have that type.
 static bool isTensor(Type type) {
@@ -115,28 +100,6 @@ LogicalResult ProgramOp::verify() {
   if (failed(verifySignature<ReturnOp>(*this, "weft.return")))
     return failure();
   return verifyPortNames(*this);
-}
-
-static std::optional<int64_t> getNumber(Operation *op, StringRef name) {
-  auto number = op->getAttrOfType<IntegerAttr>(name);
-  return number ? std::optional<int64_t>(number.getInt()) : std::nullopt;
-}
-
-std::optional<int64_t> KernelOp::getExtent() {
-  return getNumber(*this, WeftDialect::kExtentAttr);
-}
-
-std::optional<int64_t> KernelOp::getGrain() {
-  return getNumber(*this, WeftDialect::kGrainAttr);
-}
-
-ArrayRef<int64_t> KernelOp::getInPlaceInputs(unsigned index) {
-  // A launch may ask before the kernel is verified.
-  auto lists = (*this)->getAttrOfType<ArrayAttr>(WeftDialect::kInPlaceAttr);
-  if (!lists || index >= lists.size())
-    return {};
-  auto list = dyn_cast<DenseI64ArrayAttr>(lists[index]);
-  return list ? list.asArrayRef() : ArrayRef<int64_t>();
 }
 
 LogicalResult KernelOp::verify() {

@@ -69,7 +69,7 @@ weft.program @no_attention_rng() -> (tensor<1x2x1x2xf32> {weft.output = "r"}) at
   weft.return %r : tensor<1x2x1x2xf32>
 }
 
-weft.kernel @k_1(%a: tensor<2xf32>) -> tensor<2xf32> {
+weft.kernel @k_1(%a: tensor<2xf32>) -> tensor<2xf32> elementwise [2] inplace [[]] {
   %r = weft.call @k_1(%a) : (tensor<2xf32>) -> tensor<2xf32>
   weft.yield %r : tensor<2xf32>
 }

@@ -139,10 +139,10 @@ plan.program "init" @random {
 plan.program "eval" @launch {
   %x = plan.alloc temporary : memref<2xf32>
   plan.constant %x = dense<[1.0, 2.0]> : tensor<2xf32> : memref<2xf32>
-  plan.launch @twice ins(%x : memref<2xf32>) outs(%x : memref<2xf32>) {extent = 2 : i64, grain = 1 : i64}
+  plan.launch @twice ins(%x : memref<2xf32>) outs(%x : memref<2xf32>)
   plan.output "y" %x : memref<2xf32>
 }
-weft.kernel @twice(%x: tensor<2xf32>) -> tensor<2xf32> attributes {weft.extent = 2 : i64, weft.grain = 1 : i64, weft.inplace = [array<i64: 0>]} {
+weft.kernel @twice(%x: tensor<2xf32>) -> tensor<2xf32> elementwise [2] inplace [[0]] {
   %y = weft.add %x, %x : tensor<2xf32>, tensor<2xf32>
   weft.yield %y : tensor<2xf32>
 }

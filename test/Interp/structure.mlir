@@ -60,7 +60,7 @@ weft.program @reads_again() -> (tensor<i64> {weft.output = "step"}, tensor<i64> 
   weft.return %step, %same : tensor<i64>, tensor<i64>
 }
 
-weft.kernel @k_1(%a: tensor<2xf32>) -> tensor<2xf32> {
+weft.kernel @k_1(%a: tensor<2xf32>) -> tensor<2xf32> elementwise [2] inplace [[]] {
   %one = weft.constant dense<1.0> : tensor<f32>
   %r = weft.add %a, %one : tensor<2xf32>, tensor<f32>
   weft.yield %r : tensor<2xf32>

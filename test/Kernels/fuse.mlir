@@ -76,8 +76,7 @@ weft.program @matmul_gradient(%x: tensor<16x16xf32> {weft.input = "x"}, %f: tens
 }
 
 // CHECK: weft.kernel @[[LN]](
-// CHECK-SAME: weft.extent = 32
-// CHECK-SAME: weft.inplace = [array<i64: 0>]
+// CHECK-SAME: rows [32, 16] over [1] inplace {{\[\[0\]\]}}
 // CHECK: weft.rsqrt
 // CHECK: weft.kernel @[[BIAS]](
 // CHECK-SAME: tensor<64x256xf32>

@@ -14,7 +14,7 @@
 // FAST-NEXT: %[[E:.*]] = math.exp %[[A]] : f32
 // FAST-NEXT: %[[R:.*]] = arith.truncf %[[E]] : f32 to bf16
 // FAST-NEXT: linalg.yield %[[R]] : bf16
-weft.kernel @k_chain(%x: tensor<8xbf16>, %y: tensor<8xbf16>) -> tensor<8xbf16> {
+weft.kernel @k_chain(%x: tensor<8xbf16>, %y: tensor<8xbf16>) -> tensor<8xbf16> elementwise [8] inplace [[]] {
   %a = weft.add %x, %y : tensor<8xbf16>, tensor<8xbf16>
   %b = weft.exp %a : tensor<8xbf16>
   weft.yield %b : tensor<8xbf16>
@@ -34,7 +34,7 @@ weft.kernel @k_chain(%x: tensor<8xbf16>, %y: tensor<8xbf16>) -> tensor<8xbf16> {
 // FAST: %[[Q:.*]] = arith.divf {{.*}} : f32
 // FAST-NEXT: %[[R:.*]] = arith.truncf %[[Q]] : f32 to f16
 // FAST-NEXT: linalg.yield %[[R]] : f16
-weft.kernel @k_row(%x: tensor<8x64xf32>) -> tensor<8x64xf16> {
+weft.kernel @k_row(%x: tensor<8x64xf32>) -> tensor<8x64xf16> rows [8, 64] over [1] inplace [[]] {
   %h = weft.cast %x : tensor<8x64xf32> to tensor<8x64xf16>
   %e = weft.exp %h : tensor<8x64xf16>
   %s = weft.reduce sum %e dims [1] {keep_dims} : tensor<8x64xf16>
@@ -46,7 +46,7 @@ weft.kernel @k_row(%x: tensor<8x64xf32>) -> tensor<8x64xf16> {
 // FAST-LABEL: func.func @k_integers
 // FAST: arith.extf {{.*}} : f16 to f32
 // FAST-NEXT: arith.fptosi {{.*}} : f32 to i32
-weft.kernel @k_integers(%x: tensor<8xf16>) -> tensor<8xi32> {
+weft.kernel @k_integers(%x: tensor<8xf16>) -> tensor<8xi32> elementwise [8] inplace [[]] {
   %i = weft.cast %x : tensor<8xf16> to tensor<8xi32>
   weft.yield %i : tensor<8xi32>
 }

@@ -22,7 +22,7 @@
 // PRODUCTS-LABEL: llvm.func @k_drop
 // PRODUCTS-NOT: llvm.mul {{.*}} : vector<16xi64>
 // PRODUCTS: llvm.mul {{.*}} : vector<8xi64>
-weft.kernel @k_drop(%x: tensor<8x192xf32>, %seed: tensor<1xi64>, %stream: tensor<1xi64>, %first: tensor<1xi64>) -> tensor<8x192xf32> {
+weft.kernel @k_drop(%x: tensor<8x192xf32>, %seed: tensor<1xi64>, %stream: tensor<1xi64>, %first: tensor<1xi64>) -> tensor<8x192xf32> elementwise [8, 192] inplace [[]] {
   %r = weft.iota [0] : tensor<8x192xi64>
   %row = weft.add %first, %r : tensor<1xi64>, tensor<8x192xi64>
   %e = weft.iota [1] : tensor<8x192xi64>
@@ -36,7 +36,7 @@ weft.kernel @k_drop(%x: tensor<8x192xf32>, %seed: tensor<1xi64>, %stream: tensor
 // CHECK-NOT: vector.shuffle
 // CHECK: llvm.return
 // PRODUCTS-LABEL: llvm.func @k_odd
-weft.kernel @k_odd(%x: tensor<33xf32>, %seed: tensor<1xi64>, %stream: tensor<1xi64>, %first: tensor<1xi64>) -> tensor<8x3x33xf32> {
+weft.kernel @k_odd(%x: tensor<33xf32>, %seed: tensor<1xi64>, %stream: tensor<1xi64>, %first: tensor<1xi64>) -> tensor<8x3x33xf32> elementwise [8, 3, 33] inplace [[]] {
   %r = weft.iota [0] : tensor<8x3x33xi64>
   %row = weft.add %first, %r : tensor<1xi64>, tensor<8x3x33xi64>
   %e = weft.iota [1, 2] : tensor<8x3x33xi64>

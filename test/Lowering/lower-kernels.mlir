@@ -8,7 +8,7 @@
 // CHECK: scf.if
 // CHECK: llvm.intr.masked.load
 // CHECK: llvm.intr.masked.store
-weft.kernel @k_flat(%x: tensor<8x5xf32>) -> tensor<8x5xf32> {
+weft.kernel @k_flat(%x: tensor<8x5xf32>) -> tensor<8x5xf32> elementwise [40] inplace [[]] {
   %y = weft.exp %x : tensor<8x5xf32>
   weft.yield %y : tensor<8x5xf32>
 }
@@ -19,7 +19,7 @@ weft.kernel @k_flat(%x: tensor<8x5xf32>) -> tensor<8x5xf32> {
 // CHECK: scf.for {{.*}} iter_args(%[[A:.*]] = %{{.*}}, %[[B:.*]] = %{{.*}}, %[[C:.*]] = %{{.*}}, %[[D:.*]] = %{{.*}})
 // CHECK: scf.yield %[[B]], %[[C]], %[[D]],
 // CHECK: vector.shuffle
-weft.kernel @k_rows(%x: tensor<8x64xf32>) -> tensor<8xf32> {
+weft.kernel @k_rows(%x: tensor<8x64xf32>) -> tensor<8xf32> rows [8, 64] over [1] inplace [[]] {
   %y = weft.reduce sum %x dims [1] : tensor<8x64xf32>
   weft.yield %y : tensor<8xf32>
 }
@@ -29,7 +29,7 @@ weft.kernel @k_rows(%x: tensor<8x64xf32>) -> tensor<8xf32> {
 // CHECK: llvm.alloca %{{.*}} x f32 {alignment = 64
 // CHECK: scf.for
 // CHECK: arith.addf %{{.*}} : vector<16xf32>
-weft.kernel @k_columns(%x: tensor<64x32xf32>) -> tensor<32xf32> {
+weft.kernel @k_columns(%x: tensor<64x32xf32>) -> tensor<32xf32> columns [64, 32] over [0] inplace [[]] {
   %y = weft.reduce sum %x dims [0] : tensor<64x32xf32>
   weft.yield %y : tensor<32xf32>
 }
@@ -39,7 +39,7 @@ weft.kernel @k_columns(%x: tensor<64x32xf32>) -> tensor<32xf32> {
 // CHECK: math.exp
 // CHECK-NOT: math.exp
 // CHECK: llvm.return
-weft.kernel @k_softmax(%x: tensor<8x64xf32>) -> tensor<8x64xf32> {
+weft.kernel @k_softmax(%x: tensor<8x64xf32>) -> tensor<8x64xf32> rows [8, 64] over [1] inplace [[]] {
   %m = weft.reduce max %x dims [1] {keep_dims} : tensor<8x64xf32>
   %d = weft.sub %x, %m : tensor<8x64xf32>, tensor<8x1xf32>
   %e = weft.exp %d : tensor<8x64xf32>

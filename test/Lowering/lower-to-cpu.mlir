@@ -6,7 +6,7 @@
 // CHECK-NOT: {{(scf|math|vector|arith)\.}}
 // CHECK: llvm.intr.fma
 // CHECK: llvm.return
-weft.kernel @k_exp(%x: tensor<8x5xf32>) -> tensor<8x5xf32> {
+weft.kernel @k_exp(%x: tensor<8x5xf32>) -> tensor<8x5xf32> elementwise [40] inplace [[]] {
   %y = weft.exp %x : tensor<8x5xf32>
   weft.yield %y : tensor<8x5xf32>
 }

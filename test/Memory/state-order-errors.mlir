@@ -182,16 +182,16 @@ module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 192 : i6
 // The sum may be there before a flag chooses, in a kernel of its own.
 module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 384 : i64} {
   plan.state gradient @g : memref<4xf32> {offset = 0 : i64}
-  weft.kernel @k_add(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  weft.kernel @k_add(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> elementwise [4] inplace [[]] {
     %y = weft.add %a, %b : tensor<4xf32>, tensor<4xf32>
     weft.yield %y : tensor<4xf32>
   }
-  weft.kernel @k_first(%f: tensor<f32>) -> tensor<i1> {
+  weft.kernel @k_first(%f: tensor<f32>) -> tensor<i1> elementwise [] inplace [[]] {
     %zero = weft.constant dense<0.0> : tensor<f32>
     %y = weft.compare eq %f, %zero : tensor<f32>, tensor<f32>
     weft.yield %y : tensor<i1>
   }
-  weft.kernel @k_select(%c: tensor<i1>, %a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  weft.kernel @k_select(%c: tensor<i1>, %a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> elementwise [4] inplace [[]] {
     %y = weft.select %c, %a, %b : tensor<i1>, tensor<4xf32>, tensor<4xf32>
     weft.yield %y : tensor<4xf32>
   }
@@ -203,9 +203,9 @@ module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 384 : i6
     %flag = plan.input "accumulate" {offset = 128 : i64} : memref<f32>
     %sum = plan.alloc temporary {offset = 192 : i64} : memref<4xf32>
     %first = plan.alloc temporary {offset = 256 : i64} : memref<i1>
-    plan.launch @k_add ins(%g, %x : memref<4xf32>, memref<4xf32>) outs(%sum : memref<4xf32>) {extent = 4 : i64, grain = 1 : i64}
-    plan.launch @k_first ins(%flag : memref<f32>) outs(%first : memref<i1>) {extent = 1 : i64, grain = 1 : i64}
-    plan.launch @k_select ins(%first, %x, %sum : memref<i1>, memref<4xf32>, memref<4xf32>) outs(%g : memref<4xf32>) {extent = 4 : i64, grain = 1 : i64}
+    plan.launch @k_add ins(%g, %x : memref<4xf32>, memref<4xf32>) outs(%sum : memref<4xf32>)
+    plan.launch @k_first ins(%flag : memref<f32>) outs(%first : memref<i1>)
+    plan.launch @k_select ins(%first, %x, %sum : memref<i1>, memref<4xf32>, memref<4xf32>) outs(%g : memref<4xf32>)
   }
 }
 
@@ -215,7 +215,7 @@ module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 384 : i6
 module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 256 : i64} {
   // expected-note @+1 {{the state is declared here}}
   plan.state gradient @g : memref<4xf32> {offset = 0 : i64}
-  weft.kernel @k_two(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  weft.kernel @k_two(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) elementwise [4] inplace [[], []] {
     %y = weft.add %a, %b : tensor<4xf32>, tensor<4xf32>
     %z = weft.neg %b : tensor<4xf32>
     weft.yield %y, %z : tensor<4xf32>, tensor<4xf32>
@@ -227,7 +227,7 @@ module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 256 : i6
     %x = plan.input "x" {offset = 64 : i64} : memref<4xf32>
     %y = plan.alloc temporary {offset = 128 : i64} : memref<4xf32>
     %z = plan.alloc temporary {offset = 192 : i64} : memref<4xf32>
-    plan.launch @k_two ins(%g, %x : memref<4xf32>, memref<4xf32>) outs(%y, %z : memref<4xf32>, memref<4xf32>) {extent = 4 : i64, grain = 1 : i64}
+    plan.launch @k_two ins(%g, %x : memref<4xf32>, memref<4xf32>) outs(%y, %z : memref<4xf32>, memref<4xf32>)
     plan.output "z" %z : memref<4xf32>
     // expected-error @+1 {{expects values of this step, but got some that depend on what @g held before @micro has written it}}
     plan.output "y" %y : memref<4xf32>
@@ -393,14 +393,14 @@ module attributes {plan.persistent_bytes = 192 : i64, plan.arena_bytes = 192 : i
 module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 128 : i64} {
   plan.state param @w : memref<4xf32> {offset = 0 : i64}
   plan.state working @w.bf16 : memref<4xbf16> {offset = 64 : i64, param = @w}
-  weft.kernel @k_round(%a: tensor<4xf32>) -> tensor<4xbf16> {
+  weft.kernel @k_round(%a: tensor<4xf32>) -> tensor<4xbf16> elementwise [4] inplace [[]] {
     %y = weft.cast %a : tensor<4xf32> to tensor<4xbf16>
     weft.yield %y : tensor<4xbf16>
   }
   plan.program "apply" @apply {
     %w = plan.use @w {offset = 0 : i64} : memref<4xf32>
     %c = plan.use @w.bf16 {offset = 64 : i64} : memref<4xbf16>
-    plan.launch @k_round ins(%w : memref<4xf32>) outs(%c : memref<4xbf16>) {extent = 4 : i64, grain = 1 : i64}
+    plan.launch @k_round ins(%w : memref<4xf32>) outs(%c : memref<4xbf16>)
     // expected-error @+1 {{expects those elements of @w.bf16, the copy of @w, to be written here or after it in @apply, but got no write}}
     plan.constant %w = dense<1.0> : tensor<4xf32> : memref<4xf32>
   }

@@ -30,8 +30,6 @@
 // COMPOSITE: error: 'weft.softmax' op expects a kernel around it; run weft-fuse first
 // RUN: not weft-opt %t/reduce.mlir --weft-verify-contract=phase=fuse 2>&1 | FileCheck %s --check-prefix=REDUCE
 // REDUCE: error: 'weft.reduce' op expects a kernel around it; run weft-fuse first
-// RUN: not weft-opt %t/kernel-left.mlir --weft-verify-contract=phase=fuse 2>&1 | FileCheck %s --check-prefix=NO-RANGE
-// NO-RANGE: error: 'weft.kernel' op expects weft.extent and weft.grain after fuse
 // RUN: not weft-opt %t/no-choice.mlir --weft-verify-contract=phase=select-kernels 2>&1 | FileCheck %s --check-prefix=NO-ROUTINE
 // NO-ROUTINE: error: {{.*}}expects weft.impl, the choice of weft-select-kernels, but got none
 // RUN: not weft-opt %t/program-left.mlir --weft-verify-contract=phase=lower-to-plan 2>&1 | FileCheck %s --check-prefix=PROGRAM-LEFT
@@ -48,8 +46,10 @@
 // OUTSIDE: error: 'plan.state' op expects 32 bytes inside the arena of 64 after plan-memory, but got offset 64
 // RUN: not weft-opt %t/negative.mlir --weft-verify-contract=phase=plan-memory 2>&1 | FileCheck %s --check-prefix=NEGATIVE-ARENA
 // NEGATIVE-ARENA: error: expects plan.arena_bytes of at least 0, but got -64
-// RUN: not weft-opt %t/range.mlir --weft-verify-contract=phase=fuse 2>&1 | FileCheck %s --check-prefix=RANGE
-// RANGE: range.mlir:2:{{.*}}error: 'weft.kernel' op expects weft.extent to be 64, the range of its loops, but got 65
+// RUN: not weft-opt %t/sizes.mlir --weft-verify-contract=phase=fuse 2>&1 | FileCheck %s --check-prefix=SIZES
+// SIZES: sizes.mlir:2:{{.*}}error: 'weft.kernel' op expects elementwise [64], which its body runs over, but got elementwise [8, 8]
+// RUN: not weft-opt %t/inplace.mlir --weft-verify-contract=phase=fuse 2>&1 | FileCheck %s --check-prefix=INPLACE
+// INPLACE: inplace.mlir:2:{{.*}}error: 'weft.kernel' op expects result 0 not to take the buffer of argument 0, whose elements are read in another order or later
 // RUN: not weft-opt %t/no-programs.mlir --weft-verify-contract=phase=verify-plan 2>&1 | FileCheck %s --check-prefix=NO-PROGRAM
 // NO-PROGRAM: no-programs.mlir:1:{{.*}}error: expects a plan.program of kind micro, but got none
 // RUN: not weft-opt %t/plan-loss.mlir --weft-verify-contract=phase=verify-plan 2>&1 | FileCheck %s --check-prefix=PLAN-LOSS
@@ -230,11 +230,20 @@ module attributes {plan.arena_bytes = -64 : i64} {
 plan.state param @w : memref<8xf32> {offset = 0 : i64}
 }
 
-//--- range.mlir
+//--- sizes.mlir
 module {
-weft.kernel @k(%x: tensor<64xf32>) -> tensor<64xf32> attributes {weft.extent = 65 : i64, weft.grain = 64 : i64} {
+weft.kernel @k(%x: tensor<64xf32>) -> tensor<64xf32> elementwise [8, 8] inplace [[]] {
   %y = weft.neg %x : tensor<64xf32>
   weft.yield %y : tensor<64xf32>
+}
+}
+
+//--- inplace.mlir
+module {
+weft.kernel @k(%x: tensor<8x8xf32>) -> tensor<8x8xf32> elementwise [8, 8] inplace [[0]] {
+  %t = weft.transpose %x [1, 0] : tensor<8x8xf32>
+  %y = weft.neg %t : tensor<8x8xf32>
+  weft.yield %y : tensor<8x8xf32>
 }
 }
 
@@ -257,7 +266,7 @@ weft.program @a() attributes {kind = #weft.kind<micro>} {
 
 //--- kernel-left.mlir
 module {
-weft.kernel @k_1(%x: tensor<4xf32>) -> tensor<4xf32> {
+weft.kernel @k_1(%x: tensor<4xf32>) -> tensor<4xf32> elementwise [4] inplace [[]] {
   weft.yield %x : tensor<4xf32>
 }
 }

@@ -46,8 +46,8 @@ plan.program "eval" @eval {
 
 // -----
 
-// A launch is checked against its kernel: number, shape and type of buffers, range, what may be in place.
-weft.kernel @k_1(%a: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> attributes {weft.extent = 8 : i64, weft.grain = 1 : i64, weft.inplace = [array<i64>]} {
+// A launch is checked against its kernel: number, shape and type of buffers, what may be in place.
+weft.kernel @k_1(%a: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> elementwise [8, 4] inplace [[]] {
   %y = weft.add %a, %b : tensor<8x4xf32>, tensor<4xf32>
   weft.yield %y : tensor<8x4xf32>
 }
@@ -55,12 +55,12 @@ plan.program "eval" @eval {
   %x = plan.alloc temporary : memref<8x4xf32>
   %y = plan.alloc temporary : memref<8x4xf32>
   // expected-error @+1 {{expects 2 inputs as @k_1 has, but got 1}}
-  plan.launch @k_1 ins(%x : memref<8x4xf32>) outs(%y : memref<8x4xf32>) {extent = 8 : i64, grain = 1 : i64}
+  plan.launch @k_1 ins(%x : memref<8x4xf32>) outs(%y : memref<8x4xf32>)
 }
 
 // -----
 
-weft.kernel @k_1(%a: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> attributes {weft.extent = 8 : i64, weft.grain = 1 : i64, weft.inplace = [array<i64>]} {
+weft.kernel @k_1(%a: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> elementwise [8, 4] inplace [[]] {
   %y = weft.add %a, %b : tensor<8x4xf32>, tensor<4xf32>
   weft.yield %y : tensor<8x4xf32>
 }
@@ -70,12 +70,12 @@ plan.program "eval" @eval {
   %y = plan.alloc temporary : memref<8x4xf32>
   %z = plan.alloc temporary : memref<4x8xf32>
   // expected-error @+1 {{expects 1 outputs as @k_1 has, but got 2}}
-  plan.launch @k_1 ins(%x, %b : memref<8x4xf32>, memref<4xf32>) outs(%y, %z : memref<8x4xf32>, memref<4x8xf32>) {extent = 8 : i64, grain = 1 : i64}
+  plan.launch @k_1 ins(%x, %b : memref<8x4xf32>, memref<4xf32>) outs(%y, %z : memref<8x4xf32>, memref<4x8xf32>)
 }
 
 // -----
 
-weft.kernel @k_1(%a: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> attributes {weft.extent = 8 : i64, weft.grain = 1 : i64, weft.inplace = [array<i64>]} {
+weft.kernel @k_1(%a: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> elementwise [8, 4] inplace [[]] {
   %y = weft.add %a, %b : tensor<8x4xf32>, tensor<4xf32>
   weft.yield %y : tensor<8x4xf32>
 }
@@ -84,40 +84,12 @@ plan.program "eval" @eval {
   %b = plan.alloc temporary : memref<4xf32>
   %z = plan.alloc temporary : memref<4x8xf32>
   // expected-error @+1 {{expects a buffer for 'tensor<8x4xf32>' of @k_1, but got 'memref<4x8xf32>'}}
-  plan.launch @k_1 ins(%x, %b : memref<8x4xf32>, memref<4xf32>) outs(%z : memref<4x8xf32>) {extent = 8 : i64, grain = 1 : i64}
+  plan.launch @k_1 ins(%x, %b : memref<8x4xf32>, memref<4xf32>) outs(%z : memref<4x8xf32>)
 }
 
 // -----
 
-weft.kernel @k_1(%a: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> attributes {weft.extent = 8 : i64, weft.grain = 1 : i64, weft.inplace = [array<i64>]} {
-  %y = weft.add %a, %b : tensor<8x4xf32>, tensor<4xf32>
-  weft.yield %y : tensor<8x4xf32>
-}
-plan.program "eval" @eval {
-  %x = plan.alloc temporary : memref<8x4xf32>
-  %b = plan.alloc temporary : memref<4xf32>
-  %y = plan.alloc temporary : memref<8x4xf32>
-  // expected-error @+1 {{expects the extent and grain of @k_1, 8 and 1, but got 800000 and 1}}
-  plan.launch @k_1 ins(%x, %b : memref<8x4xf32>, memref<4xf32>) outs(%y : memref<8x4xf32>) {extent = 800000 : i64, grain = 1 : i64}
-}
-
-// -----
-
-weft.kernel @k_1(%a: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> attributes {weft.extent = 8 : i64, weft.grain = 1 : i64, weft.inplace = [array<i64>]} {
-  %y = weft.add %a, %b : tensor<8x4xf32>, tensor<4xf32>
-  weft.yield %y : tensor<8x4xf32>
-}
-plan.program "eval" @eval {
-  %x = plan.alloc temporary : memref<8x4xf32>
-  %b = plan.alloc temporary : memref<4xf32>
-  %y = plan.alloc temporary : memref<8x4xf32>
-  // expected-error @+1 {{expects a positive extent and grain, but got 0 and 1}}
-  plan.launch @k_1 ins(%x, %b : memref<8x4xf32>, memref<4xf32>) outs(%y : memref<8x4xf32>) {extent = 0 : i64, grain = 1 : i64}
-}
-
-// -----
-
-weft.kernel @k_1(%a: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> attributes {weft.extent = 8 : i64, weft.grain = 1 : i64, weft.inplace = [array<i64>]} {
+weft.kernel @k_1(%a: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> elementwise [8, 4] inplace [[]] {
   %y = weft.add %a, %b : tensor<8x4xf32>, tensor<4xf32>
   weft.yield %y : tensor<8x4xf32>
 }
@@ -125,7 +97,7 @@ plan.program "eval" @eval {
   %x = plan.alloc temporary : memref<8x4xf32>
   %b = plan.alloc temporary : memref<4xf32>
   // expected-error @+1 {{expects output 0 not to be the buffer of input 0, which @k_1 still reads}}
-  plan.launch @k_1 ins(%x, %b : memref<8x4xf32>, memref<4xf32>) outs(%x : memref<8x4xf32>) {extent = 8 : i64, grain = 1 : i64}
+  plan.launch @k_1 ins(%x, %b : memref<8x4xf32>, memref<4xf32>) outs(%x : memref<8x4xf32>)
 }
 
 // -----

@@ -148,7 +148,7 @@ plan.program "eval" @eval {
 plan.program "eval" @eval {
   %x = plan.input "x" : memref<4xf32>
   // expected-error @+1 {{expects a kernel of the module, but got @k_1}}
-  plan.launch @k_1 ins(%x : memref<4xf32>) {extent = 4 : i64, grain = 1 : i64}
+  plan.launch @k_1 ins(%x : memref<4xf32>)
 }
 
 // -----
@@ -157,7 +157,7 @@ plan.program "eval" @eval {
   %x = plan.input "x" : memref<8xf32>
   %v = plan.view %x : memref<8xf32> to memref<4xf32, strided<[2]>>
   // expected-error @+1 {{expects dense buffers, but got 'memref<4xf32, strided<[2]>>'}}
-  plan.launch @k_1 ins(%v : memref<4xf32, strided<[2]>>) {extent = 4 : i64, grain = 1 : i64}
+  plan.launch @k_1 ins(%v : memref<4xf32, strided<[2]>>)
 }
 
 // -----
@@ -166,7 +166,7 @@ plan.program "eval" @eval {
   %x = plan.input "x" : memref<8xf32>
   %v = plan.view %x : memref<8xf32> to memref<4xf32, strided<[2]>>
   // expected-error @+1 {{expects dense buffers, but got 'memref<4xf32, strided<[2]>>'}}
-  plan.launch @k_1 outs(%v : memref<4xf32, strided<[2]>>) {extent = 4 : i64, grain = 1 : i64}
+  plan.launch @k_1 outs(%v : memref<4xf32, strided<[2]>>)
 }
 
 // -----
@@ -231,7 +231,7 @@ plan.program "eval" @eval {
 plan.program "eval" @eval {
   %x = plan.alloc temporary : memref<4xf32>
   // expected-error @+1 {{expects a buffer for 'f32' of @k_1, but got 'memref<4xf32>'}}
-  plan.launch @k_1 ins(%x : memref<4xf32>) {extent = 4 : i64, grain = 1 : i64}
+  plan.launch @k_1 ins(%x : memref<4xf32>)
 }
 "weft.kernel"() <{function_type = (f32) -> (), sym_name = "k_1"}> ({
 ^bb0(%a: f32):
@@ -243,9 +243,9 @@ plan.program "eval" @eval {
 plan.program "eval" @eval {
   %x = plan.alloc temporary : memref<4xf32>
   // expected-error @+1 {{expects output 0 not to be the buffer of input 0, which @k_1 still reads}}
-  plan.launch @k_1 ins(%x : memref<4xf32>) outs(%x : memref<4xf32>) {extent = 4 : i64, grain = 1 : i64}
+  plan.launch @k_1 ins(%x : memref<4xf32>) outs(%x : memref<4xf32>)
 }
-weft.kernel @k_1(%a: tensor<4xf32>) -> tensor<4xf32> attributes {weft.inplace = []} {
+weft.kernel @k_1(%a: tensor<4xf32>) -> tensor<4xf32> elementwise [4] inplace [[]] {
   weft.yield %a : tensor<4xf32>
 }
 

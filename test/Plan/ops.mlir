@@ -12,7 +12,7 @@ plan.state param @flat : memref<40xf32> {slices = 2, segments = [#plan.segment<@
 // CHECK: plan.state gradient @flat.grad : memref<40xf32> {segments = [#plan.segment<@a [4, 5] at 0 to 20>], slot = "grad"}
 plan.state gradient @flat.grad : memref<40xf32> {slot = "grad", segments = [#plan.segment<@a [4, 5] at 0 to 20>]}
 
-weft.kernel @k_1(%a: tensor<8x4xf32>) -> tensor<8x4xf32> {
+weft.kernel @k_1(%a: tensor<8x4xf32>) -> tensor<8x4xf32> elementwise [32] inplace [[]] {
   %y = weft.relu %a : tensor<8x4xf32>
   weft.yield %y : tensor<8x4xf32>
 }
@@ -29,8 +29,8 @@ plan.program "eval" @eval {
   %v = plan.view %a : memref<8x4xf32> to memref<8x2xf32, strided<[4, 1], offset: 2>>
   // CHECK: %[[Y:.*]] = plan.alloc temporary : memref<8x2xf32>
   %y = plan.alloc temporary : memref<8x2xf32>
-  // CHECK: plan.launch @k_1 ins(%[[X]] : memref<8x4xf32>) outs(%[[A]] : memref<8x4xf32>) {extent = 8 : i64, grain = 1 : i64, scope = "h.0"}
-  plan.launch @k_1 ins(%x : memref<8x4xf32>) outs(%a : memref<8x4xf32>) {extent = 8 : i64, grain = 1 : i64, scope = "h.0"}
+  // CHECK: plan.launch @k_1 ins(%[[X]] : memref<8x4xf32>) outs(%[[A]] : memref<8x4xf32>) {scope = "h.0"}
+  plan.launch @k_1 ins(%x : memref<8x4xf32>) outs(%a : memref<8x4xf32>) {scope = "h.0"}
   // CHECK: plan.copy %[[V]] to %[[Y]] : memref<8x2xf32, strided<[4, 1], offset: 2>> to memref<8x2xf32>
   plan.copy %v to %y : memref<8x2xf32, strided<[4, 1], offset: 2>> to memref<8x2xf32>
   // CHECK: plan.constant %[[Y]] = dense<1.000000e+00> : tensor<8x2xf32> : memref<8x2xf32>

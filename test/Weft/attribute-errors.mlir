@@ -177,23 +177,13 @@ weft.param @w : tensor<4xf32> {weft.sizes = array<i64: 4, 0>}
 
 // -----
 
-// expected-error @below {{expects "weft.inplace" to be an array of array<i64>, but got [1]}}
-weft.param @w : tensor<4xf32> {weft.inplace = [1]}
+// expected-error @below {{expects "weft.over" to be array<i64>, but got 1 : i64}}
+weft.param @w : tensor<4xf32> {weft.over = 1 : i64}
 
 // -----
 
-// expected-error @below {{expects "weft.inplace" to list arguments of the kernel for each result, but got [array<i64: 1>]}}
-weft.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> attributes {weft.inplace = [array<i64: 1>]} {
-  %y = weft.neg %x : tensor<4xf32>
-  weft.yield %y : tensor<4xf32>
-}
-
-// -----
-
-// Attributes are verified before what the op itself must have.
-// expected-error @below {{'weft.kernel' op requires attribute 'function_type'}}
-"weft.kernel"() ({
-}) {sym_name = "k", weft.inplace = [array<i64: 1>]} : () -> ()
+// expected-error @below {{expects "weft.kernel_kind" to be a #weft.kernel_kind, but got "rows"}}
+weft.param @w : tensor<4xf32> {weft.kernel_kind = "rows"}
 
 // -----
 

@@ -20,7 +20,7 @@ weft.program @p(%x: tensor<0x4xf32> {weft.input = "x"}) attributes {kind = #weft
 // -----
 
 // expected-error @+1 {{expects sizes of at least 1, but got 'tensor<0x4xf32>'}}
-weft.kernel @k(%x: tensor<0x4xf32>) -> tensor<0x4xf32> {
+weft.kernel @k(%x: tensor<0x4xf32>) -> tensor<0x4xf32> elementwise [0, 4] inplace [[]] {
   weft.yield %x : tensor<0x4xf32>
 }
 

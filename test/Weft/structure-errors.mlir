@@ -231,7 +231,7 @@ weft.program @p(%x: tensor<4xf32> {weft.input = "x"}) attributes {kind = #weft.k
 
 // -----
 
-weft.kernel @k_1(%a: tensor<8xf32>) -> tensor<8xf32> {
+weft.kernel @k_1(%a: tensor<8xf32>) -> tensor<8xf32> elementwise [8] inplace [[]] {
   weft.yield %a : tensor<8xf32>
 }
 weft.program @p(%x: tensor<4xf32> {weft.input = "x"}) attributes {kind = #weft.kind<micro>} {
@@ -242,27 +242,27 @@ weft.program @p(%x: tensor<4xf32> {weft.input = "x"}) attributes {kind = #weft.k
 
 // -----
 
-weft.kernel @k_1(%a: tensor<8xf32>) -> tensor<4xf32> {
+weft.kernel @k_1(%a: tensor<8xf32>) -> tensor<4xf32> elementwise [4] inplace [[]] {
   // expected-error @below {{expects values of types ('tensor<4xf32>'), but got ('tensor<8xf32>')}}
   weft.yield %a : tensor<8xf32>
 }
 
 // -----
 
-// expected-error @below {{region #0 ('body') failed to verify constraint: region with 1 blocks}}
-weft.kernel @k_1(tensor<8xf32>) -> tensor<4xf32>
+// expected-error @below {{expected '{' to begin a region}}
+weft.kernel @k_1(%a: tensor<8xf32>) -> tensor<4xf32> elementwise [4] inplace [[]]
 
 // -----
 
 // expected-error @below {{expects ranked tensors of numbers as inputs, but got 'f32'}}
-weft.kernel @k_1(%a: f32) {
+weft.kernel @k_1(%a: f32) elementwise [] inplace [] {
   weft.yield
 }
 
 // -----
 
 // expected-error @below {{expects a body that ends with weft.yield, but got weft.return}}
-weft.kernel @k_1() {
+weft.kernel @k_1() elementwise [] inplace [] {
   weft.return
 }
 

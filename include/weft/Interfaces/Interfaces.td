@@ -139,14 +139,10 @@ def RandomOpInterface : OpInterface<"RandomOpInterface"> {
 def KernelOpInterface : OpInterface<"KernelOpInterface"> {
   let cppNamespace = "::weft";
   let description = [{
-    A function that runs as one loop nest over a range of its own. Arguments and
-    results are those of FunctionOpInterface.
+    A function that runs as one loop nest. Arguments and results are those of
+    FunctionOpInterface.
   }];
   let methods = [
-    InterfaceMethod<"Elements of the range, or nothing before it is known.",
-                    "std::optional<int64_t>", "getExtent", (ins)>,
-    InterfaceMethod<"What cuts of the range are multiples of.",
-                    "std::optional<int64_t>", "getGrain", (ins)>,
     InterfaceMethod<"Arguments whose buffer result `index` may take.",
                     "::llvm::ArrayRef<int64_t>", "getInPlaceInputs", (ins "unsigned":$index)>,
   ];

@@ -146,10 +146,11 @@ def FusePass : Pass<"weft-fuse", "::mlir::ModuleOp"> {
 
     Precondition: static shapes, `weft-select-kernels` (without it routines run
     nothing). Guarantees: no elementwise op or reduction is left outside of a
-    kernel; each kernel is one loop nest with `weft.extent`
-    and `weft.grain`, and `weft.inplace` lists per result the inputs whose
-    buffers it may take; the order of remaining ops is kept; what a routine or a
-    reshape reads of a broadcast is written by a kernel.
+    kernel; each kernel is one loop nest and carries what it runs over and the
+    inputs whose buffers its results may take (`weft.kernel`), of which the
+    ranges, tiles and blocks of a target are no part; the order of remaining ops
+    is kept; what a routine or a reshape reads of a broadcast is written by a
+    kernel.
 
     Example: test/Kernels/fuse.mlir. Does not fuse into matmuls, and does not
     compute anything twice.
@@ -182,11 +183,11 @@ def ConvertKernelsToLinalgPass
     `memref.reinterpret_cast` joined dimensions and slices. What a phase leaves
     for the next (totals, statistics of a row, costly values) is in
     `memref.alloca`s; totals start from a `linalg.fill`. The attributes
-    `weft.schedule`, `weft.loops`, `weft.sizes` and `weft.tile` say how the loops
-    are meant to run.
+    `weft.kernel_kind`, `weft.sizes` and `weft.over` are the facts of the kernel.
 
     Precondition: `weft-fuse`. Guarantees: no kernel is left; run in order, the
-    ops of a function compute what the kernel did.
+    ops of a function compute what the kernel did; facts of a kernel that are not
+    those of its body are an error.
 
     f16 and bf16 are computed in f32 and rounded after each op, as the ops say.
     With `fast` they are rounded where a kernel writes them and nowhere else,

@@ -164,7 +164,7 @@ def Plan_ViewOp : Plan_Op<"view", [HasParent<"ProgramOp">, Pure]> {
 
 def Plan_LaunchOp : Plan_Command<"launch",
     (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_Buffer>:$inputs,
-         Variadic<Plan_Buffer>:$outputs, I64Attr:$extent, I64Attr:$grain),
+         Variadic<Plan_Buffer>:$outputs),
     [AttrSizedOperandSegments, Plan_Dense,
      DeclareOpInterfaceMethods<CommandOpInterface, ["getInPlaceOperands"]>,
      DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
@@ -172,19 +172,17 @@ def Plan_LaunchOp : Plan_Command<"launch",
   let description = [{
     Reads `ins`, writes `outs`: their shapes and types are those of the kernel's
     arguments and results. An output may be the very buffer of an input where the
-    kernel's `weft.inplace` lists it. `extent` and `grain` are the kernel's: the
-    range of its parallel loop, and what its parts are multiples of.
+    kernel's `inplace` lists it. How it runs in parts is the target's choice.
 
     Example:
     ```mlir
-    plan.launch @k_1f ins(%x, %b : memref<8x4xf32>, memref<4xf32>) outs(%y : memref<8x4xf32>) {extent = 8 : i64, grain = 1 : i64}
+    plan.launch @k_1f ins(%x, %b : memref<8x4xf32>, memref<4xf32>) outs(%y : memref<8x4xf32>)
     ```
   }];
   let assemblyFormat = [{
     $kernel (`ins` `(` $inputs^ `:` type($inputs) `)`)?
     (`outs` `(` $outputs^ `:` type($outputs) `)`)? attr-dict
   }];
-  let hasVerifier = 1;
 }
 
 def Plan_ConstantOp : Plan_Command<"constant",

@@ -85,6 +85,11 @@ inline llvm::ArrayRef<int64_t> getShape(mlir::Value tensor) {
   return llvm::cast<mlir::RankedTensorType>(tensor.getType()).getShape();
 }
 
+/// What is wrong with the facts of a kernel (`weft.kernel`), as "expects RULE,
+/// but got VALUE"; empty if nothing is.
+std::string findWrongSpace(KernelKind kind, llvm::ArrayRef<int64_t> sizes,
+                           llvm::ArrayRef<int64_t> over);
+
 /// Whether the op (or null) is a view of its first operand.
 bool isViewOp(mlir::Operation *op);
 

@@ -33,11 +33,15 @@ def Weft_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kOutputAttr = "weft.output";
     /// The kind of the command that runs an op which select-kernels claimed.
     static constexpr ::llvm::StringLiteral kImplAttr = "weft.impl";
-    /// Range of a kernel's loop, what cuts of it are multiples of, and per
-    /// result the arguments whose buffer it may take.
+    /// What a kernel runs over, on its form of another dialect: the attributes
+    /// `kind`, `sizes` and `over` of `weft.kernel`.
+    static constexpr ::llvm::StringLiteral kKernelKindAttr = "weft.kernel_kind";
+    static constexpr ::llvm::StringLiteral kSizesAttr = "weft.sizes";
+    static constexpr ::llvm::StringLiteral kOverAttr = "weft.over";
+    /// The range of a function that runs in parts, and what the sizes of parts
+    /// are multiples of: the choice of a target.
     static constexpr ::llvm::StringLiteral kExtentAttr = "weft.extent";
     static constexpr ::llvm::StringLiteral kGrainAttr = "weft.grain";
-    static constexpr ::llvm::StringLiteral kInPlaceAttr = "weft.inplace";
     /// Attribute of @loss_scale, a #weft.scaler: that of its
     /// weft.scaler_update.
     static constexpr ::llvm::StringLiteral kScalerAttr = "weft.scaler";
@@ -90,6 +94,11 @@ def Weft_StateKind : Weft_Enum<"StateKind", "what a state holds", [
     I32EnumAttrCase<"Scaler", 2, "scaler">,
     I32EnumAttrCase<"Working", 3, "working">]>;
 def Weft_StateKindAttr : Weft_EnumAttr<Weft_StateKind, "state_kind">;
+
+def Weft_KernelKind : Weft_Enum<"KernelKind", "how the elements of a kernel hang together", [
+    I32EnumAttrCase<"Elementwise", 0, "elementwise">,
+    I32EnumAttrCase<"Rows", 1, "rows">, I32EnumAttrCase<"Columns", 2, "columns">]>;
+def Weft_KernelKindAttr : Weft_EnumAttr<Weft_KernelKind, "kernel_kind">;
 
 def Weft_InitKind : Weft_Enum<"InitKind", "distribution of initial values", [
     I32EnumAttrCase<"Zeros", 0, "zeros">, I32EnumAttrCase<"Ones", 1, "ones">,

@@ -256,15 +256,33 @@ def Weft_KernelOp : Weft_Op<"kernel", [
   let description = [{
     A group of primitive ops that runs as one generated loop nest. The symbol is
     `@k_` and a hash of the content, which ignores scope and location, so that
-    equal groups share one kernel. `weft.extent` and `weft.grain` are the range of
-    its loop; `weft.inplace` has one list per result: the arguments whose buffer
-    that result may take.
+    equal groups share one kernel.
 
-    Example:
+    What it computes with is said once, here; a target chooses its ranges, tiles
+    and blocks from it. `sizes` is the space of its loops, where dimensions that
+    all operands walk alike are one. The kind is
+
+    - `elementwise`: each result has an element for each point of the space, and
+      no element needs another one;
+    - `rows`: the dimensions `over`, the last one among them, make up a row. Rows
+      are reduced over them or read and written as they are; a result has an
+      element for each point or for each row;
+    - `columns`: the dimensions `over`, without the last one, are those of a
+      column; all columns are reduced. A result has an element for each point or
+      for each column.
+
+    `inplace` has one list for each result: the arguments whose buffer that result
+    may take. A dump may list less than there is. Kind, sizes and `inplace` that
+    are not those of the body are an error, here as far as numbers of elements
+    tell it, and in full before code is made of it.
+
+    Example: a softmax without its maximum.
     ```mlir
-    weft.kernel @k_1f(%x: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> {
-      %s = weft.add %x, %b : tensor<8x4xf32>, tensor<4xf32>
-      %y = weft.relu %s : tensor<8x4xf32>
+    weft.kernel @k_1f(%x: tensor<8x4xf32>) -> tensor<8x4xf32> rows [8, 4] over [1] inplace [[0]] {
+      %e = weft.exp %x : tensor<8x4xf32>
+      %s = weft.reduce sum %e dims [1] : tensor<8x4xf32>
+      %c = weft.reshape %s : tensor<8xf32> to tensor<8x1xf32>
+      %y = weft.div %e, %c : tensor<8x4xf32>, tensor<8x1xf32>
       weft.yield %y : tensor<8x4xf32>
     }
     ```
@@ -272,15 +290,23 @@ def Weft_KernelOp : Weft_Op<"kernel", [
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        TypeAttrOf<FunctionType>:$function_type,
+                       Weft_KernelKindAttr:$kind,
+                       DenseI64ArrayAttr:$sizes,
+                       DenseI64ArrayAttr:$over,
+                       TypedArrayAttrBase<DenseI64ArrayAttr, "an array of array<i64>">:$inplace,
                        OptionalAttr<DictArrayAttr>:$arg_attrs,
                        OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
     ::mlir::Region *getCallableRegion() { return &getBody(); }
+    /// Elements of the space, and of the dimensions `over` alone.
+    int64_t getNumPoints();
+    int64_t getNumOver();
   }];
 }
 

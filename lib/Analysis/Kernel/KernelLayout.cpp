@@ -7,8 +7,6 @@ using namespace llvm;
 
 namespace weft {
 
-/// Elements that one cut of the range should have at least.
-static constexpr int64_t kGrainElements = 4096;
 /// Bytes of a row that a kernel may keep on its stack between phases.
 static constexpr int64_t kMaxSavedBytes = 128 << 10;
 
@@ -56,20 +54,21 @@ bool KernelLayout::canWrite(const KernelSpace &space, ArrayRef<Value> outputs,
 bool KernelLayout::isOuterOutput(unsigned index) const {
   const SpaceAccess &access = space.getAccess(outputs[index]);
   bool inner = false;
-  for (unsigned d = 0; d < roles.size(); ++d) {
-    bool loop = schedule == KernelSchedule::Columns
-                    ? roles[d] == DimRole::Inner
-                    : roles[d] != DimRole::Outer;
+  for (unsigned d = 0; d < shape.getRank(); ++d) {
+    bool loop = shape.getKind() == KernelKind::Columns
+                    ? shape.getRole(d) == DimRole::Inner
+                    : shape.getRole(d) != DimRole::Outer;
     inner |= loop && access.dependsOn(d);
   }
   return !inner;
 }
 
 //===----------------------------------------------------------------------===//
-// Loops and range
+// Shape
 //===----------------------------------------------------------------------===//
 
-void KernelLayout::chooseSchedule() {
+/// The kind of the kernel, and its space with as few dimensions as it needs.
+void KernelLayout::findShape() {
   unsigned rank = space.getSizes().size();
   SmallVector<bool> outer(rank, false);
   bool partial = any_of(outputs, [&](Value v) { return !space.isFull(v); });
@@ -83,68 +82,21 @@ void KernelLayout::chooseSchedule() {
         outer[d] |= space.getAccess(output).dependsOn(d);
   }
   space.collapse(outputs, outer);
-  rank = space.getSizes().size();
-  roles.assign(rank, DimRole::Inner);
-  schedule = KernelSchedule::Rows;
-  if (!space.hasReduction() && !partial) {
-    outer.assign(rank, true);
-    if (rank == 1)
-      schedule = KernelSchedule::Flat;
-  } else if (space.hasReduction() && !space.reducesLast()) {
-    schedule = KernelSchedule::Columns;
-  }
-  for (unsigned d = 0; d < rank; ++d)
-    if (outer[d])
-      roles[d] = DimRole::Outer;
-  if (rank != 0)
-    roles.back() = DimRole::Lane;
-}
-
-int64_t KernelLayout::getCount(DimRole role) const {
-  int64_t count = 1;
-  for (unsigned d = 0; d < roles.size(); ++d)
-    if (roles[d] == role)
-      count *= space.getSizes()[d];
-  return count;
-}
-
-void KernelLayout::setRange() {
-  int64_t outer = getCount(DimRole::Outer), inner = getCount(DimRole::Inner);
-  int64_t lanes = getLaneSize();
-  switch (schedule) {
-  case KernelSchedule::Flat:
-    extent = lanes;
-    grain = kGrainElements;
-    return;
-  case KernelSchedule::Rows:
-    extent = outer;
-    grain = std::max<int64_t>(1, kGrainElements / (inner * lanes));
-    return;
-  case KernelSchedule::Columns:
-    // Wide enough for streaming, narrow enough for a share per thread.
-    tile = std::clamp<int64_t>(divideCeil(lanes, 8), 64, 1024);
-    tile = divideCeil(tile, kLanes) * kLanes;
-    extent = outer * divideCeil(lanes, tile);
-    return;
-  }
+  KernelKind kind = KernelKind::Elementwise;
+  if (space.hasReduction() && !space.reducesLast())
+    kind = KernelKind::Columns;
+  else if (space.hasReduction() || partial)
+    kind = KernelKind::Rows;
+  SmallVector<int64_t> over;
+  for (unsigned d = 0, e = outer.size(); d < e; ++d)
+    if (kind != KernelKind::Elementwise && !outer[d])
+      over.push_back(d);
+  shape = KernelShape(kind, space.getSizes(), over);
 }
 
 //===----------------------------------------------------------------------===//
 // Depths
 //===----------------------------------------------------------------------===//
-
-ValueDepth getDepth(llvm::ArrayRef<DimRole> roles, const SpaceAccess &access) {
-  ValueDepth depth = ValueDepth::Outer;
-  for (unsigned d = 0; d < roles.size(); ++d) {
-    if (!access.dependsOn(d))
-      continue;
-    if (roles[d] == DimRole::Lane)
-      return ValueDepth::Lane;
-    if (roles[d] == DimRole::Inner)
-      depth = ValueDepth::Inner;
-  }
-  return depth;
-}
 
 void KernelLayout::findDepths(KernelOp kernel) {
   for (Operation &op : kernel.getBody().front().without_terminator()) {
@@ -156,14 +108,14 @@ void KernelLayout::findDepths(KernelOp kernel) {
     for (OpOperand &operand : op.getOpOperands()) {
       ValueDepth own = depths.lookup(operand.get());
       if (const ExternalUse *use = space.getUse(operand))
-        own = getDepth(use->access);
+        own = shape.getDepth(use->access);
       else if (own != ValueDepth::Outer)
         isHeavyCone |= isHeavy(operand.get());
       depth = std::max(depth, own);
     }
     if (isReduction(&op))
-      depth = schedule == KernelSchedule::Columns ? ValueDepth::Lane
-                                                  : ValueDepth::Outer;
+      depth = shape.getKind() == KernelKind::Columns ? ValueDepth::Lane
+                                                     : ValueDepth::Outer;
     depths[result] = depth;
     if (isHeavyCone)
       heavy.insert(result);
@@ -193,7 +145,7 @@ void KernelLayout::findPhases(KernelOp kernel) {
   }
   for (unsigned i = 0; i < outputs.size(); ++i) {
     unsigned phase = ready.lookup(outputs[i]);
-    if (schedule == KernelSchedule::Columns)
+    if (shape.getKind() == KernelKind::Columns)
       phase = isOuterOutput(i) ? 1 : 0;
     else if (isOuterOutput(i))
       continue;
@@ -228,11 +180,11 @@ void KernelLayout::fillPhase(unsigned index, KernelOp kernel) {
     if (reduced || !needed.insert(value).second)
       return;
     unsigned known = ready.lookup(value);
-    if (schedule != KernelSchedule::Rows || known >= index || !isHeavy(value) ||
-        getDepth(value) != ValueDepth::Lane)
+    if (shape.getKind() != KernelKind::Rows || known >= index ||
+        !isHeavy(value) || getDepth(value) != ValueDepth::Lane)
       return;
-    int64_t bytes =
-        elementBytes(value) * getCount(DimRole::Inner) * getLaneSize();
+    int64_t bytes = elementBytes(value) * shape.getCount(DimRole::Inner) *
+                    shape.getLaneSize();
     bool saved = is_contained(phases[known].saves, value);
     if (!saved && savedBytes + bytes > kMaxSavedBytes)
       return;
@@ -263,7 +215,7 @@ void KernelLayout::fillPhase(unsigned index, KernelOp kernel) {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-FailureOr<KernelLayout> KernelLayout::get(KernelOp kernel) {
+FailureOr<KernelLayout> KernelLayout::compute(KernelOp kernel) {
   KernelLayout layout;
   Block &body = kernel.getBody().front();
   for (Operation &op : body.without_terminator())
@@ -280,8 +232,7 @@ FailureOr<KernelLayout> KernelLayout::get(KernelOp kernel) {
   if (!canWrite(layout.space, layout.outputs, rejected))
     return rejected.front().getDefiningOp()->emitOpError(
         "does not have the extent of its kernel's outputs");
-  layout.chooseSchedule();
-  layout.setRange();
+  layout.findShape();
   layout.findDepths(kernel);
   layout.findPhases(kernel);
   return layout;
@@ -312,6 +263,45 @@ SmallVector<int64_t> KernelLayout::getInPlaceInputs(KernelOp kernel,
       inputs.push_back(argument.getArgNumber());
   }
   return inputs;
+}
+
+/// An edited kernel may list less in `inplace` than there is.
+LogicalResult KernelLayout::checkFacts(KernelOp kernel) const {
+  KernelShape recorded = KernelShape::get(kernel);
+  if (!(recorded == shape))
+    return kernel.emitOpError("expects ")
+           << shape.spell() << ", which its body runs over, but got "
+           << recorded.spell();
+  for (unsigned i = 0; i < outputs.size(); ++i) {
+    SmallVector<int64_t> inputs = getInPlaceInputs(kernel, i);
+    for (int64_t input : kernel.getInPlaceInputs(i))
+      if (!is_contained(inputs, input))
+        return kernel.emitOpError("expects result ")
+               << i << " not to take the buffer of argument " << input
+               << ", whose elements are read in another order or later";
+  }
+  return success();
+}
+
+FailureOr<KernelLayout> KernelLayout::get(KernelOp kernel) {
+  FailureOr<KernelLayout> layout = compute(kernel);
+  if (failed(layout) || failed(layout->checkFacts(kernel)))
+    return failure();
+  return layout;
+}
+
+LogicalResult KernelLayout::recordFacts(KernelOp kernel) {
+  FailureOr<KernelLayout> layout = compute(kernel);
+  if (failed(layout))
+    return failure();
+  layout->shape.set(kernel);
+  Builder builder(kernel.getContext());
+  SmallVector<Attribute> inPlace;
+  for (unsigned i = 0; i < layout->outputs.size(); ++i)
+    inPlace.push_back(
+        builder.getDenseI64ArrayAttr(layout->getInPlaceInputs(kernel, i)));
+  kernel.setInplaceAttr(builder.getArrayAttr(inPlace));
+  return success();
 }
 
 } // namespace weft

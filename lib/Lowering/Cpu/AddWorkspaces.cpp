@@ -23,7 +23,8 @@ struct AddWorkspacesPass
           << kMostThreads << " threads, but got " << threads.getValue();
       return signalPassFailure();
     }
-    if (failed(addWorkspaces(getOperation(), getCpuRoutines(), threads)))
+    if (failed(addWorkspaces(getOperation(), *createCpuRoutines(getOperation()),
+                             threads)))
       signalPassFailure();
   }
 };

@@ -1,9 +1,12 @@
 //===- CpuRoutines.cpp - What the CPU runs by routines --------------------===//
 
+#include "KernelRange.h"
 #include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Lowering/Table/Routines.h"
 #include "weft/Runtime/Execute/Transfers.h"
 #include "weft/Runtime/Execute/Workspaces.h"
+
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 using namespace weft;
@@ -11,6 +14,12 @@ using namespace weft;
 namespace {
 class CpuRoutines final : public TableTarget {
 public:
+  explicit CpuRoutines(ModuleOp module) {
+    for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+      if (std::optional<KernelRange> range = KernelRange::get(function))
+        kernels[function.getSymName()] = {range->extent, range->grain};
+  }
+
   StringRef getTitle() const override { return "the CPU"; }
   StringRef getPrefix() const override { return "weft_cpu_"; }
 
@@ -33,14 +42,20 @@ public:
            << (product.getColumnSum() ? "a column_sum" : "an epilogue");
   }
 
-  FailureOr<std::optional<DeviceLaunch>>
-  getLaunch(plan::LaunchOp launch) const override {
-    return std::optional<DeviceLaunch>();
+  FailureOr<KernelLaunch> getLaunch(plan::LaunchOp launch) const override {
+    auto known = kernels.find(launch.getKernel());
+    if (known == kernels.end())
+      return launch.emitOpError("expects a kernel that weft-lower-to-cpu has "
+                                "lowered, but @")
+             << launch.getKernel() << " is none";
+    return KernelLaunch(known->second);
   }
+
+private:
+  llvm::StringMap<RangeLaunch> kernels;
 };
 } // namespace
 
-const TableTarget &weft::getCpuRoutines() {
-  static const CpuRoutines routines;
-  return routines;
+std::unique_ptr<TableTarget> weft::createCpuRoutines(ModuleOp module) {
+  return std::make_unique<CpuRoutines>(module);
 }

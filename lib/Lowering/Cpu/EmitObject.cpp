@@ -208,7 +208,7 @@ static LogicalResult translate(
   if (!output)
     return failure();
   optimize(*output, *machine);
-  if (failed(emitTables(module, *output, getCpuRoutines())))
+  if (failed(emitTables(module, *output, *createCpuRoutines(module))))
     return failure();
   return write(*output, *machine);
 }

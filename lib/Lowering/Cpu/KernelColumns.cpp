@@ -14,7 +14,7 @@ static constexpr int64_t kRowBlock = 16;
 static constexpr int32_t kTileUnroll = 4;
 
 void KernelEmitter::emitColumns() {
-  int64_t columns = kernel.getLaneSize(), tile = kernel.getTile();
+  int64_t columns = shape.getLaneSize(), tile = range.tile;
   Value tiles = constant(llvm::divideCeil(columns, tile));
   emitFor(begin, end, 1, [&](Value part) {
     enter(ValueDepth::Outer);
@@ -42,7 +42,7 @@ void KernelEmitter::forEachTileChunk(
     llvm::function_ref<void(unsigned, const NestTotal &, Value)> body) {
   llvm::SmallVector<NestTotal> totals = totalsOf(nest);
   // Once in a block of rows: written out it would be long, and no faster.
-  emitFor(constant(0), constant(kernel.getTile()), kLanes, [&](Value index) {
+  emitFor(constant(0), constant(range.tile), kLanes, [&](Value index) {
     for (auto [i, total] : llvm::enumerate(totals))
       body(i, total, index);
   });
@@ -66,13 +66,13 @@ void KernelEmitter::addTile(const KernelNest &nest,
 /// Adds up rows in blocks, and the blocks in f64, in buffers on the stack.
 void KernelEmitter::emitColumnTile(const KernelNest &nest, Value first,
                                    Value last) {
-  int64_t rows = kernel.getCount(DimRole::Inner);
+  int64_t rows = shape.getCount(DimRole::Inner);
   Values sums, blocks;
   for (auto [total, output] : llvm::zip(nest.totals, nest.outputs)) {
     if (!total.combiner)
       continue;
-    blocks.push_back(scratch(getSumType(total), kernel.getTile()));
-    sums.push_back(scratch(getWideType(total), kernel.getTile()));
+    blocks.push_back(scratch(getSumType(total), range.tile));
+    sums.push_back(scratch(getWideType(total), range.tile));
     stack[output.base] = blocks.back();
   }
   auto addRows = [&](Value from, Value to) {
@@ -107,7 +107,7 @@ void KernelEmitter::emitColumnRow(const KernelNest &nest, Value row,
   enter(ValueDepth::Inner);
   decode(row, DimRole::Inner);
   emitValues(nest, ValueDepth::Inner);
-  bool aligned = kernel.getLaneSize() % kLanes == 0;
+  bool aligned = shape.getLaneSize() % kLanes == 0;
   emitLanes(
       nest, first, last, aligned,
       [&](Value column) {
@@ -128,7 +128,7 @@ void KernelEmitter::emitColumnRow(const KernelNest &nest, Value row,
 /// What is computed from the totals of the columns.
 void KernelEmitter::emitColumnEnd(const KernelNest &nest, Value first,
                                   Value last) {
-  bool aligned = kernel.getLaneSize() % kLanes == 0;
+  bool aligned = shape.getLaneSize() % kLanes == 0;
   emitValues(nest, ValueDepth::Outer);
   enter(ValueDepth::Inner);
   emitLanes(nest, first, last, aligned, [&](Value column) {

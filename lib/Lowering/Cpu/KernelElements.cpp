@@ -86,7 +86,7 @@ Value KernelEmitter::address(Value buffer, Type memory,
                              const SpaceAccess &access, bool lanes) {
   Value sum = constant(access.offset);
   for (unsigned d = 0; d < access.strides.size(); ++d) {
-    bool lane = kernel.getRole(d) == DimRole::Lane;
+    bool lane = shape.getRole(d) == DimRole::Lane;
     if (!access.dependsOn(d) || (lane && !lanes))
       continue;
     Value term = indices[d];
@@ -186,7 +186,7 @@ Value KernelEmitter::load(const NestOperand &operand) {
     return number;
   Type element = elementOf(operand.base), memory = memoryType(element);
   Value from = buffer(operand.base);
-  bool lanes = kernel.getDepth(operand.access) == ValueDepth::Lane;
+  bool lanes = shape.getDepth(operand.access) == ValueDepth::Lane;
   if (lanes && tileIndex && !isa<BlockArgument>(operand.base))
     return loadLanes(offset(from, memory, tileIndex), element);
   Value pointer = address(from, memory, operand.access, lanes);
@@ -198,7 +198,7 @@ Value KernelEmitter::load(const NestOperand &operand) {
 }
 
 void KernelEmitter::store(const NestOperand &operand, Value value) {
-  bool lanes = kernel.getDepth(operand.access) == ValueDepth::Lane;
+  bool lanes = shape.getDepth(operand.access) == ValueDepth::Lane;
   Type memory = memoryType(elementOf(operand.base));
   Value pointer = address(buffer(operand.base), memory, operand.access, lanes);
   if (lanes)
@@ -253,7 +253,7 @@ Value KernelEmitter::numberOf(unsigned dim, Type element) {
   Value index = indices[dim];
   if (element.isInteger(32))
     index = arith::TruncIOp::create(b, loc, element, index);
-  if (kernel.getRole(dim) != DimRole::Lane)
+  if (shape.getRole(dim) != DimRole::Lane)
     return index;
   return arith::AddIOp::create(b, loc, toLanes(index), laneNumbers(element));
 }

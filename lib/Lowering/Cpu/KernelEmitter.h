@@ -11,6 +11,7 @@
 #ifndef WEFT_LIB_LOWERING_CPU_KERNELEMITTER_H
 #define WEFT_LIB_LOWERING_CPU_KERNELEMITTER_H
 
+#include "KernelRange.h"
 #include "weft/Lowering/Kernel/LinalgKernel.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -134,6 +135,8 @@ private:
 
   mlir::func::FuncOp source;
   const LinalgKernel &kernel;
+  const KernelShape &shape;
+  KernelRange range;
   mlir::OpBuilder b;
   mlir::Location loc;
   mlir::LLVM::LLVMFuncOp function;

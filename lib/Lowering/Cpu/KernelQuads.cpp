@@ -45,7 +45,7 @@ bool KernelEmitter::countsLanes(const KernelNest &nest, Value value) {
   if (!op)
     return false;
   if (std::optional<unsigned> dim = nest.getIndexDim(op))
-    return kernel.getRole(*dim) == DimRole::Lane;
+    return shape.getRole(*dim) == DimRole::Lane;
   if (!isa<arith::AddIOp>(op))
     return false;
   auto isStart = [&](Value term) {

@@ -32,10 +32,10 @@ void KernelEmitter::emitRows() {
   for (const KernelNest &nest : kernel.getNests())
     for (const NestOperand &output : nest.outputs)
       if (!isa<BlockArgument>(output.base) &&
-          kernel.getDepth(output.access) == ValueDepth::Lane)
+          shape.getDepth(output.access) == ValueDepth::Lane)
         stack[output.base] =
             scratch(getElementTypeOrSelf(output.base.getType()),
-                    kernel.getCount(DimRole::Inner) * kernel.getLaneSize());
+                    shape.getCount(DimRole::Inner) * shape.getLaneSize());
   emitFor(begin, end, 1, [&](Value row) { emitRow(row); });
 }
 
@@ -52,8 +52,8 @@ void KernelEmitter::emitRow(Value row) {
 
 /// One pass over the inner dimensions of a row.
 void KernelEmitter::emitRowPass(const KernelNest &nest) {
-  int64_t inner = kernel.getCount(DimRole::Inner);
-  int64_t chunks = llvm::divideCeil(kernel.getLaneSize(), kLanes);
+  int64_t inner = shape.getCount(DimRole::Inner);
+  int64_t chunks = llvm::divideCeil(shape.getLaneSize(), kLanes);
   llvm::SmallVector<NestTotal> totals = totalsOf(nest);
   emitValues(nest, ValueDepth::Outer);
   Values sums;
@@ -83,7 +83,7 @@ KernelEmitter::Values
 KernelEmitter::emitInner(const KernelNest &nest, Value from, Value to,
                          const Values &args,
                          llvm::function_ref<Values(Values)> body) {
-  if (kernel.getCount(DimRole::Inner) == 1) {
+  if (shape.getCount(DimRole::Inner) == 1) {
     enter(ValueDepth::Inner);
     emitValues(nest, ValueDepth::Inner);
     return body(args);
@@ -101,7 +101,7 @@ KernelEmitter::emitInner(const KernelNest &nest, Value from, Value to,
 KernelEmitter::Values KernelEmitter::emitRowBlock(const KernelNest &nest,
                                                   Value from, Value to,
                                                   const Values &sums) {
-  int64_t size = kernel.getLaneSize(), whole = size / kLanes * kLanes;
+  int64_t size = shape.getLaneSize(), whole = size / kLanes * kLanes;
   return emitInner(nest, from, to, sums, [&](Values args) {
     if (whole != 0)
       args = emitRowLanes(nest, constant(0), constant(whole), args);
@@ -113,7 +113,7 @@ KernelEmitter::Values KernelEmitter::emitRowBlock(const KernelNest &nest,
 KernelEmitter::Values KernelEmitter::emitInnerBlocks(const KernelNest &nest,
                                                      int64_t steps) {
   llvm::SmallVector<NestTotal> totals = totalsOf(nest);
-  int64_t inner = kernel.getCount(DimRole::Inner);
+  int64_t inner = shape.getCount(DimRole::Inner);
   return emitLoop(
       constant(0), constant(inner), steps, wideIdentities(totals),
       [&](Value start, Values wide) {
@@ -128,7 +128,7 @@ KernelEmitter::Values KernelEmitter::emitInnerBlocks(const KernelNest &nest,
 KernelEmitter::Values KernelEmitter::emitLaneBlocks(const KernelNest &nest,
                                                     Values wide) {
   llvm::SmallVector<NestTotal> totals = totalsOf(nest);
-  int64_t size = kernel.getLaneSize(), whole = size / kLanes * kLanes;
+  int64_t size = shape.getLaneSize(), whole = size / kLanes * kLanes;
   int64_t step = blockChunks(whole / kLanes) * kLanes;
   wide = emitLoop(
       constant(0), constant(whole), step, wide, [&](Value start, Values args) {
@@ -188,7 +188,7 @@ KernelEmitter::Values KernelEmitter::emitRowLanes(const KernelNest &nest,
 /// The lanes that are left after the whole chunks.
 KernelEmitter::Values KernelEmitter::emitRowTail(const KernelNest &nest,
                                                  Values sums) {
-  int64_t size = kernel.getLaneSize(), whole = size / kLanes * kLanes;
+  int64_t size = shape.getLaneSize(), whole = size / kLanes * kLanes;
   mask = tailMask(constant(size - whole));
   startQuads(nest, constant(whole));
   sums = emitRowChunk(nest, constant(whole), std::move(sums));

@@ -11,7 +11,8 @@ using namespace mlir;
 namespace weft {
 
 KernelEmitter::KernelEmitter(func::FuncOp source, const LinalgKernel &kernel)
-    : source(source), kernel(kernel), b(source.getContext()),
+    : source(source), kernel(kernel), shape(kernel.getShape()),
+      range(KernelRange::choose(shape)), b(source.getContext()),
       loc(source.getLoc()) {}
 
 LLVM::LLVMFuncOp KernelEmitter::emit() {
@@ -21,6 +22,7 @@ LLVM::LLVMFuncOp KernelEmitter::emit() {
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
                                   {pointer, b.getI64Type(), b.getI64Type()});
   function = LLVM::LLVMFuncOp::create(b, loc, source.getSymName(), type);
+  range.set(function);
   Block *entry = function.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
   begin = entry->getArgument(1);
@@ -28,20 +30,15 @@ LLVM::LLVMFuncOp KernelEmitter::emit() {
   for (unsigned i = 0; i < source.getNumArguments(); ++i)
     buffers.push_back(LLVM::LoadOp::create(
         b, loc, pointer, offset(entry->getArgument(0), pointer, constant(i))));
-  indices.resize(kernel.getSizes().size());
+  indices.resize(shape.getSizes().size());
   for (const KernelNest &nest : kernel.getNests())
     findQuads(nest);
-  switch (kernel.getSchedule()) {
-  case KernelSchedule::Flat:
-    emitFlat();
-    break;
-  case KernelSchedule::Rows:
-    emitRows();
-    break;
-  case KernelSchedule::Columns:
+  if (shape.getKind() == KernelKind::Columns)
     emitColumns();
-    break;
-  }
+  else if (isFlat(shape))
+    emitFlat();
+  else
+    emitRows();
   LLVM::ReturnOp::create(b, loc, ValueRange{});
   return function;
 }
@@ -116,14 +113,14 @@ void KernelEmitter::emitLanes(const KernelNest &nest, Value from, Value to,
 void KernelEmitter::decode(Value linear, DimRole role) {
   unsigned left = 0;
   for (unsigned d = 0; d < indices.size(); ++d)
-    left += kernel.getRole(d) == role;
+    left += shape.getRole(d) == role;
   for (unsigned d = indices.size(); d-- > 0;) {
-    if (kernel.getRole(d) != role)
+    if (shape.getRole(d) != role)
       continue;
     indices[d] = linear;
     if (--left == 0)
       return;
-    Value size = constant(kernel.getSizes()[d]);
+    Value size = constant(shape.getSizes()[d]);
     indices[d] = arith::RemUIOp::create(b, loc, linear, size);
     linear = arith::DivUIOp::create(b, loc, linear, size);
   }
@@ -170,7 +167,7 @@ void KernelEmitter::emitOuterNest(const KernelNest &nest) {
 //===----------------------------------------------------------------------===//
 
 void KernelEmitter::emitFlat() {
-  bool aligned = kernel.getLaneSize() % kLanes == 0;
+  bool aligned = shape.getLaneSize() % kLanes == 0;
   for (const KernelNest &nest : kernel.getNests()) {
     if (nest.level == NestLevel::Outer) {
       emitOuterNest(nest);

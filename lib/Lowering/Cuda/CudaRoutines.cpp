@@ -117,12 +117,11 @@ LogicalResult CudaRoutines::check(plan::CommandOpInterface command,
   }
 }
 
-FailureOr<std::optional<DeviceLaunch>>
-CudaRoutines::getLaunch(plan::LaunchOp launch) const {
+FailureOr<KernelLaunch> CudaRoutines::getLaunch(plan::LaunchOp launch) const {
   auto known = kernels.find(launch.getKernel());
   if (known == kernels.end())
     return launch.emitOpError("expects a kernel that weft-lower-to-cuda has "
                               "lowered, but @")
            << launch.getKernel() << " is none";
-  return std::optional<DeviceLaunch>(known->second);
+  return KernelLaunch(known->second);
 }

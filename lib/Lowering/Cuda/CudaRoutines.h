@@ -24,8 +24,7 @@ public:
                             int64_t threads) const override;
   llvm::LogicalResult check(plan::CommandOpInterface command,
                             const RoutineCall &call) const override;
-  llvm::FailureOr<std::optional<DeviceLaunch>>
-  getLaunch(plan::LaunchOp launch) const override;
+  llvm::FailureOr<KernelLaunch> getLaunch(plan::LaunchOp launch) const override;
   /// Whether attention is cuDNN's.
   bool hasCudnn() const { return usesCudnn; }
 

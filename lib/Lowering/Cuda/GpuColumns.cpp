@@ -22,10 +22,10 @@ static int64_t threadsOfColumn(int64_t rows) { return rows <= 512 ? 8 : 32; }
 
 void GpuEmitter::emitColumns() {
   chunk = 1;
-  int64_t columns = kernel.getLaneSize();
-  int64_t rows = threadsOfColumn(kernel.getCount(DimRole::Inner));
+  int64_t columns = shape.getLaneSize();
+  int64_t rows = threadsOfColumn(shape.getCount(DimRole::Inner));
   int64_t tiles = llvm::divideCeil(columns, kTileColumns);
-  setLaunch(kernel.getCount(DimRole::Outer) * tiles, kTileColumns, rows);
+  setLaunch(shape.getCount(DimRole::Outer) * tiles, kTileColumns, rows);
   Value block = blockId(), row = threadId(gpu::Dimension::y);
   Value column = threadId(gpu::Dimension::x);
   decode(divide(block, tiles), {DimRole::Outer});
@@ -57,7 +57,7 @@ void GpuEmitter::emitColumns() {
 void GpuEmitter::emitColumnPass(const KernelNest &nest, Value row, int64_t rows,
                                 Value column, Value exists) {
   auto addRows = [&] {
-    return emitSteps(nest, kernel.getCount(DimRole::Inner), rows, row,
+    return emitSteps(nest, shape.getCount(DimRole::Inner), rows, row,
                      /*partials=*/1, [&](Value step, Values sums) {
                        decode(add(multiply(step, rows), row), {DimRole::Inner});
                        return emitChunk(nest, 1, std::move(sums));

@@ -20,14 +20,14 @@ void GpuEmitter::chooseIndexType() {
   // Room for the last block of a grid.
   constexpr int64_t kMost = int64_t(1) << 30;
   int64_t points = 1, farthest = 0;
-  for (int64_t size : kernel.getSizes())
+  for (int64_t size : shape.getSizes())
     points *= size;
   for (const KernelNest &nest : kernel.getNests())
     for (const auto *operands : {&nest.inputs, &nest.outputs})
       for (const NestOperand &operand : *operands) {
         int64_t last = operand.access.offset;
         for (auto [size, stride] :
-             llvm::zip(kernel.getSizes(), operand.access.strides))
+             llvm::zip(shape.getSizes(), operand.access.strides))
           last += (size - 1) * stride;
         farthest = std::max(farthest, last);
       }
@@ -83,11 +83,11 @@ void GpuEmitter::decode(Value linear, llvm::ArrayRef<DimRole> roles) {
   llvm::SmallVector<unsigned> dims;
   for (DimRole role : roles)
     for (unsigned d = indices.size(); d-- > 0;)
-      if (kernel.getRole(d) == role)
+      if (shape.getRole(d) == role)
         dims.push_back(d);
   for (unsigned d : dims) {
     bool isLast = d == dims.back();
-    int64_t size = kernel.getSizes()[d];
+    int64_t size = shape.getSizes()[d];
     indices[d] = isLast ? linear : remainder(linear, size);
     if (!isLast)
       linear = divide(linear, size);
@@ -116,7 +116,7 @@ Value GpuEmitter::getValue(const KernelNest &nest, Value value, int64_t lane) {
 /// The index of a dimension, for a lane of a chunk.
 Value GpuEmitter::numberOf(unsigned dim, Type element, int64_t lane) {
   Value index = indices[dim];
-  if (kernel.getRole(dim) == DimRole::Lane)
+  if (shape.getRole(dim) == DimRole::Lane)
     index = add(index, constant(lane));
   if (index.getType() == element)
     return index;
@@ -243,7 +243,7 @@ GpuEmitter::Values GpuEmitter::emitChunk(const KernelNest &nest, int64_t count,
 /// The elements of a chunk that exist, one by one.
 GpuEmitter::Values GpuEmitter::emitSingly(const KernelNest &nest, Values sums) {
   Value first = indices.back(), firstSlot = slot;
-  Value size = constant(kernel.getLaneSize());
+  Value size = constant(shape.getLaneSize());
   for (int64_t lane = 0; lane < chunk; ++lane) {
     Values own;
     for (size_t i = lane; i < sums.size(); i += chunk)
@@ -265,7 +265,7 @@ GpuEmitter::Values GpuEmitter::emitSingly(const KernelNest &nest, Values sums) {
 
 /// The nest for the chunk that begins at the current indices.
 GpuEmitter::Values GpuEmitter::emitPiece(const KernelNest &nest, Values sums) {
-  int64_t size = kernel.getLaneSize();
+  int64_t size = shape.getLaneSize();
   if (size % chunk == 0)
     return emitChunk(nest, chunk, std::move(sums));
   if (!hasWideAccess(nest))

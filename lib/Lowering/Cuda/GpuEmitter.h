@@ -29,7 +29,6 @@ private:
   using Values = llvm::SmallVector<mlir::Value>;
 
   // The launch (GpuSchedules.cpp).
-  bool isElementwise() const;
   void setLaunch(int64_t blocks, int64_t columns, int64_t rows = 1);
   void emitBody();
   int64_t chooseChunk() const;
@@ -117,6 +116,7 @@ private:
 
   mlir::func::FuncOp source;
   const LinalgKernel &kernel;
+  const KernelShape &shape;
   llvm::ArrayRef<int64_t> alignments;
   mlir::OpBuilder b;
   mlir::Location loc;

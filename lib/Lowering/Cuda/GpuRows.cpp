@@ -29,15 +29,15 @@ static int64_t threadsOfRow(int64_t elements) {
 
 /// Chunks of a row; none reaches from one step of the inner loops to the next.
 int64_t GpuEmitter::getRowChunks() const {
-  return kernel.getCount(DimRole::Inner) *
-         llvm::divideCeil(kernel.getLaneSize(), chunk);
+  return shape.getCount(DimRole::Inner) *
+         llvm::divideCeil(shape.getLaneSize(), chunk);
 }
 
 void GpuEmitter::emitRows() {
   chunk = kRowChunk;
-  int64_t rows = kernel.getCount(DimRole::Outer);
+  int64_t rows = shape.getCount(DimRole::Outer);
   int64_t threads =
-      threadsOfRow(kernel.getCount(DimRole::Inner) * kernel.getLaneSize());
+      threadsOfRow(shape.getCount(DimRole::Inner) * shape.getLaneSize());
   if (threads != kWarp) {
     setLaunch(rows, threads);
     return emitRow(blockId(), threadId(gpu::Dimension::x), threads);
@@ -60,7 +60,7 @@ void GpuEmitter::addRowTemporaries(int64_t threads) {
   for (const KernelNest &nest : kernel.getNests())
     for (auto [total, output] : llvm::zip(nest.totals, nest.outputs)) {
       if (isa<BlockArgument>(output.base) || total.combiner ||
-          kernel.getDepth(output.access) != ValueDepth::Lane)
+          shape.getDepth(output.access) != ValueDepth::Lane)
         continue;
       Type element = cast<MemRefType>(output.base.getType()).getElementType();
       rowBuffers[output.base] =
@@ -95,8 +95,8 @@ void GpuEmitter::emitRowPass(const KernelNest &nest, Value thread,
   auto addChunk = [&](Value step, Values sums) {
     slot = multiply(step, chunk);
     Value item = add(multiply(step, threads), thread);
-    if (kernel.getCount(DimRole::Inner) != 1) {
-      int64_t perLane = llvm::divideCeil(kernel.getLaneSize(), chunk);
+    if (shape.getCount(DimRole::Inner) != 1) {
+      int64_t perLane = llvm::divideCeil(shape.getLaneSize(), chunk);
       decode(divide(item, perLane), {DimRole::Inner});
       item = remainder(item, perLane);
     } else {

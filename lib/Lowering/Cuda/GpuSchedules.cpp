@@ -17,8 +17,8 @@ static constexpr int64_t kChunkBytes = 16, kMostElements = 8;
 
 GpuEmitter::GpuEmitter(func::FuncOp source, const LinalgKernel &kernel,
                        llvm::ArrayRef<int64_t> alignments)
-    : source(source), kernel(kernel), alignments(alignments),
-      b(source.getContext()), loc(source.getLoc()) {}
+    : source(source), kernel(kernel), shape(kernel.getShape()),
+      alignments(alignments), b(source.getContext()), loc(source.getLoc()) {}
 
 gpu::GPUFuncOp GpuEmitter::emit(OpBuilder &builder) {
   auto pointer = LLVM::LLVMPointerType::get(
@@ -28,7 +28,7 @@ gpu::GPUFuncOp GpuEmitter::emit(OpBuilder &builder) {
                                     builder.getFunctionType(types, {}));
   function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
   b.setInsertionPointToStart(&function.getBody().front());
-  indices.resize(kernel.getSizes().size());
+  indices.resize(shape.getSizes().size());
   chooseIndexType();
   emitBody();
   gpu::ReturnOp::create(b, loc);
@@ -36,9 +36,12 @@ gpu::GPUFuncOp GpuEmitter::emit(OpBuilder &builder) {
 }
 
 void GpuEmitter::emitBody() {
-  if (kernel.getSchedule() == KernelSchedule::Columns)
+  if (shape.getKind() == KernelKind::Columns)
     return emitColumns();
-  return isElementwise() ? emitElements() : emitRows();
+  // A kernel of single numbers is one row.
+  if (shape.getKind() == KernelKind::Elementwise && shape.getRank() != 0)
+    return emitElements();
+  emitRows();
 }
 
 /// The launch that the code is written for.
@@ -49,19 +52,6 @@ void GpuEmitter::setLaunch(int64_t blocks, int64_t columns, int64_t rows) {
   };
   function.setKnownBlockSizeAttr(sizes(columns, rows));
   function.setKnownGridSizeAttr(sizes(std::max<int64_t>(blocks, 1), 1));
-}
-
-/// Whether no element needs another. An output that has an element for a row
-/// may lie where all elements of the row read: it is written by one thread when
-/// the others are done.
-bool GpuEmitter::isElementwise() const {
-  return llvm::none_of(kernel.getNests(), [&](const KernelNest &nest) {
-    bool writesRows = llvm::any_of(nest.outputs, [](const NestOperand &output) {
-      return isa<BlockArgument>(output.base);
-    });
-    return (nest.level == NestLevel::Outer && writesRows) ||
-           !totalsOf(nest).empty();
-  });
 }
 
 /// A nest over the outer loops: its temporaries are single numbers. One thread
@@ -94,7 +84,7 @@ void GpuEmitter::emitOuterNest(const KernelNest &nest, Value writer,
 /// Elements that a thread takes: 16 bytes of the widest type of which it takes
 /// one for each.
 int64_t GpuEmitter::chooseChunk() const {
-  int64_t bytes = kChunkBytes / kMostElements, size = kernel.getLaneSize();
+  int64_t bytes = kChunkBytes / kMostElements, size = shape.getLaneSize();
   for (const KernelNest &nest : kernel.getNests())
     for (const auto *operands : {&nest.inputs, &nest.outputs})
       for (const NestOperand &operand : *operands)
@@ -112,9 +102,9 @@ int64_t GpuEmitter::chooseChunk() const {
 /// Each thread takes a chunk of the last dimension.
 void GpuEmitter::emitElements() {
   chunk = chooseChunk();
-  int64_t chunks = kernel.getCount(DimRole::Outer) *
-                   kernel.getCount(DimRole::Inner) *
-                   llvm::divideCeil(kernel.getLaneSize(), chunk);
+  int64_t chunks = shape.getCount(DimRole::Outer) *
+                   shape.getCount(DimRole::Inner) *
+                   llvm::divideCeil(shape.getLaneSize(), chunk);
   setLaunch(llvm::divideCeil(chunks, kThreads), kThreads);
   Value number =
       add(multiply(blockId(), kThreads), threadId(gpu::Dimension::x));
@@ -127,9 +117,9 @@ void GpuEmitter::emitElements() {
 }
 
 void GpuEmitter::emitElementChunk(Value number) {
-  int64_t perLane = llvm::divideCeil(kernel.getLaneSize(), chunk);
+  int64_t perLane = llvm::divideCeil(shape.getLaneSize(), chunk);
   decode(divide(number, perLane), {DimRole::Inner, DimRole::Outer});
-  bool isFlat = kernel.getSizes().size() == 1;
+  bool isFlat = shape.getSizes().size() == 1;
   indices.back() =
       multiply(isFlat ? number : remainder(number, perLane), chunk);
   for (const KernelNest &nest : kernel.getNests()) {

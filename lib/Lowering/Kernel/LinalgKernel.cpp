@@ -5,67 +5,10 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
 namespace weft {
-
-//===----------------------------------------------------------------------===//
-// Loops
-//===----------------------------------------------------------------------===//
-
-int64_t LinalgKernel::getCount(DimRole role) const {
-  int64_t count = 1;
-  for (unsigned d = 0; d < roles.size(); ++d)
-    if (roles[d] == role)
-      count *= sizes[d];
-  return count;
-}
-
-ValueDepth LinalgKernel::getDepth(unsigned dim) const {
-  switch (roles[dim]) {
-  case DimRole::Outer:
-    return ValueDepth::Outer;
-  case DimRole::Inner:
-    return ValueDepth::Inner;
-  case DimRole::Lane:
-    return ValueDepth::Lane;
-  }
-  llvm_unreachable("covered switch");
-}
-
-LogicalResult LinalgKernel::readLoops(func::FuncOp function) {
-  auto name = function->getAttrOfType<StringAttr>("weft.schedule");
-  auto list = function->getAttrOfType<DenseI64ArrayAttr>("weft.sizes");
-  auto loops = function->getAttrOfType<ArrayAttr>("weft.loops");
-  auto width = function->getAttrOfType<IntegerAttr>("weft.tile");
-  if (!name || !list || !loops || loops.size() != size_t(list.size()))
-    return function.emitOpError(
-        "expects weft.schedule, weft.loops and weft.sizes, as "
-        "weft-convert-kernels-to-linalg writes them");
-  schedule = llvm::StringSwitch<KernelSchedule>(name.getValue())
-                 .Case("flat", KernelSchedule::Flat)
-                 .Case("rows", KernelSchedule::Rows)
-                 .Default(KernelSchedule::Columns);
-  sizes.assign(list.asArrayRef().begin(), list.asArrayRef().end());
-  for (Attribute loop : loops) {
-    auto role = dyn_cast<StringAttr>(loop);
-    roles.push_back(llvm::StringSwitch<DimRole>(role ? role.getValue() : "")
-                        .Case("outer", DimRole::Outer)
-                        .Case("inner", DimRole::Inner)
-                        .Default(DimRole::Lane));
-  }
-  for (unsigned d = 0; d < roles.size(); ++d)
-    if ((roles[d] == DimRole::Lane) != (d + 1 == roles.size()))
-      return function.emitOpError("expects lanes in the last of weft.loops, "
-                                  "but got ")
-             << loops;
-  if (schedule == KernelSchedule::Columns && (!width || sizes.empty()))
-    return function.emitOpError("expects weft.tile on a kernel over columns");
-  tile = width ? width.getInt() : 0;
-  return success();
-}
 
 /// Which loops of the kernel the nest runs over.
 LogicalResult LinalgKernel::findLevel(KernelNest &nest) const {
@@ -73,20 +16,24 @@ LogicalResult LinalgKernel::findLevel(KernelNest &nest) const {
   unsigned loops = nest.op.getNumLoops();
   auto take = [&](NestLevel level, bool inner, bool lane) {
     dims.clear();
-    for (unsigned d = 0; d < roles.size(); ++d)
-      if (roles[d] == DimRole::Outer || (inner && roles[d] == DimRole::Inner) ||
-          (lane && roles[d] == DimRole::Lane))
+    for (unsigned d = 0; d < shape.getRank(); ++d) {
+      DimRole role = shape.getRole(d);
+      if (role == DimRole::Outer || (inner && role == DimRole::Inner) ||
+          (lane && role == DimRole::Lane))
         dims.push_back(d);
+    }
     nest.level = level;
     return dims.size() == loops;
   };
   if (take(NestLevel::Outer, false, false) || take(NestLevel::Full, true, true))
     return success();
-  if (schedule == KernelSchedule::Columns && take(NestLevel::End, false, true))
+  if (shape.getKind() == KernelKind::Columns &&
+      take(NestLevel::End, false, true))
     return success();
   return nest.op.emitOpError("expects the ")
-         << roles.size() << " loops of its kernel or its outer loops, but got "
-         << loops << " loops";
+         << shape.getRank()
+         << " loops of its kernel or its outer loops, but got " << loops
+         << " loops";
 }
 
 //===----------------------------------------------------------------------===//
@@ -96,10 +43,11 @@ LogicalResult LinalgKernel::findLevel(KernelNest &nest) const {
 /// A temporary of a row kernel only has to hold one row.
 void LinalgKernel::contract(SpaceAccess &access) const {
   int64_t stride = 1;
-  for (unsigned d = roles.size(); d-- > 0;) {
-    access.strides[d] = roles[d] == DimRole::Outer ? 0 : stride;
-    if (roles[d] != DimRole::Outer)
-      stride *= sizes[d];
+  for (unsigned d = shape.getRank(); d-- > 0;) {
+    bool isOuter = shape.getRole(d) == DimRole::Outer;
+    access.strides[d] = isOuter ? 0 : stride;
+    if (!isOuter)
+      stride *= shape.getSizes()[d];
   }
 }
 
@@ -126,11 +74,11 @@ LogicalResult LinalgKernel::readOperand(linalg::GenericOp op,
     return op.emitOpError("expects static strides and indexing maps of single "
                           "loops, but got operand ")
            << operand.getOperandNumber() << " with " << AffineMapAttr::get(map);
-  result.access.strides.assign(roles.size(), 0);
+  result.access.strides.assign(shape.getRank(), 0);
   for (unsigned i = 0; i < strides.size(); ++i)
     result.access.strides[dims[map.getDimPosition(i)]] = strides[i];
-  if (temporary && schedule == KernelSchedule::Rows &&
-      getDepth(result.access) == ValueDepth::Lane)
+  if (temporary && shape.getKind() != KernelKind::Columns &&
+      shape.getDepth(result.access) == ValueDepth::Lane)
     contract(result.access);
   return success();
 }
@@ -158,11 +106,11 @@ LogicalResult LinalgKernel::readTotal(KernelNest &nest, unsigned output) const {
 
 void LinalgKernel::findDepths(KernelNest &nest) const {
   for (auto [i, input] : llvm::enumerate(nest.inputs))
-    nest.depths[nest.getBody().getArgument(i)] = getDepth(input.access);
+    nest.depths[nest.getBody().getArgument(i)] = shape.getDepth(input.access);
   for (Operation &op : nest.getBody().without_terminator()) {
     ValueDepth depth = ValueDepth::Outer;
     if (auto index = dyn_cast<linalg::IndexOp>(op))
-      depth = getDepth(nest.dims[index.getDim()]);
+      depth = shape.getDepth(nest.dims[index.getDim()]);
     for (Value operand : op.getOperands())
       depth = std::max(depth, nest.depths.lookup(operand));
     for (Value result : op.getResults())
@@ -225,8 +173,10 @@ LogicalResult LinalgKernel::readNest(linalg::GenericOp op) {
 
 FailureOr<LinalgKernel> LinalgKernel::get(func::FuncOp function) {
   LinalgKernel kernel;
-  if (failed(kernel.readLoops(function)))
+  FailureOr<KernelShape> shape = KernelShape::get(function);
+  if (failed(shape))
     return failure();
+  kernel.shape = std::move(*shape);
   for (Operation &op : function.getBody().front().without_terminator()) {
     if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
       if (failed(kernel.readNest(generic)))

@@ -44,9 +44,7 @@ void ProgramLowering::lowerKernelCall(weft::CallOp op) {
     outputs.push_back(getDestination(result));
   auto kernel = symbols.lookup<KernelOp>(op.getKernelAttr().getAttr());
   plan::LaunchOp::create(
-      builder, op.getLoc(), op.getKernelAttr(), inputs, outputs,
-      builder.getI64IntegerAttr(kernel.getExtent().value_or(0)),
-      builder.getI64IntegerAttr(kernel.getGrain().value_or(0)), getScopeAttr(),
+      builder, op.getLoc(), op.getKernelAttr(), inputs, outputs, getScopeAttr(),
       getCount(builder, getKernelFlops(kernel)), FloatAttr(), IntegerAttr());
 }
 

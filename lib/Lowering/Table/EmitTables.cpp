@@ -94,16 +94,17 @@ int64_t TableEmitter::function(StringRef name, bool isKernel) {
 LogicalResult TableEmitter::kernel(plan::LaunchOp op,
                                    WeftPackedCommand &packed) {
   packed.kind = WEFT_KERNEL;
-  FailureOr<std::optional<DeviceLaunch>> launch = target.getLaunch(op);
+  FailureOr<KernelLaunch> launch = target.getLaunch(op);
   if (failed(launch))
     return failure();
-  if (*launch) {
-    packed.deviceKernel = {deviceKernel(op.getKernel(), **launch)};
+  if (auto *device = std::get_if<DeviceLaunch>(&*launch)) {
+    packed.deviceKernel = {deviceKernel(op.getKernel(), *device)};
     return success();
   }
+  const auto &range = std::get<RangeLaunch>(*launch);
   packed.kernel = {function(op.getKernel(), /*isKernel=*/true)};
-  packed.extent = op.getExtent();
-  packed.grain = op.getGrain();
+  packed.extent = range.extent;
+  packed.grain = range.grain;
   return success();
 }
 

@@ -6,7 +6,7 @@
 
 // CHECK-LABEL: llvm.func @k_sum
 // CHECK: llvm.br {{.*}} {loop_annotation = #[[LOOP]]}
-weft.kernel @k_sum(%x: tensor<64x384xf32>) -> tensor<64xf32> attributes {weft.extent = 64 : i64, weft.grain = 1 : i64} {
+weft.kernel @k_sum(%x: tensor<64x384xf32>) -> tensor<64xf32> rows [64, 384] over [1] inplace [[]] {
   %s = weft.reduce sum %x dims [1] : tensor<64x384xf32>
   weft.yield %s : tensor<64xf32>
 }
@@ -14,14 +14,14 @@ weft.kernel @k_sum(%x: tensor<64x384xf32>) -> tensor<64xf32> attributes {weft.ex
 // CHECK-LABEL: llvm.func @k_columns
 // CHECK-COUNT-1: loop_annotation = #[[LOOP]]
 // CHECK-NOT: loop_annotation
-weft.kernel @k_columns(%x: tensor<64x384xf32>) -> tensor<384xf32> attributes {weft.extent = 3 : i64, weft.grain = 1 : i64} {
+weft.kernel @k_columns(%x: tensor<64x384xf32>) -> tensor<384xf32> columns [64, 384] over [0] inplace [[]] {
   %s = weft.reduce sum %x dims [0] : tensor<64x384xf32>
   weft.yield %s : tensor<384xf32>
 }
 
 // CHECK-LABEL: llvm.func @k_exp
 // CHECK-NOT: loop_annotation
-weft.kernel @k_exp(%x: tensor<64x384xf32>) -> tensor<64x384xf32> attributes {weft.extent = 24576 : i64, weft.grain = 16 : i64} {
+weft.kernel @k_exp(%x: tensor<64x384xf32>) -> tensor<64x384xf32> elementwise [24576] inplace [[]] {
   %y = weft.exp %x : tensor<64x384xf32>
   weft.yield %y : tensor<64x384xf32>
 }

@@ -5,7 +5,7 @@
 // CHECK-LABEL: gpu.func @k_scale
 // CHECK-COUNT-2: llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr<1> -> vector<2xf32>
 // CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<1>
-weft.kernel @k_scale(%x: tensor<64xf32>) -> tensor<64xf32> attributes {weft.extent = 64 : i64, weft.grain = 4096 : i64, weft.inplace = [array<i64: 0>]} {
+weft.kernel @k_scale(%x: tensor<64xf32>) -> tensor<64xf32> elementwise [64] inplace [[0]] {
   %y = weft.neg %x : tensor<64xf32>
   weft.yield %y : tensor<64xf32>
 }
@@ -16,6 +16,6 @@ plan.program "eval" @eval {
   %z = plan.alloc temporary {offset = 2048 : i64} : memref<64xf32>
   %a = plan.view %x : memref<130xf32> to memref<64xf32>
   %b = plan.view %x : memref<130xf32> to memref<64xf32, strided<[1], offset: 66>>
-  plan.launch @k_scale ins(%a : memref<64xf32>) outs(%y : memref<64xf32>) {extent = 64 : i64, grain = 4096 : i64}
-  plan.launch @k_scale ins(%b : memref<64xf32, strided<[1], offset: 66>>) outs(%z : memref<64xf32>) {extent = 64 : i64, grain = 4096 : i64}
+  plan.launch @k_scale ins(%a : memref<64xf32>) outs(%y : memref<64xf32>)
+  plan.launch @k_scale ins(%b : memref<64xf32, strided<[1], offset: 66>>) outs(%z : memref<64xf32>)
 }

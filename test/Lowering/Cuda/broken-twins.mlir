@@ -22,7 +22,7 @@
 // RUN: not %python %S/Inputs/run_kernel.py %build/test/emulation/libcuda.so.1 %ptxas %t/good.mlir k_sum 5 12288 2>&1 | FileCheck %s --check-prefix=OUT
 // OUT: emulation: error: kernel k_sum: thread 0 of block 5 touches 4 bytes at byte 20 of an allocation of 20 bytes
 module attributes {weft.options = {target = "cuda:sm_90"}} {
-weft.kernel @k_sum(%x: tensor<6x2048xf32>) -> tensor<6xf32> {
+weft.kernel @k_sum(%x: tensor<6x2048xf32>) -> tensor<6xf32> rows [6, 2048] over [1] inplace [[]] {
   %y = weft.reduce sum %x dims [1] : tensor<6x2048xf32>
   weft.yield %y : tensor<6xf32>
 }

@@ -8,7 +8,7 @@
 // CHECK-DAG: .entry k_functions(
 // CHECK-DAG: .entry k_f64(
 module attributes {weft.options = {target = "cuda:sm_90"}} {
-weft.kernel @k_functions(%x: tensor<64xf32>, %y: tensor<64xf32>) -> tensor<64xf32> {
+weft.kernel @k_functions(%x: tensor<64xf32>, %y: tensor<64xf32>) -> tensor<64xf32> elementwise [64] inplace [[]] {
   %a = weft.exp %x : tensor<64xf32>
   %b = weft.log %a : tensor<64xf32>
   %c = weft.log1p %b : tensor<64xf32>
@@ -22,7 +22,7 @@ weft.kernel @k_functions(%x: tensor<64xf32>, %y: tensor<64xf32>) -> tensor<64xf3
   %k = weft.pow %j, %y : tensor<64xf32>, tensor<64xf32>
   weft.yield %k : tensor<64xf32>
 }
-weft.kernel @k_f64(%x: tensor<64xf64>, %y: tensor<64xf64>) -> tensor<64xf64> {
+weft.kernel @k_f64(%x: tensor<64xf64>, %y: tensor<64xf64>) -> tensor<64xf64> elementwise [64] inplace [[]] {
   %a = weft.exp %x : tensor<64xf64>
   %b = weft.log1p %a : tensor<64xf64>
   %c = weft.tanh %b : tensor<64xf64>

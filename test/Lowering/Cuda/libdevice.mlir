@@ -9,7 +9,7 @@
 // BAD: weft: error: {{.*}}.mlir:{{[0-9]+}}: cannot read {{.*}}libdevice.10.bc: expected top-level entity
 
 module attributes {weft.options = {target = "cuda:sm_90"}} {
-weft.kernel @k_exp(%x: tensor<64xf32>) -> tensor<64xf32> {
+weft.kernel @k_exp(%x: tensor<64xf32>) -> tensor<64xf32> elementwise [64] inplace [[]] {
   %y = weft.exp %x : tensor<64xf32>
   weft.yield %y : tensor<64xf32>
 }

@@ -12,7 +12,7 @@
 // CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<1>
 // CHECK-NOT: llvm.store
 // CHECK: gpu.return
-weft.kernel @k_flat(%x: tensor<8x5xf32>) -> tensor<8x5xf32> {
+weft.kernel @k_flat(%x: tensor<8x5xf32>) -> tensor<8x5xf32> elementwise [40] inplace [[]] {
   %y = weft.exp %x : tensor<8x5xf32>
   weft.yield %y : tensor<8x5xf32>
 }
@@ -24,7 +24,7 @@ weft.kernel @k_flat(%x: tensor<8x5xf32>) -> tensor<8x5xf32> {
 // CHECK: else
 // CHECK-COUNT-4: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> f32
 // CHECK: gpu.return
-weft.kernel @k_odd(%x: tensor<1001xf32>) -> tensor<1001xf32> {
+weft.kernel @k_odd(%x: tensor<1001xf32>) -> tensor<1001xf32> elementwise [1001] inplace [[]] {
   %y = weft.neg %x : tensor<1001xf32>
   weft.yield %y : tensor<1001xf32>
 }
@@ -35,7 +35,7 @@ weft.kernel @k_odd(%x: tensor<1001xf32>) -> tensor<1001xf32> {
 // CHECK: arith.extf %{{.*}} : bf16 to f32
 // CHECK: llvm.store %{{.*}} {alignment = 8 : i64} : vector<8xi8>, !llvm.ptr<1>
 // CHECK: gpu.return
-weft.kernel @k_low(%x: tensor<4096xbf16>, %y: tensor<4096xbf16>) -> tensor<4096xi1> {
+weft.kernel @k_low(%x: tensor<4096xbf16>, %y: tensor<4096xbf16>) -> tensor<4096xi1> elementwise [4096] inplace [[]] {
   %z = weft.compare lt %x, %y : tensor<4096xbf16>, tensor<4096xbf16>
   weft.yield %z : tensor<4096xi1>
 }
@@ -46,7 +46,7 @@ weft.kernel @k_low(%x: tensor<4096xbf16>, %y: tensor<4096xbf16>) -> tensor<4096x
 // CHECK-DAG: arith.remui %{{.*}}, %c16_i32
 // CHECK-COUNT-2: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
 // CHECK: gpu.return
-weft.kernel @k_bias(%x: tensor<32x64xf32>, %b: tensor<64xf32>) -> tensor<32x64xf32> {
+weft.kernel @k_bias(%x: tensor<32x64xf32>, %b: tensor<64xf32>) -> tensor<32x64xf32> elementwise [32, 64] inplace [[]] {
   %y = weft.add %x, %b : tensor<32x64xf32>, tensor<64xf32>
   weft.yield %y : tensor<32x64xf32>
 }
@@ -64,7 +64,7 @@ weft.kernel @k_bias(%x: tensor<32x64xf32>, %b: tensor<64xf32>) -> tensor<32x64xf
 // CHECK: scf.if
 // CHECK: llvm.store
 // CHECK: gpu.return
-weft.kernel @k_rows(%x: tensor<9x256xf32>) -> tensor<9xf32> {
+weft.kernel @k_rows(%x: tensor<9x256xf32>) -> tensor<9xf32> rows [9, 256] over [1] inplace [[]] {
   %y = weft.reduce sum %x dims [1] : tensor<9x256xf32>
   weft.yield %y : tensor<9xf32>
 }
@@ -78,7 +78,7 @@ weft.kernel @k_rows(%x: tensor<9x256xf32>) -> tensor<9xf32> {
 // CHECK: gpu.barrier
 // CHECK-COUNT-8: memref.load %[[SHARED]]
 // CHECK: gpu.return
-weft.kernel @k_long_rows(%x: tensor<4x4096xf32>) -> tensor<4xf32> {
+weft.kernel @k_long_rows(%x: tensor<4x4096xf32>) -> tensor<4xf32> rows [4, 4096] over [1] inplace [[]] {
   %y = weft.reduce max %x dims [1] : tensor<4x4096xf32>
   weft.yield %y : tensor<4xf32>
 }
@@ -92,7 +92,7 @@ weft.kernel @k_long_rows(%x: tensor<4x4096xf32>) -> tensor<4xf32> {
 // CHECK: gpu.shuffle xor %{{.*}} : f64
 // CHECK: arith.truncf %{{.*}} : f64 to f32
 // CHECK: gpu.return
-weft.kernel @k_longest_rows(%x: tensor<1x100000xf32>) -> tensor<1xf32> {
+weft.kernel @k_longest_rows(%x: tensor<1x100000xf32>) -> tensor<1xf32> rows [100000] over [0] inplace [[]] {
   %y = weft.reduce sum %x dims [1] : tensor<1x100000xf32>
   weft.yield %y : tensor<1xf32>
 }
@@ -104,7 +104,7 @@ weft.kernel @k_longest_rows(%x: tensor<1x100000xf32>) -> tensor<1xf32> {
 // CHECK: memref.store
 // CHECK: memref.load
 // CHECK: gpu.return
-weft.kernel @k_softmax(%x: tensor<8x64xf32>) -> tensor<8x64xf32> {
+weft.kernel @k_softmax(%x: tensor<8x64xf32>) -> tensor<8x64xf32> rows [8, 64] over [1] inplace [[]] {
   %m = weft.reduce max %x dims [1] {keep_dims} : tensor<8x64xf32>
   %d = weft.sub %x, %m : tensor<8x64xf32>, tensor<8x1xf32>
   %e = weft.exp %d : tensor<8x64xf32>
@@ -124,7 +124,7 @@ weft.kernel @k_softmax(%x: tensor<8x64xf32>) -> tensor<8x64xf32> {
 // CHECK: scf.if
 // CHECK: llvm.store
 // CHECK: gpu.return
-weft.kernel @k_columns(%x: tensor<64x40xf32>) -> tensor<40xf32> {
+weft.kernel @k_columns(%x: tensor<64x40xf32>) -> tensor<40xf32> columns [64, 40] over [0] inplace [[]] {
   %y = weft.reduce sum %x dims [0] : tensor<64x40xf32>
   weft.yield %y : tensor<40xf32>
 }

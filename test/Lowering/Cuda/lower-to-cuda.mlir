@@ -12,7 +12,7 @@
 // CHECK: llvm.intr.sqrt
 // CHECK: nvvm.bar.warp.sync
 // CHECK: llvm.return
-weft.kernel @k_norm(%x: tensor<8x256xf32>) -> tensor<8xf32> attributes {weft.extent = 8 : i64, weft.grain = 16 : i64, weft.inplace = [array<i64>]} {
+weft.kernel @k_norm(%x: tensor<8x256xf32>) -> tensor<8xf32> rows [8, 256] over [1] inplace [[]] {
   %s = weft.mul %x, %x : tensor<8x256xf32>, tensor<8x256xf32>
   %t = weft.reduce sum %s dims [1] : tensor<8x256xf32>
   %y = weft.sqrt %t : tensor<8xf32>
@@ -21,7 +21,7 @@ weft.kernel @k_norm(%x: tensor<8x256xf32>) -> tensor<8xf32> attributes {weft.ext
 
 // CHECK-LABEL: llvm.func @k_exp
 // CHECK: llvm.call @__nv_expf
-weft.kernel @k_exp(%x: tensor<64xf32>) -> tensor<64xf32> {
+weft.kernel @k_exp(%x: tensor<64xf32>) -> tensor<64xf32> elementwise [64] inplace [[]] {
   %y = weft.exp %x : tensor<64xf32>
   weft.yield %y : tensor<64xf32>
 }
@@ -30,7 +30,7 @@ weft.kernel @k_exp(%x: tensor<64xf32>) -> tensor<64xf32> {
 // CHECK-LABEL: llvm.func @k_long
 // CHECK-COUNT-2: nvvm.shfl.sync bfly {{.*}} : i32 -> i32
 // CHECK: nvvm.barrier
-weft.kernel @k_long(%x: tensor<1x100000xf32>) -> tensor<1xf32> {
+weft.kernel @k_long(%x: tensor<1x100000xf32>) -> tensor<1xf32> rows [100000] over [0] inplace [[]] {
   %y = weft.reduce sum %x dims [1] : tensor<1x100000xf32>
   weft.yield %y : tensor<1xf32>
 }
@@ -38,5 +38,5 @@ weft.kernel @k_long(%x: tensor<1x100000xf32>) -> tensor<1xf32> {
 plan.program "eval" @eval {
   %x = plan.input "x" : memref<8x256xf32>
   %y = plan.alloc temporary : memref<8xf32>
-  plan.launch @k_norm ins(%x : memref<8x256xf32>) outs(%y : memref<8xf32>) {extent = 8 : i64, grain = 16 : i64}
+  plan.launch @k_norm ins(%x : memref<8x256xf32>) outs(%y : memref<8xf32>)
 }

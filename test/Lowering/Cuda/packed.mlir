@@ -12,7 +12,7 @@ module attributes {weft.options = {target = "cuda:CHIP"}} {
 // CHECK-COUNT-4: add.rn.f16x2
 // CHECK: st.global.v4.b32
 // CHECK: ret;
-weft.kernel @k_f16(%x: tensor<512x64xf16>, %y: tensor<512x64xf16>, %z: tensor<512x64xf16>) -> tensor<512x64xf16> {
+weft.kernel @k_f16(%x: tensor<512x64xf16>, %y: tensor<512x64xf16>, %z: tensor<512x64xf16>) -> tensor<512x64xf16> elementwise [32768] inplace [[]] {
   %p = weft.mul %x, %y : tensor<512x64xf16>, tensor<512x64xf16>
   %s = weft.add %p, %z : tensor<512x64xf16>, tensor<512x64xf16>
   weft.yield %s : tensor<512x64xf16>
@@ -26,7 +26,7 @@ weft.kernel @k_f16(%x: tensor<512x64xf16>, %y: tensor<512x64xf16>, %z: tensor<51
 // SM90-COUNT-4: add.rn.bf16x2
 // CHECK: st.global.v4.b32
 // CHECK: ret;
-weft.kernel @k_bf16(%x: tensor<512x64xbf16>, %y: tensor<512x64xbf16>, %z: tensor<512x64xbf16>) -> tensor<512x64xbf16> {
+weft.kernel @k_bf16(%x: tensor<512x64xbf16>, %y: tensor<512x64xbf16>, %z: tensor<512x64xbf16>) -> tensor<512x64xbf16> elementwise [32768] inplace [[]] {
   %p = weft.mul %x, %y : tensor<512x64xbf16>, tensor<512x64xbf16>
   %s = weft.add %p, %z : tensor<512x64xbf16>, tensor<512x64xbf16>
   weft.yield %s : tensor<512x64xbf16>
@@ -39,7 +39,7 @@ weft.kernel @k_bf16(%x: tensor<512x64xbf16>, %y: tensor<512x64xbf16>, %z: tensor
 // CHECK-COUNT-4: cvt.rn.f16x2.f32
 // CHECK: st.global.v4.b32
 // CHECK: ret;
-weft.kernel @k_quotient(%x: tensor<512x64xf16>, %y: tensor<512x64xf16>) -> tensor<512x64xf16> {
+weft.kernel @k_quotient(%x: tensor<512x64xf16>, %y: tensor<512x64xf16>) -> tensor<512x64xf16> elementwise [32768] inplace [[]] {
   %q = weft.div %x, %y : tensor<512x64xf16>, tensor<512x64xf16>
   weft.yield %q : tensor<512x64xf16>
 }
@@ -53,7 +53,7 @@ weft.kernel @k_quotient(%x: tensor<512x64xf16>, %y: tensor<512x64xf16>) -> tenso
 // CHECK: cvt.rn.f16x2.f32
 // CHECK: st.global.v4.b32
 // CHECK: ret;
-weft.kernel @k_wide(%x: tensor<512x64xf16>, %y: tensor<512x64xf16>) -> tensor<512x64xf16> {
+weft.kernel @k_wide(%x: tensor<512x64xf16>, %y: tensor<512x64xf16>) -> tensor<512x64xf16> elementwise [32768] inplace [[]] {
   %a = weft.cast %x : tensor<512x64xf16> to tensor<512x64xf32>
   %b = weft.cast %y : tensor<512x64xf16> to tensor<512x64xf32>
   %p = weft.mul %a, %b : tensor<512x64xf32>, tensor<512x64xf32>
@@ -69,7 +69,7 @@ weft.kernel @k_wide(%x: tensor<512x64xf16>, %y: tensor<512x64xf16>) -> tensor<51
 // CHECK-COUNT-4: mul.rn.f16x2
 // CHECK: st.global.v4.b32
 // CHECK: ret;
-weft.kernel @k_offset(%x: tensor<512x66xf16>, %y: tensor<512x66xf16>) -> tensor<512x64xf16> {
+weft.kernel @k_offset(%x: tensor<512x66xf16>, %y: tensor<512x66xf16>) -> tensor<512x64xf16> elementwise [512, 64] inplace [[]] {
   %a = weft.slice %x offsets [0, 2] sizes [512, 64] strides [1, 1] : tensor<512x66xf16>
   %b = weft.slice %y offsets [0, 2] sizes [512, 64] strides [1, 1] : tensor<512x66xf16>
   %p = weft.mul %a, %b : tensor<512x64xf16>, tensor<512x64xf16>

@@ -9,7 +9,7 @@
 // CHECK: st.global.v4.b32
 // COUNT: {{^}}2{{[0-9]$}}
 module attributes {weft.options = {target = "cuda:sm_90"}} {
-weft.kernel @k_drop(%x: tensor<8x3x64xf32>, %seed: tensor<1xi64>, %stream: tensor<1xi64>, %first: tensor<1xi64>) -> tensor<8x3x64xf32> {
+weft.kernel @k_drop(%x: tensor<8x3x64xf32>, %seed: tensor<1xi64>, %stream: tensor<1xi64>, %first: tensor<1xi64>) -> tensor<8x3x64xf32> elementwise [8, 192] inplace [[]] {
   %r = weft.iota [0] : tensor<8x3x64xi64>
   %row = weft.add %first, %r : tensor<1xi64>, tensor<8x3x64xi64>
   %e = weft.iota [1, 2] : tensor<8x3x64xi64>

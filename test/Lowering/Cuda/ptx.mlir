@@ -22,7 +22,7 @@ module attributes {weft.options = {target = "cuda:sm_90"}} {
 // CHECK: mul.rn.f32
 // CHECK: add.rn.f32
 // CHECK: st.global.v4.b32
-weft.kernel @k_flat(%x: tensor<1024xf32>, %y: tensor<1024xf32>) -> tensor<1024xf32> {
+weft.kernel @k_flat(%x: tensor<1024xf32>, %y: tensor<1024xf32>) -> tensor<1024xf32> elementwise [1024] inplace [[]] {
   %p = weft.mul %x, %y : tensor<1024xf32>, tensor<1024xf32>
   %z = weft.add %p, %y : tensor<1024xf32>, tensor<1024xf32>
   weft.yield %z : tensor<1024xf32>
@@ -33,7 +33,7 @@ weft.kernel @k_flat(%x: tensor<1024xf32>, %y: tensor<1024xf32>) -> tensor<1024xf
 // CHECK: div.rn.f32
 // CHECK: cvt.rn.bf16
 // CHECK: st.global.v4.b32
-weft.kernel @k_low(%x: tensor<4096xbf16>, %y: tensor<4096xbf16>) -> tensor<4096xbf16> {
+weft.kernel @k_low(%x: tensor<4096xbf16>, %y: tensor<4096xbf16>) -> tensor<4096xbf16> elementwise [4096] inplace [[]] {
   %z = weft.div %x, %y : tensor<4096xbf16>, tensor<4096xbf16>
   weft.yield %z : tensor<4096xbf16>
 }
@@ -44,7 +44,7 @@ weft.kernel @k_low(%x: tensor<4096xbf16>, %y: tensor<4096xbf16>) -> tensor<4096x
 // CHECK-COUNT-5: shfl.sync.bfly.b32
 // CHECK: sqrt.rn.f32
 // CHECK: st.global.b32
-weft.kernel @k_norm(%x: tensor<16x256xf32>) -> tensor<16xf32> {
+weft.kernel @k_norm(%x: tensor<16x256xf32>) -> tensor<16xf32> rows [16, 256] over [1] inplace [[]] {
   %s = weft.mul %x, %x : tensor<16x256xf32>, tensor<16x256xf32>
   %t = weft.reduce sum %s dims [1] : tensor<16x256xf32>
   %y = weft.sqrt %t : tensor<16xf32>
@@ -58,7 +58,7 @@ weft.kernel @k_norm(%x: tensor<16x256xf32>) -> tensor<16xf32> {
 // CHECK: st.shared.b32
 // CHECK: bar.sync 0
 // CHECK: ld.shared
-weft.kernel @k_long(%x: tensor<4x4096xf32>) -> tensor<4xf32> {
+weft.kernel @k_long(%x: tensor<4x4096xf32>) -> tensor<4xf32> rows [4, 4096] over [1] inplace [[]] {
   %y = weft.reduce max %x dims [1] : tensor<4x4096xf32>
   weft.yield %y : tensor<4xf32>
 }
@@ -69,7 +69,7 @@ weft.kernel @k_long(%x: tensor<4x4096xf32>) -> tensor<4xf32> {
 // CHECK: st.shared.b32
 // CHECK: bar.sync 0
 // CHECK: st.global.b32
-weft.kernel @k_columns(%x: tensor<64x64xf32>) -> tensor<64xf32> {
+weft.kernel @k_columns(%x: tensor<64x64xf32>) -> tensor<64xf32> columns [64, 64] over [0] inplace [[]] {
   %y = weft.reduce sum %x dims [0] : tensor<64x64xf32>
   weft.yield %y : tensor<64xf32>
 }

@@ -4,7 +4,7 @@
 
 // A kernel takes over a dying operand that it lists; not one that is read
 // again, and not an input.
-weft.kernel @k_relu(%a: tensor<8xf32>) -> (tensor<8xf32>) attributes {weft.extent = 8 : i64, weft.grain = 4 : i64, weft.inplace = [array<i64: 0>]} {
+weft.kernel @k_relu(%a: tensor<8xf32>) -> (tensor<8xf32>) elementwise [8] inplace [[0]] {
   %y = weft.relu %a : tensor<8xf32>
   weft.yield %y : tensor<8xf32>
 }
@@ -13,7 +13,7 @@ weft.program @in_place(%x: tensor<8xf32> {weft.input = "x"}) -> (tensor<8xf32> {
   // CHECK: %[[X:.*]] = plan.input
   // CHECK: %[[A:.*]] = plan.alloc
   // CHECK: %[[C:.*]] = plan.alloc
-  // CHECK: plan.launch @k_relu ins(%[[X]] : memref<8xf32>) outs(%[[A]] : memref<8xf32>) {extent = 8 : i64, flops = 8 : i64, grain = 4 : i64}
+  // CHECK: plan.launch @k_relu ins(%[[X]] : memref<8xf32>) outs(%[[A]] : memref<8xf32>) {flops = 8 : i64}
   %a = weft.call @k_relu(%x) : (tensor<8xf32>) -> tensor<8xf32>
   // CHECK: plan.launch @k_relu ins(%[[A]] : memref<8xf32>) outs(%[[A]] : memref<8xf32>)
   %b = weft.call @k_relu(%a) : (tensor<8xf32>) -> tensor<8xf32>

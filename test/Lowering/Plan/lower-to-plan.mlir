@@ -139,7 +139,7 @@ weft.program @bucket(%x: tensor<8x4xf32> {weft.input = "x"}, %g: tensor<8x5xf32>
 // -----
 
 // Kernels and an embedding's gradient write their pieces of a pack.
-weft.kernel @k_exp(%a: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {weft.extent = 32 : i64, weft.grain = 16 : i64} {
+weft.kernel @k_exp(%a: tensor<8x4xf32>) -> tensor<8x4xf32> elementwise [32] inplace [[]] {
   %y = weft.exp %a : tensor<8x4xf32>
   weft.yield %y : tensor<8x4xf32>
 }
@@ -189,7 +189,7 @@ weft.program @segments(%x: tensor<2x2xf32> {weft.input = "x"}) -> (tensor<2x2xf3
 
 // A kernel that takes all of a state may not be computed in a part of it.
 weft.state @half : tensor<8xf32> {kind = #weft.state_kind<optimizer>}
-weft.kernel @k_half(%a: tensor<8xf32>) -> tensor<4xf32> attributes {weft.extent = 4 : i64, weft.grain = 4 : i64, weft.inplace = [array<i64: 0>]} {
+weft.kernel @k_half(%a: tensor<8xf32>) -> tensor<4xf32> elementwise [4] inplace [[0]] {
   %s = weft.slice %a offsets [0] sizes [4] strides [1] : tensor<8xf32>
   %y = weft.exp %s : tensor<4xf32>
   weft.yield %y : tensor<4xf32>

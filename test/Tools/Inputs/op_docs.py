@@ -18,13 +18,14 @@ SYMBOLS = {
     "weft.return": "weft.param @w : tensor<4xf32>\n"
                    "weft.state @w.grad : tensor<4xf32> "
                    "{kind = #weft.state_kind<gradient>, param = @w}\n",
-    "weft.call": "weft.kernel @k_1f(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
+    "weft.call": "weft.kernel @k_1f(%x: tensor<4xf32>) -> tensor<4xf32> "
+                 "elementwise [4] inplace [[]] {\n"
                  "  weft.yield %x : tensor<4xf32>\n}\n",
     "plan.use": "plan.state param @fc1.weight : memref<4x2xf32>\n",
     "plan.record": "plan.event @uploaded on 1\n",
     "plan.wait": "plan.event @uploaded on 1\n",
     "plan.launch": "weft.kernel @k_1f(%x: tensor<8x4xf32>, %b: tensor<4xf32>) "
-                   "-> tensor<8x4xf32> {\n  weft.yield %x : tensor<8x4xf32>\n}\n",
+                   "-> tensor<8x4xf32> elementwise [32] inplace [[]] {\n  weft.yield %x : tensor<8x4xf32>\n}\n",
 }
 # Operand types of ops that print fewer types than they have operands.
 F32, F64, I64, I1 = "tensor<f32>", "tensor<f64>", "tensor<i64>", "tensor<i1>"
@@ -92,7 +93,8 @@ def in_weft_program(op, example):
                 f"attributes {{kind = #weft.kind<micro>}} {{\n  {example}\n}}\n")
     if op == "weft.yield":
         args = ", ".join(f"{n}: {types[n]}" for n in names)
-        return (f"weft.kernel @k({args}) -> {types[names[0]]} {{\n  {example}\n}}\n")
+        return (f"weft.kernel @k({args}) -> {types[names[0]]} elementwise [4] "
+                f"inplace [[]] {{\n  {example}\n}}\n")
     return (f"weft.program @p({args}) attributes {{kind = #weft.kind<micro>}} {{\n"
             f"  {example}\n  weft.return\n}}\n")
 

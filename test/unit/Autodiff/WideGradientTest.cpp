@@ -28,7 +28,7 @@ struct CallModel : DifferentiableOpInterface::ExternalModel<CallModel, CallOp> {
 
 const char kModule[] = R"(
 weft.param @w : tensor<4xf32>
-weft.kernel @k(%x: tensor<4xf16>) -> tensor<4xf16> {
+weft.kernel @k(%x: tensor<4xf16>) -> tensor<4xf16> elementwise [4] inplace [[]] {
   weft.yield %x : tensor<4xf16>
 }
 weft.program @micro(%s: tensor<4xf16> {weft.input = "loss_seed"}, %a: tensor<f32> {weft.input = "accumulate"})

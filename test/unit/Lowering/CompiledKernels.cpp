@@ -2,11 +2,11 @@
 
 #include "CompiledKernels.h"
 
-#include "weft/Analysis/KernelLayout.h"
 #include "weft/Kernels/Passes.h"
 #include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Lowering/Cpu/Passes.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/APFloat.h"
@@ -57,6 +57,9 @@ void CompiledKernels::compile(const std::string &target) {
   passes.addPass(createConvertKernelsToLinalgPass());
   passes.addPass(createLowerToCpuPass(options));
   ASSERT_TRUE(succeeded(passes.run(*lowered)));
+  for (auto function : lowered->getOps<LLVM::LLVMFuncOp>())
+    if (auto extent = function->getAttrOfType<IntegerAttr>("weft.extent"))
+      extents[function.getSymName()] = extent.getInt();
   FailureOr<std::vector<char>> object = emitObject(*lowered, *cpu);
   ASSERT_TRUE(succeeded(object));
   numObjectBytes = object->size();
@@ -119,10 +122,11 @@ private:
   size_t size, start;
 };
 
-/// Smallest cut of the range that the schedule allows.
+/// Smallest cut of the range: one vector of elements, or one row.
 static int64_t smallestCut(KernelOp kernel) {
-  FailureOr<KernelLayout> layout = KernelLayout::get(kernel);
-  return layout->getSchedule() == KernelSchedule::Flat ? kLanes : 1;
+  bool isFlat = kernel.getKind() == KernelKind::Elementwise &&
+                kernel.getSizes().size() == 1;
+  return isFlat ? 16 : 1;
 }
 
 std::vector<std::string>
@@ -144,7 +148,7 @@ CompiledKernels::run(KernelOp kernel, const std::vector<std::string> &inputs,
     return {};
   }
   auto *function = symbol->toPtr<void (*)(void *const *, int64_t, int64_t)>();
-  int64_t extent = kernel->getAttrOfType<IntegerAttr>("weft.extent").getInt();
+  int64_t extent = extents.lookup(kernel.getSymName());
   int64_t cut = style.manyParts ? smallestCut(kernel) : extent;
   // Backwards, so that an order of the parts is not taken for granted.
   for (int64_t part = (extent - 1) / cut; part >= 0; --part)

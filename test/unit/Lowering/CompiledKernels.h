@@ -50,6 +50,7 @@ private:
   std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::unique_ptr<llvm::orc::LLJIT> jit;
+  llvm::StringMap<int64_t> extents; // ranges of the kernels
   size_t numObjectBytes = 0;
   bool isOk = false;
 };

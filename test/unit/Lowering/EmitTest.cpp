@@ -18,13 +18,14 @@ const char *const kPlan = R"(
 module @name attributes {plan.arena_bytes = 128 : i64,
                          weft.metadata = "{\"format\": 1}"} {
   plan.state param @w : memref<8xf32> {offset = 0 : i64}
-  llvm.func @k_1(%b: !llvm.ptr, %from: i64, %to: i64) {
+  llvm.func @k_1(%b: !llvm.ptr, %from: i64, %to: i64)
+      attributes {weft.extent = 8 : i64, weft.grain = 8 : i64} {
     llvm.return
   }
   plan.program "eval" @eval {
     %w = plan.use @w {offset = 0 : i64} : memref<8xf32>
     %a = plan.alloc temporary OFFSET : memref<8xf32>
-    plan.launch @k_1 ins(%w : memref<8xf32>) outs(%a : memref<8xf32>) RANGE
+    plan.launch @k_1 ins(%w : memref<8xf32>) outs(%a : memref<8xf32>)
     plan.output "y" %a : memref<8xf32>
   }
 }
@@ -63,15 +64,14 @@ Emitted emit(const std::string &text) {
   return result;
 }
 
-std::string makePlan(const std::string &offset, const std::string &range) {
-  return replace(replace(kPlan, "OFFSET", offset), "RANGE", range);
+std::string makePlan(const std::string &offset) {
+  return replace(kPlan, "OFFSET", offset);
 }
 
 const std::string kOffset = "{offset = 64 : i64}";
-const std::string kRange = "{extent = 8 : i64, grain = 8 : i64}";
 
 TEST(EmitObject, SameBytesWhateverTheModuleIsCalled) {
-  std::string plan = makePlan(kOffset, kRange);
+  std::string plan = makePlan(kOffset);
   Emitted first = emit(plan);
   ASSERT_TRUE(first.succeeded) << first.message;
   Emitted second = emit(replace(plan, "module @name", "module @other"));
@@ -94,7 +94,7 @@ int countNumber(const std::string &object, double number) {
 TEST(EmitObject, EqualRecordsLieOnce) {
   std::string first = R"(
     plan.constant %a = dense<0.12345> : tensor<8xf32> : memref<8xf32>)";
-  std::string plan = makePlan(kOffset, kRange);
+  std::string plan = makePlan(kOffset);
   const std::string output = "\n    plan.output";
   double number = static_cast<double>(0.12345f);
   for (const std::string &commands : {first, first + first}) {
@@ -125,8 +125,7 @@ TEST(EmitObject, RefusesWhatTheCpuCannotRun) {
     plan.gemm %l * %u -> %r )" +
                        std::string(clause) + types;
     gemm = replace(replace(gemm, "OFFSET", kOffset), "OFFSET", kOffset);
-    Emitted made =
-        emit(replace(makePlan(kOffset, kRange), launch, gemm + launch));
+    Emitted made = emit(replace(makePlan(kOffset), launch, gemm + launch));
     EXPECT_FALSE(made.succeeded);
     EXPECT_NE(made.message.find("expects a product with a bias alone on the "
                                 "CPU, but got " +
@@ -138,7 +137,7 @@ TEST(EmitObject, RefusesWhatTheCpuCannotRun) {
 
 TEST(EmitObject, RefusesCommandsWithoutTheirWorkspace) {
   const std::string launch = "\n    plan.launch";
-  std::string plan = makePlan(kOffset, kRange);
+  std::string plan = makePlan(kOffset);
   for (auto [alloc, clause, got] :
        {std::tuple("", "", "got 0"),
         std::tuple("%ws = plan.alloc workspace {offset = 64 : i64} : "
@@ -171,11 +170,11 @@ TEST(EmitObject, RefusesCommandsWithoutTheirWorkspace) {
 TEST(EmitObject, RefusesStreamsThatTheCpuHasNot) {
   for (const char *command :
        {"plan.launch @k_1 ins(%w : memref<8xf32>) outs(%a : memref<8xf32>) "
-        "{extent = 8 : i64, grain = 8 : i64, stream = 1 : i64}",
+        "{stream = 1 : i64}",
         "plan.copy %w to %a {stream = 1 : i64} : memref<8xf32> to "
         "memref<8xf32>"}) {
     const std::string output = "\n    plan.output";
-    std::string plan = replace(makePlan(kOffset, kRange), output,
+    std::string plan = replace(makePlan(kOffset), output,
                                "\n    " + std::string(command) + output);
     EXPECT_NE(emit(plan).message.find(
                   "expects stream 0, the only one of the CPU that computes, "
@@ -186,12 +185,19 @@ TEST(EmitObject, RefusesStreamsThatTheCpuHasNot) {
 }
 
 TEST(EmitObject, RefusesBuffersWithoutPlace) {
-  EXPECT_NE(emit(makePlan("", kRange)).message.find("run weft-plan-memory"),
+  EXPECT_NE(emit(makePlan("")).message.find("run weft-plan-memory"),
+            std::string::npos);
+}
+
+TEST(EmitObject, RefusesKernelsWithoutRange) {
+  std::string plan = replace(makePlan(kOffset), "weft.extent = 8 : i64, ", "");
+  EXPECT_NE(emit(plan).message.find("expects a kernel that weft-lower-to-cpu "
+                                    "has lowered, but @k_1 is none"),
             std::string::npos);
 }
 
 TEST(EmitObject, RefusesStatesAndModulesWithoutPlace) {
-  std::string plan = makePlan(kOffset, kRange);
+  std::string plan = makePlan(kOffset);
   std::string state = replace(plan, "memref<8xf32> {offset = 0 : i64}\n  llvm",
                               "memref<8xf32>\n  llvm");
   EXPECT_NE(emit(state).message.find("expects an arena offset"),
@@ -207,7 +213,7 @@ TEST(EmitObject, RefusesTwoTensorsOfOneName) {
   plan.state param @flat : memref<16xf32> {offset = 64 : i64, segments = [
     #plan.segment<@v [4] at 0 to 4>, #plan.segment<@w [8] at 8 to 16>]}
   llvm)";
-  std::string plan = replace(makePlan(kOffset, kRange), "\n  llvm", flat);
+  std::string plan = replace(makePlan(kOffset), "\n  llvm", flat);
   EXPECT_NE(emit(plan).message.find(
                 "expects each tensor in one place, but got a second @w"),
             std::string::npos);
@@ -216,7 +222,7 @@ TEST(EmitObject, RefusesTwoTensorsOfOneName) {
 
 // The run time asks for the program of a kind.
 TEST(EmitObject, RefusesProgramsThatItCouldConfuse) {
-  std::string plan = makePlan(kOffset, kRange);
+  std::string plan = makePlan(kOffset);
   EXPECT_TRUE(emit(replace(plan, "@eval", "@test")).succeeded);
   EXPECT_NE(emit(replace(plan, "\"eval\" @eval", "\"eval\" @apply"))
                 .message.find("expects a program of kind \"apply\" under the "

@@ -46,7 +46,7 @@ int count(StringRef text, StringRef part) {
 
 TEST(Loops, OfElementsAreNotUnrolled) {
   std::string ir = emitKernel(R"(
-weft.kernel @k(%x: tensor<64x384xf32>, %y: tensor<64x384xf32>) -> tensor<64x384xf32> attributes {weft.extent = 24576 : i64, weft.grain = 16 : i64} {
+weft.kernel @k(%x: tensor<64x384xf32>, %y: tensor<64x384xf32>) -> tensor<64x384xf32> elementwise [24576] inplace [[]] {
   %z = weft.mul %x, %y : tensor<64x384xf32>, tensor<64x384xf32>
   weft.yield %z : tensor<64x384xf32>
 })");
@@ -55,7 +55,7 @@ weft.kernel @k(%x: tensor<64x384xf32>, %y: tensor<64x384xf32>) -> tensor<64x384x
 
 TEST(Loops, OfRowSumsAreUnrolledByTheirPartialSums) {
   std::string ir = emitKernel(R"(
-weft.kernel @k(%x: tensor<64x384xf32>) -> tensor<64xf32> attributes {weft.extent = 64 : i64, weft.grain = 1 : i64} {
+weft.kernel @k(%x: tensor<64x384xf32>) -> tensor<64xf32> rows [64, 384] over [1] inplace [[]] {
   %s = weft.reduce sum %x dims [1] : tensor<64x384xf32>
   weft.yield %s : tensor<64xf32>
 })");
@@ -65,7 +65,7 @@ weft.kernel @k(%x: tensor<64x384xf32>) -> tensor<64xf32> attributes {weft.extent
 
 TEST(Loops, OfColumnSumsKeepThemInRegisters) {
   std::string ir = emitKernel(R"(
-weft.kernel @k(%x: tensor<64x384xf32>) -> tensor<384xf32> attributes {weft.extent = 6 : i64, weft.grain = 1 : i64, weft.tile = 64 : i64} {
+weft.kernel @k(%x: tensor<64x384xf32>) -> tensor<384xf32> columns [64, 384] over [0] inplace [[]] {
   %s = weft.reduce sum %x dims [0] : tensor<64x384xf32>
   weft.yield %s : tensor<384xf32>
 })");

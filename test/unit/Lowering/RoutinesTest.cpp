@@ -31,7 +31,7 @@ protected:
     FailureOr<RoutineCall> made = failure();
     if (module)
       module->walk([&](plan::CommandOpInterface op) {
-        made = RoutineCall::get(op, getCpuRoutines());
+        made = RoutineCall::get(op, *createCpuRoutines(*module));
       });
     EXPECT_TRUE(succeeded(made)) << text;
     return succeeded(made) ? *made : RoutineCall();

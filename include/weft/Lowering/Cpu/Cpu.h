@@ -10,6 +10,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,9 @@ namespace weft {
 
 class TableTarget;
 
-/// The CPU as the tables know it.
-const TableTarget &getCpuRoutines();
+/// The CPU as the tables know it; the kernels are those of a module that
+/// `weft-lower-to-cpu` has lowered, or none.
+std::unique_ptr<TableTarget> createCpuRoutines(mlir::ModuleOp module);
 
 /// The processor that code is generated for.
 struct CpuTarget {

@@ -12,7 +12,11 @@ def LowerKernelsPass : Pass<"weft-lower-kernels", "::mlir::ModuleOp"> {
     `void k(ptr buffers, i64 begin, i64 end)` (WeftKernelFn) whose body is scf
     loops over vectors of 16 lanes with arith and math ops. The nests of a kernel
     share one loop over rows or tiles of columns, in which the temporaries
-    between them are registers or one row on the stack.
+    between them are registers or one row on the stack. The range that threads
+    divide, what the sizes of parts are multiples of and the columns of a tile
+    are chosen here, from the facts of the kernel; the first two stand on the
+    function (`weft.extent`, `weft.grain`), where the tables of programs find
+    them.
 
     Precondition: `weft-convert-kernels-to-linalg`. Guarantees: no `func.func` is
     left; a part of the range writes bytes of its own; the bits of an element depend on the shapes only.

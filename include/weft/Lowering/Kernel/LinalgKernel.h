@@ -10,7 +10,7 @@
 #ifndef WEFT_LOWERING_KERNEL_LINALGKERNEL_H
 #define WEFT_LOWERING_KERNEL_LINALGKERNEL_H
 
-#include "weft/Analysis/KernelLayout.h"
+#include "weft/Analysis/KernelShape.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -62,21 +62,10 @@ public:
   /// Fails with an error on what is not of the form described.
   static llvm::FailureOr<LinalgKernel> get(mlir::func::FuncOp function);
 
-  KernelSchedule getSchedule() const { return schedule; }
+  const KernelShape &getShape() const { return shape; }
   llvm::ArrayRef<KernelNest> getNests() const { return nests; }
-  llvm::ArrayRef<int64_t> getSizes() const { return sizes; }
-  DimRole getRole(unsigned dim) const { return roles[dim]; }
-  ValueDepth getDepth(const SpaceAccess &access) const {
-    return weft::getDepth(roles, access);
-  }
-  /// How often the index of a dimension changes.
-  ValueDepth getDepth(unsigned dim) const;
-  int64_t getCount(DimRole role) const;
-  int64_t getLaneSize() const { return sizes.empty() ? 1 : sizes.back(); }
-  int64_t getTile() const { return tile; }
 
 private:
-  mlir::LogicalResult readLoops(mlir::func::FuncOp function);
   mlir::LogicalResult readNest(mlir::linalg::GenericOp op);
   mlir::LogicalResult findLevel(KernelNest &nest) const;
   mlir::LogicalResult readOperand(mlir::linalg::GenericOp op,
@@ -88,10 +77,7 @@ private:
   void contract(SpaceAccess &access) const;
   void findDepths(KernelNest &nest) const;
 
-  KernelSchedule schedule = KernelSchedule::Flat;
-  llvm::SmallVector<DimRole> roles;
-  llvm::SmallVector<int64_t> sizes;
-  int64_t tile = 0;
+  KernelShape shape;
   std::vector<KernelNest> nests;
   llvm::DenseMap<mlir::Value, mlir::TypedAttr> starts; // linalg.fill
 };

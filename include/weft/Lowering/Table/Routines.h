@@ -6,6 +6,8 @@
 #include "weft/Plan/Plan.h"
 #include "weft/Runtime/Execute/Abi.h"
 
+#include <variant>
+
 namespace weft {
 
 /// A record and, behind it, its list.
@@ -44,10 +46,18 @@ struct RoutineCall {
                                           const TableTarget &target);
 };
 
+/// A kernel that is a function of the program over a range: the target's choice
+/// of the range, and what the sizes of its parts are multiples of.
+struct RangeLaunch {
+  int64_t extent, grain;
+};
+
 /// A kernel of a device and the launch that it is written for.
 struct DeviceLaunch {
   int64_t blocks, threadsX, threadsY;
 };
+
+using KernelLaunch = std::variant<RangeLaunch, DeviceLaunch>;
 
 /// What the tables of programs ask of the target that they are for.
 class TableTarget {
@@ -65,9 +75,8 @@ public:
   /// Fails with an error on a command that its routine does not run.
   virtual llvm::LogicalResult check(plan::CommandOpInterface command,
                                     const RoutineCall &call) const = 0;
-  /// The launch of a kernel of a device. Nothing: kernels are functions of the
-  /// program. Fails with an error on a launch of no kernel.
-  virtual llvm::FailureOr<std::optional<DeviceLaunch>>
+  /// How a kernel runs. Fails with an error on a launch of no kernel.
+  virtual llvm::FailureOr<KernelLaunch>
   getLaunch(plan::LaunchOp launch) const = 0;
   /// The symbol of the routine of a kind, whose name is `name`.
   virtual std::string getRoutine(WeftCommandKind kind,

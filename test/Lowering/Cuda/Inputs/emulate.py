@@ -65,20 +65,6 @@ def numbers(attribute, text):
     return [int(n) for n in re.findall(r"\d+", re.search(attribute + r" = array<i\d+(.*?)>", text)[1])]
 
 
-def extent_of(attributes):
-    """What the range of the CPU's kernel counts."""
-    sizes = numbers(r"weft\.sizes", attributes)
-    roles = re.findall(r'"(outer|inner|lane)"', attributes)
-    schedule = re.search(r'weft\.schedule = "(\w+)"', attributes)[1]
-    rows = math.prod(s for s, role in zip(sizes, roles) if role == "outer")
-    if schedule == "flat":
-        return sizes[-1]
-    if schedule == "rows":
-        return rows
-    tile = int(re.search(r"weft\.tile = (\d+)", attributes)[1])
-    return rows * -(-sizes[-1] // tile)
-
-
 def find_kernels(source, folder):
     """Name, element types and counts, inputs, extent and launch of each."""
     with open(source) as f:
@@ -87,13 +73,15 @@ def find_kernels(source, folder):
     linalg = os.path.join(folder, "linalg.mlir")
     run("weft-opt", source, "--weft-convert-kernels-to-linalg", "-o", linalg)
     with open(linalg) as f:
-        loops = re.findall(r"func\.func @(\w+)\((.*?)\) attributes (.*) \{\n", f.read())
+        loops = re.findall(r"func\.func @(\w+)\((.*?)\) attributes", f.read())
+    with open(os.path.join(folder, "cpu.mlir")) as f:
+        extents = dict(re.findall(r"llvm\.func @(\w+)\(.*weft\.extent = (\d+)", f.read()))
     with open(os.path.join(folder, "wide.mlir")) as f:
         launches = {m[1]: m[0] for m in re.finditer(r"llvm\.func @(k_\w+)\(.*", f.read())}
-    for name, arguments, attributes in loops:
+    for name, arguments in loops:
         types = [t.split("x") for t in re.findall(r"memref<([^>]*)>", arguments)]
         yield (name, [(t[-1], math.prod(map(int, t[:-1]))) for t in types], inputs[name],
-               extent_of(attributes), numbers("known_block_size", launches[name])[:2],
+               extents[name], numbers("known_block_size", launches[name])[:2],
                numbers("known_grid_size", launches[name])[0])
 
 

@@ -1,0 +1,95 @@
+//===- KernelShape.cpp - What a kernel runs over --------------------------===//
+
+#include "weft/Analysis/KernelShape.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace llvm;
+
+namespace weft {
+
+KernelShape KernelShape::get(KernelOp kernel) {
+  return {kernel.getKind(), kernel.getSizes(), kernel.getOver()};
+}
+
+void KernelShape::set(KernelOp kernel) const {
+  kernel.setKind(kind);
+  kernel.setSizes(sizes);
+  kernel.setOver(over);
+}
+
+FailureOr<KernelShape> KernelShape::get(FunctionOpInterface function) {
+  auto kind =
+      function->getAttrOfType<KernelKindAttr>(WeftDialect::kKernelKindAttr);
+  auto sizes =
+      function->getAttrOfType<DenseI64ArrayAttr>(WeftDialect::kSizesAttr);
+  auto over =
+      function->getAttrOfType<DenseI64ArrayAttr>(WeftDialect::kOverAttr);
+  if (!kind || !sizes || !over)
+    return function.emitOpError("expects weft.kernel_kind, weft.sizes and "
+                                "weft.over, as "
+                                "weft-convert-kernels-to-linalg writes them");
+  std::string wrong = findWrongSpace(kind.getValue(), sizes, over);
+  if (!wrong.empty())
+    return function.emitOpError(wrong);
+  return KernelShape(kind.getValue(), sizes, over);
+}
+
+void KernelShape::set(FunctionOpInterface function) const {
+  Builder b(function.getContext());
+  function->setAttr(WeftDialect::kKernelKindAttr,
+                    KernelKindAttr::get(b.getContext(), kind));
+  function->setAttr(WeftDialect::kSizesAttr, b.getDenseI64ArrayAttr(sizes));
+  function->setAttr(WeftDialect::kOverAttr, b.getDenseI64ArrayAttr(over));
+}
+
+DimRole KernelShape::getRole(unsigned dim) const {
+  if (dim + 1 == sizes.size())
+    return DimRole::Lane;
+  return is_contained(over, int64_t(dim)) ? DimRole::Inner : DimRole::Outer;
+}
+
+int64_t KernelShape::getCount(DimRole role) const {
+  int64_t count = 1;
+  for (unsigned d = 0; d < sizes.size(); ++d)
+    if (getRole(d) == role)
+      count *= sizes[d];
+  return count;
+}
+
+ValueDepth KernelShape::getDepth(unsigned dim) const {
+  switch (getRole(dim)) {
+  case DimRole::Outer:
+    return ValueDepth::Outer;
+  case DimRole::Inner:
+    return ValueDepth::Inner;
+  case DimRole::Lane:
+    return ValueDepth::Lane;
+  }
+  llvm_unreachable("covered switch");
+}
+
+ValueDepth KernelShape::getDepth(const SpaceAccess &access) const {
+  ValueDepth depth = ValueDepth::Outer;
+  for (unsigned d = 0; d < sizes.size(); ++d)
+    if (access.dependsOn(d))
+      depth = std::max(depth, getDepth(d));
+  return depth;
+}
+
+std::string KernelShape::spell() const {
+  std::string text;
+  raw_string_ostream stream(text);
+  stream << stringifyKernelKind(kind) << " [";
+  interleaveComma(sizes, stream);
+  stream << ']';
+  if (over.empty())
+    return text;
+  stream << " over [";
+  interleaveComma(over, stream);
+  stream << ']';
+  return text;
+}
+
+} // namespace weft

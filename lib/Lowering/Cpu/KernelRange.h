@@ -1,0 +1,35 @@
+//===- KernelRange.h - How the CPU cuts a kernel for threads ----*- C++ -*-===//
+//-*-===//
+
+#ifndef WEFT_LIB_LOWERING_CPU_KERNELRANGE_H
+#define WEFT_LIB_LOWERING_CPU_KERNELRANGE_H
+
+#include "weft/Analysis/KernelShape.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace weft {
+
+/// Lanes of every vector in generated code: reduction trees depend on it, so it
+/// is part of what a kernel computes.
+inline constexpr int64_t kLanes = 16;
+
+/// Whether the range of a kernel is its elements.
+bool isFlat(const KernelShape &shape);
+
+/// The range that threads divide. Its parts begin at multiples of the grain.
+struct KernelRange {
+  int64_t extent = 0; // elements, rows, or tiles of columns
+  int64_t grain = 1;
+  int64_t tile = 0; // columns of one step, in kernels over columns
+
+  static KernelRange choose(const KernelShape &shape);
+
+  /// What is recorded on a function that runs over a range; nothing if none is.
+  static std::optional<KernelRange> get(mlir::LLVM::LLVMFuncOp function);
+  void set(mlir::LLVM::LLVMFuncOp function) const;
+};
+
+} // namespace weft
+
+#endif // WEFT_LIB_LOWERING_CPU_KERNELRANGE_H

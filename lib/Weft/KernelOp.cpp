@@ -1,0 +1,258 @@
+//===- KernelOp.cpp - Outlined kernels and what they run over -------------===//
+
+#include "weft/Weft/Weft.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace weft;
+
+//===----------------------------------------------------------------------===//
+// Syntax
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseList(OpAsmParser &parser, DenseI64ArrayAttr &list) {
+  SmallVector<int64_t> numbers;
+  auto parseNumber = [&] {
+    return parser.parseInteger(numbers.emplace_back());
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseNumber))
+    return failure();
+  list = parser.getBuilder().getDenseI64ArrayAttr(numbers);
+  return success();
+}
+
+static void printList(OpAsmPrinter &printer, ArrayRef<int64_t> list) {
+  printer << '[';
+  llvm::interleaveComma(list, printer);
+  printer << ']';
+}
+
+// KIND [sizes] (over [dims])? inplace [[inputs], ...]
+static ParseResult parseFacts(OpAsmParser &parser,
+                              KernelOp::Properties &facts) {
+  Builder &builder = parser.getBuilder();
+  SMLoc place = parser.getCurrentLocation();
+  StringRef word;
+  if (parser.parseOptionalKeyword(&word))
+    return parser.emitError(place, "expects elementwise, rows or columns: what "
+                                   "the kernel runs over");
+  std::optional<KernelKind> kind = symbolizeKernelKind(word);
+  if (!kind)
+    return parser.emitError(place, "expects elementwise, rows or columns, but "
+                                   "got ")
+           << word;
+  facts.kind = KernelKindAttr::get(builder.getContext(), *kind);
+  if (parseList(parser, facts.sizes))
+    return failure();
+  facts.over = builder.getDenseI64ArrayAttr({});
+  if (succeeded(parser.parseOptionalKeyword("over")) &&
+      parseList(parser, facts.over))
+    return failure();
+  SmallVector<Attribute> lists;
+  auto parseInputs = [&]() -> ParseResult {
+    DenseI64ArrayAttr inputs;
+    if (parseList(parser, inputs))
+      return failure();
+    lists.push_back(inputs);
+    return success();
+  };
+  if (parser.parseKeyword("inplace") ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseInputs))
+    return failure();
+  facts.inplace = builder.getArrayAttr(lists);
+  return success();
+}
+
+static void printFacts(OpAsmPrinter &printer, KernelOp kernel) {
+  printer << ' ' << stringifyKernelKind(kernel.getKind()) << ' ';
+  printList(printer, kernel.getSizes());
+  if (!kernel.getOver().empty()) {
+    printer << " over ";
+    printList(printer, kernel.getOver());
+  }
+  printer << " inplace [";
+  llvm::interleaveComma(kernel.getInplace().getAsRange<DenseI64ArrayAttr>(),
+                        printer, [&](DenseI64ArrayAttr inputs) {
+                          printList(printer, inputs.asArrayRef());
+                        });
+  printer << ']';
+}
+
+ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
+  Builder &builder = parser.getBuilder();
+  auto &properties = result.getOrAddProperties<KernelOp::Properties>();
+  StringAttr name;
+  SmallVector<OpAsmParser::Argument> arguments;
+  SmallVector<Type> argumentTypes, resultTypes;
+  SmallVector<DictionaryAttr> resultAttrs;
+  bool isVariadic = false;
+  if (parser.parseSymbolName(name) ||
+      function_interface_impl::parseFunctionSignatureWithArguments(
+          parser, /*allowVariadic=*/false, arguments, isVariadic, resultTypes,
+          resultAttrs) ||
+      parseFacts(parser, properties))
+    return failure();
+  SMLoc place = parser.getCurrentLocation();
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  for (StringRef inherent : getAttributeNames())
+    if (result.attributes.get(inherent))
+      return parser.emitError(place, "expects no ")
+             << inherent << " among attributes: it has a place before them";
+  properties.sym_name = name;
+  for (const OpAsmParser::Argument &argument : arguments)
+    argumentTypes.push_back(argument.type);
+  properties.function_type =
+      TypeAttr::get(builder.getFunctionType(argumentTypes, resultTypes));
+  call_interface_impl::addArgAndResultAttrs(
+      builder, result, arguments, resultAttrs, getArgAttrsAttrName(result.name),
+      getResAttrsAttrName(result.name));
+  return parser.parseRegion(*result.addRegion(), arguments);
+}
+
+/// Fusion prints kernels before it knows their facts, to name them.
+void KernelOp::print(OpAsmPrinter &printer) {
+  printer << ' ';
+  printer.printSymbolName(getSymName());
+  function_interface_impl::printFunctionSignature(
+      printer, *this, getArgumentTypes(), /*isVariadic=*/false,
+      getResultTypes());
+  if (getKindAttr())
+    printFacts(printer, *this);
+  function_interface_impl::printFunctionAttributes(
+      printer, *this,
+      {getFunctionTypeAttrName(), getArgAttrsAttrName(), getResAttrsAttrName(),
+       getKindAttrName(), getSizesAttrName(), getOverAttrName(),
+       getInplaceAttrName()});
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+//===----------------------------------------------------------------------===//
+// Facts
+//===----------------------------------------------------------------------===//
+
+int64_t KernelOp::getNumPoints() {
+  return ShapedType::getNumElements(getSizes());
+}
+
+int64_t KernelOp::getNumOver() {
+  int64_t count = 1;
+  for (int64_t dim : getOver())
+    count *= getSizes()[dim];
+  return count;
+}
+
+ArrayRef<int64_t> KernelOp::getInPlaceInputs(unsigned index) {
+  // A launch may ask before the kernel is verified.
+  ArrayAttr lists = getInplaceAttr();
+  if (!lists || index >= lists.size())
+    return {};
+  auto list = dyn_cast<DenseI64ArrayAttr>(lists[index]);
+  return list ? list.asArrayRef() : ArrayRef<int64_t>();
+}
+
+static std::string spell(ArrayRef<int64_t> list) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << '[';
+  llvm::interleaveComma(list, stream);
+  stream << ']';
+  return text;
+}
+
+std::string weft::findWrongSpace(KernelKind kind, ArrayRef<int64_t> sizes,
+                                 ArrayRef<int64_t> over) {
+  auto rank = static_cast<int64_t>(sizes.size());
+  int64_t points = 1;
+  for (int64_t size : sizes)
+    if (size < 1 || llvm::MulOverflow(points, size, points))
+      return "expects sizes of at least 1 with a product below 2^63, but got " +
+             spell(sizes);
+  for (size_t i = 0; i < over.size(); ++i)
+    if (over[i] < 0 || over[i] >= rank || (i != 0 && over[i] <= over[i - 1]))
+      return "expects ascending numbers of the dimensions " + spell(sizes) +
+             " in over, but got " + spell(over);
+  const bool overLast = !over.empty() && over.back() == rank - 1;
+  switch (kind) {
+  case KernelKind::Elementwise:
+    return over.empty() ? ""
+                        : "expects an elementwise kernel over nothing, but got "
+                          "over " +
+                              spell(over);
+  case KernelKind::Rows:
+    return overLast ? ""
+                    : "expects rows over the last dimension, but got over " +
+                          spell(over);
+  case KernelKind::Columns:
+    return !over.empty() && !overLast
+               ? ""
+               : "expects columns over other dimensions than the last one, but "
+                 "got over " +
+                     spell(over);
+  }
+  llvm_unreachable("covered switch");
+}
+
+/// Results and sums have as many elements as the space says.
+static LogicalResult verifyCounts(KernelOp kernel) {
+  const int64_t points = kernel.getNumPoints(), over = kernel.getNumOver();
+  for (auto [index, type] : llvm::enumerate(kernel.getResultTypes())) {
+    int64_t count = cast<RankedTensorType>(type).getNumElements();
+    if (count == points || count == points / over)
+      continue;
+    InFlightDiagnostic error = kernel.emitOpError("expects ") << points;
+    if (over != 1)
+      error << " or " << points / over;
+    return error << " elements in result " << index << ", but got " << type;
+  }
+  for (auto reduce : kernel.getBody().front().getOps<ReduceOp>()) {
+    int64_t read =
+        cast<RankedTensorType>(reduce.getOperand().getType()).getNumElements();
+    int64_t left =
+        cast<RankedTensorType>(reduce.getResult().getType()).getNumElements();
+    if (read == left || (read == points && left == points / over))
+      continue;
+    return reduce.emitOpError("expects to reduce ")
+           << points << " elements to " << points / over
+           << ", as its kernel says, but got " << read << " and " << left;
+  }
+  return success();
+}
+
+/// A result takes over elements of its own type, and enough of them.
+static LogicalResult verifyInPlace(KernelOp kernel) {
+  ArrayRef<Type> inputs = kernel.getArgumentTypes();
+  ArrayRef<Type> results = kernel.getResultTypes();
+  if (kernel.getInplace().size() != results.size())
+    return kernel.emitOpError("expects one list in inplace for each of ")
+           << results.size() << " results, but got "
+           << kernel.getInplace().size();
+  for (auto [index, type] : llvm::enumerate(results)) {
+    auto result = cast<RankedTensorType>(type);
+    for (int64_t input : kernel.getInPlaceInputs(index)) {
+      if (input < 0 || input >= static_cast<int64_t>(inputs.size()))
+        return kernel.emitOpError("expects numbers of the ")
+               << inputs.size() << " arguments in inplace, but got " << input;
+      auto argument = cast<RankedTensorType>(inputs[input]);
+      if (argument.getElementType() != result.getElementType() ||
+          argument.getNumElements() < result.getNumElements())
+        return kernel.emitOpError("expects in inplace an argument that ")
+               << result << " of result " << index << " fits into, but got "
+               << argument;
+    }
+  }
+  return success();
+}
+
+LogicalResult KernelOp::verifyRegions() {
+  std::string wrong = findWrongSpace(getKind(), getSizes(), getOver());
+  if (!wrong.empty())
+    return emitOpError(wrong);
+  if (failed(verifyCounts(*this)))
+    return failure();
+  return verifyInPlace(*this);
+}
