@@ -84,6 +84,8 @@ void Trainer::warnOfSkips(int64_t step) {
 
 /// A skip is fine as long as the scale can answer to it.
 Status Trainer::countSkip(StepInFlight &step) {
+  if (Status s = checkInverse(step); !s)
+    return s;
   StepReport &report = step.report;
   const bool skipped = step.foundInf;
   report.skipped = skipped;
@@ -133,20 +135,45 @@ Status Trainer::scaleExhausted(const StepReport &report) const {
       .hint(adviceAgainstBad());
 }
 
-/// The update cannot divide by such a scale; the routine knows neither step nor
-/// flag.
+static bool hasInverse(double scale) {
+  return std::isfinite(static_cast<float>(1.0 / scale));
+}
+
+static Error noInverse(int64_t step, double scale, const std::string &outcome) {
+  return Error(ExitCode::Numerics,
+               "step " + std::to_string(step) +
+                   ": expects a loss scale with a finite inverse in f32, but "
+                   "got " +
+                   numberText(scale) + "; " + outcome)
+      .hint("compile with --scaler-min to keep the scale from shrinking so "
+            "far");
+}
+
+/// A routine does not divide by such a scale; it knows neither step nor flag.
 Error Trainer::explainApply(int64_t step, Error error) const {
   if (!scaler.scale || error.code() != ExitCode::Numerics)
     return error;
   auto scale =
       loadArenaNumber(context, scaler.scale->offset, scaler.scale->dtype);
-  if (!scale || std::isfinite(static_cast<float>(1.0 / *scale)))
-    return error;
-  return Error(ExitCode::Numerics,
-               "step " + std::to_string(step) +
-                   ": expects a loss scale with a finite inverse in f32, but "
-                   "got " +
-                   numberText(*scale) + "; nothing was updated")
-      .hint("compile with --scaler-min to keep the scale from shrinking so "
-            "far");
+  return !scale || hasInverse(*scale)
+             ? std::move(error)
+             : noInverse(step, *scale, "nothing was updated");
+}
+
+/// Whether the gradients of some optimizer were to be divided by the scale.
+static bool isScaleUsed(const StepInFlight &step) {
+  for (const auto &[name, bad] : step.report.foundInf)
+    if (!bad)
+      return true;
+  return !step.foundInf;
+}
+
+/// A generated update divides by any scale: what it has written is of no use,
+/// and is not saved.
+Status Trainer::checkInverse(const StepInFlight &step) const {
+  const double scale = step.report.lossScale;
+  if (!isScaleUsed(step) || hasInverse(scale))
+    return Status::success();
+  return noInverse(step.report.step, scale,
+                   "what was updated with it is not saved");
 }

@@ -65,6 +65,7 @@ private:
   void reportFirstBad(int64_t step, bool good);
   std::string adviceAgainstBad() const;
   Error explainApply(int64_t step, Error error) const;
+  Status checkInverse(const StepInFlight &step) const;
 
   Status evaluate();
   Status sample();
