@@ -4,6 +4,7 @@
 
 #include "weft/Formats/Digest.h"
 #include "weft/Lowering/Cuda/Passes.h"
+#include "weft/Lowering/Cuda/Twins.h"
 #include "weft/Lowering/Kernel/LlvmCode.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -16,10 +17,7 @@ using namespace mlir;
 
 namespace weft {
 
-// As test/emulation/Emulation.h has them.
-static constexpr int kTwinsVersion = 1;
 static constexpr unsigned kSharedSpace = 3;
-static constexpr llvm::StringLiteral kSharedSection = "weft_shared";
 
 //===----------------------------------------------------------------------===//
 // Table
@@ -27,7 +25,7 @@ static constexpr llvm::StringLiteral kSharedSection = "weft_shared";
 
 namespace {
 
-/// Writes `weft_twins`: the structs of test/emulation/Emulation.h.
+/// Writes `weft_twins`: the structs of Twins.h.
 class TableWriter {
 public:
   TableWriter(ModuleOp module, llvm::Module &code)
@@ -88,7 +86,7 @@ llvm::Constant *TableWriter::makeBound(StringRef name) {
     return llvm::ConstantPointerNull::get(ptr);
   auto *bound = new llvm::GlobalVariable(
       code, builder.getInt8Ty(), /*isConstant=*/false,
-      llvm::GlobalValue::ExternalLinkage, nullptr, name + kSharedSection);
+      llvm::GlobalValue::ExternalLinkage, nullptr, name + WEFT_TWINS_SHARED);
   bound->setVisibility(llvm::GlobalValue::HiddenVisibility);
   return bound;
 }
@@ -136,6 +134,7 @@ llvm::Constant *TableWriter::makeTwin(llvm::Function &kernel) {
     bytes.push_back(
         uint32_t(code.getDataLayout().getTypeAllocSize(argument.getType())));
   auto *type = llvm::StructType::get(ptr, ptr, i32, ptr, triple, triple, i32);
+  assert(code.getDataLayout().getTypeAllocSize(type) == sizeof(WeftTwin));
   return llvm::ConstantStruct::get(
       type, makeText(kernel.getName()), makeThread(kernel),
       builder.getInt32(uint32_t(bytes.size())),
@@ -152,7 +151,7 @@ void TableWriter::write(StringRef chip, StringRef digest, bool isChecked) {
       kernels.push_back(&function);
   for (llvm::GlobalVariable &global : code.globals())
     if (global.getAddressSpace() == kSharedSpace) {
-      global.setSection(kSharedSection);
+      global.setSection(WEFT_TWINS_SHARED);
       hasShared = true;
     }
   SmallVector<llvm::Constant *> twins;
@@ -166,8 +165,9 @@ void TableWriter::write(StringRef chip, StringRef digest, bool isChecked) {
                 twins));
   auto *type =
       llvm::StructType::get(i32, i32, ptr, ptr, ptr, i32, ptr, ptr, ptr);
+  assert(code.getDataLayout().getTypeAllocSize(type) == sizeof(WeftTwins));
   llvm::Constant *table = llvm::ConstantStruct::get(
-      type, builder.getInt32(kTwinsVersion), builder.getInt32(isChecked),
+      type, builder.getInt32(WEFT_TWINS_VERSION), builder.getInt32(isChecked),
       makeText(chip), makeText(digest), makeText(""),
       builder.getInt32(uint32_t(twins.size())), list, makeBound("__start_"),
       makeBound("__stop_"));

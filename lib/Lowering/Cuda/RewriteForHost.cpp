@@ -1,12 +1,12 @@
 //===- RewriteForHost.cpp - Kernels as code of this machine ---------------===//
 
 #include "DeviceCode.h"
+#include "TellAccesses.h"
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 
 using namespace llvm;
@@ -22,7 +22,6 @@ public:
 
   void replaceCall(CallInst &call);
   void replaceRounding(Instruction &cast);
-  void tellAccess(Instruction &access);
 
   std::string problem;
 
@@ -170,27 +169,6 @@ void Rewriter::replaceRounding(Instruction &cast) {
 }
 
 //===----------------------------------------------------------------------===//
-// Accesses
-//===----------------------------------------------------------------------===//
-
-/// Says each part that a device accesses at once: at most 16 bytes, at a
-/// multiple of their size.
-void Rewriter::tellAccess(Instruction &access) {
-  bool isLoad = isa<LoadInst>(access);
-  Value *place = getLoadStorePointerOperand(&access);
-  uint64_t bytes =
-      code.getDataLayout().getTypeStoreSize(getLoadStoreType(&access));
-  uint64_t step =
-      std::min<uint64_t>({bytes, getLoadStoreAlignment(&access).value(), 16});
-  builder.SetInsertPoint(&access);
-  Value *generic = builder.CreateAddrSpaceCast(place, ptr);
-  for (uint64_t i = 0; i < bytes; i += step)
-    callHost(isLoad ? "weft_emu_load" : "weft_emu_store", builder.getVoidTy(),
-             {builder.CreateConstGEP1_64(builder.getInt8Ty(), generic, i),
-              builder.getInt64(std::min(step, bytes - i))});
-}
-
-//===----------------------------------------------------------------------===//
 // Modules
 //===----------------------------------------------------------------------===//
 
@@ -209,10 +187,6 @@ struct Found {
       if (callee && (callee->getName().starts_with("llvm.nvvm.") ||
                      callee->getName().starts_with("__nv_")))
         calls.push_back(call);
-      else if (isa<AnyMemIntrinsic>(call))
-        copies.push_back(call);
-    } else if (isa<LoadInst, StoreInst>(instruction)) {
-      accesses.push_back(&instruction);
     } else if (isa<FPTruncInst>(instruction) &&
                instruction.getType()->getScalarType()->isBFloatTy() &&
                instruction.getOperand(0)
@@ -223,8 +197,8 @@ struct Found {
     }
   }
 
-  SmallVector<CallInst *> calls, copies;
-  SmallVector<Instruction *> accesses, roundings;
+  SmallVector<CallInst *> calls;
+  SmallVector<Instruction *> roundings;
 };
 } // namespace
 
@@ -240,14 +214,23 @@ static void dropAttributes(Module &code) {
   }
 }
 
+/// Gives what cannot be told, as a message.
+static std::string tellAllAccesses(Module &code) {
+  for (Function &function : code) {
+    if (function.isDeclaration())
+      continue;
+    std::string what = weft::tellAccesses(function);
+    if (!what.empty())
+      return "does not support " + what + " in checked twins yet";
+  }
+  return "";
+}
+
 bool weft::rewriteForHost(Module &code, bool isChecked, std::string &error) {
   Rewriter rewriter(code);
   Found found(code);
-  if (isChecked && !found.copies.empty())
-    rewriter.problem = "does not support copies of memory in checked twins yet";
   if (isChecked)
-    for (Instruction *access : found.accesses)
-      rewriter.tellAccess(*access);
+    rewriter.problem = tellAllAccesses(code);
   for (Instruction *rounding : found.roundings)
     rewriter.replaceRounding(*rounding);
   for (CallInst *call : found.calls)

@@ -199,9 +199,9 @@ TEST(Cuda, TwinsThatCannotBe) {
     llvm.store %0, %y : i32, !llvm.ptr<1>)"),
             "does not support llvm.nvvm.read.ptx.sreg.clock in twins yet");
   EXPECT_EQ(twinError(R"(
-    %0 = llvm.mlir.constant(1000 : i64) : i64
-    "llvm.intr.memcpy"(%y, %x, %0) <{isVolatile = false}> : (!llvm.ptr<1>, !llvm.ptr<1>, i64) -> ())"),
-            "does not support copies of memory in checked twins yet");
+    %0 = llvm.mlir.constant(1 : i32) : i32
+    %1 = llvm.atomicrmw add %y, %0 monotonic : !llvm.ptr<1>, i32)"),
+            "does not support atomicrmw in checked twins yet");
 }
 
 } // namespace
