@@ -1,5 +1,5 @@
 // REQUIRES: cuda-toolkit
-// RUN: rm -rf %t && %python %S/Inputs/emulate.py %s %t | FileCheck %s
+// RUN: rm -rf %t && %python %S/Inputs/emulate.py %s %t 1 | FileCheck %s
 // Cross-entropy and dropout as kernels of a device, for vocabularies that no chunk and no block divides.
 
 // CHECK-COUNT-12: {{^k_.*: equal$}}

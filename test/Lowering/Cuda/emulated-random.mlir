@@ -1,4 +1,4 @@
-// RUN: rm -rf %t && %python %S/Inputs/emulate.py %s %t | FileCheck %s
+// RUN: rm -rf %t && %python %S/Inputs/emulate.py %s %t 1 | FileCheck %s
 // Random numbers of a device are those of the CPU, whatever a thread takes.
 
 // CHECK-COUNT-7: {{^k_.*: equal$}}

@@ -3,7 +3,7 @@
 // RUN: weft-opt %s --weft-split-sums -o %t/split.mlir
 // RUN: FileCheck %s --check-prefix=SPLIT --input-file=%t/split.mlir
 // RUN: weft-interp --compare %s %t/split.mlir --tolerance=1e-5 | FileCheck %s --check-prefix=INTERP
-// RUN: %python %S/Inputs/emulate.py %t/split.mlir %t/run | FileCheck %s
+// RUN: %python %S/Inputs/emulate.py %t/split.mlir %t/run 1 | FileCheck %s
 // Reductions in two stages: as the interpreter's in one, and each stage to the bit
 // for wide and single accesses. No size is a multiple of a chunk, a warp or a tile.
 

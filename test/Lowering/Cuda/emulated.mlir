@@ -1,8 +1,8 @@
-// RUN: rm -rf %t && %python %S/Inputs/emulate.py %s %t | FileCheck %s
+// RUN: rm -rf %t && %python %S/Inputs/emulate.py %s %t 1 | FileCheck %s
 // Kernels for a device, run on this machine: as the CPU's, and with the same bits
-// for wide and for single accesses.
+// for wide and for single accesses, wherever their buffers lie.
 
-// CHECK-COUNT-21: {{^k_.*: equal$}}
+// CHECK-COUNT-24: {{^k_.*: equal$}}
 // CHECK-NOT: {{.}}
 module attributes {weft.options = {target = "cuda:sm_90"}} {
 weft.kernel @k_flat_odd(%x: tensor<7x143xf32>, %y: tensor<7x143xf32>) -> tensor<7x143xf32> elementwise [1001] inplace [[]] {
@@ -67,6 +67,20 @@ weft.kernel @k_norm_vocab(%x: tensor<2x50257xf32>) -> (tensor<2x50257xf32>, tens
   %t = weft.reshape %s : tensor<2x1xf32> to tensor<2xf32>
   %u = weft.sqrt %t : tensor<2xf32>
   weft.yield %y, %u : tensor<2x50257xf32>, tensor<2xf32>
+}
+weft.kernel @k_flat_f16(%x: tensor<7x143xf16>, %y: tensor<143xf16>) -> tensor<7x143xf16> elementwise [7, 143] inplace [[]] {
+  %z = weft.mul %x, %y : tensor<7x143xf16>, tensor<143xf16>
+  %w = weft.add %z, %x : tensor<7x143xf16>, tensor<7x143xf16>
+  weft.yield %w : tensor<7x143xf16>
+}
+weft.kernel @k_norm_f16(%x: tensor<9x250xf16>) -> tensor<9x250xf16> rows [9, 250] over [1] inplace [[]] {
+  %m = weft.reduce max %x dims [1] {keep_dims} : tensor<9x250xf16>
+  %d = weft.sub %x, %m : tensor<9x250xf16>, tensor<9x1xf16>
+  weft.yield %d : tensor<9x250xf16>
+}
+weft.kernel @k_col_bf16(%x: tensor<77x46xbf16>) -> tensor<46xbf16> columns [77, 46] over [0] inplace [[]] {
+  %y = weft.reduce max %x dims [0] : tensor<77x46xbf16>
+  weft.yield %y : tensor<46xbf16>
 }
 weft.kernel @k_all(%x: tensor<100003xf32>) -> tensor<f32> rows [100003] over [0] inplace [[]] {
   %y = weft.reduce mean %x dims [0] : tensor<100003xf32>

@@ -12,10 +12,17 @@
 #include <string>
 #include <vector>
 
+/// A kernel for buffers that lie so many bytes behind a multiple of 256.
+struct Placed {
+  void (*run)(void **);
+  std::vector<long> places;
+};
+
 struct Kernel {
   const char *name;
   void (*cpu)(void **buffers, long begin, long end);
   void (*wide)(void **), (*narrow)(void **);
+  std::vector<Placed> placed;
   std::vector<Argument> arguments;
   size_t inputs;
   long extent;
@@ -117,18 +124,21 @@ static void setElement(const std::string &type, void *to, long i,
 }
 
 constexpr long kFence = 64; // bytes behind a buffer that nobody may write
+constexpr int kUnwritten = 0x5a;
 
-/// Buffers with the same inputs every time, `skew` elements behind a multiple
-/// of 256 bytes.
-static std::vector<void *> makeBuffers(const Kernel &kernel, int skew) {
+/// Buffers with the same inputs every time, at these bytes behind multiples of
+/// 256.
+static std::vector<void *> makeBuffers(const Kernel &kernel,
+                                       const std::vector<long> &places) {
   std::srand(1);
   std::vector<void *> buffers;
   for (const Argument &argument : kernel.arguments) {
-    long bytes = (argument.count + skew) * bytesOf(argument.type) + kFence;
+    long place = places[buffers.size()];
+    long bytes = place + argument.count * bytesOf(argument.type) + kFence;
     char *memory =
         static_cast<char *>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
-    std::memset(memory, 0x5a, bytes);
-    memory += skew * bytesOf(argument.type);
+    std::memset(memory, kUnwritten, bytes);
+    memory += place;
     if (buffers.size() < kernel.inputs)
       for (long i = 0; i < argument.count; ++i)
         setElement(argument.type, memory, i,
@@ -136,6 +146,14 @@ static std::vector<void *> makeBuffers(const Kernel &kernel, int skew) {
     buffers.push_back(memory);
   }
   return buffers;
+}
+
+/// Each buffer `skew` of its elements behind a multiple of 256 bytes.
+static std::vector<void *> makeBuffers(const Kernel &kernel, int skew) {
+  std::vector<long> places;
+  for (const Argument &argument : kernel.arguments)
+    places.push_back(skew * bytesOf(argument.type));
+  return makeBuffers(kernel, places);
 }
 
 /// Kernels with "exact" in their names have the bits of the CPU.
@@ -155,20 +173,31 @@ static int checkKernel(const Kernel &kernel) {
       std::printf("%s: argument %zu %s\n", kernel.name, i, what);
     wrong += !holds;
   };
+  std::vector<std::vector<void *>> elsewhere = {narrow};
+  for (const Placed &placed : kernel.placed) {
+    elsewhere.push_back(makeBuffers(kernel, placed.places));
+    runGrid(kernel, placed.run, elsewhere.back());
+  }
   for (size_t i = 0; i < cpu.size(); ++i) {
     const Argument &argument = kernel.arguments[i];
     long bytes = argument.count * bytesOf(argument.type);
+    char *fence = static_cast<char *>(cpu[i]) + bytes;
     expect(isExact ? !std::memcmp(cpu[i], wide[i], bytes)
                    : isClose(argument, cpu[i], wide[i]),
            "is not the CPU's", i);
     expect(!std::memcmp(wide[i], mixed[i], bytes),
            "has other bits in another order of threads", i);
-    expect(!std::memcmp(wide[i], narrow[i], bytes),
-           "has other bits at another place", i);
-    for (void *buffer : {wide[i], narrow[i]})
-      expect(!std::memcmp(static_cast<char *>(buffer) + bytes,
-                          static_cast<char *>(cpu[i]) + bytes, kFence),
-             "is too long", i);
+    expect(!std::memcmp(static_cast<char *>(wide[i]) + bytes, fence, kFence),
+           "is too long", i);
+    for (const std::vector<void *> &buffers : elsewhere) {
+      char *end = static_cast<char *>(buffers[i]) + bytes;
+      expect(!std::memcmp(wide[i], buffers[i], bytes),
+             "has other bits at another place", i);
+      expect(!std::memcmp(end, fence, kFence), "is too long at another place",
+             i);
+      if (reinterpret_cast<uintptr_t>(buffers[i]) % 256 != 0)
+        expect(end[-bytes - 1] == kUnwritten, "begins too early", i);
+    }
     if (i < kernel.inputs)
       expect(!std::memcmp(cpu[i], wide[i], bytes), "has changed", i);
   }

@@ -1,13 +1,16 @@
-"""emulate.py FILE FOLDER: runs the kernels of FILE as a device would.
+"""emulate.py FILE FOLDER [SEEDS]: runs the kernels of FILE as a device would.
 
-Each kernel is compiled for the CPU and twice for a device: for aligned buffers,
-with wide accesses, and for any buffers. The device code is that which PTX is made
+Each kernel is compiled for the CPU and several times for a device: for aligned
+buffers, with wide accesses, for any buffers, and, for so many seeds, for buffers
+each of which lies elsewhere: five seeds are every alignment that an operand may
+have up to 16 bytes, beside ever others of the other operands. The device code is that which PTX is made
 of, with its instructions for threads as functions of device.h, and runs on the
 emulated device. The results have to agree with the CPU's, and those of the device
 to the bit. Of programs in FILE it runs the kernels that weft-fuse makes of them.
 """
 import math
 import os
+import random
 import re
 import subprocess
 import sys
@@ -17,6 +20,9 @@ EMULATION = os.path.join(HERE, "../../../emulation")
 INCLUDE = os.path.join(HERE, "../../../../include")
 BLOCKS = [os.path.join(EMULATION, name + ".cpp")
           for name in ("Block", "Fail", "Fiber", "Scheduler", "Settings")]
+
+
+BYTES = {"i1": 1, "f16": 2, "bf16": 2, "f32": 4, "i32": 4, "f64": 8, "i64": 8}
 
 
 def run(*command):
@@ -31,14 +37,47 @@ def host_code(ir, prefix):
     ir = ir.replace("ptx_kernel ", "").replace("convergent ", "")
     ir = re.sub(r"llvm\.nvvm\.([a-z0-9.]+)",
                 lambda name: "device_" + name[1].replace(".", "_"), ir)
+    ir = re.sub(r'(tail )?call float asm "rcp\.approx\.ftz\.f32 [^"]*", "=f,f"\(float (%\w+)\).*',
+                r"fdiv float 1.0, \2", ir)  # of libdevice
     ir = re.sub(r"declare ([^@]*)@(device_\w+)\(([^)]*)\).*", r"declare \1@\2(\3)", ir)
     return re.sub(r"@(k_\w+)", rf"@{prefix}_\1", ir)
 
 
-def device_object(source, folder, prefix, alignment):
+def launches_at(kernels, seed):
+    """A program that launches each kernel on buffers at places of their own, and
+    these places, by kernel."""
+    dice, places, lines = random.Random(seed), {}, []
+    for name, types, inputs in kernels:
+        places[name] = []
+        for i, text in enumerate(types):
+            least = BYTES[text.split("x")[-1].split(",")[0]].bit_length() - 1
+            # At an odd multiple of 2^shift bytes.
+            shift = least + (seed + random.Random(f"{name} {i}").randrange(5)) % (5 - least)
+            places[name].append((2 * dice.randrange(256 >> shift + 1) + 1 << shift) if shift < 8 else 0)
+            lines.append(f"    %{name}_{i} = plan.alloc temporary {{offset = {places[name][-1]} : i64}} : memref<{text}>")
+        sides = ""
+        for which, side in (("ins", range(inputs)), ("outs", range(inputs, len(types)))):
+            if side:
+                sides += (f" {which}({', '.join(f'%{name}_{i}' for i in side)} : "
+                          f"{', '.join(f'memref<{types[i]}>' for i in side)})")
+        lines.append(f"    plan.launch @{name}{sides}")
+    lines.sort(key=lambda line: "plan.launch" in line)  # buffers come first
+    return "  plan.program \"eval\" @eval {\n" + "\n".join(lines) + "\n  }\n", places
+
+
+def device_object(source, folder, prefix, alignment, program=""):
+    """Code of the kernels in the linalg form of `source`, as launches of
+    `program` need it."""
     path = os.path.join(folder, prefix)
-    run("weft-opt", source, "--weft-convert-kernels-to-linalg",
-        f"--weft-lower-to-cuda=alignment={alignment}", "-o", path + ".mlir")
+    with open(source) as f:
+        text = f.read().rstrip()
+    with open(path + ".linalg.mlir", "w") as f:
+        f.write(text.removesuffix("}") + program + "}\n")
+    run("weft-opt", path + ".linalg.mlir", f"--weft-lower-to-cuda=alignment={alignment}", "-o", path + ".mlir")
+    with open(path + ".mlir") as f:
+        text = without_programs(f.read())
+    with open(path + ".mlir", "w") as f:
+        f.write(text)
     run("weft", "compile", path + ".mlir", "--from=lower-to-cuda", "--emit=llvm",
         "-o", path + ".device.ll")
     with open(path + ".device.ll") as f:
@@ -65,37 +104,39 @@ def numbers(attribute, text):
     return [int(n) for n in re.findall(r"\d+", re.search(attribute + r" = array<i\d+(.*?)>", text)[1])]
 
 
-def find_kernels(source, folder):
-    """Name, element types and counts, inputs, extent and launch of each."""
-    with open(source) as f:
-        inputs = {m[1]: m[2].count("%") for m in re.finditer(
-            r"weft\.kernel @(\w+)\((.*?)\)", f.read())}
-    linalg = os.path.join(folder, "linalg.mlir")
-    run("weft-opt", source, "--weft-convert-kernels-to-linalg", "-o", linalg)
+def find_functions(linalg):
+    """Name and buffers of each kernel in linalg form."""
     with open(linalg) as f:
-        loops = re.findall(r"func\.func @(\w+)\((.*?)\) attributes", f.read())
+        functions = re.findall(r"func\.func @(\w+)\((.*?)\) attributes", f.read())
+    return [(name, re.findall(r"memref<([^>]*)>", arguments)) for name, arguments in functions]
+
+
+def find_kernels(functions, inputs, folder):
+    """Name, element types and counts, inputs, extent and launch of each."""
     with open(os.path.join(folder, "cpu.mlir")) as f:
         extents = dict(re.findall(r"llvm\.func @(\w+)\(.*weft\.extent = (\d+)", f.read()))
     with open(os.path.join(folder, "wide.mlir")) as f:
         launches = {m[1]: m[0] for m in re.finditer(r"llvm\.func @(k_\w+)\(.*", f.read())}
-    for name, arguments in loops:
-        types = [t.split("x") for t in re.findall(r"memref<([^>]*)>", arguments)]
+    for name, buffers in functions:
+        types = [text.split("x") for text in buffers]
         yield (name, [(t[-1], math.prod(map(int, t[:-1]))) for t in types], inputs[name],
                extents[name], numbers("known_block_size", launches[name])[:2],
                numbers("known_grid_size", launches[name])[0])
 
 
-def write_main(path, kernels):
+def write_main(path, kernels, placed):
     lines, table = ['#include "device.h"'], []
     for name, arguments, inputs, extent, block, grid in kernels:
         pointers = ", ".join(["void *"] * len(arguments))
         passed = ", ".join(f"b[{i}]" for i in range(len(arguments)))
         lines.append(f'extern "C" void {name}(void **, long, long);')
-        for prefix in ("wide", "narrow"):
+        for prefix in ("wide", "narrow", *placed):
             lines.append(f'extern "C" void {prefix}_{name}({pointers});')
             lines.append(f"static void {prefix}{name}(void **b) {{ {prefix}_{name}({passed}); }}")
         listed = ", ".join(f'{{"{element}", {count}}}' for element, count in arguments)
-        table.append(f'{{"{name}", {name}, wide{name}, narrow{name}, {{{listed}}}, {inputs}, '
+        elsewhere = ", ".join(f"{{{prefix}{name}, {{{', '.join(map(str, places[name]))}}}}}"
+                              for prefix, places in placed.items())
+        table.append(f'{{"{name}", {name}, wide{name}, narrow{name}, {{{elsewhere}}}, {{{listed}}}, {inputs}, '
                      f"{extent}, {block[0]}, {block[1]}, {grid}}}")
     lines.append("int main() { int wrong = 0;\n  for (const Kernel &kernel : std::vector<Kernel>{")
     lines.append(",\n".join(table) + "})\n    wrong += checkKernel(kernel);\n  return wrong != 0; }")
@@ -103,29 +144,43 @@ def write_main(path, kernels):
         f.write("\n".join(lines) + "\n")
 
 
+def without_programs(text):
+    return re.sub(r"^  (weft|plan)\.program .*?^  }\n", "", text, flags=re.M | re.S)
+
+
 def kernels_of_programs(source, folder):
     """A file with the kernels of the programs in `source`."""
     path = os.path.join(folder, "kernels.mlir")
     run("weft-opt", source, "--weft-fuse", "-o", path)
     with open(path) as f:
-        text = re.sub(r"^  weft\.program .*?^  }\n", "", f.read(), flags=re.M | re.S)
+        text = without_programs(f.read())
     with open(path, "w") as f:
         f.write(text)
     return path
 
 
-def main(source, folder):
+def main(source, folder, seeds="0"):
     os.makedirs(folder, exist_ok=True)
     with open(source) as f:
         if "weft.program" in f.read():
             source = kernels_of_programs(source, folder)
-    objects = [device_object(source, folder, "wide", 256),
-               device_object(source, folder, "narrow", 1), cpu_object(source, folder)]
+    linalg = os.path.join(folder, "linalg.mlir")
+    run("weft-opt", source, "--weft-convert-kernels-to-linalg", "-o", linalg)
+    with open(source) as f:
+        inputs = {m[1]: m[2].count("%") for m in re.finditer(
+            r"weft\.kernel @(\w+)\((.*?)\)", f.read())}
+    functions, placed = find_functions(linalg), {}
+    objects = [device_object(linalg, folder, "wide", 256),
+               device_object(linalg, folder, "narrow", 1), cpu_object(source, folder)]
+    for seed in range(int(seeds)):
+        program, placed[f"placed{seed}"] = launches_at(
+            [(name, buffers, inputs[name]) for name, buffers in functions], seed)
+        objects.append(device_object(linalg, folder, f"placed{seed}", 256, program))
     path = os.path.join(folder, "main")
-    write_main(path + ".cpp", find_kernels(source, folder))
+    write_main(path + ".cpp", find_kernels(functions, inputs, folder), placed)
     run("clang++", "-std=c++17", "-O1", "-I", HERE, "-I", EMULATION, "-I", INCLUDE, path + ".cpp", *BLOCKS, *objects, "-lm", "-o", path)
     return subprocess.run([path]).returncode
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2]))
+    sys.exit(main(*sys.argv[1:]))

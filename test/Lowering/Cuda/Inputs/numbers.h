@@ -50,17 +50,18 @@ static double toleranceOf(const std::string &type) {
 
 /// Whether two buffers hold the same but for roundings: what is not finite in
 /// one is so in the other, and other elements differ little beside the largest
-/// one that differs.
+/// one.
 static bool isClose(const Argument &argument, const void *x, const void *y) {
   double scale = 0, error = 0;
   for (long i = 0; i < argument.count; ++i) {
     double a = getElement(argument.type, x, i);
     double b = getElement(argument.type, y, i);
+    if (std::isfinite(a))
+      scale = std::fmax(scale, std::fabs(a));
     if (a == b || (std::isnan(a) && std::isnan(b)))
       continue;
     if (!std::isfinite(a) || !std::isfinite(b))
       return false;
-    scale = std::fmax(scale, std::fabs(a));
     error = std::fmax(error, std::fabs(a - b));
   }
   return error <= scale * toleranceOf(argument.type);
