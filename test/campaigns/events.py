@@ -17,7 +17,7 @@ from emulated import Emulated, absolute, empty_folder, examples, parse_seeds
 EVENT = re.compile(r"\s*plan\.(record|wait) (@\w+)")
 # No number of a run is what memory holds that nobody has written since it was cleared, and most steps follow another
 # one without an evaluation or a save in between, for which the host waits.
-RUN = ("--seed", "7", "--steps", "6", "--accum", "2", "--eval-every", "5", "--eval-steps", "2", "--save-every", "4")
+RUN = ("--seed", "7", "--steps", "9", "--accum", "2", "--eval-every", "8", "--eval-steps", "2", "--save-every", "8")
 
 
 # The host waits for a run of these before it starts another one.
