@@ -97,7 +97,7 @@ class HandWritten:
     def show(self, barrier, seed):
         ended = self.run(self.test_of[barrier], WEFT_EMULATION_SKIP=barrier, WEFT_EMULATION_SEED=str(seed))
         if ended.returncode == BROKEN:
-            return ended.stderr.strip().splitlines()[-1]
+            return (ended.stderr.strip().splitlines() or [f"exit {ended.returncode}"])[-1]
         return "wrong results" if ended.returncode else ""
 
 

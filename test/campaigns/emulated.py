@@ -88,12 +88,12 @@ class Emulated:
     @staticmethod
     def digest(made, printed):
         digest = hashlib.sha256(printed.encode())
-        for line in (made / "m.jsonl").read_text().splitlines():
-            values = json.loads(line)
+        lines = [json.loads(line) for line in (made / "m.jsonl").read_text().splitlines()]
+        for values in lines:
             digest.update(repr([values.get(name) for name in NUMBERS]).encode())
         files = sorted(made.glob("saves/step_*/*.safetensors"))
-        if not files:
-            raise RuntimeError("expects a checkpoint")
+        if not files or not any("loss" in values for values in lines):
+            raise RuntimeError("expects losses and a checkpoint")
         for path in files:
             digest.update(path.read_bytes())
         return digest.hexdigest()

@@ -67,7 +67,7 @@ class Campaign:
         for seed in self.seeds:
             ended, made = self.compiled.run(program, seed, RUN)
             if made != self.expected:
-                return seed, made.strip().splitlines()[-1] if ended.returncode else "other bits"
+                return seed, (made.strip().splitlines() or [f"exit {ended.returncode}"])[-1] if ended.returncode else "other bits"
         return None, ""
 
     def run(self, name):
