@@ -46,6 +46,32 @@ func.func @k_map(%x: memref<9xf32>, %y: memref<8x2xf32>) attributes {weft.kernel
 
 // -----
 
+func.func @k_elementwise_total(%x: memref<8x2xf32>, %y: memref<8x2xf32>) attributes {weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.sizes = array<i64: 8, 2>, weft.over = array<i64>} {
+  %zero = arith.constant 0.0 : f32
+  %total = memref.alloca() : memref<8xf32>
+  linalg.fill ins(%zero : f32) outs(%total : memref<8xf32>)
+  // expected-error @+1 {{expects no sum, maximum or minimum in an elementwise kernel, but got one in output 0}}
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%x : memref<8x2xf32>) outs(%total : memref<8xf32>) {
+  ^bb0(%in: f32, %old: f32):
+    %sum = arith.addf %old, %in : f32
+    linalg.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+func.func @k_elementwise_outer(%x: memref<8xf32>, %y: memref<8xf32>) attributes {weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.sizes = array<i64: 8, 2>, weft.over = array<i64>} {
+  // expected-error @+1 {{expects an elementwise kernel to write its results in the loops of all dimensions, but got output 0 in the outer ones}}
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : memref<8xf32>) outs(%y : memref<8xf32>) {
+  ^bb0(%in: f32, %old: f32):
+    linalg.yield %in : f32
+  }
+  return
+}
+
+// -----
+
 func.func @k_total(%x: memref<8x2xf32>, %y: memref<8xf32>) attributes {weft.kernel_kind = #weft.kernel_kind<rows>, weft.sizes = array<i64: 8, 2>, weft.over = array<i64: 1>} {
   // expected-error @+1 {{expects a sum, maximum or minimum that starts from a linalg.fill in output 0}}
   linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%x : memref<8x2xf32>) outs(%y : memref<8xf32>) {

@@ -74,6 +74,7 @@ private:
                                   NestOperand &result) const;
   mlir::LogicalResult checkBody(const KernelNest &nest) const;
   mlir::LogicalResult readTotal(KernelNest &nest, unsigned output) const;
+  mlir::LogicalResult checkKind(KernelNest &nest) const;
   void contract(SpaceAccess &access) const;
   void findDepths(KernelNest &nest) const;
 
