@@ -40,6 +40,11 @@ class Ops:
         return F.silu(x)
 
     @staticmethod
+    def dropout(x):
+        """The models are compared without dropout."""
+        return x
+
+    @staticmethod
     def cross_entropy(logits, targets):
         return F.cross_entropy(logits, targets)
 
@@ -64,15 +69,15 @@ def gpt2_logits(p, config, tokens, ops):
         return ops.conv1d(x, p[name + ".weight"], p[name + ".bias"])
 
     x = p["transformer.wte.weight"][tokens]
-    x = x + p["transformer.wpe.weight"][: tokens.shape[1]]
+    x = ops.dropout(x + p["transformer.wpe.weight"][: tokens.shape[1]])
     for layer in range(config["n_layer"]):
         path = f"transformer.h.{layer}."
         qkv = conv1d(path + "attn.c_attn", norm(path + "ln_1", x))
         q, k, v = (split_heads(part, config["n_head"])
                    for part in qkv.split(width, dim=2))
-        x = x + conv1d(path + "attn.c_proj", join_heads(ops.attend(q, k, v)))
+        x = x + ops.dropout(conv1d(path + "attn.c_proj", join_heads(ops.attend(q, k, v))))
         hidden = ops.gelu_new(conv1d(path + "mlp.c_fc", norm(path + "ln_2", x)))
-        x = x + conv1d(path + "mlp.c_proj", hidden)
+        x = x + ops.dropout(conv1d(path + "mlp.c_proj", hidden))
     return ops.linear(norm("transformer.ln_f", x), p["transformer.wte.weight"])
 
 

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Speed and memory of a GPT-2 in training: weft's programs beside PyTorch.
+
+usage: gpt2.py build OUT --weft WEFT [--target cuda:sm_90] [--batch 32] [--seq 1024] ...
+       gpt2.py run OUT [--rounds 3] [--warmup 20] [--steps 100] [--json FILE] ...
+
+`build` needs weft and no GPU: it compiles a program for each row of the table.
+`run` needs the folder that build wrote, a GPU and a Python with PyTorch, and no
+weft. It tries PyTorch's compile modes and attention backends in short runs,
+then runs weft and the fastest of them in turns, each in a process of its own,
+on the same tokens from the same weights, and prints for each row the time of a
+step (that of all timed steps over their number; the median of the rounds),
+tokens per second, the share of the GPU's peak that the model's arithmetic is,
+the most memory, and the commands that took most time.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import report
+import sides
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+DROPS = ("resid_pdrop", "embd_pdrop", "attn_pdrop")
+
+
+def rows_of(options):
+    """The rows of the table: a recipe, and how much is dropped."""
+    return [{"name": f"{recipe}, dropout {drop:g}", "recipe": recipe, "dropout": drop,
+             "program": f"{recipe}-{index}"}
+            for index, drop in enumerate(options.dropout)
+            for recipe in options.recipes]
+
+
+def compile_row(options, row, config):
+    model = os.path.join(options.out, "model-" + row["program"])
+    os.makedirs(model, exist_ok=True)
+    with open(os.path.join(model, "config.json"), "w") as file:
+        json.dump({**config, **dict.fromkeys(DROPS, row["dropout"])}, file)
+    command = [options.weft, "compile", model, "-o", os.path.join(options.out, row["program"]),
+               f"--target={options.target}", f"--precision={options.precision}",
+               f"--recipe={row['recipe']}", f"--batch={options.batch}", f"--seq={options.seq}"]
+    subprocess.run(command, check=True)
+
+
+def build(options):
+    os.makedirs(options.out, exist_ok=True)
+    with open(os.path.join(options.model, "config.json")) as file:
+        config = json.load(file)
+    rows = rows_of(options)
+    for row in rows:
+        compile_row(options, row, config)
+    plan = {"config": config, "batch": options.batch, "seq": options.seq,
+            "precision": options.precision, "target": options.target, "rows": rows}
+    with open(os.path.join(options.out, "bench.json"), "w") as file:
+        json.dump(plan, file, indent=1)
+    print(f"{len(rows)} programs in {options.out}")
+
+
+def best_peer(bench, row):
+    """The fastest way that PyTorch has, of those asked for, and all that were tried."""
+    tried = []
+    for mode in bench.options.modes:
+        for attention in bench.options.attention:
+            peer = {"mode": mode, "attention": attention}
+            result = bench.torch(row, peer, steps=bench.options.survey_steps, may_fail=True)
+            tried.append({**peer, **{key: result.get(key) for key in ("ms", "error")}})
+            print(f"  PyTorch {mode}, {attention}: "
+                  + (result.get("error") or f"{result['ms']:.2f} ms"), flush=True)
+    ran = [peer for peer in tried if peer["ms"]]
+    if not ran:
+        sys.exit("expects a mode of PyTorch that runs here")
+    return min(ran, key=lambda peer: peer["ms"]), tried
+
+
+def measure(bench, row):
+    """Runs in turns of one row; a list of results of each side."""
+    print(f"{row['name']}:", flush=True)
+    result = {"row": row, "weft": [], "torch": []}
+    if bench.options.modes != ["none"]:
+        result["peer"], result["tried"] = best_peer(bench, row)
+    for number in range(bench.options.rounds):
+        result["weft"].append(bench.weft(row))
+        print(f"  round {number + 1}: weft {result['weft'][-1]['ms']:.2f} ms", flush=True)
+        if "peer" in result:
+            result["torch"].append(bench.torch(row, result["peer"]))
+            print(f"  round {number + 1}: PyTorch {result['torch'][-1]['ms']:.2f} ms", flush=True)
+    result["weft_commands"] = bench.weft_commands(row)
+    if "peer" in result:
+        profile = bench.torch(row, result["peer"], steps=3, profile=True)
+        result["torch_kernels"] = profile["kernels"]
+    return result
+
+
+def chosen_rows(options, plan):
+    rows = {row["program"]: row for row in plan["rows"]}
+    for name in options.rows or []:
+        if name not in rows:
+            sys.exit(f"expects rows of {', '.join(rows)}, but got {name}")
+    return [rows[name] for name in options.rows or rows]
+
+
+def run(options):
+    with open(os.path.join(options.out, "bench.json")) as file:
+        plan = json.load(file)
+    with tempfile.TemporaryDirectory() as work:
+        bench = sides.Bench(options, plan, work)
+        results = [measure(bench, row) for row in chosen_rows(options, plan)]
+    print(report.table(plan, results, options.peak))
+    print(report.commands(results))
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump({"plan": plan, "results": results}, file, indent=1)
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    make = commands.add_parser("build", help="compile the programs")
+    make.set_defaults(command=build)
+    make.add_argument("out")
+    make.add_argument("--weft", required=True)
+    make.add_argument("--model", default=os.path.join(ROOT, "examples", "gpt2-124m"))
+    make.add_argument("--target", default="cuda:sm_90")
+    make.add_argument("--precision", default="f16", choices=("f32", "f16", "bf16"))
+    make.add_argument("--recipes", nargs="+", default=("amp", "llm"))
+    make.add_argument("--dropout", nargs="+", type=float, default=(0.0, 0.1))
+    make.add_argument("--batch", type=int, default=32, help="rows of a step")
+    make.add_argument("--seq", type=int, default=1024, help="tokens of a row")
+    time = commands.add_parser("run", help="time them beside PyTorch")
+    time.set_defaults(command=run)
+    time.add_argument("out")
+    time.add_argument("--rows", nargs="+", help="names of programs; default: all")
+    time.add_argument("--rounds", type=int, default=3)
+    time.add_argument("--warmup", type=int, default=20)
+    time.add_argument("--steps", type=int, default=100)
+    time.add_argument("--survey-steps", type=int, default=20)
+    time.add_argument("--modes", nargs="+",
+                      default=["eager", "default", "reduce-overhead", "max-autotune"],
+                      help="of torch.compile; none: weft alone, no PyTorch")
+    time.add_argument("--attention", nargs="+", default=("flash", "cudnn", "efficient"))
+    time.add_argument("--device", default="cuda", choices=("cuda", "cpu"), help="PyTorch's device")
+    time.add_argument("--peak", type=float, default=989.5, help="TFLOP/s of the GPU")
+    time.add_argument("--run", action="append", default=[], metavar="FLAG",
+                      help="a flag of weft's programs, as --run=--no-graph")
+    time.add_argument("--json", help="all numbers")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    arguments = parse()
+    arguments.command(arguments)
