@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""Programs for a CUDA device, checked on a real one that has no weft.
+
+usage: on-device.py build OUT --build BUILD [--models NAME...] [--target cuda:sm_90]
+       on-device.py run OUT [--sanitizer] [--emulated BUILD] [--json FILE]
+
+`build` compiles each model for the CPU and for the device, trains the CPU's
+program, and leaves in OUT what `run` needs: programs, data, the CPU's losses.
+OUT may then be carried to the device. `run` trains there and checks each model:
+
+  losses     those of the CPU, within 1e-4 in f32 and 2e-2 in f16 and bf16
+  again      a second run has the same bits in losses and weights
+  no-graph   so has one that gives the device command by command
+  resumed    and one that is stopped half-way and goes on
+  cudnn      attention by cuDNN has losses within the same bounds
+  memcheck, racecheck, synccheck
+             compute-sanitizer finds nothing in two steps (--sanitizer)
+
+It prints a line for each check and ends with `N passed, N failed, N skipped`.
+With --emulated the device is the emulated one of the tests.
+"""
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import train
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TOKENS = ["--batch=2", "--seq=64"]
+# Folder or file of examples/, precision, flags of compile and of the run.
+MODELS = {
+    "mlp": ("mlp.mlir", "f32", [], []),
+    "mlp-f16": ("mlp.mlir", "f16", [], []),
+    "mlp-bf16": ("mlp.mlir", "bf16", [], []),
+    "gpt2": ("gpt2-mini", "f32", TOKENS, []),
+    "gpt2-f16": ("gpt2-mini", "f16", TOKENS, []),
+    "gpt2-bf16": ("gpt2-mini", "bf16", TOKENS, ["--accum=2"]),
+    "llama": ("llama-mini", "f32", TOKENS, []),
+    "llama-f16": ("llama-mini", "f16", TOKENS, []),
+}
+CUDNN = ("gpt2-f16", "llama-f16")
+TOOLS = ("memcheck", "racecheck", "synccheck")
+STEPS = 20
+
+
+class Failed(Exception):
+    """A check that failed, and why."""
+
+
+class Skipped(Exception):
+    """A check that could not be made, and why."""
+
+
+def call(command, environment=None):
+    result = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if result.returncode != 0:
+        raise Failed(f"{os.path.basename(command[0])} ended with {result.returncode}: "
+                     f"{(result.stderr or result.stdout).strip()[-500:]}")
+    return result.stdout
+
+
+#===----------------------------------------------------------------------===#
+# Where weft is
+#===----------------------------------------------------------------------===#
+
+
+def data_of(name):
+    return "digits.safetensors" if name.startswith("mlp") else "text.txt"
+
+
+def compile_program(options, name, output, *flags):
+    model, precision, compile_flags, _ = MODELS[name]
+    call([os.path.join(options.build, "bin", "weft"), "compile",
+          os.path.join(ROOT, "examples", model), f"--precision={precision}",
+          *compile_flags, *flags, "-o", output])
+
+
+def compile_for_device(options, name, program, *flags):
+    device = [f"--target={options.target}", *flags]
+    compile_program(options, name, program, *device)
+    if options.twins:
+        compile_program(options, name, program + ".so", "--emit=checked-twins", *device)
+
+
+def build(options):
+    shutil.rmtree(options.out, ignore_errors=True)
+    os.makedirs(options.out)
+    inside = lambda name: os.path.join(options.out, name)
+    call([sys.executable, os.path.join(ROOT, "examples", "make_mlp_data.py"),
+          inside("digits.safetensors"), "--rows", "64"])
+    shutil.copy(os.path.join(ROOT, "README.md"), inside("text.txt"))
+    expected = {}
+    for name in options.models or MODELS:
+        compile_program(options, name, inside("cpu"))
+        expected[name] = Model(options, name).train("cpu", "on-cpu")[0]
+        compile_for_device(options, name, inside(name))
+        if name in CUDNN:
+            compile_for_device(options, name, inside(name + "-cudnn"), "--attention=cudnn")
+        os.remove(inside("cpu"))
+    shutil.rmtree(inside("on-cpu"))
+    with open(inside("expected.json"), "w") as file:
+        json.dump(expected, file)
+    print(f"{len(expected)} models in {options.out}")
+
+
+#===----------------------------------------------------------------------===#
+# Where the device is
+#===----------------------------------------------------------------------===#
+
+
+class Model:
+    def __init__(self, options, name, losses=()):
+        self.options, self.name, self.losses = options, name, losses
+        self.bound = train.BOUND[MODELS[name][1]]
+
+    def path(self, name):
+        return os.path.join(os.path.abspath(self.options.out), name)
+
+    def environment(self, program):
+        build = getattr(self.options, "emulated", None)
+        if not build:
+            return None
+        emulation = os.path.join(build, "test", "emulation")
+        twins = [self.path(program + ".so"), os.path.join(emulation, "kernels.so")]
+        return dict(os.environ, LD_LIBRARY_PATH=emulation, WEFT_TWINS=":".join(twins))
+
+    def run(self, program, *flags, before=(), steps=STEPS):
+        """`before` is what runs the program: a sanitizer."""
+        return call([*before, self.path(program), "--data", self.path(data_of(self.name)),
+                     "--steps", str(steps), "--progress", "none", *MODELS[self.name][3], *flags],
+                    self.environment(program))
+
+    def train(self, program, folder, *flags):
+        """Losses, and a digest of the last checkpoint."""
+        saves = self.path(folder)
+        shutil.rmtree(saves, ignore_errors=True)
+        os.makedirs(saves)
+        metrics = os.path.join(saves, "metrics.jsonl")
+        return self.go_on(program, saves, metrics, *flags)
+
+    def go_on(self, program, saves, metrics, *flags):
+        self.run(program, "--save-dir", saves, "--keep", "1", "--metrics", metrics, *flags)
+        return train.losses_of(metrics), train.weights_of(saves)
+
+    def check_losses(self):
+        self.first = self.train(self.name, "first")
+        return self.near(self.first[0])
+
+    def near(self, losses):
+        try:
+            return f"largest difference {train.compare(self.losses, losses, self.bound):.1e}"
+        except SystemExit as error:
+            raise Failed(str(error)) from None
+
+    def check_equal(self, run):
+        if not hasattr(self, "first"):
+            raise Skipped("the first run failed")
+        if run[0] != self.first[0]:
+            raise Failed(f"other losses: {run[0]}, first {self.first[0]}")
+        if run[1] != self.first[1]:
+            raise Failed("the same losses, other weights")
+        return f"{len(run[0])} steps"
+
+    def check_again(self):
+        return self.check_equal(self.train(self.name, "again"))
+
+    def check_no_graph(self):
+        return self.check_equal(self.train(self.name, "no-graph", "--no-graph"))
+
+    def check_resumed(self):
+        self.train(self.name, "resumed", f"--stop-after={STEPS // 2}")
+        saves = self.path("resumed")
+        return self.check_equal(self.go_on(self.name, saves, os.path.join(saves, "metrics.jsonl"),
+                                           "--resume=must"))
+
+    def check_cudnn(self):
+        return self.near(self.train(self.name + "-cudnn", "cudnn")[0])
+
+    def check_sanitizer(self, tool):
+        sanitizer = shutil.which("compute-sanitizer")
+        if not sanitizer:
+            raise Skipped("no compute-sanitizer on PATH")
+        self.run(self.name, steps=2, before=(sanitizer, "--tool", tool, "--error-exitcode", "99"))
+        return "2 steps"
+
+    def checks(self):
+        """Checks by name, in order."""
+        checks = {"losses": self.check_losses, "again": self.check_again,
+                  "no-graph": self.check_no_graph, "resumed": self.check_resumed}
+        if self.name in CUDNN:
+            checks["cudnn"] = self.check_cudnn
+        if self.options.sanitizer:
+            checks.update({tool: lambda tool=tool: self.check_sanitizer(tool) for tool in TOOLS})
+        return checks
+
+
+def outcome(check):
+    try:
+        return "passed", check()
+    except Failed as failure:
+        return "failed", str(failure)
+    except Skipped as reason:
+        return "skipped", str(reason)
+
+
+def run(options):
+    with open(os.path.join(options.out, "expected.json")) as file:
+        expected = json.load(file)
+    results = []
+    for name, losses in expected.items():
+        for title, check in Model(options, name, losses).checks().items():
+            how, words = outcome(check)
+            results.append({"model": name, "check": title, "outcome": how, "words": words})
+            print(f"{how}: {name} {title}: {words}", flush=True)
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump(results, file, indent=1)
+    counts = {how: sum(result["outcome"] == how for result in results)
+              for how in ("passed", "failed", "skipped")}
+    print(", ".join(f"{count} {how}" for how, count in counts.items()))
+    sys.exit(1 if counts["failed"] else 0)
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    make = commands.add_parser("build", help="compile, and train on the CPU")
+    make.set_defaults(command=build, sanitizer=False)
+    make.add_argument("out")
+    make.add_argument("--build", required=True, help="build folder of weft")
+    make.add_argument("--models", nargs="+", choices=MODELS)
+    make.add_argument("--target", default="cuda:sm_90")
+    make.add_argument("--twins", action="store_true", help="for --emulated")
+    check = commands.add_parser("run", help="train on the device, and compare")
+    check.set_defaults(command=run)
+    check.add_argument("out")
+    check.add_argument("--sanitizer", action="store_true")
+    check.add_argument("--emulated", metavar="BUILD")
+    check.add_argument("--json", metavar="FILE")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    arguments = parse()
+    try:
+        arguments.command(arguments)
+    except Failed as failure:
+        sys.exit(f"on-device.py: error: {failure}")
