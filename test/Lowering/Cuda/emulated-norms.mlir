@@ -4,6 +4,7 @@
 // no chunk divides: rows of a warp and of a block.
 
 // CHECK-COUNT-9: {{^k_.*: equal$}}
+// CHECK-NEXT: {{^30 results of 9 kernels as the interpreter computes them$}}
 // CHECK-NOT: {{.}}
 module attributes {weft.options = {target = "cuda:sm_90"}} {
 weft.program @norms_f32_143(%x: tensor<13x143xf32> {weft.input = "x"}, %w: tensor<143xf32> {weft.input = "w"}, %b: tensor<143xf32> {weft.input = "b"})

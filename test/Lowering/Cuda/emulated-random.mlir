@@ -2,6 +2,7 @@
 // Random numbers of a device are those of the CPU, whatever a thread takes.
 
 // CHECK-COUNT-7: {{^k_.*: equal$}}
+// CHECK-NEXT: {{^9 results of 7 kernels as the interpreter computes them$}}
 // CHECK-NOT: {{.}}
 module attributes {weft.options = {target = "cuda:sm_90"}} {
 weft.kernel @k_exact_uniform(%seed: tensor<1xi64>, %stream: tensor<1xi64>) -> tensor<37x64xf32> elementwise [2368] inplace [[]] {

@@ -7,6 +7,7 @@
 // the same bits for wide and for single accesses.
 
 // CHECK-COUNT-15: {{^k_.*: equal$}}
+// CHECK-NEXT: {{^44 results of 15 kernels as the interpreter computes them$}}
 // CHECK-NOT: {{.}}
 module attributes {weft.options = {target = "cuda:sm_90"}} {
 weft.program @adamw(%p: tensor<1003xf32> {weft.input = "p"}, %m: tensor<1003xf32> {weft.input = "m"}, %v: tensor<1003xf32> {weft.input = "v"},

@@ -1,8 +1,13 @@
 // RUN: rm -rf %t && %python %S/Inputs/emulate.py %s %t 1 | FileCheck %s
+// RUN: %python -c "file = open('%t/written/k_flat3.1', 'r+b'); file.seek(7); byte = file.read(1)[0]; file.seek(7); file.write(bytes([byte ^ 1]))"
+// RUN: not %python %S/Inputs/interpreter.py %s %t/written | FileCheck %s --check-prefix=WRONG
+// WRONG: {{^k_flat3: argument 1 is [0-9.e+-]+ away from the interpreter's$}}
+// WRONG-NOT: {{.}}
 // Kernels for a device, run on this machine: as the CPU's, and with the same bits
 // for wide and for single accesses, wherever their buffers lie.
 
 // CHECK-COUNT-24: {{^k_.*: equal$}}
+// CHECK-NEXT: {{^30 results of 24 kernels as the interpreter computes them$}}
 // CHECK-NOT: {{.}}
 module attributes {weft.options = {target = "cuda:sm_90"}} {
 weft.kernel @k_flat_odd(%x: tensor<7x143xf32>, %y: tensor<7x143xf32>) -> tensor<7x143xf32> elementwise [1001] inplace [[]] {

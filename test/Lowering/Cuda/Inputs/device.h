@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -156,8 +157,22 @@ static std::vector<void *> makeBuffers(const Kernel &kernel, int skew) {
   return makeBuffers(kernel, places);
 }
 
-/// Kernels with "exact" in their names have the bits of the CPU.
-static int checkKernel(const Kernel &kernel) {
+/// Writes what is in the buffers to the files NAME.NUMBER of the folder.
+static void writeBuffers(const Kernel &kernel,
+                         const std::vector<void *> &buffers,
+                         const std::string &folder) {
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const Argument &argument = kernel.arguments[i];
+    std::ofstream file(folder + "/" + kernel.name + "." + std::to_string(i),
+                       std::ios::binary);
+    file.write(static_cast<char *>(buffers[i]),
+               argument.count * bytesOf(argument.type));
+  }
+}
+
+/// Kernels with "exact" in their names have the bits of the CPU. What the
+/// device writes is left in the folder.
+static int checkKernel(const Kernel &kernel, const std::string &folder) {
   bool isExact = std::strstr(kernel.name, "exact");
   std::vector<void *> cpu = makeBuffers(kernel, 0),
                       wide = makeBuffers(kernel, 0),
@@ -165,6 +180,7 @@ static int checkKernel(const Kernel &kernel) {
                       narrow = makeBuffers(kernel, 1);
   kernel.cpu(cpu.data(), 0, kernel.extent);
   runGrid(kernel, kernel.wide, wide);
+  writeBuffers(kernel, wide, folder);
   runGrid(kernel, kernel.wide, mixed, /*seed=*/1);
   runGrid(kernel, kernel.narrow, narrow);
   int wrong = 0;

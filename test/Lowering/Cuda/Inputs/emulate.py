@@ -5,8 +5,8 @@ buffers, with wide accesses, for any buffers, and, for so many seeds, for buffer
 each of which lies elsewhere: five seeds are every alignment that an operand may
 have up to 16 bytes, beside ever others of the other operands. The device code is that which PTX is made
 of, with its instructions for threads as functions of device.h, and runs on the
-emulated device. The results have to agree with the CPU's, and those of the device
-to the bit. Of programs in FILE it runs the kernels that weft-fuse makes of them.
+emulated device. The results have to agree with the CPU's and the interpreter's,
+and those of the device to the bit. Of programs in FILE it runs the kernels that weft-fuse makes of them.
 """
 import math
 import os
@@ -14,6 +14,8 @@ import random
 import re
 import subprocess
 import sys
+
+import interpreter
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EMULATION = os.path.join(HERE, "../../../emulation")
@@ -138,8 +140,8 @@ def write_main(path, kernels, placed):
                               for prefix, places in placed.items())
         table.append(f'{{"{name}", {name}, wide{name}, narrow{name}, {{{elsewhere}}}, {{{listed}}}, {inputs}, '
                      f"{extent}, {block[0]}, {block[1]}, {grid}}}")
-    lines.append("int main() { int wrong = 0;\n  for (const Kernel &kernel : std::vector<Kernel>{")
-    lines.append(",\n".join(table) + "})\n    wrong += checkKernel(kernel);\n  return wrong != 0; }")
+    lines.append("int main(int, char **folder) { int wrong = 0;\n  for (const Kernel &kernel : std::vector<Kernel>{")
+    lines.append(",\n".join(table) + "})\n    wrong += checkKernel(kernel, folder[1]);\n  return wrong != 0; }")
     with open(path, "w") as f:
         f.write("\n".join(lines) + "\n")
 
@@ -179,7 +181,10 @@ def main(source, folder, seeds="0"):
     path = os.path.join(folder, "main")
     write_main(path + ".cpp", find_kernels(functions, inputs, folder), placed)
     run("clang++", "-std=c++17", "-O1", "-I", HERE, "-I", EMULATION, "-I", INCLUDE, path + ".cpp", *BLOCKS, *objects, "-lm", "-o", path)
-    return subprocess.run([path]).returncode
+    written = os.path.join(folder, "written")
+    os.makedirs(written, exist_ok=True)
+    wrong = subprocess.run([path, written]).returncode
+    return interpreter.compare(source, written) or wrong
 
 
 if __name__ == "__main__":
