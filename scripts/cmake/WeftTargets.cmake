@@ -59,6 +59,9 @@ if(NOT TARGET weft_pch)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     target_compile_options(weft_pch PUBLIC ${WEFT_COMPILER_OPTIONS} -fpch-instantiate-templates "SHELL:-Xclang -fno-pch-timestamp")
   endif()
+  # Ninja compiles a target before the libraries that it depends on are built, but
+  # not before a custom one is: the header is there first.
+  add_custom_target(weft_pch_built DEPENDS $<TARGET_OBJECTS:weft_pch>)
 endif()
 
 function(weft_compiler_side name)
@@ -66,7 +69,7 @@ function(weft_compiler_side name)
   target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
   # CMake would name the header by its absolute path, by which ccache tells clones apart.
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND CMAKE_GENERATOR STREQUAL "Ninja")
-    add_dependencies(${name} weft_pch)
+    add_dependencies(${name} weft_pch_built)
     target_compile_options(${name} PRIVATE -fpch-instantiate-templates "SHELL:-Xclang -fno-pch-timestamp"
       -Winvalid-pch "SHELL:-include-pch CMakeFiles/weft_pch.dir/cmake_pch.hxx.pch")
   else()

@@ -1,0 +1,23 @@
+# Before project(): a build folder keeps the compiler that it was made with. CMake
+# would empty the cache for another one and configure again without the options of
+# the command line, WEFT_CUDA_CHIPS among them.
+function(weft_keep_compiler language)
+  if(NOT CMAKE_${language}_COMPILER)
+    return()
+  endif()
+  file(GLOB known "${CMAKE_BINARY_DIR}/CMakeFiles/*/CMake${language}Compiler.cmake")
+  if(NOT known)
+    return()
+  endif()
+  list(GET known 0 known)
+  file(STRINGS "${known}" old REGEX "^set\\(CMAKE_${language}_COMPILER \"")
+  string(REGEX REPLACE ".*_COMPILER \"(.*)\"\\)" "\\1" old "${old}")
+  find_program(WEFT_NEW_COMPILER "${CMAKE_${language}_COMPILER}" NO_CACHE)
+  if(NOT "${old}" STREQUAL "${WEFT_NEW_COMPILER}")
+    message(FATAL_ERROR "expects the compiler that ${CMAKE_BINARY_DIR} was made with, "
+                        "${old}, but got ${CMAKE_${language}_COMPILER}: remove the folder, "
+                        "or choose another one")
+  endif()
+endfunction()
+weft_keep_compiler(C)
+weft_keep_compiler(CXX)
