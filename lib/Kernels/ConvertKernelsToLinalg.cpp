@@ -2,6 +2,7 @@
 
 #include "LinalgWriter.h"
 #include "weft/Kernels/Passes.h"
+#include "weft/Weft/KernelFacts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -37,6 +38,7 @@ func::FuncOp LinalgWriter::write() {
                                   b.getFunctionType(types, {}));
   function->setDiscardableAttrs(kernel->getDiscardableAttrDictionary());
   layout.getShape().set(function);
+  function->setAttr(kInPlaceAttr, kernel.getInplaceAttr());
   b.setInsertionPointToStart(function.addEntryBlock());
   findSupports();
   if (layout.getShape().getKind() == KernelKind::Columns)

@@ -53,6 +53,10 @@ template <typename T> static bool isArrayOf(Attribute attr) {
   auto list = dyn_cast<ArrayAttr>(attr);
   return list && llvm::all_of(list, llvm::IsaPred<T>);
 }
+static const char *isIntegerLists(Attribute attr) {
+  return isArrayOf<DenseI64ArrayAttr>(attr) ? nullptr
+                                            : "an array of array<i64>";
+}
 static const char *isTexts(Attribute attr) {
   return isArrayOf<StringAttr>(attr) ? nullptr : "an array of texts";
 }
@@ -155,6 +159,7 @@ static Rule getRule(StringRef name) {
       .Case("saved", isIntegers)
       .Case("sizes", isCounts)
       .Case("over", isIntegers)
+      .Case("inplace", isIntegerLists)
       .Case("kernel_kind", isKernelKind)
       .Case("tokenizer_files", isTexts)
       .Case("weights", isFiles)

@@ -1,6 +1,6 @@
 //===- KernelOp.cpp - Outlined kernels and what they run over -------------===//
 
-#include "weft/Weft/Weft.h"
+#include "weft/Weft/KernelFacts.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
@@ -22,12 +22,6 @@ static ParseResult parseList(OpAsmParser &parser, DenseI64ArrayAttr &list) {
     return failure();
   list = parser.getBuilder().getDenseI64ArrayAttr(numbers);
   return success();
-}
-
-static void printList(OpAsmPrinter &printer, ArrayRef<int64_t> list) {
-  printer << '[';
-  llvm::interleaveComma(list, printer);
-  printer << ']';
 }
 
 // KIND [sizes] (over [dims])? inplace [[inputs], ...]
@@ -67,16 +61,14 @@ static ParseResult parseFacts(OpAsmParser &parser,
 }
 
 static void printFacts(OpAsmPrinter &printer, KernelOp kernel) {
-  printer << ' ' << stringifyKernelKind(kernel.getKind()) << ' ';
-  printList(printer, kernel.getSizes());
-  if (!kernel.getOver().empty()) {
-    printer << " over ";
-    printList(printer, kernel.getOver());
-  }
+  printer << ' ' << stringifyKernelKind(kernel.getKind()) << ' '
+          << spellList(kernel.getSizes());
+  if (!kernel.getOver().empty())
+    printer << " over " << spellList(kernel.getOver());
   printer << " inplace [";
   llvm::interleaveComma(kernel.getInplace().getAsRange<DenseI64ArrayAttr>(),
                         printer, [&](DenseI64ArrayAttr inputs) {
-                          printList(printer, inputs.asArrayRef());
+                          printer << spellList(inputs.asArrayRef());
                         });
   printer << ']';
 }
@@ -155,7 +147,7 @@ ArrayRef<int64_t> KernelOp::getInPlaceInputs(unsigned index) {
   return list ? list.asArrayRef() : ArrayRef<int64_t>();
 }
 
-static std::string spell(ArrayRef<int64_t> list) {
+std::string weft::spellList(ArrayRef<int64_t> list) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   stream << '[';
@@ -171,28 +163,28 @@ std::string weft::findWrongSpace(KernelKind kind, ArrayRef<int64_t> sizes,
   for (int64_t size : sizes)
     if (size < 1 || llvm::MulOverflow(points, size, points))
       return "expects sizes of at least 1 with a product below 2^63, but got " +
-             spell(sizes);
+             spellList(sizes);
   for (size_t i = 0; i < over.size(); ++i)
     if (over[i] < 0 || over[i] >= rank || (i != 0 && over[i] <= over[i - 1]))
-      return "expects ascending numbers of the dimensions " + spell(sizes) +
-             " in over, but got " + spell(over);
+      return "expects ascending numbers of the dimensions " + spellList(sizes) +
+             " in over, but got " + spellList(over);
   const bool overLast = !over.empty() && over.back() == rank - 1;
   switch (kind) {
   case KernelKind::Elementwise:
     return over.empty() ? ""
                         : "expects an elementwise kernel over nothing, but got "
                           "over " +
-                              spell(over);
+                              spellList(over);
   case KernelKind::Rows:
     return overLast ? ""
                     : "expects rows over the last dimension, but got over " +
-                          spell(over);
+                          spellList(over);
   case KernelKind::Columns:
     return !over.empty() && !overLast
                ? ""
                : "expects columns over other dimensions than the last one, but "
                  "got over " +
-                     spell(over);
+                     spellList(over);
   }
   llvm_unreachable("covered switch");
 }
@@ -224,28 +216,41 @@ static LogicalResult verifyCounts(KernelOp kernel) {
 }
 
 /// A result takes over elements of its own type, and enough of them.
-static LogicalResult verifyInPlace(KernelOp kernel) {
-  ArrayRef<Type> inputs = kernel.getArgumentTypes();
-  ArrayRef<Type> results = kernel.getResultTypes();
-  if (kernel.getInplace().size() != results.size())
-    return kernel.emitOpError("expects one list in inplace for each of ")
-           << results.size() << " results, but got "
-           << kernel.getInplace().size();
+std::string weft::findWrongInPlace(TypeRange inputs, TypeRange results,
+                                   ArrayAttr inPlace) {
+  std::string wrong;
+  llvm::raw_string_ostream stream(wrong);
+  if (inPlace.size() != results.size()) {
+    stream << "expects one list in inplace for each of " << results.size()
+           << " results, but got " << inPlace.size();
+    return wrong;
+  }
   for (auto [index, type] : llvm::enumerate(results)) {
-    auto result = cast<RankedTensorType>(type);
-    for (int64_t input : kernel.getInPlaceInputs(index)) {
-      if (input < 0 || input >= static_cast<int64_t>(inputs.size()))
-        return kernel.emitOpError("expects numbers of the ")
-               << inputs.size() << " arguments in inplace, but got " << input;
-      auto argument = cast<RankedTensorType>(inputs[input]);
-      if (argument.getElementType() != result.getElementType() ||
-          argument.getNumElements() < result.getNumElements())
-        return kernel.emitOpError("expects in inplace an argument that ")
-               << result << " of result " << index << " fits into, but got "
-               << argument;
+    auto result = cast<ShapedType>(type);
+    auto list = cast<DenseI64ArrayAttr>(inPlace[index]);
+    for (int64_t input : list.asArrayRef()) {
+      if (input < 0 || input >= static_cast<int64_t>(inputs.size())) {
+        stream << "expects numbers of the " << inputs.size()
+               << " arguments in inplace, but got " << input;
+        return wrong;
+      }
+      auto argument = cast<ShapedType>(inputs[input]);
+      if (argument.getElementType() == result.getElementType() &&
+          argument.getNumElements() >= result.getNumElements())
+        continue;
+      stream << "expects in inplace an argument that '" << type
+             << "' of result " << index << " fits into, but got '"
+             << inputs[input] << "'";
+      return wrong;
     }
   }
-  return success();
+  return wrong;
+}
+
+std::string weft::describeLateRead(unsigned result, int64_t input) {
+  return "expects result " + std::to_string(result) +
+         " not to take the buffer of argument " + std::to_string(input) +
+         ", whose elements are read in another order or later";
 }
 
 LogicalResult KernelOp::verifyRegions() {
@@ -254,5 +259,6 @@ LogicalResult KernelOp::verifyRegions() {
     return emitOpError(wrong);
   if (failed(verifyCounts(*this)))
     return failure();
-  return verifyInPlace(*this);
+  wrong = findWrongInPlace(getArgumentTypes(), getResultTypes(), getInplace());
+  return wrong.empty() ? success() : emitOpError(wrong);
 }

@@ -12,7 +12,7 @@
 // Elementwise, with a broadcast vector and number.
 // CHECK-LABEL: func.func @k_elementwise(
 // CHECK-SAME: %[[X:.*]]: memref<8x5xf32>, %[[V:.*]]: memref<5xf32>, %[[S:.*]]: memref<f32>, %[[OUT:.*]]: memref<8x5xf32>)
-// CHECK-SAME: weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.over = array<i64>, weft.sizes = array<i64: 8, 5>
+// CHECK-SAME: weft.inplace = {{\[}}array<i64{{.*}}>{{\]}}, weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.over = array<i64>, weft.sizes = array<i64: 8, 5>
 // CHECK-NEXT: linalg.generic {indexing_maps = [#[[ALL]], #[[COLUMN]], #[[NONE]], #[[ALL]]], iterator_types = ["parallel", "parallel"]}
 // CHECK-SAME: ins(%[[X]], %[[V]], %[[S]] : {{.*}}) outs(%[[OUT]]
 // CHECK-NEXT: ^bb0(%[[A:.*]]: f32, %[[B:.*]]: f32, %[[C:.*]]: f32, %{{.*}}: f32):

@@ -187,6 +187,11 @@ weft.param @w : tensor<4xf32> {weft.kernel_kind = "rows"}
 
 // -----
 
+// expected-error @below {{expects "weft.inplace" to be an array of array<i64>, but got [0]}}
+weft.param @w : tensor<4xf32> {weft.inplace = [0]}
+
+// -----
+
 module attributes {weft.vocab = 8 : i64, weft.seq = 4 : i64} {
   // expected-error @below {{'weft.program' op requires attribute 'kind'}}
   weft.program @logits() {

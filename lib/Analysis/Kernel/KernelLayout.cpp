@@ -2,6 +2,8 @@
 
 #include "weft/Analysis/KernelLayout.h"
 
+#include "weft/Weft/KernelFacts.h"
+
 using namespace mlir;
 using namespace llvm;
 
@@ -276,9 +278,7 @@ LogicalResult KernelLayout::checkFacts(KernelOp kernel) const {
     SmallVector<int64_t> inputs = getInPlaceInputs(kernel, i);
     for (int64_t input : kernel.getInPlaceInputs(i))
       if (!is_contained(inputs, input))
-        return kernel.emitOpError("expects result ")
-               << i << " not to take the buffer of argument " << input
-               << ", whose elements are read in another order or later";
+        return kernel.emitOpError(describeLateRead(i, input));
   }
   return success();
 }

@@ -2,7 +2,7 @@
 
 #include "weft/Analysis/KernelShape.h"
 
-#include "llvm/Support/raw_ostream.h"
+#include "weft/Weft/KernelFacts.h"
 
 using namespace mlir;
 using namespace llvm;
@@ -79,17 +79,8 @@ ValueDepth KernelShape::getDepth(const SpaceAccess &access) const {
 }
 
 std::string KernelShape::spell() const {
-  std::string text;
-  raw_string_ostream stream(text);
-  stream << stringifyKernelKind(kind) << " [";
-  interleaveComma(sizes, stream);
-  stream << ']';
-  if (over.empty())
-    return text;
-  stream << " over [";
-  interleaveComma(over, stream);
-  stream << ']';
-  return text;
+  std::string text = (stringifyKernelKind(kind) + " ").str() + spellList(sizes);
+  return over.empty() ? text : text + " over " + spellList(over);
 }
 
 } // namespace weft

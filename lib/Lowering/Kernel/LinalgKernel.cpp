@@ -104,24 +104,6 @@ LogicalResult LinalgKernel::readTotal(KernelNest &nest, unsigned output) const {
   return success();
 }
 
-/// Targets lower what is elementwise without a thought for rows.
-LogicalResult LinalgKernel::checkKind(KernelNest &nest) const {
-  if (shape.getKind() != KernelKind::Elementwise || shape.getRank() == 0)
-    return success();
-  for (auto [i, output] : llvm::enumerate(nest.outputs)) {
-    if (nest.totals[i].combiner)
-      return nest.op.emitOpError("expects no sum, maximum or minimum in an "
-                                 "elementwise kernel, but got one in output ")
-             << i;
-    if (nest.level == NestLevel::Outer && isa<BlockArgument>(output.base))
-      return nest.op.emitOpError("expects an elementwise kernel to write its "
-                                 "results in the loops of all dimensions, but "
-                                 "got output ")
-             << i << " in the outer ones";
-  }
-  return success();
-}
-
 void LinalgKernel::findDepths(KernelNest &nest) const {
   for (auto [i, input] : llvm::enumerate(nest.inputs))
     nest.depths[nest.getBody().getArgument(i)] = shape.getDepth(input.access);
@@ -184,7 +166,7 @@ LogicalResult LinalgKernel::readNest(linalg::GenericOp op) {
   for (unsigned i = 0; i < nest.outputs.size(); ++i)
     if (failed(readTotal(nest, i)))
       return failure();
-  if (failed(checkKind(nest)))
+  if (failed(checkFacts(nest)))
     return failure();
   findDepths(nest);
   nests.push_back(std::move(nest));
@@ -213,6 +195,8 @@ FailureOr<LinalgKernel> LinalgKernel::get(func::FuncOp function) {
                             "linalg.generic, linalg.fill with a constant, "
                             "memref.alloca or memref.reinterpret_cast");
   }
+  if (failed(kernel.readInPlace(function)))
+    return failure();
   return kernel;
 }
 

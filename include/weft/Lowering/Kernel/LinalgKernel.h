@@ -64,6 +64,8 @@ public:
 
   const KernelShape &getShape() const { return shape; }
   llvm::ArrayRef<KernelNest> getNests() const { return nests; }
+  /// The arguments whose buffer an argument that is written may take.
+  llvm::ArrayRef<int64_t> getInPlaceInputs(mlir::Value output) const;
 
 private:
   mlir::LogicalResult readNest(mlir::linalg::GenericOp op);
@@ -74,12 +76,26 @@ private:
                                   NestOperand &result) const;
   mlir::LogicalResult checkBody(const KernelNest &nest) const;
   mlir::LogicalResult readTotal(KernelNest &nest, unsigned output) const;
-  mlir::LogicalResult checkKind(KernelNest &nest) const;
   void contract(SpaceAccess &access) const;
   void findDepths(KernelNest &nest) const;
 
+  // Facts of the function against its body (LinalgFacts.cpp).
+  mlir::LogicalResult readInPlace(mlir::func::FuncOp function);
+  mlir::LogicalResult checkFacts(const KernelNest &nest) const;
+  mlir::LogicalResult checkLoops(const KernelNest &nest) const;
+  mlir::LogicalResult checkTotal(const KernelNest &nest, unsigned output) const;
+  mlir::LogicalResult checkResult(const KernelNest &nest,
+                                  unsigned output) const;
+  mlir::LogicalResult checkTemporary(const KernelNest &nest,
+                                     unsigned output) const;
+  mlir::LogicalResult checkWrites(mlir::func::FuncOp function) const;
+  mlir::LogicalResult checkReads(mlir::func::FuncOp function, unsigned result,
+                                 int64_t input) const;
+
   KernelShape shape;
   std::vector<KernelNest> nests;
+  mlir::ArrayAttr inPlace; // a list of arguments for each of the last ones
+  unsigned firstOutput = 0;
   llvm::DenseMap<mlir::Value, mlir::TypedAttr> starts; // linalg.fill
 };
 

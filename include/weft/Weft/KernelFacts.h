@@ -1,0 +1,31 @@
+//===- KernelFacts.h - What a kernel says of itself -------------*- C++ -*-===//
+//
+// The attributes of `weft.kernel`, and the same on its form of another dialect:
+// what is wrong with them, and how they are spelled.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_WEFT_KERNELFACTS_H
+#define WEFT_WEFT_KERNELFACTS_H
+
+#include "weft/Weft/Weft.h"
+
+namespace weft {
+
+/// `inplace`, on a function.
+inline constexpr llvm::StringLiteral kInPlaceAttr = "weft.inplace";
+
+/// What is wrong with `inplace` of a kernel with arguments and results of these
+/// types, as "expects RULE, but got VALUE"; empty if nothing is.
+std::string findWrongInPlace(mlir::TypeRange inputs, mlir::TypeRange results,
+                             mlir::ArrayAttr inPlace);
+
+/// That an argument in the list of a result is read too late for it.
+std::string describeLateRead(unsigned result, int64_t input);
+
+/// A list of numbers: "[8, 64]".
+std::string spellList(llvm::ArrayRef<int64_t> list);
+
+} // namespace weft
+
+#endif // WEFT_WEFT_KERNELFACTS_H
