@@ -38,7 +38,7 @@ void GpuEmitter::emitColumns() {
   for (const KernelNest &nest : kernel.getNests()) {
     indices.back() = index;
     if (nest.level == NestLevel::Outer) {
-      emitOuterNest(nest, writer, [] {});
+      emitOuterNest(nest);
       continue;
     }
     emitValues(nest, /*outer=*/true);
@@ -88,10 +88,10 @@ Value GpuEmitter::addColumn(const NestTotal &total, Value sum, Value row,
   if (!shared)
     shared = sharedBuffer({rows, kTileColumns}, sum.getType());
   else
-    gpu::BarrierOp::create(b, loc);
+    meetBlock();
   memref::StoreOp::create(b, loc, sum, shared,
                           ValueRange{asIndex(row), asIndex(column)});
-  gpu::BarrierOp::create(b, loc);
+  meetBlock();
   Values sums;
   for (int64_t i = 0; i < rows; ++i)
     sums.push_back(memref::LoadOp::create(

@@ -183,6 +183,7 @@ GpuEmitter::Values GpuEmitter::load(const NestOperand &operand) {
           b, loc, buffer, asIndex(add(slot, constant(lane)))));
     return elements;
   }
+  read.insert(operand.base);
   Type element = cast<MemRefType>(operand.base.getType()).getElementType();
   int64_t count = isPerLane(operand) ? lanes : 1;
   int64_t width = count == 1 ? 1 : getWidth(operand);

@@ -34,8 +34,7 @@ private:
   int64_t chooseChunk() const;
   void emitElements();
   void emitElementChunk(mlir::Value chunk);
-  void emitOuterNest(const KernelNest &nest, mlir::Value writer,
-                     llvm::function_ref<void()> sync);
+  void emitOuterNest(const KernelNest &nest);
 
   // Loops (GpuLoops.cpp).
   mlir::Value threadId(mlir::gpu::Dimension dimension);
@@ -56,6 +55,10 @@ private:
   void emitRows();
   void emitRow(mlir::Value row, mlir::Value thread, int64_t threads);
   void emitRowPass(const KernelNest &nest, mlir::Value thread, int64_t threads);
+  void meetRow(int64_t threads);
+  bool mayOverwriteInput(const KernelNest &nest);
+  void storeRowResults(const KernelNest &nest, mlir::Value thread,
+                       int64_t threads);
   void addRowTemporaries(int64_t threads);
 
   // Columns (GpuColumns.cpp).
@@ -80,6 +83,7 @@ private:
   mlir::Value addWarp(const NestTotal &total, mlir::Value value);
   mlir::Value addWarps(const NestTotal &total, mlir::Value value,
                        mlir::Value thread, int64_t warps);
+  void meetBlock();
   void setTotals(const KernelNest &nest, llvm::ArrayRef<mlir::Value> sums);
   mlir::Value sharedBuffer(llvm::ArrayRef<int64_t> shape, mlir::Type element);
 
@@ -135,6 +139,8 @@ private:
   /// Temporaries: one number, or one of each element that the thread takes.
   llvm::DenseMap<mlir::Value, mlir::Value> numbers, rowBuffers;
   llvm::DenseMap<mlir::Type, mlir::Value> columnBuffers;
+  /// Arguments that threads have read since they last met.
+  llvm::DenseSet<mlir::Value> read;
 };
 
 } // namespace weft

@@ -71,21 +71,52 @@ void GpuEmitter::addRowTemporaries(int64_t threads) {
 void GpuEmitter::emitRow(Value row, Value thread, int64_t threads) {
   addRowTemporaries(threads);
   decode(row, {DimRole::Outer});
-  Value writer = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, thread,
-                                       constant(0));
-  auto sync = [&] {
-    if (threads == kWarp)
-      NVVM::SyncWarpOp::create(
-          b, loc, arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(-1)));
-    else
-      gpu::BarrierOp::create(b, loc);
-  };
   for (const KernelNest &nest : kernel.getNests()) {
-    if (nest.level == NestLevel::Outer)
-      emitOuterNest(nest, writer, sync);
-    else
+    if (nest.level != NestLevel::Outer) {
       emitRowPass(nest, thread, threads);
+      continue;
+    }
+    emitOuterNest(nest);
+    storeRowResults(nest, thread, threads);
   }
+}
+
+/// A barrier of the threads of a row.
+void GpuEmitter::meetRow(int64_t threads) {
+  if (threads != kWarp)
+    return meetBlock();
+  NVVM::SyncWarpOp::create(
+      b, loc, arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(-1)));
+  read.clear();
+}
+
+/// Whether a result may lie over what other threads of the row still read.
+bool GpuEmitter::mayOverwriteInput(const KernelNest &nest) {
+  for (const NestOperand &output : nest.outputs)
+    if (isa<BlockArgument>(output.base))
+      for (int64_t input : kernel.getInPlaceInputs(output.base))
+        if (read.contains(source.getArgument(input)))
+          return true;
+  return false;
+}
+
+/// One thread of the row writes what has one element for it.
+void GpuEmitter::storeRowResults(const KernelNest &nest, Value thread,
+                                 int64_t threads) {
+  if (llvm::none_of(nest.outputs, [](const NestOperand &output) {
+        return isa<BlockArgument>(output.base);
+      }))
+    return;
+  if (mayOverwriteInput(nest))
+    meetRow(threads);
+  Value isWriter = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                         thread, constant(0));
+  emitIf(isWriter, {}, [&]() -> Values {
+    for (auto [i, output] : llvm::enumerate(nest.outputs))
+      if (isa<BlockArgument>(output.base))
+        store(output, {getValue(nest, nest.getResult(i), 0)});
+    return {};
+  });
 }
 
 /// One pass over the elements of a row.

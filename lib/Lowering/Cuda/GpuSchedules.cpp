@@ -54,27 +54,12 @@ void GpuEmitter::setLaunch(int64_t blocks, int64_t columns, int64_t rows) {
   function.setKnownGridSizeAttr(sizes(std::max<int64_t>(blocks, 1), 1));
 }
 
-/// A nest over the outer loops: its temporaries are single numbers. One thread
-/// writes the outputs, when all have read what may lie there.
-void GpuEmitter::emitOuterNest(const KernelNest &nest, Value writer,
-                               llvm::function_ref<void()> sync) {
+/// A nest over the outer loops: its temporaries are single numbers.
+void GpuEmitter::emitOuterNest(const KernelNest &nest) {
   emitValues(nest, /*outer=*/true);
-  llvm::SmallVector<std::pair<NestOperand, Value>> stores;
-  for (auto [i, output] : llvm::enumerate(nest.outputs)) {
-    Value value = getValue(nest, nest.getResult(i), 0);
-    if (isa<BlockArgument>(output.base))
-      stores.push_back({output, value});
-    else
-      numbers[output.base] = value;
-  }
-  if (stores.empty())
-    return;
-  sync();
-  emitIf(writer, {}, [&]() -> Values {
-    for (auto &[output, value] : stores)
-      store(output, {value});
-    return {};
-  });
+  for (auto [i, output] : llvm::enumerate(nest.outputs))
+    if (!isa<BlockArgument>(output.base))
+      numbers[output.base] = getValue(nest, nest.getResult(i), 0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -124,7 +109,7 @@ void GpuEmitter::emitElementChunk(Value number) {
       multiply(isFlat ? number : remainder(number, perLane), chunk);
   for (const KernelNest &nest : kernel.getNests()) {
     if (nest.level == NestLevel::Outer) {
-      emitOuterNest(nest, /*writer=*/nullptr, [] {});
+      emitOuterNest(nest);
       continue;
     }
     emitValues(nest, /*outer=*/true);

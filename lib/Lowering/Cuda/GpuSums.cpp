@@ -124,6 +124,12 @@ Value GpuEmitter::sharedBuffer(llvm::ArrayRef<int64_t> shape, Type element) {
   return function.addWorkgroupAttribution(type, loc);
 }
 
+/// A barrier of the block.
+void GpuEmitter::meetBlock() {
+  gpu::BarrierOp::create(b, loc);
+  read.clear();
+}
+
 /// The sum over the warps of a block, whose threads each have that of their
 /// warp, in each thread.
 Value GpuEmitter::addWarps(const NestTotal &total, Value value, Value thread,
@@ -136,7 +142,7 @@ Value GpuEmitter::addWarps(const NestTotal &total, Value value, Value thread,
                             asIndex(divide(thread, kWarp)));
     return {};
   });
-  gpu::BarrierOp::create(b, loc);
+  meetBlock();
   Values sums;
   for (int64_t warp = 0; warp < warps; ++warp)
     sums.push_back(

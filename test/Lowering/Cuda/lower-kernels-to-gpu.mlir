@@ -51,7 +51,8 @@ weft.kernel @k_bias(%x: tensor<32x64xf32>, %b: tensor<64xf32>) -> tensor<32x64xf
   weft.yield %y : tensor<32x64xf32>
 }
 
-// A short row: a warp, whose threads exchange their sums. One writes the result.
+// A short row: a warp, whose threads exchange their sums. One writes the result,
+// which lies over nothing that the others read.
 // CHECK-LABEL: gpu.func @k_rows
 // CHECK-SAME: known_block_size = array<i32: 32, 8, 1>, known_grid_size = array<i32: 2, 1, 1>
 // CHECK: %[[ROW:.*]] = arith.addi
@@ -60,13 +61,59 @@ weft.kernel @k_bias(%x: tensor<32x64xf32>, %b: tensor<64xf32>) -> tensor<32x64xf
 // CHECK: llvm.loop_annotation
 // CHECK-COUNT-5: gpu.shuffle xor
 // CHECK-NOT: gpu.shuffle
-// CHECK: nvvm.bar.warp.sync
+// CHECK-NOT: nvvm.bar.warp.sync
 // CHECK: scf.if
 // CHECK: llvm.store
 // CHECK: gpu.return
 weft.kernel @k_rows(%x: tensor<9x256xf32>) -> tensor<9xf32> rows [9, 256] over [1] inplace [[]] {
   %y = weft.reduce sum %x dims [1] : tensor<9x256xf32>
   weft.yield %y : tensor<9xf32>
+}
+
+// A result that may lie over what all threads of the row read: they meet before.
+// CHECK-LABEL: gpu.func @k_rows_inplace
+// CHECK-COUNT-5: gpu.shuffle xor
+// CHECK: llvm.load %{{.*}} : !llvm.ptr<1> -> f32
+// CHECK: nvvm.bar.warp.sync
+// CHECK: scf.if
+// CHECK: llvm.store
+// CHECK: gpu.return
+weft.kernel @k_rows_inplace(%x: tensor<8x256xf32>, %b: tensor<8xf32>) -> tensor<8xf32> rows [8, 256] over [1] inplace [[1]] {
+  %s = weft.reduce sum %x dims [1] : tensor<8x256xf32>
+  %y = weft.add %s, %b : tensor<8xf32>, tensor<8xf32>
+  weft.yield %y : tensor<8xf32>
+}
+
+// The same, where the kernel does not say that it may: an edited one.
+// CHECK-LABEL: gpu.func @k_rows_apart
+// CHECK-NOT: nvvm.bar.warp.sync
+// CHECK: gpu.return
+weft.kernel @k_rows_apart(%x: tensor<8x256xf32>, %b: tensor<8xf32>) -> tensor<8xf32> rows [8, 256] over [1] inplace [[]] {
+  %s = weft.reduce sum %x dims [1] : tensor<8x256xf32>
+  %y = weft.add %s, %b : tensor<8xf32>, tensor<8xf32>
+  weft.yield %y : tensor<8xf32>
+}
+
+// Read before the warps of a long row have met for their sum: that is enough.
+// CHECK-LABEL: gpu.func @k_long_inplace
+// CHECK-COUNT-1: gpu.barrier
+// CHECK-NOT: gpu.barrier
+// CHECK: gpu.return
+weft.kernel @k_long_inplace(%x: tensor<4x4096xf32>, %b: tensor<4x1xf32>) -> tensor<4x1xf32> rows [4, 4096] over [1] inplace [[1]] {
+  %d = weft.sub %x, %b : tensor<4x4096xf32>, tensor<4x1xf32>
+  %y = weft.reduce sum %d dims [1] {keep_dims} : tensor<4x4096xf32>
+  weft.yield %y : tensor<4x1xf32>
+}
+
+// Read behind it: they meet again.
+// CHECK-LABEL: gpu.func @k_long_late
+// CHECK-COUNT-2: gpu.barrier
+// CHECK-NOT: gpu.barrier
+// CHECK: gpu.return
+weft.kernel @k_long_late(%x: tensor<4x4096xf32>, %b: tensor<4xf32>) -> tensor<4xf32> rows [4, 4096] over [1] inplace [[1]] {
+  %s = weft.reduce sum %x dims [1] : tensor<4x4096xf32>
+  %y = weft.add %s, %b : tensor<4xf32>, tensor<4xf32>
+  weft.yield %y : tensor<4xf32>
 }
 
 // A long row: a block, whose warps meet in its memory.

@@ -10,7 +10,7 @@
 // CHECK: loop_annotation = #
 // CHECK: nvvm.shfl.sync bfly
 // CHECK: llvm.intr.sqrt
-// CHECK: nvvm.bar.warp.sync
+// CHECK-NOT: nvvm.bar.warp.sync
 // CHECK: llvm.return
 weft.kernel @k_norm(%x: tensor<8x256xf32>) -> tensor<8xf32> rows [8, 256] over [1] inplace [[]] {
   %s = weft.mul %x, %x : tensor<8x256xf32>, tensor<8x256xf32>

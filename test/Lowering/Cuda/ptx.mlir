@@ -43,11 +43,24 @@ weft.kernel @k_low(%x: tensor<4096xbf16>, %y: tensor<4096xbf16>) -> tensor<4096x
 // CHECK: ld.global.v4.b32
 // CHECK-COUNT-5: shfl.sync.bfly.b32
 // CHECK: sqrt.rn.f32
+// CHECK-NOT: bar.warp.sync
 // CHECK: st.global.b32
 weft.kernel @k_norm(%x: tensor<16x256xf32>) -> tensor<16xf32> rows [16, 256] over [1] inplace [[]] {
   %s = weft.mul %x, %x : tensor<16x256xf32>, tensor<16x256xf32>
   %t = weft.reduce sum %s dims [1] : tensor<16x256xf32>
   %y = weft.sqrt %t : tensor<16xf32>
+  weft.yield %y : tensor<16xf32>
+}
+
+// A result over what all threads of the row read: they meet before it is written.
+// CHECK: .entry k_over(
+// CHECK-COUNT-5: shfl.sync.bfly.b32
+// CHECK: ld.global.b32
+// CHECK: bar.warp.sync -1
+// CHECK: st.global.b32
+weft.kernel @k_over(%x: tensor<16x256xf32>, %b: tensor<16xf32>) -> tensor<16xf32> rows [16, 256] over [1] inplace [[1]] {
+  %t = weft.reduce sum %x dims [1] : tensor<16x256xf32>
+  %y = weft.sub %t, %b : tensor<16xf32>, tensor<16xf32>
   weft.yield %y : tensor<16xf32>
 }
 
