@@ -12,6 +12,40 @@ static RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
+SmallVector<UpdateFactors> weft::getUpdateFactors(OptimizerOpInterface op) {
+  SmallVector<UpdateFactors> ranges = op.getFactorList();
+  if (ranges.empty())
+    ranges.push_back({/*begin=*/0, op.getLrScale().convertToDouble(),
+                      op.getDecayScale().convertToDouble()});
+  return ranges;
+}
+
+/// Ranges stand in order, the first at element 0, and say all there is to say.
+static LogicalResult verifyRanges(OptimizerOpInterface op) {
+  SmallVector<UpdateFactors> ranges = op.getFactorList();
+  if (ranges.empty())
+    return success();
+  if (typeOf(op.getParam()).getRank() != 1)
+    return op->emitOpError("expects one dimension where factors go by range, "
+                           "but got ")
+           << op.getParam().getType();
+  for (auto [name, scale] : {std::pair("lr_scale", op.getLrScale()),
+                             std::pair("decay_scale", op.getDecayScale())})
+    if (scale.convertToDouble() != 1.0)
+      return op->emitOpError("expects no ")
+             << name << " beside factors by range, but got "
+             << scale.convertToDouble();
+  if (ranges.front().begin != 0)
+    return op->emitOpError("expects the first factors from element 0 on, but "
+                           "got those from ")
+           << ranges.front().begin;
+  for (auto [before, range] : llvm::zip(ranges, ArrayRef(ranges).drop_front()))
+    if (range.begin <= before.begin)
+      return op->emitOpError("expects factors from behind element ")
+             << before.begin << ", but got those from " << range.begin;
+  return success();
+}
+
 LogicalResult weft::detail::verifyOptimizer(Operation *op) {
   auto update = cast<OptimizerOpInterface>(op);
   auto param = typeOf(update.getParam());
@@ -31,6 +65,8 @@ LogicalResult weft::detail::verifyOptimizer(Operation *op) {
                           update.getLrScale().convertToDouble())) ||
       failed(verifyFinite(emit, "decay_scale",
                           update.getDecayScale().convertToDouble())))
+    return failure();
+  if (failed(verifyRanges(update)))
     return failure();
   Value working = update.getWorking();
   if (working && typeOf(working).getShape() != param.getShape())

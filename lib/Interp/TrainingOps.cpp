@@ -94,17 +94,45 @@ namespace {
 /// What the attributes of an update say.
 struct UpdateNumbers {
   bool isDecoupled, nesterov, hasWorking;
-  double lrScale, decayScale;
+  llvm::SmallVector<UpdateFactors> factors;
+};
+
+/// Learning rate and decay of each element, in order.
+class RateWalk {
+public:
+  RateWalk(const UpdateNumbers &update, double lr, double decay)
+      : ranges(update.factors), baseLr(lr), baseDecay(decay) {}
+
+  void moveTo(int64_t element) {
+    while (next != ranges.size() && ranges[next].begin <= element) {
+      const UpdateFactors &range = ranges[next++];
+      lr = baseLr * range.lrScale;
+      decay = range.weightDecay.value_or(baseDecay) * range.decayScale;
+    }
+  }
+
+  double lr = 0, decay = 0;
+
+private:
+  llvm::ArrayRef<UpdateFactors> ranges;
+  size_t next = 0;
+  double baseLr, baseDecay;
 };
 } // namespace
 
 template <typename OpT> static UpdateNumbers getNumbers(OpT op) {
-  bool nesterov = false;
+  UpdateNumbers numbers = {/*isDecoupled=*/false,
+                           /*nesterov=*/false,
+                           op.getWorking() != mlir::Value(),
+                           {}};
   if constexpr (!std::is_same_v<OpT, OptimizerOpInterface>)
-    nesterov = op.getNesterov();
-  return {/*isDecoupled=*/false, nesterov, op.getWorking() != mlir::Value(),
-          op.getLrScale().convertToDouble(),
-          op.getDecayScale().convertToDouble()};
+    numbers.nesterov = op.getNesterov();
+  if constexpr (std::is_same_v<OpT, plan::OptimizerOp>)
+    numbers.factors.push_back({/*begin=*/0, op.getLrScale().convertToDouble(),
+                               op.getDecayScale().convertToDouble()});
+  else
+    numbers.factors = getUpdateFactors(op);
+  return numbers;
 }
 
 /// The working copy, if there is one. It is rounded from the new parameter as
@@ -125,14 +153,15 @@ static void updateAdam(OpCall &call, const UpdateNumbers &update) {
   auto number = [&](unsigned i) { return call.operand(i).value(0); };
   bool skip = number(5);
   double coef = number(4), step = number(6), eps = number(11);
-  double lr = number(7) * update.lrScale;
-  double decay = number(8) * update.decayScale;
+  RateWalk rates(update, /*lr=*/number(7), /*decay=*/number(8));
   double beta1 = number(9), beta2 = number(10);
   double correction1 = 1 - std::pow(beta1, step);
   double correction2 = 1 - std::pow(beta2, step);
   for (int64_t i = 0; i < call.operand(0).size(); ++i) {
     double p = call.operand(0).at(i), m = call.operand(1).at(i);
     double v = call.operand(2).at(i);
+    rates.moveTo(i);
+    const double lr = rates.lr, decay = rates.decay;
     if (!skip) {
       double g = call.operand(3).at(i) * coef + (isDecoupled ? 0 : decay * p);
       p *= isDecoupled ? 1 - lr * decay : 1;
@@ -153,12 +182,13 @@ static void updateSgd(OpCall &call, const UpdateNumbers &update) {
   auto number = [&](unsigned i) { return call.operand(i).value(0); };
   bool skip = number(4), isFirst = number(5) == 1;
   double coef = number(3), momentum = number(8);
-  double lr = number(6) * update.lrScale;
-  double decay = number(7) * update.decayScale;
+  RateWalk rates(update, /*lr=*/number(6), /*decay=*/number(7));
   for (int64_t i = 0; i < call.operand(0).size(); ++i) {
     double p = call.operand(0).at(i), buffer = call.operand(1).at(i);
+    rates.moveTo(i);
+    const double lr = rates.lr;
     if (!skip) {
-      double g = call.operand(2).at(i) * coef + decay * p;
+      double g = call.operand(2).at(i) * coef + rates.decay * p;
       buffer = isFirst ? g : momentum * buffer + g;
       p -= lr * (update.nesterov ? g + momentum * buffer : buffer);
     }

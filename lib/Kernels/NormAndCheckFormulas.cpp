@@ -2,7 +2,9 @@
 //
 // A gradient is cut into rows whose sums are computed by as many parts of a
 // machine; the sums of all gradients are added up behind them. Everything is
-// f64, so that no power of a finite f32 overflows.
+// f64, so that no power of a finite f32 overflows. Rows of gradients that
+// follow one another in a flat state are those of each of them, so one kernel
+// computes them all.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,13 +19,18 @@ namespace weft {
 
 using Values = llvm::FailureOr<llvm::SmallVector<Value>>;
 
-/// Lengths of the rows of a gradient.
+/// The length of rows wherever it divides a gradient: segments of flat states
+/// begin at multiples of it, unless that is asked for.
+static constexpr int64_t kRow = 128;
+/// Lengths of the rows of other gradients.
 static constexpr int64_t kLongestRow = 4096, kShortestRow = 256;
 static constexpr int64_t kRowMultiple = 16;
 
-/// The longest row, of those that suit vectors, that cuts `count` elements into
-/// equal ones; 0 if there is none.
+/// What rows of `count` elements have: the usual length, or the longest of
+/// those that suit vectors and cut them into equal rows; 0 if there is none.
 static int64_t findRowLength(int64_t count) {
+  if (count % kRow == 0)
+    return kRow;
   if (count <= kLongestRow)
     return count;
   for (int64_t length = kLongestRow; length >= kShortestRow;
@@ -35,6 +42,43 @@ static int64_t findRowLength(int64_t count) {
 
 static int64_t countElements(Value value) {
   return cast<RankedTensorType>(value.getType()).getNumElements();
+}
+
+namespace {
+
+/// Elements [begin, begin + count) of a value: one gradient, or several that
+/// follow one another in a flat state.
+struct Piece {
+  Value source;
+  int64_t begin, count;
+};
+
+} // namespace
+
+/// The place of a gradient.
+static Piece findPiece(Value grad) {
+  Value value = grad;
+  while (auto reshape = value.getDefiningOp<ReshapeOp>())
+    value = reshape.getOperand();
+  auto slice = value.getDefiningOp<SliceOp>();
+  if (!slice || slice.getType().getRank() != 1 || slice.getStrides()[0] != 1)
+    return {grad, 0, countElements(grad)};
+  return {slice.getOperand(), slice.getOffsets()[0], countElements(grad)};
+}
+
+/// Gradients in order, neighbours as one piece where their rows stay the same.
+static llvm::SmallVector<Piece> joinPieces(mlir::ValueRange grads) {
+  llvm::SmallVector<Piece> pieces;
+  for (Value grad : grads) {
+    Piece piece = findPiece(grad);
+    if (!pieces.empty() && pieces.back().source == piece.source &&
+        pieces.back().begin + pieces.back().count == piece.begin &&
+        pieces.back().count % kRow == 0 && piece.count % kRow == 0)
+      pieces.back().count += piece.count;
+    else
+      pieces.push_back(piece);
+  }
+  return pieces;
 }
 
 namespace {
@@ -74,8 +118,8 @@ public:
 
   /// One value for each row of `x`, a list.
   void addRows(Value x, int64_t length, llvm::SmallVectorImpl<Value> &rows);
-  /// One value for each row of a gradient.
-  void addPartials(Value grad, llvm::SmallVectorImpl<Value> &rows);
+  /// One value for each row of gradients.
+  void addPartials(const Piece &piece, llvm::SmallVectorImpl<Value> &rows);
   /// All of them as one number.
   Value combine(llvm::ArrayRef<Value> rows);
 
@@ -98,11 +142,14 @@ void NormBuilder::addRows(Value x, int64_t length,
   rows.push_back(reshape(reduce(getKind(), term, {1}), {count}));
 }
 
-void NormBuilder::addPartials(Value grad, llvm::SmallVectorImpl<Value> &rows) {
-  int64_t count = countElements(grad);
+void NormBuilder::addPartials(const Piece &piece,
+                              llvm::SmallVectorImpl<Value> &rows) {
+  const int64_t count = piece.count, elements = countElements(piece.source);
   if (count == 0)
     return;
-  Value list = reshape(grad, {count});
+  Value list = reshape(piece.source, {elements});
+  if (count != elements)
+    list = slice(list, piece.begin, count);
   if (int64_t length = findRowLength(count))
     return addRows(list, length, rows);
   int64_t even = count / kLongestRow * kLongestRow;
@@ -141,8 +188,8 @@ struct NormAndCheckModel
 
   static Value combineAll(NormBuilder &f, NormAndCheckOp norm) {
     llvm::SmallVector<Value> rows;
-    for (Value grad : norm.getGrads())
-      f.addPartials(grad, rows);
+    for (const Piece &piece : joinPieces(norm.getGrads()))
+      f.addPartials(piece, rows);
     return f.combine(rows);
   }
 };

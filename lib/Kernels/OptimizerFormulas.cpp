@@ -3,7 +3,9 @@
 // Numbers that are the same for all elements are computed in f64 and rounded to
 // f32 once, as PyTorch's Python scalars are: weft-decompose computes each of
 // them once for all parameters that share it, in a kernel of its own. The order
-// of roundings is that of kernels/cpu/isa/ElementLoops.cpp.
+// of roundings is that of kernels/cpu/isa/ElementLoops.cpp. Where factors go by
+// range of elements there is such a number for each different one, and an
+// element chooses by its position.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,21 +20,51 @@ using Values = llvm::FailureOr<llvm::SmallVector<Value>>;
 
 namespace {
 
+/// Elements [begin, end) of a flat parameter.
+struct Range {
+  int64_t begin, end;
+};
+
+/// A number of an update, and the elements for which it is that; for the first
+/// of several: for all others.
+struct RangedNumber {
+  Value number;
+  llvm::SmallVector<Range> ranges;
+};
+using ByRange = llvm::SmallVector<RangedNumber>;
+
+/// Which factors a number is made of.
+enum class MadeOf { Lr, Decay, Both };
+
 /// The parts that the formulas of all optimizers have.
 class UpdateBuilder : public FormulaBuilder {
 public:
   UpdateBuilder(OpBuilder &builder, OptimizerOpInterface op)
       : FormulaBuilder(builder, op->getLoc()), op(op),
-        wide(getElementTypeOrSelf(op.getParam().getType())) {
+        wide(getElementTypeOrSelf(op.getParam().getType())),
+        factors(getUpdateFactors(op)) {
     if (!wide.isF64())
       wide = builder.getF32Type();
-    lr = scale(getNumber(0), op.getLrScale());
-    decay = scale(getNumber(1), op.getDecayScale());
   }
 
   Value getParam() { return widenAs(op.getParam()); }
-  Value getLr() const { return lr; }
-  Value getDecay() const { return decay; }
+  Value getLr(const UpdateFactors &range) {
+    return scale(getNumber(0), range.lrScale);
+  }
+  Value getDecay(const UpdateFactors &range) {
+    Value decay = getNumber(1);
+    if (range.weightDecay)
+      decay = constant(*range.weightDecay, decay);
+    return scale(decay, range.decayScale);
+  }
+
+  /// The different values of a number, rounded: to be made before anything that
+  /// is of an element.
+  ByRange round(MadeOf madeOf,
+                llvm::function_ref<Value(const UpdateFactors &)> make);
+  /// The one of each element.
+  Value choose(const ByRange &numbers);
+
   Value getState(unsigned index) { return widenAs(op.getStates()[index]); }
   Value getNumber(unsigned index) { return op.getNumbers()[index]; }
 
@@ -43,7 +75,7 @@ public:
 
   /// A number that is the same for all elements, rounded to their type.
   Value round(Value number) { return cast(number, wide); }
-  Value one() { return constant(1.0, lr); }
+  Value one() { return constant(1.0, getNumber(0)); }
 
   /// 1 - beta^t
   Value correction(Value beta) {
@@ -68,17 +100,101 @@ public:
 private:
   Value widenAs(Value x) { return cast(x, wide); }
 
-  Value scale(Value number, const llvm::APFloat &factor) {
-    double value = factor.convertToDouble();
-    return value == 1.0 ? number : mul(number, constant(value, number));
+  Value scale(Value number, double factor) {
+    return factor == 1.0 ? number : mul(number, constant(factor, number));
   }
+
+  int64_t countElements() {
+    return llvm::cast<RankedTensorType>(op.getParam().getType())
+        .getNumElements();
+  }
+  Value getPositions();
+  Value isIn(llvm::ArrayRef<Range> ranges);
 
   OptimizerOpInterface op;
   Type wide; // f64 for f64 parameters, else f32
-  Value lr, decay;
+  llvm::SmallVector<UpdateFactors> factors;
+  Value positions;
 };
 
 } // namespace
+
+static bool areEqual(MadeOf madeOf, const UpdateFactors &a,
+                     const UpdateFactors &b) {
+  return (madeOf == MadeOf::Decay || a.hasSameLr(b)) &&
+         (madeOf == MadeOf::Lr || a.hasSameDecay(b));
+}
+
+/// Ranges side by side with one value are one. The value of most ranges comes
+/// first: it needs no comparisons.
+ByRange
+UpdateBuilder::round(MadeOf madeOf,
+                     llvm::function_ref<Value(const UpdateFactors &)> make) {
+  ByRange numbers;
+  llvm::SmallVector<UpdateFactors> firsts;
+  for (size_t i = 0; i != factors.size(); ++i) {
+    auto same = llvm::find_if(firsts, [&](const UpdateFactors &first) {
+      return areEqual(madeOf, first, factors[i]);
+    });
+    const size_t index = same - firsts.begin();
+    if (same == firsts.end()) {
+      firsts.push_back(factors[i]);
+      numbers.emplace_back();
+    }
+    const bool isLast = i + 1 == factors.size();
+    const int64_t end = isLast ? countElements() : factors[i + 1].begin;
+    llvm::SmallVector<Range> &ranges = numbers[index].ranges;
+    if (!ranges.empty() && ranges.back().end == factors[i].begin)
+      ranges.back().end = end;
+    else
+      ranges.push_back({factors[i].begin, end});
+  }
+  for (auto [number, first] : llvm::zip(numbers, firsts))
+    number.number = round(make(first));
+  auto *most =
+      std::max_element(numbers.begin(), numbers.end(),
+                       [](const RangedNumber &a, const RangedNumber &b) {
+                         return a.ranges.size() < b.ranges.size();
+                       });
+  std::swap(numbers.front(), *most);
+  return numbers;
+}
+
+Value UpdateBuilder::choose(const ByRange &numbers) {
+  Value chosen = numbers.front().number;
+  for (const RangedNumber &other : llvm::drop_begin(numbers))
+    chosen = select(isIn(other.ranges), other.number, chosen);
+  return chosen;
+}
+
+/// The number of each element.
+Value UpdateBuilder::getPositions() {
+  if (positions)
+    return positions;
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  auto type =
+      IntegerType::get(op->getContext(), countElements() <= most ? 32 : 64);
+  return positions = iota({0}, {countElements()}, type);
+}
+
+Value UpdateBuilder::isIn(llvm::ArrayRef<Range> ranges) {
+  Value position = getPositions(), isInAny;
+  auto compareWith = [&](Predicate predicate, int64_t element) {
+    Type type = getElementTypeOrSelf(position.getType());
+    return compare(predicate, position, integer(element, type));
+  };
+  for (const Range &range : ranges) {
+    Value isInThis;
+    if (range.begin != 0)
+      isInThis = compareWith(Predicate::GE, range.begin);
+    if (range.end != countElements()) {
+      Value isBefore = compareWith(Predicate::LT, range.end);
+      isInThis = isInThis ? logicalAnd(isInThis, isBefore) : isBefore;
+    }
+    isInAny = isInAny ? logicalOr(isInAny, isInThis) : isInThis;
+  }
+  return isInAny;
+}
 
 //===----------------------------------------------------------------------===//
 // Adam
@@ -90,24 +206,31 @@ namespace {
 struct AdamNumbers {
   AdamNumbers(UpdateBuilder &f, bool isDecoupled);
 
-  Value decay; // factor of p: 1 - lr decay if decoupled
-  Value isNear, weight, beta2, weight2, stepSize, rootScale, eps;
+  ByRange decay; // factor of p: 1 - lr decay if decoupled
+  ByRange stepSize;
+  Value isNear, weight, beta2, weight2, rootScale, eps;
 };
 } // namespace
 
 AdamNumbers::AdamNumbers(UpdateBuilder &f, bool isDecoupled) {
   Value first = f.getNumber(2), second = f.getNumber(3);
-  decay = f.getDecay();
-  if (isDecoupled)
-    decay = f.sub(f.one(), f.mul(f.getLr(), decay));
-  decay = f.round(decay);
+  decay = f.round(isDecoupled ? MadeOf::Both : MadeOf::Decay,
+                  [&](const UpdateFactors &range) {
+                    if (!isDecoupled)
+                      return f.getDecay(range);
+                    Value lr = f.getLr(range), own = f.getDecay(range);
+                    return f.sub(f.one(), f.mul(lr, own));
+                  });
   weight = f.round(f.sub(f.one(), first));
   isNear = f.compare(Predicate::LT, weight, f.constant(0.5, weight));
   Value back = f.sub(weight, f.constant(1.0, weight));
   weight = f.select(isNear, weight, back);
   beta2 = f.round(second);
   weight2 = f.round(f.sub(f.one(), second));
-  stepSize = f.round(f.div(f.getLr(), f.correction(first)));
+  Value correction = f.correction(first);
+  stepSize = f.round(MadeOf::Lr, [&](const UpdateFactors &range) {
+    return f.div(f.getLr(range), correction);
+  });
   rootScale = f.round(f.unary<SqrtOp>(f.correction(second)));
   eps = f.round(f.getNumber(4));
 }
@@ -119,7 +242,7 @@ static llvm::SmallVector<Value> updateAdam(OptimizerOpInterface op,
   const bool isDecoupled = op.getOptimizer().isDecoupled;
   AdamNumbers n(f, isDecoupled);
   Value p = f.getParam(), g = f.scaleGrad();
-  Value decayed = f.mul(p, n.decay);
+  Value decayed = f.mul(p, f.choose(n.decay));
   if (isDecoupled)
     p = decayed;
   else
@@ -130,7 +253,7 @@ static llvm::SmallVector<Value> updateAdam(OptimizerOpInterface op,
   Value square = f.mul(f.mul(n.weight2, g), g);
   Value v = f.add(f.mul(f.getState(1), n.beta2), square);
   Value root = f.div(f.unary<SqrtOp>(v), n.rootScale);
-  Value step = f.div(f.mul(n.stepSize, m), f.add(root, n.eps));
+  Value step = f.div(f.mul(f.choose(n.stepSize), m), f.add(root, n.eps));
   return f.keepOrTake({f.sub(p, step), m, v});
 }
 
@@ -152,15 +275,19 @@ struct SgdModel : CompositeOpInterface::ExternalModel<SgdModel, SgdOp> {
   Values decompose(Operation *op, OpBuilder &builder) const {
     auto sgd = mlir::cast<SgdOp>(op);
     UpdateBuilder f(builder, sgd);
-    Value lr = f.round(f.getLr()), decay = f.round(f.getDecay());
+    ByRange lr = f.round(
+        MadeOf::Lr, [&](const UpdateFactors &range) { return f.getLr(range); });
+    ByRange decay = f.round(MadeOf::Decay, [&](const UpdateFactors &range) {
+      return f.getDecay(range);
+    });
     Value momentum = f.round(f.getNumber(2));
     Value isFirst = f.compare(Predicate::EQ, sgd.getStep(), f.integer(1));
     Value p = f.getParam();
-    Value g = f.add(f.scaleGrad(), f.mul(p, decay));
+    Value g = f.add(f.scaleGrad(), f.mul(p, f.choose(decay)));
     Value next = f.add(f.mul(f.getState(0), momentum), g);
     Value sum = f.select(isFirst, g, next);
     Value direction = sgd.getNesterov() ? f.add(g, f.mul(momentum, sum)) : sum;
-    Value updated = f.sub(p, f.mul(lr, direction));
+    Value updated = f.sub(p, f.mul(f.choose(lr), direction));
     return f.keepOrTake({updated, sum});
   }
 };

@@ -2,6 +2,8 @@
 
 #include "Buckets.h"
 
+#include "Updates.h"
+
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -114,28 +116,24 @@ static std::optional<StringRef> getReadSlot(Value operand,
   return read ? member.getSlot(read.getSource()) : std::nullopt;
 }
 
-/// One op could update both: equal numbers, by value and by attribute.
+/// One op could update both: equal numbers but for the factors, and possibly a
+/// weight decay of its own.
 static bool isUpdatedAlike(const Member &a, const Member &b) {
   Operation *first = a.update, *second = b.update;
   if (!first || !second)
     return first == second;
-  if (first->getName() != second->getName() ||
-      first->getNumOperands() != second->getNumOperands() ||
-      first->getNumResults() != second->getNumResults())
+  if (!areAlike(first, second))
     return false;
-  auto getAttributes = [](Operation *op) {
-    NamedAttrList attributes(op->getAttrDictionary());
-    attributes.erase(WeftDialect::kScopeAttr);
-    return attributes.getDictionary(op->getContext());
-  };
-  if (getAttributes(first) != getAttributes(second))
-    return false;
-  return llvm::all_of(
-      llvm::zip(first->getOperands(), second->getOperands()), [&](auto pair) {
-        auto [mine, other] = pair;
-        std::optional<StringRef> slot = getReadSlot(mine, a);
-        return slot ? slot == getReadSlot(other, b) : mine == other;
-      });
+  std::optional<unsigned> decay = getDecayOperand(first);
+  for (unsigned i = 0; i != first->getNumOperands(); ++i) {
+    Value mine = first->getOperand(i), other = second->getOperand(i);
+    if (mine == other || (i == decay && canShareDecay(mine, other)))
+      continue;
+    std::optional<StringRef> slot = getReadSlot(mine, a);
+    if (!slot || slot != getReadSlot(other, b))
+      return false;
+  }
+  return true;
 }
 
 static void place(Bucket &bucket, int64_t align) {

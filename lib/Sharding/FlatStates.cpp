@@ -45,6 +45,17 @@ static StringAttr getScope(const Bucket &bucket) {
                         : StringAttr::get(first.getContext(), common);
 }
 
+/// Whether the members decay, or null where some do.
+static BoolAttr getDecay(const Bucket &bucket) {
+  ParamOp first = bucket.members.front().param;
+  bool isSame = llvm::all_of(bucket.members, [&](const Member &member) {
+    return ParamOp(member.param).decays() == first.decays();
+  });
+  return first.getTrainable() && isSame
+             ? BoolAttr::get(first.getContext(), first.decays())
+             : BoolAttr();
+}
+
 static FlatState declareParam(const Bucket &bucket, OpBuilder &builder) {
   ParamOp first = bucket.members.front().param;
   Type element = first.getTensorType().getElementType();
@@ -59,8 +70,7 @@ static FlatState declareParam(const Bucket &bucket, OpBuilder &builder) {
   ParamOp::create(
       builder, first.getLoc(), state.symbol.getAttr(),
       TypeAttr::get(state.type), InitAttr(), first.getTrainableAttr(),
-      first.getTrainable() ? builder.getBoolAttr(first.decays()) : BoolAttr(),
-      FlatSymbolRefAttr(), getScope(bucket), StringAttr(),
+      getDecay(bucket), FlatSymbolRefAttr(), getScope(bucket), StringAttr(),
       getSegments(bucket, /*withSource=*/true), builder.getI64IntegerAttr(1));
   return state;
 }

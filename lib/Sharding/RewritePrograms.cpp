@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FlatStates.h"
+#include "Updates.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -173,24 +174,22 @@ static bool isElementwise(Operation *op) {
 
 /// Ops that differ in nothing but what they are about.
 static bool areAlike(ArrayRef<Operation *> ops) {
-  auto getAttributes = [](Operation *op) {
-    NamedAttrList attributes(op->getAttrDictionary());
-    attributes.erase(WeftDialect::kScopeAttr);
-    return attributes.getDictionary(op->getContext());
-  };
   Operation *first = ops.front();
   return isElementwise(first) &&
-         llvm::all_of(ops.drop_front(), [&](Operation *op) {
-           return op && op->getName() == first->getName() &&
-                  op->getNumOperands() == first->getNumOperands() &&
-                  op->getNumResults() == first->getNumResults() &&
-                  getAttributes(op) == getAttributes(first);
-         });
+         llvm::all_of(ops.drop_front(),
+                      [&](Operation *op) { return op && areAlike(first, op); });
 }
 
 /// A number that all ops read, or the whole of what each of them reads.
 Value Rewriter::joinOperand(unsigned state, ArrayRef<Operation *> ops,
                             unsigned index) {
+  if (index == getDecayOperand(ops.front())) {
+    Value decay = chooseDecay(ops);
+    bool fits = llvm::all_of(ops, [&](Operation *op) {
+      return canShareDecay(decay, op->getOperand(index));
+    });
+    return fits ? decay : Value();
+  }
   SmallVector<Value> values;
   for (Operation *op : ops)
     values.push_back(op->getOperand(index));
@@ -213,13 +212,6 @@ static void setScope(Operation *whole, ArrayRef<Operation *> ops) {
   if (!common.empty())
     whole->setAttr(WeftDialect::kScopeAttr,
                    StringAttr::get(whole->getContext(), common));
-}
-
-/// The first of the ops in the program: all they share stands before it.
-static Operation *getFirst(ArrayRef<Operation *> ops) {
-  return *std::min_element(
-      ops.begin(), ops.end(),
-      [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
 }
 
 /// The same result of ops that are alike.
@@ -246,9 +238,14 @@ Value Rewriter::joinOps(unsigned state, ArrayRef<Value> parts) {
   for (Type type : ops.front()->getResultTypes())
     types.push_back(
         RankedTensorType::get(ArrayRef(elements), getElementTypeOrSelf(type)));
+  SmallVector<int64_t> begins;
+  for (const FlatPart &part : states[state].parts)
+    begins.push_back(part.begin);
+  std::optional<unsigned> decay = getDecayOperand(ops.front());
   builder.setInsertionPoint(getFirst(ops));
-  OperationState made(ops.front()->getLoc(), ops.front()->getName(), operands,
-                      types, ops.front()->getAttrs());
+  OperationState made(
+      ops.front()->getLoc(), ops.front()->getName(), operands, types,
+      joinAttributes(ops, begins, decay ? operands[*decay] : Value()));
   Operation *whole = builder.create(made);
   setScope(whole, ops);
   joined[ops.front()] = whole;

@@ -5,6 +5,10 @@
 using namespace mlir;
 using namespace weft;
 
+//===----------------------------------------------------------------------===//
+// Random numbers
+//===----------------------------------------------------------------------===//
+
 LogicalResult RandomNormalOp::verify() {
   return verifyNormal([&] { return emitOpError(); },
                       getMean().convertToDouble(), getStd().convertToDouble());
@@ -14,6 +18,10 @@ LogicalResult RandomUniformOp::verify() {
   return verifyUniform([&] { return emitOpError(); },
                        getLow().convertToDouble(), getHigh().convertToDouble());
 }
+
+//===----------------------------------------------------------------------===//
+// Norms
+//===----------------------------------------------------------------------===//
 
 LogicalResult NormAndCheckOp::verify() {
   double p = getP().convertToDouble();
@@ -30,4 +38,172 @@ LogicalResult TotalNormOp::verify() {
   if (p > 0)
     return success();
   return emitOpError("expects a positive p, but got ") << p;
+}
+
+//===----------------------------------------------------------------------===//
+// FactorsAttr
+//===----------------------------------------------------------------------===//
+
+FactorsAttr FactorsAttr::get(MLIRContext *context,
+                             const UpdateFactors &factors) {
+  FloatAttr own;
+  if (factors.weightDecay)
+    own = Builder(context).getF64FloatAttr(*factors.weightDecay);
+  return get(context, factors.begin, APFloat(factors.lrScale),
+             APFloat(factors.decayScale), own);
+}
+
+UpdateFactors FactorsAttr::getFactors() const {
+  UpdateFactors factors = {getBegin(), getLrScale().convertToDouble(),
+                           getDecayScale().convertToDouble()};
+  if (FloatAttr own = getWeightDecay())
+    factors.weightDecay = own.getValueAsDouble();
+  return factors;
+}
+
+/// `, NAME = NUMBER`, if it comes next.
+static OptionalParseResult parseFactor(AsmParser &parser, StringRef &name,
+                                       double &number) {
+  if (failed(parser.parseOptionalComma()))
+    return std::nullopt;
+  if (parser.parseKeyword(&name) || parser.parseEqual())
+    return failure();
+  return parser.parseFloat(number);
+}
+
+Attribute FactorsAttr::parse(AsmParser &parser, Type) {
+  SMLoc start = parser.getCurrentLocation();
+  UpdateFactors factors;
+  if (parser.parseLess() || parser.parseKeyword("from") ||
+      parser.parseInteger(factors.begin))
+    return {};
+  while (true) {
+    SMLoc loc = parser.getCurrentLocation();
+    StringRef name;
+    double number = 0;
+    OptionalParseResult parsed = parseFactor(parser, name, number);
+    if (!parsed.has_value())
+      break;
+    if (failed(*parsed))
+      return {};
+    if (name == "lr_scale")
+      factors.lrScale = number;
+    else if (name == "decay_scale")
+      factors.decayScale = number;
+    else if (name == "weight_decay")
+      factors.weightDecay = number;
+    else
+      return parser.emitError(loc, "expects lr_scale, decay_scale or "
+                                   "weight_decay, but got ")
+                 << name,
+             Attribute();
+  }
+  if (parser.parseGreater())
+    return {};
+  FactorsAttr attr = get(parser.getContext(), factors);
+  return parser.getChecked<FactorsAttr>(
+      start, parser.getContext(), attr.getBegin(), attr.getLrScale(),
+      attr.getDecayScale(), attr.getWeightDecay());
+}
+
+void FactorsAttr::print(AsmPrinter &printer) const {
+  UpdateFactors factors = getFactors();
+  auto print = [&](StringRef name, double number) {
+    printer << ", " << name << " = ";
+    printer.printFloat(APFloat(number));
+  };
+  printer << "<from " << factors.begin;
+  if (factors.lrScale != 1.0)
+    print("lr_scale", factors.lrScale);
+  if (factors.decayScale != 1.0)
+    print("decay_scale", factors.decayScale);
+  if (factors.weightDecay)
+    print("weight_decay", *factors.weightDecay);
+  printer << ">";
+}
+
+LogicalResult FactorsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  int64_t begin, APFloat lrScale,
+                                  APFloat decayScale, FloatAttr weightDecay) {
+  if (begin < 0)
+    return emitError() << "expects factors from element 0 or later, but got "
+                       << begin;
+  if (weightDecay && failed(verifyFinite(emitError, "weight_decay",
+                                         weightDecay.getValueAsDouble())))
+    return failure();
+  if (failed(verifyFinite(emitError, "lr_scale", lrScale.convertToDouble())))
+    return failure();
+  return verifyFinite(emitError, "decay_scale", decayScale.convertToDouble());
+}
+
+//===----------------------------------------------------------------------===//
+// Factors of an update
+//===----------------------------------------------------------------------===//
+
+/// The declaration of the parameter that is updated, or null.
+static ParamOp findParam(OptimizerOpInterface op,
+                         SymbolTableCollection &symbols) {
+  auto read = op.getParam().getDefiningOp<ReadOp>();
+  return read ? symbols.lookupNearestSymbolFrom<ParamOp>(op,
+                                                         read.getSourceAttr())
+              : ParamOp();
+}
+
+/// No range begins inside a segment of the parameter, or behind its elements.
+static LogicalResult verifyFactorUses(OptimizerOpInterface op,
+                                      SymbolTableCollection &symbols) {
+  SmallVector<UpdateFactors> ranges = op.getFactorList();
+  if (ranges.empty())
+    return success();
+  int64_t elements =
+      cast<RankedTensorType>(op.getParam().getType()).getNumElements();
+  if (ranges.back().begin >= elements)
+    return op->emitOpError("expects factors that begin inside the ")
+           << elements << " elements, but got those from "
+           << ranges.back().begin;
+  ParamOp param = findParam(op, symbols);
+  if (!param)
+    return success();
+  if (param.getSlices() != 1)
+    return op->emitOpError("does not support factors by range in one of ")
+           << param.getSlices() << " slices yet; use weft-bucket on one rank";
+  for (const Segment &segment : param.getSegmentList())
+    for (const UpdateFactors &range : ranges) {
+      if (range.begin <= segment.begin || range.begin >= segment.end)
+        continue;
+      InFlightDiagnostic diag =
+          op->emitOpError("expects equal factors in the segment of ")
+          << segment.param << ", but got others from " << range.begin;
+      diag.attachNote(param.getLoc()) << "declared here";
+      return diag;
+    }
+  return success();
+}
+
+static SmallVector<UpdateFactors> toFactorList(std::optional<ArrayAttr> list) {
+  SmallVector<UpdateFactors> ranges;
+  if (list)
+    for (auto factors : list->getAsRange<FactorsAttr>())
+      ranges.push_back(factors.getFactors());
+  return ranges;
+}
+
+LogicalResult AdamWOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyFactorUses(*this, symbols);
+}
+LogicalResult AdamOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyFactorUses(*this, symbols);
+}
+LogicalResult SgdOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyFactorUses(*this, symbols);
+}
+
+SmallVector<UpdateFactors> AdamWOp::getFactorList() {
+  return toFactorList(getFactors());
+}
+SmallVector<UpdateFactors> AdamOp::getFactorList() {
+  return toFactorList(getFactors());
+}
+SmallVector<UpdateFactors> SgdOp::getFactorList() {
+  return toFactorList(getFactors());
 }

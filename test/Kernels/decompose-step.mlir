@@ -227,19 +227,19 @@ weft.program @around(%old: tensor<4xf16> {weft.input = "old"}, %value: tensor<4x
   weft.return %sum, %next, %coef : tensor<4xf16>, tensor<i64>, tensor<f32>
 }
 
-// Rows of f64 sums in one list: of 4096 elements where that leaves no rest, else
+// Rows of f64 sums in one list: of 128 elements where that leaves no rest, else of 4096
 // with a shorter one behind them.
 // CHECK-LABEL: weft.program @norm(
 // CHECK-SAME: %[[A:[^:]*]]: tensor{{[^{]*}}{weft.input = "a"}
 // CHECK-SAME: %[[B:[^:]*]]: tensor{{[^{]*}}{weft.input = "b"}
 // CHECK: %[[V0:.*]] = weft.reshape %[[A]] : tensor<3x4096xbf16> to tensor<12288xbf16>
-// CHECK: %[[V1:.*]] = weft.reshape %[[V0]] : tensor<12288xbf16> to tensor<3x4096xbf16>
-// CHECK: %[[V2:.*]] = weft.cast %[[V1]] : tensor<3x4096xbf16> to tensor<3x4096xf32>
-// CHECK: %[[V3:.*]] = weft.abs %[[V2]] : tensor<3x4096xf32>
-// CHECK: %[[V4:.*]] = weft.cast %[[V3]] : tensor<3x4096xf32> to tensor<3x4096xf64>
-// CHECK: %[[V5:.*]] = weft.mul %[[V4]], %[[V4]] : tensor<3x4096xf64>, tensor<3x4096xf64>
-// CHECK: %[[V6:.*]] = weft.reduce sum %[[V5]] dims [1] {keep_dims} : tensor<3x4096xf64>
-// CHECK: %[[V7:.*]] = weft.reshape %[[V6]] : tensor<3x1xf64> to tensor<3xf64>
+// CHECK: %[[V1:.*]] = weft.reshape %[[V0]] : tensor<12288xbf16> to tensor<96x128xbf16>
+// CHECK: %[[V2:.*]] = weft.cast %[[V1]] : tensor<96x128xbf16> to tensor<96x128xf32>
+// CHECK: %[[V3:.*]] = weft.abs %[[V2]] : tensor<96x128xf32>
+// CHECK: %[[V4:.*]] = weft.cast %[[V3]] : tensor<96x128xf32> to tensor<96x128xf64>
+// CHECK: %[[V5:.*]] = weft.mul %[[V4]], %[[V4]] : tensor<96x128xf64>, tensor<96x128xf64>
+// CHECK: %[[V6:.*]] = weft.reduce sum %[[V5]] dims [1] {keep_dims} : tensor<96x128xf64>
+// CHECK: %[[V7:.*]] = weft.reshape %[[V6]] : tensor<96x1xf64> to tensor<96xf64>
 // CHECK: %[[V8:.*]] = weft.slice %[[B]] offsets [0] sizes [8192] strides [1] : tensor<9973xf32>
 // CHECK: %[[V9:.*]] = weft.reshape %[[V8]] : tensor<8192xf32> to tensor<2x4096xf32>
 // CHECK: %[[V10:.*]] = weft.abs %[[V9]] : tensor<2x4096xf32>
@@ -254,8 +254,8 @@ weft.program @around(%old: tensor<4xf16> {weft.input = "old"}, %value: tensor<4x
 // CHECK: %[[V19:.*]] = weft.mul %[[V18]], %[[V18]] : tensor<1x1781xf64>, tensor<1x1781xf64>
 // CHECK: %[[V20:.*]] = weft.reduce sum %[[V19]] dims [1] {keep_dims} : tensor<1x1781xf64>
 // CHECK: %[[V21:.*]] = weft.reshape %[[V20]] : tensor<1x1xf64> to tensor<1xf64>
-// CHECK: %[[V22:.*]] = weft.concat %[[V7]], %[[V14]], %[[V21]] {dim = 0 : i64} : tensor<3xf64>, tensor<2xf64>, tensor<1xf64>
-// CHECK: %[[V23:.*]] = weft.reduce sum %[[V22]] dims [0] {keep_dims} : tensor<6xf64>
+// CHECK: %[[V22:.*]] = weft.concat %[[V7]], %[[V14]], %[[V21]] {dim = 0 : i64} : tensor<96xf64>, tensor<2xf64>, tensor<1xf64>
+// CHECK: %[[V23:.*]] = weft.reduce sum %[[V22]] dims [0] {keep_dims} : tensor<99xf64>
 // CHECK: %[[V24:.*]] = weft.reshape %[[V23]] : tensor<1xf64> to tensor<f64>
 // CHECK: %[[V25:.*]] = weft.sqrt %[[V24]] : tensor<f64>
 // CHECK: %[[V26:.*]] = weft.constant dense<0x7FF0000000000000> : tensor<f64>

@@ -3,8 +3,8 @@
 // RUN: weft-opt %s --weft-bucket --split-input-file | FileCheck %s --check-prefix=DEFAULT
 // Parameters of a unit, and what a step keeps of them, lie in flat states.
 
-// A block with two weights and a bias: one bucket for what decays. The bias is
-// alone in its own, and so is the embedding: they stay as they are.
+// A block with two weights and a bias that no step updates: the bias is alone, and
+// so is the embedding. They stay as they are.
 
 // CHECK-LABEL: module @block
 // CHECK: weft.param @emb : tensor<8x4xf32> {scope = "emb"}
@@ -174,53 +174,70 @@ module @units {
 
 // -----
 
-// Updates with other numbers are apart: a and c are alike, b has a rate of its
-// own. What a program leaves alone stays what it was, and what others read of an
-// update they read in the whole. A name that is taken is not taken again.
+// Updates that differ in factors are one, which takes them by range of elements:
+// b has a rate of its own, c a weight decay. Another momentum is apart. What a
+// program leaves alone stays what it was, and what others read of an update they
+// read in the whole. A name that is taken is not taken again.
 
 // CHECK-LABEL: module @numbers
-// CHECK: weft.param @a.flat.1 : tensor<32xf32> {{.*}}[#weft.segment<@a [4] at 0 to 4>, #weft.segment<@c [4] at 16 to 20>]
-// CHECK-NEXT: weft.param @b : tensor<4xf32>
+// CHECK: weft.param @a.flat.1 : tensor<64xf32> {segments = [#weft.segment<@a [4, 1] at 0 to 4>, #weft.segment<@b [4] at 16 to 20>, #weft.segment<@c [4] at 32 to 36>, #weft.segment<@d [4] at 48 to 52>]}
+// CHECK-NEXT: weft.param @e : tensor<4xf32>
 // CHECK-NEXT: weft.param @h.0.x : tensor<4xf32>
 // CHECK-NEXT: weft.param @a.flat.grad : tensor<4xf32>
 // CHECK: weft.program @micro
-// CHECK: %[[OLD:.*]] = weft.read @a.flat.1.grad : tensor<32xf32>
-// CHECK: %[[KEPT:.*]] = weft.slice %[[OLD]] offsets [16] sizes [4] strides [1]
-// CHECK: weft.concat %{{.*}}, %{{.*}}, %[[KEPT]], %{{.*}} {dim = 0 : i64}
-// CHECK: weft.program @apply
-// CHECK: %[[NEW:.*]], %{{.*}} = weft.sgd({{.*}} tensor<32xf32>
-// CHECK-NEXT: %[[C:.*]] = weft.slice %[[NEW]] offsets [16] sizes [4] strides [1]
-// CHECK: weft.sgd({{.*}}lr_scale = 2.0
+// CHECK: %[[OLD:.*]] = weft.read @a.flat.1.grad : tensor<64xf32>
+// CHECK: %[[KEPT:.*]] = weft.slice %[[OLD]] offsets [32] sizes [4] strides [1]
+// CHECK: weft.concat %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[KEPT]], %{{.*}} {dim = 0 : i64}
+// CHECK: weft.program @apply({{.*}}%[[N:.*]]: tensor<f64> {weft.input = "n"}, %[[WD:.*]]: tensor<f64> {weft.input = "wd"})
+// CHECK: %[[NEW:.*]], %{{.*}} = weft.sgd({{.*}}, %[[N]], %[[WD]], %[[N]])
+// CHECK-SAME: {factors = [#weft.factors<from 0>, #weft.factors<from 16, lr_scale = 2.000000e+00, decay_scale = 0.000000e+00>, #weft.factors<from 32, weight_decay = 1.000000e-01>]} : (tensor<64xf32>
+// CHECK-NEXT: %[[C:.*]] = weft.slice %[[NEW]] offsets [32] sizes [4] strides [1]
+// CHECK: weft.sgd({{.*}} tensor<4xf32>
 // CHECK: weft.return %[[C]]
 module @numbers {
-  weft.param @a : tensor<4xf32>
+  weft.param @a : tensor<4x1xf32>
   weft.param @b : tensor<4xf32>
   weft.param @c : tensor<4xf32>
+  weft.param @d : tensor<4xf32>
+  weft.param @e : tensor<4xf32>
   weft.param @h.0.x : tensor<4xf32>
   weft.param @a.flat.grad : tensor<4xf32> {trainable = false}
-  weft.state @a.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @a}
+  weft.state @a.grad : tensor<4x1xf32> {kind = #weft.state_kind<gradient>, param = @a}
   weft.state @b.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @b}
   weft.state @c.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @c}
-  weft.state @a.momentum_buffer : tensor<4xf32> {kind = #weft.state_kind<optimizer>, param = @a}
+  weft.state @d.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @d}
+  weft.state @e.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @e}
+  weft.state @a.momentum_buffer : tensor<4x1xf32> {kind = #weft.state_kind<optimizer>, param = @a}
   weft.state @b.momentum_buffer : tensor<4xf32> {kind = #weft.state_kind<optimizer>, param = @b}
   weft.state @c.momentum_buffer : tensor<4xf32> {kind = #weft.state_kind<optimizer>, param = @c}
-  weft.program @micro(%x: tensor<4xf32> {weft.input = "x"}) attributes {kind = #weft.kind<micro>} {
-    weft.return writes @a.grad = %x : tensor<4xf32>
+  weft.state @d.momentum_buffer : tensor<4xf32> {kind = #weft.state_kind<optimizer>, param = @d}
+  weft.state @e.momentum_buffer : tensor<4xf32> {kind = #weft.state_kind<optimizer>, param = @e}
+  weft.program @micro(%x: tensor<4x1xf32> {weft.input = "x"}, %y: tensor<4xf32> {weft.input = "y"}) attributes {kind = #weft.kind<micro>} {
+    weft.return writes @a.grad = %x : tensor<4x1xf32>, @b.grad = %y : tensor<4xf32>, @d.grad = %y : tensor<4xf32>
   }
-  weft.program @apply(%k: tensor<f32> {weft.input = "coef"}, %skip: tensor<i1> {weft.input = "skip"}, %t: tensor<i64> {weft.input = "step"}, %n: tensor<f64> {weft.input = "n"})
+  weft.program @apply(%k: tensor<f32> {weft.input = "coef"}, %skip: tensor<i1> {weft.input = "skip"}, %t: tensor<i64> {weft.input = "step"}, %n: tensor<f64> {weft.input = "n"}, %wd: tensor<f64> {weft.input = "wd"})
       -> (tensor<4xf32> {weft.output = "c"}) attributes {kind = #weft.kind<apply>} {
-    %a = weft.read @a : tensor<4xf32>
-    %am = weft.read @a.momentum_buffer : tensor<4xf32>
-    %ag = weft.read @a.grad : tensor<4xf32>
-    %a1, %am1 = weft.sgd(%a, %am, %ag, %k, %skip, %t, %n, %n, %n) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<4xf32>, tensor<4xf32>)
+    %own = weft.constant dense<0.1> : tensor<f64>
+    %a = weft.read @a : tensor<4x1xf32>
+    %am = weft.read @a.momentum_buffer : tensor<4x1xf32>
+    %ag = weft.read @a.grad : tensor<4x1xf32>
+    %a1, %am1 = weft.sgd(%a, %am, %ag, %k, %skip, %t, %n, %wd, %n) : (tensor<4x1xf32>, tensor<4x1xf32>, tensor<4x1xf32>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<4x1xf32>, tensor<4x1xf32>)
     %b = weft.read @b : tensor<4xf32>
     %bm = weft.read @b.momentum_buffer : tensor<4xf32>
     %bg = weft.read @b.grad : tensor<4xf32>
-    %b1, %bm1 = weft.sgd(%b, %bm, %bg, %k, %skip, %t, %n, %n, %n) {lr_scale = 2.0 : f64} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<4xf32>, tensor<4xf32>)
+    %b1, %bm1 = weft.sgd(%b, %bm, %bg, %k, %skip, %t, %n, %wd, %n) {lr_scale = 2.0 : f64, decay_scale = 0.0 : f64} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<4xf32>, tensor<4xf32>)
     %c = weft.read @c : tensor<4xf32>
     %cm = weft.read @c.momentum_buffer : tensor<4xf32>
     %cg = weft.read @c.grad : tensor<4xf32>
-    %c1, %cm1 = weft.sgd(%c, %cm, %cg, %k, %skip, %t, %n, %n, %n) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<4xf32>, tensor<4xf32>)
-    weft.return %c1 : tensor<4xf32> writes @a = %a1 : tensor<4xf32>, @a.momentum_buffer = %am1 : tensor<4xf32>, @b = %b1 : tensor<4xf32>, @b.momentum_buffer = %bm1 : tensor<4xf32>, @c = %c1 : tensor<4xf32>, @c.momentum_buffer = %cm1 : tensor<4xf32>
+    %c1, %cm1 = weft.sgd(%c, %cm, %cg, %k, %skip, %t, %n, %own, %n) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<4xf32>, tensor<4xf32>)
+    %d = weft.read @d : tensor<4xf32>
+    %dm = weft.read @d.momentum_buffer : tensor<4xf32>
+    %dg = weft.read @d.grad : tensor<4xf32>
+    %d1, %dm1 = weft.sgd(%d, %dm, %dg, %k, %skip, %t, %n, %own, %n) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<4xf32>, tensor<4xf32>)
+    %e = weft.read @e : tensor<4xf32>
+    %em = weft.read @e.momentum_buffer : tensor<4xf32>
+    %eg = weft.read @e.grad : tensor<4xf32>
+    %e1, %em1 = weft.sgd(%e, %em, %eg, %k, %skip, %t, %n, %wd, %wd) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<4xf32>, tensor<4xf32>)
+    weft.return %c1 : tensor<4xf32> writes @a = %a1 : tensor<4x1xf32>, @a.momentum_buffer = %am1 : tensor<4x1xf32>, @b = %b1 : tensor<4xf32>, @b.momentum_buffer = %bm1 : tensor<4xf32>, @c = %c1 : tensor<4xf32>, @c.momentum_buffer = %cm1 : tensor<4xf32>, @d = %d1 : tensor<4xf32>, @d.momentum_buffer = %dm1 : tensor<4xf32>, @e = %e1 : tensor<4xf32>, @e.momentum_buffer = %em1 : tensor<4xf32>
   }
 }

@@ -181,6 +181,8 @@ def OptimizerOpInterface : OpInterface<"OptimizerOpInterface"> {
     InterfaceMethod<"Multiplies the learning rate.", "::llvm::APFloat", "getLrScale", (ins)>,
     InterfaceMethod<"Multiplies the weight decay.", "::llvm::APFloat",
                     "getDecayScale", (ins)>,
+    InterfaceMethod<"Both by range of elements, or nothing.",
+                    "::llvm::SmallVector<::weft::UpdateFactors>", "getFactorList", (ins)>,
     InterfaceMethod<"The working copy, or null.", "::mlir::Value", "getWorking", (ins)>,
     InterfaceMethod<[{
       Replaces the op by one with a working copy of element type `element` and

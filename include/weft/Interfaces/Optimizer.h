@@ -6,6 +6,8 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Operation.h"
 
+#include <optional>
+
 namespace weft {
 
 /// What the definition of an optimizer's op says before there is an op. Names
@@ -34,6 +36,32 @@ struct OptimizerInfo {
            llvm::is_contained(llvm::ArrayRef(numbers).drop_front(), key);
   }
 };
+
+/// The place of the weight decay among the numbers.
+inline constexpr unsigned kDecayNumber = 1;
+
+/// What an update multiplies its numbers by from element `begin` of a flat
+/// parameter on, to where the next one begins. Positions count elements of all
+/// slices together, as those of segments do.
+struct UpdateFactors {
+  int64_t begin = 0;
+  double lrScale = 1.0, decayScale = 1.0;
+  /// In place of the operand.
+  std::optional<double> weightDecay = std::nullopt;
+
+  bool hasSameLr(const UpdateFactors &other) const {
+    return lrScale == other.lrScale;
+  }
+  bool hasSameDecay(const UpdateFactors &other) const {
+    return decayScale == other.decayScale && weightDecay == other.weightDecay;
+  }
+};
+
+class OptimizerOpInterface;
+
+/// The factors of an update by range of elements, one from element 0 on if they
+/// are the same for all.
+llvm::SmallVector<UpdateFactors> getUpdateFactors(OptimizerOpInterface op);
 
 namespace detail {
 llvm::LogicalResult verifyOptimizer(mlir::Operation *op);

@@ -25,9 +25,10 @@ def BucketPass : Pass<"weft-bucket", "::mlir::ModuleOp"> {
 
     Stored alike means: one element type, all trainable or all frozen, the same
     states with the same element types. Updated alike means: by the same
-    optimizer instance, with the same numbers, learning-rate and decay factors;
-    a unit has a bucket for what decays and one for what does not. A parameter
-    that is alone stays as it is.
+    optimizer instance, with the same numbers. Weight decay and factor of the
+    learning rate may differ: the update then takes `factors` by range of elements,
+    neighbours with the same ones in one range. A parameter that is alone stays as
+    it is.
 
     A segment begins at a multiple of `align` elements, and the whole has a
     multiple of it. Elements between segments are zero: programs write them with
@@ -41,7 +42,7 @@ def BucketPass : Pass<"weft-bucket", "::mlir::ModuleOp"> {
     - Updates, and casts to working copies, of all parts become one op of the
       whole. Its elements have the same bits as before.
     - The norm reads the parts in the order and shapes they had, so its bits are
-      the same.
+      the same (`weft-decompose` makes one piece of neighbours).
 
     Precondition: `weft-working-copies`, one rank. Guarantees: names of
     checkpoints, weight files and messages are those of before.
@@ -52,11 +53,11 @@ def BucketPass : Pass<"weft-bucket", "::mlir::ModuleOp"> {
 
     Before:
     ```mlir
-    weft.param @fc.weight : tensor<16x8xf32> {decay = false}
+    weft.param @fc.weight : tensor<16x8xf32>
     weft.param @fc.bias : tensor<5xf32>
     weft.program @apply(...) {
       %w1 = weft.sgd(%w, %wm, %wg, ...) : ...
-      %b1 = weft.sgd(%b, %bm, %bg, ...) : ...
+      %b1 = weft.sgd(%b, %bm, %bg, ...) {decay_scale = 0.0} : ...
       weft.return ... writes @fc.weight = %w1 : tensor<16x8xf32>, @fc.bias = %b1 : tensor<5xf32>, ...
     }
     ```
@@ -65,7 +66,8 @@ def BucketPass : Pass<"weft-bucket", "::mlir::ModuleOp"> {
     weft.param @fc.flat : tensor<256xf32> {segments = [#weft.segment<@fc.weight [16, 8] at 0 to 128>,
                                                        #weft.segment<@fc.bias [5] at 128 to 133>]}
     weft.program @apply(...) {
-      %flat1 = weft.sgd(%flat, %flatm, %flatg, ...) : ...
+      %flat1 = weft.sgd(%flat, %flatm, %flatg, ...)
+          {factors = [#weft.factors<from 0>, #weft.factors<from 128, decay_scale = 0.0>]} : ...
       weft.return ... writes @fc.flat = %flat1 : tensor<256xf32>, ...
     }
     ```

@@ -201,6 +201,31 @@ def Weft_ScalerAttr : AttrDef<Weft_Dialect, "Scaler"> {
 def Weft_SegmentAttr : Weft_SegmentAttrOf<Weft_Dialect>;
 def Weft_Segments : TypedArrayAttrBase<Weft_SegmentAttr, "a list of segments">;
 
+def Weft_FactorsAttr : AttrDef<Weft_Dialect, "Factors"> {
+  let mnemonic = "factors";
+  let summary = "Factors of an update from an element of a flat parameter on";
+  let description = [{
+    From element `begin` on, to where the next factors begin, the learning rate is
+    multiplied by `lr_scale` and the weight decay by `decay_scale`; `weight_decay`
+    stands in place of the operand. Positions count elements of all slices
+    together, as those of segments do.
+
+    `#weft.factors<from 0>`, `#weft.factors<from 8192, decay_scale = 0.0>`,
+    `#weft.factors<from 0, lr_scale = 2.0, decay_scale = 0.5, weight_decay = 0.1>`.
+  }];
+  let parameters = (ins "int64_t":$begin, APFloatParameter<"">:$lrScale,
+                        APFloatParameter<"">:$decayScale,
+                        OptionalParameter<"::mlir::FloatAttr">:$weightDecay);
+  let extraClassDeclaration = [{
+    static FactorsAttr get(::mlir::MLIRContext *context,
+                           const ::weft::UpdateFactors &factors);
+    ::weft::UpdateFactors getFactors() const;
+  }];
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+def Weft_FactorList : TypedArrayAttrBase<Weft_FactorsAttr, "a list of factors">;
+
 //===----------------------------------------------------------------------===//
 // Op base classes
 //===----------------------------------------------------------------------===//

@@ -176,21 +176,24 @@ class Weft_NamesOf<dag values> {
 
 /// The gradient is multiplied by `coef` first. `step` counts this update (from
 /// 1). If `skip` is true every result is the old value. `lr_scale` multiplies
-/// the learning rate; weight decay is the operand times `decay_scale`.
+/// the learning rate; weight decay is the operand times `decay_scale`. With
+/// `factors` both go by range of elements: the parameter is flat, and no range
+/// begins inside a segment.
 /// Parameter and gradient may be f16 or bf16; arithmetic and moments are f32.
 /// The last result, if there is one, is the new parameter rounded to its type:
 /// the working copy. `decay` is PyTorch's default weight decay.
 class Weft_OptimizerOp<string mnemonic, dag state, dag numbers, dag newState,
                        string decay, bit decoupled = 0, dag flags = (ins)>
     : Weft_Op<mnemonic, [Pure, Weft_RunsAs<"optimizer">, Weft_Writes<["getReusableOperands"]>,
-                         OptimizerOpInterface]> {
+                         OptimizerOpInterface, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   dag allNumbers = !con((ins Weft_ScalarF64:$lr, Weft_ScalarF64:$weight_decay), numbers);
   let arguments = !con((ins Weft_FloatTensor:$param), state,
       (ins Weft_FloatTensor:$grad, Weft_ScalarF32:$coef, Weft_ScalarI1:$skip,
            Weft_ScalarI64:$step),
       allNumbers,
       (ins DefaultValuedAttr<F64Attr, "1.0">:$lr_scale,
-           DefaultValuedAttr<F64Attr, "1.0">:$decay_scale), flags);
+           DefaultValuedAttr<F64Attr, "1.0">:$decay_scale,
+           OptionalAttr<Weft_FactorList>:$factors), flags);
   let results = !con((outs Weft_FloatTensor:$new_param), newState,
                      (outs Optional<Weft_FloatTensor>:$working));
   let assemblyFormat = "`(` operands `)` attr-dict `:` functional-type(operands, results)";
@@ -198,7 +201,8 @@ class Weft_OptimizerOp<string mnemonic, dag state, dag numbers, dag newState,
       # "  static const ::weft::OptimizerInfo info = {\"" # mnemonic # "\", {"
       # Weft_NamesOf<state>.text # "}, {" # Weft_NamesOf<allNumbers>.text # "}, {"
       # Weft_NamesOf<flags>.text # "}, " # decay # ", " # !if(decoupled, "true", "false") # "};\n"
-      # "  return info;\n}\n";
+      # "  return info;\n}\n"
+      # "::llvm::SmallVector<::weft::UpdateFactors> getFactorList();\n";
 }
 
 class Weft_AdamLike<string mnemonic, string decay, bit decoupled>
@@ -214,7 +218,8 @@ def Weft_AdamWOp : Weft_AdamLike<"adamw", /*decay=*/"0.01", /*decoupled=*/1> {
     PyTorch's AdamW: `p *= 1 - lr wd; m += (1-b1)(g - m); v = b2 v + (1-b2) g^2;`
     `p -= lr / (1-b1^t) * m / (sqrt(v) / sqrt(1-b2^t) + eps)`.
     Operands in order: param, exp_avg, exp_avg_sq, grad, coef, skip, step, lr,
-    weight_decay, beta1, beta2, eps. Created by: `weft-expand-optimizer`.
+    weight_decay, beta1, beta2, eps. Created by: `weft-expand-optimizer`; one of
+    several parameters, with `factors`, by `weft-bucket`.
 
     Example:
     ```mlir

@@ -88,7 +88,7 @@ void ProgramLowering::lowerScalerUpdate(ScalerUpdateOp op) {
 LogicalResult ProgramLowering::lowerOptimizer(OptimizerOpInterface op) {
   const OptimizerInfo &info = op.getOptimizer();
   std::optional<plan::UpdateRule> rule = plan::symbolizeUpdateRule(info.name);
-  if (!rule)
+  if (!rule || !op.getFactorList().empty())
     return reportNoLowering(op);
   SmallVector<Value> states, numbers;
   for (unsigned i = 0; i != info.states.size() + 1; ++i) {

@@ -1,0 +1,103 @@
+//===- Updates.cpp - Updates that become one ------------------------------===//
+
+#include "Updates.h"
+
+using namespace mlir;
+
+namespace weft {
+
+static constexpr StringLiteral kLrScale = "lr_scale",
+                               kDecayScale = "decay_scale",
+                               kFactors = "factors";
+
+/// What all ops that are alike have.
+static DictionaryAttr getCommonAttributes(Operation *op) {
+  NamedAttrList attributes(op->getAttrDictionary());
+  attributes.erase(WeftDialect::kScopeAttr);
+  if (isa<OptimizerOpInterface>(op)) {
+    attributes.erase(kLrScale);
+    attributes.erase(kDecayScale);
+  }
+  return attributes.getDictionary(op->getContext());
+}
+
+bool areAlike(Operation *a, Operation *b) {
+  return a->getName() == b->getName() &&
+         a->getNumOperands() == b->getNumOperands() &&
+         a->getNumResults() == b->getNumResults() && !a->hasAttr(kFactors) &&
+         getCommonAttributes(a) == getCommonAttributes(b);
+}
+
+std::optional<unsigned> getDecayOperand(Operation *op) {
+  auto update = dyn_cast<OptimizerOpInterface>(op);
+  if (!update)
+    return std::nullopt;
+  return update.getNumbers().getBeginOperandIndex() + kDecayNumber;
+}
+
+/// The number that a constant is, or nothing.
+static std::optional<double> getConstant(Value number) {
+  auto constant = number.getDefiningOp<ConstantOp>();
+  if (!constant)
+    return std::nullopt;
+  auto elements = cast<DenseElementsAttr>(constant.getValue());
+  return elements.getSplatValue<APFloat>().convertToDouble();
+}
+
+Operation *getFirst(ArrayRef<Operation *> ops) {
+  return *std::min_element(
+      ops.begin(), ops.end(),
+      [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+}
+
+bool canShareDecay(Value a, Value b) {
+  return a == b || getConstant(a) || getConstant(b);
+}
+
+Value chooseDecay(ArrayRef<Operation *> ops) {
+  auto getDecay = [](Operation *op) {
+    return op->getOperand(*getDecayOperand(op));
+  };
+  for (Operation *op : ops)
+    if (!getConstant(getDecay(op)))
+      return getDecay(op);
+  return getDecay(getFirst(ops));
+}
+
+/// The factors of each part, those of equal neighbours once.
+static SmallVector<UpdateFactors> collectFactors(ArrayRef<Operation *> ops,
+                                                 ArrayRef<int64_t> begins,
+                                                 Value decay) {
+  SmallVector<UpdateFactors> list;
+  for (auto [op, begin] : llvm::zip(ops, begins)) {
+    auto update = cast<OptimizerOpInterface>(op);
+    UpdateFactors own = getUpdateFactors(update).front();
+    own.begin = list.empty() ? 0 : begin;
+    Value number = op->getOperand(*getDecayOperand(op));
+    if (number != decay)
+      own.weightDecay = getConstant(number);
+    if (list.empty() || !list.back().hasSameLr(own) ||
+        !list.back().hasSameDecay(own))
+      list.push_back(own);
+  }
+  return list;
+}
+
+SmallVector<NamedAttribute> joinAttributes(ArrayRef<Operation *> ops,
+                                           ArrayRef<int64_t> begins,
+                                           Value decay) {
+  Operation *first = ops.front();
+  if (!isa<OptimizerOpInterface>(first))
+    return SmallVector<NamedAttribute>(first->getAttrs());
+  SmallVector<UpdateFactors> list = collectFactors(ops, begins, decay);
+  if (list.size() == 1 && !list.front().weightDecay)
+    return SmallVector<NamedAttribute>(first->getAttrs());
+  NamedAttrList attributes(getCommonAttributes(first));
+  SmallVector<Attribute> factors;
+  for (const UpdateFactors &range : list)
+    factors.push_back(FactorsAttr::get(first->getContext(), range));
+  attributes.set(kFactors, ArrayAttr::get(first->getContext(), factors));
+  return SmallVector<NamedAttribute>(attributes.getAttrs());
+}
+
+} // namespace weft

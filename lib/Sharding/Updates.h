@@ -1,0 +1,41 @@
+//===- Updates.h - Updates that become one ----------------------*- C++ -*-===//
+//
+// One op updates parameters whose updates differ in factors alone: it takes
+// these by range of elements.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_LIB_SHARDING_UPDATES_H
+#define WEFT_LIB_SHARDING_UPDATES_H
+
+#include "weft/Weft/Weft.h"
+
+namespace weft {
+
+/// Whether the ops differ in nothing but operands, scope and, if they are
+/// updates, factors.
+bool areAlike(mlir::Operation *a, mlir::Operation *b);
+
+/// The first of the ops in the program: all they share stands before it.
+mlir::Operation *getFirst(llvm::ArrayRef<mlir::Operation *> ops);
+
+/// The operand with the weight decay of an update; none of another op.
+std::optional<unsigned> getDecayOperand(mlir::Operation *op);
+
+/// Whether one update can have either as its weight decay: a constant goes into
+/// the factors.
+bool canShareDecay(mlir::Value a, mlir::Value b);
+
+/// The weight decay of the update that stands for `ops`: the input that some
+/// of them read.
+mlir::Value chooseDecay(llvm::ArrayRef<mlir::Operation *> ops);
+
+/// The attributes of the op that stands for `ops`, which are alike and whose
+/// parts begin at `begins`; `decay` is what chooseDecay gives for updates.
+llvm::SmallVector<mlir::NamedAttribute>
+joinAttributes(llvm::ArrayRef<mlir::Operation *> ops,
+               llvm::ArrayRef<int64_t> begins, mlir::Value decay);
+
+} // namespace weft
+
+#endif // WEFT_LIB_SHARDING_UPDATES_H
