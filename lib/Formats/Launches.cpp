@@ -2,9 +2,11 @@
 
 #include "weft/Formats/Launches.h"
 
+#include "weft/Formats/JsonFields.h"
+
 using namespace weft;
 
-static Expected<KernelLaunch> readLaunch(const JsonCursor &entry) {
+static Expected<LaunchSizes> readLaunch(const JsonCursor &entry) {
   auto sizes = entry.asIntArray(/*least=*/1);
   if (!sizes)
     return sizes.takeError();
@@ -13,23 +15,21 @@ static Expected<KernelLaunch> readLaunch(const JsonCursor &entry) {
         "expects the blocks of a grid and the threads of a block "
         "along x and y, but got " +
         std::to_string(sizes->size()) + " numbers");
-  return KernelLaunch{(*sizes)[0], (*sizes)[1], (*sizes)[2]};
+  return LaunchSizes{(*sizes)[0], (*sizes)[1], (*sizes)[2]};
 }
 
-Expected<std::map<std::string, KernelLaunch>>
+Expected<std::map<std::string, LaunchSizes>>
 weft::readLaunches(const JsonCursor &metadata) {
-  std::map<std::string, KernelLaunch> launches;
-  auto field = metadata.find("launches");
-  if (!field)
-    return launches;
-  auto size = field->objectSize();
-  if (!size)
-    return size.takeError();
-  for (size_t i = 0; i < *size; ++i) {
-    auto launch = readLaunch(field->member(i));
+  std::map<std::string, LaunchSizes> launches;
+  auto read = [&](const std::string &kernel,
+                  const JsonCursor &entry) -> Status {
+    auto launch = readLaunch(entry);
     if (!launch)
       return launch.takeError();
-    launches[field->value().asObject()[i].name] = *launch;
-  }
+    launches[kernel] = *launch;
+    return Status::success();
+  };
+  if (Status s = readMembers(metadata, "launches", read); !s)
+    return s.takeError();
   return launches;
 }

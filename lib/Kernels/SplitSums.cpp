@@ -111,7 +111,7 @@ static std::optional<Cut> chooseCut(ReduceOp reduce, const Work &work) {
   return best;
 }
 
-/// Equal chunks, unless that would be less than half of the blocks that could
+/// Equal chunks, unless that would be at most half of the blocks that could
 /// work.
 void SplitSumsPass::splitLong(ReduceOp reduce) {
   std::optional<Work> work = measure(reduce);

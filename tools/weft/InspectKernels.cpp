@@ -11,7 +11,7 @@
 using namespace weft;
 
 static Json describeKernel(const CubinKernel &kernel, const std::string &chip,
-                           const KernelLaunch *launch) {
+                           const LaunchSizes *launch) {
   Json entry = Json::object();
   entry.set("chip", chip);
   entry.set("name", kernel.name);
@@ -39,7 +39,7 @@ namespace {
 class Images {
 public:
   Images(const ProgramFile::Images &images,
-         const std::map<std::string, KernelLaunch> &launches)
+         const std::map<std::string, LaunchSizes> &launches)
       : images(images), launches(launches) {}
 
   Status describe(Json &kernels) const;
@@ -50,7 +50,7 @@ private:
                   std::set<std::string> &found) const;
 
   const ProgramFile::Images &images;
-  const std::map<std::string, KernelLaunch> &launches;
+  const std::map<std::string, LaunchSizes> &launches;
 };
 } // namespace
 

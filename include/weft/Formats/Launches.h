@@ -15,13 +15,13 @@
 
 namespace weft {
 
-struct KernelLaunch {
+struct LaunchSizes {
   int64_t blocks = 0;                 // of the grid
   int64_t threadsX = 0, threadsY = 0; // of a block
 };
 
 /// By kernel; empty where the metadata has no such field.
-Expected<std::map<std::string, KernelLaunch>>
+Expected<std::map<std::string, LaunchSizes>>
 readLaunches(const JsonCursor &metadata);
 
 } // namespace weft

@@ -1,5 +1,4 @@
 //===- AttentionScratch.h - Layout of a worker's scratch --------*- C++ -*-===//
-//-*-===//
 //
 // Shared by the loops of every instruction set and by the code that reserves
 // the memory, which must run on every processor: plain arithmetic, all inlined.

@@ -42,13 +42,13 @@ public:
            << (product.getColumnSum() ? "a column_sum" : "an epilogue");
   }
 
-  FailureOr<KernelLaunch> getLaunch(plan::LaunchOp launch) const override {
-    auto known = kernels.find(launch.getKernel());
+  StringRef getLowering() const override { return "weft-lower-to-cpu"; }
+
+  std::optional<KernelLaunch> findKernel(StringRef name) const override {
+    auto known = kernels.find(name);
     if (known == kernels.end())
-      return launch.emitOpError("expects a kernel that weft-lower-to-cpu has "
-                                "lowered, but @")
-             << launch.getKernel() << " is none";
-    return KernelLaunch(known->second);
+      return std::nullopt;
+    return known->second;
   }
 
 private:

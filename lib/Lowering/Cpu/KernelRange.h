@@ -1,5 +1,4 @@
 //===- KernelRange.h - How the CPU cuts a kernel for threads ----*- C++ -*-===//
-//-*-===//
 
 #ifndef WEFT_LIB_LOWERING_CPU_KERNELRANGE_H
 #define WEFT_LIB_LOWERING_CPU_KERNELRANGE_H

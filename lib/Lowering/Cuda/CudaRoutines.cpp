@@ -117,11 +117,9 @@ LogicalResult CudaRoutines::check(plan::CommandOpInterface command,
   }
 }
 
-FailureOr<KernelLaunch> CudaRoutines::getLaunch(plan::LaunchOp launch) const {
-  auto known = kernels.find(launch.getKernel());
+std::optional<KernelLaunch> CudaRoutines::findKernel(StringRef name) const {
+  auto known = kernels.find(name);
   if (known == kernels.end())
-    return launch.emitOpError("expects a kernel that weft-lower-to-cuda has "
-                              "lowered, but @")
-           << launch.getKernel() << " is none";
-  return KernelLaunch(known->second);
+    return std::nullopt;
+  return known->second;
 }

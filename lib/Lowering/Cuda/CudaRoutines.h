@@ -24,7 +24,8 @@ public:
                             int64_t threads) const override;
   llvm::LogicalResult check(plan::CommandOpInterface command,
                             const RoutineCall &call) const override;
-  llvm::FailureOr<KernelLaunch> getLaunch(plan::LaunchOp launch) const override;
+  llvm::StringRef getLowering() const override { return "weft-lower-to-cuda"; }
+  std::optional<KernelLaunch> findKernel(llvm::StringRef name) const override;
   /// Whether attention is cuDNN's.
   bool hasCudnn() const { return usesCudnn; }
 

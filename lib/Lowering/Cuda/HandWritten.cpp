@@ -3,6 +3,7 @@
 #include "CudaRoutines.h"
 
 #include "weft/Lowering/Cuda/Cuda.h"
+#include "weft/Runtime/Execute/Transfers.h"
 
 #include <set>
 
@@ -39,6 +40,8 @@ static StringRef getAttention(int64_t dtype) {
 /// The source with the kernels that the routine of a command launches, or "".
 static StringRef getSource(const RoutineCall &call,
                            const CudaRoutines &routines) {
+  if (isTransfer(call.kind))
+    return StringRef();
   switch (call.kind) {
   case WEFT_COPY:
   case WEFT_FILL:
@@ -53,8 +56,11 @@ static StringRef getSource(const RoutineCall &call,
     return routines.hasCudnn()
                ? StringRef()
                : getAttention(call.as<WeftAttentionRecord>()->dtype);
-  default: // those of libraries; kernels that are generated are no calls
+  case WEFT_GEMM:
+  case WEFT_EXTENSION: // has a library of its own, as products do
     return StringRef();
+  default: // CudaRoutines::check refuses it, and launches are no calls
+    llvm_unreachable("a command that CUDA devices have no routine for");
   }
 }
 

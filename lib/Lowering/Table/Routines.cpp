@@ -38,6 +38,14 @@ static StringRef getKindName(WeftCommandKind kind) {
   llvm_unreachable("a kind without a routine of its own");
 }
 
+FailureOr<KernelLaunch> TableTarget::getLaunch(plan::LaunchOp launch) const {
+  if (std::optional<KernelLaunch> known = findKernel(launch.getKernel()))
+    return *known;
+  return launch.emitOpError("expects a kernel that ")
+         << getLowering() << " has lowered, but @" << launch.getKernel()
+         << " is none";
+}
+
 FailureOr<RoutineCall> RoutineCall::get(plan::CommandOpInterface command,
                                         const TableTarget &target) {
   auto model = dyn_cast<RoutineOpInterface>(command.getOperation());

@@ -2,7 +2,7 @@
 
 #include "weft/Runtime/Execute/Metadata.h"
 
-#include "weft/Formats/Json.h"
+#include "weft/Formats/JsonFields.h"
 #include "weft/Formats/Launches.h"
 #include "weft/Runtime/Execute/Scaler.h"
 
@@ -27,19 +27,13 @@ static Status readString(const JsonCursor &root, const char *name,
 /// An absent list is an empty one.
 static Status readStrings(const JsonCursor &root, const char *name,
                           std::vector<std::string> &out) {
-  auto list = root.find(name);
-  if (!list)
-    return Status::success();
-  auto size = list->arraySize();
-  if (!size)
-    return size.takeError();
-  for (size_t i = 0; i < *size; ++i) {
-    auto text = list->element(i).asString();
+  return readElements(root, name, [&](const JsonCursor &element) -> Status {
+    auto text = element.asString();
     if (!text)
       return text.takeError();
     out.push_back(*text);
-  }
-  return Status::success();
+    return Status::success();
+  });
 }
 
 static Status readOptionalInt(const JsonCursor &root, const char *name,
@@ -64,19 +58,14 @@ static Expected<std::string> flagText(const JsonCursor &value) {
 /// An object of flags, if it is there.
 static Status readFlags(const JsonCursor &root, const char *name,
                         Settings &out) {
-  auto flags = root.find(name);
-  if (!flags)
-    return Status::success();
-  auto size = flags->objectSize();
-  if (!size)
-    return size.takeError();
-  for (size_t i = 0; i < *size; ++i) {
-    auto text = flagText(flags->member(i));
+  auto read = [&](const std::string &flag, const JsonCursor &value) -> Status {
+    auto text = flagText(value);
     if (!text)
       return text.takeError();
-    out.push_back({flags->value().asObject()[i].name, *text});
-  }
-  return Status::success();
+    out.push_back({flag, *text});
+    return Status::success();
+  };
+  return readMembers(root, name, read);
 }
 
 static Status readDefaults(const JsonCursor &root, Metadata &out) {
@@ -88,19 +77,14 @@ static Status readDefaults(const JsonCursor &root, Metadata &out) {
 }
 
 static Status readDecays(const JsonCursor &root, Metadata &out) {
-  auto decays = root.find("decays");
-  if (!decays)
-    return Status::success();
-  auto size = decays->objectSize();
-  if (!size)
-    return size.takeError();
-  for (size_t i = 0; i < *size; ++i) {
-    auto number = decays->member(i).asDouble();
+  auto read = [&](const std::string &group, const JsonCursor &value) -> Status {
+    auto number = value.asDouble();
     if (!number)
       return number.takeError();
-    out.decays[decays->value().asObject()[i].name] = *number;
-  }
-  return Status::success();
+    out.decays[group] = *number;
+    return Status::success();
+  };
+  return readMembers(root, "decays", read);
 }
 
 static Status readClip(const JsonCursor &root, Metadata &out) {
@@ -118,28 +102,22 @@ static Status readClip(const JsonCursor &root, Metadata &out) {
 }
 
 static Status readInputs(const JsonCursor &root, Metadata &out) {
-  auto inputs = root.find("inputs");
-  if (!inputs)
-    return Status::success();
-  auto size = inputs->arraySize();
-  if (!size)
-    return size.takeError();
-  for (size_t i = 0; i < *size; ++i) {
-    auto name = inputs->element(i).getString("name");
+  return readElements(root, "inputs", [&](const JsonCursor &input) -> Status {
+    auto name = input.getString("name");
     if (!name)
       return name.takeError();
-    auto limit = inputs->element(i).getInt("limit", 1);
+    auto limit = input.getInt("limit", 1);
     if (!limit)
       return limit.takeError();
     out.inputLimits[*name].limit = *limit;
-    if (!inputs->element(i).find("ignore"))
-      continue;
-    auto ignore = inputs->element(i).getInt("ignore");
+    if (!input.find("ignore"))
+      return Status::success();
+    auto ignore = input.getInt("ignore");
     if (!ignore)
       return ignore.takeError();
     out.inputLimits[*name].ignore = *ignore;
-  }
-  return Status::success();
+    return Status::success();
+  });
 }
 
 static Status readInitialWeights(const JsonCursor &root, Metadata &out) {

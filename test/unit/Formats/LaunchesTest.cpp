@@ -6,7 +6,7 @@
 
 using namespace weft;
 
-static Expected<std::map<std::string, KernelLaunch>>
+static Expected<std::map<std::string, LaunchSizes>>
 readFrom(const std::string &text) {
   auto json = parseJson(text, "metadata");
   EXPECT_TRUE(json.ok()) << text;

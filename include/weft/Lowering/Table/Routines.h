@@ -75,9 +75,13 @@ public:
   /// Fails with an error on a command that its routine does not run.
   virtual llvm::LogicalResult check(plan::CommandOpInterface command,
                                     const RoutineCall &call) const = 0;
-  /// How a kernel runs. Fails with an error on a launch of no kernel.
-  virtual llvm::FailureOr<KernelLaunch>
-  getLaunch(plan::LaunchOp launch) const = 0;
+  /// The pass that lowers kernels: "weft-lower-to-cpu".
+  virtual llvm::StringRef getLowering() const = 0;
+  /// How a kernel that it has lowered runs; nothing for another name.
+  virtual std::optional<KernelLaunch>
+  findKernel(llvm::StringRef name) const = 0;
+  /// The same for a launch; fails with an error on one of no such kernel.
+  llvm::FailureOr<KernelLaunch> getLaunch(plan::LaunchOp launch) const;
   /// The symbol of the routine of a kind, whose name is `name`.
   virtual std::string getRoutine(WeftCommandKind kind,
                                  llvm::StringRef name) const {

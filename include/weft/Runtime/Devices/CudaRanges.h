@@ -1,5 +1,4 @@
 //===- CudaRanges.h - Ranges for a profiler ---------------------*- C++ -*-===//
-//-*-===//
 //
 // NVTX ranges of the domain "weft", one within the other: a run of a program,
 // and in it the scopes of commands while they are given to the device. They are
