@@ -4,23 +4,24 @@ usage: barriers.py --work DIR --source DIR --build DIR [--models A,B] [--hand-wr
 
 Runs programs on the emulated device, which records the barriers that kernels come to, and then leaves them out, one at
 a time (WEFT_EMULATION_SKIP). Some order of threads has to show each: a race, a read of what nobody has written, or
-other bits than those of the whole kernels. Models stand for the generated kernels, tests of CudaKernelsTests (a
+other bits than those of the whole kernels; a run that takes too long shows nothing. Models stand for the generated kernels, tests of CudaKernelsTests (a
 filter of GoogleTest) for the hand-written ones; every barrier in the code has to be among those that ran.
 """
-import argparse
 import collections
 import re
-import subprocess
 import sys
 
-from emulated import BROKEN, Emulated, absolute, empty_folder, examples, need, parse_seeds
+from emulated import Tally, compiled, empty_folder, finding, launch, make_parser, need, search
 
 RUN = ("--steps", "1", "--eval-steps", "1")
 CALL = re.compile(r"call void @llvm\.nvvm\.(barrier\.cta\.sync\.aligned\.\w+|bar\.warp\.sync)\(")
 
 
+FAILED = 1  # how a test ends whose numbers are wrong
+
+
 def recorded(path):
-    """Kernel and place of each barrier that ran."""
+    """Kernel, op (block or warp) and place of each barrier that ran."""
     lines = path.read_text().splitlines() if path.exists() else []
     path.unlink(missing_ok=True)
     return list(dict.fromkeys(line.split()[1] for line in lines if line.startswith("barrier ")))
@@ -34,33 +35,29 @@ class Generated:
         self.program = compiled.folder / "program"
         compiled.make("-o", self.program)
         record = compiled.folder / "record"
-        ended, self.expected = compiled.run(self.program, 0, RUN, WEFT_EMULATION_RECORD=str(record))
-        if ended.returncode != 0:
-            raise RuntimeError(f"the whole program: {self.expected}")
+        self.expected = compiled.run_whole(self.program, 0, RUN, WEFT_EMULATION_RECORD=str(record))
         self.barriers = [name for name in recorded(record) if not name.startswith("weft_")]
 
     def in_code(self):
-        """How many barriers each kernel has."""
+        """How many barriers of each kind each kernel has."""
         code = self.compiled.folder / "kernels.ll"
         self.compiled.make("--emit=llvm", "-o", code)
         counts, kernel = collections.Counter(), None
         for line in code.read_text().splitlines():
             if match := re.match(r"define .*@(\w+)\(", line):
                 kernel = match[1]
-            counts[kernel] += bool(CALL.search(line))
-        return +counts
+            if match := CALL.search(line):
+                counts[f"{kernel}:{'warp' if match[1] == 'bar.warp.sync' else 'block'}"] += 1
+        return counts
 
     def unseen(self):
         """Barriers of the code that have not run."""
-        ran = collections.Counter(name.split(":")[0] for name in self.barriers)
-        return [f"{kernel}: {count - ran[kernel]} of {count} have not run"
-                for kernel, count in self.in_code().items() if ran[kernel] != count]
+        ran = collections.Counter(name.rsplit(":", 1)[0] for name in self.barriers)
+        return [f"{name}: {count - ran[name]} of {count} have not run"
+                for name, count in self.in_code().items() if ran[name] != count]
 
     def show(self, barrier, seed):
-        ended, made = self.compiled.run(self.program, seed, RUN, WEFT_EMULATION_SKIP=barrier)
-        if ended.returncode != 0:
-            return made.strip().splitlines()[-1]
-        return "" if made == self.expected else "other bits"
+        return self.compiled.show(self.program, seed, RUN, self.expected, WEFT_EMULATION_SKIP=barrier)
 
 
 class HandWritten:
@@ -76,19 +73,19 @@ class HandWritten:
                 continue
             test, record = suite + line.split()[0], work / "record"
             ended = self.run(test, WEFT_EMULATION_RECORD=str(record))
-            if ended.returncode != 0:
-                raise RuntimeError(f"{test} of whole kernels: {ended.stdout[-500:]}{ended.stderr[-500:]}")
+            if not ended or ended.returncode != 0:
+                raise RuntimeError(f"{test} of whole kernels: "
+                                   f"{ended.stdout[-500:] + ended.stderr[-500:] if ended else 'takes too long'}")
             for barrier in recorded(record):
                 self.test_of.setdefault(barrier, test)
         self.barriers = list(self.test_of)
 
     def run(self, test, **environment):
-        return subprocess.run([self.tests, f"--gtest_filter={test}"], capture_output=True, text=True, timeout=600,
-                              env=environment)
+        return launch([self.tests, f"--gtest_filter={test}"], env=environment)
 
     def unseen(self):
         """Lines of kernels/cuda with a barrier that no kernel has come to."""
-        ran = {int(name.split(":")[1]) for name in self.barriers}
+        ran = {int(place) for _, op, place in (name.split(":") for name in self.barriers) if op == "block"}
         return [f"{path.name}:{number} has not run" for path in sorted((self.source / "kernels/cuda").iterdir())
                 if path.suffix in (".cu", ".h") and not path.name.startswith("Device")
                 for number, line in enumerate(path.read_text().splitlines(), 1)
@@ -96,47 +93,34 @@ class HandWritten:
 
     def show(self, barrier, seed):
         ended = self.run(self.test_of[barrier], WEFT_EMULATION_SKIP=barrier, WEFT_EMULATION_SEED=str(seed))
-        if ended.returncode == BROKEN:
-            return (ended.stderr.strip().splitlines() or [f"exit {ended.returncode}"])[-1]
-        return "wrong results" if ended.returncode else ""
+        if not ended:
+            return None
+        if ended.returncode == FAILED:
+            return "wrong results"
+        return finding(ended, known=[FAILED]) if ended.returncode else ""
 
 
-def try_all(name, kernels, seeds):
-    """How many barriers were tried, how many not found, and the most orders that it took."""
-    missed, most = 0, 0
+def try_all(name, kernels, seeds, tally):
+    """How many barriers of the code have not run."""
     for barrier in kernels.barriers:
-        for tried, seed in enumerate(seeds, 1):
-            if how := kernels.show(barrier, seed):
-                most = max(most, tried)
-                break
-        missed += not how
-        print(f"{name}, {barrier}: {f'seed {seed}: {how}' if how else 'not found'}", flush=True)
+        tally.add(f"{name}, {barrier}", search(seeds, lambda seed: kernels.show(barrier, seed)))
     unseen = kernels.unseen()
     for line in unseen:
         print(f"{name}, {line}", flush=True)
-    return len(kernels.barriers), missed, len(unseen), most
+    return len(unseen)
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    for name in ("work", "source", "build"):
-        parser.add_argument(f"--{name}", type=absolute, required=True)
-    parser.add_argument("--models", default="")
+    parser = make_parser(models="", seeds="0:8")
     parser.add_argument("--hand-written", default="")
-    parser.add_argument("--seeds", default="0:8")
     args = parser.parse_args()
-    work, seeds, results = empty_folder(args.work), parse_seeds(args.seeds), []
-    models = examples(args.source, work)
-    for name in filter(None, args.models.split(",")):
-        kernels = Generated(Emulated(models[name], work / name, args.build))
-        results.append(try_all(name, kernels, seeds))
+    work, tally, unseen = empty_folder(args.work), Tally(), 0
+    for name, model in compiled(args.models, args.source, work, args.build):
+        unseen += try_all(name, Generated(model), args.seeds, tally)
     if args.hand_written:
-        kernels = HandWritten(args.build, args.source, work, args.hand_written)
-        results.append(try_all("hand-written", kernels, seeds))
-    tried, missed, unseen, _ = map(sum, zip(*results)) if results else (0, 0, 0, 0)
-    print(f"{tried} barriers, {missed} not found, {unseen} not run; "
-          f"at most {max((result[3] for result in results), default=0)} orders")
-    sys.exit(1 if missed or unseen or not tried else 0)
+        unseen += try_all("hand-written", HandWritten(args.build, args.source, work, args.hand_written), args.seeds, tally)
+    print(f"{tally.describe('barriers')}, {unseen} not run; at most {tally.most()} orders")
+    sys.exit(0 if tally.good() and not unseen else 1)
 
 
 main()

@@ -1,4 +1,6 @@
 """Programs for a CUDA device that campaigns run on the emulated one."""
+import argparse
+import collections
 import hashlib
 import json
 import os
@@ -9,6 +11,8 @@ import sys
 
 NUMBERS = ("step", "loss", "val_loss", "grad_norm", "skipped", "loss_scale")  # of a line of metrics
 BROKEN = 99  # how the emulated device ends what a kernel or the program does wrong
+NOT_FINITE = 6  # how a program ends on a number that is none
+LONGEST = 120  # seconds that a run may take
 
 
 def need(*command, **options):
@@ -17,6 +21,68 @@ def need(*command, **options):
         raise RuntimeError(f"expects exit 0 of {' '.join(map(str, command))}, but got {result.returncode}:\n"
                            f"{(result.stdout + result.stderr)[-3000:]}")
     return result.stdout
+
+
+def launch(command, longest=LONGEST, **options):
+    """A process that has ended; None if it took too long."""
+    try:
+        return subprocess.run([str(part) for part in command], capture_output=True, text=True, errors="replace",
+                              timeout=longest, **options)
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def last_line(text):
+    return (text.strip().splitlines() or [""])[-1]
+
+
+def finding(ended, known=()):
+    """What a run that fails says; an exit that is no answer to what was taken out ends the campaign."""
+    if ended.returncode not in (BROKEN, *known) or (ended.returncode == BROKEN and "emulation: error: " not in ended.stderr):
+        raise RuntimeError(f"expects exit 0, {', '.join(map(str, (BROKEN, *known)))}, but got {ended.returncode}:\n"
+                           f"{(ended.stdout + ended.stderr)[-3000:]}")
+    return last_line(ended.stderr) or f"exit {ended.returncode}"
+
+
+Result = collections.namedtuple("Result", "seed how orders late")
+
+
+def search(seeds, show):
+    """The first seed that shows something. `show` says what; "" for nothing, None if the run took too long."""
+    late = 0
+    for orders, seed in enumerate(seeds, 1):
+        how = show(seed)
+        if how:
+            return Result(seed, how, orders, late)
+        late += how is None
+    return Result(None, "", len(seeds), late)
+
+
+class Tally:
+    """What a campaign has tried."""
+
+    def __init__(self):
+        self.results = []
+
+    def add(self, what, result):
+        self.results.append(result)
+        found = "not found" if result.seed is None else f"seed {result.seed}: {result.how}"
+        print(f"{what}: {found}{f', {result.late} runs took too long' if result.late else ''}", flush=True)
+
+    def missed(self):
+        return sum(result.seed is None for result in self.results)
+
+    def late(self):
+        return sum(result.late for result in self.results)
+
+    def most(self):
+        return max((result.orders for result in self.results if result.seed is not None), default=0)
+
+    def describe(self, things):
+        return f"{len(self.results)} {things}, {self.missed()} not found, {self.late()} too long"
+
+    def good(self):
+        return bool(self.results) and not self.missed() and not self.late()
 
 
 class Model:
@@ -51,6 +117,7 @@ def examples(source, work):
         "gpt-bf16": language(work / "models/gpt", tokens, "--precision=bf16"),
         "gpt-f16": language(work / "models/gpt-dropout", tokens, "--precision=f16"),
         "gpt-long": language(work / "models/gpt", more),
+        "gpt2-mini": language(models / "gpt2-mini", tokens),
         "llama-mini": language(models / "llama-mini", tokens),
     }
 
@@ -71,19 +138,36 @@ class Emulated:
         """From a lowered plan, which nobody verifies any more."""
         return need(self.build / "bin/weft", "compile", plan or self.folder / "plan.mlir", "--from=lower-to-cuda", *flags)
 
-    def run(self, program, seed=0, flags=(), timeout=600, **environment):
-        """How a run ends, and what it has made: what it prints, losses, all files of its checkpoints."""
+    def run(self, program, seed=0, flags=(), **environment):
+        """How a run ends, and what it has made: what it prints, losses, all files of its checkpoints. None if it took
+        too long."""
         made = self.folder / "made"
         shutil.rmtree(made, ignore_errors=True)
         made.mkdir()
         emulation = self.build / "test/emulation"
-        ended = subprocess.run(
+        ended = launch(
             [program, "--data", self.model.data, "--val-data", self.model.data, "--progress", "none", "--save-dir", "saves",
-             "--metrics", "m.jsonl", *self.model.run, *flags],
-            capture_output=True, text=True, errors="replace", timeout=timeout, cwd=made,
+             "--metrics", "m.jsonl", *self.model.run, *flags], cwd=made,
             env=dict(os.environ, LD_LIBRARY_PATH=str(emulation), WEFT_EMULATION_SEED=str(seed),
                      WEFT_TWINS=f"{self.folder / 'twins.so'}:{emulation / 'kernels.so'}", **environment))
-        return ended, self.digest(made, ended.stdout) if ended.returncode == 0 else ended.stderr[-300:]
+        return ended, self.digest(made, ended.stdout) if ended and ended.returncode == 0 else None
+
+    def run_whole(self, program, seed, flags, **environment):
+        """What a program makes from which nothing is taken out."""
+        ended, made = self.run(program, seed, flags, **environment)
+        if not made:
+            raise RuntimeError(f"seed {seed}: expects a whole program to end well, but it "
+                               f"{'ends with ' + str(ended.returncode) + ': ' + ended.stderr[-3000:] if ended else 'takes too long'}")
+        return made
+
+    def show(self, program, seed, flags, expected, known=(), **environment):
+        """What shows that something is missing, for `search`."""
+        ended, made = self.run(program, seed, flags, **environment)
+        if not ended:
+            return None
+        if ended.returncode != 0:
+            return finding(ended, known)
+        return "" if made == expected else "other bits"
 
     @staticmethod
     def digest(made, printed):
@@ -99,12 +183,24 @@ class Emulated:
         return digest.hexdigest()
 
 
+def compiled(names, source, work, build):
+    """Each of the models, compiled into a folder of its own."""
+    models = examples(source, work)
+    for name in filter(None, names.split(",")):
+        yield name, Emulated(models[name], work / name, build)
+
+
 def parse_seeds(text):
     return range(*map(int, text.split(":")))
 
 
-def absolute(text):
-    return pathlib.Path(text).absolute()
+def make_parser(models, seeds):
+    parser = argparse.ArgumentParser()
+    for name in ("work", "source", "build"):
+        parser.add_argument(f"--{name}", type=lambda text: pathlib.Path(text).absolute(), required=True)
+    parser.add_argument("--models", default=models)
+    parser.add_argument("--seeds", default=seeds, type=parse_seeds)
+    return parser
 
 
 def empty_folder(path):

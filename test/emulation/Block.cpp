@@ -271,26 +271,39 @@ static void orderMemory(void **, uint32_t) {
 
 using namespace weft::emulation;
 
-/// WEFT_EMULATION_SKIP=KERNEL:PLACE, a kernel without one of its barriers.
+/// Barriers, as WEFT_EMULATION_RECORD and WEFT_EMULATION_SKIP name them.
+static const char *const kBlockBarrier = "block", *const kWarpBarrier = "warp";
+
+/// WEFT_EMULATION_SKIP=KERNEL:BARRIER:PLACE, a kernel without one of its
+/// barriers.
 static std::string skippedBarrier() {
   const char *text = std::getenv("WEFT_EMULATION_SKIP");
   std::string name = text ? text : "";
-  size_t colon = name.find(':');
-  if (!name.empty() &&
-      (colon == std::string::npos || colon == 0 ||
-       name.find_first_not_of("0123456789", colon + 1) != std::string::npos))
-    fail("expects WEFT_EMULATION_SKIP to be KERNEL:PLACE, but got '" + name +
-         "'");
+  size_t second = name.rfind(':');
+  size_t first = second ? name.rfind(':', second - 1) : std::string::npos;
+  auto isName = [&] {
+    if (second == std::string::npos || first == std::string::npos)
+      return false;
+    std::string barrier = name.substr(first + 1, second - first - 1);
+    return first != 0 && second + 1 != name.size() &&
+           (barrier == kBlockBarrier || barrier == kWarpBarrier) &&
+           name.find_first_not_of("0123456789", second + 1) ==
+               std::string::npos;
+  };
+  if (!name.empty() && !isName())
+    fail("expects WEFT_EMULATION_SKIP to be KERNEL:block:PLACE or "
+         "KERNEL:warp:PLACE, but got '" +
+         name + "'");
   return name;
 }
 
 /// Whether a barrier does nothing here. Each that is not is recorded once.
-static bool isSkipped(int32_t site) {
+static bool isSkipped(const char *barrier, int32_t site) {
   static const std::string skipped = skippedBarrier();
   static const bool records = std::getenv("WEFT_EMULATION_RECORD") != nullptr;
   if (skipped.empty() && !records)
     return false;
-  std::string name = kernelName() + ":" + std::to_string(site);
+  std::string name = kernelName() + ":" + barrier + ":" + std::to_string(site);
   static auto *seen = new std::set<std::string>;
   if (records && seen->insert(name).second)
     record("barrier " + name);
@@ -300,7 +313,7 @@ static bool isSkipped(int32_t site) {
 const WeftEmuPlace *weft_emu_place(void) { return &self().place; }
 
 void weft_emu_barrier(uint32_t id, uint32_t threads, int32_t site) {
-  if (!isSkipped(site))
+  if (!isSkipped(kBlockBarrier, site))
     meetBlock(id, threads, false, site);
 }
 
@@ -309,7 +322,7 @@ uint32_t weft_emu_barrier_count(uint32_t value, int32_t site) {
 }
 
 void weft_emu_warp_barrier(uint32_t mask, int32_t site) {
-  if (!isSkipped(site))
+  if (!isSkipped(kWarpBarrier, site))
     meetWarp(mask, nullptr, orderMemory, site);
 }
 

@@ -100,7 +100,7 @@ def SplitSumsPass : Pass<"weft-split-sums", "::mlir::ModuleOp"> {
     What: a `weft.reduce` over leading dimensions whose columns are the work of few
     blocks becomes one over equal chunks of its rows and one over the results of the
     chunks. f16 and bf16 are widened before and rounded once behind both. Where equal
-    chunks would be less than half as many as could work, since no such number divides
+    chunks would be at most half as many as could work, since no such number divides
     the rows, the rows that are left over are reduced by themselves and added.
 
     Precondition: `weft-decompose`. Guarantees: the cuts follow from the shape alone;
@@ -183,7 +183,8 @@ def ConvertKernelsToLinalgPass
     `memref.reinterpret_cast` joined dimensions and slices. What a phase leaves
     for the next (totals, statistics of a row, costly values) is in
     `memref.alloca`s; totals start from a `linalg.fill`. The attributes
-    `weft.kernel_kind`, `weft.sizes` and `weft.over` are the facts of the kernel.
+    `weft.kernel_kind`, `weft.sizes`, `weft.over` and `weft.inplace` are the facts
+    of the kernel.
 
     Precondition: `weft-fuse`. Guarantees: no kernel is left; run in order, the
     ops of a function compute what the kernel did; facts of a kernel that are not
