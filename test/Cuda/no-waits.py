@@ -16,7 +16,7 @@ build, work, model, data = sys.argv[1:]
 weft = os.path.join(build, "bin", "weft")
 emulation = os.path.join(build, "test", "emulation")
 program, twins, log = (os.path.join(work, name) for name in ("model", "twins.so", "log"))
-STEPS, STREAMS = 8, 3
+STEPS = 8
 
 
 def call(command, **environment):
@@ -30,9 +30,10 @@ def events_of(accum):
     call([program, "--data", data, "--steps", str(STEPS), "--accum", str(accum), "--progress", "none"],
          LD_LIBRARY_PATH=emulation, WEFT_TWINS=f"{twins}:{os.path.join(emulation, 'kernels.so')}",
          WEFT_EMULATION_RECORD=log, NVTX_INJECTION64_PATH=os.path.join(emulation, "nvtx-tool.so"))
-    events, depth, waits = [], 0, 0
+    events, depth, waits, streams = [], 0, 0, 0
     with open(log) as lines:
         for line in lines:
+            streams += line.startswith("call cuStreamCreate")
             if line.startswith("push"):
                 events += [line.split()[2]] if depth == 0 else []
                 depth += 1
@@ -40,7 +41,8 @@ def events_of(accum):
                 depth -= 1
             elif line == "call cuEventSynchronize\n":
                 waits += 1
-                events += ["wait"] if waits % STREAMS == 0 else []
+                # A run is over when each of the program's streams is.
+                events += ["wait"] if waits % streams == 0 else []
     return events[events.index("micro"):]
 
 

@@ -2,7 +2,8 @@
 
 Usage: two-processes.py --program TOY --faults LIBRARY --weft WEFT --work DIR [--rounds N] [--seed S]
 
-Runs against runs (started together, with --keep, after a kill, against a stopped one, without locks), and a saving run
+Both prove that they can fail: of the runs that are started together some have to be refused, and where the file system
+has no locks the same checks have to find what goes wrong. Runs against runs (started together, with --keep, after a kill, against a stopped one, without locks), and a saving run
 against those that read its directory (weft ckpt, sampling, a run that continues elsewhere). One run at a time writes;
 what is committed stays what it was; metrics are those of the run that had the directory; readers never fail.
 """
@@ -39,6 +40,10 @@ IN_USE = re.compile(r"expects a save directory that no other run uses, but proce
 # A file system without locks: flock ends with ENOLCK.
 NO_LOCKS = {"LD_PRELOAD": args.faults, "FAULTS_UNDER": str(work), "FAULTS_NAME": "flock", "FAULTS_AT": "1",
             "FAULTS_MODE": "forever", "FAULTS_ERROR": "37"}
+
+
+# How often a check may be done again because its runs did not meet.
+TRIES = 10
 
 
 class Run:
@@ -121,23 +126,37 @@ def same_as(reference, names):
 # ---------------------------------------------------------------------------
 
 
-def started_together(reference, wanted):
-    """One gets the directory, the others do nothing at all: not to the metrics, not to steps that --keep removes."""
+def started_together(reference, wanted, environment=None):
+    """One gets the directory, the others do nothing at all: not to the metrics, not to steps that --keep removes.
+    Returns how many were refused."""
     clear()
     runs = []
     for _ in range(4):
-        runs.append(Run(f"--metrics={metrics}", "--resume=auto", keep=2))
+        runs.append(Run(f"--metrics={metrics}", "--resume=auto", keep=2, environment=environment))
         time.sleep(numbers.uniform(0, 0.02))
     for run in runs:
         run.end()
+    refusals = 0
     for run in runs:
         refused = run.process.returncode == 5 and IN_USE.search(run.err) and not run.saved
+        refusals += bool(refused)
         expect(run.process.returncode == 0 or refused, "a run neither ends well nor is refused", run)
     expect(sum(1 for run in runs if run.saved) == 1, "not one run saved, but others too", *runs)
     expect(steps_in(saves) == sorted(reference)[-2:], f"--keep=2 leaves {steps_in(saves)}", *runs)
     same_as(reference, steps_in(saves))
     expect(losses() == wanted, "the metrics are not those of one run", *runs)
     expect(not [path for path in saves.iterdir() if path.name.startswith(".")], "something hidden is left", *runs)
+    return refusals
+
+
+def finds_missing_locks(reference, wanted):
+    """The checks of runs that are started together, where nothing keeps these apart."""
+    for _ in range(TRIES):
+        try:
+            started_together(reference, wanted, environment=NO_LOCKS)
+        except SystemExit:
+            return
+    sys.exit(f"two-processes.py --seed {args.seed}: runs without locks look as if they had some")
 
 
 def against_a_holder(reference, wanted):
@@ -197,7 +216,8 @@ METRICS_IN_USE = re.compile(r"no other run writes|cannot finish: file exists")
 
 
 def one_metrics_file():
-    """Runs with a directory each and one metrics file: those that do not get it leave it alone."""
+    """Runs with a directory each and one metrics file: those that do not get it leave it alone. Returns how many these
+    are."""
     wanted = []
     for seed in range(4):
         clear()
@@ -213,6 +233,7 @@ def one_metrics_file():
         run.end()
         refused = run.process.returncode == 8 and METRICS_IN_USE.search(run.err) and not run.saved
         expect(run.process.returncode == 0 or refused, "a run neither ends well nor is refused", run)
+    refusals = sum(1 for run in runs if run.process.returncode != 0)
     whole = [wanted[seed] for seed, run in enumerate(runs) if run.process.returncode == 0]
     expect(losses() in whole, "the metrics are not those of one run", *runs)
     writer = stopped(lambda: metrics.exists() and len(metrics.read_text().splitlines()) > 2, f"--metrics={metrics}",
@@ -227,6 +248,7 @@ def one_metrics_file():
         expect(metrics.read_bytes() == before, f"{more} changed metrics that a run writes")
     writer.send(signal.SIGCONT)
     expect(writer.end() == 0 and losses() == wanted[0], "the metrics are not whole", writer)
+    return refusals
 
 
 # ---------------------------------------------------------------------------
@@ -267,12 +289,22 @@ def readers(count):
     expect(1 <= len(steps_in(saves)) <= 2, f"--keep=1 leaves {steps_in(saves)}")
 
 
+def until_refused(check, *inputs):
+    """How many runs a check has seen refused: runs that follow one another say nothing."""
+    for _ in range(TRIES):
+        if refusals := check(*inputs):
+            return refusals
+    sys.exit(f"two-processes.py --seed {args.seed}: {check.__name__} refuses no run in {TRIES} tries")
+
+
 reference, wanted = undisturbed()
+finds_missing_locks(reference, wanted)
+refused = 0
 for _ in range(args.rounds):
-    started_together(reference, wanted)
+    refused += until_refused(started_together, reference, wanted)
     against_a_holder(reference, wanted)
     without_locks(reference)
     one_export()
-    one_metrics_file()
+    refused += until_refused(one_metrics_file)
 readers(7 * args.rounds)
-print(f"{args.rounds} rounds, nothing lost, nothing replaced")
+print(f"{args.rounds} rounds, {refused} runs refused, nothing lost, nothing replaced")
