@@ -37,7 +37,7 @@ passes() {
   done
 }
 
-dialect weft Weft/WeftOps.td | generated "Ops of the weft dialect" >"$out/ops.md"
+dialect weft Weft/WeftDialect.td | generated "Ops of the weft dialect" >"$out/ops.md"
 dialect plan Plan/PlanDialect.td | generated "Ops of the plan dialect" >"$out/plan-ops.md"
 passes | generated "Passes" >"$out/passes.md"
 "$build/bin/weft" help-markdown flags | generated "Flags" >"$out/flags.md"

@@ -2,11 +2,11 @@
 
 #include "OldGradients.h"
 
+#include "KernelBody.h"
 #include "StateTable.h"
 #include "weft/Formats/Names.h"
 #include "weft/Plan/Transfers.h"
 
-#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -73,9 +73,8 @@ OldGradients::OldGradients(plan::ProgramOp program, const SymbolTable &symbols)
 // What a buffer is computed from
 //===----------------------------------------------------------------------===//
 
-/// The kernel of a launch, or null where its body says nothing any more.
-static FunctionOpInterface findKernel(plan::LaunchOp launch,
-                                      const SymbolTable &symbols) {
+FunctionOpInterface findKernel(plan::LaunchOp launch,
+                               const SymbolTable &symbols) {
   auto kernel = dyn_cast_or_null<FunctionOpInterface>(
       symbols.lookup(launch.getKernelAttr().getAttr()));
   bool isReadable = kernel && !kernel.isExternal() &&

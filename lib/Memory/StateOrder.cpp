@@ -12,9 +12,8 @@
 
 #include "OldGradients.h"
 #include "StateTable.h"
+#include "StepCounters.h"
 #include "weft/Formats/Names.h"
-
-#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 
@@ -181,36 +180,6 @@ static LogicalResult verifyCopies(const ProgramAccesses &program,
 }
 
 //===----------------------------------------------------------------------===//
-// Steps
-//===----------------------------------------------------------------------===//
-
-/// Notes that the buffers of a command are no longer what was counted.
-static void forgetWrites(plan::CommandOpInterface command,
-                         llvm::DenseSet<Value> &counted) {
-  for (auto [index, buffer] : llvm::enumerate(command->getOperands()))
-    if (counted.contains(plan::getRoot(buffer)) && command.isWritten(index))
-      counted.erase(plan::getRoot(buffer));
-}
-
-static LogicalResult verifySteps(plan::ProgramOp program) {
-  llvm::DenseSet<Value> counted;
-  for (Operation &op : program.getBody().front()) {
-    if (auto optimizer = dyn_cast<plan::OptimizerOp>(op)) {
-      plan::UseOp use = getUse(optimizer.getStep());
-      if (use && !counted.contains(use.getBuffer()))
-        return optimizer.emitOpError("expects a step that @")
-               << program.getSymName() << " has counted before, but got @"
-               << use.getState() << " as it was";
-    }
-    if (auto increment = dyn_cast<plan::StepIncrementOp>(op))
-      counted.insert(plan::getRoot(increment.getTarget()));
-    else if (!counted.empty() && isa<plan::CommandOpInterface>(op))
-      forgetWrites(cast<plan::CommandOpInterface>(op), counted);
-  }
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
 // All of it
 //===----------------------------------------------------------------------===//
 
@@ -233,7 +202,7 @@ LogicalResult verifyStateOrder(ModuleOp module, const SymbolTable &symbols) {
   StateTable states(module);
   Copies copies = states.findCopies();
   for (const ProgramAccesses &program : states.getPrograms())
-    if (failed(verifySteps(program.op)) ||
+    if (failed(verifyStepCounters(program.op, symbols)) ||
         failed(verifyCopies(program, states, copies)) ||
         failed(verifyOldGradients(program.op, symbols)))
       return failure();

@@ -10,9 +10,8 @@
 namespace weft {
 
 /// Checks what programs do with the states of a module:
-///  - an optimizer has a step that `plan.step_increment` has counted in its
-///    program: a step is the number of an update and begins at 1, the state at
-///    0
+///  - parameters, moments and copies do not depend on a step counter before the
+///    program has counted it (StepCounters)
 ///  - a program that writes a parameter also writes those elements of all its
 ///    working copies. A command that reads the parameter for it stands after
 ///    the write, or is the same. The copies are those whose `param` it is, or

@@ -1,6 +1,7 @@
 //===- Weft.cpp - The weft dialect ----------------------------------------===//
 
 #include "Parsing.h"
+#include "weft/Weft/KernelOps.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -21,6 +22,9 @@ void WeftDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "weft/Weft/WeftOps.cpp.inc"
+      ,
+#define GET_OP_LIST
+#include "weft/Weft/WeftKernelOps.cpp.inc"
       >();
 }
 

@@ -1,6 +1,7 @@
 //===- WeftOps.cpp - Generated op definitions -----------------------------===//
 
 #include "Parsing.h"
+#include "weft/Weft/KernelOps.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
@@ -38,3 +39,6 @@ void weft::printAttentionGradTypes(OpAsmPrinter &printer, Operation *, Type,
 
 #define GET_OP_CLASSES
 #include "weft/Weft/WeftOps.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "weft/Weft/WeftKernelOps.cpp.inc"

@@ -47,3 +47,26 @@ weft.kernel @k_softmax(%x: tensor<8x64xf32>) -> tensor<8x64xf32> rows [8, 64] ov
   %y = weft.div %e, %s : tensor<8x64xf32>, tensor<8x1xf32>
   weft.yield %y : tensor<8x64xf32>
 }
+
+// Kernels that differ in the size of their range alone have one code.
+// CHECK-LABEL: llvm.func @k_long(
+// CHECK: scf.for
+// CHECK-LABEL: llvm.func @k_longer(%arg0: !llvm.ptr, %arg1: i64, %arg2: i64) attributes {{.*}}weft.extent = 960
+// CHECK-NEXT: llvm.call @k_long(%arg0, %arg1, %arg2)
+// CHECK-NEXT: llvm.return
+weft.kernel @k_long(%x: tensor<320xf32>) -> tensor<320xf32> elementwise [320] inplace [[]] {
+  %y = weft.neg %x : tensor<320xf32>
+  weft.yield %y : tensor<320xf32>
+}
+weft.kernel @k_longer(%x: tensor<960xf32>) -> tensor<960xf32> elementwise [960] inplace [[]] {
+  %y = weft.neg %x : tensor<960xf32>
+  weft.yield %y : tensor<960xf32>
+}
+// A rest that another size leaves is other code.
+// CHECK-LABEL: llvm.func @k_odd_size(
+// CHECK-NOT: llvm.call
+// CHECK: llvm.return
+weft.kernel @k_odd_size(%x: tensor<961xf32>) -> tensor<961xf32> elementwise [961] inplace [[]] {
+  %y = weft.neg %x : tensor<961xf32>
+  weft.yield %y : tensor<961xf32>
+}

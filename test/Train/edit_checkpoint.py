@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""usage: edit_checkpoint.py STEP TENSOR -- COMMAND...
+"""usage: edit_checkpoint.py STEP TENSOR [NUMBER] -- COMMAND...
 
-Writes NaN into the first element of an f32 tensor of a checkpoint, and the
-digests that COMMAND, which resumes from it, expects instead of the old ones, one
-after the other. Prints what COMMAND says at last.
+Writes NaN into the first element of an f32 tensor of a checkpoint, or NUMBER into
+that of an i64 one, and the digests that COMMAND, which resumes from it, expects
+instead of the old ones, one after the other. Prints what COMMAND says at last.
 """
 import json
 import os
@@ -12,14 +12,16 @@ import struct
 import subprocess
 import sys
 
-step, tensor, command = sys.argv[1], sys.argv[2], sys.argv[4:]
+end = sys.argv.index("--")
+(step, tensor, *number), command = sys.argv[1:end], sys.argv[end + 1:]
 path = os.path.join(step, "rank_00000.safetensors")
 with open(path, "rb") as file:
     data = bytearray(file.read())
 (length,) = struct.unpack("<Q", data[:8])
 header = json.loads(data[8:8 + length])
 at = 8 + length + header[tensor]["data_offsets"][0]
-data[at:at + 4] = struct.pack("<f", float("nan"))
+value = struct.pack("<q", int(number[0])) if number else struct.pack("<f", float("nan"))
+data[at:at + len(value)] = value
 with open(path, "wb") as file:
     file.write(data)
 

@@ -106,7 +106,7 @@ translateKernels(ModuleOp module, llvm::LLVMContext &context,
     if (function.isDeclaration())
       continue;
     function.addFnAttr(llvm::Attribute::NoUnwind);
-    if (!function.arg_empty())
+    if (!function.hasLocalLinkage())
       function.addParamAttr(0, llvm::Attribute::ReadOnly);
   }
   return output;

@@ -197,6 +197,14 @@ Value KernelEmitter::load(const NestOperand &operand) {
                      : gather(pointer, element, stride);
 }
 
+/// The element of an operand at the current indices, that of the lanes too.
+Value KernelEmitter::loadElement(const NestOperand &operand) {
+  Type element = elementOf(operand.base);
+  Value pointer = address(buffer(operand.base), memoryType(element),
+                          operand.access, /*lanes=*/true);
+  return loadScalar(pointer, element);
+}
+
 void KernelEmitter::store(const NestOperand &operand, Value value) {
   bool lanes = shape.getDepth(operand.access) == ValueDepth::Lane;
   Type memory = memoryType(elementOf(operand.base));
@@ -239,8 +247,6 @@ Value KernelEmitter::getScalar(const KernelNest &nest, Value value,
     return getConstant(constant, lanes);
   auto &values = known[static_cast<int>(nest.depths.lookup(value))];
   Value result = values.lookup(value);
-  if (!result && quads.contains(value))
-    result = values[value] = spreadQuads(value);
   if (!result) {
     result = load(nest.inputs[cast<BlockArgument>(value).getArgNumber()]);
     values[value] = result;
@@ -261,7 +267,7 @@ Value KernelEmitter::numberOf(unsigned dim, Type element) {
 /// Computes the results of an op at its own depth: the same op on scalars or on
 /// vectors.
 void KernelEmitter::evaluate(const KernelNest &nest, Operation *op) {
-  if (isa<linalg::IndexOp>(op) || quads.contains(op->getResult(0)))
+  if (isa<linalg::IndexOp>(op))
     return;
   if (std::optional<unsigned> dim = nest.getIndexDim(op)) {
     Value number = op->getResult(0);
@@ -271,8 +277,8 @@ void KernelEmitter::evaluate(const KernelNest &nest, Operation *op) {
   }
   ValueDepth depth = nest.depths.lookup(op->getResult(0));
   bool lanes = depth == ValueDepth::Lane;
-  if (Value pattern = getLanePattern(nest, op)) {
-    known[static_cast<int>(depth)][op->getResult(0)] = pattern;
+  if (auto draw = dyn_cast<DrawOp>(op)) {
+    known[static_cast<int>(depth)][draw] = drawNumbers(nest, draw);
     return;
   }
   IRMapping mapping;

@@ -13,6 +13,7 @@
 
 #include "KernelRange.h"
 #include "weft/Lowering/Kernel/LinalgKernel.h"
+#include "weft/Weft/KernelOps.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -92,19 +93,25 @@ private:
   mlir::Value reduceLanes(const NestTotal &total,
                           llvm::ArrayRef<mlir::Value> partials);
 
-  // Values of four neighbours (KernelQuads.cpp).
+  // Random numbers (KernelDraws.cpp).
   bool countsLanes(const KernelNest &nest, mlir::Value value);
-  bool countsQuads(const KernelNest &nest, mlir::Operation *op);
-  void findQuads(const KernelNest &nest);
-  bool hasQuads(const KernelNest &nest) const;
+  bool drawsBlocks(const KernelNest &nest, DrawOp draw);
+  void findDraws(const KernelNest &nest);
+  bool hasDraws(const KernelNest &nest) const;
+  mlir::LLVM::LLVMFuncOp getDrawFunction(PhiloxKind kind, bool group);
   mlir::Value firstOf(const KernelNest &nest, mlir::Value number);
-  void startQuads(const KernelNest &nest, mlir::Value index);
-  mlir::Value spreadQuads(mlir::Value value);
-  mlir::Value getLanePattern(const KernelNest &nest, mlir::Operation *op);
+  void startDraws(const KernelNest &nest, mlir::Value index);
+  mlir::Value drawNumbers(const KernelNest &nest, DrawOp draw);
   Values emitChunks(const KernelNest &nest, mlir::Value from, mlir::Value to,
                     const Values &args,
                     llvm::function_ref<Values(mlir::Value, Values)> body,
                     int32_t unroll);
+
+  // Elements of rows (KernelPicks.cpp).
+  mlir::Value getPickedIndex(const KernelNest &nest, const NestTotal &total);
+  void findPicks(const KernelNest &nest);
+  mlir::Value getElement(const KernelNest &nest, mlir::Value value);
+  mlir::Value emitPick(const KernelNest &nest, const NestTotal &total);
 
   // Elements (KernelElements.cpp).
   mlir::Value constant(int64_t value);
@@ -116,6 +123,7 @@ private:
   mlir::Value laneNumbers(mlir::Type element);
   void evaluate(const KernelNest &nest, mlir::Operation *op);
   mlir::Value load(const NestOperand &operand);
+  mlir::Value loadElement(const NestOperand &operand);
   void store(const NestOperand &operand, mlir::Value value);
   mlir::Value address(mlir::Value buffer, mlir::Type memory,
                       const SpaceAccess &access, bool lanes);
@@ -149,11 +157,12 @@ private:
   mlir::Value tileIndex; // the column, counted from the start of its tile
   /// Values of bodies known at each depth.
   llvm::DenseMap<mlir::Value, mlir::Value> known[3];
-  /// Values that four neighbours share; their lanes, one for each four, of a
-  /// group of chunks; the chunk's place in it.
-  llvm::DenseSet<mlir::Value> quads;
-  llvm::DenseMap<mlir::Value, mlir::Value> quadLanes;
-  int64_t quadChunk = 0;
+  /// What combines the totals that are one element of a row.
+  llvm::DenseSet<mlir::Operation *> picks;
+  /// Draws of whole blocks, with the numbers of a group of chunks on the stack;
+  /// where the group begins.
+  llvm::DenseMap<DrawOp, mlir::Value> drawn;
+  mlir::Value drawStart;
   /// Temporaries: one number, or a buffer on the stack.
   llvm::DenseMap<mlir::Value, mlir::Value> numbers, stack;
   void enter(ValueDepth depth);

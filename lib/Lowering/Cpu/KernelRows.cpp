@@ -72,6 +72,10 @@ void KernelEmitter::emitRowPass(const KernelNest &nest) {
   for (auto [total, output] : llvm::zip(nest.totals, nest.outputs)) {
     if (!total.combiner)
       continue;
+    if (picks.contains(total.combiner)) {
+      numbers[output.base] = emitPick(nest, total);
+      continue;
+    }
     numbers[output.base] =
         reduceLanes(total, llvm::ArrayRef<Value>(sums).slice(first, partials));
     first += partials;
@@ -190,7 +194,7 @@ KernelEmitter::Values KernelEmitter::emitRowTail(const KernelNest &nest,
                                                  Values sums) {
   int64_t size = shape.getLaneSize(), whole = size / kLanes * kLanes;
   mask = tailMask(constant(size - whole));
-  startQuads(nest, constant(whole));
+  startDraws(nest, constant(whole));
   sums = emitRowChunk(nest, constant(whole), std::move(sums));
   mask = nullptr;
   return sums;

@@ -31,8 +31,10 @@ LLVM::LLVMFuncOp KernelEmitter::emit() {
     buffers.push_back(LLVM::LoadOp::create(
         b, loc, pointer, offset(entry->getArgument(0), pointer, constant(i))));
   indices.resize(shape.getSizes().size());
-  for (const KernelNest &nest : kernel.getNests())
-    findQuads(nest);
+  for (const KernelNest &nest : kernel.getNests()) {
+    findDraws(nest);
+    findPicks(nest);
+  }
   if (shape.getKind() == KernelKind::Columns)
     emitColumns();
   else if (isFlat(shape))
@@ -104,7 +106,7 @@ void KernelEmitter::emitLanes(const KernelNest &nest, Value from, Value to,
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(tail.thenBlock());
   mask = tailMask(arith::SubIOp::create(b, loc, to, middle));
-  startQuads(nest, middle);
+  startDraws(nest, middle);
   chunk(middle);
   mask = nullptr;
 }

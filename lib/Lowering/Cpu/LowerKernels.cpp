@@ -8,6 +8,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
+#include <map>
+
 namespace weft {
 #define GEN_PASS_DEF_LOWERKERNELSPASS
 #include "weft/Lowering/Cpu/Passes.h.inc"
@@ -16,7 +18,50 @@ namespace weft {
 using namespace mlir;
 using namespace weft;
 
+/// Lets a function call one of equal code before it.
+static void forward(LLVM::LLVMFuncOp function, LLVM::LLVMFuncOp to) {
+  Region &body = function.getBody();
+  body.dropAllReferences();
+  body.getBlocks().clear();
+  OpBuilder b(function.getContext());
+  Block *entry = function.addEntryBlock(b);
+  b.setInsertionPointToStart(entry);
+  LLVM::CallOp::create(b, function.getLoc(), to, entry->getArguments());
+  LLVM::ReturnOp::create(b, function.getLoc(), ValueRange());
+}
+
 namespace {
+
+/// Functions with different code, by what is cheap to compare.
+class DistinctCode {
+public:
+  /// Functions of kernels that differ in the size of their range alone have
+  /// equal code, which is written once.
+  void add(LLVM::LLVMFuncOp function) {
+    auto &alike = functions[hash(function)];
+    for (LLVM::LLVMFuncOp known : alike)
+      if (OperationEquivalence::isRegionEquivalentTo(
+              &known.getBody(), &function.getBody(),
+              OperationEquivalence::IgnoreLocations))
+        return forward(function, known);
+    alike.push_back(function);
+  }
+
+private:
+  static llvm::hash_code hash(LLVM::LLVMFuncOp function) {
+    llvm::hash_code code = 0;
+    function.getBody().walk([&](Operation *op) {
+      auto one = OperationEquivalence::computeHash(
+          op, OperationEquivalence::ignoreHashValue,
+          OperationEquivalence::ignoreHashValue,
+          OperationEquivalence::IgnoreLocations);
+      code = llvm::hash_combine(code, one);
+    });
+    return code;
+  }
+
+  std::map<size_t, SmallVector<LLVM::LLVMFuncOp, 1>> functions;
+};
 
 struct LowerKernelsPass : weft::impl::LowerKernelsPassBase<LowerKernelsPass> {
   void getDependentDialects(DialectRegistry &registry) const override {
@@ -25,12 +70,13 @@ struct LowerKernelsPass : weft::impl::LowerKernelsPassBase<LowerKernelsPass> {
   }
 
   void runOnOperation() override {
+    DistinctCode code;
     for (auto function :
          llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
       FailureOr<LinalgKernel> kernel = LinalgKernel::get(function);
       if (failed(kernel))
         return signalPassFailure();
-      KernelEmitter(function, *kernel).emit();
+      code.add(KernelEmitter(function, *kernel).emit());
       function.erase();
     }
   }

@@ -16,11 +16,11 @@ using namespace mlir;
 
 namespace weft {
 
-/// The running totals among the nest's results.
+/// The running totals among the nest's results that its loops add up.
 llvm::SmallVector<NestTotal> KernelEmitter::totalsOf(const KernelNest &nest) {
   llvm::SmallVector<NestTotal> totals;
   for (const NestTotal &total : nest.totals)
-    if (total.combiner)
+    if (total.combiner && !picks.contains(total.combiner))
       totals.push_back(total);
   return totals;
 }

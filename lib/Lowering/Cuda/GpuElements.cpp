@@ -1,6 +1,8 @@
 //===- GpuElements.cpp - The bodies of a kernel, element by element -------===//
 
 #include "GpuEmitter.h"
+#include "weft/Lowering/Kernel/PhiloxNumbers.h"
+#include "weft/Weft/KernelOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -125,6 +127,17 @@ Value GpuEmitter::numberOf(unsigned dim, Type element, int64_t lane) {
   return arith::ExtUIOp::create(b, loc, element, index);
 }
 
+/// The op on the numbers of one lane.
+static Value cloneOp(OpBuilder &b, Location loc, Operation *op,
+                     IRMapping &numbers) {
+  auto draw = dyn_cast<DrawOp>(op);
+  if (!draw)
+    return b.clone(*op, numbers)->getResult(0);
+  return buildPhiloxNumber(
+      b, loc, draw.getKind(), numbers.lookup(draw.getKey()),
+      numbers.lookup(draw.getRow()), numbers.lookup(draw.getElement()));
+}
+
 /// Clones the op for each lane, or once if it is the same for all.
 void GpuEmitter::evaluate(const KernelNest &nest, Operation *op) {
   if (isa<linalg::IndexOp>(op))
@@ -142,7 +155,7 @@ void GpuEmitter::evaluate(const KernelNest &nest, Operation *op) {
     IRMapping mapping;
     for (Value operand : op->getOperands())
       mapping.map(operand, getValue(nest, operand, lane));
-    elements.push_back(b.clone(*op, mapping)->getResult(0));
+    elements.push_back(cloneOp(b, loc, op, mapping));
   }
   if (depth == ValueDepth::Outer)
     outerValues[result] = elements.front();

@@ -235,6 +235,39 @@ Status weft::clearGaps(WeftContext &context) {
   return Status::success();
 }
 
+/// An optimizer counts its updates from 0 on, and computes with the number of
+/// the next one.
+static Status checkCounter(const WeftContext &context,
+                           const NamedTensor &tensor, const HeldRange &held) {
+  int64_t value = 0;
+  if (Status s = context.device().copyOut(&value, held.offset, sizeof value);
+      !s)
+    return s;
+  if (value >= 0 && value != INT64_MAX)
+    return Status::success();
+  return checkpointError("expects state " + inQuotes(tensor.name) +
+                         " to count updates from 0 on, but got " +
+                         std::to_string(value))
+      .ofWholeFile();
+}
+
+static bool isCounter(const NamedTensor &tensor) {
+  return tensor.kind() == WEFT_OPTIMIZER && tensor.dtype() == WEFT_I64 &&
+         tensor.elements == 1;
+}
+
+static Status checkCounters(const WeftContext &context,
+                            const std::string &directory) {
+  for (const NamedTensor &tensor : savedTensors(*context.executable())) {
+    const HeldRange held = heldBy(tensor, context.rank());
+    if (!isCounter(tensor) || held.elements() == 0)
+      continue;
+    if (Status s = checkCounter(context, tensor, held); !s)
+      return s.takeError().at(directory);
+  }
+  return Status::success();
+}
+
 Status weft::loadCheckpoint(WeftContext &context, ResumePoint &point) {
   CheckpointReader reader(point.directory, point.manifest);
   std::vector<TensorTarget> targets;
@@ -249,6 +282,9 @@ Status weft::loadCheckpoint(WeftContext &context, ResumePoint &point) {
     return s;
   if (Status s = reader.readAll(context, targets); !s)
     return s;
+  if (!point.weightsOnly)
+    if (Status s = checkCounters(context, point.directory); !s)
+      return s;
   point.guard.release();
   return Status::success();
 }

@@ -103,8 +103,8 @@ bool NanHunt::isFed(const WeftCommand &command,
          std::any_of(entry.reads.begin(), entry.reads.end(), isTaintedRead);
 }
 
-/// The sentence about a moment that the command reads and that was not finite
-/// when the step began, or "".
+/// The sentence about a moment that was not finite when the step began, if the
+/// command reads it or what was made of it, or "".
 std::string NanHunt::findMoment(const WeftCommand &command,
                                 const DebugCommand &entry) const {
   for (const Moment &moment : moments)
@@ -115,6 +115,20 @@ std::string NanHunt::findMoment(const WeftCommand &command,
         return moment.text;
     }
   return "";
+}
+
+/// Notes that an update has made a buffer of that moment, or of none ("").
+void NanHunt::passOn(const std::string &moment, const WrittenBuffer &written,
+                     int64_t offset) {
+  auto [lowest, highest] = written.elements.span();
+  const int64_t begin = offset + lowest, end = offset + highest;
+  auto isOver = [begin = begin, end = end](const Moment &old) {
+    return old.begin < end && begin < old.end;
+  };
+  moments.erase(std::remove_if(moments.begin(), moments.end(), isOver),
+                moments.end());
+  if (!moment.empty())
+    moments.push_back({begin, end, moment});
 }
 
 /// Notes what the elements of a buffer hold now, and says nothing of what lies
@@ -218,10 +232,13 @@ Status NanHunt::check(const WeftProgram &program, const WeftCommand &command) {
     if (!element)
       return element.takeError();
     mark(written.elements, begin, *element < 0);
+    const bool isMoment = *element >= 0 && fed && isUpdate(program);
+    if (!moments.empty() && isUpdate(program))
+      passOn(isMoment ? moment : "", written, begin);
     if (*element < 0)
       continue;
     const Element place = locate(written, begin, *element);
-    if (fed && isUpdate(program) && !moment.empty())
+    if (isMoment && !moment.empty())
       writers[place.name] = moment;
     if (found || onPurpose.count(&command))
       continue;

@@ -85,6 +85,8 @@ def used_names(example):
 
 def in_weft_program(op, example):
     names = used_names(example)
+    if op == "weft.draw":  # a kernel in linalg form
+        return f"func.func @f({', '.join(f'{n}: i64' for n in names)}) {{\n  {example}\n  return\n}}\n"
     types = operand_types(op, example, names)
     args = ", ".join(f'{n}: {types[n]} {{weft.input = "{n[1:]}"}}' for n in names)
     if op == "weft.return":

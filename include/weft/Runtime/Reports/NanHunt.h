@@ -47,7 +47,8 @@ public:
 private:
   explicit NanHunt(WeftContext &context) : context(context) {}
 
-  /// A moment that is not finite, in the bytes [begin, end) of the arena.
+  /// A moment that is not finite, or what was made of it, in the bytes [begin,
+  /// end) of the arena.
   struct Moment {
     int64_t begin, end;
     std::string text;
@@ -68,6 +69,8 @@ private:
   /// Whether one of these elements, the first at that arena offset, belongs to
   /// what was seen to hold a non-finite value.
   bool isTainted(const Elements &elements, int64_t offset) const;
+  void passOn(const std::string &moment, const WrittenBuffer &written,
+              int64_t offset);
   std::string findMoment(const WeftCommand &command,
                          const DebugCommand &entry) const;
   void mark(const Elements &elements, int64_t offset, bool finite);

@@ -1,0 +1,19 @@
+//===- KernelBody.h - What a launch computes --------------------*- C++ -*-===//
+
+#ifndef WEFT_LIB_MEMORY_KERNELBODY_H
+#define WEFT_LIB_MEMORY_KERNELBODY_H
+
+#include "weft/Plan/Plan.h"
+
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace weft {
+
+/// The kernel of a launch, or null where its body says nothing any more.
+mlir::FunctionOpInterface findKernel(plan::LaunchOp launch,
+                                     const mlir::SymbolTable &symbols);
+
+} // namespace weft
+
+#endif // WEFT_LIB_MEMORY_KERNELBODY_H

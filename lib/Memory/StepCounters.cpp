@@ -1,0 +1,176 @@
+//===- StepCounters.cpp - Updates know their number -----------------------===//
+
+#include "StepCounters.h"
+
+#include "KernelBody.h"
+#include "StateTable.h"
+#include "weft/Plan/Transfers.h"
+#include "weft/Weft/Weft.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace weft {
+
+namespace {
+/// What a value has to do with a counter: nothing, it depends on the number of
+/// the update, or on what the counter held before.
+enum class Count { None, Counted, Old };
+
+struct Counter {
+  Count count = Count::None;
+  plan::UseOp state; // of an old or counted number
+};
+
+class StepCounters {
+public:
+  StepCounters(plan::ProgramOp program, const SymbolTable &symbols);
+
+  LogicalResult verify();
+
+private:
+  Counter lookup(Value buffer) const {
+    return known.lookup(plan::getRoot(buffer));
+  }
+  SmallVector<Counter> getWritten(plan::CommandOpInterface command) const;
+  LogicalResult verifyCommand(plan::CommandOpInterface command);
+
+  plan::ProgramOp program;
+  const SymbolTable &symbols;
+  llvm::DenseMap<Value, plan::UseOp> counters; // by their buffer
+  llvm::DenseMap<Value, Counter> known;        // by the root of a buffer
+};
+} // namespace
+
+StepCounters::StepCounters(plan::ProgramOp program, const SymbolTable &symbols)
+    : program(program), symbols(symbols) {
+  auto counter =
+      MemRefType::get({}, IntegerType::get(program.getContext(), 64));
+  for (auto use : program.getBody().front().getOps<plan::UseOp>()) {
+    auto state = symbols.lookup<plan::StateOp>(use.getStateAttr().getAttr());
+    if (state.getKind() != plan::StateKind::Optimizer ||
+        use.getBuffer().getType() != counter)
+      continue;
+    counters[use.getBuffer()] = use;
+    known[use.getBuffer()] = {Count::Old, use};
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+/// The one that says more.
+static Counter join(Counter x, Counter y) { return x.count < y.count ? y : x; }
+
+/// The step that follows an old one.
+static bool isIncrement(Operation *op) {
+  auto isOne = [](Value value) {
+    DenseElementsAttr number;
+    return matchPattern(value, m_Constant(&number)) && number.isSplat() &&
+           number.getElementType().isInteger(64) &&
+           number.getSplatValue<APInt>().isOne();
+  };
+  return isa<AddOp>(op) && llvm::any_of(op->getOperands(), isOne);
+}
+
+static Counter getCounter(Operation *op,
+                          const llvm::DenseMap<Value, Counter> &values) {
+  Counter all;
+  for (Value operand : op->getOperands())
+    all = join(all, values.lookup(operand));
+  if (all.count == Count::Old && isIncrement(op))
+    all.count = Count::Counted;
+  if (all.count != Count::Old || !isa<SelectOp>(op))
+    return all;
+  // A skipped update keeps the old number.
+  Count condition = values.lookup(op->getOperand(0)).count;
+  Count x = values.lookup(op->getOperand(1)).count;
+  Count y = values.lookup(op->getOperand(2)).count;
+  bool isKept = (x == Count::Counted || y == Count::Counted) &&
+                x != Count::None && y != Count::None;
+  if (condition != Count::Old && isKept)
+    all.count = Count::Counted;
+  return all;
+}
+
+/// What the results of a straight-line kernel are.
+static SmallVector<Counter> getResults(FunctionOpInterface kernel,
+                                       ArrayRef<Counter> arguments) {
+  Block &body = kernel.getFunctionBody().front();
+  llvm::DenseMap<Value, Counter> values;
+  for (auto [value, counter] : llvm::zip(body.getArguments(), arguments))
+    values[value] = counter;
+  for (Operation &op : body.without_terminator()) {
+    Counter counter = getCounter(&op, values);
+    for (Value result : op.getResults())
+      values[result] = counter;
+  }
+  SmallVector<Counter> results;
+  for (Value result : body.getTerminator()->getOperands())
+    results.push_back(values.lookup(result));
+  return results;
+}
+
+//===----------------------------------------------------------------------===//
+// Commands
+//===----------------------------------------------------------------------===//
+
+/// What a command makes of each operand that it writes.
+SmallVector<Counter>
+StepCounters::getWritten(plan::CommandOpInterface command) const {
+  SmallVector<Counter> read;
+  Counter all;
+  for (auto [index, buffer] : llvm::enumerate(command->getOperands()))
+    if (command.isRead(index))
+      all = join(all, read.emplace_back(lookup(buffer)));
+  unsigned numWritten = 0;
+  for (unsigned i = 0; i != command->getNumOperands(); ++i)
+    numWritten += command.isWritten(i);
+  if (isa<plan::StepIncrementOp>(*command))
+    all.count = Count::Counted;
+  auto launch = dyn_cast<plan::LaunchOp>(*command);
+  FunctionOpInterface kernel =
+      launch && all.count == Count::Old ? findKernel(launch, symbols) : nullptr;
+  return kernel ? getResults(kernel, read)
+                : SmallVector<Counter>(numWritten, all);
+}
+
+LogicalResult StepCounters::verifyCommand(plan::CommandOpInterface command) {
+  SmallVector<Counter> written = getWritten(command);
+  const Counter *next = written.begin();
+  for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
+    if (!command.isWritten(index))
+      continue;
+    Counter counter = *next++;
+    Value root = plan::getRoot(buffer);
+    plan::UseOp own = counters.lookup(root);
+    if (counter.count == Count::Old && getUse(buffer) && own != counter.state)
+      return command->emitOpError("expects a step that @")
+             << program.getSymName() << " has counted before, but got @"
+             << counter.state.getState() << " as it was";
+    // What does not count a counter sets it.
+    if (own && counter.count != Count::Counted)
+      counter = {Count::Old, own};
+    known[root] = counter;
+  }
+  return success();
+}
+
+LogicalResult StepCounters::verify() {
+  if (counters.empty())
+    return success();
+  for (auto command :
+       program.getBody().front().getOps<plan::CommandOpInterface>())
+    if (!plan::isTransfer(command) && failed(verifyCommand(command)))
+      return failure();
+  return success();
+}
+
+LogicalResult verifyStepCounters(plan::ProgramOp program,
+                                 const SymbolTable &symbols) {
+  return StepCounters(program, symbols).verify();
+}
+
+} // namespace weft
