@@ -23,7 +23,8 @@ class CpuLibrary final : public KernelLibrary {
   StringRef getName() const override { return "cpu"; }
   StringRef getTitle() const override { return "the CPU"; }
   LibraryAnswer find(Operation *op) const override {
-    return findRoutine(getStandardRoutines(), op);
+    LibraryAnswer answer = findRoutine(getStandardRoutines(), op);
+    return answer.isKnown ? answer : findRoutine(getFormulaRoutines(), op);
   }
   bool hasPart(ProductPart part) const override {
     return part == ProductPart::Bias;
