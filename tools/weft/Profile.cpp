@@ -20,6 +20,9 @@ namespace {
 struct CommandCost {
   std::string routine, scope, name;
   double flops = 0, bytes = 0;
+
+  /// A wait for another stream, or what ends one: its time is no work.
+  bool isEvent() const { return flops == 0 && bytes == 0; }
 };
 
 /// Calls of one kernel or in one scope, added up.
@@ -45,6 +48,9 @@ struct Sum {
 struct Peak {
   double gflops = 0, gigabytes = 0;
   std::string source;
+
+  bool isGiven() const { return source == "cost table"; }
+  double shareOf(const Sum &sum) const;
 };
 
 class Profiler {
@@ -57,7 +63,9 @@ public:
 
 private:
   Status addEvent(const JsonCursor &event);
-  Peak findPeak(const std::vector<Sum> &kernels) const;
+  void addCommand(const CommandCost &cost, const std::string &program,
+                  double duration);
+  Peak findPeak() const;
   Json rows(const std::vector<Sum> &sums, const Peak &peak) const;
 
   const Json &meta;
@@ -67,7 +75,7 @@ private:
   std::map<std::string, Sum> scopes;
   std::map<std::string, Sum> runs; // by program
   std::map<std::string, int64_t> starts;
-  Sum total;
+  Sum total, events;
   double first = INFINITY, last = 0;
 };
 
@@ -138,18 +146,26 @@ Status Profiler::addEvent(const JsonCursor &event) {
   if (!index)
     return index.takeError();
   const CommandCost &cost = costs->second[*index];
+  starts[*program] += *index == 0;
+  first = std::min(first, *start);
+  last = std::max(last, *start + *duration);
+  if (cost.isEvent())
+    events.add(cost, *duration);
+  else
+    addCommand(cost, *program, *duration);
+  return Status::success();
+}
+
+void Profiler::addCommand(const CommandCost &cost, const std::string &program,
+                          double duration) {
   Sum &kernel = kernels[{cost.name, cost.routine}];
   kernel.name = cost.name;
   kernel.routine = cost.routine;
   Sum &scope = scopes[cost.scope];
   scope.name = cost.scope.empty() ? "(no scope)" : cost.scope;
-  runs[*program].name = *program;
-  for (Sum *sum : {&kernel, &scope, &runs[*program], &total})
-    sum->add(cost, *duration);
-  starts[*program] += *index == 0;
-  first = std::min(first, *start);
-  last = std::max(last, *start + *duration);
-  return Status::success();
+  runs[program].name = program;
+  for (Sum *sum : {&kernel, &scope, &runs[program], &total})
+    sum->add(cost, duration);
 }
 
 Status Profiler::readEvents(const JsonCursor &events) {
@@ -210,9 +226,10 @@ template <typename Map> static std::vector<Sum> valuesOf(const Map &map) {
   return byTime(std::move(sums));
 }
 
-/// What the cost table gave, else the fastest kernels of this very trace: those
-/// with a percent of the time, since the clock is too coarse for the smallest.
-Peak Profiler::findPeak(const std::vector<Sum> &sums) const {
+/// What the cost table gave, else the fastest of this very trace: of kernels,
+/// scopes and programs with a percent of the time, since the clock is too
+/// coarse for the smallest.
+Peak Profiler::findPeak() const {
   Peak peak;
   if (const Json *speeds = meta.find("speeds"); speeds && speeds->isObject()) {
     if (const Json *speed = speeds->find("gflops"))
@@ -222,24 +239,26 @@ Peak Profiler::findPeak(const std::vector<Sum> &sums) const {
     peak.source = "cost table";
     return peak;
   }
-  for (const Sum &sum : sums)
-    if (sum.microseconds >= 0.01 * total.microseconds) {
-      peak.gflops = std::max(peak.gflops, sum.gflops());
-      peak.gigabytes = std::max(peak.gigabytes, sum.gigabytes());
-    }
+  for (const std::vector<Sum> &sums :
+       {valuesOf(kernels), valuesOf(scopes), valuesOf(runs)})
+    for (const Sum &sum : sums)
+      if (sum.microseconds >= 0.01 * total.microseconds) {
+        peak.gflops = std::max(peak.gflops, sum.gflops());
+        peak.gigabytes = std::max(peak.gigabytes, sum.gigabytes());
+      }
   peak.source = "trace";
   return peak;
 }
 
 /// Of the time, the part that the work would take at the peak; the longer of
-/// arithmetic and traffic.
-static double peakShare(const Sum &sum, const Peak &peak) {
+/// arithmetic and traffic. The smallest may be faster than what was measured.
+double Peak::shareOf(const Sum &sum) const {
   double share = 0;
-  if (peak.gflops > 0)
-    share = sum.gflops() / peak.gflops;
-  if (peak.gigabytes > 0)
-    share = std::max(share, sum.gigabytes() / peak.gigabytes);
-  return share;
+  if (gflops > 0)
+    share = sum.gflops() / gflops;
+  if (gigabytes > 0)
+    share = std::max(share, sum.gigabytes() / gigabytes);
+  return isGiven() ? share : std::min(share, 1.0);
 }
 
 Json Profiler::rows(const std::vector<Sum> &sums, const Peak &peak) const {
@@ -254,15 +273,14 @@ Json Profiler::rows(const std::vector<Sum> &sums, const Peak &peak) const {
     row.set("share", sum.microseconds / total.microseconds);
     row.set("gflops", sum.gflops());
     row.set("gigabytes_per_second", sum.gigabytes());
-    row.set("peak_share", peakShare(sum, peak));
+    row.set("peak_share", peak.shareOf(sum));
     list.push(std::move(row));
   }
   return list;
 }
 
 Json Profiler::result() const {
-  std::vector<Sum> sums = valuesOf(kernels);
-  Peak peak = findPeak(sums);
+  Peak peak = findPeak();
   Json speeds = Json::object();
   speeds.set("source", peak.source);
   speeds.set("gflops", peak.gflops);
@@ -283,9 +301,11 @@ Json Profiler::result() const {
                     : 0.0);
   profile.set("total_us", total.microseconds);
   profile.set("span_us", last - first);
+  profile.set("events", events.calls);
+  profile.set("events_us", events.microseconds);
   profile.set("peak", std::move(speeds));
   profile.set("programs", rows(valuesOf(runs), peak));
-  profile.set("kernels", rows(sums, peak));
+  profile.set("kernels", rows(valuesOf(kernels), peak));
   profile.set("scopes", rows(valuesOf(scopes), peak));
   return profile;
 }
@@ -345,11 +365,15 @@ void weft::printProfile(const Json &profile) {
                 at(profile, "step_us") / 1e3);
   std::printf("all commands %.3f ms, from the first to the last %.3f ms\n",
               at(profile, "total_us") / 1e3, at(profile, "span_us") / 1e3);
+  if (double events = at(profile, "events"); events > 0)
+    std::printf(
+        "events between streams: %.0f, %.3f ms, which are in no share\n",
+        events, at(profile, "events_us") / 1e3);
   std::printf("peak %.1f GFLOP/s and %.1f GB/s, %s\n", at(peak, "gflops"),
               at(peak, "gigabytes_per_second"),
               isGiven ? "given by --cost-table when it was compiled"
-                      : "measured: the fastest kernels of this trace with a "
-                        "percent of its time");
+                      : "measured: the fastest kernels, scopes and programs "
+                        "of this trace with a percent of its time");
   if (double dropped = at(profile, "dropped"); dropped > 0)
     std::printf("the trace was full: %.0f more calls are not in it\n", dropped);
   for (const char *field : {"programs", "kernels", "scopes"})
