@@ -16,7 +16,8 @@ OUT may then be carried to the device. `run` trains there and checks each model:
   memcheck, racecheck, synccheck
              compute-sanitizer finds nothing in two steps (--sanitizer)
 
-It prints a line for each check and ends with `N passed, N failed, N skipped`.
+It prints a line for each check and ends with `N passed, N failed, N skipped`; a
+machine that cannot run a program at all fails one check, `device`.
 With --emulated the device is the emulated one of the tests.
 """
 import argparse
@@ -46,8 +47,15 @@ TOOLS = ("memcheck", "racecheck", "synccheck")
 STEPS = 20
 
 
+NO_DEVICE = 9  # how a program ends that this machine cannot run
+
+
 class Failed(Exception):
-    """A check that failed, and why."""
+    """A check that failed, and why; how a program ended, if one did."""
+
+    def __init__(self, words, code=None):
+        super().__init__(words)
+        self.code = code
 
 
 class Skipped(Exception):
@@ -55,10 +63,13 @@ class Skipped(Exception):
 
 
 def call(command, environment=None):
-    result = subprocess.run(command, capture_output=True, text=True, env=environment)
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, env=environment)
+    except OSError as error:
+        raise Failed(f"cannot start {command[0]}: {error.strerror}") from None
     if result.returncode != 0:
         raise Failed(f"{os.path.basename(command[0])} ended with {result.returncode}: "
-                     f"{(result.stderr or result.stdout).strip()[-500:]}")
+                     f"{(result.stderr or result.stdout).strip()[-500:]}", result.returncode)
     return result.stdout
 
 
@@ -71,9 +82,13 @@ def data_of(name):
     return "digits.safetensors" if name.startswith("mlp") else "text.txt"
 
 
+def weft_of(options):
+    return os.path.join(options.build, "bin", "weft")
+
+
 def compile_program(options, name, output, *flags):
     model, precision, compile_flags, _ = MODELS[name]
-    call([os.path.join(options.build, "bin", "weft"), "compile",
+    call([weft_of(options), "compile",
           os.path.join(ROOT, "examples", model), f"--precision={precision}",
           *compile_flags, *flags, "-o", output])
 
@@ -86,6 +101,7 @@ def compile_for_device(options, name, program, *flags):
 
 
 def build(options):
+    call([weft_of(options), "--version"])
     shutil.rmtree(options.out, ignore_errors=True)
     os.makedirs(options.out)
     inside = lambda name: os.path.join(options.out, name)
@@ -206,15 +222,42 @@ def outcome(check):
         return "skipped", str(reason)
 
 
-def run(options):
-    with open(os.path.join(options.out, "expected.json")) as file:
-        expected = json.load(file)
-    results = []
+def read_expected(options):
+    try:
+        with open(os.path.join(options.out, "expected.json")) as file:
+            return json.load(file)
+    except OSError as error:
+        raise Failed(f"expects a folder that build wrote, but got {options.out}: "
+                     f"expected.json: {error.strerror}") from None
+
+
+def why_no_device(options, name):
+    """What a program says that finds no device; None if it finds one."""
+    try:
+        Model(options, name).run(name, steps=1)
+    except Failed as failure:
+        return str(failure) if failure.code == NO_DEVICE else None
+    return None
+
+
+def check_all(options, expected):
+    """Results of all checks of all models."""
+    missing = why_no_device(options, next(iter(expected)))
+    if missing:
+        yield {"model": None, "check": "device", "outcome": "failed", "words": missing}
+        return
     for name, losses in expected.items():
         for title, check in Model(options, name, losses).checks().items():
             how, words = outcome(check)
-            results.append({"model": name, "check": title, "outcome": how, "words": words})
-            print(f"{how}: {name} {title}: {words}", flush=True)
+            yield {"model": name, "check": title, "outcome": how, "words": words}
+
+
+def run(options):
+    results = []
+    for result in check_all(options, read_expected(options)):
+        results.append(result)
+        print("{outcome}: {title}: {words}".format(
+            title=" ".join(filter(None, (result["model"], result["check"]))), **result), flush=True)
     if options.json:
         with open(options.json, "w") as file:
             json.dump(results, file, indent=1)

@@ -18,10 +18,12 @@ import shutil
 import subprocess
 import sys
 
+from seeds import seed_range
+
 parser = argparse.ArgumentParser()
 parser.add_argument("--work", type=pathlib.Path, required=True)
 parser.add_argument("--source", type=pathlib.Path, required=True)
-parser.add_argument("--seeds", default="0:1", help="programs of each model")
+parser.add_argument("--seeds", default="0:1", type=seed_range, help="programs of each model")
 parser.add_argument("--models", default="random")
 parser.add_argument("--keep", action="store_true", help="the programs, to look at a failure")
 args = parser.parse_args()
@@ -265,10 +267,9 @@ def main():
     shutil.rmtree(args.work, ignore_errors=True)
     args.work.mkdir(parents=True)
     need(sys.executable, args.source / "examples/make_mlp_data.py", args.work / "digits.safetensors", "--rows", "64")
-    first, last = map(int, args.seeds.split(":"))
     tried = failed = joined = 0
     for model in args.models.split(","):
-        for seed in range(first, last):
+        for seed in args.seeds:
             dice, tried = random.Random(f"{model} {seed}"), tried + 1
             folder = args.work / f"{model}-{seed}"
             folder.mkdir()
@@ -279,8 +280,10 @@ def main():
                 print(f"{model}, seed {seed}: {failure}\n  {(folder / 'flags').read_text()}", flush=True)
             if not args.keep:
                 shutil.rmtree(folder)
-    print(f"{tried} programs, {joined} parameters in buckets, {failed} wrong")
-    sys.exit(1 if failed or not joined else 0)
+    print(f"{tried} programs, {joined} parameters in buckets, {failed} wrong", flush=True)
+    if not failed and not joined:
+        sys.exit("buckets.py: error: expects a program with parameters in buckets: try more seeds")
+    sys.exit(1 if failed else 0)
 
 
 main()

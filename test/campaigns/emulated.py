@@ -9,6 +9,8 @@ import shutil
 import subprocess
 import sys
 
+from seeds import seed_range
+
 NUMBERS = ("step", "loss", "val_loss", "grad_norm", "skipped", "loss_scale")  # of a line of metrics
 BROKEN = 99  # how the emulated device ends what a kernel or the program does wrong
 NOT_FINITE = 6  # how a program ends on a number that is none
@@ -190,16 +192,12 @@ def compiled(names, source, work, build):
         yield name, Emulated(models[name], work / name, build)
 
 
-def parse_seeds(text):
-    return range(*map(int, text.split(":")))
-
-
 def make_parser(models, seeds):
     parser = argparse.ArgumentParser()
     for name in ("work", "source", "build"):
         parser.add_argument(f"--{name}", type=lambda text: pathlib.Path(text).absolute(), required=True)
     parser.add_argument("--models", default=models)
-    parser.add_argument("--seeds", default=seeds, type=parse_seeds)
+    parser.add_argument("--seeds", default=seeds, type=seed_range)
     return parser
 
 

@@ -19,9 +19,11 @@ import struct
 import subprocess
 import sys
 
+from seeds import seed_range
+
 parser = argparse.ArgumentParser()
 parser.add_argument("--work", type=pathlib.Path, required=True)
-parser.add_argument("--seeds", default="0:1")
+parser.add_argument("--seeds", default="0:1", type=seed_range)
 parser.add_argument("--keep", action="store_true", help="the programs, to look at a failure")
 args = parser.parse_args()
 
@@ -193,16 +195,15 @@ def check(seed):
 def main():
     shutil.rmtree(args.work, ignore_errors=True)
     args.work.mkdir(parents=True)
-    first, last = map(int, args.seeds.split(":"))
     failed = 0
-    for seed in range(first, last):
+    for seed in args.seeds:
         try:
             check(seed)
         except (RuntimeError, subprocess.TimeoutExpired) as failure:
             failed += 1
             print(f"seed {seed}: {failure}", flush=True)
-    print(f"{last - first} models, {failed} wrong")
-    sys.exit(1 if failed or first == last else 0)
+    print(f"{len(args.seeds)} models, {failed} wrong")
+    sys.exit(1 if failed else 0)
 
 
 main()

@@ -20,9 +20,6 @@ import subprocess
 import sys
 import tempfile
 
-import report
-import sides
-
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 DROPS = ("resid_pdrop", "embd_pdrop", "attn_pdrop")
@@ -36,24 +33,46 @@ def rows_of(options):
             for recipe in options.recipes]
 
 
-def compile_row(options, row, config):
-    model = os.path.join(options.out, "model-" + row["program"])
-    os.makedirs(model, exist_ok=True)
+def fail(words):
+    sys.exit(f"gpt2.py: error: {words}")
+
+
+def call(command):
+    """What it prints goes where ours does."""
+    try:
+        code = subprocess.run(command).returncode
+    except OSError as error:
+        fail(f"cannot start {command[0]}: {error.strerror}")
+    if code != 0:
+        fail(f"{' '.join(command)}: ended with {code}")
+
+
+def compile_row(options, row, config, work):
+    model = os.path.join(work, "model-" + row["program"])
+    os.makedirs(model)
     with open(os.path.join(model, "config.json"), "w") as file:
         json.dump({**config, **dict.fromkeys(DROPS, row["dropout"])}, file)
     command = [options.weft, "compile", model, "-o", os.path.join(options.out, row["program"]),
                f"--target={options.target}", f"--precision={options.precision}",
                f"--recipe={row['recipe']}", f"--batch={options.batch}", f"--seq={options.seq}"]
-    subprocess.run(command, check=True)
+    call(command)
+
+
+def read_json(folder, name, expected):
+    try:
+        with open(os.path.join(folder, name)) as file:
+            return json.load(file)
+    except (OSError, ValueError) as error:
+        fail(f"expects {expected}, but got {folder}: {name}: {getattr(error, 'strerror', None) or error}")
 
 
 def build(options):
+    config = read_json(options.model, "config.json", "the folder of a GPT-2")
     os.makedirs(options.out, exist_ok=True)
-    with open(os.path.join(options.model, "config.json")) as file:
-        config = json.load(file)
     rows = rows_of(options)
-    for row in rows:
-        compile_row(options, row, config)
+    with tempfile.TemporaryDirectory() as work:
+        for row in rows:
+            compile_row(options, row, config, work)
     plan = {"config": config, "batch": options.batch, "seq": options.seq,
             "precision": options.precision, "target": options.target, "rows": rows}
     with open(os.path.join(options.out, "bench.json"), "w") as file:
@@ -104,9 +123,24 @@ def chosen_rows(options, plan):
     return [rows[name] for name in options.rows or rows]
 
 
+def check_torch(options):
+    """Once, not in every mode."""
+    code = f"import torch; torch.zeros(1, device={options.device!r})"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    if result.returncode != 0:
+        fail(f"expects a Python with PyTorch on {options.device}, or --modes none, but {sys.executable} "
+             f"says: {(result.stderr.strip().splitlines() or ['nothing'])[-1]}")
+
+
 def run(options):
-    with open(os.path.join(options.out, "bench.json")) as file:
-        plan = json.load(file)
+    plan = read_json(options.out, "bench.json", "a folder that build wrote")
+    try:  # build needs no numpy
+        import report
+        import sides
+    except ImportError as error:
+        fail(f"run needs numpy: {error}")
+    if options.modes != ["none"]:
+        check_torch(options)
     with tempfile.TemporaryDirectory() as work:
         bench = sides.Bench(options, plan, work)
         results = [measure(bench, row) for row in chosen_rows(options, plan)]

@@ -23,11 +23,13 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 from graph import read_tensors, write_tensors  # noqa: E402
 from growth import grow  # noqa: E402
 from reduction import reduce  # noqa: E402
+from seeds import seed_range  # noqa: E402
 
 # Constants of formulas (eps, sqrt(2/pi), ...) become f32 in weft-fuse: 6e-8, which
 # a later op may magnify.
@@ -219,7 +221,7 @@ def report(seed, failure, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seeds", default="0:60")
+    parser.add_argument("--seeds", default="0:60", type=seed_range)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--precision", choices=["f32", "bf16", "f16"], default="f32")
     parser.add_argument("--work", help="where models that fail are written")
@@ -227,8 +229,7 @@ def main():
     options = parser.parse_args()
     if not shutil.which("weft"):
         sys.exit("campaign.py: expects weft and weft-interp in PATH")
-    first, last = map(int, options.seeds.split(":"))
-    tasks = [(seed, options.precision) for seed in range(first, last)]
+    tasks = [(seed, options.precision) for seed in options.seeds]
     failed, done = 0, 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for seed, failure in pool.map(attempt, tasks):
