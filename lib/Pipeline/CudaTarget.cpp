@@ -147,16 +147,19 @@ static FailureOr<DeviceImage> readHandWritten(ModuleOp module, StringRef source,
                                               const CudaTarget &device) {
   Expected<std::string> folder = runtimeFolder();
   if (!folder)
-    return module.emitError(folder.error().message());
+    return emitMachineError(module.getContext(), folder.error());
   std::string path = *folder + "/" + getHandWrittenFile(source, device);
   auto code = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                           /*RequiresNullTerminator=*/false);
   if (!code)
-    return module.emitError("has no hand-written kernels for ")
-           << device.chip << ": cannot read " << path << ": "
-           << code.getError().message()
-           << "; is weft built where CMake found a CUDA toolkit, with "
-           << device.chip << " in WEFT_CUDA_CHIPS?";
+    return emitMachineError(
+        module.getContext(),
+        Error(ExitCode::Device, "cannot read the hand-written kernels for " +
+                                    device.chip + ": " +
+                                    code.getError().message())
+            .at(path)
+            .hint("is weft built where CMake found a CUDA toolkit, with " +
+                  device.chip + " in WEFT_CUDA_CHIPS?"));
   StringRef bytes = (*code)->getBuffer();
   return DeviceImage{device.chip, {bytes.begin(), bytes.end()}};
 }

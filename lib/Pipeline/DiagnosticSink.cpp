@@ -55,6 +55,16 @@ static const char *severityName(DiagnosticSeverity severity) {
   return "note";
 }
 
+/// What is wrong with the input, unless the diagnostic says what else is wrong
+/// (emitMachineError).
+static ExitCode exitCodeOf(Diagnostic &diagnostic) {
+  for (const DiagnosticArgument &argument : diagnostic.getMetadata())
+    if (argument.getKind() ==
+        DiagnosticArgument::DiagnosticArgumentKind::Integer)
+      return static_cast<ExitCode>(argument.getAsInteger());
+  return ExitCode::Input;
+}
+
 LogicalResult Compiler::DiagnosticSink::handle(Diagnostic &diagnostic) {
   Location location = diagnostic.getLocation();
   std::string hint;
@@ -66,7 +76,7 @@ LogicalResult Compiler::DiagnosticSink::handle(Diagnostic &diagnostic) {
   bool isFirstError =
       diagnostic.getSeverity() == DiagnosticSeverity::Error && !first;
   if (isFirstError) {
-    first = inputError(diagnostic.str());
+    first = Error(exitCodeOf(diagnostic), diagnostic.str());
     if (FileLineColLoc file = findFile(location))
       first->at(file.getFilename().str(), file.getLine());
     if (!hint.empty())

@@ -45,7 +45,7 @@ Expected<std::string> weft::runtimeFolder() {
   for (const char *name : {"lib", "lib/weft"})
     if (fs::exists(prefix / name / kRuntimeMain))
       return (prefix / name).string();
-  return Error(ExitCode::Internal,
+  return Error(ExitCode::Device,
                std::string("cannot find ") + kRuntimeMain + " beside the tool")
       .at((prefix / "lib").string());
 }
@@ -89,7 +89,7 @@ static Expected<std::string> findLinker() {
   for (const char *name : {"clang++-22", "c++", "g++", "clang++"})
     if (auto path = llvm::sys::findProgramByName(name))
       return *path;
-  return Error(ExitCode::Usage, "found no C++ compiler to link with")
+  return Error(ExitCode::Device, "found no C++ compiler to link with")
       .hint("install g++ or clang, or set WEFT_CXX");
 }
 

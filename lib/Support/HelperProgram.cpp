@@ -74,7 +74,7 @@ Status runHelper(const std::vector<std::string> &command,
   if (auto text = llvm::MemoryBuffer::getFile(log))
     if (llvm::StringRef said = (*text)->getBuffer().trim(); !said.empty())
       problem += ": " + said.substr(0, 4000).str();
-  return Error(ExitCode::Internal, work + " failed: " + problem).at(command[0]);
+  return Error(ExitCode::Device, work + " failed: " + problem).at(command[0]);
 }
 
 } // namespace weft

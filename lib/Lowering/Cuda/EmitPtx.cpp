@@ -140,14 +140,17 @@ static LogicalResult linkLibdevice(ModuleOp module, llvm::Module &code) {
   llvm::SMDiagnostic problem;
   std::unique_ptr<llvm::Module> library =
       llvm::parseIRFile(*path, problem, code.getContext());
+  auto refuse = [&](const std::string &what) {
+    return emitMachineError(module.getContext(),
+                            Error(ExitCode::Device, what).at(*path));
+  };
   if (!library)
-    return module.emitError("cannot read ")
-           << *path << ": " << problem.getMessage();
+    return refuse("cannot read: " + problem.getMessage().str());
   library->setTargetTriple(code.getTargetTriple());
   library->setDataLayout(code.getDataLayout());
   if (llvm::Linker::linkModules(code, std::move(library),
                                 llvm::Linker::LinkOnlyNeeded))
-    return module.emitError("cannot link ") << *path;
+    return refuse("cannot link it to the kernels");
   llvm::internalizeModule(code, [](const llvm::GlobalValue &value) {
     auto *function = dyn_cast<llvm::Function>(&value);
     return function &&

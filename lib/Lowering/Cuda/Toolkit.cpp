@@ -2,10 +2,16 @@
 
 #include "weft/Lowering/Cuda/Cuda.h"
 
+#include "DeviceCode.h"
+
+#include "weft/Formats/Cubin.h"
 #include "weft/Formats/OutputFile.h"
+#include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Support/HelperProgram.h"
 
-#include "mlir/IR/Diagnostics.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -15,6 +21,16 @@
 using namespace mlir;
 
 namespace weft {
+
+InFlightDiagnostic emitMachineError(MLIRContext *context, const Error &error) {
+  InFlightDiagnostic diagnostic =
+      emitError(UnknownLoc::get(context), error.where());
+  if (!error.hintText().empty())
+    diagnostic.attachNote() << error.hintText();
+  diagnostic.getUnderlyingDiagnostic()->getMetadata().push_back(
+      DiagnosticArgument(error.exitStatus()));
+  return diagnostic;
+}
 
 /// Folders that may be a toolkit.
 static llvm::SmallVector<std::string> toolkitFolders() {
@@ -41,12 +57,11 @@ FailureOr<std::string> findInToolkit(ModuleOp module, StringRef file) {
     if (llvm::sys::fs::exists(path))
       return path.str().str();
   }
-  InFlightDiagnostic error = module.emitError("expects ")
-                             << file << " of a CUDA toolkit, but found none in "
-                             << llvm::join(folders, " or ");
-  error.attachNote() << "install the CUDA toolkit, or set WEFT_CUDA_HOME to "
-                        "its folder";
-  return error;
+  Error error(ExitCode::Device, "expects " + file.str() +
+                                    " of a CUDA toolkit, but found none in " +
+                                    llvm::join(folders, " or "));
+  error.hint("install the CUDA toolkit, or set WEFT_CUDA_HOME to its folder");
+  return emitMachineError(module.getContext(), error);
 }
 
 /// Writes the text for ptxas, runs it in a folder and reads what it has made.
@@ -61,16 +76,37 @@ assemble(const std::string &ptxas, StringRef chip, const std::string &ptx) {
     return status.takeError();
   if (Status status = runHelper(
           {ptxas, ("-arch=" + chip).str(), "-O3", "-o", output, input},
-          folder->path(), ptxas);
+          folder->path(), "assembling");
       !status)
     return status.takeError();
   auto code = llvm::MemoryBuffer::getFile(output, /*IsText=*/false,
                                           /*RequiresNullTerminator=*/false);
   if (!code)
-    return storageError("cannot read what " + ptxas +
-                        " has written: " + code.getError().message());
+    return Error(ExitCode::Device, "cannot read what it has written: " +
+                                       code.getError().message())
+        .at(ptxas);
   StringRef bytes = (*code)->getBuffer();
   return std::vector<char>(bytes.begin(), bytes.end());
+}
+
+/// What ptxas has made is machine code of the chip, with every kernel.
+static Status checkCubin(ModuleOp module, StringRef chip,
+                         const std::vector<char> &code) {
+  Expected<Cubin> cubin = readCubin(std::string_view(code.data(), code.size()));
+  if (!cubin)
+    return cubin.takeError();
+  if (cubin->chip != chip)
+    return inputError("expects machine code of " + chip.str() +
+                      ", but got that of " + cubin->chip);
+  auto kernels = module.lookupSymbol<gpu::GPUModuleOp>(kKernelModule);
+  for (auto function : kernels.getOps<LLVM::LLVMFuncOp>())
+    if (function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()) &&
+        llvm::none_of(cubin->kernels, [&](const CubinKernel &kernel) {
+          return kernel.name == function.getName();
+        }))
+      return inputError("expects machine code of the kernel " +
+                        inQuotes(function.getName().str()) + ", but got none");
+  return Status::success();
 }
 
 FailureOr<std::vector<char>> emitCubin(ModuleOp module,
@@ -83,7 +119,12 @@ FailureOr<std::vector<char>> emitCubin(ModuleOp module,
     return failure();
   Expected<std::vector<char>> code = assemble(*ptxas, target.chip, *ptx);
   if (!code)
-    return module.emitError(code.error().message());
+    return emitMachineError(module.getContext(), code.error());
+  if (Status whole = checkCubin(module, target.chip, *code); !whole) {
+    Error error = whole.takeError();
+    error.withCode(ExitCode::Device).at(*ptxas);
+    return emitMachineError(module.getContext(), error);
+  }
   return std::move(*code);
 }
 

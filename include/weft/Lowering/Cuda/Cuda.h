@@ -8,7 +8,10 @@
 #ifndef WEFT_LOWERING_CUDA_CUDA_H
 #define WEFT_LOWERING_CUDA_CUDA_H
 
+#include "weft/Formats/Error.h"
 #include "weft/Lowering/Table/Tables.h"
+
+#include "mlir/IR/Diagnostics.h"
 
 #include <string>
 #include <vector>
@@ -77,9 +80,14 @@ emitCudaObject(mlir::ModuleOp module, llvm::ArrayRef<CudaTarget> devices,
 llvm::FailureOr<std::vector<char>>
 emitTwins(mlir::ModuleOp module, const CudaTarget &target, bool isChecked);
 
+/// An error of this machine, not of the model: it has no place there, and the
+/// exit code of `error`.
+mlir::InFlightDiagnostic emitMachineError(mlir::MLIRContext *context,
+                                          const Error &error);
+
 /// The folder of the CUDA toolkit that holds `file`: WEFT_CUDA_HOME if it is
 /// set, else CUDA_HOME, that of the first ptxas on PATH, /usr/local/cuda. Fails
-/// with an error at the module that says where it has looked.
+/// with an error of the machine that says where it has looked.
 llvm::FailureOr<std::string> findInToolkit(mlir::ModuleOp module,
                                            llvm::StringRef file);
 
