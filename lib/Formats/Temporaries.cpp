@@ -115,7 +115,7 @@ void setHelperGroup(pid_t group) {
 }
 
 void removeTemporariesOnSignals() {
-  for (int number : {SIGINT, SIGTERM, SIGHUP}) {
+  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     struct sigaction action = {}, before = {};
     action.sa_handler = onSignal;
     sigfillset(&action.sa_mask);

@@ -1,6 +1,6 @@
 """interrupted.py MODEL TRIES: `weft compile` is ended at TRIES moments.
 
-SIGINT, SIGTERM and SIGHUP leave no temporary file, of the linker neither; after
+SIGINT, SIGTERM, SIGHUP and SIGQUIT leave no temporary file, of the linker neither; after
 SIGKILL the next compilation removes what is left. TMPDIR is a folder of ours.
 """
 
@@ -36,7 +36,7 @@ def wait_for_linker(process):
 
 
 # What runs the tests may ignore them.
-for name in ("SIGINT", "SIGHUP"):
+for name in ("SIGINT", "SIGHUP", "SIGQUIT"):
     signal.signal(getattr(signal, name), signal.SIG_DFL)
 begun = time.monotonic()
 assert start().wait() == 0
@@ -45,7 +45,7 @@ dice, at_link, number = random.Random(seed), 0, -1
 # A machine under load may miss the moment: on until the linker was met.
 while number + 1 < tries or (at_link == 0 and number < 20 * tries):
     number += 1
-    name = ("SIGINT", "SIGTERM", "SIGHUP", "SIGKILL")[number % 4]
+    name = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL")[number % 5]
     process, linking = start(), False
     if dice.random() < 0.7:
         wait_for_linker(process)
@@ -56,7 +56,7 @@ while number + 1 < tries or (at_link == 0 and number < 20 * tries):
         time.sleep(dice.random() * whole)
     process.send_signal(getattr(signal, name))
     code = process.wait()
-    expected = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129, "SIGKILL": -9}[name]
+    expected = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129, "SIGQUIT": 131, "SIGKILL": -9}[name]
     # Before main() nothing is there to be left, and no handler either.
     early = -getattr(signal, name)
     if code not in (0, expected, early) or (code == early and name != "SIGKILL" and linking):

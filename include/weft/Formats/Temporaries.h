@@ -53,7 +53,7 @@ void removeStaleTemporaries(const std::string &folder);
 /// that works in one. Safe in a signal handler.
 void removeTemporaries();
 
-/// SIGINT, SIGTERM and SIGHUP end the process with 128 + N once its temporaries
+/// SIGINT, SIGTERM, SIGHUP and SIGQUIT end it with 128 + N once its temporaries
 /// are gone. What was ignored at the start (nohup) stays ignored.
 void removeTemporariesOnSignals();
 
