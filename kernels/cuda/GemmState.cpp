@@ -47,7 +47,9 @@ Expected<const GemmPlan *> GemmState::plan(const GemmProduct &product) {
   auto made = makePlan(*library, product.record, product.operands,
                        product.workspaceBytes, tuned);
   if (!made)
-    return made.takeError();
+    return tuned && made.error().code() == ExitCode::Input
+               ? tuning->place(made.takeError(), key)
+               : made.takeError();
   planned.push_back(product);
   return &plans.emplace(key, std::move(*made)).first->second;
 }

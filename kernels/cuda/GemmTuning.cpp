@@ -266,15 +266,34 @@ Status GemmTuning::add(const JsonCursor &product) {
 // Asking
 //===----------------------------------------------------------------------===//
 
+/// Another workspace of the same product is another entry.
+Error GemmTuning::describeMissing(const GemmKey &key,
+                                  const WeftGemmRecord &record) const {
+  const auto &[fields, alignments, workspace] = key;
+  for (const auto &[other, entry] : entries)
+    if (std::get<0>(other) == fields && std::get<1>(other) == alignments)
+      return inputError("expects a workspace of " + std::to_string(workspace) +
+                        " bytes for " + describeProduct(record) +
+                        ", but got one of " +
+                        std::to_string(std::get<2>(other)))
+          .at(path, entry.line);
+  return inputError("expects a file of tuning for this program, but got one "
+                    "without " +
+                    describeProduct(record))
+      .at(path);
+}
+
+Error GemmTuning::place(Error error, const GemmKey &key) const {
+  auto entry = entries.find(key);
+  return error.at(path, entry == entries.end() ? 0 : entry->second.line)
+      .hint("--tune FILE writes one");
+}
+
 Expected<const cublasLtMatmulAlgo_t *>
 GemmTuning::find(const GemmKey &key, const WeftGemmRecord &record) {
   auto entry = entries.find(key);
   if (entry == entries.end())
-    return inputError("expects a file of tuning for this program, but got one "
-                      "without " +
-                      describeProduct(record))
-        .at(path)
-        .hint("--tune FILE writes one");
+    return describeMissing(key, record).hint("--tune FILE writes one");
   found.insert(key);
   return &entry->second.algorithm;
 }

@@ -53,6 +53,8 @@ public:
   /// Exit 3 where the file has none for it.
   Expected<const cublasLtMatmulAlgo_t *> find(const GemmKey &key,
                                               const WeftGemmRecord &record);
+  /// The error of a product's algorithm, at its place in the file.
+  Error place(Error error, const GemmKey &key) const;
   /// Exit 3 where the file has a product that was never asked for.
   Status checkAllFound() const;
   /// Products that it has.
@@ -62,6 +64,7 @@ public:
 
 private:
   Status add(const JsonCursor &product);
+  Error describeMissing(const GemmKey &key, const WeftGemmRecord &record) const;
 
   struct Entry {
     cublasLtMatmulAlgo_t algorithm;
