@@ -46,6 +46,11 @@ static std::string findMistake(const Function &function, const Grid &grid,
     return "expects at most " + std::to_string(function.maxDynamicShared) +
            " bytes of dynamic shared memory, but got " +
            std::to_string(grid.sharedBytes);
+  if (grid.sharedBytes + size_t(twin.sharedBytes) >
+      size_t(sharedBytesOfBlock()))
+    return "expects at most " + std::to_string(sharedBytesOfBlock()) +
+           " bytes of shared memory for a block, but got " +
+           std::to_string(grid.sharedBytes + size_t(twin.sharedBytes));
   for (int i = 0; i < twin.numArguments; ++i)
     if (!arguments || !arguments[i])
       return "expects " + std::to_string(twin.numArguments) +
