@@ -67,6 +67,20 @@ Status Compiler::load(const std::string &model, FlagValues flags) {
   return checkSupported(values);
 }
 
+/// Flags that mean something for some models only.
+static Status checkMeaning(ModuleOp module, const FlagValues &flags) {
+  const std::string &attention = flags.getText("attention");
+  if (attention == "auto")
+    return Status::success();
+  WalkResult found =
+      module.walk([](AttentionOp) { return WalkResult::interrupt(); });
+  if (found.wasInterrupted())
+    return Status::success();
+  return usageError("--attention=" + attention +
+                    " expects a model with attention, but got " +
+                    inQuotes(module.getName().value_or("").str()));
+}
+
 Status Compiler::importModel(const std::string &model) {
   if (Status status = checkSupported(values); !status)
     return status;
@@ -84,6 +98,8 @@ Status Compiler::importModel(const std::string &model) {
   if (failed(loaded))
     return sink->takeError("import");
   owned = std::move(*loaded);
+  if (Status status = checkMeaning(*owned, values); !status)
+    return status;
   storeOptions(*owned, values);
   storeFingerprint(*owned);
   return finishPhase(0);

@@ -106,6 +106,21 @@ static Status printPipeline(const FlagValues &flags) {
   return Status::success();
 }
 
+/// A dump carries flags of phases that come later.
+static Status checkReached(const FlagValues &flags, const PhaseTable &phases,
+                           int last) {
+  if (flags.isSet("from") || last >= phases.find("plan-memory"))
+    return Status::success();
+  for (const char *flag : {"memory-limit", "device"})
+    if (flags.isSet(flag))
+      return usageError("--" + std::string(flag) +
+                        " expects a compilation that plans memory, but got one "
+                        "that ends with " +
+                        phases[last].name)
+          .hint("--emit=plan goes far enough");
+  return Status::success();
+}
+
 /// The last phase, after a look at the files that are written on the way there.
 static Expected<int> planPhases(const FlagValues &flags,
                                 const std::string &model,
@@ -113,6 +128,8 @@ static Expected<int> planPhases(const FlagValues &flags,
   Expected<int> last = lastPhase(flags, phases);
   if (!last)
     return last;
+  if (Status status = checkReached(flags, phases, *last); !status)
+    return status.takeError();
   if (!flags.isSet("to"))
     if (Status status = phases.target().checkEmit(flags.getText("emit"),
                                                   flags.getText("target"));
