@@ -246,7 +246,7 @@ std::string MemoryReport::toText() const {
     line("working copies", workingCopies);
   line("activations (forward to backward)", activations);
   line("temporaries", temporaries);
-  line(maxThreads > 0
+  line(maxThreads > 1
            ? "workspaces of " + std::to_string(maxThreads) + " threads"
            : "workspaces",
        workspaces);

@@ -24,13 +24,13 @@ static std::string fieldOf(const Json &meta, const char *name) {
   return !value ? "" : value->isString() ? value->asString() : value->compact();
 }
 
-/// "gpt2-mini, batch 8, seq 128".
+/// "gpt2-mini, cpu, batch 8, seq 128".
 static std::string describe(const CacheEntry &entry) {
   Expected<Json> meta = readMetadata(entry.path);
   if (!meta)
     return "damaged";
-  std::string text =
-      fieldOf(*meta, "name") + ", batch " + fieldOf(*meta, "batch");
+  std::string text = fieldOf(*meta, "name") + ", " + fieldOf(*meta, "target") +
+                     ", batch " + fieldOf(*meta, "batch");
   if (meta->find("seq"))
     text += ", seq " + fieldOf(*meta, "seq");
   return text;
