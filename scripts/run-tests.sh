@@ -29,7 +29,7 @@ PY
   : >"$report"
 done
 
-lit=$(command -v lit || echo "$(llvm-config-22 --bindir)/lit")
+lit=$(command -v lit-22 || echo "$(llvm-config-22 --bindir)/lit")
 "$lit" -sv --output "$report" "$build/test" ${WEFT_LIT_ARGS:-}
 counts=$(python3 - "$report" <<'PY'
 import json, sys

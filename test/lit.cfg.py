@@ -29,7 +29,7 @@ config.substitutions.append(("%build", config.weft_build))
 config.substitutions.append(("%llvm_include", os.path.join(config.llvm_bin, "..", "include")))
 config.substitutions.append(("%examples", os.path.join(config.weft_source, "examples")))
 
-# `lit -Dverify_roundtrip=1` runs every weft-opt through text and bytecode and back.
+# `lit-22 -Dverify_roundtrip=1` runs every weft-opt through text and bytecode and back.
 if lit_config.params.get("verify_roundtrip"):
     config.substitutions.append((r"\bweft-opt\b", "weft-opt --verify-roundtrip"))
 
