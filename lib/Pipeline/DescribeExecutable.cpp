@@ -4,6 +4,7 @@
 
 #include "DebugTable.h"
 #include "DescribeTraining.h"
+#include "VerifyExecutable.h"
 #include "weft/Analysis/CommandNames.h"
 #include "weft/Analysis/Cost.h"
 #include "weft/Formats/Json.h"
@@ -47,21 +48,6 @@ static std::optional<int64_t> intAttr(ModuleOp module, StringRef name) {
   return std::nullopt;
 }
 
-/// Rows of a micro-step: what the frontend noted, else the first dimension of
-/// micro's first input.
-static int64_t batchRows(ModuleOp module) {
-  if (std::optional<int64_t> batch = intAttr(module, "weft.batch"))
-    return *batch;
-  for (auto program : module.getOps<plan::ProgramOp>())
-    if (program.getKind() == names::kMicro)
-      for (auto input : program.getBody().front().getOps<plan::InputOp>()) {
-        auto type = cast<MemRefType>(input.getBuffer().getType());
-        if (type.getRank() > 0)
-          return type.getDimSize(0);
-      }
-  return 1;
-}
-
 static Json weightFiles(ModuleOp module) {
   auto list = module->getAttrOfType<ArrayAttr>("weft.weights");
   if (!list || list.empty())
@@ -87,7 +73,7 @@ static void describeModel(ModuleOp module, Json &meta) {
     if (std::optional<int64_t> value =
             intAttr(module, (Twine("weft.") + name).str()))
       meta.set(name, *value);
-  meta.set("batch", batchRows(module));
+  meta.set("batch", getBatchRows(module));
   if (Json weights = weightFiles(module); !weights.isNull())
     meta.set("initial_weights", std::move(weights));
   if (auto files = module->getAttrOfType<ArrayAttr>("weft.tokenizer_files")) {

@@ -2,6 +2,7 @@
 
 #include "DescribeTraining.h"
 
+#include "VerifyExecutable.h"
 #include "weft/Formats/Names.h"
 #include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Plan/Plan.h"
@@ -9,25 +10,13 @@
 #include "weft/Weft/Optimizers.h"
 #include "weft/Weft/Weft.h"
 
-#include <set>
-
 using namespace mlir;
 using namespace weft;
 
-/// Optimizers of the apply program, each once: those of commands and those
-/// that are kernels.
 static Json optimizerKinds(ModuleOp module) {
-  std::set<StringRef> used;
-  for (auto program : module.getOps<plan::ProgramOp>())
-    for (auto op : program.getBody().front().getOps<plan::OptimizerOp>())
-      used.insert(stringifyUpdateRule(op.getRule()));
-  if (auto generated = module->getAttrOfType<ArrayAttr>(kOptimizersAttr))
-    for (auto name : generated.getAsRange<StringAttr>())
-      used.insert(name.getValue());
   Json kinds = Json::array();
-  for (StringRef name : getOptimizerNames())
-    if (used.count(name))
-      kinds.push(name.str());
+  for (const OptimizerInfo *optimizer : findOptimizers(module))
+    kinds.push(optimizer->name.str());
   return kinds;
 }
 

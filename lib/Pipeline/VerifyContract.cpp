@@ -2,9 +2,9 @@
 
 #include "weft/Pipeline/Passes.h"
 
+#include "VerifyExecutable.h"
 #include "weft/Analysis/Implementations.h"
 #include "weft/Analysis/KernelLayout.h"
-#include "weft/Formats/Names.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Phases.h"
 #include "weft/Plan/Plan.h"
@@ -136,10 +136,10 @@ static LogicalResult checkPlan(ModuleOp module) {
 
 static LogicalResult checkEstimates(ModuleOp module) {
   WalkResult result = module.walk([](plan::CommandOpInterface command) {
-    FloatAttr time = command.getEstUsAttr();
-    if (time && time.getValueAsDouble() >= 0)
+    // Which is a number of at least 0: of its verifier.
+    if (command.getEstUsAttr())
       return WalkResult::advance();
-    command->emitOpError("expects an est_us of at least 0 after estimate");
+    command->emitOpError("expects an est_us after estimate");
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
@@ -151,9 +151,6 @@ static LogicalResult checkOffsets(ModuleOp module) {
       module->getAttrOfType<IntegerAttr>(plan::PlanDialect::kArenaBytesAttr);
   if (!arena)
     return module.emitError("expects plan.arena_bytes after plan-memory");
-  if (arena.getInt() < 0)
-    return module.emitError("expects plan.arena_bytes of at least 0, but got ")
-           << arena.getInt();
   auto check = [&](Operation *op, Type type) -> LogicalResult {
     auto offset = op->getAttrOfType<IntegerAttr>("offset");
     if (!offset)
@@ -176,60 +173,10 @@ static LogicalResult checkOffsets(ModuleOp module) {
   return success();
 }
 
-/// The programs that a run may take for the one of that kind: one called by it
-/// goes before others.
-static SmallVector<plan::ProgramOp> findPrograms(ModuleOp module,
-                                                 StringRef kind) {
-  SmallVector<plan::ProgramOp> programs;
-  for (auto program : module.getOps<plan::ProgramOp>()) {
-    if (program.getKind() != kind)
-      continue;
-    if (program.getSymName() == kind)
-      return {program};
-    programs.push_back(program);
-  }
-  return programs;
-}
-
-static LogicalResult checkOutput(plan::ProgramOp program, StringRef name,
-                                 Type elementType) {
-  auto expected = MemRefType::get({}, elementType);
-  for (auto output : program.getBody().front().getOps<plan::OutputOp>()) {
-    if (output.getName() != name)
-      continue;
-    if (output.getBuffer().getType() == expected)
-      return success();
-    return output.emitOpError("expects a buffer of type ")
-           << expected << ", but got " << output.getBuffer().getType();
-  }
-  return program.emitOpError("expects an output \"")
-         << name << "\", but got none";
-}
-
-/// The runtime finds the programs of a training, and what it asks them for.
+/// The runtime finds what it asks for, and is told nothing that is not so.
 static LogicalResult checkExecutable(ModuleOp module) {
-  Builder builder(module.getContext());
-  struct Program {
-    const char *kind, *output;
-    Type type;
-  };
-  for (const Program &expected :
-       {Program{names::kInit, nullptr, {}},
-        Program{names::kMicro, names::kLoss, builder.getF32Type()},
-        Program{names::kEval, names::kLoss, builder.getF32Type()},
-        Program{names::kApply, names::kFoundInf, builder.getI1Type()}}) {
-    SmallVector<plan::ProgramOp> programs = findPrograms(module, expected.kind);
-    if (programs.empty())
-      return module.emitError("expects a plan.program of kind ")
-             << expected.kind << ", but got none";
-    // The target refuses what could be meant by either.
-    if (programs.size() != 1)
-      return success();
-    if (expected.output &&
-        failed(checkOutput(programs.front(), expected.output, expected.type)))
-      return failure();
-  }
-  return success();
+  return success(succeeded(verifyPorts(module)) &&
+                 succeeded(verifyFacts(module)));
 }
 
 /// The phases of a target leave no kernel that its code does not know.

@@ -6,6 +6,8 @@
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace llvm;
 
@@ -101,6 +103,15 @@ LogicalResult verifyCommand(CommandOpInterface command) {
   if (command.getStreamNumber() < 0)
     return command->emitOpError("expects a stream of at least 0, but got ")
            << command.getStreamNumber();
+  if (IntegerAttr flops = command.getFlopsAttr(); flops && flops.getInt() < 0)
+    return command->emitOpError("expects flops of at least 0, but got ")
+           << flops.getInt();
+  if (FloatAttr time = command.getEstUsAttr();
+      time &&
+      !(time.getValueAsDouble() >= 0 && std::isfinite(time.getValueAsDouble())))
+    return command->emitOpError("expects a finite est_us of at least 0, but "
+                                "got ")
+           << time;
   for (unsigned i = 0, e = command->getNumOperands(); i != e; ++i)
     if (command.isWritten(i) && failed(verifyWrite(command, i)))
       return failure();
@@ -186,10 +197,15 @@ static LogicalResult verifyInPlace(LaunchOp op, KernelOpInterface kernel) {
       if (getRoot(input) == getRoot(output) &&
           Layout::get(cast<MemRefType>(output.getType()))
               .overlaps(Layout::get(cast<MemRefType>(input.getType()))) &&
-          !is_contained(kernel.getInPlaceInputs(index), place))
-        return op.emitOpError("expects output ")
-               << index << " not to be the buffer of input " << place
-               << ", which @" << op.getKernel() << " still reads";
+          !is_contained(kernel.getInPlaceInputs(index), place)) {
+        InFlightDiagnostic error = op.emitOpError("expects output ")
+                                   << index << " not to be the buffer of input "
+                                   << place << ", which @" << op.getKernel()
+                                   << " still reads";
+        error.attachNote(kernel->getLoc())
+            << "inplace of the kernel does not list it";
+        return error;
+      }
   return success();
 }
 

@@ -24,6 +24,15 @@ using Rule = const char *(*)(Attribute attr);
 static const char *isText(Attribute attr) {
   return isa<StringAttr>(attr) ? nullptr : "text";
 }
+/// What storeFingerprint writes.
+static const char *isDigest(Attribute attr) {
+  auto text = dyn_cast<StringAttr>(attr);
+  return text && text.size() == 32 &&
+                 llvm::all_of(text.getValue(),
+                              [](char c) { return llvm::isHexDigit(c); })
+             ? nullptr
+             : "32 hexadecimal digits";
+}
 /// Sizes of a language model: its tokens are i32.
 static const char *isSize(Attribute attr) {
   auto number = dyn_cast<IntegerAttr>(attr);
@@ -79,12 +88,15 @@ static const char *isIndexInputs(Attribute attr) {
   bool known = isArrayOf<DictionaryAttr>(attr) &&
                llvm::all_of(cast<ArrayAttr>(attr).getAsRange<DictionaryAttr>(),
                             [](DictionaryAttr input) {
-                              return input.getAs<StringAttr>("name") &&
-                                     input.getAs<IntegerAttr>("limit") &&
-                                     input.getAs<IntegerAttr>("ignore");
+                              auto limit = input.getAs<IntegerAttr>("limit");
+                              auto ignore = input.getAs<IntegerAttr>("ignore");
+                              return input.getAs<StringAttr>("name") && limit &&
+                                     isCount(limit) == nullptr && ignore &&
+                                     ignore.getType().isInteger(64);
                             });
   return known ? nullptr
-               : "an array of dictionaries with name, limit and ignore";
+               : "an array of dictionaries with name as text, limit as an i64 "
+                 "of at least 1 and ignore as an i64";
 }
 static const char *isOptions(Attribute attr) {
   auto options = dyn_cast<DictionaryAttr>(attr);
@@ -151,9 +163,10 @@ static const char *isScaler(Attribute attr) {
 /// The rule of an attribute of an op; null for an unknown name.
 static Rule getRule(StringRef name) {
   return llvm::StringSwitch<Rule>(name)
-      .Cases({"scope", "impl", "family", "fingerprint", "config_text",
-              "metadata", "optimizer_group"},
+      .Cases({"scope", "impl", "family", "config_text", "metadata",
+              "optimizer_group"},
              isText)
+      .Case("fingerprint", isDigest)
       .Cases({"batch", "seq", "vocab"}, isSize)
       .Cases({"extent", "grain"}, isCount)
       .Case("saved", isIntegers)

@@ -234,6 +234,11 @@ std::string weft::findWrongInPlace(TypeRange inputs, TypeRange results,
                << " arguments in inplace, but got " << input;
         return wrong;
       }
+      if (llvm::count(list.asArrayRef(), input) != 1) {
+        stream << "expects each argument once in inplace of result " << index
+               << ", but got " << spellList(list.asArrayRef());
+        return wrong;
+      }
       auto argument = cast<ShapedType>(inputs[input]);
       if (argument.getElementType() == result.getElementType() &&
           argument.getNumElements() >= result.getNumElements())

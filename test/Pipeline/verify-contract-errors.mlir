@@ -35,9 +35,9 @@
 // RUN: not weft-opt %t/program-left.mlir --weft-verify-contract=phase=lower-to-plan 2>&1 | FileCheck %s --check-prefix=PROGRAM-LEFT
 // PROGRAM-LEFT: error: {{.*}}expects no weft program after lower-to-plan
 // RUN: not weft-opt %t/no-time.mlir --weft-verify-contract=phase=estimate 2>&1 | FileCheck %s --check-prefix=NO-TIME
-// NO-TIME: no-time.mlir:5:{{.*}}error: 'plan.copy' op expects an est_us of at least 0 after estimate
+// NO-TIME: no-time.mlir:5:{{.*}}error: 'plan.copy' op expects an est_us after estimate
 // RUN: not weft-opt %t/negative-time.mlir --weft-verify-contract=phase=estimate 2>&1 | FileCheck %s --check-prefix=NEGATIVE
-// NEGATIVE: error: 'plan.copy' op expects an est_us of at least 0 after estimate
+// NEGATIVE: error: 'plan.copy' op expects a finite est_us of at least 0, but got -1.000000e+00 : f64
 // RUN: not weft-opt %t/no-time.mlir --weft-verify-contract=phase=plan-memory 2>&1 | FileCheck %s --check-prefix=NO-ARENA
 // NO-ARENA: error: expects plan.arena_bytes after plan-memory
 // RUN: not weft-opt %t/no-offset.mlir --weft-verify-contract=phase=plan-memory 2>&1 | FileCheck %s --check-prefix=NO-OFFSET
@@ -45,7 +45,7 @@
 // RUN: not weft-opt %t/outside.mlir --weft-verify-contract=phase=plan-memory 2>&1 | FileCheck %s --check-prefix=OUTSIDE
 // OUTSIDE: error: 'plan.state' op expects 32 bytes inside the arena of 64 after plan-memory, but got offset 64
 // RUN: not weft-opt %t/negative.mlir --weft-verify-contract=phase=plan-memory 2>&1 | FileCheck %s --check-prefix=NEGATIVE-ARENA
-// NEGATIVE-ARENA: error: expects plan.arena_bytes of at least 0, but got -64
+// NEGATIVE-ARENA: error: {{.*}}expects "plan.arena_bytes" to be an i64 from 0 to 2^47, but got -64 : i64
 // RUN: not weft-opt %t/sizes.mlir --weft-verify-contract=phase=fuse 2>&1 | FileCheck %s --check-prefix=SIZES
 // SIZES: sizes.mlir:2:{{.*}}error: 'weft.kernel' op expects elementwise [64], which its body runs over, but got elementwise [8, 8]
 // RUN: not weft-opt %t/inplace.mlir --weft-verify-contract=phase=fuse 2>&1 | FileCheck %s --check-prefix=INPLACE
@@ -53,11 +53,11 @@
 // RUN: not weft-opt %t/no-programs.mlir --weft-verify-contract=phase=verify-plan 2>&1 | FileCheck %s --check-prefix=NO-PROGRAM
 // NO-PROGRAM: no-programs.mlir:1:{{.*}}error: expects a plan.program of kind micro, but got none
 // RUN: not weft-opt %t/plan-loss.mlir --weft-verify-contract=phase=verify-plan 2>&1 | FileCheck %s --check-prefix=PLAN-LOSS
-// PLAN-LOSS: plan-loss.mlir:4:{{.*}}error: 'plan.program' op expects an output "loss", but got none
+// PLAN-LOSS: plan-loss.mlir:4:{{.*}}error: 'plan.program' op expects an output 'loss', but got none
 // RUN: not weft-opt %t/plan-loss-type.mlir --weft-verify-contract=phase=verify-plan 2>&1 | FileCheck %s --check-prefix=PLAN-TYPE
-// PLAN-TYPE: plan-loss-type.mlir:6:{{.*}}error: 'plan.output' op expects a buffer of type 'memref<f32>', but got 'memref<f64>'
+// PLAN-TYPE: plan-loss-type.mlir:6:{{.*}}error: 'plan.output' op expects output 'loss' of type 'memref<f32>', but got 'memref<f64>'
 // RUN: not weft-opt %t/plan-found-inf.mlir --weft-verify-contract=phase=verify-plan 2>&1 | FileCheck %s --check-prefix=FOUND-INF
-// FOUND-INF: plan-found-inf.mlir:14:{{.*}}error: 'plan.program' op expects an output "found_inf", but got none
+// FOUND-INF: plan-found-inf.mlir:14:{{.*}}error: 'plan.program' op expects an output 'found_inf', but got none
 // RUN: not weft-opt %t/kernel-left.mlir --weft-verify-contract=phase=lower-to-cpu 2>&1 | FileCheck %s --check-prefix=KERNEL-LEFT
 // KERNEL-LEFT: error: {{.*}}expects no weft kernel after lower-to-cpu
 // RUN: not weft-opt %t/phase.mlir --weft-verify-contract=phase=nowhere 2>&1 | FileCheck %s --check-prefix=PHASE
@@ -282,8 +282,8 @@ module {
 plan.program "init" @init {
 }
 plan.program "micro" @micro {
-  %y = plan.input "y" : memref<f32>
-  plan.output "y" %y : memref<f32>
+  %y = plan.alloc temporary : memref<f32>
+  plan.output "term" %y : memref<f32>
 }
 }
 
@@ -292,7 +292,7 @@ module {
 plan.program "init" @init {
 }
 plan.program "micro" @micro {
-  %y = plan.input "y" : memref<f64>
+  %y = plan.alloc temporary : memref<f64>
   plan.output "loss" %y : memref<f64>
 }
 }
@@ -302,13 +302,13 @@ module {
 plan.program "init" @init {
 }
 plan.program "micro" @micro {
-  %y = plan.input "y" : memref<f32>
+  %y = plan.alloc temporary : memref<f32>
   plan.output "loss" %y : memref<f32>
 }
 plan.program "eval" @other {
 }
 plan.program "eval" @eval {
-  %y = plan.input "y" : memref<f32>
+  %y = plan.alloc temporary : memref<f32>
   plan.output "loss" %y : memref<f32>
 }
 plan.program "apply" @apply {

@@ -89,6 +89,7 @@ plan.program "eval" @eval {
 
 // -----
 
+// expected-note @+1 {{inplace of the kernel does not list it}}
 weft.kernel @k_1(%a: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> elementwise [8, 4] inplace [[]] {
   %y = weft.add %a, %b : tensor<8x4xf32>, tensor<4xf32>
   weft.yield %y : tensor<8x4xf32>
@@ -1011,4 +1012,22 @@ plan.program "apply" @apply {
   %lr = plan.alloc temporary : memref<f64>
   // expected-error @+1 {{expects a finite decay_scale, but got INF}}
   plan.optimizer sgd %w moments(%b : memref<4xf32>) grad(%g : memref<4xf32>) coefficient(%c : memref<f32>) skip(%bad : memref<i1>) step(%t : memref<i64>) hyper(%lr, %lr, %lr : memref<f64>, memref<f64>, memref<f64>) {decay_scale = 0x7FF0000000000000 : f64} : memref<4xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.input "x" : memref<8xf32>
+  %y = plan.alloc temporary : memref<8xf32>
+  // expected-error @+1 {{expects flops of at least 0, but got -5}}
+  plan.copy %x to %y {flops = -5 : i64} : memref<8xf32> to memref<8xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.input "x" : memref<8xf32>
+  %y = plan.alloc temporary : memref<8xf32>
+  // expected-error @+1 {{expects a finite est_us of at least 0, but got 0x7FF8000000000000 : f64}}
+  plan.copy %x to %y {est_us = 0x7FF8000000000000 : f64} : memref<8xf32> to memref<8xf32>
 }

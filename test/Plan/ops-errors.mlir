@@ -245,6 +245,7 @@ plan.program "eval" @eval {
   // expected-error @+1 {{expects output 0 not to be the buffer of input 0, which @k_1 still reads}}
   plan.launch @k_1 ins(%x : memref<4xf32>) outs(%x : memref<4xf32>)
 }
+// expected-note @+1 {{inplace of the kernel does not list it}}
 weft.kernel @k_1(%a: tensor<4xf32>) -> tensor<4xf32> elementwise [4] inplace [[]] {
   weft.yield %a : tensor<4xf32>
 }

@@ -143,7 +143,7 @@ module attributes {weft.weights = [{path = "w"}]} {
 
 // -----
 
-// expected-error @below {{expects "weft.index_inputs" to be an array of dictionaries with name, limit and ignore, but got [{name = "label"}]}}
+// expected-error @below {{expects "weft.index_inputs" to be an array of dictionaries with name as text, limit as an i64 of at least 1 and ignore as an i64, but got [{name = "label"}]}}
 module attributes {weft.index_inputs = [{name = "label"}]} {
 }
 
@@ -221,4 +221,10 @@ weft.program @init(%seed: tensor<i64> {weft.input = "seed"}) attributes {kind = 
   // expected-error @below {{expects low <= high, but got 1.0}}
   %w = weft.random_uniform %seed {key = "w", low = 1.0 : f64, high = 0.0 : f64} : tensor<4xf32>
   weft.return
+}
+
+// -----
+
+// expected-error @below {{expects "weft.fingerprint" to be 32 hexadecimal digits, but got "abc"}}
+module attributes {weft.fingerprint = "abc"} {
 }

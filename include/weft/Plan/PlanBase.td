@@ -20,6 +20,7 @@ def Plan_Dialect : Dialect {
     root its byte `offset`.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
   let extraClassDeclaration = [{
     /// Module attributes set by plan-memory: sizes in bytes.
     static constexpr ::llvm::StringLiteral kArenaBytesAttr = "plan.arena_bytes";

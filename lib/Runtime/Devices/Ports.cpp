@@ -3,6 +3,7 @@
 #include "weft/Runtime/Devices/Ports.h"
 
 #include "weft/Formats/Names.h"
+#include "weft/Formats/Ports.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Execute/DTypes.h"
 #include "weft/Runtime/Execute/Elements.h"
@@ -63,12 +64,10 @@ void weft::setInput(const WeftContext &context, const WeftProgram &program,
 
 std::vector<WeftPort> weft::dataInputs(const WeftProgram &program) {
   std::vector<WeftPort> ports;
-  for (int32_t i = 0; i < program.numInputs; ++i) {
-    std::string name = program.inputs[i].name;
-    if (name != names::kLossSeed && name != names::kAccumulate &&
-        name != names::kRng && name != names::kRank)
+  for (int32_t i = 0; i < program.numInputs; ++i)
+    if (!isFilledByHost(program.inputs[i].name))
       ports.push_back(program.inputs[i]);
-  }
+
   return ports;
 }
 

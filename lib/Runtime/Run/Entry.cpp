@@ -52,6 +52,8 @@ static Expected<ExitCode> runProgram(const WeftExecutable &executable,
       std::string_view(executable.metadata, size_t(executable.metadataBytes)));
   if (!metadata)
     return metadata.takeError();
+  if (Status s = checkPorts(executable, *metadata); !s)
+    return s.takeError();
   auto options = parseRunOptions(args, *metadata, program);
   if (!options)
     return options.takeError();

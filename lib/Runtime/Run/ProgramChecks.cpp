@@ -1,9 +1,6 @@
 //===- ProgramChecks.cpp - Is this a program that can be trained ----------===//
 
 #include "weft/Formats/Names.h"
-#include "weft/Formats/Text.h"
-#include "weft/Runtime/Devices/Ports.h"
-#include "weft/Runtime/Execute/DTypes.h"
 #include "weft/Runtime/Run/Trainer.h"
 
 #include <algorithm>
@@ -15,35 +12,15 @@ static Status missing(const char *what) {
                std::string("the executable has no ") + what);
 }
 
-/// Data inputs hold a batch of rows; those of a language model are tokens.
-static Status checkInputs(const WeftProgram &program,
-                          const Metadata &metadata) {
-  for (const WeftPort &port : dataInputs(program)) {
-    std::string name = port.name;
-    bool batch = port.rank > 0 && port.dims[0] == metadata.batch;
-    bool tokens = (name == names::kTokens || name == names::kTargets) &&
-                  port.rank == 2 && port.dtype == WEFT_I32 &&
-                  port.dims[1] == metadata.seq;
-    if (!batch || (metadata.isLanguageModel() && !tokens))
-      return Error(ExitCode::Internal,
-                   std::string("program '") + program.symbol +
-                       "' expects inputs of a batch of rows, but got " +
-                       inQuotes(name) + " of shape " +
-                       shapeText(shapeOf(port)));
-  }
-  return Status::success();
-}
-
-Status weft::checkEvaluable(const WeftExecutable &executable,
-                            const Metadata &metadata) {
+Status weft::checkEvaluable(const WeftExecutable &executable) {
   const WeftProgram *eval = findProgram(executable, names::kEval);
   if (!eval || !WeftContext::findOutput(*eval, names::kLoss))
     return missing("output 'loss' of program 'eval'");
-  return checkInputs(*eval, metadata);
+  return Status::success();
 }
 
 Status weft::checkTrainable(const WeftExecutable &executable,
-                            const Metadata &metadata, const DataSet &data) {
+                            const DataSet &data) {
   const WeftProgram *micro = findProgram(executable, names::kMicro);
   const WeftProgram *apply = findProgram(executable, names::kApply);
   if (!micro)
@@ -54,9 +31,7 @@ Status weft::checkTrainable(const WeftExecutable &executable,
     return missing("output 'loss' of program 'micro'");
   if (!WeftContext::findOutput(*apply, names::kFoundInf))
     return missing("output 'found_inf' of program 'apply'");
-  if (Status s = checkInputs(*micro, metadata); !s)
-    return s;
-  return data.val ? checkEvaluable(executable, metadata) : Status::success();
+  return data.val ? checkEvaluable(executable) : Status::success();
 }
 
 Status weft::checkHyperParameters(const WeftExecutable &executable,

@@ -52,8 +52,8 @@ Status Run::openInputs() {
   data = std::move(*opened);
   for (const std::string &text : data.warnings)
     warn(text);
-  return options.trains() ? checkTrainable(executable, metadata, data)
-                          : checkEvaluable(executable, metadata);
+  return options.trains() ? checkTrainable(executable, data)
+                          : checkEvaluable(executable);
 }
 
 /// Before anything in the save directory is read: what it holds stays so.

@@ -207,6 +207,51 @@ TEST_F(PortsTest, inputsMustHoldABatch) {
   EXPECT_EQ(errorOf(), "weft: error: the executable has no program 'micro'\n");
 }
 
+// It would hold what the memory held before; a flag would do nothing.
+TEST_F(PortsTest, EveryInputIsOneThatARunWrites) {
+  std::vector<WeftPort> micro(microPorts, microPorts + 5);
+  std::vector<WeftPort> apply(applyPorts, applyPorts + 7);
+  std::vector<WeftProgram> changed(programs, programs + 3);
+  changed[1].inputs = micro.data();
+  changed[2].inputs = apply.data();
+  WeftExecutable other = probe;
+  other.programs = changed.data();
+  char name[] = "x", help[] = "--help";
+  char *argv[] = {name, help};
+  auto errorOf = [&] {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(weftMain(other, 2, argv), 70);
+    return testing::internal::GetCapturedStderr();
+  };
+  apply[0].name = "lrr";
+  EXPECT_EQ(errorOf(), "weft: error: program 'apply' expects inputs that a run "
+                       "writes, 'lr', 'beta1', 'beta2', 'eps', 'weight_decay', "
+                       "'momentum', 'max_norm' or 'rank', but got 'lrr'\n");
+  apply[0].name = "rank";
+  EXPECT_EQ(errorOf(), "weft: error: program 'apply' expects an input 'lr', "
+                       "which its update reads, but got none\n");
+  apply[0].name = "lr";
+  changed[2].numInputs = 6;
+  EXPECT_EQ(errorOf(), "weft: error: program 'apply' expects an input "
+                       "'max_norm', which its update reads, but got none\n");
+  changed[2].numInputs = 7;
+  micro[4].rank = 0;
+  EXPECT_EQ(errorOf(), "weft: error: program 'micro' expects input 'rng' of "
+                       "shape [2], but got []\n");
+  micro[4].rank = 1;
+  changed[1].symbol = changed[1].kind = "eval";
+  EXPECT_EQ(errorOf(), "weft: error: program 'eval' expects inputs that a run "
+                       "writes, 'rank', but got 'loss_seed'\n");
+  changed[1].symbol = changed[1].kind = "logits";
+  EXPECT_EQ(errorOf(), "weft: error: program 'logits' expects input 'tokens' "
+                       "of shape [1, 3], but got [2, 3]\n");
+  changed[1].numInputs = 0;
+  EXPECT_EQ(errorOf(), "weft: error: program 'logits' expects an input "
+                       "'tokens', but got none\n");
+  changed[1].symbol = changed[1].kind = "init";
+  EXPECT_EQ(weftMain(probe, 2, argv), 0);
+}
+
 TEST_F(PortsTest, processorAndMemoryAreChecked) {
   char name[] = "x", steps[] = "--steps=1";
   std::string data = "--data=" + path("data.bin");

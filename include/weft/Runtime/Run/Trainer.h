@@ -99,13 +99,14 @@ private:
   bool warnedOfSkips = false;
 };
 
-/// The programs and ports that a training run needs exist and have the shape of
-/// a batch: else exit 70.
-Status checkTrainable(const WeftExecutable &executable,
-                      const Metadata &metadata, const DataSet &data);
+/// Every input of the programs is one that a run writes, with its size, and no
+/// input is missing that an optimizer of the metadata reads: else exit 70.
+Status checkPorts(const WeftExecutable &executable, const Metadata &metadata);
+
+/// The programs and outputs that a training run needs exist: else exit 70.
+Status checkTrainable(const WeftExecutable &executable, const DataSet &data);
 /// The same for a run that only evaluates.
-Status checkEvaluable(const WeftExecutable &executable,
-                      const Metadata &metadata);
+Status checkEvaluable(const WeftExecutable &executable);
 
 /// The hyper-parameter flags that were given reach the update: exit 2 if the
 /// program has no such input.

@@ -1,0 +1,248 @@
+//===- VerifyFacts.cpp - What a plan says of itself -----------------------===//
+//
+// Attributes of the module and kinds of states decide what a run accepts, saves
+// and reports. Somebody may have edited them: those that commands, states or
+// inputs tell as well have to agree.
+//
+//===----------------------------------------------------------------------===//
+
+#include "VerifyExecutable.h"
+
+#include "weft/Analysis/IndexRules.h"
+#include "weft/Formats/Names.h"
+#include "weft/Formats/Ports.h"
+#include "weft/Memory/Passes.h"
+#include "weft/Pipeline/CompileFlags.h"
+#include "weft/Pipeline/Target.h"
+#include "weft/Weft/IndexInputs.h"
+#include "weft/Weft/Optimizers.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace weft;
+
+//===----------------------------------------------------------------------===//
+// Optimizers
+//===----------------------------------------------------------------------===//
+
+SmallVector<const OptimizerInfo *> weft::findOptimizers(ModuleOp module) {
+  llvm::StringSet<> used;
+  for (auto program : module.getOps<plan::ProgramOp>())
+    for (auto op : program.getBody().front().getOps<plan::OptimizerOp>())
+      used.insert(stringifyUpdateRule(op.getRule()));
+  if (auto generated = module->getAttrOfType<ArrayAttr>(kOptimizersAttr))
+    for (auto name : generated.getAsRange<StringAttr>())
+      used.insert(name.getValue());
+  SmallVector<const OptimizerInfo *> found;
+  for (const OptimizerInfo *optimizer : getOptimizers())
+    if (used.contains(optimizer->name))
+      found.push_back(optimizer);
+  return found;
+}
+
+/// What the state keeps of its parameter: "exp_avg".
+static StringRef getSlot(plan::StateOp state) {
+  if (StringAttr slot = state.getSlotName())
+    return slot.getValue();
+  StringRef name = state.getSymName();
+  if (name.consume_front(state.getOwner().getValue()))
+    name.consume_front(".");
+  return name;
+}
+
+/// What is kept of each parameter that has a gradient.
+static llvm::MapVector<StringRef, SmallVector<StringRef>>
+collectSlots(ModuleOp module) {
+  llvm::MapVector<StringRef, SmallVector<StringRef>> slots;
+  for (auto state : module.getOps<plan::StateOp>()) {
+    if (!state.getOwner())
+      continue;
+    StringRef param = state.getOwner().getValue();
+    if (state.getKind() == plan::StateKind::Gradient)
+      slots[param];
+    if (state.getKind() == plan::StateKind::Optimizer)
+      slots[param].push_back(getSlot(state));
+  }
+  return slots;
+}
+
+static bool isKeptBy(ArrayRef<StringRef> slots,
+                     const OptimizerInfo *optimizer) {
+  return slots.size() == optimizer->states.size() &&
+         llvm::all_of(slots, [&](StringRef slot) {
+           return llvm::is_contained(optimizer->states, slot);
+         });
+}
+
+/// The states of each parameter are those of one of the optimizers, and each of
+/// these has one.
+static LogicalResult verifyOptimizers(ModuleOp module) {
+  SmallVector<const OptimizerInfo *> optimizers = findOptimizers(module);
+  if (optimizers.empty())
+    return module.emitError("expects ")
+           << kOptimizersAttr
+           << " to name the optimizers of its update, but got none";
+  SmallVector<StringRef> names;
+  for (const OptimizerInfo *optimizer : optimizers)
+    names.push_back(optimizer->name);
+  auto slots = collectSlots(module);
+  for (const auto &entry : slots)
+    if (llvm::none_of(optimizers, [&](const OptimizerInfo *optimizer) {
+          return isKeptBy(entry.second, optimizer);
+        }))
+      return module.emitError("expects ")
+             << kOptimizersAttr << " to name the optimizer of @" << entry.first
+             << ", which keeps '" << llvm::join(entry.second, "', '")
+             << "', but got " << llvm::join(names, ", ");
+  for (const OptimizerInfo *optimizer : optimizers)
+    if (llvm::none_of(slots, [&](const auto &entry) {
+          return isKeptBy(entry.second, optimizer);
+        }))
+      return module.emitError("expects a parameter that keeps '")
+             << llvm::join(optimizer->states, "', '") << "', as "
+             << optimizer->name << " of " << kOptimizersAttr
+             << " does, but got none";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// States
+//===----------------------------------------------------------------------===//
+
+static LogicalResult reportUntrained(plan::StateOp state, Operation *writer) {
+  auto program = writer->getParentOfType<plan::ProgramOp>();
+  InFlightDiagnostic error =
+      state.emitOpError("expects a gradient of a parameter that @")
+      << program.getSymName() << " updates, but got none of @"
+      << state.getSymName();
+  error.attachNote(writer->getLoc()) << "updated here";
+  return error;
+}
+
+/// A state that programs other than init write is a parameter only if it is
+/// trained: else a checkpoint would call it one.
+static LogicalResult verifyParameters(ModuleOp module) {
+  SymbolTable symbols(module);
+  llvm::StringSet<> trained;
+  for (auto state : module.getOps<plan::StateOp>())
+    if (state.getKind() == plan::StateKind::Gradient && state.getOwner())
+      trained.insert(state.getOwner().getValue());
+  for (auto state : module.getOps<plan::StateOp>())
+    if (state.getKind() == plan::StateKind::Param && state.getOwner())
+      return state.emitOpError("expects no param on a parameter, but got ")
+             << state.getOwner();
+  WalkResult result = module.walk([&](plan::CommandOpInterface command) {
+    auto program = command->getParentOfType<plan::ProgramOp>();
+    if (program.getKind() == names::kInit)
+      return WalkResult::advance();
+    for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
+      auto use = plan::getRoot(buffer).getDefiningOp<plan::UseOp>();
+      if (!use || !command.isWritten(index))
+        continue;
+      auto state = symbols.lookup<plan::StateOp>(use.getState());
+      if (state.getKind() == plan::StateKind::Param &&
+          !trained.contains(state.getSymName())) {
+        (void)reportUntrained(state, command);
+        return WalkResult::interrupt();
+      }
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+//===----------------------------------------------------------------------===//
+// Inputs that are indices
+//===----------------------------------------------------------------------===//
+
+static plan::InputOp findInput(plan::ProgramOp program, StringRef name) {
+  for (auto input : program.getBody().front().getOps<plan::InputOp>())
+    if (input.getName() == name)
+      return input;
+  return nullptr;
+}
+
+static bool holdsIntegers(plan::InputOp input) {
+  auto type = cast<MemRefType>(input.getBuffer().getType());
+  return type.getElementType().isInteger(32) ||
+         type.getElementType().isInteger(64);
+}
+
+static LogicalResult verifyIndexInput(ModuleOp module, plan::ProgramOp micro,
+                                      DictionaryAttr note) {
+  StringRef name = note.getAs<StringAttr>("name").getValue();
+  plan::InputOp input = findInput(micro, name);
+  if (!input || !holdsIntegers(input) || isFilledByHost(name)) {
+    std::vector<std::string> known;
+    for (auto other : micro.getBody().front().getOps<plan::InputOp>())
+      if (holdsIntegers(other) && !isFilledByHost(other.getName().str()))
+        known.push_back(other.getName().str());
+    return module.emitError("expects ")
+           << kIndexInputsAttr << " to name data of i32 or i64 that @"
+           << micro.getSymName() << " reads, " << spellNames(known)
+           << ", but got '" << name << "'";
+  }
+  int64_t limit = note.getAs<IntegerAttr>("limit").getInt();
+  llvm::SmallSetVector<int64_t, 2> told = findClassCounts(input);
+  if (told.empty() || told.contains(limit))
+    return success();
+  InFlightDiagnostic error = module.emitError("expects ")
+                             << kIndexInputsAttr << " to limit '" << name
+                             << "' to " << told.front()
+                             << ", the classes that it is compared with, but "
+                                "got "
+                             << limit;
+  error.attachNote(input.getLoc()) << "the input is here";
+  return error;
+}
+
+static LogicalResult verifyIndexInputs(ModuleOp module) {
+  auto notes = module->getAttrOfType<ArrayAttr>(kIndexInputsAttr);
+  auto micro = findProgram(module, names::kMicro);
+  if (!notes || !micro)
+    return success();
+  for (auto note : notes.getAsRange<DictionaryAttr>())
+    if (failed(verifyIndexInput(module, micro, note)))
+      return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The whole
+//===----------------------------------------------------------------------===//
+
+/// Offsets are multiples of what the module says; the code of the target relies
+/// on its own number.
+static LogicalResult verifyAlignment(ModuleOp module) {
+  Expected<FlagValues> flags = optionsOf(module);
+  if (!flags)
+    return module.emitError(flags.error().message());
+  Expected<std::shared_ptr<const Target>> target = findTarget(*flags);
+  if (!target)
+    return module.emitError(target.error().message());
+  int64_t needed = (*target)->getAlignment();
+  if (getBufferAlignment(module) % needed == 0)
+    return success();
+  return module.emitError("expects ")
+         << plan::PlanDialect::kAlignmentAttr << ", a multiple of " << needed
+         << " for " << flags->getText("target") << ", but got "
+         << getBufferAlignment(module);
+}
+
+static LogicalResult verifyFingerprint(ModuleOp module) {
+  if (module->hasAttr("weft.fingerprint"))
+    return success();
+  return module.emitError("expects weft.fingerprint, by which checkpoints "
+                          "know their model, but got none");
+}
+
+LogicalResult weft::verifyFacts(ModuleOp module) {
+  return success(succeeded(verifyAlignment(module)) &&
+                 succeeded(verifyFingerprint(module)) &&
+                 succeeded(verifyParameters(module)) &&
+                 succeeded(verifyOptimizers(module)) &&
+                 succeeded(verifyIndexInputs(module)));
+}

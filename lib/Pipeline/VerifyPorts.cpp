@@ -1,0 +1,361 @@
+//===- VerifyPorts.cpp - Inputs and outputs that a run knows --------------===//
+//
+// The host writes inputs and reads outputs by their names. One that it does not
+// know would hold what the arena held before, or be lost.
+//
+//===----------------------------------------------------------------------===//
+
+#include "VerifyExecutable.h"
+
+#include "weft/Formats/Names.h"
+#include "weft/Formats/Ports.h"
+#include "weft/Support/TypeText.h"
+#include "weft/Weft/Optimizers.h"
+
+using namespace mlir;
+using namespace weft;
+
+plan::ProgramOp weft::findProgram(ModuleOp module, StringRef kind) {
+  plan::ProgramOp found;
+  int count = 0;
+  for (auto program : module.getOps<plan::ProgramOp>()) {
+    if (program.getKind() != kind)
+      continue;
+    if (program.getSymName() == kind)
+      return program;
+    found = program;
+    ++count;
+  }
+  return count == 1 ? found : plan::ProgramOp();
+}
+
+template <typename OpT> static auto portsOf(plan::ProgramOp program) {
+  return program.getBody().front().getOps<OpT>();
+}
+
+static MemRefType typeOf(plan::InputOp input) {
+  return cast<MemRefType>(input.getBuffer().getType());
+}
+static MemRefType typeOf(plan::OutputOp output) {
+  return cast<MemRefType>(output.getBuffer().getType());
+}
+
+static bool isData(plan::ProgramOp program, plan::InputOp input) {
+  return readsData(program.getKind()) && !isFilledByHost(input.getName());
+}
+
+int64_t weft::getBatchRows(ModuleOp module) {
+  if (auto batch = module->getAttrOfType<IntegerAttr>("weft.batch"))
+    return batch.getInt();
+  for (auto program : module.getOps<plan::ProgramOp>())
+    if (program.getKind() == names::kMicro)
+      for (plan::InputOp input : portsOf<plan::InputOp>(program))
+        if (isData(program, input) && typeOf(input).getRank() > 0)
+          return typeOf(input).getDimSize(0);
+  return 1;
+}
+
+namespace {
+class PortVerifier {
+public:
+  explicit PortVerifier(ModuleOp module)
+      : module(module), b(module.getContext()), batch(getBatchRows(module)),
+        vocab(getSize("weft.vocab")), seq(getSize("weft.seq")),
+        optimizers(findOptimizers(module)) {}
+
+  LogicalResult run();
+
+private:
+  int64_t getSize(StringRef name) {
+    auto size = module->getAttrOfType<IntegerAttr>(name);
+    return size ? size.getInt() : 0;
+  }
+  bool isLanguageModel() const { return vocab && seq; }
+  Type getElement(StringRef text);
+  MemRefType getType(const PortRule &rule);
+  std::vector<std::string> getDecays();
+
+  LogicalResult verifyProgram(plan::ProgramOp program);
+  LogicalResult verifyInput(plan::ProgramOp program, plan::InputOp input);
+  LogicalResult verifyData(plan::InputOp input, ArrayRef<std::string> known);
+  LogicalResult verifyOutput(plan::ProgramOp program, plan::OutputOp output);
+  LogicalResult verifyPresent();
+  LogicalResult verifyApply(plan::ProgramOp apply);
+  LogicalResult verifyScale(plan::ProgramOp apply);
+  LogicalResult verifyLogits(plan::ProgramOp logits);
+
+  ModuleOp module;
+  Builder b;
+  int64_t batch, vocab, seq;
+  SmallVector<const OptimizerInfo *> optimizers;
+};
+} // namespace
+
+Type PortVerifier::getElement(StringRef text) {
+  if (text == "f32")
+    return b.getF32Type();
+  if (text == "f64")
+    return b.getF64Type();
+  unsigned bits = 0;
+  bool isNumber = !text.drop_front().getAsInteger(10, bits);
+  assert(isNumber && "a rule has a type of floats or integers");
+  (void)isNumber;
+  return b.getIntegerType(bits);
+}
+
+MemRefType PortVerifier::getType(const PortRule &rule) {
+  SmallVector<int64_t> shape;
+  if (rule.size != 0)
+    shape.push_back(rule.size);
+  return MemRefType::get(shape, getElement(rule.type));
+}
+
+/// Inputs of apply with the weight decay of one optimizer.
+std::vector<std::string> PortVerifier::getDecays() {
+  std::vector<std::string> decays;
+  for (const OptimizerInfo *optimizer : optimizers) {
+    std::string decay = getDecayInput(*optimizer, optimizers);
+    if (decay != names::kWeightDecay)
+      decays.push_back(std::move(decay));
+  }
+  return decays;
+}
+
+//===----------------------------------------------------------------------===//
+// One port
+//===----------------------------------------------------------------------===//
+
+template <typename PortOp>
+static LogicalResult verifyType(PortOp port, StringRef what, Type expected) {
+  if (typeOf(port) == expected)
+    return success();
+  return port.emitOpError("expects ")
+         << what << " '" << port.getName() << "' of type " << expected
+         << ", but got " << typeOf(port);
+}
+
+/// Rows of data: what they are called is the model's, but for tokens.
+LogicalResult PortVerifier::verifyData(plan::InputOp input,
+                                       ArrayRef<std::string> known) {
+  StringRef name = input.getName();
+  if (isLanguageModel() && (name == names::kTokens || name == names::kTargets))
+    return verifyType(input, "input",
+                      MemRefType::get({batch, seq}, b.getI32Type()));
+  MemRefType type = typeOf(input);
+  bool isBatch = type.getRank() > 0 && type.getDimSize(0) == batch;
+  if (isBatch && !isLanguageModel())
+    return success();
+  std::vector<std::string> names = known.vec();
+  if (isLanguageModel())
+    names.insert(names.begin(), {names::kTokens, names::kTargets});
+  InFlightDiagnostic error = input.emitOpError("expects ");
+  if (!isLanguageModel())
+    error << "data of " << batch << " rows (weft.batch) or ";
+  return error << "an input that a run writes, " << spellNames(names)
+               << ", but got '" << name << "' of type " << type;
+}
+
+LogicalResult PortVerifier::verifyInput(plan::ProgramOp program,
+                                        plan::InputOp input) {
+  StringRef kind = program.getKind(), name = input.getName();
+  if (const PortRule *rule = findInputRule(kind, name))
+    return verifyType(input, "input", getType(*rule));
+  std::vector<std::string> known = namesOfRules(inputRules(), kind);
+  if (isData(program, input))
+    return verifyData(input, known);
+  if (kind == names::kLogits) {
+    if (name == names::kTokens || name == names::kPosition)
+      return success(); // verifyLogits
+    known.insert(known.begin(), {names::kTokens, names::kPosition});
+  }
+  if (kind == names::kApply)
+    for (std::string &decay : getDecays()) {
+      if (name == decay)
+        return verifyType(input, "input", MemRefType::get({}, b.getF64Type()));
+      known.push_back(std::move(decay));
+    }
+  return input.emitOpError("expects an input of ")
+         << kind << " that a run writes, " << spellNames(known) << ", but got '"
+         << name << "'";
+}
+
+LogicalResult PortVerifier::verifyOutput(plan::ProgramOp program,
+                                         plan::OutputOp output) {
+  StringRef kind = program.getKind(), name = output.getName();
+  if (const PortRule *rule = findOutputRule(kind, name))
+    return verifyType(output, "output", getType(*rule));
+  // Further terms of the loss.
+  if (readsData(kind))
+    return verifyType(output, "output", MemRefType::get({}, b.getF32Type()));
+  if (kind == names::kLogits && name == names::kLogits)
+    return success(); // verifyLogits
+  std::vector<std::string> known = namesOfRules(outputRules(), kind);
+  if (kind == names::kLogits)
+    known.push_back(names::kLogits);
+  return output.emitOpError("expects an output of ")
+         << kind << " that a run reads, " << spellNames(known) << ", but got '"
+         << name << "'";
+}
+
+LogicalResult PortVerifier::verifyProgram(plan::ProgramOp program) {
+  StringRef kind = program.getKind();
+  if (!llvm::is_contained(programKinds(), std::string_view(kind))) {
+    std::vector<std::string> kinds(programKinds().begin(),
+                                   programKinds().end());
+    return program.emitOpError("expects the kind ")
+           << spellNames(kinds) << ", but got '" << kind << "'";
+  }
+  for (plan::InputOp input : portsOf<plan::InputOp>(program))
+    if (failed(verifyInput(program, input)))
+      return failure();
+  for (plan::OutputOp output : portsOf<plan::OutputOp>(program))
+    if (failed(verifyOutput(program, output)))
+      return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// What has to be there
+//===----------------------------------------------------------------------===//
+
+template <typename PortOp>
+static PortOp findPort(plan::ProgramOp program, StringRef name) {
+  for (PortOp port : portsOf<PortOp>(program))
+    if (port.getName() == name)
+      return port;
+  return nullptr;
+}
+
+template <typename PortOp>
+static LogicalResult requirePort(plan::ProgramOp program, StringRef name) {
+  if (findPort<PortOp>(program, name))
+    return success();
+  return program.emitOpError(std::is_same_v<PortOp, plan::InputOp>
+                                 ? "expects an input '"
+                                 : "expects an output '")
+         << name << "', but got none";
+}
+
+/// What flags of a run set has an input.
+LogicalResult PortVerifier::verifyApply(plan::ProgramOp apply) {
+  SmallVector<StringRef> needed = {names::kMaxNorm};
+  for (const OptimizerInfo *optimizer : optimizers)
+    llvm::append_range(needed, optimizer->numbers);
+  std::vector<std::string> decays = getDecays();
+  llvm::append_range(needed, decays);
+  for (StringRef name : needed)
+    if (failed(requirePort<plan::InputOp>(apply, name)))
+      return failure();
+  return verifyScale(apply);
+}
+
+/// A run with a loss scale is told what it is, and whether it can go lower.
+LogicalResult PortVerifier::verifyScale(plan::ProgramOp apply) {
+  for (auto state : module.getOps<plan::StateOp>()) {
+    if (state.getKind() != plan::StateKind::Scaler)
+      continue;
+    StringRef name = state.getSymName();
+    if (name != names::kLossScale && name != names::kLossScaleState)
+      return state.emitOpError("expects a state of kind scaler called ")
+             << spellNames({names::kLossScale, names::kLossScaleState})
+             << ", but got '" << name << "'";
+    StringRef output =
+        name == names::kLossScale ? names::kLossScale : names::kScaleExhausted;
+    if (failed(requirePort<plan::OutputOp>(apply, output)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult PortVerifier::verifyLogits(plan::ProgramOp logits) {
+  for (auto [name, shape] :
+       {std::pair<StringRef, SmallVector<int64_t>>{names::kTokens, {1, seq}},
+        {names::kPosition, {1}}})
+    if (failed(requirePort<plan::InputOp>(logits, name)) ||
+        failed(verifyType(findPort<plan::InputOp>(logits, name), "input",
+                          MemRefType::get(shape, b.getI32Type()))))
+      return failure();
+  if (failed(requirePort<plan::OutputOp>(logits, names::kLogits)))
+    return failure();
+  return verifyType(findPort<plan::OutputOp>(logits, names::kLogits), "output",
+                    MemRefType::get({1, vocab}, b.getF32Type()));
+}
+
+/// Both programs read the same data and tell the same losses.
+template <typename PortOp>
+static LogicalResult verifyAlike(plan::ProgramOp program, plan::ProgramOp other,
+                                 StringRef what) {
+  auto isShared = [&](PortOp port) {
+    if constexpr (std::is_same_v<PortOp, plan::InputOp>)
+      return !isFilledByHost(port.getName());
+    return true;
+  };
+  for (PortOp port : portsOf<PortOp>(program)) {
+    if (!isShared(port))
+      continue;
+    std::vector<std::string> names;
+    for (PortOp known : portsOf<PortOp>(other))
+      if (isShared(known))
+        names.push_back(known.getName().str());
+    if (PortOp same = findPort<PortOp>(other, port.getName())) {
+      if (failed(verifyType(port, what, typeOf(same))))
+        return failure();
+      continue;
+    }
+    InFlightDiagnostic error = port.emitOpError("expects an ")
+                               << what << " that @" << other.getSymName()
+                               << " has, too, " << spellNames(names)
+                               << ", but got '" << port.getName() << "'";
+    error.attachNote(other.getLoc()) << "the other program is here";
+    return error;
+  }
+  return success();
+}
+
+/// A run trains with the programs of these kinds.
+static LogicalResult verifyKind(ModuleOp module, StringRef kind,
+                                StringRef output) {
+  auto programs = module.getOps<plan::ProgramOp>();
+  if (llvm::none_of(programs, [&](plan::ProgramOp program) {
+        return program.getKind() == kind;
+      }))
+    return module.emitError("expects a plan.program of kind ")
+           << kind << ", but got none";
+  auto program = findProgram(module, kind);
+  return program && !output.empty()
+             ? requirePort<plan::OutputOp>(program, output)
+             : success();
+}
+
+LogicalResult PortVerifier::verifyPresent() {
+  for (auto [kind, output] : {std::pair<StringRef, StringRef>{names::kInit, ""},
+                              {names::kMicro, names::kLoss},
+                              {names::kEval, names::kLoss},
+                              {names::kApply, names::kFoundInf}})
+    if (failed(verifyKind(module, kind, output)))
+      return failure();
+  auto micro = findProgram(module, names::kMicro);
+  auto eval = findProgram(module, names::kEval);
+  if (micro && eval &&
+      (failed(verifyAlike<plan::InputOp>(micro, eval, "input")) ||
+       failed(verifyAlike<plan::InputOp>(eval, micro, "input")) ||
+       failed(verifyAlike<plan::OutputOp>(micro, eval, "output")) ||
+       failed(verifyAlike<plan::OutputOp>(eval, micro, "output"))))
+    return failure();
+  if (auto logits = findProgram(module, names::kLogits);
+      logits && failed(verifyLogits(logits)))
+    return failure();
+  auto apply = findProgram(module, names::kApply);
+  return apply ? verifyApply(apply) : success();
+}
+
+LogicalResult PortVerifier::run() {
+  for (auto program : module.getOps<plan::ProgramOp>())
+    if (failed(verifyProgram(program)))
+      return failure();
+  return verifyPresent();
+}
+
+LogicalResult weft::verifyPorts(ModuleOp module) {
+  return PortVerifier(module).run();
+}

@@ -1,0 +1,157 @@
+//===- PortChecks.cpp - Does a run write every input of a program ---------===//
+//
+// A program may come from elsewhere than this compiler. An input that no one
+// writes holds what the memory held before, and training goes on with it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "weft/Formats/Names.h"
+#include "weft/Formats/Ports.h"
+#include "weft/Formats/Text.h"
+#include "weft/Runtime/Devices/Ports.h"
+#include "weft/Runtime/Execute/DTypes.h"
+#include "weft/Runtime/Run/Trainer.h"
+
+#include <algorithm>
+
+using namespace weft;
+
+using Sizes = std::vector<int64_t>;
+
+static Error wrong(const WeftProgram &program, const std::string &text) {
+  return Error(ExitCode::Internal,
+               std::string("program '") + program.symbol + "' expects " + text);
+}
+
+//===----------------------------------------------------------------------===//
+// Ports of known names
+//===----------------------------------------------------------------------===//
+
+static Status checkShape(const WeftProgram &program, const WeftPort &port,
+                         const char *what, const Sizes &expected) {
+  if (shapeOf(port) == expected)
+    return Status::success();
+  return wrong(program, std::string(what) + " '" + port.name + "' of shape " +
+                            shapeText(expected) + ", but got " +
+                            shapeText(shapeOf(port)));
+}
+
+/// Inputs of `apply` on top of the rules: weight decays of one optimizer.
+static bool isOwnDecay(const Metadata &metadata, const WeftProgram &program,
+                       const WeftPort &port) {
+  return program.kind == std::string_view(names::kApply) &&
+         metadata.decays.count(port.name);
+}
+
+static Status checkInput(const WeftProgram &program, const WeftPort &port,
+                         const Metadata &metadata) {
+  if (const PortRule *rule = findInputRule(program.kind, port.name))
+    return checkShape(program, port, "input",
+                      rule->size == 0 ? Sizes() : Sizes{rule->size});
+  if (isOwnDecay(metadata, program, port))
+    return checkShape(program, port, "input", {});
+  std::vector<std::string> known = namesOfRules(inputRules(), program.kind);
+  if (program.kind == std::string_view(names::kApply))
+    for (const auto &[name, decay] : metadata.decays)
+      known.push_back(name);
+  return wrong(program, "inputs that a run writes, " + spellNames(known) +
+                            ", but got " + inQuotes(port.name));
+}
+
+/// Data inputs hold a batch of rows; those of a language model are tokens.
+static Status checkData(const WeftProgram &program, const WeftPort &port,
+                        const Metadata &metadata) {
+  std::string name = port.name;
+  bool batch = port.rank > 0 && port.dims[0] == metadata.batch;
+  bool tokens = (name == names::kTokens || name == names::kTargets) &&
+                port.rank == 2 && port.dtype == WEFT_I32 &&
+                port.dims[1] == metadata.seq;
+  if (batch && (!metadata.isLanguageModel() || tokens))
+    return Status::success();
+  return wrong(program, "inputs of a batch of rows, but got " + inQuotes(name) +
+                            " of shape " + shapeText(shapeOf(port)));
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+/// What a sample is made with: all of it, and nothing else but the rank.
+static Status checkLogits(const WeftProgram &program,
+                          const Metadata &metadata) {
+  struct Port {
+    const char *what, *name;
+    const WeftPort *port;
+    Sizes shape;
+  };
+  const Port ports[] = {{"input",
+                         names::kTokens,
+                         WeftContext::findInput(program, names::kTokens),
+                         {1, metadata.seq}},
+                        {"input",
+                         names::kPosition,
+                         WeftContext::findInput(program, names::kPosition),
+                         {1}},
+                        {"output",
+                         names::kLogits,
+                         WeftContext::findOutput(program, names::kLogits),
+                         {1, metadata.vocab}}};
+  for (const Port &expected : ports) {
+    if (!expected.port)
+      return wrong(program, std::string("an ") + expected.what + " '" +
+                                expected.name + "', but got none");
+    if (Status s =
+            checkShape(program, *expected.port, expected.what, expected.shape);
+        !s)
+      return s;
+  }
+  if (ports[2].port->dtype != WEFT_F32)
+    return wrong(program, std::string("output 'logits' of type F32, but got ") +
+                              dtypeName(ports[2].port->dtype));
+  for (int32_t i = 0; i < program.numInputs; ++i) {
+    std::string name = program.inputs[i].name;
+    if (name != names::kTokens && name != names::kPosition)
+      if (Status s = checkInput(program, program.inputs[i], metadata); !s)
+        return s;
+  }
+  return Status::success();
+}
+
+static Status checkInputs(const WeftProgram &program,
+                          const Metadata &metadata) {
+  if (program.kind == std::string_view(names::kLogits))
+    return checkLogits(program, metadata);
+  for (int32_t i = 0; i < program.numInputs; ++i) {
+    const WeftPort &port = program.inputs[i];
+    bool isData = readsData(program.kind) && !isFilledByHost(port.name);
+    if (Status s = isData ? checkData(program, port, metadata)
+                          : checkInput(program, port, metadata);
+        !s)
+      return s;
+  }
+  return Status::success();
+}
+
+/// The inputs that flags of a run set for its optimizers.
+static Status checkNumbers(const WeftProgram &apply, const Metadata &metadata) {
+  std::vector<std::string> needed = metadata.hyperParameters;
+  for (const auto &[name, decay] : metadata.decays)
+    needed.push_back(name);
+  if (metadata.canClip)
+    needed.push_back(names::kMaxNorm);
+  for (const std::string &name : needed)
+    if (!WeftContext::findInput(apply, name.c_str()))
+      return wrong(apply, "an input " + inQuotes(name) +
+                              ", which its update reads, but got none");
+  return Status::success();
+}
+
+Status weft::checkPorts(const WeftExecutable &executable,
+                        const Metadata &metadata) {
+  for (std::string_view kind : programKinds())
+    if (const WeftProgram *program = findProgram(executable, kind.data()))
+      if (Status s = checkInputs(*program, metadata); !s)
+        return s;
+  const WeftProgram *apply = findProgram(executable, names::kApply);
+  return apply ? checkNumbers(*apply, metadata) : Status::success();
+}
