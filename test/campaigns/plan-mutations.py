@@ -13,6 +13,9 @@ Mutants of a command: an operand dropped, another buffer for an operand, a view 
 an attribute changed, the command left out. --cases N tries N of each model, drawn from the seed; without
 it all of them, in half an hour to an hour for each precision.
 
+Every input and output under another name, and every fact of the module changed, is tried as well, with
+the checks that weft compile makes of a dump: all of them must be refused.
+
 Usage: plan-mutations.py --work DIR --source DIR --tool PLAN-MUTANTS [--seed N] [--cases N] [--prove N]
                          [--precision f32|bf16] [--models LIST] [--only MODEL:LINE:MUTANT] [--list]
 """
@@ -191,9 +194,9 @@ def read_commands(lines):
 class Plan:
     """The plan of a model in the generic form."""
 
-    def __init__(self, model):
+    def __init__(self, model, purpose="commands"):
         self.model, (source, flags) = model, MODELS[model]
-        self.folder = args.work / f"{model}-{args.precision}"
+        self.folder = args.work / f"{model}-{args.precision}-{purpose}"
         self.folder.mkdir(parents=True)
         self.path = self.folder / "plan.mlir"
         pretty = self.folder / "pretty.mlir"
@@ -274,6 +277,49 @@ def examine(task, prove=False):
     return fate, said
 
 
+PORT = re.compile(r'"plan\.(?:input|output)".*[{ ]name = "(\w[\w.]*)"')
+# What each fact of a module is changed to; of a plan that has it.
+FACTS = [(r"weft\.batch = \d+", "weft.batch = 7"), (r"weft\.seq = \d+", "weft.seq = 7"),
+         (r"weft\.vocab = \d+", "weft.vocab = 7"), (r"limit = \d+", "limit = 7"),
+         (r"(weft\.index_inputs = .*?name = )\"\w+", r'\1"nothing'),
+         (r"weft\.optimizers = \[[^]]*\]", 'weft.optimizers = ["sgd"]'),
+         (r"weft\.optimizers = \[[^]]*\]", "weft.optimizers = []"),
+         (r'weft\.fingerprint = "\w+"', 'weft.fingerprint = ""'),
+         (r"plan\.alignment = \d+", "plan.alignment = 1"),
+         (r"plan\.arena_bytes = \d+", "plan.arena_bytes = 64"),
+         (r"plan\.persistent_bytes = \d+", "plan.persistent_bytes = 64")]
+
+
+def misnamed(plan):
+    """Pairs of a name and the text of a plan with one wrong port or fact."""
+    for number, line in enumerate(plan.lines):
+        port = PORT.search(line)
+        if port:
+            wrong = line[:port.start(1)] + port[1] + "x" + line[port.end(1):]
+            yield f"{number + 1}:renamed-{port[1]}", "\n".join(
+                plan.lines[:number] + [wrong] + plan.lines[number + 1:])
+    whole = "\n".join(plan.lines)
+    for number, (pattern, text) in enumerate(FACTS):
+        changed, count = re.subn(pattern, text, whole, count=1)
+        if count and changed != whole:
+            yield f"fact-{number}", changed
+
+
+def try_misnamed(model):
+    """How many there are, and how many are not refused at a place."""
+    plan, tried, failed = Plan(model, "misnamed"), 0, 0
+    for name, text in misnamed(plan):
+        path = plan.folder / "misnamed.mlir"
+        path.write_text(text)
+        code, said = call("weft", "compile", path, "--from=verify-plan", "--emit=plan",
+                          "-o", plan.folder / "out.mlir")
+        tried += 1
+        if code != 3 or not PLACE.search(said):
+            failed += 1
+            print(f"{model}:{name}: exit {code}\n{said[-1000:]}")
+    return tried, failed
+
+
 def name_of(task):
     plan, command, name, _ = task
     return f"{plan.model}:{command.number + 1}:{name}"
@@ -334,6 +380,11 @@ def main():
             fates.update(became)
             drawn += proved
     failed = report(tasks, fates)
+    if not args.only:
+        counts = [try_misnamed(model) for model in args.models.split(",")]
+        tried, kept = (sum(numbers) for numbers in zip(*counts))
+        print(f"{tried} wrong ports and facts, {kept} not refused")
+        failed += kept
     print(f"{len(tasks)} mutants, {drawn} of the accepted ones drawn for a proof, {failed} ended badly")
     sys.exit(1 if failed or not tasks else 0)
 
