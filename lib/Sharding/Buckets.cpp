@@ -116,8 +116,8 @@ static std::optional<StringRef> getReadSlot(Value operand,
   return read ? member.getSlot(read.getSource()) : std::nullopt;
 }
 
-/// One op could update both: equal numbers but for the factors, and possibly a
-/// weight decay of its own.
+/// One op could update both if it were for the weight decay alone
+/// (hasCommonDecay): equal numbers but for the factors.
 static bool isUpdatedAlike(const Member &a, const Member &b) {
   Operation *first = a.update, *second = b.update;
   if (!first || !second)
@@ -127,13 +127,25 @@ static bool isUpdatedAlike(const Member &a, const Member &b) {
   std::optional<unsigned> decay = getDecayOperand(first);
   for (unsigned i = 0; i != first->getNumOperands(); ++i) {
     Value mine = first->getOperand(i), other = second->getOperand(i);
-    if (mine == other || (i == decay && canShareDecay(mine, other)))
+    if (mine == other || i == decay)
       continue;
     std::optional<StringRef> slot = getReadSlot(mine, a);
     if (!slot || slot != getReadSlot(other, b))
       return false;
   }
   return true;
+}
+
+/// One op could update the member with those of the bucket, which are updated
+/// as it is: all together, since two constants, or a constant and a number, go
+/// together where two numbers do not.
+static bool hasCommonDecay(const Bucket &bucket, const Member &member) {
+  if (!member.update || !getDecayOperand(member.update))
+    return true;
+  SmallVector<Operation *> updates = {member.update};
+  for (const Member &other : bucket.members)
+    updates.push_back(other.update);
+  return chooseDecay(updates) != Value();
 }
 
 static void place(Bucket &bucket, int64_t align) {
@@ -177,7 +189,8 @@ divide(const Unit &unit,
     const Member &member = *memberOf.lookup(param);
     auto alike = llvm::find_if(buckets, [&](const Bucket &bucket) {
       const Member &first = bucket.members.front();
-      return isStoredAlike(first, member) && isUpdatedAlike(first, member);
+      return isStoredAlike(first, member) && isUpdatedAlike(first, member) &&
+             hasCommonDecay(bucket, member);
     });
     if (alike == buckets.end())
       alike = buckets.insert(buckets.end(), Bucket());

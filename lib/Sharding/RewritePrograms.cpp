@@ -173,7 +173,7 @@ static bool isElementwise(Operation *op) {
 }
 
 /// Ops that differ in nothing but what they are about.
-static bool areAlike(ArrayRef<Operation *> ops) {
+static bool areJoinable(ArrayRef<Operation *> ops) {
   Operation *first = ops.front();
   return isElementwise(first) &&
          llvm::all_of(ops.drop_front(),
@@ -183,13 +183,8 @@ static bool areAlike(ArrayRef<Operation *> ops) {
 /// A number that all ops read, or the whole of what each of them reads.
 Value Rewriter::joinOperand(unsigned state, ArrayRef<Operation *> ops,
                             unsigned index) {
-  if (index == getDecayOperand(ops.front())) {
-    Value decay = chooseDecay(ops);
-    bool fits = llvm::all_of(ops, [&](Operation *op) {
-      return canShareDecay(decay, op->getOperand(index));
-    });
-    return fits ? decay : Value();
-  }
+  if (index == getDecayOperand(ops.front()))
+    return chooseDecay(ops);
   SmallVector<Value> values;
   for (Operation *op : ops)
     values.push_back(op->getOperand(index));
@@ -227,7 +222,7 @@ Value Rewriter::joinOps(unsigned state, ArrayRef<Value> parts) {
   }
   if (Operation *known = joined.lookup(ops.front()))
     return known->getResult(front.getResultNumber());
-  if (!areAlike(ops))
+  if (!areJoinable(ops))
     return {};
   SmallVector<Value> operands;
   for (unsigned i = 0; i != ops.front()->getNumOperands(); ++i)

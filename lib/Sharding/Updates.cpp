@@ -50,18 +50,22 @@ Operation *getFirst(ArrayRef<Operation *> ops) {
       [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
 }
 
-bool canShareDecay(Value a, Value b) {
-  return a == b || getConstant(a) || getConstant(b);
-}
-
 Value chooseDecay(ArrayRef<Operation *> ops) {
-  auto getDecay = [](Operation *op) {
-    return op->getOperand(*getDecayOperand(op));
-  };
-  for (Operation *op : ops)
-    if (!getConstant(getDecay(op)))
-      return getDecay(op);
-  return getDecay(getFirst(ops));
+  Operation *first = getFirst(ops);
+  unsigned number = *getDecayOperand(first);
+  Value chosen;
+  for (Operation *op : ops) {
+    Value decay = op->getOperand(number);
+    if (decay == chosen || getConstant(decay))
+      continue;
+    if (chosen)
+      return {};
+    chosen = decay;
+  }
+  if (!chosen)
+    return first->getOperand(number);
+  Operation *maker = chosen.getDefiningOp();
+  return !maker || maker->isBeforeInBlock(first) ? chosen : Value();
 }
 
 /// The factors of each part, those of equal neighbours once.

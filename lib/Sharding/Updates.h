@@ -22,12 +22,10 @@ mlir::Operation *getFirst(llvm::ArrayRef<mlir::Operation *> ops);
 /// The operand with the weight decay of an update; none of another op.
 std::optional<unsigned> getDecayOperand(mlir::Operation *op);
 
-/// Whether one update can have either as its weight decay: a constant goes into
-/// the factors.
-bool canShareDecay(mlir::Value a, mlir::Value b);
-
-/// The weight decay of the update that stands for `ops`: the input that some
-/// of them read.
+/// The weight decay of the update that stands for the updates `ops`, where the
+/// first of them is: the one number that some of them read, which no constant
+/// is, since these go into the factors. Nothing if they read several, or one
+/// that stands behind the first of them.
 mlir::Value chooseDecay(llvm::ArrayRef<mlir::Operation *> ops);
 
 /// The attributes of the op that stands for `ops`, which are alike and whose
