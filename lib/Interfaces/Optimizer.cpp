@@ -20,11 +20,14 @@ SmallVector<UpdateFactors> weft::getUpdateFactors(OptimizerOpInterface op) {
   return ranges;
 }
 
-/// Ranges stand in order, the first at element 0, and say all there is to say.
+/// Ranges stand in order, the first at element 0, with no factor beside them;
+/// neighbours may be equal.
 static LogicalResult verifyRanges(OptimizerOpInterface op) {
+  if (!op->hasAttr("factors"))
+    return success();
   SmallVector<UpdateFactors> ranges = op.getFactorList();
   if (ranges.empty())
-    return success();
+    return op->emitOpError("expects at least one range of factors, but got []");
   if (typeOf(op.getParam()).getRank() != 1)
     return op->emitOpError("expects one dimension where factors go by range, "
                            "but got ")

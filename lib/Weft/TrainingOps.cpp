@@ -44,13 +44,17 @@ LogicalResult TotalNormOp::verify() {
 // FactorsAttr
 //===----------------------------------------------------------------------===//
 
+static FloatAttr getOwnDecay(MLIRContext *context,
+                             const UpdateFactors &factors) {
+  if (!factors.weightDecay)
+    return {};
+  return Builder(context).getF64FloatAttr(*factors.weightDecay);
+}
+
 FactorsAttr FactorsAttr::get(MLIRContext *context,
                              const UpdateFactors &factors) {
-  FloatAttr own;
-  if (factors.weightDecay)
-    own = Builder(context).getF64FloatAttr(*factors.weightDecay);
   return get(context, factors.begin, APFloat(factors.lrScale),
-             APFloat(factors.decayScale), own);
+             APFloat(factors.decayScale), getOwnDecay(context, factors));
 }
 
 UpdateFactors FactorsAttr::getFactors() const {
@@ -74,6 +78,7 @@ static OptionalParseResult parseFactor(AsmParser &parser, StringRef &name,
 Attribute FactorsAttr::parse(AsmParser &parser, Type) {
   SMLoc start = parser.getCurrentLocation();
   UpdateFactors factors;
+  SmallVector<StringRef> names;
   if (parser.parseLess() || parser.parseKeyword("from") ||
       parser.parseInteger(factors.begin))
     return {};
@@ -86,6 +91,11 @@ Attribute FactorsAttr::parse(AsmParser &parser, Type) {
       break;
     if (failed(*parsed))
       return {};
+    if (llvm::is_contained(names, name))
+      return parser.emitError(loc, "expects each factor once, but got ")
+                 << name << " again",
+             Attribute();
+    names.push_back(name);
     if (name == "lr_scale")
       factors.lrScale = number;
     else if (name == "decay_scale")
@@ -100,10 +110,9 @@ Attribute FactorsAttr::parse(AsmParser &parser, Type) {
   }
   if (parser.parseGreater())
     return {};
-  FactorsAttr attr = get(parser.getContext(), factors);
   return parser.getChecked<FactorsAttr>(
-      start, parser.getContext(), attr.getBegin(), attr.getLrScale(),
-      attr.getDecayScale(), attr.getWeightDecay());
+      start, parser.getContext(), factors.begin, APFloat(factors.lrScale),
+      APFloat(factors.decayScale), getOwnDecay(parser.getContext(), factors));
 }
 
 void FactorsAttr::print(AsmPrinter &printer) const {

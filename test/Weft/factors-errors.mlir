@@ -11,6 +11,11 @@ module attributes {test.x = #weft.factors<from 0, rate = 1.0>} {}
 
 // -----
 
+// expected-error @below {{expects each factor once, but got lr_scale again}}
+module attributes {test.x = #weft.factors<from 0, lr_scale = 2.0, lr_scale = 3.0>} {}
+
+// -----
+
 // expected-error @below {{expects a finite lr_scale, but got INF}}
 module attributes {test.x = #weft.factors<from 0, lr_scale = 0x7FF0000000000000>} {}
 
@@ -23,6 +28,14 @@ module attributes {test.x = #weft.factors<from 0, decay_scale = 0x7FF80000000000
 
 // expected-error @below {{expects a finite weight_decay, but got INF}}
 module attributes {test.x = #weft.factors<from 0, weight_decay = 0x7FF0000000000000>} {}
+
+// -----
+
+weft.program @p(%p: tensor<8xf32> {weft.input = "p"}, %c: tensor<f32> {weft.input = "c"}, %s: tensor<i1> {weft.input = "s"}, %t: tensor<i64> {weft.input = "t"}, %d: tensor<f64> {weft.input = "d"}) attributes {kind = #weft.kind<model>} {
+  // expected-error @below {{expects at least one range of factors, but got []}}
+  %n, %q = weft.sgd (%p, %p, %p, %c, %s, %t, %d, %d, %d) {factors = []} : (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<8xf32>, tensor<8xf32>)
+  weft.return
+}
 
 // -----
 
@@ -45,6 +58,14 @@ weft.program @p(%p: tensor<8xf32> {weft.input = "p"}, %c: tensor<f32> {weft.inpu
 weft.program @p(%p: tensor<2x4xf32> {weft.input = "p"}, %c: tensor<f32> {weft.input = "c"}, %s: tensor<i1> {weft.input = "s"}, %t: tensor<i64> {weft.input = "t"}, %d: tensor<f64> {weft.input = "d"}) attributes {kind = #weft.kind<model>} {
   // expected-error @below {{expects one dimension where factors go by range, but got 'tensor<2x4xf32>'}}
   %n, %q = weft.sgd (%p, %p, %p, %c, %s, %t, %d, %d, %d) {factors = [#weft.factors<from 0>]} : (tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<2x4xf32>, tensor<2x4xf32>)
+  weft.return
+}
+
+// -----
+
+weft.program @p(%p: tensor<8xf32> {weft.input = "p"}, %c: tensor<f32> {weft.input = "c"}, %s: tensor<i1> {weft.input = "s"}, %t: tensor<i64> {weft.input = "t"}, %d: tensor<f64> {weft.input = "d"}) attributes {kind = #weft.kind<model>} {
+  // expected-error @below {{expects no lr_scale beside factors by range, but got 2}}
+  %n, %q = weft.sgd (%p, %p, %p, %c, %s, %t, %d, %d, %d) {lr_scale = 2.0 : f64, factors = [#weft.factors<from 0>]} : (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<8xf32>, tensor<8xf32>)
   weft.return
 }
 
