@@ -16,6 +16,9 @@
 
 namespace weft {
 
+/// Threads of a warp.
+inline constexpr int64_t kWarp = 32;
+
 class GpuEmitter {
 public:
   /// `alignments`: for each argument, what its address is a multiple of.

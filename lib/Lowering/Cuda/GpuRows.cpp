@@ -16,7 +16,7 @@ using namespace mlir;
 
 namespace weft {
 
-static constexpr int64_t kWarp = 32, kRowsPerBlock = 8;
+static constexpr int64_t kRowsPerBlock = 8;
 /// Elements of a chunk, whatever their types: sums depend on it.
 static constexpr int64_t kRowChunk = 4;
 

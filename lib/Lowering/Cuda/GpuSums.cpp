@@ -17,8 +17,6 @@ using namespace mlir;
 
 namespace weft {
 
-static constexpr int64_t kWarp = 32;
-
 /// The running totals among the nest's results.
 llvm::SmallVector<NestTotal>
 GpuEmitter::totalsOf(const KernelNest &nest) const {
