@@ -21,13 +21,17 @@ static bool doesWork(Operation *op) {
   return !isViewOp(op) && !isa<ConstantOp, IotaOp, ReadOp>(op);
 }
 
-ClusterBuilder::ClusterBuilder(Block &block, FusionLimits limits)
+ClusterBuilder::ClusterBuilder(Block &block, FusionLimits limits,
+                               const UpdateNumbers &numbers)
     : block(block), limits(limits) {
   unsigned index = 0, work = 0;
   for (Operation &op : block) {
     order[&op] = kOrderStep * index++;
     workBefore[&op] = work;
     work += doesWork(&op);
+    // Numbers of ops that have been erased mean nothing.
+    if (auto update = numbers.find(&op); update != numbers.end())
+      updates.insert(*update);
   }
 }
 
@@ -95,9 +99,7 @@ void ClusterBuilder::materialize(Operation *broadcast) {
 }
 
 LogicalResult ClusterBuilder::place(Operation *op) {
-  llvm::SmallVector<Cluster *> producers;
-  if (!limits.apart)
-    producers = findProducers(op);
+  llvm::SmallVector<Cluster *> producers = findProducers(op);
   if (producers.size() > 1 && joinAll(op, producers))
     return success();
   for (Cluster *producer : producers)
@@ -117,12 +119,26 @@ LogicalResult ClusterBuilder::place(Operation *op) {
          << op->getOperandTypes();
 }
 
-/// Open clusters that compute operands of `op`, the latest first.
+/// Ops that are to be kernels of their own stay apart, but for those of one
+/// update: of it only what it writes is of interest. Its numbers it may share
+/// with others.
+bool ClusterBuilder::mayJoin(Operation *op, const Cluster &cluster) const {
+  if (!limits.apart)
+    return true;
+  auto own = updates.find(op), other = updates.find(cluster.ops.back());
+  return own != updates.end() && other != updates.end() &&
+         own->second == other->second && !isNumber(op) &&
+         !isNumber(cluster.ops.back());
+}
+
+/// Open clusters that compute operands of `op` and that it may join, the latest
+/// first.
 llvm::SmallVector<Cluster *> ClusterBuilder::findProducers(Operation *op) {
   llvm::SmallVector<Cluster *> found;
   for (Value operand : op->getOperands()) {
     Cluster *cluster = clusterOf(operand);
-    if (cluster && cluster->open && !llvm::is_contained(found, cluster))
+    if (cluster && cluster->open && mayJoin(op, *cluster) &&
+        !llvm::is_contained(found, cluster))
       found.push_back(cluster);
   }
   llvm::sort(found, [&](Cluster *x, Cluster *y) {

@@ -87,8 +87,7 @@ static void noteClasses(Operation *op) {
 
 /// Computes a number once that several updates need: it is the same for all
 /// parameters of a group. `updates` are the ops of their formulas.
-static void shareNumbers(Block &block,
-                         const llvm::DenseSet<Operation *> &updates) {
+static void shareNumbers(Block &block, UpdateNumbers &updates) {
   std::map<std::vector<const void *>, Value> known;
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (!updates.contains(&op) || !isa<ScalarBodyOpInterface>(op) ||
@@ -107,6 +106,7 @@ static void shareNumbers(Block &block,
     if (isNew)
       continue;
     op.getResult(0).replaceAllUsesWith(entry->second);
+    updates.erase(&op);
     op.erase();
   }
 }
@@ -121,7 +121,8 @@ namespace {
 /// Writes out the ops of a program, and what their formulas are made of.
 struct Decomposer {
   llvm::SmallVector<Operation *> work;
-  llvm::DenseSet<Operation *> updates; // ops of the formulas of updates
+  UpdateNumbers updates;
+  unsigned numUpdates = 0;
 
   LogicalResult replace(Operation *op);
 };
@@ -138,16 +139,18 @@ LogicalResult Decomposer::replace(Operation *op) {
     copyScope(op, made);
     work.push_back(made);
     if (isa<OptimizerOpInterface>(op))
-      updates.insert(made);
+      updates[made] = numUpdates;
   }
+  numUpdates += isa<OptimizerOpInterface>(op);
   noteUpdate(op);
   noteClasses(op);
   op->replaceAllUsesWith(*values);
+  updates.erase(op);
   op->erase();
   return success();
 }
 
-LogicalResult weft::decomposeProgram(ProgramOp program) {
+FailureOr<UpdateNumbers> weft::decomposeProgram(ProgramOp program) {
   if (failed(checkAutocastIsDone(program)))
     return failure();
   Decomposer decomposer;
@@ -161,7 +164,7 @@ LogicalResult weft::decomposeProgram(ProgramOp program) {
       return failure();
   renameTrivialReduces(program);
   shareNumbers(program.getBody().front(), decomposer.updates);
-  return success();
+  return std::move(decomposer.updates);
 }
 
 namespace {

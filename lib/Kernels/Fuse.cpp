@@ -54,12 +54,13 @@ struct FusePass : weft::impl::FusePassBase<FusePass> {
   }
 
   LogicalResult fuseProgram(ProgramOp program, KernelPool &pool) {
-    if (failed(decomposeProgram(program)))
+    FailureOr<UpdateNumbers> updates = decomposeProgram(program);
+    if (failed(updates))
       return failure();
     Block &block = program.getBody().front();
     eraseDeadOps(block);
-    ClusterBuilder builder(block,
-                           FusionLimits{maxOps, maxBuffers, explain, apart});
+    ClusterBuilder builder(
+        block, FusionLimits{maxOps, maxBuffers, explain, apart}, *updates);
     if (failed(builder.run()))
       return failure();
     numMissed += builder.getNumMissed();

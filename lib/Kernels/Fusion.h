@@ -13,8 +13,11 @@
 
 namespace weft {
 
+/// The ops of the formulas of updates, with the number of the update.
+using UpdateNumbers = llvm::DenseMap<mlir::Operation *, unsigned>;
+
 /// Replaces composite ops that no routine runs by their formulas.
-llvm::LogicalResult decomposeProgram(ProgramOp program);
+llvm::FailureOr<UpdateNumbers> decomposeProgram(ProgramOp program);
 
 /// Makes reductions over dimensions of size 1 the reshapes that they are.
 void renameTrivialReduces(ProgramOp program);
@@ -26,7 +29,7 @@ struct FusionLimits {
   unsigned maxOps = 64;
   unsigned maxBuffers = 24;
   bool explain = false; // remarks on what stays apart and why
-  bool apart = false;   // every op is a kernel of its own
+  bool apart = false; // every op but those of one update is a kernel of its own
 };
 
 /// Ops that will run as one kernel, in program order, with the constants and
@@ -50,7 +53,8 @@ struct Cluster {
 /// may join as long as no op in between uses a member.
 class ClusterBuilder {
 public:
-  ClusterBuilder(mlir::Block &block, FusionLimits limits);
+  ClusterBuilder(mlir::Block &block, FusionLimits limits,
+                 const UpdateNumbers &updates);
 
   /// Fails with an error on an op that fits no kernel.
   llvm::LogicalResult run();
@@ -63,6 +67,7 @@ public:
 private:
   llvm::LogicalResult place(mlir::Operation *op);
   void materialize(mlir::Operation *broadcast);
+  bool mayJoin(mlir::Operation *op, const Cluster &cluster) const;
   llvm::SmallVector<Cluster *> findProducers(mlir::Operation *op);
   bool isNear(mlir::Operation *op, const Cluster &cluster) const;
   Cluster *findSibling(mlir::Operation *op);
@@ -81,6 +86,7 @@ private:
 
   mlir::Block &block;
   FusionLimits limits;
+  UpdateNumbers updates;
   unsigned numMissed = 0;
   std::vector<std::unique_ptr<Cluster>> clusters;
   llvm::DenseMap<mlir::Operation *, Cluster *> owner;

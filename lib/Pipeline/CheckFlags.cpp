@@ -210,7 +210,7 @@ Status weft::checkSupported(const FlagValues &flags) {
     return status;
   if (flags.getSwitch("debug-nan") && flags.getText("explain") == "fusion")
     return usageError("--explain=fusion has nothing to say with --debug-nan, "
-                      "which fuses nothing");
+                      "which fuses nothing but updates");
   if (Status status = checkPrecision(flags); !status)
     return status;
   if (Status status = checkScaler(flags); !status)

@@ -161,7 +161,7 @@ def FusePass : Pass<"weft-fuse", "::mlir::ModuleOp"> {
     Option<"maxBuffers", "max-buffers", "unsigned", /*default=*/"24",
            "Largest number of inputs and outputs of one kernel">,
     Option<"apart", "apart", "bool", /*default=*/"false",
-           "Give every op a kernel of its own, so that each value is a buffer (--debug-nan)">,
+           "Give every op a kernel of its own, so that each value is a buffer (--debug-nan); the ops of an update have one">,
     Option<"explain", "explain", "bool", /*default=*/"false",
            "Report as remarks each op that is not fused with its operand's kernel and the reason, and each kernel">];
   let statistics = [

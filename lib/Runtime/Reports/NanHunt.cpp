@@ -30,6 +30,10 @@ Expected<std::unique_ptr<NanHunt>> NanHunt::create(WeftContext &context,
       return commands.takeError();
     hunt->programs[program.symbol] = std::move(*commands);
   }
+  const WeftExecutable &executable = *context.executable();
+  for (int32_t i = 0; i < executable.numTensors; ++i)
+    for (auto [begin, end] : gapsOf(executable.tensors[i], context.rank()))
+      hunt->gaps.mark(begin, end, /*finite=*/false);
   NanHunt *self = hunt.get();
   context.checkHook = [self](const WeftProgram &program,
                              const WeftCommand &command, void *const *) {
@@ -51,8 +55,8 @@ static const char *nameOf(double value) {
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
-/// The first element that is not finite, in row-major order, and its value; or
-/// -1. The first element of all lies at an arena offset.
+/// The first element that is not finite and lies in no gap, in row-major order,
+/// and its value; or -1. The first element of all lies at an arena offset.
 Expected<int64_t> NanHunt::find(const Elements &elements, int64_t offset,
                                 double &value) const {
   if (!isFloat(elements.dtype()))
@@ -67,7 +71,8 @@ Expected<int64_t> NanHunt::find(const Elements &elements, int64_t offset,
   bool found = elements.anyRange([&](int64_t begin, int64_t end) {
     for (int64_t at = begin; at < end; at += bytes, ++passed) {
       value = loadNumber(data + at, elements.dtype());
-      if (!std::isfinite(value))
+      if (!std::isfinite(value) &&
+          !gaps.holds(offset + at, offset + at + bytes))
         return true;
     }
     return false;

@@ -92,6 +92,7 @@ private:
   std::set<const WeftCommand *> onPurpose;
   std::vector<const WeftCommand *> makers; // of this step
   TaintedBytes tainted;
+  TaintedBytes gaps; // of flat states: what they hold means nothing
   /// What made a state non-finite, by its name.
   std::map<std::string, std::string> writers;
   std::vector<Moment> moments; // of this step
