@@ -1,7 +1,8 @@
-// RUN: weft-interp %s | FileCheck %s
-// RUN: weft-opt %s --weft-decompose -o %t.mlir && weft-interp %t.mlir | FileCheck %s
+// RUN: weft-interp %s --mode=f32 | FileCheck %s
+// RUN: weft-opt %s --weft-decompose -o %t.mlir && weft-interp %t.mlir --mode=f32 | FileCheck %s
 
-// So has one with a working copy (factors.mlir), and one of low parameters.
+// In the types of the values, an update with factors by range that has a working copy
+// or low parameters has in each range what an update with these numbers has.
 
 // CHECK-LABEL: program @copy{{$}}
 // CHECK-NEXT: flat = [[V:.*]]
