@@ -1,6 +1,7 @@
 //===- CudaTest.cpp - PTX and machine code for CUDA devices ---------------===//
 
 #include "weft/Lowering/Cuda/Cuda.h"
+#include "../Formats/CubinBuilder.h"
 #include "weft/Formats/Digest.h"
 #include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Weft/Weft.h"
@@ -84,8 +85,20 @@ struct FakeToolkit {
   std::optional<std::string> before;
 };
 
-/// Says of machine code that it is the PTX.
-const char *const kCopy = "cp \"$5\" \"$4\"";
+/// Machine code of sm_90 with the kernel k_1.
+std::string machineCode() {
+  std::string code = test::CubinBuilder().build();
+  for (size_t at = 0; (at = code.find("one", at)) != std::string::npos;)
+    code.replace(at, 3, "k_1");
+  return code;
+}
+
+/// Writes machine code with the PTX behind it.
+void setCopyingPtxas(const FakeToolkit &toolkit) {
+  const std::string path = toolkit.folder + "/machine-code";
+  std::ofstream(path, std::ios::binary) << machineCode();
+  toolkit.setPtxas(("cat '" + path + "' \"$5\" > \"$4\"").c_str());
+}
 
 TEST(Cuda, NamesOfTargets) {
   for (const char *chip : {"sm_80", "sm_90", "sm_100"})
@@ -142,7 +155,8 @@ TEST(Cuda, WhatPtxasSaysFollowsTheError) {
   Input input(kKernels);
   EXPECT_TRUE(failed(emitCubin(*input.module, parse("cuda:sm_90"))));
   EXPECT_EQ(input.message,
-            toolkit.folder + "/bin/ptxas failed: exit code 3: too old");
+            toolkit.folder +
+                "/bin/ptxas: assembling failed: exit code 3: too old");
 }
 
 //===----------------------------------------------------------------------===//
@@ -156,7 +170,7 @@ bool contains(const std::vector<char> &object, const std::string &text) {
 
 TEST(Cuda, TwinsNameTheirMachineCode) {
   FakeToolkit toolkit;
-  toolkit.setPtxas(kCopy);
+  setCopyingPtxas(toolkit);
   Input input(kKernels);
   CudaTarget target = parse("cuda:sm_90");
   FailureOr<std::string> ptx = emitPtx(*input.module, target);
@@ -164,8 +178,8 @@ TEST(Cuda, TwinsNameTheirMachineCode) {
       emitTwins(*input.module, target, /*isChecked=*/false);
   ASSERT_TRUE(succeeded(ptx) && succeeded(twins)) << input.message;
   for (const std::string &text :
-       {digest128(*ptx), std::string("k_1"), std::string("weft_twins"),
-        std::string("sm_90")})
+       {digest128(machineCode() + *ptx), std::string("k_1"),
+        std::string("weft_twins"), std::string("sm_90")})
     EXPECT_TRUE(contains(*twins, text)) << text;
   EXPECT_FALSE(contains(*twins, "weft_emu_load"));
   EXPECT_EQ(*twins, *emitTwins(*input.module, target, /*isChecked=*/false));
@@ -178,7 +192,7 @@ TEST(Cuda, TwinsNameTheirMachineCode) {
 /// The message of a kernel whose twin cannot be.
 std::string twinError(const std::string &body) {
   FakeToolkit toolkit;
-  toolkit.setPtxas(kCopy);
+  setCopyingPtxas(toolkit);
   Input input((R"(
 gpu.module @kernels {
   llvm.func @k_1(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {gpu.kernel, nvvm.kernel} {

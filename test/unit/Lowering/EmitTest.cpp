@@ -160,9 +160,9 @@ TEST(EmitObject, RefusesCommandsWithoutTheirWorkspace) {
   }
   Emitted none = emit(replace(plan, "plan.arena_bytes = 128 : i64,",
                               "plan.arena_bytes = 128 : i64, "
-                              "plan.max_threads = 0 : i64,"));
+                              "plan.max_threads = 2000 : i64,"));
   EXPECT_NE(none.message.find("expects plan.max_threads of 1 to 1024, but got "
-                              "0"),
+                              "2000"),
             std::string::npos)
       << none.message;
 }
