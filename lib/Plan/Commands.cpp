@@ -2,6 +2,7 @@
 
 #include "Commands.h"
 
+#include "weft/Interfaces/InPlace.h"
 #include "weft/Interfaces/Interfaces.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -172,7 +173,8 @@ SmallVector<unsigned> LaunchOp::getInPlaceOperands(unsigned index) {
       seq<unsigned>(0, index < getInputs().size() ? 0 : getInputs().size()));
 }
 
-/// Buffers against the types of the kernel's arguments or results.
+/// Buffers against the types of the kernel's arguments or results: tensors, in
+/// the linalg form buffers.
 static LogicalResult verifyPorts(LaunchOp op, OperandRange buffers,
                                  ArrayRef<Type> types, StringRef what) {
   if (buffers.size() != types.size())
@@ -181,8 +183,9 @@ static LogicalResult verifyPorts(LaunchOp op, OperandRange buffers,
            << " has, but got " << buffers.size();
   for (auto [buffer, type] : zip(buffers, types)) {
     auto memref = cast<MemRefType>(buffer.getType());
-    auto shaped = dyn_cast<RankedTensorType>(type);
-    if (!shaped || memref.getShape() != shaped.getShape() ||
+    auto shaped = dyn_cast<ShapedType>(type);
+    if (!shaped || !shaped.hasRank() ||
+        memref.getShape() != shaped.getShape() ||
         memref.getElementType() != shaped.getElementType())
       return op.emitOpError("expects a buffer for ")
              << type << " of @" << op.getKernel() << ", but got " << memref;
@@ -190,14 +193,18 @@ static LogicalResult verifyPorts(LaunchOp op, OperandRange buffers,
   return success();
 }
 
+/// What an output may take over, by its number.
+using InPlaceLists = llvm::function_ref<ArrayRef<int64_t>(unsigned)>;
+
 /// Outputs take over only what the kernel lists.
-static LogicalResult verifyInPlace(LaunchOp op, KernelOpInterface kernel) {
+static LogicalResult verifyInPlace(LaunchOp op, Operation *kernel,
+                                   InPlaceLists lists) {
   for (auto [index, output] : enumerate(op.getOutputs()))
     for (auto [place, input] : enumerate(op.getInputs()))
       if (getRoot(input) == getRoot(output) &&
           Layout::get(cast<MemRefType>(output.getType()))
               .overlaps(Layout::get(cast<MemRefType>(input.getType()))) &&
-          !is_contained(kernel.getInPlaceInputs(index), place)) {
+          !is_contained(lists(index), place)) {
         InFlightDiagnostic error = op.emitOpError("expects output ")
                                    << index << " not to be the buffer of input "
                                    << place << ", which @" << op.getKernel()
@@ -207,6 +214,15 @@ static LogicalResult verifyInPlace(LaunchOp op, KernelOpInterface kernel) {
         return error;
       }
   return success();
+}
+
+static LogicalResult verifyKernel(LaunchOp op, Operation *kernel,
+                                  ArrayRef<Type> inputs, ArrayRef<Type> outputs,
+                                  InPlaceLists lists) {
+  if (failed(verifyPorts(op, op.getInputs(), inputs, "inputs")) ||
+      failed(verifyPorts(op, op.getOutputs(), outputs, "outputs")))
+    return failure();
+  return verifyInPlace(op, kernel, lists);
 }
 
 /// The kernel of that name: in the module, or among those of a device in a
@@ -229,16 +245,20 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!function)
     return emitOpError("expects a kernel of the module, but got @")
            << getKernel();
-  // Later it is a function over pointers, whose kernel has been checked.
-  auto kernel = dyn_cast<KernelOpInterface>(symbol);
-  if (!kernel)
+  if (auto kernel = dyn_cast<KernelOpInterface>(symbol))
+    return verifyKernel(
+        *this, symbol, function.getArgumentTypes(), function.getResultTypes(),
+        [&](unsigned index) { return kernel.getInPlaceInputs(index); });
+  auto inPlace = symbol->getAttrOfType<ArrayAttr>(kInPlaceAttr);
+  // A function over pointers, which has been checked in its linalg form.
+  if (!inPlace || inPlace.size() > function.getNumArguments())
     return success();
-  if (failed(verifyPorts(*this, getInputs(), function.getArgumentTypes(),
-                         "inputs")) ||
-      failed(verifyPorts(*this, getOutputs(), function.getResultTypes(),
-                         "outputs")))
-    return failure();
-  return verifyInPlace(*this, kernel);
+  ArrayRef<Type> types = function.getArgumentTypes();
+  return verifyKernel(
+      *this, symbol, types.drop_back(inPlace.size()),
+      types.take_back(inPlace.size()), [&](unsigned index) {
+        return cast<DenseI64ArrayAttr>(inPlace[index]).asArrayRef();
+      });
 }
 
 //===----------------------------------------------------------------------===//

@@ -216,6 +216,13 @@ static LogicalResult verifyCounts(KernelOp kernel) {
 }
 
 /// A result takes over elements of its own type, and enough of them.
+static bool fitsInto(Type result, Type argument) {
+  auto to = dyn_cast<ShapedType>(result), from = dyn_cast<ShapedType>(argument);
+  return to && from && to.hasStaticShape() && from.hasStaticShape() &&
+         from.getElementType() == to.getElementType() &&
+         from.getNumElements() >= to.getNumElements();
+}
+
 std::string weft::findWrongInPlace(TypeRange inputs, TypeRange results,
                                    ArrayAttr inPlace) {
   std::string wrong;
@@ -226,7 +233,6 @@ std::string weft::findWrongInPlace(TypeRange inputs, TypeRange results,
     return wrong;
   }
   for (auto [index, type] : llvm::enumerate(results)) {
-    auto result = cast<ShapedType>(type);
     auto list = cast<DenseI64ArrayAttr>(inPlace[index]);
     for (int64_t input : list.asArrayRef()) {
       if (input < 0 || input >= static_cast<int64_t>(inputs.size())) {
@@ -239,9 +245,7 @@ std::string weft::findWrongInPlace(TypeRange inputs, TypeRange results,
                << ", but got " << spellList(list.asArrayRef());
         return wrong;
       }
-      auto argument = cast<ShapedType>(inputs[input]);
-      if (argument.getElementType() == result.getElementType() &&
-          argument.getNumElements() >= result.getNumElements())
+      if (fitsInto(type, inputs[input]))
         continue;
       stream << "expects in inplace an argument that '" << type
              << "' of result " << index << " fits into, but got '"

@@ -271,3 +271,14 @@ func.func @k_late(%x: memref<8xf32>, %y: memref<8xf32>, %z: memref<8xf32>) attri
   }
   return
 }
+
+// -----
+
+// expected-error @+1 {{expects in inplace an argument that 'memref<8xf32>' of result 0 fits into, but got 'f32'}}
+func.func @k_number(%x: f32, %y: memref<8xf32>) attributes {weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.sizes = array<i64: 8>, weft.over = array<i64>, weft.inplace = [array<i64: 0>]} {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%y : memref<8xf32>) {
+  ^bb0(%to: f32):
+    linalg.yield %x : f32
+  }
+  return
+}

@@ -8,12 +8,10 @@
 #ifndef WEFT_WEFT_KERNELFACTS_H
 #define WEFT_WEFT_KERNELFACTS_H
 
+#include "weft/Interfaces/InPlace.h"
 #include "weft/Weft/Weft.h"
 
 namespace weft {
-
-/// `inplace`, on a function.
-inline constexpr llvm::StringLiteral kInPlaceAttr = "weft.inplace";
 
 /// What is wrong with `inplace` of a kernel with arguments and results of these
 /// types, as "expects RULE, but got VALUE"; empty if nothing is.

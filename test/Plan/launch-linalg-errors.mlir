@@ -1,0 +1,47 @@
+// RUN: weft-opt --split-input-file --verify-diagnostics %s
+// A launch of a kernel in its linalg form, against what the form says.
+
+// expected-note @+1 {{inplace of the kernel does not list it}}
+func.func private @k_1(%x: memref<8xf32>, %y: memref<8xf32>) attributes {weft.inplace = [array<i64>], weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.sizes = array<i64: 8>, weft.over = array<i64>} {
+  return
+}
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8xf32>
+  // expected-error @+1 {{expects output 0 not to be the buffer of input 0, which @k_1 still reads}}
+  plan.launch @k_1 ins(%x : memref<8xf32>) outs(%x : memref<8xf32>)
+}
+
+// -----
+
+// What it lists may be taken over.
+func.func private @k_1(%x: memref<8xf32>, %y: memref<8xf32>) attributes {weft.inplace = [array<i64: 0>], weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.sizes = array<i64: 8>, weft.over = array<i64>} {
+  return
+}
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8xf32>
+  plan.launch @k_1 ins(%x : memref<8xf32>) outs(%x : memref<8xf32>)
+}
+
+// -----
+
+func.func private @k_1(%x: memref<8xf32>, %y: memref<8xf32>) attributes {weft.inplace = [array<i64>], weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.sizes = array<i64: 8>, weft.over = array<i64>} {
+  return
+}
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8xf32>
+  %y = plan.alloc temporary : memref<4xf32>
+  // expected-error @+1 {{expects a buffer for 'memref<8xf32>' of @k_1, but got 'memref<4xf32>'}}
+  plan.launch @k_1 ins(%x : memref<8xf32>) outs(%y : memref<4xf32>)
+}
+
+// -----
+
+func.func private @k_1(%x: memref<8xf32>, %y: memref<8xf32>) attributes {weft.inplace = [array<i64>], weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.sizes = array<i64: 8>, weft.over = array<i64>} {
+  return
+}
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8xf32>
+  %y = plan.alloc temporary : memref<8xf32>
+  // expected-error @+1 {{expects 1 inputs as @k_1 has, but got 2}}
+  plan.launch @k_1 ins(%x, %x : memref<8xf32>, memref<8xf32>) outs(%y : memref<8xf32>)
+}
