@@ -48,23 +48,45 @@ static StringRef getSlot(plan::StateOp state) {
   if (StringAttr slot = state.getSlotName())
     return slot.getValue();
   StringRef name = state.getSymName();
-  if (name.consume_front(state.getOwner().getValue()))
+  if (state.getOwner() && name.consume_front(state.getOwner().getValue()))
     name.consume_front(".");
   return name;
 }
 
-/// What is kept of each parameter that has a gradient.
+/// The parameters that the state is, or keeps something of: those of its
+/// segments, as flat states may be laid out in other ways than parameters are.
+static SmallVector<StringRef> getParameters(plan::StateOp state) {
+  SmallVector<StringRef> names;
+  for (const Segment &segment : state.getSegmentList())
+    names.push_back(segment.param.getValue());
+  if (!names.empty())
+    return names;
+  if (state.getKind() == plan::StateKind::Param)
+    return {state.getSymName()};
+  if (state.getOwner())
+    names.push_back(state.getOwner().getValue());
+  return names;
+}
+
+/// Whether some optimizer keeps it; a module may keep other things as well.
+static bool isKnownSlot(StringRef slot) {
+  return llvm::any_of(getOptimizers(), [&](const OptimizerInfo *optimizer) {
+    return llvm::is_contained(optimizer->states, slot);
+  });
+}
+
+/// What optimizers keep of each parameter that has a gradient.
 static llvm::MapVector<StringRef, SmallVector<StringRef>>
 collectSlots(ModuleOp module) {
   llvm::MapVector<StringRef, SmallVector<StringRef>> slots;
   for (auto state : module.getOps<plan::StateOp>()) {
-    if (!state.getOwner())
-      continue;
-    StringRef param = state.getOwner().getValue();
-    if (state.getKind() == plan::StateKind::Gradient)
-      slots[param];
-    if (state.getKind() == plan::StateKind::Optimizer)
-      slots[param].push_back(getSlot(state));
+    for (StringRef param : getParameters(state)) {
+      if (state.getKind() == plan::StateKind::Gradient)
+        slots[param];
+      if (state.getKind() == plan::StateKind::Optimizer &&
+          isKnownSlot(getSlot(state)))
+        slots[param].push_back(getSlot(state));
+    }
   }
   return slots;
 }
@@ -128,8 +150,9 @@ static LogicalResult verifyParameters(ModuleOp module) {
   SymbolTable symbols(module);
   llvm::StringSet<> trained;
   for (auto state : module.getOps<plan::StateOp>())
-    if (state.getKind() == plan::StateKind::Gradient && state.getOwner())
-      trained.insert(state.getOwner().getValue());
+    if (state.getKind() == plan::StateKind::Gradient)
+      for (StringRef param : getParameters(state))
+        trained.insert(param);
   for (auto state : module.getOps<plan::StateOp>())
     if (state.getKind() == plan::StateKind::Param && state.getOwner())
       return state.emitOpError("expects no param on a parameter, but got ")
@@ -143,8 +166,9 @@ static LogicalResult verifyParameters(ModuleOp module) {
       if (!use || !command.isWritten(index))
         continue;
       auto state = symbols.lookup<plan::StateOp>(use.getState());
+      auto isTrained = [&](StringRef param) { return trained.contains(param); };
       if (state.getKind() == plan::StateKind::Param &&
-          !trained.contains(state.getSymName())) {
+          llvm::none_of(getParameters(state), isTrained)) {
         (void)reportUntrained(state, command);
         return WalkResult::interrupt();
       }
