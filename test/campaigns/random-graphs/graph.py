@@ -8,7 +8,7 @@ import random
 import struct
 
 PACKED = {"f32": ("F32", "f"), "i32": ("I32", "i")}
-UNPACKED = {"F32": "f", "F64": "d", "I32": "i", "I64": "q"}
+UNPACKED = {"F16": "e", "BF16": "H", "F32": "f", "F64": "d", "I32": "i", "I64": "q"}
 
 
 def type_of(shape, dtype):
@@ -167,7 +167,7 @@ def write_tensors(path, tensors):
 
 
 def read_tensors(path):
-    """{name: elements} of a safetensors file."""
+    """{name: elements} of a safetensors file, of numbers that are no truth values."""
     import json
     with open(path, "rb") as file:
         data = file.read()
@@ -178,6 +178,8 @@ def read_tensors(path):
             continue
         begin, end = (8 + length + offset for offset in info["data_offsets"])
         code = UNPACKED[info["dtype"]]
-        tensors[name] = struct.unpack(f"<{(end - begin) // struct.calcsize(code)}{code}",
-                                      data[begin:end])
+        values = struct.unpack(f"<{(end - begin) // struct.calcsize(code)}{code}", data[begin:end])
+        if info["dtype"] == "BF16":  # the upper half of an f32
+            values = struct.unpack(f"<{len(values)}f", struct.pack(f"<{len(values)}I", *(v << 16 for v in values)))
+        tensors[name] = values
     return tensors
