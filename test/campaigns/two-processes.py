@@ -36,7 +36,8 @@ work.mkdir(parents=True)
 data, saves, metrics, second = work / "data.txt", work / "saves", work / "metrics", work / "metrics-2"
 data.write_text("the quick brown fox jumps over the lazy dog\n" * 60)
 numbers = random.Random(args.seed)
-IN_USE = re.compile(r"expects a save directory that no other run uses, but process (\d+) on ")
+# The holder writes its number when it has the lock: who comes in between reads none.
+IN_USE = re.compile(r"expects a save directory that no other run uses, but (?:process (\d+) on |another process does)")
 # A file system without locks: flock ends with ENOLCK.
 NO_LOCKS = {"LD_PRELOAD": args.faults, "FAULTS_UNDER": str(work), "FAULTS_NAME": "flock", "FAULTS_AT": "1",
             "FAULTS_MODE": "forever", "FAULTS_ERROR": "37"}
