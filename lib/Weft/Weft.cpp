@@ -176,13 +176,16 @@ LogicalResult weft::verifyStatic(Operation *op, Type type) {
 }
 
 LogicalResult weft::verifyStaticTensors(Operation *op) {
-  for (Type type : op->getOperandTypes())
-    if (failed(verifyStatic(op, type)))
-      return failure();
-  for (Type type : op->getResultTypes())
-    if (failed(verifyStatic(op, type)))
-      return failure();
-  return success();
+  // Most ops have one type throughout, which is looked at once.
+  Type known;
+  auto verify = [&](TypeRange types) {
+    for (Type type : types)
+      if (type != known && failed(verifyStatic(op, known = type)))
+        return failure();
+    return success();
+  };
+  return success(succeeded(verify(op->getOperandTypes())) &&
+                 succeeded(verify(op->getResultTypes())));
 }
 
 LogicalResult weft::checkOperands(std::optional<Location> loc,
