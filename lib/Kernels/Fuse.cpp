@@ -4,6 +4,8 @@
 #include "weft/Analysis/CommandNames.h"
 #include "weft/Kernels/Passes.h"
 
+#include "mlir/IR/Threading.h"
+
 namespace weft {
 #define GEN_PASS_DEF_FUSEPASS
 #include "weft/Kernels/Passes.h.inc"
@@ -41,10 +43,16 @@ struct FusePass : weft::impl::FusePassBase<FusePass> {
   }
 
   void runOnOperation() override {
+    auto programs = llvm::to_vector(getOperation().getOps<ProgramOp>());
+    std::vector<std::unique_ptr<ClusterBuilder>> builders(programs.size());
+    // Ops of one program become clusters whatever the others hold.
+    if (failed(failableParallelForEachN(
+            &getContext(), 0, programs.size(),
+            [&](size_t i) { return buildClusters(programs[i], builders[i]); })))
+      return signalPassFailure();
     KernelPool pool(getOperation());
-    for (auto program :
-         llvm::make_early_inc_range(getOperation().getOps<ProgramOp>()))
-      if (failed(fuseProgram(program, pool)))
+    for (auto [program, builder] : llvm::zip_equal(programs, builders))
+      if (failed(outline(program, *builder, pool)))
         return signalPassFailure();
     if (explain)
       describeKernels(getOperation());
@@ -53,21 +61,25 @@ struct FusePass : weft::impl::FusePassBase<FusePass> {
     numOps += pool.ops;
   }
 
-  LogicalResult fuseProgram(ProgramOp program, KernelPool &pool) {
+  LogicalResult buildClusters(ProgramOp program,
+                              std::unique_ptr<ClusterBuilder> &builder) const {
     FailureOr<UpdateNumbers> updates = decomposeProgram(program);
     if (failed(updates))
       return failure();
     Block &block = program.getBody().front();
     eraseDeadOps(block);
-    ClusterBuilder builder(
+    builder = std::make_unique<ClusterBuilder>(
         block, FusionLimits{maxOps, maxBuffers, explain, apart}, *updates);
-    if (failed(builder.run()))
-      return failure();
+    return builder->run();
+  }
+
+  LogicalResult outline(ProgramOp program, const ClusterBuilder &builder,
+                        KernelPool &pool) {
     numMissed += builder.getNumMissed();
     for (const std::unique_ptr<Cluster> &cluster : builder.getClusters())
       if (!cluster->ops.empty() && failed(outlineCluster(*cluster, pool)))
         return failure();
-    eraseDeadOps(block);
+    eraseDeadOps(program.getBody().front());
     return success();
   }
 };
