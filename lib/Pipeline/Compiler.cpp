@@ -3,6 +3,7 @@
 #include "weft/Pipeline/Compiler.h"
 
 #include "DiagnosticSink.h"
+#include "KernelsAhead.h"
 
 #include "weft/Formats/OutputFile.h"
 #include "weft/Frontend/Frontend.h"
@@ -57,6 +58,7 @@ Error Compiler::takeError(const std::string &what) {
 
 Status Compiler::load(const std::string &model, FlagValues flags) {
   snapshots.clear();
+  ahead.reset();
   values = std::move(flags);
   if (values.isSet("from")) {
     if (Status status = loadDump(model); !status)
@@ -166,9 +168,7 @@ Status Compiler::checkDump(int index) {
     if (Status status = runPasses(index, manager); !status)
       return status;
   }
-  if (failed(verifyContract(*owned, phase)))
-    return sink->takeError("the contract of phase " + std::string(phase.name));
-  return Status::success();
+  return verifyPhase(index);
 }
 
 /// The compile flags are those in the dump, the driver's those given.
@@ -195,10 +195,28 @@ Status Compiler::takeDumpOptions(const std::string &path) {
 //===----------------------------------------------------------------------===//
 
 Status Compiler::run(int to) {
+  Status status = runPhases(to);
+  // The process may end behind a failure.
+  if (!status)
+    ahead.reset();
+  return status;
+}
+
+Status Compiler::runPhases(int to) {
   while (done < to)
-    if (Status status = runPhase(done + 1); !status)
+    if (Status status = runPhase(done + 1, to); !status)
       return status;
   return Status::success();
+}
+
+/// Kernels are final: their code can be made while the plan is, if it is wanted
+/// and nobody looks at what each pass does.
+void Compiler::startKernels(int to) {
+  bool isWanted = to == phases().findLast(Level::Llvm) &&
+                  values.getText("emit") == "exe" &&
+                  target().getKernelCompiler();
+  if (isWanted && values.passThrough().empty() && !values.isSet("reproducer"))
+    ahead = KernelsAhead::start(*owned, *target().getKernelCompiler(), values);
 }
 
 /// Whether the next phase works on another level of IR. The module is verified
@@ -220,7 +238,6 @@ static LogicalResult verifyLevel(ModuleOp module, Level level) {
   return success();
 }
 
-/// Runs the passes of a phase and verifies the module at the end of a level.
 Status Compiler::runPasses(int index, PassManager &manager) {
   const Phase &phase = phases()[index];
   // At the end of each level, not after every pass: see isLevelEnd.
@@ -235,20 +252,37 @@ Status Compiler::runPasses(int index, PassManager &manager) {
   }
   if (failed(manager.run(*owned)))
     return sink->takeError("phase " + std::string(phase.name));
-  if (isLevelEnd(phases(), index) && failed(verifyLevel(*owned, phase.level)))
-    return sink->takeError("verifying phase " + std::string(phase.name));
   return Status::success();
 }
 
-Status Compiler::runPhase(int index) {
+/// Verifies the module at the end of a level, and asks for what a phase
+/// promises.
+Status Compiler::verifyPhase(int index) {
+  const Phase &phase = phases()[index];
+  if (isLevelEnd(phases(), index) && failed(verifyLevel(*owned, phase.level)))
+    return sink->takeError("verifying phase " + std::string(phase.name));
+  if (failed(verifyContract(*owned, phase)))
+    return sink->takeError("the contract of phase " + std::string(phase.name));
+  return Status::success();
+}
+
+Status Compiler::runPhase(int index, int to) {
   const Phase &phase = phases()[index];
   PassManager manager(context.get(), ModuleOp::getOperationName());
-  phases().addPasses(index, values, manager);
+  bool takes = ahead && phases().compilesKernels(index);
+  if (takes)
+    phases().addPlanPasses(index, values, manager);
+  else
+    phases().addPasses(index, values, manager);
   if (!manager.empty())
     if (Status status = runPasses(index, manager); !status)
       return status;
-  if (failed(verifyContract(*owned, phase)))
-    return sink->takeError("the contract of phase " + std::string(phase.name));
+  if (phase.name == llvm::StringRef("fuse"))
+    startKernels(to);
+  if (takes && failed(ahead->replaceKernels(*owned)))
+    return sink->takeError("phase " + std::string(phase.name));
+  if (Status status = verifyPhase(index); !status)
+    return status;
   if (phase.name == llvm::StringRef("plan-memory"))
     if (Status status = checkMemoryLimit(); !status)
       return status;

@@ -24,6 +24,22 @@ static const Phase kPhases[] = {
 };
 
 namespace {
+class CpuKernels final : public KernelCompiler {
+public:
+  explicit CpuKernels(const CpuTarget &processor) : processor(processor) {}
+
+  void addPasses(const FlagValues &flags, OpPassManager &passes) const override;
+  FailureOr<std::vector<char>> emit(ModuleOp module) const override {
+    return emitKernelObject(module, processor);
+  }
+  FailureOr<std::vector<char>> emitTables(ModuleOp module) const override {
+    return emitTableObject(module, processor);
+  }
+
+private:
+  const CpuTarget &processor;
+};
+
 class Cpu final : public Target {
 public:
   Cpu(CpuTarget processor, int64_t threads)
@@ -34,7 +50,7 @@ public:
     if (phase == "plan-memory")
       addWorkspaces(flags, passes);
     else if (phase == kLowerToCpu)
-      lowerKernels(flags, passes);
+      passes.addPass(createDescribeExecutablePass());
   }
   StringRef getKernelLibrary() const override { return "cpu"; }
   int64_t getAlignment() const override { return kWorkspaceAlignment; }
@@ -52,6 +68,7 @@ public:
   FailureOr<std::vector<char>> emitObject(ModuleOp module) const override {
     return weft::emitObject(module, processor);
   }
+  const KernelCompiler *getKernelCompiler() const override { return &kernels; }
 
   TargetLibraries getLibraries() const override {
     return {{"libWeftCpuKernels.a", "libWeftHostDevice.a"},
@@ -65,9 +82,9 @@ public:
 
 private:
   void addWorkspaces(const FlagValues &flags, OpPassManager &passes) const;
-  void lowerKernels(const FlagValues &flags, OpPassManager &passes) const;
 
   CpuTarget processor;
+  CpuKernels kernels{processor};
   int64_t threads; // that programs run on, unless a flag says it
 };
 } // namespace
@@ -89,8 +106,8 @@ void Cpu::addWorkspaces(const FlagValues &flags, OpPassManager &passes) const {
   passes.addPass(createAddWorkspacesPass(options));
 }
 
-void Cpu::lowerKernels(const FlagValues &flags, OpPassManager &passes) const {
-  passes.addPass(createDescribeExecutablePass());
+void CpuKernels::addPasses(const FlagValues &flags,
+                           OpPassManager &passes) const {
   ConvertKernelsToLinalgPassOptions kernels;
   kernels.fast = flags.getText("numerics") == "fast";
   passes.addPass(createConvertKernelsToLinalgPass(kernels));

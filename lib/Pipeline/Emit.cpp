@@ -1,6 +1,7 @@
 //===- Emit.cpp - A lowered module becomes code ---------------------------===//
 
 #include "DiagnosticSink.h"
+#include "KernelsAhead.h"
 
 #include "weft/Pipeline/Target.h"
 
@@ -33,4 +34,23 @@ Expected<std::vector<char>> Compiler::objectCode() {
   if (failed(object))
     return sink->takeError("emit");
   return std::move(*object);
+}
+
+Expected<Objects> Compiler::programObjects() {
+  Objects objects;
+  auto add = [&](FailureOr<std::vector<char>> object) {
+    if (succeeded(object))
+      objects.push_back(std::move(*object));
+    return succeeded(object);
+  };
+  const KernelCompiler *compiler = target().getKernelCompiler();
+  // The tables first: the kernels may still be on their way.
+  bool isGood =
+      compiler ? add(compiler->emitTables(*owned)) &&
+                     add(ahead ? ahead->takeObject() : compiler->emit(*owned))
+               : add(target().emitObject(*owned));
+  ahead.reset();
+  if (!isGood)
+    return sink->takeError("emit");
+  return objects;
 }

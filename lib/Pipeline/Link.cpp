@@ -100,15 +100,17 @@ static void chooseLld(std::vector<std::string> &command) {
       command.push_back("--ld-path=" + *lld);
 }
 
+using Files = std::vector<std::string>;
+
 static std::vector<std::string> linkerCommand(const Target &target,
                                               const std::string &linker,
                                               const std::string &folder,
-                                              const fs::path &object,
+                                              const Files &objects,
                                               const fs::path &program) {
   // The folder of a library would enter a run path or a symbol: neither does
   // here, and no build id is made, so the bytes depend on the inputs alone.
-  std::vector<std::string> command = {linker, "-o", program.string(),
-                                      object.string()};
+  std::vector<std::string> command = {linker, "-o", program.string()};
+  llvm::append_range(command, objects);
   for (const std::string &archive : runtimeArchives(target))
     command.push_back((fs::path(folder) / archive).string());
 #ifdef WEFT_SANITIZER
@@ -123,33 +125,43 @@ static std::vector<std::string> linkerCommand(const Target &target,
   return command;
 }
 
-Status weft::linkExecutable(const Target &target,
-                            const std::vector<char> &object,
+Status weft::linkExecutable(const Target &target, const Objects &objects,
                             const std::string &output) {
-  Expected<std::string> program = linkProgram(target, object);
+  Expected<std::string> program = linkProgram(target, objects);
   if (!program)
     return program.takeError();
   return writeFile(output, *program, FileMode::Executable);
 }
 
+static Status writeObjects(const Objects &objects, const fs::path &folder,
+                           Files &files) {
+  for (const std::vector<char> &object : objects) {
+    files.push_back(
+        (folder / ("program-" + std::to_string(files.size()) + ".o")).string());
+    if (Status status = writeFile(
+            files.back(), std::string_view(object.data(), object.size()));
+        !status)
+      return status;
+  }
+  return Status::success();
+}
+
 /// Runs the linker's command, which `makeCommand` gives for the files of the
-/// object and of the result, and returns the bytes of the latter.
+/// objects and of the result, and returns the bytes of the latter.
 static Expected<std::string>
-linkFile(const std::vector<char> &object, const std::string &hint,
-         llvm::function_ref<std::vector<std::string>(const fs::path &,
+linkFile(const Objects &objects, const std::string &hint,
+         llvm::function_ref<std::vector<std::string>(const Files &,
                                                      const fs::path &)>
              makeCommand) {
   Expected<Temporary> temporary = makeHelperFolder("weft-link");
   if (!temporary)
     return temporary.takeError();
-  fs::path objectFile = fs::path(temporary->path()) / "program.o";
   fs::path program = fs::path(temporary->path()) / "program";
-  if (Status status = writeFile(objectFile.string(),
-                                std::string_view(object.data(), object.size()));
-      !status)
+  Files files;
+  if (Status status = writeObjects(objects, temporary->path(), files); !status)
     return status.takeError();
-  if (Status status = runHelper(makeCommand(objectFile, program),
-                                temporary->path(), "linking");
+  if (Status status =
+          runHelper(makeCommand(files, program), temporary->path(), "linking");
       !status)
     return status.takeError().hint(hint);
   auto buffer = llvm::MemoryBuffer::getFile(program.string());
@@ -160,15 +172,15 @@ linkFile(const std::vector<char> &object, const std::string &hint,
 }
 
 Expected<std::string> weft::linkProgram(const Target &target,
-                                        const std::vector<char> &object) {
+                                        const Objects &objects) {
   Expected<std::string> linker = findLinker(), folder = runtimeFolder();
   if (!linker)
     return linker.takeError();
   if (!folder)
     return folder.takeError();
-  return linkFile(object, target.getLibraries().hint,
-                  [&](const fs::path &objectFile, const fs::path &program) {
-                    return linkerCommand(target, *linker, *folder, objectFile,
+  return linkFile(objects, target.getLibraries().hint,
+                  [&](const Files &files, const fs::path &program) {
+                    return linkerCommand(target, *linker, *folder, files,
                                          program);
                   });
 }
@@ -178,13 +190,13 @@ Status weft::linkShared(const std::vector<char> &object,
   Expected<std::string> linker = findLinker();
   if (!linker)
     return linker.takeError();
-  Expected<std::string> library = linkFile(
-      object, "", [&](const fs::path &objectFile, const fs::path &program) {
+  Expected<std::string> library =
+      linkFile({object}, "", [&](const Files &files, const fs::path &program) {
         std::vector<std::string> command = {*linker,
                                             "-shared",
                                             "-o",
                                             program.string(),
-                                            objectFile.string(),
+                                            files.front(),
                                             "-lm",
                                             "-Wl,--build-id=none"};
         chooseLld(command);

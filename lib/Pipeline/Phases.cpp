@@ -78,12 +78,23 @@ std::string weft::phasesMarkdown() {
 // The passes
 //===----------------------------------------------------------------------===//
 
-void PhaseTable::addPasses(int index, const FlagValues &flags,
-                           OpPassManager &passes) const {
+void PhaseTable::addPlanPasses(int index, const FlagValues &flags,
+                               OpPassManager &passes) const {
   const Entry &entry = entries[index];
   targetObject->addPasses(entry.phase.name, flags, passes);
   if (entry.addShared)
     entry.addShared(flags, *targetObject, passes);
+}
+
+bool PhaseTable::compilesKernels(int index) const {
+  return targetObject->getKernelCompiler() && index == findLast(Level::Llvm);
+}
+
+void PhaseTable::addPasses(int index, const FlagValues &flags,
+                           OpPassManager &passes) const {
+  addPlanPasses(index, flags, passes);
+  if (compilesKernels(index))
+    targetObject->getKernelCompiler()->addPasses(flags, passes);
 }
 
 static std::string printPipeline(const OpPassManager &passes) {

@@ -1,6 +1,7 @@
 //===- Snapshots.cpp - Back to an earlier phase ---------------------------===//
 
 #include "DiagnosticSink.h"
+#include "KernelsAhead.h"
 
 #include "weft/Pipeline/CompileFlags.h"
 
@@ -63,6 +64,7 @@ Status Compiler::goBack(llvm::StringRef phase, FlagValues flags) {
                       " does not see, but got " + listChanges(values, flags));
   done = found->phase;
   owned = found->module->clone();
+  ahead.reset();
   snapshots.erase(found + 1, snapshots.end());
   values = std::move(flags);
   table = std::move(*after);

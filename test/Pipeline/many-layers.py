@@ -3,14 +3,16 @@
 
 Counting (default): equal layers share their kernels, and each adds as many
 commands as the one before. With --time: the processor time a layer takes does
-not grow with their number, and 48 layers cost little more than 12.
+not grow with their number, and 48 layers take at most 1.3 times as long as 12.
 """
 import argparse
 import json
 import os
 import re
 import resource
+import statistics
 import subprocess
+import time
 
 
 def write_config(source, layers, folder):
@@ -59,18 +61,30 @@ def processor_seconds(weft, folder, runs=5):
     return best
 
 
+def clock_ratio(weft, short, long, pairs=15):
+    """Median ratio of the times on the clock, of runs in turns."""
+    def run(folder):
+        start = time.monotonic()
+        compile_model(weft, folder, "exe")
+        return time.monotonic() - start
+    return statistics.median(run(long) / run(short) for _ in range(pairs))
+
+
 def check_times(args):
-    seconds = {layers: processor_seconds(args.weft,
-                                         write_config(args.model, layers, f"{args.work}/{layers}"))
+    folders = {layers: write_config(args.model, layers, f"{args.work}/{layers}")
                for layers in (12, 48, 96, 192)}
+    seconds = {layers: processor_seconds(args.weft, folder) for layers, folder in folders.items()}
     text = ", ".join(f"{layers} layers {value:.2f} s" for layers, value in seconds.items())
     # Linear work doubles from one step to the next, quadratic work grows fourfold.
     low, high = seconds[96] - seconds[48], seconds[192] - seconds[96]
     assert high < 3 * low, f"expects each layer to cost the same, but got {text}"
-    # The less the code of the shared kernels costs, the larger is the ratio of the rest: 1.4 and
-    # some room for the noise of a busy machine.
-    assert seconds[48] < 1.6 * seconds[12], f"expects 48 layers to cost 1.4 times 12, but got {text}"
     print("times:", text)
+    if len(os.sched_getaffinity(0)) == 1:
+        print("ratio: skipped, there is one processor: no kernel is compiled beside the plan")
+        return
+    ratio = clock_ratio(args.weft, folders[12], folders[48])
+    assert ratio <= 1.3, f"expects 48 layers to take at most 1.3 times 12, but got {ratio:.2f}"
+    print(f"ratio: {ratio:.2f}")
 
 
 def main():

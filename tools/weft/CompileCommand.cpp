@@ -72,17 +72,21 @@ static Status emitResult(Compiler &compiler, const std::string &model) {
       return code.takeError();
     return writeText(flags, *code);
   }
+  std::string output = outputName(flags, model);
+  if (emit == "exe") {
+    Expected<Objects> objects = compiler.programObjects();
+    if (!objects)
+      return objects.takeError();
+    return linkExecutable(compiler.target(), *objects, output);
+  }
   Expected<std::vector<char>> object =
       isTwins(emit) ? compiler.twins(/*isChecked=*/emit == "checked-twins")
                     : compiler.objectCode();
   if (!object)
     return object.takeError();
-  std::string output = outputName(flags, model);
-  if (emit == "obj")
-    return writeFile(output, std::string_view(object->data(), object->size()));
   if (isTwins(emit))
     return linkShared(*object, output);
-  return linkExecutable(compiler.target(), *object, output);
+  return writeFile(output, std::string_view(object->data(), object->size()));
 }
 
 /// `--print-pipeline`: the passes up to what is asked for, one per line.

@@ -77,10 +77,10 @@ static Expected<std::string> compile(const FlagValues &flags,
   if (Status status = compiler.run(compiler.phases().findLast(Level::Llvm));
       !status)
     return status.takeError();
-  Expected<std::vector<char>> object = compiler.objectCode();
-  if (!object)
-    return object.takeError();
-  return linkProgram(compiler.target(), *object);
+  Expected<Objects> objects = compiler.programObjects();
+  if (!objects)
+    return objects.takeError();
+  return linkProgram(compiler.target(), *objects);
 }
 
 namespace {

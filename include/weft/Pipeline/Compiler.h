@@ -4,6 +4,7 @@
 #define WEFT_PIPELINE_COMPILER_H
 
 #include "weft/Formats/Flags.h"
+#include "weft/Pipeline/Link.h"
 #include "weft/Pipeline/Phases.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -18,6 +19,8 @@ class PassManager;
 } // namespace mlir
 
 namespace weft {
+
+class KernelsAhead;
 
 /// Takes one model through the phase table. Every failure is one Error with
 /// the first diagnostic's place; further diagnostics go to standard error.
@@ -43,11 +46,16 @@ public:
 
   /// The module as text that parses back. Resources and constants are whole.
   std::string text();
-  /// LLVM IR, PTX, twins and object code; precondition: the phases before emit ran.
+  /// LLVM IR, PTX, twins and object code; precondition: the phases before emit
+  /// ran.
   Expected<std::string> llvmIr();
   Expected<std::string> ptx();
   Expected<std::vector<char>> twins(bool isChecked);
   Expected<std::vector<char>> objectCode();
+  /// The objects that an executable is linked from: kernels apart from tables
+  /// where the target can do that. Precondition: the phases before emit ran. A
+  /// run of all phases for an executable begins them: call this behind it.
+  Expected<Objects> programObjects();
 
   mlir::ModuleOp module();
   /// The error behind a failure of something that ran on module().
@@ -64,8 +72,11 @@ private:
   Status loadDump(const std::string &path);
   Status checkDump(int index);
   Status takeDumpOptions(const std::string &path);
-  Status runPhase(int index);
+  Status runPhases(int to);
+  Status runPhase(int index, int to);
+  void startKernels(int to);
   Status runPasses(int index, mlir::PassManager &manager);
+  Status verifyPhase(int index);
   Status checkMemoryLimit();
   Status finishPhase(int index);
   void keepSnapshot();
@@ -77,6 +88,8 @@ private:
   FlagValues values;
   std::optional<PhaseTable> table;
   int done = -1; // index of the last phase that ran
+  /// From the phase fuse until the objects of the executable are made.
+  std::unique_ptr<KernelsAhead> ahead;
 
   struct Snapshot {
     int phase;

@@ -12,15 +12,17 @@ namespace weft {
 
 class Target;
 
-/// Links an object with the runtime and the libraries of its target and returns
+/// The bytes of relocatable objects.
+using Objects = std::vector<std::vector<char>>;
+
+/// Links objects with the runtime and the libraries of its target and returns
 /// the bytes of the program. The runtime's libraries are found beside the
 /// running tool (../lib), the linker driver is $WEFT_CXX, else clang++-22, c++,
 /// g++ or clang++ on the PATH. Equal inputs give equal bytes.
-Expected<std::string> linkProgram(const Target &target,
-                                  const std::vector<char> &object);
+Expected<std::string> linkProgram(const Target &target, const Objects &objects);
 
 /// The same into an executable at `output`, which appears whole or not at all.
-Status linkExecutable(const Target &target, const std::vector<char> &object,
+Status linkExecutable(const Target &target, const Objects &objects,
                       const std::string &output);
 
 /// Links an object that needs nothing but libm into a shared library at

@@ -49,13 +49,35 @@ struct MemoryBound {
 /// The value of --bucket that leaves each parameter a state of its own.
 inline constexpr llvm::StringLiteral kNoBuckets = "none";
 
+/// Makes the code of kernels by themselves: nothing of it depends on the plan
+/// that launches them, so that it can be made while there is none yet. Safe in
+/// several threads.
+class KernelCompiler {
+public:
+  virtual ~KernelCompiler() = default;
+
+  /// Adds the passes that turn the kernels of a module (`weft.kernel`) into the
+  /// ops that its target emits.
+  virtual void addPasses(const FlagValues &flags,
+                         mlir::OpPassManager &passes) const = 0;
+  /// A relocatable object with the functions of such ops.
+  virtual llvm::FailureOr<std::vector<char>>
+  emit(mlir::ModuleOp module) const = 0;
+  /// A relocatable object that defines `weft_tables` (Tables.h) and names those
+  /// functions.
+  virtual llvm::FailureOr<std::vector<char>>
+  emitTables(mlir::ModuleOp module) const = 0;
+};
+
 /// One machine, or one level of a kind of machines, that code is made for.
 class Target {
 public:
   virtual ~Target() = default;
 
-  /// Adds the passes of a phase of its kind. Of a phase that all targets share,
-  /// adds what has to run before the passes of that phase; most need nothing.
+  /// Adds the passes of a phase of its kind, without those of its kernel
+  /// compiler, which run behind them in the last phase. Of a phase that all
+  /// targets share, adds what has to run before the passes of that phase; most
+  /// need nothing.
   virtual void addPasses(llvm::StringRef phase, const FlagValues &flags,
                          mlir::OpPassManager &passes) const = 0;
   /// The library that may claim ops (weft/Analysis/KernelLibrary.h).
@@ -94,9 +116,12 @@ public:
   /// "twins"; those of "checked-twins" tell their accesses to memory.
   virtual llvm::FailureOr<std::vector<char>> emitTwins(mlir::ModuleOp module,
                                                        bool isChecked) const;
-  /// A relocatable object that defines `weft_tables` (Tables.h).
+  /// A relocatable object that defines `weft_tables` (Tables.h), kernels and
+  /// all.
   virtual llvm::FailureOr<std::vector<char>>
   emitObject(mlir::ModuleOp module) const = 0;
+  /// Null where kernels and programs become one object.
+  virtual const KernelCompiler *getKernelCompiler() const { return nullptr; }
 
   virtual TargetLibraries getLibraries() const = 0;
   /// Adds to the metadata of an executable (docs/executable.md) what it has to

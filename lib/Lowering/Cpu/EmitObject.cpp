@@ -81,8 +81,16 @@ std::vector<std::string> CpuTarget::getRequiredFeatures() const {
 // LLVM IR
 //===----------------------------------------------------------------------===//
 
-/// The kernels as an LLVM module; nothing of the source module's name or place
-/// gets in.
+/// Sets what all modules of a target have in common; nothing of the source
+/// module's name or place gets in.
+static void setTarget(llvm::Module &output, llvm::TargetMachine &machine) {
+  output.setSourceFileName("weft");
+  output.setDataLayout(machine.createDataLayout());
+  output.setTargetTriple(machine.getTargetTriple());
+  output.setPICLevel(llvm::PICLevel::BigPIC);
+}
+
+/// The kernels as an LLVM module.
 static std::unique_ptr<llvm::Module>
 translateKernels(ModuleOp module, llvm::LLVMContext &context,
                  llvm::TargetMachine &machine) {
@@ -98,10 +106,7 @@ translateKernels(ModuleOp module, llvm::LLVMContext &context,
                      "weft-lower-to-cpu first");
     return nullptr;
   }
-  output->setSourceFileName("weft");
-  output->setDataLayout(machine.createDataLayout());
-  output->setTargetTriple(machine.getTargetTriple());
-  output->setPICLevel(llvm::PICLevel::BigPIC);
+  setTarget(*output, machine);
   for (llvm::Function &function : *output) {
     if (function.isDeclaration())
       continue;
@@ -191,26 +196,55 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   storeLonelyLanes(module);
 }
 
-/// Hands `write` the optimised kernels and the tables. The tables are constants
-/// that no pass can improve: they come last, so that the time of the pipeline
-/// depends on the number of kernels alone.
-static LogicalResult translate(
-    ModuleOp module, const CpuTarget &target,
-    llvm::function_ref<LogicalResult(llvm::Module &, llvm::TargetMachine &)>
-        write) {
+namespace {
+
+/// What a module of LLVM is made of.
+struct Parts {
+  bool kernels, tables;
+};
+
+using Write =
+    llvm::function_ref<LogicalResult(llvm::Module &, llvm::TargetMachine &)>;
+
+} // namespace
+
+/// Hands `write` the optimised kernels and the tables, or one of the two. The
+/// tables are constants that no pass can improve: they come last, so that the
+/// time of the pipeline depends on the number of kernels alone.
+static LogicalResult translate(ModuleOp module, const CpuTarget &target,
+                               Parts parts, Write write) {
   std::unique_ptr<llvm::TargetMachine> machine =
       createHostMachine(module, target.cpu, target.features);
   if (!machine)
     return failure();
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> output =
-      translateKernels(module, context, *machine);
-  if (!output)
-    return failure();
-  optimize(*output, *machine);
-  if (failed(emitTables(module, *output, *createCpuRoutines(module))))
+  std::unique_ptr<llvm::Module> output;
+  if (parts.kernels) {
+    output = translateKernels(module, context, *machine);
+    if (!output)
+      return failure();
+    optimize(*output, *machine);
+  } else {
+    output = std::make_unique<llvm::Module>("weft", context);
+    setTarget(*output, *machine);
+  }
+  if (parts.tables &&
+      failed(emitTables(module, *output, *createCpuRoutines(module))))
     return failure();
   return write(*output, *machine);
+}
+
+static FailureOr<std::vector<char>>
+makeObject(ModuleOp module, const CpuTarget &target, Parts parts) {
+  FailureOr<std::vector<char>> object = failure();
+  auto write = [&](llvm::Module &output, llvm::TargetMachine &machine) {
+    object =
+        writeCode(module, output, machine, llvm::CodeGenFileType::ObjectFile);
+    return LogicalResult(object);
+  };
+  if (failed(translate(module, target, parts, write)))
+    return failure();
+  return object;
 }
 
 FailureOr<std::string> emitLlvmIr(ModuleOp module, const CpuTarget &target) {
@@ -219,22 +253,25 @@ FailureOr<std::string> emitLlvmIr(ModuleOp module, const CpuTarget &target) {
     text = printCode(output);
     return success();
   };
-  if (failed(translate(module, target, write)))
+  if (failed(
+          translate(module, target, {.kernels = true, .tables = true}, write)))
     return failure();
   return text;
 }
 
 FailureOr<std::vector<char>> emitObject(ModuleOp module,
                                         const CpuTarget &target) {
-  FailureOr<std::vector<char>> object = failure();
-  auto write = [&](llvm::Module &output, llvm::TargetMachine &machine) {
-    object =
-        writeCode(module, output, machine, llvm::CodeGenFileType::ObjectFile);
-    return LogicalResult(object);
-  };
-  if (failed(translate(module, target, write)))
-    return failure();
-  return object;
+  return makeObject(module, target, {.kernels = true, .tables = true});
+}
+
+FailureOr<std::vector<char>> emitKernelObject(ModuleOp module,
+                                              const CpuTarget &target) {
+  return makeObject(module, target, {.kernels = true, .tables = false});
+}
+
+FailureOr<std::vector<char>> emitTableObject(ModuleOp module,
+                                             const CpuTarget &target) {
+  return makeObject(module, target, {.kernels = false, .tables = true});
 }
 
 } // namespace weft

@@ -13,8 +13,10 @@
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "llvm/Support/ThreadPool.h"
 
 #include <fstream>
+#include <thread>
 
 using namespace mlir;
 
@@ -46,6 +48,60 @@ struct LowerToToyPass : PassWrapper<LowerToToyPass, OperationPass<ModuleOp>> {
   }
 };
 
+/// What may go wrong around a kernel compiler.
+enum class Fault { None, KernelChanges, LoweringFails, EmissionFails };
+Fault fault = Fault::None;
+
+/// Behind fuse, where kernels are final.
+struct MeddlePass : PassWrapper<MeddlePass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(MeddlePass)
+  void runOnOperation() override {
+    (*getOperation().getOps<KernelOp>().begin())
+        ->setAttr("toy.late", UnitAttr::get(&getContext()));
+  }
+};
+
+/// A kernel becomes an empty module of its name.
+struct EmptyPass : PassWrapper<EmptyPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(EmptyPass)
+  void runOnOperation() override {
+    for (KernelOp kernel :
+         llvm::make_early_inc_range(getOperation().getOps<KernelOp>())) {
+      if (fault == Fault::LoweringFails) {
+        kernel.emitError("is too much for a toy");
+        return signalPassFailure();
+      }
+      OpBuilder builder(kernel);
+      ModuleOp::create(builder, kernel.getLoc(), kernel.getSymName());
+      kernel.erase();
+    }
+  }
+};
+
+/// Its objects tell how many kernels there were and who made them.
+class ToyKernels final : public KernelCompiler {
+public:
+  void addPasses(const FlagValues &, OpPassManager &passes) const override {
+    passes.addPass(std::make_unique<EmptyPass>());
+  }
+  FailureOr<std::vector<char>> emit(ModuleOp module) const override {
+    if (fault == Fault::EmissionFails)
+      return module.emitError("has no code for a toy");
+    auto kernels = module.getOps<ModuleOp>();
+    std::string text =
+        std::to_string(std::distance(kernels.begin(), kernels.end()));
+    bool isHere = std::this_thread::get_id() == caller;
+    text += isHere ? " kernels here" : " kernels ahead";
+    return std::vector<char>(text.begin(), text.end());
+  }
+  FailureOr<std::vector<char>> emitTables(ModuleOp) const override {
+    return std::vector<char>{'t'};
+  }
+
+private:
+  std::thread::id caller = std::this_thread::get_id();
+};
+
 const Phase kToyPhases[] = {
     {"assign-streams", "every command has a toy stream", Level::Plan},
     {"lower-to-toy", "no kernel is left", Level::Llvm},
@@ -59,10 +115,13 @@ public:
                  OpPassManager &passes) const override {
     if (phase == "assign-streams" || phase == "plan-memory")
       passes.addPass(std::make_unique<AssignToyStreamsPass>());
-    if (phase == "lower-to-toy") {
-      passes.addPass(createDescribeExecutablePass());
+    if (phase == "estimate" && fault == Fault::KernelChanges)
+      passes.addPass(std::make_unique<MeddlePass>());
+    if (phase != "lower-to-toy")
+      return;
+    passes.addPass(createDescribeExecutablePass());
+    if (!getKernelCompiler())
       passes.addPass(std::make_unique<LowerToToyPass>());
-    }
   }
   StringRef getKernelLibrary() const override { return "cpu"; }
   int64_t getAlignment() const override { return 128; }
@@ -77,6 +136,9 @@ public:
       return std::vector<char>{'t', 'o', 'y'};
     return module.emitError("has no object for ") << level;
   }
+  const KernelCompiler *getKernelCompiler() const override {
+    return level == "toy:apart" ? &kernels : nullptr;
+  }
   TargetLibraries getLibraries() const override {
     return {{"libToy.a"}, {"-ltoy"}, "is the toy there?"};
   }
@@ -86,18 +148,19 @@ public:
 
 private:
   std::string level;
+  ToyKernels kernels;
 };
 
 Expected<std::unique_ptr<Target>> parseToy(StringRef text) {
-  if (text == "toy" || text == "toy:fast")
+  if (text == "toy" || text == "toy:fast" || text == "toy:apart")
     return std::unique_ptr<Target>(std::make_unique<Toy>(text.str()));
-  return usageError("expects the target toy or toy:fast, but got " +
+  return usageError("expects the target toy, toy:fast or toy:apart, but got " +
                     text.str());
 }
 
 const bool kRegistered = [] {
   registerTarget({"toy",
-                  {"toy", "toy:fast"},
+                  {"toy", "toy:fast", "toy:apart"},
                   kToyPhases,
                   parseToy,
                   [](DialectRegistry &) {},
@@ -190,6 +253,141 @@ TEST(Target, AnErrorOfItsCodeIsThatOfTheCompiler) {
   EXPECT_EQ(object.error().message(), "has no object for toy:fast");
 }
 
+//===----------------------------------------------------------------------===//
+// Kernels by themselves
+//===----------------------------------------------------------------------===//
+
+/// The texts of the objects that an executable is linked from.
+std::vector<std::string> objectTexts(Compiler &compiler) {
+  Expected<Objects> objects = compiler.programObjects();
+  EXPECT_TRUE(objects) << objects.error().message();
+  std::vector<std::string> texts;
+  for (const std::vector<char> &object : *objects)
+    texts.emplace_back(object.begin(), object.end());
+  return texts;
+}
+
+/// The error of a compilation for toy:apart with one thing wrong.
+std::string errorWith(Fault what) {
+  fault = what;
+  Compiler compiler;
+  std::string error = compileTo(
+      compiler, kModel, parseFlags({"--target=toy:apart"}), "lower-to-toy");
+  if (error.empty()) {
+    Expected<Objects> objects = compiler.programObjects();
+    error = objects ? "" : objects.error().message();
+  }
+  fault = Fault::None;
+  return error;
+}
+
+unsigned countKernels(Compiler &compiler) {
+  return llvm::range_size(compiler.module().getOps<ModuleOp>());
+}
+
+TEST(KernelCompiler, WithoutOneThereIsOneObject) {
+  Compiler compiler;
+  ASSERT_EQ(
+      compileTo(compiler, kModel, parseFlags({"--target=toy"}), "lower-to-toy"),
+      "");
+  EXPECT_EQ(objectTexts(compiler), std::vector<std::string>{"toy"});
+}
+
+TEST(KernelCompiler, WorksWhileThePlanIsMade) {
+  Compiler compiler;
+  ASSERT_EQ(compileTo(compiler, kModel, parseFlags({"--target=toy:apart"}),
+                      "lower-to-toy"),
+            "");
+  unsigned count = countKernels(compiler);
+  EXPECT_EQ(count, 3u);
+  // Where there is one processor, nothing is made ahead.
+  auto &threads = compiler.module().getContext()->getThreadPool();
+  std::vector<std::string> ahead = {"t", threads.getMaxConcurrency() > 1
+                                             ? "3 kernels ahead"
+                                             : "3 kernels here"};
+  EXPECT_EQ(objectTexts(compiler), ahead);
+  // Another time they are made again.
+  EXPECT_EQ(objectTexts(compiler),
+            (std::vector<std::string>{"t", "3 kernels here"}));
+}
+
+/// With flags for which the phases run one behind the other, and phase by
+/// phase.
+TEST(KernelCompiler, TheModuleIsTheSameWithoutTheThread) {
+  Compiler ahead;
+  ASSERT_EQ(compileTo(ahead, kModel, parseFlags({"--target=toy:apart"}),
+                      "lower-to-toy"),
+            "");
+  std::vector<std::string> here = {"t", std::to_string(countKernels(ahead)) +
+                                            " kernels here"};
+  Compiler object;
+  ASSERT_EQ(compileTo(object, kModel,
+                      parseFlags({"--target=toy:apart", "--emit=obj"}),
+                      "lower-to-toy"),
+            "");
+  EXPECT_EQ(object.text(), ahead.text());
+  EXPECT_EQ(objectTexts(object), here);
+  Compiler steps;
+  ASSERT_EQ(compileTo(steps, kModel, parseFlags({"--target=toy:apart"}),
+                      "lower-to-plan"),
+            "");
+  ASSERT_EQ(errorOf(steps.run(steps.phases().find("lower-to-toy"))), "");
+  EXPECT_EQ(steps.text(), ahead.text());
+  EXPECT_EQ(objectTexts(steps), here);
+}
+
+TEST(KernelCompiler, GoingBackForgetsTheCode) {
+  Compiler compiler;
+  compiler.keepSnapshots();
+  FlagValues flags = parseFlags({"--target=toy:apart"});
+  ASSERT_EQ(compileTo(compiler, kModel, flags, "lower-to-toy"), "");
+  ASSERT_EQ(errorOf(compiler.goBack("lower-to-plan", flags)), "");
+  ASSERT_EQ(errorOf(compiler.run(compiler.phases().find("lower-to-toy"))), "");
+  EXPECT_EQ(objectTexts(compiler).back(),
+            std::to_string(countKernels(compiler)) + " kernels here");
+}
+
+TEST(KernelCompiler, ItsErrorsAreThoseOfTheCompilation) {
+  EXPECT_EQ(errorWith(Fault::LoweringFails), "is too much for a toy");
+  EXPECT_EQ(errorWith(Fault::EmissionFails), "has no code for a toy");
+}
+
+TEST(KernelCompiler, KernelsThatChangeBehindFuseAreErrors) {
+  EXPECT_EQ(errorWith(Fault::KernelChanges),
+            "expects kernels that stay as they were behind the phase fuse, "
+            "where their code was begun");
+}
+
+std::vector<std::string> getLoadedDialects(Compiler &compiler) {
+  std::vector<std::string> names;
+  for (Dialect *dialect : compiler.module().getContext()->getLoadedDialects())
+    names.push_back(dialect->getNamespace().str());
+  return names;
+}
+
+/// To load one is not safe while another thread looks at them.
+TEST(KernelCompiler, NoDialectComesLate) {
+  for (const char *target : {"--target=cpu", "--target=toy:apart"}) {
+    Compiler compiler;
+    ASSERT_EQ(compileTo(compiler, kModel, parseFlags({target}), "import"), "");
+    std::vector<std::string> first = getLoadedDialects(compiler);
+    int last = compiler.phases().findLast(Level::Llvm);
+    ASSERT_EQ(errorOf(compiler.run(last)), "");
+    EXPECT_TRUE(compiler.programObjects());
+    EXPECT_EQ(getLoadedDialects(compiler), first);
+  }
+}
+
+/// Another error may come while the thread works.
+TEST(KernelCompiler, AnErrorBeforeItsPhaseWaitsForTheThread) {
+  for (int i = 0; i < 20; ++i) {
+    Compiler compiler;
+    EXPECT_NE(compileTo(compiler, kModel, parseFlags({"--memory-limit=4K"}),
+                        "lower-to-cpu"),
+              "");
+  }
+}
+
 TEST(Target, ItsArchivesStandBeforeWhatTheyUse) {
   using Names = std::vector<std::string>;
   Expected<std::shared_ptr<const Target>> toy =
@@ -232,14 +430,14 @@ TEST(Target, UnknownOnesAreErrors) {
     return phases ? "" : phases.error().message();
   };
   EXPECT_EQ(messageOf("--target=toy:slow"),
-            "expects the target toy or toy:fast, but got toy:slow");
+            "expects the target toy, toy:fast or toy:apart, but got toy:slow");
   EXPECT_EQ(messageOf("--target=cpu:z80"),
             "expects the target cpu, cpu:x86-64-v2, cpu:x86-64-v3 or "
             "cpu:x86-64-v4, but got cpu:z80");
   EXPECT_EQ(messageOf("--target=tpu"),
             "expects the target cpu, cpu:x86-64-v2, cpu:x86-64-v3, "
-            "cpu:x86-64-v4, cuda:sm_80, cuda:sm_90, cuda:sm_100, toy or "
-            "toy:fast, but got tpu");
+            "cpu:x86-64-v4, cuda:sm_80, cuda:sm_90, cuda:sm_100, toy, "
+            "toy:fast or toy:apart, but got tpu");
   EXPECT_EQ(messageOf("--target=cuda:sm_75"),
             "expects the target cuda:sm_80, cuda:sm_90 or cuda:sm_100, but got "
             "cuda:sm_75");

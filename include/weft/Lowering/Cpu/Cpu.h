@@ -1,7 +1,7 @@
 //===- Cpu.h - Object code for the CPU --------------------------*- C++ -*-===//
 //
 // The last step of compilation: a module of lowered kernels and plan programs
-// becomes one relocatable object that defines `weft_tables` (Tables.h).
+// becomes relocatable objects that define `weft_tables` (Tables.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,6 +43,13 @@ llvm::FailureOr<std::string> emitLlvmIr(mlir::ModuleOp module,
 /// The object file; equal modules and targets give equal bytes.
 llvm::FailureOr<std::vector<char>> emitObject(mlir::ModuleOp module,
                                               const CpuTarget &target);
+
+/// What the object file holds, as two: the functions of the kernels, and the
+/// tables, which name these functions. The first depends on the kernels alone.
+llvm::FailureOr<std::vector<char>> emitKernelObject(mlir::ModuleOp module,
+                                                    const CpuTarget &target);
+llvm::FailureOr<std::vector<char>> emitTableObject(mlir::ModuleOp module,
+                                                   const CpuTarget &target);
 
 } // namespace weft
 

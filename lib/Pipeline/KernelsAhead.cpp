@@ -1,0 +1,127 @@
+//===- KernelsAhead.cpp - Code of kernels beside the plan -----------------===//
+
+#include "KernelsAhead.h"
+
+#include "mlir/IR/Verifier.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ThreadPool.h"
+
+#include <thread>
+
+using namespace mlir;
+using namespace weft;
+
+std::unique_ptr<KernelsAhead>
+KernelsAhead::start(ModuleOp module, const KernelCompiler &compiler,
+                    const FlagValues &flags) {
+  MLIRContext *context = module.getContext();
+  // A thread that waits for the pool needs another one that works.
+  if (!context->isMultithreadingEnabled() ||
+      context->getThreadPool().getMaxConcurrency() < 2)
+    return nullptr;
+  std::unique_ptr<KernelsAhead> ahead(
+      new KernelsAhead(module, compiler, flags));
+  context->getThreadPool().async([all = ahead.get()] {
+    all->run(all->lowering, [all] { return all->lower(); });
+    all->run(all->emission, [all] { return all->emit(); });
+  });
+  return ahead;
+}
+
+/// What tells whether kernels are still those that they were.
+static std::vector<OperationFingerPrint> getFingerPrints(ModuleOp module) {
+  std::vector<OperationFingerPrint> prints;
+  for (auto kernel : module.getOps<KernelOp>())
+    prints.emplace_back(kernel);
+  return prints;
+}
+
+KernelsAhead::KernelsAhead(ModuleOp module, const KernelCompiler &compiler,
+                           const FlagValues &flags)
+    : compiler(compiler), originals(getFingerPrints(module)),
+      passes(module.getContext(), ModuleOp::getOperationName()),
+      kernels(ModuleOp::create(UnknownLoc::get(module.getContext()))) {
+  OpBuilder builder = OpBuilder::atBlockEnd(kernels->getBody());
+  for (auto kernel : module.getOps<KernelOp>())
+    builder.clone(*kernel);
+  compiler.addPasses(flags, passes);
+  // A dialect that a pass needs may not come while others look at them.
+  DialectRegistry dialects;
+  passes.getDependentDialects(dialects);
+  module.getContext()->appendDialectRegistry(dialects);
+  module.getContext()->loadAllAvailableDialects();
+  passes.enableVerifier(false);
+}
+
+KernelsAhead::~KernelsAhead() { emission.done.wait(); }
+
+//===----------------------------------------------------------------------===//
+// In the thread
+//===----------------------------------------------------------------------===//
+
+/// What the work says is said when the caller waits for it.
+void KernelsAhead::run(Step &step, llvm::function_ref<LogicalResult()> work) {
+  {
+    ScopedDiagnosticHandler handler(
+        kernels->getContext(),
+        [&, thread = std::this_thread::get_id()](Diagnostic &each) {
+          if (std::this_thread::get_id() != thread)
+            return failure();
+          step.diagnostics.push_back(std::move(each));
+          return success();
+        });
+    step.result = work();
+  }
+  step.promise.set_value();
+}
+
+LogicalResult KernelsAhead::lower() {
+  if (failed(mlir::verify(*kernels)))
+    return failure();
+  return passes.run(*kernels);
+}
+
+LogicalResult KernelsAhead::emit() {
+  if (failed(lowering.result))
+    return failure();
+  FailureOr<std::vector<char>> made = compiler.emit(*kernels);
+  if (succeeded(made))
+    object = std::move(*made);
+  return made;
+}
+
+//===----------------------------------------------------------------------===//
+// Behind it
+//===----------------------------------------------------------------------===//
+
+LogicalResult KernelsAhead::wait(Step &step) {
+  step.done.wait();
+  for (Diagnostic &each : step.diagnostics)
+    kernels->getContext()->getDiagEngine().emit(std::move(each));
+  step.diagnostics.clear();
+  return step.result;
+}
+
+LogicalResult KernelsAhead::replaceKernels(ModuleOp module) {
+  if (failed(wait(lowering)))
+    return failure();
+  if (getFingerPrints(module) != originals)
+    return module.emitError("expects kernels that stay as they were behind the "
+                            "phase fuse, where their code was begun");
+  auto old = llvm::to_vector(module.getOps<KernelOp>());
+  if (old.empty())
+    return success();
+  OpBuilder builder(old.front());
+  // The thread may still read them.
+  for (Operation &function : *kernels->getBody())
+    builder.clone(function);
+  for (KernelOp kernel : old)
+    kernel.erase();
+  return success();
+}
+
+FailureOr<std::vector<char>> KernelsAhead::takeObject() {
+  if (failed(wait(emission)))
+    return failure();
+  return std::move(object);
+}
