@@ -209,11 +209,11 @@ Status Compiler::runPhases(int to) {
   return Status::success();
 }
 
-/// Kernels are final: their code can be made while the plan is, if it is wanted
-/// and nobody looks at what each pass does.
+/// Kernels are final: their code can be made while the plan is, if an
+/// executable is wanted and nobody looks at what each pass does.
 void Compiler::startKernels(int to) {
   bool isWanted = to == phases().findLast(Level::Llvm) &&
-                  values.getText("emit") == "exe" &&
+                  values.getText("emit") == "exe" && !values.isSet("to") &&
                   target().getKernelCompiler();
   if (isWanted && values.passThrough().empty() && !values.isSet("reproducer"))
     ahead = KernelsAhead::start(*owned, *target().getKernelCompiler(), values);

@@ -21,7 +21,7 @@ KernelsAhead::start(ModuleOp module, const KernelCompiler &compiler,
     return nullptr;
   std::unique_ptr<KernelsAhead> ahead(
       new KernelsAhead(module, compiler, flags));
-  context->getThreadPool().async([all = ahead.get()] {
+  ahead->thread = context->getThreadPool().async([all = ahead.get()] {
     all->run(all->lowering, [all] { return all->lower(); });
     all->run(all->emission, [all] { return all->emit(); });
   });
@@ -53,7 +53,7 @@ KernelsAhead::KernelsAhead(ModuleOp module, const KernelCompiler &compiler,
   passes.enableVerifier(false);
 }
 
-KernelsAhead::~KernelsAhead() { emission.done.wait(); }
+KernelsAhead::~KernelsAhead() { thread.wait(); }
 
 //===----------------------------------------------------------------------===//
 // In the thread

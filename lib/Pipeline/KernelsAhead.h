@@ -58,6 +58,7 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> kernels; // only read once they are lowered
   std::vector<char> object;
   Step lowering, emission;
+  std::shared_future<void> thread;
 };
 
 } // namespace weft

@@ -327,6 +327,14 @@ TEST(KernelCompiler, TheModuleIsTheSameWithoutTheThread) {
             "");
   EXPECT_EQ(object.text(), ahead.text());
   EXPECT_EQ(objectTexts(object), here);
+  // Nobody asks for the objects then, and the process may end.
+  Compiler text;
+  ASSERT_EQ(compileTo(text, kModel,
+                      parseFlags({"--target=toy:apart", "--to=lower-to-toy"}),
+                      "lower-to-toy"),
+            "");
+  EXPECT_EQ(text.text(), ahead.text());
+  EXPECT_EQ(objectTexts(text), here);
   Compiler steps;
   ASSERT_EQ(compileTo(steps, kModel, parseFlags({"--target=toy:apart"}),
                       "lower-to-plan"),
