@@ -25,8 +25,9 @@ public:
   GpuEmitter(mlir::func::FuncOp source, const LinalgKernel &kernel,
              llvm::ArrayRef<int64_t> alignments);
 
-  /// Builds the function at the insertion point of `builder`.
-  mlir::gpu::GPUFuncOp emit(mlir::OpBuilder &builder);
+  /// Builds the function at the insertion point of `builder`. Fails with an
+  /// error at the source if no grid has that many blocks.
+  llvm::FailureOr<mlir::gpu::GPUFuncOp> emit(mlir::OpBuilder &builder);
 
 private:
   using Values = llvm::SmallVector<mlir::Value>;
@@ -129,7 +130,8 @@ private:
   mlir::Location loc;
   mlir::gpu::GPUFuncOp function;
   mlir::Type indexType; // of all index arithmetic: i32 where that is enough
-  int64_t chunk = 1;    // elements of the last dimension that a thread takes
+  int64_t numBlocks = 1;
+  int64_t chunk = 1; // elements of the last dimension that a thread takes
 
   /// Where the thread is: the index of each dimension, the element of a chunk
   /// that comes first, and the place of that one in temporaries of the row.

@@ -12,6 +12,8 @@ namespace weft {
 
 /// Threads of a block where each works for itself.
 static constexpr int64_t kThreads = 256;
+/// Blocks of a grid in its first dimension, of any device.
+static constexpr int64_t kMostBlocks = (int64_t(1) << 31) - 1;
 /// Bytes of the widest elements that a thread takes, and the most elements.
 static constexpr int64_t kChunkBytes = 16, kMostElements = 8;
 
@@ -20,7 +22,7 @@ GpuEmitter::GpuEmitter(func::FuncOp source, const LinalgKernel &kernel,
     : source(source), kernel(kernel), shape(kernel.getShape()),
       alignments(alignments), b(source.getContext()), loc(source.getLoc()) {}
 
-gpu::GPUFuncOp GpuEmitter::emit(OpBuilder &builder) {
+FailureOr<gpu::GPUFuncOp> GpuEmitter::emit(OpBuilder &builder) {
   auto pointer = LLVM::LLVMPointerType::get(
       b.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Global));
   llvm::SmallVector<Type> types(source.getNumArguments(), pointer);
@@ -32,7 +34,10 @@ gpu::GPUFuncOp GpuEmitter::emit(OpBuilder &builder) {
   chooseIndexType();
   emitBody();
   gpu::ReturnOp::create(b, loc);
-  return function;
+  if (numBlocks <= kMostBlocks)
+    return function;
+  return source.emitOpError("expects sizes for a grid of at most ")
+         << kMostBlocks << " blocks, but got " << numBlocks << " blocks";
 }
 
 void GpuEmitter::emitBody() {
@@ -50,8 +55,9 @@ void GpuEmitter::setLaunch(int64_t blocks, int64_t columns, int64_t rows) {
     return b.getDenseI32ArrayAttr(
         {static_cast<int32_t>(x), static_cast<int32_t>(y), 1});
   };
+  numBlocks = std::max<int64_t>(blocks, 1);
   function.setKnownBlockSizeAttr(sizes(columns, rows));
-  function.setKnownGridSizeAttr(sizes(std::max<int64_t>(blocks, 1), 1));
+  function.setKnownGridSizeAttr(sizes(std::min(numBlocks, kMostBlocks), 1));
 }
 
 /// A nest over the outer loops: its temporaries are single numbers.

@@ -57,7 +57,8 @@ struct LowerKernelsToGpuPass
       llvm::SmallVector<int64_t> aligned =
           alignments.lookup(function.getName());
       aligned.resize(function.getNumArguments(), alignment);
-      GpuEmitter(function, *kernel, aligned).emit(builder);
+      if (failed(GpuEmitter(function, *kernel, aligned).emit(builder)))
+        return signalPassFailure();
       function.erase();
     }
   }
