@@ -44,11 +44,15 @@ struct FusePass : weft::impl::FusePassBase<FusePass> {
 
   void runOnOperation() override {
     auto programs = llvm::to_vector(getOperation().getOps<ProgramOp>());
-    std::vector<std::unique_ptr<ClusterBuilder>> builders(programs.size());
-    // Ops of one program become clusters whatever the others hold.
-    if (failed(failableParallelForEachN(
-            &getContext(), 0, programs.size(),
-            [&](size_t i) { return buildClusters(programs[i], builders[i]); })))
+    std::vector<std::unique_ptr<ClusterBuilder>> builders;
+    for (ProgramOp program : programs)
+      if (failed(addBuilder(program, builders)))
+        return signalPassFailure();
+    // Formulas leave notes at the module; clusters are a program's own.
+    std::vector<char> isBuilt(programs.size());
+    parallelFor(&getContext(), 0, programs.size(),
+                [&](size_t i) { isBuilt[i] = succeeded(builders[i]->run()); });
+    if (!llvm::all_of(isBuilt, [](char good) { return good != 0; }))
       return signalPassFailure();
     KernelPool pool(getOperation());
     for (auto [program, builder] : llvm::zip_equal(programs, builders))
@@ -61,16 +65,17 @@ struct FusePass : weft::impl::FusePassBase<FusePass> {
     numOps += pool.ops;
   }
 
-  LogicalResult buildClusters(ProgramOp program,
-                              std::unique_ptr<ClusterBuilder> &builder) const {
+  LogicalResult
+  addBuilder(ProgramOp program,
+             std::vector<std::unique_ptr<ClusterBuilder>> &builders) const {
     FailureOr<UpdateNumbers> updates = decomposeProgram(program);
     if (failed(updates))
       return failure();
     Block &block = program.getBody().front();
     eraseDeadOps(block);
-    builder = std::make_unique<ClusterBuilder>(
-        block, FusionLimits{maxOps, maxBuffers, explain, apart}, *updates);
-    return builder->run();
+    builders.push_back(std::make_unique<ClusterBuilder>(
+        block, FusionLimits{maxOps, maxBuffers, explain, apart}, *updates));
+    return success();
   }
 
   LogicalResult outline(ProgramOp program, const ClusterBuilder &builder,

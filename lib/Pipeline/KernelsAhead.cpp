@@ -40,7 +40,7 @@ KernelsAhead::KernelsAhead(ModuleOp module, const KernelCompiler &compiler,
                            const FlagValues &flags)
     : compiler(compiler), originals(getFingerPrints(module)),
       passes(module.getContext(), ModuleOp::getOperationName()),
-      kernels(ModuleOp::create(UnknownLoc::get(module.getContext()))) {
+      kernels(ModuleOp::create(module.getLoc())) {
   OpBuilder builder = OpBuilder::atBlockEnd(kernels->getBody());
   for (auto kernel : module.getOps<KernelOp>())
     builder.clone(*kernel);
@@ -53,7 +53,10 @@ KernelsAhead::KernelsAhead(ModuleOp module, const KernelCompiler &compiler,
   passes.enableVerifier(false);
 }
 
-KernelsAhead::~KernelsAhead() { thread.wait(); }
+KernelsAhead::~KernelsAhead() {
+  isUnwanted = true;
+  thread.wait();
+}
 
 //===----------------------------------------------------------------------===//
 // In the thread
@@ -76,13 +79,16 @@ void KernelsAhead::run(Step &step, llvm::function_ref<LogicalResult()> work) {
 }
 
 LogicalResult KernelsAhead::lower() {
-  if (failed(mlir::verify(*kernels)))
-    return failure();
+  // One by one: in a thread of the pool, waiting for others of the pool would
+  // run what the caller gave to them.
+  for (Operation &kernel : *kernels->getBody())
+    if (failed(mlir::verify(&kernel)))
+      return failure();
   return passes.run(*kernels);
 }
 
 LogicalResult KernelsAhead::emit() {
-  if (failed(lowering.result))
+  if (failed(lowering.result) || isUnwanted)
     return failure();
   FailureOr<std::vector<char>> made = compiler.emit(*kernels);
   if (succeeded(made))

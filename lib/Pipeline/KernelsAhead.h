@@ -11,6 +11,7 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
 
+#include <atomic>
 #include <future>
 #include <memory>
 #include <vector>
@@ -25,7 +26,7 @@ public:
   static std::unique_ptr<KernelsAhead> start(mlir::ModuleOp module,
                                              const KernelCompiler &compiler,
                                              const FlagValues &flags);
-  /// Waits for the thread.
+  /// Waits for the thread, which begins no further step.
   ~KernelsAhead();
 
   /// Waits for the functions and puts copies of them in the place of the
@@ -58,6 +59,7 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> kernels; // only read once they are lowered
   std::vector<char> object;
   Step lowering, emission;
+  std::atomic<bool> isUnwanted = false;
   std::shared_future<void> thread;
 };
 

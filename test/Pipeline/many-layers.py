@@ -78,6 +78,7 @@ def check_times(args):
     # Linear work doubles from one step to the next, quadratic work grows fourfold.
     low, high = seconds[96] - seconds[48], seconds[192] - seconds[96]
     assert high < 3 * low, f"expects each layer to cost the same, but got {text}"
+    assert seconds[48] < 1.6 * seconds[12], f"expects 48 layers to cost 1.4 times 12, but got {text}"
     print("times:", text)
     if len(os.sched_getaffinity(0)) == 1:
         print("ratio: skipped, there is one processor: no kernel is compiled beside the plan")

@@ -53,8 +53,9 @@ public:
   Expected<std::vector<char>> twins(bool isChecked);
   Expected<std::vector<char>> objectCode();
   /// The objects that an executable is linked from: kernels apart from tables
-  /// where the target can do that. Precondition: the phases before emit ran. A
-  /// run of all phases for an executable begins them: call this behind it.
+  /// where the target can do that. Precondition: the phases before emit ran.
+  /// After a run of all phases for an executable a thread may still work, and
+  /// this waits for it: call it behind such a run, or destroy the compiler.
   Expected<Objects> programObjects();
 
   mlir::ModuleOp module();
