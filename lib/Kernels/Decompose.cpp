@@ -7,8 +7,6 @@
 #include "weft/Weft/Optimizers.h"
 #include "weft/Weft/Precision.h"
 
-#include "llvm/ADT/SetVector.h"
-
 namespace weft {
 #define GEN_PASS_DEF_DECOMPOSEPASS
 #include "weft/Kernels/Passes.h.inc"
@@ -41,48 +39,51 @@ void weft::renameTrivialReduces(ProgramOp program) {
   }
 }
 
-/// Notes on the module what the metadata says of a formula: which optimizer it
-/// came from, or how the loss scale changes.
-static void noteUpdate(Operation *op) {
-  auto module = op->getParentOfType<ModuleOp>();
-  if (auto scaler = dyn_cast<ScalerUpdateOp>(op))
-    module->setAttr(WeftDialect::kScalerAttr, scaler.getScaler());
-  auto update = dyn_cast<OptimizerOpInterface>(op);
-  if (!update)
-    return;
-  llvm::SetVector<Attribute> names;
-  if (auto known = module->getAttrOfType<ArrayAttr>(kOptimizersAttr))
-    names.insert(known.begin(), known.end());
-  names.insert(StringAttr::get(op->getContext(), update.getOptimizer().name));
-  module->setAttr(kOptimizersAttr,
-                  ArrayAttr::get(op->getContext(), names.getArrayRef()));
-}
-
-/// Notes on the module which classes an input of a loss may name.
-static void noteClasses(Operation *op) {
-  auto loss = dyn_cast<CrossEntropyOp>(op);
-  if (!loss)
-    return;
+/// Which classes an input of a loss may name, or nothing.
+static Attribute describeClasses(CrossEntropyOp loss) {
   Value targets = loss.getTargets();
   while (auto reshape = targets.getDefiningOp<ReshapeOp>())
     targets = reshape.getOperand();
   auto argument = dyn_cast<BlockArgument>(targets);
   if (!argument)
-    return;
-  auto program = op->getParentOfType<ProgramOp>();
+    return {};
+  auto program = loss->getParentOfType<ProgramOp>();
   StringRef name = program.getInputName(argument.getArgNumber());
-  auto module = op->getParentOfType<ModuleOp>();
-  Builder b(op->getContext());
-  Attribute note = b.getDictionaryAttr(
+  Builder b(loss.getContext());
+  return b.getDictionaryAttr(
       {b.getNamedAttr("ignore", b.getI64IntegerAttr(loss.getIgnoreIndex())),
        b.getNamedAttr("limit",
                       b.getI64IntegerAttr(getShape(loss.getLogits()).back())),
        b.getNamedAttr("name", b.getStringAttr(name))});
-  llvm::SetVector<Attribute> notes;
-  if (auto known = module->getAttrOfType<ArrayAttr>(kIndexInputsAttr))
-    notes.insert(known.begin(), known.end());
-  notes.insert(note);
-  module->setAttr(kIndexInputsAttr, b.getArrayAttr(notes.getArrayRef()));
+}
+
+void FormulaNotes::add(Operation *op) {
+  if (auto update = dyn_cast<ScalerUpdateOp>(op))
+    scaler = update.getScaler();
+  if (auto update = dyn_cast<OptimizerOpInterface>(op))
+    optimizers.insert(
+        StringAttr::get(op->getContext(), update.getOptimizer().name));
+  if (auto loss = dyn_cast<CrossEntropyOp>(op))
+    if (Attribute classes = describeClasses(loss))
+      indexInputs.insert(classes);
+}
+
+/// Adds to the list that the module has by this name.
+static void append(ModuleOp module, StringRef name, ArrayRef<Attribute> more) {
+  if (more.empty())
+    return;
+  llvm::SetVector<Attribute> all;
+  if (auto known = module->getAttrOfType<ArrayAttr>(name))
+    all.insert(known.begin(), known.end());
+  all.insert(more.begin(), more.end());
+  module->setAttr(name, ArrayAttr::get(module.getContext(), all.getArrayRef()));
+}
+
+void FormulaNotes::store(ModuleOp module) const {
+  if (scaler)
+    module->setAttr(WeftDialect::kScalerAttr, scaler);
+  append(module, kOptimizersAttr, optimizers.getArrayRef());
+  append(module, kIndexInputsAttr, indexInputs.getArrayRef());
 }
 
 /// Computes a number once that several updates need: it is the same for all
@@ -121,7 +122,7 @@ namespace {
 /// Writes out the ops of a program, and what their formulas are made of.
 struct Decomposer {
   llvm::SmallVector<Operation *> work;
-  UpdateNumbers updates;
+  Formulas formulas;
   unsigned numUpdates = 0;
 
   LogicalResult replace(Operation *op);
@@ -139,18 +140,17 @@ LogicalResult Decomposer::replace(Operation *op) {
     copyScope(op, made);
     work.push_back(made);
     if (isa<OptimizerOpInterface>(op))
-      updates[made] = numUpdates;
+      formulas.updates[made] = numUpdates;
   }
   numUpdates += isa<OptimizerOpInterface>(op);
-  noteUpdate(op);
-  noteClasses(op);
+  formulas.notes.add(op);
   op->replaceAllUsesWith(*values);
-  updates.erase(op);
+  formulas.updates.erase(op);
   op->erase();
   return success();
 }
 
-FailureOr<UpdateNumbers> weft::decomposeProgram(ProgramOp program) {
+FailureOr<Formulas> weft::decomposeProgram(ProgramOp program) {
   if (failed(checkAutocastIsDone(program)))
     return failure();
   Decomposer decomposer;
@@ -163,8 +163,8 @@ FailureOr<UpdateNumbers> weft::decomposeProgram(ProgramOp program) {
     if (failed(decomposer.replace(decomposer.work.pop_back_val())))
       return failure();
   renameTrivialReduces(program);
-  shareNumbers(program.getBody().front(), decomposer.updates);
-  return std::move(decomposer.updates);
+  shareNumbers(program.getBody().front(), decomposer.formulas.updates);
+  return std::move(decomposer.formulas);
 }
 
 namespace {
@@ -173,9 +173,12 @@ struct DecomposePass : weft::impl::DecomposePassBase<DecomposePass> {
     registry.insert<WeftDialect>();
   }
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<ProgramOp>())
-      if (failed(decomposeProgram(program)))
+    for (auto program : getOperation().getOps<ProgramOp>()) {
+      FailureOr<Formulas> formulas = decomposeProgram(program);
+      if (failed(formulas))
         return signalPassFailure();
+      formulas->notes.store(getOperation());
+    }
   }
 };
 } // namespace

@@ -35,6 +35,13 @@ static void describeKernels(ModuleOp module) {
   }
 }
 
+/// Of one program.
+struct Clusters {
+  std::unique_ptr<ClusterBuilder> builder;
+  FormulaNotes notes;
+  bool isGood = false;
+};
+
 struct FusePass : weft::impl::FusePassBase<FusePass> {
   using FusePassBase::FusePassBase;
 
@@ -44,20 +51,19 @@ struct FusePass : weft::impl::FusePassBase<FusePass> {
 
   void runOnOperation() override {
     auto programs = llvm::to_vector(getOperation().getOps<ProgramOp>());
-    std::vector<std::unique_ptr<ClusterBuilder>> builders;
-    for (ProgramOp program : programs)
-      if (failed(addBuilder(program, builders)))
-        return signalPassFailure();
-    // Formulas leave notes at the module; clusters are a program's own.
-    std::vector<char> isBuilt(programs.size());
-    parallelFor(&getContext(), 0, programs.size(),
-                [&](size_t i) { isBuilt[i] = succeeded(builders[i]->run()); });
-    if (!llvm::all_of(isBuilt, [](char good) { return good != 0; }))
+    std::vector<Clusters> made(programs.size());
+    // Ops of one program become clusters whatever the others hold.
+    parallelFor(&getContext(), 0, programs.size(), [&](size_t i) {
+      made[i].isGood = succeeded(buildClusters(programs[i], made[i]));
+    });
+    if (!llvm::all_of(made, [](const Clusters &each) { return each.isGood; }))
       return signalPassFailure();
     KernelPool pool(getOperation());
-    for (auto [program, builder] : llvm::zip_equal(programs, builders))
-      if (failed(outline(program, *builder, pool)))
+    for (auto [program, clusters] : llvm::zip_equal(programs, made)) {
+      clusters.notes.store(getOperation());
+      if (failed(outline(program, *clusters.builder, pool)))
         return signalPassFailure();
+    }
     if (explain)
       describeKernels(getOperation());
     numKernels += pool.kernels;
@@ -65,17 +71,17 @@ struct FusePass : weft::impl::FusePassBase<FusePass> {
     numOps += pool.ops;
   }
 
-  LogicalResult
-  addBuilder(ProgramOp program,
-             std::vector<std::unique_ptr<ClusterBuilder>> &builders) const {
-    FailureOr<UpdateNumbers> updates = decomposeProgram(program);
-    if (failed(updates))
+  LogicalResult buildClusters(ProgramOp program, Clusters &clusters) const {
+    FailureOr<Formulas> formulas = decomposeProgram(program);
+    if (failed(formulas))
       return failure();
+    clusters.notes = std::move(formulas->notes);
     Block &block = program.getBody().front();
     eraseDeadOps(block);
-    builders.push_back(std::make_unique<ClusterBuilder>(
-        block, FusionLimits{maxOps, maxBuffers, explain, apart}, *updates));
-    return success();
+    clusters.builder = std::make_unique<ClusterBuilder>(
+        block, FusionLimits{maxOps, maxBuffers, explain, apart},
+        formulas->updates);
+    return clusters.builder->run();
   }
 
   LogicalResult outline(ProgramOp program, const ClusterBuilder &builder,

@@ -6,6 +6,7 @@
 #include "weft/Analysis/KernelSpace.h"
 
 #include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <map>
 #include <memory>
@@ -16,8 +17,27 @@ namespace weft {
 /// The ops of the formulas of updates, with the number of the update.
 using UpdateNumbers = llvm::DenseMap<mlir::Operation *, unsigned>;
 
-/// Replaces composite ops that no routine runs by their formulas.
-llvm::FailureOr<UpdateNumbers> decomposeProgram(ProgramOp program);
+/// What the metadata says of formulas: which optimizers they came from, how the
+/// loss scale changes, and which classes an input of a loss may name.
+struct FormulaNotes {
+  mlir::Attribute scaler;
+  llvm::SetVector<mlir::Attribute> optimizers, indexInputs;
+
+  /// Of an op that a formula replaces.
+  void add(mlir::Operation *op);
+  /// Writes them beside those that the module has.
+  void store(mlir::ModuleOp module) const;
+};
+
+/// What came of the composite ops of a program.
+struct Formulas {
+  UpdateNumbers updates;
+  FormulaNotes notes;
+};
+
+/// Replaces composite ops that no routine runs by their formulas. Changes
+/// nothing outside the program.
+llvm::FailureOr<Formulas> decomposeProgram(ProgramOp program);
 
 /// Makes reductions over dimensions of size 1 the reshapes that they are.
 void renameTrivialReduces(ProgramOp program);
