@@ -13,20 +13,20 @@ namespace weft {
 void BackwardOps::follow(Location newLoc, StringRef newScope) {
   loc = FusedLoc::get(newLoc.getContext(), {newLoc},
                       StringAttr::get(newLoc.getContext(), kBackwardTag));
-  scope = newScope;
+  scope = newScope.empty() ? StringAttr()
+                           : StringAttr::get(newLoc.getContext(), newScope);
 }
 
 void BackwardOps::follow(Operation *op) {
   loc = op->getLoc();
-  scope = getScope(op);
+  scope = getScopeAttr(op);
 }
 
 void BackwardOps::notifyOperationInserted(Operation *op,
                                           OpBuilder::InsertPoint) {
   op->setLoc(*loc);
-  if (!scope.empty())
-    op->setDiscardableAttr(WeftDialect::kScopeAttr,
-                           StringAttr::get(op->getContext(), scope));
+  if (scope)
+    setScope(op, scope);
   ops.insert(op);
 }
 

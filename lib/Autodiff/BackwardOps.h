@@ -36,7 +36,7 @@ public:
 
 private:
   std::optional<mlir::Location> loc;
-  llvm::StringRef scope;
+  mlir::StringAttr scope;
   llvm::SetVector<mlir::Operation *> ops;
 };
 

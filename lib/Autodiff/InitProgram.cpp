@@ -62,8 +62,7 @@ LogicalResult buildInitProgram(ModuleOp module, OpBuilder &builder) {
       return param.emitOpError("expects initial values (init), but got none");
     Value value = initialValue(body, param, seed);
     if (std::optional<StringRef> scope = param.getScope())
-      value.getDefiningOp()->setDiscardableAttr(WeftDialect::kScopeAttr,
-                                                builder.getStringAttr(*scope));
+      setScope(value.getDefiningOp(), builder.getStringAttr(*scope));
     values.push_back(value);
     targets.push_back(FlatSymbolRefAttr::get(param.getSymNameAttr()));
   }

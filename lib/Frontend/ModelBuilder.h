@@ -80,7 +80,7 @@ public:
   Op create(llvm::StringRef name, Args &&...args) {
     Op op = Op::create(b, location(name), std::forward<Args>(args)...);
     if (!scope.empty())
-      op->setAttr(WeftDialect::kScopeAttr, b.getStringAttr(scope));
+      setScope(op, b.getStringAttr(scope));
     return op;
   }
 

@@ -37,8 +37,7 @@ void ScopeNamer::name(Operation *op) {
   if (!getScope(op).empty())
     return;
   if (std::string scope = scopeOf(op); !scope.empty())
-    op->setAttr(WeftDialect::kScopeAttr,
-                StringAttr::get(op->getContext(), scope));
+    setScope(op, StringAttr::get(op->getContext(), scope));
 }
 
 std::string ScopeNamer::scopeOf(Operation *op) {

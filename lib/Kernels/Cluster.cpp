@@ -233,11 +233,16 @@ bool ClusterBuilder::append(Operation *op, Cluster &cluster,
 }
 
 static unsigned countBuffers(const KernelSpace &space) {
-  llvm::DenseSet<Value> bases;
+  llvm::SmallDenseSet<Value, 16> bases;
   for (auto &[operand, use] : space.getUses())
     if (!use.base.getDefiningOp<IotaOp>())
       bases.insert(use.base);
   return bases.size();
+}
+
+/// Counts only where there are enough reads for too many.
+static bool hasMoreBuffers(const KernelSpace &space, unsigned limit) {
+  return space.getNumUses() > limit && countBuffers(space) > limit;
 }
 
 static bool escapes(const Cluster &cluster, Operation *except) {
@@ -271,7 +276,7 @@ const char *ClusterBuilder::refuse(Operation *op, const Cluster &cluster,
                                    bool reducedBefore) const {
   if (cluster.ops.empty())
     return nullptr;
-  if (countBuffers(after) > limits.maxBuffers)
+  if (hasMoreBuffers(after, limits.maxBuffers))
     return "both together have too many buffers";
   bool grows = after.getNumPoints() > pointsBefore;
   if (grows && escapes(cluster, op))
@@ -321,7 +326,7 @@ bool ClusterBuilder::reportMissed(Operation *op,
     if (!space.tryAdd(op))
       continue;
     bool full = producer->ops.size() >= limits.maxOps;
-    if (!full && countBuffers(space) <= limits.maxBuffers)
+    if (!full && !hasMoreBuffers(space, limits.maxBuffers))
       continue;
     ++numMissed;
     if (limits.explain)

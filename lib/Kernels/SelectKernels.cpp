@@ -73,12 +73,19 @@ struct SelectKernelsPass
     numMerged += counts.merged;
     numMissed += counts.missed;
     for (Operation &op : program.getBody().front().without_terminator()) {
-      op.removeAttr(WeftDialect::kImplAttr);
-      op.removeAttr(kFoldedAttr);
+      clearChoice(&op);
       if (!needsNoChoice(&op) && failed(select(&op)))
         return failure();
     }
     return success();
+  }
+
+  /// What an earlier choice said.
+  static void clearChoice(Operation *op) {
+    for (StringRef name :
+         {StringRef(WeftDialect::kImplAttr), StringRef(kFoldedAttr)})
+      if (op->getDiscardableAttr(name))
+        op->removeDiscardableAttr(name);
   }
 
   void claim(Operation *op, StringRef kind) {

@@ -136,8 +136,7 @@ void CopyBuilder::writeRounded(ProgramOp program, const LowUse &use,
   auto rounded = CastOp::create(
       builder, param.getLoc(), param.getTensorType().clone(use.element), value);
   if (std::optional<StringRef> scope = param.getScope())
-    rounded->setDiscardableAttr(WeftDialect::kScopeAttr,
-                                builder.getStringAttr(*scope));
+    setScope(rounded, builder.getStringAttr(*scope));
   writes[program].push_back({copy, rounded});
 }
 

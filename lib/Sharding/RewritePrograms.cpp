@@ -195,18 +195,13 @@ Value Rewriter::joinOperand(unsigned state, ArrayRef<Operation *> ops,
   return isShared ? Value() : join(state, values);
 }
 
-static void setScope(Operation *whole, ArrayRef<Operation *> ops) {
-  auto getScope = [](Operation *op) {
-    auto scope = op->getAttrOfType<StringAttr>(WeftDialect::kScopeAttr);
-    return scope ? scope.getValue() : StringRef();
-  };
+static void setCommonScope(Operation *whole, ArrayRef<Operation *> ops) {
   StringRef common = getScope(ops.front());
   for (Operation *op : ops)
     common = getCommonScope(common, getScope(op));
-  whole->removeAttr(WeftDialect::kScopeAttr);
+  whole->removeDiscardableAttr(WeftDialect::kScopeAttr);
   if (!common.empty())
-    whole->setAttr(WeftDialect::kScopeAttr,
-                   StringAttr::get(whole->getContext(), common));
+    setScope(whole, StringAttr::get(whole->getContext(), common));
 }
 
 /// The same result of ops that are alike.
@@ -242,7 +237,7 @@ Value Rewriter::joinOps(unsigned state, ArrayRef<Value> parts) {
       ops.front()->getLoc(), ops.front()->getName(), operands, types,
       joinAttributes(ops, begins, decay ? operands[*decay] : Value()));
   Operation *whole = builder.create(made);
-  setScope(whole, ops);
+  setCommonScope(whole, ops);
   joined[ops.front()] = whole;
   for (auto [number, op] : llvm::enumerate(ops))
     old.push_back({op, whole, {state, unsigned(number)}});

@@ -241,12 +241,31 @@ std::string weft::spellChoices(ArrayRef<StringRef> names, StringRef quote) {
   return text;
 }
 
+StringAttr weft::getScopeAttr(Operation *op) {
+  return dyn_cast_or_null<StringAttr>(
+      op->getDiscardableAttr(WeftDialect::kScopeAttr));
+}
+
 StringRef weft::getScope(Operation *op) {
-  auto scope = op->getAttrOfType<StringAttr>(WeftDialect::kScopeAttr);
+  StringAttr scope = getScopeAttr(op);
   return scope ? scope.getValue() : StringRef();
 }
 
+void weft::setScope(Operation *op, StringAttr scope) {
+  if (!op->getDiscardableAttrDictionary().empty())
+    return op->setDiscardableAttr(WeftDialect::kScopeAttr, scope);
+  NamedAttribute only(WeftDialect::kScopeAttr, scope);
+  op->setDiscardableAttrs(DictionaryAttr::get(op->getContext(), only));
+}
+
 void weft::copyScope(Operation *from, Operation *to) {
-  if (Attribute scope = from->getAttr(WeftDialect::kScopeAttr))
-    to->setAttr(WeftDialect::kScopeAttr, scope);
+  StringAttr scope = getScopeAttr(from);
+  if (!scope)
+    return;
+  // Most ops have no other attribute: they share its dictionary.
+  DictionaryAttr all = from->getDiscardableAttrDictionary();
+  if (all.size() == 1 && to->getDiscardableAttrDictionary().empty())
+    to->setDiscardableAttrs(all);
+  else
+    setScope(to, scope);
 }

@@ -64,6 +64,7 @@ public:
     auto it = uses.find(&operand);
     return it == uses.end() ? nullptr : &it->second;
   }
+  unsigned getNumUses() const { return uses.size(); }
   auto getUses() const { return llvm::make_range(uses.begin(), uses.end()); }
   /// Whether the member depends on all dimensions.
   bool isFull(mlir::Value member) const;

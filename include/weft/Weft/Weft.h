@@ -107,10 +107,16 @@ mlir::Value skipViews(mlir::Value value);
 std::string spellChoices(llvm::ArrayRef<llvm::StringRef> names,
                          llvm::StringRef quote = "");
 
-/// Module path of the op ("h.3.attn"), or "".
+/// Module path of the op ("h.3.attn"), or null.
+mlir::StringAttr getScopeAttr(mlir::Operation *op);
+
+/// The same as text, or "".
 llvm::StringRef getScope(mlir::Operation *op);
 
-/// Copies the scope of `from` to `to`.
+/// Gives the op the module path that it belongs to.
+void setScope(mlir::Operation *op, mlir::StringAttr scope);
+
+/// Copies the scope of `from`, if it has one, to `to`.
 void copyScope(mlir::Operation *from, mlir::Operation *to);
 
 } // namespace weft

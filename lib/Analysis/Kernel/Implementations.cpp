@@ -28,7 +28,8 @@ bool needsNoChoice(Operation *op) {
 }
 
 StringRef getImplementation(Operation *op) {
-  auto impl = op->getAttrOfType<StringAttr>(WeftDialect::kImplAttr);
+  auto impl = dyn_cast_or_null<StringAttr>(
+      op->getDiscardableAttr(WeftDialect::kImplAttr));
   return impl ? impl.getValue() : StringRef();
 }
 
@@ -101,14 +102,14 @@ static LogicalResult verifyFolded(Operation *op) {
     if (!producer)
       return op->emitOpError("expects a product before it that can add its "
                              "result, for weft.impl = \"folded\"");
-    if (producer->hasAttr(kFoldedAttr))
+    if (producer->getDiscardableAttr(kFoldedAttr))
       return success();
     InFlightDiagnostic error =
         op->emitOpError("expects weft.folded on the op whose result it adds");
     error.attachNote(producer->getLoc()) << "has no weft.folded";
     return error;
   }
-  if (!op->hasAttr(kFoldedAttr) || findAccumulation(op))
+  if (!op->getDiscardableAttr(kFoldedAttr) || findAccumulation(op))
     return success();
   return op->emitOpError("expects weft.folded only where a weft.accumulate "
                          "with weft.impl = \"folded\" adds the result");
@@ -129,9 +130,9 @@ static LogicalResult verifyKind(Operation *op) {
 }
 
 LogicalResult verifyClaim(Operation *op) {
-  if (op->hasAttr(WeftDialect::kImplAttr))
+  if (op->getDiscardableAttr(WeftDialect::kImplAttr))
     return verifyKind(op);
-  if (op->hasAttr(kFoldedAttr))
+  if (op->getDiscardableAttr(kFoldedAttr))
     return op->emitOpError("expects no weft.folded without weft.impl");
   return success();
 }

@@ -9,7 +9,7 @@ using namespace mlir;
 namespace weft {
 
 StringAttr ProgramLowering::getScopeAttr() {
-  return current->getAttrOfType<StringAttr>(WeftDialect::kScopeAttr);
+  return weft::getScopeAttr(current);
 }
 
 LogicalResult ProgramLowering::run(LoweringCounts &theCounts) {
