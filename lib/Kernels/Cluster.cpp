@@ -24,15 +24,19 @@ static bool doesWork(Operation *op) {
 ClusterBuilder::ClusterBuilder(Block &block, FusionLimits limits,
                                const UpdateNumbers &numbers)
     : block(block), limits(limits) {
+  places.reserve(block.getOperations().size());
   unsigned index = 0, work = 0;
   for (Operation &op : block) {
-    order[&op] = kOrderStep * index++;
-    workBefore[&op] = work;
+    places[&op] = {kOrderStep * index++, work};
     work += doesWork(&op);
     // Numbers of ops that have been erased mean nothing.
     if (auto update = numbers.find(&op); update != numbers.end())
       updates.insert(*update);
   }
+}
+
+bool ClusterBuilder::comesBefore(Operation *x, Operation *y) const {
+  return places.lookup(x).order < places.lookup(y).order;
 }
 
 Cluster *ClusterBuilder::clusterOf(Value value) const {
@@ -91,8 +95,8 @@ void ClusterBuilder::materialize(Operation *broadcast) {
   OpBuilder builder(broadcast->getContext());
   builder.setInsertionPointAfter(broadcast);
   MaterializeOp copy = copyBroadcast(broadcast, builder);
-  order[copy] = order.lookup(broadcast) + 1;
-  workBefore[copy] = workBefore.lookup(broadcast);
+  Place place = places.lookup(broadcast);
+  places[copy] = {place.order + 1, place.workBefore};
   broadcast->getResult(0).replaceUsesWithIf(copy, [](OpOperand &use) {
     return !readsThroughBroadcast(use.getOwner());
   });
@@ -142,14 +146,15 @@ llvm::SmallVector<Cluster *> ClusterBuilder::findProducers(Operation *op) {
       found.push_back(cluster);
   }
   llvm::sort(found, [&](Cluster *x, Cluster *y) {
-    return order.lookup(x->ops.back()) > order.lookup(y->ops.back());
+    return comesBefore(y->ops.back(), x->ops.back());
   });
   return found;
 }
 
 /// Whether few ops stand between the cluster and `op`.
 bool ClusterBuilder::isNear(Operation *op, const Cluster &cluster) const {
-  return workBefore.lookup(op) - workBefore.lookup(cluster.ops.back()) <
+  return places.lookup(op).workBefore -
+             places.lookup(cluster.ops.back()).workBefore <
          kSiblingDistance;
 }
 
@@ -220,9 +225,8 @@ bool ClusterBuilder::append(Operation *op, Cluster &cluster,
         chain.push_back(def);
     }
   // A view of a view may have been found before the view it reads.
-  llvm::sort(chain, [&](Operation *x, Operation *y) {
-    return order.lookup(x) < order.lookup(y);
-  });
+  llvm::sort(chain,
+             [&](Operation *x, Operation *y) { return comesBefore(x, y); });
   for (Operation *next : chain) {
     if (!cluster.space.add(next))
       return false;
@@ -375,9 +379,8 @@ bool ClusterBuilder::joinAll(Operation *op,
     all.append(candidate->ops.begin(), candidate->ops.end());
   if (all.size() >= limits.maxOps)
     return false;
-  llvm::sort(all, [&](Operation *x, Operation *y) {
-    return order.lookup(x) < order.lookup(y);
-  });
+  llvm::sort(all,
+             [&](Operation *x, Operation *y) { return comesBefore(x, y); });
   all.erase(std::unique(all.begin(), all.end()), all.end());
   Cluster merged;
   for (Operation *next : all) {

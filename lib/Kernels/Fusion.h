@@ -57,7 +57,7 @@ struct FusionLimits {
 struct Cluster {
   KernelSpace space;
   llvm::SmallVector<mlir::Operation *> ops;
-  llvm::DenseSet<mlir::Operation *> set;
+  llvm::SmallPtrSet<mlir::Operation *, 8> set;
   bool open = true; // no op outside has used a member yet
 
   bool contains(mlir::Operation *op) const { return set.contains(op); }
@@ -102,6 +102,7 @@ private:
   bool append(mlir::Operation *op, Cluster &cluster,
               llvm::SmallVectorImpl<mlir::Operation *> &added) const;
   void commit(mlir::Operation *op, Cluster &cluster);
+  bool comesBefore(mlir::Operation *x, mlir::Operation *y) const;
   Cluster *clusterOf(mlir::Value value) const;
 
   mlir::Block &block;
@@ -109,8 +110,13 @@ private:
   UpdateNumbers updates;
   unsigned numMissed = 0;
   std::vector<std::unique_ptr<Cluster>> clusters;
+  /// Where an op stands in the block.
+  struct Place {
+    unsigned order = 0;
+    unsigned workBefore = 0; // ops before it that take time
+  };
   llvm::DenseMap<mlir::Operation *, Cluster *> owner;
-  llvm::DenseMap<mlir::Operation *, unsigned> order, workBefore;
+  llvm::DenseMap<mlir::Operation *, Place> places;
   llvm::DenseMap<mlir::Value, Cluster *> readers; // last cluster to read it
   Cluster *numbers = nullptr; // last cluster to compute a single number
 };

@@ -31,7 +31,7 @@ llvm::SmallVector<Value> KernelOutliner::findOutputs() {
 }
 
 llvm::SmallVector<Value> KernelOutliner::findInputs() {
-  llvm::SetVector<Value> inputs;
+  llvm::SmallSetVector<Value, 8> inputs;
   for (Operation *op : ops)
     for (Value operand : op->getOperands()) {
       Operation *def = operand.getDefiningOp();
@@ -45,7 +45,7 @@ llvm::SmallVector<Value> KernelOutliner::findInputs() {
 /// text. Types and attributes are unique in their context.
 std::vector<uintptr_t> KernelOutliner::content(llvm::ArrayRef<Value> inputs) {
   std::vector<uintptr_t> key;
-  llvm::DenseMap<Value, uintptr_t> numbers;
+  llvm::SmallDenseMap<Value, uintptr_t, 16> numbers;
   auto number = [&](Value value) {
     numbers.try_emplace(value, numbers.size());
     key.push_back(

@@ -31,7 +31,7 @@ private:
   void replace(CallOp call);
 
   llvm::SmallVector<mlir::Operation *> ops;
-  llvm::DenseSet<mlir::Operation *> set;
+  llvm::SmallPtrSet<mlir::Operation *, 8> set;
   KernelPool &pool;
   const KernelSpace &space;
   llvm::SmallVector<mlir::Value> outputs;

@@ -45,7 +45,7 @@ private:
   Operation *place;
   /// Ops that the cluster computes; the others are views and constants, which
   /// any part may read through.
-  llvm::DenseSet<Operation *> members;
+  llvm::SmallPtrSet<Operation *, 8> members;
   Ops made;               // copies and repeated broadcasts
   std::vector<Ops> parts; // the next one to run is the last
 };

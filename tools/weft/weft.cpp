@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <malloc.h>
 
 using namespace weft;
 
@@ -62,7 +63,17 @@ static int dispatch(const std::string &name, const Arguments &args) {
       .report();
 }
 
+/// A heap that grows by pages asks the kernel once per page, and each change of
+/// the address space halts the threads that work beside it. Memory that is
+/// asked for and not touched costs nothing.
+static void growHeapInLargeSteps() {
+#ifdef __GLIBC__
+  mallopt(M_TOP_PAD, 32 << 20);
+#endif
+}
+
 int main(int argc, char **argv) {
+  growHeapInLargeSteps();
   return runTool([&] {
     return dispatch(argc > 1 ? argv[1] : "",
                     Arguments(argv + std::min(argc, 2), argv + argc));

@@ -110,11 +110,12 @@ private:
   llvm::SmallVector<bool> reduced;
   bool reductions = false;
   bool empty = true;
-  llvm::MapVector<mlir::Value, SpaceAccess> members;
-  llvm::DenseSet<mlir::Value> afterReduction;
-  llvm::DenseSet<mlir::Value> constants;
-  llvm::DenseMap<mlir::Value, View> views;
-  llvm::MapVector<mlir::OpOperand *, ExternalUse> uses;
+  // Most spaces are of a few ops.
+  llvm::SmallMapVector<mlir::Value, SpaceAccess, 8> members;
+  llvm::SmallDenseSet<mlir::Value, 8> afterReduction;
+  llvm::SmallDenseSet<mlir::Value, 4> constants;
+  llvm::SmallDenseMap<mlir::Value, View, 2> views;
+  llvm::SmallMapVector<mlir::OpOperand *, ExternalUse, 8> uses;
 };
 
 /// Whether the op reduces over dimensions of size 1 only: another name.
