@@ -38,8 +38,10 @@ static bool isNamed(Operation &op) {
               SliceOp, TransposeOp, MaterializeOp, CastOp, YieldOp>(op);
 }
 
-/// "sum" says more than "reduce".
-static std::string getOpName(Operation &op) {
+std::string getNameInKernel(Operation &op) {
+  if (!isNamed(op))
+    return "";
+  // "sum" says more than "reduce".
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return stringifyReduceKind(reduce.getKind()).str();
   return op.getName().stripDialect().str();
@@ -69,12 +71,25 @@ static RankedTensorType getWidest(Operation &op) {
   return result;
 }
 
-static std::string joinOps(Block &body) {
+/// What the kernel says, or its ops.
+static SmallVector<std::string> getComputed(KernelOp kernel) {
   SmallVector<std::string> names;
-  for (Operation &op : body.without_terminator())
-    if (isNamed(op))
-      if (std::string name = getOpName(op); !llvm::is_contained(names, name))
-        names.push_back(name);
+  if (auto list =
+          kernel->getAttrOfType<ArrayAttr>(WeftDialect::kComputesAttr)) {
+    for (StringAttr name : list.getAsRange<StringAttr>())
+      names.push_back(name.str());
+    return names;
+  }
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    if (std::string name = getNameInKernel(op);
+        !name.empty() && !llvm::is_contained(names, name))
+      names.push_back(name);
+  return names;
+}
+
+static std::string joinOps(KernelOp kernel) {
+  Block &body = kernel.getBody().front();
+  SmallVector<std::string> names = getComputed(kernel);
   if (names.empty())
     return body.getOps<CastOp>().empty() ? "copy" : "cast";
   std::string text = llvm::join(ArrayRef(names).take_front(kMostOps), "+");
@@ -94,11 +109,12 @@ std::string getKernelName(KernelOp kernel) {
   RankedTensorType to = getLargest(body.getTerminator()->getOperands());
   RankedTensorType from = getLargest(body.getArguments());
   if (!to)
-    return joinOps(body);
+    return joinOps(kernel);
   if (!from)
     from = to;
-  return joinOps(body) + getSuffix(widest.getShape(), "", from.getElementType(),
-                                   to.getElementType());
+  return joinOps(kernel) + getSuffix(widest.getShape(), "",
+                                     from.getElementType(),
+                                     to.getElementType());
 }
 
 double getKernelFlops(KernelOp kernel) {

@@ -22,15 +22,18 @@ static bool doesWork(Operation *op) {
 }
 
 ClusterBuilder::ClusterBuilder(Block &block, FusionLimits limits,
-                               const UpdateNumbers &numbers)
+                               const Formulas &formulas)
     : block(block), limits(limits) {
+  for (auto &[number, update] : formulas.repeated)
+    repeated.insert(number);
   places.reserve(block.getOperations().size());
   unsigned index = 0, work = 0;
   for (Operation &op : block) {
     places[&op] = {kOrderStep * index++, work};
     work += doesWork(&op);
     // Numbers of ops that have been erased mean nothing.
-    if (auto update = numbers.find(&op); update != numbers.end())
+    if (auto update = formulas.updates.find(&op);
+        update != formulas.updates.end())
       updates.insert(*update);
   }
 }
@@ -123,11 +126,24 @@ LogicalResult ClusterBuilder::place(Operation *op) {
          << op->getOperandTypes();
 }
 
+/// Whether the op computes elements of an update whose kernels others call.
+bool ClusterBuilder::isOfRepeated(Operation *op) const {
+  auto update = updates.find(op);
+  return update != updates.end() && repeated.contains(update->second) &&
+         !isNumber(op);
+}
+
+std::optional<unsigned>
+ClusterBuilder::getRepeated(const Cluster &cluster) const {
+  Operation *op = cluster.ops.back();
+  return isOfRepeated(op) ? std::optional(updates.lookup(op)) : std::nullopt;
+}
+
 /// Ops that are to be kernels of their own stay apart, but for those of one
 /// update: of it only what it writes is of interest. Its numbers it may share
-/// with others.
+/// with others. An update whose kernels are called for others stays apart too.
 bool ClusterBuilder::mayJoin(Operation *op, const Cluster &cluster) const {
-  if (!limits.apart)
+  if (!limits.apart && !isOfRepeated(op) && !isOfRepeated(cluster.ops.back()))
     return true;
   auto own = updates.find(op), other = updates.find(cluster.ops.back());
   return own != updates.end() && other != updates.end() &&
@@ -167,7 +183,8 @@ Cluster *ClusterBuilder::findSibling(Operation *op) {
   for (Value operand : op->getOperands()) {
     auto type = cast<RankedTensorType>(operand.getType());
     Cluster *cluster = readers.lookup(operand);
-    if (!cluster || !cluster->open || clusterOf(operand) == cluster)
+    if (!cluster || !cluster->open || clusterOf(operand) == cluster ||
+        !mayJoin(op, *cluster))
       continue;
     if (isNear(op, *cluster) &&
         type.getNumElements() == cluster->space.getNumPoints())

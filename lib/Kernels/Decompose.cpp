@@ -124,33 +124,73 @@ struct Decomposer {
   llvm::SmallVector<Operation *> work;
   Formulas formulas;
   unsigned numUpdates = 0;
+  /// By the first op of each, which is written out.
+  llvm::MapVector<Operation *, RepeatedUpdate> repeated;
+  llvm::DenseSet<Operation *> kept; // the others
 
+  void keepRepeats(ProgramOp program, bool explain);
   LogicalResult replace(Operation *op);
+  void addUpdate(Operation *op, llvm::ArrayRef<Operation *> formula);
 };
 } // namespace
 
+void Decomposer::keepRepeats(ProgramOp program, bool explain) {
+  repeated = findRepeatedUpdates(program, explain);
+  for (auto &[first, update] : repeated)
+    kept.insert(update.repeats.begin(), update.repeats.end());
+}
+
+/// Gives the update its number. Those like it are written out after all if its
+/// kernels are no help to them.
+void Decomposer::addUpdate(Operation *op, llvm::ArrayRef<Operation *> formula) {
+  const unsigned number = numUpdates++;
+  for (Operation *each : formula)
+    formulas.updates[each] = number;
+  auto found = repeated.find(op);
+  if (found == repeated.end())
+    return;
+  RepeatedUpdate &update = found->second;
+  if (isByElement(cast<OptimizerOpInterface>(op), formula)) {
+    formulas.repeated.emplace(number, std::move(update));
+    return;
+  }
+  for (OptimizerOpInterface repeat : update.repeats) {
+    kept.erase(repeat);
+    work.push_back(repeat);
+  }
+}
+
 LogicalResult Decomposer::replace(Operation *op) {
+  if (kept.contains(op))
+    return success();
   OpBuilder builder(op);
   Operation *before = op->getPrevNode();
   FailureOr<llvm::SmallVector<Value>> values = expand(op, builder);
   if (failed(values) || values->empty())
     return failure(failed(values));
+  llvm::SmallVector<Operation *> formula;
+  auto outer = formulas.names.find(op);
+  OperationName name =
+      outer == formulas.names.end() ? op->getName() : outer->second;
   Operation *made = before ? before->getNextNode() : &op->getBlock()->front();
   for (; made != op; made = made->getNextNode()) {
     copyScope(op, made);
-    work.push_back(made);
-    if (isa<OptimizerOpInterface>(op))
-      formulas.updates[made] = numUpdates;
+    formulas.names.insert_or_assign(made, name);
+    formula.push_back(made);
   }
-  numUpdates += isa<OptimizerOpInterface>(op);
+  work.append(formula);
+  if (isa<OptimizerOpInterface>(op))
+    addUpdate(op, formula);
   formulas.notes.add(op);
   op->replaceAllUsesWith(*values);
   formulas.updates.erase(op);
+  formulas.names.erase(op);
   op->erase();
   return success();
 }
 
-FailureOr<Formulas> weft::decomposeProgram(ProgramOp program) {
+FailureOr<Formulas> weft::decomposeProgram(ProgramOp program, Repeats repeats,
+                                           bool explain) {
   if (failed(checkAutocastIsDone(program)))
     return failure();
   Decomposer decomposer;
@@ -159,6 +199,8 @@ FailureOr<Formulas> weft::decomposeProgram(ProgramOp program) {
       return failure();
     decomposer.work.push_back(&op);
   }
+  if (repeats == Repeats::Kept)
+    decomposer.keepRepeats(program, explain);
   while (!decomposer.work.empty())
     if (failed(decomposer.replace(decomposer.work.pop_back_val())))
       return failure();
@@ -174,7 +216,8 @@ struct DecomposePass : weft::impl::DecomposePassBase<DecomposePass> {
   }
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
-      FailureOr<Formulas> formulas = decomposeProgram(program);
+      FailureOr<Formulas> formulas =
+          decomposeProgram(program, Repeats::Written);
       if (failed(formulas))
         return signalPassFailure();
       formulas->notes.store(getOperation());

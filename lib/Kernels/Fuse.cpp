@@ -38,7 +38,7 @@ static void describeKernels(ModuleOp module) {
 /// Of one program.
 struct Clusters {
   std::unique_ptr<ClusterBuilder> builder;
-  FormulaNotes notes;
+  Formulas formulas;
   bool isGood = false;
 };
 
@@ -60,8 +60,8 @@ struct FusePass : weft::impl::FusePassBase<FusePass> {
       return signalPassFailure();
     KernelPool pool(getOperation());
     for (auto [program, clusters] : llvm::zip_equal(programs, made)) {
-      clusters.notes.store(getOperation());
-      if (failed(outline(program, *clusters.builder, pool)))
+      clusters.formulas.notes.store(getOperation());
+      if (failed(outline(program, clusters, pool)))
         return signalPassFailure();
     }
     if (explain)
@@ -72,24 +72,60 @@ struct FusePass : weft::impl::FusePassBase<FusePass> {
   }
 
   LogicalResult buildClusters(ProgramOp program, Clusters &clusters) const {
-    FailureOr<Formulas> formulas = decomposeProgram(program);
+    FailureOr<Formulas> formulas =
+        decomposeProgram(program, Repeats::Kept, explain);
     if (failed(formulas))
       return failure();
-    clusters.notes = std::move(formulas->notes);
+    clusters.formulas = std::move(*formulas);
     Block &block = program.getBody().front();
     eraseDeadOps(block);
     clusters.builder = std::make_unique<ClusterBuilder>(
         block, FusionLimits{maxOps, maxBuffers, explain, apart},
-        formulas->updates);
-    return clusters.builder->run();
+        clusters.formulas);
+    if (failed(clusters.builder->run()))
+      return failure();
+    clusters.formulas.names = findNames(block, clusters.formulas.names);
+    return success();
   }
 
-  LogicalResult outline(ProgramOp program, const ClusterBuilder &builder,
+  /// Names of ops that have been erased would name others.
+  static FormulaNames findNames(Block &block, const FormulaNames &names) {
+    FormulaNames found;
+    for (Operation &op : block)
+      if (auto name = names.find(&op); name != names.end())
+        found.insert(*name);
+    return found;
+  }
+
+  LogicalResult outline(ProgramOp program, Clusters &clusters,
                         KernelPool &pool) {
+    const ClusterBuilder &builder = *clusters.builder;
+    FormulaNames &names = clusters.formulas.names;
+    pool.names = &names;
     numMissed += builder.getNumMissed();
-    for (const std::unique_ptr<Cluster> &cluster : builder.getClusters())
-      if (!cluster->ops.empty() && failed(outlineCluster(*cluster, pool)))
+    for (const std::unique_ptr<Cluster> &cluster : builder.getClusters()) {
+      if (cluster->ops.empty())
+        continue;
+      std::optional<unsigned> update = builder.getRepeated(*cluster);
+      SmallVector<Operation *> ops = cluster->ops;
+      FailureOr<SmallVector<CallOp>> calls = outlineCluster(*cluster, pool);
+      for (Operation *op : ops)
+        names.erase(op);
+      if (failed(calls))
         return failure();
+      if (update)
+        llvm::append_range(clusters.formulas.repeated.at(*update).calls,
+                           *calls);
+    }
+    for (auto &[number, update] : llvm::reverse(clusters.formulas.repeated)) {
+      if (explain)
+        update.repeats.front().emitRemark()
+            << "this update, of " << update.repeats.size()
+            << " that differ from another in their tensors alone, calls its "
+               "kernels";
+      numRepeated += update.repeats.size();
+      pool.calls += callForRepeats(update);
+    }
     eraseDeadOps(program.getBody().front());
     return success();
   }

@@ -3,6 +3,8 @@
 #ifndef WEFT_LIB_KERNELS_FUSION_H
 #define WEFT_LIB_KERNELS_FUSION_H
 
+#include "RepeatedUpdates.h"
+
 #include "weft/Analysis/KernelSpace.h"
 
 #include "mlir/IR/SymbolTable.h"
@@ -29,15 +31,26 @@ struct FormulaNotes {
   void store(mlir::ModuleOp module) const;
 };
 
+/// The ops of formulas, with the op that each formula is of.
+using FormulaNames = llvm::DenseMap<mlir::Operation *, mlir::OperationName>;
+
 /// What came of the composite ops of a program.
 struct Formulas {
   UpdateNumbers updates;
+  FormulaNames names;
   FormulaNotes notes;
+  /// By the number of the update that is written out.
+  std::map<unsigned, RepeatedUpdate> repeated;
 };
 
+/// Which updates are written out: each, or one of those that are alike.
+enum class Repeats { Written, Kept };
+
 /// Replaces composite ops that no routine runs by their formulas. Changes
-/// nothing outside the program.
-llvm::FailureOr<Formulas> decomposeProgram(ProgramOp program);
+/// nothing outside the program. With `explain`, remarks say which updates are
+/// like no other.
+llvm::FailureOr<Formulas> decomposeProgram(ProgramOp program, Repeats repeats,
+                                           bool explain = false);
 
 /// Makes reductions over dimensions of size 1 the reshapes that they are.
 void renameTrivialReduces(ProgramOp program);
@@ -74,13 +87,15 @@ struct Cluster {
 class ClusterBuilder {
 public:
   ClusterBuilder(mlir::Block &block, FusionLimits limits,
-                 const UpdateNumbers &updates);
+                 const Formulas &formulas);
 
   /// Fails with an error on an op that fits no kernel.
   llvm::LogicalResult run();
   llvm::ArrayRef<std::unique_ptr<Cluster>> getClusters() const {
     return clusters;
   }
+  /// The number of the repeated update that the cluster is of, if it is of one.
+  std::optional<unsigned> getRepeated(const Cluster &cluster) const;
   /// Ops that started a kernel because a limit kept them out of another.
   unsigned getNumMissed() const { return numMissed; }
 
@@ -88,6 +103,7 @@ private:
   llvm::LogicalResult place(mlir::Operation *op);
   void materialize(mlir::Operation *broadcast);
   bool mayJoin(mlir::Operation *op, const Cluster &cluster) const;
+  bool isOfRepeated(mlir::Operation *op) const;
   llvm::SmallVector<Cluster *> findProducers(mlir::Operation *op);
   bool isNear(mlir::Operation *op, const Cluster &cluster) const;
   Cluster *findSibling(mlir::Operation *op);
@@ -108,6 +124,7 @@ private:
   mlir::Block &block;
   FusionLimits limits;
   UpdateNumbers updates;
+  llvm::DenseSet<unsigned> repeated; // numbers of updates
   unsigned numMissed = 0;
   std::vector<std::unique_ptr<Cluster>> clusters;
   /// Where an op stands in the block.
@@ -135,6 +152,8 @@ struct KernelPool {
   explicit KernelPool(mlir::ModuleOp module) : symbols(module) {}
 
   mlir::SymbolTable symbols;
+  /// Of the ops that are outlined now: what is written of them on new kernels.
+  const FormulaNames *names = nullptr;
   /// Kernels by the ops they were made from, as numbers that are equal when
   /// the ops are: the layers of a model find their kernels here, unbuilt.
   std::map<std::vector<uintptr_t>, KernelOp> byContent;
@@ -144,8 +163,10 @@ struct KernelPool {
 
 /// Moves the ops of a cluster into a kernel of the module and calls it; kernels
 /// of equal content are made once. What one kernel cannot write becomes
-/// several, called one after the other at the place of the last op.
-llvm::LogicalResult outlineCluster(Cluster &cluster, KernelPool &pool);
+/// several, called one after the other at the place of the last op. Returns the
+/// calls.
+llvm::FailureOr<llvm::SmallVector<CallOp>> outlineCluster(Cluster &cluster,
+                                                          KernelPool &pool);
 
 } // namespace weft
 

@@ -1,6 +1,7 @@
 //===- KernelOutliner.cpp - From ops to a kernel and its call -------------===//
 
 #include "KernelOutliner.h"
+#include "weft/Analysis/CommandNames.h"
 #include "weft/Analysis/KernelLayout.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -122,6 +123,33 @@ FailureOr<KernelOp> KernelOutliner::unify(KernelOp kernel) {
   return kernel;
 }
 
+/// Says of which ops the kernel has formulas, or parts of them, and what stands
+/// beside them: what it is called by in listings. The first cluster that has
+/// formulas decides.
+void KernelOutliner::recordFormulas(KernelOp kernel) {
+  if (!pool.names || kernel->hasAttr(WeftDialect::kComputesAttr))
+    return;
+  auto findFormula = [&](Operation *op) {
+    auto formula = pool.names->find(op);
+    bool isPart = formula != pool.names->end() &&
+                  (isa<CastOp>(op) || !getNameInKernel(*op).empty());
+    return isPart ? formula->second.stripDialect() : StringRef();
+  };
+  if (llvm::all_of(ops, [&](Operation *op) { return findFormula(op).empty(); }))
+    return;
+  Builder builder(kernel.getContext());
+  llvm::SmallSetVector<Attribute, 4> computed;
+  for (Operation *op : ops) {
+    StringRef formula = findFormula(op);
+    if (std::string own = getNameInKernel(*op); !formula.empty())
+      computed.insert(builder.getStringAttr(formula));
+    else if (!own.empty())
+      computed.insert(builder.getStringAttr(own));
+  }
+  kernel->setAttr(WeftDialect::kComputesAttr,
+                  builder.getArrayAttr(computed.getArrayRef()));
+}
+
 void KernelOutliner::replace(CallOp call) {
   OpBuilder builder(call->getContext());
   builder.setInsertionPointAfter(call);
@@ -144,7 +172,7 @@ void KernelOutliner::replace(CallOp call) {
   }
 }
 
-LogicalResult KernelOutliner::outline(Operation *place) {
+FailureOr<CallOp> KernelOutliner::outline(Operation *place) {
   llvm::SmallVector<Value> inputs = findInputs();
   KernelOp &kernel = pool.byContent[content(inputs)];
   if (!kernel) {
@@ -153,6 +181,7 @@ LogicalResult KernelOutliner::outline(Operation *place) {
       return failure();
     kernel = *made;
   }
+  recordFormulas(kernel);
   OpBuilder builder(place);
   auto call = CallOp::create(builder, outputs.front().getLoc(),
                              TypeRange(ValueRange(outputs)),
@@ -161,7 +190,7 @@ LogicalResult KernelOutliner::outline(Operation *place) {
   ++pool.calls;
   pool.ops += ops.size();
   replace(call);
-  return success();
+  return call;
 }
 
 } // namespace weft

@@ -18,9 +18,9 @@ public:
 
   /// Members that the kernel has to write.
   llvm::SmallVector<mlir::Value> findOutputs();
-  /// Calls the kernel right before `place`; the ops stay, and who read their
-  /// results from outside reads those of the call.
-  llvm::LogicalResult outline(mlir::Operation *place);
+  /// Calls the kernel right before `place` and returns the call; the ops stay,
+  /// and who read their results from outside reads those of the call.
+  llvm::FailureOr<CallOp> outline(mlir::Operation *place);
 
 private:
   bool isUsedOutside(mlir::Value value);
@@ -28,6 +28,7 @@ private:
   std::vector<uintptr_t> content(llvm::ArrayRef<mlir::Value> inputs);
   KernelOp build(llvm::ArrayRef<mlir::Value> inputs);
   llvm::FailureOr<KernelOp> unify(KernelOp kernel);
+  void recordFormulas(KernelOp kernel);
   void replace(CallOp call);
 
   llvm::SmallVector<mlir::Operation *> ops;

@@ -24,9 +24,10 @@ public:
         members.insert(op);
   }
 
-  LogicalResult run();
+  FailureOr<llvm::SmallVector<CallOp>> run();
 
 private:
+  LogicalResult call(KernelOutliner &outliner);
   LogicalResult outlinePart(llvm::ArrayRef<Operation *> part);
   void copyBroadcasts();
   Operation *repeat(Operation *broadcast,
@@ -46,6 +47,7 @@ private:
   /// Ops that the cluster computes; the others are views and constants, which
   /// any part may read through.
   llvm::SmallPtrSet<Operation *, 8> members;
+  llvm::SmallVector<CallOp> calls;
   Ops made;               // copies and repeated broadcasts
   std::vector<Ops> parts; // the next one to run is the last
 };
@@ -167,7 +169,14 @@ LogicalResult ClusterOutliner::outlinePart(llvm::ArrayRef<Operation *> part) {
     return success();
   }
   moveToPlace(part);
-  return outputs.empty() ? success() : outliner.outline(place);
+  return outputs.empty() ? success() : call(outliner);
+}
+
+LogicalResult ClusterOutliner::call(KernelOutliner &outliner) {
+  FailureOr<CallOp> made = outliner.outline(place);
+  if (succeeded(made))
+    calls.push_back(*made);
+  return made;
 }
 
 /// Erases what only ops of the list use.
@@ -185,16 +194,16 @@ void eraseUnused(Ops ops) {
   } while (ops.size() != before);
 }
 
-LogicalResult ClusterOutliner::run() {
+FailureOr<llvm::SmallVector<CallOp>> ClusterOutliner::run() {
   KernelOutliner whole(cluster.ops, cluster.space, pool);
   llvm::SmallVector<Value> outputs = whole.findOutputs(), rejected;
   if (outputs.empty())
-    return success();
+    return std::move(calls);
   if (KernelLayout::canWrite(cluster.space, outputs, rejected)) {
-    if (failed(whole.outline(place)))
+    if (failed(call(whole)))
       return failure();
     eraseUnused(cluster.ops);
-    return success();
+    return std::move(calls);
   }
   copyBroadcasts();
   while (!parts.empty()) {
@@ -205,12 +214,13 @@ LogicalResult ClusterOutliner::run() {
   }
   made.append(cluster.ops);
   eraseUnused(made);
-  return success();
+  return std::move(calls);
 }
 
 } // namespace
 
-LogicalResult outlineCluster(Cluster &cluster, KernelPool &pool) {
+FailureOr<llvm::SmallVector<CallOp>> outlineCluster(Cluster &cluster,
+                                                    KernelPool &pool) {
   return ClusterOutliner(cluster, pool).run();
 }
 

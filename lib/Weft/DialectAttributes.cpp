@@ -69,6 +69,21 @@ static const char *isIntegerLists(Attribute attr) {
 static const char *isTexts(Attribute attr) {
   return isArrayOf<StringAttr>(attr) ? nullptr : "an array of texts";
 }
+/// They are printed in tables and messages.
+static const char *isOpNames(Attribute attr) {
+  llvm::SmallPtrSet<Attribute, 8> known;
+  auto isName = [&](StringAttr name) {
+    return !name.empty() && known.insert(name).second &&
+           llvm::all_of(name.getValue(), [](char c) {
+             return llvm::isAlnum(c) || llvm::is_contained(StringRef("_.$"), c);
+           });
+  };
+  return isArrayOf<StringAttr>(attr) && !cast<ArrayAttr>(attr).empty() &&
+                 llvm::all_of(cast<ArrayAttr>(attr).getAsRange<StringAttr>(),
+                              isName)
+             ? nullptr
+             : "an array of names of ops, each once";
+}
 static const char *isKernelKind(Attribute attr) {
   return isa<KernelKindAttr>(attr) ? nullptr : "a #weft.kernel_kind";
 }
@@ -174,6 +189,7 @@ static Rule getRule(StringRef name) {
       .Case("over", isIntegers)
       .Case("inplace", isIntegerLists)
       .Case("kernel_kind", isKernelKind)
+      .Case("computes", isOpNames)
       .Case("tokenizer_files", isTexts)
       .Case("weights", isFiles)
       .Case("index_inputs", isIndexInputs)
@@ -219,6 +235,10 @@ LogicalResult WeftDialect::verifyOperationAttribute(Operation *op,
   if (belongsToModule(name) && !isa<ModuleOp>(op))
     return op->emitOpError("expects ")
            << attr.getName() << " on a module, where it has an effect";
+  // A kernel, or its form in another dialect.
+  if (attr.getName() == kComputesAttr && !isa<KernelOp>(op) &&
+      !(isa<FunctionOpInterface>(op) && op->hasAttr(kKernelKindAttr)))
+    return op->emitOpError("expects ") << attr.getName() << " on a kernel";
   if (failed(verifyAttribute(op, "", attr, getRule(name))))
     return failure();
   // Once for the two of them.

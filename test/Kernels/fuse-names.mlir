@@ -47,3 +47,29 @@ weft.program @scalar(%x: tensor<f32> {weft.input = "x"})
   %y = weft.add %x, %x : tensor<f32>, tensor<f32>
   weft.return %y : tensor<f32>
 }
+
+// Of a formula its op is named, once, among those beside it.
+// CHECK: remark: add+layer_norm+relu 8x4 f32, @k_{{[0-9a-f]+}}, computes add x3, reduce x2
+weft.program @formula(%x: tensor<8x4xf32> {weft.input = "x"}, %y: tensor<8x4xf32> {weft.input = "y"}, %w: tensor<4xf32> {weft.input = "w"})
+    -> (tensor<8x4xf32> {weft.output = "z"}) attributes {kind = #weft.kind<eval>} {
+  %s = weft.add %x, %y : tensor<8x4xf32>, tensor<8x4xf32>
+  %n, %mean, %rstd = weft.layer_norm %s, %w, %w {eps = 1.0e-5 : f64} : tensor<8x4xf32>, tensor<4xf32>
+  %z = weft.relu %n : tensor<8x4xf32>
+  weft.return %z : tensor<8x4xf32>
+}
+
+// A kernel whose ops stand in one program and are a formula in another is called
+// by the formula, whichever comes first.
+// CHECK: remark: softmax 8x12 f32, @k_{{[0-9a-f]+}}, computes reduce x2, sub, exp, div; calls: 2
+weft.program @written(%x: tensor<8x12xf32> {weft.input = "x"}) -> (tensor<8x12xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  %m = weft.reduce max %x dims [1] {keep_dims} : tensor<8x12xf32>
+  %s = weft.sub %x, %m : tensor<8x12xf32>, tensor<8x1xf32>
+  %e = weft.exp %s : tensor<8x12xf32>
+  %t = weft.reduce sum %e dims [1] {keep_dims} : tensor<8x12xf32>
+  %y = weft.div %e, %t : tensor<8x12xf32>, tensor<8x1xf32>
+  weft.return %y : tensor<8x12xf32>
+}
+weft.program @named(%x: tensor<8x12xf32> {weft.input = "x"}) -> (tensor<8x12xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  %y = weft.softmax %x : tensor<8x12xf32>
+  weft.return %y : tensor<8x12xf32>
+}

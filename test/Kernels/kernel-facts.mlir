@@ -45,7 +45,7 @@ weft.program @columns(%x: tensor<6x5x40xf32> {weft.input = "x"}) -> (tensor<5x40
 }
 
 // A softmax writes an element where it has read it last.
-// CHECK-DAG: weft.kernel @{{.*}}(%{{.*}}: tensor<8x40xf32>) -> tensor<8x40xf32> rows [8, 40] over [1] inplace {{\[\[}}0{{\]\]}} {
+// CHECK-DAG: weft.kernel @{{.*}}(%{{.*}}: tensor<8x40xf32>) -> tensor<8x40xf32> rows [8, 40] over [1] inplace {{\[\[}}0{{\]\]}} attributes {weft.computes = ["softmax"]} {
 weft.program @softmax(%x: tensor<8x40xf32> {weft.input = "x"}) -> (tensor<8x40xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
   %y = weft.softmax %x : tensor<8x40xf32>
   weft.return %y : tensor<8x40xf32>

@@ -228,3 +228,26 @@ weft.program @init(%seed: tensor<i64> {weft.input = "seed"}) attributes {kind = 
 // expected-error @below {{expects "weft.fingerprint" to be 32 hexadecimal digits, but got "abc"}}
 module attributes {weft.fingerprint = "abc"} {
 }
+
+// -----
+
+// expected-error @below {{expects "weft.computes" on a kernel}}
+weft.param @w : tensor<4xf32> {weft.computes = ["add"], weft.kernel_kind = #weft.kernel_kind<rows>}
+
+// -----
+
+// expected-error @below {{expects "weft.computes" to be an array of names of ops, each once, but got ["a b"]}}
+func.func private @k() attributes {weft.kernel_kind = #weft.kernel_kind<rows>, weft.computes = ["a b"]}
+
+// -----
+
+// expected-error @below {{expects "weft.computes" to be an array of names of ops, each once, but got []}}
+func.func private @k() attributes {weft.kernel_kind = #weft.kernel_kind<rows>, weft.computes = []}
+
+// -----
+
+// expected-error @below {{expects "weft.computes" to be an array of names of ops, each once, but got ["add", "add"]}}
+weft.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> elementwise [8] inplace [[0]] attributes {weft.computes = ["add", "add"]} {
+  %e = weft.exp %x : tensor<8xf32>
+  weft.yield %e : tensor<8xf32>
+}

@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <cstdio>
+
+#ifdef __GLIBC__
 #include <malloc.h>
+#endif
 
 using namespace weft;
 
@@ -65,10 +68,14 @@ static int dispatch(const std::string &name, const Arguments &args) {
 
 /// A heap that grows by pages asks the kernel once per page, and each change of
 /// the address space halts the threads that work beside it. Memory that is
-/// asked for and not touched costs nothing.
+/// asked for and not touched costs nothing. The thresholds are where glibc's
+/// own end, which it no longer moves once one of these is set.
 static void growHeapInLargeSteps() {
 #ifdef __GLIBC__
-  mallopt(M_TOP_PAD, 32 << 20);
+  constexpr int kStep = 32 << 20;
+  mallopt(M_TOP_PAD, kStep);
+  mallopt(M_MMAP_THRESHOLD, kStep);
+  mallopt(M_TRIM_THRESHOLD, 2 * kStep);
 #endif
 }
 

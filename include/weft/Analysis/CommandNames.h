@@ -21,9 +21,14 @@ namespace plan {
 class CommandOpInterface;
 } // namespace plan
 
-/// "sum+mul+sub+rsqrt+(3 more) 8x128x64 bf16->f32": each op once, in the order
-/// of the body, without those that only rename or repeat values; the sizes of
-/// its largest value; the types of its largest input and its first result.
+/// What an op of a kernel computes ("exp", "sum"), or "" for names of values,
+/// constants and casts.
+std::string getNameInKernel(mlir::Operation &op);
+
+/// "add+layer_norm 8x128x64 bf16->f32": each op once, in the order of the body,
+/// without those that only rename or repeat values, and one that has a formula
+/// as itself (weft.computes); the sizes of its largest value; the types of its
+/// largest input and its first result. More than four are counted.
 std::string getKernelName(KernelOp kernel);
 
 /// Arithmetic of a kernel: one operation per element of the widest value of

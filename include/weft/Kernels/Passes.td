@@ -142,7 +142,8 @@ def FusePass : Pass<"weft-fuse", "::mlir::ModuleOp"> {
     What: writes composite ops out (`weft-decompose`), then groups elementwise
     ops, reductions over the trailing or the leading dimensions and views of
     their operands into `weft.kernel` symbols, called by `weft.call`. Groups of
-    equal content share one kernel.
+    equal content share one kernel. Of updates that differ in their tensors alone
+    the first is written out, and the others call its kernels.
 
     Precondition: static shapes, `weft-select-kernels` (without it routines run
     nothing). Guarantees: no elementwise op or reduction is left outside of a
@@ -169,7 +170,9 @@ def FusePass : Pass<"weft-fuse", "::mlir::ModuleOp"> {
     Statistic<"numCalls", "calls", "Number of calls of kernels">,
     Statistic<"numOps", "fused-ops", "Number of ops moved into kernels">,
     Statistic<"numMissed", "missed",
-              "Number of ops that a limit kept out of a kernel">];
+              "Number of ops that a limit kept out of a kernel">,
+    Statistic<"numRepeated", "repeated",
+              "Number of updates that call the kernels of another; no ops of theirs are counted">];
 }
 
 def ConvertKernelsToLinalgPass

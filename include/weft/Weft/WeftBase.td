@@ -31,6 +31,8 @@ def Weft_Dialect : Dialect {
     /// Argument and result attributes naming a program's ports.
     static constexpr ::llvm::StringLiteral kInputAttr = "weft.input";
     static constexpr ::llvm::StringLiteral kOutputAttr = "weft.output";
+    /// What a kernel computes, in words, where formulas of ops are in it.
+    static constexpr ::llvm::StringLiteral kComputesAttr = "weft.computes";
     /// The kind of the command that runs an op which select-kernels claimed.
     static constexpr ::llvm::StringLiteral kImplAttr = "weft.impl";
     /// What a kernel runs over, on its form of another dialect: the attributes

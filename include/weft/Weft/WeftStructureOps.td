@@ -276,6 +276,10 @@ def Weft_KernelOp : Weft_Op<"kernel", [
     are not those of the body are an error, here as far as numbers of elements
     tell it, and in full before code is made of it.
 
+    What people call it are the ops of its body, or, where formulas of ops are in
+    it, those ops and what stands beside them: `weft.computes`, a list of names
+    without effect on the code.
+
     Example: a softmax without its maximum.
     ```mlir
     weft.kernel @k_1f(%x: tensor<8x4xf32>) -> tensor<8x4xf32> rows [8, 4] over [1] inplace [[0]] {

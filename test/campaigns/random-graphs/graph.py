@@ -7,7 +7,8 @@ shape and bounds when a failing graph is made smaller.
 import random
 import struct
 
-PACKED = {"f32": ("F32", "f"), "i32": ("I32", "i")}
+# Elements of bf16 are given as their bits.
+PACKED = {"f32": ("F32", "f"), "i32": ("I32", "i"), "f16": ("F16", "e"), "bf16": ("BF16", "H")}
 UNPACKED = {"F16": "e", "BF16": "H", "F32": "f", "F64": "d", "I32": "i", "I64": "q"}
 
 

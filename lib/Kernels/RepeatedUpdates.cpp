@@ -1,0 +1,154 @@
+//===- RepeatedUpdates.cpp - Updates that are alike -----------------------===//
+
+#include "RepeatedUpdates.h"
+
+#include "weft/Analysis/Implementations.h"
+
+#include "mlir/IR/IRMapping.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace weft {
+
+/// Parameter, states and gradient: the operands that one update has alone.
+static OperandRange getTensors(OptimizerOpInterface op) {
+  return op->getOperands().take_front(op.getStates().size() + 2);
+}
+
+/// The same for every update of its kind: coefficient, skip, step and numbers.
+static OperandRange getShared(OptimizerOpInterface op) {
+  return op->getOperands().drop_front(op.getStates().size() + 2);
+}
+
+/// Which operands of the program's end the results are, or nothing if one is
+/// none.
+static std::optional<SmallVector<unsigned>> findPlaces(Operation *op) {
+  Operation *end = op->getBlock()->getTerminator();
+  SmallVector<unsigned> places;
+  for (Value result : op->getResults()) {
+    auto use = llvm::find_if(result.getUses(), [&](OpOperand &each) {
+      return each.getOwner() == end;
+    });
+    if (use == result.use_end())
+      return std::nullopt;
+    places.push_back(use->getOperandNumber());
+  }
+  return places;
+}
+
+/// What keeps an update from calling the kernels of another, or from being
+/// called for others; null if nothing does. A kernel reads a whole state where
+/// it lies, whichever it is: a view might be read through, with numbers of its
+/// own in the kernel. A state that is read twice is one operand of a kernel.
+static const char *findReason(OptimizerOpInterface update) {
+  llvm::SmallPtrSet<Attribute, 8> states;
+  for (Value tensor : getTensors(update)) {
+    auto read = tensor.getDefiningOp<ReadOp>();
+    if (!read)
+      return "it reads what is computed, not a state";
+    if (cast<RankedTensorType>(tensor.getType()).getNumElements() == 1)
+      return "one element is a number, which shares a kernel with others";
+    if (!states.insert(read.getSourceAttr()).second)
+      return "it reads a state twice";
+  }
+  return nullptr;
+}
+
+/// All that the formula of an update is made of, but its tensors.
+static std::vector<const void *> getKey(OptimizerOpInterface op) {
+  std::vector<const void *> key = {
+      op->getName().getAsOpaquePointer(),
+      op->getPropertiesAsAttribute().getAsOpaquePointer()};
+  for (Type type : op->getOperandTypes())
+    key.push_back(type.getAsOpaquePointer());
+  for (Type type : op->getResultTypes())
+    key.push_back(type.getAsOpaquePointer());
+  for (Value shared : getShared(op))
+    key.push_back(shared.getAsOpaquePointer());
+  return key;
+}
+
+llvm::MapVector<Operation *, RepeatedUpdate>
+findRepeatedUpdates(ProgramOp program, bool explain) {
+  llvm::MapVector<Operation *, RepeatedUpdate> updates;
+  std::map<std::vector<const void *>, Operation *> firsts;
+  for (Operation &op : program.getBody().front()) {
+    auto update = dyn_cast<OptimizerOpInterface>(op);
+    if (!update || !getImplementation(&op).empty())
+      continue;
+    std::optional<SmallVector<unsigned>> places = findPlaces(&op);
+    const char *reason = places ? findReason(update)
+                                : "a result of it does not leave the program";
+    if (reason) {
+      if (explain)
+        op.emitRemark("this update shares no kernels with others: ") << reason;
+      continue;
+    }
+    auto [first, isNew] = firsts.try_emplace(getKey(update), &op);
+    RepeatedUpdate &entry = updates[first->second];
+    if (!isNew) {
+      entry.repeats.push_back(update);
+      continue;
+    }
+    for (Value tensor : getTensors(update))
+      entry.states.push_back(tensor.getDefiningOp<ReadOp>().getSourceAttr());
+    entry.places = std::move(*places);
+  }
+  updates.remove_if([](auto &entry) { return entry.second.repeats.empty(); });
+  return updates;
+}
+
+bool isByElement(OptimizerOpInterface update, ArrayRef<Operation *> formula) {
+  OperandRange tensors = getTensors(update);
+  llvm::DenseSet<Value> own(tensors.begin(), tensors.end());
+  for (Operation *op : formula) {
+    if (llvm::none_of(op->getOperands(),
+                      [&](Value operand) { return own.contains(operand); }))
+      continue;
+    if (!isa<ScalarBodyOpInterface>(op) || renames(op))
+      return false;
+    own.insert(op->getResult(0));
+  }
+  return true;
+}
+
+/// What the calls read of the first update, with that of the repeat.
+static IRMapping mapTensors(const RepeatedUpdate &update,
+                            OptimizerOpInterface repeat) {
+  IRMapping mapping;
+  for (CallOp call : update.calls)
+    for (Value operand : call.getOperands())
+      if (auto read = operand.getDefiningOp<ReadOp>()) {
+        const auto *state = llvm::find(update.states, read.getSourceAttr());
+        if (state != update.states.end())
+          mapping.map(operand,
+                      getTensors(repeat)[state - update.states.begin()]);
+      }
+  return mapping;
+}
+
+unsigned callForRepeats(RepeatedUpdate &update) {
+  // Clusters are in the order of their first ops, calls in that of their last.
+  llvm::sort(update.calls,
+             [](CallOp x, CallOp y) { return x->isBeforeInBlock(y); });
+  for (OptimizerOpInterface repeat : update.repeats) {
+    OperandRange results = repeat->getBlock()->getTerminator()->getOperands();
+    OpBuilder builder(repeat);
+    IRMapping mapping = mapTensors(update, repeat);
+    for (CallOp call : update.calls) {
+      Operation *clone = builder.clone(*call, mapping);
+      clone->setLoc(repeat.getLoc());
+      clone->removeDiscardableAttr(WeftDialect::kScopeAttr);
+      copyScope(repeat, clone);
+    }
+    for (auto [result, place] :
+         llvm::zip_equal(repeat->getResults(), update.places))
+      result.replaceAllUsesWith(mapping.lookupOrDefault(results[place]));
+    repeat->erase();
+  }
+  return update.repeats.size() * update.calls.size();
+}
+
+} // namespace weft
