@@ -138,6 +138,13 @@ private:
   Cluster *numbers = nullptr; // last cluster to compute a single number
 };
 
+/// How many buffers from outside the space reads: the number of an element is
+/// in none.
+unsigned countBuffers(const KernelSpace &space);
+
+/// Counts only where there are enough reads for more than `limit`.
+bool hasMoreBuffers(const KernelSpace &space, unsigned limit);
+
 /// Whether the op is computed in a kernel, which reads an outside broadcast
 /// through, or hands the question on to its users. All else (a routine, another
 /// view, the end of the program) needs the elements in memory.
