@@ -238,22 +238,32 @@ static Operation *findKernel(Operation *module, FlatSymbolRefAttr name,
   return nullptr;
 }
 
+/// The kernel may stand behind the program: then nobody has verified it yet.
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   Operation *module = (*this)->getParentOp()->getParentOp();
   Operation *symbol = findKernel(module, getKernelAttr(), symbols);
-  auto function = dyn_cast_or_null<FunctionOpInterface>(symbol);
-  if (!function)
+  if (!isa_and_nonnull<FunctionOpInterface>(symbol))
     return emitOpError("expects a kernel of the module, but got @")
            << getKernel();
-  if (auto kernel = dyn_cast<KernelOpInterface>(symbol))
+  auto attr = symbol->getAttrOfType<TypeAttr>("function_type");
+  auto type = attr ? dyn_cast<FunctionType>(attr.getValue()) : FunctionType();
+  if (auto kernel = dyn_cast<KernelOpInterface>(symbol)) {
+    if (!type)
+      return emitOpError("expects a kernel with a function type, but got @")
+             << getKernel();
     return verifyKernel(
-        *this, symbol, function.getArgumentTypes(), function.getResultTypes(),
+        *this, symbol, type.getInputs(), type.getResults(),
         [&](unsigned index) { return kernel.getInPlaceInputs(index); });
+  }
   auto inPlace = symbol->getAttrOfType<ArrayAttr>(kInPlaceAttr);
   // A function over pointers, which has been checked in its linalg form.
-  if (!inPlace || inPlace.size() > function.getNumArguments())
+  if (!inPlace || !type || inPlace.size() > type.getNumInputs())
     return success();
-  ArrayRef<Type> types = function.getArgumentTypes();
+  if (!llvm::all_of(inPlace, llvm::IsaPred<DenseI64ArrayAttr>))
+    return emitOpError("expects a kernel whose ")
+           << kInPlaceAttr << " holds lists of arguments, but got @"
+           << getKernel();
+  ArrayRef<Type> types = type.getInputs();
   return verifyKernel(
       *this, symbol, types.drop_back(inPlace.size()),
       types.take_back(inPlace.size()), [&](unsigned index) {

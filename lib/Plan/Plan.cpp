@@ -134,10 +134,14 @@ LogicalResult UseOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!state)
     return emitOpError("expects a state of the module, but got @")
            << getState();
-  if (state.getType() == getBuffer().getType())
+  // A state behind the program has not been verified yet.
+  TypeAttr type = state.getTypeAttr();
+  if (!type)
+    return emitOpError("expects a state with a type, but got @") << getState();
+  if (type.getValue() == getBuffer().getType())
     return success();
   InFlightDiagnostic error = emitOpError("expects the type of the state, ")
-                             << state.getType() << ", but got "
+                             << type.getValue() << ", but got "
                              << getBuffer().getType();
   error.attachNote(state.getLoc()) << "declared here";
   return error;

@@ -31,6 +31,11 @@ static EventOp findEvent(Operation *op, FlatSymbolRefAttr name,
   auto event = symbols.lookupSymbolIn<EventOp>(module, name);
   if (!event)
     op->emitOpError("expects an event of the module, but got ") << name;
+  // An event behind the program has not been verified yet.
+  if (event && !event.getStreamAttr()) {
+    op->emitOpError("expects an event with a stream, but got ") << name;
+    return {};
+  }
   return event;
 }
 

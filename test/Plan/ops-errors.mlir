@@ -242,6 +242,65 @@ plan.program "eval" @eval {
 
 plan.program "eval" @eval {
   %x = plan.alloc temporary : memref<4xf32>
+  // expected-error @+1 {{expects a kernel with a function type, but got @k_1}}
+  plan.launch @k_1 ins(%x : memref<4xf32>)
+}
+"weft.kernel"() <{sym_name = "k_1"}> ({
+^bb0(%a: f32):
+  "weft.yield"() : () -> ()
+}) : () -> ()
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<4xf32>
+  // expected-error @+1 {{expects a kernel with a function type, but got @k_1}}
+  plan.launch @k_1 ins(%x : memref<4xf32>)
+}
+"weft.kernel"() <{function_type = i32, sym_name = "k_1"}> ({
+^bb0(%a: f32):
+  "weft.yield"() : () -> ()
+}) : () -> ()
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<4xf32>
+  // expected-error @+1 {{expects a kernel whose weft.inplace holds lists of arguments, but got @k_1}}
+  plan.launch @k_1 outs(%x : memref<4xf32>)
+}
+func.func private @k_1(memref<4xf32>) attributes {weft.inplace = [1]}
+
+// -----
+
+plan.program "eval" @eval {
+  // expected-error @+1 {{expects a state with a type, but got @s}}
+  %x = plan.use @s : memref<4xf32>
+}
+"plan.state"() <{sym_name = "s"}> : () -> ()
+
+// -----
+
+plan.program "eval" @eval {
+  // expected-error @+1 {{expects an event with a stream, but got @e}}
+  plan.record @e
+}
+"plan.event"() <{sym_name = "e"}> : () -> ()
+
+// -----
+
+// A function without a type is its own error.
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<4xf32>
+  plan.launch @k_1 ins(%x : memref<4xf32>)
+}
+// expected-error @+1 {{requires attribute 'function_type'}}
+"func.func"() <{sym_name = "k_1", sym_visibility = "private"}> ({}) {weft.inplace = [array<i64>]} : () -> ()
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<4xf32>
   // expected-error @+1 {{expects output 0 not to be the buffer of input 0, which @k_1 still reads}}
   plan.launch @k_1 ins(%x : memref<4xf32>) outs(%x : memref<4xf32>)
 }
