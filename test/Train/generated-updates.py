@@ -3,8 +3,8 @@
 
 usage: generated-updates.py --work DIR --source DIR [--seeds A:B] [--steps N] [--model FILE]
 
-A program is compiled twice: as it is, and with the choice of a routine taken off
-the ops in OPS, so that their formulas are generated. Both train, with overflows
+A program is compiled twice: as it is, and with the choice of a routine put on the ops
+in KINDS, which are generated otherwise. Both train, with overflows
 in some steps. Checkpoints are the same bits and metrics the same numbers; the
 norm alone is another order of f64 sums, so it may differ in its last places and
 a run with --clip within CLIP_BOUND. Without --seeds the cases are those of CASES, else
@@ -22,10 +22,10 @@ import struct
 import subprocess
 import sys
 
-OPS = ("adamw", "adam", "sgd", "accumulate", "step_increment", "clip_coefficient", "total_norm",
-       "scaler_update", "norm_and_check")
-KIND = r'weft\.impl = "(?!folded)[a-z_]+"'
-CLAIM = re.compile(KIND + ", |(?:, )?" + KIND)
+KINDS = {"adamw": "optimizer", "adam": "optimizer", "sgd": "optimizer", "step_increment": "step_increment",
+         "clip_coefficient": "clip_coefficient", "total_norm": "total_norm", "scaler_update": "scaler_update",
+         "norm_and_check": "norm_and_check"}
+CLAIMED = re.compile(r"= weft\.(" + "|".join(KINDS) + r")\b")
 NORM_BOUND = 1e-14
 CLIP_BOUND = 1e-6
 SCALED = ["--precision", "f16", "--scaler-init", "65536", "--scaler-interval", "3"]
@@ -61,30 +61,31 @@ def call(*command, env=None):
     return result.stdout
 
 
-def unclaim(text):
-    """The dump without the choice of a routine for the ops in OPS; how many had one."""
-    lines, count = text.split("\n"), 0
-    names = re.compile(r"= weft\.(?:" + "|".join(OPS) + r")\b")
-    for number, line in enumerate(lines):
-        if names.search(line) and CLAIM.search(line):
-            lines[number], count = CLAIM.sub("", line), count + 1
-    return "\n".join(lines), count
+def claim(line):
+    """A line of the dump with the choice of a routine for an op in KINDS."""
+    found = CLAIMED.search(line)
+    if not found:
+        return line
+    impl = f'weft.impl = "{KINDS[found[1]]}"'
+    head, types, tail = line.partition(" : ")
+    brace = line.find("{")
+    if 0 <= brace:
+        return f"{line[:brace + 1]}{impl}, {line[brace + 1:]}"
+    return f"{head} {{{impl}}}{types}{tail}"
 
 
 def compile_both(model, flags, folder):
-    dump, edited = folder / "claimed.mlir", folder / "generated.mlir"
+    dump, edited = folder / "generated.mlir", folder / "claimed.mlir"
     call("weft", "compile", model, *flags, "--to=select-kernels", "-o", dump)
-    text, count = unclaim(dump.read_text())
-    if not count:
-        raise RuntimeError(f"expects ops with a routine in {dump}, but got none")
-    edited.write_text(text)
+    edited.write_text("\n".join(claim(line) for line in dump.read_text().split("\n")))
     for path in (dump, edited):
         call("weft", "compile", path, "--from=select-kernels", "-o", path.with_suffix(""))
-    kept = call("weft", "compile", edited, "--from=select-kernels", "--emit=plan", "-o", "-")
-    left = [op for op in ("optimizer", "total_norm", "scaler_update", "norm_and_check", "step_increment")
-            if f"plan.{op} " in kept]
-    if left:
-        raise RuntimeError(f"expects generated code alone, but got plan.{', plan.'.join(left)}")
+    plans = [call("weft", "compile", path, "--from=select-kernels", "--emit=plan", "-o", "-") for path in (dump, edited)]
+    for kind in set(KINDS.values()):
+        if f"plan.{kind} " in plans[0]:
+            raise RuntimeError(f"expects generated code alone, but got plan.{kind}")
+        if f"weft.impl = \"{kind}\"" in edited.read_text() and f"plan.{kind} " not in plans[1]:
+            raise RuntimeError(f"expects plan.{kind} beside generated code, but got none")
 
 
 def train(folder, program, data, flags, fault, steps):

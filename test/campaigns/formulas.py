@@ -1,7 +1,8 @@
 """Random numbers and losses as generated kernels, against the routines of the CPU.
 
 Each seed draws a model with initial values, dropout and cross-entropy of random sizes, types and attributes. Its
-graph is compiled as it is, and again where no routine takes the random ops, then none the loss either. Drawn
+graph is compiled with routines for these ops and for the step, without those for random numbers, and as it is, with
+none. Drawn
 numbers, masks and so losses, gradients and checkpoints of the second program have the bytes of the first; the third
 stays within bounds of rounding. The interpreter computes the same for the ops and for their formulas.
 
@@ -29,6 +30,7 @@ args = parser.parse_args()
 
 RANDOM = ("dropout", "random_normal", "random_uniform")
 LOSS = ("cross_entropy", "cross_entropy_grad")
+STEP = ("adamw", "norm_and_check", "total_norm", "clip_coefficient", "step_increment")
 # Of the largest element: what sums in another order and roundings in f32 make of a gradient.
 BOUNDS = {"f32": 1e-5, "bf16": 3e-2, "f16": 4e-3}
 LOSS_BOUND = 2e-6
@@ -105,12 +107,17 @@ class Model:
         path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(data))
 
 
-def unclaim(text, kinds):
-    """The graph without routines for these ops."""
-    for kind in kinds:
-        text = text.replace(f', weft.impl = "{kind}"', "").replace(f'weft.impl = "{kind}", ', "")
-        text = text.replace(f' {{weft.impl = "{kind}"}}', "")
-    return text
+def claim(line, kinds):
+    """A line of the graph with a routine for an op of these kinds."""
+    found = re.search(r"= weft\.(" + "|".join(kinds) + r")\b", line)
+    if not found:
+        return line
+    impl = 'weft.impl = "optimizer"' if found[1] == "adamw" else f'weft.impl = "{found[1]}"'
+    head, types, tail = line.partition(" : ")
+    brace = line.find("{")
+    if 0 <= brace:
+        return f"{line[:brace + 1]}{impl}, {line[brace + 1:]}"
+    return f"{head} {{{impl}}}{types}{tail}"
 
 
 def read_tensors(path):
@@ -128,10 +135,11 @@ def losses(path):
 
 
 def train(folder, name, kinds):
-    text = unclaim((folder / "graph.mlir").read_text(), kinds)
-    for kind in kinds:
-        if f'weft.impl = "{kind}"' in text:
-            raise RuntimeError(f"expects no routine for {kind}")
+    text = (folder / "graph.mlir").read_text()
+    if "weft.impl = \"gemm\"" not in text or any(f'weft.impl = "{kind}"' in text for kind in RANDOM + LOSS):
+        raise RuntimeError("expects no routine for random numbers and losses")
+    if kinds:
+        text = "\n".join(claim(line, kinds) for line in text.split("\n"))
     (folder / f"{name}.mlir").write_text(text)
     need("weft", "compile", folder / f"{name}.mlir", "--from=select-kernels", "-o", folder / name)
     need(folder / name, "--data", folder / "data.safetensors", "--lr", "0.01", "--progress", "none", "--steps", "3",
@@ -182,9 +190,9 @@ def check(seed):
     model.write_data(folder / "data.safetensors")
     need("weft", "compile", folder / "model.mlir", f"--precision={model.precision}", "--loss-scale=none",
          "--to=select-kernels", "-o", folder / "graph.mlir")
-    train(folder, "routines", ())
-    train(folder, "random", RANDOM)
-    train(folder, "all", RANDOM + LOSS)
+    train(folder, "routines", RANDOM + LOSS + STEP)
+    train(folder, "random", LOSS + STEP)
+    train(folder, "all", ())
     compare_bytes(folder)
     compare_numbers(folder, model.precision)
     compare_formulas(folder, model)

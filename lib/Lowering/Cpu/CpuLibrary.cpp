@@ -23,8 +23,7 @@ class CpuLibrary final : public KernelLibrary {
   StringRef getName() const override { return "cpu"; }
   StringRef getTitle() const override { return "the CPU"; }
   LibraryAnswer find(Operation *op) const override {
-    LibraryAnswer answer = findRoutine(getStandardRoutines(), op);
-    return answer.isKnown ? answer : findRoutine(getFormulaRoutines(), op);
+    return findRoutine(getStandardRoutines(), op);
   }
   bool hasPart(ProductPart part) const override {
     return part == ProductPart::Bias;

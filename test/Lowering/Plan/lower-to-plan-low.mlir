@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-select-kernels --weft-lower-to-plan --split-input-file | FileCheck %s
+// RUN: weft-opt %s --weft-select-kernels="library=interpreter epilogues=false" --weft-lower-to-plan --split-input-file | FileCheck %s
 // Argument lists of routines carry the types of their buffers: 0 is f32, 2 f16,
 // 3 bf16.
 

@@ -7,13 +7,9 @@
 
 namespace weft {
 
-/// Products, attention, lookups. An accumulation that no product performs is
-/// generated: it can then be one kernel with what makes its operands.
+/// Products, attention, lookups. All else is generated, so that it can be one
+/// kernel with what makes its operands.
 llvm::ArrayRef<LibraryRoutine> getStandardRoutines();
-
-/// Losses, random numbers, norms of gradients, updates and the loss scale, for
-/// a runtime that has routines for what has formulas (lib/Kernels) as well.
-llvm::ArrayRef<LibraryRoutine> getFormulaRoutines();
 
 } // namespace weft
 
