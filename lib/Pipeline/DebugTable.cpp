@@ -49,13 +49,20 @@ static std::string placeOf(Location location) {
   return places.join();
 }
 
-/// The ops that a fused kernel was made of.
+/// The ops that a fused kernel was made of; those that have formulas by
+/// themselves (weft.computes).
 static std::string opsOf(plan::CommandOpInterface command,
                          const SymbolTable &symbols) {
   auto kernel = symbols.lookup<KernelOp>(command.getCommandName());
   if (!kernel)
     return "";
   TextList names;
+  if (auto list =
+          kernel->getAttrOfType<ArrayAttr>(WeftDialect::kComputesAttr)) {
+    for (StringAttr name : list.getAsRange<StringAttr>())
+      names.add(name.str());
+    return names.join();
+  }
   for (Operation &op : kernel.getBody().front().without_terminator())
     names.add(op.getName().stripDialect().str());
   return names.join();
