@@ -54,11 +54,14 @@ LogicalResult ProgramLowering::lowerOp(Operation *op) {
   if (!isa<DestinationOpInterface, weft::ReturnOp>(op))
     return op->emitOpError("expects to say where it can write "
                            "(DestinationOpInterface), but does not");
+  bool isBackward = facts.positions.lookup(op) >= facts.backwardStart;
+  if (!backwardStart && isBackward)
+    forgetConstants();
   Operation *before = body->empty() ? nullptr : &body->back();
   LogicalResult result = isa<weft::ReturnOp>(op)
                              ? lowerReturn(cast<weft::ReturnOp>(op))
                              : lowerCommand(op);
-  if (!backwardStart && facts.positions.lookup(op) >= facts.backwardStart)
+  if (!backwardStart && isBackward)
     backwardStart = before ? before->getNextNode() : &body->front();
   return result;
 }

@@ -65,6 +65,9 @@ private:
   std::optional<ValueBuffer> findReusable(mlir::OpResult result);
   ValueBuffer materialize(mlir::Value value, ValueBuffer buffer);
   ValueBuffer lowerConstant(ConstantOp op);
+  /// Constants are written again at their next use, so that none is kept from
+  /// the forward part for the backward part.
+  void forgetConstants();
   void writeConstant(ConstantOp op, mlir::Value target);
 
   // ShapeOps.cpp: views, and shape ops that write.

@@ -64,6 +64,22 @@ ValueBuffer ProgramLowering::lowerConstant(ConstantOp op) {
   return {target, plan::Layout::getDense(getShape(op.getResult()))};
 }
 
+/// Whether the value is a constant, or part of one.
+static bool isConstant(Value value) {
+  while (auto view = value.getDefiningOp<ViewOpInterface>())
+    value = view->getOperand(0);
+  return value.getDefiningOp<ConstantOp>() != nullptr;
+}
+
+void ProgramLowering::forgetConstants() {
+  SmallVector<Value> constants;
+  for (auto &[value, buffer] : buffers)
+    if (isConstant(value))
+      constants.push_back(value);
+  for (Value constant : constants)
+    buffers.erase(constant);
+}
+
 ValueBuffer ProgramLowering::getBuffer(Value value) {
   auto found = buffers.find(value);
   if (found != buffers.end())

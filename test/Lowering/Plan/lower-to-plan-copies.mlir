@@ -154,6 +154,28 @@ weft.program @loss(%x: tensor<4x8xf32> {weft.input = "x"}, %t: tensor<4xi32> {we
 
 // -----
 
+// A constant that both parts read is written in both: nothing of it is kept for
+// the backward part, whichever view of it is read.
+// CHECK-LABEL: plan.program "micro" @constants
+weft.program @constants(%x: tensor<4x1xf32> {weft.input = "x"}, %seed: tensor<f32> {weft.input = "loss_seed"}) -> (tensor<4x2xf32> {weft.output = "y"}, tensor<1x2xf32> {weft.output = "z"}) attributes {kind = #weft.kind<micro>} {
+  // CHECK: %[[FORWARD:.*]] = plan.alloc temporary : memref<2x2xf32>
+  // CHECK: %[[BACKWARD:.*]] = plan.alloc temporary : memref<2x2xf32>
+  // CHECK: plan.constant %[[FORWARD]] = dense<1.000000e+00>
+  // CHECK: plan.gemm
+  // CHECK: plan.constant %[[BACKWARD]] = dense<1.000000e+00>
+  // CHECK: plan.gemm
+  // CHECK-NOT: plan.constant
+  %w = weft.constant dense<1.0> : tensor<2x2xf32>
+  %first = weft.slice %w offsets [0, 0] sizes [1, 2] strides [1, 1] : tensor<2x2xf32>
+  %y = weft.matmul %x, %first : tensor<4x1xf32>, tensor<1x2xf32>
+  %last = weft.slice %w offsets [1, 0] sizes [1, 2] strides [1, 1] : tensor<2x2xf32>
+  %s = weft.reshape %seed : tensor<f32> to tensor<1x1xf32>
+  %z = weft.matmul %s, %last : tensor<1x1xf32>, tensor<1x2xf32>
+  weft.return %y, %z : tensor<4x2xf32>, tensor<1x2xf32>
+}
+
+// -----
+
 // Shape ops that write: zeros around, pieces behind each other, repetition.
 // CHECK-LABEL: plan.program "eval" @shapes
 weft.program @shapes(%x: tensor<2x3xf32> {weft.input = "x"}) -> (tensor<4x3xf32> {weft.output = "p"}, tensor<4x3xf32> {weft.output = "c"}, tensor<5x2x3xf32> {weft.output = "b"}) attributes {kind = #weft.kind<eval>} {
