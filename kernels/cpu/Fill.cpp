@@ -1,12 +1,12 @@
-//===- Fill.cpp - Constants and accumulation ------------------------------===//
+//===- Fill.cpp - Constants -----------------------------------------------===//
+//------------------------------------------------===//
 
 #include "Arguments.h"
-#include "FloatRuns.h"
+#include "Dispatch.h"
 
 #include "weft/Runtime/Execute/Elements.h"
 
 #include <algorithm>
-#include <cstring>
 #include <type_traits>
 
 namespace weft {
@@ -55,34 +55,4 @@ extern "C" void weft_cpu_constant(WeftContext *context,
   });
   if (!known)
     failType(*context, *command, record->dtype);
-}
-
-extern "C" void weft_cpu_accumulate(WeftContext *context,
-                                    const WeftCommand *command,
-                                    void *const *buffers) {
-  const auto *record = recordOf<WEFT_ACCUMULATE>(*context, *command);
-  if (!record || !checkBuffers(*context, *command, 4) ||
-      !checkRange(*context, *command, "elements", record->elements, 0) ||
-      !checkFloatType(*context, *command, "values", record->dtype))
-    return;
-  const Loops &loops = loopsOf(*context);
-  int64_t dtype = record->dtype;
-  FloatBuffer old = {buffers[0], dtype}, value = {buffers[1], dtype};
-  FloatBuffer out = {buffers[3], dtype};
-  bool adds = scalar<float>(buffers[2]) != 0.0f;
-  if (!adds && out.data == value.data)
-    return;
-  context->parallelFor(record->elements, kElementGrain, [&](RangePart part) {
-    if (!adds) {
-      std::memcpy(out.at(part.begin), value.at(part.begin),
-                  (part.end - part.begin) * floatBytes(dtype));
-      return;
-    }
-    FloatRun left(loops, old), right(loops, value), result(loops, out);
-    forEachRun(part.begin, part.end, [&](int64_t at, int64_t count) {
-      loops.accumulate(count, left.read(at, count), right.read(at, count),
-                       result.target(at));
-      result.write(at, count);
-    });
-  });
 }

@@ -63,10 +63,6 @@ void ClassFinder::visitUser(OpOperand &use) {
   if (auto copy = dyn_cast<plan::CopyOp>(user);
       copy && copy.getSource() == use.get())
     buffers.insert(plan::getRoot(copy.getTarget()));
-  if (auto loss = dyn_cast<plan::CrossEntropyOp>(user);
-      loss && loss.getTargets() == use.get())
-    counts.insert(
-        cast<MemRefType>(loss.getLogits().getType()).getShape().back());
   if (auto rows = dyn_cast<plan::EmbeddingOp>(user);
       rows && rows.getIds() == use.get())
     counts.insert(cast<MemRefType>(rows.getTable().getType()).getDimSize(0));

@@ -13,9 +13,6 @@ namespace weft {
 static bool isMean(LossReduction reduction) {
   return reduction == LossReduction::Mean;
 }
-static bool isMean(plan::Reduction reduction) {
-  return reduction == plan::Reduction::Mean;
-}
 
 /// What the op and its adjoint share. With w the class weights (1 without) and
 /// e the label smoothing, a counted row with target y loses
@@ -72,9 +69,8 @@ struct CrossEntropy {
   }
 };
 
-template <typename OpT>
 static llvm::LogicalResult evaluateCrossEntropy(OpCall &call) {
-  auto op = call.as<OpT>();
+  auto op = call.as<CrossEntropyOp>();
   CrossEntropy ce(op, call.operand(0), call.operand(1),
                   op.getWeight() ? &call.operand(2) : nullptr);
   if (failed(ce.checkTargets(call)))
@@ -94,9 +90,8 @@ static llvm::LogicalResult evaluateCrossEntropy(OpCall &call) {
   return llvm::success();
 }
 
-template <typename OpT>
 static llvm::LogicalResult evaluateCrossEntropyGrad(OpCall &call) {
-  auto op = call.as<OpT>();
+  auto op = call.as<CrossEntropyGradOp>();
   CrossEntropy ce(op, call.operand(1), call.operand(2),
                   op.getWeight() ? &call.operand(5) : nullptr);
   if (failed(ce.checkTargets(call)))
@@ -150,12 +145,8 @@ static llvm::LogicalResult evaluatePairLoss(OpCall &call) {
 }
 
 void addLossOps(OpTable &table) {
-  table["weft.cross_entropy"] = evaluateCrossEntropy<CrossEntropyOp>;
-  table["weft.cross_entropy_grad"] =
-      evaluateCrossEntropyGrad<CrossEntropyGradOp>;
-  table["plan.cross_entropy"] = evaluateCrossEntropy<plan::CrossEntropyOp>;
-  table["plan.cross_entropy_grad"] =
-      evaluateCrossEntropyGrad<plan::CrossEntropyGradOp>;
+  table["weft.cross_entropy"] = evaluateCrossEntropy;
+  table["weft.cross_entropy_grad"] = evaluateCrossEntropyGrad;
   table["weft.mse"] = evaluatePairLoss<MseOp, squaredError>;
   table["weft.bce"] = evaluatePairLoss<BceOp, binaryCrossEntropy>;
   table["weft.bce_with_logits"] =

@@ -3,6 +3,7 @@
 #include "Programs.h"
 
 #include "PlanInterpreter.h"
+#include "weft/Analysis/IndexRules.h"
 #include "weft/Interp/StreamOrders.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -59,24 +60,10 @@ RankedTensorType getTensorType(mlir::Value buffer) {
   return RankedTensorType::get(type.getShape(), type.getElementType());
 }
 
-/// The same for the buffer of an input: through views and copies.
+/// The same for the buffer of an input.
 static int64_t countChoices(plan::InputOp input) {
-  llvm::SetVector<mlir::Value> reached;
-  reached.insert(input.getBuffer());
-  for (size_t i = 0; i < reached.size(); ++i)
-    for (mlir::Operation *user : reached[i].getUsers()) {
-      auto embedding = llvm::dyn_cast<plan::EmbeddingOp>(user);
-      if (embedding && embedding.getIds() == reached[i])
-        return getTensorType(embedding.getTable()).getDimSize(0);
-      auto loss = llvm::dyn_cast<plan::CrossEntropyOp>(user);
-      if (loss && loss.getTargets() == reached[i])
-        return getTensorType(loss.getLogits()).getShape().back();
-      if (auto view = llvm::dyn_cast<plan::ViewOp>(user))
-        reached.insert(view.getView());
-      if (auto copy = llvm::dyn_cast<plan::CopyOp>(user))
-        reached.insert(plan::getRoot(copy.getTarget()));
-    }
-  return 2;
+  auto counts = findClassCounts(input);
+  return counts.empty() ? 2 : *llvm::min_element(counts);
 }
 
 ProgramInfo describeProgram(plan::ProgramOp program) {

@@ -24,33 +24,20 @@ double drawUniform(int64_t seed, llvm::StringRef key, int64_t element,
   return static_cast<float>(low) + static_cast<float>(high - low) * draw;
 }
 
-/// The number of the first element that an op draws.
-template <typename OpT> static int64_t getFirstElement(OpT) { return 0; }
-template <> int64_t getFirstElement(plan::RandomNormalOp op) {
-  return static_cast<int64_t>(op.getFirstElement());
-}
-template <> int64_t getFirstElement(plan::RandomUniformOp op) {
-  return static_cast<int64_t>(op.getFirstElement());
-}
-
-template <typename OpT>
 static llvm::LogicalResult evaluateRandomNormal(OpCall &call) {
-  auto op = call.as<OpT>();
-  int64_t first = getFirstElement(op);
+  auto op = call.as<RandomNormalOp>();
   for (int64_t i = 0; i < call.result().size(); ++i)
-    call.result().at(i) = drawNormal(call.operand(0).intAt(0), op.getKey(),
-                                     first + i, op.getMean().convertToDouble(),
+    call.result().at(i) = drawNormal(call.operand(0).intAt(0), op.getKey(), i,
+                                     op.getMean().convertToDouble(),
                                      op.getStd().convertToDouble());
   return llvm::success();
 }
 
-template <typename OpT>
 static llvm::LogicalResult evaluateRandomUniform(OpCall &call) {
-  auto op = call.as<OpT>();
-  int64_t first = getFirstElement(op);
+  auto op = call.as<RandomUniformOp>();
   for (int64_t i = 0; i < call.result().size(); ++i)
-    call.result().at(i) = drawUniform(call.operand(0).intAt(0), op.getKey(),
-                                      first + i, op.getLow().convertToDouble(),
+    call.result().at(i) = drawUniform(call.operand(0).intAt(0), op.getKey(), i,
+                                      op.getLow().convertToDouble(),
                                       op.getHigh().convertToDouble());
   return llvm::success();
 }
@@ -73,9 +60,8 @@ double DropoutMask::factor(int64_t row, int64_t element) const {
   return philoxKeeps(number, philoxDropThreshold(p)) ? keepScale : 0;
 }
 
-template <typename OpT>
 static llvm::LogicalResult evaluateDropout(OpCall &call) {
-  auto op = call.as<OpT>();
+  auto op = call.as<DropoutOp>();
   double p = op.getP().convertToDouble();
   const Tensor &x = call.operand(0);
   if (p == 0) {
@@ -117,12 +103,9 @@ static llvm::LogicalResult evaluatePhilox(OpCall &call) {
 
 void addRandomOps(OpTable &table) {
   table["weft.philox"] = evaluatePhilox;
-  table["weft.random_normal"] = evaluateRandomNormal<RandomNormalOp>;
-  table["weft.random_uniform"] = evaluateRandomUniform<RandomUniformOp>;
-  table["weft.dropout"] = evaluateDropout<DropoutOp>;
-  table["plan.random_normal"] = evaluateRandomNormal<plan::RandomNormalOp>;
-  table["plan.random_uniform"] = evaluateRandomUniform<plan::RandomUniformOp>;
-  table["plan.dropout"] = evaluateDropout<plan::DropoutOp>;
+  table["weft.random_normal"] = evaluateRandomNormal;
+  table["weft.random_uniform"] = evaluateRandomUniform;
+  table["weft.dropout"] = evaluateDropout;
 }
 
 } // namespace weft

@@ -108,27 +108,9 @@ static void updateColossalAI(const ScalerNumbers &numbers, bool foundInf,
   state.grow(numbers.growth);
 }
 
-static ScalerNumbers getNumbers(ScalerUpdateOp op) {
-  return op.getScaler().getNumbers();
-}
-
-static ScalerNumbers getNumbers(plan::ScalerUpdateOp op) {
-  ScalerNumbers numbers;
-  // The policies of both dialects have the same names.
-  numbers.policy =
-      *symbolizeScalerPolicy(plan::stringifyScalerPolicy(op.getPolicy()));
-  numbers.growth = op.getGrowth().convertToDouble();
-  numbers.backoff = op.getBackoff().convertToDouble();
-  numbers.interval = static_cast<int64_t>(op.getInterval());
-  numbers.hysteresis = static_cast<int64_t>(op.getHysteresis());
-  numbers.minimum = op.getMinimum().convertToDouble();
-  numbers.consecutive = op.getConsecutive();
-  return numbers;
-}
-
-template <typename OpT>
 static llvm::LogicalResult evaluateScalerUpdate(OpCall &call) {
-  const ScalerNumbers numbers = getNumbers(call.as<OpT>());
+  const ScalerNumbers &numbers =
+      call.as<ScalerUpdateOp>().getScaler().getNumbers();
   const Tensor &old = call.operand(1);
   ScalerState state = {call.operand(0).at(0), old.intAt(0), old.intAt(1),
                        old.intAt(2)};
@@ -156,8 +138,7 @@ static llvm::LogicalResult evaluateScalerUpdate(OpCall &call) {
 }
 
 void addScalerOps(OpTable &table) {
-  table["weft.scaler_update"] = evaluateScalerUpdate<ScalerUpdateOp>;
-  table["plan.scaler_update"] = evaluateScalerUpdate<plan::ScalerUpdateOp>;
+  table["weft.scaler_update"] = evaluateScalerUpdate;
 }
 
 } // namespace weft

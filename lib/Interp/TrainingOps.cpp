@@ -19,9 +19,8 @@ static llvm::LogicalResult evaluateAccumulate(OpCall &call) {
   return llvm::success();
 }
 
-template <typename OpT>
 static llvm::LogicalResult evaluateNormAndCheck(OpCall &call) {
-  double p = call.as<OpT>().getP().convertToDouble();
+  double p = call.as<NormAndCheckOp>().getP().convertToDouble();
   double norm = 0;
   bool allFinite = true;
   for (const Tensor *grad : call.operands)
@@ -38,7 +37,6 @@ static llvm::LogicalResult evaluateNormAndCheck(OpCall &call) {
   return llvm::success();
 }
 
-template <typename OpT>
 static llvm::LogicalResult evaluateClipCoefficient(OpCall &call) {
   double norm = call.operand(0).at(0), maxNorm = call.operand(1).at(0);
   // A norm that is not finite is left to the check that skips the update.
@@ -48,16 +46,15 @@ static llvm::LogicalResult evaluateClipCoefficient(OpCall &call) {
   auto round = [&](double x) {
     return rounds ? roundTo(ElementKind::F32, x) : x;
   };
-  if (call.as<OpT>().getScale())
+  if (call.as<ClipCoefficientOp>().getScale())
     clip = round(clip) * round(1 / call.operand(2).at(0));
   call.result().at(0) = clip;
   return llvm::success();
 }
 
 /// Operands: norms, skips, and the scale if there is one.
-template <typename OpT>
 static llvm::LogicalResult evaluateTotalNorm(OpCall &call) {
-  auto op = call.as<OpT>();
+  auto op = call.as<TotalNormOp>();
   double p = op.getP().convertToDouble(), total = 0;
   unsigned count = op.getNorms().size();
   auto skips = [&](unsigned i) { return call.operand(count + i).intAt(0); };
@@ -120,19 +117,10 @@ private:
 };
 } // namespace
 
-template <typename OpT> static UpdateNumbers getNumbers(OpT op) {
-  UpdateNumbers numbers = {/*isDecoupled=*/false,
-                           /*nesterov=*/false,
-                           op.getWorking() != mlir::Value(),
-                           {}};
-  if constexpr (!std::is_same_v<OpT, OptimizerOpInterface>)
-    numbers.nesterov = op.getNesterov();
-  if constexpr (std::is_same_v<OpT, plan::OptimizerOp>)
-    numbers.factors.push_back({/*begin=*/0, op.getLrScale().convertToDouble(),
-                               op.getDecayScale().convertToDouble()});
-  else
-    numbers.factors = getUpdateFactors(op);
-  return numbers;
+static UpdateNumbers getNumbers(OptimizerOpInterface op) {
+  return {op.getOptimizer().isDecoupled,
+          /*nesterov=*/false, op.getWorking() != mlir::Value(),
+          getUpdateFactors(op)};
 }
 
 /// The working copy, if there is one. It is rounded from the new parameter as
@@ -199,41 +187,25 @@ static void updateSgd(OpCall &call, const UpdateNumbers &update) {
 }
 
 static llvm::LogicalResult evaluateAdam(OpCall &call) {
-  auto op = call.as<OptimizerOpInterface>();
-  UpdateNumbers numbers = getNumbers(op);
-  numbers.isDecoupled = op.getOptimizer().isDecoupled;
-  return updateAdam(call, numbers), llvm::success();
+  updateAdam(call, getNumbers(call.as<OptimizerOpInterface>()));
+  return llvm::success();
 }
 
 static llvm::LogicalResult evaluateSgd(OpCall &call) {
-  return updateSgd(call, getNumbers(call.as<SgdOp>())), llvm::success();
-}
-
-static llvm::LogicalResult evaluateOptimizerCommand(OpCall &call) {
-  auto op = call.as<plan::OptimizerOp>();
-  UpdateNumbers numbers = getNumbers(op);
-  if (op.getRule() == plan::UpdateRule::Sgd)
-    return updateSgd(call, numbers), llvm::success();
-  numbers.isDecoupled = op.getRule() == plan::UpdateRule::AdamW;
-  return updateAdam(call, numbers), llvm::success();
+  UpdateNumbers numbers = getNumbers(call.as<OptimizerOpInterface>());
+  numbers.nesterov = call.as<SgdOp>().getNesterov();
+  return updateSgd(call, numbers), llvm::success();
 }
 
 void addTrainingOps(OpTable &table) {
   table["weft.accumulate"] = evaluateAccumulate;
-  table["weft.norm_and_check"] = evaluateNormAndCheck<NormAndCheckOp>;
-  table["weft.total_norm"] = evaluateTotalNorm<TotalNormOp>;
-  table["weft.clip_coefficient"] = evaluateClipCoefficient<ClipCoefficientOp>;
+  table["weft.norm_and_check"] = evaluateNormAndCheck;
+  table["weft.total_norm"] = evaluateTotalNorm;
+  table["weft.clip_coefficient"] = evaluateClipCoefficient;
   table["weft.step_increment"] = evaluateStepIncrement;
   table["weft.adamw"] = evaluateAdam;
   table["weft.adam"] = evaluateAdam;
   table["weft.sgd"] = evaluateSgd;
-  table["plan.accumulate"] = evaluateAccumulate;
-  table["plan.norm_and_check"] = evaluateNormAndCheck<plan::NormAndCheckOp>;
-  table["plan.total_norm"] = evaluateTotalNorm<plan::TotalNormOp>;
-  table["plan.clip_coefficient"] =
-      evaluateClipCoefficient<plan::ClipCoefficientOp>;
-  table["plan.step_increment"] = evaluateStepIncrement;
-  table["plan.optimizer"] = evaluateOptimizerCommand;
 }
 
 } // namespace weft

@@ -128,11 +128,7 @@ struct SelectKernelsPass
   }
 
   /// What the library says; an op of another dialect knows its command.
-  /// No routine takes factors by range of elements.
   LibraryAnswer ask(Operation *op) const {
-    if (auto update = dyn_cast<OptimizerOpInterface>(op))
-      if (!update.getFactorList().empty())
-        return {};
     auto source = dyn_cast<CommandSourceOpInterface>(op);
     if (!source)
       return chosen->find(op);

@@ -140,8 +140,6 @@ bool OldGradients::leavesUnread(plan::CommandOpInterface command,
                                 unsigned index,
                                 ArrayRef<unsigned> sources) const {
   Operation *op = command;
-  if (auto accumulate = dyn_cast<plan::AccumulateOp>(op))
-    return index == 0 && isFlag(accumulate.getFlag());
   if (auto gemm = dyn_cast<plan::GemmOp>(op))
     return index == gemm.getTargetMutable().getOperandNumber() &&
            isFlag(gemm.getFlag());

@@ -128,8 +128,6 @@ StepCounters::getWritten(plan::CommandOpInterface command) const {
   unsigned numWritten = 0;
   for (unsigned i = 0; i != command->getNumOperands(); ++i)
     numWritten += command.isWritten(i);
-  if (isa<plan::StepIncrementOp>(*command))
-    all.count = Count::Counted;
   auto launch = dyn_cast<plan::LaunchOp>(*command);
   FunctionOpInterface kernel =
       launch && all.count == Count::Old ? findKernel(launch, symbols) : nullptr;

@@ -92,26 +92,12 @@ static void describeModel(ModuleOp module, Json &meta) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What a command that reads indices accepts.
+/// What indices may be.
 struct IndexRule {
-  Value indices;
   int64_t limit;
   std::optional<int64_t> ignore; // cross-entropy leaves these rows out
 };
 } // namespace
-
-static std::optional<IndexRule> indexRule(Operation *op) {
-  if (auto loss = dyn_cast<plan::CrossEntropyOp>(op))
-    return IndexRule{
-        loss.getTargets(),
-        cast<MemRefType>(loss.getLogits().getType()).getShape().back(),
-        static_cast<int64_t>(loss.getIgnoreIndex())};
-  if (auto rows = dyn_cast<plan::EmbeddingOp>(op))
-    return IndexRule{rows.getIds(),
-                     cast<MemRefType>(rows.getTable().getType()).getDimSize(0),
-                     std::nullopt};
-  return std::nullopt;
-}
 
 /// The input that a buffer holds as a whole, or null: what a slice leaves out
 /// may be anything.
@@ -134,14 +120,14 @@ static void addRule(IndexRules &rules, StringRef name, IndexRule rule) {
     all.ignore.reset();
 }
 
-/// Those of losses that are kernels.
+/// Those of losses, which are kernels.
 static void addNotedRules(ModuleOp module, IndexRules &rules) {
   auto notes = module->getAttrOfType<ArrayAttr>(kIndexInputsAttr);
   if (!notes)
     return;
   for (auto note : notes.getAsRange<DictionaryAttr>())
     addRule(rules, note.getAs<StringAttr>("name").getValue(),
-            {Value(), note.getAs<IntegerAttr>("limit").getInt(),
+            {note.getAs<IntegerAttr>("limit").getInt(),
              note.getAs<IntegerAttr>("ignore").getInt()});
 }
 
@@ -151,11 +137,10 @@ static void describeInputs(ModuleOp module, Json &meta) {
   if (intAttr(module, "weft.vocab") && intAttr(module, "weft.seq"))
     return;
   IndexRules rules;
-  module.walk([&](plan::CommandOpInterface command) {
-    std::optional<IndexRule> rule = indexRule(command);
-    plan::InputOp input = rule ? wholeInput(rule->indices) : nullptr;
-    if (input)
-      addRule(rules, input.getName(), *rule);
+  module.walk([&](plan::EmbeddingOp lookup) {
+    auto table = cast<MemRefType>(lookup.getTable().getType());
+    if (plan::InputOp input = wholeInput(lookup.getIds()))
+      addRule(rules, input.getName(), {table.getDimSize(0), std::nullopt});
   });
   addNotedRules(module, rules);
   if (rules.empty())

@@ -79,8 +79,7 @@ static Json numericOptions(ModuleOp module, const FlagValues &flags) {
   return options;
 }
 
-/// How the loss scale changes, where no command says so: on targets that have a
-/// kernel for it.
+/// How the loss scale changes, which no command tells.
 static void describeScaler(ModuleOp module, Json &meta) {
   auto scaler = module->getAttrOfType<ScalerAttr>(WeftDialect::kScalerAttr);
   if (!scaler)

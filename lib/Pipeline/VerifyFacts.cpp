@@ -30,9 +30,6 @@ using namespace weft;
 
 SmallVector<const OptimizerInfo *> weft::findOptimizers(ModuleOp module) {
   llvm::StringSet<> used;
-  for (auto program : module.getOps<plan::ProgramOp>())
-    for (auto op : program.getBody().front().getOps<plan::OptimizerOp>())
-      used.insert(stringifyUpdateRule(op.getRule()));
   if (auto generated = module->getAttrOfType<ArrayAttr>(kOptimizersAttr))
     for (auto name : generated.getAsRange<StringAttr>())
       used.insert(name.getValue());

@@ -22,8 +22,6 @@ StringRef CommandOpInterface::getCommandScope() {
 StringRef CommandOpInterface::getCommandName() {
   if (auto launch = dyn_cast<LaunchOp>(getOperation()))
     return launch.getKernel();
-  if (auto optimizer = dyn_cast<OptimizerOp>(getOperation()))
-    return stringifyUpdateRule(optimizer.getRule());
   return getCommandKind();
 }
 

@@ -94,50 +94,7 @@ bool AttentionGradOp::canWrite(unsigned, const Layout &layout) {
 
 bool EmbeddingGradOp::canAccumulate(unsigned) { return true; }
 
-SmallVector<unsigned>
-CrossEntropyGradOp::getReusableOperands(unsigned, const SymbolTable &) {
-  return {1};
-}
-
 SmallVector<unsigned> AccumulateOp::getReusableOperands(unsigned,
                                                         const SymbolTable &) {
   return {0, 1};
-}
-
-SmallVector<unsigned> DropoutOp::getReusableOperands(unsigned,
-                                                     const SymbolTable &) {
-  return {0};
-}
-
-SmallVector<unsigned>
-StepIncrementOp::getReusableOperands(unsigned, const SymbolTable &) {
-  return {0};
-}
-
-/// New scale and state over the old ones.
-SmallVector<unsigned> ScalerUpdateOp::getReusableOperands(unsigned index,
-                                                          const SymbolTable &) {
-  return index < 2 ? SmallVector<unsigned>{index} : SmallVector<unsigned>();
-}
-
-/// Parameter and states over the old ones, never the working copy.
-template <typename OpT>
-static SmallVector<unsigned> getOwnState(OpT op, unsigned index) {
-  bool isState = index <= op.getOptimizer().states.size();
-  return isState ? SmallVector<unsigned>{index} : SmallVector<unsigned>();
-}
-
-SmallVector<unsigned> AdamWOp::getReusableOperands(unsigned index,
-                                                   const SymbolTable &) {
-  return getOwnState(*this, index);
-}
-
-SmallVector<unsigned> AdamOp::getReusableOperands(unsigned index,
-                                                  const SymbolTable &) {
-  return getOwnState(*this, index);
-}
-
-SmallVector<unsigned> SgdOp::getReusableOperands(unsigned index,
-                                                 const SymbolTable &) {
-  return getOwnState(*this, index);
 }

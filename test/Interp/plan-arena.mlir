@@ -53,6 +53,10 @@ module attributes {plan.persistent_bytes = 0 : i64, plan.arena_bytes = 12 : i64}
 // SAME: micro: 0 of {{[0-9]+}} tensors differ; largest difference 0.000e+00
 // SAME: apply: 0 of {{[0-9]+}} tensors differ; largest difference 0.000e+00
 //--- steps.mlir
+weft.kernel @k_add(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> elementwise [] inplace [[0]] {
+  %y = weft.add %a, %b : tensor<f32>, tensor<f32>
+  weft.yield %y : tensor<f32>
+}
 plan.state param @w : memref<f32>
 plan.state optimizer @sum : memref<f32>
 plan.program "init" @init {
@@ -61,18 +65,14 @@ plan.program "init" @init {
 }
 plan.program "micro" @micro {
   %x = plan.input "x" : memref<f32>
-  %one = plan.alloc temporary : memref<f32>
   %sum = plan.use @sum : memref<f32>
-  plan.constant %one = dense<1.0> : tensor<f32> : memref<f32>
-  plan.accumulate %sum + %x if(%one : memref<f32>) -> %sum : memref<f32> + memref<f32> -> memref<f32>
+  plan.launch @k_add ins(%sum, %x : memref<f32>, memref<f32>) outs(%sum : memref<f32>)
   plan.output "x" %x : memref<f32>
 }
 plan.program "apply" @apply {
-  %one = plan.alloc temporary : memref<f32>
   %w = plan.use @w : memref<f32>
   %sum = plan.use @sum : memref<f32>
-  plan.constant %one = dense<1.0> : tensor<f32> : memref<f32>
-  plan.accumulate %sum + %w if(%one : memref<f32>) -> %sum : memref<f32> + memref<f32> -> memref<f32>
+  plan.launch @k_add ins(%sum, %w : memref<f32>, memref<f32>) outs(%sum : memref<f32>)
   plan.output "sum" %sum : memref<f32>
 }
 
@@ -97,13 +97,15 @@ weft.program @apply() -> (tensor<f32> {weft.output = "sum"}) attributes {kind = 
 
 // WRONG: differs: micro @sum
 //--- twice.mlir
+weft.kernel @k_add(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> elementwise [] inplace [[0]] {
+  %y = weft.add %a, %b : tensor<f32>, tensor<f32>
+  weft.yield %y : tensor<f32>
+}
 plan.state param @w : memref<f32>
 plan.state optimizer @sum : memref<f32>
 plan.program "micro" @micro {
   %x = plan.input "x" : memref<f32>
-  %one = plan.alloc temporary : memref<f32>
   %sum = plan.use @sum : memref<f32>
-  plan.constant %one = dense<1.0> : tensor<f32> : memref<f32>
-  plan.accumulate %sum + %x if(%one : memref<f32>) -> %sum : memref<f32> + memref<f32> -> memref<f32>
-  plan.accumulate %sum + %x if(%one : memref<f32>) -> %sum : memref<f32> + memref<f32> -> memref<f32>
+  plan.launch @k_add ins(%sum, %x : memref<f32>, memref<f32>) outs(%sum : memref<f32>)
+  plan.launch @k_add ins(%sum, %x : memref<f32>, memref<f32>) outs(%sum : memref<f32>)
 }

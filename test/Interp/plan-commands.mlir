@@ -111,28 +111,6 @@ plan.program "eval" @tables {
   plan.output "more" %e : memref<2x2xf32>
 }
 
-// The third and fourth numbers of a parameter, whatever buffer they are in.
-// CHECK-LABEL: program @random
-// CHECK-NEXT: all = [{{.*}}, [[THIRD:[-.0-9e]+]], [[FOURTH:[-.0-9e]+]]] : 4xf32
-// CHECK-NEXT: last = {{\[}}[[THIRD]], [[FOURTH]]] : 2xf32
-// CHECK-NEXT: uniform = [{{.*}}, [[NEXT:[-.0-9e]+]]] : 2xf32
-// CHECK-NEXT: uniform_last = {{\[}}[[NEXT]]] : 1xf32
-plan.program "init" @random {
-  %seed = plan.input "seed" : memref<i64>
-  %a = plan.alloc temporary : memref<4xf32>
-  %b = plan.alloc temporary : memref<2xf32>
-  %c = plan.alloc temporary : memref<2xf32>
-  %d = plan.alloc temporary : memref<1xf32>
-  plan.random_normal seed(%seed : memref<i64>) -> %a {key = "w", mean = 0.0 : f64, std = 1.0 : f64} : memref<4xf32>
-  plan.random_normal seed(%seed : memref<i64>) -> %b {key = "w", mean = 0.0 : f64, std = 1.0 : f64, first_element = 2 : i64} : memref<2xf32>
-  plan.random_uniform seed(%seed : memref<i64>) -> %c {key = "w", low = 0.0 : f64, high = 1.0 : f64} : memref<2xf32>
-  plan.random_uniform seed(%seed : memref<i64>) -> %d {key = "w", low = 0.0 : f64, high = 1.0 : f64, first_element = 1 : i64} : memref<1xf32>
-  plan.output "all" %a : memref<4xf32>
-  plan.output "last" %b : memref<2xf32>
-  plan.output "uniform" %c : memref<2xf32>
-  plan.output "uniform_last" %d : memref<1xf32>
-}
-
 // In place.
 // CHECK-LABEL: program @launch
 // CHECK-NEXT: y = [2, 4] : 2xf32

@@ -97,7 +97,7 @@ weft.program @added(%x: tensor<4x4xf32> {weft.input = "x"}, %f: tensor<f32> {wef
   // expected-remark @+1 {{reduce is not part of the product before it: the product is added to something}}
   %y = weft.reduce sum %p dims [0] : tensor<4x4xf32>
   %old = weft.read @g : tensor<4x4xf32>
-  // expected-remark @+1 {{accumulate runs as accumulate of the interpreter}}
+  // expected-remark @+1 {{accumulate is generated: the interpreter has no routine for it}}
   %acc = weft.accumulate %old, %p, %f : tensor<4x4xf32>
   weft.return %y : tensor<4xf32> writes @g = %acc : tensor<4x4xf32>
 }

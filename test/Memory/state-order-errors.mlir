@@ -68,6 +68,13 @@ module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 128 : i
 
 // A gradient that no micro-step writes. The optimizer of apply reads it.
 module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 256 : i64} {
+  weft.kernel @k_norm(%g: tensor<4xf32>) -> (tensor<f64>, tensor<i1>) rows [4] over [0] inplace [[], []] {
+    %wide = weft.cast %g : tensor<4xf32> to tensor<4xf64>
+    %sum = weft.reduce sum %wide dims [0] : tensor<4xf64>
+    %zero = weft.constant dense<0.0> : tensor<f64>
+    %bad = weft.compare lt %sum, %zero : tensor<f64>, tensor<f64>
+    weft.yield %sum, %bad : tensor<f64>, tensor<i1>
+  }
   // expected-note @+1 {{the state is declared here}}
   plan.state gradient @g : memref<4xf32> {offset = 64 : i64}
   plan.program "init" @init {
@@ -79,7 +86,7 @@ module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 256 : i
     %n = plan.alloc temporary {offset = 128 : i64} : memref<f64>
     %b = plan.alloc temporary {offset = 192 : i64} : memref<i1>
     // expected-error @+1 {{expects every element of @g that it reads to be written before, in init or micro or apply, but got no write}}
-    plan.norm_and_check %g -> norm(%n : memref<f64>) found_inf(%b : memref<i1>) {p = 2.0 : f64} : memref<4xf32>
+    plan.launch @k_norm ins(%g : memref<4xf32>) outs(%n, %b : memref<f64>, memref<i1>)
     plan.output "grad_norm" %n : memref<f64>
     plan.output "found_inf" %b : memref<i1>
   }
@@ -165,15 +172,15 @@ module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 192 : i6
 // A flag of another meaning says nothing about the first micro-step.
 module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 192 : i64} {
   // expected-note @+1 {{the state is declared here}}
-  plan.state gradient @g : memref<4xf32> {offset = 0 : i64}
+  plan.state gradient @g : memref<2x2xf32> {offset = 0 : i64}
   plan.program "init" @init {
   }
   plan.program "micro" @micro {
-    %g = plan.use @g {offset = 0 : i64} : memref<4xf32>
-    %x = plan.input "x" {offset = 64 : i64} : memref<4xf32>
+    %g = plan.use @g {offset = 0 : i64} : memref<2x2xf32>
+    %x = plan.input "x" {offset = 64 : i64} : memref<2x2xf32>
     %seed = plan.input "loss_seed" {offset = 128 : i64} : memref<f32>
     // expected-error @+1 {{expects values of this step, but got some that depend on what @g held before @micro has written it}}
-    plan.accumulate %g + %x if(%seed : memref<f32>) -> %g : memref<4xf32> + memref<4xf32> -> memref<4xf32>
+    plan.gemm %x * %x -> %g accumulate(%seed : memref<f32>) : memref<2x2xf32> * memref<2x2xf32> -> memref<2x2xf32>
   }
 }
 
@@ -303,6 +310,19 @@ module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 128 : i
 
 // The first update would have the number 0.
 module attributes {plan.persistent_bytes = 256 : i64, plan.arena_bytes = 576 : i64} {
+  weft.kernel @k_count(%t: tensor<i64>, %bad: tensor<i1>) -> tensor<i64> elementwise [] inplace [[0]] {
+    %one = weft.constant dense<1> : tensor<i64>
+    %next = weft.add %t, %one : tensor<i64>, tensor<i64>
+    %y = weft.select %bad, %t, %next : tensor<i1>, tensor<i64>, tensor<i64>
+    weft.yield %y : tensor<i64>
+  }
+  weft.kernel @k_update(%w: tensor<4xf32>, %m: tensor<4xf32>, %g: tensor<4xf32>, %t: tensor<i64>) -> (tensor<4xf32>, tensor<4xf32>) elementwise [4] inplace [[0], [1]] {
+    %number = weft.cast %t : tensor<i64> to tensor<f32>
+    %step = weft.div %g, %number : tensor<4xf32>, tensor<f32>
+    %w1 = weft.sub %w, %step : tensor<4xf32>, tensor<4xf32>
+    %m1 = weft.add %m, %g : tensor<4xf32>, tensor<4xf32>
+    weft.yield %w1, %m1 : tensor<4xf32>, tensor<4xf32>
+  }
   plan.state param @w : memref<4xf32> {offset = 0 : i64}
   plan.state gradient @g : memref<4xf32> {offset = 64 : i64}
   plan.state optimizer @m : memref<4xf32> {offset = 128 : i64, param = @w}
@@ -312,12 +332,10 @@ module attributes {plan.persistent_bytes = 256 : i64, plan.arena_bytes = 576 : i
     %g = plan.use @g {offset = 64 : i64} : memref<4xf32>
     %m = plan.use @m {offset = 128 : i64} : memref<4xf32>
     %t = plan.use @step {offset = 192 : i64} : memref<i64>
-    %c = plan.input "c" {offset = 256 : i64} : memref<f32>
     %bad = plan.input "bad" {offset = 320 : i64} : memref<i1>
-    %lr = plan.input "lr" {offset = 384 : i64} : memref<f64>
     // expected-error @+1 {{expects a step that @apply has counted before, but got @step as it was}}
-    plan.optimizer sgd %w moments(%m : memref<4xf32>) grad(%g : memref<4xf32>) coefficient(%c : memref<f32>) skip(%bad : memref<i1>) step(%t : memref<i64>) hyper(%lr, %lr, %lr : memref<f64>, memref<f64>, memref<f64>) : memref<4xf32>
-    plan.step_increment %t skip(%bad : memref<i1>) -> %t : memref<i64> -> memref<i64>
+    plan.launch @k_update ins(%w, %m, %g, %t : memref<4xf32>, memref<4xf32>, memref<4xf32>, memref<i64>) outs(%w, %m : memref<4xf32>, memref<4xf32>)
+    plan.launch @k_count ins(%t, %bad : memref<i64>, memref<i1>) outs(%t : memref<i64>)
   }
 }
 
@@ -325,6 +343,19 @@ module attributes {plan.persistent_bytes = 256 : i64, plan.arena_bytes = 576 : i
 
 // A counter that has been set is not one that counts.
 module attributes {plan.persistent_bytes = 256 : i64, plan.arena_bytes = 576 : i64} {
+  weft.kernel @k_count(%t: tensor<i64>, %bad: tensor<i1>) -> tensor<i64> elementwise [] inplace [[0]] {
+    %one = weft.constant dense<1> : tensor<i64>
+    %next = weft.add %t, %one : tensor<i64>, tensor<i64>
+    %y = weft.select %bad, %t, %next : tensor<i1>, tensor<i64>, tensor<i64>
+    weft.yield %y : tensor<i64>
+  }
+  weft.kernel @k_update(%w: tensor<4xf32>, %m: tensor<4xf32>, %g: tensor<4xf32>, %t: tensor<i64>) -> (tensor<4xf32>, tensor<4xf32>) elementwise [4] inplace [[0], [1]] {
+    %number = weft.cast %t : tensor<i64> to tensor<f32>
+    %step = weft.div %g, %number : tensor<4xf32>, tensor<f32>
+    %w1 = weft.sub %w, %step : tensor<4xf32>, tensor<4xf32>
+    %m1 = weft.add %m, %g : tensor<4xf32>, tensor<4xf32>
+    weft.yield %w1, %m1 : tensor<4xf32>, tensor<4xf32>
+  }
   plan.state param @w : memref<4xf32> {offset = 0 : i64}
   plan.state gradient @g : memref<4xf32> {offset = 64 : i64}
   plan.state optimizer @m : memref<4xf32> {offset = 128 : i64, param = @w}
@@ -334,13 +365,11 @@ module attributes {plan.persistent_bytes = 256 : i64, plan.arena_bytes = 576 : i
     %g = plan.use @g {offset = 64 : i64} : memref<4xf32>
     %m = plan.use @m {offset = 128 : i64} : memref<4xf32>
     %t = plan.use @step {offset = 192 : i64} : memref<i64>
-    %c = plan.input "c" {offset = 256 : i64} : memref<f32>
     %bad = plan.input "bad" {offset = 320 : i64} : memref<i1>
-    %lr = plan.input "lr" {offset = 384 : i64} : memref<f64>
-    plan.step_increment %t skip(%bad : memref<i1>) -> %t : memref<i64> -> memref<i64>
+    plan.launch @k_count ins(%t, %bad : memref<i64>, memref<i1>) outs(%t : memref<i64>)
     plan.constant %t = dense<0> : tensor<i64> : memref<i64>
     // expected-error @+1 {{expects a step that @apply has counted before, but got @step as it was}}
-    plan.optimizer sgd %w moments(%m : memref<4xf32>) grad(%g : memref<4xf32>) coefficient(%c : memref<f32>) skip(%bad : memref<i1>) step(%t : memref<i64>) hyper(%lr, %lr, %lr : memref<f64>, memref<f64>, memref<f64>) : memref<4xf32>
+    plan.launch @k_update ins(%w, %m, %g, %t : memref<4xf32>, memref<4xf32>, memref<4xf32>, memref<i64>) outs(%w, %m : memref<4xf32>, memref<4xf32>)
   }
 }
 
@@ -348,6 +377,20 @@ module attributes {plan.persistent_bytes = 256 : i64, plan.arena_bytes = 576 : i
 
 // An update that counts, and writes the copy itself: nothing to say.
 module attributes {plan.persistent_bytes = 320 : i64, plan.arena_bytes = 576 : i64} {
+  weft.kernel @k_count(%t: tensor<i64>, %bad: tensor<i1>) -> tensor<i64> elementwise [] inplace [[0]] {
+    %one = weft.constant dense<1> : tensor<i64>
+    %next = weft.add %t, %one : tensor<i64>, tensor<i64>
+    %y = weft.select %bad, %t, %next : tensor<i1>, tensor<i64>, tensor<i64>
+    weft.yield %y : tensor<i64>
+  }
+  weft.kernel @k_update(%w: tensor<4xf32>, %m: tensor<4xf32>, %g: tensor<4xf32>, %t: tensor<i64>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xbf16>) elementwise [4] inplace [[0], [1], []] {
+    %number = weft.cast %t : tensor<i64> to tensor<f32>
+    %step = weft.div %g, %number : tensor<4xf32>, tensor<f32>
+    %w1 = weft.sub %w, %step : tensor<4xf32>, tensor<4xf32>
+    %m1 = weft.add %m, %g : tensor<4xf32>, tensor<4xf32>
+    %low = weft.cast %w1 : tensor<4xf32> to tensor<4xbf16>
+    weft.yield %w1, %m1, %low : tensor<4xf32>, tensor<4xf32>, tensor<4xbf16>
+  }
   plan.state param @w : memref<4xf32> {offset = 0 : i64}
   plan.state gradient @g : memref<4xf32> {offset = 64 : i64}
   plan.state optimizer @m : memref<4xf32> {offset = 128 : i64, param = @w}
@@ -363,11 +406,9 @@ module attributes {plan.persistent_bytes = 320 : i64, plan.arena_bytes = 576 : i
     %m = plan.use @m {offset = 128 : i64} : memref<4xf32>
     %t = plan.use @step {offset = 192 : i64} : memref<i64>
     %copy = plan.use @w.bf16 {offset = 256 : i64} : memref<4xbf16>
-    %c = plan.input "c" {offset = 320 : i64} : memref<f32>
     %bad = plan.input "bad" {offset = 384 : i64} : memref<i1>
-    %lr = plan.input "lr" {offset = 448 : i64} : memref<f64>
-    plan.step_increment %t skip(%bad : memref<i1>) -> %t : memref<i64> -> memref<i64>
-    plan.optimizer sgd %w moments(%m : memref<4xf32>) grad(%g : memref<4xf32>) coefficient(%c : memref<f32>) skip(%bad : memref<i1>) step(%t : memref<i64>) hyper(%lr, %lr, %lr : memref<f64>, memref<f64>, memref<f64>) -> working(%copy : memref<4xbf16>) : memref<4xf32>
+    plan.launch @k_count ins(%t, %bad : memref<i64>, memref<i1>) outs(%t : memref<i64>)
+    plan.launch @k_update ins(%w, %m, %g, %t : memref<4xf32>, memref<4xf32>, memref<4xf32>, memref<i64>) outs(%w, %m, %copy : memref<4xf32>, memref<4xf32>, memref<4xbf16>)
   }
 }
 

@@ -34,14 +34,16 @@ plan.program "eval" @eval {
 // -----
 
 // In place, but elsewhere.
+weft.kernel @k_exp(%a: tensor<8xf32>) -> tensor<8xf32> elementwise [8] inplace [[0]] {
+  %y = weft.exp %a : tensor<8xf32>
+  weft.yield %y : tensor<8xf32>
+}
 plan.program "eval" @eval {
   %x = plan.alloc temporary : memref<16xf32>
-  %y = plan.alloc temporary : memref<8xf32>
-  %f = plan.alloc temporary : memref<f32>
   %a = plan.view %x : memref<16xf32> to memref<8xf32>
   %c = plan.view %x : memref<16xf32> to memref<8xf32, strided<[1], offset: 4>>
   // expected-error @+1 {{expects a buffer that it writes to share no bytes with its other operands}}
-  plan.accumulate %a + %y if(%f : memref<f32>) -> %c : memref<8xf32> + memref<8xf32> -> memref<8xf32, strided<[1], offset: 4>>
+  plan.launch @k_exp ins(%a : memref<8xf32>) outs(%c : memref<8xf32, strided<[1], offset: 4>>)
 }
 
 // -----
@@ -465,306 +467,13 @@ plan.program "eval" @eval {
 
 // -----
 
-// Losses.
 plan.program "eval" @eval {
-  %i = plan.alloc temporary : memref<8xi32>
-  %loss = plan.alloc temporary : memref<f32>
-  %lse = plan.alloc temporary : memref<8xf32>
-  %d = plan.alloc temporary : memref<f32>
-  %s = plan.alloc temporary : memref<f32>
-  // expected-error @+1 {{expects logits with classes as the last dimension, but got 'memref<f32>'}}
-  plan.cross_entropy %s, %i -> loss(%loss : memref<f32>) lse(%lse : memref<8xf32>) denominator(%d : memref<f32>) : memref<f32>, memref<8xi32>
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %x = plan.alloc temporary : memref<8x10xf32>
-  %i2 = plan.alloc temporary : memref<4xi32>
-  %loss = plan.alloc temporary : memref<f32>
-  %lse = plan.alloc temporary : memref<8xf32>
-  %d = plan.alloc temporary : memref<f32>
-  // expected-error @+1 {{expects targets of shape 8, but got 'memref<4xi32>'}}
-  plan.cross_entropy %x, %i2 -> loss(%loss : memref<f32>) lse(%lse : memref<8xf32>) denominator(%d : memref<f32>) : memref<8x10xf32>, memref<4xi32>
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %x = plan.alloc temporary : memref<8x10xf32>
-  %i = plan.alloc temporary : memref<8xi32>
-  %loss = plan.alloc temporary : memref<f32>
-  %lse2 = plan.alloc temporary : memref<4xf32>
-  %d = plan.alloc temporary : memref<f32>
-  // expected-error @+1 {{expects lse of shape 8, but got 'memref<4xf32>'}}
-  plan.cross_entropy %x, %i -> loss(%loss : memref<f32>) lse(%lse2 : memref<4xf32>) denominator(%d : memref<f32>) : memref<8x10xf32>, memref<8xi32>
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %x = plan.alloc temporary : memref<8x10xf32>
-  %i = plan.alloc temporary : memref<8xi32>
-  %loss = plan.alloc temporary : memref<f32>
-  %lse = plan.alloc temporary : memref<8xf32>
-  %d = plan.alloc temporary : memref<f32>
-  %w = plan.alloc temporary : memref<9xf32>
-  // expected-error @+1 {{expects weight of shape 10, but got 'memref<9xf32>'}}
-  plan.cross_entropy %x, %i weight(%w : memref<9xf32>) -> loss(%loss : memref<f32>) lse(%lse : memref<8xf32>) denominator(%d : memref<f32>) : memref<8x10xf32>, memref<8xi32>
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %x = plan.alloc temporary : memref<8x10xf32>
-  %i = plan.alloc temporary : memref<8xi32>
-  %loss = plan.alloc temporary : memref<f32>
-  %lse = plan.alloc temporary : memref<8xf32>
-  %d = plan.alloc temporary : memref<f32>
-  // expected-error @+1 {{expects label_smoothing in [0, 1], but got 2.0}}
-  plan.cross_entropy %x, %i -> loss(%loss : memref<f32>) lse(%lse : memref<8xf32>) denominator(%d : memref<f32>) {label_smoothing = 2.0 : f64} : memref<8x10xf32>, memref<8xi32>
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %x = plan.alloc temporary : memref<8x10xf32>
-  %i = plan.alloc temporary : memref<8xi32>
-  %lse = plan.alloc temporary : memref<8xf32>
-  %d = plan.alloc temporary : memref<f32>
-  %g = plan.alloc temporary : memref<f32>
-  %u = plan.alloc temporary : memref<8xf32>
-  // expected-error @+1 {{expects target of shape 8x10, but got 'memref<8xf32>'}}
-  plan.cross_entropy_grad grad(%g : memref<f32>) %x, %i lse(%lse : memref<8xf32>) denominator(%d : memref<f32>) -> %u : memref<8x10xf32>, memref<8xi32> -> memref<8xf32>
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %lse = plan.alloc temporary : memref<8xf32>
-  %lse2 = plan.alloc temporary : memref<4xf32>
-  %g = plan.alloc temporary : memref<f32>
-  // expected-error @+1 {{expects value of shape 8, but got 'memref<4xf32>'}}
-  plan.accumulate %lse + %lse2 if(%g : memref<f32>) -> %lse : memref<8xf32> + memref<4xf32> -> memref<8xf32>
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %lse = plan.alloc temporary : memref<8xf32>
-  %lse2 = plan.alloc temporary : memref<4xf32>
-  %g = plan.alloc temporary : memref<f32>
-  // expected-error @+1 {{expects target of shape 8, but got 'memref<4xf32>'}}
-  plan.accumulate %lse + %lse if(%g : memref<f32>) -> %lse2 : memref<8xf32> + memref<8xf32> -> memref<4xf32>
-}
-
-// -----
-
-// Random numbers.
-plan.program "eval" @eval {
-  %seed = plan.alloc temporary : memref<i64>
-  %x = plan.alloc temporary : memref<8xf32>
-  // expected-error @+1 {{expects first_element of at least 0, but got -1}}
-  plan.random_normal seed(%seed : memref<i64>) -> %x {key = "w", mean = 0.0 : f64, std = 1.0 : f64, first_element = -1} : memref<8xf32>
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %seed = plan.alloc temporary : memref<i64>
-  %x = plan.alloc temporary : memref<8xf32>
-  // expected-error @+1 {{expects first_element of at least 0, but got -1}}
-  plan.random_uniform seed(%seed : memref<i64>) -> %x {key = "w", low = 0.0 : f64, high = 1.0 : f64, first_element = -1} : memref<8xf32>
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %rng = plan.alloc temporary : memref<2xi64>
-  %x = plan.alloc temporary : memref<8xf32>
-  // expected-error @+1 {{expects p in [0, 1], but got 1.5}}
-  plan.dropout %x rng(%rng : memref<2xi64>) -> %x {op_id = 3, p = 1.5 : f64} : memref<8xf32> -> memref<8xf32>
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %r3 = plan.alloc temporary : memref<3xi64>
-  %x = plan.alloc temporary : memref<8xf32>
-  // expected-error @+1 {{expects rng of shape 2, but got 'memref<3xi64>'}}
-  plan.dropout %x rng(%r3 : memref<3xi64>) -> %x {op_id = 3, p = 0.5 : f64} : memref<8xf32> -> memref<8xf32>
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %rng = plan.alloc temporary : memref<2xi64>
-  %x = plan.alloc temporary : memref<8xf32>
-  %y = plan.alloc temporary : memref<4xf32>
-  // expected-error @+1 {{expects target of shape 8, but got 'memref<4xf32>'}}
-  plan.dropout %x rng(%rng : memref<2xi64>) -> %y {op_id = 3, p = 0.5 : f64} : memref<8xf32> -> memref<4xf32>
-}
-
-// -----
-
-// The end of a step.
-plan.program "eval" @eval {
-  %g = plan.alloc temporary : memref<4xf32>
-  %n = plan.alloc temporary : memref<f64>
-  %bad = plan.alloc temporary : memref<i1>
-  // expected-error @+1 {{expects p above 0, but got 0.0}}
-  plan.norm_and_check %g -> norm(%n : memref<f64>) found_inf(%bad : memref<i1>) {p = 0.0 : f64} : memref<4xf32>
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %n = plan.alloc temporary : memref<f64>
-  %m = plan.alloc temporary : memref<f64>
-  %bad = plan.alloc temporary : memref<i1>
-  %e = plan.alloc temporary : memref<i1>
-  // expected-error @+1 {{expects as many skips as norms and at least one, but got 2 and 1}}
-  plan.total_norm norms(%n : memref<f64>) skips(%bad, %e : memref<i1>, memref<i1>) -> %m {p = 2.0 : f64} : memref<f64>
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %n = plan.alloc temporary : memref<f64>
-  %m = plan.alloc temporary : memref<f64>
-  %bad = plan.alloc temporary : memref<i1>
-  // expected-error @+1 {{expects p above 0, but got -1.0}}
-  plan.total_norm norms(%n : memref<f64>) skips(%bad : memref<i1>) -> %m {p = -1.0 : f64} : memref<f64>
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %bad = plan.alloc temporary : memref<i1>
-  %s = plan.alloc temporary : memref<f32>
-  %t2 = plan.alloc temporary : memref<2xi64>
-  %e = plan.alloc temporary : memref<i1>
-  // expected-error @+1 {{expects state of shape 3, but got 'memref<2xi64>'}}
-  plan.scaler_update torch scale(%s : memref<f32>) state(%t2 : memref<2xi64>) found_inf(%bad : memref<i1>) -> new_scale(%s : memref<f32>) new_state(%t2 : memref<2xi64>) exhausted(%e : memref<i1>) {growth = 2.0 : f64, backoff = 0.5 : f64, interval = 5}
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %bad = plan.alloc temporary : memref<i1>
-  %s = plan.alloc temporary : memref<f32>
-  %t = plan.alloc temporary : memref<3xi64>
-  %e = plan.alloc temporary : memref<i1>
-  // expected-error @+1 {{expects interval to be at least 1, but got 0}}
-  plan.scaler_update torch scale(%s : memref<f32>) state(%t : memref<3xi64>) found_inf(%bad : memref<i1>) -> new_scale(%s : memref<f32>) new_state(%t : memref<3xi64>) exhausted(%e : memref<i1>) {growth = 2.0 : f64, backoff = 0.5 : f64, interval = 0}
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %bad = plan.alloc temporary : memref<i1>
-  %s = plan.alloc temporary : memref<f32>
-  %t = plan.alloc temporary : memref<3xi64>
-  %e = plan.alloc temporary : memref<i1>
-  // expected-error @+1 {{expects hysteresis to be at least 1, but got -2}}
-  plan.scaler_update torch scale(%s : memref<f32>) state(%t : memref<3xi64>) found_inf(%bad : memref<i1>) -> new_scale(%s : memref<f32>) new_state(%t : memref<3xi64>) exhausted(%e : memref<i1>) {growth = 2.0 : f64, backoff = 0.5 : f64, interval = 1, hysteresis = -2}
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %g = plan.alloc temporary : memref<4xf32>
-  %n = plan.alloc temporary : memref<f64>
-  %bad = plan.alloc temporary : memref<i1>
-  %s = plan.alloc temporary : memref<f32>
-  %w = plan.alloc temporary : memref<4xf32>
-  %a = plan.alloc temporary : memref<4xf32>
-  %i = plan.alloc temporary : memref<i64>
-  // expected-error @+1 {{expects 2 moments and 5 hyper-parameters for adamw, but got 1 and 5}}
-  plan.optimizer adamw %w moments(%a : memref<4xf32>) grad(%g : memref<4xf32>) coefficient(%s : memref<f32>) skip(%bad : memref<i1>) step(%i : memref<i64>) hyper(%n, %n, %n, %n, %n : memref<f64>, memref<f64>, memref<f64>, memref<f64>, memref<f64>) : memref<4xf32>
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %g = plan.alloc temporary : memref<4xf32>
-  %n = plan.alloc temporary : memref<f64>
-  %bad = plan.alloc temporary : memref<i1>
-  %s = plan.alloc temporary : memref<f32>
-  %w = plan.alloc temporary : memref<4xf32>
-  %a = plan.alloc temporary : memref<4xf32>
-  %i = plan.alloc temporary : memref<i64>
-  // expected-error @+1 {{expects 1 moments and 3 hyper-parameters for sgd, but got 1 and 5}}
-  plan.optimizer sgd %w moments(%a : memref<4xf32>) grad(%g : memref<4xf32>) coefficient(%s : memref<f32>) skip(%bad : memref<i1>) step(%i : memref<i64>) hyper(%n, %n, %n, %n, %n : memref<f64>, memref<f64>, memref<f64>, memref<f64>, memref<f64>) : memref<4xf32>
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %g = plan.alloc temporary : memref<4xf32>
-  %n = plan.alloc temporary : memref<f64>
-  %bad = plan.alloc temporary : memref<i1>
-  %s = plan.alloc temporary : memref<f32>
-  %w = plan.alloc temporary : memref<4xf32>
-  %a = plan.alloc temporary : memref<4xf32>
-  %v = plan.alloc temporary : memref<4xf32>
-  %i = plan.alloc temporary : memref<i64>
-  // expected-error @+1 {{expects nesterov with sgd only, but got adam}}
-  plan.optimizer adam %w moments(%a, %v : memref<4xf32>, memref<4xf32>) grad(%g : memref<4xf32>) coefficient(%s : memref<f32>) skip(%bad : memref<i1>) step(%i : memref<i64>) hyper(%n, %n, %n, %n, %n : memref<f64>, memref<f64>, memref<f64>, memref<f64>, memref<f64>) {nesterov} : memref<4xf32>
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %n = plan.alloc temporary : memref<f64>
-  %bad = plan.alloc temporary : memref<i1>
-  %s = plan.alloc temporary : memref<f32>
-  %w = plan.alloc temporary : memref<4xf32>
-  %a = plan.alloc temporary : memref<4xf32>
-  %x = plan.alloc temporary : memref<5xf32>
-  %i = plan.alloc temporary : memref<i64>
-  // expected-error @+1 {{expects grad of shape 4, but got 'memref<5xf32>'}}
-  plan.optimizer sgd %w moments(%a : memref<4xf32>) grad(%x : memref<5xf32>) coefficient(%s : memref<f32>) skip(%bad : memref<i1>) step(%i : memref<i64>) hyper(%n, %n, %n : memref<f64>, memref<f64>, memref<f64>) : memref<4xf32>
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %g = plan.alloc temporary : memref<4xf32>
-  %n = plan.alloc temporary : memref<f64>
-  %bad = plan.alloc temporary : memref<i1>
-  %s = plan.alloc temporary : memref<f32>
-  %w = plan.alloc temporary : memref<4xf32>
-  %x = plan.alloc temporary : memref<5xf32>
-  %i = plan.alloc temporary : memref<i64>
-  // expected-error @+1 {{expects moments of shape 4, but got 'memref<5xf32>'}}
-  plan.optimizer sgd %w moments(%x : memref<5xf32>) grad(%g : memref<4xf32>) coefficient(%s : memref<f32>) skip(%bad : memref<i1>) step(%i : memref<i64>) hyper(%n, %n, %n : memref<f64>, memref<f64>, memref<f64>) : memref<4xf32>
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %g = plan.alloc temporary : memref<4xf32>
-  %n = plan.alloc temporary : memref<f64>
-  %bad = plan.alloc temporary : memref<i1>
-  %s = plan.alloc temporary : memref<f32>
-  %w = plan.alloc temporary : memref<4xf32>
-  %a = plan.alloc temporary : memref<4xf32>
-  %x = plan.alloc temporary : memref<5xf32>
-  %i = plan.alloc temporary : memref<i64>
-  // expected-error @+1 {{expects working of shape 4, but got 'memref<5xf32>'}}
-  plan.optimizer sgd %w moments(%a : memref<4xf32>) grad(%g : memref<4xf32>) coefficient(%s : memref<f32>) skip(%bad : memref<i1>) step(%i : memref<i64>) hyper(%n, %n, %n : memref<f64>, memref<f64>, memref<f64>) -> working(%x : memref<5xf32>) : memref<4xf32>
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %g = plan.alloc temporary : memref<4xf32>
-  %s = plan.alloc temporary : memref<f32>
-  %u = plan.view %g : memref<4xf32> to memref<2xf32, strided<[2]>>
-  %z = plan.alloc temporary : memref<2xf32>
-  // expected-error @+1 {{expects dense buffers, but got 'memref<2xf32, strided<[2]>>'}}
-  plan.accumulate %u + %u if(%s : memref<f32>) -> %z : memref<2xf32, strided<[2]>> + memref<2xf32, strided<[2]>> -> memref<2xf32>
+  %t = plan.alloc temporary : memref<4x2xf32>
+  %i = plan.input "ids" : memref<4xi32>
+  %u = plan.view %i : memref<4xi32> to memref<2xi32, strided<[2]>>
+  %z = plan.alloc temporary : memref<2x2xf32>
+  // expected-error @+1 {{expects dense buffers, but got 'memref<2xi32, strided<[2]>>'}}
+  plan.embedding %t[%u] -> %z : memref<4x2xf32>[memref<2xi32, strided<[2]>>] -> memref<2x2xf32>
 }
 
 // -----
@@ -780,16 +489,6 @@ plan.program "eval" @eval {
   %s = plan.view %r : memref<4xi64> to memref<2xi64, strided<[3]>>
   // expected-error @+1 {{expects a dense rng, but got 'memref<2xi64, strided<[3]>>'}}
   plan.attention %q, %k, %v -> %o, %l rng(%s : memref<2xi64, strided<[3]>>) {scale = 1.0 : f64, dropout = 0.5 : f64} : memref<2x8x4x8xf32>, memref<2x8x2x8xf32>, memref<2x8x2x8xf32> -> memref<2x8x4x8xf32>, memref<2x4x8xf32>
-}
-
-// -----
-
-// Groups of operands by their sizes, where the written form has one each.
-plan.program "apply" @apply {
-  %n = plan.alloc temporary : memref<f64>
-  %s = plan.alloc temporary : memref<i1>
-  // expected-error @+1 {{expects one operand in group 2, but got 0}}
-  "plan.total_norm"(%n, %s) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>, p = 2.0 : f64}> : (memref<f64>, memref<i1>) -> ()
 }
 
 // -----
@@ -818,6 +517,7 @@ plan.program "eval" @eval {
 
 // -----
 
+// Groups of operands by their sizes, where the written form has one each.
 plan.program "eval" @eval {
   %x = plan.alloc temporary : memref<2x2xf32>
   %y = plan.alloc temporary : memref<2x2xf32>
@@ -864,154 +564,6 @@ plan.program "eval" @p {
   %y = plan.alloc temporary : memref<4xf32>
   // expected-error @+1 {{'plan.copy' op expects a stream of at least 0, but got -1}}
   plan.copy %x to %y {stream = -1} : memref<4xf32> to memref<4xf32>
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %bad = plan.alloc temporary : memref<i1>
-  %s = plan.alloc temporary : memref<f32>
-  %t = plan.alloc temporary : memref<3xi64>
-  %e = plan.alloc temporary : memref<i1>
-  // expected-error @+1 {{expects growth to be finite in f32 and above 1, but got 1}}
-  plan.scaler_update torch scale(%s : memref<f32>) state(%t : memref<3xi64>) found_inf(%bad : memref<i1>) -> new_scale(%s : memref<f32>) new_state(%t : memref<3xi64>) exhausted(%e : memref<i1>) {growth = 1.0 : f64, backoff = 0.5 : f64, interval = 5}
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %bad = plan.alloc temporary : memref<i1>
-  %s = plan.alloc temporary : memref<f32>
-  %t = plan.alloc temporary : memref<3xi64>
-  %e = plan.alloc temporary : memref<i1>
-  // expected-error @+1 {{expects growth to be finite in f32 and above 1, but got nan}}
-  plan.scaler_update mmcv scale(%s : memref<f32>) state(%t : memref<3xi64>) found_inf(%bad : memref<i1>) -> new_scale(%s : memref<f32>) new_state(%t : memref<3xi64>) exhausted(%e : memref<i1>) {growth = 0x7FF8000000000000 : f64, backoff = 0.5 : f64, interval = 5}
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %bad = plan.alloc temporary : memref<i1>
-  %s = plan.alloc temporary : memref<f32>
-  %t = plan.alloc temporary : memref<3xi64>
-  %e = plan.alloc temporary : memref<i1>
-  // expected-error @+1 {{expects backoff to lie in (0, 1) in f32, but got 1}}
-  plan.scaler_update torch scale(%s : memref<f32>) state(%t : memref<3xi64>) found_inf(%bad : memref<i1>) -> new_scale(%s : memref<f32>) new_state(%t : memref<3xi64>) exhausted(%e : memref<i1>) {growth = 2.0 : f64, backoff = 1.0 : f64, interval = 5}
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %bad = plan.alloc temporary : memref<i1>
-  %s = plan.alloc temporary : memref<f32>
-  %t = plan.alloc temporary : memref<3xi64>
-  %e = plan.alloc temporary : memref<i1>
-  // expected-error @+1 {{expects hysteresis to be 1 with this policy, but got 2}}
-  plan.scaler_update torch scale(%s : memref<f32>) state(%t : memref<3xi64>) found_inf(%bad : memref<i1>) -> new_scale(%s : memref<f32>) new_state(%t : memref<3xi64>) exhausted(%e : memref<i1>) {growth = 2.0 : f64, backoff = 0.5 : f64, interval = 5, hysteresis = 2}
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %bad = plan.alloc temporary : memref<i1>
-  %s = plan.alloc temporary : memref<f32>
-  %t = plan.alloc temporary : memref<3xi64>
-  %e = plan.alloc temporary : memref<i1>
-  // expected-error @+1 {{expects consecutive to be false with this policy, but got true}}
-  plan.scaler_update torch scale(%s : memref<f32>) state(%t : memref<3xi64>) found_inf(%bad : memref<i1>) -> new_scale(%s : memref<f32>) new_state(%t : memref<3xi64>) exhausted(%e : memref<i1>) {growth = 2.0 : f64, backoff = 0.5 : f64, interval = 5, consecutive}
-}
-
-// -----
-
-plan.program "eval" @eval {
-  %bad = plan.alloc temporary : memref<i1>
-  %s = plan.alloc temporary : memref<f32>
-  %t = plan.alloc temporary : memref<3xi64>
-  %e = plan.alloc temporary : memref<i1>
-  // expected-error @+1 {{expects minimum to be 0, or above 0 and finite in f32, as its inverse, but got -1}}
-  plan.scaler_update deepspeed scale(%s : memref<f32>) state(%t : memref<3xi64>) found_inf(%bad : memref<i1>) -> new_scale(%s : memref<f32>) new_state(%t : memref<3xi64>) exhausted(%e : memref<i1>) {growth = 2.0 : f64, backoff = 0.5 : f64, interval = 5, minimum = -1.0 : f64}
-}
-
-// -----
-
-plan.program "init" @init {
-  %seed = plan.input "seed" : memref<i64>
-  %x = plan.alloc temporary : memref<8xf32>
-  // expected-error @+1 {{expects a standard deviation of at least 0, but got -1}}
-  plan.random_normal seed(%seed : memref<i64>) -> %x {key = "w", mean = 0.0 : f64, std = -1.0 : f64} : memref<8xf32>
-}
-
-// -----
-
-plan.program "init" @init {
-  %seed = plan.input "seed" : memref<i64>
-  %x = plan.alloc temporary : memref<8xf32>
-  // expected-error @+1 {{expects a finite mean, but got INF}}
-  plan.random_normal seed(%seed : memref<i64>) -> %x {key = "w", mean = 0x7FF0000000000000 : f64, std = 1.0 : f64} : memref<8xf32>
-}
-
-// -----
-
-plan.program "init" @init {
-  %seed = plan.input "seed" : memref<i64>
-  %x = plan.alloc temporary : memref<8xf32>
-  // expected-error @+1 {{expects a finite standard deviation, but got nan}}
-  plan.random_normal seed(%seed : memref<i64>) -> %x {key = "w", mean = 0.0 : f64, std = 0x7FF8000000000000 : f64} : memref<8xf32>
-}
-
-// -----
-
-plan.program "init" @init {
-  %seed = plan.input "seed" : memref<i64>
-  %x = plan.alloc temporary : memref<8xf32>
-  // expected-error @+1 {{expects low <= high, but got 1.0}}
-  plan.random_uniform seed(%seed : memref<i64>) -> %x {key = "w", low = 1.0 : f64, high = 0.0 : f64} : memref<8xf32>
-}
-
-// -----
-
-plan.program "init" @init {
-  %seed = plan.input "seed" : memref<i64>
-  %x = plan.alloc temporary : memref<8xf32>
-  // expected-error @+1 {{expects a finite low, but got nan}}
-  plan.random_uniform seed(%seed : memref<i64>) -> %x {key = "w", low = 0x7FF8000000000000 : f64, high = 0.0 : f64} : memref<8xf32>
-}
-
-// -----
-
-plan.program "init" @init {
-  %seed = plan.input "seed" : memref<i64>
-  %x = plan.alloc temporary : memref<8xf32>
-  // expected-error @+1 {{expects a finite high, but got INF}}
-  plan.random_uniform seed(%seed : memref<i64>) -> %x {key = "w", low = 0.0 : f64, high = 0x7FF0000000000000 : f64} : memref<8xf32>
-}
-
-// -----
-
-plan.program "apply" @apply {
-  %w = plan.alloc temporary : memref<4xf32>
-  %b = plan.alloc temporary : memref<4xf32>
-  %g = plan.alloc temporary : memref<4xf32>
-  %c = plan.alloc temporary : memref<f32>
-  %bad = plan.alloc temporary : memref<i1>
-  %t = plan.alloc temporary : memref<i64>
-  %lr = plan.alloc temporary : memref<f64>
-  // expected-error @+1 {{expects a finite lr_scale, but got nan}}
-  plan.optimizer sgd %w moments(%b : memref<4xf32>) grad(%g : memref<4xf32>) coefficient(%c : memref<f32>) skip(%bad : memref<i1>) step(%t : memref<i64>) hyper(%lr, %lr, %lr : memref<f64>, memref<f64>, memref<f64>) {lr_scale = 0x7FF8000000000000 : f64} : memref<4xf32>
-}
-
-// -----
-
-plan.program "apply" @apply {
-  %w = plan.alloc temporary : memref<4xf32>
-  %b = plan.alloc temporary : memref<4xf32>
-  %g = plan.alloc temporary : memref<4xf32>
-  %c = plan.alloc temporary : memref<f32>
-  %bad = plan.alloc temporary : memref<i1>
-  %t = plan.alloc temporary : memref<i64>
-  %lr = plan.alloc temporary : memref<f64>
-  // expected-error @+1 {{expects a finite decay_scale, but got INF}}
-  plan.optimizer sgd %w moments(%b : memref<4xf32>) grad(%g : memref<4xf32>) coefficient(%c : memref<f32>) skip(%bad : memref<i1>) step(%t : memref<i64>) hyper(%lr, %lr, %lr : memref<f64>, memref<f64>, memref<f64>) {decay_scale = 0x7FF0000000000000 : f64} : memref<4xf32>
 }
 
 // -----

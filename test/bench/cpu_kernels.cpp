@@ -173,67 +173,6 @@ struct Bench {
            5 * product, 0);
   }
 
-  void crossEntropy(int64_t n, int64_t v) {
-    auto logits = lows(n * v), dlogits = lows(n * v);
-    auto lse = random(n);
-    std::vector<int32_t> targets(n, 5);
-    float loss = 0, denominator = 0, dloss = 1;
-    const WeftCrossEntropyRecord record = {n, v,        -100, 0,
-                                           0, WEFT_I32, type, 0.0};
-    std::string shape = std::to_string(n) + "x" + std::to_string(v);
-    report(
-        "cross_entropy " + shape,
-        time(WEFT_CROSS_ENTROPY, weft_cpu_cross_entropy,
-             {logits.data(), targets.data(), &loss, lse.data(), &denominator},
-             record),
-        0, 1.0 * elementBytes() * n * v);
-    report("cross_entropy_grad " + shape,
-           time(WEFT_CROSS_ENTROPY_GRAD, weft_cpu_cross_entropy_grad,
-                {&dloss, logits.data(), targets.data(), lse.data(),
-                 &denominator, dlogits.data()},
-                record),
-           0, 2.0 * elementBytes() * n * v);
-  }
-
-  void training(int64_t count) {
-    auto p = random(count), m = random(count), v = random(count);
-    auto g = random(count);
-    auto lowGrad = lows(count), working = lows(count);
-    int64_t workingType = type == WEFT_F32 ? -1 : type;
-    for (float &x : v)
-      x = std::fabs(x);
-    float coef = 1.0f;
-    uint8_t bad = 0;
-    int64_t step = 3, seed = 1;
-    double lr = 1e-3, decay = 0.1, beta1 = 0.9, beta2 = 0.99, eps = 1e-8;
-    double norm = 0;
-    struct {
-      WeftNormAndCheckRecord record;
-      WeftNormPart part;
-    } const one = {{2.0, 1}, {count, type}};
-    std::string size = std::to_string(count);
-    report(
-        "adamw " + size,
-        time(WEFT_ADAMW, weft_cpu_adamw,
-             {p.data(), m.data(), v.data(), g.data(), &coef, &bad, &step, &lr,
-              &decay, &beta1, &beta2, &eps, working.data()},
-             WeftAdamRecord{count, WEFT_F32, WEFT_F32, workingType, 1.0, 1.0}),
-        0, (workingType == -1 ? 28.0 : 30.0) * count);
-    report("norm_and_check " + size,
-           time(WEFT_NORM_AND_CHECK, weft_cpu_norm_and_check,
-                {lowGrad.data(), &norm, &bad}, one),
-           0, 1.0 * elementBytes() * count);
-    report("random_normal " + size,
-           time(WEFT_RANDOM_NORMAL, weft_cpu_random_normal, {&seed, g.data()},
-                WeftRandomRecord{count, 1, 0, 0.0, 0.02}),
-           0, 4.0 * count);
-    Ints rng = {1, 0};
-    report("dropout " + size,
-           time(WEFT_DROPOUT, weft_cpu_dropout,
-                {lowGrad.data(), rng.data(), working.data()},
-                WeftDropoutRecord{count / 1024, 1024, 1, type, 0.1}),
-           0, 2.0 * elementBytes() * count);
-  }
 };
 
 } // namespace
@@ -267,8 +206,5 @@ int main(int argc, char **argv) {
   bench.attention(1, 512, 12, 64, 0.1);
   bench.attention(8, 128, 4, 32, 0.0);
   bench.attention(1, 2048, 12, 64, 0.0);
-  bench.crossEntropy(512, 50257);
-  bench.crossEntropy(1024, 256);
-  bench.training(1 << 24);
   return 0;
 }

@@ -1,17 +1,16 @@
-"""Random numbers and losses as generated kernels, against the routines of the CPU.
+"""Random numbers and losses as generated kernels, against the interpreter.
 
-Each seed draws a model with initial values, dropout and cross-entropy of random sizes, types and attributes. Its
-graph is compiled with routines for these ops and for the step, without those for random numbers, and as it is, with
-none. Drawn
-numbers, masks and so losses, gradients and checkpoints of the second program have the bytes of the first; the third
-stays within bounds of rounding. The interpreter computes the same for the ops and for their formulas.
+Each seed draws a model with initial values, dropout and cross-entropy of random sizes, types and attributes. The
+interpreter runs the ops of its graph, and their formulas, and the program a step with a learning rate of 0: initial
+values are the same to the bit; loss and gradients, in which another mask would be seen, within bounds of rounding.
 
-Usage: formulas.py --work DIR [--seeds A:B] [--keep]
+Usage: formulas.py --work DIR [--seeds A:B] [--draw SEED] [--keep]
+
+--draw is the seed of the interpreter: another one than the program's has to be found.
 """
 import argparse
 import array
 import json
-import math
 import pathlib
 import random
 import re
@@ -25,15 +24,14 @@ from seeds import seed_range
 parser = argparse.ArgumentParser()
 parser.add_argument("--work", type=pathlib.Path, required=True)
 parser.add_argument("--seeds", default="0:1", type=seed_range)
+parser.add_argument("--draw", type=int, default=11)
 parser.add_argument("--keep", action="store_true", help="the programs, to look at a failure")
 args = parser.parse_args()
 
-RANDOM = ("dropout", "random_normal", "random_uniform")
-LOSS = ("cross_entropy", "cross_entropy_grad")
-STEP = ("adamw", "norm_and_check", "total_norm", "clip_coefficient", "step_increment")
 # Of the largest element: what sums in another order and roundings in f32 make of a gradient.
 BOUNDS = {"f32": 1e-5, "bf16": 3e-2, "f16": 4e-3}
 LOSS_BOUND = 2e-6
+SEED, PARAMETERS = 11, ("w", "scale")
 
 
 def need(*command):
@@ -96,90 +94,82 @@ class Model:
 """
 
     def write_data(self, path):
-        rows = self.batch * 2
-        labels = array.array("i" if self.targets == "i32" else "q", self.labels).tobytes()
-        data, at, header = [array.array("f", self.data).tobytes(), labels], 0, {}
-        for name, kind, shape, part in (("x", "F32", [rows, self.steps, self.width], data[0]),
-                                        ("t", self.targets.upper(), [rows, self.steps], data[1])):
+        self.write(path, self.batch * 2)
+
+    def write_inputs(self, path):
+        """Of the first step."""
+        self.write(path, self.batch, {"rng": ("I64", [2], array.array("q", [SEED, 0]).tobytes())})
+
+    def write(self, path, rows, more={}):
+        labels = array.array("i" if self.targets == "i32" else "q", self.labels[:rows * self.steps]).tobytes()
+        data = array.array("f", self.data[:rows * self.steps * self.width]).tobytes()
+        parts = {"x": ("F32", [rows, self.steps, self.width], data),
+                 "t": (self.targets.upper(), [rows, self.steps], labels), **more}
+        header, at = {}, 0
+        for name, (kind, shape, part) in parts.items():
             header[name] = {"dtype": kind, "shape": shape, "data_offsets": [at, at + len(part)]}
             at += len(part)
         text = json.dumps(header).encode()
-        path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(data))
-
-
-def claim(line, kinds):
-    """A line of the graph with a routine for an op of these kinds."""
-    found = re.search(r"= weft\.(" + "|".join(kinds) + r")\b", line)
-    if not found:
-        return line
-    impl = 'weft.impl = "optimizer"' if found[1] == "adamw" else f'weft.impl = "{found[1]}"'
-    head, types, tail = line.partition(" : ")
-    brace = line.find("{")
-    if 0 <= brace:
-        return f"{line[:brace + 1]}{impl}, {line[brace + 1:]}"
-    return f"{head} {{{impl}}}{types}{tail}"
+        text += b" " * (-len(text) % 8)
+        path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(part for _, _, part in parts.values()))
 
 
 def read_tensors(path):
     data = path.read_bytes()
     (length,) = struct.unpack("<Q", data[:8])
     for name, info in json.loads(data[8:8 + length]).items():
-        if name != "__metadata__" and info["dtype"] == "F32":
+        if name != "__metadata__" and info["dtype"] in ("F32", "F64"):
             begin, end = info["data_offsets"]
-            yield name, array.array("f", data[8 + length + begin:8 + length + end])
+            yield name, array.array("f" if info["dtype"] == "F32" else "d", data[8 + length + begin:8 + length + end])
 
 
-def losses(path):
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    return [line["loss"] for line in lines if "loss" in line]
+def interpret(folder, model):
+    """Initial values, loss and gradients of the first step."""
+    graph, mode = folder / "graph.mlir", "--mode=f64" if model.precision == "f32" else "--mode=f32"
+    need("weft-interp", graph, "--program=init", "--mode=f32", "--set", f"seed={args.draw}", "--print=off",
+         "--save-state", folder / "start.safetensors")
+    model.write_inputs(folder / "inputs.safetensors")
+    need("weft-interp", graph, "--program=micro", mode, "--state", folder / "start.safetensors", "--inputs",
+         folder / "inputs.safetensors", "--set", "loss_seed=1", "--set", "accumulate=0", "--print=off", "--outputs",
+         folder / "outputs.safetensors", "--save-state", folder / "state.safetensors")
+    start, state = (dict(read_tensors(folder / f"{name}.safetensors")) for name in ("start", "state"))
+    loss = dict(read_tensors(folder / "outputs.safetensors"))["loss"][0]
+    return {name: array.array("f", start[name]) for name in PARAMETERS}, loss, {name: state[f"{name}.grad"] for name in PARAMETERS}
 
 
-def train(folder, name, kinds):
-    text = (folder / "graph.mlir").read_text()
-    if "weft.impl = \"gemm\"" not in text or any(f'weft.impl = "{kind}"' in text for kind in RANDOM + LOSS):
-        raise RuntimeError("expects no routine for random numbers and losses")
-    if kinds:
-        text = "\n".join(claim(line, kinds) for line in text.split("\n"))
-    (folder / f"{name}.mlir").write_text(text)
-    need("weft", "compile", folder / f"{name}.mlir", "--from=select-kernels", "-o", folder / name)
-    need(folder / name, "--data", folder / "data.safetensors", "--lr", "0.01", "--progress", "none", "--steps", "3",
-         "--seed", "11", "--threads", "1", "--save-dir", folder / f"{name}.run", "--metrics",
-         folder / f"{name}.jsonl", "--dump-grads", folder / f"{name}.grads")
-    need("weft", "ckpt", "export", folder / f"{name}.run", folder / f"{name}.out")
+def train(folder):
+    need("weft", "compile", folder / "graph.mlir", "--from=select-kernels", "-o", folder / "program")
+    need(folder / "program", "--data", folder / "data.safetensors", "--lr", "0", "--weight-decay", "0", "--progress",
+         "none", "--steps", "1", "--seed", SEED, "--threads", "1", "--save-dir", folder / "run", "--metrics",
+         folder / "metrics.jsonl", "--dump-grads", folder / "grads.safetensors")
+    need("weft", "ckpt", "export", folder / "run", folder / "out")
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    (loss,) = (line["loss"] for line in lines if "loss" in line)
+    return (dict(read_tensors(folder / "out/model.safetensors")), loss,
+            dict(read_tensors(folder / "grads.safetensors")))
 
 
-def compare_bytes(folder):
-    for file in ("{}.jsonl", "{}.grads", "{}.out/model.safetensors"):
-        first, second = (folder / file.format(name) for name in ("routines", "random"))
-        if file == "{}.jsonl":
-            same = str(losses(first)) == str(losses(second))  # NaN is NaN
-        else:
-            same = first.read_bytes() == second.read_bytes()
-        if not same:
-            raise RuntimeError(f"expects {second.name} to be {first.name}, but it is not")
-
-
-def compare_numbers(folder, precision):
-    first, second = (losses(folder / f"{name}.jsonl") for name in ("routines", "all"))
-    for a, b in zip(first, second):
-        bound = LOSS_BOUND if precision == "f32" or a is first[0] else BOUNDS[precision]
-        if not (a == b or abs(a - b) <= bound * max(1, abs(a))):
-            raise RuntimeError(f"expects losses {first}, but got {second}")
-    tensors = dict(read_tensors(folder / "all.grads"))
-    for name, want in read_tensors(folder / "routines.grads"):
-        scale = max(map(abs, want))
-        error = max(abs(a - b) for a, b in zip(want, tensors[name]))
+def compare(got, want, precision):
+    for name in PARAMETERS:
+        if got[0][name].tobytes() != want[0][name].tobytes():
+            raise RuntimeError(f"expects the initial values of {name} that the interpreter draws, but got others")
+    bound = LOSS_BOUND if precision == "f32" else BOUNDS[precision]
+    if not abs(got[1] - want[1]) <= bound * max(1, abs(want[1])):
+        raise RuntimeError(f"expects a loss of {want[1]}, but got {got[1]}")
+    for name, numbers in want[2].items():
+        scale = max(map(abs, numbers))
+        error = max(abs(a - b) for a, b in zip(numbers, got[2][name]))
         if not error <= BOUNDS[precision] * max(scale, 1e-30):
             raise RuntimeError(f"expects {name} within {BOUNDS[precision]} of {scale}, but got a difference of {error}")
 
 
-def compare_formulas(folder, model):
-    """In f32 random numbers are the same to the bit; in doubles, up to constants in f32."""
-    for name, flags in (("random", ("--mode=f32", "--tolerance=0")), ("all", ("--tolerance=1e-6",))):
-        need("weft-opt", folder / f"{name}.mlir", "--weft-decompose", "-o", folder / f"{name}.formulas.mlir")
-        if re.search(r"weft\.(dropout|random_\w+)[ (]", (folder / f"{name}.formulas.mlir").read_text()):
-            raise RuntimeError("expects formulas of all random ops")
-        need("weft-interp", "--compare", folder / f"{name}.mlir", folder / f"{name}.formulas.mlir", *flags)
+def compare_formulas(folder):
+    """In doubles, up to constants in f32."""
+    graph, formulas = folder / "graph.mlir", folder / "formulas.mlir"
+    need("weft-opt", graph, "--weft-decompose", "-o", formulas)
+    if re.search(r"weft\.(dropout|random_\w+|cross_entropy\w*)[ (]", formulas.read_text()):
+        raise RuntimeError("expects formulas of all random ops and losses")
+    need("weft-interp", "--compare", graph, formulas, "--tolerance=1e-6")
 
 
 def check(seed):
@@ -190,12 +180,8 @@ def check(seed):
     model.write_data(folder / "data.safetensors")
     need("weft", "compile", folder / "model.mlir", f"--precision={model.precision}", "--loss-scale=none",
          "--to=select-kernels", "-o", folder / "graph.mlir")
-    train(folder, "routines", RANDOM + LOSS + STEP)
-    train(folder, "random", LOSS + STEP)
-    train(folder, "all", ())
-    compare_bytes(folder)
-    compare_numbers(folder, model.precision)
-    compare_formulas(folder, model)
+    compare(train(folder), interpret(folder, model), model.precision)
+    compare_formulas(folder)
     if not args.keep:
         shutil.rmtree(folder)
 

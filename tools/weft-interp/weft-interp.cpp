@@ -123,6 +123,11 @@ static Status readSettings(const FlagValues &flags, Settings &settings) {
   settings.tolerance = flags.getDouble("tolerance");
   settings.compares = flags.getSwitch("compare");
   settings.prints = flags.getSwitch("print");
+  for (const char *single : {"program", "outputs", "save-state"})
+    if (settings.compares && flags.isSet(single))
+      return usageError("expects no --" + std::string(single) +
+                        " with --compare, which runs all programs of both "
+                        "modules and writes no file");
   size_t wanted = settings.compares ? 2 : 1;
   if (settings.files.size() != wanted)
     return usageError("expects " + std::to_string(wanted) +

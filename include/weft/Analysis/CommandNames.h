@@ -42,7 +42,7 @@ public:
 
   /// The kernel's name; of another command what it is, the sizes of
   /// the largest buffer it writes (reads, if it writes no more than a row) and
-  /// the types: "gemm 8x128x512 by 256 f32", "cross_entropy 32x10 f32".
+  /// the types: "gemm 8x128x512 by 256 f32".
   std::string getName(plan::CommandOpInterface command);
   /// The name, and the symbol of a generated kernel behind it.
   std::string getNameAndSymbol(plan::CommandOpInterface command);

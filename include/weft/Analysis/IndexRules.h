@@ -10,7 +10,7 @@
 namespace weft {
 
 /// The numbers of classes that the integers of an input are compared with: by
-/// losses and lookups, and by kernels that compare them with positions along a
+/// lookups, and by kernels that compare them with positions along a
 /// dimension. Empty if nothing tells.
 llvm::SmallSetVector<int64_t, 2> findClassCounts(plan::InputOp input);
 

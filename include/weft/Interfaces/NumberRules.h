@@ -1,7 +1,7 @@
-//===- NumberRules.h - Numbers of ops of several dialects -------*- C++ -*-===//
+//===- NumberRules.h - Numbers that attributes may hold ---------*- C++ -*-===//
 //
-// A graph and its plan hold the same numbers, and a dump of either may be
-// edited: the rules are here and nowhere else.
+// Of random draws, updates and loss scales: for flags, attributes of ops and
+// what a dump was edited to.
 //
 //===----------------------------------------------------------------------===//
 

@@ -78,7 +78,7 @@ def VerifyPlanPass : Pass<"weft-verify-plan", "::mlir::ModuleOp"> {
     - a program that writes a parameter writes the same elements of all its
       working copies, and reads the parameter for them no earlier. Copies are the
       states whose `param` it is, or that have all of its segments,
-    - `plan.step_increment` counts a step, as a state, before an optimizer gets it.
+    - a step is counted, as a state, before an optimizer gets it: 1 is added to it.
 
     Precondition: `weft-plan-memory`. Changes nothing.
   }];

@@ -48,10 +48,7 @@ def Plan_IndexBuffer : MemRefOf<[I32, I64]>;
 /// One element.
 class Plan_Scalar<Type element> : MemRefRankOf<[element], [0]>;
 def Plan_ScalarF32 : Plan_Scalar<F32>;
-def Plan_ScalarF64 : Plan_Scalar<F64>;
-def Plan_ScalarI1 : Plan_Scalar<I1>;
-def Plan_ScalarI64 : Plan_Scalar<I64>;
-/// A few integers: {seed, first row} of random numbers, the state of a scaler.
+/// {seed, first row} of random numbers.
 def Plan_Integers : MemRefRankOf<[I64], [1]>;
 
 class Plan_Enum<string name, string summary, list<I32EnumAttrCase> cases>
@@ -91,25 +88,6 @@ def Plan_Epilogue : Plan_Enum<"Epilogue", "what a product does with its sum", [
     I32EnumAttrCase<"Gelu", 3, "gelu">,
     I32EnumAttrCase<"GeluGrad", 4, "gelu_grad">]>;
 def Plan_EpilogueAttr : Plan_EnumAttr<Plan_Epilogue, "epilogue">;
-
-def Plan_Reduction : Plan_Enum<"Reduction", "how a loss sums its rows", [
-    I32EnumAttrCase<"Mean", 0, "mean">,
-    I32EnumAttrCase<"Sum", 1, "sum">]>;
-def Plan_ReductionAttr : Plan_EnumAttr<Plan_Reduction, "reduction">;
-
-def Plan_UpdateRule : Plan_Enum<"UpdateRule", "formula of an optimizer", [
-    I32EnumAttrCase<"AdamW", 0, "adamw">,
-    I32EnumAttrCase<"Adam", 1, "adam">,
-    I32EnumAttrCase<"Sgd", 2, "sgd">]>;
-def Plan_UpdateRuleAttr : Plan_EnumAttr<Plan_UpdateRule, "update_rule">;
-
-def Plan_ScalerPolicy : Plan_Enum<"ScalerPolicy", "how a loss scale moves", [
-    I32EnumAttrCase<"Torch", 0, "torch">,
-    I32EnumAttrCase<"DeepSpeed", 1, "deepspeed">,
-    I32EnumAttrCase<"Mmcv", 2, "mmcv">,
-    I32EnumAttrCase<"DeepSpeedFused", 3, "deepspeed_fused">,
-    I32EnumAttrCase<"ColossalAI", 4, "colossalai">]>;
-def Plan_ScalerPolicyAttr : Plan_EnumAttr<Plan_ScalerPolicy, "scaler_policy">;
 
 def Plan_SegmentAttr : Weft_SegmentAttrOf<Plan_Dialect>;
 def Plan_Segments : TypedArrayAttrBase<Plan_SegmentAttr, "a list of segments">;

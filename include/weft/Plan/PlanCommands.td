@@ -35,11 +35,6 @@ class Plan_Command<string mnemonic, dag operandsAndNumbers, list<Trait> traits =
     : Plan_CommandOf<Plan_Dialect, mnemonic, operandsAndNumbers,
                      !listconcat([HasParent<"ProgramOp">], traits)>;
 
-/// A command that may write over some of what it reads.
-class Plan_InPlaceCommand<string mnemonic, dag operandsAndNumbers, list<Trait> traits = []>
-    : Plan_Command<mnemonic, operandsAndNumbers, !listconcat(traits, [
-        DeclareOpInterfaceMethods<CommandOpInterface, ["getInPlaceOperands"]>])>;
-
 /// A command whose library routine may need memory to work in: an operand
 /// `workspace` behind all others, which a target adds.
 class Plan_WorkspaceCommand<string mnemonic, dag operands, dag numbers, list<Trait> traits = []>

@@ -5,9 +5,7 @@
 
 include "weft/Interfaces/Interfaces.td"
 include "weft/Plan/PlanCommands.td"
-include "weft/Plan/PlanLossOps.td"
 include "weft/Plan/PlanMatrixOps.td"
-include "weft/Plan/PlanTrainingOps.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"

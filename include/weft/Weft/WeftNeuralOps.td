@@ -262,7 +262,7 @@ def Weft_RmsNormOp : Weft_Op<"rms_norm", [
 }
 
 def Weft_DropoutOp : Weft_Op<"dropout", [
-    Pure, Weft_RunsAs<"dropout">, Weft_Writes<["getReusableOperands"]>, AllTypesMatch<["operand", "result"]>, Weft_RoundsGradient, Weft_Random,
+    Pure, AllTypesMatch<["operand", "result"]>, Weft_RoundsGradient, Weft_Random,
     Weft_Casts<"Follow", "Follow", "dropout">]> {
   let summary = "Dropout";
   let description = [{
@@ -282,7 +282,7 @@ def Weft_DropoutOp : Weft_Op<"dropout", [
 }
 
 def Weft_CrossEntropyOp : Weft_Op<"cross_entropy", [
-    Pure, Weft_RunsAs<"cross_entropy">, Weft_Writes<>, Weft_InferTypes,
+    Pure, Weft_InferTypes,
     Weft_Casts<"F32", "F32", "cross_entropy_loss nll_loss nll_loss2d", "Statistics",
                /*firstFactor=*/0, /*llm=*/"Follow", /*isLoss=*/1>]> {
   let summary = "Softmax cross-entropy with class indices";
@@ -316,7 +316,7 @@ def Weft_CrossEntropyOp : Weft_Op<"cross_entropy", [
 }
 
 def Weft_CrossEntropyGradOp : Weft_Op<"cross_entropy_grad", [
-    Pure, Weft_RunsAs<"cross_entropy_grad">, Weft_Writes<["getReusableOperands"]>, AllTypesMatch<["logits", "result"]>, Weft_RoundsGradient]> {
+    Pure, AllTypesMatch<["logits", "result"]>, Weft_RoundsGradient]> {
   let summary = "Adjoint of cross_entropy";
   let description = [{
     Gradient of the logits from the gradient of the loss (a scalar). The result

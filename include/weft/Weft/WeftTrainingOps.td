@@ -21,7 +21,7 @@ def Weft_ScalerState
       BuildableType<"::mlir::RankedTensorType::get({3}, $_builder.getI64Type())">;
 
 class Weft_RandomOp<string mnemonic, string formula, dag params, string example>
-    : Weft_Op<mnemonic, [Pure, Weft_RunsAs<mnemonic>, Weft_Writes<>]> {
+    : Weft_Op<mnemonic, [Pure]> {
   let summary = formula;
   let description = "Philox draws with key (seed, hash of `key`) and the element's index as counter.\n\n"
       # "Used by the `init` program; `key` is the parameter's name.\n\n"
@@ -60,7 +60,7 @@ def Weft_PhiloxOp : Weft_Op<"philox", [
   }];
 }
 
-def Weft_AccumulateOp : Weft_Op<"accumulate", [Pure, Weft_RunsAs<"accumulate">, Weft_Writes<["getReusableOperands"]>, AllTypesMatch<["old", "value", "result"]>]> {
+def Weft_AccumulateOp : Weft_Op<"accumulate", [Pure, Weft_Writes<["getReusableOperands"]>, AllTypesMatch<["old", "value", "result"]>]> {
   let summary = "Adds to an accumulator, or starts it again";
   let description = [{
     `result = accumulate == 0 ? value : old + value`; with 0 the old contents are
@@ -74,7 +74,7 @@ def Weft_AccumulateOp : Weft_Op<"accumulate", [Pure, Weft_RunsAs<"accumulate">, 
   let assemblyFormat = "$old `,` $value `,` $accumulate attr-dict `:` type($old)";
 }
 
-def Weft_ScalerUpdateOp : Weft_Op<"scaler_update", [Pure, Weft_RunsAs<"scaler_update">, Weft_Writes<["getReusableOperands"]>]> {
+def Weft_ScalerUpdateOp : Weft_Op<"scaler_update", [Pure]> {
   let summary = "New loss scale after a step";
   let description = [{
     The numbers are those of `#weft.scaler`. `state` = [tracker, last overflow,
@@ -110,7 +110,7 @@ def Weft_ScalerUpdateOp : Weft_Op<"scaler_update", [Pure, Weft_RunsAs<"scaler_up
   let assemblyFormat = "$scale `,` $state `,` $found_inf `by` qualified($scaler) attr-dict";
 }
 
-def Weft_TotalNormOp : Weft_Op<"total_norm", [Pure, Weft_RunsAs<"total_norm">, Weft_Writes<>, AttrSizedOperandSegments]> {
+def Weft_TotalNormOp : Weft_Op<"total_norm", [Pure, AttrSizedOperandSegments]> {
   let summary = "Norm over all groups that are not skipped";
   let description = [{
     `result = (sum n_i^p)^(1/p) / scale` over the norms whose `skips` is false
@@ -127,7 +127,7 @@ def Weft_TotalNormOp : Weft_Op<"total_norm", [Pure, Weft_RunsAs<"total_norm">, W
   let hasVerifier = 1;
 }
 
-def Weft_NormAndCheckOp : Weft_Op<"norm_and_check", [Pure, Weft_RunsAs<"norm_and_check">, Weft_Writes<>]> {
+def Weft_NormAndCheckOp : Weft_Op<"norm_and_check", [Pure]> {
   let summary = "Gradient norm and check for non-finite values";
   let description = [{
     `norm = (sum |g|^p)^(1/p)` over all elements of all operands (max for
@@ -143,7 +143,7 @@ def Weft_NormAndCheckOp : Weft_Op<"norm_and_check", [Pure, Weft_RunsAs<"norm_and
   let hasVerifier = 1;
 }
 
-def Weft_ClipCoefficientOp : Weft_Op<"clip_coefficient", [Pure, Weft_RunsAs<"clip_coefficient">, Weft_Writes<>]> {
+def Weft_ClipCoefficientOp : Weft_Op<"clip_coefficient", [Pure]> {
   let summary = "Factor that clips the global gradient norm";
   let description = [{
     `result = min(1, max_norm / (norm + 1e-6))` in f32; 1 if `max_norm` is 0 (no
@@ -158,7 +158,7 @@ def Weft_ClipCoefficientOp : Weft_Op<"clip_coefficient", [Pure, Weft_RunsAs<"cli
   let assemblyFormat = "$norm `,` $max_norm (`scale` $scale^)? attr-dict";
 }
 
-def Weft_StepIncrementOp : Weft_Op<"step_increment", [Pure, Weft_RunsAs<"step_increment">, Weft_Writes<["getReusableOperands"]>]> {
+def Weft_StepIncrementOp : Weft_Op<"step_increment", [Pure]> {
   let summary = "Step counter, not advanced on a skipped step";
   let description = [{
     `result = skip ? step : step + 1`. Example: `%s = weft.step_increment %step, %skip`.
@@ -184,8 +184,7 @@ class Weft_NamesOf<dag values> {
 /// the working copy. `decay` is PyTorch's default weight decay.
 class Weft_OptimizerOp<string mnemonic, dag state, dag numbers, dag newState,
                        string decay, bit decoupled = 0, dag flags = (ins)>
-    : Weft_Op<mnemonic, [Pure, Weft_RunsAs<"optimizer">, Weft_Writes<["getReusableOperands"]>,
-                         OptimizerOpInterface, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    : Weft_Op<mnemonic, [Pure, OptimizerOpInterface, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   dag allNumbers = !con((ins Weft_ScalarF64:$lr, Weft_ScalarF64:$weight_decay), numbers);
   let arguments = !con((ins Weft_FloatTensor:$param), state,
       (ins Weft_FloatTensor:$grad, Weft_ScalarF32:$coef, Weft_ScalarI1:$skip,

@@ -57,46 +57,8 @@ struct AttentionGradients {
 };
 
 //===----------------------------------------------------------------------===//
-// Cross-entropy
+// All of them
 //===----------------------------------------------------------------------===//
-
-/// Loss of one row before the division; `weights` may be null.
-struct CrossEntropyRow {
-  int dtype; // of logits and their gradient
-  const void *logits;
-  const float *weights;
-  int64_t classes, target;
-  double smoothing;
-  double weightSum; // sum of the weights; the number of classes without
-};
-
-//===----------------------------------------------------------------------===//
-// Optimizers
-//===----------------------------------------------------------------------===//
-
-/// Numbers of one Adam or AdamW update, rounded to f32 as PyTorch does.
-struct AdamNumbers {
-  float coef;
-  float keep;  // AdamW: 1 - lr * decay; Adam: 1
-  float decay; // Adam: weight decay; AdamW: 0
-  float lerp1; // 1 - beta1
-  float beta2, lerp2;
-  float stepSize;  // lr / (1 - beta1^t)
-  float rootScale; // sqrt(1 - beta2^t)
-  float eps;
-};
-
-struct SgdNumbers {
-  float coef, decay, lr, momentum;
-  bool first; // step 1: the buffer becomes the gradient
-  bool nesterov;
-};
-
-/// Sum (or maximum) and flag of one block of a gradient.
-struct NormBlock {
-  double partial;
-  bool nonFinite;
-};
 
 /// Floats in a vector of the widest instruction set.
 constexpr int64_t kMostLanes = 16;
@@ -116,31 +78,8 @@ struct Loops {
                              int64_t dkRow, void *dv, int64_t dvRow,
                              const float *scratch);
 
-  /// Log of the sum of exponentials; needs no target.
-  float (*logSumExp)(int dtype, const void *logits, int64_t classes);
-  double (*crossEntropyRow)(const CrossEntropyRow &, float lse);
-  void (*crossEntropyGradRow)(const CrossEntropyRow &, float lse, double scale,
-                              void *dlogits);
-
-  void (*adam)(const AdamNumbers &, int64_t count, float *param, float *m,
-               float *v, const float *grad);
-  void (*sgd)(const SgdNumbers &, int64_t count, float *param, float *buffer,
-              const float *grad);
-  void (*accumulate)(int64_t count, const float *old, const float *value,
-                     float *out);
   void (*addRows)(int64_t count, const float *from, float *to);
   void (*addWide)(int64_t count, const float *from, double *to);
-  NormBlock (*normBlock)(const float *grad, int64_t count, double p);
-
-  /// out[e - begin] for elements [begin, end) of row 0; begin a multiple of 4.
-  void (*normals)(uint32_t keyLow, uint32_t keyHigh, int64_t begin, int64_t end,
-                  float mean, float stddev, float *out);
-  void (*uniforms)(uint32_t keyLow, uint32_t keyHigh, int64_t begin,
-                   int64_t end, float low, float width, float *out);
-  /// Elements [begin, end) of a row of x; x and out point at element begin.
-  void (*dropout)(uint32_t keyLow, uint32_t keyHigh, uint64_t row,
-                  int64_t begin, int64_t end, uint32_t threshold, float scale,
-                  const float *x, float *out);
 };
 
 namespace baseline {

@@ -71,7 +71,7 @@ ValueBuffer ProgramLowering::getFoldedDestination(AccumulateOp op, bool reads) {
   return buffers[result];
 }
 
-void ProgramLowering::lowerFolded(AccumulateOp op) {
+void ProgramLowering::lowerAccumulate(AccumulateOp op) {
   // A flag that is known says whether to add; another is read at run time.
   Accumulation accumulation;
   DenseElementsAttr known;
@@ -91,16 +91,8 @@ void ProgramLowering::lowerFolded(AccumulateOp op) {
   ++counts->folded;
 }
 
-void ProgramLowering::lowerAccumulate(AccumulateOp op) {
-  if (isFolded(op))
-    return lowerFolded(op);
-  Value old = getDense(op.getOld()), value = getDense(op.getValue());
-  Value flag = getDense(op.getAccumulate());
-  emit<plan::AccumulateOp>(old, value, flag, getDestination(getResult(op)));
-}
-
 //===----------------------------------------------------------------------===//
-// Tables and losses
+// Tables
 //===----------------------------------------------------------------------===//
 
 void ProgramLowering::lowerEmbedding(EmbeddingOp op) {
@@ -114,64 +106,6 @@ void ProgramLowering::lowerEmbeddingGrad(EmbeddingGradOp op, Value target,
   emit<plan::EmbeddingGradOp>(grad, ids, target, accumulation.flag,
                               /*workspace=*/Value(),
                               getUnit(builder, accumulation.adds));
-}
-
-static plan::ReductionAttr getReduction(MLIRContext *context,
-                                        LossReduction reduction) {
-  return plan::ReductionAttr::get(context, reduction == LossReduction::Sum
-                                               ? plan::Reduction::Sum
-                                               : plan::Reduction::Mean);
-}
-
-void ProgramLowering::lowerCrossEntropy(CrossEntropyOp op) {
-  Value logits = getDense(op.getLogits()), targets = getDense(op.getTargets());
-  Value loss = getDestination(getResult(op, 0));
-  Value lse = getDestination(getResult(op, 1));
-  Value denominator = getDestination(getResult(op, 2));
-  Value weight = op.getWeight() ? getDense(op.getWeight()) : Value();
-  emit<plan::CrossEntropyOp>(logits, targets, loss, lse, denominator, weight,
-                             /*workspace=*/Value(), op.getIgnoreIndexAttr(),
-                             op.getLabelSmoothingAttr(),
-                             getReduction(op.getContext(), op.getReduction()));
-}
-
-void ProgramLowering::lowerCrossEntropyGrad(CrossEntropyGradOp op) {
-  Value grad = getDense(op.getGrad()), logits = getDense(op.getLogits());
-  Value targets = getDense(op.getTargets()), lse = getDense(op.getLse());
-  Value denominator = getDense(op.getDenom());
-  Value weight = op.getWeight() ? getDense(op.getWeight()) : Value();
-  emit<plan::CrossEntropyGradOp>(
-      grad, logits, targets, lse, denominator, getDestination(getResult(op)),
-      weight, op.getIgnoreIndexAttr(), op.getLabelSmoothingAttr(),
-      getReduction(op.getContext(), op.getReduction()));
-}
-
-//===----------------------------------------------------------------------===//
-// Random numbers
-//===----------------------------------------------------------------------===//
-
-LogicalResult ProgramLowering::lowerDropout(DropoutOp op) {
-  if (!op.getRng())
-    return op.emitOpError("expects a random key (weft-derive-programs attaches "
-                          "it), but got none");
-  Value source = getDense(op.getOperand()), rng = getDense(op.getRng());
-  emit<plan::DropoutOp>(source, rng, getDestination(getResult(op)),
-                        op.getPAttr(), op.getOpIdAttr());
-  return success();
-}
-
-void ProgramLowering::lowerNormal(RandomNormalOp op) {
-  Value seed = getDense(op.getSeed());
-  emit<plan::RandomNormalOp>(seed, getDestination(getResult(op)),
-                             op.getKeyAttr(), op.getMeanAttr(), op.getStdAttr(),
-                             builder.getI64IntegerAttr(0));
-}
-
-void ProgramLowering::lowerUniform(RandomUniformOp op) {
-  Value seed = getDense(op.getSeed());
-  emit<plan::RandomUniformOp>(seed, getDestination(getResult(op)),
-                              op.getKeyAttr(), op.getLowAttr(),
-                              op.getHighAttr(), builder.getI64IntegerAttr(0));
 }
 
 //===----------------------------------------------------------------------===//
@@ -223,16 +157,10 @@ LogicalResult ProgramLowering::lowerCommand(Operation *op) {
       .Case([&](EmbeddingGradOp o) {
         return lowerEmbeddingGrad(o, getDestination(getResult(o)), {}), done();
       })
-      .Case([&](CrossEntropyOp o) { return lowerCrossEntropy(o), done(); })
-      .Case([&](CrossEntropyGradOp o) {
-        return lowerCrossEntropyGrad(o), done();
-      })
-      .Case([&](DropoutOp o) { return lowerDropout(o); })
-      .Case([&](RandomNormalOp o) { return lowerNormal(o), done(); })
-      .Case([&](RandomUniformOp o) { return lowerUniform(o), done(); })
       .Case([&](ConcatOp o) { return lowerConcat(o), done(); })
       .Case([&](PadOp o) { return lowerPad(o), done(); })
-      .Default([&](Operation *o) { return lowerTrainingOp(o); });
+      .Case([&](CommandSourceOpInterface o) { return lowerSource(o); })
+      .Default([](Operation *o) { return reportNoLowering(o); });
 }
 
 } // namespace weft

@@ -8,10 +8,6 @@ using namespace mlir;
 
 namespace weft {
 
-Operation *getPerformer(AccumulateOp op) {
-  return isFolded(op) ? findFoldableProducer(op) : op.getOperation();
-}
-
 bool isSamePlace(const Layout &a, const Layout &b) {
   std::optional<Layout> other = b.reshape(a.sizes);
   if (!other || a.offset != other->offset)
@@ -117,7 +113,7 @@ bool Placer::isFree(OpResult result, Operation *writer,
 /// Whether the op that computes the result can write it with that layout.
 static bool canWrite(OpResult result, const Layout &layout) {
   if (auto accumulate = dyn_cast<AccumulateOp>(result.getOwner()))
-    result = getPerformer(accumulate)->getResult(0);
+    result = findFoldableProducer(accumulate)->getResult(0);
   auto destination = dyn_cast<DestinationOpInterface>(result.getOwner());
   std::optional<Layout> shaped = layout.reshape(getShape(result));
   return destination && shaped &&
@@ -154,7 +150,8 @@ bool Placer::place(Value value, Place wanted) {
   SmallVector<OpResult> chain = getChain(result);
   for (OpResult link : chain) {
     auto accumulate = dyn_cast<AccumulateOp>(link.getOwner());
-    Operation *writer = accumulate ? getPerformer(accumulate) : link.getOwner();
+    Operation *writer =
+        accumulate ? findFoldableProducer(accumulate) : link.getOwner();
     if (places.count(link) || !canWrite(link, wanted.layout) ||
         !isFree(link, writer, wanted))
       return false;

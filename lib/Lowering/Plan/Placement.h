@@ -19,9 +19,6 @@ struct Place {
 /// Places of ops, the terminator's is the last.
 using Positions = llvm::DenseMap<mlir::Operation *, int64_t>;
 
-/// The op that performs the accumulation `op`, or itself.
-mlir::Operation *getPerformer(AccumulateOp op);
-
 /// Whether two layouts name the same elements in the same order, whatever their
 /// shapes.
 bool isSamePlace(const Layout &a, const Layout &b);

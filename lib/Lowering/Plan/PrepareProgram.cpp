@@ -35,8 +35,6 @@ static void moveToGradient(AccumulateOp accumulate) {
   }
   if (latest)
     placeAfter(accumulate, latest);
-  if (!isFolded(accumulate))
-    return;
   Operation *producer = findFoldableProducer(accumulate);
   Operation *next = accumulate;
   for (Value value = accumulate.getValue();;
@@ -96,8 +94,7 @@ ProgramFacts prepareProgram(ProgramOp program, const SymbolTable &symbols) {
   ProgramFacts facts;
   collectPositions(program, facts);
   for (auto accumulate : program.getBody().front().getOps<AccumulateOp>())
-    if (isFolded(accumulate))
-      facts.folded.insert(findFoldableProducer(accumulate));
+    facts.folded.insert(findFoldableProducer(accumulate));
   facts.placement = computePlacement(program, symbols, facts.positions);
   return facts;
 }

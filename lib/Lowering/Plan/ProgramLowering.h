@@ -93,28 +93,14 @@ private:
   // Commands.cpp: everything else that is a command.
   llvm::LogicalResult lowerCommand(mlir::Operation *op);
   void lowerKernelCall(CallOp op);
+  /// One that the op before it performs.
   void lowerAccumulate(AccumulateOp op);
-  void lowerFolded(AccumulateOp op);
   ValueBuffer getFoldedDestination(AccumulateOp op, bool reads);
   void lowerEmbedding(EmbeddingOp op);
   void lowerEmbeddingGrad(EmbeddingGradOp op, mlir::Value target,
                           Accumulation accumulation);
-  void lowerCrossEntropy(CrossEntropyOp op);
-  void lowerCrossEntropyGrad(CrossEntropyGradOp op);
   /// The command that an op of another dialect makes of itself.
   llvm::LogicalResult lowerSource(CommandSourceOpInterface op);
-  llvm::LogicalResult lowerDropout(DropoutOp op);
-  void lowerNormal(RandomNormalOp op);
-  void lowerUniform(RandomUniformOp op);
-
-  // TrainingCommands.cpp: the end of a step.
-  void lowerNormAndCheck(NormAndCheckOp op);
-  void lowerTotalNorm(TotalNormOp op);
-  void lowerClipCoefficient(ClipCoefficientOp op);
-  void lowerStepIncrement(StepIncrementOp op);
-  void lowerScalerUpdate(ScalerUpdateOp op);
-  llvm::LogicalResult lowerOptimizer(OptimizerOpInterface op);
-  llvm::LogicalResult lowerTrainingOp(mlir::Operation *op);
 
   /// Creates a declaration below the others, above the commands.
   template <typename OpT, typename... Args>

@@ -45,7 +45,6 @@ struct RoutineModel : RoutineOpInterface::ExternalModel<Model, OpT> {
 };
 
 void attachMatrixModels(mlir::MLIRContext *context);
-void attachTrainingModels(mlir::MLIRContext *context);
 void attachValueModels(mlir::MLIRContext *context);
 
 } // namespace weft

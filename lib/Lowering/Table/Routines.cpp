@@ -83,7 +83,6 @@ FailureOr<int64_t> RoutineCall::getWorkspaceBytes(const TableTarget &target,
 void registerRoutineModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, plan::PlanDialect *) {
     attachMatrixModels(context);
-    attachTrainingModels(context);
     attachTransferModels(context);
     attachValueModels(context);
   });

@@ -51,68 +51,55 @@ static std::optional<float> firstValue(const WeftExecutable &executable,
   return value;
 }
 
-/// How `apply` makes the next scale, if a command does.
-static const WeftScalerUpdateRecord *
-findUpdate(const WeftExecutable &executable) {
-  const WeftProgram *apply = findProgram(executable, names::kApply);
-  for (int32_t i = 0; apply && i < apply->numCommands; ++i)
-    if (const auto *update = findRecord<WEFT_SCALER_UPDATE>(apply->commands[i]))
-      return update;
-  return nullptr;
-}
-
-static std::optional<int64_t> policyNumber(const std::string &name) {
-  for (int64_t i = 0; i <= WEFT_SCALER_COLOSSALAI; ++i)
-    if (name == policyName(ScalePolicy(int(ScalePolicy::Torch) + int(i))))
-      return i;
+static std::optional<ScalePolicy> findPolicy(const std::string &name) {
+  for (int i = int(ScalePolicy::Torch); i <= int(ScalePolicy::ColossalAI); ++i)
+    if (name == policyName(ScalePolicy(i)))
+      return ScalePolicy(i);
   return std::nullopt;
 }
 
-Expected<WeftScalerUpdateRecord> weft::parseScaler(const JsonCursor &rule) {
+Expected<ScalerRule> weft::parseScaler(const JsonCursor &rule) {
   auto name = rule.getString("policy");
   if (!name)
     return name.takeError();
-  std::optional<int64_t> policy = policyNumber(*name);
+  std::optional<ScalePolicy> policy = findPolicy(*name);
   if (!policy)
     return rule.error("expects a policy of --scaler, but got " + *name);
-  WeftScalerUpdateRecord record = {};
-  record.policy = *policy;
+  ScalerRule parsed;
+  parsed.policy = *policy;
   for (auto [field, member] :
-       {std::pair("interval", &WeftScalerUpdateRecord::interval),
-        std::pair("hysteresis", &WeftScalerUpdateRecord::hysteresis)}) {
+       {std::pair("interval", &ScalerRule::interval),
+        std::pair("hysteresis", &ScalerRule::hysteresis)}) {
     auto number = rule.getInt(field, 1);
     if (!number)
       return number.takeError();
-    record.*member = *number;
+    parsed.*member = *number;
   }
   auto consecutive = rule.getBool("consecutive");
   if (!consecutive)
     return consecutive.takeError();
-  record.consecutive = *consecutive;
-  for (auto [field, member] :
-       {std::pair("growth", &WeftScalerUpdateRecord::growth),
-        std::pair("backoff", &WeftScalerUpdateRecord::backoff),
-        std::pair("minimum", &WeftScalerUpdateRecord::minimum)}) {
+  parsed.consecutive = *consecutive;
+  for (auto [field, member] : {std::pair("growth", &ScalerRule::growth),
+                               std::pair("backoff", &ScalerRule::backoff),
+                               std::pair("minimum", &ScalerRule::minimum)}) {
     auto number = rule.getDouble(field);
     if (!number)
       return number.takeError();
-    record.*member = *number;
+    parsed.*member = *number;
   }
-  return record;
+  return parsed;
 }
 
-/// The same from the metadata, which has it if a kernel makes it. parseMetadata
-/// has read it before.
-static std::optional<WeftScalerUpdateRecord>
-findRule(const WeftExecutable &executable) {
+/// The rule of a program. parseMetadata has read it before.
+static std::optional<ScalerRule> findRule(const WeftExecutable &executable) {
   auto meta = parseJson(
       {executable.metadata, static_cast<size_t>(executable.metadataBytes)},
       "metadata");
   const Json *rule = meta && meta->isObject() ? meta->find("scaler") : nullptr;
   if (!rule)
     return std::nullopt;
-  auto record = parseScaler(JsonCursor(*rule, "metadata", ExitCode::Internal));
-  return record ? std::optional(*record) : std::nullopt;
+  auto parsed = parseScaler(JsonCursor(*rule, "metadata", ExitCode::Internal));
+  return parsed ? std::optional(*parsed) : std::nullopt;
 }
 
 LossScaler LossScaler::of(const WeftExecutable &executable) {
@@ -125,18 +112,7 @@ LossScaler LossScaler::of(const WeftExecutable &executable) {
   scaler.state = findState(executable, names::kLossScaleState);
   if (!scaler.state)
     return scaler;
-  const WeftScalerUpdateRecord *command = findUpdate(executable);
-  std::optional<WeftScalerUpdateRecord> update =
-      command ? std::optional(*command) : findRule(executable);
-  if (!update)
-    return scaler;
-  scaler.policy =
-      static_cast<ScalePolicy>(int(ScalePolicy::Torch) + int(update->policy));
-  scaler.interval = update->interval;
-  scaler.hysteresis = update->hysteresis;
-  scaler.consecutive = update->consecutive != 0;
-  scaler.growth = update->growth;
-  scaler.backoff = update->backoff;
-  scaler.minimum = update->minimum;
+  if (std::optional<ScalerRule> rule = findRule(executable))
+    static_cast<ScalerRule &>(scaler) = *rule;
   return scaler;
 }

@@ -19,12 +19,3 @@ plan.program "eval" @heads {
   // expected-error @+1 {{'plan.attention' op expects heads of at most 256 elements on CUDA devices, but got 320}}
   plan.attention %q, %q, %q -> %o, %l {scale = 0.125 : f64} : memref<2x16x4x320xf32>, memref<2x16x4x320xf32>, memref<2x16x4x320xf32> -> memref<2x16x4x320xf32>, memref<2x4x16xf32>
 }
-
-// -----
-
-plan.program "apply" @routine {
-  %t = plan.alloc temporary : memref<i64>
-  %bad = plan.alloc temporary : memref<i1>
-  // expected-error @+1 {{'plan.step_increment' op expects a command that CUDA devices have a routine for, but there is none: it is generated from a formula (weft-fuse)}}
-  plan.step_increment %t skip(%bad : memref<i1>) -> %t : memref<i64> -> memref<i64>
-}

@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-select-kernels=library=interpreter --weft-lower-to-plan --split-input-file | FileCheck %s
+// RUN: weft-opt %s --weft-select-kernels=library=interpreter --weft-fuse --weft-lower-to-plan --split-input-file | FileCheck %s
 // Products with what stands around them: one command each.
 
 // CHECK-LABEL: plan.program "micro" @forms
@@ -77,7 +77,7 @@ weft.state @w.grad : tensor<12xf32> {kind = #weft.state_kind<gradient>, param = 
 // CHECK-DAG: %[[F:.*]] = plan.input "accumulate"
 // CHECK-DAG: %[[V:.*]] = plan.view %[[G]] : memref<12xf32> to memref<4x3xf32>
 // CHECK: plan.gemm %{{.*}} transposed * %{{.*}} -> %[[V]] accumulate(%[[F]] : memref<f32>) {{.*}} -> memref<4x3xf32>
-// CHECK-NOT: plan.accumulate
+// CHECK-NOT: plan.launch
 weft.program @folded(%x: tensor<8x4xf32> {weft.input = "x"}, %d: tensor<8x3xf32> {weft.input = "d"}, %flag: tensor<f32> {weft.input = "accumulate"}) attributes {kind = #weft.kind<micro>} {
   %old = weft.read @w.grad : tensor<12xf32>
   %g = weft.gemm %x transposed * %d : tensor<8x4xf32> * tensor<8x3xf32> -> tensor<4x3xf32>
@@ -97,9 +97,9 @@ weft.state @v.grad : tensor<4x3xf32> {kind = #weft.state_kind<gradient>, param =
 // CHECK-LABEL: plan.program "micro" @apart
 // CHECK-NOT: accumulate(
 // CHECK: plan.gemm {{.*}} epilogue relu {
-// CHECK: plan.accumulate
+// CHECK: plan.launch
 // CHECK: plan.gemm {{.*}} column_sum(%[[S:.*]] : memref<3xf32>) {
-// CHECK: plan.accumulate
+// CHECK: plan.launch
 // CHECK: plan.output "s" %[[S]]
 weft.program @apart(%x: tensor<8x4xf32> {weft.input = "x"}, %d: tensor<8x3xf32> {weft.input = "d"}, %flag: tensor<f32> {weft.input = "accumulate"}) -> (tensor<3xf32> {weft.output = "s"}) attributes {kind = #weft.kind<micro>} {
   %old = weft.read @w.grad : tensor<4x3xf32>

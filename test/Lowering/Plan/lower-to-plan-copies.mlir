@@ -136,24 +136,6 @@ weft.program @pieces(%x: tensor<2x3x8xf32> {weft.input = "x"}, %y: tensor<2x5x8x
 
 // -----
 
-// Cross-entropy's gradient takes the bytes of the logits; what lies between
-// forward and backward is an activation.
-// CHECK-LABEL: plan.program "micro" @loss
-weft.program @loss(%x: tensor<4x8xf32> {weft.input = "x"}, %t: tensor<4xi32> {weft.input = "targets"}, %seed: tensor<f32> {weft.input = "loss_seed"}) -> (tensor<f32> {weft.output = "loss"}, tensor<4x8xf32> {weft.output = "d"}) attributes {kind = #weft.kind<micro>} {
-  // CHECK: %[[LOGITS:.*]] = plan.alloc activation : memref<4x8xf32>
-  // CHECK: %[[LOSS:.*]] = plan.alloc temporary : memref<f32>
-  // CHECK: %[[LSE:.*]] = plan.alloc activation : memref<4xf32>
-  // CHECK: plan.cross_entropy %[[LOGITS]], {{.*}} {label_smoothing = 1.000000e-01 : f64}
-  // CHECK: plan.cross_entropy_grad {{.*}} %[[LOGITS]], {{.*}} -> %[[LOGITS]] {label_smoothing = 1.000000e-01 : f64}
-  %w = weft.constant dense<1.0> : tensor<8x8xf32>
-  %logits = weft.matmul %x, %w : tensor<4x8xf32>, tensor<8x8xf32>
-  %loss, %lse, %denom = weft.cross_entropy %logits, %t {label_smoothing = 0.1 : f64} : tensor<4x8xf32>, tensor<4xi32>
-  %d = weft.cross_entropy_grad %seed, %logits, %t, %lse, %denom {label_smoothing = 0.1 : f64} : tensor<f32>, tensor<4x8xf32>, tensor<4xi32>, tensor<4xf32>
-  weft.return %loss, %d : tensor<f32>, tensor<4x8xf32>
-}
-
-// -----
-
 // A constant that both parts read is written in both: nothing of it is kept for
 // the backward part, whichever view of it is read.
 // CHECK-LABEL: plan.program "micro" @constants
@@ -193,26 +175,6 @@ weft.program @shapes(%x: tensor<2x3xf32> {weft.input = "x"}) -> (tensor<4x3xf32>
   %b = weft.broadcast %x : tensor<2x3xf32> to tensor<5x2x3xf32>
   // expected-remark @+1 {{needs a copy: dense operand}}
   weft.return %p, %c, %b : tensor<4x3xf32>, tensor<4x3xf32>, tensor<5x2x3xf32>
-}
-
-// -----
-
-// Initial values come straight into the parameters.
-weft.param @w : tensor<4xf32>
-weft.param @b : tensor<4xf32>
-weft.param @c : tensor<4xf32>
-// CHECK-LABEL: plan.program "init" @init
-weft.program @init(%seed: tensor<i64> {weft.input = "seed"}) -> () attributes {kind = #weft.kind<init>} {
-  // CHECK: %[[W:.*]] = plan.use @w
-  // CHECK: %[[B:.*]] = plan.use @b
-  // CHECK: %[[C:.*]] = plan.use @c
-  // CHECK-NOT: plan.copy
-  // CHECK: plan.random_normal seed(%{{.*}} : memref<i64>) -> %[[W]] {key = "w", mean = 0.000000e+00 : f64, std = 2.000000e-02 : f64} : memref<4xf32>
-  %w = weft.random_normal %seed {key = "w", mean = 0.0 : f64, std = 0.02 : f64} : tensor<4xf32>
-  // CHECK: plan.constant %[[B]] = dense<0.000000e+00>
-  // CHECK: plan.constant %[[C]] = dense<0.000000e+00>
-  %zeros = weft.constant dense<0.0> : tensor<4xf32>
-  weft.return writes @w = %w : tensor<4xf32>, @b = %zeros : tensor<4xf32>, @c = %zeros : tensor<4xf32>
 }
 
 // -----

@@ -47,7 +47,7 @@ weft.program @micro(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f32> {
   %old = weft.read @g : tensor<4x4xf32>
   // expected-error @+1 {{expects weft.folded only where a weft.accumulate with weft.impl = "folded" adds the result}}
   %g = weft.matmul %x, %x {weft.folded, weft.impl = "gemm"} : tensor<4x4xf32>, tensor<4x4xf32>
-  %sum = weft.accumulate %old, %g, %flag {weft.impl = "accumulate"} : tensor<4x4xf32>
+  %sum = weft.accumulate %old, %g, %flag : tensor<4x4xf32>
   weft.return writes @g = %sum : tensor<4x4xf32>
 }
 
@@ -69,12 +69,4 @@ weft.program @micro(%x: tensor<4x4xf32> {weft.input = "x"}, %flag: tensor<f32> {
   // expected-error @+1 {{expects a product before it that can add its result, for weft.impl = "folded"}}
   %sum = weft.accumulate %old, %x, %flag {weft.impl = "folded"} : tensor<4x4xf32>
   weft.return writes @g = %sum : tensor<4x4xf32>
-}
-
-// -----
-
-weft.program @micro(%x: tensor<4xf32> {weft.input = "x"}) -> (tensor<4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<micro>} {
-  // expected-error @+1 {{expects a random key (weft-derive-programs attaches it), but got none}}
-  %y = weft.dropout %x {p = 0.5 : f64, op_id = 1, weft.impl = "dropout"} : tensor<4xf32>
-  weft.return %y : tensor<4xf32>
 }

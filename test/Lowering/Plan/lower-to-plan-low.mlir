@@ -1,6 +1,5 @@
-// RUN: weft-opt %s --weft-select-kernels="library=interpreter epilogues=false" --weft-lower-to-plan --split-input-file | FileCheck %s
-// Argument lists of routines carry the types of their buffers: 0 is f32, 2 f16,
-// 3 bf16.
+// RUN: weft-opt %s --weft-select-kernels="library=interpreter epilogues=false" --weft-fuse --weft-lower-to-plan --split-input-file | FileCheck %s
+// What is f16 or bf16 stays so in its buffers.
 
 // Bias is added by the routine, before the one rounding.
 // CHECK-LABEL: plan.program "eval" @product
@@ -56,12 +55,12 @@ weft.state @loss_scale.state : tensor<3xi64> {kind = #weft.state_kind<scaler>}
 // CHECK-DAG: %[[P:.*]] = plan.use @p : memref<4xf32>
 // CHECK-DAG: %[[COPY:.*]] = plan.use @p.bf16
 // CHECK-DAG: %[[SCALE:.*]] = plan.use @loss_scale : memref<f32>
-// CHECK-DAG: %[[STATE:.*]] = plan.use @loss_scale.state
-// CHECK: plan.norm_and_check {{.*}} {p = 2.000000e+00 : f64} : memref<4xbf16>, memref<4xf32>
-// CHECK: plan.total_norm norms(%{{.*}} : memref<f64>) skips(%{{.*}} : memref<i1>) scale(%[[SCALE]] : memref<f32>) -> %{{.*}} {p = 2.000000e+00 : f64} : memref<f64>
-// CHECK: plan.clip_coefficient norm(%{{.*}} : memref<f64>) max_norm(%{{.*}} : memref<f64>) scale(%[[SCALE]] : memref<f32>) -> %[[COEF:.*]] : memref<f32>
-// CHECK: plan.optimizer sgd %[[P]] moments({{.*}}) grad({{.*}} : memref<4xbf16>) coefficient(%[[COEF]] : memref<f32>) {{.*}} -> working(%[[COPY]] : memref<4xbf16>)
-// CHECK: plan.scaler_update deepspeed scale(%[[SCALE]] : memref<f32>) state(%[[STATE]] : memref<3xi64>) {{.*}} -> new_scale(%[[SCALE]] : memref<f32>) new_state(%[[STATE]] : memref<3xi64>) exhausted(%{{.*}} : memref<i1>) {backoff = 5.000000e-01 : f64, growth = 2.000000e+00 : f64, hysteresis = 2 : i64, interval = 1000 : i64, minimum = 1.000000e+00 : f64}
+// CHECK-DAG: %[[M:.*]] = plan.use @m
+// CHECK-NOT: plan.copy
+// CHECK: plan.launch {{.*}} outs(%[[P]], %[[M]], %[[COPY]] : memref<4xf32>, memref<4xf32>, memref<4xbf16>)
+// CHECK: plan.launch {{.*}} outs(%[[SCALE]], %[[END:[0-9]+]], %{{.*}} : memref<f32>, memref<i1>, memref<i64>,
+// CHECK-NOT: plan.copy
+// CHECK: plan.output "scale_exhausted" %[[END]]
 weft.program @apply(%g: tensor<4xbf16> {weft.input = "g"}, %h: tensor<4xf32> {weft.input = "h"}, %step: tensor<i64> {weft.input = "step"}, %lr: tensor<f64> {weft.input = "lr"})
     -> (tensor<i1> {weft.output = "scale_exhausted"}) attributes {kind = #weft.kind<apply>} {
   %p = weft.read @p : tensor<4xf32>

@@ -169,7 +169,7 @@ TEST(CudaCopy, Errors) {
   expectCudaError(WEFT_COPY, "expects 2 buffers, but got 1", weft_cuda_copy,
                   {nullptr}, WeftCopyRecord{4, 0});
   expectCudaError(
-      WEFT_COPY, "expects a command of kind copy (8), but got fill (9)",
+      WEFT_COPY, "expects a command of kind copy (6), but got fill (7)",
       weft_cuda_copy, {nullptr, nullptr}, WeftCopyRecord{4, 0}, WEFT_FILL);
 }
 

@@ -126,29 +126,6 @@ TEST(Constant, Types) {
               weft_cpu_constant, {f.data()}, WeftConstantRecord{9, 0});
 }
 
-TEST(Accumulate, AddsOrStartsAgain) {
-  constexpr int64_t count = 40001;
-  Floats old = randomFloats(count, 1), value = randomFloats(count, 2);
-  float zero = 0.0f, one = 1.0f;
-  const WeftAccumulateRecord record = {count, WEFT_F32};
-  for (int threads : {1, 2}) {
-    TestContext context(threads);
-    Floats out = old;
-    callOk(context, weft_cpu_accumulate,
-           {out.data(), value.data(), &one, out.data()}, record);
-    for (int64_t i = 0; i < count; ++i)
-      EXPECT_EQ(out[i], old[i] + value[i]);
-    out.assign(count, NAN);
-    callOk(context, weft_cpu_accumulate,
-           {out.data(), value.data(), &zero, out.data()}, record);
-    EXPECT_EQ(out, value);
-    out = value;
-    callOk(context, weft_cpu_accumulate,
-           {old.data(), out.data(), &zero, out.data()}, record);
-    EXPECT_EQ(out, value);
-  }
-}
-
 TEST(Registry, FindsEveryRoutine) {
 #define CHECK_ROUTINE(symbol)                                                  \
   EXPECT_EQ(weftFindLibraryRoutine(#symbol), symbol);

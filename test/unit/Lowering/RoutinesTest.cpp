@@ -3,7 +3,6 @@
 #include "weft/Lowering/Table/Routines.h"
 #include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Lowering/Cpu/Passes.h"
-#include "weft/Runtime/Execute/Philox.h"
 
 #include "mlir/Parser/Parser.h"
 #include <gtest/gtest.h>
@@ -140,7 +139,7 @@ TEST_F(RoutinesTest, AttentionOfSlices) {
   EXPECT_EQ(record.out.row, 4);
 }
 
-TEST_F(RoutinesTest, TablesAndLosses) {
+TEST_F(RoutinesTest, Tables) {
   RoutineCall rows = get(R"(
     %t = plan.alloc temporary : memref<16x4xf16>
     %i = plan.alloc temporary : memref<2x8xi64>
@@ -156,22 +155,6 @@ TEST_F(RoutinesTest, TablesAndLosses) {
   EXPECT_EQ(grad.accumulate, WEFT_ADD);
   EXPECT_EQ(grad.dtypeOut, WEFT_F16);
   EXPECT_EQ(grad.dtypeTable, WEFT_F32);
-  RoutineCall loss = get(R"(
-    %x = plan.alloc temporary : memref<4x8xf32>
-    %i = plan.alloc temporary : memref<4xi32>
-    %s = plan.alloc temporary : memref<f32>
-    %l = plan.alloc temporary : memref<4xf32>
-    %d = plan.alloc temporary : memref<f32>)",
-                         R"(
-    plan.cross_entropy %x, %i -> loss(%s : memref<f32>) lse(%l : memref<4xf32>) denominator(%d : memref<f32>) reduction sum {label_smoothing = 0.1 : f64, ignore_index = 3} : memref<4x8xf32>, memref<4xi32>)");
-  const WeftCrossEntropyRecord &record = *loss.as<WeftCrossEntropyRecord>();
-  EXPECT_EQ(record.rows, 4);
-  EXPECT_EQ(record.classes, 8);
-  EXPECT_EQ(record.ignoreIndex, 3);
-  EXPECT_EQ(record.isSum, 1);
-  EXPECT_EQ(record.hasWeights, 0);
-  EXPECT_EQ(record.dtypeTargets, WEFT_I32);
-  EXPECT_EQ(record.labelSmoothing, 0.1);
 }
 
 /// One value is a fill; others lie behind the record.
@@ -201,80 +184,6 @@ TEST_F(RoutinesTest, StridedCopy) {
   ASSERT_EQ(made.kind, WEFT_COPY);
   EXPECT_EQ(ArrayRef<int64_t>(made.record),
             ArrayRef<int64_t>({4, 2, 3, 1, 2, 2, 3, 1}));
-}
-
-TEST_F(RoutinesTest, RandomNumbersAndDropout) {
-  RoutineCall random = get(R"(
-    %s = plan.alloc temporary : memref<i64>
-    %w = plan.alloc temporary : memref<4xf32>)",
-                           R"(
-    plan.random_normal seed(%s : memref<i64>) -> %w {key = "w", mean = 0.0 : f64, std = 0.02 : f64, first_element = 8} : memref<4xf32>)");
-  const WeftRandomRecord &record = *random.as<WeftRandomRecord>();
-  EXPECT_EQ(record.elements, 4);
-  EXPECT_EQ(record.nameHash, static_cast<int64_t>(philoxNameHash("w", 1)));
-  EXPECT_EQ(record.firstElement, 8);
-  EXPECT_EQ(record.second, 0.02);
-  RoutineCall dropout = get(R"(
-    %x = plan.alloc temporary : memref<2x3x4xf32>
-    %r = plan.alloc temporary : memref<2xi64>)",
-                            R"(
-    plan.dropout %x rng(%r : memref<2xi64>) -> %x {op_id = 5, p = 0.25 : f64} : memref<2x3x4xf32> -> memref<2x3x4xf32>)");
-  EXPECT_EQ(dropout.as<WeftDropoutRecord>()->rows, 2);
-  EXPECT_EQ(dropout.as<WeftDropoutRecord>()->rowSize, 12);
-  EXPECT_EQ(dropout.as<WeftDropoutRecord>()->opId, 5);
-  EXPECT_EQ(dropout.as<WeftDropoutRecord>()->probability, 0.25);
-}
-
-constexpr const char *kUpdate = R"(
-  %w = plan.alloc temporary : memref<4xf32>
-  %m = plan.alloc temporary : memref<4xf32>
-  %g = plan.alloc temporary : memref<4xbf16>
-  %o = plan.alloc temporary : memref<4xf16>
-  %c = plan.alloc temporary : memref<f32>
-  %b = plan.alloc temporary : memref<i1>
-  %t = plan.alloc temporary : memref<i64>
-  %h = plan.alloc temporary : memref<f64>)";
-
-TEST_F(RoutinesTest, Optimizer) {
-  RoutineCall made = get(kUpdate, R"(
-    plan.optimizer sgd %w moments(%m : memref<4xf32>) grad(%g : memref<4xbf16>) coefficient(%c : memref<f32>) skip(%b : memref<i1>) step(%t : memref<i64>) hyper(%h, %h, %h : memref<f64>, memref<f64>, memref<f64>) -> working(%o : memref<4xf16>) {nesterov, lr_scale = 0.5 : f64, decay_scale = 0.0 : f64} : memref<4xf32>)");
-  ASSERT_EQ(made.kind, WEFT_SGD);
-  const WeftSgdRecord &record = *made.as<WeftSgdRecord>();
-  EXPECT_EQ(record.elements, 4);
-  EXPECT_EQ(record.nesterov, 1);
-  EXPECT_EQ(record.dtypeParam, WEFT_F32);
-  EXPECT_EQ(record.dtypeGrad, WEFT_BF16);
-  EXPECT_EQ(record.dtypeWorking, WEFT_F16);
-  EXPECT_EQ(record.lrScale, 0.5);
-  EXPECT_EQ(record.decayScale, 0.0);
-}
-
-TEST_F(RoutinesTest, NormAndScaler) {
-  RoutineCall norm = get(R"(
-    %g = plan.alloc temporary : memref<4xbf16>
-    %h = plan.alloc temporary : memref<2x3xf32>
-    %n = plan.alloc temporary : memref<f64>
-    %b = plan.alloc temporary : memref<i1>)",
-                         R"(
-    plan.norm_and_check %g, %h -> norm(%n : memref<f64>) found_inf(%b : memref<i1>) {p = 2.0 : f64} : memref<4xbf16>, memref<2x3xf32>)");
-  EXPECT_EQ(norm.as<WeftNormAndCheckRecord>()->p, 2.0);
-  EXPECT_EQ(ArrayRef<int64_t>(norm.record).drop_front(),
-            ArrayRef<int64_t>({2, 4, WEFT_BF16, 6, WEFT_F32}));
-  RoutineCall scaler = get(R"(
-    %s = plan.alloc temporary : memref<f32>
-    %t = plan.alloc temporary : memref<3xi64>
-    %b = plan.alloc temporary : memref<i1>
-    %e = plan.alloc temporary : memref<i1>)",
-                           R"(
-    plan.scaler_update deepspeed scale(%s : memref<f32>) state(%t : memref<3xi64>) found_inf(%b : memref<i1>) -> new_scale(%s : memref<f32>) new_state(%t : memref<3xi64>) exhausted(%e : memref<i1>) {growth = 2.0 : f64, backoff = 0.5 : f64, interval = 7, hysteresis = 2, minimum = 1.0 : f64, consecutive})");
-  const WeftScalerUpdateRecord &record = *scaler.as<WeftScalerUpdateRecord>();
-  EXPECT_EQ(record.policy, WEFT_SCALER_DEEPSPEED);
-  EXPECT_EQ(record.interval, 7);
-  EXPECT_EQ(record.hysteresis, 2);
-  EXPECT_EQ(record.consecutive, 1);
-  EXPECT_EQ(record.growth, 2.0);
-  EXPECT_EQ(record.backoff, 0.5);
-  EXPECT_EQ(record.minimum, 1.0);
 }
 
 } // namespace

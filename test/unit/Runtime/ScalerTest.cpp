@@ -14,15 +14,13 @@ using namespace weft;
 namespace {
 
 constexpr int64_t kWeight = 0, kScale = 64, kState = 128, kEnd = 192;
-const int64_t stateDims[] = {3}, scaleBuffers[] = {kScale},
-              updateBuffers[] = {kScale, kState, kEnd - 3,
-                                 kScale, kState, kEnd - 2};
+const int64_t stateDims[] = {3}, scaleBuffers[] = {kScale};
 
 /// The tables of a program with one weight and perhaps a loss scale.
 struct ScaledProgram {
   WeftFillRecord first;
-  WeftScalerUpdateRecord rule;
-  WeftCommand init, apply;
+  std::string rule;
+  WeftCommand init;
   WeftProgram programs[2];
   WeftTensor tensors[3];
   WeftExecutable executable;
@@ -31,26 +29,21 @@ struct ScaledProgram {
 
   explicit ScaledProgram(ScalePolicy policy, double scale = 16.0,
                          int64_t hysteresis = 1, double minimum = 0.0)
-      : first{WEFT_F32, 1, scale}, rule{int(policy) - int(ScalePolicy::Torch),
-                                        3,
-                                        hysteresis,
-                                        0,
-                                        2.0,
-                                        0.5,
-                                        minimum} {
+      : first{WEFT_F32, 1, scale} {
     auto nothing = [](WeftContext *, const WeftCommand *, void *const *) {};
     init = {"start", "",           nullptr,   nullptr, nothing, scaleBuffers,
             &first,  sizeof first, WEFT_FILL, 1,       0,       0,
             0};
-    apply = {"update", "",          nullptr,
-             nullptr,  nothing,     updateBuffers,
-             &rule,    sizeof rule, WEFT_SCALER_UPDATE,
-             6,        0,           0,
-             0};
     bool scales = policy != ScalePolicy::None;
     bool dynamic = policy > ScalePolicy::Fixed;
     programs[0] = {"init", "init", &init, nullptr, nullptr, scales, 0, 0};
-    programs[1] = {"apply", "apply", &apply, nullptr, nullptr, dynamic, 0, 0};
+    programs[1] = {"apply", "apply", nullptr, nullptr, nullptr, 0, 0, 0};
+    if (dynamic)
+      rule = std::string(R"({"scaler": {"policy": ")") + policyName(policy) +
+             R"(", "interval": 3, "hysteresis": )" +
+             std::to_string(hysteresis) +
+             R"(, "consecutive": false, "growth": 2, "backoff": 0.5,)" +
+             R"( "minimum": )" + std::to_string(minimum) + "}}";
     tensors[0] = {"w",     "",      "", WEFT_PARAM, WEFT_F32, 0, 1,
                   nullptr, kWeight, 4,  "",         nullptr,  0, 1};
     tensors[1] = {"loss_scale", "",     "", WEFT_SCALER, WEFT_F32, 0, 0,
@@ -64,8 +57,8 @@ struct ScaledProgram {
                   programs,
                   tensors,
                   kEnd,
-                  "",
-                  0,
+                  rule.data(),
+                  int64_t(rule.size()),
                   nullptr,
                   0};
     metadata.fingerprint = "one";
@@ -83,9 +76,7 @@ struct ScaledProgram {
   }
 };
 
-/// Of a program whose kernels update the scale: without the command.
 LossScaler scalerOf(ScaledProgram &program, const std::string &metadata) {
-  program.programs[1].numCommands = 0;
   program.executable.metadata = metadata.data();
   program.executable.metadataBytes = int64_t(metadata.size());
   return LossScaler::of(program.executable);
@@ -260,7 +251,7 @@ TEST_F(ScalerTest, aDynamicScaleObeysTheProgramsNumbers) {
 
 } // namespace
 
-TEST(Scaler, OfAKernelIsInTheMetadata) {
+TEST(Scaler, IsInTheMetadata) {
   const std::string rule =
       R"("scaler": {"policy": "deepspeed", "interval": 7, "hysteresis": 3,
          "consecutive": true, "growth": 4, "backoff": 0.25, "minimum": 2})";

@@ -25,9 +25,9 @@ enum : int64_t {
 };
 const int64_t kLists[] = {64, 128, 0, 7, 2, 3};
 struct {
-  WeftClipRecord clip;
+  int64_t other;
   WeftFillRecord fill;
-} const kRecords = {{1}, {WEFT_F64, 7, 0.25}};
+} const kRecords = {1, {WEFT_F64, 7, 0.25}};
 const WeftKernelFn kKernels[] = {kernel};
 const WeftLibraryFn kLibraries[] = {routine};
 const WeftImage kImage = {"sm_90", "code", 4};
@@ -57,7 +57,7 @@ const WeftPackedCommand kCommands[] = {
       c.name = {Gemm}, c.scope = {H0}, c.kernel = {-1}, c.library = {0};
       c.deviceKernel = {-1};
       c.offsets = {2}, c.numBuffers = 1, c.kind = WEFT_FILL;
-      c.record = {sizeof(WeftClipRecord)},
+      c.record = {sizeof kRecords.other},
       c.recordBytes = sizeof(WeftFillRecord), c.workspaceBytes = 640;
     }),
     // the second kernel of a device

@@ -30,9 +30,6 @@ template <typename Record> constexpr int64_t kEntryBytes = 0;
 template <>
 inline constexpr int64_t kEntryBytes<WeftCopyRecord> = sizeof(WeftCopyDim);
 template <> inline constexpr int64_t kEntryBytes<WeftConstantRecord> = 8;
-template <>
-inline constexpr int64_t kEntryBytes<WeftNormAndCheckRecord> =
-    sizeof(WeftNormPart);
 
 /// The list behind a record.
 template <typename Entry, typename Record>

@@ -23,25 +23,11 @@
   Y(X, 1, GEMM, gemm, WeftGemmRecord)                                          \
   Y(X, 2, ATTENTION, attention, WeftAttentionRecord)                           \
   Y(X, 3, ATTENTION_GRAD, attention_grad, WeftAttentionGradRecord)             \
-  Y(X, 4, CROSS_ENTROPY, cross_entropy, WeftCrossEntropyRecord)                \
-  Y(X, 5, CROSS_ENTROPY_GRAD, cross_entropy_grad, WeftCrossEntropyRecord)      \
-  Y(X, 6, EMBEDDING, embedding, WeftEmbeddingRecord)                           \
-  Y(X, 7, EMBEDDING_GRAD, embedding_grad, WeftEmbeddingGradRecord)             \
-  Y(X, 8, COPY, copy, WeftCopyRecord)                                          \
-  Y(X, 9, FILL, fill, WeftFillRecord)                                          \
-  Y(X, 10, CONSTANT, constant, WeftConstantRecord)                             \
-  Y(X, 11, ACCUMULATE, accumulate, WeftAccumulateRecord)                       \
-  Y(X, 12, RANDOM_NORMAL, random_normal, WeftRandomRecord)                     \
-  Y(X, 13, RANDOM_UNIFORM, random_uniform, WeftRandomRecord)                   \
-  Y(X, 14, DROPOUT, dropout, WeftDropoutRecord)                                \
-  Y(X, 15, NORM_AND_CHECK, norm_and_check, WeftNormAndCheckRecord)             \
-  Y(X, 16, TOTAL_NORM, total_norm, WeftTotalNormRecord)                        \
-  Y(X, 17, CLIP_COEFFICIENT, clip_coefficient, WeftClipRecord)                 \
-  Y(X, 18, STEP_INCREMENT, step_increment, WeftStepRecord)                     \
-  Y(X, 19, SCALER_UPDATE, scaler_update, WeftScalerUpdateRecord)               \
-  Y(X, 20, ADAMW, adamw, WeftAdamRecord)                                       \
-  Y(X, 21, ADAM, adam, WeftAdamRecord)                                         \
-  Y(X, 22, SGD, sgd, WeftSgdRecord)
+  Y(X, 4, EMBEDDING, embedding, WeftEmbeddingRecord)                           \
+  Y(X, 5, EMBEDDING_GRAD, embedding_grad, WeftEmbeddingGradRecord)             \
+  Y(X, 6, COPY, copy, WeftCopyRecord)                                          \
+  Y(X, 7, FILL, fill, WeftFillRecord)                                          \
+  Y(X, 8, CONSTANT, constant, WeftConstantRecord)
 
 /// The same as X(number, KIND, name, Record).
 #define WEFT_COMMAND_KINDS(X) WEFT_COMMAND_KINDS_FOR(WEFT_KIND_ALONE, X)
@@ -106,16 +92,6 @@ struct WeftAttentionGradRecord {
   struct WeftHeadStrides dout, dq, dk, dv;
 };
 
-struct WeftCrossEntropyRecord {
-  int64_t rows, classes;
-  int64_t ignoreIndex;
-  int64_t isSum; // else the mean
-  int64_t hasWeights;
-  int64_t dtypeTargets;
-  int64_t dtype; // of logits and their gradient
-  double labelSmoothing;
-};
-
 struct WeftEmbeddingRecord {
   int64_t count, rows, columns; // of ids; of the table
   int64_t dtypeIds;
@@ -149,77 +125,6 @@ struct WeftFillRecord {
 /// Followed by `count` values: double for float types, else int64_t.
 struct WeftConstantRecord {
   int64_t dtype, count;
-};
-
-struct WeftAccumulateRecord {
-  int64_t elements;
-  int64_t dtype; // of old, value and out
-};
-
-struct WeftRandomRecord {
-  int64_t elements;
-  int64_t nameHash;     // philoxNameHash of the parameter's name
-  int64_t firstElement; // 0 unless a piece is made
-  double first, second; // mean and deviation; low and high
-};
-
-struct WeftDropoutRecord {
-  int64_t rows, rowSize, opId;
-  int64_t dtype; // of x and out
-  double probability;
-};
-
-/// One gradient of a norm.
-struct WeftNormPart {
-  int64_t elements, dtype;
-};
-
-/// Followed by `count` WeftNormPart.
-struct WeftNormAndCheckRecord {
-  double p; // above 0, or infinity
-  int64_t count;
-};
-
-struct WeftTotalNormRecord {
-  double p;
-  int64_t norms;
-  int64_t hasScale;
-};
-
-struct WeftClipRecord {
-  int64_t hasScale;
-};
-
-struct WeftStepRecord {}; // without fields: no bytes
-
-/// How a loss scale changes: the policies of Library.h.
-enum WeftScalerPolicy {
-  WEFT_SCALER_TORCH = 0,
-  WEFT_SCALER_DEEPSPEED = 1,
-  WEFT_SCALER_MMCV = 2,
-  WEFT_SCALER_DEEPSPEED_FUSED = 3,
-  WEFT_SCALER_COLOSSALAI = 4,
-};
-
-struct WeftScalerUpdateRecord {
-  int64_t policy; // WeftScalerPolicy
-  int64_t interval, hysteresis, consecutive;
-  double growth, backoff, minimum;
-};
-
-struct WeftAdamRecord {
-  int64_t elements;
-  int64_t dtypeParam, dtypeGrad;
-  int64_t dtypeWorking; // of the working copy; -1: there is none
-  double lrScale, decayScale;
-};
-
-struct WeftSgdRecord {
-  int64_t elements;
-  int64_t nesterov;
-  int64_t dtypeParam, dtypeGrad;
-  int64_t dtypeWorking; // of the working copy; -1: there is none
-  double lrScale, decayScale;
 };
 
 #endif // WEFT_RUNTIME_EXECUTE_RECORDS_H

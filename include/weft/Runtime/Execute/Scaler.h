@@ -16,32 +16,36 @@
 
 namespace weft {
 
-/// None: the loss is not scaled. Fixed: the scale never changes.
-/// The others are a WeftScalerPolicy, from Torch on.
+/// None: the loss is not scaled. Fixed: the scale never changes. The others say
+/// how it moves (docs/mixed-precision.md).
 enum class ScalePolicy {
   None,
   Fixed,
   Torch,
-  DeepSpeed = Torch + WEFT_SCALER_DEEPSPEED,
-  Mmcv = Torch + WEFT_SCALER_MMCV,
-  DeepSpeedFused = Torch + WEFT_SCALER_DEEPSPEED_FUSED,
-  ColossalAI = Torch + WEFT_SCALER_COLOSSALAI
+  DeepSpeed,
+  Mmcv,
+  DeepSpeedFused,
+  ColossalAI
 };
 
 /// "none", "fixed" or what --scaler says: as in model.json.
 const char *policyName(ScalePolicy policy);
 
-/// How the scale changes, from the `scaler` of a program's metadata.
-Expected<WeftScalerUpdateRecord> parseScaler(const JsonCursor &rule);
-
-struct LossScaler {
+/// How a loss scale changes.
+struct ScalerRule {
   ScalePolicy policy = ScalePolicy::None;
-  const WeftTensor *scale = nullptr; // f32; null without a loss scale
-  const WeftTensor *state = nullptr; // i64[3] of Library.h; only if dynamic
-  std::optional<float> first;        // what `init` writes
   int64_t interval = 0, hysteresis = 0;
   bool consecutive = false;
   double growth = 0.0, backoff = 0.0, minimum = 0.0;
+};
+
+/// The rule in the `scaler` of a program's metadata: one that moves the scale.
+Expected<ScalerRule> parseScaler(const JsonCursor &rule);
+
+struct LossScaler : ScalerRule {
+  const WeftTensor *scale = nullptr; // f32; null without a loss scale
+  const WeftTensor *state = nullptr; // i64[3]; only if dynamic
+  std::optional<float> first;        // what `init` writes
 
   bool isDynamic() const { return policy > ScalePolicy::Fixed; }
   static LossScaler of(const WeftExecutable &executable);

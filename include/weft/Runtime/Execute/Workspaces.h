@@ -206,45 +206,12 @@ inline int64_t attentionWorkspaceBytes(const WeftAttentionRecord &s,
 }
 
 //===----------------------------------------------------------------------===//
-// Losses, tables, norms
+// Tables
 //===----------------------------------------------------------------------===//
-
-/// The losses of all rows.
-inline int64_t crossEntropyWorkspaceBytes(const WeftCrossEntropyRecord &s) {
-  return s.rows * 8;
-}
 
 /// Positions in the order of their ids, and where each id's end.
 inline int64_t embeddingGradWorkspaceBytes(const WeftEmbeddingGradRecord &s) {
   return s.dtypeTable == WEFT_F32 ? (s.count + s.rows + 1) * 8 : 0;
-}
-
-/// Elements of a block: the unit of work and of summation of a norm.
-constexpr int64_t kNormBlock = 16384;
-/// Bytes of the sum of a block.
-constexpr int64_t kNormBlockBytes = 16;
-
-/// Sums of all blocks, and behind them room for a widened block of each thread.
-struct NormWork {
-  int64_t resultBytes, blockBytes; // of all threads together, of one
-
-  explicit NormWork(const WeftNormAndCheckRecord &s) {
-    const auto *parts = entriesOf<WeftNormPart>(s);
-    int64_t blocks = 1;
-    bool hasLow = false;
-    for (int64_t i = 0; i < s.count; ++i) {
-      blocks += countPieces(parts[i].elements, kNormBlock);
-      hasLow |= parts[i].dtype != WEFT_F32;
-    }
-    resultBytes = roundUp(blocks * kNormBlockBytes, kWorkspaceAlignment);
-    blockBytes = hasLow ? kNormBlock * 4 : 0;
-  }
-};
-
-inline int64_t normWorkspaceBytes(const WeftNormAndCheckRecord &s,
-                                  int64_t threads) {
-  NormWork work(s);
-  return work.resultBytes + threads * work.blockBytes;
 }
 
 //===----------------------------------------------------------------------===//
@@ -264,15 +231,9 @@ inline int64_t workspaceBytes(WeftCommandKind kind, const void *record,
     return attentionWorkspaceBytes(
         *static_cast<const WeftAttentionRecord *>(record),
         kind == WEFT_ATTENTION_GRAD, threads);
-  case WEFT_CROSS_ENTROPY:
-    return crossEntropyWorkspaceBytes(
-        *static_cast<const WeftCrossEntropyRecord *>(record));
   case WEFT_EMBEDDING_GRAD:
     return embeddingGradWorkspaceBytes(
         *static_cast<const WeftEmbeddingGradRecord *>(record));
-  case WEFT_NORM_AND_CHECK:
-    return normWorkspaceBytes(
-        *static_cast<const WeftNormAndCheckRecord *>(record), threads);
   default:
     return 0;
   }
