@@ -13,12 +13,7 @@
 namespace weft {
 
 /// Exit codes a routine reports (docs/executable.md).
-enum ErrorCode {
-  kInputError = 3,
-  kNumericsError = 6,
-  kDeviceError = 9,
-  kInternalError = 70
-};
+enum ErrorCode { kInputError = 3, kDeviceError = 9, kInternalError = 70 };
 
 /// Reports `message` with the routine and its place in the model in front.
 inline void failCommand(WeftContext &context, const WeftCommand &command,

@@ -13,7 +13,6 @@
 
 #include "mlir/IR/DialectInterface.h"
 
-#include <climits>
 #include <memory>
 #include <string>
 
@@ -99,7 +98,6 @@ private:
 
 /// Floating-point types, as a set.
 enum Floats : unsigned {
-  NoFloat = 0,
   F32 = 1,
   F64 = 2,
   F16 = 4,
@@ -107,17 +105,11 @@ enum Floats : unsigned {
   UpToF32 = F32 | F16 | BF16,
 };
 
-/// Which values must have those types: all operands and results, all operands,
-/// or that many operands from the first (the others have the one type the op
-/// allows).
-inline constexpr int kAllValues = -1, kAllOperands = INT_MAX;
-
 struct LibraryRoutine {
   llvm::StringLiteral op;
-  unsigned floats = F32;
-  int numValues = kAllValues;
-  /// Operands that are f32 in any case, as bits.
-  unsigned wideOperands = 0;
+  /// Types that its operands and results may have, where they are
+  /// floating-point numbers.
+  unsigned floats;
 };
 
 LibraryAnswer findRoutine(llvm::ArrayRef<LibraryRoutine> routines,

@@ -183,8 +183,6 @@ void attentionBackward(const AttentionHead &h, const AttentionGradients &g,
 void attentionWriteKeys(int dtype, int64_t keys, int64_t width, void *dk,
                         int64_t dkRow, void *dv, int64_t dvRow,
                         const float *scratch);
-int64_t forwardScratch(int64_t width);
-int64_t backwardScratch(int64_t keys, int64_t width);
 
 } // namespace WEFT_ISA
 } // namespace weft

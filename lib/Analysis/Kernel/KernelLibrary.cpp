@@ -77,23 +77,16 @@ static unsigned getFloats(Type type) {
          : type.isF64()  ? F64
          : type.isF16()  ? F16
          : type.isBF16() ? BF16
-                         : NoFloat;
+                         : 0;
 }
 
 /// The first element type of the op that the routine does not take, or null.
 static Type findUnsupported(const LibraryRoutine &routine, Operation *op) {
-  SmallVector<Type> types(op->getOperandTypes());
-  if (routine.numValues == kAllValues)
-    types.append(op->result_type_begin(), op->result_type_end());
-  else
-    types.resize(std::min<size_t>(types.size(), routine.numValues));
-  for (auto [index, type] : llvm::enumerate(types)) {
-    bool isWide = index < op->getNumOperands() && index < 32 &&
-                  (routine.wideOperands >> index & 1);
-    unsigned floats = getFloats(getElementTypeOrSelf(type));
-    if (floats & ~(isWide ? F32 : routine.floats))
-      return getElementTypeOrSelf(type);
-  }
+  for (TypeRange types :
+       {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
+    for (Type type : types)
+      if (getFloats(getElementTypeOrSelf(type)) & ~routine.floats)
+        return getElementTypeOrSelf(type);
   return Type();
 }
 
