@@ -294,8 +294,8 @@ def Weft_CrossEntropyOp : Weft_Op<"cross_entropy", [
     widened to f32, the type of all results. Results: loss (scalar),
     `lse` (shape of targets) and `denom` (scalar), kept for the backward pass.
 
-    Any other target that is no class ends the program on the CPU; in a generated
-    kernel, which cannot, the loss is NaN, and so is that row of the gradient.
+    Any other target that is no class makes the loss and that row of the gradient
+    NaN. A data file that holds one is refused when it is opened.
 
     Example:
     ```mlir
