@@ -56,6 +56,10 @@ void KernelEmitter::emitRowPass(const KernelNest &nest) {
   int64_t chunks = llvm::divideCeil(shape.getLaneSize(), kLanes);
   llvm::SmallVector<NestTotal> totals = totalsOf(nest);
   emitValues(nest, ValueDepth::Outer);
+  // Before the pass stores anything: it may do so in place.
+  for (auto [total, output] : llvm::zip(nest.totals, nest.outputs))
+    if (picks.contains(total.combiner))
+      numbers[output.base] = emitPick(nest, total);
   Values sums;
   int64_t partials = 1;
   if (totals.empty() || inner * chunks <= kBlockChunks) {
@@ -70,12 +74,8 @@ void KernelEmitter::emitRowPass(const KernelNest &nest) {
   }
   unsigned first = 0;
   for (auto [total, output] : llvm::zip(nest.totals, nest.outputs)) {
-    if (!total.combiner)
+    if (!total.combiner || picks.contains(total.combiner))
       continue;
-    if (picks.contains(total.combiner)) {
-      numbers[output.base] = emitPick(nest, total);
-      continue;
-    }
     numbers[output.base] =
         reduceLanes(total, llvm::ArrayRef<Value>(sums).slice(first, partials));
     first += partials;
