@@ -1,6 +1,7 @@
 """Kernels for a CUDA device without one of their barriers.
 
 usage: barriers.py --work DIR --source DIR --build DIR [--models A,B] [--hand-written FILTER] [--seeds A:B]
+                   [--jobs N]
 
 Runs programs on the emulated device, which records the barriers that kernels come to, and then leaves them out, one at
 a time (WEFT_EMULATION_SKIP). Some order of threads has to show each: a race, a read of what nobody has written, or
@@ -8,10 +9,11 @@ other bits than those of the whole kernels; a run that takes too long shows noth
 filter of GoogleTest) for the hand-written ones; every barrier in the code has to be among those that ran.
 """
 import collections
+import functools
 import re
 import sys
 
-from emulated import Tally, compiled, empty_folder, finding, launch, make_parser, need, search
+from emulated import Tally, compiled, empty_folder, finding, launch, make_parser, need, search, search_all
 
 RUN = ("--steps", "1", "--eval-steps", "1")
 CALL = re.compile(r"call void @llvm\.nvvm\.(barrier\.cta\.sync\.aligned\.\w+|bar\.warp\.sync)\(")
@@ -100,10 +102,14 @@ class HandWritten:
         return finding(ended, known=[FAILED]) if ended.returncode else ""
 
 
-def try_all(name, kernels, seeds, tally):
+def try_all(name, kernels, args, tally):
     """How many barriers of the code have not run."""
-    for barrier in kernels.barriers:
-        tally.add(f"{name}, {barrier}", search(seeds, lambda seed: kernels.show(barrier, seed)))
+    def search_one(barrier):
+        return search(args.seeds, lambda seed: kernels.show(barrier, seed))
+
+    tasks = [(f"{name}, {barrier}", functools.partial(search_one, barrier)) for barrier in kernels.barriers]
+    for what, result in search_all(args.jobs, tasks):
+        tally.add(what, result)
     unseen = kernels.unseen()
     for line in unseen:
         print(f"{name}, {line}", flush=True)
@@ -116,9 +122,9 @@ def main():
     args = parser.parse_args()
     work, tally, unseen = empty_folder(args.work), Tally(), 0
     for name, model in compiled(args.models, args.source, work, args.build):
-        unseen += try_all(name, Generated(model), args.seeds, tally)
+        unseen += try_all(name, Generated(model), args, tally)
     if args.hand_written:
-        unseen += try_all("hand-written", HandWritten(args.build, args.source, work, args.hand_written), args.seeds, tally)
+        unseen += try_all("hand-written", HandWritten(args.build, args.source, work, args.hand_written), args, tally)
     print(f"{tally.describe('barriers')}, {unseen} not run; at most {tally.most()} orders")
     sys.exit(0 if tally.good() and not unseen else 1)
 

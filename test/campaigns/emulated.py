@@ -1,6 +1,7 @@
 """Programs for a CUDA device that campaigns run on the emulated one."""
 import argparse
 import collections
+import concurrent.futures
 import hashlib
 import json
 import os
@@ -8,6 +9,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 
 from seeds import seed_range
 
@@ -44,6 +46,19 @@ def finding(ended, known=()):
         raise RuntimeError(f"expects exit 0, {', '.join(map(str, (BROKEN, *known)))}, but got {ended.returncode}:\n"
                            f"{(ended.stdout + ended.stderr)[-3000:]}")
     return last_line(ended.stderr) or f"exit {ended.returncode}"
+
+
+def search_all(jobs, tasks):
+    """The result of each task, which is a name and what searches, in their order. `jobs` of them run at once; the
+    first error ends all."""
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        searches = [(what, pool.submit(run)) for what, run in tasks]
+        try:
+            for what, running in searches:
+                yield what, running.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 Result = collections.namedtuple("Result", "seed how orders late")
@@ -143,16 +158,15 @@ class Emulated:
     def run(self, program, seed=0, flags=(), **environment):
         """How a run ends, and what it has made: what it prints, losses, all files of its checkpoints. None if it took
         too long."""
-        made = self.folder / "made"
-        shutil.rmtree(made, ignore_errors=True)
-        made.mkdir()
-        emulation = self.build / "test/emulation"
-        ended = launch(
-            [program, "--data", self.model.data, "--val-data", self.model.data, "--progress", "none", "--save-dir", "saves",
-             "--metrics", "m.jsonl", *self.model.run, *flags], cwd=made,
-            env=dict(os.environ, LD_LIBRARY_PATH=str(emulation), WEFT_EMULATION_SEED=str(seed),
-                     WEFT_TWINS=f"{self.folder / 'twins.so'}:{emulation / 'kernels.so'}", **environment))
-        return ended, self.digest(made, ended.stdout) if ended and ended.returncode == 0 else None
+        with tempfile.TemporaryDirectory(dir=self.folder, prefix="made-") as made:
+            made = pathlib.Path(made)
+            emulation = self.build / "test/emulation"
+            ended = launch(
+                [program, "--data", self.model.data, "--val-data", self.model.data, "--progress", "none", "--save-dir", "saves",
+                 "--metrics", "m.jsonl", *self.model.run, *flags], cwd=made,
+                env=dict(os.environ, LD_LIBRARY_PATH=str(emulation), WEFT_EMULATION_SEED=str(seed),
+                         WEFT_TWINS=f"{self.folder / 'twins.so'}:{emulation / 'kernels.so'}", **environment))
+            return ended, self.digest(made, ended.stdout) if ended and ended.returncode == 0 else None
 
     def run_whole(self, program, seed, flags, **environment):
         """What a program makes from which nothing is taken out."""
@@ -198,6 +212,7 @@ def make_parser(models, seeds):
         parser.add_argument(f"--{name}", type=lambda text: pathlib.Path(text).absolute(), required=True)
     parser.add_argument("--models", default=models)
     parser.add_argument("--seeds", default=seeds, type=seed_range)
+    parser.add_argument("--jobs", type=int, default=1, help="searches that run at once")
     return parser
 
 

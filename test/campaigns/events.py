@@ -1,6 +1,6 @@
 """Programs for a CUDA device without one of the events of their plan.
 
-usage: events.py --work DIR --source DIR --build DIR [--models A,B] [--seeds A:B]
+usage: events.py --work DIR --source DIR --build DIR [--models A,B] [--seeds A:B] [--jobs N]
 
 Each plan.record and plan.wait of a plan is taken out in turn, behind all verifiers, and what is left runs on the
 emulated device in the order of every seed, with evaluations and saves in between. Some order has to show it: an error,
@@ -8,10 +8,11 @@ or other bits in losses or checkpoints; a run that takes too long shows nothing.
 wait stands twice. Programs that run alone, since the host waits for them, are ordered with others by that: of these,
 events that order two commands of one run are taken out.
 """
+import functools
 import re
 import sys
 
-from emulated import NOT_FINITE, Tally, compiled, empty_folder, make_parser, search
+from emulated import NOT_FINITE, Tally, compiled, empty_folder, make_parser, search, search_all
 
 EVENT = re.compile(r"\s*plan\.(record|wait) (@\w+)")
 # No number of a run is what memory holds that nobody has written since it was cleared, and most steps follow another
@@ -61,19 +62,26 @@ class Campaign:
                     raise RuntimeError(f"seed {seed}: expects the bits of other orders, but got {made}")
                 self.expected = made
 
-    def run(self, name, tally):
+    def search(self, number):
+        """The order that shows that the event of a line is missing."""
+        program = self.build(f"without-{number + 1}", self.lines[:number] + self.lines[number + 1:])
+        found = search(self.seeds, lambda seed: self.compiled.show(program, seed, RUN, self.expected, known=[NOT_FINITE]))
+        program.unlink()
+        return found
+
+    def run(self, name, jobs, tally):
         self.check_whole()
-        for number, kind, event in events_of(self.lines):
-            program = self.build("mutant", self.lines[:number] + self.lines[number + 1:])
-            tally.add(f"{name}, {kind} without {event}, line {number + 1}", search(self.seeds, lambda seed: self.compiled.show(
-                program, seed, RUN, self.expected, known=[NOT_FINITE])))
+        tasks = [(f"{name}, {kind} without {event}, line {number + 1}", functools.partial(self.search, number))
+                 for number, kind, event in events_of(self.lines)]
+        for what, result in search_all(jobs, tasks):
+            tally.add(what, result)
 
 
 def main():
     args = make_parser(models="mlp", seeds="0:9").parse_args()
     tally = Tally()
     for name, model in compiled(args.models, args.source, empty_folder(args.work), args.build):
-        Campaign(model, args.seeds).run(name, tally)
+        Campaign(model, args.seeds).run(name, args.jobs, tally)
     print(tally.describe("events"))
     sys.exit(0 if tally.good() else 1)
 
