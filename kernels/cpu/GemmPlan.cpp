@@ -6,8 +6,9 @@
 //    transposed and K >= 2048: such products run as pieces of fewer than 2048,
 //    or, where every piece would round a low result, as blocks of one thread
 //    each;
-//  - its other f32 kernels (machines without AVX-512) split K as they like:
-//    there the result is cut into fixed blocks, each computed by one thread.
+//  - its other f32 kernels (machines without AVX-512) split K as they like, and
+//    its kernels for tiles of bf16 (AMX) cut K by the number of threads: there
+//    the result is cut into fixed blocks, each computed by one thread.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,6 +41,10 @@ std::string findWrongOneDnn(const dnnl_version_t &found) {
     return "expects a oneDNN that was built for OpenMP, but this machine has "
            "one with other threads";
   return "";
+}
+
+bool hasTiles() {
+  return dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core_amx;
 }
 
 namespace {
@@ -85,26 +90,58 @@ dnnl::matmul::primitive_desc describe(const WeftGemmRecord &s,
   return {dnnl::matmul::desc(a, b, bias, c), attributes, engine};
 }
 
-/// The blocks of one result, by rows or columns.
+bool usesTiles(const WeftGemmRecord &s) {
+  return s.dtype != WEFT_F32 && hasTiles();
+}
+
+/// The products of blocks, by rows and columns: most blocks are alike.
+class BlockProducts {
+public:
+  BlockProducts(const WeftGemmRecord &shape, const dnnl::engine &engine)
+      : s(shape), engine(engine) {}
+
+  /// The block of a result that begins at a row and a column of a batch.
+  Product make(OneDnnBlock size, int64_t batch, int64_t row, int64_t column) {
+    size.rows = std::min(size.rows, s.m - row);
+    size.columns = std::min(size.columns, s.n - column);
+    Product product = find(size);
+    product.offsetA = batch * s.batchStrideA + row * (s.transA ? 1 : s.lda);
+    product.offsetB = batch * s.batchStrideB + column * (s.transB ? s.ldb : 1);
+    product.offsetC = batch * s.batchStrideC + row * s.ldc + column;
+    product.offsetBias = column;
+    return product;
+  }
+
+private:
+  const Product &find(OneDnnBlock size) {
+    auto [known, isNew] = products.try_emplace({size.rows, size.columns});
+    if (isNew) {
+      WeftGemmRecord block = s;
+      block.batch = 1, block.m = size.rows, block.n = size.columns;
+      known->second = makeProduct(block, engine);
+    }
+    return known->second;
+  }
+
+  const WeftGemmRecord &s;
+  const dnnl::engine &engine;
+  std::map<std::pair<int64_t, int64_t>, Product> products;
+};
+
+/// The blocks of one result: by rows or columns, by both where there are tiles.
 std::vector<Product> makeBlocks(const WeftGemmRecord &s,
                                 const dnnl::engine &engine) {
+  OneDnnBlock size = {s.m, s.n};
+  if (usesTiles(s) || isCutByRows(s))
+    size.rows = kBlock;
+  if (usesTiles(s) || !isCutByRows(s))
+    size.columns = kBlock;
+  BlockProducts products(s, engine);
   std::vector<Product> blocks;
-  bool byRows = isCutByRows(s);
-  int64_t extent = byRows ? s.m : s.n;
-  for (int64_t b = 0; b < s.batch; ++b)
-    for (int64_t begin = 0; begin < extent; begin += kBlock) {
-      WeftGemmRecord block = s;
-      block.batch = 1;
-      (byRows ? block.m : block.n) = std::min(kBlock, extent - begin);
-      Product product = makeProduct(block, engine);
-      product.offsetA =
-          b * s.batchStrideA + (byRows ? begin * (s.transA ? 1 : s.lda) : 0);
-      product.offsetB =
-          b * s.batchStrideB + (byRows ? 0 : begin * (s.transB ? s.ldb : 1));
-      product.offsetC = b * s.batchStrideC + begin * (byRows ? s.ldc : 1);
-      product.offsetBias = byRows ? 0 : begin;
-      blocks.push_back(std::move(product));
-    }
+  for (int64_t batch = 0; batch < s.batch; ++batch)
+    for (int64_t row = 0; row < s.m; row += size.rows)
+      for (int64_t column = 0; column < s.n; column += size.columns)
+        blocks.push_back(products.make(size, batch, row, column));
   return blocks;
 }
 
@@ -188,7 +225,8 @@ static GemmPlan makePackedPlan(const WeftGemmRecord &s,
 /// Whether only blocks of one thread each give bits that depend on no thread
 /// count, or run fast.
 static bool mustBlock(const WeftGemmRecord &s, bool usesBrgemm) {
-  return !usesBrgemm || aliasesInCache(s) || isLongLowProduct(s);
+  return !usesBrgemm || usesTiles(s) || aliasesInCache(s) ||
+         isLongLowProduct(s);
 }
 
 GemmPlan makePlan(WeftGemmRecord s, const dnnl::engine &engine,

@@ -105,14 +105,37 @@ inline WeftGemmRecord longestStage(WeftGemmRecord s) {
   return s;
 }
 
-/// What oneDNN's kernels for tiles (AMX) take on one thread: not measured.
-inline int64_t tileThreadBytes(const WeftGemmRecord &s) {
-  int64_t copies = s.k * (s.transA ? 768 : s.k > 2048 ? 448 : 192);
-  return (5 << 10) + copies;
-}
-
 /// Rows or columns of a block that one thread computes.
 constexpr int64_t kBlock = 192;
+
+/// Columns of K that oneDNN's kernels for tiles (AMX) copy for a block: they
+/// come in steps of 32, and a rest has copies as large as all others. Long rows
+/// are padded.
+inline int64_t tileDepth(int64_t k) {
+  const int64_t rest = k > 32 ? k % 32 : 0;
+  int64_t depth = rest ? 2 * (k - rest) + 64 : roundUp(k, 32);
+  if (k < 32 && k % 2 != 0)
+    depth += 32;
+  return depth + (depth < 512 ? 0 : k < 2048 ? 64 : 128);
+}
+
+/// What those kernels take at most on one thread for a block: lists, copies of
+/// A, where it cannot be read in place, and of 64 columns of B, and sums, where
+/// K has a rest or is cut. A bound on what 100,000 random blocks took.
+inline int64_t tileThreadBytes(const WeftGemmRecord &s) {
+  int64_t rows = std::min(s.m, kBlock);
+  // Cut into even pieces of at most 64; of long ones there are fewer at a time.
+  if (s.k < 2048 && s.m > 64 && s.m % 64 != 0)
+    rows = roundUp(rows, 64) + 64;
+  const int64_t columns = roundUp(std::min(s.n, kBlock), 64);
+  const bool copiesA =
+      s.transA || s.k % 2 != 0 || (s.k >= 4096 && isPowerOfTwo(s.k));
+  const bool cutsK = (s.k > 32 && s.k % 32 != 0) || s.k % 2 != 0 || s.k >= 1024;
+  const bool hasSums = cutsK || s.dtypeC != WEFT_F32;
+  return (s.k < 2048 ? 8 << 10 : 56 << 10) +
+         ((copiesA ? rows : 0) + 64) * tileDepth(std::min(s.k, kLongestK)) * 2 +
+         hasSums * rows * columns * 4;
+}
 
 /// Whether a product is rounded once and so long that it runs in blocks.
 inline bool isLongLowProduct(const WeftGemmRecord &s) {
@@ -151,10 +174,8 @@ inline int64_t blockBytes(const WeftGemmRecord &s) {
 inline int64_t wholeProductBytes(const WeftGemmRecord &s, int64_t threads) {
   WeftGemmRecord stage = longestStage(s);
   int64_t bytes = blockBytes(stage);
-  if (s.dtype != WEFT_F32) {
-    stage.k = std::min(stage.k, kLongestK);
-    bytes = std::max(bytes, tileThreadBytes(stage));
-  }
+  if (s.dtype != WEFT_F32)
+    bytes = std::max(bytes, tileThreadBytes(s));
   return std::max(threads * bytes, oneDnnBytes(stage, threads));
 }
 
