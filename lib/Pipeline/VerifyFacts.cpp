@@ -16,6 +16,7 @@
 #include "weft/Pipeline/Target.h"
 #include "weft/Weft/IndexInputs.h"
 #include "weft/Weft/Optimizers.h"
+#include "weft/Weft/Weft.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -253,6 +254,23 @@ static LogicalResult verifyAlignment(ModuleOp module) {
          << getBufferAlignment(module);
 }
 
+/// What changes the loss scale stands in the module alone: a run without it
+/// takes the scale for a fixed one.
+static LogicalResult verifyScaler(ModuleOp module) {
+  auto changes =
+      SymbolTable(module).lookup<plan::StateOp>(names::kLossScaleState);
+  auto scaler = module->getAttrOfType<ScalerAttr>(WeftDialect::kScalerAttr);
+  if (bool(changes) == bool(scaler))
+    return success();
+  if (scaler)
+    return module.emitError("expects no ")
+           << WeftDialect::kScalerAttr << ", since there is no state '"
+           << names::kLossScaleState << "' that a loss scale changes by";
+  return changes.emitOpError("expects ")
+         << WeftDialect::kScalerAttr
+         << " of the module to say how the loss scale changes, but got none";
+}
+
 static LogicalResult verifyFingerprint(ModuleOp module) {
   if (module->hasAttr("weft.fingerprint"))
     return success();
@@ -265,5 +283,6 @@ LogicalResult weft::verifyFacts(ModuleOp module) {
                  succeeded(verifyFingerprint(module)) &&
                  succeeded(verifyParameters(module)) &&
                  succeeded(verifyOptimizers(module)) &&
+                 succeeded(verifyScaler(module)) &&
                  succeeded(verifyIndexInputs(module)));
 }

@@ -35,6 +35,8 @@ EDITS = [
     ("no optimizer", "cuda", r'weft.optimizers = \["adamw"\]', "weft.optimizers = []"),
     ("fingerprint", "cpu", r'weft.fingerprint = "\w+"', 'weft.fingerprint = ""'),
     ("no fingerprint", "cpu", r'weft.fingerprint = "\w+", ', ""),
+    ("no scaler", "f16", r", weft.scaler = #weft.scaler<[^>]*>", ""),
+    ("a scaler of nothing", "cpu", r"weft.batch =", "weft.scaler = #weft.scaler<torch>, weft.batch ="),
     ("alignment 0", "cpu", r"plan.alignment = 64", "plan.alignment = 0"),
     ("alignment 1", "cuda", r"plan.alignment = 256", "plan.alignment = 1"),
     ("arena of i32", "cpu", r"(plan.arena_bytes = \d+) : i64", r"\1 : i32"),
