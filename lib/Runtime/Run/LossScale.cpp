@@ -139,25 +139,15 @@ static bool hasInverse(double scale) {
   return std::isfinite(static_cast<float>(1.0 / scale));
 }
 
-static Error noInverse(int64_t step, double scale, const std::string &outcome) {
+static Error noInverse(int64_t step, double scale) {
   return Error(ExitCode::Numerics,
                "step " + std::to_string(step) +
                    ": expects a loss scale with a finite inverse in f32, but "
                    "got " +
-                   numberText(scale) + "; " + outcome)
+                   numberText(scale) +
+                   "; what was updated with it is not saved")
       .hint("compile with --scaler-min to keep the scale from shrinking so "
             "far");
-}
-
-/// A routine does not divide by such a scale; it knows neither step nor flag.
-Error Trainer::explainApply(int64_t step, Error error) const {
-  if (!scaler.scale || error.code() != ExitCode::Numerics)
-    return error;
-  auto scale =
-      loadArenaNumber(context, scaler.scale->offset, scaler.scale->dtype);
-  return !scale || hasInverse(*scale)
-             ? std::move(error)
-             : noInverse(step, *scale, "nothing was updated");
 }
 
 /// Whether the gradients of some optimizer were to be divided by the scale.
@@ -168,12 +158,11 @@ static bool isScaleUsed(const StepInFlight &step) {
   return !step.foundInf;
 }
 
-/// A generated update divides by any scale: what it has written is of no use,
+/// An update divides by any scale: what it has written is of no use,
 /// and is not saved.
 Status Trainer::checkInverse(const StepInFlight &step) const {
   const double scale = step.report.lossScale;
   if (!isScaleUsed(step) || hasInverse(scale))
     return Status::success();
-  return noInverse(step.report.step, scale,
-                   "what was updated with it is not saved");
+  return noInverse(step.report.step, scale);
 }

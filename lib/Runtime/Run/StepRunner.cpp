@@ -63,10 +63,8 @@ Status StepRunner::start(const StepPtr &step, const WeftProgram &program) {
   if (step->failure)
     return std::move(*step->failure);
   const auto begin = Clock::now();
-  if (Status s = startChecked(context, program); !s) {
-    step->updateFailed = &program == &apply;
+  if (Status s = startChecked(context, program); !s)
     return lose(s.takeError(), step);
-  }
   ++step->runsUnderWay;
   step->report.computeMs += msSince(begin);
   underWay.push_back({step, &program});
@@ -83,7 +81,6 @@ void StepRunner::finishOldest() {
   --run.step->runsUnderWay;
   const auto begin = Clock::now();
   if (Status s = finishChecked(context, *run.program); !s) {
-    run.step->updateFailed = run.program == &apply;
     run.step->failure = lose(s.takeError(), run.step).takeError();
     return;
   }

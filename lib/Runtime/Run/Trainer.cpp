@@ -44,9 +44,7 @@ Status Trainer::judge(StepInFlight &step) {
 Status Trainer::conclude(StepInFlight &step) {
   if (step.failure) {
     dataLost = step.dataLost;
-    return step.updateFailed
-               ? explainApply(step.report.step, std::move(*step.failure))
-               : std::move(*step.failure);
+    return std::move(*step.failure);
   }
   if (Status s = judge(step); !s)
     return s;

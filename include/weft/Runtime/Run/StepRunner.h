@@ -36,8 +36,7 @@ struct StepInFlight {
 
   /// Why it is not whole, and what that says of the state.
   std::optional<Error> failure;
-  bool dataLost = false;     // rows could not be read: nothing was updated
-  bool updateFailed = false; // the update itself reported it
+  bool dataLost = false; // rows could not be read: nothing was updated
 
   std::chrono::steady_clock::time_point started;
 };

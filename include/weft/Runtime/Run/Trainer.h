@@ -64,7 +64,6 @@ private:
   Status scaleExhausted(const StepReport &report) const;
   void reportFirstBad(int64_t step, bool good);
   std::string adviceAgainstBad() const;
-  Error explainApply(int64_t step, Error error) const;
   Status checkInverse(const StepInFlight &step) const;
 
   Status evaluate();
