@@ -3,7 +3,6 @@
 #include "weft/Interfaces/NumberRules.h"
 
 #include <cmath>
-#include <cstdio>
 
 using namespace mlir;
 
@@ -39,46 +38,12 @@ LogicalResult verifyUniform(ErrorFn emitError, double low, double high) {
 // Loss scales
 //===----------------------------------------------------------------------===//
 
-bool hasHysteresis(StringRef policy) {
-  return policy == "deepspeed" || policy == "colossalai";
-}
-
 std::optional<float> toLossScale(double number) {
   // Gradients are multiplied by the inverse.
   float scale = static_cast<float>(number);
   if (std::isfinite(scale) && scale > 0.0f &&
       std::isfinite(static_cast<float>(1.0 / scale)))
     return scale;
-  return std::nullopt;
-}
-
-ScalerProblem makeProblem(const char *name, const char *rule, double number) {
-  char value[32];
-  std::snprintf(value, sizeof value, "%.9g", number);
-  return {name, rule, value};
-}
-
-std::optional<ScalerProblem> findProblem(const ScalerRates &rates) {
-  float growth = static_cast<float>(rates.growth);
-  float backoff = static_cast<float>(rates.backoff);
-  if (!(growth > 1.0f) || !std::isfinite(growth))
-    return makeProblem("growth", "to be finite in f32 and above 1",
-                       rates.growth);
-  if (!(backoff > 0.0f && backoff < 1.0f))
-    return makeProblem("backoff", "to lie in (0, 1) in f32", rates.backoff);
-  if (rates.interval < 1)
-    return makeProblem("interval", "to be at least 1", rates.interval);
-  if (rates.hysteresis < 1)
-    return makeProblem("hysteresis", "to be at least 1", rates.hysteresis);
-  if (rates.hysteresis > 1 && !hasHysteresis(rates.policy))
-    return makeProblem("hysteresis", "to be 1 with this policy",
-                       rates.hysteresis);
-  if (rates.consecutive && rates.policy != "deepspeed")
-    return {{"consecutive", "to be false with this policy", "true"}};
-  if (rates.minimum != 0.0 && !toLossScale(rates.minimum))
-    return makeProblem("minimum",
-                       "to be 0, or above 0 and finite in f32, as its inverse",
-                       rates.minimum);
   return std::nullopt;
 }
 

@@ -4,6 +4,9 @@
 
 #include "weft/Weft/Weft.h"
 
+#include <cmath>
+#include <cstdio>
+
 namespace weft {
 
 //===----------------------------------------------------------------------===//
@@ -128,6 +131,12 @@ std::optional<ScalerProblem> parseScaler(llvm::ArrayRef<std::string> words,
 // Rules
 //===----------------------------------------------------------------------===//
 
+/// Whether the policy counts overflows before it acts.
+static bool hasHysteresis(ScalerPolicy policy) {
+  return policy == ScalerPolicy::DeepSpeed ||
+         policy == ScalerPolicy::ColossalAI;
+}
+
 ScalerNumbers ScalerNumbers::getDefaults(ScalerPolicy policy) {
   ScalerNumbers numbers;
   numbers.policy = policy;
@@ -138,22 +147,61 @@ ScalerNumbers ScalerNumbers::getDefaults(ScalerPolicy policy) {
     numbers.minimum = 1.0;
   if (policy == ScalerPolicy::Mmcv)
     numbers.init = 4294967296.0;
-  if (hasHysteresis(stringifyScalerPolicy(policy)))
+  if (hasHysteresis(policy))
     numbers.hysteresis = 2;
   return numbers;
 }
 
-std::optional<ScalerProblem> findProblem(const ScalerNumbers &numbers) {
-  if (std::optional<ScalerProblem> problem = findProblem(
-          ScalerRates{stringifyScalerPolicy(numbers.policy), numbers.growth,
-                      numbers.backoff, numbers.interval, numbers.hysteresis,
-                      numbers.minimum, numbers.consecutive}))
-    return problem;
-  if (!toLossScale(numbers.init))
-    return makeProblem("init", kScaleRule, numbers.init);
-  if (numbers.init < numbers.minimum)
-    return makeProblem("init", "to be at least the minimum", numbers.init);
+static ScalerProblem makeProblem(const char *name, const char *rule,
+                                 double number) {
+  char value[32];
+  std::snprintf(value, sizeof value, "%.9g", number);
+  return {name, rule, value};
+}
+
+/// Of the factors, as the update multiplies by them.
+static std::optional<ScalerProblem> findWrongFactor(const ScalerNumbers &n) {
+  const float growth = static_cast<float>(n.growth);
+  const float backoff = static_cast<float>(n.backoff);
+  if (!(growth > 1.0f) || !std::isfinite(growth))
+    return makeProblem("growth", "to be finite in f32 and above 1", n.growth);
+  if (!(backoff > 0.0f && backoff < 1.0f))
+    return makeProblem("backoff", "to lie in (0, 1) in f32", n.backoff);
   return std::nullopt;
+}
+
+/// Of the steps that the update counts, and how.
+static std::optional<ScalerProblem> findWrongCount(const ScalerNumbers &n) {
+  if (n.interval < 1)
+    return makeProblem("interval", "to be at least 1", n.interval);
+  if (n.hysteresis < 1)
+    return makeProblem("hysteresis", "to be at least 1", n.hysteresis);
+  if (n.hysteresis > 1 && !hasHysteresis(n.policy))
+    return makeProblem("hysteresis", "to be 1 with this policy", n.hysteresis);
+  if (n.consecutive && n.policy != ScalerPolicy::DeepSpeed)
+    return {{"consecutive", "to be false with this policy", "true"}};
+  return std::nullopt;
+}
+
+/// Of the scale itself.
+static std::optional<ScalerProblem> findWrongScale(const ScalerNumbers &n) {
+  if (n.minimum != 0.0 && !toLossScale(n.minimum))
+    return makeProblem("minimum",
+                       "to be 0, or above 0 and finite in f32, as its inverse",
+                       n.minimum);
+  if (!toLossScale(n.init))
+    return makeProblem("init", kScaleRule, n.init);
+  if (n.init < n.minimum)
+    return makeProblem("init", "to be at least the minimum", n.init);
+  return std::nullopt;
+}
+
+std::optional<ScalerProblem> findProblem(const ScalerNumbers &numbers) {
+  if (std::optional<ScalerProblem> problem = findWrongFactor(numbers))
+    return problem;
+  if (std::optional<ScalerProblem> problem = findWrongCount(numbers))
+    return problem;
+  return findWrongScale(numbers);
 }
 
 } // namespace weft

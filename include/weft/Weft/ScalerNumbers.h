@@ -1,7 +1,6 @@
 //===- ScalerNumbers.h - The numbers of a loss scale ------------*- C++ -*-===//
 //
-// What #weft.scaler holds. Names and defaults are here and nowhere else; so are
-// the rules, but for those that updates in a plan share (NumberRules.h).
+// What #weft.scaler holds. Names, defaults and rules are here and nowhere else.
 // Included by Weft.h.
 //
 //===----------------------------------------------------------------------===//
@@ -42,6 +41,18 @@ struct ScalerNumbers {
 
 llvm::hash_code hash_value(const ScalerNumbers &numbers);
 
+/// A number that is no part of a loss scale.
+struct ScalerProblem {
+  std::string name; // of the number
+  std::string rule; // "to be above 1"
+  std::string value;
+
+  /// "expects NAME RULE, but got VALUE".
+  std::string spell() const {
+    return "expects " + name + " " + rule + ", but got " + value;
+  }
+};
+
 /// One of the numbers.
 struct ScalerField {
   llvm::StringLiteral name;
@@ -61,7 +72,8 @@ const ScalerField *findScalerField(llvm::StringRef name);
 std::optional<ScalerProblem> parseScaler(llvm::ArrayRef<std::string> words,
                                          ScalerNumbers &numbers);
 
-/// The first rule that the numbers break, those of their updates first.
+/// The first rule that the numbers break, those of their updates first. A scale
+/// is an f32 and is multiplied in f32: what counts is a number's value there.
 std::optional<ScalerProblem> findProblem(const ScalerNumbers &numbers);
 
 /// "torch", "deepspeed", ...
