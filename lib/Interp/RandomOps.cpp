@@ -11,7 +11,7 @@ static PhiloxKey keyOf(int64_t seed, llvm::StringRef name) {
                    philoxNameHash(name.data(), name.size()));
 }
 
-// In f32 and in this order in both modes: the values of the library routines.
+// In f32 and in this order in both modes: the values of Philox.h.
 double drawNormal(int64_t seed, llvm::StringRef key, int64_t element,
                   double mean, double std) {
   float draw = philoxNormal(keyOf(seed, key), /*row=*/0, element);

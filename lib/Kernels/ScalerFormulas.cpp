@@ -1,6 +1,6 @@
 //===- ScalerFormulas.cpp - Formula of the loss scale's update ------------===//
 //
-// What kernels/cpu/LossScale.cpp does, with a choice where that has a branch.
+// The policies of weft.scaler_update, with a choice where they have a branch.
 //
 //===----------------------------------------------------------------------===//
 

@@ -96,5 +96,5 @@ bool EmbeddingGradOp::canAccumulate(unsigned) { return true; }
 
 SmallVector<unsigned> AccumulateOp::getReusableOperands(unsigned,
                                                         const SymbolTable &) {
-  return {0, 1};
+  return {0};
 }

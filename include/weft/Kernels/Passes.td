@@ -6,9 +6,9 @@
 include "mlir/Pass/PassBase.td"
 
 def FoldCastsPass : Pass<"weft-fold-casts", "::mlir::ModuleOp"> {
-  let summary = "Let routines widen and round f16 and bf16 themselves";
+  let summary = "Let losses and routines widen and round f16 and bf16 themselves";
   let description = [{
-    What: removes casts whose work a library routine does anyway:
+    What: removes casts whose work the formula of a loss or a routine does anyway:
 
     - `weft.cross_entropy`, `weft.cross_entropy_grad` and `weft.embedding_grad`
       of a value widened to f32 read the low value;

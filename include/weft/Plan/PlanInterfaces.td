@@ -53,10 +53,10 @@ def CommandOpInterface : OpInterface<"CommandOpInterface"> {
   let extraClassDeclaration = [{
     /// The scope, or "".
     ::llvm::StringRef getCommandScope();
-    /// What the command is: the op's name without the dialect ("gemm"), the rule
-    /// of an optimizer, or the symbol of a kernel.
+    /// What the command is: the op's name without the dialect ("gemm"), or the
+    /// symbol of a kernel.
     ::llvm::StringRef getCommandName();
-    /// The op's name without the dialect: "gemm", "launch", "optimizer".
+    /// The op's name without the dialect: "gemm", "launch".
     ::llvm::StringRef getCommandKind();
     /// The stream, 0 if none is given.
     int64_t getStreamNumber();

@@ -295,7 +295,8 @@ def Weft_CrossEntropyOp : Weft_Op<"cross_entropy", [
     `lse` (shape of targets) and `denom` (scalar), kept for the backward pass.
 
     Any other target that is no class makes the loss and that row of the gradient
-    NaN. A data file that holds one is refused when it is opened.
+    NaN. Where the targets are an input, as it is or reshaped, a data file that
+    holds one is refused when it is opened.
 
     Example:
     ```mlir

@@ -103,9 +103,16 @@ LogicalResult CudaRoutines::check(plan::CommandOpInterface command,
   case WEFT_ATTENTION:
   case WEFT_ATTENTION_GRAD:
     return checkAttention(command, call);
-  default:
-    return success();
+  case WEFT_EXTENSION:
+  case WEFT_KERNEL:
+  case WEFT_EMBEDDING:
+  case WEFT_EMBEDDING_GRAD:
+  case WEFT_COPY:
+  case WEFT_FILL:
+  case WEFT_CONSTANT:
+    break;
   }
+  return success();
 }
 
 std::optional<KernelLaunch> CudaRoutines::findKernel(StringRef name) const {

@@ -1,4 +1,4 @@
-//===- ValueModels.cpp - Records of copies and constants -------------===//
+//===- ValueModels.cpp - Records of copies and constants ------------------===//
 
 #include "RoutineModels.h"
 
