@@ -1,5 +1,6 @@
 // RUN: weft-opt %s --weft-convert-kernels-to-linalg | FileCheck %s --check-prefix=STRICT
 // RUN: weft-opt %s --weft-convert-kernels-to-linalg="fast=true" | FileCheck %s --check-prefix=FAST
+// RUN: weft-opt %s --weft-convert-kernels-to-linalg="fast=true" --weft-lower-kernels | FileCheck %s --check-prefix=CODE
 // 16-bit floats are rounded after each op, or where the kernel ends.
 
 // STRICT-LABEL: func.func @k_chain
@@ -49,4 +50,15 @@ weft.kernel @k_row(%x: tensor<8x64xf32>) -> tensor<8x64xf16> rows [8, 64] over [
 weft.kernel @k_integers(%x: tensor<8xf16>) -> tensor<8xi32> elementwise [8] inplace [[]] {
   %i = weft.cast %x : tensor<8xf16> to tensor<8xi32>
   weft.yield %i : tensor<8xi32>
+}
+
+// As many of 16 bits as a kernel keeps are twice the bytes.
+// CODE-LABEL: llvm.func @k_wide
+// CODE: %[[SIZE:.*]] = arith.constant 60000 : i64
+// CODE-NEXT: llvm.alloca %[[SIZE]] x f32
+weft.kernel @k_wide(%x: tensor<2x60000xbf16>) -> tensor<2x60000xbf16> rows [2, 60000] over [1] inplace [[]] {
+  %e = weft.exp %x : tensor<2x60000xbf16>
+  %s = weft.reduce sum %e dims [1] {keep_dims} : tensor<2x60000xbf16>
+  %q = weft.div %e, %s : tensor<2x60000xbf16>, tensor<2x1xbf16>
+  weft.yield %q : tensor<2x60000xbf16>
 }

@@ -45,3 +45,30 @@ plan.program "eval" @eval {
   // expected-error @+1 {{expects 1 inputs as @k_1 has, but got 2}}
   plan.launch @k_1 ins(%x, %x : memref<8xf32>, memref<8xf32>) outs(%y : memref<8xf32>)
 }
+
+// -----
+
+// Listed, but an element later in the same root.
+func.func private @k_1(%x: memref<8xf32>, %y: memref<8xf32>) attributes {weft.inplace = [array<i64: 0>], weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.sizes = array<i64: 8>, weft.over = array<i64>} {
+  return
+}
+plan.program "eval" @eval {
+  %root = plan.alloc temporary : memref<9xf32>
+  %x = plan.view %root : memref<9xf32> to memref<8xf32>
+  %y = plan.view %root : memref<9xf32> to memref<8xf32, strided<[1], offset: 1>>
+  // expected-error @+1 {{expects a buffer that it writes to share no bytes with its other operands, but got 'memref<8xf32, strided<[1], offset: 1>>' and 'memref<8xf32>' of one root}}
+  plan.launch @k_1 ins(%x : memref<8xf32>) outs(%y : memref<8xf32, strided<[1], offset: 1>>)
+}
+
+// -----
+
+// Listed, but fewer elements than it has.
+func.func private @k_1(%x: memref<9xf32>, %y: memref<8xf32>) attributes {weft.inplace = [array<i64: 0>], weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.sizes = array<i64: 8>, weft.over = array<i64>} {
+  return
+}
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<9xf32>
+  %y = plan.view %x : memref<9xf32> to memref<8xf32>
+  // expected-error @+1 {{expects a buffer that it writes to share no bytes with its other operands, but got 'memref<8xf32>' and 'memref<9xf32>' of one root}}
+  plan.launch @k_1 ins(%x : memref<9xf32>) outs(%y : memref<8xf32>)
+}

@@ -32,6 +32,8 @@ import signal
 import sys
 import threading
 
+from mlir_text import PLACE, split
+
 parser = argparse.ArgumentParser()
 parser.add_argument("--work", type=pathlib.Path, required=True)
 parser.add_argument("--source", type=pathlib.Path, required=True)
@@ -57,27 +59,12 @@ NOTES = {"est_us", "flops", "scope", "stream"}
 ACCEPTED = {"equal", "differs", "makes-NaN", "stops"}
 GOOD = {"refused", "equal", "differs"} | {f"{fate}-{proof}" for fate in ACCEPTED
                                           for proof in ("proved", "uncompiled")}
-PLACE = re.compile(r"^\S+\.mlir:\d+:\d+: error: |^weft: error: \S+\.mlir:\d+: ", re.M)
 
 
 def call(*command):
     result = subprocess.run([str(part) for part in command], capture_output=True, text=True,
                             errors="replace", timeout=300)
     return result.returncode, result.stdout + result.stderr
-
-
-def split(text):
-    """At the commas outside of all brackets."""
-    parts, depth, quoted = [""], 0, False
-    for i, c in enumerate(text):
-        quoted ^= c == '"' and text[i - 1] != "\\"
-        if not quoted:
-            depth += (c in "([{<") - (c in ")]}" or (c == ">" and text[i - 1] != "-"))
-        if c == "," and depth == 0 and not quoted:
-            parts.append("")
-        else:
-            parts[-1] += c
-    return [part.strip() for part in parts if part.strip()]
 
 
 class Command:

@@ -12,6 +12,9 @@
 
 namespace weft {
 
+/// Bytes of a row that a kernel may keep on its stack between passes over it.
+inline constexpr int64_t kMaxSavedBytes = 128 << 10;
+
 /// What a dimension of the space is in the loop nest: around the others, inside
 /// of a row or column, or the last one, of whose elements some are computed at
 /// once.

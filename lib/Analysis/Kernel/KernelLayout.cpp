@@ -9,9 +9,6 @@ using namespace llvm;
 
 namespace weft {
 
-/// Bytes of a row that a kernel may keep on its stack between phases.
-static constexpr int64_t kMaxSavedBytes = 128 << 10;
-
 static int64_t elementBytes(Value value) {
   Type type = cast<RankedTensorType>(value.getType()).getElementType();
   return std::max<int64_t>(1, type.getIntOrFloatBitWidth() / 8);

@@ -38,18 +38,14 @@ LogicalResult LinalgKernel::checkTotal(const KernelNest &nest,
            << output;
   llvm::SmallVector<int64_t> over;
   const SpaceAccess &access = nest.outputs[output].access;
-  for (auto [d, iterator] : llvm::zip(nest.dims, op.getIteratorTypesArray()))
-    if (iterator == utils::IteratorType::reduction || !access.dependsOn(d))
+  for (unsigned d : nest.dims)
+    if (!access.dependsOn(d))
       over.push_back(d);
   if (llvm::ArrayRef<int64_t>(over) != shape.getOver())
     return op.emitOpError("expects sums, maxima and minima over ")
            << spellList(shape.getOver())
            << ", as its kernel says, but got one over " << spellList(over)
            << " in output " << output;
-  if (isa<BlockArgument>(nest.outputs[output].base))
-    return op.emitOpError("expects a memref.alloca for a sum, maximum or "
-                          "minimum, but got an argument in output ")
-           << output;
   return success();
 }
 
@@ -76,16 +72,28 @@ LogicalResult LinalgKernel::checkResult(const KernelNest &nest,
 }
 
 /// What is left for a later nest: by columns totals alone, since each nest has
-/// its own threads for them.
-LogicalResult LinalgKernel::checkTemporary(const KernelNest &nest,
-                                           unsigned output) const {
-  if (shape.getKind() != KernelKind::Columns || nest.level == NestLevel::Outer)
+/// its own threads for them; of a row all of its elements.
+LogicalResult LinalgKernel::checkKept(const KernelNest &nest,
+                                      unsigned output) const {
+  if (nest.level == NestLevel::Outer)
     return success();
   linalg::GenericOp op = nest.op;
-  return op.emitOpError(
-             "expects nothing but sums, maxima and minima of columns "
-             "in a memref.alloca, but got output ")
-         << output;
+  if (shape.getKind() == KernelKind::Columns)
+    return op.emitOpError(
+               "expects nothing but sums, maxima and minima of columns "
+               "in a memref.alloca, but got output ")
+           << output;
+  if (shape.getKind() == KernelKind::Elementwise)
+    return op.emitOpError("expects no elements in a memref.alloca in an "
+                          "elementwise kernel, but got output ")
+           << output;
+  const SpaceAccess &access = nest.outputs[output].access;
+  for (unsigned d : nest.dims)
+    if (!access.dependsOn(d))
+      return op.emitOpError("expects a memref.alloca with all elements of a "
+                            "row, but got output ")
+             << output << " without loop " << d;
+  return success();
 }
 
 LogicalResult LinalgKernel::checkFacts(const KernelNest &nest) const {
@@ -95,7 +103,7 @@ LogicalResult LinalgKernel::checkFacts(const KernelNest &nest) const {
     LogicalResult checked = nest.totals[i].combiner ? checkTotal(nest, i)
                             : isa<BlockArgument>(output.base)
                                 ? checkResult(nest, i)
-                                : checkTemporary(nest, i);
+                                : checkKept(nest, i);
     if (failed(checked))
       return failure();
   }
@@ -141,7 +149,7 @@ LogicalResult LinalgKernel::checkReads(func::FuncOp function, unsigned result,
       if (output.base == target)
         access = &output.access;
     for (auto [i, read] : llvm::enumerate(nest.inputs)) {
-      if (read.base != source || nest.getBody().getArgument(i).use_empty() ||
+      if (read.base != source || !nest.reads(i) ||
           (access && read.access == *access))
         continue;
       InFlightDiagnostic error =

@@ -3,8 +3,6 @@
 #include "weft/Lowering/Kernel/LinalgKernel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -68,19 +66,29 @@ LogicalResult LinalgKernel::readOperand(linalg::GenericOp op,
   llvm::SmallVector<int64_t> strides;
   bool isStatic =
       succeeded(type.getStridesAndOffset(strides, result.access.offset)) &&
-      !ShapedType::isDynamic(result.access.offset) &&
+      type.hasStaticShape() && !ShapedType::isDynamic(result.access.offset) &&
       llvm::none_of(strides, ShapedType::isDynamic);
   if (!isStatic || !map.isProjectedPermutation())
-    return op.emitOpError("expects static strides and indexing maps of single "
-                          "loops, but got operand ")
+    return op.emitOpError(
+               "expects static sizes and strides and indexing maps of single "
+               "loops, but got operand ")
            << operand.getOperandNumber() << " with " << AffineMapAttr::get(map);
   result.access.strides.assign(shape.getRank(), 0);
   for (unsigned i = 0; i < strides.size(); ++i)
     result.access.strides[dims[map.getDimPosition(i)]] = strides[i];
-  if (temporary && shape.getKind() != KernelKind::Columns &&
-      shape.getDepth(result.access) == ValueDepth::Lane)
-    contract(result.access);
-  return success();
+  return checkBounds(op, operand, result);
+}
+
+/// Rows have one after the other what they keep.
+void LinalgKernel::contractTemporaries() {
+  if (shape.getKind() != KernelKind::Rows)
+    return;
+  for (KernelNest &nest : nests)
+    for (auto *operands : {&nest.inputs, &nest.outputs})
+      for (NestOperand &operand : *operands)
+        if (operand.base.getDefiningOp<memref::AllocaOp>() &&
+            shape.getDepth(operand.access) == ValueDepth::Lane)
+          contract(operand.access);
 }
 
 /// A result whose body reads its old value adds up from a linalg.fill.
@@ -100,7 +108,33 @@ LogicalResult LinalgKernel::readTotal(KernelNest &nest, unsigned output) const {
     return nest.op.emitOpError("expects a sum, maximum or minimum that starts "
                                "from a linalg.fill in output ")
            << output;
+  if (isa<arith::AddFOp>(combiner) &&
+      !cast<FloatAttr>(total.start).getValue().isZero())
+    return nest.op.emitOpError("expects a sum that starts from 0, but got ")
+           << total.start << " in output " << output;
   total.combiner = combiner;
+  return success();
+}
+
+/// What a total in a memref.alloca starts from.
+LogicalResult LinalgKernel::readFill(linalg::FillOp fill) {
+  Value target = fill.getOutputs().front();
+  if (!target.getDefiningOp<memref::AllocaOp>())
+    return fill.emitOpError("expects to fill a memref.alloca, but got ")
+           << (isa<BlockArgument>(target)
+                   ? "an argument"
+                   : target.getDefiningOp()->getName().getStringRef());
+  bool isWritten = llvm::any_of(nests, [&](const KernelNest &nest) {
+    return llvm::any_of(nest.outputs, [&](const NestOperand &output) {
+      return output.base == target;
+    });
+  });
+  // Nothing else in a kernel is a number.
+  auto constant = fill.getInputs().front().getDefiningOp<arith::ConstantOp>();
+  if (isWritten || !starts.try_emplace(target, constant.getValue()).second)
+    return fill.emitOpError("expects to fill a memref.alloca before all else "
+                            "that writes it, but got one that is ")
+           << (isWritten ? "written" : "filled");
   return success();
 }
 
@@ -130,28 +164,10 @@ std::optional<unsigned> KernelNest::getIndexDim(Operation *inner) const {
   return dims[index.getDim()];
 }
 
-LogicalResult LinalgKernel::checkBody(const KernelNest &nest) const {
-  for (Operation &op : nest.getBody().without_terminator()) {
-    if (isa<linalg::IndexOp>(op)) {
-      for (Operation *user : op.getUsers())
-        if (!isa<arith::IndexCastUIOp>(user))
-          return op.emitOpError("expects arith.index_castui as its user, but "
-                                "got ")
-                 << user->getName();
-      continue;
-    }
-    if (!isa<arith::ConstantOp>(op) &&
-        !OpTrait::hasElementwiseMappableTraits(&op))
-      return op.emitOpError("does not belong in the body of a kernel; "
-                            "expects elementwise ops");
-  }
-  return success();
-}
-
 LogicalResult LinalgKernel::readNest(linalg::GenericOp op) {
   KernelNest nest;
   nest.op = op;
-  if (failed(findLevel(nest)) || failed(checkBody(nest)))
+  if (failed(findLevel(nest)) || failed(checkBody(nest.getBody())))
     return failure();
   nest.inputs.resize(op.getNumDpsInputs());
   nest.outputs.resize(op.getNumDpsInits());
@@ -173,30 +189,35 @@ LogicalResult LinalgKernel::readNest(linalg::GenericOp op) {
   return success();
 }
 
+LogicalResult LinalgKernel::readOp(Operation &op) {
+  if (auto generic = dyn_cast<linalg::GenericOp>(op))
+    return readNest(generic);
+  if (auto fill = dyn_cast<linalg::FillOp>(op))
+    return readFill(fill);
+  if (auto temporary = dyn_cast<memref::AllocaOp>(op))
+    return checkTemporary(temporary);
+  if (isa<arith::ConstantOp, memref::ReinterpretCastOp>(op))
+    return success();
+  return op.emitOpError("does not belong in a kernel; expects linalg.generic, "
+                        "linalg.fill with a constant, memref.alloca or "
+                        "memref.reinterpret_cast");
+}
+
 FailureOr<LinalgKernel> LinalgKernel::get(func::FuncOp function) {
   LinalgKernel kernel;
   FailureOr<KernelShape> shape = KernelShape::get(function);
   if (failed(shape))
     return failure();
   kernel.shape = std::move(*shape);
-  for (Operation &op : function.getBody().front().without_terminator()) {
-    if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
-      if (failed(kernel.readNest(generic)))
-        return failure();
-      continue;
-    }
-    TypedAttr start;
-    auto fill = dyn_cast<linalg::FillOp>(op);
-    if (fill && matchPattern(fill.getInputs().front(), m_Constant(&start)))
-      kernel.starts[fill.getOutputs().front()] = start;
-    else if (!isa<arith::ConstantOp, memref::AllocaOp,
-                  memref::ReinterpretCastOp>(op))
-      return op.emitOpError("does not belong in a kernel; expects "
-                            "linalg.generic, linalg.fill with a constant, "
-                            "memref.alloca or memref.reinterpret_cast");
-  }
-  if (failed(kernel.readInPlace(function)))
+  if (failed(checkFunction(function)))
     return failure();
+  for (Operation &op : function.getBody().front().without_terminator())
+    if (failed(kernel.readOp(op)))
+      return failure();
+  if (failed(kernel.readInPlace(function)) ||
+      failed(kernel.checkBuffers(function)))
+    return failure();
+  kernel.contractTemporaries();
   return kernel;
 }
 

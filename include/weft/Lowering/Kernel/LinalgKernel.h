@@ -14,6 +14,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 namespace weft {
 
@@ -48,6 +49,10 @@ struct KernelNest {
   mlir::Value getResult(unsigned output) const {
     return getBody().getTerminator()->getOperand(output);
   }
+  /// Whether the body reads an input; others tell the sizes of loops.
+  bool reads(unsigned input) const {
+    return !getBody().getArgument(input).use_empty();
+  }
   /// The dimension whose index the op converts, if that is what it does.
   std::optional<unsigned> getIndexDim(mlir::Operation *inner) const;
   bool isCombiner(mlir::Operation *inner) const {
@@ -74,10 +79,17 @@ private:
                                   mlir::OpOperand &operand,
                                   llvm::ArrayRef<unsigned> dims,
                                   NestOperand &result) const;
-  mlir::LogicalResult checkBody(const KernelNest &nest) const;
   mlir::LogicalResult readTotal(KernelNest &nest, unsigned output) const;
+  mlir::LogicalResult readFill(mlir::linalg::FillOp fill);
+  mlir::LogicalResult readOp(mlir::Operation &op);
+  void contractTemporaries();
   void contract(SpaceAccess &access) const;
   void findDepths(KernelNest &nest) const;
+
+  // What the form is made of (LinalgForm.cpp).
+  static mlir::LogicalResult checkFunction(mlir::func::FuncOp function);
+  static mlir::LogicalResult checkTemporary(mlir::memref::AllocaOp op);
+  static mlir::LogicalResult checkBody(mlir::Block &body);
 
   // Facts of the function against its body (LinalgFacts.cpp).
   mlir::LogicalResult readInPlace(mlir::func::FuncOp function);
@@ -86,11 +98,33 @@ private:
   mlir::LogicalResult checkTotal(const KernelNest &nest, unsigned output) const;
   mlir::LogicalResult checkResult(const KernelNest &nest,
                                   unsigned output) const;
-  mlir::LogicalResult checkTemporary(const KernelNest &nest,
-                                     unsigned output) const;
+  mlir::LogicalResult checkKept(const KernelNest &nest, unsigned output) const;
   mlir::LogicalResult checkWrites(mlir::func::FuncOp function) const;
   mlir::LogicalResult checkReads(mlir::func::FuncOp function, unsigned result,
                                  int64_t input) const;
+
+  // What lies in buffers, and when (LinalgBuffers.cpp).
+  struct Write {
+    const KernelNest *nest;
+    unsigned output;
+  };
+  using Writes = llvm::DenseMap<mlir::Value, Write>;
+  mlir::LogicalResult checkBounds(mlir::linalg::GenericOp op,
+                                  mlir::OpOperand &operand,
+                                  const NestOperand &read) const;
+  mlir::LogicalResult checkBuffers(mlir::func::FuncOp function) const;
+  mlir::LogicalResult checkRead(const KernelNest &nest, unsigned input,
+                                const Writes &writes) const;
+  mlir::LogicalResult checkTaken(const KernelNest &nest, unsigned input,
+                                 const Write &write) const;
+  mlir::LogicalResult checkWrite(const KernelNest &nest, unsigned output,
+                                 Writes &writes) const;
+  mlir::LogicalResult checkElements(const KernelNest &nest,
+                                    unsigned output) const;
+  mlir::LogicalResult checkValue(const KernelNest &nest, unsigned output) const;
+  mlir::LogicalResult checkSaved(const KernelNest &nest, unsigned output,
+                                 int64_t &bytes) const;
+  mlir::LogicalResult checkMeetings(mlir::func::FuncOp function) const;
 
   KernelShape shape;
   std::vector<KernelNest> nests;
