@@ -7,8 +7,8 @@
 //    or, where every piece would round a low result, as blocks of one thread
 //    each;
 //  - its other f32 kernels (machines without AVX-512) split K as they like, and
-//    its kernels for tiles of bf16 (AMX) cut K by the number of threads: there
-//    the result is cut into fixed blocks, each computed by one thread.
+//    its kernels for tiles of bf16 (AMX) cut a long K by the number of threads:
+//    there the result is cut into fixed blocks, each computed by one thread.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <new>
 #include <sys/mman.h>
+#include <unistd.h>
 
 using dnnl::memory;
 
@@ -90,8 +91,10 @@ dnnl::matmul::primitive_desc describe(const WeftGemmRecord &s,
   return {dnnl::matmul::desc(a, b, bias, c), attributes, engine};
 }
 
-bool usesTiles(const WeftGemmRecord &s) {
-  return s.dtype != WEFT_F32 && hasTiles();
+/// Whether a product runs in tiles, in blocks of one thread each.
+bool runsInTileBlocks(const WeftGemmRecord &s) {
+  static const bool isUsual = ::sysconf(_SC_LEVEL2_CACHE_SIZE) >= kTileCache;
+  return s.dtype != WEFT_F32 && hasTiles() && !(isUsual && isOneTileSum(s));
 }
 
 /// The products of blocks, by rows and columns: most blocks are alike.
@@ -132,9 +135,9 @@ private:
 std::vector<Product> makeBlocks(const WeftGemmRecord &s,
                                 const dnnl::engine &engine) {
   OneDnnBlock size = {s.m, s.n};
-  if (usesTiles(s) || isCutByRows(s))
+  if (runsInTileBlocks(s) || isCutByRows(s))
     size.rows = kBlock;
-  if (usesTiles(s) || !isCutByRows(s))
+  if (runsInTileBlocks(s) || !isCutByRows(s))
     size.columns = kBlock;
   BlockProducts products(s, engine);
   std::vector<Product> blocks;
@@ -225,7 +228,7 @@ static GemmPlan makePackedPlan(const WeftGemmRecord &s,
 /// Whether only blocks of one thread each give bits that depend on no thread
 /// count, or run fast.
 static bool mustBlock(const WeftGemmRecord &s, bool usesBrgemm) {
-  return !usesBrgemm || usesTiles(s) || aliasesInCache(s) ||
+  return !usesBrgemm || runsInTileBlocks(s) || aliasesInCache(s) ||
          isLongLowProduct(s);
 }
 

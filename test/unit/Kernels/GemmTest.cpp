@@ -268,6 +268,23 @@ TEST(Gemm, LowTransformerShapesHaveTheSameBitsForEveryThreadCount) {
   });
 }
 
+// Sums that tiles (AMX) make in one go, and those that they would cut.
+TEST(Gemm, LowSumsAroundTheLongestOfTilesHaveTheSameBits) {
+  for (int64_t k : {32, 64, 96, 608, 640, 832, 864, 1024, 4096})
+    for (int64_t trans = 0; trans < 4; ++trans)
+      for (auto [m, n] : {std::pair<int64_t, int64_t>{256, 384},
+                          {1024, 1536},
+                          {40, 1000},
+                          {700, 17}}) {
+        Gemm g = shaped(m, n, k, trans & 1, trans >> 1);
+        g.type = WEFT_BF16, g.accumulate = trans == 1;
+        Floats one = run(g, 1, 0, CpuIsa::Avx512);
+        for (int threads : {2, 3, 8})
+          EXPECT_TRUE(sameBits(one, run(g, threads, 0, CpuIsa::Avx512)))
+              << describe(g);
+      }
+}
+
 /// One product of two numbers in the type.
 float multiply(int64_t type, float a, float b, CpuIsa isa = CpuIsa::Avx512) {
   TestContext context(1, isa);

@@ -108,9 +108,17 @@ inline WeftGemmRecord longestStage(WeftGemmRecord s) {
 /// Rows or columns of a block that one thread computes.
 constexpr int64_t kBlock = 192;
 
-/// Columns of K that oneDNN's kernels for tiles (AMX) copy for a block: they
-/// come in steps of 32, and a rest has copies as large as all others. Long rows
-/// are padded.
+/// Whether oneDNN's kernels for tiles (AMX) add up K in one go however many
+/// threads there are: blocks of 256 rows and 384 columns fit into three
+/// quarters of a level 2 cache of 2 MiB, the smallest of processors with tiles,
+/// and K comes in steps of 32.
+constexpr int64_t kTileCache = 2 << 20;
+inline bool isOneTileSum(const WeftGemmRecord &s) {
+  return s.k % 32 == 0 && s.k <= (s.transA ? 608 : 832);
+}
+
+/// Columns of K that those kernels copy for a block; a rest of K has copies as
+/// large as all others. Long rows are padded.
 inline int64_t tileDepth(int64_t k) {
   const int64_t rest = k > 32 ? k % 32 : 0;
   int64_t depth = rest ? 2 * (k - rest) + 64 : roundUp(k, 32);
@@ -119,10 +127,16 @@ inline int64_t tileDepth(int64_t k) {
   return depth + (depth < 512 ? 0 : k < 2048 ? 64 : 128);
 }
 
-/// What those kernels take at most on one thread for a block: lists, copies of
-/// A, where it cannot be read in place, and of 64 columns of B, and sums, where
-/// K has a rest or is cut. A bound on what 100,000 random blocks took.
-inline int64_t tileThreadBytes(const WeftGemmRecord &s) {
+/// What a product in tiles takes at most on one thread that runs as a whole:
+/// lists, copies of A, where it is transposed, and of 64 columns of B.
+inline int64_t tileWholeBytes(const WeftGemmRecord &s) {
+  const int64_t rows = s.transA ? std::min(roundUp(s.m, 64), int64_t(256)) : 0;
+  return (8 << 10) + (rows + 64) * tileDepth(s.k) * 2;
+}
+
+/// The same for one that runs in blocks. A bound on what 100,000
+/// random blocks took.
+inline int64_t tileBlockBytes(const WeftGemmRecord &s) {
   int64_t rows = std::min(s.m, kBlock);
   // Cut into even pieces of at most 64; of long ones there are fewer at a time.
   if (s.k < 2048 && s.m > 64 && s.m % 64 != 0)
@@ -135,6 +149,10 @@ inline int64_t tileThreadBytes(const WeftGemmRecord &s) {
   return (s.k < 2048 ? 8 << 10 : 56 << 10) +
          ((copiesA ? rows : 0) + 64) * tileDepth(std::min(s.k, kLongestK)) * 2 +
          hasSums * rows * columns * 4;
+}
+
+inline int64_t tileThreadBytes(const WeftGemmRecord &s) {
+  return isOneTileSum(s) ? tileWholeBytes(s) : tileBlockBytes(s);
 }
 
 /// Whether a product is rounded once and so long that it runs in blocks.
