@@ -359,7 +359,8 @@ Operation *ProductGroup::build(OpBuilder &builder, Location loc) {
                             root.getTransposeRhsAttr(), root.getOutAttr());
   auto typeOf = [](Value value) { return value ? value.getType() : Type(); };
   return GemmOp::create(builder, loc, end.getType(), typeOf(sum),
-                        typeOf(columnSum), root.getLhs(), root.getRhs(), bias,
+                        typeOf(columnSum), /*lhs_sum=*/Type(),
+                        /*rhs_sum=*/Type(), root.getLhs(), root.getRhs(), bias,
                         aux, root.getTransposeLhsAttr(),
                         root.getTransposeRhsAttr(), root.getOutAttr(),
                         EpilogueAttr::get(root.getContext(), epilogue));
