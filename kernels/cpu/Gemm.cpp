@@ -104,7 +104,8 @@ extern "C" void weft_cpu_gemm(WeftContext *context, const WeftCommand *command,
     return;
   WeftGemmRecord shape = *record;
   std::string wrong = findWrongProduct(shape);
-  if (wrong.empty() && (shape.epilogue || shape.hasAux || shape.hasColumnSum))
+  if (wrong.empty() && (shape.epilogue || shape.hasAux || shape.hasColumnSum ||
+                        shape.hasSumA || shape.hasSumB))
     wrong =
         "expects a product with a bias alone on the CPU, but got epilogue " +
         std::to_string(shape.epilogue);

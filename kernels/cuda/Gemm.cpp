@@ -48,6 +48,8 @@ public:
 
 private:
   bool readFlag(const void *flag);
+  /// findWrongEpilogue() allows one sum of a factor.
+  bool addsFactor() const { return s.hasSumA || s.hasSumB; }
   const GemmPlan *plan(GemmState &state);
   void multiply();
   void finishEmpty();
@@ -89,13 +91,17 @@ bool Gemm::read() {
   const bool hasFlag = s.accumulate == WEFT_ADD_IF_FLAG;
   if (!checkBuffers(context, command,
                     3 + (s.hasBias != 0) + (s.hasAux != 0) +
-                        (s.hasColumnSum != 0) + hasFlag))
+                        (s.hasColumnSum != 0) + addsFactor() + hasFlag))
     return false;
   void *const *next = buffers + 3;
-  operands = {buffers[0], buffers[1], buffers[2], nullptr, nullptr, nullptr};
+  operands = {};
+  operands.a = buffers[0];
+  operands.b = buffers[1];
+  operands.c = buffers[2];
   operands.bias = s.hasBias ? *next++ : nullptr;
   operands.aux = s.hasAux ? *next++ : nullptr;
   operands.columnSum = s.hasColumnSum ? *next++ : nullptr;
+  operands.factorSum = addsFactor() ? *next++ : nullptr;
   flag = hasFlag ? *next : nullptr;
   adds = s.accumulate == WEFT_ADD;
   mergeBatch(s);
@@ -200,7 +206,7 @@ void Gemm::finishEmpty() {
       fillOnDevice(context, command, operands.columnSum, 0, s.n * 4);
     return;
   }
-  if (s.hasBias || s.epilogue != WEFT_EPILOGUE_NONE)
+  if (s.hasBias || s.epilogue != WEFT_EPILOGUE_NONE || addsFactor())
     return multiplyZeros();
   if (!adds)
     clear();

@@ -23,8 +23,7 @@ static int64_t alignmentOf(const void *address) {
 
 GemmAlignments weft::cuda::alignmentsOf(const GemmOperands &operands) {
   return {alignmentOf(operands.a), alignmentOf(operands.b),
-          alignmentOf(operands.c),
-          alignmentOf(operands.bias ? operands.bias : operands.columnSum),
+          alignmentOf(operands.c), alignmentOf(operands.biasOrSum()),
           alignmentOf(operands.aux)};
 }
 
@@ -95,9 +94,12 @@ private:
 // Descriptors
 //===----------------------------------------------------------------------===//
 
-/// Of a record that findWrongEpilogue() finds right.
+/// Of a record that findWrongEpilogue() finds right. The library's A is B, and
+/// its B is A.
 static uint32_t epilogueOf(const WeftGemmRecord &s) {
   uint32_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  if (s.hasSumA || s.hasSumB)
+    return s.hasSumB ? CUBLASLT_EPILOGUE_BGRADA : CUBLASLT_EPILOGUE_BGRADB;
   if (s.epilogue == WEFT_EPILOGUE_GELU_GRAD)
     return s.hasColumnSum ? CUBLASLT_EPILOGUE_DGELU_BGRAD
                           : CUBLASLT_EPILOGUE_DGELU;
@@ -124,6 +126,8 @@ MatmulDescription Planner::describeOperation() {
   set(made, CUBLASLT_MATMUL_DESC_TRANSA, first);
   set(made, CUBLASLT_MATMUL_DESC_TRANSB, second);
   set(made, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogueOf(s));
+  if (s.hasSumA || s.hasSumB)
+    set(made, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, int32_t(CUDA_R_32F));
   if (s.hasAux) {
     set(made, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, s.n);
     set(made, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE,
@@ -150,8 +154,7 @@ MatrixLayout Planner::describe(int64_t dtype, int64_t rows, int64_t columns,
 /// is planned.
 static void setAddresses(BlasLtCalls &calls, cublasLtMatmulDesc_t operation,
                          const GemmOperands &operands) {
-  const void *bias = operands.bias ? operands.bias : operands.columnSum;
-  if (bias)
+  if (const void *bias = operands.biasOrSum())
     calls.MatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
                                  &bias, sizeof bias);
   if (operands.aux)
@@ -230,11 +233,13 @@ Error Planner::describeMissing(const GemmPlan &plan,
                      " that works in " + exactBytes(most) +
                      ", but got one that takes " +
                      exactBytes(larger->front().workspaceBytes));
-  Error error(ExitCode::Device, "expects an algorithm of " +
-                                    library.describe() + " for " + product +
-                                    ", but got none for epilogue " +
-                                    std::to_string(s.epilogue));
-  if (s.epilogue != WEFT_EPILOGUE_NONE)
+  const bool addsFactor = s.hasSumA || s.hasSumB;
+  Error error(ExitCode::Device,
+              "expects an algorithm of " + library.describe() + " for " +
+                  product + ", but got none for epilogue " +
+                  std::to_string(s.epilogue) +
+                  (addsFactor ? " and the sum of a factor" : ""));
+  if (s.epilogue != WEFT_EPILOGUE_NONE || addsFactor)
     error.hint("compile with --epilogues=off");
   return error;
 }

@@ -19,6 +19,12 @@ struct GemmOperands {
   void *c;
   const void *bias;
   void *aux, *columnSum;
+  void *factorSum; // of A or of B
+
+  /// What the library reads or writes as a bias; a call has one at most.
+  const void *biasOrSum() const {
+    return bias ? bias : columnSum ? columnSum : factorSum;
+  }
 };
 
 /// Largest powers of two, at most 256, that divide the addresses of the

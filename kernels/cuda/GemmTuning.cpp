@@ -31,11 +31,13 @@ static constexpr const char *kFields[] = {"batch",
                                           "dtype_c",
                                           "epilogue",
                                           "has_aux",
-                                          "has_column_sum"};
+                                          "has_column_sum",
+                                          "has_sum_a",
+                                          "has_sum_b"};
 static_assert(sizeof kFields / sizeof *kFields ==
               std::tuple_size_v<GemmFields>);
 
-static constexpr const char *kFormat = "weft-tuning 1";
+static constexpr const char *kFormat = "weft-tuning 2";
 
 //===----------------------------------------------------------------------===//
 // Writing

@@ -39,6 +39,18 @@ static void addToRows(Tensor &tensor, const Tensor &bias) {
     tensor.at(i) += bias.at(i % bias.size());
 }
 
+/// Adds op(left), a matrix, over its columns to `rowSums`, and op(right) over
+/// its rows to `columnSums`, each unless it is null: over the inner dimension.
+static void addFactors(MatrixView lhs, Tensor *rowSums, MatrixView rhs,
+                       Tensor *columnSums) {
+  for (int64_t k = 0; k < lhs.columns(); ++k) {
+    for (int64_t row = 0; rowSums && row < rowSums->size(); ++row)
+      rowSums->at(row) += lhs.at(0, row, k);
+    for (int64_t i = 0; columnSums && i < columnSums->size(); ++i)
+      columnSums->at(i) += rhs.at(0, k, i);
+  }
+}
+
 /// Adds the products of matrices, transposed first or not, to `sum`.
 static void addProducts(const Tensor &left, bool transposeLhs,
                         const Tensor &right, bool transposeRhs, Tensor &sum) {
@@ -91,7 +103,8 @@ namespace {
 struct ProductTensors {
   const Tensor *lhs, *rhs, *old = nullptr, *bias = nullptr, *aux = nullptr,
                            *flag = nullptr;
-  Tensor *target, *sum = nullptr, *columnSum = nullptr;
+  Tensor *target, *sum = nullptr, *columnSum = nullptr, *lhsSum = nullptr,
+                  *rhsSum = nullptr;
 
   ProductTensors(GemmOp op, OpCall &call);
   /// What the command reads, and what it writes, each in its order.
@@ -114,6 +127,8 @@ ProductTensors::ProductTensors(GemmOp op, OpCall &call) {
   target = write(true);
   sum = write(op.getSum() != nullptr);
   columnSum = write(op.getColumnSum() != nullptr);
+  lhsSum = write(op.getLhsSum() != nullptr);
+  rhsSum = write(op.getRhsSum() != nullptr);
 }
 
 ProductTensors::ProductTensors(plan::GemmOp op, OpCall &call) {
@@ -137,6 +152,8 @@ ProductTensors::ProductTensors(plan::GemmOp op, OpCall &call) {
   target = &call.result(nextResult++);
   sum = write(op.getAuxMutable());
   columnSum = write(op.getColumnSumMutable());
+  lhsSum = write(op.getLhsSumMutable());
+  rhsSum = write(op.getRhsSumMutable());
 }
 
 /// The sums of the rows of what the target holds: of rounded elements.
@@ -168,6 +185,9 @@ template <typename OpT> static llvm::LogicalResult evaluateGemm(OpCall &call) {
   }
   if (tensors.columnSum)
     sumRows(call, target, *tensors.columnSum);
+  if (tensors.lhsSum || tensors.rhsSum)
+    addFactors({*tensors.lhs, op.getTransposeLhs()}, tensors.lhsSum,
+               {*tensors.rhs, op.getTransposeRhs()}, tensors.rhsSum);
   return llvm::success();
 }
 

@@ -3,13 +3,16 @@
 // A group grows from its product outwards: a bias, an activation or the adjoint
 // of one, sums over the rows. A part joins if the library has it and if nothing
 // is rounded and nothing else reads in between, so that results stay the same.
+// What no kernel computes, and the product reads, it also adds up.
 //
 //===----------------------------------------------------------------------===//
 
+#include "ProductParts.h"
 #include "Selection.h"
 #include "weft/Weft/Precision.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace weft;
@@ -34,6 +37,8 @@ private:
   bool addActivation();
   bool addGradient();
   bool addColumnSum();
+  void addFactorSums();
+  void addFactorSum(FactorSum sum);
 
   /// Whether the op could be a part if `value` were the end.
   bool couldJoin(Operation *op, Value value);
@@ -43,9 +48,18 @@ private:
   /// The reason that there is no such part.
   std::string lacks(StringRef part) const;
   std::string refuseBias(Value row, Operation *between);
+  std::string refuse(ProductPart part) const;
+  std::string refuseFactorSum(FactorSum sum) const;
+  bool isNeededBefore(Value value) const;
   bool mayJoin(ProductPart part, Operation *op);
   PartialProduct getPartial() const {
-    return {root, bias != Value(), epilogue, !end.hasOneUse()};
+    return {root,
+            bias != Value(),
+            epilogue,
+            !end.hasOneUse(),
+            columnSum != Value(),
+            lhsSum != Value(),
+            rhsSum != Value()};
   }
   void keepOut(Operation *op, const Twine &reason);
   void join(Operation *op, Value operand = Value());
@@ -62,7 +76,7 @@ private:
   SmallVector<Operation *> members;
   unsigned missed = 0;
 
-  Value bias, aux, sum, columnSum;
+  Value bias, aux, sum, columnSum, lhsSum, rhsSum;
   Epilogue epilogue = Epilogue::None;
 };
 
@@ -74,21 +88,10 @@ private:
 
 static Type getElement(Value value) { return getElementTypeOrSelf(value); }
 
-static int64_t getColumns(Value value) { return getShape(value).back(); }
-
 /// The later one of `place` and the op that defines `operand`.
 Operation *ProductGroup::getPlace(Value operand) const {
   Operation *definer = operand ? operand.getDefiningOp() : nullptr;
   return definer && place->isBeforeInBlock(definer) ? definer : place;
-}
-
-/// What reads the value, in the order of the program.
-static SmallVector<Operation *> getReaders(Value value) {
-  SmallVector<Operation *> readers(value.user_begin(), value.user_end());
-  llvm::sort(readers, [](Operation *a, Operation *b) {
-    return a != b && a->isBeforeInBlock(b);
-  });
-  return readers;
 }
 
 void ProductGroup::keepOut(Operation *op, const Twine &reason) {
@@ -100,23 +103,28 @@ std::string ProductGroup::lacks(StringRef part) const {
   return ("products of " + library.getTitle() + " have no " + part).str();
 }
 
+/// Why the product cannot have that part, or "".
+std::string ProductGroup::refuse(ProductPart part) const {
+  const bool readsFactor =
+      part == ProductPart::LhsSum || part == ProductPart::RhsSum;
+  if (!library.hasPart(part))
+    return lacks(stringifyProductPart(part));
+  if (!options.epilogues && part != ProductPart::Bias)
+    return "epilogues are off";
+  if (isLowPrecision(getElement(end)) && !options.fast && !readsFactor)
+    return "it is rounded before";
+  if (!library.mayMerge(part, root))
+    return "another order of sums would give other bits";
+  return library.findObstacle(part, getPartial());
+}
+
 /// Whether `op`, which reads the end of the group, can be part of it; else says
 /// why not.
 bool ProductGroup::mayJoin(ProductPart part, Operation *op) {
-  if (!library.hasPart(part))
-    keepOut(op, lacks(stringifyProductPart(part)));
-  else if (!options.epilogues && part != ProductPart::Bias)
-    keepOut(op, "epilogues are off");
-  else if (isLowPrecision(getElement(end)) && !options.fast)
-    keepOut(op, "it is rounded before");
-  else if (!library.mayMerge(part, root))
-    keepOut(op, "another order of sums would give other bits");
-  else if (std::string reason = library.findObstacle(part, getPartial());
-           !reason.empty())
+  std::string reason = refuse(part);
+  if (!reason.empty())
     keepOut(op, reason);
-  else
-    return true;
-  return false;
+  return reason.empty();
 }
 
 /// Parts with an operand have the only use of the end before them: nothing
@@ -126,44 +134,6 @@ void ProductGroup::join(Operation *op, Value operand) {
   place = getPlace(operand);
   members.push_back(op);
   end = op->getResult(0);
-}
-
-/// Whether the op (or null) only names or repeats elements of its operand.
-static bool isRepeat(Operation *op) {
-  return renames(op) || isa_and_nonnull<BroadcastOp, MaterializeOp>(op);
-}
-
-static bool isOneRow(Value value) {
-  return !getShape(value).empty() &&
-         cast<ShapedType>(value.getType()).getNumElements() ==
-             getColumns(value);
-}
-
-/// The values of every row of `value`: a vector if there is one. `between` is
-/// the last of the ops that repeat it.
-static Value findRow(Value value, Operation *&between) {
-  const int64_t columns = getColumns(value);
-  while (getShape(value).size() != 1) {
-    Operation *definer = value.getDefiningOp();
-    if (!isRepeat(definer) || getShape(definer->getOperand(0)).empty() ||
-        getColumns(definer->getOperand(0)) != columns)
-      break;
-    between = between ? between : definer;
-    value = definer->getOperand(0);
-  }
-  return isOneRow(value) ? value : Value();
-}
-
-/// What `add` adds to every row of `end`, or null.
-static Value findBias(AddOp add, Value end, Operation *&between) {
-  Value other = add.getLhs() == end ? add.getRhs() : add.getLhs();
-  if (add.getResult().getType() != end.getType() || getShape(other).empty() ||
-      getColumns(other) != getColumns(end))
-    return Value();
-  Value row = findRow(other, between);
-  // One row beside one row is a sum of two tensors.
-  bool isVector = row && getShape(row).size() == 1;
-  return isVector || !isOneRow(end) ? row : Value();
 }
 
 /// Why a product cannot add the row that it could add otherwise, or "".
@@ -205,22 +175,6 @@ bool ProductGroup::addBias() {
   return false;
 }
 
-/// The part that an activation is, if a product can have it.
-static std::optional<std::pair<ProductPart, Epilogue>>
-findActivation(Operation *op) {
-  if (isa<ReluOp>(op))
-    return {{ProductPart::Relu, Epilogue::Relu}};
-  if (auto gelu = dyn_cast<GeluOp>(op))
-    if (gelu.getApproximate() == GeluKind::Tanh)
-      return {{ProductPart::Gelu, Epilogue::Gelu}};
-  return std::nullopt;
-}
-
-static bool isGeluWithErf(Operation *op) {
-  auto gelu = dyn_cast<GeluOp>(op);
-  return gelu && gelu.getApproximate() == GeluKind::None;
-}
-
 bool ProductGroup::addActivation() {
   for (Operation *user : getReaders(end)) {
     if (isGeluWithErf(user))
@@ -235,22 +189,6 @@ bool ProductGroup::addActivation() {
     return true;
   }
   return false;
-}
-
-/// The part that the adjoint of an activation is, and what it reads beside the
-/// gradient: that alone for one that no product has.
-static std::optional<std::pair<ProductPart, Epilogue>>
-findGradient(Operation *op, Value grad, Value &operand) {
-  if (auto relu = dyn_cast<ReluGradOp>(op); relu && relu.getGrad() == grad) {
-    operand = relu.getOperand();
-    return {{ProductPart::ReluGrad, Epilogue::ReluGrad}};
-  }
-  if (auto gelu = dyn_cast<GeluGradOp>(op); gelu && gelu.getGrad() == grad) {
-    operand = gelu.getOperand();
-    if (gelu.getApproximate() == GeluKind::Tanh)
-      return {{ProductPart::GeluGrad, Epilogue::GeluGrad}};
-  }
-  return std::nullopt;
 }
 
 bool ProductGroup::addGradient() {
@@ -277,15 +215,6 @@ bool ProductGroup::addGradient() {
   return false;
 }
 
-/// Whether the op adds up the rows of `value`.
-static bool sumsRows(Operation *op, Value value) {
-  auto reduce = dyn_cast<ReduceOp>(op);
-  return reduce && reduce.getKind() == ReduceKind::Sum &&
-         getShape(reduce.getResult()) == getShape(value).take_back() &&
-         llvm::equal(reduce.getDims(),
-                     llvm::seq<int64_t>(0, getShape(value).size() - 1));
-}
-
 /// A product that adds to what is there sums no rows: those of the product
 /// alone are wanted.
 bool ProductGroup::addColumnSum() {
@@ -305,6 +234,59 @@ bool ProductGroup::addColumnSum() {
     return true;
   }
   return false;
+}
+
+/// Whether the group reads what the value leads to, or something does that may
+/// not move behind the group.
+bool ProductGroup::isNeededBefore(Value value) const {
+  auto isOfGroup = [&](Operation *op) {
+    return op == root || llvm::is_contained(members, op);
+  };
+  auto staysBefore = [&](Operation *op) {
+    return isOfGroup(op) || !isMemoryEffectFree(op) ||
+           llvm::any_of(op->getUsers(), isOfGroup);
+  };
+  return llvm::any_of(value.getUsers(), isOfGroup) ||
+         llvm::any_of(findEarlyReaders(value, place), staysBefore);
+}
+
+/// Rows that a kernel computes are added up by that kernel, which has them at
+/// hand. A sum is f32, whatever it is of.
+std::string ProductGroup::refuseFactorSum(FactorSum sum) const {
+  Type element = getElement(sum.op.getResult());
+  if (isGenerated(sum.factor, library))
+    return "a kernel computes that";
+  if (std::string reason = refuse(sum.part); !reason.empty())
+    return reason;
+  if (isLowPrecision(element))
+    return "it is rounded";
+  if (readsSharedCopy(sum))
+    return "another op widens that too";
+  if (isNeededBefore(sum.op.getResult()))
+    return "it is needed before the product";
+  return "";
+}
+
+void ProductGroup::addFactorSum(FactorSum sum) {
+  std::string reason = refuseFactorSum(sum);
+  if (!reason.empty()) {
+    log.add(sum.op,
+            "is not part of the product that reads what it adds up: " + reason);
+    ++missed;
+    return;
+  }
+  log.add(sum.op, "is part of the product that reads what it adds up");
+  members.push_back(sum.op);
+  (sum.part == ProductPart::LhsSum ? lhsSum : rhsSum) = sum.op.getResult();
+}
+
+/// One of each factor; a second one, or that of a factor that is both, stays.
+void ProductGroup::addFactorSums() {
+  for (FactorSum found : findFactorSums(root)) {
+    Value known = found.part == ProductPart::LhsSum ? lhsSum : rhsSum;
+    if (!known && !llvm::is_contained(members, found.op))
+      addFactorSum(found);
+  }
 }
 
 bool ProductGroup::couldJoin(Operation *op, Value value) {
@@ -345,6 +327,7 @@ void ProductGroup::grow() {
   if (!addActivation())
     addGradient();
   addColumnSum();
+  addFactorSums();
   reportBehind();
 }
 
@@ -353,16 +336,27 @@ void ProductGroup::grow() {
 //===----------------------------------------------------------------------===//
 
 Operation *ProductGroup::build(OpBuilder &builder, Location loc) {
-  if (epilogue == Epilogue::None && !columnSum)
+  if (epilogue == Epilogue::None && !columnSum && !lhsSum && !rhsSum)
     return MatmulOp::create(builder, loc, end.getType(), root.getLhs(),
                             root.getRhs(), bias, root.getTransposeLhsAttr(),
                             root.getTransposeRhsAttr(), root.getOutAttr());
   auto typeOf = [](Value value) { return value ? value.getType() : Type(); };
-  return GemmOp::create(builder, loc, end.getType(), typeOf(sum),
-                        typeOf(columnSum), root.getLhs(), root.getRhs(), bias,
-                        aux, root.getTransposeLhsAttr(),
-                        root.getTransposeRhsAttr(), root.getOutAttr(),
-                        EpilogueAttr::get(root.getContext(), epilogue));
+  return GemmOp::create(
+      builder, loc, end.getType(), typeOf(sum), typeOf(columnSum),
+      typeOf(lhsSum), typeOf(rhsSum), root.getLhs(), root.getRhs(), bias, aux,
+      root.getTransposeLhsAttr(), root.getTransposeRhsAttr(), root.getOutAttr(),
+      EpilogueAttr::get(root.getContext(), epilogue));
+}
+
+/// Erases what gave a factor another shape or type for a sum that is gone.
+static void eraseNames(Value value) {
+  while (value.use_empty()) {
+    Operation *definer = value.getDefiningOp();
+    if (!isa_and_nonnull<ReshapeOp, CastOp>(definer))
+      return;
+    value = definer->getOperand(0);
+    definer->erase();
+  }
 }
 
 void ProductGroup::merge() {
@@ -376,11 +370,15 @@ void ProductGroup::merge() {
   Operation *merged = build(builder, builder.getFusedLoc(locations));
   copyScope(root, merged);
   unsigned index = 0;
-  for (Value value : {end, sum, columnSum})
+  for (Value value : {end, sum, columnSum, lhsSum, rhsSum})
     if (value)
       value.replaceAllUsesWith(merged->getResult(index++));
-  for (Operation *member : llvm::reverse(members))
+  sinkReaders(merged);
+  for (Operation *member : llvm::reverse(members)) {
+    Value operand = member->getOperand(0);
     member->erase();
+    eraseNames(operand);
+  }
   root.erase();
 }
 

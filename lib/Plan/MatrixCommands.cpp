@@ -42,7 +42,8 @@ Access GemmOp::getAccess(unsigned index) {
   };
   if (isOf(odsIndex_target))
     return accumulates() ? Access::Update : Access::Write;
-  bool isWritten = isOf(odsIndex_column_sum) || isOf(odsIndex_workspace) ||
+  bool isWritten = isOf(odsIndex_column_sum) || isOf(odsIndex_lhs_sum) ||
+                   isOf(odsIndex_rhs_sum) || isOf(odsIndex_workspace) ||
                    (isOf(odsIndex_aux) && !isGradient(getEpilogue()));
   return isWritten ? Access::Write : Access::Read;
 }
@@ -74,6 +75,28 @@ static LogicalResult verifyMatrices(GemmOp op) {
   return success();
 }
 
+/// Sums, or null, of `size` numbers.
+static LogicalResult verifySums(GemmOp op, StringRef name, Value sums,
+                                int64_t size) {
+  if (!sums)
+    return success();
+  if (failed(verifyShape(op, name, sums, size)))
+    return failure();
+  return verifyDense(op, name, sums);
+}
+
+static LogicalResult verifyFactorSums(GemmOp op, const ProductShape &shape) {
+  MemRefType lhs = getType(op.getLhs()), rhs = getType(op.getRhs());
+  if ((op.getLhsSum() || op.getRhsSum()) &&
+      (lhs.getRank() != 2 || rhs.getRank() != 2))
+    return op.emitOpError("expects factors of rank 2 beside ")
+           << (op.getLhsSum() ? "lhs_sum" : "rhs_sum") << ", but got " << lhs
+           << " and " << rhs;
+  if (failed(verifySums(op, "lhs_sum", op.getLhsSum(), shape.m)))
+    return failure();
+  return verifySums(op, "rhs_sum", op.getRhsSum(), shape.n);
+}
+
 /// Operands that only some epilogues have.
 static LogicalResult verifyEpilogue(GemmOp op, int64_t columns) {
   Type element = getType(op.getLhs()).getElementType();
@@ -83,10 +106,8 @@ static LogicalResult verifyEpilogue(GemmOp op, int64_t columns) {
         failed(verifyDense(op, "bias", bias)))
       return failure();
   }
-  if (Value sum = op.getColumnSum())
-    if (failed(verifyShape(op, "column_sum", sum, columns)) ||
-        failed(verifyDense(op, "column_sum", sum)))
-      return failure();
+  if (failed(verifySums(op, "column_sum", op.getColumnSum(), columns)))
+    return failure();
   if (isGradient(op.getEpilogue()) && !op.getAux())
     return op.emitOpError("expects aux for the epilogue ")
            << stringifyEpilogue(op.getEpilogue());
@@ -114,7 +135,8 @@ LogicalResult GemmOp::verify() {
   if (failed(verifyElement(*this, "rhs", getRhs(), element)) ||
       failed(verifyShape(*this, "target", getTarget(), shape->getResult())) ||
       failed(verifyElement(*this, "target", getTarget(), element, true)) ||
-      failed(verifyAccumulate(*this)) || failed(verifyMatrices(*this)))
+      failed(verifyAccumulate(*this)) || failed(verifyMatrices(*this)) ||
+      failed(verifyFactorSums(*this, *shape)))
     return failure();
   return verifyEpilogue(*this, shape->n);
 }

@@ -74,7 +74,8 @@ bool GemmOp::canWrite(unsigned index, const Layout &layout) {
   return index == 0 ? canWriteRows(layout) : layout.isDense();
 }
 
-/// Activations and sums of rows are those of the product alone.
+/// Activations and sums of rows are those of the product alone; what factors
+/// sum to is that in any case.
 bool GemmOp::canAccumulate(unsigned index) {
   return index == 0 && getEpilogue() == Epilogue::None && !getColumnSum();
 }

@@ -157,20 +157,40 @@ static LogicalResult verifyEpilogue(GemmOp op) {
                    tensorType(op.getResult()).getElementType());
 }
 
+/// Sums, or null, of `size` numbers of what `summed` holds.
+static LogicalResult verifySums(GemmOp op, StringRef name, Value sums,
+                                int64_t size, Value summed) {
+  if (!sums)
+    return success();
+  auto type = RankedTensorType::get(
+      size, statisticsElement(tensorType(summed).getElementType()));
+  if (sums.getType() == type)
+    return success();
+  return op.emitOpError("expects ")
+         << name << " of type " << type << ", but got " << sums.getType();
+}
+
+static LogicalResult verifyFactorSums(GemmOp op) {
+  ArrayRef<int64_t> result = getShape(op.getResult());
+  if ((op.getLhsSum() || op.getRhsSum()) &&
+      (getShape(op.getLhs()).size() != 2 || getShape(op.getRhs()).size() != 2))
+    return op.emitOpError("expects factors of rank 2 beside ")
+           << (op.getLhsSum() ? "lhs_sum" : "rhs_sum") << ", but got "
+           << op.getLhs().getType() << " and " << op.getRhs().getType();
+  if (failed(verifySums(op, "lhs_sum", op.getLhsSum(),
+                        result[result.size() - 2], op.getLhs())))
+    return failure();
+  return verifySums(op, "rhs_sum", op.getRhsSum(), result.back(), op.getRhs());
+}
+
 LogicalResult GemmOp::verify() {
   if (failed(verifyGroups(*this)) || failed(verifyOut(*this)) ||
       failed(verifyFactors(*this)) || failed(verifyBias(*this)) ||
-      failed(verifyEpilogue(*this)))
+      failed(verifyEpilogue(*this)) ||
+      failed(verifySums(*this, "column_sum", getColumnSum(),
+                        getShape(getResult()).back(), getResult())))
     return failure();
-  if (!getColumnSum())
-    return success();
-  RankedTensorType result = tensorType(getResult());
-  auto columns = RankedTensorType::get(
-      result.getShape().back(), statisticsElement(result.getElementType()));
-  if (getColumnSum().getType() != columns)
-    return emitOpError("expects column_sum of type ")
-           << columns << ", but got " << getColumnSum().getType();
-  return success();
+  return verifyFactorSums(*this);
 }
 
 double GemmOp::getFlops() { return getProductFlops(*this); }

@@ -13,6 +13,8 @@
 // CHECK-DAG: relu_only: 0 of 1 tensors differ
 // CHECK-DAG: gelu_grad: 0 of 2 tensors differ
 // CHECK-DAG: relu_grad: 0 of 1 tensors differ
+// CHECK-DAG: factors: 0 of 3 tensors differ
+// CHECK-DAG: transposed_factors: 0 of 3 tensors differ
 
 //--- gemm.mlir
 weft.program @plain(%x: tensor<4x3xf32> {weft.input = "x"}, %w: tensor<4x5xf32> {weft.input = "w"}, %b: tensor<5xf32> {weft.input = "b"})
@@ -55,6 +57,20 @@ weft.program @relu_grad(%g: tensor<2x3x5xf32> {weft.input = "g"}, %w: tensor<2x4
     attributes {kind = #weft.kind<eval>} {
   %y = weft.gemm %g * %w transposed epilogue relu_grad aux(%sum : tensor<2x3x4xf32>) : tensor<2x3x5xf32> * tensor<2x4x5xf32> -> tensor<2x3x4xf32>
   weft.return %y : tensor<2x3x4xf32>
+}
+
+weft.program @factors(%x: tensor<4x3xf32> {weft.input = "x"}, %g: tensor<4x5xf32> {weft.input = "g"})
+    -> (tensor<3x5xf32> {weft.output = "dw"}, tensor<3xf32> {weft.output = "rows"}, tensor<5xf32> {weft.output = "columns"})
+    attributes {kind = #weft.kind<eval>} {
+  %y:3 = weft.gemm %x transposed * %g : tensor<4x3xf32> * tensor<4x5xf32> -> tensor<3x5xf32> lhs_sum(tensor<3xf32>) rhs_sum(tensor<5xf32>)
+  weft.return %y#0, %y#1, %y#2 : tensor<3x5xf32>, tensor<3xf32>, tensor<5xf32>
+}
+
+weft.program @transposed_factors(%x: tensor<3x4xf32> {weft.input = "x"}, %g: tensor<5x4xf32> {weft.input = "g"})
+    -> (tensor<3x5xf32> {weft.output = "dw"}, tensor<3xf32> {weft.output = "rows"}, tensor<5xf32> {weft.output = "columns"})
+    attributes {kind = #weft.kind<eval>} {
+  %y:3 = weft.gemm %x * %g transposed epilogue relu : tensor<3x4xf32> * tensor<5x4xf32> -> tensor<3x5xf32> lhs_sum(tensor<3xf32>) rhs_sum(tensor<5xf32>)
+  weft.return %y#0, %y#1, %y#2 : tensor<3x5xf32>, tensor<3xf32>, tensor<5xf32>
 }
 
 //--- ops.mlir
@@ -107,4 +123,23 @@ weft.program @relu_grad(%g: tensor<2x3x5xf32> {weft.input = "g"}, %w: tensor<2x4
   %p = weft.matmul %g, %w {transpose_rhs} : tensor<2x3x5xf32>, tensor<2x4x5xf32>
   %y = weft.relu_grad %p, %sum : tensor<2x3x4xf32>
   weft.return %y : tensor<2x3x4xf32>
+}
+
+weft.program @factors(%x: tensor<4x3xf32> {weft.input = "x"}, %g: tensor<4x5xf32> {weft.input = "g"})
+    -> (tensor<3x5xf32> {weft.output = "dw"}, tensor<3xf32> {weft.output = "rows"}, tensor<5xf32> {weft.output = "columns"})
+    attributes {kind = #weft.kind<eval>} {
+  %y = weft.matmul %x, %g {transpose_lhs} : tensor<4x3xf32>, tensor<4x5xf32>
+  %r = weft.reduce sum %x dims [0] : tensor<4x3xf32>
+  %c = weft.reduce sum %g dims [0] : tensor<4x5xf32>
+  weft.return %y, %r, %c : tensor<3x5xf32>, tensor<3xf32>, tensor<5xf32>
+}
+
+weft.program @transposed_factors(%x: tensor<3x4xf32> {weft.input = "x"}, %g: tensor<5x4xf32> {weft.input = "g"})
+    -> (tensor<3x5xf32> {weft.output = "dw"}, tensor<3xf32> {weft.output = "rows"}, tensor<5xf32> {weft.output = "columns"})
+    attributes {kind = #weft.kind<eval>} {
+  %p = weft.matmul %x, %g {transpose_rhs} : tensor<3x4xf32>, tensor<5x4xf32>
+  %y = weft.relu %p : tensor<3x5xf32>
+  %r = weft.reduce sum %x dims [1] : tensor<3x4xf32>
+  %c = weft.reduce sum %g dims [1] : tensor<5x4xf32>
+  weft.return %y, %r, %c : tensor<3x5xf32>, tensor<3xf32>, tensor<5xf32>
 }

@@ -13,8 +13,10 @@
 // CHECK-NEXT: gelu = {{\[\[}}-0.15880800{{.}}, 0], [0.84119{{.*}}, 2.99636{{.*}}]] : 2x2xf32
 // CHECK-NEXT: gelu_aux = {{\[\[}}-1, 0], [1, 3]] : 2x2xf32
 // CHECK-NEXT: gelu_grad = {{\[\[}}-0.082964{{.*}}, 1], [3.24889{{.*}}, 4.04633{{.*}}]] : 2x2xf32
+// CHECK-NEXT: lhs_sum = [3, 7] : 2xf32
 // CHECK-NEXT: relu = {{\[\[}}0, 0], [1, 3]] : 2x2xf32
 // CHECK-NEXT: relu_grad = {{\[\[}}0, 0], [3, 4]] : 2x2xf32
+// CHECK-NEXT: rhs_sum = [0, 3] : 2xf32
 // CHECK-NEXT: started = {{\[\[}}5, 6], [7, 8]] : 2x2xf32
 plan.program "eval" @gemm {
   %x = plan.alloc temporary : memref<2x2xf32>
@@ -33,6 +35,8 @@ plan.program "eval" @gemm {
   %rg = plan.alloc temporary : memref<2x2xf32>
   %gg = plan.alloc temporary : memref<2x2xf32>
   %p = plan.alloc temporary : memref<2x2xf32>
+  %ls = plan.alloc temporary : memref<2xf32>
+  %rs = plan.alloc temporary : memref<2xf32>
   plan.constant %x = dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32> : memref<2x2xf32>
   plan.constant %i = dense<[[1.0, 0.0], [0.0, 1.0]]> : tensor<2x2xf32> : memref<2x2xf32>
   plan.constant %b = dense<[4.0, 4.0]> : tensor<2xf32> : memref<2xf32>
@@ -62,6 +66,11 @@ plan.program "eval" @gemm {
   // [[6, 6], [13, 16]].
   plan.gemm %y transposed * %x -> %p bias(%b : memref<2xf32>) column_sum(%sums : memref<2xf32>) : memref<2x2xf32> * memref<2x2xf32> -> memref<2x2xf32>
   plan.output "columns" %sums : memref<2xf32>
+  // The sums of x over its columns and of y over its rows are overwritten, while
+  // the target is added to.
+  plan.gemm %x * %y -> %p accumulate lhs_sum(%ls : memref<2xf32>) rhs_sum(%rs : memref<2xf32>) : memref<2x2xf32> * memref<2x2xf32> -> memref<2x2xf32>
+  plan.output "lhs_sum" %ls : memref<2xf32>
+  plan.output "rhs_sum" %rs : memref<2xf32>
 }
 
 // A view of columns, transposed, and a row that repeats.

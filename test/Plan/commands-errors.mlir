@@ -522,7 +522,7 @@ plan.program "eval" @eval {
   %x = plan.alloc temporary : memref<2x2xf32>
   %y = plan.alloc temporary : memref<2x2xf32>
   // expected-error @+1 {{expects one operand in group 0, but got 2}}
-  "plan.gemm"(%x, %x, %y) <{operandSegmentSizes = array<i32: 2, 0, 1, 0, 0, 0, 0, 0>}> : (memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>) -> ()
+  "plan.gemm"(%x, %x, %y) <{operandSegmentSizes = array<i32: 2, 0, 1, 0, 0, 0, 0, 0, 0, 0>}> : (memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>) -> ()
 }
 
 // -----
@@ -547,7 +547,7 @@ plan.program "eval" @eval {
   %y = plan.alloc temporary : memref<2x2xf32>
   %ws = plan.alloc workspace : memref<64xi8>
   // expected-error @+1 {{operand #1 must be memref of 32-bit float or 16-bit float or bfloat16 type values, but got 'memref<64xi8>'}}
-  "plan.gemm"(%y, %ws, %y) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0>}> : (memref<2x2xf32>, memref<64xi8>, memref<2x2xf32>) -> ()
+  "plan.gemm"(%y, %ws, %y) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>}> : (memref<2x2xf32>, memref<64xi8>, memref<2x2xf32>) -> ()
 }
 
 // -----
@@ -582,4 +582,38 @@ plan.program "eval" @eval {
   %y = plan.alloc temporary : memref<8xf32>
   // expected-error @+1 {{expects a finite est_us of at least 0, but got 0x7FF8000000000000 : f64}}
   plan.copy %x to %y {est_us = 0x7FF8000000000000 : f64} : memref<8xf32> to memref<8xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x4xf32>
+  %w = plan.alloc temporary : memref<4x2xf32>
+  %y = plan.alloc temporary : memref<8x2xf32>
+  %c = plan.alloc temporary : memref<4xf32>
+  // expected-error @+1 {{expects lhs_sum of shape 8, but got 'memref<4xf32>'}}
+  plan.gemm %x * %w -> %y lhs_sum(%c : memref<4xf32>) : memref<8x4xf32> * memref<4x2xf32> -> memref<8x2xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x4xf32>
+  %w = plan.alloc temporary : memref<4x2xf32>
+  %y = plan.alloc temporary : memref<8x2xf32>
+  %c = plan.alloc temporary : memref<4xf32>
+  %s = plan.view %c : memref<4xf32> to memref<2xf32, strided<[2]>>
+  // expected-error @+1 {{expects a dense rhs_sum, but got 'memref<2xf32, strided<[2]>>'}}
+  plan.gemm %x * %w -> %y rhs_sum(%s : memref<2xf32, strided<[2]>>) : memref<8x4xf32> * memref<4x2xf32> -> memref<8x2xf32>
+}
+
+// -----
+
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<2x8x4xf32>
+  %w = plan.alloc temporary : memref<4x2xf32>
+  %y = plan.alloc temporary : memref<2x8x2xf32>
+  %c = plan.alloc temporary : memref<2xf32>
+  // expected-error @+1 {{expects factors of rank 2 beside rhs_sum, but got 'memref<2x8x4xf32>' and 'memref<4x2xf32>'}}
+  plan.gemm %x * %w -> %y rhs_sum(%c : memref<2xf32>) : memref<2x8x4xf32> * memref<4x2xf32> -> memref<2x8x2xf32>
 }

@@ -53,6 +53,7 @@ plan.program "micro" @matrices {
   %y = plan.alloc temporary : memref<8x2xf32>
   %a = plan.alloc temporary : memref<8x2xf32>
   %f = plan.input "accumulate" : memref<f32>
+  %ls = plan.alloc temporary : memref<8xf32>
   %q = plan.alloc temporary : memref<2x16x4x8xf16>
   %k = plan.alloc temporary : memref<2x16x2x8xf16>
   %v = plan.alloc temporary : memref<2x16x2x8xf16>
@@ -72,6 +73,8 @@ plan.program "micro" @matrices {
   plan.gemm %x * %w transposed -> %y epilogue gelu aux(%a : memref<8x2xf32>) : memref<8x4xf32> * memref<2x4xf32> -> memref<8x2xf32>
   // CHECK: plan.gemm {{.*}} epilogue relu_grad aux(%{{.*}} : memref<8x2xf32>) column_sum(%{{.*}} : memref<2xf32>) :
   plan.gemm %x * %w transposed -> %y epilogue relu_grad aux(%a : memref<8x2xf32>) column_sum(%c : memref<2xf32>) : memref<8x4xf32> * memref<2x4xf32> -> memref<8x2xf32>
+  // CHECK: plan.gemm {{.*}} transposed -> %{{.*}} accumulate column_sum(%{{.*}} : memref<2xf32>) lhs_sum(%{{.*}} : memref<8xf32>) rhs_sum(%{{.*}} : memref<2xf32>) :
+  plan.gemm %x * %w transposed -> %y accumulate column_sum(%c : memref<2xf32>) lhs_sum(%ls : memref<8xf32>) rhs_sum(%b : memref<2xf32>) : memref<8x4xf32> * memref<2x4xf32> -> memref<8x2xf32>
   // CHECK: plan.attention %{{.*}}, %{{.*}}, %{{.*}} -> %{{.*}}, %{{.*}} rng(%{{.*}} : memref<2xi64>) {causal, dropout = 1.000000e-01 : f64, op_id = 3 : i64, scale = 1.250000e-01 : f64} : memref<2x16x4x8xf16>, memref<2x16x2x8xf16>, memref<2x16x2x8xf16> -> memref<2x16x4x8xf16>, memref<2x4x16xf32>
   plan.attention %q, %k, %v -> %o, %l rng(%rng : memref<2xi64>) {causal, dropout = 0.1 : f64, op_id = 3, scale = 0.125 : f64} : memref<2x16x4x8xf16>, memref<2x16x2x8xf16>, memref<2x16x2x8xf16> -> memref<2x16x4x8xf16>, memref<2x4x16xf32>
   // CHECK: plan.attention_grad %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} -> %{{.*}}, %{{.*}}, %{{.*}} {scale = 1.250000e-01 : f64} : memref<2x16x4x8xf16>, memref<2x16x4x8xf16>, memref<2x16x2x8xf16>, memref<2x16x2x8xf16>, memref<2x16x4x8xf16>, memref<2x4x16xf32> -> memref<2x16x4x8xf16>, memref<2x16x2x8xf16>, memref<2x16x2x8xf16>

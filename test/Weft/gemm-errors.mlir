@@ -131,7 +131,7 @@ weft.program @p(%x: tensor<8x4xbf16> {weft.input = "x"}, %w: tensor<4x3xbf16> {w
 
 weft.program @p(%x: tensor<8x4xf32> {weft.input = "x"}, %w: tensor<4x3xf32> {weft.input = "w"}) attributes {kind = #weft.kind<micro>} {
   // expected-error @below {{expects one lhs, one rhs and one result}}
-  %z = "weft.gemm"(%x, %w) <{operandSegmentSizes = array<i32: 2, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<8x4xf32>, tensor<4x3xf32>) -> tensor<8x3xf32>
+  %z = "weft.gemm"(%x, %w) <{operandSegmentSizes = array<i32: 2, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0>}> : (tensor<8x4xf32>, tensor<4x3xf32>) -> tensor<8x3xf32>
   weft.return
 }
 
@@ -139,6 +139,30 @@ weft.program @p(%x: tensor<8x4xf32> {weft.input = "x"}, %w: tensor<4x3xf32> {wef
 
 weft.program @p(%x: tensor<8x4xf32> {weft.input = "x"}, %w: tensor<4x3xf32> {weft.input = "w"}) attributes {kind = #weft.kind<micro>} {
   // expected-error @below {{expects one lhs, one rhs and one result}}
-  %z = "weft.gemm"(%x, %w) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>, resultSegmentSizes = array<i32: 0, 1, 0>}> : (tensor<8x4xf32>, tensor<4x3xf32>) -> tensor<8x3xf32>
+  %z = "weft.gemm"(%x, %w) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>, resultSegmentSizes = array<i32: 0, 1, 0, 0, 0>}> : (tensor<8x4xf32>, tensor<4x3xf32>) -> tensor<8x3xf32>
+  weft.return
+}
+
+// -----
+
+weft.program @p(%x: tensor<8x4xf32> {weft.input = "x"}, %g: tensor<8x3xf32> {weft.input = "g"}) attributes {kind = #weft.kind<micro>} {
+  // expected-error @below {{expects lhs_sum of type 'tensor<4xf32>', but got 'tensor<8xf32>'}}
+  %z, %s = weft.gemm %x transposed * %g : tensor<8x4xf32> * tensor<8x3xf32> -> tensor<4x3xf32> lhs_sum(tensor<8xf32>)
+  weft.return
+}
+
+// -----
+
+weft.program @p(%x: tensor<8x4xbf16> {weft.input = "x"}, %g: tensor<8x3xbf16> {weft.input = "g"}) attributes {kind = #weft.kind<micro>} {
+  // expected-error @below {{expects rhs_sum of type 'tensor<3xf32>', but got 'tensor<3xbf16>'}}
+  %z, %s = weft.gemm %x transposed * %g : tensor<8x4xbf16> * tensor<8x3xbf16> -> tensor<4x3xbf16> rhs_sum(tensor<3xbf16>)
+  weft.return
+}
+
+// -----
+
+weft.program @p(%x: tensor<2x8x4xf32> {weft.input = "x"}, %w: tensor<4x3xf32> {weft.input = "w"}) attributes {kind = #weft.kind<micro>} {
+  // expected-error @below {{expects factors of rank 2 beside rhs_sum, but got 'tensor<2x8x4xf32>' and 'tensor<4x3xf32>'}}
+  %z, %s = weft.gemm %x * %w : tensor<2x8x4xf32> * tensor<4x3xf32> -> tensor<2x8x3xf32> rhs_sum(tensor<3xf32>)
   weft.return
 }

@@ -21,5 +21,10 @@ weft.program @forms(%x: tensor<2x8x4xf32> {weft.input = "x"}, %w: tensor<4x3xf32
   %l:3 = weft.gemm %h transposed * %h epilogue relu : tensor<8x4xbf16> * tensor<8x4xbf16> -> tensor<4x4xbf16> sum(tensor<4x4xf32>) column_sum(tensor<4xf32>)
   // CHECK: weft.gemm %{{.*}} transposed * %{{.*}} epilogue gelu_grad aux(%{{.*}} : tensor<4x4xf32>) {out = f32} : tensor<8x4xbf16> * tensor<8x4xbf16> -> tensor<4x4xf32>
   %o = weft.gemm %h transposed * %h epilogue gelu_grad aux(%l#1 : tensor<4x4xf32>) {out = f32} : tensor<8x4xbf16> * tensor<8x4xbf16> -> tensor<4x4xf32>
+  // Sums of the factors over the inner dimension, of one or of both.
+  // CHECK: %{{.*}}, %{{.*}} = weft.gemm %{{.*}} transposed * %{{.*}} {out = f32} : tensor<8x4xbf16> * tensor<8x4xbf16> -> tensor<4x4xf32> rhs_sum(tensor<4xf32>)
+  %dw, %dwb = weft.gemm %h transposed * %h {out = f32} : tensor<8x4xbf16> * tensor<8x4xbf16> -> tensor<4x4xf32> rhs_sum(tensor<4xf32>)
+  // CHECK: %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} = weft.gemm %{{.*}} * %{{.*}} transposed : tensor<3x4xf32> * tensor<3x4xf32> -> tensor<3x3xf32> column_sum(tensor<3xf32>) lhs_sum(tensor<3xf32>) rhs_sum(tensor<3xf32>)
+  %f:4 = weft.gemm %v * %v transposed : tensor<3x4xf32> * tensor<3x4xf32> -> tensor<3x3xf32> column_sum(tensor<3xf32>) lhs_sum(tensor<3xf32>) rhs_sum(tensor<3xf32>)
   weft.return
 }

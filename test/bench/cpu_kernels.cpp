@@ -121,9 +121,27 @@ struct Bench {
     int64_t typeC = wide ? static_cast<int64_t>(WEFT_F32) : type;
     double seconds =
         time(WEFT_GEMM, weft_cpu_gemm, {a.data(), b.data(), c.data()},
-             WeftGemmRecord{1, m, n, k, transA, transB, transA ? m : k,
-                            transB ? k : n, n, 0, 0, 0, WEFT_OVERWRITE, 0, type,
-                            typeC, WEFT_EPILOGUE_NONE, 0, 0});
+             WeftGemmRecord{1,
+                            m,
+                            n,
+                            k,
+                            transA,
+                            transB,
+                            transA ? m : k,
+                            transB ? k : n,
+                            n,
+                            0,
+                            0,
+                            0,
+                            WEFT_OVERWRITE,
+                            0,
+                            type,
+                            typeC,
+                            WEFT_EPILOGUE_NONE,
+                            0,
+                            0,
+                            0,
+                            0});
     report("gemm " + std::to_string(m) + "x" + std::to_string(n) + "x" +
                std::to_string(k) + (transA ? " A^T" : "") +
                (transB ? " B^T" : "") + (wide ? " to f32" : ""),
@@ -172,7 +190,6 @@ struct Bench {
                 WeftAttentionGradRecord{record, dense, slice, slice, slice}),
            5 * product, 0);
   }
-
 };
 
 } // namespace

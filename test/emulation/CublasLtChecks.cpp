@@ -77,6 +77,8 @@ static bool isKnownEpilogue(uint32_t epilogue) {
   case CUBLASLT_EPILOGUE_GELU_AUX_BIAS:
   case CUBLASLT_EPILOGUE_DGELU:
   case CUBLASLT_EPILOGUE_DGELU_BGRAD:
+  case CUBLASLT_EPILOGUE_BGRADA:
+  case CUBLASLT_EPILOGUE_BGRADB:
     return true;
   default:
     return false;
@@ -86,12 +88,15 @@ static bool isKnownEpilogue(uint32_t epilogue) {
 static cublasStatus_t checkEpilogue(const Product &p) {
   const Operation &o = p.operation;
   const auto type = static_cast<int32_t>(p.d.type);
-  const bool hasBias = o.epilogue & (CUBLASLT_EPILOGUE_BIAS | 16);
+  const bool sumsFactor = p.sumsA() || p.sumsB();
+  const bool hasBias =
+      (o.epilogue & (CUBLASLT_EPILOGUE_BIAS | 16)) || sumsFactor;
   const bool hasAux = o.epilogue & 128;
   if (!isKnownEpilogue(o.epilogue) ||
       (o.epilogue != CUBLASLT_EPILOGUE_DEFAULT &&
        p.d.order != CUBLASLT_ORDER_COL) ||
       (hasBias && o.biasType >= 0 && o.biasType != type) ||
+      (sumsFactor && (type != CUDA_R_32F || p.d.batch != 1)) ||
       (hasAux && o.auxType >= 0 && o.auxType != type))
     return CUBLAS_STATUS_NOT_SUPPORTED;
   const auto rows = static_cast<int64_t>(p.d.rows);
@@ -125,7 +130,8 @@ static uint64_t digestOf(const Product &p) {
   for (int64_t value :
        {int64_t(p.operation.transA), int64_t(p.operation.transB),
         int64_t(p.operation.computeType), int64_t(p.operation.epilogue),
-        p.operation.auxLd, p.operation.auxStride})
+        int64_t(p.operation.biasType), p.operation.auxLd,
+        p.operation.auxStride})
     add(value);
   return digest;
 }

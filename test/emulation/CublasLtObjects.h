@@ -68,6 +68,9 @@ struct Product {
   Algorithm algorithm;
   void *workspace;
 
+  /// The factor that an epilogue adds up over K into the bias.
+  bool sumsA() const { return operation.epilogue == CUBLASLT_EPILOGUE_BGRADA; }
+  bool sumsB() const { return operation.epilogue == CUBLASLT_EPILOGUE_BGRADB; }
   bool isTf32() const {
     return operation.computeType == CUBLAS_COMPUTE_32F_FAST_TF32;
   }

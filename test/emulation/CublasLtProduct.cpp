@@ -136,12 +136,28 @@ static std::vector<float> sumPart(const Product &p, const std::vector<float> &a,
   return sums;
 }
 
+/// A factor over K, into the bias.
+static void sumFactor(const Product &p, const std::vector<float> &a,
+                      const std::vector<float> &b) {
+  const int64_t depth = p.depth();
+  const auto size = static_cast<int64_t>(p.sumsA() ? p.d.rows : p.d.columns);
+  use(p.operation.bias, size * bytesOf(p.d.type), /*isWrite=*/true);
+  for (int64_t i = 0; i < size; ++i) {
+    float sum = 0.0f;
+    for (int64_t k = 0; k < depth; ++k)
+      sum += p.sumsA() ? a[i * depth + k] : b[k * size + i];
+    store(p.operation.bias, p.d.type, i, sum);
+  }
+}
+
 /// Sums of all parts; where there are some they meet in the workspace.
 static std::vector<float> sumAll(const Product &p, int64_t matrix) {
   const std::vector<float> a =
       read(p.dataA, p.a, p.operation.transA, matrix, p.isTf32());
   const std::vector<float> b =
       read(p.dataB, p.b, p.operation.transB, matrix, p.isTf32());
+  if (p.sumsA() || p.sumsB())
+    sumFactor(p, a, b);
   std::vector<float> sums = sumPart(p, a, b, 0);
   for (int32_t part = 1; part < p.algorithm.parts; ++part) {
     auto *room = static_cast<float *>(p.workspace);

@@ -81,9 +81,9 @@ seed("fuzz-manifest", "empty", b"," + json.dumps(manifest).encode()[1:])
 
 record = dict.fromkeys(
     "batch m n k trans_a trans_b lda ldb ldc batch_stride_a batch_stride_b batch_stride_c "
-    "accumulate has_bias dtype dtype_c epilogue has_aux has_column_sum".split(), 1)
+    "accumulate has_bias dtype dtype_c epilogue has_aux has_column_sum has_sum_a has_sum_b".split(), 1)
 seed("fuzz-tuning", "one", json.dumps(
-    {"format": "weft-tuning 1", "device": "GPU", "multiprocessors": "132",
+    {"format": "weft-tuning 2", "device": "GPU", "multiprocessors": "132",
      "cublaslt": "13.1.0", "tf32": "off", "products": [
          {"record": record, "alignments": [256] * 5, "workspace": 0,
           "algorithm": "0" * 128, "microseconds": 1.5, "first_microseconds": 2.0,

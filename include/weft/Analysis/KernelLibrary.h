@@ -22,10 +22,22 @@ namespace weft {
 // Libraries
 //===----------------------------------------------------------------------===//
 
-/// What a product of a library may do with its sum before it writes it.
-enum class ProductPart { Bias, Relu, Gelu, ReluGrad, GeluGrad, ColumnSum };
+/// What a product of a library may do with its sum before it writes it, and
+/// what it may add up beside it: rows of its result, or a factor over the inner
+/// dimension.
+enum class ProductPart {
+  Bias,
+  Relu,
+  Gelu,
+  ReluGrad,
+  GeluGrad,
+  ColumnSum,
+  LhsSum,
+  RhsSum
+};
 
-/// "bias", "relu", "gelu", "relu_grad", "gelu_grad", "column_sum".
+/// "bias", "relu", "gelu", "relu_grad", "gelu_grad", "column_sum", "lhs_sum",
+/// "rhs_sum".
 llvm::StringRef stringifyProductPart(ProductPart part);
 
 /// The parts of a weft.gemm.
@@ -46,6 +58,7 @@ struct PartialProduct {
   Epilogue epilogue = Epilogue::None;
   /// The sum is read beside its activation.
   bool keepsSum = false;
+  bool hasColumnSum = false, hasLhsSum = false, hasRhsSum = false;
 };
 
 class KernelLibrary {

@@ -40,9 +40,12 @@ def SelectKernelsPass : Pass<"weft-select-kernels", "::mlir::ModuleOp"> {
     while composite ops are whole, which ops of the programs it runs, and marks
     those with `weft.impl`, the kind of their command ("gemm", "attention").
     Before that a product is merged with what the library's products do
-    themselves (bias, relu, gelu, the adjoint of these, sums over the rows): it
-    becomes a `weft.gemm`. Nothing that is rounded or read in between is merged:
-    results are the same, but for a column's sum that is added in another order.
+    themselves (bias, relu, gelu, the adjoint of these, sums over the rows, sums
+    of a factor over the inner dimension): it becomes a `weft.gemm`. Nothing that
+    is rounded or read in between is merged: results are the same, but for a sum
+    that is added in another order. A factor that a kernel computes is added up
+    by that kernel; what reads the sum of another before the product moves
+    behind it.
     With `fast`, an activation or its adjoint joins across a rounding to f16 or
     bf16 where the library's products round once, at their end.
     A `weft.accumulate` of a product that nothing else reads, and whose old

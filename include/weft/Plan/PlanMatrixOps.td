@@ -8,7 +8,8 @@ include "weft/Plan/PlanCommands.td"
 def Plan_GemmOp : Plan_WorkspaceCommand<"gemm",
     (ins Plan_FloatBuffer:$lhs, Plan_FloatBuffer:$rhs, Plan_FloatBuffer:$target,
          Optional<Plan_FloatBuffer>:$bias, Optional<Plan_FloatBuffer>:$aux,
-         Optional<Plan_F32Buffer>:$column_sum, Optional<Plan_ScalarF32>:$flag),
+         Optional<Plan_F32Buffer>:$column_sum, Optional<Plan_F32Buffer>:$lhs_sum,
+         Optional<Plan_F32Buffer>:$rhs_sum, Optional<Plan_ScalarF32>:$flag),
     (ins UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs, UnitAttr:$adds,
          DefaultValuedAttr<Plan_EpilogueAttr, "::weft::plan::Epilogue::None">:$epilogue),
     [Plan_Single<"0, 1, 2">,
@@ -29,11 +30,14 @@ def Plan_GemmOp : Plan_WorkspaceCommand<"gemm",
       `epilogue gelu_grad`, `epilogue relu_grad`: the target holds the sum times
       the activation's derivative at `aux`, which is read.
     - `column_sum` gets the sums over the rows of the target, as a bias gradient.
+    - `lhs_sum`, `rhs_sum` get the sums of `op(lhs)`, `op(rhs)`, of rank 2, over
+      the inner dimension: whatever `accumulate` says, they are overwritten.
 
     Example:
     ```mlir
     plan.gemm %x * %w transposed -> %y accumulate(%flag : memref<f32>) : memref<8x4xf32> * memref<2x4xf32> -> memref<8x2xf32>
     plan.gemm %x * %v -> %y bias(%b : memref<2xf32>) : memref<8x4xf32> * memref<4x2xf32> -> memref<8x2xf32>
+    plan.gemm %x transposed * %dy -> %dw accumulate rhs_sum(%db : memref<2xf32>) : memref<8x4xf32> * memref<8x2xf32> -> memref<4x2xf32>
     ```
     Created by: `weft-lower-to-plan`.
   }];
@@ -42,7 +46,8 @@ def Plan_GemmOp : Plan_WorkspaceCommand<"gemm",
     `->` $target `` custom<Accumulate>($adds, $flag, type($flag))
   }] # Plan_Clause<"bias">.optional # [{
     (`epilogue` `` $epilogue^)?
-  }] # Plan_Clause<"aux">.optional # Plan_Clause<"column_sum">.optional # workspaceClause # [{
+  }] # Plan_Clause<"aux">.optional # Plan_Clause<"column_sum">.optional
+     # Plan_Clause<"lhs_sum">.optional # Plan_Clause<"rhs_sum">.optional # workspaceClause # [{
     attr-dict `:` type($lhs) `*` type($rhs) `->` type($target)
   }];
   let hasVerifier = 1;

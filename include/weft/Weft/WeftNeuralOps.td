@@ -57,6 +57,9 @@ def Weft_GemmOp : Weft_Op<"gemm", [
       the activation at `aux`, the sum of the product that had it.
     - `column_sum` [N] is the sum of the rows of the result over all batches, f32
       (f64 for f64): a bias gradient.
+    - `lhs_sum` [M] and `rhs_sum` [N] are the sums of `op(lhs)` and `op(rhs)` over
+      the inner dimension, of factors of rank 2, f32 (f64 for f64): a bias
+      gradient beside that of a weight. They do not depend on the epilogue.
 
     Created by: `weft-select-kernels`, where a target's library runs a product
     with what stands around it.
@@ -71,6 +74,11 @@ def Weft_GemmOp : Weft_Op<"gemm", [
     %dx, %db = weft.gemm %dy * %w epilogue relu_grad aux(%s : tensor<8x4xf32>)
         : tensor<8x3xf32> * tensor<3x4xf32> -> tensor<8x4xf32> column_sum(tensor<4xf32>)
     ```
+    Example:
+    ```mlir
+    %dw, %db = weft.gemm %x transposed * %dy
+        : tensor<8x4xf32> * tensor<8x3xf32> -> tensor<4x3xf32> rhs_sum(tensor<3xf32>)
+    ```
   }];
   let arguments = (ins Weft_FloatTensor:$lhs, Weft_FloatTensor:$rhs,
                        Optional<Weft_FloatTensor>:$bias, Optional<Weft_FloatTensor>:$aux,
@@ -78,13 +86,15 @@ def Weft_GemmOp : Weft_Op<"gemm", [
                        OptionalAttr<TypeAttr>:$out,
                        DefaultValuedAttr<Weft_EpilogueAttr, "::weft::Epilogue::None">:$epilogue);
   let results = (outs Weft_FloatTensor:$result, Optional<Weft_FloatTensor>:$sum,
-                      Optional<Weft_FloatTensor>:$column_sum);
+                      Optional<Weft_FloatTensor>:$column_sum,
+                      Optional<Weft_FloatTensor>:$lhs_sum, Optional<Weft_FloatTensor>:$rhs_sum);
   let hasVerifier = 1;
   let assemblyFormat = [{
     $lhs (`transposed` $transpose_lhs^)? `*` $rhs (`transposed` $transpose_rhs^)?
     (`bias` `(` $bias^ `:` type($bias) `)`)? (`epilogue` `` $epilogue^)?
     (`aux` `(` $aux^ `:` type($aux) `)`)? attr-dict `:` type($lhs) `*` type($rhs)
     `->` type($result) (`sum` `(` type($sum)^ `)`)? (`column_sum` `(` type($column_sum)^ `)`)?
+    (`lhs_sum` `(` type($lhs_sum)^ `)`)? (`rhs_sum` `(` type($rhs_sum)^ `)`)?
   }];
 }
 

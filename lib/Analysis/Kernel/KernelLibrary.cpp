@@ -24,6 +24,10 @@ StringRef stringifyProductPart(ProductPart part) {
     return "gelu_grad";
   case ProductPart::ColumnSum:
     return "column_sum";
+  case ProductPart::LhsSum:
+    return "lhs_sum";
+  case ProductPart::RhsSum:
+    return "rhs_sum";
   }
   llvm_unreachable("a part of a product without a name");
 }
@@ -52,6 +56,10 @@ SmallVector<ProductPart> getProductParts(GemmOp op) {
     parts.push_back(*part);
   if (op.getColumnSum())
     parts.push_back(ProductPart::ColumnSum);
+  if (op.getLhsSum())
+    parts.push_back(ProductPart::LhsSum);
+  if (op.getRhsSum())
+    parts.push_back(ProductPart::RhsSum);
   return parts;
 }
 

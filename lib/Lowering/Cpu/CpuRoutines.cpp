@@ -34,12 +34,12 @@ public:
       return command->emitOpError("expects a target that works beside the "
                                   "host, but got the CPU");
     auto product = dyn_cast<plan::GemmOp>(command.getOperation());
-    if (!product || (product.getEpilogue() == plan::Epilogue::None &&
-                     !product.getColumnSum()))
+    StringRef wrong = product ? findWrong(product) : "";
+    if (wrong.empty())
       return success();
     return command->emitOpError("expects a product with a bias alone on the "
                                 "CPU, but got ")
-           << (product.getColumnSum() ? "a column_sum" : "an epilogue");
+           << wrong;
   }
 
   StringRef getLowering() const override { return "weft-lower-to-cpu"; }
@@ -52,6 +52,17 @@ public:
   }
 
 private:
+  /// What the product does that no product of the CPU does, or "".
+  static StringRef findWrong(plan::GemmOp product) {
+    if (product.getColumnSum())
+      return "a column_sum";
+    if (product.getLhsSum())
+      return "an lhs_sum";
+    if (product.getRhsSum())
+      return "an rhs_sum";
+    return product.getEpilogue() == plan::Epilogue::None ? "" : "an epilogue";
+  }
+
   llvm::StringMap<RangeLaunch> kernels;
 };
 } // namespace

@@ -61,7 +61,9 @@ static WeftGemmRecord describe(ProductPart part,
   record.dtype = getDType(getElementTypeOrSelf(product.getLhs().getType()));
   record.dtypeC = getDType(getElementTypeOrSelf(product.getType()));
   record.hasBias = partial.hasBias || part == ProductPart::Bias;
-  record.hasColumnSum = part == ProductPart::ColumnSum;
+  record.hasColumnSum = partial.hasColumnSum || part == ProductPart::ColumnSum;
+  record.hasSumA = partial.hasLhsSum || part == ProductPart::LhsSum;
+  record.hasSumB = partial.hasRhsSum || part == ProductPart::RhsSum;
   record.epilogue = getEpilogue(part, partial.epilogue);
   const bool isActivation =
       part == ProductPart::Relu || part == ProductPart::Gelu;

@@ -17,39 +17,41 @@ Value ProgramLowering::getFactor(Value value) {
   return getView(getBuffer(value));
 }
 
-/// `aux` and `columnSum` as the command has them.
 template <typename OpT>
 void ProgramLowering::emitProduct(OpT op, ValueBuffer target,
                                   Accumulation accumulation,
-                                  plan::Epilogue epilogue, Value aux,
-                                  Value columnSum) {
+                                  const ProductExtras &extras) {
   Value lhs = getFactor(op.getLhs()), rhs = getFactor(op.getRhs());
   Value bias = op.getBias() ? getDense(op.getBias()) : Value();
   auto unit = [&](bool set) {
     return set ? builder.getUnitAttr() : UnitAttr();
   };
-  emit<plan::GemmOp>(lhs, rhs, getView(target), bias, aux, columnSum,
+  emit<plan::GemmOp>(lhs, rhs, getView(target), bias, extras.aux,
+                     extras.columnSum, extras.lhsSum, extras.rhsSum,
                      accumulation.flag, /*workspace=*/Value(),
                      unit(op.getTransposeLhs()), unit(op.getTransposeRhs()),
                      unit(accumulation.adds),
-                     plan::EpilogueAttr::get(op.getContext(), epilogue));
+                     plan::EpilogueAttr::get(op.getContext(), extras.epilogue));
 }
 
 void ProgramLowering::lowerProduct(Operation *op, ValueBuffer target,
                                    Accumulation accumulation) {
   if (auto matmul = dyn_cast<MatmulOp>(op))
-    return emitProduct(matmul, target, accumulation, plan::Epilogue::None,
-                       /*aux=*/Value(), /*columnSum=*/Value());
+    return emitProduct(matmul, target, accumulation, {});
   auto gemm = cast<GemmOp>(op);
   auto write = [&](Value result) {
     return result ? getDestination(cast<OpResult>(result)) : Value();
   };
-  // The command's aux is the sum beside an activation.
-  Value aux = gemm.getAux() ? getDense(gemm.getAux()) : write(gemm.getSum());
+  ProductExtras extras;
   // The enums have the same words.
-  emitProduct(gemm, target, accumulation,
-              *plan::symbolizeEpilogue(stringifyEpilogue(gemm.getEpilogue())),
-              aux, write(gemm.getColumnSum()));
+  extras.epilogue =
+      *plan::symbolizeEpilogue(stringifyEpilogue(gemm.getEpilogue()));
+  // The command's aux is the sum beside an activation.
+  extras.aux = gemm.getAux() ? getDense(gemm.getAux()) : write(gemm.getSum());
+  extras.columnSum = write(gemm.getColumnSum());
+  extras.lhsSum = write(gemm.getLhsSum());
+  extras.rhsSum = write(gemm.getRhsSum());
+  emitProduct(gemm, target, accumulation, extras);
 }
 
 //===----------------------------------------------------------------------===//

@@ -28,6 +28,12 @@ struct Accumulation {
   mlir::Value flag;  // unless this scalar is 0
 };
 
+/// What a product does beside multiplying, as its command has it.
+struct ProductExtras {
+  plan::Epilogue epilogue = plan::Epilogue::None;
+  mlir::Value aux, columnSum, lhsSum, rhsSum;
+};
+
 /// Lowers one `weft.program`. Every value gets a root and a layout; views share
 /// the root of what they view; commands are appended in program order, with the
 /// declarations above them: states, inputs, then what the commands need.
@@ -81,8 +87,7 @@ private:
   mlir::Value getFactor(mlir::Value value);
   template <typename OpT>
   void emitProduct(OpT op, ValueBuffer target, Accumulation accumulation,
-                   plan::Epilogue epilogue, mlir::Value aux,
-                   mlir::Value columnSum);
+                   const ProductExtras &extras);
   /// A matmul or a gemm.
   void lowerProduct(mlir::Operation *op, ValueBuffer target,
                     Accumulation accumulation);

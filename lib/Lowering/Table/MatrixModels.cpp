@@ -47,6 +47,8 @@ struct GemmModel : RoutineModel<GemmModel, plan::GemmOp, WEFT_GEMM> {
     record.epilogue = static_cast<int64_t>(op.getEpilogue());
     record.hasAux = op.getAux() != Value();
     record.hasColumnSum = op.getColumnSum() != Value();
+    record.hasSumA = op.getLhsSum() != Value();
+    record.hasSumB = op.getRhsSum() != Value();
     if (std::string wrong = findWrongProduct(record); !wrong.empty())
       return op.emitOpError(wrong);
     return record;

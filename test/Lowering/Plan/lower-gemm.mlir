@@ -110,3 +110,39 @@ weft.program @apart(%x: tensor<8x4xf32> {weft.input = "x"}, %d: tensor<8x3xf32> 
   %b = weft.accumulate %old2, %h, %flag : tensor<4x3xf32>
   weft.return %s : tensor<3xf32> writes @w.grad = %a : tensor<4x3xf32>, @v.grad = %b : tensor<4x3xf32>
 }
+
+// -----
+
+// The sum of a factor does not keep a product from adding to its destination:
+// it is a vector beside it, which a kernel adds to what earlier micro-steps left.
+weft.param @w : tensor<4x3xf32>
+weft.state @w.grad : tensor<4x3xf32> {kind = #weft.state_kind<gradient>, param = @w}
+weft.param @b : tensor<3xf32>
+weft.state @b.grad : tensor<3xf32> {kind = #weft.state_kind<gradient>, param = @b}
+// CHECK-LABEL: plan.program "micro" @sums
+// CHECK-DAG: %[[W:.*]] = plan.use @w.grad
+// CHECK-DAG: %[[B:.*]] = plan.use @b.grad
+// CHECK-DAG: %[[F:.*]] = plan.input "accumulate"
+// CHECK: plan.gemm %{{.*}} transposed * %{{.*}} -> %[[W]] accumulate(%[[F]] : memref<f32>) rhs_sum(%[[S:.*]] : memref<3xf32>) {flops = 192 : i64} :
+// CHECK: plan.launch {{.*}} ins(%[[B]], %[[S]], %{{.*}}) outs(%[[B]] : memref<3xf32>)
+weft.program @sums(%x: tensor<8x4xf32> {weft.input = "x"}, %d: tensor<8x3xf32> {weft.input = "d"}, %flag: tensor<f32> {weft.input = "accumulate"}) attributes {kind = #weft.kind<micro>} {
+  %old = weft.read @w.grad : tensor<4x3xf32>
+  %old2 = weft.read @b.grad : tensor<3xf32>
+  %g, %s = weft.gemm %x transposed * %d : tensor<8x4xf32> * tensor<8x3xf32> -> tensor<4x3xf32> rhs_sum(tensor<3xf32>)
+  %a = weft.accumulate %old, %g, %flag : tensor<4x3xf32>
+  %b = weft.accumulate %old2, %s, %flag : tensor<3xf32>
+  weft.return writes @w.grad = %a : tensor<4x3xf32>, @b.grad = %b : tensor<3xf32>
+}
+
+// -----
+
+// Both sums, one where the program wants it.
+// CHECK-LABEL: plan.program "micro" @both
+// CHECK: plan.gemm %{{.*}} * %{{.*}} transposed -> %{{.*}} lhs_sum(%[[L:.*]] : memref<8xf32>) rhs_sum(%[[R:.*]] : memref<3xf32>) {
+// CHECK-DAG: plan.output "l" %[[L]]
+// CHECK-DAG: plan.output "r" %[[R]]
+weft.program @both(%x: tensor<8x4xf32> {weft.input = "x"}, %w: tensor<3x4xf32> {weft.input = "w"})
+    -> (tensor<8x3xf32> {weft.output = "y"}, tensor<8xf32> {weft.output = "l"}, tensor<3xf32> {weft.output = "r"}) attributes {kind = #weft.kind<micro>} {
+  %y:3 = weft.gemm %x * %w transposed : tensor<8x4xf32> * tensor<3x4xf32> -> tensor<8x3xf32> lhs_sum(tensor<8xf32>) rhs_sum(tensor<3xf32>)
+  weft.return %y#0, %y#1, %y#2 : tensor<8x3xf32>, tensor<8xf32>, tensor<3xf32>
+}

@@ -37,7 +37,8 @@ OPERANDS = {
     "weft.clip_coefficient": lambda t: [F64, F64, F32],
     "weft.cross_entropy_grad": lambda t: [t[0], t[1], t[2], t[3], t[0]],
     "weft.gelu_grad": lambda t: [t[0], t[0]],
-    "weft.gemm": lambda t: [t[1], t[2], t[0]],
+    # A bias or an aux, if there is one, stands before the factors.
+    "weft.gemm": lambda t: [t[1], t[2], t[0]] if len(t) > 4 else t,
     "weft.layer_norm": lambda t: [t[0], t[1], t[1]],
     "weft.matmul": lambda t: [t[1], t[2], t[0]],
     "weft.mse": lambda t: [t[0], t[0]],

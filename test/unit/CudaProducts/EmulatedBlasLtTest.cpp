@@ -96,6 +96,21 @@ TEST(EmulatedBlasLt, KnowsRowsInOrder) {
   EXPECT_EQ(call.dataD, (Floats{1, 2, 0, 0, 4, 5, 0, 0}));
 }
 
+TEST(EmulatedBlasLt, AddsUpAFactor) {
+  for (auto [epilogue, want] :
+       {std::pair(CUBLASLT_EPILOGUE_BGRADA, Floats{9, 12, -1}),
+        std::pair(CUBLASLT_EPILOGUE_BGRADB, Floats{1, 1, -1})}) {
+    Call call;
+    Floats sums(3, -1.0f);
+    call.set(CUBLASLT_MATMUL_DESC_EPILOGUE, uint32_t(epilogue));
+    call.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, (void *)sums.data());
+    ASSERT_EQ(call.ask(), CUBLAS_STATUS_SUCCESS);
+    ASSERT_EQ(call.run(call.dataA.data(), call.dataD.data(), 2.0f), 0);
+    EXPECT_EQ(call.dataD, (Floats{1, 2, 3, 4, 0, 0, 0, 0}));
+    EXPECT_EQ(sums, want);
+  }
+}
+
 TEST(EmulatedBlasLt, RefusesWrongShapes) {
   auto expect = [](int status, auto change) {
     Call call;
@@ -130,6 +145,13 @@ TEST(EmulatedBlasLt, RefusesWrongShapes) {
     c.set(CUBLASLT_MATMUL_DESC_EPILOGUE, uint32_t(CUBLASLT_EPILOGUE_GELU_AUX));
     c.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, (void *)c.dataB.data());
     c.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, int64_t(2));
+  });
+  expect(wrong, [](Call &c) { // the sum of A without address
+    c.set(CUBLASLT_MATMUL_DESC_EPILOGUE, uint32_t(CUBLASLT_EPILOGUE_BGRADA));
+  });
+  expect(unknown, [](Call &c) { // the sum of B, and relu
+    c.set(CUBLASLT_MATMUL_DESC_EPILOGUE,
+          uint32_t(CUBLASLT_EPILOGUE_BGRADB | CUBLASLT_EPILOGUE_RELU));
   });
   expect(unknown, [](Call &c) { // bits of relu
     c.set(CUBLASLT_MATMUL_DESC_EPILOGUE, uint32_t(CUBLASLT_EPILOGUE_RELU_AUX));

@@ -85,6 +85,34 @@ TEST(CudaProduct, WrongRecords) {
          });
 }
 
+TEST(CudaProduct, WrongSumsOfFactors) {
+  auto expect = [](const char *message, auto change) {
+    Product p = productOf(4, 8, 5);
+    p.s.hasSumB = 1;
+    change(p.s);
+    expectFailure(70, message, p);
+  };
+  expect("expects the sum of one factor, but got those of both",
+         [](WeftGemmRecord &s) { s.hasSumA = 1; });
+  expect("expects the sum of a factor without an epilogue, but got 1",
+         [](WeftGemmRecord &s) { s.epilogue = 1; });
+  expect(
+      "expects the sum of a factor without an epilogue, but got 4",
+      [](WeftGemmRecord &s) { s.epilogue = 4, s.hasAux = s.hasColumnSum = 1; });
+  expect("expects the sum of a factor alone, but got a bias",
+         [](WeftGemmRecord &s) { s.hasBias = 1; });
+  expect("expects the sum of a factor of the type of C, f32 (0), but got 3",
+         [](WeftGemmRecord &s) { s.dtype = s.dtypeC = WEFT_BF16; });
+  expect("expects the sum of a factor of one matrix, but got 2",
+         [](WeftGemmRecord &s) {
+           s.batch = 2;
+           s.batchStrideA = 20, s.batchStrideB = 40, s.batchStrideC = 32;
+         });
+  expect("expects the sum of a factor beside a product with elements, but got "
+         "0",
+         [](WeftGemmRecord &s) { s.m = 0; });
+}
+
 TEST(CudaProduct, MissingBuffers) {
   TestContext context(1);
   Product p = productOf(1, 1, 1);
@@ -194,6 +222,18 @@ TEST(CudaProduct, AnotherLibraryIsRefused) {
                 "routine in h.3: expects cuBLASLt 13, which the program was "
                 "built for, but got cuBLASLt 14.2.3 ("),
             0u)
+      << context.message();
+}
+
+TEST(CudaProduct, AnAlgorithmOfASumMayBeMissing) {
+  Variable needed("WEFT_EMULATION_WORKSPACE", "2000000000000");
+  TestContext context(1);
+  Product p = productOf(4, 8, 100);
+  p.s.hasSumA = 1;
+  runProduct(context, p);
+  EXPECT_EQ(context.error(), 9);
+  EXPECT_TRUE(endsWith(context.message(),
+                       "but got none for epilogue 0 and the sum of a factor"))
       << context.message();
 }
 

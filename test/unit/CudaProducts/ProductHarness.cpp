@@ -95,11 +95,25 @@ static double activate(double x, int64_t epilogue, double aux) {
   }
 }
 
+/// The sums of both factors, of the first matrix, over K.
+static void addFactors(const Product &p, const ProductInputs &x,
+                       ProductOutputs &out) {
+  const WeftGemmRecord &s = p.s;
+  for (int64_t k = 0; k < s.k; ++k) {
+    for (int64_t r = 0; r < s.m; ++r)
+      out.sumA[r] += x.a[s.transA ? k * s.lda + r : r * s.lda + k];
+    for (int64_t j = 0; j < s.n; ++j)
+      out.sumB[j] += x.b[s.transB ? j * s.ldb + k : k * s.ldb + j];
+  }
+}
+
 ProductOutputs weft::referenceOf(const Product &p) {
   const WeftGemmRecord &s = p.s;
   ProductInputs x(p);
   ProductOutputs out = {Doubles(x.c.begin(), x.c.end()),
-                        Doubles(x.aux.begin(), x.aux.end()), Doubles(s.n, 0.0)};
+                        Doubles(x.aux.begin(), x.aux.end()), Doubles(s.n, 0.0),
+                        Doubles(s.m, 0.0), Doubles(s.n, 0.0)};
+  addFactors(p, x, out);
   forEachResult(p, [&](int64_t i, int64_t r, int64_t j, int64_t at,
                        int64_t place) {
     const float *a = x.a.data() + i * s.batchStrideA;
@@ -142,6 +156,8 @@ ProductOutputs weft::runProduct(WeftContext &context, const Product &p,
   DeviceBuffer c(x.c, s.dtypeC, p.shift), bias(x.bias, s.dtype, p.shift);
   DeviceBuffer aux(x.aux, s.dtypeC, 0);
   DeviceBuffer columnSum(Floats(s.n, NAN), WEFT_F32, 0);
+  DeviceBuffer sumA(Floats(s.m, NAN), WEFT_F32, p.shift);
+  DeviceBuffer sumB(Floats(s.n, NAN), WEFT_F32, p.shift);
   const float flag = p.flag;
   std::vector<const void *> buffers = {a.data(), b.data(), c.data()};
   if (s.hasBias)
@@ -150,6 +166,10 @@ ProductOutputs weft::runProduct(WeftContext &context, const Product &p,
     buffers.push_back(aux.data());
   if (s.hasColumnSum)
     buffers.push_back(columnSum.data());
+  if (s.hasSumA)
+    buffers.push_back(sumA.data());
+  if (s.hasSumB)
+    buffers.push_back(sumB.data());
   if (s.accumulate == WEFT_ADD_IF_FLAG)
     buffers.push_back(&flag);
   knownFlags() = {{&flag, flag}};
@@ -160,7 +180,8 @@ ProductOutputs weft::runProduct(WeftContext &context, const Product &p,
            WEFT_GEMM);
   callIn(workspace, bytes, context, weft_cuda_gemm, buffers, s, WEFT_GEMM);
   knownFlags().clear();
-  return {widen(c.values()), widen(aux.values()), widen(columnSum.values())};
+  return {widen(c.values()), widen(aux.values()), widen(columnSum.values()),
+          widen(sumA.values()), widen(sumB.values())};
 }
 
 static void expectNear(const Doubles &got, const Doubles &want, double bound,
@@ -179,6 +200,10 @@ void weft::checkProduct(WeftContext &context, const Product &p) {
     expectNear(got.aux, want.aux, bound, "aux");
   if (p.s.hasColumnSum)
     expectNear(got.columnSum, want.columnSum, bound * p.s.m, "column sum");
+  if (p.s.hasSumA)
+    expectNear(got.sumA, want.sumA, bound, "sum of A");
+  if (p.s.hasSumB)
+    expectNear(got.sumB, want.sumB, bound, "sum of B");
 }
 
 std::string weft::describe(const Product &p) {

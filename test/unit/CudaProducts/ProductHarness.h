@@ -108,7 +108,7 @@ struct ProductInputs {
 };
 
 struct ProductOutputs {
-  Doubles c, aux, columnSum;
+  Doubles c, aux, columnSum, sumA, sumB;
 };
 
 /// Runs the command in `context`, which keeps an error.

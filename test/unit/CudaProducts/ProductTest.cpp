@@ -110,6 +110,23 @@ TEST(CudaProduct, ColumnSum) {
   checkProduct(context, p);
 }
 
+/// The sum of a factor is that of the call alone, also where C is added to.
+TEST(CudaProduct, SumsOfFactors) {
+  TestContext context(1);
+  for (int64_t dtype : {WEFT_F32, WEFT_F16, WEFT_BF16})
+    for (int64_t trans = 0; trans < 4; ++trans)
+      for (int64_t k : {1, 20, 150})
+        for (int64_t accumulate : {WEFT_OVERWRITE, WEFT_ADD})
+          for (bool isOfA : {false, true}) {
+            Product p = productOf(6, 17, k, trans & 1, trans >> 1, dtype);
+            p.s.dtypeC = WEFT_F32;
+            p.s.lda += 3, p.s.ldb += 1;
+            p.s.accumulate = accumulate;
+            (isOfA ? p.s.hasSumA : p.s.hasSumB) = 1;
+            checkProduct(context, p);
+          }
+}
+
 TEST(CudaProduct, AnyAlignment) {
   TestContext context(1);
   for (int64_t dtype : {WEFT_F32, WEFT_BF16})
@@ -178,6 +195,18 @@ TEST(CudaProduct, NothingToMultiply) {
     Product p = productOf(m, n, 5);
     p.s.ldb = p.s.ldc = 4;
     checkProduct(context, p);
+  }
+}
+
+TEST(CudaProduct, SumsOfFactorsOverNothingAreZero) {
+  for (int64_t accumulate : {WEFT_OVERWRITE, WEFT_ADD}) {
+    TestContext context(1);
+    Product p = productOf(3, 8, 0);
+    p.s.lda = 1;
+    p.s.accumulate = accumulate;
+    p.s.hasSumB = 1;
+    checkProduct(context, p);
+    EXPECT_EQ(runProduct(context, p).sumB, Doubles(8, 0.0));
   }
 }
 
@@ -299,6 +328,7 @@ private:
       s = plain;
       s.hasBias = below(2), s.hasAux = below(2), s.epilogue = below(5);
       s.hasColumnSum = below(2);
+      s.hasSumA = below(2), s.hasSumB = below(2);
     } while (!supportsEpilogue(s));
   }
   std::mt19937 random;

@@ -298,6 +298,8 @@ struct ProductFixture : Fixture {
                            WEFT_F32,
                            WEFT_EPILOGUE_NONE,
                            0,
+                           0,
+                           0,
                            0};
   int64_t offsets[5] = {0, 40960, 81920, 122880, 131072};
 

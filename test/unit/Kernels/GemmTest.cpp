@@ -44,7 +44,9 @@ struct Gemm {
             typeC,
             WEFT_EPILOGUE_NONE,
             /*hasAux=*/0,
-            /*hasColumnSum=*/0};
+            /*hasColumnSum=*/0,
+            /*hasSumA=*/0,
+            /*hasSumB=*/0};
   }
 };
 
@@ -463,6 +465,10 @@ TEST(Gemm, Errors) {
          &Record::epilogue, WEFT_EPILOGUE_RELU);
   expect("expects a product with a bias alone on the CPU, but got epilogue 0",
          &Record::hasColumnSum, 1);
+  expect("expects a product with a bias alone on the CPU, but got epilogue 0",
+         &Record::hasSumA, 1);
+  expect("expects a product with a bias alone on the CPU, but got epilogue 0",
+         &Record::hasSumB, 1);
 }
 
 /// Private memory that may be written, of this process now.

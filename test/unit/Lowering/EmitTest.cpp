@@ -116,15 +116,19 @@ TEST(EmitObject, RefusesWhatTheCpuCannotRun) {
   std::string types = " : memref<8x1xf32> * memref<1x1xf32> -> memref<8x1xf32>";
   for (auto [clause, wrong] :
        {std::pair("epilogue gelu", "an epilogue"),
-        std::pair("column_sum(%s : memref<1xf32>)", "a column_sum")}) {
+        std::pair("column_sum(%s : memref<1xf32>)", "a column_sum"),
+        std::pair("lhs_sum(%r8 : memref<8xf32>)", "an lhs_sum"),
+        std::pair("rhs_sum(%s : memref<1xf32>)", "an rhs_sum")}) {
     std::string gemm = R"(
     %s = plan.alloc temporary OFFSET : memref<1xf32>
+    %r8 = plan.alloc temporary OFFSET : memref<8xf32>
     %u = plan.alloc temporary OFFSET : memref<1x1xf32>
     %l = plan.view %w : memref<8xf32> to memref<8x1xf32>
     %r = plan.view %a : memref<8xf32> to memref<8x1xf32>
     plan.gemm %l * %u -> %r )" +
                        std::string(clause) + types;
-    gemm = replace(replace(gemm, "OFFSET", kOffset), "OFFSET", kOffset);
+    for (int i = 0; i < 3; ++i)
+      gemm = replace(gemm, "OFFSET", kOffset);
     Emitted made = emit(replace(makePlan(kOffset), launch, gemm + launch));
     EXPECT_FALSE(made.succeeded);
     EXPECT_NE(made.message.find("expects a product with a bias alone on the "

@@ -18,6 +18,36 @@ inline bool isEmptyProduct(const WeftGemmRecord &s) {
   return s.batch == 0 || s.m == 0 || s.n == 0 || s.k == 0;
 }
 
+/// Why cuBLASLt does not add up a factor over k beside the product, as an error
+/// says it, or "".
+///
+/// Its bias gradients of a factor (BGRADA, BGRADB) are epilogues like others,
+/// of which a call has one; they have the type of C. Whether it has them for
+/// the other types of C, and for batches, is not written anywhere.
+inline std::string findWrongSums(const WeftGemmRecord &s) {
+  auto say = [](const char *rule, int64_t value) {
+    return std::string("expects ") + rule + ", but got " +
+           std::to_string(value);
+  };
+  if (!s.hasSumA && !s.hasSumB)
+    return "";
+  if (s.hasSumA && s.hasSumB)
+    return "expects the sum of one factor, but got those of both";
+  if (s.epilogue != WEFT_EPILOGUE_NONE)
+    return say("the sum of a factor without an epilogue", s.epilogue);
+  if (s.hasBias || s.hasColumnSum)
+    return std::string("expects the sum of a factor alone, but got ") +
+           (s.hasBias ? "a bias" : "a column sum");
+  if (s.dtypeC != WEFT_F32)
+    return say("the sum of a factor of the type of C, f32 (0)", s.dtypeC);
+  if (s.batch != 1)
+    return say("the sum of a factor of one matrix", s.batch);
+  if (s.m < 1 || s.n < 1)
+    return say("the sum of a factor beside a product with elements",
+               std::min(s.m, s.n));
+  return "";
+}
+
 /// Why cuBLASLt has no epilogue for what stands around the product, as an error
 /// says it, or "".
 ///
@@ -28,6 +58,7 @@ inline std::string findWrongEpilogue(WeftGemmRecord s) {
     return std::string("expects ") + rule + ", but got " +
            std::to_string(value);
   };
+  const std::string wrongSums = findWrongSums(s);
   mergeBatch(s);
   const bool isGradient = s.epilogue == WEFT_EPILOGUE_RELU_GRAD ||
                           s.epilogue == WEFT_EPILOGUE_GELU_GRAD;
@@ -52,7 +83,7 @@ inline std::string findWrongEpilogue(WeftGemmRecord s) {
     return say("a column sum of the type of C, f32 (0)", s.dtypeC);
   if (s.hasColumnSum && s.batch > 1)
     return say("a column sum of one matrix", s.batch);
-  return "";
+  return wrongSums;
 }
 
 /// Whether one call of cuBLASLt does all that the record says beside the

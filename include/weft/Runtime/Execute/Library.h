@@ -65,9 +65,9 @@ WeftLibraryFn weftFindLibraryRoutine(const char *name);
 //   A, B and bias have one dtype (f32, low); C has it too or, for low ones, is
 //   f32. Bias and old C are added to the f32 sum before the rounding.
 //   Runs in the fastest way that needs no more than its workspace.
-//   The CPU has no epilogue: that field, hasAux and hasColumnSum are 0.
+//   The CPU has no epilogue and no sums: these fields and hasAux are 0.
 //   buffers: A, B, C [, bias [n] if hasBias] [, aux] [, column sum]
-//            [, the flag of accumulate]
+//            [, sum of A [m]] [, sum of B [n]] [, the flag of accumulate]
 
 /// Does ahead of a call what only its first run has to do: the plans are made.
 /// Reports nothing about the record; the call does.

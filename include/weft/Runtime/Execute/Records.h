@@ -71,6 +71,7 @@ struct WeftGemmRecord {
   int64_t dtypeC;
   int64_t epilogue; // WeftEpilogue
   int64_t hasAux, hasColumnSum;
+  int64_t hasSumA, hasSumB; // op(A), op(B) over k
 };
 
 /// Distances between batches, rows (positions) and heads.
