@@ -145,10 +145,12 @@ inline int64_t tileBlockBytes(const WeftGemmRecord &s) {
   const bool copiesA =
       s.transA || s.k % 2 != 0 || (s.k >= 4096 && isPowerOfTwo(s.k));
   const bool cutsK = (s.k > 32 && s.k % 32 != 0) || s.k % 2 != 0 || s.k >= 1024;
-  const bool hasSums = cutsK || s.dtypeC != WEFT_F32;
+  int64_t sums = cutsK ? rows * columns : 0;
+  if (!cutsK && s.dtypeC != WEFT_F32)
+    sums = std::min(s.m, kBlock) * std::min(s.n, kBlock);
   return (s.k < 2048 ? 8 << 10 : 56 << 10) +
          ((copiesA ? rows : 0) + 64) * tileDepth(std::min(s.k, kLongestK)) * 2 +
-         hasSums * rows * columns * 4;
+         sums * 4;
 }
 
 inline int64_t tileThreadBytes(const WeftGemmRecord &s) {
