@@ -283,6 +283,10 @@ Value Rewriter::flatten(Value value, const FlatPart &part) {
     if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))
       return ConstantOp::create(builder, constant.getLoc(),
                                 cast<ElementsAttr>(dense.reshape(type)));
+  // Next to the op: a kernel of both would else stand at the end of the
+  // program, and keep what it reads until then.
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfterValue(value);
   return ReshapeOp::create(builder, value.getLoc(), type, value);
 }
 

@@ -59,7 +59,8 @@ module @block {
     weft.return writes @emb = %e : tensor<8x4xf32>, @h.0.fc.weight = %w : tensor<5x4xf32>, @h.0.fc.bias = %b : tensor<5xf32>, @h.0.out.weight = %v : tensor<3x4xf32>, @step = %s : tensor<i64>, @h.0.fc.weight.momentum_buffer = %wm : tensor<5x4xf32>, @h.0.out.weight.momentum_buffer = %vm : tensor<3x4xf32>, @h.0.fc.weight.bf16 = %wb : tensor<5x4xbf16>, @h.0.out.weight.bf16 = %vb : tensor<3x4xbf16>
   }
 
-  // A parameter is a view of the bucket, a gradient is added at its offset.
+  // A parameter is a view of the bucket, a gradient is added at its offset and
+  // takes its shape there at once.
   // CHECK: weft.program @micro(
   // CHECK-DAG: %[[LOW:.*]] = weft.read @h.0.flat.bf16 : tensor<48xbf16>
   // CHECK-DAG: %[[OLD:.*]] = weft.read @h.0.flat.grad : tensor<48xf32>
@@ -71,10 +72,10 @@ module @block {
   // CHECK: %[[OW:.*]] = weft.slice %[[OLD]] offsets [0] sizes [20] strides [1]
   // CHECK: %[[RO:.*]] = weft.reshape %[[OW]] : tensor<20xf32> to tensor<5x4xf32>
   // CHECK: %[[GW:.*]] = weft.accumulate %[[RO]]
+  // CHECK-NEXT: %[[P0:.*]] = weft.reshape %[[GW]] : tensor<5x4xf32> to tensor<20xf32>
   // CHECK: weft.slice %[[OLD]] offsets [32] sizes [12] strides [1]
   // CHECK: %[[GV:.*]] = weft.accumulate
-  // CHECK: %[[P0:.*]] = weft.reshape %[[GW]] : tensor<5x4xf32> to tensor<20xf32>
-  // CHECK: %[[P1:.*]] = weft.reshape %[[GV]] : tensor<3x4xf32> to tensor<12xf32>
+  // CHECK-NEXT: %[[P1:.*]] = weft.reshape %[[GV]] : tensor<3x4xf32> to tensor<12xf32>
   // CHECK: %[[GRAD:.*]] = weft.concat %[[P0]], %{{.*}}, %[[P1]], %{{.*}} {dim = 0 : i64} : tensor<20xf32>, tensor<12xf32>, tensor<12xf32>, tensor<4xf32>
   // CHECK: weft.return %{{.*}} : tensor<3x5xf32> writes @h.0.flat.grad = %[[GRAD]] : tensor<48xf32>
   // Without gaps nothing stands between the parts.
