@@ -131,14 +131,19 @@ private:
   std::map<std::pair<int64_t, int64_t>, Product> products;
 };
 
-/// The blocks of one result: by rows or columns, by both where there are tiles.
-std::vector<Product> makeBlocks(const WeftGemmRecord &s,
-                                const dnnl::engine &engine) {
+/// By rows or columns, by both where there are tiles.
+OneDnnBlock sizeOfBlocks(const WeftGemmRecord &s) {
   OneDnnBlock size = {s.m, s.n};
   if (runsInTileBlocks(s) || isCutByRows(s))
     size.rows = kBlock;
   if (runsInTileBlocks(s) || !isCutByRows(s))
     size.columns = kBlock;
+  return size;
+}
+
+/// The blocks of one result.
+std::vector<Product> makeBlocks(const WeftGemmRecord &s, OneDnnBlock size,
+                                const dnnl::engine &engine) {
   BlockProducts products(s, engine);
   std::vector<Product> blocks;
   for (int64_t batch = 0; batch < s.batch; ++batch)
@@ -146,16 +151,6 @@ std::vector<Product> makeBlocks(const WeftGemmRecord &s,
       for (int64_t column = 0; column < s.n; column += size.columns)
         blocks.push_back(products.make(size, batch, row, column));
   return blocks;
-}
-
-/// The products of one range of K.
-std::vector<Product> makeStage(const WeftGemmRecord &s,
-                               const dnnl::engine &engine, bool blocked) {
-  if (blocked)
-    return makeBlocks(s, engine);
-  std::vector<Product> whole;
-  whole.push_back(makeProduct(s, engine));
-  return whole;
 }
 
 bool usesBrgemm(const WeftGemmRecord &s, const dnnl::engine &engine) {
@@ -200,13 +195,17 @@ static GemmPlan makeStages(const WeftGemmRecord &s, const dnnl::engine &engine,
   GemmPlan plan;
   plan.blocked = blocked;
   LibraryThreads scope(blocked ? 1 : threads);
+  const OneDnnBlock size = sizeOfBlocks(s);
   int64_t longest = longestStageK(s, blocked);
   for (int64_t begin = 0; begin < s.k; begin += longest) {
     WeftGemmRecord piece = s;
     piece.k = std::min(longest, s.k - begin);
     piece.accumulate = s.accumulate || begin > 0;
     piece.hasBias = s.hasBias && begin == 0;
-    plan.stages.push_back(makeStage(piece, engine, blocked));
+    if (blocked)
+      plan.stages.push_back(makeBlocks(piece, size, engine));
+    else
+      plan.stages.push_back({makeProduct(piece, engine)});
     for (Product &product : plan.stages.back()) {
       product.offsetA += begin * (s.transA ? s.lda : 1);
       product.offsetB += begin * (s.transB ? 1 : s.ldb);
