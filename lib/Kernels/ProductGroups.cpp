@@ -247,7 +247,8 @@ bool ProductGroup::isNeededBefore(Value value) const {
            llvm::any_of(op->getUsers(), isOfGroup);
   };
   return llvm::any_of(value.getUsers(), isOfGroup) ||
-         llvm::any_of(findEarlyReaders(value, place), staysBefore);
+         llvm::any_of(findEarlyReaders(value, place->getNextNode()),
+                      staysBefore);
 }
 
 /// Rows that a kernel computes are added up by that kernel, which has them at

@@ -126,8 +126,6 @@ static bool sumsMatrix(ReduceOp op, bool keepsLast, int64_t size) {
 static void findSums(Value factor, bool keepsLast, ProductPart part,
                      SmallVectorImpl<FactorSum> &found) {
   ArrayRef<int64_t> shape = getShape(factor);
-  if (shape.size() != 2)
-    return;
   SmallVector<Value> names = {skipReshapes(factor)};
   for (size_t i = 0; i != names.size(); ++i)
     for (Operation *reader : getReaders(names[i])) {
@@ -141,6 +139,9 @@ static void findSums(Value factor, bool keepsLast, ProductPart part,
 
 SmallVector<FactorSum> weft::findFactorSums(MatmulOp product) {
   SmallVector<FactorSum> found;
+  if (getShape(product.getLhs()).size() != 2 ||
+      getShape(product.getRhs()).size() != 2)
+    return found;
   findSums(product.getLhs(), product.getTransposeLhs(), ProductPart::LhsSum,
            found);
   findSums(product.getRhs(), !product.getTransposeRhs(), ProductPart::RhsSum,

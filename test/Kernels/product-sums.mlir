@@ -15,6 +15,7 @@
 // RUN: weft-interp --compare %s %t.all.mlir --tolerance=1e-12 | FileCheck %s --check-prefix=SAME
 // RUN: weft-opt %t.all.mlir --weft-fuse --weft-lower-to-plan --weft-plan-memory --weft-verify-plan -o %t.all-plan.mlir
 // RUN: weft-interp --compare %t.all.mlir %t.all-plan.mlir --tolerance=1e-5 | FileCheck %s --check-prefix=SAME
+// SAME-DAG: joined: 0 of {{[1-9][0-9]*}} tensors differ
 // SAME-DAG: inputs: 0 of {{[1-9][0-9]*}} tensors differ
 // SAME-DAG: attention: 0 of {{[1-9][0-9]*}} tensors differ
 // SAME-DAG: low: 0 of {{[1-9][0-9]*}} tensors differ
@@ -199,4 +200,23 @@ weft.program @needed(%g: tensor<8x3xf32> {weft.input = "g"}, %x: tensor<8x3xf32>
   %t = weft.reduce sum %h dims [0] : tensor<8x3xf32>
   %b = weft.add %p, %t : tensor<3x3xf32>, tensor<3xf32>
   weft.return %a, %b : tensor<3x3xf32>, tensor<3x3xf32>
+}
+
+// The other factor is no matrix; the bias is made of the sum, and stands behind
+// the product.
+// CHECK-LABEL: weft.program @joined
+// CHECK-NEXT: weft.matmul
+// CHECK-NEXT: weft.reduce
+// CHECK-NEXT: weft.reduce
+// CHECK-NEXT: %[[R:.*]] = weft.relu
+// CHECK-NEXT: weft.matmul {{.*}} bias %[[R]]
+weft.program @joined(%x: tensor<2x8x4xf32> {weft.input = "x"}, %w: tensor<4x3xf32> {weft.input = "w"}, %g: tensor<8x3xf32> {weft.input = "g"}, %h: tensor<8x3xf32> {weft.input = "h"})
+    -> (tensor<2x8x3xf32> {weft.output = "a"}, tensor<3xf32> {weft.output = "b"}, tensor<3x3xf32> {weft.output = "c"}) attributes {kind = #weft.kind<eval>} {
+  %a = weft.matmul %x, %w : tensor<2x8x4xf32>, tensor<4x3xf32>
+  %b = weft.reduce sum %w dims [0] : tensor<4x3xf32>
+  %p = weft.matmul %g, %h {transpose_lhs} : tensor<8x3xf32>, tensor<8x3xf32>
+  %t = weft.reduce sum %h dims [0] : tensor<8x3xf32>
+  %r = weft.relu %t : tensor<3xf32>
+  %c = weft.add %p, %r : tensor<3x3xf32>, tensor<3xf32>
+  weft.return %a, %b, %c : tensor<2x8x3xf32>, tensor<3xf32>, tensor<3x3xf32>
 }
