@@ -134,8 +134,8 @@ inline int64_t tileWholeBytes(const WeftGemmRecord &s) {
   return (8 << 10) + (rows + 64) * tileDepth(s.k) * 2;
 }
 
-/// The same for one that runs in blocks. A bound on what 100,000
-/// random blocks took.
+/// The same for one that runs in blocks: a bound that WorkspaceTest holds
+/// against oneDNN where there are tiles.
 inline int64_t tileBlockBytes(const WeftGemmRecord &s) {
   int64_t rows = std::min(s.m, kBlock);
   // Cut into even pieces of at most 64; of long ones there are fewer at a time.
