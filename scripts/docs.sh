@@ -38,6 +38,7 @@ passes() {
 }
 
 dialect weft Weft/WeftDialect.td | generated "Ops of the weft dialect" >"$out/ops.md"
+dialect dist Dist/DistOps.td | generated "Ops of the dist dialect" >"$out/dist-ops.md"
 dialect plan Plan/PlanDialect.td | generated "Ops of the plan dialect" >"$out/plan-ops.md"
 passes | generated "Passes" >"$out/passes.md"
 "$build/bin/weft" help-markdown flags | generated "Flags" >"$out/flags.md"

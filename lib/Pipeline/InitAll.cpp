@@ -6,6 +6,7 @@
 #include "CudaTarget.h"
 
 #include "weft/Autodiff/Passes.h"
+#include "weft/Dist/Dist.h"
 #include "weft/Frontend/Passes.h"
 #include "weft/Interp/Interp.h"
 #include "weft/Kernels/Passes.h"
@@ -26,7 +27,7 @@
 using namespace weft;
 
 void weft::registerAllDialects(mlir::DialectRegistry &registry) {
-  registry.insert<WeftDialect, plan::PlanDialect>();
+  registry.insert<WeftDialect, dist::DistDialect, plan::PlanDialect>();
   registerAutodiffModels(registry);
   registerKernelsModels(registry);
   for (const TargetKind &kind : targetKinds())

@@ -39,7 +39,7 @@ ALLOWED = {
     "Lowering/Cpu": MLIR | DIALECTS | {"Analysis", "Lowering/Kernel", "Lowering/Table", "shared"},
     "Lowering/Cuda": MLIR | DIALECTS | {
         "Analysis", "Lowering/Kernel", "Lowering/Table", "Formats", "shared"},
-    "Interp": MLIR | {"Weft", "Plan", "Analysis", "Formats", "shared"},
+    "Interp": MLIR | {"Weft", "Dist", "Plan", "Analysis", "Formats", "shared"},
     "Pipeline": MLIR | DIALECTS | {
         "Analysis", "Formats", "Frontend", "Precision", "Autodiff", "Training",
         "Sharding", "Kernels", "Schedule", "Memory", "Lowering/Plan",

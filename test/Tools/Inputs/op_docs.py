@@ -9,7 +9,7 @@ an error.
 import re
 import sys
 
-DECLARATIONS = {"weft.param", "weft.state", "weft.program", "weft.kernel",
+DECLARATIONS = {"weft.param", "weft.state", "weft.program", "weft.kernel", "dist.mesh",
                 "plan.state", "plan.program", "plan.event"}
 # What single ops stand beside: symbols they name.
 SYMBOLS = {
@@ -21,6 +21,9 @@ SYMBOLS = {
     "weft.call": "weft.kernel @k_1f(%x: tensor<4xf32>) -> tensor<4xf32> "
                  "elementwise [4] inplace [[]] {\n"
                  "  weft.yield %x : tensor<4xf32>\n}\n",
+    "dist.all_gather": 'dist.mesh @mesh("dp" = 4)\n',
+    "dist.all_reduce": 'dist.mesh @mesh("dp" = 4)\n',
+    "dist.reduce_scatter": 'dist.mesh @mesh("dp" = 4)\n',
     "plan.use": "plan.state param @fc1.weight : memref<4x2xf32>\n",
     "plan.record": "plan.event @uploaded on 1\n",
     "plan.wait": "plan.event @uploaded on 1\n",
@@ -131,7 +134,7 @@ def in_plan_program(op, example):
 def wrap(op, example):
     if example.lstrip().split(" ")[0] in DECLARATIONS:
         return SYMBOLS.get(op, "") + example
-    make = in_weft_program if op.startswith("weft.") else in_plan_program
+    make = in_weft_program if op.startswith(("weft.", "dist.")) else in_plan_program
     return SYMBOLS.get(op, "") + make(op, example.strip())
 
 

@@ -1,0 +1,56 @@
+//===- Dist.h - The dist dialect --------------------------------*- C++ -*-===//
+
+#ifndef WEFT_DIST_DIST_H
+#define WEFT_DIST_DIST_H
+
+#include "weft/Interfaces/Interfaces.h"
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "weft/Dist/DistDialect.h.inc"
+#include "weft/Dist/DistEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "weft/Dist/DistAttrs.h.inc"
+
+namespace weft::dist {
+
+/// What collectives have an effect on.
+struct Ranks : mlir::SideEffects::Resource::Base<Ranks> {
+  llvm::StringRef getName() final { return "ranks"; }
+};
+
+/// Of collectives, each of which is a command of its own.
+template <typename ConcreteType>
+class RunsAsCommand
+    : public mlir::OpTrait::TraitBase<ConcreteType, RunsAsCommand> {};
+
+/// Ranks that a mesh may have.
+constexpr int64_t kMostRanks = 100'000;
+
+} // namespace weft::dist
+
+#define GET_OP_CLASSES
+#include "weft/Dist/DistOps.h.inc"
+
+namespace weft::dist {
+
+/// The mesh of a module, or null: there is one rank.
+MeshOp findMesh(mlir::ModuleOp module);
+
+/// The layout of a weft.param or weft.state, or null.
+LayoutAttr getLayout(mlir::Operation *state);
+
+/// A factor `pre` of the number of ranks near its root; what is left is the
+/// other one (FairScale's rule): 8 ranks are divided by 4, then by 2.
+double choosePreDivide(int64_t ranks);
+
+} // namespace weft::dist
+
+#endif // WEFT_DIST_DIST_H
