@@ -32,7 +32,8 @@ static llvm::LogicalResult evaluateNormAndCheck(OpCall &call) {
       else if (!(norm >= magnitude) && !std::isnan(norm)) // NaN sticks
         norm = magnitude;
     }
-  call.result(0).at(0) = std::isinf(p) ? norm : std::pow(norm, 1 / p);
+  bool hasRoot = !std::isinf(p) && !call.as<NormAndCheckOp>().getPowers();
+  call.result(0).at(0) = hasRoot ? std::pow(norm, 1 / p) : norm;
   call.result(1).intAt(0) = !allFinite;
   return llvm::success();
 }
@@ -66,7 +67,7 @@ static llvm::LogicalResult evaluateTotalNorm(OpCall &call) {
       continue;
     double norm = call.operand(i).at(0);
     if (!std::isinf(p))
-      total += std::pow(norm, p);
+      total += op.getPowers() ? norm : std::pow(norm, p);
     else if (!(total >= norm) && !std::isnan(total)) // NaN sticks
       total = norm;
   }

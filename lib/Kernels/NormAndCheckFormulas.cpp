@@ -182,7 +182,7 @@ struct NormAndCheckModel
       NormBuilder largest(builder, op, std::numeric_limits<double>::infinity());
       checked = combineAll(largest, norm);
     }
-    return llvm::SmallVector<Value>{f.takeRoot(sum),
+    return llvm::SmallVector<Value>{norm.getPowers() ? sum : f.takeRoot(sum),
                                     f.unary<NotOp>(f.isFinite(checked))};
   }
 
@@ -201,21 +201,25 @@ struct TotalNormModel
   Values decompose(Operation *op, OpBuilder &builder) const {
     auto norm = mlir::cast<TotalNormOp>(op);
     NormBuilder f(builder, op, norm.getP().convertToDouble());
-    Value total = norm.getNorms().size() == 1 ? norm.getNorms().front()
-                                              : addCounted(f, norm);
+    Value total = addCounted(f, norm);
     if (Value scale = norm.getScale())
       total = f.div(total, f.cast(scale, builder.getF64Type()));
     return llvm::SmallVector<Value>{total};
   }
 
   static Value addCounted(NormBuilder &f, TotalNormOp norm) {
+    const bool arePowers = norm.getPowers();
+    if (norm.getNorms().size() == 1)
+      return arePowers ? f.takeRoot(norm.getNorms().front())
+                       : Value(norm.getNorms().front());
     Value skipsAll = norm.getSkips().front();
     for (Value skip : norm.getSkips().drop_front())
       skipsAll = f.logicalAnd(skipsAll, skip);
     Value total;
     for (auto [part, skip] : llvm::zip(norm.getNorms(), norm.getSkips())) {
       Value counts = f.logicalOr(skipsAll, f.unary<NotOp>(skip));
-      Value term = f.select(counts, f.raise(part), f.number(0.0));
+      Value term =
+          f.select(counts, arePowers ? part : f.raise(part), f.number(0.0));
       total = !total      ? term
               : f.isMax() ? f.max(total, term)
                           : f.add(total, term);

@@ -3,6 +3,7 @@
 #include "weft/Pipeline/CompileFlags.h"
 
 #include "weft/Pipeline/Target.h"
+#include "weft/Sharding/MeshText.h"
 #include "weft/Sharding/Units.h"
 #include "weft/Weft/Optimizers.h"
 #include "weft/Weft/Weft.h"
@@ -22,13 +23,8 @@ struct OnlyValue {
 } // namespace
 
 static const OnlyValue kOnlyValues[] = {
-    {"mesh", ""},
-    {"zero", "0"},
-    {"sync", "last"},
-    {"prefetch", "1"},
-    {"reshard", "on"},
-    {"reduce-dtype", "f32"},
-    {"gather-dtype", "f32"},
+    {"zero", "0"},         {"sync", "last"},        {"prefetch", "1"},
+    {"reshard", "on"},     {"reduce-dtype", "f32"}, {"gather-dtype", "f32"},
     {"recompute", "none"},
 };
 
@@ -158,8 +154,46 @@ static Status checkNesterov(const FlagValues &flags) {
                     ", but got " + chosen);
 }
 
+//===----------------------------------------------------------------------===//
+// Ranks
+//===----------------------------------------------------------------------===//
+
+std::string weft::bucketRule(const FlagValues &flags, const Target &target) {
+  if (flags.isSet("bucket"))
+    return flags.getText("bucket");
+  return flags.isSet("mesh") ? "scope" : target.getBucketRule().str();
+}
+
+/// A stage says what the ranks of a mesh share.
+static Status checkMesh(const FlagValues &flags) {
+  if (!flags.isSet("mesh")) {
+    if (!flags.isSet("zero") || flags.getInt("zero") == 0)
+      return Status::success();
+    return usageError("--zero=" + flags.getText("zero") +
+                      " expects --mesh, but got none")
+        .hint("such as --mesh=dp:4");
+  }
+  const std::string &text = flags.getText("mesh");
+  std::optional<MeshText> mesh = parseMesh(text);
+  if (!mesh)
+    return usageError("--mesh expects " + kMeshRule.str() + ", but got " +
+                      inQuotes(text));
+  if (mesh->size() > 1)
+    return usageError("does not support --mesh=" + text + " yet")
+        .hint("only --mesh=dp:N works today");
+  const std::string &target = flags.getText("target");
+  if (llvm::StringRef(target).split(':').first != "cpu")
+    return usageError("does not support --mesh with --target=" + target +
+                      " yet")
+        .hint("use --target=cpu");
+  return Status::success();
+}
+
 static Status checkBucket(const FlagValues &flags) {
   const std::string &rule = flags.getText("bucket");
+  if (flags.isSet("mesh") && rule == kNoBuckets)
+    return usageError("--mesh expects a --bucket other than none, but got "
+                      "none");
   if (!flags.isSet("bucket") || rule == kNoBuckets || parseUnitRule(rule))
     return Status::success();
   return usageError("--bucket expects none, " + kUnitRules.str() +
@@ -168,9 +202,7 @@ static Status checkBucket(const FlagValues &flags) {
 
 /// Without buckets there is nothing to align.
 static Status checkAlign(const FlagValues &flags, const Target &target) {
-  const std::string rule = flags.isSet("bucket") ? flags.getText("bucket")
-                                                 : target.getBucketRule().str();
-  if (!flags.isSet("shard-align") || rule != kNoBuckets)
+  if (!flags.isSet("shard-align") || bucketRule(flags, target) != kNoBuckets)
     return Status::success();
   return usageError("--shard-align expects a --bucket other than none, but got "
                     "none");
@@ -206,6 +238,8 @@ static Status checkAttention(const FlagValues &flags) {
 }
 
 Status weft::checkSupported(const FlagValues &flags) {
+  if (Status status = checkMesh(flags); !status)
+    return status;
   if (Status status = checkOnlyValues(flags); !status)
     return status;
   if (flags.getSwitch("debug-nan") && flags.getText("explain") == "fusion")

@@ -110,7 +110,7 @@ static const FlagSpec kDistributionFlags[] = {
     {"bucket", FlagKind::String, CompileFlag, "", "RULE",
      "parameters that lie in one flat state: those of a block (scope), "
      "neighbours (bytes:N), those of a module (params:N), or none; default: "
-     "scope for cuda, none for cpu"},
+     "scope for cuda and with --mesh, else none"},
     {"shard-align", FlagKind::Int, CompileFlag, "128", "N",
      "elements that a parameter in a flat state is aligned to", "", 1, 1 << 20},
     {"prefetch", FlagKind::Int, CompileFlag, "1", "K", "gathers issued ahead",

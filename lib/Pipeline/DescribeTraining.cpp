@@ -3,6 +3,7 @@
 #include "DescribeTraining.h"
 
 #include "VerifyExecutable.h"
+#include "weft/Dist/Dist.h"
 #include "weft/Formats/Names.h"
 #include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Plan/Plan.h"
@@ -96,6 +97,22 @@ static void describeScaler(ModuleOp module, Json &meta) {
   meta.set("scaler", std::move(rule));
 }
 
+/// How many ranks a run has, by the axes of the mesh.
+static void describeMesh(ModuleOp module, Json &meta) {
+  dist::MeshOp mesh = dist::findMesh(module);
+  if (!mesh)
+    return;
+  Json axes = Json::array();
+  for (auto [axis, size] :
+       llvm::zip(mesh.getAxes().getAsRange<StringAttr>(), mesh.getSizes())) {
+    Json entry = Json::object();
+    entry.set("axis", axis.str());
+    entry.set("ranks", size);
+    axes.push(std::move(entry));
+  }
+  meta.set("mesh", std::move(axes));
+}
+
 void weft::describeTraining(ModuleOp module, const FlagValues &flags,
                             Json &meta) {
   meta.set("precision", flags.getText("precision"));
@@ -112,5 +129,6 @@ void weft::describeTraining(ModuleOp module, const FlagValues &flags,
   meta.set("optimizers", kinds);
   describeDecays(kinds, meta);
   describeScaler(module, meta);
+  describeMesh(module, meta);
   meta.set("options", numericOptions(module, flags));
 }

@@ -30,6 +30,7 @@ void weft::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<WeftDialect, dist::DistDialect, plan::PlanDialect>();
   registerAutodiffModels(registry);
   registerKernelsModels(registry);
+  registerCollectiveCommands(registry);
   for (const TargetKind &kind : targetKinds())
     kind.registerDialects(registry);
   registerInterpreterLibrary(registry);

@@ -103,15 +103,30 @@ static void workingCopies(const FlagValues &flags, const Target &,
   passes.addPass(createWorkingCopiesPass(options));
 }
 
+static void shard(const FlagValues &flags, const Target &,
+                  OpPassManager &passes) {
+  if (!flags.isSet("mesh"))
+    return;
+  ShardPassOptions options;
+  options.mesh = flags.getText("mesh");
+  options.zero = flags.getInt("zero");
+  passes.addPass(createShardPass(options));
+}
+
 static void bucket(const FlagValues &flags, const Target &target,
                    OpPassManager &passes) {
   BucketPassOptions options;
-  options.rule = flags.isSet("bucket") ? flags.getText("bucket")
-                                       : target.getBucketRule().str();
+  options.rule = bucketRule(flags, target);
   if (options.rule == kNoBuckets)
     return;
   options.align = flags.getInt("shard-align");
   passes.addPass(createBucketPass(options));
+}
+
+static void partition(const FlagValues &flags, const Target &,
+                      OpPassManager &passes) {
+  if (flags.isSet("mesh"))
+    passes.addPass(createPartitionPass());
 }
 
 static void selectKernels(const FlagValues &flags, const Target &target,
@@ -202,16 +217,17 @@ ArrayRef<SharedPhase> weft::sharedPhases() {
       {{"working-copies", "low-precision copies of weights (f32: none)",
         Level::Graph},
        workingCopies},
-      {{"shard", "layouts of parameters and state (one rank: whole)",
+      {{"shard", "layouts of parameters and state (without --mesh: none)",
         Level::Dist},
-       nullptr},
+       shard},
       {{"bucket",
         "parameters of a unit that are updated alike lie in one flat state "
         "(--bucket=none: each in its own)",
         Level::Dist},
        bucket},
-      {{"partition", "collectives are explicit (one rank: none)", Level::Dist},
-       nullptr},
+      {{"partition", "collectives are explicit (without --mesh: none)",
+        Level::Dist},
+       partition},
       {{"select-kernels", "what the target's library runs is claimed for it",
         Level::Dist},
        selectKernels},

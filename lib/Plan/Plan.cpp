@@ -1,5 +1,6 @@
 //===- Plan.cpp - The plan dialect and its structure ops ------------------===//
 
+#include "weft/Plan/Collectives.h"
 #include "weft/Plan/Transfers.h"
 
 #include "mlir/IR/DialectImplementation.h"
@@ -59,6 +60,10 @@ void PlanDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "weft/Plan/PlanTransferOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "weft/Plan/PlanCollectiveOps.cpp.inc"
       >();
 }
 

@@ -3,6 +3,7 @@
 #include "Buckets.h"
 
 #include "Updates.h"
+#include "weft/Dist/Dist.h"
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MathExtras.h"
@@ -92,18 +93,20 @@ FailureOr<std::vector<Member>> collectMembers(ModuleOp module) {
 // Buckets
 //===----------------------------------------------------------------------===//
 
-/// What is kept of both is the same, in the same types.
+/// What is kept of both is the same, in the same types, on the same ranks.
 static bool isStoredAlike(const Member &a, const Member &b) {
   ParamOp first = a.param, second = b.param;
   if (first.getTensorType().getElementType() !=
           second.getTensorType().getElementType() ||
       first.getTrainable() != second.getTrainable() ||
+      dist::getLayout(first) != dist::getLayout(second) ||
       a.states.size() != b.states.size())
     return false;
   return llvm::all_of(llvm::zip(a.states, b.states), [&](auto pair) {
     StateOp mine = std::get<0>(pair), other = std::get<1>(pair);
     return a.getSlot(mine.getSymName()) == b.getSlot(other.getSymName()) &&
            mine.getKind() == other.getKind() &&
+           dist::getLayout(mine) == dist::getLayout(other) &&
            mine.getTensorType().getElementType() ==
                other.getTensorType().getElementType();
   });
@@ -148,13 +151,13 @@ static bool hasCommonDecay(const Bucket &bucket, const Member &member) {
   return chooseDecay(updates) != Value();
 }
 
-static void place(Bucket &bucket, int64_t align) {
+static void place(Bucket &bucket, int64_t align, int64_t slices) {
   for (Member &member : bucket.members) {
     bucket.begins.push_back(llvm::alignTo(bucket.elements, align));
     bucket.elements =
         bucket.begins.back() + member.param.getTensorType().getNumElements();
   }
-  bucket.elements = llvm::alignTo(bucket.elements, align);
+  bucket.elements = llvm::alignTo(bucket.elements, align * slices);
 }
 
 /// NAME.flat, NAME.flat.1, ...: neither it nor its states are taken.
@@ -203,6 +206,8 @@ std::vector<Bucket> formBuckets(ModuleOp module, ArrayRef<Member> members,
                                 UnitRule rule, int64_t align) {
   SymbolTable symbols(module);
   llvm::StringSet<> chosen;
+  dist::MeshOp mesh = dist::findMesh(module);
+  int64_t slices = mesh ? mesh.getSizes().back() : 1;
   llvm::DenseMap<Operation *, const Member *> memberOf;
   SmallVector<ParamOp> params;
   for (const Member &member : members) {
@@ -212,9 +217,9 @@ std::vector<Bucket> formBuckets(ModuleOp module, ArrayRef<Member> members,
   std::vector<Bucket> buckets;
   for (const Unit &unit : formUnits(params, rule))
     for (Bucket &bucket : divide(unit, memberOf)) {
-      if (bucket.members.size() < 2)
+      if (!mesh && bucket.members.size() < 2)
         continue;
-      place(bucket, align);
+      place(bucket, align, slices);
       bucket.name = chooseName(symbols, unit.name, bucket, chosen);
       buckets.push_back(std::move(bucket));
     }

@@ -35,8 +35,9 @@ struct Bucket {
 /// that cannot be laid out.
 mlir::FailureOr<std::vector<Member>> collectMembers(mlir::ModuleOp module);
 
-/// The buckets of at least two parameters. Each begins at a multiple of `align`
-/// elements, and the whole has a multiple of it.
+/// The buckets of at least two parameters, or of all where there is a mesh.
+/// Each begins at a multiple of `align` elements, and the whole has a multiple
+/// of it for each rank of the last axis.
 std::vector<Bucket> formBuckets(mlir::ModuleOp module,
                                 llvm::ArrayRef<Member> members, UnitRule rule,
                                 int64_t align);

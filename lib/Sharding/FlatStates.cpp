@@ -1,6 +1,7 @@
 //===- FlatStates.cpp - Declarations of flat states -----------------------===//
 
 #include "FlatStates.h"
+#include "weft/Dist/Dist.h"
 
 using namespace mlir;
 
@@ -56,6 +57,12 @@ static BoolAttr getDecay(const Bucket &bucket) {
              : BoolAttr();
 }
 
+/// The layout of the parts, if they have one.
+static void copyLayout(Operation *part, Operation *whole) {
+  if (dist::LayoutAttr layout = dist::getLayout(part))
+    whole->setAttr(dist::DistDialect::kLayoutAttr, layout);
+}
+
 static FlatState declareParam(const Bucket &bucket, OpBuilder &builder) {
   ParamOp first = bucket.members.front().param;
   Type element = first.getTensorType().getElementType();
@@ -67,11 +74,12 @@ static FlatState declareParam(const Bucket &bucket, OpBuilder &builder) {
                            param.getTensorType(), begin, param.getLoc()});
   }
   builder.setInsertionPoint(first);
-  ParamOp::create(
+  auto whole = ParamOp::create(
       builder, first.getLoc(), state.symbol.getAttr(),
       TypeAttr::get(state.type), InitAttr(), first.getTrainableAttr(),
       getDecay(bucket), FlatSymbolRefAttr(), getScope(bucket), StringAttr(),
       getSegments(bucket, /*withSource=*/true), builder.getI64IntegerAttr(1));
+  copyLayout(first, whole);
   return state;
 }
 
@@ -90,12 +98,13 @@ static FlatState declareState(const Bucket &bucket, unsigned number,
                            own.getTensorType(), begin, own.getLoc()});
   }
   builder.setInsertionPoint(first);
-  StateOp::create(builder, first.getLoc(), state.symbol.getAttr(),
-                  TypeAttr::get(state.type), first.getKindAttr(),
-                  FlatSymbolRefAttr::get(builder.getContext(), bucket.name),
-                  builder.getStringAttr(slot),
-                  getSegments(bucket, /*withSource=*/false),
-                  builder.getI64IntegerAttr(1));
+  auto whole = StateOp::create(
+      builder, first.getLoc(), state.symbol.getAttr(),
+      TypeAttr::get(state.type), first.getKindAttr(),
+      FlatSymbolRefAttr::get(builder.getContext(), bucket.name),
+      builder.getStringAttr(slot), getSegments(bucket, /*withSource=*/false),
+      builder.getI64IntegerAttr(1));
+  copyLayout(first, whole);
   return state;
 }
 

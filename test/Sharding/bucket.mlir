@@ -242,3 +242,25 @@ module @numbers {
     weft.return %c1 : tensor<4xf32> writes @a = %a1 : tensor<4x1xf32>, @a.momentum_buffer = %am1 : tensor<4x1xf32>, @b = %b1 : tensor<4xf32>, @b.momentum_buffer = %bm1 : tensor<4xf32>, @c = %c1 : tensor<4xf32>, @c.momentum_buffer = %cm1 : tensor<4xf32>, @d = %d1 : tensor<4xf32>, @d.momentum_buffer = %dm1 : tensor<4xf32>, @e = %e1 : tensor<4xf32>, @e.momentum_buffer = %em1 : tensor<4xf32>
   }
 }
+
+// -----
+
+// Ranks share equal slices: a parameter that is alone lies in a bucket as well,
+// and the whole is a multiple of the alignment for each rank. What is laid out
+// otherwise lies apart.
+
+// CHECK-LABEL: module @ranks
+// CHECK: weft.param @h.0.flat : tensor<64xf32> {dist.layout = #dist.layout<replicated>, scope = "h.0", segments = [#weft.segment<@h.0.w [4, 4] at 0 to 16>, #weft.segment<@h.0.b [4] at 16 to 20>]}
+// CHECK: weft.param @h.0.flat.1 : tensor<64xf32> {decay = true, dist.layout = #dist.layout<sharded on "dp">, scope = "h.0", segments = [#weft.segment<@h.0.v [4, 4] at 0 to 16>]}
+// CHECK: weft.state @h.0.flat.grad : tensor<64xf32> {dist.layout = #dist.layout<replicated>
+// EXACT-LABEL: module @ranks
+// EXACT: weft.param @h.0.flat : tensor<20xf32> {dist.layout
+module @ranks {
+  dist.mesh @mesh("dp" = 4)
+  weft.param @h.0.w : tensor<4x4xf32> {dist.layout = #dist.layout<replicated>, scope = "h.0"}
+  weft.param @h.0.v : tensor<4x4xf32> {dist.layout = #dist.layout<sharded on "dp">, scope = "h.0"}
+  weft.param @h.0.b : tensor<4xf32> {dist.layout = #dist.layout<replicated>, scope = "h.0"}
+  weft.state @h.0.w.grad : tensor<4x4xf32> {dist.layout = #dist.layout<replicated>, kind = #weft.state_kind<gradient>, param = @h.0.w}
+  weft.state @h.0.v.grad : tensor<4x4xf32> {dist.layout = #dist.layout<replicated>, kind = #weft.state_kind<gradient>, param = @h.0.v}
+  weft.state @h.0.b.grad : tensor<4xf32> {dist.layout = #dist.layout<replicated>, kind = #weft.state_kind<gradient>, param = @h.0.b}
+}

@@ -26,11 +26,6 @@ struct Ranks : mlir::SideEffects::Resource::Base<Ranks> {
   llvm::StringRef getName() final { return "ranks"; }
 };
 
-/// Of collectives, each of which is a command of its own.
-template <typename ConcreteType>
-class RunsAsCommand
-    : public mlir::OpTrait::TraitBase<ConcreteType, RunsAsCommand> {};
-
 /// Ranks that a mesh may have.
 constexpr int64_t kMostRanks = 100'000;
 

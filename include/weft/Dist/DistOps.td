@@ -109,18 +109,11 @@ def Dist_Ranks : Resource<"::weft::dist::Ranks">;
 def Dist_Tensor : RankedTensorOf<[F32, F16, BF16, F64]>;
 def Dist_Number : RankedTensorOf<[F64, I1]>;
 
-/// A command of that kind runs the op (CommandKindOpInterface).
-class Dist_RunsAs<string kind> : NativeOpTrait<"RunsAsCommand", /*traits=*/[],
-    /*extraOpDeclaration=*/"static ::llvm::StringRef getCommandKind() { return \"" # kind # "\"; }\n"> {
-  let cppNamespace = "::weft::dist";
-}
-
 /// `on @mesh` are all ranks, `on @mesh["shard"]` those that differ along that
-/// axis alone.
+/// axis alone. The command of the same name runs it.
 class Dist_Collective<string mnemonic, dag operandsAndNumbers, list<Trait> traits = []>
     : Dist_Op<mnemonic, !listconcat(traits, [
         MemoryEffects<[MemRead<Dist_Ranks>, MemWrite<Dist_Ranks>]>,
-        Dist_RunsAs<mnemonic>, CommandKindOpInterface,
         DeclareOpInterfaceMethods<DestinationOpInterface>,
         DeclareOpInterfaceMethods<SymbolUserOpInterface>])> {
   let arguments = !con(operandsAndNumbers, (ins FlatSymbolRefAttr:$mesh,

@@ -13,6 +13,8 @@ class ModuleOp;
 
 namespace weft {
 
+class Target;
+
 /// What decides the structure of the program: `--batch`, `--optimizer`, ...
 const std::vector<FlagSpec> &compileFlags();
 
@@ -31,6 +33,10 @@ std::string lossScaleMode(const FlagValues &flags);
 
 /// The dynamic loss scale that is asked for, as words of parseScaler.
 std::vector<std::string> scalerWords(const FlagValues &flags);
+
+/// What lies together in flat states: "none", or a rule of weft-bucket. Ranks
+/// that share a model share its buckets.
+std::string bucketRule(const FlagValues &flags, const Target &target);
 
 /// Writes the compile flags that were given to the module, as the dictionary
 /// attribute `weft.options`: every dump carries its own options.

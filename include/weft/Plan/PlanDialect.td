@@ -8,6 +8,7 @@
 #define PLAN_DIALECT_TD
 
 include "weft/Plan/PlanOps.td"
+include "weft/Plan/PlanCollectiveOps.td"
 include "weft/Plan/PlanTransferOps.td"
 
 #endif // PLAN_DIALECT_TD

@@ -5,6 +5,49 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ShardPass : Pass<"weft-shard", "::mlir::ModuleOp"> {
+  let summary = "Say which rank holds what";
+  let description = [{
+    Declares the mesh and gives each parameter and state a `dist.layout`, by the
+    ZeRO stage:
+
+    | `zero` | sharded along the last axis of the mesh |
+    |---|---|
+    | 0 | nothing |
+    | 1 | trainable parameters and their moments |
+    | 2 | and gradients |
+    | 3 | and all other parameters and the copies of parameters |
+
+    Nothing moves yet: types and programs stay as they are.
+
+    Precondition: `weft-working-copies`, no mesh. Guarantees: every parameter and
+    state has a layout. Errors, on the module: a bad option.
+
+    Before:
+    ```mlir
+    weft.param @fc.weight : tensor<16x8xf32>
+    weft.state @fc.weight.grad : tensor<16x8xf32> {kind = #weft.state_kind<gradient>, param = @fc.weight}
+    ```
+    After, with `mesh=dp:4 zero=1` (test/Sharding/shard.mlir):
+    ```mlir
+    dist.mesh @mesh("dp" = 4)
+    weft.param @fc.weight : tensor<16x8xf32> {dist.layout = #dist.layout<sharded on "dp">}
+    weft.state @fc.weight.grad : tensor<16x8xf32> {dist.layout = #dist.layout<replicated>,
+                                                   kind = #weft.state_kind<gradient>, param = @fc.weight}
+    ```
+    It does not make slices or collectives: that is `weft-partition`.
+  }];
+  let options = [
+    Option<"mesh", "mesh", "std::string", "\"dp:1\"", "Ranks: dp:N or replica:R,shard:S">,
+    Option<"zero", "zero", "int64_t", "0", "ZeRO stage, 0 to 3">,
+  ];
+  let statistics = [
+    Statistic<"numSharded", "sharded", "Parameters and states of which ranks hold slices">,
+    Statistic<"numReplicated", "replicated", "Those that every rank holds">,
+  ];
+  let dependentDialects = ["::weft::WeftDialect", "::weft::dist::DistDialect"];
+}
+
 def BucketPass : Pass<"weft-bucket", "::mlir::ModuleOp"> {
   let summary = "Lay the parameters of a unit one after the other";
   let description = [{
@@ -28,7 +71,7 @@ def BucketPass : Pass<"weft-bucket", "::mlir::ModuleOp"> {
     optimizer instance, with the same numbers. Weight decay and factor of the
     learning rate may differ: the update then takes `factors` by range of elements,
     neighbours with the same ones in one range. A parameter that is alone stays as
-    it is.
+    it is where there is one rank.
 
     A segment begins at a multiple of `align` elements, and the whole has a
     multiple of it. Elements between segments are zero: programs write them with
@@ -44,8 +87,12 @@ def BucketPass : Pass<"weft-bucket", "::mlir::ModuleOp"> {
     - The norm reads the parts in the order and shapes they had, so its bits are
       the same (`weft-decompose` makes one piece of neighbours).
 
-    Precondition: `weft-working-copies`, one rank. Guarantees: names of
-    checkpoints, weight files and messages are those of before.
+    In a module with a `dist.mesh` every parameter lies in a bucket, also one that
+    is alone, with those of the same layout; and the whole has as many multiples of
+    `align` elements for each rank of the last axis, so that slices are equal.
+
+    Precondition: `weft-working-copies`. Guarantees: names of checkpoints, weight
+    files and messages are those of before; layouts are those of the parts.
 
     Errors, on the op: a tied parameter, a parameter or state with segments, a
     state of a parameter with another shape or with a name that is not
@@ -83,6 +130,57 @@ def BucketPass : Pass<"weft-bucket", "::mlir::ModuleOp"> {
     Statistic<"numMembers", "members", "Parameters that lie in them">,
   ];
   let dependentDialects = ["::weft::WeftDialect"];
+}
+
+def PartitionPass : Pass<"weft-partition", "::mlir::ModuleOp"> {
+  let summary = "Make collectives explicit";
+  let description = [{
+    What ranks tell each other becomes ops, by the layouts of parameters and
+    states. Where all of them are replicated (ZeRO stage 0), gradients become
+    those of all ranks in the program `apply`:
+
+    - each flat gradient is reduced to the slice that a rank owns, the mean over
+      all ranks in their order;
+    - norms and checks are of slices. What ranks found is joined by one message:
+      sums of powers in the order of ranks, then one root, and whether any rank
+      found a value that is not finite;
+    - updates read slices of all ranks, gathered.
+
+    Stages that hold slices alone add up in the same order: their weights have the
+    same bits.
+
+    Precondition: `weft-bucket`, if there is a mesh. Without one the pass does
+    nothing. Guarantees: all ranks make the same collectives in the same order, and
+    end a step with the same bits.
+
+    Errors, on the op: a parameter or state without layout, one that is sharded
+    (not supported yet), a gradient that is not in a flat state of equal slices, a
+    norm of something else than gradients.
+
+    Before:
+    ```mlir
+    %g = weft.read @fc.flat.grad : tensor<512xf32>
+    %n, %bad = weft.norm_and_check %g {p = 2.0 : f64} : tensor<512xf32>
+    %c = weft.clip_coefficient %n, %max_norm
+    %w1, %b1 = weft.sgd(%w, %b, %g, %c, %bad, ...) : ...
+    ```
+    After (test/Sharding/partition.mlir):
+    ```mlir
+    %g = weft.read @fc.flat.grad : tensor<512xf32>
+    %s = dist.reduce_scatter %g on @mesh {post = 2.0 : f64, pre = 2.0 : f64} : tensor<512xf32> to tensor<128xf32>
+    %own, %here = weft.norm_and_check %s {p = 2.0 : f64, powers} : tensor<128xf32>
+    %all, %bad = dist.all_reduce %own, %here by [sum, or] on @mesh : tensor<f64>, tensor<i1>
+    %n = weft.total_norm %all skip %bad {p = 2.0 : f64, powers}
+    %c = weft.clip_coefficient %n, %max_norm
+    %full = dist.all_gather %s on @mesh : tensor<128xf32> to tensor<512xf32>
+    %w1, %b1 = weft.sgd(%w, %b, %full, %c, %bad, ...) : ...
+    ```
+    It does not order collectives by their cost, and changes no other program.
+  }];
+  let statistics = [
+    Statistic<"numBuckets", "buckets", "Gradients that are reduced">,
+  ];
+  let dependentDialects = ["::weft::WeftDialect", "::weft::dist::DistDialect"];
 }
 
 #endif // WEFT_SHARDING_PASSES_TD

@@ -115,13 +115,15 @@ def Weft_TotalNormOp : Weft_Op<"total_norm", [Pure, AttrSizedOperandSegments]> {
   let description = [{
     `result = (sum n_i^p)^(1/p) / scale` over the norms whose `skips` is false
     (max for p = inf; all of them if every group is skipped): the norm of the
-    unscaled gradients.
+    unscaled gradients. With `powers` the operands are the sums of powers that
+    `weft.norm_and_check` gives with it.
 
     Example: `%n = weft.total_norm %n0, %n1 skip %b0, %b1 scale %scale {p = 2.0 : f64}`.
-    Created by: `weft-expand-optimizer` with a loss scale or several groups.
+    Created by: `weft-expand-optimizer` with a loss scale or several groups;
+    `weft-partition`.
   }];
   let arguments = (ins Variadic<Weft_ScalarF64>:$norms, Variadic<Weft_ScalarI1>:$skips,
-                       Optional<Weft_ScalarF32>:$scale, F64Attr:$p);
+                       Optional<Weft_ScalarF32>:$scale, F64Attr:$p, UnitAttr:$powers);
   let results = (outs Weft_ScalarF64:$result);
   let assemblyFormat = "$norms `skip` $skips (`scale` $scale^)? attr-dict";
   let hasVerifier = 1;
@@ -132,12 +134,13 @@ def Weft_NormAndCheckOp : Weft_Op<"norm_and_check", [Pure]> {
   let description = [{
     `norm = (sum |g|^p)^(1/p)` over all elements of all operands (max for
     p = inf), with f64 partials; `found_inf` is true if any element is infinite
-    or NaN.
+    or NaN. With `powers` the root is left out: several of them can be added up
+    first (the largest taken for p = inf).
 
     Example: `%norm, %bad = weft.norm_and_check %g0, %g1 {p = 2.0 : f64} : tensor<4xf32>, tensor<2x2xf32>`.
-    Created by: `weft-expand-optimizer`.
+    Created by: `weft-expand-optimizer`; with `powers` by `weft-partition`.
   }];
-  let arguments = (ins Variadic<Weft_FloatTensor>:$grads, F64Attr:$p);
+  let arguments = (ins Variadic<Weft_FloatTensor>:$grads, F64Attr:$p, UnitAttr:$powers);
   let results = (outs Weft_ScalarF64:$norm, Weft_ScalarI1:$found_inf);
   let assemblyFormat = "$grads attr-dict `:` type($grads)";
   let hasVerifier = 1;

@@ -44,6 +44,7 @@ struct RoutineModel : RoutineOpInterface::ExternalModel<Model, OpT> {
   }
 };
 
+void attachCollectiveModels(mlir::MLIRContext *context);
 void attachMatrixModels(mlir::MLIRContext *context);
 void attachValueModels(mlir::MLIRContext *context);
 

@@ -82,6 +82,7 @@ FailureOr<int64_t> RoutineCall::getWorkspaceBytes(const TableTarget &target,
 
 void registerRoutineModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, plan::PlanDialect *) {
+    attachCollectiveModels(context);
     attachMatrixModels(context);
     attachTransferModels(context);
     attachValueModels(context);

@@ -15,6 +15,13 @@ bool Metadata::hasHyperParameter(const std::string &name) const {
          hyperParameters.end();
 }
 
+int64_t Metadata::ranks() const {
+  int64_t ranks = 1;
+  for (const MeshAxis &axis : mesh)
+    ranks *= axis.ranks;
+  return ranks;
+}
+
 static Status readString(const JsonCursor &root, const char *name,
                          std::string &out) {
   auto text = root.getString(name);
@@ -99,6 +106,22 @@ static Status readClip(const JsonCursor &root, Metadata &out) {
   out.canClip = true;
   out.clipNorm = *text;
   return Status::success();
+}
+
+/// Ranks that a mesh may have.
+static constexpr int64_t kMostRanks = 100'000;
+
+static Status readMesh(const JsonCursor &root, Metadata &out) {
+  return readElements(root, "mesh", [&](const JsonCursor &axis) -> Status {
+    auto name = axis.getString("axis");
+    if (!name)
+      return name.takeError();
+    auto ranks = axis.getInt("ranks", 1, kMostRanks / out.ranks());
+    if (!ranks)
+      return ranks.takeError();
+    out.mesh.push_back({*name, *ranks});
+    return Status::success();
+  });
 }
 
 static Status readInputs(const JsonCursor &root, Metadata &out) {
@@ -193,6 +216,8 @@ static Status readFields(const JsonCursor &root, Metadata &out) {
   if (Status s = readDecays(root, out); !s)
     return s;
   if (Status s = readInputs(root, out); !s)
+    return s;
+  if (Status s = readMesh(root, out); !s)
     return s;
   // Of no use here: the tables say the same.
   if (auto launches = readLaunches(root); !launches)

@@ -13,7 +13,7 @@ MLIR = {"mlir", "llvm"}
 DIALECTS = {"Weft", "Dist", "Plan", "Interfaces", "Support"}
 # Headers of Runtime with constants and formulas alone, for both sides.
 SHARED = {"weft/Runtime/Execute/" + name
-          for name in ("Abi.h", "CudaProducts.h", "CudaWorkspaces.h", "CudnnAttention.h", "Library.h", "Philox.h", "Products.h", "Records.h", "Tables.h", "Transfers.h", "Workspaces.h")}
+          for name in ("Abi.h", "Collectives.h", "CudaProducts.h", "CudaWorkspaces.h", "CudnnAttention.h", "Library.h", "Philox.h", "Products.h", "Records.h", "Tables.h", "Transfers.h", "Workspaces.h")}
 # Names that compiler and runtime share: constants alone, for everyone.
 EVERYWHERE = {"weft/Formats/Names.h"}
 

@@ -5,7 +5,14 @@
 
 #include "mlir/Pass/Pass.h"
 
+namespace mlir {
+class DialectRegistry;
+} // namespace mlir
+
 namespace weft {
+
+/// Which command of a plan runs a collective (CommandSourceOpInterface).
+void registerCollectiveCommands(mlir::DialectRegistry &registry);
 
 #define GEN_PASS_DECL
 #include "weft/Lowering/Plan/Passes.h.inc"

@@ -30,6 +30,12 @@ struct InputLimit {
   std::optional<int64_t> ignore;
 };
 
+/// An axis of the mesh of ranks, the last one fastest.
+struct MeshAxis {
+  std::string name;
+  int64_t ranks = 1;
+};
+
 struct Metadata {
   std::string version;
   std::string name;
@@ -41,6 +47,7 @@ struct Metadata {
   int64_t vocab = 0; // 0: not a language model
   int64_t seq = 0;
   int64_t batch = 0;
+  std::vector<MeshAxis> mesh; // none: one rank
   bool accumulation = false;
   bool canClip = false;
   std::string clipNorm; // "2", "inf", or "" when the program cannot clip
@@ -58,6 +65,8 @@ struct Metadata {
   std::string config;
   Json debugNan; // null unless compiled with --debug-nan; see NanHunt.h
 
+  /// Ranks that a run has: the product of the axes.
+  int64_t ranks() const;
   bool isLanguageModel() const { return vocab > 0 && seq > 0; }
   /// Whether some optimizer of the program reads that input of `apply`.
   bool hasHyperParameter(const std::string &name) const;

@@ -1,0 +1,18 @@
+//===- Collectives.h - What ranks send each other in plans ------*- C++ -*-===//
+
+#ifndef WEFT_PLAN_COLLECTIVES_H
+#define WEFT_PLAN_COLLECTIVES_H
+
+#include "weft/Plan/Plan.h"
+
+#define GET_OP_CLASSES
+#include "weft/Plan/PlanCollectiveOps.h.inc"
+
+namespace weft::plan {
+
+/// Whether ranks take part in the command.
+bool isCollective(mlir::Operation *command);
+
+} // namespace weft::plan
+
+#endif // WEFT_PLAN_COLLECTIVES_H

@@ -1,0 +1,73 @@
+//===- PlanCollectiveOps.td - What ranks send each other ---*- tablegen -*-===//
+//
+// Commands in which all ranks of a group take part. Few passes know them, so
+// they have a header of their own (Collectives.h).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PLAN_COLLECTIVEOPS_TD
+#define PLAN_COLLECTIVEOPS_TD
+
+include "weft/Plan/PlanCommands.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+def Plan_Moved : MemRefOf<[F32, F16, BF16, F64]>;
+def Plan_Number : MemRefRankOf<[F64, I1], [0]>;
+
+/// `ranks` is how many take part, `group` the axis of the mesh along which they
+/// differ; "": all ranks of the run.
+class Plan_Collective<string mnemonic, dag operandsAndNumbers, list<Trait> traits = []>
+    : Plan_Command<mnemonic, !con(operandsAndNumbers,
+        (ins I64Attr:$ranks, DefaultValuedAttr<StrAttr, "\"\"">:$group)),
+        !listconcat([Plan_Dense], traits)> {
+  let hasVerifier = 1;
+  string among = "`among` $ranks (`along` $group^)? attr-dict ";
+}
+
+def Plan_AllGatherOp : Plan_Collective<"all_gather",
+    (ins Plan_Moved:$slice, Plan_Moved:$full)> {
+  let summary = "Joins the slices of all ranks";
+  let description = [{
+    Writes the slices of ranks 0, 1, ... to `full`, one after the other.
+
+    Example: `plan.all_gather %s to %f among 4 along "dp" : memref<4xf32> to memref<16xf32>`.
+
+    Created by: `weft-lower-to-plan`.
+  }];
+  let assemblyFormat = "$slice `to` $full " # among # "`:` type($slice) `to` type($full)";
+}
+
+def Plan_ReduceScatterOp : Plan_Collective<"reduce_scatter",
+    (ins Plan_Moved:$full, Plan_Moved:$slice, F64Attr:$pre, F64Attr:$post)> {
+  let summary = "The mean over all ranks, of which each gets a slice";
+  let description = [{
+    Rank r writes elements r n to (r + 1) n of the mean to `slice`, which has n:
+    each element is divided by `pre` and rounded to its type, those of ranks 0, 1,
+    ... are added up in f32 (f64 for f64), and the sum is divided by `post` and
+    rounded once.
+
+    Example: `plan.reduce_scatter %f to %s by 2.0, 2.0 among 4 : memref<16xf32> to memref<4xf32>`.
+
+    Created by: `weft-lower-to-plan`.
+  }];
+  let assemblyFormat = "$full `to` $slice `by` $pre `,` $post " # among # "`:` type($full) `to` type($slice)";
+}
+
+def Plan_AllReduceOp : Plan_Collective<"all_reduce",
+    (ins Variadic<Plan_Number>:$numbers, Variadic<Plan_Number>:$reduced,
+         StrArrayAttr:$reductions), [AttrSizedOperandSegments]> {
+  let summary = "Numbers of all ranks become one each";
+  let description = [{
+    Writes to each buffer of `reduced` what becomes of the number in its place of
+    ranks 0, 1, ...: their `sum`, the largest (`max`), or whether one of them is true
+    (`or`). All of them travel in one message.
+
+    Example: `plan.all_reduce %n, %b by ["sum", "or"] to %s, %a among 4 : memref<f64>, memref<i1> to memref<f64>, memref<i1>`.
+
+    Created by: `weft-lower-to-plan`.
+  }];
+  let assemblyFormat = "$numbers `by` $reductions `to` $reduced " # among # "`:` type($numbers) `to` type($reduced)";
+}
+
+#endif // PLAN_COLLECTIVEOPS_TD

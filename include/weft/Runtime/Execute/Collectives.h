@@ -1,0 +1,70 @@
+//===- Collectives.h - What commands between ranks are told -----*- C++ -*-===//
+//
+// Records of the routines in which all ranks of a group take part. Their kind
+// is WEFT_EXTENSION: only programs for several ranks link them. Buffers are
+// dense; those of a rank lie in its own memory.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_EXECUTE_COLLECTIVES_H
+#define WEFT_RUNTIME_EXECUTE_COLLECTIVES_H
+
+#include "weft/Runtime/Execute/Abi.h"
+
+/// Every routine once: X(name, Record).
+#define WEFT_COLLECTIVES(X)                                                    \
+  X(all_gather, WeftAllGatherRecord)                                           \
+  X(reduce_scatter, WeftReduceScatterRecord)                                   \
+  X(all_reduce, WeftAllReduceRecord)
+
+/// The ranks that take part: group 0 are all of the run, group i those that
+/// differ along axis i - 1 of the mesh alone.
+struct WeftRankGroup {
+  int64_t group, ranks;
+};
+
+/// Buffers: a slice of `elements`, all slices in the order of ranks.
+struct WeftAllGatherRecord {
+  struct WeftRankGroup among;
+  int64_t dtype, elements;
+};
+
+/// Buffers: all slices, the slice of `elements` that this rank gets of their
+/// mean. Each element is divided by `pre` and rounded; those of ranks 0, 1, ...
+/// are added up in f32 (f64 for f64); the sum is divided by `post` and rounded.
+struct WeftReduceScatterRecord {
+  struct WeftRankGroup among;
+  int64_t dtype, elements;
+  double pre, post;
+};
+
+/// What becomes of one number of each rank: the part of the ABI.
+enum WeftRankReduction {
+  WEFT_RANK_SUM = 0, // f64, in the order of ranks
+  WEFT_RANK_MAX = 1, // f64; NaN stays
+  WEFT_RANK_OR = 2,  // i1
+};
+
+/// Followed by `count` WeftRankReduction. Buffers: a number for each, then as
+/// many results.
+struct WeftAllReduceRecord {
+  struct WeftRankGroup among;
+  int64_t count;
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEFT_DECLARE_COLLECTIVE(name, Record)                                  \
+  void weft_host_##name(struct WeftContext *context,                           \
+                        const struct WeftCommand *command,                     \
+                        void *const *buffers);
+WEFT_COLLECTIVES(WEFT_DECLARE_COLLECTIVE)
+#undef WEFT_DECLARE_COLLECTIVE
+
+#ifdef __cplusplus
+} // extern "C"
+#endif
+
+#endif // WEFT_RUNTIME_EXECUTE_COLLECTIVES_H

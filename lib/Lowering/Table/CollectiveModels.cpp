@@ -1,0 +1,97 @@
+//===- CollectiveModels.cpp - Records of commands between ranks -----------===//
+
+#include "RoutineModels.h"
+#include "weft/Dist/Dist.h"
+#include "weft/Plan/Collectives.h"
+#include "weft/Runtime/Execute/Collectives.h"
+
+using namespace mlir;
+using namespace weft;
+
+/// The group of a command by its number; fails with an error on the command if
+/// the module has no such ranks.
+template <typename OpT> static FailureOr<WeftRankGroup> getGroup(OpT op) {
+  dist::MeshOp mesh = dist::findMesh(op->template getParentOfType<ModuleOp>());
+  if (!mesh)
+    return op.emitOpError("expects a dist.mesh in the module, but there is "
+                          "none");
+  StringAttr axis = op.getGroup().empty() ? StringAttr() : op.getGroupAttr();
+  int64_t ranks = op.getRanks();
+  if ((!axis || mesh.hasAxis(axis)) && mesh.getNumRanks(axis) == ranks) {
+    auto axes = mesh.getAxes().getAsRange<StringAttr>();
+    int64_t number =
+        axis ? 1 + std::distance(axes.begin(), llvm::find(axes, axis)) : 0;
+    return WeftRankGroup{number, ranks};
+  }
+  InFlightDiagnostic error = op.emitOpError("expects ranks of the mesh, but "
+                                            "got ");
+  error << ranks;
+  if (axis)
+    error << " along " << axis;
+  error.attachNote(mesh.getLoc()) << "the mesh";
+  return error;
+}
+
+static LogicalResult append(RecordWords &words, plan::AllGatherOp op,
+                            WeftRankGroup among) {
+  append(words, WeftAllGatherRecord{among, getDType(op.getSlice()),
+                                    getCount(op.getSlice())});
+  return success();
+}
+
+static LogicalResult append(RecordWords &words, plan::ReduceScatterOp op,
+                            WeftRankGroup among) {
+  append(words, WeftReduceScatterRecord{among, getDType(op.getSlice()),
+                                        getCount(op.getSlice()),
+                                        op.getPre().convertToDouble(),
+                                        op.getPost().convertToDouble()});
+  return success();
+}
+
+static int64_t getNumber(StringRef reduction) {
+  if (reduction == "or")
+    return WEFT_RANK_OR;
+  return reduction == "max" ? WEFT_RANK_MAX : WEFT_RANK_SUM;
+}
+
+static LogicalResult append(RecordWords &words, plan::AllReduceOp op,
+                            WeftRankGroup among) {
+  append(words, WeftAllReduceRecord{among, int64_t(op.getReductions().size())});
+  for (auto reduction : op.getReductions().getAsRange<StringAttr>())
+    words.push_back(getNumber(reduction));
+  return success();
+}
+
+namespace {
+/// A routine of the runtime, the same for every target whose memory the host
+/// sees.
+template <typename OpT>
+struct CollectiveModel
+    : RoutineOpInterface::ExternalModel<CollectiveModel<OpT>, OpT> {
+  WeftCommandKind getKind(Operation *) const { return WEFT_EXTENSION; }
+  StringRef getRoutine(Operation *op) const {
+#define WEFT_NAME_ROUTINE(name, Record)                                        \
+  if (op->getName().stripDialect() == #name)                                   \
+    return "weft_host_" #name;
+    WEFT_COLLECTIVES(WEFT_NAME_ROUTINE)
+#undef WEFT_NAME_ROUTINE
+    llvm_unreachable("a collective without a routine");
+  }
+  LogicalResult makeRecord(Operation *op, RecordWords &words) const {
+    FailureOr<WeftRankGroup> among = getGroup(cast<OpT>(op));
+    if (failed(among))
+      return failure();
+    return append(words, cast<OpT>(op), *among);
+  }
+  int64_t getWorkspaceBytes(Operation *, ArrayRef<int64_t>, int64_t) const {
+    return 0;
+  }
+};
+} // namespace
+
+void weft::attachCollectiveModels(MLIRContext *context) {
+  using namespace plan;
+  AllGatherOp::attachInterface<CollectiveModel<AllGatherOp>>(*context);
+  ReduceScatterOp::attachInterface<CollectiveModel<ReduceScatterOp>>(*context);
+  AllReduceOp::attachInterface<CollectiveModel<AllReduceOp>>(*context);
+}

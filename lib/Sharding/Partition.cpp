@@ -1,0 +1,310 @@
+//===- Partition.cpp - Make collectives explicit --------------------------===//
+//
+// Of what all ranks hold, each reduces the slice that it owns and gives it to
+// the others: every stage adds up gradients and norms in this one order.
+//
+//===----------------------------------------------------------------------===//
+
+#include "weft/Sharding/Passes.h"
+
+#include "weft/Dist/Dist.h"
+#include "weft/Weft/Weft.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/MapVector.h"
+
+#include <cmath>
+
+namespace weft {
+#define GEN_PASS_DEF_PARTITIONPASS
+#include "weft/Sharding/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
+
+static RankedTensorType getSlice(RankedTensorType full, int64_t ranks) {
+  return RankedTensorType::get({full.getNumElements() / ranks},
+                               full.getElementType());
+}
+
+namespace {
+
+/// A gradient of all ranks: the slice that this rank owns of the mean.
+struct Reduced {
+  ReadOp read;
+  dist::ReduceScatterOp slice;
+};
+
+/// Numbers of one check of gradients.
+struct Check {
+  NormAndCheckOp op;
+  Value norm, foundInf; // of all ranks
+};
+
+class ApplyPartition {
+public:
+  ApplyPartition(ProgramOp program, dist::MeshOp mesh)
+      : program(program), mesh(mesh), name(FlatSymbolRefAttr::get(mesh)),
+        builder(program.getContext()), ranks(mesh.getNumRanks()) {}
+
+  LogicalResult run();
+  int64_t countBuckets() const { return gradients.size(); }
+
+private:
+  LogicalResult reduceGradients();
+  LogicalResult checkSlices();
+  FailureOr<Value> findSlice(NormAndCheckOp op, Value grad);
+  FailureOr<Check> checkSlices(NormAndCheckOp op);
+  void agree(MutableArrayRef<Check> checks);
+  void takeRoots(Check &check);
+  void gather();
+
+  ProgramOp program;
+  dist::MeshOp mesh;
+  FlatSymbolRefAttr name;
+  OpBuilder builder;
+  int64_t ranks;
+  /// In the order of the program, by their read.
+  llvm::MapVector<Operation *, Reduced> gradients;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Gradients
+//===----------------------------------------------------------------------===//
+
+/// The state of gradients that a value is the contents of, or null.
+static StateOp findGradient(ReadOp read) {
+  auto state =
+      SymbolTable::lookupNearestSymbolFrom<StateOp>(read, read.getSourceAttr());
+  return state && state.getKind() == StateKind::Gradient ? state : StateOp();
+}
+
+LogicalResult ApplyPartition::reduceGradients() {
+  double pre = dist::choosePreDivide(ranks);
+  for (auto read : program.getBody().front().getOps<ReadOp>()) {
+    StateOp state = findGradient(read);
+    if (!state)
+      continue;
+    RankedTensorType type = state.getTensorType();
+    if (!state.isSegmented() || type.getNumElements() % ranks != 0)
+      return state.emitOpError("expects gradients in flat states of ")
+             << ranks << " equal slices (weft-bucket), but got " << type;
+    builder.setInsertionPointAfter(read);
+    auto slice = dist::ReduceScatterOp::create(
+        builder, read.getLoc(), getSlice(type, ranks), read,
+        builder.getF64FloatAttr(pre),
+        builder.getF64FloatAttr(double(ranks) / pre), name,
+        /*axis=*/StringAttr());
+    copyScope(read, slice);
+    gradients.insert({read, {read, slice}});
+  }
+  return success();
+}
+
+/// The first op that reads a gradient as a whole, or null.
+static Operation *findFirstUser(Reduced &reduced) {
+  Operation *first = nullptr;
+  for (Operation *user : reduced.read->getUsers())
+    if (user != reduced.slice && (!first || user->isBeforeInBlock(first)))
+      first = user;
+  return first;
+}
+
+/// What else reads a gradient reads what all ranks have made of it, gathered
+/// just before: one bucket at a time.
+void ApplyPartition::gather() {
+  for (auto &[read, reduced] : gradients) {
+    Operation *first = findFirstUser(reduced);
+    if (!first)
+      continue;
+    builder.setInsertionPoint(first);
+    auto full = dist::AllGatherOp::create(
+        builder, reduced.read.getLoc(), reduced.read.getType(),
+        reduced.slice.getSlice(), name, /*axis=*/StringAttr());
+    copyScope(read, full);
+    reduced.read.getResult().replaceAllUsesExcept(full, reduced.slice);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Norms
+//===----------------------------------------------------------------------===//
+
+/// The slice of the gradient that a value is a part of.
+FailureOr<Value> ApplyPartition::findSlice(NormAndCheckOp op, Value grad) {
+  auto known = gradients.find(skipViews(grad).getDefiningOp());
+  if (known != gradients.end())
+    return Value(known->second.slice.getSlice());
+  return op.emitOpError("expects gradients that the program reads, but got ")
+         << grad;
+}
+
+/// The check of what this rank owns.
+FailureOr<Check> ApplyPartition::checkSlices(NormAndCheckOp op) {
+  llvm::SmallSetVector<Value, 8> slices;
+  for (Value grad : op.getGrads()) {
+    FailureOr<Value> slice = findSlice(op, grad);
+    if (failed(slice))
+      return failure();
+    slices.insert(*slice);
+  }
+  builder.setInsertionPoint(op);
+  auto own = NormAndCheckOp::create(
+      builder, op.getLoc(), op.getNorm().getType(), op.getFoundInf().getType(),
+      slices.getArrayRef(), op.getPAttr(), builder.getUnitAttr());
+  return Check{op, own.getNorm(), own.getFoundInf()};
+}
+
+/// One message with the numbers of all checks.
+void ApplyPartition::agree(MutableArrayRef<Check> checks) {
+  SmallVector<Value> numbers;
+  SmallVector<Attribute> reductions;
+  auto add = [&](Value number, dist::Reduction reduction) {
+    numbers.push_back(number);
+    reductions.push_back(
+        dist::ReductionAttr::get(builder.getContext(), reduction));
+  };
+  for (Check &check : checks) {
+    bool isMax = std::isinf(check.op.getP().convertToDouble());
+    add(check.norm, isMax ? dist::Reduction::Max : dist::Reduction::Sum);
+    add(check.foundInf, dist::Reduction::Or);
+  }
+  builder.setInsertionPoint(checks.back().op);
+  auto all = dist::AllReduceOp::create(
+      builder, checks.back().op.getLoc(), TypeRange(ValueRange(numbers)),
+      numbers, builder.getArrayAttr(reductions), name, /*axis=*/StringAttr());
+  for (auto [number, check] : llvm::enumerate(checks)) {
+    check.norm = all.getReduced()[2 * number];
+    check.foundInf = all.getReduced()[2 * number + 1];
+  }
+}
+
+/// What reads the norm gets the root of the sum; a norm of several groups adds
+/// up their sums and takes one root of all.
+void ApplyPartition::takeRoots(Check &check) {
+  Value root;
+  for (OpOperand &use :
+       llvm::make_early_inc_range(check.op.getNorm().getUses())) {
+    if (auto total = dyn_cast<TotalNormOp>(use.getOwner())) {
+      total.setPowers(true);
+      use.set(check.norm);
+      continue;
+    }
+    if (!root) {
+      builder.setInsertionPointAfterValue(check.norm);
+      root =
+          TotalNormOp::create(builder, check.op.getLoc(), check.norm.getType(),
+                              check.norm, check.foundInf, /*scale=*/Value(),
+                              check.op.getPAttr(), builder.getUnitAttr());
+    }
+    use.set(root);
+  }
+  check.op.getFoundInf().replaceAllUsesWith(check.foundInf);
+}
+
+/// The views through which an op reads gradients, those of views behind them.
+static llvm::SetVector<Operation *> findViews(ValueRange grads) {
+  llvm::SetVector<Operation *> views;
+  for (Value grad : grads)
+    for (Operation *op = grad.getDefiningOp(); isViewOp(op) && views.insert(op);
+         op = op->getOperand(0).getDefiningOp())
+      ;
+  return views;
+}
+
+/// Erases those that nothing reads, until something reads all that are left.
+static void eraseUnread(llvm::SetVector<Operation *> views) {
+  auto isUnread = [](Operation *op) { return op->use_empty(); };
+  for (auto dead = llvm::find_if(views, isUnread); dead != views.end();
+       dead = llvm::find_if(views, isUnread)) {
+    Operation *op = *dead;
+    views.remove(op);
+    op->erase();
+  }
+}
+
+/// Whether something reads a check before the last one of them is made.
+static bool isReadBefore(ArrayRef<Check> checks) {
+  Operation *last = checks.back().op;
+  return llvm::any_of(checks, [&](Check check) {
+    return llvm::any_of(check.op->getUsers(), [&](Operation *user) {
+      return user->isBeforeInBlock(last);
+    });
+  });
+}
+
+LogicalResult ApplyPartition::checkSlices() {
+  std::vector<Check> checks;
+  for (auto op : llvm::make_early_inc_range(
+           program.getBody().front().getOps<NormAndCheckOp>())) {
+    FailureOr<Check> check = checkSlices(op);
+    if (failed(check))
+      return failure();
+    checks.push_back(*check);
+  }
+  if (checks.empty())
+    return success();
+  if (isReadBefore(checks))
+    for (Check &check : checks)
+      agree(check);
+  else
+    agree(checks);
+  for (Check &check : checks) {
+    takeRoots(check);
+    llvm::SetVector<Operation *> views = findViews(check.op.getGrads());
+    check.op.erase();
+    eraseUnread(views);
+  }
+  return success();
+}
+
+LogicalResult ApplyPartition::run() {
+  if (failed(reduceGradients()) || failed(checkSlices()))
+    return failure();
+  gather();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
+  using PartitionPassBase::PartitionPassBase;
+
+  void runOnOperation() override {
+    dist::MeshOp mesh = dist::findMesh(getOperation());
+    if (!mesh)
+      return;
+    if (failed(verifyLayouts()))
+      return signalPassFailure();
+    for (auto program : getOperation().getOps<ProgramOp>()) {
+      if (program.getKind() != ProgramKind::Apply)
+        continue;
+      ApplyPartition partition(program, mesh);
+      if (failed(partition.run()))
+        return signalPassFailure();
+      numBuckets += partition.countBuckets();
+    }
+  }
+
+  LogicalResult verifyLayouts() {
+    for (Operation &op : *getOperation().getBody()) {
+      if (!isa<ParamOp, StateOp>(op))
+        continue;
+      dist::LayoutAttr layout = dist::getLayout(&op);
+      if (!layout)
+        return op.emitOpError("expects a dist.layout (weft-shard), but got "
+                              "none");
+      if (layout.isSharded())
+        return op.emitOpError("does not support sharded parameters and states "
+                              "yet; use --zero=0");
+    }
+    return success();
+  }
+};
+} // namespace

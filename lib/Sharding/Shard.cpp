@@ -1,0 +1,103 @@
+//===- Shard.cpp - Say who holds what -------------------------------------===//
+
+#include "weft/Sharding/Passes.h"
+
+#include "weft/Dist/Dist.h"
+#include "weft/Sharding/MeshText.h"
+#include "weft/Weft/Weft.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace weft {
+#define GEN_PASS_DEF_SHARDPASS
+#include "weft/Sharding/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+/// What a stage shards, in the order in which stages add it.
+enum Stage : int64_t { Nothing, Optimizer, Gradients, Parameters };
+
+struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
+  using ShardPassBase::ShardPassBase;
+
+  void runOnOperation() override {
+    if (failed(declareMesh()))
+      return signalPassFailure();
+    for (Operation &op : *getOperation().getBody())
+      if (isa<ParamOp, StateOp>(op))
+        annotate(&op);
+  }
+
+  LogicalResult declareMesh() {
+    std::optional<MeshText> axes = parseMesh(mesh);
+    if (!axes)
+      return getOperation().emitError("expects mesh to be ")
+             << kMeshRule << ", but got '" << mesh << "'";
+    if (zero < Nothing || zero > Parameters)
+      return getOperation().emitError("expects zero of 0 to 3, but got ")
+             << zero.getValue();
+    if (dist::MeshOp other = dist::findMesh(getOperation()))
+      return other.emitOpError("expects a module without a mesh for "
+                               "weft-shard, but got @")
+             << other.getSymName();
+    auto builder = OpBuilder::atBlockBegin(getOperation().getBody());
+    SmallVector<StringRef> names;
+    SmallVector<int64_t> sizes;
+    for (const MeshAxis &axis : *axes) {
+      names.push_back(axis.name);
+      sizes.push_back(axis.size);
+    }
+    dist::MeshOp::create(builder, getOperation().getLoc(), chooseName(),
+                         builder.getStrArrayAttr(names),
+                         builder.getDenseI64ArrayAttr(sizes));
+    shardAxis = builder.getStringAttr(names.back());
+    return success();
+  }
+
+  /// A parameter may be called as the mesh is.
+  std::string chooseName() {
+    SymbolTable symbols(getOperation());
+    std::string name = "mesh";
+    for (unsigned number = 1; symbols.lookup(name); ++number)
+      name = "mesh." + std::to_string(number);
+    return name;
+  }
+
+  /// What the stage shards: master weights and moments of trainable parameters
+  /// from 1 on, gradients from 2 on, all parameters and their copies in 3.
+  bool isSharded(Operation *op) const {
+    if (auto param = dyn_cast<ParamOp>(op))
+      return zero >= (param.getTrainable() ? Optimizer : Parameters);
+    auto state = cast<StateOp>(op);
+    if (!state.getParamAttr())
+      return false;
+    switch (state.getKind()) {
+    case StateKind::Gradient:
+      return zero >= Gradients;
+    case StateKind::Optimizer:
+      return zero >= Optimizer;
+    case StateKind::Working:
+      return zero >= Parameters;
+    case StateKind::Scaler:
+      return false;
+    }
+    llvm_unreachable("a state kind without a case");
+  }
+
+  void annotate(Operation *op) {
+    bool sharded = isSharded(op);
+    numSharded += sharded;
+    numReplicated += !sharded;
+    op->setAttr(dist::DistDialect::kLayoutAttr,
+                dist::LayoutAttr::get(&getContext(),
+                                      sharded ? dist::Placement::Sharded
+                                              : dist::Placement::Replicated,
+                                      sharded ? shardAxis : StringAttr()));
+  }
+
+  StringAttr shardAxis;
+};
+} // namespace
