@@ -85,6 +85,33 @@ MeshOp weft::dist::findMesh(ModuleOp module) {
   return meshes.empty() ? MeshOp() : *meshes.begin();
 }
 
+/// Distance of neighbours along an axis: the ranks of all axes behind it.
+static int64_t getStride(MeshOp mesh, StringAttr axis) {
+  const auto *found = llvm::find(mesh.getAxes(), Attribute(axis));
+  int64_t stride = 1;
+  for (int64_t size : mesh.getSizes().drop_front(
+           std::distance(mesh.getAxes().begin(), found) + 1))
+    stride *= size;
+  return stride;
+}
+
+SmallVector<SmallVector<int64_t>> weft::dist::getGroups(MeshOp mesh,
+                                                        StringAttr axis) {
+  bool isAlong = mesh && axis && mesh.hasAxis(axis);
+  int64_t all = mesh ? mesh.getNumRanks() : 1;
+  int64_t size = isAlong ? mesh.getNumRanks(axis) : all;
+  int64_t stride = isAlong ? getStride(mesh, axis) : 1;
+  SmallVector<SmallVector<int64_t>> groups;
+  for (int64_t first = 0; first < all; ++first) {
+    if (first / stride % size != 0)
+      continue;
+    SmallVector<int64_t> &group = groups.emplace_back();
+    for (int64_t number = 0; number < size; ++number)
+      group.push_back(first + number * stride);
+  }
+  return groups;
+}
+
 double weft::dist::choosePreDivide(int64_t ranks) {
   int64_t factor = 1;
   while (ranks % factor == 0 && ranks / factor > factor)

@@ -3,6 +3,7 @@
 #include "weft/Interp/Compare.h"
 
 #include "OpTable.h"
+#include "weft/Dist/Dist.h"
 #include "weft/Interp/Inputs.h"
 #include "weft/Interp/NamedStates.h"
 
@@ -62,12 +63,13 @@ TensorDifference compareTensors(const Tensor &a, const Tensor &b,
 namespace {
 using ProgramPair = std::pair<ProgramInfo, ProgramInfo>;
 
-/// Both modules side by side.
+/// Both modules side by side, on the same number of ranks.
 class Comparer {
 public:
-  Comparer(mlir::ModuleOp a, mlir::ModuleOp b, const CompareOptions &options)
-      : a(makeRunner(a, options.mode)), b(makeRunner(b, options.mode)),
-        options(options) {}
+  Comparer(mlir::ModuleOp a, mlir::ModuleOp b, int64_t ranks,
+           const CompareOptions &options)
+      : a(a, options.mode, ranks), b(b, options.mode, ranks), options(options) {
+  }
 
   llvm::FailureOr<Comparison> run();
 
@@ -78,11 +80,12 @@ private:
   llvm::LogicalResult perturbParameters();
   llvm::LogicalResult runPair(const ProgramPair &pair, int64_t step);
   TensorMap inputsOf(const ProgramInfo &program, const TensorMap &shared,
-                     int64_t step);
+                     int64_t step, int64_t rank);
   void compareMaps(llvm::StringRef program, llvm::StringRef prefix,
                    const TensorMap &first, const TensorMap &second);
+  llvm::LogicalResult compareStates(llvm::StringRef program);
 
-  std::unique_ptr<ModuleRunner> a, b;
+  RanksRunner a, b;
   const CompareOptions &options;
   Comparison result;
 };
@@ -91,8 +94,8 @@ private:
 /// Programs of one name, in running order.
 std::vector<ProgramPair> Comparer::pairPrograms() {
   std::vector<ProgramPair> pairs;
-  std::vector<ProgramInfo> others = programsInOrder(*b);
-  for (const ProgramInfo &first : programsInOrder(*a)) {
+  std::vector<ProgramInfo> others = programsInOrder(b.getRank(0));
+  for (const ProgramInfo &first : programsInOrder(a.getRank(0))) {
     auto second = llvm::find_if(
         others, [&](const ProgramInfo &o) { return o.name == first.name; });
     if (second != others.end()) {
@@ -102,7 +105,8 @@ std::vector<ProgramPair> Comparer::pairPrograms() {
     size_t before = pairs.size();
     if (first.kind == ProgramKind::Model)
       for (ProgramKind kind : {ProgramKind::Micro, ProgramKind::Eval})
-        if (std::optional<ProgramInfo> derived = findProgram(*b, kind))
+        if (std::optional<ProgramInfo> derived =
+                findProgram(b.getRank(0), kind))
           pairs.emplace_back(first, *derived);
     if (pairs.size() == before)
       result.notes.push_back("program '@" + first.name +
@@ -118,29 +122,32 @@ std::vector<ProgramPair> Comparer::pairPrograms() {
 }
 
 llvm::LogicalResult Comparer::setInitialStates() {
-  return llvm::success(succeeded(a->initialize(options.seed)) &&
-                       succeeded(b->initialize(options.seed)));
+  return llvm::success(succeeded(a.initialize(options.seed)) &&
+                       succeeded(b.initialize(options.seed)));
 }
 
 llvm::LogicalResult Comparer::setGivenStates() {
-  for (ModuleRunner *runner : {a.get(), b.get()})
+  for (RanksRunner *ranks : {&a, &b})
     for (const auto &[name, value] : options.states)
-      if (failed(setNamedState(*runner, name, value)))
+      if (failed(setNamedState(*ranks, name, value)))
         return llvm::failure();
   return llvm::success();
 }
 
 /// The given inputs first, then those of the other module, then made ones.
 TensorMap Comparer::inputsOf(const ProgramInfo &program,
-                             const TensorMap &shared, int64_t step) {
-  TensorMap inputs = makeInputs(program, options.seed + step);
-  for (const TensorMap *source : {&shared, &options.inputs})
-    for (const auto &[name, value] : *source)
-      if (program.hasInput(name))
-        inputs[name] = value;
-  for (auto &[name, value] : inputs)
-    if (auto fill = options.fills.find(name); fill != options.fills.end())
-      fillTensor(value, fill->second);
+                             const TensorMap &shared, int64_t step,
+                             int64_t rank) {
+  TensorMap inputs = makeInputs(program, options.seed + step, rank);
+  for (const auto &[name, value] : shared)
+    if (program.hasInput(name))
+      inputs[name] = value;
+  for (auto &[name, value] : inputs) {
+    if (const Tensor *given = findOfRank(options.inputs, name, rank))
+      value = *given;
+    if (const double *fill = findOfRank(options.fills, name, rank))
+      fillTensor(value, *fill);
+  }
   return inputs;
 }
 
@@ -158,31 +165,45 @@ void Comparer::compareMaps(llvm::StringRef program, llvm::StringRef prefix,
   }
 }
 
+llvm::LogicalResult Comparer::compareStates(llvm::StringRef program) {
+  llvm::FailureOr<TensorMap> first = getNamedStates(a);
+  llvm::FailureOr<TensorMap> second = getNamedStates(b);
+  if (failed(first) || failed(second))
+    return llvm::failure();
+  compareMaps(program, "@", *first, *second);
+  return llvm::success();
+}
+
 llvm::LogicalResult Comparer::runPair(const ProgramPair &pair, int64_t step) {
   const auto &[first, second] = pair;
-  TensorMap inputs = inputsOf(first, {}, step);
-  llvm::FailureOr<TensorMap> before = a->run(first.name, inputs);
-  llvm::FailureOr<TensorMap> after =
-      b->run(second.name, inputsOf(second, inputs, step));
+  std::vector<TensorMap> inputs, others;
+  for (int64_t rank = 0; rank < a.getNumRanks(); ++rank) {
+    inputs.push_back(inputsOf(first, {}, step, rank));
+    others.push_back(inputsOf(second, inputs.back(), step, rank));
+  }
+  auto before = a.run(first.name, inputs), after = b.run(second.name, others);
   if (failed(before) || failed(after))
     return llvm::failure();
-  compareMaps(second.name, "", *before, *after);
-  compareMaps(second.name, "@", getNamedStates(*a), getNamedStates(*b));
-  return llvm::success();
+  for (int64_t rank = 0; rank < a.getNumRanks(); ++rank)
+    compareMaps(second.name, a.getNumRanks() > 1 ? nameOfRank("", rank) : "",
+                (*before)[rank], (*after)[rank]);
+  return compareStates(second.name);
 }
 
 /// Adds normal numbers to every parameter that both have, so that zeros and
 /// ones of initial values hide nothing.
 llvm::LogicalResult Comparer::perturbParameters() {
   constexpr double std = 0.1;
-  for (const std::string &name : getNamedParameters(*a)) {
-    std::optional<Tensor> value = findNamedState(*a, name);
-    if (!value || !findNamedState(*b, name))
+  for (const std::string &name : getNamedParameters(a)) {
+    auto value = findNamedState(a, name), other = findNamedState(b, name);
+    if (failed(value) || failed(other))
+      return llvm::failure();
+    if (!*value || !*other)
       continue;
-    for (int64_t i = 0; i < value->size(); ++i)
-      value->at(i) += drawNormal(options.seed + 1, name, i, 0, std);
-    if (failed(setNamedState(*a, name, *value)) ||
-        failed(setNamedState(*b, name, *value)))
+    for (int64_t i = 0; i < (*value)->size(); ++i)
+      (*value)->at(i) += drawNormal(options.seed + 1, name, i, 0, std);
+    if (failed(setNamedState(a, name, **value)) ||
+        failed(setNamedState(b, name, **value)))
       return llvm::failure();
   }
   return llvm::success();
@@ -200,7 +221,7 @@ llvm::FailureOr<Comparison> Comparer::run() {
       return llvm::failure();
   if (failed(options.states.empty() ? perturbParameters() : setGivenStates()))
     return llvm::failure();
-  if (failed(refreshStates(*a)) || failed(refreshStates(*b)))
+  if (failed(refreshStates(a)) || failed(refreshStates(b)))
     return llvm::failure();
   for (int64_t step = 0; step < options.steps; ++step)
     for (const ProgramPair &pair : pairs)
@@ -211,7 +232,12 @@ llvm::FailureOr<Comparison> Comparer::run() {
 
 llvm::FailureOr<Comparison> compareModules(mlir::ModuleOp a, mlir::ModuleOp b,
                                            const CompareOptions &options) {
-  return Comparer(a, b, options).run();
+  const int64_t first = countRanks(a), second = countRanks(b);
+  if (dist::findMesh(a) && dist::findMesh(b) && first != second)
+    return dist::findMesh(b).emitError()
+           << "expects the ranks of the first module, " << first << ", but got "
+           << second;
+  return Comparer(a, b, std::max(first, second), options).run();
 }
 
 //===----------------------------------------------------------------------===//

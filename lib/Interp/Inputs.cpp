@@ -6,6 +6,8 @@
 #include "weft/Formats/Names.h"
 #include "weft/Weft/Optimizers.h"
 
+#include "llvm/Support/FormatVariadic.h"
+
 namespace weft {
 
 /// The inputs that passes add to programs; the weight decay is the default
@@ -26,33 +28,66 @@ static std::optional<double> findKnownInput(llvm::StringRef name) {
   return std::nullopt;
 }
 
-static Tensor makeInput(const ProgramInfo::Input &input, int64_t seed) {
-  llvm::StringRef name = input.name;
-  Tensor value(input.type);
-  if (!value.isFloat() && (name == names::kSeed || name == names::kRng)) {
-    if (value.size() > 0)
-      value.intAt(0) = seed;
-    return value;
-  }
-  if (!value.isFloat() && name == names::kRank)
-    return value; // the only one
-  std::optional<double> known = findKnownInput(name);
-  for (int64_t i = 0; i < value.size(); ++i)
-    if (known && value.isFloat())
-      value.at(i) = *known;
-    else if (value.isFloat())
-      value.at(i) = drawNormal(seed, name, i, 0, 1);
-    else
-      value.intAt(i) =
-          int64_t(drawUniform(seed, name, i, 0, 1) * input.choices);
-  return value;
+static bool isOneOf(llvm::StringRef name,
+                    std::initializer_list<llvm::StringRef> names) {
+  return llvm::is_contained(names, name);
 }
 
-TensorMap makeInputs(const ProgramInfo &program, int64_t seed) {
-  TensorMap inputs;
+/// What a pass adds; all else is data.
+static bool isFixed(const ProgramInfo::Input &input) {
+  if (llvm::isa<mlir::FloatType>(input.type.getElementType()))
+    return findKnownInput(input.name).has_value();
+  return isOneOf(input.name, {names::kSeed, names::kRng, names::kRank});
+}
+
+/// [seed, ...] or the rank's number; its first row is the second of the former.
+static void fillFixed(llvm::StringRef name, int64_t seed, int64_t rank,
+                      int64_t firstRow, Tensor &value) {
+  if (std::optional<double> known = findKnownInput(name))
+    return fillTensor(value, *known);
+  if (value.size() > 0)
+    value.intAt(0) = name == names::kRank ? rank : seed;
+  if (value.size() > 1 && name == names::kRng)
+    value.intAt(1) = firstRow;
+}
+
+/// Elements of the list of draws that belongs to the name.
+static void fillData(const ProgramInfo::Input &input, int64_t seed,
+                     int64_t rank, Tensor &value) {
+  llvm::StringRef name = input.name;
+  const int64_t begin = rank * value.size();
+  for (int64_t i = 0; i < value.size(); ++i)
+    if (value.isFloat())
+      value.at(i) = drawNormal(seed, name, begin + i, 0, 1);
+    else
+      value.intAt(i) =
+          int64_t(drawUniform(seed, name, begin + i, 0, 1) * input.choices);
+}
+
+/// Rows of a batch: of the first data that has some.
+static int64_t countRows(const ProgramInfo &program) {
   for (const ProgramInfo::Input &input : program.inputs)
-    inputs.emplace(input.name, makeInput(input, seed));
+    if (!isFixed(input) && input.type.getRank() > 0)
+      return input.type.getDimSize(0);
+  return 0;
+}
+
+TensorMap makeInputs(const ProgramInfo &program, int64_t seed, int64_t rank) {
+  TensorMap inputs;
+  const int64_t firstRow = rank * countRows(program);
+  for (const ProgramInfo::Input &input : program.inputs) {
+    Tensor value(input.type);
+    if (isFixed(input))
+      fillFixed(input.name, seed, rank, firstRow, value);
+    else
+      fillData(input, seed, rank, value);
+    inputs.emplace(input.name, std::move(value));
+  }
   return inputs;
+}
+
+std::string nameOfRank(llvm::StringRef name, int64_t rank) {
+  return llvm::formatv("rank{0}/{1}", rank, name).str();
 }
 
 void fillTensor(Tensor &tensor, double value) {
@@ -89,6 +124,17 @@ llvm::LogicalResult refreshStates(ModuleRunner &runner) {
   if (!refresh)
     return llvm::success();
   return llvm::success(succeeded(runner.run(refresh->name, {})));
+}
+
+llvm::LogicalResult refreshStates(RanksRunner &ranks) {
+  std::optional<ProgramInfo> refresh =
+      findProgram(ranks.getRank(0), ProgramKind::Refresh);
+  if (!refresh)
+    return llvm::success();
+  std::vector<TensorMap> inputs;
+  for (int64_t rank = 0; rank < ranks.getNumRanks(); ++rank)
+    inputs.push_back(makeInputs(*refresh, /*seed=*/0, rank));
+  return llvm::success(succeeded(ranks.run(refresh->name, inputs)));
 }
 
 } // namespace weft

@@ -1,6 +1,7 @@
 //===- Interpreter.cpp - Runs programs op by op ---------------------------===//
 
 #include "OpTable.h"
+#include "ProgramRun.h"
 #include "Programs.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -104,14 +105,13 @@ llvm::LogicalResult Interpreter::initialize(int64_t seed) {
 // Ops and blocks
 //===----------------------------------------------------------------------===//
 
-llvm::FailureOr<llvm::SmallVector<Tensor>>
-Interpreter::evaluate(mlir::Operation *op, OperandRefs operands) {
-  OpCall call{op, operands, *this, {}};
+/// The call of an op with results of zeros.
+static OpCall makeCall(Interpreter &interpreter, mlir::Operation *op,
+                       llvm::SmallVector<const Tensor *> operands) {
+  OpCall call{op, std::move(operands), interpreter, {}};
   for (mlir::Type type : op->getResultTypes())
     call.results.emplace_back(llvm::cast<RankedTensorType>(type));
-  if (failed(weft::evaluate(call)))
-    return llvm::failure();
-  return std::move(call.results);
+  return call;
 }
 
 llvm::FailureOr<llvm::SmallVector<Tensor>>
@@ -130,11 +130,15 @@ Interpreter::evaluateOp(mlir::Operation *op, llvm::ArrayRef<Tensor> operands) {
   llvm::SmallVector<const Tensor *> refs;
   for (const Tensor &tensor : adopted)
     refs.push_back(&tensor);
-  return evaluate(op, refs);
+  OpCall call = makeCall(*this, op, std::move(refs));
+  if (failed(weft::evaluate(call)))
+    return llvm::failure();
+  return std::move(call.results);
 }
 
+namespace {
 /// The values of a block that are still needed.
-class Interpreter::ValueStore {
+class ValueStore {
 public:
   void define(mlir::Value value, Tensor tensor) {
     if (!value.use_empty())
@@ -166,46 +170,86 @@ private:
   };
   llvm::DenseMap<mlir::Value, Entry> values;
 };
+} // namespace
 
 static llvm::SmallVector<Tensor>
 copyTensors(llvm::ArrayRef<const Tensor *> refs) {
   return llvm::map_to_vector(refs, [](const Tensor *t) { return *t; });
 }
 
-llvm::LogicalResult Interpreter::evaluateOps(mlir::Block &block,
-                                             ValueStore &values,
-                                             bool observed) {
+/// The ops of a block up to its terminator, regions of weft.autocast as if
+/// their ops stood in front of them.
+static void listOps(mlir::Block &block, std::vector<mlir::Operation *> &ops) {
   for (mlir::Operation &op : block.without_terminator()) {
-    llvm::FailureOr<llvm::SmallVector<Tensor>> results = llvm::failure();
-    if (auto region = llvm::dyn_cast<AutocastOp>(op)) {
-      mlir::Block &body = region.getBody().front();
-      if (failed(evaluateOps(body, values, observed)))
-        return llvm::failure();
-      results = copyTensors(values.getOperands(body.getTerminator()));
-      values.releaseOperands(body.getTerminator());
-    } else {
-      results = evaluate(&op, values.getOperands(&op));
-    }
-    if (failed(results))
-      return llvm::failure();
-    if (observed && observer)
-      observer(&op, *results);
-    values.releaseOperands(&op);
-    for (auto [value, tensor] : llvm::zip(op.getResults(), *results))
-      values.define(value, std::move(tensor));
+    if (auto region = llvm::dyn_cast<AutocastOp>(op))
+      listOps(region.getBody().front(), ops);
+    ops.push_back(&op);
   }
-  return llvm::success();
+}
+
+/// A straight-line block under evaluation.
+class Interpreter::BlockRun {
+public:
+  BlockRun(Interpreter &owner, mlir::Block &block,
+           llvm::ArrayRef<const Tensor *> arguments)
+      : owner(owner), block(block) {
+    for (auto [argument, tensor] : llvm::zip(block.getArguments(), arguments))
+      values.define(argument, *tensor);
+  }
+
+  /// The call of an op, or nothing: an autocast region has what its ops made.
+  std::optional<OpCall> prepare(mlir::Operation *op);
+  void complete(OpCall &call) { define(call.op, call.results); }
+  llvm::SmallVector<Tensor> getReturned() const {
+    return copyTensors(values.getOperands(block.getTerminator()));
+  }
+
+  void setObserver(const Observer &function) { observer = &function; }
+
+private:
+  void define(mlir::Operation *op, llvm::ArrayRef<Tensor> results);
+
+  Interpreter &owner;
+  mlir::Block &block;
+  ValueStore values;
+  const Observer *observer = nullptr;
+};
+
+std::optional<OpCall> Interpreter::BlockRun::prepare(mlir::Operation *op) {
+  auto region = llvm::dyn_cast<AutocastOp>(op);
+  if (!region)
+    return makeCall(owner, op, values.getOperands(op));
+  mlir::Operation *terminator = region.getBody().front().getTerminator();
+  llvm::SmallVector<Tensor> results =
+      copyTensors(values.getOperands(terminator));
+  values.releaseOperands(terminator);
+  define(op, results);
+  return std::nullopt;
+}
+
+void Interpreter::BlockRun::define(mlir::Operation *op,
+                                   llvm::ArrayRef<Tensor> results) {
+  if (observer && *observer)
+    (*observer)(op, results);
+  values.releaseOperands(op);
+  for (auto [value, tensor] : llvm::zip(op->getResults(), results))
+    values.define(value, tensor);
 }
 
 llvm::FailureOr<llvm::SmallVector<Tensor>>
-Interpreter::evaluateBlock(mlir::Block &block, OperandRefs arguments,
-                           bool observed) {
-  ValueStore values;
-  for (auto [argument, tensor] : llvm::zip(block.getArguments(), arguments))
-    values.define(argument, *tensor);
-  if (failed(evaluateOps(block, values, observed)))
-    return llvm::failure();
-  return copyTensors(values.getOperands(block.getTerminator()));
+Interpreter::evaluateBlock(mlir::Block &block,
+                           llvm::ArrayRef<const Tensor *> arguments) {
+  BlockRun run(*this, block, arguments);
+  std::vector<mlir::Operation *> ops;
+  listOps(block, ops);
+  for (mlir::Operation *op : ops) {
+    std::optional<OpCall> call = run.prepare(op);
+    if (call && failed(weft::evaluate(*call)))
+      return llvm::failure();
+    if (call)
+      run.complete(*call);
+  }
+  return run.getReturned();
 }
 
 //===----------------------------------------------------------------------===//
@@ -227,8 +271,44 @@ std::vector<std::string> Interpreter::getParameters() const {
   return names;
 }
 
-llvm::FailureOr<TensorMap> Interpreter::run(llvm::StringRef programName,
-                                            const TensorMap &inputs) {
+std::vector<std::string> Interpreter::getGradients() const {
+  std::vector<std::string> names;
+  for (StateOp state : mlir::ModuleOp(module).getOps<StateOp>())
+    if (state.getKind() == StateKind::Gradient)
+      names.push_back(state.getSymName().str());
+  return names;
+}
+
+class Interpreter::Run final : public ProgramRun {
+public:
+  Run(Interpreter &owner, ProgramOp program,
+      llvm::ArrayRef<const Tensor *> arguments)
+      : owner(owner), program(program),
+        block(owner, program.getBody().front(), arguments) {
+    block.setObserver(owner.observer);
+  }
+
+  std::vector<mlir::Operation *> listOps() override {
+    std::vector<mlir::Operation *> ops;
+    weft::listOps(program.getBody().front(), ops);
+    return ops;
+  }
+  llvm::FailureOr<std::optional<OpCall>> prepare(mlir::Operation *op) override {
+    return block.prepare(op);
+  }
+  void complete(OpCall &call) override { block.complete(call); }
+  llvm::FailureOr<TensorMap> finish() override {
+    return owner.finish(program, block.getReturned());
+  }
+
+private:
+  Interpreter &owner;
+  ProgramOp program;
+  BlockRun block;
+};
+
+llvm::FailureOr<std::unique_ptr<ProgramRun>>
+Interpreter::start(llvm::StringRef programName, const TensorMap &inputs) {
   auto program = llvm::dyn_cast_or_null<ProgramOp>(
       mlir::SymbolTable::lookupSymbolIn(module, programName));
   if (!program)
@@ -240,11 +320,8 @@ llvm::FailureOr<TensorMap> Interpreter::run(llvm::StringRef programName,
   llvm::SmallVector<const Tensor *> refs;
   for (const Tensor &argument : *arguments)
     refs.push_back(&argument);
-  llvm::FailureOr<llvm::SmallVector<Tensor>> returned =
-      evaluateBlock(program.getBody().front(), refs, /*observed=*/true);
-  if (failed(returned))
-    return llvm::failure();
-  return finish(program, std::move(*returned));
+  std::unique_ptr<ProgramRun> run = std::make_unique<Run>(*this, program, refs);
+  return run;
 }
 
 llvm::FailureOr<TensorMap>

@@ -2,9 +2,8 @@
 
 #include "weft/Interp/NamedStates.h"
 
+#include "WholeStates.h"
 #include "weft/Weft/Weft.h"
-
-#include <algorithm>
 
 namespace weft {
 
@@ -21,50 +20,39 @@ struct Place {
 } // namespace
 
 static llvm::SmallVector<SegmentedOpInterface>
-flatStates(const ModuleRunner &runner) {
+flatStates(const RanksRunner &ranks) {
   llvm::SmallVector<SegmentedOpInterface> states;
-  for (auto state : runner.getModule().getOps<SegmentedOpInterface>())
-    if (state.isSegmented() && state.getSliceCount() == 1)
+  for (auto state : ranks.getModule().getOps<SegmentedOpInterface>())
+    if (state.isSegmented() &&
+        isJoined(ranks, mlir::SymbolTable::getSymbolName(state)))
       states.push_back(state);
   return states;
 }
 
-static std::optional<Place> findSegment(const ModuleRunner &runner,
+static std::optional<Place> findSegment(const RanksRunner &ranks,
                                         llvm::StringRef name) {
-  for (SegmentedOpInterface state : flatStates(runner))
+  for (SegmentedOpInterface state : flatStates(ranks))
     for (const Segment &segment : state.getSegmentList())
       if (getTensorName(state, segment) == name)
         return Place{state, segment};
   return std::nullopt;
 }
 
-template <typename T>
-static void copyElements(const std::vector<T> &from, int64_t begin,
-                         std::vector<T> &to, int64_t at, int64_t count) {
-  if (!from.empty())
-    std::copy_n(from.begin() + begin, count, to.begin() + at);
-}
-
 static Tensor takeSegment(const Tensor &flat, const Segment &segment) {
   Tensor taken({segment.shape.begin(), segment.shape.end()}, flat.kind());
-  const int64_t count = segment.end - segment.begin;
-  copyElements(flat.floatValues(), segment.begin, taken.floatValues(), 0,
-               count);
-  copyElements(flat.intValues(), segment.begin, taken.intValues(), 0, count);
+  copyElements(flat, segment.begin, taken, 0, segment.end - segment.begin);
   return taken;
 }
 
-static void putSegment(const Tensor &value, Tensor &flat,
-                       const Segment &segment) {
-  const int64_t count = segment.end - segment.begin;
-  copyElements(value.floatValues(), 0, flat.floatValues(), segment.begin,
-               count);
-  copyElements(value.intValues(), 0, flat.intValues(), segment.begin, count);
-}
-
-TensorMap getNamedStates(const ModuleRunner &runner) {
-  TensorMap named = runner.getStates();
-  for (SegmentedOpInterface state : flatStates(runner)) {
+llvm::FailureOr<TensorMap> getNamedStates(const RanksRunner &ranks) {
+  TensorMap named;
+  for (const auto &[symbol, value] : ranks.getRank(0).getStates()) {
+    llvm::FailureOr<std::optional<Tensor>> whole = readWhole(ranks, symbol);
+    if (failed(whole))
+      return llvm::failure();
+    named.emplace(symbol, std::move(**whole));
+  }
+  for (SegmentedOpInterface state : flatStates(ranks)) {
     auto found = named.find(mlir::SymbolTable::getSymbolName(state).str());
     if (found == named.end())
       continue;
@@ -76,12 +64,12 @@ TensorMap getNamedStates(const ModuleRunner &runner) {
   return named;
 }
 
-std::vector<std::string> getNamedParameters(const ModuleRunner &runner) {
+std::vector<std::string> getNamedParameters(const RanksRunner &ranks) {
   std::vector<std::string> names;
-  for (const std::string &symbol : runner.getParameters()) {
+  for (const std::string &symbol : ranks.getRank(0).getParameters()) {
     auto state = llvm::cast<SegmentedOpInterface>(
-        mlir::SymbolTable::lookupSymbolIn(runner.getModule(), symbol));
-    if (!state.isSegmented() || state.getSliceCount() != 1)
+        mlir::SymbolTable::lookupSymbolIn(ranks.getModule(), symbol));
+    if (!state.isSegmented() || !isJoined(ranks, symbol))
       names.push_back(symbol);
     else
       for (const Segment &segment : state.getSegmentList())
@@ -90,36 +78,51 @@ std::vector<std::string> getNamedParameters(const ModuleRunner &runner) {
   return names;
 }
 
-std::optional<Tensor> findNamedState(const ModuleRunner &runner,
-                                     llvm::StringRef name) {
-  std::optional<Place> place = findSegment(runner, name);
-  const Tensor *found =
-      runner.findState(place ? place->getSymbol() : name.str());
-  if (!found)
-    return std::nullopt;
-  return place ? takeSegment(*found, place->segment) : *found;
+llvm::FailureOr<std::optional<Tensor>> findNamedState(const RanksRunner &ranks,
+                                                      llvm::StringRef name) {
+  std::optional<Place> place = findSegment(ranks, name);
+  llvm::FailureOr<std::optional<Tensor>> found =
+      readWhole(ranks, place ? place->getSymbol() : name.str());
+  if (succeeded(found) && *found && place)
+    *found = takeSegment(**found, place->segment);
+  return found;
 }
 
-llvm::LogicalResult setNamedState(ModuleRunner &runner, llvm::StringRef name,
+/// What a flat state holds, or zeros.
+static llvm::FailureOr<Tensor> readFlat(const RanksRunner &ranks,
+                                        Place &place) {
+  llvm::FailureOr<std::optional<Tensor>> before =
+      readFirst(ranks, place.getSymbol());
+  if (failed(before))
+    return llvm::failure();
+  if (*before)
+    return std::move(**before);
+  mlir::ShapedType type = place.state.getShapedType();
+  return Tensor({type.getDimSize(0) * place.state.getSliceCount()},
+                *elementKindOf(type.getElementType()));
+}
+
+llvm::LogicalResult setNamedState(RanksRunner &ranks, llvm::StringRef name,
                                   Tensor value) {
-  std::optional<Place> place = findSegment(runner, name);
-  if (!place)
-    return runner.setState(name, std::move(value));
-  mlir::ShapedType shaped = place->state.getShapedType();
-  auto type =
-      mlir::RankedTensorType::get(shaped.getShape(), shaped.getElementType());
-  const Tensor *before = runner.findState(place->getSymbol());
-  Tensor flat = before ? *before : Tensor(type);
-  const auto &shape = place->segment.shape;
+  std::optional<Place> place = findSegment(ranks, name);
+  if (!place) {
+    for (int64_t rank = 0; rank < ranks.getNumRanks(); ++rank)
+      if (failed(ranks.getRank(rank).setState(name, value)))
+        return llvm::failure();
+    return llvm::success();
+  }
+  llvm::FailureOr<Tensor> flat = readFlat(ranks, *place);
+  if (failed(flat))
+    return llvm::failure();
+  const Segment &segment = place->segment;
   if (llvm::ArrayRef<int64_t>(value.shape()) !=
-          llvm::ArrayRef<int64_t>(shape) ||
-      value.isFloat() != flat.isFloat())
-    return place->state->emitError()
-           << "'@" << name << "' expects the type "
-           << takeSegment(flat, place->segment).typeText() << ", but got "
-           << value.typeText();
-  putSegment(value, flat, place->segment);
-  return runner.setState(place->getSymbol(), std::move(flat));
+          llvm::ArrayRef<int64_t>(segment.shape) ||
+      value.isFloat() != flat->isFloat())
+    return place->state->emitError() << "'@" << name << "' expects the type "
+                                     << takeSegment(*flat, segment).typeText()
+                                     << ", but got " << value.typeText();
+  copyElements(value, 0, *flat, segment.begin, value.size());
+  return writeWhole(ranks, place->getSymbol(), *flat);
 }
 
 } // namespace weft

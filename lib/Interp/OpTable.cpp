@@ -2,6 +2,8 @@
 
 #include "OpTable.h"
 
+#include "Collectives.h"
+
 namespace weft {
 
 static OpTable buildOpTable() {
@@ -35,12 +37,29 @@ static llvm::LogicalResult runFunction(OpCall &call) {
                         "(InterpretedOpInterface), but there is none";
 }
 
-llvm::LogicalResult evaluate(OpCall &call) {
-  if (failed(runFunction(call)))
+/// The functions of all ranks in turn; the one of a collective takes part for
+/// all of them.
+static llvm::LogicalResult runFunctions(llvm::MutableArrayRef<OpCall> ranks) {
+  mlir::Operation *op = ranks.front().op;
+  if (CollectiveFunction function = findCollective(op->getName()))
+    return runCollective(function, ranks);
+  for (auto [rank, call] : llvm::enumerate(ranks)) {
+    if (succeeded(runFunction(call)))
+      continue;
+    if (ranks.size() > 1)
+      mlir::emitRemark(op->getLoc()) << "on rank " << rank;
     return llvm::failure();
-  for (Tensor &result : call.results)
-    if (call.interpreter.getMode() == ComputeMode::F32 || !result.isFloat())
-      result.roundElements();
+  }
+  return llvm::success();
+}
+
+llvm::LogicalResult evaluate(llvm::MutableArrayRef<OpCall> ranks) {
+  if (failed(runFunctions(ranks)))
+    return llvm::failure();
+  for (OpCall &call : ranks)
+    for (Tensor &result : call.results)
+      if (call.interpreter.getMode() == ComputeMode::F32 || !result.isFloat())
+        result.roundElements();
   return llvm::success();
 }
 
@@ -55,7 +74,7 @@ Tensor OpCall::castOperand(std::optional<mlir::Type> dtype) const {
 
 bool isInterpretable(llvm::StringRef opName) {
   return opName == AutocastOp::getOperationName() ||
-         getOpTable().contains(opName);
+         getOpTable().contains(opName) || findCollective(opName);
 }
 
 } // namespace weft

@@ -34,8 +34,9 @@ void addPlanCommands(OpTable &table);
 /// All ops; built once.
 const OpTable &getOpTable();
 
-/// Runs the function of the op and rounds its results as the mode asks.
-llvm::LogicalResult evaluate(OpCall &call);
+/// Runs the function of an op, which all ranks evaluate, and rounds its results
+/// as the mode asks: one call for each rank, in their order.
+llvm::LogicalResult evaluate(llvm::MutableArrayRef<OpCall> ranks);
 
 /// The error of an op that reads a parameter without a value.
 mlir::InFlightDiagnostic reportNoValue(mlir::Operation *op,

@@ -4,6 +4,7 @@
 
 #include "OpTable.h"
 #include "PlanStreams.h"
+#include "ProgramRun.h"
 #include "Programs.h"
 #include "weft/Interp/Inputs.h"
 
@@ -46,6 +47,14 @@ std::vector<std::string> PlanInterpreter::getParameters() const {
   return names;
 }
 
+std::vector<std::string> PlanInterpreter::getGradients() const {
+  std::vector<std::string> names;
+  for (auto state : mlir::ModuleOp(module).getOps<plan::StateOp>())
+    if (state.getKind() == plan::StateKind::Gradient)
+      names.push_back(state.getSymName().str());
+  return names;
+}
+
 llvm::LogicalResult PlanInterpreter::initialize(int64_t seed) {
   std::optional<ProgramInfo> init = findProgram(*this, ProgramKind::Init);
   if (!init)
@@ -84,23 +93,25 @@ const Tensor *PlanInterpreter::findState(llvm::StringRef name) const {
 //===----------------------------------------------------------------------===//
 
 /// One run of a program on fresh memory.
-class PlanInterpreter::Run {
+class PlanInterpreter::Run final : public ProgramRun {
 public:
   Run(PlanInterpreter &owner, plan::ProgramOp program,
       std::optional<int64_t> bytes)
       : owner(owner), program(program), arena(owner.mode, bytes) {}
 
   llvm::LogicalResult start(llvm::ArrayRef<Tensor> inputs);
-  llvm::LogicalResult execute();
+  std::vector<mlir::Operation *> listOps() override;
+  llvm::FailureOr<std::optional<OpCall>> prepare(mlir::Operation *op) override;
+  void complete(OpCall &call) override;
   /// The outputs; the states are those at the end.
-  TensorMap finish();
+  llvm::FailureOr<TensorMap> finish() override;
 
 private:
   llvm::LogicalResult placeStates();
   llvm::LogicalResult placeRoot(mlir::Operation *op);
   mlir::Operation *findStateOf(mlir::Value root);
   const void *getName(mlir::Value root);
-  llvm::LogicalResult runCommand(plan::CommandOpInterface command);
+  void poisonWorkspaces(mlir::Operation *command);
   void runTransfer(mlir::Operation *command);
   llvm::FailureOr<Tensor> load(mlir::Operation *op, mlir::Value buffer);
   void store(mlir::Value buffer, const Tensor &tensor);
@@ -113,6 +124,8 @@ private:
   /// Inputs that commands upload, and outputs that they have read back: what
   /// the host has of them.
   llvm::DenseMap<mlir::Value, Tensor> atHost;
+  /// What the command that is under evaluation read.
+  std::vector<Tensor> read;
 };
 
 llvm::LogicalResult PlanInterpreter::Run::placeStates() {
@@ -194,55 +207,64 @@ void PlanInterpreter::Run::runTransfer(mlir::Operation *command) {
                                   llvm::cast<MemRefType>(buffer.getType()));
 }
 
-llvm::LogicalResult
-PlanInterpreter::Run::runCommand(plan::CommandOpInterface command) {
+/// A routine may leave anything in its workspace, before its operands are read
+/// and after its results are written.
+void PlanInterpreter::Run::poisonWorkspaces(mlir::Operation *command) {
+  for (mlir::Value buffer : command->getOperands())
+    if (plan::isWorkspace(buffer))
+      arena.poison(getName(buffer), llvm::cast<MemRefType>(buffer.getType()));
+}
+
+/// The buffers that a command writes, but for its workspace.
+static llvm::SmallVector<mlir::Value>
+findWritten(plan::CommandOpInterface command) {
+  llvm::SmallVector<mlir::Value> written;
+  for (auto [index, buffer] : llvm::enumerate(command->getOperands()))
+    if (command.isWritten(index) && !plan::isWorkspace(buffer))
+      written.push_back(buffer);
+  return written;
+}
+
+std::vector<mlir::Operation *> PlanInterpreter::Run::listOps() {
+  std::vector<mlir::Operation *> ops;
+  for (auto command : orderCommands(program, owner.streamOrder))
+    ops.push_back(command);
+  return ops;
+}
+
+llvm::FailureOr<std::optional<OpCall>>
+PlanInterpreter::Run::prepare(mlir::Operation *op) {
+  auto command = llvm::cast<plan::CommandOpInterface>(op);
   if (plan::isTransfer(command)) {
     runTransfer(command);
-    return llvm::success();
+    return std::optional<OpCall>();
   }
-  // A routine may leave anything in its workspace, before its operands are read
-  // and after its results are written.
-  auto poisonWorkspaces = [&] {
-    for (mlir::Value buffer : command->getOperands())
-      if (plan::isWorkspace(buffer))
-        arena.poison(getName(buffer), llvm::cast<MemRefType>(buffer.getType()));
-  };
-  poisonWorkspaces();
-  llvm::SmallVector<Tensor> read;
-  llvm::SmallVector<mlir::Value> written;
+  poisonWorkspaces(command);
+  read.clear();
   for (auto [index, buffer] : llvm::enumerate(command->getOperands())) {
-    if (plan::isWorkspace(buffer))
-      continue;
-    if (command.isWritten(index))
-      written.push_back(buffer);
-    if (!command.isRead(index))
+    if (plan::isWorkspace(buffer) || !command.isRead(index))
       continue;
     llvm::FailureOr<Tensor> value = load(command, buffer);
     if (failed(value))
       return llvm::failure();
     read.push_back(std::move(*value));
   }
-  auto operands = llvm::map_to_vector(
-      read, [](const Tensor &t) -> const Tensor * { return &t; });
-  OpCall call{command, operands, owner.kernels, {}};
-  for (mlir::Value buffer : written)
+  OpCall call{command, {}, owner.kernels, {}};
+  for (const Tensor &tensor : read)
+    call.operands.push_back(&tensor);
+  for (mlir::Value buffer : findWritten(command))
     call.results.emplace_back(weft::getTensorType(buffer));
-  if (failed(evaluate(call)))
-    return llvm::failure();
-  for (auto [buffer, result] : llvm::zip(written, call.results))
+  return std::optional<OpCall>(std::move(call));
+}
+
+void PlanInterpreter::Run::complete(OpCall &call) {
+  auto command = llvm::cast<plan::CommandOpInterface>(call.op);
+  for (auto [buffer, result] : llvm::zip(findWritten(command), call.results))
     store(buffer, result);
-  poisonWorkspaces();
-  return llvm::success();
+  poisonWorkspaces(command);
 }
 
-llvm::LogicalResult PlanInterpreter::Run::execute() {
-  for (auto command : orderCommands(program, owner.streamOrder))
-    if (failed(runCommand(command)))
-      return llvm::failure();
-  return llvm::success();
-}
-
-TensorMap PlanInterpreter::Run::finish() {
+llvm::FailureOr<TensorMap> PlanInterpreter::Run::finish() {
   TensorMap outputs;
   for (auto output : program.getBody().front().getOps<plan::OutputOp>()) {
     mlir::Value buffer = output.getBuffer();
@@ -277,8 +299,8 @@ readArenaBytes(mlir::ModuleOp module) {
          << "expects " << name << " of 0 to 2^44, but got " << attribute;
 }
 
-llvm::FailureOr<TensorMap> PlanInterpreter::run(llvm::StringRef programName,
-                                                const TensorMap &inputs) {
+llvm::FailureOr<std::unique_ptr<ProgramRun>>
+PlanInterpreter::start(llvm::StringRef programName, const TensorMap &inputs) {
   auto program = llvm::dyn_cast_or_null<plan::ProgramOp>(
       mlir::SymbolTable::lookupSymbolIn(module, programName));
   if (!program)
@@ -288,10 +310,10 @@ llvm::FailureOr<TensorMap> PlanInterpreter::run(llvm::StringRef programName,
   auto bytes = readArenaBytes(module);
   if (failed(values) || failed(bytes))
     return llvm::failure();
-  Run run(*this, program, *bytes);
-  if (failed(run.start(*values)) || failed(run.execute()))
+  auto run = std::make_unique<Run>(*this, program, *bytes);
+  if (failed(run->start(*values)))
     return llvm::failure();
-  return run.finish();
+  return std::unique_ptr<ProgramRun>(std::move(run));
 }
 
 } // namespace weft

@@ -24,12 +24,15 @@ public:
 
   std::vector<ProgramInfo> getPrograms() const override;
   std::vector<std::string> getParameters() const override;
+  std::vector<std::string> getGradients() const override;
   /// The parameters that the init program writes, if there is one.
   llvm::LogicalResult initialize(int64_t seed) override;
   llvm::LogicalResult setState(llvm::StringRef name, Tensor value) override;
   const Tensor *findState(llvm::StringRef name) const override;
-  llvm::FailureOr<TensorMap> run(llvm::StringRef program,
-                                 const TensorMap &inputs) override;
+
+protected:
+  llvm::FailureOr<std::unique_ptr<ProgramRun>>
+  start(llvm::StringRef program, const TensorMap &inputs) override;
 
 private:
   class Run;

@@ -60,8 +60,7 @@ llvm::LogicalResult evaluateKernel(OpCall &call, mlir::FlatSymbolRefAttr name) {
   if (!kernel)
     return call.fail() << "expects a weft.kernel, but got " << name;
   llvm::FailureOr<llvm::SmallVector<Tensor>> results =
-      call.interpreter.evaluateBlock(kernel.getBody().front(), call.operands,
-                                     /*observed=*/false);
+      call.interpreter.evaluateBlock(kernel.getBody().front(), call.operands);
   if (failed(results))
     return llvm::failure();
   call.results = std::move(*results);

@@ -1,5 +1,6 @@
 //===- weft-interp.cpp - Runs or compares modules in the interpreter ------===//
 
+#include "weft/Dist/Dist.h"
 #include "weft/Formats/Flags.h"
 #include "weft/Formats/StandardStreams.h"
 #include "weft/Formats/Text.h"
@@ -7,7 +8,6 @@
 #include "weft/Interp/Compare.h"
 #include "weft/Interp/Inputs.h"
 #include "weft/Interp/NamedStates.h"
-#include "weft/Interp/StreamOrders.h"
 #include "weft/Interp/TensorFile.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Support/ToolMain.h"
@@ -33,8 +33,9 @@ static const std::vector<FlagSpec> flagSpecs = {
      "micro and apply",
      "", 0, 1e6},
     {"inputs", FlagKind::String, DriverFlag, "random:0", "FILE|random:SEED",
-     "inputs by name; missing ones are made from seed 0", "", -kNoLimit,
-     kNoLimit, "", FlagFile::Read},
+     "inputs by name (rank1/NAME: of rank 1 alone); missing ones are made from "
+     "seed 0",
+     "", -kNoLimit, kNoLimit, "", FlagFile::Read},
     {"set", FlagKind::List, DriverFlag, "", "NAME=VALUE",
      "fill an input with a value"},
     {"state", FlagKind::String, DriverFlag, "init:0", "FILE|init:SEED",
@@ -54,6 +55,8 @@ static const std::vector<FlagSpec> flagSpecs = {
      FlagFile::Written},
     {"print", FlagKind::Switch, DriverFlag, "on", "",
      "print outputs and written states"},
+    {"each-rank", FlagKind::Switch, DriverFlag, "off", "",
+     "print those of each rank, not of rank 0 alone"},
     {"compare", FlagKind::Switch, DriverFlag, "off", "",
      "run two modules and compare outputs and states; exit 1 if they differ"},
     {"tolerance", FlagKind::Double, DriverFlag, "1e-12", "X",
@@ -69,7 +72,7 @@ struct Settings {
   ComputeMode mode = ComputeMode::F64;
   int64_t steps = 0, inputSeed = 0, stateSeed = 0, streamOrder = 0;
   double tolerance = 0;
-  bool compares = false, prints = true;
+  bool compares = false, prints = true, printsEachRank = false;
   TensorMap inputs, states;
   std::map<std::string, double> fills;
 };
@@ -123,6 +126,7 @@ static Status readSettings(const FlagValues &flags, Settings &settings) {
   settings.tolerance = flags.getDouble("tolerance");
   settings.compares = flags.getSwitch("compare");
   settings.prints = flags.getSwitch("print");
+  settings.printsEachRank = flags.getSwitch("each-rank");
   for (const char *single : {"program", "outputs", "save-state"})
     if (settings.compares && flags.isSet(single))
       return usageError("expects no --" + std::string(single) +
@@ -154,17 +158,15 @@ static Status readSettings(const FlagValues &flags, Settings &settings) {
 // Running
 //===----------------------------------------------------------------------===//
 
-/// Made inputs, then those of the file, then --set.
+/// Made inputs of a rank, then those of the file, then --set.
 static TensorMap inputsOf(const ProgramInfo &program, const Settings &settings,
-                          int64_t step) {
-  TensorMap inputs = makeInputs(program, settings.inputSeed + step);
+                          int64_t step, int64_t rank) {
+  TensorMap inputs = makeInputs(program, settings.inputSeed + step, rank);
   for (auto &[name, value] : inputs) {
-    auto given = settings.inputs.find(name);
-    if (given != settings.inputs.end())
-      value = given->second;
-    auto fill = settings.fills.find(name);
-    if (fill != settings.fills.end())
-      fillTensor(value, fill->second);
+    if (const Tensor *given = findOfRank(settings.inputs, name, rank))
+      value = *given;
+    if (const double *fill = findOfRank(settings.fills, name, rank))
+      fillTensor(value, *fill);
   }
   return inputs;
 }
@@ -174,57 +176,80 @@ static void printTensor(llvm::StringRef name, const Tensor &tensor) {
       (name + " = " + tensor.text() + " : " + tensor.typeText() + "\n").str());
 }
 
+/// What a rank returned and, where single programs run, wrote.
+static void printRank(const RanksRunner &ranks, int64_t rank,
+                      const ProgramInfo &program, const TensorMap &results,
+                      const Settings &settings) {
+  std::string prefix =
+      settings.printsEachRank ? "rank " + std::to_string(rank) + ": " : "";
+  for (const auto &[name, value] : results)
+    printTensor(prefix + name, value);
+  if (settings.steps == 0)
+    for (const std::string &name : program.written)
+      printTensor(prefix + "@" + name, *ranks.getRank(rank).findState(name));
+}
+
 /// Runs one program, prints what it returns and writes, and adds its outputs to
-/// `outputs` under their names after `prefix`.
-static llvm::LogicalResult runProgram(ModuleRunner &runner,
+/// `outputs` under their names after `prefix`, those of several ranks after
+/// theirs.
+static llvm::LogicalResult runProgram(RanksRunner &ranks,
                                       const ProgramInfo &program,
                                       const Settings &settings, int64_t step,
                                       llvm::StringRef prefix,
                                       TensorMap &outputs) {
-  llvm::FailureOr<TensorMap> results =
-      runner.run(program.name, inputsOf(program, settings, step));
+  std::vector<TensorMap> inputs;
+  for (int64_t rank = 0; rank < ranks.getNumRanks(); ++rank)
+    inputs.push_back(inputsOf(program, settings, step, rank));
+  llvm::FailureOr<std::vector<TensorMap>> results =
+      ranks.run(program.name, inputs);
   if (failed(results))
     return llvm::failure();
-  for (const auto &[name, value] : *results) {
-    if (settings.prints)
-      printTensor(name, value);
-    outputs[(prefix + name).str()] = value;
+  for (auto [rank, made] : llvm::enumerate(*results)) {
+    if (settings.prints && (rank == 0 || settings.printsEachRank))
+      printRank(ranks, rank, program, made, settings);
+    for (const auto &[name, value] : made) {
+      std::string full = (prefix + name).str();
+      outputs[ranks.getNumRanks() > 1 ? nameOfRank(full, rank) : full] = value;
+    }
   }
-  if (settings.prints && settings.steps == 0)
-    for (const std::string &name : program.written)
-      printTensor("@" + name, *runner.findState(name));
   return llvm::success();
 }
 
-/// The init program, or the refresh program if a state was given, then rounds
-/// of micro and apply.
+/// Runs the init program, or the refresh program if a state was given.
+static llvm::LogicalResult begin(RanksRunner &ranks, const Settings &settings) {
+  std::optional<ProgramInfo> init =
+      findProgram(ranks.getRank(0), ProgramKind::Init);
+  if (!init || !settings.states.empty())
+    return refreshStates(ranks);
+  std::vector<TensorMap> inputs;
+  for (int64_t rank = 0; rank < ranks.getNumRanks(); ++rank)
+    inputs.push_back(makeInputs(*init, settings.stateSeed, rank));
+  return llvm::success(succeeded(ranks.run(init->name, inputs)));
+}
+
+/// The first program, then rounds of micro and apply.
 static llvm::LogicalResult
-runSteps(ModuleRunner &runner, const Settings &settings, TensorMap &outputs) {
-  std::optional<ProgramInfo> micro = findProgram(runner, ProgramKind::Micro);
-  std::optional<ProgramInfo> apply = findProgram(runner, ProgramKind::Apply);
+runSteps(RanksRunner &ranks, const Settings &settings, TensorMap &outputs) {
+  std::optional<ProgramInfo> micro =
+      findProgram(ranks.getRank(0), ProgramKind::Micro);
+  std::optional<ProgramInfo> apply =
+      findProgram(ranks.getRank(0), ProgramKind::Apply);
   if (!micro || !apply)
-    return runner.getModule().emitError()
+    return ranks.getModule().emitError()
            << "--steps expects a micro and an apply program";
-  if (std::optional<ProgramInfo> init = findProgram(runner, ProgramKind::Init);
-      init && settings.states.empty()) {
-    TensorMap inputs = makeInputs(*init, settings.stateSeed);
-    if (failed(runner.run(init->name, inputs)))
-      return llvm::failure();
-  } else if (failed(refreshStates(runner))) {
+  if (failed(begin(ranks, settings)))
     return llvm::failure();
-  }
   for (int64_t step = 0; step < settings.steps; ++step)
     for (const ProgramInfo &program : {*micro, *apply})
-      if (failed(runProgram(runner, program, settings, step, "", outputs)))
+      if (failed(runProgram(ranks, program, settings, step, "", outputs)))
         return llvm::failure();
   return llvm::success();
 }
 
 /// The program that was named, or all of them in the order of the file.
-static llvm::LogicalResult runPrograms(ModuleRunner &runner,
-                                       const Settings &settings,
-                                       TensorMap &outputs) {
-  std::vector<ProgramInfo> programs = runner.getPrograms();
+static llvm::LogicalResult
+runPrograms(RanksRunner &ranks, const Settings &settings, TensorMap &outputs) {
+  std::vector<ProgramInfo> programs = ranks.getRank(0).getPrograms();
   bool isAll = settings.program.empty() && programs.size() > 1, found = false;
   for (const ProgramInfo &program : programs) {
     llvm::StringRef name = program.name;
@@ -234,40 +259,45 @@ static llvm::LogicalResult runPrograms(ModuleRunner &runner,
     if (settings.prints && settings.program.empty())
       printEscaped(("program @" + name + "\n").str());
     std::string prefix = isAll ? (name + "/").str() : "";
-    if (failed(runProgram(runner, program, settings, 0, prefix, outputs)))
+    if (failed(runProgram(ranks, program, settings, 0, prefix, outputs)))
       return llvm::failure();
   }
   if (!found && settings.program.empty())
-    return runner.getModule().emitError() << "expects a program";
+    return ranks.getModule().emitError() << "expects a program";
   if (!found)
-    return runner.getModule().emitError()
+    return ranks.getModule().emitError()
            << "expects a program '@" << settings.program << "'";
   return llvm::success();
 }
 
+/// Whole tensors, one of all ranks together.
+static int saveStates(const RanksRunner &ranks, const Settings &settings) {
+  llvm::FailureOr<TensorMap> states = getNamedStates(ranks);
+  if (failed(states))
+    return int(ExitCode::Input);
+  Status status = saveTensors(settings.statePath, *states, settings.mode);
+  return status ? int(ExitCode::Ok) : status.error().report();
+}
+
 static int runModule(mlir::ModuleOp module, const Settings &settings) {
-  std::unique_ptr<ModuleRunner> runner =
-      makeRunner(module, settings.mode, uint64_t(settings.streamOrder));
-  if (failed(runner->initialize(settings.stateSeed)))
+  RanksRunner ranks(module, settings.mode, countRanks(module),
+                    uint64_t(settings.streamOrder));
+  if (failed(ranks.initialize(settings.stateSeed)))
     return int(ExitCode::Input);
   for (const auto &[name, value] : settings.states)
-    if (failed(setNamedState(*runner, name, value)))
+    if (failed(setNamedState(ranks, name, value)))
       return int(ExitCode::Input);
   TensorMap outputs;
-  if (failed(settings.steps ? runSteps(*runner, settings, outputs)
-                            : runPrograms(*runner, settings, outputs)))
+  if (failed(settings.steps ? runSteps(ranks, settings, outputs)
+                            : runPrograms(ranks, settings, outputs)))
     return int(ExitCode::Input);
   if (!settings.outputsPath.empty())
     if (Status status =
             saveTensors(settings.outputsPath, outputs, settings.mode);
         !status)
       return status.error().report();
-  if (!settings.statePath.empty())
-    if (Status status = saveTensors(settings.statePath, getNamedStates(*runner),
-                                    settings.mode);
-        !status)
-      return status.error().report();
-  return int(ExitCode::Ok);
+  return settings.statePath.empty() ? int(ExitCode::Ok)
+                                    : saveStates(ranks, settings);
 }
 
 static int compareFiles(mlir::ModuleOp first, mlir::ModuleOp second,
@@ -306,7 +336,7 @@ static int run(int argc, char **argv) {
     return status.error().report();
 
   mlir::DialectRegistry registry;
-  registry.insert<WeftDialect, plan::PlanDialect>();
+  registry.insert<WeftDialect, dist::DistDialect, plan::PlanDialect>();
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;

@@ -39,6 +39,11 @@ namespace weft::dist {
 /// The mesh of a module, or null: there is one rank.
 MeshOp findMesh(mlir::ModuleOp module);
 
+/// The ranks that one collective joins, group by group: all, or those that
+/// differ along `axis` alone, in its order. Without a mesh there is rank 0.
+llvm::SmallVector<llvm::SmallVector<int64_t>> getGroups(MeshOp mesh,
+                                                        mlir::StringAttr axis);
+
 /// The layout of a weft.param or weft.state, or null.
 LayoutAttr getLayout(mlir::Operation *state);
 

@@ -15,7 +15,8 @@ struct CompareOptions {
   /// Allowed difference, relative to the largest magnitude in the tensor or to
   /// kSmallMagnitude, whichever is larger.
   double tolerance = 1e-12;
-  /// Inputs and states that are given. Without states, parameters have their
+  /// Inputs and states that are given: inputs of all ranks, or of one alone
+  /// (nameOfRank). Without states, parameters have their
   /// initial values plus normal numbers, so that zeros and ones hide nothing.
   TensorMap inputs, states;
   /// Inputs with one value for all elements.
@@ -47,7 +48,8 @@ TensorDifference compareTensors(const Tensor &a, const Tensor &b,
                                 double tolerance);
 
 /// Runs the programs that both modules have, by name, with the same inputs and
-/// initial states, and compares outputs and all states. A model program that
+/// initial states, and compares outputs of each rank and all states. If one of
+/// the modules has a mesh, both run on its ranks. A model program that
 /// the second module no longer has is compared with its micro and eval
 /// programs.
 llvm::FailureOr<Comparison> compareModules(mlir::ModuleOp a, mlir::ModuleOp b,

@@ -22,6 +22,7 @@
 namespace weft {
 
 class ProgramOp;
+class ProgramRun;
 enum class ProgramKind : uint32_t;
 
 enum class ComputeMode {
@@ -55,7 +56,7 @@ struct ProgramInfo {
   bool hasInput(llvm::StringRef input) const;
 };
 
-/// Runs the programs of a module and holds their state.
+/// Runs the programs of a module as one rank and holds its state.
 class ModuleRunner {
 public:
   virtual ~ModuleRunner() = default;
@@ -67,6 +68,8 @@ public:
   virtual std::vector<ProgramInfo> getPrograms() const = 0;
   /// Names of the parameters that are tensors of their own.
   virtual std::vector<std::string> getParameters() const = 0;
+  /// Names of the states that hold gradients.
+  virtual std::vector<std::string> getGradients() const = 0;
   /// Gives parameters their initial values for that seed.
   virtual llvm::LogicalResult initialize(int64_t seed) = 0;
   /// Sets the parameter or state `name` (without '@'). Shape and kind (floating
@@ -75,16 +78,23 @@ public:
   /// Null if there is none of that name or it has no value yet.
   virtual const Tensor *findState(llvm::StringRef name) const = 0;
   /// Runs a program: one tensor for each of its inputs, no others. Returns its
-  /// outputs by name; on failure no state is written.
-  virtual llvm::FailureOr<TensorMap> run(llvm::StringRef program,
-                                         const TensorMap &inputs) = 0;
+  /// outputs by name; on failure no state is written. Collectives want the
+  /// ranks of their mesh: with more than one, run them by RanksRunner.h.
+  llvm::FailureOr<TensorMap> run(llvm::StringRef program,
+                                 const TensorMap &inputs);
 
   /// Every parameter and state that has a value, by name.
   const TensorMap &getStates() const { return states; }
 
 protected:
+  friend class RanksRunner;
+
   ModuleRunner(mlir::ModuleOp module, ComputeMode mode)
       : module(module), mode(mode) {}
+
+  /// A run of a program that has its inputs and has evaluated nothing yet.
+  virtual llvm::FailureOr<std::unique_ptr<ProgramRun>>
+  start(llvm::StringRef program, const TensorMap &inputs) = 0;
 
   /// Brings `value` to the type that the module declares.
   llvm::FailureOr<Tensor> adopt(Tensor value, mlir::RankedTensorType type,
@@ -112,6 +122,7 @@ public:
 
   std::vector<ProgramInfo> getPrograms() const override;
   std::vector<std::string> getParameters() const override;
+  std::vector<std::string> getGradients() const override;
 
   /// Gives every parameter with an `init` attribute its initial values: the
   /// draws of the init program for that seed.
@@ -120,10 +131,6 @@ public:
   /// A tied parameter sets the tensor that it shares.
   llvm::LogicalResult setState(llvm::StringRef name, Tensor value) override;
   const Tensor *findState(llvm::StringRef name) const override;
-
-  /// Applies the writes of the program at its end.
-  llvm::FailureOr<TensorMap> run(llvm::StringRef program,
-                                 const TensorMap &inputs) override;
 
   /// Evaluates one op on given operands.
   llvm::FailureOr<llvm::SmallVector<Tensor>>
@@ -136,18 +143,16 @@ public:
 
   /// Values of a straight-line block, for op implementations that have a body.
   llvm::FailureOr<llvm::SmallVector<Tensor>>
-  evaluateBlock(mlir::Block &block, llvm::ArrayRef<const Tensor *> arguments,
-                bool observed);
+  evaluateBlock(mlir::Block &block, llvm::ArrayRef<const Tensor *> arguments);
+
+protected:
+  /// Its writes are applied at the end.
+  llvm::FailureOr<std::unique_ptr<ProgramRun>>
+  start(llvm::StringRef program, const TensorMap &inputs) override;
 
 private:
-  class ValueStore;
-  using OperandRefs = llvm::ArrayRef<const Tensor *>;
-  /// Evaluates the ops of a block up to its terminator, regions of
-  /// weft.autocast as if their ops stood in the block.
-  llvm::LogicalResult evaluateOps(mlir::Block &block, ValueStore &values,
-                                  bool observed);
-  llvm::FailureOr<llvm::SmallVector<Tensor>> evaluate(mlir::Operation *op,
-                                                      OperandRefs operands);
+  class BlockRun;
+  class Run;
   /// Splits what the terminator returned, and applies the writes.
   llvm::FailureOr<TensorMap> finish(ProgramOp program,
                                     llvm::SmallVector<Tensor> returned);

@@ -1,16 +1,21 @@
 //===- NamedStates.h - States by the names of checkpoints -------*- C++ -*-===//
 //
 // Parameters, and what is kept of them, are states of their own or segments of
-// flat ones. Under their own names they can be given to a module and compared
-// between modules whichever they are. A state in slices keeps its symbol: one
-// interpreter is no number of ranks.
+// flat ones, which ranks hold whole or in slices. Under their own names they
+// can be given to a module and compared between modules whichever they are: as
+// whole tensors, one of all ranks together. A state in slices of a module with
+// one rank keeps its symbol.
+//
+// What several ranks hold is the same on all of them, bit for bit, or an error.
+// Gradients alone may differ, until they are reduced: they stand for their
+// mean.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_INTERP_NAMEDSTATES_H
 #define WEFT_INTERP_NAMEDSTATES_H
 
-#include "weft/Interp/Interp.h"
+#include "weft/Interp/RanksRunner.h"
 
 #include <optional>
 
@@ -18,18 +23,18 @@ namespace weft {
 
 /// Every parameter and state that has a value, segments in place of the flat
 /// states that they lie in.
-TensorMap getNamedStates(const ModuleRunner &runner);
+llvm::FailureOr<TensorMap> getNamedStates(const RanksRunner &ranks);
 
 /// Names of the parameters that are tensors or segments of their own.
-std::vector<std::string> getNamedParameters(const ModuleRunner &runner);
+std::vector<std::string> getNamedParameters(const RanksRunner &ranks);
 
 /// Nothing if there is none of that name or it has no value yet.
-std::optional<Tensor> findNamedState(const ModuleRunner &runner,
-                                     llvm::StringRef name);
+llvm::FailureOr<std::optional<Tensor>> findNamedState(const RanksRunner &ranks,
+                                                      llvm::StringRef name);
 
-/// Sets a parameter or state, or the elements of a segment; a flat state
-/// without a value is zero elsewhere.
-llvm::LogicalResult setNamedState(ModuleRunner &runner, llvm::StringRef name,
+/// Sets a parameter or state, or the elements of a segment, on all ranks that
+/// hold some of it; a flat state without a value is zero elsewhere.
+llvm::LogicalResult setNamedState(RanksRunner &ranks, llvm::StringRef name,
                                   Tensor value);
 
 } // namespace weft

@@ -18,7 +18,7 @@ namespace weft {
 /// One evaluation of one op.
 struct OpCall {
   mlir::Operation *op;
-  llvm::ArrayRef<const Tensor *> operands;
+  llvm::SmallVector<const Tensor *> operands;
   Interpreter &interpreter;
   llvm::SmallVector<Tensor> results;
 

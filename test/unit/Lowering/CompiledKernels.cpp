@@ -83,8 +83,7 @@ CompiledKernels::interpret(KernelOp kernel, const std::vector<Tensor> &inputs) {
   llvm::SmallVector<const Tensor *> arguments;
   for (const Tensor &input : inputs)
     arguments.push_back(&input);
-  auto values = interpreter.evaluateBlock(kernel.getBody().front(), arguments,
-                                          /*observed=*/false);
+  auto values = interpreter.evaluateBlock(kernel.getBody().front(), arguments);
   if (failed(values))
     return {};
   return std::vector<Tensor>(values->begin(), values->end());

@@ -1,0 +1,68 @@
+//===- RanksRunner.h - The ranks of a module in lockstep --------*- C++ -*-===//
+//
+// All ranks of a mesh run one program: each op is evaluated for ranks 0, 1, ...
+// in turn, then the next op, and a collective has the operands of all of them
+// at once. Each rank has inputs, outputs and states of its own.
+//
+// A module without collectives says nothing of what ranks share. It means what
+// weft-partition makes of it: before an apply program runs, each gradient
+// becomes the mean of all ranks.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_INTERP_RANKSRUNNER_H
+#define WEFT_INTERP_RANKSRUNNER_H
+
+#include "weft/Interp/Interp.h"
+
+namespace weft {
+
+/// Ranks of the mesh of a module: 1 without one.
+int64_t countRanks(mlir::ModuleOp module);
+
+class RanksRunner {
+public:
+  /// `ranks` are those of the mesh, or any number for a module without one. The
+  /// module must outlive this object. For `streamOrder` see StreamOrders.h.
+  RanksRunner(mlir::ModuleOp module, ComputeMode mode, int64_t ranks,
+              uint64_t streamOrder = 0);
+
+  mlir::ModuleOp getModule() const { return getRank(0).getModule(); }
+  int64_t getNumRanks() const { return static_cast<int64_t>(ranks.size()); }
+  /// One rank: its states, and what all of them have, programs and names.
+  ModuleRunner &getRank(int64_t rank) { return *ranks[rank]; }
+  const ModuleRunner &getRank(int64_t rank) const { return *ranks[rank]; }
+
+  /// Gives parameters of all ranks their initial values for that seed.
+  llvm::LogicalResult initialize(int64_t seed);
+
+  /// Runs a program on the inputs of each rank. Returns the outputs of each; on
+  /// failure no state is written.
+  llvm::FailureOr<std::vector<TensorMap>> run(llvm::StringRef program,
+                                              llvm::ArrayRef<TensorMap> inputs);
+
+private:
+  llvm::LogicalResult runInit(int64_t seed);
+  bool meansGradients(llvm::StringRef program) const;
+  llvm::LogicalResult takeMeans();
+  llvm::FailureOr<std::vector<TensorMap>>
+  runPrograms(llvm::StringRef program, llvm::ArrayRef<TensorMap> inputs);
+
+  std::vector<std::unique_ptr<ModuleRunner>> ranks;
+};
+
+/// The ranks that hold slice `slice` of a state in `slices`.
+llvm::SmallVector<int64_t> findHolders(const RanksRunner &ranks, int64_t slices,
+                                       int64_t slice);
+
+/// The mean of a gradient over ranks, as dist.reduce_scatter with the divisors
+/// of dist::choosePreDivide computes it; each must have a value.
+Tensor meanOverRanks(const RanksRunner &ranks, llvm::StringRef gradient,
+                     llvm::ArrayRef<int64_t> holders);
+
+/// The number of slices of a parameter or state.
+int64_t countSlices(const RanksRunner &ranks, llvm::StringRef state);
+
+} // namespace weft
+
+#endif // WEFT_INTERP_RANKSRUNNER_H

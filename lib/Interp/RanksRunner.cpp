@@ -1,0 +1,153 @@
+//===- RanksRunner.cpp - The ranks of a module in lockstep ----------------===//
+
+#include "weft/Interp/RanksRunner.h"
+
+#include "Collectives.h"
+#include "ProgramRun.h"
+#include "weft/Dist/Dist.h"
+#include "weft/Interp/Inputs.h"
+#include "weft/Interp/StreamOrders.h"
+#include "weft/Plan/Plan.h"
+
+namespace weft {
+
+int64_t countRanks(mlir::ModuleOp module) {
+  dist::MeshOp mesh = dist::findMesh(module);
+  return mesh ? mesh.getNumRanks() : 1;
+}
+
+RanksRunner::RanksRunner(mlir::ModuleOp module, ComputeMode mode, int64_t count,
+                         uint64_t streamOrder) {
+  for (int64_t rank = 0; rank < count; ++rank)
+    ranks.push_back(makeRunner(module, mode, streamOrder));
+}
+
+//===----------------------------------------------------------------------===//
+// Initial values
+//===----------------------------------------------------------------------===//
+
+/// The init program writes parameters of a plan; what has a value keeps it.
+llvm::LogicalResult RanksRunner::runInit(int64_t seed) {
+  std::optional<ProgramInfo> init = findProgram(getRank(0), ProgramKind::Init);
+  if (!init)
+    return llvm::success();
+  std::vector<TensorMap> before, inputs;
+  for (int64_t rank = 0; rank < getNumRanks(); ++rank) {
+    before.push_back(getRank(rank).getStates());
+    inputs.push_back(makeInputs(*init, seed, rank));
+  }
+  if (failed(run(init->name, inputs)))
+    return llvm::failure();
+  for (auto [rank, states] : llvm::zip(ranks, before))
+    for (auto &[name, value] : states)
+      if (failed(rank->setState(name, std::move(value))))
+        return llvm::failure();
+  return llvm::success();
+}
+
+llvm::LogicalResult RanksRunner::initialize(int64_t seed) {
+  if (!getModule().getOps<plan::ProgramOp>().empty())
+    return runInit(seed);
+  for (std::unique_ptr<ModuleRunner> &rank : ranks)
+    if (failed(rank->initialize(seed)))
+      return llvm::failure();
+  return llvm::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Gradients without collectives
+//===----------------------------------------------------------------------===//
+
+int64_t countSlices(const RanksRunner &ranks, llvm::StringRef name) {
+  auto state = llvm::dyn_cast_or_null<SegmentedOpInterface>(
+      mlir::SymbolTable::lookupSymbolIn(ranks.getModule(), name));
+  return state ? state.getSliceCount() : 1;
+}
+
+llvm::SmallVector<int64_t> findHolders(const RanksRunner &ranks, int64_t slices,
+                                       int64_t slice) {
+  llvm::SmallVector<int64_t> holders;
+  for (int64_t rank = slice; rank < ranks.getNumRanks(); rank += slices)
+    holders.push_back(rank);
+  return holders;
+}
+
+Tensor meanOverRanks(const RanksRunner &ranks, llvm::StringRef gradient,
+                     llvm::ArrayRef<int64_t> holders) {
+  llvm::SmallVector<const Tensor *> values;
+  for (int64_t rank : holders)
+    values.push_back(ranks.getRank(rank).findState(gradient));
+  double count = static_cast<double>(holders.size());
+  double pre = dist::choosePreDivide(static_cast<int64_t>(holders.size()));
+  Tensor result = *values.front();
+  RankMean mean(pre, count / pre, result.kind(), ranks.getRank(0).getMode());
+  llvm::SmallVector<double> numbers(values.size());
+  for (int64_t i = 0; i < result.size(); ++i) {
+    for (auto [number, value] : llvm::zip(numbers, values))
+      number = value->at(i);
+    result.at(i) = mean.compute(numbers);
+  }
+  return result;
+}
+
+bool RanksRunner::meansGradients(llvm::StringRef program) const {
+  if (getNumRanks() == 1 || hasCollectives(getModule()))
+    return false;
+  return llvm::any_of(getRank(0).getPrograms(), [&](const ProgramInfo &info) {
+    return info.name == program && info.kind == ProgramKind::Apply;
+  });
+}
+
+llvm::LogicalResult RanksRunner::takeMeans() {
+  for (const std::string &name : getRank(0).getGradients()) {
+    int64_t slices = countSlices(*this, name);
+    for (int64_t slice = 0; slice < std::min(slices, getNumRanks()); ++slice) {
+      llvm::SmallVector<int64_t> holders = findHolders(*this, slices, slice);
+      Tensor mean = meanOverRanks(*this, name, holders);
+      for (int64_t rank : holders)
+        if (failed(getRank(rank).setState(name, mean)))
+          return llvm::failure();
+    }
+  }
+  return llvm::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+llvm::FailureOr<std::vector<TensorMap>>
+RanksRunner::runPrograms(llvm::StringRef program,
+                         llvm::ArrayRef<TensorMap> inputs) {
+  std::vector<std::unique_ptr<ProgramRun>> runs;
+  for (auto [rank, given] : llvm::zip(ranks, inputs)) {
+    auto started = rank->start(program, given);
+    if (failed(started))
+      return llvm::failure();
+    runs.push_back(std::move(*started));
+  }
+  return runInTurn(runs);
+}
+
+llvm::FailureOr<std::vector<TensorMap>>
+RanksRunner::run(llvm::StringRef program, llvm::ArrayRef<TensorMap> inputs) {
+  if (inputs.size() != ranks.size())
+    return mlir::emitError(getModule().getLoc())
+           << "expects inputs of " << ranks.size() << " ranks, but got "
+           << inputs.size();
+  if (!meansGradients(program))
+    return runPrograms(program, inputs);
+  std::vector<TensorMap> before;
+  for (std::unique_ptr<ModuleRunner> &rank : ranks)
+    before.push_back(rank->getStates());
+  if (failed(takeMeans()))
+    return llvm::failure();
+  llvm::FailureOr<std::vector<TensorMap>> outputs =
+      runPrograms(program, inputs);
+  if (failed(outputs))
+    for (auto [rank, states] : llvm::zip(ranks, before))
+      rank->states = std::move(states);
+  return outputs;
+}
+
+} // namespace weft
