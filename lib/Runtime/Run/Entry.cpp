@@ -46,12 +46,13 @@ static Expected<ExitCode> runProgram(const WeftExecutable &executable,
     return Error(ExitCode::Internal,
                  "expects ABI version " + std::to_string(WEFT_ABI_VERSION) +
                      ", but got " + std::to_string(executable.abiVersion));
-  if (std::string wrong = checkSegments(executable, kRunRanks); !wrong.empty())
-    return Error(ExitCode::Internal, std::move(wrong));
   auto metadata = parseMetadata(
       std::string_view(executable.metadata, size_t(executable.metadataBytes)));
   if (!metadata)
     return metadata.takeError();
+  if (std::string wrong = checkSegments(executable, int(metadata->ranks()));
+      !wrong.empty())
+    return Error(ExitCode::Internal, std::move(wrong));
   if (Status s = checkPorts(executable, *metadata); !s)
     return s.takeError();
   auto options = parseRunOptions(args, *metadata, program);

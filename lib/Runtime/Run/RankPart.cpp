@@ -4,6 +4,7 @@
 
 #include "weft/Formats/Names.h"
 #include "weft/Runtime/Checkpoints/CheckpointScaler.h"
+#include "weft/Runtime/Collectives/RankGroups.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/Scaler.h"
@@ -12,15 +13,26 @@
 #include "weft/Runtime/Run/Generate.h"
 #include "weft/Runtime/Run/Trainer.h"
 
+#include <sched.h>
+
 using namespace weft;
 
 //===----------------------------------------------------------------------===//
 // Device and state
 //===----------------------------------------------------------------------===//
 
+/// Threads that are asked for; ranks of one process share its processors.
+static int threadsOf(const RunOptions &options, int ranks) {
+  cpu_set_t set;
+  if (options.threads > 0 || ranks == 1 ||
+      sched_getaffinity(0, sizeof set, &set) != 0)
+    return int(std::min<int64_t>(options.threads, 1024));
+  return std::max(1, CPU_COUNT(&set) / ranks);
+}
+
 Status RankPart::open() {
   DeviceOptions wanted;
-  wanted.threads = int(std::min<int64_t>(inputs.options.threads, 1024));
+  wanted.threads = threadsOf(inputs.options, agreement.ranks());
   wanted.poisoned = inputs.faults.has(Fault::Kind::Poison);
   wanted.graphs = inputs.options.graphs;
   wanted.onlyDescribes = inputs.options.dryRun;
@@ -33,6 +45,7 @@ Status RankPart::open() {
   if (!device)
     return device.takeError();
   opened = std::move(*device);
+  joinRanks(*opened, std::move(steps));
   return Status::success();
 }
 
@@ -99,7 +112,7 @@ Expected<ExitCode> RankPart::train(const TrainState &state, const DataSet &data,
     writer.emplace(*opened, inputs.metadata, record, *policy, inputs.faults,
                    agreement);
   std::optional<Trace> trace;
-  if (!inputs.options.trace.empty())
+  if (!inputs.options.trace.empty() && agreement.rank() == 0)
     trace.emplace(*opened);
   Trainer trainer(
       {*opened, data, agreement, journal, signals, writer ? &*writer : nullptr},

@@ -77,7 +77,7 @@ Status Run::identifyData() {
   record = options.record;
   // A run that only says what it would do has no device to compare.
   if (!options.dryRun)
-    record.device = rank.context().device().facts();
+    record.device = ranks.first().context().device().facts();
   else if (resume && resume->manifest.run)
     record.device = resume->manifest.run->device;
   if (!options.trains() || (options.saveDir.empty() && !resume))
@@ -134,6 +134,26 @@ Expected<MetricsLog> Run::openMetrics() const {
   return MetricsLog::open(options.metrics, *start, *old);
 }
 
+/// The first rank reports.
+Expected<ExitCode> Run::trainTogether(const SavePolicy *policy,
+                                      Journal &journal,
+                                      const StopRequest &signals) {
+  std::vector<ExitCode> codes(size_t(ranks.count()), ExitCode::Ok);
+  Status trained = ranks.together([&](RankPart &rank) -> Status {
+    const int number = rank.context().rank();
+    Journal silent;
+    auto code = rank.train(state, data, policy, record,
+                           number == 0 ? journal : silent, signals);
+    if (!code)
+      return code.takeError();
+    codes[size_t(number)] = *code;
+    return Status::success();
+  });
+  if (!trained)
+    return trained.takeError();
+  return codes.front();
+}
+
 /// Handlers are installed before anything is written, and metrics are begun
 /// when nothing else can be wrong any more.
 Expected<ExitCode> Run::train() {
@@ -158,8 +178,7 @@ Expected<ExitCode> Run::train() {
                            options.logEvery,
                            metadata.isLanguageModel() ? "tok" : "rows"),
                   std::move(*metrics));
-  return rank.train(state, data, saves ? &policy : nullptr, record, journal,
-                    signals);
+  return trainTogether(saves ? &policy : nullptr, journal, signals);
 }
 
 void Run::warnOfRandomWeights(const char *what) const {
@@ -173,24 +192,37 @@ Status Run::evaluateAlone() {
   auto metrics = openMetrics();
   if (!metrics)
     return metrics.takeError();
-  auto report = rank.evaluate(data);
-  if (!report)
-    return report.takeError();
-  report->step = state.step;
-  Progress(options.progress, state.step, state.step, 1, "").eval(*report);
-  if (Status s = metrics->line(evalJson(*report)); !s)
+  EvalReport report;
+  Status done = ranks.onFirst([&](RankPart &rank) -> Status {
+    auto found = rank.evaluate(data);
+    if (!found)
+      return found.takeError();
+    report = std::move(*found);
+    return Status::success();
+  });
+  if (!done)
+    return done;
+  report.step = state.step;
+  Progress(options.progress, state.step, state.step, 1, "").eval(report);
+  if (Status s = metrics->line(evalJson(report)); !s)
     return s;
-  if (std::isfinite(report->loss))
+  if (std::isfinite(report.loss))
     return Status::success();
   return Error(ExitCode::Numerics, "the validation loss is not a number");
 }
 
 Status Run::sample() {
   warnOfRandomWeights("sampling from");
-  auto text = rank.sample(state.seed);
-  if (!text)
-    return text.takeError();
-  std::string whole = *options.generate + *text + "\n";
+  std::string whole = *options.generate;
+  Status done = ranks.onFirst([&](RankPart &rank) -> Status {
+    auto text = rank.sample(state.seed);
+    if (!text)
+      return text.takeError();
+    whole += *text + "\n";
+    return Status::success();
+  });
+  if (!done)
+    return done;
   whole = forTerminal(whole);
   std::fwrite(whole.data(), 1, whole.size(), stdout);
   return Status::success();
@@ -198,11 +230,18 @@ Status Run::sample() {
 
 /// Measures, and does nothing else.
 Expected<ExitCode> Run::tune() {
-  auto products = rank.tune();
-  if (!products)
-    return products.takeError();
+  int64_t products = 0;
+  Status done = ranks.onFirst([&](RankPart &rank) -> Status {
+    auto measured = rank.tune();
+    if (!measured)
+      return measured.takeError();
+    products = *measured;
+    return Status::success();
+  });
+  if (!done)
+    return done.takeError();
   if (options.progress != ProgressKind::None)
-    printEscaped("measured the algorithms of " + std::to_string(*products) +
+    printEscaped("measured the algorithms of " + std::to_string(products) +
                  " products: " + options.tune + "\n");
   return ExitCode::Ok;
 }
@@ -211,7 +250,8 @@ Expected<ExitCode> Run::execute() {
   if (Status s = checkFiles(); !s)
     return s.takeError();
   // Before data is read, which takes long.
-  if (Status s = rank.open(); !s)
+  ranks.start();
+  if (Status s = ranks.inTurn([](RankPart &rank) { return rank.open(); }); !s)
     return s.takeError();
   if (!options.tune.empty())
     return tune();
@@ -223,7 +263,8 @@ Expected<ExitCode> Run::execute() {
     return s.takeError();
   if (Status s = identifyData(); !s)
     return s.takeError();
-  if (Status s = rank.startHunt(); !s)
+  if (Status s = ranks.inTurn([](RankPart &rank) { return rank.startHunt(); });
+      !s)
     return s.takeError();
   if (Status s = loadState(); !s)
     return s.takeError();
@@ -250,7 +291,7 @@ Expected<ExitCode> Run::execute() {
   if (options.generate && code == ExitCode::Ok)
     if (Status s = sample(); !s)
       return s.takeError();
-  if (Status s = rank.finish(); !s)
+  if (Status s = ranks.inTurn([](RankPart &rank) { return rank.finish(); }); !s)
     return s.takeError();
   return code;
 }

@@ -113,13 +113,12 @@ std::string Run::describeData() const {
 
 std::string Run::describeTraining() const {
   const RateSchedule &rate = options.schedule;
-  const int64_t ranks = rank.context().ranks();
-  int64_t rows = metadata.batch * options.accum * ranks;
+  int64_t rows = metadata.batch * options.accum * ranks.count();
   std::string text;
   text += "step      " + std::to_string(options.accum) + " x " +
           std::to_string(metadata.batch) + " rows";
-  if (ranks > 1)
-    text += " x " + std::to_string(ranks) + " ranks";
+  if (ranks.count() > 1)
+    text += " x " + std::to_string(ranks.count()) + " ranks";
   if (metadata.isLanguageModel())
     text += ", " + grouped(rows * metadata.seq) + " tokens";
   text += state.step < *options.steps
@@ -141,7 +140,7 @@ std::string Run::describe() const {
                      grouped(countParameters(executable)) + " parameters\n";
   text += describeTypes();
   text += "memory    " + humanBytes(executable.arenaBytes) + ", " +
-          rank.context().device().describe() + "\n";
+          ranks.first().context().device().describe() + "\n";
   text +=
       "start     " +
       (resume ? "step " + std::to_string(state.step) + ", " + resume->directory
@@ -174,10 +173,10 @@ std::string Run::metricsHeader() const {
   head.set("scaler", scalerJson(LossScaler::of(executable)));
   head.set("parameters", countParameters(executable));
   head.set("arena_bytes", executable.arenaBytes);
-  head.set("threads", rank.context().threads());
-  if (!rank.context().device().hostView())
-    head.set("device", rank.context().device().describe());
-  head.set("ranks", rank.context().ranks());
+  head.set("threads", ranks.first().context().threads());
+  if (!ranks.first().context().device().hostView())
+    head.set("device", ranks.first().context().device().describe());
+  head.set("ranks", ranks.first().context().ranks());
   head.set("data", options.data);
   if (data.train)
     head.set("rows", data.train->rows());

@@ -137,12 +137,13 @@ static std::vector<FlagSpec> machineFlags() {
   return {
       integer("threads", "0", "threads; 0: all that the process may use", 0,
               1024),
-      integer("loopback", "1", "ranks as threads of one process; only 1 yet",
-              1),
-      number("timeout", "0", "seconds until a silent rank is given up; not yet",
-             0, 1e9),
-      toggle("no-graph",
-             "give a CUDA device each command by itself, not as recorded graphs"),
+      integer("loopback", "1",
+              "ranks as threads of one process: as many as the mesh has", 1),
+      number("timeout", "60", "seconds until a silent rank is given up", 0.1,
+             1e9),
+      toggle(
+          "no-graph",
+          "give a CUDA device each command by itself, not as recorded graphs"),
       text("tune", "FILE",
            "measure the algorithms of all products on a CUDA device, write the "
            "fastest ones and end",

@@ -103,6 +103,8 @@ static void readState(const FlagValues &flags, RunOptions &out) {
   out.seedGiven = flags.isSet("seed");
   out.initFrom = flags.getString("init-from");
   out.threads = flags.getInt("threads");
+  out.loopback = flags.getInt("loopback");
+  out.timeout = flags.getDouble("timeout");
   out.saveDir = flags.getString("save-dir");
   if (out.saveDir == "none")
     out.saveDir.clear();
@@ -224,12 +226,6 @@ static Status checkEffects(const FlagValues &flags, const RunOptions &out,
 /// Rules between flags, independent of the program.
 static Status checkTogether(const FlagValues &flags, const RunOptions &out,
                             bool keptKnown) {
-  if (flags.getInt("loopback") > 1)
-    return usageError("does not support --loopback above 1 yet")
-        .hint("this program runs on one rank; leave the flag out");
-  if (flags.isSet("timeout"))
-    return usageError("does not support --timeout yet")
-        .hint("this program runs on one rank and waits for nobody");
   if (!out.valData.empty() && out.valFraction > 0)
     return usageError("expects --val-data or --val-fraction, but got both");
   if (Status s = checkEffects(flags, out, keptKnown); !s)
@@ -254,6 +250,28 @@ static Status checkDevice(const FlagValues &flags, const Metadata &metadata) {
   return Status::success();
 }
 
+/// As many ranks as the mesh of the program has run it, or none does.
+static Status checkRanks(const FlagValues &flags, const Metadata &metadata,
+                         const RunOptions &out) {
+  const int64_t ranks = metadata.ranks();
+  const std::string got = std::to_string(out.loopback);
+  if (ranks > 1 && out.loopback != ranks)
+    return usageError("expects " + std::to_string(ranks) +
+                      " ranks, as the mesh of the program has, but got " + got)
+        .hint("run it with --loopback " + std::to_string(ranks));
+  if (out.loopback != ranks)
+    return usageError("--loopback expects 1 for a program of one rank, but "
+                      "got " +
+                      got)
+        .hint("compile with --mesh=dp:" + got);
+  if (ranks == 1 && flags.isSet("timeout"))
+    return usageError("--timeout expects a program of several ranks: one rank "
+                      "waits for nobody");
+  if (ranks > 1 && !out.dumpGrads.empty())
+    return usageError("does not support --dump-grads with several ranks yet");
+  return Status::success();
+}
+
 /// Rules between flags and the program.
 static Status checkProgram(const FlagValues &flags, const Metadata &metadata,
                            const RunOptions &out) {
@@ -263,6 +281,8 @@ static Status checkProgram(const FlagValues &flags, const Metadata &metadata,
                         " expects a language model, but got " +
                         inQuotes(metadata.name));
   if (Status s = checkDevice(flags, metadata); !s)
+    return s;
+  if (Status s = checkRanks(flags, metadata, out); !s)
     return s;
   if (out.accum > 1 && !metadata.accumulation)
     return usageError("--accum expects 1, but got " +

@@ -38,8 +38,9 @@ Status Run::takeState() {
   if (!resumed)
     return resumed.takeError();
   state = *resumed;
-  return options.trains() ? checkRowCount(state, options, metadata, kRunRanks)
-                          : Status::success();
+  return options.trains()
+             ? checkRowCount(state, options, metadata, ranks.count())
+             : Status::success();
 }
 
 ResumeTarget Run::resumeTarget() const {
@@ -61,7 +62,7 @@ Status Run::chooseState() {
   state.cursor.shuffle = options.shuffle;
   state.cursor.shuffleSeed = options.seed;
   if (options.trains())
-    if (Status s = checkRowCount(state, options, metadata, kRunRanks); !s)
+    if (Status s = checkRowCount(state, options, metadata, ranks.count()); !s)
       return s;
   auto opened = InitialWeights::open(options.initFrom, options.trains(),
                                      metadata, executable, executablePath);
@@ -75,7 +76,8 @@ Status Run::chooseState() {
 /// run may pass it over.
 Status Run::readCheckpoint() {
   for (;;) {
-    Status read = rank.loadCheckpoint(*resume);
+    Status read = ranks.inTurn(
+        [&](RankPart &rank) { return rank.loadCheckpoint(*resume); });
     if (read)
       return read;
     std::vector<std::string> warnings;
@@ -93,9 +95,12 @@ Status Run::readCheckpoint() {
 
 /// Before a byte of the run's outputs is written.
 Status Run::loadState() {
-  Status read =
-      resume ? readCheckpoint() : rank.loadWeights(*weights, state.seed);
+  Status read = resume ? readCheckpoint() : ranks.inTurn([&](RankPart &rank) {
+    return rank.loadWeights(*weights, state.seed);
+  });
   if (!read || options.dryRun)
     return read;
-  return rank.completeState(/*resumed=*/resume && !resume->weightsOnly);
+  const bool resumed = resume && !resume->weightsOnly;
+  return ranks.inTurn(
+      [&](RankPart &rank) { return rank.completeState(resumed); });
 }

@@ -120,8 +120,8 @@ Status StepRunner::microStep(const StepPtr &step, int64_t k) {
   }
   // The disk works while the program runs.
   data.train->willNeed(batchAt(row + all));
-  setInput(context, micro, names::kLossSeed,
-           1.0 / double(options.accum * context.ranks()));
+  // Ranks take the mean of their gradients themselves.
+  setInput(context, micro, names::kLossSeed, 1.0 / double(options.accum));
   setInput(context, micro, names::kAccumulate, k == 0 ? 0.0 : 1.0);
   if (const WeftPort *rng = WeftContext::findInput(micro, names::kRng)) {
     writeInteger(context, *rng, seed, 0);

@@ -2,6 +2,7 @@
 
 #include "weft/Runtime/Run/Trainer.h"
 
+#include "weft/Runtime/Collectives/RankGroups.h"
 #include "weft/Runtime/Run/Evaluate.h"
 #include "weft/Runtime/Run/Generate.h"
 
@@ -38,6 +39,26 @@ Status Trainer::judge(StepInFlight &step) {
   if (hasScaler())
     return countSkip(step);
   return step.foundInf ? nonFinite(step) : Status::success();
+}
+
+/// The loss of all ranks is the mean of theirs. A rank whose step failed takes
+/// part in nothing any more, which the others learn from their next collective.
+void Trainer::joinLosses(StepInFlight &step) {
+  if (!step.failure) {
+    std::vector<double> losses = {step.report.loss};
+    for (const auto &[name, loss] : step.report.losses)
+      losses.push_back(loss);
+    Status joined =
+        takeRankMeans(context, losses,
+                      "the loss of step " + std::to_string(step.report.step));
+    if (!joined)
+      step.failure = joined.takeError();
+    step.report.loss = losses.front();
+    for (size_t i = 0; i < step.report.losses.size(); ++i)
+      step.report.losses[i].second = losses[i + 1];
+  }
+  if (step.failure)
+    leaveRanks(context);
 }
 
 /// A step that is whole becomes the state of the run, and is told.
@@ -80,6 +101,7 @@ Status Trainer::step() {
   if (mayBeginAhead(*step))
     next = runner.begin(step->report.step + 1, step->endRow);
   runner.finish(*step);
+  joinLosses(*step);
   return conclude(*step);
 }
 

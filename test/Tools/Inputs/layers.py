@@ -48,7 +48,7 @@ ALLOWED = {
     "Runtime/Execute": {"Formats"},
     "Runtime/Devices": {"Formats", "Runtime/Execute"},
     "Runtime/Data": {"Formats", "Runtime/Execute"},
-    "Runtime/Collectives": {"Formats"},
+    "Runtime/Collectives": {"Formats", "Runtime/Execute"},
     "Runtime/Checkpoints": {"Formats", "Runtime/Execute", "Runtime/Devices",
                             "Runtime/Collectives"},
     "Runtime/Reports": {"Formats", "Runtime/Execute", "Runtime/Devices"},

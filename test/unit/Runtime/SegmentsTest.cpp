@@ -182,6 +182,11 @@ TEST(Segments, WrongTables) {
 // One rank cannot run what is made for two.
 TEST(Segments, ProgramsRefuseWrongTables) {
   Tables tables;
+  const std::string metadata =
+      R"({"format":1,"weft":"1","name":"toy","family":"mlir","fingerprint":"f",)"
+      R"("target":"cpu","batch":1,"accumulation":true,"clip_norm":null})";
+  tables.executable.metadata = metadata.data();
+  tables.executable.metadataBytes = int64_t(metadata.size());
   std::string name = "toy", flag = "--version";
   char *argv[] = {name.data(), flag.data()};
   testing::internal::CaptureStderr();

@@ -19,14 +19,17 @@ TEST_F(UsageTest, flagsThatDoNotFitTogether) {
       {{}, "expects --steps N, the number of optimizer steps\n"},
       {{"--steps", "0"}, "--steps expects at least 1, but got 0\n"},
       {{"--steps", "3"}, "expects --data FILE\n"},
-      {{"--loopback", "2"}, "does not support --loopback above 1 yet\n"},
+      {{"--loopback", "2"},
+       "--loopback expects 1 for a program of one rank, but got 2\n"},
       {{"--tuning", "t.json", "--steps", "3", "--data", "text.txt"},
        "--tuning expects a program for CUDA devices, but got one for "
        "--target=cpu\n"},
       {{"--no-graph", "--steps", "3", "--data", "text.txt"},
        "--no-graph expects a program for CUDA devices, but got one for "
        "--target=cpu\n"},
-      {{"--timeout", "2"}, "does not support --timeout yet\n"},
+      {{"--timeout", "2"},
+       "--timeout expects a program of several ranks: one rank waits for "
+       "nobody\n"},
       {{"--val-data", "a", "--val-fraction", "0.5"},
        "expects --val-data or --val-fraction, but got both\n"},
       {{"--eval-every", "2"},

@@ -56,9 +56,6 @@ struct ContextOptions {
   int rank = 0, ranks = 1;
 };
 
-/// Ranks of a run: a process is one, and there is one process.
-constexpr int kRunRanks = 1;
-
 /// "gemm in h.3.attn", in front of a message about a command.
 std::string placeOf(const WeftCommand &command);
 

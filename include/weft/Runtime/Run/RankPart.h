@@ -12,6 +12,7 @@
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Checkpoints/InitialWeights.h"
 #include "weft/Runtime/Collectives/Agree.h"
+#include "weft/Runtime/Collectives/Transport.h"
 #include "weft/Runtime/Data/DataSource.h"
 #include "weft/Runtime/Reports/NanHunt.h"
 #include "weft/Runtime/Run/Journal.h"
@@ -24,14 +25,18 @@ namespace weft {
 
 class RankPart {
 public:
-  RankPart(const RunInputs &inputs, Agreement &agreement)
-      : inputs(inputs), agreement(agreement) {}
+  /// `steps` connects the collectives of programs, `agreement` the votes.
+  RankPart(const RunInputs &inputs, Agreement &agreement,
+           std::unique_ptr<Transport> steps)
+      : inputs(inputs), agreement(agreement), steps(std::move(steps)) {}
 
   /// A device with memory for the program: exit 4 or 9 if there is none.
   Status open();
   const WeftContext &context() const { return *opened; }
   /// Waits for the device, so that what goes wrong there last is an error, too.
   Status finish();
+  /// Gives the device back.
+  void close() { opened.reset(); }
   /// Measures the algorithms of the products, and does nothing else: how many.
   Expected<int64_t> tune();
 
@@ -55,6 +60,7 @@ public:
 private:
   const RunInputs &inputs;
   Agreement &agreement;
+  std::unique_ptr<Transport> steps; // until the device has it
   std::unique_ptr<WeftContext> opened;
   std::unique_ptr<NanHunt> hunt; // only with --debug-nan
 };

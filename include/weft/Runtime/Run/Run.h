@@ -12,7 +12,7 @@
 #ifndef WEFT_RUNTIME_RUN_RUN_H
 #define WEFT_RUNTIME_RUN_RUN_H
 
-#include "weft/Runtime/Run/RankPart.h"
+#include "weft/Runtime/Run/Ranks.h"
 
 #include <optional>
 
@@ -25,7 +25,7 @@ public:
       std::string executablePath)
       : inputs{executable, metadata, options, faults}, executable(executable),
         metadata(metadata), options(options),
-        executablePath(std::move(executablePath)), rank(inputs, alone) {}
+        executablePath(std::move(executablePath)), ranks(inputs) {}
 
   Expected<ExitCode> execute();
 
@@ -41,6 +41,8 @@ private:
   Status readCheckpoint();
   Status loadState();
   Expected<ExitCode> train();
+  Expected<ExitCode> trainTogether(const SavePolicy *policy, Journal &journal,
+                                   const StopRequest &signals);
   Expected<MetricsStart> metricsStart() const;
   bool wroteMetrics() const;
   Expected<MetricsLog> openMetrics() const;
@@ -70,8 +72,7 @@ private:
   std::optional<ResumePoint> resume;
   std::optional<InitialWeights> weights;
   TrainState state;
-  OneRank alone;
-  RankPart rank; // the only one
+  Ranks ranks;
 };
 
 /// Parameters of the model, counted in elements.

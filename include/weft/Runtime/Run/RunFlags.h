@@ -44,6 +44,8 @@ struct RunOptions : DataOptions, ResumeOptions {
   bool seedGiven = false, shuffleGiven = false;
   std::string initFrom; // "": as compiled; "none": the init program
   int64_t threads = 0;  // 0: as many as the process may use
+  int64_t loopback = 1; // ranks as threads of the process
+  double timeout = 60;  // seconds that a rank waits for another
 
   int64_t logEvery = 1, evalEvery = 0, evalSteps = 0;
   bool evalOnly = false;

@@ -43,6 +43,7 @@ public:
 private:
   Expected<ExitCode> loop();
   Status step();
+  void joinLosses(StepInFlight &step);
   Status conclude(StepInFlight &step);
   Status judge(StepInFlight &step);
   bool mayBeginAhead(const StepInFlight &step) const;

@@ -1,0 +1,104 @@
+//===- Transport.h - How ranks move bytes between them ----------*- C++ -*-===//
+//
+// The connection of one rank to the ranks of one communicator. It knows a
+// single thing, to exchange equal pieces between all of them: collectives,
+// votes and everything else are written once above it. There are two: threads
+// of one process (Loopback.h) and processes of MPI (Mpi.h).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_COLLECTIVES_TRANSPORT_H
+#define WEFT_RUNTIME_COLLECTIVES_TRANSPORT_H
+
+#include "weft/Formats/Error.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace weft {
+
+/// One thread at a time uses a transport. To leave is to destroy it: ranks that
+/// wait for this one learn of it at once.
+class Transport {
+public:
+  /// Bytes of a title; a longer one is cut.
+  static constexpr int kTitleBytes = 80;
+  static constexpr double kDefaultTimeout = 60;
+
+  virtual ~Transport();
+  Transport(const Transport &) = delete;
+  Transport &operator=(const Transport &) = delete;
+
+  /// Number of this rank, from 0, and of all.
+  int rank() const { return number; }
+  int ranks() const { return count; }
+
+  /// Seconds that an exchange waits without any progress before it fails with
+  /// exit 7. Time in which the process itself was stopped hardly counts.
+  double timeout() const { return seconds; }
+  void setTimeout(double newSeconds) { seconds = newSeconds; }
+
+  /// Sends `bytes` at send[r] to each rank r and receives as many from it in
+  /// receive[r], the own piece included (both may be one address). All ranks
+  /// call alike: `bytes` and the title, which says what this is, are compared,
+  /// and ranks that differ fail with exit 7. When it returns, peers have
+  /// read what they are sent. After an error every call fails with it.
+  Status exchange(const char *const *send, char *const *receive, int64_t bytes,
+                  std::string_view title = "an exchange");
+
+  /// The value of each rank.
+  template <typename T>
+  Expected<std::vector<T>> gather(const T &own, std::string_view title) {
+    static_assert(std::is_trivially_copyable_v<T>, "expects plain bytes");
+    std::vector<T> all(static_cast<size_t>(count));
+    if (Status s = gatherBytes(&own, all.data(), sizeof(T), title); !s)
+      return s.takeError();
+    return all;
+  }
+
+  /// A connection of the ranks that call with one color, in their order. All
+  /// ranks call. A mesh replica:R,shard:S has two: rank / S numbers the shard
+  /// groups, of consecutive ranks, and rank % S the replica groups.
+  Expected<std::unique_ptr<Transport>> split(int color);
+
+  /// Whom the exchange that failed has waited for; empty where it failed for
+  /// another reason.
+  const std::vector<int> &missing() const { return absent; }
+
+protected:
+  Transport(int rank, int ranks) : number(rank), count(ranks) {}
+
+  /// exchange() of several ranks, without arguments that are wrong.
+  virtual Status exchangeAll(const char *const *send, char *const *receive,
+                             int64_t bytes, std::string_view title) = 0;
+  /// split() into the groups that `colors` (by rank) are; all ranks call.
+  virtual Expected<std::unique_ptr<Transport>>
+  splitBy(const std::vector<int> &colors) = 0;
+
+  std::vector<int> absent;
+
+private:
+  Status gatherBytes(const void *own, void *all, int64_t bytes,
+                     std::string_view title);
+
+  const int number, count;
+  double seconds = kDefaultTimeout;
+  std::unique_ptr<Error> failure;
+};
+
+/// "expects rank 1 in TITLE, but it has left the run".
+Error leftError(int rank, std::string_view title);
+/// "rank 0 expects ranks 1 and 3 in TITLE, but they have not come for 60 s".
+Error missingError(int rank, const std::vector<int> &missing,
+                   std::string_view title, double seconds);
+/// Of two ranks that do different things.
+Error partedError(int rank, std::string_view title, int64_t bytes, int other,
+                  std::string_view otherTitle, int64_t otherBytes);
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_COLLECTIVES_TRANSPORT_H

@@ -1,0 +1,231 @@
+//===- Loopback.cpp - Ranks that are threads of one process ---------------===//
+//
+// An exchange is two meetings of all ranks. After the first all pieces lie
+// ready and each rank copies its own out of the memory of the others; after the
+// second nobody reads any more. An exchange fails before its first meeting is
+// complete or not at all, and for all ranks at once: a rank that gave up alone
+// would free memory that another one reads.
+//
+//===----------------------------------------------------------------------===//
+
+#include "weft/Runtime/Collectives/Loopback.h"
+
+#include "Patience.h"
+
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <optional>
+
+using namespace weft;
+
+namespace {
+
+/// What the ranks of one communicator share.
+class LoopbackGroup {
+public:
+  explicit LoopbackGroup(int ranks) : slots(size_t(ranks)) {}
+
+  /// Waits until every rank is in this exchange.
+  Status open(int rank, const char *const *send, int64_t bytes,
+              std::string_view title, double timeout);
+  /// Waits until every rank has read its pieces. Nothing can go wrong: all
+  /// threads are copying memory.
+  void close();
+  /// What `from` has for `to`, between open() and close().
+  const char *piece(int from, int to) const {
+    return slots[size_t(from)].send[to];
+  }
+  void leave(int rank);
+  /// Whom the exchange that failed has waited for.
+  std::vector<int> missing();
+
+private:
+  struct Slot {
+    const char *const *send = nullptr;
+    int64_t bytes = 0;
+    std::string title;
+    bool isHere = false; // in the exchange that is not open yet
+    bool hasLeft = false;
+  };
+
+  void arrive();
+  void failIfOneLeft();
+  void giveUp(int rank, double timeout);
+  void fail(Error error);
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<Slot> slots;
+  size_t here = 0, finished = 0;  // of this exchange
+  int64_t opened = 0, closed = 0; // exchanges
+  std::optional<Error> failure;
+  std::vector<int> absent;
+};
+
+class LoopbackTransport final : public Transport {
+public:
+  LoopbackTransport(std::shared_ptr<LoopbackGroup> shared, int rank, int ranks)
+      : Transport(rank, ranks), group(std::move(shared)) {}
+  ~LoopbackTransport() override { group->leave(rank()); }
+
+private:
+  Status exchangeAll(const char *const *send, char *const *receive,
+                     int64_t bytes, std::string_view title) override;
+  Expected<std::unique_ptr<Transport>>
+  splitBy(const std::vector<int> &colors) override;
+
+  std::shared_ptr<LoopbackGroup> group;
+};
+
+} // namespace
+
+//===- LoopbackGroup ------------------------------------------------------===//
+
+Status LoopbackGroup::open(int rank, const char *const *send, int64_t bytes,
+                           std::string_view title, double timeout) {
+  std::unique_lock<std::mutex> lock(mutex);
+  Slot &own = slots[size_t(rank)];
+  own.send = send;
+  own.bytes = bytes;
+  own.title = title;
+  own.isHere = true;
+  const int64_t mine = opened;
+  size_t seen = ++here;
+  failIfOneLeft();
+  if (!failure && here == slots.size())
+    arrive();
+  Patience patience(timeout);
+  while (opened == mine && !failure) {
+    changed.wait_for(lock, patience.longestWait());
+    if (opened != mine || failure)
+      break;
+    if (here != seen)
+      patience.restart();
+    seen = here;
+    if (patience.isOver())
+      giveUp(rank, timeout);
+  }
+  if (opened == mine)
+    return *failure;
+  return Status::success();
+}
+
+/// All ranks are here: the exchange is open if they want the same one.
+void LoopbackGroup::arrive() {
+  const Slot &first = slots.front();
+  for (size_t rank = 1; rank < slots.size(); ++rank)
+    if (const Slot &slot = slots[rank];
+        slot.bytes != first.bytes || slot.title != first.title)
+      return fail(partedError(0, first.title, first.bytes, int(rank),
+                              slot.title, slot.bytes));
+  for (Slot &slot : slots)
+    slot.isHere = false;
+  here = 0;
+  ++opened;
+  changed.notify_all();
+}
+
+void LoopbackGroup::close() {
+  std::unique_lock<std::mutex> lock(mutex);
+  const int64_t mine = closed;
+  if (++finished == slots.size()) {
+    finished = 0;
+    ++closed;
+    changed.notify_all();
+    return;
+  }
+  changed.wait(lock, [&] { return closed != mine; });
+}
+
+void LoopbackGroup::leave(int rank) {
+  std::lock_guard<std::mutex> lock(mutex);
+  slots[size_t(rank)].hasLeft = true;
+  failIfOneLeft();
+}
+
+void LoopbackGroup::failIfOneLeft() {
+  if (failure || here == 0)
+    return;
+  std::string title;
+  int gone = -1;
+  for (size_t rank = slots.size(); rank-- > 0;) {
+    if (slots[rank].isHere)
+      title = slots[rank].title;
+    else if (slots[rank].hasLeft)
+      absent.push_back(gone = int(rank));
+  }
+  if (gone >= 0)
+    fail(leftError(gone, title));
+}
+
+void LoopbackGroup::giveUp(int rank, double timeout) {
+  for (size_t other = 0; other < slots.size(); ++other)
+    if (!slots[other].isHere)
+      absent.push_back(int(other));
+  fail(missingError(rank, absent, slots[size_t(rank)].title, timeout));
+}
+
+void LoopbackGroup::fail(Error error) {
+  failure = std::move(error);
+  changed.notify_all();
+}
+
+std::vector<int> LoopbackGroup::missing() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return std::vector<int>(absent.rbegin(), absent.rend());
+}
+
+//===- LoopbackTransport --------------------------------------------------===//
+
+Status LoopbackTransport::exchangeAll(const char *const *send,
+                                      char *const *receive, int64_t bytes,
+                                      std::string_view title) {
+  if (Status s = group->open(rank(), send, bytes, title, timeout()); !s) {
+    absent = group->missing();
+    return s;
+  }
+  // Each begins with another peer, so that not all read one memory.
+  for (int i = 1; i < ranks() && bytes > 0; ++i) {
+    const int peer = (rank() + i) % ranks();
+    std::memcpy(receive[peer], group->piece(peer, rank()), size_t(bytes));
+  }
+  group->close();
+  return Status::success();
+}
+
+/// The first rank of a color makes its group, and the others copy the pointer
+/// to it while it waits for them.
+Expected<std::unique_ptr<Transport>>
+LoopbackTransport::splitBy(const std::vector<int> &colors) {
+  const int color = colors[size_t(rank())];
+  int first = -1, number = 0, members = 0;
+  for (int other = 0; other < ranks(); ++other) {
+    if (colors[size_t(other)] != color)
+      continue;
+    first = first < 0 ? other : first;
+    number += other < rank();
+    ++members;
+  }
+  std::shared_ptr<LoopbackGroup> part;
+  if (first == rank())
+    part = std::make_shared<LoopbackGroup>(members);
+  const std::shared_ptr<LoopbackGroup> *mine = &part;
+  auto all = gather(mine, "the groups of a split");
+  if (!all)
+    return all.takeError();
+  if (first != rank())
+    part = *(*all)[size_t(first)];
+  if (auto done = gather(0, "the end of a split"); !done)
+    return done.takeError();
+  return std::unique_ptr<Transport>(
+      std::make_unique<LoopbackTransport>(std::move(part), number, members));
+}
+
+std::vector<std::unique_ptr<Transport>> weft::connectLoopback(int ranks) {
+  auto group = std::make_shared<LoopbackGroup>(ranks);
+  std::vector<std::unique_ptr<Transport>> all;
+  for (int rank = 0; rank < ranks; ++rank)
+    all.push_back(std::make_unique<LoopbackTransport>(group, rank, ranks));
+  return all;
+}

@@ -1,0 +1,132 @@
+//===- Routines.cpp - Collectives as commands of programs -----------------===//
+//
+// Buffers are memory that the host sees. Records come from the compiler, but a
+// program may be edited: what they say is checked against the ranks there are.
+//
+//===----------------------------------------------------------------------===//
+
+#include "weft/Runtime/Collectives/RankGroups.h"
+#include "weft/Runtime/Execute/Collectives.h"
+#include "weft/Runtime/Execute/DTypes.h"
+
+#include <cmath>
+
+using namespace weft;
+
+/// The record of a command with at least its bytes; null, with an error in the
+/// context, if it has another size.
+template <typename Record>
+static const Record *findRecord(WeftContext &context,
+                                const WeftCommand &command, int64_t list) {
+  const int64_t bytes = int64_t(sizeof(Record)) + 8 * list;
+  if (command.record && command.recordBytes == bytes)
+    return static_cast<const Record *>(command.record);
+  context.fail(70, placeOf(command) + ": expects a record of " +
+                       std::to_string(bytes) + " bytes, but got " +
+                       std::to_string(command.recordBytes));
+  return nullptr;
+}
+
+/// The connection of the ranks that take part; null, with an error, if they are
+/// not those that the command was made for.
+static Communicator *findGroup(WeftContext &context, const WeftCommand &command,
+                               const WeftRankGroup &among) {
+  Communicator *group = findRanks(context, among.group);
+  if (!group) {
+    context.fail(7, placeOf(command) + ": expects rank " +
+                        std::to_string(context.rank()) +
+                        " among its ranks, but it has left the run");
+    return nullptr;
+  }
+  if (group->ranks() == among.ranks)
+    return group;
+  context.fail(70, placeOf(command) + ": expects " +
+                       std::to_string(among.ranks) + " ranks, but got " +
+                       std::to_string(group->ranks()));
+  return nullptr;
+}
+
+static void leave(WeftContext &context, const Status &status) {
+  if (!status)
+    context.fail(status.error().exitStatus(), status.error().message());
+}
+
+void weft_host_all_gather(WeftContext *context, const WeftCommand *command,
+                          void *const *buffers) {
+  auto *record = findRecord<WeftAllGatherRecord>(*context, *command, 0);
+  Communicator *group =
+      record ? findGroup(*context, *command, record->among) : nullptr;
+  if (group)
+    leave(*context, group->allGather(buffers[0], buffers[1],
+                                     record->elements *
+                                         dtypeBytes(int32_t(record->dtype)),
+                                     placeOf(*command)));
+}
+
+void weft_host_reduce_scatter(WeftContext *context, const WeftCommand *command,
+                              void *const *buffers) {
+  auto *record = findRecord<WeftReduceScatterRecord>(*context, *command, 0);
+  Communicator *group =
+      record ? findGroup(*context, *command, record->among) : nullptr;
+  if (group)
+    leave(*context,
+          group->reduceScatter(buffers[0], buffers[1], record->elements,
+                               int32_t(record->dtype), record->pre,
+                               record->post, placeOf(*command)));
+}
+
+//===----------------------------------------------------------------------===//
+// all_reduce
+//===----------------------------------------------------------------------===//
+
+/// One number of each rank, in their order.
+static double reduce(int64_t kind, const double *each, size_t ranks,
+                     size_t step) {
+  double result = each[0];
+  for (size_t rank = 1; rank < ranks; ++rank) {
+    const double next = each[rank * step];
+    if (kind == WEFT_RANK_SUM)
+      result += next;
+    else if (kind == WEFT_RANK_OR)
+      result = result != 0 || next != 0;
+    else if (!std::isnan(result) && !(result >= next)) // NaN stays
+      result = next;
+  }
+  return result;
+}
+
+/// All numbers as f64; a flag is 0 or 1.
+static std::vector<double> readNumbers(const int64_t *kinds, int64_t count,
+                                       void *const *buffers) {
+  std::vector<double> numbers;
+  for (int64_t i = 0; i < count; ++i)
+    numbers.push_back(kinds[i] == WEFT_RANK_OR
+                          ? *static_cast<const unsigned char *>(buffers[i])
+                          : *static_cast<const double *>(buffers[i]));
+  return numbers;
+}
+
+void weft_host_all_reduce(WeftContext *context, const WeftCommand *command,
+                          void *const *buffers) {
+  const int64_t count = command->numBuffers / 2;
+  auto *record = findRecord<WeftAllReduceRecord>(*context, *command, count);
+  Communicator *group =
+      record ? findGroup(*context, *command, record->among) : nullptr;
+  if (!group)
+    return;
+  const auto *kinds = reinterpret_cast<const int64_t *>(record + 1);
+  const std::vector<double> own = readNumbers(kinds, count, buffers);
+  const size_t ranks = size_t(group->ranks());
+  std::vector<double> each(own.size() * ranks);
+  if (Status s =
+          group->gather(own.data(), each.data(), count * 8, placeOf(*command));
+      !s)
+    return leave(*context, s);
+  for (int64_t i = 0; i < count; ++i) {
+    const double result = reduce(kinds[i], &each[size_t(i)], ranks, own.size());
+    if (kinds[i] == WEFT_RANK_OR)
+      *static_cast<unsigned char *>(buffers[count + i]) = result != 0;
+    else
+      *static_cast<double *>(buffers[count + i]) = result;
+  }
+}

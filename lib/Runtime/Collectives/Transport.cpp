@@ -1,0 +1,86 @@
+//===- Transport.cpp - How ranks move bytes between them ------------------===//
+
+#include "weft/Runtime/Collectives/Transport.h"
+
+#include <cstring>
+
+using namespace weft;
+
+Transport::~Transport() = default;
+
+Status Transport::exchange(const char *const *send, char *const *receive,
+                           int64_t bytes, std::string_view title) {
+  if (failure)
+    return *failure;
+  if (bytes < 0)
+    return Error(ExitCode::Internal, "expects pieces of 0 or more bytes, but "
+                                     "got " +
+                                         std::to_string(bytes));
+  if (bytes > 0 && send[number] != receive[number])
+    std::memcpy(receive[number], send[number], size_t(bytes));
+  if (count == 1)
+    return Status::success();
+  Status status =
+      exchangeAll(send, receive, bytes, title.substr(0, kTitleBytes - 1));
+  if (!status)
+    failure = std::make_unique<Error>(status.error());
+  return status;
+}
+
+Status Transport::gatherBytes(const void *own, void *all, int64_t bytes,
+                              std::string_view title) {
+  std::vector<const char *> send(size_t(count), static_cast<const char *>(own));
+  std::vector<char *> receive;
+  for (int rank = 0; rank < count; ++rank)
+    receive.push_back(static_cast<char *>(all) + rank * bytes);
+  return exchange(send.data(), receive.data(), bytes, title);
+}
+
+Expected<std::unique_ptr<Transport>> Transport::split(int color) {
+  auto colors = gather(color, "a split of the ranks");
+  if (!colors)
+    return colors.takeError();
+  auto part = splitBy(*colors);
+  if (part)
+    (*part)->setTimeout(seconds);
+  return part;
+}
+
+static std::string rankList(const std::vector<int> &ranks) {
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (size_t i = 0; i < ranks.size(); ++i)
+    text += (i == 0                  ? ""
+             : i + 1 == ranks.size() ? " and "
+                                     : ", ") +
+            std::to_string(ranks[i]);
+  return text;
+}
+
+Error weft::leftError(int rank, std::string_view title) {
+  return Error(ExitCode::Communication, "expects " + rankList({rank}) + " in " +
+                                            std::string(title) +
+                                            ", but it has left the run");
+}
+
+Error weft::missingError(int rank, const std::vector<int> &missing,
+                         std::string_view title, double seconds) {
+  const bool isOne = missing.size() == 1;
+  return Error(ExitCode::Communication,
+               rankList({rank}) + " expects " + rankList(missing) + " in " +
+                   std::string(title) + ", but " +
+                   (isOne ? "it has" : "they have") + " not come for " +
+                   numberText(seconds, 4) + " s");
+}
+
+Error weft::partedError(int rank, std::string_view title, int64_t bytes,
+                        int other, std::string_view otherTitle,
+                        int64_t otherBytes) {
+  auto place = [](int who, std::string_view what, int64_t size) {
+    return rankList({who}) + " in " + std::string(what) + " (" +
+           std::to_string(size) + " bytes a piece)";
+  };
+  return Error(ExitCode::Communication,
+               "expects all ranks in one collective, but got " +
+                   place(rank, title, bytes) + " and " +
+                   place(other, otherTitle, otherBytes));
+}
