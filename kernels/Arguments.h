@@ -21,6 +21,12 @@ inline void failCommand(WeftContext &context, const WeftCommand &command,
   context.fail(code, placeOf(command) + ": " + message);
 }
 
+inline void failCommand(WeftContext &context, const WeftCommand &command,
+                        const Error &error) {
+  context.fail(error.exitStatus(), placeOf(command) + ": " + error.where(),
+               error.hintText());
+}
+
 /// Whether the command has at least that many buffers before its workspace.
 inline bool checkBuffers(WeftContext &context, const WeftCommand &command,
                          int64_t wanted) {

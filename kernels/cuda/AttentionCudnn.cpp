@@ -78,7 +78,7 @@ private:
   }
   bool succeeds(Status status) {
     if (!status)
-      fail(status.error().exitStatus(), status.error().message());
+      failCommand(context, command, status.error());
     return status.ok();
   }
 

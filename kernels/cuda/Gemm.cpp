@@ -58,8 +58,7 @@ private:
   GemmState *state();
   bool succeeds(Status status) {
     if (!status)
-      failCommand(context, command, status.error().exitStatus(),
-                  status.error().where());
+      failCommand(context, command, status.error());
     return status.ok();
   }
 

@@ -24,8 +24,11 @@ public:
   /// Longest row of tokens.
   virtual int64_t context() const = 0;
   virtual int64_t vocab() const = 0;
-  /// Parameters, then the programs.
-  void build(ModelBuilder &m, const LanguageModelSizes &sizes);
+  /// Elements that the widest value has for each token.
+  virtual int64_t widest() const = 0;
+  /// Parameters, then the programs. Fails after an error if a parameter has
+  /// more bytes than a tensor may have.
+  mlir::LogicalResult build(ModelBuilder &m, const LanguageModelSizes &sizes);
   /// Module path that a file of weights may leave out: "transformer.".
   virtual llvm::StringRef optionalPrefix() const { return ""; }
   /// A tensor in a file of weights that is no parameter (masks, tables).

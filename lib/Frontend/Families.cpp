@@ -5,8 +5,12 @@
 using namespace mlir;
 using namespace weft;
 
-void ModelFamily::build(ModelBuilder &m, const LanguageModelSizes &sizes) {
+LogicalResult ModelFamily::build(ModelBuilder &m,
+                                 const LanguageModelSizes &sizes) {
   declareParams(m);
+  // What reads a broken one would have no type.
+  if (failed(m.verifyParams()))
+    return failure();
   auto head = [&](Value x) {
     ModelBuilder::Scope inHead(m, "lm_head");
     return m.linear(x, "lm_head.weight", /*transposed=*/true);
@@ -15,6 +19,7 @@ void ModelFamily::build(ModelBuilder &m, const LanguageModelSizes &sizes) {
                 [&](Value tokens) { return head(hidden(m, tokens, true)); });
   m.logitsProgram(
       sizes, [&](Value tokens) { return hidden(m, tokens, false); }, head);
+  return success();
 }
 
 llvm::ArrayRef<llvm::StringRef> weft::commonHarmlessFields() {

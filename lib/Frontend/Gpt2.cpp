@@ -7,6 +7,7 @@
 
 #include "Configs.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace mlir;
@@ -20,6 +21,9 @@ public:
   void read(ConfigFields &fields) override;
   int64_t context() const override { return positions; }
   int64_t vocab() const override { return vocabSize; }
+  int64_t widest() const override {
+    return std::max({vocabSize, 3 * width, inner});
+  }
   llvm::StringRef optionalPrefix() const override { return "transformer."; }
   bool isBuffer(llvm::StringRef tensor) const override {
     return tensor.ends_with(".attn.bias") ||

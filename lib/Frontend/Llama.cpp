@@ -8,6 +8,7 @@
 #include "Configs.h"
 #include "RotaryTables.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace mlir;
@@ -21,6 +22,9 @@ public:
   void read(ConfigFields &fields) override;
   int64_t context() const override { return positions; }
   int64_t vocab() const override { return vocabSize; }
+  int64_t widest() const override {
+    return std::max({vocabSize, width, inner, heads * headWidth});
+  }
   bool isBuffer(llvm::StringRef tensor) const override {
     return tensor.ends_with(".rotary_emb.inv_freq");
   }

@@ -22,6 +22,10 @@ using namespace weft;
 static constexpr int64_t kDefaultSeq = 1024;
 static constexpr int64_t kDefaultBatch = 8;
 
+/// Most tokens of a batch, and most bytes of a value.
+static constexpr int64_t kMostTokens = int64_t(1) << 31;
+static constexpr int64_t kMostBytes = int64_t(1) << 44;
+
 /// The family that `model_type` names, or null after an error.
 static std::unique_ptr<ModelFamily> findFamily(ConfigFields &fields) {
   if (!fields.has("model_type")) {
@@ -52,7 +56,15 @@ static FailureOr<LanguageModelSizes> pickSizes(const ModelFamily &family,
     return FailureOr<LanguageModelSizes>(
         emitError(loc) << "expects --seq from 1 to the model's context of "
                        << family.context() << ", but got " << sizes.seq);
-  const int64_t mostRows = (int64_t(1) << 31) / sizes.seq;
+  // Values are f32 here.
+  const int64_t mostTokens =
+      std::min(kMostTokens, kMostBytes / (4 * family.widest()));
+  if (sizes.seq > mostTokens)
+    return FailureOr<LanguageModelSizes>(
+        emitError(loc) << "expects --seq from 1 to " << mostTokens
+                       << " with values of " << family.widest()
+                       << " elements a token, but got " << sizes.seq);
+  const int64_t mostRows = mostTokens / sizes.seq;
   if (sizes.batch < 1 || sizes.batch > mostRows)
     return FailureOr<LanguageModelSizes>(
         emitError(loc) << "expects --batch from 1 to " << mostRows
@@ -73,7 +85,8 @@ static OwningOpRef<ModuleOp> buildModel(ModelFamily &family,
   op->setAttr("weft.batch", b.getI64IntegerAttr(sizes.batch));
   op->setAttr("weft.config", fields.recorded());
   ModelBuilder builder(*module, loc);
-  family.build(builder, sizes);
+  if (failed(family.build(builder, sizes)))
+    return {};
   return module;
 }
 
@@ -106,6 +119,8 @@ loadConfig(const std::string &path, const FrontendOptions &options,
   if (failed(sizes))
     return failure();
   OwningOpRef<ModuleOp> module = buildModel(*family, *sizes, fields, loc);
+  if (!module)
+    return failure();
   Builder b(&context);
   std::string folder = llvm::sys::path::parent_path(path).str();
   Operation *op = module->getOperation();

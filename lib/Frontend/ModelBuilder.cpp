@@ -4,6 +4,8 @@
 
 #include "weft/Formats/Names.h"
 
+#include "mlir/IR/Verifier.h"
+
 using namespace mlir;
 using namespace weft;
 
@@ -50,6 +52,13 @@ void ModelBuilder::param(const llvm::Twine &name, ArrayRef<int64_t> shape,
                   /*decay=*/BoolAttr(), tieAttr,
                   scope.empty() ? StringAttr() : b.getStringAttr(scope),
                   /*source=*/StringAttr());
+}
+
+LogicalResult ModelBuilder::verifyParams() {
+  for (ParamOp param : module.getOps<ParamOp>())
+    if (failed(verify(param)))
+      return failure();
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -45,6 +45,8 @@ public:
   InitAttr normal(double std);
   void param(const llvm::Twine &name, llvm::ArrayRef<int64_t> shape,
              InitAttr init, llvm::StringRef tie = "");
+  /// Fails after an error at the first that is none.
+  mlir::LogicalResult verifyParams();
 
   // Programs.
   /// `model`: tokens and targets to the mean loss.

@@ -19,7 +19,8 @@ static void doFor(WeftContext &context, const WeftCommand &command, Work work) {
   if (done)
     return;
   context.fail(done.error().exitStatus(),
-               placeOf(command) + ": " + done.error().message());
+               placeOf(command) + ": " + done.error().message(),
+               done.error().hintText());
 }
 
 void weft::launchKernel(WeftContext &context, const WeftCommand &command,

@@ -65,7 +65,7 @@ Status CudaDevice::planCommands(WeftContext &context) {
     }
   }
   if (context.failed())
-    return Error(ExitCode(context.error()), context.message());
+    return context.takeError();
   return Status::success();
 }
 

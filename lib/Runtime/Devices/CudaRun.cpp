@@ -115,9 +115,7 @@ Status CudaDevice::launchCommand(WeftContext &context,
     command.library(&context, &command, buffers);
     if (!context.failed())
       return Status::success();
-    Error error(ExitCode(context.error()), context.message());
-    context.clearError();
-    return error;
+    return context.takeError();
   }
   const WeftDeviceKernel &kernel = *command.deviceKernel;
   // The arguments are the addresses of the buffers.
@@ -261,7 +259,8 @@ Status CudaDevice::startProgram(WeftContext &context,
 bool CudaDevice::leave(WeftContext &context, Status status) {
   if (status)
     return true;
-  context.fail(status.error().exitStatus(), status.error().message());
+  context.fail(status.error().exitStatus(), status.error().message(),
+               status.error().hintText());
   (void)synchronize();
   ports->drop();
   return false;

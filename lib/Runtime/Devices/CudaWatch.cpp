@@ -87,7 +87,7 @@ Status CudaDevice::runWatched(WeftContext &context, const Commands &command) {
     return inCommand(s.takeError(), done);
   if (context.checkHook(command.program, done, command.buffers))
     return Status::success();
-  return Error(ExitCode(context.error()), context.message());
+  return context.takeError();
 }
 
 Status CudaDevice::launchWatched(WeftContext &context,

@@ -76,11 +76,7 @@ static Status checkRun(WeftContext &context, const WeftProgram &program,
                        bool isDone) {
   if (isDone)
     return Status::success();
-  Error error(ExitCode(context.error()), std::string("program ") +
-                                             program.symbol + ": " +
-                                             context.message());
-  context.clearError();
-  return error;
+  return context.takeError(std::string("program ") + program.symbol + ": ");
 }
 
 /// A program learns its rank if it asks for it.

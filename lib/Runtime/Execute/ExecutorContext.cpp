@@ -193,14 +193,23 @@ const std::vector<void *> &WeftContext::resolve(const WeftProgram &program) {
 // Errors
 //===----------------------------------------------------------------------===//
 
-void WeftContext::fail(int code, std::string message) {
+void WeftContext::fail(int code, std::string message, std::string hint) {
   if (errorCode != 0)
     return;
   errorCode = code;
   errorMessage = std::move(message);
+  errorHint = std::move(hint);
+}
+
+Error WeftContext::takeError(const std::string &prefix) {
+  Error error(ExitCode(errorCode), prefix + errorMessage);
+  error.hint(std::move(errorHint));
+  clearError();
+  return error;
 }
 
 void WeftContext::clearError() {
   errorCode = 0;
   errorMessage.clear();
+  errorHint.clear();
 }

@@ -39,7 +39,8 @@ Expected<std::unique_ptr<NanHunt>> NanHunt::create(WeftContext &context,
                              const WeftCommand &command, void *const *) {
     Status looked = self->check(program, command);
     if (!looked)
-      self->context.fail(looked.error().exitStatus(), looked.error().message());
+      self->context.fail(looked.error().exitStatus(), looked.error().message(),
+                         looked.error().hintText());
     return looked.ok();
   };
   return hunt;

@@ -235,6 +235,7 @@ TEST(CudaProduct, AnAlgorithmOfASumMayBeMissing) {
   EXPECT_TRUE(endsWith(context.message(),
                        "but got none for epilogue 0 and the sum of a factor"))
       << context.message();
+  EXPECT_EQ(context.hint(), "compile with --epilogues=off");
 }
 
 TEST(CudaProduct, AnAlgorithmMayBeMissing) {

@@ -144,6 +144,39 @@ TEST_F(ConfigTest, SizesOfRunsAreChecked) {
             "but got 1099511627776\n");
 }
 
+/// A batch whose logits, or another value, would have more than 2^44 bytes.
+TEST_F(ConfigTest, SizesOfValuesAreChecked) {
+  const std::string wide = gpt2("\"n_inner\": 16777216");
+  options.batch = 65536;
+  EXPECT_TRUE(load(wide)) << messages;
+  options.batch = 65537;
+  EXPECT_EQ(errorOf(wide), "config.json:0: expects --batch from 1 to 65536 "
+                           "with --seq=4, but got 65537\n");
+  const std::string many =
+      write("config.json",
+            "{\"model_type\": \"llama\", \"vocab_size\": 8, "
+            "\"hidden_size\": 1, \"intermediate_size\": 6, "
+            "\"num_hidden_layers\": 1, \"num_attention_heads\": 16777216, "
+            "\"head_dim\": 65536, \"max_position_embeddings\": 16}");
+  options.batch = 1;
+  options.seq = 5;
+  EXPECT_EQ(errorOf(many),
+            "config.json:0: expects --seq from 1 to 4 with values of "
+            "1099511627776 elements a token, but got 5\n");
+}
+
+/// Parameters of more than 2^44 bytes.
+TEST_F(ConfigTest, SizesOfParametersAreChecked) {
+  options.seq = 1;
+  options.batch = 1;
+  EXPECT_EQ(errorOf(write("config.json",
+                          "{\"model_type\": \"gpt2\", \"vocab_size\": 8, "
+                          "\"n_positions\": 4, \"n_layer\": 1, "
+                          "\"n_head\": 2, \"n_embd\": 16777216}")),
+            "'weft.param' op expects a tensor of at most 2^44 "
+            "bytes, but got 'tensor<16777216x50331648xf32>'\n");
+}
+
 TEST_F(ConfigTest, UnknownFields) {
   EXPECT_EQ(errorOf(gpt2("\"n_ctx\": 4,\n\"n_experts\": 4")),
             "config.json:4: expects a field that weft knows for gpt2, but got "

@@ -151,6 +151,19 @@ TEST(Executor, StopsAtTheFirstError) {
   EXPECT_FALSE(context->failed());
 }
 
+TEST(Executor, KeepsTheHintOfTheFirstError) {
+  Fixture fixture;
+  auto context = fixture.make();
+  context->fail(9, "first", "do this");
+  context->fail(3, "second", "do that");
+  EXPECT_EQ(context->hint(), "do this");
+  Error error = context->takeError("program eval: ");
+  EXPECT_EQ(error.str(), "weft: error: program eval: first\nhint: do this\n");
+  EXPECT_EQ(error.exitStatus(), 9);
+  EXPECT_FALSE(context->failed());
+  EXPECT_EQ(context->hint(), "");
+}
+
 TEST(Executor, UnknownProgram) {
   Fixture fixture;
   auto context = fixture.make();

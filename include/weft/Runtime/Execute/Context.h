@@ -9,6 +9,7 @@
 #ifndef WEFT_RUNTIME_EXECUTE_CONTEXT_H
 #define WEFT_RUNTIME_EXECUTE_CONTEXT_H
 
+#include "weft/Formats/Error.h"
 #include "weft/Runtime/Execute/Abi.h"
 #include "weft/Runtime/Execute/ParallelFor.h"
 #include "weft/Runtime/Execute/ThreadTeam.h"
@@ -137,11 +138,15 @@ struct WeftContext {
 
   /// Reports that a command cannot be run. The first report is kept; the
   /// executor stops after the command. Only outside parallel regions. `code` is
-  /// an exit code of the program: 3 input, 70 internal.
-  void fail(int code, std::string message);
+  /// an exit code of the program: 3 input, 70 internal. `hint` is what the user
+  /// can do about it.
+  void fail(int code, std::string message, std::string hint = "");
   bool failed() const { return errorCode != 0; }
   int error() const { return errorCode; }
   const std::string &message() const { return errorMessage; }
+  const std::string &hint() const { return errorHint; }
+  /// What was reported, behind `prefix`, and forgets it.
+  weft::Error takeError(const std::string &prefix = "");
   void clearError();
 
   //===- Library state ----------------------------------------------------===//
@@ -177,7 +182,7 @@ private:
   bool slowBf16 = false;
   int thisRank = 0, numRanks = 1;
   int errorCode = 0;
-  std::string errorMessage;
+  std::string errorMessage, errorHint;
   std::map<const void *, std::shared_ptr<void>> states;
   std::unordered_map<const WeftProgram *, std::vector<void *>> resolved;
   std::unordered_map<std::string, const WeftTensor *> tensorsByName;
