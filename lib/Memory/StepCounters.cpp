@@ -7,7 +7,11 @@
 #include "weft/Plan/Transfers.h"
 #include "weft/Weft/Weft.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 
@@ -64,25 +68,34 @@ StepCounters::StepCounters(plan::ProgramOp program, const SymbolTable &symbols)
 /// The one that says more.
 static Counter join(Counter x, Counter y) { return x.count < y.count ? y : x; }
 
+/// A one that a counter may be counted by.
+static bool isOne(Value value) {
+  Attribute number;
+  if (!getElementTypeOrSelf(value).isInteger(64) ||
+      !matchPattern(value, m_Constant(&number)))
+    return false;
+  if (auto splat = dyn_cast<SplatElementsAttr>(number))
+    number = splat.getSplatValue<Attribute>();
+  auto integer = dyn_cast<IntegerAttr>(number);
+  return integer && integer.getValue().isOne();
+}
+
 /// The step that follows an old one.
 static bool isIncrement(Operation *op) {
-  auto isOne = [](Value value) {
-    DenseElementsAttr number;
-    return matchPattern(value, m_Constant(&number)) && number.isSplat() &&
-           number.getElementType().isInteger(64) &&
-           number.getSplatValue<APInt>().isOne();
-  };
-  return isa<AddOp>(op) && llvm::any_of(op->getOperands(), isOne);
+  return isa<AddOp, arith::AddIOp>(op) &&
+         llvm::any_of(op->getOperands(), isOne);
 }
 
 static Counter getCounter(Operation *op,
                           const llvm::DenseMap<Value, Counter> &values) {
   Counter all;
-  for (Value operand : op->getOperands())
-    all = join(all, values.lookup(operand));
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      all = join(all, values.lookup(operand));
+  });
   if (all.count == Count::Old && isIncrement(op))
     all.count = Count::Counted;
-  if (all.count != Count::Old || !isa<SelectOp>(op))
+  if (all.count != Count::Old || !isa<SelectOp, arith::SelectOp>(op))
     return all;
   // A skipped update keeps the old number.
   Count condition = values.lookup(op->getOperand(0)).count;
@@ -95,13 +108,9 @@ static Counter getCounter(Operation *op,
   return all;
 }
 
-/// What the results of a straight-line kernel are.
-static SmallVector<Counter> getResults(FunctionOpInterface kernel,
-                                       ArrayRef<Counter> arguments) {
-  Block &body = kernel.getFunctionBody().front();
-  llvm::DenseMap<Value, Counter> values;
-  for (auto [value, counter] : llvm::zip(body.getArguments(), arguments))
-    values[value] = counter;
+/// What straight-line code leaves to its terminator. `values` knows arguments.
+static SmallVector<Counter> getResults(Block &body,
+                                       llvm::DenseMap<Value, Counter> &values) {
   for (Operation &op : body.without_terminator()) {
     Counter counter = getCounter(&op, values);
     for (Value result : op.getResults())
@@ -111,6 +120,66 @@ static SmallVector<Counter> getResults(FunctionOpInterface kernel,
   for (Value result : body.getTerminator()->getOperands())
     results.push_back(values.lookup(result));
   return results;
+}
+
+/// What the results of a straight-line kernel are.
+static SmallVector<Counter> getResults(FunctionOpInterface kernel,
+                                       ArrayRef<Counter> arguments) {
+  Block &body = kernel.getFunctionBody().front();
+  llvm::DenseMap<Value, Counter> values;
+  for (auto [value, counter] : llvm::zip(body.getArguments(), arguments))
+    values[value] = counter;
+  return getResults(body, values);
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels as linalg ops on memrefs
+//===----------------------------------------------------------------------===//
+
+static Value getBase(Value buffer) {
+  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
+    buffer = view.getViewSource();
+  return buffer;
+}
+
+/// Runs one op of the form on what is known of buffers, by their base.
+static void runLinalg(linalg::LinalgOp op,
+                      llvm::DenseMap<Value, Counter> &buffers) {
+  llvm::DenseMap<Value, Counter> values;
+  for (OpOperand &operand : op->getOpOperands()) {
+    Counter counter = buffers.lookup(getBase(operand.get()));
+    values[operand.get()] = counter; // of a scalar that the body may name
+    values[op.getMatchingBlockArgument(&operand)] = counter;
+  }
+  SmallVector<Counter> results = getResults(*op.getBlock(), values);
+  for (auto [output, counter] : llvm::zip(op.getDpsInits(), results)) {
+    Value base = getBase(output);
+    // A view may leave a part as it was.
+    buffers[base] =
+        base == output ? counter : join(buffers.lookup(base), counter);
+  }
+}
+
+/// What a kernel in the linalg form writes; nothing if it holds what is no part
+/// of that form.
+static std::optional<SmallVector<Counter>>
+getWritten(func::FuncOp kernel, ArrayRef<Counter> inputs) {
+  Block &body = kernel.getBody().front();
+  llvm::DenseMap<Value, Counter> buffers;
+  for (auto [argument, counter] : llvm::zip(body.getArguments(), inputs))
+    buffers[argument] = counter;
+  for (Operation &op : body.without_terminator()) {
+    auto nest = dyn_cast<linalg::LinalgOp>(op);
+    if (nest)
+      runLinalg(nest, buffers);
+    else if (op.getNumRegions() != 0 ||
+             !(isa<ViewLikeOpInterface>(op) || op.getNumOperands() == 0))
+      return std::nullopt;
+  }
+  SmallVector<Counter> written;
+  for (Value output : body.getArguments().drop_front(inputs.size()))
+    written.push_back(buffers.lookup(output));
+  return written;
 }
 
 //===----------------------------------------------------------------------===//
@@ -128,11 +197,17 @@ StepCounters::getWritten(plan::CommandOpInterface command) const {
   unsigned numWritten = 0;
   for (unsigned i = 0; i != command->getNumOperands(); ++i)
     numWritten += command.isWritten(i);
+  SmallVector<Counter> unknown(numWritten, all);
   auto launch = dyn_cast<plan::LaunchOp>(*command);
-  FunctionOpInterface kernel =
-      launch && all.count == Count::Old ? findKernel(launch, symbols) : nullptr;
-  return kernel ? getResults(kernel, read)
-                : SmallVector<Counter>(numWritten, all);
+  if (!launch || all.count != Count::Old)
+    return unknown;
+  if (FunctionOpInterface kernel = findKernel(launch, symbols))
+    return getResults(kernel, read);
+  auto lowered = symbols.lookup<func::FuncOp>(launch.getKernelAttr().getAttr());
+  if (!lowered || lowered.isExternal() ||
+      lowered.getNumArguments() != command->getNumOperands())
+    return unknown;
+  return weft::getWritten(lowered, read).value_or(unknown);
 }
 
 LogicalResult StepCounters::verifyCommand(plan::CommandOpInterface command) {

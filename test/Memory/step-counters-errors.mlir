@@ -1,4 +1,5 @@
 // RUN: weft-opt %s -split-input-file -verify-diagnostics --weft-verify-plan
+// RUN: weft-opt %s -split-input-file -verify-diagnostics --weft-convert-kernels-to-linalg --weft-verify-plan
 // The number of an update is what its counter held, plus one: what the counter held
 // itself reaches no other state, whatever kernels it goes through.
 
@@ -120,5 +121,71 @@ module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 128 : i
     %t = plan.use @step {offset = 64 : i64} : memref<i64>
     // expected-error @+1 {{expects a step that @apply has counted before, but got @step as it was}}
     plan.launch @k_choose ins(%t, %w : memref<i64>, memref<f32>) outs(%t, %w : memref<i64>, memref<f32>)
+  }
+}
+
+// -----
+
+// In a form of a kernel with ops that say nothing of what they do, all that is written
+// may be what the counter held; in one with linalg ops, what a temporary takes along.
+module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 192 : i64} {
+  plan.state param @w : memref<f32> {offset = 0 : i64}
+  plan.state optimizer @step : memref<i64> {offset = 64 : i64}
+  func.func @k_unknown(%t: memref<i64>, %next: memref<i64>, %y: memref<f32>) {
+    %c1 = arith.constant 1 : i64
+    %0 = memref.load %t[] : memref<i64>
+    %1 = arith.addi %0, %c1 : i64
+    memref.store %1, %next[] : memref<i64>
+    return
+  }
+  plan.program "apply" @apply {
+    %w = plan.use @w {offset = 0 : i64} : memref<f32>
+    %t = plan.use @step {offset = 64 : i64} : memref<i64>
+    // expected-error @+1 {{expects a step that @apply has counted before, but got @step as it was}}
+    plan.launch @k_unknown ins(%t : memref<i64>) outs(%t, %w : memref<i64>, memref<f32>)
+  }
+}
+
+// -----
+
+#scalar = affine_map<() -> ()>
+module attributes {plan.persistent_bytes = 128 : i64, plan.arena_bytes = 192 : i64} {
+  plan.state param @w : memref<f32> {offset = 0 : i64}
+  plan.state optimizer @step : memref<i64> {offset = 64 : i64}
+  func.func @k_kept(%t: memref<i64>, %next: memref<i64>, %y: memref<f32>) {
+    %old = memref.alloca() : memref<i64>
+    linalg.generic {indexing_maps = [#scalar, #scalar, #scalar], iterator_types = []} ins(%t : memref<i64>) outs(%next, %old : memref<i64>, memref<i64>) {
+    ^bb0(%in: i64, %out: i64, %out_0: i64):
+      %c1 = arith.constant 1 : i64
+      %0 = arith.addi %in, %c1 : i64
+      linalg.yield %0, %in : i64, i64
+    }
+    linalg.generic {indexing_maps = [#scalar, #scalar], iterator_types = []} ins(%old : memref<i64>) outs(%y : memref<f32>) {
+    ^bb0(%in: i64, %out: f32):
+      %0 = arith.sitofp %in : i64 to f32
+      linalg.yield %0 : f32
+    }
+    return
+  }
+  func.func @k_counted(%t: memref<i64>, %next: memref<i64>, %y: memref<f32>) {
+    linalg.generic {indexing_maps = [#scalar, #scalar, #scalar], iterator_types = []} ins(%t : memref<i64>) outs(%next, %y : memref<i64>, memref<f32>) {
+    ^bb0(%in: i64, %out: i64, %out_0: f32):
+      %c1 = arith.constant 1 : i64
+      %0 = arith.addi %in, %c1 : i64
+      %1 = arith.sitofp %0 : i64 to f32
+      linalg.yield %0, %1 : i64, f32
+    }
+    return
+  }
+  plan.program "apply" @apply {
+    %w = plan.use @w {offset = 0 : i64} : memref<f32>
+    %t = plan.use @step {offset = 64 : i64} : memref<i64>
+    plan.launch @k_counted ins(%t : memref<i64>) outs(%t, %w : memref<i64>, memref<f32>)
+  }
+  plan.program "apply" @again {
+    %w = plan.use @w {offset = 0 : i64} : memref<f32>
+    %t = plan.use @step {offset = 64 : i64} : memref<i64>
+    // expected-error @+1 {{expects a step that @again has counted before, but got @step as it was}}
+    plan.launch @k_kept ins(%t : memref<i64>) outs(%t, %w : memref<i64>, memref<f32>)
   }
 }

@@ -107,6 +107,7 @@ struct Capture {
 };
 
 struct Stream {
+  uint64_t number = 0; // of all that were made
   unsigned flags = 0;
   std::vector<OperationRef> last; // what its next operation waits for
   std::shared_ptr<Capture> capture;
@@ -129,6 +130,8 @@ struct GraphExec {
 /// The stream of a handle; null if it is none.
 Stream *findStream(CUstream handle);
 Handles<Stream> &streams();
+/// The one that was made first; null if there is none.
+Stream *firstStream();
 Queue &queue();
 
 /// Adds work to a stream, or to the graph that it is captured into.
@@ -188,6 +191,9 @@ CUresult weft_emulation_enqueue(CUstream stream, void (*work)(void *),
 /// and noted as for a kernel.
 void weft_emulation_use(const void *place, size_t bytes, int isWrite,
                         const char *who);
+/// Poisons a part of the only allocation of so many bytes, where the stream
+/// that was made first gets to; in a capture, each time the graph is launched.
+CUresult weft_emulation_poison(size_t allocation, size_t offset, size_t bytes);
 }
 
 #endif // WEFT_TEST_EMULATION_DRIVER_H

@@ -207,6 +207,17 @@ CUresult cuMemFreeHost(void *place) {
   return CUDA_SUCCESS;
 }
 
+CUresult weft_emulation_poison(size_t allocation, size_t offset, size_t bytes) {
+  std::lock_guard<std::recursive_mutex> lock(driverMutex());
+  const Allocation *memory = DeviceMemory::get().findOfSize(allocation);
+  Stream *stream = firstStream();
+  if (!memory || !stream || bytes > allocation || offset > allocation - bytes)
+    return CUDA_ERROR_INVALID_VALUE;
+  char *place = memory->begin + offset;
+  return enqueueWork(*stream,
+                     [=] { DeviceMemory::get().poison(place, bytes); });
+}
+
 //===----------------------------------------------------------------------===//
 // Copies
 //===----------------------------------------------------------------------===//

@@ -37,6 +37,15 @@ Stream *findStream(CUstream handle) {
   return streams().has(handle) ? reinterpret_cast<Stream *>(handle) : nullptr;
 }
 
+Stream *firstStream() {
+  const std::set<Stream *> &all = streams().all();
+  auto first =
+      std::min_element(all.begin(), all.end(), [](Stream *a, Stream *b) {
+        return a->number < b->number;
+      });
+  return first == all.end() ? nullptr : *first;
+}
+
 static Event *findEvent(CUevent handle) {
   return events().has(handle) ? reinterpret_cast<Event *>(handle) : nullptr;
 }
@@ -149,7 +158,9 @@ CUresult cuStreamCreate(CUstream *handle, unsigned flags) {
   WEFT_ENTER("cuStreamCreate", Needs::Context);
   if (!handle || flags > CU_STREAM_NON_BLOCKING)
     return CUDA_ERROR_INVALID_VALUE;
+  static uint64_t numMade;
   Stream *stream = streams().make();
+  stream->number = numMade++;
   stream->flags = flags;
   *handle = reinterpret_cast<CUstream>(stream);
   return CUDA_SUCCESS;

@@ -41,6 +41,12 @@ void use(const void *data, int64_t bytes, bool isWrite, const char *entry) {
     driver(data, static_cast<size_t>(bytes), isWrite, entry);
 }
 
+bool poison(size_t allocation, size_t offset, size_t bytes) {
+  auto driver =
+      findInDriver<int (*)(size_t, size_t, size_t)>("weft_emulation_poison");
+  return driver && driver(allocation, offset, bytes) == 0;
+}
+
 void spend(double milliseconds) {
   if (auto driver = findInDriver<void (*)(double)>("weft_emulation_spend"))
     driver(milliseconds);

@@ -18,6 +18,9 @@ namespace weft::emulation {
 bool enqueue(void *stream, std::function<void()> work);
 /// Tells the driver's checks of memory what an entry point touches.
 void use(const void *data, int64_t bytes, bool isWrite, const char *entry);
+/// Poisons a part of the only allocation of so many bytes, behind what the
+/// stream that was made first has been given; false if there is none.
+bool poison(size_t allocation, size_t offset, size_t bytes);
 /// Lets time pass on the driver's clock.
 void spend(double milliseconds);
 

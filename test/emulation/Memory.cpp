@@ -106,6 +106,18 @@ const Allocation *DeviceMemory::find(const void *place) {
   return last = &found->second;
 }
 
+const Allocation *DeviceMemory::findOfSize(size_t bytes) const {
+  const Allocation *only = nullptr;
+  for (const auto &entry : allocations) {
+    if (entry.second.isFreed || entry.second.bytes() != bytes)
+      continue;
+    if (only)
+      return nullptr;
+    only = &entry.second;
+  }
+  return only;
+}
+
 //===----------------------------------------------------------------------===//
 // Ranges
 //===----------------------------------------------------------------------===//
@@ -150,6 +162,15 @@ void DeviceMemory::markWritten(const void *place, size_t bytes) {
     std::fill_n(allocation->writers +
                     (static_cast<const char *>(place) - allocation->begin),
                 bytes, kHost);
+}
+
+void DeviceMemory::poison(void *place, size_t bytes) {
+  expectRange(place, bytes, "poison");
+  const Allocation *allocation = find(place);
+  std::memset(place, kPoison, bytes);
+  std::fill_n(allocation->writers +
+                  (static_cast<const char *>(place) - allocation->begin),
+              bytes, kNobody);
 }
 
 void DeviceMemory::copyMarks(const void *to, const void *from, size_t bytes) {

@@ -2,10 +2,10 @@
 //
 // Memory of the device is memory of this machine: between allocations lie pages
 // that nobody may touch, and addresses are never used twice. A new allocation
-// is full of poison. Of every byte it is known whether something has written it
-// and which block did so last; of every byte of shared memory, who has used it
-// since threads have met. Kernels that tell their accesses (Emulation.h) are
-// checked against that.
+// is full of poison, and so is what poison() is told of. Of every byte it is
+// known whether something has written it and which block did so last; of every
+// byte of shared memory, who has used it since threads have met. Kernels that
+// tell their accesses (Emulation.h) are checked against that.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,12 +56,16 @@ public:
 
   /// The allocation that an address lies in or near to, freed ones as well.
   const Allocation *find(const void *place);
+  /// The only allocation of so many bytes; null if there is none or several.
+  const Allocation *findOfSize(size_t bytes) const;
 
   /// What the host does with a part of the memory: fails unless all of it is
   /// one allocation, and for a read unless something has written it.
   void expectRange(const void *place, size_t bytes, const std::string &who);
   void expectWritten(const void *place, size_t bytes, const std::string &who);
   void markWritten(const void *place, size_t bytes);
+  /// As a new allocation is: nobody has written it.
+  void poison(void *place, size_t bytes);
   /// As far as they are written, they are written there too.
   void copyMarks(const void *to, const void *from, size_t bytes);
 

@@ -189,6 +189,44 @@ TEST(Driver, WorkOfTheHost) {
   EXPECT_EQ(count, 111);
 }
 
+/// In its stream, and in a graph each time that is launched.
+TEST(Driver, PoisonIsWorkOfTheFirstStream) {
+  Program program;
+  CUdeviceptr memory;
+  CUgraph graph;
+  CUgraphExec executable;
+  EXPECT_OK(cuMemAlloc(&memory, 1000));
+  auto read = [&] {
+    EXPECT_OK(cuMemcpyDtoHAsync(program.host, memory, 8, program.stream));
+    EXPECT_OK(cuStreamSynchronize(program.stream));
+    return std::string(reinterpret_cast<char *>(program.host), 8);
+  };
+  const std::string zeros(8, 0), half = std::string(4, 0) + "\xff\xff\xff\xff";
+  EXPECT_OK(cuMemsetD8Async(memory, 0, 1000, program.stream));
+  EXPECT_EQ(read(), zeros);
+  EXPECT_OK(weft_emulation_poison(1000, 4, 100));
+  EXPECT_EQ(read(), half);
+  EXPECT_OK(cuStreamBeginCapture(program.stream,
+                                 CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+  EXPECT_OK(cuMemsetD8Async(memory, 1, 1000, program.stream));
+  EXPECT_OK(weft_emulation_poison(1000, 4, 100));
+  EXPECT_OK(cuMemsetD8Async(memory, 0, 4, program.stream));
+  EXPECT_OK(cuStreamEndCapture(program.stream, &graph));
+  EXPECT_OK(cuGraphInstantiate(&executable, graph, 0));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_OK(cuMemsetD8Async(memory, 0, 1000, program.stream));
+    EXPECT_EQ(read(), zeros);
+    EXPECT_OK(cuGraphLaunch(executable, program.stream));
+    EXPECT_EQ(read(), half);
+  }
+  EXPECT_EQ(weft_emulation_poison(1001, 0, 1), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(weft_emulation_poison(256, 0, 1), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(weft_emulation_poison(1000, 999, 2), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_OK(cuGraphExecDestroy(executable));
+  EXPECT_OK(cuGraphDestroy(graph));
+  EXPECT_OK(cuMemFree(memory));
+}
+
 //===----------------------------------------------------------------------===//
 // Graphs
 //===----------------------------------------------------------------------===//

@@ -36,6 +36,34 @@ TEST(DeviceMemory, AllocationsAreAlignedAndPoisoned) {
   }
 }
 
+TEST(DeviceMemory, PoisonIsAsNew) {
+  DeviceMemory &memory = DeviceMemory::get();
+  char *place = memory.allocate(4000);
+  memory.markWritten(place, 4000);
+  std::memset(place, 0, 4000);
+  memory.poison(place + 100, 50);
+  memory.expectWritten(place, 100, "a copy");
+  memory.expectWritten(place + 150, 3850, "a copy");
+  EXPECT_ERROR(memory.expectWritten(place, 4000, "a copy"),
+               "a copy reads what nobody has written: byte 100 of");
+  EXPECT_EQ(static_cast<unsigned char>(place[149]), kPoison);
+  EXPECT_EQ(place[150], 0);
+  EXPECT_ERROR(memory.poison(place + 3999, 2), "poison touches 2 bytes at");
+  EXPECT_TRUE(memory.free(place));
+}
+
+TEST(DeviceMemory, TheOnlyOneOfASize) {
+  DeviceMemory memory(1 << 16);
+  char *place = memory.allocate(5000), *other = memory.allocate(5001);
+  EXPECT_EQ(memory.findOfSize(5000)->begin, place);
+  EXPECT_EQ(memory.findOfSize(5001)->begin, other);
+  EXPECT_EQ(memory.findOfSize(4999), nullptr);
+  char *second = memory.allocate(5000);
+  EXPECT_EQ(memory.findOfSize(5000), nullptr);
+  EXPECT_TRUE(memory.free(second));
+  EXPECT_EQ(memory.findOfSize(5000)->begin, place);
+}
+
 TEST(DeviceMemory, EndsWhereItsSizeSays) {
   DeviceMemory memory(1024);
   EXPECT_EQ(memory.allocate(1025), nullptr);
