@@ -162,7 +162,7 @@ TEST(Snapshot, WhatIsDecidedStays) {
   EXPECT_EQ(goBack({"--loss-scale=8"}),
             "expects changes that phase loss-scale does not see, but got "
             "--loss-scale=8");
-  EXPECT_EQ(goBack({"--zero=3"}), "does not support --zero=3 yet");
+  EXPECT_EQ(goBack({"--zero=3"}), "--zero=3 expects --mesh, but got none");
   EXPECT_EQ(goBack({"--target=tpu"}).find("expects the target "), 0u);
   EXPECT_EQ(compiler.text(), text);
 }
