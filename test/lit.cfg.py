@@ -64,6 +64,9 @@ if os.path.exists(os.path.join(config.weft_build, "test/emulation/libcudnn.so.9"
     config.available_features.add("emulated-cudnn")
 if os.path.exists(os.path.join(config.weft_build, "test/emulation/nvtx-tool.so")):
     config.available_features.add("nvtx")
+# Processes of MPI: where the library was found, and mpirun is.
+if shutil.which("mpirun") and os.path.exists(os.path.join(config.weft_build, "test/bin/MpiCollectives")):
+    config.available_features.add("mpi")
 if config.cuda_device:
     config.available_features.add("cuda-device")
 if config.full:

@@ -84,7 +84,9 @@ Error weft::errorOf(const Decision &decision, const Agreement &agreement,
                     Status own) {
   if (!decision.reason.empty())
     return Error(decision.failure, decision.reason);
-  if (!own && agreement.rank() == decision.rank)
+  // Who waited in vain knows for whom; the others blame the first that did.
+  if (!own && (agreement.rank() == decision.rank ||
+               decision.failure == ExitCode::Communication))
     return own.takeError();
   return Error(decision.failure,
                "rank " + std::to_string(decision.rank) +

@@ -2,107 +2,194 @@
 
 #include "weft/Runtime/Collectives/Communicator.h"
 
-#include "weft/Runtime/Execute/Elements.h"
+#include "weft/Runtime/Execute/DTypes.h"
 
 #include <algorithm>
+#include <chrono>
 
 using namespace weft;
 
-double weft::choosePreDivide(int64_t ranks) {
-  int64_t factor = 1;
-  while (ranks % factor == 0 && ranks / factor > factor)
-    factor *= 2;
-  return double(factor);
+/// An all-reduce of at most as many bytes goes whole to every rank: one
+/// exchange in place of two, and every rank adds it all.
+static constexpr int64_t kSmallBytes = 2048;
+
+/// Bytes of a title before what a communicator adds to it.
+static constexpr int kGivenTitleBytes = 90;
+
+/// A collective while it runs: its title, and what it counts for.
+class Communicator::Call {
+public:
+  Call(Communicator &owner, Collective kind, std::string_view given,
+       const std::string &what)
+      : count(owner.counts[int(kind)]),
+        title(std::string(given.substr(0, kGivenTitleBytes)) + " (collective " +
+              std::to_string(++owner.calls) + ", " + what + ")"),
+        begin(std::chrono::steady_clock::now()) {
+    ++count.calls;
+  }
+  ~Call() {
+    count.nanoseconds +=
+        std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin)
+            .count();
+  }
+  CollectiveCount &count;
+  const std::string title;
+
+private:
+  const std::chrono::steady_clock::time_point begin;
+};
+
+Communicator::Communicator(std::unique_ptr<Transport> connection,
+                           int64_t stagingBytes)
+    : transport(std::move(connection)), stagingBytes(stagingBytes),
+      send(size_t(ranks())), receive(size_t(ranks())) {}
+
+/// Elements of a piece, so that those of all ranks fill the staging.
+int64_t Communicator::chunkElements(int64_t elementBytes) const {
+  const int64_t fitting = stagingBytes / (ranks() * elementBytes);
+  return std::max<int64_t>(fitting & ~int64_t(15), 1);
 }
+
+char *Communicator::staged(int peer, int64_t bytes) {
+  if (int64_t(staging.size()) < bytes * ranks())
+    staging.resize(size_t(bytes * ranks()));
+  return staging.data() + peer * bytes;
+}
+
+Status Communicator::exchange(int64_t bytes, const Call &call) {
+  call.count.bytes += bytes * (ranks() - 1);
+  return transport->exchange(send.data(), receive.data(), bytes, call.title);
+}
+
+static Status checkSize(int64_t size, std::string_view title) {
+  if (size < 0)
+    return Error(ExitCode::Internal,
+                 std::string(title) +
+                     ": expects a size of 0 or more, but got " +
+                     std::to_string(size));
+  return Status::success();
+}
+
+Status Communicator::checkSum(int64_t elements, int32_t dtype,
+                              std::string_view title) {
+  if (!canSum(dtype))
+    return Error(ExitCode::Internal, std::string(title) +
+                                         ": expects a floating-point type, "
+                                         "but got dtype " +
+                                         std::to_string(dtype));
+  return checkSize(elements, title);
+}
+
+static std::string textOf(int64_t elements, int32_t dtype, double pre,
+                          double post) {
+  return std::to_string(elements) + " " + dtypeName(dtype) + " by " +
+         numberText(pre) + " and " + numberText(post);
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+/// The piece of rank r begins at r * stride of `full`.
+Status Communicator::gatherBlock(const char *slice, char *full, int64_t stride,
+                                 int64_t bytes, const Call &call) {
+  for (int peer = 0; peer < ranks(); ++peer) {
+    send[size_t(peer)] = slice;
+    receive[size_t(peer)] = full + peer * stride;
+  }
+  return exchange(bytes, call);
+}
+
+/// `slice` = the sum of the piece of this rank; that of rank r begins at
+/// r * stride of `full`. The own piece is added where it lies.
+Status Communicator::reduceBlock(const char *full, int64_t stride, void *slice,
+                                 int64_t elements, const Sum &sum,
+                                 const Call &call) {
+  const int64_t bytes = elements * sum.elementBytes;
+  for (int peer = 0; peer < ranks(); ++peer) {
+    send[size_t(peer)] = full + peer * stride;
+    receive[size_t(peer)] = staged(peer, bytes);
+  }
+  const size_t own = size_t(rank());
+  receive[own] = const_cast<char *>(send[own]);
+  if (Status s = exchange(bytes, call); !s)
+    return s;
+  sumPieces(sum.dtype, reinterpret_cast<const void *const *>(receive.data()),
+            ranks(), elements, slice, sum.pre, sum.post);
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Collectives
+//===----------------------------------------------------------------------===//
 
 Status Communicator::allGather(const void *slice, void *full, int64_t bytes,
                                std::string_view title) {
-  std::vector<const char *> send(size_t(ranks()),
-                                 static_cast<const char *>(slice));
-  std::vector<char *> receive;
-  for (int rank = 0; rank < ranks(); ++rank)
-    receive.push_back(static_cast<char *>(full) + rank * bytes);
-  return transport->exchange(send.data(), receive.data(), bytes, title);
-}
-
-//===----------------------------------------------------------------------===//
-// reduceScatter
-//===----------------------------------------------------------------------===//
-
-/// Bytes that are on their way at once, in each direction.
-static constexpr int64_t kStagingBytes = 1 << 19;
-
-/// What one rank has, as it travels.
-template <typename Element, typename Sum>
-static void divide(const typename Element::Bits *from,
-                   typename Element::Bits *to, int64_t count, double divisor) {
-  const Sum by = Sum(divisor);
-  for (int64_t i = 0; i < count; ++i)
-    to[i] = Element::make(Sum(Element::number(from[i])) / by);
-}
-
-/// Elements of ranks 0, 1, ... in this order; `from` has `stride` of each.
-template <typename Element, typename Sum>
-static void addUp(const typename Element::Bits *from, int64_t stride, int ranks,
-                  Sum *sums, int64_t count) {
-  for (int64_t i = 0; i < count; ++i)
-    sums[i] = Sum(Element::number(from[i]));
-  for (int rank = 1; rank < ranks; ++rank) {
-    const typename Element::Bits *next = from + rank * stride;
-    for (int64_t i = 0; i < count; ++i)
-      sums[i] += Sum(Element::number(next[i]));
-  }
-}
-
-template <typename Element, typename Sum>
-Status Communicator::reduceParts(const void *full, void *slice,
-                                 int64_t elements, double pre, double post,
-                                 std::string_view title) {
-  using Bits = typename Element::Bits;
-  const auto *from = static_cast<const Bits *>(full);
-  auto *to = static_cast<Bits *>(slice);
-  const int64_t most =
-      std::max<int64_t>(1, kStagingBytes / (int64_t(sizeof(Bits)) * ranks()));
-  const int64_t part = std::min(most, std::max<int64_t>(elements, 1));
-  std::vector<Bits> sent(size_t(part * ranks())), got(sent.size());
-  std::vector<Sum> sums(part);
-  std::vector<const char *> send;
-  std::vector<char *> receive;
-  for (int rank = 0; rank < ranks(); ++rank) {
-    send.push_back(reinterpret_cast<char *>(&sent[size_t(rank * part)]));
-    receive.push_back(reinterpret_cast<char *>(&got[size_t(rank * part)]));
-  }
-  for (int64_t begin = 0; begin < elements; begin += part) {
-    const int64_t count = std::min(part, elements - begin);
-    for (int rank = 0; rank < ranks(); ++rank)
-      divide<Element, Sum>(from + rank * elements + begin,
-                           &sent[size_t(rank * part)], count, pre);
-    if (Status s = transport->exchange(send.data(), receive.data(),
-                                       count * int64_t(sizeof(Bits)), title);
+  if (Status s = checkSize(bytes, title); !s)
+    return s;
+  const Call call(*this, Collective::AllGather, title,
+                  std::to_string(bytes) + " bytes");
+  int64_t begin = 0;
+  do {
+    const int64_t chunk = std::min(stagingBytes, bytes - begin);
+    if (Status s =
+            gatherBlock(static_cast<const char *>(slice) + begin,
+                        static_cast<char *>(full) + begin, bytes, chunk, call);
         !s)
       return s;
-    addUp<Element, Sum>(got.data(), part, ranks(), sums.data(), count);
-    for (int64_t i = 0; i < count; ++i)
-      to[begin + i] = Element::make(sums[size_t(i)] / Sum(post));
-  }
+    begin += chunk;
+  } while (begin < bytes);
   return Status::success();
 }
 
 Status Communicator::reduceScatter(const void *full, void *slice,
                                    int64_t elements, int32_t dtype, double pre,
                                    double post, std::string_view title) {
-  Status status =
-      Error(ExitCode::Internal, std::string(title) +
-                                    ": expects a floating-point type, "
-                                    "but got dtype " +
-                                    std::to_string(dtype));
-  withElement(dtype, [&](auto element) {
-    using E = decltype(element);
-    if constexpr (E::isFloat) {
-      using Sum =
-          std::conditional_t<E::tensorType == TensorType::F64, double, float>;
-      status = reduceParts<E, Sum>(full, slice, elements, pre, post, title);
-    }
-  });
-  return status;
+  if (Status s = checkSum(elements, dtype, title); !s)
+    return s;
+  const Call call(*this, Collective::ReduceScatter, title,
+                  "slices of " + textOf(elements, dtype, pre, post));
+  const int64_t size = dtypeBytes(dtype), most = chunkElements(size);
+  int64_t begin = 0;
+  do {
+    const int64_t chunk = std::min(most, elements - begin);
+    if (Status s = reduceBlock(static_cast<const char *>(full) + begin * size,
+                               elements * size,
+                               static_cast<char *>(slice) + begin * size, chunk,
+                               {dtype, size, pre, post}, call);
+        !s)
+      return s;
+    begin += chunk;
+  } while (begin < elements);
+  return Status::success();
+}
+
+/// Blocks of a piece for each rank are reduced and gathered in place. What is
+/// left is too small for that: all pieces are the same, the whole of it.
+Status Communicator::allReduce(void *data, int64_t elements, int32_t dtype,
+                               double pre, double post,
+                               std::string_view title) {
+  if (Status s = checkSum(elements, dtype, title); !s)
+    return s;
+  const Call call(*this, Collective::AllReduce, title,
+                  textOf(elements, dtype, pre, post));
+  const Sum sum = {dtype, dtypeBytes(dtype), pre, post};
+  const int64_t size = sum.elementBytes, most = chunkElements(size);
+  const int64_t small = std::max<int64_t>(
+      ranks() - 1, std::min(kSmallBytes, stagingBytes / ranks()) / size);
+  char *at = static_cast<char *>(data);
+  while (elements > small) {
+    const int64_t piece = std::min(most, elements / ranks());
+    const int64_t bytes = piece * size;
+    char *own = at + rank() * bytes;
+    if (Status s = reduceBlock(at, bytes, own, piece, sum, call); !s)
+      return s;
+    if (Status s = gatherBlock(own, at, bytes, bytes, call); !s)
+      return s;
+    at += ranks() * bytes;
+    elements -= ranks() * piece;
+  }
+  if (elements == 0)
+    return Status::success();
+  return reduceBlock(at, /*stride=*/0, at, elements, sum, call);
 }

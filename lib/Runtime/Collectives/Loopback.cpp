@@ -37,14 +37,23 @@ public:
     return slots[size_t(from)].send[to];
   }
   void leave(int rank);
+  /// A group that `rank` has made, for others to take between open() and
+  /// close(); the rank sets it before open().
+  std::shared_ptr<LoopbackGroup> &offer(int rank) {
+    return slots[size_t(rank)].offer;
+  }
   /// Whom the exchange that failed has waited for.
-  std::vector<int> missing();
+  std::vector<int> missing() {
+    std::lock_guard<std::mutex> lock(mutex);
+    return absent;
+  }
 
 private:
   struct Slot {
     const char *const *send = nullptr;
     int64_t bytes = 0;
     std::string title;
+    std::shared_ptr<LoopbackGroup> offer;
     bool isHere = false; // in the exchange that is not open yet
     bool hasLeft = false;
   };
@@ -148,15 +157,14 @@ void LoopbackGroup::failIfOneLeft() {
   if (failure || here == 0)
     return;
   std::string title;
-  int gone = -1;
-  for (size_t rank = slots.size(); rank-- > 0;) {
+  for (size_t rank = 0; rank < slots.size(); ++rank) {
     if (slots[rank].isHere)
       title = slots[rank].title;
     else if (slots[rank].hasLeft)
-      absent.push_back(gone = int(rank));
+      absent.push_back(int(rank));
   }
-  if (gone >= 0)
-    fail(leftError(gone, title));
+  if (!absent.empty())
+    fail(leftError(absent.front(), title));
 }
 
 void LoopbackGroup::giveUp(int rank, double timeout) {
@@ -169,11 +177,6 @@ void LoopbackGroup::giveUp(int rank, double timeout) {
 void LoopbackGroup::fail(Error error) {
   failure = std::move(error);
   changed.notify_all();
-}
-
-std::vector<int> LoopbackGroup::missing() {
-  std::lock_guard<std::mutex> lock(mutex);
-  return std::vector<int>(absent.rbegin(), absent.rend());
 }
 
 //===- LoopbackTransport --------------------------------------------------===//
@@ -194,8 +197,7 @@ Status LoopbackTransport::exchangeAll(const char *const *send,
   return Status::success();
 }
 
-/// The first rank of a color makes its group, and the others copy the pointer
-/// to it while it waits for them.
+/// The first rank of a color makes its group, and the others take it.
 Expected<std::unique_ptr<Transport>>
 LoopbackTransport::splitBy(const std::vector<int> &colors) {
   const int color = colors[size_t(rank())];
@@ -207,17 +209,17 @@ LoopbackTransport::splitBy(const std::vector<int> &colors) {
     number += other < rank();
     ++members;
   }
-  std::shared_ptr<LoopbackGroup> part;
   if (first == rank())
-    part = std::make_shared<LoopbackGroup>(members);
-  const std::shared_ptr<LoopbackGroup> *mine = &part;
-  auto all = gather(mine, "the groups of a split");
-  if (!all)
-    return all.takeError();
-  if (first != rank())
-    part = *(*all)[size_t(first)];
-  if (auto done = gather(0, "the end of a split"); !done)
-    return done.takeError();
+    group->offer(rank()) = std::make_shared<LoopbackGroup>(members);
+  if (Status s =
+          group->open(rank(), nullptr, 0, "the groups of a split", timeout());
+      !s) {
+    absent = group->missing();
+    return s.takeError();
+  }
+  std::shared_ptr<LoopbackGroup> part = group->offer(first);
+  group->close();
+  group->offer(rank()).reset();
   return std::unique_ptr<Transport>(
       std::make_unique<LoopbackTransport>(std::move(part), number, members));
 }

@@ -46,33 +46,40 @@ static Communicator *findGroup(WeftContext &context, const WeftCommand &command,
   return nullptr;
 }
 
-static void leave(WeftContext &context, const Status &status) {
-  if (!status)
-    context.fail(status.error().exitStatus(), status.error().message());
+/// What a command does with its record and the ranks that it is for; `list` is
+/// how many entries follow the record.
+template <typename Record, typename Body>
+static void runAmongRanks(WeftContext &context, const WeftCommand &command,
+                          int64_t list, Body body) {
+  const auto *record = findRecord<Record>(context, command, list);
+  Communicator *group =
+      record ? findGroup(context, command, record->among) : nullptr;
+  if (!group)
+    return;
+  if (Status s = body(*record, *group, placeOf(command)); !s)
+    context.fail(s.error().exitStatus(), s.error().message());
 }
 
 void weft_host_all_gather(WeftContext *context, const WeftCommand *command,
                           void *const *buffers) {
-  auto *record = findRecord<WeftAllGatherRecord>(*context, *command, 0);
-  Communicator *group =
-      record ? findGroup(*context, *command, record->among) : nullptr;
-  if (group)
-    leave(*context, group->allGather(buffers[0], buffers[1],
-                                     record->elements *
-                                         dtypeBytes(int32_t(record->dtype)),
-                                     placeOf(*command)));
+  runAmongRanks<WeftAllGatherRecord>(
+      *context, *command, 0,
+      [&](auto &record, Communicator &group, const std::string &title) {
+        const int64_t bytes =
+            record.elements * dtypeBytes(int32_t(record.dtype));
+        return group.allGather(buffers[0], buffers[1], bytes, title);
+      });
 }
 
 void weft_host_reduce_scatter(WeftContext *context, const WeftCommand *command,
                               void *const *buffers) {
-  auto *record = findRecord<WeftReduceScatterRecord>(*context, *command, 0);
-  Communicator *group =
-      record ? findGroup(*context, *command, record->among) : nullptr;
-  if (group)
-    leave(*context,
-          group->reduceScatter(buffers[0], buffers[1], record->elements,
-                               int32_t(record->dtype), record->pre,
-                               record->post, placeOf(*command)));
+  runAmongRanks<WeftReduceScatterRecord>(
+      *context, *command, 0,
+      [&](auto &record, Communicator &group, const std::string &title) {
+        return group.reduceScatter(buffers[0], buffers[1], record.elements,
+                                   int32_t(record.dtype), record.pre,
+                                   record.post, title);
+      });
 }
 
 //===----------------------------------------------------------------------===//
@@ -106,27 +113,29 @@ static std::vector<double> readNumbers(const int64_t *kinds, int64_t count,
   return numbers;
 }
 
+static void writeNumber(int64_t kind, double number, void *buffer) {
+  if (kind == WEFT_RANK_OR)
+    *static_cast<unsigned char *>(buffer) = number != 0;
+  else
+    *static_cast<double *>(buffer) = number;
+}
+
 void weft_host_all_reduce(WeftContext *context, const WeftCommand *command,
                           void *const *buffers) {
   const int64_t count = command->numBuffers / 2;
-  auto *record = findRecord<WeftAllReduceRecord>(*context, *command, count);
-  Communicator *group =
-      record ? findGroup(*context, *command, record->among) : nullptr;
-  if (!group)
-    return;
-  const auto *kinds = reinterpret_cast<const int64_t *>(record + 1);
-  const std::vector<double> own = readNumbers(kinds, count, buffers);
-  const size_t ranks = size_t(group->ranks());
-  std::vector<double> each(own.size() * ranks);
-  if (Status s =
-          group->gather(own.data(), each.data(), count * 8, placeOf(*command));
-      !s)
-    return leave(*context, s);
-  for (int64_t i = 0; i < count; ++i) {
-    const double result = reduce(kinds[i], &each[size_t(i)], ranks, own.size());
-    if (kinds[i] == WEFT_RANK_OR)
-      *static_cast<unsigned char *>(buffers[count + i]) = result != 0;
-    else
-      *static_cast<double *>(buffers[count + i]) = result;
-  }
+  runAmongRanks<WeftAllReduceRecord>(
+      *context, *command, count,
+      [&](auto &record, Communicator &group, const std::string &title) {
+        const auto *kinds = reinterpret_cast<const int64_t *>(&record + 1);
+        const std::vector<double> own = readNumbers(kinds, count, buffers);
+        const size_t ranks = size_t(group.ranks());
+        std::vector<double> each(own.size() * ranks);
+        Status status =
+            group.allGather(own.data(), each.data(), count * 8, title);
+        for (int64_t i = 0; i < count && status; ++i)
+          writeNumber(kinds[i],
+                      reduce(kinds[i], &each[size_t(i)], ranks, own.size()),
+                      buffers[count + i]);
+        return status;
+      });
 }

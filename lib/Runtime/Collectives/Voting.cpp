@@ -1,4 +1,9 @@
 //===- Voting.cpp - Votes of ranks over a transport -----------------------===//
+//
+// A vote is a block of one size, which nearly every vote fits into; texts that
+// do not follow in a second exchange, for all ranks, if one has such a text.
+//
+//===----------------------------------------------------------------------===//
 
 #include "weft/Runtime/Collectives/Voting.h"
 
@@ -7,96 +12,169 @@
 
 using namespace weft;
 
-namespace {
+static constexpr size_t kHeaderBytes = 19, kLengthBytes = 4, kBlockBytes = 256;
+static constexpr size_t kInlineBytes = kBlockBytes - kLengthBytes;
+/// Far above what a save writes of one rank; a longer vote is a failure of the
+/// rank.
+static constexpr size_t kMostBytes = size_t(1) << 26;
 
-/// A vote without its text: plain bytes that are the same on every rank.
-struct PackedVote {
-  int64_t kind, step, doneStep;
-  int64_t stop, save, last, failure, mayStillSave;
-  int64_t textBytes;
-};
+//===----------------------------------------------------------------------===//
+// Bytes of a vote
+//===----------------------------------------------------------------------===//
 
-} // namespace
-
-static PackedVote pack(const Vote &vote) {
-  return {vote.place.kind,
-          vote.place.step,
-          vote.doneStep,
-          vote.stop,
-          vote.save,
-          vote.last,
-          int64_t(vote.failure),
-          vote.mayStillSave,
-          int64_t(vote.text.size())};
+static void appendNumber(std::string &bytes, uint64_t number, int size) {
+  for (int i = 0; i < size; ++i)
+    bytes += char(number >> (8 * i) & 0xff);
 }
 
-static Vote unpack(const PackedVote &packed, std::string text) {
+static uint64_t numberAt(const char *bytes, int size) {
+  uint64_t number = 0;
+  for (int i = 0; i < size; ++i)
+    number |= uint64_t(uint8_t(bytes[i])) << (8 * i);
+  return number;
+}
+
+std::string weft::voteBytes(const Vote &vote) {
+  std::string bytes;
+  bytes += char(vote.place.kind);
+  bytes += char(vote.stop | vote.save << 1 | vote.last << 2 |
+                vote.mayStillSave << 3);
+  bytes += char(uint8_t(vote.failure));
+  appendNumber(bytes, uint64_t(vote.place.step), 8);
+  appendNumber(bytes, uint64_t(vote.doneStep), 8);
+  return bytes + vote.text;
+}
+
+static bool isExitCode(int code) {
+  static constexpr ExitCode all[] = {ExitCode::Ok,
+                                     ExitCode::Usage,
+                                     ExitCode::Input,
+                                     ExitCode::DoesNotFit,
+                                     ExitCode::Checkpoint,
+                                     ExitCode::Numerics,
+                                     ExitCode::Communication,
+                                     ExitCode::Storage,
+                                     ExitCode::Device,
+                                     ExitCode::Internal,
+                                     ExitCode::StoppedAndSaved,
+                                     ExitCode::Interrupted,
+                                     ExitCode::Terminated};
+  return std::any_of(std::begin(all), std::end(all),
+                     [&](ExitCode known) { return int(known) == code; });
+}
+
+static Error badVote(const char *what, size_t got) {
+  return Error(ExitCode::Communication, std::string("expects ") + what +
+                                            " in a vote, but got " +
+                                            std::to_string(got));
+}
+
+Expected<Vote> weft::parseVote(std::string_view bytes) {
+  if (bytes.size() < kHeaderBytes)
+    return badVote("19 or more bytes", bytes.size());
+  const size_t kind = uint8_t(bytes[0]), flags = uint8_t(bytes[1]),
+               code = uint8_t(bytes[2]);
+  if (kind > size_t(Place::SaveCommitted))
+    return badVote("a kind of place", kind);
+  if (flags > 15)
+    return badVote("four flags", flags);
+  if (!isExitCode(int(code)))
+    return badVote("an exit code", code);
   Vote vote;
-  vote.place = {Place::Kind(packed.kind), packed.step};
-  vote.doneStep = packed.doneStep;
-  vote.stop = packed.stop;
-  vote.save = packed.save;
-  vote.last = packed.last;
-  vote.failure = ExitCode(packed.failure);
-  vote.mayStillSave = packed.mayStillSave;
-  vote.text = std::move(text);
+  vote.place.kind = Place::Kind(kind);
+  vote.place.step = int64_t(numberAt(bytes.data() + 3, 8));
+  vote.doneStep = int64_t(numberAt(bytes.data() + 11, 8));
+  vote.stop = flags & 1;
+  vote.save = flags & 2;
+  vote.last = flags & 4;
+  vote.mayStillSave = flags & 8;
+  vote.failure = ExitCode(code);
+  vote.text = bytes.substr(kHeaderBytes);
   return vote;
 }
 
-/// The texts of all votes, by rank: as many bytes of each as the longest has.
-static Expected<std::vector<std::string>>
-gatherTexts(Transport &transport, const Vote &own,
-            const std::vector<PackedVote> &votes, const std::string &title) {
-  int64_t longest = 0;
-  for (const PackedVote &vote : votes)
-    longest = std::max(longest, vote.textBytes);
-  std::string sent = own.text;
-  sent.resize(size_t(longest));
-  std::vector<std::string> texts(votes.size(), std::string(size_t(longest), 0));
-  std::vector<const char *> send(votes.size(), sent.data());
+//===----------------------------------------------------------------------===//
+// The agreement
+//===----------------------------------------------------------------------===//
+
+/// `bytes` of each rank, one after the other.
+static Status exchangeEqual(Transport &transport, const std::string &own,
+                            std::string &all, const std::string &title) {
+  all.resize(own.size() * size_t(transport.ranks()));
+  std::vector<const char *> send(size_t(transport.ranks()), own.data());
   std::vector<char *> receive;
-  for (std::string &text : texts)
-    receive.push_back(text.data());
-  if (longest > 0)
-    if (Status s =
-            transport.exchange(send.data(), receive.data(), longest, title);
-        !s)
-      return s.takeError();
-  for (size_t rank = 0; rank < texts.size(); ++rank)
-    texts[rank].resize(size_t(votes[rank].textBytes));
-  return texts;
+  for (int rank = 0; rank < transport.ranks(); ++rank)
+    receive.push_back(all.data() + size_t(rank) * own.size());
+  return transport.exchange(send.data(), receive.data(), int64_t(own.size()),
+                            title);
 }
 
-static Expected<std::vector<Vote>> gatherVotes(Transport &transport,
-                                               const Vote &own) {
+Expected<std::vector<Vote>> VotingAgreement::votesOf(const Vote &own) {
+  const std::string bytes = voteBytes(own);
   const std::string title = "the vote " + placeText(own.place);
-  auto packed = transport.gather(pack(own), title);
-  if (!packed)
-    return packed.takeError();
-  auto texts = gatherTexts(transport, own, *packed, title);
-  if (!texts)
-    return texts.takeError();
+  std::string block, blocks, rests;
+  appendNumber(block, bytes.size(), kLengthBytes);
+  block += bytes.substr(0, kInlineBytes);
+  block.resize(kBlockBytes, '\0');
+  if (Status s = exchangeEqual(*transport, block, blocks, title); !s)
+    return s.takeError();
+
+  size_t longest = 0;
+  std::vector<size_t> lengths;
+  for (int rank = 0; rank < ranks(); ++rank) {
+    lengths.push_back(numberAt(&blocks[size_t(rank) * kBlockBytes], 4));
+    longest = std::max(longest, lengths.back());
+  }
+  if (longest > kMostBytes)
+    return badVote("at most 67108864 bytes", longest);
+  const size_t rest = longest > kInlineBytes ? longest - kInlineBytes : 0;
+  if (rest > 0) {
+    std::string mine = bytes.substr(std::min(bytes.size(), kInlineBytes));
+    mine.resize(rest, '\0');
+    if (Status s = exchangeEqual(*transport, mine, rests, title); !s)
+      return s.takeError();
+  }
   std::vector<Vote> votes;
-  for (size_t rank = 0; rank < packed->size(); ++rank)
-    votes.push_back(unpack((*packed)[rank], std::move((*texts)[rank])));
+  for (size_t rank = 0; rank < lengths.size(); ++rank) {
+    std::string one = blocks.substr(rank * kBlockBytes + kLengthBytes,
+                                    std::min(lengths[rank], kInlineBytes));
+    if (lengths[rank] > kInlineBytes)
+      one += rests.substr(rank * rest, lengths[rank] - kInlineBytes);
+    auto vote = parseVote(one);
+    if (!vote)
+      return vote.takeError();
+    votes.push_back(std::move(*vote));
+  }
   return votes;
 }
 
-/// Whoever did not come is the reason, and what this rank knows counts as well.
-static Decision decideAlone(const Transport &transport, const Vote &own,
-                            const Error &error) {
-  std::vector<Vote> votes(size_t(transport.ranks()), own);
-  for (int rank = 0; rank < transport.ranks(); ++rank)
-    if (rank != transport.rank())
-      votes[size_t(rank)].failure = ExitCode::Communication;
+Decision VotingAgreement::agree(const Vote &vote) {
+  if (vote.text.size() > kMostBytes - kHeaderBytes) {
+    Vote tooLong = voteAt(vote.place, Status());
+    tooLong.failure = ExitCode::Internal;
+    return agree(tooLong);
+  }
+  auto votes = votesOf(vote);
+  Decision all = votes ? decide(*votes) : decideAlone(vote, votes.error());
+  reason = all.failed() ? all.rank : -1;
+  return all;
+}
+
+Decision VotingAgreement::decideAlone(const Vote &own,
+                                      const Error &error) const {
+  Vote silent = voteAt(own.place, Status());
+  silent.doneStep = own.doneStep;
+  std::vector<Vote> votes(size_t(ranks()), silent);
+  votes[size_t(rank())] = own;
+  for (int gone : transport->missing())
+    votes[size_t(gone)].failure = ExitCode::Communication;
+  if (transport->missing().empty()) // no rank can be heard
+    for (int other = 0; other < ranks(); ++other)
+      if (other != rank())
+        votes[size_t(other)].failure = ExitCode::Communication;
   Decision decision = decide(votes);
   decision.mayStillSave = false;
   if (decision.failure == ExitCode::Communication)
     decision.reason = error.message();
   return decision;
-}
-
-Decision VotingAgreement::agree(const Vote &vote) {
-  auto votes = gatherVotes(*transport, vote);
-  return votes ? decide(*votes) : decideAlone(*transport, vote, votes.error());
 }

@@ -7,6 +7,7 @@
 #include "weft/Runtime/Execute/Scaler.h"
 
 #include <algorithm>
+#include <limits>
 
 using namespace weft;
 
@@ -108,15 +109,13 @@ static Status readClip(const JsonCursor &root, Metadata &out) {
   return Status::success();
 }
 
-/// Ranks that a mesh may have.
-static constexpr int64_t kMostRanks = 100'000;
-
 static Status readMesh(const JsonCursor &root, Metadata &out) {
   return readElements(root, "mesh", [&](const JsonCursor &axis) -> Status {
     auto name = axis.getString("axis");
     if (!name)
       return name.takeError();
-    auto ranks = axis.getInt("ranks", 1, kMostRanks / out.ranks());
+    auto ranks = axis.getInt("ranks", 1,
+                             std::numeric_limits<int32_t>::max() / out.ranks());
     if (!ranks)
       return ranks.takeError();
     out.mesh.push_back({*name, *ranks});

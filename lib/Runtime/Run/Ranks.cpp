@@ -14,12 +14,12 @@ using namespace weft;
 
 /// A rank part, what connects it with the others, and its thread.
 struct Ranks::Member {
-  Member(const RunInputs &inputs, std::unique_ptr<Agreement> votes,
+  Member(const RunInputs &inputs, std::unique_ptr<Transport> votes,
          std::unique_ptr<Transport> steps)
-      : agreement(std::move(votes)),
-        part(inputs, *agreement, std::move(steps)) {}
+      : agreement(std::move(votes)), part(inputs, agreement, std::move(steps)) {
+  }
 
-  std::unique_ptr<Agreement> agreement;
+  VotingAgreement agreement;
   RankPart part;
 
   std::thread thread; // of several ranks
@@ -104,9 +104,8 @@ void Ranks::start() {
     for (const std::unique_ptr<Transport> &transport : *transports)
       transport->setTimeout(inputs.options.timeout);
   for (int rank = 0; rank < ranks; ++rank)
-    members.push_back(std::make_unique<Member>(
-        inputs, std::make_unique<VotingAgreement>(std::move(votes[rank])),
-        std::move(steps[rank])));
+    members.push_back(std::make_unique<Member>(inputs, std::move(votes[rank]),
+                                               std::move(steps[rank])));
   if (ranks > 1)
     for (const std::unique_ptr<Member> &member : members)
       member->thread = std::thread([&own = *member] { own.loop(); });
@@ -136,10 +135,14 @@ Status Ranks::together(const Work &work) {
   for (const std::unique_ptr<Member> &member : members)
     member->give(work);
   Status worst;
-  for (const std::unique_ptr<Member> &member : members)
-    if (Status s = member->take();
-        !s && (worst ||
-               severityOf(s.error().code()) > severityOf(worst.error().code())))
+  for (const std::unique_ptr<Member> &member : members) {
+    Status s = member->take();
+    if (s)
+      continue;
+    const int more = severityOf(s.error().code()) -
+                     (worst ? -1 : severityOf(worst.error().code()));
+    if (more > 0 || (more == 0 && member->agreement.isReason()))
       worst = std::move(s);
+  }
   return worst;
 }

@@ -44,6 +44,8 @@ Status Trainer::judge(StepInFlight &step) {
 /// The loss of all ranks is the mean of theirs. A rank whose step failed takes
 /// part in nothing any more, which the others learn from their next collective.
 void Trainer::joinLosses(StepInFlight &step) {
+  if (metadata.ranks() == 1)
+    return;
   if (!step.failure) {
     std::vector<double> losses = {step.report.loss};
     for (const auto &[name, loss] : step.report.losses)

@@ -170,7 +170,7 @@ TEST_F(SaveDirTest, namedPipesGetEveryByte) {
       if (reader == 0) {
         if (chdir(folder.c_str()) != 0)
           _exit(1);
-        execl("/bin/sh", "sh", "-c", "cat pipe > got", nullptr);
+        execl("/bin/sh", "sh", "-c", "exec cat pipe > got", nullptr);
         _exit(1);
       }
       usleep(100000);

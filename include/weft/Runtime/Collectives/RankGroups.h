@@ -23,8 +23,8 @@ Communicator *findRanks(WeftContext &context, int64_t group);
 /// Ranks that wait for this one in a collective learn that it will not come.
 void leaveRanks(WeftContext &context);
 
-/// The mean over all ranks of each number, added up in their order. With one
-/// rank, and in a context that has joined none, they are what they were.
+/// The mean over all ranks of each number, added up in their order: exit 7 of a
+/// rank that has left them.
 Status takeRankMeans(WeftContext &context, std::vector<double> &numbers,
                      const std::string &title);
 

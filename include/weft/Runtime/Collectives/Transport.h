@@ -26,7 +26,7 @@ namespace weft {
 class Transport {
 public:
   /// Bytes of a title; a longer one is cut.
-  static constexpr int kTitleBytes = 80;
+  static constexpr int kTitleBytes = 192;
   static constexpr double kDefaultTimeout = 60;
 
   virtual ~Transport();

@@ -9,7 +9,8 @@
 namespace weft {
 
 /// Each rank sends its vote to all others, and all take the same decision. A
-/// rank that has left, or does not come in time, votes for exit 7.
+/// rank that has left, or does not come in time, votes for exit 7, and nothing
+/// is saved; an own failure that is worse stays that of this rank.
 class VotingAgreement final : public Agreement {
 public:
   explicit VotingAgreement(std::unique_ptr<Transport> transport)
@@ -18,10 +19,21 @@ public:
   int rank() const override { return transport->rank(); }
   int ranks() const override { return transport->ranks(); }
   Decision agree(const Vote &vote) override;
+  /// Whether the last decision was a failure, and this rank the reason.
+  bool isReason() const { return reason == rank(); }
 
 private:
+  Expected<std::vector<Vote>> votesOf(const Vote &own);
+  Decision decideAlone(const Vote &own, const Error &error) const;
+
   std::unique_ptr<Transport> transport;
+  int reason = -1; // the rank of a failure that was decided last
 };
+
+/// A vote as bytes, the same on every machine.
+std::string voteBytes(const Vote &vote);
+/// The vote that all of `bytes` are.
+Expected<Vote> parseVote(std::string_view bytes);
 
 } // namespace weft
 

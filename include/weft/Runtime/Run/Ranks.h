@@ -36,8 +36,9 @@ public:
   /// The same for all, one rank after the other: no collectives. Ends with the
   /// first that fails.
   Status inTurn(const Work &work);
-  /// All ranks at once. Of several that fail, the error that says the most
-  /// (severityOf), the first of equals.
+  /// All ranks at once. Of several that fail, the error of the one that they
+  /// agreed was the reason; else the one that says the most (severityOf), the
+  /// first of equals.
   Status together(const Work &work);
 
 private:

@@ -1,0 +1,450 @@
+//===- Mpi.cpp - Ranks that are processes of MPI --------------------------===//
+//
+// Nothing here blocks inside MPI, which spins where it waits and knows no
+// deadline: messages go from one rank to one, so that it is known whose is
+// missing, and are polled with pauses. Two messages make a piece: a header that
+// says what the sender is about, and its bytes. A header is always expected, so
+// that the one that says goodbye is read at once, whatever else is awaited. The
+// bytes are received only when the header is as it has to be: MPI may write
+// what it receives at any later time, also when an exchange has failed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "weft/Runtime/Collectives/Mpi.h"
+
+#include "Patience.h"
+
+// The C++ bindings bring a global that is made at start.
+#define OMPI_SKIP_MPICXX 1
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <mpi.h>
+#include <set>
+#include <thread>
+
+using namespace weft;
+
+namespace {
+
+/// MPI counts in ints; a message is at most as long.
+constexpr int64_t kMessageBytes = int64_t(1) << 30;
+
+struct Header {
+  int64_t bytes = kGone; // of a piece
+  char title[Transport::kTitleBytes] = {};
+  static constexpr int64_t kGone = -1;
+};
+
+/// Who leaves may end before the message is on its way: it lives for ever.
+const Header kGoodbye;
+
+/// Pauses between polls: none at first, since most messages come soon; then a
+/// part of the time that has been waited, by which a wait may be longer. A poll
+/// and a pause take about 25 us of a processor (Open MPI 4.1), so that the
+/// longest pause makes it 0.025 s a second.
+class Pauses {
+public:
+  void restart() { begin = Patience::Clock::now(); }
+  void take() const {
+    constexpr std::chrono::microseconds shortest(50), longest(1000);
+    const auto waited = Patience::Clock::now() - begin;
+    if (waited < 2 * shortest)
+      return std::this_thread::yield();
+    std::this_thread::sleep_for(
+        std::clamp<Patience::Clock::duration>(waited / 16, shortest, longest));
+  }
+
+private:
+  Patience::Clock::time_point begin = Patience::Clock::now();
+};
+
+Status checked(int code, const char *call) {
+  if (code == MPI_SUCCESS)
+    return Status::success();
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  return Error(ExitCode::Communication, std::string("expects ") + call +
+                                            " to succeed, but got " +
+                                            std::string(text, size_t(length)));
+}
+
+/// Which numbers of communicators this process has not used yet: a tag is such
+/// a number, and whether a message is a header.
+using Numbers = std::shared_ptr<std::atomic<int64_t>>;
+
+class MpiTransport final : public Transport {
+public:
+  /// `members` are the ranks of MPI_COMM_WORLD, by rank of this one.
+  MpiTransport(std::vector<int> members, int rank, int64_t number,
+               Numbers numbers);
+  ~MpiTransport() override;
+
+private:
+  struct Peer {
+    Header incoming;          // where the next one is received
+    Header current;           // of this exchange
+    bool isHere = false;      // `current` has come
+    bool isAhead = false;     // `incoming` has come too
+    bool isReceiving = false; // the bytes behind `current`
+    bool hasLeft = false;
+    int pending = 0; // messages of this exchange that have not ended
+
+    bool isDone() const { return isReceiving && pending == 0; }
+  };
+
+  Status exchangeAll(const char *const *send, char *const *receive,
+                     int64_t bytes, std::string_view title) override;
+  Expected<std::unique_ptr<Transport>>
+  splitBy(const std::vector<int> &colors) override;
+
+  int tag(bool isHeader) const { return int(2 * number + isHeader); }
+  Status expectHeader(int peer);
+  Status takeHeader(int peer);
+  Status add(int peer, int code, MPI_Request request, const char *call);
+  Status send(int peer, const char *piece);
+  Status receive(int peer, char *piece);
+  Status poll(bool &isProgress);
+  Status ended(int index);
+  Status answerHeaders(char *const *pieces);
+  Status waitForAll(char *const *pieces);
+  Status checkPresent();
+  Status giveUp();
+  std::vector<int> unfinished(bool hasLeft) const;
+  Status endExchange();
+
+  const std::vector<int> members;
+  const int64_t number;
+  const Numbers numbers;
+  Header own;
+  std::vector<Peer> peers;
+  /// The header that is expected of each rank, then messages of the exchange.
+  std::vector<MPI_Request> requests;
+  std::vector<int> peerOf; // of each request
+  std::vector<int> endedNow;
+  std::vector<MPI_Status> statuses;
+  Status startFailure;
+};
+
+} // namespace
+
+//===- Messages -----------------------------------------------------------===//
+
+MpiTransport::MpiTransport(std::vector<int> ranksOfWorld, int rank,
+                           int64_t number, Numbers numbers)
+    : Transport(rank, int(ranksOfWorld.size())),
+      members(std::move(ranksOfWorld)), number(number),
+      numbers(std::move(numbers)), peers(members.size()),
+      requests(members.size(), MPI_REQUEST_NULL) {
+  for (int peer = 0; peer < ranks(); ++peer) {
+    peerOf.push_back(peer);
+    // The own piece is copied before all others.
+    peers[size_t(peer)].isHere = peers[size_t(peer)].isReceiving = peer == rank;
+    if (peer == rank || !startFailure)
+      continue;
+    startFailure = expectHeader(peer);
+  }
+}
+
+MpiTransport::~MpiTransport() {
+  for (size_t i = 0; i < requests.size(); ++i) {
+    if (requests[i] == MPI_REQUEST_NULL)
+      continue;
+    // Of a failed exchange: it never ends, unless it is a receive that nothing
+    // has come for.
+    MPI_Cancel(&requests[i]);
+    if (i < peers.size())
+      MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+    else
+      MPI_Request_free(&requests[i]);
+  }
+  for (int peer = 0; peer < ranks(); ++peer) {
+    if (peer == rank())
+      continue;
+    MPI_Request request;
+    if (MPI_Isend(&kGoodbye, sizeof kGoodbye, MPI_BYTE, members[size_t(peer)],
+                  tag(true), MPI_COMM_WORLD, &request) == MPI_SUCCESS)
+      MPI_Request_free(&request);
+  }
+}
+
+Status MpiTransport::expectHeader(int peer) {
+  return checked(MPI_Irecv(&peers[size_t(peer)].incoming, sizeof(Header),
+                           MPI_BYTE, members[size_t(peer)], tag(true),
+                           MPI_COMM_WORLD, &requests[size_t(peer)]),
+                 "MPI_Irecv");
+}
+
+/// The header that has come is that of this exchange, unless the one of this
+/// exchange has come before.
+Status MpiTransport::takeHeader(int peer) {
+  Peer &from = peers[size_t(peer)];
+  if (from.incoming.bytes == Header::kGone)
+    from.hasLeft = true;
+  else if (from.isHere)
+    from.isAhead = true;
+  else {
+    from.current = from.incoming;
+    from.current.title[Transport::kTitleBytes - 1] = '\0';
+    from.isHere = true;
+    return expectHeader(peer);
+  }
+  return Status::success();
+}
+
+Status MpiTransport::add(int peer, int code, MPI_Request request,
+                         const char *call) {
+  if (code != MPI_SUCCESS)
+    return checked(code, call);
+  requests.push_back(request);
+  peerOf.push_back(peer);
+  ++peers[size_t(peer)].pending;
+  return Status::success();
+}
+
+/// A piece with its header in front.
+Status MpiTransport::send(int peer, const char *piece) {
+  const int other = members[size_t(peer)];
+  MPI_Request request = MPI_REQUEST_NULL;
+  int code = MPI_Isend(&own, sizeof own, MPI_BYTE, other, tag(true),
+                       MPI_COMM_WORLD, &request);
+  Status status = add(peer, code, request, "MPI_Isend");
+  for (int64_t begin = 0; begin < own.bytes && status; begin += kMessageBytes) {
+    code = MPI_Isend(piece + begin,
+                     int(std::min(kMessageBytes, own.bytes - begin)), MPI_BYTE,
+                     other, tag(false), MPI_COMM_WORLD, &request);
+    status = add(peer, code, request, "MPI_Isend");
+  }
+  return status;
+}
+
+Status MpiTransport::receive(int peer, char *piece) {
+  Status status;
+  for (int64_t begin = 0; begin < own.bytes && status; begin += kMessageBytes) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int code = MPI_Irecv(
+        piece + begin, int(std::min(kMessageBytes, own.bytes - begin)),
+        MPI_BYTE, members[size_t(peer)], tag(false), MPI_COMM_WORLD, &request);
+    status = add(peer, code, request, "MPI_Irecv");
+  }
+  return status;
+}
+
+/// Takes note of what has ended.
+Status MpiTransport::poll(bool &isProgress) {
+  int count = 0;
+  endedNow.resize(requests.size());
+  statuses.resize(requests.size());
+  int code = MPI_Testsome(int(requests.size()), requests.data(), &count,
+                          endedNow.data(), statuses.data());
+  if (code == MPI_ERR_IN_STATUS)
+    for (int i = 0; i < count && code == MPI_ERR_IN_STATUS; ++i)
+      if (statuses[size_t(i)].MPI_ERROR != MPI_SUCCESS)
+        code = statuses[size_t(i)].MPI_ERROR;
+  if (code != MPI_SUCCESS)
+    return checked(code, "MPI_Testsome");
+  isProgress = count != MPI_UNDEFINED && count > 0;
+  for (int i = 0; i < count; ++i)
+    if (Status s = ended(endedNow[size_t(i)]); !s)
+      return s;
+  return Status::success();
+}
+
+Status MpiTransport::ended(int index) {
+  if (index < ranks())
+    return takeHeader(index);
+  --peers[size_t(peerOf[size_t(index)])].pending;
+  return Status::success();
+}
+
+//===- Exchange -----------------------------------------------------------===//
+
+Status MpiTransport::exchangeAll(const char *const *pieces,
+                                 char *const *incoming, int64_t bytes,
+                                 std::string_view title) {
+  if (!startFailure)
+    return startFailure.error();
+  own = Header();
+  own.bytes = bytes;
+  std::memcpy(own.title, title.data(), title.size());
+  for (int i = 1; i < ranks(); ++i) {
+    const int peer = (rank() + i) % ranks();
+    if (Status s = send(peer, pieces[peer]); !s)
+      return s;
+  }
+  if (Status s = waitForAll(incoming); !s)
+    return s;
+  return endExchange();
+}
+
+Status MpiTransport::waitForAll(char *const *pieces) {
+  Patience patience(timeout());
+  Pauses pauses;
+  auto isDone = [](const Peer &peer) { return peer.isDone(); };
+  while (!std::all_of(peers.begin(), peers.end(), isDone)) {
+    bool isProgress = false;
+    if (Status s = answerHeaders(pieces); !s)
+      return s;
+    if (Status s = poll(isProgress); !s)
+      return s;
+    if (isProgress) {
+      patience.restart();
+      pauses.restart();
+      continue;
+    }
+    // Only now: what a rank has sent before it left has all come.
+    if (Status s = checkPresent(); !s)
+      return s;
+    if (patience.isOver())
+      return giveUp();
+    pauses.take();
+  }
+  return Status::success();
+}
+
+/// Receives from the ranks that have said that they send what this one expects.
+Status MpiTransport::answerHeaders(char *const *pieces) {
+  for (int peer = 0; peer < ranks(); ++peer) {
+    Peer &from = peers[size_t(peer)];
+    if (!from.isHere || from.isReceiving)
+      continue;
+    const Header &other = from.current;
+    if (other.bytes != own.bytes || std::strcmp(other.title, own.title) != 0)
+      return partedError(rank(), own.title, own.bytes, peer, other.title,
+                         other.bytes);
+    from.isReceiving = true;
+    if (Status s = receive(peer, pieces[peer]); !s)
+      return s;
+  }
+  return Status::success();
+}
+
+/// Ranks that this exchange waits for, and that have left or not.
+std::vector<int> MpiTransport::unfinished(bool hasLeft) const {
+  std::vector<int> found;
+  for (int peer = 0; peer < ranks(); ++peer)
+    if (!peers[size_t(peer)].isDone() && peers[size_t(peer)].hasLeft == hasLeft)
+      found.push_back(peer);
+  return found;
+}
+
+Status MpiTransport::checkPresent() {
+  absent = unfinished(/*hasLeft=*/true);
+  if (absent.empty())
+    return Status::success();
+  return leftError(absent.front(), own.title);
+}
+
+Status MpiTransport::giveUp() {
+  absent = unfinished(/*hasLeft=*/false);
+  return missingError(rank(), absent, own.title, timeout());
+}
+
+/// Headers of the next exchange may have come already.
+Status MpiTransport::endExchange() {
+  requests.resize(peers.size());
+  peerOf.resize(peers.size());
+  for (int peer = 0; peer < ranks(); ++peer) {
+    Peer &from = peers[size_t(peer)];
+    if (peer == rank())
+      continue;
+    from.isHere = from.isReceiving = false;
+    if (!from.isAhead)
+      continue;
+    from.isAhead = false;
+    if (Status s = takeHeader(peer); !s)
+      return s;
+  }
+  return Status::success();
+}
+
+//===- Groups -------------------------------------------------------------===//
+
+/// Numbers of communicators, from 0: an MPI library has so many tags.
+static bool hasTags(int64_t number) {
+  int *most = nullptr, isSet = 0;
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &isSet);
+  return 2 * number + 1 <= (isSet ? *most : 32767);
+}
+
+/// A group takes the first number that none of the ranks has used: no two
+/// communicators of two ranks have the same. MPI's own split would spin, and
+/// wait for ever.
+Expected<std::unique_ptr<Transport>>
+MpiTransport::splitBy(const std::vector<int> &colors) {
+  auto unused = gather(numbers->load(), "the numbers of a split");
+  if (!unused)
+    return unused.takeError();
+  const int64_t first = *std::max_element(unused->begin(), unused->end());
+  const std::set<int> groups(colors.begin(), colors.end());
+  const int color = colors[size_t(rank())];
+  const int64_t mine =
+      first + std::distance(groups.begin(), groups.find(color));
+  if (!hasTags(mine))
+    return Error(ExitCode::Communication,
+                 "expects fewer communicators than MPI has tags, but got " +
+                     std::to_string(mine + 1));
+  numbers->store(first + int64_t(groups.size()));
+  std::vector<int> part;
+  int own = 0;
+  for (int other = 0; other < ranks(); ++other) {
+    if (colors[size_t(other)] != color)
+      continue;
+    own = other == rank() ? int(part.size()) : own;
+    part.push_back(members[size_t(other)]);
+  }
+  return std::unique_ptr<Transport>(
+      std::make_unique<MpiTransport>(std::move(part), own, mine, numbers));
+}
+
+//===- The process --------------------------------------------------------===//
+
+namespace {
+
+class JoinedProcess final : public MpiProcess {
+public:
+  JoinedProcess(int rank, int ranks) : number(rank), count(ranks) {}
+
+  int rank() const override { return number; }
+  int ranks() const override { return count; }
+  std::unique_ptr<Transport> connect() override {
+    std::vector<int> all;
+    for (int rank = 0; rank < count; ++rank)
+      all.push_back(rank);
+    return std::make_unique<MpiTransport>(
+        std::move(all), number, 0, std::make_shared<std::atomic<int64_t>>(1));
+  }
+  Status finish() override { return checked(MPI_Finalize(), "MPI_Finalize"); }
+
+private:
+  const int number, count;
+};
+
+} // namespace
+
+MpiProcess::~MpiProcess() = default;
+
+Expected<std::unique_ptr<MpiProcess>> MpiProcess::start() {
+  int hasBegun = 0, threads = 0, rank = 0, ranks = 1;
+  MPI_Initialized(&hasBegun);
+  if (hasBegun)
+    return Error(ExitCode::Internal,
+                 "expects a process to join MPI once, but got a second time");
+  if (Status s = checked(
+          MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &threads),
+          "MPI_Init_thread");
+      !s)
+    return s.takeError();
+  if (threads < MPI_THREAD_MULTIPLE)
+    return Error(ExitCode::Communication,
+                 "expects an MPI that any thread may call, but got one of "
+                 "level " +
+                     std::to_string(threads));
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  return std::unique_ptr<MpiProcess>(
+      std::make_unique<JoinedProcess>(rank, ranks));
+}
