@@ -9,6 +9,7 @@
 #include <cmath>
 
 using namespace mlir;
+using namespace weft;
 using namespace weft::dist;
 
 //===----------------------------------------------------------------------===//
@@ -33,38 +34,9 @@ static MeshOp verifyMesh(Operation *op, FlatSymbolRefAttr name, StringAttr axis,
   return {};
 }
 
-/// A flat tensor of as many slices as there are ranks.
-static LogicalResult verifySlices(Operation *op, RankedTensorType slice,
-                                  RankedTensorType full, int64_t ranks) {
-  int64_t elements = 0;
-  if (!llvm::MulOverflow(slice.getNumElements(), ranks, elements) &&
-      elements == full.getNumElements())
-    return success();
-  return op->emitOpError("expects ")
-         << ranks << " slices of one tensor, but got " << slice << " of "
-         << full;
-}
-
-static LogicalResult verifyFlat(Operation *op, RankedTensorType slice,
-                                RankedTensorType full) {
-  for (RankedTensorType type : {slice, full})
-    if (type.getRank() != 1 || !type.hasStaticShape())
-      return op->emitOpError("expects tensors of one static dimension, but "
-                             "got ")
-             << type;
-  if (slice.getElementType() == full.getElementType())
-    return success();
-  return op->emitOpError("expects one element type, but got ")
-         << slice << " and " << full;
-}
-
 //===----------------------------------------------------------------------===//
 // all_gather, reduce_scatter
 //===----------------------------------------------------------------------===//
-
-LogicalResult AllGatherOp::verify() {
-  return verifyFlat(*this, getSlice().getType(), getFull().getType());
-}
 
 LogicalResult AllGatherOp::verifySymbolUses(SymbolTableCollection &symbols) {
   MeshOp mesh = verifyMesh(*this, getMeshAttr(), getAxisAttr(), symbols);
@@ -74,21 +46,15 @@ LogicalResult AllGatherOp::verifySymbolUses(SymbolTableCollection &symbols) {
                       mesh.getNumRanks(getAxisAttr()));
 }
 
-LogicalResult ReduceScatterOp::verify() {
-  return verifyFlat(*this, getSlice().getType(), getFull().getType());
-}
-
 LogicalResult
 ReduceScatterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   MeshOp mesh = verifyMesh(*this, getMeshAttr(), getAxisAttr(), symbols);
   if (!mesh)
     return failure();
   int64_t ranks = mesh.getNumRanks(getAxisAttr());
-  double pre = getPre().convertToDouble(), post = getPost().convertToDouble();
-  if (!(pre >= 1 && post >= 1 && pre * post == double(ranks)))
-    return emitOpError("expects pre and post of at least 1 whose product is "
-                       "the number of ranks, ")
-           << ranks << ", but got " << pre << " and " << post;
+  if (failed(verifyDivisors(*this, getPre().convertToDouble(),
+                            getPost().convertToDouble(), ranks)))
+    return failure();
   return verifySlices(*this, getSlice().getType(), getFull().getType(), ranks);
 }
 
@@ -142,24 +108,11 @@ static void printSameTypes(OpAsmPrinter &printer, Operation *,
 }
 
 LogicalResult AllReduceOp::verify() {
-  if (getNumbers().empty() || getNumbers().size() != getReductions().size() ||
-      getNumbers().getTypes() != getReduced().getTypes())
-    return emitOpError("expects a reduction and a result of the same type for "
-                       "each of at least one number, but got ")
-           << getReductions().size() << " and " << getReduced().size()
-           << " for " << getNumbers().size();
-  for (auto [number, reduction] :
-       llvm::zip(getNumbers(), getReductions().getAsRange<ReductionAttr>())) {
-    auto type = cast<RankedTensorType>(number.getType());
-    bool isFlag = type.getElementType().isInteger(1);
-    if (type.getRank() == 0 &&
-        isFlag == (reduction.getValue() == Reduction::Or))
-      continue;
-    return emitOpError("expects sum and max of tensor<f64>, or of tensor<i1>, "
-                       "but got ")
-           << stringifyReduction(reduction.getValue()) << " of " << type;
-  }
-  return success();
+  SmallVector<StringRef> names;
+  for (auto reduction : getReductions().getAsRange<ReductionAttr>())
+    names.push_back(stringifyReduction(reduction.getValue()));
+  return verifyReductions(*this, getNumbers().getTypes(), names,
+                          getReduced().getTypes());
 }
 
 LogicalResult AllReduceOp::verifySymbolUses(SymbolTableCollection &symbols) {

@@ -5,6 +5,7 @@
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
+using namespace weft;
 using namespace weft::dist;
 
 /// `@mesh("replica" = 2, "shard" = 2)`

@@ -15,7 +15,7 @@ static std::optional<MeshAxis> parseAxis(StringRef text) {
   bool isNumber = !number.empty() &&
                   number.find_first_not_of("0123456789") == StringRef::npos;
   if (!isNumber || number.getAsInteger(10, axis.size) || axis.size < 1 ||
-      axis.size > dist::kMostRanks)
+      axis.size > kMostRanks)
     return std::nullopt;
   return axis;
 }
@@ -33,7 +33,7 @@ std::optional<MeshText> parseMesh(StringRef text) {
   int64_t ranks = 1;
   for (StringRef word : words) {
     std::optional<MeshAxis> axis = parseAxis(word);
-    if (!axis || ranks > dist::kMostRanks / axis->size)
+    if (!axis || ranks > kMostRanks / axis->size)
       return std::nullopt;
     ranks *= axis->size;
     mesh.push_back(*axis);

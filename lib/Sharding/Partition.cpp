@@ -226,14 +226,18 @@ static void eraseUnread(llvm::SetVector<Operation *> views) {
   }
 }
 
-/// Whether something reads a check before the last one of them is made.
-static bool isReadBefore(ArrayRef<Check> checks) {
+/// One message joins the numbers of all checks, behind the last of them.
+static LogicalResult verifyOrder(ArrayRef<Check> checks) {
   Operation *last = checks.back().op;
-  return llvm::any_of(checks, [&](Check check) {
-    return llvm::any_of(check.op->getUsers(), [&](Operation *user) {
-      return user->isBeforeInBlock(last);
-    });
-  });
+  for (Check check : checks)
+    for (Operation *user : check.op->getUsers())
+      if (user->isBeforeInBlock(last)) {
+        InFlightDiagnostic error = user->emitOpError(
+            "expects all checks of gradients above what reads one of them");
+        error.attachNote(last->getLoc()) << "a check below";
+        return error;
+      }
+  return success();
 }
 
 LogicalResult ApplyPartition::checkSlices() {
@@ -247,11 +251,9 @@ LogicalResult ApplyPartition::checkSlices() {
   }
   if (checks.empty())
     return success();
-  if (isReadBefore(checks))
-    for (Check &check : checks)
-      agree(check);
-  else
-    agree(checks);
+  if (failed(verifyOrder(checks)))
+    return failure();
+  agree(checks);
   for (Check &check : checks) {
     takeRoots(check);
     llvm::SetVector<Operation *> views = findViews(check.op.getGrads());

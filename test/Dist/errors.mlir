@@ -87,7 +87,7 @@ weft.program @eval(%x: tensor<4xf32> {weft.input = "x"}) -> (tensor<8xf32> {weft
 
 dist.mesh @mesh("dp" = 2)
 weft.program @eval(%x: tensor<4xf32> {weft.input = "x"}) -> (tensor<12xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
-  // expected-error @+1 {{expects 2 slices of one tensor, but got 'tensor<4xf32>' of 'tensor<12xf32>'}}
+  // expected-error @+1 {{expects 2 slices, but got 'tensor<4xf32>' of 'tensor<12xf32>'}}
   %y = dist.all_gather %x on @mesh : tensor<4xf32> to tensor<12xf32>
   weft.return %y : tensor<12xf32>
 }
@@ -105,7 +105,7 @@ weft.program @eval(%x: tensor<4xf32> {weft.input = "x"}) -> (tensor<8xf16> {weft
 
 dist.mesh @mesh("dp" = 2)
 weft.program @eval(%x: tensor<4x2xf32> {weft.input = "x"}) -> (tensor<4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
-  // expected-error @+1 {{expects tensors of one static dimension, but got 'tensor<4x2xf32>'}}
+  // expected-error @+1 {{expects one static dimension, but got 'tensor<4x2xf32>'}}
   %y = dist.reduce_scatter %x on @mesh {post = 1.0 : f64, pre = 2.0 : f64} : tensor<4x2xf32> to tensor<4xf32>
   weft.return %y : tensor<4xf32>
 }
@@ -114,7 +114,7 @@ weft.program @eval(%x: tensor<4x2xf32> {weft.input = "x"}) -> (tensor<4xf32> {we
 
 dist.mesh @mesh("dp" = 2)
 weft.program @eval(%x: tensor<8xf32> {weft.input = "x"}) -> (tensor<4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
-  // expected-error @+1 {{expects pre and post of at least 1 whose product is the number of ranks, 2, but got 2.000000e+00 and 2.000000e+00}}
+  // expected-error @+1 {{expects two divisors of at least 1 whose product is the number of ranks, 2, but got 2.000000e+00 and 2.000000e+00}}
   %y = dist.reduce_scatter %x on @mesh {post = 2.0 : f64, pre = 2.0 : f64} : tensor<8xf32> to tensor<4xf32>
   weft.return %y : tensor<4xf32>
 }
@@ -123,7 +123,7 @@ weft.program @eval(%x: tensor<8xf32> {weft.input = "x"}) -> (tensor<4xf32> {weft
 
 dist.mesh @mesh("dp" = 2)
 weft.program @eval(%x: tensor<f64> {weft.input = "x"}) -> (tensor<f64> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
-  // expected-error @+1 {{expects sum and max of tensor<f64>, or of tensor<i1>, but got or of 'tensor<f64>'}}
+  // expected-error @+1 {{expects sum or max of an f64, or of an i1, but got or of 'tensor<f64>'}}
   %y = dist.all_reduce %x by [or] on @mesh : tensor<f64>
   weft.return %y : tensor<f64>
 }

@@ -5,7 +5,7 @@
 plan.program "apply" @apply {
   %s = plan.alloc temporary : memref<8xf32>
   %f = plan.alloc temporary : memref<24xf32>
-  // expected-error @+1 {{expects 2 slices of one type, but got 'memref<8xf32>' of 'memref<24xf32>'}}
+  // expected-error @+1 {{expects 2 slices, but got 'memref<8xf32>' of 'memref<24xf32>'}}
   plan.all_gather %s to %f among 2 : memref<8xf32> to memref<24xf32>
 }
 
@@ -51,7 +51,7 @@ plan.program "apply" @apply {
 plan.program "apply" @apply {
   %n = plan.alloc temporary : memref<f64>
   %m = plan.alloc temporary : memref<f64>
-  // expected-error @+1 {{expects sum or max of memref<f64>, or of memref<i1>, but got "or" of 'memref<f64>'}}
+  // expected-error @+1 {{expects sum or max of an f64, or of an i1, but got or of 'memref<f64>'}}
   plan.all_reduce %n by ["or"] to %m among 2 : memref<f64> to memref<f64>
 }
 

@@ -31,3 +31,21 @@ weft.program @apply(%x: tensor<4xf32> {weft.input = "x"}) -> (tensor<f64> {weft.
   %n, %b = weft.norm_and_check %x {p = 2.0 : f64} : tensor<4xf32>
   weft.return %n : tensor<f64>
 }
+
+// -----
+
+dist.mesh @mesh("dp" = 2)
+weft.param @w.flat : tensor<4xf32> {dist.layout = #dist.layout<replicated>, segments = [#weft.segment<@w [4] at 0 to 4>]}
+weft.param @v.flat : tensor<4xf32> {dist.layout = #dist.layout<replicated>, segments = [#weft.segment<@v [4] at 0 to 4>]}
+weft.state @w.flat.grad : tensor<4xf32> {dist.layout = #dist.layout<replicated>, kind = #weft.state_kind<gradient>, param = @w.flat, slot = "grad", segments = [#weft.segment<@w [4] at 0 to 4>]}
+weft.state @v.flat.grad : tensor<4xf32> {dist.layout = #dist.layout<replicated>, kind = #weft.state_kind<gradient>, param = @v.flat, slot = "grad", segments = [#weft.segment<@v [4] at 0 to 4>]}
+weft.program @apply(%max: tensor<f64> {weft.input = "max_norm"}) -> (tensor<f32> {weft.output = "c"}, tensor<f64> {weft.output = "n"}) attributes {kind = #weft.kind<apply>} {
+  %w = weft.read @w.flat.grad : tensor<4xf32>
+  %v = weft.read @v.flat.grad : tensor<4xf32>
+  %nw, %bw = weft.norm_and_check %w {p = 2.0 : f64} : tensor<4xf32>
+  // expected-error @+1 {{expects all checks of gradients above what reads one of them}}
+  %c = weft.clip_coefficient %nw, %max
+  // expected-note @+1 {{a check below}}
+  %nv, %bv = weft.norm_and_check %v {p = 2.0 : f64} : tensor<4xf32>
+  weft.return %c, %nv : tensor<f32>, tensor<f64>
+}

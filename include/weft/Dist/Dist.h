@@ -4,6 +4,7 @@
 #define WEFT_DIST_DIST_H
 
 #include "weft/Interfaces/Interfaces.h"
+#include "weft/Interfaces/Ranks.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -25,9 +26,6 @@ namespace weft::dist {
 struct Ranks : mlir::SideEffects::Resource::Base<Ranks> {
   llvm::StringRef getName() final { return "ranks"; }
 };
-
-/// Ranks that a mesh may have.
-constexpr int64_t kMostRanks = 100'000;
 
 } // namespace weft::dist
 

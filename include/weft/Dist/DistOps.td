@@ -118,7 +118,6 @@ class Dist_Collective<string mnemonic, dag operandsAndNumbers, list<Trait> trait
         DeclareOpInterfaceMethods<SymbolUserOpInterface>])> {
   let arguments = !con(operandsAndNumbers, (ins FlatSymbolRefAttr:$mesh,
                                                 OptionalAttr<StrAttr>:$axis));
-  let hasVerifier = 1;
 }
 
 def Dist_AllGatherOp : Dist_Collective<"all_gather", (ins Dist_Tensor:$slice)> {
@@ -164,6 +163,7 @@ def Dist_AllReduceOp : Dist_Collective<"all_reduce",
     Created by: `weft-partition`. Consumed by: `weft-lower-to-plan`.
   }];
   let results = (outs Variadic<Dist_Number>:$reduced);
+  let hasVerifier = 1;
   let assemblyFormat = [{
     $numbers `by` custom<Reductions>($reductions) `on` $mesh (`[` $axis^ `]`)?
     attr-dict `:` custom<SameTypes>(type($numbers), type($reduced))

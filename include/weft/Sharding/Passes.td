@@ -155,7 +155,7 @@ def PartitionPass : Pass<"weft-partition", "::mlir::ModuleOp"> {
 
     Errors, on the op: a parameter or state without layout, one that is sharded
     (not supported yet), a gradient that is not in a flat state of equal slices, a
-    norm of something else than gradients.
+    norm of something else than gradients, a check below what reads another one.
 
     Before:
     ```mlir

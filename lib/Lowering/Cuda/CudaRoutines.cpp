@@ -3,6 +3,7 @@
 #include "CudaRoutines.h"
 
 #include "weft/Lowering/Cuda/Passes.h"
+#include "weft/Plan/Collectives.h"
 #include "weft/Runtime/Execute/CudaProducts.h"
 #include "weft/Runtime/Execute/CudaWorkspaces.h"
 #include "weft/Runtime/Execute/CudnnAttention.h"
@@ -95,6 +96,10 @@ LogicalResult CudaRoutines::check(plan::CommandOpInterface command,
                                   const RoutineCall &call) const {
   if (isTransfer(call.kind))
     return success();
+  // Its routine reads memory of the host.
+  if (plan::isCollective(command))
+    return command->emitOpError("does not support ranks on CUDA devices yet; "
+                                "use --target=cpu");
   switch (call.kind) {
   case WEFT_GEMM: {
     std::string wrong = findWrongCudaProduct(*call.as<WeftGemmRecord>());

@@ -44,6 +44,19 @@ weft.program @eval() -> (tensor<f32> {weft.output = "w"}) attributes {kind = #we
 }
 )";
 
+// FairScale's table: what a mean over so many ranks is divided by first.
+TEST(PreDivide, IsThatOfTheTable) {
+  const std::pair<int, double> table[] = {
+      {1, 1}, {2, 2},  {3, 2},  {4, 2},  {5, 2},  {6, 4},  {7, 2},   {8, 4},
+      {9, 2}, {12, 4}, {16, 4}, {24, 8}, {32, 8}, {64, 8}, {128, 16}};
+  for (auto [ranks, pre] : table)
+    EXPECT_EQ(dist::choosePreDivide(ranks), pre) << ranks;
+  for (int ranks = 1; ranks <= 128; ++ranks) {
+    const double pre = dist::choosePreDivide(ranks);
+    EXPECT_EQ(pre * (ranks / pre), ranks);
+  }
+}
+
 class RanksTest : public testing::Test {
 protected:
   RanksTest() {

@@ -1,0 +1,64 @@
+//===- Ranks.cpp - What collectives on values and buffers share -----------===//
+
+#include "weft/Interfaces/Ranks.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/TypeRange.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace weft {
+
+LogicalResult verifySlices(Operation *op, ShapedType slice, ShapedType full,
+                           int64_t ranks) {
+  if (ranks < 1 || ranks > kMostRanks)
+    return op->emitOpError("expects 1 to ")
+           << kMostRanks << " ranks, but got " << ranks;
+  for (ShapedType type : {slice, full})
+    if (type.getRank() != 1 || !type.hasStaticShape())
+      return op->emitOpError("expects one static dimension, but got ") << type;
+  if (slice.getElementType() != full.getElementType())
+    return op->emitOpError("expects one element type, but got ")
+           << slice << " and " << full;
+  int64_t elements = 0;
+  if (!llvm::MulOverflow(slice.getNumElements(), ranks, elements) &&
+      elements == full.getNumElements())
+    return success();
+  return op->emitOpError("expects ")
+         << ranks << " slices, but got " << slice << " of " << full;
+}
+
+LogicalResult verifyDivisors(Operation *op, double pre, double post,
+                             int64_t ranks) {
+  if (pre >= 1 && post >= 1 && pre * post == double(ranks))
+    return success();
+  return op->emitOpError("expects two divisors of at least 1 whose product is "
+                         "the number of ranks, ")
+         << ranks << ", but got " << pre << " and " << post;
+}
+
+LogicalResult verifyReductions(Operation *op, TypeRange numbers,
+                               ArrayRef<StringRef> reductions,
+                               TypeRange results) {
+  if (numbers.empty() || numbers.size() != reductions.size() ||
+      numbers != results)
+    return op->emitOpError("expects a reduction and a result of the same type "
+                           "for each of at least one number, but got ")
+           << reductions.size() << " and " << results.size() << " for "
+           << numbers.size();
+  for (auto [type, reduction] : llvm::zip(numbers, reductions)) {
+    bool isFlag = getElementTypeOrSelf(type).isInteger(1);
+    bool isScalar = cast<ShapedType>(type).getRank() == 0;
+    bool isKnown =
+        isFlag ? reduction == "or" : reduction == "sum" || reduction == "max";
+    if (!isScalar || !isKnown)
+      return op->emitOpError("expects sum or max of an f64, or of an i1, but "
+                             "got ")
+             << reduction << " of " << type;
+  }
+  return success();
+}
+
+} // namespace weft
