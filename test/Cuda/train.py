@@ -2,14 +2,16 @@
 """Programs for a CUDA device, trained on the emulated one.
 
 usage: train.py BUILD WORK MODEL DATA [--precision P] [--steps N] [--seeds A:B]
-                [--compile FLAG]... [--cuda FLAG]... [--run FLAG]...
+                [--compile FLAG]... [--cuda FLAG]... [--run FLAG]... [--jobs N]
 
 Compiles the model for the CPU and for cuda:sm_90 (--cuda: flags of it alone),
 trains both, and compares their losses: within 1e-4 in f32, 2e-2 in f16 and
 bf16. Every seed is an order of streams, blocks and threads: all of them, and a
-run without a graph, give the same bits in every loss and every weight.
+run without a graph, give the same bits in every loss and every weight. --jobs
+lets that many of them run at once.
 """
 import argparse
+import concurrent.futures
 import glob
 import hashlib
 import json
@@ -103,6 +105,7 @@ def parse(arguments, description=None):
     parser.add_argument("--precision", default="f32", choices=sorted(BOUND))
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--seeds", default="0:2")
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--compile", action="append", default=[])
     parser.add_argument("--cuda", action="append", default=[])
     parser.add_argument("--run", action="append", default=[])
@@ -118,14 +121,15 @@ def main():
     case.compile_all()
     expected, _ = case.train("cpu", "on-cpu")
     first, last = map(int, options.seeds.split(":"))
-    runs = {f"seed {seed}": case.train("cuda", f"seed-{seed}", environment=case.device(seed))
-            for seed in range(first, last)}
-    runs["no graph"] = case.train("cuda", "no-graph", "--no-graph",
-                                  environment=case.device(first))
-    reference = runs[f"seed {first}"]
+    orders = [(f"seed-{seed}", seed, ()) for seed in range(first, last)]
+    orders.append(("no-graph", first, ("--no-graph",)))
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        made = pool.map(lambda order: case.train("cuda", order[0], *order[2], environment=case.device(order[1])), orders)
+        runs = {name: run for (name, _, _), run in zip(orders, made)}
+    reference = runs[f"seed-{first}"]
     for name, run in runs.items():
         if run != reference:
-            sys.exit(f"{name} differs from seed {first}: {run[0]} and {reference[0]}")
+            sys.exit(f"{name} differs from seed-{first}: {run[0]} and {reference[0]}")
     worst = compare(expected, reference[0], BOUND[options.precision])
     print(f"{len(expected)} steps, {len(runs)} equal runs, "
           f"largest difference from the CPU {worst:.1e}")
