@@ -57,8 +57,8 @@ BlasLt::~BlasLt() {
 Status BlasLt::check(const char *entry, cublasStatus_t status) const {
   if (status == CUBLAS_STATUS_SUCCESS)
     return Status::success();
-  return Error(ExitCode::Device, std::string("expects ") + entry +
-                                     " to succeed, but got " +
-                                     table.GetStatusName(status) + " (" +
-                                     std::to_string(status) + ")");
+  return failedCall(entry,
+                    std::string(table.GetStatusName(status)) + " (" +
+                        std::to_string(status) + ")",
+                    status == CUBLAS_STATUS_ALLOC_FAILED);
 }

@@ -75,9 +75,13 @@ Status Cudnn::check(const char *entry, cudnnStatus_t status) const {
   char text[512] = "";
   table.GetLastErrorString(text, sizeof text - 1);
   std::string reason = text;
-  return Error(
-      ExitCode::Device,
-      std::string("expects ") + entry + " to succeed, but got " +
-          table.GetErrorString(status) + " (" + std::to_string(status) + ")" +
-          (reason.empty() ? "" : ": " + reason.substr(0, reason.find('\n'))));
+  const bool isOutOfMemory =
+      status == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED ||
+      status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED;
+  return failedCall(
+      entry,
+      std::string(table.GetErrorString(status)) + " (" +
+          std::to_string(status) + ")" +
+          (reason.empty() ? "" : ": " + reason.substr(0, reason.find('\n'))),
+      isOutOfMemory);
 }

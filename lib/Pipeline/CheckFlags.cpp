@@ -222,7 +222,7 @@ static constexpr bool kHasCudnn = false;
 /// routines that open it.
 static Status checkAttention(const FlagValues &flags) {
   const std::string &attention = flags.getText("attention");
-  if (!flags.isSet("attention"))
+  if (attention == "auto")
     return Status::success();
   const std::string &target = flags.getText("target");
   if (llvm::StringRef(target).split(':').first != "cuda")

@@ -72,7 +72,7 @@ Status Compiler::load(const std::string &model, FlagValues flags) {
 /// Flags that mean something for some models only.
 static Status checkMeaning(ModuleOp module, const FlagValues &flags) {
   const std::string &attention = flags.getText("attention");
-  if (!flags.isSet("attention"))
+  if (attention == "auto")
     return Status::success();
   WalkResult found =
       module.walk([](AttentionOp) { return WalkResult::interrupt(); });

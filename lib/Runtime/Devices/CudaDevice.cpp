@@ -197,10 +197,12 @@ CudaDevice::open(const CudaDriver &driver, const WeftExecutable &executable,
     return s.takeError();
   auto images = CudaImages::load(made->cuda, executable, *code, made->chip);
   // Some code of an older chip runs on that chip alone.
-  if (!images)
+  if (!images && images.error().code() != ExitCode::DoesNotFit)
     return images.takeError().hint(*code == made->chip.name()
                                        ? "is the NVIDIA driver 580 or later?"
                                        : compileHint(made->chip));
+  if (!images)
+    return images.takeError();
   made->images.emplace(std::move(*images));
   if (Status s = made->findKernels(); !s)
     return s.takeError();

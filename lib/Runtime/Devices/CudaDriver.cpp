@@ -87,7 +87,14 @@ Expected<CudaHostMemory> weft::makeHostMemory(const CudaCalls &cuda,
   void *memory = nullptr;
   if (Status s =
           cuda.cuMemAllocHost_v2(&memory, size_t(std::max<int64_t>(bytes, 1)));
-      !s)
+      !s && s.error().code() == ExitCode::DoesNotFit)
+    return Error(ExitCode::DoesNotFit, s.error().message() + " for " +
+                                           humanBytes(bytes) +
+                                           " of pinned memory of the host")
+        .hint("it is memory of the machine that nothing else may use: end "
+              "other programs, or raise the limit of locked memory (ulimit "
+              "-l)");
+  else if (!s)
     return s.takeError();
   return CudaHostMemory(cuda.driver(), memory);
 }

@@ -203,3 +203,14 @@ std::vector<std::string> weft::cudaLibraryPlaces() {
     add(python, "/lib/python3*/*-packages/nvidia/*/lib");
   return places;
 }
+
+Error weft::failedCall(const std::string &entry, const std::string &got,
+                       bool isOutOfMemory) {
+  const std::string message =
+      "expects " + entry + " to succeed, but got " + got;
+  if (!isOutOfMemory)
+    return Error(ExitCode::Device, message);
+  return Error(ExitCode::DoesNotFit, message)
+      .hint("other processes may hold memory of the device (nvidia-smi lists "
+            "them); a smaller --batch or --seq needs less");
+}

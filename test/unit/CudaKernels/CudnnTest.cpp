@@ -251,6 +251,24 @@ TEST(CudnnAttention, RefusesAnOldLibrary) {
             std::string::npos);
 }
 
+TEST(CudnnAttention, FindsNoMemory) {
+  AttentionCase c = makeCase();
+  AttentionInputs inputs(c);
+  for (const char *code : {"4003", "4004"}) {
+    Variable fault("WEFT_EMULATION_FAIL",
+                   std::string("cudnnBackendExecute:1:") + code);
+    TestContext context(1);
+    attentionOf(c, inputs,
+                [&](WeftCommandKind kind,
+                    const std::vector<const void *> &buffers,
+                    const RecordBytes &record) {
+                  call(context, routineOf(kind), kind, buffers, record);
+                });
+    EXPECT_EQ(context.error(), 4) << context.message();
+    EXPECT_NE(context.hint().find("nvidia-smi"), std::string::npos);
+  }
+}
+
 TEST(CudnnAttention, NamesEveryCallThatFails) {
   AttentionCase c = makeCase();
   AttentionInputs inputs(c);

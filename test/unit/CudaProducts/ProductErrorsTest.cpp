@@ -198,6 +198,20 @@ TEST(CudaProduct, EveryCallMayFail) {
   }
 }
 
+/// That is exit 4, as where the driver finds no memory.
+TEST(CudaProduct, ALibraryMayFindNoMemory) {
+  Variable fault("WEFT_EMULATION_FAIL", "cublasLtMatmul:1:3");
+  TestContext context(1);
+  runProduct(context, productOf(4, 8, 100));
+  EXPECT_EQ(context.error(), 4);
+  EXPECT_EQ(context.message(),
+            "routine in h.3: expects cublasLtMatmul to succeed, but got "
+            "CUBLAS_STATUS_ALLOC_FAILED (3)");
+  EXPECT_EQ(context.hint(),
+            "other processes may hold memory of the device (nvidia-smi lists "
+            "them); a smaller --batch or --seq needs less");
+}
+
 /// A failure of the end changes nothing.
 TEST(CudaProduct, DestroyingMayFail) {
   for (const char *entry : {"Destroy", "MatmulDescDestroy",

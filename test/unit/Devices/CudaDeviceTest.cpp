@@ -419,6 +419,13 @@ TEST_F(CudaDeviceTest, EveryCallThatFailsIsNamedAndNothingLeaks) {
                     "a failure on purpose)"),
                 std::string::npos)
           << status.error().message();
+      // That an old driver may be the reason is not said of memory.
+      if (calls[i] == "cuModuleLoadData")
+        EXPECT_EQ(status.error().hintText(),
+                  isFull ? "" : "is the NVIDIA driver 580 or later?");
+      if (calls[i] == "cuMemAllocHost_v2" && isFull)
+        EXPECT_NE(status.error().message().find("of pinned memory of the host"),
+                  std::string::npos);
     }
 }
 

@@ -52,6 +52,11 @@ private:
   std::string file;
 };
 
+/// What a call of a library of a device came to that did not succeed: exit 4
+/// with a hint where it found no memory, else exit 9.
+Error failedCall(const std::string &entry, const std::string &got,
+                 bool isOutOfMemory);
+
 /// Success if all of them can be opened; else exit 9 with every one of those
 /// that cannot, and where it was looked for.
 Status findLibraries(const std::vector<LibraryName> &names);
