@@ -22,9 +22,8 @@ using namespace weft;
 static constexpr int64_t kDefaultSeq = 1024;
 static constexpr int64_t kDefaultBatch = 8;
 
-/// Most tokens of a batch, and most bytes of a value.
+/// Most tokens of a batch.
 static constexpr int64_t kMostTokens = int64_t(1) << 31;
-static constexpr int64_t kMostBytes = int64_t(1) << 44;
 
 /// The family that `model_type` names, or null after an error.
 static std::unique_ptr<ModelFamily> findFamily(ConfigFields &fields) {
@@ -58,7 +57,7 @@ static FailureOr<LanguageModelSizes> pickSizes(const ModelFamily &family,
                        << family.context() << ", but got " << sizes.seq);
   // Values are f32 here.
   const int64_t mostTokens =
-      std::min(kMostTokens, kMostBytes / (4 * family.widest()));
+      std::min(kMostTokens, kMostBufferBytes / (4 * family.widest()));
   if (sizes.seq > mostTokens)
     return FailureOr<LanguageModelSizes>(
         emitError(loc) << "expects --seq from 1 to " << mostTokens

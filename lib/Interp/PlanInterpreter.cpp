@@ -39,20 +39,21 @@ std::vector<ProgramInfo> PlanInterpreter::getPrograms() const {
 // State
 //===----------------------------------------------------------------------===//
 
-std::vector<std::string> PlanInterpreter::getParameters() const {
+static std::vector<std::string> namesOf(mlir::ModuleOp module,
+                                        plan::StateKind kind) {
   std::vector<std::string> names;
-  for (auto state : mlir::ModuleOp(module).getOps<plan::StateOp>())
-    if (state.getKind() == plan::StateKind::Param)
+  for (auto state : module.getOps<plan::StateOp>())
+    if (state.getKind() == kind)
       names.push_back(state.getSymName().str());
   return names;
 }
 
+std::vector<std::string> PlanInterpreter::getParameters() const {
+  return namesOf(module, plan::StateKind::Param);
+}
+
 std::vector<std::string> PlanInterpreter::getGradients() const {
-  std::vector<std::string> names;
-  for (auto state : mlir::ModuleOp(module).getOps<plan::StateOp>())
-    if (state.getKind() == plan::StateKind::Gradient)
-      names.push_back(state.getSymName().str());
-  return names;
+  return namesOf(module, plan::StateKind::Gradient);
 }
 
 llvm::LogicalResult PlanInterpreter::initialize(int64_t seed) {

@@ -67,13 +67,13 @@ void PlanDialect::initialize() {
       >();
 }
 
-/// Whether the bytes of a buffer fit into 2^44, with its dense strides.
+/// Whether the bytes of a buffer fit, with its dense strides.
 static bool fitsMemory(MemRefType type) {
   int64_t bytes = getElementBytes(type);
   for (int64_t dim : type.getShape())
     if (llvm::MulOverflow(bytes, std::max<int64_t>(dim, 1), bytes))
       return false;
-  return bytes <= int64_t(1) << 44;
+  return bytes <= kMostBufferBytes;
 }
 
 /// A root buffer is dense from its first byte.

@@ -143,14 +143,13 @@ RankedTensorType weft::rowStatistics(RankedTensorType type) {
                                statisticsElement(type.getElementType()));
 }
 
-/// Whether the bytes of a tensor and the strides of its dimensions fit into
-/// 2^44: far more than a machine has, and sums of many do not overflow.
+/// Whether the bytes of a tensor and the strides of its dimensions fit.
 static bool fitsMemory(RankedTensorType type) {
   int64_t bytes = std::max(type.getElementTypeBitWidth() / 8, 1u);
   for (int64_t dim : type.getShape())
     if (llvm::MulOverflow(bytes, std::max<int64_t>(dim, 1), bytes))
       return false;
-  return bytes <= int64_t(1) << 44;
+  return bytes <= kMostBufferBytes;
 }
 
 StringRef weft::findBrokenTensorRule(Type type) {

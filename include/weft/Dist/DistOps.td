@@ -53,7 +53,7 @@ def Dist_ReductionAttr : EnumAttr<Dist_Dialect, Dist_Reduction, "reduction"> {
   let assemblyFormat = "$value";
 }
 
-def ReductionArrayAttr : TypedArrayAttrBase<Dist_ReductionAttr, "a list of reductions">;
+def Dist_Reductions : TypedArrayAttrBase<Dist_ReductionAttr, "a list of reductions">;
 
 def Dist_LayoutAttr : AttrDef<Dist_Dialect, "Layout"> {
   let mnemonic = "layout";
@@ -152,7 +152,7 @@ def Dist_ReduceScatterOp : Dist_Collective<"reduce_scatter",
 }
 
 def Dist_AllReduceOp : Dist_Collective<"all_reduce",
-    (ins Variadic<Dist_Number>:$numbers, ReductionArrayAttr:$reductions)> {
+    (ins Variadic<Dist_Number>:$numbers, Dist_Reductions:$reductions)> {
   let summary = "Numbers of all ranks become one each";
   let description = [{
     Each result is made of the operand in its place of ranks 0, 1, ..., in that

@@ -9,6 +9,10 @@
 
 namespace weft {
 
+/// Bytes that a tensor or a buffer may have, and that its strides stay within:
+/// far more than a machine has, and sums of many do not overflow.
+constexpr int64_t kMostBufferBytes = int64_t(1) << 44;
+
 /// Strides and offset of a buffer, in elements from the start of its root.
 struct Layout {
   llvm::SmallVector<int64_t> sizes;

@@ -57,7 +57,8 @@ static void runAmongRanks(WeftContext &context, const WeftCommand &command,
   if (!group)
     return;
   if (Status s = body(*record, *group, placeOf(command)); !s)
-    context.fail(s.error().exitStatus(), s.error().message());
+    context.fail(s.error().exitStatus(), s.error().where(),
+                 s.error().hintText());
 }
 
 void weft_host_all_gather(WeftContext *context, const WeftCommand *command,
