@@ -33,25 +33,45 @@ fail() {
   exit 1
 }
 
-target=${XDG_CACHE_HOME:-$HOME/.cache}/weft/cuda
+target=
 for argument in "$@"; do
   case $argument in
+  -h | --help)
+    sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"
+    exit 0
+    ;;
   --no-cublas) cublas= ;;
   --cudnn) cudnn=("${with_cudnn[@]}") ;;
   -*) fail "expects [--no-cublas] [--cudnn] [FOLDER], but got $argument" ;;
-  *) target=$argument ;;
+  '') fail "expects the name of a folder, but got an empty one" ;;
+  *)
+    [ -z "$target" ] || fail "expects one folder, but got $target and $argument"
+    target=$argument
+    ;;
   esac
 done
+if [ -z "$target" ]; then
+  cache=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
+  [ -n "$cache" ] || fail "expects the name of a folder where HOME is not set"
+  target=$cache/weft/cuda
+fi
 [ -z "$cublas" ] || packages+=("$cublas")
 packages+=(${cudnn[@]+"${cudnn[@]}"})
 python=${PYTHON:-python3}
-mkdir -p "$(dirname "$target")"
-target=$(cd "$(dirname "$target")" && pwd)/$(basename "$target")
+parent=$(dirname -- "$target")
+mkdir -p -- "$parent" || fail "cannot make the folder $parent"
+parent=$(cd -- "$parent" && pwd)
+target=${parent%/}/$(basename -- "$target")
+case $target in
+*/ | */. | */..) fail "expects the name of a folder, but got $target" ;;
+esac
+[ -w "$parent" ] || fail "cannot write in the folder $parent"
 wanted=$(printf '%s\n' "${packages[@]}")
 stamp=weft-packages.txt
 
-# One at a time; what an interrupted one has left is removed.
-exec 9>"$target.lock"
+# One at a time in a folder, which is the lock itself so that none is left; what
+# an interrupted one has left is removed.
+exec 9<"$parent"
 flock 9
 rm -rf "$target.partial" "$target.old"
 trap 'rm -rf "$target.partial" "$target.old"' EXIT

@@ -6,7 +6,6 @@
 #include "weft/Runtime/Execute/Elements.h"
 
 #include <algorithm>
-#include <type_traits>
 
 namespace weft {
 namespace {
@@ -45,13 +44,9 @@ extern "C" void weft_cpu_constant(WeftContext *context,
   const auto *record = recordOf<WEFT_CONSTANT>(*context, *command);
   if (!record || !checkBuffers(*context, *command, 1))
     return;
-  bool known = withElement(record->dtype, [&](auto element) {
-    using Number = std::conditional_t<element.isFloat, double, int64_t>;
-    const Number *values = entriesOf<Number>(*record);
-    auto *to = as<typename decltype(element)::Bits>(buffers[0]);
-    for (int64_t i = 0; i < record->count; ++i)
-      to[i] = element.make(values[i]);
+  const char *from = entriesOf<char>(*record);
+  char *to = as<char>(buffers[0]);
+  context->parallelFor(record->count, kElementGrain, [&](RangePart part) {
+    std::copy(from + part.begin, from + part.end, to + part.begin);
   });
-  if (!known)
-    failType(*context, *command, record->dtype);
 }

@@ -6,9 +6,9 @@
 #include "weft/Runtime/Execute/CudaLibrary.h"
 #include "weft/Runtime/Execute/Elements.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <vector>
 
 namespace weft::cuda {
 namespace {
@@ -102,7 +102,7 @@ void runCopy(WeftContext &context, const WeftCommand &command,
 }
 
 //===----------------------------------------------------------------------===//
-// Fills and constants
+// Fills
 //===----------------------------------------------------------------------===//
 
 void failType(WeftContext &context, const WeftCommand &command, int64_t dtype) {
@@ -126,19 +126,6 @@ void fillWith(WeftContext &context, const WeftCommand &command, void *to,
   a.units = bytes / unit;
   launch(context, command, "weft_fill_" + std::to_string(unit),
          blocksFor(a.units, kMoveThreads), kMoveThreads, 0, a);
-}
-
-/// Writes bytes of this machine, which travel as arguments.
-void writeBytes(WeftContext &context, const WeftCommand &command, char *to,
-                const std::vector<unsigned char> &bytes) {
-  ConstantArguments a = {};
-  for (size_t at = 0; at < bytes.size(); at += sizeof a.values) {
-    size_t count = std::min(sizeof a.values, bytes.size() - at);
-    a.to = to + at;
-    a.bytes = static_cast<int64_t>(count);
-    std::memcpy(a.values, bytes.data() + at, count);
-    launch(context, command, "weft_constant", 1, kMoveThreads, 0, a);
-  }
 }
 
 } // namespace
@@ -180,17 +167,6 @@ extern "C" void weft_cuda_constant(WeftContext *context,
   const auto *record = recordOf<WEFT_CONSTANT>(*context, *command);
   if (!record || !checkBuffers(*context, *command, 1))
     return;
-  std::vector<unsigned char> bytes;
-  bool known = withElement(record->dtype, [&](auto element) {
-    using Number = std::conditional_t<element.isFloat, double, int64_t>;
-    const Number *values = entriesOf<Number>(*record);
-    for (int64_t i = 0; i < record->count; ++i) {
-      typename decltype(element)::Bits bits = element.make(values[i]);
-      const auto *first = reinterpret_cast<unsigned char *>(&bits);
-      bytes.insert(bytes.end(), first, first + sizeof bits);
-    }
-  });
-  if (!known)
-    return failType(*context, *command, record->dtype);
-  writeBytes(*context, *command, as<char>(buffers[0]), bytes);
+  copyOnDevice(*context, *command, buffers[0],
+               constantOnDevice(*context, *command), record->count);
 }

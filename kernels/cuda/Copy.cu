@@ -1,4 +1,4 @@
-//===- Copy.cu - Strided copies, transposes, fills, constants -------------===//
+//===- Copy.cu - Strided copies, transposes, fills -------------===//
 //
 // Every thread moves units of 1 to 16 bytes, whatever they hold. Reads and
 // writes of a warp lie side by side wherever one of the two can, and both where
@@ -107,8 +107,3 @@ WEFT_TRANSPOSE_KERNEL(1, uint8_t)
 WEFT_TRANSPOSE_KERNEL(2, uint16_t)
 WEFT_TRANSPOSE_KERNEL(4, uint32_t)
 WEFT_TRANSPOSE_KERNEL(8, uint64_t)
-
-WEFT_KERNEL(weft_constant, ConstantArguments, kMoveThreads, 1) {
-  for (int64_t i = threadIndex(); i < a.bytes; i += blockSize())
-    static_cast<unsigned char *>(a.to)[i] = a.values[i];
-}

@@ -48,12 +48,6 @@ struct FillArguments {
   uint64_t pattern[2]; // 16 bytes, repeated
 };
 
-struct ConstantArguments {
-  void *to;
-  int64_t bytes;
-  unsigned char values[3968];
-};
-
 //===----------------------------------------------------------------------===//
 // Tables
 //===----------------------------------------------------------------------===//

@@ -137,6 +137,7 @@ MemoryReport computeMemoryReport(ModuleOp module) {
   report.persistentBytes =
       getModuleNumber(module, plan::PlanDialect::kPersistentBytesAttr);
   report.stagingBytes = getModuleNumber(module, plan::kStagingBytesAttr);
+  report.constantBytes = getModuleNumber(module, plan::kConstantBytesAttr);
   report.transientBytes =
       report.arenaBytes - report.persistentBytes - report.stagingBytes;
   report.maxThreads =
@@ -202,6 +203,8 @@ llvm::json::Object MemoryReport::toJson() const {
       {"programs", std::move(programList)}};
   if (stagingBytes != 0)
     json["staging_bytes"] = stagingBytes;
+  if (constantBytes != 0)
+    json["constant_bytes"] = constantBytes;
   if (formula)
     json["state_formula"] = formula->toJson();
   return json;
@@ -260,6 +263,8 @@ std::string MemoryReport::toText() const {
   line("arena", arenaBytes);
   line("  shared by the programs", transientBytes);
   line("  no packing is below", lowerBound);
+  if (constantBytes != 0)
+    line("constants beside the arena", constantBytes);
   if (formula)
     printFormula(*formula, os);
   os << "peak at " << peak.name << " in " << peak.program;

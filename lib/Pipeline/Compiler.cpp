@@ -60,13 +60,7 @@ Status Compiler::load(const std::string &model, FlagValues flags) {
   snapshots.clear();
   ahead.reset();
   values = std::move(flags);
-  if (values.isSet("from")) {
-    if (Status status = loadDump(model); !status)
-      return status;
-  } else if (Status status = importModel(model); !status) {
-    return status;
-  }
-  return checkSupported(values);
+  return values.isSet("from") ? loadDump(model) : importModel(model);
 }
 
 /// Flags that mean something for some models only.
@@ -155,6 +149,9 @@ Status Compiler::loadDump(const std::string &path) {
   if (Status status = checkLevel(*owned, phases()[done], target(), path);
       !status)
     return status;
+  if (done >= phases().find("plan-memory"))
+    if (Status status = target().checkPlan(*owned, values); !status)
+      return Error(status.takeError()).at(path);
   return checkDump(done);
 }
 
@@ -168,7 +165,10 @@ Status Compiler::checkDump(int index) {
     if (Status status = runPasses(index, manager); !status)
       return status;
   }
-  return verifyPhase(index);
+  if (Status status = verifyPhase(index); !status)
+    return status;
+  return index < phases().find("plan-memory") ? Status::success()
+                                              : checkMemoryLimit();
 }
 
 /// The compile flags are those in the dump, the driver's those given.
@@ -183,6 +183,8 @@ Status Compiler::takeDumpOptions(const std::string &path) {
   if (!merged)
     return merged.takeError().withCode(ExitCode::Input).at(path);
   values = std::move(*merged);
+  if (Status status = checkSupported(values); !status)
+    return Error(status.takeError()).withCode(ExitCode::Input).at(path);
   Expected<PhaseTable> found = PhaseTable::get(values);
   if (!found)
     return found.takeError().withCode(ExitCode::Input).at(path);
@@ -308,19 +310,19 @@ static std::optional<MemoryBound> getMemoryBound(const FlagValues &flags,
   return MemoryBound{limit, "--memory-limit is " + exactBytes(limit)};
 }
 
-/// Compares the packed arena with what the flags allow.
+/// Compares the packed arena, and what lies beside it, with what the flags
+/// allow.
 Status Compiler::checkMemoryLimit() {
   std::optional<MemoryBound> bound = getMemoryBound(values, target());
   if (!bound)
     return Status::success();
   MemoryReport report = computeMemoryReport(*owned);
-  if (report.arenaBytes <= bound->bytes)
+  const int64_t needed = report.getDeviceBytes();
+  if (needed <= bound->bytes)
     return Status::success();
-  return Error(ExitCode::DoesNotFit, "needs " + exactBytes(report.arenaBytes) +
-                                         ", but " + bound->text + "\n" +
-                                         report.toText())
-      .hint("the smallest limit that works is " +
-            std::to_string(report.arenaBytes) +
+  return Error(ExitCode::DoesNotFit, "needs " + exactBytes(needed) + ", but " +
+                                         bound->text + "\n" + report.toText())
+      .hint("the smallest limit that works is " + std::to_string(needed) +
             "; a smaller --batch or --seq needs less");
 }
 

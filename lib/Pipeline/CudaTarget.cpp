@@ -26,6 +26,10 @@ static const Phase kPhases[] = {
      Level::Llvm},
 };
 
+static bool usesCudnn(const FlagValues &flags) {
+  return flags.getText("attention") == kCudnn;
+}
+
 namespace {
 class Cuda final : public Target {
 public:
@@ -38,7 +42,7 @@ public:
     if (phase == "plan-memory") {
       AddDeviceWorkspacesPassOptions options;
       options.chips = joinChips(devices);
-      if (flags.getText("attention") == kCudnn)
+      if (usesCudnn(flags))
         options.attention = kCudnn.str();
       passes.addPass(createAddDeviceWorkspacesPass(options));
     }
@@ -66,6 +70,7 @@ public:
 
   Status checkFlags(const FlagValues &flags) const override;
   std::optional<MemoryBound> getMemory(const FlagValues &flags) const override;
+  Status checkPlan(ModuleOp module, const FlagValues &flags) const override;
   /// Code as text, and twins, are those of one machine code.
   Status checkEmit(StringRef emit, StringRef target) const override {
     bool isOfOne = emit == "ptx" || emit == "llvm" || emit == "twins" ||
@@ -140,6 +145,16 @@ std::optional<MemoryBound> Cuda::getMemory(const FlagValues &flags) const {
           std::to_string(model->gigabytes) +
           " GiB, of which 2 % are the driver's and 1 GiB is for context and "
           "machine code)"};
+}
+
+Status Cuda::checkPlan(ModuleOp module, const FlagValues &flags) const {
+  if (module->hasAttr(kAttentionAttr) == usesCudnn(flags))
+    return Status::success();
+  return inputError("expects a plan for --attention=" +
+                    flags.getText("attention") + " in weft.options, but got " +
+                    (usesCudnn(flags) ? "one without " : "one with ") +
+                    kAttentionAttr.str())
+      .hint("edit a dump from before plan-memory");
 }
 
 /// The machine code of one source of kernels/cuda.

@@ -54,7 +54,9 @@ static const char *isSpeeds(Attribute attr) {
 /// The rule of an attribute; null for an unknown name.
 static Rule getRule(StringRef name) {
   return llvm::StringSwitch<Rule>(name)
-      .Cases({"arena_bytes", "persistent_bytes", "staging_bytes"}, isBytes)
+      .Cases({"arena_bytes", "constant_bytes", "persistent_bytes",
+              "staging_bytes"},
+             isBytes)
       .Case("alignment", isAlignment)
       .Case("max_threads", isThreads)
       .Case("speeds", isSpeeds)

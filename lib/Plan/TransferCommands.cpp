@@ -156,6 +156,18 @@ InputOp getCopiedInput(Value root) {
   return copied;
 }
 
+int64_t countConstantBytes(ModuleOp module, int64_t alignment) {
+  llvm::DenseSet<Attribute> counted;
+  int64_t bytes = 0;
+  module.walk([&](ConstantOp op) {
+    if (!op.getValue().isSplat() && counted.insert(op.getValueAttr()).second)
+      bytes += llvm::alignTo(
+          getBufferBytes(cast<MemRefType>(op.getTarget().getType())),
+          alignment);
+  });
+  return bytes;
+}
+
 bool isTransfer(Operation *command) {
   return isa<UploadOp, ReadbackOp, RecordOp, WaitOp>(command);
 }

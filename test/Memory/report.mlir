@@ -13,11 +13,12 @@
 // CHECK-NEXT: arena 13.00 KiB
 // CHECK-NEXT: shared by the programs 5.00 KiB
 // CHECK-NEXT: no packing is below 5.00 KiB
+// CHECK-NEXT: constants beside the arena 1.00 KiB
 // CHECK-NEXT: peak at copy 256 f32 in micro, h.1 (report.mlir:[[#@LINE+13]])
 // CHECK-NEXT: largest buffers at the peak:
 // CHECK-NEXT: 4.00 KiB activation memref<1024xf32> from copy 1024 f32, h.0 (report.mlir:[[#@LINE+7]])
 // CHECK-NEXT: 1.00 KiB temporary memref<256xf32> from copy 256 f32, h.1 (report.mlir:[[#@LINE+7]])
-module attributes {plan.max_threads = 2 : i64} {
+module attributes {plan.constant_bytes = 1024 : i64, plan.max_threads = 2 : i64} {
   plan.state param @w : memref<1024xf32>
   plan.state gradient @w.grad : memref<1024xf32> {param = @w}
   plan.program "micro" @micro {

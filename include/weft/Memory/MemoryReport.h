@@ -34,6 +34,8 @@ struct MemoryReport {
   int64_t stagingBytes = 0;
   int64_t transientBytes = 0;
   int64_t arenaBytes = 0;
+  /// That a device keeps beside the arena.
+  int64_t constantBytes = 0;
   /// No packing of the transient part is smaller than this.
   int64_t lowerBound = 0;
 
@@ -58,6 +60,9 @@ struct MemoryReport {
 
   /// With low-precision parameters, copies or gradients.
   std::optional<StateFormula> formula;
+
+  /// What the program asks the device for.
+  int64_t getDeviceBytes() const { return arenaBytes + constantBytes; }
 
   llvm::json::Object toJson() const;
   /// The report for people: sizes, peak, largest buffers.

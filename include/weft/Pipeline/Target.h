@@ -102,6 +102,13 @@ public:
     return std::nullopt;
   }
 
+  /// An input error if a module whose memory is planned says something else
+  /// than the flags that it was planned with.
+  virtual Status checkPlan(mlir::ModuleOp module,
+                           const FlagValues &flags) const {
+    return Status::success();
+  }
+
   /// A usage error if it cannot make what --emit asks for; `target` is the
   /// value of --target.
   virtual Status checkEmit(llvm::StringRef emit, llvm::StringRef target) const;

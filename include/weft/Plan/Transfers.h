@@ -19,6 +19,14 @@ namespace weft::plan {
 /// which lies between the persistent and the transient one.
 inline constexpr llvm::StringLiteral kStagingBytesAttr = "plan.staging_bytes";
 
+/// Module attribute of a target whose memory is not the host's: bytes of the
+/// constants that it keeps beside the arena.
+inline constexpr llvm::StringLiteral kConstantBytesAttr = "plan.constant_bytes";
+
+/// Bytes of the values that commands write as constants and that are not one
+/// value for all elements, each value once at a multiple of `alignment`.
+int64_t countConstantBytes(mlir::ModuleOp module, int64_t alignment);
+
 /// Whether a root lies in the staging part of the arena: an input that a
 /// command uploads, or a result on its way to the host.
 bool isStaged(mlir::Value root);

@@ -3,6 +3,8 @@
 #include "CudaRoutines.h"
 
 #include "weft/Lowering/Cuda/Passes.h"
+#include "weft/Plan/Transfers.h"
+#include "weft/Runtime/Execute/CudaWorkspaces.h"
 
 namespace weft {
 #define GEN_PASS_DEF_ADDDEVICEWORKSPACESPASS
@@ -37,7 +39,13 @@ struct AddDeviceWorkspacesPass
     if (failed(addWorkspaces(getOperation(),
                              CudaRoutines(getOperation(), *devices),
                              /*threads=*/1)))
-      signalPassFailure();
+      return signalPassFailure();
+    const int64_t constants =
+        plan::countConstantBytes(getOperation(), kConstantAlignment);
+    if (constants != 0)
+      getOperation()->setAttr(
+          plan::kConstantBytesAttr,
+          Builder(&getContext()).getI64IntegerAttr(constants));
   }
 };
 } // namespace

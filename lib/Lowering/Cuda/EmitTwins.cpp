@@ -139,8 +139,8 @@ llvm::Constant *TableWriter::makeTwin(llvm::Function &kernel) {
       type, makeText(kernel.getName()), makeThread(kernel),
       builder.getInt32(uint32_t(bytes.size())),
       makeGlobal(llvm::ConstantDataArray::get(code.getContext(), bytes)),
-      makeSizes(kernel.getName(), "gpu.known_block_size"),
-      makeSizes(kernel.getName(), "gpu.known_grid_size"),
+      makeSizes(kernel.getName(), kBlockSize),
+      makeSizes(kernel.getName(), kGridSize),
       builder.getInt32(uint32_t(sharedBytesOf(kernel))));
 }
 

@@ -2,6 +2,10 @@
 
 #include "RoutineModels.h"
 
+#include "llvm/Support/MathExtras.h"
+
+#include <vector>
+
 using namespace mlir;
 
 namespace weft {
@@ -20,6 +24,24 @@ static double getSplat(ElementsAttr value) {
   if (isa<FloatType>(value.getElementType()))
     return value.getSplatValue<APFloat>().convertToDouble();
   return static_cast<double>(getInteger(value.getSplatValue<APInt>()));
+}
+
+/// The elements as they lie in memory: i1 as a byte, 0 or 1.
+static std::vector<char> getBytes(ElementsAttr value) {
+  std::vector<char> bytes;
+  auto add = [&](const APInt &bits) {
+    const uint64_t word = bits.getZExtValue();
+    const auto *first = reinterpret_cast<const char *>(&word);
+    bytes.insert(bytes.end(), first,
+                 first + llvm::divideCeil(bits.getBitWidth(), 8));
+  };
+  if (isa<FloatType>(value.getElementType()))
+    for (const APFloat &number : value.getValues<APFloat>())
+      add(number.bitcastToAPInt());
+  else
+    for (const APInt &number : value.getValues<APInt>())
+      add(number);
+  return bytes;
 }
 
 namespace {
@@ -47,19 +69,17 @@ struct ConstantModel
   }
   LogicalResult makeRecord(Operation *op, RecordWords &words) const {
     ElementsAttr value = cast<plan::ConstantOp>(op).getValue();
-    Type element = value.getElementType();
-    int64_t dtype = getDType(element), count = value.getNumElements();
     if (value.isSplat()) {
-      append(words, WeftFillRecord{dtype, count, getSplat(value)});
+      append(words, WeftFillRecord{getDType(value.getElementType()),
+                                   value.getNumElements(), getSplat(value)});
       return success();
     }
-    append(words, WeftConstantRecord{dtype, count});
-    if (isa<FloatType>(element))
-      for (const APFloat &number : value.getValues<APFloat>())
-        append(words, number.convertToDouble());
-    else
-      for (const APInt &number : value.getValues<APInt>())
-        append(words, getInteger(number));
+    const std::vector<char> bytes = getBytes(value);
+    append(words, WeftConstantRecord{getDType(value.getElementType()),
+                                     int64_t(bytes.size())});
+    const size_t end = words.size();
+    words.resize(end + llvm::divideCeil(bytes.size(), 8));
+    std::memcpy(words.data() + end, bytes.data(), bytes.size());
     return success();
   }
 };

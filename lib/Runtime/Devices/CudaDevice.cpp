@@ -89,9 +89,14 @@ Status CudaDevice::checkMemory() const {
   return tooLittle("", free, total);
 }
 
-/// Another process may have been faster.
+/// Where the constants begin.
+int64_t CudaDevice::constantsOffset() const {
+  return alignConstant(executable.arenaBytes);
+}
+
+/// With the constants behind it. Another process may have been faster.
 Status CudaDevice::allocateArena() {
-  auto memory = makeDeviceMemory(cuda, executable.arenaBytes);
+  auto memory = makeDeviceMemory(cuda, allBytes);
   if (memory) {
     arena = std::move(*memory);
     return Status::success();
@@ -144,6 +149,11 @@ Status CudaDevice::allocate() {
   if (!pieces)
     return pieces.takeError();
   transfers.emplace(std::move(*pieces));
+  if (!constants.bytes().empty())
+    if (Status s = copyIn(constantsOffset(), constants.bytes().data(),
+                          int64_t(constants.bytes().size()));
+        !s)
+      return s;
   auto blocks = CudaPorts::make(
       cuda, executable, std::max(1, options.runsAhead), int(streams.size()));
   if (!blocks)
@@ -177,7 +187,11 @@ Expected<std::shared_ptr<CudaDevice>>
 CudaDevice::open(const CudaDriver &driver, const WeftExecutable &executable,
                  const DeviceOptions &options) {
   std::shared_ptr<CudaDevice> made(new CudaDevice(driver, executable, options));
-  made->allBytes = executable.arenaBytes;
+  made->constants = CudaConstants(executable);
+  made->allBytes =
+      made->constants.bytes().empty()
+          ? executable.arenaBytes
+          : made->constantsOffset() + int64_t(made->constants.bytes().size());
   if (Status s = initialize(made->cuda); !s)
     return s.takeError();
   int driverVersion = 0;

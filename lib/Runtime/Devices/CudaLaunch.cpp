@@ -46,6 +46,11 @@ void weft::copyOnDevice(WeftContext &context, const WeftCommand &command,
         [&](CudaDevice &device) { return device.copy(to, from, bytes); });
 }
 
+const void *weft::constantOnDevice(WeftContext &context,
+                                   const WeftCommand &command) {
+  return deviceOf(context).constantAt(command.record);
+}
+
 void weft::fillOnDevice(WeftContext &context, const WeftCommand &command,
                         void *to, unsigned char byte, int64_t bytes) {
   doFor(context, command,

@@ -2,6 +2,8 @@
 
 #include "weft/Runtime/Devices/CudaDevice.h"
 
+#include "weft/Formats/InputFile.h"
+
 #include <cstdlib>
 
 using namespace weft;
@@ -79,6 +81,10 @@ weft::openDevice(const WeftExecutable &executable,
     return Error(ExitCode::Internal, std::move(wrong));
   auto context = std::make_unique<WeftContext>(options, ThreadTeam());
   if (options.onlyDescribes) {
+    // What it says of its device is asked where there is one.
+    if (!options.tuning.empty())
+      if (auto file = InputFile::open(options.tuning); !file)
+        return file.takeError();
     context->attach(executable, std::make_shared<AbsentDevice>(executable),
                     nullptr);
     return context;

@@ -31,9 +31,12 @@ static std::optional<float> constantOf(const WeftCommand &command) {
   if (const auto *fill = findRecord<WEFT_FILL>(command))
     return static_cast<float>(fill->value);
   const auto *constant = findRecord<WEFT_CONSTANT>(command);
-  if (constant && constant->count > 0 && constant->dtype == WEFT_F32)
-    return static_cast<float>(*entriesOf<double>(*constant));
-  return std::nullopt;
+  float value = 0;
+  if (!constant || constant->dtype != WEFT_F32 ||
+      constant->count < int64_t(sizeof value))
+    return std::nullopt;
+  std::memcpy(&value, entriesOf<char>(*constant), sizeof value);
+  return value;
 }
 
 /// The number that `init` writes to a tensor of one element, if it is one of

@@ -5,6 +5,7 @@
 #include "Fail.h"
 #include "Settings.h"
 #include "weft/Runtime/Devices/Launch.h"
+#include "weft/Runtime/Execute/RecordTypes.h"
 
 using namespace weft;
 
@@ -58,6 +59,16 @@ void weft::copyOnDevice(WeftContext &context, const WeftCommand &command,
   launches.push_back("copy");
   std::memcpy(to, from, bytes);
   emulation::DeviceMemory::get().copyMarks(to, from, bytes);
+}
+
+/// Written once for each record.
+const void *weft::constantOnDevice(WeftContext &, const WeftCommand &command) {
+  static std::vector<std::unique_ptr<Guarded<char>>> kept;
+  const auto *record = findRecord<WEFT_CONSTANT>(command);
+  const char *first = entriesOf<char>(*record);
+  kept.push_back(std::make_unique<Guarded<char>>(
+      std::vector<char>(first, first + record->count), 0));
+  return kept.back()->data();
 }
 
 void weft::fillOnDevice(WeftContext &context, const WeftCommand &command,

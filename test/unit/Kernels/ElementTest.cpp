@@ -102,28 +102,24 @@ TEST(Fill, Types) {
               {f.data()}, WeftFillRecord{WEFT_F32, -1, 0.0});
 }
 
-TEST(Constant, Types) {
+TEST(Constant, AnyNumberOfBytes) {
   TestContext context(2);
-  Floats f(2);
-  callOk(context, weft_cpu_constant, {f.data()},
-         {WeftConstantRecord{WEFT_F32, 2}, Doubles{0.5, -0.1}});
-  EXPECT_EQ(f, (Floats{0.5f, -0.1f}));
-  std::vector<int32_t> i(3);
-  callOk(context, weft_cpu_constant, {i.data()},
-         {WeftConstantRecord{WEFT_I32, 3}, Ints{7, -8, 9}});
-  EXPECT_EQ(i, (std::vector<int32_t>{7, -8, 9}));
-  expectError(70, "expects a record of 16 bytes and 2 entries of 8, but got 24",
-              weft_cpu_constant, {f.data()},
-              {WeftConstantRecord{WEFT_F32, 2}, Doubles{0.5}});
-  for (int64_t type : {WEFT_F16, WEFT_BF16}) {
-    Lows low(2);
-    callOk(context, weft_cpu_constant, {low.data()},
-           {WeftConstantRecord{type, 2}, Doubles{0.5, -0.1}});
-    EXPECT_EQ(low, (Lows{toLow(0.5f, type), toLow(-0.1f, type)}));
+  for (size_t count : {0, 1, 7, 8, 9, 40000}) {
+    std::vector<unsigned char> bytes(count + 1);
+    std::iota(bytes.begin(), bytes.end(), 1);
+    std::vector<unsigned char> to(count + 1, 0xEE);
+    bytes.pop_back();
+    callOk(context, weft_cpu_constant, {to.data()},
+           {WeftConstantRecord{WEFT_I1, int64_t(count)}, bytes});
+    EXPECT_EQ(to.back(), 0xEE);
+    to.pop_back();
+    EXPECT_EQ(to, bytes);
   }
+  Floats f(4);
   expectError(70,
-              "expects dtype f32, f64, f16, bf16, i1, i32 or i64, but got 9",
-              weft_cpu_constant, {f.data()}, WeftConstantRecord{9, 0});
+              "expects a record of 16 bytes and 16 entries of 1, but got 24",
+              weft_cpu_constant, {f.data()},
+              {WeftConstantRecord{WEFT_F32, 16}, Doubles{0.5}});
 }
 
 TEST(Registry, FindsEveryRoutine) {

@@ -140,7 +140,7 @@ public:
 private:
   void append(const void *data, size_t bytes) {
     const size_t at = words.size();
-    words.resize(at + bytes / 8);
+    words.resize(at + (bytes + 7) / 8);
     if (bytes > 0)
       std::memcpy(words.data() + at, data, bytes);
   }

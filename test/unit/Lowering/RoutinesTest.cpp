@@ -165,12 +165,29 @@ TEST_F(RoutinesTest, Constants) {
   ASSERT_EQ(fill.kind, WEFT_FILL);
   EXPECT_EQ(fill.as<WeftFillRecord>()->elements, 6);
   EXPECT_EQ(fill.as<WeftFillRecord>()->value, 0.5);
-  RoutineCall list = get("%b = plan.alloc temporary : memref<3xi1>",
-                         "plan.constant %b = dense<[true, false, true]> : "
-                         "tensor<3xi1> : memref<3xi1>");
-  ASSERT_EQ(list.kind, WEFT_CONSTANT);
-  EXPECT_EQ(ArrayRef<int64_t>(list.record),
-            ArrayRef<int64_t>({WEFT_I1, 3, 1, 0, 1}));
+  auto words = [&](StringRef values, StringRef shape) {
+    std::string type = ("memref<" + shape + ">").str();
+    RoutineCall list = get("%b = plan.alloc temporary : " + type,
+                           ("plan.constant %b = dense<" + values +
+                            "> : tensor<" + shape + "> : " + type)
+                               .str());
+    EXPECT_EQ(list.kind, WEFT_CONSTANT);
+    return std::vector<int64_t>(list.record.begin(), list.record.end());
+  };
+  using Words = std::vector<int64_t>;
+  EXPECT_EQ(words("[true, false, true]", "3xi1"),
+            Words({WEFT_I1, 3, 0x010001}));
+  EXPECT_EQ(words("[-2, 3]", "2xi32"), Words({WEFT_I32, 8, 0x3fffffffe}));
+  EXPECT_EQ(words("[-2, 3]", "2xi64"), Words({WEFT_I64, 16, -2, 3}));
+  EXPECT_EQ(words("[1.0, -2.0, 1.0]", "3xf32"),
+            Words({WEFT_F32, 12, int64_t(0xc00000003f800000), 0x3f800000}));
+  EXPECT_EQ(
+      words("[1.0, -2.0]", "2xf64"),
+      Words({WEFT_F64, 16, 0x3ff0000000000000, int64_t(0xc000000000000000)}));
+  EXPECT_EQ(words("[1.0, -2.0]", "2xf16"),
+            Words({WEFT_F16, 4, int64_t(0xc0003c00)}));
+  EXPECT_EQ(words("[1.0, -2.0]", "2xbf16"),
+            Words({WEFT_BF16, 4, int64_t(0xc0003f80)}));
 }
 
 TEST_F(RoutinesTest, StridedCopy) {

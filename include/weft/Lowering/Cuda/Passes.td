@@ -55,7 +55,8 @@ def AddDeviceWorkspacesPass : Pass<"weft-add-device-workspaces", "::mlir::Module
     `attention=cudnn` attention and its gradient what cuDNN may use at most.
 
     Precondition: `weft-lower-to-plan`. Sets `plan.max_threads` to 1: the size does
-    not depend on threads of the host. With `attention=cudnn` the module has the
+    not depend on threads of the host; and `plan.constant_bytes`, if the device has to
+    keep constants. With `attention=cudnn` the module has the
     attribute `cuda.attention`, and attention that cuDNN does not compute is an error.
 
     Example: test/Lowering/Cuda/add-device-workspaces.mlir.

@@ -10,6 +10,7 @@
 #ifndef WEFT_RUNTIME_DEVICES_CUDADEVICE_H
 #define WEFT_RUNTIME_DEVICES_CUDADEVICE_H
 
+#include "weft/Runtime/Devices/CudaConstants.h"
 #include "weft/Runtime/Devices/CudaImages.h"
 #include "weft/Runtime/Devices/CudaPorts.h"
 #include "weft/Runtime/Devices/CudaRanges.h"
@@ -76,6 +77,11 @@ public:
   Status copy(void *to, const void *from, int64_t bytes);
   Status fill(void *to, unsigned char byte, int64_t bytes);
   std::optional<float> flagAt(const void *address);
+  /// Of the record of a command of the executable that writes a constant.
+  const void *constantAt(const void *record) const {
+    return static_cast<char *>(arenaAddress()) + constantsOffset() +
+           constants.offsetOf(record);
+  }
   /// Milliseconds of the work that a function gives to the stream.
   Expected<float> time(const std::function<void()> &work);
 
@@ -106,6 +112,7 @@ private:
   /// That memory does not suffice, with numbers and what helps.
   Error tooLittle(const std::string &what, size_t free, size_t total) const;
   Status checkMemory() const;
+  int64_t constantsOffset() const;
   Status allocateArena();
   Status allocate();
   Status findKernels();
@@ -137,7 +144,8 @@ private:
   CudaChip chip;
   CUdevice device = 0;
   int multiprocessors = 0;
-  Settings known; // for facts()
+  Settings known;          // for facts()
+  CudaConstants constants; // behind the arena
   int64_t allBytes = 0;
   // In the order in which they are made; given back in the other one.
   CudaPrimaryContext context;

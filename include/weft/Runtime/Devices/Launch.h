@@ -36,6 +36,8 @@ int deviceNumber(WeftContext &context);
 void *deviceStream(WeftContext &context);
 void copyOnDevice(WeftContext &context, const WeftCommand &command, void *to,
                   const void *from, int64_t bytes);
+/// Where the device keeps the elements of a command that writes a constant.
+const void *constantOnDevice(WeftContext &context, const WeftCommand &command);
 void fillOnDevice(WeftContext &context, const WeftCommand &command, void *to,
                   unsigned char byte, int64_t bytes);
 /// What the f32 scalar at `address`, in the memory of the device, holds in this

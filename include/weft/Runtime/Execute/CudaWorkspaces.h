@@ -14,6 +14,12 @@ namespace weft {
 
 /// Elements of a head at most: the compiler says so before.
 constexpr int64_t kMostHeadSize = 256;
+/// Each constant that the device keeps begins at a multiple of it.
+constexpr int64_t kConstantAlignment = 256;
+inline int64_t alignConstant(int64_t bytes) {
+  return (bytes + kConstantAlignment - 1) / kConstantAlignment *
+         kConstantAlignment;
+}
 
 /// The sums over dout * out of all rows.
 inline int64_t

@@ -29,7 +29,7 @@ inline constexpr int64_t kRecordBytes =
 template <typename Record> constexpr int64_t kEntryBytes = 0;
 template <>
 inline constexpr int64_t kEntryBytes<WeftCopyRecord> = sizeof(WeftCopyDim);
-template <> inline constexpr int64_t kEntryBytes<WeftConstantRecord> = 8;
+template <> inline constexpr int64_t kEntryBytes<WeftConstantRecord> = 1;
 
 /// The list behind a record.
 template <typename Entry, typename Record>
@@ -39,14 +39,15 @@ const Entry *entriesOf(const Record &record) {
 }
 
 /// Whether `bytes`, which hold all of the record itself, are those of the
-/// record and its list.
+/// record and its list, which ends with bytes up to a multiple of 8.
 template <typename Record> bool holdsList(const Record &record, int64_t bytes) {
   const int64_t rest = bytes - kRecordBytes<Record>;
   if constexpr (kEntryBytes<Record> == 0)
     return rest == 0;
   else // a product could overflow
-    return record.count >= 0 && rest % kEntryBytes<Record> == 0 &&
-           rest / kEntryBytes<Record> == record.count;
+    return record.count >= 0 && rest % 8 == 0 &&
+           record.count <= rest / kEntryBytes<Record> &&
+           rest - record.count * kEntryBytes<Record> < 8;
 }
 
 /// The record of a command, or null if the command is of another kind or the

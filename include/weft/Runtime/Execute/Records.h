@@ -123,7 +123,7 @@ struct WeftFillRecord {
   double value; // for f16 and bf16 rounded to f32 first
 };
 
-/// Followed by `count` values: double for float types, else int64_t.
+/// Followed by `count` bytes, the elements as they lie in memory.
 struct WeftConstantRecord {
   int64_t dtype, count;
 };
