@@ -33,7 +33,7 @@ void warn(std::string_view text, std::string_view hint) {
 }
 
 int Error::report(std::FILE *stream) const {
-  std::string message = str();
+  std::string message = isSilent ? "" : str();
   std::fwrite(message.data(), 1, message.size(), stream);
   std::fflush(stream);
   return exitStatus();

@@ -3,6 +3,7 @@
 #include "weft/Pipeline/Link.h"
 
 #include "weft/Formats/Digest.h"
+#include "weft/Formats/Flags.h"
 #include "weft/Formats/OutputFile.h"
 #include "weft/Pipeline/Target.h"
 #include "weft/Support/HelperProgram.h"
@@ -18,11 +19,18 @@ using namespace weft;
 namespace fs = std::filesystem;
 
 static constexpr const char *kRuntimeMain = "libWeftRuntimeMain.a";
+/// In its place, in a program whose ranks may be processes of MPI.
+static constexpr const char *kRuntimeMpi = "libWeftRuntimeMpi.a";
+
+Linkage Linkage::of(const Target &target, const FlagValues &flags) {
+  return {target, flags.isSet("mesh")};
+}
 
 // A target's kernels stand between what runs them and what they use.
-std::vector<std::string> weft::runtimeArchives(const Target &target) {
-  std::vector<std::string> archives = {kRuntimeMain, "libWeftRuntime.a"};
-  llvm::append_range(archives, target.getLibraries().archives);
+std::vector<std::string> weft::runtimeArchives(const Linkage &linkage) {
+  std::vector<std::string> archives = {
+      linkage.hasMesh ? kRuntimeMpi : kRuntimeMain, "libWeftRuntime.a"};
+  llvm::append_range(archives, linkage.target.getLibraries().archives);
   archives.push_back("libWeftRuntimeCore.a");
   archives.push_back("libWeftFormats.a");
   return archives;
@@ -50,29 +58,30 @@ Expected<std::string> weft::runtimeFolder() {
       .at((prefix / "lib").string());
 }
 
-Expected<std::vector<std::string>> weft::toolchainFiles(const Target &target) {
+Expected<std::vector<std::string>>
+weft::toolchainFiles(const Linkage &linkage) {
   Expected<std::string> tool = runningTool(), folder = runtimeFolder();
   if (!tool)
     return tool.takeError();
   if (!folder)
     return folder.takeError();
   std::vector<std::string> files = {*tool};
-  std::vector<std::string> names = runtimeArchives(target);
-  llvm::append_range(names, target.getLibraries().parts);
+  std::vector<std::string> names = runtimeArchives(linkage);
+  llvm::append_range(names, linkage.target.getLibraries().parts);
   for (const std::string &name : names)
     files.push_back((fs::path(*folder) / name).string());
   return files;
 }
 
-Expected<std::string> weft::toolchainDigest(const Target &target) {
-  Expected<std::vector<std::string>> files = toolchainFiles(target);
+Expected<std::string> weft::toolchainDigest(const Linkage &linkage) {
+  Expected<std::vector<std::string>> files = toolchainFiles(linkage);
   if (!files)
     return files.takeError();
   Digest digest;
   for (const std::string &file : *files) {
     Expected<FileDigest> one = digestFile(file);
     if (!one)
-      return one.takeError().hint(target.getLibraries().hint);
+      return one.takeError().hint(linkage.target.getLibraries().hint);
     digest.update(one->xxh3);
   }
   return digest.value128();
@@ -102,7 +111,7 @@ static void chooseLld(std::vector<std::string> &command) {
 
 using Files = std::vector<std::string>;
 
-static std::vector<std::string> linkerCommand(const Target &target,
+static std::vector<std::string> linkerCommand(const Linkage &linkage,
                                               const std::string &linker,
                                               const std::string &folder,
                                               const Files &objects,
@@ -111,13 +120,15 @@ static std::vector<std::string> linkerCommand(const Target &target,
   // here, and no build id is made, so the bytes depend on the inputs alone.
   std::vector<std::string> command = {linker, "-o", program.string()};
   llvm::append_range(command, objects);
-  for (const std::string &archive : runtimeArchives(target))
+  for (const std::string &archive : runtimeArchives(linkage))
     command.push_back((fs::path(folder) / archive).string());
 #ifdef WEFT_SANITIZER
   // The libraries of a sanitized build call the sanitizer's runtime.
   command.push_back("-fsanitize=" WEFT_SANITIZER);
 #endif
-  llvm::append_range(command, target.getLibraries().flags);
+  llvm::append_range(command, linkage.target.getLibraries().flags);
+  if (linkage.hasMesh)
+    command.push_back("-lmpi");
   for (const char *flag : {"-lpthread", "-ldl", "-lm", "-Wl,--build-id=none",
                            "-Wl,--gc-sections", "-Wl,-z,noexecstack"})
     command.push_back(flag);
@@ -125,9 +136,15 @@ static std::vector<std::string> linkerCommand(const Target &target,
   return command;
 }
 
-Status weft::linkExecutable(const Target &target, const Objects &objects,
+/// What may be missing on this machine.
+static std::string linkHint(const Linkage &linkage) {
+  std::string hint = linkage.target.getLibraries().hint;
+  return linkage.hasMesh ? hint + " is libopenmpi-dev?" : hint;
+}
+
+Status weft::linkExecutable(const Linkage &linkage, const Objects &objects,
                             const std::string &output) {
-  Expected<std::string> program = linkProgram(target, objects);
+  Expected<std::string> program = linkProgram(linkage, objects);
   if (!program)
     return program.takeError();
   return writeFile(output, *program, FileMode::Executable);
@@ -171,16 +188,16 @@ linkFile(const Objects &objects, const std::string &hint,
   return (*buffer)->getBuffer().str();
 }
 
-Expected<std::string> weft::linkProgram(const Target &target,
+Expected<std::string> weft::linkProgram(const Linkage &linkage,
                                         const Objects &objects) {
   Expected<std::string> linker = findLinker(), folder = runtimeFolder();
   if (!linker)
     return linker.takeError();
   if (!folder)
     return folder.takeError();
-  return linkFile(objects, target.getLibraries().hint,
+  return linkFile(objects, linkHint(linkage),
                   [&](const Files &files, const fs::path &program) {
-                    return linkerCommand(target, *linker, *folder, files,
+                    return linkerCommand(linkage, *linker, *folder, files,
                                          program);
                   });
 }

@@ -77,7 +77,8 @@ static Status emitResult(Compiler &compiler, const std::string &model) {
     Expected<Objects> objects = compiler.programObjects();
     if (!objects)
       return objects.takeError();
-    return linkExecutable(compiler.target(), *objects, output);
+    return linkExecutable(Linkage::of(compiler.target(), flags), *objects,
+                          output);
   }
   Expected<std::vector<char>> object =
       isTwins(emit) ? compiler.twins(/*isChecked=*/emit == "checked-twins")

@@ -56,7 +56,8 @@ Expected<std::vector<FileUse>> weft::compileInputs(const FlagValues &flags,
   Expected<std::shared_ptr<const Target>> target = findTarget(flags);
   if (!target)
     return target.takeError();
-  Expected<std::vector<std::string>> toolchain = toolchainFiles(**target);
+  Expected<std::vector<std::string>> toolchain =
+      toolchainFiles(Linkage::of(**target, flags));
   if (!toolchain)
     return toolchain.takeError();
   std::vector<FileUse> inputs = flags.files(FlagFile::Read);

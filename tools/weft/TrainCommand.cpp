@@ -49,7 +49,8 @@ static Expected<std::string> cacheKey(const FlagValues &flags,
   if (Status status = (*target)->checkEmit("exe", flags.getText("target"));
       !status)
     return status.takeError();
-  Expected<std::string> toolchain = toolchainDigest(**target);
+  Expected<std::string> toolchain =
+      toolchainDigest(Linkage::of(**target, flags));
   if (!toolchain)
     return toolchain.takeError();
   digest.update(*toolchain + "\n");
@@ -80,7 +81,8 @@ static Expected<std::string> compile(const FlagValues &flags,
   Expected<Objects> objects = compiler.programObjects();
   if (!objects)
     return objects.takeError();
-  return linkProgram(compiler.target(), *objects);
+  return linkProgram(Linkage::of(compiler.target(), compiler.flags()),
+                     *objects);
 }
 
 namespace {

@@ -62,6 +62,16 @@ public:
     wholeFile = true;
     return *this;
   }
+  /// Of a run of several processes: report() says it in the one that `speaks`.
+  Error &saidBy(bool speaks) {
+    isSilent = !speaks;
+    return *this;
+  }
+  /// Says that all processes of the run end with an error of this code.
+  Error &ofAllProcesses() {
+    isCommon = true;
+    return *this;
+  }
   /// For the error of a file of a checkpoint: damage (exit 5), unless the
   /// system could not read the file, which says nothing about it (exit 8).
   Error &ofCheckpoint();
@@ -78,6 +88,8 @@ public:
     return exitCode == ExitCode::Checkpoint && !wholeFile;
   }
 
+  bool isOfAllProcesses() const { return isCommon; }
+
   /// `file:line: message`, without the program name and the hint.
   std::string where() const;
   /// `weft: error: file:line: message\nhint: ...\n`. Control bytes, which
@@ -91,7 +103,7 @@ private:
 
   ExitCode exitCode;
   int lineValue = 0, errnoNumber = 0;
-  bool wholeFile = false;
+  bool wholeFile = false, isCommon = false, isSilent = false;
   std::string text, hintValue, fileText;
 };
 

@@ -10,7 +10,16 @@
 
 namespace weft {
 
+class FlagValues;
 class Target;
+
+/// What decides which libraries a program links.
+struct Linkage {
+  const Target &target;
+  bool hasMesh; // its ranks may be processes of MPI
+
+  static Linkage of(const Target &target, const FlagValues &flags);
+};
 
 /// The bytes of relocatable objects.
 using Objects = std::vector<std::vector<char>>;
@@ -19,10 +28,11 @@ using Objects = std::vector<std::vector<char>>;
 /// the bytes of the program. The runtime's libraries are found beside the
 /// running tool (../lib), the linker driver is $WEFT_CXX, else clang++-22, c++,
 /// g++ or clang++ on the PATH. Equal inputs give equal bytes.
-Expected<std::string> linkProgram(const Target &target, const Objects &objects);
+Expected<std::string> linkProgram(const Linkage &linkage,
+                                  const Objects &objects);
 
 /// The same into an executable at `output`, which appears whole or not at all.
-Status linkExecutable(const Target &target, const Objects &objects,
+Status linkExecutable(const Linkage &linkage, const Objects &objects,
                       const std::string &output);
 
 /// Links an object that needs nothing but libm into a shared library at
@@ -34,13 +44,13 @@ Expected<std::string> runtimeFolder();
 
 /// Names of the archives that an executable links, in link order: each may use
 /// the ones behind it.
-std::vector<std::string> runtimeArchives(const Target &target);
+std::vector<std::string> runtimeArchives(const Linkage &linkage);
 
 /// Digest over the running tool and these archives: part of cache keys.
-Expected<std::string> toolchainDigest(const Target &target);
+Expected<std::string> toolchainDigest(const Linkage &linkage);
 
-/// The running tool and the archives that it links for this target.
-Expected<std::vector<std::string>> toolchainFiles(const Target &target);
+/// The running tool and the archives that it links.
+Expected<std::vector<std::string>> toolchainFiles(const Linkage &linkage);
 
 } // namespace weft
 

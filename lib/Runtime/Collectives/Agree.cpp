@@ -21,6 +21,8 @@ std::string weft::placeText(const Place &place) {
     return "after " + step + " is written";
   case Place::SaveCommitted:
     return "after " + step + " is saved";
+  case Place::Part:
+    return "before the first step, part " + std::to_string(place.step);
   }
   return step;
 }
@@ -70,7 +72,9 @@ Decision weft::decide(const std::vector<Vote> &votes) {
     if (vote.failure == ExitCode::Ok)
       continue;
     all.mayStillSave &= vote.mayStillSave;
-    if (severityOf(vote.failure) > severityOf(all.failure)) {
+    const int more = severityOf(vote.failure) - severityOf(all.failure);
+    if (more > 0 ||
+        (more == 0 && vote.isReason && !votes[size_t(all.rank)].isReason)) {
       all.failure = vote.failure;
       all.rank = int(rank);
     }

@@ -43,7 +43,7 @@ public:
     return slots[size_t(rank)].offer;
   }
   /// Whom the exchange that failed has waited for.
-  std::vector<int> missing() {
+  Absence absence() {
     std::lock_guard<std::mutex> lock(mutex);
     return absent;
   }
@@ -69,7 +69,7 @@ private:
   size_t here = 0, finished = 0;  // of this exchange
   int64_t opened = 0, closed = 0; // exchanges
   std::optional<Error> failure;
-  std::vector<int> absent;
+  Absence absent;
 };
 
 class LoopbackTransport final : public Transport {
@@ -161,17 +161,18 @@ void LoopbackGroup::failIfOneLeft() {
     if (slots[rank].isHere)
       title = slots[rank].title;
     else if (slots[rank].hasLeft)
-      absent.push_back(int(rank));
+      absent.ranks.push_back(int(rank));
   }
-  if (!absent.empty())
-    fail(leftError(absent.front(), title));
+  absent.haveLeft = !absent.ranks.empty();
+  if (absent.haveLeft)
+    fail(leftError(absent.ranks.front(), title));
 }
 
 void LoopbackGroup::giveUp(int rank, double timeout) {
   for (size_t other = 0; other < slots.size(); ++other)
     if (!slots[other].isHere)
-      absent.push_back(int(other));
-  fail(missingError(rank, absent, slots[size_t(rank)].title, timeout));
+      absent.ranks.push_back(int(other));
+  fail(missingError(rank, absent.ranks, slots[size_t(rank)].title, timeout));
 }
 
 void LoopbackGroup::fail(Error error) {
@@ -185,7 +186,7 @@ Status LoopbackTransport::exchangeAll(const char *const *send,
                                       char *const *receive, int64_t bytes,
                                       std::string_view title) {
   if (Status s = group->open(rank(), send, bytes, title, timeout()); !s) {
-    absent = group->missing();
+    absent = group->absence();
     return s;
   }
   // Each begins with another peer, so that not all read one memory.
@@ -214,7 +215,7 @@ LoopbackTransport::splitBy(const std::vector<int> &colors) {
   if (Status s =
           group->open(rank(), nullptr, 0, "the groups of a split", timeout());
       !s) {
-    absent = group->missing();
+    absent = group->absence();
     return s.takeError();
   }
   std::shared_ptr<LoopbackGroup> part = group->offer(first);

@@ -331,15 +331,15 @@ std::vector<int> MpiTransport::unfinished(bool hasLeft) const {
 }
 
 Status MpiTransport::checkPresent() {
-  absent = unfinished(/*hasLeft=*/true);
-  if (absent.empty())
+  absent = {unfinished(/*hasLeft=*/true), /*haveLeft=*/true};
+  if (absent.ranks.empty())
     return Status::success();
-  return leftError(absent.front(), own.title);
+  return leftError(absent.ranks.front(), own.title);
 }
 
 Status MpiTransport::giveUp() {
-  absent = unfinished(/*hasLeft=*/false);
-  return missingError(rank(), absent, own.title, timeout());
+  absent = {unfinished(/*hasLeft=*/false), /*haveLeft=*/false};
+  return missingError(rank(), absent.ranks, own.title, timeout());
 }
 
 /// Headers of the next exchange may have come already.
@@ -403,7 +403,7 @@ MpiTransport::splitBy(const std::vector<int> &colors) {
 
 namespace {
 
-class JoinedProcess final : public MpiProcess {
+class JoinedProcess final : public RankProcess {
 public:
   JoinedProcess(int rank, int ranks) : number(rank), count(ranks) {}
 
@@ -424,9 +424,7 @@ private:
 
 } // namespace
 
-MpiProcess::~MpiProcess() = default;
-
-Expected<std::unique_ptr<MpiProcess>> MpiProcess::start() {
+Expected<std::unique_ptr<RankProcess>> weft::joinMpi() {
   int hasBegun = 0, threads = 0, rank = 0, ranks = 1;
   MPI_Initialized(&hasBegun);
   if (hasBegun)
@@ -445,6 +443,6 @@ Expected<std::unique_ptr<MpiProcess>> MpiProcess::start() {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  return std::unique_ptr<MpiProcess>(
+  return std::unique_ptr<RankProcess>(
       std::make_unique<JoinedProcess>(rank, ranks));
 }

@@ -38,7 +38,7 @@ std::string weft::voteBytes(const Vote &vote) {
   std::string bytes;
   bytes += char(vote.place.kind);
   bytes += char(vote.stop | vote.save << 1 | vote.last << 2 |
-                vote.mayStillSave << 3);
+                vote.mayStillSave << 3 | vote.isReason << 4);
   bytes += char(uint8_t(vote.failure));
   appendNumber(bytes, uint64_t(vote.place.step), 8);
   appendNumber(bytes, uint64_t(vote.doneStep), 8);
@@ -74,10 +74,10 @@ Expected<Vote> weft::parseVote(std::string_view bytes) {
     return badVote("19 or more bytes", bytes.size());
   const size_t kind = uint8_t(bytes[0]), flags = uint8_t(bytes[1]),
                code = uint8_t(bytes[2]);
-  if (kind > size_t(Place::SaveCommitted))
+  if (kind > size_t(Place::Part))
     return badVote("a kind of place", kind);
-  if (flags > 15)
-    return badVote("four flags", flags);
+  if (flags > 31)
+    return badVote("five flags", flags);
   if (!isExitCode(int(code)))
     return badVote("an exit code", code);
   Vote vote;
@@ -88,6 +88,7 @@ Expected<Vote> weft::parseVote(std::string_view bytes) {
   vote.save = flags & 2;
   vote.last = flags & 4;
   vote.mayStillSave = flags & 8;
+  vote.isReason = flags & 16;
   vote.failure = ExitCode(code);
   vote.text = bytes.substr(kHeaderBytes);
   return vote;
@@ -148,7 +149,24 @@ Expected<std::vector<Vote>> VotingAgreement::votesOf(const Vote &own) {
   return votes;
 }
 
+/// Who waited in vain for a rank would do so again: it leaves.
+Decision VotingAgreement::leave(const Vote &own) {
+  gone = absence();
+  transport.reset();
+  std::vector<Vote> votes(size_t(count), voteAt(own.place, Status()));
+  votes[size_t(number)] = own;
+  reason = number;
+  return decide(votes);
+}
+
 Decision VotingAgreement::agree(const Vote &vote) {
+  if (vote.failure == ExitCode::Communication)
+    return leave(vote);
+  if (!transport) {
+    Vote left = vote;
+    left.failure = ExitCode::Communication;
+    return leave(left);
+  }
   if (vote.text.size() > kMostBytes - kHeaderBytes) {
     Vote tooLong = voteAt(vote.place, Status());
     tooLong.failure = ExitCode::Internal;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <mutex>
 #include <optional>
 
 using namespace weft;
@@ -23,7 +24,8 @@ struct Column {
   std::optional<InputLimit> limit;
 };
 
-/// A file whose tensors have one row per example.
+/// A file whose tensors have one row per example. Several sources and ranks
+/// read it, one at a time.
 class RowFile {
 public:
   static Expected<std::shared_ptr<RowFile>>
@@ -46,6 +48,7 @@ private:
   SafetensorsFile file;
   std::vector<Column> columns;
   std::vector<ByteWindow> windows; // of the columns
+  std::mutex reading;
 };
 
 /// Rows [begin, end) of such a file.
@@ -216,17 +219,21 @@ Status RowFile::read(const char *port, int64_t row, char *out) {
   while (columns[i].info->name != port)
     ++i;
   const Column &column = columns[i];
-  auto values = windows[i].view(
-      file.bytes(), file.offset(*column.info) + row * column.rowBytes,
-      column.rowBytes);
-  if (!values)
-    return values.takeError();
-  if (column.rowBytes)
-    std::memcpy(out, *values, size_t(column.rowBytes));
+  {
+    std::lock_guard<std::mutex> lock(reading);
+    auto values = windows[i].view(
+        file.bytes(), file.offset(*column.info) + row * column.rowBytes,
+        column.rowBytes);
+    if (!values)
+      return values.takeError();
+    if (column.rowBytes)
+      std::memcpy(out, *values, size_t(column.rowBytes));
+  }
   return checkRow(column, row, out);
 }
 
 Expected<FileDigest> RowFile::digest() {
+  std::lock_guard<std::mutex> lock(reading);
   ByteSource &source = file.bytes();
   constexpr int64_t part = int64_t(1) << 20;
   std::vector<char> piece(size_t(std::min(part, source.size())));
@@ -241,6 +248,7 @@ Expected<FileDigest> RowFile::digest() {
 }
 
 void RowFile::willNeed(const std::vector<int64_t> &wanted) {
+  std::lock_guard<std::mutex> lock(reading);
   for (const Column &column : columns) {
     ByteRanges ranges;
     const int64_t begin = file.offset(*column.info);

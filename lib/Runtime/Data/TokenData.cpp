@@ -7,48 +7,61 @@
 
 #include <cmath>
 #include <cstring>
+#include <mutex>
 
 using namespace weft;
 
 namespace {
 
+/// A file that several sources and ranks read, one at a time.
+struct SharedFile {
+  explicit SharedFile(TokenFile file) : file(std::move(file)) {}
+
+  TokenFile file;
+  std::mutex reading;
+};
+
 /// Windows of the tokens [begin, end) of a file.
 class TokenSource : public DataSource {
 public:
-  TokenSource(std::shared_ptr<TokenFile> file, int64_t begin, int64_t end,
+  TokenSource(std::shared_ptr<SharedFile> shared, int64_t begin, int64_t end,
               int64_t seq)
-      : file(std::move(file)), begin(begin), end(end), seq(seq) {}
+      : shared(std::move(shared)), begin(begin), end(end), seq(seq) {}
 
   int64_t rows() const override { return numWindows(end - begin, seq); }
 
   std::string describe() const override {
-    return file->path() + " (" + file->description() +
+    return shared->file.path() + " (" + shared->file.description() +
            "): " + std::to_string(end - begin) + " tokens, " +
            std::to_string(rows()) + " rows of " + std::to_string(seq);
   }
 
   Expected<DataIdentity> identity() const override {
-    auto digest = file->digest();
+    std::lock_guard<std::mutex> lock(shared->reading);
+    auto digest = shared->file.digest();
     if (!digest)
       return digest.takeError();
-    return DataIdentity{file->description(), file->size(), std::move(*digest)};
+    return DataIdentity{shared->file.description(), shared->file.size(),
+                        std::move(*digest)};
   }
 
   Status fill(const WeftPort &port, int64_t row, char *out) const override {
     int64_t shift = std::strcmp(port.name, names::kTargets) == 0 ? 1 : 0;
-    return file->read(begin + row * seq + shift, seq,
-                      reinterpret_cast<int32_t *>(out));
+    std::lock_guard<std::mutex> lock(shared->reading);
+    return shared->file.read(begin + row * seq + shift, seq,
+                             reinterpret_cast<int32_t *>(out));
   }
 
   void willNeed(const std::vector<int64_t> &wanted) const override {
     ByteRanges ranges;
     for (int64_t row : wanted)
       ranges.push_back({begin + row * seq, begin + (row + 1) * seq + 1});
-    file->willNeed(std::move(ranges));
+    std::lock_guard<std::mutex> lock(shared->reading);
+    shared->file.willNeed(std::move(ranges));
   }
 
 private:
-  std::shared_ptr<TokenFile> file;
+  std::shared_ptr<SharedFile> shared;
   int64_t begin;
   int64_t end;
   int64_t seq;
@@ -70,9 +83,9 @@ static Status checkTokenizer(const TokenFile &file, const DataOptions &options,
           "or read bytes as tokens with --tokenizer=bytes");
 }
 
-static Expected<std::shared_ptr<TokenFile>> openFile(const std::string &path,
-                                                     const DataOptions &options,
-                                                     const Metadata &metadata) {
+static Expected<std::shared_ptr<SharedFile>>
+openFile(const std::string &path, const DataOptions &options,
+         const Metadata &metadata) {
   auto file = TokenFile::open(path, options.format);
   if (!file)
     return file.takeError();
@@ -80,12 +93,12 @@ static Expected<std::shared_ptr<TokenFile>> openFile(const std::string &path,
     return s.takeError();
   if (Status s = file->check(metadata.vocab); !s)
     return s.takeError();
-  return std::make_shared<TokenFile>(std::move(*file));
+  return std::make_shared<SharedFile>(std::move(*file));
 }
 
 /// A source over [begin, end) that fills at least one batch.
 static Expected<std::unique_ptr<DataSource>>
-makeSource(std::shared_ptr<TokenFile> file, int64_t begin, int64_t end,
+makeSource(std::shared_ptr<SharedFile> shared, int64_t begin, int64_t end,
            const Metadata &metadata, const char *what) {
   int64_t need = metadata.batch * metadata.seq + 1;
   if (end - begin < need)
@@ -94,10 +107,10 @@ makeSource(std::shared_ptr<TokenFile> file, int64_t begin, int64_t end,
                       std::to_string(metadata.seq) +
                       " + 1 = " + std::to_string(need) + " tokens, but got " +
                       std::to_string(end - begin))
-        .at(file->path())
+        .at(shared->file.path())
         .hint("use more text, or compile with a smaller --batch or --seq");
-  std::unique_ptr<DataSource> source =
-      std::make_unique<TokenSource>(std::move(file), begin, end, metadata.seq);
+  std::unique_ptr<DataSource> source = std::make_unique<TokenSource>(
+      std::move(shared), begin, end, metadata.seq);
   return source;
 }
 
@@ -108,7 +121,7 @@ static Status openValidation(const DataOptions &options,
   auto file = openFile(options.valData, options, metadata);
   if (!file)
     return file.takeError();
-  int64_t size = (*file)->size();
+  int64_t size = (*file)->file.size();
   auto source = makeSource(*file, 0, size, metadata, "validation data");
   if (!source)
     return source.takeError();
@@ -135,8 +148,8 @@ static Status openTraining(const DataOptions &options, const Metadata &metadata,
   auto file = openFile(options.data, options, metadata);
   if (!file)
     return file.takeError();
-  warnOfBytes(**file, options, metadata, set);
-  int64_t size = (*file)->size();
+  warnOfBytes((*file)->file, options, metadata, set);
+  int64_t size = (*file)->file.size();
   int64_t tail = int64_t(std::floor(double(size) * options.valFraction));
   auto train = makeSource(*file, 0, size - tail, metadata, "training data");
   if (!train)

@@ -39,9 +39,84 @@ static Status checkMachine(const Metadata &metadata) {
             "such as --target=cpu:x86-64-v3");
 }
 
-static Expected<ExitCode> runProgram(const WeftExecutable &executable,
-                                     const std::vector<std::string> &args,
-                                     const std::string &program) {
+/// Ranks that are threads of this process, or the only one.
+static Status checkAlone(const Metadata &metadata, const RunOptions &options,
+                         const std::optional<Launcher> &launcher) {
+  if (!launcher || launcher->processes <= 1)
+    return Status::success();
+  const std::string started = ", but " + launcher->name + " has started " +
+                              std::to_string(launcher->processes);
+  if (options.loopback != 0)
+    return usageError("--loopback expects one process" + started)
+        .hint("leave --loopback out");
+  return usageError("expects one process, since the program has one rank" +
+                    started)
+      .hint("compile with --mesh=dp:" + std::to_string(launcher->processes));
+}
+
+static Error notLaunched(int64_t ranks, const std::string &program) {
+  const std::string count = std::to_string(ranks);
+  if (std::string foreign = findForeignLauncher(); !foreign.empty())
+    return usageError("expects " + count +
+                      " ranks that mpirun or srun --mpi=pmix starts, but got "
+                      "one of " +
+                      foreign)
+        .hint("mpirun -n " + count + " " + program);
+  return usageError("expects " + count +
+                    " ranks, as the mesh of the program has, but got 1")
+      .hint("run it with mpirun -n " + count + ", or with --loopback " + count);
+}
+
+/// The other processes of the run; null if all ranks are in this one.
+static Expected<std::unique_ptr<RankProcess>>
+joinOthers(const Metadata &metadata, const RunOptions &options,
+           JoinProcesses join, const std::string &program) {
+  const int64_t ranks = metadata.ranks();
+  const std::optional<Launcher> launcher = findLauncher();
+  std::unique_ptr<RankProcess> none;
+  if (ranks == 1 || options.loopback != 0 || !join) {
+    if (Status s = checkAlone(metadata, options, launcher); !s)
+      return s.takeError();
+    return none;
+  }
+  if (!launcher && options.dryRun)
+    return none;
+  if (!launcher)
+    return notLaunched(ranks, program);
+  auto process = join();
+  if (!process || (*process)->ranks() == ranks)
+    return process;
+  return usageError("expects " + std::to_string(ranks) +
+                    " ranks, as the mesh of the program has, but " +
+                    launcher->name + " has started " +
+                    std::to_string((*process)->ranks()))
+      .saidBy((*process)->rank() == 0);
+}
+
+namespace {
+/// One start of a program, from the command line to the exit status.
+class Start {
+public:
+  Start(const WeftExecutable &executable, std::vector<std::string> args,
+        std::string program, JoinProcesses join)
+      : executable(executable), args(std::move(args)),
+        program(std::move(program)), join(join) {}
+
+  int run();
+
+private:
+  Expected<ExitCode> runProgram();
+  int report(const Error &error);
+
+  const WeftExecutable &executable;
+  const std::vector<std::string> args;
+  const std::string program;
+  const JoinProcesses join;
+  std::unique_ptr<RankProcess> process; // of several
+};
+} // namespace
+
+Expected<ExitCode> Start::runProgram() {
   if (executable.abiVersion != WEFT_ABI_VERSION)
     return Error(ExitCode::Internal,
                  "expects ABI version " + std::to_string(WEFT_ABI_VERSION) +
@@ -76,31 +151,48 @@ static Expected<ExitCode> runProgram(const WeftExecutable &executable,
     return faults.takeError();
   if (Status s = checkFaults(executable, *faults); !s)
     return s.takeError();
-  return Run(executable, *metadata, *options, *faults, ownPath(program.c_str()))
-      .execute();
+  auto joined = joinOthers(*metadata, *options, join, program);
+  if (!joined)
+    return joined.takeError();
+  process = std::move(*joined);
+  const RunInputs inputs = {executable, *metadata, *options, *faults,
+                            process.get()};
+  return Run(inputs, ownPath(program.c_str())).execute();
 }
 
-static int runGuarded(const WeftExecutable &executable,
-                      const std::vector<std::string> &args,
-                      const std::string &program) {
+/// A process that ends with all others takes leave of them, so that what the
+/// one that speaks has to say is said before the launcher ends it.
+int Start::report(const Error &error) {
+  const int status = error.report();
+  if (!error.isOfAllProcesses())
+    process.reset();
+  return status;
+}
+
+int Start::run() {
+  int status = 0;
   try {
-    auto code = runProgram(executable, args, program);
-    return code ? int(*code) : code.error().report();
+    auto code = runProgram();
+    status = code ? int(*code) : report(code.error());
   } catch (const std::bad_alloc &) {
-    return Error(ExitCode::DoesNotFit, "the machine has no memory left")
-        .report();
+    status =
+        report(Error(ExitCode::DoesNotFit, "the machine has no memory left"));
   } catch (const std::exception &failure) {
-    return Error(ExitCode::Internal, failure.what()).report();
+    status = report(Error(ExitCode::Internal, failure.what()));
   }
+  status = finishOutput(status, ReaderGone::Reported);
+  Status left = process ? process->finish() : Status::success();
+  return left || status != 0 ? status : left.error().report();
 }
 
-int weft::weftMain(const WeftExecutable &executable, int argc, char **argv) {
+int weft::weftMain(const WeftExecutable &executable, int argc, char **argv,
+                   JoinProcesses join) {
   reserveStandardStreams();
   enterProcess(argv);
   std::string program = argc > 0 ? argv[0] : "weft";
   std::vector<std::string> args(argv + (argc > 0), argv + argc);
   int status =
-      finishOutput(runGuarded(executable, args, program), ReaderGone::Reported);
+      Start(executable, std::move(args), std::move(program), join).run();
   leaveProcess();
   return status;
 }

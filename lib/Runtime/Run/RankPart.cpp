@@ -53,6 +53,10 @@ Expected<int64_t> RankPart::tune() {
   return opened->device().tune(*opened, inputs.options.tune);
 }
 
+Absence RankPart::absence() const {
+  return opened ? absenceOf(*opened) : Absence();
+}
+
 Status RankPart::finish() { return opened->device().synchronize(); }
 
 Status RankPart::startHunt() {

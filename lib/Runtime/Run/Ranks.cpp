@@ -3,8 +3,9 @@
 #include "weft/Runtime/Run/Ranks.h"
 
 #include "weft/Runtime/Collectives/Loopback.h"
-#include "weft/Runtime/Collectives/Voting.h"
 
+#include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <new>
@@ -29,6 +30,11 @@ struct Ranks::Member {
   bool isOver = false;
   Status result;
 
+  /// Whom this rank has waited for in vain.
+  Absence absence() const {
+    const Absence &ofVotes = agreement.absence();
+    return ofVotes.ranks.empty() ? part.absence() : ofVotes;
+  }
   void loop();
   void give(const Work &next);
   Status take();
@@ -97,8 +103,28 @@ Ranks::~Ranks() {
   }
 }
 
-void Ranks::start() {
-  const int ranks = int(inputs.metadata.ranks());
+/// The votes of the processes, and the single rank of this one.
+Status Ranks::startProcess() {
+  auto steps = inputs.process->connect();
+  steps->setTimeout(inputs.options.timeout);
+  std::unique_ptr<Transport> further[2];
+  for (std::unique_ptr<Transport> &each : further) {
+    auto made = steps->split(0);
+    if (!made)
+      return made.takeError();
+    each = std::move(*made);
+    each->setTimeout(inputs.options.timeout);
+  }
+  processes = std::make_unique<VotingAgreement>(std::move(further[0]));
+  members.push_back(std::make_unique<Member>(inputs, std::move(further[1]),
+                                             std::move(steps)));
+  return Status::success();
+}
+
+Status Ranks::start() {
+  if (inputs.process)
+    return startProcess();
+  const int ranks = int(inputs.ranks());
   auto votes = connectLoopback(ranks), steps = connectLoopback(ranks);
   for (auto *transports : {&votes, &steps})
     for (const std::unique_ptr<Transport> &transport : *transports)
@@ -109,6 +135,7 @@ void Ranks::start() {
   if (ranks > 1)
     for (const std::unique_ptr<Member> &member : members)
       member->thread = std::thread([&own = *member] { own.loop(); });
+  return Status::success();
 }
 
 const RankPart &Ranks::first() const { return members.front()->part; }
@@ -120,8 +147,6 @@ Status Ranks::run(Member &member, const Work &work) {
   return member.take();
 }
 
-Status Ranks::onFirst(const Work &work) { return run(*members.front(), work); }
-
 Status Ranks::inTurn(const Work &work) {
   for (const std::unique_ptr<Member> &member : members)
     if (Status s = run(*member, work); !s)
@@ -131,7 +156,7 @@ Status Ranks::inTurn(const Work &work) {
 
 Status Ranks::together(const Work &work) {
   if (members.size() == 1)
-    return onFirst(work);
+    return run(*members.front(), work);
   for (const std::unique_ptr<Member> &member : members)
     member->give(work);
   Status worst;
@@ -145,4 +170,53 @@ Status Ranks::together(const Work &work) {
       worst = std::move(s);
   }
   return worst;
+}
+
+//===----------------------------------------------------------------------===//
+// Processes
+//===----------------------------------------------------------------------===//
+
+/// Of a rank that has waited for others in vain: no vote can be had, and each
+/// process ends at once. The first of those that waited says why, unless the
+/// others have left, which they do not without a word. The launcher ends all
+/// processes when one has ended: who is silent gives the other the time.
+Error Ranks::alone(Error error) const {
+  Absence absence = members.front()->absence();
+  if (absence.ranks.empty())
+    absence = processes->absence();
+  const std::vector<int> &missing = absence.ranks;
+  int first = 0;
+  while (std::find(missing.begin(), missing.end(), first) != missing.end())
+    ++first;
+  const bool speaks = !absence.haveLeft && first == inputs.process->rank();
+  if (!speaks)
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  return error.saidBy(speaks);
+}
+
+Expected<std::vector<std::string>> Ranks::agree(Status own, std::string text) {
+  if (!processes) {
+    if (!own)
+      return own.takeError();
+    return std::vector<std::string>{std::move(text)};
+  }
+  // It was settled before.
+  if (!own && own.error().isOfAllProcesses())
+    return own.takeError();
+  if (!own && own.error().code() == ExitCode::Communication)
+    return alone(own.takeError());
+  Vote vote = voteAt({Place::Part, ++parts}, own, std::move(text));
+  vote.isReason = !own && members.front()->agreement.isReason();
+  Decision all = processes->agree(vote);
+  if (!all.failed())
+    return std::move(all.texts);
+  Error error = errorOf(all, *processes, std::move(own));
+  if (all.failure == ExitCode::Communication)
+    return alone(std::move(error));
+  return error.saidBy(all.rank == processes->rank()).ofAllProcesses();
+}
+
+Status Ranks::settle(Status own) {
+  auto said = agree(std::move(own), "");
+  return said ? Status::success() : Status(said.takeError());
 }

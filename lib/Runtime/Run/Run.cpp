@@ -14,6 +14,11 @@
 
 using namespace weft;
 
+void Run::tell(const std::string &text) const {
+  if (isFirst())
+    warn(text);
+}
+
 /// A file that is begun and dropped leaves nothing; the reader of a pipe would
 /// take that for the end.
 static Status checkWritable(const std::string &path) {
@@ -51,14 +56,15 @@ Status Run::openInputs() {
     return opened.takeError();
   data = std::move(*opened);
   for (const std::string &text : data.warnings)
-    warn(text);
+    tell(text);
   return options.trains() ? checkTrainable(executable, data)
                           : checkEvaluable(executable);
 }
 
 /// Before anything in the save directory is read: what it holds stays so.
 Status Run::lockSaves() {
-  if (options.saveDir.empty() || !options.trains() || options.dryRun)
+  if (options.saveDir.empty() || !options.trains() || options.dryRun ||
+      !isFirst())
     return Status::success();
   auto taken = SaveLock::take(options.saveDir);
   if (!taken)
@@ -80,7 +86,9 @@ Status Run::identifyData() {
     record.device = ranks.first().context().device().facts();
   else if (resume && resume->manifest.run)
     record.device = resume->manifest.run->device;
-  if (!options.trains() || (options.saveDir.empty() && !resume))
+  const bool matters =
+      !options.saveDir.empty() || resume || inputs.process != nullptr;
+  if (!options.trains() || !matters)
     return Status::success();
   auto training = data.train->identity();
   if (!training)
@@ -96,7 +104,7 @@ Status Run::identifyData() {
 }
 
 Expected<MetricsStart> Run::metricsStart() const {
-  if (options.metrics.empty())
+  if (options.metrics.empty() || !isFirst())
     return MetricsStart();
   // An evaluation alone adds its line to what is there.
   std::optional<int64_t> keptStep;
@@ -118,7 +126,7 @@ bool Run::wroteMetrics() const {
 }
 
 Expected<MetricsLog> Run::openMetrics() const {
-  if (options.metrics.empty())
+  if (options.metrics.empty() || !isFirst())
     return MetricsLog();
   auto old = FileLock::take(options.metrics);
   if (!old)
@@ -129,7 +137,7 @@ Expected<MetricsLog> Run::openMetrics() const {
   for (const std::string &text : start->warnings)
     warn(text);
   if (start->isEmpty && wroteMetrics())
-    warn(options.metrics + ": begins anew: the metrics up to step " +
+    tell(options.metrics + ": begins anew: the metrics up to step " +
          std::to_string(state.step) + " of the checkpoint are gone");
   return MetricsLog::open(options.metrics, *start, *old);
 }
@@ -138,7 +146,7 @@ Expected<MetricsLog> Run::openMetrics() const {
 Expected<ExitCode> Run::trainTogether(const SavePolicy *policy,
                                       Journal &journal,
                                       const StopRequest &signals) {
-  std::vector<ExitCode> codes(size_t(ranks.count()), ExitCode::Ok);
+  std::vector<ExitCode> codes(size_t(inputs.ranks()), ExitCode::Ok);
   Status trained = ranks.together([&](RankPart &rank) -> Status {
     const int number = rank.context().rank();
     Journal silent;
@@ -149,9 +157,25 @@ Expected<ExitCode> Run::trainTogether(const SavePolicy *policy,
     codes[size_t(number)] = *code;
     return Status::success();
   });
-  if (!trained)
-    return trained.takeError();
-  return codes.front();
+  if (Status s = ranks.settle(std::move(trained)); !s)
+    return s.takeError();
+  return codes[size_t(ranks.first().context().rank())];
+}
+
+/// What the process with rank 0 writes.
+Status Run::prepareOutputs(const SavePolicy &policy) const {
+  if (!isFirst())
+    return Status::success();
+  if (!policy.saveDir.empty())
+    if (Status s = makeRoomAfter(policy.saveDir, state.step); !s)
+      return s;
+  if (!policy.saveDir.empty())
+    if (Status s = prepareSaves(policy, executable, state.step + 1); !s)
+      return s;
+  for (const std::string &path : {options.trace, options.dumpGrads})
+    if (Status s = checkWritable(path); !s)
+      return s;
+  return Status::success();
 }
 
 /// Handlers are installed before anything is written, and metrics are begun
@@ -160,30 +184,26 @@ Expected<ExitCode> Run::train() {
   SignalScope signals(/*canSave=*/!options.saveDir.empty());
   const SavePolicy policy = {options.saveDir, options.keep, options.keepBest,
                              &lock};
-  const bool saves = !options.saveDir.empty();
-  if (saves)
-    if (Status s = makeRoomAfter(options.saveDir, state.step); !s)
-      return s.takeError();
-  if (Status s = saves ? prepareSaves(policy, executable, state.step + 1)
-                       : Status::success();
+  if (Status s = ranks.settle(prepareOutputs(policy)); !s)
+    return s.takeError();
+  auto metrics = openMetrics();
+  if (Status s = ranks.settle(metrics ? Status::success()
+                                      : Status(metrics.takeError()));
       !s)
     return s.takeError();
-  for (const std::string &path : {options.trace, options.dumpGrads})
-    if (Status s = checkWritable(path); !s)
-      return s.takeError();
-  auto metrics = openMetrics();
-  if (!metrics)
-    return metrics.takeError();
-  Journal journal(Progress(options.progress, state.step + 1, *options.steps,
+  const ProgressKind progress =
+      isFirst() ? options.progress : ProgressKind::None;
+  Journal journal(Progress(progress, state.step + 1, *options.steps,
                            options.logEvery,
                            metadata.isLanguageModel() ? "tok" : "rows"),
                   std::move(*metrics));
-  return trainTogether(saves ? &policy : nullptr, journal, signals);
+  return trainTogether(policy.saveDir.empty() ? nullptr : &policy, journal,
+                       signals);
 }
 
 void Run::warnOfRandomWeights(const char *what) const {
   if (!options.trains() && !resume && !weights->fromFile())
-    warn(std::string(what) +
+    tell(std::string(what) +
          " random weights; --resume or --init-from gives others");
 }
 
@@ -193,15 +213,18 @@ Status Run::evaluateAlone() {
   if (!metrics)
     return metrics.takeError();
   EvalReport report;
-  Status done = ranks.onFirst([&](RankPart &rank) -> Status {
+  Status done = ranks.together([&](RankPart &rank) -> Status {
     auto found = rank.evaluate(data);
     if (!found)
       return found.takeError();
-    report = std::move(*found);
+    if (&rank == &ranks.first())
+      report = std::move(*found);
     return Status::success();
   });
-  if (!done)
-    return done;
+  if (Status s = ranks.settle(std::move(done)); !s)
+    return s;
+  if (!isFirst())
+    return Status::success();
   report.step = state.step;
   Progress(options.progress, state.step, state.step, 1, "").eval(report);
   if (Status s = metrics->line(evalJson(report)); !s)
@@ -214,15 +237,16 @@ Status Run::evaluateAlone() {
 Status Run::sample() {
   warnOfRandomWeights("sampling from");
   std::string whole = *options.generate;
-  Status done = ranks.onFirst([&](RankPart &rank) -> Status {
+  Status done = ranks.together([&](RankPart &rank) -> Status {
     auto text = rank.sample(state.seed);
     if (!text)
       return text.takeError();
-    whole += *text + "\n";
+    if (&rank == &ranks.first())
+      whole += *text + "\n";
     return Status::success();
   });
-  if (!done)
-    return done;
+  if (Status s = ranks.settle(std::move(done)); !s || !isFirst())
+    return s;
   whole = forTerminal(whole);
   std::fwrite(whole.data(), 1, whole.size(), stdout);
   return Status::success();
@@ -231,7 +255,7 @@ Status Run::sample() {
 /// Measures, and does nothing else.
 Expected<ExitCode> Run::tune() {
   int64_t products = 0;
-  Status done = ranks.onFirst([&](RankPart &rank) -> Status {
+  Status done = ranks.together([&](RankPart &rank) -> Status {
     auto measured = rank.tune();
     if (!measured)
       return measured.takeError();
@@ -246,35 +270,87 @@ Expected<ExitCode> Run::tune() {
   return ExitCode::Ok;
 }
 
+/// What would make processes part sooner or later is an error of all.
+Status Run::settleAlike(const std::vector<Alike> &mine) {
+  auto all = ranks.agree(Status::success(), alikeText(mine));
+  if (!all)
+    return all.takeError();
+  Status alike = checkAlike(*all);
+  if (alike)
+    return alike;
+  return alike.takeError().saidBy(isFirst()).ofAllProcesses();
+}
+
+/// What they were started with.
+Status Run::checkStart() {
+  std::vector<Alike> mine = {{"the program", programDigest(executable)}};
+  for (const std::string &flag : options.common) {
+    const size_t end = flag.find('=');
+    mine.push_back({flag.substr(0, end),
+                    end == std::string::npos ? "on" : flag.substr(end + 1)});
+  }
+  return settleAlike(mine);
+}
+
+static std::string identityText(const std::optional<DataIdentity> &identity) {
+  if (!identity)
+    return "none";
+  return identity->kind + " with " + std::to_string(identity->length) + " " +
+         identity->xxh3;
+}
+
+/// What they have found.
+Status Run::checkFound() {
+  return settleAlike(
+      {{"the data", identityText(record.data), ExitCode::Input},
+       {"the validation data", identityText(record.valData), ExitCode::Input},
+       {"the step to go on from", std::to_string(state.step),
+        ExitCode::Checkpoint},
+       {"the seed", std::to_string(state.seed), ExitCode::Checkpoint}});
+}
+
+/// All that can be wrong before something is written.
+Status Run::prepare() {
+  if (Status s = ranks.settle(openInputs()); !s)
+    return s;
+  if (Status s = ranks.settle(lockSaves()); !s)
+    return s;
+  if (Status s = ranks.settle(chooseState()); !s)
+    return s;
+  if (Status s = ranks.settle(identifyData()); !s)
+    return s;
+  if (Status s = checkFound(); !s)
+    return s;
+  Status hunts = ranks.inTurn([](RankPart &rank) { return rank.startHunt(); });
+  if (Status s = ranks.settle(std::move(hunts)); !s)
+    return s;
+  if (Status s = ranks.settle(loadState()); !s)
+    return s;
+  warnOfChanges();
+  // Again when the file is opened: here, before anything is written.
+  auto start = metricsStart();
+  return ranks.settle(start ? Status::success() : Status(start.takeError()));
+}
+
 Expected<ExitCode> Run::execute() {
-  if (Status s = checkFiles(); !s)
+  if (Status s = ranks.start(); !s)
+    return s.takeError();
+  if (Status s = checkStart(); !s)
+    return s.takeError();
+  if (Status s = ranks.settle(checkFiles()); !s)
     return s.takeError();
   // Before data is read, which takes long.
-  ranks.start();
-  if (Status s = ranks.inTurn([](RankPart &rank) { return rank.open(); }); !s)
+  Status opened = ranks.inTurn([](RankPart &rank) { return rank.open(); });
+  if (Status s = ranks.settle(std::move(opened)); !s)
     return s.takeError();
   if (!options.tune.empty())
     return tune();
-  if (Status s = openInputs(); !s)
+  if (Status s = prepare(); !s)
     return s.takeError();
-  if (Status s = lockSaves(); !s)
-    return s.takeError();
-  if (Status s = chooseState(); !s)
-    return s.takeError();
-  if (Status s = identifyData(); !s)
-    return s.takeError();
-  if (Status s = ranks.inTurn([](RankPart &rank) { return rank.startHunt(); });
-      !s)
-    return s.takeError();
-  if (Status s = loadState(); !s)
-    return s.takeError();
-  warnOfChanges();
-  // Again when the file is opened: here, before anything is written.
-  if (auto start = metricsStart(); !start)
-    return start.takeError();
   bool talks = options.progress == ProgressKind::Line ||
                options.progress == ProgressKind::Bar;
-  if (options.dryRun || (talks && (options.trains() || options.evalOnly)))
+  if (isFirst() &&
+      (options.dryRun || (talks && (options.trains() || options.evalOnly))))
     printEscaped(describe());
   if (options.dryRun)
     return ExitCode::Ok;
@@ -286,12 +362,13 @@ Expected<ExitCode> Run::execute() {
     code = *trained;
   }
   if (options.evalOnly)
-    if (Status s = evaluateAlone(); !s)
+    if (Status s = ranks.settle(evaluateAlone()); !s)
       return s.takeError();
   if (options.generate && code == ExitCode::Ok)
     if (Status s = sample(); !s)
       return s.takeError();
-  if (Status s = ranks.inTurn([](RankPart &rank) { return rank.finish(); }); !s)
+  Status finished = ranks.inTurn([](RankPart &rank) { return rank.finish(); });
+  if (Status s = ranks.settle(std::move(finished)); !s)
     return s.takeError();
   return code;
 }

@@ -113,12 +113,12 @@ std::string Run::describeData() const {
 
 std::string Run::describeTraining() const {
   const RateSchedule &rate = options.schedule;
-  int64_t rows = metadata.batch * options.accum * ranks.count();
+  int64_t rows = metadata.batch * options.accum * inputs.ranks();
   std::string text;
   text += "step      " + std::to_string(options.accum) + " x " +
           std::to_string(metadata.batch) + " rows";
-  if (ranks.count() > 1)
-    text += " x " + std::to_string(ranks.count()) + " ranks";
+  if (inputs.ranks() > 1)
+    text += " x " + std::to_string(inputs.ranks()) + " ranks";
   if (metadata.isLanguageModel())
     text += ", " + grouped(rows * metadata.seq) + " tokens";
   text += state.step < *options.steps

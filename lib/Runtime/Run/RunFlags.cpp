@@ -137,7 +137,7 @@ static std::vector<FlagSpec> machineFlags() {
   return {
       integer("threads", "0", "threads; 0: all that the process may use", 0,
               1024),
-      integer("loopback", "1",
+      integer("loopback", "",
               "ranks as threads of one process: as many as the mesh has", 1),
       number("timeout", "60", "seconds until a silent rank is given up", 0.1,
              1e9),

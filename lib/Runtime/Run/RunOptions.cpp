@@ -3,6 +3,7 @@
 #include "weft/Runtime/Run/RunFlags.h"
 
 #include "weft/Formats/Text.h"
+#include "weft/Runtime/Collectives/Processes.h"
 
 #include <algorithm>
 #include <unistd.h>
@@ -55,8 +56,10 @@ static RateScheduleKind scheduleKind(const std::string &text) {
 }
 
 static ProgressKind progressKind(const std::string &text) {
+  // A launcher gives its processes terminals of their own.
   if (text == "auto")
-    return isatty(STDOUT_FILENO) ? ProgressKind::Bar : ProgressKind::Line;
+    return isatty(STDOUT_FILENO) && !findLauncher() ? ProgressKind::Bar
+                                                    : ProgressKind::Line;
   if (text == "bar")
     return ProgressKind::Bar;
   if (text == "json")
@@ -103,7 +106,8 @@ static void readState(const FlagValues &flags, RunOptions &out) {
   out.seedGiven = flags.isSet("seed");
   out.initFrom = flags.getString("init-from");
   out.threads = flags.getInt("threads");
-  out.loopback = flags.getInt("loopback");
+  if (flags.isSet("loopback"))
+    out.loopback = flags.getInt("loopback");
   out.timeout = flags.getDouble("timeout");
   out.saveDir = flags.getString("save-dir");
   if (out.saveDir == "none")
@@ -250,16 +254,16 @@ static Status checkDevice(const FlagValues &flags, const Metadata &metadata) {
   return Status::success();
 }
 
-/// As many ranks as the mesh of the program has run it, or none does.
+/// As many ranks as the mesh of the program has run it, or none does. Without
+/// --loopback they are processes.
 static Status checkRanks(const FlagValues &flags, const Metadata &metadata,
                          const RunOptions &out) {
   const int64_t ranks = metadata.ranks();
   const std::string got = std::to_string(out.loopback);
-  if (ranks > 1 && out.loopback != ranks)
-    return usageError("expects " + std::to_string(ranks) +
-                      " ranks, as the mesh of the program has, but got " + got)
-        .hint("run it with --loopback " + std::to_string(ranks));
-  if (out.loopback != ranks)
+  if (ranks > 1 && out.loopback != 0 && out.loopback != ranks)
+    return usageError("--loopback expects " + std::to_string(ranks) +
+                      ", the ranks of the mesh of the program, but got " + got);
+  if (ranks == 1 && out.loopback > 1)
     return usageError("--loopback expects 1 for a program of one rank, but "
                       "got " +
                       got)
@@ -326,6 +330,13 @@ static Status checkTraining(const Metadata &metadata, const RunOptions &out) {
   return Status::success();
 }
 
+/// Whether all processes of a run have to be told a flag alike.
+static bool isCommon(const std::string &flag) {
+  const std::string name = flag.substr(2, flag.find('=') - 2);
+  return name != "threads" && name != "progress" && name != "data" &&
+         name != "val-data";
+}
+
 /// `given` is the command line alone; `flags` also has what a checkpoint kept,
 /// if that is known.
 static Status readOptions(const FlagValues &given, const FlagValues &flags,
@@ -334,6 +345,9 @@ static Status readOptions(const FlagValues &given, const FlagValues &flags,
   readData(flags, out);
   readOptimizer(flags, metadata, out);
   readState(flags, out);
+  for (const std::string &flag : flags.canonical(RunFlag))
+    if (isCommon(flag))
+      out.common.push_back(flag);
   for (const char *name :
        {"lr", "weight-decay", "beta1", "beta2", "eps", "momentum"})
     if (given.isSet(name))

@@ -29,7 +29,7 @@ void Run::warnOfChanges() const {
   if (!resume || resume->weightsOnly || !resume->manifest.run)
     return;
   for (const std::string &text : changedSettings(*resume->manifest.run, record))
-    warn(text);
+    tell(text);
 }
 
 /// Training goes on where the chosen checkpoint stands.
@@ -39,7 +39,7 @@ Status Run::takeState() {
     return resumed.takeError();
   state = *resumed;
   return options.trains()
-             ? checkRowCount(state, options, metadata, ranks.count())
+             ? checkRowCount(state, options, metadata, int(inputs.ranks()))
              : Status::success();
 }
 
@@ -47,12 +47,31 @@ ResumeTarget Run::resumeTarget() const {
   return {metadata, executable, /*weightsOnly=*/!options.trains()};
 }
 
+/// What the first process has chosen, opened by all: "" is none.
+Expected<std::optional<ResumePoint>>
+Run::shareChoice(Expected<std::optional<ResumePoint>> own) {
+  const std::string chosen = own && *own ? (*own)->directory : "";
+  auto texts =
+      ranks.agree(own ? Status::success() : Status(own.takeError()), chosen);
+  if (!texts)
+    return texts.takeError();
+  if (isFirst() || texts->front().empty())
+    return own;
+  ResumeOptions same = options;
+  same.resume = ResumeKind::Path;
+  same.resumePath = texts->front();
+  std::vector<std::string> warnings;
+  return chooseCheckpoint(same, resumeTarget(), warnings);
+}
+
 /// Where training starts and where the weights come from.
 Status Run::chooseState() {
   std::vector<std::string> warnings;
-  auto point = chooseCheckpoint(options, resumeTarget(), warnings);
+  auto own = isFirst() ? chooseCheckpoint(options, resumeTarget(), warnings)
+                       : std::optional<ResumePoint>();
   for (const std::string &text : warnings)
-    warn(text);
+    tell(text);
+  auto point = shareChoice(std::move(own));
   if (!point)
     return point.takeError();
   resume = std::move(*point);
@@ -62,7 +81,8 @@ Status Run::chooseState() {
   state.cursor.shuffle = options.shuffle;
   state.cursor.shuffleSeed = options.seed;
   if (options.trains())
-    if (Status s = checkRowCount(state, options, metadata, ranks.count()); !s)
+    if (Status s = checkRowCount(state, options, metadata, int(inputs.ranks()));
+        !s)
       return s;
   auto opened = InitialWeights::open(options.initFrom, options.trains(),
                                      metadata, executable, executablePath);
@@ -72,22 +92,50 @@ Status Run::chooseState() {
   return Status::success();
 }
 
+/// The damage that a process has found in the checkpoint that it `read`, or "".
+/// Any other failure is one of all.
+Expected<std::string> Run::findDamage(Status &read) {
+  const bool isDamage =
+      !read && options.resume == ResumeKind::Auto && read.error().isDamage();
+  auto found = ranks.agree(isDamage ? Status::success() : std::move(read),
+                           isDamage ? read.error().where() : "");
+  if (!found)
+    return found.takeError();
+  for (const std::string &text : *found)
+    if (!text.empty())
+      return text;
+  return std::string();
+}
+
 /// Reads the chosen checkpoint, or an older one if it turns out damaged and the
 /// run may pass it over.
 Status Run::readCheckpoint() {
   for (;;) {
     Status read = ranks.inTurn(
         [&](RankPart &rank) { return rank.loadCheckpoint(*resume); });
-    if (read)
-      return read;
-    std::vector<std::string> warnings;
-    auto older =
-        passOver(*resume, read.takeError(), options, resumeTarget(), warnings);
-    for (const std::string &text : warnings)
-      warn(text);
-    if (!older)
-      return older.takeError();
-    resume = std::move(*older);
+    auto damage = findDamage(read);
+    if (!damage)
+      return damage.takeError();
+    if (damage->empty())
+      return Status::success();
+    Expected<std::optional<ResumePoint>> own = std::optional<ResumePoint>();
+    if (isFirst()) {
+      std::vector<std::string> warnings;
+      auto older = passOver(*resume,
+                            read ? Error(ExitCode::Checkpoint, *damage)
+                                 : read.takeError(),
+                            options, resumeTarget(), warnings);
+      for (const std::string &text : warnings)
+        tell(text);
+      if (older)
+        own = std::optional<ResumePoint>(std::move(*older));
+      else
+        own = older.takeError();
+    }
+    auto point = shareChoice(std::move(own));
+    if (!point)
+      return point.takeError();
+    resume = std::move(*point);
     if (Status s = takeState(); !s)
       return s;
   }

@@ -38,7 +38,7 @@ private:
 } // namespace
 
 int main(int argc, char **argv) {
-  auto process = MpiProcess::start();
+  auto process = joinMpi();
   if (!process)
     return process.error().report();
   auto all = (*process)->connect();

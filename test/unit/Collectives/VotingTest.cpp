@@ -45,8 +45,8 @@ std::string errorOfBytes(size_t at, char byte) {
 TEST(VoteBytes, AreChecked) {
   EXPECT_EQ(parseVote("").error().where(),
             "expects 19 or more bytes in a vote, but got 0");
-  EXPECT_EQ(errorOfBytes(0, 5), "expects a kind of place in a vote, but got 5");
-  EXPECT_EQ(errorOfBytes(1, 16), "expects four flags in a vote, but got 16");
+  EXPECT_EQ(errorOfBytes(0, 6), "expects a kind of place in a vote, but got 6");
+  EXPECT_EQ(errorOfBytes(1, 32), "expects five flags in a vote, but got 32");
   EXPECT_EQ(errorOfBytes(2, 1), "expects an exit code in a vote, but got 1");
   EXPECT_EQ(parseVote("x").error().code(), ExitCode::Communication);
   std::minstd_rand random(1);

@@ -25,7 +25,8 @@ struct Place {
     Look,      // the evaluation and the sample after it
     SaveBegun, // a save has a directory
     SaveWritten,
-    SaveCommitted
+    SaveCommitted,
+    Part // of what comes before the first step and after the last
   };
   Kind kind = Step;
   int64_t step = 0;
@@ -50,6 +51,8 @@ struct Vote {
   ExitCode failure = ExitCode::Ok;
   /// Of a failure: the state of the last whole step is worth a save.
   bool mayStillSave = false;
+  /// Of a failure that ranks have agreed on before: this one was the reason.
+  bool isReason = false;
   /// What the other ranks are to know, such as what was written where.
   std::string text;
 };
@@ -77,7 +80,8 @@ int severityOf(ExitCode code);
 
 /// The decision about the votes of all ranks, in their order: a function of
 /// nothing else. Stop, save and last hold for all if one rank says so; the
-/// worst failure wins, at equal ones that of the first rank.
+/// worst failure wins, of equal ones that of the rank that was the reason, else
+/// of the first rank.
 Decision decide(const std::vector<Vote> &votes);
 
 /// The connection of one rank to all ranks of its run, itself included.

@@ -23,6 +23,9 @@ Communicator *findRanks(WeftContext &context, int64_t group);
 /// Ranks that wait for this one in a collective learn that it will not come.
 void leaveRanks(WeftContext &context);
 
+/// Whom a collective that failed has waited for in vain.
+Absence absenceOf(WeftContext &context);
+
 /// The mean over all ranks of each number, added up in their order: exit 7 of a
 /// rank that has left them.
 Status takeRankMeans(WeftContext &context, std::vector<double> &numbers,

@@ -21,6 +21,14 @@
 
 namespace weft {
 
+/// Whom a rank has waited for in vain.
+struct Absence {
+  std::vector<int> ranks;
+  /// They have left the run, and have said why where they did: else they did
+  /// not come in time.
+  bool haveLeft = false;
+};
+
 /// One thread at a time uses a transport. To leave is to destroy it: ranks that
 /// wait for this one learn of it at once.
 class Transport {
@@ -67,7 +75,8 @@ public:
 
   /// Whom the exchange that failed has waited for; empty where it failed for
   /// another reason.
-  const std::vector<int> &missing() const { return absent; }
+  const Absence &absence() const { return absent; }
+  const std::vector<int> &missing() const { return absent.ranks; }
 
 protected:
   Transport(int rank, int ranks) : number(rank), count(ranks) {}
@@ -79,7 +88,7 @@ protected:
   virtual Expected<std::unique_ptr<Transport>>
   splitBy(const std::vector<int> &colors) = 0;
 
-  std::vector<int> absent;
+  Absence absent;
 
 private:
   Status gatherBytes(const void *own, void *all, int64_t bytes,

@@ -10,23 +10,32 @@ namespace weft {
 
 /// Each rank sends its vote to all others, and all take the same decision. A
 /// rank that has left, or does not come in time, votes for exit 7, and nothing
-/// is saved; an own failure that is worse stays that of this rank.
+/// is saved; an own failure that is worse stays that of this rank. A rank that
+/// has waited for another one in vain, anywhere, leaves without a vote.
 class VotingAgreement final : public Agreement {
 public:
   explicit VotingAgreement(std::unique_ptr<Transport> transport)
-      : transport(std::move(transport)) {}
+      : number(transport->rank()), count(transport->ranks()),
+        transport(std::move(transport)) {}
 
-  int rank() const override { return transport->rank(); }
-  int ranks() const override { return transport->ranks(); }
+  int rank() const override { return number; }
+  int ranks() const override { return count; }
   Decision agree(const Vote &vote) override;
   /// Whether the last decision was a failure, and this rank the reason.
   bool isReason() const { return reason == rank(); }
+  /// Whom a vote that failed has waited for in vain.
+  const Absence &absence() const {
+    return transport ? transport->absence() : gone;
+  }
 
 private:
+  Decision leave(const Vote &own);
   Expected<std::vector<Vote>> votesOf(const Vote &own);
   Decision decideAlone(const Vote &own, const Error &error) const;
 
-  std::unique_ptr<Transport> transport;
+  const int number, count;
+  std::unique_ptr<Transport> transport; // until the rank leaves
+  Absence gone;                         // when it left
   int reason = -1; // the rank of a failure that was decided last
 };
 

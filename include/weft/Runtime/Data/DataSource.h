@@ -21,6 +21,7 @@
 
 namespace weft {
 
+/// The ranks of a process may use one at the same time.
 class DataSource {
 public:
   virtual ~DataSource() = default;

@@ -3,12 +3,15 @@
 #ifndef WEFT_RUNTIME_RUN_ENTRY_H
 #define WEFT_RUNTIME_RUN_ENTRY_H
 
+#include "weft/Runtime/Collectives/Processes.h"
 #include "weft/Runtime/Execute/Abi.h"
 
 namespace weft {
 
-/// Runs a compiled program with a command line; returns the exit status.
-int weftMain(const WeftExecutable &executable, int argc, char **argv);
+/// Runs a compiled program with a command line; returns the exit status. With
+/// `join` it may be one of several processes that are the ranks of a run.
+int weftMain(const WeftExecutable &executable, int argc, char **argv,
+             JoinProcesses join = nullptr);
 
 } // namespace weft
 

@@ -33,6 +33,8 @@ public:
   /// A device with memory for the program: exit 4 or 9 if there is none.
   Status open();
   const WeftContext &context() const { return *opened; }
+  /// Whom a collective that failed has waited for in vain.
+  Absence absence() const;
   /// Waits for the device, so that what goes wrong there last is an error, too.
   Status finish();
   /// Gives the device back.

@@ -1,10 +1,11 @@
 //===- Run.h - One run of an executable -------------------------*- C++ -*-===//
 //
 // Part of the process: everything between the command line and the exit code
-// that there is once however many ranks run in it. Flags, signals, progress,
-// metrics, data files, the choice of a checkpoint and the lock of the save
-// directory are here; devices and steps are those of a RankPart. Inputs are
-// checked completely (machine, data, checkpoint, weights, memory) before
+// that there is once however many ranks run in it. Of several processes, the
+// one with rank 0 chooses, saves, measures and speaks for all. Flags, signals,
+// progress, metrics, data files, the choice of a checkpoint and the lock of the
+// save directory are here; devices and steps are those of a RankPart. Inputs
+// are checked completely (machine, data, checkpoint, weights, memory) before
 // anything is written.
 //
 //===----------------------------------------------------------------------===//
@@ -12,6 +13,7 @@
 #ifndef WEFT_RUNTIME_RUN_RUN_H
 #define WEFT_RUNTIME_RUN_RUN_H
 
+#include "weft/Runtime/Run/Alike.h"
 #include "weft/Runtime/Run/Ranks.h"
 
 #include <optional>
@@ -20,17 +22,22 @@ namespace weft {
 
 class Run {
 public:
-  Run(const WeftExecutable &executable, const Metadata &metadata,
-      const RunOptions &options, const Faults &faults,
-      std::string executablePath)
-      : inputs{executable, metadata, options, faults}, executable(executable),
-        metadata(metadata), options(options),
+  Run(const RunInputs &inputs, std::string executablePath)
+      : inputs(inputs), executable(inputs.executable),
+        metadata(inputs.metadata), options(inputs.options),
         executablePath(std::move(executablePath)), ranks(inputs) {}
 
   Expected<ExitCode> execute();
 
 private:
+  /// A warning, once for all processes.
+  void tell(const std::string &text) const;
+  bool isFirst() const { return inputs.isFirst(); }
   Status checkFiles() const;
+  Status settleAlike(const std::vector<Alike> &mine);
+  Status checkStart();
+  Status checkFound();
+  Status prepare();
   Status openInputs();
   Status lockSaves();
   ResumeTarget resumeTarget() const;
@@ -38,8 +45,12 @@ private:
   Status identifyData();
   void warnOfChanges() const;
   Status takeState();
+  Expected<std::optional<ResumePoint>>
+  shareChoice(Expected<std::optional<ResumePoint>> own);
+  Expected<std::string> findDamage(Status &read);
   Status readCheckpoint();
   Status loadState();
+  Status prepareOutputs(const SavePolicy &policy) const;
   Expected<ExitCode> train();
   Expected<ExitCode> trainTogether(const SavePolicy *policy, Journal &journal,
                                    const StopRequest &signals);

@@ -44,7 +44,7 @@ struct RunOptions : DataOptions, ResumeOptions {
   bool seedGiven = false, shuffleGiven = false;
   std::string initFrom; // "": as compiled; "none": the init program
   int64_t threads = 0;  // 0: as many as the process may use
-  int64_t loopback = 1; // ranks as threads of the process
+  int64_t loopback = 0; // ranks as threads of the process; 0: not given
   double timeout = 60;  // seconds that a rank waits for another
 
   int64_t logEvery = 1, evalEvery = 0, evalSteps = 0;
@@ -68,6 +68,8 @@ struct RunOptions : DataOptions, ResumeOptions {
   std::vector<FileUse> filesRead, filesWritten;
   /// Hyper-parameters that were given on the command line, by flag name.
   std::vector<std::string> given;
+  /// What all processes of a run have to be told alike: "--lr=0.1".
+  std::vector<std::string> common;
 
   bool trains() const {
     return steps && *steps > 0 && !evalOnly && tune.empty();

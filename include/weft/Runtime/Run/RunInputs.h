@@ -3,6 +3,7 @@
 #ifndef WEFT_RUNTIME_RUN_RUNINPUTS_H
 #define WEFT_RUNTIME_RUN_RUNINPUTS_H
 
+#include "weft/Runtime/Collectives/Processes.h"
 #include "weft/Runtime/Execute/Fault.h"
 #include "weft/Runtime/Run/RunFlags.h"
 
@@ -14,6 +15,12 @@ struct RunInputs {
   const Metadata &metadata;
   const RunOptions &options;
   const Faults &faults;
+  /// Of a run whose ranks are processes; null: all are in this one.
+  RankProcess *process = nullptr;
+
+  int64_t ranks() const { return metadata.ranks(); }
+  /// Whether rank 0 is in this process: the one that speaks and saves for all.
+  bool isFirst() const { return !process || process->rank() == 0; }
 };
 
 } // namespace weft

@@ -1,0 +1,55 @@
+//===- Processes.h - Processes that a launcher has started ------*- C++ -*-===//
+//
+// A program with a mesh runs as threads of one process or as processes that
+// mpirun or srun has started, one for each rank.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_COLLECTIVES_PROCESSES_H
+#define WEFT_RUNTIME_COLLECTIVES_PROCESSES_H
+
+#include "weft/Runtime/Collectives/Transport.h"
+
+#include <optional>
+
+namespace weft {
+
+/// The place of this process among those of a run. A process has one, and its
+/// transports end before it.
+class RankProcess {
+public:
+  /// Without finish() the others are left as they are: to take leave of them
+  /// waits for all, and after a failure some never come. The launcher then ends
+  /// the run.
+  virtual ~RankProcess();
+
+  virtual int rank() const = 0;
+  virtual int ranks() const = 0;
+  /// The connection of all ranks, once; further ones are its split(), one at a
+  /// time in a process.
+  virtual std::unique_ptr<Transport> connect() = 0;
+  /// The end of a process that every other one ends with, when its transports
+  /// are gone.
+  virtual Status finish() = 0;
+};
+
+/// Joins the processes of a run; null in programs that run alone.
+using JoinProcesses = Expected<std::unique_ptr<RankProcess>> (*)();
+
+/// What has started this process beside others.
+struct Launcher {
+  std::string name;  // "mpirun"
+  int processes = 0; // 0: it does not say
+};
+
+/// The launcher that the environment names; none where the process was started
+/// alone.
+std::optional<Launcher> findLauncher();
+
+/// What the environment says of a launcher whose processes cannot be joined
+/// ("torchrun"), or "".
+std::string findForeignLauncher();
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_COLLECTIVES_PROCESSES_H
