@@ -32,7 +32,7 @@ static MeshOp verifyMesh(Operation *op, FlatSymbolRefAttr name, StringAttr axis,
 }
 
 //===----------------------------------------------------------------------===//
-// all_gather, reduce_scatter
+// all_gather, reduce_scatter, own_slice
 //===----------------------------------------------------------------------===//
 
 LogicalResult AllGatherOp::verifySymbolUses(SymbolTableCollection &symbols) {
@@ -53,6 +53,14 @@ ReduceScatterOp::verifySymbolUses(SymbolTableCollection &symbols) {
                             getPost().convertToDouble(), ranks)))
     return failure();
   return verifySlices(*this, getSlice().getType(), getFull().getType(), ranks);
+}
+
+LogicalResult OwnSliceOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  MeshOp mesh = verifyMesh(*this, getMeshAttr(), getAxisAttr(), symbols);
+  if (!mesh)
+    return failure();
+  return verifySlices(*this, getSlice().getType(), getFull().getType(),
+                      mesh.getNumRanks(getAxisAttr()));
 }
 
 //===----------------------------------------------------------------------===//

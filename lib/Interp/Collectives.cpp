@@ -67,6 +67,13 @@ static void reduceScatter(GroupCalls group) {
     }
 }
 
+static void takeOwnSlice(GroupCalls group) {
+  int64_t at = 0;
+  for (OpCall *call : group)
+    for (double &element : call->result().floatValues())
+      element = call->operand(0).at(at++);
+}
+
 /// An attribute of dist; plan has its word.
 static dist::Reduction getReduction(mlir::Attribute attribute) {
   if (auto word = llvm::dyn_cast<mlir::StringAttr>(attribute))
@@ -108,6 +115,7 @@ CollectiveFunction findCollective(llvm::StringRef opName) {
   return llvm::StringSwitch<CollectiveFunction>(opName)
       .Cases({"dist.all_gather", "plan.all_gather"}, gather)
       .Cases({"dist.reduce_scatter", "plan.reduce_scatter"}, reduceScatter)
+      .Cases({"dist.own_slice", "plan.own_slice"}, takeOwnSlice)
       .Cases({"dist.all_reduce", "plan.all_reduce"}, allReduce)
       .Default(nullptr);
 }

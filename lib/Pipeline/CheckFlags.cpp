@@ -23,9 +23,8 @@ struct OnlyValue {
 } // namespace
 
 static const OnlyValue kOnlyValues[] = {
-    {"zero", "0"},         {"sync", "last"},        {"prefetch", "1"},
-    {"reshard", "on"},     {"reduce-dtype", "f32"}, {"gather-dtype", "f32"},
-    {"recompute", "none"},
+    {"sync", "last"},        {"prefetch", "1"},     {"reduce-dtype", "f32"},
+    {"gather-dtype", "f32"}, {"recompute", "none"},
 };
 
 static Status checkOnlyValues(const FlagValues &flags) {
@@ -167,11 +166,12 @@ std::string weft::bucketRule(const FlagValues &flags, const Target &target) {
 /// A stage says what the ranks of a mesh share.
 static Status checkMesh(const FlagValues &flags) {
   if (!flags.isSet("mesh")) {
-    if (!flags.isSet("zero") || flags.getInt("zero") == 0)
-      return Status::success();
-    return usageError("--zero=" + flags.getText("zero") +
-                      " expects --mesh, but got none")
-        .hint("such as --mesh=dp:4");
+    for (auto [flag, nothing] : {std::pair("zero", "0"), {"reshard", "on"}})
+      if (flags.getText(flag) != nothing)
+        return usageError("--" + std::string(flag) + "=" + flags.getText(flag) +
+                          " expects --mesh, but got none")
+            .hint("such as --mesh=dp:4");
+    return Status::success();
   }
   const std::string &text = flags.getText("mesh");
   std::optional<MeshText> mesh = parseMesh(text);
@@ -181,6 +181,9 @@ static Status checkMesh(const FlagValues &flags) {
   if (mesh->size() > 1)
     return usageError("does not support --mesh=" + text + " yet")
         .hint("only --mesh=dp:N works today");
+  if (flags.getText("reshard") == "off" && flags.getInt("zero") != 3)
+    return usageError("--reshard=off expects --zero=3, but got --zero=" +
+                      flags.getText("zero"));
   const std::string &target = flags.getText("target");
   if (llvm::StringRef(target).split(':').first != "cpu")
     return usageError("does not support --mesh with --target=" + target +

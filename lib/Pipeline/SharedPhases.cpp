@@ -110,6 +110,7 @@ static void shard(const FlagValues &flags, const Target &,
   ShardPassOptions options;
   options.mesh = flags.getText("mesh");
   options.zero = flags.getInt("zero");
+  options.sync = flags.getText("sync");
   passes.addPass(createShardPass(options));
 }
 
@@ -125,8 +126,12 @@ static void bucket(const FlagValues &flags, const Target &target,
 
 static void partition(const FlagValues &flags, const Target &,
                       OpPassManager &passes) {
-  if (flags.isSet("mesh"))
-    passes.addPass(createPartitionPass());
+  if (!flags.isSet("mesh"))
+    return;
+  PartitionPassOptions options;
+  options.reshard =
+      flags.getInt("zero") == 3 && flags.getText("reshard") == "on";
+  passes.addPass(createPartitionPass(options));
 }
 
 static void selectKernels(const FlagValues &flags, const Target &target,

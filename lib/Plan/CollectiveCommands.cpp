@@ -16,7 +16,7 @@ using namespace llvm;
 namespace weft::plan {
 
 //===----------------------------------------------------------------------===//
-// all_gather, reduce_scatter
+// all_gather, reduce_scatter, own_slice
 //===----------------------------------------------------------------------===//
 
 Access AllGatherOp::getAccess(unsigned index) {
@@ -24,6 +24,15 @@ Access AllGatherOp::getAccess(unsigned index) {
 }
 Access ReduceScatterOp::getAccess(unsigned index) {
   return index == 0 ? Access::Read : Access::Write;
+}
+
+Access OwnSliceOp::getAccess(unsigned index) {
+  return index == 0 ? Access::Read : Access::Write;
+}
+
+LogicalResult OwnSliceOp::verify() {
+  return verifySlices(*this, cast<ShapedType>(getSlice().getType()),
+                      cast<ShapedType>(getFull().getType()), getRanks());
 }
 
 LogicalResult AllGatherOp::verify() {
@@ -56,7 +65,7 @@ LogicalResult AllReduceOp::verify() {
 }
 
 bool isCollective(Operation *command) {
-  return isa<AllGatherOp, ReduceScatterOp, AllReduceOp>(command);
+  return isa<AllGatherOp, ReduceScatterOp, OwnSliceOp, AllReduceOp>(command);
 }
 
 } // namespace weft::plan

@@ -151,6 +151,18 @@ static bool hasCommonDecay(const Bucket &bucket, const Member &member) {
   return chooseDecay(updates) != Value();
 }
 
+/// One op could update both without factors by range.
+static bool isFactoredAlike(const Member &a, const Member &b) {
+  auto first = dyn_cast_or_null<OptimizerOpInterface>(a.update);
+  auto second = dyn_cast_or_null<OptimizerOpInterface>(b.update);
+  if (!first || !second)
+    return true;
+  UpdateFactors mine = getUpdateFactors(first).front();
+  UpdateFactors other = getUpdateFactors(second).front();
+  return mine.hasSameLr(other) && mine.hasSameDecay(other) &&
+         readSameDecay(first, second);
+}
+
 static void place(Bucket &bucket, int64_t align, int64_t slices) {
   for (Member &member : bucket.members) {
     bucket.begins.push_back(llvm::alignTo(bucket.elements, align));
@@ -183,9 +195,10 @@ static std::string chooseName(const SymbolTable &symbols, StringRef unit,
   return name;
 }
 
-/// The parameters of a unit, those that are alike together.
+/// The parameters of a unit, those that are alike together: those of ranks also
+/// in their factors, since a range of elements lies elsewhere in each slice.
 static std::vector<Bucket>
-divide(const Unit &unit,
+divide(const Unit &unit, bool hasRanks,
        const llvm::DenseMap<Operation *, const Member *> &memberOf) {
   std::vector<Bucket> buckets;
   for (ParamOp param : unit.params) {
@@ -193,7 +206,8 @@ divide(const Unit &unit,
     auto alike = llvm::find_if(buckets, [&](const Bucket &bucket) {
       const Member &first = bucket.members.front();
       return isStoredAlike(first, member) && isUpdatedAlike(first, member) &&
-             hasCommonDecay(bucket, member);
+             hasCommonDecay(bucket, member) &&
+             (!hasRanks || isFactoredAlike(first, member));
     });
     if (alike == buckets.end())
       alike = buckets.insert(buckets.end(), Bucket());
@@ -216,7 +230,7 @@ std::vector<Bucket> formBuckets(ModuleOp module, ArrayRef<Member> members,
   }
   std::vector<Bucket> buckets;
   for (const Unit &unit : formUnits(params, rule))
-    for (Bucket &bucket : divide(unit, memberOf)) {
+    for (Bucket &bucket : divide(unit, mesh != nullptr, memberOf)) {
       if (!mesh && bucket.members.size() < 2)
         continue;
       place(bucket, align, slices);

@@ -1,9 +1,13 @@
 //===- Partition.cpp - Make collectives explicit --------------------------===//
 //
-// Of what all ranks hold, each reduces the slice that it owns and gives it to
-// the others: every stage adds up gradients and norms in this one order.
+// Of a gradient that all ranks hold, each reduces the slice that it owns; what
+// reads it whole gathers it: every stage adds up gradients and norms in this
+// one order. States that are sharded are read and written in slices
+// (PartitionStates.h).
 //
 //===----------------------------------------------------------------------===//
+
+#include "PartitionStates.h"
 
 #include "weft/Sharding/Passes.h"
 
@@ -48,7 +52,11 @@ public:
       : program(program), mesh(mesh), name(FlatSymbolRefAttr::get(mesh)),
         builder(program.getContext()), ranks(mesh.getNumRanks()) {}
 
-  LogicalResult run();
+  /// Gradients and their norms become those of all ranks.
+  LogicalResult reduce();
+  /// By the read of each gradient.
+  Slices getSlices();
+  void gather();
   int64_t countBuckets() const { return gradients.size(); }
 
 private:
@@ -58,7 +66,6 @@ private:
   FailureOr<Check> checkSlices(NormAndCheckOp op);
   void agree(MutableArrayRef<Check> checks);
   void takeRoots(Check &check);
-  void gather();
 
   ProgramOp program;
   dist::MeshOp mesh;
@@ -263,11 +270,15 @@ LogicalResult ApplyPartition::checkSlices() {
   return success();
 }
 
-LogicalResult ApplyPartition::run() {
-  if (failed(reduceGradients()) || failed(checkSlices()))
-    return failure();
-  gather();
-  return success();
+LogicalResult ApplyPartition::reduce() {
+  return failed(reduceGradients()) ? failure() : checkSlices();
+}
+
+Slices ApplyPartition::getSlices() {
+  Slices slices;
+  for (auto &[read, reduced] : gradients)
+    slices[reduced.read] = reduced.slice.getSlice();
+  return slices;
 }
 
 //===----------------------------------------------------------------------===//
@@ -284,14 +295,29 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
       return;
     if (failed(verifyLayouts()))
       return signalPassFailure();
-    for (auto program : getOperation().getOps<ProgramOp>()) {
-      if (program.getKind() != ProgramKind::Apply)
-        continue;
-      ApplyPartition partition(program, mesh);
-      if (failed(partition.run()))
+    FailureOr<llvm::DenseSet<StringAttr>> sharded =
+        declareSlices(getOperation(), mesh);
+    if (failed(sharded))
+      return signalPassFailure();
+    numSlices += sharded->size();
+    for (auto program : getOperation().getOps<ProgramOp>())
+      if (failed(partition(program, mesh, *sharded)))
         return signalPassFailure();
-      numBuckets += partition.countBuckets();
+  }
+
+  LogicalResult partition(ProgramOp program, dist::MeshOp mesh,
+                          const llvm::DenseSet<StringAttr> &sharded) {
+    if (program.getKind() != ProgramKind::Apply) {
+      partitionStates(program, mesh, sharded, /*known=*/Slices(), reshard);
+      return success();
     }
+    ApplyPartition apply(program, mesh);
+    if (failed(apply.reduce()))
+      return failure();
+    partitionStates(program, mesh, sharded, apply.getSlices(), reshard);
+    apply.gather();
+    numBuckets += apply.countBuckets();
+    return success();
   }
 
   LogicalResult verifyLayouts() {
@@ -302,9 +328,10 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
       if (!layout)
         return op.emitOpError("expects a dist.layout (weft-shard), but got "
                               "none");
-      if (layout.isSharded())
-        return op.emitOpError("does not support sharded parameters and states "
-                              "yet; use --zero=0");
+      auto state = dyn_cast<StateOp>(op);
+      if (state && state.getKind() == StateKind::Gradient && layout.isSharded())
+        return op.emitOpError("does not support sharded gradients yet; use "
+                              "sync=last");
     }
     return success();
   }

@@ -192,7 +192,8 @@ Value Rewriter::joinOperand(unsigned state, ArrayRef<Operation *> ops,
   if (isShared &&
       cast<RankedTensorType>(values.front().getType()).getRank() == 0)
     return values.front();
-  return isShared ? Value() : join(state, values);
+  // A part that is alone is no value that parts share.
+  return isShared && ops.size() > 1 ? Value() : join(state, values);
 }
 
 static void setCommonScope(Operation *whole, ArrayRef<Operation *> ops) {

@@ -39,6 +39,10 @@ struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
     if (zero < Nothing || zero > Parameters)
       return getOperation().emitError("expects zero of 0 to 3, but got ")
              << zero.getValue();
+    if (sync != "each" && sync != "last")
+      return getOperation().emitError(
+                 "expects sync=each or sync=last, but got ")
+             << sync.getValue();
     if (dist::MeshOp other = dist::findMesh(getOperation()))
       return other.emitOpError("expects a module without a mesh for "
                                "weft-shard, but got @")
@@ -67,7 +71,8 @@ struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
   }
 
   /// What the stage shards: master weights and moments of trainable parameters
-  /// from 1 on, gradients from 2 on, all parameters and their copies in 3.
+  /// from 1 on, gradients that are reduced in each micro-step from 2 on, all
+  /// parameters and their copies in 3.
   bool isSharded(Operation *op) const {
     if (auto param = dyn_cast<ParamOp>(op))
       return zero >= (param.getTrainable() ? Optimizer : Parameters);
@@ -76,7 +81,7 @@ struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
       return false;
     switch (state.getKind()) {
     case StateKind::Gradient:
-      return zero >= Gradients;
+      return zero >= Gradients && sync == "each";
     case StateKind::Optimizer:
       return zero >= Optimizer;
     case StateKind::Working:

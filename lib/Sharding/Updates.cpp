@@ -44,6 +44,13 @@ static std::optional<double> getConstant(Value number) {
   return elements.getSplatValue<APFloat>().convertToDouble();
 }
 
+bool readSameDecay(Operation *a, Operation *b) {
+  Value mine = a->getOperand(*getDecayOperand(a));
+  Value other = b->getOperand(*getDecayOperand(b));
+  return mine == other ||
+         (getConstant(mine) && getConstant(mine) == getConstant(other));
+}
+
 Operation *getFirst(ArrayRef<Operation *> ops) {
   return *std::min_element(
       ops.begin(), ops.end(),
@@ -78,7 +85,7 @@ static SmallVector<UpdateFactors> collectFactors(ArrayRef<Operation *> ops,
     UpdateFactors own = getUpdateFactors(update).front();
     own.begin = list.empty() ? 0 : begin;
     Value number = op->getOperand(*getDecayOperand(op));
-    if (number != decay)
+    if (number != decay && getConstant(number) != getConstant(decay))
       own.weightDecay = getConstant(number);
     if (list.empty() || !list.back().hasSameLr(own) ||
         !list.back().hasSameDecay(own))

@@ -22,6 +22,9 @@ mlir::Operation *getFirst(llvm::ArrayRef<mlir::Operation *> ops);
 /// The operand with the weight decay of an update; none of another op.
 std::optional<unsigned> getDecayOperand(mlir::Operation *op);
 
+/// Whether two updates read one weight decay, or constants that are equal.
+bool readSameDecay(mlir::Operation *a, mlir::Operation *b);
+
 /// The weight decay of the update that stands for the updates `ops`, where the
 /// first of them is: the one number that some of them read, which no constant
 /// is, since these go into the factors. Nothing if they read several, or one

@@ -145,3 +145,20 @@ weft.program @eval(%x: tensor<f64> {weft.input = "x"}) -> (tensor<f64> {weft.out
   %y = dist.all_reduce %x by [min] on @mesh : tensor<f64>
   weft.return %y : tensor<f64>
 }
+
+// -----
+
+dist.mesh @mesh("dp" = 2)
+weft.program @eval(%x: tensor<12xf32> {weft.input = "x"}) -> (tensor<4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  // expected-error @+1 {{expects 2 slices, but got 'tensor<4xf32>' of 'tensor<12xf32>'}}
+  %y = dist.own_slice %x on @mesh : tensor<12xf32> to tensor<4xf32>
+  weft.return %y : tensor<4xf32>
+}
+
+// -----
+
+weft.program @eval(%x: tensor<8xf32> {weft.input = "x"}) -> (tensor<4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  // expected-error @+1 {{expects a dist.mesh, but @mesh is none}}
+  %y = dist.own_slice %x on @mesh : tensor<8xf32> to tensor<4xf32>
+  weft.return %y : tensor<4xf32>
+}

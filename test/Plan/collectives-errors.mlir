@@ -63,3 +63,12 @@ plan.program "apply" @apply {
   // expected-error @+1 {{expects a reduction and a result of the same type for each of at least one number, but got 2 and 1 for 1}}
   plan.all_reduce %n by ["sum", "sum"] to %m among 2 : memref<f64> to memref<f64>
 }
+
+// -----
+
+plan.program "init" @init {
+  %f = plan.alloc temporary : memref<24xf32>
+  %s = plan.alloc temporary : memref<8xf32>
+  // expected-error @+1 {{expects 2 slices, but got 'memref<8xf32>' of 'memref<24xf32>'}}
+  plan.own_slice %f to %s among 2 : memref<24xf32> to memref<8xf32>
+}

@@ -15,6 +15,8 @@ plan.program "apply" @apply {
   plan.reduce_scatter %g to %s by 1.0, 2.0 among 2 along "shard" : memref<16xf16> to memref<8xf16>
   // CHECK: plan.all_gather %{{.*}} to %{{.*}} among 2 {scope = "h.0"} : memref<8xf16> to memref<16xf16>
   plan.all_gather %s to %f among 2 {scope = "h.0"} : memref<8xf16> to memref<16xf16>
+  // CHECK: plan.own_slice %{{.*}} to %{{.*}} among 2 along "shard" : memref<16xf16> to memref<8xf16>
+  plan.own_slice %f to %s among 2 along "shard" : memref<16xf16> to memref<8xf16>
   // CHECK: plan.all_reduce %{{.*}}, %{{.*}} by ["sum", "or"] to %{{.*}}, %{{.*}} among 4 : memref<f64>, memref<i1> to memref<f64>, memref<i1>
   plan.all_reduce %n, %b by ["sum", "or"] to %sum, %any among 4 : memref<f64>, memref<i1> to memref<f64>, memref<i1>
 }

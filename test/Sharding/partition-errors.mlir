@@ -9,8 +9,20 @@ weft.param @w : tensor<4xf32>
 // -----
 
 dist.mesh @mesh("dp" = 2)
-// expected-error @+1 {{does not support sharded parameters and states yet; use --zero=0}}
+// expected-error @+1 {{does not support sharded gradients yet; use sync=last}}
+weft.state @w.grad : tensor<4xf32> {dist.layout = #dist.layout<sharded on "dp">, kind = #weft.state_kind<gradient>}
+
+// -----
+
+dist.mesh @mesh("dp" = 2)
+// expected-error @+1 {{expects a flat state of 2 equal slices (weft-bucket), but got 'tensor<4xf32>'}}
 weft.param @w : tensor<4xf32> {dist.layout = #dist.layout<sharded on "dp">}
+
+// -----
+
+dist.mesh @mesh("dp" = 3)
+// expected-error @+1 {{expects a flat state of 3 equal slices (weft-bucket), but got 'tensor<4xf32>'}}
+weft.param @w.flat : tensor<4xf32> {dist.layout = #dist.layout<sharded on "dp">, segments = [#weft.segment<@w [4] at 0 to 4>]}
 
 // -----
 

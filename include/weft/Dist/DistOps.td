@@ -151,6 +151,20 @@ def Dist_ReduceScatterOp : Dist_Collective<"reduce_scatter",
   let assemblyFormat = "$full `on` $mesh (`[` $axis^ `]`)? attr-dict `:` type($full) `to` type($slice)";
 }
 
+def Dist_OwnSliceOp : Dist_Collective<"own_slice", (ins Dist_Tensor:$full)> {
+  let summary = "The slice of a value that this rank owns";
+  let description = [{
+    Rank r gets elements r n to (r + 1) n (not included) of its own `full`, where n
+    is the size of a slice. Nothing is sent: it is for values that every rank has
+    whole, such as random numbers.
+
+    Example: `%slice = dist.own_slice %full on @mesh : tensor<16xf32> to tensor<4xf32>`.
+    Created by: `weft-partition`. Consumed by: `weft-lower-to-plan`.
+  }];
+  let results = (outs Dist_Tensor:$slice);
+  let assemblyFormat = "$full `on` $mesh (`[` $axis^ `]`)? attr-dict `:` type($full) `to` type($slice)";
+}
+
 def Dist_AllReduceOp : Dist_Collective<"all_reduce",
     (ins Variadic<Dist_Number>:$numbers, Dist_Reductions:$reductions)> {
   let summary = "Numbers of all ranks become one each";

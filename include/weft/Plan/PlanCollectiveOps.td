@@ -54,6 +54,20 @@ def Plan_ReduceScatterOp : Plan_Collective<"reduce_scatter",
   let assemblyFormat = "$full `to` $slice `by` $pre `,` $post " # among # "`:` type($full) `to` type($slice)";
 }
 
+def Plan_OwnSliceOp : Plan_Collective<"own_slice",
+    (ins Plan_Moved:$full, Plan_Moved:$slice)> {
+  let summary = "The slice of a buffer that this rank owns";
+  let description = [{
+    Rank r writes elements r n to (r + 1) n of its own `full` to `slice`, which has
+    n. Nothing is sent.
+
+    Example: `plan.own_slice %f to %s among 4 : memref<16xf32> to memref<4xf32>`.
+
+    Created by: `weft-lower-to-plan`.
+  }];
+  let assemblyFormat = "$full `to` $slice " # among # "`:` type($full) `to` type($slice)";
+}
+
 def Plan_AllReduceOp : Plan_Collective<"all_reduce",
     (ins Variadic<Plan_Number>:$numbers, Variadic<Plan_Number>:$reduced,
          StrArrayAttr:$reductions), [AttrSizedOperandSegments]> {

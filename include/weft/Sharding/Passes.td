@@ -15,7 +15,7 @@ def ShardPass : Pass<"weft-shard", "::mlir::ModuleOp"> {
     |---|---|
     | 0 | nothing |
     | 1 | trainable parameters and their moments |
-    | 2 | and gradients |
+    | 2 | and gradients, with `sync=each` |
     | 3 | and all other parameters and the copies of parameters |
 
     Nothing moves yet: types and programs stay as they are.
@@ -40,6 +40,9 @@ def ShardPass : Pass<"weft-shard", "::mlir::ModuleOp"> {
   let options = [
     Option<"mesh", "mesh", "std::string", "\"dp:1\"", "Ranks: dp:N or replica:R,shard:S">,
     Option<"zero", "zero", "int64_t", "0", "ZeRO stage, 0 to 3">,
+    Option<"sync", "sync", "std::string", "\"each\"",
+           "When gradients are reduced: in each micro-step, or in the last one: until then "
+           "every rank adds up its own">,
   ];
   let statistics = [
     Statistic<"numSharded", "sharded", "Parameters and states of which ranks hold slices">,
@@ -136,26 +139,36 @@ def PartitionPass : Pass<"weft-partition", "::mlir::ModuleOp"> {
   let summary = "Make collectives explicit";
   let description = [{
     What ranks tell each other becomes ops, by the layouts of parameters and
-    states. Where all of them are replicated (ZeRO stage 0), gradients become
-    those of all ranks in the program `apply`:
+    states. Gradients become those of all ranks in the program `apply`:
 
     - each flat gradient is reduced to the slice that a rank owns, the mean over
       all ranks in their order;
     - norms and checks are of slices. What ranks found is joined by one message:
       sums of powers in the order of ranks, then one root, and whether any rank
       found a value that is not finite;
-    - updates read slices of all ranks, gathered.
+    - updates of whole parameters read slices of all ranks, gathered.
 
-    Stages that hold slices alone add up in the same order: their weights have the
-    same bits.
+    A parameter or state that is sharded (ZeRO stages 1 to 3) becomes one of a slice:
+
+    - updates, and casts to working copies, are of slices;
+    - what else a program makes of it is made whole, and each rank keeps its slice
+      (`init`);
+    - ops of a forward pass read what ranks gather just before the first of them,
+      those of a backward pass what ranks gather again, or with `reshard=false` the
+      same;
+    - a whole state that is made of slices (the working copies of stages 1 and 2) is
+      gathered before it is written: rounded first.
+
+    All stages add up in the same order: their weights have the same bits.
 
     Precondition: `weft-bucket`, if there is a mesh. Without one the pass does
     nothing. Guarantees: all ranks make the same collectives in the same order, and
     end a step with the same bits.
 
-    Errors, on the op: a parameter or state without layout, one that is sharded
-    (not supported yet), a gradient that is not in a flat state of equal slices, a
-    norm of something else than gradients, a check below what reads another one.
+    Errors, on the op: a parameter or state without layout, a gradient that is
+    sharded (not supported yet), a gradient or sharded state that is not a flat one
+    of equal slices, a norm of something else than gradients, a check below what
+    reads another one.
 
     Before:
     ```mlir
@@ -175,10 +188,15 @@ def PartitionPass : Pass<"weft-partition", "::mlir::ModuleOp"> {
     %full = dist.all_gather %s on @mesh : tensor<128xf32> to tensor<512xf32>
     %w1, %b1 = weft.sgd(%w, %b, %full, %c, %bad, ...) : ...
     ```
-    It does not order collectives by their cost, and changes no other program.
+    It does not order collectives by their cost.
   }];
+  let options = [
+    Option<"reshard", "reshard", "bool", "true",
+           "Gather again for the backward pass, and keep nothing between">,
+  ];
   let statistics = [
     Statistic<"numBuckets", "buckets", "Gradients that are reduced">,
+    Statistic<"numSlices", "slices", "States of which each rank holds a slice">,
   ];
   let dependentDialects = ["::weft::WeftDialect", "::weft::dist::DistDialect"];
 }

@@ -33,6 +33,13 @@ static Operation *makeCommand(dist::ReduceScatterOp op, OpBuilder &builder,
                                        ranks, group, {}, {}, {}, {});
 }
 
+static Operation *makeCommand(dist::OwnSliceOp op, OpBuilder &builder,
+                              ValueRange operands, ValueRange results) {
+  auto [ranks, group] = getGroup(op);
+  return plan::OwnSliceOp::create(builder, op.getLoc(), operands[0], results[0],
+                                  ranks, group, {}, {}, {}, {});
+}
+
 static Operation *makeCommand(dist::AllReduceOp op, OpBuilder &builder,
                               ValueRange operands, ValueRange results) {
   auto [ranks, group] = getGroup(op);
@@ -66,6 +73,7 @@ void weft::registerCollectiveCommands(DialectRegistry &registry) {
     AllGatherOp::attachInterface<CollectiveModel<AllGatherOp>>(*context);
     ReduceScatterOp::attachInterface<CollectiveModel<ReduceScatterOp>>(
         *context);
+    OwnSliceOp::attachInterface<CollectiveModel<OwnSliceOp>>(*context);
     AllReduceOp::attachInterface<CollectiveModel<AllReduceOp>>(*context);
   });
 }

@@ -48,6 +48,13 @@ static LogicalResult append(RecordWords &words, plan::ReduceScatterOp op,
   return success();
 }
 
+static LogicalResult append(RecordWords &words, plan::OwnSliceOp op,
+                            WeftRankGroup among) {
+  append(words, WeftOwnSliceRecord{among, getDType(op.getSlice()),
+                                   getCount(op.getSlice())});
+  return success();
+}
+
 static int64_t getNumber(StringRef reduction) {
   if (reduction == "or")
     return WEFT_RANK_OR;
@@ -93,5 +100,6 @@ void weft::attachCollectiveModels(MLIRContext *context) {
   using namespace plan;
   AllGatherOp::attachInterface<CollectiveModel<AllGatherOp>>(*context);
   ReduceScatterOp::attachInterface<CollectiveModel<ReduceScatterOp>>(*context);
+  OwnSliceOp::attachInterface<CollectiveModel<OwnSliceOp>>(*context);
   AllReduceOp::attachInterface<CollectiveModel<AllReduceOp>>(*context);
 }

@@ -10,6 +10,7 @@
 #include "weft/Runtime/Execute/DTypes.h"
 
 #include <cmath>
+#include <cstring>
 
 using namespace weft;
 
@@ -80,6 +81,21 @@ void weft_host_reduce_scatter(WeftContext *context, const WeftCommand *command,
         return group.reduceScatter(buffers[0], buffers[1], record.elements,
                                    int32_t(record.dtype), record.pre,
                                    record.post, title);
+      });
+}
+
+void weft_host_own_slice(WeftContext *context, const WeftCommand *command,
+                         void *const *buffers) {
+  runAmongRanks<WeftOwnSliceRecord>(
+      *context, *command, 0,
+      [&](auto &record, Communicator &group, const std::string &) {
+        const int64_t bytes =
+            record.elements * dtypeBytes(int32_t(record.dtype));
+        std::memcpy(buffers[1],
+                    static_cast<const char *>(buffers[0]) +
+                        group.rank() * bytes,
+                    size_t(bytes));
+        return Status::success();
       });
 }
 

@@ -149,6 +149,7 @@ Status Run::loadState() {
   if (!read || options.dryRun)
     return read;
   const bool resumed = resume && !resume->weightsOnly;
-  return ranks.inTurn(
+  // Together: a program that makes copies may gather what they are made of.
+  return ranks.together(
       [&](RankPart &rank) { return rank.completeState(resumed); });
 }

@@ -24,6 +24,7 @@ SYMBOLS = {
     "dist.all_gather": 'dist.mesh @mesh("dp" = 4)\n',
     "dist.all_reduce": 'dist.mesh @mesh("dp" = 4)\n',
     "dist.reduce_scatter": 'dist.mesh @mesh("dp" = 4)\n',
+    "dist.own_slice": 'dist.mesh @mesh("dp" = 4)\n',
     "plan.use": "plan.state param @fc1.weight : memref<4x2xf32>\n",
     "plan.record": "plan.event @uploaded on 1\n",
     "plan.wait": "plan.event @uploaded on 1\n",

@@ -15,6 +15,7 @@
 #define WEFT_COLLECTIVES(X)                                                    \
   X(all_gather, WeftAllGatherRecord)                                           \
   X(reduce_scatter, WeftReduceScatterRecord)                                   \
+  X(own_slice, WeftOwnSliceRecord)                                             \
   X(all_reduce, WeftAllReduceRecord)
 
 /// The ranks that take part: group 0 are all of the run, group i those that
@@ -36,6 +37,12 @@ struct WeftReduceScatterRecord {
   struct WeftRankGroup among;
   int64_t dtype, elements;
   double pre, post;
+};
+
+/// Buffers: all slices of this rank's own, the slice of `elements` that it owns.
+struct WeftOwnSliceRecord {
+  struct WeftRankGroup among;
+  int64_t dtype, elements;
 };
 
 /// What becomes of one number of each rank: the part of the ABI.

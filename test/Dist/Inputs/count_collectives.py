@@ -1,0 +1,27 @@
+#!/usr/bin/env python3
+"""Counts the commands of each ZeRO stage that move something.
+
+usage: count_collectives.py MODEL OUT [FLAG]...
+
+For each stage and program: reduce_scatter, all_gather, all_reduce, copies of
+more than one number.
+"""
+import re
+import subprocess
+import sys
+
+KINDS = ("reduce_scatter", "all_gather", "all_reduce", r"copy .*memref<\d+x")
+
+
+def count(plan, program):
+    body = re.search(rf'plan.program "{program}" .*?\n  }}', plan, re.S).group(0)
+    return " ".join(str(len(re.findall(rf"^ *plan.{kind}", body, re.M))) for kind in KINDS)
+
+
+model, out, *flags = sys.argv[1:]
+for stage in range(4):
+    subprocess.run(["weft", "compile", model, "--mesh=dp:4", f"--zero={stage}", *flags,
+                    "--emit=plan", "-o", out], check=True)
+    with open(out) as file:
+        plan = file.read()
+    print(f"zero {stage}: micro {count(plan, 'micro')}, apply {count(plan, 'apply')}")

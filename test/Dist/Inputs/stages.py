@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Trains a model with every ZeRO stage: the weights have the same bits.
+
+usage: stages.py FOLDER --model M --data FILE [--ranks 2,3] [--stages 0,1,2,3]
+                 [--compile=FLAG]... [--run=FLAG]... [--mpi W,...]
+
+Each program saves; the weights that `weft ckpt export` writes are compared with
+those of stage 0 at the same number of ranks, by bytes, and with the ones before
+the first step, from which they must differ. With --mpi those of so many ranks are
+trained as processes as well.
+"""
+import argparse
+import filecmp
+import os
+import shutil
+import subprocess
+
+MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-q", "-n"]
+
+
+def call(*command):
+    subprocess.run(command, check=True)
+
+
+def export(saves, out):
+    call("weft", "ckpt", "export", saves, out)
+    return os.path.join(out, "model.safetensors")
+
+
+def train(args, program, name, launch, steps=4):
+    folder = os.path.join(args.folder, name)
+    command = launch + [program] if launch[:1] == MPIRUN[:1] else [program] + launch
+    call(*command, "--data", args.data, "--progress", "none", "--steps", str(steps),
+         "--save-dir", folder, *args.run)
+    return export(folder, folder + ".export")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder")
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--data", required=True)
+    parser.add_argument("--ranks", default="2,3")
+    parser.add_argument("--stages", default="0,1,2,3")
+    parser.add_argument("--mpi", default="")
+    parser.add_argument("--compile", action="append", default=[])
+    parser.add_argument("--run", action="append", default=[])
+    args = parser.parse_args()
+    shutil.rmtree(args.folder, ignore_errors=True)
+    os.makedirs(args.folder)
+    count = 0
+    for ranks in args.ranks.split(","):
+        first = None
+        for stage in args.stages.split(","):
+            name = f"w{ranks}.z{stage}"
+            program = os.path.join(args.folder, name)
+            call("weft", "compile", args.model, f"--mesh=dp:{ranks}", f"--zero={stage}",
+                 *args.compile, "-o", program)
+            launches = {"loopback": ["--loopback", ranks]}
+            if ranks in args.mpi.split(","):
+                launches["mpi"] = MPIRUN + [ranks]
+            for kind, launch in launches.items():
+                weights = train(args, program, f"{name}.{kind}", launch)
+                first = first or weights
+                if not filecmp.cmp(first, weights, shallow=False):
+                    raise SystemExit(f"{weights} differs from {first}")
+                count += 1
+        start = train(args, os.path.join(args.folder, f"w{ranks}.z{args.stages[0]}"),
+                      f"w{ranks}.start", ["--loopback", ranks], steps=1)
+        if filecmp.cmp(first, start, shallow=False):
+            raise SystemExit(f"{first} has the weights of the first step")
+    print(f"{count} runs have the same bits as their first")
+
+
+if __name__ == "__main__":
+    main()
