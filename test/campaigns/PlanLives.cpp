@@ -17,6 +17,7 @@
 #include "weft/Analysis/StreamOrder.h"
 #include "weft/Pipeline/InitAll.h"
 #include "weft/Plan/Plan.h"
+#include "weft/Plan/Transfers.h"
 
 #include "mlir/Parser/Parser.h"
 
@@ -33,8 +34,8 @@ namespace {
 /// The lives of the buffers of one program.
 class ProgramLives {
 public:
-  ProgramLives(plan::ProgramOp program, int64_t arenaBytes)
-      : program(program), arenaBytes(arenaBytes),
+  ProgramLives(plan::ProgramOp program, int64_t deviceBytes)
+      : program(program), deviceBytes(deviceBytes),
         liveness(computeLiveness(program)), ends(liveness.commands.size()) {
     StreamOrder order(program->getParentOfType<ModuleOp>());
     for (Operation *command : liveness.commands)
@@ -61,7 +62,7 @@ private:
   LogicalResult verifyEnded(const BufferLifetime &life, size_t behind) const;
 
   plan::ProgramOp program;
-  int64_t arenaBytes;
+  int64_t deviceBytes;
   Liveness liveness;
   SmallVector<StreamMoment> moments;
   std::vector<SmallVector<Value>> ends; // behind each command
@@ -174,8 +175,8 @@ void ProgramLives::writeScopes() {
       continue;
     std::string text;
     llvm::raw_string_ostream os(text);
-    os << "poison " << arenaBytes << " in " << program.getSymName() << " after "
-       << position << ":";
+    os << "poison " << deviceBytes << " in " << program.getSymName()
+       << " after " << position << ":";
     for (Value root : roots)
       os << ' '
          << root.getDefiningOp()->getAttrOfType<IntegerAttr>("offset").getInt()
@@ -190,9 +191,13 @@ static LogicalResult writeLives(ModuleOp plan, std::optional<int64_t> early) {
       plan->getAttrOfType<IntegerAttr>(plan::PlanDialect::kArenaBytesAttr);
   if (!arena)
     return plan.emitError("expects a plan with offsets");
+  // The device has both in one piece of memory.
+  auto constants = plan->getAttrOfType<IntegerAttr>(plan::kConstantBytesAttr);
+  const int64_t deviceBytes =
+      arena.getInt() + (constants ? constants.getInt() : 0);
   int64_t numRead = 0;
   for (auto program : plan.getOps<plan::ProgramOp>()) {
-    ProgramLives lives(program, arena.getInt());
+    ProgramLives lives(program, deviceBytes);
     if (failed(lives.find(numRead, early)))
       return failure();
     lives.writeScopes();
