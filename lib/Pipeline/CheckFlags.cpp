@@ -163,6 +163,14 @@ std::string weft::bucketRule(const FlagValues &flags, const Target &target) {
   return flags.isSet("mesh") ? "scope" : target.getBucketRule().str();
 }
 
+int64_t weft::meshRanks(const FlagValues &flags) {
+  int64_t ranks = 1;
+  if (std::optional<MeshText> mesh = parseMesh(flags.getText("mesh")))
+    for (const MeshAxis &axis : *mesh)
+      ranks *= axis.size;
+  return ranks;
+}
+
 /// A stage says what the ranks of a mesh share.
 static Status checkMesh(const FlagValues &flags) {
   if (!flags.isSet("mesh")) {

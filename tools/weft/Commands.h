@@ -15,6 +15,7 @@ using Arguments = std::vector<std::string>;
 /// Each command prints its results and returns, or says what went wrong.
 Expected<ExitCode> compileCommand(const Arguments &args);
 Expected<ExitCode> trainCommand(const Arguments &args);
+Expected<ExitCode> launchCommand(const Arguments &args);
 Expected<ExitCode> inspectCommand(const Arguments &args);
 Expected<ExitCode> checkCommand(const Arguments &args);
 Expected<ExitCode> checkpointCommand(const Arguments &args);

@@ -3,6 +3,7 @@
 #include "Commands.h"
 #include "CompileFiles.h"
 #include "MlirFlags.h"
+#include "MpiRun.h"
 #include "ProgramCache.h"
 #include "RunFlagHelp.h"
 
@@ -12,6 +13,7 @@
 #include "weft/Pipeline/Compiler.h"
 #include "weft/Pipeline/Link.h"
 #include "weft/Pipeline/Target.h"
+#include "weft/Runtime/Collectives/Processes.h"
 #include "weft/Runtime/Execute/ThreadTeam.h"
 
 #include <cstdio>
@@ -183,5 +185,10 @@ Expected<ExitCode> weft::trainCommand(const Arguments &args) {
   Expected<Program> program = findProgram(*compilerFlags, model);
   if (!program)
     return program.takeError();
-  return runProgram(*program, flags->canonical(RunFlag));
+  const std::vector<std::string> runFlags = flags->canonical(RunFlag);
+  const int64_t ranks = meshRanks(*flags);
+  if (ranks == 1 || flags->isSet("loopback") || flags->getSwitch("dry-run") ||
+      findLauncher())
+    return runProgram(*program, runFlags);
+  return runRanks(ranks, program->path, runFlags);
 }

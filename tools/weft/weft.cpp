@@ -25,6 +25,7 @@ struct Command {
 static const Command kCommands[] = {
     {"train", trainCommand, "MODEL: compile (cached) and run"},
     {"compile", compileCommand, "MODEL: make an executable, or any IR level"},
+    {"launch", launchCommand, "PROGRAM: run it as the ranks of its mesh"},
     {"inspect", inspectCommand,
      "PROGRAM: memory, schedule, parameters, kernels"},
     {"check", checkCommand, "MODEL: gradients against finite differences"},

@@ -34,6 +34,9 @@ std::string lossScaleMode(const FlagValues &flags);
 /// The dynamic loss scale that is asked for, as words of parseScaler.
 std::vector<std::string> scalerWords(const FlagValues &flags);
 
+/// Ranks of --mesh, which was checked; 1 without it.
+int64_t meshRanks(const FlagValues &flags);
+
 /// What lies together in flat states: "none", or a rule of weft-bucket. Ranks
 /// that share a model share its buckets.
 std::string bucketRule(const FlagValues &flags, const Target &target);

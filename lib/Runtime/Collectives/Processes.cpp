@@ -2,7 +2,10 @@
 
 #include "weft/Runtime/Collectives/Processes.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <sched.h>
+#include <unistd.h>
 
 using namespace weft;
 
@@ -29,6 +32,15 @@ std::optional<Launcher> weft::findLauncher() {
                     isSet("PMI_SIZE") ? numberOf("PMI_SIZE")
                                       : numberOf("SLURM_STEP_NUM_TASKS")};
   return std::nullopt;
+}
+
+int weft::countUnbound() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0 ||
+      CPU_COUNT(&set) < sysconf(_SC_NPROCESSORS_ONLN))
+    return 1;
+  return std::max({1, numberOf("OMPI_COMM_WORLD_LOCAL_SIZE"),
+                   numberOf("SLURM_TASKS_PER_NODE")});
 }
 
 std::string weft::findForeignLauncher() {

@@ -10,6 +10,7 @@
 #include "weft/Runtime/Run/Run.h"
 #include "weft/Runtime/Run/Trainer.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -39,9 +40,9 @@ static Status checkMachine(const Metadata &metadata) {
             "such as --target=cpu:x86-64-v3");
 }
 
-/// Ranks that are threads of this process, or the only one.
-static Status checkAlone(const Metadata &metadata, const RunOptions &options,
-                         const std::optional<Launcher> &launcher) {
+/// That ranks are threads of this process, or the only one.
+static Status checkAlone(const RunOptions &options) {
+  const std::optional<Launcher> launcher = findLauncher();
   if (!launcher || launcher->processes <= 1)
     return Status::success();
   const std::string started = ", but " + launcher->name + " has started " +
@@ -61,28 +62,27 @@ static Error notLaunched(int64_t ranks, const std::string &program) {
                       " ranks that mpirun or srun --mpi=pmix starts, but got "
                       "one of " +
                       foreign)
-        .hint("mpirun -n " + count + " " + program);
+        .hint("weft launch " + program + " starts them");
   return usageError("expects " + count +
                     " ranks, as the mesh of the program has, but got 1")
-      .hint("run it with mpirun -n " + count + ", or with --loopback " + count);
+      .hint("weft launch " + program + " starts them; --loopback " + count +
+            " runs them as threads");
 }
 
-/// The other processes of the run; null if all ranks are in this one.
+static bool has(const std::vector<std::string> &args, const std::string &flag) {
+  return std::any_of(args.begin(), args.end(), [&](const std::string &arg) {
+    return arg == flag || arg.rfind(flag + "=", 0) == 0;
+  });
+}
+
+/// The other processes of the run, before anything that could be wrong with the
+/// command line of one of them alone; null if all ranks are in this one.
 static Expected<std::unique_ptr<RankProcess>>
-joinOthers(const Metadata &metadata, const RunOptions &options,
-           JoinProcesses join, const std::string &program) {
-  const int64_t ranks = metadata.ranks();
+joinOthers(int64_t ranks, const std::vector<std::string> &args,
+           JoinProcesses join) {
   const std::optional<Launcher> launcher = findLauncher();
-  std::unique_ptr<RankProcess> none;
-  if (ranks == 1 || options.loopback != 0 || !join) {
-    if (Status s = checkAlone(metadata, options, launcher); !s)
-      return s.takeError();
-    return none;
-  }
-  if (!launcher && options.dryRun)
-    return none;
-  if (!launcher)
-    return notLaunched(ranks, program);
+  if (!launcher || ranks == 1 || !join || has(args, "--loopback"))
+    return std::unique_ptr<RankProcess>();
   auto process = join();
   if (!process || (*process)->ranks() == ranks)
     return process;
@@ -106,12 +106,16 @@ public:
 
 private:
   Expected<ExitCode> runProgram();
+  Status readOptions(const Metadata &metadata);
+  Status checkProcesses(const Metadata &metadata) const;
   int report(const Error &error);
 
   const WeftExecutable &executable;
   const std::vector<std::string> args;
   const std::string program;
   const JoinProcesses join;
+  RunOptions options;
+  Faults faults;
   std::unique_ptr<RankProcess> process; // of several
 };
 } // namespace
@@ -130,34 +134,55 @@ Expected<ExitCode> Start::runProgram() {
     return Error(ExitCode::Internal, std::move(wrong));
   if (Status s = checkPorts(executable, *metadata); !s)
     return s.takeError();
-  auto options = parseRunOptions(args, *metadata, program);
-  if (!options)
-    return options.takeError();
-  if (options->help || options->version) {
-    std::string text = options->help ? runHelp(*metadata, program)
-                                     : metadata->name + ", compiled by weft " +
-                                           metadata->version + "\n";
-    std::fputs(text.c_str(), stdout);
-    return ExitCode::Ok;
-  }
-  if (Status s = checkMachine(*metadata); !s)
-    return s.takeError();
-  if (Status s = checkHyperParameters(executable, *metadata, *options); !s)
-    return s.takeError();
-  if (Status s = checkGenerate(*options, *metadata, executable); !s)
-    return s.takeError();
-  auto faults = Faults::fromEnvironment();
-  if (!faults)
-    return faults.takeError();
-  if (Status s = checkFaults(executable, *faults); !s)
-    return s.takeError();
-  auto joined = joinOthers(*metadata, *options, join, program);
+  auto joined = joinOthers(metadata->ranks(), args, join);
   if (!joined)
     return joined.takeError();
   process = std::move(*joined);
-  const RunInputs inputs = {executable, *metadata, *options, *faults,
+  Status ready = readOptions(*metadata);
+  if (ready && (options.help || options.version)) {
+    std::string text = options.help ? runHelp(*metadata, program)
+                                    : metadata->name + ", compiled by weft " +
+                                          metadata->version + "\n";
+    if (!process || process->rank() == 0)
+      std::fputs(text.c_str(), stdout);
+    return ExitCode::Ok;
+  }
+  const RunInputs inputs = {executable, *metadata, options, faults,
                             process.get()};
-  return Run(inputs, ownPath(program.c_str())).execute();
+  return Run(inputs, ownPath(program.c_str())).execute(std::move(ready));
+}
+
+/// That there are ranks, where this process has not joined others.
+Status Start::checkProcesses(const Metadata &metadata) const {
+  if (process)
+    return Status::success();
+  if (metadata.ranks() == 1 || options.loopback != 0 || !join)
+    return checkAlone(options);
+  return options.dryRun ? Status::success()
+                        : notLaunched(metadata.ranks(), program);
+}
+
+/// The command line, and what it needs of machine and program.
+Status Start::readOptions(const Metadata &metadata) {
+  auto parsed = parseRunOptions(args, metadata, program);
+  if (!parsed)
+    return parsed.takeError();
+  options = std::move(*parsed);
+  if (options.help || options.version)
+    return Status::success();
+  if (Status s = checkProcesses(metadata); !s)
+    return s;
+  if (Status s = checkMachine(metadata); !s)
+    return s;
+  if (Status s = checkHyperParameters(executable, metadata, options); !s)
+    return s;
+  if (Status s = checkGenerate(options, metadata, executable); !s)
+    return s;
+  auto found = Faults::fromEnvironment();
+  if (!found)
+    return found.takeError();
+  faults = std::move(*found);
+  return checkFaults(executable, faults);
 }
 
 /// A process that ends with all others takes leave of them, so that what the

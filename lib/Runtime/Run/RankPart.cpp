@@ -21,18 +21,20 @@ using namespace weft;
 // Device and state
 //===----------------------------------------------------------------------===//
 
-/// Threads that are asked for; ranks of one process share its processors.
-static int threadsOf(const RunOptions &options, int ranks) {
+/// Threads that are asked for. Ranks that use the same processors share them:
+/// those of one process, and processes of one machine that are not bound.
+static int threadsOf(const RunInputs &inputs) {
+  const int sharers = inputs.process ? countUnbound() : int(inputs.ranks());
   cpu_set_t set;
-  if (options.threads > 0 || ranks == 1 ||
+  if (inputs.options.threads > 0 || sharers == 1 ||
       sched_getaffinity(0, sizeof set, &set) != 0)
-    return int(std::min<int64_t>(options.threads, 1024));
-  return std::max(1, CPU_COUNT(&set) / ranks);
+    return int(std::min<int64_t>(inputs.options.threads, 1024));
+  return std::max(1, CPU_COUNT(&set) / sharers);
 }
 
 Status RankPart::open() {
   DeviceOptions wanted;
-  wanted.threads = threadsOf(inputs.options, agreement.ranks());
+  wanted.threads = threadsOf(inputs);
   wanted.poisoned = inputs.faults.has(Fault::Kind::Poison);
   wanted.graphs = inputs.options.graphs;
   wanted.onlyDescribes = inputs.options.dryRun;

@@ -271,8 +271,8 @@ Expected<ExitCode> Run::tune() {
 }
 
 /// What would make processes part sooner or later is an error of all.
-Status Run::settleAlike(const std::vector<Alike> &mine) {
-  auto all = ranks.agree(Status::success(), alikeText(mine));
+Status Run::settleAlike(Status own, const std::vector<Alike> &mine) {
+  auto all = ranks.agree(std::move(own), alikeText(mine));
   if (!all)
     return all.takeError();
   Status alike = checkAlike(*all);
@@ -282,14 +282,14 @@ Status Run::settleAlike(const std::vector<Alike> &mine) {
 }
 
 /// What they were started with.
-Status Run::checkStart() {
+Status Run::checkStart(Status ready) {
   std::vector<Alike> mine = {{"the program", programDigest(executable)}};
   for (const std::string &flag : options.common) {
     const size_t end = flag.find('=');
     mine.push_back({flag.substr(0, end),
                     end == std::string::npos ? "on" : flag.substr(end + 1)});
   }
-  return settleAlike(mine);
+  return settleAlike(std::move(ready), mine);
 }
 
 static std::string identityText(const std::optional<DataIdentity> &identity) {
@@ -302,6 +302,7 @@ static std::string identityText(const std::optional<DataIdentity> &identity) {
 /// What they have found.
 Status Run::checkFound() {
   return settleAlike(
+      Status::success(),
       {{"the data", identityText(record.data), ExitCode::Input},
        {"the validation data", identityText(record.valData), ExitCode::Input},
        {"the step to go on from", std::to_string(state.step),
@@ -332,10 +333,12 @@ Status Run::prepare() {
   return ranks.settle(start ? Status::success() : Status(start.takeError()));
 }
 
-Expected<ExitCode> Run::execute() {
+Expected<ExitCode> Run::execute(Status ready) {
+  if (!ready && !inputs.process)
+    return ready.takeError();
   if (Status s = ranks.start(); !s)
     return s.takeError();
-  if (Status s = checkStart(); !s)
+  if (Status s = checkStart(std::move(ready)); !s)
     return s.takeError();
   if (Status s = ranks.settle(checkFiles()); !s)
     return s.takeError();

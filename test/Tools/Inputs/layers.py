@@ -58,7 +58,7 @@ ALLOWED = {
     "kernels": {"Formats", "Runtime/Execute"},
     "tools": MLIR | {"Pipeline", "Formats", "Frontend", "Autodiff", "Interp",
                      "Runtime/Execute", "Runtime/Checkpoints",
-                     "Runtime/Reports", "Runtime/Run", "Weft", "Dist", "Plan",
+                     "Runtime/Collectives", "Runtime/Reports", "Runtime/Run", "Weft", "Dist", "Plan",
                      "Memory", "Precision", "Support"},
 }
 # Routines of a device are told of it by one header, and open its libraries.

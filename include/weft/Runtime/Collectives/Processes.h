@@ -46,6 +46,10 @@ struct Launcher {
 /// alone.
 std::optional<Launcher> findLauncher();
 
+/// Processes of the run that use the same processors as this one: 1 where the
+/// launcher has bound it to some of the machine's.
+int countUnbound();
+
 /// What the environment says of a launcher whose processes cannot be joined
 /// ("torchrun"), or "".
 std::string findForeignLauncher();

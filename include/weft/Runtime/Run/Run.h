@@ -27,15 +27,17 @@ public:
         metadata(inputs.metadata), options(inputs.options),
         executablePath(std::move(executablePath)), ranks(inputs) {}
 
-  Expected<ExitCode> execute();
+  /// `ready` is what is wrong with the command line; a process that is one of
+  /// several tells the others before it ends.
+  Expected<ExitCode> execute(Status ready);
 
 private:
   /// A warning, once for all processes.
   void tell(const std::string &text) const;
   bool isFirst() const { return inputs.isFirst(); }
   Status checkFiles() const;
-  Status settleAlike(const std::vector<Alike> &mine);
-  Status checkStart();
+  Status settleAlike(Status own, const std::vector<Alike> &mine);
+  Status checkStart(Status ready);
   Status checkFound();
   Status prepare();
   Status openInputs();

@@ -1,0 +1,139 @@
+//===- LaunchCommand.cpp - weft launch ------------------------------------===//
+
+#include "Commands.h"
+
+#include "MpiRun.h"
+
+#include "weft/Formats/Flags.h"
+#include "weft/Runtime/Execute/Metadata.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <unistd.h>
+
+using namespace weft;
+namespace fs = std::filesystem;
+
+static const char kUsage[] =
+    "usage: weft launch [-n RANKS] [--restarts N] PROGRAM [RUN FLAGS]\n\n"
+    "Runs a program that was compiled with --mesh as processes of mpirun, "
+    "each\n"
+    "bound to an equal part of the processors.\n\n"
+    "  -n RANKS      as many as the mesh has: the default\n"
+    "  --restarts N  go on from the newest checkpoint (--resume=auto) up to N\n"
+    "                times after a rank was lost (exit 7)\n";
+
+namespace {
+struct Launch {
+  int64_t ranks = 0; // 0: those of the mesh
+  int64_t restarts = 0;
+  bool help = false;
+  std::string program;
+  Arguments args;
+};
+} // namespace
+
+static Expected<int64_t> readNumber(const std::string &flag,
+                                    const std::string &text, int64_t least) {
+  char *end = nullptr;
+  const long long number = std::strtoll(text.c_str(), &end, 10);
+  if (text.empty() || *end || number < least || number > 100000)
+    return usageError(flag + " expects a number from " + std::to_string(least) +
+                      " to 100000, but got " + inQuotes(text));
+  return int64_t(number);
+}
+
+/// The flags in front of the program; what stands behind it is the program's.
+static Expected<Launch> parseLaunch(const Arguments &args) {
+  Launch launch;
+  size_t i = 0;
+  for (; i < args.size() && args[i].rfind("-", 0) == 0; ++i) {
+    const size_t equals = args[i].find('=');
+    const std::string name = args[i].substr(0, equals);
+    if (name == "--help" || name == "-h") {
+      launch.help = true;
+      return launch;
+    }
+    if (name != "-n" && name != "--restarts")
+      return usageError("unknown flag " + inQuotes(name) +
+                        " in front of the program")
+          .hint("weft launch --help");
+    if (equals == std::string::npos && i + 1 == args.size())
+      return usageError(name + " expects a number, but got none");
+    const std::string text =
+        equals == std::string::npos ? args[++i] : args[i].substr(equals + 1);
+    auto number = readNumber(name, text, name == "-n" ? 1 : 0);
+    if (!number)
+      return number.takeError();
+    (name == "-n" ? launch.ranks : launch.restarts) = *number;
+  }
+  if (i == args.size())
+    return usageError("expects a PROGRAM").hint("weft launch --help");
+  launch.program = args[i];
+  launch.args.assign(args.begin() + int64_t(i) + 1, args.end());
+  return launch;
+}
+
+/// The ranks that a program is compiled for.
+static Expected<int64_t> ranksOf(const std::string &program) {
+  auto metadata = readMetadata(program);
+  if (!metadata)
+    return metadata.takeError();
+  auto read = parseMetadata(metadata->compact());
+  if (!read)
+    return read.takeError();
+  return read->ranks();
+}
+
+static bool has(const Arguments &args, const std::string &flag) {
+  for (const std::string &arg : args)
+    if (arg == flag || arg.rfind(flag + "=", 0) == 0)
+      return true;
+  return false;
+}
+
+/// The command line of a run that goes on from the newest checkpoint.
+static Arguments resumed(const Arguments &args) {
+  Arguments further;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i] == "--resume")
+      ++i;
+    else if (args[i].rfind("--resume=", 0) != 0)
+      further.push_back(args[i]);
+  }
+  further.push_back("--resume=auto");
+  return further;
+}
+
+Expected<ExitCode> weft::launchCommand(const Arguments &args) {
+  auto launch = parseLaunch(args);
+  if (!launch)
+    return launch.takeError();
+  if (launch->help) {
+    std::fputs(kUsage, stdout);
+    return ExitCode::Ok;
+  }
+  auto ranks = ranksOf(launch->program);
+  if (!ranks)
+    return ranks.takeError();
+  if (launch->ranks != 0 && launch->ranks != *ranks)
+    return usageError("expects -n " + std::to_string(*ranks) +
+                      ", the ranks of the mesh of the program, but got " +
+                      std::to_string(launch->ranks));
+  if (launch->restarts > 0 && !has(launch->args, "--save-dir"))
+    return usageError("--restarts expects a run with --save-dir");
+  // mpirun looks for a bare name on the PATH.
+  const std::string program = fs::absolute(launch->program).string();
+  Arguments flags = launch->args;
+  for (int64_t left = launch->restarts;; --left) {
+    auto code = runRanks(*ranks, program, flags);
+    const ExitCode ended = code ? *code : code.error().code();
+    if (ended != ExitCode::Communication || left == 0)
+      return code;
+    if (!code)
+      code.error().report();
+    warn("a rank was lost: starting again from the newest checkpoint, " +
+         std::to_string(left - 1) + " restarts left");
+    flags = resumed(launch->args);
+  }
+}
