@@ -15,7 +15,7 @@ import os
 import shutil
 import subprocess
 
-MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-q", "-n"]
+MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n"]
 
 
 def call(*command):
