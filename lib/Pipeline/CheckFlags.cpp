@@ -23,8 +23,10 @@ struct OnlyValue {
 } // namespace
 
 static const OnlyValue kOnlyValues[] = {
-    {"sync", "last"},        {"prefetch", "1"},     {"reduce-dtype", "f32"},
-    {"gather-dtype", "f32"}, {"recompute", "none"},
+    {"prefetch", "1"},
+    {"reduce-dtype", "f32"},
+    {"gather-dtype", "f32"},
+    {"recompute", "none"},
 };
 
 static Status checkOnlyValues(const FlagValues &flags) {
@@ -174,7 +176,8 @@ int64_t weft::meshRanks(const FlagValues &flags) {
 /// A stage says what the ranks of a mesh share.
 static Status checkMesh(const FlagValues &flags) {
   if (!flags.isSet("mesh")) {
-    for (auto [flag, nothing] : {std::pair("zero", "0"), {"reshard", "on"}})
+    for (auto [flag, nothing] :
+         {std::pair("zero", "0"), {"reshard", "on"}, {"sync", "last"}})
       if (flags.getText(flag) != nothing)
         return usageError("--" + std::string(flag) + "=" + flags.getText(flag) +
                           " expects --mesh, but got none")

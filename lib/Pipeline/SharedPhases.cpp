@@ -110,7 +110,10 @@ static void shard(const FlagValues &flags, const Target &,
   ShardPassOptions options;
   options.mesh = flags.getText("mesh");
   options.zero = flags.getInt("zero");
-  options.sync = flags.getText("sync");
+  // One micro-step is each and the last: only memory asks which.
+  const bool isOne =
+      flags.getText("accumulation") == "off" && flags.getInt("zero") >= 2;
+  options.sync = isOne ? "each" : flags.getText("sync");
   passes.addPass(createShardPass(options));
 }
 

@@ -37,7 +37,7 @@ namespace {
 /// A gradient of all ranks: the slice that this rank owns of the mean.
 struct Reduced {
   ReadOp read;
-  dist::ReduceScatterOp slice;
+  Value slice;
 };
 
 /// Numbers of one check of gradients.
@@ -89,12 +89,18 @@ static StateOp findGradient(ReadOp read) {
   return state && state.getKind() == StateKind::Gradient ? state : StateOp();
 }
 
+/// What each micro-step has reduced is in slices already.
 LogicalResult ApplyPartition::reduceGradients() {
+  SmallVector<ReadOp> reads;
   double pre = dist::choosePreDivide(ranks);
   for (auto read : program.getBody().front().getOps<ReadOp>()) {
     StateOp state = findGradient(read);
     if (!state)
       continue;
+    if (state.getSlices() != 1) {
+      reads.push_back(read);
+      continue;
+    }
     RankedTensorType type = state.getTensorType();
     if (!state.isSegmented() || type.getNumElements() % ranks != 0)
       return state.emitOpError("expects gradients in flat states of ")
@@ -108,6 +114,13 @@ LogicalResult ApplyPartition::reduceGradients() {
     copyScope(read, slice);
     gradients.insert({read, {read, slice}});
   }
+  for (ReadOp read : reads) {
+    builder.setInsertionPointAfter(read);
+    gradients.insert({read,
+                      {read, ReadOp::create(builder, read.getLoc(),
+                                            findGradient(read).getTensorType(),
+                                            read.getSourceAttr())}});
+  }
   return success();
 }
 
@@ -115,7 +128,8 @@ LogicalResult ApplyPartition::reduceGradients() {
 static Operation *findFirstUser(Reduced &reduced) {
   Operation *first = nullptr;
   for (Operation *user : reduced.read->getUsers())
-    if (user != reduced.slice && (!first || user->isBeforeInBlock(first)))
+    if (user != reduced.slice.getDefiningOp() &&
+        (!first || user->isBeforeInBlock(first)))
       first = user;
   return first;
 }
@@ -125,14 +139,18 @@ static Operation *findFirstUser(Reduced &reduced) {
 void ApplyPartition::gather() {
   for (auto &[read, reduced] : gradients) {
     Operation *first = findFirstUser(reduced);
-    if (!first)
+    if (!first) {
+      if (read->use_empty())
+        read->erase();
       continue;
+    }
     builder.setInsertionPoint(first);
-    auto full = dist::AllGatherOp::create(
-        builder, reduced.read.getLoc(), reduced.read.getType(),
-        reduced.slice.getSlice(), name, /*axis=*/StringAttr());
+    auto full = dist::AllGatherOp::create(builder, reduced.read.getLoc(),
+                                          reduced.read.getType(), reduced.slice,
+                                          name, /*axis=*/StringAttr());
     copyScope(read, full);
-    reduced.read.getResult().replaceAllUsesExcept(full, reduced.slice);
+    reduced.read.getResult().replaceAllUsesExcept(
+        full, reduced.slice.getDefiningOp());
   }
 }
 
@@ -144,7 +162,7 @@ void ApplyPartition::gather() {
 FailureOr<Value> ApplyPartition::findSlice(NormAndCheckOp op, Value grad) {
   auto known = gradients.find(skipViews(grad).getDefiningOp());
   if (known != gradients.end())
-    return Value(known->second.slice.getSlice());
+    return known->second.slice;
   return op.emitOpError("expects gradients that the program reads, but got ")
          << grad;
 }
@@ -277,7 +295,7 @@ LogicalResult ApplyPartition::reduce() {
 Slices ApplyPartition::getSlices() {
   Slices slices;
   for (auto &[read, reduced] : gradients)
-    slices[reduced.read] = reduced.slice.getSlice();
+    slices[reduced.read] = reduced.slice;
   return slices;
 }
 
@@ -328,10 +346,6 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
       if (!layout)
         return op.emitOpError("expects a dist.layout (weft-shard), but got "
                               "none");
-      auto state = dyn_cast<StateOp>(op);
-      if (state && state.getKind() == StateKind::Gradient && layout.isSharded())
-        return op.emitOpError("does not support sharded gradients yet; use "
-                              "sync=last");
     }
     return success();
   }

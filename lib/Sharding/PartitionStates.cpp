@@ -58,7 +58,10 @@ public:
       : program(program), name(FlatSymbolRefAttr::get(mesh)),
         ranks(mesh.getSizes().back()), sharded(sharded),
         builder(program.getContext()), slices(std::move(known)),
-        reshard(reshard) {}
+        reshard(reshard) {
+    for (auto [whole, slice] : slices)
+      kept.insert_range(ArrayRef{whole.getDefiningOp(), slice.getDefiningOp()});
+  }
 
   void run();
 
@@ -68,6 +71,8 @@ private:
   Value getSlice(Value full);
   Value sliceConstant(ConstantOp op);
   bool isMadeOfSlices(Value full) const;
+  void dropOldGradients();
+  Value reduce(StringAttr gradient, Value full);
   void sliceElementwise(Operation *op);
   void writeSlices();
 
@@ -84,6 +89,10 @@ private:
   /// By the whole value.
   Slices slices;
   bool reshard;
+  /// Makers of what the caller knows, and asks about again.
+  llvm::DenseSet<Operation *> kept;
+  /// What says whether the gradients so far count, by the state.
+  llvm::DenseMap<StringAttr, Value> flags;
   /// Of whole states, and of their slices in the same places.
   SmallVector<ReadOp> reads, ownReads;
 };
@@ -98,7 +107,8 @@ RankedTensorType StatePartition::getSliceType(Value full) const {
 
 void StatePartition::readSlices() {
   for (auto read : program.getBody().front().getOps<ReadOp>())
-    if (sharded.contains(read.getSourceAttr().getAttr()))
+    if (sharded.contains(read.getSourceAttr().getAttr()) &&
+        !kept.contains(read))
       reads.push_back(read);
   for (ReadOp read : reads) {
     builder.setInsertionPoint(read);
@@ -106,6 +116,71 @@ void StatePartition::readSlices() {
         builder, read.getLoc(), getSliceType(read), read.getSourceAttr()));
     slices[read] = ownReads.back();
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Gradients
+//===----------------------------------------------------------------------===//
+
+static bool isGradient(ProgramOp program, StringAttr name) {
+  auto state = SymbolTable::lookupNearestSymbolFrom<StateOp>(
+      program, FlatSymbolRefAttr::get(name));
+  return state && state.getKind() == StateKind::Gradient;
+}
+
+/// Parts of gradients in slices begin anew in each micro-step: what was there
+/// before is added to the slice of their mean.
+void StatePartition::dropOldGradients() {
+  if (program.getKind() != ProgramKind::Micro)
+    return;
+  for (auto op : llvm::make_early_inc_range(
+           program.getBody().front().getOps<AccumulateOp>())) {
+    auto read = skipViews(op.getOld()).getDefiningOp<ReadOp>();
+    if (!read || !llvm::is_contained(reads, read) ||
+        !isGradient(program, read.getSourceAttr().getAttr()))
+      continue;
+    flags[read.getSourceAttr().getAttr()] = op.getAccumulate();
+    op.getResult().replaceAllUsesWith(op.getValue());
+    op.erase();
+  }
+}
+
+/// The slice of the mean over all ranks, added to what the slice was. It stands
+/// behind the last part, so that the whole need not be kept.
+Value StatePartition::reduce(StringAttr gradient, Value full) {
+  Operation *op = full.getDefiningOp();
+  if (auto concat = dyn_cast_or_null<ConcatOp>(op)) {
+    Operation *last = nullptr;
+    for (Value part : concat.getInputs())
+      if (Operation *made = part.getDefiningOp();
+          made && !isa<ConstantOp>(made) &&
+          (!last || last->isBeforeInBlock(made)))
+        last = made;
+    if (last) {
+      for (Value part : concat.getInputs())
+        if (auto gap = part.getDefiningOp<ConstantOp>())
+          gap->moveAfter(last);
+      Operation *behind = last;
+      while (isa<ConstantOp>(behind->getNextNode()))
+        behind = behind->getNextNode();
+      concat->moveAfter(behind);
+    }
+  }
+  builder.setInsertionPointAfterValue(full);
+  const double pre = dist::choosePreDivide(ranks);
+  Value slice = dist::ReduceScatterOp::create(
+      builder, full.getLoc(), getSliceType(full), full,
+      builder.getF64FloatAttr(pre),
+      builder.getF64FloatAttr(double(ranks) / pre), name,
+      /*axis=*/StringAttr());
+  Value flag = flags.lookup(gradient);
+  if (!flag)
+    return slice;
+  Value old;
+  for (ReadOp read : ownReads)
+    if (read.getSourceAttr().getAttr() == gradient)
+      old = read;
+  return AccumulateOp::create(builder, full.getLoc(), old, slice, flag);
 }
 
 //===----------------------------------------------------------------------===//
@@ -175,7 +250,10 @@ void StatePartition::writeSlices() {
   ReturnOp end = program.getTerminator();
   SmallVector<Value> values(end.getValues());
   for (auto [target, value] : llvm::zip(end.getTargets(), values)) {
-    if (sharded.contains(cast<FlatSymbolRefAttr>(target).getAttr())) {
+    StringAttr state = cast<FlatSymbolRefAttr>(target).getAttr();
+    if (sharded.contains(state) && isGradient(program, state)) {
+      value = reduce(state, value);
+    } else if (sharded.contains(state)) {
       value = getSlice(value);
     } else if (isMadeOfSlices(value)) {
       Value slice = getSlice(value);
@@ -255,13 +333,14 @@ void StatePartition::gatherReads() {
 void StatePartition::eraseDead() {
   for (Operation &op :
        llvm::make_early_inc_range(llvm::reverse(program.getBody().front())))
-    if (isOpTriviallyDead(&op) && !llvm::is_contained(reads, &op) &&
-        !llvm::is_contained(ownReads, &op))
+    if (isOpTriviallyDead(&op) && !kept.contains(&op) &&
+        !llvm::is_contained(reads, &op) && !llvm::is_contained(ownReads, &op))
       op.erase();
 }
 
 void StatePartition::run() {
   readSlices();
+  dropOldGradients();
   writeSlices();
   eraseDead();
   gatherReads();

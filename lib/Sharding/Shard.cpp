@@ -18,7 +18,7 @@ using namespace weft;
 
 namespace {
 /// What a stage shards, in the order in which stages add it.
-enum Stage : int64_t { Nothing, Optimizer, Gradients, Parameters };
+enum Stage : int64_t { Nothing = 0, Optimizer = 1, Parameters = 3 };
 
 struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
   using ShardPassBase::ShardPassBase;
@@ -71,8 +71,8 @@ struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
   }
 
   /// What the stage shards: master weights and moments of trainable parameters
-  /// from 1 on, gradients that are reduced in each micro-step from 2 on, all
-  /// parameters and their copies in 3.
+  /// from 1 on, all parameters and their copies in 3; gradients that are
+  /// reduced in each micro-step.
   bool isSharded(Operation *op) const {
     if (auto param = dyn_cast<ParamOp>(op))
       return zero >= (param.getTrainable() ? Optimizer : Parameters);
@@ -81,7 +81,7 @@ struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
       return false;
     switch (state.getKind()) {
     case StateKind::Gradient:
-      return zero >= Gradients && sync == "each";
+      return sync == "each";
     case StateKind::Optimizer:
       return zero >= Optimizer;
     case StateKind::Working:

@@ -9,7 +9,7 @@ weft.param @w : tensor<4xf32>
 // -----
 
 dist.mesh @mesh("dp" = 2)
-// expected-error @+1 {{does not support sharded gradients yet; use sync=last}}
+// expected-error @+1 {{expects a flat state of 2 equal slices (weft-bucket), but got 'tensor<4xf32>'}}
 weft.state @w.grad : tensor<4xf32> {dist.layout = #dist.layout<sharded on "dp">, kind = #weft.state_kind<gradient>}
 
 // -----

@@ -15,8 +15,11 @@ def ShardPass : Pass<"weft-shard", "::mlir::ModuleOp"> {
     |---|---|
     | 0 | nothing |
     | 1 | trainable parameters and their moments |
-    | 2 | and gradients, with `sync=each` |
+    | 2 | the same |
     | 3 | and all other parameters and the copies of parameters |
+
+    With `sync=each` gradients are sharded at every stage: each micro-step reduces
+    them, and what is reduced is a slice.
 
     Nothing moves yet: types and programs stay as they are.
 
@@ -40,7 +43,7 @@ def ShardPass : Pass<"weft-shard", "::mlir::ModuleOp"> {
   let options = [
     Option<"mesh", "mesh", "std::string", "\"dp:1\"", "Ranks: dp:N or replica:R,shard:S">,
     Option<"zero", "zero", "int64_t", "0", "ZeRO stage, 0 to 3">,
-    Option<"sync", "sync", "std::string", "\"each\"",
+    Option<"sync", "sync", "std::string", "\"last\"",
            "When gradients are reduced: in each micro-step, or in the last one: until then "
            "every rank adds up its own">,
   ];
@@ -91,7 +94,8 @@ def BucketPass : Pass<"weft-bucket", "::mlir::ModuleOp"> {
       the same (`weft-decompose` makes one piece of neighbours).
 
     In a module with a `dist.mesh` every parameter lies in a bucket, also one that
-    is alone, with those of the same layout; and the whole has as many multiples of
+    is alone, with those of the same layout and the same factors: a range of
+    elements lies elsewhere in each slice. The whole has as many multiples of
     `align` elements for each rank of the last axis, so that slices are equal.
 
     Precondition: `weft-working-copies`. Guarantees: names of checkpoints, weight
@@ -142,7 +146,8 @@ def PartitionPass : Pass<"weft-partition", "::mlir::ModuleOp"> {
     states. Gradients become those of all ranks in the program `apply`:
 
     - each flat gradient is reduced to the slice that a rank owns, the mean over
-      all ranks in their order;
+      all ranks in their order. One that is sharded is reduced in `micro`, behind
+      its last part, and added to the slice so far;
     - norms and checks are of slices. What ranks found is joined by one message:
       sums of powers in the order of ranks, then one root, and whether any rank
       found a value that is not finite;
@@ -165,10 +170,9 @@ def PartitionPass : Pass<"weft-partition", "::mlir::ModuleOp"> {
     nothing. Guarantees: all ranks make the same collectives in the same order, and
     end a step with the same bits.
 
-    Errors, on the op: a parameter or state without layout, a gradient that is
-    sharded (not supported yet), a gradient or sharded state that is not a flat one
-    of equal slices, a norm of something else than gradients, a check below what
-    reads another one.
+    Errors, on the op: a parameter or state without layout, a gradient or sharded
+    state that is not a flat one of equal slices, a norm of something else than
+    gradients, a check below what reads another one.
 
     Before:
     ```mlir

@@ -5,7 +5,7 @@
 #include "weft/Formats/Digest.h"
 #include "weft/Formats/Text.h"
 
-#include <algorithm>
+#include <cstdlib>
 #include <sstream>
 
 using namespace weft;

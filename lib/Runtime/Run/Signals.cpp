@@ -37,7 +37,7 @@ void SignalScope::install(int number, void (*handler)(int)) {
   struct sigaction action = {};
   action.sa_handler = handler;
   sigemptyset(&action.sa_mask);
-  action.sa_flags = SA_RESTART;
+  action.sa_flags = SA_RESTART | SA_ONSTACK;
   saved.push_back({number, {}});
   sigaction(number, &action, &saved.back().action);
 }
@@ -48,7 +48,19 @@ static bool isIgnored(int number) {
   return sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
+/// Kernels of oneDNN 2.6 keep numbers far below the end of their stack, where
+/// the frame of a handler would lie: handlers of this thread, which the system
+/// gives signals to first, have a stack of their own.
+void SignalScope::leaveStack() {
+  stack.resize(kStackBytes);
+  stack_t own = {};
+  own.ss_sp = stack.data();
+  own.ss_size = stack.size();
+  hasStack = ::sigaltstack(&own, &savedStack) == 0;
+}
+
 SignalScope::SignalScope(bool canSave) {
+  leaveStack();
   stopRequested = 0;
   endRequested = 0;
   mayStopLater = canSave;
@@ -63,6 +75,8 @@ SignalScope::SignalScope(bool canSave) {
 SignalScope::~SignalScope() {
   for (const Saved &old : saved)
     sigaction(old.number, &old.action, nullptr);
+  if (hasStack)
+    ::sigaltstack(&savedStack, nullptr);
 }
 
 int SignalScope::stopSignal() const { return stopRequested; }

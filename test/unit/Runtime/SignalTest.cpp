@@ -2,6 +2,8 @@
 
 #include "ToyTool.h"
 
+#include "weft/Runtime/Run/Signals.h"
+
 using namespace weft;
 
 namespace {
@@ -104,3 +106,24 @@ TEST_F(SignalTest, withoutSaveDirectoryTheFirstSignalEndsTheRun) {
 }
 
 } // namespace
+
+// Kernels keep numbers below the end of their stack.
+TEST(SignalScope, HandlersHaveAStackOfTheirOwn) {
+  stack_t before = {}, within = {}, after = {};
+  ::sigaltstack(nullptr, &before);
+  {
+    SignalScope scope(/*canSave=*/true);
+    ::sigaltstack(nullptr, &within);
+    for (int number : {SIGINT, SIGTERM, SIGUSR1}) {
+      struct sigaction action = {};
+      ::sigaction(number, nullptr, &action);
+      EXPECT_TRUE(action.sa_flags & SA_ONSTACK) << number;
+    }
+    ::raise(SIGUSR1);
+    EXPECT_EQ(scope.stopSignal(), SIGUSR1);
+  }
+  ::sigaltstack(nullptr, &after);
+  EXPECT_FALSE(within.ss_flags & SS_DISABLE);
+  EXPECT_EQ(after.ss_sp, before.ss_sp);
+  EXPECT_EQ(after.ss_flags, before.ss_flags);
+}

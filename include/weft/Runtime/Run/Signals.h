@@ -13,6 +13,7 @@
 #define WEFT_RUNTIME_RUN_SIGNALS_H
 
 #include <csignal>
+#include <cstddef>
 #include <vector>
 
 namespace weft {
@@ -41,9 +42,15 @@ private:
     int number;
     struct sigaction action;
   };
+  static constexpr std::size_t kStackBytes = std::size_t(1) << 16;
+
   void install(int number, void (*handler)(int));
+  void leaveStack();
 
   std::vector<Saved> saved;
+  std::vector<char> stack; // of the handlers
+  stack_t savedStack = {};
+  bool hasStack = false;
 };
 
 } // namespace weft
