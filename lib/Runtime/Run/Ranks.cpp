@@ -178,7 +178,8 @@ Status Ranks::together(const Work &work) {
 
 /// Of a rank that has waited for others in vain: no vote can be had, and each
 /// process ends at once. The first of those that waited says why, unless the
-/// others have left, which they do not without a word. The launcher ends all
+/// others have left, which they do not without a word; what is wrong with no
+/// rank missing is said by each that has found it. The launcher ends all
 /// processes when one has ended: who is silent gives the other the time.
 Error Ranks::alone(Error error) const {
   Absence absence = members.front()->absence();
@@ -188,7 +189,8 @@ Error Ranks::alone(Error error) const {
   int first = 0;
   while (std::find(missing.begin(), missing.end(), first) != missing.end())
     ++first;
-  const bool speaks = !absence.haveLeft && first == inputs.process->rank();
+  const bool speaks =
+      missing.empty() || (!absence.haveLeft && first == inputs.process->rank());
   if (!speaks)
     std::this_thread::sleep_for(std::chrono::seconds(1));
   return error.saidBy(speaks);
