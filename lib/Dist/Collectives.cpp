@@ -35,12 +35,22 @@ static MeshOp verifyMesh(Operation *op, FlatSymbolRefAttr name, StringAttr axis,
 // all_gather, reduce_scatter, own_slice
 //===----------------------------------------------------------------------===//
 
-LogicalResult AllGatherOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  MeshOp mesh = verifyMesh(*this, getMeshAttr(), getAxisAttr(), symbols);
+/// That `slice` is one of as many slices of `full` as there are ranks.
+template <typename OpT>
+static LogicalResult verifySliceOf(OpT op, SymbolTableCollection &symbols) {
+  MeshOp mesh = verifyMesh(op, op.getMeshAttr(), op.getAxisAttr(), symbols);
   if (!mesh)
     return failure();
-  return verifySlices(*this, getSlice().getType(), getFull().getType(),
-                      mesh.getNumRanks(getAxisAttr()));
+  return verifySlices(op, op.getSlice().getType(), op.getFull().getType(),
+                      mesh.getNumRanks(op.getAxisAttr()));
+}
+
+LogicalResult AllGatherOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifySliceOf(*this, symbols);
+}
+
+LogicalResult OwnSliceOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifySliceOf(*this, symbols);
 }
 
 LogicalResult
@@ -53,14 +63,6 @@ ReduceScatterOp::verifySymbolUses(SymbolTableCollection &symbols) {
                             getPost().convertToDouble(), ranks)))
     return failure();
   return verifySlices(*this, getSlice().getType(), getFull().getType(), ranks);
-}
-
-LogicalResult OwnSliceOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  MeshOp mesh = verifyMesh(*this, getMeshAttr(), getAxisAttr(), symbols);
-  if (!mesh)
-    return failure();
-  return verifySlices(*this, getSlice().getType(), getFull().getType(),
-                      mesh.getNumRanks(getAxisAttr()));
 }
 
 //===----------------------------------------------------------------------===//
