@@ -41,26 +41,3 @@ Absence weft::absenceOf(WeftContext &context) {
   const Groups &groups = *groupsOf(context);
   return groups.all ? groups.all->connection().absence() : groups.absence;
 }
-
-Status weft::takeRankMeans(WeftContext &context, std::vector<double> &numbers,
-                           const std::string &title) {
-  Communicator *all = findRanks(context, 0);
-  if (!all)
-    return Error(ExitCode::Communication,
-                 "expects rank " + std::to_string(context.rank()) + " in " +
-                     title + ", but it has left the run");
-  const size_t ranks = size_t(all->ranks());
-  std::vector<double> each(numbers.size() * ranks);
-  if (Status s =
-          all->allGather(numbers.data(), each.data(),
-                         int64_t(numbers.size() * sizeof(double)), title);
-      !s)
-    return s;
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    double sum = 0;
-    for (size_t rank = 0; rank < ranks; ++rank)
-      sum += each[rank * numbers.size() + i];
-    numbers[i] = sum / double(ranks);
-  }
-  return Status::success();
-}

@@ -132,7 +132,7 @@ Expected<ExitCode> RankPart::train(const TrainState &state, const DataSet &data,
   return code;
 }
 
-Expected<EvalReport> RankPart::evaluate(const DataSet &data) {
+Expected<std::optional<EvalReport>> RankPart::evaluate(const DataSet &data) {
   return weft::evaluate(
       *opened, inputs.metadata, *data.val,
       countBatches(*data.val, inputs.metadata.batch, inputs.options.evalSteps));

@@ -210,15 +210,17 @@ void Run::warnOfRandomWeights(const char *what) const {
 Status Run::evaluateAlone() {
   warnOfRandomWeights("evaluating");
   auto metrics = openMetrics();
-  if (!metrics)
-    return metrics.takeError();
+  if (Status s = ranks.settle(metrics ? Status::success()
+                                      : Status(metrics.takeError()));
+      !s)
+    return s;
   EvalReport report;
   Status done = ranks.together([&](RankPart &rank) -> Status {
     auto found = rank.evaluate(data);
     if (!found)
       return found.takeError();
-    if (&rank == &ranks.first())
-      report = std::move(*found);
+    if (&rank == &ranks.first() && *found)
+      report = std::move(**found);
     return Status::success();
   });
   if (Status s = ranks.settle(std::move(done)); !s)

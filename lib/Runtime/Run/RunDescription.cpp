@@ -107,7 +107,11 @@ std::string Run::describeData() const {
     text += "evaluate  " +
             std::to_string(
                 countBatches(*data.val, metadata.batch, options.evalSteps)) +
-            " batches of " + std::to_string(metadata.batch) + " rows\n";
+            " batches of " + std::to_string(metadata.batch) + " rows" +
+            (inputs.ranks() > 1
+                 ? " over " + std::to_string(inputs.ranks()) + " ranks"
+                 : "") +
+            "\n";
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include "weft/Runtime/Run/Trainer.h"
 
 #include "weft/Runtime/Collectives/RankGroups.h"
+#include "weft/Runtime/Collectives/RankNumbers.h"
 #include "weft/Runtime/Run/Evaluate.h"
 #include "weft/Runtime/Run/Generate.h"
 
@@ -41,24 +42,30 @@ Status Trainer::judge(StepInFlight &step) {
   return step.foundInf ? nonFinite(step) : Status::success();
 }
 
-/// The loss of all ranks is the mean of theirs. A rank whose step failed takes
-/// part in nothing any more, which the others learn from their next collective.
+/// The loss of all ranks is the mean of theirs.
+Status Trainer::takeMeanLosses(StepReport &report) {
+  std::vector<double> own = {report.loss};
+  for (const auto &[name, loss] : report.losses)
+    own.push_back(loss);
+  auto all = gatherNumbers(context, own,
+                           "the loss of step " + std::to_string(report.step));
+  if (!all)
+    return all.takeError();
+  const double ranks = double(all->size());
+  report.loss = sumOverRanks(*all, 0) / ranks;
+  for (size_t i = 0; i < report.losses.size(); ++i)
+    report.losses[i].second = sumOverRanks(*all, i + 1) / ranks;
+  return Status::success();
+}
+
+/// A rank whose step failed takes part in nothing any more, which the others
+/// learn from their next collective.
 void Trainer::joinLosses(StepInFlight &step) {
   if (metadata.ranks() == 1)
     return;
-  if (!step.failure) {
-    std::vector<double> losses = {step.report.loss};
-    for (const auto &[name, loss] : step.report.losses)
-      losses.push_back(loss);
-    Status joined =
-        takeRankMeans(context, losses,
-                      "the loss of step " + std::to_string(step.report.step));
-    if (!joined)
-      step.failure = joined.takeError();
-    step.report.loss = losses.front();
-    for (size_t i = 0; i < step.report.losses.size(); ++i)
-      step.report.losses[i].second = losses[i + 1];
-  }
+  if (!step.failure)
+    if (Status s = takeMeanLosses(step.report); !s)
+      step.failure = s.takeError();
   if (step.failure)
     leaveRanks(context);
 }
@@ -119,10 +126,12 @@ bool Trainer::isLookDue(int64_t step) const {
   return isEvalDue(step) || isDue(step, options.sampleEvery);
 }
 
-Status Trainer::evaluate() {
+/// Whether there is a loss: else another rank cannot read its rows, and says so
+/// when all agree.
+Expected<bool> Trainer::evaluate() {
   if (hunt)
     if (Status s = hunt->begin(); !s)
-      return s;
+      return s.takeError();
   auto report = weft::evaluate(
       context, metadata, *data.val,
       countBatches(*data.val, metadata.batch, options.evalSteps));
@@ -130,11 +139,16 @@ Status Trainer::evaluate() {
     dataLost = report.error().code() == ExitCode::Input;
     return report.takeError();
   }
-  report->step = now.step;
-  reportFirstBad(now.step, std::isfinite(report->loss));
-  if (std::isfinite(report->loss))
-    now.valLoss = report->loss;
-  return journal.eval(*report);
+  if (!*report)
+    return false;
+  EvalReport &found = **report;
+  found.step = now.step;
+  reportFirstBad(now.step, std::isfinite(found.loss));
+  if (std::isfinite(found.loss))
+    now.valLoss = found.loss;
+  if (Status s = journal.eval(found); !s)
+    return s.takeError();
+  return true;
 }
 
 /// A sample of the prompt, as the weights are now.
@@ -146,9 +160,13 @@ Status Trainer::sample() {
 }
 
 Status Trainer::look() {
-  if (isEvalDue(now.step))
-    if (Status s = evaluate(); !s)
-      return s;
+  if (isEvalDue(now.step)) {
+    auto isWhole = evaluate();
+    if (!isWhole)
+      return isWhole.takeError();
+    if (!*isWhole)
+      return Status::success();
+  }
   return isDue(now.step, options.sampleEvery) ? sample() : Status::success();
 }
 

@@ -26,11 +26,6 @@ void leaveRanks(WeftContext &context);
 /// Whom a collective that failed has waited for in vain.
 Absence absenceOf(WeftContext &context);
 
-/// The mean over all ranks of each number, added up in their order: exit 7 of a
-/// rank that has left them.
-Status takeRankMeans(WeftContext &context, std::vector<double> &numbers,
-                     const std::string &title);
-
 } // namespace weft
 
 #endif // WEFT_RUNTIME_COLLECTIVES_RANKGROUPS_H

@@ -1,7 +1,7 @@
 //===- Evaluate.h - The loss of validation data -----------------*- C++ -*-===//
 //
 // Runs a program over batches of a data source and takes the mean of its
-// losses.
+// losses. Ranks take turns: batch n is that of rank n mod W.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,9 +29,13 @@ void takeMeans(int64_t count, double &loss, NamedNumbers &losses);
 /// How many batches an evaluation of `val` takes; `most` 0: all there are.
 int64_t countBatches(const DataSource &val, int64_t batch, int64_t most);
 
-/// The means over the first `batches` batches of `val`, in file order.
-Expected<EvalReport> evaluate(WeftContext &context, const Metadata &metadata,
-                              const DataSource &val, int64_t batches);
+/// The means over the first `batches` batches of `val`, in file order, the same
+/// on all ranks. Nothing if another rank cannot read its rows, which has the
+/// error. A rank that fails otherwise leaves them.
+Expected<std::optional<EvalReport>> evaluate(WeftContext &context,
+                                             const Metadata &metadata,
+                                             const DataSource &val,
+                                             int64_t batches);
 
 } // namespace weft
 

@@ -55,7 +55,8 @@ public:
   Expected<ExitCode> train(const TrainState &state, const DataSet &data,
                            const SavePolicy *policy, const RunRecord &record,
                            Journal &journal, const StopRequest &signals);
-  Expected<EvalReport> evaluate(const DataSet &data);
+  /// Nothing where another rank has the error.
+  Expected<std::optional<EvalReport>> evaluate(const DataSet &data);
   /// The continuation of the prompt.
   Expected<std::string> sample(int64_t seed);
 

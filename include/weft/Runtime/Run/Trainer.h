@@ -43,6 +43,7 @@ public:
 private:
   Expected<ExitCode> loop();
   Status step();
+  Status takeMeanLosses(StepReport &report);
   void joinLosses(StepInFlight &step);
   Status conclude(StepInFlight &step);
   Status judge(StepInFlight &step);
@@ -67,7 +68,7 @@ private:
   std::string adviceAgainstBad() const;
   Status checkInverse(const StepInFlight &step) const;
 
-  Status evaluate();
+  Expected<bool> evaluate();
   Status sample();
   bool isBest();
   Status save();
