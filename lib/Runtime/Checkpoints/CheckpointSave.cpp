@@ -2,6 +2,7 @@
 
 #include "weft/Formats/Json.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
+#include "weft/Runtime/Checkpoints/CheckpointShares.h"
 #include "weft/Runtime/Devices/ArenaBytes.h"
 #include "weft/Runtime/Execute/DTypes.h"
 #include "weft/Runtime/Execute/Scaler.h"
@@ -107,35 +108,30 @@ Expected<std::optional<double>> CheckpointWriter::bestLoss() const {
 // What a rank writes
 //===----------------------------------------------------------------------===//
 
-/// What the file of a rank has of a tensor: none of what an earlier rank holds
-/// as well.
-static HeldRange writtenBy(const NamedTensor &tensor, int64_t rank) {
-  const HeldRange held = heldBy(tensor, rank);
-  return rank < tensor.home->slices ? held : HeldRange{0, 0, held.offset};
-}
-
 /// A tensor of a rank's file: one piece of `tensor`.
-static TensorSpec specOf(const NamedTensor &tensor, const HeldRange &held) {
-  const bool isWhole = held.elements() == tensor.elements;
-  return {pieceKey(tensor.name, held.begin, held.end, tensor.elements),
+static TensorSpec specOf(const NamedTensor &tensor, const WrittenPiece &piece) {
+  const int64_t elements = piece.end - piece.begin;
+  const bool isWhole = elements == tensor.elements;
+  return {pieceKey(tensor.name, piece.begin, piece.end, tensor.elements),
           tensorTypeOf(tensor.dtype()),
-          isWhole ? tensor.shape : std::vector<int64_t>{held.elements()}};
+          isWhole ? tensor.shape : std::vector<int64_t>{elements}};
 }
 
 /// The tensors of a checkpoint and in whose files their pieces lie.
 static std::vector<ManifestTensor>
 describe(const std::vector<NamedTensor> &saved, int64_t ranks) {
   std::vector<ManifestTensor> tensors;
-  for (const NamedTensor &tensor : saved) {
+  const auto shares = shareWrites(saved, ranks);
+  for (size_t i = 0; i < saved.size(); ++i) {
     ManifestTensor &entry = tensors.emplace_back();
-    entry.name = tensor.name;
-    entry.kind = kindName(tensor.kind());
-    entry.type = tensorTypeOf(tensor.dtype());
-    entry.shape = tensor.shape;
-    for (int64_t rank = 0; rank < ranks; ++rank)
-      if (HeldRange held = writtenBy(tensor, rank); held.elements() > 0)
-        entry.pieces.push_back({rankFileName(rank), specOf(tensor, held).name,
-                                held.begin, held.end});
+    entry.name = saved[i].name;
+    entry.kind = kindName(saved[i].kind());
+    entry.type = tensorTypeOf(saved[i].dtype());
+    entry.shape = saved[i].shape;
+    for (const WrittenPiece &piece : shares[i])
+      entry.pieces.push_back({rankFileName(piece.rank),
+                              specOf(saved[i], piece).name, piece.begin,
+                              piece.end});
   }
   return tensors;
 }
@@ -164,12 +160,15 @@ Expected<std::string>
 CheckpointWriter::write(const std::string &directory) const {
   std::vector<std::pair<HeldRange, int32_t>> pieces;
   std::vector<TensorSpec> specs;
-  for (const NamedTensor &tensor : savedTensors(*context.executable()))
-    if (HeldRange held = writtenBy(tensor, context.rank());
-        held.elements() > 0) {
-      pieces.push_back({held, dtypeBytes(tensor.dtype())});
-      specs.push_back(specOf(tensor, held));
-    }
+  const auto saved = savedTensors(*context.executable());
+  const auto shares = shareWrites(saved, agreement.ranks());
+  for (size_t i = 0; i < saved.size(); ++i)
+    for (const WrittenPiece &piece : shares[i])
+      if (piece.rank == context.rank()) {
+        pieces.push_back(
+            {placeOf(saved[i], piece), dtypeBytes(saved[i].dtype())});
+        specs.push_back(specOf(saved[i], piece));
+      }
   const std::string path = directory + "/" + rankFileName(context.rank());
   auto file = SafetensorsWriter::create(path, specs);
   if (!file)
@@ -299,7 +298,8 @@ Expected<std::string> CheckpointWriter::save(const TrainState &state) {
   ++saves;
   std::optional<FileSizeLimit> full;
   if (faults.find(Fault::Kind::NoRoom, saves))
-    full.emplace(checkpointBytes(*context.executable()) / 2);
+    full.emplace(checkpointBytes(*context.executable()) / agreement.ranks() /
+                 2);
   Saving saving{state, std::nullopt};
   auto directory = saveInPhases(saving);
   if (directory && isFirst())

@@ -72,10 +72,13 @@ std::vector<NamedTensor> weft::namedTensors(const WeftExecutable &executable,
 // Slices
 //===----------------------------------------------------------------------===//
 
+int64_t weft::slicesOf(const WeftTensor &tensor) {
+  return tensor.numSegments == 0 ? 1 : tensor.slices;
+}
+
 /// The first element of a rank's slice, among those of all slices.
 static int64_t sliceBegin(const WeftTensor &tensor, int64_t rank) {
-  return tensor.numSegments == 0 ? 0
-                                 : rank % tensor.slices * elementsOf(tensor);
+  return rank % slicesOf(tensor) * elementsOf(tensor);
 }
 
 HeldRange weft::heldBy(const NamedTensor &tensor, int64_t rank) {

@@ -46,6 +46,10 @@ std::vector<NamedTensor> namedTensors(const WeftExecutable &executable);
 std::vector<NamedTensor> namedTensors(const WeftExecutable &executable,
                                       int32_t kind);
 
+/// In how many equal parts ranks hold the tensor: ranks that are as many apart
+/// hold the same.
+int64_t slicesOf(const WeftTensor &tensor);
+
 /// What rank `rank` holds of it.
 HeldRange heldBy(const NamedTensor &tensor, int64_t rank);
 

@@ -1,0 +1,118 @@
+//===- CheckpointShares.cpp - Who writes what of a checkpoint -------------===//
+
+#include "weft/Runtime/Checkpoints/CheckpointShares.h"
+
+#include "weft/Runtime/Execute/DTypes.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+using namespace weft;
+
+/// What is smaller is never cut.
+static constexpr int64_t kLeastCutBytes = 64 << 10;
+
+namespace {
+/// What the ranks hold alike of a tensor: those from `first` on, `step` apart.
+struct CommonRange {
+  size_t tensor;
+  int64_t begin, end, bytes;
+  int64_t first, step, holders;
+};
+
+/// Gives ranges to ranks.
+class Shares {
+public:
+  Shares(const std::vector<NamedTensor> &saved, int64_t ranks);
+  std::vector<std::vector<WrittenPiece>> take();
+
+private:
+  void give(const CommonRange &range, int64_t rank, int64_t begin, int64_t end);
+  void cut(const CommonRange &range);
+  void giveToLeast(const CommonRange &range);
+
+  std::vector<CommonRange> ranges;
+  std::vector<std::vector<WrittenPiece>> pieces;
+  std::vector<int64_t> bytesOf; // by rank
+};
+} // namespace
+
+Shares::Shares(const std::vector<NamedTensor> &saved, int64_t ranks)
+    : pieces(saved.size()), bytesOf(size_t(ranks)) {
+  for (size_t i = 0; i < saved.size(); ++i) {
+    const int64_t slices = slicesOf(*saved[i].home);
+    for (int64_t slice = 0; slice < slices; ++slice)
+      if (const HeldRange held = heldBy(saved[i], slice); held.elements() > 0)
+        ranges.push_back({i, held.begin, held.end,
+                          held.elements() * dtypeBytes(saved[i].dtype()), slice,
+                          slices, ranks / slices});
+  }
+}
+
+void Shares::give(const CommonRange &range, int64_t rank, int64_t begin,
+                  int64_t end) {
+  if (begin == end)
+    return;
+  pieces[range.tensor].push_back({rank, begin, end});
+  bytesOf[size_t(rank)] +=
+      range.bytes / (range.end - range.begin) * (end - begin);
+}
+
+void Shares::cut(const CommonRange &range) {
+  const int64_t count = range.end - range.begin;
+  for (int64_t i = 0; i < range.holders; ++i)
+    give(range, range.first + i * range.step,
+         range.begin + count * i / range.holders,
+         range.begin + count * (i + 1) / range.holders);
+}
+
+void Shares::giveToLeast(const CommonRange &range) {
+  int64_t least = range.first;
+  for (int64_t i = 1; i < range.holders; ++i)
+    if (const int64_t rank = range.first + i * range.step;
+        bytesOf[size_t(rank)] < bytesOf[size_t(least)])
+      least = rank;
+  give(range, least, range.begin, range.end);
+}
+
+/// Ranges of one holder are its own, and large ones are cut; the others follow,
+/// the largest first.
+std::vector<std::vector<WrittenPiece>> Shares::take() {
+  const int64_t all = std::accumulate(
+      ranges.begin(), ranges.end(), int64_t(0),
+      [](int64_t sum, const CommonRange &range) { return sum + range.bytes; });
+  const int64_t most =
+      std::max(kLeastCutBytes, all / int64_t(bytesOf.size()) / 4);
+  std::vector<CommonRange> whole;
+  for (const CommonRange &range : ranges)
+    if (range.holders == 1 || range.bytes > most)
+      cut(range);
+    else
+      whole.push_back(range);
+  std::sort(whole.begin(), whole.end(),
+            [](const CommonRange &a, const CommonRange &b) {
+              return std::make_tuple(-a.bytes, a.tensor, a.begin) <
+                     std::make_tuple(-b.bytes, b.tensor, b.begin);
+            });
+  for (const CommonRange &range : whole)
+    giveToLeast(range);
+  for (std::vector<WrittenPiece> &ofTensor : pieces)
+    std::sort(ofTensor.begin(), ofTensor.end(),
+              [](const WrittenPiece &a, const WrittenPiece &b) {
+                return a.begin < b.begin;
+              });
+  return std::move(pieces);
+}
+
+std::vector<std::vector<WrittenPiece>>
+weft::shareWrites(const std::vector<NamedTensor> &saved, int64_t ranks) {
+  return Shares(saved, ranks).take();
+}
+
+HeldRange weft::placeOf(const NamedTensor &tensor, const WrittenPiece &piece) {
+  const HeldRange held = heldBy(tensor, piece.rank);
+  return {piece.begin, piece.end,
+          held.offset +
+              (piece.begin - held.begin) * dtypeBytes(tensor.dtype())};
+}
