@@ -124,11 +124,10 @@ Status Communicator::reduceBlock(const char *full, int64_t stride, void *slice,
 //===----------------------------------------------------------------------===//
 
 Status Communicator::allGather(const void *slice, void *full, int64_t bytes,
-                               std::string_view title) {
+                               std::string_view title, Collective kind) {
   if (Status s = checkSize(bytes, title); !s)
     return s;
-  const Call call(*this, Collective::AllGather, title,
-                  std::to_string(bytes) + " bytes");
+  const Call call(*this, kind, title, std::to_string(bytes) + " bytes");
   int64_t begin = 0;
   do {
     const int64_t chunk = std::min(stagingBytes, bytes - begin);

@@ -16,7 +16,8 @@ Expected<RankNumbers> weft::gatherNumbers(WeftContext &context,
                      title + ", but it has left the run");
   std::vector<double> each(own.size() * size_t(all->ranks()));
   if (Status s = all->allGather(own.data(), each.data(),
-                                int64_t(own.size() * sizeof(double)), title);
+                                int64_t(own.size() * sizeof(double)), title,
+                                Collective::Numbers);
       !s)
     return s.takeError();
   RankNumbers numbers;

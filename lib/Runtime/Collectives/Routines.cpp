@@ -147,8 +147,8 @@ void weft_host_all_reduce(WeftContext *context, const WeftCommand *command,
         const std::vector<double> own = readNumbers(kinds, count, buffers);
         const size_t ranks = size_t(group.ranks());
         std::vector<double> each(own.size() * ranks);
-        Status status =
-            group.allGather(own.data(), each.data(), count * 8, title);
+        Status status = group.allGather(own.data(), each.data(), count * 8,
+                                        title, Collective::AllReduce);
         for (int64_t i = 0; i < count && status; ++i)
           writeNumber(kinds[i],
                       reduce(kinds[i], &each[size_t(i)], ranks, own.size()),

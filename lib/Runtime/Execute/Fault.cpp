@@ -5,11 +5,13 @@
 #include "weft/Formats/Text.h"
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <limits>
 #include <regex.h>
 #include <sys/resource.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace weft;
@@ -19,7 +21,8 @@ namespace {
 struct FaultName {
   const char *text;
   Fault::Kind kind;
-  float value;
+  float value = 0.0f;
+  const char *options = ""; // " NAME=" of each that may follow the list
 };
 
 /// A POSIX extended regular expression.
@@ -45,14 +48,15 @@ private:
 } // namespace
 
 static const FaultName kNames[] = {
-    {"storage:enospc@save", Fault::Kind::NoRoom, 0.0f},
-    {"crash@save", Fault::Kind::CrashInSave, 0.0f},
-    {"crash@step", Fault::Kind::CrashAfterStep, 0.0f},
+    {"storage:enospc@save", Fault::Kind::NoRoom},
+    {"crash@save", Fault::Kind::CrashInSave},
+    {"crash@step", Fault::Kind::CrashAfterStep},
     {"num:inf@step", Fault::Kind::BadGradient,
-     std::numeric_limits<float>::infinity()},
+     std::numeric_limits<float>::infinity(), " param="},
     {"num:nan@step", Fault::Kind::BadGradient,
-     std::numeric_limits<float>::quiet_NaN()},
-    {"arena:poison", Fault::Kind::Poison, 0.0f},
+     std::numeric_limits<float>::quiet_NaN(), " param="},
+    {"slow@step", Fault::Kind::SlowStep, 0.0f, " rank= seconds="},
+    {"arena:poison", Fault::Kind::Poison},
 };
 
 /// A number from 1 to 10^18 - 1 that takes up the whole text, or 0.
@@ -85,20 +89,42 @@ static bool parsePattern(const std::string &text, Fault &fault) {
   return true;
 }
 
-/// What follows the '=': a list, and for gradients a pattern.
-static bool parseWhere(const std::string &text, Fault &fault) {
-  const std::string key = ",param=";
-  size_t end = text.find(key);
-  if (end != std::string::npos &&
-      (fault.kind != Fault::Kind::BadGradient ||
-       !parsePattern(text.substr(end + key.size()), fault)))
+/// One of the options that `allowed` names: NAME=VALUE.
+static bool parseOption(const std::string &text, const std::string &allowed,
+                        Fault &fault) {
+  const size_t value = text.find('=') + 1;
+  const std::string name = text.substr(0, value);
+  const std::string given = text.substr(value);
+  if (value == 0 || allowed.find(" " + name) == std::string::npos)
     return false;
-  std::string list = text.substr(0, end);
-  for (size_t begin = 0; begin <= list.size();) {
-    size_t comma = std::min(list.find(',', begin), list.size());
-    if (!parseRange(list.substr(begin, comma - begin), fault))
+  if (name == "param=")
+    return parsePattern(given, fault);
+  const int64_t number = parseNumber(given);
+  if (name == "rank=") {
+    fault.rank = number;
+    return number > 0 || given == "0";
+  }
+  fault.seconds = number;
+  return number > 0 && number <= 3600;
+}
+
+/// What follows the '=': a list, then options. A pattern takes all that is
+/// left.
+static bool parseWhere(const std::string &text, const std::string &allowed,
+                       Fault &fault) {
+  bool isInList = true;
+  for (size_t begin = 0; begin <= text.size();) {
+    size_t end = std::min(text.find(',', begin), text.size());
+    const bool isPattern = text.compare(begin, 6, "param=") == 0;
+    const std::string part =
+        text.substr(begin, isPattern ? std::string::npos : end - begin);
+    isInList &= begin == 0 || part.find('=') == std::string::npos;
+    if (isInList ? !parseRange(part, fault)
+                 : !parseOption(part, allowed, fault))
       return false;
-    begin = comma + 1;
+    if (isPattern)
+      break;
+    begin = end + 1;
   }
   return true;
 }
@@ -114,7 +140,8 @@ static Expected<Fault> parseOne(const std::string &text) {
     bool hasPlace = equals != std::string::npos;
     bool isValid = fault.kind == Fault::Kind::Poison
                        ? !hasPlace
-                       : hasPlace && parseWhere(text.substr(equals + 1), fault);
+                       : hasPlace && parseWhere(text.substr(equals + 1),
+                                                name.options, fault);
     if (isValid)
       return fault;
   }
@@ -162,6 +189,12 @@ const Fault *Faults::find(Fault::Kind kind, int64_t at) const {
 bool Faults::has(Fault::Kind kind) const {
   return std::any_of(list.begin(), list.end(),
                      [&](const Fault &fault) { return fault.kind == kind; });
+}
+
+void Faults::sleepIf(Fault::Kind kind, int64_t at, int64_t rank) const {
+  for (const Fault &fault : list)
+    if (fault.kind == kind && fault.rank == rank && fault.happensAt(at))
+      std::this_thread::sleep_for(std::chrono::seconds(fault.seconds));
 }
 
 void Faults::crashIf(Fault::Kind kind, int64_t at) const {

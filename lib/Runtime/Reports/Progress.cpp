@@ -53,6 +53,12 @@ std::string weft::stepJson(const StepReport &report) {
   object.set("step_ms", thousandths(report.stepMs));
   object.set("compute_ms", thousandths(report.computeMs));
   object.set("data_ms", thousandths(report.dataMs));
+  if (report.ranks) {
+    object.set("comm_ms", thousandths(report.ranks->commMs));
+    object.set("comm_bytes", report.ranks->commBytes);
+    object.set("lag_ms", thousandths(report.ranks->lagMs));
+    object.set("slowest_rank", report.ranks->slowest);
+  }
   object.set("mem_bytes", report.memoryBytes);
   return object.compact();
 }
@@ -124,6 +130,13 @@ static std::string skippedText(const StepReport &r) {
   return r.skipped ? "  skipped" + groups : "";
 }
 
+/// What the time of a step went into.
+static std::string partsText(const StepReport &r) {
+  return format(" (compute %.1f, ", r.computeMs) +
+         (r.ranks ? format("comm %.1f, ", r.ranks->commMs) : "") +
+         format("data %.1f)", r.dataMs);
+}
+
 std::vector<ProgressField> Progress::fields(const StepReport &r) const {
   std::vector<ProgressField> all = {
       {format("%lld/%lld", (long long)r.step, (long long)lastStep), 0},
@@ -140,8 +153,11 @@ std::vector<ProgressField> Progress::fields(const StepReport &r) const {
   }
   all.push_back({format("  %.0f %s/s", r.tokensPerSecond, unit.c_str()), 3});
   all.push_back({format("  %.1f ms", r.stepMs), 9});
-  all.push_back(
-      {format(" (compute %.1f, data %.1f)", r.computeMs, r.dataMs), 11});
+  all.push_back({partsText(r), 11});
+  if (r.ranks)
+    all.push_back({format("  lag %.1f ms of rank %lld", r.ranks->lagMs,
+                          (long long)r.ranks->slowest),
+                   10});
   all.push_back({"  " + humanBytes(r.memoryBytes), 12});
   all.push_back({"  eta " + eta(r), 1});
   return all;

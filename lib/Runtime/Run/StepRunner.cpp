@@ -3,6 +3,7 @@
 #include "weft/Runtime/Run/StepRunner.h"
 
 #include "weft/Formats/Names.h"
+#include "weft/Runtime/Collectives/CollectiveCosts.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Run/Evaluate.h"
@@ -136,6 +137,7 @@ Status StepRunner::beginMicroSteps(const StepPtr &step) {
   if (hunt)
     if (Status s = hunt->begin(); !s)
       return s;
+  faults.sleepIf(Fault::Kind::SlowStep, step->report.step, context.rank());
   for (int64_t k = 0; k < options.accum; ++k)
     if (Status s = microStep(step, k); !s)
       return s;
@@ -148,6 +150,8 @@ std::shared_ptr<StepInFlight> StepRunner::begin(int64_t number,
   step->report.step = number;
   step->firstRow = step->endRow = firstRow;
   step->started = Clock::now();
+  if (metadata.ranks() > 1)
+    step->costBefore = costOfPrograms(context);
   if (Status s = beginMicroSteps(step); !s)
     step->failure = s.takeError();
   return step;
@@ -218,6 +222,15 @@ void StepRunner::update(const std::shared_ptr<StepInFlight> &step) {
 // The end of a step
 //===----------------------------------------------------------------------===//
 
+/// Programs run their collectives themselves: that time is not computed in.
+void StepRunner::countCollectives(StepInFlight &step) {
+  const CollectiveCount now = costOfPrograms(context);
+  RankReport &ranks = step.report.ranks.emplace();
+  ranks.commMs = double(now.nanoseconds - step.costBefore.nanoseconds) * 1e-6;
+  ranks.commBytes = now.bytes - step.costBefore.bytes;
+  step.report.computeMs = std::max(0.0, step.report.computeMs - ranks.commMs);
+}
+
 void StepRunner::finish(StepInFlight &step) {
   while (step.runsUnderWay > 0)
     finishOldest();
@@ -233,6 +246,8 @@ void StepRunner::finish(StepInFlight &step) {
   const int64_t units = metadata.isLanguageModel() ? rows * metadata.seq : rows;
   report.tokensPerSecond = double(units) / (report.stepMs / 1000.0);
   report.memoryBytes = context.device().peakBytes();
+  if (metadata.ranks() > 1)
+    countCollectives(step);
 }
 
 void StepRunner::drop(StepInFlight &step) {

@@ -2,10 +2,11 @@
 
 #include "weft/Runtime/Run/Trainer.h"
 
+#include "weft/Runtime/Collectives/CollectiveCosts.h"
 #include "weft/Runtime/Collectives/RankGroups.h"
-#include "weft/Runtime/Collectives/RankNumbers.h"
 #include "weft/Runtime/Run/Evaluate.h"
 #include "weft/Runtime/Run/Generate.h"
+#include "weft/Runtime/Run/RankReports.h"
 
 #include <cmath>
 
@@ -42,29 +43,13 @@ Status Trainer::judge(StepInFlight &step) {
   return step.foundInf ? nonFinite(step) : Status::success();
 }
 
-/// The loss of all ranks is the mean of theirs.
-Status Trainer::takeMeanLosses(StepReport &report) {
-  std::vector<double> own = {report.loss};
-  for (const auto &[name, loss] : report.losses)
-    own.push_back(loss);
-  auto all = gatherNumbers(context, own,
-                           "the loss of step " + std::to_string(report.step));
-  if (!all)
-    return all.takeError();
-  const double ranks = double(all->size());
-  report.loss = sumOverRanks(*all, 0) / ranks;
-  for (size_t i = 0; i < report.losses.size(); ++i)
-    report.losses[i].second = sumOverRanks(*all, i + 1) / ranks;
-  return Status::success();
-}
-
 /// A rank whose step failed takes part in nothing any more, which the others
 /// learn from their next collective.
-void Trainer::joinLosses(StepInFlight &step) {
+void Trainer::joinOthers(StepInFlight &step) {
   if (metadata.ranks() == 1)
     return;
   if (!step.failure)
-    if (Status s = takeMeanLosses(step.report); !s)
+    if (Status s = joinReports(context, step.report); !s)
       step.failure = s.takeError();
   if (step.failure)
     leaveRanks(context);
@@ -110,7 +95,7 @@ Status Trainer::step() {
   if (mayBeginAhead(*step))
     next = runner.begin(step->report.step + 1, step->endRow);
   runner.finish(*step);
-  joinLosses(*step);
+  joinOthers(*step);
   return conclude(*step);
 }
 
@@ -276,6 +261,9 @@ Expected<ExitCode> Trainer::run() {
   if (now.step < lastStep)
     runner.warmUp();
   auto code = loop();
+  if (code && metadata.ranks() > 1)
+    if (std::string costs = costText(context); !costs.empty())
+      journal.note("comm      " + costs);
   journal.finish();
   return code;
 }

@@ -126,11 +126,34 @@ TEST(Fault, parsesAllKinds) {
   EXPECT_EQ(bad->pattern, "a.*b");
   EXPECT_TRUE(bad->matches("xaxxb"));
   EXPECT_FALSE(bad->matches("ba"));
-  for (const char *text :
-       {"x", "crash@step", "crash@step=0", "crash@step=1,param=w",
-        "num:inf@step=1,param=", "num:inf@step=1,,2", "num:inf@step=3-2",
-        "num:inf@step=1-", "num:inf@step=", "num:inf@step=1,param=(",
-        "num:inf@step=1,param=(a)\\1", "num:inf@step=1,param=a{9}"})
+  auto slow = Faults::parse("slow@step=1,3,rank=2,seconds=5;slow@step=9");
+  ASSERT_TRUE(slow.ok());
+  EXPECT_EQ(slow->all()[0].rank, 2);
+  EXPECT_EQ(slow->all()[0].seconds, 5);
+  EXPECT_TRUE(slow->all()[0].happensAt(3));
+  EXPECT_EQ(slow->all()[1].rank, 0);
+  EXPECT_EQ(slow->all()[1].seconds, 1);
+  for (const char *text : {"x",
+                           "crash@step",
+                           "crash@step=0",
+                           "crash@step=1,param=w",
+                           "num:inf@step=1,param=",
+                           "num:inf@step=1,,2",
+                           "num:inf@step=3-2",
+                           "num:inf@step=1-",
+                           "num:inf@step=",
+                           "num:inf@step=1,param=(",
+                           "num:inf@step=1,param=(a)\\1",
+                           "num:inf@step=1,param=a{9}",
+                           "slow@step=1,rank=",
+                           "slow@step=1,rank=-1",
+                           "slow@step=rank=1",
+                           "slow@step=1,seconds=0",
+                           "slow@step=1,seconds=3601",
+                           "slow@step=1,rank=1,2",
+                           "slow@step=1,param=w",
+                           "crash@step=1,rank=1",
+                           "slow@step=1,ran=1"})
     EXPECT_FALSE(Faults::parse(text).ok()) << text;
 }
 

@@ -15,7 +15,8 @@
 
 namespace weft {
 
-enum class Collective { AllGather, ReduceScatter, AllReduce };
+/// Numbers are what a run tells the ranks beside its programs.
+enum class Collective { AllGather, ReduceScatter, AllReduce, Numbers };
 
 /// What the collectives of one kind have cost this rank.
 struct CollectiveCount {
@@ -41,9 +42,10 @@ public:
   const Transport &connection() const { return *transport; }
 
   /// Writes the `bytes` of each rank to `full`, one after the other. `slice`
-  /// may be its place in `full`.
+  /// may be its place in `full`. Counts as the collective that it is a part of.
   Status allGather(const void *slice, void *full, int64_t bytes,
-                   std::string_view title);
+                   std::string_view title,
+                   Collective kind = Collective::AllGather);
   /// Writes the slice of this rank of the sum (sumPieces) to `slice`, which has
   /// `elements` of type `dtype` (WeftDType: f32, f64, f16 or bf16); `full` has
   /// as many for each rank. `slice` may be its place in `full`.
@@ -82,7 +84,7 @@ private:
   std::vector<char> staging;
   std::vector<const char *> send;
   std::vector<char *> receive;
-  CollectiveCount counts[3];
+  CollectiveCount counts[4];
   int64_t calls = 0;
 };
 

@@ -9,6 +9,8 @@
 //   num:inf@step=L[,param=R]  an infinity in the gradient of the first
 //   num:nan@step=L[,param=R]  parameter (whose name matches R) before the
 //                             update of such a step
+//   slow@step=L[,rank=R][,seconds=S]  rank R (0) takes S (1) seconds longer to
+//                             read the rows of such a step
 //   arena:poison              all memory of the program starts as bytes of
 //                             0xFF instead of 0
 // A list is made of numbers and ranges: 3 or 1,4-6,9.
@@ -28,12 +30,21 @@
 namespace weft {
 
 struct Fault {
-  enum class Kind { NoRoom, CrashInSave, CrashAfterStep, BadGradient, Poison };
+  enum class Kind {
+    NoRoom,
+    CrashInSave,
+    CrashAfterStep,
+    BadGradient,
+    SlowStep,
+    Poison
+  };
   Kind kind = Kind::NoRoom;
   /// Ranges of saves or steps, from 1, ends included.
   std::vector<std::pair<int64_t, int64_t>> ranges;
   float value = 0.0f;  // BadGradient
   std::string pattern; // BadGradient: regular expression, "" for any name
+  int64_t rank = 0;    // SlowStep: the one that it happens on
+  int64_t seconds = 1; // SlowStep
 
   bool happensAt(int64_t number) const;
   /// Whether the pattern is found in `name`. Takes time linear in the name:
@@ -52,6 +63,8 @@ public:
   const Fault *find(Fault::Kind kind, int64_t at) const;
   /// Whether there is a fault of that kind, wherever it happens.
   bool has(Fault::Kind kind) const;
+  /// Waits as long as such faults of that rank want.
+  void sleepIf(Fault::Kind kind, int64_t at, int64_t rank) const;
   /// Dies of SIGKILL if such a fault is wanted.
   void crashIf(Fault::Kind kind, int64_t at) const;
   bool empty() const { return list.empty(); }

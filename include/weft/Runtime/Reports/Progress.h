@@ -19,6 +19,14 @@ namespace weft {
 
 using NamedNumbers = std::vector<std::pair<std::string, double>>;
 
+/// Of a step that several ranks have done together.
+struct RankReport {
+  double commMs = 0.0;   // in collectives, waits for other ranks included
+  int64_t commBytes = 0; // that a rank has sent
+  int64_t slowest = 0;   // the rank that worked the longest
+  double lagMs = 0.0;    // by how much longer than the others
+};
+
 /// The numbers of one step; everything a progress line or a metrics line shows.
 struct StepReport {
   int64_t step = 0;
@@ -38,6 +46,7 @@ struct StepReport {
   double computeMs = 0.0;
   double dataMs = 0.0;
   int64_t memoryBytes = 0;
+  std::optional<RankReport> ranks; // if there are several
 };
 
 /// The numbers of an evaluation.

@@ -11,6 +11,7 @@
 #define WEFT_RUNTIME_RUN_STEPRUNNER_H
 
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
+#include "weft/Runtime/Collectives/Communicator.h"
 #include "weft/Runtime/Data/DataSource.h"
 #include "weft/Runtime/Data/Windows.h"
 #include "weft/Runtime/Reports/NanHunt.h"
@@ -39,6 +40,7 @@ struct StepInFlight {
   bool dataLost = false; // rows could not be read: nothing was updated
 
   std::chrono::steady_clock::time_point started;
+  CollectiveCount costBefore; // of the rank, with a mesh
 };
 
 class StepRunner {
@@ -86,6 +88,7 @@ private:
   void read(const Run &run);
   void readUpdate(StepInFlight &step);
   void readScaler(StepInFlight &step);
+  void countCollectives(StepInFlight &step);
   std::vector<int64_t> batchAt(int64_t first) const;
 
   WeftContext &context;

@@ -43,8 +43,7 @@ public:
 private:
   Expected<ExitCode> loop();
   Status step();
-  Status takeMeanLosses(StepReport &report);
-  void joinLosses(StepInFlight &step);
+  void joinOthers(StepInFlight &step);
   Status conclude(StepInFlight &step);
   Status judge(StepInFlight &step);
   bool mayBeginAhead(const StepInFlight &step) const;
