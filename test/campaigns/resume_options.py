@@ -103,6 +103,7 @@ OUTCOMES = {
     "threads": nothing("1"),
     "loopback": Change("2", code=2, error="--loopback expects 1 for a program of one rank, but got 2"),
     "timeout": Change("9", code=2, error="--timeout expects a program of several ranks"),
+    "check-replicas": Change("9", code=2, error="--check-replicas expects a program of several ranks"),
     "dry-run": nothing("on", last=""),
     "generate": nothing("the", last=""),
     "max-new-tokens": Change("3", code=2, error="--max-new-tokens expects --generate"),

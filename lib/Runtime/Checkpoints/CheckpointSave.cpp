@@ -3,6 +3,7 @@
 #include "weft/Formats/Json.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Checkpoints/CheckpointShares.h"
+#include "weft/Runtime/Checkpoints/Replicas.h"
 #include "weft/Runtime/Devices/ArenaBytes.h"
 #include "weft/Runtime/Execute/DTypes.h"
 #include "weft/Runtime/Execute/Scaler.h"
@@ -300,6 +301,9 @@ Expected<std::string> CheckpointWriter::save(const TrainState &state) {
   if (faults.find(Fault::Kind::NoRoom, saves))
     full.emplace(checkpointBytes(*context.executable()) / agreement.ranks() /
                  2);
+  if (agreement.ranks() > 1)
+    if (Status s = compareReplicas(context, agreement, state.step); !s)
+      return s.takeError();
   Saving saving{state, std::nullopt};
   auto directory = saveInPhases(saving);
   if (directory && isFirst())

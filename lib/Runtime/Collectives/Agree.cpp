@@ -21,6 +21,8 @@ std::string weft::placeText(const Place &place) {
     return "after " + step + " is written";
   case Place::SaveCommitted:
     return "after " + step + " is saved";
+  case Place::Replicas:
+    return "where ranks are compared after " + step;
   case Place::Part:
     return "before the first step, part " + std::to_string(place.step);
   }

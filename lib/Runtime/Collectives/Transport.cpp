@@ -46,7 +46,7 @@ Expected<std::unique_ptr<Transport>> Transport::split(int color) {
   return part;
 }
 
-static std::string rankList(const std::vector<int> &ranks) {
+std::string weft::rankList(const std::vector<int> &ranks) {
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
   for (size_t i = 0; i < ranks.size(); ++i)
     text += (i == 0                  ? ""

@@ -111,13 +111,48 @@ static std::optional<NamedTensor> victimOf(const Fault &fault,
   return std::nullopt;
 }
 
+/// The parameter of which rank `rank` has a part that a fault changes.
+static std::optional<NamedTensor>
+flippedBy(const Fault &fault, const WeftExecutable &executable, int64_t rank) {
+  for (NamedTensor &weight : namedTensors(executable, WEFT_PARAM))
+    if (fault.matches(weight.name) && heldBy(weight, rank).elements() > 0)
+      return std::move(weight);
+  return std::nullopt;
+}
+
 Status weft::checkFaults(const WeftExecutable &executable,
                          const Faults &faults) {
-  for (const Fault &fault : faults.all())
+  auto missing = [](const char *what, const Fault &fault) {
+    return usageError(std::string("WEFT_FAULT expects a parameter that ") +
+                      what + " " + inQuotes(fault.pattern) +
+                      ", but the program has none");
+  };
+  for (const Fault &fault : faults.all()) {
     if (fault.kind == Fault::Kind::BadGradient && !victimOf(fault, executable))
-      return usageError("WEFT_FAULT expects a parameter that is trained and "
-                        "matches " +
-                        inQuotes(fault.pattern) + ", but the program has none");
+      return missing("is trained and matches", fault);
+    if (fault.kind == Fault::Kind::FlippedBit &&
+        !flippedBy(fault, executable, fault.rank))
+      return missing("its rank holds and that matches", fault);
+  }
+  return Status::success();
+}
+
+Status weft::flipWeights(WeftContext &context, const Faults &faults,
+                         int64_t step) {
+  for (const Fault &fault : faults.all()) {
+    if (fault.kind != Fault::Kind::FlippedBit || !fault.happensAt(step) ||
+        fault.rank != context.rank())
+      continue;
+    const int64_t offset =
+        heldBy(*flippedBy(fault, *context.executable(), fault.rank), fault.rank)
+            .offset;
+    char byte = 0;
+    if (Status s = context.device().copyOut(&byte, offset, 1); !s)
+      return s;
+    byte ^= 1;
+    if (Status s = context.device().copyIn(offset, &byte, 1); !s)
+      return s;
+  }
   return Status::success();
 }
 

@@ -141,6 +141,10 @@ static std::vector<FlagSpec> machineFlags() {
               "ranks as threads of one process: as many as the mesh has", 1),
       number("timeout", "60", "seconds until a silent rank is given up", 0.1,
              1e9),
+      integer("check-replicas", "0",
+              "steps between comparisons of what several ranks hold alike; 0: "
+              "only before checkpoints",
+              0),
       toggle(
           "no-graph",
           "give a CUDA device each command by itself, not as recorded graphs"),

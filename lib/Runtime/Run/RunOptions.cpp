@@ -109,6 +109,7 @@ static void readState(const FlagValues &flags, RunOptions &out) {
   if (flags.isSet("loopback"))
     out.loopback = flags.getInt("loopback");
   out.timeout = flags.getDouble("timeout");
+  out.checkReplicas = flags.getInt("check-replicas");
   out.saveDir = flags.getString("save-dir");
   if (out.saveDir == "none")
     out.saveDir.clear();
@@ -203,6 +204,7 @@ static Status checkEffects(const FlagValues &flags, const RunOptions &out,
       {"sample-every", samples, "--generate"},
       {"sample-every", writes, training},
       {"stop-after", writes, training},
+      {"check-replicas", writes, training},
       {"init-from", mayBegin, "a run that does not resume"},
       {"min-lr", decays, "an --lr-schedule that is not constant"},
       {"lr-decay-steps", decays, "an --lr-schedule that is not constant"},
@@ -254,28 +256,6 @@ static Status checkDevice(const FlagValues &flags, const Metadata &metadata) {
   return Status::success();
 }
 
-/// As many ranks as the mesh of the program has run it, or none does. Without
-/// --loopback they are processes.
-static Status checkRanks(const FlagValues &flags, const Metadata &metadata,
-                         const RunOptions &out) {
-  const int64_t ranks = metadata.ranks();
-  const std::string got = std::to_string(out.loopback);
-  if (ranks > 1 && out.loopback != 0 && out.loopback != ranks)
-    return usageError("--loopback expects " + std::to_string(ranks) +
-                      ", the ranks of the mesh of the program, but got " + got);
-  if (ranks == 1 && out.loopback > 1)
-    return usageError("--loopback expects 1 for a program of one rank, but "
-                      "got " +
-                      got)
-        .hint("compile with --mesh=dp:" + got);
-  if (ranks == 1 && flags.isSet("timeout"))
-    return usageError("--timeout expects a program of several ranks: one rank "
-                      "waits for nobody");
-  if (ranks > 1 && !out.dumpGrads.empty())
-    return usageError("does not support --dump-grads with several ranks yet");
-  return Status::success();
-}
-
 /// Rules between flags and the program.
 static Status checkProgram(const FlagValues &flags, const Metadata &metadata,
                            const RunOptions &out) {
@@ -286,7 +266,7 @@ static Status checkProgram(const FlagValues &flags, const Metadata &metadata,
                         inQuotes(metadata.name));
   if (Status s = checkDevice(flags, metadata); !s)
     return s;
-  if (Status s = checkRanks(flags, metadata, out); !s)
+  if (Status s = checkRankFlags(flags, metadata, out); !s)
     return s;
   if (out.accum > 1 && !metadata.accumulation)
     return usageError("--accum expects 1, but got " +

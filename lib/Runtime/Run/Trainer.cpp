@@ -2,6 +2,7 @@
 
 #include "weft/Runtime/Run/Trainer.h"
 
+#include "weft/Runtime/Checkpoints/Replicas.h"
 #include "weft/Runtime/Collectives/CollectiveCosts.h"
 #include "weft/Runtime/Collectives/RankGroups.h"
 #include "weft/Runtime/Run/Evaluate.h"
@@ -67,6 +68,8 @@ Status Trainer::conclude(StepInFlight &step) {
   now.cursor.rows = step.endRow;
   now.valLoss.reset();
   faults.crashIf(Fault::Kind::CrashAfterStep, now.step);
+  if (Status s = flipWeights(context, faults, now.step); !s)
+    return s;
   return journal.step(step.report);
 }
 
@@ -210,9 +213,13 @@ Expected<std::optional<ExitCode>> Trainer::act(const Decision &all,
     dropNext();
   if (all.failed())
     return fail(all, std::move(outcome));
-  if (writer && (all.save || all.stop || all.last))
+  if (writer && (all.save || all.stop || all.last)) {
     if (Status s = save(); !s)
       return s.takeError();
+  } else if (isDue(now.step, options.checkReplicas)) {
+    if (Status s = compareReplicas(context, agreement, now.step); !s)
+      return s.takeError();
+  }
   if (all.last)
     return std::optional(ExitCode::Ok);
   if (!all.stop)

@@ -153,7 +153,9 @@ TEST(Fault, parsesAllKinds) {
                            "slow@step=1,rank=1,2",
                            "slow@step=1,param=w",
                            "crash@step=1,rank=1",
-                           "slow@step=1,ran=1"})
+                           "slow@step=1,ran=1",
+                           "flip@step=1,seconds=2",
+                           "flip@step=1,param="})
     EXPECT_FALSE(Faults::parse(text).ok()) << text;
 }
 

@@ -118,9 +118,9 @@ Status prepareSaves(const SavePolicy &policy, const WeftExecutable &executable,
                     int64_t nextStep);
 
 /// The part that each rank has of the checkpoints of a run. A save has phases,
-/// and all ranks agree after each that the next one may begin: rank 0 makes a
-/// directory, each rank writes what it holds into a file of its own, rank 0
-/// commits.
+/// and all ranks agree after each that the next one may begin: what they hold
+/// alike is compared, rank 0 makes a directory, each rank writes what it holds
+/// into a file of its own, rank 0 commits.
 class CheckpointWriter {
 public:
   CheckpointWriter(const WeftContext &context, const Metadata &metadata,

@@ -26,7 +26,8 @@ struct Place {
     SaveBegun, // a save has a directory
     SaveWritten,
     SaveCommitted,
-    Part // of what comes before the first step and after the last
+    Replicas, // what ranks hold alike is compared
+    Part      // of what comes before the first step and after the last
   };
   Kind kind = Step;
   int64_t step = 0;

@@ -99,6 +99,8 @@ private:
   std::unique_ptr<Error> failure;
 };
 
+/// "rank 1", "ranks 0, 2 and 3".
+std::string rankList(const std::vector<int> &ranks);
 /// "expects rank 1 in TITLE, but it has left the run".
 Error leftError(int rank, std::string_view title);
 /// "rank 0 expects ranks 1 and 3 in TITLE, but they have not come for 60 s".

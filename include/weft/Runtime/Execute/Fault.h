@@ -11,6 +11,9 @@
 //                             update of such a step
 //   slow@step=L[,rank=R][,seconds=S]  rank R (0) takes S (1) seconds longer to
 //                             read the rows of such a step
+//   flip@step=L[,rank=R][,param=P]  the lowest bit of the first element that
+//                             rank R (0) holds of the first parameter (whose
+//                             name matches P) is inverted after such a step
 //   arena:poison              all memory of the program starts as bytes of
 //                             0xFF instead of 0
 // A list is made of numbers and ranges: 3 or 1,4-6,9.
@@ -36,14 +39,15 @@ struct Fault {
     CrashAfterStep,
     BadGradient,
     SlowStep,
+    FlippedBit,
     Poison
   };
   Kind kind = Kind::NoRoom;
   /// Ranges of saves or steps, from 1, ends included.
   std::vector<std::pair<int64_t, int64_t>> ranges;
   float value = 0.0f;  // BadGradient
-  std::string pattern; // BadGradient: regular expression, "" for any name
-  int64_t rank = 0;    // SlowStep: the one that it happens on
+  std::string pattern; // of a parameter: regular expression, "" for any name
+  int64_t rank = 0;    // SlowStep, FlippedBit: the one that it happens on
   int64_t seconds = 1; // SlowStep
 
   bool happensAt(int64_t number) const;

@@ -17,12 +17,15 @@ Status writeGradients(const WeftContext &context, const std::string &path);
 /// finite, or that some gradient is not.
 Expected<std::string> findBadGradient(const WeftContext &context);
 
-/// Every gradient that `faults` break exists: else exit 2.
+/// Every gradient and parameter that `faults` break exists: else exit 2.
 Status checkFaults(const WeftExecutable &executable, const Faults &faults);
 /// Breaks the gradients that `faults` want broken in `step`, and tells `hunt`,
 /// which may be null.
 Status breakGradients(WeftContext &context, const Faults &faults, int64_t step,
                       NanHunt *hunt);
+/// Inverts a bit of each weight that `faults` want to differ on this rank after
+/// `step`.
+Status flipWeights(WeftContext &context, const Faults &faults, int64_t step);
 
 } // namespace weft
 

@@ -42,10 +42,11 @@ struct RunOptions : DataOptions, ResumeOptions {
 
   int64_t seed = 0;
   bool seedGiven = false, shuffleGiven = false;
-  std::string initFrom; // "": as compiled; "none": the init program
-  int64_t threads = 0;  // 0: as many as the process may use
-  int64_t loopback = 0; // ranks as threads of the process; 0: not given
-  double timeout = 60;  // seconds that a rank waits for another
+  std::string initFrom;      // "": as compiled; "none": the init program
+  int64_t threads = 0;       // 0: as many as the process may use
+  int64_t loopback = 0;      // ranks as threads of the process; 0: not given
+  double timeout = 60;       // seconds that a rank waits for another
+  int64_t checkReplicas = 0; // steps between comparisons; 0: only at saves
 
   int64_t logEvery = 1, evalEvery = 0, evalSteps = 0;
   bool evalOnly = false;
@@ -82,6 +83,10 @@ struct RunOptions : DataOptions, ResumeOptions {
 Expected<RunOptions> parseRunOptions(const std::vector<std::string> &args,
                                      const Metadata &metadata,
                                      const std::string &program);
+
+/// Rules between flags and the number of ranks: exit 2.
+Status checkRankFlags(const FlagValues &flags, const Metadata &metadata,
+                      const RunOptions &options);
 
 /// Flags that say how a device is used, which is none of the program's.
 std::vector<std::string_view> flagsOfOthers(const Metadata &metadata);

@@ -1,0 +1,106 @@
+//===- Replicas.cpp - What several ranks hold is the same -----------------===//
+
+#include "weft/Runtime/Checkpoints/Replicas.h"
+
+#include "weft/Formats/Digest.h"
+#include "weft/Formats/Text.h"
+#include "weft/Runtime/Collectives/Transport.h"
+#include "weft/Runtime/Devices/ArenaBytes.h"
+#include "weft/Runtime/Execute/DTypes.h"
+#include "weft/Runtime/Execute/Segments.h"
+
+#include <algorithm>
+#include <map>
+
+using namespace weft;
+
+/// Hexadecimal digits of a digest.
+static constexpr size_t kDigits = 16;
+
+static std::vector<NamedTensor> comparedTensors(const WeftExecutable &all) {
+  std::vector<NamedTensor> compared;
+  for (NamedTensor &tensor : namedTensors(all))
+    if (tensor.kind() != WEFT_GRADIENT)
+      compared.push_back(std::move(tensor));
+  return compared;
+}
+
+/// The digests of what this rank holds of each tensor, in a row.
+static Expected<std::string>
+digestsOf(const WeftContext &context, const std::vector<NamedTensor> &tensors) {
+  std::string digests;
+  for (const NamedTensor &tensor : tensors) {
+    const HeldRange held = heldBy(tensor, context.rank());
+    Digest digest;
+    Status read = readArena(context, held.offset,
+                            held.elements() * dtypeBytes(tensor.dtype()),
+                            [&](const char *data, int64_t bytes) {
+                              digest.update(data, size_t(bytes));
+                              return Status::success();
+                            });
+    if (!read)
+      return read.takeError();
+    digests += hex64(digest.value64());
+  }
+  return digests;
+}
+
+/// Ranks of each digest that ranks `first`, `first` + `slices`, ... have of
+/// tensor `i`; the one of most ranks is first, of equals that of the first.
+static std::vector<std::pair<std::string, std::vector<int>>>
+digestGroups(const std::vector<std::string> &digests, size_t i, size_t first,
+             size_t slices) {
+  std::vector<std::pair<std::string, std::vector<int>>> groups;
+  for (size_t rank = first; rank < digests.size(); rank += slices) {
+    const std::string own = digests[rank].substr(i * kDigits, kDigits);
+    auto known = std::find_if(groups.begin(), groups.end(),
+                              [&](auto &group) { return group.first == own; });
+    if (known == groups.end())
+      known = groups.insert(known, {own, {}});
+    known->second.push_back(int(rank));
+  }
+  std::sort(groups.begin(), groups.end(), [](auto &a, auto &b) {
+    return a.second.size() != b.second.size()
+               ? a.second.size() > b.second.size()
+               : a.second < b.second;
+  });
+  return groups;
+}
+
+static Status compareTensor(const NamedTensor &tensor, size_t i, int64_t step,
+                            const std::vector<std::string> &digests) {
+  const size_t slices = size_t(slicesOf(*tensor.home));
+  for (size_t slice = 0; slice < slices; ++slice) {
+    const auto groups = digestGroups(digests, i, slice, slices);
+    if (groups.size() < 2)
+      continue;
+    std::string got;
+    for (const auto &[digest, ranks] : groups)
+      got += (got.empty() ? "" : " and ") + digest + " on " + rankList(ranks);
+    return Error(ExitCode::Communication,
+                 "after step " + std::to_string(step) + ": expects tensor " +
+                     inQuotes(tensor.name) +
+                     " to have one digest on all ranks that hold it, but got " +
+                     got)
+        .hint("the memory or the processor of a rank may be faulty; go on from "
+              "a checkpoint before that step");
+  }
+  return Status::success();
+}
+
+Status weft::compareReplicas(const WeftContext &context, Agreement &agreement,
+                             int64_t step) {
+  const auto tensors = comparedTensors(*context.executable());
+  auto own = digestsOf(context, tensors);
+  Status status = own ? Status::success() : Status(own.takeError());
+  Vote vote = voteAt({Place::Replicas, step}, status, status ? *own : "");
+  vote.doneStep = step;
+  const Decision all = agreement.agree(vote);
+  if (all.failed())
+    return errorOf(all, agreement, std::move(status));
+  // What follows is the same on all ranks.
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (Status s = compareTensor(tensors[i], i, step, all.texts); !s)
+      return s.takeError().saidBy(agreement.rank() == 0).ofAllProcesses();
+  return Status::success();
+}

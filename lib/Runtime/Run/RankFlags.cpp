@@ -1,0 +1,36 @@
+//===- RankFlags.cpp - Run flags of programs for several ranks ------------===//
+
+#include "weft/Runtime/Run/RunFlags.h"
+
+using namespace weft;
+
+/// As many ranks as the mesh has run the program, or none does. Without
+/// --loopback they are processes.
+static Status checkLoopback(int64_t ranks, int64_t loopback) {
+  const std::string got = std::to_string(loopback);
+  if (ranks > 1 && loopback != 0 && loopback != ranks)
+    return usageError("--loopback expects " + std::to_string(ranks) +
+                      ", the ranks of the mesh of the program, but got " + got);
+  if (ranks == 1 && loopback > 1)
+    return usageError("--loopback expects 1 for a program of one rank, but "
+                      "got " +
+                      got)
+        .hint("compile with --mesh=dp:" + got);
+  return Status::success();
+}
+
+Status weft::checkRankFlags(const FlagValues &flags, const Metadata &metadata,
+                            const RunOptions &options) {
+  const int64_t ranks = metadata.ranks();
+  if (Status s = checkLoopback(ranks, options.loopback); !s)
+    return s;
+  if (ranks == 1 && flags.isSet("timeout"))
+    return usageError("--timeout expects a program of several ranks: one rank "
+                      "waits for nobody");
+  if (ranks == 1 && flags.isSet("check-replicas"))
+    return usageError("--check-replicas expects a program of several ranks: "
+                      "nobody holds what one rank has");
+  if (ranks > 1 && !options.dumpGrads.empty())
+    return usageError("does not support --dump-grads with several ranks yet");
+  return Status::success();
+}
