@@ -170,6 +170,7 @@ CheckpointWriter::write(const std::string &directory) const {
             {placeOf(saved[i], piece), dtypeBytes(saved[i].dtype())});
         specs.push_back(specOf(saved[i], piece));
       }
+  faults.sleepIf(Fault::Kind::SlowSave, saves, context.rank());
   const std::string path = directory + "/" + rankFileName(context.rank());
   auto file = SafetensorsWriter::create(path, specs);
   if (!file)
@@ -297,6 +298,7 @@ Expected<std::string> CheckpointWriter::saveInPhases(Saving &saving) {
 
 Expected<std::string> CheckpointWriter::save(const TrainState &state) {
   ++saves;
+  const auto beating = agreement.beat();
   std::optional<FileSizeLimit> full;
   if (faults.find(Fault::Kind::NoRoom, saves))
     full.emplace(checkpointBytes(*context.executable()) / agreement.ranks() /

@@ -14,6 +14,7 @@
 
 #include <condition_variable>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <optional>
 
@@ -26,9 +27,13 @@ class LoopbackGroup {
 public:
   explicit LoopbackGroup(int ranks) : slots(size_t(ranks)) {}
 
+  /// Whether a rank that is waited for has given a sign of life.
+  using HasBeaten = std::function<bool(int rank)>;
+
   /// Waits until every rank is in this exchange.
   Status open(int rank, const char *const *send, int64_t bytes,
-              std::string_view title, double timeout);
+              std::string_view title, double timeout,
+              const HasBeaten &hasBeaten);
   /// Waits until every rank has read its pieces. Nothing can go wrong: all
   /// threads are copying memory.
   void close();
@@ -60,7 +65,8 @@ private:
 
   void arrive();
   void failIfOneLeft();
-  void giveUp(int rank, double timeout);
+  void giveUpSilent(int rank, double timeout, Patience &patience,
+                    const HasBeaten &hasBeaten);
   void fail(Error error);
 
   std::mutex mutex;
@@ -84,6 +90,11 @@ private:
   Expected<std::unique_ptr<Transport>>
   splitBy(const std::vector<int> &colors) override;
 
+  Status open(const char *const *send, int64_t bytes, std::string_view title) {
+    return group->open(rank(), send, bytes, title, timeout(),
+                       [this](int peer) { return hasBeaten(peer); });
+  }
+
   std::shared_ptr<LoopbackGroup> group;
 };
 
@@ -92,7 +103,8 @@ private:
 //===- LoopbackGroup ------------------------------------------------------===//
 
 Status LoopbackGroup::open(int rank, const char *const *send, int64_t bytes,
-                           std::string_view title, double timeout) {
+                           std::string_view title, double timeout,
+                           const HasBeaten &hasBeaten) {
   std::unique_lock<std::mutex> lock(mutex);
   Slot &own = slots[size_t(rank)];
   own.send = send;
@@ -104,7 +116,7 @@ Status LoopbackGroup::open(int rank, const char *const *send, int64_t bytes,
   failIfOneLeft();
   if (!failure && here == slots.size())
     arrive();
-  Patience patience(timeout);
+  Patience patience(timeout, int(slots.size()));
   while (opened == mine && !failure) {
     changed.wait_for(lock, patience.longestWait());
     if (opened != mine || failure)
@@ -112,8 +124,8 @@ Status LoopbackGroup::open(int rank, const char *const *send, int64_t bytes,
     if (here != seen)
       patience.restart();
     seen = here;
-    if (patience.isOver())
-      giveUp(rank, timeout);
+    patience.pass();
+    giveUpSilent(rank, timeout, patience, hasBeaten);
   }
   if (opened == mine)
     return *failure;
@@ -168,11 +180,22 @@ void LoopbackGroup::failIfOneLeft() {
     fail(leftError(absent.ranks.front(), title));
 }
 
-void LoopbackGroup::giveUp(int rank, double timeout) {
-  for (size_t other = 0; other < slots.size(); ++other)
-    if (!slots[other].isHere)
-      absent.ranks.push_back(int(other));
-  fail(missingError(rank, absent.ranks, slots[size_t(rank)].title, timeout));
+/// Fails if ranks have not come, and given no sign, for too long.
+void LoopbackGroup::giveUpSilent(int rank, double timeout, Patience &patience,
+                                 const HasBeaten &hasBeaten) {
+  std::vector<int> silent;
+  for (int other = 0; other < int(slots.size()); ++other) {
+    if (slots[size_t(other)].isHere)
+      continue;
+    if (hasBeaten(other))
+      patience.heard(other);
+    if (patience.isOver(other))
+      silent.push_back(other);
+  }
+  if (silent.empty())
+    return;
+  absent.ranks = silent;
+  fail(missingError(rank, silent, slots[size_t(rank)].title, timeout));
 }
 
 void LoopbackGroup::fail(Error error) {
@@ -185,7 +208,7 @@ void LoopbackGroup::fail(Error error) {
 Status LoopbackTransport::exchangeAll(const char *const *send,
                                       char *const *receive, int64_t bytes,
                                       std::string_view title) {
-  if (Status s = group->open(rank(), send, bytes, title, timeout()); !s) {
+  if (Status s = open(send, bytes, title); !s) {
     absent = group->absence();
     return s;
   }
@@ -212,9 +235,7 @@ LoopbackTransport::splitBy(const std::vector<int> &colors) {
   }
   if (first == rank())
     group->offer(rank()) = std::make_shared<LoopbackGroup>(members);
-  if (Status s =
-          group->open(rank(), nullptr, 0, "the groups of a split", timeout());
-      !s) {
+  if (Status s = open(nullptr, 0, "the groups of a split"); !s) {
     absent = group->absence();
     return s.takeError();
   }
@@ -227,8 +248,11 @@ LoopbackTransport::splitBy(const std::vector<int> &colors) {
 
 std::vector<std::unique_ptr<Transport>> weft::connectLoopback(int ranks) {
   auto group = std::make_shared<LoopbackGroup>(ranks);
+  auto beats = makeThreadBeats(ranks);
   std::vector<std::unique_ptr<Transport>> all;
-  for (int rank = 0; rank < ranks; ++rank)
+  for (int rank = 0; rank < ranks; ++rank) {
     all.push_back(std::make_unique<LoopbackTransport>(group, rank, ranks));
+    all.back()->setBeats(beats);
+  }
   return all;
 }

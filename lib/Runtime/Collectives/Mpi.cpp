@@ -12,6 +12,7 @@
 
 #include "weft/Runtime/Collectives/Mpi.h"
 
+#include "MpiBeats.h"
 #include "Patience.h"
 
 // The C++ bindings bring a global that is made at start.
@@ -111,8 +112,9 @@ private:
   Status answerHeaders(char *const *pieces);
   Status waitForAll(char *const *pieces);
   Status checkPresent();
-  Status giveUp();
-  std::vector<int> unfinished(bool hasLeft) const;
+  std::vector<int> findSilent(Patience &patience);
+  Status giveUp(std::vector<int> silent);
+  std::vector<int> findLeft() const;
   Status endExchange();
 
   const std::vector<int> members;
@@ -280,7 +282,7 @@ Status MpiTransport::exchangeAll(const char *const *pieces,
 }
 
 Status MpiTransport::waitForAll(char *const *pieces) {
-  Patience patience(timeout());
+  Patience patience(timeout(), ranks());
   Pauses pauses;
   auto isDone = [](const Peer &peer) { return peer.isDone(); };
   while (!std::all_of(peers.begin(), peers.end(), isDone)) {
@@ -297,8 +299,8 @@ Status MpiTransport::waitForAll(char *const *pieces) {
     // Only now: what a rank has sent before it left has all come.
     if (Status s = checkPresent(); !s)
       return s;
-    if (patience.isOver())
-      return giveUp();
+    if (std::vector<int> silent = findSilent(patience); !silent.empty())
+      return giveUp(std::move(silent));
     pauses.take();
   }
   return Status::success();
@@ -321,24 +323,41 @@ Status MpiTransport::answerHeaders(char *const *pieces) {
   return Status::success();
 }
 
-/// Ranks that this exchange waits for, and that have left or not.
-std::vector<int> MpiTransport::unfinished(bool hasLeft) const {
+/// Ranks that this exchange waits for, and that have left.
+std::vector<int> MpiTransport::findLeft() const {
   std::vector<int> found;
   for (int peer = 0; peer < ranks(); ++peer)
-    if (!peers[size_t(peer)].isDone() && peers[size_t(peer)].hasLeft == hasLeft)
+    if (!peers[size_t(peer)].isDone() && peers[size_t(peer)].hasLeft)
       found.push_back(peer);
   return found;
 }
 
 Status MpiTransport::checkPresent() {
-  absent = {unfinished(/*hasLeft=*/true), /*haveLeft=*/true};
+  absent = {findLeft(), /*haveLeft=*/true};
   if (absent.ranks.empty())
     return Status::success();
   return leftError(absent.ranks.front(), own.title);
 }
 
-Status MpiTransport::giveUp() {
-  absent = {unfinished(/*hasLeft=*/false), /*haveLeft=*/false};
+/// Ranks that have given no sign for too long.
+std::vector<int> MpiTransport::findSilent(Patience &patience) {
+  patience.pass();
+  const bool looks = patience.isLookDue();
+  std::vector<int> silent;
+  for (int peer = 0; peer < ranks(); ++peer) {
+    const Peer &from = peers[size_t(peer)];
+    if (from.isDone() || from.hasLeft)
+      continue;
+    if (looks && hasBeaten(peer))
+      patience.heard(peer);
+    if (patience.isOver(peer))
+      silent.push_back(peer);
+  }
+  return silent;
+}
+
+Status MpiTransport::giveUp(std::vector<int> silent) {
+  absent = {std::move(silent), /*haveLeft=*/false};
   return missingError(rank(), absent.ranks, own.title, timeout());
 }
 
@@ -413,8 +432,11 @@ public:
     std::vector<int> all;
     for (int rank = 0; rank < count; ++rank)
       all.push_back(rank);
-    return std::make_unique<MpiTransport>(
-        std::move(all), number, 0, std::make_shared<std::atomic<int64_t>>(1));
+    // The tag of beats is one of the first number's.
+    auto world = std::make_unique<MpiTransport>(
+        std::move(all), number, 1, std::make_shared<std::atomic<int64_t>>(2));
+    world->setBeats(makeMpiBeats(count));
+    return world;
   }
   Status finish() override { return checked(MPI_Finalize(), "MPI_Finalize"); }
 

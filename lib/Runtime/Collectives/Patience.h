@@ -5,38 +5,52 @@
 
 #include <algorithm>
 #include <chrono>
+#include <vector>
 
 namespace weft {
 
 /// Counts the time that passes without progress, in slices: of a time in which
-/// this process was stopped, and its peers with it, one slice counts.
+/// this process was stopped, and its peers with it, one slice counts. A peer
+/// that gives a sign of life is waited for from then on.
 class Patience {
 public:
   using Clock = std::chrono::steady_clock;
 
-  explicit Patience(double seconds)
-      : most(seconds), slice(std::min(seconds / 4, 1.0)), last(Clock::now()) {}
+  Patience(double seconds, int peers)
+      : most(seconds), slice(std::min(seconds / 4, 1.0)), last(Clock::now()),
+        heardAt(size_t(peers)) {}
 
-  /// The longest to wait before isOver() is asked again.
+  /// The longest to wait before pass() is called again.
   std::chrono::duration<double> longestWait() const {
     return std::chrono::duration<double>(slice);
   }
   /// There was progress.
   void restart() {
-    waited = 0;
+    waited = lookedAt = 0;
+    std::fill(heardAt.begin(), heardAt.end(), 0);
     last = Clock::now();
   }
-  bool isOver() {
+  /// Takes the time.
+  void pass() {
     const Clock::time_point now = Clock::now();
     waited +=
         std::min(std::chrono::duration<double>(now - last).count(), slice);
     last = now;
-    return waited >= most;
   }
+  /// Whether to look for signs of life: about once a slice, since it costs.
+  bool isLookDue() {
+    if (waited - lookedAt < 0.9 * slice)
+      return false;
+    lookedAt = waited;
+    return true;
+  }
+  void heard(int peer) { heardAt[size_t(peer)] = waited; }
+  bool isOver(int peer) const { return waited - heardAt[size_t(peer)] >= most; }
 
 private:
-  double most, slice, waited = 0;
+  double most, slice, waited = 0, lookedAt = 0;
   Clock::time_point last;
+  std::vector<double> heardAt; // of `waited`, by peer
 };
 
 } // namespace weft

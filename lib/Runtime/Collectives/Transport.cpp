@@ -6,7 +6,21 @@
 
 using namespace weft;
 
+Transport::Transport(int rank, int ranks)
+    : number(rank), count(ranks), heard(size_t(ranks)) {
+  for (int other = 0; other < ranks; ++other)
+    beating.push_back(other);
+}
+
 Transport::~Transport() = default;
+
+bool Transport::hasBeaten(int peer) {
+  if (!signs)
+    return false;
+  const int64_t before = heard[size_t(peer)];
+  heard[size_t(peer)] = signs->heard(beating[size_t(peer)]);
+  return heard[size_t(peer)] != before;
+}
 
 Status Transport::exchange(const char *const *send, char *const *receive,
                            int64_t bytes, std::string_view title) {
@@ -41,8 +55,14 @@ Expected<std::unique_ptr<Transport>> Transport::split(int color) {
   if (!colors)
     return colors.takeError();
   auto part = splitBy(*colors);
-  if (part)
-    (*part)->setTimeout(seconds);
+  if (!part)
+    return part;
+  (*part)->setTimeout(seconds);
+  (*part)->signs = signs;
+  (*part)->beating.clear();
+  for (int other = 0; other < count; ++other)
+    if ((*colors)[size_t(other)] == color)
+      (*part)->beating.push_back(beating[size_t(other)]);
   return part;
 }
 

@@ -149,6 +149,11 @@ Expected<std::vector<Vote>> VotingAgreement::votesOf(const Vote &own) {
   return votes;
 }
 
+std::unique_ptr<Beating> VotingAgreement::beat() {
+  return count > 1 && beats ? std::make_unique<Beating>(beats, number, timeout)
+                            : nullptr;
+}
+
 /// Who waited in vain for a rank would do so again: it leaves.
 Decision VotingAgreement::leave(const Vote &own) {
   gone = absence();

@@ -56,6 +56,8 @@ static const FaultName kNames[] = {
     {"num:nan@step", Fault::Kind::BadGradient,
      std::numeric_limits<float>::quiet_NaN(), " param="},
     {"slow@step", Fault::Kind::SlowStep, 0.0f, " rank= seconds="},
+    {"slow@save", Fault::Kind::SlowSave, 0.0f, " rank= seconds="},
+    {"slow@load", Fault::Kind::SlowLoad, 0.0f, " rank= seconds="},
     {"flip@step", Fault::Kind::FlippedBit, 0.0f, " rank= param="},
     {"arena:poison", Fault::Kind::Poison},
 };

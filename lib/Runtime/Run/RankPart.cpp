@@ -73,6 +73,7 @@ Status RankPart::startHunt() {
 }
 
 Status RankPart::loadCheckpoint(ResumePoint &point) {
+  inputs.faults.sleepIf(Fault::Kind::SlowLoad, 1, agreement.rank());
   return inputs.options.dryRun ? point.manifest.verifyFiles(point.directory)
                                : weft::loadCheckpoint(*opened, point);
 }
@@ -126,6 +127,7 @@ Expected<ExitCode> RankPart::train(const TrainState &state, const DataSet &data,
   auto code = trainer.run();
   if (!code || !trace)
     return code;
+  const auto beating = agreement.beat();
   if (Status s = writeTrace(*trace, inputs.options.trace, inputs.metadata.name);
       !s)
     return s.takeError();

@@ -129,6 +129,8 @@ Status Ranks::start() {
   for (auto *transports : {&votes, &steps})
     for (const std::unique_ptr<Transport> &transport : *transports)
       transport->setTimeout(inputs.options.timeout);
+  for (size_t rank = 0; rank < votes.size(); ++rank)
+    steps[rank]->setBeats(votes[rank]->beats());
   for (int rank = 0; rank < ranks; ++rank)
     members.push_back(std::make_unique<Member>(inputs, std::move(votes[rank]),
                                                std::move(steps[rank])));
@@ -147,7 +149,12 @@ Status Ranks::run(Member &member, const Work &work) {
   return member.take();
 }
 
+std::unique_ptr<Beating> Ranks::beat() {
+  return processes ? processes->beat() : nullptr;
+}
+
 Status Ranks::inTurn(const Work &work) {
+  const auto beating = beat();
   for (const std::unique_ptr<Member> &member : members)
     if (Status s = run(*member, work); !s)
       return s;

@@ -312,15 +312,21 @@ Status Run::checkFound() {
        {"the seed", std::to_string(state.seed), ExitCode::Checkpoint}});
 }
 
-/// All that can be wrong before something is written.
-Status Run::prepare() {
+/// What the run reads and goes on from: disks may be slow.
+Status Run::findInputs() {
+  const auto beating = ranks.beat();
   if (Status s = ranks.settle(openInputs()); !s)
     return s;
   if (Status s = ranks.settle(lockSaves()); !s)
     return s;
   if (Status s = ranks.settle(chooseState()); !s)
     return s;
-  if (Status s = ranks.settle(identifyData()); !s)
+  return ranks.settle(identifyData());
+}
+
+/// All that can be wrong before something is written.
+Status Run::prepare() {
+  if (Status s = findInputs(); !s)
     return s;
   if (Status s = checkFound(); !s)
     return s;

@@ -110,6 +110,7 @@ Expected<std::string> Run::findDamage(Status &read) {
 /// Reads the chosen checkpoint, or an older one if it turns out damaged and the
 /// run may pass it over.
 Status Run::readCheckpoint() {
+  const auto beating = ranks.beat();
   for (;;) {
     Status read = ranks.inTurn(
         [&](RankPart &rank) { return rank.loadCheckpoint(*resume); });

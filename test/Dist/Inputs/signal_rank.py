@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Sends a signal to one rank of a run, or to its launcher, and waits for its end.
 
-usage: signal_rank.py SAVES SIGNAL RANK SECONDS -- COMMAND...
+usage: signal_rank.py SAVES SIGNAL RANK SECONDS [LATER] -- COMMAND...
 
-RANK is a number, or "launcher". The signal comes when SAVES holds a checkpoint. The
+RANK is a number, or "launcher". The signal comes when SAVES holds a checkpoint, or
+LATER seconds later: then the run has to go on until then. The
 run has to end within SECONDS of it, with no process of it left; prints its code.
 """
 import os
@@ -30,8 +31,10 @@ def ranks_of(program):
 
 
 def main():
+    dashes = sys.argv.index("--")
     saves, name, rank, seconds = sys.argv[1:5]
-    command = sys.argv[sys.argv.index("--") + 1:]
+    later = sum(map(float, sys.argv[5:dashes]))
+    command = sys.argv[dashes + 1:]
     program = next(word for word in command if os.path.isabs(word) and os.access(word, os.X_OK))
     run = subprocess.Popen(command)
     deadline = time.monotonic() + 60
@@ -40,6 +43,9 @@ def main():
         if run.poll() is not None or time.monotonic() > deadline:
             raise SystemExit("the run has not saved")
         time.sleep(0.05)
+    time.sleep(later)
+    if run.poll() is not None:
+        raise SystemExit(f"the run has ended with {run.poll()} before the signal")
     number = getattr(signal, "SIG" + name)
     target = run.pid if rank == "launcher" else ranks_of(program)[int(rank)]
     begin = time.monotonic()

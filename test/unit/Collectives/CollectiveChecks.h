@@ -33,6 +33,8 @@ void checkLeft(Transport &all);
 void checkMissing(Transport &all);
 void checkSizes(Transport &all);
 void checkWaiting(Transport &all);
+void checkBeats(Transport &all);
+void checkSilence(Transport &all);
 /// Votes.
 void checkVotes(Transport &all);
 void checkLostVotes(Transport &all);
@@ -50,6 +52,8 @@ constexpr RankCheck kRankChecks[] = {
     {"Missing", checkMissing},
     {"Sizes", checkSizes},
     {"Waiting", checkWaiting},
+    {"Beats", checkBeats},
+    {"Silence", checkSilence},
     {"Votes", checkVotes},
     {"LostVotes", checkLostVotes},
 };

@@ -227,6 +227,47 @@ void weft::checkWaiting(Transport &all) {
                                     int(1e6 * (threadSeconds() - before)));
 }
 
+/// All ranks but the first, whose numbers there are others.
+static Expected<std::unique_ptr<Transport>> mostOf(Transport &all) {
+  auto part = all.split(all.ranks() > 2 && all.rank() > 0);
+  if (part)
+    (*part)->setTimeout(1);
+  return part;
+}
+
+// One comes long after the others have lost their patience, but is alive.
+void weft::checkBeats(Transport &all) {
+  auto part = mostOf(all);
+  ASSERT_TRUE(part.ok());
+  if (all.rank() == all.ranks() - 1) {
+    const Beating beating((*part)->beats(), all.rank(), 1);
+    sleepFor(2.5);
+  }
+  auto heard = (*part)->gather(all.rank(), "a late step");
+  EXPECT_TRUE(heard.ok()) << heard.error().message();
+  meet(all);
+}
+
+// One beats and another does not: that one is named.
+void weft::checkSilence(Transport &all) {
+  const int silent = all.ranks() - 1, beats = all.ranks() - 2;
+  auto part = mostOf(all);
+  ASSERT_TRUE(part.ok());
+  if (all.ranks() < 4 || all.rank() == 0)
+    return meet(all);
+  if (all.rank() == beats || all.rank() == silent) {
+    std::unique_ptr<Beating> beating;
+    if (all.rank() == beats)
+      beating = std::make_unique<Beating>((*part)->beats(), beats, 1);
+    return meet(all);
+  }
+  auto heard = (*part)->gather(1, "a step");
+  ASSERT_FALSE(heard);
+  EXPECT_EQ((*part)->missing(), std::vector<int>{silent - 1})
+      << heard.error().message();
+  meet(all);
+}
+
 //===- Votes --------------------------------------------------------------===//
 
 static Vote voteOf(int rank, int64_t step) {

@@ -10,6 +10,7 @@
 #define WEFT_RUNTIME_COLLECTIVES_AGREE_H
 
 #include "weft/Formats/Error.h"
+#include "weft/Runtime/Collectives/Beats.h"
 
 #include <cstdint>
 #include <string>
@@ -95,6 +96,9 @@ public:
   /// one fails with exit 7, and nobody waits for it: to leave is to destroy
   /// this object, however a rank comes to its end.
   virtual Decision agree(const Vote &vote) = 0;
+  /// For what may take longer than the others wait: while the result lives,
+  /// they know that this rank is alive. Null where nobody waits.
+  virtual std::unique_ptr<Beating> beat() { return nullptr; }
 };
 
 /// The only rank of its run.

@@ -11,6 +11,7 @@
 #define WEFT_RUNTIME_COLLECTIVES_TRANSPORT_H
 
 #include "weft/Formats/Error.h"
+#include "weft/Runtime/Collectives/Beats.h"
 
 #include <cstdint>
 #include <memory>
@@ -45,10 +46,18 @@ public:
   int rank() const { return number; }
   int ranks() const { return count; }
 
-  /// Seconds that an exchange waits without any progress before it fails with
-  /// exit 7. Time in which the process itself was stopped hardly counts.
+  /// Seconds that an exchange waits without any progress, and without a sign of
+  /// life of a rank that has not come, before it fails with exit 7. Time in
+  /// which the process itself was stopped hardly counts.
   double timeout() const { return seconds; }
   void setTimeout(double newSeconds) { seconds = newSeconds; }
+
+  /// Signs of life of the ranks of the run; null: there are none. Those of a
+  /// split() are the same.
+  const std::shared_ptr<Beats> &beats() const { return signs; }
+  void setBeats(std::shared_ptr<Beats> newBeats) {
+    signs = std::move(newBeats);
+  }
 
   /// Sends `bytes` at send[r] to each rank r and receives as many from it in
   /// receive[r], the own piece included (both may be one address). All ranks
@@ -79,7 +88,10 @@ public:
   const std::vector<int> &missing() const { return absent.ranks; }
 
 protected:
-  Transport(int rank, int ranks) : number(rank), count(ranks) {}
+  Transport(int rank, int ranks);
+
+  /// Whether a sign of life of `peer` has come since this was asked last.
+  bool hasBeaten(int peer);
 
   /// exchange() of several ranks, without arguments that are wrong.
   virtual Status exchangeAll(const char *const *send, char *const *receive,
@@ -96,6 +108,9 @@ private:
 
   const int number, count;
   double seconds = kDefaultTimeout;
+  std::shared_ptr<Beats> signs;
+  std::vector<int> beating;   // numbers in the run, by rank
+  std::vector<int64_t> heard; // beats of each rank
   std::unique_ptr<Error> failure;
 };
 

@@ -16,11 +16,13 @@ class VotingAgreement final : public Agreement {
 public:
   explicit VotingAgreement(std::unique_ptr<Transport> transport)
       : number(transport->rank()), count(transport->ranks()),
+        timeout(transport->timeout()), beats(transport->beats()),
         transport(std::move(transport)) {}
 
   int rank() const override { return number; }
   int ranks() const override { return count; }
   Decision agree(const Vote &vote) override;
+  std::unique_ptr<Beating> beat() override;
   /// Whether the last decision was a failure, and this rank the reason.
   bool isReason() const { return reason == rank(); }
   /// Whom a vote that failed has waited for in vain.
@@ -34,6 +36,8 @@ private:
   Decision decideAlone(const Vote &own, const Error &error) const;
 
   const int number, count;
+  const double timeout;
+  const std::shared_ptr<Beats> beats;
   std::unique_ptr<Transport> transport; // until the rank leaves
   Absence gone;                         // when it left
   int reason = -1; // the rank of a failure that was decided last

@@ -11,6 +11,8 @@
 //                             update of such a step
 //   slow@step=L[,rank=R][,seconds=S]  rank R (0) takes S (1) seconds longer to
 //                             read the rows of such a step
+//   slow@save=L[,rank=R][,seconds=S]  the same of the file of such a save
+//   slow@load=1[,rank=R][,seconds=S]  and to read the checkpoint
 //   flip@step=L[,rank=R][,param=P]  the lowest bit of the first element that
 //                             rank R (0) holds of the first parameter (whose
 //                             name matches P) is inverted after such a step
@@ -39,6 +41,8 @@ struct Fault {
     CrashAfterStep,
     BadGradient,
     SlowStep,
+    SlowSave,
+    SlowLoad,
     FlippedBit,
     Poison
   };
@@ -47,8 +51,8 @@ struct Fault {
   std::vector<std::pair<int64_t, int64_t>> ranges;
   float value = 0.0f;  // BadGradient
   std::string pattern; // of a parameter: regular expression, "" for any name
-  int64_t rank = 0;    // SlowStep, FlippedBit: the one that it happens on
-  int64_t seconds = 1; // SlowStep
+  int64_t rank = 0;    // Slow..., FlippedBit: the one that it happens on
+  int64_t seconds = 1; // Slow...
 
   bool happensAt(int64_t number) const;
   /// Whether the pattern is found in `name`. Takes time linear in the name:

@@ -42,6 +42,10 @@ public:
   /// first of equals.
   Status together(const Work &work);
 
+  /// For what this process does without the others and may take long: while the
+  /// result lives, they know that it is alive. Null where it has all ranks.
+  std::unique_ptr<Beating> beat();
+
   /// What all processes say of a part of the run when they have done it: the
   /// texts, by rank, or the error that all end with, which one of them reports.
   /// `own` is how it went here. Where this process has all ranks, `text` alone.

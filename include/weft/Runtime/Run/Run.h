@@ -39,6 +39,7 @@ private:
   Status settleAlike(Status own, const std::vector<Alike> &mine);
   Status checkStart(Status ready);
   Status checkFound();
+  Status findInputs();
   Status prepare();
   Status openInputs();
   Status lockSaves();
