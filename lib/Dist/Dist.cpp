@@ -45,20 +45,27 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                      << (axis ? "one" : "none");
 }
 
+/// A parameter has a rule before it lies in a flat one.
+static LogicalResult verifyRule(Operation *op, Attribute value) {
+  if (!isa<RuleAttr>(value))
+    return op->emitOpError("expects dist.rule to be a #dist.rule, but got ")
+           << value;
+  auto param = dyn_cast<weft::SegmentedOpInterface>(op);
+  if (!param || !param.holdsParameters() || param.isSegmented())
+    return op->emitOpError("expects dist.rule on a parameter alone that lies "
+                           "in no flat one");
+  return success();
+}
+
 /// A layout says who holds what of a persistent tensor, along an axis of the
 /// mesh.
-LogicalResult DistDialect::verifyOperationAttribute(Operation *op,
-                                                    NamedAttribute attribute) {
-  if (attribute.getName() != kLayoutAttr)
-    return op->emitOpError("expects the attribute dist.layout alone of this "
-                           "dialect, but got ")
-           << attribute.getName();
-  auto layout = dyn_cast<LayoutAttr>(attribute.getValue());
+static LogicalResult verifyLayout(Operation *op, Attribute value) {
+  auto layout = dyn_cast<LayoutAttr>(value);
   if (!layout)
     return op->emitOpError("expects dist.layout to be a #dist.layout, but "
                            "got ")
-           << attribute.getValue();
-  if (!isa<SegmentedOpInterface>(op))
+           << value;
+  if (!isa<weft::SegmentedOpInterface>(op))
     return op->emitOpError("expects dist.layout on a parameter or state alone");
   MeshOp mesh = findMesh(op->getParentOfType<ModuleOp>());
   if (!mesh)
@@ -73,6 +80,26 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op,
   return error;
 }
 
+LogicalResult DistDialect::verifyOperationAttribute(Operation *op,
+                                                    NamedAttribute attribute) {
+  if (attribute.getName() == kLayoutAttr)
+    return verifyLayout(op, attribute.getValue());
+  if (attribute.getName() == kRuleAttr)
+    return verifyRule(op, attribute.getValue());
+  return op->emitOpError("expects the attributes dist.layout and dist.rule "
+                         "alone of this dialect, but got ")
+         << attribute.getName();
+}
+
 LayoutAttr weft::dist::getLayout(Operation *state) {
   return state->getAttrOfType<LayoutAttr>(DistDialect::kLayoutAttr);
+}
+
+RuleAttr weft::dist::getRule(Operation *param) {
+  return param->getAttrOfType<RuleAttr>(DistDialect::kRuleAttr);
+}
+
+bool weft::dist::isKeptWhole(Operation *param) {
+  RuleAttr rule = getRule(param);
+  return rule && rule.getPlacement() == Placement::Replicated;
 }

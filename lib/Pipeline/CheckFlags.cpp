@@ -176,8 +176,10 @@ int64_t weft::meshRanks(const FlagValues &flags) {
 /// A stage says what the ranks of a mesh share.
 static Status checkMesh(const FlagValues &flags) {
   if (!flags.isSet("mesh")) {
-    for (auto [flag, nothing] :
-         {std::pair("zero", "0"), {"reshard", "on"}, {"sync", "last"}})
+    for (auto [flag, nothing] : {std::pair("zero", "0"),
+                                 {"reshard", "on"},
+                                 {"sync", "last"},
+                                 {"shard-min", "0"}})
       if (flags.getText(flag) != nothing)
         return usageError("--" + std::string(flag) + "=" + flags.getText(flag) +
                           " expects --mesh, but got none")

@@ -114,6 +114,7 @@ static void shard(const FlagValues &flags, const Target &,
   const bool isOne =
       flags.getText("accumulation") == "off" && flags.getInt("zero") >= 2;
   options.sync = isOne ? "each" : flags.getText("sync");
+  options.min = flags.getInt("shard-min");
   passes.addPass(createShardPass(options));
 }
 

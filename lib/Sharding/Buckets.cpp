@@ -93,13 +93,15 @@ FailureOr<std::vector<Member>> collectMembers(ModuleOp module) {
 // Buckets
 //===----------------------------------------------------------------------===//
 
-/// What is kept of both is the same, in the same types, on the same ranks.
+/// What is kept of both is the same, in the same types, on the same ranks at
+/// every stage.
 static bool isStoredAlike(const Member &a, const Member &b) {
   ParamOp first = a.param, second = b.param;
   if (first.getTensorType().getElementType() !=
           second.getTensorType().getElementType() ||
       first.getTrainable() != second.getTrainable() ||
       dist::getLayout(first) != dist::getLayout(second) ||
+      dist::isKeptWhole(first) != dist::isKeptWhole(second) ||
       a.states.size() != b.states.size())
     return false;
   return llvm::all_of(llvm::zip(a.states, b.states), [&](auto pair) {

@@ -2,6 +2,7 @@
 
 #include "weft/Sharding/Passes.h"
 
+#include "ShardRules.h"
 #include "weft/Dist/Dist.h"
 #include "weft/Sharding/MeshText.h"
 #include "weft/Weft/Weft.h"
@@ -24,7 +25,7 @@ struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
   using ShardPassBase::ShardPassBase;
 
   void runOnOperation() override {
-    if (failed(declareMesh()))
+    if (failed(declareMesh()) || failed(applyRules()))
       return signalPassFailure();
     for (Operation &op : *getOperation().getBody())
       if (isa<ParamOp, StateOp>(op))
@@ -70,6 +71,28 @@ struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
     return name;
   }
 
+  /// At every stage alike: what no stage shards lies in flat states of its own.
+  LogicalResult applyRules() {
+    if (min < 0)
+      return getOperation().emitError("expects min of at least 0, but got ")
+             << min.getValue();
+    keepSmallParams(getOperation(), min);
+    for (auto param : getOperation().getOps<ParamOp>())
+      if (dist::isKeptWhole(param)) {
+        ++numKept;
+        kept.insert(param.getSymNameAttr());
+      }
+    return success();
+  }
+
+  /// The parameter that it is or belongs to is whole at every stage.
+  bool isKept(Operation *op) const {
+    if (auto param = dyn_cast<ParamOp>(op))
+      return kept.contains(param.getSymNameAttr());
+    FlatSymbolRefAttr param = cast<StateOp>(op).getParamAttr();
+    return param && kept.contains(param.getAttr());
+  }
+
   /// What the stage shards: master weights and moments of trainable parameters
   /// from 1 on, all parameters and their copies in 3; gradients that are
   /// reduced in each micro-step.
@@ -93,7 +116,7 @@ struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
   }
 
   void annotate(Operation *op) {
-    bool sharded = isSharded(op);
+    bool sharded = !isKept(op) && isSharded(op);
     numSharded += sharded;
     numReplicated += !sharded;
     op->setAttr(dist::DistDialect::kLayoutAttr,
@@ -104,5 +127,7 @@ struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
   }
 
   StringAttr shardAxis;
+  /// Names of the parameters that rules keep whole.
+  llvm::DenseSet<StringAttr> kept;
 };
 } // namespace

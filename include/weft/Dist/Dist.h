@@ -45,6 +45,12 @@ llvm::SmallVector<llvm::SmallVector<int64_t>> getGroups(MeshOp mesh,
 /// The layout of a weft.param or weft.state, or null.
 LayoutAttr getLayout(mlir::Operation *state);
 
+/// The rule of a weft.param, or null.
+RuleAttr getRule(mlir::Operation *param);
+
+/// Whether a rule keeps a weft.param whole at every stage.
+bool isKeptWhole(mlir::Operation *param);
+
 /// A factor `pre` of the number of ranks near its root; what is left is the
 /// other one (FairScale's rule): 8 ranks are divided by 4, then by 2.
 double choosePreDivide(int64_t ranks);

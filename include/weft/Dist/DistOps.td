@@ -25,6 +25,8 @@ def Dist_Dialect : Dialect {
   let extraClassDeclaration = [{
     /// Attribute of a weft.param or weft.state: its #dist.layout.
     static constexpr ::llvm::StringLiteral kLayoutAttr = "dist.layout";
+    /// Attribute of a weft.param: its #dist.rule.
+    static constexpr ::llvm::StringLiteral kRuleAttr = "dist.rule";
     void registerAttributes();
   }];
 }
@@ -74,6 +76,24 @@ def Dist_LayoutAttr : AttrDef<Dist_Dialect, "Layout"> {
   let extraClassDeclaration = [{
     bool isSharded() const { return getPlacement() == Placement::Sharded; }
   }];
+}
+
+def Dist_RuleAttr : AttrDef<Dist_Dialect, "Rule"> {
+  let mnemonic = "rule";
+  let summary = "What every ZeRO stage does with a parameter, and who says so";
+  let description = [{
+    `#dist.rule<replicated by "--shard-min=1000">`: every rank holds all of the
+    parameter and of what a step keeps of it, at every stage.
+    `#dist.rule<sharded by "rules.toml:3">`: a stage that shards parameters of its
+    kind shards it. So does one without a rule.
+
+    Stands as `dist.rule` on a `weft.param`, at every stage alike: parameters that
+    no stage shards lie in flat states of their own, which so do not depend on the
+    stage. Created by: `weft-shard`. Consumed by: `weft-bucket`.
+  }];
+  let parameters = (ins EnumParameter<Dist_Placement>:$placement,
+                        "::mlir::StringAttr":$source);
+  let assemblyFormat = "`<` $placement `by` $source `>`";
 }
 
 //===----------------------------------------------------------------------===//

@@ -21,6 +21,10 @@ def ShardPass : Pass<"weft-shard", "::mlir::ModuleOp"> {
     With `sync=each` gradients are sharded at every stage: each micro-step reduces
     them, and what is reduced is a slice.
 
+    A parameter of fewer than `min` elements, and what a step keeps of it, is whole
+    at every stage: it gets a `dist.rule` that says so, at stage 0 too, since
+    `weft-bucket` lays it in flat states of its own.
+
     Nothing moves yet: types and programs stay as they are.
 
     Precondition: `weft-working-copies`, no mesh. Guarantees: every parameter and
@@ -46,10 +50,13 @@ def ShardPass : Pass<"weft-shard", "::mlir::ModuleOp"> {
     Option<"sync", "sync", "std::string", "\"last\"",
            "When gradients are reduced: in each micro-step, or in the last one: until then "
            "every rank adds up its own">,
+    Option<"min", "min", "int64_t", "0",
+           "Parameters of fewer elements are whole at every stage">,
   ];
   let statistics = [
     Statistic<"numSharded", "sharded", "Parameters and states of which ranks hold slices">,
     Statistic<"numReplicated", "replicated", "Those that every rank holds">,
+    Statistic<"numKept", "kept", "Parameters that no stage would shard">,
   ];
   let dependentDialects = ["::weft::WeftDialect", "::weft::dist::DistDialect"];
 }
@@ -95,8 +102,9 @@ def BucketPass : Pass<"weft-bucket", "::mlir::ModuleOp"> {
 
     In a module with a `dist.mesh` every parameter lies in a bucket, also one that
     is alone, with those of the same layout and the same factors: a range of
-    elements lies elsewhere in each slice. The whole has as many multiples of
-    `align` elements for each rank of the last axis, so that slices are equal.
+    elements lies elsewhere in each slice. Those that a `dist.rule` keeps whole at
+    every stage are apart at every stage, so that buckets do not depend on it. The
+    whole has as many multiples of `align` elements for each rank of the last axis, so that slices are equal.
 
     Precondition: `weft-working-copies`. Guarantees: names of checkpoints, weight
     files and messages are those of before; layouts are those of the parts.
