@@ -173,19 +173,24 @@ int64_t weft::meshRanks(const FlagValues &flags) {
   return ranks;
 }
 
+/// What one rank has nothing to do with.
+static Status checkNoMesh(const FlagValues &flags) {
+  for (auto [flag, nothing] : {std::pair("zero", "0"),
+                               {"reshard", "on"},
+                               {"sync", "last"},
+                               {"shard-min", "0"},
+                               {"shard-rules", ""}})
+    if (flags.getText(flag) != nothing)
+      return usageError("--" + std::string(flag) + "=" + flags.getText(flag) +
+                        " expects --mesh, but got none")
+          .hint("such as --mesh=dp:4");
+  return Status::success();
+}
+
 /// A stage says what the ranks of a mesh share.
 static Status checkMesh(const FlagValues &flags) {
-  if (!flags.isSet("mesh")) {
-    for (auto [flag, nothing] : {std::pair("zero", "0"),
-                                 {"reshard", "on"},
-                                 {"sync", "last"},
-                                 {"shard-min", "0"}})
-      if (flags.getText(flag) != nothing)
-        return usageError("--" + std::string(flag) + "=" + flags.getText(flag) +
-                          " expects --mesh, but got none")
-            .hint("such as --mesh=dp:4");
-    return Status::success();
-  }
+  if (!flags.isSet("mesh"))
+    return checkNoMesh(flags);
   const std::string &text = flags.getText("mesh");
   std::optional<MeshText> mesh = parseMesh(text);
   if (!mesh)

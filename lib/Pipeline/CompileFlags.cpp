@@ -116,6 +116,8 @@ static const FlagSpec kDistributionFlags[] = {
     {"shard-min", FlagKind::Int, CompileFlag, "0", "N",
      "parameters of fewer elements are whole on each rank, at every stage", "",
      0, kMost},
+    {"shard-rules", FlagKind::String, CompileFlag, "", "FILE",
+     "which parameters a stage may shard, by regular expression (TOML)"},
     {"prefetch", FlagKind::Int, CompileFlag, "1", "K", "gathers issued ahead",
      "", 0, 64},
     {"reshard", FlagKind::Enum, CompileFlag, "on", "",

@@ -115,6 +115,7 @@ static void shard(const FlagValues &flags, const Target &,
       flags.getText("accumulation") == "off" && flags.getInt("zero") >= 2;
   options.sync = isOne ? "each" : flags.getText("sync");
   options.min = flags.getInt("shard-min");
+  options.rules = flags.getText("shard-rules");
   passes.addPass(createShardPass(options));
 }
 

@@ -2,7 +2,6 @@
 
 #include "OverrideFile.h"
 
-#include "weft/Support/MatchPattern.h"
 #include "weft/Support/TomlFile.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -42,17 +41,10 @@ private:
 
 LogicalResult OverrideReader::readRegex(std::string &target, StringRef key,
                                         const toml::node &value) {
-  std::optional<std::string> text = value.value_exact<std::string>();
-  if (!text || text->empty())
-    return emitError(locate(value.source()), "expects `")
-           << key << "` to be a string with text, but got "
-           << (text ? "an empty one" : "another type");
-  if (std::optional<std::string> problem = findPatternProblem(*text))
-    return emitError(locate(value.source()), "expects `")
-           << key << "` to be a regular expression, but got \""
-           << StringRef(*text).take_front(100) << "\": " << *problem;
-  target = *text;
-  return success();
+  FailureOr<std::string> text = readTomlPattern(context, path, key, value);
+  if (succeeded(text))
+    target = *text;
+  return text;
 }
 
 LogicalResult OverrideReader::readPolicy(CastOverride &entry,

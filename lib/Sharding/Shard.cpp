@@ -3,9 +3,7 @@
 #include "weft/Sharding/Passes.h"
 
 #include "ShardRules.h"
-#include "weft/Dist/Dist.h"
 #include "weft/Sharding/MeshText.h"
-#include "weft/Weft/Weft.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -76,6 +74,12 @@ struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
     if (min < 0)
       return getOperation().emitError("expects min of at least 0, but got ")
              << min.getValue();
+    if (!rules.empty()) {
+      FailureOr<std::vector<ShardRule>> list =
+          readShardRules(&getContext(), rules);
+      if (failed(list) || failed(applyShardRules(getOperation(), *list)))
+        return failure();
+    }
     keepSmallParams(getOperation(), min);
     for (auto param : getOperation().getOps<ParamOp>())
       if (dist::isKeptWhole(param)) {

@@ -2,8 +2,10 @@
 
 #include "ShardRules.h"
 
-#include "weft/Dist/Dist.h"
-#include "weft/Weft/Weft.h"
+#include "weft/Sharding/Units.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Regex.h"
 
 using namespace mlir;
 
@@ -15,6 +17,49 @@ static void setRule(ParamOp param, dist::Placement placement,
   param->setAttr(dist::DistDialect::kRuleAttr,
                  dist::RuleAttr::get(context, placement,
                                      StringAttr::get(context, source)));
+}
+
+/// What a rule finds: each pattern anywhere in its text.
+static SmallVector<ParamOp> findParams(ModuleOp module, const ShardRule &rule) {
+  llvm::Regex match(rule.match), scope(rule.scope);
+  SmallVector<ParamOp> found;
+  for (auto param : module.getOps<ParamOp>())
+    if ((!rule.trainable || *rule.trainable == param.getTrainable()) &&
+        (rule.match.empty() || match.match(param.getSymName())) &&
+        (rule.scope.empty() || scope.match(getModulePath(param))))
+      found.push_back(param);
+  return found;
+}
+
+/// "match \"bias\" and trainable true"
+static std::string spell(const ShardRule &rule) {
+  SmallVector<std::string> words;
+  if (!rule.match.empty())
+    words.push_back("match \"" + rule.match + "\"");
+  if (!rule.scope.empty())
+    words.push_back("scope \"" + rule.scope + "\"");
+  if (rule.trainable)
+    words.push_back(*rule.trainable ? "trainable true" : "trainable false");
+  return llvm::join(words, " and ");
+}
+
+LogicalResult applyShardRules(ModuleOp module, ArrayRef<ShardRule> rules) {
+  for (const ShardRule &rule : rules) {
+    SmallVector<ParamOp> found = findParams(module, rule);
+    if (found.empty())
+      return emitError(rule.location,
+                       "expects a rule to find a parameter, but ")
+             << spell(rule) << " finds none";
+    llvm::erase_if(found, [](ParamOp param) { return dist::getRule(param); });
+    if (found.empty())
+      return emitError(rule.location,
+                       "expects a rule with a parameter of its own, but "
+                       "earlier rules claim all that ")
+             << spell(rule) << " finds";
+    for (ParamOp param : found)
+      setRule(param, *rule.layout, rule.place);
+  }
+  return success();
 }
 
 void keepSmallParams(ModuleOp module, int64_t min) {

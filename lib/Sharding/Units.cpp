@@ -32,8 +32,7 @@ std::optional<UnitRule> parseUnitRule(StringRef text) {
 // Modules
 //===----------------------------------------------------------------------===//
 
-/// The module of a parameter: its scope, or its name without the last word.
-static StringRef getModule(ParamOp param) {
+StringRef getModulePath(ParamOp param) {
   if (std::optional<StringRef> scope = param.getScope())
     return *scope;
   StringRef name = param.getSymName();
@@ -71,7 +70,7 @@ static std::vector<Unit> formBlocks(ArrayRef<ParamOp> params) {
   unsigned run = 0;
   bool inBlock = false;
   for (ParamOp param : params) {
-    StringRef path = getModule(param), block = getBlock(path);
+    StringRef path = getModulePath(param), block = getBlock(path);
     if (inBlock && block.empty())
       ++run;
     inBlock = !block.empty();
@@ -138,7 +137,8 @@ private:
   void add(Module &root, unsigned number) {
     Module *module = &root;
     SmallVector<StringRef> words;
-    getModule(params[number]).split(words, '.', kDeepest, /*KeepEmpty=*/false);
+    getModulePath(params[number])
+        .split(words, '.', kDeepest, /*KeepEmpty=*/false);
     for (StringRef word : words) {
       std::unique_ptr<Module> &child = module->children[word];
       if (!child) {

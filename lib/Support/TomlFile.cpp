@@ -3,6 +3,7 @@
 #include "weft/Support/TomlFile.h"
 
 #include "weft/Formats/Digest.h"
+#include "weft/Support/MatchPattern.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
@@ -65,6 +66,21 @@ void recordOptionFile(ModuleOp module, StringRef flag, StringRef digest) {
   Builder builder(module.getContext());
   files.set(flag, builder.getStringAttr(digest));
   module->setAttr(kOptionFilesAttr, files.getDictionary(module.getContext()));
+}
+
+FailureOr<std::string> readTomlPattern(MLIRContext *context, StringRef path,
+                                       StringRef key, const toml::node &value) {
+  Location location = locateToml(context, path, value.source());
+  std::optional<std::string> text = value.value_exact<std::string>();
+  if (!text || text->empty())
+    return emitError(location, "expects `")
+           << key << "` to be a string with text, but got "
+           << (text ? "an empty one" : "another type");
+  if (std::optional<std::string> problem = findPatternProblem(*text))
+    return emitError(location, "expects `")
+           << key << "` to be a regular expression, but got \""
+           << StringRef(*text).take_front(100) << "\": " << *problem;
+  return *text;
 }
 
 std::string describeToml(const toml::node &value) {

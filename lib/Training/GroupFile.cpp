@@ -2,7 +2,6 @@
 
 #include "GroupFile.h"
 
-#include "weft/Support/MatchPattern.h"
 #include "weft/Support/TomlFile.h"
 #include "weft/Weft/Optimizers.h"
 #include "weft/Weft/Weft.h"
@@ -57,16 +56,10 @@ private:
 
 LogicalResult GroupReader::readMatch(ParameterGroup &group,
                                      const toml::node &value) {
-  std::optional<std::string> text = value.value_exact<std::string>();
-  if (!text)
-    return emitError(locate(value.source()),
-                     "expects `match` to be a string, but got another type");
-  if (std::optional<std::string> problem = findPatternProblem(*text))
-    return emitError(locate(value.source()),
-                     "expects `match` to be a regular expression, but got \"")
-           << StringRef(*text).take_front(100) << "\": " << *problem;
-  group.match = *text;
-  return success();
+  FailureOr<std::string> text = readTomlPattern(context, path, "match", value);
+  if (succeeded(text))
+    group.match = *text;
+  return text;
 }
 
 LogicalResult GroupReader::readOptimizer(ParameterGroup &group,

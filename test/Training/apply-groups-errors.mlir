@@ -63,7 +63,7 @@ decay = false
 //--- type.toml
 [[group]]
 match = 3
-# TYPE: type.toml:2:{{.*}}expects `match` to be a string, but got another type
+# TYPE: type.toml:2:{{.*}}expects `match` to be a string with text, but got another type
 
 //--- regex.toml
 [[group]]

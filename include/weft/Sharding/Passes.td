@@ -21,14 +21,17 @@ def ShardPass : Pass<"weft-shard", "::mlir::ModuleOp"> {
     With `sync=each` gradients are sharded at every stage: each micro-step reduces
     them, and what is reduced is a slice.
 
-    A parameter of fewer than `min` elements, and what a step keeps of it, is whole
-    at every stage: it gets a `dist.rule` that says so, at stage 0 too, since
-    `weft-bucket` lays it in flat states of its own.
+    `rules` is a file of rules ([sharding.md](sharding.md#rules)), the first of
+    which that finds a parameter says whether stages may shard it. Of the others
+    those of fewer than `min` elements are whole at every stage. Both give the
+    parameter a `dist.rule`, at stage 0 too: `weft-bucket` lays what no stage
+    shards in flat states of its own. What a step keeps of a parameter follows it.
 
     Nothing moves yet: types and programs stay as they are.
 
     Precondition: `weft-working-copies`, no mesh. Guarantees: every parameter and
-    state has a layout. Errors, on the module: a bad option.
+    state has a layout. Errors, on the module: a bad option; at a line of the
+    file: what is no rule, a rule that finds no parameter, or none of its own.
 
     Before:
     ```mlir
@@ -52,6 +55,8 @@ def ShardPass : Pass<"weft-shard", "::mlir::ModuleOp"> {
            "every rank adds up its own">,
     Option<"min", "min", "int64_t", "0",
            "Parameters of fewer elements are whole at every stage">,
+    Option<"rules", "rules", "std::string", "\"\"",
+           "TOML file that says which parameters a stage may shard">,
   ];
   let statistics = [
     Statistic<"numSharded", "sharded", "Parameters and states of which ranks hold slices">,

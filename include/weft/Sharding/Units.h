@@ -30,6 +30,9 @@ struct UnitRule {
 inline constexpr llvm::StringLiteral kUnitRules =
     "scope, bytes:N or params:N with N of at least 1";
 
+/// The module of a parameter: its scope, or its name without the last word.
+llvm::StringRef getModulePath(ParamOp param);
+
 /// Reads "scope", "bytes:N" or "params:N"; nothing for other text.
 std::optional<UnitRule> parseUnitRule(llvm::StringRef text);
 

@@ -29,7 +29,7 @@ ALLOWED = {
     "Precision": MLIR | {"Weft", "Interfaces", "Support"},
     "Autodiff": MLIR | {"Weft"},
     "Training": MLIR | {"Weft", "Support"},
-    "Sharding": MLIR | {"Weft", "Dist"},
+    "Sharding": MLIR | {"Weft", "Dist", "Support"},
     "Kernels": MLIR | {"Weft", "Analysis", "shared"},
     "Schedule": MLIR | {"Plan", "Analysis", "Support"},
     "Memory": MLIR | {"Weft", "Plan", "Analysis", "Formats", "Support"},
