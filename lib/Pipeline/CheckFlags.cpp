@@ -137,7 +137,7 @@ static Status checkPrecision(const FlagValues &flags) {
         "--explain=precision expects --precision=f16 or bf16, but got f32");
   if (flags.getText("explain") == "schedule")
     return usageError("does not support --explain=schedule yet")
-        .hint("--explain=precision and --explain=fusion work today");
+        .hint("--explain=precision, fusion and sharding work today");
   return Status::success();
 }
 
@@ -184,6 +184,9 @@ static Status checkNoMesh(const FlagValues &flags) {
       return usageError("--" + std::string(flag) + "=" + flags.getText(flag) +
                         " expects --mesh, but got none")
           .hint("such as --mesh=dp:4");
+  if (flags.getText("explain") == "sharding")
+    return usageError("--explain=sharding expects --mesh, but got none")
+        .hint("such as --mesh=dp:4");
   return Status::success();
 }
 

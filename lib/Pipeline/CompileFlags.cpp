@@ -147,7 +147,8 @@ static const FlagSpec kMemoryFlags[] = {
      "what computes attention on CUDA devices: own kernels or cuDNN; auto: own",
      "auto|own|cudnn"},
     {"explain", FlagKind::Enum, CompileFlag, "", "",
-     "name the rule behind each decision", "precision|schedule|fusion"},
+     "name the rule behind each decision",
+     "precision|schedule|fusion|sharding"},
     {"debug-nan", FlagKind::Switch, CompileFlag, "", "",
      "name the first op that makes a non-finite value"},
 };

@@ -126,6 +126,7 @@ static void bucket(const FlagValues &flags, const Target &target,
   if (options.rule == kNoBuckets)
     return;
   options.align = flags.getInt("shard-align");
+  options.explain = flags.getText("explain") == "sharding";
   passes.addPass(createBucketPass(options));
 }
 

@@ -31,6 +31,8 @@ struct BucketPass : weft::impl::BucketPassBase<BucketPass> {
          formBuckets(getOperation(), *members, *unitRule, align)) {
       numMembers += bucket.members.size();
       ++numBuckets;
+      if (explain)
+        explainBucket(bucket);
       llvm::append_range(states, declareFlatStates(bucket));
     }
     rewritePrograms(getOperation(), states);

@@ -236,6 +236,7 @@ std::vector<Bucket> formBuckets(ModuleOp module, ArrayRef<Member> members,
       if (!mesh && bucket.members.size() < 2)
         continue;
       place(bucket, align, slices);
+      bucket.unit = unit.name;
       bucket.name = chooseName(symbols, unit.name, bucket, chosen);
       buckets.push_back(std::move(bucket));
     }

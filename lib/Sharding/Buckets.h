@@ -25,6 +25,8 @@ struct Member {
 struct Bucket {
   /// The flat parameter is `@NAME`, its states `@NAME.SLOT`.
   std::string name;
+  /// The name of the unit.
+  std::string unit;
   llvm::SmallVector<Member, 8> members;
   /// Where each member begins, and how many elements there are with gaps.
   llvm::SmallVector<int64_t, 8> begins;
@@ -41,6 +43,10 @@ mlir::FailureOr<std::vector<Member>> collectMembers(mlir::ModuleOp module);
 std::vector<Bucket> formBuckets(mlir::ModuleOp module,
                                 llvm::ArrayRef<Member> members, UnitRule rule,
                                 int64_t align);
+
+/// A remark on each member: its layout and what decided it, its unit, and where
+/// it lies.
+void explainBucket(const Bucket &bucket);
 
 } // namespace weft
 

@@ -144,6 +144,8 @@ def BucketPass : Pass<"weft-bucket", "::mlir::ModuleOp"> {
   let options = [
     Option<"rule", "rule", "std::string", "\"scope\"", "Units: scope, bytes:N or params:N">,
     Option<"align", "align", "int64_t", "128", "Elements that a segment is aligned to">,
+    Option<"explain", "explain", "bool", "false",
+           "Remark on each parameter in a bucket who holds what of it, why, and where it lies">,
   ];
   let statistics = [
     Statistic<"numBuckets", "buckets", "Flat parameters made">,
