@@ -3,10 +3,12 @@
 #include "weft/Pipeline/Passes.h"
 
 #include "DebugTable.h"
+#include "DescribeSharding.h"
 #include "DescribeTraining.h"
 #include "VerifyExecutable.h"
 #include "weft/Analysis/CommandNames.h"
 #include "weft/Analysis/Cost.h"
+#include "weft/Dist/Dist.h"
 #include "weft/Formats/Json.h"
 #include "weft/Formats/Names.h"
 #include "weft/Memory/MemoryReport.h"
@@ -176,14 +178,24 @@ static Json describeParameter(plan::StateOp state, StringRef name,
   return entry;
 }
 
+/// With several ranks each parameter lies in a bucket of the field `sharding`.
 static Json parameterTable(ModuleOp module) {
+  const bool hasRanks = dist::findMesh(module) != nullptr;
   Json table = Json::array();
+  int64_t bucket = 0;
   for (auto state : module.getOps<plan::StateOp>()) {
     if (state.getKind() != plan::StateKind::Param)
       continue;
-    for (const Segment &segment : state.getSegmentList())
-      table.push(describeParameter(state, segment.param.getValue(),
-                                   segment.shape, segment.source));
+    for (const Segment &segment : state.getSegmentList()) {
+      Json &entry = table.push(describeParameter(
+          state, segment.param.getValue(), segment.shape, segment.source));
+      if (!hasRanks)
+        continue;
+      entry.set("bucket", bucket);
+      entry.set("begin", segment.begin);
+      entry.set("end", segment.end);
+    }
+    bucket += state.isSegmented();
     if (!state.isSegmented())
       table.push(describeParameter(state, state.getSymName(),
                                    state.getBufferType().getShape(),
@@ -255,7 +267,7 @@ static Json speedsOf(ModuleOp module) {
 }
 
 /// The memory report without locations: an executable holds no path.
-static Json memoryOf(ModuleOp module) {
+static Json memoryOf(ModuleOp module, const FlagValues &flags) {
   MemoryReport report = computeMemoryReport(module);
   report.peak.location.clear();
   for (MemoryReport::Buffer &buffer : report.largest)
@@ -264,7 +276,7 @@ static Json memoryOf(ModuleOp module) {
   llvm::raw_string_ostream(text) << llvm::json::Value(report.toJson());
   Expected<Json> json = parseJson(text, "memory report");
   Json memory = json ? std::move(*json) : Json::object();
-  memory.set("text", report.toText());
+  memory.set("text", spellShare(module, flags) + report.toText());
   return memory;
 }
 
@@ -291,7 +303,9 @@ struct DescribeExecutablePass
     (*target)->describe(meta);
     describeTraining(module, *flags, meta);
     describeInputs(module, meta);
-    meta.set("memory", memoryOf(module));
+    meta.set("memory", memoryOf(module, *flags));
+    if (Json sharding = describeSharding(module, *flags); !sharding.isNull())
+      meta.set("sharding", std::move(sharding));
     meta.set("parameters", parameterTable(module));
     meta.set("config_fields", configTable(module));
     meta.set("schedule", scheduleTable(module));

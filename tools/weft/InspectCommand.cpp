@@ -2,6 +2,7 @@
 
 #include "Commands.h"
 #include "InspectKernels.h"
+#include "InspectSharding.h"
 #include "Profile.h"
 
 #include "weft/Formats/Digest.h"
@@ -98,6 +99,8 @@ static void printSchedule(const Json &meta) {
 
 /// Where the command keeps what it reads of the images beside the metadata.
 static const char kKernels[] = "kernels";
+/// The field of the metadata, in its place with what follows from it.
+static const char kSharding[] = "sharding";
 
 static void printKernels(const Json &meta) {
   struct Use {
@@ -145,6 +148,9 @@ static const View kViews[] = {
     {"schedule", {"schedule"}, printSchedule},
     {"params", {"config_fields", "parameters"}, printParameters},
     {kKernels, {"schedule", kKernels}, printKernels},
+    {kSharding,
+     {kSharding},
+     [](const Json &meta) { printSharding(*meta.find(kSharding)); }},
 };
 
 static void printHeader(const Json &meta) {
@@ -167,6 +173,8 @@ static FlagTable inspectFlags() {
       {kKernels, FlagKind::Switch, DriverFlag, "", "",
        "generated kernels and library routines; of a program for devices, what "
        "their machine code takes"},
+      {kSharding, FlagKind::Switch, DriverFlag, "", "",
+       "what each rank holds: of buckets, of parameters, in bytes"},
       {"profile", FlagKind::String, DriverFlag, "", "TRACE",
        "measured times per kernel and scope; the program's --trace wrote "
        "TRACE"},
@@ -204,14 +212,23 @@ static void printText(const Json &meta, const FlagValues &flags, bool all,
 static Expected<Json> readMeta(const ProgramFile &file, const std::string &path,
                                const FlagValues &flags) {
   Expected<Json> meta = parseJson(file.metadata, path);
-  if (!meta || !flags.getSwitch(kKernels))
+  if (!meta || !(flags.getSwitch(kKernels) || flags.getSwitch(kSharding)))
     return meta;
   if (!meta->isObject())
     return inputError("expects an object in the section .weft.meta").at(path);
-  Expected<Json> kernels = describeImages(file, *meta);
-  if (!kernels)
-    return Error(kernels.takeError()).at(path);
-  meta->set(kKernels, std::move(*kernels));
+  auto add = [&](const char *field, Expected<Json> value) -> Status {
+    if (!value)
+      return Error(value.takeError()).at(path);
+    meta->set(field, std::move(*value));
+    return Status::success();
+  };
+  Status status = Status::success();
+  if (flags.getSwitch(kKernels))
+    status = add(kKernels, describeImages(file, *meta));
+  if (status && flags.getSwitch(kSharding))
+    status = add(kSharding, expandSharding(*meta));
+  if (!status)
+    return status.takeError();
   return meta;
 }
 
