@@ -66,6 +66,8 @@ NEEDS = {
     "scaler-interval": ["--precision=f16"],
     "scaler-min": ["--precision=f16"],
     "autocast-lists": ["--precision=bf16"],
+    "shard-min": ["--mesh=dp:2"],
+    "shard-rules": ["--mesh=dp:2"],
     "elements": ["--seq=1"],
 }
 
