@@ -199,9 +199,6 @@ static Status checkMesh(const FlagValues &flags) {
   if (!mesh)
     return usageError("--mesh expects " + kMeshRule.str() + ", but got " +
                       inQuotes(text));
-  if (mesh->size() > 1)
-    return usageError("does not support --mesh=" + text + " yet")
-        .hint("only --mesh=dp:N works today");
   if (flags.getText("reshard") == "off" && flags.getInt("zero") != 3)
     return usageError("--reshard=off expects --zero=3, but got --zero=" +
                       flags.getText("zero"));

@@ -223,7 +223,7 @@ std::vector<Bucket> formBuckets(ModuleOp module, ArrayRef<Member> members,
   SymbolTable symbols(module);
   llvm::StringSet<> chosen;
   dist::MeshOp mesh = dist::findMesh(module);
-  int64_t slices = mesh ? mesh.getSizes().back() : 1;
+  int64_t slices = mesh ? mesh.getNumRanks() : 1;
   llvm::DenseMap<Operation *, const Member *> memberOf;
   SmallVector<ParamOp> params;
   for (const Member &member : members) {

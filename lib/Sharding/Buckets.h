@@ -39,7 +39,7 @@ mlir::FailureOr<std::vector<Member>> collectMembers(mlir::ModuleOp module);
 
 /// The buckets of at least two parameters, or of all where there is a mesh.
 /// Each begins at a multiple of `align` elements, and the whole has a multiple
-/// of it for each rank of the last axis.
+/// of it for each rank.
 std::vector<Bucket> formBuckets(mlir::ModuleOp module,
                                 llvm::ArrayRef<Member> members, UnitRule rule,
                                 int64_t align);

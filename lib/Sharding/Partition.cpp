@@ -27,11 +27,6 @@ namespace weft {
 using namespace mlir;
 using namespace weft;
 
-static RankedTensorType getSlice(RankedTensorType full, int64_t ranks) {
-  return RankedTensorType::get({full.getNumElements() / ranks},
-                               full.getElementType());
-}
-
 namespace {
 
 /// A gradient of all ranks: the slice that this rank owns of the mean.
@@ -48,9 +43,8 @@ struct Check {
 
 class ApplyPartition {
 public:
-  ApplyPartition(ProgramOp program, dist::MeshOp mesh)
-      : program(program), mesh(mesh), name(FlatSymbolRefAttr::get(mesh)),
-        builder(program.getContext()), ranks(mesh.getNumRanks()) {}
+  ApplyPartition(ProgramOp program, const MeshCollectives &mesh)
+      : program(program), mesh(mesh), builder(program.getContext()) {}
 
   /// Gradients and their norms become those of all ranks.
   LogicalResult reduce();
@@ -68,10 +62,8 @@ private:
   void takeRoots(Check &check);
 
   ProgramOp program;
-  dist::MeshOp mesh;
-  FlatSymbolRefAttr name;
+  const MeshCollectives &mesh;
   OpBuilder builder;
-  int64_t ranks;
   /// In the order of the program, by their read.
   llvm::MapVector<Operation *, Reduced> gradients;
 };
@@ -92,7 +84,6 @@ static StateOp findGradient(ReadOp read) {
 /// What each micro-step has reduced is in slices already.
 LogicalResult ApplyPartition::reduceGradients() {
   SmallVector<ReadOp> reads;
-  double pre = dist::choosePreDivide(ranks);
   for (auto read : program.getBody().front().getOps<ReadOp>()) {
     StateOp state = findGradient(read);
     if (!state)
@@ -102,16 +93,13 @@ LogicalResult ApplyPartition::reduceGradients() {
       continue;
     }
     RankedTensorType type = state.getTensorType();
-    if (!state.isSegmented() || type.getNumElements() % ranks != 0)
+    if (!state.isSegmented() || !mesh.canDivide(type))
       return state.emitOpError("expects gradients in flat states of ")
-             << ranks << " equal slices (weft-bucket), but got " << type;
+             << mesh.countRanks() << " equal slices (weft-bucket), but got "
+             << type;
     builder.setInsertionPointAfter(read);
-    auto slice = dist::ReduceScatterOp::create(
-        builder, read.getLoc(), getSlice(type, ranks), read,
-        builder.getF64FloatAttr(pre),
-        builder.getF64FloatAttr(double(ranks) / pre), name,
-        /*axis=*/StringAttr());
-    copyScope(read, slice);
+    Value slice = mesh.reduceMean(builder, read.getLoc(), read);
+    copyScope(read, slice.getDefiningOp());
     gradients.insert({read, {read, slice}});
   }
   for (ReadOp read : reads) {
@@ -128,7 +116,7 @@ LogicalResult ApplyPartition::reduceGradients() {
 static Operation *findFirstUser(Reduced &reduced) {
   Operation *first = nullptr;
   for (Operation *user : reduced.read->getUsers())
-    if (user != reduced.slice.getDefiningOp() &&
+    if (!isa<dist::ReduceScatterOp>(user) &&
         (!first || user->isBeforeInBlock(first)))
       first = user;
   return first;
@@ -145,12 +133,11 @@ void ApplyPartition::gather() {
       continue;
     }
     builder.setInsertionPoint(first);
-    auto full = dist::AllGatherOp::create(builder, reduced.read.getLoc(),
-                                          reduced.read.getType(), reduced.slice,
-                                          name, /*axis=*/StringAttr());
+    auto full = mesh.gather(builder, reduced.read.getLoc(), reduced.slice);
     copyScope(read, full);
-    reduced.read.getResult().replaceAllUsesExcept(
-        full, reduced.slice.getDefiningOp());
+    reduced.read.getResult().replaceUsesWithIf(full, [](OpOperand &use) {
+      return !isa<dist::ReduceScatterOp>(use.getOwner());
+    });
   }
 }
 
@@ -198,9 +185,7 @@ void ApplyPartition::agree(MutableArrayRef<Check> checks) {
     add(check.foundInf, dist::Reduction::Or);
   }
   builder.setInsertionPoint(checks.back().op);
-  auto all = dist::AllReduceOp::create(
-      builder, checks.back().op.getLoc(), TypeRange(ValueRange(numbers)),
-      numbers, builder.getArrayAttr(reductions), name, /*axis=*/StringAttr());
+  auto all = mesh.join(builder, checks.back().op.getLoc(), numbers, reductions);
   for (auto [number, check] : llvm::enumerate(checks)) {
     check.norm = all.getReduced()[2 * number];
     check.foundInf = all.getReduced()[2 * number + 1];
@@ -318,12 +303,13 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
     if (failed(sharded))
       return signalPassFailure();
     numSlices += sharded->size();
+    const MeshCollectives collectives(mesh);
     for (auto program : getOperation().getOps<ProgramOp>())
-      if (failed(partition(program, mesh, *sharded)))
+      if (failed(partition(program, collectives, *sharded)))
         return signalPassFailure();
   }
 
-  LogicalResult partition(ProgramOp program, dist::MeshOp mesh,
+  LogicalResult partition(ProgramOp program, const MeshCollectives &mesh,
                           const llvm::DenseSet<StringAttr> &sharded) {
     if (program.getKind() != ProgramKind::Apply) {
       partitionStates(program, mesh, sharded, /*known=*/Slices(), reshard);

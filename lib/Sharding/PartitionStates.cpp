@@ -34,7 +34,11 @@ FailureOr<llvm::DenseSet<StringAttr>> declareSlices(ModuleOp module,
     dist::LayoutAttr layout = dist::getLayout(&op);
     if (!layout || !layout.isSharded())
       continue;
-    const int64_t ranks = mesh.getNumRanks(layout.getAxis());
+    if (layout.getAxis() != mesh.getAxes()[mesh.getAxes().size() - 1])
+      return op.emitOpError("expects slices along the last axis of the mesh, "
+                            "but got ")
+             << layout.getAxis();
+    const int64_t ranks = mesh.getSizes().back();
     auto param = dyn_cast<ParamOp>(op);
     if (failed(param ? declareSlice(param, ranks)
                      : declareSlice(cast<StateOp>(op), ranks)))
@@ -52,11 +56,10 @@ namespace {
 
 class StatePartition {
 public:
-  StatePartition(ProgramOp program, dist::MeshOp mesh,
+  StatePartition(ProgramOp program, const MeshCollectives &mesh,
                  const llvm::DenseSet<StringAttr> &sharded, Slices known,
                  bool reshard)
-      : program(program), name(FlatSymbolRefAttr::get(mesh)),
-        ranks(mesh.getSizes().back()), sharded(sharded),
+      : program(program), mesh(mesh), sharded(sharded),
         builder(program.getContext()), slices(std::move(known)),
         reshard(reshard) {
     for (auto [whole, slice] : slices)
@@ -66,7 +69,6 @@ public:
   void run();
 
 private:
-  RankedTensorType getSliceType(Value full) const;
   void readSlices();
   Value getSlice(Value full);
   Value sliceConstant(ConstantOp op);
@@ -82,8 +84,7 @@ private:
   void eraseDead();
 
   ProgramOp program;
-  FlatSymbolRefAttr name;
-  int64_t ranks;
+  const MeshCollectives &mesh;
   const llvm::DenseSet<StringAttr> &sharded;
   OpBuilder builder;
   /// By the whole value.
@@ -99,12 +100,6 @@ private:
 
 } // namespace
 
-RankedTensorType StatePartition::getSliceType(Value full) const {
-  auto type = cast<RankedTensorType>(full.getType());
-  return RankedTensorType::get({type.getNumElements() / ranks},
-                               type.getElementType());
-}
-
 void StatePartition::readSlices() {
   for (auto read : program.getBody().front().getOps<ReadOp>())
     if (sharded.contains(read.getSourceAttr().getAttr()) &&
@@ -112,8 +107,9 @@ void StatePartition::readSlices() {
       reads.push_back(read);
   for (ReadOp read : reads) {
     builder.setInsertionPoint(read);
-    ownReads.push_back(ReadOp::create(
-        builder, read.getLoc(), getSliceType(read), read.getSourceAttr()));
+    ownReads.push_back(ReadOp::create(builder, read.getLoc(),
+                                      mesh.getSliceType(read.getType()),
+                                      read.getSourceAttr()));
     slices[read] = ownReads.back();
   }
 }
@@ -167,12 +163,7 @@ Value StatePartition::reduce(StringAttr gradient, Value full) {
     }
   }
   builder.setInsertionPointAfterValue(full);
-  const double pre = dist::choosePreDivide(ranks);
-  Value slice = dist::ReduceScatterOp::create(
-      builder, full.getLoc(), getSliceType(full), full,
-      builder.getF64FloatAttr(pre),
-      builder.getF64FloatAttr(double(ranks) / pre), name,
-      /*axis=*/StringAttr());
+  Value slice = mesh.reduceMean(builder, full.getLoc(), full);
   Value flag = flags.lookup(gradient);
   if (!flag)
     return slice;
@@ -196,7 +187,7 @@ Value StatePartition::sliceConstant(ConstantOp op) {
   return ConstantOp::create(
       builder, op.getLoc(),
       cast<ElementsAttr>(DenseElementsAttr::get(
-          getSliceType(op), splat.getSplatValue<Attribute>())));
+          mesh.getSliceType(op.getType()), splat.getSplatValue<Attribute>())));
 }
 
 /// The same op for slices of all that has the shape of its results.
@@ -212,7 +203,7 @@ void StatePartition::sliceElementwise(Operation *op) {
   Operation *own = builder.clone(*op);
   own->setOperands(operands);
   for (auto [result, slice] : llvm::zip(op->getResults(), own->getResults())) {
-    slice.setType(getSliceType(result));
+    slice.setType(mesh.getSliceType(result.getType()));
     slices[result] = slice;
   }
 }
@@ -230,8 +221,7 @@ Value StatePartition::getSlice(Value full) {
     slice = sliceConstant(constant);
   if (!slice) {
     builder.setInsertionPointAfterValue(full);
-    slice = dist::OwnSliceOp::create(builder, full.getLoc(), getSliceType(full),
-                                     full, name, /*axis=*/StringAttr());
+    slice = mesh.takeOwn(builder, full.getLoc(), full);
     if (op)
       copyScope(op, slice.getDefiningOp());
   }
@@ -258,9 +248,7 @@ void StatePartition::writeSlices() {
     } else if (isMadeOfSlices(value)) {
       Value slice = getSlice(value);
       builder.setInsertionPointAfterValue(slice);
-      auto full =
-          dist::AllGatherOp::create(builder, value.getLoc(), value.getType(),
-                                    slice, name, /*axis=*/StringAttr());
+      auto full = mesh.gather(builder, value.getLoc(), slice);
       copyScope(slice.getDefiningOp(), full);
       value = full;
     }
@@ -300,8 +288,7 @@ void StatePartition::gather(ReadOp read, Value slice,
     if (use->getOwner()->isBeforeInBlock(first))
       first = use->getOwner();
   builder.setInsertionPoint(first);
-  auto full = dist::AllGatherOp::create(builder, read.getLoc(), read.getType(),
-                                        slice, name, /*axis=*/StringAttr());
+  auto full = mesh.gather(builder, read.getLoc(), slice);
   copyScope(first, full);
   IRMapping views;
   views.map(read.getResult(), full.getFull());
@@ -349,7 +336,7 @@ void StatePartition::run() {
   eraseDead();
 }
 
-void partitionStates(ProgramOp program, dist::MeshOp mesh,
+void partitionStates(ProgramOp program, const MeshCollectives &mesh,
                      const llvm::DenseSet<StringAttr> &sharded, Slices known,
                      bool reshard) {
   StatePartition(program, mesh, sharded, std::move(known), reshard).run();

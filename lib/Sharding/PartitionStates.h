@@ -3,7 +3,8 @@
 #ifndef WEFT_LIB_SHARDING_PARTITIONSTATES_H
 #define WEFT_LIB_SHARDING_PARTITIONSTATES_H
 
-#include "weft/Dist/Dist.h"
+#include "MeshCollectives.h"
+
 #include "weft/Weft/Weft.h"
 
 namespace weft {
@@ -21,7 +22,7 @@ declareSlices(mlir::ModuleOp module, dist::MeshOp mesh);
 /// `reshard` once for the forward pass, and again for the backward pass. A
 /// state that is whole and made of slices is gathered before it is written.
 /// `known` are slices of other values of the program.
-void partitionStates(ProgramOp program, dist::MeshOp mesh,
+void partitionStates(ProgramOp program, const MeshCollectives &mesh,
                      const llvm::DenseSet<mlir::StringAttr> &sharded,
                      Slices known, bool reshard);
 

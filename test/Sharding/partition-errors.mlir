@@ -61,3 +61,20 @@ weft.program @apply(%max: tensor<f64> {weft.input = "max_norm"}) -> (tensor<f32>
   %nv, %bv = weft.norm_and_check %v {p = 2.0 : f64} : tensor<4xf32>
   weft.return %c, %nv : tensor<f32>, tensor<f64>
 }
+
+// -----
+
+dist.mesh @mesh("replica" = 2, "shard" = 2)
+// expected-error @+1 {{expects slices along the last axis of the mesh, but got "replica"}}
+weft.param @w.flat : tensor<4xf32> {dist.layout = #dist.layout<sharded on "replica">, segments = [#weft.segment<@w [4] at 0 to 4>]}
+
+// -----
+
+dist.mesh @mesh("replica" = 3, "shard" = 2)
+weft.param @w.flat : tensor<4xf32> {dist.layout = #dist.layout<replicated>, segments = [#weft.segment<@w [4] at 0 to 4>]}
+// expected-error @+1 {{expects gradients in flat states of 6 equal slices (weft-bucket), but got 'tensor<4xf32>'}}
+weft.state @w.flat.grad : tensor<4xf32> {dist.layout = #dist.layout<replicated>, kind = #weft.state_kind<gradient>, param = @w.flat, slot = "grad", segments = [#weft.segment<@w [4] at 0 to 4>]}
+weft.program @apply() attributes {kind = #weft.kind<apply>} {
+  %g = weft.read @w.flat.grad : tensor<4xf32>
+  weft.return
+}

@@ -75,6 +75,34 @@ module @instances {
 
 // -----
 
+// Replicas of two slices: the slices of a replica are reduced, then those of all
+// replicas, which divide them; numbers are joined over the slices of a replica.
+
+// CHECK-LABEL: module @hybrid
+module @hybrid {
+  dist.mesh @mesh("replica" = 3, "shard" = 2)
+  weft.param @w.flat : tensor<12xf32> {dist.layout = #dist.layout<replicated>, segments = [#weft.segment<@w [11] at 0 to 11>]}
+  weft.state @w.flat.grad : tensor<12xf32> {dist.layout = #dist.layout<replicated>, kind = #weft.state_kind<gradient>, param = @w.flat, slot = "grad", segments = [#weft.segment<@w [11] at 0 to 11>]}
+  // CHECK: weft.state @w.flat.momentum_buffer : tensor<6xf32> {{.*}}slices = 2
+  weft.state @w.flat.momentum_buffer : tensor<12xf32> {dist.layout = #dist.layout<sharded on "shard">, kind = #weft.state_kind<optimizer>, param = @w.flat, slot = "momentum_buffer", segments = [#weft.segment<@w [11] at 0 to 11>]}
+  // CHECK: weft.program @apply
+  // CHECK: %[[G:.*]] = weft.read @w.flat.grad
+  // CHECK-NEXT: %[[MINE:.*]] = dist.reduce_scatter %[[G]] on @mesh["shard"] {post = 1.000000e+00 : f64, pre = 2.000000e+00 : f64} : tensor<12xf32> to tensor<6xf32>
+  // CHECK-NEXT: %[[PART:.*]] = dist.reduce_scatter %[[MINE]] on @mesh["replica"] {post = 1.500000e+00 : f64, pre = 2.000000e+00 : f64} : tensor<6xf32> to tensor<2xf32>
+  // CHECK-NEXT: %[[S:.*]] = dist.all_gather %[[PART]] on @mesh["replica"] {{.*}}: tensor<2xf32> to tensor<6xf32>
+  // CHECK: %[[OWN:.*]], %[[HERE:.*]] = weft.norm_and_check %[[S]]
+  // CHECK-NEXT: dist.all_reduce %[[OWN]], %[[HERE]] by [sum, or] on @mesh["shard"]
+  // CHECK: %[[FULL:.*]] = dist.all_gather %[[S]] on @mesh["shard"] : tensor<6xf32> to tensor<12xf32>
+  // CHECK: weft.return %{{.*}} writes @w.flat = %[[FULL]]
+  weft.program @apply() -> (tensor<f64> {weft.output = "grad_norm"}) attributes {kind = #weft.kind<apply>} {
+    %g = weft.read @w.flat.grad : tensor<12xf32>
+    %n, %b = weft.norm_and_check %g {p = 2.0 : f64} : tensor<12xf32>
+    weft.return %n : tensor<f64> writes @w.flat = %g : tensor<12xf32>
+  }
+}
+
+// -----
+
 // Without a mesh there is nothing to partition.
 
 // CHECK-LABEL: module @alone

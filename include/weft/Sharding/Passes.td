@@ -109,7 +109,8 @@ def BucketPass : Pass<"weft-bucket", "::mlir::ModuleOp"> {
     is alone, with those of the same layout and the same factors: a range of
     elements lies elsewhere in each slice. Those that a `dist.rule` keeps whole at
     every stage are apart at every stage, so that buckets do not depend on it. The
-    whole has as many multiples of `align` elements for each rank of the last axis, so that slices are equal.
+    whole has as many multiples of `align` elements for each rank, so that slices are
+    equal.
 
     Precondition: `weft-working-copies`. Guarantees: names of checkpoints, weight
     files and messages are those of before; layouts are those of the parts.
@@ -161,7 +162,9 @@ def PartitionPass : Pass<"weft-partition", "::mlir::ModuleOp"> {
     states. Gradients become those of all ranks in the program `apply`:
 
     - each flat gradient is reduced to the slice that a rank owns, the mean over
-      all ranks in their order. One that is sharded is reduced in `micro`, behind
+      all ranks in their order. Of a mesh of replicas, the slices of one replica
+      are reduced along `shard`, then over `replica`, where replicas divide a slice
+      between them and gather it. One that is sharded is reduced in `micro`, behind
       its last part, and added to the slice so far;
     - norms and checks are of slices. What ranks found is joined by one message:
       sums of powers in the order of ranks, then one root, and whether any rank

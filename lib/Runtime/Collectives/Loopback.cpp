@@ -12,11 +12,14 @@
 
 #include "Patience.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstring>
 #include <functional>
 #include <mutex>
+#include <numeric>
 #include <optional>
+#include <thread>
 
 using namespace weft;
 
@@ -25,7 +28,9 @@ namespace {
 /// What the ranks of one communicator share.
 class LoopbackGroup {
 public:
-  explicit LoopbackGroup(int ranks) : slots(size_t(ranks)) {}
+  /// `members` are numbers in the run, by rank.
+  explicit LoopbackGroup(std::vector<int> members)
+      : names(std::move(members)), slots(names.size()) {}
 
   /// Whether a rank that is waited for has given a sign of life.
   using HasBeaten = std::function<bool(int rank)>;
@@ -42,15 +47,17 @@ public:
     return slots[size_t(from)].send[to];
   }
   void leave(int rank);
+  std::vector<int> findLeft();
   /// A group that `rank` has made, for others to take between open() and
   /// close(); the rank sets it before open().
   std::shared_ptr<LoopbackGroup> &offer(int rank) {
     return slots[size_t(rank)].offer;
   }
-  /// Whom the exchange that failed has waited for.
-  Absence absence() {
+  /// Whom the exchange that failed has waited for: ranks of this group.
+  std::vector<int> missing(bool &haveLeft) {
     std::lock_guard<std::mutex> lock(mutex);
-    return absent;
+    haveLeft = missingHaveLeft;
+    return missingRanks;
   }
 
 private:
@@ -63,37 +70,43 @@ private:
     bool hasLeft = false;
   };
 
+  int nameOf(int rank) const { return names[size_t(rank)]; }
   void arrive();
   void failIfOneLeft();
   void giveUpSilent(int rank, double timeout, Patience &patience,
                     const HasBeaten &hasBeaten);
   void fail(Error error);
 
+  const std::vector<int> names;
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<Slot> slots;
   size_t here = 0, finished = 0;  // of this exchange
   int64_t opened = 0, closed = 0; // exchanges
   std::optional<Error> failure;
-  Absence absent;
+  std::vector<int> missingRanks;
+  bool missingHaveLeft = false;
 };
 
 class LoopbackTransport final : public Transport {
 public:
-  LoopbackTransport(std::shared_ptr<LoopbackGroup> shared, int rank, int ranks)
-      : Transport(rank, ranks), group(std::move(shared)) {}
+  LoopbackTransport(std::shared_ptr<LoopbackGroup> shared, int rank,
+                    std::vector<int> members)
+      : Transport(rank, std::move(members)), group(std::move(shared)) {}
   ~LoopbackTransport() override { group->leave(rank()); }
+
+  std::vector<int> takeLeave(double seconds) override {
+    group->leave(rank());
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+    return group->findLeft();
+  }
 
 private:
   Status exchangeAll(const char *const *send, char *const *receive,
                      int64_t bytes, std::string_view title) override;
   Expected<std::unique_ptr<Transport>>
   splitBy(const std::vector<int> &colors) override;
-
-  Status open(const char *const *send, int64_t bytes, std::string_view title) {
-    return group->open(rank(), send, bytes, title, timeout(),
-                       [this](int peer) { return hasBeaten(peer); });
-  }
+  Status open(const char *const *send, int64_t bytes, std::string_view title);
 
   std::shared_ptr<LoopbackGroup> group;
 };
@@ -138,8 +151,8 @@ void LoopbackGroup::arrive() {
   for (size_t rank = 1; rank < slots.size(); ++rank)
     if (const Slot &slot = slots[rank];
         slot.bytes != first.bytes || slot.title != first.title)
-      return fail(partedError(0, first.title, first.bytes, int(rank),
-                              slot.title, slot.bytes));
+      return fail(partedError(nameOf(0), first.title, first.bytes,
+                              nameOf(int(rank)), slot.title, slot.bytes));
   for (Slot &slot : slots)
     slot.isHere = false;
   here = 0;
@@ -165,6 +178,15 @@ void LoopbackGroup::leave(int rank) {
   failIfOneLeft();
 }
 
+std::vector<int> LoopbackGroup::findLeft() {
+  std::lock_guard<std::mutex> lock(mutex);
+  std::vector<int> left;
+  for (size_t rank = 0; rank < slots.size(); ++rank)
+    if (slots[rank].hasLeft)
+      left.push_back(int(rank));
+  return left;
+}
+
 void LoopbackGroup::failIfOneLeft() {
   if (failure || here == 0)
     return;
@@ -173,29 +195,31 @@ void LoopbackGroup::failIfOneLeft() {
     if (slots[rank].isHere)
       title = slots[rank].title;
     else if (slots[rank].hasLeft)
-      absent.ranks.push_back(int(rank));
+      missingRanks.push_back(int(rank));
   }
-  absent.haveLeft = !absent.ranks.empty();
-  if (absent.haveLeft)
-    fail(leftError(absent.ranks.front(), title));
+  missingHaveLeft = !missingRanks.empty();
+  if (missingHaveLeft)
+    fail(leftError(nameOf(missingRanks.front()), title));
 }
 
 /// Fails if ranks have not come, and given no sign, for too long.
 void LoopbackGroup::giveUpSilent(int rank, double timeout, Patience &patience,
                                  const HasBeaten &hasBeaten) {
-  std::vector<int> silent;
+  std::vector<int> silent, called;
   for (int other = 0; other < int(slots.size()); ++other) {
     if (slots[size_t(other)].isHere)
       continue;
     if (hasBeaten(other))
       patience.heard(other);
-    if (patience.isOver(other))
+    if (patience.isOver(other)) {
       silent.push_back(other);
+      called.push_back(nameOf(other));
+    }
   }
   if (silent.empty())
     return;
-  absent.ranks = silent;
-  fail(missingError(rank, silent, slots[size_t(rank)].title, timeout));
+  missingRanks = silent;
+  fail(missingError(nameOf(rank), called, slots[size_t(rank)].title, timeout));
 }
 
 void LoopbackGroup::fail(Error error) {
@@ -205,13 +229,23 @@ void LoopbackGroup::fail(Error error) {
 
 //===- LoopbackTransport --------------------------------------------------===//
 
+Status LoopbackTransport::open(const char *const *send, int64_t bytes,
+                               std::string_view title) {
+  Status status = group->open(rank(), send, bytes, title, timeout(),
+                              [this](int peer) { return hasBeaten(peer); });
+  if (status)
+    return status;
+  bool haveLeft = false;
+  const std::vector<int> missing = group->missing(haveLeft);
+  setAbsent(missing, haveLeft);
+  return status;
+}
+
 Status LoopbackTransport::exchangeAll(const char *const *send,
                                       char *const *receive, int64_t bytes,
                                       std::string_view title) {
-  if (Status s = open(send, bytes, title); !s) {
-    absent = group->absence();
+  if (Status s = open(send, bytes, title); !s)
     return s;
-  }
   // Each begins with another peer, so that not all read one memory.
   for (int i = 1; i < ranks() && bytes > 0; ++i) {
     const int peer = (rank() + i) % ranks();
@@ -224,35 +258,36 @@ Status LoopbackTransport::exchangeAll(const char *const *send,
 /// The first rank of a color makes its group, and the others take it.
 Expected<std::unique_ptr<Transport>>
 LoopbackTransport::splitBy(const std::vector<int> &colors) {
-  const int color = colors[size_t(rank())];
-  int first = -1, number = 0, members = 0;
-  for (int other = 0; other < ranks(); ++other) {
-    if (colors[size_t(other)] != color)
-      continue;
-    first = first < 0 ? other : first;
-    number += other < rank();
-    ++members;
-  }
+  const int first =
+      int(std::find(colors.begin(), colors.end(), colors[size_t(rank())]) -
+          colors.begin());
+  auto [members, number] = membersOf(colors);
   if (first == rank())
     group->offer(rank()) = std::make_shared<LoopbackGroup>(members);
-  if (Status s = open(nullptr, 0, "the groups of a split"); !s) {
-    absent = group->absence();
+  if (Status s = open(nullptr, 0, "the groups of a split"); !s)
     return s.takeError();
-  }
   std::shared_ptr<LoopbackGroup> part = group->offer(first);
   group->close();
   group->offer(rank()).reset();
-  return std::unique_ptr<Transport>(
-      std::make_unique<LoopbackTransport>(std::move(part), number, members));
+  return std::unique_ptr<Transport>(std::make_unique<LoopbackTransport>(
+      std::move(part), number, std::move(members)));
+}
+
+std::vector<std::unique_ptr<Transport>>
+weft::connectLoopback(const std::vector<int> &members) {
+  auto group = std::make_shared<LoopbackGroup>(members);
+  std::vector<std::unique_ptr<Transport>> all;
+  for (int rank = 0; rank < int(members.size()); ++rank)
+    all.push_back(std::make_unique<LoopbackTransport>(group, rank, members));
+  return all;
 }
 
 std::vector<std::unique_ptr<Transport>> weft::connectLoopback(int ranks) {
-  auto group = std::make_shared<LoopbackGroup>(ranks);
+  std::vector<int> members(static_cast<size_t>(ranks));
+  std::iota(members.begin(), members.end(), 0);
+  auto all = connectLoopback(members);
   auto beats = makeThreadBeats(ranks);
-  std::vector<std::unique_ptr<Transport>> all;
-  for (int rank = 0; rank < ranks; ++rank) {
-    all.push_back(std::make_unique<LoopbackTransport>(group, rank, ranks));
-    all.back()->setBeats(beats);
-  }
+  for (const std::unique_ptr<Transport> &each : all)
+    each->setBeats(beats);
   return all;
 }

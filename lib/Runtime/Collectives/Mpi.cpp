@@ -82,6 +82,7 @@ public:
   MpiTransport(std::vector<int> members, int rank, int64_t number,
                Numbers numbers);
   ~MpiTransport() override;
+  std::vector<int> takeLeave(double seconds) override;
 
 private:
   struct Peer {
@@ -101,6 +102,7 @@ private:
   Expected<std::unique_ptr<Transport>>
   splitBy(const std::vector<int> &colors) override;
 
+  void sayGoodbye();
   int tag(bool isHeader) const { return int(2 * number + isHeader); }
   Status expectHeader(int peer);
   Status takeHeader(int peer);
@@ -113,11 +115,10 @@ private:
   Status waitForAll(char *const *pieces);
   Status checkPresent();
   std::vector<int> findSilent(Patience &patience);
-  Status giveUp(std::vector<int> silent);
+  Status giveUp(const std::vector<int> &silent);
   std::vector<int> findLeft() const;
   Status endExchange();
 
-  const std::vector<int> members;
   const int64_t number;
   const Numbers numbers;
   Header own;
@@ -128,18 +129,18 @@ private:
   std::vector<int> endedNow;
   std::vector<MPI_Status> statuses;
   Status startFailure;
+  bool hasTakenLeave = false;
 };
 
 } // namespace
 
 //===- Messages -----------------------------------------------------------===//
 
-MpiTransport::MpiTransport(std::vector<int> ranksOfWorld, int rank,
-                           int64_t number, Numbers numbers)
-    : Transport(rank, int(ranksOfWorld.size())),
-      members(std::move(ranksOfWorld)), number(number),
-      numbers(std::move(numbers)), peers(members.size()),
-      requests(members.size(), MPI_REQUEST_NULL) {
+MpiTransport::MpiTransport(std::vector<int> members, int rank, int64_t number,
+                           Numbers numbers)
+    : Transport(rank, std::move(members)), number(number),
+      numbers(std::move(numbers)), peers(size_t(ranks())),
+      requests(size_t(ranks()), MPI_REQUEST_NULL) {
   for (int peer = 0; peer < ranks(); ++peer) {
     peerOf.push_back(peer);
     // The own piece is copied before all others.
@@ -162,20 +163,39 @@ MpiTransport::~MpiTransport() {
     else
       MPI_Request_free(&requests[i]);
   }
-  for (int peer = 0; peer < ranks(); ++peer) {
+  sayGoodbye();
+}
+
+void MpiTransport::sayGoodbye() {
+  for (int peer = 0; peer < ranks() && !hasTakenLeave; ++peer) {
     if (peer == rank())
       continue;
     MPI_Request request;
-    if (MPI_Isend(&kGoodbye, sizeof kGoodbye, MPI_BYTE, members[size_t(peer)],
-                  tag(true), MPI_COMM_WORLD, &request) == MPI_SUCCESS)
+    if (MPI_Isend(&kGoodbye, sizeof kGoodbye, MPI_BYTE, nameOf(peer), tag(true),
+                  MPI_COMM_WORLD, &request) == MPI_SUCCESS)
       MPI_Request_free(&request);
   }
+  hasTakenLeave = true;
+}
+
+std::vector<int> MpiTransport::takeLeave(double seconds) {
+  sayGoodbye();
+  const auto end =
+      Patience::Clock::now() + std::chrono::duration<double>(seconds);
+  for (const Pauses pauses; Patience::Clock::now() < end; pauses.take())
+    if (bool isProgress; !poll(isProgress))
+      break;
+  std::vector<int> left;
+  for (int peer = 0; peer < ranks(); ++peer)
+    if (peers[size_t(peer)].hasLeft)
+      left.push_back(peer);
+  return left;
 }
 
 Status MpiTransport::expectHeader(int peer) {
   return checked(MPI_Irecv(&peers[size_t(peer)].incoming, sizeof(Header),
-                           MPI_BYTE, members[size_t(peer)], tag(true),
-                           MPI_COMM_WORLD, &requests[size_t(peer)]),
+                           MPI_BYTE, nameOf(peer), tag(true), MPI_COMM_WORLD,
+                           &requests[size_t(peer)]),
                  "MPI_Irecv");
 }
 
@@ -208,7 +228,7 @@ Status MpiTransport::add(int peer, int code, MPI_Request request,
 
 /// A piece with its header in front.
 Status MpiTransport::send(int peer, const char *piece) {
-  const int other = members[size_t(peer)];
+  const int other = nameOf(peer);
   MPI_Request request = MPI_REQUEST_NULL;
   int code = MPI_Isend(&own, sizeof own, MPI_BYTE, other, tag(true),
                        MPI_COMM_WORLD, &request);
@@ -228,7 +248,7 @@ Status MpiTransport::receive(int peer, char *piece) {
     MPI_Request request = MPI_REQUEST_NULL;
     const int code = MPI_Irecv(
         piece + begin, int(std::min(kMessageBytes, own.bytes - begin)),
-        MPI_BYTE, members[size_t(peer)], tag(false), MPI_COMM_WORLD, &request);
+        MPI_BYTE, nameOf(peer), tag(false), MPI_COMM_WORLD, &request);
     status = add(peer, code, request, "MPI_Irecv");
   }
   return status;
@@ -314,8 +334,8 @@ Status MpiTransport::answerHeaders(char *const *pieces) {
       continue;
     const Header &other = from.current;
     if (other.bytes != own.bytes || std::strcmp(other.title, own.title) != 0)
-      return partedError(rank(), own.title, own.bytes, peer, other.title,
-                         other.bytes);
+      return partedError(nameOf(rank()), own.title, own.bytes, nameOf(peer),
+                         other.title, other.bytes);
     from.isReceiving = true;
     if (Status s = receive(peer, pieces[peer]); !s)
       return s;
@@ -333,10 +353,11 @@ std::vector<int> MpiTransport::findLeft() const {
 }
 
 Status MpiTransport::checkPresent() {
-  absent = {findLeft(), /*haveLeft=*/true};
-  if (absent.ranks.empty())
+  const std::vector<int> gone = findLeft();
+  if (gone.empty())
     return Status::success();
-  return leftError(absent.ranks.front(), own.title);
+  setAbsent(gone, /*haveLeft=*/true);
+  return leftError(missing().front(), own.title);
 }
 
 /// Ranks that have given no sign for too long.
@@ -356,9 +377,9 @@ std::vector<int> MpiTransport::findSilent(Patience &patience) {
   return silent;
 }
 
-Status MpiTransport::giveUp(std::vector<int> silent) {
-  absent = {std::move(silent), /*haveLeft=*/false};
-  return missingError(rank(), absent.ranks, own.title, timeout());
+Status MpiTransport::giveUp(const std::vector<int> &silent) {
+  setAbsent(silent, /*haveLeft=*/false);
+  return missingError(nameOf(rank()), missing(), own.title, timeout());
 }
 
 /// Headers of the next exchange may have come already.
@@ -406,16 +427,9 @@ MpiTransport::splitBy(const std::vector<int> &colors) {
                  "expects fewer communicators than MPI has tags, but got " +
                      std::to_string(mine + 1));
   numbers->store(first + int64_t(groups.size()));
-  std::vector<int> part;
-  int own = 0;
-  for (int other = 0; other < ranks(); ++other) {
-    if (colors[size_t(other)] != color)
-      continue;
-    own = other == rank() ? int(part.size()) : own;
-    part.push_back(members[size_t(other)]);
-  }
+  auto [part, place] = membersOf(colors);
   return std::unique_ptr<Transport>(
-      std::make_unique<MpiTransport>(std::move(part), own, mine, numbers));
+      std::make_unique<MpiTransport>(std::move(part), place, mine, numbers));
 }
 
 //===- The process --------------------------------------------------------===//

@@ -2,12 +2,77 @@
 
 #include "weft/Runtime/Collectives/RankGroups.h"
 
+#include "weft/Runtime/Collectives/Loopback.h"
+
+#include <functional>
+#include <numeric>
+
 using namespace weft;
+
+//===----------------------------------------------------------------------===//
+// Connections
+//===----------------------------------------------------------------------===//
+
+int weft::firstAlong(const std::vector<int> &mesh, size_t axis, int rank) {
+  const int stride = std::accumulate(mesh.begin() + long(axis) + 1, mesh.end(),
+                                     1, std::multiplies<>());
+  return rank - rank / stride % mesh[axis] * stride;
+}
+
+/// Axes along which ranks are connected besides all of them.
+static size_t countGroups(const std::vector<int> &mesh) {
+  return mesh.size() > 1 ? mesh.size() : 0;
+}
+
+/// Adds to the connections of each rank those with the ranks along the axis.
+static void connectThreadsAlong(const std::vector<int> &mesh, size_t axis,
+                                std::vector<RankConnections> &ranks) {
+  for (int first = 0; first < int(ranks.size()); ++first) {
+    std::vector<int> members;
+    for (int rank = first; rank < int(ranks.size()); ++rank)
+      if (firstAlong(mesh, axis, rank) == first)
+        members.push_back(rank);
+    auto group = connectLoopback(members);
+    for (size_t i = 0; i < members.size(); ++i)
+      ranks[size_t(members[i])].push_back(std::move(group[i]));
+  }
+}
+
+std::vector<RankConnections>
+weft::connectThreads(const std::vector<int> &mesh) {
+  auto all = connectLoopback(
+      std::accumulate(mesh.begin(), mesh.end(), 1, std::multiplies<>()));
+  std::vector<RankConnections> ranks(all.size());
+  for (size_t rank = 0; rank < all.size(); ++rank)
+    ranks[rank].push_back(std::move(all[rank]));
+  for (size_t axis = 0; axis < countGroups(mesh); ++axis)
+    connectThreadsAlong(mesh, axis, ranks);
+  return ranks;
+}
+
+Expected<RankConnections> weft::connectAlong(const std::vector<int> &mesh,
+                                             std::unique_ptr<Transport> all) {
+  RankConnections connections;
+  connections.push_back(std::move(all));
+  Transport &ranks = *connections.front();
+  for (size_t axis = 0; axis < countGroups(mesh); ++axis) {
+    auto group = ranks.split(firstAlong(mesh, axis, ranks.rank()));
+    if (!group)
+      return group.takeError();
+    connections.push_back(std::move(*group));
+  }
+  return connections;
+}
+
+//===----------------------------------------------------------------------===//
+// Groups of a context
+//===----------------------------------------------------------------------===//
 
 namespace {
 struct Groups {
-  std::unique_ptr<Communicator> all; // until the rank leaves
-  Absence absence;                   // when it left
+  // All ranks, then those along each axis; until the rank leaves.
+  std::vector<std::unique_ptr<Communicator>> list;
+  Absence absence; // when it left
 };
 } // namespace
 
@@ -20,24 +85,31 @@ static Groups *groupsOf(WeftContext &context) {
   return static_cast<Groups *>(state.get());
 }
 
-void weft::joinRanks(WeftContext &context, std::unique_ptr<Transport> all) {
-  groupsOf(context)->all = std::make_unique<Communicator>(std::move(all));
+void weft::joinRanks(WeftContext &context, RankConnections connections) {
+  for (std::unique_ptr<Transport> &each : connections)
+    groupsOf(context)->list.push_back(
+        std::make_unique<Communicator>(std::move(each)));
 }
 
 /// Of a mesh of one axis both groups are all ranks.
 Communicator *weft::findRanks(WeftContext &context, int64_t group) {
-  if (group != 0 && group != 1)
-    return nullptr;
-  return groupsOf(context)->all.get();
+  const Groups &groups = *groupsOf(context);
+  if (groups.list.size() == 1 && group == 1)
+    group = 0;
+  const bool exists = group >= 0 && group < int64_t(groups.list.size());
+  return exists ? groups.list[size_t(group)].get() : nullptr;
 }
 
 void weft::leaveRanks(WeftContext &context) {
   Groups &groups = *groupsOf(context);
   groups.absence = absenceOf(context);
-  groups.all.reset();
+  groups.list.clear();
 }
 
 Absence weft::absenceOf(WeftContext &context) {
   const Groups &groups = *groupsOf(context);
-  return groups.all ? groups.all->connection().absence() : groups.absence;
+  for (const std::unique_ptr<Communicator> &each : groups.list)
+    if (!each->connection().absence().ranks.empty())
+      return each->connection().absence();
+  return groups.absence;
 }

@@ -6,11 +6,8 @@
 
 using namespace weft;
 
-Transport::Transport(int rank, int ranks)
-    : number(rank), count(ranks), heard(size_t(ranks)) {
-  for (int other = 0; other < ranks; ++other)
-    beating.push_back(other);
-}
+Transport::Transport(int rank, std::vector<int> members)
+    : number(rank), names(std::move(members)), heard(names.size()) {}
 
 Transport::~Transport() = default;
 
@@ -18,7 +15,7 @@ bool Transport::hasBeaten(int peer) {
   if (!signs)
     return false;
   const int64_t before = heard[size_t(peer)];
-  heard[size_t(peer)] = signs->heard(beating[size_t(peer)]);
+  heard[size_t(peer)] = signs->heard(nameOf(peer));
   return heard[size_t(peer)] != before;
 }
 
@@ -32,7 +29,7 @@ Status Transport::exchange(const char *const *send, char *const *receive,
                                          std::to_string(bytes));
   if (bytes > 0 && send[number] != receive[number])
     std::memcpy(receive[number], send[number], size_t(bytes));
-  if (count == 1)
+  if (ranks() == 1)
     return Status::success();
   Status status =
       exchangeAll(send, receive, bytes, title.substr(0, kTitleBytes - 1));
@@ -43,9 +40,9 @@ Status Transport::exchange(const char *const *send, char *const *receive,
 
 Status Transport::gatherBytes(const void *own, void *all, int64_t bytes,
                               std::string_view title) {
-  std::vector<const char *> send(size_t(count), static_cast<const char *>(own));
+  std::vector<const char *> send(names.size(), static_cast<const char *>(own));
   std::vector<char *> receive;
-  for (int rank = 0; rank < count; ++rank)
+  for (int rank = 0; rank < ranks(); ++rank)
     receive.push_back(static_cast<char *>(all) + rank * bytes);
   return exchange(send.data(), receive.data(), bytes, title);
 }
@@ -59,11 +56,27 @@ Expected<std::unique_ptr<Transport>> Transport::split(int color) {
     return part;
   (*part)->setTimeout(seconds);
   (*part)->signs = signs;
-  (*part)->beating.clear();
-  for (int other = 0; other < count; ++other)
-    if ((*colors)[size_t(other)] == color)
-      (*part)->beating.push_back(beating[size_t(other)]);
   return part;
+}
+
+void Transport::setAbsent(const std::vector<int> &ranks, bool haveLeft) {
+  absent = {{}, names, haveLeft};
+  for (int rank : ranks)
+    absent.ranks.push_back(nameOf(rank));
+}
+
+std::pair<std::vector<int>, int>
+Transport::membersOf(const std::vector<int> &colors) const {
+  std::vector<int> members;
+  int own = 0;
+  for (int other = 0; other < ranks(); ++other) {
+    if (colors[size_t(other)] != colors[size_t(number)])
+      continue;
+    if (other == number)
+      own = int(members.size());
+    members.push_back(nameOf(other));
+  }
+  return {std::move(members), own};
 }
 
 std::string weft::rankList(const std::vector<int> &ranks) {

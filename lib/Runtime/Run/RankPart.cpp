@@ -4,7 +4,6 @@
 
 #include "weft/Formats/Names.h"
 #include "weft/Runtime/Checkpoints/CheckpointScaler.h"
-#include "weft/Runtime/Collectives/RankGroups.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Execute/Scaler.h"
@@ -57,6 +56,11 @@ Expected<int64_t> RankPart::tune() {
 
 Absence RankPart::absence() const {
   return opened ? absenceOf(*opened) : Absence();
+}
+
+void RankPart::leave() {
+  if (opened)
+    leaveRanks(*opened);
 }
 
 Status RankPart::finish() { return opened->device().synchronize(); }

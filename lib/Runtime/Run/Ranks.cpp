@@ -13,10 +13,13 @@
 
 using namespace weft;
 
+/// Seconds in which ranks that wait for each other hear that they have left.
+static constexpr double kLastWords = 0.5;
+
 /// A rank part, what connects it with the others, and its thread.
 struct Ranks::Member {
   Member(const RunInputs &inputs, std::unique_ptr<Transport> votes,
-         std::unique_ptr<Transport> steps)
+         RankConnections steps)
       : agreement(std::move(votes)), part(inputs, agreement, std::move(steps)) {
   }
 
@@ -103,21 +106,30 @@ Ranks::~Ranks() {
   }
 }
 
+static std::vector<int> meshOf(const Metadata &metadata) {
+  std::vector<int> mesh;
+  for (const MeshAxis &axis : metadata.mesh)
+    mesh.push_back(int(axis.ranks));
+  return mesh;
+}
+
 /// The votes of the processes, and the single rank of this one.
 Status Ranks::startProcess() {
-  auto steps = inputs.process->connect();
-  steps->setTimeout(inputs.options.timeout);
+  auto all = inputs.process->connect();
+  all->setTimeout(inputs.options.timeout);
   std::unique_ptr<Transport> further[2];
   for (std::unique_ptr<Transport> &each : further) {
-    auto made = steps->split(0);
+    auto made = all->split(0);
     if (!made)
       return made.takeError();
     each = std::move(*made);
-    each->setTimeout(inputs.options.timeout);
   }
+  auto steps = connectAlong(meshOf(inputs.metadata), std::move(all));
+  if (!steps)
+    return steps.takeError();
   processes = std::make_unique<VotingAgreement>(std::move(further[0]));
   members.push_back(std::make_unique<Member>(inputs, std::move(further[1]),
-                                             std::move(steps)));
+                                             std::move(*steps)));
   return Status::success();
 }
 
@@ -125,15 +137,17 @@ Status Ranks::start() {
   if (inputs.process)
     return startProcess();
   const int ranks = int(inputs.ranks());
-  auto votes = connectLoopback(ranks), steps = connectLoopback(ranks);
-  for (auto *transports : {&votes, &steps})
-    for (const std::unique_ptr<Transport> &transport : *transports)
-      transport->setTimeout(inputs.options.timeout);
-  for (size_t rank = 0; rank < votes.size(); ++rank)
-    steps[rank]->setBeats(votes[rank]->beats());
-  for (int rank = 0; rank < ranks; ++rank)
+  auto votes = connectLoopback(ranks);
+  auto steps = connectThreads(meshOf(inputs.metadata));
+  for (int rank = 0; rank < ranks; ++rank) {
+    votes[rank]->setTimeout(inputs.options.timeout);
+    for (const std::unique_ptr<Transport> &each : steps[rank]) {
+      each->setTimeout(inputs.options.timeout);
+      each->setBeats(votes[rank]->beats());
+    }
     members.push_back(std::make_unique<Member>(inputs, std::move(votes[rank]),
                                                std::move(steps[rank])));
+  }
   if (ranks > 1)
     for (const std::unique_ptr<Member> &member : members)
       member->thread = std::thread([&own = *member] { own.loop(); });
@@ -183,21 +197,32 @@ Status Ranks::together(const Work &work) {
 // Processes
 //===----------------------------------------------------------------------===//
 
+/// Whether this rank says why others are missing: they have left without a
+/// word, and it is the first of those that waited. Who waits for another rank
+/// itself leaves as this one does.
+bool Ranks::speaksFor(const Absence &absence) const {
+  const std::vector<int> &missing = absence.ranks;
+  auto isMissing = [&](int rank) {
+    return std::find(missing.begin(), missing.end(), rank) != missing.end();
+  };
+  const auto first = std::find_if_not(absence.members.begin(),
+                                      absence.members.end(), isMissing);
+  if (absence.haveLeft || *first != inputs.process->rank())
+    return false;
+  members.front()->part.leave();
+  const std::vector<int> left = processes->takeLeave(kLastWords);
+  return std::none_of(left.begin(), left.end(), isMissing);
+}
+
 /// Of a rank that has waited for others in vain: no vote can be had, and each
-/// process ends at once. The first of those that waited says why, unless the
-/// others have left, which they do not without a word; what is wrong with no
-/// rank missing is said by each that has found it. The launcher ends all
-/// processes when one has ended: who is silent gives the other the time.
+/// process ends at once. What is wrong with no rank missing is said by each
+/// that has found it. The launcher ends all processes when one has ended: who
+/// is silent gives the other the time.
 Error Ranks::alone(Error error) const {
   Absence absence = members.front()->absence();
   if (absence.ranks.empty())
     absence = processes->absence();
-  const std::vector<int> &missing = absence.ranks;
-  int first = 0;
-  while (std::find(missing.begin(), missing.end(), first) != missing.end())
-    ++first;
-  const bool speaks =
-      missing.empty() || (!absence.haveLeft && first == inputs.process->rank());
+  const bool speaks = absence.ranks.empty() || speaksFor(absence);
   if (!speaks)
     std::this_thread::sleep_for(std::chrono::seconds(1));
   return error.saidBy(speaks);

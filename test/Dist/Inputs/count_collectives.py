@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts the commands of each ZeRO stage that move something.
 
-usage: count_collectives.py MODEL OUT [FLAG]...
+usage: count_collectives.py MODEL OUT MESH [FLAG]...
 
 For each stage and program: reduce_scatter, all_gather, all_reduce, copies of
 more than one number.
@@ -9,6 +9,8 @@ more than one number.
 import re
 import subprocess
 import sys
+
+from meshes import text_of
 
 KINDS = ("reduce_scatter", "all_gather", "all_reduce", r"copy .*memref<\d+x")
 
@@ -18,9 +20,9 @@ def count(plan, program):
     return " ".join(str(len(re.findall(rf"^ *plan.{kind}", body, re.M))) for kind in KINDS)
 
 
-model, out, *flags = sys.argv[1:]
+model, out, mesh, *flags = sys.argv[1:]
 for stage in range(4):
-    subprocess.run(["weft", "compile", model, "--mesh=dp:4", f"--zero={stage}", *flags,
+    subprocess.run(["weft", "compile", model, f"--mesh={text_of(mesh)}", f"--zero={stage}", *flags,
                     "--emit=plan", "-o", out], check=True)
     with open(out) as file:
         plan = file.read()

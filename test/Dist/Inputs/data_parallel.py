@@ -1,9 +1,9 @@
 """Programs of several ranks against one rank with all of their rows.
 
-usage: data_parallel.py WORK --model MODEL --data FILE --rows N --seq T --ranks 1,2,4
-                        [--compile FLAG]... [--run FLAG]... [--tolerance X]
+usage: data_parallel.py WORK --model MODEL --data FILE --rows N --seq T --ranks 1,2,2x2
+                        [--compile FLAG]... [--mesh-compile FLAG]... [--run FLAG]... [--tolerance X]
 
-Each number of ranks divides the rows; losses are within the tolerance (relative, 1e-5) of those of one rank. Two runs
+The ranks of each mesh divide the rows; losses are within the tolerance (relative, 1e-5) of those of one rank. Two runs
 have the same weights to the bit, and so has one that stops half-way and goes on; the weights are no longer the first
 ones.
 """
@@ -14,6 +14,8 @@ import shutil
 import subprocess
 import sys
 
+from meshes import count_ranks, text_of
+
 parser = argparse.ArgumentParser()
 parser.add_argument("work", type=pathlib.Path)
 parser.add_argument("--model", required=True)
@@ -22,6 +24,7 @@ parser.add_argument("--rows", type=int, required=True)
 parser.add_argument("--seq", type=int, required=True)
 parser.add_argument("--ranks", required=True)
 parser.add_argument("--compile", action="append", default=[])
+parser.add_argument("--mesh-compile", action="append", default=[])
 parser.add_argument("--run", action="append", default=[])
 parser.add_argument("--tolerance", type=float, default=1e-5)
 args = parser.parse_args()
@@ -40,12 +43,12 @@ def losses(path):
 
 
 class Mesh:
-    def __init__(self, ranks):
-        self.ranks, self.folder = ranks, args.work / f"ranks-{ranks}"
+    def __init__(self, mesh):
+        self.ranks, self.folder = int(count_ranks(mesh)), args.work / f"ranks-{mesh}"
         self.folder.mkdir(parents=True, exist_ok=True)
-        mesh = [f"--mesh=dp:{ranks}"] if ranks > 1 else []
-        need("weft", "compile", args.model, f"--batch={args.rows // ranks}", f"--seq={args.seq}", *mesh, *args.compile,
-             "-o", self.folder / "program")
+        flags = [f"--mesh={text_of(mesh)}", *args.mesh_compile] if self.ranks > 1 else []
+        need("weft", "compile", args.model, f"--batch={args.rows // self.ranks}", f"--seq={args.seq}", *flags,
+             *args.compile, "-o", self.folder / "program")
 
     def train(self, name, *flags):
         need(self.folder / "program", "--data", args.data, "--steps", STEPS, "--lr", "1e-3", "--clip", "1", "--threads",
@@ -70,11 +73,11 @@ class Mesh:
 
 def main():
     wanted = None
-    for ranks in map(int, args.ranks.split(",")):
-        found = Mesh(ranks).check()
+    for mesh in args.ranks.split(","):
+        found = Mesh(mesh).check()
         wanted = wanted or found
         if len(found) != STEPS or any(not abs(a - b) <= args.tolerance * abs(b) for a, b in zip(found, wanted)):
-            sys.exit(f"{ranks} ranks: expects the losses {wanted}, but got {found}")
+            sys.exit(f"{mesh} ranks: expects the losses {wanted}, but got {found}")
     print(f"{len(args.ranks.split(','))} meshes, {STEPS} steps")
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Takes a checkpoint through programs of other ranks and ZeRO stages.
 
-usage: reshard.py FOLDER --model M --data FILE --chain RANKS:STAGE,...
+usage: reshard.py FOLDER --model M --data FILE --chain MESH:STAGE,...
                   [--compile=FLAG]...
 
 The first program of the chain trains two steps. Each further one goes on from the
@@ -14,6 +14,8 @@ import filecmp
 import os
 import shutil
 import subprocess
+
+from meshes import count_ranks, text_of
 
 
 def call(*command):
@@ -32,12 +34,13 @@ def main():
     os.makedirs(args.folder)
     links = [tuple(link.split(":")) for link in args.chain.split(",")]
     first = before = None
-    for number, (ranks, stage) in enumerate(links):
+    for number, (mesh, stage) in enumerate(links):
+        ranks = count_ranks(mesh)
         step = number + 2
         program = os.path.join(args.folder, f"{number}")
-        mesh = [f"--mesh=dp:{ranks}", f"--zero={stage}"] if ranks != "1" else []
+        flags = [f"--mesh={text_of(mesh)}", f"--zero={stage}"] if ranks != "1" else []
         loopback = ["--loopback", ranks] if ranks != "1" else []
-        call("weft", "compile", args.model, *mesh, *args.compile, "-o", program)
+        call("weft", "compile", args.model, *flags, *args.compile, "-o", program)
         saves = program + ".saves"
         run = [program, "--data", args.data, "--progress", "none", *loopback]
         if before is None:

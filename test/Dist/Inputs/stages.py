@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains a model with every ZeRO stage: the weights have the same bits.
 
-usage: stages.py FOLDER --model M --data FILE [--ranks 2,3] [--stages 0,1,2,3]
+usage: stages.py FOLDER --model M --data FILE [--ranks 2,3,2x2] [--stages 0,1,2,3]
                  [--compile=FLAG]... [--run=FLAG]... [--mpi W,...]
 
 Each program saves; the weights that `weft ckpt export` writes are compared with
@@ -14,6 +14,8 @@ import filecmp
 import os
 import shutil
 import subprocess
+
+from meshes import count_ranks, text_of
 
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n"]
 
@@ -49,15 +51,16 @@ def main():
     shutil.rmtree(args.folder, ignore_errors=True)
     os.makedirs(args.folder)
     count = 0
-    for ranks in args.ranks.split(","):
+    for mesh in args.ranks.split(","):
         first = None
+        ranks = count_ranks(mesh)
         for stage in args.stages.split(","):
-            name = f"w{ranks}.z{stage}"
+            name = f"w{mesh}.z{stage}"
             program = os.path.join(args.folder, name)
-            call("weft", "compile", args.model, f"--mesh=dp:{ranks}", f"--zero={stage}",
+            call("weft", "compile", args.model, f"--mesh={text_of(mesh)}", f"--zero={stage}",
                  *args.compile, "-o", program)
             launches = {"loopback": ["--loopback", ranks]}
-            if ranks in args.mpi.split(","):
+            if mesh in args.mpi.split(","):
                 launches["mpi"] = MPIRUN + [ranks]
             for kind, launch in launches.items():
                 weights = train(args, program, f"{name}.{kind}", launch)
@@ -65,8 +68,8 @@ def main():
                 if not filecmp.cmp(first, weights, shallow=False):
                     raise SystemExit(f"{weights} differs from {first}")
                 count += 1
-        start = train(args, os.path.join(args.folder, f"w{ranks}.z{args.stages[0]}"),
-                      f"w{ranks}.start", ["--loopback", ranks], steps=1)
+        start = train(args, os.path.join(args.folder, f"w{mesh}.z{args.stages[0]}"),
+                      f"w{mesh}.start", ["--loopback", ranks], steps=1)
         if filecmp.cmp(first, start, shallow=False):
             raise SystemExit(f"{first} has the weights of the first step")
     print(f"{count} runs have the same bits as their first")

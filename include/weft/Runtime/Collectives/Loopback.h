@@ -11,6 +11,9 @@ namespace weft {
 /// thread of its rank. Pieces are copied out of the memory of the peer. Who
 /// waits sleeps on a condition variable.
 std::vector<std::unique_ptr<Transport>> connectLoopback(int ranks);
+/// The same of some ranks of a run, which have these numbers there.
+std::vector<std::unique_ptr<Transport>>
+connectLoopback(const std::vector<int> &members);
 
 } // namespace weft
 

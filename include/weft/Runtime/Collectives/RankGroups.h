@@ -13,8 +13,22 @@
 
 namespace weft {
 
-/// Gives the context its connection with all ranks of the run.
-void joinRanks(WeftContext &context, std::unique_ptr<Transport> all);
+/// The connections of a rank: with all ranks of the run and, if the mesh has
+/// several axes, with those that differ along each of them alone.
+using RankConnections = std::vector<std::unique_ptr<Transport>>;
+
+/// The first of the ranks that differ from a rank along an axis alone; `mesh`
+/// has the ranks of each axis, the last one fastest.
+int firstAlong(const std::vector<int> &mesh, size_t axis, int rank);
+
+/// The connections of all ranks of a mesh as threads, by rank.
+std::vector<RankConnections> connectThreads(const std::vector<int> &mesh);
+/// Adds those along the axes of a mesh to `all`. All ranks call.
+Expected<RankConnections> connectAlong(const std::vector<int> &mesh,
+                                       std::unique_ptr<Transport> all);
+
+/// Gives the context its connections.
+void joinRanks(WeftContext &context, RankConnections connections);
 
 /// The connection of a group (Execute/Collectives.h), or null: the rank has
 /// left, or the run has no such group.

@@ -22,9 +22,10 @@
 
 namespace weft {
 
-/// Whom a rank has waited for in vain.
+/// Whom a rank has waited for in vain, by their numbers in the run.
 struct Absence {
   std::vector<int> ranks;
+  std::vector<int> members; // of the communicator that they are missing in
   /// They have left the run, and have said why where they did: else they did
   /// not come in time.
   bool haveLeft = false;
@@ -42,9 +43,11 @@ public:
   Transport(const Transport &) = delete;
   Transport &operator=(const Transport &) = delete;
 
-  /// Number of this rank, from 0, and of all.
+  /// Number of this rank among those of the communicator, from 0.
   int rank() const { return number; }
-  int ranks() const { return count; }
+  int ranks() const { return int(names.size()); }
+  /// The number in the run of a rank of the communicator.
+  int nameOf(int rank) const { return names[size_t(rank)]; }
 
   /// Seconds that an exchange waits without any progress, and without a sign of
   /// life of a rank that has not come, before it fails with exit 7. Time in
@@ -71,7 +74,7 @@ public:
   template <typename T>
   Expected<std::vector<T>> gather(const T &own, std::string_view title) {
     static_assert(std::is_trivially_copyable_v<T>, "expects plain bytes");
-    std::vector<T> all(static_cast<size_t>(count));
+    std::vector<T> all(names.size());
     if (Status s = gatherBytes(&own, all.data(), sizeof(T), title); !s)
       return s.takeError();
     return all;
@@ -82,13 +85,18 @@ public:
   /// groups, of consecutive ranks, and rank % S the replica groups.
   Expected<std::unique_ptr<Transport>> split(int color);
 
+  /// Leaves the others, and listens for so many seconds: which of them have
+  /// left as well, by rank.
+  virtual std::vector<int> takeLeave(double seconds) = 0;
+
   /// Whom the exchange that failed has waited for; empty where it failed for
   /// another reason.
   const Absence &absence() const { return absent; }
   const std::vector<int> &missing() const { return absent.ranks; }
 
 protected:
-  Transport(int rank, int ranks);
+  /// `members` are numbers in the run, by rank.
+  Transport(int rank, std::vector<int> members);
 
   /// Whether a sign of life of `peer` has come since this was asked last.
   bool hasBeaten(int peer);
@@ -100,16 +108,22 @@ protected:
   virtual Expected<std::unique_ptr<Transport>>
   splitBy(const std::vector<int> &colors) = 0;
 
-  Absence absent;
+  /// Takes note of ranks of the communicator that are missing.
+  void setAbsent(const std::vector<int> &ranks, bool haveLeft);
+  /// The ranks that have one color, by their numbers in the run, and the place
+  /// of this one among them.
+  std::pair<std::vector<int>, int>
+  membersOf(const std::vector<int> &colors) const;
 
 private:
+  Absence absent;
   Status gatherBytes(const void *own, void *all, int64_t bytes,
                      std::string_view title);
 
-  const int number, count;
+  const int number;
+  const std::vector<int> names;
   double seconds = kDefaultTimeout;
   std::shared_ptr<Beats> signs;
-  std::vector<int> beating;   // numbers in the run, by rank
   std::vector<int64_t> heard; // beats of each rank
   std::unique_ptr<Error> failure;
 };

@@ -23,6 +23,11 @@ public:
   int ranks() const override { return count; }
   Decision agree(const Vote &vote) override;
   std::unique_ptr<Beating> beat() override;
+  /// Leaves the others, and listens for so many seconds: which of them have
+  /// left as well.
+  std::vector<int> takeLeave(double seconds) {
+    return transport ? transport->takeLeave(seconds) : std::vector<int>();
+  }
   /// Whether the last decision was a failure, and this rank the reason.
   bool isReason() const { return reason == rank(); }
   /// Whom a vote that failed has waited for in vain.

@@ -12,7 +12,7 @@
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Checkpoints/InitialWeights.h"
 #include "weft/Runtime/Collectives/Agree.h"
-#include "weft/Runtime/Collectives/Transport.h"
+#include "weft/Runtime/Collectives/RankGroups.h"
 #include "weft/Runtime/Data/DataSource.h"
 #include "weft/Runtime/Reports/NanHunt.h"
 #include "weft/Runtime/Run/Journal.h"
@@ -25,9 +25,8 @@ namespace weft {
 
 class RankPart {
 public:
-  /// `steps` connects the collectives of programs, `agreement` the votes.
-  RankPart(const RunInputs &inputs, Agreement &agreement,
-           std::unique_ptr<Transport> steps)
+  /// `steps` connect the collectives of programs, `agreement` the votes.
+  RankPart(const RunInputs &inputs, Agreement &agreement, RankConnections steps)
       : inputs(inputs), agreement(agreement), steps(std::move(steps)) {}
 
   /// A device with memory for the program: exit 4 or 9 if there is none.
@@ -35,6 +34,8 @@ public:
   const WeftContext &context() const { return *opened; }
   /// Whom a collective that failed has waited for in vain.
   Absence absence() const;
+  /// Ranks that wait for this one learn that it will not come.
+  void leave();
   /// Waits for the device, so that what goes wrong there last is an error, too.
   Status finish();
   /// Gives the device back.
@@ -63,7 +64,7 @@ public:
 private:
   const RunInputs &inputs;
   Agreement &agreement;
-  std::unique_ptr<Transport> steps; // until the device has it
+  RankConnections steps; // until the device has them
   std::unique_ptr<WeftContext> opened;
   std::unique_ptr<NanHunt> hunt; // only with --debug-nan
 };

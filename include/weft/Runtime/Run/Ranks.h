@@ -58,6 +58,7 @@ private:
   struct Member;
   Status startProcess();
   Status run(Member &member, const Work &work);
+  bool speaksFor(const Absence &absence) const;
   Error alone(Error error) const;
 
   const RunInputs &inputs;

@@ -1,0 +1,75 @@
+//===- MeshCollectives.cpp - What the ranks of a mesh tell each other -----===//
+
+#include "MeshCollectives.h"
+
+using namespace mlir;
+
+namespace weft {
+
+MeshCollectives::MeshCollectives(dist::MeshOp mesh)
+    : name(FlatSymbolRefAttr::get(mesh)), slices(mesh.getSizes().back()) {
+  if (mesh.getAxes().size() == 1)
+    return;
+  replicaAxis = cast<StringAttr>(mesh.getAxes()[0]);
+  sliceAxis = cast<StringAttr>(mesh.getAxes()[1]);
+  replicas = mesh.getSizes().front();
+}
+
+static RankedTensorType getPart(Type full, int64_t parts) {
+  auto type = cast<RankedTensorType>(full);
+  return RankedTensorType::get({type.getNumElements() / parts},
+                               type.getElementType());
+}
+
+RankedTensorType MeshCollectives::getSliceType(Type full) const {
+  return getPart(full, slices);
+}
+
+Value MeshCollectives::reduceAlong(OpBuilder &builder, Location loc, Value full,
+                                   int64_t ranks, StringAttr axis) const {
+  const double pre = dist::choosePreDivide(ranks);
+  return dist::ReduceScatterOp::create(
+      builder, loc, getPart(full.getType(), ranks), full,
+      builder.getF64FloatAttr(pre),
+      builder.getF64FloatAttr(double(ranks) / pre), name, axis);
+}
+
+dist::AllGatherOp MeshCollectives::gatherAlong(OpBuilder &builder, Location loc,
+                                               Value slice, int64_t ranks,
+                                               StringAttr axis) const {
+  auto type = cast<RankedTensorType>(slice.getType());
+  auto full = RankedTensorType::get({type.getNumElements() * ranks},
+                                    type.getElementType());
+  return dist::AllGatherOp::create(builder, loc, full, slice, name, axis);
+}
+
+/// Replicas divide the slice between them, so that each number is added once.
+Value MeshCollectives::reduceMean(OpBuilder &builder, Location loc,
+                                  Value full) const {
+  Value slice = reduceAlong(builder, loc, full, slices, sliceAxis);
+  if (!replicaAxis)
+    return slice;
+  Value part = reduceAlong(builder, loc, slice, replicas, replicaAxis);
+  return gatherAlong(builder, loc, part, replicas, replicaAxis);
+}
+
+dist::AllGatherOp MeshCollectives::gather(OpBuilder &builder, Location loc,
+                                          Value slice) const {
+  return gatherAlong(builder, loc, slice, slices, sliceAxis);
+}
+
+dist::OwnSliceOp MeshCollectives::takeOwn(OpBuilder &builder, Location loc,
+                                          Value full) const {
+  return dist::OwnSliceOp::create(builder, loc, getSliceType(full.getType()),
+                                  full, name, sliceAxis);
+}
+
+dist::AllReduceOp MeshCollectives::join(OpBuilder &builder, Location loc,
+                                        ValueRange numbers,
+                                        ArrayRef<Attribute> reductions) const {
+  return dist::AllReduceOp::create(builder, loc, TypeRange(numbers), numbers,
+                                   builder.getArrayAttr(reductions), name,
+                                   sliceAxis);
+}
+
+} // namespace weft
