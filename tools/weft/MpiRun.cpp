@@ -86,6 +86,8 @@ public:
 
   /// "rank 2 was ended by signal 9 (Killed)", if that befell one.
   const std::string &death() const { return killed; }
+  /// "rank 2 has ended with 3", if one was the first to end with an error.
+  const std::string &departure() const { return left; }
   /// Blocks of mpirun that say something else.
   const std::string &rest() const { return others; }
   bool hasError() const { return said; }
@@ -94,7 +96,7 @@ private:
   void close();
 
   bool isInBlock = false, said = false;
-  std::string block, others, killed;
+  std::string block, others, killed, left;
 };
 } // namespace
 
@@ -123,6 +125,9 @@ void Messages::close() {
       "signal ([0-9]+) \\(([^)]*)\\)");
   static const std::regex exit("returned\\s+a non-zero exit code|exited with "
                                "non-zero status");
+  static const std::regex first(
+      "Process name: \\[\\[[0-9]+,[0-9]+\\],([0-9]+)\\]\\s+Exit "
+      "code:\\s+([0-9]+)");
   isInBlock = false;
   std::smatch found;
   if (std::regex_search(block, found, death))
@@ -130,6 +135,8 @@ void Messages::close() {
              found[2].str() + " (" + found[3].str() + ")";
   else if (!std::regex_search(block, exit))
     others += block;
+  if (std::regex_search(block, found, first))
+    left = "rank " + found[1].str() + " has ended with " + found[2].str();
   block.clear();
 }
 
@@ -178,18 +185,32 @@ static void readMessages(int file, Messages &messages) {
   ::_exit(127);
 }
 
+static constexpr char kGoOn[] = "the checkpoints so far are whole: "
+                                "--resume=auto goes on from the newest";
+
+/// A run that was told to stop ends so, with a note or none.
+static bool isOwnEnd(int code) {
+  for (ExitCode known :
+       {ExitCode::StoppedAndSaved, ExitCode::Interrupted, ExitCode::Terminated})
+    if (code == int(known))
+      return true;
+  return false;
+}
+
 /// The exit code for how mpirun ended.
 static Expected<ExitCode> codeOf(int status, const Messages &messages) {
   if (!messages.death().empty())
-    return Error(ExitCode::Communication, messages.death())
-        .hint("the checkpoints so far are whole: --resume=auto goes on from "
-              "the newest");
+    return Error(ExitCode::Communication, messages.death()).hint(kGoOn);
   const int code =
       WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   if (code == 0 || messages.hasError())
     return ExitCode(code);
   if (code == 127)
     return Error(ExitCode::Device, "cannot run mpirun");
+  if (!messages.departure().empty() && !isOwnEnd(code))
+    return Error(ExitCode::Communication,
+                 messages.departure() + " without a word")
+        .hint(kGoOn);
   if (!messages.rest().empty())
     return Error(ExitCode::Communication,
                  "mpirun cannot run the ranks: " +

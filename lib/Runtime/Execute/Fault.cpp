@@ -59,6 +59,8 @@ static const FaultName kNames[] = {
     {"slow@save", Fault::Kind::SlowSave, 0.0f, " rank= seconds="},
     {"slow@load", Fault::Kind::SlowLoad, 0.0f, " rank= seconds="},
     {"flip@step", Fault::Kind::FlippedBit, 0.0f, " rank= param="},
+    {"exit@step", Fault::Kind::ExitAfterStep, 0.0f, " rank="},
+    {"skip@collective", Fault::Kind::SkippedCollective, 0.0f, " rank="},
     {"arena:poison", Fault::Kind::Poison},
 };
 
@@ -198,6 +200,13 @@ void Faults::sleepIf(Fault::Kind kind, int64_t at, int64_t rank) const {
   for (const Fault &fault : list)
     if (fault.kind == kind && fault.rank == rank && fault.happensAt(at))
       std::this_thread::sleep_for(std::chrono::seconds(fault.seconds));
+}
+
+void Faults::exitIf(int64_t step, int64_t rank) const {
+  for (const Fault &fault : list)
+    if (fault.kind == Fault::Kind::ExitAfterStep && fault.rank == rank &&
+        fault.happensAt(step))
+      std::_Exit(3);
 }
 
 void Faults::crashIf(Fault::Kind kind, int64_t at) const {

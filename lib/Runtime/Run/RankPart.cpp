@@ -47,6 +47,14 @@ Status RankPart::open() {
     return device.takeError();
   opened = std::move(*device);
   joinRanks(*opened, std::move(steps));
+  if (inputs.faults.has(Fault::Kind::SkippedCollective))
+    findRanks(*opened, 0)
+        ->skipIf(
+            [&faults = inputs.faults, rank = agreement.rank()](int64_t number) {
+              const Fault *fault =
+                  faults.find(Fault::Kind::SkippedCollective, number);
+              return fault && fault->rank == rank;
+            });
   return Status::success();
 }
 

@@ -68,6 +68,7 @@ Status Trainer::conclude(StepInFlight &step) {
   now.cursor.rows = step.endRow;
   now.valLoss.reset();
   faults.crashIf(Fault::Kind::CrashAfterStep, now.step);
+  faults.exitIf(now.step, context.rank());
   if (Status s = flipWeights(context, faults, now.step); !s)
     return s;
   return journal.step(step.report);

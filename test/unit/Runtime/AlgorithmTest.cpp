@@ -155,6 +155,9 @@ TEST(Fault, parsesAllKinds) {
                            "crash@step=1,rank=1",
                            "slow@step=1,ran=1",
                            "flip@step=1,seconds=2",
+                           "exit@step=1,seconds=2",
+                           "skip@collective=0",
+                           "skip@collective",
                            "flip@step=1,param="})
     EXPECT_FALSE(Faults::parse(text).ok()) << text;
 }

@@ -13,6 +13,8 @@
 #include "weft/Runtime/Collectives/Reduce.h"
 #include "weft/Runtime/Collectives/Transport.h"
 
+#include <functional>
+
 namespace weft {
 
 /// Numbers are what a run tells the ranks beside its programs.
@@ -57,6 +59,12 @@ public:
   Status allReduce(void *data, int64_t elements, int32_t dtype, double pre,
                    double post, std::string_view title);
 
+  /// For tests: this rank takes no part in collectives whose number, from 1, it
+  /// answers with true.
+  void skipIf(std::function<bool(int64_t number)> isSkipped) {
+    skips = std::move(isSkipped);
+  }
+
   const CollectiveCount &count(Collective kind) const {
     return counts[static_cast<int>(kind)];
   }
@@ -86,6 +94,7 @@ private:
   std::vector<char *> receive;
   CollectiveCount counts[4];
   int64_t calls = 0;
+  std::function<bool(int64_t number)> skips;
 };
 
 } // namespace weft

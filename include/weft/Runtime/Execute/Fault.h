@@ -16,6 +16,10 @@
 //   flip@step=L[,rank=R][,param=P]  the lowest bit of the first element that
 //                             rank R (0) holds of the first parameter (whose
 //                             name matches P) is inverted after such a step
+//   exit@step=L[,rank=R]      the process of rank R (0) ends with 3 after such
+//                             a step, as one that a library has ended
+//   skip@collective=L[,rank=R]  rank R (0) takes no part in such collectives of
+//                             its programs, counted from its start
 //   arena:poison              all memory of the program starts as bytes of
 //                             0xFF instead of 0
 // A list is made of numbers and ranges: 3 or 1,4-6,9.
@@ -44,6 +48,8 @@ struct Fault {
     SlowSave,
     SlowLoad,
     FlippedBit,
+    ExitAfterStep,
+    SkippedCollective,
     Poison
   };
   Kind kind = Kind::NoRoom;
@@ -51,7 +57,7 @@ struct Fault {
   std::vector<std::pair<int64_t, int64_t>> ranges;
   float value = 0.0f;  // BadGradient
   std::string pattern; // of a parameter: regular expression, "" for any name
-  int64_t rank = 0;    // Slow..., FlippedBit: the one that it happens on
+  int64_t rank = 0;    // the one that it happens on, of kinds that say so
   int64_t seconds = 1; // Slow...
 
   bool happensAt(int64_t number) const;
@@ -73,6 +79,8 @@ public:
   bool has(Fault::Kind kind) const;
   /// Waits as long as such faults of that rank want.
   void sleepIf(Fault::Kind kind, int64_t at, int64_t rank) const;
+  /// Ends the process if such a fault of that rank is wanted.
+  void exitIf(int64_t step, int64_t rank) const;
   /// Dies of SIGKILL if such a fault is wanted.
   void crashIf(Fault::Kind kind, int64_t at) const;
   bool empty() const { return list.empty(); }
