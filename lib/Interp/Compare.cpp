@@ -4,6 +4,8 @@
 
 #include "OpTable.h"
 #include "weft/Dist/Dist.h"
+#include "weft/Formats/MicroSteps.h"
+#include "weft/Formats/Names.h"
 #include "weft/Interp/Inputs.h"
 #include "weft/Interp/NamedStates.h"
 
@@ -91,15 +93,25 @@ private:
 };
 } // namespace
 
-/// Programs of one name, in running order.
+static bool isLater(const ProgramInfo &program) {
+  return program.name == names::kMicroLater;
+}
+
+/// Programs of one name, in running order. A module with one program for all
+/// micro-steps runs it for later ones as well.
 std::vector<ProgramPair> Comparer::pairPrograms() {
   std::vector<ProgramPair> pairs;
   std::vector<ProgramInfo> others = programsInOrder(b.getRank(0));
-  for (const ProgramInfo &first : programsInOrder(a.getRank(0))) {
+  std::vector<ProgramInfo> firsts = programsInOrder(a.getRank(0));
+  for (const ProgramInfo &first : firsts) {
     auto second = llvm::find_if(
         others, [&](const ProgramInfo &o) { return o.name == first.name; });
     if (second != others.end()) {
       pairs.emplace_back(first, *second);
+      auto later = llvm::find_if(others, isLater);
+      if (first.name == names::kMicro && later != others.end() &&
+          llvm::none_of(firsts, isLater))
+        pairs.emplace_back(first, *later);
       continue;
     }
     size_t before = pairs.size();
@@ -179,6 +191,9 @@ llvm::LogicalResult Comparer::runPair(const ProgramPair &pair, int64_t step) {
   std::vector<TensorMap> inputs, others;
   for (int64_t rank = 0; rank < a.getNumRanks(); ++rank) {
     inputs.push_back(inputsOf(first, {}, step, rank));
+    if (auto flag = inputs.back().find(names::kAccumulate);
+        isLater(second) && flag != inputs.back().end())
+      fillTensor(flag->second, 1);
     others.push_back(inputsOf(second, inputs.back(), step, rank));
   }
   auto before = a.run(first.name, inputs), after = b.run(second.name, others);

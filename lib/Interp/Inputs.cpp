@@ -3,6 +3,7 @@
 #include "weft/Interp/Inputs.h"
 
 #include "OpTable.h"
+#include "weft/Formats/MicroSteps.h"
 #include "weft/Formats/Names.h"
 #include "weft/Weft/Optimizers.h"
 
@@ -41,8 +42,11 @@ static bool isFixed(const ProgramInfo::Input &input) {
 }
 
 /// [seed, ...] or the rank's number; its first row is the second of the former.
-static void fillFixed(llvm::StringRef name, int64_t seed, int64_t rank,
-                      int64_t firstRow, Tensor &value) {
+static void fillFixed(llvm::StringRef program, llvm::StringRef name,
+                      int64_t seed, int64_t rank, int64_t firstRow,
+                      Tensor &value) {
+  if (name == names::kAccumulate && program == names::kMicroLater)
+    return fillTensor(value, 1);
   if (std::optional<double> known = findKnownInput(name))
     return fillTensor(value, *known);
   if (value.size() > 0)
@@ -78,7 +82,7 @@ TensorMap makeInputs(const ProgramInfo &program, int64_t seed, int64_t rank) {
   for (const ProgramInfo::Input &input : program.inputs) {
     Tensor value(input.type);
     if (isFixed(input))
-      fillFixed(input.name, seed, rank, firstRow, value);
+      fillFixed(program.name, input.name, seed, rank, firstRow, value);
     else
       fillData(input, seed, rank, value);
     inputs.emplace(input.name, std::move(value));

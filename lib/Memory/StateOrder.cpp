@@ -13,6 +13,7 @@
 #include "OldGradients.h"
 #include "StateTable.h"
 #include "StepCounters.h"
+#include "weft/Formats/MicroSteps.h"
 #include "weft/Formats/Names.h"
 
 using namespace mlir;
@@ -31,9 +32,10 @@ public:
 
 private:
   /// What has been written when a program begins.
-  StateElements getKnown(StringRef kind, Start start) const;
-  InFlightDiagnostic reportUnwritten(const StateAccess &access, StringRef kind,
-                                     Start start, bool isPart) const;
+  StateElements getKnown(plan::ProgramOp next, Start start) const;
+  InFlightDiagnostic reportUnwritten(const StateAccess &access,
+                                     plan::ProgramOp program, Start start,
+                                     bool isPart) const;
 
   const StateTable &states;
   /// In the order of the programs.
@@ -56,13 +58,19 @@ StateOrder::StateOrder(const StateTable &states) : states(states) {
     addWrites(program.accesses, written.emplace_back(states.size()));
 }
 
-/// Kinds of programs that have run before one of `kind`.
-static SmallVector<StringRef> getEarlier(StringRef kind, Start start) {
+/// A micro-step that is not the first one of its step. There may be none.
+static bool isLater(plan::ProgramOp program) {
+  return program.getSymName() == names::kMicroLater;
+}
+
+/// Kinds of programs that have run before this one.
+static SmallVector<StringRef> getEarlier(plan::ProgramOp program, Start start) {
+  StringRef kind = program.getKind();
   if (kind == names::kInit || (kind == names::kRefresh && start != Start::Init))
     return {};
   SmallVector<StringRef> kinds = {start == Start::Init ? names::kInit
                                                        : names::kRefresh};
-  if (kind == names::kApply)
+  if (kind == names::kApply || isLater(program))
     kinds.push_back(names::kMicro);
   return kinds;
 }
@@ -73,11 +81,12 @@ static bool isSaved(plan::StateOp state) {
          state.getKind() != plan::StateKind::Working;
 }
 
-StateElements StateOrder::getKnown(StringRef kind, Start start) const {
+StateElements StateOrder::getKnown(plan::ProgramOp next, Start start) const {
   StateElements known(states.size());
-  SmallVector<StringRef> earlier = getEarlier(kind, start);
+  SmallVector<StringRef> earlier = getEarlier(next, start);
   for (auto [program, elements] : llvm::zip(states.getPrograms(), written))
-    if (llvm::is_contained(earlier, getKind(program)))
+    if (llvm::is_contained(earlier, getKind(program)) &&
+        !isLater(plan::ProgramOp(program.op)))
       for (auto [state, more] : llvm::zip(known, elements))
         state.add(more);
   for (unsigned i = 0; start == Start::Checkpoint && i != known.size(); ++i)
@@ -93,15 +102,16 @@ static InFlightDiagnostic noteState(InFlightDiagnostic error,
 }
 
 InFlightDiagnostic StateOrder::reportUnwritten(const StateAccess &access,
-                                               StringRef kind, Start start,
-                                               bool isPart) const {
+                                               plan::ProgramOp program,
+                                               Start start, bool isPart) const {
   plan::StateOp state = states.getState(access.state);
   auto error = access.op->emitOpError("expects every element of @")
                << state.getSymName() << " that it reads to be written before, "
                << "in ";
-  for (StringRef earlier : getEarlier(kind, start))
+  for (StringRef earlier : getEarlier(program, start))
     error << earlier << " or ";
-  error << kind << ", but got " << (isPart ? "a part of them" : "no write");
+  error << (isLater(program) ? program.getSymName() : program.getKind())
+        << ", but got " << (isPart ? "a part of them" : "no write");
   if (start == Start::Checkpoint)
     error << ", in a run that goes on from a checkpoint";
   return noteState(std::move(error), state);
@@ -109,8 +119,9 @@ InFlightDiagnostic StateOrder::reportUnwritten(const StateAccess &access,
 
 LogicalResult StateOrder::verify(const ProgramAccesses &program,
                                  Start start) const {
-  StringRef kind = getKind(program);
-  StateElements known = getKnown(kind, start);
+  plan::ProgramOp op(program.op);
+  StringRef kind = op.getKind();
+  StateElements known = getKnown(op, start);
   auto isOld = [&](const StateAccess &access) {
     return kind == names::kMicro &&
            states.getState(access.state).getKind() == plan::StateKind::Gradient;
@@ -120,7 +131,7 @@ LogicalResult StateOrder::verify(const ProgramAccesses &program,
       ElementSet &elements = known[access.state];
       if (access.isRead && !isOld(access) && !elements.covers(access.type))
         return LogicalResult(
-            reportUnwritten(access, kind, start, !elements.isEmpty()));
+            reportUnwritten(access, op, start, !elements.isEmpty()));
     }
     addWrites(command, known);
     return success();

@@ -79,7 +79,11 @@ bool StateTable::hasProgram(StringRef kind) const {
 int StateTable::findOriginal(plan::StateOp copy) const {
   if (FlatSymbolRefAttr param = copy.getParamAttr()) {
     auto number = numbers.find(param.getAttr());
-    return number == numbers.end() ? -1 : static_cast<int>(number->second);
+    // What a micro-step has gathered of slices is for later ones of its step.
+    bool isCopy =
+        number != numbers.end() &&
+        plan::StateOp(states[number->second]).getSlices() == copy.getSlices();
+    return isCopy ? static_cast<int>(number->second) : -1;
   }
   ArrayAttr segments = copy.getSegmentsAttr();
   ArrayRef<int64_t> shape = copy.getBufferType().getShape();

@@ -58,7 +58,8 @@ public:
 
 private:
   void addAccesses(ProgramAccesses &program) const;
-  /// The number of the parameter that a working state is a copy of, or -1.
+  /// The number of the parameter that a working state is a copy of, slice by
+  /// slice, or -1.
   int findOriginal(plan::StateOp copy) const;
 
   llvm::SmallVector<plan::StateOp> states;

@@ -24,8 +24,6 @@ struct OnlyValue {
 
 static const OnlyValue kOnlyValues[] = {
     {"prefetch", "1"},
-    {"reduce-dtype", "f32"},
-    {"gather-dtype", "f32"},
     {"recompute", "none"},
 };
 
@@ -178,6 +176,8 @@ static Status checkNoMesh(const FlagValues &flags) {
   for (auto [flag, nothing] : {std::pair("zero", "0"),
                                {"reshard", "on"},
                                {"sync", "last"},
+                               {"reduce-dtype", "auto"},
+                               {"gather-dtype", "auto"},
                                {"shard-min", "0"},
                                {"shard-rules", ""}})
     if (flags.getText(flag) != nothing)
@@ -202,6 +202,9 @@ static Status checkMesh(const FlagValues &flags) {
   if (flags.getText("reshard") == "off" && flags.getInt("zero") != 3)
     return usageError("--reshard=off expects --zero=3, but got --zero=" +
                       flags.getText("zero"));
+  if (flags.getText("gather-dtype") != "auto" && flags.getInt("zero") == 0)
+    return usageError("--gather-dtype=" + flags.getText("gather-dtype") +
+                      " expects --zero=1 or more, but got --zero=0");
   const std::string &target = flags.getText("target");
   if (llvm::StringRef(target).split(':').first != "cpu")
     return usageError("does not support --mesh with --target=" + target +

@@ -122,10 +122,11 @@ static const FlagSpec kDistributionFlags[] = {
      "", 0, 64},
     {"reshard", FlagKind::Enum, CompileFlag, "on", "",
      "free gathered parameters after the forward pass", "on|off"},
-    {"reduce-dtype", FlagKind::Enum, CompileFlag, "f32", "",
-     "type that gradients are reduced in", "f32|f16|bf16"},
-    {"gather-dtype", FlagKind::Enum, CompileFlag, "f32", "",
-     "type that parameters are gathered in", "f32|f16|bf16"},
+    {"reduce-dtype", FlagKind::Enum, CompileFlag, "auto", "",
+     "type that gradients are reduced in; auto: theirs", "auto|f32|f16|bf16"},
+    {"gather-dtype", FlagKind::Enum, CompileFlag, "auto", "",
+     "type that wider parameters are gathered in; auto: theirs",
+     "auto|f32|f16|bf16"},
 };
 
 /// Memory, time and diagnosis.

@@ -137,6 +137,9 @@ static void partition(const FlagValues &flags, const Target &,
   PartitionPassOptions options;
   options.reshard =
       flags.getInt("zero") == 3 && flags.getText("reshard") == "on";
+  options.accumulates = flags.getText("accumulation") == "on";
+  options.reduceDtype = flags.getText("reduce-dtype");
+  options.gatherDtype = flags.getText("gather-dtype");
   passes.addPass(createPartitionPass(options));
 }
 

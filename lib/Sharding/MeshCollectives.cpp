@@ -2,12 +2,15 @@
 
 #include "MeshCollectives.h"
 
+#include "weft/Weft/Weft.h"
+
 using namespace mlir;
 
 namespace weft {
 
-MeshCollectives::MeshCollectives(dist::MeshOp mesh)
-    : name(FlatSymbolRefAttr::get(mesh)), slices(mesh.getSizes().back()) {
+MeshCollectives::MeshCollectives(dist::MeshOp mesh, TravelTypes types)
+    : name(FlatSymbolRefAttr::get(mesh)), types(types),
+      slices(mesh.getSizes().back()) {
   if (mesh.getAxes().size() == 1)
     return;
   replicaAxis = cast<StringAttr>(mesh.getAxes()[0]);
@@ -43,14 +46,39 @@ dist::AllGatherOp MeshCollectives::gatherAlong(OpBuilder &builder, Location loc,
   return dist::AllGatherOp::create(builder, loc, full, slice, name, axis);
 }
 
+static Value castTo(OpBuilder &builder, Location loc, Value value,
+                    Type element) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (!element || type.getElementType() == element)
+    return value;
+  return CastOp::create(builder, loc, type.clone(element), value);
+}
+
 /// Replicas divide the slice between them, so that each number is added once.
 Value MeshCollectives::reduceMean(OpBuilder &builder, Location loc,
                                   Value full) const {
-  Value slice = reduceAlong(builder, loc, full, slices, sliceAxis);
-  if (!replicaAxis)
-    return slice;
-  Value part = reduceAlong(builder, loc, slice, replicas, replicaAxis);
-  return gatherAlong(builder, loc, part, replicas, replicaAxis);
+  Value sent = castTo(builder, loc, full, types.reduced);
+  Value slice = reduceAlong(builder, loc, sent, slices, sliceAxis);
+  if (replicaAxis) {
+    Value part = reduceAlong(builder, loc, slice, replicas, replicaAxis);
+    slice = gatherAlong(builder, loc, part, replicas, replicaAxis);
+  }
+  return castTo(builder, loc, slice, getElementTypeOrSelf(full));
+}
+
+Value MeshCollectives::gatherParam(OpBuilder &builder, Location loc,
+                                   Value slice, StringAttr scope) const {
+  Type own = getElementTypeOrSelf(slice);
+  const bool isWider =
+      types.gathered &&
+      own.getIntOrFloatBitWidth() > types.gathered.getIntOrFloatBitWidth();
+  Value sent = isWider ? castTo(builder, loc, slice, types.gathered) : slice;
+  Value full = gather(builder, loc, sent);
+  Value whole = castTo(builder, loc, full, own);
+  for (Value made : {sent, full, whole})
+    if (made != slice && scope)
+      setScope(made.getDefiningOp(), scope);
+  return whole;
 }
 
 dist::AllGatherOp MeshCollectives::gather(OpBuilder &builder, Location loc,
@@ -62,6 +90,17 @@ dist::OwnSliceOp MeshCollectives::takeOwn(OpBuilder &builder, Location loc,
                                           Value full) const {
   return dist::OwnSliceOp::create(builder, loc, getSliceType(full.getType()),
                                   full, name, sliceAxis);
+}
+
+Value MeshCollectives::sumOverRanks(OpBuilder &builder, Location loc,
+                                    Value number) const {
+  Attribute sum =
+      dist::ReductionAttr::get(builder.getContext(), dist::Reduction::Sum);
+  return dist::AllReduceOp::create(builder, loc, number.getType(), number,
+                                   builder.getArrayAttr(sum), name,
+                                   /*axis=*/StringAttr())
+      .getReduced()
+      .front();
 }
 
 dist::AllReduceOp MeshCollectives::join(OpBuilder &builder, Location loc,

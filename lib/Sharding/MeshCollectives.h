@@ -1,4 +1,4 @@
-//===- MeshCollectives.h - What the ranks of a mesh tell each other -*- C++
+//===- MeshCollectives.h - What ranks tell each other -----------*- C++ -*-===//
 //-*-===//
 
 #ifndef WEFT_LIB_SHARDING_MESHCOLLECTIVES_H
@@ -10,11 +10,17 @@
 
 namespace weft {
 
+/// Types that values travel in; null: their own.
+struct TravelTypes {
+  mlir::Type reduced;  // gradients, rounded before their sums
+  mlir::Type gathered; // parameters and copies that are wider
+};
+
 /// Makes the collectives of a mesh. Slices lie along its last axis; ranks that
 /// differ in another one, the replicas, hold the same slices.
 class MeshCollectives {
 public:
-  explicit MeshCollectives(dist::MeshOp mesh);
+  explicit MeshCollectives(dist::MeshOp mesh, TravelTypes types = {});
 
   /// Slices that a flat tensor has: the ranks of the last axis.
   int64_t countSlices() const { return slices; }
@@ -32,12 +38,18 @@ public:
   /// All slices, one after the other.
   dist::AllGatherOp gather(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Value slice) const;
+  /// The same of a parameter or a copy of one, as it travels.
+  mlir::Value gatherParam(mlir::OpBuilder &builder, mlir::Location loc,
+                          mlir::Value slice, mlir::StringAttr scope) const;
   dist::OwnSliceOp takeOwn(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Value full) const;
   /// Numbers of slices become those of the whole; replicas have the same.
   dist::AllReduceOp join(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::ValueRange numbers,
                          llvm::ArrayRef<mlir::Attribute> reductions) const;
+  /// The sum of a number of each rank, replicas included.
+  mlir::Value sumOverRanks(mlir::OpBuilder &builder, mlir::Location loc,
+                           mlir::Value number) const;
 
 private:
   mlir::Value reduceAlong(mlir::OpBuilder &builder, mlir::Location loc,
@@ -48,6 +60,7 @@ private:
                                 mlir::StringAttr axis) const;
 
   mlir::FlatSymbolRefAttr name;
+  TravelTypes types;
   int64_t slices, replicas = 1;
   /// Of a mesh of two axes; null where all ranks take part.
   mlir::StringAttr sliceAxis, replicaAxis;

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LossDenominators.h"
 #include "PartitionStates.h"
 
 #include "weft/Sharding/Passes.h"
@@ -33,6 +34,7 @@ namespace {
 struct Reduced {
   ReadOp read;
   Value slice;
+  Operation *reduction; // what reads it whole for that; null: nothing does
 };
 
 /// Numbers of one check of gradients.
@@ -99,15 +101,21 @@ LogicalResult ApplyPartition::reduceGradients() {
              << type;
     builder.setInsertionPointAfter(read);
     Value slice = mesh.reduceMean(builder, read.getLoc(), read);
-    copyScope(read, slice.getDefiningOp());
-    gradients.insert({read, {read, slice}});
+    for (Operation *op = read->getNextNode();; op = op->getNextNode()) {
+      copyScope(read, op);
+      if (op == slice.getDefiningOp())
+        break;
+    }
+    gradients.insert({read, {read, slice, read->getNextNode()}});
   }
   for (ReadOp read : reads) {
     builder.setInsertionPointAfter(read);
     gradients.insert({read,
-                      {read, ReadOp::create(builder, read.getLoc(),
-                                            findGradient(read).getTensorType(),
-                                            read.getSourceAttr())}});
+                      {read,
+                       ReadOp::create(builder, read.getLoc(),
+                                      findGradient(read).getTensorType(),
+                                      read.getSourceAttr()),
+                       nullptr}});
   }
   return success();
 }
@@ -116,8 +124,7 @@ LogicalResult ApplyPartition::reduceGradients() {
 static Operation *findFirstUser(Reduced &reduced) {
   Operation *first = nullptr;
   for (Operation *user : reduced.read->getUsers())
-    if (!isa<dist::ReduceScatterOp>(user) &&
-        (!first || user->isBeforeInBlock(first)))
+    if (user != reduced.reduction && (!first || user->isBeforeInBlock(first)))
       first = user;
   return first;
 }
@@ -135,9 +142,10 @@ void ApplyPartition::gather() {
     builder.setInsertionPoint(first);
     auto full = mesh.gather(builder, reduced.read.getLoc(), reduced.slice);
     copyScope(read, full);
-    reduced.read.getResult().replaceUsesWithIf(full, [](OpOperand &use) {
-      return !isa<dist::ReduceScatterOp>(use.getOwner());
-    });
+    reduced.read.getResult().replaceUsesWithIf(
+        full, [reduction = reduced.reduction](OpOperand &use) {
+          return use.getOwner() != reduction;
+        });
   }
 }
 
@@ -298,30 +306,59 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
       return;
     if (failed(verifyLayouts()))
       return signalPassFailure();
-    FailureOr<llvm::DenseSet<StringAttr>> sharded =
-        declareSlices(getOperation(), mesh);
-    if (failed(sharded))
+    FailureOr<SlicedStates> states = declareSlices(getOperation(), mesh);
+    if (failed(states))
       return signalPassFailure();
-    numSlices += sharded->size();
-    const MeshCollectives collectives(mesh);
+    numSlices += states->sliced.size();
+    if (!reshard)
+      declareKept(getOperation(), *states, accumulates);
+    FailureOr<TravelTypes> types = readTypes();
+    if (failed(types))
+      return signalPassFailure();
+    const MeshCollectives collectives(mesh, *types);
     for (auto program : getOperation().getOps<ProgramOp>())
-      if (failed(partition(program, collectives, *sharded)))
+      if (failed(partition(program, collectives, *states)))
         return signalPassFailure();
+    eraseCopies(getOperation(), *states);
   }
 
   LogicalResult partition(ProgramOp program, const MeshCollectives &mesh,
-                          const llvm::DenseSet<StringAttr> &sharded) {
+                          const SlicedStates &states) {
+    if (program.getKind() == ProgramKind::Micro)
+      numLosses += joinDenominators(program, mesh);
     if (program.getKind() != ProgramKind::Apply) {
-      partitionStates(program, mesh, sharded, /*known=*/Slices(), reshard);
+      partitionStates(program, mesh, states, /*known=*/Slices(), reshard);
       return success();
     }
     ApplyPartition apply(program, mesh);
     if (failed(apply.reduce()))
       return failure();
-    partitionStates(program, mesh, sharded, apply.getSlices(), reshard);
+    partitionStates(program, mesh, states, apply.getSlices(), reshard);
     apply.gather();
     numBuckets += apply.countBuckets();
     return success();
+  }
+
+  /// A float type of at most 32 bits; null for "auto".
+  FailureOr<Type> readType(StringRef option, StringRef name) {
+    if (name == "auto")
+      return Type();
+    if (name == "f32")
+      return Type(Float32Type::get(&getContext()));
+    if (name == "f16")
+      return Type(Float16Type::get(&getContext()));
+    if (name == "bf16")
+      return Type(BFloat16Type::get(&getContext()));
+    return getOperation().emitError("expects ")
+           << option << " auto, f32, f16 or bf16, but got " << name;
+  }
+
+  FailureOr<TravelTypes> readTypes() {
+    FailureOr<Type> reduced = readType("reduce-dtype", reduceDtype);
+    FailureOr<Type> gathered = readType("gather-dtype", gatherDtype);
+    if (failed(reduced) || failed(gathered))
+      return failure();
+    return TravelTypes{*reduced, *gathered};
   }
 
   LogicalResult verifyLayouts() {

@@ -2,6 +2,9 @@
 
 #include "PartitionStates.h"
 
+#include "weft/Formats/MicroSteps.h"
+#include "weft/Formats/Names.h"
+
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -12,43 +15,6 @@ using namespace mlir;
 namespace weft {
 
 //===----------------------------------------------------------------------===//
-// Declarations
-//===----------------------------------------------------------------------===//
-
-template <typename OpT>
-static LogicalResult declareSlice(OpT state, int64_t ranks) {
-  RankedTensorType type = state.getTensorType();
-  if (!state.isSegmented() || type.getNumElements() % ranks != 0)
-    return state.emitOpError("expects a flat state of ")
-           << ranks << " equal slices (weft-bucket), but got " << type;
-  state.setTypeAttr(TypeAttr::get(RankedTensorType::get(
-      {type.getNumElements() / ranks}, type.getElementType())));
-  state.setSlices(ranks);
-  return success();
-}
-
-FailureOr<llvm::DenseSet<StringAttr>> declareSlices(ModuleOp module,
-                                                    dist::MeshOp mesh) {
-  llvm::DenseSet<StringAttr> sharded;
-  for (Operation &op : *module.getBody()) {
-    dist::LayoutAttr layout = dist::getLayout(&op);
-    if (!layout || !layout.isSharded())
-      continue;
-    if (layout.getAxis() != mesh.getAxes()[mesh.getAxes().size() - 1])
-      return op.emitOpError("expects slices along the last axis of the mesh, "
-                            "but got ")
-             << layout.getAxis();
-    const int64_t ranks = mesh.getSizes().back();
-    auto param = dyn_cast<ParamOp>(op);
-    if (failed(param ? declareSlice(param, ranks)
-                     : declareSlice(cast<StateOp>(op), ranks)))
-      return failure();
-    sharded.insert(SymbolTable::getSymbolName(&op));
-  }
-  return sharded;
-}
-
-//===----------------------------------------------------------------------===//
 // Programs
 //===----------------------------------------------------------------------===//
 
@@ -57,9 +23,8 @@ namespace {
 class StatePartition {
 public:
   StatePartition(ProgramOp program, const MeshCollectives &mesh,
-                 const llvm::DenseSet<StringAttr> &sharded, Slices known,
-                 bool reshard)
-      : program(program), mesh(mesh), sharded(sharded),
+                 const SlicedStates &states, Slices known, bool reshard)
+      : program(program), mesh(mesh), states(states),
         builder(program.getContext()), slices(std::move(known)),
         reshard(reshard) {
     for (auto [whole, slice] : slices)
@@ -69,23 +34,27 @@ public:
   void run();
 
 private:
+  void readKept();
   void readSlices();
+  Value readSlice(ReadOp read);
   Value getSlice(Value full);
   Value sliceConstant(ConstantOp op);
   bool isMadeOfSlices(Value full) const;
   void dropOldGradients();
   Value reduce(StringAttr gradient, Value full);
   void sliceElementwise(Operation *op);
+  void dropCopies();
   void writeSlices();
+  void replaceReturn(ArrayRef<std::pair<Attribute, Value>> writes);
 
   Operation *findLoss();
   void gatherReads();
-  void gather(ReadOp read, Value slice, ArrayRef<OpOperand *> uses);
+  Value gather(ReadOp read, Value slice, ArrayRef<OpOperand *> uses);
   void eraseDead();
 
   ProgramOp program;
   const MeshCollectives &mesh;
-  const llvm::DenseSet<StringAttr> &sharded;
+  const SlicedStates &states;
   OpBuilder builder;
   /// By the whole value.
   Slices slices;
@@ -94,24 +63,56 @@ private:
   llvm::DenseSet<Operation *> kept;
   /// What says whether the gradients so far count, by the state.
   llvm::DenseMap<StringAttr, Value> flags;
-  /// Of whole states, and of their slices in the same places.
-  SmallVector<ReadOp> reads, ownReads;
+  /// Of whole states, and what this rank has of them.
+  SmallVector<ReadOp> reads;
+  SmallVector<Value> own;
 };
 
 } // namespace
 
+/// A later micro-step reads what the first one has gathered.
+void StatePartition::readKept() {
+  if (program.getSymName() != names::kMicroLater)
+    return;
+  for (auto read :
+       llvm::make_early_inc_range(program.getBody().front().getOps<ReadOp>())) {
+    StringAttr kept = states.kept.lookup(read.getSourceAttr().getAttr());
+    if (!kept || read->use_empty())
+      continue;
+    builder.setInsertionPoint(read);
+    read.replaceAllUsesWith(ReadOp::create(builder, read.getLoc(),
+                                           read.getType(),
+                                           FlatSymbolRefAttr::get(kept))
+                                .getResult());
+    read.erase();
+  }
+}
+
+/// A copy is the slice of its parameter, rounded.
+Value StatePartition::readSlice(ReadOp read) {
+  builder.setInsertionPoint(read);
+  Location loc = read.getLoc();
+  auto copy = states.copies.find(read.getSourceAttr().getAttr());
+  RankedTensorType type = mesh.getSliceType(read.getType());
+  if (copy == states.copies.end())
+    return ReadOp::create(builder, loc, type, read.getSourceAttr());
+  auto param = SymbolTable::lookupNearestSymbolFrom<ParamOp>(
+      program, copy->second.param);
+  Value slice = ReadOp::create(builder, loc, param.getTensorType(),
+                               FlatSymbolRefAttr::get(copy->second.param));
+  auto rounded = CastOp::create(builder, loc, type, slice);
+  if (StringAttr scope = param.getScopeAttr())
+    setScope(rounded, scope);
+  return rounded;
+}
+
 void StatePartition::readSlices() {
   for (auto read : program.getBody().front().getOps<ReadOp>())
-    if (sharded.contains(read.getSourceAttr().getAttr()) &&
+    if (states.isGathered(read.getSourceAttr().getAttr()) &&
         !kept.contains(read))
       reads.push_back(read);
-  for (ReadOp read : reads) {
-    builder.setInsertionPoint(read);
-    ownReads.push_back(ReadOp::create(builder, read.getLoc(),
-                                      mesh.getSliceType(read.getType()),
-                                      read.getSourceAttr()));
-    slices[read] = ownReads.back();
-  }
+  for (ReadOp read : reads)
+    slices[read] = own.emplace_back(readSlice(read));
 }
 
 //===----------------------------------------------------------------------===//
@@ -168,9 +169,9 @@ Value StatePartition::reduce(StringAttr gradient, Value full) {
   if (!flag)
     return slice;
   Value old;
-  for (ReadOp read : ownReads)
-    if (read.getSourceAttr().getAttr() == gradient)
-      old = read;
+  for (auto [read, slice] : llvm::zip(reads, own))
+    if (ReadOp(read).getSourceAttr().getAttr() == gradient)
+      old = slice;
   return AccumulateOp::create(builder, full.getLoc(), old, slice, flag);
 }
 
@@ -228,12 +229,56 @@ Value StatePartition::getSlice(Value full) {
   return slices[full] = slice;
 }
 
-/// Whether elementwise ops make it of a state in slices.
-bool StatePartition::isMadeOfSlices(Value full) const {
-  Operation *op = full.getDefiningOp();
-  return isa_and_nonnull<CastOp, OptimizerOpInterface>(op) &&
-         (slices.contains(full) || slices.contains(op->getOperand(0)) ||
-          isMadeOfSlices(op->getOperand(0)));
+void StatePartition::replaceReturn(
+    ArrayRef<std::pair<Attribute, Value>> writes) {
+  ReturnOp end = program.getTerminator();
+  SmallVector<Attribute> targets;
+  SmallVector<Value> values;
+  for (auto [target, value] : writes) {
+    targets.push_back(target);
+    values.push_back(value);
+  }
+  builder.setInsertionPoint(end);
+  ReturnOp::create(builder, end.getLoc(), end.getOutputs(), values,
+                   builder.getArrayAttr(targets));
+  end.erase();
+}
+
+static SmallVector<std::pair<Attribute, Value>> getWrites(ReturnOp end) {
+  SmallVector<std::pair<Attribute, Value>> writes;
+  for (auto [target, value] : llvm::zip(end.getTargets(), end.getValues()))
+    writes.push_back({target, value});
+  return writes;
+}
+
+/// The same update without its working copy, the last result.
+static void dropWorking(Operation *update, OpBuilder &builder) {
+  builder.setInsertionPoint(update);
+  ValueRange kept = update->getResults().drop_back();
+  OperationState state(update->getLoc(), update->getName().getStringRef(),
+                       update->getOperands(), TypeRange(kept),
+                       update->getAttrs());
+  Operation *made = builder.create(state);
+  for (auto [old, result] : llvm::zip(kept, made->getResults()))
+    old.replaceAllUsesWith(result);
+  update->erase();
+}
+
+/// Nobody writes copies that each program makes for itself.
+void StatePartition::dropCopies() {
+  SmallVector<std::pair<Attribute, Value>> writes, dropped;
+  for (auto &write : getWrites(program.getTerminator()))
+    (states.copies.contains(cast<FlatSymbolRefAttr>(write.first).getAttr())
+         ? dropped
+         : writes)
+        .push_back(write);
+  if (dropped.empty())
+    return;
+  replaceReturn(writes);
+  for (auto [target, value] : dropped)
+    if (auto update = value.getDefiningOp<OptimizerOpInterface>();
+        update && update.getWorking() == value && value.use_empty())
+      dropWorking(update, builder);
 }
 
 void StatePartition::writeSlices() {
@@ -241,17 +286,9 @@ void StatePartition::writeSlices() {
   SmallVector<Value> values(end.getValues());
   for (auto [target, value] : llvm::zip(end.getTargets(), values)) {
     StringAttr state = cast<FlatSymbolRefAttr>(target).getAttr();
-    if (sharded.contains(state) && isGradient(program, state)) {
-      value = reduce(state, value);
-    } else if (sharded.contains(state)) {
-      value = getSlice(value);
-    } else if (isMadeOfSlices(value)) {
-      Value slice = getSlice(value);
-      builder.setInsertionPointAfterValue(slice);
-      auto full = mesh.gather(builder, value.getLoc(), slice);
-      copyScope(slice.getDefiningOp(), full);
-      value = full;
-    }
+    if (states.sliced.contains(state))
+      value =
+          isGradient(program, state) ? reduce(state, value) : getSlice(value);
   }
   end.getValuesMutable().assign(values);
 }
@@ -278,20 +315,21 @@ static void findUses(Value value, SmallVectorImpl<OpOperand *> &uses) {
       uses.push_back(&use);
 }
 
-/// Gives the uses, which are in one pass, the whole of a state.
-void StatePartition::gather(ReadOp read, Value slice,
-                            ArrayRef<OpOperand *> uses) {
+/// Gives the uses, which are in one pass, the whole of a state; null if there
+/// are none.
+Value StatePartition::gather(ReadOp read, Value slice,
+                             ArrayRef<OpOperand *> uses) {
   if (uses.empty())
-    return;
+    return {};
   Operation *first = uses.front()->getOwner();
   for (OpOperand *use : uses)
     if (use->getOwner()->isBeforeInBlock(first))
       first = use->getOwner();
   builder.setInsertionPoint(first);
-  auto full = mesh.gather(builder, read.getLoc(), slice);
-  copyScope(first, full);
+  Value full =
+      mesh.gatherParam(builder, read.getLoc(), slice, getScopeAttr(first));
   IRMapping views;
-  views.map(read.getResult(), full.getFull());
+  views.map(read.getResult(), full);
   std::function<Value(Value)> viewOf = [&](Value value) -> Value {
     if (Value known = views.lookupOrNull(value))
       return known;
@@ -300,46 +338,61 @@ void StatePartition::gather(ReadOp read, Value slice,
   };
   for (OpOperand *use : uses)
     use->set(viewOf(use->get()));
+  return full;
 }
 
 void StatePartition::gatherReads() {
   Operation *loss = reshard ? findLoss() : nullptr;
-  for (auto [read, slice] : llvm::zip(reads, ownReads)) {
+  auto writes = getWrites(program.getTerminator());
+  const size_t before = writes.size();
+  for (auto [read, slice] : llvm::zip(reads, own)) {
     SmallVector<OpOperand *> uses, forward, backward;
     findUses(read, uses);
     for (OpOperand *use : uses) {
       bool isForward = !loss || !loss->isBeforeInBlock(use->getOwner());
       (isForward ? forward : backward).push_back(use);
     }
-    gather(read, slice, forward);
+    Value whole = gather(read, slice, forward);
     gather(read, slice, backward);
+    StringAttr kept =
+        states.kept.lookup(ReadOp(read).getSourceAttr().getAttr());
+    if (whole && kept && program.getKind() == ProgramKind::Micro)
+      writes.push_back({FlatSymbolRefAttr::get(kept), whole});
   }
+  if (writes.size() != before)
+    replaceReturn(writes);
 }
 
 /// What was for wholes alone, but for reads that may still be gathered.
 void StatePartition::eraseDead() {
+  auto isOwn = [&](Operation &op) {
+    return llvm::any_of(op.getResults(), [&](Value result) {
+      return llvm::is_contained(own, result);
+    });
+  };
   for (Operation &op :
        llvm::make_early_inc_range(llvm::reverse(program.getBody().front())))
     if (isOpTriviallyDead(&op) && !kept.contains(&op) &&
-        !llvm::is_contained(reads, &op) && !llvm::is_contained(ownReads, &op))
+        !llvm::is_contained(reads, &op) && !isOwn(op))
       op.erase();
 }
 
 void StatePartition::run() {
+  dropCopies();
+  readKept();
   readSlices();
   dropOldGradients();
   writeSlices();
   eraseDead();
   gatherReads();
   reads.clear();
-  ownReads.clear();
+  own.clear();
   eraseDead();
 }
 
 void partitionStates(ProgramOp program, const MeshCollectives &mesh,
-                     const llvm::DenseSet<StringAttr> &sharded, Slices known,
-                     bool reshard) {
-  StatePartition(program, mesh, sharded, std::move(known), reshard).run();
+                     const SlicedStates &states, Slices known, bool reshard) {
+  StatePartition(program, mesh, states, std::move(known), reshard).run();
 }
 
 } // namespace weft

@@ -524,3 +524,45 @@ module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 64 : i64
     plan.output "g" %g : memref<4xf32>
   }
 }
+
+// -----
+
+// What the first micro-step of a step leaves, later ones may read: not the other
+// way round, and apply counts on none of them.
+module attributes {plan.persistent_bytes = 192 : i64, plan.arena_bytes = 192 : i64} {
+  plan.state working @kept : memref<4xf32> {offset = 0 : i64}
+  // expected-note @+1 {{the state is declared here}}
+  plan.state working @late : memref<4xf32> {offset = 64 : i64}
+  plan.program "init" @init {
+  }
+  plan.program "micro" @micro_later {
+    %kept = plan.use @kept {offset = 0 : i64} : memref<4xf32>
+    %late = plan.use @late {offset = 64 : i64} : memref<4xf32>
+    plan.copy %kept to %late : memref<4xf32> to memref<4xf32>
+    plan.output "loss" %late : memref<4xf32>
+  }
+  plan.program "micro" @micro {
+    %kept = plan.use @kept {offset = 0 : i64} : memref<4xf32>
+    plan.constant %kept = dense<1.0> : tensor<4xf32> : memref<4xf32>
+    plan.output "loss" %kept : memref<4xf32>
+  }
+  plan.program "apply" @apply {
+    %late = plan.use @late {offset = 64 : i64} : memref<4xf32>
+    // expected-error @+1 {{expects every element of @late that it reads to be written before, in init or micro or apply, but got no write}}
+    plan.output "found_inf" %late : memref<4xf32>
+  }
+}
+
+// -----
+
+module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 64 : i64} {
+  // expected-note @+1 {{the state is declared here}}
+  plan.state working @kept : memref<4xf32> {offset = 0 : i64}
+  plan.program "init" @init {
+  }
+  plan.program "micro" @micro_later {
+    %kept = plan.use @kept {offset = 0 : i64} : memref<4xf32>
+    // expected-error @+1 {{expects every element of @kept that it reads to be written before, in init or micro or micro_later, but got no write}}
+    plan.output "loss" %kept : memref<4xf32>
+  }
+}

@@ -1,4 +1,8 @@
 // RUN: weft-opt %s --split-input-file --weft-partition --verify-diagnostics
+// RUN: not weft-opt %examples/mlp.mlir --weft-shard=mesh=dp:2 --weft-partition=reduce-dtype=f64 2>&1 | FileCheck %s --check-prefix=REDUCE
+// RUN: not weft-opt %examples/mlp.mlir --weft-shard=mesh=dp:2 --weft-partition=gather-dtype=half 2>&1 | FileCheck %s --check-prefix=GATHER
+// REDUCE: error: expects reduce-dtype auto, f32, f16 or bf16, but got f64
+// GATHER: error: expects gather-dtype auto, f32, f16 or bf16, but got half
 
 // What cannot be partitioned is an error where it stands.
 

@@ -2,6 +2,7 @@
 
 #include "Profile.h"
 
+#include "weft/Formats/MicroSteps.h"
 #include "weft/Formats/Names.h"
 #include "weft/Formats/Text.h"
 
@@ -296,9 +297,11 @@ Json Profiler::result() const {
   Json profile = Json::object();
   int64_t steps = count(names::kApply);
   profile.set("steps", steps);
-  profile.set("step_us",
-              steps ? (time(names::kMicro) + time(names::kApply)) / steps
-                    : 0.0);
+  profile.set("step_us", steps
+                             ? (time(names::kMicro) + time(names::kMicroLater) +
+                                time(names::kApply)) /
+                                   steps
+                             : 0.0);
   profile.set("total_us", total.microseconds);
   profile.set("span_us", last - first);
   profile.set("events", events.calls);

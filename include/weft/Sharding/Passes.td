@@ -171,6 +171,11 @@ def PartitionPass : Pass<"weft-partition", "::mlir::ModuleOp"> {
       found a value that is not finite;
     - updates of whole parameters read slices of all ranks, gathered.
 
+    A mean cross-entropy whose targets have weights, or may be ignored (all but the next
+    tokens of a language model), divides by what all ranks count, in `micro`: between the
+    forward and the backward pass ranks add up their denominators. Ranks that count none,
+    half or all of their targets then make the loss and gradients of one that has them all.
+
     A parameter or state that is sharded (ZeRO stages 1 to 3) becomes one of a slice:
 
     - updates, and casts to working copies, are of slices;
@@ -178,9 +183,11 @@ def PartitionPass : Pass<"weft-partition", "::mlir::ModuleOp"> {
       (`init`);
     - ops of a forward pass read what ranks gather just before the first of them,
       those of a backward pass what ranks gather again, or with `reshard=false` the
-      same;
-    - a whole state that is made of slices (the working copies of stages 1 and 2) is
-      gathered before it is written: rounded first.
+      same. Then `micro` keeps it in a state `NAME.gathered`, and a program
+      `micro_later` for the other micro-steps of a step reads that and gathers
+      nothing;
+    - a whole working copy of a sharded parameter (stages 1 and 2) is no state any
+      more: what reads it gathers slices that are rounded first.
 
     All stages add up in the same order: their weights have the same bits.
 
@@ -215,9 +222,18 @@ def PartitionPass : Pass<"weft-partition", "::mlir::ModuleOp"> {
   let options = [
     Option<"reshard", "reshard", "bool", "true",
            "Gather again for the backward pass, and keep nothing between">,
+    Option<"accumulates", "accumulates", "bool", "true",
+           "Whether a step may have several micro-steps">,
+    Option<"reduceDtype", "reduce-dtype", "std::string", "\"auto\"",
+           "Type that gradients are reduced in, rounded before the sum: f32, f16, bf16 or "
+           "auto, theirs">,
+    Option<"gatherDtype", "gather-dtype", "std::string", "\"auto\"",
+           "Type that wider parameters and copies are gathered in: f32, f16, bf16 or auto, "
+           "theirs">,
   ];
   let statistics = [
     Statistic<"numBuckets", "buckets", "Gradients that are reduced">,
+    Statistic<"numLosses", "losses", "Losses whose denominators are those of all ranks">,
     Statistic<"numSlices", "slices", "States of which each rank holds a slice">,
   ];
   let dependentDialects = ["::weft::WeftDialect", "::weft::dist::DistDialect"];

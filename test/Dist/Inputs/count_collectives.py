@@ -3,7 +3,8 @@
 
 usage: count_collectives.py MODEL OUT MESH [FLAG]...
 
-For each stage and program: reduce_scatter, all_gather, all_reduce, copies of
+For each stage and program of a step (micro_later, where later micro-steps have one of
+their own): reduce_scatter, all_gather, all_reduce, copies of
 more than one number.
 """
 import re
@@ -16,8 +17,10 @@ KINDS = ("reduce_scatter", "all_gather", "all_reduce", r"copy .*memref<\d+x")
 
 
 def count(plan, program):
-    body = re.search(rf'plan.program "{program}" .*?\n  }}', plan, re.S).group(0)
-    return " ".join(str(len(re.findall(rf"^ *plan.{kind}", body, re.M))) for kind in KINDS)
+    body = re.search(rf'plan.program "\w+" @{program} .*?\n  }}', plan, re.S)
+    if not body:
+        return None
+    return " ".join(str(len(re.findall(rf"^ *plan.{kind}", body.group(0), re.M))) for kind in KINDS)
 
 
 model, out, mesh, *flags = sys.argv[1:]
@@ -26,4 +29,5 @@ for stage in range(4):
                     "--emit=plan", "-o", out], check=True)
     with open(out) as file:
         plan = file.read()
-    print(f"zero {stage}: micro {count(plan, 'micro')}, apply {count(plan, 'apply')}")
+    counts = {program: count(plan, program) for program in ("micro", "micro_later", "apply")}
+    print(f"zero {stage}:", ", ".join(f"{name} {text}" for name, text in counts.items() if text))

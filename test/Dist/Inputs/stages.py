@@ -4,13 +4,14 @@
 usage: stages.py FOLDER --model M --data FILE [--ranks 2,3,2x2] [--stages 0,1,2,3]
                  [--compile=FLAG]... [--run=FLAG]... [--mpi W,...]
 
-Each program saves; the weights that `weft ckpt export` writes are compared with
-those of stage 0 at the same number of ranks, by bytes, and with the ones before
-the first step, from which they must differ. With --mpi those of so many ranks are
-trained as processes as well.
+Each program evaluates after each step, and saves. Validation losses, and the weights
+that `weft ckpt export` writes, are compared with those of stage 0 at the same number of
+ranks, by bytes; weights also with those of the first step, from which they must differ.
+With --mpi those of so many ranks are trained as processes as well.
 """
 import argparse
 import filecmp
+import json
 import os
 import shutil
 import subprocess
@@ -31,10 +32,16 @@ def export(saves, out):
 
 def train(args, program, name, launch, steps=4):
     folder = os.path.join(args.folder, name)
+    metrics = folder + ".jsonl"
     command = launch + [program] if launch[:1] == MPIRUN[:1] else [program] + launch
     call(*command, "--data", args.data, "--progress", "none", "--steps", str(steps),
+         "--val-fraction", "0.1", "--eval-every", "1", "--eval-steps", "2", "--metrics", metrics,
          "--save-dir", folder, *args.run)
-    return export(folder, folder + ".export")
+    with open(metrics) as file:
+        losses = [line["val_loss"] for line in map(json.loads, file) if "val_loss" in line]
+    if len(losses) != steps:
+        raise SystemExit(f"{metrics} has {len(losses)} evaluations of {steps}")
+    return losses, export(folder, folder + ".export")
 
 
 def main():
@@ -63,15 +70,17 @@ def main():
             if mesh in args.mpi.split(","):
                 launches["mpi"] = MPIRUN + [ranks]
             for kind, launch in launches.items():
-                weights = train(args, program, f"{name}.{kind}", launch)
-                first = first or weights
-                if not filecmp.cmp(first, weights, shallow=False):
-                    raise SystemExit(f"{weights} differs from {first}")
+                losses, weights = train(args, program, f"{name}.{kind}", launch)
+                first = first or (losses, weights)
+                if not filecmp.cmp(first[1], weights, shallow=False):
+                    raise SystemExit(f"{weights} differs from {first[1]}")
+                if losses != first[0]:
+                    raise SystemExit(f"{weights}: losses {losses} differ from {first[0]}")
                 count += 1
-        start = train(args, os.path.join(args.folder, f"w{mesh}.z{args.stages[0]}"),
+        _, start = train(args, os.path.join(args.folder, f"w{mesh}.z{args.stages[0]}"),
                       f"w{mesh}.start", ["--loopback", ranks], steps=1)
-        if filecmp.cmp(first, start, shallow=False):
-            raise SystemExit(f"{first} has the weights of the first step")
+        if filecmp.cmp(first[1], start, shallow=False):
+            raise SystemExit(f"{first[1]} has the weights of the first step")
     print(f"{count} runs have the same bits as their first")
 
 

@@ -15,7 +15,7 @@ DIALECTS = {"Weft", "Dist", "Plan", "Interfaces", "Support"}
 SHARED = {"weft/Runtime/Execute/" + name
           for name in ("Abi.h", "Collectives.h", "CudaProducts.h", "CudaWorkspaces.h", "CudnnAttention.h", "Library.h", "Philox.h", "Products.h", "Records.h", "Tables.h", "Transfers.h", "Workspaces.h")}
 # Names that compiler and runtime share: constants alone, for everyone.
-EVERYWHERE = {"weft/Formats/Names.h"}
+EVERYWHERE = {"weft/Formats/MicroSteps.h", "weft/Formats/Names.h"}
 
 ALLOWED = {
     "Support": MLIR | {"Formats"},

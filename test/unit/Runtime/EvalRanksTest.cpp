@@ -72,7 +72,9 @@ std::vector<std::unique_ptr<Result>> evaluateAll(int64_t batches,
       std::string error;
       auto context = WeftContext::create(program(), wanted, error);
       ASSERT_TRUE(context) << error;
-      joinRanks(*context, std::move(transports[size_t(rank)]));
+      RankConnections connections;
+      connections.push_back(std::move(transports[size_t(rank)]));
+      joinRanks(*context, std::move(connections));
       results[size_t(rank)] = std::make_unique<Result>(
           weft::evaluate(*context, metadata, rows[rank], batches));
     });

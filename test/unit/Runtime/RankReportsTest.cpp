@@ -22,7 +22,9 @@ protected:
     for (int rank = 0; rank < ranks; ++rank)
       threads.emplace_back([&, rank] {
         auto context = contextOf(rank, kToyRanks);
-        joinRanks(*context, std::move(transports[size_t(rank)]));
+        RankConnections connections;
+        connections.push_back(std::move(transports[size_t(rank)]));
+        joinRanks(*context, std::move(connections));
         EXPECT_TRUE(joinReports(*context, reports[size_t(rank)]));
         if (body)
           body(*context);

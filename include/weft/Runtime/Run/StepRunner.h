@@ -96,8 +96,8 @@ private:
   const RunOptions &options;
   const Faults &faults;
   const DataSet &data;
-  const WeftProgram &micro, &apply;
-  std::vector<WeftPort> microPorts;
+  /// Of the first micro-step of a step, and of later ones, which may be it.
+  const WeftProgram &firstMicro, &laterMicro, &apply;
   RowOrder order;
   const int64_t seed, firstStep;
   NanHunt *hunt;

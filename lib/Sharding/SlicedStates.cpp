@@ -1,0 +1,152 @@
+//===- SlicedStates.cpp - States in slices, and where they are whole ------===//
+
+#include "SlicedStates.h"
+
+#include "weft/Formats/MicroSteps.h"
+#include "weft/Formats/Names.h"
+
+using namespace mlir;
+
+namespace weft {
+
+//===----------------------------------------------------------------------===//
+// Slices
+//===----------------------------------------------------------------------===//
+
+template <typename OpT>
+static LogicalResult declareSlice(OpT state, int64_t ranks) {
+  RankedTensorType type = state.getTensorType();
+  if (!state.isSegmented() || type.getNumElements() % ranks != 0)
+    return state.emitOpError("expects a flat state of ")
+           << ranks << " equal slices (weft-bucket), but got " << type;
+  state.setTypeAttr(TypeAttr::get(RankedTensorType::get(
+      {type.getNumElements() / ranks}, type.getElementType())));
+  state.setSlices(ranks);
+  return success();
+}
+
+/// One slice is the whole, but for gradients, whose layout also says when they
+/// are reduced.
+static bool isSliced(Operation &op, int64_t slices) {
+  auto state = dyn_cast<StateOp>(op);
+  return slices > 1 || (state && state.getKind() == StateKind::Gradient);
+}
+
+static LogicalResult verifyAxis(Operation &op, dist::MeshOp mesh) {
+  StringAttr axis = dist::getLayout(&op).getAxis();
+  if (axis == mesh.getAxes()[mesh.getAxes().size() - 1])
+    return success();
+  return op.emitOpError("expects slices along the last axis of the mesh, but "
+                        "got ")
+         << axis;
+}
+
+FailureOr<SlicedStates> declareSlices(ModuleOp module, dist::MeshOp mesh) {
+  SlicedStates states;
+  const int64_t slices = mesh.getSizes().back();
+  for (Operation &op : *module.getBody()) {
+    dist::LayoutAttr layout = dist::getLayout(&op);
+    if (!layout || !layout.isSharded())
+      continue;
+    if (failed(verifyAxis(op, mesh)))
+      return failure();
+    if (!isSliced(op, slices))
+      continue;
+    auto param = dyn_cast<ParamOp>(op);
+    if (failed(param ? declareSlice(param, slices)
+                     : declareSlice(cast<StateOp>(op), slices)))
+      return failure();
+    states.sliced.insert(SymbolTable::getSymbolName(&op));
+  }
+  for (auto state : module.getOps<StateOp>())
+    if (state.getKind() == StateKind::Working && state.getParamAttr() &&
+        states.sliced.contains(state.getParamAttr().getAttr()) &&
+        !states.sliced.contains(state.getSymNameAttr()))
+      states.copies[state.getSymNameAttr()] = {state.getParamAttr().getAttr(),
+                                               state.getTensorType()};
+  return states;
+}
+
+//===----------------------------------------------------------------------===//
+// What micro-steps keep
+//===----------------------------------------------------------------------===//
+
+/// @fc.flat.gathered of the parameter @fc.flat, @fc.flat.f16.gathered of its
+/// copy: another name if one is taken.
+static StateOp declareGathered(Operation *of, RankedTensorType type,
+                               SymbolTable &symbols) {
+  OpBuilder builder(of);
+  builder.setInsertionPointAfter(of);
+  StringAttr name = SymbolTable::getSymbolName(of);
+  auto state = dyn_cast<StateOp>(of);
+  std::string slot = "gathered";
+  for (unsigned number = 1;
+       symbols.lookup((name.getValue() + "." + slot).str()); ++number)
+    slot = "gathered." + std::to_string(number);
+  StringAttr symbol = builder.getStringAttr(name.getValue() + "." + slot);
+  auto gathered = StateOp::create(
+      builder, of->getLoc(), symbol, TypeAttr::get(type),
+      StateKindAttr::get(of->getContext(), StateKind::Working),
+      state ? state.getParamAttr() : FlatSymbolRefAttr::get(name),
+      builder.getStringAttr(state ? *state.getSlot() + "." + slot : slot),
+      state ? state.getSegmentsAttr() : cast<ParamOp>(of).getSegmentsAttr(),
+      builder.getI64IntegerAttr(1));
+  gathered->setAttr(dist::DistDialect::kLayoutAttr,
+                    dist::LayoutAttr::get(of->getContext(),
+                                          dist::Placement::Replicated,
+                                          StringAttr()));
+  symbols.insert(gathered);
+  return gathered;
+}
+
+static ProgramOp findMicro(ModuleOp module) {
+  for (auto program : module.getOps<ProgramOp>())
+    if (program.getKind() == ProgramKind::Micro)
+      return program;
+  return {};
+}
+
+ProgramOp declareKept(ModuleOp module, SlicedStates &states, bool hasLater) {
+  ProgramOp micro = findMicro(module);
+  if (!micro)
+    return {};
+  SymbolTable symbols(module);
+  for (auto read : micro.getBody().front().getOps<ReadOp>()) {
+    StringAttr name = read.getSourceAttr().getAttr();
+    Operation *of = symbols.lookup(name);
+    auto state = dyn_cast<StateOp>(of);
+    bool isParameter = !state || state.getKind() == StateKind::Working;
+    if (!states.isGathered(name) || !isParameter || read->use_empty() ||
+        states.kept.contains(name) ||
+        !(hasLater || states.copies.contains(name)))
+      continue;
+    states.kept[name] =
+        declareGathered(of, read.getType(), symbols).getSymNameAttr();
+  }
+  if (states.kept.empty() || !hasLater)
+    return {};
+  auto later = cast<ProgramOp>(micro->clone());
+  later.setSymName(names::kMicroLater);
+  symbols.insert(later, std::next(micro->getIterator()));
+  return later;
+}
+
+//===----------------------------------------------------------------------===//
+// Copies that programs make
+//===----------------------------------------------------------------------===//
+
+static bool doesNothing(ProgramOp program) {
+  return program.getKind() == ProgramKind::Refresh &&
+         program.getTerminator().getTargets().empty();
+}
+
+void eraseCopies(ModuleOp module, const SlicedStates &states) {
+  for (auto state : llvm::make_early_inc_range(module.getOps<StateOp>()))
+    if (states.copies.contains(state.getSymNameAttr()))
+      state.erase();
+  for (auto program : llvm::make_early_inc_range(module.getOps<ProgramOp>()))
+    if (doesNothing(program))
+      program.erase();
+}
+
+} // namespace weft

@@ -1,0 +1,50 @@
+//===- SlicedStates.h - States of which ranks have slices -------*- C++ -*-===//
+//-*-===//
+
+#ifndef WEFT_LIB_SHARDING_SLICEDSTATES_H
+#define WEFT_LIB_SHARDING_SLICEDSTATES_H
+
+#include "MeshCollectives.h"
+
+#include "weft/Weft/Weft.h"
+
+namespace weft {
+
+/// A whole working copy of a parameter in slices: each program makes it of
+/// them.
+struct MadeCopy {
+  mlir::StringAttr param;
+  mlir::RankedTensorType type;
+};
+
+struct SlicedStates {
+  /// Parameters and states of which each rank holds a slice.
+  llvm::DenseSet<mlir::StringAttr> sliced;
+  llvm::DenseMap<mlir::StringAttr, MadeCopy> copies;
+  /// By what micro-steps read whole: the state in which the first one of a step
+  /// leaves it for later ones.
+  llvm::DenseMap<mlir::StringAttr, mlir::StringAttr> kept;
+
+  bool isGathered(mlir::StringAttr name) const {
+    return sliced.contains(name) || copies.contains(name);
+  }
+};
+
+/// Makes the flat parameters and states with a sharded layout those of one
+/// slice. Fails with an error on one that is not flat.
+llvm::FailureOr<SlicedStates> declareSlices(mlir::ModuleOp module,
+                                            dist::MeshOp mesh);
+
+/// Declares what the first micro-step keeps for later ones and, if a step has
+/// some, makes a program for these; null if not. Copies have a state in any
+/// case: what a rank holds falls from stage to stage.
+ProgramOp declareKept(mlir::ModuleOp module, SlicedStates &states,
+                      bool hasLater);
+
+/// Erases the copies that programs make for themselves, and the programs that
+/// did nothing else than write them.
+void eraseCopies(mlir::ModuleOp module, const SlicedStates &states);
+
+} // namespace weft
+
+#endif // WEFT_LIB_SHARDING_SLICEDSTATES_H
