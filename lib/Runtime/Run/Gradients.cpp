@@ -1,8 +1,7 @@
-//===- Gradients.cpp - Looking into gradients: dump, find, break ----------===//
+//===- Gradients.cpp - Looking into gradients: find, break ----------------===//
 
 #include "weft/Runtime/Run/Gradients.h"
 
-#include "weft/Formats/Safetensors.h"
 #include "weft/Formats/Text.h"
 #include "weft/Runtime/Devices/ArenaBytes.h"
 #include "weft/Runtime/Devices/Device.h"
@@ -17,46 +16,6 @@ using namespace weft;
 
 static std::vector<NamedTensor> gradientsOf(const WeftExecutable &executable) {
   return namedTensors(executable, WEFT_GRADIENT);
-}
-
-/// A file holds whole tensors, and what another rank holds is not here.
-static Status checkWhole(const WeftContext &context,
-                         const NamedTensor &gradient) {
-  const HeldRange held = heldBy(gradient, context.rank());
-  if (held.elements() == gradient.elements)
-    return Status::success();
-  return Error(ExitCode::Internal,
-               "expects whole gradients to write, but rank " +
-                   std::to_string(context.rank()) + " holds " +
-                   std::to_string(held.elements()) + " of the " +
-                   std::to_string(gradient.elements) + " elements of that of " +
-                   inQuotes(gradient.param));
-}
-
-Status weft::writeGradients(const WeftContext &context,
-                            const std::string &path) {
-  std::vector<TensorSpec> specs;
-  auto gradients = gradientsOf(*context.executable());
-  for (const NamedTensor &gradient : gradients) {
-    if (Status s = checkWhole(context, gradient); !s)
-      return s;
-    specs.push_back(
-        {gradient.param, tensorTypeOf(gradient.dtype()), gradient.shape});
-  }
-  auto writer = SafetensorsWriter::create(path, specs);
-  if (!writer)
-    return writer.takeError();
-  for (const NamedTensor &gradient : gradients) {
-    const HeldRange held = heldBy(gradient, context.rank());
-    const int64_t bytes = held.elements() * dtypeBytes(gradient.dtype());
-    if (Status s = readArena(context, held.offset, bytes,
-                             [&](const char *data, int64_t part) {
-                               return writer->write(data, part);
-                             });
-        !s)
-      return s;
-  }
-  return writer->finish();
 }
 
 /// The first element of those held here that is not finite, or -1.

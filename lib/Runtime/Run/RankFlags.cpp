@@ -30,7 +30,5 @@ Status weft::checkRankFlags(const FlagValues &flags, const Metadata &metadata,
   if (ranks == 1 && flags.isSet("check-replicas"))
     return usageError("--check-replicas expects a program of several ranks: "
                       "nobody holds what one rank has");
-  if (ranks > 1 && !options.dumpGrads.empty())
-    return usageError("does not support --dump-grads with several ranks yet");
   return Status::success();
 }

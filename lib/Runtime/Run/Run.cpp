@@ -272,46 +272,6 @@ Expected<ExitCode> Run::tune() {
   return ExitCode::Ok;
 }
 
-/// What would make processes part sooner or later is an error of all.
-Status Run::settleAlike(Status own, const std::vector<Alike> &mine) {
-  auto all = ranks.agree(std::move(own), alikeText(mine));
-  if (!all)
-    return all.takeError();
-  Status alike = checkAlike(*all);
-  if (alike)
-    return alike;
-  return alike.takeError().saidBy(isFirst()).ofAllProcesses();
-}
-
-/// What they were started with.
-Status Run::checkStart(Status ready) {
-  std::vector<Alike> mine = {{"the program", programDigest(executable)}};
-  for (const std::string &flag : options.common) {
-    const size_t end = flag.find('=');
-    mine.push_back({flag.substr(0, end),
-                    end == std::string::npos ? "on" : flag.substr(end + 1)});
-  }
-  return settleAlike(std::move(ready), mine);
-}
-
-static std::string identityText(const std::optional<DataIdentity> &identity) {
-  if (!identity)
-    return "none";
-  return identity->kind + " with " + std::to_string(identity->length) + " " +
-         identity->xxh3;
-}
-
-/// What they have found.
-Status Run::checkFound() {
-  return settleAlike(
-      Status::success(),
-      {{"the data", identityText(record.data), ExitCode::Input},
-       {"the validation data", identityText(record.valData), ExitCode::Input},
-       {"the step to go on from", std::to_string(state.step),
-        ExitCode::Checkpoint},
-       {"the seed", std::to_string(state.seed), ExitCode::Checkpoint}});
-}
-
 /// What the run reads and goes on from: disks may be slow.
 Status Run::findInputs() {
   const auto beating = ranks.beat();

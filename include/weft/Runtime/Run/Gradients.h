@@ -9,9 +9,9 @@
 
 namespace weft {
 
-/// Writes the gradients under the names of their parameters. They are whole on
-/// the rank that writes them: else an error.
-Status writeGradients(const WeftContext &context, const std::string &path);
+/// Rank 0 writes the gradients, the mean over all ranks, under the names of
+/// their parameters. All ranks call.
+Status writeGradients(WeftContext &context, const std::string &path);
 
 /// "that of 'w' is not (element 3)": the first gradient held here that is not
 /// finite, or that some gradient is not.

@@ -38,6 +38,7 @@ private:
   Status checkFiles() const;
   Status settleAlike(Status own, const std::vector<Alike> &mine);
   Status checkStart(Status ready);
+  Status agreeOnLevel();
   Status checkFound();
   Status findInputs();
   Status prepare();

@@ -1,0 +1,72 @@
+//===- CpuLevel.cpp - What oneDNN makes of the processors of ranks --------===//
+
+#include "weft/Runtime/Run/CpuLevel.h"
+
+#include "weft/Runtime/Execute/CpuFeatures.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+using namespace weft;
+
+static constexpr char kVariable[] = "ONEDNN_MAX_CPU_ISA";
+
+namespace {
+/// A level of oneDNN 2.6 and what it needs besides the ones before it.
+struct Level {
+  const char *name;
+  std::vector<std::string> features;
+};
+} // namespace
+
+/// From the least. AVX2_VNNI, for integers, is AVX2 to the products of weft.
+static const std::vector<Level> &allLevels() {
+  static const std::vector<Level> levels = {
+      {"SSE41", {"sse4.1"}},
+      {"AVX", {"avx"}},
+      {"AVX2", {"avx2", "fma"}},
+      {"AVX512_CORE", {"avx512f", "avx512bw", "avx512vl", "avx512dq"}},
+      {"AVX512_CORE_VNNI", {"avx512vnni"}},
+      {"AVX512_CORE_BF16", {"avx512bf16"}},
+      {"AVX512_CORE_AMX", {"amx-tile", "amx-int8", "amx-bf16"}},
+  };
+  return levels;
+}
+
+static size_t rankOf(const std::string &level) {
+  const std::vector<Level> &levels = allLevels();
+  return size_t(
+      std::find_if(levels.begin(), levels.end(),
+                   [&](const Level &known) { return known.name == level; }) -
+      levels.begin());
+}
+
+/// The highest level of which this processor has everything.
+static std::string ownLevel() {
+  std::string best = allLevels().front().name;
+  for (const Level &level : allLevels()) {
+    if (!missingCpuFeatures(level.features).empty())
+      break;
+    best = level.name;
+  }
+  return best;
+}
+
+std::string weft::cpuLevel() {
+  const char *cap = std::getenv(kVariable);
+  const std::string own = ownLevel();
+  return cap && rankOf(cap) < rankOf(own) ? cap : own;
+}
+
+size_t weft::findLeastLevel(const std::vector<std::string> &levels) {
+  return size_t(
+      std::min_element(levels.begin(), levels.end(),
+                       [](const std::string &a, const std::string &b) {
+                         return rankOf(a) < rankOf(b);
+                       }) -
+      levels.begin());
+}
+
+void weft::capCpuLevel(const std::string &level) {
+  ::setenv(kVariable, level.c_str(), /*replace=*/1);
+}
