@@ -179,7 +179,8 @@ Decision VotingAgreement::agree(const Vote &vote) {
   }
   auto votes = votesOf(vote);
   Decision all = votes ? decide(*votes) : decideAlone(vote, votes.error());
-  reason = all.failed() ? all.rank : -1;
+  if (all.failed())
+    reason = all.rank;
   return all;
 }
 

@@ -16,6 +16,7 @@ enum Place : size_t {
   CommMs,
   CommBytes,
   MemoryBytes,
+  LostRows,
   Loss
 };
 
@@ -26,6 +27,7 @@ static std::vector<double> numbersOf(const StepReport &report) {
                                  report.ranks->commMs,
                                  double(report.ranks->commBytes),
                                  double(report.memoryBytes),
+                                 double(report.ranks->lostRows),
                                  report.loss};
   for (const auto &[name, loss] : report.losses)
     numbers.push_back(loss);
@@ -71,6 +73,7 @@ Status weft::joinReports(WeftContext &context, StepReport &report) {
   report.ranks->commMs = meanOf(*all, CommMs);
   report.ranks->commBytes = int64_t(largestOf(*all, CommBytes));
   report.memoryBytes = int64_t(largestOf(*all, MemoryBytes));
+  report.ranks->lostRows = largestOf(*all, LostRows) != 0;
   report.loss = meanOf(*all, Loss);
   for (size_t i = 0; i < report.losses.size(); ++i)
     report.losses[i].second = meanOf(*all, Loss + 1 + i);

@@ -7,10 +7,13 @@
 #include "weft/Runtime/Collectives/CollectiveCosts.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"
+#include "weft/Runtime/Execute/DTypes.h"
+#include "weft/Runtime/Execute/Segments.h"
 #include "weft/Runtime/Run/Evaluate.h"
 #include "weft/Runtime/Run/Gradients.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace weft;
 
@@ -129,13 +132,17 @@ Status StepRunner::microStep(const StepPtr &step, int64_t k) {
   const int64_t row = step->endRow + context.rank() * metadata.batch;
   if (Status s = fillRows(context, dataInputs(micro), *data.train, order, row);
       !s) {
-    step->dataLost = true;
-    return s;
+    if (metadata.ranks() == 1) {
+      step->dataLost = true;
+      return s;
+    }
+    step->lostRows = s.takeError();
   }
   // The disk works while the program runs.
   data.train->willNeed(batchAt(row + all));
   // Ranks take the mean of their gradients themselves.
-  setInput(context, micro, names::kLossSeed, 1.0 / double(options.accum));
+  setInput(context, micro, names::kLossSeed,
+           step->lostRows ? std::nan("") : 1.0 / double(options.accum));
   setInput(context, micro, names::kAccumulate, k == 0 ? 0.0 : 1.0);
   if (const WeftPort *rng = WeftContext::findInput(micro, names::kRng)) {
     writeInteger(context, *rng, seed, 0);
@@ -204,6 +211,36 @@ void StepRunner::readUpdate(StepInFlight &step) {
   readScaler(step);
 }
 
+/// A skip changes the loss scale: not one that is undone.
+Status StepRunner::keepScaler() {
+  scalerBefore.clear();
+  for (const NamedTensor &tensor :
+       namedTensors(*context.executable(), WEFT_SCALER)) {
+    const HeldRange held = heldBy(tensor, context.rank());
+    std::string &bytes = scalerBefore.emplace_back(
+        size_t(held.elements() * dtypeBytes(tensor.dtype())), '\0');
+    if (Status s = context.device().copyOut(bytes.data(), held.offset,
+                                            int64_t(bytes.size()));
+        !s)
+      return s;
+  }
+  return Status::success();
+}
+
+Status StepRunner::restoreScaler() {
+  auto bytes = scalerBefore.begin();
+  for (const NamedTensor &tensor :
+       namedTensors(*context.executable(), WEFT_SCALER)) {
+    const HeldRange held = heldBy(tensor, context.rank());
+    if (Status s = context.device().copyIn(held.offset, bytes->data(),
+                                           int64_t(bytes->size()));
+        !s)
+      return s;
+    ++bytes;
+  }
+  return Status::success();
+}
+
 Status StepRunner::startUpdate(const StepPtr &step) {
   const int64_t number = step->report.step;
   if (number == firstStep && !options.dumpGrads.empty())
@@ -211,6 +248,12 @@ Status StepRunner::startUpdate(const StepPtr &step) {
       return s;
   if (Status s = breakGradients(context, faults, number, hunt); !s)
     return s;
+  if (step->lostRows)
+    if (Status s = spoilGradients(context); !s)
+      return s;
+  if (metadata.ranks() > 1)
+    if (Status s = keepScaler(); !s)
+      return s;
   step->report.lr = options.schedule.at(number);
   setInput(context, apply, names::kLr, step->report.lr);
   setInput(context, apply, names::kBeta1, options.beta1);

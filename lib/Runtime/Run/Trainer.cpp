@@ -49,11 +49,24 @@ Status Trainer::judge(StepInFlight &step) {
 void Trainer::joinOthers(StepInFlight &step) {
   if (metadata.ranks() == 1)
     return;
+  if (step.report.ranks)
+    step.report.ranks->lostRows = step.lostRows.has_value();
   if (!step.failure)
     if (Status s = joinReports(context, step.report); !s)
       step.failure = s.takeError();
   if (step.failure)
     leaveRanks(context);
+}
+
+/// A step of which a rank had no rows has updated nothing. All ranks vote after
+/// it, and so know whose rows they were.
+Status Trainer::undo(StepInFlight &step) {
+  if (Status s = runner.restoreScaler(); !s)
+    return s;
+  if (!step.lostRows)
+    return Status::success();
+  dataLost = true;
+  return std::move(*step.lostRows);
 }
 
 /// A step that is whole becomes the state of the run, and is told.
@@ -62,6 +75,8 @@ Status Trainer::conclude(StepInFlight &step) {
     dataLost = step.dataLost;
     return std::move(*step.failure);
   }
+  if (step.report.ranks && step.report.ranks->lostRows)
+    return undo(step);
   if (Status s = judge(step); !s)
     return s;
   now.step = step.report.step;

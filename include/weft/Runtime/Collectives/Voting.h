@@ -28,7 +28,8 @@ public:
   std::vector<int> takeLeave(double seconds) {
     return transport ? transport->takeLeave(seconds) : std::vector<int>();
   }
-  /// Whether the last decision was a failure, and this rank the reason.
+  /// Whether this rank was the reason of the last failure that was decided:
+  /// there may have been a save since.
   bool isReason() const { return reason == rank(); }
   /// Whom a vote that failed has waited for in vain.
   const Absence &absence() const {

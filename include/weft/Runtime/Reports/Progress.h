@@ -25,6 +25,7 @@ struct RankReport {
   int64_t commBytes = 0; // that a rank has sent
   int64_t slowest = 0;   // the rank that worked the longest
   double lagMs = 0.0;    // by how much longer than the others
+  bool lostRows = false; // a rank could not read its rows: nothing is updated
 };
 
 /// The numbers of one step; everything a progress line or a metrics line shows.

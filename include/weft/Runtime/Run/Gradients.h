@@ -23,6 +23,8 @@ Status checkFaults(const WeftExecutable &executable, const Faults &faults);
 /// which may be null.
 Status breakGradients(WeftContext &context, const Faults &faults, int64_t step,
                       NanHunt *hunt);
+/// Has the update of all ranks find that a gradient of this one is not finite.
+Status spoilGradients(WeftContext &context);
 /// Inverts a bit of each weight that `faults` want to differ on this rank after
 /// `step`.
 Status flipWeights(WeftContext &context, const Faults &faults, int64_t step);

@@ -38,6 +38,9 @@ struct StepInFlight {
   /// Why it is not whole, and what that says of the state.
   std::optional<Error> failure;
   bool dataLost = false; // rows could not be read: nothing was updated
+  /// The same of one of several ranks, which goes through the step with the
+  /// others and sees to it that nothing is updated.
+  std::optional<Error> lostRows;
 
   std::chrono::steady_clock::time_point started;
   CollectiveCount costBefore; // of the rank, with a mesh
@@ -70,6 +73,8 @@ public:
   const WeftProgram &applyProgram() const { return apply; }
   /// Does ahead what only the first step has to do.
   void warmUp();
+  /// Takes back what the last update has made of the loss scale.
+  Status restoreScaler();
 
 private:
   using StepPtr = std::shared_ptr<StepInFlight>;
@@ -81,6 +86,7 @@ private:
 
   Status beginMicroSteps(const StepPtr &step);
   Status microStep(const StepPtr &step, int64_t k);
+  Status keepScaler();
   Status startUpdate(const StepPtr &step);
   Status start(const StepPtr &step, const WeftProgram &program);
   void finishOldest();
@@ -99,6 +105,8 @@ private:
   /// Of the first micro-step of a step, and of later ones, which may be it.
   const WeftProgram &firstMicro, &laterMicro, &apply;
   RowOrder order;
+  /// Bytes of the loss scale before the last update, of several ranks.
+  std::vector<std::string> scalerBefore;
   const int64_t seed, firstStep;
   NanHunt *hunt;
   std::deque<Run> underWay;                                  // the oldest first

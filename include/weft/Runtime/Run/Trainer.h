@@ -46,6 +46,7 @@ private:
   void joinOthers(StepInFlight &step);
   Status conclude(StepInFlight &step);
   Status judge(StepInFlight &step);
+  Status undo(StepInFlight &step);
   bool mayBeginAhead(const StepInFlight &step) const;
   void dropNext();
   bool isEvalDue(int64_t step) const;
