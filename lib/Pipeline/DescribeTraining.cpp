@@ -61,7 +61,8 @@ static Json numericOptions(ModuleOp module, const FlagValues &flags) {
         "master-weights", "working-copies", "nesterov", "clip-norm"})
     if (flags.hasValue(name))
       options.set(name, flags.getText(name));
-  for (const char *name : {"epilogues", "tf32"})
+  for (const char *name : {"epilogues", "tf32", "sync", "reduce-dtype",
+                           "gather-dtype", "shard-min"})
     if (flags.isSet(name))
       options.set(name, flags.getText(name));
   if (flags.getText("attention") == kCudnn)

@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace weft {
 
-/// Targets of a token file are classes, all of them: the next token of each.
+/// Targets of a token file are classes: the next token of each.
 static bool areTokens(ProgramOp micro, Value targets) {
   auto module = micro->getParentOfType<ModuleOp>();
   auto argument = dyn_cast<BlockArgument>(skipViews(targets));
@@ -26,9 +26,14 @@ static bool areTokens(ProgramOp micro, Value targets) {
   return name && name == names::kTargets;
 }
 
+/// Whether ranks may count other numbers of targets, or other weights.
 static bool countsTargets(ProgramOp micro, CrossEntropyOp op) {
+  const int64_t classes =
+      cast<RankedTensorType>(op.getLogits().getType()).getShape().back();
+  const int64_t ignored = op.getIgnoreIndex();
+  const bool ignoresClass = ignored >= 0 && ignored < classes;
   return op.getReduction() == LossReduction::Mean &&
-         (op.getWeight() || !areTokens(micro, op.getTargets()));
+         (op.getWeight() || ignoresClass || !areTokens(micro, op.getTargets()));
 }
 
 /// D / W, of the type of d_r.

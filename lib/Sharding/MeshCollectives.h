@@ -1,5 +1,4 @@
 //===- MeshCollectives.h - What ranks tell each other -----------*- C++ -*-===//
-//-*-===//
 
 #ifndef WEFT_LIB_SHARDING_MESHCOLLECTIVES_H
 #define WEFT_LIB_SHARDING_MESHCOLLECTIVES_H

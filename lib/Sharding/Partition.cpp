@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LossDenominators.h"
+#include "OrderInit.h"
 #include "PartitionStates.h"
 
 #include "weft/Sharding/Passes.h"
@@ -328,6 +329,8 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
       numLosses += joinDenominators(program, mesh);
     if (program.getKind() != ProgramKind::Apply) {
       partitionStates(program, mesh, states, /*known=*/Slices(), reshard);
+      if (program.getKind() == ProgramKind::Init)
+        orderByWrites(program);
       return success();
     }
     ApplyPartition apply(program, mesh);

@@ -1,5 +1,4 @@
 //===- SlicedStates.h - States of which ranks have slices -------*- C++ -*-===//
-//-*-===//
 
 #ifndef WEFT_LIB_SHARDING_SLICEDSTATES_H
 #define WEFT_LIB_SHARDING_SLICEDSTATES_H

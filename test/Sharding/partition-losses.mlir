@@ -29,6 +29,21 @@ module @labels {
 
 // -----
 
+// A token that is ignored, such as one of padding.
+
+// CHECK-LABEL: module @padding
+// CHECK: dist.all_reduce %{{.*}} by [sum] on @mesh
+module @padding attributes {weft.vocab = 3 : i64, weft.seq = 4 : i64} {
+  dist.mesh @mesh("dp" = 2)
+  weft.program @micro(%x: tensor<4x3xf32> {weft.input = "x"}, %t: tensor<4xi32> {weft.input = "targets"})
+      -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
+    %loss, %lse, %denom = weft.cross_entropy %x, %t {ignore_index = 2} : tensor<4x3xf32>, tensor<4xi32>
+    weft.return %loss : tensor<f32>
+  }
+}
+
+// -----
+
 // Targets of a language model are the next tokens, which all count; a sum is
 // divided by nothing; each rank evaluates its own rows.
 

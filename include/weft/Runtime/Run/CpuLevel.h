@@ -1,5 +1,4 @@
 //===- CpuLevel.h - What oneDNN makes of processors -------------*- C++ -*-===//
-//-*-===//
 //
 // oneDNN chooses its kernels by the processor, and with them roundings. Ranks
 // on several kinds of machines take those that all of them have.
