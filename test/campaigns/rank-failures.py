@@ -1,9 +1,9 @@
-"""Three ranks of which one fails at a random time: the run ends in time, says whom
-it misses, leaves nothing behind, and goes on from its checkpoints with the same bits.
+"""Three or four ranks of which one fails at a random time: the run ends in time, says
+whom it misses, leaves nothing behind, and goes on from its checkpoints with the same bits.
 
 usage: rank-failures.py --work FOLDER --model M --data FILE [--seeds FIRST:LAST]
 
-A seed chooses the ZeRO stage, --sync, the rank, what happens to it and when:
+A seed chooses the mesh, ZeRO stage, --sync, the rank, what happens to it and when:
 
   kill   SIGKILL                             stop   SIGSTOP
   exit   the process ends after a step       skip   it leaves out a collective
@@ -27,7 +27,8 @@ import time
 
 from seeds import seed_range
 
-RANKS, TIMEOUT, EVERY, LAST = 3, 3, 5, 200
+MESHES = {"dp:3": 3, "replica:2,shard:2": 4}
+TIMEOUT, EVERY, LAST = 3, 5, 200
 KINDS = ["kill", "stop", "exit", "skip", "slow"]
 SHARED = pathlib.Path("/dev/shm")
 
@@ -68,20 +69,21 @@ def weights(step, out):
 
 
 class Programs:
-    """A program for each stage and sync, and the checkpoints of its run that nothing happens to."""
+    """A program for each mesh, stage and sync, and the checkpoints of its run that nothing happens to."""
 
     def __init__(self, args):
         self.args, self.known = args, {}
 
-    def get(self, stage, sync):
-        if (stage, sync) not in self.known:
-            program = self.args.work / f"z{stage}-{sync}"
-            need("weft", "compile", self.args.model, "--batch=1", "--seq=16", f"--mesh=dp:{RANKS}", f"--zero={stage}",
+    def get(self, mesh, stage, sync):
+        key = mesh, stage, sync
+        if key not in self.known:
+            program = self.args.work / f"w{MESHES[mesh]}-z{stage}-{sync}"
+            need("weft", "compile", self.args.model, "--batch=1", "--seq=16", f"--mesh={mesh}", f"--zero={stage}",
                  f"--sync={sync}", "-o", program)
-            saves = self.args.work / f"z{stage}-{sync}.saves"
-            need(program, *self.flags(LAST), "--keep", LAST, "--save-dir", saves, "--loopback", RANKS)
-            self.known[stage, sync] = program, saves
-        return self.known[stage, sync]
+            saves = self.args.work / f"{program.name}.saves"
+            need(program, *self.flags(LAST), "--keep", LAST, "--save-dir", saves, "--loopback", MESHES[mesh])
+            self.known[key] = program, saves
+        return self.known[key]
 
     def flags(self, steps):
         return ["--data", self.args.data, "--progress", "none", "--steps", steps, "--save-every", EVERY, "--accum", 2,
@@ -94,7 +96,8 @@ class Case:
         self.programs, self.seed = programs, seed
         self.kind = KINDS[seed % len(KINDS)]
         self.stage, self.sync = choose.randrange(4), choose.choice(["last", "each"])
-        self.rank = choose.randrange(RANKS)
+        self.mesh = choose.choice(list(MESHES))
+        self.rank = choose.randrange(MESHES[self.mesh])
         self.seconds = choose.uniform(0, 1.5)
         self.step = choose.randrange(EVERY + 1, 8 * EVERY)
         self.collective = choose.randrange(100, 600)
@@ -104,7 +107,7 @@ class Case:
     def __str__(self):
         when = {"exit": f"after step {self.step}", "skip": f"in collective {self.collective}",
                 "slow": f"in save {self.save}"}.get(self.kind, f"{self.seconds:.2f} s after the first save")
-        return f"seed {self.seed}: {self.kind} of rank {self.rank} {when}, stage {self.stage}, sync {self.sync}"
+        return f"seed {self.seed}: {self.kind} of rank {self.rank} of {self.mesh} {when}, stage {self.stage}, sync {self.sync}"
 
     def fault(self):
         return {"exit": f"exit@step={self.step},rank={self.rank}",
@@ -118,7 +121,7 @@ class Case:
         return folder
 
     def run(self):
-        program, clean = self.programs.get(self.stage, self.sync)
+        program, clean = self.programs.get(self.mesh, self.stage, self.sync)
         shutil.rmtree(self.saves, ignore_errors=True)
         shared = set(os.listdir(SHARED))
         steps = self.save * EVERY if self.kind == "slow" else LAST
@@ -183,7 +186,7 @@ class Case:
         goal = int(step.name[5:]) + EVERY
         if goal > LAST:
             return
-        need(program, *self.programs.flags(goal), "--save-dir", self.saves, "--resume", "auto", "--loopback", RANKS)
+        need(program, *self.programs.flags(goal), "--save-dir", self.saves, "--resume", "auto", "--loopback", MESHES[self.mesh])
         mine = weights(self.saves, self.saves / "export")
         other = weights(clean / f"step_{goal:08d}", clean / "export")
         if not filecmp.cmp(mine, other, shallow=False):

@@ -182,7 +182,7 @@ Status Start::readOptions(const Metadata &metadata) {
   if (!found)
     return found.takeError();
   faults = std::move(*found);
-  return checkFaults(executable, faults);
+  return checkFaults(executable, metadata.ranks(), faults);
 }
 
 /// A process that ends with all others takes leave of them, so that what the

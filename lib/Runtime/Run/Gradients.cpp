@@ -86,7 +86,7 @@ flippedBy(const Fault &fault, const WeftExecutable &executable, int64_t rank) {
   return std::nullopt;
 }
 
-Status weft::checkFaults(const WeftExecutable &executable,
+Status weft::checkFaults(const WeftExecutable &executable, int64_t ranks,
                          const Faults &faults) {
   auto missing = [](const char *what, const Fault &fault) {
     return usageError(std::string("WEFT_FAULT expects a parameter that ") +
@@ -94,6 +94,10 @@ Status weft::checkFaults(const WeftExecutable &executable,
                       ", but the program has none");
   };
   for (const Fault &fault : faults.all()) {
+    if (fault.rank >= ranks)
+      return usageError("WEFT_FAULT expects a rank below " +
+                        std::to_string(ranks) + ", but got " +
+                        std::to_string(fault.rank));
     if (fault.kind == Fault::Kind::BadGradient && !victimOf(fault, executable))
       return missing("is trained and matches", fault);
     if (fault.kind == Fault::Kind::FlippedBit &&

@@ -31,6 +31,18 @@ static int threadsOf(const RunInputs &inputs) {
   return std::max(1, CPU_COUNT(&set) / sharers);
 }
 
+/// Collectives of programs are counted over all groups of the rank.
+void RankPart::skipCollectives() {
+  auto skips = [&faults = inputs.faults, rank = agreement.rank(),
+                calls = std::make_shared<int64_t>(0)] {
+    const Fault *fault = faults.find(Fault::Kind::SkippedCollective, ++*calls);
+    return fault && fault->rank == rank;
+  };
+  for (int64_t group = 0; Communicator *ranks = findRanks(*opened, group);
+       ++group)
+    ranks->skipIf(skips);
+}
+
 Status RankPart::open() {
   DeviceOptions wanted;
   wanted.threads = threadsOf(inputs);
@@ -48,13 +60,7 @@ Status RankPart::open() {
   opened = std::move(*device);
   joinRanks(*opened, std::move(steps));
   if (inputs.faults.has(Fault::Kind::SkippedCollective))
-    findRanks(*opened, 0)
-        ->skipIf(
-            [&faults = inputs.faults, rank = agreement.rank()](int64_t number) {
-              const Fault *fault =
-                  faults.find(Fault::Kind::SkippedCollective, number);
-              return fault && fault->rank == rank;
-            });
+    skipCollectives();
   return Status::success();
 }
 

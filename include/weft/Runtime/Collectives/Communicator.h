@@ -59,11 +59,9 @@ public:
   Status allReduce(void *data, int64_t elements, int32_t dtype, double pre,
                    double post, std::string_view title);
 
-  /// For tests: this rank takes no part in collectives whose number, from 1, it
-  /// answers with true.
-  void skipIf(std::function<bool(int64_t number)> isSkipped) {
-    skips = std::move(isSkipped);
-  }
+  /// For tests: this rank takes no part in a collective of a program for which
+  /// the function, which is asked once for each, says so.
+  void skipIf(std::function<bool()> isSkipped) { skips = std::move(isSkipped); }
 
   const CollectiveCount &count(Collective kind) const {
     return counts[static_cast<int>(kind)];
@@ -94,7 +92,7 @@ private:
   std::vector<char *> receive;
   CollectiveCount counts[4];
   int64_t calls = 0;
-  std::function<bool(int64_t number)> skips;
+  std::function<bool()> skips;
 };
 
 } // namespace weft

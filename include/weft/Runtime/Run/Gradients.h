@@ -17,8 +17,10 @@ Status writeGradients(WeftContext &context, const std::string &path);
 /// finite, or that some gradient is not.
 Expected<std::string> findBadGradient(const WeftContext &context);
 
-/// Every gradient and parameter that `faults` break exists: else exit 2.
-Status checkFaults(const WeftExecutable &executable, const Faults &faults);
+/// Every gradient, parameter and rank that `faults` are about exists: else exit
+/// 2.
+Status checkFaults(const WeftExecutable &executable, int64_t ranks,
+                   const Faults &faults);
 /// Breaks the gradients that `faults` want broken in `step`, and tells `hunt`,
 /// which may be null.
 Status breakGradients(WeftContext &context, const Faults &faults, int64_t step,

@@ -62,6 +62,8 @@ public:
   Expected<std::string> sample(int64_t seed);
 
 private:
+  void skipCollectives();
+
   const RunInputs &inputs;
   Agreement &agreement;
   RankConnections steps; // until the device has them
