@@ -70,4 +70,5 @@ def main():
     print(f"{count} programs train as one rank")
 
 
-main()
+if __name__ == "__main__":
+    main()
