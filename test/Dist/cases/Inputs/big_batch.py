@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains a classifier on several ranks, and on one that has all of their rows.
 
-usage: big_batch.py WORK MODEL --ranks 2,4,8 [--stages 0,1,2,3] [--rows 8] [--steps 5]
+usage: big_batch.py WORK MODEL --ranks 2,4,2x2 [--stages 0,1,2,3] [--rows 8] [--steps 5]
                     [--accum K] [--tolerance X] [--compile=FLAG]... [--mesh-compile=FLAG]...
                     [--run=FLAG]...
 
@@ -14,7 +14,7 @@ import os
 import random
 import shutil
 
-from ranks import Program, expect_close, write_tensors
+from ranks import Program, count_ranks, expect_close, write_tensors
 
 FEATURES, CLASSES = 6, 3
 
@@ -42,10 +42,11 @@ def write_rows(path, rows):
                          "label": ("I32", [rows], [rng.randrange(CLASSES) for _ in range(rows)])})
 
 
-def train(options, data, ranks, stage):
+def train(options, data, mesh, stage):
     """Losses, norms, and weights by name."""
+    ranks = int(count_ranks(mesh))
     accum = options.accum if ranks > 1 else 1
-    program = Program(options.work, options.model, ranks, stage, *options.compile,
+    program = Program(options.work, options.model, mesh, stage, *options.compile,
                       *(options.mesh_compile if ranks > 1 else []), rows=options.rows // ranks // accum)
     run = program.train("saves", data, "--steps", options.steps, "--accum", accum, *options.run)
     return {"losses": run.metrics("loss"), "norms": run.metrics("grad_norm"), **run.weights()}
@@ -57,15 +58,15 @@ def main():
     os.makedirs(options.work)
     data = os.path.join(options.work, "rows.safetensors")
     write_rows(data, options.rows)
-    alone = train(options, data, 1, 0)
+    alone = train(options, data, "1", 0)
     if not alone["losses"][-1] < alone["losses"][0]:
         raise SystemExit(f"expects losses that fall, but got {alone['losses']}")
     count = 0
-    for ranks in map(int, options.ranks.split(",")):
+    for mesh in options.ranks.split(","):
         for stage in options.stages.split(","):
-            found = train(options, data, ranks, stage)
+            found = train(options, data, mesh, stage)
             for name, wanted in alone.items():
-                expect_close(wanted, found[name], options.tolerance, f"{ranks} ranks, stage {stage}: {name}")
+                expect_close(wanted, found[name], options.tolerance, f"{mesh} ranks, stage {stage}: {name}")
             count += 1
     print(f"{count} programs train as one rank")
 

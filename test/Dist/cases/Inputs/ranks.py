@@ -12,6 +12,9 @@ import struct
 import subprocess
 import sys
 
+sys.path.append(os.path.join(os.path.dirname(__file__), "..", "..", "Inputs"))
+from meshes import count_ranks, text_of
+
 LETTERS = {"F32": "f", "F64": "d", "F16": "e", "I32": "i", "I64": "q", "U8": "B"}
 
 
@@ -75,18 +78,19 @@ def expect_close(wanted, found, tolerance, what):
 
 
 class Program:
-    """A model compiled for a number of ranks; one rank has no mesh."""
+    """A model compiled for 4 ranks, or for "2x2", two replicas of two slices; one rank
+    has no mesh."""
 
-    def __init__(self, folder, model, ranks, stage, *flags, rows=1):
+    def __init__(self, folder, model, mesh, stage, *flags, rows=1):
         os.makedirs(folder, exist_ok=True)
-        self.ranks, self.path = ranks, os.path.join(folder, f"w{ranks}.z{stage}")
+        self.ranks, self.path = int(count_ranks(str(mesh))), os.path.join(folder, f"w{mesh}.z{stage}")
         with open(model) as file:
             text = file.read().replace("ROWS", str(rows))
         source = self.path + ".mlir"
         with open(source, "w") as file:
             file.write(text)
-        mesh = [f"--mesh=dp:{ranks}", f"--zero={stage}", "--shard-align=1"] if ranks > 1 else []
-        call("weft", "compile", source, *mesh, *flags, "-o", self.path)
+        shared = [f"--mesh={text_of(str(mesh))}", f"--zero={stage}", "--shard-align=1"] if self.ranks > 1 else []
+        call("weft", "compile", source, *shared, *flags, "-o", self.path)
 
     def train(self, name, data, *flags, fault="", code=0):
         return Run(self, name, data, flags, fault, code)

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 """Trains a small model on several numbers of ranks and prints what it becomes.
 
-usage: train.py WORK MODEL --ranks 2,3 [--stages 0,1,2,3] [--row 1,2 | --rows JSON]
+usage: train.py WORK MODEL --ranks 2,3,2x2 [--stages 0,1,2,3] [--row 1,2 | --rows JSON]
                 [--init NAME=1,2]... [--steps N] [--show NAME]... [--digits D]
                 [--compile=FLAG]... [--run=FLAG]... [--fault F] [--exit CODE] [--alike]
                 [--comm]
 
-The input "x" of rank r in each step is r + 1 times --row, or the rows of --rows one
-after the other. For each number of ranks all ZeRO stages have the same bits after
-each step, in weights, states and metrics, or it is an error; the numbers of the
-first one are printed: of each step what --show names, of metrics or of the
-checkpoint after it. With --alike other numbers of ranks have these bits as well.
-With --comm the collectives of the last stage are printed, and what the run said if
-its exit code is not to be 0.
+"2x2" are two replicas of two slices. The input "x" of rank r in each step is r + 1
+times --row, or the rows of --rows one after the other. For each number of ranks all
+ZeRO stages have the same bits after each step, in weights, states and metrics, or it
+is an error; the numbers of the first one are printed: of each step what --show names,
+of metrics or of the checkpoint after it. With --alike other numbers of ranks have these
+bits as well. With --comm the collectives of the last stage are printed, and what the
+run said if its exit code is not to be 0.
 """
 import argparse
 import json
@@ -20,7 +20,7 @@ import os
 import re
 import shutil
 
-from ranks import Program, expect, write_tensors
+from ranks import Program, count_ranks, expect, write_tensors
 
 
 def parse():
@@ -59,9 +59,9 @@ def write_start(path, options):
     write_tensors(path, tensors)
 
 
-def train(options, ranks, stage, data, start):
+def train(options, mesh, stage, data, start):
     """For each step the metrics and tensors by name, and what was said."""
-    program = Program(options.work, options.model, ranks, stage, *options.compile)
+    program = Program(options.work, options.model, mesh, stage, *options.compile)
     flags = ["--init-from", start] if options.init else []
     run = program.train("saves", data, "--steps", options.steps, *flags, *options.run, fault=options.fault,
                         code=options.exit)
@@ -81,22 +81,22 @@ def text_of(values, digits):
     return " ".join("null" if value is None else f"{float(value):.{digits}g}" for value in values)
 
 
-def train_stages(options, ranks, data, start):
+def train_stages(options, mesh, data, start):
     """What all stages have in common, and what the last one said."""
     first = None
-    for stage in options.stages.split(",") if ranks > 1 else "0":
-        steps, said = train(options, ranks, stage, data, start)
+    for stage in options.stages.split(",") if mesh != "1" else "0":
+        steps, said = train(options, mesh, stage, data, start)
         first = first or steps
-        expect(bits(first), bits(steps), f"{ranks} ranks, stage {stage}")
+        expect(bits(first), bits(steps), f"{mesh} ranks, stage {stage}")
     return first, said
 
 
-def show(options, ranks, steps, said):
+def show(options, mesh, steps, said):
     for number, step in enumerate(steps if options.show else []):
         values = (f"{name} {text_of(step[name], options.digits)}" for name in options.show)
-        print(f"{ranks} ranks, step {number + 1}:", ", ".join(values))
+        print(f"{mesh} ranks, step {number + 1}:", ", ".join(values))
     if options.comm:
-        print(f"{ranks} ranks:", re.sub(r", [0-9.]+ ms", "", re.search(r"^comm +(.*)", said, re.M).group(1)))
+        print(f"{mesh} ranks:", re.sub(r", [0-9.]+ ms", "", re.search(r"^comm +(.*)", said, re.M).group(1)))
     if options.exit:
         print(said, end="")
 
@@ -108,13 +108,13 @@ def main():
     data, start = (os.path.join(options.work, name) for name in ("rows.safetensors", "start.safetensors"))
     write_start(start, options)
     first = None
-    for ranks in map(int, options.ranks.split(",")):
-        write_rows(data, options, ranks)
-        steps, said = train_stages(options, ranks, data, start)
+    for mesh in options.ranks.split(","):
+        write_rows(data, options, int(count_ranks(mesh)))
+        steps, said = train_stages(options, mesh, data, start)
         first = first or steps
         if options.alike:
-            expect(bits(first), bits(steps), f"{ranks} ranks")
-        show(options, ranks, steps, said)
+            expect(bits(first), bits(steps), f"{mesh} ranks")
+        show(options, mesh, steps, said)
 
 
 main()
