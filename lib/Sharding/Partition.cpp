@@ -134,19 +134,18 @@ static Operation *findFirstUser(Reduced &reduced) {
 /// just before: one bucket at a time.
 void ApplyPartition::gather() {
   for (auto &[read, reduced] : gradients) {
-    Operation *first = findFirstUser(reduced);
-    if (!first) {
-      if (read->use_empty())
-        read->erase();
-      continue;
+    if (Operation *first = findFirstUser(reduced)) {
+      builder.setInsertionPoint(first);
+      auto full = mesh.gather(builder, reduced.read.getLoc(), reduced.slice);
+      copyScope(read, full);
+      reduced.read.getResult().replaceUsesWithIf(
+          full, [reduction = reduced.reduction](OpOperand &use) {
+            return use.getOwner() != reduction;
+          });
     }
-    builder.setInsertionPoint(first);
-    auto full = mesh.gather(builder, reduced.read.getLoc(), reduced.slice);
-    copyScope(read, full);
-    reduced.read.getResult().replaceUsesWithIf(
-        full, [reduction = reduced.reduction](OpOperand &use) {
-          return use.getOwner() != reduction;
-        });
+    // What micro-steps have reduced is a slice, which has another type.
+    if (read->use_empty())
+      read->erase();
   }
 }
 

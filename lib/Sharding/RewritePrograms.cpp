@@ -189,9 +189,8 @@ Value Rewriter::joinOperand(unsigned state, ArrayRef<Operation *> ops,
   for (Operation *op : ops)
     values.push_back(op->getOperand(index));
   bool isShared = llvm::all_equal(values);
-  if (isShared &&
-      cast<RankedTensorType>(values.front().getType()).getRank() == 0)
-    return values.front();
+  if (index >= countPartOperands(ops.front()))
+    return isShared ? values.front() : Value();
   // A part that is alone is no value that parts share.
   return isShared && ops.size() > 1 ? Value() : join(state, values);
 }

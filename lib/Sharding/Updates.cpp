@@ -28,6 +28,12 @@ bool areAlike(Operation *a, Operation *b) {
          getCommonAttributes(a) == getCommonAttributes(b);
 }
 
+unsigned countPartOperands(Operation *op) {
+  auto update = dyn_cast<OptimizerOpInterface>(op);
+  // The parameter, its states and the gradient.
+  return update ? 2 + update.getStates().size() : op->getNumOperands();
+}
+
 std::optional<unsigned> getDecayOperand(Operation *op) {
   auto update = dyn_cast<OptimizerOpInterface>(op);
   if (!update)

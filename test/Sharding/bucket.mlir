@@ -264,3 +264,27 @@ module @ranks {
   weft.state @h.0.v.grad : tensor<4x4xf32> {dist.layout = #dist.layout<replicated>, kind = #weft.state_kind<gradient>, param = @h.0.v}
   weft.state @h.0.b.grad : tensor<4xf32> {dist.layout = #dist.layout<replicated>, kind = #weft.state_kind<gradient>, param = @h.0.b}
 }
+
+// -----
+
+// The elements of a number that is alone, unlike the numbers of its update.
+
+// CHECK-LABEL: module @number
+// CHECK: weft.program @apply
+// CHECK-DAG: %[[N:.*]] = weft.read @n.flat : tensor<32xf32>
+// CHECK-DAG: %[[M:.*]] = weft.read @n.flat.momentum_buffer : tensor<32xf32>
+// CHECK-DAG: %[[G:.*]] = weft.read @n.flat.grad : tensor<32xf32>
+// CHECK: weft.sgd(%[[N]], %[[M]], %[[G]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : (tensor<32xf32>, tensor<32xf32>, tensor<32xf32>, tensor<f32>, {{.*}}) -> (tensor<32xf32>, tensor<32xf32>)
+module @number {
+  dist.mesh @mesh("dp" = 2)
+  weft.param @n : tensor<f32> {dist.layout = #dist.layout<replicated>}
+  weft.state @n.grad : tensor<f32> {dist.layout = #dist.layout<replicated>, kind = #weft.state_kind<gradient>, param = @n}
+  weft.state @n.momentum_buffer : tensor<f32> {dist.layout = #dist.layout<replicated>, kind = #weft.state_kind<optimizer>, param = @n}
+  weft.program @apply(%lr: tensor<f64> {weft.input = "lr"}, %k: tensor<f32> {weft.input = "k"}, %skip: tensor<i1> {weft.input = "skip"}, %t: tensor<i64> {weft.input = "t"}) attributes {kind = #weft.kind<apply>} {
+    %n = weft.read @n : tensor<f32>
+    %m = weft.read @n.momentum_buffer : tensor<f32>
+    %g = weft.read @n.grad : tensor<f32>
+    %n1, %m1 = weft.sgd(%n, %m, %g, %k, %skip, %t, %lr, %lr, %lr) : (tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<i1>, tensor<i64>, tensor<f64>, tensor<f64>, tensor<f64>) -> (tensor<f32>, tensor<f32>)
+    weft.return writes @n = %n1 : tensor<f32>, @n.momentum_buffer = %m1 : tensor<f32>
+  }
+}

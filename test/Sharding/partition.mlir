@@ -103,6 +103,30 @@ module @hybrid {
 
 // -----
 
+// Micro-steps have reduced the gradient, whose slice is gathered for an update of the
+// whole: nothing reads it as it was.
+
+// CHECK-LABEL: module @each
+module @each {
+  dist.mesh @mesh("dp" = 2)
+  weft.param @w.flat : tensor<4xf32> {dist.layout = #dist.layout<replicated>, segments = [#weft.segment<@w [4] at 0 to 4>]}
+  // CHECK: weft.state @w.flat.grad : tensor<2xf32>
+  weft.state @w.flat.grad : tensor<4xf32> {dist.layout = #dist.layout<sharded on "dp">, kind = #weft.state_kind<gradient>, param = @w.flat, slot = "grad", segments = [#weft.segment<@w [4] at 0 to 4>]}
+  // CHECK: weft.program @apply
+  // CHECK-NEXT: %[[S:.*]] = weft.read @w.flat.grad : tensor<2xf32>
+  // CHECK-NEXT: weft.norm_and_check %[[S]]
+  // CHECK-NOT: weft.read
+  // CHECK: %[[FULL:.*]] = dist.all_gather %[[S]] on @mesh : tensor<2xf32> to tensor<4xf32>
+  // CHECK-NEXT: weft.return %{{.*}} writes @w.flat = %[[FULL]]
+  weft.program @apply() -> (tensor<f64> {weft.output = "grad_norm"}) attributes {kind = #weft.kind<apply>} {
+    %g = weft.read @w.flat.grad : tensor<4xf32>
+    %n, %b = weft.norm_and_check %g {p = 2.0 : f64} : tensor<4xf32>
+    weft.return %n : tensor<f64> writes @w.flat = %g : tensor<4xf32>
+  }
+}
+
+// -----
+
 // Without a mesh there is nothing to partition.
 
 // CHECK-LABEL: module @alone
