@@ -79,12 +79,14 @@ class Check:
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def run(self):
+    def write(self, text, rows):
         with open(self.path("model.mlir"), "w") as file:
-            file.write(self.graph.text())
-        write_tensors(self.path("rows"), self.graph.tensors("input"))
+            file.write(text)
+        write_tensors(self.path("rows.safetensors"), rows)
         write_tensors(self.path("start.safetensors"), self.graph.tensors("param"))
-        os.rename(self.path("rows"), self.path("rows.safetensors"))
+
+    def run(self):
+        self.write(self.graph.text(), self.graph.tensors("input"))
         # A kernel for each op, in some.
         flags = ["--debug-nan"] if self.graph.seed % 10 == 3 else []
         call("compile", "weft", "compile", self.path("model.mlir"), "-o", self.path("program"),
@@ -96,8 +98,7 @@ class Check:
             self.compare_narrow()
 
     def compare_phases(self):
-        dumps = {name.split("-", 1)[1][:-5]: os.path.join(self.path("dumps"), name)
-                 for name in os.listdir(self.path("dumps"))}
+        dumps = self.dumps()
         # A model has no random numbers before derive-programs.
         first = dumps["derive-programs" if self.drops else "import"]
         self.last, self.unfused = dumps["fuse"], dumps["partition"]
@@ -105,10 +106,15 @@ class Check:
         # A command does the arithmetic of its op.
         self.compare_modules(self.last, dumps["verify-plan"], "0")
 
-    def compare_modules(self, before, after, bound=PASS_BOUND):
+    def dumps(self):
+        """The file of each phase."""
+        return {name.split("-", 1)[1][:-5]: os.path.join(self.path("dumps"), name)
+                for name in os.listdir(self.path("dumps"))}
+
+    def compare_modules(self, before, after, bound=PASS_BOUND, *more):
         call("passes", "weft-interp", "--compare", before, after, "--tolerance=" + bound,
              "--inputs=" + self.path("rows.safetensors"),
-             "--state=" + self.path("start.safetensors"))
+             "--state=" + self.path("start.safetensors"), *more)
 
     def compare_narrow(self):
         """Other kernels, since they may hold few ops or buffers, or products
@@ -184,20 +190,20 @@ class Check:
         return wrong
 
 
-def examine(graph, precision):
+def examine(graph, options):
     """The failure of a graph, or None."""
     with tempfile.TemporaryDirectory(prefix="weft-graph-") as folder:
         try:
-            Check(graph, folder, precision).run()
+            options.check(graph, folder, options.precision).run()
         except Failure as failure:
             return failure
     return None
 
 
 def attempt(task):
-    seed, precision = task
+    seed, options = task
     try:
-        return seed, examine(grow(seed, precision), precision)
+        return seed, examine(grow(seed, options.precision), options)
     except Exception as error:  # a mistake of the campaign names its seed as well
         return seed, Failure("campaign", f"error: {error!r}")
 
@@ -210,7 +216,7 @@ def report(seed, failure, options):
             file.write(grow(seed, options.precision).text(failure.kind))
     if options.reduce and failure.stage != "campaign":
         def fails(graph):
-            found = examine(graph, options.precision)
+            found = examine(graph, options)
             return found is not None and found.kind == failure.kind
         small = reduce(grow(seed, options.precision), fails)
         print(small.text(f"seed {seed}, reduced"), flush=True)
@@ -219,8 +225,9 @@ def report(seed, failure, options):
                 file.write(small.text(failure.kind))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+def main(check=Check, about=__doc__):
+    parser = argparse.ArgumentParser(description=about.split("\n")[0])
+    parser.set_defaults(check=check)
     parser.add_argument("--seeds", default="0:60", type=seed_range)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--precision", choices=["f32", "bf16", "f16"], default="f32")
@@ -229,7 +236,7 @@ def main():
     options = parser.parse_args()
     if not shutil.which("weft"):
         sys.exit("campaign.py: expects weft and weft-interp in PATH")
-    tasks = [(seed, options.precision) for seed in options.seeds]
+    tasks = [(seed, options) for seed in options.seeds]
     failed, done = 0, 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for seed, failure in pool.map(attempt, tasks):
