@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 
 import lit.formats
@@ -67,6 +68,16 @@ if os.path.exists(os.path.join(config.weft_build, "test/emulation/nvtx-tool.so")
 # Processes of MPI: where the library was found, and mpirun is.
 if shutil.which("mpirun") and os.path.exists(os.path.join(config.weft_build, "test/bin/MpiCollectives")):
     config.available_features.add("mpi")
+# The thread sanitizer of GCC, which builds the runtime once more.
+def find_thread_sanitizer():
+    if not all(map(shutil.which, ("g++", "cmake", "ninja"))):
+        return False
+    found = subprocess.run(["g++", "-print-file-name=libtsan.so"], capture_output=True, text=True).stdout
+    return os.path.isabs(found)
+
+
+if find_thread_sanitizer():
+    config.available_features.add("thread-sanitizer")
 if config.cuda_device:
     config.available_features.add("cuda-device")
 if config.full:

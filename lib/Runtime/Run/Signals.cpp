@@ -4,14 +4,16 @@
 
 #include "weft/Formats/Temporaries.h"
 
+#include <atomic>
+
 #include <unistd.h>
 
 using namespace weft;
 
 // The one global state of the runtime: a signal handler gets no context.
-static volatile sig_atomic_t stopRequested = 0;
-static volatile sig_atomic_t mayStopLater = 0;
-static volatile sig_atomic_t endRequested = 0;
+// Ranks that are threads read what the handler writes on any of them.
+static std::atomic<int> stopRequested{0}, mayStopLater{0}, endRequested{0};
+static_assert(std::atomic<int>::is_always_lock_free, "handlers take no lock");
 
 /// A closed terminal sends SIGHUP twice (the shell does, and the kernel), and a
 /// scheduler may repeat its SIGUSR1: neither must cut the save short.
