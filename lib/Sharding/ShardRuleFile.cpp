@@ -112,9 +112,6 @@ FailureOr<std::vector<ShardRule>> ShardRuleReader::read() {
       rules.push_back(*rule);
     }
   }
-  if (rules.empty())
-    return emitError(FileLineColLoc::get(context, path, 1, 1))
-           << "expects at least one [[rule]], but got none";
   return rules;
 }
 
