@@ -5,7 +5,9 @@
 #include "weft/Runtime/Execute/CpuFeatures.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <iterator>
 
 using namespace weft;
 
@@ -15,37 +17,41 @@ namespace {
 /// A level of oneDNN 2.6 and what it needs besides the ones before it.
 struct Level {
   const char *name;
-  std::vector<std::string> features;
+  std::array<const char *, 4> features; // null where there are fewer
 };
 } // namespace
 
 /// From the least. AVX2_VNNI, for integers, is AVX2 to the products of weft.
-static const std::vector<Level> &allLevels() {
-  static const std::vector<Level> levels = {
-      {"SSE41", {"sse4.1"}},
-      {"AVX", {"avx"}},
-      {"AVX2", {"avx2", "fma"}},
-      {"AVX512_CORE", {"avx512f", "avx512bw", "avx512vl", "avx512dq"}},
-      {"AVX512_CORE_VNNI", {"avx512vnni"}},
-      {"AVX512_CORE_BF16", {"avx512bf16"}},
-      {"AVX512_CORE_AMX", {"amx-tile", "amx-int8", "amx-bf16"}},
-  };
-  return levels;
+static constexpr Level kLevels[] = {
+    {"SSE41", {"sse4.1"}},
+    {"AVX", {"avx"}},
+    {"AVX2", {"avx2", "fma"}},
+    {"AVX512_CORE", {"avx512f", "avx512bw", "avx512vl", "avx512dq"}},
+    {"AVX512_CORE_VNNI", {"avx512vnni"}},
+    {"AVX512_CORE_BF16", {"avx512bf16"}},
+    {"AVX512_CORE_AMX", {"amx-tile", "amx-int8", "amx-bf16"}},
+};
+
+static bool hasLevel(const Level &level) {
+  std::vector<std::string> wanted;
+  for (const char *feature : level.features)
+    if (feature)
+      wanted.push_back(feature);
+  return missingCpuFeatures(wanted).empty();
 }
 
 static size_t rankOf(const std::string &level) {
-  const std::vector<Level> &levels = allLevels();
   return size_t(
-      std::find_if(levels.begin(), levels.end(),
+      std::find_if(std::begin(kLevels), std::end(kLevels),
                    [&](const Level &known) { return known.name == level; }) -
-      levels.begin());
+      std::begin(kLevels));
 }
 
 /// The highest level of which this processor has everything.
 static std::string ownLevel() {
-  std::string best = allLevels().front().name;
-  for (const Level &level : allLevels()) {
-    if (!missingCpuFeatures(level.features).empty())
+  std::string best = kLevels[0].name;
+  for (const Level &level : kLevels) {
+    if (!hasLevel(level))
       break;
     best = level.name;
   }
