@@ -106,10 +106,10 @@ static ProgramOp findMicro(ModuleOp module) {
   return {};
 }
 
-ProgramOp declareKept(ModuleOp module, SlicedStates &states, bool hasLater) {
+void declareKept(ModuleOp module, SlicedStates &states, bool hasLater) {
   ProgramOp micro = findMicro(module);
   if (!micro)
-    return {};
+    return;
   SymbolTable symbols(module);
   for (auto read : micro.getBody().front().getOps<ReadOp>()) {
     StringAttr name = read.getSourceAttr().getAttr();
@@ -124,11 +124,10 @@ ProgramOp declareKept(ModuleOp module, SlicedStates &states, bool hasLater) {
         declareGathered(of, read.getType(), symbols).getSymNameAttr();
   }
   if (states.kept.empty() || !hasLater)
-    return {};
+    return;
   auto later = cast<ProgramOp>(micro->clone());
   later.setSymName(names::kMicroLater);
   symbols.insert(later, std::next(micro->getIterator()));
-  return later;
 }
 
 //===----------------------------------------------------------------------===//

@@ -35,10 +35,9 @@ llvm::FailureOr<SlicedStates> declareSlices(mlir::ModuleOp module,
                                             dist::MeshOp mesh);
 
 /// Declares what the first micro-step keeps for later ones and, if a step has
-/// some, makes a program for these; null if not. Copies have a state in any
-/// case: what a rank holds falls from stage to stage.
-ProgramOp declareKept(mlir::ModuleOp module, SlicedStates &states,
-                      bool hasLater);
+/// some, makes a program for these. Copies have a state in any case: what a
+/// rank holds falls from stage to stage.
+void declareKept(mlir::ModuleOp module, SlicedStates &states, bool hasLater);
 
 /// Erases the copies that programs make for themselves, and the programs that
 /// did nothing else than write them.
