@@ -9,28 +9,14 @@ largest number of each tensor.
 """
 import argparse
 import filecmp
-import json
 import os
 import shutil
-import struct
 import subprocess
 
 from meshes import count_ranks, text_of
+from tensors import read_floats
 
 ROWS = 12
-
-
-def read(path):
-    with open(path, "rb") as file:
-        size, = struct.unpack("<Q", file.read(8))
-        header = json.loads(file.read(size))
-        data = file.read()
-    tensors = {}
-    for name, entry in header.items():
-        if name != "__metadata__":
-            begin, end = entry["data_offsets"]
-            tensors[name] = struct.unpack(f"<{(end - begin) // 4}f", data[begin:end])
-    return tensors
 
 
 def dump(args, mesh, *flags, launch=()):
@@ -55,7 +41,7 @@ def main():
     args = parser.parse_args()
     shutil.rmtree(args.folder, ignore_errors=True)
     os.makedirs(args.folder)
-    one = read(dump(args, "1"))
+    one = read_floats(dump(args, "1"))
     mpirun = ("mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "3")
     for mesh in ("3", "2x2"):
         files = [dump(args, mesh, f"--zero={stage}", f"--sync={sync}") for stage in (0, 2, 3)
@@ -65,7 +51,7 @@ def main():
         for file in files[1:]:
             if not filecmp.cmp(files[0], file, shallow=False):
                 raise SystemExit(f"{file} differs from {files[0]}")
-        many = read(files[0])
+        many = read_floats(files[0])
         if many.keys() != one.keys():
             raise SystemExit(f"expects gradients of {list(one)}, but got {list(many)}")
         for name, numbers in one.items():

@@ -17,6 +17,7 @@ import struct
 import subprocess
 
 from meshes import count_ranks, text_of
+from tensors import read_floats
 
 STEPS, ROWS, FEATURES, CLASSES = 6, 12, 8, 5
 
@@ -53,19 +54,6 @@ def write_data(path, counts):
         file.write(struct.pack("<Q", len(header)) + header + b"".join(pieces))
 
 
-def read_weights(path):
-    with open(path, "rb") as file:
-        size, = struct.unpack("<Q", file.read(8))
-        header = json.loads(file.read(size))
-        data = file.read()
-    weights = {}
-    for name, entry in header.items():
-        if name != "__metadata__":
-            begin, end = entry["data_offsets"]
-            weights[name] = struct.unpack(f"<{(end - begin) // 4}f", data[begin:end])
-    return weights
-
-
 def train(args, mesh, data, name):
     """Losses and weights."""
     ranks = int(count_ranks(mesh))
@@ -81,7 +69,7 @@ def train(args, mesh, data, name):
     subprocess.run(["weft", "ckpt", "export", program + ".saves", program + ".export"], check=True)
     with open(program + ".jsonl") as file:
         losses = [line["loss"] for line in map(json.loads, file) if "loss" in line]
-    return losses, read_weights(program + ".export/model.safetensors")
+    return losses, read_floats(program + ".export/model.safetensors")
 
 
 def differ(first, second):
