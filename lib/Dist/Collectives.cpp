@@ -32,7 +32,7 @@ static MeshOp verifyMesh(Operation *op, FlatSymbolRefAttr name, StringAttr axis,
 }
 
 //===----------------------------------------------------------------------===//
-// all_gather, reduce_scatter, own_slice
+// all_gather, reduce_scatter, own_slice, rank
 //===----------------------------------------------------------------------===//
 
 /// That `slice` is one of as many slices of `full` as there are ranks.
@@ -63,6 +63,11 @@ ReduceScatterOp::verifySymbolUses(SymbolTableCollection &symbols) {
                             getPost().convertToDouble(), ranks)))
     return failure();
   return verifySlices(*this, getSlice().getType(), getFull().getType(), ranks);
+}
+
+LogicalResult RankOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return success(
+      bool(verifyMesh(*this, getMeshAttr(), getAxisAttr(), symbols)));
 }
 
 //===----------------------------------------------------------------------===//

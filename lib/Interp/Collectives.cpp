@@ -74,6 +74,11 @@ static void takeOwnSlice(GroupCalls group) {
       element = call->operand(0).at(at++);
 }
 
+static void tellRank(GroupCalls group) {
+  for (auto [number, call] : llvm::enumerate(group))
+    call->result().intAt(0) = int64_t(number);
+}
+
 /// An attribute of dist; plan has its word.
 static dist::Reduction getReduction(mlir::Attribute attribute) {
   if (auto word = llvm::dyn_cast<mlir::StringAttr>(attribute))
@@ -116,6 +121,7 @@ CollectiveFunction findCollective(llvm::StringRef opName) {
       .Cases({"dist.all_gather", "plan.all_gather"}, gather)
       .Cases({"dist.reduce_scatter", "plan.reduce_scatter"}, reduceScatter)
       .Cases({"dist.own_slice", "plan.own_slice"}, takeOwnSlice)
+      .Cases({"dist.rank", "plan.rank"}, tellRank)
       .Cases({"dist.all_reduce", "plan.all_reduce"}, allReduce)
       .Default(nullptr);
 }

@@ -63,7 +63,11 @@ TensorDifference compareTensors(const Tensor &a, const Tensor &b,
 //===----------------------------------------------------------------------===//
 
 namespace {
-using ProgramPair = std::pair<ProgramInfo, ProgramInfo>;
+struct ProgramPair {
+  ProgramInfo first, second;
+  /// Run as a micro-step that adds to gradients.
+  bool adds = false;
+};
 
 /// Both modules side by side, on the same number of ranks.
 class Comparer {
@@ -85,7 +89,7 @@ private:
                      int64_t step, int64_t rank);
   void compareMaps(llvm::StringRef program, llvm::StringRef prefix,
                    const TensorMap &first, const TensorMap &second);
-  llvm::LogicalResult compareStates(llvm::StringRef program);
+  llvm::LogicalResult compareStates(const ProgramPair &pair);
 
   RanksRunner a, b;
   const CompareOptions &options;
@@ -94,11 +98,32 @@ private:
 } // namespace
 
 static bool isLater(const ProgramInfo &program) {
-  return program.name == names::kMicroLater;
+  return names::isLaterMicro(program.name);
+}
+
+static bool keepsGradients(const ProgramInfo &program) {
+  return names::keepsGradients(program.name);
+}
+
+/// Programs that are those of the first micro-step and of later ones run as
+/// both.
+static void addSums(std::vector<ProgramPair> &pairs) {
+  auto find = [&](llvm::StringRef name) {
+    return llvm::find_if(pairs, [&](const ProgramPair &pair) {
+      return pair.second.name == name;
+    });
+  };
+  auto keep = find(names::kMicroKeep), micro = find(names::kMicro);
+  if (keep == pairs.end() || micro == pairs.end() ||
+      find(names::kMicroLater) != pairs.end())
+    return;
+  ProgramPair more = *keep, last = *micro;
+  more.adds = last.adds = true;
+  pairs.insert(std::next(std::max(keep, micro)), {more, last});
 }
 
 /// Programs of one name, in running order. A module with one program for all
-/// micro-steps runs it for later ones as well.
+/// micro-steps runs it for the other ones as well.
 std::vector<ProgramPair> Comparer::pairPrograms() {
   std::vector<ProgramPair> pairs;
   std::vector<ProgramInfo> others = programsInOrder(b.getRank(0));
@@ -107,11 +132,13 @@ std::vector<ProgramPair> Comparer::pairPrograms() {
     auto second = llvm::find_if(
         others, [&](const ProgramInfo &o) { return o.name == first.name; });
     if (second != others.end()) {
-      pairs.emplace_back(first, *second);
-      auto later = llvm::find_if(others, isLater);
-      if (first.name == names::kMicro && later != others.end() &&
-          llvm::none_of(firsts, isLater))
-        pairs.emplace_back(first, *later);
+      pairs.push_back({first, *second, isLater(*second)});
+      auto isForm = [](const ProgramInfo &program) {
+        return isLater(program) || keepsGradients(program);
+      };
+      if (first.name == names::kMicro && llvm::none_of(firsts, isForm))
+        for (const ProgramInfo &form : llvm::make_filter_range(others, isForm))
+          pairs.push_back({first, form, isLater(form)});
       continue;
     }
     size_t before = pairs.size();
@@ -119,7 +146,7 @@ std::vector<ProgramPair> Comparer::pairPrograms() {
       for (ProgramKind kind : {ProgramKind::Micro, ProgramKind::Eval})
         if (std::optional<ProgramInfo> derived =
                 findProgram(b.getRank(0), kind))
-          pairs.emplace_back(first, *derived);
+          pairs.push_back({first, *derived});
     if (pairs.size() == before)
       result.notes.push_back("program '@" + first.name +
                              "' is only in the first module");
@@ -130,6 +157,7 @@ std::vector<ProgramPair> Comparer::pairPrograms() {
         }))
       result.notes.push_back("program '@" + second.name +
                              "' is only in the second module");
+  addSums(pairs);
   return pairs;
 }
 
@@ -177,22 +205,34 @@ void Comparer::compareMaps(llvm::StringRef program, llvm::StringRef prefix,
   }
 }
 
-llvm::LogicalResult Comparer::compareStates(llvm::StringRef program) {
+/// Where one program adds up gradients and the other one in states beside them,
+/// those are compared.
+static void takeSums(TensorMap &states) {
+  const std::string suffix = std::string(".") + names::kSum;
+  for (auto &[name, value] : states)
+    if (llvm::StringRef gradient = name; gradient.consume_back(suffix))
+      if (auto found = states.find(gradient.str()); found != states.end())
+        found->second = value;
+}
+
+llvm::LogicalResult Comparer::compareStates(const ProgramPair &pair) {
   llvm::FailureOr<TensorMap> first = getNamedStates(a);
   llvm::FailureOr<TensorMap> second = getNamedStates(b);
   if (failed(first) || failed(second))
     return llvm::failure();
-  compareMaps(program, "@", *first, *second);
+  if (keepsGradients(pair.second) && !keepsGradients(pair.first))
+    takeSums(*second);
+  compareMaps(pair.second.name, "@", *first, *second);
   return llvm::success();
 }
 
 llvm::LogicalResult Comparer::runPair(const ProgramPair &pair, int64_t step) {
-  const auto &[first, second] = pair;
+  const auto &[first, second, adds] = pair;
   std::vector<TensorMap> inputs, others;
   for (int64_t rank = 0; rank < a.getNumRanks(); ++rank) {
     inputs.push_back(inputsOf(first, {}, step, rank));
     if (auto flag = inputs.back().find(names::kAccumulate);
-        isLater(second) && flag != inputs.back().end())
+        adds && flag != inputs.back().end())
       fillTensor(flag->second, 1);
     others.push_back(inputsOf(second, inputs.back(), step, rank));
   }
@@ -202,7 +242,7 @@ llvm::LogicalResult Comparer::runPair(const ProgramPair &pair, int64_t step) {
   for (int64_t rank = 0; rank < a.getNumRanks(); ++rank)
     compareMaps(second.name, a.getNumRanks() > 1 ? nameOfRank("", rank) : "",
                 (*before)[rank], (*after)[rank]);
-  return compareStates(second.name);
+  return compareStates(pair);
 }
 
 /// Adds normal numbers to every parameter that both have, so that zeros and

@@ -45,7 +45,7 @@ static bool isFixed(const ProgramInfo::Input &input) {
 static void fillFixed(llvm::StringRef program, llvm::StringRef name,
                       int64_t seed, int64_t rank, int64_t firstRow,
                       Tensor &value) {
-  if (name == names::kAccumulate && program == names::kMicroLater)
+  if (name == names::kAccumulate && names::isLaterMicro(program))
     return fillTensor(value, 1);
   if (std::optional<double> known = findKnownInput(name))
     return fillTensor(value, *known);

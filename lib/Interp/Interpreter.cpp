@@ -274,7 +274,8 @@ std::vector<std::string> Interpreter::getParameters() const {
 std::vector<std::string> Interpreter::getGradients() const {
   std::vector<std::string> names;
   for (StateOp state : mlir::ModuleOp(module).getOps<StateOp>())
-    if (state.getKind() == StateKind::Gradient)
+    if (state.getKind() == StateKind::Gradient ||
+        state.getKind() == StateKind::Accumulator)
       names.push_back(state.getSymName().str());
   return names;
 }

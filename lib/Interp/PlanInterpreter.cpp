@@ -39,21 +39,22 @@ std::vector<ProgramInfo> PlanInterpreter::getPrograms() const {
 // State
 //===----------------------------------------------------------------------===//
 
-static std::vector<std::string> namesOf(mlir::ModuleOp module,
-                                        plan::StateKind kind) {
+static std::vector<std::string>
+namesOf(mlir::ModuleOp module, std::initializer_list<plan::StateKind> kinds) {
   std::vector<std::string> names;
   for (auto state : module.getOps<plan::StateOp>())
-    if (state.getKind() == kind)
+    if (llvm::is_contained(kinds, state.getKind()))
       names.push_back(state.getSymName().str());
   return names;
 }
 
 std::vector<std::string> PlanInterpreter::getParameters() const {
-  return namesOf(module, plan::StateKind::Param);
+  return namesOf(module, {plan::StateKind::Param});
 }
 
 std::vector<std::string> PlanInterpreter::getGradients() const {
-  return namesOf(module, plan::StateKind::Gradient);
+  return namesOf(module,
+                 {plan::StateKind::Gradient, plan::StateKind::Accumulator});
 }
 
 llvm::LogicalResult PlanInterpreter::initialize(int64_t seed) {

@@ -42,6 +42,39 @@ static llvm::LogicalResult evaluateRandomUniform(OpCall &call) {
   return llvm::success();
 }
 
+/// Element `number` of what a parameter begins with.
+static double drawElement(int64_t seed, DrawAttr draw, int64_t number) {
+  InitAttr init = draw.getInit();
+  llvm::StringRef key = draw.getKey();
+  switch (init.getKind()) {
+  case InitKind::Zeros:
+    return 0;
+  case InitKind::Ones:
+    return 1;
+  case InitKind::Constant:
+    return init.getFirst();
+  case InitKind::Normal:
+    return drawNormal(seed, key, number, init.getFirst(), init.getSecond());
+  case InitKind::Uniform:
+    return drawUniform(seed, key, number, init.getFirst(), init.getSecond());
+  }
+  llvm_unreachable("all kinds are handled");
+}
+
+static llvm::LogicalResult evaluateRandomSlice(OpCall &call) {
+  Tensor &slice = call.result();
+  const int64_t seed = call.operand(0).intAt(0);
+  const int64_t first = call.operand(1).intAt(0) * slice.size();
+  for (int64_t i = 0; i < slice.size(); ++i)
+    slice.at(i) = 0;
+  for (auto draw : call.as<RandomSliceOp>().getDraws().getAsRange<DrawAttr>())
+    for (int64_t i = std::max(draw.getBegin(), first),
+                 end = std::min(draw.getEnd(), first + slice.size());
+         i < end; ++i)
+      slice.at(i - first) = drawElement(seed, draw, i - draw.getBegin());
+  return llvm::success();
+}
+
 //===----------------------------------------------------------------------===//
 // Dropout
 //===----------------------------------------------------------------------===//
@@ -104,6 +137,7 @@ static llvm::LogicalResult evaluatePhilox(OpCall &call) {
 void addRandomOps(OpTable &table) {
   table["weft.philox"] = evaluatePhilox;
   table["weft.random_normal"] = evaluateRandomNormal;
+  table["weft.random_slice"] = evaluateRandomSlice;
   table["weft.random_uniform"] = evaluateRandomUniform;
   table["weft.dropout"] = evaluateDropout;
 }

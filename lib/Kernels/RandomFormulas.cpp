@@ -20,28 +20,33 @@ using Values = llvm::FailureOr<llvm::SmallVector<Value>>;
 // Streams
 //===----------------------------------------------------------------------===//
 
-/// The stream of an op that draws; nothing for any other.
-static std::optional<int64_t> getStream(Operation *op) {
-  auto hash = [](llvm::StringRef key) {
-    return static_cast<int64_t>(philoxNameHash(key.data(), key.size()));
-  };
+static int64_t getStream(llvm::StringRef key) {
+  return static_cast<int64_t>(philoxNameHash(key.data(), key.size()));
+}
+
+/// The streams of an op that draws; none for any other.
+static llvm::SmallVector<int64_t> getStreams(Operation *op) {
   if (auto dropout = dyn_cast<DropoutOp>(op))
-    return static_cast<int64_t>(dropout.getOpId());
+    return {static_cast<int64_t>(dropout.getOpId())};
   if (auto normal = dyn_cast<RandomNormalOp>(op))
-    return hash(normal.getKey());
+    return {getStream(normal.getKey())};
   if (auto uniform = dyn_cast<RandomUniformOp>(op))
-    return hash(uniform.getKey());
-  return std::nullopt;
+    return {getStream(uniform.getKey())};
+  llvm::SmallVector<int64_t> streams;
+  if (auto slice = dyn_cast<RandomSliceOp>(op))
+    for (auto draw : slice.getDraws().getAsRange<DrawAttr>())
+      streams.push_back(getStream(draw.getKey()));
+  return streams;
 }
 
 /// The streams of all ops that are not decomposed yet.
 static llvm::SmallVector<int64_t> getStreams(Block &block) {
   llvm::SmallVector<int64_t> streams;
   for (Operation &op : block)
-    if (std::optional<int64_t> stream = getStream(&op);
-        stream && getImplementation(&op).empty() &&
-        !llvm::is_contained(streams, *stream))
-      streams.push_back(*stream);
+    if (getImplementation(&op).empty())
+      for (int64_t stream : getStreams(&op))
+        if (!llvm::is_contained(streams, stream))
+          streams.push_back(stream);
   return streams;
 }
 
@@ -75,12 +80,129 @@ static Value element(OpBuilder &b, Location loc, Value list, int64_t index) {
   return FormulaBuilder(b, loc).reshape(one, {});
 }
 
-static Value streamOf(Operation *op, OpBuilder &b) {
-  int64_t stream = *getStream(op);
+static Value streamOf(Operation *op, int64_t stream, OpBuilder &b) {
   ConstantOp table = getTable(op, stream);
   auto values = table.getValue().getValues<int64_t>();
   int64_t index = llvm::find(values, stream) - values.begin();
   return element(b, op->getLoc(), table, index);
+}
+
+//===----------------------------------------------------------------------===//
+// Slices
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// offset + factor * number, where a number is drawn for each element from the
+/// stream of the parameter that it belongs to.
+class SliceFormula {
+public:
+  SliceFormula(RandomSliceOp op, OpBuilder &b)
+      : op(op), b(b), f(b, op.getLoc()) {}
+
+  Value build();
+
+private:
+  /// Elements from `begin` on; without a draw they are between parameters.
+  struct Range {
+    int64_t begin;
+    DrawAttr draw;
+
+    bool isOf(InitKind kind) const {
+      return draw && draw.getInit().getKind() == kind;
+    }
+    double getOffset() const;
+    double getFactor() const;
+  };
+
+  void findRanges();
+  /// The value of the range in which an element lies.
+  Value choose(llvm::function_ref<Value(const Range &)> valueOf);
+  Value draw(PhiloxKind kind, Value begin);
+  Value drawBoth(Value begin);
+
+  RandomSliceOp op;
+  OpBuilder &b;
+  FormulaBuilder f;
+  llvm::SmallVector<Range> ranges;
+  /// The number of each element among those of all slices.
+  Value index;
+};
+
+} // namespace
+
+double SliceFormula::Range::getOffset() const {
+  if (!draw || isOf(InitKind::Zeros))
+    return 0;
+  return isOf(InitKind::Ones) ? 1 : draw.getInit().getFirst();
+}
+
+double SliceFormula::Range::getFactor() const {
+  if (isOf(InitKind::Normal))
+    return draw.getInit().getSecond();
+  if (isOf(InitKind::Uniform))
+    return draw.getInit().getSecond() - draw.getInit().getFirst();
+  return 0;
+}
+
+void SliceFormula::findRanges() {
+  int64_t end = 0;
+  for (auto draw : op.getDraws().getAsRange<DrawAttr>()) {
+    if (draw.getBegin() != end)
+      ranges.push_back({end, {}});
+    ranges.push_back({draw.getBegin(), draw});
+    end = draw.getEnd();
+  }
+  ranges.push_back({end, {}});
+}
+
+Value SliceFormula::choose(llvm::function_ref<Value(const Range &)> valueOf) {
+  Value chosen = valueOf(ranges.front());
+  for (const Range &range : llvm::drop_begin(ranges)) {
+    Value reached = f.compare(Predicate::GE, index, f.integer(range.begin));
+    chosen = f.select(reached, valueOf(range), chosen);
+  }
+  return chosen;
+}
+
+Value SliceFormula::draw(PhiloxKind kind, Value begin) {
+  Value stream = choose([&](const Range &range) {
+    return range.draw ? streamOf(op, getStream(range.draw.getKey()), b)
+                      : f.integer(0);
+  });
+  return PhiloxOp::create(b, op.getLoc(), kind, op.getSeed(), stream,
+                          /*row=*/f.integer(0), f.sub(index, begin));
+}
+
+Value SliceFormula::drawBoth(Value begin) {
+  auto hasKind = [&](InitKind kind) {
+    return llvm::any_of(ranges,
+                        [&](const Range &range) { return range.isOf(kind); });
+  };
+  if (!hasKind(InitKind::Uniform))
+    return draw(PhiloxKind::Normal, begin);
+  Value uniform = draw(PhiloxKind::Uniform, begin);
+  if (!hasKind(InitKind::Normal))
+    return uniform;
+  Value isNormal = choose([&](const Range &range) {
+    return f.integer(range.isOf(InitKind::Normal), b.getI1Type());
+  });
+  return f.select(isNormal, draw(PhiloxKind::Normal, begin), uniform);
+}
+
+Value SliceFormula::build() {
+  findRanges();
+  llvm::ArrayRef<int64_t> shape = op.getType().getShape();
+  index = f.add(f.mul(op.getSlice(), f.integer(shape.front())),
+                f.iota({0}, shape, b.getI64Type()));
+  Value begin =
+      choose([&](const Range &range) { return f.integer(range.begin); });
+  Value drawn = drawBoth(begin);
+  Value offset = choose(
+      [&](const Range &range) { return f.constant(range.getOffset(), drawn); });
+  Value factor = choose(
+      [&](const Range &range) { return f.constant(range.getFactor(), drawn); });
+  return f.finish(f.add(offset, f.mul(factor, drawn)), op.getType());
 }
 
 //===----------------------------------------------------------------------===//
@@ -97,9 +219,9 @@ static Value drawForRows(DropoutOp op, OpBuilder &b, FormulaBuilder &f) {
     (d == 0 ? outer : inner).push_back(d);
   Type i64 = b.getI64Type();
   Value row = f.add(element(b, loc, op.getRng(), 1), f.iota(outer, shape, i64));
-  return PhiloxOp::create(b, loc, PhiloxKind::Uniform,
-                          element(b, loc, op.getRng(), 0), streamOf(op, b), row,
-                          f.iota(inner, shape, i64));
+  return PhiloxOp::create(
+      b, loc, PhiloxKind::Uniform, element(b, loc, op.getRng(), 0),
+      streamOf(op, op.getOpId(), b), row, f.iota(inner, shape, i64));
 }
 
 namespace {
@@ -134,7 +256,8 @@ Values drawInitial(OpT op, OpBuilder &b, PhiloxKind kind, double offset,
   llvm::ArrayRef<int64_t> shape = getShape(op);
   auto dims = llvm::to_vector(llvm::seq<int64_t>(0, shape.size()));
   Value drawn =
-      PhiloxOp::create(b, op.getLoc(), kind, op.getSeed(), streamOf(op, b),
+      PhiloxOp::create(b, op.getLoc(), kind, op.getSeed(),
+                       streamOf(op, getStream(op.getKey()), b),
                        /*row=*/f.integer(0, i64), f.iota(dims, shape, i64));
   Value y =
       f.add(f.constant(offset, drawn), f.mul(f.constant(factor, drawn), drawn));
@@ -161,12 +284,21 @@ struct RandomUniformModel
   }
 };
 
+struct RandomSliceModel
+    : CompositeOpInterface::ExternalModel<RandomSliceModel, RandomSliceOp> {
+  Values decompose(Operation *op, OpBuilder &builder) const {
+    return llvm::SmallVector<Value>{
+        SliceFormula(cast<RandomSliceOp>(op), builder).build()};
+  }
+};
+
 } // namespace
 
 void registerRandomFormulas(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, WeftDialect *) {
     DropoutOp::attachInterface<DropoutModel>(*context);
     RandomNormalOp::attachInterface<RandomNormalModel>(*context);
+    RandomSliceOp::attachInterface<RandomSliceModel>(*context);
     RandomUniformOp::attachInterface<RandomUniformModel>(*context);
   });
 }

@@ -57,6 +57,9 @@ static void addStates(ModuleOp module, MemoryReport &report) {
     case plan::StateKind::Working:
       report.workingCopies += bytes;
       break;
+    case plan::StateKind::Accumulator:
+      report.accumulators += bytes;
+      break;
     }
   }
 }
@@ -185,6 +188,7 @@ llvm::json::Object MemoryReport::toJson() const {
       {"optimizer_state", optimizerState},
       {"scaler_state", scalerState},
       {"working_copies", workingCopies},
+      {"accumulators", accumulators},
       {"activations", activations},
       {"temporaries", temporaries},
       {"workspaces", workspaces},
@@ -247,6 +251,8 @@ std::string MemoryReport::toText() const {
     line("loss-scale state", scalerState);
   if (workingCopies != 0)
     line("working copies", workingCopies);
+  if (accumulators != 0)
+    line("accumulators", accumulators);
   line("activations (forward to backward)", activations);
   line("temporaries", temporaries);
   line(maxThreads > 1
@@ -258,8 +264,8 @@ std::string MemoryReport::toText() const {
     line("inputs and results in transit", stagingBytes);
   line("alignment and gaps", arenaBytes - stagingBytes - parameters -
                                  gradients - optimizerState - scalerState -
-                                 workingCopies - activations - temporaries -
-                                 workspaces - inputs);
+                                 workingCopies - accumulators - activations -
+                                 temporaries - workspaces - inputs);
   line("arena", arenaBytes);
   line("  shared by the programs", transientBytes);
   line("  no packing is below", lowerBound);

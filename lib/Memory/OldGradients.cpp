@@ -64,8 +64,8 @@ OldGradients::OldGradients(plan::ProgramOp program, const SymbolTable &symbols)
     if (input.getName() == names::kAccumulate)
       flags.insert(input.getBuffer());
   for (auto use : body.getOps<plan::UseOp>())
-    if (symbols.lookup<plan::StateOp>(use.getStateAttr().getAttr()).getKind() ==
-        plan::StateKind::Gradient)
+    if (isOfGradient(
+            symbols.lookup<plan::StateOp>(use.getStateAttr().getAttr())))
       gradients[use.getBuffer()];
 }
 

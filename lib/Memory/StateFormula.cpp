@@ -26,7 +26,7 @@ constexpr int64_t kFormulaBytes =
 struct ParameterBytes {
   int64_t elements = 0;
   bool trainable = true;
-  int64_t own = 0, copies = 0, gradient = 0, moments = 0;
+  int64_t own = 0, copies = 0, gradient = 0, accumulators = 0, moments = 0;
 };
 
 bool isLow(MemRefType type) {
@@ -49,6 +49,9 @@ static void addTensor(plan::StateOp state, int64_t elements,
     return;
   case plan::StateKind::Gradient:
     of.gradient += bytes;
+    return;
+  case plan::StateKind::Accumulator:
+    of.accumulators += bytes;
     return;
   case plan::StateKind::Optimizer:
   case plan::StateKind::Scaler:
@@ -85,6 +88,7 @@ static void compare(const ParameterBytes &of, StateFormula &formula) {
   differ(of.gradient == 0 ? "parameters without a gradient state"
                           : "gradients in f32",
          of.gradient - kGradientBytes * n);
+  differ("accumulators of gradients", of.accumulators);
   differ("optimizers without two moments", of.moments - kMomentBytes * n);
 }
 

@@ -31,6 +31,7 @@ public:
   LogicalResult verify(const ProgramAccesses &program, Start start) const;
 
 private:
+  bool isFirstBefore(plan::ProgramOp micro, plan::ProgramOp next) const;
   /// What has been written when a program begins.
   StateElements getKnown(plan::ProgramOp next, Start start) const;
   InFlightDiagnostic reportUnwritten(const StateAccess &access,
@@ -40,11 +41,21 @@ private:
   const StateTable &states;
   /// In the order of the programs.
   std::vector<StateElements> written;
+  /// Whether the first of several micro-steps is a program of its own.
+  bool hasKeeping = false;
 };
 } // namespace
 
 static StringRef getKind(const ProgramAccesses &program) {
   return plan::ProgramOp(program.op).getKind();
+}
+
+static bool isLater(plan::ProgramOp program) {
+  return names::isLaterMicro(program.getSymName());
+}
+
+static bool keepsGradients(plan::ProgramOp program) {
+  return names::keepsGradients(program.getSymName());
 }
 
 static void addWrites(ArrayRef<StateAccess> accesses, StateElements &elements) {
@@ -54,13 +65,10 @@ static void addWrites(ArrayRef<StateAccess> accesses, StateElements &elements) {
 }
 
 StateOrder::StateOrder(const StateTable &states) : states(states) {
-  for (const ProgramAccesses &program : states.getPrograms())
+  for (const ProgramAccesses &program : states.getPrograms()) {
     addWrites(program.accesses, written.emplace_back(states.size()));
-}
-
-/// A micro-step that is not the first one of its step. There may be none.
-static bool isLater(plan::ProgramOp program) {
-  return program.getSymName() == names::kMicroLater;
+    hasKeeping |= keepsGradients(plan::ProgramOp(program.op));
+  }
 }
 
 /// Kinds of programs that have run before this one.
@@ -77,8 +85,16 @@ static SmallVector<StringRef> getEarlier(plan::ProgramOp program, Start start) {
 
 /// Whether a checkpoint holds the state.
 static bool isSaved(plan::StateOp state) {
-  return state.getKind() != plan::StateKind::Gradient &&
-         state.getKind() != plan::StateKind::Working;
+  return !isOfGradient(state) && state.getKind() != plan::StateKind::Working;
+}
+
+/// Whether it is the micro-step that runs before another one of its step, or
+/// before the update: the first one, which keeps gradients for later ones if
+/// any does.
+bool StateOrder::isFirstBefore(plan::ProgramOp micro,
+                               plan::ProgramOp next) const {
+  bool keeps = isLater(next) && hasKeeping;
+  return !isLater(micro) && keepsGradients(micro) == keeps;
 }
 
 StateElements StateOrder::getKnown(plan::ProgramOp next, Start start) const {
@@ -86,7 +102,8 @@ StateElements StateOrder::getKnown(plan::ProgramOp next, Start start) const {
   SmallVector<StringRef> earlier = getEarlier(next, start);
   for (auto [program, elements] : llvm::zip(states.getPrograms(), written))
     if (llvm::is_contained(earlier, getKind(program)) &&
-        !isLater(plan::ProgramOp(program.op)))
+        (getKind(program) != names::kMicro ||
+         isFirstBefore(plan::ProgramOp(program.op), next)))
       for (auto [state, more] : llvm::zip(known, elements))
         state.add(more);
   for (unsigned i = 0; start == Start::Checkpoint && i != known.size(); ++i)
@@ -123,8 +140,7 @@ LogicalResult StateOrder::verify(const ProgramAccesses &program,
   StringRef kind = op.getKind();
   StateElements known = getKnown(op, start);
   auto isOld = [&](const StateAccess &access) {
-    return kind == names::kMicro &&
-           states.getState(access.state).getKind() == plan::StateKind::Gradient;
+    return kind == names::kMicro && isOfGradient(states.getState(access.state));
   };
   return program.forEachCommand([&](ArrayRef<StateAccess> command) {
     for (const StateAccess &access : command) {

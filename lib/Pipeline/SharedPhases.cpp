@@ -110,10 +110,12 @@ static void shard(const FlagValues &flags, const Target &,
   ShardPassOptions options;
   options.mesh = flags.getText("mesh");
   options.zero = flags.getInt("zero");
-  // One micro-step is each and the last: only memory asks which.
-  const bool isOne =
-      flags.getText("accumulation") == "off" && flags.getInt("zero") >= 2;
-  options.sync = isOne ? "each" : flags.getText("sync");
+  // The only micro-step of a step may leave gradients to the update: they are
+  // as large as without a mesh in the stages that say so.
+  const bool areWhole = flags.getText("accumulation") == "off" &&
+                        flags.getText("sync") == "last" &&
+                        flags.getInt("zero") < 2;
+  options.gradients = areWhole ? "replicated" : "sharded";
   options.min = flags.getInt("shard-min");
   options.rules = flags.getText("shard-rules");
   passes.addPass(createShardPass(options));
@@ -138,6 +140,7 @@ static void partition(const FlagValues &flags, const Target &,
   options.reshard =
       flags.getInt("zero") == 3 && flags.getText("reshard") == "on";
   options.accumulates = flags.getText("accumulation") == "on";
+  options.sync = flags.getText("sync");
   options.reduceDtype = flags.getText("reduce-dtype");
   options.gatherDtype = flags.getText("gather-dtype");
   passes.addPass(createPartitionPass(options));

@@ -16,7 +16,7 @@ using namespace llvm;
 namespace weft::plan {
 
 //===----------------------------------------------------------------------===//
-// all_gather, reduce_scatter, own_slice
+// all_gather, reduce_scatter, own_slice, rank
 //===----------------------------------------------------------------------===//
 
 Access AllGatherOp::getAccess(unsigned index) {
@@ -28,6 +28,14 @@ Access ReduceScatterOp::getAccess(unsigned index) {
 
 Access OwnSliceOp::getAccess(unsigned index) {
   return index == 0 ? Access::Read : Access::Write;
+}
+
+Access RankOp::getAccess(unsigned) { return Access::Write; }
+
+LogicalResult RankOp::verify() {
+  if (getRanks() > 0)
+    return success();
+  return emitOpError("expects at least one rank, but got ") << getRanks();
 }
 
 LogicalResult OwnSliceOp::verify() {
@@ -65,7 +73,8 @@ LogicalResult AllReduceOp::verify() {
 }
 
 bool isCollective(Operation *command) {
-  return isa<AllGatherOp, ReduceScatterOp, OwnSliceOp, AllReduceOp>(command);
+  return isa<AllGatherOp, ReduceScatterOp, OwnSliceOp, RankOp, AllReduceOp>(
+      command);
 }
 
 } // namespace weft::plan

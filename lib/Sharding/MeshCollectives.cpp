@@ -92,6 +92,13 @@ dist::OwnSliceOp MeshCollectives::takeOwn(OpBuilder &builder, Location loc,
                                   full, name, sliceAxis);
 }
 
+dist::RankOp MeshCollectives::tellSlice(OpBuilder &builder,
+                                        Location loc) const {
+  return dist::RankOp::create(builder, loc,
+                              RankedTensorType::get({}, builder.getI64Type()),
+                              name, sliceAxis);
+}
+
 Value MeshCollectives::sumOverRanks(OpBuilder &builder, Location loc,
                                     Value number) const {
   Attribute sum =

@@ -42,6 +42,8 @@ public:
                           mlir::Value slice, mlir::StringAttr scope) const;
   dist::OwnSliceOp takeOwn(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Value full) const;
+  /// The slice that this rank owns, by its number.
+  dist::RankOp tellSlice(mlir::OpBuilder &builder, mlir::Location loc) const;
   /// Numbers of slices become those of the whole; replicas have the same.
   dist::AllReduceOp join(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::ValueRange numbers,

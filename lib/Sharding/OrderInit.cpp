@@ -2,6 +2,8 @@
 
 #include "OrderInit.h"
 
+#include "weft/Dist/Dist.h"
+
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -14,7 +16,8 @@ static SmallVector<Operation *> findMakers(Value value) {
   SmallVector<Value> open = {value};
   while (!open.empty()) {
     Operation *op = open.pop_back_val().getDefiningOp();
-    if (op && makers.insert(op))
+    // The number of the rank stays in front of all.
+    if (op && !isa<dist::RankOp>(op) && makers.insert(op))
       llvm::append_range(open, op->getOperands());
   }
   SmallVector<Operation *> ordered = makers.takeVector();

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LossDenominators.h"
+#include "MicroForms.h"
 #include "OrderInit.h"
 #include "PartitionStates.h"
 
@@ -91,7 +92,7 @@ LogicalResult ApplyPartition::reduceGradients() {
     StateOp state = findGradient(read);
     if (!state)
       continue;
-    if (state.getSlices() != 1) {
+    if (dist::getLayout(state).isSharded()) {
       reads.push_back(read);
       continue;
     }
@@ -304,14 +305,14 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
     dist::MeshOp mesh = dist::findMesh(getOperation());
     if (!mesh)
       return;
-    if (failed(verifyLayouts()))
+    if (failed(verifyOptions()) || failed(verifyLayouts()))
       return signalPassFailure();
     FailureOr<SlicedStates> states = declareSlices(getOperation(), mesh);
     if (failed(states))
       return signalPassFailure();
     numSlices += states->sliced.size();
-    if (!reshard)
-      declareKept(getOperation(), *states, accumulates);
+    if (ProgramOp micro = findMicro(getOperation()))
+      makeForms(micro, *states);
     FailureOr<TravelTypes> types = readTypes();
     if (failed(types))
       return signalPassFailure();
@@ -320,6 +321,18 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
       if (failed(partition(program, collectives, *states)))
         return signalPassFailure();
     eraseCopies(getOperation(), *states);
+  }
+
+  /// Programs for the micro-steps of a step, if it may have several.
+  void makeForms(ProgramOp micro, SlicedStates &states) {
+    if (!reshard)
+      declareKept(getOperation(), micro, states, accumulates);
+    if (!accumulates)
+      return;
+    if (sync == "last")
+      declareAccumulators(micro, states);
+    if (!states.kept.empty())
+      makeLaterForms(getOperation());
   }
 
   LogicalResult partition(ProgramOp program, const MeshCollectives &mesh,
@@ -361,6 +374,13 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
     if (failed(reduced) || failed(gathered))
       return failure();
     return TravelTypes{*reduced, *gathered};
+  }
+
+  LogicalResult verifyOptions() {
+    if (sync == "each" || sync == "last")
+      return success();
+    return getOperation().emitError("expects sync=each or sync=last, but got ")
+           << sync.getValue();
   }
 
   LogicalResult verifyLayouts() {

@@ -2,6 +2,9 @@
 
 #include "PartitionStates.h"
 
+#include "DrawSlices.h"
+#include "Writes.h"
+
 #include "weft/Formats/MicroSteps.h"
 #include "weft/Formats/Names.h"
 
@@ -39,13 +42,13 @@ private:
   Value readSlice(ReadOp read);
   Value getSlice(Value full);
   Value sliceConstant(ConstantOp op);
+  Value drawSlice(Value full);
   bool isMadeOfSlices(Value full) const;
   void dropOldGradients();
   Value reduce(StringAttr gradient, Value full);
   void sliceElementwise(Operation *op);
   void dropCopies();
   void writeSlices();
-  void replaceReturn(ArrayRef<std::pair<Attribute, Value>> writes);
 
   Operation *findLoss();
   void gatherReads();
@@ -59,6 +62,8 @@ private:
   /// By the whole value.
   Slices slices;
   bool reshard;
+  /// The slice that this rank owns, once something has asked.
+  Value number;
   /// Makers of what the caller knows, and asks about again.
   llvm::DenseSet<Operation *> kept;
   /// What says whether the gradients so far count, by the state.
@@ -72,7 +77,7 @@ private:
 
 /// A later micro-step reads what the first one has gathered.
 void StatePartition::readKept() {
-  if (program.getSymName() != names::kMicroLater)
+  if (!names::isLaterMicro(program.getSymName()))
     return;
   for (auto read :
        llvm::make_early_inc_range(program.getBody().front().getOps<ReadOp>())) {
@@ -191,6 +196,24 @@ Value StatePartition::sliceConstant(ConstantOp op) {
           mesh.getSliceType(op.getType()), splat.getSplatValue<Attribute>())));
 }
 
+/// Initial values of the own slice alone, or null.
+Value StatePartition::drawSlice(Value full) {
+  std::optional<FlatDraws> draws = findDraws(full);
+  if (!draws)
+    return {};
+  if (!number) {
+    builder.setInsertionPointToStart(&program.getBody().front());
+    number = mesh.tellSlice(builder, program.getLoc());
+  }
+  Operation *op = full.getDefiningOp();
+  builder.setInsertionPointAfter(op);
+  auto slice = RandomSliceOp::create(
+      builder, op->getLoc(), mesh.getSliceType(full.getType()), draws->seed,
+      number, builder.getArrayAttr(draws->draws));
+  copyScope(op, slice);
+  return slice;
+}
+
 /// The same op for slices of all that has the shape of its results.
 void StatePartition::sliceElementwise(Operation *op) {
   Type shape = op->getResult(0).getType();
@@ -217,7 +240,7 @@ Value StatePartition::getSlice(Value full) {
     sliceElementwise(op);
     return slices[full];
   }
-  Value slice;
+  Value slice = drawSlice(full);
   if (auto constant = dyn_cast_or_null<ConstantOp>(op))
     slice = sliceConstant(constant);
   if (!slice) {
@@ -227,28 +250,6 @@ Value StatePartition::getSlice(Value full) {
       copyScope(op, slice.getDefiningOp());
   }
   return slices[full] = slice;
-}
-
-void StatePartition::replaceReturn(
-    ArrayRef<std::pair<Attribute, Value>> writes) {
-  ReturnOp end = program.getTerminator();
-  SmallVector<Attribute> targets;
-  SmallVector<Value> values;
-  for (auto [target, value] : writes) {
-    targets.push_back(target);
-    values.push_back(value);
-  }
-  builder.setInsertionPoint(end);
-  ReturnOp::create(builder, end.getLoc(), end.getOutputs(), values,
-                   builder.getArrayAttr(targets));
-  end.erase();
-}
-
-static SmallVector<std::pair<Attribute, Value>> getWrites(ReturnOp end) {
-  SmallVector<std::pair<Attribute, Value>> writes;
-  for (auto [target, value] : llvm::zip(end.getTargets(), end.getValues()))
-    writes.push_back({target, value});
-  return writes;
 }
 
 /// The same update without its working copy, the last result.
@@ -266,31 +267,28 @@ static void dropWorking(Operation *update, OpBuilder &builder) {
 
 /// Nobody writes copies that each program makes for itself.
 void StatePartition::dropCopies() {
-  SmallVector<std::pair<Attribute, Value>> writes, dropped;
-  for (auto &write : getWrites(program.getTerminator()))
-    (states.copies.contains(cast<FlatSymbolRefAttr>(write.first).getAttr())
-         ? dropped
-         : writes)
+  Writes writes, dropped;
+  for (const Write &write : getWrites(program))
+    (states.copies.contains(write.state.getAttr()) ? dropped : writes)
         .push_back(write);
   if (dropped.empty())
     return;
-  replaceReturn(writes);
-  for (auto [target, value] : dropped)
+  setWrites(program, writes);
+  for (auto [state, value] : dropped)
     if (auto update = value.getDefiningOp<OptimizerOpInterface>();
         update && update.getWorking() == value && value.use_empty())
       dropWorking(update, builder);
 }
 
 void StatePartition::writeSlices() {
-  ReturnOp end = program.getTerminator();
-  SmallVector<Value> values(end.getValues());
-  for (auto [target, value] : llvm::zip(end.getTargets(), values)) {
-    StringAttr state = cast<FlatSymbolRefAttr>(target).getAttr();
+  Writes writes = getWrites(program);
+  for (auto &[target, value] : writes) {
+    StringAttr state = target.getAttr();
     if (states.sliced.contains(state))
       value =
           isGradient(program, state) ? reduce(state, value) : getSlice(value);
   }
-  end.getValuesMutable().assign(values);
+  setWrites(program, writes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -343,7 +341,7 @@ Value StatePartition::gather(ReadOp read, Value slice,
 
 void StatePartition::gatherReads() {
   Operation *loss = reshard ? findLoss() : nullptr;
-  auto writes = getWrites(program.getTerminator());
+  Writes writes = getWrites(program);
   const size_t before = writes.size();
   for (auto [read, slice] : llvm::zip(reads, own)) {
     SmallVector<OpOperand *> uses, forward, backward;
@@ -360,7 +358,7 @@ void StatePartition::gatherReads() {
       writes.push_back({FlatSymbolRefAttr::get(kept), whole});
   }
   if (writes.size() != before)
-    replaceReturn(writes);
+    setWrites(program, writes);
 }
 
 /// What was for wholes alone, but for reads that may still be gathered.

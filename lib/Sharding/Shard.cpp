@@ -38,10 +38,10 @@ struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
     if (zero < Nothing || zero > Parameters)
       return getOperation().emitError("expects zero of 0 to 3, but got ")
              << zero.getValue();
-    if (sync != "each" && sync != "last")
+    if (gradients != "sharded" && gradients != "replicated")
       return getOperation().emitError(
-                 "expects sync=each or sync=last, but got ")
-             << sync.getValue();
+                 "expects gradients=sharded or gradients=replicated, but got ")
+             << gradients.getValue();
     if (dist::MeshOp other = dist::findMesh(getOperation()))
       return other.emitOpError("expects a module without a mesh for "
                                "weft-shard, but got @")
@@ -99,7 +99,7 @@ struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
 
   /// What the stage shards: master weights and moments of trainable parameters
   /// from 1 on, all parameters and their copies in 3; gradients that are
-  /// reduced in each micro-step.
+  /// reduced in a micro-step.
   bool isSharded(Operation *op) const {
     if (auto param = dyn_cast<ParamOp>(op))
       return zero >= (param.getTrainable() ? Optimizer : Parameters);
@@ -108,12 +108,13 @@ struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
       return false;
     switch (state.getKind()) {
     case StateKind::Gradient:
-      return sync == "each";
+      return gradients == "sharded";
     case StateKind::Optimizer:
       return zero >= Optimizer;
     case StateKind::Working:
       return zero >= Parameters;
     case StateKind::Scaler:
+    case StateKind::Accumulator: // of ranks, made by weft-partition
       return false;
     }
     llvm_unreachable("a state kind without a case");

@@ -2,9 +2,6 @@
 
 #include "SlicedStates.h"
 
-#include "weft/Formats/MicroSteps.h"
-#include "weft/Formats/Names.h"
-
 using namespace mlir;
 
 namespace weft {
@@ -67,49 +64,45 @@ FailureOr<SlicedStates> declareSlices(ModuleOp module, dist::MeshOp mesh) {
   return states;
 }
 
+StateOp declareBeside(Operation *of, StringRef slot, StateKind kind,
+                      RankedTensorType type, SymbolTable &symbols) {
+  OpBuilder builder(of);
+  builder.setInsertionPointAfter(of);
+  StringAttr name = SymbolTable::getSymbolName(of);
+  auto state = dyn_cast<StateOp>(of);
+  std::string free = slot.str();
+  for (unsigned number = 1;
+       symbols.lookup((name.getValue() + "." + free).str()); ++number)
+    free = (slot + "." + Twine(number)).str();
+  auto made = StateOp::create(
+      builder, of->getLoc(),
+      builder.getStringAttr(name.getValue() + "." + free), TypeAttr::get(type),
+      StateKindAttr::get(of->getContext(), kind),
+      state ? state.getParamAttr() : FlatSymbolRefAttr::get(name),
+      builder.getStringAttr(state ? *state.getSlot() + "." + free : free),
+      state ? state.getSegmentsAttr() : cast<ParamOp>(of).getSegmentsAttr(),
+      builder.getI64IntegerAttr(1));
+  made->setAttr(dist::DistDialect::kLayoutAttr,
+                dist::LayoutAttr::get(of->getContext(),
+                                      dist::Placement::Replicated,
+                                      StringAttr()));
+  symbols.insert(made);
+  return made;
+}
+
 //===----------------------------------------------------------------------===//
 // What micro-steps keep
 //===----------------------------------------------------------------------===//
 
 /// @fc.flat.gathered of the parameter @fc.flat, @fc.flat.f16.gathered of its
-/// copy: another name if one is taken.
+/// copy.
 static StateOp declareGathered(Operation *of, RankedTensorType type,
                                SymbolTable &symbols) {
-  OpBuilder builder(of);
-  builder.setInsertionPointAfter(of);
-  StringAttr name = SymbolTable::getSymbolName(of);
-  auto state = dyn_cast<StateOp>(of);
-  std::string slot = "gathered";
-  for (unsigned number = 1;
-       symbols.lookup((name.getValue() + "." + slot).str()); ++number)
-    slot = "gathered." + std::to_string(number);
-  StringAttr symbol = builder.getStringAttr(name.getValue() + "." + slot);
-  auto gathered = StateOp::create(
-      builder, of->getLoc(), symbol, TypeAttr::get(type),
-      StateKindAttr::get(of->getContext(), StateKind::Working),
-      state ? state.getParamAttr() : FlatSymbolRefAttr::get(name),
-      builder.getStringAttr(state ? *state.getSlot() + "." + slot : slot),
-      state ? state.getSegmentsAttr() : cast<ParamOp>(of).getSegmentsAttr(),
-      builder.getI64IntegerAttr(1));
-  gathered->setAttr(dist::DistDialect::kLayoutAttr,
-                    dist::LayoutAttr::get(of->getContext(),
-                                          dist::Placement::Replicated,
-                                          StringAttr()));
-  symbols.insert(gathered);
-  return gathered;
+  return declareBeside(of, "gathered", StateKind::Working, type, symbols);
 }
 
-static ProgramOp findMicro(ModuleOp module) {
-  for (auto program : module.getOps<ProgramOp>())
-    if (program.getKind() == ProgramKind::Micro)
-      return program;
-  return {};
-}
-
-void declareKept(ModuleOp module, SlicedStates &states, bool hasLater) {
-  ProgramOp micro = findMicro(module);
-  if (!micro)
-    return;
+void declareKept(ModuleOp module, ProgramOp micro, SlicedStates &states,
+                 bool hasLater) {
   SymbolTable symbols(module);
   for (auto read : micro.getBody().front().getOps<ReadOp>()) {
     StringAttr name = read.getSourceAttr().getAttr();
@@ -123,11 +116,6 @@ void declareKept(ModuleOp module, SlicedStates &states, bool hasLater) {
     states.kept[name] =
         declareGathered(of, read.getType(), symbols).getSymNameAttr();
   }
-  if (states.kept.empty() || !hasLater)
-    return;
-  auto later = cast<ProgramOp>(micro->clone());
-  later.setSymName(names::kMicroLater);
-  symbols.insert(later, std::next(micro->getIterator()));
 }
 
 //===----------------------------------------------------------------------===//

@@ -34,10 +34,16 @@ struct SlicedStates {
 llvm::FailureOr<SlicedStates> declareSlices(mlir::ModuleOp module,
                                             dist::MeshOp mesh);
 
-/// Declares what the first micro-step keeps for later ones and, if a step has
-/// some, makes a program for these. Copies have a state in any case: what a
-/// rank holds falls from stage to stage.
-void declareKept(mlir::ModuleOp module, SlicedStates &states, bool hasLater);
+/// Declares a whole state of a parameter or of one of its states: @fc.flat.SLOT
+/// of @fc.flat, or another name if that is taken.
+StateOp declareBeside(mlir::Operation *of, llvm::StringRef slot, StateKind kind,
+                      mlir::RankedTensorType type, mlir::SymbolTable &symbols);
+
+/// Declares what the first micro-step keeps for later ones, if a step has some.
+/// Copies have a state in any case: what a rank holds falls from stage to
+/// stage.
+void declareKept(mlir::ModuleOp module, ProgramOp micro, SlicedStates &states,
+                 bool hasLater);
 
 /// Erases the copies that programs make for themselves, and the programs that
 /// did nothing else than write them.

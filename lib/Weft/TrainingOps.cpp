@@ -19,6 +19,30 @@ LogicalResult RandomUniformOp::verify() {
                        getLow().convertToDouble(), getHigh().convertToDouble());
 }
 
+LogicalResult DrawAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               StringAttr key, InitAttr, int64_t begin,
+                               int64_t end) {
+  if (begin >= 0 && begin < end)
+    return success();
+  return emitError() << "expects elements of " << key
+                     << " from 0 on, but got those at " << begin << " to "
+                     << end;
+}
+
+LogicalResult RandomSliceOp::verify() {
+  if (getType().getRank() != 1)
+    return emitOpError("expects a flat result, but got ") << getType();
+  int64_t end = 0;
+  for (auto draw : getDraws().getAsRange<DrawAttr>()) {
+    if (draw.getBegin() < end)
+      return emitOpError(
+                 "expects draws in the order of their elements, but got ")
+             << draw.getKey() << " at " << draw.getBegin() << " behind " << end;
+    end = draw.getEnd();
+  }
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Norms
 //===----------------------------------------------------------------------===//

@@ -178,3 +178,21 @@ weft.program @eval(%x: tensor<8xf32> {weft.input = "x"}) -> (tensor<4xf32> {weft
   %y = dist.own_slice %x on @mesh : tensor<8xf32> to tensor<4xf32>
   weft.return %y : tensor<4xf32>
 }
+
+// -----
+
+weft.program @eval() -> (tensor<i64> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  // expected-error @+1 {{expects a dist.mesh, but @mesh is none}}
+  %y = dist.rank on @mesh : tensor<i64>
+  weft.return %y : tensor<i64>
+}
+
+// -----
+
+// expected-note @+1 {{the mesh}}
+dist.mesh @mesh("dp" = 2)
+weft.program @eval() -> (tensor<i64> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  // expected-error @+1 {{expects an axis of the mesh, but got "shard"}}
+  %y = dist.rank on @mesh["shard"] : tensor<i64>
+  weft.return %y : tensor<i64>
+}

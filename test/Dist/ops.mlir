@@ -22,6 +22,8 @@ weft.program @eval(%x: tensor<4xf32> {weft.input = "x"}, %n: tensor<f64> {weft.i
   %slice = dist.reduce_scatter %full on @mesh {post = 2.0 : f64, pre = 2.0 : f64} : tensor<8xf32> to tensor<2xf32>
   // CHECK-NEXT: dist.own_slice %[[FULL]] on @mesh["shard"] : tensor<8xf32> to tensor<4xf32>
   %own = dist.own_slice %full on @mesh["shard"] : tensor<8xf32> to tensor<4xf32>
+  // CHECK-NEXT: dist.rank on @mesh["shard"] : tensor<i64>
+  %r = dist.rank on @mesh["shard"] : tensor<i64>
   // CHECK-NEXT: %{{.*}}:2 = dist.all_reduce %{{.*}}, %{{.*}} by [sum, or] on @mesh : tensor<f64>, tensor<i1>
   %sum, %any = dist.all_reduce %n, %b by [sum, or] on @mesh : tensor<f64>, tensor<i1>
   // CHECK-NEXT: weft.return

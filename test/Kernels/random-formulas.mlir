@@ -6,6 +6,7 @@
 // Random numbers as formulas over weft.philox: to the bit what the ops say.
 
 // SAME: init: 0 of 2 tensors differ
+// SAME: slice: 0 of 4 tensors differ
 // SAME: types: 0 of 2 tensors differ
 // SAME: dropout: 0 of 1 tensors differ
 // SAME: no_row: 0 of 1 tensors differ
@@ -71,6 +72,31 @@ weft.program @init(%s: tensor<i64> {weft.input = "seed"})
   %n = weft.random_normal %s {key = "a", mean = 1.0 : f64, std = 0.5 : f64} : tensor<7x13xf32>
   %u = weft.random_uniform %s {key = "b", low = -1.0 : f64, high = 0.5 : f64} : tensor<7x6xf32>
   weft.return %n, %u : tensor<7x13xf32>, tensor<7x6xf32>
+}
+
+// One draw for each element of a slice, from the stream of the parameter it is in.
+// CHECK-LABEL: weft.program @slice
+// CHECK-SAME: %[[SEED:.*]]: tensor<i64> {{.*}}, %[[SLICE:.*]]: tensor<i64>
+// CHECK: %[[BEGIN:.*]] = weft.mul %[[SLICE]], %{{.*}} : tensor<i64>, tensor<i64>
+// CHECK: %[[I:.*]] = weft.iota [0] : tensor<7xi64>
+// CHECK: %[[INDEX:.*]] = weft.add %[[BEGIN]], %[[I]]
+// CHECK: weft.compare ge %[[INDEX]]
+// CHECK: weft.select
+// CHECK: weft.philox normal %[[SEED]], %{{.*}}, %{{.*}}, %{{.*}} : tensor<i64>, tensor<7xi64>, tensor<i64>, tensor<7xi64>
+// CHECK-NOT: weft.philox normal
+// CHECK: weft.philox uniform %[[SEED]], %{{.*}} : tensor<i64>, tensor<9xi64>
+// Draws of both kinds are chosen from.
+// CHECK: weft.philox uniform
+// CHECK: weft.philox normal
+// CHECK: weft.select %{{.*}}, %{{.*}}, %{{.*}} : tensor<24xi1>, tensor<24xf32>, tensor<24xf32>
+weft.program @slice(%s: tensor<i64> {weft.input = "seed"}, %r: tensor<i64> {weft.input = "rank"})
+    -> (tensor<7xf32> {weft.output = "n"}, tensor<9xf32> {weft.output = "u"}, tensor<24xf32> {weft.output = "all"}, tensor<4xf16> {weft.output = "low"}) attributes {kind = #weft.kind<init>} {
+  %n = weft.random_slice %s, %r [#weft.draw<"a", <normal, 1.0, 0.5>, at 2 to 5>, #weft.draw<"b", <normal, 0.0, 1.0>, at 5 to 6>] : tensor<7xf32>
+  %u = weft.random_slice %s, %r [#weft.draw<"a", <uniform, -1.0, 0.5>, at 0 to 9>] : tensor<9xf32>
+  %all = weft.random_slice %s, %r [#weft.draw<"a", <uniform, -1.0, 0.5>, at 0 to 4>, #weft.draw<"b", <ones>, at 4 to 8>,
+      #weft.draw<"c", <constant, -2.5>, at 9 to 12>, #weft.draw<"d", <zeros>, at 12 to 14>, #weft.draw<"e", <normal, 3.0, 0.5>, at 14 to 20>] : tensor<24xf32>
+  %low = weft.random_slice %s, %r [#weft.draw<"a", <normal, 0.0, 0.02>, at 0 to 100>] : tensor<4xf16>
+  weft.return %n, %u, %all, %low : tensor<7xf32>, tensor<9xf32>, tensor<24xf32>, tensor<4xf16>
 }
 
 // Initial values are generated in every type.

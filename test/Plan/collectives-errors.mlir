@@ -72,3 +72,11 @@ plan.program "init" @init {
   // expected-error @+1 {{expects 2 slices, but got 'memref<8xf32>' of 'memref<24xf32>'}}
   plan.own_slice %f to %s among 2 : memref<24xf32> to memref<8xf32>
 }
+
+// -----
+
+plan.program "init" @init {
+  %r = plan.alloc temporary : memref<i64>
+  // expected-error @+1 {{expects at least one rank, but got 0}}
+  plan.rank to %r among 0 : memref<i64>
+}

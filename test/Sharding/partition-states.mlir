@@ -26,10 +26,10 @@ weft.state @w.flat.f16 : tensor<16xf16> {dist.layout = #dist.layout<sharded on "
 weft.state @w.flat.bf16 : tensor<16xbf16> {dist.layout = #dist.layout<replicated>, kind = #weft.state_kind<working>, param = @w.flat, slot = "bf16",
     segments = [#weft.segment<@w [3, 4] at 0 to 12>]}
 
-// What is made whole is cut; zeros are made as long as they have to be.
+// Zeros are made as long as they have to be.
 // CHECK-LABEL: weft.program @init
-// CHECK: %[[R:.*]] = weft.random_normal
-// CHECK: %[[OWN:.*]] = dist.own_slice %{{.*}} on @mesh : tensor<16xf32> to tensor<8xf32>
+// CHECK: %[[R:.*]] = dist.rank on @mesh : tensor<i64>
+// CHECK: %[[OWN:.*]] = weft.random_slice %{{.*}}, %[[R]] [{{.*}}] : tensor<8xf32>
 // CHECK: %[[ZERO:.*]] = weft.constant dense<0.000000e+00> : tensor<8xf32>
 // CHECK: weft.return writes @w.flat = %[[OWN]] : tensor<8xf32>, @w.flat.momentum_buffer = %[[ZERO]]
 weft.program @init(%seed: tensor<i64> {weft.input = "seed"}) attributes {kind = #weft.kind<init>} {

@@ -1,11 +1,11 @@
-// RUN: weft-opt %s --weft-shard="mesh=dp:2 zero=3 sync=each min=8" | FileCheck %s --check-prefixes=RULE,THREE
-// RUN: weft-opt %s --weft-shard="mesh=dp:2 min=8" | FileCheck %s --check-prefixes=RULE,NONE
-// RUN: weft-opt %s --weft-shard="mesh=dp:2 zero=3" | FileCheck %s --check-prefix=OFF
-// RUN: weft-opt %s --weft-shard="mesh=dp:2 zero=3 sync=each min=8" --weft-bucket=align=4 | FileCheck %s --check-prefixes=FLAT,FLAT3
-// RUN: weft-opt %s --weft-shard="mesh=dp:2 zero=1 min=8" --weft-bucket=align=4 | FileCheck %s --check-prefixes=FLAT,FLAT1
-// RUN: weft-opt %s --weft-shard="mesh=dp:2 min=8" --weft-bucket=align=4 | FileCheck %s --check-prefix=FLAT
-// RUN: weft-opt %s --weft-shard="mesh=dp:1 zero=3 min=8" --weft-bucket=align=4 --weft-partition | FileCheck %s --check-prefix=ONE
-// RUN: weft-opt %s --weft-shard="mesh=dp:2 zero=3 min=8" --weft-bucket=align=4 --weft-partition | FileCheck %s --check-prefix=TWO
+// RUN: weft-opt %s --weft-shard="mesh=dp:2 zero=3 min=8" | FileCheck %s --check-prefixes=RULE,THREE
+// RUN: weft-opt %s --weft-shard="mesh=dp:2 gradients=replicated min=8" | FileCheck %s --check-prefixes=RULE,NONE
+// RUN: weft-opt %s --weft-shard="mesh=dp:2 gradients=replicated zero=3" | FileCheck %s --check-prefix=OFF
+// RUN: weft-opt %s --weft-shard="mesh=dp:2 zero=3 min=8" --weft-bucket=align=4 | FileCheck %s --check-prefixes=FLAT,FLAT3
+// RUN: weft-opt %s --weft-shard="mesh=dp:2 gradients=replicated zero=1 min=8" --weft-bucket=align=4 | FileCheck %s --check-prefixes=FLAT,FLAT1
+// RUN: weft-opt %s --weft-shard="mesh=dp:2 gradients=replicated min=8" --weft-bucket=align=4 | FileCheck %s --check-prefix=FLAT
+// RUN: weft-opt %s --weft-shard="mesh=dp:1 gradients=replicated zero=3 min=8" --weft-bucket=align=4 --weft-partition | FileCheck %s --check-prefix=ONE
+// RUN: weft-opt %s --weft-shard="mesh=dp:2 gradients=replicated zero=3 min=8" --weft-bucket=align=4 --weft-partition | FileCheck %s --check-prefix=TWO
 
 // Small parameters, their gradients and their moments are whole at every stage;
 // buckets keep them apart at every stage, 0 too.

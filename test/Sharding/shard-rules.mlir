@@ -1,9 +1,9 @@
 // RUN: split-file %s %t
-// RUN: weft-opt %t/model.mlir "--weft-shard=mesh=dp:2 zero=3 sync=each min=100 rules=%t/rules.toml" | FileCheck %t/model.mlir --check-prefixes=CHECK,THREE
-// RUN: weft-opt %t/model.mlir "--weft-shard=mesh=dp:2 zero=1 min=100 rules=%t/rules.toml" | FileCheck %t/model.mlir --check-prefixes=CHECK,ONE
-// RUN: weft-opt %t/model.mlir "--weft-shard=mesh=dp:2 rules=%t/empty.toml" | FileCheck %t/model.mlir --check-prefix=EMPTY
-// RUN: weft-opt %t/model.mlir "--weft-shard=mesh=dp:2 min=100 rules=%t/rules.toml" --weft-bucket=align=1 | FileCheck %t/model.mlir --check-prefix=FLAT
-// RUN: weft-opt %t/model.mlir "--weft-shard=mesh=dp:2 zero=3 min=100 rules=%t/rules.toml" --weft-bucket=align=1 | FileCheck %t/model.mlir --check-prefix=FLAT
+// RUN: weft-opt %t/model.mlir "--weft-shard=mesh=dp:2 zero=3 min=100 rules=%t/rules.toml" | FileCheck %t/model.mlir --check-prefixes=CHECK,THREE
+// RUN: weft-opt %t/model.mlir "--weft-shard=mesh=dp:2 gradients=replicated zero=1 min=100 rules=%t/rules.toml" | FileCheck %t/model.mlir --check-prefixes=CHECK,ONE
+// RUN: weft-opt %t/model.mlir "--weft-shard=mesh=dp:2 gradients=replicated rules=%t/empty.toml" | FileCheck %t/model.mlir --check-prefix=EMPTY
+// RUN: weft-opt %t/model.mlir "--weft-shard=mesh=dp:2 gradients=replicated min=100 rules=%t/rules.toml" --weft-bucket=align=1 | FileCheck %t/model.mlir --check-prefix=FLAT
+// RUN: weft-opt %t/model.mlir "--weft-shard=mesh=dp:2 gradients=replicated zero=3 min=100 rules=%t/rules.toml" --weft-bucket=align=1 | FileCheck %t/model.mlir --check-prefix=FLAT
 
 // The first rule that finds a parameter decides: a scope that is an attribute or
 // the name without its last word, trained and frozen ones apart, and before the

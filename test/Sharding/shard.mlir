@@ -1,8 +1,8 @@
-// RUN: weft-opt %s --weft-shard="mesh=dp:4 zero=1" | FileCheck %s --check-prefixes=CHECK,ONE
-// RUN: weft-opt %s --weft-shard="mesh=dp:4" | FileCheck %s --check-prefixes=CHECK,NONE
-// RUN: weft-opt %s --weft-shard="mesh=dp:4 zero=2 sync=each" | FileCheck %s --check-prefixes=CHECK,TWO
-// RUN: weft-opt %s --weft-shard="mesh=dp:4 zero=2" | FileCheck %s --check-prefixes=CHECK,ONE
-// RUN: weft-opt %s --weft-shard="mesh=replica:2,shard:4 zero=3 sync=each" | FileCheck %s --check-prefix=THREE
+// RUN: weft-opt %s --weft-shard="mesh=dp:4 gradients=replicated zero=1" | FileCheck %s --check-prefixes=CHECK,ONE
+// RUN: weft-opt %s --weft-shard="mesh=dp:4 gradients=replicated" | FileCheck %s --check-prefixes=CHECK,NONE
+// RUN: weft-opt %s --weft-shard="mesh=dp:4 zero=2" | FileCheck %s --check-prefixes=CHECK,TWO
+// RUN: weft-opt %s --weft-shard="mesh=dp:4 gradients=replicated zero=2" | FileCheck %s --check-prefixes=CHECK,ONE
+// RUN: weft-opt %s --weft-shard="mesh=replica:2,shard:4 zero=3" | FileCheck %s --check-prefix=THREE
 
 // Each stage shards what the one before it shards, and more; types and programs
 // stay as they are. Gradients that every rank adds up until the last micro-step are

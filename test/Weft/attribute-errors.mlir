@@ -225,6 +225,27 @@ weft.program @init(%seed: tensor<i64> {weft.input = "seed"}) attributes {kind = 
 
 // -----
 
+weft.program @init(%seed: tensor<i64> {weft.input = "seed"}, %r: tensor<i64> {weft.input = "rank"}) attributes {kind = #weft.kind<init>} {
+  // expected-error @below {{expects a flat result, but got 'tensor<2x4xf32>'}}
+  %w = weft.random_slice %seed, %r [#weft.draw<"w", <ones>, at 0 to 8>] : tensor<2x4xf32>
+  weft.return
+}
+
+// -----
+
+weft.program @init(%seed: tensor<i64> {weft.input = "seed"}, %r: tensor<i64> {weft.input = "rank"}) attributes {kind = #weft.kind<init>} {
+  // expected-error @below {{expects draws in the order of their elements, but got "b" at 7 behind 8}}
+  %w = weft.random_slice %seed, %r [#weft.draw<"a", <ones>, at 0 to 8>, #weft.draw<"b", <ones>, at 7 to 9>] : tensor<4xf32>
+  weft.return
+}
+
+// -----
+
+// expected-error @below {{expects elements of "w" from 0 on, but got those at 3 to 3}}
+weft.param @w : tensor<4xf32> {test.draw = #weft.draw<"w", <ones>, at 3 to 3>}
+
+// -----
+
 // expected-error @below {{expects "weft.fingerprint" to be 32 hexadecimal digits, but got "abc"}}
 module attributes {weft.fingerprint = "abc"} {
 }

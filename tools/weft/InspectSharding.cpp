@@ -33,6 +33,7 @@ static const StateKind kKinds[] = {
     {"optimizer", "optimizer_state", "optimizer state"},
     {"scaler", "scaler_state", "loss-scale state"},
     {"working", "working_copies", "working copies"},
+    {"accumulator", "accumulators", "accumulators"},
 };
 
 namespace {

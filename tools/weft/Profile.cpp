@@ -294,14 +294,15 @@ Json Profiler::result() const {
     auto found = runs.find(program);
     return found == runs.end() ? 0.0 : found->second.microseconds;
   };
+  double training = 0;
+  for (const char *program :
+       {names::kMicro, names::kMicroLater, names::kMicroKeep,
+        names::kMicroLaterKeep, names::kApply})
+    training += time(program);
   Json profile = Json::object();
   int64_t steps = count(names::kApply);
   profile.set("steps", steps);
-  profile.set("step_us", steps
-                             ? (time(names::kMicro) + time(names::kMicroLater) +
-                                time(names::kApply)) /
-                                   steps
-                             : 0.0);
+  profile.set("step_us", steps ? training / steps : 0.0);
   profile.set("total_us", total.microseconds);
   profile.set("span_us", last - first);
   profile.set("events", events.calls);

@@ -185,6 +185,19 @@ def Dist_OwnSliceOp : Dist_Collective<"own_slice", (ins Dist_Tensor:$full)> {
   let assemblyFormat = "$full `on` $mesh (`[` $axis^ `]`)? attr-dict `:` type($full) `to` type($slice)";
 }
 
+def Dist_RankOp : Dist_Collective<"rank", (ins)> {
+  let summary = "The number of this rank";
+  let description = [{
+    Its place among all ranks, or along an axis of the mesh: the slice that it owns.
+    Nothing is sent.
+
+    Example: `%r = dist.rank on @mesh["shard"] : tensor<i64>`.
+    Created by: `weft-partition`. Consumed by: `weft-lower-to-plan`.
+  }];
+  let results = (outs 0DTensorOf<[I64]>:$number);
+  let assemblyFormat = "`on` $mesh (`[` $axis^ `]`)? attr-dict `:` type($number)";
+}
+
 def Dist_AllReduceOp : Dist_Collective<"all_reduce",
     (ins Variadic<Dist_Number>:$numbers, Dist_Reductions:$reductions)> {
   let summary = "Numbers of all ranks become one each";

@@ -21,6 +21,7 @@ struct MemoryReport {
   int64_t optimizerState = 0;
   int64_t scalerState = 0;
   int64_t workingCopies = 0;
+  int64_t accumulators = 0;
   // Transient, live at the peak command.
   int64_t activations = 0;
   int64_t activationElements = 0;

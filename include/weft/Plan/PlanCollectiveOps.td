@@ -68,6 +68,18 @@ def Plan_OwnSliceOp : Plan_Collective<"own_slice",
   let assemblyFormat = "$full `to` $slice " # among # "`:` type($full) `to` type($slice)";
 }
 
+def Plan_RankOp : Plan_Collective<"rank", (ins MemRefRankOf<[I64], [0]>:$number)> {
+  let summary = "The number of this rank";
+  let description = [{
+    Writes to `number` the place of this rank among those of the group. Nothing is sent.
+
+    Example: `plan.rank to %r among 4 : memref<i64>`.
+
+    Created by: `weft-lower-to-plan`.
+  }];
+  let assemblyFormat = "`to` $number " # among # "`:` type($number)";
+}
+
 def Plan_AllReduceOp : Plan_Collective<"all_reduce",
     (ins Variadic<Plan_Number>:$numbers, Variadic<Plan_Number>:$reduced,
          StrArrayAttr:$reductions), [AttrSizedOperandSegments]> {

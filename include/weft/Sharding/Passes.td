@@ -18,8 +18,9 @@ def ShardPass : Pass<"weft-shard", "::mlir::ModuleOp"> {
     | 2 | the same |
     | 3 | and all other parameters and the copies of parameters |
 
-    With `sync=each` gradients are sharded at every stage: each micro-step reduces
-    them, and what is reduced is a slice.
+    Gradients are sharded at every stage: micro-steps reduce them (`weft-partition` says
+    which), and what is reduced is a slice. With `gradients=replicated` they are reduced in
+    the update, and stay whole.
 
     `rules` is a file of rules ([sharding.md](sharding.md#rules)), the first of
     which that finds a parameter says whether stages may shard it. Of the others
@@ -50,9 +51,8 @@ def ShardPass : Pass<"weft-shard", "::mlir::ModuleOp"> {
   let options = [
     Option<"mesh", "mesh", "std::string", "\"dp:1\"", "Ranks: dp:N or replica:R,shard:S">,
     Option<"zero", "zero", "int64_t", "0", "ZeRO stage, 0 to 3">,
-    Option<"sync", "sync", "std::string", "\"last\"",
-           "When gradients are reduced: in each micro-step, or in the last one: until then "
-           "every rank adds up its own">,
+    Option<"gradients", "gradients", "std::string", "\"sharded\"",
+           "Layout of gradients: sharded, reduced in micro-steps, or replicated, in the update">,
     Option<"min", "min", "int64_t", "0",
            "Parameters of fewer elements are whole at every stage">,
     Option<"rules", "rules", "std::string", "\"\"",
@@ -164,8 +164,8 @@ def PartitionPass : Pass<"weft-partition", "::mlir::ModuleOp"> {
     - each flat gradient is reduced to the slice that a rank owns, the mean over
       all ranks in their order. Of a mesh of replicas, the slices of one replica
       are reduced along `shard`, then over `replica`, where replicas divide a slice
-      between them and gather it. One that is sharded is reduced in `micro`, behind
-      its last part, and added to the slice so far;
+      between them and gather it. One that is sharded is reduced before: in
+      `micro`, behind its last part;
     - norms and checks are of slices. What ranks found is joined by one message:
       sums of powers in the order of ranks, then one root, and whether any rank
       found a value that is not finite;
@@ -176,16 +176,23 @@ def PartitionPass : Pass<"weft-partition", "::mlir::ModuleOp"> {
     forward and the backward pass ranks add up their denominators. Ranks that count none,
     half or all of their targets then make the loss and gradients of one that has them all.
 
+    A step may have several micro-steps (`accumulates`). With `sync=each` all of
+    them reduce sharded gradients, and add the slice to that of those before. With
+    `sync=last` a rank adds up its own in a state `NAME.sum`, of the kind
+    `accumulator`, and only the last one reduces what is there: those before it are a
+    program `micro_keep` (test/Sharding/partition-micro.mlir).
+
     A parameter or state that is sharded (ZeRO stages 1 to 3) becomes one of a slice:
 
     - updates, and casts to working copies, are of slices;
-    - what else a program makes of it is made whole, and each rank keeps its slice
-      (`init`);
+    - initial values are drawn for the own slice alone (`weft.random_slice`,
+      test/Sharding/partition-init.mlir); what else a program makes of it is made whole,
+      and each rank keeps its slice;
     - ops of a forward pass read what ranks gather just before the first of them,
       those of a backward pass what ranks gather again, or with `reshard=false` the
-      same. Then `micro` keeps it in a state `NAME.gathered`, and a program
-      `micro_later` for the other micro-steps of a step reads that and gathers
-      nothing;
+      same. Then the first micro-step keeps it in a state `NAME.gathered`, and
+      programs for later ones, `micro_later` and `micro_later_keep`, read that and
+      gather nothing;
     - a whole working copy of a sharded parameter (stages 1 and 2) is no state any
       more: what reads it gathers slices that are rounded first.
 
@@ -224,6 +231,9 @@ def PartitionPass : Pass<"weft-partition", "::mlir::ModuleOp"> {
            "Gather again for the backward pass, and keep nothing between">,
     Option<"accumulates", "accumulates", "bool", "true",
            "Whether a step may have several micro-steps">,
+    Option<"sync", "sync", "std::string", "\"last\"",
+           "Micro-steps that reduce sharded gradients: each, or the last one: until then every "
+           "rank adds up its own">,
     Option<"reduceDtype", "reduce-dtype", "std::string", "\"auto\"",
            "Type that gradients are reduced in, rounded before the sum: f32, f16, bf16 or "
            "auto, theirs">,

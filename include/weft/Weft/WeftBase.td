@@ -94,7 +94,8 @@ def Weft_StateKind : Weft_Enum<"StateKind", "what a state holds", [
     I32EnumAttrCase<"Gradient", 0, "gradient">,
     I32EnumAttrCase<"Optimizer", 1, "optimizer">,
     I32EnumAttrCase<"Scaler", 2, "scaler">,
-    I32EnumAttrCase<"Working", 3, "working">]>;
+    I32EnumAttrCase<"Working", 3, "working">,
+    I32EnumAttrCase<"Accumulator", 4, "accumulator">]>;
 def Weft_StateKindAttr : Weft_EnumAttr<Weft_StateKind, "state_kind">;
 
 def Weft_KernelKind : Weft_Enum<"KernelKind", "how the elements of a kernel hang together", [
@@ -174,6 +175,23 @@ def Weft_InitAttr : AttrDef<Weft_Dialect, "Init"> {
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
+
+def Weft_DrawAttr : AttrDef<Weft_Dialect, "Draw"> {
+  let mnemonic = "draw";
+  let summary = "Initial values of a parameter inside a flat tensor";
+  let description = [{
+    Elements `begin` to `end` (not included) of a flat tensor are initial values by
+    `init`, drawn for the parameter `key` in row-major order. Positions count elements
+    of all slices together.
+
+    `#weft.draw<"fc1.weight", <normal, 0.0, 0.02>, at 0 to 8192>`.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$key, "::weft::InitAttr":$init,
+                        "int64_t":$begin, "int64_t":$end);
+  let assemblyFormat = "`<` $key `,` $init `,` `at` $begin `to` $end `>`";
+  let genVerifyDecl = 1;
+}
+def Weft_Draws : TypedArrayAttrBase<Weft_DrawAttr, "a list of draws">;
 
 def Weft_ScalerAttr : AttrDef<Weft_Dialect, "Scaler"> {
   let mnemonic = "scaler";

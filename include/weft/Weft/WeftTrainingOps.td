@@ -38,6 +38,23 @@ def Weft_RandomUniformOp : Weft_RandomOp<"random_uniform",
     "Uniform random numbers in [low, high)", (ins F64Attr:$low, F64Attr:$high),
     "{key = \"fc1.weight\", low = -0.125 : f64, high = 0.125 : f64}">;
 
+def Weft_RandomSliceOp : Weft_Op<"random_slice", [Pure]> {
+  let summary = "A slice of the initial values of a flat tensor";
+  let description = [{
+    Slice `slice` of a flat tensor, elements `slice` n to (`slice` + 1) n (not
+    included), where n is the size of the result: what `random_normal`,
+    `random_uniform` or a constant makes of each of the parameters that lie in it,
+    in their order, and zeros between them. Elements of other slices are not drawn.
+
+    Example: `%s = weft.random_slice %seed, %slice [#weft.draw<"fc1.weight", <normal, 0.0, 0.02>, at 0 to 12>] : tensor<8xf32>`.
+    Created by: `weft-partition`.
+  }];
+  let arguments = (ins Weft_ScalarI64:$seed, Weft_ScalarI64:$slice, Weft_Draws:$draws);
+  let results = (outs Weft_FloatTensor:$result);
+  let assemblyFormat = "$seed `,` $slice $draws attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
 def Weft_PhiloxOp : Weft_Op<"philox", [
     Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Random numbers, element by element";

@@ -40,6 +40,13 @@ static Operation *makeCommand(dist::OwnSliceOp op, OpBuilder &builder,
                                   ranks, group, {}, {}, {}, {});
 }
 
+static Operation *makeCommand(dist::RankOp op, OpBuilder &builder,
+                              ValueRange /*operands*/, ValueRange results) {
+  auto [ranks, group] = getGroup(op);
+  return plan::RankOp::create(builder, op.getLoc(), results[0], ranks, group,
+                              {}, {}, {}, {});
+}
+
 static Operation *makeCommand(dist::AllReduceOp op, OpBuilder &builder,
                               ValueRange operands, ValueRange results) {
   auto [ranks, group] = getGroup(op);
@@ -52,7 +59,7 @@ static Operation *makeCommand(dist::AllReduceOp op, OpBuilder &builder,
 }
 
 namespace {
-/// The command of the same name, which takes any floating-point type.
+/// The command of the same name, which takes any type that the op has.
 template <typename OpT>
 struct CollectiveModel
     : CommandSourceOpInterface::ExternalModel<CollectiveModel<OpT>, OpT> {
@@ -74,6 +81,7 @@ void weft::registerCollectiveCommands(DialectRegistry &registry) {
     ReduceScatterOp::attachInterface<CollectiveModel<ReduceScatterOp>>(
         *context);
     OwnSliceOp::attachInterface<CollectiveModel<OwnSliceOp>>(*context);
+    RankOp::attachInterface<CollectiveModel<RankOp>>(*context);
     AllReduceOp::attachInterface<CollectiveModel<AllReduceOp>>(*context);
   });
 }

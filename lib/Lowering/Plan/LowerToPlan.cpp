@@ -57,6 +57,8 @@ static plan::StateKind getStateKind(StateKind kind) {
     return plan::StateKind::Scaler;
   case StateKind::Working:
     return plan::StateKind::Working;
+  case StateKind::Accumulator:
+    return plan::StateKind::Accumulator;
   }
   llvm_unreachable("a state kind without a case");
 }

@@ -55,6 +55,12 @@ static LogicalResult append(RecordWords &words, plan::OwnSliceOp op,
   return success();
 }
 
+static LogicalResult append(RecordWords &words, plan::RankOp,
+                            WeftRankGroup among) {
+  append(words, WeftRankRecord{among});
+  return success();
+}
+
 static int64_t getNumber(StringRef reduction) {
   if (reduction == "or")
     return WEFT_RANK_OR;
@@ -101,5 +107,6 @@ void weft::attachCollectiveModels(MLIRContext *context) {
   AllGatherOp::attachInterface<CollectiveModel<AllGatherOp>>(*context);
   ReduceScatterOp::attachInterface<CollectiveModel<ReduceScatterOp>>(*context);
   OwnSliceOp::attachInterface<CollectiveModel<OwnSliceOp>>(*context);
+  RankOp::attachInterface<CollectiveModel<RankOp>>(*context);
   AllReduceOp::attachInterface<CollectiveModel<AllReduceOp>>(*context);
 }

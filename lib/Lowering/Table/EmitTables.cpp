@@ -224,7 +224,8 @@ static_assert(int(plan::StateKind::Param) == WEFT_PARAM &&
                   int(plan::StateKind::Optimizer) == WEFT_OPTIMIZER &&
                   int(plan::StateKind::Scaler) == WEFT_SCALER &&
                   int(plan::StateKind::Working) == WEFT_WORKING &&
-                  plan::getMaxEnumValForStateKind() == WEFT_WORKING,
+                  int(plan::StateKind::Accumulator) == WEFT_ACCUMULATOR &&
+                  plan::getMaxEnumValForStateKind() == WEFT_ACCUMULATOR,
               "a state's kind is written as its number");
 
 void TableEmitter::segment(const Segment &segment) {

@@ -20,7 +20,7 @@ static constexpr size_t kDigits = 16;
 static std::vector<NamedTensor> comparedTensors(const WeftExecutable &all) {
   std::vector<NamedTensor> compared;
   for (NamedTensor &tensor : namedTensors(all))
-    if (tensor.kind() != WEFT_GRADIENT)
+    if (tensor.kind() != WEFT_GRADIENT && tensor.kind() != WEFT_ACCUMULATOR)
       compared.push_back(std::move(tensor));
   return compared;
 }

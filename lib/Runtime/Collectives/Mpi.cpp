@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <mpi.h>
 #include <set>
 #include <thread>
@@ -83,6 +84,7 @@ public:
                Numbers numbers);
   ~MpiTransport() override;
   std::vector<int> takeLeave(double seconds) override;
+  bool awaitLeave(int rank, double seconds) override;
 
 private:
   struct Peer {
@@ -103,6 +105,7 @@ private:
   splitBy(const std::vector<int> &colors) override;
 
   void sayGoodbye();
+  void listen(double seconds, const std::function<bool()> &isDone);
   int tag(bool isHeader) const { return int(2 * number + isHeader); }
   Status expectHeader(int peer);
   Status takeHeader(int peer);
@@ -180,16 +183,28 @@ void MpiTransport::sayGoodbye() {
 
 std::vector<int> MpiTransport::takeLeave(double seconds) {
   sayGoodbye();
-  const auto end =
-      Patience::Clock::now() + std::chrono::duration<double>(seconds);
-  for (const Pauses pauses; Patience::Clock::now() < end; pauses.take())
-    if (bool isProgress; !poll(isProgress))
-      break;
+  listen(seconds, [] { return false; });
   std::vector<int> left;
   for (int peer = 0; peer < ranks(); ++peer)
     if (peers[size_t(peer)].hasLeft)
       left.push_back(peer);
   return left;
+}
+
+bool MpiTransport::awaitLeave(int rank, double seconds) {
+  const Peer &peer = peers[size_t(rank)];
+  listen(seconds, [&] { return peer.hasLeft; });
+  return peer.hasLeft;
+}
+
+/// Takes what others say until the condition holds or the time is over.
+void MpiTransport::listen(double seconds, const std::function<bool()> &isDone) {
+  const auto end =
+      Patience::Clock::now() + std::chrono::duration<double>(seconds);
+  for (const Pauses pauses;; pauses.take())
+    if (bool isProgress;
+        !poll(isProgress) || isDone() || Patience::Clock::now() >= end)
+      return;
 }
 
 Status MpiTransport::expectHeader(int peer) {

@@ -99,6 +99,16 @@ void weft_host_own_slice(WeftContext *context, const WeftCommand *command,
       });
 }
 
+void weft_host_rank(WeftContext *context, const WeftCommand *command,
+                    void *const *buffers) {
+  runAmongRanks<WeftRankRecord>(
+      *context, *command, 0,
+      [&](auto &, Communicator &group, const std::string &) {
+        *static_cast<int64_t *>(buffers[0]) = group.rank();
+        return Status::success();
+      });
+}
+
 //===----------------------------------------------------------------------===//
 // all_reduce
 //===----------------------------------------------------------------------===//

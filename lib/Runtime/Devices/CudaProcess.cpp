@@ -37,7 +37,7 @@ public:
   }
   bool finish(WeftContext &) override { return false; }
   void warmUp(WeftContext &,
-              std::initializer_list<const WeftProgram *>) override {}
+              const std::vector<const WeftProgram *> &) override {}
   Status synchronize() override { return Status::success(); }
 
 private:

@@ -93,7 +93,7 @@ bool HostDevice::finish(WeftContext &) {
 }
 
 void HostDevice::warmUp(WeftContext &context,
-                        std::initializer_list<const WeftProgram *> programs) {
+                        const std::vector<const WeftProgram *> &programs) {
   weft::warmUp(context, programs);
 }
 

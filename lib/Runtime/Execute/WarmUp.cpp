@@ -9,7 +9,7 @@ extern "C" [[gnu::weak]] void weft_cpu_gemm_prepare(WeftContext *,
 using namespace weft;
 
 void weft::warmUp(WeftContext &context,
-                  std::initializer_list<const WeftProgram *> programs) {
+                  const std::vector<const WeftProgram *> &programs) {
   for (const WeftProgram *program : programs)
     for (int32_t i = 0; i < program->numCommands; ++i)
       if (program->commands[i].kind == WEFT_GEMM && weft_cpu_gemm_prepare)

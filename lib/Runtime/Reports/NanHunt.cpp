@@ -171,7 +171,7 @@ Expected<std::string> NanHunt::lookAt(int32_t dtype, int64_t offset,
 /// mean of squares may be infinite and harm nothing.
 Status NanHunt::lookAtStates() {
   for (const NamedTensor &tensor : namedTensors(*context.executable())) {
-    if (tensor.kind() == WEFT_GRADIENT)
+    if (tensor.kind() == WEFT_GRADIENT || tensor.kind() == WEFT_ACCUMULATOR)
       continue;
     const HeldRange held = heldBy(tensor, context.rank());
     const int64_t bytes = held.elements() * dtypeBytes(tensor.dtype());

@@ -46,7 +46,7 @@ Expected<std::string> weft::findBadGradient(const WeftContext &context) {
       return "that of " + inQuotes(gradient.param) + " is not (element " +
              std::to_string(*element) + ")";
   }
-  return std::string("some gradient is not");
+  return std::string();
 }
 
 /// Writes the value to the first element.

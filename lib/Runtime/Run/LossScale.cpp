@@ -33,9 +33,12 @@ Status Trainer::nonFinite(const StepInFlight &step) {
   auto what = findBadGradient(context);
   if (!what)
     return what.takeError();
-  return Error(ExitCode::Numerics, "step " + std::to_string(step.report.step) +
-                                       ": expects finite gradients, but " +
-                                       *what + "; nothing was updated")
+  foundBad = !what->empty();
+  return Error(ExitCode::Numerics,
+               "step " + std::to_string(step.report.step) +
+                   ": expects finite gradients, but " +
+                   (foundBad ? *what : std::string("some gradient is not")) +
+                   "; nothing was updated")
       .hint(adviceAgainstBad());
 }
 

@@ -15,6 +15,8 @@ using namespace weft;
 
 /// Seconds in which ranks that wait for each other hear that they have left.
 static constexpr double kLastWords = 0.5;
+/// Seconds by which the first rank that waits may notice later than others.
+static constexpr double kOthersWords = 1.5;
 
 /// A rank part, what connects it with the others, and its thread.
 struct Ranks::Member {
@@ -198,8 +200,9 @@ Status Ranks::together(const Work &work) {
 //===----------------------------------------------------------------------===//
 
 /// Whether this rank says why others are missing: they have left without a
-/// word, and it is the first of those that waited. Who waits for another rank
-/// itself leaves as this one does.
+/// word, and it is the first of those that waited, or that one has not noticed
+/// yet. The first one leaves it to one that has left before. Who waits for
+/// another rank itself leaves as this one does.
 bool Ranks::speaksFor(const Absence &absence) const {
   const std::vector<int> &missing = absence.ranks;
   auto isMissing = [&](int rank) {
@@ -207,7 +210,15 @@ bool Ranks::speaksFor(const Absence &absence) const {
   };
   const auto first = std::find_if_not(absence.members.begin(),
                                       absence.members.end(), isMissing);
-  if (absence.haveLeft || *first != inputs.process->rank())
+  if (absence.haveLeft)
+    return false;
+  const bool isFirst = *first == inputs.process->rank();
+  auto leaves = [&](int rank) {
+    return !isMissing(rank) &&
+           processes->awaitLeave(rank, isFirst ? 0 : kOthersWords);
+  };
+  if (isFirst ? std::any_of(first + 1, absence.members.end(), leaves)
+              : leaves(*first))
     return false;
   members.front()->part.leave();
   const std::vector<int> left = processes->takeLeave(kLastWords);

@@ -2,7 +2,6 @@
 
 #include "weft/Runtime/Run/StepRunner.h"
 
-#include "weft/Formats/MicroSteps.h"
 #include "weft/Formats/Names.h"
 #include "weft/Runtime/Collectives/CollectiveCosts.h"
 #include "weft/Runtime/Devices/Device.h"
@@ -23,28 +22,19 @@ static double msSince(std::chrono::steady_clock::time_point start) {
       .count();
 }
 
-/// Later micro-steps may read what the first one of a step has gathered.
-static const WeftProgram &findLater(const WeftContext &context) {
-  const WeftProgram *own = context.findProgram(names::kMicroLater);
-  return own ? *own : *context.findProgram(names::kMicro);
-}
-
 StepRunner::StepRunner(WeftContext &context, const RunInputs &inputs,
                        const DataSet &data, const TrainState &state,
                        NanHunt *hunt)
     : context(context), metadata(inputs.metadata), options(inputs.options),
-      faults(inputs.faults), data(data),
-      firstMicro(*context.findProgram(names::kMicro)),
-      laterMicro(findLater(context)),
+      faults(inputs.faults), data(data), micros(*context.executable()),
       apply(*context.findProgram(names::kApply)),
       order(data.train->rows(), state.cursor.shuffle, state.cursor.shuffleSeed),
       seed(state.seed), firstStep(state.step + 1), hunt(hunt) {}
 
 void StepRunner::warmUp() {
-  if (options.accum > 1)
-    context.device().warmUp(context, {&firstMicro, &laterMicro, &apply});
-  else
-    context.device().warmUp(context, {&firstMicro, &apply});
+  std::vector<const WeftProgram *> programs = micros.list(options.accum);
+  programs.push_back(&apply);
+  context.device().warmUp(context, programs);
 }
 
 bool StepRunner::runsAhead() const {
@@ -127,7 +117,7 @@ std::vector<int64_t> StepRunner::batchAt(int64_t first) const {
 /// Each rank takes a batch of the rows that all ranks read together.
 Status StepRunner::microStep(const StepPtr &step, int64_t k) {
   const auto begin = Clock::now();
-  const WeftProgram &micro = k == 0 ? firstMicro : laterMicro;
+  const WeftProgram &micro = micros.get(k, options.accum);
   const int64_t all = context.ranks() * metadata.batch;
   const int64_t row = step->endRow + context.rank() * metadata.batch;
   if (Status s = fillRows(context, dataInputs(micro), *data.train, order, row);

@@ -191,6 +191,7 @@ Decision Trainer::agree(Place::Kind kind, int64_t step, const Status &outcome) {
   Vote vote = voteAt({kind, step}, outcome);
   vote.doneStep = now.step;
   vote.mayStillSave = dataLost;
+  vote.isReason = !outcome && foundBad;
   vote.stop = signals.stopSignal() != 0;
   vote.last = now.step == lastStep;
   vote.save = isDue(now.step, options.saveEvery);

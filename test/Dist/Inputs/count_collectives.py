@@ -3,9 +3,8 @@
 
 usage: count_collectives.py MODEL OUT MESH [FLAG]...
 
-For each stage and program of a step (micro_later, where later micro-steps have one of
-their own): reduce_scatter, all_gather, all_reduce, copies of
-more than one number.
+For each stage and program of a step (first, later, last micro-steps, where they have one
+of their own): reduce_scatter, all_gather, all_reduce, copies of more than one number.
 """
 import re
 import subprocess
@@ -29,5 +28,6 @@ for stage in range(4):
                     "--emit=plan", "-o", out], check=True)
     with open(out) as file:
         plan = file.read()
-    counts = {program: count(plan, program) for program in ("micro", "micro_later", "apply")}
+    counts = {program: count(plan, program) for program in
+              ("micro", "micro_later", "micro_keep", "micro_later_keep", "apply")}
     print(f"zero {stage}:", ", ".join(f"{name} {text}" for name, text in counts.items() if text))

@@ -11,7 +11,7 @@ import sys
 
 SIZES = {"f32": 4, "f16": 2, "bf16": 2}
 FIELDS = {"param": "parameters", "gradient": "gradients", "optimizer": "optimizer_state",
-          "working": "working_copies"}
+          "working": "working_copies", "accumulator": "accumulators"}
 ranks, zero = map(int, sys.argv[1:])
 report = json.load(sys.stdin)
 sharding, memory = report["sharding"], report["memory"]

@@ -306,9 +306,10 @@ TEST(Checkpoint, holdsWhatNothingElseGives) {
   WeftTensor tensor = {};
   std::string saved;
   for (int32_t kind :
-       {WEFT_PARAM, WEFT_GRADIENT, WEFT_OPTIMIZER, WEFT_SCALER, WEFT_WORKING}) {
+       {WEFT_PARAM, WEFT_GRADIENT, WEFT_OPTIMIZER, WEFT_SCALER, WEFT_WORKING,
+        WEFT_ACCUMULATOR}) {
     tensor.kind = kind;
     saved += isSaved(tensor) ? 'x' : '.';
   }
-  EXPECT_EQ(saved, "x.xx.");
+  EXPECT_EQ(saved, "x.xx..");
 }

@@ -53,7 +53,7 @@ struct Vote {
   ExitCode failure = ExitCode::Ok;
   /// Of a failure: the state of the last whole step is worth a save.
   bool mayStillSave = false;
-  /// Of a failure that ranks have agreed on before: this one was the reason.
+  /// Of a failure of several ranks: this one knows the reason, or is it.
   bool isReason = false;
   /// What the other ranks are to know, such as what was written where.
   std::string text;

@@ -89,6 +89,10 @@ public:
   /// left as well, by rank.
   virtual std::vector<int> takeLeave(double seconds) = 0;
 
+  /// Listens, but does not leave: whether the rank leaves within so many
+  /// seconds. Only ranks that are processes can wait for that.
+  virtual bool awaitLeave(int /*rank*/, double /*seconds*/) { return false; }
+
   /// Whom the exchange that failed has waited for; empty where it failed for
   /// another reason.
   const Absence &absence() const { return absent; }

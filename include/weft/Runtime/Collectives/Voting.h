@@ -28,6 +28,10 @@ public:
   std::vector<int> takeLeave(double seconds) {
     return transport ? transport->takeLeave(seconds) : std::vector<int>();
   }
+  /// Whether another rank leaves within so many seconds.
+  bool awaitLeave(int rank, double seconds) {
+    return transport && transport->awaitLeave(rank, seconds);
+  }
   /// Whether this rank was the reason of the last failure that was decided:
   /// there may have been a save since.
   bool isReason() const { return reason == rank(); }

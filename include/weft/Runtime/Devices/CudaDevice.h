@@ -57,7 +57,7 @@ public:
   bool start(WeftContext &context, const WeftProgram &program) override;
   bool finish(WeftContext &context) override;
   void warmUp(WeftContext &,
-              std::initializer_list<const WeftProgram *>) override {}
+              const std::vector<const WeftProgram *> &) override {}
   Status synchronize() override;
   Expected<int64_t> tune(WeftContext &context,
                          const std::string &path) override;

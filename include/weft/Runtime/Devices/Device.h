@@ -15,7 +15,7 @@
 #include "weft/Formats/RunRecord.h"
 #include "weft/Runtime/Execute/Context.h"
 
-#include <initializer_list>
+#include <vector>
 
 namespace weft {
 
@@ -72,7 +72,7 @@ public:
   /// Does ahead what only the first run of the programs has to do. Changes no
   /// number, and leaves errors to the run itself.
   virtual void warmUp(WeftContext &context,
-                      std::initializer_list<const WeftProgram *> programs) = 0;
+                      const std::vector<const WeftProgram *> &programs) = 0;
   /// Measures the algorithms of the library products of a program and writes
   /// the fastest ones to the file `path`, for DeviceOptions::tuning: how many.
   /// The context has done nothing else, and its tensors are lost. A usage error

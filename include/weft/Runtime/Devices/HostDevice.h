@@ -44,7 +44,7 @@ public:
   bool start(WeftContext &context, const WeftProgram &program) override;
   bool finish(WeftContext &context) override;
   void warmUp(WeftContext &context,
-              std::initializer_list<const WeftProgram *> programs) override;
+              const std::vector<const WeftProgram *> &programs) override;
   Status synchronize() override { return Status::success(); }
 
   Arena arena;

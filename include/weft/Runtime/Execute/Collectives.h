@@ -16,6 +16,7 @@
   X(all_gather, WeftAllGatherRecord)                                           \
   X(reduce_scatter, WeftReduceScatterRecord)                                   \
   X(own_slice, WeftOwnSliceRecord)                                             \
+  X(rank, WeftRankRecord)                                                      \
   X(all_reduce, WeftAllReduceRecord)
 
 /// The ranks that take part: group 0 are all of the run, group i those that
@@ -43,6 +44,11 @@ struct WeftReduceScatterRecord {
 struct WeftOwnSliceRecord {
   struct WeftRankGroup among;
   int64_t dtype, elements;
+};
+
+/// Buffer: the place of this rank in the group, an i64.
+struct WeftRankRecord {
+  struct WeftRankGroup among;
 };
 
 /// What becomes of one number of each rank: the part of the ABI.

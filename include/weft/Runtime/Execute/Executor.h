@@ -19,7 +19,7 @@ bool runProgram(WeftContext &context, const char *name);
 /// arena gets its pages, products their plans. Changes no number, and leaves
 /// errors to the run itself.
 void warmUp(WeftContext &context,
-            std::initializer_list<const WeftProgram *> programs);
+            const std::vector<const WeftProgram *> &programs);
 
 } // namespace weft
 

@@ -14,7 +14,7 @@ namespace weft {
 Status writeGradients(WeftContext &context, const std::string &path);
 
 /// "that of 'w' is not (element 3)": the first gradient held here that is not
-/// finite, or that some gradient is not.
+/// finite; "" if all are.
 Expected<std::string> findBadGradient(const WeftContext &context);
 
 /// Every gradient, parameter and rank that `faults` are about exists: else exit

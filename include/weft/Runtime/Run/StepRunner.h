@@ -16,6 +16,7 @@
 #include "weft/Runtime/Data/Windows.h"
 #include "weft/Runtime/Reports/NanHunt.h"
 #include "weft/Runtime/Reports/Progress.h"
+#include "weft/Runtime/Run/MicroPrograms.h"
 #include "weft/Runtime/Run/RunInputs.h"
 
 #include <chrono>
@@ -102,8 +103,8 @@ private:
   const RunOptions &options;
   const Faults &faults;
   const DataSet &data;
-  /// Of the first micro-step of a step, and of later ones, which may be it.
-  const WeftProgram &firstMicro, &laterMicro, &apply;
+  const MicroPrograms micros;
+  const WeftProgram &apply;
   RowOrder order;
   /// Bytes of the loss scale before the last update, of several ranks.
   std::vector<std::string> scalerBefore;

@@ -90,6 +90,8 @@ private:
   bool dataLost = false;         // rows could not be read
   std::unique_ptr<NanHunt> hunt; // only with --debug-nan
   std::string culprit;           // what it found in the last step
+  /// Whether this rank has a part of a gradient that is not finite.
+  bool foundBad = false;
   StepRunner runner;
   /// The step after the one whose results are read, where it has begun.
   std::shared_ptr<StepInFlight> next;

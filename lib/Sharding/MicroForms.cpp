@@ -1,0 +1,94 @@
+//===- MicroForms.cpp - Programs of the micro-steps of a step -------------===//
+
+#include "MicroForms.h"
+
+#include "Writes.h"
+#include "weft/Formats/MicroSteps.h"
+
+using namespace mlir;
+
+namespace weft {
+
+ProgramOp findMicro(ModuleOp module) {
+  for (auto program : module.getOps<ProgramOp>())
+    if (program.getKind() == ProgramKind::Micro)
+      return program;
+  return {};
+}
+
+/// The same program under another name, next to it.
+static ProgramOp cloneAs(ProgramOp program, StringRef name,
+                         SymbolTable &symbols) {
+  auto made = cast<ProgramOp>(program->clone());
+  made.setSymName(name);
+  symbols.insert(made, std::next(program->getIterator()));
+  return made;
+}
+
+//===----------------------------------------------------------------------===//
+// Reduce or keep
+//===----------------------------------------------------------------------===//
+
+using Accumulators = llvm::DenseMap<StringAttr, StringAttr>;
+
+/// What the program writes of gradients it writes to accumulators, too.
+static Accumulators writeAccumulators(ProgramOp micro,
+                                      const SlicedStates &states,
+                                      SymbolTable &symbols) {
+  Accumulators accumulators;
+  Writes writes = getWrites(micro), sums;
+  for (auto [name, value] : writes) {
+    auto gradient = symbols.lookup<StateOp>(name.getAttr());
+    if (!gradient || gradient.getKind() != StateKind::Gradient ||
+        !states.sliced.contains(name.getAttr()))
+      continue;
+    StateOp sum =
+        declareBeside(gradient, names::kSum, StateKind::Accumulator,
+                      cast<RankedTensorType>(value.getType()), symbols);
+    accumulators[name.getAttr()] = sum.getSymNameAttr();
+    sums.push_back({FlatSymbolRefAttr::get(sum.getSymNameAttr()), value});
+  }
+  llvm::append_range(writes, sums);
+  setWrites(micro, writes);
+  return accumulators;
+}
+
+static void readAccumulators(ProgramOp micro,
+                             const Accumulators &accumulators) {
+  for (auto read : micro.getBody().front().getOps<ReadOp>())
+    if (StringAttr sum = accumulators.lookup(read.getSourceAttr().getAttr()))
+      read.setSourceAttr(FlatSymbolRefAttr::get(sum));
+}
+
+static void dropGradients(ProgramOp micro, const Accumulators &accumulators) {
+  Writes writes = getWrites(micro);
+  llvm::erase_if(writes, [&](const Write &write) {
+    return accumulators.contains(write.state.getAttr());
+  });
+  setWrites(micro, writes);
+}
+
+bool declareAccumulators(ProgramOp micro, const SlicedStates &states) {
+  SymbolTable symbols(micro->getParentOfType<ModuleOp>());
+  Accumulators accumulators = writeAccumulators(micro, states, symbols);
+  if (accumulators.empty())
+    return false;
+  readAccumulators(micro, accumulators);
+  dropGradients(cloneAs(micro, names::kMicroKeep, symbols), accumulators);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// First or later
+//===----------------------------------------------------------------------===//
+
+void makeLaterForms(ModuleOp module) {
+  SymbolTable symbols(module);
+  ProgramOp micro = findMicro(module), last = micro;
+  if (auto keep = symbols.lookup<ProgramOp>(names::kMicroKeep))
+    last = cloneAs(keep, names::kMicroLaterKeep, symbols);
+  ProgramOp later = cloneAs(micro, names::kMicroLater, symbols);
+  later->moveAfter(last);
+}
+
+} // namespace weft

@@ -1,0 +1,126 @@
+"""Measures what ranks that are processes hold and read.
+
+Usage: rank_memory.py --weft WEFT --work DIR --mpi "mpirun ..."
+
+Four ranks train a model of 384 MiB in stage 3, from initial values, from a file
+of weights and from a checkpoint. Prints for each how much VmHWM grows beyond
+that of a program whose arena is next to nothing, as a part of the arena that
+`weft inspect --memory` reports (the least and the largest over ranks), and the
+most bytes that a rank has read.
+"""
+
+import argparse
+import json
+import pathlib
+import shlex
+import subprocess
+import sys
+
+MIB = 1 << 20
+RANKS, UNITS, WIDE, BATCH = 4, 6, 4096, 8
+# Runs the program, and writes what the kernel says of it while it runs.
+WRAPPER = f"""
+import os, pathlib, subprocess, sys, time
+out = pathlib.Path(sys.argv[1]) / os.environ["OMPI_COMM_WORLD_RANK"]
+child = subprocess.Popen(sys.argv[2:])
+peak = read = 0
+while child.poll() is None:
+    try:
+        status = pathlib.Path(f"/proc/{{child.pid}}/status").read_text()
+        peak = max(peak, *(int(l.split()[1]) << 10 for l in status.splitlines() if l.startswith("VmHWM")), 0)
+        io = pathlib.Path(f"/proc/{{child.pid}}/io").read_text()
+        read = max(read, int(io.split("rchar: ")[1].split()[0]))
+    except (OSError, ValueError, IndexError):
+        pass
+    time.sleep(0.005)
+out.write_text(f"{{peak}} {{read}}")
+sys.exit(child.returncode)
+"""
+
+
+def model(units, wide):
+    """`units` layers of wide x wide, one scope each."""
+    lines = ["module {"]
+    for i in range(units):
+        lines.append(f'weft.param @h.{i}.w : tensor<{wide}x{wide}xf32> {{init = #weft.init<normal, 0.0, 0.01>, scope = "h.{i}"}}')
+    lines += [f'weft.program @model(%x0: tensor<{BATCH}x{wide}xf32> {{weft.input = "x"}},',
+              f'    %y: tensor<{BATCH}xi32> {{weft.input = "y"}}) -> (tensor<f32> {{weft.output = "loss"}}) attributes {{kind = #weft.kind<model>}} {{']
+    for i in range(units):
+        lines.append(f'%w{i} = weft.read @h.{i}.w {{weft.scope = "h.{i}"}} : tensor<{wide}x{wide}xf32>')
+        lines.append(f'%h{i} = weft.matmul %x{i}, %w{i} {{transpose_rhs, weft.scope = "h.{i}"}} : tensor<{BATCH}x{wide}xf32>, tensor<{wide}x{wide}xf32>')
+        lines.append(f'%x{i + 1} = weft.relu %h{i} {{weft.scope = "h.{i}"}} : tensor<{BATCH}x{wide}xf32>')
+    lines += [f"%loss, %lse, %denom = weft.cross_entropy %x{units}, %y : tensor<{BATCH}x{wide}xf32>, tensor<{BATCH}xi32>",
+              "weft.return %loss : tensor<f32>", "}", "}"]
+    return "\n".join(lines) + "\n"
+
+
+class Measure:
+    def __init__(self, args):
+        self.args, self.mpi = args, shlex.split(args.mpi)
+        (args.work / "wrapper.py").write_text(WRAPPER)
+
+    def build(self, name, units, wide):
+        source = self.args.work / f"{name}.mlir"
+        source.write_text(model(units, wide))
+        program = self.args.work / name
+        subprocess.run([self.args.weft, "compile", source, f"--mesh=dp:{RANKS}", "--zero=3", "--sync=each",
+                        "--optimizer=sgd", "-o", program], check=True, stdout=subprocess.DEVNULL)
+        return program
+
+    def arena(self, program):
+        report = subprocess.run([self.args.weft, "inspect", program, "--memory", "--json"], check=True,
+                                capture_output=True, text=True).stdout
+        report = json.loads(report)
+        return report.get("memory", report)["arena_bytes"]
+
+    def run(self, program, steps, *flags):
+        """Peak and read bytes of each rank."""
+        out = self.args.work / "measured"
+        out.mkdir(exist_ok=True)
+        subprocess.run([*self.mpi, "-n", str(RANKS), sys.executable, self.args.work / "wrapper.py", out, program,
+                        "--data", self.args.work / "rows.safetensors", "--threads=1", "--progress=none",
+                        f"--steps={steps}", *flags], check=True)
+        numbers = [tuple(map(int, (out / str(rank)).read_text().split())) for rank in range(RANKS)]
+        return [n[0] for n in numbers], [n[1] for n in numbers]
+
+
+def write_data(path, wide):
+    """Rows of ones with a class each, as raw safetensors."""
+    rows = 64
+    x, y = bytes(4 * rows * wide), bytes(4 * rows)
+    header = json.dumps({"x": {"dtype": "F32", "shape": [rows, wide], "data_offsets": [0, len(x)]},
+                         "y": {"dtype": "I32", "shape": [rows], "data_offsets": [len(x), len(x) + len(y)]}}).encode()
+    header += b" " * (-len(header) % 8)
+    path.write_bytes(len(header).to_bytes(8, "little") + header + x + y)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--weft", default="weft")
+    parser.add_argument("--mpi", required=True)
+    parser.add_argument("--work", required=True, type=pathlib.Path)
+    args = parser.parse_args()
+    args.work.mkdir(parents=True, exist_ok=True)
+    measure = Measure(args)
+    small, large = measure.build("small", UNITS, 16), measure.build("large", UNITS, WIDE)
+    whole = 4 * UNITS * WIDE * WIDE
+    write_data(args.work / "rows.safetensors", 16)
+    base = max(measure.run(small, 2)[0])
+    write_data(args.work / "rows.safetensors", WIDE)
+    arena = measure.arena(large)
+
+    def report(what, peaks, reads):
+        parts = [(peak - base) / arena for peak in peaks]
+        print(f"{what}: {min(parts):.3f} to {max(parts):.3f} of the arena, "
+              f"{max(reads) / MIB:.0f} MiB read, of {whole / MIB:.0f}")
+
+    save = args.work / "save"
+    report("initial values", *measure.run(large, 2, "--save-dir", save))
+    exported = args.work / "exported"
+    subprocess.run([args.weft, "ckpt", "export", save, exported], check=True, stdout=subprocess.DEVNULL)
+    report("weights", *measure.run(large, 2, "--init-from", exported / "model.safetensors"))
+    report("checkpoint", *measure.run(large, 3, "--save-dir", save, "--resume=auto"))
+
+
+if __name__ == "__main__":
+    main()
