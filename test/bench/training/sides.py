@@ -17,6 +17,16 @@ RATE, CLIP, DECAY = 6e-4, 1.0, 0.1
 TRACED = 5  # steps of the run whose commands are timed; the first two are not counted
 
 
+def write_inputs(work, config, seq, rows):
+    """Tokens of that many rows, and the first weights, in the folder `work`."""
+    # Few of the tokens are frequent, as in text: the loss falls.
+    draws = np.random.RandomState(1).zipf(1.3, rows * seq + 1)
+    (draws % config["vocab_size"]).astype("<u2").tofile(os.path.join(work, "tokens.bin"))
+    weights = cases.initial_weights(config)
+    tensors.write_tensors(os.path.join(work, "weights.safetensors"),
+                          {name: scaled(name, value) for name, value in weights.items()})
+
+
 class Bench:
     """What is measured: the options, the plan that build wrote, and the inputs of
     both sides, which are written to the folder `work`."""
@@ -24,13 +34,7 @@ class Bench:
     def __init__(self, options, plan, work):
         self.options, self.plan, self.work = options, plan, work
         rows = plan["batch"] * (options.warmup + max(options.steps, options.survey_steps))
-        vocab = plan["config"]["vocab_size"]
-        # Few of the tokens are frequent, as in text: the loss falls.
-        draws = np.random.RandomState(1).zipf(1.3, rows * plan["seq"] + 1)
-        (draws % vocab).astype("<u2").tofile(self.path("tokens.bin"))
-        weights = cases.initial_weights(plan["config"])
-        tensors.write_tensors(self.path("weights.safetensors"),
-                              {name: scaled(name, value) for name, value in weights.items()})
+        write_inputs(work, plan["config"], plan["seq"], rows)
 
     def path(self, name):
         return os.path.join(self.work, name)
@@ -84,16 +88,16 @@ class Bench:
         if result.returncode != 0:
             if not may_fail:
                 sys.exit(f"PyTorch: ended with {result.returncode}\n{result.stderr[-3000:]}")
-            return {"ms": None, "error": message_of(result)}
+            return {"ms": None, "error": message_of(result.stderr, result.returncode)}
         with open(self.path("result.json")) as file:
             return json.load(file)
 
 
-def message_of(result):
+def message_of(words, code):
     """The line of a failed process that says what was wrong."""
-    lines = result.stderr.strip().splitlines()
+    lines = words.strip().splitlines()
     errors = [line for line in lines if "Error: " in line] or lines
-    return errors[-1][:200] if errors else f"ended with {result.returncode}"
+    return errors[-1][:200] if errors else f"ended with {code}"
 
 
 def scaled(name, value):
