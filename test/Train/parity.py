@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Trains a case with weft and compares it with the stored PyTorch reference.
 
-usage: parity.py --weft build/bin/weft --work DIR CASE [--threads N]
+usage: parity.py --weft build/bin/weft --work DIR CASE [--threads N] [--ranks N] [--compile FLAG]...
 
 Compiles the model with the reference's initial weights, runs 20 AdamW steps
 with clipping, accumulation and a cosine schedule, and compares every loss,
-every gradient of the first step and every final weight. Needs numpy, not
-PyTorch. test/reference/compare_with_torch.py does the same against a fresh run.
+every gradient of the first step and every final weight. Ranks divide the rows of
+each micro-step, so PyTorch has their batch as one. Needs numpy, not PyTorch. test/reference/compare_with_torch.py does the same against a fresh run.
 """
 import argparse
 import json
@@ -71,8 +71,13 @@ def clear(work):
     os.makedirs(work)
 
 
-def compile_flags(case):
-    flags = ["--optimizer=adamw", "--clip-norm=2", f"--batch={cases.CASES[case]['batch']}"]
+def compile_flags(case, ranks=1):
+    batch = cases.CASES[case]["batch"]
+    if batch % ranks:
+        sys.exit(f"parity.py: expects a number of ranks that divides {batch} rows, but got {ranks}")
+    flags = ["--optimizer=adamw", "--clip-norm=2", f"--batch={batch // ranks}"]
+    if ranks > 1:
+        flags.append(f"--mesh=dp:{ranks}")
     if case != "mlp":
         flags.append(f"--seq={cases.CASES[case]['seq']}")
     return flags
@@ -94,14 +99,16 @@ def run_flags(case, run, work):
     return [f"--{name}={value}" for name, value in flags.items()]
 
 
-def train(case, weft, work, threads):
-    """Runs weft; returns what train_with_torch.train returns."""
+def train(case, weft, work, threads, ranks=1, flags=()):
+    """Runs weft, ranks as threads of one process; returns what train_with_torch.train returns."""
     clear(work)
     model, data, extra = prepare(case, work)
     program = os.path.join(work, "program")
-    call([weft, "compile", model, "-o", program, *compile_flags(case)])
-    flags = run_flags(case, cases.run_of(case), work)
-    call([program, "--data", data, f"--threads={threads}", *flags, *extra])
+    call([weft, "compile", model, "-o", program, *compile_flags(case, ranks), *flags])
+    if ranks > 1:
+        extra = [*extra, f"--loopback={ranks}"]
+    call([program, "--data", data, f"--threads={threads}",
+          *run_flags(case, cases.run_of(case), work), *extra])
     call([weft, "ckpt", "export", os.path.join(work, "save"),
           os.path.join(work, "out")])
     with open(os.path.join(work, "metrics.jsonl")) as file:
@@ -191,9 +198,12 @@ def main():
     parser.add_argument("--weft", default="weft")
     parser.add_argument("--work", required=True)
     parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("--compile", action="append", default=[], metavar="FLAG")
     args = parser.parse_args()
-    result = train(args.case, args.weft, args.work, args.threads)
-    print(f"{args.case} against PyTorch")
+    result = train(args.case, args.weft, args.work, args.threads, args.ranks, args.compile)
+    print(" ".join([args.case, *args.compile, f"on {args.ranks} ranks against PyTorch"
+                    if args.ranks > 1 else "against PyTorch"]))
     sys.exit(judge(args.case, result))
 
 
