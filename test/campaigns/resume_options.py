@@ -42,6 +42,10 @@ def warned(flag, was, now):
     return f"weft: warning: --{flag} was {was} in the checkpoint, now {now}"
 
 
+def rows_warned(was, now, row):
+    return f"weft: warning: a step had {was} rows in the checkpoint, now {now}: the data go on with row {row}"
+
+
 class Change:
     """One flag, its new value, and what must come of it."""
 
@@ -73,7 +77,7 @@ OUTCOMES = {
     "shuffle": Change("off", code=2, error="--shuffle expects on, as in the checkpoint"),
     "steps": named("steps", "9", "12", last="step_00000009"),
     "stop-after": nothing("100"),
-    "accum": named("accum", "1", "2"),
+    "accum": Change("1", [warned("accum", "2", "1"), rows_warned(8, 4, 6 * 8)]),
     "lr": named("lr", "0.02", "0.01"),
     "lr-schedule": named("lr-schedule", "wsd", "cosine"),
     "lr-decay-steps": named("lr-decay-steps", "20", "not set"),
@@ -274,7 +278,8 @@ cases += 9
 
 # Other programs of the same model.
 PROGRAMS = {
-    "batch": lambda was, now: Change("", [warned("batch", was, now)]),
+    "batch": lambda was, now: Change("", [
+        warned("batch", was, now), rows_warned(2 * int(was), 2 * int(now), 6 * 2 * int(was))]),
     "seq": lambda was, now: Change("", [warned("seq", was, now)]),
     "precision": lambda was, now: Change("", [warned("precision", was, now)]),
     "clip-norm": lambda was, now: Change("", [warned("clip-norm", was, now)]),

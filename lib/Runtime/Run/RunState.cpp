@@ -2,6 +2,7 @@
 
 #include "weft/Runtime/Run/Run.h"
 
+#include "weft/Formats/Json.h"
 #include "weft/Runtime/Run/Trainer.h"
 
 using namespace weft;
@@ -25,11 +26,35 @@ Expected<TrainState> weft::resumedState(const Manifest &manifest,
   return state;
 }
 
+static std::optional<int64_t> countOf(const Settings &settings,
+                                      const char *name) {
+  const std::string *text = findSetting(settings, name);
+  auto count = parseJson(text ? *text : "", name);
+  return count && count->isInt() ? std::optional(count->asInt()) : std::nullopt;
+}
+
+/// Of all ranks and micro-steps, in the run that saved `manifest`; nothing if
+/// its record does not tell.
+static std::optional<int64_t> rowsOfStep(const Manifest &manifest) {
+  const auto batch = countOf(manifest.run->program, "batch");
+  const auto accum = countOf(manifest.run->flags, "accum");
+  int64_t rows = 0;
+  if (!batch || !accum || __builtin_mul_overflow(*batch, *accum, &rows) ||
+      __builtin_mul_overflow(rows, manifest.worldSize, &rows))
+    return std::nullopt;
+  return rows;
+}
+
 void Run::warnOfChanges() const {
   if (!resume || resume->weightsOnly || !resume->manifest.run)
     return;
   for (const std::string &text : changedSettings(*resume->manifest.run, record))
     tell(text);
+  const int64_t now = metadata.batch * options.accum * inputs.ranks();
+  if (auto was = rowsOfStep(resume->manifest); was && *was != now)
+    tell("a step had " + std::to_string(*was) +
+         " rows in the checkpoint, now " + std::to_string(now) +
+         ": the data go on with row " + std::to_string(state.cursor.rows));
 }
 
 /// Training goes on where the chosen checkpoint stands.
