@@ -77,6 +77,17 @@ static Status checkMeaning(ModuleOp module, const FlagValues &flags) {
                     inQuotes(module.getName().value_or("").str()));
 }
 
+/// Flags that go together, and cost what nobody may have meant.
+static void warnOfFlags(const FlagValues &flags, MLIRContext &context) {
+  if (flags.getText("reduce-dtype") != "f16" || lossScaleMode(flags) != "none")
+    return;
+  Location nowhere = UnknownLoc::get(&context);
+  mlir::emitWarning(nowhere, "--reduce-dtype=f16 without a loss scale: small "
+                             "gradients are rounded to 0")
+          .attachNote(nowhere)
+      << "--loss-scale=dynamic keeps them, and so does --reduce-dtype=bf16";
+}
+
 Status Compiler::importModel(const std::string &model) {
   if (Status status = checkSupported(values); !status)
     return status;
@@ -96,6 +107,7 @@ Status Compiler::importModel(const std::string &model) {
   owned = std::move(*loaded);
   if (Status status = checkMeaning(*owned, values); !status)
     return status;
+  warnOfFlags(values, *context);
   storeOptions(*owned, values);
   storeFingerprint(*owned);
   return finishPhase(0);
