@@ -17,12 +17,32 @@ using namespace weft;
 /// Hexadecimal digits of a digest.
 static constexpr size_t kDigits = 16;
 
-static std::vector<NamedTensor> comparedTensors(const WeftExecutable &all) {
+/// Whether several of `ranks` ranks hold the same of it.
+static bool isShared(const NamedTensor &tensor, int64_t ranks) {
+  return slicesOf(*tensor.home) < ranks;
+}
+
+static std::vector<NamedTensor> comparedTensors(const WeftExecutable &all,
+                                                int64_t ranks) {
   std::vector<NamedTensor> compared;
   for (NamedTensor &tensor : namedTensors(all))
-    if (tensor.kind() != WEFT_GRADIENT && tensor.kind() != WEFT_ACCUMULATOR)
+    if (tensor.kind() != WEFT_GRADIENT && tensor.kind() != WEFT_ACCUMULATOR &&
+        isShared(tensor, ranks))
       compared.push_back(std::move(tensor));
   return compared;
+}
+
+ReplicaCount weft::countReplicas(const WeftExecutable &executable,
+                                 int64_t ranks, int64_t rank) {
+  ReplicaCount count;
+  for (const NamedTensor &tensor : namedTensors(executable))
+    count.all += tensor.kind() != WEFT_GRADIENT;
+  for (const NamedTensor &tensor : comparedTensors(executable, ranks)) {
+    ++count.shared;
+    count.weights += tensor.kind() == WEFT_PARAM;
+    count.bytes += heldBy(tensor, rank).elements() * dtypeBytes(tensor.dtype());
+  }
+  return count;
 }
 
 /// The digests of what this rank holds of each tensor, in a row.
@@ -90,7 +110,7 @@ static Status compareTensor(const NamedTensor &tensor, size_t i, int64_t step,
 
 Status weft::compareReplicas(const WeftContext &context, Agreement &agreement,
                              int64_t step) {
-  const auto tensors = comparedTensors(*context.executable());
+  const auto tensors = comparedTensors(*context.executable(), context.ranks());
   auto own = digestsOf(context, tensors);
   Status status = own ? Status::success() : Status(own.takeError());
   Vote vote = voteAt({Place::Replicas, step}, status, status ? *own : "");

@@ -5,6 +5,7 @@
 #include "weft/Formats/Names.h"
 #include "weft/Formats/OutputFile.h"
 #include "weft/Formats/StandardStreams.h"
+#include "weft/Runtime/Checkpoints/Replicas.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Devices/Ports.h"
 #include "weft/Runtime/Run/Trainer.h"
@@ -284,6 +285,16 @@ Status Run::findInputs() {
   return ranks.settle(identifyData());
 }
 
+void Run::warnOfFewReplicas() const {
+  if (options.checkReplicas == 0)
+    return;
+  const ReplicaCount count = countReplicas(executable, inputs.ranks(), 0);
+  if (count.weights == 0)
+    tell("--check-replicas compares " + std::to_string(count.shared) + " of " +
+         std::to_string(count.all) + " tensors, " + humanBytes(count.bytes) +
+         ": each rank has its own slice of the others");
+}
+
 /// All that can be wrong before something is written.
 Status Run::prepare() {
   if (Status s = findInputs(); !s)
@@ -296,6 +307,7 @@ Status Run::prepare() {
   if (Status s = ranks.settle(loadState()); !s)
     return s;
   warnOfChanges();
+  warnOfFewReplicas();
   // Again when the file is opened: here, before anything is written.
   auto start = metricsStart();
   return ranks.settle(start ? Status::success() : Status(start.takeError()));

@@ -3,6 +3,7 @@
 #include "weft/Formats/Json.h"
 #include "weft/Formats/Names.h"
 #include "weft/Formats/Text.h"
+#include "weft/Runtime/Checkpoints/Replicas.h"
 #include "weft/Runtime/Devices/Device.h"
 #include "weft/Runtime/Execute/DTypes.h"
 #include "weft/Runtime/Execute/Scaler.h"
@@ -115,6 +116,19 @@ std::string Run::describeData() const {
   return text;
 }
 
+/// What --check-replicas looks at.
+std::string Run::describeReplicas() const {
+  if (options.checkReplicas == 0)
+    return "";
+  const WeftContext &context = ranks.first().context();
+  const ReplicaCount count =
+      countReplicas(executable, context.ranks(), context.rank());
+  return "replicas  " + std::to_string(count.shared) + " of " +
+         std::to_string(count.all) + " tensors on several ranks, " +
+         humanBytes(count.bytes) + " each, compared every " +
+         std::to_string(options.checkReplicas) + " steps\n";
+}
+
 std::string Run::describeTraining() const {
   const RateSchedule &rate = options.schedule;
   int64_t rows = metadata.batch * options.accum * inputs.ranks();
@@ -136,7 +150,7 @@ std::string Run::describeTraining() const {
   if (!options.saveDir.empty())
     text += "saves     " + options.saveDir + ", " +
             humanBytes(checkpointBytes(executable)) + " each\n";
-  return text;
+  return text + describeReplicas();
 }
 
 std::string Run::describe() const {

@@ -8,6 +8,17 @@
 
 namespace weft {
 
+/// How much of what a rank holds, but for gradients, others hold too: only
+/// there can compareReplicas() find a difference.
+struct ReplicaCount {
+  int64_t all = 0;    // tensors
+  int64_t shared = 0; // those that other ranks hold, or the same slices of them
+  int64_t weights = 0; // the parameters among these
+  int64_t bytes = 0;   // of the shared ones on a rank
+};
+ReplicaCount countReplicas(const WeftExecutable &executable, int64_t ranks,
+                           int64_t rank);
+
 /// Compares digests of what ranks hold alike after `step`, all but gradients:
 /// of a whole tensor all ranks, of slices those that hold the same one. All
 /// ranks take part and end alike, with exit 7 and the name of the first tensor

@@ -48,6 +48,7 @@ private:
   Status chooseState();
   Status identifyData();
   void warnOfChanges() const;
+  void warnOfFewReplicas() const;
   Status takeState();
   Expected<std::optional<ResumePoint>>
   shareChoice(Expected<std::optional<ResumePoint>> own);
@@ -71,6 +72,7 @@ private:
   std::string describeTypes() const;
   std::string describeScaler() const;
   std::string describeData() const;
+  std::string describeReplicas() const;
   std::string describeTraining() const;
   /// The first line of the metrics.
   std::string metricsHeader() const;
