@@ -6,12 +6,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdlib>
 #include <iterator>
 
 using namespace weft;
 
+/// Which oneDNN looks at first, and that of its older versions.
 static constexpr char kVariable[] = "ONEDNN_MAX_CPU_ISA";
+static constexpr char kOldVariable[] = "DNNL_MAX_CPU_ISA";
+/// It reads no more of a value, and takes one that is longer for none.
+static constexpr size_t kLongestValue = 31;
 
 namespace {
 /// A level of oneDNN 2.6 and what it needs besides the ones before it.
@@ -21,7 +26,7 @@ struct Level {
 };
 } // namespace
 
-/// From the least. AVX2_VNNI, for integers, is AVX2 to the products of weft.
+/// From the least.
 static constexpr Level kLevels[] = {
     {"SSE41", {"sse4.1"}},
     {"AVX", {"avx"}},
@@ -58,10 +63,26 @@ static std::string ownLevel() {
   return best;
 }
 
+/// What the variables cap oneDNN to, in capitals as its names are; "" if they
+/// do not. An unknown value of the first hides the second.
+static std::string ownCap() {
+  for (const char *variable : {kVariable, kOldVariable}) {
+    const char *value = std::getenv(variable);
+    std::string cap = value ? value : "";
+    if (cap.empty() || cap.size() > kLongestValue)
+      continue;
+    std::transform(cap.begin(), cap.end(), cap.begin(),
+                   [](unsigned char c) { return char(std::toupper(c)); });
+    // For integers: AVX2 to the products of weft.
+    return cap == "AVX2_VNNI" ? "AVX2" : cap;
+  }
+  return "";
+}
+
 std::string weft::cpuLevel() {
-  const char *cap = std::getenv(kVariable);
+  const std::string cap = ownCap();
   const std::string own = ownLevel();
-  return cap && rankOf(cap) < rankOf(own) ? cap : own;
+  return rankOf(cap) < rankOf(own) ? cap : own;
 }
 
 size_t weft::findLeastLevel(const std::vector<std::string> &levels) {

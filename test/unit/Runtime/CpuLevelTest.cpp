@@ -27,4 +27,29 @@ TEST(CpuLevel, TheVariableCapsIt) {
   ::unsetenv("ONEDNN_MAX_CPU_ISA");
 }
 
+/// As oneDNN 2.6.3 reads them: in any case, the old name where the new one has
+/// no value or one of more than 31 letters.
+TEST(CpuLevel, AllNamesOfTheVariableCapIt) {
+  ::unsetenv("ONEDNN_MAX_CPU_ISA");
+  ::unsetenv("DNNL_MAX_CPU_ISA");
+  const std::string own = cpuLevel();
+  auto levelOf = [](const char *now, const char *old) {
+    ::setenv("ONEDNN_MAX_CPU_ISA", now, /*replace=*/1);
+    ::setenv("DNNL_MAX_CPU_ISA", old, /*replace=*/1);
+    return cpuLevel();
+  };
+  EXPECT_EQ(levelOf("sse41", ""), "SSE41");
+  EXPECT_EQ(levelOf("", "Sse41"), "SSE41");
+  EXPECT_EQ(levelOf(std::string(32, 'x').c_str(), "SSE41"), "SSE41");
+  EXPECT_EQ(levelOf(std::string(31, 'x').c_str(), "SSE41"), own);
+  EXPECT_EQ(levelOf("all", "SSE41"), own);
+  EXPECT_EQ(levelOf("SSE41 ", "SSE41"), own);
+  EXPECT_EQ(levelOf("SSE41", "AVX"), "SSE41");
+  if (findLeastLevel({own, "AVX2"}) == 1) {
+    EXPECT_EQ(levelOf("avx2_vnni", ""), "AVX2");
+  }
+  ::unsetenv("ONEDNN_MAX_CPU_ISA");
+  ::unsetenv("DNNL_MAX_CPU_ISA");
+}
+
 } // namespace

@@ -15,7 +15,8 @@
 namespace weft {
 
 /// "AVX2", "AVX512_CORE": what oneDNN would use here, a name that
-/// ONEDNN_MAX_CPU_ISA has, or what this variable caps it to.
+/// ONEDNN_MAX_CPU_ISA has, or what this variable, or DNNL_MAX_CPU_ISA, caps it
+/// to in any spelling.
 std::string cpuLevel();
 
 /// The first rank with the least of these levels. An unknown one, such as
