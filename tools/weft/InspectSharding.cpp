@@ -16,6 +16,8 @@ using namespace weft;
 
 /// What a mesh may have.
 static constexpr int64_t kMostRanks = 100000;
+/// Entries of one list; what is left out follows from the bucket's `slices`.
+static constexpr int64_t kMostListed = 1024;
 /// Times ranks it is far below 2^63.
 static constexpr int64_t kMostElements = int64_t(1) << 44;
 
@@ -162,11 +164,12 @@ Status ShardingReader::readParameter(const JsonCursor &entry) {
 // What follows from it
 //===----------------------------------------------------------------------===//
 
-/// Ranks are numbered with the last axis fastest, along which slices lie.
+/// Ranks are numbered with the last axis fastest, along which slices lie. Those
+/// of the first ranks.
 Json ShardingReader::rangesOf(const Bucket &bucket) const {
   const int64_t slice = bucket.elements / bucket.slices;
   Json ranges = Json::array();
-  for (int64_t rank = 0; rank < ranks; ++rank) {
+  for (int64_t rank = 0; rank < std::min(ranks, kMostListed); ++rank) {
     const int64_t number = rank % bucket.slices;
     ranges.push(Json::arrayOf(
         std::vector<int64_t>{number * slice, (number + 1) * slice}));
@@ -174,7 +177,7 @@ Json ShardingReader::rangesOf(const Bucket &bucket) const {
   return ranges;
 }
 
-/// The first and last one of neighbours.
+/// The first and last one of neighbours, in the first replicas.
 Json ShardingReader::ranksOf(const Bucket &bucket, int64_t begin,
                              int64_t end) const {
   const int64_t slice = bucket.elements / bucket.slices;
@@ -186,8 +189,11 @@ Json ShardingReader::ranksOf(const Bucket &bucket, int64_t begin,
     list.push(Json::arrayOf(std::vector<int64_t>{0, ranks - 1}));
     return list;
   }
-  for (int64_t rank = 0; rank < ranks; rank += bucket.slices)
+  const int64_t listed = std::min(ranks / bucket.slices, kMostListed);
+  for (int64_t replica = 0; replica < listed; ++replica) {
+    const int64_t rank = replica * bucket.slices;
     list.push(Json::arrayOf(std::vector<int64_t>{rank + first, rank + last}));
+  }
   return list;
 }
 
@@ -272,9 +278,11 @@ static void printBytes(const Json &sharding) {
                   humanBytes(numberOf(*bytes, "whole")).c_str());
 }
 
+/// Entries that text shows of a list.
+static constexpr size_t kMostShown = 8;
+
 /// "rank 0: 0 to 128, rank 1: 128 to 256"; of many ranks the first ones.
 static std::string rangesText(const Json &bucket) {
-  static constexpr size_t kMostShown = 8;
   if (numberOf(bucket, "slices") == 1)
     return "every rank holds all";
   const Json::Array &ranges = bucket.find("ranges")->asArray();
@@ -309,18 +317,19 @@ static void printBuckets(const Json &sharding) {
   }
 }
 
-/// "ranks 0 to 2", "rank 1"
+/// "ranks 0 to 2", "rank 1"; of many replicas the first ones.
 static std::string ranksText(const Json &parameter) {
   if (parameter.find("whole")->asBool())
     return "every rank";
+  const Json::Array &pairs = parameter.find("ranks")->asArray();
   std::string text;
-  for (const Json &pair : parameter.find("ranks")->asArray()) {
-    const std::string first = pair.asArray()[0].compact();
-    const std::string last = pair.asArray()[1].compact();
+  for (size_t i = 0; i < pairs.size() && i < kMostShown; ++i) {
+    const std::string first = pairs[i].asArray()[0].compact();
+    const std::string last = pairs[i].asArray()[1].compact();
     text += text.empty() ? "" : ", ";
     text += first == last ? "rank " + first : "ranks " + first + " to " + last;
   }
-  return text;
+  return pairs.size() > kMostShown ? text + ", ..." : text;
 }
 
 void weft::printSharding(const Json &sharding) {

@@ -12,8 +12,9 @@ namespace weft {
 /// of all by kind of state; of each of `buckets` `elements`, `padding`,
 /// `states` and `ranges`, the [begin, end) that each rank holds of the
 /// parameters; of each of `parameters` `bucket`, `begin`, `end`, whether every
-/// rank holds all of it
-/// (`whole`), and `ranks`, the first and last one of neighbours that hold some.
+/// rank holds all of it (`whole`), and `ranks`, the first and last one of
+/// neighbours that hold some. `ranges` and `ranks` end after 1024 entries: a
+/// rank holds what the one `slices` before it does.
 /// Null for one rank without a mesh; exit 3 if the fields contradict each
 /// other.
 Expected<Json> expandSharding(const Json &metadata);
