@@ -38,6 +38,15 @@ static std::string getLocationText(Location location) {
   return text;
 }
 
+bool isGathered(plan::StateOp state) {
+  FlatSymbolRefAttr param = state.getParamAttr();
+  if (state.getKind() != plan::StateKind::Working || !param)
+    return false;
+  auto owner =
+      SymbolTable::lookupNearestSymbolFrom<plan::StateOp>(state, param);
+  return owner && owner.getSliceCount() > state.getSliceCount();
+}
+
 static void addStates(ModuleOp module, MemoryReport &report) {
   for (auto state : module.getOps<plan::StateOp>()) {
     int64_t bytes = plan::getBufferBytes(state.getBufferType());
@@ -55,7 +64,7 @@ static void addStates(ModuleOp module, MemoryReport &report) {
       report.scalerState += bytes;
       break;
     case plan::StateKind::Working:
-      report.workingCopies += bytes;
+      (isGathered(state) ? report.gathered : report.workingCopies) += bytes;
       break;
     case plan::StateKind::Accumulator:
       report.accumulators += bytes;
@@ -205,6 +214,8 @@ llvm::json::Object MemoryReport::toJson() const {
                                   {"location", peak.location}}},
       {"largest", std::move(buffers)},
       {"programs", std::move(programList)}};
+  if (gathered != 0)
+    json["gathered"] = gathered;
   if (stagingBytes != 0)
     json["staging_bytes"] = stagingBytes;
   if (constantBytes != 0)
@@ -251,6 +262,8 @@ std::string MemoryReport::toText() const {
     line("loss-scale state", scalerState);
   if (workingCopies != 0)
     line("working copies", workingCopies);
+  if (gathered != 0)
+    line("gathered in a step", gathered);
   if (accumulators != 0)
     line("accumulators", accumulators);
   line("activations (forward to backward)", activations);
@@ -262,10 +275,10 @@ std::string MemoryReport::toText() const {
   line("inputs", inputs);
   if (stagingBytes != 0)
     line("inputs and results in transit", stagingBytes);
-  line("alignment and gaps", arenaBytes - stagingBytes - parameters -
-                                 gradients - optimizerState - scalerState -
-                                 workingCopies - accumulators - activations -
-                                 temporaries - workspaces - inputs);
+  line("alignment and gaps",
+       arenaBytes - stagingBytes - parameters - gradients - optimizerState -
+           scalerState - workingCopies - gathered - accumulators - activations -
+           temporaries - workspaces - inputs);
   line("arena", arenaBytes);
   line("  shared by the programs", transientBytes);
   line("  no packing is below", lowerBound);

@@ -4,6 +4,7 @@
 
 #include "weft/Dist/Dist.h"
 #include "weft/Formats/Text.h"
+#include "weft/Memory/MemoryReport.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Support/TypeText.h"
 
@@ -15,7 +16,9 @@ static Json describeState(plan::StateOp state) {
   MemRefType type = state.getBufferType();
   Json entry = Json::object();
   entry.set("slot", state.getSlot().value_or("").str());
-  entry.set("kind", plan::stringifyStateKind(state.getKind()).str());
+  entry.set("kind", isGathered(state)
+                        ? "gathered"
+                        : plan::stringifyStateKind(state.getKind()).str());
   entry.set("dtype", getTypeText(type.getElementType()));
   entry.set("slices", state.getSliceCount());
   entry.set("bytes", plan::getBufferBytes(type));
@@ -55,13 +58,20 @@ std::string weft::spellShare(ModuleOp module, const FlagValues &flags) {
   dist::MeshOp mesh = dist::findMesh(module);
   if (!mesh)
     return "";
-  int64_t held = 0, whole = 0;
+  int64_t held = 0, whole = 0, gathered = 0;
   for (auto state : module.getOps<plan::StateOp>()) {
     int64_t bytes = plan::getBufferBytes(state.getBufferType());
+    if (isGathered(state)) {
+      gathered += bytes;
+      continue;
+    }
     held += bytes;
     whole += bytes * state.getSliceCount();
   }
   return "each of " + std::to_string(mesh.getNumRanks()) +
          " ranks, ZeRO stage " + flags.getText("zero") + ", keeps " +
-         humanBytes(held) + " of " + humanBytes(whole) + " of states\n";
+         humanBytes(held) + " of " + humanBytes(whole) + " of states" +
+         (gathered ? ", and " + humanBytes(gathered) + " gathered in a step"
+                   : "") +
+         "\n";
 }

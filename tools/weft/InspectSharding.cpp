@@ -26,6 +26,7 @@ struct StateKind {
   const char *kind;  // of a state of a bucket
   const char *field; // of the memory report
   const char *text;
+  bool isPart = true; // of the whole; else a rank has it beside its part
 };
 } // namespace
 
@@ -35,6 +36,7 @@ static const StateKind kKinds[] = {
     {"optimizer", "optimizer_state", "optimizer state"},
     {"scaler", "scaler_state", "loss-scale state"},
     {"working", "working_copies", "working copies"},
+    {"gathered", "gathered", "gathered in a step", /*isPart=*/false},
     {"accumulator", "accumulators", "accumulators"},
 };
 
@@ -207,7 +209,8 @@ Json ShardingReader::bytes() const {
       continue;
     Json entry = Json::object();
     entry.set("held", held->value());
-    entry.set("whole", int64_t(uint64_t(held->value().asInt()) + elsewhere[i]));
+    const uint64_t whole = uint64_t(held->value().asInt()) + elsewhere[i];
+    entry.set("whole", kKinds[i].isPart ? int64_t(whole) : 0);
     list.set(kKinds[i].field, std::move(entry));
   }
   return list;
@@ -272,10 +275,11 @@ static void printBytes(const Json &sharding) {
   std::printf("states, of a rank and whole\n");
   for (const StateKind &kind : kKinds)
     if (const Json *bytes = sharding.find("bytes")->find(kind.field);
-        bytes && numberOf(*bytes, "whole") != 0)
+        bytes && numberOf(*bytes, "held") != 0)
       std::printf("  %-18s %12s %12s\n", kind.text,
                   humanBytes(numberOf(*bytes, "held")).c_str(),
-                  humanBytes(numberOf(*bytes, "whole")).c_str());
+                  kind.isPart ? humanBytes(numberOf(*bytes, "whole")).c_str()
+                              : "-");
 }
 
 /// Entries that text shows of a list.

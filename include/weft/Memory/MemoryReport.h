@@ -13,6 +13,14 @@
 
 namespace weft {
 
+namespace plan {
+class StateOp;
+} // namespace plan
+
+/// Whether a state is what the first micro-step of a step gathers for later
+/// ones: whole, of a parameter of which each rank keeps a slice.
+bool isGathered(plan::StateOp state);
+
 /// Sizes in bytes of a module after `weft-plan-memory`.
 struct MemoryReport {
   // Persistent: live in every program.
@@ -22,6 +30,7 @@ struct MemoryReport {
   int64_t scalerState = 0;
   int64_t workingCopies = 0;
   int64_t accumulators = 0;
+  int64_t gathered = 0; // isGathered()
   // Transient, live at the peak command.
   int64_t activations = 0;
   int64_t activationElements = 0;

@@ -11,7 +11,8 @@ import sys
 
 SIZES = {"f32": 4, "f16": 2, "bf16": 2}
 FIELDS = {"param": "parameters", "gradient": "gradients", "optimizer": "optimizer_state",
-          "working": "working_copies", "accumulator": "accumulators"}
+          "working": "working_copies", "gathered": "gathered",
+          "accumulator": "accumulators"}
 ranks, zero = map(int, sys.argv[1:])
 report = json.load(sys.stdin)
 sharding, memory = report["sharding"], report["memory"]
@@ -32,9 +33,12 @@ for bucket in sharding["buckets"]:
         assert state["bytes"] * state["slices"] == bucket["elements"] * SIZES[state["dtype"]]
         held[state["kind"]] += state["bytes"]
 for kind, field in FIELDS.items():
-    rest = memory[field] - held[kind]  # step counters
+    rest = memory.get(field, 0) - held[kind]  # step counters
     assert 0 <= rest <= (64 if kind == "optimizer" else 0), (field, rest)
+    if field not in memory:
+        continue
     assert sharding["bytes"][field]["held"] == memory[field]
+    assert (sharding["bytes"][field]["whole"] == 0) == (memory[field] == 0 or kind == "gathered")
 
 used = {name: 0 for name in buckets}
 for parameter in sharding["parameters"]:
