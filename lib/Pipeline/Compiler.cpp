@@ -341,9 +341,8 @@ Status Compiler::checkMemoryLimit() {
 Status Compiler::dump(int index) {
   if (!values.isSet("dump-dir"))
     return Status::success();
-  if (failed(mlir::verify(*owned)))
-    return sink->takeError("verifying phase " +
-                           std::string(phases()[index].name));
+  if (Status status = verify(); !status)
+    return status;
   std::filesystem::path folder = values.getString("dump-dir");
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -351,6 +350,12 @@ Status Compiler::dump(int index) {
     return storageError("cannot make the folder: " + error.message())
         .at(folder.string());
   return writeFile((folder / phases().dumpFileName(index)).string(), text());
+}
+
+Status Compiler::verify() {
+  if (succeeded(mlir::verify(*owned)))
+    return Status::success();
+  return sink->takeError("verifying phase " + std::string(phases()[done].name));
 }
 
 std::string Compiler::text() {

@@ -63,8 +63,12 @@ static Status writeText(const FlagValues &flags, const std::string &text) {
 static Status emitResult(Compiler &compiler, const std::string &model) {
   const FlagValues &flags = compiler.flags();
   const std::string &emit = flags.getText("emit");
-  if (flags.isSet("to") || emit == "graph" || emit == "dist" || emit == "plan")
+  if (flags.isSet("to") || emit == "graph" || emit == "dist" ||
+      emit == "plan") {
+    if (Status status = compiler.verify(); !status)
+      return status;
     return writeText(flags, compiler.text());
+  }
   if (emit == "llvm" || emit == "ptx") {
     Expected<std::string> code =
         emit == "llvm" ? compiler.llvmIr() : compiler.ptx();

@@ -44,6 +44,9 @@ public:
   /// error, and nothing has changed.
   Status goBack(llvm::StringRef phase, FlagValues flags);
 
+  /// Asks every op of the module for its rules. Inside a level of IR no phase
+  /// does: precondition of text that is written for others.
+  Status verify();
   /// The module as text that parses back. Resources and constants are whole.
   std::string text();
   /// LLVM IR, PTX, twins and object code; precondition: the phases before emit

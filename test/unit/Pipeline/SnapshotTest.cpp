@@ -2,6 +2,8 @@
 
 #include "Driver.h"
 
+#include "weft/Weft/Weft.h"
+
 #include <fstream>
 #include <sstream>
 
@@ -165,6 +167,24 @@ TEST(Snapshot, WhatIsDecidedStays) {
   EXPECT_EQ(goBack({"--zero=3"}), "--zero=3 expects --mesh, but got none");
   EXPECT_EQ(goBack({"--target=tpu"}).find("expects the target "), 0u);
   EXPECT_EQ(compiler.text(), text);
+}
+
+//===----------------------------------------------------------------------===//
+// What is written
+//===----------------------------------------------------------------------===//
+
+/// A phase that is none of the last of its level asks no op for its rules;
+/// `weft compile --to` does before it writes.
+TEST(Verify, AModuleInsideALevelIsVerifiedWhereItIsWritten) {
+  Compiler compiler;
+  ASSERT_EQ(compileTo(compiler, kModel, withFlags({}), "derive-programs"), "");
+  EXPECT_EQ(errorOf(compiler.verify()), "");
+  (*compiler.module().getOps<ParamOp>().begin()).erase();
+  Status status = compiler.verify();
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code(), ExitCode::Input);
+  EXPECT_NE(status.error().message().find("fc1"), std::string::npos)
+      << status.error().message();
 }
 
 } // namespace
