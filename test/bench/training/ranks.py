@@ -158,8 +158,9 @@ def check_python(python):
 def fastest_way(bench, python):
     """One choice after the other, each in a short run; what fails is not chosen."""
     print(f"PyTorch of {python}:", flush=True)
-    way, best, tried = {key: values[0] for key, values in CHOICES.items()}, None, {}
-    for key, values in CHOICES.items():
+    choices = {**CHOICES, "mode": bench.options.modes}
+    way, best, tried = {key: values[0] for key, values in choices.items()}, None, {}
+    for key, values in choices.items():
         for value in values:
             candidate = {**way, key: value}
             name = ", ".join(candidate.values())
@@ -248,6 +249,8 @@ def parse():
     parser.add_argument("--warmup", type=int, default=3)
     parser.add_argument("--steps", type=int, default=10)
     parser.add_argument("--survey-steps", type=int, default=5)
+    parser.add_argument("--modes", nargs="+", default=CHOICES["mode"], choices=CHOICES["mode"],
+                        help="of PyTorch; compile takes minutes to begin")
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--batch", type=int, default=8, help="rows of a rank and step")
     parser.add_argument("--seq", type=int, default=256, help="tokens of a row")
