@@ -73,15 +73,23 @@ LogicalResult Differentiator::seed() {
     return program.emitOpError("expects 'loss_seed' to have the type of the "
                                "loss, ")
            << loss.getType() << ", but got " << start.getType();
-  sums.add(loss, start);
+  send(program.getTerminator()->getOpOperand(index), start);
   return success();
 }
 
-/// Adds `grad` to the gradients of `operand`; all reads of a parameter are one
-/// value.
-void Differentiator::send(Value operand, Value grad) {
-  if (auto read = operand.getDefiningOp<ReadOp>())
+/// Adds `grad` to the gradients of what `use` uses; all reads of a parameter
+/// are one value. A gradient that leaves a branch is selected, for parameters
+/// where it is written.
+void Differentiator::send(OpOperand &use, Value grad) {
+  Value operand = use.get();
+  Operation *maker = operand.getDefiningOp();
+  if (auto read = dyn_cast_or_null<ReadOp>(maker)) {
     operand = params[read.getSourceAttr().getAttr()].read;
+    uses[operand].push_back(branches.of(use));
+  } else if (branches.of(use) != branches.of(maker)) {
+    grad =
+        branches.leave(grad, branches.of(use.getOwner()), branches.of(maker));
+  }
   sums.add(operand, grad);
 }
 
@@ -122,7 +130,7 @@ LogicalResult Differentiator::differentiateCopy(Operation *op) {
     if (isLeaf &&
         (settings.isWide ||
          params[read.getSourceAttr().getAttr()].element == elementTypeOf(grad)))
-      send(read, grad);
+      send(op->getOpOperand(0), grad);
     else if (failed(propagate(op, grad)))
       return failure();
   }
@@ -146,9 +154,9 @@ LogicalResult Differentiator::propagate(Operation *op,
         grad = NegOp::create(builder, op->getLoc(), grad);
         break;
       }
-  for (auto [operand, grad] : llvm::zip_equal(op->getOperands(), grads))
+  for (auto [use, grad] : llvm::zip_equal(op->getOpOperands(), grads))
     if (grad)
-      send(operand, grad);
+      send(use, grad);
   return success();
 }
 
@@ -168,13 +176,14 @@ static ElementsAttr one(Value like) {
   return cast<ElementsAttr>(DenseElementsAttr::get(type, 1.0f));
 }
 
-/// Declares the state that accumulates the gradient of `param`.
-FailureOr<StateOp> Differentiator::declareState(ParamOp param, Type element) {
-  std::string name = (param.getSymName() + ".grad").str();
-  if (Operation *other = symbols.lookup(name)) {
-    InFlightDiagnostic error =
-        param.emitOpError("expects the symbol @")
-        << name << " to be free for its gradient, but it is taken";
+FailureOr<StateOp> Differentiator::declareState(ParamOp param,
+                                                const Twine &name, Type type,
+                                                StateKind kind) {
+  if (Operation *other = symbols.lookup(name.str())) {
+    InFlightDiagnostic error = param.emitOpError("expects the symbol @")
+                               << name << " to be free for its "
+                               << stringifyStateKind(kind)
+                               << ", but it is taken";
     error.attachNote(other->getLoc()) << "taken here";
     return error;
   }
@@ -182,21 +191,45 @@ FailureOr<StateOp> Differentiator::declareState(ParamOp param, Type element) {
   stateBuilder.setInsertionPointAfter(lastDeclaration);
   auto state = StateOp::create(
       stateBuilder, param.getLoc(), stateBuilder.getStringAttr(name),
-      TypeAttr::get(param.getTensorType().clone(element)),
-      StateKindAttr::get(stateBuilder.getContext(), StateKind::Gradient),
-      FlatSymbolRefAttr::get(param.getSymNameAttr()));
+      TypeAttr::get(type), StateKindAttr::get(stateBuilder.getContext(), kind),
+      kind == StateKind::Gradient
+          ? FlatSymbolRefAttr::get(param.getSymNameAttr())
+          : FlatSymbolRefAttr());
   lastDeclaration = state;
+  return state;
+}
+
+/// Declares the state that accumulates the gradient of `param`. One that only
+/// branches use names the state that says whether there is one.
+FailureOr<StateOp> Differentiator::declareGradient(ParamOp param, Value read,
+                                                   Type element) {
+  StringRef name = param.getSymName();
+  FailureOr<StateOp> state =
+      declareState(param, name + ".grad", param.getTensorType().clone(element),
+                   StateKind::Gradient);
+  SmallVector<const Branch *> deciding =
+      PresenceCounts::findDeciding(uses[read]);
+  if (failed(state) || deciding.empty())
+    return state;
+  if (!presence.find(deciding)) {
+    auto scalar = RankedTensorType::get({}, builder.getF32Type());
+    FailureOr<StateOp> shared =
+        declareState(param, "presence." + name, scalar, StateKind::Presence);
+    if (failed(shared))
+      return failure();
+    presence.add(deciding, *shared);
+  }
+  StateOp shared = presence.find(deciding);
+  (*state)->setAttr(WeftDialect::kPresenceAttr,
+                    FlatSymbolRefAttr::get(shared.getSymNameAttr()));
   return state;
 }
 
 /// Adds the gradients `terms` of `param` one by one, each as soon as it is
 /// there. Accumulating, no sum of the parameter's size stands beside the state.
-LogicalResult Differentiator::writeGradient(ParamOp param, Type element,
-                                            ArrayRef<Value> terms) {
-  FailureOr<StateOp> state = declareState(param, element);
-  if (failed(state))
-    return failure();
-  StringRef name = state->getSymName();
+void Differentiator::writeGradient(ParamOp param, StateOp state,
+                                   ArrayRef<Value> terms) {
+  StringRef name = state.getSymName();
   backward.follow(param.getLoc(), param.getScope().value_or(""));
   Location loc = param.getLoc();
   Value flag = program.findInput(names::kAccumulate), sum;
@@ -215,14 +248,13 @@ LogicalResult Differentiator::writeGradient(ParamOp param, Type element,
       if (sum)
         flag = ConstantOp::create(builder, loc, one(flag));
       else
-        sum = ReadOp::create(builder, loc, state->getTensorType(), name);
+        sum = ReadOp::create(builder, loc, state.getTensorType(), name);
       sum = AccumulateOp::create(builder, loc, sum, term, flag);
     }
     if (Operation *last = sum.getDefiningOp())
       previous = last;
   }
   writes.push_back({name, sum});
-  return success();
 }
 
 /// In the order in which they are there: those of low copies came with the
@@ -237,25 +269,39 @@ static void sortByPosition(SmallVectorImpl<Value> &terms) {
                 std::next(term));
 }
 
+/// The gradients of what is read from `param`, in order; those that come from
+/// one branch together are selected together.
+FailureOr<SmallVector<Value, 2>>
+Differentiator::collectTerms(ParamOp param, Value read, Type element) {
+  SmallVector<Value, 2> terms = sums.takeTerms(read);
+  ArrayRef<const Branch *> from = uses[read];
+  bool isOneBranch = llvm::all_equal(from);
+  for (auto [term, branch] : llvm::zip_equal(terms, from)) {
+    FailureOr<Value> wide = widener.widen(term, element);
+    if (failed(wide))
+      return failure();
+    term = isOneBranch ? *wide : branches.leave(*wide, branch, nullptr);
+  }
+  sortByPosition(terms);
+  backward.follow(param.getLoc(), param.getScope().value_or(""));
+  terms = GradientSums::join(terms, builder, param.getLoc());
+  if (isOneBranch)
+    for (Value &term : terms)
+      term = branches.leave(term, from.front(), nullptr);
+  return terms;
+}
+
 LogicalResult Differentiator::writeGradients() {
   for (auto &[name, entry] : params) {
     auto [param, read, element] = entry;
-    SmallVector<Value, 2> terms;
     builder.setInsertionPoint(program.getTerminator());
-    if (read)
-      terms = sums.takeTerms(read);
-    for (Value &term : terms) {
-      FailureOr<Value> wide = widener.widen(term, element);
-      if (failed(wide))
+    if (read && !uses[read].empty()) {
+      FailureOr<SmallVector<Value, 2>> terms =
+          collectTerms(param, read, element);
+      FailureOr<StateOp> state = declareGradient(param, read, element);
+      if (failed(terms) || failed(state))
         return failure();
-      term = *wide;
-    }
-    sortByPosition(terms);
-    backward.follow(param.getLoc(), param.getScope().value_or(""));
-    terms = GradientSums::join(terms, builder, param.getLoc());
-    if (!terms.empty()) {
-      if (failed(writeGradient(param, element, terms)))
-        return failure();
+      writeGradient(param, *state, *terms);
       continue;
     }
     // As an optimizer of PyTorch does with a gradient that is None.
@@ -264,6 +310,10 @@ LogicalResult Differentiator::writeGradients() {
                         << ": it is not trained";
     param.setTrainable(false);
   }
+  builder.setInsertionPoint(program.getTerminator());
+  Value flag =
+      settings.accumulates ? program.findInput(names::kAccumulate) : Value();
+  llvm::append_range(writes, presence.count(branches, builder, backward, flag));
   program.getTerminator().addWrites(writes);
   return success();
 }

@@ -9,6 +9,7 @@
 
 #include "GradientSums.h"
 #include "LowGradients.h"
+#include "PresenceCounts.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -29,8 +30,8 @@ public:
   Differentiator(mlir::ModuleOp module, ProgramOp program,
                  DifferentiatorSettings settings)
       : module(module), program(program), settings(settings), symbols(module),
-        builder(program.getTerminator(), &backward),
-        widener(builder, backward) {
+        builder(program.getTerminator(), &backward), widener(builder, backward),
+        branches(program, builder, backward) {
     for (mlir::Operation &op : *module.getBody())
       if (llvm::isa<ParamOp, StateOp>(op))
         lastDeclaration = &op;
@@ -49,12 +50,17 @@ private:
   llvm::LogicalResult differentiateCopy(mlir::Operation *op);
   llvm::LogicalResult propagate(mlir::Operation *op,
                                 llvm::ArrayRef<mlir::Value> resultGrads);
-  void send(mlir::Value operand, mlir::Value grad);
+  void send(mlir::OpOperand &use, mlir::Value grad);
   void setInsertionPointAfter(llvm::ArrayRef<mlir::Value> values);
   llvm::LogicalResult writeGradients();
-  llvm::FailureOr<StateOp> declareState(ParamOp param, mlir::Type element);
-  llvm::LogicalResult writeGradient(ParamOp param, mlir::Type element,
-                                    llvm::ArrayRef<mlir::Value> terms);
+  llvm::FailureOr<llvm::SmallVector<mlir::Value, 2>>
+  collectTerms(ParamOp param, mlir::Value read, mlir::Type element);
+  llvm::FailureOr<StateOp> declareState(ParamOp param, const llvm::Twine &name,
+                                        mlir::Type type, StateKind kind);
+  llvm::FailureOr<StateOp> declareGradient(ParamOp param, mlir::Value read,
+                                           mlir::Type element);
+  void writeGradient(ParamOp param, StateOp state,
+                     llvm::ArrayRef<mlir::Value> terms);
   /// The first op after the forward part.
   mlir::Operation *firstBackward();
 
@@ -67,6 +73,8 @@ private:
   BackwardOps backward;
   mlir::OpBuilder builder;
   GradientWidener widener;
+  Branches branches;
+  PresenceCounts presence;
   /// A trainable parameter with the first value read from it and the element
   /// type of its gradient.
   struct Entry {
@@ -80,6 +88,8 @@ private:
   /// Values with a gradient: they depend on a trainable parameter.
   llvm::DenseSet<mlir::Value> active;
   GradientSums sums;
+  /// Of what is read from a parameter: where each of its gradients is from.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<const Branch *, 2>> uses;
   /// The gradient states and their new values.
   llvm::SmallVector<std::pair<llvm::StringRef, mlir::Value>> writes;
   llvm::SmallVector<mlir::Operation *> forward;

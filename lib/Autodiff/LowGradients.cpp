@@ -5,6 +5,8 @@
 #include "Adjoint.h"
 #include "weft/Weft/Precision.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 
 namespace weft {
@@ -67,6 +69,31 @@ FailureOr<Value> GradientWidener::compute(Value grad, bool isPrivate) {
       [this](Value value) { return unrounded(value); });
 }
 
+/// The operand of which `op` (or null) moves elements, or that it selects as a
+/// whole unless zeros take its place; null if it does neither.
+OpOperand *GradientWidener::findMoved(Operation *op) const {
+  if (!op || !backward.contains(op))
+    return nullptr;
+  if (movesElements(op))
+    return &op->getOpOperand(0);
+  auto select = dyn_cast<SelectOp>(op);
+  bool isWhole = select && shapeOf(select.getCondition()).empty() &&
+                 shapeOf(select.getOnFalse()) == shapeOf(select.getResult()) &&
+                 matchPattern(select.getOnTrue(), m_AnyZeroFloat());
+  return isWhole ? &select.getOnFalseMutable() : nullptr;
+}
+
+/// The same of `wide`.
+Value GradientWidener::moveWide(OpOperand &moved, Value wide) {
+  Operation *op = builder.clone(*moved.getOwner());
+  op->setOperand(moved.getOperandNumber(), wide);
+  if (auto select = dyn_cast<SelectOp>(op))
+    select.getOnTrueMutable().assign(unrounded(select.getOnTrue()));
+  Value result = op->getResult(0);
+  result.setType(tensorType(result).clone(builder.getF32Type()));
+  return result;
+}
+
 FailureOr<Value> GradientWidener::widen(Value grad, Type element) {
   if (elementTypeOf(grad) == element)
     return grad;
@@ -77,25 +104,20 @@ FailureOr<Value> GradientWidener::widen(Value grad, Type element) {
     builder.setInsertionPointAfter(last);
     backward.follow(last);
   }
-  SmallVector<Operation *> moves;
+  SmallVector<OpOperand *> moves;
   Value source = grad;
   bool isPrivate = grad.use_empty();
-  while (movesElements(source.getDefiningOp()) &&
-         backward.contains(source.getDefiningOp())) {
-    moves.push_back(source.getDefiningOp());
-    source = moves.back()->getOperand(0);
+  while (OpOperand *moved = findMoved(source.getDefiningOp())) {
+    moves.push_back(moved);
+    source = moved->get();
     isPrivate &= source.hasOneUse();
   }
   FailureOr<Value> computed = compute(source, isPrivate);
   if (failed(computed))
     return failure();
   Value wide = *computed;
-  for (Operation *move : llvm::reverse(moves)) {
-    Operation *moved = builder.clone(*move);
-    moved->setOperand(0, wide);
-    wide = moved->getResult(0);
-    wide.setType(tensorType(wide).clone(builder.getF32Type()));
-  }
+  for (OpOperand *moved : llvm::reverse(moves))
+    wide = moveWide(*moved, wide);
   if (elementTypeOf(wide) != element)
     wide = CastOp::create(builder, grad.getLoc(),
                           tensorType(wide).clone(element), wide);

@@ -39,6 +39,8 @@ public:
 private:
   llvm::FailureOr<mlir::Value> compute(mlir::Value grad, bool isPrivate);
   mlir::Value unrounded(mlir::Value value);
+  mlir::OpOperand *findMoved(mlir::Operation *op) const;
+  mlir::Value moveWide(mlir::OpOperand &moved, mlir::Value wide);
 
   mlir::OpBuilder &builder;
   BackwardOps &backward;

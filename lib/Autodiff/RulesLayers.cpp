@@ -104,6 +104,16 @@ LogicalResult dropoutRule(DropoutOp op, Adjoint &a) {
   return success();
 }
 
+/// The branch that was taken gets all of it.
+LogicalResult layerDropRule(LayerDropOp op, Adjoint &a) {
+  if (failed(a.expectFirstResultOnly()))
+    return failure();
+  Value zero = a.constant(0.0, a.grad());
+  a.set(0, a.select(op.getDropped(), a.grad(), zero));
+  a.set(1, a.select(op.getDropped(), zero, a.grad()));
+  return success();
+}
+
 } // namespace
 
 void attachLayerRules(MLIRContext *context) {
@@ -113,6 +123,7 @@ void attachLayerRules(MLIRContext *context) {
   attachRule<RmsNormOp, rmsNormRule>(context);
   attachRule<RopeOp, ropeRule>(context);
   attachRule<DropoutOp, dropoutRule>(context);
+  attachRule<LayerDropOp, layerDropRule>(context);
 }
 
 } // namespace weft

@@ -271,11 +271,11 @@ std::vector<std::string> Interpreter::getParameters() const {
   return names;
 }
 
+/// With counts of micro-steps that had some: ranks take the mean of both.
 std::vector<std::string> Interpreter::getGradients() const {
   std::vector<std::string> names;
   for (StateOp state : mlir::ModuleOp(module).getOps<StateOp>())
-    if (state.getKind() == StateKind::Gradient ||
-        state.getKind() == StateKind::Accumulator)
+    if (isMadeByStep(state.getKind()))
       names.push_back(state.getSymName().str());
   return names;
 }

@@ -40,21 +40,24 @@ std::vector<ProgramInfo> PlanInterpreter::getPrograms() const {
 //===----------------------------------------------------------------------===//
 
 static std::vector<std::string>
-namesOf(mlir::ModuleOp module, std::initializer_list<plan::StateKind> kinds) {
+namesOf(mlir::ModuleOp module,
+        llvm::function_ref<bool(plan::StateKind)> isWanted) {
   std::vector<std::string> names;
   for (auto state : module.getOps<plan::StateOp>())
-    if (llvm::is_contained(kinds, state.getKind()))
+    if (isWanted(state.getKind()))
       names.push_back(state.getSymName().str());
   return names;
 }
 
 std::vector<std::string> PlanInterpreter::getParameters() const {
-  return namesOf(module, {plan::StateKind::Param});
+  return namesOf(module, [](plan::StateKind kind) {
+    return kind == plan::StateKind::Param;
+  });
 }
 
+/// With counts of micro-steps that had some: ranks take the mean of both.
 std::vector<std::string> PlanInterpreter::getGradients() const {
-  return namesOf(module,
-                 {plan::StateKind::Gradient, plan::StateKind::Accumulator});
+  return namesOf(module, plan::isMadeByStep);
 }
 
 llvm::LogicalResult PlanInterpreter::initialize(int64_t seed) {

@@ -115,6 +115,24 @@ static llvm::LogicalResult evaluateDropout(OpCall &call) {
   return llvm::success();
 }
 
+static llvm::LogicalResult evaluateLayerDrop(OpCall &call) {
+  auto op = call.as<LayerDropOp>();
+  double p = op.getP().convertToDouble();
+  bool isDropped = false;
+  if (p != 0) {
+    if (!op.getRng())
+      return call.fail() << "expects an rng operand where p is not 0; run "
+                            "weft-derive-programs";
+    const Tensor &rng = call.operand(2);
+    PhiloxKey key = philoxKey(rng.intAt(0), op.getOpId());
+    isDropped = !philoxKeeps(philoxNumber(key, rng.intAt(1), /*element=*/0),
+                             philoxDropThreshold(p));
+  }
+  call.result(0) = call.operand(isDropped ? 0 : 1);
+  call.result(1).intAt(0) = isDropped;
+  return llvm::success();
+}
+
 //===----------------------------------------------------------------------===//
 // Single numbers
 //===----------------------------------------------------------------------===//
@@ -140,6 +158,7 @@ void addRandomOps(OpTable &table) {
   table["weft.random_slice"] = evaluateRandomSlice;
   table["weft.random_uniform"] = evaluateRandomUniform;
   table["weft.dropout"] = evaluateDropout;
+  table["weft.layer_drop"] = evaluateLayerDrop;
 }
 
 } // namespace weft

@@ -28,6 +28,8 @@ static int64_t getStream(llvm::StringRef key) {
 static llvm::SmallVector<int64_t> getStreams(Operation *op) {
   if (auto dropout = dyn_cast<DropoutOp>(op))
     return {static_cast<int64_t>(dropout.getOpId())};
+  if (auto drop = dyn_cast<LayerDropOp>(op))
+    return {static_cast<int64_t>(drop.getOpId())};
   if (auto normal = dyn_cast<RandomNormalOp>(op))
     return {getStream(normal.getKey())};
   if (auto uniform = dyn_cast<RandomUniformOp>(op))
@@ -247,6 +249,36 @@ struct DropoutModel
   }
 };
 
+/// One number, of the first row, decides for all elements.
+struct LayerDropModel
+    : CompositeOpInterface::ExternalModel<LayerDropModel, LayerDropOp> {
+  Values decompose(Operation *op, OpBuilder &b) const {
+    auto drop = cast<LayerDropOp>(op);
+    FormulaBuilder f(b, op->getLoc());
+    double p = drop.getP().convertToDouble();
+    if (p != 0.0 && !drop.getRng())
+      return op->emitOpError("expects an rng operand where p is not 0; run "
+                             "weft-derive-programs");
+    if (p == 0.0)
+      return llvm::SmallVector<Value>{drop.getLayer(), never(drop, b)};
+    Value drawn = PhiloxOp::create(b, op->getLoc(), PhiloxKind::Uniform,
+                                   element(b, op->getLoc(), drop.getRng(), 0),
+                                   streamOf(op, op.getOpId(), b),
+                                   element(b, op->getLoc(), drop.getRng(), 1),
+                                   f.integer(0, b.getI64Type()));
+    Value least = f.constant(philoxDropThreshold(p) * 0x1p-24, drawn);
+    Value dropped = f.compare(Predicate::LT, drawn, least);
+    return llvm::SmallVector<Value>{
+        f.select(dropped, drop.getOperand(), drop.getLayer()), dropped};
+  }
+
+private:
+  static Value never(LayerDropOp op, OpBuilder &b) {
+    auto zero = cast<ElementsAttr>(b.getZeroAttr(op.getDropped().getType()));
+    return ConstantOp::create(b, op.getLoc(), zero);
+  }
+};
+
 /// offset + factor * number, in f32 and rounded to the type of the result.
 template <typename OpT>
 Values drawInitial(OpT op, OpBuilder &b, PhiloxKind kind, double offset,
@@ -297,6 +329,7 @@ struct RandomSliceModel
 void registerRandomFormulas(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, WeftDialect *) {
     DropoutOp::attachInterface<DropoutModel>(*context);
+    LayerDropOp::attachInterface<LayerDropModel>(*context);
     RandomNormalOp::attachInterface<RandomNormalModel>(*context);
     RandomSliceOp::attachInterface<RandomSliceModel>(*context);
     RandomUniformOp::attachInterface<RandomUniformModel>(*context);

@@ -55,6 +55,7 @@ static void addStates(ModuleOp module, MemoryReport &report) {
       report.parameters += bytes;
       break;
     case plan::StateKind::Gradient:
+    case plan::StateKind::Presence:
       report.gradients += bytes;
       break;
     case plan::StateKind::Optimizer:

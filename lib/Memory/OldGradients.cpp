@@ -64,8 +64,9 @@ OldGradients::OldGradients(plan::ProgramOp program, const SymbolTable &symbols)
     if (input.getName() == names::kAccumulate)
       flags.insert(input.getBuffer());
   for (auto use : body.getOps<plan::UseOp>())
-    if (isOfGradient(
-            symbols.lookup<plan::StateOp>(use.getStateAttr().getAttr())))
+    if (plan::isMadeByStep(
+            symbols.lookup<plan::StateOp>(use.getStateAttr().getAttr())
+                .getKind()))
       gradients[use.getBuffer()];
 }
 

@@ -48,7 +48,8 @@ static FailureOr<int64_t> placeStates(ModuleOp module, StateOffsets &offsets,
   int64_t end = 0;
   for (auto kind : {plan::StateKind::Param, plan::StateKind::Gradient,
                     plan::StateKind::Optimizer, plan::StateKind::Scaler,
-                    plan::StateKind::Working, plan::StateKind::Accumulator})
+                    plan::StateKind::Working, plan::StateKind::Accumulator,
+                    plan::StateKind::Presence})
     for (auto state : module.getOps<plan::StateOp>()) {
       if (state.getKind() != kind)
         continue;

@@ -48,6 +48,7 @@ static void addTensor(plan::StateOp state, int64_t elements,
     of.copies += bytes;
     return;
   case plan::StateKind::Gradient:
+  case plan::StateKind::Presence:
     of.gradient += bytes;
     return;
   case plan::StateKind::Accumulator:
@@ -104,7 +105,7 @@ namespace {
 /// The persistent bytes of a module by what they are for.
 struct StateBytes {
   llvm::MapVector<StringAttr, ParameterBytes> parameters;
-  int64_t all = 0, gaps = 0, elsewhere = 0, others = 0;
+  int64_t all = 0, gaps = 0, elsewhere = 0, others = 0, counts = 0;
   bool isLow = false;
 
   void add(plan::StateOp state);
@@ -130,7 +131,7 @@ void StateBytes::add(plan::StateOp state) {
   all += bytes;
   bool isParam = state.getKind() == plan::StateKind::Param;
   if (!isParam && !state.getParamAttr() && !state.getSegments()) {
-    others += bytes;
+    (state.getKind() == plan::StateKind::Presence ? counts : others) += bytes;
     return;
   }
   isLow |= ::weft::isLow(state.getBufferType());
@@ -154,7 +155,8 @@ std::optional<StateFormula> computeStateFormula(ModuleOp module) {
   for (auto [what, bytes] :
        {std::pair("between the parameters of flat states", states.gaps),
         {"slices that other ranks hold", -states.elsewhere},
-        {"step counters and loss scale", states.others}})
+        {"step counters and loss scale", states.others},
+        {"counts of layers that are dropped", states.counts}})
     if (bytes)
       formula.differences.push_back({what, bytes});
   formula.formulaBytes = kFormulaBytes * formula.parameters;

@@ -85,7 +85,8 @@ static SmallVector<StringRef> getEarlier(plan::ProgramOp program, Start start) {
 
 /// Whether a checkpoint holds the state.
 static bool isSaved(plan::StateOp state) {
-  return !isOfGradient(state) && state.getKind() != plan::StateKind::Working;
+  return !plan::isMadeByStep(state.getKind()) &&
+         state.getKind() != plan::StateKind::Working;
 }
 
 /// Whether it is the micro-step that runs before another one of its step, or
@@ -140,7 +141,8 @@ LogicalResult StateOrder::verify(const ProgramAccesses &program,
   StringRef kind = op.getKind();
   StateElements known = getKnown(op, start);
   auto isOld = [&](const StateAccess &access) {
-    return kind == names::kMicro && isOfGradient(states.getState(access.state));
+    return kind == names::kMicro &&
+           plan::isMadeByStep(states.getState(access.state).getKind());
   };
   return program.forEachCommand([&](ArrayRef<StateAccess> command) {
     for (const StateAccess &access : command) {

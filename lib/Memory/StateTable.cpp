@@ -6,11 +6,6 @@ using namespace mlir;
 
 namespace weft {
 
-bool isOfGradient(plan::StateOp state) {
-  return state.getKind() == plan::StateKind::Gradient ||
-         state.getKind() == plan::StateKind::Accumulator;
-}
-
 plan::UseOp getUse(Value buffer) {
   return plan::getRoot(buffer).getDefiningOp<plan::UseOp>();
 }

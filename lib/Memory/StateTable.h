@@ -15,10 +15,6 @@ namespace weft {
 /// The state that a buffer is a part of, or null.
 plan::UseOp getUse(mlir::Value buffer);
 
-/// Whether each step begins the state anew: a gradient, or what is added up of
-/// one.
-bool isOfGradient(plan::StateOp state);
-
 /// An operand of a command or an output that is a part of a state.
 struct StateAccess {
   mlir::Operation *op;

@@ -86,9 +86,10 @@ static std::set<std::string> writtenStates(ModuleOp module, ProgramKind kind) {
 static LogicalResult checkGradients(ModuleOp module) {
   std::set<std::string> written = writtenStates(module, ProgramKind::Micro);
   for (auto state : module.getOps<StateOp>())
-    if (state.getKind() == StateKind::Gradient &&
+    if (isMadeByStep(state.getKind()) &&
         !written.count(state.getSymName().str()))
-      return state.emitOpError("expects a gradient that micro writes");
+      return state.emitOpError("expects a ")
+             << stringifyStateKind(state.getKind()) << " that micro writes";
   return success();
 }
 
@@ -103,7 +104,8 @@ static LogicalResult checkApply(ModuleOp module) {
         !written.count(state.getParam()->str()))
       return state.emitOpError("expects a parameter that apply updates");
     // The first micro-step of a step writes gradients without reading them.
-    if (!isGradient && !first.count(state.getSymName().str()))
+    if (!isMadeByStep(state.getKind()) &&
+        !first.count(state.getSymName().str()))
       return state.emitOpError("expects a state that init writes");
   }
   return success();

@@ -114,6 +114,7 @@ struct ShardPass : weft::impl::ShardPassBase<ShardPass> {
     case StateKind::Working:
       return zero >= Parameters;
     case StateKind::Scaler:
+    case StateKind::Presence:
     case StateKind::Accumulator: // of ranks, made by weft-partition
       return false;
     }

@@ -20,6 +20,11 @@ struct Group {
   Value norm, foundInf, step;
 };
 
+/// When an update happens.
+struct Turn {
+  Value skip, step;
+};
+
 class ApplyBuilder {
 public:
   ApplyBuilder(ModuleOp module, ArrayRef<Update> updates, ScalerStates scaler,
@@ -52,7 +57,8 @@ private:
   void buildBody(ProgramOp program);
   Group checkGradients(StringRef name);
   void buildCoefficient();
-  void buildStep(StringRef name);
+  Value countStep(StringRef symbol, Value skip);
+  Turn getTurn(Update update);
   void buildUpdate(Update update);
   void buildOutputs();
   Value getNumber(Update update, StringRef name);
@@ -75,6 +81,7 @@ private:
   // Values of the body.
   llvm::StringMap<Value> inputs;
   llvm::StringMap<Group> groups;
+  llvm::StringMap<Turn> turns; // by the symbol of their counter
   llvm::DenseMap<Attribute, Value> constants;
   Value scale, norm, coefficient;
   llvm::DenseMap<Operation *, Value> gradients;
@@ -136,8 +143,8 @@ void ApplyBuilder::declareStates() {
   StateOp last = updates.back().grad;
   builder.setInsertionPointAfter(last);
   auto counter = RankedTensorType::get({}, builder.getI64Type());
-  for (StringRef name : names)
-    declareState(getStepSymbol(name), module.getLoc(), counter, ParamOp());
+  for (StringRef symbol : getStepSymbols(updates, scaler))
+    declareState(symbol, module.getLoc(), counter, ParamOp());
   for (Update update : updates)
     for (StringRef name : update.optimizer->states) {
       declareState(getStateSymbol(update.param, name), update.param.getLoc(),
@@ -242,13 +249,35 @@ void ApplyBuilder::buildCoefficient() {
                                           norm, inputs[names::kMaxNorm], scale);
 }
 
-void ApplyBuilder::buildStep(StringRef name) {
+Value ApplyBuilder::countStep(StringRef symbol, Value skip) {
   auto type = RankedTensorType::get({}, builder.getI64Type());
-  Value old = read(module.getLoc(), getStepSymbol(name), type);
-  Group &group = groups[name];
-  group.step = StepIncrementOp::create(builder, module.getLoc(), type, old,
-                                       group.foundInf);
-  write(getStepSymbol(name), group.step);
+  Value old = read(module.getLoc(), symbol, type);
+  Value step =
+      StepIncrementOp::create(builder, module.getLoc(), type, old, skip);
+  write(symbol, step);
+  return step;
+}
+
+/// Those of the instance; where no micro-step had a gradient there is no update
+/// and no step, as of PyTorch's gradients that are None.
+Turn ApplyBuilder::getTurn(Update update) {
+  const Group &group = groups[groupOf(update)];
+  FlatSymbolRefAttr presence = update.getPresence();
+  if (!presence)
+    return {group.foundInf, group.step};
+  std::string symbol = getStepSymbol(groupOf(update), presence);
+  Turn &turn = turns[symbol];
+  if (turn.skip)
+    return turn;
+  Location loc = module.getLoc();
+  Value count = read(loc, presence.getValue(), scalar);
+  Value none = ConstantOp::create(
+      builder, loc, cast<ElementsAttr>(builder.getZeroAttr(scalar)));
+  Value isThere = CompareOp::create(builder, loc, Predicate::GT, count, none);
+  Value absent = NotOp::create(builder, loc, isThere);
+  turn.skip = OrOp::create(builder, loc, group.foundInf, absent);
+  turn.step = countStep(symbol, turn.skip);
+  return turn;
 }
 
 //===----------------------------------------------------------------------===//
@@ -301,9 +330,9 @@ void ApplyBuilder::buildUpdate(Update update) {
   SmallVector<Type> types;
   for (Value operand : operands)
     types.push_back(operand.getType());
-  const Group &group = groups[groupOf(update)];
+  Turn turn = getTurn(update);
   operands.append(
-      {gradients.lookup(update.grad), coefficient, group.foundInf, group.step});
+      {gradients.lookup(update.grad), coefficient, turn.skip, turn.step});
   for (StringRef name : update.optimizer->numbers)
     operands.push_back(getNumber(update, name));
   OperationState state(param.getLoc(), ("weft." + update.optimizer->name).str(),
@@ -348,7 +377,7 @@ void ApplyBuilder::buildBody(ProgramOp program) {
     groups[name] = checkGradients(name);
   buildCoefficient();
   for (StringRef name : names)
-    buildStep(name);
+    groups[name].step = countStep(getStepSymbol(name), groups[name].foundInf);
   for (Update update : updates)
     buildUpdate(update);
   buildOutputs();
@@ -360,11 +389,6 @@ void ApplyBuilder::build() {
   declareStates();
   writeFirstValues();
   buildBody(createProgram());
-}
-
-SmallVector<StringRef> getInstances(ArrayRef<Update> updates,
-                                    const ScalerStates &scaler) {
-  return scaler.scale ? getGroupNames(updates) : SmallVector<StringRef>{""};
 }
 
 void buildApplyProgram(ModuleOp module, ArrayRef<Update> updates,

@@ -81,9 +81,8 @@ struct ExpandOptimizerPass
   LogicalResult verifyNames(ArrayRef<Update> updates,
                             const ScalerStates &scaler) {
     SymbolTable symbols(getOperation());
-    SmallVector<std::string> names = {names::kApply};
-    for (StringRef group : getInstances(updates, scaler))
-      names.push_back(getStepSymbol(group));
+    std::vector<std::string> names = getStepSymbols(updates, scaler);
+    names.insert(names.begin(), names::kApply);
     for (const Update &update : updates)
       for (StringRef name : update.optimizer->states)
         names.push_back(getStateSymbol(update.param, name));

@@ -16,6 +16,10 @@ static StringRef getText(Operation *op, StringRef name, StringRef fallback) {
   return text ? text.getValue() : fallback;
 }
 
+FlatSymbolRefAttr Update::getPresence() const {
+  return grad->getAttrOfType<FlatSymbolRefAttr>(WeftDialect::kPresenceAttr);
+}
+
 Attribute Update::getNumber(StringRef name) const {
   auto numbers = param->getAttrOfType<DictionaryAttr>(kNumbersAttr);
   return numbers ? numbers.get(name) : Attribute();
@@ -30,8 +34,9 @@ std::string getStateSymbol(ParamOp param, StringRef name) {
   return (param.getSymName() + "." + name).str();
 }
 
-std::string getStepSymbol(StringRef group) {
-  return group.empty() ? "step" : ("step." + group).str();
+std::string getStepSymbol(StringRef group, FlatSymbolRefAttr presence) {
+  std::string symbol = group.empty() ? "step" : ("step." + group).str();
+  return presence ? symbol + "." + presence.getValue().str() : symbol;
 }
 
 SmallVector<StringRef> getGroupNames(ArrayRef<Update> updates) {
@@ -40,6 +45,25 @@ SmallVector<StringRef> getGroupNames(ArrayRef<Update> updates) {
     if (!llvm::is_contained(names, update.group))
       names.push_back(update.group);
   return names;
+}
+
+SmallVector<StringRef> getInstances(ArrayRef<Update> updates,
+                                    const ScalerStates &scaler) {
+  return scaler.scale ? getGroupNames(updates) : SmallVector<StringRef>{""};
+}
+
+std::vector<std::string> getStepSymbols(ArrayRef<Update> updates,
+                                        const ScalerStates &scaler) {
+  std::vector<std::string> symbols;
+  for (StringRef name : getInstances(updates, scaler))
+    symbols.push_back(getStepSymbol(name));
+  for (const Update &update : updates) {
+    StringRef group = scaler.scale ? update.group : StringRef();
+    std::string symbol = getStepSymbol(group, update.getPresence());
+    if (!llvm::is_contained(symbols, symbol))
+      symbols.push_back(symbol);
+  }
+  return symbols;
 }
 
 static LogicalResult verifyNumbers(const Update &update) {

@@ -14,6 +14,8 @@ struct Update {
   const OptimizerInfo *optimizer;
   llvm::StringRef group; // name of the optimizer instance, "" by default
 
+  /// The state that says whether there is a gradient; null: there always is.
+  mlir::FlatSymbolRefAttr getPresence() const;
   /// The group's own number of that name, or null.
   mlir::Attribute getNumber(llvm::StringRef name) const;
   /// Whether Nesterov momentum applies, where `fallback` is the pass option.
@@ -26,12 +28,30 @@ inline constexpr llvm::StringLiteral kNesterov = "nesterov";
 /// Symbol of a state that an optimizer keeps for a parameter.
 std::string getStateSymbol(ParamOp param, llvm::StringRef name);
 
-/// Symbol of the step counter of an optimizer instance.
-std::string getStepSymbol(llvm::StringRef group);
+/// Symbol of the step counter of an optimizer instance, and of one for its
+/// parameters that have a gradient in some steps only, as `presence` says.
+std::string getStepSymbol(llvm::StringRef group,
+                          mlir::FlatSymbolRefAttr presence = {});
 
 /// Names of the optimizer instances in the order of their first parameter.
 llvm::SmallVector<llvm::StringRef>
 getGroupNames(llvm::ArrayRef<Update> updates);
+
+/// The loss scale, if `weft-loss-scale` declared one.
+struct ScalerStates {
+  StateOp scale; // null: no loss scale
+  StateOp state; // null: the scale never changes
+};
+
+/// Names of the optimizer instances that are checked and counted apart: without
+/// a loss scale all stop together, as one.
+llvm::SmallVector<llvm::StringRef> getInstances(llvm::ArrayRef<Update> updates,
+                                                const ScalerStates &scaler);
+
+/// Symbols of their step counters, and of those of parameters that have a
+/// gradient in some steps only.
+std::vector<std::string> getStepSymbols(llvm::ArrayRef<Update> updates,
+                                        const ScalerStates &scaler);
 
 /// Trainable parameters with a gradient in the order of the module, or an error
 /// at the parameter whose group does not fit.

@@ -171,6 +171,10 @@ static const char *isNumbers(Attribute attr) {
   return numbers && llvm::all_of(numbers, isKnown) ? nullptr : rule.c_str();
 }
 
+static const char *isSymbol(Attribute attr) {
+  return isa<FlatSymbolRefAttr>(attr) ? nullptr : "a symbol";
+}
+
 static const char *isScaler(Attribute attr) {
   return isa<ScalerAttr>(attr) ? nullptr : "a #weft.scaler";
 }
@@ -201,6 +205,7 @@ static Rule getRule(StringRef name) {
       .Case("optimizers", isOptimizers)
       .Case("numbers", isNumbers)
       .Case("scaler", isScaler)
+      .Case("presence", isSymbol)
       .Default(nullptr);
 }
 
@@ -235,6 +240,8 @@ LogicalResult WeftDialect::verifyOperationAttribute(Operation *op,
   if (belongsToModule(name) && !isa<ModuleOp>(op))
     return op->emitOpError("expects ")
            << attr.getName() << " on a module, where it has an effect";
+  if (attr.getName() == kPresenceAttr && !isa<StateOp>(op))
+    return op->emitOpError("expects ") << attr.getName() << " on a state";
   // A kernel, or its form in another dialect.
   if (attr.getName() == kComputesAttr && !isa<KernelOp>(op) &&
       !(isa<FunctionOpInterface>(op) && op->hasAttr(kKernelKindAttr)))

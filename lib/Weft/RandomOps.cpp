@@ -1,5 +1,6 @@
 //===- RandomOps.cpp - Ops that draw random numbers in training -----------===//
 
+#include "Parsing.h"
 #include "weft/Weft/Weft.h"
 
 using namespace mlir;
@@ -47,6 +48,26 @@ std::optional<int64_t> DropoutOp::getRandomKey() {
 void DropoutOp::makeDeterministic() {
   getResult().replaceAllUsesWith(getOperand());
   erase();
+}
+
+std::optional<int64_t> LayerDropOp::getRandomKey() {
+  return keyOf(getP(), getOpId());
+}
+
+void LayerDropOp::makeDeterministic() {
+  getResult().replaceAllUsesWith(getLayer());
+  if (!getDropped().use_empty()) {
+    OpBuilder builder(*this);
+    auto never =
+        cast<ElementsAttr>(builder.getZeroAttr(getDropped().getType()));
+    getDropped().replaceAllUsesWith(
+        ConstantOp::create(builder, getLoc(), never).getResult());
+  }
+  erase();
+}
+
+LogicalResult LayerDropOp::verify() {
+  return verifyRandom(*this, getRng(), getP().convertToDouble());
 }
 
 std::optional<int64_t> AttentionOp::getRandomKey() {

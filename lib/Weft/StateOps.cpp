@@ -60,6 +60,16 @@ LogicalResult StateOp::verify() {
     return failure();
   if (getSegments() && getKind() == StateKind::Scaler)
     return emitOpError("expects no segments in a state of kind scaler");
+  if (getKind() != StateKind::Presence)
+    return success();
+  if (getTensorType() !=
+      RankedTensorType::get({}, Float32Type::get(getContext())))
+    return emitOpError("expects tensor<f32> in a state of kind presence, but "
+                       "got ")
+           << getType();
+  if (getParamAttr() || getSegments())
+    return emitOpError("expects no param and no segments in a state of kind "
+                       "presence, which parameters name");
   return success();
 }
 
@@ -71,6 +81,27 @@ SmallVector<Segment> StateOp::getSegmentList() {
 
 FlatSymbolRefAttr StateOp::getOwner() { return getParamAttr(); }
 
+/// What says whether there is a gradient is a state of its own.
+static LogicalResult verifyPresence(StateOp op,
+                                    SymbolTableCollection &symbols) {
+  auto presence =
+      op->getAttrOfType<FlatSymbolRefAttr>(WeftDialect::kPresenceAttr);
+  if (!presence)
+    return success();
+  if (op.getKind() != StateKind::Gradient)
+    return op.emitOpError("expects weft.presence on a state of kind gradient, "
+                          "but got kind ")
+           << stringifyStateKind(op.getKind());
+  auto state = symbols.lookupNearestSymbolFrom<StateOp>(op, presence);
+  if (state && state.getKind() == StateKind::Presence)
+    return success();
+  return op.emitOpError("expects weft.presence to name a state of kind "
+                        "presence, but got ")
+         << presence;
+}
+
 LogicalResult StateOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (failed(verifyPresence(*this, symbols)))
+    return failure();
   return verifySegmentUses(*this, symbols);
 }

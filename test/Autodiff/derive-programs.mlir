@@ -107,3 +107,36 @@ weft.program @model(%x: tensor<4xf32> {weft.input = "x"})
   %penalty = weft.reduce sum %square dims [0] : tensor<4xf32>
   weft.return %task, %y, %penalty : tensor<f32>, tensor<4xf32>, tensor<f32>
 }
+
+// -----
+
+// Evaluation never drops a layer, nor does p = 0.
+
+weft.param @w : tensor<4xf32> {init = #weft.init<ones>}
+
+// CHECK-LABEL: weft.program @micro(
+// CHECK-SAME: %[[RNG:[^ ]*]]: tensor<2xi64> {weft.input = "rng"})
+// CHECK: %[[F:.*]] = weft.mul
+// CHECK-NEXT: weft.layer_drop %{{.*}}, %[[F]] rng %[[RNG]] : tensor<2xi64> {op_id = 7 : i64, p = 2.500000e-01 : f64} : tensor<4xf32>
+// CHECK-NOT: weft.layer_drop
+// CHECK-LABEL: weft.program @eval(
+// CHECK-NOT: rng
+// CHECK: %[[F:.*]] = weft.mul
+// CHECK-NEXT: weft.reduce sum %[[F]]
+// CHECK-LABEL: weft.program @logits(
+// CHECK: %[[NEVER:.*]] = weft.constant dense<false> : tensor<i1>
+// CHECK: weft.return %{{.*}}, %[[NEVER]]
+weft.program @model(%x: tensor<4xf32> {weft.input = "x"})
+    -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<model>} {
+  %w = weft.read @w : tensor<4xf32>
+  %f = weft.mul %x, %w : tensor<4xf32>, tensor<4xf32>
+  %y, %d = weft.layer_drop %x, %f {p = 0.25 : f64, op_id = 7} : tensor<4xf32>
+  %z, %e = weft.layer_drop %x, %y {p = 0.0 : f64, op_id = 7} : tensor<4xf32>
+  %loss = weft.reduce sum %z dims [0] : tensor<4xf32>
+  weft.return %loss : tensor<f32>
+}
+weft.program @logits(%x: tensor<4xf32> {weft.input = "x"})
+    -> (tensor<4xf32> {weft.output = "y"}, tensor<i1> {weft.output = "dropped"}) attributes {kind = #weft.kind<logits>} {
+  %y, %d = weft.layer_drop %x, %x {p = 0.25 : f64, op_id = 7} : tensor<4xf32>
+  weft.return %y, %d : tensor<4xf32>, tensor<i1>
+}

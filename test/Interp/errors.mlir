@@ -4,6 +4,7 @@
 // RUN: not weft-interp %s --program=bad_divisor 2>&1 | FileCheck %s --check-prefix=DIVISOR
 // RUN: not weft-interp %s --program=no_value 2>&1 | FileCheck %s --check-prefix=NO-VALUE
 // RUN: not weft-interp %s --program=no_rng 2>&1 | FileCheck %s --check-prefix=NO-RNG
+// RUN: not weft-interp %s --program=no_layer_rng 2>&1 | FileCheck %s --check-prefix=LAYER-RNG
 // RUN: not weft-interp %s --program=no_attention_rng 2>&1 | FileCheck %s --check-prefix=ATTENTION-RNG
 // RUN: not weft-interp %s --program=nested_call 2>&1 | FileCheck %s --check-prefix=NESTED
 // RUN: not weft-interp %s --program=foreign 2>&1 | FileCheck %s --check-prefix=FOREIGN
@@ -58,6 +59,13 @@ weft.program @no_value() -> (tensor<2xf32> {weft.output = "r"}) attributes {kind
 weft.program @no_rng() -> (tensor<2xf32> {weft.output = "r"}) attributes {kind = #weft.kind<eval>} {
   %x = weft.constant dense<0.0> : tensor<2xf32>
   %r = weft.dropout %x {p = 0.5 : f64, op_id = 0} : tensor<2xf32>
+  weft.return %r : tensor<2xf32>
+}
+
+// LAYER-RNG: 'weft.layer_drop' op expects an rng operand where p is not 0; run weft-derive-programs
+weft.program @no_layer_rng() -> (tensor<2xf32> {weft.output = "r"}) attributes {kind = #weft.kind<eval>} {
+  %x = weft.constant dense<0.0> : tensor<2xf32>
+  %r, %dropped = weft.layer_drop %x, %x {p = 0.5 : f64, op_id = 0} : tensor<2xf32>
   weft.return %r : tensor<2xf32>
 }
 

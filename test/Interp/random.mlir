@@ -22,6 +22,24 @@ weft.program @dropout() -> (tensor<3x2x3xf32> {weft.output = "r"})
   weft.return %r : tensor<3x2x3xf32>
 }
 
+// The rows of one rank and micro-step go together: row 0 drops the layer, row 1 does not.
+// CHECK-LABEL: program @layer_drop{{$}}
+// CHECK-NEXT: dropped = 1 : i1
+// CHECK-NEXT: first = [1, 1] : 2xf32
+// CHECK-NEXT: never = [2, 2] : 2xf32
+// CHECK-NEXT: second = [2, 2] : 2xf32
+weft.program @layer_drop() -> (tensor<2xf32> {weft.output = "first"}, tensor<i1> {weft.output = "dropped"}, tensor<2xf32> {weft.output = "second"}, tensor<2xf32> {weft.output = "never"})
+    attributes {kind = #weft.kind<eval>} {
+  %x = weft.constant dense<1.0> : tensor<2xf32>
+  %f = weft.constant dense<2.0> : tensor<2xf32>
+  %rng0 = weft.constant dense<[0, 0]> : tensor<2xi64>
+  %rng1 = weft.constant dense<[0, 1]> : tensor<2xi64>
+  %r0, %d0 = weft.layer_drop %x, %f rng %rng0 : tensor<2xi64> {p = 0.5 : f64, op_id = 4754} : tensor<2xf32>
+  %r1, %d1 = weft.layer_drop %x, %f rng %rng1 : tensor<2xi64> {p = 0.5 : f64, op_id = 4754} : tensor<2xf32>
+  %r2, %d2 = weft.layer_drop %x, %f {p = 0.0 : f64, op_id = 4754} : tensor<2xf32>
+  weft.return %r0, %d0, %r1, %r2 : tensor<2xf32>, tensor<i1>, tensor<2xf32>, tensor<2xf32>
+}
+
 // CHECK-LABEL: program @attention_dropout{{$}}
 // CHECK-NEXT: dk = {{\[\[}}{{\[\[}}-0.0624328733, -0.051336788], [-0.277682164, 0.146613668]], {{\[\[}}0.0624328733, 0.051336788], [0.277682164, -0.146613668]]], {{\[\[}}[1.32185141, -2.06227893], [-0.3404652, -2.7237216]], {{\[\[}}-1.32185141, 2.06227893], [0.3404652, 2.7237216]]]] : 2x2x2x2xf32
 // CHECK-NEXT: dq = {{\[\[}}{{\[\[}}-0.103291141, 0.11544304], [0.665031786, 0.480300734]], {{\[\[}}0.0480896409, -0.0537472458], [0.144012606, 0.104009105]]], {{\[\[}}[-0.124625045, -0.0553889089], [-4.0855824, 0.6809304]], {{\[\[}}1.68171966, 0.747430961], [0, 0]]]] : 2x2x2x2xf32

@@ -24,3 +24,12 @@ weft.program @no_rng(%x: tensor<4xf32> {weft.input = "x"})
   %y = weft.dropout %x {p = 0.5 : f64, op_id = 1} : tensor<4xf32>
   weft.return %y : tensor<4xf32>
 }
+
+// -----
+
+weft.program @no_layer_rng(%x: tensor<4xf32> {weft.input = "x"})
+    -> (tensor<4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+  // expected-error @+1 {{expects an rng operand where p is not 0; run weft-derive-programs}}
+  %y, %dropped = weft.layer_drop %x, %x {p = 0.5 : f64, op_id = 1} : tensor<4xf32>
+  weft.return %y : tensor<4xf32>
+}

@@ -10,6 +10,7 @@
 // SAME: types: 0 of 2 tensors differ
 // SAME: dropout: 0 of 1 tensors differ
 // SAME: no_row: 0 of 1 tensors differ
+// SAME: layer: 0 of 2 tensors differ
 
 // Streams are in one table, rows are global, elements are numbered in their row.
 // CHECK-LABEL: weft.program @dropout
@@ -52,6 +53,19 @@ weft.program @no_row(%x: tensor<5xf32> {weft.input = "x"}, %rng: tensor<2xi64> {
   %y = weft.dropout %x rng %rng : tensor<2xi64> {p = 0.5 : f64, op_id = 1} : tensor<5xf32>
   %z = weft.dropout %y {p = 0.0 : f64, op_id = 2} : tensor<5xf32>
   weft.return %z : tensor<5xf32>
+}
+
+// One number, of the first row, decides for all elements.
+// CHECK-LABEL: weft.program @layer
+// CHECK: %[[U:.*]] = weft.philox uniform %{{.*}} : tensor<i64>, tensor<i64>, tensor<i64>, tensor<i64>
+// CHECK: %[[D:.*]] = weft.compare lt %[[U]], %{{.*}} : tensor<f32>, tensor<f32>
+// CHECK: %[[Y:.*]] = weft.select %[[D]], %{{.*}}, %{{.*}} : tensor<i1>, tensor<8x6xbf16>, tensor<8x6xbf16>
+// CHECK: weft.return %[[Y]], %[[D]]
+weft.program @layer(%x: tensor<8x6xbf16> {weft.input = "x"}, %f: tensor<8x6xbf16> {weft.input = "f"}, %rng: tensor<2xi64> {weft.input = "rng"})
+    -> (tensor<8x6xbf16> {weft.output = "y"}, tensor<i1> {weft.output = "dropped"}) attributes {kind = #weft.kind<eval>} {
+  %y, %d = weft.layer_drop %x, %f rng %rng : tensor<2xi64> {p = 0.5 : f64, op_id = 7} : tensor<8x6xbf16>
+  %z, %never = weft.layer_drop %x, %y {p = 0.0 : f64, op_id = 8} : tensor<8x6xbf16>
+  weft.return %z, %d : tensor<8x6xbf16>, tensor<i1>
 }
 
 // CHECK-LABEL: weft.program @init

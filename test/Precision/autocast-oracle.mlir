@@ -126,6 +126,7 @@ weft.program @f32_ops(%x: tensor<4x4xf32> {weft.input = "x"}, %t: tensor<4xi32> 
   // CHECK-NEXT: weft.gelu %{{.*}} : tensor<4x4xf16>
   // CHECK-NEXT: weft.sigmoid %{{.*}} : tensor<4x4xf16>
   // CHECK-NEXT: weft.dropout %{{.*}} {op_id = 3 : i64, p = {{.*}}} : tensor<4x4xf16>
+  // CHECK-NEXT: weft.layer_drop %{{.*}}, %{{.*}} {op_id = 4 : i64, p = {{.*}}} : tensor<4x4xf16>
   %mean = weft.reduce mean %h dims [0] : tensor<4x4xf32>
   %max = weft.reduce max %h dims [0] : tensor<4x4xf32>
   %min = weft.reduce min %h dims [0] : tensor<4x4xf32>
@@ -134,6 +135,7 @@ weft.program @f32_ops(%x: tensor<4x4xf32> {weft.input = "x"}, %t: tensor<4xi32> 
   %gelu = weft.gelu %h : tensor<4x4xf32>
   %sigmoid = weft.sigmoid %h : tensor<4x4xf32>
   %dropout = weft.dropout %h {p = 0.1 : f64, op_id = 3} : tensor<4x4xf32>
+  %drop, %dropped = weft.layer_drop %h, %dropout {p = 0.1 : f64, op_id = 4} : tensor<4x4xf32>
   weft.return %l : tensor<f32>
 }
 

@@ -71,3 +71,33 @@ weft.program @init(%seed: tensor<i64> {weft.input = "seed"}) attributes {kind = 
   %ones = weft.constant dense<1.0> : tensor<4x2xbf16>
   weft.return writes @w = %ones : tensor<4x2xbf16>
 }
+
+// -----
+
+// Parameters that have a gradient in some steps only are not updated in the others, and
+// count their own steps.
+
+weft.param @w : tensor<4xf32>
+weft.param @l : tensor<4xf32>
+weft.param @m : tensor<2xf32>
+weft.state @w.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @w}
+weft.state @l.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @l, weft.presence = @presence.l}
+weft.state @presence.l : tensor<f32> {kind = #weft.state_kind<presence>}
+weft.state @m.grad : tensor<2xf32> {kind = #weft.state_kind<gradient>, param = @m, weft.presence = @presence.l}
+// CHECK: weft.state @step : tensor<i64>
+// CHECK-NEXT: weft.state @step.presence.l : tensor<i64> {kind = #weft.state_kind<optimizer>}
+// CHECK-NEXT: weft.state @w.exp_avg
+// CHECK: weft.program @apply
+// CHECK: %{{.*}}, %[[BAD:.*]] = weft.norm_and_check %{{.*}}, %{{.*}}, %{{.*}} {p =
+// CHECK: %[[STEP:.*]] = weft.step_increment %{{.*}}, %[[BAD]]
+// CHECK: weft.adamw({{.*}}, %[[BAD]], %[[STEP]],
+// CHECK: %[[COUNT:.*]] = weft.read @presence.l
+// CHECK: %[[THERE:.*]] = weft.compare gt %[[COUNT]], %{{.*}} : tensor<f32>, tensor<f32>
+// CHECK: %[[ABSENT:.*]] = weft.not %[[THERE]]
+// CHECK: %[[SKIP:.*]] = weft.or %[[BAD]], %[[ABSENT]]
+// CHECK: %[[OLD:.*]] = weft.read @step.presence.l
+// CHECK: %[[OWN:.*]] = weft.step_increment %[[OLD]], %[[SKIP]]
+// CHECK: weft.adamw({{.*}}, %[[SKIP]], %[[OWN]],
+// CHECK-NOT: weft.compare
+// CHECK: weft.adamw({{.*}}, %[[SKIP]], %[[OWN]],
+// CHECK: weft.return {{.*}}@step = %[[STEP]] : tensor<i64>, {{.*}}@step.presence.l = %[[OWN]]

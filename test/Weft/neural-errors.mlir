@@ -302,3 +302,27 @@ weft.program @p(%x: tensor<4xf32> {weft.input = "x"}, %r: tensor<i64> {weft.inpu
   %z = weft.dropout %x rng %r : tensor<i64> {p = 0.1 : f64, op_id = 1 : i64} : tensor<4xf32>
   weft.return
 }
+
+// -----
+
+weft.program @p(%x: tensor<4xf32> {weft.input = "x"}) attributes {kind = #weft.kind<model>} {
+  // expected-error @below {{expects a dropout probability in [0, 1), but got 1.0}}
+  %z, %d = weft.layer_drop %x, %x {p = 1.0 : f64, op_id = 1 : i64} : tensor<4xf32>
+  weft.return
+}
+
+// -----
+
+weft.program @p(%x: tensor<4xf32> {weft.input = "x"}, %r: tensor<i64> {weft.input = "r"}) attributes {kind = #weft.kind<model>} {
+  // expected-error @below {{expects rng of type tensor<2xi64>, but got 'tensor<i64>'}}
+  %z, %d = weft.layer_drop %x, %x rng %r : tensor<i64> {p = 0.1 : f64, op_id = 1 : i64} : tensor<4xf32>
+  weft.return
+}
+
+// -----
+
+weft.program @p(%x: tensor<4xf32> {weft.input = "x"}, %f: tensor<8xf32> {weft.input = "f"}) attributes {kind = #weft.kind<model>} {
+  // expected-error @below {{failed to verify that all of {operand, layer, result} have same type}}
+  %z, %d = "weft.layer_drop"(%x, %f) {p = 0.1 : f64, op_id = 1 : i64} : (tensor<4xf32>, tensor<8xf32>) -> (tensor<4xf32>, tensor<i1>)
+  weft.return
+}

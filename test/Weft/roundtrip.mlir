@@ -39,6 +39,8 @@ module @all {
     %n, %mean, %rstd = weft.layer_norm %g, %v, %v {eps = 1.0e-5 : f64} : tensor<4x4xf32>, tensor<4xf32>
     // CHECK: weft.dropout %{{.*}} rng %{{.*}} : tensor<2xi64> {op_id = 3 : i64, p = 1.000000e-01 : f64} : tensor<4x4xf32>
     %d = weft.dropout %n rng %rng : tensor<2xi64> {p = 0.1 : f64, op_id = 3 : i64} : tensor<4x4xf32>
+    // CHECK: weft.layer_drop %{{.*}}, %{{.*}} rng %{{.*}} : tensor<2xi64> {op_id = 4 : i64, p = 2.000000e-01 : f64} : tensor<4x4xf32>
+    %ld, %dropped = weft.layer_drop %n, %d rng %rng : tensor<2xi64> {p = 0.2 : f64, op_id = 4 : i64} : tensor<4x4xf32>
     // CHECK: weft.concat %{{.*}}, %{{.*}} {dim = 1 : i64} : tensor<4x4xf32>, tensor<4x4xf32>
     %c = weft.concat %d, %n {dim = 1 : i64} : tensor<4x4xf32>, tensor<4x4xf32>
     // CHECK: weft.attention %{{.*}} {causal, scale = 1.250000e-01 : f64} : tensor<2x16x4x64xf32>, tensor<2x16x2x64xf32>, tensor<2x16x2x64xf32>

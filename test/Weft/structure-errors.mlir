@@ -67,6 +67,39 @@ weft.state @s : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @w}
 
 // -----
 
+// expected-error @below {{expects tensor<f32> in a state of kind presence, but got 'tensor<i64>'}}
+weft.state @s : tensor<i64> {kind = #weft.state_kind<presence>}
+
+// -----
+
+weft.param @w : tensor<f32>
+// expected-error @below {{expects no param and no segments in a state of kind presence, which parameters name}}
+weft.state @s : tensor<f32> {kind = #weft.state_kind<presence>, param = @w}
+
+// -----
+
+weft.param @w : tensor<4xf32>
+// expected-error @below {{expects weft.presence to name a state of kind presence, but got @w}}
+weft.state @s : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @w, weft.presence = @w}
+
+// -----
+
+weft.state @p : tensor<f32> {kind = #weft.state_kind<presence>}
+// expected-error @below {{expects weft.presence on a state of kind gradient, but got kind optimizer}}
+weft.state @s : tensor<4xf32> {kind = #weft.state_kind<optimizer>, weft.presence = @p}
+
+// -----
+
+// expected-error @below {{expects "weft.presence" on a state}}
+weft.param @w : tensor<4xf32> {weft.presence = @w}
+
+// -----
+
+// expected-error @below {{expects "weft.presence" to be a symbol, but got 1}}
+weft.state @s : tensor<4xf32> {kind = #weft.state_kind<gradient>, weft.presence = 1}
+
+// -----
+
 // expected-error @below {{requires attribute 'kind'}}
 weft.state @s : tensor<4xf32>
 

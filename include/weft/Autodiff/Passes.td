@@ -72,7 +72,10 @@ def AutodiffPass : Pass<"weft-autodiff", "::mlir::ModuleOp"> {
     the scope of their forward op and its location fused with "backward". A
     forward op whose results the backward part reads has the attribute
     `weft.saved` with the numbers of these results; a reshape counts as its
-    operand. A trainable parameter that the loss does not depend on is frozen (`trainable = false`) with a warning.
+    operand. Gradients that leave a branch of a `weft.layer_drop`, to other values or to
+    a state, are selected to zeros where it was not taken; gradient states of parameters
+    that only branches use name a state of kind `presence`, a count of the micro-steps
+    that have taken one of them. A trainable parameter that the loss does not depend on is frozen (`trainable = false`) with a warning.
 
     Backward ops run in the type of the forward op; those of several steps work
     in f32 for f16 and bf16 and round once. The adjoint of a cast is a cast,

@@ -37,6 +37,13 @@ namespace weft::plan {
 class CommandOpInterface;
 class WorkspaceOpInterface;
 
+/// Whether the micro-steps of each step make a state of that kind anew: the
+/// first one writes it without reading it.
+inline bool isMadeByStep(StateKind kind) {
+  return kind == StateKind::Gradient || kind == StateKind::Accumulator ||
+         kind == StateKind::Presence;
+}
+
 /// What a command writes has distinct elements and shares none with its other
 /// operands, but for a buffer that it may overwrite as a whole.
 llvm::LogicalResult verifyCommand(CommandOpInterface command);

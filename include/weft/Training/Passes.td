@@ -65,7 +65,9 @@ def ExpandOptimizerPass : Pass<"weft-expand-optimizer", "::mlir::ModuleOp"> {
     1. `weft.norm_and_check` of all gradients: outputs `grad_norm`, `found_inf`,
     2. `weft.clip_coefficient` with the input `max_norm` (0: no clipping),
     3. `weft.step_increment`, then one update op per parameter, all predicated:
-       with `found_inf` nothing changes, not even the step.
+       with `found_inf` nothing changes, not even the step. Parameters whose
+       gradient state names one of kind `presence` (`weft-autodiff`) are also
+       skipped where that is 0, and have a step counter of their own.
 
     The hyper-parameters of all optimizers are inputs (f64), after them
     `max_norm`; numbers of a group are constants. Where adamw and another

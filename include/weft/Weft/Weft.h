@@ -76,6 +76,13 @@ class SameElements
 
 namespace weft {
 
+/// Whether the micro-steps of each step make a state of that kind anew: the
+/// first one writes it without reading it.
+inline bool isMadeByStep(StateKind kind) {
+  return kind == StateKind::Gradient || kind == StateKind::Accumulator ||
+         kind == StateKind::Presence;
+}
+
 /// Shape of a NumPy broadcast of the two, or failure if they do not match.
 llvm::FailureOr<llvm::SmallVector<int64_t>>
 broadcastShapes(llvm::ArrayRef<int64_t> lhs, llvm::ArrayRef<int64_t> rhs);

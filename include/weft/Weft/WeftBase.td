@@ -47,6 +47,9 @@ def Weft_Dialect : Dialect {
     /// Attribute of @loss_scale, a #weft.scaler: that of its
     /// weft.scaler_update.
     static constexpr ::llvm::StringLiteral kScalerAttr = "weft.scaler";
+    /// On the gradient state of a parameter of dropped layers: the state of kind
+    /// presence that says whether there is a gradient.
+    static constexpr ::llvm::StringLiteral kPresenceAttr = "weft.presence";
     void registerAttributes();
   }];
 }
@@ -63,6 +66,15 @@ def Weft_Tensor : RankedTensorOf<[Weft_Element]>;
 def Weft_FloatTensor : RankedTensorOf<[Weft_Float]>;
 def Weft_IntTensor : RankedTensorOf<[Weft_Int]>;
 def Weft_BoolTensor : RankedTensorOf<[I1]>;
+
+class Weft_Scalar<Type element, string build>
+    : Type<0DTensorOf<[element]>.predicate, "scalar tensor of " # element.summary,
+           "::mlir::RankedTensorType">,
+      BuildableType<"::mlir::RankedTensorType::get({}, $_builder." # build # ")">;
+def Weft_ScalarF64 : Weft_Scalar<F64, "getF64Type()">;
+def Weft_ScalarF32 : Weft_Scalar<F32, "getF32Type()">;
+def Weft_ScalarI64 : Weft_Scalar<I64, "getI64Type()">;
+def Weft_ScalarI1 : Weft_Scalar<I1, "getI1Type()">;
 
 //===----------------------------------------------------------------------===//
 // Enums
@@ -95,7 +107,8 @@ def Weft_StateKind : Weft_Enum<"StateKind", "what a state holds", [
     I32EnumAttrCase<"Optimizer", 1, "optimizer">,
     I32EnumAttrCase<"Scaler", 2, "scaler">,
     I32EnumAttrCase<"Working", 3, "working">,
-    I32EnumAttrCase<"Accumulator", 4, "accumulator">]>;
+    I32EnumAttrCase<"Accumulator", 4, "accumulator">,
+    I32EnumAttrCase<"Presence", 5, "presence">]>;
 def Weft_StateKindAttr : Weft_EnumAttr<Weft_StateKind, "state_kind">;
 
 def Weft_KernelKind : Weft_Enum<"KernelKind", "how the elements of a kernel hang together", [

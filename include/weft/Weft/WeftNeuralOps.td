@@ -271,26 +271,6 @@ def Weft_RmsNormOp : Weft_Op<"rms_norm", [
   let hasVerifier = 1;
 }
 
-def Weft_DropoutOp : Weft_Op<"dropout", [
-    Pure, AllTypesMatch<["operand", "result"]>, Weft_RoundsGradient, Weft_Random,
-    Weft_Casts<"Follow", "Follow", "dropout">]> {
-  let summary = "Dropout";
-  let description = [{
-    Keeps an element with probability 1 - p and multiplies it by 1 / (1 - p).
-    The decision is a Philox draw: counter (global row, element in the row), key
-    (seed, op_id), where a row is an index of dimension 0. `rng` = [seed, first
-    global row] is attached by `weft-derive-programs`; evaluation drops the op.
-    The adjoint is the same op on the gradient.
-
-    Example: `%y = weft.dropout %x {p = 0.1 : f64, op_id = 3} : tensor<8x4xf32>`.
-  }];
-  let arguments = (ins Weft_FloatTensor:$operand, Optional<Weft_IntTensor>:$rng,
-                       F64Attr:$p, I64Attr:$op_id);
-  let results = (outs Weft_FloatTensor:$result);
-  let assemblyFormat = "$operand (`rng` $rng^ `:` type($rng))? attr-dict `:` type($operand)";
-  let hasVerifier = 1;
-}
-
 def Weft_CrossEntropyOp : Weft_Op<"cross_entropy", [
     Pure, Weft_InferTypes,
     Weft_Casts<"F32", "F32", "cross_entropy_loss nll_loss nll_loss2d", "Statistics",

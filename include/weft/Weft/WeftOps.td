@@ -7,6 +7,7 @@ include "weft/Weft/WeftStructureOps.td"
 include "weft/Weft/WeftElementwiseOps.td"
 include "weft/Weft/WeftShapeOps.td"
 include "weft/Weft/WeftNeuralOps.td"
+include "weft/Weft/WeftRandomOps.td"
 include "weft/Weft/WeftTrainingOps.td"
 
 #endif // WEFT_OPS_TD

@@ -77,7 +77,9 @@ def Weft_StateOp : Weft_Op<"state", [
   let description = [{
     A tensor that lives from step to step: an accumulated gradient, an
     optimizer moment, a step counter, the loss scale, a low-precision copy of a
-    parameter (`working`). The `init` program writes all but the gradients, which
+    parameter (`working`), or in how many micro-steps parameters of dropped layers
+    had a gradient (`presence`, a scalar that their gradient states name with
+    `weft.presence`). The `init` program writes all but gradients and presence, which
     the first micro-step of a step writes without reading them; nothing relies on
     memory that starts as zeros. `param` names the parameter it belongs to. Checkpoints
     hold `optimizer` and `scaler` states.

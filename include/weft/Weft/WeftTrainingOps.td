@@ -7,75 +7,10 @@ include "weft/Weft/WeftBase.td"
 include "weft/Interfaces/Interfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-class Weft_Scalar<Type element, string build>
-    : Type<0DTensorOf<[element]>.predicate, "scalar tensor of " # element.summary,
-           "::mlir::RankedTensorType">,
-      BuildableType<"::mlir::RankedTensorType::get({}, $_builder." # build # ")">;
-def Weft_ScalarF64 : Weft_Scalar<F64, "getF64Type()">;
-def Weft_ScalarF32 : Weft_Scalar<F32, "getF32Type()">;
-def Weft_ScalarI64 : Weft_Scalar<I64, "getI64Type()">;
-def Weft_ScalarI1 : Weft_Scalar<I1, "getI1Type()">;
 def Weft_ScalerState
     : Type<CPred<"$_self == ::mlir::RankedTensorType::get({3}, ::mlir::IntegerType::get($_self.getContext(), 64))">,
            "tensor<3xi64>", "::mlir::RankedTensorType">,
       BuildableType<"::mlir::RankedTensorType::get({3}, $_builder.getI64Type())">;
-
-class Weft_RandomOp<string mnemonic, string formula, dag params, string example>
-    : Weft_Op<mnemonic, [Pure]> {
-  let summary = formula;
-  let description = "Philox draws with key (seed, hash of `key`) and the element's index as counter.\n\n"
-      # "Used by the `init` program; `key` is the parameter's name.\n\n"
-      # "Example: `%w = weft." # mnemonic # " %seed " # example # " : tensor<128x64xf32>`.";
-  let arguments = !con((ins Weft_ScalarI64:$seed, StrAttr:$key), params);
-  let results = (outs Weft_FloatTensor:$result);
-  let assemblyFormat = "$seed attr-dict `:` type($result)";
-  let hasVerifier = 1;
-}
-def Weft_RandomNormalOp : Weft_RandomOp<"random_normal",
-    "Normal random numbers", (ins F64Attr:$mean, F64Attr:$std),
-    "{key = \"fc1.weight\", mean = 0.0 : f64, std = 0.02 : f64}">;
-def Weft_RandomUniformOp : Weft_RandomOp<"random_uniform",
-    "Uniform random numbers in [low, high)", (ins F64Attr:$low, F64Attr:$high),
-    "{key = \"fc1.weight\", low = -0.125 : f64, high = 0.125 : f64}">;
-
-def Weft_RandomSliceOp : Weft_Op<"random_slice", [Pure]> {
-  let summary = "A slice of the initial values of a flat tensor";
-  let description = [{
-    Slice `slice` of a flat tensor, elements `slice` n to (`slice` + 1) n (not
-    included), where n is the size of the result: what `random_normal`,
-    `random_uniform` or a constant makes of each of the parameters that lie in it,
-    in their order, and zeros between them. Elements of other slices are not drawn.
-
-    Example: `%s = weft.random_slice %seed, %slice [#weft.draw<"fc1.weight", <normal, 0.0, 0.02>, at 0 to 12>] : tensor<8xf32>`.
-    Created by: `weft-partition`.
-  }];
-  let arguments = (ins Weft_ScalarI64:$seed, Weft_ScalarI64:$slice, Weft_Draws:$draws);
-  let results = (outs Weft_FloatTensor:$result);
-  let assemblyFormat = "$seed `,` $slice $draws attr-dict `:` type($result)";
-  let hasVerifier = 1;
-}
-
-def Weft_PhiloxOp : Weft_Op<"philox", [
-    Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
-  let summary = "Random numbers, element by element";
-  let description = [{
-    The Philox4x32-10 number of (row, element) under the key (seed, stream), an f32:
-    `uniform` is a multiple of 2^-24 in [0, 1), `normal` a standard normal number (Box
-    and Muller). Shapes broadcast as in NumPy. `Runtime/Execute/Philox.h` says which bits:
-    they are the same wherever the op runs.
-
-    Example: `%u = weft.philox uniform %seed, %stream, %row, %element : tensor<i64>, tensor<i64>, tensor<8x1xi64>, tensor<4xi64>`.
-    Created by: `weft-decompose`.
-  }];
-  let arguments = (ins Weft_PhiloxKindAttr:$kind, RankedTensorOf<[I64]>:$seed,
-                       RankedTensorOf<[I64]>:$stream, RankedTensorOf<[I64]>:$row,
-                       RankedTensorOf<[I64]>:$element);
-  let results = (outs RankedTensorOf<[F32]>:$result);
-  let assemblyFormat = [{
-    `` $kind $seed `,` $stream `,` $row `,` $element attr-dict
-    `:` type($seed) `,` type($stream) `,` type($row) `,` type($element)
-  }];
-}
 
 def Weft_AccumulateOp : Weft_Op<"accumulate", [Pure, Weft_Writes<["getReusableOperands"]>, AllTypesMatch<["old", "value", "result"]>]> {
   let summary = "Adds to an accumulator, or starts it again";

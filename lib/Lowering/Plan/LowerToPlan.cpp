@@ -59,6 +59,8 @@ static plan::StateKind getStateKind(StateKind kind) {
     return plan::StateKind::Working;
   case StateKind::Accumulator:
     return plan::StateKind::Accumulator;
+  case StateKind::Presence:
+    return plan::StateKind::Presence;
   }
   llvm_unreachable("a state kind without a case");
 }

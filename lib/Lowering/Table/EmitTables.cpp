@@ -225,7 +225,8 @@ static_assert(int(plan::StateKind::Param) == WEFT_PARAM &&
                   int(plan::StateKind::Scaler) == WEFT_SCALER &&
                   int(plan::StateKind::Working) == WEFT_WORKING &&
                   int(plan::StateKind::Accumulator) == WEFT_ACCUMULATOR &&
-                  plan::getMaxEnumValForStateKind() == WEFT_ACCUMULATOR,
+                  int(plan::StateKind::Presence) == WEFT_PRESENCE &&
+                  plan::getMaxEnumValForStateKind() == WEFT_PRESENCE,
               "a state's kind is written as its number");
 
 void TableEmitter::segment(const Segment &segment) {

@@ -26,8 +26,7 @@ static std::vector<NamedTensor> comparedTensors(const WeftExecutable &all,
                                                 int64_t ranks) {
   std::vector<NamedTensor> compared;
   for (NamedTensor &tensor : namedTensors(all))
-    if (tensor.kind() != WEFT_GRADIENT && tensor.kind() != WEFT_ACCUMULATOR &&
-        isShared(tensor, ranks))
+    if (!isMadeByStep(tensor.kind()) && isShared(tensor, ranks))
       compared.push_back(std::move(tensor));
   return compared;
 }

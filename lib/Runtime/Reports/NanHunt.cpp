@@ -167,11 +167,11 @@ Expected<std::string> NanHunt::lookAt(int32_t dtype, int64_t offset,
          std::to_string(*element);
 }
 
-/// All but gradients, which the step makes. A moment is no reason by itself: a
+/// All but what the step makes. A moment is no reason by itself: a
 /// mean of squares may be infinite and harm nothing.
 Status NanHunt::lookAtStates() {
   for (const NamedTensor &tensor : namedTensors(*context.executable())) {
-    if (tensor.kind() == WEFT_GRADIENT || tensor.kind() == WEFT_ACCUMULATOR)
+    if (isMadeByStep(tensor.kind()))
       continue;
     const HeldRange held = heldBy(tensor, context.rank());
     const int64_t bytes = held.elements() * dtypeBytes(tensor.dtype());

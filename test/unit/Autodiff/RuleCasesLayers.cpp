@@ -117,7 +117,7 @@ static void addEmbedding(std::vector<RuleCase> &cases) {
                      form[3]});
 }
 
-/// softmax, log_softmax, norms, dropout: over several shapes.
+/// softmax, log_softmax, norms: over several shapes.
 static void addRows(std::vector<RuleCase> &cases) {
   const char *dims[][2] = {
       {"5", ""}, {"3x4", ""}, {"2x3x4", "{dim = 1}"}, {"2x3", "{dim = -2}"}};
@@ -146,6 +146,11 @@ static void addRows(std::vector<RuleCase> &cases) {
          "%y, %rstd = weft.rms_norm %x, %w {eps = 1.0e-2 : f64}" + types,
          form[0]});
   }
+}
+
+/// dropout, and layers that are nearly always dropped, nearly never, and
+/// neither.
+static void addDrops(std::vector<RuleCase> &cases) {
   for (const char *shape : {"8", "3x4", "2x3x4"})
     cases.push_back(
         {"weft.dropout",
@@ -153,6 +158,14 @@ static void addRows(std::vector<RuleCase> &cases) {
          {{"x", shape}},
          "%y = weft.dropout %x {p = 0.4 : f64, op_id = 2} : " + tensor(shape),
          shape});
+  const char *drops[][2] = {{"8", "0.999"}, {"3x4", "0.001"}, {"2x3", "0.5"}};
+  for (auto &form : drops)
+    cases.push_back({"weft.layer_drop",
+                     std::string(form[0]) + ", p = " + form[1],
+                     {{"x", form[0]}, {"f", form[0]}},
+                     std::string("%y, %d = weft.layer_drop %x, %f {p = ") +
+                         form[1] + " : f64, op_id = 2} : " + tensor(form[0]),
+                     form[0]});
 }
 
 /// f32 factors beside low-precision operands, in the low-precision form.
@@ -264,6 +277,7 @@ std::vector<RuleCase> layerCases() {
   addAttention(cases);
   addEmbedding(cases);
   addRows(cases);
+  addDrops(cases);
   addRope(cases);
   addFactors(cases);
   addCrossEntropy(cases);

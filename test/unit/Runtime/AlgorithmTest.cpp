@@ -305,11 +305,10 @@ TEST(StepJson, saysWhatTheScaleDid) {
 TEST(Checkpoint, holdsWhatNothingElseGives) {
   WeftTensor tensor = {};
   std::string saved;
-  for (int32_t kind :
-       {WEFT_PARAM, WEFT_GRADIENT, WEFT_OPTIMIZER, WEFT_SCALER, WEFT_WORKING,
-        WEFT_ACCUMULATOR}) {
+  for (int32_t kind : {WEFT_PARAM, WEFT_GRADIENT, WEFT_OPTIMIZER, WEFT_SCALER,
+                       WEFT_WORKING, WEFT_ACCUMULATOR, WEFT_PRESENCE}) {
     tensor.kind = kind;
     saved += isSaved(tensor) ? 'x' : '.';
   }
-  EXPECT_EQ(saved, "x.xx..");
+  EXPECT_EQ(saved, "x.xx...");
 }

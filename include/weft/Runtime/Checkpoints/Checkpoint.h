@@ -90,8 +90,7 @@ TrainState stateOf(const Manifest &manifest);
 /// Whether checkpoints hold the tensor: not what each step makes anew, nor what
 /// follows from parameters.
 inline bool isSaved(const WeftTensor &tensor) {
-  return tensor.kind != WEFT_GRADIENT && tensor.kind != WEFT_WORKING &&
-         tensor.kind != WEFT_ACCUMULATOR;
+  return !isMadeByStep(tensor.kind) && tensor.kind != WEFT_WORKING;
 }
 
 /// The tensors of a checkpoint under their own names, in the order of the

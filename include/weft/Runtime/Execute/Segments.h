@@ -46,6 +46,12 @@ std::vector<NamedTensor> namedTensors(const WeftExecutable &executable);
 std::vector<NamedTensor> namedTensors(const WeftExecutable &executable,
                                       int32_t kind);
 
+/// Whether the micro-steps of each step make a tensor of that kind anew.
+inline bool isMadeByStep(int32_t kind) {
+  return kind == WEFT_GRADIENT || kind == WEFT_ACCUMULATOR ||
+         kind == WEFT_PRESENCE;
+}
+
 /// In how many equal parts ranks hold the tensor: ranks that are as many apart
 /// hold the same.
 int64_t slicesOf(const WeftTensor &tensor);
