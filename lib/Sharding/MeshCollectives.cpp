@@ -99,15 +99,28 @@ dist::RankOp MeshCollectives::tellSlice(OpBuilder &builder,
                               name, sliceAxis);
 }
 
-Value MeshCollectives::sumOverRanks(OpBuilder &builder, Location loc,
-                                    Value number) const {
-  Attribute sum =
-      dist::ReductionAttr::get(builder.getContext(), dist::Reduction::Sum);
+/// One number of all ranks of an axis; null: of the mesh.
+static Value reduceOne(OpBuilder &builder, Location loc, Value number,
+                       dist::Reduction reduction, FlatSymbolRefAttr mesh,
+                       StringAttr axis) {
+  Attribute how = dist::ReductionAttr::get(builder.getContext(), reduction);
   return dist::AllReduceOp::create(builder, loc, number.getType(), number,
-                                   builder.getArrayAttr(sum), name,
-                                   /*axis=*/StringAttr())
+                                   builder.getArrayAttr(how), mesh, axis)
       .getReduced()
       .front();
+}
+
+Value MeshCollectives::sumOverRanks(OpBuilder &builder, Location loc,
+                                    Value number) const {
+  return reduceOne(builder, loc, number, dist::Reduction::Sum, name,
+                   /*axis=*/StringAttr());
+}
+
+Value MeshCollectives::isOnReplicas(OpBuilder &builder, Location loc,
+                                    Value flag) const {
+  return replicaAxis ? reduceOne(builder, loc, flag, dist::Reduction::Or, name,
+                                 replicaAxis)
+                     : flag;
 }
 
 dist::AllReduceOp MeshCollectives::join(OpBuilder &builder, Location loc,

@@ -11,6 +11,7 @@
 #include "MicroForms.h"
 #include "OrderInit.h"
 #include "PartitionStates.h"
+#include "RankPresence.h"
 
 #include "weft/Sharding/Passes.h"
 
@@ -62,7 +63,7 @@ private:
   LogicalResult checkSlices();
   FailureOr<Value> findSlice(NormAndCheckOp op, Value grad);
   FailureOr<Check> checkSlices(NormAndCheckOp op);
-  void agree(MutableArrayRef<Check> checks);
+  void agree(MutableArrayRef<Check> checks, RankPresence &presence);
   void takeRoots(Check &check);
 
   ProgramOp program;
@@ -179,8 +180,9 @@ FailureOr<Check> ApplyPartition::checkSlices(NormAndCheckOp op) {
   return Check{op, own.getNorm(), own.getFoundInf()};
 }
 
-/// One message with the numbers of all checks.
-void ApplyPartition::agree(MutableArrayRef<Check> checks) {
+/// One message with the numbers of all checks, and which gradients there are.
+void ApplyPartition::agree(MutableArrayRef<Check> checks,
+                           RankPresence &presence) {
   SmallVector<Value> numbers;
   SmallVector<Attribute> reductions;
   auto add = [&](Value number, dist::Reduction reduction) {
@@ -194,11 +196,14 @@ void ApplyPartition::agree(MutableArrayRef<Check> checks) {
     add(check.foundInf, dist::Reduction::Or);
   }
   builder.setInsertionPoint(checks.back().op);
+  for (Value answer : presence.ask(builder, mesh))
+    add(answer, dist::Reduction::Or);
   auto all = mesh.join(builder, checks.back().op.getLoc(), numbers, reductions);
   for (auto [number, check] : llvm::enumerate(checks)) {
     check.norm = all.getReduced()[2 * number];
     check.foundInf = all.getReduced()[2 * number + 1];
   }
+  presence.replace(all.getReduced().drop_front(2 * checks.size()));
 }
 
 /// What reads the norm gets the root of the sum; a norm of several groups adds
@@ -268,11 +273,15 @@ LogicalResult ApplyPartition::checkSlices() {
       return failure();
     checks.push_back(*check);
   }
-  if (checks.empty())
+  RankPresence presence(program);
+  if (checks.empty() && presence.isEmpty())
     return success();
-  if (failed(verifyOrder(checks)))
+  if (checks.empty())
+    return program.emitOpError("expects a check of gradients, whose message "
+                               "tells presence, but got none");
+  if (failed(verifyOrder(checks)) || failed(presence.verify(checks.back().op)))
     return failure();
-  agree(checks);
+  agree(checks, presence);
   for (Check &check : checks) {
     takeRoots(check);
     llvm::SetVector<Operation *> views = findViews(check.op.getGrads());

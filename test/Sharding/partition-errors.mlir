@@ -82,3 +82,47 @@ weft.program @apply() attributes {kind = #weft.kind<apply>} {
   %g = weft.read @w.flat.grad : tensor<4xf32>
   weft.return
 }
+
+// -----
+
+dist.mesh @mesh("dp" = 2)
+weft.state @p : tensor<f32> {dist.layout = #dist.layout<replicated>, kind = #weft.state_kind<presence>}
+// expected-error @+1 {{expects a check of gradients, whose message tells presence, but got none}}
+weft.program @apply() -> (tensor<f32> {weft.output = "n"}) attributes {kind = #weft.kind<apply>} {
+  %p = weft.read @p : tensor<f32>
+  weft.return %p : tensor<f32>
+}
+
+// -----
+
+dist.mesh @mesh("dp" = 2)
+weft.param @w.flat : tensor<4xf32> {dist.layout = #dist.layout<replicated>, segments = [#weft.segment<@w [4] at 0 to 4>]}
+weft.state @w.flat.grad : tensor<4xf32> {dist.layout = #dist.layout<replicated>, kind = #weft.state_kind<gradient>, param = @w.flat, slot = "grad", segments = [#weft.segment<@w [4] at 0 to 4>]}
+weft.state @p : tensor<f32> {dist.layout = #dist.layout<replicated>, kind = #weft.state_kind<presence>}
+weft.program @apply() -> (tensor<f64> {weft.output = "n"}, tensor<i1> {weft.output = "b"}) attributes {kind = #weft.kind<apply>} {
+  %w = weft.read @w.flat.grad : tensor<4xf32>
+  %n, %bad = weft.norm_and_check %w {p = 2.0 : f64} : tensor<4xf32>
+  %p = weft.read @p : tensor<f32>
+  %zero = weft.constant dense<0.0> : tensor<f32>
+  // expected-error @+1 {{expects a comparison of presence to be above zero to be all that reads it}}
+  %b = weft.compare eq %p, %zero : tensor<f32>, tensor<f32>
+  weft.return %n, %b : tensor<f64>, tensor<i1>
+}
+
+// -----
+
+dist.mesh @mesh("dp" = 2)
+weft.param @w.flat : tensor<4xf32> {dist.layout = #dist.layout<replicated>, segments = [#weft.segment<@w [4] at 0 to 4>]}
+weft.state @w.flat.grad : tensor<4xf32> {dist.layout = #dist.layout<replicated>, kind = #weft.state_kind<gradient>, param = @w.flat, slot = "grad", segments = [#weft.segment<@w [4] at 0 to 4>]}
+weft.state @p : tensor<f32> {dist.layout = #dist.layout<replicated>, kind = #weft.state_kind<presence>}
+weft.program @apply() -> (tensor<f64> {weft.output = "n"}, tensor<i1> {weft.output = "b"}) attributes {kind = #weft.kind<apply>} {
+  %p = weft.read @p : tensor<f32>
+  %zero = weft.constant dense<0.0> : tensor<f32>
+  %b = weft.compare gt %p, %zero : tensor<f32>, tensor<f32>
+  // expected-error @+1 {{expects all checks of gradients above what reads presence}}
+  %c = weft.not %b : tensor<i1>
+  %w = weft.read @w.flat.grad : tensor<4xf32>
+  // expected-note @+1 {{a check below}}
+  %n, %bad = weft.norm_and_check %w {p = 2.0 : f64} : tensor<4xf32>
+  weft.return %n, %c : tensor<f64>, tensor<i1>
+}

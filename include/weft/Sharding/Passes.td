@@ -168,7 +168,8 @@ def PartitionPass : Pass<"weft-partition", "::mlir::ModuleOp"> {
       `micro`, behind its last part;
     - norms and checks are of slices. What ranks found is joined by one message:
       sums of powers in the order of ranks, then one root, and whether any rank
-      found a value that is not finite;
+      found a value that is not finite, or had gradients of layers that may be
+      dropped;
     - updates of whole parameters read slices of all ranks, gathered.
 
     A mean cross-entropy whose targets have weights, or may be ignored (all but the next
@@ -204,7 +205,8 @@ def PartitionPass : Pass<"weft-partition", "::mlir::ModuleOp"> {
 
     Errors, on the op: a parameter or state without layout, a gradient or sharded
     state that is not a flat one of equal slices, a norm of something else than
-    gradients, a check below what reads another one.
+    gradients, a check below what reads another one or presence, another use of
+    presence than a comparison with zero.
 
     Before:
     ```mlir
