@@ -263,7 +263,7 @@ struct LayerDropModel
       return llvm::SmallVector<Value>{drop.getLayer(), never(drop, b)};
     Value drawn = PhiloxOp::create(b, op->getLoc(), PhiloxKind::Uniform,
                                    element(b, op->getLoc(), drop.getRng(), 0),
-                                   streamOf(op, op.getOpId(), b),
+                                   streamOf(op, drop.getOpId(), b),
                                    element(b, op->getLoc(), drop.getRng(), 1),
                                    f.integer(0, b.getI64Type()));
     Value least = f.constant(philoxDropThreshold(p) * 0x1p-24, drawn);

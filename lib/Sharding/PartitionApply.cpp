@@ -1,0 +1,238 @@
+//===- PartitionApply.cpp - Gradients and norms of all ranks --------------===//
+
+#include "PartitionApply.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace weft {
+
+//===----------------------------------------------------------------------===//
+// Gradients
+//===----------------------------------------------------------------------===//
+
+/// The state of gradients that a value is the contents of, or null.
+static StateOp findGradient(ReadOp read) {
+  auto state =
+      SymbolTable::lookupNearestSymbolFrom<StateOp>(read, read.getSourceAttr());
+  return state && state.getKind() == StateKind::Gradient ? state : StateOp();
+}
+
+/// What each micro-step has reduced is in slices already.
+LogicalResult ApplyPartition::reduceGradients() {
+  SmallVector<ReadOp> reads;
+  for (auto read : program.getBody().front().getOps<ReadOp>()) {
+    StateOp state = findGradient(read);
+    if (!state)
+      continue;
+    if (dist::getLayout(state).isSharded()) {
+      reads.push_back(read);
+      continue;
+    }
+    RankedTensorType type = state.getTensorType();
+    if (!state.isSegmented() || !mesh.canDivide(type))
+      return state.emitOpError("expects gradients in flat states of ")
+             << mesh.countRanks() << " equal slices (weft-bucket), but got "
+             << type;
+    builder.setInsertionPointAfter(read);
+    Value slice = mesh.reduceMean(builder, read.getLoc(), read);
+    for (Operation *op = read->getNextNode();; op = op->getNextNode()) {
+      copyScope(read, op);
+      if (op == slice.getDefiningOp())
+        break;
+    }
+    gradients.insert({read, {read, slice, read->getNextNode()}});
+  }
+  for (ReadOp read : reads) {
+    builder.setInsertionPointAfter(read);
+    gradients.insert({read,
+                      {read,
+                       ReadOp::create(builder, read.getLoc(),
+                                      findGradient(read).getTensorType(),
+                                      read.getSourceAttr()),
+                       nullptr}});
+  }
+  return success();
+}
+
+/// The first op that reads a gradient as a whole, or null.
+static Operation *findFirstUser(ReducedGradient &reduced) {
+  Operation *first = nullptr;
+  for (Operation *user : reduced.read->getUsers())
+    if (user != reduced.reduction && (!first || user->isBeforeInBlock(first)))
+      first = user;
+  return first;
+}
+
+/// What else reads a gradient reads what all ranks have made of it, gathered
+/// just before: one bucket at a time.
+void ApplyPartition::gather() {
+  for (auto &[read, reduced] : gradients) {
+    if (Operation *first = findFirstUser(reduced)) {
+      builder.setInsertionPoint(first);
+      auto full = mesh.gather(builder, reduced.read.getLoc(), reduced.slice);
+      copyScope(read, full);
+      reduced.read.getResult().replaceUsesWithIf(
+          full, [reduction = reduced.reduction](OpOperand &use) {
+            return use.getOwner() != reduction;
+          });
+    }
+    // What micro-steps have reduced is a slice, which has another type.
+    if (read->use_empty())
+      read->erase();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Norms
+//===----------------------------------------------------------------------===//
+
+/// The slice of the gradient that a value is a part of.
+FailureOr<Value> ApplyPartition::findSlice(NormAndCheckOp op, Value grad) {
+  auto known = gradients.find(skipViews(grad).getDefiningOp());
+  if (known != gradients.end())
+    return known->second.slice;
+  return op.emitOpError("expects gradients that the program reads, but got ")
+         << grad;
+}
+
+/// The check of what this rank owns.
+FailureOr<GradientCheck> ApplyPartition::checkSlices(NormAndCheckOp op) {
+  llvm::SmallSetVector<Value, 8> slices;
+  for (Value grad : op.getGrads()) {
+    FailureOr<Value> slice = findSlice(op, grad);
+    if (failed(slice))
+      return failure();
+    slices.insert(*slice);
+  }
+  builder.setInsertionPoint(op);
+  auto own = NormAndCheckOp::create(
+      builder, op.getLoc(), op.getNorm().getType(), op.getFoundInf().getType(),
+      slices.getArrayRef(), op.getPAttr(), builder.getUnitAttr());
+  return GradientCheck{op, own.getNorm(), own.getFoundInf()};
+}
+
+/// One message with the numbers of all checks, and which gradients there are.
+void ApplyPartition::agree(MutableArrayRef<GradientCheck> checks,
+                           RankPresence &presence) {
+  SmallVector<Value> numbers;
+  SmallVector<Attribute> reductions;
+  auto add = [&](Value number, dist::Reduction reduction) {
+    numbers.push_back(number);
+    reductions.push_back(
+        dist::ReductionAttr::get(builder.getContext(), reduction));
+  };
+  for (GradientCheck &check : checks) {
+    bool isMax = std::isinf(check.op.getP().convertToDouble());
+    add(check.norm, isMax ? dist::Reduction::Max : dist::Reduction::Sum);
+    add(check.foundInf, dist::Reduction::Or);
+  }
+  builder.setInsertionPoint(checks.back().op);
+  for (Value answer : presence.ask(builder, mesh))
+    add(answer, dist::Reduction::Or);
+  auto all = mesh.join(builder, checks.back().op.getLoc(), numbers, reductions);
+  for (auto [number, check] : llvm::enumerate(checks)) {
+    check.norm = all.getReduced()[2 * number];
+    check.foundInf = all.getReduced()[2 * number + 1];
+  }
+  presence.replace(all.getReduced().drop_front(2 * checks.size()));
+}
+
+/// What reads the norm gets the root of the sum; a norm of several groups adds
+/// up their sums and takes one root of all.
+void ApplyPartition::takeRoots(GradientCheck &check) {
+  Value root;
+  for (OpOperand &use :
+       llvm::make_early_inc_range(check.op.getNorm().getUses())) {
+    if (auto total = dyn_cast<TotalNormOp>(use.getOwner())) {
+      total.setPowers(true);
+      use.set(check.norm);
+      continue;
+    }
+    if (!root) {
+      builder.setInsertionPointAfterValue(check.norm);
+      root =
+          TotalNormOp::create(builder, check.op.getLoc(), check.norm.getType(),
+                              check.norm, check.foundInf, /*scale=*/Value(),
+                              check.op.getPAttr(), builder.getUnitAttr());
+    }
+    use.set(root);
+  }
+  check.op.getFoundInf().replaceAllUsesWith(check.foundInf);
+}
+
+/// The views through which an op reads gradients, those of views behind them.
+static llvm::SetVector<Operation *> findViews(ValueRange grads) {
+  llvm::SetVector<Operation *> views;
+  for (Value grad : grads)
+    for (Operation *op = grad.getDefiningOp(); isViewOp(op) && views.insert(op);
+         op = op->getOperand(0).getDefiningOp())
+      ;
+  return views;
+}
+
+/// Erases those that nothing reads, until something reads all that are left.
+static void eraseUnread(llvm::SetVector<Operation *> views) {
+  auto isUnread = [](Operation *op) { return op->use_empty(); };
+  for (auto dead = llvm::find_if(views, isUnread); dead != views.end();
+       dead = llvm::find_if(views, isUnread)) {
+    Operation *op = *dead;
+    views.remove(op);
+    op->erase();
+  }
+}
+
+/// One message joins the numbers of all checks, behind the last of them.
+static LogicalResult verifyOrder(ArrayRef<GradientCheck> checks) {
+  Operation *last = checks.back().op;
+  for (GradientCheck check : checks)
+    for (Operation *user : check.op->getUsers())
+      if (user->isBeforeInBlock(last)) {
+        InFlightDiagnostic error = user->emitOpError(
+            "expects all checks of gradients above what reads one of them");
+        error.attachNote(last->getLoc()) << "a check below";
+        return error;
+      }
+  return success();
+}
+
+LogicalResult ApplyPartition::checkSlices() {
+  std::vector<GradientCheck> checks;
+  for (auto op : llvm::make_early_inc_range(
+           program.getBody().front().getOps<NormAndCheckOp>())) {
+    FailureOr<GradientCheck> check = checkSlices(op);
+    if (failed(check))
+      return failure();
+    checks.push_back(*check);
+  }
+  RankPresence presence(program);
+  if (checks.empty() && presence.isEmpty())
+    return success();
+  if (checks.empty())
+    return program.emitOpError("expects a check of gradients, whose message "
+                               "tells presence, but got none");
+  if (failed(verifyOrder(checks)) || failed(presence.verify(checks.back().op)))
+    return failure();
+  agree(checks, presence);
+  for (GradientCheck &check : checks) {
+    takeRoots(check);
+    llvm::SetVector<Operation *> views = findViews(check.op.getGrads());
+    check.op.erase();
+    eraseUnread(views);
+  }
+  return success();
+}
+
+LogicalResult ApplyPartition::reduce() {
+  return failed(reduceGradients()) ? failure() : checkSlices();
+}
+
+Slices ApplyPartition::getSlices() {
+  Slices slices;
+  for (auto &[read, reduced] : gradients)
+    slices[reduced.read] = reduced.slice;
+  return slices;
+}
+
+} // namespace weft
