@@ -85,10 +85,12 @@ OpOperand *GradientWidener::findMoved(Operation *op) const {
 
 /// The same of `wide`.
 Value GradientWidener::moveWide(OpOperand &moved, Value wide) {
+  auto select = dyn_cast<SelectOp>(moved.getOwner());
+  Value zero = select ? unrounded(select.getOnTrue()) : Value();
   Operation *op = builder.clone(*moved.getOwner());
   op->setOperand(moved.getOperandNumber(), wide);
-  if (auto select = dyn_cast<SelectOp>(op))
-    select.getOnTrueMutable().assign(unrounded(select.getOnTrue()));
+  if (zero)
+    cast<SelectOp>(op).getOnTrueMutable().assign(zero);
   Value result = op->getResult(0);
   result.setType(tensorType(result).clone(builder.getF32Type()));
   return result;

@@ -114,3 +114,31 @@ module @instead {
     weft.return %loss : tensor<f32>
   }
 }
+
+// -----
+
+// A low-precision copy that others read as well: what the layer says to it goes to the
+// f32 state by itself, selected at full precision.
+
+// CHECK-LABEL: module @low
+module @low {
+  weft.param @w : tensor<4x4xf32>
+  // CHECK: %[[H:.*]] = weft.matmul %{{.*}}, %[[W:.*]] {weft.saved
+  // CHECK: %{{.*}}, %[[D:.*]] = weft.layer_drop
+  // CHECK: %[[DW:.*]] = weft.matmul %[[H]], %{{.*}} {out = f32, transpose_lhs} : tensor<4x4xf16>, tensor<4x4xf16>
+  // CHECK: %[[ZERO:.*]] = weft.cast %{{.*}} : tensor<f16> to tensor<f32>
+  // CHECK: %[[DW0:.*]] = weft.select %[[D]], %[[ZERO]], %[[DW]] : tensor<i1>, tensor<f32>, tensor<4x4xf32>
+  // CHECK: weft.accumulate %{{.*}}, %[[DW0]], %{{.*}} : tensor<4x4xf32>
+  weft.program @micro(%x: tensor<4x4xf16> {weft.input = "x"}, %rng: tensor<2xi64> {weft.input = "rng"},
+                      %s: tensor<f32> {weft.input = "loss_seed"}, %flag: tensor<f32> {weft.input = "accumulate"})
+      -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
+    %wide = weft.read @w : tensor<4x4xf32>
+    %w = weft.cast %wide : tensor<4x4xf32> to tensor<4x4xf16>
+    %h = weft.matmul %x, %w : tensor<4x4xf16>, tensor<4x4xf16>
+    %f = weft.matmul %h, %w : tensor<4x4xf16>, tensor<4x4xf16>
+    %y, %d = weft.layer_drop %h, %f rng %rng : tensor<2xi64> {p = 0.5 : f64, op_id = 1} : tensor<4x4xf16>
+    %y32 = weft.cast %y : tensor<4x4xf16> to tensor<4x4xf32>
+    %loss = weft.reduce mean %y32 dims [0, 1] : tensor<4x4xf32>
+    weft.return %loss : tensor<f32>
+  }
+}

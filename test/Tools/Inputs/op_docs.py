@@ -45,6 +45,7 @@ OPERANDS = {
     # A bias or an aux, if there is one, stands before the factors.
     "weft.gemm": lambda t: [t[1], t[2], t[0]] if len(t) > 4 else t,
     "weft.layer_norm": lambda t: [t[0], t[1], t[1]],
+    "weft.layer_drop": lambda t: [t[0], t[0]],
     "weft.matmul": lambda t: [t[1], t[2], t[0]],
     "weft.mse": lambda t: [t[0], t[0]],
     "weft.bce_with_logits": lambda t: [t[0], t[0]],

@@ -72,7 +72,7 @@ class Check:
     def __init__(self, graph, folder, precision):
         self.graph, self.folder, self.precision = graph, folder, precision
         text = graph.text()
-        self.drops = "weft.dropout" in text
+        self.drops = "weft.dropout" in text or "weft.layer_drop" in text
         self.is_low = precision != "f32" or "xf16>" in text or "xbf16>" in text \
             or "tensor<f16>" in text or "tensor<bf16>" in text
 

@@ -14,6 +14,8 @@ class Growth(Ops):
             self.norm: 2, self.matmul: 3, self.embedding: 1, self.attention: 1, self.rope: 1,
             self.fold4: 1, self.dropout: 0.5, self.pair_loss: 1, self.cross_entropy: 1,
         }
+        if self.graph.seed % 4 == 2:
+            kinds[self.layer_drop] = 6
         for _ in range(20):
             grow = self.random.choices(list(kinds), list(kinds.values()))[0]
             if grow() is not None:

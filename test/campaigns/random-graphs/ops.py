@@ -357,6 +357,19 @@ class Ops(Choice):
                        " : {t0}", [a], node.shape,
                        (min(node.low / 0.75, 0.0), max(node.high / 0.75, 0.0)))
 
+    def layer_drop(self):
+        """Of a value and one of its shape, which may be made of it."""
+        a = self.pick()
+        x = self.nodes[a]
+        b = self.pick(lambda node: node.shape == x.shape and node is not x)
+        if b is None:
+            return None
+        y = self.nodes[b]
+        self.dropouts += 1
+        return self.op("weft.layer_drop {0}, {1} "
+                       f"{{{{p = 0.5 : f64, op_id = {self.dropouts}}}}} : {{t0}}", [a, b],
+                       x.shape, (min(x.low, y.low), max(x.high, y.high)), results=2)
+
     # Losses
 
     def pair_loss(self):
