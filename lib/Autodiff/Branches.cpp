@@ -3,6 +3,7 @@
 #include "Branches.h"
 
 #include "GradientSums.h"
+#include "weft/Formats/Names.h"
 
 using namespace mlir;
 
@@ -12,7 +13,8 @@ Branches::Branches(ProgramOp program, OpBuilder &builder, BackwardOps &backward)
     : builder(builder), backward(backward),
       last(program.getTerminator()->getPrevNode()) {
   for (Operation &op : llvm::reverse(program.getBody().front())) {
-    const Branch *own = ops[&op] = findInnermost(&op);
+    place(&op);
+    const Branch *own = of(&op);
     auto drop = dyn_cast<LayerDropOp>(op);
     if (!drop)
       continue;
@@ -44,15 +46,56 @@ const Branch *Branches::meet(const Branch *a, const Branch *b) const {
   return a;
 }
 
-/// What nothing uses is in the program itself, as the terminator is.
-const Branch *Branches::findInnermost(Operation *op) const {
-  const Branch *common = nullptr;
-  bool isFirst = true;
-  for (OpOperand &use : op->getUses()) {
-    common = isFirst ? of(use) : meet(common, of(use));
-    isFirst = false;
+/// The loss is an output; no other one has a gradient.
+bool Branches::isNeeded(OpOperand &use) const {
+  auto end = dyn_cast<ReturnOp>(use.getOwner());
+  return end ? int(use.getOperandNumber()) ==
+                   end->getParentOfType<ProgramOp>().findOutput(names::kLoss)
+             : deciding.contains(use.getOwner());
+}
+
+SmallVector<const Branch *> Branches::findDeciding(OpOperand &use) const {
+  auto own = operands.find({use.getOwner(), use.getOperandNumber()});
+  if (own != operands.end())
+    return {own->second};
+  auto found = deciding.find(use.getOwner());
+  if (found == deciding.end())
+    return {nullptr};
+  return SmallVector<const Branch *>(found->second.getArrayRef());
+}
+
+/// One of both branches of a layer drop is taken wherever it is needed itself.
+void Branches::simplify(llvm::SetVector<const Branch *> &set) const {
+  auto findOther = [&](const Branch *branch) {
+    return llvm::find_if(set, [&](const Branch *other) {
+      return branch && other && branch->op == other->op &&
+             branch->isLayer != other->isLayer;
+    });
+  };
+  auto hasOther = [&](const Branch *branch) {
+    return findOther(branch) != set.end();
+  };
+  for (auto one = llvm::find_if(set, hasOther); one != set.end();
+       one = llvm::find_if(set, hasOther)) {
+    const Branch *first = *one, *second = *findOther(first);
+    set.remove(first);
+    set.remove(second);
+    set.insert_range(deciding.find(first->op)->second);
   }
-  return common;
+}
+
+/// What the loss does not need is in the program itself, as it is.
+void Branches::place(Operation *op) {
+  const Branch *common = nullptr;
+  for (OpOperand &use : op->getUses()) {
+    if (!isNeeded(use))
+      continue;
+    common = deciding.contains(op) ? meet(common, of(use)) : of(use);
+    deciding[op].insert_range(findDeciding(use));
+  }
+  if (auto own = deciding.find(op); own != deciding.end())
+    simplify(own->second);
+  ops[op] = common;
 }
 
 /// Whether `from` or a branch between it and `to` was not taken. It is built

@@ -9,14 +9,16 @@
 
 #include "BackwardOps.h"
 
+#include "llvm/ADT/SetVector.h"
+
 #include <map>
 #include <memory>
 #include <vector>
 
 namespace weft {
 
-/// An operand of a layer drop, with the ops whose results the program needs for
-/// it alone.
+/// An operand of a layer drop, with the ops whose results the loss needs for it
+/// alone.
 struct Branch {
   LayerDropOp op;
   /// Taken unless the layer is dropped; else: only then.
@@ -27,8 +29,8 @@ struct Branch {
   unsigned number;
 };
 
-/// The branches of a program. They are those of the ops at the time at which it
-/// is made: what backward ops read does not count.
+/// The branches of a program, of the ops that the loss needs. They are those at
+/// the time at which it is made: what backward ops read does not count.
 class Branches {
 public:
   Branches(ProgramOp program, mlir::OpBuilder &builder, BackwardOps &backward);
@@ -38,6 +40,13 @@ public:
   /// That of what an operand is used for.
   const Branch *of(mlir::OpOperand &use) const;
 
+  /// Those of which one has to be taken for the loss to need what an operand is
+  /// used for; null among them: it always does.
+  llvm::SmallVector<const Branch *> findDeciding(mlir::OpOperand &use) const;
+
+  /// Makes less of a set of such branches, if it can.
+  void simplify(llvm::SetVector<const Branch *> &set) const;
+
   /// `grad`, of an op in `from`, for a value in `to`, which is around it: zeros
   /// where `from` was not taken, whatever `grad` holds then.
   mlir::Value leave(mlir::Value grad, const Branch *from, const Branch *to);
@@ -46,7 +55,8 @@ public:
 
 private:
   const Branch *meet(const Branch *a, const Branch *b) const;
-  const Branch *findInnermost(mlir::Operation *op) const;
+  bool isNeeded(mlir::OpOperand &use) const;
+  void place(mlir::Operation *op);
   mlir::Value isLeftOut(const Branch *from, const Branch *to);
 
   mlir::OpBuilder &builder;
@@ -55,6 +65,8 @@ private:
   mlir::Operation *last;
   std::vector<std::unique_ptr<Branch>> all;
   llvm::DenseMap<mlir::Operation *, const Branch *> ops;
+  /// Of the ops that the loss needs.
+  llvm::DenseMap<mlir::Operation *, llvm::SetVector<const Branch *>> deciding;
   /// By the layer drop and the number of the operand.
   std::map<std::pair<mlir::Operation *, unsigned>, const Branch *> operands;
   std::map<std::pair<const Branch *, const Branch *>, mlir::Value> conditions;

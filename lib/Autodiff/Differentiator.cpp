@@ -86,6 +86,7 @@ void Differentiator::send(OpOperand &use, Value grad) {
   if (auto read = dyn_cast_or_null<ReadOp>(maker)) {
     operand = params[read.getSourceAttr().getAttr()].read;
     uses[operand].push_back(branches.of(use));
+    deciding[operand].insert_range(branches.findDeciding(use));
   } else if (branches.of(use) != branches.of(maker)) {
     grad =
         branches.leave(grad, branches.of(use.getOwner()), branches.of(maker));
@@ -207,19 +208,20 @@ FailureOr<StateOp> Differentiator::declareGradient(ParamOp param, Value read,
   FailureOr<StateOp> state =
       declareState(param, name + ".grad", param.getTensorType().clone(element),
                    StateKind::Gradient);
-  SmallVector<const Branch *> deciding =
-      PresenceCounts::findDeciding(uses[read]);
-  if (failed(state) || deciding.empty())
+  branches.simplify(deciding[read]);
+  SmallVector<const Branch *> decisive =
+      PresenceCounts::findDeciding(deciding[read].getArrayRef());
+  if (failed(state) || decisive.empty())
     return state;
-  if (!presence.find(deciding)) {
+  if (!presence.find(decisive)) {
     auto scalar = RankedTensorType::get({}, builder.getF32Type());
     FailureOr<StateOp> shared =
         declareState(param, "presence." + name, scalar, StateKind::Presence);
     if (failed(shared))
       return failure();
-    presence.add(deciding, *shared);
+    presence.add(decisive, *shared);
   }
-  StateOp shared = presence.find(deciding);
+  StateOp shared = presence.find(decisive);
   (*state)->setAttr(WeftDialect::kPresenceAttr,
                     FlatSymbolRefAttr::get(shared.getSymNameAttr()));
   return state;

@@ -90,6 +90,8 @@ private:
   GradientSums sums;
   /// Of what is read from a parameter: where each of its gradients is from.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<const Branch *, 2>> uses;
+  /// By reads: in which branches the loss needs the parameter.
+  llvm::DenseMap<mlir::Value, llvm::SetVector<const Branch *>> deciding;
   /// The gradient states and their new values.
   llvm::SmallVector<std::pair<llvm::StringRef, mlir::Value>> writes;
   llvm::SmallVector<mlir::Operation *> forward;

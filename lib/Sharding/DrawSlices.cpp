@@ -28,9 +28,10 @@ static bool addConstant(FlatDraws &draws, ConstantOp op, int64_t begin) {
   auto splat = dyn_cast<SplatElementsAttr>(op.getValue());
   if (!splat || !isa<FloatType>(splat.getElementType()))
     return false;
-  double value = splat.getSplatValue<APFloat>().convertToDouble();
-  if (value == 0)
-    return true;
+  APFloat number = splat.getSplatValue<APFloat>();
+  if (number.isZero())
+    return !number.isNegative(); // its sign would be lost
+  double value = number.convertToDouble();
   return addDraw(draws, /*seed=*/Value(), /*key=*/"",
                  InitAttr::get(op.getContext(), InitKind::Constant, value),
                  begin, begin + getSize(op));

@@ -99,28 +99,31 @@ dist::RankOp MeshCollectives::tellSlice(OpBuilder &builder,
                               name, sliceAxis);
 }
 
-/// One number of all ranks of an axis; null: of the mesh.
-static Value reduceOne(OpBuilder &builder, Location loc, Value number,
-                       dist::Reduction reduction, FlatSymbolRefAttr mesh,
-                       StringAttr axis) {
-  Attribute how = dist::ReductionAttr::get(builder.getContext(), reduction);
-  return dist::AllReduceOp::create(builder, loc, number.getType(), number,
+/// One message with numbers of all ranks of an axis; null: of the mesh.
+static ValueRange reduceAll(OpBuilder &builder, Location loc,
+                            ValueRange numbers, dist::Reduction reduction,
+                            FlatSymbolRefAttr mesh, StringAttr axis) {
+  SmallVector<Attribute> how(
+      numbers.size(),
+      dist::ReductionAttr::get(builder.getContext(), reduction));
+  return dist::AllReduceOp::create(builder, loc, TypeRange(numbers), numbers,
                                    builder.getArrayAttr(how), mesh, axis)
-      .getReduced()
-      .front();
+      .getReduced();
 }
 
 Value MeshCollectives::sumOverRanks(OpBuilder &builder, Location loc,
                                     Value number) const {
-  return reduceOne(builder, loc, number, dist::Reduction::Sum, name,
-                   /*axis=*/StringAttr());
+  return reduceAll(builder, loc, number, dist::Reduction::Sum, name,
+                   /*axis=*/StringAttr())
+      .front();
 }
 
-Value MeshCollectives::isOnReplicas(OpBuilder &builder, Location loc,
-                                    Value flag) const {
-  return replicaAxis ? reduceOne(builder, loc, flag, dist::Reduction::Or, name,
-                                 replicaAxis)
-                     : flag;
+SmallVector<Value> MeshCollectives::askReplicas(OpBuilder &builder,
+                                                Location loc,
+                                                ValueRange flags) const {
+  if (!replicaAxis)
+    return flags;
+  return reduceAll(builder, loc, flags, dist::Reduction::Or, name, replicaAxis);
 }
 
 dist::AllReduceOp MeshCollectives::join(OpBuilder &builder, Location loc,

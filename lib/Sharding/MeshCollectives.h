@@ -48,9 +48,10 @@ public:
   dist::AllReduceOp join(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::ValueRange numbers,
                          llvm::ArrayRef<mlir::Attribute> reductions) const;
-  /// Whether the flag is set on one of the replicas of this rank.
-  mlir::Value isOnReplicas(mlir::OpBuilder &builder, mlir::Location loc,
-                           mlir::Value flag) const;
+  /// Whether flags are set on one of the replicas of this rank, in one message.
+  llvm::SmallVector<mlir::Value> askReplicas(mlir::OpBuilder &builder,
+                                             mlir::Location loc,
+                                             mlir::ValueRange flags) const;
   /// The sum of a number of each rank, replicas included.
   mlir::Value sumOverRanks(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Value number) const;

@@ -68,14 +68,13 @@ static void dropGradients(ProgramOp micro, const Accumulators &accumulators) {
   setWrites(micro, writes);
 }
 
-bool declareAccumulators(ProgramOp micro, const SlicedStates &states) {
+void declareAccumulators(ProgramOp micro, const SlicedStates &states) {
   SymbolTable symbols(micro->getParentOfType<ModuleOp>());
   Accumulators accumulators = writeAccumulators(micro, states, symbols);
   if (accumulators.empty())
-    return false;
+    return;
   readAccumulators(micro, accumulators);
   dropGradients(cloneAs(micro, names::kMicroKeep, symbols), accumulators);
-  return true;
 }
 
 //===----------------------------------------------------------------------===//

@@ -12,8 +12,8 @@ ProgramOp findMicro(mlir::ModuleOp module);
 
 /// Declares beside each gradient in slices the whole of it that a rank adds up
 /// over the micro-steps of a step, and makes one program for those that reduce
-/// it and one for those that keep it. Returns whether there is any.
-bool declareAccumulators(ProgramOp micro, const SlicedStates &states);
+/// it and one for those that keep it.
+void declareAccumulators(ProgramOp micro, const SlicedStates &states);
 
 /// Makes programs of their own for the micro-steps behind the first one.
 void makeLaterForms(mlir::ModuleOp module);

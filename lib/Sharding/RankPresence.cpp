@@ -55,10 +55,11 @@ SmallVector<Value> RankPresence::ask(OpBuilder &builder,
       operand.set(builder.clone(*operand.get().getDefiningOp())->getResult(0));
     for (OpOperand &operand : own->getOpOperands())
       operand.get().getDefiningOp()->moveBefore(own);
-    answers.push_back(
-        mesh.isOnReplicas(builder, question.getLoc(), own->getResult(0)));
+    answers.push_back(own->getResult(0));
   }
-  return answers;
+  return answers.empty()
+             ? answers
+             : mesh.askReplicas(builder, answers.front().getLoc(), answers);
 }
 
 void RankPresence::replace(ValueRange answers) {

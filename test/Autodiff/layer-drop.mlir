@@ -142,3 +142,49 @@ module @low {
     weft.return %loss : tensor<f32>
   }
 }
+
+// -----
+
+// A weight that two layers share through one cast is there if one of them is.
+
+// CHECK-LABEL: module @cast
+module @cast {
+  // CHECK: weft.state @w.grad {{.*}}weft.presence = @presence.w}
+  weft.param @w : tensor<4xf32>
+  // CHECK: %{{.*}}, %[[ONE:.*]] = weft.layer_drop
+  // CHECK: %{{.*}}, %[[TWO:.*]] = weft.layer_drop
+  // CHECK: weft.and %[[TWO]], %[[ONE]]
+  // CHECK: weft.return
+  weft.program @micro(%x: tensor<4xf16> {weft.input = "x"}, %rng: tensor<2xi64> {weft.input = "rng"},
+                      %s: tensor<f16> {weft.input = "loss_seed"}, %flag: tensor<f32> {weft.input = "accumulate"})
+      -> (tensor<f16> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
+    %w = weft.read @w : tensor<4xf32>
+    %low = weft.cast %w : tensor<4xf32> to tensor<4xf16>
+    %a = weft.mul %x, %low : tensor<4xf16>, tensor<4xf16>
+    %y, %d0 = weft.layer_drop %x, %a rng %rng : tensor<2xi64> {p = 0.5 : f64, op_id = 1} : tensor<4xf16>
+    %b = weft.mul %y, %low : tensor<4xf16>, tensor<4xf16>
+    %z, %d1 = weft.layer_drop %y, %b rng %rng : tensor<2xi64> {p = 0.5 : f64, op_id = 2} : tensor<4xf16>
+    %loss = weft.reduce mean %z dims [0] : tensor<4xf16>
+    weft.return %loss : tensor<f16>
+  }
+}
+
+// -----
+
+// What is shown of a layer, or nobody reads, does not take it out of its branch.
+
+// CHECK-LABEL: module @shown
+module @shown {
+  // CHECK: weft.state @w.grad {{.*}}weft.presence = @presence.w}
+  weft.param @w : tensor<4xf32>
+  weft.program @micro(%x: tensor<4xf32> {weft.input = "x"}, %rng: tensor<2xi64> {weft.input = "rng"},
+                      %s: tensor<f32> {weft.input = "loss_seed"}, %flag: tensor<f32> {weft.input = "accumulate"})
+      -> (tensor<f32> {weft.output = "loss"}, tensor<4xf32> {weft.output = "hidden"}) attributes {kind = #weft.kind<micro>} {
+    %w = weft.read @w : tensor<4xf32>
+    %a = weft.mul %x, %w : tensor<4xf32>, tensor<4xf32>
+    %dead = weft.mul %a, %a : tensor<4xf32>, tensor<4xf32>
+    %y, %d = weft.layer_drop %x, %a rng %rng : tensor<2xi64> {p = 0.5 : f64, op_id = 1} : tensor<4xf32>
+    %loss = weft.reduce mean %y dims [0] : tensor<4xf32>
+    weft.return %loss, %a : tensor<f32>, tensor<4xf32>
+  }
+}

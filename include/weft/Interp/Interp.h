@@ -68,7 +68,8 @@ public:
   virtual std::vector<ProgramInfo> getPrograms() const = 0;
   /// Names of the parameters that are tensors of their own.
   virtual std::vector<std::string> getParameters() const = 0;
-  /// Names of the states that hold gradients, or what ranks add up of them.
+  /// Names of the states that each step begins anew: gradients, what ranks add
+  /// up of them, and how often they were there.
   virtual std::vector<std::string> getGradients() const = 0;
   /// Gives parameters their initial values for that seed.
   virtual llvm::LogicalResult initialize(int64_t seed) = 0;

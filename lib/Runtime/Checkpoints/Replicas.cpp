@@ -35,7 +35,7 @@ ReplicaCount weft::countReplicas(const WeftExecutable &executable,
                                  int64_t ranks, int64_t rank) {
   ReplicaCount count;
   for (const NamedTensor &tensor : namedTensors(executable))
-    count.all += tensor.kind() != WEFT_GRADIENT;
+    count.all += !isMadeByStep(tensor.kind());
   for (const NamedTensor &tensor : comparedTensors(executable, ranks)) {
     ++count.shared;
     count.weights += tensor.kind() == WEFT_PARAM;

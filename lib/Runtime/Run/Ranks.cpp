@@ -17,6 +17,8 @@ using namespace weft;
 static constexpr double kLastWords = 0.5;
 /// Seconds by which the first rank that waits may notice later than others.
 static constexpr double kOthersWords = 1.5;
+/// By which each one behind it waits longer than the one before, at most.
+static constexpr double kTurn = 0.2, kLastTurn = 1.0;
 
 /// A rank part, what connects it with the others, and its thread.
 struct Ranks::Member {
@@ -199,30 +201,45 @@ Status Ranks::together(const Work &work) {
 // Processes
 //===----------------------------------------------------------------------===//
 
+/// The members of a communicator that it has not waited for in vain.
+static std::vector<int> presentOf(const Absence &absence) {
+  std::vector<int> present;
+  for (int rank : absence.members)
+    if (std::find(absence.ranks.begin(), absence.ranks.end(), rank) ==
+        absence.ranks.end())
+      present.push_back(rank);
+  return present;
+}
+
+/// Whether another rank that has waited says why others are missing. The first
+/// of them has the first word, then one after the other, a moment apart: one
+/// that leaves speaks.
+bool Ranks::hearsOther(const std::vector<int> &present) const {
+  const auto own =
+      std::find(present.begin(), present.end(), inputs.process->rank());
+  const int before = int(own - present.begin());
+  if (before > 0 && processes->awaitLeave(present[0], kOthersWords))
+    return true;
+  if (before > 1 && processes->awaitLeave(
+                        present[1], std::min(kTurn * (before - 1), kLastTurn)))
+    return true;
+  return std::any_of(present.begin(), present.end(), [&](int rank) {
+    return rank != inputs.process->rank() && processes->awaitLeave(rank, 0);
+  });
+}
+
 /// Whether this rank says why others are missing: they have left without a
-/// word, and it is the first of those that waited, or that one has not noticed
-/// yet. The first one leaves it to one that has left before. Who waits for
+/// word, and no other one that has waited for them says so. Who waits for
 /// another rank itself leaves as this one does.
 bool Ranks::speaksFor(const Absence &absence) const {
-  const std::vector<int> &missing = absence.ranks;
-  auto isMissing = [&](int rank) {
-    return std::find(missing.begin(), missing.end(), rank) != missing.end();
-  };
-  const auto first = std::find_if_not(absence.members.begin(),
-                                      absence.members.end(), isMissing);
-  if (absence.haveLeft)
-    return false;
-  const bool isFirst = *first == inputs.process->rank();
-  auto leaves = [&](int rank) {
-    return !isMissing(rank) &&
-           processes->awaitLeave(rank, isFirst ? 0 : kOthersWords);
-  };
-  if (isFirst ? std::any_of(first + 1, absence.members.end(), leaves)
-              : leaves(*first))
+  if (absence.haveLeft || hearsOther(presentOf(absence)))
     return false;
   members.front()->part.leave();
   const std::vector<int> left = processes->takeLeave(kLastWords);
-  return std::none_of(left.begin(), left.end(), isMissing);
+  return std::none_of(left.begin(), left.end(), [&](int rank) {
+    return std::find(absence.ranks.begin(), absence.ranks.end(), rank) !=
+           absence.ranks.end();
+  });
 }
 
 /// Of a rank that has waited for others in vain: no vote can be had, and each
