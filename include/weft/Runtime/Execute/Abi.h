@@ -108,11 +108,11 @@ struct WeftProgram {
 };
 
 enum WeftTensorKind {
-  WEFT_PARAM = 0,     // model weight
-  WEFT_GRADIENT = 1,  // what apply updates a weight with; not checkpointed
-  WEFT_OPTIMIZER = 2, // moment, step counter, ...
-  WEFT_SCALER = 3,    // loss-scale state
-  WEFT_WORKING = 4,   // low-precision copy of a weight; not checkpointed
+  WEFT_PARAM = 0,       // model weight
+  WEFT_GRADIENT = 1,    // what apply updates a weight with; not checkpointed
+  WEFT_OPTIMIZER = 2,   // moment, step counter, ...
+  WEFT_SCALER = 3,      // loss-scale state
+  WEFT_WORKING = 4,     // low-precision copy of a weight; not checkpointed
   WEFT_ACCUMULATOR = 5, // what a rank has added up of a gradient before it is
                         // reduced; not checkpointed
   WEFT_PRESENCE = 6     // how often gradients were there; not checkpointed

@@ -40,7 +40,8 @@ struct WeftReduceScatterRecord {
   double pre, post;
 };
 
-/// Buffers: all slices of this rank's own, the slice of `elements` that it owns.
+/// Buffers: all slices of this rank's own, the slice of `elements` that it
+/// owns.
 struct WeftOwnSliceRecord {
   struct WeftRankGroup among;
   int64_t dtype, elements;
