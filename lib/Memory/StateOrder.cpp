@@ -23,6 +23,8 @@ namespace weft {
 namespace {
 /// What a run begins with.
 enum class Start { Init, Checkpoint };
+/// Micro-steps of its steps.
+enum class Steps { One, Several };
 
 class StateOrder {
 public:
@@ -31,9 +33,12 @@ public:
   LogicalResult verify(const ProgramAccesses &program, Start start) const;
 
 private:
-  bool isFirstBefore(plan::ProgramOp micro, plan::ProgramOp next) const;
+  bool runsBefore(plan::ProgramOp micro, plan::ProgramOp next,
+                  Steps steps) const;
   /// What has been written when a program begins.
-  StateElements getKnown(plan::ProgramOp next, Start start) const;
+  StateElements getKnown(plan::ProgramOp next, Start start, Steps steps) const;
+  LogicalResult verify(const ProgramAccesses &program, Start start,
+                       Steps steps) const;
   InFlightDiagnostic reportUnwritten(const StateAccess &access,
                                      plan::ProgramOp program, Start start,
                                      bool isPart) const;
@@ -41,8 +46,9 @@ private:
   const StateTable &states;
   /// In the order of the programs.
   std::vector<StateElements> written;
-  /// Whether the first of several micro-steps is a program of its own.
-  bool hasKeeping = false;
+  /// Whether micro-steps but the last one, or but the first one, are programs
+  /// of their own.
+  bool hasKeeping = false, hasLater = false;
 };
 } // namespace
 
@@ -68,6 +74,7 @@ StateOrder::StateOrder(const StateTable &states) : states(states) {
   for (const ProgramAccesses &program : states.getPrograms()) {
     addWrites(program.accesses, written.emplace_back(states.size()));
     hasKeeping |= keepsGradients(plan::ProgramOp(program.op));
+    hasLater |= isLater(plan::ProgramOp(program.op));
   }
 }
 
@@ -89,22 +96,25 @@ static bool isSaved(plan::StateOp state) {
          state.getKind() != plan::StateKind::Working;
 }
 
-/// Whether it is the micro-step that runs before another one of its step, or
-/// before the update: the first one, which keeps gradients for later ones if
-/// any does.
-bool StateOrder::isFirstBefore(plan::ProgramOp micro,
-                               plan::ProgramOp next) const {
-  bool keeps = isLater(next) && hasKeeping;
-  return !isLater(micro) && keepsGradients(micro) == keeps;
+/// Whether a micro-step runs before another one of its step, or before the
+/// update: the first one, and before the update the last one, too.
+bool StateOrder::runsBefore(plan::ProgramOp micro, plan::ProgramOp next,
+                            Steps steps) const {
+  bool areSeveral = steps == Steps::Several || isLater(next);
+  bool isFirst =
+      !isLater(micro) && keepsGradients(micro) == (areSeveral && hasKeeping);
+  bool isLast = !keepsGradients(micro) && isLater(micro) == hasLater;
+  return isFirst || (areSeveral && isLast && !isLater(next));
 }
 
-StateElements StateOrder::getKnown(plan::ProgramOp next, Start start) const {
+StateElements StateOrder::getKnown(plan::ProgramOp next, Start start,
+                                   Steps steps) const {
   StateElements known(states.size());
   SmallVector<StringRef> earlier = getEarlier(next, start);
   for (auto [program, elements] : llvm::zip(states.getPrograms(), written))
     if (llvm::is_contained(earlier, getKind(program)) &&
         (getKind(program) != names::kMicro ||
-         isFirstBefore(plan::ProgramOp(program.op), next)))
+         runsBefore(plan::ProgramOp(program.op), next, steps)))
       for (auto [state, more] : llvm::zip(known, elements))
         state.add(more);
   for (unsigned i = 0; start == Start::Checkpoint && i != known.size(); ++i)
@@ -137,9 +147,17 @@ InFlightDiagnostic StateOrder::reportUnwritten(const StateAccess &access,
 
 LogicalResult StateOrder::verify(const ProgramAccesses &program,
                                  Start start) const {
+  if (failed(verify(program, start, Steps::One)))
+    return failure();
+  bool hasOther = getKind(program) == names::kApply && (hasKeeping || hasLater);
+  return hasOther ? verify(program, start, Steps::Several) : success();
+}
+
+LogicalResult StateOrder::verify(const ProgramAccesses &program, Start start,
+                                 Steps steps) const {
   plan::ProgramOp op(program.op);
   StringRef kind = op.getKind();
-  StateElements known = getKnown(op, start);
+  StateElements known = getKnown(op, start, steps);
   auto isOld = [&](const StateAccess &access) {
     return kind == names::kMicro &&
            plan::isMadeByStep(states.getState(access.state).getKind());

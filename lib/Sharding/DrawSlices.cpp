@@ -37,29 +37,20 @@ static bool addConstant(FlatDraws &draws, ConstantOp op, int64_t begin) {
                  begin, begin + getSize(op));
 }
 
-static bool addValue(FlatDraws &draws, Value value, int64_t begin) {
-  Operation *op = value.getDefiningOp();
-  const int64_t end = begin + getSize(value);
-  auto makeInit = [&](InitKind kind, APFloat first, APFloat second) {
-    return InitAttr::get(value.getContext(), kind, first, second);
-  };
-  if (auto reshape = dyn_cast_or_null<ReshapeOp>(op))
-    return addValue(draws, reshape.getOperand(), begin);
-  if (auto concat = dyn_cast_or_null<ConcatOp>(op))
-    return concat.getType().getRank() == 1 &&
-           llvm::all_of(concat.getInputs(), [&](Value part) {
-             int64_t at = begin;
-             begin += getSize(part);
-             return addValue(draws, part, at);
-           });
-  if (auto constant = dyn_cast_or_null<ConstantOp>(op))
+/// Of an op that is no view.
+static bool addOp(FlatDraws &draws, Operation *op, int64_t begin) {
+  if (auto constant = dyn_cast<ConstantOp>(op))
     return addConstant(draws, constant, begin);
-  if (auto normal = dyn_cast_or_null<RandomNormalOp>(op))
+  const int64_t end = begin + getSize(op->getResult(0));
+  auto makeInit = [&](InitKind kind, APFloat first, APFloat second) {
+    return InitAttr::get(op->getContext(), kind, first, second);
+  };
+  if (auto normal = dyn_cast<RandomNormalOp>(op))
     return addDraw(
         draws, normal.getSeed(), normal.getKey(),
         makeInit(InitKind::Normal, normal.getMean(), normal.getStd()), begin,
         end);
-  if (auto uniform = dyn_cast_or_null<RandomUniformOp>(op))
+  if (auto uniform = dyn_cast<RandomUniformOp>(op))
     return addDraw(
         draws, uniform.getSeed(), uniform.getKey(),
         makeInit(InitKind::Uniform, uniform.getLow(), uniform.getHigh()), begin,
@@ -69,7 +60,22 @@ static bool addValue(FlatDraws &draws, Value value, int64_t begin) {
 
 std::optional<FlatDraws> findDraws(Value full) {
   FlatDraws draws;
-  if (!addValue(draws, full, 0) || !draws.seed)
+  SmallVector<std::pair<Value, int64_t>> open = {{full, 0}};
+  while (!open.empty()) {
+    auto [value, begin] = open.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (auto reshape = dyn_cast_or_null<ReshapeOp>(op)) {
+      open.push_back({reshape.getOperand(), begin});
+    } else if (auto concat = dyn_cast_or_null<ConcatOp>(op);
+               concat && concat.getType().getRank() == 1) {
+      int64_t end = begin + getSize(value);
+      for (Value part : llvm::reverse(concat.getInputs()))
+        open.push_back({part, end -= getSize(part)});
+    } else if (!op || !addOp(draws, op, begin)) {
+      return std::nullopt;
+    }
+  }
+  if (!draws.seed)
     return std::nullopt;
   return draws;
 }

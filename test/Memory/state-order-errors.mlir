@@ -566,3 +566,27 @@ module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 64 : i64
     plan.output "loss" %kept : memref<4xf32>
   }
 }
+
+// -----
+
+// What apply reads is written by a step of one micro-step, and by one of several.
+module attributes {plan.persistent_bytes = 64 : i64, plan.arena_bytes = 64 : i64} {
+  // expected-note @+1 {{the state is declared here}}
+  plan.state working @mean : memref<4xf32> {offset = 0 : i64}
+  plan.program "init" @init {
+  }
+  plan.program "micro" @micro {
+    %mean = plan.use @mean {offset = 0 : i64} : memref<4xf32>
+    plan.constant %mean = dense<1.0> : tensor<4xf32> : memref<4xf32>
+    plan.output "loss" %mean : memref<4xf32>
+  }
+  plan.program "micro" @micro_keep {
+  }
+  plan.program "micro" @micro_later {
+  }
+  plan.program "apply" @apply {
+    %mean = plan.use @mean {offset = 0 : i64} : memref<4xf32>
+    // expected-error @+1 {{expects every element of @mean that it reads to be written before, in init or micro or apply, but got no write}}
+    plan.output "found_inf" %mean : memref<4xf32>
+  }
+}

@@ -23,6 +23,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 CHOICES = {"attention": ("fused", "plain"), "optimizer": ("foreach", "loop", "fused"),
            "mode": ("eager", "compile"), "bind": ("none", "core")}
+LONGEST = 1800  # seconds of one run of PyTorch
 TOLERANCE = 1e-3  # relative; of the losses of a few steps in f32
 
 
@@ -112,8 +113,11 @@ class Bench:
 
 def wait_for(processes):
     """The number of the first that failed; the others, which would wait for it, end too."""
+    end = time.monotonic() + LONGEST
     try:
         while any([process.poll() is None for process in processes]):
+            if time.monotonic() > end:
+                fail(f"expects the ranks of PyTorch to end within {LONGEST} s")
             if any(process.returncode for process in processes):
                 break
             time.sleep(0.05)
@@ -239,25 +243,34 @@ def main():
             json.dump({"config": bench.config, "options": vars(options), "results": results}, file, indent=1)
 
 
+def at_least(least):
+    """The type of an option: a whole number."""
+    def number(text):
+        if not text.lstrip("-").isdigit() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"expects a whole number of at least {least}, but got {text}")
+        return int(text)
+    return number
+
+
 def parse():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--weft", required=True)
     parser.add_argument("--python", action="append", default=[], help="one with PyTorch; none: weft alone")
     parser.add_argument("--zero", nargs="+", default=["0", "3"], help="stages; the first is the base")
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--warmup", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=10)
-    parser.add_argument("--survey-steps", type=int, default=5)
+    parser.add_argument("--rounds", type=at_least(1), default=15)
+    parser.add_argument("--warmup", type=at_least(0), default=3)
+    parser.add_argument("--steps", type=at_least(1), default=10)
+    parser.add_argument("--survey-steps", type=at_least(1), default=5)
     parser.add_argument("--modes", nargs="+", default=CHOICES["mode"], choices=CHOICES["mode"],
                         help="of PyTorch; compile takes minutes to begin")
-    parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--batch", type=int, default=8, help="rows of a rank and step")
-    parser.add_argument("--seq", type=int, default=256, help="tokens of a row")
-    parser.add_argument("--vocab", type=int, default=65)
-    parser.add_argument("--width", type=int, default=384)
-    parser.add_argument("--layers", type=int, default=6)
-    parser.add_argument("--heads", type=int, default=6)
+    parser.add_argument("--ranks", type=at_least(1), default=2)
+    parser.add_argument("--batch", type=at_least(1), default=8, help="rows of a rank and step")
+    parser.add_argument("--seq", type=at_least(1), default=256, help="tokens of a row")
+    parser.add_argument("--vocab", type=at_least(1), default=65)
+    parser.add_argument("--width", type=at_least(1), default=384)
+    parser.add_argument("--layers", type=at_least(1), default=6)
+    parser.add_argument("--heads", type=at_least(1), default=6)
     parser.add_argument("--clip", type=float, default=1.0, help="limit of the gradient norm; 0: none")
     parser.add_argument("--compile", action="append", default=[], metavar="FLAG",
                         help="a flag of weft compile, as --compile=--bucket=scope")
