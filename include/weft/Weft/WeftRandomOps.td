@@ -30,7 +30,7 @@ def Weft_DropoutOp : Weft_Op<"dropout", [
 
 def Weft_LayerDropOp : Weft_Op<"layer_drop", [
     Pure, AllTypesMatch<["operand", "layer", "result"]>, Weft_Random,
-    Weft_Casts<"Promote", "Promote", "", "Equal", /*firstFactor=*/0, /*llm=*/"Narrow">]> {
+    Weft_Casts<"Follow", "Follow", "", "Promoted", /*firstFactor=*/0, /*llm=*/"Narrow">]> {
   let summary = "A layer that is left out at random";
   let description = [{
     `result = dropped ? operand : layer`, where `layer` is what the layer makes of
