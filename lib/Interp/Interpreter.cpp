@@ -69,24 +69,6 @@ const Tensor *Interpreter::findState(llvm::StringRef name) const {
   return found == states.end() ? nullptr : &found->second;
 }
 
-/// Element `index` of the initial values of a parameter.
-static double initialElement(InitAttr init, llvm::StringRef name, int64_t seed,
-                             int64_t index) {
-  switch (init.getKind()) {
-  case InitKind::Zeros:
-    return 0;
-  case InitKind::Ones:
-    return 1;
-  case InitKind::Constant:
-    return init.getFirst();
-  case InitKind::Normal:
-    return drawNormal(seed, name, index, init.getFirst(), init.getSecond());
-  case InitKind::Uniform:
-    return drawUniform(seed, name, index, init.getFirst(), init.getSecond());
-  }
-  llvm_unreachable("all kinds of initial values are handled");
-}
-
 llvm::LogicalResult Interpreter::initialize(int64_t seed) {
   for (ParamOp param : module.getOps<ParamOp>()) {
     std::optional<InitAttr> init = param.getInit();
@@ -94,7 +76,7 @@ llvm::LogicalResult Interpreter::initialize(int64_t seed) {
       continue;
     Tensor value(param.getTensorType());
     for (int64_t i = 0; i < value.size(); ++i)
-      value.at(i) = initialElement(*init, param.getSymName(), seed, i);
+      value.at(i) = drawInitial(*init, param.getSymName(), seed, i);
     if (failed(setState(param.getSymName(), std::move(value))))
       return llvm::failure();
   }

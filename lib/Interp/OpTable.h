@@ -57,6 +57,9 @@ double drawNormal(int64_t seed, llvm::StringRef key, int64_t element,
                   double mean, double std);
 double drawUniform(int64_t seed, llvm::StringRef key, int64_t element,
                    double low, double high);
+/// Element `index` of the initial values of a parameter.
+double drawInitial(InitAttr init, llvm::StringRef name, int64_t seed,
+                   int64_t index);
 
 /// The factor of an element under dropout: 0 or 1 / (1 - p). `rng` is
 /// [seed, first global row].

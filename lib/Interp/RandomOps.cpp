@@ -24,6 +24,23 @@ double drawUniform(int64_t seed, llvm::StringRef key, int64_t element,
   return static_cast<float>(low) + static_cast<float>(high - low) * draw;
 }
 
+double drawInitial(InitAttr init, llvm::StringRef name, int64_t seed,
+                   int64_t index) {
+  switch (init.getKind()) {
+  case InitKind::Zeros:
+    return 0;
+  case InitKind::Ones:
+    return 1;
+  case InitKind::Constant:
+    return init.getFirst();
+  case InitKind::Normal:
+    return drawNormal(seed, name, index, init.getFirst(), init.getSecond());
+  case InitKind::Uniform:
+    return drawUniform(seed, name, index, init.getFirst(), init.getSecond());
+  }
+  llvm_unreachable("all kinds of initial values are handled");
+}
+
 static llvm::LogicalResult evaluateRandomNormal(OpCall &call) {
   auto op = call.as<RandomNormalOp>();
   for (int64_t i = 0; i < call.result().size(); ++i)
@@ -42,25 +59,6 @@ static llvm::LogicalResult evaluateRandomUniform(OpCall &call) {
   return llvm::success();
 }
 
-/// Element `number` of what a parameter begins with.
-static double drawElement(int64_t seed, DrawAttr draw, int64_t number) {
-  InitAttr init = draw.getInit();
-  llvm::StringRef key = draw.getKey();
-  switch (init.getKind()) {
-  case InitKind::Zeros:
-    return 0;
-  case InitKind::Ones:
-    return 1;
-  case InitKind::Constant:
-    return init.getFirst();
-  case InitKind::Normal:
-    return drawNormal(seed, key, number, init.getFirst(), init.getSecond());
-  case InitKind::Uniform:
-    return drawUniform(seed, key, number, init.getFirst(), init.getSecond());
-  }
-  llvm_unreachable("all kinds are handled");
-}
-
 static llvm::LogicalResult evaluateRandomSlice(OpCall &call) {
   Tensor &slice = call.result();
   const int64_t seed = call.operand(0).intAt(0);
@@ -71,7 +69,8 @@ static llvm::LogicalResult evaluateRandomSlice(OpCall &call) {
     for (int64_t i = std::max(draw.getBegin(), first),
                  end = std::min(draw.getEnd(), first + slice.size());
          i < end; ++i)
-      slice.at(i - first) = drawElement(seed, draw, i - draw.getBegin());
+      slice.at(i - first) =
+          drawInitial(draw.getInit(), draw.getKey(), seed, i - draw.getBegin());
   return llvm::success();
 }
 
