@@ -112,10 +112,3 @@ SmallVector<SmallVector<int64_t>> weft::dist::getGroups(MeshOp mesh,
   }
   return groups;
 }
-
-double weft::dist::choosePreDivide(int64_t ranks) {
-  int64_t factor = 1;
-  while (ranks % factor == 0 && ranks / factor > factor)
-    factor *= 2;
-  return static_cast<double>(factor);
-}

@@ -5,6 +5,7 @@
 #include "Collectives.h"
 #include "ProgramRun.h"
 #include "weft/Dist/Dist.h"
+#include "weft/Formats/RankDivisors.h"
 #include "weft/Interp/Inputs.h"
 #include "weft/Interp/StreamOrders.h"
 #include "weft/Plan/Plan.h"
@@ -78,7 +79,7 @@ Tensor meanOverRanks(const RanksRunner &ranks, llvm::StringRef gradient,
   for (int64_t rank : holders)
     values.push_back(ranks.getRank(rank).findState(gradient));
   double count = static_cast<double>(holders.size());
-  double pre = dist::choosePreDivide(static_cast<int64_t>(holders.size()));
+  double pre = choosePreDivide(static_cast<int64_t>(holders.size()));
   Tensor result = *values.front();
   RankMean mean(pre, count / pre, result.kind(), ranks.getRank(0).getMode());
   llvm::SmallVector<double> numbers(values.size());

@@ -2,6 +2,7 @@
 
 #include "MeshCollectives.h"
 
+#include "weft/Formats/RankDivisors.h"
 #include "weft/Weft/Weft.h"
 
 using namespace mlir;
@@ -30,7 +31,7 @@ RankedTensorType MeshCollectives::getSliceType(Type full) const {
 
 Value MeshCollectives::reduceAlong(OpBuilder &builder, Location loc, Value full,
                                    int64_t ranks, StringAttr axis) const {
-  const double pre = dist::choosePreDivide(ranks);
+  const double pre = choosePreDivide(ranks);
   return dist::ReduceScatterOp::create(
       builder, loc, getPart(full.getType(), ranks), full,
       builder.getF64FloatAttr(pre),

@@ -51,10 +51,6 @@ RuleAttr getRule(mlir::Operation *param);
 /// Whether a rule keeps a weft.param whole at every stage.
 bool isKeptWhole(mlir::Operation *param);
 
-/// A factor `pre` of the number of ranks near its root; what is left is the
-/// other one (FairScale's rule): 8 ranks are divided by 4, then by 2.
-double choosePreDivide(int64_t ranks);
-
 } // namespace weft::dist
 
 #endif // WEFT_DIST_DIST_H

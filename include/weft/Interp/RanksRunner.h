@@ -56,7 +56,7 @@ llvm::SmallVector<int64_t> findHolders(const RanksRunner &ranks, int64_t slices,
                                        int64_t slice);
 
 /// The mean of a gradient over ranks, as dist.reduce_scatter with the divisors
-/// of dist::choosePreDivide computes it; each must have a value.
+/// of choosePreDivide computes it; each must have a value.
 Tensor meanOverRanks(const RanksRunner &ranks, llvm::StringRef gradient,
                      llvm::ArrayRef<int64_t> holders);
 

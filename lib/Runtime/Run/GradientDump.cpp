@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "weft/Formats/RankDivisors.h"
 #include "weft/Formats/Safetensors.h"
 #include "weft/Runtime/Collectives/RankGroups.h"
 #include "weft/Runtime/Devices/ArenaBytes.h"
@@ -21,15 +22,6 @@ using namespace weft;
 
 /// Bytes that a rank gives at once.
 static constexpr int64_t kPieceBytes = 1 << 20;
-
-/// The first of two divisors whose product is the number of ranks, a power of
-/// two near its root, as the reductions of programs have them.
-static double preDivisor(int ranks) {
-  int factor = 1;
-  while (ranks % factor == 0 && ranks / factor > factor)
-    factor *= 2;
-  return factor;
-}
 
 namespace {
 class GradientDump {
@@ -104,7 +96,7 @@ Status GradientDump::takeMean(const Piece &piece) {
   for (int64_t group :
        hasReplicas ? std::vector<int64_t>{2, 1} : std::vector<int64_t>{0}) {
     Communicator &ranks = *findRanks(context, group);
-    const double pre = preDivisor(ranks.ranks());
+    const double pre = choosePreDivide(ranks.ranks());
     if (Status s = ranks.allReduce(
             bytes.data(), piece.end - piece.begin, piece.tensor.dtype(), pre,
             ranks.ranks() / pre, "the gradient of " + piece.tensor.param);

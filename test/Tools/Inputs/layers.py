@@ -14,8 +14,9 @@ DIALECTS = {"Weft", "Dist", "Plan", "Interfaces", "Support"}
 # Headers of Runtime with constants and formulas alone, for both sides.
 SHARED = {"weft/Runtime/Execute/" + name
           for name in ("Abi.h", "Collectives.h", "CudaProducts.h", "CudaWorkspaces.h", "CudnnAttention.h", "Library.h", "Philox.h", "Products.h", "Records.h", "Tables.h", "Transfers.h", "Workspaces.h")}
-# Names that compiler and runtime share: constants alone, for everyone.
-EVERYWHERE = {"weft/Formats/MicroSteps.h", "weft/Formats/Names.h"}
+# Names that compiler and runtime share: constants and formulas alone, for everyone.
+EVERYWHERE = {"weft/Formats/MicroSteps.h", "weft/Formats/Names.h",
+              "weft/Formats/RankDivisors.h"}
 
 ALLOWED = {
     "Support": MLIR | {"Formats"},

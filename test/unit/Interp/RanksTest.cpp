@@ -1,6 +1,7 @@
 //===- RanksTest.cpp - The ranks of a module ------------------------------===//
 
 #include "weft/Dist/Dist.h"
+#include "weft/Formats/RankDivisors.h"
 #include "weft/Interp/Inputs.h"
 #include "weft/Interp/NamedStates.h"
 #include "weft/Weft/Weft.h"
@@ -50,9 +51,9 @@ TEST(PreDivide, IsThatOfTheTable) {
       {1, 1}, {2, 2},  {3, 2},  {4, 2},  {5, 2},  {6, 4},  {7, 2},   {8, 4},
       {9, 2}, {12, 4}, {16, 4}, {24, 8}, {32, 8}, {64, 8}, {128, 16}};
   for (auto [ranks, pre] : table)
-    EXPECT_EQ(dist::choosePreDivide(ranks), pre) << ranks;
+    EXPECT_EQ(choosePreDivide(ranks), pre) << ranks;
   for (int ranks = 1; ranks <= 128; ++ranks) {
-    const double pre = dist::choosePreDivide(ranks);
+    const double pre = choosePreDivide(ranks);
     EXPECT_EQ(pre * (ranks / pre), ranks);
   }
 }
