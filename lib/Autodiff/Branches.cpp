@@ -54,18 +54,42 @@ bool Branches::isNeeded(OpOperand &use) const {
              : deciding.contains(use.getOwner());
 }
 
-SmallVector<const Branch *> Branches::findDeciding(OpOperand &use) const {
+/// In order, so that equal ones are told.
+static Deciding ordered(ArrayRef<const Branch *> set) {
+  if (llvm::is_contained(set, nullptr))
+    return {};
+  Deciding result(set);
+  llvm::sort(result, [](const Branch *a, const Branch *b) {
+    return a->number < b->number;
+  });
+  return result;
+}
+
+Deciding Branches::findDeciding(Operation *op) const {
+  auto found = deciding.find(op);
+  return found == deciding.end() ? Deciding()
+                                 : ordered(found->second.getArrayRef());
+}
+
+Deciding Branches::findDeciding(OpOperand &use) const {
   auto own = operands.find({use.getOwner(), use.getOperandNumber()});
-  if (own != operands.end())
-    return {own->second};
-  auto found = deciding.find(use.getOwner());
-  if (found == deciding.end())
-    return {nullptr};
-  return SmallVector<const Branch *>(found->second.getArrayRef());
+  return own == operands.end() ? findDeciding(use.getOwner())
+                               : Deciding{own->second};
+}
+
+Deciding Branches::join(ArrayRef<Deciding> uses) const {
+  Set all;
+  for (const Deciding &use : uses) {
+    if (use.empty())
+      return {};
+    all.insert_range(use);
+  }
+  simplify(all);
+  return ordered(all.getArrayRef());
 }
 
 /// One of both branches of a layer drop is taken wherever it is needed itself.
-void Branches::simplify(llvm::SetVector<const Branch *> &set) const {
+void Branches::simplify(Set &set) const {
   auto findOther = [&](const Branch *branch) {
     return llvm::find_if(set, [&](const Branch *other) {
       return branch && other && branch->op == other->op &&
@@ -91,56 +115,101 @@ void Branches::place(Operation *op) {
     if (!isNeeded(use))
       continue;
     common = deciding.contains(op) ? meet(common, of(use)) : of(use);
-    deciding[op].insert_range(findDeciding(use));
+    Deciding own = findDeciding(use);
+    if (own.empty())
+      deciding[op].insert(nullptr);
+    deciding[op].insert_range(own);
   }
   if (auto own = deciding.find(op); own != deciding.end())
     simplify(own->second);
   ops[op] = common;
 }
 
-/// Whether `from` or a branch between it and `to` was not taken. It is built
-/// where the forward ops end, for all backward ops.
+/// Builds a condition where the forward ops end, for all backward ops.
+template <typename Op, typename... Values>
+Value Branches::appendCondition(LayerDropOp about, Values... values) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfter(last);
+  backward.follow(about.getLoc(), getScope(about));
+  auto condition = Op::create(builder, about.getLoc(), values...);
+  last = condition;
+  return condition;
+}
+
+/// Whether `from` or a branch between it and `to` was not taken.
 Value Branches::isLeftOut(const Branch *from, const Branch *to) {
   Value &condition = conditions[{from, to}];
   if (condition)
     return condition;
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointAfter(last);
   for (; from != to; from = from->outer) {
-    LayerDropOp drop = from->op;
-    Location loc = drop.getLoc();
-    backward.follow(loc, getScope(drop));
-    Value own = drop.getDropped();
+    Value own = from->op.getDropped();
     if (!from->isLayer)
-      own = NotOp::create(builder, loc, own);
-    condition = condition ? OrOp::create(builder, loc, condition, own) : own;
+      own = appendCondition<NotOp>(from->op, own);
+    condition =
+        condition ? appendCondition<OrOp>(from->op, condition, own) : own;
   }
-  if (builder.getInsertionPoint() != std::next(last->getIterator()))
-    last = &*std::prev(builder.getInsertionPoint());
   return condition;
 }
 
-Value Branches::areLeftOut(ArrayRef<const Branch *> list) {
-  Value all;
-  for (const Branch *branch : list) {
-    Value own = isLeftOut(branch, nullptr);
-    all = all ? AndOp::create(builder, own.getLoc(), all, own) : own;
+/// Whether the loss needs each layer drop around in the branch that it is in,
+/// and nowhere else.
+bool Branches::isInOneChain(const Branch *branch) const {
+  for (; branch; branch = branch->outer) {
+    Deciding around = findDeciding(branch->op);
+    if (branch->outer ? around != Deciding{branch->outer} : !around.empty())
+      return false;
   }
-  return all;
+  return true;
 }
 
-Value Branches::leave(Value grad, const Branch *from, const Branch *to) {
-  if (from == to)
-    return grad;
-  Value condition = isLeftOut(from, to);
+/// Whether the branch was not taken, or none of those that the loss needs its
+/// layer drop for.
+Value Branches::isLeftOut(const Branch *branch) {
+  if (isInOneChain(branch))
+    return isLeftOut(branch, nullptr);
+  Value own = isLeftOut(branch, branch->outer);
+  Value around = areLeftOut(findDeciding(branch->op));
+  return appendCondition<OrOp>(branch->op, own, around);
+}
+
+Value Branches::areLeftOut(const Deciding &branches) {
+  if (Value known = commonConditions[branches])
+    return known;
+  Value all;
+  for (const Branch *branch : branches) {
+    Value own = isLeftOut(branch);
+    all = all ? appendCondition<AndOp>(branch->op, all, own) : own;
+  }
+  return commonConditions[branches] = all;
+}
+
+Value Branches::select(Value grad, Value isZero) {
   OpBuilder::InsertionGuard guard(builder);
-  Operation *ready = GradientSums::lastOp({grad, condition});
+  Operation *ready = GradientSums::lastOp({grad, isZero});
   builder.setInsertionPointAfter(ready);
   backward.follow(ready);
   auto type = RankedTensorType::get({}, getElementTypeOrSelf(grad));
   Value zero = ConstantOp::create(
       builder, grad.getLoc(), cast<ElementsAttr>(builder.getZeroAttr(type)));
-  return SelectOp::create(builder, grad.getLoc(), condition, zero, grad);
+  return SelectOp::create(builder, grad.getLoc(), isZero, zero, grad);
+}
+
+Value Branches::leave(Value grad, const Deciding &from) {
+  return from.empty() ? grad : select(grad, areLeftOut(from));
+}
+
+/// Within a branch it is known that those around it were taken, or nothing that
+/// is computed there counts.
+Value Branches::leave(Value grad, OpOperand &use) {
+  Operation *maker = use.get().getDefiningOp();
+  Deciding from = findDeciding(use.getOwner());
+  if (from == findDeciding(maker))
+    return grad;
+  const Branch *to = of(maker);
+  if (from.size() == 1 && isInOneChain(from.front()))
+    return from.front() == to ? grad
+                              : select(grad, isLeftOut(from.front(), to));
+  return leave(grad, from);
 }
 
 } // namespace weft

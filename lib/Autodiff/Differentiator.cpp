@@ -85,11 +85,9 @@ void Differentiator::send(OpOperand &use, Value grad) {
   Operation *maker = operand.getDefiningOp();
   if (auto read = dyn_cast_or_null<ReadOp>(maker)) {
     operand = params[read.getSourceAttr().getAttr()].read;
-    uses[operand].push_back(branches.of(use));
-    deciding[operand].insert_range(branches.findDeciding(use));
-  } else if (branches.of(use) != branches.of(maker)) {
-    grad =
-        branches.leave(grad, branches.of(use.getOwner()), branches.of(maker));
+    uses[operand].push_back(branches.findDeciding(use));
+  } else {
+    grad = branches.leave(grad, use);
   }
   sums.add(operand, grad);
 }
@@ -208,9 +206,7 @@ FailureOr<StateOp> Differentiator::declareGradient(ParamOp param, Value read,
   FailureOr<StateOp> state =
       declareState(param, name + ".grad", param.getTensorType().clone(element),
                    StateKind::Gradient);
-  branches.simplify(deciding[read]);
-  SmallVector<const Branch *> decisive =
-      PresenceCounts::findDeciding(deciding[read].getArrayRef());
+  Deciding decisive = branches.join(uses[read]);
   if (failed(state) || decisive.empty())
     return state;
   if (!presence.find(decisive)) {
@@ -271,25 +267,25 @@ static void sortByPosition(SmallVectorImpl<Value> &terms) {
                 std::next(term));
 }
 
-/// The gradients of what is read from `param`, in order; those that come from
-/// one branch together are selected together.
+/// The gradients of what is read from `param`, in order; those of the same
+/// branches together are selected together.
 FailureOr<SmallVector<Value, 2>>
 Differentiator::collectTerms(ParamOp param, Value read, Type element) {
   SmallVector<Value, 2> terms = sums.takeTerms(read);
-  ArrayRef<const Branch *> from = uses[read];
-  bool isOneBranch = llvm::all_equal(from);
-  for (auto [term, branch] : llvm::zip_equal(terms, from)) {
+  ArrayRef<Deciding> from = uses[read];
+  bool areAlike = llvm::all_equal(from);
+  for (auto [term, deciding] : llvm::zip_equal(terms, from)) {
     FailureOr<Value> wide = widener.widen(term, element);
     if (failed(wide))
       return failure();
-    term = isOneBranch ? *wide : branches.leave(*wide, branch, nullptr);
+    term = areAlike ? *wide : branches.leave(*wide, deciding);
   }
   sortByPosition(terms);
   backward.follow(param.getLoc(), param.getScope().value_or(""));
   terms = GradientSums::join(terms, builder, param.getLoc());
-  if (isOneBranch)
+  if (areAlike)
     for (Value &term : terms)
-      term = branches.leave(term, from.front(), nullptr);
+      term = branches.leave(term, from.front());
   return terms;
 }
 

@@ -88,10 +88,9 @@ private:
   /// Values with a gradient: they depend on a trainable parameter.
   llvm::DenseSet<mlir::Value> active;
   GradientSums sums;
-  /// Of what is read from a parameter: where each of its gradients is from.
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<const Branch *, 2>> uses;
-  /// By reads: in which branches the loss needs the parameter.
-  llvm::DenseMap<mlir::Value, llvm::SetVector<const Branch *>> deciding;
+  /// Of what is read from a parameter: what decides about each of its
+  /// gradients.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<Deciding, 2>> uses;
   /// The gradient states and their new values.
   llvm::SmallVector<std::pair<llvm::StringRef, mlir::Value>> writes;
   llvm::SmallVector<mlir::Operation *> forward;

@@ -6,30 +6,15 @@ using namespace mlir;
 
 namespace weft {
 
-SmallVector<const Branch *>
-PresenceCounts::findDeciding(ArrayRef<const Branch *> uses) {
-  SmallVector<const Branch *> deciding;
-  for (const Branch *use : uses) {
-    if (!use)
-      return {};
-    if (!llvm::is_contained(deciding, use))
-      deciding.push_back(use);
-  }
-  llvm::sort(deciding, [](const Branch *a, const Branch *b) {
-    return a->number < b->number;
-  });
-  return deciding;
-}
-
-StateOp PresenceCounts::find(ArrayRef<const Branch *> deciding) const {
+StateOp PresenceCounts::find(const Deciding &deciding) const {
   for (const Entry &entry : entries)
-    if (ArrayRef(entry.deciding) == deciding)
+    if (entry.deciding == deciding)
       return entry.state;
   return {};
 }
 
-void PresenceCounts::add(ArrayRef<const Branch *> deciding, StateOp state) {
-  entries.push_back({SmallVector<const Branch *>(deciding), state});
+void PresenceCounts::add(const Deciding &deciding, StateOp state) {
+  entries.push_back({deciding, state});
 }
 
 static Value makeNumber(OpBuilder &builder, StateOp state, float number) {

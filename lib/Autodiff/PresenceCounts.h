@@ -15,14 +15,9 @@ namespace weft {
 /// counts the micro-steps of a step that have taken one of these.
 class PresenceCounts {
 public:
-  /// Of the branches of each use of a parameter: those that tell whether it has
-  /// a gradient, in order; none if it always has.
-  static llvm::SmallVector<const Branch *>
-  findDeciding(llvm::ArrayRef<const Branch *> uses);
-
   /// The state of parameters that those branches decide about, or null.
-  StateOp find(llvm::ArrayRef<const Branch *> deciding) const;
-  void add(llvm::ArrayRef<const Branch *> deciding, StateOp state);
+  StateOp find(const Deciding &deciding) const;
+  void add(const Deciding &deciding, StateOp state);
 
   /// The new value of each state, built at the insertion point: with `flag`
   /// (weft.accumulate) added to the old one.
@@ -32,7 +27,7 @@ public:
 
 private:
   struct Entry {
-    llvm::SmallVector<const Branch *> deciding;
+    Deciding deciding;
     StateOp state;
   };
   llvm::SmallVector<Entry> entries;

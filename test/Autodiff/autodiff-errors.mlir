@@ -73,6 +73,22 @@ weft.program @micro(%s: tensor<f32> {weft.input = "loss_seed"}, %a: tensor<f32> 
 
 // -----
 
+// expected-error@below {{expects the symbol @presence.w to be free for its presence, but it is taken}}
+weft.param @w : tensor<4xf32>
+// expected-note@below {{taken here}}
+weft.param @presence.w : tensor<4xf32>
+weft.program @micro(%rng: tensor<2xi64> {weft.input = "rng"}, %s: tensor<f32> {weft.input = "loss_seed"}, %a: tensor<f32> {weft.input = "accumulate"})
+    -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
+  %x = weft.read @presence.w : tensor<4xf32>
+  %w = weft.read @w : tensor<4xf32>
+  %f = weft.mul %x, %w : tensor<4xf32>, tensor<4xf32>
+  %y, %dropped = weft.layer_drop %x, %f rng %rng : tensor<2xi64> {p = 0.5 : f64, op_id = 1} : tensor<4xf32>
+  %loss = weft.reduce mean %y dims [0] : tensor<4xf32>
+  weft.return %loss : tensor<f32>
+}
+
+// -----
+
 // An op without an adjoint is an error where its gradient is needed.
 
 weft.param @w : tensor<f32>

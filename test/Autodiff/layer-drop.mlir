@@ -91,6 +91,49 @@ module @nested {
 
 // -----
 
+// What two layers share that are both dropped is needed by none of them: neither @w,
+// which a layer of its own uses, nor @v. The gradient of %x has nothing of it.
+
+// CHECK-LABEL: module @shared
+module @shared {
+  // CHECK-DAG: weft.state @w.grad {{.*}}weft.presence = @presence.w}
+  // CHECK-DAG: weft.state @v.grad {{.*}}weft.presence = @presence.v}
+  weft.param @u : tensor<4xf32>
+  weft.param @v : tensor<4xf32>
+  weft.param @w : tensor<4xf32>
+  // CHECK: %[[H:.*]] = weft.exp
+  // CHECK: %{{.*}}, %[[IN:.*]] = weft.layer_drop
+  // CHECK: %{{.*}}, %[[A:.*]] = weft.layer_drop
+  // CHECK: %{{.*}}, %[[B:.*]] = weft.layer_drop
+  // CHECK-DAG: %[[BOTH:.*]] = weft.and %{{.*}}, %{{.*}} : tensor<i1>
+  // CHECK-DAG: %[[OUT:.*]] = weft.or %[[IN]], %[[BOTH]]
+  // CHECK-DAG: weft.select %[[OUT]], %{{.*}}, %{{.*}} : tensor<i1>, tensor<f32>, tensor<4xf32>
+  // CHECK-DAG: weft.select %[[BOTH]], %{{.*}}, %{{.*}} : tensor<i1>, tensor<f32>, tensor<4xf32>
+  // CHECK-DAG: weft.select %[[OUT]], %{{.*}}, %{{.*}} : tensor<i1>, tensor<f32>, tensor<f32>
+  // CHECK-DAG: weft.select %[[BOTH]], %{{.*}}, %{{.*}} : tensor<i1>, tensor<f32>, tensor<f32>
+  // CHECK: weft.return
+  weft.program @micro(%x: tensor<4xf32> {weft.input = "x"}, %rng: tensor<2xi64> {weft.input = "rng"},
+                      %s: tensor<f32> {weft.input = "loss_seed"}, %flag: tensor<f32> {weft.input = "accumulate"})
+      -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
+    %u = weft.read @u : tensor<4xf32>
+    %v = weft.read @v : tensor<4xf32>
+    %w = weft.read @w : tensor<4xf32>
+    %e = weft.mul %x, %u : tensor<4xf32>, tensor<4xf32>
+    %h0 = weft.exp %e : tensor<4xf32>
+    %h = weft.mul %h0, %v : tensor<4xf32>, tensor<4xf32>
+    %f = weft.mul %h, %w : tensor<4xf32>, tensor<4xf32>
+    %i, %d0 = weft.layer_drop %h, %f rng %rng : tensor<2xi64> {p = 0.5 : f64, op_id = 1} : tensor<4xf32>
+    %one = weft.exp %i : tensor<4xf32>
+    %y1, %d1 = weft.layer_drop %e, %one rng %rng : tensor<2xi64> {p = 0.5 : f64, op_id = 2} : tensor<4xf32>
+    %two = weft.mul %y1, %i : tensor<4xf32>, tensor<4xf32>
+    %y, %d2 = weft.layer_drop %y1, %two rng %rng : tensor<2xi64> {p = 0.5 : f64, op_id = 3} : tensor<4xf32>
+    %loss = weft.reduce mean %y dims [0] : tensor<4xf32>
+    weft.return %loss : tensor<f32>
+  }
+}
+
+// -----
+
 // What stands in the place of a dropped layer alone is a branch as well.
 
 // CHECK-LABEL: module @instead
