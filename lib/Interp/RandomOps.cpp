@@ -92,6 +92,15 @@ double DropoutMask::factor(int64_t row, int64_t element) const {
   return philoxKeeps(number, philoxDropThreshold(p)) ? keepScale : 0;
 }
 
+/// What an op that draws with a probability draws by.
+template <typename OpT>
+static llvm::LogicalResult requireRng(OpCall &call, OpT op) {
+  if (op.getRng())
+    return llvm::success();
+  return call.fail() << "expects an rng operand where p is not 0; run "
+                        "weft-derive-programs";
+}
+
 static llvm::LogicalResult evaluateDropout(OpCall &call) {
   auto op = call.as<DropoutOp>();
   double p = op.getP().convertToDouble();
@@ -100,9 +109,8 @@ static llvm::LogicalResult evaluateDropout(OpCall &call) {
     call.result() = x;
     return llvm::success();
   }
-  if (!op.getRng())
-    return call.fail() << "expects an rng operand where p is not 0; run "
-                          "weft-derive-programs";
+  if (failed(requireRng(call, op)))
+    return llvm::failure();
   DropoutMask mask(call.operand(1), static_cast<int64_t>(op.getOpId()), p,
                    call.interpreter.getMode());
   int64_t rowSize = x.rank() ? x.size() / x.dim(0) : 1;
@@ -119,9 +127,8 @@ static llvm::LogicalResult evaluateLayerDrop(OpCall &call) {
   double p = op.getP().convertToDouble();
   bool isDropped = false;
   if (p != 0) {
-    if (!op.getRng())
-      return call.fail() << "expects an rng operand where p is not 0; run "
-                            "weft-derive-programs";
+    if (failed(requireRng(call, op)))
+      return llvm::failure();
     const Tensor &rng = call.operand(2);
     PhiloxKey key = philoxKey(rng.intAt(0), op.getOpId());
     isDropped = !philoxKeeps(philoxNumber(key, rng.intAt(1), /*element=*/0),

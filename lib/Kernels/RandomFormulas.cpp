@@ -226,6 +226,14 @@ static Value drawForRows(DropoutOp op, OpBuilder &b, FormulaBuilder &f) {
       streamOf(op, op.getOpId(), b), row, f.iota(inner, shape, i64));
 }
 
+/// What an op that draws with a probability draws by.
+template <typename OpT> static LogicalResult requireRng(OpT op) {
+  if (op.getRng())
+    return success();
+  return op.emitOpError("expects an rng operand where p is not 0; run "
+                        "weft-derive-programs");
+}
+
 namespace {
 
 struct DropoutModel
@@ -236,9 +244,8 @@ struct DropoutModel
     double p = dropout.getP().convertToDouble();
     if (p == 0.0)
       return llvm::SmallVector<Value>{dropout.getOperand()};
-    if (!dropout.getRng())
-      return op->emitOpError("expects an rng operand where p is not 0; run "
-                             "weft-derive-programs");
+    if (failed(requireRng(dropout)))
+      return failure();
     Value drawn = drawForRows(dropout, builder, f);
     Value least = f.constant(philoxDropThreshold(p) * 0x1p-24, drawn);
     Value keeps = f.compare(Predicate::GE, drawn, least);
@@ -256,11 +263,10 @@ struct LayerDropModel
     auto drop = cast<LayerDropOp>(op);
     FormulaBuilder f(b, op->getLoc());
     double p = drop.getP().convertToDouble();
-    if (p != 0.0 && !drop.getRng())
-      return op->emitOpError("expects an rng operand where p is not 0; run "
-                             "weft-derive-programs");
     if (p == 0.0)
       return llvm::SmallVector<Value>{drop.getLayer(), never(drop, b)};
+    if (failed(requireRng(drop)))
+      return failure();
     Value drawn = PhiloxOp::create(b, op->getLoc(), PhiloxKind::Uniform,
                                    element(b, op->getLoc(), drop.getRng(), 0),
                                    streamOf(op, drop.getOpId(), b),
