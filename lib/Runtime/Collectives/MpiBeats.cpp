@@ -2,10 +2,8 @@
 
 #include "MpiBeats.h"
 
-// The C++ bindings bring a global that is made at start.
-#define OMPI_SKIP_MPICXX 1
+#include "MpiCalls.h"
 
-#include <mpi.h>
 #include <vector>
 
 using namespace weft;

@@ -1,0 +1,359 @@
+//===- MpiTransport.cpp - Messages between processes of MPI ---------------===//
+//
+// Nothing here blocks inside MPI, which spins where it waits and knows no
+// deadline: messages go from one rank to one, so that it is known whose is
+// missing, and are polled with pauses. Two messages make a piece: a header that
+// says what the sender is about, and its bytes. A header is always expected, so
+// that the one that says goodbye is read at once, whatever else is awaited. The
+// bytes are received only when the header is as it has to be: MPI may write
+// what it receives at any later time, also when an exchange has failed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "MpiTransport.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <thread>
+
+using namespace weft;
+
+/// MPI counts in ints; a message is at most as long.
+constexpr int64_t kMessageBytes = int64_t(1) << 30;
+
+const MpiTransport::Header MpiTransport::goodbye;
+
+namespace {
+
+/// Pauses between polls: none at first, since most messages come soon; then a
+/// part of the time that has been waited, by which a wait may be longer. A poll
+/// and a pause take about 25 us of a processor (Open MPI 4.1), so that the
+/// longest pause makes it 0.025 s a second.
+class Pauses {
+public:
+  void restart() { begin = Patience::Clock::now(); }
+  void take() const {
+    constexpr std::chrono::microseconds shortest(50), longest(1000);
+    const auto waited = Patience::Clock::now() - begin;
+    if (waited < 2 * shortest)
+      return std::this_thread::yield();
+    std::this_thread::sleep_for(
+        std::clamp<Patience::Clock::duration>(waited / 16, shortest, longest));
+  }
+
+private:
+  Patience::Clock::time_point begin = Patience::Clock::now();
+};
+
+} // namespace
+
+//===- Messages -----------------------------------------------------------===//
+
+MpiTransport::MpiTransport(std::vector<int> members, int rank, int64_t number,
+                           Numbers numbers)
+    : Transport(rank, std::move(members)), number(number),
+      numbers(std::move(numbers)), peers(size_t(ranks())),
+      requests(size_t(ranks()), MPI_REQUEST_NULL) {
+  for (int peer = 0; peer < ranks(); ++peer) {
+    peerOf.push_back(peer);
+    // The own piece is copied before all others.
+    peers[size_t(peer)].isHere = peers[size_t(peer)].isReceiving = peer == rank;
+    if (peer == rank || !startFailure)
+      continue;
+    startFailure = expectHeader(peer);
+  }
+}
+
+MpiTransport::~MpiTransport() {
+  for (size_t i = 0; i < requests.size(); ++i) {
+    if (requests[i] == MPI_REQUEST_NULL)
+      continue;
+    // Of a failed exchange: it never ends, unless it is a receive that nothing
+    // has come for.
+    MPI_Cancel(&requests[i]);
+    if (i < peers.size())
+      MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+    else
+      MPI_Request_free(&requests[i]);
+  }
+  sayGoodbye();
+}
+
+void MpiTransport::sayGoodbye() {
+  for (int peer = 0; peer < ranks() && !hasTakenLeave; ++peer) {
+    if (peer == rank())
+      continue;
+    MPI_Request request;
+    if (MPI_Isend(&goodbye, sizeof goodbye, MPI_BYTE, nameOf(peer), tag(true),
+                  MPI_COMM_WORLD, &request) == MPI_SUCCESS)
+      MPI_Request_free(&request);
+  }
+  hasTakenLeave = true;
+}
+
+std::vector<int> MpiTransport::takeLeave(double seconds) {
+  sayGoodbye();
+  listen(seconds, [] { return false; });
+  std::vector<int> left;
+  for (int peer = 0; peer < ranks(); ++peer)
+    if (peers[size_t(peer)].hasLeft)
+      left.push_back(peer);
+  return left;
+}
+
+bool MpiTransport::awaitLeave(int rank, double seconds) {
+  const Peer &peer = peers[size_t(rank)];
+  listen(seconds, [&] { return peer.hasLeft; });
+  return peer.hasLeft;
+}
+
+/// Takes what others say until the condition holds or the time is over.
+void MpiTransport::listen(double seconds, const std::function<bool()> &isDone) {
+  const auto end =
+      Patience::Clock::now() + std::chrono::duration<double>(seconds);
+  for (const Pauses pauses;; pauses.take())
+    if (bool isProgress;
+        !poll(isProgress) || isDone() || Patience::Clock::now() >= end)
+      return;
+}
+
+Status MpiTransport::expectHeader(int peer) {
+  return checked(MPI_Irecv(&peers[size_t(peer)].incoming, sizeof(Header),
+                           MPI_BYTE, nameOf(peer), tag(true), MPI_COMM_WORLD,
+                           &requests[size_t(peer)]),
+                 "MPI_Irecv");
+}
+
+/// The header that has come is that of this exchange, unless the one of this
+/// exchange has come before.
+Status MpiTransport::takeHeader(int peer) {
+  Peer &from = peers[size_t(peer)];
+  if (from.incoming.bytes == Header::kGone)
+    from.hasLeft = true;
+  else if (from.isHere)
+    from.isAhead = true;
+  else {
+    from.current = from.incoming;
+    from.current.title[Transport::kTitleBytes - 1] = '\0';
+    from.isHere = true;
+    return expectHeader(peer);
+  }
+  return Status::success();
+}
+
+Status MpiTransport::add(int peer, int code, MPI_Request request,
+                         const char *call) {
+  if (code != MPI_SUCCESS)
+    return checked(code, call);
+  requests.push_back(request);
+  peerOf.push_back(peer);
+  ++peers[size_t(peer)].pending;
+  return Status::success();
+}
+
+/// A piece with its header in front.
+Status MpiTransport::send(int peer, const char *piece) {
+  const int other = nameOf(peer);
+  MPI_Request request = MPI_REQUEST_NULL;
+  int code = MPI_Isend(&own, sizeof own, MPI_BYTE, other, tag(true),
+                       MPI_COMM_WORLD, &request);
+  Status status = add(peer, code, request, "MPI_Isend");
+  for (int64_t begin = 0; begin < own.bytes && status; begin += kMessageBytes) {
+    code = MPI_Isend(piece + begin,
+                     int(std::min(kMessageBytes, own.bytes - begin)), MPI_BYTE,
+                     other, tag(false), MPI_COMM_WORLD, &request);
+    status = add(peer, code, request, "MPI_Isend");
+  }
+  return status;
+}
+
+Status MpiTransport::receive(int peer, char *piece) {
+  Status status;
+  for (int64_t begin = 0; begin < own.bytes && status; begin += kMessageBytes) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int code = MPI_Irecv(
+        piece + begin, int(std::min(kMessageBytes, own.bytes - begin)),
+        MPI_BYTE, nameOf(peer), tag(false), MPI_COMM_WORLD, &request);
+    status = add(peer, code, request, "MPI_Irecv");
+  }
+  return status;
+}
+
+/// Takes note of what has ended.
+Status MpiTransport::poll(bool &isProgress) {
+  int count = 0;
+  endedNow.resize(requests.size());
+  statuses.resize(requests.size());
+  int code = MPI_Testsome(int(requests.size()), requests.data(), &count,
+                          endedNow.data(), statuses.data());
+  if (code == MPI_ERR_IN_STATUS)
+    for (int i = 0; i < count && code == MPI_ERR_IN_STATUS; ++i)
+      if (statuses[size_t(i)].MPI_ERROR != MPI_SUCCESS)
+        code = statuses[size_t(i)].MPI_ERROR;
+  if (code != MPI_SUCCESS)
+    return checked(code, "MPI_Testsome");
+  isProgress = count != MPI_UNDEFINED && count > 0;
+  for (int i = 0; i < count; ++i)
+    if (Status s = ended(endedNow[size_t(i)]); !s)
+      return s;
+  return Status::success();
+}
+
+Status MpiTransport::ended(int index) {
+  if (index < ranks())
+    return takeHeader(index);
+  --peers[size_t(peerOf[size_t(index)])].pending;
+  return Status::success();
+}
+
+//===- Exchange -----------------------------------------------------------===//
+
+Status MpiTransport::exchangeAll(const char *const *pieces,
+                                 char *const *incoming, int64_t bytes,
+                                 std::string_view title) {
+  if (!startFailure)
+    return startFailure.error();
+  own = Header();
+  own.bytes = bytes;
+  std::memcpy(own.title, title.data(), title.size());
+  for (int i = 1; i < ranks(); ++i) {
+    const int peer = (rank() + i) % ranks();
+    if (Status s = send(peer, pieces[peer]); !s)
+      return s;
+  }
+  if (Status s = waitForAll(incoming); !s)
+    return s;
+  return endExchange();
+}
+
+Status MpiTransport::waitForAll(char *const *pieces) {
+  Patience patience(timeout(), ranks());
+  Pauses pauses;
+  auto isDone = [](const Peer &peer) { return peer.isDone(); };
+  while (!std::all_of(peers.begin(), peers.end(), isDone)) {
+    bool isProgress = false;
+    if (Status s = answerHeaders(pieces); !s)
+      return s;
+    if (Status s = poll(isProgress); !s)
+      return s;
+    if (isProgress) {
+      patience.restart();
+      pauses.restart();
+      continue;
+    }
+    // Only now: what a rank has sent before it left has all come.
+    if (Status s = checkPresent(); !s)
+      return s;
+    if (std::vector<int> silent = findSilent(patience); !silent.empty())
+      return giveUp(std::move(silent));
+    pauses.take();
+  }
+  return Status::success();
+}
+
+/// Receives from the ranks that have said that they send what this one expects.
+Status MpiTransport::answerHeaders(char *const *pieces) {
+  for (int peer = 0; peer < ranks(); ++peer) {
+    Peer &from = peers[size_t(peer)];
+    if (!from.isHere || from.isReceiving)
+      continue;
+    const Header &other = from.current;
+    if (other.bytes != own.bytes || std::strcmp(other.title, own.title) != 0)
+      return partedError(nameOf(rank()), own.title, own.bytes, nameOf(peer),
+                         other.title, other.bytes);
+    from.isReceiving = true;
+    if (Status s = receive(peer, pieces[peer]); !s)
+      return s;
+  }
+  return Status::success();
+}
+
+/// Ranks that this exchange waits for, and that have left.
+std::vector<int> MpiTransport::findLeft() const {
+  std::vector<int> found;
+  for (int peer = 0; peer < ranks(); ++peer)
+    if (!peers[size_t(peer)].isDone() && peers[size_t(peer)].hasLeft)
+      found.push_back(peer);
+  return found;
+}
+
+Status MpiTransport::checkPresent() {
+  const std::vector<int> gone = findLeft();
+  if (gone.empty())
+    return Status::success();
+  setAbsent(gone, /*haveLeft=*/true);
+  return leftError(missing().front(), own.title);
+}
+
+/// Ranks that have given no sign for too long.
+std::vector<int> MpiTransport::findSilent(Patience &patience) {
+  patience.pass();
+  const bool looks = patience.isLookDue();
+  std::vector<int> silent;
+  for (int peer = 0; peer < ranks(); ++peer) {
+    const Peer &from = peers[size_t(peer)];
+    if (from.isDone() || from.hasLeft)
+      continue;
+    if (looks && hasBeaten(peer))
+      patience.heard(peer);
+    if (patience.isOver(peer))
+      silent.push_back(peer);
+  }
+  return silent;
+}
+
+Status MpiTransport::giveUp(const std::vector<int> &silent) {
+  setAbsent(silent, /*haveLeft=*/false);
+  return missingError(nameOf(rank()), missing(), own.title, timeout());
+}
+
+/// Headers of the next exchange may have come already.
+Status MpiTransport::endExchange() {
+  requests.resize(peers.size());
+  peerOf.resize(peers.size());
+  for (int peer = 0; peer < ranks(); ++peer) {
+    Peer &from = peers[size_t(peer)];
+    if (peer == rank())
+      continue;
+    from.isHere = from.isReceiving = false;
+    if (!from.isAhead)
+      continue;
+    from.isAhead = false;
+    if (Status s = takeHeader(peer); !s)
+      return s;
+  }
+  return Status::success();
+}
+
+//===- Groups -------------------------------------------------------------===//
+
+/// Numbers of communicators, from 0: an MPI library has so many tags.
+static bool hasTags(int64_t number) {
+  int *most = nullptr, isSet = 0;
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &isSet);
+  return 2 * number + 1 <= (isSet ? *most : 32767);
+}
+
+/// A group takes the first number that none of the ranks has used: no two
+/// communicators of two ranks have the same. MPI's own split would spin, and
+/// wait for ever.
+Expected<std::unique_ptr<Transport>>
+MpiTransport::splitBy(const std::vector<int> &colors) {
+  auto unused = gather(numbers->load(), "the numbers of a split");
+  if (!unused)
+    return unused.takeError();
+  const int64_t first = *std::max_element(unused->begin(), unused->end());
+  const std::set<int> groups(colors.begin(), colors.end());
+  const int color = colors[size_t(rank())];
+  const int64_t mine =
+      first + std::distance(groups.begin(), groups.find(color));
+  if (!hasTags(mine))
+    return Error(ExitCode::Communication,
+                 "expects fewer communicators than MPI has tags, but got " +
+                     std::to_string(mine + 1));
+  numbers->store(first + int64_t(groups.size()));
+  auto [part, place] = membersOf(colors);
+  return std::unique_ptr<Transport>(
+      std::make_unique<MpiTransport>(std::move(part), place, mine, numbers));
+}
