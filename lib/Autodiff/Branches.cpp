@@ -54,7 +54,8 @@ bool Branches::isNeeded(OpOperand &use) const {
              : deciding.contains(use.getOwner());
 }
 
-/// In order, so that equal ones are told.
+/// Sorted, so that equal sets compare equal; none if null is among them: what
+/// always is needed.
 static Deciding ordered(ArrayRef<const Branch *> set) {
   if (llvm::is_contained(set, nullptr))
     return {};
@@ -142,11 +143,11 @@ Value Branches::isLeftOut(const Branch *from, const Branch *to) {
   if (condition)
     return condition;
   for (; from != to; from = from->outer) {
-    Value own = from->op.getDropped();
+    LayerDropOp drop = from->op;
+    Value own = drop.getDropped();
     if (!from->isLayer)
-      own = appendCondition<NotOp>(from->op, own);
-    condition =
-        condition ? appendCondition<OrOp>(from->op, condition, own) : own;
+      own = appendCondition<NotOp>(drop, own);
+    condition = condition ? appendCondition<OrOp>(drop, condition, own) : own;
   }
   return condition;
 }
@@ -167,9 +168,12 @@ bool Branches::isInOneChain(const Branch *branch) const {
 Value Branches::isLeftOut(const Branch *branch) {
   if (isInOneChain(branch))
     return isLeftOut(branch, nullptr);
+  Value &condition = commonConditions[{branch}];
+  if (condition)
+    return condition;
   Value own = isLeftOut(branch, branch->outer);
   Value around = areLeftOut(findDeciding(branch->op));
-  return appendCondition<OrOp>(branch->op, own, around);
+  return condition = appendCondition<OrOp>(branch->op, own, around);
 }
 
 Value Branches::areLeftOut(const Deciding &branches) {
@@ -198,14 +202,18 @@ Value Branches::leave(Value grad, const Deciding &from) {
   return from.empty() ? grad : select(grad, areLeftOut(from));
 }
 
-/// Within a branch it is known that those around it were taken, or nothing that
-/// is computed there counts.
+/// The rule of a layer drop has zeros for an operand that was not taken. Within
+/// a branch it is known that those around it were taken, or nothing that is
+/// computed there counts.
 Value Branches::leave(Value grad, OpOperand &use) {
   Operation *maker = use.get().getDefiningOp();
+  const Branch *to = of(maker);
+  auto own = operands.find({use.getOwner(), use.getOperandNumber()});
+  if (own != operands.end() && own->second == to)
+    return grad;
   Deciding from = findDeciding(use.getOwner());
   if (from == findDeciding(maker))
     return grad;
-  const Branch *to = of(maker);
   if (from.size() == 1 && isInOneChain(from.front()))
     return from.front() == to ? grad
                               : select(grad, isLeftOut(from.front(), to));

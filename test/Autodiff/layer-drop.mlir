@@ -91,8 +91,8 @@ module @nested {
 
 // -----
 
-// What two layers share that are both dropped is needed by none of them: neither @w,
-// which a layer of its own uses, nor @v. The gradient of %x has nothing of it.
+// What layers share is needed by none of them where all are dropped: neither @w, which a
+// layer of its own uses, nor @v. The gradient of %e has nothing of it then.
 
 // CHECK-LABEL: module @shared
 module @shared {
@@ -101,11 +101,10 @@ module @shared {
   weft.param @u : tensor<4xf32>
   weft.param @v : tensor<4xf32>
   weft.param @w : tensor<4xf32>
-  // CHECK: %[[H:.*]] = weft.exp
   // CHECK: %{{.*}}, %[[IN:.*]] = weft.layer_drop
   // CHECK: %{{.*}}, %[[A:.*]] = weft.layer_drop
   // CHECK: %{{.*}}, %[[B:.*]] = weft.layer_drop
-  // CHECK-DAG: %[[BOTH:.*]] = weft.and %{{.*}}, %{{.*}} : tensor<i1>
+  // CHECK-DAG: %[[BOTH:.*]] = weft.and %[[B]], %[[A]]
   // CHECK-DAG: %[[OUT:.*]] = weft.or %[[IN]], %[[BOTH]]
   // CHECK-DAG: weft.select %[[OUT]], %{{.*}}, %{{.*}} : tensor<i1>, tensor<f32>, tensor<4xf32>
   // CHECK-DAG: weft.select %[[BOTH]], %{{.*}}, %{{.*}} : tensor<i1>, tensor<f32>, tensor<4xf32>
@@ -127,6 +126,35 @@ module @shared {
     %y1, %d1 = weft.layer_drop %e, %one rng %rng : tensor<2xi64> {p = 0.5 : f64, op_id = 2} : tensor<4xf32>
     %two = weft.mul %y1, %i : tensor<4xf32>, tensor<4xf32>
     %y, %d2 = weft.layer_drop %y1, %two rng %rng : tensor<2xi64> {p = 0.5 : f64, op_id = 3} : tensor<4xf32>
+    %loss = weft.reduce mean %y dims [0] : tensor<4xf32>
+    weft.return %loss : tensor<f32>
+  }
+}
+
+// -----
+
+// A value that is what a layer says, and that a layer within it reads, too.
+
+// CHECK-LABEL: module @deep
+module @deep {
+  // CHECK: weft.state @w.grad {{.*}}weft.presence = @presence.w}
+  weft.param @u : tensor<4xf32>
+  weft.param @w : tensor<4xf32>
+  // CHECK: %{{.*}}, %[[IN:.*]] = weft.layer_drop
+  // CHECK: %{{.*}}, %[[OUT:.*]] = weft.layer_drop
+  // CHECK: %[[DW:.*]] = weft.select %[[OUT]], %{{.*}}, %{{.*}} : tensor<i1>, tensor<f32>, tensor<4xf32>
+  // CHECK: weft.accumulate %{{.*}}, %[[DW]]
+  weft.program @micro(%x: tensor<4xf32> {weft.input = "x"}, %rng: tensor<2xi64> {weft.input = "rng"},
+                      %s: tensor<f32> {weft.input = "loss_seed"}, %flag: tensor<f32> {weft.input = "accumulate"})
+      -> (tensor<f32> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
+    %u = weft.read @u : tensor<4xf32>
+    %w = weft.read @w : tensor<4xf32>
+    %e = weft.mul %x, %u : tensor<4xf32>, tensor<4xf32>
+    %v = weft.mul %e, %w : tensor<4xf32>, tensor<4xf32>
+    %f = weft.exp %v : tensor<4xf32>
+    %i, %d0 = weft.layer_drop %v, %f rng %rng : tensor<2xi64> {p = 0.5 : f64, op_id = 1} : tensor<4xf32>
+    %g = weft.add %i, %v : tensor<4xf32>, tensor<4xf32>
+    %y, %d1 = weft.layer_drop %e, %g rng %rng : tensor<2xi64> {p = 0.5 : f64, op_id = 2} : tensor<4xf32>
     %loss = weft.reduce mean %y dims [0] : tensor<4xf32>
     weft.return %loss : tensor<f32>
   }

@@ -12,6 +12,8 @@
 
 #include "MpiTransport.h"
 
+#include "Patience.h"
+
 #include <algorithm>
 #include <cstring>
 #include <set>

@@ -4,7 +4,6 @@
 #define WEFT_LIB_RUNTIME_COLLECTIVES_MPITRANSPORT_H
 
 #include "MpiCalls.h"
-#include "Patience.h"
 #include "weft/Runtime/Collectives/Transport.h"
 
 #include <atomic>
@@ -13,13 +12,15 @@
 
 namespace weft {
 
-/// Which numbers of communicators this process has not used yet: a tag is such
-/// a number, and whether a message is a header.
-using Numbers = std::shared_ptr<std::atomic<int64_t>>;
+class Patience;
 
 /// Ranks of MPI_COMM_WORLD, or a group of them.
 class MpiTransport final : public Transport {
 public:
+  /// Which numbers of communicators this process has not used yet: a tag is
+  /// such a number, and whether a message is a header.
+  using Numbers = std::shared_ptr<std::atomic<int64_t>>;
+
   /// `members` are the ranks of MPI_COMM_WORLD, by rank of this one.
   MpiTransport(std::vector<int> members, int rank, int64_t number,
                Numbers numbers);
