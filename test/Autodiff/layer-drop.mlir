@@ -140,9 +140,11 @@ module @deep {
   // CHECK: weft.state @w.grad {{.*}}weft.presence = @presence.w}
   weft.param @u : tensor<4xf32>
   weft.param @w : tensor<4xf32>
-  // CHECK: %{{.*}}, %[[IN:.*]] = weft.layer_drop
+  // CHECK: %[[E:.*]] = weft.mul
+  // CHECK: weft.layer_drop
   // CHECK: %{{.*}}, %[[OUT:.*]] = weft.layer_drop
-  // CHECK: %[[DW:.*]] = weft.select %[[OUT]], %{{.*}}, %{{.*}} : tensor<i1>, tensor<f32>, tensor<4xf32>
+  // CHECK: %[[FULL:.*]] = weft.mul %{{.*}}, %[[E]] : tensor<4xf32>, tensor<4xf32>
+  // CHECK: %[[DW:.*]] = weft.select %[[OUT]], %{{.*}}, %[[FULL]] : tensor<i1>, tensor<f32>, tensor<4xf32>
   // CHECK: weft.accumulate %{{.*}}, %[[DW]]
   weft.program @micro(%x: tensor<4xf32> {weft.input = "x"}, %rng: tensor<2xi64> {weft.input = "rng"},
                       %s: tensor<f32> {weft.input = "loss_seed"}, %flag: tensor<f32> {weft.input = "accumulate"})
