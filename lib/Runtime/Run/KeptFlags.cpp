@@ -7,6 +7,7 @@
 #include "weft/Runtime/Run/RunFlags.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
 
@@ -192,13 +193,29 @@ Expected<KeptSettings> weft::findKeptSettings(const FlagValues &given,
         std::count(others.begin(), others.end(), flag.name))
       continue;
     std::string value = *text;
-    if (const std::string *file = findSetting(kept.record->files, flag.name))
+    if (const std::string *file = findSetting(kept.record->files, flag.name)) {
       value = locateFile(value, *file, isWritten(flag.name));
+      if (!isWritten(flag.name))
+        kept.inputs.emplace_back(flag.name, value);
+    }
     kept.args.push_back("--" + std::string(flag.name) + "=" + value);
   }
   if (mode == RunMode::Train)
     keepSaveDir(given, kept.args);
   return kept;
+}
+
+Status weft::checkInputsAreThere(const KeptSettings &kept) {
+  for (const auto &[flag, file] : kept.inputs) {
+    std::error_code error;
+    if (!fs::exists(file, error) && !error)
+      return systemError(ExitCode::Input, "cannot open", ENOENT)
+          .at(file)
+          .hint("it is the --" + flag +
+                " of the run that saved the checkpoint: give --" + flag +
+                " the file that takes its place");
+  }
+  return Status::success();
 }
 
 //===----------------------------------------------------------------------===//

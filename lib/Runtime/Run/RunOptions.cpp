@@ -376,6 +376,8 @@ Expected<RunOptions> weft::parseRunOptions(const std::vector<std::string> &args,
     return s.takeError();
   if (Status s = checkTraining(metadata, out); !s)
     return s.takeError();
+  if (Status s = checkInputsAreThere(*kept); !s)
+    return s.takeError();
   out.record = recordOf(*flags, table, *kept, metadata);
   out.kept = std::move(kept->args);
   return out;

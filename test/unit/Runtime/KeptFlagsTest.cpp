@@ -5,6 +5,7 @@
 #include "weft/Formats/Manifest.h"
 #include "weft/Runtime/Run/RunFlags.h"
 
+#include <filesystem>
 #include <set>
 
 using namespace weft;
@@ -89,6 +90,20 @@ TEST_F(KeptFlagsTest, aGivenFlagTakesTheMeaningOfAKeptOne) {
   EXPECT_EQ(run.status, 0) << run.err;
   EXPECT_EQ(flag("a/step_00000010", "val-fraction"), "0");
   EXPECT_EQ(flag("a/step_00000010", "val-data"), "val.txt");
+}
+
+TEST_F(KeptFlagsTest, aKeptFileThatIsGoneIsToldAsOne) {
+  const std::string text = read("text.txt");
+  std::filesystem::remove(path("text.txt"));
+  expectError(bigram({"--resume", "a"}), 3,
+              "text.txt: cannot open: no such file or directory\nhint: it is "
+              "the --data of the run that saved the checkpoint: give --data "
+              "the file that takes its place\n");
+  EXPECT_EQ(list("a"), Args{"step_00000005"});
+  write("moved.txt", text);
+  auto run = bigram({"--resume", "a", "--data", "moved.txt"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.err, "");
 }
 
 TEST_F(KeptFlagsTest, saveDirNoneSavesNothing) {

@@ -30,6 +30,7 @@ std::vector<KeptFlag> keptFlags();
 struct KeptSettings {
   std::optional<RunRecord> record;
   std::vector<std::string> args; // "--lr=0.001"
+  Settings inputs;               // the files among them that the run reads
 };
 
 /// Reads the manifest that `given` resumes from; none without --resume, and for
@@ -38,6 +39,10 @@ struct KeptSettings {
 Expected<KeptSettings> findKeptSettings(const FlagValues &given,
                                         const FlagTable &table,
                                         const Metadata &metadata);
+
+/// That the files which nobody has named but the checkpoint can be opened (exit
+/// 3): as others that cannot, but the error says where the name is from.
+Status checkInputsAreThere(const KeptSettings &kept);
 
 /// The record of a run with the flags `values`, some of them from `kept`.
 RunRecord recordOf(const FlagValues &values, const FlagTable &table,
