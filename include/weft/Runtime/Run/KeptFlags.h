@@ -40,8 +40,9 @@ Expected<KeptSettings> findKeptSettings(const FlagValues &given,
                                         const FlagTable &table,
                                         const Metadata &metadata);
 
-/// That the files which nobody has named but the checkpoint can be opened (exit
-/// 3): as others that cannot, but the error says where the name is from.
+/// That the files which nobody has named but the checkpoint exist (exit 3): the
+/// error is that of a file that cannot be opened, and says where its name is
+/// from.
 Status checkInputsAreThere(const KeptSettings &kept);
 
 /// The record of a run with the flags `values`, some of them from `kept`.

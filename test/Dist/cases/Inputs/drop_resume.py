@@ -8,11 +8,10 @@ it, as threads of a process and as processes of MPI: the same bits. Weights and 
 counter of the layer, which counts steps in which some rank kept it, are those of the
 formulas. Printed are the counters.
 """
-import argparse
 import os
 import shutil
 
-from ranks import Program, call, expect, expect_close, read_step, write_tensors
+from ranks import Program, call, expect, expect_close, parse_case, read_step, write_tensors
 
 RATE, STEPS = 0.1, 2
 DROPPED = (0, 2, 3, 7, 8, 9, 10, 11)  # of the first 12 rows those that drop the layer of MODEL
@@ -49,13 +48,7 @@ def by_mpi(program, data, flags):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("work")
-    parser.add_argument("model")
-    parser.add_argument("--chain", required=True)
-    args = parser.parse_args()
-    shutil.rmtree(args.work, ignore_errors=True)
-    os.makedirs(args.work)
+    args = parse_case("--chain")
     rows = [[0.5, 1.0], [1.0, -0.5], [-0.25, 0.75], [1.5, 0.25]]
     data = os.path.join(args.work, "rows.safetensors")
     write_tensors(data, {"x": ("F32", [4, 2], sum(rows, []))})

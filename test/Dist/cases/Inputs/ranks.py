@@ -3,6 +3,7 @@
 A model is a file of MLIR text in which ROWS stands for the rows of a rank. Tensors
 are (type, shape, values) by name, in safetensors. Needs no numpy.
 """
+import argparse
 import glob
 import json
 import os
@@ -16,6 +17,18 @@ sys.path.append(os.path.join(os.path.dirname(__file__), "..", "..", "Inputs"))
 from meshes import count_ranks, text_of
 
 LETTERS = {"F32": "f", "F64": "d", "F16": "e", "I32": "i", "I64": "q", "U8": "B"}
+
+
+def parse_case(flag):
+    """The arguments `work`, an empty folder, `model`, and the flag, which is required."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("work")
+    parser.add_argument("model")
+    parser.add_argument(flag, required=True)
+    args = parser.parse_args()
+    shutil.rmtree(args.work, ignore_errors=True)
+    os.makedirs(args.work)
+    return args
 
 
 def write_tensors(path, tensors):

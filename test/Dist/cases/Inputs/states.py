@@ -9,13 +9,11 @@ row, so that each checkpoint has to hold what one rank holds that was never stop
 weights, moments, step, scale and its count of clean steps. Of each program's last one
 the elements of `w` are printed that each rank has written, and the scale and the count.
 """
-import argparse
 import glob
 import os
 import re
-import shutil
 
-from ranks import Program, call, expect, read_step, read_tensors, write_tensors
+from ranks import Program, call, expect, parse_case, read_step, read_tensors, write_tensors
 
 FLAGS = ["--optimizer=adamw", "--loss-scale=dynamic", "--scaler-interval=3"]
 FAULT = "num:inf@step=4"
@@ -46,13 +44,7 @@ def check(run, whole, number):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("work")
-    parser.add_argument("model")
-    parser.add_argument("--chain", required=True)
-    args = parser.parse_args()
-    shutil.rmtree(args.work, ignore_errors=True)
-    os.makedirs(args.work)
+    args = parse_case("--chain")
     args.rows, args.start = (os.path.join(args.work, name) for name in ("rows.st", "start.st"))
     write_tensors(args.rows, {"x": ("F32", [1, 7], [0.5, -1, 0.75, 2, 1, -0.25, 1.5])})
     write_tensors(args.start, {"w": ("F32", [7], [1, 2, 3, 4, 5, 6, 7])})

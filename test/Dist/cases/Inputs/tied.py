@@ -7,14 +7,11 @@ For W ranks the vocabulary is 4 W + 1. At each stage the gradient of the tied we
 the sum of those of an embedding and a head with equal weights; norm and clipping count
 it once, a rank has it once, and it is one after a save and a resume.
 """
-import argparse
 import json
 import math
-import os
 import random
-import shutil
 
-from ranks import Program, call, expect, expect_close, write_tensors
+from ranks import Program, call, expect, expect_close, parse_case, write_tensors
 
 RATE, CLIP = 0.5, 0.125
 
@@ -84,13 +81,7 @@ def check_memory(program, vocab):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("work")
-    parser.add_argument("model")
-    parser.add_argument("--ranks", required=True)
-    args = parser.parse_args()
-    shutil.rmtree(args.work, ignore_errors=True)
-    os.makedirs(args.work)
+    args = parse_case("--ranks")
     for ranks in map(int, args.ranks.split(",")):
         vocab = 4 * ranks + 1
         start = write_inputs(args.work, ranks, vocab)
