@@ -96,12 +96,15 @@ def best_peer(bench, row):
     return min(ran, key=lambda peer: peer["ms"]), tried
 
 
-def measure(bench, row):
-    """Runs in turns of one row; a list of results of each side."""
+def measure(bench, row, peers):
+    """Runs in turns of one row; a list of results of each side. `peers`: what
+    best_peer found so far, by the dropout of the rows."""
     print(f"{row['name']}:", flush=True)
     result = {"row": row, "weft": [], "torch": []}
     if bench.options.modes != ["none"]:
-        result["peer"], result["tried"] = best_peer(bench, row)
+        if row["dropout"] not in peers:  # all that PyTorch knows of a row
+            peers[row["dropout"]] = best_peer(bench, row)
+        result["peer"], result["tried"] = peers[row["dropout"]]
     for number in range(bench.options.rounds):
         result["weft"].append(bench.weft(row))
         print(f"  round {number + 1}: weft {result['weft'][-1]['ms']:.2f} ms", flush=True)
@@ -143,7 +146,8 @@ def run(options):
         check_torch(options)
     with tempfile.TemporaryDirectory() as work:
         bench = sides.Bench(options, plan, work)
-        results = [measure(bench, row) for row in chosen_rows(options, plan)]
+        peers = {}
+        results = [measure(bench, row, peers) for row in chosen_rows(options, plan)]
     print(report.table(plan, results, options.peak))
     print(report.commands(results))
     if options.json:
