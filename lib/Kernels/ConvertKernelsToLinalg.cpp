@@ -28,8 +28,9 @@ func::FuncOp LinalgWriter::write() {
   auto add = [&](llvm::ArrayRef<Type> tensors) {
     for (Type type : tensors) {
       auto tensor = cast<RankedTensorType>(type);
-      types.push_back(
-          MemRefType::get(tensor.getShape(), tensor.getElementType()));
+      Layout rows =
+          Layout::getPitched(tensor.getShape(), kernel.getPitch(types.size()));
+      types.push_back(rows.getType(tensor.getElementType()));
     }
   };
   add(kernel.getArgumentTypes());

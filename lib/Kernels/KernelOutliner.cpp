@@ -86,7 +86,8 @@ KernelOp KernelOutliner::build(llvm::ArrayRef<Value> inputs) {
   auto kernel = KernelOp::create(
       builder, ops.front()->getLoc(), builder.getStringAttr("k"), type,
       /*kind=*/nullptr, /*sizes=*/nullptr, /*over=*/nullptr,
-      /*inplace=*/nullptr, /*arg_attrs=*/nullptr, /*res_attrs=*/nullptr);
+      /*inplace=*/nullptr, /*pitches=*/nullptr, /*arg_attrs=*/nullptr,
+      /*res_attrs=*/nullptr);
   Block *body = builder.createBlock(&kernel.getBody(), {}, argTypes, locations);
   IRMapping mapping;
   mapping.map(inputs, body->getArguments());

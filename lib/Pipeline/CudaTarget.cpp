@@ -8,6 +8,7 @@
 #include "weft/Kernels/Passes.h"
 #include "weft/Lowering/Cuda/Cuda.h"
 #include "weft/Lowering/Cuda/Passes.h"
+#include "weft/Memory/Passes.h"
 #include "weft/Pipeline/Link.h"
 #include "weft/Pipeline/Passes.h"
 #include "weft/Pipeline/Phases.h"
@@ -37,6 +38,14 @@ public:
 
   void addPasses(StringRef phase, const FlagValues &flags,
                  OpPassManager &passes) const override {
+    // --debug-nan checks whole buffers.
+    if (phase == "estimate" && !flags.getSwitch("debug-nan")) {
+      PadRowsPassOptions rows;
+      WidenProductsPassOptions products;
+      rows.explain = products.explain = flags.getText("explain") == "fusion";
+      passes.addPass(createPadRowsPass(rows));
+      passes.addPass(createWidenProductsPass(products));
+    }
     if (phase == "assign-streams")
       passes.addPass(createAssignStreamsPass());
     if (phase == "plan-memory") {

@@ -4,6 +4,7 @@
 
 #include "weft/Interfaces/InPlace.h"
 #include "weft/Interfaces/Interfaces.h"
+#include "weft/Interfaces/LayoutQueries.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -74,9 +75,7 @@ static bool isInPlace(CommandOpInterface command, unsigned index,
     return false;
   auto target = cast<MemRefType>(written.getType());
   auto source = cast<MemRefType>(read.getType());
-  Layout a = Layout::get(target), b = Layout::get(source);
-  return a.offset == b.offset && a.isDense() && b.isDense() &&
-         target.getNumElements() == source.getNumElements();
+  return isSamePlace(Layout::get(target), Layout::get(source));
 }
 
 static LogicalResult verifyWrite(CommandOpInterface command, unsigned index) {
@@ -171,15 +170,24 @@ SmallVector<unsigned> LaunchOp::getInPlaceOperands(unsigned index) {
       seq<unsigned>(0, index < getInputs().size() ? 0 : getInputs().size()));
 }
 
-/// Buffers against the types of the kernel's arguments or results: tensors, in
-/// the linalg form buffers.
-static LogicalResult verifyPorts(LaunchOp op, OperandRange buffers,
-                                 ArrayRef<Type> types, StringRef what) {
+/// Where a kernel expects the elements of a port.
+static Layout getPortLayout(Operation *kernel, ShapedType type, unsigned port) {
+  if (auto buffer = dyn_cast<MemRefType>(type))
+    return Layout::get(buffer);
+  auto facts = dyn_cast<KernelOpInterface>(kernel);
+  return Layout::getPitched(type.getShape(), facts ? facts.getPitch(port) : 0);
+}
+
+/// Buffers against the kernel's arguments or results, the first of which is
+/// port `first`: tensors, in the linalg form buffers.
+static LogicalResult verifyPorts(LaunchOp op, Operation *kernel,
+                                 OperandRange buffers, ArrayRef<Type> types,
+                                 unsigned first) {
   if (buffers.size() != types.size())
     return op.emitOpError("expects ")
-           << types.size() << ' ' << what << " as @" << op.getKernel()
-           << " has, but got " << buffers.size();
-  for (auto [buffer, type] : zip(buffers, types)) {
+           << types.size() << (first == 0 ? " inputs" : " outputs") << " as @"
+           << op.getKernel() << " has, but got " << buffers.size();
+  for (auto [index, buffer, type] : enumerate(buffers, types)) {
     auto memref = cast<MemRefType>(buffer.getType());
     auto shaped = dyn_cast<ShapedType>(type);
     if (!shaped || !shaped.hasRank() ||
@@ -187,6 +195,14 @@ static LogicalResult verifyPorts(LaunchOp op, OperandRange buffers,
         memref.getElementType() != shaped.getElementType())
       return op.emitOpError("expects a buffer for ")
              << type << " of @" << op.getKernel() << ", but got " << memref;
+    Layout layout = getPortLayout(kernel, shaped, first + index);
+    if (Layout::get(memref).isLike(layout))
+      continue;
+    if (layout.isDense())
+      return op.emitOpError("expects dense buffers, but got ") << memref;
+    return op.emitOpError("expects a buffer like ")
+           << layout.getType(memref.getElementType()) << " for @"
+           << op.getKernel() << ", but got " << memref;
   }
   return success();
 }
@@ -217,8 +233,8 @@ static LogicalResult verifyInPlace(LaunchOp op, Operation *kernel,
 static LogicalResult verifyKernel(LaunchOp op, Operation *kernel,
                                   ArrayRef<Type> inputs, ArrayRef<Type> outputs,
                                   InPlaceLists lists) {
-  if (failed(verifyPorts(op, op.getInputs(), inputs, "inputs")) ||
-      failed(verifyPorts(op, op.getOutputs(), outputs, "outputs")))
+  if (failed(verifyPorts(op, kernel, op.getInputs(), inputs, 0)) ||
+      failed(verifyPorts(op, kernel, op.getOutputs(), outputs, inputs.size())))
     return failure();
   return verifyInPlace(op, kernel, lists);
 }

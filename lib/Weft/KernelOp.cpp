@@ -24,7 +24,7 @@ static ParseResult parseList(OpAsmParser &parser, DenseI64ArrayAttr &list) {
   return success();
 }
 
-// KIND [sizes] (over [dims])? inplace [[inputs], ...]
+// KIND [sizes] (over [dims])? inplace [[inputs], ...] (pitches [elements])?
 static ParseResult parseFacts(OpAsmParser &parser,
                               KernelOp::Properties &facts) {
   Builder &builder = parser.getBuilder();
@@ -57,6 +57,8 @@ static ParseResult parseFacts(OpAsmParser &parser,
       parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseInputs))
     return failure();
   facts.inplace = builder.getArrayAttr(lists);
+  if (succeeded(parser.parseOptionalKeyword("pitches")))
+    return parseList(parser, facts.pitches);
   return success();
 }
 
@@ -71,6 +73,8 @@ static void printFacts(OpAsmPrinter &printer, KernelOp kernel) {
                           printer << spellList(inputs.asArrayRef());
                         });
   printer << ']';
+  if (kernel.getPitches())
+    printer << " pitches " << spellList(*kernel.getPitches());
 }
 
 ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
@@ -118,7 +122,7 @@ void KernelOp::print(OpAsmPrinter &printer) {
       printer, *this,
       {getFunctionTypeAttrName(), getArgAttrsAttrName(), getResAttrsAttrName(),
        getKindAttrName(), getSizesAttrName(), getOverAttrName(),
-       getInplaceAttrName()});
+       getInplaceAttrName(), getPitchesAttrName()});
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
@@ -145,6 +149,33 @@ ArrayRef<int64_t> KernelOp::getInPlaceInputs(unsigned index) {
     return {};
   auto list = dyn_cast<DenseI64ArrayAttr>(lists[index]);
   return list ? list.asArrayRef() : ArrayRef<int64_t>();
+}
+
+/// Rows that far apart lie within what a buffer may have.
+static bool isPitchOf(Type port, int64_t pitch) {
+  auto type = dyn_cast<RankedTensorType>(port);
+  if (!type || !type.hasStaticShape() || type.getRank() < 2 ||
+      pitch < type.getShape().back())
+    return false;
+  int64_t bytes = std::max(1u, type.getElementTypeBitWidth() / 8);
+  if (llvm::MulOverflow(bytes, pitch, bytes))
+    return false;
+  for (int64_t size : type.getShape().drop_back())
+    if (llvm::MulOverflow(bytes, size, bytes))
+      return false;
+  return bytes <= kMostBufferBytes;
+}
+
+int64_t KernelOp::getPitch(unsigned port) {
+  // A launch may ask before the kernel is verified.
+  std::optional<ArrayRef<int64_t>> pitches = getPitches();
+  ArrayRef<Type> arguments = getArgumentTypes(), results = getResultTypes();
+  if (!pitches || port >= pitches->size() ||
+      port >= arguments.size() + results.size())
+    return 0;
+  Type type = port < arguments.size() ? arguments[port]
+                                      : results[port - arguments.size()];
+  return isPitchOf(type, (*pitches)[port]) ? (*pitches)[port] : 0;
 }
 
 std::string weft::spellList(ArrayRef<int64_t> list) {
@@ -256,6 +287,25 @@ std::string weft::findWrongInPlace(TypeRange inputs, TypeRange results,
   return wrong;
 }
 
+std::string weft::findWrongPitch(TypeRange ports, ArrayRef<int64_t> pitches) {
+  std::string wrong;
+  llvm::raw_string_ostream stream(wrong);
+  if (pitches.size() != ports.size()) {
+    stream << "expects one number in pitches for each of " << ports.size()
+           << " arguments and results, but got " << pitches.size();
+    return wrong;
+  }
+  for (auto [type, pitch] : llvm::zip_equal(ports, pitches)) {
+    if (pitch == 0 || isPitchOf(type, pitch))
+      continue;
+    stream << "expects in pitches 0 or at least the elements of a row, within "
+           << kMostBufferBytes << " bytes, but got " << pitch << " for '"
+           << type << "'";
+    return wrong;
+  }
+  return wrong;
+}
+
 std::string weft::describeLateRead(unsigned result, int64_t input) {
   return "expects result " + std::to_string(result) +
          " not to take the buffer of argument " + std::to_string(input) +
@@ -269,5 +319,10 @@ LogicalResult KernelOp::verifyRegions() {
   if (failed(verifyCounts(*this)))
     return failure();
   wrong = findWrongInPlace(getArgumentTypes(), getResultTypes(), getInplace());
+  if (wrong.empty() && getPitches()) {
+    SmallVector<Type> ports(getArgumentTypes());
+    llvm::append_range(ports, getResultTypes());
+    wrong = findWrongPitch(ports, *getPitches());
+  }
   return wrong.empty() ? success() : emitOpError(wrong);
 }

@@ -31,6 +31,7 @@ import train
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TOKENS = ["--batch=2", "--seq=64"]
+WIDE = ["--batch=8", "--seq=64"]  # rows enough that products run over the room behind them
 # Folder or file of examples/, precision, flags of compile and of the run.
 MODELS = {
     "mlp": ("mlp.mlir", "f32", [], []),
@@ -39,6 +40,9 @@ MODELS = {
     "gpt2": ("gpt2-mini", "f32", TOKENS, []),
     "gpt2-f16": ("gpt2-mini", "f16", TOKENS, []),
     "gpt2-bf16": ("gpt2-mini", "bf16", TOKENS, ["--accum=2"]),
+    # Rows of logits that begin at odd places, were it not for room between them.
+    "gpt2-odd": ("../test/Cuda/Inputs/gpt-odd", "f32", WIDE, []),
+    "gpt2-odd-f16": ("../test/Cuda/Inputs/gpt-odd", "f16", WIDE, []),
     "llama": ("llama-mini", "f32", TOKENS, []),
     "llama-f16": ("llama-mini", "f16", TOKENS, []),
 }
@@ -199,7 +203,10 @@ class Model:
         sanitizer = shutil.which("compute-sanitizer")
         if not sanitizer:
             raise Skipped("no compute-sanitizer on PATH")
-        self.run(self.name, steps=2, before=(sanitizer, "--tool", tool, "--error-exitcode", "99"))
+        # Hand-written kernels are looked for in one image after the other: a call that
+        # finds none fails, which is no fault.
+        self.run(self.name, steps=2, before=(sanitizer, "--tool", tool, "--report-api-errors", "no",
+                                             "--error-exitcode", "99"))
         return "2 steps"
 
     def checks(self):

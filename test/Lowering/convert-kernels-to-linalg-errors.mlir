@@ -23,3 +23,21 @@ weft.kernel @k_partial(%x: tensor<8x4xf32>, %v: tensor<4xf32>) -> (tensor<8x4xf3
   %b = weft.mul %x, %a : tensor<8x4xf32>, tensor<4xf32>
   weft.yield %b, %a : tensor<8x4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// expected-error @below {{expects ports with a pitch to be read and written row by row, but got 'tensor<8x4xf32>' as port 0}}
+weft.kernel @k(%x: tensor<8x4xf32>) -> tensor<4x8xf32> elementwise [32] inplace [[]] pitches [5, 0] {
+  %r = weft.reshape %x : tensor<8x4xf32> to tensor<4x8xf32>
+  %y = weft.neg %r : tensor<4x8xf32>
+  weft.yield %y : tensor<4x8xf32>
+}
+
+// -----
+
+// One value, which is written in one way.
+// expected-error @below {{expects ports with a pitch to be read and written row by row, but got 'tensor<8x4xf32>' as port 2}}
+weft.kernel @k(%x: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) elementwise [8, 4] inplace [[], []] pitches [0, 5, 6] {
+  %y = weft.neg %x : tensor<8x4xf32>
+  weft.yield %y, %y : tensor<8x4xf32>, tensor<8x4xf32>
+}

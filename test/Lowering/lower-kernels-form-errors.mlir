@@ -33,7 +33,7 @@ func.func @k_returned(%x: memref<8xf32>, %y: memref<8xf32>) -> memref<8xf32> att
 
 // -----
 
-// expected-error @+1 {{expects dense memrefs of static sizes and f16, bf16, f32, f64, i1, i32 or i64 as arguments, but got 'memref<*xf32>' as argument 0}}
+// expected-error @+1 {{expects memrefs of static sizes, dense or with dense rows at one distance, and f16, bf16, f32, f64, i1, i32 or i64 as arguments, but got 'memref<*xf32>' as argument 0}}
 func.func @k_unranked(%x: memref<*xf32>, %y: memref<8xf32>) attributes {weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.sizes = array<i64: 8>, weft.over = array<i64>, weft.inplace = [array<i64>]} {
   %p = memref.reinterpret_cast %x to offset: [0], sizes: [8], strides: [1] : memref<*xf32> to memref<8xf32>
   linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%p : memref<8xf32>) outs(%y : memref<8xf32>) {
@@ -46,7 +46,7 @@ func.func @k_unranked(%x: memref<*xf32>, %y: memref<8xf32>) attributes {weft.ker
 
 // -----
 
-// expected-error @+1 {{expects dense memrefs of static sizes and f16, bf16, f32, f64, i1, i32 or i64 as arguments, but got 'f32' as argument 0}}
+// expected-error @+1 {{expects memrefs of static sizes, dense or with dense rows at one distance, and f16, bf16, f32, f64, i1, i32 or i64 as arguments, but got 'f32' as argument 0}}
 func.func @k_captured(%x: f32, %y: memref<8xf32>) attributes {weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.sizes = array<i64: 8>, weft.over = array<i64>, weft.inplace = [array<i64>]} {
   linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%y : memref<8xf32>) {
   ^bb0(%old: f32):
@@ -57,7 +57,7 @@ func.func @k_captured(%x: f32, %y: memref<8xf32>) attributes {weft.kernel_kind =
 
 // -----
 
-// expected-error @+1 {{expects dense memrefs of static sizes and f16, bf16, f32, f64, i1, i32 or i64 as arguments, but got 'memref<?xf32>' as argument 0}}
+// expected-error @+1 {{expects memrefs of static sizes, dense or with dense rows at one distance, and f16, bf16, f32, f64, i1, i32 or i64 as arguments, but got 'memref<?xf32>' as argument 0}}
 func.func @k_dynamic(%x: memref<?xf32>, %y: memref<8xf32>) attributes {weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.sizes = array<i64: 8>, weft.over = array<i64>, weft.inplace = [array<i64>]} {
   linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : memref<?xf32>) outs(%y : memref<8xf32>) {
   ^bb0(%in: f32, %old: f32):
@@ -69,7 +69,7 @@ func.func @k_dynamic(%x: memref<?xf32>, %y: memref<8xf32>) attributes {weft.kern
 
 // -----
 
-// expected-error @+1 {{expects dense memrefs of static sizes and f16, bf16, f32, f64, i1, i32 or i64 as arguments, but got 'memref<8xf32, strided<[4]>>' as argument 0}}
+// expected-error @+1 {{expects memrefs of static sizes, dense or with dense rows at one distance, and f16, bf16, f32, f64, i1, i32 or i64 as arguments, but got 'memref<8xf32, strided<[4]>>' as argument 0}}
 func.func @k_argument_layout(%x: memref<8xf32, strided<[4]>>, %y: memref<8xf32>) attributes {weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.sizes = array<i64: 8>, weft.over = array<i64>, weft.inplace = [array<i64>]} {
   linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : memref<8xf32, strided<[4]>>) outs(%y : memref<8xf32>) {
   ^bb0(%in: f32, %old: f32):
@@ -81,7 +81,7 @@ func.func @k_argument_layout(%x: memref<8xf32, strided<[4]>>, %y: memref<8xf32>)
 
 // -----
 
-// expected-error @+1 {{expects dense memrefs of static sizes and f16, bf16, f32, f64, i1, i32 or i64 as arguments, but got 'memref<8xvector<4xf32>>' as argument 0}}
+// expected-error @+1 {{expects memrefs of static sizes, dense or with dense rows at one distance, and f16, bf16, f32, f64, i1, i32 or i64 as arguments, but got 'memref<8xvector<4xf32>>' as argument 0}}
 func.func @k_vector(%x: memref<8xvector<4xf32>>, %y: memref<8xvector<4xf32>>) attributes {weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.sizes = array<i64: 8>, weft.over = array<i64>, weft.inplace = [array<i64>]} {
   linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : memref<8xvector<4xf32>>) outs(%y : memref<8xvector<4xf32>>) {
   ^bb0(%in: vector<4xf32>, %old: vector<4xf32>):
@@ -93,7 +93,7 @@ func.func @k_vector(%x: memref<8xvector<4xf32>>, %y: memref<8xvector<4xf32>>) at
 
 // -----
 
-// expected-error @+1 {{expects dense memrefs of static sizes and f16, bf16, f32, f64, i1, i32 or i64 as arguments, but got 'memref<8xi7>' as argument 0}}
+// expected-error @+1 {{expects memrefs of static sizes, dense or with dense rows at one distance, and f16, bf16, f32, f64, i1, i32 or i64 as arguments, but got 'memref<8xi7>' as argument 0}}
 func.func @k_i7(%x: memref<8xi7>, %y: memref<8xi7>) attributes {weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.sizes = array<i64: 8>, weft.over = array<i64>, weft.inplace = [array<i64>]} {
   linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : memref<8xi7>) outs(%y : memref<8xi7>) {
   ^bb0(%in: i7, %old: i7):
@@ -104,7 +104,7 @@ func.func @k_i7(%x: memref<8xi7>, %y: memref<8xi7>) attributes {weft.kernel_kind
 
 // -----
 
-// expected-error @+1 {{expects dense memrefs of static sizes and f16, bf16, f32, f64, i1, i32 or i64 as arguments, but got 'memref<4294967296x4294967296xf32>' as argument 0}}
+// expected-error @+1 {{expects memrefs of static sizes, dense or with dense rows at one distance, and f16, bf16, f32, f64, i1, i32 or i64 as arguments, but got 'memref<4294967296x4294967296xf32>' as argument 0}}
 func.func @k_huge(%x: memref<4294967296x4294967296xf32>, %y: memref<8xf32>) attributes {weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.sizes = array<i64: 8>, weft.over = array<i64>, weft.inplace = [array<i64>]} {
   linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%y : memref<8xf32>) {
   ^bb0(%old: f32):
@@ -388,6 +388,68 @@ func.func @k_index_cast(%y: memref<8xi64>) attributes {weft.kernel_kind = #weft.
     // expected-error @+1 {{expects the index of a loop, but got 'i64'}}
     %i = arith.index_castui %c : i64 to index
     linalg.yield %c : i64
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{with dense rows at one distance, and f16, bf16, f32, f64, i1, i32 or i64 as arguments, but got 'memref<8x4xf32, strided<[3, 1]>>' as argument 0}}
+func.func @k_near(%x: memref<8x4xf32, strided<[3, 1]>>, %y: memref<8x4xf32>) attributes {weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.sizes = array<i64: 8, 4>, weft.over = array<i64>, weft.inplace = [array<i64>]} {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : memref<8x4xf32, strided<[3, 1]>>) outs(%y : memref<8x4xf32>) {
+  ^bb0(%in: f32, %old: f32):
+    %n = arith.negf %in : f32
+    linalg.yield %n : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{with dense rows at one distance, and f16, bf16, f32, f64, i1, i32 or i64 as arguments, but got 'memref<8x4xf32, strided<[8, 2]>>' as argument 0}}
+func.func @k_apart(%x: memref<8x4xf32, strided<[8, 2]>>, %y: memref<8x4xf32>) attributes {weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.sizes = array<i64: 8, 4>, weft.over = array<i64>, weft.inplace = [array<i64>]} {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : memref<8x4xf32, strided<[8, 2]>>) outs(%y : memref<8x4xf32>) {
+  ^bb0(%in: f32, %old: f32):
+    %n = arith.negf %in : f32
+    linalg.yield %n : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{with dense rows at one distance, and f16, bf16, f32, f64, i1, i32 or i64 as arguments, but got 'memref<8x4xf32, strided<[8, 1], offset: 1>>' as argument 0}}
+func.func @k_behind(%x: memref<8x4xf32, strided<[8, 1], offset: 1>>, %y: memref<8x4xf32>) attributes {weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.sizes = array<i64: 8, 4>, weft.over = array<i64>, weft.inplace = [array<i64>]} {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : memref<8x4xf32, strided<[8, 1], offset: 1>>) outs(%y : memref<8x4xf32>) {
+  ^bb0(%in: f32, %old: f32):
+    %n = arith.negf %in : f32
+    linalg.yield %n : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{with dense rows at one distance, and f16, bf16, f32, f64, i1, i32 or i64 as arguments, but got 'memref<8x4xf32, strided<[4611686018427387904, 1]>>' as argument 0}}
+func.func @k_far(%x: memref<8x4xf32, strided<[4611686018427387904, 1]>>, %y: memref<8x4xf32>) attributes {weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.sizes = array<i64: 8, 4>, weft.over = array<i64>, weft.inplace = [array<i64>]} {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : memref<8x4xf32, strided<[4611686018427387904, 1]>>) outs(%y : memref<8x4xf32>) {
+  ^bb0(%in: f32, %old: f32):
+    %n = arith.negf %in : f32
+    linalg.yield %n : f32
+  }
+  return
+}
+
+// -----
+
+// As many elements as the result has, one of which lies behind its row.
+func.func @k_between(%x: memref<8x4xf32>, %y: memref<8x4xf32, strided<[5, 1]>>) attributes {weft.kernel_kind = #weft.kernel_kind<elementwise>, weft.sizes = array<i64: 8, 4>, weft.over = array<i64>, weft.inplace = [array<i64>]} {
+  %z = memref.reinterpret_cast %y to offset: [0], sizes: [8, 4], strides: [4, 1] : memref<8x4xf32, strided<[5, 1]>> to memref<8x4xf32>
+  // expected-error @+1 {{expects to write the rows of 'memref<8x4xf32, strided<[5, 1]>>', but got 'memref<8x4xf32>' as output 0}}
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : memref<8x4xf32>) outs(%z : memref<8x4xf32>) {
+  ^bb0(%in: f32, %old: f32):
+    %n = arith.negf %in : f32
+    linalg.yield %n : f32
   }
   return
 }

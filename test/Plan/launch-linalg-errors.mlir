@@ -72,3 +72,13 @@ plan.program "eval" @eval {
   // expected-error @+1 {{expects a buffer that it writes to share no bytes with its other operands, but got 'memref<8xf32>' and 'memref<9xf32>' of one root}}
   plan.launch @k_1 ins(%x : memref<9xf32>) outs(%y : memref<8xf32>)
 }
+
+// -----
+
+// No buffers, as in no form of a kernel: left to what reads it.
+func.func private @k_1(tensor<4xf32>, tensor<4xf32>) attributes {weft.inplace = [array<i64>]}
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<4xf32>
+  %y = plan.alloc temporary : memref<4xf32>
+  plan.launch @k_1 ins(%x : memref<4xf32>) outs(%y : memref<4xf32>)
+}

@@ -153,6 +153,9 @@ plan.program "eval" @eval {
 
 // -----
 
+weft.kernel @k_1(%x: tensor<4xf32>) -> () elementwise [4] inplace [] {
+  weft.yield
+}
 plan.program "eval" @eval {
   %x = plan.input "x" : memref<8xf32>
   %v = plan.view %x : memref<8xf32> to memref<4xf32, strided<[2]>>
@@ -162,6 +165,10 @@ plan.program "eval" @eval {
 
 // -----
 
+weft.kernel @k_1() -> tensor<4xf32> elementwise [4] inplace [[]] {
+  %x = weft.constant dense<0.0> : tensor<4xf32>
+  weft.yield %x : tensor<4xf32>
+}
 plan.program "eval" @eval {
   %x = plan.input "x" : memref<8xf32>
   %v = plan.view %x : memref<8xf32> to memref<4xf32, strided<[2]>>
@@ -356,4 +363,44 @@ plan.program "eval" @late_view {
   plan.copy %x to %y : memref<4xf32> to memref<4xf32>
   // expected-error @+1 {{'plan.view' op expects all declarations above the first command, but got one below plan.copy}}
   %v = plan.view %x : memref<4xf32> to memref<2xf32>
+}
+
+// -----
+
+weft.kernel @k_1(%x: tensor<8x4xf32>) -> tensor<8x4xf32> elementwise [8, 4] inplace [[]] pitches [6, 0] {
+  %y = weft.neg %x : tensor<8x4xf32>
+  weft.yield %y : tensor<8x4xf32>
+}
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x4xf32>
+  %y = plan.alloc temporary : memref<8x4xf32>
+  // expected-error @+1 {{expects a buffer like 'memref<8x4xf32, strided<[6, 1]>>' for @k_1, but got 'memref<8x4xf32>'}}
+  plan.launch @k_1 ins(%x : memref<8x4xf32>) outs(%y : memref<8x4xf32>)
+}
+
+// -----
+
+weft.kernel @k_1(%x: tensor<8x4xf32>) -> tensor<8x4xf32> elementwise [8, 4] inplace [[]] pitches [6, 0] {
+  %y = weft.neg %x : tensor<8x4xf32>
+  weft.yield %y : tensor<8x4xf32>
+}
+plan.program "eval" @eval {
+  %root = plan.alloc temporary : memref<8x6xf32>
+  %x = plan.view %root : memref<8x6xf32> to memref<8x4xf32, strided<[6, 1]>>
+  // expected-error @+1 {{expects dense buffers, but got 'memref<8x4xf32, strided<[6, 1]>>'}}
+  plan.launch @k_1 ins(%x : memref<8x4xf32, strided<[6, 1]>>) outs(%x : memref<8x4xf32, strided<[6, 1]>>)
+}
+
+// -----
+
+// A kernel that stands behind it and is wrong itself.
+plan.program "eval" @eval {
+  %x = plan.alloc temporary : memref<8x8x4xf32>
+  %y = plan.alloc temporary : memref<8x8x4xf32>
+  plan.launch @k_1 ins(%x : memref<8x8x4xf32>) outs(%y : memref<8x8x4xf32>)
+}
+// expected-error @+1 {{expects in pitches 0 or at least the elements of a row}}
+weft.kernel @k_1(%x: tensor<8x8x4xf32>) -> tensor<8x8x4xf32> elementwise [256] inplace [[]] pitches [4611686018427387904, 0] {
+  %y = weft.neg %x : tensor<8x8x4xf32>
+  weft.yield %y : tensor<8x8x4xf32>
 }

@@ -176,3 +176,35 @@ weft.kernel @k(%x: tensor<8x4xf32>) -> tensor<8x4xbf16> elementwise [32] inplace
   %y = weft.cast %x : tensor<8x4xf32> to tensor<8x4xbf16>
   weft.yield %y : tensor<8x4xbf16>
 }
+
+// -----
+
+// expected-error @below {{expects one number in pitches for each of 2 arguments and results, but got 1}}
+weft.kernel @k(%x: tensor<8x4xf32>) -> tensor<8x4xf32> elementwise [8, 4] inplace [[0]] pitches [8] {
+  %y = weft.neg %x : tensor<8x4xf32>
+  weft.yield %y : tensor<8x4xf32>
+}
+
+// -----
+
+// expected-error @below {{expects in pitches 0 or at least the elements of a row, within 17592186044416 bytes, but got 3 for 'tensor<8x4xf32>'}}
+weft.kernel @k(%x: tensor<8x4xf32>) -> tensor<8x4xf32> elementwise [8, 4] inplace [[]] pitches [8, 3] {
+  %y = weft.neg %x : tensor<8x4xf32>
+  weft.yield %y : tensor<8x4xf32>
+}
+
+// -----
+
+// expected-error @below {{but got 4611686018427387904 for 'tensor<8x4xf32>'}}
+weft.kernel @k(%x: tensor<8x4xf32>) -> tensor<8x4xf32> elementwise [8, 4] inplace [[]] pitches [0, 4611686018427387904] {
+  %y = weft.neg %x : tensor<8x4xf32>
+  weft.yield %y : tensor<8x4xf32>
+}
+
+// -----
+
+// expected-error @below {{but got 8 for 'tensor<4xf32>'}}
+weft.kernel @k(%x: tensor<4xf32>) -> tensor<4xf32> elementwise [4] inplace [[]] pitches [8, 0] {
+  %y = weft.neg %x : tensor<4xf32>
+  weft.yield %y : tensor<4xf32>
+}

@@ -50,6 +50,7 @@ public:
 
 private:
   static llvm::FailureOr<KernelLayout> compute(KernelOp kernel);
+  llvm::LogicalResult applyPitches(KernelOp kernel);
   void findShape();
   void findDepths(KernelOp kernel);
   void findPhases(KernelOp kernel);

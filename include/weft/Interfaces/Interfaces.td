@@ -145,6 +145,10 @@ def KernelOpInterface : OpInterface<"KernelOpInterface"> {
   let methods = [
     InterfaceMethod<"Arguments whose buffer result `index` may take.",
                     "::llvm::ArrayRef<int64_t>", "getInPlaceInputs", (ins "unsigned":$index)>,
+    InterfaceMethod<[{
+      Elements from the begin of a row of a port to that of the next, or 0 where it is
+      dense. The arguments are the first ports, the results those behind them.
+    }], "int64_t", "getPitch", (ins "unsigned":$port)>,
   ];
 }
 

@@ -21,12 +21,21 @@ struct Layout {
 
   static Layout get(mlir::MemRefType type);
   static Layout getDense(llvm::ArrayRef<int64_t> sizes);
+  /// As getDense, but a row, the last dimension, begins `pitch` elements behind
+  /// the begin of the one before it; 0: as getDense.
+  static Layout getPitched(llvm::ArrayRef<int64_t> sizes, int64_t pitch);
   /// Whether the elements lie densely in row-major order.
   bool isDense() const;
   mlir::MemRefType getType(mlir::Type element) const;
   /// Layout of the same elements under `newSizes`, or nothing if that needs a
   /// copy or if they are not as many.
   std::optional<Layout> reshape(llvm::ArrayRef<int64_t> newSizes) const;
+  /// Whether the elements lie, from the offset on, as those of `other` do.
+  bool isLike(const Layout &other) const;
+  /// The same elements of a dense root, in one whose rows of `columns` elements
+  /// lie `pitch` apart. Nothing if steps of one dimension cross from row to row
+  /// in different ways.
+  std::optional<Layout> spreadRows(int64_t columns, int64_t pitch) const;
   /// Whether no two indices are one element. Of three or more dimensions whose
   /// steps interleave, so that none can be told from the others by its length
   /// or its divisor, elements are listed; layouts of more than 2^20 separate

@@ -163,13 +163,14 @@ def Plan_ViewOp : Plan_Op<"view", [HasParent<"ProgramOp">, Pure]> {
 def Plan_LaunchOp : Plan_Command<"launch",
     (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_Buffer>:$inputs,
          Variadic<Plan_Buffer>:$outputs),
-    [AttrSizedOperandSegments, Plan_Dense,
+    [AttrSizedOperandSegments,
      DeclareOpInterfaceMethods<CommandOpInterface, ["getInPlaceOperands"]>,
      DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Runs a generated kernel";
   let description = [{
     Reads `ins`, writes `outs`: their shapes and types are those of the kernel's
-    arguments and results. An output may be the very buffer of an input where the
+    arguments and results, dense but for rows that lie as far apart as the kernel's
+    `pitches` say. An output may be the very buffer of an input where the
     kernel's `inplace` lists it. How it runs in parts is the target's choice.
 
     Example:

@@ -18,6 +18,11 @@ namespace weft {
 std::string findWrongInPlace(mlir::TypeRange inputs, mlir::TypeRange results,
                              mlir::ArrayAttr inPlace);
 
+/// What is wrong with `pitches` of a kernel with ports of these types,
+/// arguments before results; empty if nothing is.
+std::string findWrongPitch(mlir::TypeRange ports,
+                           llvm::ArrayRef<int64_t> pitches);
+
 /// That an argument in the list of a result is read too late for it.
 std::string describeLateRead(unsigned result, int64_t input);
 

@@ -278,6 +278,11 @@ def Weft_KernelOp : Weft_Op<"kernel", [
     are not those of the body are an error, here as far as numbers of elements
     tell it, and in full before code is made of it.
 
+    `pitches` has a number for each argument, then for each result: the elements from
+    the begin of a row, its last dimension, to that of the next, or 0 where they follow
+    one another. The body knows nothing of it, and what lies between rows is neither
+    read nor written. Without the list all are dense.
+
     What people call it are the ops of its body, or, where formulas of ops are in
     it, those ops and what stands beside them: `weft.computes`, a list of names
     without effect on the code.
@@ -292,7 +297,7 @@ def Weft_KernelOp : Weft_Op<"kernel", [
       weft.yield %y : tensor<8x4xf32>
     }
     ```
-    Created by: `weft-fuse`. Consumed by: `weft-convert-kernels-to-linalg`.
+    Created by: `weft-fuse`, `weft-pad-rows`. Consumed by: `weft-convert-kernels-to-linalg`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        TypeAttrOf<FunctionType>:$function_type,
@@ -300,6 +305,7 @@ def Weft_KernelOp : Weft_Op<"kernel", [
                        DenseI64ArrayAttr:$sizes,
                        DenseI64ArrayAttr:$over,
                        TypedArrayAttrBase<DenseI64ArrayAttr, "an array of array<i64>">:$inplace,
+                       OptionalAttr<DenseI64ArrayAttr>:$pitches,
                        OptionalAttr<DictArrayAttr>:$arg_attrs,
                        OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region SizedRegion<1>:$body);

@@ -211,6 +211,33 @@ void KernelLayout::fillPhase(unsigned index, KernelOp kernel) {
 }
 
 //===----------------------------------------------------------------------===//
+// Pitches
+//===----------------------------------------------------------------------===//
+
+/// Reads and writes of ports whose rows have room between them.
+LogicalResult KernelLayout::applyPitches(KernelOp kernel) {
+  auto arguments = kernel.getBody().getArguments();
+  SmallDenseMap<Value, int64_t> written;
+  for (unsigned port = 0; port < arguments.size() + outputs.size(); ++port) {
+    bool isRead = port < arguments.size();
+    Value value = isRead ? arguments[port] : outputs[port - arguments.size()];
+    int64_t pitch = kernel.getPitch(port);
+    // A value that is two results is written in one way.
+    bool isNew = isRead || written.try_emplace(value, pitch).second;
+    bool fits = isNew || written.lookup(value) == pitch;
+    if (int64_t columns = pitch ? weft::getShape(value).back() : 0;
+        columns && isNew)
+      fits = isRead ? space.spreadReads(value, columns, pitch)
+                    : space.spreadWrites(value, columns, pitch);
+    if (!fits)
+      return kernel.emitOpError("expects ports with a pitch to be read and "
+                                "written row by row, but got ")
+             << value.getType() << " as port " << port;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
 
@@ -231,6 +258,8 @@ FailureOr<KernelLayout> KernelLayout::compute(KernelOp kernel) {
   if (!canWrite(layout.space, layout.outputs, rejected))
     return rejected.front().getDefiningOp()->emitOpError(
         "does not have the extent of its kernel's outputs");
+  if (failed(layout.applyPitches(kernel)))
+    return failure();
   layout.findShape();
   layout.findDepths(kernel);
   layout.findPhases(kernel);

@@ -203,6 +203,36 @@ SpaceAccess KernelSpace::makeAccess(const Layout &layout,
 }
 
 //===----------------------------------------------------------------------===//
+// Rows with room between them
+//===----------------------------------------------------------------------===//
+
+static bool spread(SpaceAccess &access, ArrayRef<int64_t> sizes,
+                   int64_t columns, int64_t pitch) {
+  Layout layout;
+  layout.sizes.assign(sizes.begin(), sizes.end());
+  layout.strides.assign(access.strides.begin(), access.strides.end());
+  layout.offset = access.offset;
+  std::optional<Layout> rows = layout.spreadRows(columns, pitch);
+  if (!rows)
+    return false;
+  access.offset = rows->offset;
+  access.strides.assign(rows->strides.begin(), rows->strides.end());
+  return true;
+}
+
+bool KernelSpace::spreadReads(Value base, int64_t columns, int64_t pitch) {
+  for (auto &entry : uses)
+    if (entry.second.base == base &&
+        !spread(entry.second.access, sizes, columns, pitch))
+      return false;
+  return true;
+}
+
+bool KernelSpace::spreadWrites(Value member, int64_t columns, int64_t pitch) {
+  return spread(members.find(member)->second, sizes, columns, pitch);
+}
+
+//===----------------------------------------------------------------------===//
 // Collapsing
 //===----------------------------------------------------------------------===//
 

@@ -21,6 +21,16 @@ static int64_t getCount(const NestOperand &operand) {
   return cast<MemRefType>(operand.base.getType()).getNumElements();
 }
 
+/// Elements from the first to the last one of a buffer, with what lies between
+/// its rows.
+static int64_t getSpan(const NestOperand &operand) {
+  Layout layout = Layout::get(cast<MemRefType>(operand.base.getType()));
+  int64_t last = 0;
+  for (auto [size, stride] : llvm::zip(layout.sizes, layout.strides))
+    last += (size - 1) * stride;
+  return last + 1;
+}
+
 /// No element is before or behind those of its buffer.
 LogicalResult LinalgKernel::checkBounds(linalg::GenericOp op,
                                         OpOperand &operand,
@@ -32,10 +42,10 @@ LogicalResult LinalgKernel::checkBounds(linalg::GenericOp op,
     isKnown &= !llvm::MulOverflow(size - 1, stride, reach) &&
                !llvm::AddOverflow(end, reach, end);
   }
-  if (isKnown && first >= 0 && last < getCount(read))
+  if (isKnown && first >= 0 && last < getSpan(read))
     return success();
   return op.emitOpError("expects operands within the ")
-         << getCount(read) << " elements of their buffer, but got "
+         << getSpan(read) << " elements of their buffer, but got "
          << operand.get().getType() << " as operand "
          << operand.getOperandNumber();
 }
@@ -105,7 +115,17 @@ LogicalResult LinalgKernel::checkElements(const KernelNest &nest,
     return op.emitOpError("expects to write each element once, but got ")
            << op.getOutputs()[output].getType() << " as output " << output;
   int64_t count = ShapedType::getNumElements(layout.sizes);
-  if (!isa<BlockArgument>(written.base) || count == getCount(written))
+  auto type = cast<MemRefType>(written.base.getType());
+  Layout rows = Layout::get(type);
+  bool isResult = isa<BlockArgument>(written.base);
+  if (isResult && count == getCount(written) && !rows.isDense()) {
+    std::optional<Layout> own = layout.reshape(rows.sizes);
+    if (!own || !own->isLike(rows))
+      return op.emitOpError("expects to write the rows of ")
+             << type << ", but got " << op.getOutputs()[output].getType()
+             << " as output " << output;
+  }
+  if (!isResult || count == getCount(written))
     return success();
   return op.emitOpError("expects to write the ")
          << getCount(written) << " elements of a result, but got " << count

@@ -1,10 +1,12 @@
 //===- LinalgForm.cpp - What the linalg form of a kernel is made of -------===//
 //
 // Functions, buffers and bodies are as weft-convert-kernels-to-linalg writes
-// them: one block, dense memrefs, ops on the numbers that a program has.
+// them: one block, dense memrefs or rows, ops on the numbers that a program
+// has.
 //
 //===----------------------------------------------------------------------===//
 
+#include "weft/Interfaces/Layout.h"
 #include "weft/Lowering/Kernel/LinalgKernel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -23,16 +25,40 @@ static bool isNumber(Type type) {
          type.isSignlessInteger(64);
 }
 
-/// Whether it is a dense memref with a number of elements that is known.
-static bool isBuffer(Type type) {
-  auto memref = dyn_cast<MemRefType>(type);
-  if (!memref || !memref.hasStaticShape() || memref.getMemorySpace() ||
-      !memref.getLayout().isIdentity() || !isNumber(memref.getElementType()))
-    return false;
+/// Whether sizes of rows, and of what holds rows `pitch` apart, can be counted.
+static bool isCountable(llvm::ArrayRef<int64_t> sizes, int64_t pitch) {
   int64_t count = 1;
-  return llvm::none_of(memref.getShape(), [&](int64_t size) {
-    return llvm::MulOverflow(count, size, count);
-  });
+  return llvm::none_of(sizes.drop_back(sizes.empty() ? 0 : 1),
+                       [&](int64_t size) {
+                         return llvm::MulOverflow(count, size, count);
+                       }) &&
+         !llvm::MulOverflow(count, pitch, count);
+}
+
+/// Whether it is a dense memref with a number of elements that is known.
+static bool isDenseBuffer(Type type) {
+  auto memref = dyn_cast<MemRefType>(type);
+  return memref && memref.hasStaticShape() && !memref.getMemorySpace() &&
+         memref.getLayout().isIdentity() && isNumber(memref.getElementType()) &&
+         isCountable(memref.getShape(),
+                     memref.getRank() == 0 ? 1 : memref.getShape().back());
+}
+
+/// Whether it is dense but for room between its rows.
+static bool isPitchedBuffer(Type type) {
+  auto memref = dyn_cast<MemRefType>(type);
+  auto strided =
+      memref ? dyn_cast<StridedLayoutAttr>(memref.getLayout()) : nullptr;
+  if (!strided || strided.getOffset() != 0 || memref.getRank() < 2)
+    return false;
+  int64_t pitch = strided.getStrides()[memref.getRank() - 2];
+  return isDenseBuffer(MemRefType::get(
+             memref.getShape(), memref.getElementType(),
+             MemRefLayoutAttrInterface(), memref.getMemorySpace())) &&
+         pitch >= memref.getShape().back() &&
+         isCountable(memref.getShape(), pitch) &&
+         Layout::get(memref).isLike(
+             Layout::getPitched(memref.getShape(), pitch));
 }
 
 //===----------------------------------------------------------------------===//
@@ -47,15 +73,16 @@ LogicalResult LinalgKernel::checkFunction(func::FuncOp function) {
     return function.emitOpError("expects results in arguments alone, but got ")
            << function.getNumResults() << " others";
   for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
-    if (!isBuffer(type))
-      return function.emitOpError("expects dense memrefs of static sizes and ")
+    if (!isDenseBuffer(type) && !isPitchedBuffer(type))
+      return function.emitOpError("expects memrefs of static sizes, dense or "
+                                  "with dense rows at one distance, and ")
              << kNumbers << " as arguments, but got " << type << " as argument "
              << i;
   return success();
 }
 
 LogicalResult LinalgKernel::checkTemporary(memref::AllocaOp op) {
-  if (isBuffer(op.getType()))
+  if (isDenseBuffer(op.getType()))
     return success();
   return op.emitOpError("expects a dense memref of static sizes and ")
          << kNumbers << ", but got " << op.getType();

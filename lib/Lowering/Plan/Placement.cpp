@@ -8,17 +8,6 @@ using namespace mlir;
 
 namespace weft {
 
-bool isSamePlace(const Layout &a, const Layout &b) {
-  std::optional<Layout> other = b.reshape(a.sizes);
-  if (!other || a.offset != other->offset)
-    return false;
-  for (auto [size, stride, wanted] :
-       llvm::zip(a.sizes, a.strides, other->strides))
-    if (size != 1 && stride != wanted)
-      return false;
-  return true;
-}
-
 namespace {
 class Placer {
 public:

@@ -3,6 +3,7 @@
 #ifndef WEFT_LIB_LOWERING_PLAN_PLACEMENT_H
 #define WEFT_LIB_LOWERING_PLAN_PLACEMENT_H
 
+#include "weft/Interfaces/LayoutQueries.h"
 #include "weft/Weft/Weft.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -18,10 +19,6 @@ struct Place {
 
 /// Places of ops, the terminator's is the last.
 using Positions = llvm::DenseMap<mlir::Operation *, int64_t>;
-
-/// Whether two layouts name the same elements in the same order, whatever their
-/// shapes.
-bool isSamePlace(const Layout &a, const Layout &b);
 
 /// Where results are to be computed; those without a place: anywhere.
 using Placement = llvm::DenseMap<mlir::Value, Place>;

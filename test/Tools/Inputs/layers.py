@@ -33,7 +33,7 @@ ALLOWED = {
     "Sharding": MLIR | {"Weft", "Dist", "Support"},
     "Kernels": MLIR | {"Weft", "Analysis", "shared"},
     "Schedule": MLIR | {"Plan", "Analysis", "Support"},
-    "Memory": MLIR | {"Weft", "Plan", "Analysis", "Formats", "Support"},
+    "Memory": MLIR | {"Interfaces", "Weft", "Plan", "Analysis", "Formats", "Support"},
     "Lowering/Plan": MLIR | DIALECTS | {"Analysis", "shared"},
     "Lowering/Kernel": MLIR | DIALECTS | {"Analysis"},
     "Lowering/Table": MLIR | DIALECTS | {"shared"},

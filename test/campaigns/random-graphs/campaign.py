@@ -7,7 +7,7 @@ usage: campaign.py [--seeds FIRST:LAST] [--jobs N] [--precision f32|bf16|f16]
 Each seed grows a model (growth.py). It is compiled with a dump of every phase;
 the model and the graph after fuse must be equal in the interpreter
 (f64), the graph and its finished plan exactly; the program runs a step, and its loss and all its gradients must be those
-of the interpreter. A model that fails is made smaller and printed with its
+of the interpreter. In some, the rows of matrices get room between them. A model that fails is made smaller and printed with its
 seed. `--seeds 0:3000` is the long form; seeds are independent, so that it can
 go on at any of them. Exit 1 if a model failed.
 """
@@ -96,6 +96,8 @@ class Check:
         self.compare_run()
         if self.graph.seed % 5 == 0:
             self.compare_narrow()
+        if self.graph.seed % 4 == 1:
+            self.compare_padded()
 
     def compare_phases(self):
         dumps = self.dumps()
@@ -126,6 +128,17 @@ class Check:
              "--pass-pipeline=builtin.module(weft-fold-casts," + select + ",weft-fuse{"
              f"max-ops={ops} max-buffers={buffers}}},weft-verify-contract{{phase=fuse}})")
         self.compare_modules(self.unfused, self.path("narrow.mlir"))
+
+    def compare_padded(self):
+        """Room between the rows of matrices, which products run over."""
+        least, most = [(8, 8), (16, 16), (16, 128), (64, 64), (4, 32)][self.graph.seed // 4 % 5]
+        plan = self.dumps()["lower-to-plan"]
+        call("padded", "weft-opt", plan, "-o", self.path("padded.mlir"),
+             f"--weft-pad-rows=least={least} most={most} share=0", "--weft-widen-products=rows=1 share=0")
+        self.compare_modules(plan, self.path("padded.mlir"), "0")
+        call("padded", "weft", "compile", self.path("padded.mlir"), "--from=lower-to-plan",
+             "-o", self.path("program"))
+        self.compare_run()
 
     def interpret(self, mode):
         call("interpreter", "weft-interp", self.last, "--steps=1", "--print=off",

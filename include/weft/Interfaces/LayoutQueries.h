@@ -1,0 +1,21 @@
+//===- LayoutQueries.h - What layouts have in common ------------*- C++ -*-===//
+
+#ifndef WEFT_INTERFACES_LAYOUTQUERIES_H
+#define WEFT_INTERFACES_LAYOUTQUERIES_H
+
+#include "weft/Interfaces/Layout.h"
+
+namespace weft {
+
+/// Whether two layouts of one root are the same elements in the same order,
+/// whatever their shapes.
+bool isSamePlace(const Layout &a, const Layout &b);
+
+/// The last column of a dense root of rows of `columns` elements that elements
+/// of the layout lie in. Nothing if steps of one dimension cross from row to
+/// row in different ways.
+std::optional<int64_t> getLastColumn(const Layout &layout, int64_t columns);
+
+} // namespace weft
+
+#endif // WEFT_INTERFACES_LAYOUTQUERIES_H

@@ -1,0 +1,340 @@
+//===- PadRows.cpp - Room between the rows of matrices --------------------===//
+
+#include "weft/Analysis/KernelLayout.h"
+#include "weft/Memory/Passes.h"
+#include "weft/Plan/Plan.h"
+#include "weft/Weft/KernelFacts.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/xxhash.h"
+
+namespace weft {
+#define GEN_PASS_DEF_PADROWSPASS
+#include "weft/Memory/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+/// What rows begin at multiples of, in bytes, and how much room that may take.
+struct RowRule {
+  int64_t most, least, share;
+};
+} // namespace
+
+/// Elements from row to row so that each begins at a multiple of the most bytes
+/// that cost little; 0 if rows are right as they are, or too short.
+static int64_t findPitch(MemRefType type, const RowRule &rule) {
+  if (type.getRank() < 2)
+    return 0;
+  int64_t element = plan::getElementBytes(type),
+          columns = type.getShape().back();
+  int64_t row = columns * element;
+  if (columns < 2 || type.getNumElements() == columns || row % rule.least == 0)
+    return 0;
+  int64_t rows = type.getNumElements() / columns;
+  for (int64_t alignment : {rule.most, rule.least}) {
+    int64_t padded = llvm::alignTo(row, alignment);
+    bool isCheap = rule.share == 0 || padded - row <= row / rule.share;
+    if (isCheap && padded % element == 0 && padded <= kMostBufferBytes / rows)
+      return padded / element;
+  }
+  return 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The pitches that a launch asks its kernel for, by port.
+using Pitches = SmallVector<int64_t>;
+
+/// Kernels with pitches, made of those without.
+class PitchedKernels {
+public:
+  explicit PitchedKernels(ModuleOp module) : module(module), symbols(module) {}
+
+  /// The kernel of the launch for those pitches, or null if its loops cannot
+  /// have them.
+  KernelOp get(plan::LaunchOp launch, ArrayRef<int64_t> pitches);
+  /// Erases what was tried in vain, and what nothing names any more of what
+  /// was replaced.
+  void eraseUnused();
+
+private:
+  KernelOp make(KernelOp kernel, StringRef name, ArrayRef<int64_t> pitches);
+
+  ModuleOp module;
+  SymbolTable symbols;
+  llvm::StringMap<KernelOp> known;      // null: tried in vain
+  llvm::SetVector<KernelOp> candidates; // made, or made from
+};
+
+/// One root, its rows, and what it is used through.
+struct PaddedRoot {
+  plan::AllocOp root;
+  int64_t columns, pitch;
+  SmallVector<plan::ViewOp> views;
+
+  /// Where the elements of a buffer of the root lie then.
+  std::optional<Layout> layoutOf(Value buffer) const {
+    return Layout::get(cast<MemRefType>(buffer.getType()))
+        .spreadRows(columns, pitch);
+  }
+};
+
+/// Decides on the roots of a program, one after the other.
+class RowPadder {
+public:
+  RowPadder(plan::ProgramOp program, PitchedKernels &kernels,
+            const RowRule &rule, bool explain)
+      : program(program), kernels(kernels), rule(rule), explain(explain) {}
+
+  unsigned run();
+
+private:
+  const char *findReason(PaddedRoot &padded);
+  bool acceptUse(const PaddedRoot &padded, OpOperand &use);
+  bool acceptFactor(const PaddedRoot &padded, plan::GemmOp gemm,
+                    OpOperand &use);
+  bool acceptPort(const PaddedRoot &padded, plan::LaunchOp launch,
+                  OpOperand &use);
+  bool acceptLaunches();
+  void replace(const PaddedRoot &padded);
+
+  plan::ProgramOp program;
+  PitchedKernels &kernels;
+  RowRule rule;
+  bool explain;
+  llvm::MapVector<plan::LaunchOp, Pitches> decided, wanted;
+};
+
+} // namespace
+
+KernelOp PitchedKernels::make(KernelOp kernel, StringRef name,
+                              ArrayRef<int64_t> pitches) {
+  auto made = cast<KernelOp>(kernel->clone());
+  made.setSymName(name);
+  made.setPitches(pitches);
+  symbols.insert(made);
+  // Why it does not fit is no error: the rows stay as they are.
+  ScopedDiagnosticHandler quiet(kernel.getContext(),
+                                [](Diagnostic &) { return success(); });
+  if (failed(KernelLayout::recordFacts(made))) {
+    symbols.erase(made);
+    return {};
+  }
+  candidates.insert(kernel);
+  candidates.insert(made);
+  return made;
+}
+
+void PitchedKernels::eraseUnused() {
+  if (candidates.empty())
+    return;
+  // Also from inside of programs, which are symbol tables of their own.
+  llvm::DenseSet<StringAttr> used;
+  module.walk([&](Operation *op) {
+    if (auto launch = dyn_cast<plan::LaunchOp>(op))
+      used.insert(launch.getKernelAttr().getAttr());
+    if (auto call = dyn_cast<CallOp>(op))
+      used.insert(call.getKernelAttr().getAttr());
+  });
+  for (KernelOp kernel : candidates)
+    if (!used.contains(kernel.getSymNameAttr()))
+      symbols.erase(kernel);
+}
+
+KernelOp PitchedKernels::get(plan::LaunchOp launch, ArrayRef<int64_t> pitches) {
+  auto kernel = symbols.lookup<KernelOp>(launch.getKernelAttr().getAttr());
+  if (!kernel || kernel.getPitches())
+    return {};
+  std::string text = (launch.getKernel() + " " + spellList(pitches)).str();
+  std::string name =
+      "k_" + llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true,
+                             /*Width=*/16);
+  auto [entry, isNew] = known.try_emplace(name);
+  if (isNew)
+    entry->second = make(kernel, name, pitches);
+  return entry->second;
+}
+
+//===----------------------------------------------------------------------===//
+// Uses
+//===----------------------------------------------------------------------===//
+
+/// A product reads and writes rows at any distance, if they are still rows.
+bool RowPadder::acceptFactor(const PaddedRoot &padded, plan::GemmOp gemm,
+                             OpOperand &use) {
+  bool isFactor = llvm::is_contained(
+      {&gemm.getLhsMutable(), &gemm.getRhsMutable(), &gemm.getTargetMutable()},
+      &use);
+  Layout old = Layout::get(cast<MemRefType>(use.get().getType()));
+  Layout rows = *padded.layoutOf(use.get());
+  return isFactor && llvm::all_of(std::array{false, true}, [&](bool flat) {
+           return StoredMatrix::get(old, flat).has_value() ==
+                  StoredMatrix::get(rows, flat).has_value();
+         });
+}
+
+/// A kernel gets all rows of the root, whatever they are shaped to.
+bool RowPadder::acceptPort(const PaddedRoot &padded, plan::LaunchOp launch,
+                           OpOperand &use) {
+  auto type = cast<MemRefType>(use.get().getType());
+  Layout pitched = Layout::getPitched(type.getShape(), padded.pitch);
+  if (type.getRank() < 2 || type.getShape().back() != padded.columns ||
+      !padded.layoutOf(use.get())->isLike(pitched))
+    return false;
+  Pitches &pitches = wanted[launch];
+  if (pitches.empty())
+    pitches = decided.lookup(launch);
+  pitches.resize(launch->getNumOperands(), 0);
+  pitches[use.getOperandNumber()] = padded.pitch;
+  return true;
+}
+
+bool RowPadder::acceptUse(const PaddedRoot &padded, OpOperand &use) {
+  Operation *user = use.getOwner();
+  if (auto gemm = dyn_cast<plan::GemmOp>(user))
+    return acceptFactor(padded, gemm, use);
+  if (auto launch = dyn_cast<plan::LaunchOp>(user))
+    return acceptPort(padded, launch, use);
+  return isa<plan::CopyOp, plan::ViewOp>(user);
+}
+
+/// Whether there are kernels for what is wanted, which write in place where
+/// the launch does.
+bool RowPadder::acceptLaunches() {
+  return llvm::all_of(wanted, [&](auto &entry) {
+    plan::LaunchOp launch = entry.first;
+    KernelOp kernel = kernels.get(launch, entry.second);
+    if (!kernel)
+      return false;
+    for (auto [index, output] : llvm::enumerate(launch.getOutputs()))
+      for (auto [place, input] : llvm::enumerate(launch.getInputs()))
+        if (plan::getRoot(input) == plan::getRoot(output) &&
+            !llvm::is_contained(kernel.getInPlaceInputs(index),
+                                static_cast<int64_t>(place)))
+          return false;
+    return true;
+  });
+}
+
+/// What keeps the rows of a root from lying apart; null if nothing does.
+const char *RowPadder::findReason(PaddedRoot &padded) {
+  SmallVector<Value> buffers = {padded.root.getBuffer()};
+  for (Operation *user : padded.root->getUsers())
+    if (auto view = dyn_cast<plan::ViewOp>(user)) {
+      padded.views.push_back(view);
+      buffers.push_back(view.getView());
+    }
+  bool hasProduct = false;
+  wanted.clear();
+  for (Value buffer : buffers) {
+    if (!padded.layoutOf(buffer))
+      return "a view of it does not walk its rows";
+    for (OpOperand &use : buffer.getUses()) {
+      if (!acceptUse(padded, use))
+        return "something else uses it than products, copies and kernels of "
+               "its rows";
+      hasProduct |= isa<plan::GemmOp>(use.getOwner());
+    }
+  }
+  if (!hasProduct)
+    return "no product uses it";
+  return acceptLaunches() ? nullptr : "a kernel does not run row by row";
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+void RowPadder::replace(const PaddedRoot &padded) {
+  plan::AllocOp root = padded.root;
+  auto old = cast<MemRefType>(root.getBuffer().getType());
+  SmallVector<int64_t> sizes(old.getShape());
+  sizes.back() = padded.pitch;
+  OpBuilder builder(root);
+  auto wide = plan::AllocOp::create(
+      builder, root.getLoc(), MemRefType::get(sizes, old.getElementType()),
+      root.getRoleAttr(), /*offset=*/IntegerAttr());
+  auto viewAs = [&](Value buffer) {
+    MemRefType type = padded.layoutOf(buffer)->getType(old.getElementType());
+    return plan::ViewOp::create(builder, buffer.getLoc(), type, wide);
+  };
+  for (plan::ViewOp view : padded.views) {
+    builder.setInsertionPoint(view);
+    view.replaceAllUsesWith(viewAs(view).getView());
+    view.erase();
+  }
+  if (!root->use_empty()) {
+    builder.setInsertionPointAfter(wide);
+    root.getBuffer().replaceAllUsesWith(viewAs(root.getBuffer()).getView());
+  }
+  root.erase();
+}
+
+unsigned RowPadder::run() {
+  SmallVector<PaddedRoot> accepted;
+  for (auto root : program.getOps<plan::AllocOp>()) {
+    auto type = cast<MemRefType>(root.getBuffer().getType());
+    PaddedRoot padded{root, 0, findPitch(type, rule), {}};
+    if (padded.pitch == 0 || root.getOffset())
+      continue;
+    padded.columns = type.getShape().back();
+    const char *reason = findReason(padded);
+    if (explain && reason)
+      root.emitRemark("rows of ")
+          << padded.columns << " stay dense: " << reason;
+    else if (explain)
+      root.emitRemark("rows of ")
+          << padded.columns << " begin " << padded.pitch << " elements apart";
+    if (reason)
+      continue;
+    for (auto &[launch, pitches] : wanted)
+      decided[launch] = pitches;
+    accepted.push_back(padded);
+  }
+  for (const PaddedRoot &padded : accepted)
+    replace(padded);
+  for (auto &[launch, pitches] : decided)
+    plan::LaunchOp(launch).setKernel(kernels.get(launch, pitches).getSymName());
+  return accepted.size();
+}
+
+namespace {
+struct PadRowsPass : weft::impl::PadRowsPassBase<PadRowsPass> {
+  using PadRowsPassBase::PadRowsPassBase;
+
+  void runOnOperation() override {
+    const RowRule rule = {most, least, share};
+    if (failed(check(rule)))
+      return signalPassFailure();
+    PitchedKernels kernels(getOperation());
+    for (auto program : getOperation().getOps<plan::ProgramOp>())
+      numPadded += RowPadder(program, kernels, rule, explain).run();
+    kernels.eraseUnused();
+  }
+
+  LogicalResult check(const RowRule &rule) {
+    for (int64_t alignment : {rule.most, rule.least})
+      if (alignment < 1 || alignment > kMostBufferBytes ||
+          !llvm::isPowerOf2_64(alignment))
+        return getOperation().emitError("expects powers of two up to 2^44 in "
+                                        "most and least, but got ")
+               << alignment;
+    if (rule.most >= rule.least && rule.share >= 0)
+      return success();
+    return getOperation().emitError("expects most not to be less than least, "
+                                    "and a share of at least 0, but got ")
+           << rule.most << ", " << rule.least << " and " << rule.share;
+  }
+};
+} // namespace

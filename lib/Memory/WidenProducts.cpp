@@ -1,0 +1,319 @@
+//===- WidenProducts.cpp - Products over the room behind rows -------------===//
+
+#include "weft/Interfaces/LayoutQueries.h"
+#include "weft/Memory/Passes.h"
+#include "weft/Plan/Plan.h"
+
+namespace weft {
+#define GEN_PASS_DEF_WIDENPRODUCTSPASS
+#include "weft/Memory/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
+
+static MemRefType getType(Value buffer) {
+  return cast<MemRefType>(buffer.getType());
+}
+
+/// The dimension of a right factor of rank 2 that the columns of the product
+/// run along.
+static unsigned getFactorDim(plan::GemmOp gemm) {
+  return gemm.getTransposeRhs() ? 0 : 1;
+}
+
+/// Whether a product is a product and nothing else, and nothing has been
+/// decided on its place and memory.
+static bool isPlain(plan::GemmOp gemm) {
+  return !gemm.getWorkspace() && !gemm.getStream() &&
+         gemm.getEpilogue() == plan::Epilogue::None && !gemm.getBias() &&
+         !gemm.getAux() && !gemm.getColumnSum() && !gemm.getLhsSum() &&
+         !gemm.getRhsSum() && getType(gemm.getRhs()).getRank() == 2;
+}
+
+namespace {
+
+/// A root with room behind its rows, which a product fills row by row, and the
+/// products that it is the left factor of.
+struct RoomyRoot {
+  Value root;
+  int64_t columns = 0;
+  plan::GemmOp filled = {};
+  SmallVector<plan::GemmOp> sums = {};
+
+  MemRefType getType() const { return ::getType(root); }
+  int64_t getPitch() const { return getType().getShape().back(); }
+};
+
+/// Finds the roots of a program and widens their products.
+class ProductWidener {
+public:
+  ProductWidener(plan::ProgramOp program, int64_t leastRows, int64_t share,
+                 bool explain)
+      : program(program), leastRows(leastRows), share(share), explain(explain) {
+  }
+
+  unsigned run();
+
+private:
+  std::optional<RoomyRoot> find(plan::AllocOp root) const;
+  bool isFilledBy(const RoomyRoot &found, plan::GemmOp gemm, Value view) const;
+  bool isSummedBy(const RoomyRoot &found, plan::GemmOp gemm, Value view) const;
+  bool isUnchanged(Value factor, Operation *from, Operation *to) const;
+
+  bool isCheap(const RoomyRoot &found) const;
+
+  plan::ProgramOp program;
+  int64_t leastRows, share;
+  bool explain;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Finding
+//===----------------------------------------------------------------------===//
+
+/// Whether a view has all rows of the root but for the room behind them.
+static bool hasAllRows(const RoomyRoot &found, Value view) {
+  MemRefType type = getType(view);
+  Layout layout = Layout::get(type);
+  return type.getRank() >= 2 && layout.offset == 0 &&
+         type.getShape().back() == found.columns &&
+         type.getNumElements() / found.columns ==
+             found.getType().getNumElements() / found.getPitch() &&
+         layout.isLike(Layout::getPitched(type.getShape(), found.getPitch()));
+}
+
+/// Whether the product writes all rows of the root, for the first time.
+bool ProductWidener::isFilledBy(const RoomyRoot &found, plan::GemmOp gemm,
+                                Value view) const {
+  return gemm.getTarget() == view && isPlain(gemm) && !gemm.accumulates() &&
+         hasAllRows(found, view) &&
+         getType(view).getNumElements() / found.columns >= leastRows;
+}
+
+/// Whether no command between the two writes the factor.
+bool ProductWidener::isUnchanged(Value factor, Operation *from,
+                                 Operation *to) const {
+  Value root = plan::getRoot(factor);
+  for (Operation *op = from; op != to; op = op->getNextNode()) {
+    if (!op)
+      return false; // not behind it
+    auto command = dyn_cast<plan::CommandOpInterface>(op);
+    for (unsigned i = 0; command && i < op->getNumOperands(); ++i)
+      if (command.isWritten(i) && plan::getRoot(op->getOperand(i)) == root)
+        return false;
+  }
+  return true;
+}
+
+/// Whether the product adds up over the columns, with the same factor.
+bool ProductWidener::isSummedBy(const RoomyRoot &found, plan::GemmOp gemm,
+                                Value view) const {
+  plan::GemmOp first = found.filled;
+  return gemm.getLhs() == view && !gemm.getTransposeLhs() && isPlain(gemm) &&
+         hasAllRows(found, view) && gemm.getRhs() == first.getRhs() &&
+         gemm.getTransposeRhs() != first.getTransposeRhs() &&
+         isUnchanged(gemm.getRhs(), first, gemm);
+}
+
+/// The last column that users of the root know of; nothing if one of them knows
+/// all, or does not walk rows.
+static std::optional<int64_t> findColumns(plan::AllocOp root, int64_t pitch) {
+  int64_t columns = 0;
+  for (Operation *user : root->getUsers()) {
+    auto view = dyn_cast<plan::ViewOp>(user);
+    if (!view)
+      return std::nullopt;
+    std::optional<int64_t> last =
+        getLastColumn(Layout::get(getType(view.getView())), pitch);
+    if (!last)
+      return std::nullopt;
+    columns = std::max(columns, *last + 1);
+  }
+  return columns < pitch ? std::optional(columns) : std::nullopt;
+}
+
+std::optional<RoomyRoot> ProductWidener::find(plan::AllocOp root) const {
+  RoomyRoot found{root.getBuffer()};
+  if (found.getType().getRank() < 2)
+    return std::nullopt;
+  std::optional<int64_t> columns = findColumns(root, found.getPitch());
+  if (!columns || *columns == 0)
+    return std::nullopt;
+  found.columns = *columns;
+  SmallVector<std::pair<plan::GemmOp, Value>> products;
+  for (Operation *user : root->getUsers())
+    for (Operation *command : user->getUsers())
+      if (auto gemm = dyn_cast<plan::GemmOp>(command))
+        products.push_back({gemm, user->getResult(0)});
+  for (auto [gemm, view] : products)
+    if (isFilledBy(found, gemm, view) &&
+        (!found.filled || gemm->isBeforeInBlock(found.filled)))
+      found.filled = gemm;
+  if (!found.filled)
+    return std::nullopt;
+  if (!isCheap(found))
+    return std::nullopt;
+  for (auto [gemm, view] : products)
+    if (isSummedBy(found, gemm, view))
+      found.sums.push_back(gemm);
+  return found;
+}
+
+/// Whether the room is small beside the rows, and the factor beside the root.
+bool ProductWidener::isCheap(const RoomyRoot &found) const {
+  plan::GemmOp gemm = found.filled;
+  int64_t room = found.getPitch() - found.columns;
+  int64_t factor = getType(gemm.getRhs()).getNumElements();
+  return share == 0 || (room <= found.columns / share &&
+                        factor <= found.getType().getNumElements() / share);
+}
+
+//===----------------------------------------------------------------------===//
+// Rewriting
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Writes the products of one root anew.
+class RootWidener {
+public:
+  explicit RootWidener(const RoomyRoot &found)
+      : found(found), filled(found.filled), loc(filled.getLoc()),
+        declarations(filled.getContext()), commands(filled) {
+    declarations.setInsertionPointAfterValue(found.root);
+  }
+
+  void run();
+
+private:
+  Value allocate(ArrayRef<int64_t> sizes, Type element);
+  Value viewAs(Value root, const Layout &layout);
+  Value widen(Value view);
+  Value makeFactor();
+  Value getZero(Type element);
+  void copy(Value from, Value to);
+  void clearRoom(Value root, Layout matrix, unsigned dim);
+
+  const RoomyRoot &found;
+  plan::GemmOp filled;
+  Location loc;
+  OpBuilder declarations, commands;
+  llvm::SmallDenseMap<Type, Value> zeros; // one element of each type
+};
+} // namespace
+
+/// What sums read is an activation, as the root is.
+Value RootWidener::allocate(ArrayRef<int64_t> sizes, Type element) {
+  auto role = found.sums.empty()
+                  ? plan::Role::Temporary
+                  : found.root.getDefiningOp<plan::AllocOp>().getRole();
+  return plan::AllocOp::create(
+      declarations, loc, MemRefType::get(sizes, element),
+      plan::RoleAttr::get(filled.getContext(), role), /*offset=*/IntegerAttr());
+}
+
+Value RootWidener::viewAs(Value root, const Layout &layout) {
+  MemRefType type = layout.getType(getType(root).getElementType());
+  return plan::ViewOp::create(declarations, loc, type, root);
+}
+
+/// A view with the room behind its rows.
+Value RootWidener::widen(Value view) {
+  SmallVector<int64_t> sizes(getType(view).getShape());
+  sizes.back() = found.getPitch();
+  if (sizes == found.getType().getShape())
+    return found.root;
+  return viewAs(found.root, Layout::getDense(sizes));
+}
+
+void RootWidener::copy(Value from, Value to) {
+  plan::CopyOp::create(commands, loc, from, to, filled.getScopeAttr(),
+                       IntegerAttr(), FloatAttr(), IntegerAttr());
+}
+
+/// Made before the product that fills the root.
+Value RootWidener::getZero(Type element) {
+  Value &zero = zeros[element];
+  if (zero)
+    return zero;
+  zero = allocate({1}, element);
+  OpBuilder before(filled);
+  auto none = DenseElementsAttr::get(RankedTensorType::get({1}, element),
+                                     before.getZeroAttr(element));
+  plan::ConstantOp::create(before, loc, zero, none, filled.getScopeAttr(),
+                           IntegerAttr(), FloatAttr(), IntegerAttr());
+  return zero;
+}
+
+/// Zeros behind the columns along dimension `dim` of a matrix.
+void RootWidener::clearRoom(Value root, Layout matrix, unsigned dim) {
+  matrix.offset = found.columns * matrix.strides[dim];
+  matrix.sizes[dim] -= found.columns;
+  Layout repeated = matrix;
+  repeated.offset = 0;
+  repeated.strides = {0, 0};
+  Value zero = getZero(getType(root).getElementType());
+  copy(viewAs(zero, repeated), viewAs(root, matrix));
+}
+
+/// The right factor, with zeros where the root has room.
+Value RootWidener::makeFactor() {
+  Value factor = filled.getRhs();
+  unsigned dim = getFactorDim(filled);
+  SmallVector<int64_t> sizes(getType(factor).getShape());
+  sizes[dim] = found.getPitch();
+  Value wide = allocate(sizes, getType(factor).getElementType());
+  Layout part = Layout::getDense(sizes);
+  part.sizes[dim] = found.columns;
+  copy(factor, viewAs(wide, part));
+  clearRoom(wide, Layout::getDense(sizes), dim);
+  return wide;
+}
+
+void RootWidener::run() {
+  Value factor = makeFactor();
+  filled.getTargetMutable().assign(widen(filled.getTarget()));
+  filled.getRhsMutable().assign(factor);
+  int64_t rows = found.getType().getNumElements() / found.getPitch();
+  for (plan::GemmOp gemm : found.sums) {
+    // Behind rows of numbers that are not finite the product left others
+    // still, whatever has been written over the rows since.
+    commands.setInsertionPoint(gemm);
+    clearRoom(found.root, Layout::getDense({rows, found.getPitch()}), 1);
+    gemm.getLhsMutable().assign(widen(gemm.getLhs()));
+    gemm.getRhsMutable().assign(factor);
+  }
+}
+
+unsigned ProductWidener::run() {
+  // Each sees what the ones before it have made of the products.
+  unsigned count = 0;
+  for (auto root : llvm::to_vector(program.getOps<plan::AllocOp>())) {
+    std::optional<RoomyRoot> found;
+    if (!root.getOffset())
+      found = find(root);
+    if (!found)
+      continue;
+    if (explain)
+      root.emitRemark("products run over the room behind rows of ")
+          << found->columns << ": one fills it, and " << found->sums.size()
+          << " sum over it";
+    RootWidener(*found).run();
+    ++count;
+  }
+  return count;
+}
+
+namespace {
+struct WidenProductsPass
+    : weft::impl::WidenProductsPassBase<WidenProductsPass> {
+  using WidenProductsPassBase::WidenProductsPassBase;
+
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<plan::ProgramOp>())
+      numWidened += ProductWidener(program, rows, share, explain).run();
+  }
+};
+} // namespace
