@@ -370,6 +370,32 @@ class Ops(Choice):
                        f"{{{{p = 0.5 : f64, op_id = {self.dropouts}}}}} : {{t0}}", [a, b],
                        x.shape, (min(x.low, y.low), max(x.high, y.high)), results=2)
 
+    def shared_layer(self):
+        """What two layers are made of, and nothing else: a parameter, a layer, or
+        one within the other."""
+        a = self.pick()
+        x = self.nodes[a]
+        reach = max(-x.low, x.high)
+
+        def drop(layer, bound):
+            self.dropouts += 1
+            return self.op("weft.layer_drop {0}, {1} "
+                           f"{{{{p = 0.5 : f64, op_id = {self.dropouts}}}}} : {{t0}}",
+                           [a, layer], x.shape, (min(x.low, -bound), max(x.high, bound)),
+                           results=2)
+
+        shared = self.op("weft.mul {0}, {1} : {t0}, {t1}", [a, self.param(x.shape)], x.shape,
+                         (-reach, reach))
+        if shared is not None and self.random.random() < 0.6:
+            shared = drop(shared, reach)
+        if shared is None:
+            return None
+        first = drop(self.op("weft.tanh {0} : {t0}", [shared], x.shape, (-1.0, 1.0)), 1.0)
+        second = drop(self.op("weft.neg {0} : {t0}", [shared], x.shape, (-reach, reach)), reach)
+        return self.op("weft.add {0}, {1} : {t0}, {t1}", [first, second], x.shape,
+                       (min(x.low, -1.0) + min(x.low, -reach),
+                        max(x.high, 1.0) + max(x.high, reach)))
+
     # Losses
 
     def pair_loss(self):
