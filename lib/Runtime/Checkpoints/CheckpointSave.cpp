@@ -17,6 +17,9 @@
 
 using namespace weft;
 
+/// Directories in a row that are moved while a save begins in them.
+static constexpr int manyMoves = 10;
+
 const char *const weft::modelFileName = "model.json";
 
 /// "rank_00000.safetensors".
@@ -193,25 +196,38 @@ CheckpointWriter::write(const std::string &directory) const {
 // What rank 0 does for all
 //===----------------------------------------------------------------------===//
 
-Status CheckpointWriter::keepLock() {
+/// Whether the directory had to be made again.
+Expected<bool> CheckpointWriter::keepLock() {
   if (!policy.lock)
-    return Status::success();
+    return false;
   auto isNew = policy.lock->renew();
-  if (!isNew)
-    return isNew.takeError();
-  if (*isNew)
+  if (isNew && *isNew)
     warn(policy.saveDir + ": the directory was moved or removed; saves go into "
                           "a new one");
-  return Status::success();
+  return isNew;
+}
+
+/// A directory for the step in the save directory that we hold. It may be moved
+/// after a look at the lock: then this one lies there, or in a new one that
+/// nobody has locked, and another is begun.
+Expected<StepWriter> CheckpointWriter::beginStep(int64_t number) {
+  if (auto isNew = keepLock(); !isNew)
+    return isNew.takeError();
+  for (int tries = 1;; ++tries) {
+    auto step = StepWriter::begin(policy.saveDir, number);
+    auto isNew = keepLock();
+    if (step && !isNew)
+      return isNew.takeError();
+    if (!isNew || !*isNew || tries == manyMoves)
+      return step;
+  }
 }
 
 /// The directory that the files go to.
 Expected<std::string> CheckpointWriter::begin(Saving &saving) {
   if (!isFirst())
     return std::string();
-  if (Status s = keepLock(); !s)
-    return s.takeError();
-  auto step = StepWriter::begin(policy.saveDir, saving.state.step);
+  auto step = beginStep(saving.state.step);
   if (!step)
     return step.takeError();
   saving.step.emplace(std::move(*step));

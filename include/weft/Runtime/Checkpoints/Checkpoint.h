@@ -153,7 +153,8 @@ private:
   Expected<std::string> saveInPhases(Saving &saving);
   Status listFiles(const std::string &directory, const Texts &written,
                    Manifest &manifest) const;
-  Status keepLock();
+  Expected<bool> keepLock();
+  Expected<StepWriter> beginStep(int64_t number);
 
   const WeftContext &context;
   const Metadata &metadata;
