@@ -2,7 +2,7 @@
 """Programs for a CUDA device, checked on a real one that has no weft.
 
 usage: on-device.py build OUT --build BUILD [--models NAME...] [--target cuda:sm_90]
-       on-device.py run OUT [--sanitizer] [--emulated BUILD] [--json FILE]
+       on-device.py run OUT [--sanitizer] [--jobs N] [--emulated BUILD] [--json FILE]
 
 `build` compiles each model for the CPU and for the device, trains the CPU's
 program, and leaves in OUT what `run` needs: programs, data, the CPU's losses.
@@ -12,15 +12,20 @@ OUT may then be carried to the device. `run` trains there and checks each model:
   again      a second run has the same bits in losses and weights
   no-graph   so has one that gives the device command by command
   resumed    and one that is stopped half-way and goes on
+  tuned      with algorithms of products that --tune has measured: the same bounds
   cudnn      attention by cuDNN has losses within the same bounds
+  gradients  those of a step, to the bit the CPU's: masks of dropout (model masks)
+  skips      steps are skipped, and loss scales halved, as on the CPU (overflow-*)
   memcheck, racecheck, synccheck
              compute-sanitizer finds nothing in two steps (--sanitizer)
 
-It prints a line for each check and ends with `N passed, N failed, N skipped`; a
+Of --jobs models at once: a device has room for many of them. It prints a line for
+each check and ends with `N passed, N failed, N skipped`; a
 machine that cannot run a program at all fails one check, `device`.
 With --emulated the device is the emulated one of the tests.
 """
 import argparse
+import concurrent.futures
 import json
 import os
 import shutil
@@ -47,6 +52,14 @@ MODELS = {
     "llama-f16": ("llama-mini", "f16", TOKENS, []),
 }
 CUDNN = ("gpt2-f16", "llama-f16")
+# Models of test/Cuda that are checked in a way of their own, with the flags of both.
+INPUTS = "../test/Cuda/Inputs/"
+OVERFLOW = ["--scaler-init=32768"]
+SPECIAL = {
+    "masks": (INPUTS + "masks.mlir", "f32", [], ["--seed=7"]),
+    "overflow-product": (INPUTS + "overflow-product.mlir", "f16", OVERFLOW, ["--lr=1e-4"]),
+    "overflow-attention": (INPUTS + "overflow-attention.mlir", "f16", OVERFLOW, ["--lr=1e-4"]),
+}
 TOOLS = ("memcheck", "racecheck", "synccheck")
 STEPS = 20
 
@@ -83,15 +96,19 @@ def call(command, environment=None):
 
 
 def data_of(name):
-    return "digits.safetensors" if name.startswith("mlp") else "text.txt"
+    return "digits.safetensors" if name.startswith("mlp") or name in SPECIAL else "text.txt"
 
 
 def weft_of(options):
     return os.path.join(options.build, "bin", "weft")
 
 
+def facts_of(name):
+    return MODELS.get(name) or SPECIAL[name]
+
+
 def compile_program(options, name, output, *flags):
-    model, precision, compile_flags, _ = MODELS[name]
+    model, precision, compile_flags, _ = facts_of(name)
     call([weft_of(options), "compile",
           os.path.join(ROOT, "examples", model), f"--precision={precision}",
           *compile_flags, *flags, "-o", output])
@@ -113,14 +130,14 @@ def build(options):
           inside("digits.safetensors"), "--rows", "64"])
     shutil.copy(os.path.join(ROOT, "README.md"), inside("text.txt"))
     expected = {}
-    for name in options.models or MODELS:
+    for name in options.models or [*MODELS, *SPECIAL]:
         compile_program(options, name, inside("cpu"))
-        expected[name] = Model(options, name).train("cpu", "on-cpu")[0]
+        expected[name] = Model(options, name).expect()
         compile_for_device(options, name, inside(name))
         if name in CUDNN:
             compile_for_device(options, name, inside(name + "-cudnn"), "--attention=cudnn")
         os.remove(inside("cpu"))
-    shutil.rmtree(inside("on-cpu"))
+    shutil.rmtree(inside("on-cpu"), ignore_errors=True)
     with open(inside("expected.json"), "w") as file:
         json.dump(expected, file)
     print(f"{len(expected)} models in {options.out}")
@@ -134,7 +151,7 @@ def build(options):
 class Model:
     def __init__(self, options, name, losses=()):
         self.options, self.name, self.losses = options, name, losses
-        self.bound = train.BOUND[MODELS[name][1]]
+        self.bound = train.BOUND[facts_of(name)[1]]
 
     def path(self, name):
         return os.path.join(os.path.abspath(self.options.out), name)
@@ -150,12 +167,31 @@ class Model:
     def run(self, program, *flags, before=(), steps=STEPS):
         """`before` is what runs the program: a sanitizer."""
         return call([*before, self.path(program), "--data", self.path(data_of(self.name)),
-                     "--steps", str(steps), "--progress", "none", *MODELS[self.name][3], *flags],
+                     "--steps", str(steps), "--progress", "none", *facts_of(self.name)[3], *flags],
                     self.environment(program))
+
+    def expect(self):
+        """What the CPU's program computes."""
+        if self.name == "masks":
+            self.run("cpu", "--dump-grads", self.path("masks-cpu.safetensors"), steps=1)
+            return None
+        if self.name in SPECIAL:
+            return self.skips("cpu")
+        return self.train("cpu", "on-cpu")[0]
+
+    def skips(self, program):
+        """Of six steps: whether it was skipped, and its loss scale."""
+        metrics = self.path(self.name + ".jsonl")
+        if os.path.exists(metrics):
+            os.remove(metrics)
+        self.run(program, "--metrics", metrics, steps=6)
+        with open(metrics) as lines:
+            steps = [step for step in map(json.loads, lines) if "loss" in step]
+        return [[step["skipped"], step["loss_scale"]] for step in steps]
 
     def train(self, program, folder, *flags):
         """Losses, and a digest of the last checkpoint."""
-        saves = self.path(folder)
+        saves = self.path(f"{self.name}-{folder}" if self.losses else folder)
         shutil.rmtree(saves, ignore_errors=True)
         os.makedirs(saves)
         metrics = os.path.join(saves, "metrics.jsonl")
@@ -192,9 +228,30 @@ class Model:
 
     def check_resumed(self):
         self.train(self.name, "resumed", f"--stop-after={STEPS // 2}")
-        saves = self.path("resumed")
+        saves = self.path(self.name + "-resumed")
         return self.check_equal(self.go_on(self.name, saves, os.path.join(saves, "metrics.jsonl"),
                                            "--resume=must"))
+
+    def check_tuned(self):
+        tuning = self.path(self.name + "-tuning.json")
+        if os.path.exists(tuning):
+            os.remove(tuning)
+        call([self.path(self.name), "--tune", tuning], self.environment(self.name))
+        return self.near(self.train(self.name, "tuned", "--tuning", tuning)[0])
+
+    def check_gradients(self):
+        ours, theirs = self.path("masks.safetensors"), self.path("masks-cpu.safetensors")
+        self.run(self.name, "--dump-grads", ours, steps=1)
+        with open(ours, "rb") as first, open(theirs, "rb") as second:
+            if first.read() != second.read():
+                raise Failed("other gradients")
+        return "the same bytes"
+
+    def check_skips(self):
+        skips = self.skips(self.name)
+        if skips != self.losses:
+            raise Failed(f"{skips}, on the CPU {self.losses}")
+        return f"{sum(skipped for skipped, _ in skips)} of {len(skips)} steps"
 
     def check_cudnn(self):
         return self.near(self.train(self.name + "-cudnn", "cudnn")[0])
@@ -211,8 +268,13 @@ class Model:
 
     def checks(self):
         """Checks by name, in order."""
+        if self.name == "masks":
+            return {"gradients": self.check_gradients}
+        if self.name in SPECIAL:
+            return {"skips": self.check_skips}
         checks = {"losses": self.check_losses, "again": self.check_again,
-                  "no-graph": self.check_no_graph, "resumed": self.check_resumed}
+                  "no-graph": self.check_no_graph, "resumed": self.check_resumed,
+                  "tuned": self.check_tuned}
         if self.name in CUDNN:
             checks["cudnn"] = self.check_cudnn
         if self.options.sanitizer:
@@ -253,10 +315,17 @@ def check_all(options, expected):
     if missing:
         yield {"model": None, "check": "device", "outcome": "failed", "words": missing}
         return
-    for name, losses in expected.items():
-        for title, check in Model(options, name, losses).checks().items():
-            how, words = outcome(check)
-            yield {"model": name, "check": title, "outcome": how, "words": words}
+    def check(entry):
+        name, losses = entry
+        found = []
+        for title, run_check in Model(options, name, losses).checks().items():
+            how, words = outcome(run_check)
+            found.append({"model": name, "check": title, "outcome": how, "words": words})
+        return found
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for found in pool.map(check, expected.items()):
+            yield from found
 
 
 def run(options):
@@ -282,13 +351,14 @@ def parse():
     make.set_defaults(command=build, sanitizer=False)
     make.add_argument("out")
     make.add_argument("--build", required=True, help="build folder of weft")
-    make.add_argument("--models", nargs="+", choices=MODELS)
+    make.add_argument("--models", nargs="+", choices=[*MODELS, *SPECIAL])
     make.add_argument("--target", default="cuda:sm_90")
     make.add_argument("--twins", action="store_true", help="for --emulated")
     check = commands.add_parser("run", help="train on the device, and compare")
     check.set_defaults(command=run)
     check.add_argument("out")
     check.add_argument("--sanitizer", action="store_true")
+    check.add_argument("--jobs", type=int, default=1)
     check.add_argument("--emulated", metavar="BUILD")
     check.add_argument("--json", metavar="FILE")
     return parser.parse_args()
