@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Programs for a CUDA device, checked on a real one that has no weft.
 
-usage: on-device.py build OUT --build BUILD [--models NAME...] [--target cuda:sm_90]
+usage: on-device.py build OUT --build BUILD [--models NAME...] [--target cuda:sm_90] [--twins]
        on-device.py run OUT [--sanitizer] [--jobs N] [--emulated BUILD] [--json FILE]
 
 `build` compiles each model for the CPU and for the device, trains the CPU's
@@ -22,7 +22,8 @@ OUT may then be carried to the device. `run` trains there and checks each model:
 Of --jobs models at once: a device has room for many of them. It prints a line for
 each check and ends with `N passed, N failed, N skipped`; a
 machine that cannot run a program at all fails one check, `device`.
-With --emulated the device is the emulated one of the tests.
+With --emulated (of a folder that `build --twins` wrote) the device is the emulated
+one of the tests.
 """
 import argparse
 import concurrent.futures
