@@ -60,7 +60,6 @@ private:
   bool isFilledBy(const RoomyRoot &found, plan::GemmOp gemm, Value view) const;
   bool isSummedBy(const RoomyRoot &found, plan::GemmOp gemm, Value view) const;
   bool isUnchanged(Value factor, Operation *from, Operation *to) const;
-
   bool isCheap(const RoomyRoot &found) const;
 
   plan::ProgramOp program;
