@@ -43,25 +43,54 @@ GemmState &stateOf(WeftContext &context) {
 
 namespace {
 
+/// Makes the copies that a stage's products read.
+void copyRows(WeftContext &context, const GemmStage &stage,
+              const GemmOperands &operands, float *copies) {
+  constexpr int64_t grain = 16; // rows
+  for (const RowCopies &rows : stage.copies) {
+    const float *from =
+        as<float>(rows.ofB ? operands.b : operands.a) + rows.from;
+    context.parallelFor(rows.rows, grain, [&](RangePart part) {
+      for (int64_t r = part.begin; r < part.end; ++r)
+        std::memcpy(copies + rows.to + r * rows.paddedLd, from + r * rows.ld,
+                    rows.width * sizeof(float));
+    });
+  }
+}
+
+/// The products of a stage, each on one thread.
+void runBlocks(WeftContext &context, GemmState &state,
+               const std::vector<Product> &products,
+               const GemmOperands &operands, char *workers,
+               int64_t workerBytes) {
+  context.parallelFor(
+      products.size(), 1,
+      [&](RangePart part) {
+        LibraryThreads scope(1);
+        for (int64_t i = part.begin; i < part.end; ++i)
+          execute(products[i], operands, state, part.worker,
+                  workers + part.worker * workerBytes);
+      },
+      Schedule::Dynamic);
+}
+
 void runPlan(WeftContext &context, GemmState &state, const GemmPlan &plan,
              const GemmOperands &operands, char *workspace) {
   int64_t bytes = plan.workerBytes();
   if (plan.packed)
     return runPacked(context, state, *plan.packed, operands, workspace, bytes);
-  for (const std::vector<Product> &stage : plan.stages) {
-    if (!plan.blocked) {
-      execute(stage[0], operands, state, 0, workspace);
-      continue;
-    }
-    context.parallelFor(
-        stage.size(), 1,
-        [&](RangePart part) {
-          LibraryThreads scope(1);
-          for (int64_t i = part.begin; i < part.end; ++i)
-            execute(stage[i], operands, state, part.worker,
-                    workspace + part.worker * bytes);
-        },
-        Schedule::Dynamic);
+  char *copies = workspace + plan.countWorkers(context.threads()) * bytes;
+  GemmOperands read = operands;
+  if (plan.padded && plan.padded->copiesA)
+    read.a = copies;
+  if (plan.padded && plan.padded->copiesB)
+    read.b = copies;
+  for (const GemmStage &stage : plan.stages) {
+    copyRows(context, stage, operands, as<float>(copies));
+    if (plan.blocked)
+      runBlocks(context, state, stage.products, read, workspace, bytes);
+    else
+      execute(stage.products[0], read, state, 0, workspace);
   }
 }
 

@@ -9,6 +9,8 @@
 //  - its other f32 kernels (machines without AVX-512) split K as they like, and
 //    its kernels for tiles of bf16 (AMX) cut a long K by the number of threads:
 //    there the result is cut into fixed blocks, each computed by one thread.
+// Blocks of f32 read copies of an operand whose columns fall into the same sets
+// of a cache (PaddedRows).
 //
 //===----------------------------------------------------------------------===//
 
@@ -188,6 +190,29 @@ Product makeProduct(const WeftGemmRecord &shape, const dnnl::engine &engine) {
   return product;
 }
 
+/// The range of K from `begin` on that one stage multiplies.
+static WeftGemmRecord pieceOf(WeftGemmRecord s, int64_t begin,
+                              int64_t longest) {
+  s.k = std::min(longest, s.k - begin);
+  s.accumulate = s.accumulate || begin > 0;
+  s.hasBias = s.hasBias && begin == 0;
+  return s;
+}
+
+/// What a stage copies of the rows of K from `begin` on.
+static std::vector<RowCopies> listCopies(const WeftGemmRecord &s,
+                                         const PaddedRows &padded,
+                                         int64_t begin, int64_t rows) {
+  std::vector<RowCopies> copies;
+  if (padded.copiesA)
+    copies.push_back(
+        {/*ofB=*/false, begin * s.lda, 0, rows, s.m, s.lda, padded.lda});
+  if (padded.copiesB)
+    copies.push_back({/*ofB=*/true, begin * s.ldb, padded.floatsOfA(), rows,
+                      s.n, s.ldb, padded.ldb});
+  return copies;
+}
+
 /// Stages of a product on `threads` threads; `blocked`: of blocks, on one
 /// thread each.
 static GemmPlan makeStages(const WeftGemmRecord &s, const dnnl::engine &engine,
@@ -198,20 +223,35 @@ static GemmPlan makeStages(const WeftGemmRecord &s, const dnnl::engine &engine,
   const OneDnnBlock size = sizeOfBlocks(s);
   int64_t longest = longestStageK(s, blocked);
   for (int64_t begin = 0; begin < s.k; begin += longest) {
-    WeftGemmRecord piece = s;
-    piece.k = std::min(longest, s.k - begin);
-    piece.accumulate = s.accumulate || begin > 0;
-    piece.hasBias = s.hasBias && begin == 0;
-    if (blocked)
-      plan.stages.push_back(makeBlocks(piece, size, engine));
-    else
-      plan.stages.push_back({makeProduct(piece, engine)});
-    for (Product &product : plan.stages.back()) {
-      product.offsetA += begin * (s.transA ? s.lda : 1);
-      product.offsetB += begin * (s.transB ? 1 : s.ldb);
-      plan.productBytes =
-          std::max<int64_t>(plan.productBytes, product.scratch.get_size());
-    }
+    WeftGemmRecord piece = pieceOf(s, begin, longest);
+    GemmStage &stage = plan.stages.emplace_back();
+    stage.products = blocked ? makeBlocks(piece, size, engine)
+                             : std::vector<Product>{makeProduct(piece, engine)};
+    plan.addOffsets(stage, begin * (s.transA ? s.lda : 1),
+                    begin * (s.transB ? 1 : s.ldb));
+  }
+  return plan;
+}
+
+/// The same of blocks alone that read copies of an operand or of both.
+static GemmPlan makePaddedStages(const WeftGemmRecord &s,
+                                 const dnnl::engine &engine,
+                                 const PaddedRows &padded) {
+  GemmPlan plan;
+  plan.blocked = true;
+  plan.padded = padded;
+  LibraryThreads scope(1);
+  const OneDnnBlock size = sizeOfBlocks(s);
+  for (int64_t begin = 0; begin < s.k; begin += padded.depth) {
+    WeftGemmRecord piece = pieceOf(s, begin, padded.depth);
+    piece.lda = padded.lda, piece.ldb = padded.ldb;
+    GemmStage &stage = plan.stages.emplace_back();
+    stage.copies = listCopies(s, padded, begin, piece.k);
+    stage.products = makeBlocks(piece, size, engine);
+    const int64_t column = begin * (s.transA ? s.lda : 1);
+    const int64_t row = begin * (s.transB ? 1 : s.ldb);
+    plan.addOffsets(stage, padded.copiesA ? 0 : column,
+                    padded.copiesB ? padded.floatsOfA() : row);
   }
   return plan;
 }
@@ -242,6 +282,11 @@ GemmPlan makePlan(WeftGemmRecord s, const dnnl::engine &engine,
   auto fits = [&](const GemmPlan &plan) {
     return plan.countBytes(limits.mostThreads) <= limits.bytes;
   };
+  if (PaddedRows padded(s); padded.depth > 0 && !isBrgemm) {
+    GemmPlan plan = makePaddedStages(s, engine, padded);
+    if (fits(plan))
+      return plan;
+  }
   if (s.dtype == WEFT_F32 || isBrgemm) {
     bool blocked = mustBlock(s, isBrgemm);
     GemmPlan plan = makeStages(s, engine, limits.mostThreads, blocked);
@@ -257,6 +302,14 @@ GemmPlan makePlan(WeftGemmRecord s, const dnnl::engine &engine,
   GemmPlan plan = makePackedPlan(s, engine, lowBlocks(s));
   return fits(plan) ? std::move(plan)
                     : makePackedPlan(s, engine, smallBlocks(s));
+}
+
+void GemmPlan::addOffsets(GemmStage &stage, int64_t a, int64_t b) {
+  for (Product &product : stage.products) {
+    product.offsetA += a;
+    product.offsetB += b;
+    productBytes = std::max<int64_t>(productBytes, product.scratch.get_size());
+  }
 }
 
 int GemmPlan::countWorkers(int threads) const {

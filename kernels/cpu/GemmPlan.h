@@ -54,19 +54,36 @@ private:
                   const dnnl::engine &engine);
 };
 
-/// How a product runs: `packed`, or stages one after the other, each a list of
-/// products that are independent of each other.
+/// Rows of an operand, in f32, that a stage copies: from an element of the
+/// operand on, to one of the workspace's copies.
+struct RowCopies {
+  bool ofB;
+  int64_t from, to, rows, width, ld, paddedLd;
+};
+
+/// Products that are independent of each other, behind copies that they read.
+struct GemmStage {
+  std::vector<RowCopies> copies;
+  std::vector<Product> products;
+};
+
+/// How a product runs: `packed`, or stages one after the other.
 struct GemmPlan {
-  std::vector<std::vector<Product>> stages;
+  std::vector<GemmStage> stages;
   bool blocked = false; // products of a stage run on one thread each
   int64_t productBytes = 0;
+  std::optional<PaddedRows> padded;
   std::optional<PackedPlan> packed;
 
-  /// Workers of `threads` that need memory, how much each of them, and all.
+  /// Moves the operands of a stage that becomes this plan's.
+  void addOffsets(GemmStage &stage, int64_t a, int64_t b);
+  /// Workers of `threads` that need memory, how much each of them, and all:
+  /// copies lie behind the workers' pieces.
   int countWorkers(int threads) const;
   int64_t workerBytes() const;
   int64_t countBytes(int threads) const {
-    return countWorkers(threads) * workerBytes();
+    return countWorkers(threads) * workerBytes() +
+           (padded ? padded->bytes() : 0);
   }
 };
 

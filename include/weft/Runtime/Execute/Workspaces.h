@@ -13,6 +13,7 @@
 #define WEFT_RUNTIME_EXECUTE_WORKSPACES_H
 
 #include "weft/Runtime/Execute/OneDnnBlocks.h"
+#include "weft/Runtime/Execute/PaddedRows.h"
 #include "weft/Runtime/Execute/Products.h"
 #include "weft/Runtime/Execute/RecordTypes.h"
 
@@ -190,7 +191,8 @@ inline int64_t blockBytes(const WeftGemmRecord &s) {
 }
 
 /// What oneDNN takes for a product that it may compute as a whole, on the
-/// processors that are known. Its kernels for older ones need nothing.
+/// processors that are known. Its kernels for older ones need nothing, but for
+/// PaddedRows.
 inline int64_t wholeProductBytes(const WeftGemmRecord &s, int64_t threads) {
   WeftGemmRecord stage = longestStage(s);
   int64_t bytes = blockBytes(stage);
@@ -206,6 +208,7 @@ inline int64_t gemmWorkspaceBytes(WeftGemmRecord s, int64_t threads) {
     bytes = std::max(bytes, packedBytes(s, lowBlocks(s), threads));
   if (s.dtype != WEFT_F16)
     bytes = std::max(bytes, wholeProductBytes(s, threads));
+  bytes = std::max(bytes, PaddedRows(s).bytes());
   return roundUp(bytes, kWorkspaceAlignment);
 }
 
