@@ -93,6 +93,8 @@ dnnl::matmul::primitive_desc describe(const WeftGemmRecord &s,
   return {dnnl::matmul::desc(a, b, bias, c), attributes, engine};
 }
 
+OneDnnBlock sizeOfWhole(const WeftGemmRecord &s) { return {s.m, s.n}; }
+
 /// Whether a product runs in tiles, in blocks of one thread each.
 bool runsInTileBlocks(const WeftGemmRecord &s) {
   static const bool isUsual = ::sysconf(_SC_LEVEL2_CACHE_SIZE) >= kTileCache;
@@ -135,7 +137,7 @@ private:
 
 /// By rows or columns, by both where there are tiles.
 OneDnnBlock sizeOfBlocks(const WeftGemmRecord &s) {
-  OneDnnBlock size = {s.m, s.n};
+  OneDnnBlock size = sizeOfWhole(s);
   if (runsInTileBlocks(s) || isCutByRows(s))
     size.rows = kBlock;
   if (runsInTileBlocks(s) || !isCutByRows(s))
@@ -213,27 +215,38 @@ static std::vector<RowCopies> listCopies(const WeftGemmRecord &s,
   return copies;
 }
 
-/// Stages of a product on `threads` threads; `blocked`: of blocks, on one
-/// thread each.
+/// Stages of a product that oneDNN computes as a whole, on `threads` threads.
 static GemmPlan makeStages(const WeftGemmRecord &s, const dnnl::engine &engine,
-                           int threads, bool blocked) {
+                           int threads) {
   GemmPlan plan;
-  plan.blocked = blocked;
-  LibraryThreads scope(blocked ? 1 : threads);
-  const OneDnnBlock size = sizeOfBlocks(s);
-  int64_t longest = longestStageK(s, blocked);
+  LibraryThreads scope(threads);
+  const int64_t longest = longestStageK(s, /*blocked=*/false);
   for (int64_t begin = 0; begin < s.k; begin += longest) {
-    WeftGemmRecord piece = pieceOf(s, begin, longest);
     GemmStage &stage = plan.stages.emplace_back();
-    stage.products = blocked ? makeBlocks(piece, size, engine)
-                             : std::vector<Product>{makeProduct(piece, engine)};
+    stage.products = {makeProduct(pieceOf(s, begin, longest), engine)};
     plan.addOffsets(stage, begin * (s.transA ? s.lda : 1),
                     begin * (s.transB ? 1 : s.ldb));
   }
   return plan;
 }
 
-/// The same of blocks alone that read copies of an operand or of both.
+/// Stages of blocks of one thread each.
+static GemmPlan makeBlockStages(const WeftGemmRecord &s,
+                                const dnnl::engine &engine, OneDnnBlock size) {
+  GemmPlan plan;
+  plan.blocked = true;
+  LibraryThreads scope(1);
+  const int64_t longest = longestStageK(s, /*blocked=*/true);
+  for (int64_t begin = 0; begin < s.k; begin += longest) {
+    GemmStage &stage = plan.stages.emplace_back();
+    stage.products = makeBlocks(pieceOf(s, begin, longest), size, engine);
+    plan.addOffsets(stage, begin * (s.transA ? s.lda : 1),
+                    begin * (s.transB ? 1 : s.ldb));
+  }
+  return plan;
+}
+
+/// The same of blocks that read copies of an operand or of both.
 static GemmPlan makePaddedStages(const WeftGemmRecord &s,
                                  const dnnl::engine &engine,
                                  const PaddedRows &padded) {
@@ -265,10 +278,21 @@ static GemmPlan makePackedPlan(const WeftGemmRecord &s,
 }
 
 /// Whether only blocks of one thread each give bits that depend on no thread
-/// count, or run fast.
-static bool mustBlock(const WeftGemmRecord &s, bool usesBrgemm) {
-  return !usesBrgemm || runsInTileBlocks(s) || aliasesInCache(s) ||
-         isLongLowProduct(s);
+/// count, or run fast, where brgemm multiplies.
+static bool mustBlock(const WeftGemmRecord &s) {
+  return runsInTileBlocks(s) || aliasesInCache(s) || isLongLowProduct(s);
+}
+
+/// For kernels of f32 that read blocks in place, and pack large ones: a program
+/// of one thread has but one block. Reading it needs no copies.
+static GemmPlan makeInPlacePlan(const WeftGemmRecord &s,
+                                const dnnl::engine &engine,
+                                const GemmLimits &limits) {
+  if (limits.mostThreads == 1)
+    return makeBlockStages(s, engine, sizeOfWhole(s));
+  if (const PaddedRows padded(s); padded.depth > 0)
+    return makePaddedStages(s, engine, padded);
+  return makeBlockStages(s, engine, sizeOfBlocks(s));
 }
 
 GemmPlan makePlan(WeftGemmRecord s, const dnnl::engine &engine,
@@ -282,23 +306,17 @@ GemmPlan makePlan(WeftGemmRecord s, const dnnl::engine &engine,
   auto fits = [&](const GemmPlan &plan) {
     return plan.countBytes(limits.mostThreads) <= limits.bytes;
   };
-  if (PaddedRows padded(s); padded.depth > 0 && !isBrgemm) {
-    GemmPlan plan = makePaddedStages(s, engine, padded);
-    if (fits(plan))
+  if (s.dtype == WEFT_F32 && !isBrgemm)
+    if (GemmPlan plan = makeInPlacePlan(s, engine, limits); fits(plan))
       return plan;
-  }
-  if (s.dtype == WEFT_F32 || isBrgemm) {
-    bool blocked = mustBlock(s, isBrgemm);
-    GemmPlan plan = makeStages(s, engine, limits.mostThreads, blocked);
-    if (!blocked && !fits(plan)) {
-      blocked = true;
-      plan = makeStages(s, engine, limits.mostThreads, blocked);
-    }
-    if (fits(plan))
-      return blocked || limits.threads == limits.mostThreads
+  if (isBrgemm && !mustBlock(s))
+    if (GemmPlan plan = makeStages(s, engine, limits.mostThreads); fits(plan))
+      return limits.threads == limits.mostThreads
                  ? std::move(plan)
-                 : makeStages(s, engine, limits.threads, blocked);
-  }
+                 : makeStages(s, engine, limits.threads);
+  if (s.dtype == WEFT_F32 || isBrgemm)
+    if (GemmPlan plan = makeBlockStages(s, engine, sizeOfBlocks(s)); fits(plan))
+      return plan;
   GemmPlan plan = makePackedPlan(s, engine, lowBlocks(s));
   return fits(plan) ? std::move(plan)
                     : makePackedPlan(s, engine, smallBlocks(s));

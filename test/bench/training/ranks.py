@@ -3,7 +3,7 @@
 
 usage: ranks.py --weft WEFT [--python PYTHON]... [--rounds 15] [--warmup 3] [--steps 10] ...
 
-Compiles the model for each stage (--zero), then runs all sides in turns, one
+Compiles the model for each stage (--zero) and one thread a rank, then runs all sides in turns, one
 after the other, from the same weights on the same tokens: weft's programs as
 processes of MPI (weft launch), and PyTorch's DDP on gloo with each Python that
 is given. Short runs choose the fastest attention, AdamW, mode and binding of
@@ -52,7 +52,7 @@ class Bench:
     def compile(self, stage):
         options = self.options
         call([options.weft, "compile", self.path("model"), "-o", self.program(stage),
-              f"--mesh=dp:{options.ranks}", f"--zero={stage}", "--optimizer=adamw",
+              f"--mesh=dp:{options.ranks}", f"--zero={stage}", "--optimizer=adamw", "--threads-max=1",
               f"--batch={options.batch}", f"--seq={options.seq}", *options.compile])
 
     def weft(self, stage):

@@ -200,6 +200,57 @@ TEST(Gemm, TransformerShapesHaveTheSameBitsForEveryThreadCount) {
   }
 }
 
+/// Products whose rows lie a multiple of 512 bytes apart, which are copied
+/// where the processor has no AVX-512: A, B or both.
+std::vector<Gemm> aliasingProducts(int64_t k) {
+  std::vector<Gemm> products;
+  for (int64_t way : {0, 1, 3}) {
+    Gemm g = shaped(300, 260, k, way & 1, way >> 1);
+    g.padA = g.transA ? 384 - g.m : 3;
+    g.padB = g.transB ? 1 : 384 - g.n;
+    g.padC = 5;
+    products.push_back(g);
+  }
+  return products;
+}
+
+TEST(Gemm, RowsThatAliasInACache) {
+  for (int64_t k : {64, 300, 512, 513, 1100})
+    for (Gemm g : aliasingProducts(k)) {
+      const PaddedRows padded(g.record());
+      EXPECT_EQ(padded.copiesA, g.transA != 0);
+      EXPECT_EQ(padded.copiesB, g.transB == 0);
+      EXPECT_EQ(padded.depth, std::min<int64_t>(k, 512));
+      g.bias = true;
+      check(g);
+      g.bias = false, g.accumulate = 1;
+      check(g);
+    }
+}
+
+TEST(Gemm, CopiesArePaidForByUses) {
+  auto depth = [](const Gemm &g) {
+    WeftGemmRecord record = g.record();
+    mergeBatch(record);
+    const PaddedRows padded(record);
+    EXPECT_LE(padded.bytes(), 4 << 20);
+    return padded.depth;
+  };
+  EXPECT_EQ(depth(shaped(256, 384, 64, 0, 0)), 64);
+  EXPECT_EQ(depth(shaped(255, 384, 64, 0, 0)), 0);     // too few uses
+  EXPECT_EQ(depth(shaped(256, 384, 63, 0, 0)), 0);     // a short column
+  EXPECT_EQ(depth(shaped(256, 400, 64, 0, 0)), 0);     // rows of 1600 bytes
+  EXPECT_EQ(depth(shaped(384, 384, 384, 0, 1)), 0);    // runs along all rows
+  EXPECT_EQ(depth(shaped(3072, 768, 512, 1, 0)), 256); // not over 4 MiB
+  EXPECT_EQ(depth(shaped(50304, 768, 512, 1, 0)), 0);  // nor for a few rows
+  Gemm batch = shaped(256, 384, 64, 1, 0);
+  batch.batch = 2;
+  EXPECT_EQ(depth(batch), 0);
+  Gemm low = shaped(256, 384, 64, 0, 0);
+  low.type = low.typeC = WEFT_BF16;
+  EXPECT_EQ(depth(low), 0);
+}
+
 /// Low operands with a low and with an f32 result, with bf16 instructions
 /// (where the machine has them) and without.
 template <typename Body> void forEachLowType(Body body) {

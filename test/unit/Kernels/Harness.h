@@ -101,6 +101,9 @@ double largestError(const std::vector<Got> &got, const Doubles &want) {
   return worst;
 }
 
+/// Most threads of a program of the tests, unless it runs on more.
+constexpr int kProgramThreads = 3;
+
 /// A context of that many threads and at most that instruction set.
 struct TestContext : WeftContext {
   explicit TestContext(int threads = 2, CpuIsa isa = CpuIsa::Avx512)
@@ -108,6 +111,7 @@ struct TestContext : WeftContext {
   static ContextOptions options(int threads, CpuIsa isa) {
     ContextOptions options;
     options.threads = threads;
+    options.maxThreads = kProgramThreads;
     options.isa = isa;
     options.slowBf16 = true; // whatever the processor is good at
     return options;
@@ -222,7 +226,7 @@ inline void callIn(GuardedWorkspace &workspace, int64_t bytes,
   callIn(workspace, bytes, context, routine, buffers, record, kindOf(routine));
 }
 
-/// The same with the workspace that a program for as many threads gives it;
+/// The same with the workspace that the context's program gives it;
 /// leaves errors in the context.
 inline void callAs(WeftCommandKind kind, WeftContext &context,
                    WeftLibraryFn routine,
@@ -230,7 +234,7 @@ inline void callAs(WeftCommandKind kind, WeftContext &context,
                    const RecordBytes &record) {
   int64_t bytes = 0;
   if (holdsRecord(kind, record))
-    bytes = workspaceBytes(kind, record.data(), context.threads());
+    bytes = workspaceBytes(kind, record.data(), context.mostThreads());
   GuardedWorkspace workspace(bytes);
   callIn(workspace, bytes, context, routine, buffers, record, kind);
 }

@@ -109,6 +109,37 @@ TEST(Workspace, HoldsTheFastestWayOfEveryProduct) {
             expectFits(recordOf(shape, type, typeC), threads, mayUseBf16);
 }
 
+// Rows that alias are copied where oneDNN would read them in place, unless the
+// workspace is too short.
+TEST(Workspace, HoldsCopiesOfRowsThatAlias) {
+  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  WeftGemmRecord record =
+      recordOf({1, 384, 1536, 2048, 1, 0}, WEFT_F32, WEFT_F32);
+  auto plan = [&](int64_t bytes) {
+    return makePlan(record, engine, {2, 2, true, bytes});
+  };
+  const int64_t copies = PaddedRows(record).bytes();
+  ASSERT_LE(copies, gemmWorkspaceBytes(record, 2));
+  const bool isBlocked =
+      !plan(INT64_MAX).stages.empty() && plan(INT64_MAX).blocked;
+  EXPECT_EQ(plan(INT64_MAX).padded.has_value(), isBlocked);
+  EXPECT_EQ(plan(copies).padded.has_value(), isBlocked);
+  EXPECT_FALSE(plan(copies - 1).padded.has_value());
+}
+
+// Nobody else could compute a part of it.
+TEST(Workspace, ProgramsOfOneThreadHaveProductsInOnePiece) {
+  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  for (int64_t transA : {0, 1}) {
+    WeftGemmRecord record =
+        recordOf({1, 384, 1500, 4096, transA, 0}, WEFT_F32, WEFT_F32);
+    GemmPlan plan = makePlan(record, engine, {1, 1, true, INT64_MAX});
+    EXPECT_FALSE(plan.padded.has_value());
+    for (const GemmStage &stage : plan.stages)
+      EXPECT_EQ(stage.products.size(), size_t(1));
+  }
+}
+
 // Sums of 256 rows by up to 1024 columns, where A is transposed and K is cut.
 TEST(Workspace, HoldsTheSumsOfManyColumns) {
   for (int64_t n : {64, 65, 960, 1000, 1023, 1100})
