@@ -3,11 +3,11 @@
 
 usage: ranks.py --weft WEFT [--python PYTHON]... [--rounds 15] [--warmup 3] [--steps 10] ...
 
-Compiles the model for each stage (--zero) and one thread a rank, then runs all sides in turns, one
-after the other, from the same weights on the same tokens: weft's programs as
-processes of MPI (weft launch), and PyTorch's DDP on gloo with each Python that
-is given. Short runs choose the fastest attention, AdamW, mode and binding of
-each Python first. A run times --steps steps behind --warmup ones, without
+Compiles the model for each stage (--zero) and for one thread a rank, then runs
+all sides in turns, one after the other, from the same weights on the same
+tokens: weft's programs as processes of MPI (weft launch), and PyTorch's DDP on
+gloo with each Python that is given. Short runs choose the fastest attention,
+AdamW, mode and binding of each Python first. A run times --steps steps behind --warmup ones, without
 compilation and reading. Printed are medians of the rounds, and the medians of
 the rounds' ratios: of the faster PyTorch, if there are several. Losses of all
 sides have to agree.
@@ -52,8 +52,9 @@ class Bench:
     def compile(self, stage):
         options = self.options
         call([options.weft, "compile", self.path("model"), "-o", self.program(stage),
-              f"--mesh=dp:{options.ranks}", f"--zero={stage}", "--optimizer=adamw", "--threads-max=1",
-              f"--batch={options.batch}", f"--seq={options.seq}", *options.compile])
+              f"--mesh=dp:{options.ranks}", f"--zero={stage}", "--optimizer=adamw",
+              f"--batch={options.batch}", f"--seq={options.seq}", *threads_of(options.compile),
+              *options.compile])
 
     def weft(self, stage):
         """`ms` of a timed step without what went into reading rows, and `losses`."""
@@ -127,6 +128,11 @@ def wait_for(processes):
             process.kill()
             process.wait()
     return next((rank for rank, code in enumerate(codes) if code), None)
+
+
+def threads_of(flags):
+    """A rank runs one thread, so it is compiled for one, unless the flags say otherwise."""
+    return [] if any(flag.startswith("--threads-max") for flag in flags) else ["--threads-max=1"]
 
 
 def call(command):
