@@ -9,8 +9,9 @@
 //  - its other f32 kernels (machines without AVX-512) split K as they like, and
 //    its kernels for tiles of bf16 (AMX) cut a long K by the number of threads:
 //    there the result is cut into fixed blocks, each computed by one thread.
-// Blocks of f32 read copies of an operand whose columns fall into the same sets
-// of a cache (PaddedRows).
+// A program of one thread has one block with AVX and AVX2. Blocks of f32 read
+// copies there of an operand whose columns fall into the same sets of a cache
+// (PaddedRows).
 //
 //===----------------------------------------------------------------------===//
 
@@ -93,8 +94,6 @@ dnnl::matmul::primitive_desc describe(const WeftGemmRecord &s,
   return {dnnl::matmul::desc(a, b, bias, c), attributes, engine};
 }
 
-OneDnnBlock sizeOfWhole(const WeftGemmRecord &s) { return {s.m, s.n}; }
-
 /// Whether a product runs in tiles, in blocks of one thread each.
 bool runsInTileBlocks(const WeftGemmRecord &s) {
   static const bool isUsual = ::sysconf(_SC_LEVEL2_CACHE_SIZE) >= kTileCache;
@@ -137,7 +136,7 @@ private:
 
 /// By rows or columns, by both where there are tiles.
 OneDnnBlock sizeOfBlocks(const WeftGemmRecord &s) {
-  OneDnnBlock size = sizeOfWhole(s);
+  OneDnnBlock size = {s.m, s.n};
   if (runsInTileBlocks(s) || isCutByRows(s))
     size.rows = kBlock;
   if (runsInTileBlocks(s) || !isCutByRows(s))
@@ -201,6 +200,14 @@ static WeftGemmRecord pieceOf(WeftGemmRecord s, int64_t begin,
   return s;
 }
 
+/// How far an element of K lies from the first, in A and in B.
+static int64_t offsetInA(const WeftGemmRecord &s, int64_t k) {
+  return k * (s.transA ? s.lda : 1);
+}
+static int64_t offsetInB(const WeftGemmRecord &s, int64_t k) {
+  return k * (s.transB ? 1 : s.ldb);
+}
+
 /// What a stage copies of the rows of K from `begin` on.
 static std::vector<RowCopies> listCopies(const WeftGemmRecord &s,
                                          const PaddedRows &padded,
@@ -208,10 +215,10 @@ static std::vector<RowCopies> listCopies(const WeftGemmRecord &s,
   std::vector<RowCopies> copies;
   if (padded.copiesA)
     copies.push_back(
-        {/*ofB=*/false, begin * s.lda, 0, rows, s.m, s.lda, padded.lda});
+        {/*ofB=*/false, offsetInA(s, begin), 0, rows, s.m, s.lda, padded.lda});
   if (padded.copiesB)
-    copies.push_back({/*ofB=*/true, begin * s.ldb, padded.floatsOfA(), rows,
-                      s.n, s.ldb, padded.ldb});
+    copies.push_back({/*ofB=*/true, offsetInB(s, begin), padded.floatsOfA(),
+                      rows, s.n, s.ldb, padded.ldb});
   return copies;
 }
 
@@ -224,8 +231,7 @@ static GemmPlan makeStages(const WeftGemmRecord &s, const dnnl::engine &engine,
   for (int64_t begin = 0; begin < s.k; begin += longest) {
     GemmStage &stage = plan.stages.emplace_back();
     stage.products = {makeProduct(pieceOf(s, begin, longest), engine)};
-    plan.addOffsets(stage, begin * (s.transA ? s.lda : 1),
-                    begin * (s.transB ? 1 : s.ldb));
+    plan.addOffsets(stage, offsetInA(s, begin), offsetInB(s, begin));
   }
   return plan;
 }
@@ -240,31 +246,27 @@ static GemmPlan makeBlockStages(const WeftGemmRecord &s,
   for (int64_t begin = 0; begin < s.k; begin += longest) {
     GemmStage &stage = plan.stages.emplace_back();
     stage.products = makeBlocks(pieceOf(s, begin, longest), size, engine);
-    plan.addOffsets(stage, begin * (s.transA ? s.lda : 1),
-                    begin * (s.transB ? 1 : s.ldb));
+    plan.addOffsets(stage, offsetInA(s, begin), offsetInB(s, begin));
   }
   return plan;
 }
 
 /// The same of blocks that read copies of an operand or of both.
 static GemmPlan makePaddedStages(const WeftGemmRecord &s,
-                                 const dnnl::engine &engine,
+                                 const dnnl::engine &engine, OneDnnBlock size,
                                  const PaddedRows &padded) {
   GemmPlan plan;
   plan.blocked = true;
   plan.padded = padded;
   LibraryThreads scope(1);
-  const OneDnnBlock size = sizeOfBlocks(s);
   for (int64_t begin = 0; begin < s.k; begin += padded.depth) {
     WeftGemmRecord piece = pieceOf(s, begin, padded.depth);
     piece.lda = padded.lda, piece.ldb = padded.ldb;
     GemmStage &stage = plan.stages.emplace_back();
     stage.copies = listCopies(s, padded, begin, piece.k);
     stage.products = makeBlocks(piece, size, engine);
-    const int64_t column = begin * (s.transA ? s.lda : 1);
-    const int64_t row = begin * (s.transB ? 1 : s.ldb);
-    plan.addOffsets(stage, padded.copiesA ? 0 : column,
-                    padded.copiesB ? padded.floatsOfA() : row);
+    plan.addOffsets(stage, padded.copiesA ? 0 : offsetInA(s, begin),
+                    padded.copiesB ? padded.floatsOfA() : offsetInB(s, begin));
   }
   return plan;
 }
@@ -283,16 +285,26 @@ static bool mustBlock(const WeftGemmRecord &s) {
   return runsInTileBlocks(s) || aliasesInCache(s) || isLongLowProduct(s);
 }
 
-/// For kernels of f32 that read blocks in place, and pack large ones: a program
-/// of one thread has but one block. Reading it needs no copies.
-static GemmPlan makeInPlacePlan(const WeftGemmRecord &s,
-                                const dnnl::engine &engine,
-                                const GemmLimits &limits) {
-  if (limits.mostThreads == 1)
-    return makeBlockStages(s, engine, sizeOfWhole(s));
-  if (const PaddedRows padded(s); padded.depth > 0)
-    return makePaddedStages(s, engine, padded);
-  return makeBlockStages(s, engine, sizeOfBlocks(s));
+/// Whether oneDNN has kernels of f32 that read small operands in place: those
+/// of AVX and AVX2.
+static bool mayReadInPlace() {
+  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
+  return isa == dnnl::cpu_isa::avx || isa == dnnl::cpu_isa::avx2 ||
+         isa == dnnl::cpu_isa::avx2_vnni;
+}
+
+/// What such kernels compute fastest, if it is not blocks of what there is:
+/// copies of what aliases, and one block where nobody else could have another.
+static std::optional<GemmPlan> makeInPlacePlan(const WeftGemmRecord &s,
+                                               const dnnl::engine &engine,
+                                               int mostThreads) {
+  const bool isWhole = mostThreads == 1;
+  const OneDnnBlock size = isWhole ? OneDnnBlock{s.m, s.n} : sizeOfBlocks(s);
+  if (const PaddedRows padded(s, mostThreads); padded.depth > 0)
+    return makePaddedStages(s, engine, size, padded);
+  if (isWhole)
+    return makeBlockStages(s, engine, size);
+  return std::nullopt;
 }
 
 GemmPlan makePlan(WeftGemmRecord s, const dnnl::engine &engine,
@@ -306,9 +318,10 @@ GemmPlan makePlan(WeftGemmRecord s, const dnnl::engine &engine,
   auto fits = [&](const GemmPlan &plan) {
     return plan.countBytes(limits.mostThreads) <= limits.bytes;
   };
-  if (s.dtype == WEFT_F32 && !isBrgemm)
-    if (GemmPlan plan = makeInPlacePlan(s, engine, limits); fits(plan))
-      return plan;
+  if (s.dtype == WEFT_F32 && mayReadInPlace())
+    if (auto plan = makeInPlacePlan(s, engine, limits.mostThreads);
+        plan && fits(*plan))
+      return std::move(*plan);
   if (isBrgemm && !mustBlock(s))
     if (GemmPlan plan = makeStages(s, engine, limits.mostThreads); fits(plan))
       return limits.threads == limits.mostThreads

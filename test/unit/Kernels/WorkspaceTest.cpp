@@ -109,6 +109,12 @@ TEST(Workspace, HoldsTheFastestWayOfEveryProduct) {
             expectFits(recordOf(shape, type, typeC), threads, mayUseBf16);
 }
 
+/// Whether oneDNN's kernels of f32 are those that may read operands in place.
+static bool readsInPlace() {
+  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
+  return isa != dnnl::cpu_isa::sse41 && isa < dnnl::cpu_isa::avx512_core;
+}
+
 // Rows that alias are copied where oneDNN would read them in place, unless the
 // workspace is too short.
 TEST(Workspace, HoldsCopiesOfRowsThatAlias) {
@@ -118,17 +124,17 @@ TEST(Workspace, HoldsCopiesOfRowsThatAlias) {
   auto plan = [&](int64_t bytes) {
     return makePlan(record, engine, {2, 2, true, bytes});
   };
-  const int64_t copies = PaddedRows(record).bytes();
+  const int64_t copies = PaddedRows(record, 2).bytes();
   ASSERT_LE(copies, gemmWorkspaceBytes(record, 2));
-  const bool isBlocked =
-      !plan(INT64_MAX).stages.empty() && plan(INT64_MAX).blocked;
-  EXPECT_EQ(plan(INT64_MAX).padded.has_value(), isBlocked);
-  EXPECT_EQ(plan(copies).padded.has_value(), isBlocked);
+  EXPECT_EQ(plan(INT64_MAX).padded.has_value(), readsInPlace());
+  EXPECT_EQ(plan(copies).padded.has_value(), readsInPlace());
   EXPECT_FALSE(plan(copies - 1).padded.has_value());
 }
 
 // Nobody else could compute a part of it.
 TEST(Workspace, ProgramsOfOneThreadHaveProductsInOnePiece) {
+  if (!readsInPlace())
+    GTEST_SKIP() << "oneDNN reads no operand in place on this processor";
   const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   for (int64_t transA : {0, 1}) {
     WeftGemmRecord record =

@@ -191,8 +191,7 @@ inline int64_t blockBytes(const WeftGemmRecord &s) {
 }
 
 /// What oneDNN takes for a product that it may compute as a whole, on the
-/// processors that are known. Its kernels for older ones need nothing, but for
-/// PaddedRows.
+/// processors that are known. Its kernels for older ones need nothing.
 inline int64_t wholeProductBytes(const WeftGemmRecord &s, int64_t threads) {
   WeftGemmRecord stage = longestStage(s);
   int64_t bytes = blockBytes(stage);
@@ -208,7 +207,7 @@ inline int64_t gemmWorkspaceBytes(WeftGemmRecord s, int64_t threads) {
     bytes = std::max(bytes, packedBytes(s, lowBlocks(s), threads));
   if (s.dtype != WEFT_F16)
     bytes = std::max(bytes, wholeProductBytes(s, threads));
-  bytes = std::max(bytes, PaddedRows(s).bytes());
+  bytes = std::max(bytes, PaddedRows(s, threads).bytes());
   return roundUp(bytes, kWorkspaceAlignment);
 }
 
