@@ -103,6 +103,7 @@ class Case:
         self.collective = choose.randrange(100, 600)
         self.save = choose.randrange(2, 5)
         self.saves = programs.args.work / "saves"
+        self.metrics = programs.args.work / "metrics.jsonl"
 
     def __str__(self):
         when = {"exit": f"after step {self.step}", "skip": f"in collective {self.collective}",
@@ -125,7 +126,9 @@ class Case:
         shutil.rmtree(self.saves, ignore_errors=True)
         shared = set(os.listdir(SHARED))
         steps = self.save * EVERY if self.kind == "slow" else LAST
-        words = ["weft", "launch", program, *self.programs.flags(steps), "--save-dir", self.saves]
+        self.metrics.unlink(missing_ok=True)
+        words = ["weft", "launch", program, *self.programs.flags(steps), "--save-dir", self.saves, "--metrics",
+                 self.metrics]
         launch = subprocess.Popen(list(map(str, words)), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
                                   env={**os.environ, "WEFT_FAULT": self.fault(), "TMPDIR": str(self.temporary())})
         try:
@@ -159,14 +162,17 @@ class Case:
         except subprocess.TimeoutExpired:
             launch.kill()
             raise Failed("the run does not end") from None
-        took = time.monotonic() - began if self.kind in ("kill", "stop") else 0
+        if self.kind in ("kill", "stop"):
+            return launch.returncode, time.monotonic() - began, said
+        # The last line of a step is older than the failure.
+        took = time.time() - self.metrics.stat().st_mtime if self.metrics.exists() else 0
         return launch.returncode, took, said
 
     def check_end(self, code, took, said):
         wanted = 0 if self.kind == "slow" else 7
         if code != wanted:
             raise Failed(f"expects exit {wanted}, but got {code}: {said}")
-        if took > (5 if self.kind == "kill" else TIMEOUT + 5):
+        if took > (5 if self.kind in ("kill", "exit") else TIMEOUT + 5):
             raise Failed(f"the run ended {took:.1f} s after its failure: {said}")
         pattern = {"kill": rf"rank {self.rank} was ended by signal 9",
                    "stop": rf"expects rank(s .*\b| ){self.rank}\b.*for {TIMEOUT} s",
@@ -174,6 +180,8 @@ class Case:
                    "skip": r"expects (all ranks in one collective|ranks? .*for 3 s)"}.get(self.kind, "")
         if not re.search(pattern, said):
             raise Failed(f"expects {pattern}, but got: {said}")
+        if self.kind in ("stop", "skip") and not re.search(r"step \d+", said):
+            raise Failed(f"expects a step, but got: {said}")
 
     def check_resume(self, program, clean):
         step = newest(self.saves)

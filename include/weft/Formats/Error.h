@@ -53,6 +53,11 @@ public:
     hintValue = std::move(hintText);
     return *this;
   }
+  /// Says before the message when it happened.
+  Error &during(const std::string &when) {
+    text = when + ": " + text;
+    return *this;
+  }
   Error &withCode(ExitCode code) {
     exitCode = code;
     return *this;

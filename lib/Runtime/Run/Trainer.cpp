@@ -44,6 +44,12 @@ Status Trainer::judge(StepInFlight &step) {
   return step.foundInf ? nonFinite(step) : Status::success();
 }
 
+/// Collectives of a program do not know the step that they are in.
+static void nameStep(StepInFlight &step) {
+  if (step.failure && step.failure->code() == ExitCode::Communication)
+    step.failure->during("step " + std::to_string(step.report.step));
+}
+
 /// A rank whose step failed takes part in nothing any more, which the others
 /// learn from their next collective.
 void Trainer::joinOthers(StepInFlight &step) {
@@ -114,6 +120,7 @@ Status Trainer::step() {
   if (mayBeginAhead(*step))
     next = runner.begin(step->report.step + 1, step->endRow);
   runner.finish(*step);
+  nameStep(*step);
   joinOthers(*step);
   return conclude(*step);
 }
