@@ -5,6 +5,7 @@
 #include "weft/Formats/Names.h"
 #include "weft/Runtime/Devices/ArenaBytes.h"
 #include "weft/Runtime/Devices/Ports.h"
+#include "weft/Runtime/Execute/Collectives.h"
 #include "weft/Runtime/Execute/DTypes.h"
 #include "weft/Runtime/Execute/Segments.h"
 #include "weft/Runtime/Execute/Transfers.h"
@@ -188,8 +189,8 @@ Status NanHunt::lookAtStates() {
       text = writer->second;
     if (tensor.kind() == WEFT_OPTIMIZER)
       moments.push_back({held.offset, held.offset + bytes, text});
-    else if (any.empty())
-      any = text;
+    else if (any.text.empty())
+      any = {Culprit::CameIn, commands, text};
   }
   return Status::success();
 }
@@ -204,8 +205,8 @@ Status NanHunt::lookAtInputs(const WeftProgram &program) {
     auto text = lookAt(port.dtype, port.offset, port.bytes);
     if (!text)
       return text.takeError();
-    if (!text->empty() && any.empty())
-      any = "input " + inQuotes(port.name) + *text;
+    if (!text->empty() && any.text.empty())
+      any = {Culprit::CameIn, commands, "input " + inQuotes(port.name) + *text};
   }
   return Status::success();
 }
@@ -214,7 +215,18 @@ Status NanHunt::lookAtInputs(const WeftProgram &program) {
 // Commands
 //===----------------------------------------------------------------------===//
 
+/// Whether a command writes what other ranks have sent.
+static bool isCollective(const WeftCommand &command) {
+  static const std::set<std::string> names = {
+#define WEFT_NAME_OF_COLLECTIVE(name, Record) #name,
+      WEFT_COLLECTIVES(WEFT_NAME_OF_COLLECTIVE)
+#undef WEFT_NAME_OF_COLLECTIVE
+  };
+  return command.kind == WEFT_EXTENSION && names.count(command.name) > 0;
+}
+
 Status NanHunt::check(const WeftProgram &program, const WeftCommand &command) {
+  ++commands;
   // A device is given the inputs by a command, the host has them before.
   if (command.kind == WEFT_UPLOAD)
     return lookAtInputs(program);
@@ -274,11 +286,16 @@ void NanHunt::note(const WeftProgram &program, const WeftCommand &command,
                    bool fed, const Element &element, const std::string &text) {
   if (!fed && isUpdate(program) && !element.name.empty())
     writers[element.name] = text;
-  if (any.empty())
-    any = text;
-  if (!fed && first.empty())
-    first = text;
   makers.push_back(&command);
+  if (!fed && isCollective(command)) {
+    if (received.text.empty())
+      received = {Culprit::Received, commands, text};
+    return;
+  }
+  if (any.text.empty())
+    any = {Culprit::CameIn, commands, text};
+  if (!fed && first.text.empty())
+    first = {Culprit::Made, commands, text};
 }
 
 /// `gemm in h.3.attn (model.mlir:12) of program micro made inf:
@@ -302,8 +319,8 @@ std::string NanHunt::describe(const WeftProgram &program,
 }
 
 Status NanHunt::begin() {
-  first.clear();
-  any.clear();
+  commands = 0;
+  first = any = received = {};
   tainted.clear();
   makers.clear();
   moments.clear();
@@ -311,15 +328,20 @@ Status NanHunt::begin() {
 }
 
 void NanHunt::blame(const std::string &text) {
-  if (first.empty())
-    first = text;
+  if (first.text.empty())
+    first = {Culprit::Made, commands, text};
 }
 
-std::string NanHunt::finish(bool good) {
-  if (any.empty() && !moments.empty())
-    any = moments.front().text;
-  if (!good)
-    return first.empty() ? any : first;
-  onPurpose.insert(makers.begin(), makers.end());
-  return "";
+Culprit NanHunt::finish(bool good) {
+  if (good) {
+    onPurpose.insert(makers.begin(), makers.end());
+    return {};
+  }
+  if (!first.text.empty())
+    return first;
+  if (!any.text.empty())
+    return any;
+  if (moments.empty())
+    return received;
+  return {Culprit::CameIn, 0, moments.front().text};
 }

@@ -2,6 +2,7 @@
 
 #include "weft/Formats/Names.h"
 #include "weft/Runtime/Devices/ArenaBytes.h"
+#include "weft/Runtime/Run/Culprits.h"
 #include "weft/Runtime/Run/Gradients.h"
 #include "weft/Runtime/Run/Trainer.h"
 
@@ -43,7 +44,12 @@ Status Trainer::nonFinite(const StepInFlight &step) {
 }
 
 void Trainer::reportFirstBad(int64_t step, bool good) {
-  culprit = hunt ? hunt->finish(good) : "";
+  culprit.clear();
+  if (!hunt)
+    return;
+  const Culprit own = hunt->finish(good);
+  if (!good)
+    culprit = findCulprit(agreement, step, own);
   if (culprit.empty())
     return;
   journal.warnOf("step " + std::to_string(step) + ": " + culprit, "");

@@ -74,7 +74,7 @@ struct HuntTest : testing::Test {
   std::string step(const WeftProgram *program, bool good) {
     EXPECT_TRUE(hunt->begin());
     EXPECT_TRUE(!program || runProgram(*context, *program));
-    return hunt->finish(good);
+    return hunt->finish(good).text;
   }
 
   WeftExecutable executable;

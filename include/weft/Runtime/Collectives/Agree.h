@@ -28,6 +28,7 @@ struct Place {
     SaveWritten,
     SaveCommitted,
     Replicas, // what ranks hold alike is compared
+    Culprits, // the first value that is not finite is looked for
     Part      // of what comes before the first step and after the last
   };
   Kind kind = Step;

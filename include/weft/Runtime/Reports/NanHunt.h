@@ -21,6 +21,16 @@
 
 namespace weft {
 
+/// The first value that was not finite, as one rank saw it.
+struct Culprit {
+  /// What is to blame, first things first: an op made it, it was there before
+  /// the step, or another rank sent it.
+  enum Source { Made, CameIn, Received };
+  Source source = Made;
+  int64_t command = 0; // commands of the step before it
+  std::string text;    // the sentence about it; "": there is none
+};
+
 /// Looks at what every command wrote, as long as it lives. The command that is
 /// named read finite values only: an infinity that a constant, an input or a
 /// weight holds is passed on, not made.
@@ -39,10 +49,10 @@ public:
   /// A value that is not finite came from outside the program; `text` says
   /// which and is the sentence, unless an op made one before.
   void blame(const std::string &text);
-  /// The sentence about the first non-finite value since begin(), or "". A
-  /// command that made one in a step that ended well (`good`) does so on
-  /// purpose, as masks do: it is passed over from then on.
-  std::string finish(bool good);
+  /// The first non-finite value since begin(). A command that made one in a
+  /// step that ended well (`good`) does so on purpose, as masks do: it is
+  /// passed over from then on.
+  Culprit finish(bool good);
 
 private:
   explicit NanHunt(WeftContext &context) : context(context) {}
@@ -96,8 +106,10 @@ private:
   /// What made a state non-finite, by its name.
   std::map<std::string, std::string> writers;
   std::vector<Moment> moments; // of this step
-  std::string first;           // made by a command from finite values
-  std::string any;             // wherever it came from
+  int64_t commands = 0;        // of this step
+  Culprit first;               // made by a command from finite values
+  Culprit any;                 // wherever it came from
+  Culprit received;            // from another rank
 };
 
 } // namespace weft
