@@ -34,13 +34,17 @@ std::optional<Launcher> weft::findLauncher() {
   return std::nullopt;
 }
 
+int weft::countLocal() {
+  return std::max({1, numberOf("OMPI_COMM_WORLD_LOCAL_SIZE"),
+                   numberOf("SLURM_TASKS_PER_NODE")});
+}
+
 int weft::countUnbound() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) != 0 ||
       CPU_COUNT(&set) < sysconf(_SC_NPROCESSORS_ONLN))
     return 1;
-  return std::max({1, numberOf("OMPI_COMM_WORLD_LOCAL_SIZE"),
-                   numberOf("SLURM_TASKS_PER_NODE")});
+  return countLocal();
 }
 
 std::string weft::findForeignLauncher() {

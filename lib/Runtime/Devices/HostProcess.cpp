@@ -96,10 +96,13 @@ static Status checkThreads(const WeftContext &context,
 Expected<std::unique_ptr<WeftContext>>
 weft::openDevice(const WeftExecutable &executable,
                  const DeviceOptions &options) {
-  if (Status s = checkMemory(executable.arenaBytes, memoryRoom()); !s)
+  const int64_t bytes = executable.arenaBytes;
+  if (Status s = checkMemory(bytes, memoryRoom(), options.ranksOfProcess); !s)
     return s.takeError();
-  if (int64_t free = availableMemory(); executable.arenaBytes > free)
-    warn("the program needs " + humanBytes(executable.arenaBytes) +
+  if (Status s = checkMemory(bytes, machineRoom(), options.ranksOfMachine); !s)
+    return s.takeError();
+  if (int64_t free = availableMemory(); bytes > free / options.ranksOfProcess)
+    warn("the program needs " + humanBytes(bytes * options.ranksOfProcess) +
          ", but other programs leave " + humanBytes(free));
   std::string message;
   auto context = WeftContext::create(executable, options, message);

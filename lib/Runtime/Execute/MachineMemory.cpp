@@ -132,10 +132,15 @@ static void lowerToLimit(MemoryRoom &room, int resource,
   lower(room, int64_t(value.rlim_cur) - has, limit);
 }
 
-MemoryRoom weft::memoryRoom(const std::string &root) {
+MemoryRoom weft::machineRoom() {
   MemoryRoom room;
   lower(room, int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE),
         "the machine has");
+  return room;
+}
+
+MemoryRoom weft::memoryRoom(const std::string &root) {
+  MemoryRoom room = machineRoom();
   lowerToGroups(room, root);
   lowerToLimit(room, RLIMIT_AS, root,
                "VmSize:", "the limit on address space (ulimit -v) leaves");
@@ -144,11 +149,13 @@ MemoryRoom weft::memoryRoom(const std::string &root) {
   return room;
 }
 
-Status weft::checkMemory(int64_t bytes, const MemoryRoom &room) {
-  if (bytes <= room.bytes)
+Status weft::checkMemory(int64_t bytes, const MemoryRoom &room, int64_t ranks) {
+  if (bytes <= room.bytes / ranks)
     return Status::success();
+  const std::string all =
+      ranks == 1 ? "" : " for each of " + std::to_string(ranks) + " ranks";
   return Error(ExitCode::DoesNotFit, "the program needs " + humanBytes(bytes) +
-                                         ", but " + room.limit + " " +
+                                         all + ", but " + room.limit + " " +
                                          humanBytes(room.bytes))
       .hint("compile with a smaller --batch or --seq");
 }

@@ -52,6 +52,10 @@ Status RankPart::open() {
   wanted.tuning = inputs.options.tuning;
   const std::string *tf32 = findSetting(inputs.metadata.options, "tf32");
   wanted.tf32 = tf32 && *tf32 == "on";
+  // Ranks of a process are opened in turn.
+  if (!inputs.process)
+    wanted.ranksOfProcess = agreement.ranks() - agreement.rank();
+  wanted.ranksOfMachine = inputs.process ? countLocal() : agreement.ranks();
   wanted.rank = agreement.rank();
   wanted.ranks = agreement.ranks();
   auto device = openDevice(inputs.executable, wanted);

@@ -54,6 +54,12 @@ TEST_F(MemoryRoomTest, IsTheTightestGroupOfVersion2) {
             "MiB");
   EXPECT_EQ(status.error().code(), ExitCode::DoesNotFit);
   EXPECT_TRUE(checkMemory(52 * kMiB, room));
+  EXPECT_TRUE(checkMemory(13 * kMiB, room, /*ranks=*/4));
+  Status ofRanks = checkMemory(14 * kMiB, room, /*ranks=*/4);
+  ASSERT_FALSE(ofRanks);
+  EXPECT_EQ(ofRanks.error().message(),
+            "the program needs 14.00 MiB for each of 4 ranks, but the control "
+            "group leaves 52.00 MiB");
 }
 
 TEST_F(MemoryRoomTest, OfAContainerIsAtItsMount) {

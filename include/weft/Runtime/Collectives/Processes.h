@@ -46,6 +46,9 @@ struct Launcher {
 /// alone.
 std::optional<Launcher> findLauncher();
 
+/// Processes of the run on this machine, as the launcher says.
+int countLocal();
+
 /// Processes of the run that use the same processors as this one: 1 where the
 /// launcher has bound it to some of the machine's.
 int countUnbound();

@@ -93,6 +93,9 @@ struct DeviceOptions : ContextOptions {
   /// Nothing will run and no byte of memory is needed: a machine without the
   /// device will do.
   bool onlyDescribes = false;
+  /// Ranks with as much memory that this process is to have yet, this one among
+  /// them, and those of the machine.
+  int ranksOfProcess = 1, ranksOfMachine = 1;
   /// f32 products may round their factors to TF32.
   bool tf32 = false;
   /// A file with measured algorithms of library products, or "".

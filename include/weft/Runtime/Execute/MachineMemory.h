@@ -28,8 +28,12 @@ struct MemoryRoom {
 /// the paths of files, for tests.
 MemoryRoom memoryRoom(const std::string &root = "");
 
-/// Exit 4 if a program that needs so many bytes does not fit.
-Status checkMemory(int64_t bytes, const MemoryRoom &room);
+/// The memory of the machine alone.
+MemoryRoom machineRoom();
+
+/// Exit 4 if a program that needs so many bytes for each of `ranks` does not
+/// fit.
+Status checkMemory(int64_t bytes, const MemoryRoom &room, int64_t ranks = 1);
 
 /// What other programs leave of the machine's memory and swap; INT64_MAX where
 /// the system does not say.
