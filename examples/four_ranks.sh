@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Trains a small GPT on four ranks of this machine, each with a quarter of its
+# parameters, gradients and moments (ZeRO stage 3), and exports the weights.
+#
+# usage: examples/four_ranks.sh [FOLDER [STEPS]], after scripts/build.sh
+set -euo pipefail
+top=$(cd "$(dirname "$0")/.." && pwd)
+out=${1:-$top/build/four-ranks}
+steps=${2:-40}
+weft=${WEFT:-$top/build/bin/weft}
+
+mkdir -p "$out"
+"$weft" compile "$top/examples/gpt2-mini" --batch 2 --seq 64 --mesh=dp:4 --zero=3 -o "$out/gpt"
+"$weft" inspect "$out/gpt" --sharding
+"$weft" launch "$out/gpt" --data "$top/README.md" --steps "$steps" --lr 2e-3 --clip 1 \
+  --save-dir "$out/checkpoints" --resume auto
+"$weft" ckpt export "$out/checkpoints" "$out/export"
