@@ -28,6 +28,7 @@ private:
   bool isFree(OpResult result, Operation *writer, const Place &wanted) const;
   bool mayTakeOver(OpResult result, const Read &read,
                    const Place &wanted) const;
+  bool mayLieAt(OpResult result, const Place &wanted) const;
 
   const SymbolTable &symbols;
   const Positions &positions;
@@ -122,6 +123,23 @@ static SmallVector<OpResult> getChain(OpResult result) {
   return chain;
 }
 
+/// What an accumulation adds to, if an op makes it for nothing else.
+static OpResult findMadeOld(OpResult result) {
+  auto accumulate = dyn_cast<AccumulateOp>(result.getOwner());
+  if (!accumulate || !accumulate.getOld().hasOneUse())
+    return {};
+  return dyn_cast<OpResult>(accumulate.getOld());
+}
+
+/// Whether the op that computes the result may do it in those bytes.
+bool Placer::mayLieAt(OpResult result, const Place &wanted) const {
+  auto accumulate = dyn_cast<AccumulateOp>(result.getOwner());
+  Operation *writer =
+      accumulate ? findFoldableProducer(accumulate) : result.getOwner();
+  return !places.count(result) && canWrite(result, wanted.layout) &&
+         isFree(result, writer, wanted);
+}
+
 bool Placer::place(Value value, Place wanted) {
   while (renames(value.getDefiningOp())) {
     value = value.getDefiningOp()->getOperand(0);
@@ -137,16 +155,13 @@ bool Placer::place(Value value, Place wanted) {
   if (auto concat = dyn_cast<ConcatOp>(result.getOwner()))
     return placeConcat(concat, wanted);
   SmallVector<OpResult> chain = getChain(result);
-  for (OpResult link : chain) {
-    auto accumulate = dyn_cast<AccumulateOp>(link.getOwner());
-    Operation *writer =
-        accumulate ? findFoldableProducer(accumulate) : link.getOwner();
-    if (places.count(link) || !canWrite(link, wanted.layout) ||
-        !isFree(link, writer, wanted))
+  for (OpResult link : chain)
+    if (!mayLieAt(link, wanted))
       return false;
-  }
   for (OpResult link : chain)
     places[link] = wanted;
+  if (OpResult old = findMadeOld(chain.front()); old && mayLieAt(old, wanted))
+    places[old] = wanted;
   return true;
 }
 
