@@ -2,6 +2,7 @@
 
 usage: data_parallel.py WORK --model MODEL --data FILE --rows N --seq T --ranks 1,2,2x2
                         [--compile FLAG]... [--mesh-compile FLAG]... [--run FLAG]... [--tolerance X]
+                        [--steps 6] [--lr 1e-3]
 
 The ranks of each mesh divide the rows; losses are within the tolerance (relative, 1e-5) of those of one rank. Two runs
 have the same weights to the bit, and so has one that stops half-way and goes on; the weights are no longer the first
@@ -27,8 +28,10 @@ parser.add_argument("--compile", action="append", default=[])
 parser.add_argument("--mesh-compile", action="append", default=[])
 parser.add_argument("--run", action="append", default=[])
 parser.add_argument("--tolerance", type=float, default=1e-5)
+parser.add_argument("--steps", type=int, default=6)
+parser.add_argument("--lr", default="1e-3")
 args = parser.parse_args()
-STEPS = 6
+STEPS = args.steps
 
 
 def need(*command):
@@ -51,7 +54,7 @@ class Mesh:
              *args.compile, "-o", self.folder / "program")
 
     def train(self, name, *flags):
-        need(self.folder / "program", "--data", args.data, "--steps", STEPS, "--lr", "1e-3", "--clip", "1", "--threads",
+        need(self.folder / "program", "--data", args.data, "--steps", STEPS, "--lr", args.lr, "--clip", "1", "--threads",
              "1", "--loopback", self.ranks, "--progress", "none", "--metrics", self.folder / f"{name}.jsonl",
              "--save-dir", self.folder / name, *args.run, *flags)
 
