@@ -23,6 +23,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 from seeds import seed_range
@@ -124,13 +125,15 @@ class Case:
     def run(self):
         program, clean = self.programs.get(self.mesh, self.stage, self.sync)
         shutil.rmtree(self.saves, ignore_errors=True)
-        shared = set(os.listdir(SHARED))
+        # Of this run alone: others of the machine come and go.
+        self.shared = pathlib.Path(tempfile.mkdtemp(prefix="weft-", dir=SHARED))
         steps = self.save * EVERY if self.kind == "slow" else LAST
         self.metrics.unlink(missing_ok=True)
         words = ["weft", "launch", program, *self.programs.flags(steps), "--save-dir", self.saves, "--metrics",
                  self.metrics]
         launch = subprocess.Popen(list(map(str, words)), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
-                                  env={**os.environ, "WEFT_FAULT": self.fault(), "TMPDIR": str(self.temporary())})
+                                  env={**os.environ, "WEFT_FAULT": self.fault(), "TMPDIR": str(self.temporary()),
+                                       "OMPI_MCA_btl_vader_backing_directory": str(self.shared)})
         try:
             code, took, said = self.watch(launch, program)
         finally:
@@ -140,8 +143,10 @@ class Case:
         if left:
             raise Failed(f"ranks {sorted(left)} are left")
         self.check_end(code, took, said)
-        if set(os.listdir(SHARED)) - shared:
-            raise Failed(f"shared memory has {set(os.listdir(SHARED)) - shared}")
+        kept = os.listdir(self.shared)
+        shutil.rmtree(self.shared)
+        if kept:
+            raise Failed(f"shared memory has {kept}")
         self.check_resume(program, clean)
 
     def watch(self, launch, program):
@@ -151,6 +156,8 @@ class Case:
             while not newest(self.saves) and launch.poll() is None and time.monotonic() < began + 60:
                 time.sleep(0.02)
             time.sleep(self.seconds)
+            if not os.listdir(self.shared):
+                raise Failed("expects memory that ranks share in a folder of the run")
             process = processes_of(program).get(self.rank)
             if process is None:
                 launch.kill()
