@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 using namespace weft;
 
@@ -217,12 +218,14 @@ Status NanHunt::lookAtInputs(const WeftProgram &program) {
 
 /// Whether a command writes what other ranks have sent.
 static bool isCollective(const WeftCommand &command) {
-  static const std::set<std::string> names = {
+  static constexpr std::string_view names[] = {
 #define WEFT_NAME_OF_COLLECTIVE(name, Record) #name,
       WEFT_COLLECTIVES(WEFT_NAME_OF_COLLECTIVE)
 #undef WEFT_NAME_OF_COLLECTIVE
   };
-  return command.kind == WEFT_EXTENSION && names.count(command.name) > 0;
+  return command.kind == WEFT_EXTENSION &&
+         std::find(std::begin(names), std::end(names), command.name) !=
+             std::end(names);
 }
 
 Status NanHunt::check(const WeftProgram &program, const WeftCommand &command) {
