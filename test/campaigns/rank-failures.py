@@ -105,6 +105,8 @@ class Case:
         self.save = choose.randrange(2, 5)
         self.saves = programs.args.work / "saves"
         self.metrics = programs.args.work / "metrics.jsonl"
+        # Of this run alone: others of the machine come and go.
+        self.shared = pathlib.Path(tempfile.mkdtemp(prefix="weft-", dir=SHARED))
 
     def __str__(self):
         when = {"exit": f"after step {self.step}", "skip": f"in collective {self.collective}",
@@ -125,8 +127,6 @@ class Case:
     def run(self):
         program, clean = self.programs.get(self.mesh, self.stage, self.sync)
         shutil.rmtree(self.saves, ignore_errors=True)
-        # Of this run alone: others of the machine come and go.
-        self.shared = pathlib.Path(tempfile.mkdtemp(prefix="weft-", dir=SHARED))
         steps = self.save * EVERY if self.kind == "slow" else LAST
         self.metrics.unlink(missing_ok=True)
         words = ["weft", "launch", program, *self.programs.flags(steps), "--save-dir", self.saves, "--metrics",
@@ -143,9 +143,7 @@ class Case:
         if left:
             raise Failed(f"ranks {sorted(left)} are left")
         self.check_end(code, took, said)
-        kept = os.listdir(self.shared)
-        shutil.rmtree(self.shared)
-        if kept:
+        if kept := os.listdir(self.shared):
             raise Failed(f"shared memory has {kept}")
         self.check_resume(program, clean)
 
@@ -226,6 +224,8 @@ def main():
         except Failed as failed:
             failures += 1
             print(f"{case}: {failed}", flush=True)
+        finally:
+            shutil.rmtree(case.shared, ignore_errors=True)
     print(f"{len(args.seeds)} runs, {failures} failures")
     sys.exit(1 if failures else 0)
 

@@ -70,7 +70,7 @@ bool Search::open(const std::string &name) {
     return true;
   ::dlclose(handle);
   handle = nullptr;
-  places += " (" + file + " is a stub, which does nothing)";
+  places += " (" + file + " is for linking alone and does nothing)";
   remedy = "; take the folder of " + file + " out of LD_LIBRARY_PATH";
   return false;
 }

@@ -342,7 +342,10 @@ Culprit NanHunt::finish(bool good) {
   }
   if (!first.text.empty())
     return first;
-  if (!any.text.empty())
+  // What was made of a received value is no reason.
+  const bool isReceived = !received.text.empty() &&
+                          (any.text.empty() || received.command < any.command);
+  if (!any.text.empty() && !isReceived)
     return any;
   if (moments.empty())
     return received;

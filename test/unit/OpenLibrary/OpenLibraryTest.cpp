@@ -106,10 +106,10 @@ TEST(OpenLibrary, TakesNoStub) {
   Expected<OpenLibrary> none = OpenLibrary::open({name, "weft", {links}});
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.error().code(), ExitCode::Device);
-  EXPECT_NE(none.error().message().find(", in " + links + " (" + links + "/" +
-                                        name +
-                                        " is a stub, which does nothing)"),
-            std::string::npos)
+  EXPECT_NE(
+      none.error().message().find(", in " + links + " (" + links + "/" + name +
+                                  " is for linking alone and does nothing)"),
+      std::string::npos)
       << none.error().message();
   EXPECT_NE(none.error().hintText().find("; take the folder of " + links + "/" +
                                          name + " out of LD_LIBRARY_PATH"),

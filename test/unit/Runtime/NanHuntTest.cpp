@@ -92,6 +92,45 @@ TEST_F(HuntTest, namesOpPlaceAndTensor) {
             "routine, program micro, made the first nan: element 0 of F64[]");
 }
 
+// A sum over ranks may overflow on all of them: what is made of it is no
+// reason.
+TEST_F(HuntTest, namesACollectiveBeforeWhatIsMadeOfItsResult) {
+  static const int64_t offsets[] = {0, 64, 64, 128};
+  const WeftLibraryFn overflow = [](WeftContext *, const WeftCommand *,
+                                    void *const *buffers) {
+    static_cast<float *>(buffers[1])[0] = kInf;
+    static_cast<float *>(buffers[1])[2] = 1.0f;
+  };
+  const WeftLibraryFn pass = [](WeftContext *, const WeftCommand *,
+                                void *const *buffers) {
+    *static_cast<double *>(buffers[1]) = double(kInf);
+  };
+  const WeftCommand commands[] = {
+      {"reduce_scatter", "", nullptr, nullptr, overflow, offsets, nullptr, 0,
+       WEFT_EXTENSION, 2, 0, 0, 0},
+      {"k_2", "", nullptr, nullptr, pass, offsets + 2, nullptr, 0, WEFT_KERNEL,
+       2, 0, 0, 0}};
+  const WeftProgram program = {"micro", "micro", commands, nullptr,
+                               nullptr, 2,       0,        0};
+  WeftExecutable started = kExecutable;
+  started.programs = &program;
+  start(started, R"({"micro": [
+      {"at": "", "ops": "", "infinite": false,
+       "reads": [[0, "f32", [2], [1]]],
+       "writes": [[1, "f32", "y", [2], [2]]]},
+      {"at": "", "ops": "", "infinite": false,
+       "reads": [[0, "f32", [2], [2]]],
+       "writes": [[1, "f64", "", [], []]]}]})");
+  EXPECT_TRUE(hunt->begin());
+  ASSERT_TRUE(runProgram(*context, program));
+  const Culprit culprit = hunt->finish(/*good=*/false);
+  EXPECT_EQ(culprit.source, Culprit::Received);
+  EXPECT_EQ(culprit.text, "reduce_scatter, program micro, made the first inf: "
+                          "element 0 of F32[2] 'y'");
+  hunt = nullptr;
+  context = nullptr;
+}
+
 TEST_F(HuntTest, passesOverWhatGoodStepsMake) {
   EXPECT_EQ(run(kInf, 1.0f, true), "");
   EXPECT_EQ(run(kInf, 1.0f, false), "");
