@@ -11,12 +11,14 @@ using namespace weft;
 
 namespace {
 
+constexpr int kKinds = Place::Part + 1;
+
 TEST(VoteBytes, ComeBack) {
   const ExitCode codes[] = {ExitCode::Ok, ExitCode::Communication,
                             ExitCode::Internal, ExitCode::Terminated};
   for (int i = 0; i < 64; ++i) {
     Vote vote;
-    vote.place = {Place::Kind(i % 7), (int64_t(1) << 40) + i};
+    vote.place = {Place::Kind(i % kKinds), (int64_t(1) << 40) + i};
     vote.doneStep = i - 3;
     vote.stop = i & 1;
     vote.save = i & 2;
@@ -45,7 +47,9 @@ std::string errorOfBytes(size_t at, char byte) {
 TEST(VoteBytes, AreChecked) {
   EXPECT_EQ(parseVote("").error().where(),
             "expects 19 or more bytes in a vote, but got 0");
-  EXPECT_EQ(errorOfBytes(0, 7), "expects a kind of place in a vote, but got 7");
+  EXPECT_EQ(errorOfBytes(0, kKinds), "expects a kind of place in a vote, but "
+                                     "got " +
+                                         std::to_string(kKinds));
   EXPECT_EQ(errorOfBytes(1, 32), "expects five flags in a vote, but got 32");
   EXPECT_EQ(errorOfBytes(2, 1), "expects an exit code in a vote, but got 1");
   EXPECT_EQ(parseVote("x").error().code(), ExitCode::Communication);
