@@ -53,44 +53,73 @@ Status CheckedFile::checkBlock(int64_t block, const std::string &digest) {
 
 Status CheckedFile::readBlock(int64_t block, uint8_t *out) {
   const int64_t begin = block * digestBlockBytes, bytes = blockBytes(block);
+  std::vector<uint8_t> piece(
+      static_cast<size_t>(out ? 0 : std::min(pieceBytes, bytes)));
   Digest running;
   for (int64_t at = 0; at < bytes; at += pieceBytes) {
     const int64_t part = std::min(pieceBytes, bytes - at);
-    if (Status status = file->read(begin + at, part, out + at); !status)
+    uint8_t *to = out ? out + at : piece.data();
+    if (Status status = file->read(begin + at, part, to); !status)
       return status;
-    running.update(out + at, static_cast<size_t>(part));
+    running.update(to, static_cast<size_t>(part));
   }
   return checkBlock(block, running.value128());
 }
 
+void BlockBuffer::reserve(int64_t size) {
+  file = nullptr;
+  if (capacity >= size)
+    return;
+  bytes.reset(new uint8_t[static_cast<size_t>(size)]);
+  capacity = size;
+}
+
+CheckedFile::~CheckedFile() {
+  if (buffer->file == this)
+    buffer->file = nullptr;
+}
+
+void CheckedFile::readRangesAlone() {
+  rangesAlone = true;
+  seen.assign(seen.size(), false);
+  buffer->file = nullptr;
+}
+
 Status CheckedFile::load(int64_t block) {
-  if (block == loaded)
+  if (isLoaded(block))
     return Status::success();
-  loaded = -1;
-  if (!buffer)
-    buffer.reset(
-        new uint8_t[static_cast<size_t>(std::min(size(), digestBlockBytes))]);
-  if (Status status = readBlock(block, buffer.get()); !status)
+  buffer->reserve(std::min(size(), digestBlockBytes));
+  if (Status status = readBlock(block, buffer->bytes.get()); !status)
     return status;
-  loaded = block;
+  buffer->file = this;
+  buffer->block = block;
+  return Status::success();
+}
+
+Status CheckedFile::readPart(int64_t block, int64_t at, int64_t bytes,
+                             uint8_t *out) {
+  const bool isWhole = bytes == blockBytes(block);
+  if (!isLoaded(block) && isWhole)
+    return readBlock(block, out);
+  if (!isLoaded(block) && seen[static_cast<size_t>(block)])
+    return file->read(block * digestBlockBytes + at, bytes, out);
+  if (Status status = load(block); !status)
+    return status;
+  std::memcpy(out, buffer->bytes.get() + at, static_cast<size_t>(bytes));
   return Status::success();
 }
 
 Status CheckedFile::read(int64_t offset, int64_t bytes, void *out) {
   // The source knows its bounds; it is asked for whole blocks only.
-  if (offset < 0 || bytes < 0 || offset > size() || bytes > size() - offset)
+  if (rangesAlone || offset < 0 || bytes < 0 || offset > size() ||
+      bytes > size() - offset)
     return file->read(offset, bytes, out);
   for (uint8_t *to = static_cast<uint8_t *>(out); bytes > 0;) {
     const int64_t block = offset / digestBlockBytes;
     const int64_t at = offset % digestBlockBytes;
     const int64_t part = std::min(bytes, blockBytes(block) - at);
-    const bool isWhole = part == blockBytes(block);
-    Status status =
-        isWhole && block != loaded ? readBlock(block, to) : load(block);
-    if (!status)
+    if (Status status = readPart(block, at, part, to); !status)
       return status;
-    if (!isWhole || block == loaded)
-      std::memcpy(to, buffer.get() + at, static_cast<size_t>(part));
     to += part;
     offset += part;
     bytes -= part;
@@ -98,10 +127,10 @@ Status CheckedFile::read(int64_t offset, int64_t bytes, void *out) {
   return Status::success();
 }
 
-Status CheckedFile::readRest() {
-  for (size_t block = 0; block < seen.size(); ++block)
-    if (!seen[block])
-      if (Status status = load(static_cast<int64_t>(block)); !status)
+Status CheckedFile::readRest(int64_t part, int64_t parts) {
+  for (int64_t block = part; block < int64_t(seen.size()); block += parts)
+    if (!seen[static_cast<size_t>(block)])
+      if (Status status = readBlock(block, nullptr); !status)
         return status;
   return Status::success();
 }

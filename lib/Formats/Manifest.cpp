@@ -176,8 +176,8 @@ static Status verifyPiece(const ManifestTensor &tensor,
 }
 
 Expected<std::unique_ptr<CheckedFile>>
-Manifest::openFile(const std::string &stepDirectory,
-                   const std::string &name) const {
+Manifest::openFile(const std::string &stepDirectory, const std::string &name,
+                   std::shared_ptr<BlockBuffer> buffer) const {
   const std::string path = stepDirectory + "/" + name;
   auto entry =
       std::find_if(files.begin(), files.end(),
@@ -187,6 +187,8 @@ Manifest::openFile(const std::string &stepDirectory,
   auto file = CheckedFile::open(path, entry->digest);
   if (!file)
     return asDamage(file.takeError());
+  if (buffer)
+    (*file)->share(std::move(buffer));
   return file;
 }
 

@@ -61,6 +61,7 @@ Status SafetensorsModel::addFile(const std::string &filePath) {
   if (!source)
     return source.takeError();
   auto bytes = std::make_unique<CheckedFile>(std::move(*source));
+  bytes->share(buffer);
   checked.push_back(bytes.get());
   auto file = SafetensorsFile::open(std::move(bytes));
   if (!file)
@@ -82,6 +83,20 @@ Expected<FileDigest> SafetensorsModel::digest(size_t i) {
   if (indexDigest && i-- == 0)
     return *indexDigest;
   return checked[i]->digest();
+}
+
+Expected<std::vector<std::string>>
+SafetensorsModel::blockDigests(size_t i, int64_t part, int64_t parts) {
+  if (indexDigest && i-- == 0)
+    return indexDigest->blocks;
+  if (Status status = checked[i]->readRest(part, parts); !status)
+    return status.takeError();
+  return checked[i]->blockDigests();
+}
+
+void SafetensorsModel::readRangesAlone() {
+  for (CheckedFile *file : checked)
+    file->readRangesAlone();
 }
 
 /// The file part of the index: a plain name next to the index, nothing else.

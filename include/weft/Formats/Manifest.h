@@ -82,8 +82,10 @@ struct Manifest {
   /// the type and size stated. What cannot be read is a storage error.
   Status verifyFiles(const std::string &stepDirectory) const;
   /// A listed file of the right size, whose bytes are checked as they are read.
+  /// Files of one reader may share a `buffer`.
   Expected<std::unique_ptr<CheckedFile>>
-  openFile(const std::string &stepDirectory, const std::string &name) const;
+  openFile(const std::string &stepDirectory, const std::string &name,
+           std::shared_ptr<BlockBuffer> buffer = nullptr) const;
   /// The text of such a file.
   Expected<std::string> readText(const std::string &stepDirectory,
                                  const std::string &name) const;

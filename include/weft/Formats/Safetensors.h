@@ -145,6 +145,15 @@ public:
   const std::vector<std::string> &paths() const { return pathList; }
   /// Of paths()[i], from the bytes that were handed out; reads what is left.
   Expected<FileDigest> digest(size_t i);
+  /// The digests of its blocks. Of what is left, `part` of `parts` readers of
+  /// the same file reads its share; "" for blocks of others.
+  Expected<std::vector<std::string>> blockDigests(size_t i, int64_t part,
+                                                  int64_t parts);
+  /// From now on tensors are read without the blocks that they lie in; see
+  /// CheckedFile.
+  void readRangesAlone();
+  /// Gives back the memory that reading took.
+  void dropBuffer() { buffer->drop(); }
   const std::string &path() const { return name; }
 
 private:
@@ -158,6 +167,7 @@ private:
   std::optional<FileDigest> indexDigest;
   std::vector<std::unique_ptr<SafetensorsFile>> files;
   std::vector<CheckedFile *> checked; // the bytes of `files`
+  std::shared_ptr<BlockBuffer> buffer = std::make_shared<BlockBuffer>();
   std::map<std::string, Entry> entries;
 };
 

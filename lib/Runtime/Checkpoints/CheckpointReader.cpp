@@ -23,7 +23,7 @@ Expected<const SafetensorsFile *>
 CheckpointReader::file(const std::string &name) {
   std::unique_ptr<SafetensorsFile> &slot = files[name];
   if (!slot) {
-    auto bytes = info.openFile(directory, name);
+    auto bytes = info.openFile(directory, name, buffer);
     if (!bytes)
       return bytes.takeError();
     auto opened = SafetensorsFile::open(std::move(*bytes));

@@ -2,6 +2,8 @@
 
 #include "weft/Runtime/Checkpoints/InitialWeights.h"
 
+#include "weft/Runtime/Checkpoints/BlockShares.h"
+
 #include "weft/Formats/Half.h"
 #include "weft/Formats/Names.h"
 #include "weft/Formats/Text.h"
@@ -64,12 +66,12 @@ static Expected<std::string> findRecorded(const Metadata &metadata,
 }
 
 static Status compareDigest(const InitialFile &file, const std::string &path,
-                            const FileDigest &digest) {
-  if (digest.xxh3 == file.digest)
+                            const std::string &digest) {
+  if (digest == file.digest)
     return Status::success();
   return inputError("the weights changed since the program was compiled: "
                     "expects digest " +
-                    file.digest + ", but got " + digest.xxh3)
+                    file.digest + ", but got " + digest)
       .at(path)
       .hint(kOtherWeights);
 }
@@ -83,7 +85,7 @@ static Error explain(Error error, const Metadata &metadata,
     auto digest = digestFile(path);
     if (!digest)
       return digest.takeError();
-    if (Status s = compareDigest(file, path, *digest); !s)
+    if (Status s = compareDigest(file, path, digest->xxh3); !s)
       return s.takeError();
   }
   return error;
@@ -233,105 +235,140 @@ static void store(float value, int32_t dtype, char *out) {
   }
 }
 
-/// The values stay finite in a weight that is kept in a narrower type.
+/// The values that a rank holds of a weight stay finite in a narrower type.
 static Status checkFinite(const SafetensorsModel::Entry &entry, TensorType type,
-                          int64_t lost, int64_t overflows) {
+                          const HeldRange &held, int64_t lost,
+                          int64_t overflows) {
   const std::string &name = entry.info->name;
   const std::string &path = entry.file->path();
   if (lost > 0)
-    return overflowError(name, TensorType::F32, lost, entry.info->elements())
-        .at(path);
+    return overflowError(name, TensorType::F32, lost, held.elements()).at(path);
   if (overflows > 0)
-    return overflowError(name, type, overflows, entry.info->elements())
+    return overflowError(name, type, overflows, held.elements())
         .at(path)
         .hint("--master-weights=on keeps the weights in f32");
   return Status::success();
 }
 
-static Status readThrough(const SafetensorsModel::Entry &entry) {
+/// Bytes [at, at + bytes) of a weight, which nobody keeps.
+static Status readThrough(const SafetensorsModel::Entry &entry, int64_t at,
+                          int64_t bytes) {
   constexpr int64_t most = int64_t(1) << 20;
-  const int64_t bytes = entry.info->bytes();
   std::vector<char> piece(size_t(std::min(most, bytes)));
-  for (int64_t at = 0; at < bytes; at += most)
-    if (Status s = entry.file->read(*entry.info, at, std::min(most, bytes - at),
-                                    piece.data());
+  for (int64_t done = 0; done < bytes; done += most)
+    if (Status s = entry.file->read(*entry.info, at + done,
+                                    std::min(most, bytes - done), piece.data());
         !s)
       return s;
   return Status::success();
 }
 
-/// Stores `values`, elements from `at` on, as far as the rank holds them.
-static Status storeHeld(const WeftContext &context, const NamedTensor &tensor,
-                        const std::vector<float> &values, int64_t at,
-                        int64_t count) {
-  const HeldRange held = heldBy(tensor, context.rank());
-  const int64_t width = dtypeBytes(tensor.dtype());
-  const int64_t from = std::max(at, held.begin);
-  const int64_t to = std::min(at + count, held.end);
-  if (from >= to)
-    return Status::success();
-  return writeArena(
-      context, held.offset + (from - held.begin) * width, (to - from) * width,
-      [&](char *out, int64_t begin, int64_t bytes) {
-        const float *next = &values[size_t(from - at + begin / width)];
-        for (int64_t done = 0; done < bytes; done += width)
-          store(*next++, tensor.dtype(), out + done);
-        return Status::success();
-      });
-}
-
-/// Reads into the arena what the rank holds of a weight of the same type.
-static Status readHeld(const WeftContext &context, const NamedTensor &tensor,
-                       const SafetensorsModel::Entry &entry) {
-  const HeldRange held = heldBy(tensor, context.rank());
-  const int64_t width = dtypeBytes(tensor.dtype());
-  return writeArena(context, held.offset, held.elements() * width,
-                    [&](char *out, int64_t at, int64_t bytes) {
-                      return entry.file->read(
-                          *entry.info, held.begin * width + at, bytes, out);
+/// Stores `values`, which lie in the arena from `offset` on.
+static Status storeValues(const WeftContext &context, int32_t dtype,
+                          const float *values, int64_t offset, int64_t count) {
+  const int64_t width = dtypeBytes(dtype);
+  return writeArena(context, offset, count * width,
+                    [&](char *out, int64_t begin, int64_t bytes) {
+                      const float *next = values + begin / width;
+                      for (int64_t done = 0; done < bytes; done += width)
+                        store(*next++, dtype, out + done);
+                      return Status::success();
                     });
 }
 
-/// Reads a weight and stores what the context holds of it, converting where the
-/// types differ; without context it is only checked. Of a weight of another
-/// type all elements are checked.
-static Status readWeight(const WeftContext *context, const NamedTensor &tensor,
+/// Reads into the arena what the rank holds of a weight of the same type.
+static Status readSame(const WeftContext *context, const NamedTensor &tensor,
+                       const HeldRange &held,
+                       const SafetensorsModel::Entry &entry) {
+  const int64_t width = dtypeBytes(tensor.dtype());
+  const int64_t begin = held.begin * width, all = held.elements() * width;
+  if (!context)
+    return readThrough(entry, begin, all);
+  return writeArena(
+      *context, held.offset, all, [&](char *out, int64_t at, int64_t bytes) {
+        return entry.file->read(*entry.info, begin + at, bytes, out);
+      });
+}
+
+/// Reads what a rank holds of a weight and stores it, converting where the
+/// types differ; without context it is only checked.
+static Status readWeight(int64_t rank, const WeftContext *context,
+                         const NamedTensor &tensor,
                          const SafetensorsModel::Entry &entry) {
   const TensorType type = tensorTypeOf(tensor.dtype());
+  const HeldRange held = heldBy(tensor, rank);
   if (entry.info->type == type)
-    return context ? readHeld(*context, tensor, entry) : readThrough(entry);
+    return readSame(context, tensor, held, entry);
   constexpr int64_t most = int64_t(1) << 16;
-  std::vector<float> values(size_t(std::min(most, tensor.elements)));
+  std::vector<float> values(size_t(std::min(most, held.elements())));
   int64_t lost = 0, overflows = 0;
-  for (int64_t at = 0; at < tensor.elements; at += most) {
-    const int64_t part = std::min(most, tensor.elements - at);
-    if (Status s = readWide(entry, at, part, values.data(), lost); !s)
+  for (int64_t at = 0; at < held.elements(); at += most) {
+    const int64_t part = std::min(most, held.elements() - at);
+    if (Status s = readWide(entry, held.begin + at, part, values.data(), lost);
+        !s)
       return s;
     overflows += countOverflows(values.data(), part, type);
     if (!context)
       continue;
-    if (Status s = storeHeld(*context, tensor, values, at, part); !s)
+    const int64_t offset = held.offset + at * dtypeBytes(tensor.dtype());
+    if (Status s =
+            storeValues(*context, tensor.dtype(), values.data(), offset, part);
+        !s)
       return s;
   }
-  return checkFinite(entry, type, lost, overflows);
+  return checkFinite(entry, type, held, lost, overflows);
 }
 
-/// After the weights, the files have the recorded bytes.
-Status InitialWeights::readAll(const WeftContext *context) {
+Status InitialWeights::readAll(int64_t rank, const WeftContext *context) {
+  if (!model)
+    return Status::success();
   for (const auto &[tensor, entry] : pairs)
-    if (Status s = readWeight(context, tensor, entry); !s)
+    if (Status s = readWeight(rank, context, tensor, entry); !s)
       return s;
-  for (size_t i = 0; i < recorded.size(); ++i) {
-    auto digest = model->digest(i);
-    if (!digest)
-      return digest.takeError();
-    if (Status s = compareDigest(recorded[i], model->paths()[i], *digest); !s)
-      return s;
-  }
+  model->dropBuffer();
   return Status::success();
 }
 
-Status InitialWeights::verify() { return readAll(nullptr); }
+//===----------------------------------------------------------------------===//
+// Digests
+//===----------------------------------------------------------------------===//
+
+void InitialWeights::readRangesAlone() {
+  if (model)
+    model->readRangesAlone();
+}
+
+Expected<std::string> InitialWeights::shareDigests(int64_t part,
+                                                   int64_t parts) {
+  std::vector<BlockDigests> files;
+  for (size_t i = 0; i < recorded.size(); ++i) {
+    auto blocks = model->blockDigests(i, part, parts);
+    if (!blocks)
+      return blocks.takeError();
+    files.push_back(std::move(*blocks));
+  }
+  if (model)
+    model->dropBuffer();
+  return shareText(files);
+}
+
+Status
+InitialWeights::compareDigests(const std::vector<std::string> &shares) const {
+  std::vector<BlockDigests> files = joinShares(shares);
+  files.resize(recorded.size());
+  for (size_t i = 0; i < recorded.size(); ++i)
+    if (Status s = compareDigest(recorded[i], model->paths()[i],
+                                 digestOfBlocks(files[i]));
+        !s)
+      return s;
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Loading
+//===----------------------------------------------------------------------===//
+
+Status InitialWeights::verify(int64_t rank) { return readAll(rank, nullptr); }
 
 /// `init` sets more than the weights, which a file may give: all that training
 /// reads before it writes it. Sampling with a file's weights reads nothing
@@ -347,7 +384,7 @@ Status InitialWeights::load(WeftContext &context, int64_t seed) {
   if (model)
     if (Status s = clearGaps(context); !s)
       return s;
-  return readAll(&context);
+  return readAll(context.rank(), &context);
 }
 
 std::string InitialWeights::describe(int64_t seed) const {

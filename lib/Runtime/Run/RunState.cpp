@@ -167,11 +167,26 @@ Status Run::readCheckpoint() {
   }
 }
 
+/// Of weights with recorded digests, each of several processes reads what its
+/// rank holds, and then a share of the blocks, so that none reads all.
+Status Run::readWeights() {
+  const auto beating = ranks.beat();
+  if (inputs.process)
+    weights->readRangesAlone();
+  Status read = ranks.inTurn(
+      [&](RankPart &rank) { return rank.loadWeights(*weights, state.seed); });
+  const RankProcess *process = inputs.process;
+  auto share = read ? weights->shareDigests(process ? process->rank() : 0,
+                                            process ? process->ranks() : 1)
+                    : read.takeError();
+  auto shares = ranks.agree(share ? Status::success() : share.takeError(),
+                            share ? std::move(*share) : "");
+  return shares ? weights->compareDigests(*shares) : shares.takeError();
+}
+
 /// Before a byte of the run's outputs is written.
 Status Run::loadState() {
-  Status read = resume ? readCheckpoint() : ranks.inTurn([&](RankPart &rank) {
-    return rank.loadWeights(*weights, state.seed);
-  });
+  Status read = resume ? readCheckpoint() : readWeights();
   if (!read || options.dryRun)
     return read;
   const bool resumed = resume && !resume->weightsOnly;

@@ -2,22 +2,24 @@
 
 Usage: rank_memory.py --weft WEFT --work DIR --mpi "mpirun ..."
 
-Four ranks train a model of 384 MiB in stage 3, from initial values, from a file
-of weights and from a checkpoint. Prints for each how much VmHWM grows beyond
-that of a program whose arena is next to nothing, as a part of the arena that
-`weft inspect --memory` reports (the least and the largest over ranks), and the
-most bytes that a rank has read.
+Four ranks train a model of 128 MiB in stages 0 to 2, and one of 384 MiB in stage 3,
+from initial values, from a file of weights, from a checkpoint and from weights that
+the program records. Prints for each how much VmHWM grows beyond that of a program
+of the same kind whose arena is next to nothing, as a part of the arena that `weft inspect --memory` reports (the least and
+the largest over ranks), and the most bytes that a rank has read. Then what
+`ckpt export` and a rank with --dump-grads hold beyond that.
 """
 
 import argparse
 import json
+import os
 import pathlib
 import shlex
 import subprocess
 import sys
 
 MIB = 1 << 20
-RANKS, UNITS, WIDE, BATCH = 4, 6, 4096, 8
+RANKS, UNITS, FEW, WIDE, BATCH = 4, 6, 2, 4096, 8
 # Runs the program, and writes what the kernel says of it while it runs.
 WRAPPER = f"""
 import os, pathlib, subprocess, sys, time
@@ -59,12 +61,14 @@ class Measure:
         self.args, self.mpi = args, shlex.split(args.mpi)
         (args.work / "wrapper.py").write_text(WRAPPER)
 
-    def build(self, name, units, wide):
+    def build(self, name, units, wide, zero=3):
         source = self.args.work / f"{name}.mlir"
         source.write_text(model(units, wide))
-        program = self.args.work / name
-        subprocess.run([self.args.weft, "compile", source, f"--mesh=dp:{RANKS}", "--zero=3", "--sync=each",
-                        "--optimizer=sgd", "-o", program], check=True, stdout=subprocess.DEVNULL)
+        return self.compile(source, self.args.work / f"{name}{zero}", f"--zero={zero}", "--optimizer=sgd")
+
+    def compile(self, source, program, *flags):
+        subprocess.run([self.args.weft, "compile", source, f"--mesh=dp:{RANKS}", "--sync=each", *flags,
+                        "-o", program], check=True, stdout=subprocess.DEVNULL)
         return program
 
     def arena(self, program):
@@ -73,13 +77,12 @@ class Measure:
         report = json.loads(report)
         return report.get("memory", report)["arena_bytes"]
 
-    def run(self, program, steps, *flags):
+    def run(self, program, data, steps, *flags):
         """Peak and read bytes of each rank."""
         out = self.args.work / "measured"
         out.mkdir(exist_ok=True)
         subprocess.run([*self.mpi, "-n", str(RANKS), sys.executable, self.args.work / "wrapper.py", out, program,
-                        "--data", self.args.work / "rows.safetensors", "--threads=1", "--progress=none",
-                        f"--steps={steps}", *flags], check=True)
+                        "--data", data, "--threads=1", "--progress=none", f"--steps={steps}", *flags], check=True)
         numbers = [tuple(map(int, (out / str(rank)).read_text().split())) for rank in range(RANKS)]
         return [n[0] for n in numbers], [n[1] for n in numbers]
 
@@ -94,6 +97,24 @@ def write_data(path, wide):
     path.write_bytes(len(header).to_bytes(8, "little") + header + x + y)
 
 
+def write_config(folder, width):
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps({
+        "model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "vocab_size": 256, "n_positions": 64,
+        "n_embd": width, "n_layer": 8, "n_head": 4, "activation_function": "gelu_new"}))
+    return folder
+
+
+def peak_of(*command):
+    """VmHWM of a command that succeeds, in bytes."""
+    process = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit(f"{command}: exit code {process.returncode}")
+    return usage.ru_maxrss << 10
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--weft", default="weft")
@@ -102,24 +123,44 @@ def main():
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
     measure = Measure(args)
-    small, large = measure.build("small", UNITS, 16), measure.build("large", UNITS, WIDE)
-    whole = 4 * UNITS * WIDE * WIDE
-    write_data(args.work / "rows.safetensors", 16)
-    base = max(measure.run(small, 2)[0])
-    write_data(args.work / "rows.safetensors", WIDE)
-    arena = measure.arena(large)
+    rows, narrow = args.work / "rows.safetensors", args.work / "narrow.safetensors"
+    write_data(narrow, 16)
+    write_data(rows, WIDE)
+    base = max(measure.run(measure.build("small", UNITS, 16), narrow, 2)[0])
 
-    def report(what, peaks, reads):
+    def report(what, program, whole, peaks, reads, base=base):
+        arena = measure.arena(program)
         parts = [(peak - base) / arena for peak in peaks]
         print(f"{what}: {min(parts):.3f} to {max(parts):.3f} of the arena, "
-              f"{max(reads) / MIB:.0f} MiB read, of {whole / MIB:.0f}")
+              f"{max(reads) / MIB:.0f} MiB read, of {whole / MIB:.0f}", flush=True)
 
-    save = args.work / "save"
-    report("initial values", *measure.run(large, 2, "--save-dir", save))
+    for zero in range(3):
+        program = measure.build("some", FEW, WIDE, zero)
+        report(f"stage {zero}", program, 4 * FEW * WIDE * WIDE, *measure.run(program, rows, 2))
+    whole = 4 * UNITS * WIDE * WIDE
+    program, save = measure.build("large", UNITS, WIDE), args.work / "save"
+    report("stage 3", program, whole, *measure.run(program, rows, 2, "--save-dir", save))
     exported = args.work / "exported"
-    subprocess.run([args.weft, "ckpt", "export", save, exported], check=True, stdout=subprocess.DEVNULL)
-    report("weights", *measure.run(large, 2, "--init-from", exported / "model.safetensors"))
-    report("checkpoint", *measure.run(large, 3, "--save-dir", save, "--resume=auto"))
+    export = peak_of(args.weft, "ckpt", "export", save, exported)
+    weights = exported / "model.safetensors"
+    report("weights", program, whole, *measure.run(program, rows, 2, "--init-from", weights))
+    report("checkpoint", program, whole, *measure.run(program, rows, 3, "--save-dir", save, "--resume=auto"))
+    report("gradients", program, whole, *measure.run(program, rows, 1, "--dump-grads", args.work / "gradients"))
+    print(f"export: {(export - peak_of(args.weft, '--version')) / MIB:.0f} MiB", flush=True)
+
+    # The weights of a folder are recorded with their digest, which ranks check together.
+    folder, text, save = write_config(args.work / "gpt2", 1024), args.work / "text", args.work / "gpt2-save"
+    text.write_text("some text, again and again. " * 400)
+    flags = ("--zero=3", "--optimizer=sgd", "--batch=1", "--seq=16")
+    program = measure.compile(write_config(args.work / "narrow-gpt2", 16), args.work / "narrow-gpt2/program", *flags)
+    base = max(measure.run(program, text, 2)[0])
+    program = measure.compile(folder, args.work / "first", *flags)
+    measure.run(program, text, 1, "--save-dir", save)
+    subprocess.run([args.weft, "ckpt", "export", save, args.work / "named"], check=True, stdout=subprocess.DEVNULL)
+    weights = folder / "model.safetensors"
+    (args.work / "named" / "model.safetensors").rename(weights)
+    program = measure.compile(folder, args.work / "recorded", *flags)
+    report("recorded weights", program, weights.stat().st_size, *measure.run(program, text, 2), base)
 
 
 if __name__ == "__main__":

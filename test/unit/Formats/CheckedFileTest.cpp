@@ -206,6 +206,70 @@ TEST_F(CheckedFileTest, TakesTheDigestsOfWhatWasRead) {
   EXPECT_EQ(counter->total, kBytes);
 }
 
+TEST_F(CheckedFileTest, ReadersOfPartsReadEveryBlockTogether) {
+  int64_t total = 0;
+  std::vector<std::string> found(digest.blocks.size());
+  for (int64_t part = 0; part < 2; ++part) {
+    auto source = std::make_unique<CountingBytes>(bytes);
+    counter = source.get();
+    CheckedFile file(std::move(source));
+    ASSERT_EQ(errorOf(file.readRest(part, /*parts=*/2)), "ok");
+    total += counter->total;
+    for (size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(file.blockDigests()[i].empty(), int64_t(i) % 2 != part);
+      found[i] += file.blockDigests()[i];
+    }
+  }
+  EXPECT_EQ(total, kBytes);
+  EXPECT_EQ(found, digest.blocks);
+}
+
+/// However they take turns, each block is read as a whole once.
+TEST_F(CheckedFileTest, FilesThatShareABuffer) {
+  auto buffer = std::make_shared<BlockBuffer>();
+  std::vector<std::unique_ptr<CheckedFile>> files;
+  std::vector<CountingBytes *> counters;
+  for (int i = 0; i < 3; ++i) {
+    files.push_back(check(bytes));
+    files.back()->share(buffer);
+    counters.push_back(counter);
+  }
+  for (int64_t turn = 0; turn < 100; ++turn)
+    for (const std::unique_ptr<CheckedFile> &file : files) {
+      char out[10];
+      ASSERT_EQ(errorOf(file->read(turn * 1000, 10, out)), "ok");
+      EXPECT_EQ(std::memcmp(out, bytes.data() + turn * 1000, 10), 0);
+    }
+  for (const CountingBytes *each : counters)
+    EXPECT_LE(each->total, digestBlockBytes + 100 * 10);
+  EXPECT_EQ(buffer->capacity, digestBlockBytes);
+  buffer->drop();
+  files.pop_back();
+  EXPECT_EQ(errorOf(files[0]->readRest()), "ok");
+  EXPECT_EQ(buffer->capacity, 0) << "for nobody to keep";
+  char one;
+  EXPECT_EQ(errorOf(files[1]->read(digestBlockBytes, 1, &one)), "ok");
+  // A file that is gone leaves no block to the next one at its place.
+  EXPECT_EQ(buffer->file, files[1].get());
+  files.clear();
+  EXPECT_EQ(buffer->file, nullptr);
+}
+
+TEST_F(CheckedFileTest, RangesAloneAreCheckedAfterwards) {
+  auto source = std::make_unique<CountingBytes>(bytes);
+  counter = source.get();
+  CheckedFile file(std::move(source));
+  char out[100];
+  ASSERT_EQ(errorOf(file.read(5, 10, out)), "ok");
+  file.readRangesAlone();
+  ASSERT_EQ(errorOf(file.read(digestBlockBytes + 5, 100, out)), "ok");
+  EXPECT_EQ(std::memcmp(out, bytes.data() + digestBlockBytes + 5, 100), 0);
+  EXPECT_EQ(counter->total, digestBlockBytes + 100);
+  ASSERT_EQ(errorOf(file.readRest()), "ok");
+  EXPECT_EQ(counter->total, digestBlockBytes + 100 + kBytes);
+  EXPECT_EQ(file.blockDigests(), digest.blocks);
+}
+
 TEST_F(CheckedFileTest, SizeAndCutsOfFiles) {
   TempDir dir;
   std::string path = dir.write("a", bytes);

@@ -120,7 +120,7 @@ TEST_F(InitialWeightsTest, segmentsOfAFlatTensor) {
     std::string error;
     auto context = WeftContext::create(program, options, error);
     ASSERT_TRUE(context) << error;
-    ASSERT_TRUE(weights->verify().ok());
+    ASSERT_TRUE(weights->verify(rank).ok());
     ASSERT_TRUE(weights->load(*context, 0).ok());
     const float *values = static_cast<float *>(context->at(0));
     const std::vector<float> got(values, values + 3);
@@ -139,7 +139,8 @@ TEST_F(InitialWeightsTest, valuesThatTheWeightCannotHold) {
   std::string message;
   auto context = WeftContext::create(model, {}, message);
   ASSERT_TRUE(context) << message;
-  Status checked = weights->verify(), loaded = weights->load(*context, 0);
+  Status checked = weights->verify(/*rank=*/0),
+         loaded = weights->load(*context, 0);
   for (const Status *status : {&checked, &loaded}) {
     ASSERT_FALSE(status->ok());
     EXPECT_EQ(status->error().code(), ExitCode::Input);
@@ -160,7 +161,7 @@ TEST_F(InitialWeightsTest, doublesThatAreNoFloats) {
              {"wide", TensorType::F32, f32(1, 2)}});
   auto weights = open("gpt2", "w");
   ASSERT_TRUE(weights.ok());
-  Status status = weights->verify();
+  Status status = weights->verify(/*rank=*/0);
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().where(),
             path("w") + ": expects weights that F32 can hold, but 1 of 2 "
@@ -200,7 +201,12 @@ TEST_F(InitialWeightsTest, recordedDigestsAreCheckedWhileTheWeightsAreRead) {
                                         program, "/bin/x");
     if (!weights)
       return weights.error().where();
-    Status status = weights->load(*context, 0);
+    if (Status s = weights->load(*context, 0); !s)
+      return s.error().where();
+    auto share = weights->shareDigests(/*part=*/0, /*parts=*/1);
+    if (!share)
+      return share.error().where();
+    Status status = weights->compareDigests({*share});
     return status ? std::string() : status.error().where();
   };
   EXPECT_EQ(load(), "");

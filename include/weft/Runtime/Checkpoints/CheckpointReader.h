@@ -60,6 +60,7 @@ private:
 
   std::string directory;
   Manifest info;
+  std::shared_ptr<BlockBuffer> buffer = std::make_shared<BlockBuffer>();
   std::map<std::string, std::unique_ptr<SafetensorsFile>> files;
 };
 

@@ -2,7 +2,9 @@
 //
 // Weights of a file (--init-from, or recorded by the compiler with a digest),
 // or the init program with the seed. Names, types and shapes are checked when
-// they are opened; values and digests while they are read, once.
+// they are opened; values and digests while they are read, once. A rank reads
+// what it holds; a recorded digest is checked by all processes together, of
+// which none reads a whole file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,10 +36,21 @@ public:
                                        const std::string &executablePath);
 
   /// Fills the weights of `context` and, for training, all other state; checks
-  /// the weights' values on the way.
+  /// the values of the weights that it holds on the way.
   Status load(WeftContext &context, int64_t seed);
-  /// Checks the values alone.
-  Status verify();
+  /// Checks the values alone of the weights that a rank holds.
+  Status verify(int64_t rank);
+
+  /// Of several processes, each reads the ranges that it holds alone, and the
+  /// blocks of its share.
+  void readRangesAlone();
+  /// Digests of the blocks that load() and verify() have read and of a share of
+  /// the rest, that of process `part` of `parts`, as a text for the others. ""
+  /// if the program records no digests.
+  Expected<std::string> shareDigests(int64_t part, int64_t parts);
+  /// Whether the files have the recorded digests, after the texts of all
+  /// processes.
+  Status compareDigests(const std::vector<std::string> &shares) const;
 
   /// "weights of gpt2/model.safetensors" or "random weights, seed 1".
   std::string describe(int64_t seed) const;
@@ -46,9 +59,9 @@ public:
 private:
   Status match(const WeftExecutable &executable, const Metadata &metadata);
   Status matchOne(NamedTensor tensor);
-  /// Reads all weights, those that `context` holds into it; with null they are
+  /// Reads all weights that a rank holds, into `context`; with null they are
   /// only checked.
-  Status readAll(const WeftContext *context);
+  Status readAll(int64_t rank, const WeftContext *context);
 
   bool trains = false;
   std::optional<SafetensorsModel> model;

@@ -54,6 +54,7 @@ private:
   shareChoice(Expected<std::optional<ResumePoint>> own);
   Expected<std::string> findDamage(Status &read);
   Status readCheckpoint();
+  Status readWeights();
   Status loadState();
   Status prepareOutputs(const SavePolicy &policy) const;
   Expected<ExitCode> train();

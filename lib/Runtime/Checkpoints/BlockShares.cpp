@@ -1,0 +1,50 @@
+//===- BlockShares.cpp - Digests that processes find together -------------===//
+
+#include "weft/Runtime/Checkpoints/BlockShares.h"
+
+#include <algorithm>
+#include <sstream>
+
+using namespace weft;
+
+std::string weft::shareText(const std::vector<BlockDigests> &files) {
+  std::string text;
+  for (const BlockDigests &blocks : files) {
+    for (const std::string &digest : blocks)
+      text += digest + ",";
+    text += "\n";
+  }
+  return text;
+}
+
+static BlockDigests parseLine(const std::string &line) {
+  BlockDigests blocks;
+  std::istringstream parts(line);
+  for (std::string digest; std::getline(parts, digest, ',');)
+    blocks.push_back(digest);
+  return blocks;
+}
+
+static void addBlocks(BlockDigests &all, const BlockDigests &blocks) {
+  all.resize(std::max(all.size(), blocks.size()));
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    if (all[i].empty())
+      all[i] = blocks[i];
+    else if (!blocks[i].empty() && blocks[i] != all[i])
+      all[i] = "different";
+  }
+}
+
+std::vector<BlockDigests>
+weft::joinShares(const std::vector<std::string> &shares) {
+  std::vector<BlockDigests> files;
+  for (const std::string &share : shares) {
+    std::istringstream lines(share);
+    size_t file = 0;
+    for (std::string line; std::getline(lines, line); ++file) {
+      files.resize(std::max(files.size(), file + 1));
+      addBlocks(files[file], parseLine(line));
+    }
+  }
+  return files;
+}
