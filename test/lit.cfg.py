@@ -68,6 +68,9 @@ if os.path.exists(os.path.join(config.weft_build, "test/emulation/nvtx-tool.so")
 # Processes of MPI: where the library was found, and mpirun is.
 if shutil.which("mpirun") and os.path.exists(os.path.join(config.weft_build, "test/bin/MpiCollectives")):
     config.available_features.add("mpi")
+# A cluster that answers.
+if shutil.which("srun") and subprocess.run(["sinfo"], capture_output=True).returncode == 0:
+    config.available_features.add("slurm")
 # The thread sanitizer of GCC, which builds the runtime once more.
 def find_thread_sanitizer():
     if not all(map(shutil.which, ("g++", "cmake", "ninja"))):
