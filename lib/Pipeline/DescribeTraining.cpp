@@ -114,6 +114,21 @@ static void describeMesh(ModuleOp module, Json &meta) {
   meta.set("mesh", std::move(axes));
 }
 
+static void describeCounters(ModuleOp module, Json &meta) {
+  auto counters = module->getAttrOfType<DictionaryAttr>(kCountersAttr);
+  if (!counters)
+    return;
+  Json table = Json::object();
+  for (NamedAttribute counter : counters) {
+    Json params = Json::array();
+    for (auto param :
+         cast<ArrayAttr>(counter.getValue()).getAsRange<StringAttr>())
+      params.push(param.str());
+    table.set(counter.getName().str(), std::move(params));
+  }
+  meta.set("counters", std::move(table));
+}
+
 void weft::describeTraining(ModuleOp module, const FlagValues &flags,
                             Json &meta) {
   meta.set("precision", flags.getText("precision"));
@@ -129,6 +144,7 @@ void weft::describeTraining(ModuleOp module, const FlagValues &flags,
   meta.set("hyper_parameters", hyperParameters(kinds));
   meta.set("optimizers", kinds);
   describeDecays(kinds, meta);
+  describeCounters(module, meta);
   describeScaler(module, meta);
   describeMesh(module, meta);
   meta.set("options", numericOptions(module, flags));

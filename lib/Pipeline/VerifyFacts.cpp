@@ -128,6 +128,37 @@ static LogicalResult verifyOptimizers(ModuleOp module) {
   return success();
 }
 
+/// Each counter is a state of no parameter, and each trained parameter has one.
+static LogicalResult verifyCounters(ModuleOp module) {
+  auto counters = module->getAttrOfType<DictionaryAttr>(kCountersAttr);
+  if (!counters)
+    return success();
+  SymbolTable symbols(module);
+  auto slots = collectSlots(module);
+  llvm::StringSet<> counted;
+  for (NamedAttribute counter : counters) {
+    auto state = symbols.lookup<plan::StateOp>(counter.getName());
+    if (!state || state.getKind() != plan::StateKind::Optimizer ||
+        !getParameters(state).empty())
+      return module.emitError("expects ")
+             << kCountersAttr << " to name step counters, but got "
+             << counter.getName();
+    for (auto param :
+         cast<ArrayAttr>(counter.getValue()).getAsRange<StringAttr>())
+      if (!slots.contains(param.getValue()) ||
+          !counted.insert(param.getValue()).second)
+        return module.emitError("expects ")
+               << kCountersAttr << " to name each trained parameter once, "
+               << "but got '" << param.getValue() << "'";
+  }
+  for (const auto &entry : slots)
+    if (!counted.contains(entry.first))
+      return module.emitError("expects ")
+             << kCountersAttr << " to name the step counter of @" << entry.first
+             << ", but got none";
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // States
 //===----------------------------------------------------------------------===//
@@ -283,6 +314,7 @@ LogicalResult weft::verifyFacts(ModuleOp module) {
                  succeeded(verifyFingerprint(module)) &&
                  succeeded(verifyParameters(module)) &&
                  succeeded(verifyOptimizers(module)) &&
+                 succeeded(verifyCounters(module)) &&
                  succeeded(verifyScaler(module)) &&
                  succeeded(verifyIndexInputs(module)));
 }

@@ -10,6 +10,8 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <map>
+
 using namespace mlir;
 
 namespace weft {
@@ -17,7 +19,7 @@ namespace {
 
 /// Values that the updates of one optimizer instance share.
 struct Group {
-  Value norm, foundInf, step;
+  Value norm, foundInf;
 };
 
 /// When an update happens.
@@ -58,6 +60,8 @@ private:
   Group checkGradients(StringRef name);
   void buildCoefficient();
   Value countStep(StringRef symbol, Value skip);
+  void countSteps();
+  void tellCounters();
   Turn getTurn(Update update);
   void buildUpdate(Update update);
   void buildOutputs();
@@ -143,7 +147,7 @@ void ApplyBuilder::declareStates() {
   StateOp last = updates.back().grad;
   builder.setInsertionPointAfter(last);
   auto counter = RankedTensorType::get({}, builder.getI64Type());
-  for (StringRef symbol : getStepSymbols(updates, scaler))
+  for (StringRef symbol : getStepSymbols(updates))
     declareState(symbol, module.getLoc(), counter, ParamOp());
   for (Update update : updates)
     for (StringRef name : update.optimizer->states) {
@@ -229,7 +233,7 @@ Group ApplyBuilder::checkGradients(StringRef name) {
       grads.push_back(gradients[update.grad] = readState(update.grad));
   auto check = NormAndCheckOp::create(builder, module.getLoc(), number, flag,
                                       grads, builder.getF64FloatAttr(p));
-  return {check.getNorm(), check.getFoundInf(), Value()};
+  return {check.getNorm(), check.getFoundInf()};
 }
 
 /// The scale that the gradients carry is the one at entry of the program.
@@ -258,14 +262,26 @@ Value ApplyBuilder::countStep(StringRef symbol, Value skip) {
   return step;
 }
 
+/// One counter for each instance, even where all of them stop together.
+void ApplyBuilder::countSteps() {
+  for (Update update : updates) {
+    std::string symbol = getStepSymbol(update.group);
+    Turn &turn = turns[symbol];
+    if (turn.skip)
+      continue;
+    turn.skip = groups[groupOf(update)].foundInf;
+    turn.step = countStep(symbol, turn.skip);
+  }
+}
+
 /// Those of the instance; where no micro-step had a gradient there is no update
 /// and no step, as of PyTorch's gradients that are None.
 Turn ApplyBuilder::getTurn(Update update) {
-  const Group &group = groups[groupOf(update)];
+  Value foundInf = groups[groupOf(update)].foundInf;
   FlatSymbolRefAttr presence = update.getPresence();
   if (!presence)
-    return {group.foundInf, group.step};
-  std::string symbol = getStepSymbol(groupOf(update), presence);
+    return turns[getStepSymbol(update.group)];
+  std::string symbol = getStepSymbol(update.group, presence);
   Turn &turn = turns[symbol];
   if (turn.skip)
     return turn;
@@ -275,7 +291,7 @@ Turn ApplyBuilder::getTurn(Update update) {
       builder, loc, cast<ElementsAttr>(builder.getZeroAttr(scalar)));
   Value isThere = CompareOp::create(builder, loc, Predicate::GT, count, none);
   Value absent = NotOp::create(builder, loc, isThere);
-  turn.skip = OrOp::create(builder, loc, group.foundInf, absent);
+  turn.skip = OrOp::create(builder, loc, foundInf, absent);
   turn.step = countStep(symbol, turn.skip);
   return turn;
 }
@@ -376,8 +392,7 @@ void ApplyBuilder::buildBody(ProgramOp program) {
   for (StringRef name : names)
     groups[name] = checkGradients(name);
   buildCoefficient();
-  for (StringRef name : names)
-    groups[name].step = countStep(getStepSymbol(name), groups[name].foundInf);
+  countSteps();
   for (Update update : updates)
     buildUpdate(update);
   buildOutputs();
@@ -385,10 +400,27 @@ void ApplyBuilder::buildBody(ProgramOp program) {
                    builder.getArrayAttr(targets));
 }
 
+void ApplyBuilder::tellCounters() {
+  std::map<std::string, SmallVector<Attribute>> counted;
+  for (Update update : updates) {
+    ParamOp param = update.param;
+    std::string symbol = getStepSymbol(update.group, update.getPresence());
+    counted[symbol].push_back(param.getSymNameAttr());
+  }
+  if (counted.size() < 2)
+    return;
+  SmallVector<NamedAttribute> counters;
+  for (const auto &[symbol, params] : counted)
+    counters.push_back(
+        builder.getNamedAttr(symbol, builder.getArrayAttr(params)));
+  module->setAttr(kCountersAttr, builder.getDictionaryAttr(counters));
+}
+
 void ApplyBuilder::build() {
   declareStates();
   writeFirstValues();
   buildBody(createProgram());
+  tellCounters();
 }
 
 void buildApplyProgram(ModuleOp module, ArrayRef<Update> updates,

@@ -35,8 +35,7 @@ struct ExpandOptimizerPass
     FailureOr<SmallVector<Update>> updates =
         collectUpdates(getOperation(), optimizer);
     FailureOr<ScalerStates> scaler = findScaler();
-    if (failed(updates) || failed(scaler) ||
-        failed(verifyNames(*updates, *scaler)))
+    if (failed(updates) || failed(scaler) || failed(verifyNames(*updates)))
       return signalPassFailure();
     buildApplyProgram(getOperation(), *updates, *scaler, p, nesterov);
     numUpdated += updates->size();
@@ -78,10 +77,9 @@ struct ExpandOptimizerPass
   }
 
   /// What the pass declares has names of its own.
-  LogicalResult verifyNames(ArrayRef<Update> updates,
-                            const ScalerStates &scaler) {
+  LogicalResult verifyNames(ArrayRef<Update> updates) {
     SymbolTable symbols(getOperation());
-    std::vector<std::string> names = getStepSymbols(updates, scaler);
+    std::vector<std::string> names = getStepSymbols(updates);
     names.insert(names.begin(), names::kApply);
     for (const Update &update : updates)
       for (StringRef name : update.optimizer->states)

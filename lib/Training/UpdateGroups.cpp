@@ -52,14 +52,12 @@ SmallVector<StringRef> getInstances(ArrayRef<Update> updates,
   return scaler.scale ? getGroupNames(updates) : SmallVector<StringRef>{""};
 }
 
-std::vector<std::string> getStepSymbols(ArrayRef<Update> updates,
-                                        const ScalerStates &scaler) {
+std::vector<std::string> getStepSymbols(ArrayRef<Update> updates) {
   std::vector<std::string> symbols;
-  for (StringRef name : getInstances(updates, scaler))
+  for (StringRef name : getGroupNames(updates))
     symbols.push_back(getStepSymbol(name));
   for (const Update &update : updates) {
-    StringRef group = scaler.scale ? update.group : StringRef();
-    std::string symbol = getStepSymbol(group, update.getPresence());
+    std::string symbol = getStepSymbol(update.group, update.getPresence());
     if (!llvm::is_contained(symbols, symbol))
       symbols.push_back(symbol);
   }

@@ -43,15 +43,14 @@ struct ScalerStates {
   StateOp state; // null: the scale never changes
 };
 
-/// Names of the optimizer instances that are checked and counted apart: without
-/// a loss scale all stop together, as one.
+/// Names of the optimizer instances that are checked apart: without a loss
+/// scale all stop together, as one.
 llvm::SmallVector<llvm::StringRef> getInstances(llvm::ArrayRef<Update> updates,
                                                 const ScalerStates &scaler);
 
-/// Symbols of their step counters, and of those of parameters that have a
-/// gradient in some steps only.
-std::vector<std::string> getStepSymbols(llvm::ArrayRef<Update> updates,
-                                        const ScalerStates &scaler);
+/// Symbols of the step counters of all instances, and of those of parameters
+/// that have a gradient in some steps only.
+std::vector<std::string> getStepSymbols(llvm::ArrayRef<Update> updates);
 
 /// Trainable parameters with a gradient in the order of the module, or an error
 /// at the parameter whose group does not fit.

@@ -154,6 +154,14 @@ static const char *isOptimizers(Attribute attr) {
   return known ? nullptr : rule.c_str();
 }
 
+static const char *isCounters(Attribute attr) {
+  auto counters = dyn_cast<DictionaryAttr>(attr);
+  bool known = counters && llvm::all_of(counters, [](NamedAttribute counter) {
+                 return isTexts(counter.getValue()) == nullptr;
+               });
+  return known ? nullptr : "a dictionary of arrays of texts";
+}
+
 /// Hyper-parameters of a group.
 static const char *isNumbers(Attribute attr) {
   static const std::string rule =
@@ -203,6 +211,7 @@ static Rule getRule(StringRef name) {
       .Case("folded", isUnit)
       .Case("optimizer", isOptimizer)
       .Case("optimizers", isOptimizers)
+      .Case("counters", isCounters)
       .Case("numbers", isNumbers)
       .Case("scaler", isScaler)
       .Case("presence", isSymbol)
@@ -214,7 +223,7 @@ static bool belongsToModule(StringRef name) {
   return llvm::is_contained({"batch", "seq", "vocab", "family", "fingerprint",
                              "config", "config_text", "options", "option_files",
                              "metadata", "weights", "tokenizer_files",
-                             "optimizers", "index_inputs"},
+                             "optimizers", "counters", "index_inputs"},
                             name);
 }
 

@@ -82,18 +82,24 @@ weft.state @loss_scale.state : tensor<3xi64> {kind = #weft.state_kind<scaler>}
 
 // -----
 
-// Without a loss scale all groups stop together: one check, one step.
+// Without a loss scale all groups stop together, by one check, but each counts its
+// own steps.
 
 weft.param @a : tensor<4xf32>
 weft.param @b : tensor<4xf32> {weft.optimizer_group = "slow", weft.numbers = {eps = 0.5 : f64}}
 weft.state @a.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @a}
 weft.state @b.grad : tensor<4xf32> {kind = #weft.state_kind<gradient>, param = @b}
 
+// CHECK: module attributes {weft.counters = {step = ["a"], step.slow = ["b"]}}
 // CHECK: weft.state @step : tensor<i64>
-// CHECK-NOT: @step.slow
+// CHECK: weft.state @step.slow : tensor<i64>
 // CHECK-LABEL: weft.program @apply
 // CHECK-SAME: {weft.output = "found_inf"})
-// CHECK: weft.norm_and_check %{{.*}}, %{{.*}} {
+// CHECK: %{{.*}}, %[[BAD:.*]] = weft.norm_and_check %{{.*}}, %{{.*}} {
 // CHECK-NOT: total_norm
+// CHECK: %[[OLD:.*]] = weft.read @step :
+// CHECK: weft.step_increment %[[OLD]], %[[BAD]]
+// CHECK: %[[SLOW:.*]] = weft.read @step.slow :
+// CHECK: weft.step_increment %[[SLOW]], %[[BAD]]
 // CHECK: %[[EPS:.*]] = weft.constant dense<5.000000e-01> : tensor<f64>
 // CHECK: weft.adamw(%{{.*}}, %[[EPS]])

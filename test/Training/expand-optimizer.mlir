@@ -44,7 +44,8 @@ weft.param @w : tensor<4x2xf32> {weft.optimizer = "sgd", weft.decay_scale = 0.25
 weft.param @v : tensor<4x2xf32>
 weft.state @w.grad : tensor<4x2xf32> {kind = #weft.state_kind<gradient>, param = @w}
 weft.state @v.grad : tensor<4x2xf32> {kind = #weft.state_kind<gradient>, param = @v}
-// CHECK: weft.state @step
+// CHECK: weft.state @step.sgd
+// CHECK-NEXT: weft.state @step :
 // CHECK-NEXT: weft.state @w.momentum_buffer
 // CHECK-NEXT: weft.state @v.exp_avg
 // CHECK: %[[WD:[a-z0-9]*]]: tensor<f64> {weft.input = "weight_decay"}

@@ -137,6 +137,12 @@ module attributes {weft.optimizers = ["lion"]} {
 
 // -----
 
+// expected-error @below {{expects "weft.counters" to be a dictionary of arrays of texts, but got {step = "w"}}}
+module attributes {weft.counters = {step = "w"}} {
+}
+
+// -----
+
 // expected-error @below {{expects "weft.weights" to be an array of dictionaries with path and xxh3 as text, but got [{path = "w"}]}}
 module attributes {weft.weights = [{path = "w"}]} {
 }

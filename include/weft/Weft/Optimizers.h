@@ -15,6 +15,10 @@ inline constexpr llvm::StringLiteral kDefaultOptimizer = "adamw";
 /// no command tells any more.
 inline constexpr llvm::StringLiteral kOptimizersAttr = "weft.optimizers";
 
+/// Attribute of a module whose update has several step counters: by their
+/// symbols, the names of the parameters whose updates each counts.
+inline constexpr llvm::StringLiteral kCountersAttr = "weft.counters";
+
 /// The optimizers, the default one first: every op of the dialect with
 /// OptimizerOpInterface. There is no other list of them.
 llvm::ArrayRef<const OptimizerInfo *> getOptimizers();

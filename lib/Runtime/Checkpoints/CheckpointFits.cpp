@@ -84,9 +84,9 @@ static Status checkOptimizers(const Manifest &manifest,
   return error;
 }
 
-Status weft::checkTensors(const Manifest &manifest,
-                          const std::string &directory,
-                          const ResumeTarget &target) {
+Expected<Thawed> weft::checkTensors(const Manifest &manifest,
+                                    const std::string &directory,
+                                    const ResumeTarget &target) {
   const Metadata &metadata = target.metadata;
   if (manifest.fingerprint != metadata.fingerprint)
     return mismatch(directory, "expects a checkpoint of model " +
@@ -96,14 +96,20 @@ Status weft::checkTensors(const Manifest &manifest,
                                    "': " + firstDifference(manifest, target));
   if (!target.weightsOnly)
     if (Status s = checkOptimizers(manifest, directory, metadata); !s)
-      return s;
+      return s.takeError();
+  Expected<Thawed> thawed = Thawed();
+  if (!target.weightsOnly)
+    thawed = findThawed(manifest, directory, target.executable, metadata);
+  if (!thawed)
+    return thawed;
   std::set<std::string> known;
   for (const NamedTensor &tensor : namedTensors(target.executable)) {
     known.insert(tensor.name);
     if (isSaved(*tensor.home) && tensor.kind() != WEFT_SCALER &&
-        (tensor.kind() == WEFT_PARAM || !target.weightsOnly))
+        (tensor.kind() == WEFT_PARAM || !target.weightsOnly) &&
+        !thawed->isFresh(tensor.name))
       if (Status s = checkTensor(tensor, manifest, directory); !s)
-        return s;
+        return s.takeError();
   }
   for (const ManifestTensor &tensor : manifest.tensors)
     if (!target.weightsOnly && tensor.kind != "scaler" &&
@@ -111,7 +117,7 @@ Status weft::checkTensors(const Manifest &manifest,
       return mismatch(directory, "the program has no tensor " +
                                      inQuotes(tensor.name) +
                                      " of the checkpoint");
-  return Status::success();
+  return thawed;
 }
 
 static Status checkScaler(const Json &model, const Manifest &manifest,

@@ -3,6 +3,7 @@
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
 #include "weft/Runtime/Checkpoints/CheckpointReader.h"
 #include "weft/Runtime/Devices/Device.h"
+#include "weft/Runtime/Execute/DTypes.h"
 
 #include <filesystem>
 
@@ -15,13 +16,14 @@ static Expected<ResumePoint> openStep(HeldStep held,
   auto manifest = Manifest::read(directory);
   if (!manifest)
     return manifest.takeError();
-  if (Status s = checkTensors(*manifest, directory, target); !s)
-    return s.takeError();
+  auto thawed = checkTensors(*manifest, directory, target);
+  if (!thawed)
+    return thawed.takeError();
   if (!target.weightsOnly)
     if (Status s = checkLossScale(*manifest, directory, target); !s)
       return s.takeError();
   return ResumePoint{directory, std::move(*manifest), std::move(held.guard),
-                     target.weightsOnly};
+                     target.weightsOnly, std::move(*thawed)};
 }
 
 /// Why a listed step cannot be used.
@@ -271,15 +273,24 @@ static Status checkCounters(const WeftContext &context,
 Status weft::loadCheckpoint(WeftContext &context, ResumePoint &point) {
   CheckpointReader reader(point.directory, point.manifest);
   std::vector<TensorTarget> targets;
+  std::vector<std::pair<int64_t, int64_t>> fresh; // offset and bytes
   for (const NamedTensor &tensor : savedTensors(*context.executable())) {
     if (point.weightsOnly && tensor.kind() != WEFT_PARAM)
       continue;
     const HeldRange held = heldBy(tensor, context.rank());
+    if (point.thawed.isFresh(tensor.name)) {
+      fresh.push_back(
+          {held.offset, held.elements() * dtypeBytes(tensor.dtype())});
+      continue;
+    }
     targets.push_back({reader.manifest().findTensor(tensor.name), held.begin,
                        held.elements(), held.offset});
   }
   if (Status s = clearGaps(context); !s)
     return s;
+  for (auto [offset, bytes] : fresh)
+    if (Status s = context.device().zero(offset, bytes); !s)
+      return s;
   if (Status s = reader.readAll(context, targets); !s)
     return s;
   if (!point.weightsOnly)

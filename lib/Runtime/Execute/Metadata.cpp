@@ -95,6 +95,23 @@ static Status readDecays(const JsonCursor &root, Metadata &out) {
   return readMembers(root, "decays", read);
 }
 
+static Status readCounters(const JsonCursor &root, Metadata &out) {
+  auto read = [&](const std::string &counter,
+                  const JsonCursor &params) -> Status {
+    auto size = params.arraySize();
+    if (!size)
+      return size.takeError();
+    for (size_t i = 0; i < *size; ++i) {
+      auto param = params.element(i).asString();
+      if (!param)
+        return param.takeError();
+      out.counters[*param] = counter;
+    }
+    return Status::success();
+  };
+  return readMembers(root, "counters", read);
+}
+
 static Status readClip(const JsonCursor &root, Metadata &out) {
   auto clip = root.get("clip_norm");
   if (!clip)
@@ -213,6 +230,8 @@ static Status readFields(const JsonCursor &root, Metadata &out) {
   if (Status s = readDefaults(root, out); !s)
     return s;
   if (Status s = readDecays(root, out); !s)
+    return s;
+  if (Status s = readCounters(root, out); !s)
     return s;
   if (Status s = readInputs(root, out); !s)
     return s;

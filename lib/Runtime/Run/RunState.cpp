@@ -46,7 +46,11 @@ static std::optional<int64_t> rowsOfStep(const Manifest &manifest) {
 }
 
 void Run::warnOfChanges() const {
-  if (!resume || resume->weightsOnly || !resume->manifest.run)
+  if (!resume || resume->weightsOnly)
+    return;
+  if (std::string thawed = resume->thawed.describe(); !thawed.empty())
+    tell(thawed);
+  if (!resume->manifest.run)
     return;
   for (const std::string &text : changedSettings(*resume->manifest.run, record))
     tell(text);

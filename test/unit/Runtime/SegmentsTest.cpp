@@ -296,7 +296,7 @@ std::vector<float> load(const std::string &step, const Manifest &manifest,
   std::string error;
   auto context = WeftContext::create(executable, options, error);
   EXPECT_TRUE(context) << error;
-  ResumePoint point{step, manifest, StepGuard::ofReader(step), false};
+  ResumePoint point{step, manifest, StepGuard::ofReader(step), false, {}};
   Status loaded = loadCheckpoint(*context, point);
   EXPECT_TRUE(loaded.ok()) << loaded.error().where();
   const float *values = static_cast<float *>(context->at(0));

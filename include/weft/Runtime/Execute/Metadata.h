@@ -56,6 +56,8 @@ struct Metadata {
   std::map<std::string, std::string> defaults;
   /// Inputs of `apply` beside `weight_decay`, with their defaults.
   std::map<std::string, double> decays;
+  /// The step counter of each parameter's updates; empty: there is but one.
+  std::map<std::string, std::string> counters;
   /// Compile flags that numbers depend on, as they were given or by default.
   Settings options;
   std::map<std::string, InputLimit> inputLimits;
