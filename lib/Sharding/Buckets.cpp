@@ -231,7 +231,7 @@ std::vector<Bucket> formBuckets(ModuleOp module, ArrayRef<Member> members,
     params.push_back(member.param);
   }
   std::vector<Bucket> buckets;
-  for (const Unit &unit : formUnits(params, rule))
+  for (const Unit &unit : formUnits(params, rule, findAttentionModules(module)))
     for (Bucket &bucket : divide(unit, mesh != nullptr, memberOf)) {
       if (!mesh && bucket.members.size() < 2)
         continue;

@@ -51,6 +51,16 @@ static StringRef getBlock(StringRef path) {
   return {};
 }
 
+llvm::StringSet<> findAttentionModules(ModuleOp module) {
+  llvm::StringSet<> paths;
+  module.walk([&](AttentionOp op) {
+    auto scope = op->getAttrOfType<StringAttr>(WeftDialect::kScopeAttr);
+    if (scope && getBlock(scope) != scope.getValue())
+      paths.insert(scope.getValue());
+  });
+  return paths;
+}
+
 /// A name that no other unit has: NAME, NAME.1, ...
 static std::string makeUnique(StringRef name, llvm::StringSet<> &taken) {
   std::string unique = name.str();
@@ -116,14 +126,16 @@ struct Module {
 };
 
 /// Makes modules units by their size: what inner units have taken does not
-/// count.
+/// count. Modules in `whole` have no inner units, as FairScale's auto_wrap
+/// never divides a MultiheadAttention.
 class ModuleUnits {
 public:
   /// Names may come from anywhere: what is deeper is one module.
   static constexpr int kDeepest = 64;
 
-  ModuleUnits(ArrayRef<ParamOp> params, int64_t limit)
-      : params(params), limit(limit), unitOf(params.size()) {}
+  ModuleUnits(ArrayRef<ParamOp> params, int64_t limit,
+              const llvm::StringSet<> &whole)
+      : params(params), limit(limit), whole(whole), unitOf(params.size()) {}
 
   std::vector<Unit> run() {
     Module root;
@@ -159,11 +171,20 @@ private:
            });
   }
 
+  static SmallVector<unsigned> listAll(const Module &module) {
+    SmallVector<unsigned> all = module.own;
+    for (const auto &child : module.children)
+      llvm::append_range(all, listAll(*child.second));
+    return all;
+  }
+
   /// The parameters that no unit has taken.
-  SmallVector<unsigned> collect(Module &module, bool isRoot) {
+  SmallVector<unsigned> collect(const Module &module, bool isRoot) {
     SmallVector<unsigned> left = module.own;
-    for (auto &child : module.children)
-      llvm::append_range(left, collect(*child.second, /*isRoot=*/false));
+    for (const auto &child : module.children)
+      llvm::append_range(left, whole.contains(module.path)
+                                   ? listAll(*child.second)
+                                   : collect(*child.second, /*isRoot=*/false));
     int64_t elements = 0;
     for (unsigned i : left)
       elements += ParamOp(params[i]).getTensorType().getNumElements();
@@ -193,19 +214,21 @@ private:
 
   ArrayRef<ParamOp> params;
   int64_t limit;
+  const llvm::StringSet<> &whole;
   /// The path of each parameter's unit, "" for the root.
   std::vector<std::string> unitOf;
 };
 } // namespace
 
-std::vector<Unit> formUnits(ArrayRef<ParamOp> params, UnitRule rule) {
+std::vector<Unit> formUnits(ArrayRef<ParamOp> params, UnitRule rule,
+                            const llvm::StringSet<> &whole) {
   switch (rule.kind) {
   case UnitRule::Kind::Scope:
     return formBlocks(params);
   case UnitRule::Kind::Bytes:
     return formRuns(params, rule.limit);
   case UnitRule::Kind::Params:
-    return ModuleUnits(params, rule.limit).run();
+    return ModuleUnits(params, rule.limit, whole).run();
   }
   llvm_unreachable("a rule without a case");
 }

@@ -81,8 +81,8 @@ def BucketPass : Pass<"weft-bucket", "::mlir::ModuleOp"> {
       first one or norm and head behind the last one, are a unit each;
     - `bytes:N`: neighbours of at most N bytes together, or one larger parameter;
     - `params:N`: a module that has at least N elements of its own or in modules
-      that are no units, the inner ones first; lists of blocks never are, and the
-      rest is one unit.
+      that are no units, the inner ones first; lists of blocks never are, a module
+      that attention stands in is not divided, and the rest is one unit.
 
     Stored alike means: one element type, all trainable or all frozen, the same
     states with the same element types. Updated alike means: by the same

@@ -10,6 +10,8 @@
 
 #include "weft/Weft/Weft.h"
 
+#include "llvm/ADT/StringSet.h"
+
 #include <optional>
 #include <string>
 
@@ -43,9 +45,15 @@ struct Unit {
   llvm::SmallVector<ParamOp> params;
 };
 
+/// The paths of the modules that attention stands in, "h.0.attn": those below a
+/// block, not blocks themselves.
+llvm::StringSet<> findAttentionModules(mlir::ModuleOp module);
+
 /// The units of those parameters, in the order of their first ones. Each
-/// parameter is in one of them.
-std::vector<Unit> formUnits(llvm::ArrayRef<ParamOp> params, UnitRule rule);
+/// parameter is in one of them. Modules that are `whole` are not divided by
+/// UnitRule::Kind::Params.
+std::vector<Unit> formUnits(llvm::ArrayRef<ParamOp> params, UnitRule rule,
+                            const llvm::StringSet<> &whole);
 
 } // namespace weft
 
