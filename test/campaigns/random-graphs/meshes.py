@@ -47,6 +47,24 @@ class Layout:
         self.flags += ["--optimizer", *optimizer, "--clip-norm", dice.choice(["1", "2", "2", "inf"])]
         if precision != "f32" and dice.random() < 0.5:
             self.flags.append("--grad-dtype=torch")
+        dice = random.Random(f"communication {seed}")
+        # What partition rounds then, no phase before it does.
+        self.rounds = False
+        for flag in ["--reduce-dtype", "--gather-dtype"][:1 + (stage > 0)]:
+            if dice.random() < 0.2:
+                self.flags.append(f"{flag}={dice.choice(['bf16', 'f16', 'f32'])}")
+                self.rounds = True
+        self.has_rules = dice.random() < 0.3
+
+    def rules(self, parameters):
+        """The text of a file of rules: some of them are to be sharded, or not to be."""
+        lists = {"replicated": [], "sharded": []}
+        for name in parameters:
+            choice = random.Random(f"rule {self.seed} {name}").choice(["replicated", "sharded", None])
+            if choice:
+                lists[choice].append(name.replace(".", r"\."))
+        return "".join(f"[[rule]]\nmatch = '^({'|'.join(names)})$'\nlayout = \"{layout}\"\n"
+                       for layout, names in lists.items() if names)
 
     @staticmethod
     def bucket(dice):
@@ -81,15 +99,23 @@ class MeshCheck(Check):
             found.update((f"rank{rank}/{name}", tensor) for name, tensor in other.tensors("input").items())
         return found
 
+    def rule_flags(self):
+        if not self.layout.has_rules:
+            return []
+        names = [line.split("@")[1].split()[0] for line in self.text().split("\n") if "weft.param @" in line]
+        with open(self.path("rules.toml"), "w") as file:
+            file.write(self.layout.rules(names))
+        return ["--shard-rules=" + self.path("rules.toml")]
+
     def run(self):
         self.write(self.text(), self.rows())
         call("compile", "weft", "compile", self.path("model.mlir"), "--to=verify-plan", "-o", self.path("plan.mlir"),
-             "--dump-dir=" + self.path("dumps"), "--precision=" + self.precision, *self.layout.flags)
+             "--dump-dir=" + self.path("dumps"), "--precision=" + self.precision, *self.layout.flags, *self.rule_flags())
         dumps, before = self.dumps(), None
         for phase, bound in PHASES.items():
             # The mean over the targets of all ranks, which have weights, is partition's.
-            counts = phase == "partition" and " weight %" in self.graph.text()
-            if before and not counts:
+            differs = phase == "partition" and (self.layout.rounds or " weight %" in self.graph.text())
+            if before and not differs:
                 self.compare_phase(phase, before, dumps[phase], bound)
             before = dumps[phase]
 
