@@ -1,10 +1,10 @@
 """All ZeRO stages of random meshes train the same weights.
 
-usage: rank-stages.py --work FOLDER --source FOLDER [--seed N] [--strength 2|3] [--steps N] [--small]
-                      [--extras one|all] [--jobs N] [--only NUMBER]
+usage: rank-stages.py --work FOLDER --source FOLDER [--seed N] [--strength 2|3] [--product OPTION,OPTION]
+                      [--steps N] [--small] [--extras one|all] [--jobs N] [--only NUMBER]
 
-The seed chooses combinations in which all pairs (--strength 2) or triples (3) of values of OPTIONS occur; the rest of
-them is chosen for each. A step has two micro-steps and clips; with f16 the gradients of step 2 are infinite. Checked:
+The seed chooses combinations in which all pairs (--strength 2) or triples (3) of values of OPTIONS occur, or all
+combinations of the options of --product; the rest of them is chosen for each. A step has two micro-steps and clips; with f16 the gradients of step 2 are infinite. Checked:
 
   stages   0 to 3 have the same loss, norm and loss scale in each step, the same validation loss behind it, and export
            the same weights, byte for byte; each tensor has been trained
@@ -16,6 +16,7 @@ them is chosen for each. A step has two micro-steps and clips; with f16 the grad
 import argparse
 import concurrent.futures
 import filecmp
+import itertools
 import json
 import os
 import pathlib
@@ -220,6 +221,7 @@ def options():
     parser.add_argument("--source", type=pathlib.Path, required=True)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--strength", type=int, choices=[2, 3], default=2)
+    parser.add_argument("--product")
     parser.add_argument("--steps", type=int, default=10)
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--extras", choices=["one", "all"], default="all")
@@ -228,13 +230,23 @@ def options():
     return parser.parse_args()
 
 
+def multiply(names, seed):
+    """All combinations of the values of those options; the others are chosen at random."""
+    dice = random.Random(f"product {seed}")
+    for values in itertools.product(*(OPTIONS[name] for name in names)):
+        combination = {name: dice.choice(choices) for name, choices in OPTIONS.items()}
+        yield {**combination, **dict(zip(names, values))}
+
+
 def main():
     args = options()
     shutil.rmtree(args.work, ignore_errors=True)
     args.work.mkdir(parents=True)
     models = Models(args)
+    values = (multiply(args.product.split(","), args.seed) if args.product
+              else cover(OPTIONS, args.strength, args.seed, ATTEMPTS))
     chosen = [Combination(number, values, models, args)
-              for number, values in enumerate(cover(OPTIONS, args.strength, args.seed, ATTEMPTS))
+              for number, values in enumerate(values)
               if args.only in (None, number)]
     failures = 0
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
