@@ -69,7 +69,14 @@ if os.path.exists(os.path.join(config.weft_build, "test/emulation/nvtx-tool.so")
 if shutil.which("mpirun") and os.path.exists(os.path.join(config.weft_build, "test/bin/MpiCollectives")):
     config.available_features.add("mpi")
 # A cluster that answers.
-if shutil.which("srun") and subprocess.run(["sinfo"], capture_output=True).returncode == 0:
+def answers(*command):
+    try:
+        return subprocess.run(command, capture_output=True, timeout=10).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+if shutil.which("srun") and answers("srun", "--immediate=5", "true"):
     config.available_features.add("slurm")
 # The thread sanitizer of GCC, which builds the runtime once more.
 def find_thread_sanitizer():

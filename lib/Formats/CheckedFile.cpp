@@ -14,11 +14,11 @@ static constexpr int64_t pieceBytes = int64_t(1) << 19;
 CheckedFile::CheckedFile(std::unique_ptr<ByteSource> source)
     : file(std::move(source)),
       expected(static_cast<size_t>(countBlocks(file->size()))),
-      seen(expected.size()) {}
+      seen(expected.size()), again(expected.size()) {}
 
 CheckedFile::CheckedFile(std::unique_ptr<ByteSource> source, FileDigest wanted)
     : file(std::move(source)), expected(std::move(wanted.blocks)),
-      seen(expected.size()) {}
+      seen(expected.size()), again(expected.size()) {}
 
 Expected<std::unique_ptr<CheckedFile>>
 CheckedFile::open(const std::string &path, FileDigest expected) {
@@ -41,6 +41,7 @@ Status CheckedFile::checkBlock(int64_t block, const std::string &digest) {
   if (wanted.empty())
     wanted = digest;
   seen[static_cast<size_t>(block)] = wanted == digest;
+  again[static_cast<size_t>(block)] = false;
   if (wanted == digest)
     return Status::success();
   const int64_t begin = block * digestBlockBytes;
@@ -101,8 +102,10 @@ Status CheckedFile::readPart(int64_t block, int64_t at, int64_t bytes,
   const bool isWhole = bytes == blockBytes(block);
   if (!isLoaded(block) && isWhole)
     return readBlock(block, out);
-  if (!isLoaded(block) && seen[static_cast<size_t>(block)])
+  if (!isLoaded(block) && seen[static_cast<size_t>(block)]) {
+    again[static_cast<size_t>(block)] = true;
     return file->read(block * digestBlockBytes + at, bytes, out);
+  }
   if (Status status = load(block); !status)
     return status;
   std::memcpy(out, buffer->bytes.get() + at, static_cast<size_t>(bytes));
@@ -129,7 +132,7 @@ Status CheckedFile::read(int64_t offset, int64_t bytes, void *out) {
 
 Status CheckedFile::readRest(int64_t part, int64_t parts) {
   for (int64_t block = part; block < int64_t(seen.size()); block += parts)
-    if (!seen[static_cast<size_t>(block)])
+    if (!seen[static_cast<size_t>(block)] || again[static_cast<size_t>(block)])
       if (Status status = readBlock(block, nullptr); !status)
         return status;
   return Status::success();

@@ -128,34 +128,42 @@ static LogicalResult verifyOptimizers(ModuleOp module) {
   return success();
 }
 
-/// Each counter is a state of no parameter, and each trained parameter has one.
+/// The step counters: states of no parameter.
+static llvm::StringSet<> findCounters(ModuleOp module) {
+  llvm::StringSet<> names;
+  for (auto state : module.getOps<plan::StateOp>())
+    if (state.getKind() == plan::StateKind::Optimizer &&
+        getParameters(state).empty())
+      names.insert(state.getSymName());
+  return names;
+}
+
+/// Where there are several counters, each trained parameter has one of them:
+/// resumed runs know them by what they count.
 static LogicalResult verifyCounters(ModuleOp module) {
   auto counters = module->getAttrOfType<DictionaryAttr>(kCountersAttr);
-  if (!counters)
+  llvm::StringSet<> names = findCounters(module), counted;
+  if (!counters && names.size() < 2)
     return success();
-  SymbolTable symbols(module);
+  auto report = [&]() {
+    return module.emitError("expects ") << kCountersAttr << " to name ";
+  };
   auto slots = collectSlots(module);
-  llvm::StringSet<> counted;
-  for (NamedAttribute counter : counters) {
-    auto state = symbols.lookup<plan::StateOp>(counter.getName());
-    if (!state || state.getKind() != plan::StateKind::Optimizer ||
-        !getParameters(state).empty())
-      return module.emitError("expects ")
-             << kCountersAttr << " to name step counters, but got "
-             << counter.getName();
+  for (NamedAttribute counter :
+       counters ? counters.getValue() : ArrayRef<NamedAttribute>()) {
+    if (!names.contains(counter.getName()))
+      return report() << "step counters, but got " << counter.getName();
     for (auto param :
          cast<ArrayAttr>(counter.getValue()).getAsRange<StringAttr>())
       if (!slots.contains(param.getValue()) ||
           !counted.insert(param.getValue()).second)
-        return module.emitError("expects ")
-               << kCountersAttr << " to name each trained parameter once, "
-               << "but got '" << param.getValue() << "'";
+        return report() << "each trained parameter once, but got '"
+                        << param.getValue() << "'";
   }
   for (const auto &entry : slots)
     if (!counted.contains(entry.first))
-      return module.emitError("expects ")
-             << kCountersAttr << " to name the step counter of @" << entry.first
-             << ", but got none";
+      return report() << "the step counter of @" << entry.first
+                      << ", but got none";
   return success();
 }
 

@@ -55,7 +55,8 @@ llvm::StringSet<> findAttentionModules(ModuleOp module) {
   llvm::StringSet<> paths;
   module.walk([&](AttentionOp op) {
     auto scope = op->getAttrOfType<StringAttr>(WeftDialect::kScopeAttr);
-    if (scope && getBlock(scope) != scope.getValue())
+    if (scope && !getBlock(scope).empty() &&
+        !isNumber(scope.getValue().rsplit('.').second))
       paths.insert(scope.getValue());
   });
   return paths;
@@ -171,6 +172,13 @@ private:
            });
   }
 
+  /// Whether blocks stand in it.
+  static bool hasBlocks(const Module &module) {
+    return llvm::any_of(module.children, [](const auto &child) {
+      return isNumber(child.first) || hasBlocks(*child.second);
+    });
+  }
+
   static SmallVector<unsigned> listAll(const Module &module) {
     SmallVector<unsigned> all = module.own;
     for (const auto &child : module.children)
@@ -181,8 +189,9 @@ private:
   /// The parameters that no unit has taken.
   SmallVector<unsigned> collect(const Module &module, bool isRoot) {
     SmallVector<unsigned> left = module.own;
+    const bool isWhole = whole.contains(module.path) && !hasBlocks(module);
     for (const auto &child : module.children)
-      llvm::append_range(left, whole.contains(module.path)
+      llvm::append_range(left, isWhole
                                    ? listAll(*child.second)
                                    : collect(*child.second, /*isRoot=*/false));
     int64_t elements = 0;

@@ -10,8 +10,6 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 
-#include <map>
-
 using namespace mlir;
 
 namespace weft {
@@ -61,7 +59,6 @@ private:
   void buildCoefficient();
   Value countStep(StringRef symbol, Value skip);
   void countSteps();
-  void tellCounters();
   Turn getTurn(Update update);
   void buildUpdate(Update update);
   void buildOutputs();
@@ -96,19 +93,6 @@ private:
 };
 
 } // namespace
-
-/// Moments of a low-precision parameter are f32.
-static RankedTensorType getMomentType(ParamOp param) {
-  RankedTensorType type = param.getTensorType();
-  if (type.getElementTypeBitWidth() >= 32)
-    return type;
-  return type.clone(Float32Type::get(param.getContext()));
-}
-
-/// Output with the flag of one of several groups.
-static std::string getFoundInfOutput(StringRef group) {
-  return (names::kFoundInfOf + (group.empty() ? "default" : group)).str();
-}
 
 //===----------------------------------------------------------------------===//
 // Frame
@@ -400,27 +384,11 @@ void ApplyBuilder::buildBody(ProgramOp program) {
                    builder.getArrayAttr(targets));
 }
 
-void ApplyBuilder::tellCounters() {
-  std::map<std::string, SmallVector<Attribute>> counted;
-  for (Update update : updates) {
-    ParamOp param = update.param;
-    std::string symbol = getStepSymbol(update.group, update.getPresence());
-    counted[symbol].push_back(param.getSymNameAttr());
-  }
-  if (counted.size() < 2)
-    return;
-  SmallVector<NamedAttribute> counters;
-  for (const auto &[symbol, params] : counted)
-    counters.push_back(
-        builder.getNamedAttr(symbol, builder.getArrayAttr(params)));
-  module->setAttr(kCountersAttr, builder.getDictionaryAttr(counters));
-}
-
 void ApplyBuilder::build() {
   declareStates();
   writeFirstValues();
   buildBody(createProgram());
-  tellCounters();
+  tellCounters(module, updates);
 }
 
 void buildApplyProgram(ModuleOp module, ArrayRef<Update> updates,

@@ -2,10 +2,13 @@
 
 #include "UpdateGroups.h"
 
+#include "weft/Formats/Names.h"
 #include "weft/Training/Passes.h"
 #include "weft/Weft/Optimizers.h"
 
 #include "llvm/ADT/MapVector.h"
+
+#include <map>
 
 using namespace mlir;
 
@@ -34,9 +37,20 @@ std::string getStateSymbol(ParamOp param, StringRef name) {
   return (param.getSymName() + "." + name).str();
 }
 
+RankedTensorType getMomentType(ParamOp param) {
+  RankedTensorType type = param.getTensorType();
+  if (type.getElementTypeBitWidth() >= 32)
+    return type;
+  return type.clone(Float32Type::get(param.getContext()));
+}
+
 std::string getStepSymbol(StringRef group, FlatSymbolRefAttr presence) {
   std::string symbol = group.empty() ? "step" : ("step." + group).str();
   return presence ? symbol + "." + presence.getValue().str() : symbol;
+}
+
+std::string getFoundInfOutput(StringRef group) {
+  return (names::kFoundInfOf + (group.empty() ? "default" : group)).str();
 }
 
 SmallVector<StringRef> getGroupNames(ArrayRef<Update> updates) {
@@ -62,6 +76,23 @@ std::vector<std::string> getStepSymbols(ArrayRef<Update> updates) {
       symbols.push_back(symbol);
   }
   return symbols;
+}
+
+void tellCounters(ModuleOp module, ArrayRef<Update> updates) {
+  if (getStepSymbols(updates).size() < 2)
+    return;
+  std::map<std::string, SmallVector<Attribute>> counted;
+  for (const Update &update : updates) {
+    ParamOp param = update.param;
+    counted[getStepSymbol(update.group, update.getPresence())].push_back(
+        param.getSymNameAttr());
+  }
+  Builder builder(module.getContext());
+  SmallVector<NamedAttribute> counters;
+  for (const auto &[symbol, params] : counted)
+    counters.push_back(
+        builder.getNamedAttr(symbol, builder.getArrayAttr(params)));
+  module->setAttr(kCountersAttr, builder.getDictionaryAttr(counters));
 }
 
 static LogicalResult verifyNumbers(const Update &update) {

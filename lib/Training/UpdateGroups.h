@@ -28,10 +28,16 @@ inline constexpr llvm::StringLiteral kNesterov = "nesterov";
 /// Symbol of a state that an optimizer keeps for a parameter.
 std::string getStateSymbol(ParamOp param, llvm::StringRef name);
 
+/// Moments of a low-precision parameter are f32.
+mlir::RankedTensorType getMomentType(ParamOp param);
+
 /// Symbol of the step counter of an optimizer instance, and of one for its
 /// parameters that have a gradient in some steps only, as `presence` says.
 std::string getStepSymbol(llvm::StringRef group,
                           mlir::FlatSymbolRefAttr presence = {});
+
+/// Output with the flag of one of several instances.
+std::string getFoundInfOutput(llvm::StringRef group);
 
 /// Names of the optimizer instances in the order of their first parameter.
 llvm::SmallVector<llvm::StringRef>
@@ -51,6 +57,10 @@ llvm::SmallVector<llvm::StringRef> getInstances(llvm::ArrayRef<Update> updates,
 /// Symbols of the step counters of all instances, and of those of parameters
 /// that have a gradient in some steps only.
 std::vector<std::string> getStepSymbols(llvm::ArrayRef<Update> updates);
+
+/// Says by an attribute of the module which parameters each of several step
+/// counters counts.
+void tellCounters(mlir::ModuleOp module, llvm::ArrayRef<Update> updates);
 
 /// Trainable parameters with a gradient in the order of the module, or an error
 /// at the parameter whose group does not fit.

@@ -35,6 +35,7 @@ EDITS = [
     ("no optimizer", "cuda", r'weft.optimizers = \["adamw"\]', "weft.optimizers = []"),
     ("a counter that counts nothing", "late", r"weft.counters = {step = ", "weft.counters = {loss = "),
     ("counted twice", "late", r'step.late = \["fc1.weight"', 'step.late = ["fc1.weight", "fc2.weight"'),
+    ("no counters", "late", r"weft.counters = \{.*?\}, ", ""),
     ("not counted", "late", r'step.late = \["fc1.weight"\]', "step.late = []"),
     ("fingerprint", "cpu", r'weft.fingerprint = "\w+"', 'weft.fingerprint = ""'),
     ("no fingerprint", "cpu", r'weft.fingerprint = "\w+", ', ""),

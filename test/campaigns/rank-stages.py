@@ -4,7 +4,8 @@ usage: rank-stages.py --work FOLDER --source FOLDER [--seed N] [--strength 2|3] 
                       [--steps N] [--small] [--extras one|all] [--jobs N] [--only NUMBER]
 
 The seed chooses combinations in which all pairs (--strength 2) or triples (3) of values of OPTIONS occur, or all
-combinations of the options of --product; the rest of them is chosen for each. A step has two micro-steps and clips; with f16 the gradients of step 2 are infinite. Checked:
+combinations of the options of --product; the rest of them is chosen for each. A step has two micro-steps and clips; with
+f16 the gradients of step 2 are infinite. Checked:
 
   stages   0 to 3 have the same loss, norm and loss scale in each step, the same validation loss behind it, and export
            the same weights, byte for byte; each tensor has been trained
@@ -221,13 +222,17 @@ def options():
     parser.add_argument("--source", type=pathlib.Path, required=True)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--strength", type=int, choices=[2, 3], default=2)
-    parser.add_argument("--product")
+    parser.add_argument("--product", type=lambda text: text.split(","))
     parser.add_argument("--steps", type=int, default=10)
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--extras", choices=["one", "all"], default="all")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", type=int)
-    return parser.parse_args()
+    args = parser.parse_args()
+    unknown = set(args.product or []) - set(OPTIONS)
+    if unknown:
+        parser.error(f"--product expects names among {', '.join(OPTIONS)}, but got {', '.join(sorted(unknown))}")
+    return args
 
 
 def multiply(names, seed):
@@ -243,7 +248,7 @@ def main():
     shutil.rmtree(args.work, ignore_errors=True)
     args.work.mkdir(parents=True)
     models = Models(args)
-    values = (multiply(args.product.split(","), args.seed) if args.product
+    values = (multiply(args.product, args.seed) if args.product
               else cover(OPTIONS, args.strength, args.seed, ATTEMPTS))
     chosen = [Combination(number, values, models, args)
               for number, values in enumerate(values)

@@ -5,7 +5,7 @@
 // straight in the caller's memory where the range covers the block, else in a
 // buffer of one block. Files of one reader may share a buffer, so that however
 // many there are, one block is in memory; of a block that was checked and has
-// left it, only the range is read again.
+// left it, only the range is read again, and readRest() checks the block anew.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,8 +55,9 @@ public:
   const std::string &path() const override { return file->path(); }
   /// A block with another digest is an input error that names it.
   Status read(int64_t offset, int64_t bytes, void *out) override;
-  /// Reads the blocks that were not read yet, or of `parts` readers of one file
-  /// those of number `part`: every parts-th, from block `part` on.
+  /// Reads the blocks that were not read yet, or not all at once, or of `parts`
+  /// readers of one file those of number `part`: every parts-th, from block
+  /// `part` on.
   Status readRest(int64_t part = 0, int64_t parts = 1);
   /// The digests that the blocks have or must have, "" of those that nobody
   /// knows yet.
@@ -79,7 +80,8 @@ private:
 
   std::unique_ptr<ByteSource> file;
   std::vector<std::string> expected; // an empty text: not known yet
-  std::vector<bool> seen;
+  std::vector<bool> seen;  // checked with the bytes that were handed out
+  std::vector<bool> again; // of which a range was read after that
   std::shared_ptr<BlockBuffer> buffer = std::make_shared<BlockBuffer>();
   bool rangesAlone = false;
 };

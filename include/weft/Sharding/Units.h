@@ -45,13 +45,13 @@ struct Unit {
   llvm::SmallVector<ParamOp> params;
 };
 
-/// The paths of the modules that attention stands in, "h.0.attn": those below a
-/// block, not blocks themselves.
+/// The paths of the modules that attention stands in, "h.0.attn": those inside
+/// a block, which are no blocks themselves.
 llvm::StringSet<> findAttentionModules(mlir::ModuleOp module);
 
 /// The units of those parameters, in the order of their first ones. Each
-/// parameter is in one of them. Modules that are `whole` are not divided by
-/// UnitRule::Kind::Params.
+/// parameter is in one of them. UnitRule::Kind::Params does not divide modules
+/// that are `whole` and have no blocks in them.
 std::vector<Unit> formUnits(llvm::ArrayRef<ParamOp> params, UnitRule rule,
                             const llvm::StringSet<> &whole);
 

@@ -59,15 +59,18 @@ def ExpandOptimizerPass : Pass<"weft-expand-optimizer", "::mlir::ModuleOp"> {
   let description = [{
     For every trainable parameter with a gradient state, adds the states of its
     optimizer (`exp_avg`, `exp_avg_sq` for adam and adamw, `momentum_buffer` for
-    sgd), one `@step`, their zeros at the end of the `init` program, and a
-    program of kind `apply`:
+    sgd), a step counter for each optimizer instance (`@step`, `@step.NAME`),
+    their zeros at the end of the `init` program, and a program of kind `apply`.
+    If there are several counters, `weft.counters` of the module lists the
+    parameters that each counts:
 
     1. `weft.norm_and_check` of all gradients: outputs `grad_norm`, `found_inf`,
     2. `weft.clip_coefficient` with the input `max_norm` (0: no clipping),
     3. `weft.step_increment`, then one update op per parameter, all predicated:
        with `found_inf` nothing changes, not even the step. Parameters whose
        gradient state names one of kind `presence` (`weft-autodiff`) are also
-       skipped where that is 0, and have a step counter of their own.
+       skipped where that is 0, and have a step counter of their own
+       (`@step.PRESENCE`, `@step.NAME.PRESENCE`).
 
     The hyper-parameters of all optimizers are inputs (f64), after them
     `max_norm`; numbers of a group are constants. Where adamw and another
@@ -82,7 +85,7 @@ def ExpandOptimizerPass : Pass<"weft-expand-optimizer", "::mlir::ModuleOp"> {
     `@loss_scale` has at entry, and all that follows reads this value:
 
     1. a `weft.norm_and_check` for every optimizer instance, whose flag alone
-       skips its step (`@step`, `@step.NAME`) and its updates,
+       skips its step and its updates,
     2. `weft.total_norm` and `weft.clip_coefficient` with the scale: `grad_norm`
        is of the unscaled gradients, one factor unscales and clips,
     3. after all updates `weft.scaler_update` with the or of all flags.

@@ -25,26 +25,29 @@ static BlockDigests parseLine(const std::string &line) {
   return blocks;
 }
 
-static void addBlocks(BlockDigests &all, const BlockDigests &blocks) {
+/// Whether they fit what is known.
+static bool addBlocks(BlockDigests &all, const BlockDigests &blocks) {
+  bool fits = true;
   all.resize(std::max(all.size(), blocks.size()));
   for (size_t i = 0; i < blocks.size(); ++i) {
     if (all[i].empty())
       all[i] = blocks[i];
-    else if (!blocks[i].empty() && blocks[i] != all[i])
-      all[i] = "different";
+    fits &= blocks[i].empty() || blocks[i] == all[i];
   }
+  return fits;
 }
 
-std::vector<BlockDigests>
-weft::joinShares(const std::vector<std::string> &shares) {
-  std::vector<BlockDigests> files;
+JoinedShares weft::joinShares(const std::vector<std::string> &shares) {
+  JoinedShares joined;
   for (const std::string &share : shares) {
     std::istringstream lines(share);
     size_t file = 0;
     for (std::string line; std::getline(lines, line); ++file) {
-      files.resize(std::max(files.size(), file + 1));
-      addBlocks(files[file], parseLine(line));
+      joined.files.resize(std::max(joined.files.size(), file + 1));
+      const bool fits = addBlocks(joined.files[file], parseLine(line));
+      if (!fits && (!joined.different || file < *joined.different))
+        joined.different = file;
     }
   }
-  return files;
+  return joined;
 }

@@ -17,9 +17,10 @@ static Error mismatch(const std::string &directory, const std::string &text) {
       "export` and --init-from");
 }
 
-static Status checkTensor(const NamedTensor &tensor, const Manifest &manifest,
+static Status checkTensor(const NamedTensor &tensor, const std::string &name,
+                          const Manifest &manifest,
                           const std::string &directory) {
-  const ManifestTensor *saved = manifest.findTensor(tensor.name);
+  const ManifestTensor *saved = manifest.findTensor(name);
   if (!saved)
     return mismatch(directory, "expects tensor " + inQuotes(tensor.name) +
                                    ", but the checkpoint has none");
@@ -63,14 +64,10 @@ static std::string firstDifference(const Manifest &manifest,
 }
 
 /// Two optimizers may keep the same tensors (adam and adamw).
-static Status checkOptimizers(const Manifest &manifest,
-                              const std::string &directory,
+static Status checkOptimizers(const Json &model, const std::string &directory,
                               const Metadata &metadata) {
-  auto model = readModelFile(manifest, directory);
-  if (!model)
-    return model.takeError();
   Json expected = Json::arrayOf(metadata.optimizers);
-  const Json *saved = model->find("optimizers");
+  const Json *saved = model.find("optimizers");
   if (!saved || *saved == expected)
     return Status::success();
   Error error = mismatch(directory, "expects a checkpoint of optimizers " +
@@ -84,9 +81,35 @@ static Status checkOptimizers(const Manifest &manifest,
   return error;
 }
 
-Expected<Thawed> weft::checkTensors(const Manifest &manifest,
-                                    const std::string &directory,
-                                    const ResumeTarget &target) {
+static Expected<ResumedOptimizer> checkOptimizer(const Manifest &manifest,
+                                                 const std::string &directory,
+                                                 const ResumeTarget &target) {
+  if (target.weightsOnly)
+    return ResumedOptimizer();
+  auto model = readModelFile(manifest, directory);
+  if (!model)
+    return model.takeError();
+  if (Status s = checkOptimizers(*model, directory, target.metadata); !s)
+    return s.takeError();
+  return resumeOptimizer(manifest, *model, directory, target.executable,
+                         target.metadata);
+}
+
+/// The checkpoint has nothing that the program does not know.
+static Status checkNothingElse(const Manifest &manifest,
+                               const std::string &directory,
+                               const std::set<std::string> &known) {
+  for (const ManifestTensor &tensor : manifest.tensors)
+    if (tensor.kind != "scaler" && !known.count(tensor.name))
+      return mismatch(directory, "the program has no tensor " +
+                                     inQuotes(tensor.name) +
+                                     " of the checkpoint");
+  return Status::success();
+}
+
+Expected<ResumedOptimizer> weft::checkTensors(const Manifest &manifest,
+                                              const std::string &directory,
+                                              const ResumeTarget &target) {
   const Metadata &metadata = target.metadata;
   if (manifest.fingerprint != metadata.fingerprint)
     return mismatch(directory, "expects a checkpoint of model " +
@@ -94,30 +117,24 @@ Expected<Thawed> weft::checkTensors(const Manifest &manifest,
                                    ", but got one of '" +
                                    savedModelName(directory, manifest) +
                                    "': " + firstDifference(manifest, target));
-  if (!target.weightsOnly)
-    if (Status s = checkOptimizers(manifest, directory, metadata); !s)
-      return s.takeError();
-  Expected<Thawed> thawed = Thawed();
-  if (!target.weightsOnly)
-    thawed = findThawed(manifest, directory, target.executable, metadata);
-  if (!thawed)
-    return thawed;
-  std::set<std::string> known;
+  auto optimizer = checkOptimizer(manifest, directory, target);
+  if (!optimizer)
+    return optimizer;
+  std::set<std::string> known = optimizer->savedCounters;
   for (const NamedTensor &tensor : namedTensors(target.executable)) {
     known.insert(tensor.name);
     if (isSaved(*tensor.home) && tensor.kind() != WEFT_SCALER &&
         (tensor.kind() == WEFT_PARAM || !target.weightsOnly) &&
-        !thawed->isFresh(tensor.name))
-      if (Status s = checkTensor(tensor, manifest, directory); !s)
+        !optimizer->isFresh(tensor.name))
+      if (Status s = checkTensor(tensor, optimizer->savedName(tensor.name),
+                                 manifest, directory);
+          !s)
         return s.takeError();
   }
-  for (const ManifestTensor &tensor : manifest.tensors)
-    if (!target.weightsOnly && tensor.kind != "scaler" &&
-        !known.count(tensor.name))
-      return mismatch(directory, "the program has no tensor " +
-                                     inQuotes(tensor.name) +
-                                     " of the checkpoint");
-  return thawed;
+  if (!target.weightsOnly)
+    if (Status s = checkNothingElse(manifest, directory, known); !s)
+      return s.takeError();
+  return optimizer;
 }
 
 static Status checkScaler(const Json &model, const Manifest &manifest,
@@ -128,8 +145,8 @@ static Status checkScaler(const Json &model, const Manifest &manifest,
     return s;
   for (const WeftTensor *tensor : {program.scale, program.state})
     if (tensor)
-      if (Status s =
-              checkTensor(namedTensors(*tensor).front(), manifest, directory);
+      if (Status s = checkTensor(namedTensors(*tensor).front(), tensor->name,
+                                 manifest, directory);
           !s)
         return s;
   return Status::success();

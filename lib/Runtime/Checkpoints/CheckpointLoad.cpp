@@ -16,14 +16,14 @@ static Expected<ResumePoint> openStep(HeldStep held,
   auto manifest = Manifest::read(directory);
   if (!manifest)
     return manifest.takeError();
-  auto thawed = checkTensors(*manifest, directory, target);
-  if (!thawed)
-    return thawed.takeError();
+  auto optimizer = checkTensors(*manifest, directory, target);
+  if (!optimizer)
+    return optimizer.takeError();
   if (!target.weightsOnly)
     if (Status s = checkLossScale(*manifest, directory, target); !s)
       return s.takeError();
   return ResumePoint{directory, std::move(*manifest), std::move(held.guard),
-                     target.weightsOnly, std::move(*thawed)};
+                     target.weightsOnly, std::move(*optimizer)};
 }
 
 /// Why a listed step cannot be used.
@@ -278,12 +278,13 @@ Status weft::loadCheckpoint(WeftContext &context, ResumePoint &point) {
     if (point.weightsOnly && tensor.kind() != WEFT_PARAM)
       continue;
     const HeldRange held = heldBy(tensor, context.rank());
-    if (point.thawed.isFresh(tensor.name)) {
+    if (point.optimizer.isFresh(tensor.name)) {
       fresh.push_back(
           {held.offset, held.elements() * dtypeBytes(tensor.dtype())});
       continue;
     }
-    targets.push_back({reader.manifest().findTensor(tensor.name), held.begin,
+    const std::string &name = point.optimizer.savedName(tensor.name);
+    targets.push_back({reader.manifest().findTensor(name), held.begin,
                        held.elements(), held.offset});
   }
   if (Status s = clearGaps(context); !s)

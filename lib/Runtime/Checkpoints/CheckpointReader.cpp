@@ -82,38 +82,45 @@ Status CheckpointReader::readFloats(const ManifestTensor &tensor, int64_t begin,
   return Status::success();
 }
 
-Status CheckpointReader::readAll(const WeftContext &context,
-                                 const std::vector<TensorTarget> &targets) {
-  struct Read {
-    const SafetensorsFile *file;
-    const TensorInfo *info;
-    int64_t begin, bytes; // inside the tensor of the file
-    int64_t offset;       // in the arena
-
-    int64_t place() const { return info->begin + begin; }
-  };
-  std::vector<Read> reads;
-  for (const TensorTarget &target : targets) {
-    auto parts = partsOf(*target.tensor, target.begin, target.count);
-    if (!parts)
-      return parts.takeError();
-    const int64_t size = tensorTypeBits(target.tensor->type) / 8;
-    for (const Part &part : *parts)
-      reads.push_back({part.file, part.info, part.begin * size,
-                       part.count * size, target.offset + part.at * size});
-  }
-  std::sort(reads.begin(), reads.end(), [](const Read &a, const Read &b) {
-    const int order = a.file->path().compare(b.file->path());
-    return order != 0 ? order < 0 : a.place() < b.place();
+Status CheckpointReader::readRanges(const WeftContext &context,
+                                    const std::string &name,
+                                    std::vector<Range> &ranges) {
+  auto source = file(name);
+  if (!source)
+    return source.takeError();
+  for (Range &range : ranges)
+    range.info = (*source)->find(range.piece->key);
+  std::sort(ranges.begin(), ranges.end(), [](const Range &a, const Range &b) {
+    return a.info->begin + a.begin < b.info->begin + b.begin;
   });
-  for (const Read &read : reads) {
+  for (const Range &range : ranges) {
     auto fill = [&](char *out, int64_t at, int64_t bytes) -> Status {
-      Status s = read.file->read(*read.info, read.begin + at, bytes, out);
+      Status s = (*source)->read(*range.info, range.begin + at, bytes, out);
       return s ? Status::success() : Status(asDamage(s.takeError()));
     };
-    if (Status s = writeArena(context, read.offset, read.bytes, fill); !s)
+    if (Status s = writeArena(context, range.offset, range.bytes, fill); !s)
       return s;
   }
+  return Status::success();
+}
+
+Status CheckpointReader::readAll(const WeftContext &context,
+                                 const std::vector<TensorTarget> &targets) {
+  std::map<std::string, std::vector<Range>> rangesOf;
+  for (const TensorTarget &target : targets) {
+    const int64_t size = tensorTypeBits(target.tensor->type) / 8;
+    for (const ManifestPiece &piece : target.tensor->pieces) {
+      const int64_t from = std::max(target.begin, piece.begin);
+      const int64_t to = std::min(target.begin + target.count, piece.end);
+      if (from < to)
+        rangesOf[piece.file].push_back(
+            {&piece, nullptr, (from - piece.begin) * size, (to - from) * size,
+             target.offset + (from - target.begin) * size});
+    }
+  }
+  for (auto &[name, ranges] : rangesOf)
+    if (Status s = readRanges(context, name, ranges); !s)
+      return s;
   return Status::success();
 }
 

@@ -63,6 +63,8 @@ static std::string modelText(const WeftExecutable &executable,
   model.set("family", metadata.family);
   model.set("config", metadata.config);
   model.set("optimizers", Json::arrayOf(metadata.optimizers));
+  if (!metadata.counters.empty())
+    model.set("counters", describeCounters(metadata));
   model.set("loss_scale", policyName(LossScaler::of(executable).policy));
   model.set("sources", std::move(sources));
   return model.pretty();

@@ -2,19 +2,14 @@
 
 #include "weft/Runtime/Checkpoints/InitialWeights.h"
 
-#include "weft/Runtime/Checkpoints/BlockShares.h"
-
-#include "weft/Formats/Half.h"
+#include "ReadWeight.h"
 #include "weft/Formats/Names.h"
 #include "weft/Formats/Text.h"
+#include "weft/Runtime/Checkpoints/BlockShares.h"
 #include "weft/Runtime/Checkpoints/Checkpoint.h"
-#include "weft/Runtime/Devices/ArenaBytes.h"
 #include "weft/Runtime/Devices/Ports.h"
-#include "weft/Runtime/Execute/DTypes.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <set>
 #include <sys/stat.h>
 #include <tuple>
@@ -205,120 +200,6 @@ InitialWeights::open(const std::string &initFrom, bool trains,
 // Values
 //===----------------------------------------------------------------------===//
 
-/// Elements as f32, through which all go; counts those that are finite in f64
-/// alone.
-static Status readWide(const SafetensorsModel::Entry &entry, int64_t begin,
-                       int64_t count, float *values, int64_t &lost) {
-  if (entry.info->type != TensorType::F64)
-    return entry.file->readFloats(*entry.info, begin, count, values);
-  std::vector<double> wide(static_cast<size_t>(count));
-  if (Status s =
-          entry.file->read(*entry.info, begin * 8, count * 8, wide.data());
-      !s)
-    return s;
-  for (int64_t i = 0; i < count; ++i) {
-    values[i] = static_cast<float>(wide[i]);
-    lost += std::isfinite(wide[i]) && !std::isfinite(values[i]);
-  }
-  return Status::success();
-}
-
-static void store(float value, int32_t dtype, char *out) {
-  if (dtype == WEFT_F32) {
-    std::memcpy(out, &value, 4);
-  } else if (dtype == WEFT_F64) {
-    double wide = value;
-    std::memcpy(out, &wide, 8);
-  } else {
-    uint16_t bits = dtype == WEFT_F16 ? floatToHalf(value) : floatToBf16(value);
-    std::memcpy(out, &bits, 2);
-  }
-}
-
-/// The values that a rank holds of a weight stay finite in a narrower type.
-static Status checkFinite(const SafetensorsModel::Entry &entry, TensorType type,
-                          const HeldRange &held, int64_t lost,
-                          int64_t overflows) {
-  const std::string &name = entry.info->name;
-  const std::string &path = entry.file->path();
-  if (lost > 0)
-    return overflowError(name, TensorType::F32, lost, held.elements()).at(path);
-  if (overflows > 0)
-    return overflowError(name, type, overflows, held.elements())
-        .at(path)
-        .hint("--master-weights=on keeps the weights in f32");
-  return Status::success();
-}
-
-/// Bytes [at, at + bytes) of a weight, which nobody keeps.
-static Status readThrough(const SafetensorsModel::Entry &entry, int64_t at,
-                          int64_t bytes) {
-  constexpr int64_t most = int64_t(1) << 20;
-  std::vector<char> piece(size_t(std::min(most, bytes)));
-  for (int64_t done = 0; done < bytes; done += most)
-    if (Status s = entry.file->read(*entry.info, at + done,
-                                    std::min(most, bytes - done), piece.data());
-        !s)
-      return s;
-  return Status::success();
-}
-
-/// Stores `values`, which lie in the arena from `offset` on.
-static Status storeValues(const WeftContext &context, int32_t dtype,
-                          const float *values, int64_t offset, int64_t count) {
-  const int64_t width = dtypeBytes(dtype);
-  return writeArena(context, offset, count * width,
-                    [&](char *out, int64_t begin, int64_t bytes) {
-                      const float *next = values + begin / width;
-                      for (int64_t done = 0; done < bytes; done += width)
-                        store(*next++, dtype, out + done);
-                      return Status::success();
-                    });
-}
-
-/// Reads into the arena what the rank holds of a weight of the same type.
-static Status readSame(const WeftContext *context, const NamedTensor &tensor,
-                       const HeldRange &held,
-                       const SafetensorsModel::Entry &entry) {
-  const int64_t width = dtypeBytes(tensor.dtype());
-  const int64_t begin = held.begin * width, all = held.elements() * width;
-  if (!context)
-    return readThrough(entry, begin, all);
-  return writeArena(
-      *context, held.offset, all, [&](char *out, int64_t at, int64_t bytes) {
-        return entry.file->read(*entry.info, begin + at, bytes, out);
-      });
-}
-
-/// Reads what a rank holds of a weight and stores it, converting where the
-/// types differ; without context it is only checked.
-static Status readWeight(int64_t rank, const WeftContext *context,
-                         const NamedTensor &tensor,
-                         const SafetensorsModel::Entry &entry) {
-  const TensorType type = tensorTypeOf(tensor.dtype());
-  const HeldRange held = heldBy(tensor, rank);
-  if (entry.info->type == type)
-    return readSame(context, tensor, held, entry);
-  constexpr int64_t most = int64_t(1) << 16;
-  std::vector<float> values(size_t(std::min(most, held.elements())));
-  int64_t lost = 0, overflows = 0;
-  for (int64_t at = 0; at < held.elements(); at += most) {
-    const int64_t part = std::min(most, held.elements() - at);
-    if (Status s = readWide(entry, held.begin + at, part, values.data(), lost);
-        !s)
-      return s;
-    overflows += countOverflows(values.data(), part, type);
-    if (!context)
-      continue;
-    const int64_t offset = held.offset + at * dtypeBytes(tensor.dtype());
-    if (Status s =
-            storeValues(*context, tensor.dtype(), values.data(), offset, part);
-        !s)
-      return s;
-  }
-  return checkFinite(entry, type, held, lost, overflows);
-}
-
 Status InitialWeights::readAll(int64_t rank, const WeftContext *context) {
   if (!model)
     return Status::success();
@@ -333,32 +214,66 @@ Status InitialWeights::readAll(int64_t rank, const WeftContext *context) {
 // Digests
 //===----------------------------------------------------------------------===//
 
+std::string InitialWeights::identity() const {
+  std::string text;
+  if (!model)
+    return text;
+  for (const std::string &path : model->paths()) {
+    struct stat info = {};
+    stat(path.c_str(), &info);
+    text += std::to_string(info.st_ino) + " " + std::to_string(info.st_size) +
+            " " + std::to_string(info.st_mtim.tv_sec) + "." +
+            std::to_string(info.st_mtim.tv_nsec) + "\n";
+  }
+  return text;
+}
+
 void InitialWeights::readRangesAlone() {
   if (model)
     model->readRangesAlone();
 }
 
+/// An index that was written anew may list more files or fewer.
+Status InitialWeights::checkCount() const {
+  const size_t count = model->paths().size();
+  if (recorded.empty() || recorded.size() == count)
+    return Status::success();
+  return inputError("the weights changed since the program was compiled: "
+                    "expects " +
+                    std::to_string(recorded.size()) + " files, but got " +
+                    std::to_string(count))
+      .at(model->path())
+      .hint(kOtherWeights);
+}
+
 Expected<std::string> InitialWeights::shareDigests(int64_t part,
                                                    int64_t parts) {
+  if (!model)
+    return std::string();
+  if (Status s = checkCount(); !s)
+    return s.takeError();
   std::vector<BlockDigests> files;
-  for (size_t i = 0; i < recorded.size(); ++i) {
+  for (size_t i = 0; i < model->paths().size(); ++i) {
     auto blocks = model->blockDigests(i, part, parts);
     if (!blocks)
       return blocks.takeError();
     files.push_back(std::move(*blocks));
   }
-  if (model)
-    model->dropBuffer();
+  model->dropBuffer();
   return shareText(files);
 }
 
 Status
 InitialWeights::compareDigests(const std::vector<std::string> &shares) const {
-  std::vector<BlockDigests> files = joinShares(shares);
-  files.resize(recorded.size());
+  const JoinedShares joined = joinShares(shares);
+  if (joined.different)
+    return inputError("expects the same weights for all ranks, but they have "
+                      "read different ones")
+        .at(model->paths()[std::min(*joined.different,
+                                    model->paths().size() - 1)]);
   for (size_t i = 0; i < recorded.size(); ++i)
     if (Status s = compareDigest(recorded[i], model->paths()[i],
-                                 digestOfBlocks(files[i]));
+                                 digestOfBlocks(joined.files[i]));
         !s)
       return s;
   return Status::success();

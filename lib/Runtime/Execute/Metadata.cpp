@@ -105,7 +105,9 @@ static Status readCounters(const JsonCursor &root, Metadata &out) {
       auto param = params.element(i).asString();
       if (!param)
         return param.takeError();
-      out.counters[*param] = counter;
+      if (!out.counters.insert({*param, counter}).second)
+        return params.element(i).error("expects each parameter once, but got " +
+                                       inQuotes(*param) + " again");
     }
     return Status::success();
   };

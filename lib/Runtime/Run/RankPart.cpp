@@ -101,7 +101,8 @@ Status RankPart::loadCheckpoint(ResumePoint &point) {
 }
 
 Status RankPart::loadWeights(InitialWeights &weights, int64_t seed) {
-  return inputs.options.dryRun ? weights.verify(agreement.rank()) : weights.load(*opened, seed);
+  return inputs.options.dryRun ? weights.verify(agreement.rank())
+                               : weights.load(*opened, seed);
 }
 
 Status RankPart::completeState(bool resumed) {

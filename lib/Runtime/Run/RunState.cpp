@@ -5,6 +5,8 @@
 #include "weft/Formats/Json.h"
 #include "weft/Runtime/Run/Trainer.h"
 
+#include <algorithm>
+
 using namespace weft;
 
 Expected<TrainState> weft::resumedState(const Manifest &manifest,
@@ -48,7 +50,7 @@ static std::optional<int64_t> rowsOfStep(const Manifest &manifest) {
 void Run::warnOfChanges() const {
   if (!resume || resume->weightsOnly)
     return;
-  if (std::string thawed = resume->thawed.describe(); !thawed.empty())
+  if (std::string thawed = resume->optimizer.describe(); !thawed.empty())
     tell(thawed);
   if (!resume->manifest.run)
     return;
@@ -171,20 +173,37 @@ Status Run::readCheckpoint() {
   }
 }
 
-/// Of weights with recorded digests, each of several processes reads what its
-/// rank holds, and then a share of the blocks, so that none reads all.
+static bool areAlike(const std::vector<std::string> &texts) {
+  return std::all_of(texts.begin(), texts.end(), [&](const std::string &text) {
+    return text == texts.front();
+  });
+}
+
+/// Processes with the same files read of each what they hold, and then check a
+/// share of its blocks. Those with files of their own check all of them, and
+/// have to have read the same.
 Status Run::readWeights() {
   const auto beating = ranks.beat();
-  if (inputs.process)
+  auto known = ranks.agree(Status::success(), weights->identity());
+  if (!known)
+    return known.takeError();
+  const bool isShared = known->size() > 1 && areAlike(*known);
+  if (isShared)
     weights->readRangesAlone();
-  Status read = ranks.inTurn(
-      [&](RankPart &rank) { return rank.loadWeights(*weights, state.seed); });
-  const RankProcess *process = inputs.process;
-  auto share = read ? weights->shareDigests(process ? process->rank() : 0,
-                                            process ? process->ranks() : 1)
-                    : read.takeError();
-  auto shares = ranks.agree(share ? Status::success() : share.takeError(),
-                            share ? std::move(*share) : "");
+  if (Status s = ranks.inTurn([&](RankPart &rank) {
+        return rank.loadWeights(*weights, state.seed);
+      });
+      !s)
+    return s;
+  if (!weights->isRecorded() && (isShared || known->size() == 1))
+    return Status::success();
+  auto share = isShared ? weights->shareDigests(inputs.process->rank(),
+                                                inputs.process->ranks())
+                        : weights->shareDigests(/*part=*/0, /*parts=*/1);
+  Status own = !share     ? share.takeError()
+               : isShared ? Status::success()
+                          : weights->compareDigests({*share});
+  auto shares = ranks.agree(std::move(own), share ? std::move(*share) : "");
   return shares ? weights->compareDigests(*shares) : shares.takeError();
 }
 

@@ -4,10 +4,10 @@ Usage: rank_memory.py --weft WEFT --work DIR --mpi "mpirun ..."
 
 Four ranks train a model of 128 MiB in stages 0 to 2, and one of 384 MiB in stage 3,
 from initial values, from a file of weights, from a checkpoint and from weights that
-the program records. Prints for each how much VmHWM grows beyond that of a program
-of the same kind whose arena is next to nothing, as a part of the arena that `weft inspect --memory` reports (the least and
-the largest over ranks), and the most bytes that a rank has read. Then what
-`ckpt export` and a rank with --dump-grads hold beyond that.
+the program records. Prints for each how much VmHWM grows beyond that of a program of
+the same kind whose arena is next to nothing, as a part of the arena that `weft inspect
+--memory` reports (the least and the largest over ranks), and the most bytes that a
+rank has read. Then what `ckpt export` and a rank with --dump-grads hold beyond that.
 """
 
 import argparse

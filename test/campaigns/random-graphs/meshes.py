@@ -52,8 +52,9 @@ class Layout:
         self.rounds = False
         for flag in ["--reduce-dtype", "--gather-dtype"][:1 + (stage > 0)]:
             if dice.random() < 0.2:
-                self.flags.append(f"{flag}={dice.choice(['bf16', 'f16', 'f32'])}")
-                self.rounds = True
+                dtype = dice.choice(["bf16", "f16", "f32"])
+                self.flags.append(f"{flag}={dtype}")
+                self.rounds |= dtype != "f32" or flag == "--reduce-dtype" and precision != "f32"
         self.has_rules = dice.random() < 0.3
 
     def rules(self, parameters):

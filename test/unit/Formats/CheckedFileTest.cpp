@@ -255,6 +255,22 @@ TEST_F(CheckedFileTest, FilesThatShareABuffer) {
   EXPECT_EQ(buffer->file, nullptr);
 }
 
+TEST_F(CheckedFileTest, AChangeAfterABlockWasCheckedIsFoundAtTheEnd) {
+  std::string changing = bytes;
+  auto buffer = std::make_shared<BlockBuffer>();
+  CheckedFile file(std::make_unique<CountingBytes>(changing));
+  CheckedFile other(std::make_unique<CountingBytes>(bytes));
+  file.share(buffer);
+  other.share(buffer);
+  char one;
+  ASSERT_EQ(errorOf(file.read(0, 1, &one)), "ok");
+  ASSERT_EQ(errorOf(other.read(0, 1, &one)), "ok");
+  changing[1] ^= 1;
+  ASSERT_EQ(errorOf(file.read(1, 1, &one)), "ok");
+  EXPECT_EQ(errorOf(file.readRest()).find("3|bytes: expects digest"), 0u);
+  EXPECT_EQ(errorOf(other.readRest()), "ok");
+}
+
 TEST_F(CheckedFileTest, RangesAloneAreCheckedAfterwards) {
   auto source = std::make_unique<CountingBytes>(bytes);
   counter = source.get();

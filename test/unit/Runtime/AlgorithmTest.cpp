@@ -191,6 +191,7 @@ TEST(Metadata, readsEveryField) {
   auto data = parseMetadata(metadataWith(R"(, "vocab": 256, "seq": 4,
     "cpu_features": ["avx2"], "defaults": {"lr": 0.5, "eps": "1e-6"},
     "decays": {"x_weight_decay": 0.125},
+    "counters": {"step": ["w"], "step.late": ["v", "u"]},
     "inputs": [{"name": "label", "limit": 10, "ignore": -100},
                {"name": "id", "limit": 4}], "ignored_weights": [".mask"],
     "initial_weights": {"files": [{"path": "a/b", "digest": "xxh3:c"}]},
@@ -203,6 +204,8 @@ TEST(Metadata, readsEveryField) {
   EXPECT_EQ(data->defaults.at("lr"), "0.5");
   EXPECT_EQ(data->defaults.at("eps"), "1e-6");
   EXPECT_EQ(data->decays.at("x_weight_decay"), 0.125);
+  EXPECT_EQ(data->counters.at("w"), "step");
+  EXPECT_EQ(data->counters.at("u"), "step.late");
   EXPECT_EQ(data->inputLimits.at("label").limit, 10);
   EXPECT_EQ(data->inputLimits.at("label").ignore, -100);
   EXPECT_FALSE(data->inputLimits.at("id").ignore);
@@ -222,6 +225,8 @@ TEST(Metadata, faultsAreInternalErrors) {
                      "\"ignore\": \"y\"}]"),
         metadataWith(", \"defaults\": {\"lr\": []}"),
         metadataWith(", \"decays\": {\"x_weight_decay\": \"0\"}"),
+        metadataWith(", \"counters\": {\"step\": \"w\"}"),
+        metadataWith(", \"counters\": {\"a\": [\"w\"], \"b\": [\"w\"]}"),
         metadataWith(", \"launches\": []"),
         metadataWith(", \"launches\": {\"k\": [1, 2]}"),
         metadataWith(", \"launches\": {\"k\": [1, 2, 0]}")}) {

@@ -13,18 +13,23 @@ namespace {
 using Files = std::vector<BlockDigests>;
 
 TEST(BlockShares, AreJoined) {
-  EXPECT_EQ(joinShares({shareText({{"a", "", "c"}, {}, {"", "y"}}),
-                        shareText({{"", "b", "c"}, {}, {"x", ""}})}),
-            (Files{{"a", "b", "c"}, {}, {"x", "y"}}));
+  const JoinedShares joined =
+      joinShares({shareText({{"a", "", "c"}, {}, {"", "y"}}),
+                  shareText({{"", "b", "c"}, {}, {"x", ""}})});
+  EXPECT_EQ(joined.files, (Files{{"a", "b", "c"}, {}, {"x", "y"}}));
+  EXPECT_FALSE(joined.different);
+  EXPECT_EQ(joinShares({}).files, Files());
 }
 
-TEST(BlockShares, WhatProcessesReadDifferentlyFitsNothing) {
-  EXPECT_EQ(joinShares({shareText({{"a", "b"}}), shareText({{"a", "c"}})}),
-            (Files{{"a", "different"}}));
-  // A file that is longer for one of them.
-  EXPECT_EQ(joinShares({shareText({{"a"}}), shareText({{"a", "b"}})}),
-            (Files{{"a", "b"}}));
-  EXPECT_EQ(joinShares({}), Files());
+TEST(BlockShares, WhatProcessesReadDifferently) {
+  EXPECT_EQ(joinShares({shareText({{"a"}, {"b", "c"}}),
+                        shareText({{"a"}, {"b", "d"}})})
+                .different,
+            1u);
+  EXPECT_EQ(joinShares({shareText({{"a"}, {"b"}}), shareText({{"a"}, {"c"}}),
+                        shareText({{"d"}, {""}})})
+                .different,
+            0u);
 }
 
 TEST(BlockShares, AnyDivisionGivesTheWhole) {
@@ -46,7 +51,8 @@ TEST(BlockShares, AnyDivisionGivesTheWhole) {
     std::vector<std::string> shares;
     for (const Files &part : parts)
       shares.push_back(shareText(part));
-    EXPECT_EQ(joinShares(shares), whole) << "round " << round;
+    EXPECT_EQ(joinShares(shares).files, whole) << "round " << round;
+    EXPECT_FALSE(joinShares(shares).different);
   }
 }
 

@@ -250,6 +250,24 @@ TEST_F(InitialWeightsTest, severalFilesBehindAnIndex) {
   EXPECT_TRUE(open("gpt2", ".").ok());
   EXPECT_EQ(weights->describe(0),
             "weights of " + path("model.safetensors.index.json"));
+  // Recorded with two files, or with three: an index that was written anew.
+  for (const auto &[count, text] :
+       {std::pair<size_t, std::string>{2, "expects 2 files, but got 3"},
+        {4, "expects 4 files, but got 3"}}) {
+    metadata.initialWeights.assign(count, {path("a.safetensors"), "0"});
+    metadata.initialWeights.front().path = path("model.safetensors.index.json");
+    auto other =
+        InitialWeights::open("", /*trains=*/false, metadata, model, "/bin/x");
+    ASSERT_TRUE(other.ok()) << other.error().where();
+    EXPECT_TRUE(other->isRecorded());
+    ASSERT_TRUE(other->verify(/*rank=*/0).ok());
+    auto share = other->shareDigests(/*part=*/0, /*parts=*/1);
+    ASSERT_FALSE(share.ok());
+    EXPECT_EQ(
+        share.error().where(),
+        path("model.safetensors.index.json") +
+            ": the weights changed since the program was compiled: " + text);
+  }
 }
 
 } // namespace

@@ -2,8 +2,8 @@
 
 #include "ToyTool.h"
 
-#include "weft/Runtime/Execute/ThreadTeam.h"
 #include "weft/Runtime/Devices/HostDevice.h"
+#include "weft/Runtime/Execute/ThreadTeam.h"
 
 using namespace weft;
 

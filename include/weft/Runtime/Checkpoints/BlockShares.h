@@ -9,6 +9,7 @@
 #ifndef WEFT_RUNTIME_CHECKPOINTS_BLOCKSHARES_H
 #define WEFT_RUNTIME_CHECKPOINTS_BLOCKSHARES_H
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,14 @@ using BlockDigests = std::vector<std::string>;
 
 std::string shareText(const std::vector<BlockDigests> &files);
 
-/// The digests that the texts of all processes give together. A block for which
-/// they differ gets one that no file has.
-std::vector<BlockDigests> joinShares(const std::vector<std::string> &shares);
+struct JoinedShares {
+  std::vector<BlockDigests> files;
+  /// The number of the first file that is not the same for all processes.
+  std::optional<size_t> different;
+};
+
+/// What the texts of all processes give together.
+JoinedShares joinShares(const std::vector<std::string> &shares);
 
 } // namespace weft
 

@@ -14,7 +14,7 @@
 #include "weft/Formats/Json.h"
 #include "weft/Formats/Manifest.h"
 #include "weft/Runtime/Checkpoints/ResumeOptions.h"
-#include "weft/Runtime/Checkpoints/Thawed.h"
+#include "weft/Runtime/Checkpoints/ResumedOptimizer.h"
 #include "weft/Runtime/Collectives/Agree.h"
 #include "weft/Runtime/Execute/Context.h"
 #include "weft/Runtime/Execute/Fault.h"
@@ -40,7 +40,7 @@ struct ResumePoint {
   Manifest manifest;
   StepGuard guard;          // until its tensors are loaded
   bool weightsOnly = false; // what a run that only samples takes
-  Thawed thawed;
+  ResumedOptimizer optimizer;
 };
 
 /// The program that is to take something from a checkpoint.
@@ -52,11 +52,11 @@ struct ResumeTarget {
 
 /// The manifest is of this model and lists what the program takes from it, with
 /// the same types and shapes; to train, the optimizers are those of the program
-/// and it lists nothing else. Not the states of a loss scale. Gives what is not
-/// taken from it, since it was frozen.
-Expected<Thawed> checkTensors(const Manifest &manifest,
-                              const std::string &directory,
-                              const ResumeTarget &target);
+/// and it lists nothing else. Not the states of a loss scale. Gives what the
+/// optimizer goes on from.
+Expected<ResumedOptimizer> checkTensors(const Manifest &manifest,
+                                        const std::string &directory,
+                                        const ResumeTarget &target);
 /// What `model.json` of a step directory says.
 Expected<Json> readModelFile(const Manifest &manifest,
                              const std::string &directory);

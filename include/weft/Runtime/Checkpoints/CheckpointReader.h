@@ -41,7 +41,8 @@ public:
   /// The same of a floating-point tensor, as f32.
   Status readFloats(const ManifestTensor &tensor, int64_t begin, int64_t count,
                     float *out);
-  /// Many ranges, in the order of their bytes.
+  /// Many ranges, one file after the other in the order of their bytes: all are
+  /// checked as they are handed out.
   Status readAll(const WeftContext &context,
                  const std::vector<TensorTarget> &targets);
 
@@ -54,6 +55,15 @@ private:
     int64_t begin, count;
     int64_t at;
   };
+  /// Bytes [begin, begin + bytes) of a piece, which go to the arena.
+  struct Range {
+    const ManifestPiece *piece;
+    const TensorInfo *info;
+    int64_t begin, bytes;
+    int64_t offset;
+  };
+  Status readRanges(const WeftContext &context, const std::string &name,
+                    std::vector<Range> &ranges);
   Expected<const SafetensorsFile *> file(const std::string &name);
   Expected<std::vector<Part>> partsOf(const ManifestTensor &tensor,
                                       int64_t begin, int64_t count);

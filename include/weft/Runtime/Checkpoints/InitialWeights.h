@@ -3,8 +3,8 @@
 // Weights of a file (--init-from, or recorded by the compiler with a digest),
 // or the init program with the seed. Names, types and shapes are checked when
 // they are opened; values and digests while they are read, once. A rank reads
-// what it holds; a recorded digest is checked by all processes together, of
-// which none reads a whole file.
+// what it holds. Processes that have opened the same files check digests
+// together, a share each; others check all of theirs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,15 +41,19 @@ public:
   /// Checks the values alone of the weights that a rank holds.
   Status verify(int64_t rank);
 
-  /// Of several processes, each reads the ranges that it holds alone, and the
-  /// blocks of its share.
+  /// Inode, size and time of change of each file: processes for which they are
+  /// the same read the same files, by whatever path. "" without a file.
+  std::string identity() const;
+  /// For processes that read the same files: ranges are read alone, before the
+  /// blocks of a share are.
   void readRangesAlone();
+  /// Whether the program records digests.
+  bool isRecorded() const { return !recorded.empty(); }
   /// Digests of the blocks that load() and verify() have read and of a share of
-  /// the rest, that of process `part` of `parts`, as a text for the others. ""
-  /// if the program records no digests.
+  /// the rest, that of process `part` of `parts`, as a text for the others.
   Expected<std::string> shareDigests(int64_t part, int64_t parts);
-  /// Whether the files have the recorded digests, after the texts of all
-  /// processes.
+  /// Whether the processes of these texts have read the same, and the files
+  /// have the recorded digests.
   Status compareDigests(const std::vector<std::string> &shares) const;
 
   /// "weights of gpt2/model.safetensors" or "random weights, seed 1".
@@ -59,6 +63,7 @@ public:
 private:
   Status match(const WeftExecutable &executable, const Metadata &metadata);
   Status matchOne(NamedTensor tensor);
+  Status checkCount() const;
   /// Reads all weights that a rank holds, into `context`; with null they are
   /// only checked.
   Status readAll(int64_t rank, const WeftContext *context);

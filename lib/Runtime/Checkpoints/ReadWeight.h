@@ -1,0 +1,21 @@
+//===- ReadWeight.h - One weight of a file, into the arena ------*- C++ -*-===//
+
+#ifndef WEFT_LIB_RUNTIME_CHECKPOINTS_READWEIGHT_H
+#define WEFT_LIB_RUNTIME_CHECKPOINTS_READWEIGHT_H
+
+#include "weft/Formats/Safetensors.h"
+#include "weft/Runtime/Execute/Context.h"
+#include "weft/Runtime/Execute/Segments.h"
+
+namespace weft {
+
+/// Reads what a rank holds of a weight and stores it, converting where the
+/// types differ; without context it is only checked. A value that the type of
+/// the weight cannot hold is an input error.
+Status readWeight(int64_t rank, const WeftContext *context,
+                  const NamedTensor &tensor,
+                  const SafetensorsModel::Entry &entry);
+
+} // namespace weft
+
+#endif // WEFT_LIB_RUNTIME_CHECKPOINTS_READWEIGHT_H

@@ -1,0 +1,210 @@
+//===- ResumedOptimizer.cpp - What an optimizer goes on from --------------===//
+
+#include "weft/Runtime/Checkpoints/ResumedOptimizer.h"
+
+#include "weft/Formats/Text.h"
+#include "weft/Runtime/Execute/Segments.h"
+
+using namespace weft;
+
+const std::string &ResumedOptimizer::savedName(const std::string &name) const {
+  auto found = counters.find(name);
+  return found == counters.end() ? name : found->second;
+}
+
+std::string ResumedOptimizer::describe() const {
+  if (thawed.empty())
+    return "";
+  const size_t others = thawed.size() - 1;
+  return "the optimizer state of " + inQuotes(thawed.front()) +
+         (others == 0 ? ""
+                      : " and of " + std::to_string(others) + " other" +
+                            (others == 1 ? "" : "s")) +
+         " begins anew: frozen in the checkpoint";
+}
+
+Json weft::describeCounters(const Metadata &metadata) {
+  std::map<std::string, Json> lists;
+  for (const auto &[param, counter] : metadata.counters)
+    lists.insert({counter, Json::array()}).first->second.push(param);
+  Json table = Json::object();
+  for (auto &[counter, params] : lists)
+    table.set(counter, std::move(params));
+  return table;
+}
+
+//===----------------------------------------------------------------------===//
+// Counters
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Which counter counts which parameter.
+struct Counters {
+  std::set<std::string> names;
+  std::map<std::string, std::string> byParam; // empty: nobody says
+
+  /// "" if it cannot be told.
+  std::string of(const std::string &param) const {
+    auto found = byParam.find(param);
+    if (found != byParam.end())
+      return found->second;
+    return names.size() == 1 ? *names.begin() : "";
+  }
+};
+
+/// The states that the program keeps of its parameters.
+struct Moments {
+  std::vector<std::string> params; // that have some
+  std::map<std::string, std::vector<std::string>> byParam;
+};
+} // namespace
+
+static Counters savedCounters(const Manifest &manifest, const Json &model) {
+  Counters saved;
+  for (const ManifestTensor &tensor : manifest.tensors)
+    if (tensor.kind == "optimizer" && tensor.type == TensorType::I64 &&
+        tensor.shape.empty())
+      saved.names.insert(tensor.name);
+  const Json *table = model.find("counters");
+  if (!table || !table->isObject())
+    return saved;
+  for (const JsonMember &member : table->asObject())
+    if (member.value.isArray())
+      for (const Json &param : member.value.asArray())
+        if (param.isString() && saved.names.count(member.name))
+          saved.byParam[param.asString()] = member.name;
+  return saved;
+}
+
+static Counters countersOf(const WeftExecutable &executable,
+                           const Metadata &metadata) {
+  Counters counters;
+  for (const NamedTensor &tensor : namedTensors(executable, WEFT_OPTIMIZER))
+    if (tensor.param.empty())
+      counters.names.insert(tensor.name);
+  counters.byParam = metadata.counters;
+  return counters;
+}
+
+static Moments momentsOf(const WeftExecutable &executable) {
+  Moments moments;
+  for (const NamedTensor &tensor : namedTensors(executable, WEFT_OPTIMIZER)) {
+    if (tensor.param.empty())
+      continue;
+    std::vector<std::string> &list = moments.byParam[tensor.param];
+    if (list.empty())
+      moments.params.push_back(tensor.param);
+    list.push_back(tensor.name);
+  }
+  return moments;
+}
+
+/// Whether the checkpoint has the values of a parameter alone.
+static bool wasFrozen(const Manifest &manifest, const std::string &param,
+                      const std::vector<std::string> &states) {
+  for (const std::string &state : states)
+    if (manifest.findTensor(state))
+      return false;
+  return manifest.findTensor(param);
+}
+
+//===----------------------------------------------------------------------===//
+// What goes on, and what begins
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A counter of the program that goes on: from what, and for whom.
+struct GoesOn {
+  std::string saved, param;
+};
+
+class Resuming {
+public:
+  Resuming(const Manifest &manifest, const std::string &directory,
+           Counters counters, Counters saved)
+      : manifest(manifest), directory(directory), counters(std::move(counters)),
+        saved(std::move(saved)) {}
+
+  Expected<ResumedOptimizer> run(const Moments &moments);
+
+private:
+  Status add(const std::string &param, const std::vector<std::string> &states);
+  Status beginCounters();
+  Error together(const std::string &text) const {
+    return checkpointError(text).at(directory);
+  }
+
+  const Manifest &manifest;
+  const std::string &directory;
+  const Counters counters, saved;
+  std::map<std::string, GoesOn> goOn; // by counter of the program
+  ResumedOptimizer result;
+};
+} // namespace
+
+Status Resuming::add(const std::string &param,
+                     const std::vector<std::string> &states) {
+  if (wasFrozen(manifest, param, states)) {
+    result.thawed.push_back(param);
+    result.fresh.insert(states.begin(), states.end());
+    return Status::success();
+  }
+  const GoesOn next{saved.of(param), param};
+  const GoesOn &first = goOn.insert({counters.of(param), next}).first->second;
+  if (first.saved == next.saved)
+    return Status::success();
+  return together("the steps of " + inQuotes(first.param) + " and " +
+                  inQuotes(param) +
+                  " are counted apart in the checkpoint, but together by the "
+                  "program")
+      .hint("keep the `name` of the [[group]] of --groups that one of them is "
+            "in");
+}
+
+/// Those of thawed parameters; and those that count nothing with moments, which
+/// nothing reads.
+Status Resuming::beginCounters() {
+  for (const std::string &param : result.thawed) {
+    const std::string counter = counters.of(param);
+    auto other = goOn.find(counter);
+    if (other != goOn.end())
+      return together("parameter " + inQuotes(param) +
+                      " was frozen in the checkpoint, but its steps are "
+                      "counted with those of " +
+                      inQuotes(other->second.param))
+          .hint("put what was frozen into a [[group]] of --groups with a "
+                "`name` of its own, so that its optimizer starts at step 0");
+    result.fresh.insert(counter);
+  }
+  for (const std::string &counter : counters.names)
+    if (!goOn.count(counter) && !manifest.findTensor(counter))
+      result.fresh.insert(counter);
+  return Status::success();
+}
+
+Expected<ResumedOptimizer> Resuming::run(const Moments &moments) {
+  for (const std::string &param : moments.params)
+    if (Status s = add(param, moments.byParam.at(param)); !s)
+      return s.takeError();
+  // Where all are new, it is another optimizer.
+  if (goOn.empty())
+    return ResumedOptimizer();
+  if (Status s = beginCounters(); !s)
+    return s.takeError();
+  for (const auto &[counter, from] : goOn)
+    if (!from.saved.empty())
+      result.counters[counter] = from.saved;
+  for (const auto &[param, counter] : saved.byParam)
+    result.savedCounters.insert(counter);
+  if (saved.names.size() == 1)
+    result.savedCounters = saved.names;
+  return std::move(result);
+}
+
+Expected<ResumedOptimizer> weft::resumeOptimizer(
+    const Manifest &manifest, const Json &model, const std::string &directory,
+    const WeftExecutable &executable, const Metadata &metadata) {
+  return Resuming(manifest, directory, countersOf(executable, metadata),
+                  savedCounters(manifest, model))
+      .run(momentsOf(executable));
+}
