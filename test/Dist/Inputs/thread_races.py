@@ -92,10 +92,11 @@ class Program:
         self.run(7, *steps, "--timeout=3", fault="skip@collective=40,rank=1")
 
     def stop(self):
+        """Without --foreground timeout signals the process and then its group: the second one would end the run."""
         saves = self.path.with_suffix(".stopped")
         shutil.rmtree(saves, ignore_errors=True)
         self.run(75, "--data", self.args.data, "--steps=1000000", "--save-dir", saves,
-                 before=["timeout", "--preserve-status", "-s", "TERM", "6"])
+                 before=["timeout", "--foreground", "--preserve-status", "-s", "TERM", "6"])
 
 
 def main():
