@@ -10,6 +10,7 @@
 #include "weft/Runtime/Devices/Ports.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <set>
 #include <sys/stat.h>
 #include <tuple>
@@ -214,13 +215,14 @@ Status InitialWeights::readAll(int64_t rank, const WeftContext *context) {
 // Digests
 //===----------------------------------------------------------------------===//
 
-std::string InitialWeights::identity() const {
+Expected<std::string> InitialWeights::identity() const {
   std::string text;
   if (!model)
     return text;
   for (const std::string &path : model->paths()) {
     struct stat info = {};
-    stat(path.c_str(), &info);
+    if (stat(path.c_str(), &info) != 0)
+      return systemError(ExitCode::Input, "cannot read", errno).at(path);
     text += std::to_string(info.st_ino) + " " + std::to_string(info.st_size) +
             " " + std::to_string(info.st_mtim.tv_sec) + "." +
             std::to_string(info.st_mtim.tv_nsec) + "\n";

@@ -184,7 +184,9 @@ static bool areAlike(const std::vector<std::string> &texts) {
 /// have to have read the same.
 Status Run::readWeights() {
   const auto beating = ranks.beat();
-  auto known = ranks.agree(Status::success(), weights->identity());
+  auto own = weights->identity();
+  auto known = ranks.agree(own ? Status::success() : own.takeError(),
+                           own ? std::move(*own) : "");
   if (!known)
     return known.takeError();
   const bool isShared = known->size() > 1 && areAlike(*known);
@@ -200,10 +202,10 @@ Status Run::readWeights() {
   auto share = isShared ? weights->shareDigests(inputs.process->rank(),
                                                 inputs.process->ranks())
                         : weights->shareDigests(/*part=*/0, /*parts=*/1);
-  Status own = !share     ? share.takeError()
-               : isShared ? Status::success()
-                          : weights->compareDigests({*share});
-  auto shares = ranks.agree(std::move(own), share ? std::move(*share) : "");
+  Status read = !share     ? share.takeError()
+                : isShared ? Status::success()
+                           : weights->compareDigests({*share});
+  auto shares = ranks.agree(std::move(read), share ? std::move(*share) : "");
   return shares ? weights->compareDigests(*shares) : shares.takeError();
 }
 

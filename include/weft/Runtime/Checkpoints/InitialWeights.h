@@ -43,7 +43,7 @@ public:
 
   /// Inode, size and time of change of each file: processes for which they are
   /// the same read the same files, by whatever path. "" without a file.
-  std::string identity() const;
+  Expected<std::string> identity() const;
   /// For processes that read the same files: ranges are read alone, before the
   /// blocks of a share are.
   void readRangesAlone();
