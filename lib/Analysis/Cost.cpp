@@ -2,7 +2,7 @@
 
 #include "weft/Analysis/Cost.h"
 
-#include "weft/Plan/Plan.h"
+#include "weft/Plan/Collectives.h"
 #include "weft/Support/TypeText.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -48,13 +48,64 @@ Rates CostTable::getRates(StringRef kind, Type element) const {
   return rates;
 }
 
-double estimateMicroseconds(plan::CommandOpInterface command,
-                            const CostTable &table) {
+LinkRates CostTable::getLink(StringRef kind, StringRef axis) const {
+  LinkRates rates;
+  for (StringRef name : {StringRef(), axis})
+    if (auto link = links.find(name); link != links.end()) {
+      rates.gigabytesPerSecond =
+          link->second.gigabytesPerSecond.value_or(rates.gigabytesPerSecond);
+      rates.latencyUs = link->second.latencyUs.value_or(rates.latencyUs);
+    }
+  if (auto part = parts.find(kind); part != parts.end()) {
+    rates.gigabytesPerSecond =
+        part->second.gigabytesPerSecond.value_or(rates.gigabytesPerSecond);
+    rates.latencyUs = part->second.overheadUs.value_or(rates.latencyUs);
+  }
+  return rates;
+}
+
+double getComputeSlowdown(ModuleOp module) {
+  auto speeds = module->getAttrOfType<DictionaryAttr>(kSpeedsAttr);
+  auto slows = speeds ? speeds.getAs<FloatAttr>(kSlowsComputeKey) : FloatAttr();
+  return slows ? slows.getValueAsDouble() : 0;
+}
+
+int64_t getSentBytes(plan::CommandOpInterface command) {
+  if (!isa<plan::AllGatherOp, plan::ReduceScatterOp, plan::AllReduceOp>(
+          *command))
+    return 0;
+  const int64_t others =
+      command->getAttrOfType<IntegerAttr>("ranks").getInt() - 1;
+  auto bytesOf = [&](unsigned operand) {
+    return plan::getBufferBytes(
+        cast<MemRefType>(command->getOperand(operand).getType()));
+  };
+  if (isa<plan::AllGatherOp>(*command))
+    return others * bytesOf(0);
+  if (isa<plan::ReduceScatterOp>(*command))
+    return others * bytesOf(1);
+  // All numbers travel as f64.
+  return others * 8 * (static_cast<int64_t>(command->getNumOperands()) / 2);
+}
+
+static Estimate estimateCollective(plan::CommandOpInterface command,
+                                   int64_t bytes, const CostTable &table) {
+  auto axis = command->getAttrOfType<StringAttr>("group");
+  LinkRates rates =
+      table.getLink(command.getCommandKind(), axis ? axis.getValue() : "");
+  const double link =
+      static_cast<double>(bytes) / (rates.gigabytesPerSecond * 1e3);
+  return {rates.latencyUs + link, link};
+}
+
+Estimate estimate(plan::CommandOpInterface command, const CostTable &table) {
+  if (int64_t bytes = getSentBytes(command))
+    return estimateCollective(command, bytes, table);
   Rates rates =
       table.getRates(command.getCommandKind(), command.getElementType());
   double arithmetic = getFlops(command) / (rates.gflops * 1e3);
   double traffic = getTrafficBytes(command) / (rates.gigabytesPerSecond * 1e3);
-  return rates.overheadUs + std::max(arithmetic, traffic);
+  return {rates.overheadUs + std::max(arithmetic, traffic), 0};
 }
 
 } // namespace weft

@@ -23,7 +23,6 @@ struct OnlyValue {
 } // namespace
 
 static const OnlyValue kOnlyValues[] = {
-    {"prefetch", "1"},
     {"recompute", "none"},
 };
 

@@ -179,6 +179,26 @@ static void estimate(const FlagValues &flags, const Target &,
   passes.addPass(createEstimatePass(options));
 }
 
+/// Whether collectives run beside what computes.
+static bool overlaps(const FlagValues &flags) {
+  return flags.isSet("mesh") && flags.getInt("prefetch") > 0;
+}
+
+static void splitAsync(const FlagValues &flags, const Target &,
+                       OpPassManager &passes) {
+  if (overlaps(flags))
+    passes.addPass(createSplitAsyncPass());
+}
+
+static void schedule(const FlagValues &flags, const Target &,
+                     OpPassManager &passes) {
+  if (!overlaps(flags))
+    return;
+  SchedulePassOptions options;
+  options.prefetch = flags.getInt("prefetch");
+  passes.addPass(createSchedulePass(options));
+}
+
 static void planMemory(const FlagValues &, const Target &target,
                        OpPassManager &passes) {
   PlanMemoryPassOptions options;
@@ -255,12 +275,14 @@ ArrayRef<SharedPhase> weft::sharedPhases() {
        lowerToPlan},
       {{"estimate", "every command has an estimated time", Level::Plan},
        estimate},
-      {{"split-async", "collectives are start and wait (one rank: none)",
+      {{"split-async",
+        "collectives are start and wait (one rank, --prefetch=0: as is)",
         Level::Plan},
-       nullptr},
-      {{"schedule", "order of collectives and copies (one rank: as is)",
+       splitAsync},
+      {{"schedule",
+        "collectives run beside what computes (one rank, --prefetch=0: as is)",
         Level::Plan},
-       nullptr},
+       schedule},
       {{"assign-streams",
         "stream of each command, copies and events (one queue: as is)",
         Level::Plan},

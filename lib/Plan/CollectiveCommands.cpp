@@ -77,4 +77,9 @@ bool isCollective(Operation *command) {
       command);
 }
 
+bool isAsync(Operation *command) {
+  return isa<AllGatherOp, ReduceScatterOp>(command) &&
+         cast<CommandOpInterface>(command).getStreamNumber() != 0;
+}
+
 } // namespace weft::plan

@@ -28,6 +28,8 @@ public:
   CostTable costs;
 
 private:
+  LogicalResult readLink(const toml::table &table, StringRef axis);
+  LogicalResult readSlowdown(const toml::node &value);
   LogicalResult readRate(StringRef name, const toml::node &value,
                          std::optional<double> &rate);
   LogicalResult refuse(StringRef name, const toml::node &value, StringRef kind,
@@ -82,12 +84,54 @@ LogicalResult CostTableReader::readRate(StringRef name, const toml::node &value,
   return success();
 }
 
+/// A part of 1, less than all of it.
+LogicalResult CostTableReader::readSlowdown(const toml::node &value) {
+  std::optional<double> number =
+      value.is_boolean() ? std::nullopt : value.value<double>();
+  if (number && *number >= 0 && *number < 1) {
+    costs.slowsCompute = *number;
+    return success();
+  }
+  return emitErrorAt(value)
+         << "expects `slows_compute` to be a number from 0 to below 1, but got "
+         << describeToml(value);
+}
+
+/// Of all links, or of those along an axis.
+LogicalResult CostTableReader::readLink(const toml::table &table,
+                                        StringRef axis) {
+  for (auto &&[key, value] : table) {
+    StringRef name(key.str());
+    CostTable::LinkPart &part = costs.links[axis];
+    LogicalResult read = success();
+    if (name == "gigabytes_per_second")
+      read = readRate(name, value, part.gigabytesPerSecond);
+    else if (name == "latency_us")
+      read = readRate(name, value, part.latencyUs);
+    else if (name == "slows_compute" && axis.empty())
+      read = readSlowdown(value);
+    else if (axis.empty() && value.is_table())
+      read = readLink(*value.as_table(), name);
+    else
+      read =
+          emitErrorAt(value)
+          << "expects gigabytes_per_second"
+          << (axis.empty() ? ", latency_us, slows_compute or a table of an axis"
+                           : " or latency_us")
+          << ", but got `" << name << "`";
+    if (failed(read))
+      return failure();
+  }
+  return success();
+}
+
 LogicalResult CostTableReader::refuse(StringRef name, const toml::node &value,
                                       StringRef kind, StringRef element) {
   StringRef last = !element.empty() ? " or overhead_us"
                    : !kind.empty()
                        ? ", overhead_us or an element type"
-                       : ", overhead_us, an element type or a kind of command";
+                       : ", overhead_us, an element type, link or a kind of "
+                         "command";
   return emitErrorAt(value) << "expects gflops, gigabytes_per_second" << last
                             << ", but got `" << name << "`";
 }
@@ -104,12 +148,19 @@ LogicalResult CostTableReader::read(const toml::table &table, StringRef kind,
       continue;
     }
     bool isElement = element.empty() && isElementType(name);
-    if (!isElement && !(kind.empty() && element.empty() && isKind(name)))
+    const bool isLink = kind.empty() && element.empty() && name == "link";
+    if (!isElement && !isLink &&
+        !(kind.empty() && element.empty() && isKind(name)))
       return refuse(name, value, kind, element);
     if (!value.is_table())
       return emitErrorAt(value)
              << "expects `" << name << "` to be a table of rates, but got "
              << describeToml(value);
+    if (isLink) {
+      if (failed(readLink(*value.as_table(), "")))
+        return failure();
+      continue;
+    }
     if (failed(read(*value.as_table(), isElement ? kind : name,
                     isElement ? name : element)))
       return failure();

@@ -20,9 +20,12 @@ static DictionaryAttr describe(const CostTable &costs, Builder &builder) {
   auto speed = [&](StringRef name, double value) {
     return builder.getNamedAttr(name, builder.getF64FloatAttr(value));
   };
-  return builder.getDictionaryAttr(
-      {speed("gflops", rates.gflops),
-       speed("gigabytes_per_second", rates.gigabytesPerSecond)});
+  SmallVector<NamedAttribute> speeds = {
+      speed("gflops", rates.gflops),
+      speed("gigabytes_per_second", rates.gigabytesPerSecond)};
+  if (costs.slowsCompute > 0)
+    speeds.push_back(speed(kSlowsComputeKey, costs.slowsCompute));
+  return builder.getDictionaryAttr(speeds);
 }
 
 namespace {
@@ -39,8 +42,10 @@ struct EstimatePass : weft::impl::EstimatePassBase<EstimatePass> {
     if (!costTable.empty())
       getOperation()->setAttr(kSpeedsAttr, describe(*costs, builder));
     getOperation()->walk([&](plan::CommandOpInterface command) {
-      double time = estimateMicroseconds(command, *costs);
-      command.setEstUsAttr(builder.getF64FloatAttr(time));
+      const Estimate time = estimate(command, *costs);
+      command.setEstUsAttr(builder.getF64FloatAttr(time.all));
+      if (time.link > 0)
+        command->setAttr(kLinkUsAttr, builder.getF64FloatAttr(time.link));
     });
   }
 };

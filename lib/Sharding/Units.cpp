@@ -2,6 +2,8 @@
 
 #include "weft/Sharding/Units.h"
 
+#include "weft/Support/ModulePath.h"
+
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -37,18 +39,6 @@ StringRef getModulePath(ParamOp param) {
     return *scope;
   StringRef name = param.getSymName();
   return name.contains('.') ? name.rsplit('.').first : StringRef();
-}
-
-/// The path to the first number, "h.0" of "h.0.attn", or "" where there is
-/// none.
-static StringRef getBlock(StringRef path) {
-  for (size_t end = 0; end < path.size();) {
-    size_t begin = end == 0 ? 0 : end + 1;
-    end = std::min(path.find('.', begin), path.size());
-    if (isNumber(path.slice(begin, end)))
-      return path.take_front(end);
-  }
-  return {};
 }
 
 llvm::StringSet<> findAttentionModules(ModuleOp module) {

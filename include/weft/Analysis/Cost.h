@@ -3,6 +3,7 @@
 #ifndef WEFT_ANALYSIS_COST_H
 #define WEFT_ANALYSIS_COST_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Types.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -23,7 +24,14 @@ struct Rates {
   double overheadUs = 1;
 };
 
-/// Speed of a machine, by kind of command and element type.
+/// How fast ranks send to each other. The defaults are those of two processes
+/// of one machine.
+struct LinkRates {
+  double gigabytesPerSecond = 3; // that one rank sends
+  double latencyUs = 50;         // of a collective
+};
+
+/// Speed of a machine, by kind of command and element type, and of links.
 struct CostTable {
   /// What the table says of some commands; what it leaves out stands in a more
   /// general part.
@@ -32,14 +40,37 @@ struct CostTable {
   };
   /// By "gemm.bf16" (a kind and a type), "gemm", "bf16" and "": all commands.
   llvm::StringMap<Part> parts;
+  /// By the axis of the mesh along which ranks differ, and "": all links.
+  struct LinkPart {
+    std::optional<double> gigabytesPerSecond, latencyUs;
+  };
+  llvm::StringMap<LinkPart> links;
+  /// The part of its speed that what computes loses while a rank sends.
+  double slowsCompute = 0;
 
   /// The rates of a kind on a type; "" and null for those of all commands.
   Rates getRates(llvm::StringRef kind, mlir::Type element) const;
+  /// The rates of a collective of that kind along an axis: its kind's win over
+  /// those of the axis.
+  LinkRates getLink(llvm::StringRef kind, llvm::StringRef axis) const;
 };
 
 /// Module attribute: the speeds that a cost table gave for all commands, by its
 /// keys.
 inline constexpr llvm::StringLiteral kSpeedsAttr = "plan.speeds";
+
+/// The part of its speed that what computes loses while a rank sends, by the
+/// `slows_compute` of the module's speeds; 0 without.
+inline constexpr llvm::StringLiteral kSlowsComputeKey = "slows_compute";
+double getComputeSlowdown(mlir::ModuleOp module);
+
+/// Attribute of a command: for how long of its time it uses a link, which
+/// others may use as well.
+inline constexpr llvm::StringLiteral kLinkUsAttr = "link_us";
+
+/// Bytes that a collective sends to other ranks; 0 for another command, or one
+/// rank.
+int64_t getSentBytes(plan::CommandOpInterface command);
 
 /// Bytes a command reads and writes; an updated buffer counts twice.
 int64_t getTrafficBytes(plan::CommandOpInterface command);
@@ -47,9 +78,13 @@ int64_t getTrafficBytes(plan::CommandOpInterface command);
 /// Floating-point operations of a command; 0 if nobody counted them.
 double getFlops(plan::CommandOpInterface command);
 
-/// Overhead plus the longer of arithmetic and traffic, in microseconds.
-double estimateMicroseconds(plan::CommandOpInterface command,
-                            const CostTable &table);
+/// How long a command takes by itself, in microseconds: overhead plus the
+/// longer of arithmetic and traffic; of a collective among several ranks
+/// latency plus the time in which it sends, which is `link`.
+struct Estimate {
+  double all = 0, link = 0;
+};
+Estimate estimate(plan::CommandOpInterface command, const CostTable &table);
 
 } // namespace weft
 

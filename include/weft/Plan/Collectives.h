@@ -13,6 +13,10 @@ namespace weft::plan {
 /// Whether ranks take part in the command.
 bool isCollective(mlir::Operation *command);
 
+/// Whether a command is a gather or a reduction in a stream of its own: it runs
+/// beside what computes.
+bool isAsync(mlir::Operation *command);
+
 } // namespace weft::plan
 
 #endif // WEFT_PLAN_COLLECTIVES_H

@@ -15,6 +15,16 @@
 
 namespace weft::plan {
 
+/// Queues of commands: what computes, copies from and to the host, gathers of
+/// parameters, and what is reduced of gradients.
+enum Stream : int64_t {
+  kComputeStream = 0,
+  kUploadStream = 1,
+  kReadbackStream = 2,
+  kGatherStream = 3,
+  kReduceStream = 4
+};
+
 /// Module attribute set by plan-memory: bytes of the staging part of the arena,
 /// which lies between the persistent and the transient one.
 inline constexpr llvm::StringLiteral kStagingBytesAttr = "plan.staging_bytes";

@@ -31,6 +31,145 @@ def EstimatePass : Pass<"weft-estimate", "::mlir::ModuleOp"> {
   ];
 }
 
+def SplitAsyncPass : Pass<"weft-split-async", "::mlir::ModuleOp"> {
+  let summary = "Start and wait of collectives";
+  let description = [{
+    Gives gathers among several ranks stream 3 and reductions stream 4, each with
+    communicators of its own, so that they run beside what computes (stream 0).
+    A gather of what was just reduced is a part of the reduction.
+
+    A collective begins when all commands above it are done (`@ready`), and an
+    event with the name of its parameters or gradients says that it is done, for
+    which stream 0 waits right behind it: nothing overlaps yet. Collectives of one
+    stream in a row are waited for as one.
+
+    Before:
+    ```mlir
+    plan.state param @fc : memref<4xf32>
+    plan.program "eval" @eval {
+      %s = plan.use @fc : memref<4xf32>
+      %w = plan.alloc temporary : memref<8xf32>
+      %y = plan.alloc temporary : memref<8xf32>
+      plan.all_gather %s to %w among 2 : memref<4xf32> to memref<8xf32>
+      plan.copy %w to %y : memref<8xf32> to memref<8xf32>
+      plan.output "y" %y : memref<8xf32>
+    }
+    ```
+    After:
+    ```mlir
+    plan.state param @fc : memref<4xf32>
+    plan.event @ready on 0
+    plan.event @fc.gather on 3
+    plan.program "eval" @eval {
+      %s = plan.use @fc : memref<4xf32>
+      %w = plan.alloc temporary : memref<8xf32>
+      %y = plan.alloc temporary : memref<8xf32>
+      plan.record @ready
+      plan.wait @ready {stream = 3 : i64}
+      plan.all_gather %s to %w among 2 {stream = 3 : i64} : memref<4xf32> to memref<8xf32>
+      plan.record @fc.gather {stream = 3 : i64}
+      plan.wait @fc.gather
+      plan.copy %w to %y : memref<8xf32> to memref<8xf32>
+      plan.output "y" %y : memref<8xf32>
+    }
+    ```
+
+    Collectives of numbers (`plan.all_reduce`) stay in stream 0: what computes
+    needs them at once. It does not move anything.
+  }];
+  let dependentDialects = ["::weft::plan::PlanDialect"];
+  let options = [
+    Option<"shareStream", "share-stream", "bool", "false", "Gathers and reductions are in one stream">,
+  ];
+}
+
+def SchedulePass : Pass<"weft-schedule", "::mlir::ModuleOp"> {
+  let summary = "Order of collectives, so that they run beside what computes";
+  let description = [{
+    Moves collectives of the streams of `weft-split-async`, and what only they
+    need or only follows from them; the order of all other commands stays.
+
+    - A **unit** is what is gathered in a row for one block ("h.0"). The gathers
+      of the `prefetch` units behind a unit begin before that unit is waited for,
+      in the order in which they are needed, in the forward and in the backward
+      pass alike: `prefetch` + 1 units are there at once. Casts of slices for a
+      gather go with it.
+    - A reduction begins at its last gradient, where it stands, and is waited for
+      as late as possible: where `prefetch` further units are about to be
+      reduced, so that as many are under way (gradients that are states of the
+      program need no such bound), else at the end. What follows from its result
+      comes then.
+    - The same holds for gathers of what the program has just computed, such as
+      updated parameters.
+
+    Before (`weft-split-async`, two layers):
+    ```mlir
+    plan.state param @a : memref<4xf32>
+    plan.state param @b : memref<4xf32>
+    plan.event @ready on 0
+    plan.event @a.gather on 3
+    plan.event @b.gather on 3
+    plan.program "eval" @eval {
+      %a = plan.use @a : memref<4xf32>
+      %b = plan.use @b : memref<4xf32>
+      %wa = plan.alloc temporary : memref<8xf32>
+      %wb = plan.alloc temporary : memref<8xf32>
+      %x = plan.alloc temporary : memref<8xf32>
+      %y = plan.alloc temporary : memref<8xf32>
+      plan.record @ready
+      plan.wait @ready {stream = 3 : i64}
+      plan.all_gather %a to %wa among 2 {scope = "h.0", stream = 3 : i64} : memref<4xf32> to memref<8xf32>
+      plan.record @a.gather {stream = 3 : i64}
+      plan.wait @a.gather
+      plan.copy %wa to %x : memref<8xf32> to memref<8xf32>
+      plan.record @ready
+      plan.wait @ready {stream = 3 : i64}
+      plan.all_gather %b to %wb among 2 {scope = "h.1", stream = 3 : i64} : memref<4xf32> to memref<8xf32>
+      plan.record @b.gather {stream = 3 : i64}
+      plan.wait @b.gather
+      plan.copy %wb to %y : memref<8xf32> to memref<8xf32>
+      plan.output "x" %x : memref<8xf32>
+      plan.output "y" %y : memref<8xf32>
+    }
+    ```
+    After:
+    ```mlir
+    plan.state param @a : memref<4xf32>
+    plan.state param @b : memref<4xf32>
+    plan.event @ready on 0
+    plan.event @a.gather on 3
+    plan.event @b.gather on 3
+    plan.program "eval" @eval {
+      %a = plan.use @a : memref<4xf32>
+      %b = plan.use @b : memref<4xf32>
+      %wa = plan.alloc temporary : memref<8xf32>
+      %wb = plan.alloc temporary : memref<8xf32>
+      %x = plan.alloc temporary : memref<8xf32>
+      %y = plan.alloc temporary : memref<8xf32>
+      plan.record @ready
+      plan.wait @ready {stream = 3 : i64}
+      plan.all_gather %a to %wa among 2 {scope = "h.0", stream = 3 : i64} : memref<4xf32> to memref<8xf32>
+      plan.record @a.gather {stream = 3 : i64}
+      plan.all_gather %b to %wb among 2 {scope = "h.1", stream = 3 : i64} : memref<4xf32> to memref<8xf32>
+      plan.record @b.gather {stream = 3 : i64}
+      plan.wait @a.gather
+      plan.copy %wa to %x : memref<8xf32> to memref<8xf32>
+      plan.wait @b.gather
+      plan.copy %wb to %y : memref<8xf32> to memref<8xf32>
+      plan.output "x" %x : memref<8xf32>
+      plan.output "y" %y : memref<8xf32>
+    }
+    ```
+
+    Precondition: buffers have no offsets yet. With `prefetch=0` every collective
+    is waited for where it begins.
+  }];
+  let dependentDialects = ["::weft::plan::PlanDialect"];
+  let options = [
+    Option<"prefetch", "prefetch", "int64_t", "1", "Units that are gathered ahead, and units under reduction">,
+  ];
+}
+
 def AssignStreamsPass : Pass<"weft-assign-streams", "::mlir::ModuleOp"> {
   let summary = "Make copies to and from the host commands of streams";
   let description = [{

@@ -1,8 +1,10 @@
 //===- CpuRoutines.cpp - What the CPU runs by routines --------------------===//
 
 #include "KernelRange.h"
+#include "weft/Dist/Dist.h"
 #include "weft/Lowering/Cpu/Cpu.h"
 #include "weft/Lowering/Table/Routines.h"
+#include "weft/Plan/Transfers.h"
 #include "weft/Runtime/Execute/Transfers.h"
 #include "weft/Runtime/Execute/Workspaces.h"
 
@@ -33,6 +35,8 @@ public:
     if (isTransfer(call.kind))
       return command->emitOpError("expects a target that works beside the "
                                   "host, but got the CPU");
+    if (plan::isTransfer(command))
+      return checkEvent(command);
     auto product = dyn_cast<plan::GemmOp>(command.getOperation());
     StringRef wrong = product ? findWrong(product) : "";
     if (wrong.empty())
@@ -40,6 +44,12 @@ public:
     return command->emitOpError("expects a product with a bias alone on the "
                                 "CPU, but got ")
            << wrong;
+  }
+
+  StringRef getEventRoutine(int64_t kind) const override {
+    return kind == WEFT_RECORD ? "weft_host_record"
+           : kind == WEFT_WAIT ? "weft_host_wait"
+                               : "";
   }
 
   StringRef getLowering() const override { return "weft-lower-to-cpu"; }
@@ -52,6 +62,20 @@ public:
   }
 
 private:
+  /// What the runtime of ranks orders.
+  static LogicalResult checkEvent(plan::CommandOpInterface command) {
+    if (!dist::findMesh(command->getParentOfType<ModuleOp>()))
+      return command->emitOpError("expects a dist.mesh in the module, but "
+                                  "there is none");
+    const int64_t stream = command.getStreamNumber();
+    if (stream == plan::kComputeStream || stream == plan::kGatherStream ||
+        stream == plan::kReduceStream)
+      return success();
+    return command->emitOpError("expects stream 0, or 3 or 4 of collectives, "
+                                "but got ")
+           << stream;
+  }
+
   /// What the product does that no product of the CPU does, or "".
   static StringRef findWrong(plan::GemmOp product) {
     if (product.getColumnSum())

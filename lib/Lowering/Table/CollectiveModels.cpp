@@ -21,7 +21,9 @@ template <typename OpT> static FailureOr<WeftRankGroup> getGroup(OpT op) {
     auto axes = mesh.getAxes().getAsRange<StringAttr>();
     int64_t number =
         axis ? 1 + std::distance(axes.begin(), llvm::find(axes, axis)) : 0;
-    return WeftRankGroup{number, ranks};
+    return WeftRankGroup{
+        number, ranks,
+        plan::CommandOpInterface(op.getOperation()).getStreamNumber()};
   }
   InFlightDiagnostic error = op.emitOpError("expects ranks of the mesh, but "
                                             "got ");

@@ -5,8 +5,10 @@
 #include "TablePools.h"
 
 #include "weft/Lowering/Table/Tables.h"
+#include "weft/Plan/Collectives.h"
 #include "weft/Plan/Transfers.h"
 #include "weft/Runtime/Execute/Tables.h"
+#include "weft/Runtime/Execute/Transfers.h"
 #include "weft/Runtime/Execute/Workspaces.h"
 
 #include "llvm/ADT/SmallString.h"
@@ -119,7 +121,9 @@ int64_t TableEmitter::deviceKernel(StringRef name, const DeviceLaunch &launch) {
 
 LogicalResult TableEmitter::callee(plan::CommandOpInterface op,
                                    WeftPackedCommand &packed) {
-  if (op.getStreamNumber() != 0 && !plan::isTransfer(op))
+  const bool mayBeAsync = !target.getEventRoutine(WEFT_WAIT).empty();
+  if (op.getStreamNumber() != 0 && !plan::isTransfer(op) &&
+      !(mayBeAsync && plan::isAsync(op)))
     return op->emitOpError("expects stream 0, the only one of ")
            << target.getTitle() << " that computes, but got "
            << op.getStreamNumber();

@@ -60,6 +60,10 @@ FailureOr<RoutineCall> RoutineCall::get(plan::CommandOpInterface command,
     return command->emitOpError("expects its model for ")
            << target.getTitle()
            << " to name a routine (getRoutine), but got none";
+  if (isTransfer(made.kind) && !target.getEventRoutine(made.kind).empty()) {
+    made.routine = target.getEventRoutine(made.kind).str();
+    made.kind = WEFT_EXTENSION;
+  }
   if (made.routine.empty() && !isTransfer(made.kind))
     made.routine = target.getRoutine(made.kind, getKindName(made.kind));
   if (failed(model.makeRecord(made.record)) ||

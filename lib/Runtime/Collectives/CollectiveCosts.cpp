@@ -6,7 +6,6 @@
 #include "weft/Runtime/Collectives/RankGroups.h"
 
 #include <cstdio>
-#include <set>
 
 using namespace weft;
 
@@ -21,15 +20,6 @@ static const KindName kKinds[] = {{Collective::AllGather, "all_gather"},
                                   {Collective::ReduceScatter, "reduce_scatter"},
                                   {Collective::AllReduce, "all_reduce"}};
 
-/// Several groups may be one communicator.
-static std::set<const Communicator *> communicatorsOf(WeftContext &context) {
-  std::set<const Communicator *> all;
-  for (int64_t group = 0; const Communicator *one = findRanks(context, group);
-       ++group)
-    all.insert(one);
-  return all;
-}
-
 static void add(CollectiveCount &sum, const CollectiveCount &one) {
   sum.calls += one.calls;
   sum.bytes += one.bytes;
@@ -38,15 +28,21 @@ static void add(CollectiveCount &sum, const CollectiveCount &one) {
 
 CollectiveCount weft::costOf(WeftContext &context, Collective kind) {
   CollectiveCount sum;
-  for (const Communicator *one : communicatorsOf(context))
+  for (const Communicator *one : allRanks(context))
     add(sum, one->count(kind));
   return sum;
 }
 
+/// Time is that of stream 0, which waits for the others.
 CollectiveCount weft::costOfPrograms(WeftContext &context) {
   CollectiveCount sum;
   for (const KindName &each : kKinds)
     add(sum, costOf(context, each.kind));
+  const CommandStreams *streams = streamsOf(context);
+  sum.nanoseconds = streams ? streams->waitedNs() : 0;
+  for (const Communicator *one : ranksOf(context, /*stream=*/0))
+    for (const KindName &each : kKinds)
+      sum.nanoseconds += one->count(each.kind).nanoseconds;
   return sum;
 }
 

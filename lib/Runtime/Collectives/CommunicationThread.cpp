@@ -6,13 +6,19 @@ using namespace weft;
 
 CommunicationThread::CommunicationThread() : thread([this] { run(); }) {}
 
-CommunicationThread::~CommunicationThread() {
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    isOver = true;
-  }
+CommunicationThread::~CommunicationThread() { join(); }
+
+void CommunicationThread::stop() {
+  std::lock_guard<std::mutex> lock(mutex);
+  isOver = true;
   started.notify_one();
-  thread.join();
+  ended.notify_all();
+}
+
+void CommunicationThread::join() {
+  stop();
+  if (thread.joinable())
+    thread.join();
 }
 
 CommunicationThread::Ticket CommunicationThread::start(Job job) {
@@ -28,7 +34,9 @@ CommunicationThread::Ticket CommunicationThread::start(Job job) {
 
 Status CommunicationThread::wait(Ticket ticket) {
   std::unique_lock<std::mutex> lock(mutex);
-  ended.wait(lock, [&] { return done >= ticket; });
+  ended.wait(lock, [&] { return done >= ticket || isOver; });
+  if (done < ticket)
+    return Error(ExitCode::Communication, "the rank has left its stream");
   if (failedAt != 0 && ticket >= failedAt)
     return failure.error();
   return Status::success();

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 
 using namespace weft;
 
@@ -27,6 +28,8 @@ public:
         isSkipped(kind != Collective::Numbers && owner.skips && owner.skips()),
         begin(std::chrono::steady_clock::now()) {
     ++count.calls;
+    if (kind != Collective::Numbers && owner.delay.count() > 0)
+      std::this_thread::sleep_for(owner.delay);
   }
   ~Call() {
     count.nanoseconds +=

@@ -71,7 +71,8 @@ Expected<RankConnections> weft::connectAlong(const std::vector<int> &mesh,
 namespace {
 struct Groups {
   // All ranks, then those along each axis; until the rank leaves.
-  std::vector<std::unique_ptr<Communicator>> list;
+  CommandStreams::Groups list;
+  std::unique_ptr<CommandStreams> streams;
   Absence absence; // when it left
 };
 } // namespace
@@ -85,31 +86,76 @@ static Groups *groupsOf(WeftContext &context) {
   return static_cast<Groups *>(state.get());
 }
 
-void weft::joinRanks(WeftContext &context, RankConnections connections) {
+static CommandStreams::Groups makeGroups(RankConnections connections) {
+  CommandStreams::Groups groups;
   for (std::unique_ptr<Transport> &each : connections)
-    groupsOf(context)->list.push_back(
-        std::make_unique<Communicator>(std::move(each)));
+    groups.push_back(std::make_unique<Communicator>(std::move(each)));
+  return groups;
+}
+
+void weft::joinRanks(WeftContext &context, RankConnections connections,
+                     StreamConnections streams) {
+  Groups &groups = *groupsOf(context);
+  groups.list = makeGroups(std::move(connections));
+  std::map<int64_t, CommandStreams::Groups> ofStreams;
+  for (auto &[number, each] : streams)
+    ofStreams[number] = makeGroups(std::move(each));
+  if (!ofStreams.empty())
+    groups.streams = std::make_unique<CommandStreams>(std::move(ofStreams));
+}
+
+CommandStreams *weft::streamsOf(WeftContext &context) {
+  return groupsOf(context)->streams.get();
+}
+
+static const CommandStreams::Groups *findGroups(WeftContext &context,
+                                                int64_t stream) {
+  if (stream == 0)
+    return &groupsOf(context)->list;
+  const CommandStreams *streams = streamsOf(context);
+  return streams ? streams->find(stream) : nullptr;
 }
 
 /// Of a mesh of one axis both groups are all ranks.
-Communicator *weft::findRanks(WeftContext &context, int64_t group) {
-  const Groups &groups = *groupsOf(context);
-  if (groups.list.size() == 1 && group == 1)
+Communicator *weft::findRanks(WeftContext &context, int64_t group,
+                              int64_t stream) {
+  const CommandStreams::Groups *list = findGroups(context, stream);
+  if (list && list->size() == 1 && group == 1)
     group = 0;
-  const bool exists = group >= 0 && group < int64_t(groups.list.size());
-  return exists ? groups.list[size_t(group)].get() : nullptr;
+  const bool exists = list && group >= 0 && group < int64_t(list->size());
+  return exists ? (*list)[size_t(group)].get() : nullptr;
+}
+
+std::vector<Communicator *> weft::ranksOf(WeftContext &context,
+                                          int64_t stream) {
+  std::vector<Communicator *> found;
+  if (const CommandStreams::Groups *list = findGroups(context, stream))
+    for (const std::unique_ptr<Communicator> &each : *list)
+      found.push_back(each.get());
+  return found;
+}
+
+std::vector<Communicator *> weft::allRanks(WeftContext &context) {
+  std::vector<Communicator *> found = ranksOf(context, 0);
+  if (const CommandStreams *streams = streamsOf(context))
+    for (int64_t stream : streams->numbers())
+      for (Communicator *each : ranksOf(context, stream))
+        found.push_back(each);
+  return found;
 }
 
 void weft::leaveRanks(WeftContext &context) {
   Groups &groups = *groupsOf(context);
   groups.absence = absenceOf(context);
+  groups.streams.reset();
   groups.list.clear();
 }
 
 Absence weft::absenceOf(WeftContext &context) {
-  const Groups &groups = *groupsOf(context);
-  for (const std::unique_ptr<Communicator> &each : groups.list)
+  if (CommandStreams *streams = streamsOf(context))
+    streams->stop();
+  for (const Communicator *each : allRanks(context))
     if (!each->connection().absence().ranks.empty())
       return each->connection().absence();
-  return groups.absence;
+  return groupsOf(context)->absence;
 }

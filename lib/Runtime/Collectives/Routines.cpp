@@ -8,11 +8,87 @@
 #include "weft/Runtime/Collectives/RankGroups.h"
 #include "weft/Runtime/Execute/Collectives.h"
 #include "weft/Runtime/Execute/DTypes.h"
+#include "weft/Runtime/Execute/Transfers.h"
 
+#include <chrono>
 #include <cmath>
 #include <cstring>
 
 using namespace weft;
+
+//===----------------------------------------------------------------------===//
+// Streams
+//===----------------------------------------------------------------------===//
+
+static int64_t nowNs() {
+  return std::chrono::nanoseconds(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+static void failIf(WeftContext &context, Status status) {
+  if (!status)
+    context.fail(status.error().exitStatus(), status.error().where(),
+                 status.error().hintText());
+}
+
+/// Gives a job to a stream; a trace of it comes when it has ended.
+static void startIn(int64_t stream, WeftContext &context,
+                    const WeftCommand &command, CommunicationThread::Job job) {
+  CommandStreams &streams = *streamsOf(context);
+  if (!context.traceHook)
+    return streams.start(stream, std::move(job));
+  context.isTracedLater = true;
+  streams.start(stream, [&streams, &command, stream, job = std::move(job),
+                         program = context.running] {
+    const int64_t begin = nowNs();
+    Status done = job();
+    streams.keep({program, &command, begin, nowNs() - begin, stream});
+    return done;
+  });
+}
+
+/// The record of an event's command and the streams; null, with an error in the
+/// context, if there are none.
+static CommandStreams *findStreams(WeftContext &context,
+                                   const WeftCommand &command) {
+  CommandStreams *streams = streamsOf(context);
+  if (!streams)
+    context.fail(7, placeOf(command) + ": expects rank " +
+                        std::to_string(context.rank()) +
+                        " among its ranks, but it has left the run");
+  else if (command.recordBytes != sizeof(WeftTransferRecord))
+    context.fail(70, placeOf(command) + ": expects a record of " +
+                         std::to_string(sizeof(WeftTransferRecord)) +
+                         " bytes, but got " +
+                         std::to_string(command.recordBytes));
+  else
+    return streams;
+  return nullptr;
+}
+
+void weft_host_record(WeftContext *context, const WeftCommand *command,
+                      void *const *) {
+  const auto *record = static_cast<const WeftTransferRecord *>(command->record);
+  if (CommandStreams *streams = findStreams(*context, *command))
+    streams->record(record->stream, record->event);
+}
+
+void weft_host_wait(WeftContext *context, const WeftCommand *command,
+                    void *const *) {
+  const auto *record = static_cast<const WeftTransferRecord *>(command->record);
+  CommandStreams *streams = findStreams(*context, *command);
+  if (!streams)
+    return;
+  failIf(*context, streams->wait(record->stream, record->event));
+  if (context->traceHook)
+    for (const TraceEvent &event : streams->take())
+      context->traceHook(event);
+}
+
+//===----------------------------------------------------------------------===//
+// Collectives
+//===----------------------------------------------------------------------===//
 
 /// The record of a command with at least its bytes; null, with an error in the
 /// context, if it has another size.
@@ -32,7 +108,7 @@ static const Record *findRecord(WeftContext &context,
 /// not those that the command was made for.
 static Communicator *findGroup(WeftContext &context, const WeftCommand &command,
                                const WeftRankGroup &among) {
-  Communicator *group = findRanks(context, among.group);
+  Communicator *group = findRanks(context, among.group, among.stream);
   if (!group) {
     context.fail(7, placeOf(command) + ": expects rank " +
                         std::to_string(context.rank()) +
@@ -48,7 +124,8 @@ static Communicator *findGroup(WeftContext &context, const WeftCommand &command,
 }
 
 /// What a command does with its record and the ranks that it is for; `list` is
-/// how many entries follow the record.
+/// how many entries follow the record. In a stream it does so later, unless its
+/// buffers are looked at at once.
 template <typename Record, typename Body>
 static void runAmongRanks(WeftContext &context, const WeftCommand &command,
                           int64_t list, Body body) {
@@ -57,16 +134,19 @@ static void runAmongRanks(WeftContext &context, const WeftCommand &command,
       record ? findGroup(context, command, record->among) : nullptr;
   if (!group)
     return;
-  if (Status s = body(*record, *group, placeOf(command)); !s)
-    context.fail(s.error().exitStatus(), s.error().where(),
-                 s.error().hintText());
+  auto run = [record, group, body, title = placeOf(command)] {
+    return body(*record, *group, title);
+  };
+  if (record->among.stream == 0 || context.checkHook)
+    return failIf(context, run());
+  startIn(record->among.stream, context, command, std::move(run));
 }
 
 void weft_host_all_gather(WeftContext *context, const WeftCommand *command,
                           void *const *buffers) {
   runAmongRanks<WeftAllGatherRecord>(
       *context, *command, 0,
-      [&](auto &record, Communicator &group, const std::string &title) {
+      [buffers](auto &record, Communicator &group, const std::string &title) {
         const int64_t bytes =
             record.elements * dtypeBytes(int32_t(record.dtype));
         return group.allGather(buffers[0], buffers[1], bytes, title);
@@ -77,7 +157,7 @@ void weft_host_reduce_scatter(WeftContext *context, const WeftCommand *command,
                               void *const *buffers) {
   runAmongRanks<WeftReduceScatterRecord>(
       *context, *command, 0,
-      [&](auto &record, Communicator &group, const std::string &title) {
+      [buffers](auto &record, Communicator &group, const std::string &title) {
         return group.reduceScatter(buffers[0], buffers[1], record.elements,
                                    int32_t(record.dtype), record.pre,
                                    record.post, title);

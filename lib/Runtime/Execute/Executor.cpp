@@ -3,6 +3,7 @@
 #include "weft/Runtime/Execute/Executor.h"
 
 #include <chrono>
+#include <utility>
 
 namespace weft {
 namespace {
@@ -27,7 +28,8 @@ void runTraced(WeftContext &context, const WeftProgram &program,
                const WeftCommand &command, void *const *buffers) {
   int64_t start = nowNs();
   runCommand(context, command, buffers);
-  context.traceHook({&program, &command, start, nowNs() - start});
+  if (!std::exchange(context.isTracedLater, false))
+    context.traceHook({&program, &command, start, nowNs() - start});
 }
 
 } // namespace
@@ -35,6 +37,7 @@ void runTraced(WeftContext &context, const WeftProgram &program,
 bool runProgram(WeftContext &context, const WeftProgram &program) {
   if (!context.ensureTeam())
     return false;
+  context.running = &program;
   void *const *buffers = context.resolve(program).data();
   for (int32_t i = 0; i < program.numCommands; ++i) {
     const WeftCommand &command = program.commands[i];

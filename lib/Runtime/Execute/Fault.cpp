@@ -61,6 +61,7 @@ static const FaultName kNames[] = {
     {"flip@step", Fault::Kind::FlippedBit, 0.0f, " rank= param="},
     {"exit@step", Fault::Kind::ExitAfterStep, 0.0f, " rank="},
     {"skip@collective", Fault::Kind::SkippedCollective, 0.0f, " rank="},
+    {"comm:delay", Fault::Kind::SlowCollectives},
     {"arena:poison", Fault::Kind::Poison},
 };
 
@@ -134,6 +135,24 @@ static bool parseWhere(const std::string &text, const std::string &allowed,
   return true;
 }
 
+/// "50ms", of at most an hour.
+static bool parseDelay(const std::string &text, Fault &fault) {
+  const size_t unit = text.size() < 2 ? 0 : text.size() - 2;
+  fault.milliseconds =
+      text.substr(unit) == "ms" ? parseNumber(text.substr(0, unit)) : 0;
+  return fault.milliseconds > 0 && fault.milliseconds <= 3600000;
+}
+
+/// What stands behind the name, with its '='.
+static bool parseRest(const std::string &text, const char *options,
+                      Fault &fault) {
+  if (fault.kind == Fault::Kind::Poison || text.empty())
+    return fault.kind == Fault::Kind::Poison && text.empty();
+  if (fault.kind == Fault::Kind::SlowCollectives)
+    return parseDelay(text.substr(1), fault);
+  return parseWhere(text.substr(1), options, fault);
+}
+
 static Expected<Fault> parseOne(const std::string &text) {
   size_t equals = text.find('=');
   Fault fault;
@@ -142,12 +161,8 @@ static Expected<Fault> parseOne(const std::string &text) {
       continue;
     fault.kind = name.kind;
     fault.value = name.value;
-    bool hasPlace = equals != std::string::npos;
-    bool isValid = fault.kind == Fault::Kind::Poison
-                       ? !hasPlace
-                       : hasPlace && parseWhere(text.substr(equals + 1),
-                                                name.options, fault);
-    if (isValid)
+    if (parseRest(text.substr(std::min(equals, text.size())), name.options,
+                  fault))
       return fault;
   }
   return usageError("WEFT_FAULT expects a fault such as crash@step=3 or "
@@ -200,6 +215,13 @@ void Faults::sleepIf(Fault::Kind kind, int64_t at, int64_t rank) const {
   for (const Fault &fault : list)
     if (fault.kind == kind && fault.rank == rank && fault.happensAt(at))
       std::this_thread::sleep_for(std::chrono::seconds(fault.seconds));
+}
+
+std::chrono::milliseconds Faults::collectiveDelay() const {
+  int64_t delay = 0;
+  for (const Fault &fault : list)
+    delay = std::max(delay, fault.milliseconds);
+  return std::chrono::milliseconds(delay);
 }
 
 void Faults::exitIf(int64_t step, int64_t rank) const {

@@ -12,6 +12,7 @@
 #include "weft/Runtime/Run/Generate.h"
 #include "weft/Runtime/Run/Trainer.h"
 
+#include <atomic>
 #include <sched.h>
 
 using namespace weft;
@@ -31,16 +32,19 @@ static int threadsOf(const RunInputs &inputs) {
   return std::max(1, CPU_COUNT(&set) / sharers);
 }
 
-/// Collectives of programs are counted over all groups of the rank.
-void RankPart::skipCollectives() {
+/// Collectives of programs are counted over all groups of the rank, in the
+/// order in which they begin.
+void RankPart::breakCollectives() {
   auto skips = [&faults = inputs.faults, rank = agreement.rank(),
-                calls = std::make_shared<int64_t>(0)] {
+                calls = std::make_shared<std::atomic<int64_t>>(0)] {
     const Fault *fault = faults.find(Fault::Kind::SkippedCollective, ++*calls);
     return fault && fault->rank == rank;
   };
-  for (int64_t group = 0; Communicator *ranks = findRanks(*opened, group);
-       ++group)
-    ranks->skipIf(skips);
+  for (Communicator *ranks : allRanks(*opened)) {
+    if (inputs.faults.has(Fault::Kind::SkippedCollective))
+      ranks->skipIf(skips);
+    ranks->delayBy(inputs.faults.collectiveDelay());
+  }
 }
 
 Status RankPart::open() {
@@ -62,9 +66,8 @@ Status RankPart::open() {
   if (!device)
     return device.takeError();
   opened = std::move(*device);
-  joinRanks(*opened, std::move(steps));
-  if (inputs.faults.has(Fault::Kind::SkippedCollective))
-    skipCollectives();
+  joinRanks(*opened, std::move(steps), std::move(streams));
+  breakCollectives();
   return Status::success();
 }
 

@@ -23,9 +23,9 @@ static constexpr double kTurn = 0.2, kLastTurn = 1.0;
 /// A rank part, what connects it with the others, and its thread.
 struct Ranks::Member {
   Member(const RunInputs &inputs, std::unique_ptr<Transport> votes,
-         RankConnections steps)
-      : agreement(std::move(votes)), part(inputs, agreement, std::move(steps)) {
-  }
+         RankConnections steps, StreamConnections streams)
+      : agreement(std::move(votes)),
+        part(inputs, agreement, std::move(steps), std::move(streams)) {}
 
   VotingAgreement agreement;
   RankPart part;
@@ -128,12 +128,22 @@ Status Ranks::startProcess() {
       return made.takeError();
     each = std::move(*made);
   }
-  auto steps = connectAlong(meshOf(inputs.metadata), std::move(all));
+  const std::vector<int> mesh = meshOf(inputs.metadata);
+  StreamConnections streams;
+  for (int64_t stream : streamsOf(inputs.executable)) {
+    auto own = all->split(0);
+    auto along = own ? connectAlong(mesh, std::move(*own))
+                     : Expected<RankConnections>(own.takeError());
+    if (!along)
+      return along.takeError();
+    streams[stream] = std::move(*along);
+  }
+  auto steps = connectAlong(mesh, std::move(all));
   if (!steps)
     return steps.takeError();
   processes = std::make_unique<VotingAgreement>(std::move(further[0]));
-  members.push_back(std::make_unique<Member>(inputs, std::move(further[1]),
-                                             std::move(*steps)));
+  members.push_back(std::make_unique<Member>(
+      inputs, std::move(further[1]), std::move(*steps), std::move(streams)));
   return Status::success();
 }
 
@@ -141,16 +151,27 @@ Status Ranks::start() {
   if (inputs.process)
     return startProcess();
   const int ranks = int(inputs.ranks());
+  const std::vector<int> mesh = meshOf(inputs.metadata);
   auto votes = connectLoopback(ranks);
-  auto steps = connectThreads(meshOf(inputs.metadata));
-  for (int rank = 0; rank < ranks; ++rank) {
-    votes[rank]->setTimeout(inputs.options.timeout);
-    for (const std::unique_ptr<Transport> &each : steps[rank]) {
+  auto prepare = [&](RankConnections &connections, int rank) {
+    for (const std::unique_ptr<Transport> &each : connections) {
       each->setTimeout(inputs.options.timeout);
       each->setBeats(votes[rank]->beats());
     }
-    members.push_back(std::make_unique<Member>(inputs, std::move(votes[rank]),
-                                               std::move(steps[rank])));
+    return std::move(connections);
+  };
+  auto steps = connectThreads(mesh);
+  std::map<int64_t, std::vector<RankConnections>> streams;
+  for (int64_t stream : streamsOf(inputs.executable))
+    streams[stream] = connectThreads(mesh);
+  for (int rank = 0; rank < ranks; ++rank) {
+    votes[rank]->setTimeout(inputs.options.timeout);
+    StreamConnections own;
+    for (auto &[stream, all] : streams)
+      own[stream] = prepare(all[rank], rank);
+    RankConnections ofSteps = prepare(steps[rank], rank);
+    members.push_back(std::make_unique<Member>(
+        inputs, std::move(votes[rank]), std::move(ofSteps), std::move(own)));
   }
   if (ranks > 1)
     for (const std::unique_ptr<Member> &member : members)

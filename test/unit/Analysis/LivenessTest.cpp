@@ -98,7 +98,7 @@ TEST_F(LivenessTest, TakesTheLongerOfArithmeticAndTraffic) {
   std::vector<double> times;
   for (Operation &op : program.getBody().front())
     if (auto command = dyn_cast<plan::CommandOpInterface>(op))
-      times.push_back(estimateMicroseconds(command, costs));
+      times.push_back(estimate(command, costs).all);
   EXPECT_EQ(times, (std::vector<double>{2 + 4, 2 + 9, 2 + 7}));
 }
 

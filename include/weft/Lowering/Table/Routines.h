@@ -82,6 +82,10 @@ public:
   findKernel(llvm::StringRef name) const = 0;
   /// The same for a launch; fails with an error on one of no such kernel.
   llvm::FailureOr<KernelLaunch> getLaunch(plan::LaunchOp launch) const;
+  /// The routine of WEFT_RECORD and WEFT_WAIT of a target whose streams are
+  /// threads of the host, or "". Such a target runs collectives beside what it
+  /// computes.
+  virtual llvm::StringRef getEventRoutine(int64_t kind) const { return ""; }
   /// The symbol of the routine of a kind, whose name is `name`.
   virtual std::string getRoutine(WeftCommandKind kind,
                                  llvm::StringRef name) const {

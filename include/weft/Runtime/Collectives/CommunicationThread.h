@@ -33,6 +33,11 @@ public:
   /// Returns when that job and all before it are done. After a job that failed
   /// none is run: its waiters, and those of all later ones, get its error.
   Status wait(Ticket ticket);
+  /// No further job begins, and nobody waits any more: what is waited for and
+  /// has not begun has failed.
+  void stop();
+  /// stop(), and returns when the job that runs has ended.
+  void join();
 
 private:
   void run();

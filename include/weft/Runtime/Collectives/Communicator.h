@@ -13,6 +13,7 @@
 #include "weft/Runtime/Collectives/Reduce.h"
 #include "weft/Runtime/Collectives/Transport.h"
 
+#include <chrono>
 #include <functional>
 
 namespace weft {
@@ -63,6 +64,9 @@ public:
   /// the function, which is asked once for each, says so.
   void skipIf(std::function<bool()> isSkipped) { skips = std::move(isSkipped); }
 
+  /// For tests: each collective of a program takes so much longer.
+  void delayBy(std::chrono::nanoseconds time) { delay = time; }
+
   const CollectiveCount &count(Collective kind) const {
     return counts[static_cast<int>(kind)];
   }
@@ -93,6 +97,7 @@ private:
   CollectiveCount counts[4];
   int64_t calls = 0;
   std::function<bool()> skips;
+  std::chrono::nanoseconds delay{0};
 };
 
 } // namespace weft

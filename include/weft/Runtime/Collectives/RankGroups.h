@@ -8,8 +8,7 @@
 #ifndef WEFT_RUNTIME_COLLECTIVES_RANKGROUPS_H
 #define WEFT_RUNTIME_COLLECTIVES_RANKGROUPS_H
 
-#include "weft/Runtime/Collectives/Communicator.h"
-#include "weft/Runtime/Execute/Context.h"
+#include "weft/Runtime/Collectives/CommandStreams.h"
 
 namespace weft {
 
@@ -27,17 +26,28 @@ std::vector<RankConnections> connectThreads(const std::vector<int> &mesh);
 Expected<RankConnections> connectAlong(const std::vector<int> &mesh,
                                        std::unique_ptr<Transport> all);
 
-/// Gives the context its connections.
-void joinRanks(WeftContext &context, RankConnections connections);
+/// The same for each stream of collectives (CommandStreams.h).
+using StreamConnections = std::map<int64_t, RankConnections>;
 
-/// The connection of a group (Execute/Collectives.h), or null: the rank has
-/// left, or the run has no such group.
-Communicator *findRanks(WeftContext &context, int64_t group);
+/// Gives the context its connections, and streams that have their own.
+void joinRanks(WeftContext &context, RankConnections connections,
+               StreamConnections streams = {});
+
+/// The connection of a group (Execute/Collectives.h) in a stream, or null: the
+/// rank has left, or the run has no such group.
+Communicator *findRanks(WeftContext &context, int64_t group,
+                        int64_t stream = 0);
+/// Those of a stream, each once, and those of all streams.
+std::vector<Communicator *> ranksOf(WeftContext &context, int64_t stream);
+std::vector<Communicator *> allRanks(WeftContext &context);
+/// The streams; null: the rank has left, or programs have none.
+CommandStreams *streamsOf(WeftContext &context);
 
 /// Ranks that wait for this one in a collective learn that it will not come.
 void leaveRanks(WeftContext &context);
 
-/// Whom a collective that failed has waited for in vain.
+/// Whom a collective that failed has waited for in vain. Streams run nothing
+/// any more.
 Absence absenceOf(WeftContext &context);
 
 } // namespace weft

@@ -20,9 +20,11 @@
   X(all_reduce, WeftAllReduceRecord)
 
 /// The ranks that take part: group 0 are all of the run, group i those that
-/// differ along axis i - 1 of the mesh alone.
+/// differ along axis i - 1 of the mesh alone. A collective of another stream
+/// than 0 runs beside what the program computes: what comes after the command
+/// may begin before it has ended.
 struct WeftRankGroup {
-  int64_t group, ranks;
+  int64_t group, ranks, stream;
 };
 
 /// Buffers: a slice of `elements`, all slices in the order of ranks.
@@ -69,6 +71,13 @@ struct WeftAllReduceRecord {
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/// WEFT_RECORD and WEFT_WAIT of Transfers.h between stream 0, the thread of the
+/// rank, and streams of collectives; the record is a WeftTransferRecord.
+void weft_host_record(struct WeftContext *context,
+                      const struct WeftCommand *command, void *const *buffers);
+void weft_host_wait(struct WeftContext *context,
+                    const struct WeftCommand *command, void *const *buffers);
 
 #define WEFT_DECLARE_COLLECTIVE(name, Record)                                  \
   void weft_host_##name(struct WeftContext *context,                           \

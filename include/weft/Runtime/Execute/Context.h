@@ -39,6 +39,7 @@ struct TraceEvent {
   const WeftCommand *command;
   int64_t startNs; // steady clock
   int64_t durationNs;
+  int64_t stream = 0; // Transfers.h; 0 is what computes
 };
 
 struct ContextOptions {
@@ -161,8 +162,12 @@ struct WeftContext {
 
   //===- Hooks ------------------------------------------------------------===//
 
-  /// Called after every command when set.
+  /// Called after every command when set, by the thread that runs programs.
   std::function<void(const weft::TraceEvent &)> traceHook;
+  /// The program that runs, and whether the trace of the command that was just
+  /// run comes from another thread, when it has ended.
+  const WeftProgram *running = nullptr;
+  bool isTracedLater = false;
   /// Called after every command when set, with its resolved buffers; false
   /// stops the program (the hook reports through `fail`). For hunting NaNs.
   std::function<bool(const WeftProgram &, const WeftCommand &, void *const *)>

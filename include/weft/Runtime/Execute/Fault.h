@@ -20,6 +20,7 @@
 //                             a step, as one that a library has ended
 //   skip@collective=L[,rank=R]  rank R (0) takes no part in such collectives of
 //                             its programs, counted from its start
+//   comm:delay=Nms            each collective of a program takes N ms longer
 //   arena:poison              all memory of the program starts as bytes of
 //                             0xFF instead of 0
 // A list is made of numbers and ranges: 3 or 1,4-6,9.
@@ -31,6 +32,7 @@
 
 #include "weft/Formats/Error.h"
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -50,6 +52,7 @@ struct Fault {
     FlippedBit,
     ExitAfterStep,
     SkippedCollective,
+    SlowCollectives,
     Poison
   };
   Kind kind = Kind::NoRoom;
@@ -59,6 +62,7 @@ struct Fault {
   std::string pattern; // of a parameter: regular expression, "" for any name
   int64_t rank = 0;    // the one that it happens on, of kinds that say so
   int64_t seconds = 1; // Slow...
+  int64_t milliseconds = 0; // SlowCollectives
 
   bool happensAt(int64_t number) const;
   /// Whether the pattern is found in `name`. Takes time linear in the name:
@@ -79,6 +83,8 @@ public:
   bool has(Fault::Kind kind) const;
   /// Waits as long as such faults of that rank want.
   void sleepIf(Fault::Kind kind, int64_t at, int64_t rank) const;
+  /// How much longer each collective of a program takes.
+  std::chrono::milliseconds collectiveDelay() const;
   /// Ends the process if such a fault of that rank is wanted.
   void exitIf(int64_t step, int64_t rank) const;
   /// Dies of SIGKILL if such a fault is wanted.

@@ -21,7 +21,7 @@ using NamedNumbers = std::vector<std::pair<std::string, double>>;
 
 /// Of a step that several ranks have done together.
 struct RankReport {
-  double commMs = 0.0;   // in collectives, waits for other ranks included
+  double commMs = 0.0;   // in which nothing was computed for collectives
   int64_t commBytes = 0; // that a rank has sent
   int64_t slowest = 0;   // the rank that worked the longest
   double lagMs = 0.0;    // by how much longer than the others

@@ -25,9 +25,12 @@ namespace weft {
 
 class RankPart {
 public:
-  /// `steps` connect the collectives of programs, `agreement` the votes.
-  RankPart(const RunInputs &inputs, Agreement &agreement, RankConnections steps)
-      : inputs(inputs), agreement(agreement), steps(std::move(steps)) {}
+  /// `steps` and `streams` connect the collectives of programs, `agreement` the
+  /// votes.
+  RankPart(const RunInputs &inputs, Agreement &agreement, RankConnections steps,
+           StreamConnections streams = {})
+      : inputs(inputs), agreement(agreement), steps(std::move(steps)),
+        streams(std::move(streams)) {}
 
   /// A device with memory for the program: exit 4 or 9 if there is none.
   Status open();
@@ -62,11 +65,12 @@ public:
   Expected<std::string> sample(int64_t seed);
 
 private:
-  void skipCollectives();
+  void breakCollectives();
 
   const RunInputs &inputs;
   Agreement &agreement;
   RankConnections steps; // until the device has them
+  StreamConnections streams;
   std::unique_ptr<WeftContext> opened;
   std::unique_ptr<NanHunt> hunt; // only with --debug-nan
 };

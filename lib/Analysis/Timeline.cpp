@@ -1,0 +1,215 @@
+//===- Timeline.cpp - When the commands of a plan run ---------------------===//
+
+#include "weft/Analysis/Timeline.h"
+
+#include "weft/Analysis/Cost.h"
+#include "weft/Plan/Collectives.h"
+#include "weft/Plan/Transfers.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+#include <deque>
+#include <limits>
+#include <map>
+
+using namespace mlir;
+
+namespace weft {
+
+namespace {
+/// What of a command is left, in microseconds at full speed.
+struct Work {
+  double alone = 0; // shares nothing: arithmetic, latency
+  double link = 0;  // then sends, with others of its group
+  StringRef group;
+
+  bool isDone() const { return alone <= 0 && link <= 0; }
+  bool isSending() const { return alone <= 0 && link > 0; }
+};
+
+class Simulation {
+public:
+  explicit Simulation(std::vector<TimelineEntry> &entries);
+  void run();
+
+private:
+  struct Queue {
+    std::deque<size_t> left; // entries
+    bool hasBegun = false;
+    Work work; // of the first
+  };
+
+  Work getWork(size_t entry) const;
+  bool begin(Queue &queue);
+  bool beginAll();
+  double getSpeed(int64_t stream, const Queue &queue) const;
+  void advance();
+
+  std::vector<TimelineEntry> &entries;
+  std::map<int64_t, Queue> queues;
+  llvm::DenseMap<size_t, size_t> recordOf; // of a wait
+  std::vector<bool> isOver;
+  double now = 0, slowsCompute = 0;
+};
+} // namespace
+
+static double getNumber(FloatAttr attribute) {
+  return attribute ? attribute.getValueAsDouble() : 0;
+}
+
+/// Each wait is for the last record above it.
+Simulation::Simulation(std::vector<TimelineEntry> &entries)
+    : entries(entries), isOver(entries.size()) {
+  llvm::DenseMap<StringAttr, size_t> recorded;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    plan::CommandOpInterface command = entries[i].command;
+    queues[command.getStreamNumber()].left.push_back(i);
+    if (auto record = dyn_cast<plan::RecordOp>(*command))
+      recorded[record.getEventAttr().getAttr()] = i;
+    auto wait = dyn_cast<plan::WaitOp>(*command);
+    if (!wait)
+      continue;
+    if (auto found = recorded.find(wait.getEventAttr().getAttr());
+        found != recorded.end())
+      recordOf[i] = found->second;
+  }
+  if (!entries.empty())
+    slowsCompute = getComputeSlowdown(
+        entries.front().command->getParentOfType<ModuleOp>());
+}
+
+Work Simulation::getWork(size_t entry) const {
+  plan::CommandOpInterface command = entries[entry].command;
+  if (plan::isTransfer(command))
+    return {};
+  const double link = getNumber(command->getAttrOfType<FloatAttr>(kLinkUsAttr));
+  Work work;
+  work.link = link;
+  work.alone = getNumber(command.getEstUsAttr()) - link;
+  if (auto group = command->getAttrOfType<StringAttr>("group"))
+    work.group = group;
+  return work;
+}
+
+/// Whether the first command of a queue runs, or has just been passed.
+bool Simulation::begin(Queue &queue) {
+  const size_t next = queue.left.front();
+  if (!queue.hasBegun) {
+    queue.hasBegun = true;
+    queue.work = getWork(next);
+    entries[next].begin = now;
+  }
+  auto record = recordOf.find(next);
+  if (!queue.work.isDone() ||
+      (record != recordOf.end() && !isOver[record->second]))
+    return false;
+  entries[next].end = now;
+  isOver[next] = true;
+  queue.left.pop_front();
+  queue.hasBegun = false;
+  return true;
+}
+
+/// Passes all that is done now; whether anything is left.
+bool Simulation::beginAll() {
+  for (bool isProgress = true; isProgress;) {
+    isProgress = false;
+    for (auto &[stream, queue] : queues)
+      while (!queue.left.empty() && begin(queue))
+        isProgress = true;
+  }
+  return llvm::any_of(queues,
+                      [](auto &each) { return !each.second.left.empty(); });
+}
+
+double Simulation::getSpeed(int64_t stream, const Queue &queue) const {
+  int64_t sending = 0, onLink = 0;
+  for (const auto &[number, other] : queues)
+    if (other.hasBegun && other.work.isSending()) {
+      ++sending;
+      onLink += other.work.group == queue.work.group;
+    }
+  if (queue.work.isSending())
+    return 1.0 / static_cast<double>(onLink);
+  return stream == plan::kComputeStream && sending > 0 ? 1 - slowsCompute : 1;
+}
+
+/// To the moment at which the next part of a command is done.
+void Simulation::advance() {
+  double step = std::numeric_limits<double>::infinity();
+  std::map<int64_t, double> speeds;
+  for (auto &[stream, queue] : queues) {
+    if (!queue.hasBegun || queue.work.isDone())
+      continue;
+    speeds[stream] = getSpeed(stream, queue);
+    const Work &work = queue.work;
+    step = std::min(step, (work.isSending() ? work.link : work.alone) /
+                              speeds[stream]);
+  }
+  if (speeds.empty()) // streams wait for each other: no plan that verifies
+    step = 0;
+  now += step;
+  for (auto [stream, speed] : speeds) {
+    Work &work = queues[stream].work;
+    double &part = work.isSending() ? work.link : work.alone;
+    part -= step * speed;
+    if (part < 1e-9)
+      part = 0;
+  }
+  if (speeds.empty())
+    for (auto &[stream, queue] : queues)
+      queue.left.clear();
+}
+
+void Simulation::run() {
+  while (beginAll())
+    advance();
+}
+
+Timeline::Timeline(plan::ProgramOp program) {
+  for (auto command :
+       program.getBody().front().getOps<plan::CommandOpInterface>())
+    entries.push_back({command});
+  Simulation(entries).run();
+}
+
+double Timeline::getEnd() const {
+  double end = 0;
+  for (const TimelineEntry &entry : entries)
+    end = std::max(end, entry.end);
+  return end;
+}
+
+double Timeline::getExposed() const {
+  double sum = 0;
+  for (const TimelineEntry &entry : entries) {
+    plan::CommandOpInterface command = entry.command;
+    if (command.getStreamNumber() == plan::kComputeStream &&
+        (isa<plan::WaitOp>(*command) || plan::isCollective(command)))
+      sum += entry.getTime();
+  }
+  return sum;
+}
+
+std::vector<OverlapEntry> Timeline::getOverlaps() const {
+  std::vector<OverlapEntry> found;
+  std::map<int64_t, std::vector<size_t>> open; // in found, by stream
+  llvm::DenseMap<StringAttr, std::vector<size_t>> covered;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    plan::CommandOpInterface command = entries[i].command;
+    if (plan::isAsync(command)) {
+      open[command.getStreamNumber()].push_back(found.size());
+      found.push_back({i, entries.size()});
+    } else if (auto record = dyn_cast<plan::RecordOp>(*command)) {
+      covered[record.getEventAttr().getAttr()] =
+          open[command.getStreamNumber()];
+    } else if (auto wait = dyn_cast<plan::WaitOp>(*command);
+               wait && command.getStreamNumber() == plan::kComputeStream) {
+      for (size_t each : covered[wait.getEventAttr().getAttr()])
+        found[each].awaited = std::min(found[each].awaited, i);
+    }
+  }
+  return found;
+}
+
+} // namespace weft

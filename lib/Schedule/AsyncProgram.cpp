@@ -1,0 +1,297 @@
+//===- AsyncProgram.cpp - A program whose collectives run beside it -------===//
+
+#include "AsyncProgram.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace weft {
+
+/// What computes has come so far.
+static constexpr llvm::StringLiteral kReady = "ready";
+
+//===----------------------------------------------------------------------===//
+// Events
+//===----------------------------------------------------------------------===//
+
+/// The state that a root is, or null.
+static StringAttr getState(Value root) {
+  auto use = root.getDefiningOp<plan::UseOp>();
+  return use ? use.getStateAttr().getAttr() : StringAttr();
+}
+
+namespace {
+/// What the events of collectives are called.
+class EventNames {
+public:
+  explicit EventNames(ArrayRef<plan::CommandOpInterface> commands);
+  std::string get(plan::CommandOpInterface collective) const;
+
+private:
+  /// A gather of means is a part of it.
+  bool isReduction(plan::CommandOpInterface command) const {
+    return isa<plan::ReduceScatterOp>(*command) ||
+           (isa<plan::AllGatherOp>(*command) &&
+            means.contains(plan::getRoot(command->getOperand(0))));
+  }
+  StringAttr findState(Value buffer) const {
+    return states.lookup(plan::getRoot(buffer));
+  }
+  /// What a root holds or, where it is an intermediate result, what it is made
+  /// from or into.
+  llvm::DenseMap<Value, StringAttr> states;
+  llvm::DenseSet<Value> means; // of a mesh, or of an axis
+};
+} // namespace
+
+EventNames::EventNames(ArrayRef<plan::CommandOpInterface> commands) {
+  for (plan::CommandOpInterface command : commands) {
+    StringAttr found;
+    for (Value buffer : command->getOperands()) {
+      Value root = plan::getRoot(buffer);
+      StringAttr state = getState(root);
+      if (state)
+        states[root] = state;
+      if (!found)
+        found = state;
+    }
+    if (isReduction(command))
+      means.insert(plan::getRoot(command->getOperand(1)));
+    if (!found || plan::isCollective(command))
+      continue;
+    for (Value buffer : command->getOperands())
+      states.try_emplace(plan::getRoot(buffer), found);
+  }
+}
+
+/// Parameters come from their slice, means go to one.
+std::string EventNames::get(plan::CommandOpInterface collective) const {
+  const bool isGather = !isReduction(collective);
+  Value from = collective->getOperand(0), to = collective->getOperand(1);
+  StringAttr state = findState(isGather ? from : to);
+  if (!state)
+    state = findState(isGather ? to : from);
+  StringRef base = state ? state.getValue() : collective.getCommandScope();
+  return ((base.empty() ? StringRef("values") : base) +
+          (isGather ? ".gather" : ".reduce"))
+      .str();
+}
+
+LogicalResult declareEvents(ModuleOp module) {
+  llvm::MapVector<StringAttr, int64_t> recorded;
+  module.walk([&](plan::RecordOp op) {
+    recorded[op.getEventAttr().getAttr()] =
+        cast<plan::CommandOpInterface>(*op).getStreamNumber();
+  });
+  for (auto event : llvm::make_early_inc_range(module.getOps<plan::EventOp>()))
+    if (!recorded.contains(event.getSymNameAttr()))
+      event.erase();
+  auto programs = module.getOps<plan::ProgramOp>();
+  if (programs.empty())
+    return success();
+  OpBuilder builder(*programs.begin());
+  SymbolTable symbols(module);
+  for (auto [name, stream] : recorded) {
+    Operation *taken = symbols.lookup(name);
+    auto event = dyn_cast_or_null<plan::EventOp>(taken);
+    if (taken && (!event || static_cast<int64_t>(event.getStream()) != stream))
+      return taken->emitOpError("expects a name other than that of the event ")
+             << FlatSymbolRefAttr::get(name) << " of stream " << stream;
+    if (!taken)
+      symbols.insert(plan::EventOp::create(builder, module.getLoc(), name,
+                                           builder.getI64IntegerAttr(stream)));
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+/// Events that this file makes.
+static llvm::DenseSet<StringAttr> findOwnEvents(ModuleOp module) {
+  llvm::DenseSet<StringAttr> own;
+  for (auto event : module.getOps<plan::EventOp>())
+    if (event.getSymName() == kReady ||
+        static_cast<int64_t>(event.getStream()) >= plan::kGatherStream)
+      own.insert(event.getSymNameAttr());
+  return own;
+}
+
+AsyncProgram::AsyncProgram(plan::ProgramOp program,
+                           std::vector<plan::CommandOpInterface> commands)
+    : program(program), commands(std::move(commands)),
+      dependences(this->commands) {}
+
+AsyncProgram AsyncProgram::read(plan::ProgramOp program) {
+  llvm::DenseSet<StringAttr> own =
+      findOwnEvents(program->getParentOfType<ModuleOp>());
+  std::vector<plan::CommandOpInterface> commands;
+  for (Operation &op : llvm::make_early_inc_range(program.getBody().front())) {
+    auto record = dyn_cast<plan::RecordOp>(op);
+    auto wait = dyn_cast<plan::WaitOp>(op);
+    if ((record && own.contains(record.getEventAttr().getAttr())) ||
+        (wait && own.contains(wait.getEventAttr().getAttr())))
+      op.erase();
+    else if (auto command = dyn_cast<plan::CommandOpInterface>(op))
+      commands.push_back(command);
+  }
+  return AsyncProgram(program, std::move(commands));
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Puts commands in order, and remembers what each stream knows to be done.
+class AsyncWriter {
+public:
+  AsyncWriter(plan::ProgramOp program,
+              ArrayRef<plan::CommandOpInterface> commands,
+              const Dependences &dependences);
+
+  void put(unsigned index);
+  void waitFor(unsigned index);
+  void finish();
+
+private:
+  struct Started {
+    unsigned command;
+    std::string event;
+  };
+  struct Queue {
+    SmallVector<Started> started;
+    size_t awaited = 0;   // the first so many, by what computes
+    bool isReady = false; // it knows all that has been computed
+  };
+
+  Queue &queueOf(unsigned index) {
+    plan::CommandOpInterface command = commands[index];
+    return queues[command.getStreamNumber()];
+  }
+  bool isUnderWay(unsigned index);
+  void begin(unsigned index);
+  void recordAwaited();
+  void wait(StringRef event, int64_t stream);
+  IntegerAttr number(int64_t stream) {
+    return stream == plan::kComputeStream ? IntegerAttr()
+                                          : builder.getI64IntegerAttr(stream);
+  }
+
+  plan::ProgramOp program;
+  ArrayRef<plan::CommandOpInterface> commands;
+  const Dependences &dependences;
+  EventNames names;
+  OpBuilder builder; // in front of the first output
+  std::map<int64_t, Queue> queues;
+  llvm::DenseMap<unsigned, size_t> places; // in its queue, of what has begun
+  llvm::DenseSet<unsigned> recorded;       // those that something waits for
+};
+} // namespace
+
+static Operation *findEnd(plan::ProgramOp program) {
+  auto outputs = program.getBody().front().getOps<plan::OutputOp>();
+  return outputs.empty() ? nullptr : (*outputs.begin()).getOperation();
+}
+
+AsyncWriter::AsyncWriter(plan::ProgramOp program,
+                         ArrayRef<plan::CommandOpInterface> commands,
+                         const Dependences &dependences)
+    : program(program), commands(commands), dependences(dependences),
+      names(commands),
+      builder(OpBuilder::atBlockEnd(&program.getBody().front())) {
+  if (Operation *end = findEnd(program))
+    builder.setInsertionPoint(end);
+}
+
+bool AsyncWriter::isUnderWay(unsigned index) {
+  auto place = places.find(index);
+  return place != places.end() && place->second >= queueOf(index).awaited;
+}
+
+void AsyncWriter::wait(StringRef event, int64_t stream) {
+  plan::WaitOp::create(builder, program.getLoc(), event, {}, {}, {},
+                       number(stream));
+}
+
+/// What computes goes on when the collective is done, and with it all that its
+/// stream began before.
+void AsyncWriter::waitFor(unsigned index) {
+  if (!isUnderWay(index))
+    return;
+  Queue &queue = queueOf(index);
+  const size_t place = places[index];
+  wait(queue.started[place].event, plan::kComputeStream);
+  recorded.insert(index);
+  queue.awaited = place + 1;
+  for (auto &[stream, other] : queues)
+    other.isReady = other.isReady && &other == &queue;
+}
+
+/// In its stream, when all that stands above it is computed.
+void AsyncWriter::begin(unsigned index) {
+  plan::CommandOpInterface command = commands[index];
+  const int64_t stream = command.getStreamNumber();
+  Queue &queue = queueOf(index);
+  if (!queue.isReady) {
+    plan::RecordOp::create(builder, command.getLoc(), kReady, {}, {}, {}, {});
+    wait(kReady, stream);
+    queue.isReady = true;
+  }
+  places[index] = queue.started.size();
+  queue.started.push_back({index, names.get(command)});
+}
+
+void AsyncWriter::put(unsigned index) {
+  plan::CommandOpInterface command = commands[index];
+  const bool isAsync = plan::isAsync(command);
+  for (unsigned other : dependences.before(index))
+    if (!isAsync ||
+        command.getStreamNumber() !=
+            plan::CommandOpInterface(commands[other]).getStreamNumber())
+      waitFor(other);
+  if (isAsync)
+    begin(index);
+  command->moveBefore(builder.getInsertionBlock(), builder.getInsertionPoint());
+  if (isAsync)
+    return;
+  for (auto &[stream, queue] : queues)
+    queue.isReady = false;
+}
+
+/// Behind each collective that something waits for.
+void AsyncWriter::recordAwaited() {
+  for (auto &[stream, queue] : queues)
+    for (const Started &each : queue.started) {
+      if (!recorded.contains(each.command))
+        continue;
+      plan::CommandOpInterface command = commands[each.command];
+      builder.setInsertionPointAfter(command);
+      plan::RecordOp::create(builder, command.getLoc(), each.event, {}, {}, {},
+                             number(stream));
+    }
+}
+
+void AsyncWriter::finish() {
+  for (auto &[stream, queue] : queues)
+    if (!queue.started.empty())
+      waitFor(queue.started.back().command);
+  recordAwaited();
+}
+
+void AsyncProgram::write(ArrayRef<AsyncStep> steps) {
+  AsyncWriter writer(program, commands, dependences);
+  for (const AsyncStep &step : steps)
+    if (step.isWait)
+      writer.waitFor(step.command);
+    else
+      writer.put(step.command);
+  writer.finish();
+}
+
+} // namespace weft

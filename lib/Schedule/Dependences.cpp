@@ -1,0 +1,49 @@
+//===- Dependences.cpp - Which commands of a program need their order -----===//
+
+#include "Dependences.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace weft {
+
+namespace {
+/// Since when a root is what it is.
+struct RootUses {
+  std::optional<unsigned> writer;
+  SmallVector<unsigned> readers; // since then
+};
+} // namespace
+
+Dependences::Dependences(ArrayRef<plan::CommandOpInterface> commands)
+    : needs(commands.size()), neededBy(commands.size()) {
+  llvm::DenseMap<Value, RootUses> roots;
+  for (unsigned index = 0; index < commands.size(); ++index) {
+    plan::CommandOpInterface command = commands[index];
+    llvm::SmallSetVector<unsigned, 8> found;
+    llvm::SmallSetVector<Value, 8> read, written;
+    for (auto [operand, buffer] : llvm::enumerate(command->getOperands())) {
+      if (plan::isWorkspace(buffer))
+        continue;
+      Value root = plan::getRoot(buffer);
+      (command.isWritten(operand) ? written : read).insert(root);
+      if (std::optional<unsigned> writer = roots[root].writer)
+        found.insert(*writer);
+    }
+    for (Value root : written) {
+      RootUses &uses = roots[root];
+      found.insert(uses.readers.begin(), uses.readers.end());
+      uses = {index, {}};
+    }
+    for (Value root : read)
+      if (!written.contains(root))
+        roots[root].readers.push_back(index);
+    needs[index].assign(found.begin(), found.end());
+    for (unsigned other : found)
+      neededBy[other].push_back(index);
+  }
+}
+
+} // namespace weft

@@ -1,0 +1,107 @@
+//===- ScheduleUnits.cpp - What moves in a program ------------------------===//
+
+#include "ScheduleUnits.h"
+
+#include "weft/Support/ModulePath.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace weft {
+
+/// The block of a module path, else the path itself.
+static StringRef getBlockOrPath(StringRef path) {
+  StringRef block = getBlock(path);
+  return block.empty() ? path : block;
+}
+
+ScheduleUnits::ScheduleUnits(const AsyncProgram &program)
+    : program(program), leads(program.getCommands().size()),
+      follows(program.getCommands().size()) {
+  findUnits();
+  findFollowers();
+}
+
+/// What a collective needs, if nothing else needs it and no other collective is
+/// among it.
+bool ScheduleUnits::findLeaders(unsigned gather,
+                                SmallVectorImpl<unsigned> &found) {
+  const Dependences &dependences = program.getDependences();
+  llvm::SmallSetVector<unsigned, 4> all;
+  all.insert(gather);
+  for (size_t next = 0; next < all.size(); ++next)
+    for (unsigned other : dependences.before(all[next])) {
+      if (plan::isCollective(program.getCommands()[other]) ||
+          plan::isTransfer(program.getCommands()[other]))
+        return false;
+      all.insert(other);
+    }
+  for (unsigned command : ArrayRef(all.getArrayRef()).drop_front()) {
+    found.push_back(command);
+    for (unsigned user : dependences.after(command))
+      if (!all.contains(user))
+        return false;
+  }
+  llvm::sort(found);
+  return true;
+}
+
+void ScheduleUnits::findUnits() {
+  /// The first use and the gather.
+  SmallVector<std::pair<unsigned, unsigned>> gathers;
+  const Dependences &dependences = program.getDependences();
+  for (unsigned i = 0; i < program.getCommands().size(); ++i) {
+    SmallVector<unsigned> found;
+    if (!program.isAsync(i) ||
+        !isa<plan::AllGatherOp>(*program.getCommands()[i]) ||
+        dependences.after(i).empty() ||
+        !findLeaders(i, found))
+      continue;
+    gathers.push_back({dependences.after(i).front(), i});
+    for (unsigned leader : found)
+      leads[leader] = true;
+    leaders[i] = std::move(found);
+  }
+  llvm::sort(gathers);
+  for (auto [use, gather] : gathers) {
+    plan::CommandOpInterface command = program.getCommands()[gather];
+    StringRef block = getBlockOrPath(command.getCommandScope());
+    if (units.empty() || units.back().block != block)
+      units.push_back({block.str(), {}});
+    units.back().gathers.push_back(gather);
+    unitOf[gather] = static_cast<unsigned>(units.size() - 1);
+  }
+}
+
+void ScheduleUnits::findFollowers() {
+  for (unsigned i = 0; i < program.getCommands().size(); ++i)
+    for (unsigned other : program.getDependences().before(i))
+      if (isLate(other) || follows[other])
+        follows[i] = true;
+}
+
+std::optional<unsigned> ScheduleUnits::findUnit(unsigned command) const {
+  auto unit = unitOf.find(command);
+  if (unit == unitOf.end())
+    return std::nullopt;
+  return unit->second;
+}
+
+ArrayRef<unsigned> ScheduleUnits::getLeaders(unsigned gather) const {
+  auto found = leaders.find(gather);
+  return found == leaders.end() ? ArrayRef<unsigned>() : found->second;
+}
+
+std::string ScheduleUnits::getBlockOf(unsigned late) const {
+  plan::CommandOpInterface command = program.getCommands()[late];
+  StringRef path = command.getCommandScope();
+  for (unsigned other : program.getDependences().before(late)) {
+    plan::CommandOpInterface before = program.getCommands()[other];
+    if (path.empty())
+      path = before.getCommandScope();
+  }
+  return getBlockOrPath(path).str();
+}
+
+} // namespace weft

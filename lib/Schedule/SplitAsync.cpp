@@ -1,0 +1,80 @@
+//===- SplitAsync.cpp - Collectives beside what computes ------------------===//
+
+#include "weft/Schedule/Passes.h"
+
+#include "AsyncProgram.h"
+
+namespace weft {
+#define GEN_PASS_DEF_SPLITASYNCPASS
+#include "weft/Schedule/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
+
+static int64_t countRanks(plan::CommandOpInterface command) {
+  return command->getAttrOfType<IntegerAttr>("ranks").getInt();
+}
+
+/// What is gathered from a mean of gradients is a part of its reduction.
+static bool readsReduced(unsigned index,
+                         ArrayRef<plan::CommandOpInterface> commands,
+                         const Dependences &dependences) {
+  return llvm::any_of(dependences.before(index), [&](unsigned other) {
+    plan::CommandOpInterface before = commands[other];
+    return before.getStreamNumber() == plan::kReduceStream &&
+           before->getOperand(1) ==
+               plan::CommandOpInterface(commands[index])->getOperand(0);
+  });
+}
+
+/// Gives the collectives of a program their streams.
+static void assign(plan::ProgramOp program, bool isShared) {
+  const AsyncProgram async = AsyncProgram::read(program);
+  Builder builder(program.getContext());
+  for (auto [index, each] : llvm::enumerate(async.getCommands())) {
+    plan::CommandOpInterface command = each;
+    const bool isGather = isa<plan::AllGatherOp>(*command);
+    if ((!isGather && !isa<plan::ReduceScatterOp>(*command)) ||
+        countRanks(command) == 1)
+      continue;
+    const bool isPlain =
+        isGather && !readsReduced(static_cast<unsigned>(index),
+                                  async.getCommands(), async.getDependences());
+    command.setStreamAttr(builder.getI64IntegerAttr(
+        isShared || isPlain ? plan::kGatherStream : plan::kReduceStream));
+  }
+}
+
+/// Where they stand: what comes behind those of one stream in a row waits.
+static void split(plan::ProgramOp program) {
+  AsyncProgram async = AsyncProgram::read(program);
+  ArrayRef<plan::CommandOpInterface> commands = async.getCommands();
+  auto getStream = [&](size_t index) {
+    plan::CommandOpInterface command = commands[index];
+    return command.getStreamNumber();
+  };
+  SmallVector<AsyncStep> steps;
+  for (unsigned i = 0; i < commands.size(); ++i) {
+    steps.push_back({i});
+    if (async.isAsync(i) &&
+        (i + 1 == commands.size() || getStream(i + 1) != getStream(i)))
+      steps.push_back({i, /*isWait=*/true});
+  }
+  async.write(steps);
+}
+
+namespace {
+struct SplitAsyncPass : weft::impl::SplitAsyncPassBase<SplitAsyncPass> {
+  using SplitAsyncPassBase::SplitAsyncPassBase;
+
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<plan::ProgramOp>()) {
+      assign(program, shareStream);
+      split(program);
+    }
+    if (failed(declareEvents(getOperation())))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,61 @@
+// RUN: split-file %s %t
+// RUN: weft-opt --weft-estimate=cost-table=%t/costs.toml %t/plan.mlir | FileCheck %s
+// RUN: weft-opt --weft-estimate %t/plan.mlir | FileCheck %s --check-prefix=DEFAULT
+// RUN: not weft-opt --weft-estimate=cost-table=%t/key.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=KEY
+// RUN: not weft-opt --weft-estimate=cost-table=%t/axis.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=AXIS
+// RUN: not weft-opt --weft-estimate=cost-table=%t/slow.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=SLOW
+
+// A collective takes the latency of its link and the time in which a rank sends
+// to all others. What it says of its kind wins over what the link says.
+
+//--- costs.toml
+[link]
+gigabytes_per_second = 1
+latency_us = 10
+slows_compute = 0.25
+
+[link.node]
+latency_us = 20
+
+[reduce_scatter]
+gigabytes_per_second = 2
+overhead_us = 50000
+
+//--- plan.mlir
+// CHECK: plan.speeds = {{{.*}}slows_compute = 2.500000e-01 : f64}
+plan.program "eval" @eval {
+  %s = plan.alloc temporary : memref<1000xf32>
+  %f = plan.alloc temporary : memref<4000xf32>
+  %g = plan.alloc temporary : memref<2000xf32>
+  %t = plan.alloc temporary : memref<1000xf32>
+  %n = plan.alloc temporary : memref<f64>
+  %m = plan.alloc temporary : memref<f64>
+  // Three times 4000 bytes.
+  // CHECK: plan.all_gather {{.*}} among 4 {est_us = 2.200000e+01 : f64, link_us = 1.200000e+01 : f64}
+  // DEFAULT: plan.all_gather {{.*}} among 4 {est_us = 5.400000e+01 : f64, link_us = 4.000000e+00 : f64}
+  plan.all_gather %s to %f among 4 : memref<1000xf32> to memref<4000xf32>
+  // CHECK: plan.all_gather {{.*}} along "node" {est_us = 2.400000e+01 : f64, link_us = 4.000000e+00 : f64}
+  plan.all_gather %s to %g among 2 along "node" : memref<1000xf32> to memref<2000xf32>
+  // CHECK: plan.reduce_scatter {{.*}} {est_us = 5.000600e+04 : f64, link_us = 6.000000e+00 : f64}
+  plan.reduce_scatter %f to %s by 2.0, 2.0 among 4 : memref<4000xf32> to memref<1000xf32>
+  // CHECK: plan.all_reduce {{.*}} {est_us = 1.002400e+01 : f64, link_us = 2.400000e-02 : f64}
+  plan.all_reduce %n by ["sum"] to %m among 4 : memref<f64> to memref<f64>
+  // One rank sends nothing.
+  // CHECK: plan.all_gather {{.*}} among 1 {est_us = {{[0-9.e+]*}} : f64} :
+  plan.all_gather %s to %t among 1 : memref<1000xf32> to memref<1000xf32>
+}
+
+//--- key.toml
+[link]
+bandwidth = 1
+# KEY: key.toml:2:{{.*}}expects gigabytes_per_second, latency_us, slows_compute or a table of an axis, but got `bandwidth`
+
+//--- axis.toml
+[link.dp]
+slows_compute = 0.5
+# AXIS: axis.toml:2:{{.*}}expects gigabytes_per_second or latency_us, but got `slows_compute`
+
+//--- slow.toml
+[link]
+slows_compute = 1
+# SLOW: slow.toml:2:{{.*}}expects `slows_compute` to be a number from 0 to below 1, but got
