@@ -8,6 +8,7 @@
 #include "weft/Memory/Passes.h"
 
 #include "ArenaMap.h"
+#include "CollectiveEvents.h"
 #include "StateOrder.h"
 #include "StreamConflicts.h"
 #include "weft/Plan/Transfers.h"
@@ -182,7 +183,7 @@ struct VerifyPlanPass : weft::impl::VerifyPlanPassBase<VerifyPlanPass> {
       if (failed(ProgramVerifier(staging, transient, symbols, alignment)
                      .run(program)))
         return signalPassFailure();
-    if (failed(verifyStreams(module)))
+    if (failed(verifyStreams(module)) || failed(verifyCollectiveEvents(module)))
       return signalPassFailure();
     if (failed(verifyStateOrder(module, symbols)))
       return signalPassFailure();

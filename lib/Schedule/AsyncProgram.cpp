@@ -175,6 +175,7 @@ private:
     return queues[command.getStreamNumber()];
   }
   bool isUnderWay(unsigned index);
+  std::string getEvent(unsigned index);
   void begin(unsigned index);
   void recordAwaited();
   void wait(StringRef event, int64_t stream);
@@ -189,6 +190,7 @@ private:
   EventNames names;
   OpBuilder builder; // in front of the first output
   std::map<int64_t, Queue> queues;
+  std::map<std::string, unsigned> lastOf;  // by event
   llvm::DenseMap<unsigned, size_t> places; // in its queue, of what has begun
   llvm::DenseSet<unsigned> recorded;       // those that something waits for
 };
@@ -233,6 +235,20 @@ void AsyncWriter::waitFor(unsigned index) {
     other.isReady = other.isReady && &other == &queue;
 }
 
+/// One of two that have a name and are under way at once takes another one.
+std::string AsyncWriter::getEvent(unsigned index) {
+  std::string event = names.get(commands[index]);
+  for (auto [last, isNew] = lastOf.try_emplace(event, index); !isNew;
+       std::tie(last, isNew) = lastOf.try_emplace(event, index)) {
+    if (!isUnderWay(last->second)) {
+      last->second = index;
+      break;
+    }
+    event += ".again";
+  }
+  return event;
+}
+
 /// In its stream, when all that stands above it is computed.
 void AsyncWriter::begin(unsigned index) {
   plan::CommandOpInterface command = commands[index];
@@ -244,7 +260,7 @@ void AsyncWriter::begin(unsigned index) {
     queue.isReady = true;
   }
   places[index] = queue.started.size();
-  queue.started.push_back({index, names.get(command)});
+  queue.started.push_back({index, getEvent(index)});
 }
 
 void AsyncWriter::put(unsigned index) {

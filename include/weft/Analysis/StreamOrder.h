@@ -35,6 +35,10 @@ public:
 
   /// The next command that is given to its stream.
   StreamMoment add(plan::CommandOpInterface command);
+  /// The end of what a stream was given so far.
+  StreamMoment getNow(int64_t stream) const {
+    return {stream, streams[static_cast<size_t>(stream)]};
+  }
 
 private:
   using Done = llvm::SmallVector<int64_t, 4>;

@@ -156,7 +156,9 @@ def VerifyPlanPass : Pass<"weft-verify-plan", "::mlir::ModuleOp"> {
 
     Where commands have streams: of two commands in different streams that use the
     same bytes, one of them writing, in one run or in two runs of any programs, one
-    happens before the other, by the order of streams, records and waits.
+    happens before the other, by the order of streams, records and waits. Each
+    record of a stream of collectives is waited for below it in its program, by a
+    stream once, and all collectives are done when the program ends.
 
     Then runs the programs one after the other on the states, element by element:
 

@@ -7,10 +7,14 @@ usage: meshes.py [--seeds FIRST:LAST] [--jobs N] [--precision f32|bf16|f16]
 A seed grows a model (growth.py), spreads its parameters over units, and chooses the
 mesh and how its ranks share the model. The interpreter runs what each of PHASES makes
 as all ranks, two steps of rows of their own each, and compares it with the one before.
+The plan runs in random orders that its events allow as well. Then events are taken out
+of it, one at a time: weft-verify-plan refuses what is left, or it runs in random orders
+and computes the same.
 Failures are reported as those of campaign.py.
 """
 import copy
 import random
+import subprocess
 
 from campaign import Check, Failure, call, main
 
@@ -18,6 +22,8 @@ from campaign import Check, Failure, call, main
 # in another order; fuse makes constants f32; commands do the arithmetic of their ops.
 PHASES = {"working-copies": None, "shard": "1e-12", "bucket": "1e-12", "partition": "1e-12",
           "fuse": "2e-5", "lower-to-plan": "0", "verify-plan": "0"}
+# Random orders of each plan, and events that are taken out of it.
+ORDERS, EVENTS = 2, 3
 MESHES = ["dp:1", "dp:2", "dp:2", "dp:3", "dp:3", "dp:4", "replica:2,shard:2", "replica:3,shard:2",
           "replica:2,shard:3"]
 
@@ -56,6 +62,7 @@ class Layout:
                 self.flags.append(f"{flag}={dtype}")
                 self.rounds |= dtype != "f32" or flag == "--reduce-dtype" and precision != "f32"
         self.has_rules = dice.random() < 0.3
+        self.flags.append(f"--prefetch={random.Random(f'schedule {seed}').choice([0, 1, 1, 2, 3])}")
 
     def rules(self, parameters):
         """The text of a file of rules: some of them are to be sharded, or not to be."""
@@ -119,11 +126,32 @@ class MeshCheck(Check):
             if before and not differs:
                 self.compare_phase(phase, before, dumps[phase], bound)
             before = dumps[phase]
+        self.compare_orders(dumps["lower-to-plan"], dumps["verify-plan"])
 
-    def compare_phase(self, phase, before, after, bound):
+    def compare_orders(self, ordered, plan):
+        """The plan, whole and without some of its events, in orders that are left."""
+        dice = random.Random(f"orders {self.graph.seed}")
+        with open(plan) as file:
+            lines = file.readlines()
+        events = [i for i, line in enumerate(lines) if line.split()[:1] in (["plan.record"], ["plan.wait"])]
+        for _ in range(ORDERS if events else 0):
+            self.compare_phase("stream-order", ordered, plan, "0", f"--stream-order={dice.randrange(1, 10**9)}")
+        for event in dice.sample(events, min(EVENTS, len(events))):
+            path = self.path("without.mlir")
+            with open(path, "w") as file:
+                file.writelines(lines[:event] + lines[event + 1:])
+            verified = subprocess.run(["weft-opt", "--weft-verify-plan", path, "-o", "/dev/null"], capture_output=True,
+                                      text=True)
+            if verified.returncode == 0:
+                self.compare_phase(f"without {lines[event].strip()}, line {event + 1}", ordered, path, "0",
+                                   f"--stream-order={dice.randrange(1, 10**9)}")
+            elif "error: 'plan." not in verified.stderr:
+                raise Failure("verify", verified.stderr)
+
+    def compare_phase(self, phase, before, after, bound, *more):
         try:
             # Adam would divide by gradients that are rounding alone.
-            self.compare_modules(before, after, bound, "--steps=2", "--set", "eps=1e-3")
+            self.compare_modules(before, after, bound, "--steps=2", "--set", "eps=1e-3", *more)
         except Failure as failure:
             raise Failure(phase, f"{' '.join(self.layout.flags)}\n{failure.text}")
 
