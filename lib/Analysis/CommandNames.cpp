@@ -2,6 +2,7 @@
 
 #include "weft/Analysis/CommandNames.h"
 
+#include "weft/Plan/Transfers.h"
 #include "weft/Plan/Plan.h"
 #include "weft/Support/TypeText.h"
 #include "weft/Weft/Weft.h"
@@ -167,6 +168,11 @@ std::string CommandNames::getName(plan::CommandOpInterface command) {
     return known;
   }
   StringRef name = command.getCommandName();
+  // What orders streams says for what.
+  if (isa<plan::RecordOp, plan::WaitOp>(command.getOperation()))
+    return (name + " " +
+            command->getAttrOfType<FlatSymbolRefAttr>("event").getValue())
+        .str();
   MemRefType written = getLargestBuffer(command, /*written=*/true);
   MemRefType read = getLargestBuffer(command, /*written=*/false);
   // A loss or a norm writes a number per row, or one: what it reads tells more.

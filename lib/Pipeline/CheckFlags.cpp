@@ -278,9 +278,6 @@ Status weft::checkSupported(const FlagValues &flags) {
     return status;
   if (Status status = checkAttention(flags); !status)
     return status;
-  const std::string &emit = flags.getText("emit");
-  if (emit == "timeline")
-    return usageError("does not support --emit=" + emit + " yet");
   Expected<std::shared_ptr<const Target>> target = findTarget(flags);
   if (!target)
     return target.takeError();

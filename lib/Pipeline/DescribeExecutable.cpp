@@ -3,6 +3,7 @@
 #include "weft/Pipeline/Passes.h"
 
 #include "DebugTable.h"
+#include "DescribeSchedule.h"
 #include "DescribeSharding.h"
 #include "DescribeTraining.h"
 #include "VerifyExecutable.h"
@@ -227,33 +228,6 @@ static Json configTable(ModuleOp module) {
   return table;
 }
 
-/// Commands of every program as [command or kernel, scope, estimated time,
-/// generated, name, floating-point operations, bytes read and written].
-static Json scheduleTable(ModuleOp module) {
-  CommandNames names(module);
-  Json programs = Json::object();
-  for (auto program : module.getOps<plan::ProgramOp>()) {
-    Json commands = Json::array();
-    for (Operation &op : program.getBody().front()) {
-      auto command = dyn_cast<plan::CommandOpInterface>(&op);
-      if (!command)
-        continue;
-      Json row = Json::array();
-      row.push(command.getCommandName().str());
-      row.push(command.getCommandScope().str());
-      FloatAttr estimate = command.getEstUsAttr();
-      row.push(estimate ? Json(estimate.getValueAsDouble()) : Json());
-      row.push(isa<plan::LaunchOp>(op));
-      row.push(names.getName(command));
-      row.push(getFlops(command));
-      row.push(getTrafficBytes(command));
-      commands.push(std::move(row));
-    }
-    programs.set(program.getSymName().str(), std::move(commands));
-  }
-  return programs;
-}
-
 /// The speeds that --cost-table gave; null without it.
 static Json speedsOf(ModuleOp module) {
   auto speeds = module->getAttrOfType<DictionaryAttr>(kSpeedsAttr);
@@ -308,7 +282,9 @@ struct DescribeExecutablePass
       meta.set("sharding", std::move(sharding));
     meta.set("parameters", parameterTable(module));
     meta.set("config_fields", configTable(module));
-    meta.set("schedule", scheduleTable(module));
+    meta.set("schedule", describeSchedule(module));
+    if (Json overlap = describeOverlap(module); !overlap.isNull())
+      meta.set("overlap", std::move(overlap));
     meta.set("speeds", speedsOf(module));
     if (flags->getSwitch("debug-nan"))
       meta.set("debug_nan", debugTable(module));

@@ -1,5 +1,6 @@
 //===- Emit.cpp - A lowered module becomes code ---------------------------===//
 
+#include "DescribeSchedule.h"
 #include "DiagnosticSink.h"
 #include "KernelsAhead.h"
 
@@ -14,6 +15,8 @@ Expected<std::string> Compiler::llvmIr() {
     return sink->takeError("emit");
   return std::move(*ir);
 }
+
+std::string Compiler::timeline() { return describeTimeline(*owned); }
 
 Expected<std::string> Compiler::ptx() {
   FailureOr<std::string> ptx = target().emitPtx(*owned);

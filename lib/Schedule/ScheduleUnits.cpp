@@ -67,7 +67,13 @@ void ScheduleUnits::findUnits() {
   for (auto [use, gather] : gathers) {
     plan::CommandOpInterface command = program.getCommands()[gather];
     StringRef block = getBlockOrPath(command.getCommandScope());
-    if (units.empty() || units.back().block != block)
+    // What is gathered again, in the backward pass, is another unit.
+    auto isSame = [&](unsigned other) {
+      plan::CommandOpInterface before = program.getCommands()[other];
+      return before->getOperand(0) == command->getOperand(0);
+    };
+    if (units.empty() || units.back().block != block ||
+        llvm::any_of(units.back().gathers, isSame))
       units.push_back({block.str(), {}});
     units.back().gathers.push_back(gather);
     unitOf[gather] = static_cast<unsigned>(units.size() - 1);

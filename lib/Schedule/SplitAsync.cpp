@@ -4,6 +4,8 @@
 
 #include "AsyncProgram.h"
 
+#include "weft/Support/ModulePath.h"
+
 namespace weft {
 #define GEN_PASS_DEF_SPLITASYNCPASS
 #include "weft/Schedule/Passes.h.inc"
@@ -28,7 +30,24 @@ static bool readsReduced(unsigned index,
   });
 }
 
-/// Gives the collectives of a program their streams.
+/// The block of the commands that made what a collective takes; null if they
+/// say none.
+static StringAttr findScope(unsigned index,
+                            ArrayRef<plan::CommandOpInterface> commands,
+                            const Dependences &dependences) {
+  for (unsigned other : llvm::reverse(dependences.before(index))) {
+    plan::CommandOpInterface before = commands[other];
+    StringAttr scope = before.getScopeAttr();
+    if (!scope || scope.empty())
+      continue;
+    StringRef block = getBlock(scope);
+    return block.empty() ? scope : StringAttr::get(scope.getContext(), block);
+  }
+  return {};
+}
+
+/// Gives the collectives of a program their streams, and a scope to those that
+/// have none.
 static void assign(plan::ProgramOp program, bool isShared) {
   const AsyncProgram async = AsyncProgram::read(program);
   Builder builder(program.getContext());
@@ -43,6 +62,11 @@ static void assign(plan::ProgramOp program, bool isShared) {
                                   async.getCommands(), async.getDependences());
     command.setStreamAttr(builder.getI64IntegerAttr(
         isShared || isPlain ? plan::kGatherStream : plan::kReduceStream));
+    if (!command.getScopeAttr())
+      if (StringAttr scope =
+              findScope(static_cast<unsigned>(index), async.getCommands(),
+                        async.getDependences()))
+        command.setScopeAttr(scope);
   }
 }
 

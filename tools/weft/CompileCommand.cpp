@@ -45,10 +45,10 @@ static Expected<int> lastPhase(const FlagValues &flags,
     return index;
   }
   const std::string &emit = flags.getText("emit");
-  return phases.findLast(emit == "graph"  ? Level::Graph
-                         : emit == "dist" ? Level::Dist
-                         : emit == "plan" ? Level::Plan
-                                          : Level::Llvm);
+  return phases.findLast(emit == "graph"                        ? Level::Graph
+                         : emit == "dist"                       ? Level::Dist
+                         : emit == "plan" || emit == "timeline" ? Level::Plan
+                                                                : Level::Llvm);
 }
 
 static Status writeText(const FlagValues &flags, const std::string &text) {
@@ -69,6 +69,8 @@ static Status emitResult(Compiler &compiler, const std::string &model) {
       return status;
     return writeText(flags, compiler.text());
   }
+  if (emit == "timeline")
+    return writeText(flags, compiler.timeline());
   if (emit == "llvm" || emit == "ptx") {
     Expected<std::string> code =
         emit == "llvm" ? compiler.llvmIr() : compiler.ptx();

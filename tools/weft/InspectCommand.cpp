@@ -2,6 +2,7 @@
 
 #include "Commands.h"
 #include "InspectKernels.h"
+#include "InspectSchedule.h"
 #include "InspectSharding.h"
 #include "Profile.h"
 
@@ -81,7 +82,12 @@ static void forEachCommand(const Json &meta, Visit visit) {
           visit(program.name, command.asArray());
 }
 
+/// The field of the metadata.
+static const char kOverlap[] = "overlap";
+
 static void printSchedule(const Json &meta) {
+  if (const Json *overlap = meta.find(kOverlap))
+    printOverlap(*overlap);
   std::string last;
   size_t index = 0;
   forEachCommand(meta, [&](const std::string &program, const Json::Array &row) {
@@ -145,7 +151,7 @@ struct View {
 
 static const View kViews[] = {
     {"memory", {"memory"}, printMemory},
-    {"schedule", {"schedule"}, printSchedule},
+    {"schedule", {"schedule", kOverlap}, printSchedule},
     {"params", {"config_fields", "parameters"}, printParameters},
     {kKernels, {"schedule", kKernels}, printKernels},
     {kSharding,
@@ -167,7 +173,7 @@ static FlagTable inspectFlags() {
   return FlagTable({
       {"memory", FlagKind::Switch, DriverFlag, "", "", "where the bytes go"},
       {"schedule", FlagKind::Switch, DriverFlag, "", "",
-       "commands in order, with estimated times"},
+       "commands in order, with estimated times; how collectives hide"},
       {"params", FlagKind::Switch, DriverFlag, "", "",
        "configuration and parameters"},
       {kKernels, FlagKind::Switch, DriverFlag, "", "",

@@ -116,12 +116,16 @@ Status Profiler::readSchedule() {
 /// 30 years: sums of many stay finite.
 static constexpr double kMostMicroseconds = 1e15;
 
-/// An event that is no command (the name of the process) is passed over.
+/// An event that is no command (the name of the process), or one that was only
+/// planned, is passed over.
 Status Profiler::addEvent(const JsonCursor &event) {
   auto kind = event.getString("ph");
   if (!kind)
     return kind.takeError();
   if (*kind != "X")
+    return Status::success();
+  if (const Json *process = event.value().find("pid");
+      process && process->isInt() && process->asInt() != 0)
     return Status::success();
   auto program = event.getString("cat");
   if (!program)

@@ -6,8 +6,10 @@
 #include "weft/Formats/Json.h"
 #include "weft/Formats/OutputFile.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
+#include <set>
 
 using namespace weft;
 
@@ -38,11 +40,28 @@ public:
 
   /// The readable name, else that of the routine.
   const std::string &of(const WeftProgram &program, int64_t index);
+  /// The slices of a run of the program by its plan, from `startNs` on, or from
+  /// the end of those before.
+  std::string planOf(const WeftProgram &program, int64_t startNs);
 
 private:
+  struct Planned {
+    int64_t stream = 0;
+    double beginUs = 0, us = 0;
+  };
+  static Planned plannedIn(const Json::Array &row);
   std::map<std::string, std::vector<std::string>> programs;
+  std::map<std::string, std::vector<Planned>> plans;
+  int64_t plannedEndNs = 0;
 };
 } // namespace
+
+CommandNames::Planned CommandNames::plannedIn(const Json::Array &row) {
+  if (row.size() < 10 || !row[7].isInt() || !row[8].isNumber() ||
+      !row[9].isNumber())
+    return {};
+  return {row[7].asInt(), row[8].asDouble(), row[9].asDouble()};
+}
 
 CommandNames::CommandNames(const WeftExecutable &executable) {
   auto metadata = parseJson(
@@ -61,6 +80,8 @@ CommandNames::CommandNames(const WeftExecutable &executable) {
                      row->asArray()[4].isString();
       programs[program.symbol].push_back(isNamed ? row->asArray()[4].asString()
                                                  : program.commands[k].name);
+      plans[program.symbol].push_back(isNamed ? plannedIn(row->asArray())
+                                              : Planned());
     }
   }
 }
@@ -69,22 +90,61 @@ const std::string &CommandNames::of(const WeftProgram &program, int64_t index) {
   return programs[program.symbol][index];
 }
 
+/// Process 0 is what was measured, process 1 what was planned.
+static std::string sliceText(int process, int64_t stream,
+                             const std::string &name, const char *program,
+                             int64_t startNs, int64_t ns) {
+  std::string out = ",\n{\"ph\": \"X\", \"pid\": " + std::to_string(process) +
+                    ", \"tid\": " + std::to_string(stream) + ", \"name\": ";
+  appendJsonString(out, name);
+  out += ", \"cat\": ";
+  appendJsonString(out, program);
+  return out + ", \"ts\": " + micros(startNs) + ", \"dur\": " + micros(ns);
+}
+
+std::string CommandNames::planOf(const WeftProgram &program, int64_t startNs) {
+  std::string out;
+  const std::vector<Planned> &plan = plans[program.symbol];
+  const int64_t begin = std::max(startNs, plannedEndNs);
+  for (size_t i = 0; i < plan.size(); ++i) {
+    const int64_t at = begin + int64_t(plan[i].beginUs * 1e3);
+    const int64_t time = int64_t(plan[i].us * 1e3);
+    if (time > 0)
+      out += sliceText(1, plan[i].stream, programs[program.symbol][i],
+                       program.symbol, at, time) +
+             "}";
+    plannedEndNs = std::max(plannedEndNs, at + time);
+  }
+  return out;
+}
+
 static std::string eventText(const TraceEvent &event, int64_t origin,
                              CommandNames &names) {
   const WeftCommand &command = *event.command;
   int64_t index = event.command - event.program->commands;
-  std::string out = ",\n{\"ph\": \"X\", \"pid\": 0, \"tid\": 0, \"name\": ";
-  appendJsonString(out, names.of(*event.program, index));
-  out += ", \"cat\": ";
-  appendJsonString(out, event.program->symbol);
-  out += ", \"ts\": " + micros(event.startNs - origin);
-  out += ", \"dur\": " + micros(event.durationNs);
+  std::string out = sliceText(0, event.stream, names.of(*event.program, index),
+                              event.program->symbol, event.startNs - origin,
+                              event.durationNs);
   out += ", \"args\": {\"scope\": ";
   appendJsonString(out, command.scope ? command.scope : "");
   out += ", \"routine\": ";
   appendJsonString(out, command.name);
   out += ", \"command\": " + std::to_string(index);
   return out + "}}";
+}
+
+static const std::pair<int, const char *> kStreamNames[] = {{0, "compute"},
+                                                            {1, "upload"},
+                                                            {2, "readback"},
+                                                            {3, "gathers"},
+                                                            {4, "reductions"}};
+
+/// What a viewer calls a process, or a thread of it.
+static std::string metadataText(int process, const char *kind, const char *name,
+                                int thread = 0) {
+  return ",\n{\"ph\": \"M\", \"pid\": " + std::to_string(process) +
+         ", \"tid\": " + std::to_string(thread) + ", \"name\": \"" + kind +
+         "\", \"args\": {\"name\": \"" + name + "\"}}";
 }
 
 /// What tells a trace from that of another program.
@@ -110,13 +170,23 @@ Status Trace::write(const std::string &path,
                      "{\"ph\": \"M\", \"pid\": 0, \"name\": \"process_name\", "
                      "\"args\": {\"name\": ";
   appendJsonString(head, processName);
-  if (Status s = file->write(head + "}}"); !s)
+  head += "}}" + metadataText(1, "process_name", "planned");
+  for (int process : {0, 1})
+    for (const auto &[stream, name] : kStreamNames)
+      head += metadataText(process, "thread_name", name, stream);
+  if (Status s = file->write(head); !s)
     return s;
   CommandNames names(executable);
   int64_t origin = events.empty() ? 0 : events.front().startNs;
-  for (const TraceEvent &event : events)
-    if (Status s = file->write(eventText(event, origin, names)); !s)
+  std::set<const WeftProgram *> seen;
+  for (const TraceEvent &event : events) {
+    std::string text = eventText(event, origin, names);
+    // The plan stands beside the first run of each program.
+    if (seen.insert(event.program).second)
+      text += names.planOf(*event.program, event.startNs - origin);
+    if (Status s = file->write(text); !s)
       return s;
+  }
   if (Status s = file->write("\n]}\n"); !s)
     return s;
   return file->commit();

@@ -1,0 +1,228 @@
+//===- DescribeSchedule.cpp - When commands run, in the metadata ----------===//
+
+#include "DescribeSchedule.h"
+
+#include "weft/Analysis/CommandNames.h"
+#include "weft/Analysis/Cost.h"
+#include "weft/Analysis/Timeline.h"
+#include "weft/Plan/Collectives.h"
+#include "weft/Plan/Transfers.h"
+#include "weft/Support/ModulePath.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace weft;
+
+/// Microseconds with three decimals: nobody estimates better.
+static Json micros(double us) { return Json(std::round(us * 1e3) / 1e3); }
+
+/// Commands of every program as [command or kernel, scope, estimated time,
+/// generated, name, floating-point operations, bytes read and written, stream,
+/// planned begin, planned time].
+static Json describeCommand(const TimelineEntry &entry, CommandNames &names) {
+  plan::CommandOpInterface command = entry.command;
+  Json row = Json::array();
+  row.push(command.getCommandName().str());
+  row.push(command.getCommandScope().str());
+  FloatAttr estimate = command.getEstUsAttr();
+  row.push(estimate ? Json(estimate.getValueAsDouble()) : Json());
+  row.push(isa<plan::LaunchOp>(*command));
+  row.push(names.getName(command));
+  row.push(getFlops(command));
+  row.push(getTrafficBytes(command));
+  row.push(command.getStreamNumber());
+  row.push(micros(entry.begin));
+  row.push(micros(entry.getTime()));
+  return row;
+}
+
+Json weft::describeSchedule(ModuleOp module) {
+  CommandNames names(module);
+  Json programs = Json::object();
+  for (auto program : module.getOps<plan::ProgramOp>()) {
+    Json commands = Json::array();
+    const Timeline timeline(program);
+    for (const TimelineEntry &entry : timeline.getEntries())
+      commands.push(describeCommand(entry, names));
+    programs.set(program.getSymName().str(), std::move(commands));
+  }
+  return programs;
+}
+
+//===----------------------------------------------------------------------===//
+// Overlap
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What is computed between the begin of a collective and its wait.
+struct Cover {
+  llvm::SetVector<StringRef> blocks;
+  double time = 0;
+};
+} // namespace
+
+static bool computes(plan::CommandOpInterface command) {
+  return command.getStreamNumber() == plan::kComputeStream &&
+         !plan::isTransfer(command);
+}
+
+static Cover findCover(ArrayRef<TimelineEntry> entries, OverlapEntry overlap) {
+  Cover cover;
+  for (size_t i = overlap.begun; i < overlap.awaited && i < entries.size();
+       ++i) {
+    plan::CommandOpInterface command = entries[i].command;
+    if (!computes(command))
+      continue;
+    cover.time += entries[i].getTime();
+    StringRef scope = command.getCommandScope();
+    StringRef block = getBlock(scope);
+    if (!scope.empty())
+      cover.blocks.insert(block.empty() ? scope : block);
+  }
+  return cover;
+}
+
+/// Why stream 0 waits, or what it does meanwhile.
+static std::string findReason(ArrayRef<TimelineEntry> entries,
+                              OverlapEntry overlap, const Cover &cover,
+                              double exposed) {
+  if (exposed == 0)
+    return "done before it is needed";
+  auto isBehind = [&](size_t from, size_t to) {
+    return llvm::any_of(entries.slice(from, to - from),
+                        [](auto &entry) { return computes(entry.command); });
+  };
+  if (!isBehind(0, overlap.begun) && cover.time == 0)
+    return "nothing is computed before it";
+  if (!isBehind(overlap.awaited, entries.size()) && cover.time == 0)
+    return "nothing is computed behind it";
+  if (cover.time == 0)
+    return "needed at once";
+  return "takes longer than what is computed meanwhile";
+}
+
+/// One collective of another stream.
+static Json describeCollective(ArrayRef<TimelineEntry> entries,
+                               OverlapEntry overlap, CommandNames &names) {
+  const TimelineEntry &begun = entries[overlap.begun];
+  plan::CommandOpInterface command = begun.command;
+  const Cover cover = findCover(entries, overlap);
+  const bool isAwaited = overlap.awaited < entries.size();
+  const double exposed = isAwaited ? entries[overlap.awaited].getTime() : 0;
+  Json json = Json::object();
+  json.set("command", int64_t(overlap.begun));
+  json.set("name", names.getName(command));
+  json.set("scope", command.getCommandScope().str());
+  json.set("sent_bytes", getSentBytes(command));
+  json.set("begin_us", micros(begun.begin));
+  json.set("time_us", micros(begun.getTime()));
+  json.set("wait", isAwaited ? Json(int64_t(overlap.awaited)) : Json());
+  json.set("exposed_us", micros(exposed));
+  json.set("hidden_by", llvm::join(cover.blocks, " "));
+  json.set("reason", findReason(entries, overlap, cover, exposed));
+  return json;
+}
+
+static double sumCollectives(ArrayRef<TimelineEntry> entries) {
+  double sum = 0;
+  for (const TimelineEntry &entry : entries)
+    if (getSentBytes(entry.command) > 0)
+      sum += entry.getTime();
+  return sum;
+}
+
+Json weft::describeOverlap(ModuleOp module) {
+  CommandNames names(module);
+  Json programs = Json::object();
+  for (auto program : module.getOps<plan::ProgramOp>()) {
+    const Timeline timeline(program);
+    const double sent = sumCollectives(timeline.getEntries());
+    if (sent == 0)
+      continue;
+    Json collectives = Json::array();
+    for (const OverlapEntry &overlap : timeline.getOverlaps())
+      collectives.push(
+          describeCollective(timeline.getEntries(), overlap, names));
+    Json json = Json::object();
+    json.set("time_us", micros(timeline.getEnd()));
+    json.set("collectives_us", micros(sent));
+    json.set("exposed_us", micros(timeline.getExposed()));
+    json.set("collectives", std::move(collectives));
+    programs.set(program.getSymName().str(), std::move(json));
+  }
+  return programs.asObject().empty() ? Json() : programs;
+}
+
+//===----------------------------------------------------------------------===//
+// Timeline
+//===----------------------------------------------------------------------===//
+
+static StringRef getStreamName(int64_t stream) {
+  switch (stream) {
+  case plan::kComputeStream:
+    return "compute";
+  case plan::kUploadStream:
+    return "upload";
+  case plan::kReadbackStream:
+    return "readback";
+  case plan::kGatherStream:
+    return "gathers";
+  default:
+    return "reductions";
+  }
+}
+
+static Json describeThread(int64_t stream) {
+  Json name = Json::object();
+  name.set("name", getStreamName(stream).str());
+  Json json = Json::object();
+  json.set("ph", "M");
+  json.set("pid", 0);
+  json.set("tid", stream);
+  json.set("name", "thread_name");
+  json.set("args", std::move(name));
+  return json;
+}
+
+static Json describeSlice(const TimelineEntry &entry, double origin,
+                          StringRef program, CommandNames &names) {
+  plan::CommandOpInterface command = entry.command;
+  Json arguments = Json::object();
+  arguments.set("scope", command.getCommandScope().str());
+  Json json = Json::object();
+  json.set("ph", "X");
+  json.set("pid", 0);
+  json.set("tid", command.getStreamNumber());
+  json.set("name", names.getName(command));
+  json.set("cat", program.str());
+  json.set("ts", micros(origin + entry.begin));
+  json.set("dur", micros(entry.getTime()));
+  json.set("args", std::move(arguments));
+  return json;
+}
+
+std::string weft::describeTimeline(ModuleOp module) {
+  CommandNames names(module);
+  Json events = Json::array();
+  llvm::SmallSetVector<int64_t, 4> streams;
+  double origin = 0;
+  for (auto program : module.getOps<plan::ProgramOp>()) {
+    const Timeline timeline(program);
+    for (const TimelineEntry &entry : timeline.getEntries()) {
+      plan::CommandOpInterface command = entry.command;
+      if (streams.insert(command.getStreamNumber()))
+        events.push(describeThread(command.getStreamNumber()));
+      if (entry.getTime() > 0)
+        events.push(describeSlice(entry, origin, program.getSymName(), names));
+    }
+    origin += timeline.getEnd();
+  }
+  Json json = Json::object();
+  json.set("displayTimeUnit", "ms");
+  json.set("traceEvents", std::move(events));
+  return json.pretty();
+}

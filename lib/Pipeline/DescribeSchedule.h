@@ -1,0 +1,23 @@
+//===- DescribeSchedule.h - When commands run, in the metadata --*- C++ -*-===//
+
+#ifndef WEFT_LIB_PIPELINE_DESCRIBESCHEDULE_H
+#define WEFT_LIB_PIPELINE_DESCRIBESCHEDULE_H
+
+#include "weft/Formats/Json.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace weft {
+
+/// The fields `schedule` and `overlap` of a lowered module's metadata
+/// (docs/executable.md): the commands of every program, and how its collectives
+/// hide; `overlap` is null where nothing travels.
+Json describeSchedule(mlir::ModuleOp module);
+Json describeOverlap(mlir::ModuleOp module);
+
+/// The planned programs as a Chrome trace, one behind the other.
+std::string describeTimeline(mlir::ModuleOp module);
+
+} // namespace weft
+
+#endif // WEFT_LIB_PIPELINE_DESCRIBESCHEDULE_H
