@@ -4,6 +4,7 @@
 
 #include "Activity.h"
 #include "Adjoint.h"
+#include "Recompute.h"
 #include "weft/Autodiff/Passes.h"
 #include "weft/Formats/Names.h"
 #include "weft/Weft/Precision.h"
@@ -332,6 +333,7 @@ LogicalResult Differentiator::run() {
   if (failed(writeGradients()))
     return failure();
   backward.eraseDead();
+  recomputeMarked(forward, backward, builder);
   return success();
 }
 

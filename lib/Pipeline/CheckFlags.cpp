@@ -2,6 +2,7 @@
 
 #include "weft/Pipeline/CompileFlags.h"
 
+#include "weft/Autodiff/Passes.h"
 #include "weft/Pipeline/Target.h"
 #include "weft/Sharding/MeshText.h"
 #include "weft/Sharding/Units.h"
@@ -9,37 +10,6 @@
 #include "weft/Weft/Weft.h"
 
 using namespace weft;
-
-//===----------------------------------------------------------------------===//
-// What is not built yet
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// The only value that a flag takes today.
-struct OnlyValue {
-  const char *flag;
-  const char *value;
-};
-} // namespace
-
-static const OnlyValue kOnlyValues[] = {
-    {"recompute", "none"},
-};
-
-static Status checkOnlyValues(const FlagValues &flags) {
-  for (const OnlyValue &only : kOnlyValues)
-    if (flags.isSet(only.flag) && flags.getText(only.flag) != only.value) {
-      Error error = usageError("does not support --" + std::string(only.flag) +
-                               "=" + flags.getText(only.flag) + " yet");
-      if (*only.value)
-        error.hint("only --" + std::string(only.flag) + "=" + only.value +
-                   " works today");
-      else
-        error.hint("leave --" + std::string(only.flag) + " out");
-      return error;
-    }
-  return Status::success();
-}
 
 //===----------------------------------------------------------------------===//
 // Precision
@@ -260,10 +230,19 @@ static Status checkAttention(const FlagValues &flags) {
   return Status::success();
 }
 
+static Status checkRecompute(const FlagValues &flags) {
+  const std::string &rule = flags.getText("recompute");
+  if (parseRecomputeRule(rule))
+    return Status::success();
+  return usageError("--recompute expects none, blocks or every:N with N of at "
+                    "least 1, but got " +
+                    inQuotes(rule));
+}
+
 Status weft::checkSupported(const FlagValues &flags) {
   if (Status status = checkMesh(flags); !status)
     return status;
-  if (Status status = checkOnlyValues(flags); !status)
+  if (Status status = checkRecompute(flags); !status)
     return status;
   if (flags.getSwitch("debug-nan") && flags.getText("explain") == "fusion")
     return usageError("--explain=fusion has nothing to say with --debug-nan, "

@@ -58,6 +58,19 @@ static void derivePrograms(const FlagValues &, const Target &,
   passes.addPass(createDeriveProgramsPass());
 }
 
+static bool recomputes(const FlagValues &flags) {
+  return flags.getText("recompute") != "none";
+}
+
+static void markRecompute(const FlagValues &flags, const Target &,
+                          OpPassManager &passes) {
+  if (!recomputes(flags))
+    return;
+  MarkRecomputePassOptions options;
+  options.rule = flags.getText("recompute");
+  passes.addPass(createMarkRecomputePass(options));
+}
+
 static void autodiff(const FlagValues &flags, const Target &,
                      OpPassManager &passes) {
   AutodiffPassOptions options;
@@ -71,6 +84,8 @@ static void autodiff(const FlagValues &flags, const Target &,
           .setUseTopDownTraversal()
           .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled)));
   programs.addPass(createCSEPass());
+  if (recomputes(flags))
+    passes.addPass(createRemoveFencesPass());
 }
 
 static void lossScale(const FlagValues &flags, const Target &,
@@ -235,9 +250,11 @@ ArrayRef<SharedPhase> weft::sharedPhases() {
       {{"derive-programs", "micro, eval, init (and logits) replace the model",
         Level::Graph},
        derivePrograms},
-      {{"mark-recompute", "what the backward pass computes again is marked",
+      {{"mark-recompute",
+        "what the backward pass computes again is marked (--recompute=none: "
+        "nothing)",
         Level::Graph},
-       nullptr},
+       markRecompute},
       {{"autodiff",
         "micro adds the gradient of each trainable parameter to its "
         "gradient state",

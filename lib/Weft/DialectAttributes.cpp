@@ -196,6 +196,7 @@ static Rule getRule(StringRef name) {
       .Case("fingerprint", isDigest)
       .Cases({"batch", "seq", "vocab"}, isSize)
       .Cases({"extent", "grain"}, isCount)
+      .Case("recompute", isText)
       .Case("saved", isIntegers)
       .Case("sizes", isCounts)
       .Case("over", isIntegers)

@@ -55,6 +55,70 @@ def DeriveProgramsPass : Pass<"weft-derive-programs", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def MarkRecomputePass : Pass<"weft-mark-recompute", "::mlir::ModuleOp"> {
+  let summary = "Mark what the backward pass computes again";
+  let description = [{
+    Gives ops of the program of kind `micro` the attribute `weft.recompute`, the
+    name of a **segment**: `weft-autodiff` computes again what the backward part
+    reads of it, instead of keeping it from the forward part. A segment is one block
+    (`rule=blocks`: "h.0", by the path to the first number in the scope), or N
+    blocks in a row under the name of the first (`rule=every:N`). Parameters and
+    constants are marked by nobody, and neither is what stands in no block.
+
+    Before:
+    ```mlir
+    weft.program @micro(%x: tensor<4xf32> {weft.input = "x"})
+        -> (tensor<4xf32> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
+      %y = weft.exp %x {weft.scope = "h.0.mlp"} : tensor<4xf32>
+      %z = weft.exp %y {weft.scope = "head"} : tensor<4xf32>
+      weft.return %z : tensor<4xf32>
+    }
+    ```
+    After (`rule=blocks`):
+    ```mlir
+    weft.program @micro(%x: tensor<4xf32> {weft.input = "x"})
+        -> (tensor<4xf32> {weft.output = "loss"}) attributes {kind = #weft.kind<micro>} {
+      %y = weft.exp %x {weft.recompute = "h.0", weft.scope = "h.0.mlp"} : tensor<4xf32>
+      %z = weft.exp %y {weft.scope = "head"} : tensor<4xf32>
+      weft.return %z : tensor<4xf32>
+    }
+    ```
+
+    It computes nothing, and does not know how large anything is.
+  }];
+  let options = [
+    Option<"rule", "rule", "std::string", "\"none\"", "none, blocks or every:N">,
+  ];
+}
+
+def RemoveFencesPass : Pass<"weft-remove-fences", "::mlir::ModuleOp"> {
+  let summary = "Let recomputed values read what they begin with directly";
+  let description = [{
+    A `weft.fence` keeps CSE from merging what is computed again with the first
+    computation. Behind the last CSE nothing needs it.
+
+    Before:
+    ```mlir
+    weft.program @eval(%x: tensor<4xf32> {weft.input = "x"})
+        -> (tensor<4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+      %0 = weft.fence %x : tensor<4xf32>
+      %y = weft.exp %0 : tensor<4xf32>
+      weft.return %y : tensor<4xf32>
+    }
+    ```
+    After:
+    ```mlir
+    weft.program @eval(%x: tensor<4xf32> {weft.input = "x"})
+        -> (tensor<4xf32> {weft.output = "y"}) attributes {kind = #weft.kind<eval>} {
+      %y = weft.exp %x : tensor<4xf32>
+      weft.return %y : tensor<4xf32>
+    }
+    ```
+
+    Values do not change.
+  }];
+}
+
 def AutodiffPass : Pass<"weft-autodiff", "::mlir::ModuleOp"> {
   let summary = "Extend the micro program by the gradients of its parameters";
   let description = [{
@@ -90,6 +154,11 @@ def AutodiffPass : Pass<"weft-autodiff", "::mlir::ModuleOp"> {
     With `accumulation=off` there is no `weft.accumulate`: the state is written
     with this micro-step's gradient. With `torch` the state of a parameter that
     is only used in f16 (or only in bf16) then has that type.
+
+    What the backward part reads of ops with `weft.recompute` it computes again, from
+    what their segment begins with, which it reads through a `weft.fence`. The copies stand
+    before the first backward op of the segment, keep types, scopes and the numbers that dropout
+    draws by, and so give the same bits.
 
     Precondition: `weft-autocast` (if the model has regions or `dtype`s) and
     `weft-derive-programs` have run; ties are resolved.

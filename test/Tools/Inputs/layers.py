@@ -28,7 +28,7 @@ ALLOWED = {
     "Analysis": MLIR | DIALECTS,
     "Frontend": MLIR | {"Weft", "Formats"},
     "Precision": MLIR | {"Weft", "Interfaces", "Support"},
-    "Autodiff": MLIR | {"Weft"},
+    "Autodiff": MLIR | {"Weft", "Support"},
     "Training": MLIR | {"Weft", "Support"},
     "Sharding": MLIR | {"Weft", "Dist", "Support"},
     "Kernels": MLIR | {"Weft", "Analysis", "shared"},

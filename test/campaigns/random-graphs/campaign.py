@@ -26,6 +26,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
+import recompute  # noqa: E402
 from graph import read_tensors, write_tensors  # noqa: E402
 from growth import grow  # noqa: E402
 from reduction import reduce  # noqa: E402
@@ -98,6 +99,21 @@ class Check:
             self.compare_narrow()
         if self.graph.seed % 4 == 1:
             self.compare_padded()
+        if self.graph.seed % 3 == 2:
+            self.compare_recomputed()
+
+    def compare_recomputed(self):
+        """The same gradients, to the bit, from values that are computed again."""
+        derived, passes = self.dumps()["derive-programs"], "weft-autodiff,canonicalize,cse,weft-remove-fences"
+        call("recompute", "weft-opt", "--mlir-print-op-generic", derived, "-o", self.path("generic.mlir"))
+        with open(self.path("generic.mlir")) as file:
+            text = file.read()
+        with open(self.path("marked.mlir"), "w") as file:
+            file.write(recompute.mark(text, self.graph.seed))
+        for name in ("generic", "marked"):
+            call("recompute", "weft-opt", self.path(f"{name}.mlir"), "-o", self.path(f"{name}-grad.mlir"),
+                 f"--pass-pipeline=builtin.module({passes})")
+        self.compare_modules(self.path("generic-grad.mlir"), self.path("marked-grad.mlir"), "0")
 
     def compare_phases(self):
         dumps = self.dumps()

@@ -1,0 +1,107 @@
+//===- Recompute.cpp - Forward values that are computed again -------------===//
+
+#include "Recompute.h"
+
+#include "weft/Autodiff/Passes.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace weft {
+
+namespace {
+/// One segment: its ops in order, and the uses of their results by the backward
+/// part.
+class RecomputedSegment {
+public:
+  void add(Operation *op) { ops.insert(op); }
+  void findUses(const BackwardOps &backward);
+  void build(BackwardOps &backward, OpBuilder &builder);
+
+private:
+  llvm::SetVector<Operation *> findNeeded() const;
+  Operation *findFirstUser() const;
+  Value readOutside(Value value, OpBuilder &builder);
+
+  llvm::SetVector<Operation *> ops;
+  SmallVector<OpOperand *> uses;
+  IRMapping copies;
+};
+} // namespace
+
+void RecomputedSegment::findUses(const BackwardOps &backward) {
+  for (Operation *op : ops)
+    for (OpOperand &use : op->getUses())
+      if (backward.contains(use.getOwner()))
+        uses.push_back(&use);
+}
+
+/// What the uses need of the segment, in its order.
+llvm::SetVector<Operation *> RecomputedSegment::findNeeded() const {
+  llvm::DenseSet<Operation *> needed;
+  for (OpOperand *use : uses)
+    needed.insert(use->get().getDefiningOp());
+  for (Operation *op : llvm::reverse(ops))
+    if (needed.contains(op))
+      for (Value operand : op->getOperands())
+        if (Operation *maker = operand.getDefiningOp();
+            maker && ops.contains(maker))
+          needed.insert(maker);
+  llvm::SetVector<Operation *> inOrder;
+  for (Operation *op : ops)
+    if (needed.contains(op))
+      inOrder.insert(op);
+  return inOrder;
+}
+
+Operation *RecomputedSegment::findFirstUser() const {
+  Operation *first = uses.front()->getOwner();
+  for (OpOperand *use : uses)
+    if (use->getOwner()->isBeforeInBlock(first))
+      first = use->getOwner();
+  return first;
+}
+
+/// Parameters, inputs and constants are there anyway.
+Value RecomputedSegment::readOutside(Value value, OpBuilder &builder) {
+  Operation *maker = value.getDefiningOp();
+  if (!maker || ops.contains(maker) || isa<ReadOp>(maker) ||
+      maker->hasTrait<OpTrait::ConstantLike>() || copies.contains(value))
+    return copies.lookupOrDefault(value);
+  Value fence = FenceOp::create(builder, value.getLoc(), value);
+  copies.map(value, fence);
+  return fence;
+}
+
+void RecomputedSegment::build(BackwardOps &backward, OpBuilder &builder) {
+  if (uses.empty())
+    return;
+  builder.setInsertionPoint(findFirstUser());
+  for (Operation *op : findNeeded()) {
+    backward.follow(op);
+    for (Value operand : op->getOperands())
+      readOutside(operand, builder);
+    builder.clone(*op, copies)->removeAttr(kRecomputeAttr);
+  }
+  for (OpOperand *use : uses)
+    use->set(copies.lookup(use->get()));
+}
+
+void recomputeMarked(ArrayRef<Operation *> forward, BackwardOps &backward,
+                     OpBuilder &builder) {
+  llvm::MapVector<StringAttr, RecomputedSegment> segments;
+  for (Operation *op : forward)
+    if (auto segment = op->getAttrOfType<StringAttr>(kRecomputeAttr))
+      segments[segment].add(op);
+  // All of them before the first copy: a copy reads what it begins with.
+  for (auto &[name, segment] : segments)
+    segment.findUses(backward);
+  for (auto &[name, segment] : segments)
+    segment.build(backward, builder);
+  for (Operation *op : forward)
+    op->removeAttr(kRecomputeAttr);
+}
+
+} // namespace weft

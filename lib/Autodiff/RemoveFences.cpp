@@ -1,0 +1,24 @@
+//===- RemoveFences.cpp - Fences become what they stand for ---------------===//
+
+#include "weft/Autodiff/Passes.h"
+
+#include "weft/Weft/Weft.h"
+
+namespace weft {
+#define GEN_PASS_DEF_REMOVEFENCESPASS
+#include "weft/Autodiff/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+struct RemoveFencesPass : weft::impl::RemoveFencesPassBase<RemoveFencesPass> {
+  void runOnOperation() override {
+    getOperation()->walk([](FenceOp fence) {
+      fence.getResult().replaceAllUsesWith(fence.getOperand());
+      fence.erase();
+    });
+  }
+};
+} // namespace
