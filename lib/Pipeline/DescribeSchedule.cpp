@@ -79,9 +79,8 @@ static Cover findCover(ArrayRef<TimelineEntry> entries, OverlapEntry overlap) {
       continue;
     cover.time += entries[i].getTime();
     StringRef scope = command.getCommandScope();
-    StringRef block = getBlock(scope);
     if (!scope.empty())
-      cover.blocks.insert(block.empty() ? scope : block);
+      cover.blocks.insert(getUnit(scope));
   }
   return cover;
 }

@@ -10,12 +10,6 @@ using namespace mlir;
 
 namespace weft {
 
-/// The block of a module path, else the path itself.
-static StringRef getBlockOrPath(StringRef path) {
-  StringRef block = getBlock(path);
-  return block.empty() ? path : block;
-}
-
 ScheduleUnits::ScheduleUnits(const AsyncProgram &program)
     : program(program), leads(program.getCommands().size()),
       follows(program.getCommands().size()) {
@@ -55,8 +49,7 @@ void ScheduleUnits::findUnits() {
     SmallVector<unsigned> found;
     if (!program.isAsync(i) ||
         !isa<plan::AllGatherOp>(*program.getCommands()[i]) ||
-        dependences.after(i).empty() ||
-        !findLeaders(i, found))
+        dependences.after(i).empty() || !findLeaders(i, found))
       continue;
     gathers.push_back({dependences.after(i).front(), i});
     for (unsigned leader : found)
@@ -66,7 +59,7 @@ void ScheduleUnits::findUnits() {
   llvm::sort(gathers);
   for (auto [use, gather] : gathers) {
     plan::CommandOpInterface command = program.getCommands()[gather];
-    StringRef block = getBlockOrPath(command.getCommandScope());
+    StringRef block = getUnit(command.getCommandScope());
     // What is gathered again, in the backward pass, is another unit.
     auto isSame = [&](unsigned other) {
       plan::CommandOpInterface before = program.getCommands()[other];
@@ -107,7 +100,7 @@ std::string ScheduleUnits::getBlockOf(unsigned late) const {
     if (path.empty())
       path = before.getCommandScope();
   }
-  return getBlockOrPath(path).str();
+  return getUnit(path).str();
 }
 
 } // namespace weft

@@ -40,8 +40,7 @@ static StringAttr findScope(unsigned index,
     StringAttr scope = before.getScopeAttr();
     if (!scope || scope.empty())
       continue;
-    StringRef block = getBlock(scope);
-    return block.empty() ? scope : StringAttr::get(scope.getContext(), block);
+    return StringAttr::get(scope.getContext(), getUnit(scope));
   }
   return {};
 }

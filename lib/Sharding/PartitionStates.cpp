@@ -3,6 +3,7 @@
 #include "PartitionStates.h"
 
 #include "DrawSlices.h"
+#include "PassUses.h"
 #include "Writes.h"
 
 #include "weft/Formats/MicroSteps.h"
@@ -304,15 +305,6 @@ Operation *StatePartition::findLoss() {
                                   : end.getOutputs().front().getDefiningOp();
 }
 
-/// The uses of a value by ops that are no views, through views.
-static void findUses(Value value, SmallVectorImpl<OpOperand *> &uses) {
-  for (OpOperand &use : value.getUses())
-    if (isViewOp(use.getOwner()))
-      findUses(use.getOwner()->getResult(0), uses);
-    else
-      uses.push_back(&use);
-}
-
 /// Gives the uses, which are in one pass, the whole of a state; null if there
 /// are none.
 Value StatePartition::gather(ReadOp read, Value slice,
@@ -343,15 +335,10 @@ void StatePartition::gatherReads() {
   Operation *loss = reshard ? findLoss() : nullptr;
   Writes writes = getWrites(program);
   const size_t before = writes.size();
-  for (auto [read, slice] : llvm::zip(reads, own)) {
-    SmallVector<OpOperand *> uses, forward, backward;
-    findUses(read, uses);
-    for (OpOperand *use : uses) {
-      bool isForward = !loss || !loss->isBeforeInBlock(use->getOwner());
-      (isForward ? forward : backward).push_back(use);
-    }
-    Value whole = gather(read, slice, forward);
-    gather(read, slice, backward);
+  SmallVector<PassUses> uses = findPassUses(reads, loss);
+  for (auto [read, slice, passes] : llvm::zip(reads, own, uses)) {
+    Value whole = gather(read, slice, passes.forward);
+    gather(read, slice, passes.backward);
     StringAttr kept =
         states.kept.lookup(ReadOp(read).getSourceAttr().getAttr());
     if (whole && kept && program.getKind() == ProgramKind::Micro)

@@ -19,3 +19,8 @@ StringRef weft::getBlock(StringRef path) {
   }
   return {};
 }
+
+StringRef weft::getUnit(StringRef path) {
+  StringRef block = getBlock(path);
+  return block.empty() ? path : block;
+}

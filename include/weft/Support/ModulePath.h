@@ -11,6 +11,9 @@ namespace weft {
 /// none.
 llvm::StringRef getBlock(llvm::StringRef path);
 
+/// The block of a path, else the path: what is gathered and reduced together.
+llvm::StringRef getUnit(llvm::StringRef path);
+
 } // namespace weft
 
 #endif // WEFT_SUPPORT_MODULEPATH_H

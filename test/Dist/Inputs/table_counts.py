@@ -32,7 +32,7 @@ def cells():
 
 
 def number(cell, k, buckets):
-    """A product such as `2 K B`; what the backward pass does not read is subtracted."""
+    """A product such as `2 K B`; what the backward pass does not gather is subtracted."""
     factors, *less = cell.split(",")
     value = 1
     for factor in factors.split():
@@ -80,7 +80,7 @@ for stage in range(5):
             where = f"stage {stage}, --sync={sync}, {k} micro-steps"
             if calls != wanted:
                 sys.exit(f"table_counts.py: error: {where}: expects {wanted} calls, but got {calls}")
-            # Of what is not read again some is missing; numbers that are joined are a few bytes.
+            # Of what is not gathered again some is missing; numbers that are joined are a few bytes.
             each = elements * FLOAT * (RANKS - 1) // RANKS
             whole = (wanted["reduce_scatter"] + wanted["all_gather"]) / buckets
             most = each * -(-(wanted["reduce_scatter"] + wanted["all_gather"]) // buckets) + 1000

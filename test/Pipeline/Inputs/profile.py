@@ -16,7 +16,7 @@ def load(path):
 
 def main(profile, schedule, trace, metrics):
     profile = load(profile)["profile"]
-    events = [e for e in load(trace)["traceEvents"] if e["ph"] == "X"]
+    events = [e for e in load(trace)["traceEvents"] if e["ph"] == "X" and e["pid"] == 0]
     commands = load(schedule)["schedule"]
     total = sum(e["dur"] for e in events)
     assert isclose(profile["total_us"], total, rel_tol=1e-6), (profile["total_us"], total)

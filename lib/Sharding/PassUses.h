@@ -1,0 +1,24 @@
+//===- PassUses.h - Uses of parameters in both passes -----------*- C++ -*-===//
+
+#ifndef WEFT_LIB_SHARDING_PASSUSES_H
+#define WEFT_LIB_SHARDING_PASSUSES_H
+
+#include "weft/Weft/Weft.h"
+
+namespace weft {
+
+/// The uses of a state by ops that are no views, through views. Each pass
+/// gathers it for its own.
+struct PassUses {
+  llvm::SmallVector<mlir::OpOperand *> forward, backward;
+};
+
+/// Those of each read. What comes behind `loss` is the backward pass; null: all
+/// is one pass. What the last unit of the forward pass uses stays for the
+/// backward pass, which begins with it: it is one pass, too.
+llvm::SmallVector<PassUses> findPassUses(llvm::ArrayRef<ReadOp> reads,
+                                         mlir::Operation *loss);
+
+} // namespace weft
+
+#endif // WEFT_LIB_SHARDING_PASSUSES_H
