@@ -2,6 +2,7 @@
 
 #include "weft/Analysis/Cost.h"
 
+#include "weft/Dist/Dist.h"
 #include "weft/Plan/Collectives.h"
 #include "weft/Support/TypeText.h"
 
@@ -67,7 +68,8 @@ LinkRates CostTable::getLink(StringRef kind, StringRef axis) const {
 double getComputeSlowdown(ModuleOp module) {
   auto speeds = module->getAttrOfType<DictionaryAttr>(kSpeedsAttr);
   auto slows = speeds ? speeds.getAs<FloatAttr>(kSlowsComputeKey) : FloatAttr();
-  return slows ? slows.getValueAsDouble() : 0;
+  const double part = slows ? slows.getValueAsDouble() : 0;
+  return part >= 0 && part < 1 ? part : 0;
 }
 
 int64_t getSentBytes(plan::CommandOpInterface command) {
@@ -88,11 +90,21 @@ int64_t getSentBytes(plan::CommandOpInterface command) {
   return others * 8 * (static_cast<int64_t>(command->getNumOperands()) / 2);
 }
 
+/// The axis along which the ranks of a collective differ: the only one of a
+/// mesh has no name in a plan.
+static StringRef getAxis(plan::CommandOpInterface command) {
+  if (auto group = command->getAttrOfType<StringAttr>("group");
+      group && !group.empty())
+    return group;
+  dist::MeshOp mesh = dist::findMesh(command->getParentOfType<ModuleOp>());
+  if (!mesh || mesh.getAxes().size() != 1)
+    return {};
+  return cast<StringAttr>(mesh.getAxes()[0]).getValue();
+}
+
 static Estimate estimateCollective(plan::CommandOpInterface command,
                                    int64_t bytes, const CostTable &table) {
-  auto axis = command->getAttrOfType<StringAttr>("group");
-  LinkRates rates =
-      table.getLink(command.getCommandKind(), axis ? axis.getValue() : "");
+  LinkRates rates = table.getLink(command.getCommandKind(), getAxis(command));
   const double link =
       static_cast<double>(bytes) / (rates.gigabytesPerSecond * 1e3);
   return {rates.latencyUs + link, link};

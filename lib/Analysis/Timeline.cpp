@@ -8,6 +8,7 @@
 
 #include "llvm/ADT/DenseMap.h"
 
+#include <cmath>
 #include <deque>
 #include <limits>
 #include <map>
@@ -53,8 +54,10 @@ private:
 };
 } // namespace
 
+/// A time; what is none, in an edited plan, is 0.
 static double getNumber(FloatAttr attribute) {
-  return attribute ? attribute.getValueAsDouble() : 0;
+  const double number = attribute ? attribute.getValueAsDouble() : 0;
+  return number > 0 && std::isfinite(number) ? number : 0;
 }
 
 /// Each wait is for the last record above it.
@@ -82,10 +85,11 @@ Work Simulation::getWork(size_t entry) const {
   plan::CommandOpInterface command = entries[entry].command;
   if (plan::isTransfer(command))
     return {};
-  const double link = getNumber(command->getAttrOfType<FloatAttr>(kLinkUsAttr));
+  const double all = getNumber(command.getEstUsAttr());
   Work work;
-  work.link = link;
-  work.alone = getNumber(command.getEstUsAttr()) - link;
+  work.link =
+      std::min(all, getNumber(command->getAttrOfType<FloatAttr>(kLinkUsAttr)));
+  work.alone = all - work.link;
   if (auto group = command->getAttrOfType<StringAttr>("group"))
     work.group = group;
   return work;

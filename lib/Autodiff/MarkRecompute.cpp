@@ -35,8 +35,9 @@ static bool mayRecompute(Operation *op) {
          !op->hasTrait<OpTrait::IsTerminator>();
 }
 
-/// Gives the ops of `count` blocks in a row the name of the first of them.
-static void mark(ProgramOp program, int64_t count) {
+/// Gives the ops of `count` blocks in a row the name of the first of them;
+/// whether there are any.
+static bool mark(ProgramOp program, int64_t count) {
   llvm::MapVector<StringRef, StringAttr> segments; // by block
   StringAttr last;
   for (Operation &op : program.getBody().front()) {
@@ -49,6 +50,7 @@ static void mark(ProgramOp program, int64_t count) {
     last = segment->second;
     op.setAttr(kRecomputeAttr, segment->second);
   }
+  return !segments.empty();
 }
 
 namespace {
@@ -67,8 +69,9 @@ struct MarkRecomputePass
     }
     if (*count > 0)
       for (auto program : module.getOps<ProgramOp>())
-        if (program.getKind() == ProgramKind::Micro)
-          mark(program, *count);
+        if (program.getKind() == ProgramKind::Micro && !mark(program, *count))
+          program.emitWarning("finds no blocks, which have a number in the "
+                              "scope of their ops: nothing is computed again");
   }
 };
 } // namespace

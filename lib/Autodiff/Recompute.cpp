@@ -31,11 +31,18 @@ private:
 };
 } // namespace
 
+/// What the forward part hands on to other ops is there anyway: later segments
+/// begin with it.
 void RecomputedSegment::findUses(const BackwardOps &backward) {
+  auto isElsewhere = [&](Operation *user) {
+    return !ops.contains(user) && !backward.contains(user);
+  };
   for (Operation *op : ops)
-    for (OpOperand &use : op->getUses())
-      if (backward.contains(use.getOwner()))
-        uses.push_back(&use);
+    for (Value result : op->getResults())
+      if (llvm::none_of(result.getUsers(), isElsewhere))
+        for (OpOperand &use : result.getUses())
+          if (backward.contains(use.getOwner()))
+            uses.push_back(&use);
 }
 
 /// What the uses need of the segment, in its order.
@@ -64,11 +71,12 @@ Operation *RecomputedSegment::findFirstUser() const {
   return first;
 }
 
-/// Parameters, inputs and constants are there anyway.
+/// Parameters and constants are there anyway.
 Value RecomputedSegment::readOutside(Value value, OpBuilder &builder) {
   Operation *maker = value.getDefiningOp();
-  if (!maker || ops.contains(maker) || isa<ReadOp>(maker) ||
-      maker->hasTrait<OpTrait::ConstantLike>() || copies.contains(value))
+  if (copies.contains(value) ||
+      (maker &&
+       (isa<ReadOp>(maker) || maker->hasTrait<OpTrait::ConstantLike>())))
     return copies.lookupOrDefault(value);
   Value fence = FenceOp::create(builder, value.getLoc(), value);
   copies.map(value, fence);

@@ -104,6 +104,14 @@ static std::string findReason(ArrayRef<TimelineEntry> entries,
   return "takes longer than what is computed meanwhile";
 }
 
+/// The time in which stream 0 waits while the collective is under way: others
+/// that the same wait is for have their own.
+static double findExposed(const TimelineEntry &begun,
+                          const TimelineEntry &wait) {
+  return std::max(0.0, std::min(begun.end, wait.end) -
+                           std::max(begun.begin, wait.begin));
+}
+
 /// One collective of another stream.
 static Json describeCollective(ArrayRef<TimelineEntry> entries,
                                OverlapEntry overlap, CommandNames &names) {
@@ -111,7 +119,8 @@ static Json describeCollective(ArrayRef<TimelineEntry> entries,
   plan::CommandOpInterface command = begun.command;
   const Cover cover = findCover(entries, overlap);
   const bool isAwaited = overlap.awaited < entries.size();
-  const double exposed = isAwaited ? entries[overlap.awaited].getTime() : 0;
+  const double exposed =
+      isAwaited ? findExposed(begun, entries[overlap.awaited]) : 0;
   Json json = Json::object();
   json.set("command", int64_t(overlap.begun));
   json.set("name", names.getName(command));

@@ -46,4 +46,19 @@ Dependences::Dependences(ArrayRef<plan::CommandOpInterface> commands)
   }
 }
 
+/// Gaps of a bucket and casts have no scope, but what they come behind has.
+StringRef findScope(unsigned index, ArrayRef<plan::CommandOpInterface> commands,
+                    const Dependences &dependences) {
+  llvm::SmallSetVector<unsigned, 8> reached;
+  reached.insert(index);
+  for (size_t next = 0; next < reached.size(); ++next) {
+    plan::CommandOpInterface command = commands[reached[next]];
+    if (StringRef scope = command.getCommandScope(); !scope.empty())
+      return scope;
+    for (unsigned other : llvm::reverse(dependences.before(reached[next])))
+      reached.insert(other);
+  }
+  return {};
+}
+
 } // namespace weft

@@ -25,6 +25,12 @@ private:
   std::vector<llvm::SmallVector<unsigned, 4>> needs, neededBy;
 };
 
+/// The scope of a command or, if it has none, of the nearest one that has one
+/// among those that it needs; "" if none has.
+llvm::StringRef findScope(unsigned index,
+                          llvm::ArrayRef<plan::CommandOpInterface> commands,
+                          const Dependences &dependences);
+
 } // namespace weft
 
 #endif // WEFT_LIB_SCHEDULE_DEPENDENCES_H

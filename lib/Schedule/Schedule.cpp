@@ -95,14 +95,15 @@ bool Scheduler::holdsMemory(unsigned collective) const {
 }
 
 void Scheduler::beginLate(unsigned collective) {
-  if (!holdsMemory(collective)) {
+  if (prefetch == 0 || !holdsMemory(collective)) {
     put(collective);
+    if (prefetch == 0)
+      await(collective);
     return;
   }
   std::string block = units.getBlockOf(collective);
-  if (underWay.empty() || underWay.back().block != block) {
-    while (static_cast<int64_t>(underWay.size()) >=
-           std::max<int64_t>(prefetch, 1))
+  if (underWay.empty() || block.empty() || underWay.back().block != block) {
+    while (static_cast<int64_t>(underWay.size()) >= prefetch)
       endOldest();
     underWay.push_back({std::move(block), {}});
   }

@@ -93,14 +93,9 @@ ArrayRef<unsigned> ScheduleUnits::getLeaders(unsigned gather) const {
 }
 
 std::string ScheduleUnits::getBlockOf(unsigned late) const {
-  plan::CommandOpInterface command = program.getCommands()[late];
-  StringRef path = command.getCommandScope();
-  for (unsigned other : program.getDependences().before(late)) {
-    plan::CommandOpInterface before = program.getCommands()[other];
-    if (path.empty())
-      path = before.getCommandScope();
-  }
-  return getUnit(path).str();
+  return getUnit(
+             findScope(late, program.getCommands(), program.getDependences()))
+      .str();
 }
 
 } // namespace weft

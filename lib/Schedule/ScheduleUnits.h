@@ -38,8 +38,7 @@ public:
   /// What needs the result of a late collective, or of a follower.
   bool isFollower(unsigned command) const { return follows[command]; }
 
-  /// The block that a late collective belongs to: that of the command whose
-  /// result it takes.
+  /// The block that a late collective belongs to, or "": nobody knows.
   std::string getBlockOf(unsigned late) const;
 
 private:

@@ -25,24 +25,10 @@ static bool readsReduced(unsigned index,
   return llvm::any_of(dependences.before(index), [&](unsigned other) {
     plan::CommandOpInterface before = commands[other];
     return before.getStreamNumber() == plan::kReduceStream &&
-           before->getOperand(1) ==
-               plan::CommandOpInterface(commands[index])->getOperand(0);
+           plan::getRoot(before->getOperand(1)) ==
+               plan::getRoot(
+                   plan::CommandOpInterface(commands[index])->getOperand(0));
   });
-}
-
-/// The block of the commands that made what a collective takes; null if they
-/// say none.
-static StringAttr findScope(unsigned index,
-                            ArrayRef<plan::CommandOpInterface> commands,
-                            const Dependences &dependences) {
-  for (unsigned other : llvm::reverse(dependences.before(index))) {
-    plan::CommandOpInterface before = commands[other];
-    StringAttr scope = before.getScopeAttr();
-    if (!scope || scope.empty())
-      continue;
-    return StringAttr::get(scope.getContext(), getUnit(scope));
-  }
-  return {};
 }
 
 /// Gives the collectives of a program their streams, and a scope to those that
@@ -61,11 +47,10 @@ static void assign(plan::ProgramOp program, bool isShared) {
                                   async.getCommands(), async.getDependences());
     command.setStreamAttr(builder.getI64IntegerAttr(
         isShared || isPlain ? plan::kGatherStream : plan::kReduceStream));
-    if (!command.getScopeAttr())
-      if (StringAttr scope =
-              findScope(static_cast<unsigned>(index), async.getCommands(),
-                        async.getDependences()))
-        command.setScopeAttr(scope);
+    StringRef scope = findScope(static_cast<unsigned>(index),
+                                async.getCommands(), async.getDependences());
+    if (!command.getScopeAttr() && !scope.empty())
+      command.setScopeAttr(builder.getStringAttr(getUnit(scope)));
   }
 }
 

@@ -4,8 +4,9 @@
 
 // What the backward part reads of a segment it computes again, from what the segment
 // begins with, behind a fence: CSE finds nothing to merge. Only that is saved. What only
-// the forward part needs (the last add) is not computed again, and a dropout has its
-// number. The first op of the backward part of "h.1" comes before that of "h.0".
+// the forward part needs (the last add) is not computed again, and neither is what a
+// segment hands on: the backward part of the product in "h.1" reads it as it was saved. A
+// dropout has its number. An input of the program is fenced, too.
 
 weft.param @w : tensor<4xf32> {init = #weft.init<ones>}
 // CHECK-LABEL: weft.program @micro(

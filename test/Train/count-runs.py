@@ -13,7 +13,7 @@ def main(path, routine):
         trace = json.load(f)
     if trace["otherData"]["dropped"]:
         sys.exit(f"{path}: expects all events, but it dropped some")
-    events = [e for e in trace["traceEvents"] if e["ph"] == "X"]
+    events = [e for e in trace["traceEvents"] if e["ph"] == "X" and e["pid"] == 0]
     runs = collections.Counter(e["cat"] for e in events)
     found = collections.Counter(e["cat"] for e in events
                                 if e["args"]["routine"] == routine)

@@ -22,6 +22,10 @@ def EstimatePass : Pass<"weft-estimate", "::mlir::ModuleOp"> {
     ```
     After: the copy has `est_us = 1.18...`.
 
+    A collective among several ranks takes `latency_us` and the time in which a rank
+    sends to the others at `gigabytes_per_second`, both of `[link]`, of `[link.AXIS]`
+    for ranks along an axis, or (`overhead_us`) of its kind; `link_us` is the second part.
+
     It does not move anything. The estimate of a command without `flops` is its
     traffic.
   }];
@@ -161,8 +165,8 @@ def SchedulePass : Pass<"weft-schedule", "::mlir::ModuleOp"> {
     }
     ```
 
-    Precondition: buffers have no offsets yet. With `prefetch=0` every collective
-    is waited for where it begins.
+    Precondition: buffers have no offsets yet. With `prefetch=0` a unit is gathered when
+    it is needed, and all other collectives are waited for where they begin.
   }];
   let dependentDialects = ["::weft::plan::PlanDialect"];
   let options = [

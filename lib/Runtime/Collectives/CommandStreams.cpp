@@ -2,11 +2,8 @@
 
 #include "weft/Runtime/Collectives/CommandStreams.h"
 
-#include "weft/Runtime/Execute/Collectives.h"
-#include "weft/Runtime/Execute/Transfers.h"
-
 #include <chrono>
-#include <set>
+#include <system_error>
 
 using namespace weft;
 
@@ -40,11 +37,19 @@ std::vector<int64_t> CommandStreams::numbers() const {
 }
 
 /// A thread begins with its first job.
-void CommandStreams::start(int64_t number, CommunicationThread::Job job) {
+Status CommandStreams::start(int64_t number, CommunicationThread::Job job) {
   Stream &stream = streams.at(number);
-  if (!stream.thread)
-    stream.thread = std::make_unique<CommunicationThread>();
+  try {
+    if (!stream.thread)
+      stream.thread = std::make_unique<CommunicationThread>();
+  } catch (const std::system_error &failure) {
+    return Error(
+        ExitCode::DoesNotFit,
+        std::string("expects a thread for collectives, but got none: ") +
+            failure.what());
+  }
   stream.last = stream.thread->start(std::move(job));
+  return Status::success();
 }
 
 void CommandStreams::record(int64_t number, int64_t event) {
@@ -61,10 +66,11 @@ Status CommandStreams::wait(int64_t number, int64_t event) {
     return Status::success();
   CommunicationThread &thread = *point.stream->thread;
   if (waiter != streams.end()) {
-    if (&waiter->second != point.stream)
-      start(number,
-            [&thread, ticket = point.ticket] { return thread.wait(ticket); });
-    return Status::success();
+    if (&waiter->second == point.stream)
+      return Status::success();
+    return start(number, [&thread, ticket = point.ticket] {
+      return thread.wait(ticket);
+    });
   }
   const auto begin = std::chrono::steady_clock::now();
   Status done = thread.wait(point.ticket);
@@ -81,18 +87,4 @@ void CommandStreams::keep(const TraceEvent &event) {
 std::vector<TraceEvent> CommandStreams::take() {
   std::lock_guard<std::mutex> lock(mutex);
   return std::exchange(ended, {});
-}
-
-std::vector<int64_t> weft::streamsOf(const WeftExecutable &executable) {
-  std::set<int64_t> found;
-  for (int32_t p = 0; p < executable.numPrograms; ++p)
-    for (int32_t i = 0; i < executable.programs[p].numCommands; ++i) {
-      const WeftCommand &command = executable.programs[p].commands[i];
-      if (command.library == weft_host_record &&
-          command.recordBytes == sizeof(WeftTransferRecord))
-        found.insert(
-            static_cast<const WeftTransferRecord *>(command.record)->stream);
-    }
-  found.erase(0);
-  return {found.begin(), found.end()};
 }

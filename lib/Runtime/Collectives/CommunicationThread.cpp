@@ -2,6 +2,8 @@
 
 #include "weft/Runtime/Collectives/CommunicationThread.h"
 
+#include <new>
+
 using namespace weft;
 
 CommunicationThread::CommunicationThread() : thread([this] { run(); }) {}
@@ -42,6 +44,17 @@ Status CommunicationThread::wait(Ticket ticket) {
   return Status::success();
 }
 
+/// No exception leaves the thread.
+static Status guarded(const CommunicationThread::Job &job) {
+  try {
+    return job();
+  } catch (const std::bad_alloc &) {
+    return Error(ExitCode::DoesNotFit, "the machine has no memory left");
+  } catch (const std::exception &failure) {
+    return Error(ExitCode::Internal, failure.what());
+  }
+}
+
 void CommunicationThread::run() {
   std::unique_lock<std::mutex> lock(mutex);
   while (true) {
@@ -52,7 +65,7 @@ void CommunicationThread::run() {
     jobs.pop_front();
     if (failedAt == 0) {
       lock.unlock();
-      Status status = job();
+      Status status = guarded(job);
       job = nullptr; // what it holds goes before its waiter goes on
       lock.lock();
       if (!status) {

@@ -37,15 +37,16 @@ static void startIn(int64_t stream, WeftContext &context,
                     const WeftCommand &command, CommunicationThread::Job job) {
   CommandStreams &streams = *streamsOf(context);
   if (!context.traceHook)
-    return streams.start(stream, std::move(job));
+    return failIf(context, streams.start(stream, std::move(job)));
   context.isTracedLater = true;
-  streams.start(stream, [&streams, &command, stream, job = std::move(job),
-                         program = context.running] {
+  auto traced = [&streams, &command, stream, job = std::move(job),
+                 program = context.running] {
     const int64_t begin = nowNs();
     Status done = job();
     streams.keep({program, &command, begin, nowNs() - begin, stream});
     return done;
-  });
+  };
+  failIf(context, streams.start(stream, std::move(traced)));
 }
 
 /// The record of an event's command and the streams; null, with an error in the
@@ -137,8 +138,14 @@ static void runAmongRanks(WeftContext &context, const WeftCommand &command,
   auto run = [record, group, body, title = placeOf(command)] {
     return body(*record, *group, title);
   };
-  if (record->among.stream == 0 || context.checkHook)
+  if (record->among.stream == 0)
     return failIf(context, run());
+  if (context.checkHook) {
+    const int64_t begin = nowNs();
+    failIf(context, run());
+    streamsOf(context)->addWaited(nowNs() - begin);
+    return;
+  }
   startIn(record->among.stream, context, command, std::move(run));
 }
 

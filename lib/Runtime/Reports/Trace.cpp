@@ -43,6 +43,8 @@ public:
   /// The slices of a run of the program by its plan, from `startNs` on, or from
   /// the end of those before.
   std::string planOf(const WeftProgram &program, int64_t startNs);
+  /// Whether the metadata says when any command is to run.
+  bool hasPlan() const { return isPlanned; }
 
 private:
   struct Planned {
@@ -53,6 +55,7 @@ private:
   std::map<std::string, std::vector<std::string>> programs;
   std::map<std::string, std::vector<Planned>> plans;
   int64_t plannedEndNs = 0;
+  bool isPlanned = false;
 };
 } // namespace
 
@@ -82,6 +85,7 @@ CommandNames::CommandNames(const WeftExecutable &executable) {
                                                  : program.commands[k].name);
       plans[program.symbol].push_back(isNamed ? plannedIn(row->asArray())
                                               : Planned());
+      isPlanned = isPlanned || plans[program.symbol].back().us > 0;
     }
   }
 }
@@ -112,7 +116,7 @@ std::string CommandNames::planOf(const WeftProgram &program, int64_t startNs) {
     if (time > 0)
       out += sliceText(1, plan[i].stream, programs[program.symbol][i],
                        program.symbol, at, time) +
-             "}";
+             ", \"args\": {\"planned\": true}}";
     plannedEndNs = std::max(plannedEndNs, at + time);
   }
   return out;
@@ -170,13 +174,16 @@ Status Trace::write(const std::string &path,
                      "{\"ph\": \"M\", \"pid\": 0, \"name\": \"process_name\", "
                      "\"args\": {\"name\": ";
   appendJsonString(head, processName);
-  head += "}}" + metadataText(1, "process_name", "planned");
-  for (int process : {0, 1})
-    for (const auto &[stream, name] : kStreamNames)
-      head += metadataText(process, "thread_name", name, stream);
+  head += "}}";
+  CommandNames names(executable);
+  if (names.hasPlan()) {
+    head += metadataText(1, "process_name", "planned");
+    for (int process : {0, 1})
+      for (const auto &[stream, name] : kStreamNames)
+        head += metadataText(process, "thread_name", name, stream);
+  }
   if (Status s = file->write(head); !s)
     return s;
-  CommandNames names(executable);
   int64_t origin = events.empty() ? 0 : events.front().startNs;
   std::set<const WeftProgram *> seen;
   for (const TraceEvent &event : events) {

@@ -3,6 +3,7 @@
 #include "weft/Runtime/Run/Ranks.h"
 
 #include "weft/Runtime/Collectives/Loopback.h"
+#include "weft/Runtime/Execute/Transfers.h"
 
 #include <algorithm>
 #include <chrono>
@@ -130,7 +131,7 @@ Status Ranks::startProcess() {
   }
   const std::vector<int> mesh = meshOf(inputs.metadata);
   StreamConnections streams;
-  for (int64_t stream : streamsOf(inputs.executable)) {
+  for (int64_t stream : kCollectiveStreams) {
     auto own = all->split(0);
     auto along = own ? connectAlong(mesh, std::move(*own))
                      : Expected<RankConnections>(own.takeError());
@@ -162,7 +163,7 @@ Status Ranks::start() {
   };
   auto steps = connectThreads(mesh);
   std::map<int64_t, std::vector<RankConnections>> streams;
-  for (int64_t stream : streamsOf(inputs.executable))
+  for (int64_t stream : kCollectiveStreams)
     streams[stream] = connectThreads(mesh);
   for (int rank = 0; rank < ranks; ++rank) {
     votes[rank]->setTimeout(inputs.options.timeout);

@@ -68,7 +68,8 @@ class Bench:
         trace = self.path("trace.json")
         self.call_weft(row, TRACED, "--trace", trace)
         with open(trace) as file:
-            events = [event for event in json.load(file)["traceEvents"] if event["ph"] == "X"]
+            events = [event for event in json.load(file)["traceEvents"]
+                      if event["ph"] == "X" and event["pid"] == 0]
         return by_name(counted(events))
 
     def torch(self, row, peer, steps=None, profile=False, may_fail=False):

@@ -2,9 +2,6 @@
 
 #include "weft/Runtime/Collectives/CommandStreams.h"
 
-#include "weft/Runtime/Execute/Collectives.h"
-#include "weft/Runtime/Execute/Transfers.h"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -26,6 +23,9 @@ struct CommandStreamsTest : testing::Test {
   }
   CommandStreams streams{twoStreams()};
 
+  void start(int64_t stream, CommunicationThread::Job job) {
+    EXPECT_TRUE(streams.start(stream, std::move(job)));
+  }
   /// A job that ends when the gate opens.
   CommunicationThread::Job behind(const std::shared_future<void> &gate,
                                   std::atomic<int> &count) {
@@ -40,9 +40,9 @@ struct CommandStreamsTest : testing::Test {
 TEST_F(CommandStreamsTest, AnEventStandsForWhatWasGivenBefore) {
   std::promise<void> first, second;
   std::atomic<int> count{0};
-  streams.start(3, behind(first.get_future().share(), count));
+  start(3, behind(first.get_future().share(), count));
   streams.record(3, 0);
-  streams.start(3, behind(second.get_future().share(), count));
+  start(3, behind(second.get_future().share(), count));
   first.set_value();
   EXPECT_TRUE(streams.wait(0, 0));
   EXPECT_EQ(count, 1);
@@ -66,18 +66,18 @@ TEST_F(CommandStreamsTest, StreamsRunBesideEachOtherAndWaitForEvents) {
   std::promise<void> gate;
   std::atomic<int> slow{0}, quick{0};
   const std::shared_future<void> open = gate.get_future().share();
-  streams.start(3, behind(open, slow));
+  start(3, behind(open, slow));
   streams.record(3, 0);
   std::promise<void> opened;
   opened.set_value();
-  streams.start(4, behind(opened.get_future().share(), quick));
+  start(4, behind(opened.get_future().share(), quick));
   streams.record(4, 1);
   EXPECT_TRUE(streams.wait(0, 1)); // stream 3 is still busy
   EXPECT_EQ(quick, 1);
   EXPECT_EQ(slow, 0);
   EXPECT_TRUE(streams.wait(4, 0)); // returns: stream 4 waits
   int seen = -1;
-  streams.start(4, [&] {
+  start(4, [&] {
     seen = slow;
     return Status::success();
   });
@@ -88,7 +88,7 @@ TEST_F(CommandStreamsTest, StreamsRunBesideEachOtherAndWaitForEvents) {
 }
 
 TEST_F(CommandStreamsTest, CountsTheTimeInWhichNothingIsComputed) {
-  streams.start(3, [] {
+  start(3, [] {
     std::this_thread::sleep_for(std::chrono::milliseconds(40));
     return Status::success();
   });
@@ -98,7 +98,7 @@ TEST_F(CommandStreamsTest, CountsTheTimeInWhichNothingIsComputed) {
 }
 
 TEST_F(CommandStreamsTest, ErrorsReachWhatComputes) {
-  streams.start(3, [] { return Error(ExitCode::Communication, "gone"); });
+  start(3, [] { return Error(ExitCode::Communication, "gone"); });
   streams.record(3, 0);
   EXPECT_TRUE(streams.wait(4, 0));
   streams.record(4, 1);
@@ -114,12 +114,12 @@ TEST_F(CommandStreamsTest, StopsStreamsThatWaitForEachOther) {
   std::promise<void> gate, begun;
   std::atomic<int> count{0}, never{0};
   const std::shared_future<void> open = gate.get_future().share();
-  streams.start(3, [&, job = behind(open, count)] {
+  start(3, [&, job = behind(open, count)] {
     begun.set_value();
     return job();
   });
   begun.get_future().wait();
-  streams.start(3, behind(open, never));
+  start(3, behind(open, never));
   streams.record(3, 0);
   EXPECT_TRUE(streams.wait(4, 0));
   std::thread opener([&] {
@@ -135,7 +135,7 @@ TEST_F(CommandStreamsTest, StopsStreamsThatWaitForEachOther) {
 
 TEST_F(CommandStreamsTest, TracesComeFromAnyThread) {
   const WeftCommand command = {};
-  streams.start(3, [&] {
+  start(3, [&] {
     streams.keep({nullptr, &command, 1, 2, 3});
     return Status::success();
   });
@@ -147,23 +147,12 @@ TEST_F(CommandStreamsTest, TracesComeFromAnyThread) {
   EXPECT_TRUE(streams.take().empty());
 }
 
-TEST(StreamsOf, FindsTheStreamsThatRecord) {
-  const WeftTransferRecord records[] = {{0, 0}, {4, 1}, {3, 2}, {4, 3}};
-  std::vector<WeftCommand> commands(5);
-  for (size_t i = 0; i < 4; ++i) {
-    commands[i].library = weft_host_record;
-    commands[i].record = &records[i];
-    commands[i].recordBytes = sizeof records[i];
-  }
-  WeftProgram program = {};
-  program.commands = commands.data();
-  program.numCommands = 5;
-  WeftExecutable executable = {};
-  executable.programs = &program;
-  executable.numPrograms = 1;
-  EXPECT_EQ(streamsOf(executable), (std::vector<int64_t>{3, 4}));
-  program.numCommands = 1;
-  EXPECT_TRUE(streamsOf(executable).empty());
+TEST_F(CommandStreamsTest, ExceptionsAreErrors) {
+  EXPECT_TRUE(streams.start(3, []() -> Status { throw std::bad_alloc(); }));
+  streams.record(3, 0);
+  Status status = streams.wait(0, 0);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code(), ExitCode::DoesNotFit);
 }
 
 } // namespace

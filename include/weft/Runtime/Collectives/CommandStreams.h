@@ -38,7 +38,7 @@ public:
   std::vector<int64_t> numbers() const;
 
   /// Gives a job to a stream, which must exist.
-  void start(int64_t stream, CommunicationThread::Job job);
+  Status start(int64_t stream, CommunicationThread::Job job);
   /// The event stands for all that the stream was given so far.
   void record(int64_t stream, int64_t event);
   /// What the stream is given later begins when that is done. Stream 0 returns
@@ -47,6 +47,8 @@ public:
 
   /// How long stream 0 has waited so far.
   int64_t waitedNs() const { return waited; }
+  /// Of a collective of a stream that stream 0 has run itself.
+  void addWaited(int64_t nanoseconds) { waited += nanoseconds; }
 
   /// Keeps the trace of a command of a stream, from any thread; take() moves
   /// what was kept to the caller.
@@ -71,10 +73,6 @@ private:
   std::mutex mutex; // of `ended`
   std::vector<TraceEvent> ended;
 };
-
-/// The numbers of the streams that the programs of an executable give
-/// collectives to.
-std::vector<int64_t> streamsOf(const WeftExecutable &executable);
 
 } // namespace weft
 

@@ -188,8 +188,9 @@ private:
   int thisRank = 0, numRanks = 1;
   int errorCode = 0;
   std::string errorMessage, errorHint;
-  std::map<const void *, std::shared_ptr<void>> states;
+  // Before the states: what runs beside a program reads it to its end.
   std::unordered_map<const WeftProgram *, std::vector<void *>> resolved;
+  std::map<const void *, std::shared_ptr<void>> states;
   std::unordered_map<std::string, const WeftTensor *> tensorsByName;
 };
 

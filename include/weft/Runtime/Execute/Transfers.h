@@ -32,6 +32,9 @@ struct WeftTransferRecord {
 
 namespace weft {
 
+/// The streams of collectives: gathers of parameters, reductions of gradients.
+inline constexpr int64_t kCollectiveStreams[] = {3, 4};
+
 inline bool isTransfer(int64_t kind) {
   return kind <= WEFT_UPLOAD && kind >= WEFT_WAIT;
 }
