@@ -68,8 +68,7 @@ LinkRates CostTable::getLink(StringRef kind, StringRef axis) const {
 double getComputeSlowdown(ModuleOp module) {
   auto speeds = module->getAttrOfType<DictionaryAttr>(kSpeedsAttr);
   auto slows = speeds ? speeds.getAs<FloatAttr>(kSlowsComputeKey) : FloatAttr();
-  const double part = slows ? slows.getValueAsDouble() : 0;
-  return part >= 0 && part < 1 ? part : 0;
+  return slows ? slows.getValueAsDouble() : 0;
 }
 
 int64_t getSentBytes(plan::CommandOpInterface command) {

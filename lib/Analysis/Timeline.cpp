@@ -8,7 +8,6 @@
 
 #include "llvm/ADT/DenseMap.h"
 
-#include <cmath>
 #include <deque>
 #include <limits>
 #include <map>
@@ -54,10 +53,8 @@ private:
 };
 } // namespace
 
-/// A time; what is none, in an edited plan, is 0.
 static double getNumber(FloatAttr attribute) {
-  const double number = attribute ? attribute.getValueAsDouble() : 0;
-  return number > 0 && std::isfinite(number) ? number : 0;
+  return attribute ? attribute.getValueAsDouble() : 0;
 }
 
 /// Each wait is for the last record above it.
@@ -87,8 +84,7 @@ Work Simulation::getWork(size_t entry) const {
     return {};
   const double all = getNumber(command.getEstUsAttr());
   Work work;
-  work.link =
-      std::min(all, getNumber(command->getAttrOfType<FloatAttr>(kLinkUsAttr)));
+  work.link = getNumber(command->getAttrOfType<FloatAttr>(plan::kLinkUsAttr));
   work.alone = all - work.link;
   if (auto group = command->getAttrOfType<StringAttr>("group"))
     work.group = group;

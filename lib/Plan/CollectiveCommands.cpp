@@ -19,6 +19,21 @@ namespace weft::plan {
 // all_gather, reduce_scatter, own_slice, rank
 //===----------------------------------------------------------------------===//
 
+/// What an edited plan may say wrongly: estimates add up by it.
+static LogicalResult verifyLink(CommandOpInterface command) {
+  Attribute attribute = command->getAttr(kLinkUsAttr);
+  if (!attribute)
+    return success();
+  auto link = dyn_cast<FloatAttr>(attribute);
+  FloatAttr all = command.getEstUsAttr();
+  if (link && all && link.getValueAsDouble() >= 0 &&
+      link.getValueAsDouble() <= all.getValueAsDouble())
+    return success();
+  return command->emitOpError("expects `link_us` to be a number from 0 to its "
+                              "est_us, but got ")
+         << attribute;
+}
+
 Access AllGatherOp::getAccess(unsigned index) {
   return index == 0 ? Access::Read : Access::Write;
 }
@@ -44,11 +59,15 @@ LogicalResult OwnSliceOp::verify() {
 }
 
 LogicalResult AllGatherOp::verify() {
+  if (failed(verifyLink(cast<CommandOpInterface>(getOperation()))))
+    return failure();
   return verifySlices(*this, cast<ShapedType>(getSlice().getType()),
                       cast<ShapedType>(getFull().getType()), getRanks());
 }
 
 LogicalResult ReduceScatterOp::verify() {
+  if (failed(verifyLink(cast<CommandOpInterface>(getOperation()))))
+    return failure();
   if (failed(verifyDivisors(*this, getPre().convertToDouble(),
                             getPost().convertToDouble(), getRanks())))
     return failure();
@@ -65,6 +84,8 @@ Access AllReduceOp::getAccess(unsigned index) {
 }
 
 LogicalResult AllReduceOp::verify() {
+  if (failed(verifyLink(cast<CommandOpInterface>(getOperation()))))
+    return failure();
   SmallVector<StringRef> names;
   for (auto reduction : getReductions().getAsRange<StringAttr>())
     names.push_back(reduction.getValue());

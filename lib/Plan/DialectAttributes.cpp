@@ -45,10 +45,14 @@ static const char *isSpeeds(Attribute attr) {
   auto speeds = dyn_cast<DictionaryAttr>(attr);
   bool known = speeds && llvm::all_of(speeds, [](NamedAttribute speed) {
                  auto number = dyn_cast<FloatAttr>(speed.getValue());
+                 const bool isPart = speed.getName() == "slows_compute";
                  return number && number.getValueAsDouble() > 0 &&
+                        (!isPart || number.getValueAsDouble() < 1) &&
                         std::isfinite(number.getValueAsDouble());
                });
-  return known ? nullptr : "a dictionary of finite numbers above 0";
+  return known ? nullptr
+               : "a dictionary of finite numbers above 0 "
+                 "(slows_compute: below 1)";
 }
 
 /// The rule of an attribute; null for an unknown name.

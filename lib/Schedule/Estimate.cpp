@@ -4,7 +4,7 @@
 
 #include "CostTableFile.h"
 
-#include "weft/Plan/Plan.h"
+#include "weft/Plan/Collectives.h"
 
 namespace weft {
 #define GEN_PASS_DEF_ESTIMATEPASS
@@ -45,7 +45,7 @@ struct EstimatePass : weft::impl::EstimatePassBase<EstimatePass> {
       const Estimate time = estimate(command, *costs);
       command.setEstUsAttr(builder.getF64FloatAttr(time.all));
       if (time.link > 0)
-        command->setAttr(kLinkUsAttr, builder.getF64FloatAttr(time.link));
+        command->setAttr(plan::kLinkUsAttr, builder.getF64FloatAttr(time.link));
     });
   }
 };

@@ -64,10 +64,6 @@ inline constexpr llvm::StringLiteral kSpeedsAttr = "plan.speeds";
 inline constexpr llvm::StringLiteral kSlowsComputeKey = "slows_compute";
 double getComputeSlowdown(mlir::ModuleOp module);
 
-/// Attribute of a command: for how long of its time it uses a link, which
-/// others may use as well.
-inline constexpr llvm::StringLiteral kLinkUsAttr = "link_us";
-
 /// Bytes that a collective sends to other ranks; 0 for another command, or one
 /// rank.
 int64_t getSentBytes(plan::CommandOpInterface command);

@@ -10,6 +10,10 @@
 
 namespace weft::plan {
 
+/// Attribute of a collective: for how long of its est_us it uses a link, which
+/// others may use as well.
+inline constexpr llvm::StringLiteral kLinkUsAttr = "link_us";
+
 /// Whether ranks take part in the command.
 bool isCollective(mlir::Operation *command);
 

@@ -3,10 +3,16 @@
 #include "RoutineModels.h"
 #include "weft/Dist/Dist.h"
 #include "weft/Plan/Collectives.h"
+#include "weft/Plan/Transfers.h"
 #include "weft/Runtime/Execute/Collectives.h"
+#include "weft/Runtime/Execute/Transfers.h"
 
 using namespace mlir;
 using namespace weft;
+
+static_assert(kCollectiveStreams[0] == plan::kGatherStream &&
+                  kCollectiveStreams[1] == plan::kReduceStream,
+              "the runtime has communicators for both");
 
 /// The group of a command by its number; fails with an error on the command if
 /// the module has no such ranks.
