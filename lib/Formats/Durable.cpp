@@ -71,23 +71,37 @@ int renameToNew(const std::string &from, const std::string &to) {
   return result == 0 ? 0 : errno;
 }
 
+/// Each further try needs a run that ended between two of our calls.
+static constexpr int manyTries = 100;
+
+/// Makes one directory of a path whose parent is there. Others may make it,
+/// and take it away again, between any two calls.
+static Status makeDirectory(const std::string &path) {
+  for (int tries = 0; tries < manyTries; ++tries) {
+    // The name of a new directory lies in its parent.
+    if (::mkdir(path.c_str(), 0777) == 0)
+      return syncPath(parentOf(path));
+    const int number = errno;
+    struct stat info;
+    if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
+      return Status::success();
+    // Unlike a link to nothing, which is in the way and stays.
+    const bool wentAway = number == EEXIST &&
+                          ::lstat(path.c_str(), &info) != 0 && errno == ENOENT;
+    if (!wentAway)
+      return systemError(ExitCode::Storage, "cannot create the directory",
+                         number)
+          .at(path);
+  }
+  return storageError(
+             "cannot create the directory: it goes away again and again")
+      .at(path);
+}
+
 Status makeDirectories(const std::string &path) {
   for (size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
-    std::string part = path.substr(0, slash);
-    if (::mkdir(part.c_str(), 0777) == 0) {
-      // The name of a new directory lies in its parent.
-      if (Status status = syncPath(parentOf(part)); !status)
-        return status;
-    } else {
-      int number = errno;
-      struct stat info;
-      bool isDirectory =
-          ::stat(part.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
-      if (!isDirectory)
-        return systemError(ExitCode::Storage, "cannot create the directory",
-                           number)
-            .at(part);
-    }
+    if (Status status = makeDirectory(path.substr(0, slash)); !status)
+      return status;
     if (slash == path.npos)
       return Status::success();
   }
