@@ -2,10 +2,12 @@
 
 #include "weft/Autodiff/Passes.h"
 
+#include "SavedOps.h"
+
+#include "weft/Autodiff/RecomputeChoices.h"
 #include "weft/Support/ModulePath.h"
 #include "weft/Weft/Weft.h"
 
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace weft {
@@ -16,28 +18,9 @@ namespace weft {
 using namespace mlir;
 using namespace weft;
 
-std::optional<int64_t> weft::parseRecomputeRule(StringRef rule) {
-  if (rule == "none")
-    return 0;
-  if (rule == "blocks")
-    return 1;
-  int64_t count = 0;
-  if (!rule.consume_front("every:") || rule.getAsInteger(10, count) ||
-      count < 1)
-    return std::nullopt;
-  return count;
-}
-
-/// Whether a second computation gives the same.
-static bool mayRecompute(Operation *op) {
-  return isMemoryEffectFree(op) && op->getNumRegions() == 0 &&
-         !isa<ReadOp>(op) && !op->hasTrait<OpTrait::ConstantLike>() &&
-         !op->hasTrait<OpTrait::IsTerminator>();
-}
-
 /// Gives the ops of `count` blocks in a row the name of the first of them;
 /// whether there are any.
-static bool mark(ProgramOp program, int64_t count) {
+static bool markBlocks(ProgramOp program, int64_t count) {
   llvm::MapVector<StringRef, StringAttr> segments; // by block
   StringAttr last;
   for (Operation &op : program.getBody().front()) {
@@ -53,6 +36,28 @@ static bool mark(ProgramOp program, int64_t count) {
   return !segments.empty();
 }
 
+/// Marks what the first choices that save `bytes` need of their segments;
+/// whether there are any.
+static bool markBytes(ModuleOp module, ProgramOp program, int64_t bytes) {
+  RecomputeChoices choices = findRecomputeChoices(module);
+  const size_t count = choices.countFor(bytes);
+  llvm::DenseSet<StringRef> segments;
+  llvm::DenseSet<Operation *> kept;
+  for (auto [number, choice] : llvm::enumerate(choices.inOrder))
+    if (number < count)
+      segments.insert(choice.segment);
+    else
+      kept.insert(choice.op);
+  for (const RecomputeChoice &choice : choices.kept)
+    kept.insert(choice.op);
+  for (Operation &op : program.getBody().front())
+    if (mayRecompute(&op) && !kept.contains(&op) &&
+        segments.contains(getSegment(&op)))
+      op.setAttr(kRecomputeAttr,
+                 StringAttr::get(op.getContext(), getSegment(&op)));
+  return count > 0;
+}
+
 namespace {
 struct MarkRecomputePass
     : weft::impl::MarkRecomputePassBase<MarkRecomputePass> {
@@ -60,18 +65,25 @@ struct MarkRecomputePass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    std::optional<int64_t> count = parseRecomputeRule(rule);
-    if (!count) {
-      module.emitError("expects none, blocks or every:N with N of at least 1, "
-                       "but got ")
+    std::optional<RecomputeRule> parsed = parseRecomputeRule(rule);
+    if (!parsed) {
+      module.emitError("expects none, blocks, every:N or bytes:N with N of at "
+                       "least 1, but got ")
           << rule.getValue();
       return signalPassFailure();
     }
-    if (*count > 0)
-      for (auto program : module.getOps<ProgramOp>())
-        if (program.getKind() == ProgramKind::Micro && !mark(program, *count))
-          program.emitWarning("finds no blocks, which have a number in the "
-                              "scope of their ops: nothing is computed again");
+    for (auto program : module.getOps<ProgramOp>())
+      if (program.getKind() == ProgramKind::Micro)
+        mark(program, *parsed);
+  }
+
+  void mark(ProgramOp program, RecomputeRule parsed) {
+    if (parsed.blocks > 0 && !markBlocks(program, parsed.blocks))
+      program.emitWarning("finds no blocks, which have a number in the scope "
+                          "of their ops: nothing is computed again");
+    if (parsed.bytes && !markBytes(getOperation(), program, *parsed.bytes))
+      program.emitWarning("finds nothing that could be computed again: all "
+                          "that the backward part reads is kept");
   }
 };
 } // namespace

@@ -2,7 +2,7 @@
 
 #include "weft/Pipeline/CompileFlags.h"
 
-#include "weft/Autodiff/Passes.h"
+#include "weft/Autodiff/RecomputeChoices.h"
 #include "weft/Pipeline/Target.h"
 #include "weft/Sharding/MeshText.h"
 #include "weft/Sharding/Units.h"
@@ -234,8 +234,8 @@ static Status checkRecompute(const FlagValues &flags) {
   const std::string &rule = flags.getText("recompute");
   if (parseRecomputeRule(rule))
     return Status::success();
-  return usageError("--recompute expects none, blocks or every:N with N of at "
-                    "least 1, but got " +
+  return usageError("--recompute expects none, blocks, every:N or bytes:N with "
+                    "N of at least 1, but got " +
                     inQuotes(rule));
 }
 

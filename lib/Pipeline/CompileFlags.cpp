@@ -132,7 +132,8 @@ static const FlagSpec kDistributionFlags[] = {
 /// Memory, time and diagnosis.
 static const FlagSpec kMemoryFlags[] = {
     {"recompute", FlagKind::String, CompileFlag, "none", "RULE",
-     "none, blocks or every:N: what the backward pass computes again"},
+     "what the backward pass computes again: none, blocks, every:N blocks, or "
+     "bytes:N, the cheapest that save N bytes"},
     {"memory-limit", FlagKind::Bytes, CompileFlag, "", "BYTES",
      "fail (exit 4) if the program needs more; K, M, G are accepted"},
     {"device", FlagKind::Enum, CompileFlag, "", "",

@@ -209,7 +209,10 @@ Status Compiler::takeDumpOptions(const std::string &path) {
 //===----------------------------------------------------------------------===//
 
 Status Compiler::run(int to) {
-  Status status = runPhases(to);
+  const bool fits = done < phases().find("mark-recompute") &&
+                    to >= phases().find("plan-memory") &&
+                    getMemoryBound(values, target());
+  Status status = fits ? fitMemory(to) : runPhases(to);
   // The process may end behind a failure.
   if (!status)
     ahead.reset();
@@ -307,19 +310,6 @@ Status Compiler::finishPhase(int index) {
   done = index;
   keepSnapshot();
   return dump(index);
-}
-
-/// The least of what the flags allow: --memory-limit, or the memory of the
-/// device that they name.
-static std::optional<MemoryBound> getMemoryBound(const FlagValues &flags,
-                                                 const Target &target) {
-  std::optional<MemoryBound> bound = target.getMemory(flags);
-  if (!flags.isSet("memory-limit"))
-    return bound;
-  int64_t limit = flags.getBytes("memory-limit");
-  if (bound && bound->bytes <= limit)
-    return bound;
-  return MemoryBound{limit, "--memory-limit is " + exactBytes(limit)};
 }
 
 /// Compares the packed arena, and what lies beside it, with what the flags

@@ -4,6 +4,8 @@
 #include "KernelsAhead.h"
 
 #include "weft/Pipeline/CompileFlags.h"
+#include "weft/Pipeline/MemoryFit.h"
+#include "weft/Pipeline/Target.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -13,7 +15,7 @@ using namespace weft;
 /// Where decisions of later phases may have to be made again: recomputation and
 /// copies, collectives, order and memory.
 static constexpr llvm::StringLiteral kReturnPhases[] = {
-    "working-copies", "partition", "lower-to-plan"};
+    "derive-programs", "working-copies", "partition", "lower-to-plan"};
 
 void Compiler::keepSnapshot() {
   if (keepsSnapshots && llvm::is_contained(kReturnPhases, phases()[done].name))
@@ -70,4 +72,22 @@ Status Compiler::goBack(llvm::StringRef phase, FlagValues flags) {
   table = std::move(*after);
   storeOptions(*owned, values);
   return dump(done);
+}
+
+Status Compiler::fitMemory(int to) {
+  const FlagValues given = values;
+  const bool keptSnapshots = std::exchange(keepsSnapshots, true);
+  Status status = runPhases(phases().find("derive-programs"));
+  if (!status)
+    return status;
+  auto chosen =
+      MemoryFit(*this, given).choose(*getMemoryBound(values, target()));
+  if (chosen)
+    status = goBack("derive-programs", std::move(*chosen));
+  keepsSnapshots = keptSnapshots;
+  if (!keepsSnapshots)
+    snapshots.clear();
+  if (!chosen)
+    return chosen.takeError();
+  return status ? runPhases(to) : std::move(status);
 }

@@ -2,6 +2,7 @@
 
 #include "weft/Pipeline/Target.h"
 
+#include "weft/Formats/Text.h"
 #include "weft/Pipeline/InitAll.h"
 #include "weft/Weft/Weft.h"
 
@@ -57,4 +58,15 @@ weft::findTarget(const FlagValues &flags) {
   if (!target)
     return target.takeError();
   return std::shared_ptr<const Target>(std::move(*target));
+}
+
+std::optional<MemoryBound> weft::getMemoryBound(const FlagValues &flags,
+                                                const Target &target) {
+  std::optional<MemoryBound> bound = target.getMemory(flags);
+  if (!flags.isSet("memory-limit"))
+    return bound;
+  int64_t limit = flags.getBytes("memory-limit");
+  if (bound && bound->bytes <= limit)
+    return bound;
+  return MemoryBound{limit, "--memory-limit is " + exactBytes(limit)};
 }

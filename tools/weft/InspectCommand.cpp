@@ -2,6 +2,7 @@
 
 #include "Commands.h"
 #include "InspectKernels.h"
+#include "InspectModel.h"
 #include "InspectSchedule.h"
 #include "InspectSharding.h"
 #include "Profile.h"
@@ -266,6 +267,8 @@ static Expected<ExitCode> inspectProgram(const std::string &path,
 }
 
 Expected<ExitCode> weft::inspectCommand(const Arguments &args) {
+  if (asksAboutModel(args))
+    return inspectModel(args);
   FlagTable table = inspectFlags();
   FlagParseOptions options;
   options.program = "weft inspect";
@@ -274,8 +277,8 @@ Expected<ExitCode> weft::inspectCommand(const Arguments &args) {
   if (!flags)
     return flags.takeError();
   if (flags->getSwitch("help")) {
-    std::printf("usage: weft inspect PROGRAM [flags]\n\n%s",
-                table.help().c_str());
+    std::printf("usage: weft inspect PROGRAM [flags]\n\n%s\n%s",
+                table.help().c_str(), modelViewsHelp().c_str());
     return ExitCode::Ok;
   }
   if (flags->positionals().empty())

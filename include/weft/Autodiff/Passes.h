@@ -5,8 +5,6 @@
 
 #include "mlir/Pass/Pass.h"
 
-#include <optional>
-
 namespace mlir {
 class DialectRegistry;
 } // namespace mlir
@@ -25,10 +23,6 @@ inline constexpr llvm::StringLiteral kSavedAttr = "weft.saved";
 /// Attribute of a forward op: the name of the segment that the backward part
 /// computes again (weft-mark-recompute).
 inline constexpr llvm::StringLiteral kRecomputeAttr = "weft.recompute";
-
-/// How many blocks in a row are recomputed as one, by "none" (0), "blocks" (1)
-/// or "every:N"; nothing for another text.
-std::optional<int64_t> parseRecomputeRule(llvm::StringRef rule);
 
 /// Metadata of the fused locations of backward ops.
 inline constexpr llvm::StringLiteral kBackwardTag = "backward";

@@ -65,6 +65,12 @@ def MarkRecomputePass : Pass<"weft-mark-recompute", "::mlir::ModuleOp"> {
     blocks in a row under the name of the first (`rule=every:N`). Parameters and
     constants are marked by nobody, and neither is what stands in no block.
 
+    `rule=bytes:N` decides for each value that the backward part will read: it
+    builds the gradients of a copy of the program, and gives values up one by one until N
+    bytes are not kept. Next comes what lies idle at the op with most bytes in use and
+    costs least for its bytes, if what is computed again already costs nothing. What
+    other segments read is kept. An op without a block belongs to the segment of its scope.
+
     Before:
     ```mlir
     weft.program @micro(%x: tensor<4xf32> {weft.input = "x"})
@@ -84,10 +90,10 @@ def MarkRecomputePass : Pass<"weft-mark-recompute", "::mlir::ModuleOp"> {
     }
     ```
 
-    It computes nothing, and does not know how large anything is.
+    It computes nothing; only `bytes:N` looks at how large anything is.
   }];
   let options = [
-    Option<"rule", "rule", "std::string", "\"none\"", "none, blocks or every:N">,
+    Option<"rule", "rule", "std::string", "\"none\"", "none, blocks, every:N or bytes:N">,
   ];
 }
 

@@ -85,6 +85,11 @@ public:
   /// The text as given, or the default.
   const std::string &getText(const std::string &name) const;
 
+  /// These with a flag given as `text`, which its kind must allow, or not
+  /// given.
+  FlagValues with(const std::string &name, const std::string &text) const;
+  FlagValues without(const std::string &name) const;
+
   const std::vector<std::string> &positionals() const { return positionalList; }
   const std::vector<std::string> &passThrough() const {
     return passThroughList;
@@ -145,6 +150,8 @@ private:
 /// Whether `text` is a value of this flag; the error names flag, value and
 /// rule.
 Status checkFlagValue(const FlagSpec &spec, const std::string &text);
+/// "a number from 0 to 1": what a flag expects, for its messages.
+std::string expectedText(const FlagSpec &spec);
 /// "4K" = 4096; nothing when malformed or too large.
 bool parseByteCount(const std::string &text, int64_t &bytes);
 

@@ -31,11 +31,14 @@ public:
 
   /// Imports a model, or with `--from` loads a dump and its options.
   Status load(const std::string &model, FlagValues flags);
-  /// Runs the phases behind the current one up to `to`, with dumps.
+  /// Runs the phases behind the current one up to `to`, with dumps. If memory
+  /// is planned on the way, and bounded, flags that were not given are chosen
+  /// so that the program fits (MemoryFit).
   Status run(int to);
 
   /// From now on keeps a copy of the module after each phase that goBack takes:
-  /// working-copies, partition and lower-to-plan. Without it there is none.
+  /// derive-programs, working-copies, partition and lower-to-plan. Without it
+  /// there is none.
   void keepSnapshots() { keepsSnapshots = true; }
   /// Makes the module that of `phase` again, after a run or a failed one, with
   /// other flags for the phases behind it; run() goes on there. It works as
@@ -78,6 +81,7 @@ private:
   Status loadDump(const std::string &path);
   Status checkDump(int index);
   Status takeDumpOptions(const std::string &path);
+  Status fitMemory(int to);
   Status runPhases(int to);
   Status runPhase(int index, int to);
   void startKernels(int to);

@@ -171,6 +171,11 @@ Expected<const TargetKind *> findTargetKind(llvm::StringRef text);
 /// The target that --target names; a usage error for a value that names none.
 Expected<std::shared_ptr<const Target>> findTarget(const FlagValues &flags);
 
+/// The least of what the flags allow: --memory-limit, or the memory of the
+/// device that they name.
+std::optional<MemoryBound> getMemoryBound(const FlagValues &flags,
+                                          const Target &target);
+
 } // namespace weft
 
 #endif // WEFT_PIPELINE_TARGET_H

@@ -1,0 +1,192 @@
+//===- RecomputeChoices.cpp - Which saved values to compute again ---------===//
+
+#include "weft/Autodiff/RecomputeChoices.h"
+
+#include "Differentiator.h"
+#include "SavedOps.h"
+
+#include "weft/Autodiff/Passes.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace weft {
+
+std::optional<RecomputeRule> parseRecomputeRule(StringRef text) {
+  auto number = [](StringRef digits) -> std::optional<int64_t> {
+    int64_t value = 0;
+    if (digits.getAsInteger(10, value) || value < 1)
+      return std::nullopt;
+    return value;
+  };
+  if (text == "none")
+    return RecomputeRule{};
+  if (text == "blocks")
+    return RecomputeRule{/*blocks=*/1, std::nullopt};
+  if (text.consume_front("every:"))
+    if (std::optional<int64_t> count = number(text))
+      return RecomputeRule{*count, std::nullopt};
+  if (text.consume_front("bytes:"))
+    if (std::optional<int64_t> bytes = number(text))
+      return RecomputeRule{/*blocks=*/0, bytes};
+  return std::nullopt;
+}
+
+bool mayRecompute(Operation *op) {
+  return isMemoryEffectFree(op) && op->getNumRegions() == 0 &&
+         !isa<ReadOp>(op) && !op->hasTrait<OpTrait::ConstantLike>() &&
+         !op->hasTrait<OpTrait::IsTerminator>();
+}
+
+size_t RecomputeChoices::countFor(int64_t bytes) const {
+  size_t count = 0;
+  for (int64_t sum = 0; count < inOrder.size() && sum < bytes; ++count)
+    sum += inOrder[count].bytes;
+  return count;
+}
+
+/// For the order alone, which needs no more than how costs compare: the
+/// defaults of a cost table.
+static double estimateMicroseconds(Operation *op) {
+  if (renames(op))
+    return 0;
+  double flops = 0;
+  if (auto costs = dyn_cast<CostOpInterface>(op))
+    flops = costs.getFlops();
+  int64_t bytes = 0;
+  for (Value value : op->getOperands())
+    bytes += getTensorBytes(value);
+  for (Value value : op->getResults())
+    bytes += getTensorBytes(value);
+  return std::max(flops / 200e3, static_cast<double>(bytes) / 45e3);
+}
+
+namespace {
+/// Orders the saved ops of one differentiated program.
+class Chooser {
+public:
+  explicit Chooser(SavedOps &saved) : saved(saved) {}
+
+  /// Drops the next op and says which; null if none is left.
+  SavedOp *next(double &cost);
+
+private:
+  llvm::SetVector<Operation *> findAdded(const SavedOp &joining);
+  double getCost(const SavedOp &joining);
+  SavedOp *findCheapest(llvm::function_ref<bool(const SavedOp &)> mayDrop);
+
+  SavedOps &saved;
+  llvm::DenseSet<Operation *> again; // what is computed again
+};
+} // namespace
+
+/// The ops that are to be computed again for `joining`, and are not yet.
+llvm::SetVector<Operation *> Chooser::findAdded(const SavedOp &joining) {
+  llvm::SetVector<Operation *> added;
+  added.insert(joining.op);
+  for (size_t i = 0; i < added.size(); ++i)
+    for (Value operand : added[i]->getOperands()) {
+      Operation *maker = operand.getDefiningOp();
+      if (!maker || !mayRecompute(maker) || again.contains(maker) ||
+          getSegment(maker) != joining.segment)
+        continue;
+      const SavedOp *kept = saved.find(maker);
+      if (!kept || kept->isDropped)
+        added.insert(maker);
+    }
+  return added;
+}
+
+double Chooser::getCost(const SavedOp &joining) {
+  double cost = 0;
+  for (Operation *op : findAdded(joining))
+    cost += estimateMicroseconds(op);
+  return cost;
+}
+
+/// By cost for a byte; of equals the first in the program, which lies idle for
+/// longest.
+SavedOp *
+Chooser::findCheapest(llvm::function_ref<bool(const SavedOp &)> mayDrop) {
+  SavedOp *best = nullptr;
+  double least = 0;
+  for (SavedOp &entry : saved.get()) {
+    if (entry.isDropped || entry.segment.empty() || !mayDrop(entry))
+      continue;
+    const double cost = getCost(entry) / static_cast<double>(entry.bytes);
+    if (best && cost >= least)
+      continue;
+    best = &entry;
+    least = cost;
+  }
+  return best;
+}
+
+SavedOp *Chooser::next(double &cost) {
+  const int64_t peak = saved.findPeak();
+  auto isIdleThere = [&](const SavedOp &entry) {
+    return entry.lastForward < peak && peak < saved.getSegmentStart(entry);
+  };
+  SavedOp *best = findCheapest(isIdleThere);
+  if (!best)
+    best = findCheapest([](const SavedOp &) { return true; });
+  if (!best)
+    return nullptr;
+  cost = getCost(*best);
+  for (Operation *op : findAdded(*best))
+    again.insert(op);
+  best->isDropped = true;
+  return best;
+}
+
+static ProgramOp findMicro(ModuleOp module) {
+  for (auto program : module.getOps<ProgramOp>())
+    if (program.getKind() == ProgramKind::Micro)
+      return program;
+  return nullptr;
+}
+
+static std::vector<Operation *> getOps(ProgramOp program) {
+  std::vector<Operation *> ops;
+  for (Operation &op : program.getBody().front().without_terminator())
+    ops.push_back(&op);
+  return ops;
+}
+
+RecomputeChoices findRecomputeChoices(ModuleOp module) {
+  RecomputeChoices choices;
+  ProgramOp micro = findMicro(module);
+  if (!micro)
+    return choices;
+  // weft-autodiff says what is to be said.
+  ScopedDiagnosticHandler silence(module.getContext(),
+                                  [](Diagnostic &) { return success(); });
+  OwningOpRef<ModuleOp> copy = module.clone();
+  ProgramOp copied = findMicro(*copy);
+  const std::vector<Operation *> ops = getOps(micro), copies = getOps(copied);
+  for (Operation *op : copies)
+    op->removeAttr(kRecomputeAttr);
+  Differentiator differentiator(*copy, copied, {true, true, ""});
+  if (failed(differentiator.run()))
+    return choices;
+  llvm::DenseMap<Operation *, Operation *> originals;
+  for (auto [original, other] : llvm::zip_equal(ops, copies))
+    originals[other] = original;
+  auto describe = [&](const SavedOp &entry, double us) {
+    Operation *op = originals.lookup(entry.op);
+    StringRef segment = entry.segment.empty() ? StringRef() : getSegment(op);
+    return RecomputeChoice{op, segment, entry.bytes, us};
+  };
+  SavedOps saved(copied, copies.size());
+  for (const SavedOp &entry : saved.get())
+    if (entry.segment.empty())
+      choices.kept.push_back(describe(entry, 0));
+  Chooser chooser(saved);
+  double us = 0;
+  while (SavedOp *entry = chooser.next(us))
+    choices.inOrder.push_back(describe(*entry, us));
+  return choices;
+}
+
+} // namespace weft

@@ -1,0 +1,136 @@
+//===- SavedOps.cpp - Lives of what the backward part reads ---------------===//
+
+#include "SavedOps.h"
+
+#include "weft/Autodiff/RecomputeChoices.h"
+#include "weft/Support/ModulePath.h"
+
+#include <numeric>
+
+using namespace mlir;
+
+namespace weft {
+
+StringRef getSegment(Operation *op) { return getUnit(getScope(op)); }
+
+int64_t getTensorBytes(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return type.getNumElements() * static_cast<int64_t>(llvm::divideCeil(
+                                     type.getElementTypeBitWidth(), 8));
+}
+
+/// Parameters and constants are there anyway; another name takes no bytes.
+static bool takesBytes(Operation *op) {
+  return !isa<ReadOp>(op) && !op->hasTrait<OpTrait::ConstantLike>() &&
+         !op->hasTrait<OpTrait::IsTerminator>() && !renames(op);
+}
+
+/// The users of a value under all its names, but for those that only rename it.
+static void collectUsers(Value value, SmallVectorImpl<Operation *> &users) {
+  for (Operation *user : value.getUsers()) {
+    if (renames(user) && user->getOperand(0) == value)
+      collectUsers(user->getResult(0), users);
+    else if (!user->hasTrait<OpTrait::IsTerminator>())
+      users.push_back(user);
+  }
+}
+
+SavedOps::SavedOps(ProgramOp program, size_t numForward)
+    : numForward(static_cast<int64_t>(numForward)) {
+  for (Operation &op : program.getBody().front())
+    positions.insert({&op, static_cast<int64_t>(positions.size())});
+  temporaries.resize(positions.size() + 1);
+  for (Operation &op : program.getBody().front()) {
+    if (!takesBytes(&op))
+      continue;
+    if (isForward(&op))
+      addSaved(&op);
+    addTemporaries(&op);
+  }
+}
+
+bool SavedOps::isForward(Operation *op) const {
+  return positions.lookup(op) < numForward;
+}
+
+SavedOp *SavedOps::find(Operation *op) {
+  auto found = index.find(op);
+  return found == index.end() ? nullptr : &saved[found->second];
+}
+
+void SavedOps::addSaved(Operation *op) {
+  SavedOp entry;
+  entry.op = op;
+  entry.made = entry.lastForward = positions.lookup(op);
+  entry.firstBackward = entry.lastBackward = -1;
+  entry.segment = mayRecompute(op) ? getSegment(op) : StringRef();
+  for (Value result : op->getResults()) {
+    SmallVector<Operation *> users;
+    collectUsers(result, users);
+    bool isRead = false;
+    for (Operation *user : users) {
+      const int64_t position = positions.lookup(user);
+      if (isForward(user)) {
+        entry.lastForward = std::max(entry.lastForward, position);
+        if (getSegment(user) != entry.segment)
+          entry.segment = {};
+        continue;
+      }
+      isRead = true;
+      entry.lastBackward = std::max(entry.lastBackward, position);
+      if (entry.firstBackward < 0 || position < entry.firstBackward)
+        entry.firstBackward = position;
+    }
+    entry.bytes += isRead ? getTensorBytes(result) : 0;
+  }
+  if (entry.bytes == 0)
+    return;
+  index[op] = saved.size();
+  saved.push_back(entry);
+}
+
+/// A value with one reader is mostly a part of that reader's kernel.
+void SavedOps::addTemporaries(Operation *op) {
+  if (find(op))
+    return;
+  for (Value result : op->getResults()) {
+    SmallVector<Operation *> users;
+    collectUsers(result, users);
+    if (users.size() < 2)
+      continue;
+    int64_t last = positions.lookup(op);
+    for (Operation *user : users)
+      last = std::max(last, positions.lookup(user));
+    use(temporaries, positions.lookup(op), last, getTensorBytes(result));
+  }
+}
+
+void SavedOps::use(MutableArrayRef<int64_t> changes, int64_t begin, int64_t end,
+                   int64_t bytes) const {
+  changes[begin] += bytes;
+  changes[end + 1] -= bytes;
+}
+
+int64_t SavedOps::getSegmentStart(const SavedOp &joining) const {
+  int64_t start = joining.firstBackward;
+  for (const SavedOp &other : saved)
+    if (other.isDropped && other.segment == joining.segment)
+      start = std::min(start, other.firstBackward);
+  return start;
+}
+
+int64_t SavedOps::findPeak() const {
+  std::vector<int64_t> changes = temporaries;
+  for (const SavedOp &entry : saved) {
+    if (!entry.isDropped) {
+      use(changes, entry.made, entry.lastBackward, entry.bytes);
+      continue;
+    }
+    use(changes, entry.made, entry.lastForward, entry.bytes);
+    use(changes, getSegmentStart(entry), entry.lastBackward, entry.bytes);
+  }
+  std::partial_sum(changes.begin(), changes.end(), changes.begin());
+  return std::max_element(changes.begin(), changes.end()) - changes.begin();
+}
+
+} // namespace weft

@@ -1,0 +1,167 @@
+//===- FlagsParse.cpp - Parsing of the command line -----------------------===//
+
+#include "weft/Formats/Flags.h"
+
+#include <algorithm>
+
+namespace weft {
+
+namespace {
+
+/// One run over the arguments.
+class Parse {
+public:
+  Parse(const FlagTable &table, const std::vector<std::string> &args,
+        const FlagParseOptions &options)
+      : table(table), args(args), options(options) {}
+
+  /// Reads one flag and its value.
+  Status flag(const std::string &arg);
+  /// Puts the value where the flag's values go: only lists may repeat.
+  Status store(bool &given, std::string &text) const;
+
+  size_t position = 0;
+  const FlagSpec *spec = nullptr;
+  std::string value;
+
+private:
+  Status unknown(const std::string &shown, const std::string &name) const;
+  Status takeValue(bool inlineValue, const std::string &shown);
+
+  const FlagTable &table;
+  const std::vector<std::string> &args;
+  const FlagParseOptions &options;
+};
+
+} // namespace
+
+static const char *groupText(FlagGroup group) {
+  switch (group) {
+  case CompileFlag:
+    return "a compile flag";
+  case RunFlag:
+    return "a run flag";
+  default:
+    return "a flag of the weft driver";
+  }
+}
+
+Status Parse::unknown(const std::string &shown, const std::string &name) const {
+  Error error = usageError("unknown flag " + inQuotes(shown));
+  std::string near = table.nearest(name, options.groups);
+  if (near.empty())
+    return error.hint("run '" + options.program + " --help' for the flags");
+  return error.hint("the nearest flag is '--" + near + "'; '" +
+                    options.program + " --help' lists all");
+}
+
+Status Parse::takeValue(bool inlineValue, const std::string &shown) {
+  if (spec->kind == FlagKind::Switch && !inlineValue) {
+    value = "on";
+    return Status::success();
+  }
+  if (!inlineValue) {
+    bool missing = position + 1 >= args.size();
+    // The name of another flag is a forgotten value; "-1" is a number.
+    if (!missing && args[position + 1].compare(0, 2, "--") == 0)
+      missing = true;
+    if (missing)
+      return usageError("flag '" + shown + "' expects " + expectedText(*spec) +
+                        ", but got nothing");
+    value = args[++position];
+  }
+  return checkFlagValue(*spec, value);
+}
+
+Status Parse::flag(const std::string &arg) {
+  bool isLong = arg.compare(0, 2, "--") == 0;
+  size_t equals = arg.find('=');
+  std::string shown = arg.substr(0, equals);
+  std::string name = shown.substr(isLong ? 2 : 1);
+  spec = nullptr;
+  for (const FlagSpec &candidate : table.flags())
+    if (name == (isLong ? candidate.name : candidate.shortName))
+      spec = &candidate;
+  if (!spec || name.empty())
+    return unknown(shown, name);
+  if (!(spec->group & options.groups))
+    return usageError("flag '" + shown + "' is " + groupText(spec->group) +
+                      " and has no effect here")
+        .hint("run '" + options.program + " --help' for the flags");
+  value = equals == arg.npos ? "" : arg.substr(equals + 1);
+  return takeValue(equals != arg.npos, shown);
+}
+
+Status Parse::store(bool &given, std::string &text) const {
+  if (given && spec->kind != FlagKind::List)
+    return usageError("flag '--" + std::string(spec->name) +
+                      "' is given twice: " + inQuotes(text) + " and " +
+                      inQuotes(value));
+  text = given ? text + "," + value : value;
+  given = true;
+  return Status::success();
+}
+
+const FlagSpec *FlagTable::find(const std::string &name) const {
+  for (const FlagSpec &spec : specs)
+    if (name == spec.name)
+      return &spec;
+  return nullptr;
+}
+
+std::string FlagTable::nearest(const std::string &name, unsigned groups) const {
+  std::string best;
+  size_t least = std::string::npos;
+  for (const FlagSpec &spec : specs) {
+    size_t distance =
+        editDistance(std::string_view(name).substr(0, 64), spec.name);
+    if ((spec.group & groups) && distance < least) {
+      least = distance;
+      best = spec.name;
+    }
+  }
+  return best;
+}
+
+Expected<FlagValues> FlagTable::parse(const std::vector<std::string> &args,
+                                      const FlagParseOptions &options) const {
+  FlagValues result;
+  for (const FlagSpec &spec : specs) {
+    result.index[spec.name] = result.values.size();
+    result.values.push_back({spec, spec.defaultText, false});
+  }
+  Parse parse(*this, args, options);
+  bool flagsEnded = false;
+  const std::string prefix = "--" + options.passThroughPrefix;
+  for (; parse.position < args.size(); ++parse.position) {
+    const std::string &arg = args[parse.position];
+    if (!flagsEnded && arg == "--") {
+      flagsEnded = true;
+      continue;
+    }
+    if (flagsEnded || arg.size() < 2 || arg[0] != '-') {
+      if (result.positionalList.size() == options.maxPositionals)
+        return usageError("unexpected argument " + inQuotes(arg))
+            .hint("run '" + options.program + " --help' for the usage");
+      result.positionalList.push_back(arg);
+      continue;
+    }
+    if (prefix.size() > 2 && arg.compare(0, prefix.size(), prefix) == 0) {
+      result.passThroughList.push_back(arg);
+      continue;
+    }
+    if (Status status = parse.flag(arg); !status)
+      return status.takeError();
+    FlagValues::Value &slot = result.values[result.index[parse.spec->name]];
+    if (Status status = parse.store(slot.given, slot.text); !status)
+      return status.takeError();
+  }
+  return result;
+}
+
+Expected<FlagValues> FlagTable::parse(int argc, const char *const *argv,
+                                      const FlagParseOptions &options) const {
+  return parse(std::vector<std::string>(argv, argv + argc), options);
+}
+
+} // namespace weft

@@ -1,0 +1,237 @@
+//===- MemoryFit.cpp - Flags that make a program fit ----------------------===//
+
+#include "weft/Pipeline/MemoryFit.h"
+
+#include "weft/Analysis/Timeline.h"
+#include "weft/Autodiff/RecomputeChoices.h"
+#include "weft/Formats/Text.h"
+#include "weft/Pipeline/CompileFlags.h"
+#include "weft/Pipeline/Target.h"
+#include "weft/Weft/Weft.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace weft {
+
+/// Ways to recompute more and more: as many as a search by halves tries in
+/// five.
+static constexpr int64_t kSteps = 31;
+
+/// Flags that a trial has no use for.
+static FlagValues forTrials(FlagValues flags) {
+  for (const char *name : {"memory-limit", "device", "dump-dir", "reproducer"})
+    flags = flags.without(name);
+  return flags;
+}
+
+MemoryFit::MemoryFit(Compiler &compiler, FlagValues given)
+    : compiler(compiler), flags(std::move(given)) {
+  if (mayKeepGathered())
+    firsts.push_back({{"reshard", "off"}});
+  firsts.push_back({});
+  if (!isFree("recompute"))
+    return;
+  for (const char *rule : {"blocks", "every:2"})
+    rules.push_back({{"recompute", rule}});
+  RecomputeChoices choices = findRecomputeChoices(compiler.module());
+  int64_t all = 0;
+  for (const RecomputeChoice &choice : choices.inOrder)
+    all += choice.bytes;
+  size_t last = 0;
+  for (int64_t i = 1; i <= kSteps; ++i) {
+    // Never all / kSteps alone: it would add up to less than all.
+    const size_t count = choices.countFor(all * i / kSteps);
+    if (count == last)
+      continue;
+    last = count;
+    int64_t bytes = 0;
+    for (const RecomputeChoice &choice :
+         ArrayRef(choices.inOrder).take_front(count))
+      bytes += choice.bytes;
+    steps.push_back({{"recompute", "bytes:" + std::to_string(bytes)}});
+  }
+}
+
+/// ZeRO-3 gives parameters back behind the forward pass unless they may stay.
+bool MemoryFit::mayKeepGathered() const {
+  return flags.isSet("mesh") && flags.getInt("zero") == 3 && isFree("reshard");
+}
+
+FlagValues MemoryFit::withChange(const Change &change) const {
+  FlagValues result = flags;
+  for (const auto &[name, text] : change)
+    result = result.with(name, text);
+  return result;
+}
+
+static std::string
+toText(const std::vector<std::pair<std::string, std::string>> &change) {
+  std::string text;
+  for (const auto &[name, value] : change)
+    text += (text.empty() ? "--" : " --") + name + "=" + value;
+  return text;
+}
+
+/// One micro-step and the update.
+static double estimateStep(ModuleOp module) {
+  double us = 0;
+  for (auto program : module.getOps<plan::ProgramOp>())
+    if (program.getKind() == stringifyProgramKind(ProgramKind::Micro) ||
+        program.getKind() == stringifyProgramKind(ProgramKind::Apply))
+      us += Timeline(program).getEnd();
+  return us;
+}
+
+Expected<const MemoryTrial *> MemoryFit::tryChange(const Change &change) {
+  const std::string text = toText(change);
+  for (const MemoryTrial &trial : trials)
+    if (trial.change == text)
+      return &trial;
+  FlagValues changed = withChange(change);
+  if (Status status = compiler.goBack("derive-programs", forTrials(changed));
+      !status)
+    return status.takeError();
+  if (Status status = compiler.run(compiler.phases().find("plan-memory"));
+      !status)
+    return status.takeError();
+  trials.push_back({std::move(changed), text,
+                    computeMemoryReport(compiler.module()),
+                    estimateStep(compiler.module())});
+  return &trials.back();
+}
+
+Status MemoryFit::tryAll(ArrayRef<Change> changes) {
+  for (const Change &change : changes)
+    if (auto trial = tryChange(change); !trial)
+      return trial.takeError();
+  return Status::success();
+}
+
+/// Of equals the smaller one.
+const MemoryTrial *MemoryFit::findFastest(int64_t limit) const {
+  const MemoryTrial *best = nullptr;
+  for (const MemoryTrial &trial : trials)
+    if (trial.getBytes() <= limit &&
+        (!best || std::make_pair(trial.stepUs, trial.getBytes()) <
+                      std::make_pair(best->stepUs, best->getBytes())))
+      best = &trial;
+  return best;
+}
+
+const MemoryTrial *MemoryFit::findSmallest() const {
+  const MemoryTrial *best = &trials.front();
+  for (const MemoryTrial &trial : trials)
+    if (std::make_pair(trial.getBytes(), trial.stepUs) <
+        std::make_pair(best->getBytes(), best->stepUs))
+      best = &trial;
+  return best;
+}
+
+/// The smallest step that fits, if each takes less than the one before. Null if
+/// this search finds none.
+Expected<const MemoryTrial *> MemoryFit::bisect(int64_t limit) {
+  const MemoryTrial *found = nullptr;
+  for (size_t begin = 0, end = steps.size(); begin < end;) {
+    const size_t middle = begin + (end - begin) / 2;
+    auto trial = tryChange(steps[middle]);
+    if (!trial)
+      return trial;
+    const bool fits = (*trial)->getBytes() <= limit;
+    found = fits ? *trial : found;
+    (fits ? end : begin) = fits ? middle : middle + 1;
+  }
+  return found;
+}
+
+Expected<FlagValues> MemoryFit::choose(const MemoryBound &bound) {
+  for (const Change &change : firsts) {
+    auto trial = tryChange(change);
+    if (!trial)
+      return trial.takeError();
+    if ((*trial)->getBytes() <= bound.bytes)
+      return (*trial)->flags;
+  }
+  if (Status status = tryAll(rules); !status)
+    return status.takeError();
+  auto found = bisect(bound.bytes);
+  if (!found)
+    return found.takeError();
+  // The order of sizes is almost that of the steps.
+  if (!*found)
+    if (Status status = tryAll(steps); !status)
+      return status.takeError();
+  if (const MemoryTrial *best = findFastest(bound.bytes))
+    return best->flags;
+  return refuse(bound);
+}
+
+Expected<std::vector<MemoryTrial>> MemoryFit::getCurve() {
+  for (ArrayRef<Change> changes :
+       {ArrayRef(firsts), ArrayRef(rules), ArrayRef(steps)})
+    if (Status status = tryAll(changes); !status)
+      return status.takeError();
+  std::vector<const MemoryTrial *> sorted;
+  for (const MemoryTrial &trial : trials)
+    sorted.push_back(&trial);
+  llvm::sort(sorted, [](const MemoryTrial *a, const MemoryTrial *b) {
+    return std::make_pair(a->getBytes(), a->stepUs) <
+           std::make_pair(b->getBytes(), b->stepUs);
+  });
+  std::vector<MemoryTrial> curve;
+  for (const MemoryTrial *trial : sorted)
+    if (curve.empty() || trial->stepUs < curve.back().stepUs)
+      curve.push_back(*trial);
+  std::reverse(curve.begin(), curve.end());
+  return curve;
+}
+
+//===----------------------------------------------------------------------===//
+// Nothing fits
+//===----------------------------------------------------------------------===//
+
+/// What one flag alone would save, of those that were given as well.
+std::string MemoryFit::describeKnobs(const MemoryTrial &given) {
+  std::vector<Change> knobs = {{{"recompute", "blocks"}}};
+  if (flags.isSet("mesh")) {
+    if (flags.getInt("zero") == 3)
+      knobs.push_back({{"reshard", "on"}});
+    if (flags.getInt("prefetch") > 0)
+      knobs.push_back({{"prefetch", "0"}});
+    for (int64_t zero = flags.getInt("zero") + 1; zero <= 3; ++zero)
+      knobs.push_back({{"zero", std::to_string(zero)}});
+  }
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  const int64_t bytes = given.getBytes();
+  for (const Change &knob : knobs)
+    // One that does not go with the others saves nothing.
+    if (auto trial = tryChange(knob); trial && (*trial)->getBytes() < bytes)
+      os << "  " << llvm::left_justify((*trial)->change, 24)
+         << exactBytes(bytes - (*trial)->getBytes()) << '\n';
+  return text;
+}
+
+Error MemoryFit::refuse(const MemoryBound &bound) {
+  const MemoryTrial smallest = *findSmallest();
+  auto given = tryChange({});
+  if (!given)
+    return given.takeError();
+  const int64_t bytes = (*given)->getBytes();
+  const std::string knobs = describeKnobs(**given);
+  std::string text = "needs " + exactBytes(smallest.getBytes());
+  if (!smallest.change.empty())
+    text +=
+        " with " + smallest.change + " and " + exactBytes(bytes) + " without";
+  text += ", but " + bound.text + "\n" + smallest.report.toText();
+  if (!knobs.empty())
+    text += "what one flag would save of " + exactBytes(bytes) + ":\n" + knobs;
+  return Error(ExitCode::DoesNotFit, text)
+      .hint("the smallest limit that works is " +
+            std::to_string(smallest.getBytes()) +
+            "; a smaller --batch or --seq needs less");
+}
+
+} // namespace weft

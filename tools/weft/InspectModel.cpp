@@ -1,0 +1,237 @@
+//===- InspectModel.cpp - What a model could be compiled to ---------------===//
+
+#include "InspectModel.h"
+
+#include "MlirFlags.h"
+
+#include "weft/Autodiff/Passes.h"
+#include "weft/Autodiff/RecomputeChoices.h"
+#include "weft/Formats/Text.h"
+#include "weft/Pipeline/Compiler.h"
+#include "weft/Pipeline/MemoryFit.h"
+#include "weft/Support/TypeText.h"
+#include "weft/Weft/Weft.h"
+
+#include "llvm/ADT/MapVector.h"
+
+#include <cstdio>
+#include <tuple>
+
+using namespace mlir;
+using namespace weft;
+
+static std::vector<FlagSpec> modelViews() {
+  return {{"activations", FlagKind::Switch, DriverFlag, "", "",
+           "of a MODEL, with the flags of weft compile: what the backward pass "
+           "reads of the forward pass, kept or computed again"},
+          {"tradeoff", FlagKind::Switch, DriverFlag, "", "",
+           "of a MODEL, with the flags of weft compile: the estimated step "
+           "that each memory limit makes possible"}};
+}
+
+bool weft::asksAboutModel(const Arguments &args) {
+  for (const FlagSpec &view : modelViews())
+    if (llvm::is_contained(args, "--" + std::string(view.name)))
+      return true;
+  return false;
+}
+
+std::string weft::modelViewsHelp() { return FlagTable(modelViews()).help(); }
+
+//===----------------------------------------------------------------------===//
+// --activations
+//===----------------------------------------------------------------------===//
+
+/// "h.*.attn" of "h.3.attn".
+static std::string foldNumbers(llvm::StringRef scope) {
+  std::string result;
+  for (llvm::StringRef rest = scope; !rest.empty();) {
+    auto [word, others] = rest.split('.');
+    const bool isNumber =
+        word.find_first_not_of("0123456789") == llvm::StringRef::npos;
+    result += (result.empty() ? "" : ".") +
+              (isNumber ? std::string("*") : word.str());
+    rest = others;
+  }
+  return result;
+}
+
+namespace {
+/// Equal values of layers that differ in their numbers alone.
+struct ActivationRow {
+  std::string policy, op, type, scope;
+  int64_t count = 0, bytes = 0;
+  double us = 0;
+};
+} // namespace
+
+static void add(std::vector<ActivationRow> &rows, const RecomputeChoice &choice,
+                const char *policy) {
+  ActivationRow row{policy, choice.op->getName().stripDialect().str(),
+                    getTypeText(choice.op->getResult(0).getType()),
+                    foldNumbers(getScope(choice.op))};
+  auto found = llvm::find_if(rows, [&](const ActivationRow &other) {
+    return other.policy == row.policy && other.op == row.op &&
+           other.type == row.type && other.scope == row.scope;
+  });
+  if (found == rows.end()) {
+    rows.push_back(row);
+    found = rows.end() - 1;
+  }
+  ++found->count;
+  found->bytes += choice.bytes;
+  found->us += choice.us;
+}
+
+/// Largest first. `choices` were found before phase mark-recompute, which has
+/// run since.
+static std::vector<ActivationRow>
+describeActivations(const RecomputeChoices &choices) {
+  std::vector<ActivationRow> rows;
+  for (const RecomputeChoice &choice : choices.kept)
+    add(rows, choice,
+        choice.op->hasAttr(kRecomputeAttr) ? "recompute" : "kept");
+  for (const RecomputeChoice &choice : choices.inOrder)
+    add(rows, choice,
+        choice.op->hasAttr(kRecomputeAttr) ? "recompute" : "kept");
+  llvm::sort(rows, [](const ActivationRow &a, const ActivationRow &b) {
+    return std::tie(b.bytes, a.scope, a.op, a.type, a.policy) <
+           std::tie(a.bytes, b.scope, b.op, b.type, b.policy);
+  });
+  return rows;
+}
+
+static Json toJson(const std::vector<ActivationRow> &rows) {
+  Json list = Json::array();
+  for (const ActivationRow &row : rows) {
+    Json each = Json::object();
+    each.set("policy", row.policy);
+    each.set("count", row.count);
+    each.set("bytes", row.bytes);
+    each.set("recompute_us", row.us);
+    each.set("op", row.op);
+    each.set("type", row.type);
+    each.set("scope", row.scope);
+    list.push(std::move(each));
+  }
+  Json result = Json::object();
+  result.set("activations", std::move(list));
+  return result;
+}
+
+static void print(const std::vector<ActivationRow> &rows) {
+  std::printf("%-10s %5s %12s %10s  %-20s %-20s %s\n", "policy", "count",
+              "bytes", "again us", "op", "type", "scope");
+  for (const ActivationRow &row : rows)
+    std::printf("%-10s %5lld %12s %10.1f  %-20s %-20s %s\n", row.policy.c_str(),
+                static_cast<long long>(row.count),
+                humanBytes(row.bytes).c_str(), row.us, row.op.c_str(),
+                row.type.c_str(), row.scope.c_str());
+}
+
+/// With a memory limit the flags are first made such that the program fits.
+static Status printActivations(Compiler &compiler, bool isJson) {
+  const bool isBounded = compiler.flags().isSet("memory-limit") ||
+                         compiler.flags().isSet("device");
+  const int derived = compiler.phases().find("derive-programs");
+  Status status =
+      compiler.run(isBounded ? compiler.phases().find("plan-memory") : derived);
+  if (status && isBounded)
+    status = compiler.goBack("derive-programs", compiler.flags());
+  if (!status)
+    return status;
+  const RecomputeChoices choices = findRecomputeChoices(compiler.module());
+  if (Status marked = compiler.run(derived + 1); !marked)
+    return marked;
+  const std::vector<ActivationRow> rows = describeActivations(choices);
+  if (isJson)
+    std::fputs(toJson(rows).pretty().c_str(), stdout);
+  else
+    print(rows);
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// --tradeoff
+//===----------------------------------------------------------------------===//
+
+static Json toJson(const std::vector<MemoryTrial> &curve) {
+  Json list = Json::array();
+  for (const MemoryTrial &trial : curve) {
+    Json each = Json::object();
+    each.set("limit", trial.getBytes());
+    each.set("step_us", trial.stepUs);
+    each.set("flags", trial.change);
+    list.push(std::move(each));
+  }
+  Json result = Json::object();
+  result.set("tradeoff", std::move(list));
+  return result;
+}
+
+static void print(const std::vector<MemoryTrial> &curve) {
+  std::printf("%14s %12s %14s  %s\n", "limit", "", "estimated step", "flags");
+  for (const MemoryTrial &trial : curve)
+    std::printf("%14lld %12s %11.2f ms  %s\n",
+                static_cast<long long>(trial.getBytes()),
+                humanBytes(trial.getBytes()).c_str(), trial.stepUs / 1e3,
+                trial.change.c_str());
+}
+
+static Status printTradeoff(Compiler &compiler, bool isJson) {
+  const FlagValues flags =
+      compiler.flags().without("memory-limit").without("device");
+  if (Status status = compiler.run(compiler.phases().find("derive-programs"));
+      !status)
+    return status;
+  auto curve = MemoryFit(compiler, flags).getCurve();
+  if (!curve)
+    return curve.takeError();
+  if (isJson)
+    std::fputs(toJson(*curve).pretty().c_str(), stdout);
+  else
+    print(*curve);
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// The command
+//===----------------------------------------------------------------------===//
+
+static Expected<FlagValues> parseFlags(const Arguments &args) {
+  FlagTable table = compilerFlagTable();
+  table.add(modelViews());
+  table.add({{"json", FlagKind::Switch, DriverFlag, "", "", "as JSON"}});
+  Expected<FlagValues> flags = parseModelFlags(table, "weft inspect", args);
+  if (!flags)
+    return flags;
+  if (flags->positionals().empty())
+    return usageError("expects a MODEL").hint("weft inspect --help");
+  if (flags->getSwitch("activations") && flags->getSwitch("tradeoff"))
+    return usageError("expects --activations or --tradeoff, but got both");
+  for (const char *flag : {"from", "to", "emit", "output", "print-pipeline"})
+    if (flags->isSet(flag))
+      return usageError("--" + std::string(flag) +
+                        " is a flag of weft compile: inspect writes no file");
+  return flags;
+}
+
+Expected<ExitCode> weft::inspectModel(const Arguments &args) {
+  Expected<FlagValues> flags = parseFlags(args);
+  if (!flags)
+    return flags.takeError();
+  if (Status status = applyMlirFlags(flags->passThrough()); !status)
+    return status.takeError();
+  Compiler compiler;
+  compiler.keepSnapshots();
+  if (Status status = compiler.load(flags->positionals().front(), *flags);
+      !status)
+    return status.takeError();
+  const bool isJson = flags->getSwitch("json");
+  Status status = flags->getSwitch("tradeoff")
+                      ? printTradeoff(compiler, isJson)
+                      : printActivations(compiler, isJson);
+  if (!status)
+    return status.takeError();
+  return ExitCode::Ok;
+}
