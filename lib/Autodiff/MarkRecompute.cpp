@@ -2,8 +2,6 @@
 
 #include "weft/Autodiff/Passes.h"
 
-#include "SavedOps.h"
-
 #include "weft/Autodiff/RecomputeChoices.h"
 #include "weft/Support/ModulePath.h"
 #include "weft/Weft/Weft.h"
@@ -36,25 +34,16 @@ static bool markBlocks(ProgramOp program, int64_t count) {
   return !segments.empty();
 }
 
-/// Marks what the first choices that save `bytes` need of their segments;
+/// Marks what is computed again for the first choices that save `bytes`;
 /// whether there are any.
-static bool markBytes(ModuleOp module, ProgramOp program, int64_t bytes) {
+static bool markBytes(ModuleOp module, int64_t bytes) {
   RecomputeChoices choices = findRecomputeChoices(module);
   const size_t count = choices.countFor(bytes);
-  llvm::DenseSet<StringRef> segments;
-  llvm::DenseSet<Operation *> kept;
-  for (auto [number, choice] : llvm::enumerate(choices.inOrder))
-    if (number < count)
-      segments.insert(choice.segment);
-    else
-      kept.insert(choice.op);
-  for (const RecomputeChoice &choice : choices.kept)
-    kept.insert(choice.op);
-  for (Operation &op : program.getBody().front())
-    if (mayRecompute(&op) && !kept.contains(&op) &&
-        segments.contains(getSegment(&op)))
-      op.setAttr(kRecomputeAttr,
-                 StringAttr::get(op.getContext(), getSegment(&op)));
+  for (const RecomputeChoice &choice :
+       ArrayRef(choices.inOrder).take_front(count))
+    for (Operation *op : choice.again)
+      op->setAttr(kRecomputeAttr,
+                  StringAttr::get(module.getContext(), choice.segment));
   return count > 0;
 }
 
@@ -81,7 +70,7 @@ struct MarkRecomputePass
     if (parsed.blocks > 0 && !markBlocks(program, parsed.blocks))
       program.emitWarning("finds no blocks, which have a number in the scope "
                           "of their ops: nothing is computed again");
-    if (parsed.bytes && !markBytes(getOperation(), program, *parsed.bytes))
+    if (parsed.bytes && !markBytes(getOperation(), *parsed.bytes))
       program.emitWarning("finds nothing that could be computed again: all "
                           "that the backward part reads is kept");
   }

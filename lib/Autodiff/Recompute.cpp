@@ -2,6 +2,8 @@
 
 #include "Recompute.h"
 
+#include "SavedOps.h"
+
 #include "weft/Autodiff/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -16,7 +18,10 @@ namespace {
 /// part.
 class RecomputedSegment {
 public:
-  void add(Operation *op) { ops.insert(op); }
+  void add(Operation *op) {
+    ops.insert(op);
+    places.insert(getSegment(op));
+  }
   void findUses(const BackwardOps &backward);
   void build(BackwardOps &backward, OpBuilder &builder);
 
@@ -26,16 +31,20 @@ private:
   Value readOutside(Value value, OpBuilder &builder);
 
   llvm::SetVector<Operation *> ops;
+  /// The parts of the model that they stand in.
+  llvm::DenseSet<StringRef> places;
   SmallVector<OpOperand *> uses;
   IRMapping copies;
 };
 } // namespace
 
-/// What the forward part hands on to other ops is there anyway: later segments
-/// begin with it.
+/// What the forward part hands on to other places is there anyway: later
+/// segments begin with it.
 void RecomputedSegment::findUses(const BackwardOps &backward) {
   auto isElsewhere = [&](Operation *user) {
-    return !ops.contains(user) && !backward.contains(user);
+    return !ops.contains(user) && !backward.contains(user) &&
+           (user->hasAttr(kRecomputeAttr) ||
+            !places.contains(getSegment(user)));
   };
   for (Operation *op : ops)
     for (Value result : op->getResults())

@@ -68,12 +68,11 @@ class Chooser {
 public:
   explicit Chooser(SavedOps &saved) : saved(saved) {}
 
-  /// Drops the next op and says which; null if none is left.
-  SavedOp *next(double &cost);
+  /// Drops the next op, if one is left, and says what is computed again for it.
+  SavedOp *next(llvm::SetVector<Operation *> &added);
 
 private:
   llvm::SetVector<Operation *> findAdded(const SavedOp &joining);
-  double getCost(const SavedOp &joining);
   SavedOp *findCheapest(llvm::function_ref<bool(const SavedOp &)> mayDrop);
 
   SavedOps &saved;
@@ -81,10 +80,20 @@ private:
 };
 } // namespace
 
+/// The other names of an op's results in the forward part.
+static void addNames(Operation *op, const SavedOps &saved,
+                     llvm::SetVector<Operation *> &added) {
+  for (Operation *user : op->getUsers())
+    if (renames(user) && saved.isForward(user) && mayRecompute(user) &&
+        added.insert(user))
+      addNames(user, saved, added);
+}
+
 /// The ops that are to be computed again for `joining`, and are not yet.
 llvm::SetVector<Operation *> Chooser::findAdded(const SavedOp &joining) {
   llvm::SetVector<Operation *> added;
   added.insert(joining.op);
+  addNames(joining.op, saved, added);
   for (size_t i = 0; i < added.size(); ++i)
     for (Value operand : added[i]->getOperands()) {
       Operation *maker = operand.getDefiningOp();
@@ -98,11 +107,11 @@ llvm::SetVector<Operation *> Chooser::findAdded(const SavedOp &joining) {
   return added;
 }
 
-double Chooser::getCost(const SavedOp &joining) {
-  double cost = 0;
-  for (Operation *op : findAdded(joining))
-    cost += estimateMicroseconds(op);
-  return cost;
+static double estimateMicroseconds(ArrayRef<Operation *> ops) {
+  double us = 0;
+  for (Operation *op : ops)
+    us += estimateMicroseconds(op);
+  return us;
 }
 
 /// By cost for a byte; of equals the first in the program, which lies idle for
@@ -114,7 +123,8 @@ Chooser::findCheapest(llvm::function_ref<bool(const SavedOp &)> mayDrop) {
   for (SavedOp &entry : saved.get()) {
     if (entry.isDropped || entry.segment.empty() || !mayDrop(entry))
       continue;
-    const double cost = getCost(entry) / static_cast<double>(entry.bytes);
+    const double cost = estimateMicroseconds(findAdded(entry).getArrayRef()) /
+                        static_cast<double>(entry.bytes);
     if (best && cost >= least)
       continue;
     best = &entry;
@@ -123,7 +133,7 @@ Chooser::findCheapest(llvm::function_ref<bool(const SavedOp &)> mayDrop) {
   return best;
 }
 
-SavedOp *Chooser::next(double &cost) {
+SavedOp *Chooser::next(llvm::SetVector<Operation *> &added) {
   const int64_t peak = saved.findPeak();
   auto isIdleThere = [&](const SavedOp &entry) {
     return entry.lastForward < peak && peak < saved.getSegmentStart(entry);
@@ -133,9 +143,8 @@ SavedOp *Chooser::next(double &cost) {
     best = findCheapest([](const SavedOp &) { return true; });
   if (!best)
     return nullptr;
-  cost = getCost(*best);
-  for (Operation *op : findAdded(*best))
-    again.insert(op);
+  added = findAdded(*best);
+  again.insert(added.begin(), added.end());
   best->isDropped = true;
   return best;
 }
@@ -173,19 +182,25 @@ RecomputeChoices findRecomputeChoices(ModuleOp module) {
   llvm::DenseMap<Operation *, Operation *> originals;
   for (auto [original, other] : llvm::zip_equal(ops, copies))
     originals[other] = original;
-  auto describe = [&](const SavedOp &entry, double us) {
-    Operation *op = originals.lookup(entry.op);
-    StringRef segment = entry.segment.empty() ? StringRef() : getSegment(op);
-    return RecomputeChoice{op, segment, entry.bytes, us};
+  auto describe = [&](const SavedOp &entry, ArrayRef<Operation *> again) {
+    RecomputeChoice choice;
+    choice.op = originals.lookup(entry.op);
+    if (!entry.segment.empty())
+      choice.segment = getSegment(choice.op);
+    choice.bytes = entry.bytes;
+    choice.us = estimateMicroseconds(again);
+    for (Operation *op : again)
+      choice.again.push_back(originals.lookup(op));
+    return choice;
   };
   SavedOps saved(copied, copies.size());
   for (const SavedOp &entry : saved.get())
     if (entry.segment.empty())
-      choices.kept.push_back(describe(entry, 0));
+      choices.kept.push_back(describe(entry, {}));
   Chooser chooser(saved);
-  double us = 0;
-  while (SavedOp *entry = chooser.next(us))
-    choices.inOrder.push_back(describe(*entry, us));
+  llvm::SetVector<Operation *> again;
+  while (SavedOp *entry = chooser.next(again))
+    choices.inOrder.push_back(describe(*entry, again.getArrayRef()));
   return choices;
 }
 

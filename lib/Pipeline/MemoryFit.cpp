@@ -222,10 +222,10 @@ Error MemoryFit::refuse(const MemoryBound &bound) {
   const int64_t bytes = (*given)->getBytes();
   const std::string knobs = describeKnobs(**given);
   std::string text = "needs " + exactBytes(smallest.getBytes());
+  text += ", but " + bound.text + "\n";
   if (!smallest.change.empty())
-    text +=
-        " with " + smallest.change + " and " + exactBytes(bytes) + " without";
-  text += ", but " + bound.text + "\n" + smallest.report.toText();
+    text += "with " + smallest.change + "; " + exactBytes(bytes) + " without\n";
+  text += smallest.report.toText();
   if (!knobs.empty())
     text += "what one flag would save of " + exactBytes(bytes) + ":\n" + knobs;
   return Error(ExitCode::DoesNotFit, text)

@@ -1,9 +1,11 @@
 // RUN: weft-opt --weft-mark-recompute="rule=blocks" %s | FileCheck %s
 // RUN: weft-opt --weft-mark-recompute="rule=every:2" %s | FileCheck %s --check-prefix=TWO
 // RUN: weft-opt --weft-mark-recompute %s | FileCheck %s --check-prefix=NONE --implicit-check-not=recompute
+// RUN: not weft-opt --weft-mark-recompute="rule=bytes:0" %s 2>&1 | FileCheck %s --check-prefix=BYTES
 // RUN: not weft-opt --weft-mark-recompute="rule=every:0" %s 2>&1 | FileCheck %s --check-prefix=RULE
 
-// RULE: error: expects none, blocks or every:N with N of at least 1, but got every:0
+// RULE: error: expects none, blocks, every:N or bytes:N with N of at least 1, but got every:0
+// BYTES: error: expects none, blocks, every:N or bytes:N with N of at least 1, but got bytes:0
 // NONE: weft.program @micro
 
 weft.param @w : tensor<4xf32> {init = #weft.init<zeros>}

@@ -45,6 +45,9 @@ struct RecomputeChoice {
   /// Estimated microseconds for what is to be computed again if this op joins
   /// those before it in the order.
   double us = 0;
+  /// What that is, in no order: the op, what it needs, other names of its
+  /// results.
+  llvm::SmallVector<mlir::Operation *, 4> again;
 };
 
 struct RecomputeChoices {

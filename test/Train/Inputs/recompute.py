@@ -8,7 +8,7 @@ import pathlib
 import subprocess
 import sys
 
-RULES = ("none", "blocks", "every:2")
+RULES = ("none", "blocks", "every:2", "bytes:1", "bytes:1000000", "bytes:1000000000")
 WAYS = [
     ("gpt2-mini", 1, ""),
     ("gpt2-mini", 1, "--precision=bf16"),
