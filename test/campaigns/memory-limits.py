@@ -11,6 +11,7 @@ import json
 import pathlib
 import random
 import re
+import shutil
 import subprocess
 import sys
 
@@ -73,6 +74,7 @@ class Case:
 
     def train(self, name):
         program, saves = self.folder / name, self.folder / (name + "-saves")
+        shutil.rmtree(saves, ignore_errors=True)
         more = ("--loopback", 2) if "--mesh=dp:2" in self.flags else ()
         call(program, "--data", self.text, "--steps", 4, "--seed", 7, "--progress=none", "--save-dir", saves, *more)
         return digest(saves)
@@ -143,6 +145,7 @@ def main():
     for seed in range(first, last):
         try:
             points += Case(seed, options.work, options.text).check()
+            shutil.rmtree(options.work / str(seed))
         except ValueError as error:
             wrong += 1
             print(f"seed {seed}: {error}", file=sys.stderr)
