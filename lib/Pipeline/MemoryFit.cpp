@@ -20,8 +20,11 @@ namespace weft {
 /// five.
 static constexpr int64_t kSteps = 31;
 
-/// Flags that a trial has no use for.
+/// Flags that a trial has no use for. Phases before the trials see
+/// --explain=precision.
 static FlagValues forTrials(FlagValues flags) {
+  if (flags.getText("explain") != "precision")
+    flags = flags.without("explain");
   for (const char *name : {"memory-limit", "device", "dump-dir", "reproducer"})
     flags = flags.without(name);
   return flags;
@@ -91,6 +94,11 @@ Expected<const MemoryTrial *> MemoryFit::tryChange(const Change &change) {
     if (trial.change == text)
       return &trial;
   FlagValues changed = withChange(change);
+  // The last compilation says what is to be said.
+  ScopedDiagnosticHandler errorsOnly(
+      compiler.module().getContext(), [](Diagnostic &diagnostic) {
+        return success(diagnostic.getSeverity() != DiagnosticSeverity::Error);
+      });
   if (Status status = compiler.goBack("derive-programs", forTrials(changed));
       !status)
     return status.takeError();

@@ -185,6 +185,20 @@ TEST(Flags, CanonicalTextIsInTableOrder) {
   EXPECT_EQ(a->canonical(AllFlags), b->canonical(AllFlags));
 }
 
+TEST(Flags, WithAndWithout) {
+  auto given = parse({"--precision=f16", "m"});
+  FlagValues more = given->with("steps", "4");
+  EXPECT_EQ(more.getInt("steps"), 4);
+  EXPECT_TRUE(more.isSet("steps"));
+  EXPECT_EQ(more.positionals(), given->positionals());
+  EXPECT_EQ(more.with("steps", "5").getInt("steps"), 5);
+  EXPECT_EQ(more.without("steps").canonical(AllFlags),
+            given->canonical(AllFlags));
+  EXPECT_EQ(more.without("precision").getText("precision"), "f32");
+  EXPECT_FALSE(more.without("precision").isSet("precision"));
+  EXPECT_TRUE(given->isSet("precision"));
+}
+
 TEST(Flags, Help) {
   EXPECT_EQ(table().help(DriverFlag | CompileFlag),
             "driver flags:\n"
