@@ -15,7 +15,11 @@ using namespace weft;
 namespace {
 struct RemoveFencesPass : weft::impl::RemoveFencesPassBase<RemoveFencesPass> {
   void runOnOperation() override {
-    getOperation()->walk([](FenceOp fence) {
+    getOperation()->walk([](Operation *op) {
+      op->removeDiscardableAttr(kRecomputeAttr);
+      auto fence = dyn_cast<FenceOp>(op);
+      if (!fence)
+        return;
       fence.getResult().replaceAllUsesWith(fence.getOperand());
       fence.erase();
     });

@@ -84,8 +84,8 @@ static void autodiff(const FlagValues &flags, const Target &,
           .setUseTopDownTraversal()
           .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled)));
   programs.addPass(createCSEPass());
-  if (recomputes(flags))
-    passes.addPass(createRemoveFencesPass());
+  // A model may have marks of its own.
+  passes.addPass(createRemoveFencesPass());
 }
 
 static void lossScale(const FlagValues &flags, const Target &,

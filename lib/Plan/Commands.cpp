@@ -1,6 +1,7 @@
 //===- Commands.cpp - Commands of a plan ----------------------------------===//
 
 #include "Commands.h"
+#include "StreamNumbers.h"
 
 #include "weft/Interfaces/InPlace.h"
 #include "weft/Interfaces/Interfaces.h"
@@ -98,9 +99,8 @@ static LogicalResult verifyWrite(CommandOpInterface command, unsigned index) {
 }
 
 LogicalResult verifyCommand(CommandOpInterface command) {
-  if (command.getStreamNumber() < 0)
-    return command->emitOpError("expects a stream of at least 0, but got ")
-           << command.getStreamNumber();
+  if (failed(verifyStream(command, command.getStreamNumber())))
+    return failure();
   if (IntegerAttr flops = command.getFlopsAttr(); flops && flops.getInt() < 0)
     return command->emitOpError("expects flops of at least 0, but got ")
            << flops.getInt();

@@ -1,5 +1,7 @@
 //===- TransferCommands.cpp - Copies to and from the host -----------------===//
 
+#include "StreamNumbers.h"
+
 #include "weft/Plan/Transfers.h"
 
 #define GET_OP_CLASSES
@@ -18,12 +20,7 @@ LogicalResult StagingOp::verify() {
 // Events
 //===----------------------------------------------------------------------===//
 
-LogicalResult EventOp::verify() {
-  int64_t stream = getStream();
-  if (stream >= 0)
-    return success();
-  return emitOpError("expects a stream of at least 0, but got ") << stream;
-}
+LogicalResult EventOp::verify() { return verifyStream(*this, getStream()); }
 
 static EventOp findEvent(Operation *op, FlatSymbolRefAttr name,
                          SymbolTableCollection &symbols) {

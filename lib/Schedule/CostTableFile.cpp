@@ -67,6 +67,13 @@ bool CostTableReader::isKind(StringRef name) const {
   return op && op->hasInterface<plan::CommandOpInterface>();
 }
 
+/// One that ranks send for: neither arithmetic nor a type enters its time.
+static bool isCollectiveKind(StringRef name) {
+  return llvm::StringSwitch<bool>(name)
+      .Cases({"all_gather", "reduce_scatter", "all_reduce"}, true)
+      .Default(false);
+}
+
 LogicalResult CostTableReader::readRate(StringRef name, const toml::node &value,
                                         std::optional<double> &rate) {
   std::optional<double> number;
@@ -127,6 +134,11 @@ LogicalResult CostTableReader::readLink(const toml::table &table,
 
 LogicalResult CostTableReader::refuse(StringRef name, const toml::node &value,
                                       StringRef kind, StringRef element) {
+  if (isCollectiveKind(kind))
+    return emitErrorAt(value)
+           << "expects gigabytes_per_second or overhead_us of a collective, "
+              "but got `"
+           << name << "`";
   StringRef last = !element.empty() ? " or overhead_us"
                    : !kind.empty()
                        ? ", overhead_us or an element type"
@@ -142,6 +154,8 @@ LogicalResult CostTableReader::read(const toml::table &table, StringRef kind,
   std::string part = (kind + (isNested ? "." : "") + element).str();
   for (auto &&[key, value] : table) {
     StringRef name(key.str());
+    if (isCollectiveKind(kind) && (name == "gflops" || isElementType(name)))
+      return refuse(name, value, kind, element);
     if (std::optional<double> *rate = findRate(costs.parts[part], name)) {
       if (failed(readRate(name, value, *rate)))
         return failure();

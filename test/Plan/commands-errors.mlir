@@ -562,8 +562,17 @@ plan.program "eval" @eval {
 plan.program "eval" @p {
   %x = plan.input "x" : memref<4xf32>
   %y = plan.alloc temporary : memref<4xf32>
-  // expected-error @+1 {{'plan.copy' op expects a stream of at least 0, but got -1}}
+  // expected-error @+1 {{'plan.copy' op expects a stream from 0 to 63, but got -1}}
   plan.copy %x to %y {stream = -1} : memref<4xf32> to memref<4xf32>
+}
+
+// -----
+
+plan.program "eval" @p {
+  %x = plan.input "x" : memref<4xf32>
+  %y = plan.alloc temporary : memref<4xf32>
+  // expected-error @+1 {{'plan.copy' op expects a stream from 0 to 63, but got 64}}
+  plan.copy %x to %y {stream = 64} : memref<4xf32> to memref<4xf32>
 }
 
 // -----

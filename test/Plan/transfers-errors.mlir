@@ -1,6 +1,6 @@
 // RUN: weft-opt --split-input-file --verify-diagnostics %s
 
-// expected-error @+1 {{expects a stream of at least 0, but got -1}}
+// expected-error @+1 {{expects a stream from 0 to 63, but got -1}}
 plan.event @e on -1
 
 // -----

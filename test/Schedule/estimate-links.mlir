@@ -4,6 +4,8 @@
 // RUN: not weft-opt --weft-estimate=cost-table=%t/key.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=KEY
 // RUN: not weft-opt --weft-estimate=cost-table=%t/axis.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=AXIS
 // RUN: not weft-opt --weft-estimate=cost-table=%t/slow.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=SLOW
+// RUN: not weft-opt --weft-estimate=cost-table=%t/type.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=TYPE
+// RUN: not weft-opt --weft-estimate=cost-table=%t/flops.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=FLOPS
 
 // A collective takes the latency of its link and the time in which a rank sends
 // to all others. What it says of its kind wins over what the link says.
@@ -59,3 +61,13 @@ slows_compute = 0.5
 [link]
 slows_compute = 1
 # SLOW: slow.toml:2:{{.*}}expects `slows_compute` to be a number from 0 to below 1, but got
+
+//--- type.toml
+[all_gather.f32]
+overhead_us = 3
+# TYPE: type.toml:1:{{[0-9]+}}: error: expects gigabytes_per_second or overhead_us of a collective, but got `f32`
+
+//--- flops.toml
+[reduce_scatter]
+gflops = 3
+# FLOPS: flops.toml:2:{{[0-9]+}}: error: expects gigabytes_per_second or overhead_us of a collective, but got `gflops`

@@ -101,7 +101,8 @@ def RemoveFencesPass : Pass<"weft-remove-fences", "::mlir::ModuleOp"> {
   let summary = "Let recomputed values read what they begin with directly";
   let description = [{
     A `weft.fence` keeps CSE from merging what is computed again with the first
-    computation. Behind the last CSE nothing needs it.
+    computation. Behind the last CSE nothing needs it, nor what is left of
+    `weft.recompute` in programs without a backward part.
 
     Before:
     ```mlir

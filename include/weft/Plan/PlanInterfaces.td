@@ -15,7 +15,7 @@ def CommandOpInterface : OpInterface<"CommandOpInterface"> {
 
     Verified for every command: what it writes shares no byte with its other
     operands, unless the two are one buffer and `getInPlaceOperands` allows it;
-    a stream is at least 0.
+    a stream is at least 0, and below 64.
   }];
   let methods = [
     InterfaceMethod<[{
