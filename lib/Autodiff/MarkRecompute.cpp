@@ -34,13 +34,16 @@ static bool markBlocks(ProgramOp program, int64_t count) {
   return !segments.empty();
 }
 
-/// Marks what is computed again for the first choices that save `bytes`;
-/// whether there are any.
+/// Marks what is computed again for the first choices that save `bytes`; false
+/// if there is nothing to choose.
 static bool markBytes(ModuleOp module, int64_t bytes) {
-  RecomputeChoices choices = findRecomputeChoices(module);
-  const size_t count = choices.countFor(bytes);
+  std::optional<RecomputeChoices> choices = findRecomputeChoices(module);
+  // weft-autodiff says why.
+  if (!choices)
+    return true;
+  const size_t count = choices->countFor(bytes);
   for (const RecomputeChoice &choice :
-       ArrayRef(choices.inOrder).take_front(count))
+       ArrayRef(choices->inOrder).take_front(count))
     for (Operation *op : choice.again)
       op->setAttr(kRecomputeAttr,
                   StringAttr::get(module.getContext(), choice.segment));

@@ -9,6 +9,8 @@
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include <algorithm>
+
 using namespace mlir;
 
 namespace weft {
@@ -73,9 +75,13 @@ public:
 
 private:
   llvm::SetVector<Operation *> findAdded(const SavedOp &joining);
+  double getCost(const SavedOp &joining);
   SavedOp *findCheapest(llvm::function_ref<bool(const SavedOp &)> mayDrop);
 
   SavedOps &saved;
+  /// Estimated microseconds for a byte; those of a segment change when one of
+  /// it is dropped.
+  llvm::DenseMap<Operation *, double> costs;
   llvm::DenseSet<Operation *> again; // what is computed again
 };
 } // namespace
@@ -114,6 +120,14 @@ static double estimateMicroseconds(ArrayRef<Operation *> ops) {
   return us;
 }
 
+double Chooser::getCost(const SavedOp &joining) {
+  auto [cost, isNew] = costs.insert({joining.op, 0});
+  if (isNew)
+    cost->second = estimateMicroseconds(findAdded(joining).getArrayRef()) /
+                   static_cast<double>(joining.bytes);
+  return cost->second;
+}
+
 /// By cost for a byte; of equals the first in the program, which lies idle for
 /// longest.
 SavedOp *
@@ -123,8 +137,7 @@ Chooser::findCheapest(llvm::function_ref<bool(const SavedOp &)> mayDrop) {
   for (SavedOp &entry : saved.get()) {
     if (entry.isDropped || entry.segment.empty() || !mayDrop(entry))
       continue;
-    const double cost = estimateMicroseconds(findAdded(entry).getArrayRef()) /
-                        static_cast<double>(entry.bytes);
+    const double cost = getCost(entry);
     if (best && cost >= least)
       continue;
     best = &entry;
@@ -145,7 +158,10 @@ SavedOp *Chooser::next(llvm::SetVector<Operation *> &added) {
     return nullptr;
   added = findAdded(*best);
   again.insert(added.begin(), added.end());
-  best->isDropped = true;
+  for (SavedOp &entry : saved.get())
+    if (entry.segment == best->segment)
+      costs.erase(entry.op);
+  saved.drop(*best);
   return best;
 }
 
@@ -163,11 +179,19 @@ static std::vector<Operation *> getOps(ProgramOp program) {
   return ops;
 }
 
-RecomputeChoices findRecomputeChoices(ModuleOp module) {
+bool isComputedAgain(Operation *op) {
+  Attribute segment = op->getAttr(kRecomputeAttr);
+  return segment && llvm::all_of(op->getUsers(), [&](Operation *user) {
+           Attribute other = user->getAttr(kRecomputeAttr);
+           return other ? other == segment : getSegment(user) == getSegment(op);
+         });
+}
+
+std::optional<RecomputeChoices> findRecomputeChoices(ModuleOp module) {
   RecomputeChoices choices;
   ProgramOp micro = findMicro(module);
   if (!micro)
-    return choices;
+    return std::nullopt;
   // weft-autodiff says what is to be said.
   ScopedDiagnosticHandler silence(module.getContext(),
                                   [](Diagnostic &) { return success(); });
@@ -178,7 +202,7 @@ RecomputeChoices findRecomputeChoices(ModuleOp module) {
     op->removeAttr(kRecomputeAttr);
   Differentiator differentiator(*copy, copied, {true, true, ""});
   if (failed(differentiator.run()))
-    return choices;
+    return std::nullopt;
   llvm::DenseMap<Operation *, Operation *> originals;
   for (auto [original, other] : llvm::zip_equal(ops, copies))
     originals[other] = original;

@@ -5,6 +5,7 @@
 #include "weft/Autodiff/RecomputeChoices.h"
 #include "weft/Support/ModulePath.h"
 
+#include <algorithm>
 #include <numeric>
 
 using namespace mlir;
@@ -30,7 +31,7 @@ static void collectUsers(Value value, SmallVectorImpl<Operation *> &users) {
   for (Operation *user : value.getUsers()) {
     if (renames(user) && user->getOperand(0) == value)
       collectUsers(user->getResult(0), users);
-    else if (!user->hasTrait<OpTrait::IsTerminator>())
+    else
       users.push_back(user);
   }
 }
@@ -50,7 +51,8 @@ SavedOps::SavedOps(ProgramOp program, size_t numForward)
 }
 
 bool SavedOps::isForward(Operation *op) const {
-  return positions.lookup(op) < numForward;
+  auto found = positions.find(op);
+  return found != positions.end() && found->second < numForward;
 }
 
 SavedOp *SavedOps::find(Operation *op) {
@@ -70,6 +72,11 @@ void SavedOps::addSaved(Operation *op) {
     bool isRead = false;
     for (Operation *user : users) {
       const int64_t position = positions.lookup(user);
+      // What the program returns stays.
+      if (user->hasTrait<OpTrait::IsTerminator>()) {
+        entry.segment = {};
+        continue;
+      }
       if (isForward(user)) {
         entry.lastForward = std::max(entry.lastForward, position);
         if (getSegment(user) != entry.segment)
@@ -89,6 +96,12 @@ void SavedOps::addSaved(Operation *op) {
   saved.push_back(entry);
 }
 
+static void addLife(MutableArrayRef<int64_t> changes, int64_t begin,
+                    int64_t end, int64_t bytes) {
+  changes[begin] += bytes;
+  changes[end + 1] -= bytes;
+}
+
 /// A value with one reader is mostly a part of that reader's kernel.
 void SavedOps::addTemporaries(Operation *op) {
   if (find(op))
@@ -100,34 +113,32 @@ void SavedOps::addTemporaries(Operation *op) {
       continue;
     int64_t last = positions.lookup(op);
     for (Operation *user : users)
-      last = std::max(last, positions.lookup(user));
-    use(temporaries, positions.lookup(op), last, getTensorBytes(result));
+      if (!user->hasTrait<OpTrait::IsTerminator>())
+        last = std::max(last, positions.lookup(user));
+    addLife(temporaries, positions.lookup(op), last, getTensorBytes(result));
   }
 }
 
-void SavedOps::use(MutableArrayRef<int64_t> changes, int64_t begin, int64_t end,
-                   int64_t bytes) const {
-  changes[begin] += bytes;
-  changes[end + 1] -= bytes;
+int64_t SavedOps::getSegmentStart(const SavedOp &entry) const {
+  auto start = starts.find(entry.segment);
+  return start == starts.end() ? entry.firstBackward
+                               : std::min(start->second, entry.firstBackward);
 }
 
-int64_t SavedOps::getSegmentStart(const SavedOp &joining) const {
-  int64_t start = joining.firstBackward;
-  for (const SavedOp &other : saved)
-    if (other.isDropped && other.segment == joining.segment)
-      start = std::min(start, other.firstBackward);
-  return start;
+void SavedOps::drop(SavedOp &entry) {
+  starts[entry.segment] = getSegmentStart(entry);
+  entry.isDropped = true;
 }
 
 int64_t SavedOps::findPeak() const {
   std::vector<int64_t> changes = temporaries;
   for (const SavedOp &entry : saved) {
     if (!entry.isDropped) {
-      use(changes, entry.made, entry.lastBackward, entry.bytes);
+      addLife(changes, entry.made, entry.lastBackward, entry.bytes);
       continue;
     }
-    use(changes, entry.made, entry.lastForward, entry.bytes);
-    use(changes, getSegmentStart(entry), entry.lastBackward, entry.bytes);
+    addLife(changes, entry.made, entry.lastForward, entry.bytes);
+    addLife(changes, getSegmentStart(entry), entry.lastBackward, entry.bytes);
   }
   std::partial_sum(changes.begin(), changes.end(), changes.begin());
   return std::max_element(changes.begin(), changes.end()) - changes.begin();

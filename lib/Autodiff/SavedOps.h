@@ -39,19 +39,20 @@ public:
   /// The op with most bytes in use, if what is dropped is computed again where
   /// the backward part first reads anything of its segment.
   int64_t findPeak() const;
-  /// Where a segment is computed again, if `joining` is dropped as well.
-  int64_t getSegmentStart(const SavedOp &joining) const;
+  /// Where the segment of `entry` is computed again, if `entry` is dropped.
+  int64_t getSegmentStart(const SavedOp &entry) const;
+  void drop(SavedOp &entry);
 
 private:
   void addSaved(mlir::Operation *op);
   void addTemporaries(mlir::Operation *op);
-  void use(llvm::MutableArrayRef<int64_t> changes, int64_t begin, int64_t end,
-           int64_t bytes) const;
 
   llvm::DenseMap<mlir::Operation *, int64_t> positions;
   int64_t numForward;
   std::vector<SavedOp> saved;
   llvm::DenseMap<mlir::Operation *, size_t> index;
+  /// Where each segment of which anything is dropped is computed again.
+  llvm::DenseMap<llvm::StringRef, int64_t> starts;
   /// Bytes of everything else that come (and go) at each position.
   std::vector<int64_t> temporaries;
 };

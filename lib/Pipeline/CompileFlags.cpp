@@ -135,9 +135,10 @@ static const FlagSpec kMemoryFlags[] = {
      "what the backward pass computes again: none, blocks, every:N blocks, or "
      "bytes:N, the cheapest that save N bytes"},
     {"memory-limit", FlagKind::Bytes, CompileFlag, "", "BYTES",
-     "fail (exit 4) if the program needs more; K, M, G are accepted"},
+     "fail (exit 4) if the program needs more, whatever --recompute and "
+     "--reshard are, if not given; K, M, G are accepted"},
     {"device", FlagKind::Enum, CompileFlag, "", "",
-     "fail (exit 4) if the program needs more memory than this CUDA device has",
+     "a --memory-limit: the memory of this CUDA device",
      choicesOf(cudaModelNames())},
     {"cost-table", FlagKind::String, CompileFlag, "", "FILE",
      "speeds of the machine for estimates"},

@@ -259,9 +259,11 @@ Status Compiler::runPasses(int index, PassManager &manager) {
   const Phase &phase = phases()[index];
   // At the end of each level, not after every pass: see isLevelEnd.
   manager.enableVerifier(false);
-  if (failed(applyPassManagerCLOptions(manager)))
-    return Error(ExitCode::Usage, "does not accept these --mlir flags");
-  applyDefaultTimingPassManagerCLOptions(manager);
+  if (!isTrial) {
+    if (failed(applyPassManagerCLOptions(manager)))
+      return Error(ExitCode::Usage, "does not accept these --mlir flags");
+    applyDefaultTimingPassManagerCLOptions(manager);
+  }
   if (values.isSet("reproducer")) {
     context->disableMultithreading();
     manager.enableCrashReproducerGeneration(values.getString("reproducer"),

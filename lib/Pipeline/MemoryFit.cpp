@@ -12,6 +12,9 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
+#include <tuple>
+
 using namespace mlir;
 
 namespace weft {
@@ -32,30 +35,41 @@ static FlagValues forTrials(FlagValues flags) {
 
 MemoryFit::MemoryFit(Compiler &compiler, FlagValues given)
     : compiler(compiler), flags(std::move(given)) {
+  firsts.push_back({});
   if (mayKeepGathered())
     firsts.push_back({{"reshard", "off"}});
-  firsts.push_back({});
+}
+
+/// Looks for what may be computed again: not before anybody asks, for it takes
+/// the time of a trial.
+Status MemoryFit::prepareRecomputation() {
   if (!isFree("recompute"))
-    return;
+    return Status::success();
+  if (Status status = compiler.goBack("derive-programs", forTrials(flags));
+      !status)
+    return status;
   for (const char *rule : {"blocks", "every:2"})
     rules.push_back({{"recompute", rule}});
-  RecomputeChoices choices = findRecomputeChoices(compiler.module());
+  std::optional<RecomputeChoices> choices =
+      findRecomputeChoices(compiler.module());
+  if (!choices)
+    return Status::success();
   int64_t all = 0;
-  for (const RecomputeChoice &choice : choices.inOrder)
+  for (const RecomputeChoice &choice : choices->inOrder)
     all += choice.bytes;
   size_t last = 0;
   for (int64_t i = 1; i <= kSteps; ++i) {
-    // Never all / kSteps alone: it would add up to less than all.
-    const size_t count = choices.countFor(all * i / kSteps);
+    const size_t count = choices->countFor(all / kSteps * i + all % kSteps);
     if (count == last)
       continue;
     last = count;
     int64_t bytes = 0;
     for (const RecomputeChoice &choice :
-         ArrayRef(choices.inOrder).take_front(count))
+         ArrayRef(choices->inOrder).take_front(count))
       bytes += choice.bytes;
     steps.push_back({{"recompute", "bytes:" + std::to_string(bytes)}});
   }
+  return Status::success();
 }
 
 /// ZeRO-3 gives parameters back behind the forward pass unless they may stay.
@@ -102,8 +116,7 @@ Expected<const MemoryTrial *> MemoryFit::tryChange(const Change &change) {
   if (Status status = compiler.goBack("derive-programs", forTrials(changed));
       !status)
     return status.takeError();
-  if (Status status = compiler.run(compiler.phases().find("plan-memory"));
-      !status)
+  if (Status status = compiler.runTrial(); !status)
     return status.takeError();
   trials.push_back({std::move(changed), text,
                     computeMemoryReport(compiler.module()),
@@ -118,7 +131,6 @@ Status MemoryFit::tryAll(ArrayRef<Change> changes) {
   return Status::success();
 }
 
-/// Of equals the smaller one.
 const MemoryTrial *MemoryFit::findFastest(int64_t limit) const {
   const MemoryTrial *best = nullptr;
   for (const MemoryTrial &trial : trials)
@@ -155,13 +167,12 @@ Expected<const MemoryTrial *> MemoryFit::bisect(int64_t limit) {
 }
 
 Expected<FlagValues> MemoryFit::choose(const MemoryBound &bound) {
-  for (const Change &change : firsts) {
-    auto trial = tryChange(change);
-    if (!trial)
-      return trial.takeError();
-    if ((*trial)->getBytes() <= bound.bytes)
-      return (*trial)->flags;
-  }
+  if (Status status = tryAll(firsts); !status)
+    return status.takeError();
+  if (const MemoryTrial *best = findFastest(bound.bytes))
+    return best->flags;
+  if (Status status = prepareRecomputation(); !status)
+    return status.takeError();
   if (Status status = tryAll(rules); !status)
     return status.takeError();
   auto found = bisect(bound.bytes);
@@ -177,21 +188,20 @@ Expected<FlagValues> MemoryFit::choose(const MemoryBound &bound) {
 }
 
 Expected<std::vector<MemoryTrial>> MemoryFit::getCurve() {
+  if (Status status = prepareRecomputation(); !status)
+    return status.takeError();
   for (ArrayRef<Change> changes :
        {ArrayRef(firsts), ArrayRef(rules), ArrayRef(steps)})
     if (Status status = tryAll(changes); !status)
       return status.takeError();
-  std::vector<const MemoryTrial *> sorted;
-  for (const MemoryTrial &trial : trials)
-    sorted.push_back(&trial);
-  llvm::sort(sorted, [](const MemoryTrial *a, const MemoryTrial *b) {
-    return std::make_pair(a->getBytes(), a->stepUs) <
-           std::make_pair(b->getBytes(), b->stepUs);
-  });
+  std::vector<std::tuple<int64_t, double, size_t>> order;
+  for (const auto &[number, trial] : llvm::enumerate(trials))
+    order.emplace_back(trial.getBytes(), trial.stepUs, number);
+  llvm::sort(order);
   std::vector<MemoryTrial> curve;
-  for (const MemoryTrial *trial : sorted)
-    if (curve.empty() || trial->stepUs < curve.back().stepUs)
-      curve.push_back(*trial);
+  for (const auto &[bytes, us, number] : order)
+    if (curve.empty() || us < curve.back().stepUs)
+      curve.push_back(trials[number]);
   std::reverse(curve.begin(), curve.end());
   return curve;
 }
@@ -204,7 +214,7 @@ Expected<std::vector<MemoryTrial>> MemoryFit::getCurve() {
 std::string MemoryFit::describeKnobs(const MemoryTrial &given) {
   std::vector<Change> knobs = {{{"recompute", "blocks"}}};
   if (flags.isSet("mesh")) {
-    if (flags.getInt("zero") == 3)
+    if (flags.getText("reshard") == "off")
       knobs.push_back({{"reshard", "on"}});
     if (flags.getInt("prefetch") > 0)
       knobs.push_back({{"prefetch", "0"}});

@@ -9,6 +9,8 @@
 
 #include "llvm/ADT/StringExtras.h"
 
+#include <utility>
+
 using namespace mlir;
 using namespace weft;
 
@@ -74,20 +76,29 @@ Status Compiler::goBack(llvm::StringRef phase, FlagValues flags) {
   return dump(done);
 }
 
+Status Compiler::runTrial() {
+  isTrial = true;
+  Status status = run(phases().find("plan-memory"));
+  isTrial = false;
+  return status;
+}
+
 Status Compiler::fitMemory(int to) {
   const FlagValues given = values;
   const bool keptSnapshots = std::exchange(keepsSnapshots, true);
-  Status status = runPhases(phases().find("derive-programs"));
-  if (!status)
+  if (Status status = runPhases(phases().find("derive-programs")); !status)
     return status;
   auto chosen =
       MemoryFit(*this, given).choose(*getMemoryBound(values, target()));
-  if (chosen)
-    status = goBack("derive-programs", std::move(*chosen));
+  Status status = goBack("derive-programs", chosen ? *chosen : given);
   keepsSnapshots = keptSnapshots;
   if (!keepsSnapshots)
     snapshots.clear();
+  // What does not fit has dumps as well; the error of choose() says more.
+  const bool isLookedAt = given.isSet("dump-dir") || given.isSet("reproducer");
+  if (status && (chosen || isLookedAt))
+    status = runPhases(to);
   if (!chosen)
     return chosen.takeError();
-  return status ? runPhases(to) : std::move(status);
+  return status;
 }

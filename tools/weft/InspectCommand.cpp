@@ -277,7 +277,9 @@ Expected<ExitCode> weft::inspectCommand(const Arguments &args) {
   if (!flags)
     return flags.takeError();
   if (flags->getSwitch("help")) {
-    std::printf("usage: weft inspect PROGRAM [flags]\n\n%s\n%s",
+    std::printf("usage: weft inspect PROGRAM [flags]\n"
+                "       weft inspect MODEL --activations|--tradeoff [--json] "
+                "[flags of weft compile]\n\n%s\n%s",
                 table.help().c_str(), modelViewsHelp().c_str());
     return ExitCode::Ok;
   }

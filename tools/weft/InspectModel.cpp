@@ -30,9 +30,13 @@ static std::vector<FlagSpec> modelViews() {
 }
 
 bool weft::asksAboutModel(const Arguments &args) {
-  for (const FlagSpec &view : modelViews())
-    if (llvm::is_contained(args, "--" + std::string(view.name)))
-      return true;
+  for (const std::string &arg : args) {
+    if (arg == "--")
+      return false;
+    for (const FlagSpec &view : modelViews())
+      if (arg.substr(0, arg.find('=')) == "--" + std::string(view.name))
+        return true;
+  }
   return false;
 }
 
@@ -60,24 +64,34 @@ namespace {
 /// Equal values of layers that differ in their numbers alone.
 struct ActivationRow {
   std::string policy, op, type, scope;
+  bool isFree = false; // kept or computed again, as one likes
   int64_t count = 0, bytes = 0;
   double us = 0;
+
+  auto getKey() const { return std::tie(scope, op, type, policy, isFree); }
 };
 } // namespace
 
+static std::string getTypes(Operation *op) {
+  std::string text;
+  for (Type type : op->getResultTypes())
+    text += (text.empty() ? "" : ", ") + getTypeText(type);
+  return text;
+}
+
 static void add(std::vector<ActivationRow> &rows, const RecomputeChoice &choice,
-                const char *policy) {
-  ActivationRow row{policy, choice.op->getName().stripDialect().str(),
-                    getTypeText(choice.op->getResult(0).getType()),
-                    foldNumbers(getScope(choice.op))};
+                bool isFree) {
+  ActivationRow row;
+  row.policy = isComputedAgain(choice.op) ? "recompute" : "kept";
+  row.op = choice.op->getName().stripDialect().str();
+  row.type = getTypes(choice.op);
+  row.scope = foldNumbers(getScope(choice.op));
+  row.isFree = isFree;
   auto found = llvm::find_if(rows, [&](const ActivationRow &other) {
-    return other.policy == row.policy && other.op == row.op &&
-           other.type == row.type && other.scope == row.scope;
+    return other.getKey() == row.getKey();
   });
-  if (found == rows.end()) {
-    rows.push_back(row);
-    found = rows.end() - 1;
-  }
+  if (found == rows.end())
+    found = rows.insert(rows.end(), row);
   ++found->count;
   found->bytes += choice.bytes;
   found->us += choice.us;
@@ -89,14 +103,11 @@ static std::vector<ActivationRow>
 describeActivations(const RecomputeChoices &choices) {
   std::vector<ActivationRow> rows;
   for (const RecomputeChoice &choice : choices.kept)
-    add(rows, choice,
-        choice.op->hasAttr(kRecomputeAttr) ? "recompute" : "kept");
+    add(rows, choice, /*isFree=*/false);
   for (const RecomputeChoice &choice : choices.inOrder)
-    add(rows, choice,
-        choice.op->hasAttr(kRecomputeAttr) ? "recompute" : "kept");
+    add(rows, choice, /*isFree=*/true);
   llvm::sort(rows, [](const ActivationRow &a, const ActivationRow &b) {
-    return std::tie(b.bytes, a.scope, a.op, a.type, a.policy) <
-           std::tie(a.bytes, b.scope, b.op, b.type, b.policy);
+    return a.bytes != b.bytes ? a.bytes > b.bytes : a.getKey() < b.getKey();
   });
   return rows;
 }
@@ -108,7 +119,8 @@ static Json toJson(const std::vector<ActivationRow> &rows) {
     each.set("policy", row.policy);
     each.set("count", row.count);
     each.set("bytes", row.bytes);
-    each.set("recompute_us", row.us);
+    if (row.isFree)
+      each.set("recompute_us", row.us);
     each.set("op", row.op);
     each.set("type", row.type);
     each.set("scope", row.scope);
@@ -120,13 +132,17 @@ static Json toJson(const std::vector<ActivationRow> &rows) {
 }
 
 static void print(const std::vector<ActivationRow> &rows) {
-  std::printf("%-10s %5s %12s %10s  %-20s %-20s %s\n", "policy", "count",
-              "bytes", "again us", "op", "type", "scope");
-  for (const ActivationRow &row : rows)
-    std::printf("%-10s %5lld %12s %10.1f  %-20s %-20s %s\n", row.policy.c_str(),
+  std::printf("%-10s %5s %12s %10s  %-16s %-24s %s\n", "policy", "count",
+              "bytes", "again us", "op", "scope", "type");
+  for (const ActivationRow &row : rows) {
+    char us[32] = "-";
+    if (row.isFree)
+      std::snprintf(us, sizeof us, "%.1f", row.us);
+    std::printf("%-10s %5lld %12s %10s  %-16s %-24s %s\n", row.policy.c_str(),
                 static_cast<long long>(row.count),
-                humanBytes(row.bytes).c_str(), row.us, row.op.c_str(),
-                row.type.c_str(), row.scope.c_str());
+                humanBytes(row.bytes).c_str(), us, row.op.c_str(),
+                row.scope.c_str(), row.type.c_str());
+  }
 }
 
 /// With a memory limit the flags are first made such that the program fits.
@@ -140,10 +156,12 @@ static Status printActivations(Compiler &compiler, bool isJson) {
     status = compiler.goBack("derive-programs", compiler.flags());
   if (!status)
     return status;
-  const RecomputeChoices choices = findRecomputeChoices(compiler.module());
+  const std::optional<RecomputeChoices> choices =
+      findRecomputeChoices(compiler.module());
   if (Status marked = compiler.run(derived + 1); !marked)
     return marked;
-  const std::vector<ActivationRow> rows = describeActivations(choices);
+  const std::vector<ActivationRow> rows =
+      describeActivations(choices.value_or(RecomputeChoices()));
   if (isJson)
     std::fputs(toJson(rows).pretty().c_str(), stdout);
   else
@@ -201,18 +219,21 @@ static Status printTradeoff(Compiler &compiler, bool isJson) {
 static Expected<FlagValues> parseFlags(const Arguments &args) {
   FlagTable table = compilerFlagTable();
   table.add(modelViews());
-  table.add({{"json", FlagKind::Switch, DriverFlag, "", "", "as JSON"}});
+  table.add({{"json", FlagKind::Switch, DriverFlag, "", "", "as JSON"},
+             {"help", FlagKind::Switch, DriverFlag, "", "", "show this text"}});
   Expected<FlagValues> flags = parseModelFlags(table, "weft inspect", args);
-  if (!flags)
+  if (!flags || flags->getSwitch("help"))
     return flags;
   if (flags->positionals().empty())
     return usageError("expects a MODEL").hint("weft inspect --help");
   if (flags->getSwitch("activations") && flags->getSwitch("tradeoff"))
     return usageError("expects --activations or --tradeoff, but got both");
-  for (const char *flag : {"from", "to", "emit", "output", "print-pipeline"})
+  for (const char *flag : {"from", "to", "emit", "output", "dump-dir",
+                           "reproducer", "print-pipeline"})
     if (flags->isSet(flag))
-      return usageError("--" + std::string(flag) +
-                        " is a flag of weft compile: inspect writes no file");
+      return usageError("expects a view of a model without --" +
+                        std::string(flag) + ", but got both")
+          .hint("that is a flag of weft compile, which writes files");
   return flags;
 }
 
@@ -220,6 +241,12 @@ Expected<ExitCode> weft::inspectModel(const Arguments &args) {
   Expected<FlagValues> flags = parseFlags(args);
   if (!flags)
     return flags.takeError();
+  if (flags->getSwitch("help")) {
+    std::printf("usage: weft inspect MODEL --activations|--tradeoff "
+                "[--json] [flags of weft compile]\n\n%s",
+                modelViewsHelp().c_str());
+    return ExitCode::Ok;
+  }
   if (Status status = applyMlirFlags(flags->passThrough()); !status)
     return status.takeError();
   Compiler compiler;

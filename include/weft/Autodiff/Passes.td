@@ -66,8 +66,8 @@ def MarkRecomputePass : Pass<"weft-mark-recompute", "::mlir::ModuleOp"> {
     constants are marked by nobody, and neither is what stands in no block.
 
     `rule=bytes:N` decides for each value that the backward part will read: it
-    builds the gradients of a copy of the program, and gives values up one by one until N
-    bytes are not kept. Next comes what lies idle at the op with most bytes in use and
+    builds the gradients of a copy of the program, and gives values up one by one until they
+    have N bytes together. Next comes what lies idle at the op with most bytes in use and
     costs least for its bytes, if what is computed again already costs nothing. What
     other segments read is kept. An op without a block belongs to the segment of its scope.
 

@@ -61,9 +61,13 @@ struct RecomputeChoices {
 };
 
 /// The choices of the program of kind micro, whose gradients are not built yet:
-/// they are built on a copy of the module. None without such a program, or if
-/// its gradients cannot be built, which weft-autodiff reports.
-RecomputeChoices findRecomputeChoices(mlir::ModuleOp module);
+/// they are built on a copy of the module. Nothing without such a program, or
+/// if its gradients cannot be built, which weft-autodiff reports.
+std::optional<RecomputeChoices> findRecomputeChoices(mlir::ModuleOp module);
+
+/// Whether weft-autodiff computes a marked op again where the backward part
+/// reads it: not if other segments do, which it is kept for.
+bool isComputedAgain(mlir::Operation *op);
 
 } // namespace weft
 

@@ -47,6 +47,10 @@ public:
   /// error, and nothing has changed.
   Status goBack(llvm::StringRef phase, FlagValues flags);
 
+  /// Runs the phases up to plan-memory to see what they give: without what
+  /// --mlir-* flags ask for, which is meant for the compilation that counts.
+  Status runTrial();
+
   /// Asks every op of the module for its rules. Inside a level of IR no phase
   /// does: precondition of text that is written for others.
   Status verify();
@@ -105,6 +109,7 @@ private:
     int phase;
     mlir::OwningOpRef<mlir::ModuleOp> module;
   };
+  bool isTrial = false;
   bool keepsSnapshots = false;
   std::vector<Snapshot> snapshots; // of phases that ran with `values`, in order
 };

@@ -48,11 +48,13 @@ public:
 private:
   using Change = std::vector<std::pair<std::string, std::string>>;
 
+  Status prepareRecomputation();
   bool isFree(const std::string &flag) const { return !flags.isSet(flag); }
   bool mayKeepGathered() const;
   Expected<const MemoryTrial *> tryChange(const Change &change);
   Status tryAll(llvm::ArrayRef<Change> changes);
   Expected<const MemoryTrial *> bisect(int64_t limit);
+  /// Of equals the one that was tried first.
   const MemoryTrial *findFastest(int64_t limit) const;
   const MemoryTrial *findSmallest() const;
   FlagValues withChange(const Change &change) const;
@@ -61,7 +63,7 @@ private:
 
   Compiler &compiler;
   FlagValues flags;
-  std::vector<Change> firsts; // in the order in which they are tried
+  std::vector<Change> firsts; // without recomputation
   std::vector<Change> steps;  // recompute more and more
   std::vector<Change> rules;  // recompute by a rule for whole blocks
   std::deque<MemoryTrial> trials;
