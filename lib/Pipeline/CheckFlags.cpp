@@ -148,6 +148,7 @@ static Status checkNoMesh(const FlagValues &flags) {
                                {"reduce-dtype", "auto"},
                                {"gather-dtype", "auto"},
                                {"shard-min", "0"},
+                               {"share-stream", ""},
                                {"shard-rules", ""}})
     if (flags.getText(flag) != nothing)
       return usageError("--" + std::string(flag) + "=" + flags.getText(flag) +
@@ -174,6 +175,10 @@ static Status checkMesh(const FlagValues &flags) {
   if (flags.getText("gather-dtype") != "auto" && flags.getInt("zero") == 0)
     return usageError("--gather-dtype=" + flags.getText("gather-dtype") +
                       " expects --zero=1 or more, but got --zero=0");
+  if (flags.getSwitch("share-stream") && flags.getInt("prefetch") == 0)
+    return usageError("--share-stream expects a --prefetch of at least 1, but "
+                      "got 0")
+        .hint("with 0 collectives have no stream of their own");
   const std::string &target = flags.getText("target");
   if (llvm::StringRef(target).split(':').first != "cpu")
     return usageError("does not support --mesh with --target=" + target +

@@ -120,6 +120,8 @@ static const FlagSpec kDistributionFlags[] = {
      "which parameters a stage may shard, by regular expression (TOML)"},
     {"prefetch", FlagKind::Int, CompileFlag, "1", "K",
      "units gathered ahead, and under reduction", "", 0, 64},
+    {"share-stream", FlagKind::Switch, CompileFlag, "", "",
+     "gathers and reductions wait for each other in one queue"},
     {"reshard", FlagKind::Enum, CompileFlag, "on", "",
      "free gathered parameters after the forward pass", "on|off"},
     {"reduce-dtype", FlagKind::Enum, CompileFlag, "auto", "",

@@ -201,8 +201,11 @@ static bool overlaps(const FlagValues &flags) {
 
 static void splitAsync(const FlagValues &flags, const Target &,
                        OpPassManager &passes) {
-  if (overlaps(flags))
-    passes.addPass(createSplitAsyncPass());
+  if (!overlaps(flags))
+    return;
+  SplitAsyncPassOptions options;
+  options.shareStream = flags.getSwitch("share-stream");
+  passes.addPass(createSplitAsyncPass(options));
 }
 
 static void schedule(const FlagValues &flags, const Target &,

@@ -8,7 +8,7 @@ import pathlib
 import subprocess
 import sys
 
-DEPTHS = (0, 1, 3)
+DEPTHS = ("0", "1", "3", "1 --share-stream")
 LAYOUTS = [
     (2, "--mesh=dp:2 --zero=3"),
     (2, "--mesh=dp:2 --zero=3 --accumulation=off --precision=f16"),
@@ -42,10 +42,10 @@ def main(model, text):
         accum = "1" if "--accumulation=off" in flags else "2"
         bits = {}
         for depth in DEPTHS:
-            program = f"./p{number}-{depth}"
-            call("weft", "compile", model, "--batch=1", "--seq=16", f"--prefetch={depth}", *flags.split(), "-o", program)
+            program = f"./p{number}-{depth.replace(' ', '')}"
+            call("weft", "compile", model, "--batch=1", "--seq=16", *f"--prefetch={depth}".split(), *flags.split(), "-o", program)
             ways = {"threads": (program, "--loopback", str(ranks))}
-            if number == 0 and depth == 1:
+            if number == 0 and depth == "1":
                 ways["processes"] = (*MPI, program)
             for way, command in ways.items():
                 saves = f"{program}-{way}"

@@ -62,7 +62,11 @@ class Layout:
                 self.flags.append(f"{flag}={dtype}")
                 self.rounds |= dtype != "f32" or flag == "--reduce-dtype" and precision != "f32"
         self.has_rules = dice.random() < 0.3
-        self.flags.append(f"--prefetch={random.Random(f'schedule {seed}').choice([0, 1, 1, 2, 3])}")
+        schedule = random.Random(f"schedule {seed}")
+        prefetch = schedule.choice([0, 1, 1, 2, 3])
+        self.flags.append(f"--prefetch={prefetch}")
+        if prefetch > 0 and schedule.random() < 0.25:
+            self.flags.append("--share-stream")
 
     def rules(self, parameters):
         """The text of a file of rules: some of them are to be sharded, or not to be."""
