@@ -102,9 +102,6 @@ static Status checkPrecision(const FlagValues &flags) {
   if (flags.getText("explain") == "precision" && precision == "f32")
     return usageError(
         "--explain=precision expects --precision=f16 or bf16, but got f32");
-  if (flags.getText("explain") == "schedule")
-    return usageError("does not support --explain=schedule yet")
-        .hint("--explain=precision, fusion and sharding work today");
   return Status::success();
 }
 
@@ -154,9 +151,11 @@ static Status checkNoMesh(const FlagValues &flags) {
       return usageError("--" + std::string(flag) + "=" + flags.getText(flag) +
                         " expects --mesh, but got none")
           .hint("such as --mesh=dp:4");
-  if (flags.getText("explain") == "sharding")
-    return usageError("--explain=sharding expects --mesh, but got none")
-        .hint("such as --mesh=dp:4");
+  for (const char *what : {"sharding", "schedule"})
+    if (flags.getText("explain") == what)
+      return usageError("--explain=" + std::string(what) +
+                        " expects --mesh, but got none")
+          .hint("such as --mesh=dp:4");
   return Status::success();
 }
 
@@ -175,10 +174,13 @@ static Status checkMesh(const FlagValues &flags) {
   if (flags.getText("gather-dtype") != "auto" && flags.getInt("zero") == 0)
     return usageError("--gather-dtype=" + flags.getText("gather-dtype") +
                       " expects --zero=1 or more, but got --zero=0");
-  if (flags.getSwitch("share-stream") && flags.getInt("prefetch") == 0)
-    return usageError("--share-stream expects a --prefetch of at least 1, but "
-                      "got 0")
-        .hint("with 0 collectives have no stream of their own");
+  for (auto [flag, isGiven] :
+       {std::pair("--share-stream", flags.getSwitch("share-stream")),
+        {"--explain=schedule", flags.getText("explain") == "schedule"}})
+    if (isGiven && flags.getInt("prefetch") == 0)
+      return usageError(std::string(flag) +
+                        " expects a --prefetch of at least 1, but got 0")
+          .hint("with 0 collectives have no stream of their own");
   const std::string &target = flags.getText("target");
   if (llvm::StringRef(target).split(':').first != "cpu")
     return usageError("does not support --mesh with --target=" + target +

@@ -214,6 +214,7 @@ static void schedule(const FlagValues &flags, const Target &,
     return;
   SchedulePassOptions options;
   options.prefetch = flags.getInt("prefetch");
+  options.explain = flags.getText("explain") == "schedule";
   passes.addPass(createSchedulePass(options));
 }
 

@@ -2,6 +2,7 @@
 
 #include "weft/Schedule/Passes.h"
 
+#include "ExplainSchedule.h"
 #include "ScheduleUnits.h"
 
 #include <deque>
@@ -168,6 +169,8 @@ struct SchedulePass : weft::impl::SchedulePassBase<SchedulePass> {
     for (auto op : module.getOps<plan::ProgramOp>()) {
       AsyncProgram program = AsyncProgram::read(op);
       program.write(Scheduler(program, prefetch).run());
+      if (explain)
+        explainSchedule(op);
     }
     if (failed(declareEvents(module)))
       signalPassFailure();

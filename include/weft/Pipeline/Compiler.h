@@ -33,7 +33,8 @@ public:
   Status load(const std::string &model, FlagValues flags);
   /// Runs the phases behind the current one up to `to`, with dumps. If memory
   /// is planned on the way, and bounded, flags that were not given are chosen
-  /// so that the program fits (MemoryFit).
+  /// so that the program fits (MemoryFit). If nothing fits, the compiler stands
+  /// behind derive-programs.
   Status run(int to);
 
   /// From now on keeps a copy of the module after each phase that goBack takes:

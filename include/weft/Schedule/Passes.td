@@ -171,6 +171,7 @@ def SchedulePass : Pass<"weft-schedule", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weft::plan::PlanDialect"];
   let options = [
     Option<"prefetch", "prefetch", "int64_t", "1", "Units that are gathered ahead, and units under reduction">,
+    Option<"explain", "explain", "bool", "false", "Remark at each collective beside what it runs">,
   ];
 }
 

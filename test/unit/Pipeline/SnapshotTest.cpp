@@ -2,6 +2,7 @@
 
 #include "Driver.h"
 
+#include "weft/Memory/MemoryReport.h"
 #include "weft/Weft/Weft.h"
 
 #include <fstream>
@@ -88,8 +89,26 @@ TEST(Snapshot, AFailedPhaseIsNoObstacle) {
   EXPECT_NE(compileTo(compiler, kModel, small, "verify-plan").find("needs "),
             std::string::npos);
   FlagValues large = withFlags({"--memory-limit=1G", "--threads-max=3"});
-  ASSERT_EQ(errorOf(compiler.goBack("lower-to-plan", large)), "");
+  // Behind the phase that the ways to fit have in common.
+  EXPECT_NE(errorOf(compiler.goBack("lower-to-plan", large)), "");
+  ASSERT_EQ(errorOf(compiler.goBack("derive-programs", large)), "");
   expectEqual(finish(compiler), compileFresh(large));
+}
+
+TEST(Snapshot, ALimitChoosesFlags) {
+  Compiler compiler;
+  const std::string model = WEFT_SOURCE "/examples/gpt2-mini";
+  std::vector<std::string> args = {"--batch=4", "--seq=64"};
+  ASSERT_EQ(compileTo(compiler, model, parseFlags(args), "verify-plan"), "");
+  const int64_t bytes = computeMemoryReport(compiler.module()).getDeviceBytes();
+  args.push_back("--memory-limit=" + std::to_string(bytes - 1));
+  FlagValues limited = parseFlags(args);
+  ASSERT_EQ(compileTo(compiler, model, limited, "verify-plan"), "");
+  EXPECT_LT(computeMemoryReport(compiler.module()).getDeviceBytes(), bytes);
+  EXPECT_TRUE(compiler.flags().isSet("recompute"));
+  EXPECT_FALSE(limited.isSet("recompute"));
+  // Nobody asked for snapshots.
+  EXPECT_NE(errorOf(compiler.goBack("derive-programs", limited)), "");
 }
 
 TEST(Snapshot, ADumpIsASnapshotOfItsPhase) {
