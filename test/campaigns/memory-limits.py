@@ -139,8 +139,7 @@ class Case:
             self.check_between(limit, wanted)
         if smallest < free:
             ended = self.compile("none", f"--memory-limit={smallest}", "--recompute=none")
-            fits = "--zero=3" not in self.flags
-            self.expect(ended.returncode == 4 or not fits, f"--recompute=none to be refused, but got {ended.returncode}")
+            self.expect(ended.returncode == 4, f"--recompute=none to be refused, but got {ended.returncode}")
         return len(curve)
 
 

@@ -12,7 +12,7 @@
 #include "weft/Support/TypeText.h"
 #include "weft/Weft/Weft.h"
 
-#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <cstdio>
 #include <tuple>
@@ -126,9 +126,7 @@ static Json toJson(const std::vector<ActivationRow> &rows) {
     each.set("scope", row.scope);
     list.push(std::move(each));
   }
-  Json result = Json::object();
-  result.set("activations", std::move(list));
-  return result;
+  return list;
 }
 
 static void print(const std::vector<ActivationRow> &rows) {
@@ -145,30 +143,6 @@ static void print(const std::vector<ActivationRow> &rows) {
   }
 }
 
-/// With a memory limit the flags are first made such that the program fits.
-static Status printActivations(Compiler &compiler, bool isJson) {
-  const bool isBounded = compiler.flags().isSet("memory-limit") ||
-                         compiler.flags().isSet("device");
-  const int derived = compiler.phases().find("derive-programs");
-  Status status =
-      compiler.run(isBounded ? compiler.phases().find("plan-memory") : derived);
-  if (status && isBounded)
-    status = compiler.goBack("derive-programs", compiler.flags());
-  if (!status)
-    return status;
-  const std::optional<RecomputeChoices> choices =
-      findRecomputeChoices(compiler.module());
-  if (Status marked = compiler.run(derived + 1); !marked)
-    return marked;
-  const std::vector<ActivationRow> rows =
-      describeActivations(choices.value_or(RecomputeChoices()));
-  if (isJson)
-    std::fputs(toJson(rows).pretty().c_str(), stdout);
-  else
-    print(rows);
-  return Status::success();
-}
-
 //===----------------------------------------------------------------------===//
 // --tradeoff
 //===----------------------------------------------------------------------===//
@@ -182,9 +156,7 @@ static Json toJson(const std::vector<MemoryTrial> &curve) {
     each.set("flags", trial.change);
     list.push(std::move(each));
   }
-  Json result = Json::object();
-  result.set("tradeoff", std::move(list));
-  return result;
+  return list;
 }
 
 static void print(const std::vector<MemoryTrial> &curve) {
@@ -196,6 +168,43 @@ static void print(const std::vector<MemoryTrial> &curve) {
                 trial.change.c_str());
 }
 
+//===----------------------------------------------------------------------===//
+// What is compiled for them
+//===----------------------------------------------------------------------===//
+
+/// The rows of one view, as text or as JSON under the view's name.
+template <typename Rows>
+static void show(const char *view, const Rows &rows, bool isJson) {
+  if (!isJson)
+    return print(rows);
+  Json result = Json::object();
+  result.set(view, toJson(rows));
+  std::fputs(result.pretty().c_str(), stdout);
+}
+
+/// With a memory limit the flags are first made such that the program fits.
+static Status printActivations(Compiler &compiler, bool isJson) {
+  const bool isBounded = compiler.flags().isSet("memory-limit") ||
+                         compiler.flags().isSet("device");
+  const int derived = compiler.phases().find("derive-programs");
+  Status status =
+      compiler.run(isBounded ? compiler.phases().find("plan-memory") : derived);
+  if (status && isBounded)
+    status = compiler.goBack("derive-programs", compiler.flags());
+  if (!status)
+    return status;
+  const std::optional<RecomputeChoices> choices =
+      findRecomputeChoices(compiler.module());
+  // Without gradients there are none: the phase that builds them says why.
+  const char *last = choices ? "mark-recompute" : "autodiff";
+  if (Status run = compiler.run(compiler.phases().find(last)); !run)
+    return run;
+  const std::vector<ActivationRow> rows =
+      describeActivations(choices.value_or(RecomputeChoices()));
+  show("activations", rows, isJson);
+  return Status::success();
+}
+
 static Status printTradeoff(Compiler &compiler, bool isJson) {
   const FlagValues flags =
       compiler.flags().without("memory-limit").without("device");
@@ -205,10 +214,7 @@ static Status printTradeoff(Compiler &compiler, bool isJson) {
   auto curve = MemoryFit(compiler, flags).getCurve();
   if (!curve)
     return curve.takeError();
-  if (isJson)
-    std::fputs(toJson(*curve).pretty().c_str(), stdout);
-  else
-    print(*curve);
+  show("tradeoff", *curve, isJson);
   return Status::success();
 }
 
@@ -226,8 +232,11 @@ static Expected<FlagValues> parseFlags(const Arguments &args) {
     return flags;
   if (flags->positionals().empty())
     return usageError("expects a MODEL").hint("weft inspect --help");
-  if (flags->getSwitch("activations") && flags->getSwitch("tradeoff"))
-    return usageError("expects --activations or --tradeoff, but got both");
+  const bool isTradeoff = flags->getSwitch("tradeoff");
+  if (flags->getSwitch("activations") == isTradeoff)
+    return usageError(
+        std::string("expects --activations or --tradeoff, but got ") +
+        (isTradeoff ? "both" : "neither"));
   for (const char *flag : {"from", "to", "emit", "output", "dump-dir",
                            "reproducer", "print-pipeline"})
     if (flags->isSet(flag))
