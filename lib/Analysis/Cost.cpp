@@ -8,8 +8,6 @@
 
 #include "llvm/Support/raw_ostream.h"
 
-#include <algorithm>
-
 using namespace mlir;
 
 namespace weft {
@@ -65,10 +63,13 @@ LinkRates CostTable::getLink(StringRef kind, StringRef axis) const {
   return rates;
 }
 
-double getComputeSlowdown(ModuleOp module) {
+Overlap getOverlap(ModuleOp module) {
   auto speeds = module->getAttrOfType<DictionaryAttr>(kSpeedsAttr);
-  auto slows = speeds ? speeds.getAs<FloatAttr>(kSlowsComputeKey) : FloatAttr();
-  return slows ? slows.getValueAsDouble() : 0;
+  auto read = [&](StringRef key) {
+    auto number = speeds ? speeds.getAs<FloatAttr>(key) : FloatAttr();
+    return number ? number.getValueAsDouble() : 0;
+  };
+  return {read(kSlowsComputeKey), read(kBesideKey), read(kBeginKey)};
 }
 
 int64_t getSentBytes(plan::CommandOpInterface command) {
@@ -114,9 +115,8 @@ Estimate estimate(plan::CommandOpInterface command, const CostTable &table) {
     return estimateCollective(command, bytes, table);
   Rates rates =
       table.getRates(command.getCommandKind(), command.getElementType());
-  double arithmetic = getFlops(command) / (rates.gflops * 1e3);
-  double traffic = getTrafficBytes(command) / (rates.gigabytesPerSecond * 1e3);
-  return {rates.overheadUs + std::max(arithmetic, traffic), 0};
+  const auto bytes = static_cast<double>(getTrafficBytes(command));
+  return {rates.getTimeUs(getFlops(command), bytes), 0};
 }
 
 } // namespace weft

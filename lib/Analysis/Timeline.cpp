@@ -49,7 +49,8 @@ private:
   std::map<int64_t, Queue> queues;
   llvm::DenseMap<size_t, size_t> recordOf; // of a wait
   std::vector<bool> isOver;
-  double now = 0, slowsCompute = 0;
+  double now = 0;
+  Overlap overlap;
 };
 } // namespace
 
@@ -74,18 +75,22 @@ Simulation::Simulation(std::vector<TimelineEntry> &entries)
       recordOf[i] = found->second;
   }
   if (!entries.empty())
-    slowsCompute = getComputeSlowdown(
-        entries.front().command->getParentOfType<ModuleOp>());
+    overlap = getOverlap(entries.front().command->getParentOfType<ModuleOp>());
 }
 
 Work Simulation::getWork(size_t entry) const {
   plan::CommandOpInterface command = entries[entry].command;
+  const bool computes = command.getStreamNumber() == plan::kComputeStream;
+  if (isa<plan::RecordOp>(*command) && computes)
+    return {overlap.beginUs, 0, {}};
   if (plan::isTransfer(command))
     return {};
   const double all = getNumber(command.getEstUsAttr());
   Work work;
   work.link = getNumber(command->getAttrOfType<FloatAttr>(plan::kLinkUsAttr));
   work.alone = all - work.link;
+  if (plan::isAsync(command))
+    work.alone += overlap.besideUs;
   if (auto group = command->getAttrOfType<StringAttr>("group"))
     work.group = group;
   return work;
@@ -131,7 +136,9 @@ double Simulation::getSpeed(int64_t stream, const Queue &queue) const {
     }
   if (queue.work.isSending())
     return 1.0 / static_cast<double>(onLink);
-  return stream == plan::kComputeStream && sending > 0 ? 1 - slowsCompute : 1;
+  return stream == plan::kComputeStream && sending > 0
+             ? 1 - overlap.slowsCompute
+             : 1;
 }
 
 /// To the moment at which the next part of a command is done.

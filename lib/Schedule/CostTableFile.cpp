@@ -1,6 +1,6 @@
 //===- CostTableFile.cpp - Rates of a machine from a file -----------------===//
 
-#include "CostTableFile.h"
+#include "weft/Schedule/CostTableFile.h"
 
 #include "weft/Plan/Plan.h"
 #include "weft/Support/TomlFile.h"
@@ -30,6 +30,7 @@ public:
 private:
   LogicalResult readLink(const toml::table &table, StringRef axis);
   LogicalResult readSlowdown(const toml::node &value);
+  LogicalResult readTime(StringRef name, const toml::node &value, double &time);
   LogicalResult readRate(StringRef name, const toml::node &value,
                          std::optional<double> &rate);
   LogicalResult refuse(StringRef name, const toml::node &value, StringRef kind,
@@ -91,12 +92,21 @@ LogicalResult CostTableReader::readRate(StringRef name, const toml::node &value,
   return success();
 }
 
+LogicalResult CostTableReader::readTime(StringRef name, const toml::node &value,
+                                        double &time) {
+  std::optional<double> number;
+  if (failed(readRate(name, value, number)))
+    return failure();
+  time = *number;
+  return success();
+}
+
 /// A part of 1, less than all of it.
 LogicalResult CostTableReader::readSlowdown(const toml::node &value) {
   std::optional<double> number =
       value.is_boolean() ? std::nullopt : value.value<double>();
   if (number && *number >= 0 && *number < 1) {
-    costs.slowsCompute = *number;
+    costs.overlap.slowsCompute = *number;
     return success();
   }
   return emitErrorAt(value)
@@ -115,17 +125,22 @@ LogicalResult CostTableReader::readLink(const toml::table &table,
       read = readRate(name, value, part.gigabytesPerSecond);
     else if (name == "latency_us")
       read = readRate(name, value, part.latencyUs);
-    else if (name == "slows_compute" && axis.empty())
+    else if (name == kSlowsComputeKey && axis.empty())
       read = readSlowdown(value);
+    else if (name == kBesideKey && axis.empty())
+      read = readTime(name, value, costs.overlap.besideUs);
+    else if (name == kBeginKey && axis.empty())
+      read = readTime(name, value, costs.overlap.beginUs);
     else if (axis.empty() && value.is_table())
       read = readLink(*value.as_table(), name);
     else
-      read =
-          emitErrorAt(value)
-          << "expects gigabytes_per_second"
-          << (axis.empty() ? ", latency_us, slows_compute or a table of an axis"
-                           : " or latency_us")
-          << ", but got `" << name << "`";
+      read = emitErrorAt(value)
+             << "expects gigabytes_per_second"
+             << (axis.empty()
+                     ? ", latency_us, slows_compute, beside_us, begin_us or a "
+                       "table of an axis"
+                     : " or latency_us")
+             << ", but got `" << name << "`";
     if (failed(read))
       return failure();
   }

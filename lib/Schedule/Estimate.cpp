@@ -2,9 +2,8 @@
 
 #include "weft/Schedule/Passes.h"
 
-#include "CostTableFile.h"
-
 #include "weft/Plan/Collectives.h"
+#include "weft/Schedule/CostTableFile.h"
 
 namespace weft {
 #define GEN_PASS_DEF_ESTIMATEPASS
@@ -23,8 +22,12 @@ static DictionaryAttr describe(const CostTable &costs, Builder &builder) {
   SmallVector<NamedAttribute> speeds = {
       speed("gflops", rates.gflops),
       speed("gigabytes_per_second", rates.gigabytesPerSecond)};
-  if (costs.slowsCompute > 0)
-    speeds.push_back(speed(kSlowsComputeKey, costs.slowsCompute));
+  const Overlap &overlap = costs.overlap;
+  for (auto [key, value] : {std::pair(kSlowsComputeKey, overlap.slowsCompute),
+                            std::pair(kBesideKey, overlap.besideUs),
+                            std::pair(kBeginKey, overlap.beginUs)})
+    if (value > 0)
+      speeds.push_back(speed(key, value));
   return builder.getDictionaryAttr(speeds);
 }
 

@@ -50,7 +50,7 @@ plan.program "eval" @eval {
 //--- key.toml
 [link]
 bandwidth = 1
-# KEY: key.toml:2:{{.*}}expects gigabytes_per_second, latency_us, slows_compute or a table of an axis, but got `bandwidth`
+# KEY: key.toml:2:{{.*}}expects gigabytes_per_second, latency_us, slows_compute, beside_us, begin_us or a table of an axis, but got `bandwidth`
 
 //--- axis.toml
 [link.dp]

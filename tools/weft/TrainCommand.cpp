@@ -2,6 +2,7 @@
 
 #include "Commands.h"
 #include "CompileFiles.h"
+#include "CompileProgram.h"
 #include "MlirFlags.h"
 #include "MpiRun.h"
 #include "ProgramCache.h"
@@ -77,14 +78,7 @@ static Expected<std::string> compile(const FlagValues &flags,
   Compiler compiler;
   if (Status status = compiler.load(model, flags); !status)
     return status.takeError();
-  if (Status status = compiler.run(compiler.phases().findLast(Level::Llvm));
-      !status)
-    return status.takeError();
-  Expected<Objects> objects = compiler.programObjects();
-  if (!objects)
-    return objects.takeError();
-  return linkProgram(Linkage::of(compiler.target(), compiler.flags()),
-                     *objects);
+  return compileProgram(compiler);
 }
 
 namespace {

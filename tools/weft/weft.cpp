@@ -28,6 +28,7 @@ static const Command kCommands[] = {
     {"launch", launchCommand, "PROGRAM: run it as the ranks of its mesh"},
     {"inspect", inspectCommand,
      "PROGRAM: memory, schedule, parameters, kernels"},
+    {"bench", benchCommand, "a cost table of this machine"},
     {"check", checkCommand, "MODEL: gradients against finite differences"},
     {"ckpt", checkpointCommand, "ls, verify, diff, export of checkpoints"},
     {"cache", cacheCommand, "ls, clear of the programs that weft train keeps"},

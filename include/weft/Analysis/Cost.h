@@ -7,6 +7,7 @@
 #include "mlir/IR/Types.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -22,6 +23,12 @@ struct Rates {
   double gflops = 200;
   double gigabytesPerSecond = 45;
   double overheadUs = 1;
+
+  /// Overhead plus the longer of arithmetic and traffic, in microseconds.
+  double getTimeUs(double flops, double bytes) const {
+    return overheadUs + std::max(flops / (gflops * 1e3),
+                                 bytes / (gigabytesPerSecond * 1e3));
+  }
 };
 
 /// How fast ranks send to each other. The defaults are those of two processes
@@ -29,6 +36,18 @@ struct Rates {
 struct LinkRates {
   double gigabytesPerSecond = 3; // that one rank sends
   double latencyUs = 50;         // of a collective
+};
+
+/// What it costs that collectives run beside what computes.
+struct Overlap {
+  /// The part of its speed that what computes loses while a rank sends.
+  double slowsCompute = 0;
+  /// By which a collective in a stream of its own is longer: of a CPU, while it
+  /// waits for a processor.
+  double besideUs = 0;
+  /// What the stream that computes takes to hand over collectives: each record
+  /// in it.
+  double beginUs = 0;
 };
 
 /// Speed of a machine, by kind of command and element type, and of links.
@@ -45,8 +64,7 @@ struct CostTable {
     std::optional<double> gigabytesPerSecond, latencyUs;
   };
   llvm::StringMap<LinkPart> links;
-  /// The part of its speed that what computes loses while a rank sends.
-  double slowsCompute = 0;
+  Overlap overlap;
 
   /// The rates of a kind on a type; "" and null for those of all commands.
   Rates getRates(llvm::StringRef kind, mlir::Type element) const;
@@ -59,10 +77,13 @@ struct CostTable {
 /// keys.
 inline constexpr llvm::StringLiteral kSpeedsAttr = "plan.speeds";
 
-/// The part of its speed that what computes loses while a rank sends, by the
-/// `slows_compute` of the module's speeds; 0 without.
+/// Its keys for what is above 0 of Overlap.
 inline constexpr llvm::StringLiteral kSlowsComputeKey = "slows_compute";
-double getComputeSlowdown(mlir::ModuleOp module);
+inline constexpr llvm::StringLiteral kBesideKey = "beside_us";
+inline constexpr llvm::StringLiteral kBeginKey = "begin_us";
+
+/// By the module's speeds; zeroes without.
+Overlap getOverlap(mlir::ModuleOp module);
 
 /// Bytes that a collective sends to other ranks; 0 for another command, or one
 /// rank.

@@ -60,7 +60,7 @@ ALLOWED = {
     "tools": MLIR | {"Pipeline", "Formats", "Frontend", "Autodiff", "Interp",
                      "Runtime/Execute", "Runtime/Checkpoints",
                      "Runtime/Collectives", "Runtime/Reports", "Runtime/Run", "Weft", "Dist", "Plan",
-                     "Memory", "Precision", "Support"},
+                     "Memory", "Precision", "Schedule", "Support"},
 }
 # Routines of a device are told of it by one header, and open its libraries.
 DEVICE_KERNELS = {"cuda": {"weft/Runtime/Devices/Launch.h",

@@ -1,0 +1,176 @@
+//===- CostFit.cpp - Rates from measured times ----------------------------===//
+
+#include "weft/Schedule/CostFit.h"
+
+#include "weft/Plan/Plan.h"
+#include "weft/Support/TypeText.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+using namespace mlir;
+
+namespace weft {
+
+//===----------------------------------------------------------------------===//
+// What commands cost
+//===----------------------------------------------------------------------===//
+
+static CostSample describe(plan::CommandOpInterface command) {
+  CostSample sample;
+  sample.kind = command.getCommandKind().str();
+  sample.stream = command.getStreamNumber();
+  if (int64_t sent = getSentBytes(command)) {
+    sample.bytes = static_cast<double>(sent);
+    return sample;
+  }
+  sample.flops = getFlops(command);
+  sample.bytes = static_cast<double>(getTrafficBytes(command));
+  if (Type element = command.getElementType())
+    sample.element = getTypeText(element);
+  return sample;
+}
+
+std::map<std::string, std::vector<CostSample>> describeCosts(ModuleOp module) {
+  std::map<std::string, std::vector<CostSample>> programs;
+  for (auto program : module.getOps<plan::ProgramOp>()) {
+    std::vector<CostSample> &samples = programs[program.getSymName().str()];
+    program.walk([&](plan::CommandOpInterface command) {
+      samples.push_back(describe(command));
+    });
+  }
+  return programs;
+}
+
+//===----------------------------------------------------------------------===//
+// The fit
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Searches for the logarithms of the three rates.
+class Fitter {
+public:
+  explicit Fitter(llvm::ArrayRef<const CostSample *> samples);
+
+  void search();
+  Rates getRates() const { return toRates(point); }
+  /// Mean squared logarithm of estimate to measured time.
+  double getDistance() const { return best; }
+
+private:
+  using Point = std::array<double, 3>;
+
+  static Rates toRates(const Point &point);
+  double measure(const Point &point) const;
+  bool improve(double step);
+
+  llvm::ArrayRef<const CostSample *> samples;
+  Point point, least, most;
+  double best;
+};
+} // namespace
+
+Rates Fitter::toRates(const Point &point) {
+  Rates rates;
+  rates.overheadUs = std::exp(point[0]);
+  rates.gflops = std::exp(point[1]);
+  rates.gigabytesPerSecond = std::exp(point[2]);
+  return rates;
+}
+
+double Fitter::measure(const Point &point) const {
+  const Rates rates = toRates(point);
+  double sum = 0, weights = 0;
+  for (const CostSample *sample : samples) {
+    const double weight = std::sqrt(sample->us);
+    const double ratio =
+        rates.getTimeUs(sample->flops, sample->bytes) / sample->us;
+    sum += weight * std::log(ratio) * std::log(ratio);
+    weights += weight;
+  }
+  return sum / weights;
+}
+
+/// No rate leaves what was seen by a factor of 1000: one that decides nothing
+/// stays where it began.
+Fitter::Fitter(llvm::ArrayRef<const CostSample *> samples) : samples(samples) {
+  double shortest = INFINITY, gflops = 1e-3, gigabytes = 1e-3;
+  for (const CostSample *sample : samples) {
+    shortest = std::min(shortest, sample->us);
+    gflops = std::max(gflops, sample->flops / sample->us * 1e-3);
+    gigabytes = std::max(gigabytes, sample->bytes / sample->us * 1e-3);
+  }
+  point = {std::log(shortest / 2), std::log(gflops), std::log(gigabytes)};
+  for (size_t i = 0; i < point.size(); ++i) {
+    least[i] = point[i] - std::log(1e3);
+    most[i] = point[i] + std::log(1e3);
+  }
+  best = measure(point);
+}
+
+/// Tries each rate, and pairs of them, a step up and down.
+bool Fitter::improve(double step) {
+  bool isBetter = false;
+  for (int code = 1; code < 27; ++code) {
+    Point next = point;
+    int rest = code;
+    for (size_t i = 0; i < next.size(); ++i, rest /= 3)
+      next[i] = std::clamp(next[i] + step * (rest % 3 == 2 ? -1 : rest % 3),
+                           least[i], most[i]);
+    const double distance = measure(next);
+    if (distance < best - 1e-12) {
+      best = distance;
+      point = next;
+      isBetter = true;
+    }
+  }
+  return isBetter;
+}
+
+void Fitter::search() {
+  for (double step = 1; step > 1e-3; step /= 2)
+    while (improve(step))
+      ;
+}
+
+std::string CostFit::getPart() const {
+  return element.empty() ? kind : kind + "." + element;
+}
+
+double CostFit::getTimeUs(double flops, double bytes) const {
+  CostTable table;
+  table.parts[""] = rates;
+  return table.getRates("", Type()).getTimeUs(flops, bytes);
+}
+
+static CostFit fitOne(llvm::ArrayRef<const CostSample *> samples) {
+  Fitter fitter(samples);
+  fitter.search();
+  CostFit fit;
+  fit.kind = samples.front()->kind;
+  fit.element = samples.front()->element;
+  fit.samples = samples.size();
+  fit.error = std::sqrt(fitter.getDistance());
+  const Rates rates = fitter.getRates();
+  fit.rates.overheadUs = rates.overheadUs;
+  fit.rates.gigabytesPerSecond = rates.gigabytesPerSecond;
+  auto computes = [](const CostSample *sample) { return sample->flops > 0; };
+  if (llvm::any_of(samples, computes))
+    fit.rates.gflops = rates.gflops;
+  return fit;
+}
+
+std::vector<CostFit> fitCosts(const std::vector<CostSample> &samples) {
+  std::map<std::pair<std::string, std::string>, std::vector<const CostSample *>>
+      groups;
+  for (const CostSample &sample : samples)
+    if (sample.us > 0 && sample.flops + sample.bytes > 0)
+      groups[{sample.kind, sample.element}].push_back(&sample);
+  std::vector<CostFit> fits;
+  for (const auto &group : groups)
+    fits.push_back(fitOne(group.second));
+  return fits;
+}
+
+} // namespace weft

@@ -1,0 +1,96 @@
+//===- CostTableText.cpp - A cost table as the text of its file -----------===//
+
+#include "weft/Schedule/CostTableFile.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace weft {
+
+namespace {
+class CostTableText {
+public:
+  explicit CostTableText(const llvm::StringMap<std::string> &notes)
+      : notes(notes) {}
+
+  void add(llvm::StringRef part, const CostTable::Part &rates);
+  void add(llvm::StringRef axis, const CostTable::LinkPart &rates);
+  void add(const Overlap &overlap);
+  std::string take() { return std::move(text); }
+
+private:
+  void begin(llvm::StringRef part);
+  void addRate(llvm::StringRef name, std::optional<double> rate);
+
+  const llvm::StringMap<std::string> &notes;
+  std::string text;
+};
+} // namespace
+
+void CostTableText::begin(llvm::StringRef part) {
+  if (!text.empty())
+    text += "\n";
+  if (auto note = notes.find(part); note != notes.end())
+    text += "# " + note->second + "\n";
+  if (!part.empty())
+    text += "[" + part.str() + "]\n";
+}
+
+/// In digits without an exponent, as people write them; none is 0, which no
+/// table may hold.
+void CostTableText::addRate(llvm::StringRef name, std::optional<double> rate) {
+  if (!rate)
+    return;
+  llvm::raw_string_ostream stream(text);
+  const int decimals = *rate >= 1000 ? 0 : *rate >= 1 ? 3 : 6;
+  stream << name << " = "
+         << llvm::format("%.*f", decimals, std::max(*rate, 1e-6)) << "\n";
+}
+
+void CostTableText::add(llvm::StringRef part, const CostTable::Part &rates) {
+  begin(part);
+  addRate("gflops", rates.gflops);
+  addRate("gigabytes_per_second", rates.gigabytesPerSecond);
+  addRate("overhead_us", rates.overheadUs);
+}
+
+void CostTableText::add(llvm::StringRef axis,
+                        const CostTable::LinkPart &rates) {
+  begin(axis.empty() ? "link" : ("link." + axis).str());
+  addRate("gigabytes_per_second", rates.gigabytesPerSecond);
+  addRate("latency_us", rates.latencyUs);
+}
+
+/// Behind the rates of all links.
+void CostTableText::add(const Overlap &overlap) {
+  for (auto [key, value] : {std::pair(kSlowsComputeKey, overlap.slowsCompute),
+                            std::pair(kBesideKey, overlap.besideUs),
+                            std::pair(kBeginKey, overlap.beginUs)})
+    if (value > 0)
+      addRate(key, value);
+}
+
+/// The keys of a map in their order; "" first.
+template <typename Map>
+static std::vector<llvm::StringRef> sortedKeys(const Map &map) {
+  std::vector<llvm::StringRef> keys(map.keys().begin(), map.keys().end());
+  llvm::sort(keys);
+  return keys;
+}
+
+std::string writeCostTable(const CostTable &table,
+                           const llvm::StringMap<std::string> &notes) {
+  CostTableText text(notes);
+  for (llvm::StringRef part : sortedKeys(table.parts))
+    text.add(part, table.parts.find(part)->second);
+  // Without rates too: it has the rest.
+  text.add("", table.links.lookup(""));
+  text.add(table.overlap);
+  for (llvm::StringRef axis : sortedKeys(table.links))
+    if (!axis.empty())
+      text.add(axis, table.links.find(axis)->second);
+  return text.take();
+}
+
+} // namespace weft

@@ -1,0 +1,54 @@
+//===- BenchRun.h - How long the commands of a model take -------*- C++ -*-===//
+
+#ifndef WEFT_TOOLS_WEFT_BENCHRUN_H
+#define WEFT_TOOLS_WEFT_BENCHRUN_H
+
+#include "BenchModels.h"
+
+#include "weft/Formats/Error.h"
+#include "weft/Schedule/CostFit.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+struct BenchOptions {
+  int64_t ranks = 1;
+  bool areThreads = false; // ranks of one process, not of mpirun
+  int64_t threads = 0;     // of a rank; 0: the run's default
+  int64_t steps = 12;      // of a run
+};
+
+/// What a run took.
+struct BenchTimes {
+  /// Each command that ran, with the mean of its times; the first two steps do
+  /// not count.
+  std::vector<CostSample> samples;
+  /// For which the stream that computes ran no command, between two of them,
+  /// for each that it recorded.
+  double handOverUs = 0;
+};
+
+/// The middle one, the later of two; precondition: not empty.
+double medianOf(std::vector<double> values);
+
+/// A model as a program that is run, as often as one likes. Its files lie in a
+/// folder that is its alone.
+class BenchProgram {
+public:
+  static Expected<BenchProgram> compile(const BenchModel &model,
+                                        const std::vector<std::string> &flags,
+                                        const std::string &folder);
+
+  Expected<BenchTimes> run(const BenchOptions &options) const;
+
+private:
+  std::string folder;
+  std::map<std::string, std::vector<CostSample>> costs;
+};
+
+} // namespace weft
+
+#endif // WEFT_TOOLS_WEFT_BENCHRUN_H
