@@ -6,6 +6,7 @@
 // RUN: not weft-opt --weft-estimate=cost-table=%t/slow.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=SLOW
 // RUN: not weft-opt --weft-estimate=cost-table=%t/type.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=TYPE
 // RUN: not weft-opt --weft-estimate=cost-table=%t/flops.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=FLOPS
+// RUN: not weft-opt --weft-estimate=cost-table=%t/time.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=TIME
 
 // A collective takes the latency of its link and the time in which a rank sends
 // to all others. What it says of its kind wins over what the link says.
@@ -15,6 +16,8 @@
 gigabytes_per_second = 1
 latency_us = 10
 slows_compute = 0.25
+beside_us = 30
+begin_us = 40
 
 [link.node]
 latency_us = 20
@@ -24,7 +27,7 @@ gigabytes_per_second = 2
 overhead_us = 50000
 
 //--- plan.mlir
-// CHECK: plan.speeds = {{{.*}}slows_compute = 2.500000e-01 : f64}
+// CHECK: plan.speeds = {begin_us = 4.000000e+01 : f64, beside_us = 3.000000e+01 : f64, {{.*}}slows_compute = 2.500000e-01 : f64}
 plan.program "eval" @eval {
   %s = plan.alloc temporary : memref<1000xf32>
   %f = plan.alloc temporary : memref<4000xf32>
@@ -71,3 +74,8 @@ overhead_us = 3
 [reduce_scatter]
 gflops = 3
 # FLOPS: flops.toml:2:{{[0-9]+}}: error: expects gigabytes_per_second or overhead_us of a collective, but got `gflops`
+
+//--- time.toml
+[link]
+beside_us = 0
+# TIME: time.toml:2:{{[0-9]+}}: error: expects `beside_us` to be a number above 0, but got 0

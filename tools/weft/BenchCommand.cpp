@@ -33,6 +33,8 @@ static FlagTable benchFlags() {
        "threads of a rank; default: that of programs", "", 1, 4096},
       {"precision", FlagKind::List, DriverFlag, "", "f16|bf16",
        "measure these types beside f32"},
+      {"quick", FlagKind::Switch, DriverFlag, "", "",
+       "two of the models alone, for a rough table"},
       {"rounds", FlagKind::Int, DriverFlag, "5", "N",
        "runs of each model, whose medians count", "", 1, 1000},
       {"steps", FlagKind::Int, DriverFlag, "12", "N",
@@ -94,7 +96,7 @@ Expected<BenchProgram> Bench::compile(const BenchModel &model,
 }
 
 Status Bench::prepare(const std::string &precision) {
-  for (const BenchModel &model : benchModels()) {
+  for (const BenchModel &model : benchModels(options.isQuick)) {
     std::vector<std::string> flags = {"--precision=" + precision};
     if (options.ranks > 1)
       flags.push_back("--prefetch=0");
@@ -220,6 +222,8 @@ static std::string describe(const BenchOptions &options) {
     text += " --loopback";
   if (options.threads > 0)
     text += " --threads " + std::to_string(options.threads);
+  if (options.isQuick)
+    text += " --quick";
   return text + ", " + llvm::sys::getHostCPUName().str();
 }
 
@@ -241,7 +245,7 @@ readPrecisions(const FlagValues &flags) {
   std::vector<std::string> types = {"f32"};
   for (const std::string &type : flags.getList("precision")) {
     if (type != "f16" && type != "bf16" && type != "f32")
-      return usageError("--precision expects f16 or bf16, but got " +
+      return usageError("flag '--precision' expects f16 or bf16, but got " +
                         inQuotes(type));
     if (std::find(types.begin(), types.end(), type) == types.end())
       types.push_back(type);
@@ -256,6 +260,7 @@ static Expected<ExitCode> runBench(const FlagValues &flags,
   options.areThreads = flags.getSwitch("loopback");
   options.threads = flags.getInt("threads", 0);
   options.steps = flags.getInt("steps");
+  options.isQuick = flags.getSwitch("quick");
   Expected<Temporary> folder = makeHelperFolder("weft-bench");
   if (!folder)
     return folder.takeError();

@@ -48,8 +48,8 @@ static std::string configOf(const Llama &model) {
   return config.compact();
 }
 
-std::vector<BenchModel> weft::benchModels() {
-  return {
+std::vector<BenchModel> weft::benchModels(bool areFew) {
+  std::vector<BenchModel> models = {
       {configOf(Gpt2{192, 6, 2, 512, 0}), 2, 64},
       {configOf(Llama{288, 768, 9, 3, 1, 704}), 2, 160},
       {configOf(Gpt2{96, 3, 2, 288, 0}), 4, 192},
@@ -57,4 +57,7 @@ std::vector<BenchModel> weft::benchModels() {
       {configOf(Gpt2{320, 5, 1, 1024, 0.1}), 3, 96},
       {configOf(Llama{160, 448, 5, 5, 2, 320}), 4, 64},
   };
+  if (areFew)
+    models.resize(2);
+  return models;
 }

@@ -16,7 +16,8 @@ struct BenchModel {
   int64_t batch, seq;
 };
 
-std::vector<BenchModel> benchModels();
+/// All of them, or the first two, which have commands of all kinds.
+std::vector<BenchModel> benchModels(bool areFew);
 
 } // namespace weft
 

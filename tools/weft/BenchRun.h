@@ -19,6 +19,7 @@ struct BenchOptions {
   bool areThreads = false; // ranks of one process, not of mpirun
   int64_t threads = 0;     // of a rank; 0: the run's default
   int64_t steps = 12;      // of a run
+  bool isQuick = false;    // the first models alone
 };
 
 /// What a run took.

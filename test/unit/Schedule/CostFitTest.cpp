@@ -1,0 +1,165 @@
+//===- CostFitTest.cpp - Rates from times, and their file -----------------===//
+
+#include "weft/Schedule/CostFit.h"
+
+#include "weft/Plan/Plan.h"
+#include "weft/Schedule/CostTableFile.h"
+
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+#include <unistd.h>
+
+using namespace weft;
+
+namespace {
+
+/// Commands of all sizes, with the times of `rates`, each by a factor up to
+/// exp(noise) off.
+std::vector<CostSample> makeSamples(const Rates &rates, double noise,
+                                    uint32_t seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> exponent(2, 9), off(-noise, noise);
+  std::vector<CostSample> samples;
+  for (int i = 0; i < 200; ++i) {
+    CostSample sample;
+    sample.kind = "gemm";
+    sample.element = "f32";
+    sample.flops = std::pow(10, exponent(random));
+    sample.bytes = std::pow(10, exponent(random) - 1);
+    sample.us =
+        rates.getTimeUs(sample.flops, sample.bytes) * std::exp(off(random));
+    samples.push_back(sample);
+  }
+  return samples;
+}
+
+Rates makeRates(double gflops, double gigabytes, double overheadUs) {
+  Rates rates;
+  rates.gflops = gflops;
+  rates.gigabytesPerSecond = gigabytes;
+  rates.overheadUs = overheadUs;
+  return rates;
+}
+
+TEST(CostFit, FindsTheRatesThatMadeTheTimes) {
+  uint32_t seed = 1;
+  for (const Rates &rates :
+       {makeRates(70, 30, 9), makeRates(3, 0.8, 300), makeRates(900, 400, 0.1),
+        makeRates(0.02, 50, 2)}) {
+    for (double noise : {0.0, 0.2}) {
+      std::vector<CostFit> fits = fitCosts(makeSamples(rates, noise, ++seed));
+      ASSERT_EQ(fits.size(), 1u);
+      const double allowed = 0.01 + noise / 2;
+      EXPECT_NEAR(std::log(*fits[0].rates.gflops / rates.gflops), 0, allowed);
+      EXPECT_NEAR(std::log(*fits[0].rates.gigabytesPerSecond /
+                           rates.gigabytesPerSecond),
+                  0, allowed);
+      // Short times weigh little.
+      EXPECT_NEAR(std::log(*fits[0].rates.overheadUs / rates.overheadUs), 0,
+                  allowed + 2 * noise);
+      EXPECT_LT(fits[0].error, allowed + 0.05);
+      EXPECT_EQ(fits[0].samples, 200u);
+      EXPECT_EQ(fits[0].getPart(), "gemm.f32");
+    }
+  }
+}
+
+TEST(CostFit, KeepsKindsAndTypesApart) {
+  std::vector<CostSample> samples = makeSamples(makeRates(70, 30, 9), 0, 1);
+  for (CostSample sample : makeSamples(makeRates(7, 3, 90), 0, 2)) {
+    sample.element = "bf16";
+    samples.push_back(sample);
+  }
+  for (CostSample sample : makeSamples(makeRates(1e9, 2, 50), 0, 3)) {
+    sample.kind = "all_gather";
+    sample.element = "";
+    sample.flops = 0;
+    sample.us = 50 + sample.bytes / 2e3;
+    samples.push_back(sample);
+  }
+  std::vector<CostFit> fits = fitCosts(samples);
+  ASSERT_EQ(fits.size(), 3u);
+  EXPECT_EQ(fits[0].getPart(), "all_gather");
+  EXPECT_FALSE(fits[0].rates.gflops);
+  EXPECT_NEAR(*fits[0].rates.overheadUs, 50, 0.5);
+  EXPECT_NEAR(fits[0].getTimeUs(0, 2e6), 1050, 10);
+  EXPECT_EQ(fits[1].getPart(), "gemm.bf16");
+  EXPECT_NEAR(*fits[1].rates.gflops, 7, 0.1);
+  EXPECT_EQ(fits[2].getPart(), "gemm.f32");
+  EXPECT_NEAR(*fits[2].rates.gflops, 70, 1);
+}
+
+TEST(CostFit, LeavesOutWhatOnlyWaits) {
+  CostSample wait;
+  wait.kind = "wait";
+  wait.us = 1000;
+  CostSample untimed;
+  untimed.kind = "gemm";
+  untimed.element = "f32";
+  untimed.flops = 1e6;
+  EXPECT_TRUE(fitCosts({wait, untimed}).empty());
+  EXPECT_TRUE(fitCosts({}).empty());
+}
+
+TEST(CostFit, OneSampleGivesItsTime) {
+  CostSample sample = makeSamples(makeRates(70, 30, 9), 0, 5).front();
+  std::vector<CostFit> fits = fitCosts({sample});
+  ASSERT_EQ(fits.size(), 1u);
+  EXPECT_NEAR(fits[0].getTimeUs(sample.flops, sample.bytes) / sample.us, 1,
+              0.01);
+}
+
+/// What readCostTable makes of `text`.
+CostTable readBack(const std::string &text) {
+  mlir::MLIRContext context;
+  context.loadDialect<plan::PlanDialect>();
+  std::string path = "/tmp/weft-cost-table-XXXXXX";
+  const int file = ::mkstemp(path.data());
+  std::ofstream(path) << text;
+  llvm::FailureOr<CostTable> table = readCostTable(&context, path);
+  ::close(file);
+  ::unlink(path.c_str());
+  EXPECT_TRUE(succeeded(table)) << text;
+  return succeeded(table) ? *table : CostTable();
+}
+
+TEST(CostTableText, IsReadBack) {
+  CostTable table;
+  table.parts[""] = {70.25, 31.5, 0.125};
+  table.parts["gemm.bf16"] = {0.5, std::nullopt, 1234.0};
+  table.parts["launch"] = {std::nullopt, 1e-9, std::nullopt};
+  table.parts["all_gather"] = {std::nullopt, 2.5, 300.0};
+  table.links[""] = {2.5, 300.0};
+  table.links["replica"] = {0.5, std::nullopt};
+  table.overlap = {0.25, 461.5, 48.0};
+  const std::string text =
+      writeCostTable(table, {{"", "all"}, {"gemm.bf16", "two commands"}});
+  EXPECT_NE(text.find("# two commands\n[gemm.bf16]\n"), std::string::npos);
+  CostTable read = readBack(text);
+  EXPECT_EQ(*read.parts[""].gflops, 70.25);
+  EXPECT_EQ(*read.parts[""].overheadUs, 0.125);
+  EXPECT_EQ(*read.parts["gemm.bf16"].gflops, 0.5);
+  EXPECT_FALSE(read.parts["gemm.bf16"].gigabytesPerSecond);
+  EXPECT_EQ(*read.parts["gemm.bf16"].overheadUs, 1234);
+  // Nothing is 0: the file could not be read.
+  EXPECT_EQ(*read.parts["launch"].gigabytesPerSecond, 1e-6);
+  EXPECT_EQ(*read.parts["all_gather"].overheadUs, 300);
+  EXPECT_EQ(*read.links[""].latencyUs, 300);
+  EXPECT_EQ(*read.links["replica"].gigabytesPerSecond, 0.5);
+  EXPECT_FALSE(read.links["replica"].latencyUs);
+  EXPECT_EQ(read.overlap.slowsCompute, 0.25);
+  EXPECT_EQ(read.overlap.besideUs, 461.5);
+  EXPECT_EQ(read.overlap.beginUs, 48);
+}
+
+TEST(CostTableText, AnEmptyTableIsReadBack) {
+  CostTable read = readBack(writeCostTable({}, {}));
+  EXPECT_FALSE(read.parts[""].gflops);
+  EXPECT_EQ(read.overlap.slowsCompute, 0);
+}
+
+} // namespace
