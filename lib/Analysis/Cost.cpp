@@ -102,12 +102,47 @@ static StringRef getAxis(plan::CommandOpInterface command) {
   return cast<StringAttr>(mesh.getAxes()[0]).getValue();
 }
 
+/// Of a mesh with several axes the last one is the fastest.
+RankGroup getRankGroup(plan::CommandOpInterface collective) {
+  RankGroup group;
+  group.ranks = collective->getAttrOfType<IntegerAttr>("ranks").getInt();
+  group.world = group.ranks;
+  dist::MeshOp mesh = dist::findMesh(collective->getParentOfType<ModuleOp>());
+  if (!mesh)
+    return group;
+  auto along = collective->getAttrOfType<StringAttr>("group");
+  bool isBehind = false;
+  group.world = 1;
+  for (auto [axis, size] : llvm::zip(mesh.getAxes(), mesh.getSizes())) {
+    group.world *= size;
+    if (isBehind)
+      group.stride *= size;
+    isBehind |= along && axis == along;
+  }
+  return group;
+}
+
+static Estimate estimateLinks(plan::CommandOpInterface command,
+                              const Cluster &cluster, int64_t bytes) {
+  const RankGroup group = getRankGroup(command);
+  const auto each = static_cast<double>(bytes) /
+                    static_cast<double>(std::max<int64_t>(group.ranks - 1, 1));
+  const CollectiveTime time = isa<plan::AllReduceOp>(*command)
+                                  ? cluster.getAllReduce(group, each)
+                                  : cluster.getGather(group, each);
+  return {time.latencyUs + time.linkUs, time.linkUs};
+}
+
+/// Ranks that share a core also send one after the other.
 static Estimate estimateCollective(plan::CommandOpInterface command,
                                    int64_t bytes, const CostTable &table) {
+  if (table.cluster && table.cluster->node)
+    return estimateLinks(command, *table.cluster, bytes);
   LinkRates rates = table.getLink(command.getCommandKind(), getAxis(command));
+  const double shared = table.cluster ? table.cluster->ranksPerCore : 1;
   const double link =
-      static_cast<double>(bytes) / (rates.gigabytesPerSecond * 1e3);
-  return {rates.latencyUs + link, link};
+      shared * static_cast<double>(bytes) / (rates.gigabytesPerSecond * 1e3);
+  return {shared * rates.latencyUs + link, link};
 }
 
 Estimate estimate(plan::CommandOpInterface command, const CostTable &table) {
@@ -116,7 +151,8 @@ Estimate estimate(plan::CommandOpInterface command, const CostTable &table) {
   Rates rates =
       table.getRates(command.getCommandKind(), command.getElementType());
   const auto bytes = static_cast<double>(getTrafficBytes(command));
-  return {rates.getTimeUs(getFlops(command), bytes), 0};
+  const double shared = table.cluster ? table.cluster->ranksPerCore : 1;
+  return {shared * rates.getTimeUs(getFlops(command), bytes), 0};
 }
 
 } // namespace weft

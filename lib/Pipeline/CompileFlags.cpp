@@ -144,6 +144,8 @@ static const FlagSpec kMemoryFlags[] = {
      choicesOf(cudaModelNames())},
     {"cost-table", FlagKind::String, CompileFlag, "", "FILE",
      "speeds of the machine for estimates"},
+    {"cluster", FlagKind::String, CompileFlag, "", "FILE",
+     "nodes and links that the ranks have, for estimates"},
     {"threads-max", FlagKind::Int, CompileFlag, "", "N",
      "most threads that the program runs on (default: this machine's "
      "processors; 16 for a level)",

@@ -2,7 +2,7 @@
 
 #include "weft/Pipeline/MemoryFit.h"
 
-#include "weft/Analysis/Timeline.h"
+#include "weft/Analysis/StepEstimate.h"
 #include "weft/Autodiff/RecomputeChoices.h"
 #include "weft/Formats/Text.h"
 #include "weft/Pipeline/CompileFlags.h"
@@ -92,16 +92,6 @@ toText(const std::vector<std::pair<std::string, std::string>> &change) {
   return text;
 }
 
-/// One micro-step and the update.
-static double estimateStep(ModuleOp module) {
-  double us = 0;
-  for (auto program : module.getOps<plan::ProgramOp>())
-    if (program.getKind() == stringifyProgramKind(ProgramKind::Micro) ||
-        program.getKind() == stringifyProgramKind(ProgramKind::Apply))
-      us += Timeline(program).getEnd();
-  return us;
-}
-
 Expected<const MemoryTrial *> MemoryFit::tryChange(const Change &change) {
   const std::string text = toText(change);
   for (const MemoryTrial &trial : trials)
@@ -120,7 +110,7 @@ Expected<const MemoryTrial *> MemoryFit::tryChange(const Change &change) {
     return status.takeError();
   trials.push_back({std::move(changed), text,
                     computeMemoryReport(compiler.module()),
-                    estimateStep(compiler.module())});
+                    estimateStep(compiler.module()).us});
   return &trials.back();
 }
 

@@ -191,6 +191,7 @@ static void estimate(const FlagValues &flags, const Target &,
                      OpPassManager &passes) {
   EstimatePassOptions options;
   options.costTable = flags.getText("cost-table");
+  options.cluster = flags.getText("cluster");
   passes.addPass(createEstimatePass(options));
 }
 

@@ -2,8 +2,9 @@
 
 #include "weft/Schedule/CostTableFile.h"
 
+#include "CostTableReader.h"
+
 #include "weft/Plan/Plan.h"
-#include "weft/Support/TomlFile.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -30,7 +31,6 @@ public:
 private:
   LogicalResult readLink(const toml::table &table, StringRef axis);
   LogicalResult readSlowdown(const toml::node &value);
-  LogicalResult readTime(StringRef name, const toml::node &value, double &time);
   LogicalResult readRate(StringRef name, const toml::node &value,
                          std::optional<double> &rate);
   LogicalResult refuse(StringRef name, const toml::node &value, StringRef kind,
@@ -75,29 +75,30 @@ static bool isCollectiveKind(StringRef name) {
       .Default(false);
 }
 
-LogicalResult CostTableReader::readRate(StringRef name, const toml::node &value,
-                                        std::optional<double> &rate) {
-  std::optional<double> number;
+LogicalResult readPositive(MLIRContext *context, StringRef path, StringRef name,
+                           const toml::node &value, double &number) {
+  auto refuse = [&](const std::string &text) {
+    return emitError(locateToml(context, path, value.source()))
+           << "expects `" << name << "` to be a number above 0, but got "
+           << text;
+  };
+  std::optional<double> read;
   if (!value.is_boolean())
-    number = value.value<double>();
-  if (!number)
-    return emitErrorAt(value)
-           << "expects `" << name << "` to be a number above 0, but got "
-           << describeToml(value);
-  if (!(*number > 0 && std::isfinite(*number)))
-    return emitErrorAt(value)
-           << "expects `" << name << "` to be a number above 0, but got "
-           << std::to_string(*number);
-  rate = number;
+    read = value.value<double>();
+  if (!read)
+    return refuse(describeToml(value));
+  if (!(*read > 0 && std::isfinite(*read)))
+    return refuse(std::to_string(*read));
+  number = *read;
   return success();
 }
 
-LogicalResult CostTableReader::readTime(StringRef name, const toml::node &value,
-                                        double &time) {
-  std::optional<double> number;
-  if (failed(readRate(name, value, number)))
+LogicalResult CostTableReader::readRate(StringRef name, const toml::node &value,
+                                        std::optional<double> &rate) {
+  double number = 0;
+  if (failed(readPositive(context, path, name, value, number)))
     return failure();
-  time = *number;
+  rate = number;
   return success();
 }
 
@@ -128,9 +129,9 @@ LogicalResult CostTableReader::readLink(const toml::table &table,
     else if (name == kSlowsComputeKey && axis.empty())
       read = readSlowdown(value);
     else if (name == kBesideKey && axis.empty())
-      read = readTime(name, value, costs.overlap.besideUs);
+      read = readPositive(context, path, name, value, costs.overlap.besideUs);
     else if (name == kBeginKey && axis.empty())
-      read = readTime(name, value, costs.overlap.beginUs);
+      read = readPositive(context, path, name, value, costs.overlap.beginUs);
     else if (axis.empty() && value.is_table())
       read = readLink(*value.as_table(), name);
     else
@@ -197,14 +198,19 @@ LogicalResult CostTableReader::read(const toml::table &table, StringRef kind,
   return success();
 }
 
+FailureOr<CostTable> readCosts(MLIRContext *context, StringRef path,
+                               const toml::table &table) {
+  CostTableReader reader(context, path);
+  if (failed(reader.read(table, /*kind=*/"", /*element=*/"")))
+    return failure();
+  return std::move(reader.costs);
+}
+
 FailureOr<CostTable> readCostTable(MLIRContext *context, StringRef path) {
   FailureOr<TomlFile> file = readTomlFile(context, path, "cost table");
   if (failed(file))
     return failure();
-  CostTableReader reader(context, path);
-  if (failed(reader.read(file->table, /*kind=*/"", /*element=*/"")))
-    return failure();
-  return std::move(reader.costs);
+  return readCosts(context, path, file->table);
 }
 
 } // namespace weft

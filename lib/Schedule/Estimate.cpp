@@ -2,7 +2,9 @@
 
 #include "weft/Schedule/Passes.h"
 
+#include "weft/Dist/Dist.h"
 #include "weft/Plan/Collectives.h"
+#include "weft/Schedule/ClusterFile.h"
 #include "weft/Schedule/CostTableFile.h"
 
 namespace weft {
@@ -36,13 +38,11 @@ struct EstimatePass : weft::impl::EstimatePassBase<EstimatePass> {
   using EstimatePassBase::EstimatePassBase;
 
   void runOnOperation() override {
-    FailureOr<CostTable> costs = CostTable();
-    if (!costTable.empty())
-      costs = readCostTable(&getContext(), costTable);
-    if (failed(costs))
+    FailureOr<CostTable> costs = readCosts();
+    if (failed(costs) || failed(checkLinks(*costs)))
       return signalPassFailure();
     Builder builder(&getContext());
-    if (!costTable.empty())
+    if (isGiven)
       getOperation()->setAttr(kSpeedsAttr, describe(*costs, builder));
     getOperation()->walk([&](plan::CommandOpInterface command) {
       const Estimate time = estimate(command, *costs);
@@ -51,5 +51,44 @@ struct EstimatePass : weft::impl::EstimatePassBase<EstimatePass> {
         command->setAttr(plan::kLinkUsAttr, builder.getF64FloatAttr(time.link));
     });
   }
+
+private:
+  FailureOr<CostTable> readCosts();
+  LogicalResult checkLinks(const CostTable &costs);
+
+  bool isGiven = false; // by a file
 };
 } // namespace
+
+FailureOr<CostTable> EstimatePass::readCosts() {
+  FailureOr<CostTable> costs = CostTable();
+  isGiven = !costTable.empty();
+  if (isGiven)
+    costs = readCostTable(&getContext(), costTable);
+  if (failed(costs) || cluster.empty())
+    return costs;
+  FailureOr<ClusterFile> file = readClusterFile(&getContext(), cluster);
+  if (failed(file))
+    return failure();
+  if (file->costs && isGiven)
+    return emitError(FileLineColLoc::get(&getContext(), cluster, 1, 1))
+           << "expects no `costs` beside the cost table '" << costTable << "'";
+  if (file->costs)
+    costs = std::move(*file->costs);
+  isGiven |= file->costs.has_value();
+  costs->cluster = file->cluster;
+  return costs;
+}
+
+/// Ranks on several nodes have a network.
+LogicalResult EstimatePass::checkLinks(const CostTable &costs) {
+  dist::MeshOp mesh = dist::findMesh(getOperation());
+  if (!costs.cluster || !costs.cluster->node || costs.cluster->network || !mesh)
+    return success();
+  const int64_t ranks = mesh.getNumRanks();
+  if (ranks <= costs.cluster->ranksPerNode)
+    return success();
+  return emitError(FileLineColLoc::get(&getContext(), cluster, 1, 1))
+         << "expects a `network`: " << ranks << " ranks are more than "
+         << "`ranks_per_node`, " << costs.cluster->ranksPerNode;
+}

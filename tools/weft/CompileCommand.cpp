@@ -3,6 +3,7 @@
 #include "Commands.h"
 #include "CompileFiles.h"
 #include "MlirFlags.h"
+#include "Simulate.h"
 
 #include "weft/Formats/OutputFile.h"
 #include "weft/Pipeline/CompileFlags.h"
@@ -183,6 +184,7 @@ static Status compileModel(Compiler &compiler, const FlagValues &flags,
 
 Expected<ExitCode> weft::compileCommand(const Arguments &args) {
   FlagTable table = compilerFlagTable();
+  table.add(simulateFlags());
   table.add({{"help", FlagKind::Switch, DriverFlag, "", "", "show this text"}});
   Expected<FlagValues> flags = parseModelFlags(table, "weft compile", args);
   if (!flags)
@@ -198,6 +200,14 @@ Expected<ExitCode> weft::compileCommand(const Arguments &args) {
     return status.takeError();
   if (printsPasses) {
     if (Status status = printPipeline(*flags); !status)
+      return status.takeError();
+    return ExitCode::Ok;
+  }
+  if (flags->getSwitch("json") && !flags->getSwitch("dry-run"))
+    return usageError("expects --json with --dry-run, but got it alone");
+  if (flags->getSwitch("dry-run")) {
+    if (Status status = simulateModel(*flags, flags->positionals().front());
+        !status)
       return status.takeError();
     return ExitCode::Ok;
   }

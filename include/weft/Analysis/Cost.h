@@ -3,6 +3,8 @@
 #ifndef WEFT_ANALYSIS_COST_H
 #define WEFT_ANALYSIS_COST_H
 
+#include "weft/Analysis/Cluster.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Types.h"
 #include "llvm/ADT/StringMap.h"
@@ -26,8 +28,8 @@ struct Rates {
 
   /// Overhead plus the longer of arithmetic and traffic, in microseconds.
   double getTimeUs(double flops, double bytes) const {
-    return overheadUs + std::max(flops / (gflops * 1e3),
-                                 bytes / (gigabytesPerSecond * 1e3));
+    return overheadUs +
+           std::max(flops / (gflops * 1e3), bytes / (gigabytesPerSecond * 1e3));
   }
 };
 
@@ -65,6 +67,8 @@ struct CostTable {
   };
   llvm::StringMap<LinkPart> links;
   Overlap overlap;
+  /// Where collectives travel over links between nodes and in them.
+  std::optional<Cluster> cluster;
 
   /// The rates of a kind on a type; "" and null for those of all commands.
   Rates getRates(llvm::StringRef kind, mlir::Type element) const;
@@ -89,6 +93,9 @@ Overlap getOverlap(mlir::ModuleOp module);
 /// rank.
 int64_t getSentBytes(plan::CommandOpInterface command);
 
+/// The ranks that a collective is among.
+RankGroup getRankGroup(plan::CommandOpInterface collective);
+
 /// Bytes a command reads and writes; an updated buffer counts twice.
 int64_t getTrafficBytes(plan::CommandOpInterface command);
 
@@ -97,7 +104,8 @@ double getFlops(plan::CommandOpInterface command);
 
 /// How long a command takes by itself, in microseconds: overhead plus the
 /// longer of arithmetic and traffic; of a collective among several ranks
-/// latency plus the time in which it sends, which is `link`.
+/// latency plus the time in which it sends, which is `link`. The links are
+/// those of the cluster if it has any.
 struct Estimate {
   double all = 0, link = 0;
 };

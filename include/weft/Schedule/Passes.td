@@ -26,12 +26,17 @@ def EstimatePass : Pass<"weft-estimate", "::mlir::ModuleOp"> {
     sends to the others at `gigabytes_per_second`, both of `[link]`, of `[link.AXIS]`
     for ranks along an axis, or (`overhead_us`) of its kind; `link_us` is the second part.
 
+    With `cluster` a collective takes what the links inside of nodes and between them
+    give, and the way it goes: ranks are numbered node by node. `ranks_per_core` makes
+    all that is computed as many times longer.
+
     It does not move anything. The estimate of a command without `flops` is its
     traffic.
   }];
   let dependentDialects = ["::weft::plan::PlanDialect"];
   let options = [
     Option<"costTable", "cost-table", "std::string", "\"\"", "TOML file with the machine's speeds">,
+    Option<"cluster", "cluster", "std::string", "\"\"", "TOML file with the nodes and links of a cluster">,
   ];
 }
 

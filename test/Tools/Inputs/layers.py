@@ -32,7 +32,7 @@ ALLOWED = {
     "Training": MLIR | {"Weft", "Support"},
     "Sharding": MLIR | {"Weft", "Dist", "Support"},
     "Kernels": MLIR | {"Weft", "Analysis", "shared"},
-    "Schedule": MLIR | {"Plan", "Analysis", "Support"},
+    "Schedule": MLIR | {"Dist", "Plan", "Analysis", "Support"},
     "Memory": MLIR | {"Interfaces", "Weft", "Plan", "Analysis", "Formats", "Support"},
     "Lowering/Plan": MLIR | DIALECTS | {"Analysis", "shared"},
     "Lowering/Kernel": MLIR | DIALECTS | {"Analysis"},
@@ -60,7 +60,8 @@ ALLOWED = {
     "tools": MLIR | {"Pipeline", "Formats", "Frontend", "Autodiff", "Interp",
                      "Runtime/Execute", "Runtime/Checkpoints",
                      "Runtime/Collectives", "Runtime/Reports", "Runtime/Run", "Weft", "Dist", "Plan",
-                     "Memory", "Precision", "Schedule", "Support"},
+                     "Memory", "Precision", "Schedule",
+                     "Support"},
 }
 # Routines of a device are told of it by one header, and open its libraries.
 DEVICE_KERNELS = {"cuda": {"weft/Runtime/Devices/Launch.h",

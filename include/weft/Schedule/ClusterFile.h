@@ -1,0 +1,27 @@
+//===- ClusterFile.h - Nodes and links of a cluster in a file ---*- C++ -*-===//
+
+#ifndef WEFT_SCHEDULE_CLUSTERFILE_H
+#define WEFT_SCHEDULE_CLUSTERFILE_H
+
+#include "weft/Analysis/Cost.h"
+
+#include "mlir/IR/MLIRContext.h"
+
+namespace weft {
+
+struct ClusterFile {
+  Cluster cluster;
+  /// Its `[costs]`, if it has any.
+  std::optional<CostTable> costs;
+};
+
+/// Reads a cluster from a TOML file: `ranks_per_node`, `ranks_per_core`,
+/// `algorithm` ("ring", "direct" or "hierarchical"), the links `[node]` and
+/// `[network]` with `gigabytes_per_second` and `latency_us`, and `[costs]`, a
+/// cost table (CostTableFile.h). Emits an error at the line of the file.
+llvm::FailureOr<ClusterFile> readClusterFile(mlir::MLIRContext *context,
+                                             llvm::StringRef path);
+
+} // namespace weft
+
+#endif // WEFT_SCHEDULE_CLUSTERFILE_H

@@ -1,0 +1,156 @@
+//===- ClusterFile.cpp - Nodes and links of a cluster in a file -----------===//
+
+#include "weft/Schedule/ClusterFile.h"
+
+#include "CostTableReader.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+
+namespace weft {
+
+namespace {
+class ClusterReader {
+public:
+  ClusterReader(MLIRContext *context, StringRef path)
+      : context(context), path(path) {}
+
+  LogicalResult read(const toml::table &table);
+
+  ClusterFile file;
+
+private:
+  LogicalResult readEntry(StringRef name, const toml::node &value);
+  LogicalResult readRanks(const toml::node &value);
+  LogicalResult readAlgorithm(const toml::node &value);
+  LogicalResult readLink(StringRef name, const toml::node &value,
+                         std::optional<ClusterLink> &link);
+  LogicalResult readCostsIn(const toml::node &value);
+  InFlightDiagnostic emitErrorAt(const toml::node &node) const {
+    return emitError(locateToml(context, path, node.source()));
+  }
+
+  MLIRContext *context;
+  StringRef path;
+};
+} // namespace
+
+/// A number as text, or what else it is.
+static std::string describeNumber(const toml::node &value) {
+  if (value.is_integer())
+    return std::to_string(*value.value<int64_t>());
+  if (value.is_floating_point())
+    return std::to_string(*value.value<double>());
+  return describeToml(value);
+}
+
+LogicalResult ClusterReader::readRanks(const toml::node &value) {
+  const int64_t number =
+      value.is_integer() ? value.value<int64_t>().value_or(0) : 0;
+  if (number < 1 || number > 100000)
+    return emitErrorAt(value) << "expects `ranks_per_node` to be an integer "
+                                 "from 1 to 100000, but got "
+                              << describeNumber(value);
+  file.cluster.ranksPerNode = number;
+  return success();
+}
+
+LogicalResult ClusterReader::readAlgorithm(const toml::node &value) {
+  const std::string text = value.value<std::string>().value_or("");
+  auto algorithm = llvm::StringSwitch<std::optional<GatherAlgorithm>>(text)
+                       .Case("ring", GatherAlgorithm::Ring)
+                       .Case("direct", GatherAlgorithm::Direct)
+                       .Case("hierarchical", GatherAlgorithm::Hierarchical)
+                       .Default(std::nullopt);
+  if (!algorithm)
+    return emitErrorAt(value)
+           << "expects `algorithm` to be \"ring\", \"direct\" or "
+              "\"hierarchical\", but got "
+           << describeToml(value);
+  file.cluster.algorithm = *algorithm;
+  return success();
+}
+
+LogicalResult ClusterReader::readLink(StringRef name, const toml::node &value,
+                                      std::optional<ClusterLink> &link) {
+  const toml::table *table = value.as_table();
+  if (!table)
+    return emitErrorAt(value)
+           << "expects `" << name << "` to be a table of a link, but got "
+           << describeToml(value);
+  link.emplace();
+  for (auto &&[key, rate] : *table) {
+    StringRef entry(key.str());
+    double *number =
+        llvm::StringSwitch<double *>(entry)
+            .Case("gigabytes_per_second", &link->gigabytesPerSecond)
+            .Case("latency_us", &link->latencyUs)
+            .Default(nullptr);
+    if (!number)
+      return emitErrorAt(rate)
+             << "expects gigabytes_per_second or latency_us, but got `" << entry
+             << "`";
+    if (failed(readPositive(context, path, entry, rate, *number)))
+      return failure();
+  }
+  if (link->gigabytesPerSecond > 0 && link->latencyUs > 0)
+    return success();
+  return emitErrorAt(value)
+         << "expects gigabytes_per_second and latency_us in `" << name << "`";
+}
+
+LogicalResult ClusterReader::readCostsIn(const toml::node &value) {
+  const toml::table *table = value.as_table();
+  if (!table)
+    return emitErrorAt(value) << "expects `costs` to be a cost table, but got "
+                              << describeToml(value);
+  FailureOr<CostTable> costs = readCosts(context, path, *table);
+  if (failed(costs))
+    return failure();
+  file.costs = std::move(*costs);
+  return success();
+}
+
+LogicalResult ClusterReader::readEntry(StringRef name,
+                                       const toml::node &value) {
+  Cluster &cluster = file.cluster;
+  if (name == "ranks_per_node")
+    return readRanks(value);
+  if (name == "ranks_per_core")
+    return readPositive(context, path, name, value, cluster.ranksPerCore);
+  if (name == "algorithm")
+    return readAlgorithm(value);
+  if (name == "node")
+    return readLink(name, value, cluster.node);
+  if (name == "network")
+    return readLink(name, value, cluster.network);
+  if (name == "costs")
+    return readCostsIn(value);
+  return emitErrorAt(value)
+         << "expects ranks_per_node, ranks_per_core, algorithm, node, network "
+            "or costs, but got `"
+         << name << "`";
+}
+
+LogicalResult ClusterReader::read(const toml::table &table) {
+  for (auto &&[key, value] : table)
+    if (failed(readEntry(key.str(), value)))
+      return failure();
+  const toml::node *network = table.get("network");
+  if (network && !file.cluster.node)
+    return emitErrorAt(*network) << "expects `network` beside a `node`";
+  return success();
+}
+
+FailureOr<ClusterFile> readClusterFile(MLIRContext *context, StringRef path) {
+  FailureOr<TomlFile> toml = readTomlFile(context, path, "cluster");
+  if (failed(toml))
+    return failure();
+  ClusterReader reader(context, path);
+  if (failed(reader.read(toml->table)))
+    return failure();
+  return std::move(reader.file);
+}
+
+} // namespace weft

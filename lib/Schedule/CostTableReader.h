@@ -1,0 +1,23 @@
+//===- CostTableReader.h - Rates in a table of a TOML file ------*- C++ -*-===//
+
+#ifndef WEFT_LIB_SCHEDULE_COSTTABLEREADER_H
+#define WEFT_LIB_SCHEDULE_COSTTABLEREADER_H
+
+#include "weft/Analysis/Cost.h"
+#include "weft/Support/TomlFile.h"
+
+namespace weft {
+
+/// Reads what readCostTable reads from a file from a table in one.
+llvm::FailureOr<CostTable> readCosts(mlir::MLIRContext *context,
+                                     llvm::StringRef path,
+                                     const toml::table &table);
+
+/// A number above 0, or an error at `value` that calls it `name`.
+mlir::LogicalResult readPositive(mlir::MLIRContext *context,
+                                 llvm::StringRef path, llvm::StringRef name,
+                                 const toml::node &value, double &number);
+
+} // namespace weft
+
+#endif // WEFT_LIB_SCHEDULE_COSTTABLEREADER_H

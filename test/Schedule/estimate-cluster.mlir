@@ -1,0 +1,118 @@
+// RUN: split-file %s %t
+// RUN: weft-opt --weft-estimate=cluster=%t/cluster.toml %t/plan.mlir | FileCheck %s
+// RUN: weft-opt --weft-estimate='cluster=%t/cores.toml cost-table=%t/costs.toml' %t/plan.mlir | FileCheck %s --check-prefix=CORES
+// RUN: not weft-opt --weft-estimate='cluster=%t/cluster.toml cost-table=%t/costs.toml' %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=BOTH
+// RUN: not weft-opt --weft-estimate=cluster=%t/one.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=ONE
+// RUN: not weft-opt --weft-estimate=cluster=%t/key.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=KEY
+// RUN: not weft-opt --weft-estimate=cluster=%t/ranks.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=RANKS
+// RUN: not weft-opt --weft-estimate=cluster=%t/half.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=HALF
+// RUN: not weft-opt --weft-estimate=cluster=%t/way.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=WAY
+// RUN: not weft-opt --weft-estimate=cluster=%t/link.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=LINK
+// RUN: not weft-opt --weft-estimate=cluster=%t/rate.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=RATE
+// RUN: not weft-opt --weft-estimate=cluster=%t/text.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=TEXT
+// RUN: not weft-opt --weft-estimate=cluster=%t/network.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=NETWORK
+// RUN: not weft-opt --weft-estimate=cluster=%t/costs-key.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=COSTS
+// RUN: not weft-opt --weft-estimate=cluster=%t/none.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=NONE
+
+// Ranks 0 to 3 are on one node, 4 to 7 on the other one. A slice of four ranks
+// is a node; its replicas share the network with three others.
+
+//--- cluster.toml
+ranks_per_node = 4
+[node]
+gigabytes_per_second = 100
+latency_us = 5
+[network]
+gigabytes_per_second = 40
+latency_us = 20
+[costs.link]
+slows_compute = 0.5
+
+//--- plan.mlir
+// CHECK: plan.speeds = {{{.*}}slows_compute = 5.000000e-01 : f64}
+dist.mesh @mesh("replica" = 2, "shard" = 4)
+plan.program "eval" @eval {
+  %s = plan.alloc temporary : memref<250000xf32>
+  %t = plan.alloc temporary : memref<250000xf32>
+  %f = plan.alloc temporary : memref<1000000xf32>
+  %g = plan.alloc temporary : memref<500000xf32>
+  %a = plan.alloc temporary : memref<2000000xf32>
+  %n = plan.alloc temporary : memref<f64>
+  %m = plan.alloc temporary : memref<f64>
+  // CORES: plan.all_gather {{.*}} along "shard" {est_us = 2.100000e+03 : f64, link_us = 2.000000e+03 : f64}
+  // CHECK: plan.all_gather {{.*}} along "shard" {est_us = 4.500000e+01 : f64, link_us = 3.000000e+01 : f64}
+  plan.all_gather %s to %f among 4 along "shard" : memref<250000xf32> to memref<1000000xf32>
+  // CHECK: plan.all_gather {{.*}} along "replica" {est_us = 1.200000e+02 : f64, link_us = 1.000000e+02 : f64}
+  plan.all_gather %s to %g among 2 along "replica" : memref<250000xf32> to memref<500000xf32>
+  // CHECK: plan.all_gather {{.*}} among 8 {est_us = 3.150000e+02 : f64, link_us = 1.750000e+02 : f64}
+  plan.all_gather %s to %a among 8 : memref<250000xf32> to memref<2000000xf32>
+  // CHECK: plan.reduce_scatter {{.*}} along "shard" {est_us = 4.500000e+01 : f64, link_us = 3.000000e+01 : f64}
+  plan.reduce_scatter %f to %s by 2.0, 2.0 among 4 along "shard" : memref<1000000xf32> to memref<250000xf32>
+  // CHECK: plan.all_reduce {{.*}} among 8 {est_us = 60.0019{{[0-9]+}} : f64
+  plan.all_reduce %n by ["sum"] to %m among 8 : memref<f64> to memref<f64>
+  // Without links the cost table has them; ranks that share a core take turns:
+  // 1 MB read, 1 MB written at 10 GB/s, twice.
+  // CORES: plan.copy {{.*}} {est_us = 4.060000e+02 : f64}
+  plan.copy %s to %t : memref<250000xf32> to memref<250000xf32>
+}
+
+//--- cores.toml
+ranks_per_node = 8
+ranks_per_core = 2
+
+//--- costs.toml
+gigabytes_per_second = 10
+overhead_us = 3
+
+//--- one.toml
+ranks_per_node = 4
+[node]
+gigabytes_per_second = 100
+latency_us = 5
+# ONE: one.toml:1:1: error: expects a `network`: 8 ranks are more than `ranks_per_node`, 4
+
+//--- key.toml
+nodes = 4
+# KEY: key.toml:1:{{[0-9]+}}: error: expects ranks_per_node, ranks_per_core, algorithm, node, network or costs, but got `nodes`
+
+//--- ranks.toml
+ranks_per_node = 0
+# RANKS: ranks.toml:1:{{[0-9]+}}: error: expects `ranks_per_node` to be an integer from 1 to 100000, but got 0
+
+//--- half.toml
+ranks_per_node = 1.5
+# HALF: half.toml:1:{{[0-9]+}}: error: expects `ranks_per_node` to be an integer from 1 to 100000, but got 1.500000
+
+//--- way.toml
+algorithm = "tree"
+# WAY: way.toml:1:{{[0-9]+}}: error: expects `algorithm` to be "ring", "direct" or "hierarchical", but got "tree"
+
+//--- link.toml
+[node]
+gigabytes_per_second = 100
+# LINK: link.toml:1:{{[0-9]+}}: error: expects gigabytes_per_second and latency_us in `node`
+
+//--- rate.toml
+[node]
+gigabytes_per_second = -1
+latency_us = 5
+# RATE: rate.toml:2:{{[0-9]+}}: error: expects `gigabytes_per_second` to be a number above 0, but got -1
+
+//--- text.toml
+node = "fast"
+# TEXT: text.toml:1:{{[0-9]+}}: error: expects `node` to be a table of a link, but got "fast"
+
+//--- network.toml
+[network]
+gigabytes_per_second = 100
+latency_us = 5
+# NETWORK: network.toml:1:{{[0-9]+}}: error: expects `network` beside a `node`
+
+//--- costs-key.toml
+ranks_per_node = 8
+[costs]
+speed = 5
+# COSTS: costs-key.toml:3:{{[0-9]+}}: error: expects gflops, gigabytes_per_second, overhead_us, an element type, link or a kind of command, but got `speed`
+
+# BOTH: cluster.toml:1:1: error: expects no `costs` beside the cost table
+# NONE: none.toml:0:0: error: expects a readable cluster, but got: No such file or directory

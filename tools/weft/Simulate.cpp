@@ -1,0 +1,93 @@
+//===- Simulate.cpp - What a step would take on a cluster -----------------===//
+
+#include "Simulate.h"
+
+#include "weft/Formats/Json.h"
+#include "weft/Formats/StandardStreams.h"
+#include "weft/Formats/Text.h"
+#include "weft/Pipeline/Compiler.h"
+#include "weft/Pipeline/Simulation.h"
+
+#include <cstdio>
+
+using namespace weft;
+
+std::vector<FlagSpec> weft::simulateFlags() {
+  return {{"dry-run", FlagKind::Switch, DriverFlag, "", "",
+           "write nothing: print what a step takes by the estimates, on this "
+           "mesh and those beside it"},
+          {"json", FlagKind::Switch, DriverFlag, "", "",
+           "with --dry-run: as JSON"}};
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+static Json toJson(const Outlook &outlook) {
+  Json json = Json::object();
+  json.set("mesh", outlook.mesh);
+  json.set("zero", outlook.zero);
+  if (!outlook.problem.empty()) {
+    json.set("problem", outlook.problem);
+    return json;
+  }
+  json.set("ranks", outlook.ranks);
+  json.set("step_us", outlook.step.us);
+  json.set("collectives_us", outlook.step.collectivesUs);
+  json.set("exposed_us", outlook.step.exposedUs);
+  json.set("hidden", outlook.getHiddenPart());
+  json.set("tokens_per_s", outlook.getTokensPerSecond());
+  json.set("peak_bytes", outlook.peakBytes);
+  json.set("sent_bytes", outlook.step.sentBytes);
+  return json;
+}
+
+static void printRow(const Outlook &outlook) {
+  const std::string mesh = outlook.mesh.empty() ? "one rank" : outlook.mesh;
+  std::printf("%-24s %4s ", mesh.c_str(), outlook.zero.c_str());
+  if (!outlook.problem.empty()) {
+    printEscaped(outlook.problem + "\n");
+    return;
+  }
+  std::printf("%12.3f %12.3f %7.1f %% %14.0f %12s %12s\n",
+              outlook.step.us / 1e3, outlook.step.exposedUs / 1e3,
+              100 * outlook.getHiddenPart(), outlook.getTokensPerSecond(),
+              humanBytes(outlook.peakBytes).c_str(),
+              humanBytes(outlook.step.sentBytes).c_str());
+}
+
+static void print(const std::vector<Outlook> &outlooks, bool isJson) {
+  if (isJson) {
+    Json list = Json::array();
+    for (const Outlook &outlook : outlooks)
+      list.push(toJson(outlook));
+    Json json = Json::object();
+    json.set("simulated", std::move(list));
+    std::fputs(json.pretty().c_str(), stdout);
+    return;
+  }
+  std::printf("simulated, a step of one micro-step\n");
+  std::printf("%-24s %4s %12s %12s %9s %14s %12s %12s\n", "mesh", "zero",
+              "step ms", "exposed ms", "hidden", "tokens/s", "peak/rank",
+              "sent/rank");
+  for (const Outlook &outlook : outlooks)
+    printRow(outlook);
+}
+
+Status weft::simulateModel(const FlagValues &flags, const std::string &model) {
+  for (const char *flag : {"from", "to", "emit", "output", "dump-dir",
+                           "reproducer", "print-pipeline"})
+    if (flags.isSet(flag))
+      return usageError("expects --dry-run without --" + std::string(flag) +
+                        ", but got both");
+  Compiler compiler;
+  compiler.keepSnapshots();
+  if (Status status = compiler.load(model, flags); !status)
+    return status;
+  auto outlooks = simulateLayouts(compiler);
+  if (!outlooks)
+    return outlooks.takeError();
+  print(*outlooks, flags.getSwitch("json"));
+  return Status::success();
+}
