@@ -46,7 +46,8 @@ CollectiveTime Cluster::getGather(const RankGroup &group, double bytes) const {
     double slowest = share * local;
     if (hasLocal)
       slowest = std::min(slowest, node->gigabytesPerSecond);
-    return {(ranks - 1) * network->latencyUs,
+    return {(ranks - nodes) * node->latencyUs +
+                (nodes - 1) * network->latencyUs,
             sendUs((ranks - 1) * bytes, slowest)};
   }
   case GatherAlgorithm::Direct: {

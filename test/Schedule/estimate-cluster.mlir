@@ -44,7 +44,7 @@ plan.program "eval" @eval {
   plan.all_gather %s to %f among 4 along "shard" : memref<250000xf32> to memref<1000000xf32>
   // CHECK: plan.all_gather {{.*}} along "replica" {est_us = 1.200000e+02 : f64, link_us = 1.000000e+02 : f64}
   plan.all_gather %s to %g among 2 along "replica" : memref<250000xf32> to memref<500000xf32>
-  // CHECK: plan.all_gather {{.*}} among 8 {est_us = 3.150000e+02 : f64, link_us = 1.750000e+02 : f64}
+  // CHECK: plan.all_gather {{.*}} among 8 {est_us = 2.250000e+02 : f64, link_us = 1.750000e+02 : f64}
   plan.all_gather %s to %a among 8 : memref<250000xf32> to memref<2000000xf32>
   // CHECK: plan.reduce_scatter {{.*}} along "shard" {est_us = 4.500000e+01 : f64, link_us = 3.000000e+01 : f64}
   plan.reduce_scatter %f to %s by 2.0, 2.0 among 4 along "shard" : memref<1000000xf32> to memref<250000xf32>
