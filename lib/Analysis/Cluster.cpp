@@ -5,15 +5,28 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace weft {
 
-int64_t Cluster::countOnNode(const RankGroup &group) const {
-  return std::clamp<int64_t>(ranksPerNode / group.stride, 1, group.ranks);
+/// A mesh has groups that begin at each of `stride` ranks, and again where all of
+/// these have ended.
+int64_t Cluster::countNodes(const RankGroup &group) const {
+  const int64_t span = group.stride * group.ranks;
+  int64_t most = 1;
+  for (int64_t first = 0; first < std::max(group.world, span); first += span)
+    for (int64_t begin = first; begin < first + group.stride; ++begin) {
+      const int64_t last = begin + (group.ranks - 1) * group.stride;
+      const int64_t between = last / ranksPerNode - begin / ranksPerNode + 1;
+      most = std::max(most, std::min(between, group.ranks));
+    }
+  return most;
 }
 
-int64_t Cluster::countNodes(const RankGroup &group) const {
-  return llvm::divideCeil(group.ranks, countOnNode(group));
+/// Of a group that lies on as few nodes as it can: a mean.
+double Cluster::countOnNode(const RankGroup &group) const {
+  return static_cast<double>(group.ranks) /
+         static_cast<double>(countNodes(group));
 }
 
 /// What a rank has of the network of its node, GB/s, if all ranks of the node
@@ -30,7 +43,7 @@ static double sendUs(double bytes, double gigabytesPerSecond) {
 
 CollectiveTime Cluster::getGather(const RankGroup &group, double bytes) const {
   const auto nodes = static_cast<double>(countNodes(group));
-  const auto local = static_cast<double>(countOnNode(group));
+  const double local = countOnNode(group);
   const auto ranks = static_cast<double>(group.ranks);
   const bool hasLocal = local > 1;
   if (nodes == 1) {
@@ -72,7 +85,7 @@ CollectiveTime Cluster::getGather(const RankGroup &group, double bytes) const {
 CollectiveTime Cluster::getAllReduce(const RankGroup &group,
                                      double bytes) const {
   const auto nodes = static_cast<uint64_t>(countNodes(group));
-  const auto local = static_cast<uint64_t>(countOnNode(group));
+  const auto local = static_cast<uint64_t>(std::ceil(countOnNode(group)));
   CollectiveTime time;
   auto add = [&](uint64_t members, const ClusterLink &link, double rate) {
     const double messages = 2.0 * llvm::Log2_64_Ceil(members);

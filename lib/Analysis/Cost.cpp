@@ -49,17 +49,16 @@ Rates CostTable::getRates(StringRef kind, Type element) const {
 
 LinkRates CostTable::getLink(StringRef kind, StringRef axis) const {
   LinkRates rates;
-  for (StringRef name : {StringRef(), axis})
-    if (auto link = links.find(name); link != links.end()) {
-      rates.gigabytesPerSecond =
-          link->second.gigabytesPerSecond.value_or(rates.gigabytesPerSecond);
-      rates.latencyUs = link->second.latencyUs.value_or(rates.latencyUs);
-    }
-  if (auto part = parts.find(kind); part != parts.end()) {
+  auto take = [&](const LinkPart &part) {
     rates.gigabytesPerSecond =
-        part->second.gigabytesPerSecond.value_or(rates.gigabytesPerSecond);
-    rates.latencyUs = part->second.overheadUs.value_or(rates.latencyUs);
-  }
+        part.gigabytesPerSecond.value_or(rates.gigabytesPerSecond);
+    rates.latencyUs = part.latencyUs.value_or(rates.latencyUs);
+  };
+  take(links.lookup(""));
+  const Part ofKind = parts.lookup(kind);
+  take({ofKind.gigabytesPerSecond, ofKind.overheadUs});
+  if (!axis.empty())
+    take(links.lookup(axis));
   return rates;
 }
 

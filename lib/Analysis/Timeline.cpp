@@ -198,6 +198,15 @@ double Timeline::getExposed() const {
   return sum;
 }
 
+double Timeline::getExposed(const OverlapEntry &overlap) const {
+  if (overlap.awaited >= entries.size())
+    return 0;
+  const TimelineEntry &begun = entries[overlap.begun];
+  const TimelineEntry &wait = entries[overlap.awaited];
+  return std::max(0.0, std::min(begun.end, wait.end) -
+                           std::max(begun.begin, wait.begin));
+}
+
 std::vector<OverlapEntry> Timeline::getOverlaps() const {
   std::vector<OverlapEntry> found;
   std::map<int64_t, std::vector<size_t>> open; // in found, by stream

@@ -9,6 +9,8 @@
 #include "weft/Weft/Optimizers.h"
 #include "weft/Weft/Weft.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace weft;
 
 //===----------------------------------------------------------------------===//
@@ -146,6 +148,8 @@ static Status checkNoMesh(const FlagValues &flags) {
                                {"gather-dtype", "auto"},
                                {"shard-min", "0"},
                                {"share-stream", ""},
+                               {"prefetch-backward", ""},
+                               {"prefetch-max", ""},
                                {"shard-rules", ""}})
     if (flags.getText(flag) != nothing)
       return usageError("--" + std::string(flag) + "=" + flags.getText(flag) +
@@ -168,19 +172,33 @@ static Status checkMesh(const FlagValues &flags) {
   if (!mesh)
     return usageError("--mesh expects " + kMeshRule.str() + ", but got " +
                       inQuotes(text));
-  if (flags.getText("reshard") == "off" && flags.getInt("zero") != 3)
-    return usageError("--reshard=off expects --zero=3, but got --zero=" +
-                      flags.getText("zero"));
+  const std::string &reshard = flags.getText("reshard");
+  if (reshard != "on" && flags.getInt("zero") != 3)
+    return usageError(
+        "--reshard=" + reshard +
+        " expects --zero=3, but got --zero=" + flags.getText("zero"));
+  for (llvm::StringRef scope : llvm::split(reshard, ','))
+    if (scope.empty())
+      return usageError("--reshard expects on, off or module paths, but got " +
+                        inQuotes(reshard));
   if (flags.getText("gather-dtype") != "auto" && flags.getInt("zero") == 0)
     return usageError("--gather-dtype=" + flags.getText("gather-dtype") +
                       " expects --zero=1 or more, but got --zero=0");
   for (auto [flag, isGiven] :
        {std::pair("--share-stream", flags.getSwitch("share-stream")),
+        {"--prefetch-backward", flags.isSet("prefetch-backward")},
+        {"--prefetch-max", flags.isSet("prefetch-max")},
         {"--explain=schedule", flags.getText("explain") == "schedule"}})
     if (isGiven && flags.getInt("prefetch") == 0)
       return usageError(std::string(flag) +
                         " expects a --prefetch of at least 1, but got 0")
           .hint("with 0 collectives have no stream of their own");
+  for (const char *other : {"prefetch", "prefetch-backward"})
+    if (flags.isSet("prefetch-max") &&
+        flags.getInt("prefetch-max") < flags.getInt(other))
+      return usageError("expects --prefetch-max of at least --" +
+                        std::string(other) + ", " + flags.getText(other) +
+                        ", but got " + flags.getText("prefetch-max"));
   const std::string &target = flags.getText("target");
   if (llvm::StringRef(target).split(':').first != "cpu")
     return usageError("does not support --mesh with --target=" + target +

@@ -104,23 +104,15 @@ static std::string findReason(ArrayRef<TimelineEntry> entries,
   return "takes longer than what is computed meanwhile";
 }
 
-/// The time in which stream 0 waits while the collective is under way: others
-/// that the same wait is for have their own.
-static double findExposed(const TimelineEntry &begun,
-                          const TimelineEntry &wait) {
-  return std::max(0.0, std::min(begun.end, wait.end) -
-                           std::max(begun.begin, wait.begin));
-}
-
 /// One collective of another stream.
-static Json describeCollective(ArrayRef<TimelineEntry> entries,
-                               OverlapEntry overlap, CommandNames &names) {
+static Json describeCollective(const Timeline &timeline, OverlapEntry overlap,
+                               CommandNames &names) {
+  ArrayRef<TimelineEntry> entries = timeline.getEntries();
   const TimelineEntry &begun = entries[overlap.begun];
   plan::CommandOpInterface command = begun.command;
   const Cover cover = findCover(entries, overlap);
   const bool isAwaited = overlap.awaited < entries.size();
-  const double exposed =
-      isAwaited ? findExposed(begun, entries[overlap.awaited]) : 0;
+  const double exposed = timeline.getExposed(overlap);
   Json json = Json::object();
   json.set("command", int64_t(overlap.begun));
   json.set("name", names.getName(command));
@@ -153,8 +145,7 @@ Json weft::describeOverlap(ModuleOp module) {
       continue;
     Json collectives = Json::array();
     for (const OverlapEntry &overlap : timeline.getOverlaps())
-      collectives.push(
-          describeCollective(timeline.getEntries(), overlap, names));
+      collectives.push(describeCollective(timeline, overlap, names));
     Json json = Json::object();
     json.set("time_us", micros(timeline.getEnd()));
     json.set("collectives_us", micros(sent));

@@ -18,6 +18,8 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 using namespace weft;
 
@@ -152,8 +154,11 @@ static void partition(const FlagValues &flags, const Target &,
   if (!flags.isSet("mesh"))
     return;
   PartitionPassOptions options;
-  options.reshard =
-      flags.getInt("zero") == 3 && flags.getText("reshard") == "on";
+  const std::string &reshard = flags.getText("reshard");
+  options.reshard = flags.getInt("zero") == 3 && reshard != "off";
+  if (options.reshard && reshard != "on")
+    for (llvm::StringRef scope : llvm::split(reshard, ','))
+      options.reshardScopes.push_back(scope.str());
   options.accumulates = flags.getText("accumulation") == "on";
   options.sync = flags.getText("sync");
   options.reduceDtype = flags.getText("reduce-dtype");
@@ -215,6 +220,8 @@ static void schedule(const FlagValues &flags, const Target &,
     return;
   SchedulePassOptions options;
   options.prefetch = flags.getInt("prefetch");
+  options.prefetchBackward = flags.getInt("prefetch-backward", -1);
+  options.prefetchMax = flags.getInt("prefetch-max", 0);
   options.explain = flags.getText("explain") == "schedule";
   passes.addPass(createSchedulePass(options));
 }

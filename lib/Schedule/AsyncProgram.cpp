@@ -112,9 +112,15 @@ LogicalResult declareEvents(ModuleOp module) {
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// Events that this file makes.
-static llvm::DenseSet<StringAttr> findOwnEvents(ModuleOp module) {
+/// Events that this file makes: those of a stream of collectives, declared yet
+/// or not.
+static llvm::DenseSet<StringAttr> findOwnEvents(plan::ProgramOp program) {
+  auto module = program->getParentOfType<ModuleOp>();
   llvm::DenseSet<StringAttr> own;
+  for (auto record : program.getBody().front().getOps<plan::RecordOp>())
+    if (plan::CommandOpInterface(record).getStreamNumber() >=
+        plan::kGatherStream)
+      own.insert(record.getEventAttr().getAttr());
   for (auto event : module.getOps<plan::EventOp>())
     if (event.getSymName() == kReady ||
         static_cast<int64_t>(event.getStream()) >= plan::kGatherStream)
@@ -128,8 +134,7 @@ AsyncProgram::AsyncProgram(plan::ProgramOp program,
       dependences(this->commands) {}
 
 AsyncProgram AsyncProgram::read(plan::ProgramOp program) {
-  llvm::DenseSet<StringAttr> own =
-      findOwnEvents(program->getParentOfType<ModuleOp>());
+  llvm::DenseSet<StringAttr> own = findOwnEvents(program);
   std::vector<plan::CommandOpInterface> commands;
   for (Operation &op : llvm::make_early_inc_range(program.getBody().front())) {
     auto record = dyn_cast<plan::RecordOp>(op);

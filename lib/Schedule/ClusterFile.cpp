@@ -23,6 +23,7 @@ public:
 private:
   LogicalResult readEntry(StringRef name, const toml::node &value);
   LogicalResult readRanks(const toml::node &value);
+  LogicalResult readShare(const toml::node &value);
   LogicalResult readAlgorithm(const toml::node &value);
   LogicalResult readLink(StringRef name, const toml::node &value,
                          std::optional<ClusterLink> &link);
@@ -54,6 +55,17 @@ LogicalResult ClusterReader::readRanks(const toml::node &value) {
                               << describeNumber(value);
   file.cluster.ranksPerNode = number;
   return success();
+}
+
+LogicalResult ClusterReader::readShare(const toml::node &value) {
+  double &share = file.cluster.ranksPerCore;
+  if (failed(readPositive(context, path, "ranks_per_core", value, share)))
+    return failure();
+  if (share >= 1)
+    return success();
+  return emitErrorAt(value) << "expects `ranks_per_core` to be at least 1, but "
+                               "got "
+                            << describeNumber(value);
 }
 
 LogicalResult ClusterReader::readAlgorithm(const toml::node &value) {
@@ -118,7 +130,7 @@ LogicalResult ClusterReader::readEntry(StringRef name,
   if (name == "ranks_per_node")
     return readRanks(value);
   if (name == "ranks_per_core")
-    return readPositive(context, path, name, value, cluster.ranksPerCore);
+    return readShare(value);
   if (name == "algorithm")
     return readAlgorithm(value);
   if (name == "node")

@@ -7,6 +7,8 @@
 #include "weft/Plan/Plan.h"
 
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <cmath>
 
@@ -75,20 +77,29 @@ static bool isCollectiveKind(StringRef name) {
       .Default(false);
 }
 
+static std::string toText(double number) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%g", number);
+  return text;
+}
+
+/// Beyond these no machine is, and times of them could not be added up.
+static constexpr double kLeastRate = 1e-6, kMostRate = 1e12;
+
 LogicalResult readPositive(MLIRContext *context, StringRef path, StringRef name,
                            const toml::node &value, double &number) {
   auto refuse = [&](const std::string &text) {
     return emitError(locateToml(context, path, value.source()))
-           << "expects `" << name << "` to be a number above 0, but got "
-           << text;
+           << "expects `" << name << "` to be a number from 1e-6 to 1e12, but "
+           << "got " << text;
   };
   std::optional<double> read;
   if (!value.is_boolean())
     read = value.value<double>();
   if (!read)
     return refuse(describeToml(value));
-  if (!(*read > 0 && std::isfinite(*read)))
-    return refuse(std::to_string(*read));
+  if (!(*read >= kLeastRate && *read <= kMostRate))
+    return refuse(toText(*read));
   number = *read;
   return success();
 }

@@ -13,7 +13,7 @@ llvm::FailureOr<CostTable> readCosts(mlir::MLIRContext *context,
                                      llvm::StringRef path,
                                      const toml::table &table);
 
-/// A number above 0, or an error at `value` that calls it `name`.
+/// A number from 1e-6 to 1e12, or an error at `value` that calls it `name`.
 mlir::LogicalResult readPositive(mlir::MLIRContext *context,
                                  llvm::StringRef path, llvm::StringRef name,
                                  const toml::node &value, double &number);

@@ -2,7 +2,6 @@
 
 #include "weft/Schedule/Passes.h"
 
-#include "weft/Dist/Dist.h"
 #include "weft/Plan/Collectives.h"
 #include "weft/Schedule/ClusterFile.h"
 #include "weft/Schedule/CostTableFile.h"
@@ -82,13 +81,19 @@ FailureOr<CostTable> EstimatePass::readCosts() {
 
 /// Ranks on several nodes have a network.
 LogicalResult EstimatePass::checkLinks(const CostTable &costs) {
-  dist::MeshOp mesh = dist::findMesh(getOperation());
-  if (!costs.cluster || !costs.cluster->node || costs.cluster->network || !mesh)
+  if (!costs.cluster || !costs.cluster->node || costs.cluster->network)
     return success();
-  const int64_t ranks = mesh.getNumRanks();
-  if (ranks <= costs.cluster->ranksPerNode)
-    return success();
-  return emitError(FileLineColLoc::get(&getContext(), cluster, 1, 1))
-         << "expects a `network`: " << ranks << " ranks are more than "
-         << "`ranks_per_node`, " << costs.cluster->ranksPerNode;
+  WalkResult walked =
+      getOperation().walk([&](plan::CommandOpInterface command) {
+        if (getSentBytes(command) == 0)
+          return WalkResult::advance();
+        const int64_t ranks = getRankGroup(command).ranks;
+        if (costs.cluster->countNodes(getRankGroup(command)) == 1)
+          return WalkResult::advance();
+        emitError(FileLineColLoc::get(&getContext(), cluster, 1, 1))
+            << "expects a `network`: " << ranks << " ranks send to each other "
+            << "on nodes of " << costs.cluster->ranksPerNode;
+        return WalkResult::interrupt();
+      });
+  return failure(walked.wasInterrupted());
 }

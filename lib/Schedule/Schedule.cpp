@@ -5,6 +5,8 @@
 #include "ExplainSchedule.h"
 #include "ScheduleUnits.h"
 
+#include "weft/Analysis/Timeline.h"
+
 #include <deque>
 
 namespace weft {
@@ -19,8 +21,11 @@ namespace {
 /// Goes through a program in its order and says what comes when.
 class Scheduler {
 public:
-  Scheduler(const AsyncProgram &program, int64_t prefetch)
-      : program(program), units(program), prefetch(prefetch),
+  /// Units are gathered as many units ahead as `leads` says, and as many are
+  /// under reduction as `late` says.
+  Scheduler(const AsyncProgram &program, const ScheduleUnits &units,
+            ArrayRef<int64_t> leads, int64_t late)
+      : program(program), units(units), leads(leads), late(late),
         isPut(program.getCommands().size()),
         isDone(program.getCommands().size()) {}
 
@@ -37,6 +42,7 @@ private:
   void begin(unsigned gather);
   void await(unsigned collective);
   void beginUnits(size_t count);
+  size_t countDue(size_t unit) const;
   void beginLate(unsigned collective);
   void endOldest();
   void putFollowers();
@@ -44,8 +50,9 @@ private:
   bool holdsMemory(unsigned collective) const;
 
   const AsyncProgram &program;
-  const ScheduleUnits units;
-  const int64_t prefetch;
+  const ScheduleUnits &units;
+  const ArrayRef<int64_t> leads;
+  const int64_t late;
   SmallVector<AsyncStep> steps;
   std::vector<bool> isPut, isDone; // by command; a collective that is awaited
   size_t nextUnit = 0;
@@ -80,11 +87,21 @@ void Scheduler::beginUnits(size_t count) {
       begin(gather);
 }
 
+/// The units that have to begin before this one is awaited: those in front of
+/// one that is due as well.
+size_t Scheduler::countDue(size_t unit) const {
+  size_t count = unit + 1;
+  for (size_t next = count; next < leads.size(); ++next)
+    if (static_cast<int64_t>(next) - leads[next] <= static_cast<int64_t>(unit))
+      count = next + 1;
+  return count;
+}
+
 void Scheduler::await(unsigned collective) {
   if (isDone[collective])
     return;
   if (std::optional<unsigned> unit = units.findUnit(collective))
-    beginUnits(*unit + 1 + static_cast<size_t>(prefetch));
+    beginUnits(countDue(*unit));
   steps.push_back({collective, /*isWait=*/true});
   isDone[collective] = true;
 }
@@ -96,15 +113,15 @@ bool Scheduler::holdsMemory(unsigned collective) const {
 }
 
 void Scheduler::beginLate(unsigned collective) {
-  if (prefetch == 0 || !holdsMemory(collective)) {
+  if (late == 0 || !holdsMemory(collective)) {
     put(collective);
-    if (prefetch == 0)
+    if (late == 0)
       await(collective);
     return;
   }
   std::string block = units.getBlockOf(collective);
   if (underWay.empty() || block.empty() || underWay.back().block != block) {
-    while (static_cast<int64_t>(underWay.size()) >= prefetch)
+    while (static_cast<int64_t>(underWay.size()) >= late)
       endOldest();
     underWay.push_back({std::move(block), {}});
   }
@@ -155,25 +172,108 @@ SmallVector<AsyncStep> Scheduler::run() {
   return std::move(steps);
 }
 
+//===----------------------------------------------------------------------===//
+// How far ahead
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Orders one program.
+class ProgramSchedule {
+public:
+  ProgramSchedule(plan::ProgramOp op, int64_t forward, int64_t backward);
+
+  void write() { write(leads); }
+  /// Gathers that are exposed by the estimates begin earlier, up to `most`
+  /// units ahead, as long as the program gets shorter.
+  void lengthen(int64_t most);
+
+private:
+  void write(ArrayRef<int64_t> chosen);
+  SmallVector<int64_t> raiseExposed(const Timeline &timeline,
+                                    int64_t most) const;
+
+  plan::ProgramOp op;
+  llvm::DenseMap<Operation *, size_t> unitOf; // of a gather
+  SmallVector<int64_t> leads;                 // by unit
+  int64_t late;
+};
+} // namespace
+
+ProgramSchedule::ProgramSchedule(plan::ProgramOp op, int64_t forward,
+                                 int64_t backward)
+    : op(op), late(backward) {
+  const AsyncProgram program = AsyncProgram::read(op);
+  const ScheduleUnits units(program);
+  for (const auto &[number, unit] : llvm::enumerate(units.getGathers()))
+    for (unsigned gather : unit.gathers)
+      unitOf[program.getCommands()[gather]] = number;
+  leads.assign(units.getBackward(), forward);
+  leads.resize(units.getGathers().size(), backward);
+}
+
+void ProgramSchedule::write(ArrayRef<int64_t> chosen) {
+  AsyncProgram program = AsyncProgram::read(op);
+  const ScheduleUnits units(program);
+  program.write(Scheduler(program, units, chosen, late).run());
+}
+
+/// The leads with those of exposed gathers one longer.
+SmallVector<int64_t> ProgramSchedule::raiseExposed(const Timeline &timeline,
+                                                   int64_t most) const {
+  SmallVector<int64_t> raised = leads;
+  for (const OverlapEntry &overlap : timeline.getOverlaps()) {
+    auto unit = unitOf.find(timeline.getEntries()[overlap.begun].command);
+    if (unit == unitOf.end() || timeline.getExposed(overlap) <= 0)
+      continue;
+    const int64_t longest = std::min(most, static_cast<int64_t>(unit->second));
+    raised[unit->second] = std::max(leads[unit->second],
+                                    std::min(leads[unit->second] + 1, longest));
+  }
+  return raised;
+}
+
+void ProgramSchedule::lengthen(int64_t most) {
+  Timeline timeline(op);
+  for (int64_t round = 0; round < most; ++round) {
+    SmallVector<int64_t> raised = raiseExposed(timeline, most);
+    if (raised == leads)
+      return;
+    write(raised);
+    Timeline next(op);
+    if (next.getEnd() >= timeline.getEnd())
+      return write();
+    leads = std::move(raised);
+    timeline = std::move(next);
+  }
+}
+
 namespace {
 struct SchedulePass : weft::impl::SchedulePassBase<SchedulePass> {
   using SchedulePassBase::SchedulePassBase;
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (prefetch < 0) {
-      module.emitError("expects `prefetch` of at least 0, but got ")
-          << prefetch.getValue();
+    if (failed(checkOptions()))
       return signalPassFailure();
-    }
+    const int64_t backward = prefetchBackward < 0 ? prefetch : prefetchBackward;
     for (auto op : module.getOps<plan::ProgramOp>()) {
-      AsyncProgram program = AsyncProgram::read(op);
-      program.write(Scheduler(program, prefetch).run());
+      ProgramSchedule schedule(op, prefetch, backward);
+      schedule.write();
+      schedule.lengthen(prefetchMax);
       if (explain)
         explainSchedule(op);
     }
     if (failed(declareEvents(module)))
       signalPassFailure();
+  }
+
+private:
+  LogicalResult checkOptions() {
+    if (prefetch >= 0)
+      return success();
+    return getOperation().emitError(
+               "expects `prefetch` of at least 0, but got ")
+           << prefetch.getValue();
   }
 };
 } // namespace

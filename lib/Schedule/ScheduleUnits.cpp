@@ -5,6 +5,7 @@
 #include "weft/Support/ModulePath.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 
@@ -71,6 +72,15 @@ void ScheduleUnits::findUnits() {
     units.back().gathers.push_back(gather);
     unitOf[gather] = static_cast<unsigned>(units.size() - 1);
   }
+  findBackward();
+}
+
+void ScheduleUnits::findBackward() {
+  llvm::SmallPtrSet<Value, 16> sources;
+  for (backward = 0; backward < units.size(); ++backward)
+    for (unsigned gather : units[backward].gathers)
+      if (!sources.insert(program.getCommands()[gather]->getOperand(0)).second)
+        return;
 }
 
 void ScheduleUnits::findFollowers() {

@@ -23,6 +23,9 @@ public:
     llvm::SmallVector<unsigned> gathers;
   };
   llvm::ArrayRef<Gathers> getGathers() const { return units; }
+  /// The first unit of the backward pass: of what is gathered again. Their
+  /// number if nothing is.
+  size_t getBackward() const { return backward; }
   /// The unit of a collective that needs nothing which the program computes for
   /// others, or nothing.
   std::optional<unsigned> findUnit(unsigned command) const;
@@ -44,10 +47,12 @@ public:
 private:
   bool findLeaders(unsigned gather, llvm::SmallVectorImpl<unsigned> &found);
   void findUnits();
+  void findBackward();
   void findFollowers();
 
   const AsyncProgram &program;
   llvm::SmallVector<Gathers> units;
+  size_t backward = 0;
   llvm::DenseMap<unsigned, unsigned> unitOf;
   llvm::DenseMap<unsigned, llvm::SmallVector<unsigned>> leaders;
   std::vector<bool> leads, follows;

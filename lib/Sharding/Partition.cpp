@@ -33,7 +33,8 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
     dist::MeshOp mesh = dist::findMesh(getOperation());
     if (!mesh)
       return;
-    if (failed(verifyOptions()) || failed(verifyLayouts()))
+    if (failed(verifyOptions()) || failed(verifyLayouts()) ||
+        failed(verifyScopes()))
       return signalPassFailure();
     FailureOr<SlicedStates> states = declareSlices(getOperation(), mesh);
     if (failed(states))
@@ -68,7 +69,7 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
     if (program.getKind() == ProgramKind::Micro)
       numLosses += joinDenominators(program, mesh);
     if (program.getKind() != ProgramKind::Apply) {
-      partitionStates(program, mesh, states, /*known=*/Slices(), reshard);
+      partitionStates(program, mesh, states, /*known=*/Slices(), getReshard());
       if (program.getKind() == ProgramKind::Init)
         orderByWrites(program);
       return success();
@@ -76,7 +77,7 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
     ApplyPartition apply(program, mesh);
     if (failed(apply.reduce()))
       return failure();
-    partitionStates(program, mesh, states, apply.getSlices(), reshard);
+    partitionStates(program, mesh, states, apply.getSlices(), getReshard());
     apply.gather();
     numBuckets += apply.countBuckets();
     return success();
@@ -109,6 +110,28 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
       return success();
     return getOperation().emitError("expects sync=each or sync=last, but got ")
            << sync.getValue();
+  }
+
+  Reshard getReshard() {
+    return {reshard, ArrayRef<std::string>(reshardScopes)};
+  }
+
+  /// Each path names a module that computes something.
+  LogicalResult verifyScopes() {
+    for (const std::string &path : reshardScopes) {
+      const bool isKnown = getOperation()
+                               .walk([&](Operation *op) {
+                                 return Reshard::isInside(getScope(op), path)
+                                            ? WalkResult::interrupt()
+                                            : WalkResult::advance();
+                               })
+                               .wasInterrupted();
+      if (!isKnown)
+        return getOperation().emitError(
+                   "expects module paths of the model in `reshard`, but got '")
+               << path << "'";
+    }
+    return success();
   }
 
   LogicalResult verifyLayouts() {

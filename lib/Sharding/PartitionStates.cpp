@@ -27,7 +27,8 @@ namespace {
 class StatePartition {
 public:
   StatePartition(ProgramOp program, const MeshCollectives &mesh,
-                 const SlicedStates &states, Slices known, bool reshard)
+                 const SlicedStates &states, Slices known,
+                 const Reshard &reshard)
       : program(program), mesh(mesh), states(states),
         builder(program.getContext()), slices(std::move(known)),
         reshard(reshard) {
@@ -62,7 +63,7 @@ private:
   OpBuilder builder;
   /// By the whole value.
   Slices slices;
-  bool reshard;
+  const Reshard &reshard;
   /// The slice that this rank owns, once something has asked.
   Value number;
   /// Makers of what the caller knows, and asks about again.
@@ -332,10 +333,10 @@ Value StatePartition::gather(ReadOp read, Value slice,
 }
 
 void StatePartition::gatherReads() {
-  Operation *loss = reshard ? findLoss() : nullptr;
+  Operation *loss = reshard.isOn ? findLoss() : nullptr;
   Writes writes = getWrites(program);
   const size_t before = writes.size();
-  SmallVector<PassUses> uses = findPassUses(reads, loss);
+  SmallVector<PassUses> uses = findPassUses(reads, loss, reshard);
   for (auto [read, slice, passes] : llvm::zip(reads, own, uses)) {
     Value whole = gather(read, slice, passes.forward);
     gather(read, slice, passes.backward);
@@ -376,7 +377,8 @@ void StatePartition::run() {
 }
 
 void partitionStates(ProgramOp program, const MeshCollectives &mesh,
-                     const SlicedStates &states, Slices known, bool reshard) {
+                     const SlicedStates &states, Slices known,
+                     const Reshard &reshard) {
   StatePartition(program, mesh, states, std::move(known), reshard).run();
 }
 

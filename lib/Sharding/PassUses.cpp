@@ -37,7 +37,8 @@ static Operation *findLast(ArrayRef<OpOperand *> uses) {
   return last;
 }
 
-SmallVector<PassUses> findPassUses(ArrayRef<ReadOp> reads, Operation *loss) {
+SmallVector<PassUses> findPassUses(ArrayRef<ReadOp> reads, Operation *loss,
+                                   const Reshard &reshard) {
   SmallVector<PassUses> found;
   Operation *last = nullptr;
   for (ReadOp read : reads) {
@@ -49,10 +50,12 @@ SmallVector<PassUses> findPassUses(ArrayRef<ReadOp> reads, Operation *loss) {
   if (!last || !loss)
     return found;
   StringRef unit = getUnit(getScope(last));
+  auto isLast = [&](Operation *user) {
+    return user == last || (!unit.empty() && getUnit(getScope(user)) == unit);
+  };
   for (PassUses &uses : found) {
     Operation *user = findLast(uses.forward);
-    if (!user ||
-        (user != last && (unit.empty() || getUnit(getScope(user)) != unit)))
+    if (!user || (!isLast(user) && reshard.frees(getScope(user))))
       continue;
     uses.forward.append(uses.backward);
     uses.backward.clear();

@@ -3,6 +3,8 @@
 #ifndef WEFT_LIB_SHARDING_PASSUSES_H
 #define WEFT_LIB_SHARDING_PASSUSES_H
 
+#include "Reshard.h"
+
 #include "weft/Weft/Weft.h"
 
 namespace weft {
@@ -15,9 +17,11 @@ struct PassUses {
 
 /// Those of each read. What comes behind `loss` is the backward pass; null: all
 /// is one pass. What the last unit of the forward pass uses stays for the
-/// backward pass, which begins with it: it is one pass, too.
+/// backward pass, which begins with it: it is one pass, too; and so is what
+/// `reshard` does not free.
 llvm::SmallVector<PassUses> findPassUses(llvm::ArrayRef<ReadOp> reads,
-                                         mlir::Operation *loss);
+                                         mlir::Operation *loss,
+                                         const Reshard &reshard);
 
 } // namespace weft
 

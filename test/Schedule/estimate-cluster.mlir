@@ -13,6 +13,13 @@
 // RUN: not weft-opt --weft-estimate=cluster=%t/network.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=NETWORK
 // RUN: not weft-opt --weft-estimate=cluster=%t/costs-key.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=COSTS
 // RUN: not weft-opt --weft-estimate=cluster=%t/none.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not weft-opt --weft-estimate=cluster=%t/share.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=SHARE
+// RUN: not weft-opt --weft-estimate=cluster=%t/nan.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=NAN
+// RUN: not weft-opt --weft-estimate=cluster=%t/tiny.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=TINY
+// RUN: not weft-opt --weft-estimate=cluster=%t/entry.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=ENTRY
+// RUN: not weft-opt --weft-estimate=cluster=%t/costs-number.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=NUMBER
+// RUN: sed 's/^ranks/algorithm = "direct"\nranks/' %t/cluster.toml > %t/direct.toml && weft-opt --weft-estimate=cluster=%t/direct.toml %t/plan.mlir | FileCheck %s --check-prefix=DIRECT
+// RUN: sed 's/^ranks/algorithm = "hierarchical"\nranks/' %t/cluster.toml > %t/hierarchical.toml && weft-opt --weft-estimate=cluster=%t/hierarchical.toml %t/plan.mlir | FileCheck %s --check-prefix=LEVELS
 
 // Ranks 0 to 3 are on one node, 4 to 7 on the other one. A slice of four ranks
 // is a node; its replicas share the network with three others.
@@ -44,6 +51,10 @@ plan.program "eval" @eval {
   plan.all_gather %s to %f among 4 along "shard" : memref<250000xf32> to memref<1000000xf32>
   // CHECK: plan.all_gather {{.*}} along "replica" {est_us = 1.200000e+02 : f64, link_us = 1.000000e+02 : f64}
   plan.all_gather %s to %g among 2 along "replica" : memref<250000xf32> to memref<500000xf32>
+  // Four ranks of a node share 40 GB/s: 4 MB of each to the other node, 10 GB/s.
+  // DIRECT: plan.all_gather {{.*}} among 8 {est_us = 4.200000e+02 : f64, link_us = 4.000000e+02 : f64}
+  // 1 MB of each to the other node, then three times 2 MB at 100 GB/s.
+  // LEVELS: plan.all_gather {{.*}} among 8 {est_us = 1.950000e+02 : f64, link_us = 1.600000e+02 : f64}
   // CHECK: plan.all_gather {{.*}} among 8 {est_us = 2.250000e+02 : f64, link_us = 1.750000e+02 : f64}
   plan.all_gather %s to %a among 8 : memref<250000xf32> to memref<2000000xf32>
   // CHECK: plan.reduce_scatter {{.*}} along "shard" {est_us = 4.500000e+01 : f64, link_us = 3.000000e+01 : f64}
@@ -69,7 +80,7 @@ ranks_per_node = 4
 [node]
 gigabytes_per_second = 100
 latency_us = 5
-# ONE: one.toml:1:1: error: expects a `network`: 8 ranks are more than `ranks_per_node`, 4
+# ONE: one.toml:1:1: error: expects a `network`: 2 ranks send to each other on nodes of 4
 
 //--- key.toml
 nodes = 4
@@ -96,7 +107,7 @@ gigabytes_per_second = 100
 [node]
 gigabytes_per_second = -1
 latency_us = 5
-# RATE: rate.toml:2:{{[0-9]+}}: error: expects `gigabytes_per_second` to be a number above 0, but got -1
+# RATE: rate.toml:2:{{[0-9]+}}: error: expects `gigabytes_per_second` to be a number from 1e-6 to 1e12, but got -1
 
 //--- text.toml
 node = "fast"
@@ -113,6 +124,29 @@ ranks_per_node = 8
 [costs]
 speed = 5
 # COSTS: costs-key.toml:3:{{[0-9]+}}: error: expects gflops, gigabytes_per_second, overhead_us, an element type, link or a kind of command, but got `speed`
+
+//--- share.toml
+ranks_per_core = 0.5
+# SHARE: share.toml:1:{{[0-9]+}}: error: expects `ranks_per_core` to be at least 1, but got 0.500000
+
+//--- nan.toml
+ranks_per_core = nan
+# NAN: nan.toml:1:{{[0-9]+}}: error: expects `ranks_per_core` to be a number from 1e-6 to 1e12, but got nan
+
+//--- tiny.toml
+[node]
+gigabytes_per_second = 5e-324
+latency_us = 1
+# TINY: tiny.toml:2:{{[0-9]+}}: error: expects `gigabytes_per_second` to be a number from 1e-6 to 1e12, but got
+
+//--- entry.toml
+[node]
+speed = 1
+# ENTRY: entry.toml:2:{{[0-9]+}}: error: expects gigabytes_per_second or latency_us, but got `speed`
+
+//--- costs-number.toml
+costs = 3
+# NUMBER: costs-number.toml:1:{{[0-9]+}}: error: expects `costs` to be a cost table, but got
 
 # BOTH: cluster.toml:1:1: error: expects no `costs` beside the cost table
 # NONE: none.toml:0:0: error: expects a readable cluster, but got: No such file or directory

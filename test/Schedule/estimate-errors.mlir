@@ -28,16 +28,16 @@ tflops = 1
 
 //--- value.toml
 gflops = 0
-# VALUE: value.toml:1:{{.*}}expects `gflops` to be a number above 0, but got 0.0
+# VALUE: value.toml:1:{{.*}}expects `gflops` to be a number from 1e-6 to 1e12, but got 0
 
 //--- type.toml
 overhead_us = "1"
-# TYPE: type.toml:1:{{.*}}expects `overhead_us` to be a number above 0, but got "1"
+# TYPE: type.toml:1:{{.*}}expects `overhead_us` to be a number from 1e-6 to 1e12, but got "1"
 
 //--- infinite.toml
 [f16]
 gflops = inf
-# INFINITE: infinite.toml:2:{{.*}}expects `gflops` to be a number above 0, but got inf
+# INFINITE: infinite.toml:2:{{.*}}expects `gflops` to be a number from 1e-6 to 1e12, but got inf
 
 //--- kind.toml
 [gemm]

@@ -78,4 +78,4 @@ gflops = 3
 //--- time.toml
 [link]
 beside_us = 0
-# TIME: time.toml:2:{{[0-9]+}}: error: expects `beside_us` to be a number above 0, but got 0
+# TIME: time.toml:2:{{[0-9]+}}: error: expects `beside_us` to be a number from 1e-6 to 1e12, but got 0

@@ -44,7 +44,8 @@ struct CollectiveTime {
 
 struct Cluster {
   int64_t ranksPerNode = 1;
-  /// That compute on one core at a time: everything takes as many times longer.
+  /// That compute on one core in turns, at least 1: what is computed, and
+  /// collectives without `node`, take as many times longer.
   double ranksPerCore = 1;
   GatherAlgorithm algorithm = GatherAlgorithm::Ring;
   /// What one rank sends to others of its node.
@@ -52,7 +53,8 @@ struct Cluster {
   /// What all ranks of a node together send to other nodes.
   std::optional<ClusterLink> network;
 
-  /// Of a group on one node; more nodes need a network.
+  /// The most nodes that a group of these lies on; more than one need a
+  /// network.
   int64_t countNodes(const RankGroup &group) const;
   /// A gather to which each rank gives `bytes`, or a reduction of which each
   /// gets as many. Precondition: the links that it needs are there.
@@ -61,7 +63,7 @@ struct Cluster {
   CollectiveTime getAllReduce(const RankGroup &group, double bytes) const;
 
 private:
-  int64_t countOnNode(const RankGroup &group) const;
+  double countOnNode(const RankGroup &group) const;
   double getNetworkShare(const RankGroup &group) const;
 };
 

@@ -72,8 +72,8 @@ struct CostTable {
 
   /// The rates of a kind on a type; "" and null for those of all commands.
   Rates getRates(llvm::StringRef kind, mlir::Type element) const;
-  /// The rates of a collective of that kind along an axis: its kind's win over
-  /// those of the axis.
+  /// The rates of a collective of that kind along an axis: those of the axis
+  /// win over its kind's, and these over those of all links.
   LinkRates getLink(llvm::StringRef kind, llvm::StringRef axis) const;
 };
 

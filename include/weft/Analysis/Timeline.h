@@ -44,6 +44,9 @@ public:
   /// The collectives of other streams, in the order in which they begin, with
   /// the first wait of stream 0 after which they are done.
   std::vector<OverlapEntry> getOverlaps() const;
+  /// The time in which stream 0 waits while that collective is under way:
+  /// others that the same wait is for have their own. 0 if it does not wait.
+  double getExposed(const OverlapEntry &overlap) const;
 
 private:
   std::vector<TimelineEntry> entries;

@@ -103,6 +103,10 @@ def SchedulePass : Pass<"weft-schedule", "::mlir::ModuleOp"> {
       in the order in which they are needed, in the forward and in the backward
       pass alike: `prefetch` + 1 units are there at once. Casts of slices for a
       gather go with it.
+    - The backward pass, which gathers again, may have a number of its own
+      (`prefetch-backward`; reductions follow it). With `prefetch-max` a gather that
+      the program waits for, by the estimates, begins a unit earlier, and again up to
+      so many, as long as the program gets shorter.
     - A reduction begins at its last gradient, where it stands, and is waited for
       as late as possible: where `prefetch` further units are about to be
       reduced, so that as many are under way (gradients that are states of the
@@ -176,6 +180,8 @@ def SchedulePass : Pass<"weft-schedule", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weft::plan::PlanDialect"];
   let options = [
     Option<"prefetch", "prefetch", "int64_t", "1", "Units that are gathered ahead, and units under reduction">,
+    Option<"prefetchBackward", "prefetch-backward", "int64_t", "-1", "The same of the backward pass; below 0: as many">,
+    Option<"prefetchMax", "prefetch-max", "int64_t", "0", "Units that are gathered ahead at most, where a gather is exposed by the estimates">,
     Option<"explain", "explain", "bool", "false", "Remark at each collective beside what it runs">,
   ];
 }

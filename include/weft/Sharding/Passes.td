@@ -190,8 +190,8 @@ def PartitionPass : Pass<"weft-partition", "::mlir::ModuleOp"> {
       test/Sharding/partition-init.mlir); what else a program makes of it is made whole,
       and each rank keeps its slice;
     - ops of a forward pass read what ranks gather just before the first of them,
-      those of a backward pass what ranks gather again, or with `reshard=false` the
-      same. Then the first micro-step keeps it in a state `NAME.gathered`, and
+      those of a backward pass what ranks gather again, or what is in none of
+      `reshard-scopes` the same. So with `reshard=false` all is; then the first micro-step keeps it in a state `NAME.gathered`, and
       programs for later ones, `micro_later` and `micro_later_keep`, read that and
       gather nothing;
     - a whole working copy of a sharded parameter (stages 1 and 2) is no state any
@@ -231,6 +231,8 @@ def PartitionPass : Pass<"weft-partition", "::mlir::ModuleOp"> {
   let options = [
     Option<"reshard", "reshard", "bool", "true",
            "Gather again for the backward pass, and keep nothing between">,
+    ListOption<"reshardScopes", "reshard-scopes", "std::string",
+               "With reshard: gather again the parameters of these modules alone">,
     Option<"accumulates", "accumulates", "bool", "true",
            "Whether a step may have several micro-steps">,
     Option<"sync", "sync", "std::string", "\"last\"",

@@ -18,6 +18,8 @@ LAYOUTS = [
     (4, "--mesh=replica:2,shard:2 --zero=3 --precision=f16 --working-copies=off"),
     (2, "--mesh=dp:2 --zero=3 --reshard=off --bucket=bytes:100000 --optimizer=sgd"),
 ]
+# What the first layout has beside them.
+MORE = ("2 --prefetch-backward=0", "1 --prefetch-backward=3", "1 --prefetch-max=4", "1 --reshard=h.1,h.3", "1 --reshard=off")
 MPI = ("mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2")
 
 
@@ -41,7 +43,7 @@ def main(model, text):
     for number, (ranks, flags) in enumerate(LAYOUTS):
         accum = "1" if "--accumulation=off" in flags else "2"
         bits = {}
-        for depth in DEPTHS:
+        for depth in DEPTHS + (MORE if number == 0 else ()):
             program = f"./p{number}-{depth.replace(' ', '')}"
             call("weft", "compile", model, "--batch=1", "--seq=16", *f"--prefetch={depth}".split(), *flags.split(), "-o", program)
             ways = {"threads": (program, "--loopback", str(ranks))}

@@ -32,7 +32,7 @@ ALLOWED = {
     "Training": MLIR | {"Weft", "Support"},
     "Sharding": MLIR | {"Weft", "Dist", "Support"},
     "Kernels": MLIR | {"Weft", "Analysis", "shared"},
-    "Schedule": MLIR | {"Dist", "Plan", "Analysis", "Support"},
+    "Schedule": MLIR | {"Plan", "Analysis", "Support"},
     "Memory": MLIR | {"Interfaces", "Weft", "Plan", "Analysis", "Formats", "Support"},
     "Lowering/Plan": MLIR | DIALECTS | {"Analysis", "shared"},
     "Lowering/Kernel": MLIR | DIALECTS | {"Analysis"},

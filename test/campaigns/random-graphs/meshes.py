@@ -67,6 +67,10 @@ class Layout:
         self.flags.append(f"--prefetch={prefetch}")
         if prefetch > 0 and schedule.random() < 0.25:
             self.flags.append("--share-stream")
+        if prefetch > 0 and schedule.random() < 0.25:
+            self.flags.append(f"--prefetch-backward={schedule.randint(0, 3)}")
+        if prefetch > 0 and schedule.random() < 0.25:
+            self.flags.append("--prefetch-max=4")
 
     def rules(self, parameters):
         """The text of a file of rules: some of them are to be sharded, or not to be."""

@@ -4,6 +4,9 @@
 
 #include "gtest/gtest.h"
 
+#include <algorithm>
+#include <set>
+
 using namespace weft;
 
 namespace {
@@ -38,6 +41,40 @@ TEST(Cluster, CountsTheNodesOfAGroup) {
   EXPECT_EQ(cluster.countNodes(makeGroup(8, 2, 16)), 4);
   EXPECT_EQ(cluster.countNodes(makeGroup(4, 4, 16)), 4);
   EXPECT_EQ(cluster.countNodes(makeGroup(2, 8, 16)), 2);
+  // Slices of three ranks: 3, 4 and 5 are on two nodes.
+  EXPECT_EQ(cluster.countNodes(makeGroup(3, 1, 12)), 2);
+  EXPECT_EQ(cluster.countNodes(makeGroup(3, 1, 3)), 1);
+  // Replicas of slices of three: 0, 3, .. 21 are on six nodes.
+  EXPECT_EQ(cluster.countNodes(makeGroup(8, 3, 24)), 6);
+}
+
+/// By looking at every rank.
+int64_t countSlowly(const RankGroup &group, int64_t ranksPerNode) {
+  size_t most = 0;
+  for (int64_t rank = 0; rank < group.world; ++rank) {
+    if (rank % (group.stride * group.ranks) >= group.stride)
+      continue;
+    std::set<int64_t> nodes;
+    for (int64_t i = 0; i < group.ranks; ++i)
+      nodes.insert((rank + i * group.stride) / ranksPerNode);
+    most = std::max(most, nodes.size());
+  }
+  return static_cast<int64_t>(most);
+}
+
+TEST(Cluster, CountsTheNodesOfAnyMesh) {
+  Cluster cluster;
+  for (cluster.ranksPerNode = 1; cluster.ranksPerNode <= 9;
+       ++cluster.ranksPerNode)
+    for (int64_t replicas = 1; replicas <= 7; ++replicas)
+      for (int64_t shards = 1; shards <= 7; ++shards)
+        for (const RankGroup &group :
+             {makeGroup(shards, 1, replicas * shards),
+              makeGroup(replicas, shards, replicas * shards),
+              makeGroup(replicas * shards, 1, replicas * shards)})
+          EXPECT_EQ(cluster.countNodes(group),
+                    countSlowly(group, cluster.ranksPerNode))
+              << cluster.ranksPerNode << " " << replicas << " " << shards;
 }
 
 TEST(Cluster, OnOneNodeNothingCrossesTheNetwork) {
