@@ -192,7 +192,7 @@ double Timeline::getExposed() const {
   for (const TimelineEntry &entry : entries) {
     plan::CommandOpInterface command = entry.command;
     if (command.getStreamNumber() == plan::kComputeStream &&
-        (isa<plan::WaitOp>(*command) || plan::isCollective(command)))
+        (plan::isTransfer(command) || getSentBytes(command) > 0))
       sum += entry.getTime();
   }
   return sum;

@@ -52,10 +52,11 @@ static void strike(int slot) {
     std::free(slots[slot].exchange(nullptr));
 }
 
-/// Removes the files of a folder. opendir would allocate, which a signal
-/// handler must not.
-static void removeFiles(const char *folder) {
-  int fd = ::open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+/// Removes what is in a folder, down to `depth` folders below it. opendir would
+/// allocate, which a signal handler must not.
+static void removeContents(int parent, const char *folder, int depth) {
+  const int fd =
+      ::openat(parent, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0)
     return;
   alignas(dirent64) char entries[4096];
@@ -63,18 +64,25 @@ static void removeFiles(const char *folder) {
   while ((bytes = ::syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0)
     for (long at = 0; at < bytes;) {
       auto *entry = reinterpret_cast<dirent64 *>(entries + at);
-      ::unlinkat(fd, entry->d_name, 0); // not "." and ".."
       at += entry->d_reclen;
+      const char *name = entry->d_name;
+      const bool isUp =
+          name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
+      if (isUp || ::unlinkat(fd, name, 0) == 0 || errno != EISDIR || depth == 0)
+        continue;
+      removeContents(fd, name, depth - 1);
+      ::unlinkat(fd, name, AT_REMOVEDIR);
     }
   ::close(fd);
 }
 
-/// Removes a folder of files. A helper's own helper was killed, but nobody here
-/// can wait for it: the file that it was just making may come late.
-static void removeFlatFolder(const char *path) {
+/// Removes a folder. A helper's own helper was killed, but nobody here can wait
+/// for it: the file that it was just making may come late.
+static void removeFolder(const char *path) {
+  constexpr int kMostDeep = 16; // mpirun makes three in each other
   const timespec pause = {0, 1000000};
   for (int tries = 0; tries < 1000; ++tries) {
-    removeFiles(path);
+    removeContents(AT_FDCWD, path, kMostDeep);
     if (::rmdir(path) == 0 || errno != ENOTEMPTY)
       return;
     ::nanosleep(&pause, nullptr);
@@ -90,7 +98,7 @@ void removeTemporaries() {
   for (std::atomic<char *> &slot : slots)
     if (char *path = slot.exchange(nullptr))
       if (::unlink(path) != 0 && errno == EISDIR)
-        removeFlatFolder(path);
+        removeFolder(path);
 }
 
 /// Whether the signal is kept until a helper has started.

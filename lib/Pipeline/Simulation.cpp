@@ -11,6 +11,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace weft;
 
@@ -76,7 +78,8 @@ static std::vector<Outlook> listLayouts(const FlagValues &flags,
     if (zero != other)
       layouts.push_back({text, other});
   for (const std::string &other : listMeshes(*mesh, ranksPerNode))
-    layouts.push_back({other, zero});
+    if (parseMesh(other)) // not more ranks than there may be
+      layouts.push_back({other, zero});
   return layouts;
 }
 

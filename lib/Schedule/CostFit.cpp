@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 using namespace mlir;
 
@@ -22,6 +23,7 @@ static CostSample describe(plan::CommandOpInterface command) {
   sample.kind = command.getCommandKind().str();
   sample.stream = command.getStreamNumber();
   if (int64_t sent = getSentBytes(command)) {
+    sample.isCollective = true;
     sample.bytes = static_cast<double>(sent);
     return sample;
   }
@@ -55,8 +57,6 @@ public:
 
   void search();
   Rates getRates() const { return toRates(point); }
-  /// Mean squared logarithm of estimate to measured time.
-  double getDistance() const { return best; }
 
 private:
   using Point = std::array<double, 3>;
@@ -79,6 +79,7 @@ Rates Fitter::toRates(const Point &point) {
   return rates;
 }
 
+/// Mean squared logarithm of estimate to measured time.
 double Fitter::measure(const Point &point) const {
   const Rates rates = toRates(point);
   double sum = 0, weights = 0;
@@ -92,8 +93,7 @@ double Fitter::measure(const Point &point) const {
   return sum / weights;
 }
 
-/// No rate leaves what was seen by a factor of 1000: one that decides nothing
-/// stays where it began.
+/// What was reached bounds both rates, the shortest time what comes before.
 Fitter::Fitter(llvm::ArrayRef<const CostSample *> samples) : samples(samples) {
   double shortest = INFINITY, gflops = 1e-3, gigabytes = 1e-3;
   for (const CostSample *sample : samples) {
@@ -102,10 +102,10 @@ Fitter::Fitter(llvm::ArrayRef<const CostSample *> samples) : samples(samples) {
     gigabytes = std::max(gigabytes, sample->bytes / sample->us * 1e-3);
   }
   point = {std::log(shortest / 2), std::log(gflops), std::log(gigabytes)};
-  for (size_t i = 0; i < point.size(); ++i) {
-    least[i] = point[i] - std::log(1e3);
-    most[i] = point[i] + std::log(1e3);
-  }
+  most = point;
+  most[0] = std::log(shortest);
+  for (size_t i = 0; i < point.size(); ++i)
+    least[i] = most[i] - std::log(1e4);
   best = measure(point);
 }
 
@@ -144,20 +144,65 @@ double CostFit::getTimeUs(double flops, double bytes) const {
   return table.getRates("", Type()).getTimeUs(flops, bytes);
 }
 
-static CostFit fitOne(llvm::ArrayRef<const CostSample *> samples) {
+using Samples = llvm::ArrayRef<const CostSample *>;
+
+static CostTable::Part fitRates(Samples samples) {
   Fitter fitter(samples);
   fitter.search();
+  const Rates rates = fitter.getRates();
+  CostTable::Part part;
+  part.overheadUs = rates.overheadUs;
+  part.gigabytesPerSecond = rates.gigabytesPerSecond;
+  auto computes = [](const CostSample *sample) { return sample->flops > 0; };
+  if (llvm::any_of(samples, computes))
+    part.gflops = rates.gflops;
+  return part;
+}
+
+/// The mean, where sizes differ too little for more.
+static CostTable::Part fitOneRate(Samples samples) {
+  double flops = 0, bytes = 0, us = 0;
+  for (const CostSample *sample : samples) {
+    flops += sample->flops;
+    bytes += sample->bytes;
+    us += sample->us;
+  }
+  CostTable::Part part;
+  if (samples.front()->isCollective)
+    part.overheadUs = us / static_cast<double>(samples.size());
+  else if (flops > 0)
+    part.gflops = flops / us * 1e-3;
+  else
+    part.gigabytesPerSecond = bytes / us * 1e-3;
+  return part;
+}
+
+static size_t countSizes(Samples samples) {
+  std::set<std::pair<double, double>> sizes;
+  for (const CostSample *sample : samples)
+    sizes.insert({sample->flops, sample->bytes});
+  return sizes.size();
+}
+
+static double findError(const CostFit &fit, Samples samples) {
+  double sum = 0;
+  for (const CostSample *sample : samples) {
+    const double off =
+        std::log(fit.getTimeUs(sample->flops, sample->bytes) / sample->us);
+    sum += off * off;
+  }
+  return std::sqrt(sum / static_cast<double>(samples.size()));
+}
+
+static CostFit fitOne(Samples samples) {
+  constexpr size_t kFewSizes = 4;
   CostFit fit;
   fit.kind = samples.front()->kind;
   fit.element = samples.front()->element;
   fit.samples = samples.size();
-  fit.error = std::sqrt(fitter.getDistance());
-  const Rates rates = fitter.getRates();
-  fit.rates.overheadUs = rates.overheadUs;
-  fit.rates.gigabytesPerSecond = rates.gigabytesPerSecond;
-  auto computes = [](const CostSample *sample) { return sample->flops > 0; };
-  if (llvm::any_of(samples, computes))
-    fit.rates.gflops = rates.gflops;
+  fit.rates =
+      countSizes(samples) < kFewSizes ? fitOneRate(samples) : fitRates(samples);
+  fit.error = findError(fit, samples);
   return fit;
 }
 

@@ -6,6 +6,9 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace weft {
 
 namespace {
@@ -37,15 +40,16 @@ void CostTableText::begin(llvm::StringRef part) {
     text += "[" + part.str() + "]\n";
 }
 
-/// In digits without an exponent, as people write them; none is 0, which no
-/// table may hold.
+/// Four digits, without an exponent, as people write them; no table holds less
+/// than 1e-6.
 void CostTableText::addRate(llvm::StringRef name, std::optional<double> rate) {
   if (!rate)
     return;
+  const double value = std::max(*rate, 1e-6);
+  const int before = static_cast<int>(std::floor(std::log10(value))) + 1;
   llvm::raw_string_ostream stream(text);
-  const int decimals = *rate >= 1000 ? 0 : *rate >= 1 ? 3 : 6;
   stream << name << " = "
-         << llvm::format("%.*f", decimals, std::max(*rate, 1e-6)) << "\n";
+         << llvm::format("%.*f", std::max(4 - before, 0), value) << "\n";
 }
 
 void CostTableText::add(llvm::StringRef part, const CostTable::Part &rates) {
@@ -64,7 +68,9 @@ void CostTableText::add(llvm::StringRef axis,
 
 /// Behind the rates of all links.
 void CostTableText::add(const Overlap &overlap) {
-  for (auto [key, value] : {std::pair(kSlowsComputeKey, overlap.slowsCompute),
+  // Rounded up it would be 1.
+  const double slows = std::min(overlap.slowsCompute, 0.999);
+  for (auto [key, value] : {std::pair(kSlowsComputeKey, slows),
                             std::pair(kBesideKey, overlap.besideUs),
                             std::pair(kBeginKey, overlap.beginUs)})
     if (value > 0)
@@ -84,9 +90,12 @@ std::string writeCostTable(const CostTable &table,
   CostTableText text(notes);
   for (llvm::StringRef part : sortedKeys(table.parts))
     text.add(part, table.parts.find(part)->second);
-  // Without rates too: it has the rest.
-  text.add("", table.links.lookup(""));
-  text.add(table.overlap);
+  const Overlap &overlap = table.overlap;
+  if (table.links.contains("") || overlap.slowsCompute > 0 ||
+      overlap.besideUs > 0 || overlap.beginUs > 0) {
+    text.add("", table.links.lookup(""));
+    text.add(overlap);
+  }
   for (llvm::StringRef axis : sortedKeys(table.links))
     if (!axis.empty())
       text.add(axis, table.links.find(axis)->second);

@@ -54,8 +54,8 @@ static int runInGroup(llvm::ArrayRef<llvm::StringRef> args,
   return ended.ReturnCode;
 }
 
-Status runHelper(const std::vector<std::string> &command,
-                 const std::string &folder, const std::string &work) {
+HelperEnd waitForHelper(const std::vector<std::string> &command,
+                        const std::string &folder) {
   const std::string log = folder + "/log";
   const std::vector<std::string> environment = makeEnvironment(folder);
   llvm::SmallVector<llvm::StringRef> args(command.begin(), command.end());
@@ -65,15 +65,25 @@ Status runHelper(const std::vector<std::string> &command,
   // works in the folder when that is removed.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   removeTemporariesOnSignals();
-  std::string problem;
-  int status = runInGroup(args, variables, log, problem);
-  if (status == 0)
-    return Status::success();
-  if (problem.empty())
-    problem = "exit code " + std::to_string(status);
+  HelperEnd end;
+  end.code = runInGroup(args, variables, log, end.problem);
+  if (end.code == 0)
+    return end;
   if (auto text = llvm::MemoryBuffer::getFile(log))
-    if (llvm::StringRef said = (*text)->getBuffer().trim(); !said.empty())
-      problem += ": " + said.substr(0, 4000).str();
+    end.said = (*text)->getBuffer().trim().substr(0, 4000).str();
+  return end;
+}
+
+Status runHelper(const std::vector<std::string> &command,
+                 const std::string &folder, const std::string &work) {
+  const HelperEnd end = waitForHelper(command, folder);
+  if (end.code == 0)
+    return Status::success();
+  std::string problem = end.problem.empty()
+                            ? "exit code " + std::to_string(end.code)
+                            : end.problem;
+  if (!end.said.empty())
+    problem += ": " + end.said;
   return Error(ExitCode::Device, work + " failed: " + problem).at(command[0]);
 }
 

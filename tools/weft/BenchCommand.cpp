@@ -10,12 +10,16 @@
 #include "weft/Schedule/CostTableFile.h"
 #include "weft/Support/HelperProgram.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Host.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <optional>
 
 using namespace weft;
@@ -79,8 +83,15 @@ private:
   BenchOptions options;
   std::string folder;
   std::vector<Pair> pairs;
-  std::vector<CostSample> beside; // collectives of the others
-  std::vector<double> slowdowns, handOvers;
+  /// Of a round of a pair: by how much computing is longer beside collectives,
+  /// and these alone.
+  struct Loss {
+    double us;
+    std::vector<CostSample> collectives;
+  };
+  std::vector<Loss> losses;
+  std::vector<CostSample> beside; // collectives beside what computes
+  std::vector<double> handOvers;
   int programs = 0;
 };
 } // namespace
@@ -114,14 +125,21 @@ Status Bench::prepare(const std::string &precision) {
   return Status::success();
 }
 
-/// Time of what computes and of what sends.
-static std::pair<double, double>
-sumTimes(const std::vector<CostSample> &samples) {
-  double computing = 0, sending = 0;
+static std::vector<CostSample>
+findCollectives(const std::vector<CostSample> &samples) {
+  std::vector<CostSample> found;
+  llvm::copy_if(samples, std::back_inserter(found),
+                [](const CostSample &sample) { return sample.isCollective; });
+  return found;
+}
+
+/// Time of what computes.
+static double sumComputing(const std::vector<CostSample> &samples) {
+  double us = 0;
   for (const CostSample &sample : samples)
-    if (sample.bytes > 0)
-      (sample.isCollective() ? sending : computing) += sample.us;
-  return {computing, sending};
+    if (!sample.isCollective && sample.bytes > 0)
+      us += sample.us;
+  return us;
 }
 
 Status Bench::measure(Pair &pair) {
@@ -132,15 +150,17 @@ Status Bench::measure(Pair &pair) {
     auto apart = pair.apart->run(options);
     if (!apart)
       return apart.takeError();
-    auto [computing, sending] = sumTimes(inLine->samples);
-    if (sending > 0)
-      slowdowns.push_back((sumTimes(apart->samples).first - computing) /
-                          sending);
+    losses.push_back(
+        {sumComputing(apart->samples) - sumComputing(inLine->samples),
+         findCollectives(inLine->samples)});
     handOvers.push_back(apart->handOverUs);
-    for (const CostSample &sample : apart->samples)
-      if (sample.isCollective() && sample.stream != 0)
+    for (const CostSample &sample : findCollectives(apart->samples))
+      if (sample.stream != 0)
         beside.push_back(sample);
   }
+  if (!pair.rounds.empty() &&
+      pair.rounds.front().size() != inLine->samples.size())
+    return Error(ExitCode::Internal, "expects the same commands in each run");
   pair.rounds.push_back(std::move(inLine->samples));
   return Status::success();
 }
@@ -169,12 +189,33 @@ static double medianOfAny(const std::vector<double> &values) {
   return values.empty() ? 0 : medianOf(values);
 }
 
+/// Those of a kind of collective.
+static const CostFit *findFit(const std::vector<CostFit> &rates,
+                              const std::string &kind) {
+  auto found = llvm::find_if(
+      rates, [&](const CostFit &fit) { return fit.getPart() == kind; });
+  return found == rates.end() ? nullptr : &*found;
+}
+
+/// For which collectives send, by their rates: the timeline slows what computes
+/// down meanwhile.
+static double sumSending(const std::vector<CostSample> &collectives,
+                         const std::vector<CostFit> &rates) {
+  double us = 0;
+  for (const CostSample &sample : collectives)
+    if (const CostFit *fit = findFit(rates, sample.kind))
+      us += fit->getTimeUs(0, sample.bytes) - fit->getTimeUs(0, 0);
+  return us;
+}
+
 Overlap Bench::getOverlap(const std::vector<CostFit> &rates) const {
-  std::vector<double> longer;
-  for (const CostFit &fit : rates)
-    for (const CostSample &sample : beside)
-      if (sample.kind == fit.kind)
-        longer.push_back(sample.us - fit.getTimeUs(0, sample.bytes));
+  std::vector<double> longer, slowdowns;
+  for (const CostSample &sample : beside)
+    if (const CostFit *fit = findFit(rates, sample.kind))
+      longer.push_back(sample.us - fit->getTimeUs(0, sample.bytes));
+  for (const Loss &loss : losses)
+    if (const double sending = sumSending(loss.collectives, rates); sending > 0)
+      slowdowns.push_back(loss.us / sending);
   Overlap overlap;
   // Less than all, or nothing would be computed.
   overlap.slowsCompute = std::clamp(medianOfAny(slowdowns), 0.0, 0.95);
@@ -198,7 +239,7 @@ static CostTable makeTable(const std::vector<CostFit> &fits,
       all.gigabytesPerSecond = fit.rates.gigabytesPerSecond;
       all.overheadUs = fit.rates.overheadUs;
     }
-    if (fit.element.empty() && fit.kind == "all_gather")
+    if (fit.getPart() == "all_gather")
       table.links[""] = {fit.rates.gigabytesPerSecond, fit.rates.overheadUs};
     table.parts[fit.getPart()] = fit.rates;
   }
@@ -209,28 +250,24 @@ static CostTable makeTable(const std::vector<CostFit> &fits,
 static std::string describe(const CostFit &fit) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  stream << fit.samples << " commands, typically "
-         << llvm::format("%.0f", 100 * std::expm1(fit.error)) << " % off";
+  stream << fit.samples << (fit.samples == 1 ? " command" : " commands")
+         << ", typically " << llvm::format("%.0f", 100 * std::expm1(fit.error))
+         << " % off";
   return text;
 }
 
-static std::string describe(const BenchOptions &options) {
+/// The command line, but for where the table goes, and the processor.
+static std::string describe(const FlagValues &flags) {
   std::string text = "weft bench";
-  if (options.ranks > 1)
-    text += " --ranks " + std::to_string(options.ranks);
-  if (options.areThreads)
-    text += " --loopback";
-  if (options.threads > 0)
-    text += " --threads " + std::to_string(options.threads);
-  if (options.isQuick)
-    text += " --quick";
+  for (const std::string &flag : flags.without("output").canonical(DriverFlag))
+    text += " " + flag;
   return text + ", " + llvm::sys::getHostCPUName().str();
 }
 
-static std::string writeTable(const Bench &bench, const BenchOptions &options) {
+static std::string writeTable(const Bench &bench, const FlagValues &flags) {
   const std::vector<CostFit> fits = fitCosts(bench.getSamples());
   llvm::StringMap<std::string> notes;
-  notes[""] = describe(options) + "; rates of what is not named below";
+  notes[""] = describe(flags) + "; rates of what is not named below";
   for (const CostFit &fit : fits)
     notes[fit.getPart()] = describe(fit);
   return writeCostTable(makeTable(fits, bench.getOverlap(fits)), notes);
@@ -244,13 +281,43 @@ static Expected<std::vector<std::string>>
 readPrecisions(const FlagValues &flags) {
   std::vector<std::string> types = {"f32"};
   for (const std::string &type : flags.getList("precision")) {
-    if (type != "f16" && type != "bf16" && type != "f32")
+    if (type != "f16" && type != "bf16")
       return usageError("flag '--precision' expects f16 or bf16, but got " +
                         inQuotes(type));
     if (std::find(types.begin(), types.end(), type) == types.end())
       types.push_back(type);
   }
   return types;
+}
+
+/// What would only be found out at the end, or after minutes.
+static Status checkFlags(const FlagValues &flags) {
+  const bool hasRanks = flags.getInt("ranks") > 1;
+  if (flags.getSwitch("loopback") && !hasRanks)
+    return usageError("--loopback expects --ranks of at least 2, but got 1");
+  if (hasRanks && !flags.getSwitch("loopback") &&
+      !llvm::sys::findProgramByName("mpirun"))
+    return Error(ExitCode::Device, "found no mpirun on the PATH")
+        .hint("install openmpi-bin, or measure threads: --loopback");
+  if (!flags.isSet("output") || flags.getString("output") == "-")
+    return Status::success();
+  if (Status status = checkOutputPaths(flags.files(FlagFile::Written), {});
+      !status)
+    return status;
+  if (isWrittenInPlace(flags.getString("output")))
+    return Status::success();
+  // Nothing is written: it goes with this.
+  auto file = OutputFile::create(flags.getString("output"));
+  if (!file)
+    return file.takeError();
+  return Status::success();
+}
+
+static Status writeResult(const FlagValues &flags, const std::string &text) {
+  if (flags.isSet("output") && flags.getString("output") != "-")
+    return writeFile(flags.getString("output"), text);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return Status::success();
 }
 
 static Expected<ExitCode> runBench(const FlagValues &flags,
@@ -271,12 +338,7 @@ static Expected<ExitCode> runBench(const FlagValues &flags,
   for (int64_t round = 0; round < flags.getInt("rounds"); ++round)
     if (Status status = bench.measure(); !status)
       return status.takeError();
-  const std::string text = writeTable(bench, options);
-  if (!flags.isSet("output")) {
-    std::fputs(text.c_str(), stdout);
-    return ExitCode::Ok;
-  }
-  if (Status status = writeFile(flags.getString("output"), text); !status)
+  if (Status status = writeResult(flags, writeTable(bench, flags)); !status)
     return status.takeError();
   return ExitCode::Ok;
 }
@@ -300,6 +362,8 @@ Expected<ExitCode> weft::benchCommand(const Arguments &args) {
   auto types = readPrecisions(*flags);
   if (!types)
     return types.takeError();
+  if (Status status = checkFlags(*flags); !status)
+    return status.takeError();
   if (Status status = applyMlirFlags({}); !status)
     return status.takeError();
   return runBench(*flags, *types);

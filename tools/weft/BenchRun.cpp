@@ -12,7 +12,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FileSystem.h"
+#include "llvm/ADT/StringRef.h"
 
 #include <algorithm>
 #include <map>
@@ -55,19 +55,13 @@ static Expected<Costs> compileModel(const std::string &model,
   return costs;
 }
 
-/// This very program, to run others with.
-static std::string ownPath() {
-  return llvm::sys::fs::getMainExecutable("",
-                                          reinterpret_cast<void *>(&ownPath));
-}
-
 static std::vector<std::string> makeCommand(const std::string &program,
                                             const BenchOptions &options,
                                             const std::string &data,
                                             const std::string &trace) {
   std::vector<std::string> command;
   if (options.ranks > 1 && !options.areThreads)
-    command = {ownPath(), "launch"};
+    command = {"/proc/self/exe", "launch"}; // whatever has its name now
   command.insert(command.end(),
                  {program, "--data=" + data, "--data-format=text",
                   "--steps=" + std::to_string(options.steps),
@@ -153,7 +147,13 @@ Status Trace::read(const std::string &path) {
   auto document = readJsonFile(path);
   if (!document)
     return document.takeError();
-  auto list = JsonCursor(*document, path).get("traceEvents");
+  const JsonCursor trace(*document, path);
+  if (auto other = trace.get("otherData"))
+    if (auto dropped = other->getInt("dropped"); dropped && *dropped > 0)
+      return trace.error(
+          "expects a whole trace, but it was full: fewer --steps "
+          "do");
+  auto list = trace.get("traceEvents");
   if (!list)
     return list.takeError();
   auto size = list->arraySize();
@@ -199,6 +199,22 @@ double Trace::getHandOverUs() const {
   return records > 0 ? std::max(0.0, between / records) : 0;
 }
 
+/// What a run said of its end, with its code.
+static Error describeEnd(const HelperEnd &end) {
+  if (end.code < 0)
+    return Error(ExitCode::Device,
+                 "cannot run what is measured: " + end.problem)
+        .hint("programs are run in the folder for temporary files: TMPDIR "
+              "names another one");
+  llvm::StringRef said = end.said;
+  said = said.take_front(said.find("\nhint: ")).trim();
+  said = said.substr(said.rfind('\n') + 1);
+  said.consume_front("weft: error: ");
+  return Error(ExitCode(end.code), "a run that is measured ended with " +
+                                       std::to_string(end.code) +
+                                       (said.empty() ? "" : ": " + said.str()));
+}
+
 static std::string programIn(const std::string &folder) {
   return folder + "/program";
 }
@@ -228,11 +244,10 @@ Expected<BenchTimes> BenchProgram::run(const BenchOptions &options) const {
   if (Status status = writeFile(data, makeText()); !status)
     return status.takeError();
   unbindThread();
-  if (Status status =
-          runHelper(makeCommand(programIn(folder), options, data, trace),
-                    folder, "a run that is measured");
-      !status)
-    return status.takeError();
+  const HelperEnd end = waitForHelper(
+      makeCommand(programIn(folder), options, data, trace), folder);
+  if (end.code != 0)
+    return describeEnd(end);
   Trace events(costs);
   if (Status status = events.read(trace); !status)
     return status.takeError();

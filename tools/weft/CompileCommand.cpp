@@ -193,21 +193,22 @@ Expected<ExitCode> weft::compileCommand(const Arguments &args) {
     printHelp(table);
     return ExitCode::Ok;
   }
-  bool printsPasses = flags->getSwitch("print-pipeline");
+  const bool simulates = flags->getSwitch("dry-run");
+  const bool printsPasses = !simulates && flags->getSwitch("print-pipeline");
+  if (flags->getSwitch("json") && !simulates)
+    return usageError("expects --json with --dry-run, but got it alone");
   if (flags->positionals().empty() && !printsPasses)
     return usageError("expects a MODEL").hint("weft compile --help");
   if (Status status = applyMlirFlags(flags->passThrough()); !status)
     return status.takeError();
-  if (printsPasses) {
-    if (Status status = printPipeline(*flags); !status)
+  if (simulates) {
+    if (Status status = simulateModel(*flags, flags->positionals().front());
+        !status)
       return status.takeError();
     return ExitCode::Ok;
   }
-  if (flags->getSwitch("json") && !flags->getSwitch("dry-run"))
-    return usageError("expects --json with --dry-run, but got it alone");
-  if (flags->getSwitch("dry-run")) {
-    if (Status status = simulateModel(*flags, flags->positionals().front());
-        !status)
+  if (printsPasses) {
+    if (Status status = printPipeline(*flags); !status)
       return status.takeError();
     return ExitCode::Ok;
   }

@@ -8,6 +8,7 @@
 #include "weft/Pipeline/Compiler.h"
 #include "weft/Pipeline/Simulation.h"
 
+#include <cmath>
 #include <cstdio>
 
 using namespace weft;
@@ -37,7 +38,8 @@ static Json toJson(const Outlook &outlook) {
   json.set("collectives_us", outlook.step.collectivesUs);
   json.set("exposed_us", outlook.step.exposedUs);
   json.set("hidden", outlook.getHiddenPart());
-  json.set("tokens_per_s", outlook.getTokensPerSecond());
+  json.set("tokens_per_s",
+           outlook.tokens > 0 ? Json(outlook.getTokensPerSecond()) : Json());
   json.set("peak_bytes", outlook.peakBytes);
   json.set("sent_bytes", outlook.step.sentBytes);
   return json;
@@ -50,10 +52,12 @@ static void printRow(const Outlook &outlook) {
     printEscaped(outlook.problem + "\n");
     return;
   }
-  std::printf("%12.3f %12.3f %7.1f %% %14.0f %12s %12s\n",
-              outlook.step.us / 1e3, outlook.step.exposedUs / 1e3,
-              100 * outlook.getHiddenPart(), outlook.getTokensPerSecond(),
-              humanBytes(outlook.peakBytes).c_str(),
+  std::string tokens = "-";
+  if (outlook.tokens > 0)
+    tokens = std::to_string(std::llround(outlook.getTokensPerSecond()));
+  std::printf("%12.3f %12.3f %7.1f %% %14s %12s %12s\n", outlook.step.us / 1e3,
+              outlook.step.exposedUs / 1e3, 100 * outlook.getHiddenPart(),
+              tokens.c_str(), humanBytes(outlook.peakBytes).c_str(),
               humanBytes(outlook.step.sentBytes).c_str());
 }
 

@@ -38,8 +38,8 @@ public:
   llvm::ArrayRef<TimelineEntry> getEntries() const { return entries; }
   /// When the last stream ends.
   double getEnd() const;
-  /// For how long stream 0 waits and computes nothing, collectives that it runs
-  /// itself included.
+  /// For how long stream 0 computes nothing: it waits, hands collectives over, or
+  /// runs some itself.
   double getExposed() const;
   /// The collectives of other streams, in the order in which they begin, with
   /// the first wait of stream 0 after which they are done.

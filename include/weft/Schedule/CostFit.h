@@ -4,7 +4,9 @@
 // traffic (Cost.h). Given how long commands of one kind took, the three rates
 // are those for which estimates and measured times differ least: weighted by
 // the square root of the time, so that neither the many short commands nor the
-// few long ones decide alone.
+// few long ones decide alone. No rate is above what a command has reached. Of
+// commands of fewer than four sizes only one rate is known: the mean of what
+// they compute or move, or of a collective, its latency.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,9 +30,8 @@ struct CostSample {
   double flops = 0;
   double bytes = 0; // of a collective those that a rank sends
   int64_t stream = 0;
+  bool isCollective = false;
   double us = 0;
-
-  bool isCollective() const { return element.empty(); }
 };
 
 /// What the commands of each program of a plan cost, in their order, without
@@ -43,7 +44,8 @@ struct CostFit {
   std::string kind, element;
   CostTable::Part rates;
   size_t samples = 0;
-  double error = 0; // typical: the square root of the mean squared logarithm
+  /// Typical: the square root of the mean squared logarithm.
+  double error = 0;
 
   /// The time of a command of this kind.
   double getTimeUs(double flops, double bytes) const;

@@ -24,7 +24,8 @@ def EstimatePass : Pass<"weft-estimate", "::mlir::ModuleOp"> {
 
     A collective among several ranks takes `latency_us` and the time in which a rank
     sends to the others at `gigabytes_per_second`, both of `[link]`, of `[link.AXIS]`
-    for ranks along an axis, or (`overhead_us`) of its kind; `link_us` is the second part.
+    for ranks along an axis, or (`overhead_us`) of its kind, which wins over all links but not
+    over an axis; `link_us` is the second part.
 
     With `cluster` a collective takes what the links inside of nodes and between them
     give, and the way it goes: ranks are numbered node by node. `ranks_per_core` makes

@@ -15,10 +15,20 @@ namespace weft {
 /// helper reads and writes. Gone with its owner, whatever ends it.
 Expected<Temporary> makeHelperFolder(const std::string &stem);
 
+/// How a helper has ended.
+struct HelperEnd {
+  int code = 0;        // below 0: it could not be run, or a signal ended it
+  std::string problem; // what the system says of that, or ""
+  std::string said;    // the beginning of its messages
+};
+
 /// Runs a program (command[0], a path) in a process group of its own, which a
-/// signal that ends us ends as well. Its own temporaries go to `folder`, its
-/// messages to the file `log` there. On failure an internal error "`work`
-/// failed: ..." with the beginning of the messages.
+/// signal that ends us ends as well, and waits for it. Its own temporaries go
+/// to `folder`, its messages to the file `log` there.
+HelperEnd waitForHelper(const std::vector<std::string> &command,
+                        const std::string &folder);
+
+/// The same. On failure an error "`work` failed: ..." with what it said.
 Status runHelper(const std::vector<std::string> &command,
                  const std::string &folder, const std::string &work);
 

@@ -77,6 +77,7 @@ TEST(CostFit, KeepsKindsAndTypesApart) {
   for (CostSample sample : makeSamples(makeRates(1e9, 2, 50), 0, 3)) {
     sample.kind = "all_gather";
     sample.element = "";
+    sample.isCollective = true;
     sample.flops = 0;
     sample.us = 50 + sample.bytes / 2e3;
     samples.push_back(sample);
@@ -105,12 +106,36 @@ TEST(CostFit, LeavesOutWhatOnlyWaits) {
   EXPECT_TRUE(fitCosts({}).empty());
 }
 
-TEST(CostFit, OneSampleGivesItsTime) {
-  CostSample sample = makeSamples(makeRates(70, 30, 9), 0, 5).front();
-  std::vector<CostFit> fits = fitCosts({sample});
+TEST(CostFit, OfFewSizesOneRateIsKnown) {
+  CostSample sample;
+  sample.kind = "gemm";
+  sample.element = "f32";
+  sample.flops = 3e6;
+  sample.bytes = 1e3;
+  sample.us = 100;
+  std::vector<CostFit> fits = fitCosts({sample, sample});
   ASSERT_EQ(fits.size(), 1u);
-  EXPECT_NEAR(fits[0].getTimeUs(sample.flops, sample.bytes) / sample.us, 1,
-              0.01);
+  EXPECT_DOUBLE_EQ(*fits[0].rates.gflops, 30);
+  EXPECT_FALSE(fits[0].rates.gigabytesPerSecond);
+  EXPECT_FALSE(fits[0].rates.overheadUs);
+  sample.flops = 0;
+  EXPECT_DOUBLE_EQ(*fitCosts({sample})[0].rates.gigabytesPerSecond, 0.01);
+  sample.isCollective = true;
+  EXPECT_DOUBLE_EQ(*fitCosts({sample})[0].rates.overheadUs, 100);
+  EXPECT_FALSE(fitCosts({sample})[0].rates.gigabytesPerSecond);
+}
+
+TEST(CostFit, NoRateIsAboveWhatWasReached) {
+  // Only overhead: what is computed and moved decides nothing.
+  std::vector<CostSample> samples = makeSamples(makeRates(1e6, 1e6, 50), 0, 7);
+  double gflops = 0, gigabytes = 0;
+  for (const CostSample &sample : samples) {
+    gflops = std::max(gflops, sample.flops / sample.us * 1e-3);
+    gigabytes = std::max(gigabytes, sample.bytes / sample.us * 1e-3);
+  }
+  const CostFit fit = fitCosts(samples)[0];
+  EXPECT_LE(*fit.rates.gflops, gflops * 1.0001);
+  EXPECT_LE(*fit.rates.gigabytesPerSecond, gigabytes * 1.0001);
 }
 
 /// What readCostTable makes of `text`.
@@ -132,6 +157,7 @@ TEST(CostTableText, IsReadBack) {
   table.parts[""] = {70.25, 31.5, 0.125};
   table.parts["gemm.bf16"] = {0.5, std::nullopt, 1234.0};
   table.parts["launch"] = {std::nullopt, 1e-9, std::nullopt};
+  table.parts["copy"] = {std::nullopt, 3.14159e-5, 123456.7};
   table.parts["all_gather"] = {std::nullopt, 2.5, 300.0};
   table.links[""] = {2.5, 300.0};
   table.links["replica"] = {0.5, std::nullopt};
@@ -147,6 +173,8 @@ TEST(CostTableText, IsReadBack) {
   EXPECT_EQ(*read.parts["gemm.bf16"].overheadUs, 1234);
   // Nothing is 0: the file could not be read.
   EXPECT_EQ(*read.parts["launch"].gigabytesPerSecond, 1e-6);
+  EXPECT_EQ(*read.parts["copy"].gigabytesPerSecond, 3.142e-5);
+  EXPECT_EQ(*read.parts["copy"].overheadUs, 123457);
   EXPECT_EQ(*read.parts["all_gather"].overheadUs, 300);
   EXPECT_EQ(*read.links[""].latencyUs, 300);
   EXPECT_EQ(*read.links["replica"].gigabytesPerSecond, 0.5);
