@@ -93,7 +93,9 @@ double Fitter::measure(const Point &point) const {
   return sum / weights;
 }
 
-/// What was reached bounds both rates, the shortest time what comes before.
+/// A rate is at least what a command has reached, but for noise; it may be far
+/// above that where all commands are short. No overhead is longer than the
+/// shortest of them.
 Fitter::Fitter(llvm::ArrayRef<const CostSample *> samples) : samples(samples) {
   double shortest = INFINITY, gflops = 1e-3, gigabytes = 1e-3;
   for (const CostSample *sample : samples) {
@@ -102,10 +104,10 @@ Fitter::Fitter(llvm::ArrayRef<const CostSample *> samples) : samples(samples) {
     gigabytes = std::max(gigabytes, sample->bytes / sample->us * 1e-3);
   }
   point = {std::log(shortest / 2), std::log(gflops), std::log(gigabytes)};
-  most = point;
-  most[0] = std::log(shortest);
-  for (size_t i = 0; i < point.size(); ++i)
-    least[i] = most[i] - std::log(1e4);
+  least = {std::log(shortest / 1e4), std::log(gflops / 2),
+           std::log(gigabytes / 2)};
+  most = {std::log(shortest * 2), std::log(gflops * 1e3),
+          std::log(gigabytes * 1e3)};
   best = measure(point);
 }
 

@@ -4,8 +4,8 @@
 // traffic (Cost.h). Given how long commands of one kind took, the three rates
 // are those for which estimates and measured times differ least: weighted by
 // the square root of the time, so that neither the many short commands nor the
-// few long ones decide alone. No rate is above what a command has reached. Of
-// commands of fewer than four sizes only one rate is known: the mean of what
+// few long ones decide alone. Rates are at least half of what a command has
+// reached. Of commands of fewer than four sizes only one rate is known: the mean of what
 // they compute or move, or of a collective, its latency.
 //
 //===----------------------------------------------------------------------===//
