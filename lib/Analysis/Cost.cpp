@@ -129,7 +129,8 @@ static Estimate estimateLinks(plan::CommandOpInterface command,
   const CollectiveTime time = isa<plan::AllReduceOp>(*command)
                                   ? cluster.getAllReduce(group, each)
                                   : cluster.getGather(group, each);
-  return {time.latencyUs + time.linkUs, time.linkUs};
+  return {time.latencyUs + time.linkUs, time.linkUs,
+          cluster.countNodes(group) == 1 ? "node" : "network"};
 }
 
 /// Ranks that share a core also send one after the other.
@@ -141,7 +142,7 @@ static Estimate estimateCollective(plan::CommandOpInterface command,
   const double shared = table.cluster ? table.cluster->ranksPerCore : 1;
   const double link =
       shared * static_cast<double>(bytes) / (rates.gigabytesPerSecond * 1e3);
-  return {shared * rates.latencyUs + link, link};
+  return {shared * rates.latencyUs + link, link, {}};
 }
 
 Estimate estimate(plan::CommandOpInterface command, const CostTable &table) {
@@ -151,7 +152,7 @@ Estimate estimate(plan::CommandOpInterface command, const CostTable &table) {
       table.getRates(command.getCommandKind(), command.getElementType());
   const auto bytes = static_cast<double>(getTrafficBytes(command));
   const double shared = table.cluster ? table.cluster->ranksPerCore : 1;
-  return {shared * rates.getTimeUs(getFlops(command), bytes), 0};
+  return {shared * rates.getTimeUs(getFlops(command), bytes), 0, {}};
 }
 
 } // namespace weft

@@ -91,8 +91,9 @@ Work Simulation::getWork(size_t entry) const {
   work.alone = all - work.link;
   if (plan::isAsync(command))
     work.alone += overlap.besideUs;
-  if (auto group = command->getAttrOfType<StringAttr>("group"))
-    work.group = group;
+  for (StringRef name : {StringRef("group"), StringRef(plan::kLinkAttr)})
+    if (auto group = command->getAttrOfType<StringAttr>(name))
+      work.group = group;
   return work;
 }
 

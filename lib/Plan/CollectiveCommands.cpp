@@ -21,6 +21,10 @@ namespace weft::plan {
 
 /// What an edited plan may say wrongly: estimates add up by it.
 static LogicalResult verifyLink(CommandOpInterface command) {
+  if (Attribute link = command->getAttr(kLinkAttr);
+      link && !isa<StringAttr>(link))
+    return command->emitOpError("expects `link` to be a text, but got ")
+           << link;
   Attribute attribute = command->getAttr(kLinkUsAttr);
   if (!attribute)
     return success();

@@ -48,6 +48,10 @@ struct EstimatePass : weft::impl::EstimatePassBase<EstimatePass> {
       command.setEstUsAttr(builder.getF64FloatAttr(time.all));
       if (time.link > 0)
         command->setAttr(plan::kLinkUsAttr, builder.getF64FloatAttr(time.link));
+      if (!time.linkName.empty())
+        command->setAttr(plan::kLinkAttr, builder.getStringAttr(time.linkName));
+      else if (plan::isCollective(command)) // an earlier estimate's
+        command->removeAttr(plan::kLinkAttr);
     });
   }
 

@@ -27,6 +27,15 @@ plan.program "eval" @eval {
 
 // -----
 
+plan.program "eval" @eval {
+  %s = plan.alloc temporary : memref<4xf32>
+  %f = plan.alloc temporary : memref<8xf32>
+  // expected-error @+1 {{expects `link` to be a text, but got 3 : i64}}
+  plan.all_gather %s to %f among 2 {est_us = 1.0 : f64, link = 3} : memref<4xf32> to memref<8xf32>
+}
+
+// -----
+
 // expected-error @+1 {{(slows_compute: below 1)}}
 module attributes {plan.speeds = {gflops = 1.0 : f64, slows_compute = 5.0 : f64}} {
 }

@@ -47,17 +47,17 @@ plan.program "eval" @eval {
   %n = plan.alloc temporary : memref<f64>
   %m = plan.alloc temporary : memref<f64>
   // CORES: plan.all_gather {{.*}} along "shard" {est_us = 2.100000e+03 : f64, link_us = 2.000000e+03 : f64}
-  // CHECK: plan.all_gather {{.*}} along "shard" {est_us = 4.500000e+01 : f64, link_us = 3.000000e+01 : f64}
+  // CHECK: plan.all_gather {{.*}} along "shard" {est_us = 4.500000e+01 : f64, link = "node", link_us = 3.000000e+01 : f64}
   plan.all_gather %s to %f among 4 along "shard" : memref<250000xf32> to memref<1000000xf32>
-  // CHECK: plan.all_gather {{.*}} along "replica" {est_us = 1.200000e+02 : f64, link_us = 1.000000e+02 : f64}
+  // CHECK: plan.all_gather {{.*}} along "replica" {est_us = 1.200000e+02 : f64, link = "network", link_us = 1.000000e+02 : f64}
   plan.all_gather %s to %g among 2 along "replica" : memref<250000xf32> to memref<500000xf32>
   // Four ranks of a node share 40 GB/s: 4 MB of each to the other node, 10 GB/s.
-  // DIRECT: plan.all_gather {{.*}} among 8 {est_us = 4.200000e+02 : f64, link_us = 4.000000e+02 : f64}
+  // DIRECT: plan.all_gather {{.*}} among 8 {est_us = 4.200000e+02 : f64, link = "network", link_us = 4.000000e+02 : f64}
   // 1 MB of each to the other node, then three times 2 MB at 100 GB/s.
-  // LEVELS: plan.all_gather {{.*}} among 8 {est_us = 1.950000e+02 : f64, link_us = 1.600000e+02 : f64}
-  // CHECK: plan.all_gather {{.*}} among 8 {est_us = 2.250000e+02 : f64, link_us = 1.750000e+02 : f64}
+  // LEVELS: plan.all_gather {{.*}} among 8 {est_us = 1.950000e+02 : f64, link = "network", link_us = 1.600000e+02 : f64}
+  // CHECK: plan.all_gather {{.*}} among 8 {est_us = 2.250000e+02 : f64, link = "network", link_us = 1.750000e+02 : f64}
   plan.all_gather %s to %a among 8 : memref<250000xf32> to memref<2000000xf32>
-  // CHECK: plan.reduce_scatter {{.*}} along "shard" {est_us = 4.500000e+01 : f64, link_us = 3.000000e+01 : f64}
+  // CHECK: plan.reduce_scatter {{.*}} along "shard" {est_us = 4.500000e+01 : f64, link = "node", link_us = 3.000000e+01 : f64}
   plan.reduce_scatter %f to %s by 2.0, 2.0 among 4 along "shard" : memref<1000000xf32> to memref<250000xf32>
   // CHECK: plan.all_reduce {{.*}} among 8 {est_us = 60.0019{{[0-9]+}} : f64
   plan.all_reduce %n by ["sum"] to %m among 8 : memref<f64> to memref<f64>

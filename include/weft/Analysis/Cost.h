@@ -108,6 +108,7 @@ double getFlops(plan::CommandOpInterface command);
 /// those of the cluster if it has any.
 struct Estimate {
   double all = 0, link = 0;
+  llvm::StringRef linkName = {}; // of a cluster: "node" or "network"
 };
 Estimate estimate(plan::CommandOpInterface command, const CostTable &table);
 

@@ -13,6 +13,9 @@ namespace weft::plan {
 /// Attribute of a collective: for how long of its est_us it uses a link, which
 /// others may use as well.
 inline constexpr llvm::StringLiteral kLinkUsAttr = "link_us";
+/// Attribute of a collective: the link of a cluster that it sends over, which
+/// others with the same text share. Without it, those along an axis share one.
+inline constexpr llvm::StringLiteral kLinkAttr = "link";
 
 /// Whether ranks take part in the command.
 bool isCollective(mlir::Operation *command);

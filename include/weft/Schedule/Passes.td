@@ -28,7 +28,8 @@ def EstimatePass : Pass<"weft-estimate", "::mlir::ModuleOp"> {
     over an axis; `link_us` is the second part.
 
     With `cluster` a collective takes what the links inside of nodes and between them
-    give, and the way it goes: ranks are numbered node by node. `ranks_per_core` makes
+    give, and the way it goes: ranks are numbered node by node, and `link` is the one that
+    it shares with others, "node" or "network". `ranks_per_core` makes
     all that is computed as many times longer.
 
     It does not move anything. The estimate of a command without `flops` is its

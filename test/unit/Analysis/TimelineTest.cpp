@@ -1,0 +1,69 @@
+//===- TimelineTest.cpp - When the commands of a plan run -----------------===//
+
+#include "weft/Analysis/Timeline.h"
+
+#include "weft/Dist/Dist.h"
+#include "weft/Weft/Weft.h"
+
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+
+/// When a program ends that gathers and reduces at a time, 100 us each.
+double findEnd(const std::string &speeds, const std::string &gather,
+               const std::string &reduction) {
+  MLIRContext context;
+  context.loadDialect<WeftDialect, plan::PlanDialect, dist::DistDialect>();
+  const std::string text =
+      "module attributes {plan.speeds = {gflops = 1.0 : f64" + speeds + R"(}} {
+    dist.mesh @mesh("replica" = 2, "shard" = 2)
+    plan.event @ready on 0
+    plan.event @a on 3
+    plan.event @b on 4
+    plan.program "eval" @eval {
+      %s = plan.alloc temporary : memref<4xf32>
+      %f = plan.alloc temporary : memref<8xf32>
+      %t = plan.alloc temporary : memref<4xf32>
+      %g = plan.alloc temporary : memref<8xf32>
+      plan.record @ready
+      plan.wait @ready {stream = 3 : i64}
+      plan.all_gather %s to %f among 2 along "shard" {est_us = 100.0 : f64, stream = 3 : i64)" +
+      gather + R"(} : memref<4xf32> to memref<8xf32>
+      plan.record @a {stream = 3 : i64}
+      plan.wait @ready {stream = 4 : i64}
+      plan.reduce_scatter %g to %t by 2.0, 1.0 among 2 along "replica" {est_us = 100.0 : f64, stream = 4 : i64)" +
+      reduction + R"(} : memref<8xf32> to memref<4xf32>
+      plan.record @b {stream = 4 : i64}
+      plan.wait @a
+      plan.wait @b
+    }
+  })";
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+  EXPECT_TRUE(module) << text;
+  if (!module)
+    return -1;
+  return Timeline(*module->getOps<plan::ProgramOp>().begin()).getEnd();
+}
+
+TEST(Timeline, OneLinkIsShared) {
+  const std::string half = ", link_us = 50.0 : f64";
+  // Along two axes, and of a cluster over two links.
+  EXPECT_DOUBLE_EQ(findEnd("", half, half), 100);
+  EXPECT_DOUBLE_EQ(
+      findEnd("", half + ", link = \"node\"", half + ", link = \"network\""),
+      100);
+  // Half of the time over one: latency is not shared.
+  EXPECT_DOUBLE_EQ(
+      findEnd("", half + ", link = \"node\"", half + ", link = \"node\""), 150);
+}
+
+TEST(Timeline, HandingOverAndStandingBesideTakeTime) {
+  EXPECT_DOUBLE_EQ(findEnd(", begin_us = 7.0 : f64", "", ""), 107);
+  EXPECT_DOUBLE_EQ(findEnd(", beside_us = 30.0 : f64", "", ""), 130);
+}
+
+} // namespace
