@@ -94,7 +94,7 @@ double Fitter::measure(const Point &point) const {
 }
 
 /// A rate is at least what a command has reached, but for noise; it may be far
-/// above that where all commands are short. No overhead is longer than the
+/// above that where all commands are short. No overhead is longer than twice the
 /// shortest of them.
 Fitter::Fitter(llvm::ArrayRef<const CostSample *> samples) : samples(samples) {
   double shortest = INFINITY, gflops = 1e-3, gigabytes = 1e-3;
@@ -111,7 +111,7 @@ Fitter::Fitter(llvm::ArrayRef<const CostSample *> samples) : samples(samples) {
   best = measure(point);
 }
 
-/// Tries each rate, and pairs of them, a step up and down.
+/// Tries every way to move the rates by a step up or down.
 bool Fitter::improve(double step) {
   bool isBetter = false;
   for (int code = 1; code < 27; ++code) {
