@@ -94,8 +94,8 @@ double Fitter::measure(const Point &point) const {
 }
 
 /// A rate is at least what a command has reached, but for noise; it may be far
-/// above that where all commands are short. No overhead is longer than twice the
-/// shortest of them.
+/// above that where all commands are short. No overhead is longer than twice
+/// the shortest of them.
 Fitter::Fitter(llvm::ArrayRef<const CostSample *> samples) : samples(samples) {
   double shortest = INFINITY, gflops = 1e-3, gigabytes = 1e-3;
   for (const CostSample *sample : samples) {
