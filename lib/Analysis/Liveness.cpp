@@ -18,8 +18,9 @@ static void touch(BufferLifetime &lifetime, int64_t position) {
   lifetime.end = isNew ? position : std::max(lifetime.end, position);
 }
 
-/// The peak by sweeping over begins and ends.
-static void findPeak(Liveness &liveness, int64_t alignment) {
+/// What is live at each position, and the peak, by sweeping over begins and
+/// ends.
+static void findLiveBytes(Liveness &liveness, int64_t alignment) {
   int64_t count = liveness.commands.size();
   SmallVector<int64_t> change(count + 3, 0);
   for (const BufferLifetime &lifetime : liveness.buffers) {
@@ -32,6 +33,8 @@ static void findPeak(Liveness &liveness, int64_t alignment) {
   int64_t live = 0;
   for (int64_t position = -1; position <= count; ++position) {
     live += change[position + 1];
+    if (position >= 0 && position < count)
+      liveness.liveBytes.push_back(live);
     if (live > liveness.peakBytes) {
       liveness.peakBytes = live;
       liveness.peakPosition = position;
@@ -98,7 +101,7 @@ Liveness computeLiveness(plan::ProgramOp program, int64_t alignment) {
   for (Value output : outputs)
     use(output, liveness.commands.size());
   awaitStreams(program, liveness, indices);
-  findPeak(liveness, alignment);
+  findLiveBytes(liveness, alignment);
   return liveness;
 }
 

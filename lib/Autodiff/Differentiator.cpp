@@ -318,7 +318,7 @@ LogicalResult Differentiator::writeGradients() {
 }
 
 LogicalResult Differentiator::run() {
-  if (failed(checkAutocastIsDone(program)) || failed(collectParameters()))
+  if (failed(checkRegionsAreResolved(program)) || failed(collectParameters()))
     return failure();
   auto isTrained = [&](StringAttr name) { return params.contains(name); };
   active = findActive(program, isTrained);

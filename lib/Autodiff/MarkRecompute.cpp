@@ -29,15 +29,25 @@ static bool markBlocks(ProgramOp program, int64_t count) {
     if (isNew && (segments.size() - 1) % static_cast<size_t>(count) == 0)
       segment->second = StringAttr::get(op.getContext(), block);
     last = segment->second;
-    op.setAttr(kRecomputeAttr, segment->second);
+    op.setAttr(WeftDialect::kRecomputeAttr, segment->second);
   }
   return !segments.empty();
 }
 
+/// A marked gelu takes the product before it into its segment.
+static void markGeluProducts(ProgramOp program) {
+  for (Operation &op : program.getBody().front())
+    if (Attribute segment = op.getAttr(WeftDialect::kRecomputeAttr))
+      for (Operation *part : findGeluProduct(&op))
+        if (mayRecompute(part))
+          part->setAttr(WeftDialect::kRecomputeAttr, segment);
+}
+
 /// Marks what is computed again for the first choices that save `bytes`; false
 /// if there is nothing to choose.
-static bool markBytes(ModuleOp module, int64_t bytes) {
-  std::optional<RecomputeChoices> choices = findRecomputeChoices(module);
+static bool markBytes(ModuleOp module, int64_t bytes, bool geluWithProduct) {
+  std::optional<RecomputeChoices> choices =
+      findRecomputeChoices(module, geluWithProduct);
   // weft-autodiff says why.
   if (!choices)
     return true;
@@ -45,7 +55,7 @@ static bool markBytes(ModuleOp module, int64_t bytes) {
   for (const RecomputeChoice &choice :
        ArrayRef(choices->inOrder).take_front(count))
     for (Operation *op : choice.again)
-      op->setAttr(kRecomputeAttr,
+      op->setAttr(WeftDialect::kRecomputeAttr,
                   StringAttr::get(module.getContext(), choice.segment));
   return count > 0;
 }
@@ -73,9 +83,12 @@ struct MarkRecomputePass
     if (parsed.blocks > 0 && !markBlocks(program, parsed.blocks))
       program.emitWarning("finds no blocks, which have a number in the scope "
                           "of their ops: nothing is computed again");
-    if (parsed.bytes && !markBytes(getOperation(), *parsed.bytes))
+    if (parsed.bytes &&
+        !markBytes(getOperation(), *parsed.bytes, geluWithProduct))
       program.emitWarning("finds nothing that could be computed again: all "
                           "that the backward part reads is kept");
+    if (geluWithProduct)
+      markGeluProducts(program);
   }
 };
 } // namespace

@@ -43,7 +43,7 @@ private:
 void RecomputedSegment::findUses(const BackwardOps &backward) {
   auto isElsewhere = [&](Operation *user) {
     return !ops.contains(user) && !backward.contains(user) &&
-           (user->hasAttr(kRecomputeAttr) ||
+           (user->hasAttr(WeftDialect::kRecomputeAttr) ||
             !places.contains(getSegment(user)));
   };
   for (Operation *op : ops)
@@ -100,7 +100,7 @@ void RecomputedSegment::build(BackwardOps &backward, OpBuilder &builder) {
     backward.follow(op);
     for (Value operand : op->getOperands())
       readOutside(operand, builder);
-    builder.clone(*op, copies)->removeAttr(kRecomputeAttr);
+    builder.clone(*op, copies)->removeAttr(WeftDialect::kRecomputeAttr);
   }
   for (OpOperand *use : uses)
     use->set(copies.lookup(use->get()));
@@ -110,7 +110,8 @@ void recomputeMarked(ArrayRef<Operation *> forward, BackwardOps &backward,
                      OpBuilder &builder) {
   llvm::MapVector<StringAttr, RecomputedSegment> segments;
   for (Operation *op : forward)
-    if (auto segment = op->getAttrOfType<StringAttr>(kRecomputeAttr))
+    if (auto segment =
+            op->getAttrOfType<StringAttr>(WeftDialect::kRecomputeAttr))
       segments[segment].add(op);
   // All of them before the first copy: a copy reads what it begins with.
   for (auto &[name, segment] : segments)
@@ -118,7 +119,7 @@ void recomputeMarked(ArrayRef<Operation *> forward, BackwardOps &backward,
   for (auto &[name, segment] : segments)
     segment.build(backward, builder);
   for (Operation *op : forward)
-    op->removeAttr(kRecomputeAttr);
+    op->removeAttr(WeftDialect::kRecomputeAttr);
 }
 
 } // namespace weft

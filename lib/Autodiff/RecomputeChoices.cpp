@@ -41,6 +41,35 @@ bool mayRecompute(Operation *op) {
          !op->hasTrait<OpTrait::IsTerminator>();
 }
 
+/// The chain from the op that makes `value` to a product, behind `chain`.
+static bool findProduct(Value value, SmallVectorImpl<Operation *> &chain) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  const size_t size = chain.size();
+  chain.push_back(op);
+  if (isa<MatmulOp>(op))
+    return getElementTypeOrSelf(value).isF32();
+  if (renames(op) && findProduct(op->getOperand(0), chain))
+    return true;
+  // A bias.
+  if (auto add = dyn_cast<AddOp>(op);
+      add &&
+      (findProduct(add.getLhs(), chain) || findProduct(add.getRhs(), chain)))
+    return true;
+  chain.truncate(size);
+  return false;
+}
+
+SmallVector<Operation *, 4> findGeluProduct(Operation *op) {
+  auto gelu = dyn_cast<GeluOp>(op);
+  SmallVector<Operation *, 4> chain = {op};
+  if (gelu && gelu.getApproximate() == GeluKind::Tanh &&
+      findProduct(gelu.getOperand(), chain))
+    return chain;
+  return {};
+}
+
 size_t RecomputeChoices::countFor(int64_t bytes) const {
   size_t count = 0;
   for (int64_t sum = 0; count < inOrder.size() && sum < bytes; ++count)
@@ -68,17 +97,23 @@ namespace {
 /// Orders the saved ops of one differentiated program.
 class Chooser {
 public:
-  explicit Chooser(SavedOps &saved) : saved(saved) {}
+  Chooser(SavedOps &saved, bool geluWithProduct)
+      : saved(saved), geluWithProduct(geluWithProduct) {}
 
-  /// Drops the next op, if one is left, and says what is computed again for it.
-  SavedOp *next(llvm::SetVector<Operation *> &added);
+  /// Drops the next op, if one is left, and says what is computed again for it,
+  /// and how many bytes of results are not kept any more.
+  SavedOp *next(llvm::SetVector<Operation *> &added, int64_t &bytes);
 
 private:
+  void addProduct(Operation *op, llvm::SetVector<Operation *> &added) const;
   llvm::SetVector<Operation *> findAdded(const SavedOp &joining);
+  SmallVector<SavedOp *> findDropped(const SavedOp &joining,
+                                     const llvm::SetVector<Operation *> &added);
   double getCost(const SavedOp &joining);
   SavedOp *findCheapest(llvm::function_ref<bool(const SavedOp &)> mayDrop);
 
   SavedOps &saved;
+  bool geluWithProduct;
   /// Estimated microseconds for a byte; those of a segment change when one of
   /// it is dropped.
   llvm::DenseMap<Operation *, double> costs;
@@ -95,12 +130,24 @@ static void addNames(Operation *op, const SavedOps &saved,
       addNames(user, saved, added);
 }
 
+/// A gelu and the product before it are computed again together, wherever the
+/// product stands.
+void Chooser::addProduct(Operation *op,
+                         llvm::SetVector<Operation *> &added) const {
+  if (!geluWithProduct)
+    return;
+  for (Operation *part : findGeluProduct(op))
+    if (mayRecompute(part) && !again.contains(part))
+      added.insert(part);
+}
+
 /// The ops that are to be computed again for `joining`, and are not yet.
 llvm::SetVector<Operation *> Chooser::findAdded(const SavedOp &joining) {
   llvm::SetVector<Operation *> added;
   added.insert(joining.op);
   addNames(joining.op, saved, added);
-  for (size_t i = 0; i < added.size(); ++i)
+  for (size_t i = 0; i < added.size(); ++i) {
+    addProduct(added[i], added);
     for (Value operand : added[i]->getOperands()) {
       Operation *maker = operand.getDefiningOp();
       if (!maker || !mayRecompute(maker) || again.contains(maker) ||
@@ -110,6 +157,7 @@ llvm::SetVector<Operation *> Chooser::findAdded(const SavedOp &joining) {
       if (!kept || kept->isDropped)
         added.insert(maker);
     }
+  }
   return added;
 }
 
@@ -120,11 +168,33 @@ static double estimateMicroseconds(ArrayRef<Operation *> ops) {
   return us;
 }
 
+/// The entries that nobody keeps any more, `joining` first.
+SmallVector<SavedOp *>
+Chooser::findDropped(const SavedOp &joining,
+                     const llvm::SetVector<Operation *> &added) {
+  SmallVector<SavedOp *> dropped;
+  for (Operation *op : added) {
+    SavedOp *entry = saved.find(op);
+    if (entry && !entry->isDropped && entry->segment == joining.segment)
+      dropped.push_back(entry);
+  }
+  return dropped;
+}
+
+static int64_t sumBytes(ArrayRef<SavedOp *> entries) {
+  int64_t bytes = 0;
+  for (const SavedOp *entry : entries)
+    bytes += entry->bytes;
+  return bytes;
+}
+
 double Chooser::getCost(const SavedOp &joining) {
   auto [cost, isNew] = costs.insert({joining.op, 0});
-  if (isNew)
-    cost->second = estimateMicroseconds(findAdded(joining).getArrayRef()) /
-                   static_cast<double>(joining.bytes);
+  if (isNew) {
+    const llvm::SetVector<Operation *> added = findAdded(joining);
+    cost->second = estimateMicroseconds(added.getArrayRef()) /
+                   static_cast<double>(sumBytes(findDropped(joining, added)));
+  }
   return cost->second;
 }
 
@@ -146,7 +216,7 @@ Chooser::findCheapest(llvm::function_ref<bool(const SavedOp &)> mayDrop) {
   return best;
 }
 
-SavedOp *Chooser::next(llvm::SetVector<Operation *> &added) {
+SavedOp *Chooser::next(llvm::SetVector<Operation *> &added, int64_t &bytes) {
   const int64_t peak = saved.findPeak();
   auto isIdleThere = [&](const SavedOp &entry) {
     return entry.lastForward < peak && peak < saved.getSegmentStart(entry);
@@ -161,7 +231,10 @@ SavedOp *Chooser::next(llvm::SetVector<Operation *> &added) {
   for (SavedOp &entry : saved.get())
     if (entry.segment == best->segment)
       costs.erase(entry.op);
-  saved.drop(*best);
+  const SmallVector<SavedOp *> dropped = findDropped(*best, added);
+  bytes = sumBytes(dropped);
+  for (SavedOp *entry : dropped)
+    saved.drop(*entry);
   return best;
 }
 
@@ -180,14 +253,15 @@ static std::vector<Operation *> getOps(ProgramOp program) {
 }
 
 bool isComputedAgain(Operation *op) {
-  Attribute segment = op->getAttr(kRecomputeAttr);
+  Attribute segment = op->getAttr(WeftDialect::kRecomputeAttr);
   return segment && llvm::all_of(op->getUsers(), [&](Operation *user) {
-           Attribute other = user->getAttr(kRecomputeAttr);
+           Attribute other = user->getAttr(WeftDialect::kRecomputeAttr);
            return other ? other == segment : getSegment(user) == getSegment(op);
          });
 }
 
-std::optional<RecomputeChoices> findRecomputeChoices(ModuleOp module) {
+std::optional<RecomputeChoices> findRecomputeChoices(ModuleOp module,
+                                                     bool geluWithProduct) {
   RecomputeChoices choices;
   ProgramOp micro = findMicro(module);
   if (!micro)
@@ -199,19 +273,20 @@ std::optional<RecomputeChoices> findRecomputeChoices(ModuleOp module) {
   ProgramOp copied = findMicro(*copy);
   const std::vector<Operation *> ops = getOps(micro), copies = getOps(copied);
   for (Operation *op : copies)
-    op->removeAttr(kRecomputeAttr);
+    op->removeAttr(WeftDialect::kRecomputeAttr);
   Differentiator differentiator(*copy, copied, {true, true, ""});
   if (failed(differentiator.run()))
     return std::nullopt;
   llvm::DenseMap<Operation *, Operation *> originals;
   for (auto [original, other] : llvm::zip_equal(ops, copies))
     originals[other] = original;
-  auto describe = [&](const SavedOp &entry, ArrayRef<Operation *> again) {
+  auto describe = [&](const SavedOp &entry, int64_t bytes,
+                      ArrayRef<Operation *> again) {
     RecomputeChoice choice;
     choice.op = originals.lookup(entry.op);
     if (!entry.segment.empty())
       choice.segment = getSegment(choice.op);
-    choice.bytes = entry.bytes;
+    choice.bytes = bytes;
     choice.us = estimateMicroseconds(again);
     for (Operation *op : again)
       choice.again.push_back(originals.lookup(op));
@@ -220,11 +295,12 @@ std::optional<RecomputeChoices> findRecomputeChoices(ModuleOp module) {
   SavedOps saved(copied, copies.size());
   for (const SavedOp &entry : saved.get())
     if (entry.segment.empty())
-      choices.kept.push_back(describe(entry, {}));
-  Chooser chooser(saved);
+      choices.kept.push_back(describe(entry, entry.bytes, {}));
+  Chooser chooser(saved, geluWithProduct);
   llvm::SetVector<Operation *> again;
-  while (SavedOp *entry = chooser.next(again))
-    choices.inOrder.push_back(describe(*entry, again.getArrayRef()));
+  int64_t bytes = 0;
+  while (SavedOp *entry = chooser.next(again, bytes))
+    choices.inOrder.push_back(describe(*entry, bytes, again.getArrayRef()));
   return choices;
 }
 

@@ -16,7 +16,7 @@ namespace {
 struct RemoveFencesPass : weft::impl::RemoveFencesPassBase<RemoveFencesPass> {
   void runOnOperation() override {
     getOperation()->walk([](Operation *op) {
-      op->removeDiscardableAttr(kRecomputeAttr);
+      op->removeDiscardableAttr(WeftDialect::kRecomputeAttr);
       auto fence = dyn_cast<FenceOp>(op);
       if (!fence)
         return;

@@ -159,12 +159,12 @@ copyTensors(llvm::ArrayRef<const Tensor *> refs) {
   return llvm::map_to_vector(refs, [](const Tensor *t) { return *t; });
 }
 
-/// The ops of a block up to its terminator, regions of weft.autocast as if
-/// their ops stood in front of them.
+/// The ops of a block up to its terminator, inlined regions as if their ops
+/// stood in front of them.
 static void listOps(mlir::Block &block, std::vector<mlir::Operation *> &ops) {
   for (mlir::Operation &op : block.without_terminator()) {
-    if (auto region = llvm::dyn_cast<AutocastOp>(op))
-      listOps(region.getBody().front(), ops);
+    if (op.hasTrait<InlinedRegion>())
+      listOps(op.getRegion(0).front(), ops);
     ops.push_back(&op);
   }
 }
@@ -179,7 +179,7 @@ public:
       values.define(argument, *tensor);
   }
 
-  /// The call of an op, or nothing: an autocast region has what its ops made.
+  /// The call of an op, or nothing: an inlined region has what its ops made.
   std::optional<OpCall> prepare(mlir::Operation *op);
   void complete(OpCall &call) { define(call.op, call.results); }
   llvm::SmallVector<Tensor> getReturned() const {
@@ -198,10 +198,9 @@ private:
 };
 
 std::optional<OpCall> Interpreter::BlockRun::prepare(mlir::Operation *op) {
-  auto region = llvm::dyn_cast<AutocastOp>(op);
-  if (!region)
+  if (!op->hasTrait<InlinedRegion>())
     return makeCall(owner, op, values.getOperands(op));
-  mlir::Operation *terminator = region.getBody().front().getTerminator();
+  mlir::Operation *terminator = op->getRegion(0).front().getTerminator();
   llvm::SmallVector<Tensor> results =
       copyTensors(values.getOperands(terminator));
   values.releaseOperands(terminator);

@@ -74,6 +74,7 @@ Tensor OpCall::castOperand(std::optional<mlir::Type> dtype) const {
 
 bool isInterpretable(llvm::StringRef opName) {
   return opName == AutocastOp::getOperationName() ||
+         opName == RecomputeOp::getOperationName() ||
          getOpTable().contains(opName) || findCollective(opName);
 }
 

@@ -191,7 +191,7 @@ LogicalResult Decomposer::replace(Operation *op) {
 
 FailureOr<Formulas> weft::decomposeProgram(ProgramOp program, Repeats repeats,
                                            bool explain) {
-  if (failed(checkAutocastIsDone(program)))
+  if (failed(checkRegionsAreResolved(program)))
     return failure();
   Decomposer decomposer;
   for (Operation &op : program.getBody().front().without_terminator()) {

@@ -4,7 +4,9 @@
 
 #include "weft/Analysis/CommandNames.h"
 #include "weft/Analysis/Cost.h"
+#include "weft/Analysis/Liveness.h"
 #include "weft/Analysis/Timeline.h"
+#include "weft/Memory/Passes.h"
 #include "weft/Plan/Collectives.h"
 #include "weft/Plan/Transfers.h"
 #include "weft/Support/ModulePath.h"
@@ -13,6 +15,7 @@
 #include "llvm/ADT/StringExtras.h"
 
 #include <cmath>
+#include <utility>
 
 using namespace mlir;
 using namespace weft;
@@ -20,10 +23,27 @@ using namespace weft;
 /// Microseconds with three decimals: nobody estimates better.
 static Json micros(double us) { return Json(std::round(us * 1e3) / 1e3); }
 
+/// Bytes of the arena that are in use while each command runs: those of states
+/// and of transfers, and of buffers that are alive.
+static SmallVector<int64_t> getBytesInUse(plan::ProgramOp program) {
+  auto module = program->getParentOfType<ModuleOp>();
+  int64_t always = 0;
+  for (StringRef name : {StringRef(plan::PlanDialect::kPersistentBytesAttr),
+                         StringRef(plan::kStagingBytesAttr)})
+    if (auto bytes = module->getAttrOfType<IntegerAttr>(name))
+      always += bytes.getInt();
+  SmallVector<int64_t> inUse =
+      computeLiveness(program, getBufferAlignment(module)).liveBytes;
+  for (int64_t &bytes : inUse)
+    bytes += always;
+  return inUse;
+}
+
 /// Commands of every program as [command or kernel, scope, estimated time,
 /// generated, name, floating-point operations, bytes read and written, stream,
-/// planned begin, planned time].
-static Json describeCommand(const TimelineEntry &entry, CommandNames &names) {
+/// planned begin, planned time, bytes of the arena in use].
+static Json describeCommand(const TimelineEntry &entry, int64_t bytesInUse,
+                            CommandNames &names) {
   plan::CommandOpInterface command = entry.command;
   Json row = Json::array();
   row.push(command.getCommandName().str());
@@ -37,6 +57,7 @@ static Json describeCommand(const TimelineEntry &entry, CommandNames &names) {
   row.push(command.getStreamNumber());
   row.push(micros(entry.begin));
   row.push(micros(entry.getTime()));
+  row.push(bytesInUse);
   return row;
 }
 
@@ -46,8 +67,9 @@ Json weft::describeSchedule(ModuleOp module) {
   for (auto program : module.getOps<plan::ProgramOp>()) {
     Json commands = Json::array();
     const Timeline timeline(program);
-    for (const TimelineEntry &entry : timeline.getEntries())
-      commands.push(describeCommand(entry, names));
+    for (auto [entry, bytes] :
+         llvm::zip_equal(timeline.getEntries(), getBytesInUse(program)))
+      commands.push(describeCommand(entry, bytes, names));
     programs.set(program.getSymName().str(), std::move(commands));
   }
   return programs;
@@ -204,19 +226,39 @@ static Json describeSlice(const TimelineEntry &entry, double origin,
   return json;
 }
 
+/// The bytes of the arena that are in use from `us` on.
+static Json describeBytesInUse(double us, int64_t bytes) {
+  Json arguments = Json::object();
+  arguments.set("bytes", bytes);
+  Json json = Json::object();
+  json.set("ph", "C");
+  json.set("pid", 0);
+  json.set("name", "arena in use");
+  json.set("ts", micros(us));
+  json.set("args", std::move(arguments));
+  return json;
+}
+
 std::string weft::describeTimeline(ModuleOp module) {
   CommandNames names(module);
   Json events = Json::array();
   llvm::SmallSetVector<int64_t, 4> streams;
   double origin = 0;
+  int64_t lastBytes = -1;
   for (auto program : module.getOps<plan::ProgramOp>()) {
     const Timeline timeline(program);
-    for (const TimelineEntry &entry : timeline.getEntries()) {
+    for (auto [entry, bytes] :
+         llvm::zip_equal(timeline.getEntries(), getBytesInUse(program))) {
       plan::CommandOpInterface command = entry.command;
       if (streams.insert(command.getStreamNumber()))
         events.push(describeThread(command.getStreamNumber()));
-      if (entry.getTime() > 0)
-        events.push(describeSlice(entry, origin, program.getSymName(), names));
+      if (entry.getTime() == 0)
+        continue;
+      events.push(describeSlice(entry, origin, program.getSymName(), names));
+      // Lifetimes go by the order of the program, which is that of stream 0.
+      if (command.getStreamNumber() == plan::kComputeStream &&
+          std::exchange(lastBytes, bytes) != bytes)
+        events.push(describeBytesInUse(origin + entry.begin, bytes));
     }
     origin += timeline.getEnd();
   }

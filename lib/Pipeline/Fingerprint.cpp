@@ -23,7 +23,7 @@ static void printParams(ModuleOp module, raw_ostream &stream) {
 
 namespace {
 /// Prints the computation without types, so that batch and length do not enter,
-/// nor does precision: autocast regions are seen through.
+/// nor do precision and recomputation: regions are seen through.
 class ComputationPrinter {
 public:
   explicit ComputationPrinter(raw_ostream &stream) : stream(stream) {}
@@ -51,7 +51,8 @@ void ComputationPrinter::print(Operation &op) {
     stream << " " << numbers.lookup(operand);
   if (!isa<ReshapeOp, BroadcastOp>(op))
     for (NamedAttribute attr : op.getAttrDictionary())
-      if (attr.getName() != WeftDialect::kScopeAttr)
+      if (attr.getName() != WeftDialect::kScopeAttr &&
+          attr.getName() != WeftDialect::kRecomputeAttr)
         stream << " " << attr.getName() << "=" << attr.getValue();
   stream << "\n";
   for (Value result : op.getResults())
@@ -60,16 +61,15 @@ void ComputationPrinter::print(Operation &op) {
 
 void ComputationPrinter::print(Block &block) {
   for (Operation &op : block) {
-    auto region = dyn_cast<AutocastOp>(op);
-    if (!region) {
+    if (!op.hasTrait<InlinedRegion>()) {
       if (!isa<YieldOp>(op))
         print(op);
       continue;
     }
-    Block &body = region.getBody().front();
+    Block &body = op.getRegion(0).front();
     print(body);
     for (auto [result, value] :
-         llvm::zip(region.getResults(), body.getTerminator()->getOperands()))
+         llvm::zip(op.getResults(), body.getTerminator()->getOperands()))
       numbers[result] = numbers.lookup(value);
   }
 }

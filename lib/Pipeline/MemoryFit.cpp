@@ -50,8 +50,8 @@ Status MemoryFit::prepareRecomputation() {
     return status;
   for (const char *rule : {"blocks", "every:2"})
     rules.push_back({{"recompute", rule}});
-  std::optional<RecomputeChoices> choices =
-      findRecomputeChoices(compiler.module());
+  std::optional<RecomputeChoices> choices = findRecomputeChoices(
+      compiler.module(), compiler.target().hasGeluOfProducts(flags));
   if (!choices)
     return Status::success();
   int64_t all = 0;

@@ -42,9 +42,10 @@ static void inferShapes(const FlagValues &flags, const Target &,
   passes.addPass(createApplyGroupsPass(options));
 }
 
-/// Runs in f32 as well: it resolves autocast regions and dtypes.
+/// Runs in f32 as well: it resolves regions and dtypes.
 static void autocast(const FlagValues &flags, const Target &,
                      OpPassManager &passes) {
+  passes.addPass(createInlineRecomputePass());
   AutocastPassOptions options;
   if (flags.getText("precision") != "f32") {
     options.dtype = flags.getText("precision");
@@ -64,12 +65,15 @@ static bool recomputes(const FlagValues &flags) {
   return flags.getText("recompute") != "none";
 }
 
-static void markRecompute(const FlagValues &flags, const Target &,
+/// A model may have marks of its own, which a target may add to.
+static void markRecompute(const FlagValues &flags, const Target &target,
                           OpPassManager &passes) {
-  if (!recomputes(flags))
+  const bool joinsGelu = target.hasGeluOfProducts(flags);
+  if (!recomputes(flags) && !joinsGelu)
     return;
   MarkRecomputePassOptions options;
   options.rule = flags.getText("recompute");
+  options.geluWithProduct = joinsGelu;
   passes.addPass(createMarkRecomputePass(options));
 }
 
@@ -256,7 +260,7 @@ ArrayRef<SharedPhase> weft::sharedPhases() {
         Level::Graph},
        inferShapes},
       {{"autocast",
-        "casts as the precision asks (f32: none); no autocast region is left",
+        "casts as the precision asks (f32: none); no region is left",
         Level::Graph},
        autocast},
       {{"derive-programs", "micro, eval, init (and logits) replace the model",
@@ -264,7 +268,7 @@ ArrayRef<SharedPhase> weft::sharedPhases() {
        derivePrograms},
       {{"mark-recompute",
         "what the backward pass computes again is marked (--recompute=none: "
-        "nothing)",
+        "what stood in regions)",
         Level::Graph},
        markRecompute},
       {{"autodiff",

@@ -57,7 +57,7 @@ static LogicalResult checkNoTies(ModuleOp module) {
 
 static LogicalResult checkCasts(ModuleOp module) {
   for (auto program : module.getOps<ProgramOp>())
-    if (failed(checkAutocastIsDone(program)))
+    if (failed(checkRegionsAreResolved(program)))
       return failure();
   return success();
 }

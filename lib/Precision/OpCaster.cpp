@@ -29,6 +29,13 @@ void OpCaster::remark(Operation *op, const Twine &text) {
   remark << " " << text;
 }
 
+/// A cast stands in the module and the segment of the op that it is made for.
+static void copyPlace(Operation *op, Operation *cast) {
+  copyScope(op, cast);
+  if (Attribute segment = op->getAttr(WeftDialect::kRecomputeAttr))
+    cast->setAttr(WeftDialect::kRecomputeAttr, segment);
+}
+
 Value OpCaster::castParameter(ReadOp read, Type element) {
   Value &copy = copies[{read.getSourceAttr(), element}];
   if (copy)
@@ -62,7 +69,7 @@ void OpCaster::castOperand(OpOperand &operand, Type element, const Twine &why) {
     auto type = cast<RankedTensorType>(value.getType());
     auto made =
         CastOp::create(builder, op->getLoc(), type.clone(element), value);
-    copyScope(op, made);
+    copyPlace(op, made);
     ++numCasts;
     operand.set(made);
   }
@@ -261,7 +268,7 @@ void OpCaster::roundResults(Operation *op) {
     auto type = cast<RankedTensorType>(result.getType());
     auto made =
         CastOp::create(builder, op->getLoc(), type.clone(roundTo), result);
-    copyScope(op, made);
+    copyPlace(op, made);
     ++numCasts;
     result.replaceAllUsesExcept(made, made);
     remark(op, "rounds its result to " + getTypeText(roundTo));

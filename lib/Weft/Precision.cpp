@@ -4,8 +4,13 @@
 
 using namespace mlir;
 
-LogicalResult weft::checkAutocastIsDone(ProgramOp program) {
+LogicalResult weft::checkRegionsAreResolved(ProgramOp program) {
   WalkResult result = program.walk([](Operation *op) {
+    if (isa<RecomputeOp>(op)) {
+      op->emitOpError("expects no region that is computed again; run "
+                      "weft-inline-recompute first");
+      return WalkResult::interrupt();
+    }
     if (isa<AutocastOp>(op)) {
       op->emitOpError("expects no region with a cast policy; run "
                       "weft-autocast first");

@@ -329,11 +329,22 @@ LogicalResult YieldOp::verify() {
          << expected << "), but got (" << getValues().getTypes() << ")";
 }
 
+static LogicalResult verifyYields(Operation *op) {
+  Block &body = op->getRegion(0).front();
+  if (body.empty() || !isa<YieldOp>(body.back()))
+    return op->emitOpError("expects a body that ends with weft.yield");
+  return success();
+}
+
+LogicalResult RecomputeOp::verify() {
+  if (getSegment().empty())
+    return emitOpError("expects a name, but got \"\"");
+  return verifyYields(*this);
+}
+
 LogicalResult AutocastOp::verify() {
   if (getDtype() && !getDtype()->isF16() && !getDtype()->isBF16())
     return emitOpError("expects dtype to be f16 or bf16, but got ")
            << *getDtype();
-  if (getBody().front().empty() || !isa<YieldOp>(getBody().front().back()))
-    return emitOpError("expects a body that ends with weft.yield");
-  return success();
+  return verifyYields(*this);
 }

@@ -10,6 +10,8 @@
 // TIED: error: {{.*}}expects no tied parameter after tie-params
 // RUN: not weft-opt %t/region-left.mlir --weft-verify-contract=phase=autocast 2>&1 | FileCheck %s --check-prefix=REGION-LEFT
 // REGION-LEFT: error: {{.*}}expects no region with a cast policy; run weft-autocast first
+// RUN: not weft-opt %t/recompute-left.mlir --weft-verify-contract=phase=autocast 2>&1 | FileCheck %s --check-prefix=RECOMPUTE-LEFT
+// RECOMPUTE-LEFT: error: {{.*}}expects no region that is computed again; run weft-inline-recompute first
 // RUN: not weft-opt %t/dtype-left.mlir --weft-verify-contract=phase=autocast 2>&1 | FileCheck %s --check-prefix=DTYPE-LEFT
 // DTYPE-LEFT: error: {{.*}}expects no dtype, but got 'f16'; run weft-autocast first
 // RUN: not weft-opt %t/model-left.mlir --weft-verify-contract=phase=derive-programs 2>&1 | FileCheck %s --check-prefix=MODEL-LEFT
@@ -96,6 +98,16 @@ weft.param @b : tensor<4xf32> {tie = @a}
 module {
 weft.program @m() attributes {kind = #weft.kind<model>} {
   weft.autocast {
+    weft.yield
+  }
+  weft.return
+}
+}
+
+//--- recompute-left.mlir
+module {
+weft.program @m() attributes {kind = #weft.kind<model>} {
+  weft.recompute "a" {
     weft.yield
   }
   weft.return

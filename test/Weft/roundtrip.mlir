@@ -64,6 +64,13 @@ module @all {
       %e = weft.exp %lin : tensor<4x4xf32>
       weft.yield %e : tensor<4x4xf32>
     } : tensor<4x4xf32>
+    // CHECK: weft.recompute "mlp" {
+    // CHECK: weft.yield %{{.*}} : tensor<4x4xf32>
+    // CHECK: } : tensor<4x4xf32>
+    %again = weft.recompute "mlp" {
+      %e = weft.exp %lin : tensor<4x4xf32>
+      weft.yield %e : tensor<4x4xf32>
+    } : tensor<4x4xf32>
     // CHECK: weft.return %{{.*}} : tensor<f32> writes @w.grad = %{{.*}} : tensor<4x1xf32>
     weft.return %ce : tensor<f32> writes @w.grad = %w : tensor<4x1xf32>
   }

@@ -10,6 +10,7 @@
 #include "weft/Formats/Digest.h"
 #include "weft/Formats/Flags.h"
 #include "weft/Formats/Json.h"
+#include "weft/Formats/Text.h"
 
 #include <cstdio>
 #include <map>
@@ -86,6 +87,9 @@ static void forEachCommand(const Json &meta, Visit visit) {
 /// The field of the metadata.
 static const char kOverlap[] = "overlap";
 
+/// Where a row of the schedule has the bytes of the arena that are in use.
+static constexpr size_t kBytesInUse = 10;
+
 static void printSchedule(const Json &meta) {
   if (const Json *overlap = meta.find(kOverlap))
     printOverlap(*overlap);
@@ -97,8 +101,10 @@ static void printSchedule(const Json &meta) {
       last = program;
       index = 0;
     }
-    std::printf("  %5zu %10.1f us  %-40s %-24s %s\n", index++,
+    const bool hasBytes = row.size() > kBytesInUse && row[kBytesInUse].isInt();
+    std::printf("  %5zu %10.1f us %12s  %-40s %-24s %s\n", index++,
                 row[2].isNumber() ? row[2].asDouble() : 0.0,
+                hasBytes ? humanBytes(row[kBytesInUse].asInt()).c_str() : "",
                 textOf(&row[4]).c_str(), textOf(&row[1]).c_str(),
                 textOf(&row[0]).c_str());
   });

@@ -9,6 +9,7 @@
 #include "weft/Formats/Text.h"
 #include "weft/Pipeline/Compiler.h"
 #include "weft/Pipeline/MemoryFit.h"
+#include "weft/Pipeline/Target.h"
 #include "weft/Support/TypeText.h"
 #include "weft/Weft/Weft.h"
 
@@ -193,8 +194,8 @@ static Status printActivations(Compiler &compiler, bool isJson) {
     status = compiler.goBack("derive-programs", compiler.flags());
   if (!status)
     return status;
-  const std::optional<RecomputeChoices> choices =
-      findRecomputeChoices(compiler.module());
+  const std::optional<RecomputeChoices> choices = findRecomputeChoices(
+      compiler.module(), compiler.target().hasGeluOfProducts(compiler.flags()));
   // Without gradients there are none: the phase that builds them says why.
   const char *last = choices ? "mark-recompute" : "autodiff";
   if (Status run = compiler.run(compiler.phases().find(last)); !run)

@@ -42,8 +42,9 @@ struct Liveness {
   llvm::SmallVector<mlir::Operation *> commands;
   /// Inputs and allocations in the order of the program.
   llvm::SmallVector<BufferLifetime> buffers;
-  /// Position with the most live bytes (the first one), and that sum with
-  /// every buffer rounded up to `alignment`.
+  /// Live bytes at each command, every buffer rounded up to `alignment`.
+  llvm::SmallVector<int64_t> liveBytes;
+  /// Position with the most live bytes (the first one), and that sum.
   int64_t peakPosition = -1;
   int64_t peakBytes = 0;
 };

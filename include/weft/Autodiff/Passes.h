@@ -20,10 +20,6 @@ namespace weft {
 /// Attribute on forward ops: the numbers of the results that backward ops read.
 inline constexpr llvm::StringLiteral kSavedAttr = "weft.saved";
 
-/// Attribute of a forward op: the name of the segment that the backward part
-/// computes again (weft-mark-recompute).
-inline constexpr llvm::StringLiteral kRecomputeAttr = "weft.recompute";
-
 /// Metadata of the fused locations of backward ops.
 inline constexpr llvm::StringLiteral kBackwardTag = "backward";
 

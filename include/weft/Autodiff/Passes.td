@@ -55,6 +55,44 @@ def DeriveProgramsPass : Pass<"weft-derive-programs", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def InlineRecomputePass : Pass<"weft-inline-recompute", "::mlir::ModuleOp"> {
+  let summary = "Mark what stands in regions that are computed again";
+  let description = [{
+    Each op of a `weft.recompute` region gets the name of the region as its attribute
+    `weft.recompute` and moves in front of the region, which goes: `weft-autodiff`
+    computes again what the backward part reads of it. Of regions in one another
+    the innermost counts. Parameters and constants are marked by nobody.
+
+    Before:
+    ```mlir
+    weft.program @model(%x: tensor<4xf32> {weft.input = "x"})
+        -> (tensor<4xf32> {weft.output = "loss"}) attributes {kind = #weft.kind<model>} {
+      %y = weft.recompute "mlp" {
+        %e = weft.exp %x : tensor<4xf32>
+        %t = weft.tanh %e : tensor<4xf32>
+        weft.yield %t : tensor<4xf32>
+      } : tensor<4xf32>
+      weft.return %y : tensor<4xf32>
+    }
+    ```
+    After:
+    ```mlir
+    weft.program @model(%x: tensor<4xf32> {weft.input = "x"})
+        -> (tensor<4xf32> {weft.output = "loss"}) attributes {kind = #weft.kind<model>} {
+      %e = weft.exp %x {weft.recompute = "mlp"} : tensor<4xf32>
+      %t = weft.tanh %e {weft.recompute = "mlp"} : tensor<4xf32>
+      weft.return %t : tensor<4xf32>
+    }
+    ```
+
+    Comes before `weft-autocast`, whose casts belong to the segments of the ops they are
+    made for. Values do not change.
+  }];
+  let statistics = [
+    Statistic<"numRegions", "regions", "Regions that became marks">,
+  ];
+}
+
 def MarkRecomputePass : Pass<"weft-mark-recompute", "::mlir::ModuleOp"> {
   let summary = "Mark what the backward pass computes again";
   let description = [{
@@ -63,7 +101,8 @@ def MarkRecomputePass : Pass<"weft-mark-recompute", "::mlir::ModuleOp"> {
     reads of it, instead of keeping it from the forward part. A segment is one block
     (`rule=blocks`: "h.0", by the path to the first number in the scope), or N
     blocks in a row under the name of the first (`rule=every:N`). Parameters and
-    constants are marked by nobody, and neither is what stands in no block.
+    constants are marked by nobody, and neither is what stands in no block. Marks that a
+    model has (`weft-inline-recompute`) stay where the rule marks nothing.
 
     `rule=bytes:N` decides for each value that the backward part will read: it
     builds the gradients of a copy of the program, and gives values up one by one until they
@@ -90,10 +129,16 @@ def MarkRecomputePass : Pass<"weft-mark-recompute", "::mlir::ModuleOp"> {
     }
     ```
 
+    With `gelu-with-product` a marked gelu (tanh) marks the f32 product before it too, and what
+    stands between: a library that computes both as one rounds a gelu otherwise than a kernel, and
+    what is computed again has to have the same bits.
+
     It computes nothing; only `bytes:N` looks at how large anything is.
   }];
   let options = [
     Option<"rule", "rule", "std::string", "\"none\"", "none, blocks, every:N or bytes:N">,
+    Option<"geluWithProduct", "gelu-with-product", "bool", /*default=*/"false",
+           "Compute a gelu (tanh) again only with the f32 product before it, with which the target's library computes it">,
   ];
 }
 

@@ -33,6 +33,11 @@ std::optional<RecomputeRule> parseRecomputeRule(llvm::StringRef text);
 /// Whether a second computation of an op of a program gives the same.
 bool mayRecompute(mlir::Operation *op);
 
+/// From a gelu (tanh) back to the f32 product before it, which is the last:
+/// what a library may compute together, by a formula of its own. Nothing for
+/// other ops.
+llvm::SmallVector<mlir::Operation *, 4> findGeluProduct(mlir::Operation *op);
+
 /// A forward op with results that the backward part reads.
 struct RecomputeChoice {
   mlir::Operation *op = nullptr;
@@ -40,7 +45,8 @@ struct RecomputeChoice {
   /// Empty for an op whose results are kept whatever anybody wants: others of
   /// the forward part read them, or it has no scope.
   llvm::StringRef segment;
-  /// Of the results that the backward part reads.
+  /// Of the results that the backward part reads; of `again`, too, where those
+  /// were kept before.
   int64_t bytes = 0;
   /// Estimated microseconds for what is to be computed again if this op joins
   /// those before it in the order.
@@ -61,9 +67,11 @@ struct RecomputeChoices {
 };
 
 /// The choices of the program of kind micro, whose gradients are not built yet:
-/// they are built on a copy of the module. Nothing without such a program, or
+/// they are built on a copy of the module. A gelu is computed again with the
+/// product before it if `geluWithProduct`. Nothing without such a program, or
 /// if its gradients cannot be built, which weft-autodiff reports.
-std::optional<RecomputeChoices> findRecomputeChoices(mlir::ModuleOp module);
+std::optional<RecomputeChoices> findRecomputeChoices(mlir::ModuleOp module,
+                                                     bool geluWithProduct);
 
 /// Whether weft-autodiff computes a marked op again where the backward part
 /// reads it: not if other segments do, which it is kept for.

@@ -139,6 +139,12 @@ public:
   /// Whether select-kernels asks what products may join across a rounding, so
   /// that it depends on --numerics.
   virtual bool joinsAcrossRoundings() const { return false; }
+  /// Whether a product with a gelu behind it computes that gelu by another
+  /// formula than a kernel: what is computed again has the same bits only if
+  /// both are.
+  virtual bool hasGeluOfProducts(const FlagValues &flags) const {
+    return false;
+  }
 };
 
 /// What is known of all targets of a kind before a level is chosen.

@@ -12,9 +12,9 @@ inline bool isLowPrecision(mlir::Type element) {
   return element.isF16() || element.isBF16();
 }
 
-/// Fails with an error on the first op of `program` that weft-autocast removes:
-/// a region of weft.autocast, or an op with the attribute `dtype`.
-llvm::LogicalResult checkAutocastIsDone(ProgramOp program);
+/// Fails with an error on the first op of `program` that weft-inline-recompute
+/// or weft-autocast resolves: a region, or an op with the attribute `dtype`.
+llvm::LogicalResult checkRegionsAreResolved(ProgramOp program);
 
 } // namespace weft
 

@@ -48,6 +48,12 @@ template <typename ConcreteType>
 class HasCommandKind
     : public mlir::OpTrait::TraitBase<ConcreteType, HasCommandKind> {};
 
+/// Of ops whose region runs once where it stands; it may hold ops like it.
+/// Their results are what the terminator of the region's one block yields.
+template <typename ConcreteType>
+class InlinedRegion
+    : public mlir::OpTrait::TraitBase<ConcreteType, InlinedRegion> {};
+
 /// Of ops each element of whose result is one of the first operand, or zero.
 template <typename ConcreteType>
 class MovesElements

@@ -28,6 +28,9 @@ def Weft_Dialect : Dialect {
   let extraClassDeclaration = [{
     /// Discardable attribute with the module path of an op ("h.3.attn").
     static constexpr ::llvm::StringLiteral kScopeAttr = "weft.scope";
+    /// Discardable attribute of a forward op: the name of the segment that the
+    /// backward part computes again (weft-inline-recompute, weft-mark-recompute).
+    static constexpr ::llvm::StringLiteral kRecomputeAttr = "weft.recompute";
     /// Argument and result attributes naming a program's ports.
     static constexpr ::llvm::StringLiteral kInputAttr = "weft.input";
     static constexpr ::llvm::StringLiteral kOutputAttr = "weft.output";

@@ -4,6 +4,7 @@
 #define WEFT_OPS_TD
 
 include "weft/Weft/WeftStructureOps.td"
+include "weft/Weft/WeftRegionOps.td"
 include "weft/Weft/WeftElementwiseOps.td"
 include "weft/Weft/WeftShapeOps.td"
 include "weft/Weft/WeftNeuralOps.td"

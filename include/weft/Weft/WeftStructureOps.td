@@ -322,41 +322,6 @@ def Weft_KernelOp : Weft_Op<"kernel", [
   }];
 }
 
-def Weft_AutocastOp : Weft_Op<"autocast", [
-    SingleBlock, RecursiveMemoryEffects, NoRegionArguments]> {
-  let summary = "A region with a cast policy of its own";
-  let description = [{
-    Like PyTorch's `with torch.autocast(...)`: inside, `weft-autocast` casts to
-    `dtype` (f16 or bf16; default: the dtype around the region), or with
-    `enabled = false` not at all. The values inside are the same either way;
-    types are those of the model in full precision. Regions nest.
-
-    Example:
-    ```mlir
-    %y = weft.autocast attributes {enabled = false} {
-      %e = weft.exp %x : tensor<8x4xf32>
-      weft.yield %e : tensor<8x4xf32>
-    } : tensor<8x4xf32>
-    ```
-    Created by: model text. Consumed by: `weft-autocast`.
-  }];
-  let arguments = (ins OptionalAttr<TypeAttr>:$dtype,
-                       DefaultValuedAttr<BoolAttr, "true">:$enabled);
-  let regions = (region SizedRegion<1>:$body);
-  let results = (outs Variadic<Weft_Tensor>:$results);
-  let assemblyFormat = "attr-dict-with-keyword $body (`:` type($results)^)?";
-  let hasVerifier = 1;
-}
-
-def Weft_YieldOp : Weft_Op<"yield", [
-    Pure, Terminator, ParentOneOf<["::weft::KernelOp", "::weft::AutocastOp"]>]> {
-  let summary = "Ends a kernel or a region";
-  let description = "Example: `weft.yield %y : tensor<4xf32>`.";
-  let arguments = (ins Variadic<Weft_Tensor>:$values);
-  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
-  let hasVerifier = 1;
-}
-
 def Weft_CallOp : Weft_Op<"call", [
     Pure, Weft_Writes<["getReusableOperands"]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Runs an outlined kernel";

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <map>
 #include <set>
+#include <utility>
 
 using namespace weft;
 
@@ -33,13 +34,15 @@ static std::string micros(int64_t ns) {
 }
 
 namespace {
-/// What the metadata calls the commands of each program, in their order.
-class CommandNames {
+/// What the metadata says of the commands of each program, in their order.
+class CommandTable {
 public:
-  explicit CommandNames(const WeftExecutable &executable);
+  explicit CommandTable(const WeftExecutable &executable);
 
   /// The readable name, else that of the routine.
   const std::string &of(const WeftProgram &program, int64_t index);
+  /// What of the arena is in use, if that changes with a measured command.
+  std::string bytesInUse(const TraceEvent &event, int64_t origin);
   /// The slices of a run of the program by its plan, from `startNs` on, or from
   /// the end of those before.
   std::string planOf(const WeftProgram &program, int64_t startNs);
@@ -50,23 +53,29 @@ private:
   struct Planned {
     int64_t stream = 0;
     double beginUs = 0, us = 0;
+    int64_t bytesInUse = -1; // of the arena; -1 if the metadata does not say
   };
   static Planned plannedIn(const Json::Array &row);
   std::map<std::string, std::vector<std::string>> programs;
+  std::string counterText(int process, const Planned &planned, int64_t atNs);
+
   std::map<std::string, std::vector<Planned>> plans;
+  /// The last counters of both processes.
+  int64_t lastBytes[2] = {-1, -1};
   int64_t plannedEndNs = 0;
   bool isPlanned = false;
 };
 } // namespace
 
-CommandNames::Planned CommandNames::plannedIn(const Json::Array &row) {
+CommandTable::Planned CommandTable::plannedIn(const Json::Array &row) {
   if (row.size() < 10 || !row[7].isInt() || !row[8].isNumber() ||
       !row[9].isNumber())
     return {};
-  return {row[7].asInt(), row[8].asDouble(), row[9].asDouble()};
+  return {row[7].asInt(), row[8].asDouble(), row[9].asDouble(),
+          row.size() > 10 && row[10].isInt() ? row[10].asInt() : -1};
 }
 
-CommandNames::CommandNames(const WeftExecutable &executable) {
+CommandTable::CommandTable(const WeftExecutable &executable) {
   auto metadata = parseJson(
       {executable.metadata, static_cast<size_t>(executable.metadataBytes)},
       "<metadata>");
@@ -90,7 +99,7 @@ CommandNames::CommandNames(const WeftExecutable &executable) {
   }
 }
 
-const std::string &CommandNames::of(const WeftProgram &program, int64_t index) {
+const std::string &CommandTable::of(const WeftProgram &program, int64_t index) {
   return programs[program.symbol][index];
 }
 
@@ -106,7 +115,25 @@ static std::string sliceText(int process, int64_t stream,
   return out + ", \"ts\": " + micros(startNs) + ", \"dur\": " + micros(ns);
 }
 
-std::string CommandNames::planOf(const WeftProgram &program, int64_t startNs) {
+/// Lifetimes go by the order of the program, which is that of stream 0.
+std::string CommandTable::counterText(int process, const Planned &planned,
+                                      int64_t atNs) {
+  if (planned.stream != 0 || planned.bytesInUse < 0 ||
+      std::exchange(lastBytes[process], planned.bytesInUse) ==
+          planned.bytesInUse)
+    return "";
+  return ",\n{\"ph\": \"C\", \"pid\": " + std::to_string(process) +
+         ", \"name\": \"arena in use\", \"ts\": " + micros(atNs) +
+         ", \"args\": {\"bytes\": " + std::to_string(planned.bytesInUse) + "}}";
+}
+
+std::string CommandTable::bytesInUse(const TraceEvent &event, int64_t origin) {
+  const int64_t index = event.command - event.program->commands;
+  return counterText(0, plans[event.program->symbol][index],
+                     event.startNs - origin);
+}
+
+std::string CommandTable::planOf(const WeftProgram &program, int64_t startNs) {
   std::string out;
   const std::vector<Planned> &plan = plans[program.symbol];
   const int64_t begin = std::max(startNs, plannedEndNs);
@@ -116,17 +143,17 @@ std::string CommandNames::planOf(const WeftProgram &program, int64_t startNs) {
     if (time > 0)
       out += sliceText(1, plan[i].stream, programs[program.symbol][i],
                        program.symbol, at, time) +
-             ", \"args\": {\"planned\": true}}";
+             ", \"args\": {\"planned\": true}}" + counterText(1, plan[i], at);
     plannedEndNs = std::max(plannedEndNs, at + time);
   }
   return out;
 }
 
 static std::string eventText(const TraceEvent &event, int64_t origin,
-                             CommandNames &names) {
+                             CommandTable &table) {
   const WeftCommand &command = *event.command;
   int64_t index = event.command - event.program->commands;
-  std::string out = sliceText(0, event.stream, names.of(*event.program, index),
+  std::string out = sliceText(0, event.stream, table.of(*event.program, index),
                               event.program->symbol, event.startNs - origin,
                               event.durationNs);
   out += ", \"args\": {\"scope\": ";
@@ -175,8 +202,8 @@ Status Trace::write(const std::string &path,
                      "\"args\": {\"name\": ";
   appendJsonString(head, processName);
   head += "}}";
-  CommandNames names(executable);
-  if (names.hasPlan()) {
+  CommandTable table(executable);
+  if (table.hasPlan()) {
     head += metadataText(1, "process_name", "planned");
     for (int process : {0, 1})
       for (const auto &[stream, name] : kStreamNames)
@@ -187,10 +214,11 @@ Status Trace::write(const std::string &path,
   int64_t origin = events.empty() ? 0 : events.front().startNs;
   std::set<const WeftProgram *> seen;
   for (const TraceEvent &event : events) {
-    std::string text = eventText(event, origin, names);
+    std::string text = eventText(event, origin, table);
+    text += table.bytesInUse(event, origin);
     // The plan stands beside the first run of each program.
     if (seen.insert(event.program).second)
-      text += names.planOf(*event.program, event.startNs - origin);
+      text += table.planOf(*event.program, event.startNs - origin);
     if (Status s = file->write(text); !s)
       return s;
   }

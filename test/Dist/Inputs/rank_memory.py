@@ -4,10 +4,10 @@ Usage: rank_memory.py --weft WEFT --work DIR --mpi "mpirun ..."
 
 Four ranks train a model of 128 MiB in stages 0 to 2, and one of 384 MiB in stage 3,
 from initial values, from a file of weights, from a checkpoint and from weights that
-the program records. Prints for each how much VmHWM grows beyond that of a program of
-the same kind whose arena is next to nothing, as a part of the arena that `weft inspect
---memory` reports (the least and the largest over ranks), and the most bytes that a
-rank has read. Then what `ckpt export` and a rank with --dump-grads hold beyond that.
+the program records. Prints for each how much VmHWM, without the code that oneDNN makes for
+products, grows beyond what a smaller program of the same kind holds beside its arena, as a
+part of the arena that `weft inspect --memory` reports (the least and the largest over ranks),
+and the most bytes that a rank has read. Then what `ckpt export` and a rank with --dump-grads hold beyond that.
 """
 
 import argparse
@@ -19,23 +19,29 @@ import subprocess
 import sys
 
 MIB = 1 << 20
-RANKS, UNITS, FEW, WIDE, BATCH = 4, 6, 2, 4096, 8
-# Runs the program, and writes what the kernel says of it while it runs.
-WRAPPER = f"""
-import os, pathlib, subprocess, sys, time
+RANKS, UNITS, FEW, WIDE, NARROW, BATCH = 4, 6, 2, 4096, 2048, 8
+# Runs the program, and writes what the kernel says of it while it runs. Memory that is code
+# and no file's was made while it ran.
+WRAPPER = r"""
+import os, pathlib, re, subprocess, sys, time
+MADE = re.compile(r"^\S+ r?w?-?xp \S+ \S+ 0 *\n(?:.*\n)*?Rss: +(\d+) kB", re.M)
 out = pathlib.Path(sys.argv[1]) / os.environ["OMPI_COMM_WORLD_RANK"]
 child = subprocess.Popen(sys.argv[2:])
-peak = read = 0
+peak = read = code = turn = 0
 while child.poll() is None:
     try:
-        status = pathlib.Path(f"/proc/{{child.pid}}/status").read_text()
+        status = pathlib.Path(f"/proc/{child.pid}/status").read_text()
         peak = max(peak, *(int(l.split()[1]) << 10 for l in status.splitlines() if l.startswith("VmHWM")), 0)
-        io = pathlib.Path(f"/proc/{{child.pid}}/io").read_text()
+        io = pathlib.Path(f"/proc/{child.pid}/io").read_text()
         read = max(read, int(io.split("rchar: ")[1].split()[0]))
+        turn += 1
+        if turn % 8 == 0:
+            smaps = pathlib.Path(f"/proc/{child.pid}/smaps").read_text()
+            code = max(code, sum(int(size) << 10 for size in MADE.findall(smaps)))
     except (OSError, ValueError, IndexError):
         pass
     time.sleep(0.005)
-out.write_text(f"{{peak}} {{read}}")
+out.write_text(f"{peak - code} {read}")
 sys.exit(child.returncode)
 """
 
@@ -78,13 +84,17 @@ class Measure:
         return report.get("memory", report)["arena_bytes"]
 
     def run(self, program, data, steps, *flags):
-        """Peak and read bytes of each rank."""
+        """Peak, without code that was made, and read bytes of each rank."""
         out = self.args.work / "measured"
         out.mkdir(exist_ok=True)
         subprocess.run([*self.mpi, "-n", str(RANKS), sys.executable, self.args.work / "wrapper.py", out, program,
                         "--data", data, "--threads=1", "--progress=none", f"--steps={steps}", *flags], check=True)
         numbers = [tuple(map(int, (out / str(rank)).read_text().split())) for rank in range(RANKS)]
         return [n[0] for n in numbers], [n[1] for n in numbers]
+
+    def beside_arena(self, program, data):
+        """The most that a rank holds beside its arena."""
+        return max(self.run(program, data, 2)[0]) - self.arena(program)
 
 
 def write_data(path, wide):
@@ -97,11 +107,11 @@ def write_data(path, wide):
     path.write_bytes(len(header).to_bytes(8, "little") + header + x + y)
 
 
-def write_config(folder, width):
+def write_config(folder, width, layers=8):
     folder.mkdir()
     (folder / "config.json").write_text(json.dumps({
         "model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "vocab_size": 256, "n_positions": 64,
-        "n_embd": width, "n_layer": 8, "n_head": 4, "activation_function": "gelu_new"}))
+        "n_embd": width, "n_layer": layers, "n_head": 4, "activation_function": "gelu_new"}))
     return folder
 
 
@@ -124,9 +134,9 @@ def main():
     args.work.mkdir(parents=True, exist_ok=True)
     measure = Measure(args)
     rows, narrow = args.work / "rows.safetensors", args.work / "narrow.safetensors"
-    write_data(narrow, 16)
+    write_data(narrow, NARROW)
     write_data(rows, WIDE)
-    base = max(measure.run(measure.build("small", UNITS, 16), narrow, 2)[0])
+    base = measure.beside_arena(measure.build("small", 1, NARROW), narrow)
 
     def report(what, program, whole, peaks, reads, base=base):
         arena = measure.arena(program)
@@ -152,8 +162,8 @@ def main():
     folder, text, save = write_config(args.work / "gpt2", 1024), args.work / "text", args.work / "gpt2-save"
     text.write_text("some text, again and again. " * 400)
     flags = ("--zero=3", "--optimizer=sgd", "--batch=1", "--seq=16")
-    program = measure.compile(write_config(args.work / "narrow-gpt2", 16), args.work / "narrow-gpt2/program", *flags)
-    base = max(measure.run(program, text, 2)[0])
+    program = measure.compile(write_config(args.work / "small-gpt2", 1024, layers=1), args.work / "small-gpt2/program", *flags)
+    base = measure.beside_arena(program, text)
     program = measure.compile(folder, args.work / "first", *flags)
     measure.run(program, text, 1, "--save-dir", save)
     subprocess.run([args.weft, "ckpt", "export", save, args.work / "named"], check=True, stdout=subprocess.DEVNULL)

@@ -101,6 +101,8 @@ class Check:
             self.compare_padded()
         if self.graph.seed % 3 == 2:
             self.compare_recomputed()
+        if self.graph.seed % 3 == 1:
+            self.compare_regions()
 
     def compare_recomputed(self):
         """The same gradients, to the bit, from values that are computed again."""
@@ -114,6 +116,22 @@ class Check:
             call("recompute", "weft-opt", self.path(f"{name}.mlir"), "-o", self.path(f"{name}-grad.mlir"),
                  f"--pass-pipeline=builtin.module({passes})")
         self.compare_modules(self.path("generic-grad.mlir"), self.path("marked-grad.mlir"), "0")
+
+    def compare_regions(self):
+        """The same model, and the same gradients to the bit, with regions that are computed again."""
+        with open(self.path("regions.mlir"), "w") as file:
+            file.write(recompute.Enclosure(self.graph).text())
+        prints = set()
+        for name in ("model", "regions"):
+            call("regions", "weft", "compile", self.path(f"{name}.mlir"), "--to=autodiff", "--precision=" + self.precision,
+                 "--loss-scale=none", "-o", self.path(f"{name}-grad.mlir"))
+            with open(self.path(f"{name}-grad.mlir")) as file:
+                prints.add(re.search('weft.fingerprint = "([0-9a-f]*)"', file.read())[1])
+        if len(prints) != 1:
+            raise Failure("regions", "error: regions change the fingerprint")
+        self.compare_modules(self.path("model-grad.mlir"), self.path("regions-grad.mlir"), "0")
+        if not self.drops:
+            self.compare_modules(self.path("model.mlir"), self.path("regions.mlir"), "0")
 
     def compare_phases(self):
         dumps = self.dumps()

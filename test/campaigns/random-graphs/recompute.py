@@ -1,4 +1,4 @@
-"""Marks of ops that the backward pass computes again, at random.
+"""Marks of ops that the backward pass computes again, and regions of such ops, at random.
 
 A mark is put on the generic text of a module behind weft-derive-programs, so that segments
 are of any shape: not in a row, and each reads what the others made.
@@ -28,3 +28,41 @@ def mark(text, seed):
         else:
             lines[number] = f"{head} {{{segment}}}{colon}{types}"
     return "\n".join(lines)
+
+
+class Enclosure:
+    """Regions around ops of a graph that stand in a row, some of them in one another."""
+
+    def __init__(self, graph):
+        self.graph = graph
+        self.dice = random.Random(f"regions {graph.seed}")
+        self.segments = self.dice.choice([1, 2, 4])
+        self.nodes = [i for i in graph.needed() if graph.nodes[i].form != "input"]
+        self.outputs = {node for node, _ in graph.terms}
+
+    def text(self):
+        plain = "\n".join(map(self.graph.line, self.nodes))
+        return self.graph.text().replace(plain, "\n".join(self.lines(self.nodes, 0)))
+
+    def lines(self, nodes, depth):
+        found, at = [], 0
+        while at < len(nodes):
+            size = self.dice.randint(1, len(nodes) - at)
+            run = nodes[at:at + size]
+            at += size
+            if depth < 3 and self.dice.random() < 0.5:
+                found += self.region(run, depth)
+            else:
+                found += map(self.graph.line, run)
+        return found
+
+    def region(self, run, depth):
+        inside = set(run)
+        handed = [i for i in run if i in self.outputs
+                  or any(i in self.graph.nodes[j].args for j in self.nodes if j not in inside)]
+        names = ", ".join(f"%v{i}" for i in handed)
+        types = ", ".join(self.graph.nodes[i].type for i in handed)
+        results, colon = (f"{names} = ", " : ") if handed else ("", "")
+        return [f'    {results}weft.recompute "s{self.dice.randrange(self.segments)}" {{',
+                *self.lines(run, depth + 1),
+                f"    weft.yield {names}{colon}{types}", f"    }}{colon}{types}"]

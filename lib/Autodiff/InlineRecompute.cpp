@@ -1,0 +1,48 @@
+//===- InlineRecompute.cpp - Regions become marks -------------------------===//
+
+#include "weft/Autodiff/Passes.h"
+
+#include "weft/Autodiff/RecomputeChoices.h"
+#include "weft/Weft/Weft.h"
+
+namespace weft {
+#define GEN_PASS_DEF_INLINERECOMPUTEPASS
+#include "weft/Autodiff/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
+
+/// Marks what stands inside of a region, also in regions of other kinds. What
+/// an inner region of this kind held is marked already.
+static void mark(RecomputeOp region) {
+  region.getBody().walk([&](Operation *op) {
+    if (mayRecompute(op) && !op->hasAttr(WeftDialect::kRecomputeAttr))
+      op->setAttr(WeftDialect::kRecomputeAttr, region.getSegmentAttr());
+  });
+}
+
+/// Moves the ops of a region in front of it, and removes it.
+static void inlineBody(RecomputeOp region) {
+  Block &body = region.getBody().front();
+  Operation *yield = body.getTerminator();
+  region->replaceAllUsesWith(yield->getOperands());
+  yield->erase();
+  region->getBlock()->getOperations().splice(region->getIterator(),
+                                             body.getOperations());
+  region.erase();
+}
+
+namespace {
+struct InlineRecomputePass
+    : weft::impl::InlineRecomputePassBase<InlineRecomputePass> {
+  void runOnOperation() override {
+    // Inner regions come first.
+    getOperation()->walk([&](RecomputeOp region) {
+      mark(region);
+      inlineBody(region);
+      ++numRegions;
+    });
+  }
+};
+} // namespace
