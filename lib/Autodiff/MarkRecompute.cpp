@@ -82,7 +82,7 @@ struct MarkRecomputePass
   void mark(ProgramOp program, RecomputeRule parsed) {
     if (parsed.blocks > 0 && !markBlocks(program, parsed.blocks))
       program.emitWarning("finds no blocks, which have a number in the scope "
-                          "of their ops: nothing is computed again");
+                          "of their ops: it marks nothing");
     if (parsed.bytes &&
         !markBytes(getOperation(), *parsed.bytes, geluWithProduct))
       program.emitWarning("finds nothing that could be computed again: all "

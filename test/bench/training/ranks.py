@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Speed of a GPT-2 on several ranks of a CPU: weft's stages beside PyTorch's DDP.
 
-usage: ranks.py --weft WEFT [--python PYTHON]... [--rounds 15] [--warmup 3] [--steps 10] ...
+usage: ranks.py --weft WEFT [--python PYTHON]... [--one-rank] [--rounds 15] [--warmup 3] [--steps 10] ...
 
 Compiles the model for each stage (--zero) and for one thread a rank, then runs
 all sides in turns, one after the other, from the same weights on the same
 tokens: weft's programs as processes of MPI (weft launch), and PyTorch's DDP on
 gloo with each Python that is given. Short runs choose the fastest attention,
-AdamW, mode and binding of each Python first. A run times --steps steps behind --warmup ones, without
+AdamW, mode and binding of each Python first. With --one-rank a program of one
+rank with as many threads trains on all rows of a step, too. A run times --steps steps behind --warmup ones, without
 compilation and reading. Printed are medians of the rounds, and the medians of
 the rounds' ratios: of the faster PyTorch, if there are several. Losses of all
 sides have to agree.
@@ -25,6 +26,7 @@ CHOICES = {"attention": ("fused", "plain"), "optimizer": ("foreach", "loop", "fu
            "mode": ("eager", "compile"), "bind": ("none", "core")}
 LONGEST = 1800  # seconds of one run of PyTorch
 TOLERANCE = 1e-3  # relative; of the losses of a few steps in f32
+ONE_RANK = "one"  # beside stages
 
 
 def fail(words):
@@ -49,12 +51,26 @@ class Bench:
     def program(self, stage):
         return self.path(f"zero-{stage}")
 
+    def stages(self):
+        return [*self.options.zero, *([ONE_RANK] if self.options.one_rank else [])]
+
+    def name(self, stage):
+        return ranks_report.ONE_RANK if stage == ONE_RANK else f"weft --zero={stage}"
+
     def compile(self, stage):
         options = self.options
-        call([options.weft, "compile", self.path("model"), "-o", self.program(stage),
-              f"--mesh=dp:{options.ranks}", f"--zero={stage}", "--optimizer=adamw",
-              f"--batch={options.batch}", f"--seq={options.seq}", *threads_of(options.compile),
-              *options.compile])
+        if stage == ONE_RANK:
+            layout = [f"--batch={options.ranks * options.batch}", f"--threads-max={options.ranks}"]
+        else:
+            layout = [f"--mesh=dp:{options.ranks}", f"--zero={stage}", f"--batch={options.batch}",
+                      *threads_of(options.compile)]
+        call([options.weft, "compile", self.path("model"), "-o", self.program(stage), *layout,
+              "--optimizer=adamw", f"--seq={options.seq}", *options.compile])
+
+    def start(self, stage):
+        if stage == ONE_RANK:
+            return [self.program(stage), f"--threads={self.options.ranks}"]
+        return [self.options.weft, "launch", "-n", str(self.options.ranks), self.program(stage), "--threads=1"]
 
     def weft(self, stage):
         """`ms` of a timed step without what went into reading rows, and `losses`."""
@@ -62,8 +78,7 @@ class Bench:
         if os.path.exists(metrics):
             os.remove(metrics)
         clip = [f"--clip={options.clip:g}"] if options.clip else []
-        call([options.weft, "launch", "-n", str(options.ranks), self.program(stage), "--threads=1",
-              "--data", self.path("tokens.bin"), "--data-format=u16",
+        call([*self.start(stage), "--data", self.path("tokens.bin"), "--data-format=u16",
               "--init-from", self.path("weights.safetensors"),
               f"--steps={options.warmup + options.steps}", f"--lr={sides.RATE}",
               f"--weight-decay={sides.DECAY}", "--progress=none", "--metrics", metrics,
@@ -192,7 +207,7 @@ def text_of(result):
 def runs_of(bench):
     """All sides by name, as functions that make a run."""
     options = bench.options
-    runs = {f"weft --zero={stage}": lambda stage=stage: bench.weft(stage) for stage in options.zero}
+    runs = {bench.name(stage): lambda stage=stage: bench.weft(stage) for stage in bench.stages()}
     for python in options.python:
         way = fastest_way(bench, python)
         name = f"PyTorch of {python} ({', '.join(way.values())})"
@@ -230,17 +245,16 @@ def measure(bench):
 def main():
     options = parse()
     try:
-        global sides
+        global sides, ranks_report
         import sides
+        import ranks_report
     except ImportError as error:
         fail(f"needs numpy: {error}")
-    import ranks_report
-
     for python in options.python:
         check_python(python)
     with tempfile.TemporaryDirectory() as work:
         bench = Bench(options, work)
-        for stage in options.zero:
+        for stage in bench.stages():
             bench.compile(stage)
         results = measure(bench)
     print(ranks_report.table(options, bench.config, results))
@@ -264,6 +278,7 @@ def parse():
     parser.add_argument("--weft", required=True)
     parser.add_argument("--python", action="append", default=[], help="one with PyTorch; none: weft alone")
     parser.add_argument("--zero", nargs="+", default=["0", "3"], help="stages; the first is the base")
+    parser.add_argument("--one-rank", action="store_true", help="beside one rank with a thread for each")
     parser.add_argument("--rounds", type=at_least(1), default=15)
     parser.add_argument("--warmup", type=at_least(0), default=3)
     parser.add_argument("--steps", type=at_least(1), default=10)

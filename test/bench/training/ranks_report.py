@@ -3,7 +3,8 @@ import statistics
 
 import report
 
-WANTED_STAGES, WANTED_PEER = 0.9, 1.2
+WANTED_STAGES, WANTED_ONE, WANTED_PEER = 0.97, 0.95, 1.2
+ONE_RANK = "weft, one rank"
 
 
 def median_ms(runs):
@@ -31,10 +32,12 @@ def row(options, name, runs):
 
 
 def ratios(results):
-    """Later stages beside the first, and the first beside the faster PyTorch."""
-    stages = [name for name in results if name.startswith("weft")]
-    peers = [name for name in results if name not in stages]
+    """Later stages beside the first, and the first beside one rank and the faster PyTorch."""
+    stages = [name for name in results if name.startswith("weft --zero")]
+    peers = [name for name in results if name not in stages and name != ONE_RANK]
     pairs = [(name, stages[0], WANTED_STAGES) for name in stages[1:]]
+    if ONE_RANK in results:
+        pairs.append((stages[0], ONE_RANK, WANTED_ONE))
     if peers:
         pairs.append((stages[0], min(peers, key=lambda name: median_ms(results[name])), WANTED_PEER))
     return [f"speed of {fast} / {slow}: {ratio(results[fast], results[slow]):.3f} (at least {wanted} wanted)"
