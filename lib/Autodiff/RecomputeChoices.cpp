@@ -41,8 +41,10 @@ bool mayRecompute(Operation *op) {
          !op->hasTrait<OpTrait::IsTerminator>();
 }
 
-/// The chain from the op that makes `value` to a product, behind `chain`.
-static bool findProduct(Value value, SmallVectorImpl<Operation *> &chain) {
+/// The chain from the op that makes `value` to a product, with one addition (of
+/// a bias) at most, behind `chain`.
+static bool findProduct(Value value, bool mayAdd,
+                        SmallVectorImpl<Operation *> &chain) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return false;
@@ -50,12 +52,12 @@ static bool findProduct(Value value, SmallVectorImpl<Operation *> &chain) {
   chain.push_back(op);
   if (isa<MatmulOp>(op))
     return getElementTypeOrSelf(value).isF32();
-  if (renames(op) && findProduct(op->getOperand(0), chain))
+  if (renames(op) && findProduct(op->getOperand(0), mayAdd, chain))
     return true;
-  // A bias.
   if (auto add = dyn_cast<AddOp>(op);
-      add &&
-      (findProduct(add.getLhs(), chain) || findProduct(add.getRhs(), chain)))
+      add && mayAdd &&
+      (findProduct(add.getLhs(), false, chain) ||
+       findProduct(add.getRhs(), false, chain)))
     return true;
   chain.truncate(size);
   return false;
@@ -65,7 +67,7 @@ SmallVector<Operation *, 4> findGeluProduct(Operation *op) {
   auto gelu = dyn_cast<GeluOp>(op);
   SmallVector<Operation *, 4> chain = {op};
   if (gelu && gelu.getApproximate() == GeluKind::Tanh &&
-      findProduct(gelu.getOperand(), chain))
+      findProduct(gelu.getOperand(), /*mayAdd=*/true, chain))
     return chain;
   return {};
 }

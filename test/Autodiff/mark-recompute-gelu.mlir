@@ -40,8 +40,15 @@ weft.program @micro(%x: tensor<128x128xf32> {weft.input = "x"},
   %t = weft.gelu %s {approximate = #weft.gelu_kind<tanh>, weft.scope = "h.0.gelu"} : tensor<128x128xf32>
   // CHECK: weft.matmul %{{.*}}, %{{.*}} {weft.scope = "h.0"}
   %q = weft.matmul %t, %w {weft.scope = "h.0"} : tensor<128x128xf32>, tensor<128x128xf32>
+  // A residual is no bias.
+  // CHECK: weft.add %{{.*}}, %{{.*}} {weft.scope = "h.0"}
+  // CHECK: weft.add %{{.*}}, %{{.*}} {weft.scope = "h.0"}
+  // CHECK: weft.gelu %{{.*}} {approximate = #weft.gelu_kind<tanh>, weft.scope = "h.0"}
+  %a0 = weft.add %q, %x {weft.scope = "h.0"} : tensor<128x128xf32>, tensor<128x128xf32>
+  %a1 = weft.add %a0, %a0 {weft.scope = "h.0"} : tensor<128x128xf32>, tensor<128x128xf32>
+  %g = weft.gelu %a1 {approximate = #weft.gelu_kind<tanh>, weft.scope = "h.0"} : tensor<128x128xf32>
   // CHECK: weft.exp %{{.*}} {weft.scope = "head"}
-  %e = weft.exp %q {weft.scope = "head"} : tensor<128x128xf32>
+  %e = weft.exp %g {weft.scope = "head"} : tensor<128x128xf32>
   %loss = weft.reduce sum %e dims [0, 1] : tensor<128x128xf32>
   weft.return %loss : tensor<f32>
 }

@@ -24,7 +24,7 @@
 
 using namespace weft;
 
-static FlagTable benchFlags() {
+FlagTable weft::benchFlags() {
   return FlagTable({
       {"output", FlagKind::String, DriverFlag, "", "FILE",
        "the cost table; default: standard output", "", 0, 0, "o",

@@ -3,6 +3,7 @@
 #ifndef WEFT_TOOLS_WEFT_COMMANDS_H
 #define WEFT_TOOLS_WEFT_COMMANDS_H
 
+#include "weft/Formats/Flags.h"
 #include "weft/Formats/Json.h"
 
 #include <string>
@@ -22,6 +23,8 @@ Expected<ExitCode> checkCommand(const Arguments &args);
 Expected<ExitCode> checkpointCommand(const Arguments &args);
 Expected<ExitCode> cacheCommand(const Arguments &args);
 Expected<ExitCode> helpMarkdownCommand(const Arguments &args);
+
+FlagTable benchFlags();
 
 /// The JSON text in the section `.weft.meta` of a compiled program.
 Expected<Json> readMetadata(const std::string &path);

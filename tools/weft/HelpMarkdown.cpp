@@ -7,6 +7,7 @@
 
 #include "Commands.h"
 #include "RunFlagHelp.h"
+#include "Simulate.h"
 
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Phases.h"
@@ -16,14 +17,20 @@
 
 using namespace weft;
 
-/// Every flag of `weft train`: compile, driver and run flags in one table.
+/// Every flag of `weft train`: compile, driver and run flags in one table; and
+/// what other commands have flags for.
 static Expected<std::string> flagsMarkdown() {
   FlagTable table(compileFlags());
   table.add(driverFlags());
   table.add(describedRunFlags());
   if (Status status = table.checkTable(); !status)
     return status.takeError();
-  return table.markdown();
+  std::string text = table.markdown();
+  for (const auto &[title, more] :
+       {std::pair("weft compile --dry-run", FlagTable(simulateFlags())),
+        std::pair("weft bench", benchFlags())})
+    text += "\n## " + std::string(title) + "\n\n" + more.markdown();
+  return text;
 }
 
 static Expected<std::string> markdownOf(const std::string &what) {
