@@ -33,10 +33,30 @@ static void inlineBody(RecomputeOp region) {
   region.erase();
 }
 
+/// What has one name is computed again at once: regions of several layers would
+/// save nothing.
+static LogicalResult checkNames(ProgramOp program) {
+  llvm::DenseMap<StringAttr, RecomputeOp> known;
+  WalkResult result = program.walk([&](RecomputeOp region) {
+    auto [first, isNew] = known.try_emplace(region.getSegmentAttr(), region);
+    if (isNew)
+      return WalkResult::advance();
+    InFlightDiagnostic error =
+        region.emitOpError("expects a name of its own, but got ")
+        << region.getSegmentAttr() << " again";
+    error.attachNote(first->second.getLoc()) << "the other region";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 namespace {
 struct InlineRecomputePass
     : weft::impl::InlineRecomputePassBase<InlineRecomputePass> {
   void runOnOperation() override {
+    for (auto program : getOperation().getOps<ProgramOp>())
+      if (failed(checkNames(program)))
+        return signalPassFailure();
     // Inner regions come first.
     getOperation()->walk([&](RecomputeOp region) {
       mark(region);

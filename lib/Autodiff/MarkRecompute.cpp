@@ -2,8 +2,11 @@
 
 #include "weft/Autodiff/Passes.h"
 
+#include "GeluProducts.h"
+
 #include "weft/Autodiff/RecomputeChoices.h"
 #include "weft/Support/ModulePath.h"
+#include "weft/Weft/Precision.h"
 #include "weft/Weft/Weft.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -34,13 +37,17 @@ static bool markBlocks(ProgramOp program, int64_t count) {
   return !segments.empty();
 }
 
-/// A marked gelu takes the product before it into its segment.
+/// A marked gelu takes the product before it into its segment; one that cannot
+/// stays apart from all products, marked or not.
 static void markGeluProducts(ProgramOp program) {
-  for (Operation &op : program.getBody().front())
-    if (Attribute segment = op.getAttr(WeftDialect::kRecomputeAttr))
-      for (Operation *part : findGeluProduct(&op))
-        if (mayRecompute(part))
-          part->setAttr(WeftDialect::kRecomputeAttr, segment);
+  for (GeluOp gelu : program.getBody().front().getOps<GeluOp>()) {
+    SmallVector<Operation *, 3> parts = findGeluProduct(gelu);
+    if (parts.empty())
+      gelu->setAttr(WeftDialect::kApartAttr, UnitAttr::get(gelu.getContext()));
+    if (Attribute segment = gelu->getAttr(WeftDialect::kRecomputeAttr))
+      for (Operation *part : parts)
+        part->setAttr(WeftDialect::kRecomputeAttr, segment);
+  }
 }
 
 /// Marks what is computed again for the first choices that save `bytes`; false
@@ -55,8 +62,9 @@ static bool markBytes(ModuleOp module, int64_t bytes, bool geluWithProduct) {
   for (const RecomputeChoice &choice :
        ArrayRef(choices->inOrder).take_front(count))
     for (Operation *op : choice.again)
-      op->setAttr(WeftDialect::kRecomputeAttr,
-                  StringAttr::get(module.getContext(), choice.segment));
+      if (!op->hasAttr(WeftDialect::kRecomputeAttr))
+        op->setAttr(WeftDialect::kRecomputeAttr,
+                    StringAttr::get(module.getContext(), choice.segment));
   return count > 0;
 }
 
@@ -74,9 +82,13 @@ struct MarkRecomputePass
           << rule.getValue();
       return signalPassFailure();
     }
-    for (auto program : module.getOps<ProgramOp>())
-      if (program.getKind() == ProgramKind::Micro)
-        mark(program, *parsed);
+    for (auto program : module.getOps<ProgramOp>()) {
+      if (program.getKind() != ProgramKind::Micro)
+        continue;
+      if (failed(checkRegionsAreResolved(program)))
+        return signalPassFailure();
+      mark(program, *parsed);
+    }
   }
 
   void mark(ProgramOp program, RecomputeRule parsed) {

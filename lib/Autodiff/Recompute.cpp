@@ -18,10 +18,9 @@ namespace {
 /// part.
 class RecomputedSegment {
 public:
-  void add(Operation *op) {
-    ops.insert(op);
-    places.insert(getSegment(op));
-  }
+  explicit RecomputedSegment(StringRef name) : name(name) {}
+
+  void add(Operation *op) { ops.insert(op); }
   void findUses(const BackwardOps &backward);
   void build(BackwardOps &backward, OpBuilder &builder);
 
@@ -30,21 +29,20 @@ private:
   Operation *findFirstUser() const;
   Value readOutside(Value value, OpBuilder &builder);
 
+  StringRef name;
   llvm::SetVector<Operation *> ops;
-  /// The parts of the model that they stand in.
-  llvm::DenseSet<StringRef> places;
   SmallVector<OpOperand *> uses;
   IRMapping copies;
 };
 } // namespace
 
-/// What the forward part hands on to other places is there anyway: later
-/// segments begin with it.
+/// What the forward part hands on to others is there anyway: later segments
+/// begin with it. Ops of a block without a mark are no others to its segment.
 void RecomputedSegment::findUses(const BackwardOps &backward) {
   auto isElsewhere = [&](Operation *user) {
     return !ops.contains(user) && !backward.contains(user) &&
            (user->hasAttr(WeftDialect::kRecomputeAttr) ||
-            !places.contains(getSegment(user)));
+            getSegment(user) != name);
   };
   for (Operation *op : ops)
     for (Value result : op->getResults())
@@ -112,7 +110,7 @@ void recomputeMarked(ArrayRef<Operation *> forward, BackwardOps &backward,
   for (Operation *op : forward)
     if (auto segment =
             op->getAttrOfType<StringAttr>(WeftDialect::kRecomputeAttr))
-      segments[segment].add(op);
+      segments.try_emplace(segment, segment.getValue()).first->second.add(op);
   // All of them before the first copy: a copy reads what it begins with.
   for (auto &[name, segment] : segments)
     segment.findUses(backward);

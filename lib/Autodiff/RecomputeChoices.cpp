@@ -3,6 +3,7 @@
 #include "weft/Autodiff/RecomputeChoices.h"
 
 #include "Differentiator.h"
+#include "GeluProducts.h"
 #include "SavedOps.h"
 
 #include "weft/Autodiff/Passes.h"
@@ -41,37 +42,6 @@ bool mayRecompute(Operation *op) {
          !op->hasTrait<OpTrait::IsTerminator>();
 }
 
-/// The chain from the op that makes `value` to a product, with one addition (of
-/// a bias) at most, behind `chain`.
-static bool findProduct(Value value, bool mayAdd,
-                        SmallVectorImpl<Operation *> &chain) {
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return false;
-  const size_t size = chain.size();
-  chain.push_back(op);
-  if (isa<MatmulOp>(op))
-    return getElementTypeOrSelf(value).isF32();
-  if (renames(op) && findProduct(op->getOperand(0), mayAdd, chain))
-    return true;
-  if (auto add = dyn_cast<AddOp>(op);
-      add && mayAdd &&
-      (findProduct(add.getLhs(), false, chain) ||
-       findProduct(add.getRhs(), false, chain)))
-    return true;
-  chain.truncate(size);
-  return false;
-}
-
-SmallVector<Operation *, 4> findGeluProduct(Operation *op) {
-  auto gelu = dyn_cast<GeluOp>(op);
-  SmallVector<Operation *, 4> chain = {op};
-  if (gelu && gelu.getApproximate() == GeluKind::Tanh &&
-      findProduct(gelu.getOperand(), /*mayAdd=*/true, chain))
-    return chain;
-  return {};
-}
-
 size_t RecomputeChoices::countFor(int64_t bytes) const {
   size_t count = 0;
   for (int64_t sum = 0; count < inOrder.size() && sum < bytes; ++count)
@@ -96,11 +66,17 @@ static double estimateMicroseconds(Operation *op) {
 }
 
 namespace {
+using GeluProducts =
+    llvm::DenseMap<Operation *, SmallVector<Operation *, 3>>; // by gelu
+
 /// Orders the saved ops of one differentiated program.
 class Chooser {
 public:
-  Chooser(SavedOps &saved, bool geluWithProduct)
-      : saved(saved), geluWithProduct(geluWithProduct) {}
+  /// `again`: what is computed again whatever else is. `products`: what a gelu
+  /// is computed again with.
+  Chooser(SavedOps &saved, llvm::DenseSet<Operation *> again,
+          GeluProducts products)
+      : saved(saved), again(std::move(again)), products(std::move(products)) {}
 
   /// Drops the next op, if one is left, and says what is computed again for it,
   /// and how many bytes of results are not kept any more.
@@ -115,11 +91,11 @@ private:
   SavedOp *findCheapest(llvm::function_ref<bool(const SavedOp &)> mayDrop);
 
   SavedOps &saved;
-  bool geluWithProduct;
   /// Estimated microseconds for a byte; those of a segment change when one of
   /// it is dropped.
   llvm::DenseMap<Operation *, double> costs;
   llvm::DenseSet<Operation *> again; // what is computed again
+  GeluProducts products;
 };
 } // namespace
 
@@ -132,15 +108,13 @@ static void addNames(Operation *op, const SavedOps &saved,
       addNames(user, saved, added);
 }
 
-/// A gelu and the product before it are computed again together, wherever the
-/// product stands.
+/// Wherever the product stands.
 void Chooser::addProduct(Operation *op,
                          llvm::SetVector<Operation *> &added) const {
-  if (!geluWithProduct)
-    return;
-  for (Operation *part : findGeluProduct(op))
-    if (mayRecompute(part) && !again.contains(part))
-      added.insert(part);
+  if (auto found = products.find(op); found != products.end())
+    for (Operation *part : found->second)
+      if (!again.contains(part))
+        added.insert(part);
 }
 
 /// The ops that are to be computed again for `joining`, and are not yet.
@@ -258,8 +232,17 @@ bool isComputedAgain(Operation *op) {
   Attribute segment = op->getAttr(WeftDialect::kRecomputeAttr);
   return segment && llvm::all_of(op->getUsers(), [&](Operation *user) {
            Attribute other = user->getAttr(WeftDialect::kRecomputeAttr);
-           return other ? other == segment : getSegment(user) == getSegment(op);
+           return other ? other == segment
+                        : getSegment(user) == cast<StringAttr>(segment).getValue();
          });
+}
+
+/// What marks decide already: neither the op nor what it reads is a choice.
+static bool isOfMarks(Operation *op) {
+  auto isMarked = [](Operation *other) {
+    return other->hasAttr(WeftDialect::kRecomputeAttr);
+  };
+  return isMarked(op) || llvm::any_of(op->getUsers(), isMarked);
 }
 
 std::optional<RecomputeChoices> findRecomputeChoices(ModuleOp module,
@@ -274,14 +257,19 @@ std::optional<RecomputeChoices> findRecomputeChoices(ModuleOp module,
   OwningOpRef<ModuleOp> copy = module.clone();
   ProgramOp copied = findMicro(*copy);
   const std::vector<Operation *> ops = getOps(micro), copies = getOps(copied);
-  for (Operation *op : copies)
-    op->removeAttr(WeftDialect::kRecomputeAttr);
+  llvm::DenseMap<Operation *, Operation *> originals;
+  llvm::DenseSet<Operation *> again;
+  GeluProducts products;
+  for (auto [original, other] : llvm::zip_equal(ops, copies)) {
+    originals[other] = original;
+    if (other->removeAttr(WeftDialect::kRecomputeAttr))
+      again.insert(other);
+    if (geluWithProduct)
+      products[other] = findGeluProduct(other);
+  }
   Differentiator differentiator(*copy, copied, {true, true, ""});
   if (failed(differentiator.run()))
     return std::nullopt;
-  llvm::DenseMap<Operation *, Operation *> originals;
-  for (auto [original, other] : llvm::zip_equal(ops, copies))
-    originals[other] = original;
   auto describe = [&](const SavedOp &entry, int64_t bytes,
                       ArrayRef<Operation *> again) {
     RecomputeChoice choice;
@@ -295,14 +283,20 @@ std::optional<RecomputeChoices> findRecomputeChoices(ModuleOp module,
     return choice;
   };
   SavedOps saved(copied, copies.size());
-  for (const SavedOp &entry : saved.get())
+  for (SavedOp &entry : saved.get()) {
+    Operation *original = originals.lookup(entry.op);
+    if (isOfMarks(original))
+      entry.segment = {};
+    entry.isDropped = isComputedAgain(original);
     if (entry.segment.empty())
-      choices.kept.push_back(describe(entry, entry.bytes, {}));
-  Chooser chooser(saved, geluWithProduct);
-  llvm::SetVector<Operation *> again;
+      (entry.isDropped ? choices.marked : choices.kept)
+          .push_back(describe(entry, entry.bytes, {}));
+  }
+  Chooser chooser(saved, std::move(again), std::move(products));
+  llvm::SetVector<Operation *> added;
   int64_t bytes = 0;
-  while (SavedOp *entry = chooser.next(again, bytes))
-    choices.inOrder.push_back(describe(*entry, bytes, again.getArrayRef()));
+  while (SavedOp *entry = chooser.next(added, bytes))
+    choices.inOrder.push_back(describe(*entry, bytes, added.getArrayRef()));
   return choices;
 }
 

@@ -180,6 +180,10 @@ bool ProductGroup::addActivation() {
     if (isGeluWithErf(user))
       keepOut(user, lacks("gelu with erf"));
     auto activation = findActivation(user);
+    if (activation && user->hasAttr(WeftDialect::kApartAttr)) {
+      keepOut(user, "one that is computed again would be none");
+      continue;
+    }
     if (!activation || !mayJoin(activation->first, user))
       continue;
     if (!end.hasOneUse())

@@ -80,10 +80,11 @@ struct SelectKernelsPass
     return success();
   }
 
-  /// What an earlier choice said.
+  /// What an earlier choice said, and what the products have asked for.
   static void clearChoice(Operation *op) {
     for (StringRef name :
-         {StringRef(WeftDialect::kImplAttr), StringRef(kFoldedAttr)})
+         {StringRef(WeftDialect::kImplAttr), StringRef(WeftDialect::kApartAttr),
+          StringRef(kFoldedAttr)})
       if (op->getDiscardableAttr(name))
         op->removeDiscardableAttr(name);
   }

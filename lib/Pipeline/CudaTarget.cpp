@@ -74,10 +74,8 @@ public:
   /// An update of many small parameters is one launch.
   StringRef getBucketRule() const override { return "scope"; }
   bool joinsAcrossRoundings() const override { return true; }
-  /// Fast numerics round by kernels anyway.
   bool hasGeluOfProducts(const FlagValues &flags) const override {
-    return flags.getText("epilogues") == "on" &&
-           flags.getText("numerics") == "strict";
+    return flags.getText("epilogues") == "on";
   }
   std::string getIdentity() const override { return joinChips(devices); }
   StringRef getKernelOp() const override { return "gpu.module"; }

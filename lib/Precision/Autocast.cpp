@@ -5,6 +5,7 @@
 #include "CastSummary.h"
 #include "OpCaster.h"
 #include "weft/Support/TomlFile.h"
+#include "weft/Weft/Precision.h"
 
 namespace weft {
 #define GEN_PASS_DEF_AUTOCASTPASS
@@ -47,6 +48,8 @@ struct AutocastPass : weft::impl::AutocastPassBase<AutocastPass> {
 
   LogicalResult castProgram(ProgramOp program, Type low, CastPolicies &policies,
                             CastSummary &summary) {
+    if (failed(checkRecomputeIsInlined(program)))
+      return failure();
     unsigned before = countRegions(program);
     CastSettingsMap settings = inlineAutocastRegions(program, {low});
     numRegions += before;

@@ -24,6 +24,10 @@ using Rule = const char *(*)(Attribute attr);
 static const char *isText(Attribute attr) {
   return isa<StringAttr>(attr) ? nullptr : "text";
 }
+static const char *isName(Attribute attr) {
+  auto text = dyn_cast<StringAttr>(attr);
+  return text && !text.empty() ? nullptr : "a name";
+}
 /// What storeFingerprint writes.
 static const char *isDigest(Attribute attr) {
   auto text = dyn_cast<StringAttr>(attr);
@@ -196,7 +200,7 @@ static Rule getRule(StringRef name) {
       .Case("fingerprint", isDigest)
       .Cases({"batch", "seq", "vocab"}, isSize)
       .Cases({"extent", "grain"}, isCount)
-      .Case("recompute", isText)
+      .Case("recompute", isName)
       .Case("saved", isIntegers)
       .Case("sizes", isCounts)
       .Case("over", isIntegers)
@@ -209,7 +213,7 @@ static Rule getRule(StringRef name) {
       .Cases({"options", "option_files"}, isOptions)
       .Case("config", isConfig)
       .Cases({"lr_scale", "decay_scale"}, isFinite)
-      .Case("folded", isUnit)
+      .Cases({"apart", "folded"}, isUnit)
       .Case("optimizer", isOptimizer)
       .Case("optimizers", isOptimizers)
       .Case("counters", isCounters)
@@ -252,6 +256,11 @@ LogicalResult WeftDialect::verifyOperationAttribute(Operation *op,
            << attr.getName() << " on a module, where it has an effect";
   if (attr.getName() == kPresenceAttr && !isa<StateOp>(op))
     return op->emitOpError("expects ") << attr.getName() << " on a state";
+  if (attr.getName() == kRecomputeAttr &&
+      (op->getNumResults() == 0 || isa<ReadOp>(op) ||
+       op->hasTrait<OpTrait::ConstantLike>()))
+    return op->emitOpError("expects ")
+           << attr.getName() << " on an op that computes something";
   // A kernel, or its form in another dialect.
   if (attr.getName() == kComputesAttr && !isa<KernelOp>(op) &&
       !(isa<FunctionOpInterface>(op) && op->hasAttr(kKernelKindAttr)))

@@ -2,7 +2,7 @@
 // RUN: weft-opt --weft-inline-recompute --weft-autocast=dtype=bf16 %s | FileCheck %s --check-prefix=CAST
 // RUN: not weft-opt --weft-autocast=dtype=bf16 %s 2>&1 | FileCheck %s --check-prefix=FIRST
 
-// FIRST: error: 'weft.recompute' op expects an op with a cast policy in a model, but this one has none
+// FIRST: error: 'weft.recompute' op expects no region that is computed again; run weft-inline-recompute first
 
 // Ops of a region move in front of it, with its name. The innermost region of
 // this kind counts; those of weft.autocast stay, and what they hold is marked.
@@ -53,7 +53,7 @@ weft.program @nested(%x: tensor<4x4xf32> {weft.input = "x"})
     weft.yield %f : tensor<4x4xf32>
   } : tensor<4x4xf32>
   // What a region hands on need not be made in it, and nothing has to stand in it.
-  %same = weft.recompute "outer" {
+  %same = weft.recompute "nothing" {
     weft.yield %f : tensor<4x4xf32>
   } : tensor<4x4xf32>
   %l = weft.reduce sum %same dims [0, 1] : tensor<4x4xf32>

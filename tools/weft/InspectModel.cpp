@@ -105,6 +105,8 @@ describeActivations(const RecomputeChoices &choices) {
   std::vector<ActivationRow> rows;
   for (const RecomputeChoice &choice : choices.kept)
     add(rows, choice, /*isFree=*/false);
+  for (const RecomputeChoice &choice : choices.marked)
+    add(rows, choice, /*isFree=*/false);
   for (const RecomputeChoice &choice : choices.inOrder)
     add(rows, choice, /*isFree=*/true);
   llvm::sort(rows, [](const ActivationRow &a, const ActivationRow &b) {

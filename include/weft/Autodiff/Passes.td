@@ -129,9 +129,11 @@ def MarkRecomputePass : Pass<"weft-mark-recompute", "::mlir::ModuleOp"> {
     }
     ```
 
-    With `gelu-with-product` a marked gelu (tanh) marks the f32 product before it too, and what
-    stands between: a library that computes both as one rounds a gelu otherwise than a kernel, and
-    what is computed again has to have the same bits.
+    With `gelu-with-product` a marked gelu (tanh) marks the f32 product before it too, and the
+    addition of a bias between them: a library that computes both as one rounds a gelu otherwise
+    than a kernel, and what is computed again has to have the same bits. Where something else reads
+    the product or the sum, the gelu has the attribute `weft.apart`: `weft-select-kernels` leaves
+    it to a kernel, in the forward part and where it is computed again.
 
     It computes nothing; only `bytes:N` looks at how large anything is.
   }];

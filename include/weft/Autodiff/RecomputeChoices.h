@@ -33,11 +33,6 @@ std::optional<RecomputeRule> parseRecomputeRule(llvm::StringRef text);
 /// Whether a second computation of an op of a program gives the same.
 bool mayRecompute(mlir::Operation *op);
 
-/// From a gelu (tanh) back to the f32 product before it, which is the last:
-/// what a library may compute together, by a formula of its own. Nothing for
-/// other ops.
-llvm::SmallVector<mlir::Operation *, 4> findGeluProduct(mlir::Operation *op);
-
 /// A forward op with results that the backward part reads.
 struct RecomputeChoice {
   mlir::Operation *op = nullptr;
@@ -61,20 +56,24 @@ struct RecomputeChoices {
   llvm::SmallVector<RecomputeChoice, 0> inOrder;
   /// What is always kept, in the order of the program.
   llvm::SmallVector<RecomputeChoice, 0> kept;
+  /// What marks of the model give up anyway, in the order of the program.
+  llvm::SmallVector<RecomputeChoice, 0> marked;
 
   /// How many of `inOrder` together save `bytes`, or all.
   size_t countFor(int64_t bytes) const;
 };
 
 /// The choices of the program of kind micro, whose gradients are not built yet:
-/// they are built on a copy of the module. A gelu is computed again with the
-/// product before it if `geluWithProduct`. Nothing without such a program, or
-/// if its gradients cannot be built, which weft-autodiff reports.
+/// they are built on a copy of the module. What the model has marks for is no
+/// choice; a gelu is computed again with the product before it if
+/// `geluWithProduct`. Nothing without such a program, or if its gradients
+/// cannot be built, which weft-autodiff reports.
 std::optional<RecomputeChoices> findRecomputeChoices(mlir::ModuleOp module,
                                                      bool geluWithProduct);
 
 /// Whether weft-autodiff computes a marked op again where the backward part
-/// reads it: not if other segments do, which it is kept for.
+/// reads it: not if ops outside of its segment do, which it is kept for. Asks
+/// the users of its results: only while there is no backward part.
 bool isComputedAgain(mlir::Operation *op);
 
 } // namespace weft

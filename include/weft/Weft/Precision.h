@@ -12,6 +12,10 @@ inline bool isLowPrecision(mlir::Type element) {
   return element.isF16() || element.isBF16();
 }
 
+/// Fails with an error on the first region of `program` that
+/// weft-inline-recompute resolves.
+llvm::LogicalResult checkRecomputeIsInlined(ProgramOp program);
+
 /// Fails with an error on the first op of `program` that weft-inline-recompute
 /// or weft-autocast resolves: a region, or an op with the attribute `dtype`.
 llvm::LogicalResult checkRegionsAreResolved(ProgramOp program);

@@ -31,6 +31,9 @@ def Weft_Dialect : Dialect {
     /// Discardable attribute of a forward op: the name of the segment that the
     /// backward part computes again (weft-inline-recompute, weft-mark-recompute).
     static constexpr ::llvm::StringLiteral kRecomputeAttr = "weft.recompute";
+    /// Discardable attribute of a gelu that no product computes with it, since
+    /// it would not where it is computed again (weft-mark-recompute).
+    static constexpr ::llvm::StringLiteral kApartAttr = "weft.apart";
     /// Argument and result attributes naming a program's ports.
     static constexpr ::llvm::StringLiteral kInputAttr = "weft.input";
     static constexpr ::llvm::StringLiteral kOutputAttr = "weft.output";

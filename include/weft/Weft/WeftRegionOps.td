@@ -16,10 +16,10 @@ def Weft_RecomputeOp : Weft_Op<"recompute", [Weft_InlinedRegion]> {
   let description = [{
     Like PyTorch's `torch.utils.checkpoint`: of what stands inside, the backward
     pass keeps only what the region begins with and what others read of it, and
-    computes the rest again. Regions of one name are one **segment**, computed
-    again together. The values are the same either way. Regions nest: what
-    stands in the inner one belongs to that alone. Parameters and constants are
-    there anyway.
+    computes the rest again, at once: a region is a **segment**, and has a name
+    of its own. The values are the same either way. Regions nest: what stands in
+    the inner one belongs to that alone. Parameters and constants are there
+    anyway.
 
     Example:
     ```mlir

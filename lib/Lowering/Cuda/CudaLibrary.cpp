@@ -67,10 +67,7 @@ static WeftGemmRecord describe(ProductPart part,
   record.epilogue = getEpilogue(part, partial.epilogue);
   const bool isActivation =
       part == ProductPart::Relu || part == ProductPart::Gelu;
-  // A gelu is computed alike whether its operand is kept or not: there may be a
-  // second one that the backward part computes again.
   record.hasAux = record.epilogue == WEFT_EPILOGUE_GELU_GRAD ||
-                  part == ProductPart::Gelu ||
                   (isActivation && partial.keepsSum);
   return record;
 }

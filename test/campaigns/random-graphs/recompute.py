@@ -36,13 +36,17 @@ class Enclosure:
     def __init__(self, graph):
         self.graph = graph
         self.dice = random.Random(f"regions {graph.seed}")
-        self.segments = self.dice.choice([1, 2, 4])
+        self.regions = 0
         self.nodes = [i for i in graph.needed() if graph.nodes[i].form != "input"]
         self.outputs = {node for node, _ in graph.terms}
 
     def text(self):
         plain = "\n".join(map(self.graph.line, self.nodes))
-        return self.graph.text().replace(plain, "\n".join(self.lines(self.nodes, 0)))
+        found = self.lines(self.nodes, 0)
+        while not self.regions:
+            found = self.lines(self.nodes, 0)
+        assert plain in self.graph.text()
+        return self.graph.text().replace(plain, "\n".join(found))
 
     def lines(self, nodes, depth):
         found, at = [], 0
@@ -57,12 +61,13 @@ class Enclosure:
         return found
 
     def region(self, run, depth):
-        inside = set(run)
+        inside, name = set(run), f"r{self.regions}"
+        self.regions += 1
         handed = [i for i in run if i in self.outputs
                   or any(i in self.graph.nodes[j].args for j in self.nodes if j not in inside)]
         names = ", ".join(f"%v{i}" for i in handed)
         types = ", ".join(self.graph.nodes[i].type for i in handed)
         results, colon = (f"{names} = ", " : ") if handed else ("", "")
-        return [f'    {results}weft.recompute "s{self.dice.randrange(self.segments)}" {{',
+        return [f'    {results}weft.recompute "{name}" {{',
                 *self.lines(run, depth + 1),
                 f"    weft.yield {names}{colon}{types}", f"    }}{colon}{types}"]
