@@ -42,7 +42,8 @@ static bool markBlocks(ProgramOp program, int64_t count) {
 static void markGeluProducts(ProgramOp program) {
   for (GeluOp gelu : program.getBody().front().getOps<GeluOp>()) {
     SmallVector<Operation *, 3> parts = findGeluProduct(gelu);
-    if (parts.empty())
+    if (parts.empty() && gelu.getApproximate() == GeluKind::Tanh &&
+        getElementTypeOrSelf(gelu.getType()).isF32())
       gelu->setAttr(WeftDialect::kApartAttr, UnitAttr::get(gelu.getContext()));
     if (Attribute segment = gelu->getAttr(WeftDialect::kRecomputeAttr))
       for (Operation *part : parts)

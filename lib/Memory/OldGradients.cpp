@@ -15,6 +15,12 @@ using namespace mlir;
 namespace weft {
 
 namespace {
+/// What of a root depends on old contents: of which state, and the views of it.
+struct OldContents {
+  plan::UseOp state;
+  SmallVector<MemRefType, 1> views;
+};
+
 class OldGradients {
 public:
   OldGradients(plan::ProgramOp program, const SymbolTable &symbols);
@@ -52,8 +58,8 @@ private:
   llvm::DenseMap<Value, ElementSet> gradients;
   /// Roots that tell the first micro-step from the others.
   llvm::DenseSet<Value> flags;
-  /// Roots that depend on old contents, and of which state.
-  llvm::DenseMap<Value, plan::UseOp> old;
+  /// Roots that depend on old contents.
+  llvm::DenseMap<Value, OldContents> old;
 };
 } // namespace
 
@@ -132,7 +138,7 @@ bool OldGradients::isUnwritten(Value buffer) {
 /// The state whose old contents a buffer may hold, or null.
 plan::UseOp OldGradients::lookup(Value buffer) {
   return isUnwritten(buffer) ? getUse(buffer)
-                             : old.lookup(plan::getRoot(buffer));
+                             : old.lookup(plan::getRoot(buffer)).state;
 }
 
 /// Whether the flag may tell the command not to use operand `index`. What a
@@ -162,11 +168,13 @@ plan::UseOp OldGradients::findKept(plan::CommandOpInterface command,
   return {};
 }
 
-/// Whether a buffer is all of its root.
-static bool isWhole(Value buffer) {
-  auto type = cast<MemRefType>(buffer.getType());
-  auto root = cast<MemRefType>(plan::getRoot(buffer).getType());
-  return type.getNumElements() == root.getNumElements();
+/// Leaves out the views that `buffer` is all of.
+static void eraseCovered(SmallVectorImpl<MemRefType> &views, Value buffer) {
+  ElementSet written;
+  written.add(
+      cast<MemRefType>(buffer.getType()),
+      cast<MemRefType>(plan::getRoot(buffer).getType()).getNumElements());
+  llvm::erase_if(views, [&](MemRefType view) { return written.covers(view); });
 }
 
 OldGradients::Effect OldGradients::getEffect(plan::CommandOpInterface command,
@@ -181,10 +189,15 @@ OldGradients::Effect OldGradients::getEffect(plan::CommandOpInterface command,
 
 void OldGradients::add(const Effect &effect) {
   Value root = plan::getRoot(effect.buffer);
-  if (effect.kept)
-    old[root] = effect.kept;
-  else if (isWhole(effect.buffer))
-    old.erase(root);
+  if (effect.kept) {
+    OldContents &contents = old[root];
+    contents.state = effect.kept;
+    contents.views.push_back(cast<MemRefType>(effect.buffer.getType()));
+  } else if (auto contents = old.find(root); contents != old.end()) {
+    eraseCovered(contents->second.views, effect.buffer);
+    if (contents->second.views.empty())
+      old.erase(contents);
+  }
   if (effect.isFlag)
     flags.insert(root);
   else
