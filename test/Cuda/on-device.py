@@ -14,6 +14,7 @@ OUT may then be carried to the device. `run` trains there and checks each model:
   resumed    and one that is stopped half-way and goes on
   tuned      with algorithms of products that --tune has measured: the same bounds
   cudnn      attention by cuDNN has losses within the same bounds
+  recomputed programs that compute activations again have the bits of the first run
   gradients  those of a step, to the bit the CPU's: masks of dropout (model masks)
   skips      steps are skipped, and loss scales halved, as on the CPU (overflow-*)
   memcheck, racecheck, synccheck
@@ -53,6 +54,8 @@ MODELS = {
     "llama-f16": ("llama-mini", "f16", TOKENS, []),
 }
 CUDNN = ("gpt2-f16", "llama-f16")
+# Rules of --recompute; the second gives up some values of each block.
+RECOMPUTED = {"gpt2": ("blocks", "bytes:1000000"), "gpt2-bf16": ("blocks",), "llama": ("blocks", "bytes:1000000")}
 # Models of test/Cuda that are checked in a way of their own, with the flags of both.
 INPUTS = "../test/Cuda/Inputs/"
 OVERFLOW = ["--scaler-init=32768"]
@@ -108,6 +111,11 @@ def facts_of(name):
     return MODELS.get(name) or SPECIAL[name]
 
 
+def recomputed(name, rule):
+    """The program of a rule of --recompute."""
+    return f"{name}-{rule.partition(':')[0]}"
+
+
 def compile_program(options, name, output, *flags):
     model, precision, compile_flags, _ = facts_of(name)
     call([weft_of(options), "compile",
@@ -137,6 +145,8 @@ def build(options):
         compile_for_device(options, name, inside(name))
         if name in CUDNN:
             compile_for_device(options, name, inside(name + "-cudnn"), "--attention=cudnn")
+        for rule in RECOMPUTED.get(name, ()):
+            compile_for_device(options, name, inside(recomputed(name, rule)), f"--recompute={rule}")
         os.remove(inside("cpu"))
     shutil.rmtree(inside("on-cpu"), ignore_errors=True)
     with open(inside("expected.json"), "w") as file:
@@ -257,6 +267,10 @@ class Model:
     def check_cudnn(self):
         return self.near(self.train(self.name + "-cudnn", "cudnn")[0])
 
+    def check_recomputed(self):
+        said = [self.check_equal(self.train(recomputed(self.name, rule), "recomputed")) for rule in RECOMPUTED[self.name]]
+        return f"{len(said)} programs, {said[0]}"
+
     def check_sanitizer(self, tool):
         sanitizer = shutil.which("compute-sanitizer")
         if not sanitizer:
@@ -278,6 +292,8 @@ class Model:
                   "tuned": self.check_tuned}
         if self.name in CUDNN:
             checks["cudnn"] = self.check_cudnn
+        if self.name in RECOMPUTED:
+            checks["recomputed"] = self.check_recomputed
         if self.options.sanitizer:
             checks.update({tool: lambda tool=tool: self.check_sanitizer(tool) for tool in TOOLS})
         return checks
