@@ -14,6 +14,8 @@ A round is a `weft bench`, and a run of the model with prefetch and one without,
               delay added to each latency
   traced      the same of the traced run: what rank 0 waited for, and collectives in the stream that computes,
               without the time in which it waited for a slower rank (`lag_ms`), which is in no plan
+
+A unit has to compute for longer than the delay, or it can hide none: more --rows take longer.
 """
 import argparse
 import json
@@ -32,7 +34,7 @@ WARM = 2
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--weft", default="weft")
-    parser.add_argument("--rows", type=int, default=3072)
+    parser.add_argument("--rows", type=int, default=6144)
     parser.add_argument("--width", type=int, default=1024)
     parser.add_argument("--delay", type=int, default=50)
     parser.add_argument("--rounds", type=int, default=3)
@@ -62,6 +64,7 @@ class Experiment:
         self.args, self.folder = args, folder
         self.weft = args.weft if os.path.basename(args.weft) == args.weft else os.path.abspath(args.weft)
         self.values = {}
+        self.unit_ms = 0  # that a unit computes forward, as planned
 
     def call(self, command, **environment):
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True,
@@ -79,6 +82,7 @@ class Experiment:
 
     def planned(self, program):
         overlap = json.loads(self.call([self.weft, "inspect", program, "--schedule", "--json"]))["overlap"]
+        self.unit_ms = (overlap["eval"]["time_us"] - overlap["eval"]["exposed_us"]) / 1e3 / 6
         return sum(overlap[kind]["exposed_us"] for kind in ("micro", "apply")) / 1e3
 
     def traced(self, steps):
@@ -136,6 +140,8 @@ class Experiment:
                   f"{row['planned']:>8.1f} {row['traced']:>8.1f} {row['ratio']:>6.3f}")
             row["values"] = {what: self.values[prefetch, what] for what in ("step", "delayed", "planned", "traced")}
             rows.append(row)
+        print(f"forward, a unit computes for {self.unit_ms:.1f} ms"
+              + (", less than the delay: give more --rows" if self.unit_ms < self.args.delay else ""))
         return rows
 
 
