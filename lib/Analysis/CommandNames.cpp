@@ -2,8 +2,9 @@
 
 #include "weft/Analysis/CommandNames.h"
 
-#include "weft/Plan/Transfers.h"
+#include "weft/Analysis/ElementFlops.h"
 #include "weft/Plan/Plan.h"
+#include "weft/Plan/Transfers.h"
 #include "weft/Support/TypeText.h"
 #include "weft/Weft/Weft.h"
 
@@ -121,9 +122,10 @@ std::string getKernelName(KernelOp kernel) {
 double getKernelFlops(KernelOp kernel) {
   double flops = 0;
   for (Operation &op : kernel.getBody().front().without_terminator())
-    if (isNamed(op) && !isa<CompareOp, SelectOp>(op))
+    if (isNamed(op))
       if (RankedTensorType type = getWidest(op))
-        flops += static_cast<double>(type.getNumElements());
+        flops +=
+            getElementFlops(&op) * static_cast<double>(type.getNumElements());
   return flops;
 }
 

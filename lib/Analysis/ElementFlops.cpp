@@ -1,0 +1,47 @@
+//===- ElementFlops.cpp - Arithmetic of the ops of kernels ----------------===//
+
+#include "weft/Analysis/ElementFlops.h"
+
+#include "weft/Weft/Weft.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace weft {
+
+// Times of kernels on vectors, in those of an addition (weft inspect --profile):
+// the polynomial of a special function and the reduction of its range.
+static constexpr double kDivision = 4, kExp = 12, kLog = 14, kErf = 20;
+static constexpr double kSigmoid = 13, kTanh = 18;
+static constexpr double kPhilox = 40; // ten rounds for four numbers
+
+double getElementFlops(Operation *op) {
+  return llvm::TypeSwitch<Operation *, double>(op)
+      .Case<CompareOp, SelectOp>([](auto) { return 0; })
+      .Case<DivOp, ReciprocalOp, SqrtOp>([](auto) { return kDivision; })
+      .Case<RsqrtOp>([](auto) { return 2 * kDivision; })
+      .Case<ExpOp>([](auto) { return kExp; })
+      .Case<LogOp, Log1pOp>([](auto) { return kLog; })
+      .Case<PowOp>([](auto) { return kExp + kLog; })
+      .Case<ErfOp, SinOp, CosOp>([](auto) { return kErf; })
+      .Case<TanhOp>([](auto) { return kTanh; })
+      .Case<SigmoidOp>([](auto) { return kSigmoid; })
+      .Case<SiluOp>([](auto) { return kSigmoid + 1; })
+      .Case<SoftplusOp>([](auto) { return kExp + kLog; })
+      .Case<GeluOp>([](auto) { return kTanh + 8; })
+      .Case<GeluGradOp>([](auto) { return kTanh + 16; })
+      .Case<SoftmaxOp, LogSoftmaxOp>([](auto) { return kExp + kDivision + 2; })
+      .Case<CrossEntropyOp, CrossEntropyGradOp>([](auto) { return kExp + 4; })
+      .Case<BceOp, BceWithLogitsOp>([](auto) { return kExp + kLog + 4; })
+      .Case<LayerNormOp>([](auto) { return 8; })
+      .Case<RmsNormOp>([](auto) { return 5; })
+      .Case<DropoutOp, RandomUniformOp>([](auto) { return kPhilox; })
+      .Case<RandomNormalOp, RandomSliceOp>(
+          [](auto) { return kPhilox + kLog + kErf; })
+      .Case<AdamWOp, AdamOp>([](auto) { return 12 + 2 * kDivision; })
+      .Case<SgdOp>([](auto) { return 6; })
+      .Default([](auto) { return 1; });
+}
+
+} // namespace weft
