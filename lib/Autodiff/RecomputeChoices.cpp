@@ -233,7 +233,8 @@ bool isComputedAgain(Operation *op) {
   return segment && llvm::all_of(op->getUsers(), [&](Operation *user) {
            Attribute other = user->getAttr(WeftDialect::kRecomputeAttr);
            return other ? other == segment
-                        : getSegment(user) == cast<StringAttr>(segment).getValue();
+                        : getSegment(user) ==
+                              cast<StringAttr>(segment).getValue();
          });
 }
 
