@@ -54,7 +54,8 @@ def compile_row(options, row, config, work):
         json.dump({**config, **dict.fromkeys(DROPS, row["dropout"])}, file)
     command = [options.weft, "compile", model, "-o", os.path.join(options.out, row["program"]),
                f"--target={options.target}", f"--precision={options.precision}",
-               f"--recipe={row['recipe']}", f"--batch={options.batch}", f"--seq={options.seq}"]
+               f"--recipe={row['recipe']}", f"--batch={options.batch}", f"--seq={options.seq}",
+               *options.compile]
     call(command)
 
 
@@ -170,6 +171,8 @@ def parse():
     make.add_argument("--dropout", nargs="+", type=float, default=(0.0, 0.1))
     make.add_argument("--batch", type=int, default=32, help="rows of a step")
     make.add_argument("--seq", type=int, default=1024, help="tokens of a row")
+    make.add_argument("--compile", action="append", default=[], metavar="FLAG",
+                      help="a flag of weft compile, as --compile=--attention=cudnn")
     time = commands.add_parser("run", help="time them beside PyTorch")
     time.set_defaults(command=run)
     time.add_argument("out")

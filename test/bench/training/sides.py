@@ -107,13 +107,14 @@ def scaled(name, value):
 
 
 def counted(events):
-    """Events of the steps behind the second. A step ends with `apply`."""
+    """Events of the steps behind the second, but no waits, in which another stream
+    works. A step ends with `apply`."""
     step, last, kept = 0, None, []
     for event in events:
         if last == "apply" and event["cat"] != "apply":
             step += 1
         last = event["cat"]
-        if step >= 2 and last in ("micro", "apply"):
+        if step >= 2 and last in ("micro", "apply") and not event["name"].startswith("wait "):
             kept.append(event)
     return kept
 
