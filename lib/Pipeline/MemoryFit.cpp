@@ -140,37 +140,34 @@ const MemoryTrial *MemoryFit::findSmallest() const {
   return best;
 }
 
-/// The smallest step that fits, if each takes less than the one before. Null if
-/// this search finds none.
-Expected<const MemoryTrial *> MemoryFit::bisect(int64_t limit) {
-  const MemoryTrial *found = nullptr;
+/// Tries steps until the smallest is found that fits, if each takes less than
+/// the one before.
+Status MemoryFit::tryUntilOneFits(int64_t limit) {
+  bool found = false;
   for (size_t begin = 0, end = steps.size(); begin < end;) {
     const size_t middle = begin + (end - begin) / 2;
     auto trial = tryChange(steps[middle]);
     if (!trial)
-      return trial;
+      return trial.takeError();
     const bool fits = (*trial)->getBytes() <= limit;
-    found = fits ? *trial : found;
+    found |= fits;
     (fits ? end : begin) = fits ? middle : middle + 1;
   }
-  return found;
+  // The order of sizes is almost that of the steps.
+  return found ? Status::success() : tryAll(steps);
 }
 
 Expected<FlagValues> MemoryFit::choose(const MemoryBound &bound) {
   if (Status status = tryAll(firsts); !status)
     return status.takeError();
-  if (const MemoryTrial *best = findFastest(bound.bytes))
-    return best->flags;
+  const bool fits = findFastest(bound.bytes);
   if (Status status = prepareRecomputation(); !status)
     return status.takeError();
+  // Also where all fits: what is computed again may hide a collective.
   if (Status status = tryAll(rules); !status)
     return status.takeError();
-  auto found = bisect(bound.bytes);
-  if (!found)
-    return found.takeError();
-  // The order of sizes is almost that of the steps.
-  if (!*found)
-    if (Status status = tryAll(steps); !status)
+  if (!fits)
+    if (Status status = tryUntilOneFits(bound.bytes); !status)
       return status.takeError();
   if (const MemoryTrial *best = findFastest(bound.bytes))
     return best->flags;
