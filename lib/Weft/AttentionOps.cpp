@@ -77,20 +77,34 @@ LogicalResult AttentionOp::verify() {
   return verifyAttentionNumbers(*this);
 }
 
-/// Multiply-adds of one product over all query-key pairs that are seen.
-static double attentionProductFlops(RankedTensorType query,
-                                    RankedTensorType key, bool causal) {
-  ArrayRef<int64_t> q = query.getShape();
-  double pairs = static_cast<double>(q[1]) * key.getDimSize(1);
-  if (causal)
-    pairs -= static_cast<double>(q[1]) * (q[1] - 1) / 2;
-  return 2.0 * q[0] * q[2] * q[3] * pairs;
+/// Query-key pairs of a head that kernels compute: of a tile of queries the
+/// keys that any of them sees.
+static double countPairs(int64_t queries, int64_t keys, bool causal) {
+  constexpr int64_t kTile = 64;
+  if (!causal)
+    return static_cast<double>(queries) * static_cast<double>(keys);
+  double pairs = 0;
+  for (int64_t begin = 0; begin < queries; begin += kTile) {
+    const int64_t end = std::min(begin + kTile, queries);
+    const int64_t seen = std::clamp<int64_t>(end + keys - queries, 0, keys);
+    pairs += static_cast<double>(end - begin) * static_cast<double>(seen);
+  }
+  return pairs;
 }
 
-double AttentionOp::getFlops() {
-  return 2 * attentionProductFlops(tensorType(getQuery()), tensorType(getKey()),
-                                   getCausal());
+/// `products` multiply-adds of a head's width for each pair, and the numbers of
+/// dropout: by what a Zen 5 took with and without.
+template <typename OpT> static double getAttentionFlops(OpT op, int products) {
+  constexpr double kDropout = 128;
+  ArrayRef<int64_t> query = tensorType(op.getQuery()).getShape();
+  const double pairs = countPairs(
+      query[1], tensorType(op.getKey()).getDimSize(1), op.getCausal());
+  const double each = 2.0 * products * static_cast<double>(query[3]) +
+                      (op.getRng() ? kDropout : 0);
+  return static_cast<double>(query[0] * query[2]) * pairs * each;
 }
+
+double AttentionOp::getFlops() { return getAttentionFlops(*this, 2); }
 
 LogicalResult AttentionGradOp::inferTypes(std::optional<Location> loc,
                                           Adaptor adaptor,
@@ -117,10 +131,7 @@ LogicalResult AttentionGradOp::verify() {
   return verifyAttentionNumbers(*this);
 }
 
-double AttentionGradOp::getFlops() {
-  return 5 * attentionProductFlops(tensorType(getQuery()), tensorType(getKey()),
-                                   getCausal());
-}
+double AttentionGradOp::getFlops() { return getAttentionFlops(*this, 5); }
 
 LogicalResult RopeOp::verify() {
   RankedTensorType type = tensorType(getOperand());

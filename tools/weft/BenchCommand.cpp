@@ -7,6 +7,7 @@
 #include "weft/Formats/OutputFile.h"
 #include "weft/Formats/StandardStreams.h"
 #include "weft/Pipeline/CompileFlags.h"
+#include "weft/Pipeline/OverlapFit.h"
 #include "weft/Schedule/CostTableFile.h"
 #include "weft/Support/HelperProgram.h"
 
@@ -63,9 +64,8 @@ public:
 
   /// The median of all rounds, of each command.
   std::vector<CostSample> getSamples() const;
-  /// What it costs that collectives run beside what computes; `rates` are those
-  /// of collectives alone.
-  Overlap getOverlap(const std::vector<CostFit> &rates) const;
+  /// Speeds, and what it costs that collectives run beside what computes.
+  Expected<CostTable> makeTable(const std::vector<CostFit> &rates) const;
 
 private:
   /// Of one rank there is one program; of several a second one, whose
@@ -74,11 +74,14 @@ private:
     BenchProgram inLine;
     std::optional<BenchProgram> apart;
     std::vector<std::vector<CostSample>> rounds = {}; // of inLine
+    std::vector<double> exposed = {}; // in rounds of apart: microseconds
   };
 
   Expected<BenchProgram> compile(const BenchModel &model,
                                  std::vector<std::string> flags);
   Status measure(Pair &pair);
+  double findSlowdown(const std::vector<CostFit> &rates) const;
+  Expected<std::vector<ExposedPlan>> findExposed() const;
 
   BenchOptions options;
   std::string folder;
@@ -90,7 +93,6 @@ private:
     std::vector<CostSample> collectives;
   };
   std::vector<Loss> losses;
-  std::vector<CostSample> beside; // collectives beside what computes
   std::vector<double> handOvers;
   int programs = 0;
 };
@@ -154,9 +156,7 @@ Status Bench::measure(Pair &pair) {
         {sumComputing(apart->samples) - sumComputing(inLine->samples),
          findCollectives(inLine->samples)});
     handOvers.push_back(apart->handOverUs);
-    for (const CostSample &sample : findCollectives(apart->samples))
-      if (sample.stream != 0)
-        beside.push_back(sample);
+    pair.exposed.push_back(apart->exposedUs);
   }
   if (!pair.rounds.empty() &&
       pair.rounds.front().size() != inLine->samples.size())
@@ -208,28 +208,35 @@ static double sumSending(const std::vector<CostSample> &collectives,
   return us;
 }
 
-Overlap Bench::getOverlap(const std::vector<CostFit> &rates) const {
-  std::vector<double> longer, slowdowns;
-  for (const CostSample &sample : beside)
-    if (const CostFit *fit = findFit(rates, sample.kind))
-      longer.push_back(sample.us - fit->getTimeUs(0, sample.bytes));
+/// The part of its speed that what computes loses while a rank sends.
+double Bench::findSlowdown(const std::vector<CostFit> &rates) const {
+  std::vector<double> slowdowns;
   for (const Loss &loss : losses)
     if (const double sending = sumSending(loss.collectives, rates); sending > 0)
       slowdowns.push_back(loss.us / sending);
-  Overlap overlap;
   // Less than all, or nothing would be computed.
-  overlap.slowsCompute = std::clamp(medianOfAny(slowdowns), 0.0, 0.95);
-  overlap.besideUs = std::max(0.0, medianOfAny(longer));
-  overlap.beginUs = medianOfAny(handOvers);
-  return overlap;
+  return std::clamp(medianOfAny(slowdowns), 0.0, 0.95);
+}
+
+Expected<std::vector<ExposedPlan>> Bench::findExposed() const {
+  std::vector<ExposedPlan> plans;
+  for (const Pair &pair : pairs) {
+    if (!pair.apart)
+      continue;
+    auto plan =
+        TimedPlan::compile(pair.apart->getFolder(), pair.apart->getFlags());
+    if (!plan)
+      return plan.takeError();
+    plans.push_back({std::move(*plan), medianOf(pair.exposed)});
+  }
+  return plans;
 }
 
 //===----------------------------------------------------------------------===//
 // The table
 //===----------------------------------------------------------------------===//
 
-static CostTable makeTable(const std::vector<CostFit> &fits,
-                           const Overlap &overlap) {
+static CostTable makeRates(const std::vector<CostFit> &fits) {
   CostTable table;
   for (const CostFit &fit : fits) {
     CostTable::Part &all = table.parts[""];
@@ -243,7 +250,20 @@ static CostTable makeTable(const std::vector<CostFit> &fits,
       table.links[""] = {fit.rates.gigabytesPerSecond, fit.rates.overheadUs};
     table.parts[fit.getPart()] = fit.rates;
   }
-  table.overlap = overlap;
+  return table;
+}
+
+Expected<CostTable> Bench::makeTable(const std::vector<CostFit> &rates) const {
+  CostTable table = makeRates(rates);
+  table.overlap.slowsCompute = findSlowdown(rates);
+  table.overlap.beginUs = medianOfAny(handOvers);
+  auto plans = findExposed();
+  if (!plans)
+    return plans.takeError();
+  auto besideUs = findBesideUs(table, *plans, folder);
+  if (!besideUs)
+    return besideUs.takeError();
+  table.overlap.besideUs = *besideUs;
   return table;
 }
 
@@ -264,13 +284,17 @@ static std::string describe(const FlagValues &flags) {
   return text + ", " + llvm::sys::getHostCPUName().str();
 }
 
-static std::string writeTable(const Bench &bench, const FlagValues &flags) {
+static Expected<std::string> writeTable(const Bench &bench,
+                                        const FlagValues &flags) {
   const std::vector<CostFit> fits = fitCosts(bench.getSamples());
+  auto table = bench.makeTable(fits);
+  if (!table)
+    return table.takeError();
   llvm::StringMap<std::string> notes;
   notes[""] = describe(flags) + "; rates of what is not named below";
   for (const CostFit &fit : fits)
     notes[fit.getPart()] = describe(fit);
-  return writeCostTable(makeTable(fits, bench.getOverlap(fits)), notes);
+  return writeCostTable(*table, notes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -338,7 +362,10 @@ static Expected<ExitCode> runBench(const FlagValues &flags,
   for (int64_t round = 0; round < flags.getInt("rounds"); ++round)
     if (Status status = bench.measure(); !status)
       return status.takeError();
-  if (Status status = writeResult(flags, writeTable(bench, flags)); !status)
+  auto text = writeTable(bench, flags);
+  if (!text)
+    return text.takeError();
+  if (Status status = writeResult(flags, *text); !status)
     return status.takeError();
   return ExitCode::Ok;
 }

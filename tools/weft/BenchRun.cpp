@@ -103,6 +103,7 @@ public:
   Status read(const std::string &path);
   std::vector<CostSample> getSamples() const;
   double getHandOverUs() const;
+  double getExposedUs() const;
 
 private:
   Status addEvent(const JsonCursor &event);
@@ -199,6 +200,15 @@ double Trace::getHandOverUs() const {
   return records > 0 ? std::max(0.0, between / records) : 0;
 }
 
+/// Steps have one micro-step here: each command runs once in a step.
+double Trace::getExposedUs() const {
+  double us = 0;
+  for (const CostSample &sample : getSamples())
+    if (sample.stream == 0 && (sample.isCollective || sample.kind == "wait"))
+      us += sample.us;
+  return us;
+}
+
 /// What a run said of its end, with its code.
 static Error describeEnd(const HelperEnd &end) {
   if (end.code < 0)
@@ -235,6 +245,7 @@ BenchProgram::compile(const BenchModel &model,
     return costs.takeError();
   BenchProgram program;
   program.folder = folder;
+  program.flags = std::move(all);
   program.costs = std::move(*costs);
   return program;
 }
@@ -251,5 +262,6 @@ Expected<BenchTimes> BenchProgram::run(const BenchOptions &options) const {
   Trace events(costs);
   if (Status status = events.read(trace); !status)
     return status.takeError();
-  return BenchTimes{events.getSamples(), events.getHandOverUs()};
+  return BenchTimes{events.getSamples(), events.getHandOverUs(),
+                    events.getExposedUs()};
 }

@@ -30,6 +30,8 @@ struct BenchTimes {
   /// For which the stream that computes ran no command, between two of them,
   /// for each that it recorded.
   double handOverUs = 0;
+  /// For which that stream waited for collectives in a step.
+  double exposedUs = 0;
 };
 
 /// The middle one, the later of two; precondition: not empty.
@@ -45,8 +47,13 @@ public:
 
   Expected<BenchTimes> run(const BenchOptions &options) const;
 
+  /// Where the model is, and what it was compiled with.
+  const std::string &getFolder() const { return folder; }
+  const std::vector<std::string> &getFlags() const { return flags; }
+
 private:
   std::string folder;
+  std::vector<std::string> flags;
   std::map<std::string, std::vector<CostSample>> costs;
 };
 
