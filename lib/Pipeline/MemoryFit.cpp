@@ -142,7 +142,7 @@ const MemoryTrial *MemoryFit::findSmallest() const {
 
 /// Tries steps until the smallest is found that fits, if each takes less than
 /// the one before.
-Status MemoryFit::tryUntilOneFits(int64_t limit) {
+Status MemoryFit::searchSteps(int64_t limit) {
   bool found = false;
   for (size_t begin = 0, end = steps.size(); begin < end;) {
     const size_t middle = begin + (end - begin) / 2;
@@ -160,14 +160,16 @@ Status MemoryFit::tryUntilOneFits(int64_t limit) {
 Expected<FlagValues> MemoryFit::choose(const MemoryBound &bound) {
   if (Status status = tryAll(firsts); !status)
     return status.takeError();
-  const bool fits = findFastest(bound.bytes);
+  const MemoryTrial *kept = findFastest(bound.bytes);
+  // With ranks, what is computed again may hide a collective.
+  if (kept && !flags.isSet("mesh"))
+    return kept->flags;
   if (Status status = prepareRecomputation(); !status)
     return status.takeError();
-  // Also where all fits: what is computed again may hide a collective.
   if (Status status = tryAll(rules); !status)
     return status.takeError();
-  if (!fits)
-    if (Status status = tryUntilOneFits(bound.bytes); !status)
+  if (!kept)
+    if (Status status = searchSteps(bound.bytes); !status)
       return status.takeError();
   if (const MemoryTrial *best = findFastest(bound.bytes))
     return best->flags;

@@ -10,23 +10,34 @@
 
 #include "mlir/Pass/PassManager.h"
 
+#include <utility>
+
 using namespace mlir;
 
 namespace weft {
 
-Expected<TimedPlan> TimedPlan::compile(const std::string &folder,
-                                       const std::vector<std::string> &flags) {
+Expected<std::unique_ptr<Compiler>>
+compileToPlan(const std::string &folder,
+              const std::vector<std::string> &flags) {
   Expected<FlagValues> values = compilerFlagTable().parse(flags);
   if (!values)
     return values.takeError();
-  TimedPlan plan;
-  plan.compiler = std::make_unique<Compiler>();
-  Compiler &compiler = *plan.compiler;
-  if (Status status = compiler.load(folder, *values); !status)
+  auto compiler = std::make_unique<Compiler>();
+  if (Status status = compiler->load(folder, *values); !status)
     return status.takeError();
-  if (Status status = compiler.run(compiler.phases().find("plan-memory"));
+  if (Status status = compiler->run(compiler->phases().find("plan-memory"));
       !status)
     return status.takeError();
+  return compiler;
+}
+
+Expected<TimedPlan> TimedPlan::compile(const std::string &folder,
+                                       const std::vector<std::string> &flags) {
+  auto compiler = compileToPlan(folder, flags);
+  if (!compiler)
+    return compiler.takeError();
+  TimedPlan plan;
+  plan.compiler = std::move(*compiler);
   return plan;
 }
 
@@ -58,24 +69,33 @@ static Expected<double> sumExposedUs(CostTable &table, double besideUs,
   return sum;
 }
 
-/// What is exposed grows with what collectives take: by halves. An upper bound
-/// is the time that all of them were waited for.
+/// What is exposed grows with what collectives take: between two bounds, by
+/// halves.
 Expected<double> findBesideUs(CostTable table, std::vector<ExposedPlan> &plans,
                               const std::string &folder) {
   const std::string path = folder + "/costs.toml";
+  constexpr double kExactUs = 0.1, kMostUs = 3600e6;
   double measured = 0;
   for (const ExposedPlan &each : plans)
     measured += each.us;
-  double least = 0, most = measured;
-  constexpr double kExactUs = 0.1;
-  while (most - least > kExactUs) {
+  double least = 0, most = 1;
+  bool isBelow = measured > 0; // planned, with the most
+  while (isBelow && most < kMostUs) {
+    auto planned = sumExposedUs(table, most, plans, path);
+    if (!planned)
+      return planned;
+    isBelow = *planned < measured;
+    if (isBelow)
+      least = std::exchange(most, 2 * most);
+  }
+  while (!isBelow && most - least > kExactUs) {
     const double middle = (least + most) / 2;
     auto planned = sumExposedUs(table, middle, plans, path);
     if (!planned)
       return planned;
     (*planned < measured ? least : most) = middle;
   }
-  return least;
+  return isBelow ? kMostUs : least;
 }
 
 } // namespace weft

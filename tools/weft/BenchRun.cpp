@@ -7,6 +7,7 @@
 #include "weft/Formats/Durable.h"
 #include "weft/Formats/Json.h"
 #include "weft/Formats/OutputFile.h"
+#include "weft/Pipeline/OverlapFit.h"
 #include "weft/Runtime/Execute/ThreadTeam.h"
 #include "weft/Support/HelperProgram.h"
 
@@ -37,17 +38,11 @@ static std::string makeText() {
 static Expected<Costs> compileModel(const std::string &model,
                                     const std::vector<std::string> &flags,
                                     const std::string &program) {
-  Expected<FlagValues> values = compilerFlagTable().parse(flags);
-  if (!values)
-    return values.takeError();
-  Compiler compiler;
-  if (Status status = compiler.load(model, *values); !status)
-    return status.takeError();
-  if (Status status = compiler.run(compiler.phases().find("plan-memory"));
-      !status)
-    return status.takeError();
-  Costs costs = describeCosts(compiler.module());
-  Expected<std::string> bytes = compileProgram(compiler);
+  auto compiler = compileToPlan(model, flags);
+  if (!compiler)
+    return compiler.takeError();
+  Costs costs = describeCosts((*compiler)->module());
+  Expected<std::string> bytes = compileProgram(**compiler);
   if (!bytes)
     return bytes.takeError();
   if (Status status = writeFile(program, *bytes, FileMode::Executable); !status)
@@ -200,12 +195,18 @@ double Trace::getHandOverUs() const {
   return records > 0 ? std::max(0.0, between / records) : 0;
 }
 
-/// Steps have one micro-step here: each command runs once in a step.
+/// As Timeline::getExposed: what records take is between commands. Steps have
+/// one micro-step here, so that each command runs once in a step.
 double Trace::getExposedUs() const {
+  const double handOverUs = getHandOverUs();
   double us = 0;
   for (const CostSample &sample : getSamples())
-    if (sample.stream == 0 && (sample.isCollective || sample.kind == "wait"))
-      us += sample.us;
+    if (sample.stream == 0) {
+      if (sample.isCollective || sample.kind == "wait")
+        us += sample.us;
+      else if (sample.kind == "record")
+        us += handOverUs;
+    }
   return us;
 }
 

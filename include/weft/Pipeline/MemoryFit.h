@@ -53,7 +53,7 @@ private:
   bool mayKeepGathered() const;
   Expected<const MemoryTrial *> tryChange(const Change &change);
   Status tryAll(llvm::ArrayRef<Change> changes);
-  Status tryUntilOneFits(int64_t limit);
+  Status searchSteps(int64_t limit);
   /// Of equals the one that was tried first.
   const MemoryTrial *findFastest(int64_t limit) const;
   const MemoryTrial *findSmallest() const;

@@ -18,11 +18,14 @@
 
 namespace weft {
 
+/// A model in `folder` with its plan: the phases up to plan-memory.
+Expected<std::unique_ptr<Compiler>>
+compileToPlan(const std::string &folder, const std::vector<std::string> &flags);
+
 /// The plan of a program, whose commands get the times of one table after the
 /// other. Their order stays.
 class TimedPlan {
 public:
-  /// Compiles the model in `folder` up to its plan.
   static Expected<TimedPlan> compile(const std::string &folder,
                                      const std::vector<std::string> &flags);
 
@@ -40,7 +43,8 @@ struct ExposedPlan {
 };
 
 /// The `beside_us` with which ranks wait in all plans together for as long as
-/// they did. 0 if they waited less than the table says without. The table is
+/// they did. 0 if they waited less than the table says without; an hour if
+/// nothing makes them wait as long. The table is
 /// written into `folder` to be read.
 Expected<double> findBesideUs(CostTable table, std::vector<ExposedPlan> &plans,
                               const std::string &folder);

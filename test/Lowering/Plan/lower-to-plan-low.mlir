@@ -44,6 +44,28 @@ weft.program @model_ops(%w: tensor<16x4xf16> {weft.input = "w"}, %t: tensor<8xi3
 
 // -----
 
+// Arithmetic of causal attention: 64 x 64, 64 x 128 and 6 x 134 pairs of queries and
+// keys, 13092 in all; for each of them 2 or 5 products of 16 multiply-adds, with dropout
+// 128 more. Of the last query alone there are 134 pairs.
+
+// CHECK-LABEL: plan.program "micro" @causal
+// CHECK: plan.attention {{.*}}flops = 837888 :
+// CHECK: plan.attention_grad {{.*}}flops = 2094720 :
+// CHECK: plan.attention {{.*}}dropout{{.*}}flops = 2513664 :
+// CHECK: plan.attention {{.*}}flops = 8576 :
+weft.program @causal(%q: tensor<1x134x1x16xf32> {weft.input = "q"}, %last: tensor<1x1x1x16xf32> {weft.input = "last"},
+    %rng: tensor<2xi64> {weft.input = "rng"})
+    -> (tensor<1x134x1x16xf32> {weft.output = "a"}, tensor<1x134x1x16xf32> {weft.output = "b"}, tensor<1x1x1x16xf32> {weft.output = "c"})
+    attributes {kind = #weft.kind<micro>} {
+  %o, %lse = weft.attention %q, %q, %q {causal, scale = 0.5 : f64} : tensor<1x134x1x16xf32>, tensor<1x134x1x16xf32>, tensor<1x134x1x16xf32>
+  %dq, %dk, %dv = weft.attention_grad %o, %q, %q, %q, %o, %lse {causal, scale = 0.5 : f64} : tensor<1x134x1x16xf32>, tensor<1x134x1x16xf32>, tensor<1x1x134xf32>
+  %d, %dlse = weft.attention %q, %q, %q rng %rng : tensor<2xi64> {causal, scale = 0.5 : f64, dropout = 0.1 : f64, op_id = 3 : i64} : tensor<1x134x1x16xf32>, tensor<1x134x1x16xf32>, tensor<1x134x1x16xf32>
+  %l, %llse = weft.attention %last, %q, %q {causal, scale = 0.5 : f64} : tensor<1x1x1x16xf32>, tensor<1x134x1x16xf32>, tensor<1x134x1x16xf32>
+  weft.return %dq, %d, %l : tensor<1x134x1x16xf32>, tensor<1x134x1x16xf32>, tensor<1x1x1x16xf32>
+}
+
+// -----
+
 // A low gradient, a low copy of the new parameter (written in the bytes of its
 // state), and the loss scale of the next step in place of the old one.
 weft.param @p : tensor<4xf32>

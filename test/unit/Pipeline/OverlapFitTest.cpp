@@ -2,64 +2,93 @@
 
 #include "Driver.h"
 
+#include "weft/Formats/OutputFile.h"
 #include "weft/Pipeline/OverlapFit.h"
 #include "weft/Schedule/CostTableFile.h"
-
-#include <fstream>
+#include "weft/Support/HelperProgram.h"
 
 namespace weft {
 namespace {
 
-CostTable makeTable() {
-  CostTable table;
-  table.links[""] = {3.0, 10.0};
-  table.overlap.slowsCompute = 0.1;
-  table.overlap.beginUs = 5;
-  return table;
-}
+class OverlapFit : public testing::Test {
+protected:
+  void SetUp() override {
+    mlir::registerPassManagerCLOptions();
+    auto made = makeHelperFolder("overlap-fit");
+    ASSERT_TRUE(made);
+    folder.emplace(std::move(*made));
+    table.links[""] = {3.0, 10.0};
+    table.overlap.slowsCompute = 0.1;
+    table.overlap.beginUs = 5;
+  }
 
-/// Two plans, with what each waits by a table.
-std::vector<ExposedPlan> makePlans(const CostTable &table) {
-  mlir::registerPassManagerCLOptions();
-  const std::string path = testing::TempDir() + "/overlap-costs.toml";
-  std::ofstream(path) << writeCostTable(table, {});
-  std::vector<ExposedPlan> plans;
-  for (const char *zero : {"--zero=1", "--zero=3"}) {
-    auto plan =
-        TimedPlan::compile(WEFT_SOURCE "/examples/gpt2-mini",
-                           {"--batch=2", "--seq=32", "--mesh=dp:2", zero});
-    EXPECT_TRUE(plan) << plan.error().message();
-    plans.push_back({std::move(*plan)});
-    auto us = plans.back().plan.estimateExposedUs(path);
+  /// Two plans that wait for as long as they do if collectives beside what
+  /// computes are longer by `us`.
+  void makePlans(double us) {
+    CostTable longer = table;
+    longer.overlap.besideUs = us;
+    const std::string path = folder->path() + "/longer.toml";
+    ASSERT_EQ(errorOf(writeFile(path, writeCostTable(longer, {}))), "");
+    plans.clear();
+    for (const char *zero : {"--zero=1", "--zero=3"}) {
+      auto plan =
+          TimedPlan::compile(WEFT_SOURCE "/examples/gpt2-mini",
+                             {"--batch=2", "--seq=32", "--mesh=dp:2", zero});
+      ASSERT_TRUE(plan) << plan.error().message();
+      auto exposed = plan->estimateExposedUs(path);
+      ASSERT_TRUE(exposed) << exposed.error().message();
+      plans.push_back({std::move(*plan), *exposed});
+    }
+  }
+
+  double find() {
+    auto us = findBesideUs(table, plans, folder->path());
     EXPECT_TRUE(us);
-    plans.back().us = *us;
+    return us ? *us : -1;
   }
-  return plans;
-}
 
-double findBeside(std::vector<ExposedPlan> &plans) {
-  auto us = findBesideUs(makeTable(), plans, testing::TempDir());
-  EXPECT_TRUE(us);
-  return us ? *us : -1;
-}
+  std::optional<Temporary> folder;
+  CostTable table;
+  std::vector<ExposedPlan> plans;
+};
 
-TEST(OverlapFit, FindsWhatPlansWereTimedWith) {
+TEST_F(OverlapFit, FindsWhatPlansWereTimedWith) {
   for (double us : {150.0, 400.0, 5000.0}) {
-    CostTable table = makeTable();
-    table.overlap.besideUs = us;
-    std::vector<ExposedPlan> plans = makePlans(table);
+    makePlans(us);
     // A file has four digits.
-    EXPECT_NEAR(findBeside(plans), us, us * 1e-3 + 0.2);
+    EXPECT_NEAR(find(), us, us * 1e-3 + 0.2);
   }
 }
 
-TEST(OverlapFit, IsZeroWherePlansWaitLonger) {
-  std::vector<ExposedPlan> plans = makePlans(makeTable());
+TEST_F(OverlapFit, IsZeroWherePlansWaitLonger) {
+  makePlans(0);
   for (ExposedPlan &each : plans)
     each.us /= 2;
-  EXPECT_NEAR(findBeside(plans), 0, 0.1);
-  std::vector<ExposedPlan> none;
-  EXPECT_EQ(findBeside(none), 0);
+  EXPECT_NEAR(find(), 0, 0.1);
+  plans.clear();
+  EXPECT_EQ(find(), 0);
+}
+
+TEST_F(OverlapFit, EndsWhereNothingWaitsAsLong) {
+  makePlans(0);
+  plans.front().us = 1e15;
+  EXPECT_EQ(find(), 3600e6);
+}
+
+TEST_F(OverlapFit, SaysWhatIsWrong) {
+  makePlans(10);
+  auto us = findBesideUs(table, plans, folder->path() + "/none");
+  ASSERT_FALSE(us);
+  EXPECT_NE(us.error().message().find("no such file"), std::string::npos);
+  auto plan = TimedPlan::compile(kModel, {"--bogus"});
+  ASSERT_FALSE(plan);
+  EXPECT_NE(plan.error().message().find("--bogus"), std::string::npos);
+  auto exposed =
+      plans.front().plan.estimateExposedUs(folder->path() + "/none.toml");
+  ASSERT_FALSE(exposed);
+  EXPECT_NE(exposed.error().message().find("a readable cost table"),
+            std::string::npos)
+      << exposed.error().message();
 }
 
 } // namespace

@@ -156,10 +156,25 @@ TEST(Fault, parsesAllKinds) {
                            "slow@step=1,ran=1",
                            "flip@step=1,seconds=2",
                            "exit@step=1,seconds=2",
+                           "comm:delay",
+                           "comm:delay=",
+                           "comm:delay=ms",
+                           "comm:delay=50",
+                           "comm:delay=0ms",
+                           "comm:delay=-1ms",
+                           "comm:delay=3600001ms",
+                           "comm:delay=50ms,rank=1",
                            "skip@collective=0",
                            "skip@collective",
                            "flip@step=1,param="})
     EXPECT_FALSE(Faults::parse(text).ok()) << text;
+}
+
+TEST(Fault, theLongestDelayOfCollectivesCounts) {
+  auto faults = Faults::parse("comm:delay=50ms;comm:delay=3600000ms");
+  ASSERT_TRUE(faults.ok());
+  EXPECT_EQ(faults->collectiveDelay().count(), 3600000);
+  EXPECT_EQ(Faults::parse("crash@step=1")->collectiveDelay().count(), 0);
 }
 
 TEST(Fault, listsAndRangesOfSteps) {
