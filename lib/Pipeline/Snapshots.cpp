@@ -86,7 +86,10 @@ Status Compiler::runTrial() {
 Status Compiler::fitMemory(int to) {
   const FlagValues given = values;
   const bool keptSnapshots = std::exchange(keepsSnapshots, true);
-  if (Status status = runPhases(phases().find("derive-programs")); !status)
+  const int programs = phases().find("derive-programs");
+  if (done == programs && !keptSnapshots) // a dump of that phase
+    keepSnapshot();
+  if (Status status = runPhases(programs); !status)
     return status;
   auto chosen =
       MemoryFit(*this, given).choose(*getMemoryBound(values, target()));

@@ -86,22 +86,29 @@ static std::string toText(double number) {
 /// Beyond these no machine is, and times of them could not be added up.
 static constexpr double kLeastRate = 1e-6, kMostRate = 1e12;
 
-LogicalResult readPositive(MLIRContext *context, StringRef path, StringRef name,
-                           const toml::node &value, double &number) {
+static LogicalResult readNumber(MLIRContext *context, StringRef path,
+                                StringRef name, const toml::node &value,
+                                bool mayBeZero, double &number) {
   auto refuse = [&](const std::string &text) {
     return emitError(locateToml(context, path, value.source()))
-           << "expects `" << name << "` to be a number from 1e-6 to 1e12, but "
-           << "got " << text;
+           << "expects `" << name << "` to be " << (mayBeZero ? "0 or " : "")
+           << "a number from 1e-6 to 1e12, but got " << text;
   };
   std::optional<double> read;
   if (!value.is_boolean())
     read = value.value<double>();
   if (!read)
     return refuse(describeToml(value));
-  if (!(*read >= kLeastRate && *read <= kMostRate))
+  const bool isZero = mayBeZero && *read == 0;
+  if (!isZero && !(*read >= kLeastRate && *read <= kMostRate))
     return refuse(toText(*read));
   number = *read;
   return success();
+}
+
+LogicalResult readPositive(MLIRContext *context, StringRef path, StringRef name,
+                           const toml::node &value, double &number) {
+  return readNumber(context, path, name, value, /*mayBeZero=*/false, number);
 }
 
 LogicalResult CostTableReader::readRate(StringRef name, const toml::node &value,
@@ -123,7 +130,7 @@ LogicalResult CostTableReader::readSlowdown(const toml::node &value) {
   }
   return emitErrorAt(value)
          << "expects `slows_compute` to be a number from 0 to below 1, but got "
-         << describeToml(value);
+         << (number ? toText(*number) : describeToml(value));
 }
 
 /// Of all links, or of those along an axis.
@@ -140,9 +147,11 @@ LogicalResult CostTableReader::readLink(const toml::table &table,
     else if (name == kSlowsComputeKey && axis.empty())
       read = readSlowdown(value);
     else if (name == kBesideKey && axis.empty())
-      read = readPositive(context, path, name, value, costs.overlap.besideUs);
+      read = readNumber(context, path, name, value, /*mayBeZero=*/true,
+                        costs.overlap.besideUs);
     else if (name == kBeginKey && axis.empty())
-      read = readPositive(context, path, name, value, costs.overlap.beginUs);
+      read = readNumber(context, path, name, value, /*mayBeZero=*/true,
+                        costs.overlap.beginUs);
     else if (axis.empty() && value.is_table())
       read = readLink(*value.as_table(), name);
     else

@@ -4,6 +4,8 @@
 // RUN: not weft-opt --weft-estimate=cost-table=%t/key.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=KEY
 // RUN: not weft-opt --weft-estimate=cost-table=%t/axis.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=AXIS
 // RUN: not weft-opt --weft-estimate=cost-table=%t/slow.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=SLOW
+// RUN: weft-opt --weft-estimate=cost-table=%t/zero.toml %t/plan.mlir | FileCheck %s --check-prefix=ZERO
+// RUN: not weft-opt --weft-estimate=cost-table=%t/below.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=BELOW
 // RUN: not weft-opt --weft-estimate=cost-table=%t/type.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=TYPE
 // RUN: not weft-opt --weft-estimate=cost-table=%t/flops.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=FLOPS
 // RUN: not weft-opt --weft-estimate=cost-table=%t/time.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=TIME
@@ -63,7 +65,20 @@ slows_compute = 0.5
 //--- slow.toml
 [link]
 slows_compute = 1
-# SLOW: slow.toml:2:{{.*}}expects `slows_compute` to be a number from 0 to below 1, but got
+# SLOW: slow.toml:2:{{.*}}expects `slows_compute` to be a number from 0 to below 1, but got 1
+
+//--- zero.toml
+# As without: 3 GB/s, 50 us.
+[link]
+slows_compute = 0
+beside_us = 0
+begin_us = 0.0
+# ZERO: plan.speeds = {gflops = 2.000000e+02 : f64, gigabytes_per_second = 4.500000e+01 : f64}
+
+//--- below.toml
+[link]
+beside_us = -0.5
+# BELOW: below.toml:2:{{.*}}expects `beside_us` to be 0 or a number from 1e-6 to 1e12, but got -0.5
 
 //--- type.toml
 [all_gather.f32]
@@ -77,5 +92,5 @@ gflops = 3
 
 //--- time.toml
 [link]
-beside_us = 0
-# TIME: time.toml:2:{{[0-9]+}}: error: expects `beside_us` to be a number from 1e-6 to 1e12, but got 0
+begin_us = 1e13
+# TIME: time.toml:2:{{[0-9]+}}: error: expects `begin_us` to be 0 or a number from 1e-6 to 1e12, but got 1e+13
