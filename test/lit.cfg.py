@@ -5,10 +5,11 @@ import shutil
 import subprocess
 import sys
 
-import lit.formats
+sys.path.insert(0, os.path.dirname(__file__))
+from swept import SweptShTest
 
 config.name = "weft"
-config.test_format = lit.formats.ShTest(True)
+config.test_format = SweptShTest(True)
 config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs", "data", "unit", "fuzz", "reference", "bench"]
 config.test_source_root = os.path.dirname(__file__)

@@ -147,6 +147,7 @@ static Status checkNoMesh(const FlagValues &flags) {
                                {"reduce-dtype", "auto"},
                                {"gather-dtype", "auto"},
                                {"shard-min", "0"},
+                               {"prefetch", "1"},
                                {"share-stream", ""},
                                {"prefetch-backward", ""},
                                {"prefetch-max", ""},

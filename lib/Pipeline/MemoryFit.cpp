@@ -38,18 +38,18 @@ MemoryFit::MemoryFit(Compiler &compiler, FlagValues given)
   firsts.push_back({});
   if (mayKeepGathered())
     firsts.push_back({{"reshard", "off"}});
+  if (isFree("recompute"))
+    rules = {{{"recompute", "blocks"}}, {{"recompute", "every:2"}}};
 }
 
 /// Looks for what may be computed again: not before anybody asks, for it takes
 /// the time of a trial.
-Status MemoryFit::prepareRecomputation() {
+Status MemoryFit::prepareSteps() {
   if (!isFree("recompute"))
     return Status::success();
   if (Status status = compiler.goBack("derive-programs", forTrials(flags));
       !status)
     return status;
-  for (const char *rule : {"blocks", "every:2"})
-    rules.push_back({{"recompute", rule}});
   std::optional<RecomputeChoices> choices = findRecomputeChoices(
       compiler.module(), compiler.target().hasGeluOfProducts(flags));
   if (!choices)
@@ -143,6 +143,8 @@ const MemoryTrial *MemoryFit::findSmallest() const {
 /// Tries steps until the smallest is found that fits, if each takes less than
 /// the one before.
 Status MemoryFit::searchSteps(int64_t limit) {
+  if (Status status = prepareSteps(); !status)
+    return status;
   bool found = false;
   for (size_t begin = 0, end = steps.size(); begin < end;) {
     const size_t middle = begin + (end - begin) / 2;
@@ -164,8 +166,6 @@ Expected<FlagValues> MemoryFit::choose(const MemoryBound &bound) {
   // With ranks, what is computed again may hide a collective.
   if (kept && !flags.isSet("mesh"))
     return kept->flags;
-  if (Status status = prepareRecomputation(); !status)
-    return status.takeError();
   if (Status status = tryAll(rules); !status)
     return status.takeError();
   if (!kept)
@@ -177,7 +177,7 @@ Expected<FlagValues> MemoryFit::choose(const MemoryBound &bound) {
 }
 
 Expected<std::vector<MemoryTrial>> MemoryFit::getCurve() {
-  if (Status status = prepareRecomputation(); !status)
+  if (Status status = prepareSteps(); !status)
     return status.takeError();
   for (ArrayRef<Change> changes :
        {ArrayRef(firsts), ArrayRef(rules), ArrayRef(steps)})

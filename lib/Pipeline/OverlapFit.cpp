@@ -10,6 +10,7 @@
 
 #include "mlir/Pass/PassManager.h"
 
+#include <cmath>
 #include <utility>
 
 using namespace mlir;
@@ -88,6 +89,12 @@ Expected<double> findBesideUs(CostTable table, std::vector<ExposedPlan> &plans,
     if (isBelow)
       least = std::exchange(most, 2 * most);
   }
+  if (isBelow)
+    return Error(ExitCode::Communication,
+                 "ranks waited " + std::to_string(std::llround(measured)) +
+                     " us for collectives of " + std::to_string(plans.size()) +
+                     " programs, more than any cost of them explains")
+        .hint("measure again where nothing else runs");
   while (!isBelow && most - least > kExactUs) {
     const double middle = (least + most) / 2;
     auto planned = sumExposedUs(table, middle, plans, path);
@@ -95,7 +102,7 @@ Expected<double> findBesideUs(CostTable table, std::vector<ExposedPlan> &plans,
       return planned;
     (*planned < measured ? least : most) = middle;
   }
-  return isBelow ? kMostUs : least;
+  return least;
 }
 
 } // namespace weft

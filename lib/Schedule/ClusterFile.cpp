@@ -59,7 +59,7 @@ LogicalResult ClusterReader::readRanks(const toml::node &value) {
 
 LogicalResult ClusterReader::readShare(const toml::node &value) {
   double &share = file.cluster.ranksPerCore;
-  if (failed(readPositive(context, path, "ranks_per_core", value, share)))
+  if (failed(readNumber(context, path, "ranks_per_core", value, share)))
     return failure();
   if (share >= 1)
     return success();
@@ -103,10 +103,10 @@ LogicalResult ClusterReader::readLink(StringRef name, const toml::node &value,
       return emitErrorAt(rate)
              << "expects gigabytes_per_second or latency_us, but got `" << entry
              << "`";
-    if (failed(readPositive(context, path, entry, rate, *number)))
+    if (failed(readNumber(context, path, entry, rate, *number)))
       return failure();
   }
-  if (link->gigabytesPerSecond > 0 && link->latencyUs > 0)
+  if (table->contains("gigabytes_per_second") && table->contains("latency_us"))
     return success();
   return emitErrorAt(value)
          << "expects gigabytes_per_second and latency_us in `" << name << "`";

@@ -86,9 +86,9 @@ static std::string toText(double number) {
 /// Beyond these no machine is, and times of them could not be added up.
 static constexpr double kLeastRate = 1e-6, kMostRate = 1e12;
 
-static LogicalResult readNumber(MLIRContext *context, StringRef path,
-                                StringRef name, const toml::node &value,
-                                bool mayBeZero, double &number) {
+LogicalResult readNumber(MLIRContext *context, StringRef path, StringRef name,
+                         const toml::node &value, double &number) {
+  const bool mayBeZero = name.ends_with("_us");
   auto refuse = [&](const std::string &text) {
     return emitError(locateToml(context, path, value.source()))
            << "expects `" << name << "` to be " << (mayBeZero ? "0 or " : "")
@@ -106,15 +106,10 @@ static LogicalResult readNumber(MLIRContext *context, StringRef path,
   return success();
 }
 
-LogicalResult readPositive(MLIRContext *context, StringRef path, StringRef name,
-                           const toml::node &value, double &number) {
-  return readNumber(context, path, name, value, /*mayBeZero=*/false, number);
-}
-
 LogicalResult CostTableReader::readRate(StringRef name, const toml::node &value,
                                         std::optional<double> &rate) {
   double number = 0;
-  if (failed(readPositive(context, path, name, value, number)))
+  if (failed(readNumber(context, path, name, value, number)))
     return failure();
   rate = number;
   return success();
@@ -147,11 +142,9 @@ LogicalResult CostTableReader::readLink(const toml::table &table,
     else if (name == kSlowsComputeKey && axis.empty())
       read = readSlowdown(value);
     else if (name == kBesideKey && axis.empty())
-      read = readNumber(context, path, name, value, /*mayBeZero=*/true,
-                        costs.overlap.besideUs);
+      read = readNumber(context, path, name, value, costs.overlap.besideUs);
     else if (name == kBeginKey && axis.empty())
-      read = readNumber(context, path, name, value, /*mayBeZero=*/true,
-                        costs.overlap.beginUs);
+      read = readNumber(context, path, name, value, costs.overlap.beginUs);
     else if (axis.empty() && value.is_table())
       read = readLink(*value.as_table(), name);
     else

@@ -13,10 +13,11 @@ llvm::FailureOr<CostTable> readCosts(mlir::MLIRContext *context,
                                      llvm::StringRef path,
                                      const toml::table &table);
 
-/// A number from 1e-6 to 1e12, or an error at `value` that calls it `name`.
-mlir::LogicalResult readPositive(mlir::MLIRContext *context,
-                                 llvm::StringRef path, llvm::StringRef name,
-                                 const toml::node &value, double &number);
+/// A number from 1e-6 to 1e12, or an error at `value` that calls it `name`. One
+/// that ends with "_us" is a time, which may be 0.
+mlir::LogicalResult readNumber(mlir::MLIRContext *context, llvm::StringRef path,
+                               llvm::StringRef name, const toml::node &value,
+                               double &number);
 
 } // namespace weft
 

@@ -116,9 +116,14 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
     return {reshard, ArrayRef<std::string>(reshardScopes)};
   }
 
-  /// Each path names a module that computes something.
+  /// Each path names a module that computes something, and is not inside one
+  /// whose parameters lie in one flat state.
   LogicalResult verifyScopes() {
     for (const std::string &path : reshardScopes) {
+      if (ParamOp unit = findUnitAround(path))
+        return getOperation().emitError("expects modules that are gathered "
+                                        "apart in `reshard`, but got '")
+               << path << "', which is a part of '" << getScope(unit) << "'";
       const bool isKnown = getOperation()
                                .walk([&](Operation *op) {
                                  return Reshard::isInside(getScope(op), path)
@@ -132,6 +137,22 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
                << path << "'";
     }
     return success();
+  }
+
+  /// A flat parameter of a module that `path` is inside of, or null if there
+  /// is one for the path.
+  ParamOp findUnitAround(StringRef path) {
+    ParamOp found;
+    for (auto param : getOperation().getOps<ParamOp>()) {
+      StringRef scope = getScope(param);
+      if (scope.empty() || !param.getSegments())
+        continue;
+      if (Reshard::isInside(scope, path))
+        return {};
+      if (Reshard::isInside(path, scope))
+        found = param;
+    }
+    return found;
   }
 
   LogicalResult verifyLayouts() {

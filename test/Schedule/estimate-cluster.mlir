@@ -1,6 +1,8 @@
 // RUN: split-file %s %t
 // RUN: weft-opt --weft-estimate=cluster=%t/cluster.toml %t/plan.mlir | FileCheck %s
 // RUN: weft-opt --weft-estimate='cluster=%t/cores.toml cost-table=%t/costs.toml' %t/plan.mlir | FileCheck %s --check-prefix=CORES
+// RUN: sed 's/^latency_us = 5$/latency_us = 0/' %t/cluster.toml > %t/free.toml && weft-opt --weft-estimate=cluster=%t/free.toml %t/plan.mlir | FileCheck %s --check-prefix=FREE
+// RUN: sed 's/^overhead_us = 3$/overhead_us = 0/' %t/costs.toml > %t/free-costs.toml && weft-opt --weft-estimate='cluster=%t/cores.toml cost-table=%t/free-costs.toml' %t/plan.mlir | FileCheck %s --check-prefix=LAUNCH
 // RUN: not weft-opt --weft-estimate='cluster=%t/cluster.toml cost-table=%t/costs.toml' %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=BOTH
 // RUN: not weft-opt --weft-estimate=cluster=%t/one.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=ONE
 // RUN: not weft-opt --weft-estimate=cluster=%t/key.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=KEY
@@ -57,6 +59,7 @@ plan.program "eval" @eval {
   // LEVELS: plan.all_gather {{.*}} among 8 {est_us = 1.950000e+02 : f64, link = "network", link_us = 1.600000e+02 : f64}
   // CHECK: plan.all_gather {{.*}} among 8 {est_us = 2.250000e+02 : f64, link = "network", link_us = 1.750000e+02 : f64}
   plan.all_gather %s to %a among 8 : memref<250000xf32> to memref<2000000xf32>
+  // FREE: plan.reduce_scatter {{.*}} along "shard" {est_us = 3.000000e+01 : f64, link = "node", link_us = 3.000000e+01 : f64}
   // CHECK: plan.reduce_scatter {{.*}} along "shard" {est_us = 4.500000e+01 : f64, link = "node", link_us = 3.000000e+01 : f64}
   plan.reduce_scatter %f to %s by 2.0, 2.0 among 4 along "shard" : memref<1000000xf32> to memref<250000xf32>
   // CHECK: plan.all_reduce {{.*}} among 8 {est_us = 60.0019{{[0-9]+}} : f64
@@ -64,6 +67,7 @@ plan.program "eval" @eval {
   // Without links the cost table has them; ranks that share a core take turns:
   // 1 MB read, 1 MB written at 10 GB/s, twice.
   // CORES: plan.copy {{.*}} {est_us = 4.060000e+02 : f64}
+  // LAUNCH: plan.copy {{.*}} {est_us = 4.000000e+02 : f64}
   plan.copy %s to %t : memref<250000xf32> to memref<250000xf32>
 }
 

@@ -32,7 +32,7 @@ gflops = 0
 
 //--- type.toml
 overhead_us = "1"
-# TYPE: type.toml:1:{{.*}}expects `overhead_us` to be a number from 1e-6 to 1e12, but got "1"
+# TYPE: type.toml:1:{{.*}}expects `overhead_us` to be 0 or a number from 1e-6 to 1e12, but got "1"
 
 //--- infinite.toml
 [f16]

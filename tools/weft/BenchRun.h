@@ -6,7 +6,7 @@
 #include "BenchModels.h"
 
 #include "weft/Formats/Error.h"
-#include "weft/Schedule/CostFit.h"
+#include "weft/Pipeline/MeasuredTrace.h"
 
 #include <map>
 #include <string>
@@ -22,18 +22,6 @@ struct BenchOptions {
   bool isQuick = false;    // the first models alone
 };
 
-/// What a run took.
-struct BenchTimes {
-  /// Each command that ran, with the mean of its times; the first two steps do
-  /// not count.
-  std::vector<CostSample> samples;
-  /// For which the stream that computes ran no command, between two of them,
-  /// for each that it recorded.
-  double handOverUs = 0;
-  /// For which that stream waited for collectives in a step.
-  double exposedUs = 0;
-};
-
 /// The middle one, the later of two; precondition: not empty.
 double medianOf(std::vector<double> values);
 
@@ -45,7 +33,7 @@ public:
                                         const std::vector<std::string> &flags,
                                         const std::string &folder);
 
-  Expected<BenchTimes> run(const BenchOptions &options) const;
+  Expected<MeasuredTimes> run(const BenchOptions &options) const;
 
   /// Where the model is, and what it was compiled with.
   const std::string &getFolder() const { return folder; }

@@ -101,6 +101,12 @@ static Status emitResult(Compiler &compiler, const std::string &model) {
 static Status printPipeline(const FlagValues &flags) {
   if (Status status = checkSupported(flags); !status)
     return status;
+  for (const char *flag : {"memory-limit", "device"})
+    if (flags.isSet(flag))
+      return usageError("expects --print-pipeline without --" +
+                        std::string(flag) +
+                        ", which chooses passes that fit a model")
+          .hint("give --recompute and --reshard themselves");
   Expected<PhaseTable> phases = PhaseTable::get(flags);
   if (!phases)
     return phases.takeError();

@@ -209,12 +209,10 @@ static Status printActivations(Compiler &compiler, bool isJson) {
 }
 
 static Status printTradeoff(Compiler &compiler, bool isJson) {
-  const FlagValues flags =
-      compiler.flags().without("memory-limit").without("device");
   if (Status status = compiler.run(compiler.phases().find("derive-programs"));
       !status)
     return status;
-  auto curve = MemoryFit(compiler, flags).getCurve();
+  auto curve = MemoryFit(compiler, compiler.flags()).getCurve();
   if (!curve)
     return curve.takeError();
   show("tradeoff", *curve, isJson);
@@ -246,6 +244,10 @@ static Expected<FlagValues> parseFlags(const Arguments &args) {
       return usageError("expects a view of a model without --" +
                         std::string(flag) + ", but got both")
           .hint("that is a flag of weft compile, which writes files");
+  for (const char *flag : {"memory-limit", "device"})
+    if (isTradeoff && flags->isSet(flag))
+      return usageError("expects --tradeoff without --" + std::string(flag) +
+                        ": it shows every limit");
   return flags;
 }
 

@@ -48,7 +48,7 @@ public:
 private:
   using Change = std::vector<std::pair<std::string, std::string>>;
 
-  Status prepareRecomputation();
+  Status prepareSteps();
   bool isFree(const std::string &flag) const { return !flags.isSet(flag); }
   bool mayKeepGathered() const;
   Expected<const MemoryTrial *> tryChange(const Change &change);

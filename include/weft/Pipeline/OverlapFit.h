@@ -43,9 +43,9 @@ struct ExposedPlan {
 };
 
 /// The `beside_us` with which ranks wait in all plans together for as long as
-/// they did. 0 if they waited less than the table says without; an hour if
-/// nothing makes them wait as long. The table is
-/// written into `folder` to be read.
+/// they did. 0 if they waited less than the table says without; an error if not
+/// even an hour makes them wait as long. The table is written into `folder` to
+/// be read.
 Expected<double> findBesideUs(CostTable table, std::vector<ExposedPlan> &plans,
                               const std::string &folder);
 

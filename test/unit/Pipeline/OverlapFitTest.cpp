@@ -69,10 +69,15 @@ TEST_F(OverlapFit, IsZeroWherePlansWaitLonger) {
   EXPECT_EQ(find(), 0);
 }
 
-TEST_F(OverlapFit, EndsWhereNothingWaitsAsLong) {
+TEST_F(OverlapFit, RefusesWhatNothingWaitsAsLongAs) {
   makePlans(0);
   plans.front().us = 1e15;
-  EXPECT_EQ(find(), 3600e6);
+  auto us = findBesideUs(table, plans, folder->path());
+  ASSERT_FALSE(us);
+  EXPECT_EQ(us.error().code(), ExitCode::Communication);
+  EXPECT_NE(us.error().message().find("of 2 programs, more than any cost"),
+            std::string::npos)
+      << us.error().message();
 }
 
 TEST_F(OverlapFit, SaysWhatIsWrong) {

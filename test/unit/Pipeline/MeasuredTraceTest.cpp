@@ -1,0 +1,120 @@
+//===- MeasuredTraceTest.cpp - What the trace of a run says ---------------===//
+
+#include "Driver.h"
+
+#include "weft/Formats/OutputFile.h"
+#include "weft/Pipeline/MeasuredTrace.h"
+#include "weft/Support/HelperProgram.h"
+
+namespace weft {
+namespace {
+
+/// A command of the program @micro that ran in a step: when it began, and for
+/// how long it ran. A step takes 1000 us.
+struct Ran {
+  size_t command;
+  double begin, us;
+};
+
+class MeasuredTrace : public testing::Test {
+protected:
+  void SetUp() override {
+    auto made = makeHelperFolder("measured-trace");
+    ASSERT_TRUE(made);
+    folder.emplace(std::move(*made));
+    // gemm; a gather that nothing hides; a record; one beside what computes;
+    // gemm; the wait for it.
+    costs["micro"] = {
+        {"gemm", "f32", 1000, 10}, {"all_gather", "", 0, 100, 0, true},
+        {"record", "", 0, 0},      {"all_gather", "", 0, 100, 1, true},
+        {"gemm", "f32", 1000, 10}, {"wait", "", 0, 0}};
+  }
+
+  /// Of a step `number`: everything is longer by `extra` us.
+  static std::vector<Ran> makeStep(int number, double extra) {
+    const double at = 1000 * number;
+    return {{0, at, 100 + extra},       {1, at + 200, 40 + extra},
+            {2, at + 300, 1},           {3, at + 310, 300},
+            {4, at + 310, 100 + extra}, {5, at + 500, 60 + extra}};
+  }
+
+  std::string write(const std::vector<std::string> &events,
+                    const std::string &other = "\"dropped\": 0") {
+    std::string text = "{\"traceEvents\": [";
+    for (size_t i = 0; i < events.size(); ++i)
+      text += (i == 0 ? "" : ",\n") + events[i];
+    text += "], \"otherData\": {" + other + "}}";
+    std::string path = folder->path() + "/trace.json";
+    EXPECT_EQ(errorOf(writeFile(path, text)), "");
+    return path;
+  }
+
+  static std::string toText(const Ran &ran, int process = 0) {
+    return "{\"ph\": \"X\", \"pid\": " + std::to_string(process) +
+           ", \"cat\": \"micro\", \"ts\": " + std::to_string(ran.begin) +
+           ", \"dur\": " + std::to_string(ran.us) +
+           ", \"args\": {\"command\": " + std::to_string(ran.command) + "}}";
+  }
+
+  std::string writeSteps(int steps) {
+    std::vector<std::string> events = {
+        "{\"ph\": \"M\", \"pid\": 0, \"name\": \"process_name\"}"};
+    for (int step = 0; step < steps; ++step)
+      for (const Ran &ran : makeStep(step, step < 2 ? 50 : 0)) {
+        events.push_back(toText(ran));
+        // What was planned, and the other rank.
+        events.push_back(toText({ran.command, ran.begin, 5000}, 1));
+      }
+    return write(events);
+  }
+
+  std::optional<Temporary> folder;
+  std::map<std::string, std::vector<CostSample>> costs;
+};
+
+TEST_F(MeasuredTrace, LeavesOutTheFirstTwoSteps) {
+  auto times = readMeasuredTrace(writeSteps(6), costs);
+  ASSERT_TRUE(times) << times.error().message();
+  ASSERT_EQ(times->samples.size(), 6u);
+  EXPECT_DOUBLE_EQ(times->samples[0].us, 100);
+  EXPECT_EQ(times->samples[0].kind, "gemm");
+  EXPECT_DOUBLE_EQ(times->samples[3].us, 300);
+  EXPECT_TRUE(times->samples[3].isCollective);
+}
+
+TEST_F(MeasuredTrace, CountsWhatTheComputingStreamWaitsFor) {
+  auto times = readMeasuredTrace(writeSteps(100), costs);
+  ASSERT_TRUE(times) << times.error().message();
+  // 100 + 60 + 9 + 90 us in a step lie between two commands of stream 0, but
+  // 150 less in each of the first two; one record.
+  EXPECT_NEAR(times->handOverUs, 259 - 2 * 150 / 100.0, 1e-9);
+  // The gather on its stream, the record, the wait; not the hidden gather.
+  EXPECT_NEAR(times->exposedUs, 40 + times->handOverUs + 60, 1e-9);
+}
+
+TEST_F(MeasuredTrace, HasNothingOfOneRank) {
+  costs["micro"] = {{"gemm", "f32", 1000, 10}};
+  auto times = readMeasuredTrace(write({toText({0, 5, 7})}), costs);
+  ASSERT_TRUE(times) << times.error().message();
+  ASSERT_EQ(times->samples.size(), 1u);
+  EXPECT_DOUBLE_EQ(times->samples[0].us, 7);
+  EXPECT_EQ(times->handOverUs, 0);
+  EXPECT_EQ(times->exposedUs, 0);
+}
+
+TEST_F(MeasuredTrace, RefusesWhatIsNotOfThePlan) {
+  auto problemOf = [&](const std::string &path) {
+    auto times = readMeasuredTrace(path, costs);
+    return times ? std::string() : times.error().message();
+  };
+  EXPECT_NE(problemOf(write({toText({6, 0, 1})})), "");
+  EXPECT_NE(
+      problemOf(write({toText({0, 0, 1})}, "\"dropped\": 3")).find("full"),
+      std::string::npos);
+  EXPECT_NE(problemOf(folder->path() + "/none.json"), "");
+  costs.clear();
+  EXPECT_NE(problemOf(write({toText({0, 0, 1})})), "");
+}
+
+} // namespace
+} // namespace weft
