@@ -123,7 +123,7 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
       if (ParamOp unit = findUnitAround(path))
         return getOperation().emitError("expects modules that are gathered "
                                         "apart in `reshard`, but got '")
-               << path << "', which is a part of '" << getScope(unit) << "'";
+               << path << "', which is a part of '" << *unit.getScope() << "'";
       const bool isKnown = getOperation()
                                .walk([&](Operation *op) {
                                  return Reshard::isInside(getScope(op), path)
@@ -144,7 +144,7 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
   ParamOp findUnitAround(StringRef path) {
     ParamOp found;
     for (auto param : getOperation().getOps<ParamOp>()) {
-      StringRef scope = getScope(param);
+      StringRef scope = param.getScope().value_or("");
       if (scope.empty() || !param.getSegments())
         continue;
       if (Reshard::isInside(scope, path))
