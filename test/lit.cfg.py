@@ -26,6 +26,7 @@ config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
 
 config.substitutions.append(("%python", sys.executable))
+config.substitutions.append(("%lit_program", sys.argv[0]))
 config.substitutions.append(("%src", config.weft_source))
 config.substitutions.append(("%build", config.weft_build))
 config.substitutions.append(("%llvm_include", os.path.join(config.llvm_bin, "..", "include")))

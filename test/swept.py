@@ -1,4 +1,4 @@
-"""A lit format whose tests leave nothing behind once they pass."""
+"""A lit format that removes what tests wrote once they pass."""
 
 import glob
 import os
@@ -21,15 +21,15 @@ def remove(path):
 
 
 class SweptShTest(lit.formats.ShTest):
-    """A ShTest; what a test that passes wrote to %t (and %t.NAME) is removed.
+    """A ShTest; what one that does not fail wrote to %t and %t.NAME is removed.
 
-    All tests together write 9 GB. `-Dkeep=1` keeps all; a test that fails keeps its own.
+    All tests together write 9 GB. `-Dkeep=1` keeps all.
     """
 
     def execute(self, test, lit_config):
         result = super().execute(test, lit_config)
-        passed = (result[0] if isinstance(result, tuple) else result.code) is lit.Test.PASS
-        if passed and not lit_config.params.get("keep"):
+        code = result[0] if isinstance(result, tuple) else result.code
+        if not code.isFailure and lit_config.params.get("keep", "0") == "0":
             _, base = lit.TestRunner.getTempPaths(test)
             for path in glob.glob(glob.escape(base + ".tmp") + "*"):
                 remove(path)

@@ -67,11 +67,13 @@ Status Trace::addEvent(const JsonCursor &event) {
   if (!duration)
     return duration.takeError();
   auto found = costs.find(*program);
+  if (found == costs.end())
+    return event.error("expects a program of the plan, but got '" + *program +
+                       "'");
   auto args = event.get("args");
   if (!args)
     return args.takeError();
-  const int64_t size =
-      found == costs.end() ? 0 : static_cast<int64_t>(found->second.size());
+  const auto size = static_cast<int64_t>(found->second.size());
   auto index = args->getInt("command", 0, size - 1);
   if (!index)
     return index.takeError();

@@ -10,6 +10,7 @@
 
 #include "mlir/Pass/PassManager.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -81,21 +82,22 @@ Expected<double> findBesideUs(CostTable table, std::vector<ExposedPlan> &plans,
     measured += each.us;
   double least = 0, most = 1;
   bool isBelow = measured > 0; // planned, with the most
-  while (isBelow && most < kMostUs) {
+  while (isBelow) {
     auto planned = sumExposedUs(table, most, plans, path);
     if (!planned)
       return planned;
     isBelow = *planned < measured;
+    if (isBelow && most == kMostUs)
+      return Error(ExitCode::Communication,
+                   "ranks waited " + std::to_string(std::llround(measured)) +
+                       " us for collectives of " +
+                       std::to_string(plans.size()) +
+                       " programs, more than any cost of them explains")
+          .hint("measure again where nothing else runs");
     if (isBelow)
-      least = std::exchange(most, 2 * most);
+      least = std::exchange(most, std::min(2 * most, kMostUs));
   }
-  if (isBelow)
-    return Error(ExitCode::Communication,
-                 "ranks waited " + std::to_string(std::llround(measured)) +
-                     " us for collectives of " + std::to_string(plans.size()) +
-                     " programs, more than any cost of them explains")
-        .hint("measure again where nothing else runs");
-  while (!isBelow && most - least > kExactUs) {
+  while (most - least > kExactUs) {
     const double middle = (least + most) / 2;
     auto planned = sumExposedUs(table, middle, plans, path);
     if (!planned)

@@ -40,8 +40,8 @@ void CostTableText::begin(llvm::StringRef part) {
     text += "[" + part.str() + "]\n";
 }
 
-/// Four digits, without an exponent, as people write them; no table holds less
-/// than 1e-6.
+/// Four digits, without an exponent, as people write them. What was measured as
+/// less than 1e-6, the least rate that a file may hold, is written as that.
 void CostTableText::addRate(llvm::StringRef name, std::optional<double> rate) {
   if (!rate)
     return;

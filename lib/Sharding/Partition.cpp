@@ -5,6 +5,7 @@
 #include "OrderInit.h"
 #include "PartitionApply.h"
 #include "PartitionStates.h"
+#include "VerifyReshard.h"
 
 #include "weft/Sharding/Passes.h"
 
@@ -34,7 +35,7 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
     if (!mesh)
       return;
     if (failed(verifyOptions()) || failed(verifyLayouts()) ||
-        failed(verifyScopes()))
+        failed(verifyReshard(getOperation(), getReshard())))
       return signalPassFailure();
     FailureOr<SlicedStates> states = declareSlices(getOperation(), mesh);
     if (failed(states))
@@ -114,45 +115,6 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
 
   Reshard getReshard() {
     return {reshard, ArrayRef<std::string>(reshardScopes)};
-  }
-
-  /// Each path names a module that computes something, and is not inside one
-  /// whose parameters lie in one flat state.
-  LogicalResult verifyScopes() {
-    for (const std::string &path : reshardScopes) {
-      if (ParamOp unit = findUnitAround(path))
-        return getOperation().emitError("expects modules that are gathered "
-                                        "apart in `reshard`, but got '")
-               << path << "', which is a part of '" << *unit.getScope() << "'";
-      const bool isKnown = getOperation()
-                               .walk([&](Operation *op) {
-                                 return Reshard::isInside(getScope(op), path)
-                                            ? WalkResult::interrupt()
-                                            : WalkResult::advance();
-                               })
-                               .wasInterrupted();
-      if (!isKnown)
-        return getOperation().emitError(
-                   "expects module paths of the model in `reshard`, but got '")
-               << path << "'";
-    }
-    return success();
-  }
-
-  /// A flat parameter of a module that `path` is inside of, or null if there
-  /// is one for the path.
-  ParamOp findUnitAround(StringRef path) {
-    ParamOp found;
-    for (auto param : getOperation().getOps<ParamOp>()) {
-      StringRef scope = param.getScope().value_or("");
-      if (scope.empty() || !param.getSegments())
-        continue;
-      if (Reshard::isInside(scope, path))
-        return {};
-      if (Reshard::isInside(path, scope))
-        found = param;
-    }
-    return found;
   }
 
   LogicalResult verifyLayouts() {

@@ -52,7 +52,6 @@ private:
   void dropCopies();
   void writeSlices();
 
-  Operation *findLoss();
   void gatherReads();
   Value gather(ReadOp read, Value slice, ArrayRef<OpOperand *> uses);
   void eraseDead();
@@ -297,15 +296,6 @@ void StatePartition::writeSlices() {
 // Reads of wholes
 //===----------------------------------------------------------------------===//
 
-/// The op that makes the loss of a program with a backward pass, or null.
-Operation *StatePartition::findLoss() {
-  if (program.getKind() != ProgramKind::Micro)
-    return nullptr;
-  ReturnOp end = program.getTerminator();
-  return end.getOutputs().empty() ? nullptr
-                                  : end.getOutputs().front().getDefiningOp();
-}
-
 /// Gives the uses, which are in one pass, the whole of a state; null if there
 /// are none.
 Value StatePartition::gather(ReadOp read, Value slice,
@@ -333,7 +323,7 @@ Value StatePartition::gather(ReadOp read, Value slice,
 }
 
 void StatePartition::gatherReads() {
-  Operation *loss = reshard.isOn ? findLoss() : nullptr;
+  Operation *loss = reshard.isOn ? findLoss(program) : nullptr;
   Writes writes = getWrites(program);
   const size_t before = writes.size();
   SmallVector<PassUses> uses = findPassUses(reads, loss, reshard);

@@ -17,7 +17,15 @@ static void findUses(Value value, SmallVectorImpl<OpOperand *> &uses) {
       uses.push_back(&use);
 }
 
-static PassUses splitUses(ReadOp read, Operation *loss) {
+Operation *findLoss(ProgramOp program) {
+  if (program.getKind() != ProgramKind::Micro)
+    return nullptr;
+  ReturnOp end = program.getTerminator();
+  return end.getOutputs().empty() ? nullptr
+                                  : end.getOutputs().front().getDefiningOp();
+}
+
+PassUses splitUses(ReadOp read, Operation *loss) {
   SmallVector<OpOperand *> uses;
   findUses(read, uses);
   PassUses found;

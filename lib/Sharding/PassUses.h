@@ -15,6 +15,12 @@ struct PassUses {
   llvm::SmallVector<mlir::OpOperand *> forward, backward;
 };
 
+/// The op that makes the loss of a program with a backward pass, or null.
+mlir::Operation *findLoss(ProgramOp program);
+
+/// What comes behind `loss` is the backward pass; null: all is one pass.
+PassUses splitUses(ReadOp read, mlir::Operation *loss);
+
 /// Those of each read. What comes behind `loss` is the backward pass; null: all
 /// is one pass. What the last unit of the forward pass uses stays for the
 /// backward pass, which begins with it: it is one pass, too; and so is what

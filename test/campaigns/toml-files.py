@@ -126,7 +126,8 @@ def change_value(text, choose):
 
 
 def change_key(text, choose):
-    found = list(re.finditer(rb"[\w.]+(?= *=)|(?<=\[)[\w.]+(?=\])", text))
+    # From where a word begins: text may have 200,000 dots in a row.
+    found = list(re.finditer(rb"(?<![\w.])[\w.]+(?= *=|\])", text))
     if not found:
         return text
     at = choose.choice(found)
@@ -169,7 +170,7 @@ def is_toml(text):
     """False only where Python's parser says so; it has its own limits of depth."""
     import tomllib
     try:
-        tomllib.loads(text.decode())
+        tomllib.loads(text.decode("utf-8-sig"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError):
         return False
     except (RecursionError, ValueError):
@@ -200,12 +201,16 @@ def find_problem(args, seed):
             return "takes what is no TOML", code
         first = plan.read_bytes()
         again, _ = compile_with(args.model, flag, flags, file, plan)
-        return (None if again == 0 and plan.read_bytes() == first else "the plan differs a second time"), code
+        if again != 0:
+            return f"ends with {again} a second time", code
+        return (None if plan.read_bytes() == first else "the plan differs a second time"), code
     if code not in (2, 3):
         return f"ends with {code}: {said[-300:]}", code
     if plan.exists():
         return "leaves a plan", code
-    if b"weft: error: " not in said or (file.name.encode() not in said and f"--{flag}".encode() not in said):
+    if said.count(b"weft: error: ") != 1:
+        return f"does not say one error: {said[:300]}", code
+    if (file.name.encode() not in said and f"--{flag}".encode() not in said):
         return f"the error does not name the file: {said[:300]}", code
     if len(said) > MOST_SAID:
         return f"says {len(said)} bytes", code

@@ -106,7 +106,7 @@ static Status printPipeline(const FlagValues &flags) {
       return usageError("expects --print-pipeline without --" +
                         std::string(flag) +
                         ", which chooses passes that fit a model")
-          .hint("give --recompute and --reshard themselves");
+          .hint("give --recompute and --reshard instead");
   Expected<PhaseTable> phases = PhaseTable::get(flags);
   if (!phases)
     return phases.takeError();

@@ -18,12 +18,13 @@
 
 namespace weft {
 
-/// What the steps of a run took, in microseconds. The first two do not count.
+/// What the steps of a run took, in microseconds.
 struct MeasuredTimes {
-  /// Each command that ran, with the mean of its times.
+  /// Each command that ran, with the mean of its times. The first two do not
+  /// count if there are more.
   std::vector<CostSample> samples;
   /// For which the stream that computes ran no command, between two of them,
-  /// for each that it recorded.
+  /// for each that it recorded; in all steps.
   double handOverUs = 0;
   /// For which that stream waited for collectives in a step.
   double exposedUs = 0;

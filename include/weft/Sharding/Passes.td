@@ -232,7 +232,8 @@ def PartitionPass : Pass<"weft-partition", "::mlir::ModuleOp"> {
     Option<"reshard", "reshard", "bool", "true",
            "Gather again for the backward pass, and keep nothing between">,
     ListOption<"reshardScopes", "reshard-scopes", "std::string",
-               "With reshard: gather again the parameters of these modules alone">,
+               "With reshard: gather again the parameters of these modules alone, each of which "
+               "uses a flat state that no other does">,
     Option<"accumulates", "accumulates", "bool", "true",
            "Whether a step may have several micro-steps">,
     Option<"sync", "sync", "std::string", "\"last\"",

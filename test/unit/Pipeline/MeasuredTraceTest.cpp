@@ -103,17 +103,30 @@ TEST_F(MeasuredTrace, HasNothingOfOneRank) {
 }
 
 TEST_F(MeasuredTrace, RefusesWhatIsNotOfThePlan) {
-  auto problemOf = [&](const std::string &path) {
+  auto expectProblem = [&](const std::string &path, const char *text) {
     auto times = readMeasuredTrace(path, costs);
-    return times ? std::string() : times.error().message();
+    ASSERT_FALSE(times) << text;
+    EXPECT_EQ(times.error().code(), ExitCode::Input) << text;
+    EXPECT_NE(times.error().message().find(text), std::string::npos)
+        << times.error().message();
   };
-  EXPECT_NE(problemOf(write({toText({6, 0, 1})})), "");
-  EXPECT_NE(
-      problemOf(write({toText({0, 0, 1})}, "\"dropped\": 3")).find("full"),
-      std::string::npos);
-  EXPECT_NE(problemOf(folder->path() + "/none.json"), "");
+  expectProblem(write({toText({6, 0, 1})}), "from 0 to 5");
+  expectProblem(write({toText({0, 0, 1})}, "\"dropped\": 3"),
+                "expects a whole trace, but it was full");
+  for (const char *key : {"cat", "ts", "dur", "args"}) {
+    std::string event = toText({0, 0, 1});
+    event.replace(event.find(key), 1, "x");
+    expectProblem(write({event}), key);
+  }
+  std::string path = write({});
+  ASSERT_EQ(errorOf(writeFile(path, std::string("{}"))), "");
+  expectProblem(path, "traceEvents");
   costs.clear();
-  EXPECT_NE(problemOf(write({toText({0, 0, 1})})), "");
+  expectProblem(write({toText({0, 0, 1})}),
+                "expects a program of the plan, but got 'micro'");
+  auto none = readMeasuredTrace(folder->path() + "/none.json", costs);
+  ASSERT_FALSE(none);
+  EXPECT_NE(none.error().message().find("no such file"), std::string::npos);
 }
 
 } // namespace

@@ -1,0 +1,74 @@
+//===- VerifyReshard.cpp - Modules whose parameters go and come -----------===//
+
+#include "VerifyReshard.h"
+
+#include "MicroForms.h"
+#include "PassUses.h"
+
+#include "weft/Weft/Weft.h"
+
+using namespace mlir;
+
+namespace weft {
+
+static bool isModule(ModuleOp module, StringRef path) {
+  return module
+      .walk([&](Operation *op) {
+        return Reshard::isInside(getScope(op), path) ? WalkResult::interrupt()
+                                                     : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+namespace {
+/// Where the forward pass uses a state: ops inside a module, and others.
+struct ForwardUses {
+  ForwardUses(ReadOp read, Operation *loss, StringRef path) {
+    for (OpOperand *use : splitUses(read, loss).forward) {
+      StringRef scope = getScope(use->getOwner());
+      if (!scope.empty())
+        (Reshard::isInside(scope, path) ? isInside : isOutside) = true;
+    }
+  }
+
+  bool isInside = false, isOutside = false;
+};
+} // namespace
+
+static InFlightDiagnostic emitRefusal(ModuleOp module, StringRef path) {
+  return module.emitError("expects modules that are gathered apart in "
+                          "`reshard`, but got '")
+         << path << "', which ";
+}
+
+static LogicalResult verifyApart(ModuleOp module, ProgramOp micro,
+                                 StringRef path) {
+  Operation *loss = findLoss(micro);
+  ReadOp shared;
+  for (auto read : micro.getBody().getOps<ReadOp>()) {
+    const ForwardUses uses(read, loss, path);
+    if (uses.isInside && !uses.isOutside)
+      return success();
+    if (uses.isInside)
+      shared = read;
+  }
+  if (!shared)
+    return emitRefusal(module, path) << "has no parameters";
+  return emitRefusal(module, path)
+         << "shares " << shared.getSourceAttr() << " with others";
+}
+
+LogicalResult verifyReshard(ModuleOp module, const Reshard &reshard) {
+  ProgramOp micro = findMicro(module);
+  for (const std::string &path : reshard.scopes) {
+    if (!isModule(module, path))
+      return module.emitError(
+                 "expects module paths of the model in `reshard`, but got '")
+             << path << "'";
+    if (micro && failed(verifyApart(module, micro, path)))
+      return failure();
+  }
+  return success();
+}
+
+} // namespace weft
