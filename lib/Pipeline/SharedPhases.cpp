@@ -39,6 +39,7 @@ static void inferShapes(const FlagValues &flags, const Target &,
     return;
   ApplyGroupsPassOptions options;
   options.groups = flags.getText("groups");
+  options.optimizer = flags.getText("optimizer");
   passes.addPass(createApplyGroupsPass(options));
 }
 

@@ -5,10 +5,13 @@
 #include "GroupFile.h"
 #include "weft/Formats/Names.h"
 #include "weft/Support/TomlFile.h"
+#include "weft/Weft/Optimizers.h"
 #include "weft/Weft/Weft.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/Regex.h"
+
+#include <map>
 
 namespace weft {
 #define GEN_PASS_DEF_APPLYGROUPSPASS
@@ -17,6 +20,11 @@ namespace weft {
 
 using namespace mlir;
 using namespace weft;
+
+static StringRef getText(ParamOp param, StringRef attribute) {
+  auto text = param->getAttrOfType<StringAttr>(attribute);
+  return text ? text.getValue() : StringRef();
+}
 
 /// Hyper-parameters as the dictionary that weft-expand-optimizer reads.
 static DictionaryAttr getNumbers(const ParameterGroup &group,
@@ -78,6 +86,8 @@ struct ApplyGroupsPass : weft::impl::ApplyGroupsPassBase<ApplyGroupsPass> {
       claims = true;
       ++numClaimed;
       applyGroup(group, param);
+      if (param.getTrainable() && failed(verifyOptimizer(group, param)))
+        return failure();
     }
     if (!matches)
       return emitError(group.location, "expects `match` to find a parameter, "
@@ -91,6 +101,33 @@ struct ApplyGroupsPass : weft::impl::ApplyGroupsPassBase<ApplyGroupsPass> {
     return success();
   }
 
+  /// The optimizer of a group takes its hyper-parameters, and is that of all
+  /// groups of one name: what weft-expand-optimizer checks of each parameter,
+  /// with the place in the file.
+  LogicalResult verifyOptimizer(const ParameterGroup &group, ParamOp param) {
+    StringRef own = getText(param, kOptimizerAttr);
+    const OptimizerInfo *info =
+        findOptimizer(own.empty() ? StringRef(optimizer) : own);
+    if (!info)
+      return success();
+    Builder builder(&getContext());
+    for (NamedAttribute number : getNumbers(group, builder))
+      if (!info->takes(number.getName()))
+        return emitError(group.location, "expects a group without `")
+               << number.getName().getValue() << "`, which " << info->name
+               << " does not have";
+    std::string name = group.name.value_or(own.str());
+    const OptimizerInfo *first =
+        instances.try_emplace(name, info).first->second;
+    if (first == info)
+      return success();
+    return emitError(group.location, "expects optimizer ")
+           << first->name << " as the rest of group \"" << name
+           << "\", but got " << info->name;
+  }
+
+  /// The optimizer of each name.
+  std::map<std::string, const OptimizerInfo *> instances;
   llvm::DenseSet<Operation *> claimed;
 };
 } // namespace

@@ -27,10 +27,17 @@
 // RUN: not weft-opt --weft-apply-groups=groups=%t/nothing.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=NOTHING
 // RUN: not weft-opt --weft-apply-groups=groups=%t/claimed.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=CLAIMED
 
+// RUN: not weft-opt --weft-apply-groups=groups=%t/default.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=DEFAULT
+// RUN: weft-opt --weft-apply-groups='groups=%t/default.toml optimizer=sgd' %t/model.mlir | FileCheck %s --check-prefix=SGD
+// RUN: not weft-opt --weft-apply-groups='groups=%t/flag.toml optimizer=adam' %t/model.mlir 2>&1 | FileCheck %s --check-prefix=FLAG
+// RUN: weft-opt --weft-apply-groups=groups=%t/untrained.toml %t/model.mlir | FileCheck %s --check-prefix=UNTRAINED
+// RUN: not weft-opt --weft-apply-groups=groups=%t/rest.toml %t/model.mlir 2>&1 | FileCheck %s --check-prefix=REST
+
 // Every error names the file and the line.
 
 //--- model.mlir
 weft.param @fc.weight : tensor<4x4xf32>
+weft.param @out.bias : tensor<4xf32>
 
 // MISSING: none.toml:{{.*}}expects a readable file of parameter groups, but got: No such file or directory
 
@@ -174,3 +181,37 @@ eps = -1
 match = "fc"
 nesterov = 2
 # NESTEROV: nesterov.toml:3:{{.*}}expects `nesterov` to be true or false, but got another type
+
+# What the default optimizer does not have.
+
+//--- default.toml
+[[group]]
+match = "out"
+[[group]]
+match = "fc"
+momentum = 0.5
+# DEFAULT: default.toml:3:{{.*}}expects a group without `momentum`, which adamw does not have
+# SGD: weft.param @fc.weight {{.*}}momentum = 5.000000e-01
+
+//--- flag.toml
+[[group]]
+match = "fc"
+nesterov = true
+# FLAG: flag.toml:1:{{.*}}expects a group without `nesterov`, which adam does not have
+
+//--- untrained.toml
+[[group]]
+match = "fc"
+frozen = true
+momentum = 0.5
+# UNTRAINED: weft.param @fc.weight {{.*}}trainable = false, weft.numbers = {momentum = 5.000000e-01
+
+//--- rest.toml
+[[group]]
+match = "fc"
+name = "a"
+optimizer = "sgd"
+[[group]]
+match = "out"
+name = "a"
+# REST: rest.toml:5:{{.*}}expects optimizer sgd as the rest of group "a", but got adamw

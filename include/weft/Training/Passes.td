@@ -35,7 +35,8 @@ def ApplyGroupsPass : Pass<"weft-apply-groups", "::mlir::ModuleOp"> {
     value of the wrong type, a regular expression that does not parse, refers to
     an earlier group, is longer than 1000 characters or has more than 5000 states
     with its repetitions written out, that matches nothing, or whose matches
-    earlier groups have all claimed.
+    earlier groups have all claimed; a hyper-parameter that the optimizer of a
+    trained parameter does not have, and a name whose groups have two optimizers.
 
     Before, with `match = "^wte"`, `lr_scale = 0.5`:
     ```mlir
@@ -48,6 +49,8 @@ def ApplyGroupsPass : Pass<"weft-apply-groups", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"groups", "groups", "std::string", "\"\"", "TOML file of parameter groups">,
+    Option<"optimizer", "optimizer", "std::string", "\"adamw\"",
+           "Optimizer of parameters whose group names none">,
   ];
   let statistics = [
     Statistic<"numClaimed", "claimed", "Parameters that a group claimed">,
