@@ -3,6 +3,7 @@
 #include "weft/Training/Passes.h"
 
 #include "GroupFile.h"
+#include "UpdateGroups.h"
 #include "weft/Formats/Names.h"
 #include "weft/Support/TomlFile.h"
 #include "weft/Weft/Optimizers.h"
@@ -20,11 +21,6 @@ namespace weft {
 
 using namespace mlir;
 using namespace weft;
-
-static StringRef getText(ParamOp param, StringRef attribute) {
-  auto text = param->getAttrOfType<StringAttr>(attribute);
-  return text ? text.getValue() : StringRef();
-}
 
 /// Hyper-parameters as the dictionary that weft-expand-optimizer reads.
 static DictionaryAttr getNumbers(const ParameterGroup &group,
@@ -105,20 +101,18 @@ struct ApplyGroupsPass : weft::impl::ApplyGroupsPassBase<ApplyGroupsPass> {
   /// groups of one name: what weft-expand-optimizer checks of each parameter,
   /// with the place in the file.
   LogicalResult verifyOptimizer(const ParameterGroup &group, ParamOp param) {
-    StringRef own = getText(param, kOptimizerAttr);
+    StringRef own = getOwnOptimizer(param);
     const OptimizerInfo *info =
         findOptimizer(own.empty() ? StringRef(optimizer) : own);
     if (!info)
       return success();
-    Builder builder(&getContext());
-    for (NamedAttribute number : getNumbers(group, builder))
-      if (!info->takes(number.getName()))
-        return emitError(group.location, "expects a group without `")
-               << number.getName().getValue() << "`, which " << info->name
-               << " does not have";
-    std::string name = group.name.value_or(own.str());
+    StringRef foreign = findForeignNumber(param, *info);
+    if (!foreign.empty())
+      return emitError(group.location, "expects a group without `")
+             << foreign << "`, which " << info->name << " does not have";
+    StringRef name = getInstance(param);
     const OptimizerInfo *first =
-        instances.try_emplace(name, info).first->second;
+        instances.try_emplace(name.str(), info).first->second;
     if (first == info)
       return success();
     return emitError(group.location, "expects optimizer ")

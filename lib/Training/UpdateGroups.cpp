@@ -19,6 +19,22 @@ static StringRef getText(Operation *op, StringRef name, StringRef fallback) {
   return text ? text.getValue() : fallback;
 }
 
+StringRef getOwnOptimizer(ParamOp param) {
+  return getText(param, kOptimizerAttr, "");
+}
+
+StringRef getInstance(ParamOp param) {
+  return getText(param, kOptimizerGroupAttr, getOwnOptimizer(param));
+}
+
+StringRef findForeignNumber(ParamOp param, const OptimizerInfo &optimizer) {
+  if (auto numbers = param->getAttrOfType<DictionaryAttr>(kNumbersAttr))
+    for (NamedAttribute number : numbers)
+      if (!optimizer.takes(number.getName()))
+        return number.getName().getValue();
+  return {};
+}
+
 FlatSymbolRefAttr Update::getPresence() const {
   return grad->getAttrOfType<FlatSymbolRefAttr>(WeftDialect::kPresenceAttr);
 }
@@ -96,16 +112,13 @@ void tellCounters(ModuleOp module, ArrayRef<Update> updates) {
 }
 
 static LogicalResult verifyNumbers(const Update &update) {
-  auto numbers = update.param->getAttrOfType<DictionaryAttr>(kNumbersAttr);
-  if (!numbers)
-    return success();
   ParamOp param = update.param;
-  for (NamedAttribute number : numbers)
-    if (!update.optimizer->takes(number.getName()))
-      return param.emitOpError("expects a group without `")
-             << number.getName().getValue() << "`, which "
-             << update.optimizer->name << " does not have";
-  return success();
+  StringRef foreign = findForeignNumber(param, *update.optimizer);
+  if (foreign.empty())
+    return success();
+  return param.emitOpError("expects a group without `")
+         << foreign << "`, which " << update.optimizer->name
+         << " does not have";
 }
 
 /// An optimizer instance has one update rule: it has one step counter.
@@ -137,15 +150,13 @@ FailureOr<SmallVector<Update>> collectUpdates(ModuleOp module,
     StateOp grad = gradients.lookup(param.getSymNameAttr());
     if (!param.getTrainable() || !grad)
       continue;
-    // Without a name, an instance is called as its optimizer.
-    StringRef own = getText(param, kOptimizerAttr, "");
+    StringRef own = getOwnOptimizer(param);
     StringRef name = own.empty() ? defaultOptimizer : own;
     const OptimizerInfo *optimizer = findOptimizer(name);
     if (!optimizer)
       return param.emitOpError("expects optimizer to be ")
              << spellOptimizers() << ", but got " << name;
-    updates.push_back(
-        {param, grad, optimizer, getText(param, kOptimizerGroupAttr, own)});
+    updates.push_back({param, grad, optimizer, getInstance(param)});
     if (failed(verifyNumbers(updates.back())))
       return failure();
   }

@@ -25,6 +25,18 @@ struct Update {
 /// The flag of that option.
 inline constexpr llvm::StringLiteral kNesterov = "nesterov";
 
+/// The optimizer that a parameter names, or "".
+llvm::StringRef getOwnOptimizer(ParamOp param);
+
+/// The optimizer instance of a parameter, or "". Without a name an instance is
+/// called as its optimizer.
+llvm::StringRef getInstance(ParamOp param);
+
+/// A hyper-parameter of a parameter's own that the optimizer does not have, or
+/// "".
+llvm::StringRef findForeignNumber(ParamOp param,
+                                  const OptimizerInfo &optimizer);
+
 /// Symbol of a state that an optimizer keeps for a parameter.
 std::string getStateSymbol(ParamOp param, llvm::StringRef name);
 

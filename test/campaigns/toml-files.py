@@ -16,6 +16,7 @@ import random
 import re
 import subprocess
 import sys
+import tomllib
 
 from seeds import seed_range
 
@@ -168,7 +169,6 @@ def make_case(seed):
 
 def is_toml(text):
     """False only where Python's parser says so; it has its own limits of depth."""
-    import tomllib
     try:
         tomllib.loads(text.decode("utf-8-sig"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError):

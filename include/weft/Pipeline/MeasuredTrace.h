@@ -1,7 +1,7 @@
 //===- MeasuredTrace.h - What the trace of a run says -----------*- C++ -*-===//
 //
 // A run with --trace writes when each command of its plan began and how long it
-// took (docs/formats.md, Traces). With what the commands cost by the plan these
+// took (docs/running.md). With what the commands cost by the plan these
 // are samples for a cost table.
 //
 //===----------------------------------------------------------------------===//
