@@ -11,11 +11,13 @@
 
 namespace weft::cuda {
 
-/// What a lane keeps of its rows; scores are in units of log2(e).
+/// What a lane keeps of its rows. `most` is of scores as the product leaves
+/// them, the factor and log2(e) still to come.
 template <typename Type, int D> struct LowSoftmax {
   static constexpr int kRowTiles = LowForward<D>::kRowTiles;
   static constexpr int kFragments = LowForward<D>::kColumns / 8;
   using Scores = float[kRowTiles][kFragments][4];
+  using Kept = uint32_t[kRowTiles]; // four bits for each fragment
   float most[kRowTiles][2], sum[kRowTiles][2], out[kRowTiles][D / 8][4];
 
   WEFT_MEMBER LowSoftmax() {
@@ -27,11 +29,37 @@ template <typename Type, int D> struct LowSoftmax {
         most[m][half] = -infinity(), sum[m][half] = 0.0f;
   }
 
-  /// From products to what values are multiplied with; `query` is the warp's
-  /// first.
+  /// Which scores are kept; `query` is the warp's first. It needs no tile: the
+  /// numbers are drawn while one arrives.
   template <typename Rules>
-  WEFT_MEMBER void add(Scores &scores, float scale, const Rules &rules,
-                       int query, int key) {
+  WEFT_MEMBER static void drawKept(const Rules &rules, int query, int key,
+                                   Kept &kept) {
+    if constexpr (Rules::drops)
+#pragma unroll
+      for (int m = 0; m < kRowTiles; ++m)
+        kept[m] = keptOfRow<kFragments, false>(rules, query + 16 * m, key);
+  }
+
+  /// From products to what values are multiplied with.
+  template <typename Rules>
+  WEFT_MEMBER void add(Scores &scores, const Kept &kept, float scale,
+                       const Rules &rules, int query, int key) {
+    // The largest score is the largest one only times a factor above 0.
+    float factor = scale > 0.0f ? scale : 1.0f;
+    if (factor != scale)
+      multiply(scores, scale);
+    if (rules.needsMask(query, key + 8 * kFragments))
+      mask(scores, rules, query, key);
+#pragma unroll
+    for (int m = 0; m < kRowTiles; ++m)
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+        addRow(scores[m], factor, m, half);
+    if constexpr (Rules::drops)
+      drop(scores, kept);
+  }
+
+  WEFT_MEMBER static void multiply(Scores &scores, float scale) {
 #pragma unroll
     for (int m = 0; m < kRowTiles; ++m)
 #pragma unroll
@@ -39,16 +67,6 @@ template <typename Type, int D> struct LowSoftmax {
 #pragma unroll
         for (int e = 0; e < 4; ++e)
           scores[m][n][e] = scores[m][n][e] * scale;
-    // Behind the scale, which may be 0.
-    if (rules.needsMask(query, key + 8 * kFragments))
-      mask(scores, rules, query, key);
-#pragma unroll
-    for (int m = 0; m < kRowTiles; ++m)
-#pragma unroll
-      for (int half = 0; half < 2; ++half)
-        addRow(scores[m], m, half);
-    if constexpr (Rules::drops)
-      drop(scores, rules, query, key);
   }
 
   template <typename Rules>
@@ -66,7 +84,8 @@ template <typename Type, int D> struct LowSoftmax {
         }
   }
 
-  WEFT_MEMBER void addRow(float (&scores)[kFragments][4], int m, int half) {
+  WEFT_MEMBER void addRow(float (&scores)[kFragments][4], float factor, int m,
+                          int half) {
     float best = most[m][half];
 #pragma unroll
     for (int n = 0; n < kFragments; ++n)
@@ -74,15 +93,16 @@ template <typename Type, int D> struct LowSoftmax {
       for (int e = 2 * half; e < 2 * half + 2; ++e)
         best = maximum(best, scores[n][e]);
     best = maximumOfLanes<4>(best);
-    float base = best == -infinity() ? 0.0f : best;
-    float shrink = powerOfTwo(most[m][half] - base);
+    float base = best == -infinity() ? 0.0f : best * factor;
+    float shrink = powerOfTwo(fusedMultiplyAdd(most[m][half], factor, -base));
     most[m][half] = best;
     float total = sum[m][half] * shrink;
 #pragma unroll
     for (int n = 0; n < kFragments; ++n)
 #pragma unroll
       for (int e = 2 * half; e < 2 * half + 2; ++e) {
-        scores[n][e] = powerOfTwo(scores[n][e] - base);
+        scores[n][e] =
+            powerOfTwo(fusedMultiplyAdd(scores[n][e], factor, -base));
         total = total + scores[n][e];
       }
     sum[m][half] = total;
@@ -93,23 +113,21 @@ template <typename Type, int D> struct LowSoftmax {
         out[m][n][e] = out[m][n][e] * shrink;
   }
 
-  template <typename Rules>
-  WEFT_MEMBER static void drop(Scores &scores, const Rules &rules, int query,
-                               int key) {
+  WEFT_MEMBER static void drop(Scores &scores, const Kept &kept) {
 #pragma unroll
-    for (int m = 0; m < kRowTiles; ++m) {
-      uint32_t kept = keptOfRow<kFragments, false>(rules, query + 16 * m, key);
+    for (int m = 0; m < kRowTiles; ++m)
 #pragma unroll
       for (int n = 0; n < kFragments; ++n)
 #pragma unroll
         for (int e = 0; e < 4; ++e)
-          scores[m][n][e] = kept >> (4 * n + e) & 1 ? scores[m][n][e] : 0.0f;
-    }
+          scores[m][n][e] = kept[m] >> (4 * n + e) & 1 ? scores[m][n][e] : 0.0f;
   }
 
-  /// Adds up the sums; `lse` is that of the warp's first row.
-  WEFT_MEMBER void finish(float *lse, int rows, float keepScale,
+  /// Adds up the sums; `lse` is that of the warp's first row, `scale` that of
+  /// the scores.
+  WEFT_MEMBER void finish(float *lse, float scale, int rows, float keepScale,
                           float (&factors)[kRowTiles][2]) {
+    float factor = scale > 0.0f ? scale : 1.0f;
 #pragma unroll
     for (int m = 0; m < kRowTiles; ++m)
 #pragma unroll
@@ -118,8 +136,9 @@ template <typename Type, int D> struct LowSoftmax {
         factors[m][half] = total == 0.0f ? 0.0f : keepScale / total;
         int row = 16 * m + 8 * half + fragmentRow();
         if (laneIndex() % 4 == 0 && row < rows)
-          lse[row] = total == 0.0f ? -infinity()
-                                   : (most[m][half] + log2f(total)) * kLn2;
+          lse[row] = total == 0.0f
+                         ? -infinity()
+                         : (most[m][half] * factor + log2f(total)) * kLn2;
       }
   }
 };
@@ -147,6 +166,8 @@ WEFT_DEVICE void lowForward(const AttentionArguments &a) {
       queries;
   Softmax state;
   for (int key = 0; key < keyEnd; key += kColumns) {
+    typename Softmax::Kept kept;
+    state.drawKept(rules, begin + warpRow, key, kept);
     waitForGroups<0>();
     barrier();
     if (key == 0)
@@ -162,14 +183,14 @@ WEFT_DEVICE void lowForward(const AttentionArguments &a) {
       beginHead<Type, D, kColumns>(kTile, a.k, place.batch, group,
                                    key + kColumns, a.keys, a);
     endGroup();
-    state.add(scores, a.scale * kLog2E, rules, begin + warpRow, key);
+    state.add(scores, kept, a.scale * kLog2E, rules, begin + warpRow, key);
     addProducts<Type, D>(scores, vTile, state.out);
   }
   waitForGroups<0>();
   float factors[kRowTiles][2];
   int rows = a.queries - begin - warpRow;
   state.finish(a.lse + firstRow(a, place.batch, place.head) + begin + warpRow,
-               rows, a.keepScale, factors);
+               a.scale * kLog2E, rows, a.keepScale, factors);
   storeRows<Type>(rowsOf<Type>(a.out, place.batch, place.head) +
                       (begin + warpRow) * a.out.strides.row,
                   a.out.strides.row, rows, 0, a, state.out, factors);

@@ -83,24 +83,33 @@ template <typename Type, int D, bool kByKeys> struct LowGradient {
     to[kColumns + i] = query + i < a.queries ? a.delta[row + query + i] : 0.0f;
   }
 
+  /// Which scores of a tile are kept. It needs no tile, so that the numbers are
+  /// drawn while one arrives, and nothing is in registers that products leave.
+  template <typename Rules>
+  WEFT_MEMBER static uint32_t drawKept(const Rules &rules, int row,
+                                       int column) {
+    if constexpr (Rules::drops)
+      return keptOfRow<kFragments, kByKeys>(rules, row, column);
+    else
+      return ~0u;
+  }
+
   /// One tile of the other side; `row` is the warp's first.
   template <typename Rules>
-  WEFT_MEMBER void addTile(int stage, const Rules &rules, float scale, int row,
-                           int column) {
+  WEFT_MEMBER void addTile(int stage, const Rules &rules, uint32_t kept,
+                           float scale, int row, int column) {
     const Low *tile = walk(stage), *other = tile + kColumns * (D + 8);
     float scores[1][kFragments][4], products[1][kFragments][4];
     multiplyRows<Type, D>(own, tile, scores);
     multiplyRows<Type, D>(ownOther, other, products);
     const float *numbers = statistics + stage * 2 * kColumns;
-    bool masks = kByKeys ? rules.needsMask(column, row + 16)
-                         : rules.needsMask(row, column + kColumns);
-    uint32_t kept = ~0u;
-    if constexpr (Rules::drops)
-      kept = keptOfRow<kFragments, kByKeys>(rules, row, column);
 #pragma unroll
     for (int n = 0; n < kFragments; ++n)
-      findGradients(numbers, rules, scale, masks, row, column, n,
-                    kept >> (4 * n), scores[0][n], products[0][n]);
+      findGradients(numbers, rules, scale, n, kept >> (4 * n), scores[0][n],
+                    products[0][n]);
+    if (kByKeys ? rules.needsMask(column, row + 16)
+                : rules.needsMask(row, column + kColumns))
+      mask(rules, row, column, scores[0], products[0]);
     if constexpr (kByKeys)
       addProducts<Type, D>(scores, other + begin, second);
     addProducts<Type, D>(products, tile + begin, first);
@@ -109,23 +118,42 @@ template <typename Type, int D, bool kByKeys> struct LowGradient {
   /// From S to P without its dropped elements, from dout V^T to dS.
   template <typename Rules>
   WEFT_MEMBER void findGradients(const float *numbers, const Rules &rules,
-                                 float scale, bool masks, int row, int column,
-                                 int n, uint32_t kept, float (&scores)[4],
-                                 float (&products)[4]) {
+                                 float scale, int n, uint32_t kept,
+                                 float (&scores)[4], float (&products)[4]) {
 #pragma unroll
     for (int e = 0; e < 4; ++e) {
       int at = 8 * n + fragmentColumn() + e % 2;
-      int own = row + fragmentRow() + e / 2 * 8, walk = column + at;
-      bool sees =
-          !masks || (kByKeys ? rules.sees(walk, own) : rules.sees(own, walk));
-      bool keeps = kept >> e & 1;
       float shift = kByKeys ? numbers[at] : lse[e / 2];
       float minus = kByKeys ? numbers[kColumns + at] : delta[e / 2];
-      float x = powerOfTwo(scores[e] * scale - shift);
-      float dp = keeps ? products[e] * rules.keepScale : 0.0f;
-      scores[e] = sees && keeps ? x : 0.0f;
-      products[e] = sees ? x * (dp - minus) : 0.0f;
+      float x = powerOfTwo(fusedMultiplyAdd(scores[e], scale, -shift));
+      if constexpr (Rules::drops) {
+        bool keeps = kept >> e & 1;
+        float dp = keeps ? products[e] : 0.0f;
+        products[e] = x * fusedMultiplyAdd(dp, rules.keepScale, -minus);
+        scores[e] = keeps ? x : 0.0f;
+      } else {
+        products[e] = x * (products[e] - minus);
+        scores[e] = x;
+      }
     }
+  }
+
+  /// What a query does not see has no part, whatever came of it.
+  template <typename Rules>
+  WEFT_MEMBER static void mask(const Rules &rules, int row, int column,
+                               float (&scores)[kFragments][4],
+                               float (&products)[kFragments][4]) {
+#pragma unroll
+    for (int n = 0; n < kFragments; ++n)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        int own = row + fragmentRow() + e / 2 * 8;
+        int walk = column + 8 * n + fragmentColumn() + e % 2;
+        if (kByKeys ? rules.sees(walk, own) : rules.sees(own, walk))
+          continue;
+        scores[n][e] = 0.0f;
+        products[n][e] = 0.0f;
+      }
   }
 
   template <int kCount>
@@ -158,11 +186,12 @@ WEFT_DEVICE void lowQueryGradients(const AttentionArguments &a) {
       gradient.beginWalk(stage ^ 1, a.k, a.v, place.batch, group,
                          key + kColumns, a.keys, a);
     endGroup();
+    uint32_t kept = gradient.drawKept(rules, warpRow, key);
     waitForGroups<1>();
     barrier();
     if (key == 0)
       gradient.takeOwn();
-    gradient.addTile(stage, rules, a.scale * kLog2E, warpRow, key);
+    gradient.addTile(stage, rules, kept, a.scale * kLog2E, warpRow, key);
     barrier();
   }
   waitForGroups<0>();
@@ -213,13 +242,14 @@ WEFT_DEVICE void lowKeyGradients(const AttentionArguments &a) {
     if (i + 1 < walk.count)
       begin(i + 1);
     endGroup();
+    rules.moveTo(walk.head(i));
+    int query = walk.tile(i) * kColumns;
+    uint32_t kept = gradient.drawKept(rules, warpRow, query);
     waitForGroups<1>();
     barrier();
     if (i == 0)
       gradient.takeOwn();
-    rules.moveTo(walk.head(i));
-    gradient.addTile(i % 2, rules, a.scale * kLog2E, warpRow,
-                     walk.tile(i) * kColumns);
+    gradient.addTile(i % 2, rules, kept, a.scale * kLog2E, warpRow, query);
     barrier();
   }
   waitForGroups<0>();

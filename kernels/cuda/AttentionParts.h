@@ -93,13 +93,31 @@ template <bool kDrops> struct HeadRules {
   }
   /// Whether the numbers of four keys from a multiple of four on are one block.
   WEFT_MEMBER bool hasWholeBlocks() const { return keys % 4 == 0; }
-  /// A bit for each of four keys that says whether it is kept.
-  WEFT_MEMBER uint32_t keepBits(int query, int key) const {
-    PhiloxBlock block = philoxBlock(this->key, row, element(query, key) / 4);
-    uint32_t bits = 0;
+  /// Four bits for each of kBlocks blocks that say which of its keys are kept.
+  /// The first begins at (query, key), each next one as many queries and keys
+  /// on. All take a round before one takes the next: it has to wait for what
+  /// the round before gave, and all have its key.
+  template <int kBlocks>
+  WEFT_MEMBER uint32_t keepBits(int query, int key, int queryStep,
+                                int keyStep) const {
+    static_assert(kBlocks <= 8, "more keys than bits");
+    PhiloxBlock blocks[kBlocks];
 #pragma unroll
-    for (int i = 0; i < 4; ++i)
-      bits |= philoxKeeps(block.lane[i], threshold) ? 1u << i : 0u;
+    for (int n = 0; n < kBlocks; ++n)
+      blocks[n] = philoxCounter(
+          row, element(query + n * queryStep, key + n * keyStep) / 4);
+    PhiloxKey roundKey = this->key;
+#pragma unroll 5
+    for (int round = 0; round < kPhiloxRounds; ++round) {
+#pragma unroll
+      for (int n = 0; n < kBlocks; ++n)
+        philoxRound(roundKey, blocks[n]);
+      roundKey = philoxNextKey(roundKey);
+    }
+    uint32_t bits = 0, last = philoxLastDropped(threshold);
+#pragma unroll
+    for (int i = 0; i < 4 * kBlocks; ++i)
+      bits |= philoxKeepsAbove(blocks[i / 4].lane[i % 4], last) ? 1u << i : 0u;
     return bits;
   }
 };

@@ -24,62 +24,62 @@ WEFT_DEVICE void beginHead(Low *to, const HeadsArgument &tensor, int batch,
       tensor.strides.row, end - begin, a);
 }
 
-/// Which elements of a lane's fragment are kept: four bits. Rows are queries
-/// from `query` on, columns keys. One lane computes the numbers of a whole
-/// block, for itself and its neighbour.
-template <typename Rules>
-WEFT_DEVICE uint32_t keptByQueries(const Rules &rules, int query, int key) {
-  int row = query + fragmentRow(), column = key + fragmentColumn();
-  if (!rules.hasWholeBlocks()) {
-    uint32_t bits = 0;
+/// Which elements of fragments side by side are kept, four bits of a lane for
+/// each. `row` and `column` are those of the first fragment: queries and keys,
+/// or the other way around.
+template <int kFragments, bool kRowsAreKeys, typename Rules>
+WEFT_DEVICE uint32_t keptOneByOne(const Rules &rules, int row, int column) {
+  uint32_t bits = 0;
 #pragma unroll 1
-    for (int e = 0; e < 4; ++e)
-      bits |= rules.keeps(row + e / 2 * 8, column + e % 2) ? 1u << e : 0u;
-    return bits;
+  for (int i = 0; i < 4 * kFragments; ++i) {
+    int own = row + fragmentRow() + i % 4 / 2 * 8;
+    int walk = column + i / 4 * 8 + fragmentColumn() + i % 2;
+    bool keeps = kRowsAreKeys ? rules.keeps(walk, own) : rules.keeps(own, walk);
+    bits |= keeps ? 1u << i : 0u;
   }
+  return bits;
+}
+
+/// The same where four keys from a multiple of four on have the numbers of one
+/// block: each is computed once in a warp. Rows are queries: a block's keys are
+/// columns of two lanes, of which the even one has it for the upper rows.
+template <int kFragments, typename Rules>
+WEFT_DEVICE uint32_t keptByQueries(const Rules &rules, int query, int key) {
+  constexpr uint32_t kPairs = 0x33333333u; // two bits of each fragment
   int odd = laneIndex() % 2;
-  uint32_t own = rules.keepBits(row + 8 * odd, key + laneIndex() % 4 / 2 * 4);
+  uint32_t own = rules.template keepBits<kFragments>(
+      query + fragmentRow() + 8 * odd, key + laneIndex() % 4 / 2 * 4, 0, 8);
   uint32_t other = shuffleXor(own, 1);
-  uint32_t upper = (odd ? other : own) >> (2 * odd) & 3;
-  uint32_t lower = (odd ? own : other) >> (2 * odd) & 3;
+  uint32_t upper = (odd ? other : own) >> (2 * odd) & kPairs;
+  uint32_t lower = (odd ? own : other) >> (2 * odd) & kPairs;
   return upper | lower << 2;
 }
 
-/// The same where rows are keys and columns queries.
-template <typename Rules>
+/// Rows are keys: a block's keys are rows of four lanes. Lane 8 i + j has those
+/// of row 4 i and column j.
+template <int kFragments, typename Rules>
 WEFT_DEVICE uint32_t keptByKeys(const Rules &rules, int key, int query) {
-  int row = fragmentRow(), column = fragmentColumn();
+  constexpr uint32_t kBits = 0x11111111u; // a bit of each fragment
+  int lane = laneIndex(), row = fragmentRow(), column = fragmentColumn();
+  uint32_t own = rules.template keepBits<kFragments>(query + lane % 8,
+                                                     key + lane / 8 * 4, 8, 0);
   uint32_t bits = 0;
-  if (!rules.hasWholeBlocks()) {
-#pragma unroll 1
-    for (int e = 0; e < 4; ++e)
-      bits |= rules.keeps(query + column + e % 2, key + row + e / 2 * 8)
-                  ? 1u << e
-                  : 0u;
-    return bits;
-  }
-  int lane = laneIndex();
-  uint32_t own = rules.keepBits(query + lane % 8, key + lane / 8 * 4);
 #pragma unroll
   for (int e = 0; e < 4; ++e) {
     int from = (row / 4 + e / 2 * 2) * 8 + column + e % 2;
-    bits |= (shuffleFrom(own, from) >> (row % 4) & 1) << e;
+    bits |= (shuffleFrom(own, from) >> (row % 4) & kBits) << e;
   }
   return bits;
 }
 
-/// Of fragments side by side, four bits each. One after the other: numbers
-/// take many registers.
 template <int kFragments, bool kRowsAreKeys, typename Rules>
 WEFT_DEVICE uint32_t keptOfRow(const Rules &rules, int row, int column) {
-  static_assert(kFragments <= 8, "more fragments than bits");
-  uint32_t bits = 0;
-#pragma unroll 1
-  for (int n = 0; n < kFragments; ++n)
-    bits |= (kRowsAreKeys ? keptByKeys(rules, row, column + 8 * n)
-                          : keptByQueries(rules, row, column + 8 * n))
-            << (4 * n);
-  return bits;
+  if (!rules.hasWholeBlocks())
+    return keptOneByOne<kFragments, kRowsAreKeys>(rules, row, column);
+  if constexpr (kRowsAreKeys)
+    return keptByKeys<kFragments>(rules, row, column);
+  else
+    return keptByQueries<kFragments>(rules, row, column);
 }
 
 } // namespace weft::cuda

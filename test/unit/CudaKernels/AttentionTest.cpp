@@ -2,6 +2,8 @@
 
 #include "AttentionReference.h"
 
+#include <cstdlib>
+#include <random>
 #include <tuple>
 
 using namespace weft;
@@ -97,6 +99,26 @@ TEST_P(CudaAttention, Dropout) {
       c.hkv = 1;
       check(c);
     }
+}
+
+// Blocks of numbers go on from tile to tile and from head to head.
+TEST_P(CudaAttention, DropoutOfWholeBlocks) {
+  for (auto [t, s] : {std::pair(70, 132), {131, 72}})
+    for (int64_t d : {64, 72, 136}) {
+      Case c = make();
+      c.b = 1 + (d == 64), c.h = 2, c.hkv = c.b, c.t = t, c.s = s, c.d = d;
+      c.dropout = 0.3, c.causal = s > t;
+      check(c);
+    }
+}
+
+// Of all keys every one and none may be kept: bounds of the numbers.
+TEST_P(CudaAttention, DropoutOfLittle) {
+  for (double p : {0x1p-30, 1.0 - 0x1p-24}) {
+    Case c = make();
+    c.b = 1, c.t = c.s = 40, c.causal = 0, c.dropout = p;
+    check(c);
+  }
 }
 
 // Whichever block and thread runs first.
@@ -205,6 +227,52 @@ INSTANTIATE_TEST_SUITE_P(
     All, CudaAttentionKernels,
     testing::Combine(testing::Values(WEFT_F32, WEFT_F16, WEFT_BF16),
                      testing::Values(8, 72, 136), testing::Bool()));
+
+namespace {
+
+/// Shapes of all kinds, small enough for a second.
+class Draw {
+public:
+  explicit Draw(unsigned seed) : random(seed) {}
+
+  Case attention() {
+    Case c;
+    c.dtype = of({WEFT_F32, WEFT_F16, WEFT_F16, WEFT_BF16});
+    c.d = of({8, 16, 33, 64, 64, 64, 72, 128, 136, 256});
+    c.t = length(), c.s = below(2) ? c.t : length();
+    c.hkv = of({1, 2}), c.h = c.hkv * of({1, 2, 3}), c.b = of({1, 2});
+    if (c.b * c.h * c.t * c.s * c.d > 4 << 20)
+      c.b = c.h = c.hkv = 1;
+    c.causal = below(2), c.dropout = std::vector{0.0, 0.1, 0.5, 0.9}[below(4)];
+    c.factor = std::vector{1.0, 1.0, 1.0, 3.0, -0.5, 0.0}[below(6)];
+    if (below(3) == 0)
+      c.gap = of({0, 3, 8}), c.rowGap = of({0, 5, 16}), c.shift = of({0, 1, 8});
+    c.headsFirst = below(2);
+    return c;
+  }
+
+private:
+  int64_t below(int64_t end) { return random() % end; }
+  int64_t of(std::vector<int64_t> values) {
+    return values[below(values.size())];
+  }
+  int64_t length() {
+    return of({1, 2, 4, 15, 16, 31, 63, 64, 65, 68, 96, 128, 129, 132, 196});
+  }
+  std::mt19937 random;
+};
+
+} // namespace
+
+// WEFT_CAMPAIGN_SEEDS says how many.
+TEST(CudaAttentionCampaign, Shapes) {
+  const char *text = std::getenv("WEFT_CAMPAIGN_SEEDS");
+  const unsigned seeds = text ? std::atoi(text) : 40;
+  for (unsigned seed = 0; seed < seeds && !HasFailure(); ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    check(Draw(seed).attention(), /*slack=*/4.0);
+  }
+}
 
 TEST(CudaAttentionErrors, Records) {
   Case c;

@@ -45,6 +45,16 @@ TEST(Philox, DropThreshold) {
   EXPECT_EQ(philoxKeepScale(1.0), 0.0f);
 }
 
+// One comparison says the same as the upper 24 bits, on both sides of a bound.
+TEST(Philox, LastDropped) {
+  for (uint32_t threshold : {1u, 2u, 1u << 23, (1u << 24) - 1, 1u << 24}) {
+    uint32_t last = philoxLastDropped(threshold);
+    for (uint32_t number : {0u, last - 1, last, last + 1, last + 256, ~0u})
+      EXPECT_EQ(philoxKeepsAbove(number, last), philoxKeeps(number, threshold))
+          << threshold << " " << number;
+  }
+}
+
 // Against libm in double: the header promises 3e-7.
 TEST(Philox, NormalIsBoxMuller) {
   PhiloxKey key = philoxKey(7, 9);

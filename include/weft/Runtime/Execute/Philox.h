@@ -63,30 +63,48 @@ WEFT_PHILOX_INLINE uint64_t philoxNameHash(const char *name, size_t length) {
   return hash;
 }
 
-/// Ten rounds of Philox4x32 on one counter.
+/// Rounds of Philox4x32 for each block.
+enum { kPhiloxRounds = 10 };
+
+/// One round on a counter.
+WEFT_PHILOX_INLINE void philoxRound(PhiloxKey key, PhiloxBlock &counter) {
+  uint32_t *c = counter.lane;
+  uint64_t product0 = static_cast<uint64_t>(0xD2511F53u) * c[0];
+  uint64_t product1 = static_cast<uint64_t>(0xCD9E8D57u) * c[2];
+  c[0] = static_cast<uint32_t>(product1 >> 32) ^ c[1] ^ key.low;
+  c[2] = static_cast<uint32_t>(product0 >> 32) ^ c[3] ^ key.high;
+  c[1] = static_cast<uint32_t>(product1);
+  c[3] = static_cast<uint32_t>(product0);
+}
+
+/// The key of the round after that of `key`.
+WEFT_PHILOX_INLINE PhiloxKey philoxNextKey(PhiloxKey key) {
+  return {key.low + 0x9E3779B9u, key.high + 0xBB67AE85u};
+}
+
+/// All rounds on one counter.
 WEFT_PHILOX_INLINE PhiloxBlock philoxRounds(PhiloxKey key, uint32_t c0,
                                             uint32_t c1, uint32_t c2,
                                             uint32_t c3) {
-  uint32_t k0 = key.low, k1 = key.high;
-  for (int round = 0; round < 10; ++round) {
-    uint64_t product0 = static_cast<uint64_t>(0xD2511F53u) * c0;
-    uint64_t product1 = static_cast<uint64_t>(0xCD9E8D57u) * c2;
-    c0 = static_cast<uint32_t>(product1 >> 32) ^ c1 ^ k0;
-    c2 = static_cast<uint32_t>(product0 >> 32) ^ c3 ^ k1;
-    c1 = static_cast<uint32_t>(product1);
-    c3 = static_cast<uint32_t>(product0);
-    k0 += 0x9E3779B9u;
-    k1 += 0xBB67AE85u;
+  PhiloxBlock counter = {{c0, c1, c2, c3}};
+  for (int round = 0; round < kPhiloxRounds; ++round) {
+    philoxRound(key, counter);
+    key = philoxNextKey(key);
   }
-  return {{c0, c1, c2, c3}};
+  return counter;
+}
+
+/// The counter of elements 4 * block .. 4 * block + 3 of a row.
+WEFT_PHILOX_INLINE PhiloxBlock philoxCounter(uint64_t row, uint64_t block) {
+  return {{static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32),
+           static_cast<uint32_t>(row), static_cast<uint32_t>(row >> 32)}};
 }
 
 /// Elements 4 * block .. 4 * block + 3 of a row.
 WEFT_PHILOX_INLINE PhiloxBlock philoxBlock(PhiloxKey key, uint64_t row,
                                            uint64_t block) {
-  return philoxRounds(
-      key, static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32),
-      static_cast<uint32_t>(row), static_cast<uint32_t>(row >> 32));
+  PhiloxBlock at = philoxCounter(row, block);
+  return philoxRounds(key, at.lane[0], at.lane[1], at.lane[2], at.lane[3]);
 }
 
 /// The 32 random bits of one element.
@@ -110,6 +128,15 @@ WEFT_PHILOX_INLINE uint32_t philoxDropThreshold(double p) {
 }
 WEFT_PHILOX_INLINE bool philoxKeeps(uint32_t number, uint32_t threshold) {
   return (number >> 8) >= threshold;
+}
+/// The largest number that is dropped, for a threshold above 0.
+WEFT_PHILOX_INLINE uint32_t philoxLastDropped(uint32_t threshold) {
+  return (threshold << 8) - 1;
+}
+/// philoxKeeps with one comparison, where many numbers have one threshold.
+WEFT_PHILOX_INLINE bool philoxKeepsAbove(uint32_t number,
+                                         uint32_t lastDropped) {
+  return number > lastDropped;
 }
 
 /// Factor of the kept elements; 0 when everything is dropped.
