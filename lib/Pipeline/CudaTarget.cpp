@@ -77,7 +77,9 @@ public:
   bool hasGeluOfProducts(const FlagValues &flags) const override {
     return flags.getText("epilogues") == "on";
   }
-  std::string getIdentity() const override { return joinChips(devices); }
+  std::string getIdentity() const override {
+    return joinChips(devices) + " " + identifyToolkit();
+  }
   StringRef getKernelOp() const override { return "gpu.module"; }
 
   Status checkFlags(const FlagValues &flags) const override;
@@ -192,7 +194,7 @@ static FailureOr<DeviceImage> readHandWritten(ModuleOp module, StringRef source,
 }
 
 FailureOr<std::vector<char>> Cuda::emitObject(ModuleOp module) const {
-  if (failed(findInToolkit(module, "bin/ptxas")))
+  if (failed(findInToolkit(module, kPtxas)))
     return failure();
   FailureOr<std::vector<std::string>> sources =
       findHandWritten(module, devices);

@@ -85,7 +85,8 @@ public:
   /// What offsets in the arena are multiples of, in bytes: a power of two.
   virtual int64_t getAlignment() const = 0;
   /// What decides the bytes of its code beside flags and model: where --target
-  /// means this machine, what is known of the machine.
+  /// means this machine, what is known of the machine; what compiles beside
+  /// weft.
   virtual std::string getIdentity() const = 0;
 
   /// The op that a kernel is behind the phases of its kind: what tells a dump

@@ -133,8 +133,7 @@ static bool callsLibdevice(const llvm::Module &code) {
 
 /// Adds the functions of libdevice that the kernels call.
 static LogicalResult linkLibdevice(ModuleOp module, llvm::Module &code) {
-  FailureOr<std::string> path =
-      findInToolkit(module, "nvvm/libdevice/libdevice.10.bc");
+  FailureOr<std::string> path = findInToolkit(module, kLibdevice);
   if (failed(path))
     return failure();
   llvm::SMDiagnostic problem;

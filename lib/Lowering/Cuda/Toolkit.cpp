@@ -5,6 +5,7 @@
 #include "DeviceCode.h"
 
 #include "weft/Formats/Cubin.h"
+#include "weft/Formats/Digest.h"
 #include "weft/Formats/OutputFile.h"
 #include "weft/Lowering/Cuda/Passes.h"
 #include "weft/Support/HelperProgram.h"
@@ -49,19 +50,38 @@ static llvm::SmallVector<std::string> toolkitFolders() {
   return folders;
 }
 
-FailureOr<std::string> findInToolkit(ModuleOp module, StringRef file) {
-  llvm::SmallVector<std::string> folders = toolkitFolders();
+static std::optional<std::string> findInFolders(ArrayRef<std::string> folders,
+                                                StringRef file) {
   for (const std::string &folder : folders) {
     llvm::SmallString<128> path(folder);
     llvm::sys::path::append(path, file);
     if (llvm::sys::fs::exists(path))
       return path.str().str();
   }
+  return std::nullopt;
+}
+
+FailureOr<std::string> findInToolkit(ModuleOp module, StringRef file) {
+  llvm::SmallVector<std::string> folders = toolkitFolders();
+  if (std::optional<std::string> path = findInFolders(folders, file))
+    return *path;
   Error error(ExitCode::Device, "expects " + file.str() +
                                     " of a CUDA toolkit, but found none in " +
                                     llvm::join(folders, " or "));
   error.hint("install the CUDA toolkit, or set WEFT_CUDA_HOME to its folder");
   return emitMachineError(module.getContext(), error);
+}
+
+std::string identifyToolkit() {
+  std::string identity;
+  for (const char *file : {kPtxas, kLibdevice}) {
+    std::string digest = "none";
+    if (std::optional<std::string> path = findInFolders(toolkitFolders(), file))
+      if (Expected<FileDigest> found = digestFile(*path))
+        digest = found->xxh3;
+    identity += (identity.empty() ? "" : " ") + digest;
+  }
+  return identity;
 }
 
 /// Writes the text for ptxas, runs it in a folder and reads what it has made.
@@ -111,7 +131,7 @@ static Status checkCubin(ModuleOp module, StringRef chip,
 
 FailureOr<std::vector<char>> emitCubin(ModuleOp module,
                                        const CudaTarget &target) {
-  FailureOr<std::string> ptxas = findInToolkit(module, "bin/ptxas");
+  FailureOr<std::string> ptxas = findInToolkit(module, kPtxas);
   if (failed(ptxas))
     return failure();
   FailureOr<std::string> ptx = emitPtx(module, target);

@@ -79,6 +79,9 @@ struct QueryRow {
       for (int64_t d = 0; d < c.d; ++d) {
         r.dq[query() + d] += ds * in.k[key(j) + d];
         r.dk[key(j) + d] += ds * in.q[query() + d];
+        double size = p[j] * (std::fabs(dp) + std::fabs(delta)) * c.scale();
+        r.dqTerms += std::pow(size * in.k[key(j) + d], 2);
+        r.dkTerms += std::pow(size * in.q[query() + d], 2);
       }
     }
   }

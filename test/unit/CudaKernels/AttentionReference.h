@@ -44,6 +44,9 @@ struct AttentionInputs {
 
 struct AttentionResult {
   Doubles out, lse, dq, dk, dv;
+  /// Sums of squares of what dq and dk are sums of, before any of it cancels:
+  /// only of attentionInF64.
+  double dqTerms = 0.0, dkTerms = 0.0;
 };
 
 AttentionResult attentionInF64(const AttentionCase &c,

@@ -13,6 +13,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 using namespace mlir;
 
@@ -147,6 +148,20 @@ TEST(Cuda, WithoutPtxasAnErrorSaysWhereItLooked) {
                 toolkit.folder +
                 "; install the CUDA toolkit, or set WEFT_CUDA_HOME to its "
                 "folder");
+}
+
+TEST(Cuda, ToolkitsThatDifferHaveIdentitiesThatDo) {
+  FakeToolkit toolkit;
+  std::set<std::string> identities = {identifyToolkit()};
+  EXPECT_EQ(*identities.begin(), "none none");
+  toolkit.setPtxas("exit 0");
+  EXPECT_TRUE(identities.insert(identifyToolkit()).second);
+  toolkit.setPtxas("exit 1");
+  EXPECT_TRUE(identities.insert(identifyToolkit()).second);
+  std::filesystem::create_directories(toolkit.folder + "/nvvm/libdevice");
+  std::ofstream(toolkit.folder + "/" + kLibdevice) << "BC";
+  EXPECT_TRUE(identities.insert(identifyToolkit()).second);
+  EXPECT_FALSE(identities.insert(identifyToolkit()).second);
 }
 
 TEST(Cuda, WhatPtxasSaysFollowsTheError) {

@@ -91,6 +91,14 @@ mlir::InFlightDiagnostic emitMachineError(mlir::MLIRContext *context,
 llvm::FailureOr<std::string> findInToolkit(mlir::ModuleOp module,
                                            llvm::StringRef file);
 
+/// Parts of a toolkit that decide the code of kernels.
+inline constexpr const char *kPtxas = "bin/ptxas";
+inline constexpr const char *kLibdevice = "nvvm/libdevice/libdevice.10.bc";
+
+/// A digest of each of them; "none" for what is not there or cannot be read,
+/// which is an error where it is needed.
+std::string identifyToolkit();
+
 } // namespace weft
 
 #endif // WEFT_LOWERING_CUDA_CUDA_H
