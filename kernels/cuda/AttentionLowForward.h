@@ -11,8 +11,7 @@
 
 namespace weft::cuda {
 
-/// What a lane keeps of its rows. `most` is of scores as the product leaves
-/// them, the factor and log2(e) still to come.
+/// What a lane keeps of its rows; scores are in units of log2(e).
 template <typename Type, int D> struct LowSoftmax {
   static constexpr int kRowTiles = LowForward<D>::kRowTiles;
   static constexpr int kFragments = LowForward<D>::kColumns / 8;
@@ -44,22 +43,6 @@ template <typename Type, int D> struct LowSoftmax {
   template <typename Rules>
   WEFT_MEMBER void add(Scores &scores, const Kept &kept, float scale,
                        const Rules &rules, int query, int key) {
-    // The largest score is the largest one only times a factor above 0.
-    float factor = scale > 0.0f ? scale : 1.0f;
-    if (factor != scale)
-      multiply(scores, scale);
-    if (rules.needsMask(query, key + 8 * kFragments))
-      mask(scores, rules, query, key);
-#pragma unroll
-    for (int m = 0; m < kRowTiles; ++m)
-#pragma unroll
-      for (int half = 0; half < 2; ++half)
-        addRow(scores[m], factor, m, half);
-    if constexpr (Rules::drops)
-      drop(scores, kept);
-  }
-
-  WEFT_MEMBER static void multiply(Scores &scores, float scale) {
 #pragma unroll
     for (int m = 0; m < kRowTiles; ++m)
 #pragma unroll
@@ -67,6 +50,16 @@ template <typename Type, int D> struct LowSoftmax {
 #pragma unroll
         for (int e = 0; e < 4; ++e)
           scores[m][n][e] = scores[m][n][e] * scale;
+    // Behind the scale, which may be 0.
+    if (rules.needsMask(query, key + 8 * kFragments))
+      mask(scores, rules, query, key);
+#pragma unroll
+    for (int m = 0; m < kRowTiles; ++m)
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+        addRow(scores[m], m, half);
+    if constexpr (Rules::drops)
+      drop(scores, kept);
   }
 
   template <typename Rules>
@@ -84,8 +77,7 @@ template <typename Type, int D> struct LowSoftmax {
         }
   }
 
-  WEFT_MEMBER void addRow(float (&scores)[kFragments][4], float factor, int m,
-                          int half) {
+  WEFT_MEMBER void addRow(float (&scores)[kFragments][4], int m, int half) {
     float best = most[m][half];
 #pragma unroll
     for (int n = 0; n < kFragments; ++n)
@@ -93,16 +85,15 @@ template <typename Type, int D> struct LowSoftmax {
       for (int e = 2 * half; e < 2 * half + 2; ++e)
         best = maximum(best, scores[n][e]);
     best = maximumOfLanes<4>(best);
-    float base = best == -infinity() ? 0.0f : best * factor;
-    float shrink = powerOfTwo(fusedMultiplyAdd(most[m][half], factor, -base));
+    float base = best == -infinity() ? 0.0f : best;
+    float shrink = powerOfTwo(most[m][half] - base);
     most[m][half] = best;
     float total = sum[m][half] * shrink;
 #pragma unroll
     for (int n = 0; n < kFragments; ++n)
 #pragma unroll
       for (int e = 2 * half; e < 2 * half + 2; ++e) {
-        scores[n][e] =
-            powerOfTwo(fusedMultiplyAdd(scores[n][e], factor, -base));
+        scores[n][e] = powerOfTwo(scores[n][e] - base);
         total = total + scores[n][e];
       }
     sum[m][half] = total;
@@ -123,11 +114,9 @@ template <typename Type, int D> struct LowSoftmax {
           scores[m][n][e] = kept[m] >> (4 * n + e) & 1 ? scores[m][n][e] : 0.0f;
   }
 
-  /// Adds up the sums; `lse` is that of the warp's first row, `scale` that of
-  /// the scores.
-  WEFT_MEMBER void finish(float *lse, float scale, int rows, float keepScale,
+  /// Adds up the sums; `lse` is that of the warp's first row.
+  WEFT_MEMBER void finish(float *lse, int rows, float keepScale,
                           float (&factors)[kRowTiles][2]) {
-    float factor = scale > 0.0f ? scale : 1.0f;
 #pragma unroll
     for (int m = 0; m < kRowTiles; ++m)
 #pragma unroll
@@ -136,9 +125,8 @@ template <typename Type, int D> struct LowSoftmax {
         factors[m][half] = total == 0.0f ? 0.0f : keepScale / total;
         int row = 16 * m + 8 * half + fragmentRow();
         if (laneIndex() % 4 == 0 && row < rows)
-          lse[row] = total == 0.0f
-                         ? -infinity()
-                         : (most[m][half] * factor + log2f(total)) * kLn2;
+          lse[row] = total == 0.0f ? -infinity()
+                                   : (most[m][half] + log2f(total)) * kLn2;
       }
   }
 };
@@ -161,8 +149,10 @@ WEFT_DEVICE void lowForward(const AttentionArguments &a) {
                             a.queries, a);
   beginHead<Type, D, kColumns>(kTile, a.k, place.batch, group, 0, a.keys, a);
   endGroup();
-  // Of narrow heads there is room for the queries in registers.
-  std::conditional_t<D == 64, LeftFactors<D, kRowTiles>, LeftRows<D, kRowTiles>>
+  // Of narrow heads there is room for the queries in registers, unless random
+  // numbers take it.
+  std::conditional_t<D == 64 && !kDrops, LeftFactors<D, kRowTiles>,
+                     LeftRows<D, kRowTiles>>
       queries;
   Softmax state;
   for (int key = 0; key < keyEnd; key += kColumns) {
@@ -190,7 +180,7 @@ WEFT_DEVICE void lowForward(const AttentionArguments &a) {
   float factors[kRowTiles][2];
   int rows = a.queries - begin - warpRow;
   state.finish(a.lse + firstRow(a, place.batch, place.head) + begin + warpRow,
-               a.scale * kLog2E, rows, a.keepScale, factors);
+               rows, a.keepScale, factors);
   storeRows<Type>(rowsOf<Type>(a.out, place.batch, place.head) +
                       (begin + warpRow) * a.out.strides.row,
                   a.out.strides.row, rows, 0, a, state.out, factors);

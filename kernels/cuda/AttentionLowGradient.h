@@ -83,8 +83,8 @@ template <typename Type, int D, bool kByKeys> struct LowGradient {
     to[kColumns + i] = query + i < a.queries ? a.delta[row + query + i] : 0.0f;
   }
 
-  /// Which scores of a tile are kept. It needs no tile, so that the numbers are
-  /// drawn while one arrives, and nothing is in registers that products leave.
+  /// Which scores of a tile are kept. The numbers are drawn while the tile
+  /// arrives, before there are products that take registers.
   template <typename Rules>
   WEFT_MEMBER static uint32_t drawKept(const Rules &rules, int row,
                                        int column) {
@@ -125,7 +125,8 @@ template <typename Type, int D, bool kByKeys> struct LowGradient {
       int at = 8 * n + fragmentColumn() + e % 2;
       float shift = kByKeys ? numbers[at] : lse[e / 2];
       float minus = kByKeys ? numbers[kColumns + at] : delta[e / 2];
-      float x = powerOfTwo(fusedMultiplyAdd(scores[e], scale, -shift));
+      // Rounded between, as forward: the largest score is in lse as it was.
+      float x = powerOfTwo(scores[e] * scale - shift);
       if constexpr (Rules::drops) {
         bool keeps = kept >> e & 1;
         float dp = keeps ? products[e] : 0.0f;

@@ -95,8 +95,8 @@ template <bool kDrops> struct HeadRules {
   WEFT_MEMBER bool hasWholeBlocks() const { return keys % 4 == 0; }
   /// Four bits for each of kBlocks blocks that say which of its keys are kept.
   /// The first begins at (query, key), each next one as many queries and keys
-  /// on. All take a round before one takes the next: it has to wait for what
-  /// the round before gave, and all have its key.
+  /// on. A round of all comes before the next round of any: other blocks fill
+  /// the time that a block waits for its last round.
   template <int kBlocks>
   WEFT_MEMBER uint32_t keepBits(int query, int key, int queryStep,
                                 int keyStep) const {

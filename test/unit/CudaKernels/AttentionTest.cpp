@@ -22,8 +22,9 @@ std::string describe(const Case &c) {
   std::ostringstream text;
   text << "b " << c.b << " t " << c.t << " s " << c.s << " h " << c.h << " hkv "
        << c.hkv << " d " << c.d << " causal " << c.causal << " dropout "
-       << c.dropout << " dtype " << c.dtype << " factor " << c.factor << " gap "
-       << c.gap << " shift " << c.shift;
+       << c.dropout << " dtype " << c.dtype << " factor " << c.factor
+       << " range " << c.range << " gap " << c.gap << " rowGap " << c.rowGap
+       << " headsFirst " << c.headsFirst << " shift " << c.shift;
   return text.str();
 }
 
@@ -197,28 +198,61 @@ TEST_P(CudaAttention, LargeScores) {
   check(c, /*slack=*/10.0); // lse is about 500 and has 24 bits
 }
 
+// The largest score is the logarithm of the sum to the bit: e^0 is 1.
+TEST_P(CudaAttention, OneKeyOfAnySize) {
+  for (float range : {1e-4f, 1.0f, 30.0f, 900.0f, 8208.0f, 37856.0f})
+    for (int64_t d : {8, 64, 72, 256}) {
+      Case c = make();
+      c.b = 2, c.t = 7, c.s = 1, c.d = d, c.causal = 0, c.range = range;
+      SCOPED_TRACE(describe(c));
+      AttentionInputs inputs(c);
+      AttentionResult r = attentionOfCuda(c, inputs);
+      for (int64_t i = 0; i < c.b * c.t * c.h * c.d; ++i) {
+        int64_t b = i / (c.t * c.h * c.d);
+        EXPECT_EQ(r.out[i], inputs.v[b * c.h * c.d + i % (c.h * c.d)]);
+      }
+      AttentionResult want = attentionInF64(c, inputs);
+      EXPECT_LT(relativeError(r.lse, want.lse), 1e-5);
+    }
+}
+
+// The same backward, from lse.
+TEST_P(CudaAttention, OneKeyBackward) {
+  for (float range : {30.0f, 900.0f, 3000.0f}) {
+    SCOPED_TRACE(range);
+    Case c = make();
+    c.b = 1, c.t = 20, c.s = 1, c.d = 64, c.causal = 0, c.range = range;
+    AttentionInputs inputs(c);
+    EXPECT_LT(relativeError(attentionOfCuda(c, inputs).dv,
+                            attentionInF64(c, inputs).dv),
+              bound(c.dtype));
+  }
+}
+
 // What is not finite reaches every result that depends on it, and no other.
 TEST_P(CudaAttention, NotFinite) {
-  for (float bad : {NAN, INFINITY})
-    for (int which : {0, 1, 2, 3}) {
-      Case c = make();
-      c.b = 1, c.t = c.s = 20;
-      AttentionInputs inputs(c);
-      Floats *tensors[] = {&inputs.q, &inputs.k, &inputs.v, &inputs.dout};
-      constexpr int64_t row = 12;
-      inputs.q[row * c.h * c.d] = 1.0f; // a score of -inf would be no harm
-      (*tensors[which])[row * c.h * c.d] = bad; // head 0
-      AttentionResult r = attentionOfCuda(c, inputs);
-      auto isFinite = [&](const Doubles &values, int64_t i, int64_t h) {
-        return std::isfinite(values[(i * c.h + h) * c.d]);
-      };
-      EXPECT_EQ(isFinite(r.out, row, 0), which == 3) << which << bad;
-      EXPECT_FALSE(isFinite(r.dq, row, 0)) << which << bad;
-      EXPECT_FALSE(isFinite(r.dk, row, 0)) << which << bad;
-      for (const Doubles &some : {r.out, r.dq, r.dk, r.dv})
-        for (int64_t i = 0; i < c.t; ++i)
-          EXPECT_TRUE(isFinite(some, i, 1));
-    }
+  for (auto [t, dropout] : {std::pair(20, 0.0), {70, 0.0}, {72, 0.3}})
+    for (float bad : {NAN, INFINITY})
+      for (int which : {0, 1, 2, 3}) {
+        Case c = make();
+        c.b = 1, c.t = c.s = t, c.causal = t == 20, c.dropout = dropout;
+        SCOPED_TRACE(describe(c));
+        AttentionInputs inputs(c);
+        Floats *tensors[] = {&inputs.q, &inputs.k, &inputs.v, &inputs.dout};
+        constexpr int64_t row = 12;
+        inputs.q[row * c.h * c.d] = 1.0f; // a score of -inf would be no harm
+        (*tensors[which])[row * c.h * c.d] = bad; // head 0
+        AttentionResult r = attentionOfCuda(c, inputs);
+        auto isFinite = [&](const Doubles &values, int64_t i, int64_t h) {
+          return std::isfinite(values[(i * c.h + h) * c.d]);
+        };
+        EXPECT_EQ(isFinite(r.out, row, 0), which == 3) << which << bad;
+        EXPECT_FALSE(isFinite(r.dq, row, 0)) << which << bad;
+        EXPECT_FALSE(isFinite(r.dk, row, 0)) << which << bad;
+        for (const Doubles &some : {r.out, r.dq, r.dk, r.dv})
+          for (int64_t i = 0; i < c.t; ++i)
+            EXPECT_TRUE(isFinite(some, i, 1));
+      }
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, CudaAttention,
@@ -289,6 +323,7 @@ private:
 TEST(CudaAttentionCampaign, Shapes) {
   const char *text = std::getenv("WEFT_CAMPAIGN_SEEDS");
   const unsigned seeds = text ? std::atoi(text) : 40;
+  ASSERT_GT(seeds, 0u) << text;
   for (unsigned seed = 0; seed < seeds && !HasFailure(); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     const Case c = Draw(seed).attention();

@@ -339,6 +339,7 @@ private:
 TEST(CudaProduct, Campaign) {
   const char *text = std::getenv("WEFT_CAMPAIGN_SEEDS");
   const unsigned seeds = text ? std::atoi(text) : 300;
+  ASSERT_GT(seeds, 0u) << text;
   TestContext context(1);
   for (unsigned seed = 0; seed < seeds && !HasFailure(); ++seed)
     checkProduct(context, Draw(seed).product());
