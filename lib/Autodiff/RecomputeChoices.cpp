@@ -214,13 +214,6 @@ SavedOp *Chooser::next(llvm::SetVector<Operation *> &added, int64_t &bytes) {
   return best;
 }
 
-static ProgramOp findMicro(ModuleOp module) {
-  for (auto program : module.getOps<ProgramOp>())
-    if (program.getKind() == ProgramKind::Micro)
-      return program;
-  return nullptr;
-}
-
 static std::vector<Operation *> getOps(ProgramOp program) {
   std::vector<Operation *> ops;
   for (Operation &op : program.getBody().front().without_terminator())
@@ -249,14 +242,14 @@ static bool isOfMarks(Operation *op) {
 std::optional<RecomputeChoices> findRecomputeChoices(ModuleOp module,
                                                      bool geluWithProduct) {
   RecomputeChoices choices;
-  ProgramOp micro = findMicro(module);
+  ProgramOp micro = findProgram(module, ProgramKind::Micro);
   if (!micro)
     return std::nullopt;
   // weft-autodiff says what is to be said.
   ScopedDiagnosticHandler silence(module.getContext(),
                                   [](Diagnostic &) { return success(); });
   OwningOpRef<ModuleOp> copy = module.clone();
-  ProgramOp copied = findMicro(*copy);
+  ProgramOp copied = findProgram(*copy, ProgramKind::Micro);
   const std::vector<Operation *> ops = getOps(micro), copies = getOps(copied);
   llvm::DenseMap<Operation *, Operation *> originals;
   llvm::DenseSet<Operation *> again;

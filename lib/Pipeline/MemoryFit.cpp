@@ -23,14 +23,9 @@ namespace weft {
 /// five.
 static constexpr int64_t kSteps = 31;
 
-/// Flags that a trial has no use for. Phases before the trials see
-/// --explain=precision.
-static FlagValues forTrials(FlagValues flags) {
-  if (flags.getText("explain") != "precision")
-    flags = flags.without("explain");
-  for (const char *name : {"memory-limit", "device", "dump-dir", "reproducer"})
-    flags = flags.without(name);
-  return flags;
+/// A trial looks for no flags itself.
+static FlagValues withoutBound(const FlagValues &flags) {
+  return flags.without("memory-limit").without("device");
 }
 
 MemoryFit::MemoryFit(Compiler &compiler, FlagValues given)
@@ -47,7 +42,8 @@ MemoryFit::MemoryFit(Compiler &compiler, FlagValues given)
 Status MemoryFit::prepareSteps() {
   if (!isFree("recompute"))
     return Status::success();
-  if (Status status = compiler.goBack("derive-programs", forTrials(flags));
+  if (Status status = compiler.goBack("derive-programs",
+                                      Compiler::forTrials(withoutBound(flags)));
       !status)
     return status;
   std::optional<RecomputeChoices> choices = findRecomputeChoices(
@@ -98,15 +94,7 @@ Expected<const MemoryTrial *> MemoryFit::tryChange(const Change &change) {
     if (trial.change == text)
       return &trial;
   FlagValues changed = withChange(change);
-  // The last compilation says what is to be said.
-  ScopedDiagnosticHandler errorsOnly(
-      compiler.module().getContext(), [](Diagnostic &diagnostic) {
-        return success(diagnostic.getSeverity() != DiagnosticSeverity::Error);
-      });
-  if (Status status = compiler.goBack("derive-programs", forTrials(changed));
-      !status)
-    return status.takeError();
-  if (Status status = compiler.runTrial(); !status)
+  if (Status status = compiler.tryFlags(withoutBound(changed)); !status)
     return status.takeError();
   trials.push_back({std::move(changed), text,
                     computeMemoryReport(compiler.module()),

@@ -104,17 +104,8 @@ static void describe(Compiler &compiler, Outlook &outlook) {
 /// What the first compilation has said is not said again.
 static Status compileOther(Compiler &compiler, const FlagValues &flags,
                            Outlook &outlook) {
-  ScopedDiagnosticHandler errorsOnly(
-      compiler.module().getContext(), [](Diagnostic &diagnostic) {
-        return success(diagnostic.getSeverity() != DiagnosticSeverity::Error);
-      });
-  FlagValues changed =
-      flags.with("mesh", outlook.mesh).with("zero", outlook.zero);
-  if (Status status =
-          compiler.goBack("derive-programs", changed.without("explain"));
-      !status)
-    return status;
-  if (Status status = compiler.run(compiler.phases().find("plan-memory"));
+  if (Status status = compiler.tryFlags(
+          flags.with("mesh", outlook.mesh).with("zero", outlook.zero));
       !status)
     return status;
   describe(compiler, outlook);

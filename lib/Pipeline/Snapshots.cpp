@@ -76,7 +76,20 @@ Status Compiler::goBack(llvm::StringRef phase, FlagValues flags) {
   return dump(done);
 }
 
-Status Compiler::runTrial() {
+/// Phases before the trials see --explain=precision.
+FlagValues Compiler::forTrials(FlagValues flags) {
+  if (flags.getText("explain") != "precision")
+    flags = flags.without("explain");
+  return flags.without("dump-dir").without("reproducer");
+}
+
+Status Compiler::tryFlags(const FlagValues &flags) {
+  ScopedDiagnosticHandler errorsOnly(
+      module().getContext(), [](Diagnostic &diagnostic) {
+        return success(diagnostic.getSeverity() != DiagnosticSeverity::Error);
+      });
+  if (Status status = goBack("derive-programs", forTrials(flags)); !status)
+    return status;
   isTrial = true;
   Status status = run(phases().find("plan-memory"));
   isTrial = false;

@@ -55,7 +55,7 @@ struct AutocastPass : weft::impl::AutocastPassBase<AutocastPass> {
     numRegions += before;
     // What the logits program shares with the model is said once.
     bool isModel = program.getKind() == ProgramKind::Model;
-    bool isSaid = isModel || !findModel();
+    bool isSaid = isModel || !findProgram(getOperation(), ProgramKind::Model);
     OpCaster caster(policies, explain && isSaid, isSaid ? &summary : nullptr);
     if (isModel)
       caster.keepLosses(program);
@@ -72,12 +72,6 @@ struct AutocastPass : weft::impl::AutocastPassBase<AutocastPass> {
     numCasts += caster.numCasts;
     numParameterCasts += caster.numParameterCasts;
     return success();
-  }
-
-  bool findModel() {
-    return llvm::any_of(getOperation().getOps<ProgramOp>(), [](ProgramOp op) {
-      return op.getKind() == ProgramKind::Model;
-    });
   }
 
   static unsigned countRegions(ProgramOp program) {

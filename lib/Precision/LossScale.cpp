@@ -16,13 +16,6 @@ namespace weft {
 using namespace mlir;
 using namespace weft;
 
-static ProgramOp findProgram(ModuleOp module, ProgramKind kind) {
-  for (auto program : module.getOps<ProgramOp>())
-    if (program.getKind() == kind)
-      return program;
-  return {};
-}
-
 namespace {
 struct LossScalePass : weft::impl::LossScalePassBase<LossScalePass> {
   using LossScalePassBase::LossScalePassBase;

@@ -9,13 +9,6 @@ using namespace mlir;
 
 namespace weft {
 
-ProgramOp findMicro(ModuleOp module) {
-  for (auto program : module.getOps<ProgramOp>())
-    if (program.getKind() == ProgramKind::Micro)
-      return program;
-  return {};
-}
-
 /// The same program under another name, next to it.
 static ProgramOp cloneAs(ProgramOp program, StringRef name,
                          SymbolTable &symbols) {
@@ -83,7 +76,7 @@ void declareAccumulators(ProgramOp micro, const SlicedStates &states) {
 
 void makeLaterForms(ModuleOp module) {
   SymbolTable symbols(module);
-  ProgramOp micro = findMicro(module), last = micro;
+  ProgramOp micro = findProgram(module, ProgramKind::Micro), last = micro;
   if (auto keep = symbols.lookup<ProgramOp>(names::kMicroKeep))
     last = cloneAs(keep, names::kMicroLaterKeep, symbols);
   ProgramOp later = cloneAs(micro, names::kMicroLater, symbols);

@@ -7,9 +7,6 @@
 
 namespace weft {
 
-/// The program of kind `micro`, or null.
-ProgramOp findMicro(mlir::ModuleOp module);
-
 /// Declares beside each gradient in slices the whole of it that a rank adds up
 /// over the micro-steps of a step, and makes one program for those that reduce
 /// it and one for those that keep it.

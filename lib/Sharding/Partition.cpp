@@ -41,7 +41,7 @@ struct PartitionPass : weft::impl::PartitionPassBase<PartitionPass> {
     if (failed(states))
       return signalPassFailure();
     numSlices += states->sliced.size();
-    if (ProgramOp micro = findMicro(getOperation()))
+    if (ProgramOp micro = findProgram(getOperation(), ProgramKind::Micro))
       makeForms(micro, *states);
     FailureOr<TravelTypes> types = readTypes();
     if (failed(types))

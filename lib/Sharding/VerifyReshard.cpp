@@ -2,7 +2,6 @@
 
 #include "VerifyReshard.h"
 
-#include "MicroForms.h"
 #include "PassUses.h"
 
 #include "weft/Weft/Weft.h"
@@ -59,7 +58,7 @@ static LogicalResult verifyApart(ModuleOp module, ProgramOp micro,
 }
 
 LogicalResult verifyReshard(ModuleOp module, const Reshard &reshard) {
-  ProgramOp micro = findMicro(module);
+  ProgramOp micro = findProgram(module, ProgramKind::Micro);
   for (const std::string &path : reshard.scopes) {
     if (!isModule(module, path))
       return module.emitError(

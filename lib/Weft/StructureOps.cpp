@@ -106,6 +106,13 @@ LogicalResult KernelOp::verify() {
   return verifySignature<YieldOp>(*this, "weft.yield");
 }
 
+ProgramOp weft::findProgram(ModuleOp module, ProgramKind kind) {
+  for (auto program : module.getOps<ProgramOp>())
+    if (program.getKind() == kind)
+      return program;
+  return {};
+}
+
 StringRef ProgramOp::getInputName(unsigned index) {
   auto name = getArgAttrOfType<StringAttr>(index, WeftDialect::kInputAttr);
   return name ? name.getValue() : StringRef();

@@ -48,9 +48,12 @@ public:
   /// error, and nothing has changed.
   Status goBack(llvm::StringRef phase, FlagValues flags);
 
-  /// Runs the phases up to plan-memory to see what they give: without what
-  /// --mlir-* flags ask for, which is meant for the compilation that counts.
-  Status runTrial();
+  /// Goes back to derive-programs and on to plan-memory, to see what flags
+  /// give. What is asked to be said, dumped or checked on the way is meant for
+  /// the compilation that counts: of a trial there are errors alone.
+  Status tryFlags(const FlagValues &flags);
+  /// What a trial makes of flags, for who goes back without going on.
+  static FlagValues forTrials(FlagValues flags);
 
   /// Asks every op of the module for its rules. Inside a level of IR no phase
   /// does: precondition of text that is written for others.

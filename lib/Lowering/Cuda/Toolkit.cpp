@@ -72,14 +72,24 @@ FailureOr<std::string> findInToolkit(ModuleOp module, StringRef file) {
   return emitMachineError(module.getContext(), error);
 }
 
+/// What may be run need not be readable.
+static std::string identifyFile(const std::string &path) {
+  if (Expected<FileDigest> digest = digestFile(path))
+    return digest->xxh3;
+  llvm::sys::fs::file_status status;
+  if (llvm::sys::fs::status(path, status))
+    return "none";
+  return path + " " + std::to_string(status.getSize()) + " " +
+         std::to_string(
+             status.getLastModificationTime().time_since_epoch().count());
+}
+
 std::string identifyToolkit() {
   std::string identity;
   for (const char *file : {kPtxas, kLibdevice}) {
-    std::string digest = "none";
-    if (std::optional<std::string> path = findInFolders(toolkitFolders(), file))
-      if (Expected<FileDigest> found = digestFile(*path))
-        digest = found->xxh3;
-    identity += (identity.empty() ? "" : " ") + digest;
+    std::optional<std::string> path = findInFolders(toolkitFolders(), file);
+    identity += (identity.empty() ? "" : " ") +
+                (path ? identifyFile(*path) : std::string("none"));
   }
   return identity;
 }

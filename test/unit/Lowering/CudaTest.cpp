@@ -162,6 +162,10 @@ TEST(Cuda, ToolkitsThatDifferHaveIdentitiesThatDo) {
   std::ofstream(toolkit.folder + "/" + kLibdevice) << "BC";
   EXPECT_TRUE(identities.insert(identifyToolkit()).second);
   EXPECT_FALSE(identities.insert(identifyToolkit()).second);
+  // A folder cannot be read, and is known by its path.
+  std::filesystem::remove(toolkit.folder + "/" + kLibdevice);
+  std::filesystem::create_directories(toolkit.folder + "/" + kLibdevice);
+  EXPECT_NE(identifyToolkit().find(toolkit.folder), std::string::npos);
 }
 
 TEST(Cuda, WhatPtxasSaysFollowsTheError) {

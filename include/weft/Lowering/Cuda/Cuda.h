@@ -95,8 +95,8 @@ llvm::FailureOr<std::string> findInToolkit(mlir::ModuleOp module,
 inline constexpr const char *kPtxas = "bin/ptxas";
 inline constexpr const char *kLibdevice = "nvvm/libdevice/libdevice.10.bc";
 
-/// A digest of each of them; "none" for what is not there or cannot be read,
-/// which is an error where it is needed.
+/// A digest of each of them; path, size and time of change of what cannot be
+/// read; "none" for what is not there.
 std::string identifyToolkit();
 
 } // namespace weft
