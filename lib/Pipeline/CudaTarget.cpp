@@ -171,28 +171,6 @@ Status Cuda::checkPlan(ModuleOp module, const FlagValues &flags) const {
       .hint("edit a dump from before plan-memory");
 }
 
-/// The machine code of one source of kernels/cuda.
-static FailureOr<DeviceImage> readHandWritten(ModuleOp module, StringRef source,
-                                              const CudaTarget &device) {
-  Expected<std::string> folder = runtimeFolder();
-  if (!folder)
-    return emitMachineError(module.getContext(), folder.error());
-  std::string path = *folder + "/" + getHandWrittenFile(source, device);
-  auto code = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
-                                          /*RequiresNullTerminator=*/false);
-  if (!code)
-    return emitMachineError(
-        module.getContext(),
-        Error(ExitCode::Device, "cannot read the hand-written kernels for " +
-                                    device.chip + ": " +
-                                    code.getError().message())
-            .at(path)
-            .hint("is weft built where CMake found a CUDA toolkit, with " +
-                  device.chip + " in WEFT_CUDA_CHIPS?"));
-  StringRef bytes = (*code)->getBuffer();
-  return DeviceImage{device.chip, {bytes.begin(), bytes.end()}};
-}
-
 FailureOr<std::vector<char>> Cuda::emitObject(ModuleOp module) const {
   if (failed(findInToolkit(module, kPtxas)))
     return failure();
@@ -200,12 +178,16 @@ FailureOr<std::vector<char>> Cuda::emitObject(ModuleOp module) const {
       findHandWritten(module, devices);
   if (failed(sources))
     return failure();
+  Expected<std::string> folder = runtimeFolder();
+  if (!folder)
+    return emitMachineError(module.getContext(), folder.error());
   SmallVector<DeviceImage> images;
   for (const CudaTarget &device : devices)
     for (StringRef source : *sources) {
-      FailureOr<DeviceImage> image = readHandWritten(module, source, device);
-      if (failed(image))
-        return failure();
+      Expected<DeviceImage> image = readHandWritten(
+          *folder + "/" + getHandWrittenFile(source, device), source, device);
+      if (!image)
+        return emitMachineError(module.getContext(), image.error());
       images.push_back(std::move(*image));
     }
   return emitCudaObject(module, devices, images);

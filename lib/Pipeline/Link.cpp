@@ -73,17 +73,19 @@ weft::toolchainFiles(const Linkage &linkage) {
   return files;
 }
 
+/// What is missing or damaged counts as itself: who needs it says so.
+static std::string identify(const std::string &file) {
+  Expected<FileDigest> digest = digestFile(file);
+  return digest ? digest->xxh3 : digest.error().where();
+}
+
 Expected<std::string> weft::toolchainDigest(const Linkage &linkage) {
   Expected<std::vector<std::string>> files = toolchainFiles(linkage);
   if (!files)
     return files.takeError();
   Digest digest;
-  for (const std::string &file : *files) {
-    Expected<FileDigest> one = digestFile(file);
-    if (!one)
-      return one.takeError().hint(linkage.target.getLibraries().hint);
-    digest.update(one->xxh3);
-  }
+  for (const std::string &file : *files)
+    digest.update(identify(file) + "\n");
   return digest.value128();
 }
 
@@ -136,6 +138,12 @@ static std::vector<std::string> linkerCommand(const Linkage &linkage,
   return command;
 }
 
+/// Whether a linker says that it found no file of a name.
+static bool lacksFile(const Error &error) {
+  return error.message().find("find") != std::string::npos ||
+         error.message().find("o such file") != std::string::npos;
+}
+
 /// What may be missing on this machine.
 static std::string linkHint(const Linkage &linkage) {
   std::string hint = linkage.target.getLibraries().hint;
@@ -179,8 +187,10 @@ linkFile(const Objects &objects, const std::string &hint,
     return status.takeError();
   if (Status status =
           runHelper(makeCommand(files, program), temporary->path(), "linking");
-      !status)
-    return status.takeError().hint(hint);
+      !status) {
+    Error error = status.takeError();
+    return lacksFile(error) ? error.hint(hint) : error;
+  }
   auto buffer = llvm::MemoryBuffer::getFile(program.string());
   if (!buffer)
     return storageError("cannot read the linked program: " +

@@ -3,6 +3,7 @@
 #ifndef WEFT_LIB_LOWERING_CUDA_DEVICECODE_H
 #define WEFT_LIB_LOWERING_CUDA_DEVICECODE_H
 
+#include "weft/Formats/Cubin.h"
 #include "weft/Lowering/Cuda/Cuda.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -16,6 +17,10 @@ namespace weft {
 
 /// What becomes of elementary functions: code of libdevice, or calls of it.
 enum class Functions { Linked, Called };
+
+/// Exit 3 unless machine code is that of a chip, with a kernel.
+Status checkCubin(const Cubin &cubin, llvm::StringRef chip,
+                  llvm::StringRef kernel);
 
 /// Gives `write` the kernels as PTX is made of them, behind all passes on LLVM
 /// IR.

@@ -1,9 +1,13 @@
 //===- HandWritten.cpp - Hand-written kernels that a program needs --------===//
 
 #include "CudaRoutines.h"
+#include "DeviceCode.h"
 
+#include "weft/Formats/InputFile.h"
 #include "weft/Lowering/Cuda/Cuda.h"
 #include "weft/Runtime/Execute/Transfers.h"
+
+#include "llvm/ADT/StringSwitch.h"
 
 #include <set>
 
@@ -81,4 +85,41 @@ weft::findHandWritten(ModuleOp module, ArrayRef<CudaTarget> devices) {
   if (walked.wasInterrupted())
     return failure();
   return std::vector<std::string>(sources.begin(), sources.end());
+}
+
+/// A kernel that each source has.
+static StringRef getSomeKernel(StringRef source) {
+  return llvm::StringSwitch<StringRef>(source)
+      .Case(kCopy, "weft_copy_16")
+      .Case(kEmbedding, "weft_embedding_16")
+      .Case(kAttentionF32, "weft_attention_delta_f32")
+      .Case(kAttentionF16, "weft_attention_delta_f16")
+      .Case(kAttentionBf16, "weft_attention_delta_bf16");
+}
+
+static Expected<std::string> readMachineCode(const std::string &path,
+                                             StringRef source, StringRef chip) {
+  Expected<std::string> code = readFile(path);
+  if (!code)
+    return code.takeError();
+  Expected<Cubin> cubin = readCubin(*code);
+  if (!cubin)
+    return cubin.takeError();
+  if (Status status = checkCubin(*cubin, chip, getSomeKernel(source)); !status)
+    return status.takeError();
+  return code;
+}
+
+Expected<DeviceImage> weft::readHandWritten(const std::string &path,
+                                            StringRef source,
+                                            const CudaTarget &device) {
+  Expected<std::string> code = readMachineCode(path, source, device.chip);
+  if (!code) {
+    Error error = code.takeError();
+    return error.withCode(ExitCode::Device)
+        .at(path)
+        .hint("is weft built where CMake found a CUDA toolkit, with " +
+              device.chip + " in WEFT_CUDA_CHIPS?");
+  }
+  return DeviceImage{device.chip, {code->begin(), code->end()}};
 }

@@ -4,7 +4,6 @@
 
 #include "DeviceCode.h"
 
-#include "weft/Formats/Cubin.h"
 #include "weft/Formats/Digest.h"
 #include "weft/Formats/OutputFile.h"
 #include "weft/Lowering/Cuda/Passes.h"
@@ -119,23 +118,28 @@ assemble(const std::string &ptxas, StringRef chip, const std::string &ptx) {
   return std::vector<char>(bytes.begin(), bytes.end());
 }
 
+Status checkCubin(const Cubin &cubin, StringRef chip, StringRef kernel) {
+  if (cubin.chip != chip)
+    return inputError("expects machine code of " + chip.str() +
+                      ", but got that of " + cubin.chip);
+  if (llvm::none_of(cubin.kernels,
+                    [&](auto &entry) { return entry.name == kernel; }))
+    return inputError("expects machine code of the kernel " +
+                      inQuotes(kernel.str()) + ", but got none");
+  return Status::success();
+}
+
 /// What ptxas has made is machine code of the chip, with every kernel.
-static Status checkCubin(ModuleOp module, StringRef chip,
-                         const std::vector<char> &code) {
+static Status checkAssembled(ModuleOp module, StringRef chip,
+                             const std::vector<char> &code) {
   Expected<Cubin> cubin = readCubin(std::string_view(code.data(), code.size()));
   if (!cubin)
     return cubin.takeError();
-  if (cubin->chip != chip)
-    return inputError("expects machine code of " + chip.str() +
-                      ", but got that of " + cubin->chip);
   auto kernels = module.lookupSymbol<gpu::GPUModuleOp>(kKernelModule);
   for (auto function : kernels.getOps<LLVM::LLVMFuncOp>())
-    if (function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()) &&
-        llvm::none_of(cubin->kernels, [&](const CubinKernel &kernel) {
-          return kernel.name == function.getName();
-        }))
-      return inputError("expects machine code of the kernel " +
-                        inQuotes(function.getName().str()) + ", but got none");
+    if (function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()))
+      if (Status status = checkCubin(*cubin, chip, function.getName()); !status)
+        return status;
   return Status::success();
 }
 
@@ -150,7 +154,7 @@ FailureOr<std::vector<char>> emitCubin(ModuleOp module,
   Expected<std::vector<char>> code = assemble(*ptxas, target.chip, *ptx);
   if (!code)
     return emitMachineError(module.getContext(), code.error());
-  if (Status whole = checkCubin(module, target.chip, *code); !whole) {
+  if (Status whole = checkAssembled(module, target.chip, *code); !whole) {
     Error error = whole.takeError();
     error.withCode(ExitCode::Device).at(*ptxas);
     return emitMachineError(module.getContext(), error);

@@ -66,6 +66,13 @@ listHandWrittenFiles(llvm::ArrayRef<CudaTarget> devices);
 llvm::FailureOr<std::vector<std::string>>
 findHandWritten(mlir::ModuleOp module, llvm::ArrayRef<CudaTarget> devices);
 
+/// The machine code of a source from the file that the build has made of it.
+/// Exit 9 with what is wrong if it is not whole, of another chip, or of another
+/// source.
+Expected<DeviceImage> readHandWritten(const std::string &path,
+                                      llvm::StringRef source,
+                                      const CudaTarget &device);
+
 /// An object with the tables of the programs, machine code of the kernels for
 /// each device and `images` beside it. The launches are the same on all
 /// devices. Equal modules give equal bytes.
