@@ -13,6 +13,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -118,6 +119,72 @@ assemble(const std::string &ptxas, StringRef chip, const std::string &ptx) {
   return std::vector<char>(bytes.begin(), bytes.end());
 }
 
+//===----------------------------------------------------------------------===//
+// Registers in memory
+//===----------------------------------------------------------------------===//
+
+/// Registers of a multiprocessor, on all chips that there is a target for, and
+/// the most blocks that it takes.
+static constexpr unsigned kRegisters = 65536, kMostBlocks = 32;
+
+/// How many blocks of a kernel its registers let a multiprocessor take.
+static unsigned countBlocks(const CubinKernel &kernel) {
+  uint64_t perBlock = std::max(kernel.registers, 1u);
+  for (uint32_t threads : kernel.threads)
+    perBlock *= std::max(threads, 1u);
+  return std::clamp<uint64_t>(kRegisters / perBlock, 1, kMostBlocks);
+}
+
+/// Blocks of some kernels that a multiprocessor is to take.
+using BlocksOf = llvm::StringMap<unsigned>;
+
+/// ptxas keeps registers in memory so that more blocks fit: what does so is to
+/// have room for one less. False if that is so for none, or cannot be.
+static bool askForLess(const Cubin &cubin, BlocksOf &blocks) {
+  bool changes = false;
+  for (const CubinKernel &kernel : cubin.kernels) {
+    if (kernel.localBytes == 0)
+      continue;
+    auto [entry, isNew] = blocks.try_emplace(kernel.name, countBlocks(kernel));
+    if (!isNew && entry->second == 1)
+      continue;
+    entry->second = std::max(entry->second - 1, 1u);
+    changes = true;
+  }
+  return changes;
+}
+
+/// The text of the kernels, with what they are to take.
+static std::string withBlocks(std::string ptx, const BlocksOf &blocks) {
+  for (const auto &[kernel, count] : blocks) {
+    size_t begin = ptx.find((".entry " + kernel + "(").str());
+    size_t body = ptx.find("\n{", begin);
+    if (begin != std::string::npos && body != std::string::npos)
+      ptx.insert(body, "\n.minnctapersm " + std::to_string(count));
+  }
+  return ptx;
+}
+
+static Expected<std::vector<char>>
+assembleWithoutSpills(const std::string &ptxas, StringRef chip,
+                      const std::string &ptx) {
+  BlocksOf blocks;
+  for (;;) {
+    Expected<std::vector<char>> code =
+        assemble(ptxas, chip, withBlocks(ptx, blocks));
+    if (!code)
+      return code;
+    Expected<Cubin> cubin =
+        readCubin(std::string_view(code->data(), code->size()));
+    if (!cubin || !askForLess(*cubin, blocks))
+      return code;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
 Status checkCubin(const Cubin &cubin, StringRef chip, StringRef kernel) {
   if (cubin.chip != chip)
     return inputError("expects machine code of " + chip.str() +
@@ -151,7 +218,8 @@ FailureOr<std::vector<char>> emitCubin(ModuleOp module,
   FailureOr<std::string> ptx = emitPtx(module, target);
   if (failed(ptx))
     return failure();
-  Expected<std::vector<char>> code = assemble(*ptxas, target.chip, *ptx);
+  Expected<std::vector<char>> code =
+      assembleWithoutSpills(*ptxas, target.chip, *ptx);
   if (!code)
     return emitMachineError(module.getContext(), code.error());
   if (Status whole = checkAssembled(module, target.chip, *code); !whole) {
