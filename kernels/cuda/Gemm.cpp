@@ -232,6 +232,14 @@ Expected<CudaProductFacts> weft::openCudaProducts(WeftContext &context,
   return facts;
 }
 
+Status weft::checkCudaTuning(const CudaProductRun &run) {
+  GemmMachine machine;
+  machine.tf32 = run.tf32;
+  if (auto tuning = GemmTuning::read(run.tuning, machine); !tuning)
+    return tuning.takeError();
+  return Status::success();
+}
+
 Status weft::checkCudaProducts(WeftContext &context) {
   const GemmState &state = GemmState::of(context);
   return state.tuning ? state.tuning->checkAllFound() : Status::success();

@@ -18,7 +18,8 @@
 
 namespace weft::cuda {
 
-/// What measured algorithms hold for.
+/// What measured algorithms hold for. Without a device nothing is known but
+/// what the program says.
 struct GemmMachine {
   std::string device;
   int64_t multiprocessors = 0;

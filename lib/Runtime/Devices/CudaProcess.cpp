@@ -2,8 +2,6 @@
 
 #include "weft/Runtime/Devices/CudaDevice.h"
 
-#include "weft/Formats/InputFile.h"
-
 #include <cstdlib>
 
 using namespace weft;
@@ -81,10 +79,8 @@ weft::openDevice(const WeftExecutable &executable,
     return Error(ExitCode::Internal, std::move(wrong));
   auto context = std::make_unique<WeftContext>(options, ThreadTeam());
   if (options.onlyDescribes) {
-    // What it says of its device is asked where there is one.
-    if (!options.tuning.empty())
-      if (auto file = InputFile::open(options.tuning); !file)
-        return file.takeError();
+    if (Status tuned = CudaDevice::checkTuning(options); !tuned)
+      return tuned.takeError();
     context->attach(executable, std::make_shared<AbsentDevice>(executable),
                     nullptr);
     return context;

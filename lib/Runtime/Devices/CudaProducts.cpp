@@ -10,6 +10,7 @@ namespace weft {
 [[gnu::weak]] std::vector<LibraryName> cudnnLibraries();
 [[gnu::weak]] Expected<CudaProductFacts>
 openCudaProducts(WeftContext &context, const CudaProductRun &run);
+[[gnu::weak]] Status checkCudaTuning(const CudaProductRun &run);
 [[gnu::weak]] Status checkCudaProducts(WeftContext &context);
 [[gnu::weak]] std::string cudnnVersion(WeftContext &context);
 [[gnu::weak]] Expected<int64_t> tuneCudaProducts(WeftContext &context,
@@ -78,6 +79,19 @@ Status CudaDevice::findLibraries() {
   return weft::findLibraries(names);
 }
 
+static Error hasNoProducts() {
+  return usageError("--tuning expects a program with products, but got one "
+                    "without");
+}
+
+Status CudaDevice::checkTuning(const DeviceOptions &options) {
+  if (options.tuning.empty())
+    return Status::success();
+  if (!checkCudaTuning)
+    return hasNoProducts();
+  return checkCudaTuning({"", 0, options.tf32, options.tuning});
+}
+
 /// The library of products, with what of it a checkpoint has to know.
 Status CudaDevice::openProducts(WeftContext &context) {
   auto facts = openCudaProducts(
@@ -95,8 +109,7 @@ Status CudaDevice::planLibraries(WeftContext &context) {
     if (Status s = openProducts(context); !s)
       return s;
   } else if (!options.tuning.empty()) {
-    return usageError("--tuning expects a program with products, but got one "
-                      "without");
+    return hasNoProducts();
   }
   if (Status s = planCommands(context); !s)
     return s;

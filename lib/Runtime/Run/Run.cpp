@@ -255,6 +255,14 @@ Status Run::sample() {
   return Status::success();
 }
 
+/// What is measured can be written: measuring takes long.
+Status Run::checkTune() const {
+  if (options.tune.empty())
+    return Status::success();
+  auto file = OutputFile::create(options.tune);
+  return file ? Status::success() : Status(file.takeError());
+}
+
 /// Measures, and does nothing else.
 Expected<ExitCode> Run::tune() {
   int64_t products = 0;
@@ -321,6 +329,8 @@ Expected<ExitCode> Run::execute(Status ready) {
   if (Status s = checkStart(std::move(ready)); !s)
     return s.takeError();
   if (Status s = ranks.settle(checkFiles()); !s)
+    return s.takeError();
+  if (Status s = ranks.settle(checkTune()); !s)
     return s.takeError();
   // Before data is read, which takes long.
   Status opened = ranks.inTurn([](RankPart &rank) { return rank.open(); });

@@ -236,6 +236,10 @@ static Status checkTogether(const FlagValues &flags, const RunOptions &out,
     return usageError("expects --val-data or --val-fraction, but got both");
   if (Status s = checkEffects(flags, out, keptKnown); !s)
     return s;
+  if (out.tune == "none")
+    return usageError("--tune expects a file that --tuning can name, but got " +
+                      inQuotes(out.tune))
+        .hint("such as ./" + out.tune);
   if (out.saveDir.empty() &&
       (out.resume == ResumeKind::Auto || out.resume == ResumeKind::Must))
     return usageError("--resume=" + flags.getString("resume") +

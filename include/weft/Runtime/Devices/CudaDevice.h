@@ -35,6 +35,9 @@ public:
   /// Success if the driver and all libraries that the commands of the program
   /// call are on this machine; exit 9 with what is missing.
   static Status findLibraries();
+  /// What can be said of the file of tuning without a device: exit 3 where it
+  /// is none.
+  static Status checkTuning(const DeviceOptions &options);
   /// The first device that the driver shows, with the images of the program and
   /// memory for it. Exit 9 if it will not do, 4 if the program does not fit.
   static Expected<std::shared_ptr<CudaDevice>>

@@ -39,6 +39,9 @@ std::vector<LibraryName> cudnnLibraries();
 /// Before the first product: opens the library, and reads the file of tuning.
 Expected<CudaProductFacts> openCudaProducts(WeftContext &context,
                                             const CudaProductRun &run);
+/// What a file of tuning says of itself, where no device is opened: exit 3
+/// where it is none, or one for other products.
+Status checkCudaTuning(const CudaProductRun &run);
 /// When all products are planned: exit 3 where the file of tuning has some of
 /// another program.
 Status checkCudaProducts(WeftContext &context);

@@ -66,6 +66,7 @@ private:
   void warnOfRandomWeights(const char *what) const;
   Status evaluateAlone();
   Status sample();
+  Status checkTune() const;
   Expected<ExitCode> tune();
 
   /// The lines that --dry-run prints and a run begins with.
