@@ -29,9 +29,15 @@ static bool hasNoReader() {
   return ::poll(&out, 1, 0) > 0 && (out.revents & POLLERR);
 }
 
-// What was buffered when a flush fails is lost, and a later one succeeds: the
+// What was buffered when a write fails is lost, and a later one succeeds: the
 // first reason stays here.
 static int flushFailure = 0;
+
+void printText(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) < text.size() &&
+      flushFailure == 0)
+    flushFailure = errno;
+}
 
 void flushOutput() {
   if (std::fflush(stdout) != 0 && flushFailure == 0)
@@ -61,7 +67,7 @@ std::string forTerminal(std::string_view text) {
 
 void printEscaped(std::string_view text) {
   std::string safe = escaped(text, "\n");
-  std::fwrite(safe.data(), 1, safe.size(), stdout);
+  printText(safe);
 }
 
 } // namespace weft

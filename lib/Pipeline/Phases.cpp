@@ -65,12 +65,40 @@ bool weft::isPhaseName(StringRef name) {
   });
 }
 
+/// "--target=cuda:CHIP": of the kinds that have a phase, if some have not.
+static std::string listKindsWith(StringRef phase) {
+  std::vector<std::string> kinds;
+  for (const TargetKind &kind : targetKinds())
+    if (PhaseTable(kind).find(phase) >= 0)
+      kinds.push_back("--target=" + kind.name.str());
+  return kinds.size() == targetKinds().size() ? "" : llvm::join(kinds, ", ");
+}
+
+static PhaseLine describe(const Phase &phase) {
+  std::string kinds = listKindsWith(phase.name);
+  return {phase.name,
+          phase.contract + (kinds.empty() ? kinds : " (" + kinds + ")")};
+}
+
+std::vector<PhaseLine> weft::listPhases() {
+  std::vector<PhaseLine> lines;
+  for (const TargetKind &kind : targetKinds()) {
+    PhaseTable phases(kind);
+    // Phases of one kind alone stand behind those of all, before the last.
+    const int behind = lines.empty() ? 0 : 1;
+    for (int i = 0; i < phases.size(); ++i)
+      if (llvm::none_of(lines, [&](const PhaseLine &line) {
+            return line.name == phases[i].name;
+          }))
+        lines.insert(lines.end() - behind, describe(phases[i]));
+  }
+  return lines;
+}
+
 std::string weft::phasesMarkdown() {
   std::string text = "| phase | what holds after it |\n|---|---|\n";
-  PhaseTable phases(targetKinds().front());
-  for (int i = 0; i < phases.size(); ++i)
-    text += std::string("| `") + phases[i].name + "` | " + phases[i].contract +
-            " |\n";
+  for (const PhaseLine &line : listPhases())
+    text += "| `" + line.name + "` | " + line.contract + " |\n";
   return text;
 }
 

@@ -340,7 +340,7 @@ static Status checkFlags(const FlagValues &flags) {
 static Status writeResult(const FlagValues &flags, const std::string &text) {
   if (flags.isSet("output") && flags.getString("output") != "-")
     return writeFile(flags.getString("output"), text);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  printText(text);
   return Status::success();
 }
 

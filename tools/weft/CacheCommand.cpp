@@ -44,6 +44,10 @@ static std::string dateOf(const CacheEntry &entry) {
   return text;
 }
 
+static std::string countOf(int64_t programs) {
+  return std::to_string(programs) + (programs == 1 ? " program" : " programs");
+}
+
 static void printEntries(const ProgramCache &cache) {
   int64_t total = 0;
   std::vector<CacheEntry> entries = cache.entries();
@@ -53,9 +57,9 @@ static void printEntries(const ProgramCache &cache) {
                  std::filesystem::path(entry.path).filename().string() + "  " +
                  describe(entry) + "\n");
   }
-  printEscaped(std::to_string(entries.size()) + " programs, " +
-               humanBytes(total) + " of at most " + humanBytes(cache.limit()) +
-               ", in " + cache.path().string() + "\n");
+  printEscaped(countOf(int64_t(entries.size())) + ", " + humanBytes(total) +
+               " of at most " + humanBytes(cache.limit()) + ", in " +
+               cache.path().string() + "\n");
 }
 
 static Status clear(const ProgramCache &cache) {
@@ -67,8 +71,7 @@ static Status clear(const ProgramCache &cache) {
     total += entry.bytes;
     ++count;
   }
-  printEscaped("removed " + std::to_string(count) + " programs, " +
-               humanBytes(total) + "\n");
+  printEscaped("removed " + countOf(count) + ", " + humanBytes(total) + "\n");
   return Status::success();
 }
 

@@ -6,6 +6,7 @@
 #include "Simulate.h"
 
 #include "weft/Formats/OutputFile.h"
+#include "weft/Formats/StandardStreams.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Compiler.h"
 #include "weft/Pipeline/Link.h"
@@ -14,18 +15,22 @@
 
 #include "llvm/Support/BuryPointer.h"
 
-#include <cstdio>
+#include <algorithm>
 
 using namespace weft;
 
 static void printHelp(const FlagTable &table) {
-  std::printf("usage: weft compile MODEL [-o FILE] [flags]\n\n"
-              "MODEL: an .mlir file in the weft dialect, a config.json, or its "
-              "folder\n\n%s\n%s\nphases:\n",
-              table.help(CompileFlag).c_str(), table.help(DriverFlag).c_str());
-  PhaseTable phases(targetKinds().front());
-  for (int i = 0; i < phases.size(); ++i)
-    std::printf("  %-16s %s\n", phases[i].name, phases[i].contract);
+  std::string text = "usage: weft compile MODEL [-o FILE] [flags]\n\n"
+                     "MODEL: an .mlir file in the weft dialect, a config.json, "
+                     "or its folder\n\n" +
+                     table.help(CompileFlag) + "\n" + table.help(DriverFlag) +
+                     "\nphases:\n";
+  for (const PhaseLine &line : listPhases()) {
+    const size_t width = std::max<size_t>(line.name.size(), 16);
+    text += "  " + line.name + std::string(width - line.name.size() + 1, ' ') +
+            line.contract + "\n";
+  }
+  printText(text);
 }
 
 /// The last phase that `--emit` or `--to` asks for.
@@ -34,10 +39,14 @@ static Expected<int> lastPhase(const FlagValues &flags,
   if (flags.isSet("to") && flags.isSet("emit"))
     return usageError("expects --to or --emit, but got both");
   if (flags.isSet("to")) {
-    int index = phases.find(flags.getString("to"));
+    const std::string name = flags.getString("to");
+    int index = phases.find(name);
     if (index < 0)
-      return usageError("expects the name of a phase after --to, but got '" +
-                        flags.getString("to") + "'")
+      return usageError((isPhaseName(name)
+                             ? "expects a phase of --target=" +
+                                   flags.getText("target") + " after --to"
+                             : "expects the name of a phase after --to") +
+                        std::string(", but got '") + name + "'")
           .hint("weft compile --help lists the phases");
     if (flags.isSet("from") && index < phases.find(flags.getString("from")))
       return usageError("expects --to to name a phase after that of --from, " +
@@ -56,7 +65,7 @@ static Status writeText(const FlagValues &flags, const std::string &text) {
   if (flags.isSet("output") && flags.getString("output") != "-")
     return writeFile(flags.getString("output"), text);
   // finishOutput() in main() says whether it got there.
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  printText(text);
   return Status::success();
 }
 
@@ -101,6 +110,10 @@ static Status emitResult(Compiler &compiler, const std::string &model) {
 static Status printPipeline(const FlagValues &flags) {
   if (Status status = checkSupported(flags); !status)
     return status;
+  for (const char *flag : {"output", "dump-dir", "reproducer"})
+    if (flags.isSet(flag))
+      return usageError("expects --print-pipeline without --" +
+                        std::string(flag) + ", but got both");
   for (const char *flag : {"memory-limit", "device"})
     if (flags.isSet(flag))
       return usageError("expects --print-pipeline without --" +
@@ -120,7 +133,7 @@ static Status printPipeline(const FlagValues &flags) {
   Expected<std::string> text = pipelineText(*phases, flags, first, *last);
   if (!text)
     return text.takeError();
-  std::printf("%s\n", text->c_str());
+  printText(*text + "\n");
   return Status::success();
 }
 

@@ -9,6 +9,7 @@
 #include "RunFlagHelp.h"
 #include "Simulate.h"
 
+#include "weft/Formats/StandardStreams.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Phases.h"
 #include "weft/Precision/CastTable.h"
@@ -48,6 +49,6 @@ Expected<ExitCode> weft::helpMarkdownCommand(const Arguments &args) {
   Expected<std::string> text = markdownOf(args.size() == 1 ? args[0] : "");
   if (!text)
     return text.takeError();
-  std::fputs(text->c_str(), stdout);
+  printText(*text);
   return ExitCode::Ok;
 }

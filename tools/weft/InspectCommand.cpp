@@ -10,6 +10,7 @@
 #include "weft/Formats/Digest.h"
 #include "weft/Formats/Flags.h"
 #include "weft/Formats/Json.h"
+#include "weft/Formats/StandardStreams.h"
 #include "weft/Formats/Text.h"
 
 #include <cstdio>
@@ -141,7 +142,7 @@ static void printKernels(const Json &meta) {
 static void printMemory(const Json &meta) {
   const Json *memory = meta.find("memory");
   const Json *text = memory ? memory->find("text") : nullptr;
-  std::fputs(textOf(text).c_str(), stdout);
+  printText(textOf(text));
 }
 
 //===----------------------------------------------------------------------===//
@@ -206,7 +207,7 @@ static void printJson(const Json &meta, const FlagValues &flags, bool all,
         result.set(field, *value);
   if (profile)
     result.set("profile", *profile);
-  std::fputs((all ? meta : result).pretty().c_str(), stdout);
+  printText((all ? meta : result).pretty());
 }
 
 static void printText(const Json &meta, const FlagValues &flags, bool all,

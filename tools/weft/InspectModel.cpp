@@ -6,6 +6,7 @@
 
 #include "weft/Autodiff/Passes.h"
 #include "weft/Autodiff/RecomputeChoices.h"
+#include "weft/Formats/StandardStreams.h"
 #include "weft/Formats/Text.h"
 #include "weft/Pipeline/Compiler.h"
 #include "weft/Pipeline/MemoryFit.h"
@@ -182,7 +183,7 @@ static void show(const char *view, const Rows &rows, bool isJson) {
     return print(rows);
   Json result = Json::object();
   result.set(view, toJson(rows));
-  std::fputs(result.pretty().c_str(), stdout);
+  printText(result.pretty());
 }
 
 /// With a memory limit the flags are first made such that the program fits.

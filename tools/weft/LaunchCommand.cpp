@@ -5,6 +5,7 @@
 #include "MpiRun.h"
 
 #include "weft/Formats/Flags.h"
+#include "weft/Formats/StandardStreams.h"
 #include "weft/Runtime/Execute/Metadata.h"
 
 #include <cstdio>
@@ -110,7 +111,7 @@ Expected<ExitCode> weft::launchCommand(const Arguments &args) {
   if (!launch)
     return launch.takeError();
   if (launch->help) {
-    std::fputs(kUsage, stdout);
+    printText(kUsage);
     return ExitCode::Ok;
   }
   auto ranks = ranksOf(launch->program);

@@ -56,14 +56,22 @@ Expected<ProgramCache> ProgramCache::open() {
   Expected<int64_t> limit = cacheLimit();
   if (!limit)
     return limit.takeError();
-  if (Status status = makeDirectories(folder->string()); !status)
-    return status.takeError().hint(
-        "XDG_CACHE_HOME chooses another place; weft compile -o FILE needs "
-        "none");
   ProgramCache cache;
   cache.folder = *folder;
   cache.mostBytes = *limit;
   return cache;
+}
+
+static Error elsewhere(Error error) {
+  return error.hint(
+      "XDG_CACHE_HOME chooses another place; weft compile -o FILE "
+      "needs none");
+}
+
+Status ProgramCache::prepare() const {
+  if (Status status = makeDirectories(folder.string()); !status)
+    return elsewhere(status.takeError());
+  return Status::success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -119,7 +127,7 @@ Status ProgramCache::store(const std::string &key,
   sealed += sealOf(digest128(program), int64_t(program.size()));
   if (Status status = writeFile(pathOf(key), sealed, FileMode::Executable);
       !status)
-    return status;
+    return elsewhere(status.takeError());
   return trim(key);
 }
 

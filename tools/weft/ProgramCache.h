@@ -49,6 +49,8 @@ class ProgramCache {
 public:
   /// $XDG_CACHE_HOME/weft, else ~/.cache/weft; at most $WEFT_CACHE_SIZE bytes.
   static Expected<ProgramCache> open();
+  /// Makes the folder, where there is none, before something is stored.
+  Status prepare() const;
 
   std::string pathOf(const std::string &key) const {
     return (folder / key).string();

@@ -68,7 +68,7 @@ static void print(const std::vector<Outlook> &outlooks, bool isJson) {
       list.push(toJson(outlook));
     Json json = Json::object();
     json.set("simulated", std::move(list));
-    std::fputs(json.pretty().c_str(), stdout);
+    printText(json.pretty());
     return;
   }
   std::printf("simulated, a step of one micro-step\n");

@@ -9,6 +9,7 @@
 #include "RunFlagHelp.h"
 
 #include "weft/Formats/Digest.h"
+#include "weft/Formats/StandardStreams.h"
 #include "weft/Frontend/Frontend.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Pipeline/Compiler.h"
@@ -110,6 +111,8 @@ static Expected<Program> findProgram(const FlagValues &flags,
   if (useCached)
     if (Descriptor file = cache->find(*key))
       return Program{path, std::move(file)};
+  if (Status status = cache->prepare(); !status)
+    return status.takeError();
   std::error_code ignored;
   const bool damaged = fs::exists(path, ignored);
   CacheLock lock = cache->lock(*key);
@@ -153,9 +156,8 @@ Expected<ExitCode> weft::trainCommand(const Arguments &args) {
   if (!flags)
     return flags.takeError();
   if (flags->getSwitch("help")) {
-    std::printf("usage: weft train MODEL --data FILE --steps N [flags]\n\n"
-                "%s\n%s",
-                table.help(CompileFlag).c_str(), table.help(RunFlag).c_str());
+    printText("usage: weft train MODEL --data FILE --steps N [flags]\n\n" +
+              table.help(CompileFlag) + "\n" + table.help(RunFlag));
     return ExitCode::Ok;
   }
   if (flags->positionals().empty())

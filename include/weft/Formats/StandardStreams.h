@@ -33,6 +33,9 @@ void flushOutput();
 /// and exit status 8 instead of `status` 0; other failures keep theirs.
 int finishOutput(int status, ReaderGone gone = ReaderGone::Quiet);
 
+/// Writes to standard output; finishOutput() says if that fails, and why.
+void printText(std::string_view text);
+
 /// Writes text from outside, such as names in a file, with its control bytes
 /// spelt out (escaped()) but for line ends.
 void printEscaped(std::string_view text);

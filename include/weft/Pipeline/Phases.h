@@ -84,7 +84,14 @@ bool isPhaseName(llvm::StringRef name);
 Expected<std::string> pipelineText(const PhaseTable &phases,
                                    const FlagValues &flags, int from, int to);
 
-/// Markdown table of the phases of the default target.
+/// A phase and what holds after it, for people.
+struct PhaseLine {
+  std::string name, contract;
+};
+
+/// The phases of all targets; one that only some kinds have says so.
+std::vector<PhaseLine> listPhases();
+/// The same as a table in Markdown.
 std::string phasesMarkdown();
 
 } // namespace weft

@@ -144,7 +144,7 @@ Expected<ExitCode> Start::runProgram() {
                                     : metadata->name + ", compiled by weft " +
                                           metadata->version + "\n";
     if (!process || process->rank() == 0)
-      std::fputs(text.c_str(), stdout);
+      printText(text);
     return ExitCode::Ok;
   }
   const RunInputs inputs = {executable, *metadata, options, faults,

@@ -251,7 +251,7 @@ Status Run::sample() {
   if (Status s = ranks.settle(std::move(done)); !s || !isFirst())
     return s;
   whole = forTerminal(whole);
-  std::fwrite(whole.data(), 1, whole.size(), stdout);
+  printText(whole);
   return Status::success();
 }
 

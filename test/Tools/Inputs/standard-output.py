@@ -59,6 +59,8 @@ def check(command, how, result, quiet):
     """Nothing, or what is wrong."""
     error = result.stderr.decode()
     said = "standard output" in error or "IO failure on output stream" in error
+    if how == "full" and "o space left on device" not in error:
+        return f"{how}: expects the reason, but got '{error}'"
     if result.returncode != 8:
         return f"{how}: exit {result.returncode}: {error}"
     if quiet and command[0].startswith("weft") and "--data" not in command:
