@@ -61,8 +61,18 @@ static void printRow(const Outlook &outlook) {
               humanBytes(outlook.step.sentBytes).c_str());
 }
 
-static void print(const std::vector<Outlook> &outlooks, bool isJson) {
-  if (isJson) {
+/// The rates are no part of a target: without others they are those of a CPU.
+static const char *nameRates(const FlagValues &flags) {
+  const bool isForCpu =
+      flags.getText("target").rfind("cpu", 0) == 0 || !flags.isSet("target");
+  return isForCpu || flags.isSet("cost-table") || flags.isSet("cluster")
+             ? ""
+             : ", at the rates of two x86 cores (--cost-table, --cluster)";
+}
+
+static void print(const std::vector<Outlook> &outlooks,
+                  const FlagValues &flags) {
+  if (flags.getSwitch("json")) {
     Json list = Json::array();
     for (const Outlook &outlook : outlooks)
       list.push(toJson(outlook));
@@ -71,7 +81,7 @@ static void print(const std::vector<Outlook> &outlooks, bool isJson) {
     printText(json.pretty());
     return;
   }
-  std::printf("simulated, a step of one micro-step\n");
+  std::printf("simulated, a step of one micro-step%s\n", nameRates(flags));
   std::printf("%-24s %4s %12s %12s %9s %14s %12s %12s\n", "mesh", "zero",
               "step ms", "exposed ms", "hidden", "tokens/s", "peak/rank",
               "sent/rank");
@@ -92,6 +102,6 @@ Status weft::simulateModel(const FlagValues &flags, const std::string &model) {
   auto outlooks = simulateLayouts(compiler);
   if (!outlooks)
     return outlooks.takeError();
-  print(*outlooks, flags.getSwitch("json"));
+  print(*outlooks, flags);
   return Status::success();
 }

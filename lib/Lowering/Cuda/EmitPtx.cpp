@@ -125,10 +125,12 @@ createMachine(ModuleOp module, const CudaTarget &target) {
 // LLVM IR
 //===----------------------------------------------------------------------===//
 
-static bool callsLibdevice(const llvm::Module &code) {
-  return llvm::any_of(code, [](const llvm::Function &function) {
-    return function.isDeclaration() && function.getName().starts_with("__nv_");
-  });
+/// A function of libdevice that the code calls and does not have, or "".
+static std::string findCallOfLibdevice(const llvm::Module &code) {
+  for (const llvm::Function &function : code)
+    if (function.isDeclaration() && function.getName().starts_with("__nv_"))
+      return function.getName().str();
+  return "";
 }
 
 /// Adds the functions of libdevice that the kernels call.
@@ -150,6 +152,8 @@ static LogicalResult linkLibdevice(ModuleOp module, llvm::Module &code) {
   if (llvm::Linker::linkModules(code, std::move(library),
                                 llvm::Linker::LinkOnlyNeeded))
     return refuse("cannot link it to the kernels");
+  if (std::string lacks = findCallOfLibdevice(code); !lacks.empty())
+    return refuse("expects the function " + inQuotes(lacks) + ", but got none");
   llvm::internalizeModule(code, [](const llvm::GlobalValue &value) {
     auto *function = dyn_cast<llvm::Function>(&value);
     return function &&
@@ -176,7 +180,7 @@ static std::unique_ptr<llvm::Module> importKernels(ModuleOp module,
   output->setSourceFileName("weft");
   output->setDataLayout(machine.createDataLayout());
   output->setTargetTriple(machine.getTargetTriple());
-  if (functions == Functions::Linked && callsLibdevice(*output) &&
+  if (functions == Functions::Linked && !findCallOfLibdevice(*output).empty() &&
       failed(linkLibdevice(module, *output)))
     return nullptr;
   return output;

@@ -33,20 +33,23 @@ InFlightDiagnostic emitMachineError(MLIRContext *context, const Error &error) {
   return diagnostic;
 }
 
-/// Folders that may be a toolkit.
+/// Folders that may be a toolkit, each once.
 static llvm::SmallVector<std::string> toolkitFolders() {
   if (const char *chosen = std::getenv("WEFT_CUDA_HOME"); chosen && *chosen)
     return {chosen};
   llvm::SmallVector<std::string> folders;
+  auto add = [&](std::string folder) {
+    if (!llvm::is_contained(folders, folder))
+      folders.push_back(std::move(folder));
+  };
   if (const char *home = std::getenv("CUDA_HOME"); home && *home)
-    folders.push_back(home);
+    add(home);
   llvm::SmallString<128> real;
   if (auto ptxas = llvm::sys::findProgramByName("ptxas"))
     if (!llvm::sys::fs::real_path(*ptxas, real))
-      folders.push_back(
-          llvm::sys::path::parent_path(llvm::sys::path::parent_path(real))
+      add(llvm::sys::path::parent_path(llvm::sys::path::parent_path(real))
               .str());
-  folders.push_back("/usr/local/cuda");
+  add("/usr/local/cuda");
   return folders;
 }
 
