@@ -122,21 +122,6 @@ template <bool kDrops> struct HeadRules {
   }
 };
 
-/// Which scores of a thread are kept: a bit for row i and column 16 j, counted
-/// from a query and a key, or with the sides the other way around.
-template <int kOwn, int kWalk, bool kRowsAreKeys, typename Rules>
-WEFT_DEVICE uint32_t keepMask(const Rules &rules, int row, int column) {
-  static_assert(kOwn * kWalk <= 32, "more scores than bits");
-  uint32_t bits = 0;
-#pragma unroll 1
-  for (int i = 0; i < kOwn * kWalk; ++i) {
-    int own = row + i / kWalk, walk = column + 16 * (i % kWalk);
-    bool keeps = kRowsAreKeys ? rules.keeps(walk, own) : rules.keeps(own, walk);
-    bits |= keeps ? 1u << i : 0u;
-  }
-  return bits;
-}
-
 /// e^(score - lse) is 0 for every score of a query that saw no key, and of one
 /// that does not exist.
 WEFT_DEVICE float lseOrInfinity(const float *lse, int query, int queries) {

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AttentionParts.h"
+#include "WideMasks.h"
 #include "WideTiles.h"
 
 namespace weft::cuda {
@@ -46,6 +46,7 @@ WEFT_DEVICE void storeHead(const HeadsArgument &tensor, int batch, int head,
 template <int D> struct WideSoftmax {
   static constexpr int kOwn = WideForward<D>::kRows / 8;
   static constexpr int kColumns = WideForward<D>::kColumns;
+  using Kept = KeptScores<kOwn, kColumns / 16, /*kRowsAreKeys=*/false>;
   float most[kOwn], sum[kOwn], out[kOwn][D / 16];
 
   WEFT_MEMBER WideSoftmax() {
@@ -58,8 +59,8 @@ template <int D> struct WideSoftmax {
   /// From products to what values are multiplied with; `query` and `key` are
   /// those of the thread's first score.
   template <typename Rules>
-  WEFT_MEMBER void add(float (&scores)[kOwn][kColumns / 16], float scale,
-                       const Rules &rules, int query, int key) {
+  WEFT_MEMBER void add(float (&scores)[kOwn][kColumns / 16], const Kept &kept,
+                       float scale, const Rules &rules, int query, int key) {
 #pragma unroll
     for (int i = 0; i < kOwn; ++i) {
       float best = most[i];
@@ -87,12 +88,11 @@ template <int D> struct WideSoftmax {
     }
     if constexpr (!Rules::drops)
       return;
-    uint32_t kept = keepMask<kOwn, kColumns / 16, false>(rules, query, key);
 #pragma unroll
     for (int i = 0; i < kOwn; ++i)
 #pragma unroll
       for (int j = 0; j < kColumns / 16; ++j)
-        if (!(kept >> (i * (kColumns / 16) + j) & 1))
+        if (!kept.keeps(i, j))
           scores[i][j] = 0.0f;
   }
 
@@ -126,9 +126,12 @@ WEFT_DEVICE void wideForward(const AttentionArguments &a) {
   for (int key = 0; key < keyEnd; key += kColumns) {
     loadHead<D, kColumns>(tile, a.k, place.batch, group, key, a.keys, a);
     barrier();
+    int query = begin + tileY() * kOwn;
+    typename WideSoftmax<D>::Kept kept;
+    kept.draw(rules, query, key + tileX());
     float scores[kOwn][kColumns / 16];
     multiplyRows<D, kOwn, kColumns>(qTile, tile, scores);
-    state.add(scores, a.scale, rules, begin + tileY() * kOwn, key + tileX());
+    state.add(scores, kept, a.scale, rules, query, key + tileX());
     storeScores<kOwn, kColumns>(p, scores);
     barrier();
     loadHead<D, kColumns>(tile, a.v, place.batch, group, key, a.keys, a);
@@ -157,6 +160,7 @@ template <int D, bool kByKeys> struct WideGradient {
   using Tiles = WideBackward<D>;
   static constexpr int kRows = Tiles::kRows, kColumns = Tiles::kColumns;
   static constexpr int kOwn = kRows / 8, kWalk = kColumns / 16;
+  using Kept = KeptScores<kOwn, kWalk, kByKeys>;
   float *own, *ownOther, *walk, *walkOther, *p, *lse, *delta;
   float first[kOwn][D / 16], second[kByKeys ? kOwn : 1][D / 16];
 
@@ -186,11 +190,13 @@ template <int D, bool kByKeys> struct WideGradient {
   template <typename Rules>
   WEFT_MEMBER void addTile(const Rules &rules, float scale, int row,
                            int column) {
+    row += tileY() * kOwn, column += tileX();
+    Kept kept;
+    kept.draw(rules, row, column);
     float scores[kOwn][kWalk], products[kOwn][kWalk];
     multiplyRows<D, kOwn, kColumns>(own, walk, scores);
     multiplyRows<D, kOwn, kColumns>(ownOther, walkOther, products);
-    findGradients(rules, scale, row + tileY() * kOwn, column + tileX(), scores,
-                  products);
+    findGradients(rules, kept, scale, row, column, scores, products);
     if constexpr (kByKeys) {
       storeScores<kOwn, kColumns>(p, scores);
       barrier();
@@ -205,12 +211,10 @@ template <int D, bool kByKeys> struct WideGradient {
 
   /// From S to P without its dropped elements, from dout V^T to dS.
   template <typename Rules>
-  WEFT_MEMBER void findGradients(const Rules &rules, float scale, int row,
-                                 int column, float (&scores)[kOwn][kWalk],
+  WEFT_MEMBER void findGradients(const Rules &rules, const Kept &kept,
+                                 float scale, int row, int column,
+                                 float (&scores)[kOwn][kWalk],
                                  float (&products)[kOwn][kWalk]) {
-    uint32_t kept = ~0u;
-    if constexpr (Rules::drops)
-      kept = keepMask<kOwn, kWalk, kByKeys>(rules, row, column);
 #pragma unroll
     for (int i = 0; i < kOwn; ++i)
 #pragma unroll
@@ -219,7 +223,7 @@ template <int D, bool kByKeys> struct WideGradient {
         int query = kByKeys ? column + 16 * j : row + i;
         int key = kByKeys ? row + i : column + 16 * j;
         bool sees = rules.sees(query, key);
-        bool keeps = kept >> (i * kWalk + j) & 1;
+        bool keeps = kept.keeps(i, j);
         float x = powerOfTwo((scores[i][j] * scale - lse[at]) * kLog2E);
         float dp = keeps ? products[i][j] * rules.keepScale : 0.0f;
         scores[i][j] = sees && keeps ? x : 0.0f;
