@@ -197,11 +197,12 @@ static void lowerToPlan(const FlagValues &, const Target &,
   passes.addPass(createLowerToPlanPass());
 }
 
-static void estimate(const FlagValues &flags, const Target &,
+static void estimate(const FlagValues &flags, const Target &target,
                      OpPassManager &passes) {
   EstimatePassOptions options;
   options.costTable = flags.getText("cost-table");
   options.cluster = flags.getText("cluster");
+  options.rates = target.getRates().str();
   passes.addPass(createEstimatePass(options));
 }
 

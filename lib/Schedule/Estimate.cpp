@@ -5,6 +5,7 @@
 #include "weft/Plan/Collectives.h"
 #include "weft/Schedule/ClusterFile.h"
 #include "weft/Schedule/CostTableFile.h"
+#include "weft/Schedule/DeviceRates.h"
 
 namespace weft {
 #define GEN_PASS_DEF_ESTIMATEPASS
@@ -64,7 +65,10 @@ private:
 } // namespace
 
 FailureOr<CostTable> EstimatePass::readCosts() {
-  FailureOr<CostTable> costs = CostTable();
+  FailureOr<CostTable> costs = findKnownRates(rates);
+  if (failed(costs))
+    return getOperation().emitError("expects rates=cpu or rates=h100, but got ")
+           << rates;
   isGiven = !costTable.empty();
   if (isGiven)
     costs = readCostTable(&getContext(), costTable);

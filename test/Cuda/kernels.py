@@ -5,7 +5,7 @@ usage: kernels.py PTXAS FOLDER MODEL[:PRECISION]...
 
 Compiles each model and compares the list of weft inspect --kernels with the ELF
 files in the program, as llvm-readelf reads them, and with what ptxas says about
-the same PTX. The program ends with exit 9 where there is no driver.
+the same PTX, but for kernels whose registers it keeps in memory. The program ends with exit 9 where there is no driver.
 """
 import json
 import os
@@ -76,8 +76,12 @@ def check(ptxas, folder, model, precision):
         assert kernel["generated"] == (name in expected), kernel
         assert kernel["chip"] == CHIP and kernel["code_bytes"] > 0, kernel
         if name in expected:
-            numbers = [kernel[field] for field in ("registers", "shared_bytes", "local_bytes")]
-            assert tuple(numbers) == expected[name], (numbers, expected[name])
+            numbers = tuple(kernel[field] for field in ("registers", "shared_bytes", "local_bytes"))
+            registers, shared, local = expected[name]
+            if local:  # takes more registers in the program, where fewer blocks fit
+                assert numbers[0] > registers and numbers[1:] == (shared, 0), (numbers, expected[name])
+            else:
+                assert numbers == expected[name], (numbers, expected[name])
             assert kernel["blocks"] > 0 and kernel["threads"][0] > 0, kernel
     # Of attention, the kernels of one type.
     types = {found[1] for found in (re.match(r"weft_attention_(?:d\w+_)?(b?f\d+)", name) for name in written) if found}

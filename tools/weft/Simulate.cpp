@@ -7,6 +7,7 @@
 #include "weft/Formats/Text.h"
 #include "weft/Pipeline/Compiler.h"
 #include "weft/Pipeline/Simulation.h"
+#include "weft/Pipeline/Target.h"
 
 #include <cmath>
 #include <cstdio>
@@ -61,17 +62,15 @@ static void printRow(const Outlook &outlook) {
               humanBytes(outlook.step.sentBytes).c_str());
 }
 
-/// The rates are no part of a target: without others they are those of a CPU.
-static const char *nameRates(const FlagValues &flags) {
-  const bool isForCpu =
-      flags.getText("target").rfind("cpu", 0) == 0 || !flags.isSet("target");
-  return isForCpu || flags.isSet("cost-table") || flags.isSet("cluster")
-             ? ""
-             : ", at the rates of two x86 cores (--cost-table, --cluster)";
+/// Whose rates they are where the user gives none.
+static std::string nameRates(const FlagValues &flags, const Target &target) {
+  if (flags.isSet("cost-table") || flags.isSet("cluster"))
+    return "";
+  return ", at the rates of " + target.getRatedMachine().str();
 }
 
-static void print(const std::vector<Outlook> &outlooks,
-                  const FlagValues &flags) {
+static void print(const std::vector<Outlook> &outlooks, const FlagValues &flags,
+                  const Target &target) {
   if (flags.getSwitch("json")) {
     Json list = Json::array();
     for (const Outlook &outlook : outlooks)
@@ -81,7 +80,8 @@ static void print(const std::vector<Outlook> &outlooks,
     printText(json.pretty());
     return;
   }
-  std::printf("simulated, a step of one micro-step%s\n", nameRates(flags));
+  printEscaped("simulated, a step of one micro-step" +
+               nameRates(flags, target) + "\n");
   std::printf("%-24s %4s %12s %12s %9s %14s %12s %12s\n", "mesh", "zero",
               "step ms", "exposed ms", "hidden", "tokens/s", "peak/rank",
               "sent/rank");
@@ -102,6 +102,6 @@ Status weft::simulateModel(const FlagValues &flags, const std::string &model) {
   auto outlooks = simulateLayouts(compiler);
   if (!outlooks)
     return outlooks.takeError();
-  print(*outlooks, flags);
+  print(*outlooks, flags, compiler.target());
   return Status::success();
 }

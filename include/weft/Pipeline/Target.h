@@ -135,6 +135,10 @@ public:
   /// Adds to the metadata of an executable (docs/executable.md) what it has to
   /// know of the machine, such as features that it checks when it starts.
   virtual void describe(Json &metadata) const = 0;
+  /// Rates that its commands are estimated at where no others are given
+  /// (weft/Schedule/DeviceRates.h), and what machine that is.
+  virtual llvm::StringRef getRates() const { return "cpu"; }
+  virtual llvm::StringRef getRatedMachine() const { return "two x86 cores"; }
   /// What --bucket is where it is not given.
   virtual llvm::StringRef getBucketRule() const = 0;
   /// Whether select-kernels asks what products may join across a rounding, so

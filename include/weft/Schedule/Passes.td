@@ -32,6 +32,9 @@ def EstimatePass : Pass<"weft-estimate", "::mlir::ModuleOp"> {
     it shares with others, "node" or "network". `ranks_per_core` makes
     all that is computed as many times longer.
 
+    Without a table, and without `costs` in the cluster, speeds are those of two x86
+    cores, or with `rates=h100` those of one H100.
+
     It does not move anything. The estimate of a command without `flops` is its
     traffic.
   }];
@@ -39,6 +42,7 @@ def EstimatePass : Pass<"weft-estimate", "::mlir::ModuleOp"> {
   let options = [
     Option<"costTable", "cost-table", "std::string", "\"\"", "TOML file with the machine's speeds">,
     Option<"cluster", "cluster", "std::string", "\"\"", "TOML file with the nodes and links of a cluster">,
+    Option<"rates", "rates", "std::string", "\"cpu\"", "speeds without a table: cpu or h100">,
   ];
 }
 

@@ -1,0 +1,33 @@
+//===- DeviceRates.cpp - Rates of machines that are known -----------------===//
+
+#include "weft/Schedule/DeviceRates.h"
+
+using namespace mlir;
+
+namespace weft {
+
+/// Measured on one H100 (docs/performance.md), but for the arithmetic of
+/// generated kernels: half of the f32 peak.
+static CostTable makeH100Rates() {
+  CostTable table;
+  table.parts[""] = {30000, 2500, 3};
+  for (const char *type : {"f16", "bf16"}) {
+    auto add = [&](StringRef kind, double gflops) {
+      table.parts[(kind + "." + type).str()] = {gflops, {}, {}};
+    };
+    add("gemm", 650000);
+    add("attention", 177000);
+    add("attention_grad", 101000);
+  }
+  return table;
+}
+
+FailureOr<CostTable> findKnownRates(StringRef name) {
+  if (name == "cpu")
+    return CostTable();
+  if (name == "h100")
+    return makeH100Rates();
+  return failure();
+}
+
+} // namespace weft
