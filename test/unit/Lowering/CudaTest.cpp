@@ -11,8 +11,10 @@
 
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <set>
 
 using namespace mlir;
@@ -86,9 +88,17 @@ struct FakeToolkit {
   std::optional<std::string> before;
 };
 
-/// Machine code of sm_90 with the kernel k_1.
-std::string machineCode() {
-  std::string code = test::CubinBuilder().build();
+/// Machine code of sm_90 with the kernel k_1, of 40 registers and 256 threads,
+/// which keeps so many bytes in memory.
+std::string machineCode(uint32_t localBytes = 0) {
+  test::CubinBuilder builder;
+  auto note = [&](uint8_t kind, uint32_t symbol, uint32_t value) {
+    return builder.note(kind, builder.pack(symbol, value));
+  };
+  builder.sections[4].content = note(0x2f, 1, 40) + note(0x11, 1, localBytes) +
+                                note(0x12, 1, localBytes) + note(0x2f, 2, 255) +
+                                note(0x2f, 3, 8);
+  std::string code = builder.build();
   for (size_t at = 0; (at = code.find("one", at)) != std::string::npos;)
     code.replace(at, 3, "k_1");
   return code;
@@ -185,6 +195,48 @@ TEST(Cuda, WhatPtxasSaysFollowsTheError) {
 bool contains(const std::vector<char> &object, const std::string &text) {
   return std::string(object.begin(), object.end()).find(text) !=
          std::string::npos;
+}
+
+// The machine code that a ptxas makes which keeps registers in memory unless
+// the text has `needs`, with the text behind it; how often it ran, in `runs`.
+static std::string assembleUntil(const std::string &needs, int &runs) {
+  FakeToolkit toolkit;
+  const std::string folder = toolkit.folder + "/";
+  std::ofstream(folder + "whole", std::ios::binary) << machineCode();
+  std::ofstream(folder + "spills", std::ios::binary) << machineCode(16);
+  toolkit.setPtxas(("echo >> " + folder + "runs; code=spills; grep -q '" +
+                    needs + "' \"$5\" && code=whole; cat " + folder +
+                    "$code \"$5\" > \"$4\"")
+                       .c_str());
+  Input input(kKernels);
+  FailureOr<std::vector<char>> code =
+      emitCubin(*input.module, parse("cuda:sm_90"));
+  EXPECT_TRUE(succeeded(code)) << input.message;
+  std::ifstream lines(folder + "runs");
+  runs = std::count(std::istreambuf_iterator<char>(lines), {}, '\n');
+  return succeeded(code) ? std::string(code->begin(), code->end()) : "";
+}
+
+// 65,536 registers are six blocks: one less is asked for, and again.
+TEST(Cuda, RegistersInMemoryAreFewerBlocks) {
+  int runs = 0;
+  std::string code = assembleUntil(".entry", runs);
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(code.find(".minnctapersm"), std::string::npos);
+  code = assembleUntil("minnctapersm 4", runs);
+  EXPECT_EQ(runs, 3);
+  size_t entry = code.find(".entry k_1("), asked = code.find(".minnctapersm 4");
+  EXPECT_LT(entry, asked);
+  EXPECT_LT(asked, code.find("\n{", entry));
+  EXPECT_EQ(code.find(".minnctapersm", asked + 1), std::string::npos);
+}
+
+// What is in memory with one block as well stays there.
+TEST(Cuda, RegistersThatStayInMemory) {
+  int runs = 0;
+  std::string code = assembleUntil("no such text", runs);
+  EXPECT_EQ(runs, 6);
+  EXPECT_NE(code.find(".minnctapersm 1"), std::string::npos);
 }
 
 TEST(Cuda, TwinsNameTheirMachineCode) {
