@@ -10,6 +10,8 @@
 // RUN: not weft-opt --weft-estimate=cost-table=%t/element.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=ELEMENT
 // RUN: not weft-opt --weft-estimate=cost-table=%t/table.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=TABLE
 // RUN: not weft-opt --weft-estimate=cost-table=%t/command.toml %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=COMMAND
+// RUN: not weft-opt --weft-estimate=rates=a100 %t/plan.mlir 2>&1 | FileCheck %s --check-prefix=RATES
+// RATES: error: expects rates=cpu or rates=h100, but got a100
 
 //--- plan.mlir
 plan.program "eval" @eval {
