@@ -245,6 +245,17 @@ Expected<GemmTuning> GemmTuning::parse(const std::string &text,
   return tuning;
 }
 
+/// What was measured, which nothing reads but people.
+static Status checkTime(const JsonCursor &product, const char *name) {
+  auto time = product.getDouble(name);
+  if (!time)
+    return time.takeError();
+  if (*time >= 0)
+    return Status::success();
+  return product.get(name)->error("expects a time of at least 0, but got " +
+                                  std::to_string(*time));
+}
+
 Status GemmTuning::add(const JsonCursor &product) {
   static constexpr const char *names[] = {
       "record",       "alignments",         "workspace", "algorithm",
@@ -258,8 +269,8 @@ Status GemmTuning::add(const JsonCursor &product) {
   if (Status s = readAlgorithm(product, entry.algorithm); !s)
     return s;
   for (const char *name : {"microseconds", "first_microseconds"})
-    if (auto number = product.getDouble(name); !number)
-      return number.takeError();
+    if (Status s = checkTime(product, name); !s)
+      return s;
   if (auto number = product.getInt("algorithms", 1); !number)
     return number.takeError();
   if (!entries.emplace(key, entry).second)

@@ -74,22 +74,29 @@ static std::string findWrongCudnn(const RoutineCall &call, int32_t chip) {
                                       chip);
 }
 
+/// No head is too large for the own routines here.
+static LogicalResult emitWrongCudnn(plan::CommandOpInterface command,
+                                    const std::string &wrong) {
+  InFlightDiagnostic error = command->emitOpError(wrong);
+  error.attachNote() << "--attention=own computes it";
+  return error;
+}
+
 LogicalResult CudaRoutines::checkAttention(plan::CommandOpInterface command,
                                            const RoutineCall &call) const {
-  if (usesCudnn) {
-    for (const CudaTarget &device : devices)
-      if (std::string wrong = findWrongCudnn(call, device.getNumber());
-          !wrong.empty())
-        return command->emitOpError(wrong);
-    return success();
-  }
   // The record of the gradient begins with that of the forward command.
   const auto &record = *call.as<WeftAttentionRecord>();
-  if (record.headSize <= kMostHeadSize)
+  if (record.headSize > kMostHeadSize)
+    return command->emitOpError("expects heads of at most ")
+           << kMostHeadSize << " elements on CUDA devices, but got "
+           << record.headSize;
+  if (!usesCudnn)
     return success();
-  return command->emitOpError("expects heads of at most ")
-         << kMostHeadSize << " elements on CUDA devices, but got "
-         << record.headSize;
+  for (const CudaTarget &device : devices)
+    if (std::string wrong = findWrongCudnn(call, device.getNumber());
+        !wrong.empty())
+      return emitWrongCudnn(command, wrong);
+  return success();
 }
 
 LogicalResult CudaRoutines::check(plan::CommandOpInterface command,
