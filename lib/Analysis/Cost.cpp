@@ -32,7 +32,7 @@ double getFlops(plan::CommandOpInterface command) {
 Rates CostTable::getRates(StringRef kind, Type element) const {
   std::string type = element ? getTypeText(element) : "";
   std::string both = kind.str() + "." + type;
-  Rates rates;
+  Rates rates = base ? base->getRates(kind, element) : Rates();
   // The special parts come last and win.
   for (StringRef name : {StringRef(), StringRef(type), kind, StringRef(both)}) {
     auto part = parts.find(name);
@@ -48,7 +48,7 @@ Rates CostTable::getRates(StringRef kind, Type element) const {
 }
 
 LinkRates CostTable::getLink(StringRef kind, StringRef axis) const {
-  LinkRates rates;
+  LinkRates rates = base ? base->getLink(kind, axis) : LinkRates();
   auto take = [&](const LinkPart &part) {
     rates.gigabytesPerSecond =
         part.gigabytesPerSecond.value_or(rates.gigabytesPerSecond);

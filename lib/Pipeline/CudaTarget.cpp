@@ -72,7 +72,6 @@ public:
   StringRef getKernelLibrary() const override { return "cuda"; }
   int64_t getAlignment() const override { return kDeviceAlignment; }
   StringRef getRates() const override { return "h100"; }
-  StringRef getRatedMachine() const override { return "one H100"; }
   /// An update of many small parameters is one launch.
   StringRef getBucketRule() const override { return "scope"; }
   bool joinsAcrossRoundings() const override { return true; }

@@ -4,6 +4,7 @@
 
 #include "VerifyExecutable.h"
 
+#include "weft/Analysis/Cost.h"
 #include "weft/Memory/MemoryReport.h"
 #include "weft/Pipeline/CompileFlags.h"
 #include "weft/Schedule/ClusterFile.h"
@@ -98,6 +99,7 @@ static void describe(Compiler &compiler, Outlook &outlook) {
   outlook.ranks = meshRanks(compiler.flags());
   outlook.tokens = outlook.ranks * countTokens(module);
   outlook.step = estimateStep(module);
+  outlook.hasGivenRates = module->hasAttr(kSpeedsAttr);
   outlook.peakBytes = computeMemoryReport(module).getDeviceBytes();
 }
 

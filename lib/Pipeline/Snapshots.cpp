@@ -8,6 +8,7 @@
 #include "weft/Pipeline/Target.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 #include <utility>
 
@@ -90,10 +91,9 @@ Status Compiler::tryFlags(const FlagValues &flags) {
       });
   if (Status status = goBack("derive-programs", forTrials(flags)); !status)
     return status;
-  isTrial = true;
-  Status status = run(phases().find("plan-memory"));
-  isTrial = false;
-  return status;
+  // A trial may have to fit a limit, by trials.
+  llvm::SaveAndRestore<bool> trial(isTrial, true);
+  return run(phases().find("plan-memory"));
 }
 
 Status Compiler::fitMemory(int to) {

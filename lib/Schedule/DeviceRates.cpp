@@ -2,6 +2,8 @@
 
 #include "weft/Schedule/DeviceRates.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 using namespace mlir;
 
 namespace weft {
@@ -22,12 +24,14 @@ static CostTable makeH100Rates() {
   return table;
 }
 
-FailureOr<CostTable> findKnownRates(StringRef name) {
-  if (name == "cpu")
-    return CostTable();
-  if (name == "h100")
-    return makeH100Rates();
-  return failure();
+const KnownRates *findKnownRates(StringRef name) {
+  static constexpr KnownRates known[] = {
+      {"cpu", "two x86 cores", [] { return CostTable(); }},
+      {"h100", "one H100", makeH100Rates},
+  };
+  const KnownRates *found = llvm::find_if(
+      known, [&](const KnownRates &rates) { return rates.name == name; });
+  return found == std::end(known) ? nullptr : found;
 }
 
 } // namespace weft

@@ -58,6 +58,7 @@ struct EstimatePass : weft::impl::EstimatePassBase<EstimatePass> {
 
 private:
   FailureOr<CostTable> readCosts();
+  FailureOr<CostTable> readGivenCosts();
   LogicalResult checkLinks(const CostTable &costs);
 
   bool isGiven = false; // by a file
@@ -65,10 +66,18 @@ private:
 } // namespace
 
 FailureOr<CostTable> EstimatePass::readCosts() {
-  FailureOr<CostTable> costs = findKnownRates(rates);
-  if (failed(costs))
+  const KnownRates *known = findKnownRates(rates);
+  if (!known)
     return getOperation().emitError("expects rates=cpu or rates=h100, but got ")
            << rates;
+  FailureOr<CostTable> costs = readGivenCosts();
+  if (succeeded(costs))
+    costs->base = std::make_shared<CostTable>(known->makeTable());
+  return costs;
+}
+
+FailureOr<CostTable> EstimatePass::readGivenCosts() {
+  FailureOr<CostTable> costs = CostTable();
   isGiven = !costTable.empty();
   if (isGiven)
     costs = readCostTable(&getContext(), costTable);

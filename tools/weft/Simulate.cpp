@@ -8,6 +8,7 @@
 #include "weft/Pipeline/Compiler.h"
 #include "weft/Pipeline/Simulation.h"
 #include "weft/Pipeline/Target.h"
+#include "weft/Schedule/DeviceRates.h"
 
 #include <cmath>
 #include <cstdio>
@@ -62,26 +63,28 @@ static void printRow(const Outlook &outlook) {
               humanBytes(outlook.step.sentBytes).c_str());
 }
 
-/// Whose rates they are where the user gives none.
-static std::string nameRates(const FlagValues &flags, const Target &target) {
-  if (flags.isSet("cost-table") || flags.isSet("cluster"))
+/// Whose rates they are where no file gives any, or "".
+static std::string nameRates(const Outlook &outlook, const Target &target) {
+  if (outlook.hasGivenRates)
     return "";
-  return ", at the rates of " + target.getRatedMachine().str();
+  return findKnownRates(target.getRates())->machine.str();
 }
 
 static void print(const std::vector<Outlook> &outlooks, const FlagValues &flags,
                   const Target &target) {
+  const std::string rates = nameRates(outlooks.front(), target);
   if (flags.getSwitch("json")) {
     Json list = Json::array();
     for (const Outlook &outlook : outlooks)
       list.push(toJson(outlook));
     Json json = Json::object();
+    json.set("rates", rates.empty() ? Json() : Json(rates));
     json.set("simulated", std::move(list));
     printText(json.pretty());
     return;
   }
   printEscaped("simulated, a step of one micro-step" +
-               nameRates(flags, target) + "\n");
+               (rates.empty() ? "" : ", at the rates of " + rates) + "\n");
   std::printf("%-24s %4s %12s %12s %9s %14s %12s %12s\n", "mesh", "zero",
               "step ms", "exposed ms", "hidden", "tokens/s", "peak/rank",
               "sent/rank");

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 namespace weft {
@@ -69,6 +70,8 @@ struct CostTable {
   Overlap overlap;
   /// Where collectives travel over links between nodes and in them.
   std::optional<Cluster> cluster;
+  /// What no part gives, not even for all commands; null for the defaults.
+  std::shared_ptr<const CostTable> base;
 
   /// The rates of a kind on a type; "" and null for those of all commands.
   Rates getRates(llvm::StringRef kind, mlir::Type element) const;

@@ -26,6 +26,8 @@ struct Outlook {
   /// Of all ranks, in a step; 0 for a model that reads none.
   int64_t tokens = 0;
   StepEstimate step = {};
+  /// By the costs of a file, not at the known rates of the target.
+  bool hasGivenRates = false;
   /// Memory of a rank: arena and workspaces.
   int64_t peakBytes = 0;
 

@@ -136,9 +136,8 @@ public:
   /// know of the machine, such as features that it checks when it starts.
   virtual void describe(Json &metadata) const = 0;
   /// Rates that its commands are estimated at where no others are given
-  /// (weft/Schedule/DeviceRates.h), and what machine that is.
+  /// (findKnownRates in weft/Schedule/DeviceRates.h).
   virtual llvm::StringRef getRates() const { return "cpu"; }
-  virtual llvm::StringRef getRatedMachine() const { return "two x86 cores"; }
   /// What --bucket is where it is not given.
   virtual llvm::StringRef getBucketRule() const = 0;
   /// Whether select-kernels asks what products may join across a rounding, so

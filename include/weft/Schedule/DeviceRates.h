@@ -7,9 +7,16 @@
 
 namespace weft {
 
-/// What rates there are without a table: "cpu", two x86 cores, and "h100", the
-/// costs of examples/clusters/h100.toml. Failure for any other name.
-llvm::FailureOr<CostTable> findKnownRates(llvm::StringRef name);
+/// Rates for what no table says.
+struct KnownRates {
+  llvm::StringLiteral name;    // "cpu" or "h100"
+  llvm::StringLiteral machine; // for people, as in "at the rates of ..."
+  CostTable (*makeTable)();
+};
+
+/// "cpu", two x86 cores, and "h100", the costs of examples/clusters/h100.toml.
+/// Null for any other name.
+const KnownRates *findKnownRates(llvm::StringRef name);
 
 } // namespace weft
 

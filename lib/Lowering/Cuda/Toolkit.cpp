@@ -138,32 +138,56 @@ static unsigned countBlocks(const CubinKernel &kernel) {
   return std::clamp<uint64_t>(kRegisters / perBlock, 1, kMostBlocks);
 }
 
-/// Blocks of some kernels that a multiprocessor is to take.
-using BlocksOf = llvm::StringMap<unsigned>;
+namespace {
+/// How many blocks of a kernel a multiprocessor is to take; 0: ptxas decides.
+struct AskedBlocks {
+  unsigned blocks = 0;
+  unsigned best = 0; // of those asked for, with the fewest bytes in memory
+  uint32_t bestBytes = UINT32_MAX;
+  bool isSettled = false;
+};
+} // namespace
+
+/// Of kernels of which something is in memory, by their names.
+using AskedOf = llvm::StringMap<AskedBlocks>;
+
+/// The next number to ask for, after what the last one gave.
+static void askForLess(AskedBlocks &asked, const CubinKernel &kernel) {
+  if (kernel.localBytes < asked.bestBytes) {
+    asked.best = asked.blocks;
+    asked.bestBytes = kernel.localBytes;
+  }
+  asked.isSettled = kernel.localBytes == 0 || asked.blocks == 1;
+  if (asked.isSettled)
+    asked.blocks = asked.best;
+  else
+    asked.blocks = std::max(
+        (asked.blocks == 0 ? countBlocks(kernel) : asked.blocks) - 1, 1u);
+}
 
 /// ptxas keeps registers in memory so that more blocks fit: what does so is to
-/// have room for one less. False if that is so for none, or cannot be.
-static bool askForLess(const Cubin &cubin, BlocksOf &blocks) {
+/// have room for one less, until nothing is, or as little as can be. False if
+/// that changes no kernel.
+static bool askForLess(const Cubin &cubin, AskedOf &asked) {
   bool changes = false;
   for (const CubinKernel &kernel : cubin.kernels) {
-    if (kernel.localBytes == 0)
-      continue;
-    auto [entry, isNew] = blocks.try_emplace(kernel.name, countBlocks(kernel));
-    if (!isNew && entry->second == 1)
-      continue;
-    entry->second = std::max(entry->second - 1, 1u);
-    changes = true;
+    AskedBlocks &of = asked[kernel.name];
+    const unsigned before = of.blocks;
+    if (!of.isSettled)
+      askForLess(of, kernel);
+    changes |= of.blocks != before;
   }
   return changes;
 }
 
 /// The text of the kernels, with what they are to take.
-static std::string withBlocks(std::string ptx, const BlocksOf &blocks) {
-  for (const auto &[kernel, count] : blocks) {
+static std::string withBlocks(std::string ptx, const AskedOf &asked) {
+  for (const auto &[kernel, of] : asked) {
     size_t begin = ptx.find((".entry " + kernel + "(").str());
     size_t body = ptx.find("\n{", begin);
-    if (begin != std::string::npos && body != std::string::npos)
-      ptx.insert(body, "\n.minnctapersm " + std::to_string(count));
+    if (of.blocks > 0 && begin != std::string::npos &&
+        body != std::string::npos)
+      ptx.insert(body, "\n.minnctapersm " + std::to_string(of.blocks));
   }
   return ptx;
 }
@@ -171,15 +195,15 @@ static std::string withBlocks(std::string ptx, const BlocksOf &blocks) {
 static Expected<std::vector<char>>
 assembleWithoutSpills(const std::string &ptxas, StringRef chip,
                       const std::string &ptx) {
-  BlocksOf blocks;
+  AskedOf asked;
   for (;;) {
     Expected<std::vector<char>> code =
-        assemble(ptxas, chip, withBlocks(ptx, blocks));
+        assemble(ptxas, chip, withBlocks(ptx, asked));
     if (!code)
       return code;
     Expected<Cubin> cubin =
         readCubin(std::string_view(code->data(), code->size()));
-    if (!cubin || !askForLess(*cubin, blocks))
+    if (!cubin || !askForLess(*cubin, asked))
       return code;
   }
 }

@@ -231,12 +231,12 @@ TEST(Cuda, RegistersInMemoryAreFewerBlocks) {
   EXPECT_EQ(code.find(".minnctapersm", asked + 1), std::string::npos);
 }
 
-// What is in memory with one block as well stays there.
+// What is in memory with one block as well stays there, and ptxas decides.
 TEST(Cuda, RegistersThatStayInMemory) {
   int runs = 0;
   std::string code = assembleUntil("no such text", runs);
-  EXPECT_EQ(runs, 6);
-  EXPECT_NE(code.find(".minnctapersm 1"), std::string::npos);
+  EXPECT_EQ(runs, 7);
+  EXPECT_EQ(code.find(".minnctapersm"), std::string::npos);
 }
 
 TEST(Cuda, TwinsNameTheirMachineCode) {
